@@ -1,0 +1,16 @@
+# Settings that every Fathom target shares.
+
+add_library(fathom_flags INTERFACE)
+target_compile_features(fathom_flags INTERFACE cxx_std_20)
+# Results must not depend on the compiler's choice of instructions: fma is written where it is meant.
+target_compile_options(fathom_flags INTERFACE -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+
+if(FATHOM_SANITIZE)
+  target_compile_options(fathom_flags INTERFACE -fsanitize=${FATHOM_SANITIZE} -fno-sanitize-recover=all
+                                                -fno-omit-frame-pointer)
+  target_link_options(fathom_flags INTERFACE -fsanitize=${FATHOM_SANITIZE})
+endif()
+if(FATHOM_COVERAGE)
+  target_compile_options(fathom_flags INTERFACE --coverage -fprofile-update=atomic)
+  target_link_options(fathom_flags INTERFACE --coverage)
+endif()

@@ -1,0 +1,112 @@
+// Exact distance transforms of dense grids with 1 to 8 axes.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "fathom/core/array.h"
+#include "fathom/core/execution.h"
+#include "fathom/core/view.h"
+
+namespace fathom::grid {
+
+enum class Metric { euclidean, taxicab, chessboard };
+
+/// What lies outside the array along an axis: nothing, sites, or the array again.
+enum class Border { open, sites, periodic };
+
+/// Where a signed field is zero: on the faces between inside and outside, ±(d − ½), or on the nearest centres, ±d.
+enum class Surface { faces, centers };
+
+/// Which elements are sites.
+struct Sites {
+  enum class Rule {
+    zero,           ///< elements equal to 0
+    nonzero,        ///< all others; NaN is nonzero
+    greater_equal,  ///< element ≥ value; compared exactly, whatever the types
+    less_equal,     ///< element ≤ value
+    equal,          ///< element = value
+    labels,         ///< for each element, the elements with another label; elements with label 0 have distance 0
+  };
+  Rule rule = Rule::zero;
+  double value = 0;
+};
+
+/// Half-open range of indices along an axis.
+struct Range {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+struct DistanceOptions {
+  Sites sites;
+  Metric metric = Metric::euclidean;
+  /// Physical size of an element along each axis, finite, > 0; empty: 1 everywhere; one value: for all axes.
+  std::vector<double> spacing;
+  /// Empty: open; one value: for all axes; else one per axis.
+  std::vector<Border> border;
+  /// Farther elements get +inf (integers: the type's maximum) and index −1; ≥ 0.
+  double max_distance = std::numeric_limits<double>::infinity();
+  /// Negative inside, positive outside. Inside is the set of nonzero elements for `zero`, `nonzero` and `labels`, and the
+  /// set of elements that compare true for a comparison. What a `sites` border adds is outside (for `nonzero` and the
+  /// comparisons, whose sites are the inside: inside).
+  bool signed_distance = false;
+  Surface surface = Surface::faces;
+  /// Part of the result to compute, one range per axis, from the whole input; empty: all of it.
+  std::vector<Range> region;
+  Execution execution;
+};
+
+/// Where results go: any number of views, each of the region's shape; a default view is not computed. Outputs must not
+/// overlap the input or one another.
+template <MemorySpace Space>
+struct BasicDistanceOutputs {
+  using Out = BasicAnyView<std::byte, Space>;
+  /// float32 or float64: the correctly rounded distance, in units of the spacing; +inf without a site.
+  Out distance;
+  /// uint32, uint64 (unit spacing) or float64: squared Euclidean distance; the type's maximum or +inf without a site.
+  Out squared;
+  /// int32 or int64: linear (row-major) index in the whole input of the nearest site, the lowest among equals; −1 without.
+  Out nearest;
+  /// int32 or int64, shape [rank, region…]: the same site's coordinate along each axis; −1 without.
+  Out coordinates;
+};
+using DistanceOutputs = BasicDistanceOutputs<MemorySpace::host>;
+
+/// What a call did.
+struct DistanceReport {
+  Backend backend = Backend::cpu;
+  InstructionSet instruction_set = InstructionSet::baseline;
+  int threads = 1;
+  std::size_t scratch_bytes = 0;
+};
+
+/// Distance from each element to its nearest site.
+/// @param input    [n₀, …, n₍r₋₁₎], 1 ≤ r ≤ 8 axes of any extents, any element type
+/// @param options  see DistanceOptions; all combine unless a combination has no meaning
+/// @param outputs  at least one view; shapes as DistanceOutputs says
+/// @throws InvalidArgument what was wrong and what would work, before any output is touched
+/// @throws DeviceError CUDA was asked for and is not to be had
+/// @throws Cancelled the stop token asked for it; outputs are unspecified
+/// @throws std::bad_alloc the machine has not enough memory for the scratch
+/// Cost O(N) in practice, O(N log N) at worst for plain transforms; scratch: see scratch_bytes(). Same bytes for every
+/// thread count and instruction set; among equally near sites the lowest linear index wins.
+/// Where the nearest site lies beyond a `sites` border the index is −1; a site inside the array wins a tie with it.
+/// Source: Hirata 1996, Meijster et al. 2000, Felzenszwalb & Huttenlocher 2012 (separable passes); the files under
+/// src/grid say where they depart.
+DistanceReport distance_transform(const AnyConstView& input, const DistanceOptions& options,
+                                  const DistanceOutputs& outputs);
+
+/// Distances in a new array of the region's shape; `dtype` is float32 or float64.
+Array distance_transform(const AnyConstView& input, const DistanceOptions& options, DType dtype = DType::float32);
+
+/// Bytes of scratch that distance_transform() would use with these arguments; the data behind the views is not touched.
+/// @throws InvalidArgument as distance_transform()
+std::size_t scratch_bytes(const AnyConstView& input, const DistanceOptions& options, const DistanceOutputs& outputs);
+
+/// Shape of the results: the region's, or the input's.
+Shape result_shape(const Shape& input, const DistanceOptions& options);
+
+}  // namespace fathom::grid

@@ -1,0 +1,34 @@
+// Threads, progress and cancellation for the CPU loops.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+
+#include "fathom/core/execution.h"
+
+namespace fathom::grid::cpu {
+
+/// Counts work done and tells the caller's callback; asks the caller's stop token. Shared by the threads of one call.
+class Monitor {
+ public:
+  /// @param total  units of work in the whole call
+  Monitor(const Execution& execution, std::int64_t total);
+
+  /// Adds finished units. @throws Cancelled the stop token asks for it
+  void advance(std::int64_t units);
+
+ private:
+  const Execution& execution_;
+  const std::int64_t total_;
+  std::atomic<std::int64_t> done_{0};
+  std::mutex reporting_;
+  double reported_ = 0;
+};
+
+/// Runs body(worker, job) for every job in [0, jobs) on at most `threads` threads; `worker` < threads names the thread's
+/// own scratch, and two jobs never run at once with the same worker. The first exception is rethrown.
+void parallel_jobs(int threads, std::int64_t jobs, const std::function<void(int worker, std::int64_t job)>& body);
+
+}  // namespace fathom::grid::cpu

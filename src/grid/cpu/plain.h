@@ -1,0 +1,22 @@
+// The fast engine: exact Euclidean distances from a mask, isotropic spacing, open borders, 2 or 3 axes.
+#pragma once
+
+#include <cstddef>
+
+#include "grid/problem.h"
+
+namespace fathom::grid::cpu {
+
+/// Whether the fast engine serves the problem: Euclidean, isotropic, open borders, no labels, no sign, no nearest site,
+/// at most 3 axes, extents small enough for its integers.
+bool plain_serves(const Problem& problem);
+
+/// Bytes of scratch for a number of threads.
+std::size_t plain_scratch_bytes(const Problem& problem, InstructionSet instruction_set, int threads);
+
+/// Fills problem.outputs.distance and .squared.
+/// @param scratch  plain_scratch_bytes() bytes, aligned to 64
+void plain_transform(const Problem& problem, InstructionSet instruction_set, int threads, std::byte* scratch,
+                     const Execution& execution);
+
+}  // namespace fathom::grid::cpu
