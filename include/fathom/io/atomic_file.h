@@ -17,6 +17,7 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
+  const std::filesystem::path& target() const { return target_; }
   /// The stream to write to, owned by this object; seekable.
   std::FILE* stream() const { return stream_; }
   /// Throws IoError if a write failed (disk full), else makes the file durable and puts it in the target's place.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fathom/core/array.h"
+#include "fathom/io/atomic_file.h"
 
 namespace fathom::io {
 
@@ -49,7 +50,7 @@ struct WriteReport {
   double scale = 1;
 };
 
-/// Reads the header only. `path` "-" is standard input.
+/// Reads the header only. `path` "-" is standard input, which is kept for the read() that follows.
 /// @throws IoError missing, truncated, absurd, or not an image; the message names the file and what would work
 ImageInfo probe(const std::filesystem::path& path, const ReadOptions& options = {});
 
@@ -64,6 +65,16 @@ Image read(const std::filesystem::path& path, const ReadOptions& options = {});
 /// @throws IoError the target cannot be written, or is full; no partial file is left
 WriteReport write(const std::filesystem::path& path, const AnyConstView& data, const std::vector<double>& spacing = {},
                   const Metadata* metadata = nullptr, const WriteOptions& options = {});
+
+/// The same into a file that the caller commits, so that several outputs appear together or not at all. The format is by
+/// the ending of file.target().
+WriteReport write(AtomicFile& file, const AnyConstView& data, const std::vector<double>& spacing = {},
+                  const Metadata* metadata = nullptr, const WriteOptions& options = {});
+
+/// Refuses what write() would refuse, from type and shape alone, so that long work does not end in a refusal; else the
+/// format that write() would use.
+/// @throws InvalidArgument the format cannot hold such an array; the message names one that can
+Format check_write(const std::filesystem::path& path, DType dtype, const Shape& shape, const WriteOptions& options = {});
 
 /// The format that the path's ending names; automatic if none.
 Format format_from_path(const std::filesystem::path& path);
