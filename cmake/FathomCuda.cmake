@@ -1,0 +1,26 @@
+# Turns on CUDA where a toolkit is found; without one the build goes on for the CPU alone.
+
+include(CheckLanguage)
+
+if(NOT CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 80-real 90 CACHE STRING "GPU architectures to compile for")
+endif()
+if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+  # A toolkit is often installed without being on the path.
+  find_program(FATHOM_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin /usr/local/cuda/bin)
+  if(FATHOM_NVCC)
+    set(ENV{CUDACXX} ${FATHOM_NVCC})
+  endif()
+endif()
+
+check_language(CUDA)
+if(CMAKE_CUDA_COMPILER)
+  enable_language(CUDA)
+  # As flags: CMake 3.25 does not know that nvcc speaks C++20. Without contraction, as on the CPU: same bits everywhere.
+  string(APPEND CMAKE_CUDA_FLAGS " -std=c++20 -fmad=false")
+  message(STATUS "CUDA: found ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION}, "
+                 "compiling for ${CMAKE_CUDA_ARCHITECTURES}")
+else()
+  message(STATUS "CUDA: no working toolkit found (set CUDACXX to the path of nvcc if there is one); "
+                 "building for the CPU alone")
+endif()
