@@ -3,7 +3,7 @@
 
     scripts/summarize_tests.py [--broken N] FILE...
 
-Names what was skipped, shows the end of the output of what failed, and closes with one line: "N passed, N failed,
+Names what failed and what was skipped, with the end of the output, and closes with one line: "N passed, N failed,
 N skipped". --broken adds N failures of things that are not tests, such as a build. Exits 1 if anything failed or
 nothing passed.
 """
@@ -16,18 +16,19 @@ from pathlib import Path
 
 def outcome(case):
     """'passed', 'failed' or 'skipped' for a <testcase>."""
-    if case.find("failure") is not None or case.get("status") == "fail":
-        return "failed"
-    if case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
-        # A test whose program could not be started is no skip: ctest says that it was not run for lack of it.
-        skipped = case.find("skipped")
-        message = skipped.get("message", "") if skipped is not None else ""
-        return "failed" if "Unable to find executable" in message or "Required Files" in message else "skipped"
-    return "passed"
+    if case.get("status") == "run":
+        return "passed"
+    if case.get("status") == "disabled":
+        return "skipped"
+    # A test that asked for it was skipped; one that could not start, for lack of its program for example, failed.
+    skipped = case.find("skipped")
+    asked = skipped is not None and skipped.get("message", "").startswith("SKIP_")
+    return "skipped" if asked else "failed"
 
 
-def last_output(case, lines=40):
-    return "\n".join("    " + line for line in (case.findtext("system-out") or "").splitlines()[-lines:])
+def last_output(case, lines):
+    output = (case.findtext("system-out") or "").rstrip().splitlines()
+    return "".join(f"    {line}\n" for line in output[-lines:])
 
 
 def main() -> int:
@@ -43,8 +44,7 @@ def main() -> int:
             counts[result] += 1
             if result != "passed":
                 print(f"{result}: {case.get('name')} ({file.parent.name})")
-            if result == "failed":
-                print(last_output(case))
+                print(last_output(case, 40 if result == "failed" else 3), end="")
     print(", ".join(f"{count} {result}" for result, count in counts.items()))
     return 1 if counts["failed"] or not counts["passed"] else 0
 

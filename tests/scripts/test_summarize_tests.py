@@ -1,0 +1,66 @@
+"""summarize_tests.py counts what ctest reports, and takes nothing for passed or skipped that is not."""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "summarize_tests.py"
+
+
+def case(name, status, inside="", output=""):
+    return f'<testcase name="{name}" status="{status}">{inside}<system-out>{output}</system-out></testcase>'
+
+
+def skip(name, message, output=""):
+    return case(name, "notrun", f'<skipped message="{message}"/>', output)
+
+
+def summarize(*reports, broken=0):
+    with tempfile.TemporaryDirectory() as folder:
+        files = []
+        for number, cases in enumerate(reports):
+            files.append(Path(folder, f"{number}.xml"))
+            files[-1].write_text(f"<testsuite>{''.join(cases)}</testsuite>", encoding="utf-8")
+        result = subprocess.run([sys.executable, SCRIPT, "--broken", str(broken), *files], capture_output=True, text=True)
+        return result.returncode, result.stdout
+
+
+class SummarizeTests(unittest.TestCase):
+    def check(self, expected_status, expected_line, *reports, broken=0):
+        status, output = summarize(*reports, broken=broken)
+        self.assertEqual(output.splitlines()[-1], expected_line)
+        self.assertEqual(status, expected_status)
+        return output
+
+    def test_sums_over_files(self):
+        self.check(0, "3 passed, 0 failed, 0 skipped", [case("a", "run"), case("b", "run")], [case("a", "run")])
+
+    def test_failures_show_their_output(self):
+        output = self.check(1, "1 passed, 1 failed, 0 skipped",
+                            [case("a", "run"), case("b", "fail", '<failure message=""/>', "expected 1")])
+        self.assertIn("failed: b", output)
+        self.assertIn("expected 1", output)
+
+    def test_skips_are_named_with_their_reason(self):
+        output = self.check(0, "1 passed, 0 failed, 3 skipped",
+                            [case("a", "run"), skip("b", "SKIP_RETURN_CODE=77", "no edt here"),
+                             skip("c", "SKIP_REGULAR_EXPRESSION_MATCHED"), case("d", "disabled")])
+        self.assertIn("skipped: b", output)
+        self.assertIn("no edt here", output)
+
+    def test_what_could_not_start_failed(self):
+        self.check(1, "1 passed, 3 failed, 0 skipped",
+                   [case("a", "run"), skip("b", "Unable to find executable"), skip("c", "Fixture dependency failed"),
+                    skip("d", "Required Files Missing")])
+
+    def test_broken_builds_fail(self):
+        self.check(1, "1 passed, 2 failed, 0 skipped", [case("a", "run")], broken=2)
+
+    def test_nothing_passed_is_no_success(self):
+        self.check(1, "0 passed, 0 failed, 0 skipped")
+
+
+if __name__ == "__main__":
+    unittest.main()
