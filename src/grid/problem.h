@@ -13,8 +13,8 @@ inline constexpr int kMaxSpaceRank = 8;
 template <class T>
 using PerAxis = std::array<T, kMaxSpaceRank>;
 
-/// Axes of extent 1 whose border is not `sites` are dropped from `input`, `outputs` and all per-axis values; at least one
-/// axis remains. Nothing in it is empty.
+/// Axes of extent 1 but the last are dropped from `input`, `outputs` and all per-axis values, unless their border is
+/// `sites`. The input or the region may be empty.
 struct Problem {
   AnyConstView input;
   DistanceOutputs outputs;  ///< coordinates keep one leading component per axis of the *caller's* input
@@ -28,13 +28,24 @@ struct Problem {
   Surface surface = Surface::faces;
   double max_distance = 0;  ///< +inf: none
 
+  int caller_rank = 0;               ///< axes of the caller's input
+  PerAxis<int> caller_axis{};        ///< which of them each axis is
+
   /// The spacing is the same on all axes: distances are unit distances times `unit`, and all that decides is integer.
   bool isotropic = true;
   double unit = 1;
 
   std::int64_t extent(int axis) const { return input.shape()[axis]; }
-  std::int64_t region_extent(int axis) const { return region[static_cast<std::size_t>(axis)].end - region[static_cast<std::size_t>(axis)].begin; }
+  const Range& range(int axis) const { return region[static_cast<std::size_t>(axis)]; }
+  std::int64_t region_extent(int axis) const { return range(axis).end - range(axis).begin; }
 };
+
+/// Bytes from the start of the input to the element at `at`.
+inline std::int64_t offset_of(const AnyConstView& view, const PerAxis<std::int64_t>& at) {
+  std::int64_t elements = 0;
+  for (int k = 0; k < view.rank(); ++k) elements += at[static_cast<std::size_t>(k)] * view.strides()[k];
+  return elements * static_cast<std::int64_t>(size_of(view.dtype()));
+}
 
 /// @throws InvalidArgument what was wrong and what would work
 Problem make_problem(const AnyConstView& input, const DistanceOptions& options, const DistanceOutputs& outputs);

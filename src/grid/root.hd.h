@@ -15,12 +15,14 @@ namespace fathom::grid {
 /// Largest squared distance that a double holds exactly.
 inline constexpr std::uint64_t kExactInDouble = std::uint64_t{1} << 53;
 
-/// Largest r with r² ≤ hi·2⁶⁴ + lo, by digits: rare and small, so simple.
-FATHOM_HD inline std::uint64_t integer_sqrt(unsigned __int128 n) {
+__extension__ using Wide = unsigned __int128;
+
+/// Largest r with r² ≤ n, by digits: rare and small, so simple.
+FATHOM_HD inline std::uint64_t integer_sqrt(Wide n) {
   std::uint64_t root = 0;
   for (int bit = 63; bit >= 0; --bit) {
     const std::uint64_t trial = root | (std::uint64_t{1} << bit);
-    if (static_cast<unsigned __int128>(trial) * trial <= n) root = trial;
+    if (static_cast<Wide>(trial) * trial <= n) root = trial;
   }
   return root;
 }
@@ -29,10 +31,10 @@ FATHOM_HD inline std::uint64_t integer_sqrt(unsigned __int128 n) {
 /// is rounded by hand from 62 bits of it and a sticky bit.
 FATHOM_HD inline double exact_sqrt(std::uint64_t d2) {
   if (d2 <= kExactInDouble) return std::sqrt(static_cast<double>(d2));
-  const unsigned __int128 scaled = static_cast<unsigned __int128>(d2) << 60;
+  const Wide scaled = static_cast<Wide>(d2) << 60;
   std::uint64_t root = integer_sqrt(scaled);  // √d2 · 2³⁰, 57 to 62 bits
   // A root whose dropped bits look like an exact half is above the half if anything was cut off.
-  if (static_cast<unsigned __int128>(root) * root != scaled) root |= 1;
+  if (static_cast<Wide>(root) * root != scaled) root |= 1;
   return std::ldexp(static_cast<double>(root), -30);
 }
 

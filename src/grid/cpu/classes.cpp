@@ -1,0 +1,82 @@
+#include "grid/cpu/classes.h"
+
+#include <array>
+#include <cstring>
+
+#include "grid/cpu/site_mask.h"
+
+namespace fathom::grid::cpu {
+
+namespace {
+
+using Bytes = std::array<std::uint8_t, 32>;
+
+/// flags[i] = 1 where a[i] ≠ b[i]. Floats compare as numbers: NaN differs from everything.
+void flag_differences(DType dtype, const std::byte* a, const std::byte* b, std::int64_t count, std::uint8_t* flags) {
+  if (dtype == DType::boolean) dtype = DType::uint8;
+  visit_dtype(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* x = reinterpret_cast<const T*>(a);
+    const T* y = reinterpret_cast<const T*>(b);
+    for (std::int64_t i = 0; i < count; ++i) flags[i] = x[i] != y[i] ? 1 : 0;
+  });
+}
+
+std::uint32_t site_bits(DType dtype, const Sites& sites, const std::byte* elements, int count) {
+  Bytes bytes{};
+  site_mask(elements, dtype, count, sites, bytes.data());
+  return pack_bits(bytes.data());
+}
+
+constexpr Sites kBackground{Sites::Rule::zero, 0};
+
+std::uint32_t low_bits(int count) { return count == 32 ? ~0u : (1u << count) - 1; }
+
+}  // namespace
+
+std::uint32_t pack_bits(const std::uint8_t* bytes) {
+  std::uint32_t bits = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    std::uint64_t eight;
+    std::memcpy(&eight, bytes + 8 * i, 8);
+    // Moves bit 8k to bit 56 + k: byte k's flag lands in the top byte, no two terms meet.
+    bits |= static_cast<std::uint32_t>((eight * 0x0102040810204080u) >> 56) << (8 * i);
+  }
+  return bits;
+}
+
+Classes::Classes(const Problem& problem)
+    : dtype_(problem.input.dtype()),
+      sites_(problem.sites),
+      by_label_(problem.sites.rule == Sites::Rule::labels),
+      boundaries_(by_label_ || problem.signed_distance),
+      pins_(by_label_ && !problem.signed_distance) {}
+
+void Classes::row_bytes(const std::byte* row, std::int64_t count, std::uint8_t* bytes) const {
+  if (!by_label_) return site_mask(row, dtype_, count, sites_, bytes);
+  bytes[0] = 0;
+  flag_differences(dtype_, row, row + size_of(dtype_), count - 1, bytes + 1);
+}
+
+bool Classes::differ(const std::byte* a, const std::byte* b) const { return differing(a, b, 1) != 0; }
+
+std::uint32_t Classes::differing(const std::byte* a, const std::byte* b, int count) const {
+  if (!by_label_) return site_bits(dtype_, sites_, a, count) ^ site_bits(dtype_, sites_, b, count);
+  Bytes flags{};
+  flag_differences(dtype_, a, b, count, flags.data());
+  return pack_bits(flags.data());
+}
+
+std::uint32_t Classes::background(const std::byte* elements, int count) const {
+  return site_bits(dtype_, kBackground, elements, count);
+}
+
+std::uint32_t Classes::inside(const std::byte* elements, int count) const {
+  if (by_label_) return ~background(elements, count) & low_bits(count);
+  const std::uint32_t bits = site_bits(dtype_, sites_, elements, count);
+  return sites_.rule == Sites::Rule::zero ? ~bits & low_bits(count) : bits;
+}
+
+bool Classes::border_is_inside() const { return !by_label_ && sites_.rule != Sites::Rule::zero; }
+
+}  // namespace fathom::grid::cpu

@@ -1,0 +1,47 @@
+// How elements are told apart: sites from others, or labels from one another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "grid/problem.h"
+
+namespace fathom::grid::cpu {
+
+class Classes {
+ public:
+  explicit Classes(const Problem& problem);
+
+  DType dtype() const { return dtype_; }
+  bool by_label() const { return by_label_; }
+  /// Each element looks for the nearest element of another class; else all look for sites.
+  bool boundaries() const { return boundaries_; }
+  /// Label 0 has distance 0.
+  bool pins() const { return pins_; }
+
+  /// bytes[i] = 1 where element i is a site (masks), or differs from element i − 1 (labels; bytes[0] = 0).
+  void row_bytes(const std::byte* row, std::int64_t count, std::uint8_t* bytes) const;
+  /// Whether two elements are of different classes.
+  bool differ(const std::byte* a, const std::byte* b) const;
+
+  /// Bit i: elements i of the two rows are of different classes; `count` ≤ 32.
+  std::uint32_t differing(const std::byte* a, const std::byte* b, int count) const;
+  /// Bit i: element i has label 0; `count` ≤ 32.
+  std::uint32_t background(const std::byte* elements, int count) const;
+  /// Bit i: element i lies inside, for signed fields; `count` ≤ 32.
+  std::uint32_t inside(const std::byte* elements, int count) const;
+  /// Whether what lies beyond a `sites` border is of the inside class.
+  bool border_is_inside() const;
+
+ private:
+  DType dtype_;
+  Sites sites_;
+  bool by_label_;
+  bool boundaries_;
+  bool pins_;
+};
+
+/// Bit i = bytes[i], for 32 bytes of 0 or 1.
+std::uint32_t pack_bits(const std::uint8_t* bytes);
+
+}  // namespace fathom::grid::cpu

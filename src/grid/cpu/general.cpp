@@ -1,0 +1,421 @@
+// The general engine: row words first, then one pass per remaining axis, from the fastest to the slowest.
+//
+// With this order the tie rule needs no care beyond "the lowest coordinate wins" within each pass: among equal distances
+// the slowest axis decides last and so first, and the nearest site comes out as the one with the lowest linear index.
+//
+// Labels and signed fields: an element looks for the nearest element of another class. Along a line that is a source of
+// value 0 at each end of the run of equal classes around the element. All other sources of the line may stay: beyond the
+// ends of the run they are farther than the ends themselves. So these transforms are ordinary passes that start from the
+// distance to the ends of the run ("start" of a Column).
+//
+// Source: Hirata 1996, Meijster et al. 2000; for labels the run-wise passes of Silversmith's edt, without cutting lines.
+// Memory: words of ½ byte per element; values (and indices) of all elements only for three axes or more.
+#include "grid/cpu/general.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "grid/cpu/chessboard_nearest.h"
+#include "grid/cpu/classes.h"
+#include "grid/cpu/column_pass.h"
+#include "grid/cpu/emit.h"
+#include "grid/cpu/metric.h"
+#include "grid/cpu/parallel.h"
+#include "grid/cpu/row_words.h"
+#include "grid/cpu/scratch.h"
+
+namespace fathom::grid::cpu {
+
+namespace {
+
+std::size_t at_axis(int k) { return static_cast<std::size_t>(k); }
+
+/// Half a period of sources is repeated on either side of a periodic axis.
+std::int64_t halo_of(const Problem& p, int axis) {
+  return p.border[at_axis(axis)] == Border::periodic ? p.extent(axis) / 2 : 0;
+}
+
+std::int64_t sources_of(const Problem& p, int axis) { return p.extent(axis) + 2 * halo_of(p, axis); }
+
+bool wants_index(const Problem& p) { return p.outputs.nearest.present() || p.outputs.coordinates.present(); }
+
+/// Sizes that follow from the problem alone.
+struct Extents {
+  std::int64_t rows = 1;          ///< lines along the last axis
+  std::int64_t strips = 0;        ///< of a row
+  std::int64_t first_strip = 0;   ///< strips that touch the region: [first_strip, end_strip)
+  std::int64_t end_strip = 0;
+  std::int64_t longest = 0;       ///< most sources of a pass
+  std::int64_t most_targets = 0;  ///< of a pass
+  bool index = false, buffered = false, starts = false;
+
+  explicit Extents(const Problem& p) {
+    const int last = p.rank - 1;
+    strips = strips_of(p.extent(last));
+    first_strip = p.range(last).begin / kStrip;
+    end_strip = strips_of(p.range(last).end);
+    for (int k = 0; k < last; ++k) {
+      rows *= p.extent(k);
+      longest = std::max(longest, sources_of(p, k));
+      most_targets = std::max(most_targets, p.region_extent(k));
+    }
+    index = wants_index(p);
+    buffered = p.rank > 2;
+    starts = p.sites.rule == Sites::Rule::labels || p.signed_distance;
+  }
+  std::int64_t region_strips() const { return end_strip - first_strip; }
+};
+
+/// What one thread needs for a pass.
+template <class V>
+struct LineScratch {
+  V* source;
+  V* bounds;
+  V* start;
+  V* start_coordinate;
+  V* result;
+  V* coordinate;
+  std::int64_t* index;       ///< [extent][32]: nearest site so far, relative to the slower axes
+  std::int32_t* steps;       ///< [extent][32]: to the ends of runs
+  std::int32_t* run_site;    ///< [extent][32]
+  std::uint32_t* changes;    ///< [extent]
+  std::uint8_t* bytes;       ///< one row
+
+  void take(Scratch& s, const Problem& p, const Extents& e) {
+    const std::int64_t padded = e.most_targets + kTargets;
+    source = s.take<V>((e.longest + 2 * kPad) * kStrip);
+    bounds = s.take<V>(bounds_size(e.longest));
+    result = s.take<V>(padded * kStrip);
+    coordinate = s.take<V>(e.index ? padded * kStrip : 0);
+    index = s.take<std::int64_t>(e.index ? e.longest * kStrip : 0);
+    start = s.take<V>(e.starts ? padded * kStrip : 0);
+    start_coordinate = s.take<V>(e.starts && e.index ? padded * kStrip : 0);
+    steps = s.take<std::int32_t>(e.starts ? e.longest * kStrip : 0);
+    run_site = s.take<std::int32_t>(e.starts && e.index ? e.longest * kStrip : 0);
+    changes = s.take<std::uint32_t>(e.starts ? e.longest : 0);
+    bytes = s.take<std::uint8_t>(strips_of(p.extent(p.rank - 1)) * kStrip);
+  }
+};
+
+/// All scratch of a call.
+template <class V>
+struct Memory {
+  RowWord* words;
+  V* values;            ///< [rows][region strips · 32], between passes
+  std::int64_t* index;  ///< likewise
+  PerAxis<V*> cost;
+  std::vector<LineScratch<V>> lines;
+
+  std::size_t take(std::byte* base, const Problem& p, const Extents& e, int threads) {
+    Scratch s(base);
+    words = s.take<RowWord>(e.rows * e.strips);
+    const std::int64_t buffered = e.buffered ? e.rows * e.region_strips() * kStrip : 0;
+    values = s.take<V>(buffered);
+    index = s.take<std::int64_t>(e.index ? buffered : 0);
+    for (int k = 0; k < p.rank - 1; ++k) cost[at_axis(k)] = s.take<V>(sources_of(p, k) + kPad);
+    lines.resize(static_cast<std::size_t>(threads));
+    for (auto& line : lines) line.take(s, p, e);
+    return s.bytes();
+  }
+};
+
+template <class V>
+class Transform {
+ public:
+  Transform(const Problem& problem, InstructionSet instruction_set, int threads, std::byte* scratch,
+            const Execution& execution)
+      : p_(problem),
+        e_(problem),
+        set_(instruction_set),
+        threads_(threads),
+        lanes_(lanes<V>(instruction_set)),
+        classes_(problem),
+        emitter_(problem, classes_, instruction_set),
+        cap_(cap_above(largest_kept<V>(problem))),
+        monitor_(execution, e_.rows * (e_.strips + (problem.rank - 1) * e_.region_strips())) {
+    memory_.take(scratch, problem, e_, threads);
+    for (int k = 0; k < last(); ++k) {
+      const AxisCost<V> cost(problem, k);
+      for (std::int64_t i = 0; i < sources_of(problem, k) + kPad; ++i) memory_.cost[at_axis(k)][i] = cost(i);
+    }
+  }
+
+  void run() {
+    find_row_words();
+    if (p_.rank == 1) return emit_row();
+    for (int axis = last() - 1; axis >= 0; --axis) pass(axis);
+  }
+
+ private:
+  /// The lines of one job: 32 neighbours along the last axis, at fixed coordinates along all others but `axis`.
+  struct Lines {
+    int axis;
+    PerAxis<std::int64_t> at;  ///< of the first element of the first line
+    std::int64_t strip;
+    std::int64_t row;          ///< row of that element
+    std::int64_t row_step;     ///< rows between neighbours along the axis
+  };
+
+  int last() const { return p_.rank - 1; }
+  bool chessboard_search() const { return e_.index && p_.metric == Metric::chessboard; }
+  /// Indices are carried through the passes; in the chessboard metric they are found at the end.
+  bool carries_index() const { return e_.index && !chessboard_search(); }
+
+  void find_row_words() {
+    // Rows are short or many: a job is some rows, so that each is worth a thread's while.
+    const std::int64_t rows_per_job = std::max<std::int64_t>(1, 65536 / p_.extent(last()));
+    const bool periodic = p_.border[at_axis(last())] == Border::periodic;
+    parallel_jobs(threads_, (e_.rows + rows_per_job - 1) / rows_per_job, [&](int worker, std::int64_t job) {
+      const std::int64_t end = std::min(e_.rows, (job + 1) * rows_per_job);
+      for (std::int64_t row = job * rows_per_job; row < end; ++row)
+        make_row_words(classes_, row_start(row), p_.extent(last()), periodic, memory_.words + row * e_.strips,
+                       memory_.lines[static_cast<std::size_t>(worker)].bytes);
+      monitor_.advance((end - job * rows_per_job) * e_.strips);
+    });
+  }
+
+  const std::byte* row_start(std::int64_t row) const {
+    PerAxis<std::int64_t> at{};
+    for (int k = last() - 1; k >= 0; --k) {
+      at[at_axis(k)] = row % p_.extent(k);
+      row /= p_.extent(k);
+    }
+    return p_.input.data() + offset_of(p_.input, at);
+  }
+
+  /// One axis: the row words are the answer.
+  void emit_row() {
+    parallel_jobs(threads_, e_.region_strips(), [&](int, std::int64_t job) {
+      alignas(64) V values[kStrip];
+      std::int64_t index[kStrip];
+      PerAxis<std::int64_t> at{};
+      at[0] = (e_.first_strip + job) * kStrip;
+      values_in_row(memory_.words[e_.first_strip + job], at[0], values, e_.index ? index : nullptr);
+      emitter_.emit(at, values, e_.index ? index : nullptr);
+    });
+  }
+
+  void values_in_row(const RowWord& word, std::int64_t x0, V* values, std::int64_t* index) const {
+    std::uint32_t steps[kStrip];
+    std::int32_t site[kStrip];
+    row_distances(word, x0, p_.extent(last()), classes_.boundaries(), steps, index ? site : nullptr, set_);
+    const AxisCost<V> cost(p_, last());
+    for (int i = 0; i < kStrip; ++i) values[i] = steps[i] >> 31 ? no_value<V>() : cost(steps[i]);
+    for (int i = 0; index && i < kStrip; ++i) index[i] = site[i];
+  }
+
+  void pass(int axis) {
+    std::int64_t jobs = e_.region_strips();
+    for (int k = 0; k < last(); ++k)
+      if (k != axis) jobs *= k < axis ? p_.extent(k) : p_.region_extent(k);
+    parallel_jobs(threads_, jobs, [&](int worker, std::int64_t job) {
+      run_lines(lines_of(axis, job), memory_.lines[static_cast<std::size_t>(worker)]);
+      monitor_.advance(p_.extent(axis));
+    });
+  }
+
+  Lines lines_of(int axis, std::int64_t job) const {
+    Lines lines{.axis = axis, .at = {}, .strip = e_.first_strip + job % e_.region_strips(), .row = 0, .row_step = 1};
+    job /= e_.region_strips();
+    lines.at[at_axis(last())] = lines.strip * kStrip;
+    std::int64_t rows = 1;
+    for (int k = last() - 1; k >= 0; --k) {
+      if (k == axis) {
+        lines.row_step = rows;
+      } else {
+        const std::int64_t extent = k < axis ? p_.extent(k) : p_.region_extent(k);
+        lines.at[at_axis(k)] = job % extent + (k < axis ? 0 : p_.range(k).begin);
+        job /= extent;
+        lines.row += lines.at[at_axis(k)] * rows;
+      }
+      rows *= p_.extent(k);
+    }
+    return lines;
+  }
+
+  void run_lines(const Lines& lines, LineScratch<V>& s) {
+    const int axis = lines.axis;
+    const bool wants_coordinate = carries_index() || (chessboard_search() && axis == 0);
+    load(lines, s);
+    if (e_.starts) find_starts(lines, s);
+    Column<V> column;
+    column.sources = sources_of(p_, axis);
+    column.first_target = halo_of(p_, axis) + p_.range(axis).begin;
+    column.targets = p_.region_extent(axis);
+    column.origin = -halo_of(p_, axis);
+    column.extent = p_.extent(axis);
+    column.cost = memory_.cost[at_axis(axis)];
+    if constexpr (std::is_floating_point_v<V>) column.step = p_.spacing[at_axis(axis)];
+    column.cap = cap_;
+    column.euclidean = p_.metric == Metric::euclidean;
+    column.chessboard = p_.metric == Metric::chessboard;
+    column.source = s.source;
+    column.bounds = s.bounds;
+    column.start = e_.starts ? s.start : nullptr;
+    column.start_coordinate = s.start_coordinate;
+    column.result = s.result;
+    column.coordinate = wants_coordinate ? s.coordinate : nullptr;
+    column_pass(column, set_);
+    axis == 0 ? emit(lines, s) : save(lines, s);
+  }
+
+  V* buffered_values(const Lines& lines, std::int64_t y) const {
+    const std::int64_t row = lines.row + y * lines.row_step;
+    return memory_.values + (row * e_.region_strips() + lines.strip - e_.first_strip) * kStrip;
+  }
+  std::int64_t* buffered_index(const Lines& lines, std::int64_t y) const {
+    return memory_.index + (buffered_values(lines, y) - memory_.values);
+  }
+  const RowWord& word(const Lines& lines, std::int64_t y) const {
+    return memory_.words[(lines.row + y * lines.row_step) * e_.strips + lines.strip];
+  }
+
+  /// Brings the values (and indices) of all sources into the scratch.
+  void load(const Lines& lines, LineScratch<V>& s) const {
+    const bool from_words = lines.axis == last() - 1;
+    const std::int64_t extent = p_.extent(lines.axis), halo = halo_of(p_, lines.axis);
+    alignas(64) V row[kStrip];
+    for (std::int64_t y = 0; y < extent; ++y) {
+      std::int64_t* index = carries_index() ? s.index + y * kStrip : nullptr;
+      const V* values = row;
+      if (from_words) {
+        values_in_row(word(lines, y), lines.strip * kStrip, row, index);
+      } else {
+        values = buffered_values(lines, y);
+        if (index) std::copy_n(buffered_index(lines, y), kStrip, index);
+      }
+      place(s.source, lines.axis, y + halo, values);
+      if (y < halo) place(s.source, lines.axis, y + halo + extent, values);
+      if (y >= extent - halo) place(s.source, lines.axis, y + halo - extent, values);
+    }
+  }
+
+  void place(V* source, int axis, std::int64_t source_row, const V* values) const {
+    for (int line = 0; line < kStrip; line += lanes_)
+      std::memcpy(source + source_at(sources_of(p_, axis), lanes_, source_row, line), values + line,
+                  static_cast<std::size_t>(lanes_) * sizeof(V));
+  }
+
+  /// Distances to the ends of the runs of equal classes along the axis.
+  void find_starts(const Lines& lines, LineScratch<V>& s) const {
+    const std::int64_t extent = p_.extent(lines.axis);
+    const bool periodic = p_.border[at_axis(lines.axis)] == Border::periodic;
+    const auto stride = p_.input.strides()[lines.axis] * static_cast<std::int64_t>(size_of(p_.input.dtype()));
+    const int count = static_cast<int>(std::min<std::int64_t>(kStrip, p_.extent(last()) - lines.strip * kStrip));
+    const std::byte* first = p_.input.data() + offset_of(p_.input, lines.at);
+    s.changes[0] = periodic ? classes_.differing(first, first + (extent - 1) * stride, count) : 0;
+    for (std::int64_t y = 1; y < extent; ++y)
+      s.changes[y] = classes_.differing(first + (y - 1) * stride, first + y * stride, count);
+    line_boundaries(s.changes, extent, periodic, s.steps, carries_or_searches(lines.axis) ? s.run_site : nullptr, set_);
+
+    const Range& range = p_.range(lines.axis);
+    const V* cost = memory_.cost[at_axis(lines.axis)];
+    for (std::int64_t y = range.begin; y < range.end; ++y) {
+      const std::uint32_t pinned = word(lines, y).pinned;
+      for (int i = 0; i < kStrip; ++i) {
+        const std::int64_t from = y * kStrip + i, to = (y - range.begin) * kStrip + i;
+        const bool is_pinned = pinned >> i & 1;
+        const std::int32_t steps = is_pinned ? 0 : s.steps[from];
+        s.start[to] = steps > extent ? no_value<V>() : cost[steps];
+        if (carries_or_searches(lines.axis)) s.start_coordinate[to] = static_cast<V>(is_pinned ? y : s.run_site[from]);
+      }
+    }
+  }
+  bool carries_or_searches(int axis) const { return carries_index() || (chessboard_search() && axis == 0); }
+
+  void save(const Lines& lines, LineScratch<V>& s) const {
+    const Range& range = p_.range(lines.axis);
+    for (std::int64_t y = range.begin; y < range.end; ++y) {
+      std::copy_n(s.result + (y - range.begin) * kStrip, kStrip, buffered_values(lines, y));
+      if (carries_index()) index_of_targets(lines, s, y, buffered_index(lines, y));
+    }
+  }
+
+  void emit(const Lines& lines, LineScratch<V>& s) const {
+    const Range& range = p_.range(lines.axis);
+    PerAxis<std::int64_t> at = lines.at;
+    std::int64_t index[kStrip];
+    for (std::int64_t y = range.begin; y < range.end; ++y) {
+      at[at_axis(lines.axis)] = y;
+      V* values = s.result + (y - range.begin) * kStrip;
+      if (carries_index()) index_of_targets(lines, s, y, index);
+      if (chessboard_search()) search_nearest(at, s, y, index);
+      emitter_.emit(at, values, e_.index ? index : nullptr);
+    }
+  }
+
+  /// Indices of the nearest sites, relative to the axes slower than this one.
+  void index_of_targets(const Lines& lines, const LineScratch<V>& s, std::int64_t y, std::int64_t* index) const {
+    std::int64_t stride = p_.extent(last());
+    for (int k = last() - 1; k > lines.axis; --k) stride *= p_.extent(k);
+    std::int64_t own = 0;  // of the strip's first element, without the slower axes and this one
+    std::int64_t step = 1;
+    for (int k = last(); k > lines.axis; --k) {
+      own += lines.at[at_axis(k)] * step;
+      step *= p_.extent(k);
+    }
+    const std::int64_t t = (y - p_.range(lines.axis).begin) * kStrip;
+    for (int i = 0; i < kStrip; ++i) {
+      const auto from = static_cast<std::int64_t>(s.coordinate[t + i]);
+      // The end of a run is a site itself; every other source knows its own nearest.
+      const bool run_end = e_.starts && from == static_cast<std::int64_t>(s.start_coordinate[t + i]);
+      index[i] = from * stride + (run_end ? own + i : s.index[from * kStrip + i]);
+    }
+  }
+
+  void search_nearest(PerAxis<std::int64_t> at, const LineScratch<V>& s, std::int64_t y, std::int64_t* index) const {
+    const ChessboardNearest<V> nearest(p_, classes_, memory_.words);
+    const std::int64_t t = (y - p_.range(0).begin) * kStrip;
+    const std::int64_t x0 = at[at_axis(last())];
+    for (int i = 0; i < kStrip; ++i) {
+      index[i] = -1;
+      const std::int64_t x = x0 + i;
+      if (x < p_.range(last()).begin || x >= p_.range(last()).end || s.result[t + i] >= no_cap<V>()) continue;
+      if (s.result[t + i] >= cap_) continue;
+      at[at_axis(last())] = x;
+      index[i] = nearest.find(at, s.result[t + i], static_cast<std::int64_t>(s.coordinate[t + i]));
+    }
+  }
+
+  const Problem& p_;
+  const Extents e_;
+  const InstructionSet set_;
+  const int threads_;
+  const int lanes_;
+  const Classes classes_;
+  const Emitter<V> emitter_;
+  const V cap_;
+  Monitor monitor_;
+  Memory<V> memory_;
+};
+
+/// Calls visitor(TypeTag<V>{}) with the problem's value type.
+template <class Visitor>
+auto with_value_type(const Problem& problem, Visitor&& visitor) {
+  switch (value_kind(problem)) {
+    case ValueKind::i32: return visitor(TypeTag<std::int32_t>{});
+    case ValueKind::i64: return visitor(TypeTag<std::int64_t>{});
+    case ValueKind::f64: break;
+  }
+  return visitor(TypeTag<double>{});
+}
+
+}  // namespace
+
+std::size_t general_scratch_bytes(const Problem& problem, InstructionSet, int threads) {
+  return with_value_type(problem, [&](auto tag) {
+    Memory<typename decltype(tag)::type> memory;
+    return memory.take(nullptr, problem, Extents(problem), threads);
+  });
+}
+
+void general_transform(const Problem& problem, InstructionSet instruction_set, int threads, std::byte* scratch,
+                       const Execution& execution) {
+  with_value_type(problem, [&](auto tag) {
+    Transform<typename decltype(tag)::type>(problem, instruction_set, threads, scratch, execution).run();
+    return 0;
+  });
+}
+
+}  // namespace fathom::grid::cpu

@@ -1,0 +1,62 @@
+#include "grid/cpu/metric.h"
+
+#include <algorithm>
+
+#include "grid/limits.h"
+
+namespace fathom::grid::cpu {
+
+namespace {
+
+/// Largest number of steps that is kept in a metric whose values are distances.
+std::uint64_t step_limit(double max_distance, double unit) {
+  const double ratio = max_distance / unit;
+  constexpr double kBeyond = 4e18;
+  if (!(ratio < kBeyond)) return UINT64_MAX;
+  auto steps = static_cast<std::uint64_t>(std::floor(ratio));
+  while (steps > 0 && static_cast<double>(steps) * unit > max_distance) --steps;
+  while (static_cast<double>(steps + 1) * unit <= max_distance && steps < (std::uint64_t{1} << 52)) ++steps;
+  return steps;
+}
+
+/// Largest square whose root is kept.
+double square_limit(double max_distance) {
+  if (std::isinf(max_distance)) return max_distance;
+  double square = max_distance * max_distance;
+  while (std::sqrt(square) > max_distance) square = std::nextafter(square, 0.0);
+  while (!std::isinf(square) && std::sqrt(std::nextafter(square, no_value<double>())) <= max_distance)
+    square = std::nextafter(square, no_value<double>());
+  return square;
+}
+
+}  // namespace
+
+ValueKind value_kind(const Problem& problem) {
+  if (!problem.isotropic) return ValueKind::f64;
+  std::uint64_t largest = 0;
+  for (int k = 0; k < problem.rank; ++k) {
+    // The search reads costs of lines longer than the extent: padding, and a period's half on either side.
+    const bool periodic = problem.border[static_cast<std::size_t>(k)] == Border::periodic;
+    const auto steps = static_cast<std::uint64_t>(problem.extent(k) * (periodic ? 2 : 1) + kPad);
+    largest += problem.metric == Metric::euclidean ? steps * steps : steps;
+  }
+  return largest < static_cast<std::uint64_t>(no_value<std::int32_t>()) ? ValueKind::i32 : ValueKind::i64;
+}
+
+template <class V>
+V largest_kept(const Problem& problem) {
+  const bool euclidean = problem.metric == Metric::euclidean;
+  if constexpr (std::is_floating_point_v<V>) {
+    return std::min(euclidean ? square_limit(problem.max_distance) : problem.max_distance, no_cap<V>());
+  } else {
+    const std::uint64_t limit = euclidean ? squared_limit(problem.max_distance, problem.unit)
+                                          : step_limit(problem.max_distance, problem.unit);
+    return static_cast<V>(std::min(limit, static_cast<std::uint64_t>(no_cap<V>())));
+  }
+}
+
+template std::int32_t largest_kept<std::int32_t>(const Problem&);
+template std::int64_t largest_kept<std::int64_t>(const Problem&);
+template double largest_kept<double>(const Problem&);
+
+}  // namespace fathom::grid::cpu

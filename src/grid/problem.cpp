@@ -1,0 +1,216 @@
+// Checks the caller's options and turns them into a Problem. Every refusal says what was wrong and what would work.
+#include "grid/problem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "grid/limits.h"
+
+namespace fathom::grid {
+
+namespace {
+
+std::string count(std::size_t n, const char* noun) {
+  return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
+}
+
+/// One value for all axes, or one per axis, or none.
+template <class T>
+PerAxis<T> per_axis(const std::vector<T>& values, int rank, T otherwise, const char* noun) {
+  const auto axes = static_cast<std::size_t>(rank);
+  if (!values.empty() && values.size() != 1 && values.size() != axes)
+    throw InvalidArgument(count(values.size(), noun) + " given for an array with " + std::to_string(axes) +
+                          (axes == 1 ? " axis" : " axes") + "; give one for all axes or one per axis");
+  PerAxis<T> result{};
+  for (std::size_t k = 0; k < axes; ++k)
+    result[k] = values.empty() ? otherwise : values.size() == 1 ? values[0] : values[k];
+  return result;
+}
+
+void check_spacing(const PerAxis<double>& spacing, int rank) {
+  for (std::size_t k = 0; k < static_cast<std::size_t>(rank); ++k)
+    if (!(spacing[k] >= kLeastSpacing && spacing[k] <= kLargestSpacing))
+      throw InvalidArgument("the spacing of axis " + std::to_string(k) + " is " + std::to_string(spacing[k]) +
+                            "; spacings are finite and greater than 0 (1e-100 to 1e100)");
+}
+
+PerAxis<Range> checked_region(const Shape& shape, const std::vector<Range>& region) {
+  PerAxis<Range> result{};
+  const auto axes = static_cast<std::size_t>(shape.rank());
+  if (!region.empty() && region.size() != axes)
+    throw InvalidArgument("the region has " + count(region.size(), "range") + " for an array with " +
+                          std::to_string(axes) + (axes == 1 ? " axis" : " axes") + "; give one range per axis");
+  for (std::size_t k = 0; k < axes; ++k) {
+    const std::int64_t extent = shape[static_cast<int>(k)];
+    result[k] = region.empty() ? Range{0, extent} : region[k];
+    if (result[k].begin < 0 || result[k].end > extent || result[k].begin > result[k].end)
+      throw InvalidArgument("the region's range " + std::to_string(result[k].begin) + ":" +
+                            std::to_string(result[k].end) + " does not lie in axis " + std::to_string(k) +
+                            ", which goes from 0 to " + std::to_string(extent));
+  }
+  return result;
+}
+
+void check_rank(int rank) {
+  if (rank < 1 || rank > kMaxSpaceRank)
+    throw InvalidArgument("a distance transform needs an array with 1 to 8 axes, not " + std::to_string(rank));
+}
+
+void check_output(const AnyView& view, const char* name, const Shape& shape, std::initializer_list<DType> dtypes) {
+  if (!view.present()) return;
+  std::string names;
+  bool known = false;
+  for (DType d : dtypes) {
+    known |= d == view.dtype();
+    names += (names.empty() ? "" : " or ") + std::string(name_of(d));
+  }
+  if (!known)
+    throw InvalidArgument(std::string("the output '") + name + "' is " + std::string(name_of(view.dtype())) +
+                          "; it must be " + names);
+  if (!(view.shape() == shape))
+    throw InvalidArgument(std::string("the output '") + name + "' has the shape " + to_string(view.shape()) +
+                          "; it must have " + to_string(shape));
+  if (element_count(shape) > 0 && view.data() == nullptr)
+    throw InvalidArgument(std::string("the output '") + name + "' has no memory behind it");
+}
+
+/// First and one past the last byte that a view can touch.
+std::pair<std::uintptr_t, std::uintptr_t> byte_range(const AnyConstView& view) {
+  const auto base = reinterpret_cast<std::uintptr_t>(view.data());
+  if (!view.present() || element_count(view.shape()) == 0) return {base, base};
+  std::int64_t low = 0, high = 0;
+  for (int k = 0; k < view.rank(); ++k) {
+    const std::int64_t reach = (view.shape()[k] - 1) * view.strides()[k];
+    (reach < 0 ? low : high) += reach;
+  }
+  const auto size = static_cast<std::int64_t>(size_of(view.dtype()));
+  return {base + static_cast<std::uintptr_t>(low * size), base + static_cast<std::uintptr_t>((high + 1) * size)};
+}
+
+void check_overlap(const AnyConstView& input, const DistanceOutputs& outputs) {
+  const std::array<std::pair<const char*, AnyConstView>, 5> views = {{{"input", input},
+                                                                      {"distance", outputs.distance},
+                                                                      {"squared", outputs.squared},
+                                                                      {"nearest", outputs.nearest},
+                                                                      {"coordinates", outputs.coordinates}}};
+  for (std::size_t a = 0; a < views.size(); ++a)
+    for (std::size_t b = a + 1; b < views.size(); ++b) {
+      const auto [a0, a1] = byte_range(views[a].second);
+      const auto [b0, b1] = byte_range(views[b].second);
+      if (a0 < b1 && b0 < a1 && a0 != a1 && b0 != b1)
+        throw InvalidArgument(std::string("'") + views[a].first + "' and '" + views[b].first +
+                              "' overlap in memory; give each its own");
+    }
+}
+
+void check_combination(const Problem& p) {
+  if (p.outputs.squared.present() && p.metric != Metric::euclidean)
+    throw InvalidArgument("squared distances belong to the Euclidean metric; ask for 'distance'");
+  if (p.outputs.squared.present() && p.signed_distance)
+    throw InvalidArgument("squared distances have no sign; ask for 'distance'");
+  if (p.outputs.squared.present() && p.outputs.squared.dtype() != DType::float64 && !(p.isotropic && p.unit == 1))
+    throw InvalidArgument("squared distances with a spacing are no integers; ask for float64");
+  if (p.signed_distance && p.surface == Surface::faces && !p.isotropic)
+    throw InvalidArgument(
+        "a signed field is zero on the element faces only if all spacings are equal; ask for surface 'centers'");
+  if (std::isnan(p.sites.value))
+    throw InvalidArgument("sites are compared with NaN, which nothing equals; give a number");
+}
+
+void check_capacity(const Problem& p) {
+  const DistanceOutputs& out = p.outputs;
+  if (out.squared.present() && out.squared.dtype() == DType::uint32 && largest_squared(p) >= UINT32_MAX)
+    throw InvalidArgument("squared distances of this shape may pass what uint32 holds; ask for uint64");
+  const std::int64_t elements = element_count(p.input.shape());
+  if (out.nearest.present() && out.nearest.dtype() == DType::int32 && elements > INT32_MAX)
+    throw InvalidArgument("linear indices of an array with " + std::to_string(elements) +
+                          " elements pass what int32 holds; ask for int64");
+  for (int k = 0; k < p.rank; ++k)
+    if (p.extent(k) > kLargestExtent)
+      throw InvalidArgument("axis " + std::to_string(k) + " has " + std::to_string(p.extent(k)) +
+                            " elements; the CPU serves up to " + std::to_string(kLargestExtent) + " along an axis");
+}
+
+template <class AnyViewType>
+AnyViewType without_axis(const AnyViewType& view, int axis) {
+  if (!view.present()) return view;
+  Shape shape;
+  Strides strides;
+  for (int k = 0; k < view.rank(); ++k) {
+    if (k == axis) continue;
+    shape.push_back(view.shape()[k]);
+    strides.push_back(view.strides()[k]);
+  }
+  return {view.data(), view.dtype(), shape, strides};
+}
+
+void remove_axis(Problem& p, int axis) {
+  p.input = without_axis(p.input, axis);
+  p.outputs.distance = without_axis(p.outputs.distance, axis);
+  p.outputs.squared = without_axis(p.outputs.squared, axis);
+  p.outputs.nearest = without_axis(p.outputs.nearest, axis);
+  p.outputs.coordinates = without_axis(p.outputs.coordinates, axis + 1);
+  for (int k = axis; k + 1 < p.rank; ++k) {
+    const auto i = static_cast<std::size_t>(k);
+    p.spacing[i] = p.spacing[i + 1];
+    p.border[i] = p.border[i + 1];
+    p.region[i] = p.region[i + 1];
+    p.caller_axis[i] = p.caller_axis[i + 1];
+  }
+  --p.rank;
+}
+
+/// An axis of extent 1 adds nothing to any distance, unless sites lie beyond its ends. The last axis stays, since rows
+/// must be contiguous.
+void drop_unit_axes(Problem& p) {
+  for (int k = p.rank - 2; k >= 0; --k)
+    if (p.extent(k) == 1 && p.border[static_cast<std::size_t>(k)] != Border::sites) remove_axis(p, k);
+}
+
+}  // namespace
+
+Problem make_problem(const AnyConstView& input, const DistanceOptions& options, const DistanceOutputs& outputs) {
+  check_rank(input.rank());
+  Problem p;
+  p.input = input;
+  p.outputs = outputs;
+  p.sites = options.sites;
+  p.metric = options.metric;
+  p.rank = input.rank();
+  p.spacing = per_axis(options.spacing, p.rank, 1.0, "spacing");
+  p.border = per_axis(options.border, p.rank, Border::open, "border");
+  p.region = checked_region(input.shape(), options.region);
+  p.signed_distance = options.signed_distance;
+  p.surface = options.surface;
+  p.max_distance = options.max_distance;
+  check_spacing(p.spacing, p.rank);
+  if (!(p.max_distance >= 0))
+    throw InvalidArgument("the maximum distance is " + std::to_string(p.max_distance) + "; it must be 0 or more");
+  p.caller_rank = p.rank;
+  for (int k = 0; k < p.rank; ++k) {
+    const auto i = static_cast<std::size_t>(k);
+    p.caller_axis[i] = k;
+    p.isotropic &= p.spacing[i] == p.spacing[0];
+  }
+  p.unit = p.isotropic ? p.spacing[0] : 1;
+
+  const Shape shape = result_shape(input.shape(), options);
+  check_output(outputs.distance, "distance", shape, {DType::float32, DType::float64});
+  check_output(outputs.squared, "squared", shape, {DType::uint32, DType::uint64, DType::float64});
+  check_output(outputs.nearest, "nearest", shape, {DType::int32, DType::int64});
+  Shape components{p.rank};
+  for (std::int64_t n : shape) components.push_back(n);
+  check_output(outputs.coordinates, "coordinates", components, {DType::int32, DType::int64});
+  if (!outputs.distance.present() && !outputs.squared.present() && !outputs.nearest.present() &&
+      !outputs.coordinates.present())
+    throw InvalidArgument("no output was given; give at least one of distance, squared, nearest, coordinates");
+  check_combination(p);
+  check_capacity(p);
+  check_overlap(input, outputs);
+  drop_unit_axes(p);
+  return p;
+}
+
+}  // namespace fathom::grid
