@@ -30,8 +30,6 @@ std::uint32_t site_bits(DType dtype, const Sites& sites, const std::byte* elemen
 
 constexpr Sites kBackground{Sites::Rule::zero, 0};
 
-std::uint32_t low_bits(int count) { return count == 32 ? ~0u : (1u << count) - 1; }
-
 }  // namespace
 
 std::uint32_t pack_bits(const std::uint8_t* bytes) {
@@ -71,10 +69,9 @@ std::uint32_t Classes::background(const std::byte* elements, int count) const {
   return site_bits(dtype_, kBackground, elements, count);
 }
 
-std::uint32_t Classes::inside(const std::byte* elements, int count) const {
-  if (by_label_) return ~background(elements, count) & low_bits(count);
-  const std::uint32_t bits = site_bits(dtype_, sites_, elements, count);
-  return sites_.rule == Sites::Rule::zero ? ~bits & low_bits(count) : bits;
+void Classes::inside(const std::byte* elements, std::int64_t count, std::uint8_t* bytes) const {
+  const bool nonzero = by_label_ || sites_.rule == Sites::Rule::zero;
+  site_mask(elements, dtype_, count, nonzero ? Sites{Sites::Rule::nonzero, 0} : sites_, bytes);
 }
 
 bool Classes::border_is_inside() const { return !by_label_ && sites_.rule != Sites::Rule::zero; }

@@ -28,8 +28,8 @@ class Classes {
   std::uint32_t differing(const std::byte* a, const std::byte* b, int count) const;
   /// Bit i: element i has label 0; `count` ≤ 32.
   std::uint32_t background(const std::byte* elements, int count) const;
-  /// Bit i: element i lies inside, for signed fields; `count` ≤ 32.
-  std::uint32_t inside(const std::byte* elements, int count) const;
+  /// bytes[i] = 1 where element i lies inside, for signed fields.
+  void inside(const std::byte* elements, std::int64_t count, std::uint8_t* bytes) const;
   /// Whether what lies beyond a `sites` border is of the inside class.
   bool border_is_inside() const;
 

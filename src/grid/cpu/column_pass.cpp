@@ -1,7 +1,7 @@
 // Work mapping: a vector holds the same row of W neighbouring lines; 8 targets live in registers while sources stream by.
 #include "grid/cpu/column_pass.h"
 
-#include "grid/cpu/dispatch.h"
+#include "core/dispatch.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "grid/cpu/column_pass.cpp"
 #include <hwy/foreach_target.h>
@@ -95,7 +95,7 @@ class Search {
   /// Whether no value ≥ `least` can change a target: none is below the worst target (or ties with it, if ties matter).
   HWY_INLINE bool hopeless(Vec<V> least) const {
     if constexpr (kCoordinates) return hn::AllTrue(d, hn::Gt(least, worst_));
-    else return hn::AllTrue(d, hn::Ge(least, worst_));
+    else return hn::AllFalse(d, hn::Lt(least, worst_));
   }
   HWY_INLINE Vec<V> cost(std::int64_t steps) const { return Set(c_.cost[steps]); }
 
@@ -211,8 +211,8 @@ class Search {
 
   HWY_INLINE void store(std::int64_t t) {
     for (int r = 0; r < kTargets; ++r) {
-      hn::Store(best_[r], d, c_.result + (t + r) * kStrip + line_);
-      if constexpr (kCoordinates) hn::Store(from_[r], d, c_.coordinate + (t + r) * kStrip + line_);
+      hn::Store(best_[r], d, c_.result + (t + r) * c_.pitch + line_);
+      if constexpr (kCoordinates) hn::Store(from_[r], d, c_.coordinate + (t + r) * c_.pitch + line_);
     }
   }
 
@@ -256,112 +256,6 @@ int lanes_i32() { return static_cast<int>(hn::Lanes(Tag<std::int32_t>())); }
 int lanes_i64() { return static_cast<int>(hn::Lanes(Tag<std::int64_t>())); }
 int lanes_f64() { return static_cast<int>(hn::Lanes(Tag<double>())); }
 
-/// Position of the only set bit of each lane; lanes without a bit give anything.
-template <class D32>
-HWY_INLINE hn::Vec<D32> bit_position(D32 di, hn::Vec<D32> bit) {
-  const hn::Rebind<float, D32> df;
-  const auto exponent = hn::ShiftRight<23>(hn::BitCast(di, hn::ConvertTo(df, bit)));
-  return hn::Sub(hn::And(exponent, hn::Set(di, 0xFF)), hn::Set(di, 127));  // 2³¹ converts as −2³¹: the sign is cut off
-}
-
-template <class D32>
-HWY_INLINE hn::Vec<D32> lowest_bit(D32 di, hn::Vec<D32> bits) {
-  return hn::And(bits, hn::Sub(hn::Zero(di), bits));
-}
-
-std::uint32_t reversed(std::uint32_t v) {
-  v = ((v >> 1) & 0x55555555u) | ((v & 0x55555555u) << 1);
-  v = ((v >> 2) & 0x33333333u) | ((v & 0x33333333u) << 2);
-  v = ((v >> 4) & 0x0F0F0F0Fu) | ((v & 0x0F0F0F0Fu) << 4);
-  return __builtin_bswap32(v);
-}
-
-void strip_distances(const RowWord& word, std::int64_t x0, std::int64_t extent, bool changes, std::uint32_t* distance,
-                     std::int32_t* site) {
-  const Tag<std::int32_t> di;
-  const Tag<std::uint32_t> du;
-  const auto set = [&](std::int64_t v) { return hn::Set(di, static_cast<std::int32_t>(v)); };
-  const auto zero = hn::Zero(di), one = set(1), n = set(extent);
-  const auto bits = set(static_cast<std::int32_t>(word.bits));
-  const auto mirrored = set(static_cast<std::int32_t>(reversed(word.bits)));
-  const auto pinned = set(static_cast<std::int32_t>(word.pinned));
-  for (int lane = 0; lane < kStrip; lane += static_cast<int>(hn::Lanes(di))) {
-    const auto j = hn::Add(hn::Iota(di, lane), zero);
-    const auto x = hn::Add(j, set(x0));
-    // The last site at or before j is, in the mirrored word, the first at or behind 31 − j.
-    const auto not_before = hn::Sub(zero, hn::Shl(one, hn::Sub(set(31), j)));
-    const auto before = hn::And(mirrored, not_before);
-    const auto at = hn::Sub(set(x0 + 31 - (changes ? 1 : 0)), bit_position(di, lowest_bit(di, before)));
-    const auto left = hn::IfThenElse(hn::Eq(before, zero), set(word.left), at);
-    const auto behind = hn::And(bits, hn::Sub(zero, hn::Shl(hn::Shl(one, j), one)));
-    const auto right = hn::IfThenElse(hn::Eq(behind, zero), set(word.right),
-                                      hn::Add(set(x0), bit_position(di, lowest_bit(di, behind))));
-    // Unsigned: what is missing on a side is at least 2³¹ steps away.
-    const auto to_left = hn::BitCast(du, hn::Sub(x, left)), to_right = hn::BitCast(du, hn::Sub(right, x));
-    const auto is_pinned = hn::Ne(hn::And(pinned, hn::Shl(one, j)), zero);
-    const auto nearest = hn::BitCast(di, hn::Min(to_left, to_right));
-    hn::StoreU(hn::BitCast(du, hn::IfThenElse(is_pinned, zero, nearest)), du, distance + lane);
-    if (!site) continue;
-    const auto wrapped_left = hn::IfThenElse(hn::Lt(left, zero), hn::Add(left, n), left);
-    const auto wrapped_right = hn::IfThenElse(hn::Lt(right, n), right, hn::Sub(right, n));
-    const auto left_nearer = hn::RebindMask(di, hn::Lt(to_left, to_right));
-    const auto right_nearer = hn::RebindMask(di, hn::Lt(to_right, to_left));
-    const auto nearer = hn::IfThenElse(left_nearer, wrapped_left,
-                                       hn::IfThenElse(right_nearer, wrapped_right,
-                                                      hn::Min(wrapped_left, wrapped_right)));
-    hn::StoreU(hn::IfThenElse(is_pinned, x, nearer), di, site + lane);
-  }
-}
-
-constexpr std::int32_t kNoSteps = 1 << 30;
-
-/// One direction of line_boundaries(): steps back to the last change, for one vector of lines.
-class Walk {
- public:
-  explicit Walk(int line) : bit_(hn::Shl(hn::Set(d, 1), hn::Iota(d, line))), steps_(hn::Set(d, kNoSteps)) {}
-
-  HWY_INLINE void advance(std::uint32_t changes) {
-    const auto changed = hn::Ne(hn::And(hn::Set(d, static_cast<std::int32_t>(changes)), bit_), hn::Zero(d));
-    const auto one = hn::Set(d, 1);
-    steps_ = hn::IfThenElse(changed, one, hn::Min(hn::Add(steps_, one), hn::Set(d, kNoSteps)));
-  }
-  HWY_INLINE Vec<std::int32_t> steps() const { return steps_; }
-
- private:
-  static constexpr Tag<std::int32_t> d{};
-  Vec<std::int32_t> bit_, steps_;
-};
-
-void boundaries_of_lines(const std::uint32_t* changes, std::int64_t extent, bool periodic, std::int32_t* steps,
-                         std::int32_t* site) {
-  const Tag<std::int32_t> d;
-  const auto n = hn::Set(d, static_cast<std::int32_t>(extent));
-  for (int line = 0; line < kStrip; line += static_cast<int>(hn::Lanes(d))) {
-    Walk forward(line), backward(line);
-    if (periodic) {  // once round, to know what lies before the first and behind the last
-      for (std::int64_t y = 0; y < extent; ++y) forward.advance(changes[y]);
-      for (std::int64_t y = extent - 1; y >= 0; --y) backward.advance(changes[y]);
-    }
-    for (std::int64_t y = 0; y < extent; ++y) {
-      forward.advance(changes[y]);
-      hn::StoreU(forward.steps(), d, steps + y * kStrip + line);
-    }
-    for (std::int64_t y = extent - 1; y >= 0; --y) {
-      const std::uint32_t behind = y + 1 < extent ? changes[y + 1] : periodic ? changes[0] : 0;
-      backward.advance(behind);
-      const auto down = hn::LoadU(d, steps + y * kStrip + line), up = backward.steps();
-      hn::StoreU(hn::Min(down, up), d, steps + y * kStrip + line);
-      if (!site) continue;
-      const auto at = hn::Set(d, static_cast<std::int32_t>(y));
-      auto low = hn::Sub(at, down), high = hn::Add(at, up);
-      low = hn::IfThenElse(hn::Lt(low, hn::Zero(d)), hn::Add(low, n), low);
-      high = hn::IfThenElse(hn::Lt(high, n), high, hn::Sub(high, n));
-      const auto nearer = hn::IfThenElse(hn::Lt(down, up), low, hn::IfThenElse(hn::Lt(up, down), high, hn::Min(low, high)));
-      hn::StoreU(nearer, d, site + y * kStrip + line);
-    }
-  }
-}
-
 }  // namespace fathom::grid::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -389,16 +283,6 @@ int lanes<double>(InstructionSet set) {
 void column_pass(const Column<std::int32_t>& column, InstructionSet set) { FATHOM_COMPILED_FOR(set, pass_i32)(column); }
 void column_pass(const Column<std::int64_t>& column, InstructionSet set) { FATHOM_COMPILED_FOR(set, pass_i64)(column); }
 void column_pass(const Column<double>& column, InstructionSet set) { FATHOM_COMPILED_FOR(set, pass_f64)(column); }
-
-void line_boundaries(const std::uint32_t* changes, std::int64_t extent, bool periodic, std::int32_t* steps,
-                     std::int32_t* site, InstructionSet set) {
-  FATHOM_COMPILED_FOR(set, boundaries_of_lines)(changes, extent, periodic, steps, site);
-}
-
-void row_distances(const RowWord& word, std::int64_t x0, std::int64_t extent, bool changes, std::uint32_t* distance,
-                   std::int32_t* site, InstructionSet set) {
-  FATHOM_COMPILED_FOR(set, strip_distances)(word, x0, extent, changes, distance, site);
-}
 
 }  // namespace fathom::grid::cpu
 #endif

@@ -12,11 +12,10 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
-#include <type_traits>
 
 #include "fathom/core/execution.h"
 #include "grid/cpu/row_words.h"
+#include "grid/cpu/value.h"
 
 namespace fathom::grid::cpu {
 
@@ -24,31 +23,6 @@ inline constexpr int kTargets = 8;                       ///< targets of one sea
 inline constexpr int kWindow = 16;                       ///< steps of the window
 inline constexpr int kPad = kWindow + kTargets;          ///< rows of `no_value` around the sources
 inline constexpr int kSuperblock = 8;                    ///< blocks that share a coarse bound
-
-enum class ValueKind : std::uint8_t { i32, i64, f64 };
-
-/// "No site": stays the largest value under ⊕ without overflow.
-template <class V>
-constexpr V no_value();
-template <>
-constexpr std::int32_t no_value() {
-  return std::int32_t{1} << 30;
-}
-template <>
-constexpr std::int64_t no_value() {
-  return std::int64_t{1} << 62;
-}
-template <>
-constexpr double no_value() {
-  return __builtin_inf();
-}
-
-/// Larger than any value that occurs, and less than no_value(): a search without a limit is capped by it.
-template <class V>
-constexpr V no_cap() {
-  if constexpr (std::is_floating_point_v<V>) return std::numeric_limits<V>::max();
-  else return no_value<V>() - 1;
-}
 
 /// Rows are 32 values; `source` is cut into groups of as many lines as the vectors have lanes, see source_at().
 template <class V>
@@ -67,8 +41,9 @@ struct Column {
   V* bounds = nullptr;            ///< scratch: bounds_size(sources)
   const V* start = nullptr;       ///< [targets][32]: values known beforehand, or null
   const V* start_coordinate = nullptr;  ///< [targets][32]: what they come from
-  V* result = nullptr;            ///< [targets + 7][32]
-  V* coordinate = nullptr;        ///< [targets + 7][32]: of the lowest source that gives the result; null: not wanted
+  std::int64_t pitch = kStrip;    ///< between rows of result and coordinate
+  V* result = nullptr;            ///< [targets + 7], 32 values per row
+  V* coordinate = nullptr;        ///< likewise: of the lowest source that gives the result; null: not wanted
 };
 
 /// Values in Column::bounds.
@@ -88,21 +63,5 @@ inline std::int64_t source_at(std::int64_t sources, int lane_count, std::int64_t
 void column_pass(const Column<std::int32_t>& column, InstructionSet instruction_set);
 void column_pass(const Column<std::int64_t>& column, InstructionSet instruction_set);
 void column_pass(const Column<double>& column, InstructionSet instruction_set);
-
-/// Steps along the axis from each element of 32 lines to the nearest element of another class.
-/// @param changes  [extent]: bit l of changes[y] says that elements y and y − 1 (periodic: modulo the extent; else
-///                 changes[0] = 0) of line l differ
-/// @param steps    [extent][32]; ≥ 2³⁰: none
-/// @param site     [extent][32]: that element's coordinate, the lower of two; null: not wanted
-void line_boundaries(const std::uint32_t* changes, std::int64_t extent, bool periodic, std::int32_t* steps,
-                     std::int32_t* site, InstructionSet instruction_set);
-
-/// Distances of the 32 elements of a strip to their nearest site in the row, from its word.
-/// @param x0        coordinate of the strip's first element; `extent` of the row
-/// @param changes   the word's bits mark changes of class
-/// @param distance  [32], unit steps; ≥ 2³¹ (as unsigned): no site
-/// @param site      [32], coordinate in [0, extent) of that site, the lower of two; null: not wanted
-void row_distances(const RowWord& word, std::int64_t x0, std::int64_t extent, bool changes, std::uint32_t* distance,
-                   std::int32_t* site, InstructionSet instruction_set);
 
 }  // namespace fathom::grid::cpu

@@ -1,7 +1,6 @@
 #include "grid/cpu/emit.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 #include "grid/cpu/roots.h"
@@ -42,35 +41,28 @@ Emitter<V>::Emitter(const Problem& problem, const Classes& classes, InstructionS
 }
 
 template <class V>
-void Emitter<V>::emit(const PerAxis<std::int64_t>& at, V* values, std::int64_t* index) const {
-  const Range& range = p_.range(p_.rank - 1);
-  const std::int64_t x0 = at[axis(p_.rank - 1)];
-  const int first = static_cast<int>(std::max<std::int64_t>(range.begin - x0, 0));
-  const int count = static_cast<int>(std::min<std::int64_t>(range.end - x0, kStrip)) - first;
-  std::uint32_t inside = 0;
+void Emitter<V>::emit(const PerAxis<std::int64_t>& at, int count, V* values, std::int64_t* index) const {
+  std::uint8_t bytes[kRun];
+  const std::uint8_t* inside = nullptr;
   if (p_.signed_distance) {
-    const std::int64_t here = offset_of(p_.input, at);
-    inside = classes_.inside(p_.input.data() + here, static_cast<int>(std::min<std::int64_t>(
-                                                          kStrip, p_.extent(p_.rank - 1) - x0)));
+    classes_.inside(p_.input.data() + offset_of(p_.input, at), count, bytes);
+    inside = bytes;
   }
-  if (has_border_) {
-    const bool all = !p_.signed_distance;
-    clamp_to_border(at, all ? ~0u : classes_.border_is_inside() ? ~inside : inside, values, index);
-  }
-  if (kept_ < no_cap<V>()) apply_limit(values, index);
+  if (has_border_) clamp_to_border(at, count, inside, values, index);
+  if (kept_ < no_cap<V>()) apply_limit(count, values, index);
 
   const DistanceOutputs& out = p_.outputs;
-  if (out.distance.present()) write_distance(offset_in(out.distance, p_, at), first, count, inside, values);
-  if (out.squared.present()) write_squared(offset_in(out.squared, p_, at), first, count, values);
+  if (out.distance.present()) write_distance(offset_in(out.distance, p_, at), count, inside, values);
+  if (out.squared.present()) write_squared(offset_in(out.squared, p_, at), count, values);
   if (!index) return;
-  for (int i = first; i < first + count; ++i)
+  for (int i = 0; i < count; ++i)
     if (values[i] >= no_value<V>()) index[i] = -1;
-  if (out.nearest.present()) write_nearest(offset_in(out.nearest, p_, at), first, count, index);
-  if (out.coordinates.present()) write_coordinates(at, first, count, index);
+  if (out.nearest.present()) write_nearest(offset_in(out.nearest, p_, at), count, index);
+  if (out.coordinates.present()) write_coordinates(offset_in(out.coordinates, p_, at), count, index);
 }
 
 template <class V>
-void Emitter<V>::clamp_to_border(const PerAxis<std::int64_t>& at, std::uint32_t lanes, V* values,
+void Emitter<V>::clamp_to_border(const PerAxis<std::int64_t>& at, int count, const std::uint8_t* inside, V* values,
                                  std::int64_t* index) const {
   const auto to_end = [&](int k, std::int64_t c) { return cost_[axis(k)](std::min(c + 1, p_.extent(k) - c)); };
   const int last = p_.rank - 1;
@@ -78,18 +70,18 @@ void Emitter<V>::clamp_to_border(const PerAxis<std::int64_t>& at, std::uint32_t 
   for (int k = 0; k < last; ++k)
     if (p_.border[axis(k)] == Border::sites) row = std::min(row, to_end(k, at[axis(k)]));
   const bool ends = p_.border[axis(last)] == Border::sites;
-  const int valid = static_cast<int>(std::min<std::int64_t>(kStrip, p_.extent(last) - at[axis(last)]));
-  for (int i = 0; i < valid; ++i) {
+  const std::uint8_t border_class = classes_.border_is_inside() ? 1 : 0;
+  for (int i = 0; i < count; ++i) {
     const V border = ends ? std::min(row, to_end(last, at[axis(last)] + i)) : row;
-    if (border >= values[i] || !(lanes >> i & 1)) continue;
+    if (border >= values[i] || (inside && inside[i] == border_class)) continue;
     values[i] = border;
     if (index) index[i] = -1;
   }
 }
 
 template <class V>
-void Emitter<V>::apply_limit(V* values, std::int64_t* index) const {
-  for (int i = 0; i < kStrip; ++i) {
+void Emitter<V>::apply_limit(int count, V* values, std::int64_t* index) const {
+  for (int i = 0; i < count; ++i) {
     if (values[i] <= kept_) continue;
     values[i] = no_value<V>();
     if (index) index[i] = -1;
@@ -97,35 +89,32 @@ void Emitter<V>::apply_limit(V* values, std::int64_t* index) const {
 }
 
 template <class V>
-void Emitter<V>::write_distance(std::int64_t offset, int first, int count, std::uint32_t inside,
-                                const V* values) const {
+void Emitter<V>::write_distance(std::int64_t offset, int count, const std::uint8_t* inside, const V* values) const {
   const bool euclidean = p_.metric == Metric::euclidean;
   visit_dtype(p_.outputs.distance.dtype(), [&](auto tag) {
     using Out = typename decltype(tag)::type;
     if constexpr (std::is_floating_point_v<Out>) {
       Out* out = reinterpret_cast<Out*>(p_.outputs.distance.data()) + offset;
       if constexpr (std::is_same_v<Out, float> && !std::is_same_v<V, std::int64_t>)
-        if (euclidean && !p_.signed_distance && p_.unit == 1)
-          return roots(values + first, count, out + first, instruction_set_);
-      const double half = p_.surface == Surface::faces ? 0.5 * p_.unit : 0.0;
-      for (int i = first; i < first + count; ++i) {
-        const double d = distance_of(values[i], euclidean, p_.unit);
-        const double magnitude = p_.signed_distance ? d - half : d;
-        out[i] = static_cast<Out>(inside >> i & 1 ? -magnitude : magnitude);
+        if (euclidean && !inside && p_.unit == 1) return roots(values, count, out, instruction_set_);
+      const double half = inside && p_.surface == Surface::faces ? 0.5 * p_.unit : 0.0;
+      for (int i = 0; i < count; ++i) {
+        const double magnitude = distance_of(values[i], euclidean, p_.unit) - half;
+        out[i] = static_cast<Out>(inside && inside[i] ? -magnitude : magnitude);
       }
     }
   });
 }
 
 template <class V>
-void Emitter<V>::write_squared(std::int64_t offset, int first, int count, const V* values) const {
+void Emitter<V>::write_squared(std::int64_t offset, int count, const V* values) const {
   const double unit2 = p_.unit * p_.unit;
   visit_dtype(p_.outputs.squared.dtype(), [&](auto tag) {
     using Out = typename decltype(tag)::type;
     Out* out = reinterpret_cast<Out*>(p_.outputs.squared.data()) + offset;
     constexpr Out kNone = std::is_floating_point_v<Out> ? static_cast<Out>(no_value<double>())
                                                         : std::numeric_limits<Out>::max();
-    for (int i = first; i < first + count; ++i) {
+    for (int i = 0; i < count; ++i) {
       if (values[i] >= no_value<V>()) out[i] = kNone;
       else if constexpr (std::is_floating_point_v<Out>) out[i] = static_cast<Out>(static_cast<double>(values[i]) * unit2);
       else out[i] = static_cast<Out>(values[i]);
@@ -134,24 +123,22 @@ void Emitter<V>::write_squared(std::int64_t offset, int first, int count, const 
 }
 
 template <class V>
-void Emitter<V>::write_nearest(std::int64_t offset, int first, int count, const std::int64_t* index) const {
+void Emitter<V>::write_nearest(std::int64_t offset, int count, const std::int64_t* index) const {
   const auto write = [&](auto* out) {
     using Out = std::remove_pointer_t<decltype(out)>;
-    for (int i = first; i < first + count; ++i) out[offset + i] = static_cast<Out>(index[i]);
+    for (int i = 0; i < count; ++i) out[offset + i] = static_cast<Out>(index[i]);
   };
   if (p_.outputs.nearest.dtype() == DType::int32) write(reinterpret_cast<std::int32_t*>(p_.outputs.nearest.data()));
   else write(reinterpret_cast<std::int64_t*>(p_.outputs.nearest.data()));
 }
 
 template <class V>
-void Emitter<V>::write_coordinates(const PerAxis<std::int64_t>& at, int first, int count,
-                                   const std::int64_t* index) const {
+void Emitter<V>::write_coordinates(std::int64_t offset, int count, const std::int64_t* index) const {
   const AnyView& view = p_.outputs.coordinates;
-  const std::int64_t offset = offset_in(view, p_, at);
   const auto write = [&](auto* out) {
     using Out = std::remove_pointer_t<decltype(out)>;
     const auto component = [&](int k) { return out + offset + k * view.strides()[0]; };
-    for (int i = first; i < first + count; ++i) {
+    for (int i = 0; i < count; ++i) {
       const bool none = index[i] < 0;
       for (int k = 0; k < p_.caller_rank; ++k) component(k)[i] = none ? Out{-1} : Out{0};
       std::int64_t rest = index[i];

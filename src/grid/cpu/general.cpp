@@ -22,12 +22,16 @@
 #include "grid/cpu/emit.h"
 #include "grid/cpu/metric.h"
 #include "grid/cpu/parallel.h"
+#include "grid/cpu/line_boundaries.h"
+#include "grid/cpu/row_values.h"
 #include "grid/cpu/row_words.h"
 #include "grid/cpu/scratch.h"
 
 namespace fathom::grid::cpu {
 
 namespace {
+
+constexpr int kStripsOfRun = kRun / kStrip;
 
 std::size_t at_axis(int k) { return static_cast<std::size_t>(k); }
 
@@ -65,6 +69,7 @@ struct Extents {
     starts = p.sites.rule == Sites::Rule::labels || p.signed_distance;
   }
   std::int64_t region_strips() const { return end_strip - first_strip; }
+  std::int64_t region_runs() const { return (region_strips() + kStripsOfRun - 1) / kStripsOfRun; }
 };
 
 /// What one thread needs for a pass.
@@ -74,9 +79,10 @@ struct LineScratch {
   V* bounds;
   V* start;
   V* start_coordinate;
-  V* result;
-  V* coordinate;
-  std::int64_t* index;       ///< [extent][32]: nearest site so far, relative to the slower axes
+  V* result;                 ///< [targets + 7][kRun]
+  V* coordinate;             ///< likewise
+  std::int64_t* found;       ///< likewise: nearest site, relative to the axes slower than the pass's
+  std::int64_t* index;       ///< [extent][32]: the same of the sources, before the pass
   std::int32_t* steps;       ///< [extent][32]: to the ends of runs
   std::int32_t* run_site;    ///< [extent][32]
   std::uint32_t* changes;    ///< [extent]
@@ -86,8 +92,9 @@ struct LineScratch {
     const std::int64_t padded = e.most_targets + kTargets;
     source = s.take<V>((e.longest + 2 * kPad) * kStrip);
     bounds = s.take<V>(bounds_size(e.longest));
-    result = s.take<V>(padded * kStrip);
-    coordinate = s.take<V>(e.index ? padded * kStrip : 0);
+    result = s.take<V>(padded * kRun);
+    coordinate = s.take<V>(e.index ? padded * kRun : 0);
+    found = s.take<std::int64_t>(e.index ? padded * kRun : 0);
     index = s.take<std::int64_t>(e.index ? e.longest * kStrip : 0);
     start = s.take<V>(e.starts ? padded * kStrip : 0);
     start_coordinate = s.take<V>(e.starts && e.index ? padded * kStrip : 0);
@@ -148,12 +155,13 @@ class Transform {
   }
 
  private:
-  /// The lines of one job: 32 neighbours along the last axis, at fixed coordinates along all others but `axis`.
+  /// The lines of one job: neighbours along the last axis, at fixed coordinates along all others but `axis`.
   struct Lines {
     int axis;
-    PerAxis<std::int64_t> at;  ///< of the first element of the first line
-    std::int64_t strip;
-    std::int64_t row;          ///< row of that element
+    PerAxis<std::int64_t> at;  ///< of the first line's first element; along the last axis, of strip `strip`
+    std::int64_t strip;        ///< the first of `strips` ≤ kRun / 32
+    int strips;
+    std::int64_t row;          ///< row of the first elements
     std::int64_t row_step;     ///< rows between neighbours along the axis
   };
 
@@ -189,36 +197,39 @@ class Transform {
     parallel_jobs(threads_, e_.region_strips(), [&](int, std::int64_t job) {
       alignas(64) V values[kStrip];
       std::int64_t index[kStrip];
+      const std::int64_t x0 = (e_.first_strip + job) * kStrip;
+      values_in_row(memory_.words[e_.first_strip + job], x0, values, e_.index ? index : nullptr);
       PerAxis<std::int64_t> at{};
-      at[0] = (e_.first_strip + job) * kStrip;
-      values_in_row(memory_.words[e_.first_strip + job], at[0], values, e_.index ? index : nullptr);
-      emitter_.emit(at, values, e_.index ? index : nullptr);
+      at[0] = std::max(p_.range(0).begin, x0);
+      const std::int64_t skip = at[0] - x0, end = std::min(p_.range(0).end, x0 + kStrip);
+      emitter_.emit(at, static_cast<int>(end - at[0]), values + skip, e_.index ? index + skip : nullptr);
     });
   }
 
   void values_in_row(const RowWord& word, std::int64_t x0, V* values, std::int64_t* index) const {
-    std::uint32_t steps[kStrip];
-    std::int32_t site[kStrip];
-    row_distances(word, x0, p_.extent(last()), classes_.boundaries(), steps, index ? site : nullptr, set_);
-    const AxisCost<V> cost(p_, last());
-    for (int i = 0; i < kStrip; ++i) values[i] = steps[i] >> 31 ? no_value<V>() : cost(steps[i]);
-    for (int i = 0; index && i < kStrip; ++i) index[i] = site[i];
+    const Row row{x0, p_.extent(last()), classes_.boundaries(), p_.metric == Metric::euclidean};
+    row_values(word, row, AxisCost<V>(p_, last()).weight, values, index, set_);
   }
 
   void pass(int axis) {
-    std::int64_t jobs = e_.region_strips();
+    std::int64_t jobs = e_.region_runs();
     for (int k = 0; k < last(); ++k)
       if (k != axis) jobs *= k < axis ? p_.extent(k) : p_.region_extent(k);
     parallel_jobs(threads_, jobs, [&](int worker, std::int64_t job) {
-      run_lines(lines_of(axis, job), memory_.lines[static_cast<std::size_t>(worker)]);
-      monitor_.advance(p_.extent(axis));
+      const Lines lines = lines_of(axis, job);
+      LineScratch<V>& scratch = memory_.lines[static_cast<std::size_t>(worker)];
+      for (int k = 0; k < lines.strips; ++k) run_strip(lines, k, scratch);
+      axis == 0 ? emit(lines, scratch) : save(lines, scratch);
+      monitor_.advance(p_.extent(axis) * lines.strips);
     });
   }
 
   Lines lines_of(int axis, std::int64_t job) const {
-    Lines lines{.axis = axis, .at = {}, .strip = e_.first_strip + job % e_.region_strips(), .row = 0, .row_step = 1};
-    job /= e_.region_strips();
+    Lines lines{.axis = axis, .at = {}, .strip = e_.first_strip, .strips = 0, .row = 0, .row_step = 1};
+    lines.strip += job % e_.region_runs() * kStripsOfRun;
+    lines.strips = static_cast<int>(std::min<std::int64_t>(kStripsOfRun, e_.end_strip - lines.strip));
     lines.at[at_axis(last())] = lines.strip * kStrip;
+    job /= e_.region_runs();
     std::int64_t rows = 1;
     for (int k = last() - 1; k >= 0; --k) {
       if (k == axis) {
@@ -234,9 +245,12 @@ class Transform {
     return lines;
   }
 
-  void run_lines(const Lines& lines, LineScratch<V>& s) {
+  /// The pass along 32 of the lines: those of strip lines.strip + k.
+  void run_strip(const Lines& run, int k, LineScratch<V>& s) {
+    Lines lines = run;
+    lines.strip += k;
+    lines.at[at_axis(last())] += k * kStrip;
     const int axis = lines.axis;
-    const bool wants_coordinate = carries_index() || (chessboard_search() && axis == 0);
     load(lines, s);
     if (e_.starts) find_starts(lines, s);
     Column<V> column;
@@ -254,11 +268,14 @@ class Transform {
     column.bounds = s.bounds;
     column.start = e_.starts ? s.start : nullptr;
     column.start_coordinate = s.start_coordinate;
-    column.result = s.result;
-    column.coordinate = wants_coordinate ? s.coordinate : nullptr;
+    column.pitch = kRun;
+    column.result = s.result + k * kStrip;
+    column.coordinate = wants_coordinates(axis) ? s.coordinate + k * kStrip : nullptr;
     column_pass(column, set_);
-    axis == 0 ? emit(lines, s) : save(lines, s);
+    if (carries_index()) find_index(lines, k, s);
   }
+
+  bool wants_coordinates(int axis) const { return carries_index() || (chessboard_search() && axis == 0); }
 
   V* buffered_values(const Lines& lines, std::int64_t y) const {
     const std::int64_t row = lines.row + y * lines.row_step;
@@ -307,7 +324,8 @@ class Transform {
     s.changes[0] = periodic ? classes_.differing(first, first + (extent - 1) * stride, count) : 0;
     for (std::int64_t y = 1; y < extent; ++y)
       s.changes[y] = classes_.differing(first + (y - 1) * stride, first + y * stride, count);
-    line_boundaries(s.changes, extent, periodic, s.steps, carries_or_searches(lines.axis) ? s.run_site : nullptr, set_);
+    const bool sites = wants_coordinates(lines.axis);
+    line_boundaries(s.changes, extent, periodic, s.steps, sites ? s.run_site : nullptr, set_);
 
     const Range& range = p_.range(lines.axis);
     const V* cost = memory_.cost[at_axis(lines.axis)];
@@ -318,64 +336,59 @@ class Transform {
         const bool is_pinned = pinned >> i & 1;
         const std::int32_t steps = is_pinned ? 0 : s.steps[from];
         s.start[to] = steps > extent ? no_value<V>() : cost[steps];
-        if (carries_or_searches(lines.axis)) s.start_coordinate[to] = static_cast<V>(is_pinned ? y : s.run_site[from]);
+        if (sites) s.start_coordinate[to] = static_cast<V>(is_pinned ? y : s.run_site[from]);
       }
     }
   }
-  bool carries_or_searches(int axis) const { return carries_index() || (chessboard_search() && axis == 0); }
+
+  /// Indices of the nearest sites of a strip's targets, from the sources that won.
+  void find_index(const Lines& lines, int k, LineScratch<V>& s) const {
+    std::int64_t step = 1, own = 0;  // own: the strip's first element, without this axis and the slower ones
+    for (int j = last(); j > lines.axis; --j) {
+      own += lines.at[at_axis(j)] * step;
+      step *= p_.extent(j);
+    }
+    for (std::int64_t t = 0; t < p_.region_extent(lines.axis); ++t) {
+      for (int i = 0; i < kStrip; ++i) {
+        const std::int64_t at = t * kRun + k * kStrip + i;
+        const auto from = static_cast<std::int64_t>(s.coordinate[at]);
+        // The end of a run is a site itself; every other source knows its own nearest.
+        const bool run_end = e_.starts && from == static_cast<std::int64_t>(s.start_coordinate[t * kStrip + i]);
+        s.found[at] = from * step + (run_end ? own + i : s.index[from * kStrip + i]);
+      }
+    }
+  }
 
   void save(const Lines& lines, LineScratch<V>& s) const {
     const Range& range = p_.range(lines.axis);
     for (std::int64_t y = range.begin; y < range.end; ++y) {
-      std::copy_n(s.result + (y - range.begin) * kStrip, kStrip, buffered_values(lines, y));
-      if (carries_index()) index_of_targets(lines, s, y, buffered_index(lines, y));
+      const std::int64_t t = (y - range.begin) * kRun;
+      std::copy_n(s.result + t, lines.strips * kStrip, buffered_values(lines, y));
+      if (carries_index()) std::copy_n(s.found + t, lines.strips * kStrip, buffered_index(lines, y));
     }
   }
 
   void emit(const Lines& lines, LineScratch<V>& s) const {
     const Range& range = p_.range(lines.axis);
+    const Range& row = p_.range(last());
+    const std::int64_t x0 = lines.strip * kStrip;
+    const std::int64_t begin = std::max(row.begin, x0), end = std::min(row.end, x0 + lines.strips * kStrip);
+    const int count = static_cast<int>(end - begin);
     PerAxis<std::int64_t> at = lines.at;
-    std::int64_t index[kStrip];
+    at[at_axis(last())] = begin;
     for (std::int64_t y = range.begin; y < range.end; ++y) {
       at[at_axis(lines.axis)] = y;
-      V* values = s.result + (y - range.begin) * kStrip;
-      if (carries_index()) index_of_targets(lines, s, y, index);
-      if (chessboard_search()) search_nearest(at, s, y, index);
-      emitter_.emit(at, values, e_.index ? index : nullptr);
+      const std::int64_t t = (y - range.begin) * kRun + begin - x0;
+      if (chessboard_search()) search_nearest(at, count, s.result + t, s.coordinate + t, s.found + t);
+      emitter_.emit(at, count, s.result + t, e_.index ? s.found + t : nullptr);
     }
   }
 
-  /// Indices of the nearest sites, relative to the axes slower than this one.
-  void index_of_targets(const Lines& lines, const LineScratch<V>& s, std::int64_t y, std::int64_t* index) const {
-    std::int64_t stride = p_.extent(last());
-    for (int k = last() - 1; k > lines.axis; --k) stride *= p_.extent(k);
-    std::int64_t own = 0;  // of the strip's first element, without the slower axes and this one
-    std::int64_t step = 1;
-    for (int k = last(); k > lines.axis; --k) {
-      own += lines.at[at_axis(k)] * step;
-      step *= p_.extent(k);
-    }
-    const std::int64_t t = (y - p_.range(lines.axis).begin) * kStrip;
-    for (int i = 0; i < kStrip; ++i) {
-      const auto from = static_cast<std::int64_t>(s.coordinate[t + i]);
-      // The end of a run is a site itself; every other source knows its own nearest.
-      const bool run_end = e_.starts && from == static_cast<std::int64_t>(s.start_coordinate[t + i]);
-      index[i] = from * stride + (run_end ? own + i : s.index[from * kStrip + i]);
-    }
-  }
-
-  void search_nearest(PerAxis<std::int64_t> at, const LineScratch<V>& s, std::int64_t y, std::int64_t* index) const {
+  void search_nearest(PerAxis<std::int64_t> at, int count, const V* values, const V* coordinate,
+                      std::int64_t* index) const {
     const ChessboardNearest<V> nearest(p_, classes_, memory_.words);
-    const std::int64_t t = (y - p_.range(0).begin) * kStrip;
-    const std::int64_t x0 = at[at_axis(last())];
-    for (int i = 0; i < kStrip; ++i) {
-      index[i] = -1;
-      const std::int64_t x = x0 + i;
-      if (x < p_.range(last()).begin || x >= p_.range(last()).end || s.result[t + i] >= no_cap<V>()) continue;
-      if (s.result[t + i] >= cap_) continue;
-      at[at_axis(last())] = x;
-      index[i] = nearest.find(at, s.result[t + i], static_cast<std::int64_t>(s.coordinate[t + i]));
-    }
+    for (int i = 0; i < count; ++i, ++at[at_axis(last())])
+      index[i] = values[i] < cap_ ? nearest.find(at, values[i], static_cast<std::int64_t>(coordinate[i])) : -1;
   }
 
   const Problem& p_;

@@ -1,6 +1,6 @@
 #include "grid/cpu/roots.h"
 
-#include "grid/cpu/dispatch.h"
+#include "core/dispatch.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "grid/cpu/roots.cpp"
 #include <hwy/foreach_target.h>
@@ -8,28 +8,42 @@
 
 #include <cmath>
 
-#include "grid/cpu/column_pass.h"
+#include "grid/cpu/value.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
 
-// Plain loops: the compiler turns them into the vectors of each instruction set.
+/// Roots of integers below 2²⁴, which are exact in float.
+HWY_INLINE void small_roots(const std::int32_t* squared, int count, float* out) {
+  const hn::ScalableTag<float> df;
+  const hn::Rebind<std::int32_t, decltype(df)> di;
+  const int step = static_cast<int>(hn::Lanes(df));
+  int i = 0;
+  for (; i + step <= count; i += step)
+    hn::StoreU(hn::Sqrt(hn::ConvertTo(df, hn::LoadU(di, squared + i))), df, out + i);
+  for (; i < count; ++i) out[i] = std::sqrt(static_cast<float>(squared[i]));
+}
+
 void roots_of_i32(const std::int32_t* squared, int count, float* out) {
   constexpr std::int32_t kExactInFloat = 1 << 24;
   std::int32_t largest = 0;
   for (int i = 0; i < count; ++i) largest = squared[i] > largest ? squared[i] : largest;
-  if (largest < kExactInFloat) {
-    for (int i = 0; i < count; ++i) out[i] = std::sqrt(static_cast<float>(squared[i]));
-  } else {
-    for (int i = 0; i < count; ++i) {
-      const auto root = static_cast<float>(std::sqrt(static_cast<double>(squared[i])));
-      out[i] = squared[i] >= no_value<std::int32_t>() ? __builtin_inff() : root;
-    }
+  if (largest < kExactInFloat) return small_roots(squared, count, out);
+  for (int i = 0; i < count; ++i) {
+    const auto root = static_cast<float>(std::sqrt(static_cast<double>(squared[i])));
+    out[i] = squared[i] >= no_value<std::int32_t>() ? __builtin_inff() : root;
   }
 }
 
 void roots_of_f64(const double* squared, int count, float* out) {
-  for (int i = 0; i < count; ++i) out[i] = static_cast<float>(std::sqrt(squared[i]));
+  const hn::ScalableTag<double> dd;
+  const hn::Rebind<float, decltype(dd)> df;
+  const int step = static_cast<int>(hn::Lanes(dd));
+  int i = 0;
+  for (; i + step <= count; i += step)
+    hn::StoreU(hn::DemoteTo(df, hn::Sqrt(hn::LoadU(dd, squared + i))), df, out + i);
+  for (; i < count; ++i) out[i] = static_cast<float>(std::sqrt(squared[i]));
 }
 
 }  // namespace fathom::grid::cpu::HWY_NAMESPACE

@@ -1,0 +1,29 @@
+// Values along the contiguous axis, from the words of a row.
+#pragma once
+
+#include <cstdint>
+
+#include "fathom/core/execution.h"
+#include "grid/cpu/row_words.h"
+#include "grid/cpu/value.h"
+
+namespace fathom::grid::cpu {
+
+/// The strip of a row that is asked for, and what its bits mean.
+struct Row {
+  std::int64_t x0 = 0;      ///< coordinate of the strip's first element
+  std::int64_t extent = 0;  ///< of the row
+  bool changes = false;     ///< bits mark changes of class, not sites
+  bool euclidean = true;    ///< values are squares
+};
+
+/// Values of the 32 elements of a strip: weight times the steps to the nearest site in the row, or their square.
+/// @param index  [32], coordinate of that site in [0, extent), the lower of two, anything without one; null: not wanted
+void row_values(const RowWord& word, const Row& row, std::int32_t weight, std::int32_t* values, std::int64_t* index,
+                InstructionSet instruction_set);
+void row_values(const RowWord& word, const Row& row, std::int64_t weight, std::int64_t* values, std::int64_t* index,
+                InstructionSet instruction_set);
+void row_values(const RowWord& word, const Row& row, double weight, double* values, std::int64_t* index,
+                InstructionSet instruction_set);
+
+}  // namespace fathom::grid::cpu
