@@ -6,29 +6,43 @@
 
 namespace fathom::io {
 
-/// A file written beside its target and renamed onto it by commit(); without commit() nothing is left behind. While the
-/// process lives or when it is killed, the target holds the old file or the new one. The temporary file has no name until
-/// commit() where the system can do that (O_TMPFILE), so that even SIGKILL leaves nothing behind.
+/// A file written beside its target and renamed onto it by commit(); without commit() nothing is left behind.
+///
+/// When the process is killed, the target holds the old file or the new one. The temporary file has no name until commit()
+/// where the system can do that (O_TMPFILE), so that even SIGKILL leaves nothing behind; a target that did not exist then
+/// appears in one step. Replacing an existing target takes two (name the file, rename it): a kill exactly between them
+/// leaves the old target, and beside it the complete new file as `.fathom-….tmp`. On file systems without O_TMPFILE the
+/// temporary file has that name from the start.
+///
+/// A new file's permissions follow the umask; a replaced file's are kept. A symbolic link is followed. What is no regular
+/// file (devices, FIFOs, "-" and /dev/stdout and /dev/fd/N for descriptors that are open already) is written directly.
 class AtomicFile {
  public:
-  /// @throws IoError the target's directory cannot be written, or the target is a directory
+  /// @throws IoError the target's directory cannot be written, or the target is a directory or write-protected
   explicit AtomicFile(std::filesystem::path target);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
+  /// The path as the caller gave it.
   const std::filesystem::path& target() const { return target_; }
-  /// The stream to write to, owned by this object; seekable.
+  /// The stream to write to, owned by this object; seekable where the target is a regular file.
   std::FILE* stream() const { return stream_; }
   /// Throws IoError if a write failed (disk full), else makes the file durable and puts it in the target's place.
   void commit();
 
  private:
+  void open_direct(int descriptor);
+  void open_beside();
+  void publish();
   void discard() noexcept;
+  [[noreturn]] void fail(const char* what, int error) const;
 
   std::filesystem::path target_;
+  std::filesystem::path resolved_;   // the target behind its symbolic links
   std::filesystem::path temporary_;  // empty while the file has no name
   std::FILE* stream_ = nullptr;
+  bool direct_ = false;
 };
 
 }  // namespace fathom::io

@@ -1,0 +1,28 @@
+// What comes out of a gzip stream.
+#pragma once
+
+#include <memory>
+
+#include "io/byte_source.h"
+
+namespace fathom::io {
+
+/// Inflates another source, one member after the other. Sums are checked where a member ends.
+class GunzipSource final : public ByteSource {
+ public:
+  /// @param compressed  outlives this object
+  explicit GunzipSource(ByteSource& compressed);
+  ~GunzipSource() override;
+  std::optional<std::uint64_t> size() const override { return std::nullopt; }
+
+ private:
+  std::size_t read_raw(void* out, std::size_t count) override;
+  bool refill();
+  bool begin_next_member();
+
+  struct Stream;
+  ByteSource& compressed_;
+  std::unique_ptr<Stream> stream_;
+};
+
+}  // namespace fathom::io

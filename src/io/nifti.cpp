@@ -1,0 +1,253 @@
+// NIfTI-1 and NIfTI-2 in one file, plain or gzipped. Elements lie in the file with the first axis fastest, so that they are
+// row-major once the axes are named in reverse.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "fathom/core/error.h"
+#include "io/convert.h"
+#include "io/formats.h"
+#include "io/gunzip_source.h"
+#include "io/nifti_header.h"
+#include "io/rows.h"
+
+namespace fathom::io::nifti {
+
+namespace {
+
+constexpr int kMostAxes = 7;
+
+/// How the file's elements become ours.
+struct Elements {
+  DType stored = DType::uint8;  ///< of one channel
+  int channels = 1;             ///< 3 or 4: colour, read as luminance
+  bool scaled = false;          ///< value = slope · stored + inter
+  DType dtype = DType::uint8;   ///< of the array
+  std::uint64_t size() const { return size_of(stored) * static_cast<std::uint64_t>(channels); }
+};
+
+struct StoredType {
+  int code;
+  DType dtype;
+  int channels;
+};
+constexpr StoredType kStoredTypes[] = {
+    {NIFTI_TYPE_UINT8, DType::uint8, 1},     {NIFTI_TYPE_INT8, DType::int8, 1},
+    {NIFTI_TYPE_UINT16, DType::uint16, 1},   {NIFTI_TYPE_INT16, DType::int16, 1},
+    {NIFTI_TYPE_UINT32, DType::uint32, 1},   {NIFTI_TYPE_INT32, DType::int32, 1},
+    {NIFTI_TYPE_UINT64, DType::uint64, 1},   {NIFTI_TYPE_INT64, DType::int64, 1},
+    {NIFTI_TYPE_FLOAT32, DType::float32, 1}, {NIFTI_TYPE_FLOAT64, DType::float64, 1},
+    {NIFTI_TYPE_RGB24, DType::uint8, 3},     {NIFTI_TYPE_RGBA32, DType::uint8, 4}};
+
+Elements elements_of(const ByteSource& source, const nifti_2_header& fields) {
+  const auto type = std::find_if(std::begin(kStoredTypes), std::end(kStoredTypes),
+                                 [&](const StoredType& t) { return t.code == fields.datatype; });
+  if (type == std::end(kStoredTypes))
+    source.fail("holds elements of the NIfTI type " + std::to_string(fields.datatype) +
+                "; integers and floats of up to 64 bits and RGB are read");
+  Elements elements{type->dtype, type->channels, false, type->dtype};
+  const bool has_slope = std::isfinite(fields.scl_slope) && fields.scl_slope != 0;  // 0: "no scaling"
+  if (!has_slope || elements.channels > 1) return elements;
+  if (!std::isfinite(fields.scl_inter)) source.fail("has an absurd NIfTI header: scl_inter is not finite");
+  elements.scaled = fields.scl_slope != 1 || fields.scl_inter != 0;
+  if (!elements.scaled) return elements;
+  // float32 holds what scaling makes of up to 16 bits; what is wider keeps more.
+  const bool narrow = size_of(elements.stored) <= 2 || elements.stored == DType::float32;
+  elements.dtype = narrow ? DType::float32 : DType::float64;
+  return elements;
+}
+
+/// Axes of the file that count: trailing ones of extent 1 say nothing.
+int axes_of(const ByteSource& source, const nifti_2_header& fields) {
+  const std::int64_t rank = fields.dim[0];
+  if (rank < 1 || rank > kMostAxes)
+    source.fail("has an absurd NIfTI header: " + std::to_string(rank) + " axes; 1 to 7 are possible");
+  for (int axis = 1; axis <= rank; ++axis)
+    if (fields.dim[axis] < 1)
+      source.fail("has an absurd NIfTI header: axis " + std::to_string(axis) + " has the extent " +
+                  std::to_string(fields.dim[axis]));
+  int axes = static_cast<int>(rank);
+  while (axes > 1 && fields.dim[axes] == 1) --axes;
+  return axes;
+}
+
+/// Plain or gzipped bytes of one file, its header read.
+class Opened {
+ public:
+  explicit Opened(ByteSource& file) : file_(file) {
+    const auto start = file.peek(2);
+    const bool gzipped = start.size() == 2 && start[0] == std::byte{0x1f} && start[1] == std::byte{0x8b};
+    if (gzipped) inflated_ = std::make_unique<GunzipSource>(file);
+    header_ = nifti::read_header(source());
+    elements_ = elements_of(file, header_.fields);
+    const int axes = axes_of(file, header_.fields);
+    for (int axis = axes; axis >= 1; --axis) {
+      shape_.push_back(header_.fields.dim[axis]);
+      spacing_.push_back(spacing_of(header_.fields, axis));
+    }
+    check_promise();
+  }
+
+  ByteSource& source() { return inflated_ ? *inflated_ : file_; }
+  const Header& header() const { return header_; }
+  const Elements& elements() const { return elements_; }
+  const Shape& shape() const { return shape_; }
+  const std::vector<double>& spacing() const { return spacing_; }
+
+  /// Reads to the end of a gzip stream, so that its sum is checked; stops where much more follows than the image.
+  void finish() {
+    if (!inflated_) return;
+    std::vector<std::byte> rest(std::size_t{1} << 20);
+    inflated_->read(rest.data(), rest.size());
+  }
+
+ private:
+  void check_promise() {
+    const std::uint64_t count = count_bytes(file_, DType::uint8, shape_);
+    std::uint64_t bytes = 0;
+    if (__builtin_mul_overflow(count, elements_.size(), &bytes) || bytes > INT64_MAX)
+      file_.fail("has an absurd NIfTI header: " + to_string(shape_) + " elements cannot be counted");
+    if (!inflated_) return check_holds(file_, header_.offset, bytes);
+    check_can_inflate_to(file_, header_.offset);
+    check_can_inflate_to(file_, bytes);
+  }
+
+  ByteSource& file_;
+  std::unique_ptr<GunzipSource> inflated_;
+  Header header_;
+  Elements elements_;
+  Shape shape_;
+  std::vector<double> spacing_;
+};
+
+constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 18;  // stays in the second-level cache
+
+/// Reads the stored elements in chunks: visit(bytes, first, count).
+template <class Visit>
+void read_chunks(Opened& file, std::uint64_t total, Visit visit) {
+  const Elements& elements = file.elements();
+  const std::uint64_t most = kChunkBytes / elements.size();
+  std::vector<std::byte> chunk(static_cast<std::size_t>(std::min(most, total) * elements.size()));
+  for (std::uint64_t first = 0; first < total;) {
+    const std::uint64_t count = std::min(most, total - first);
+    const auto bytes = static_cast<std::size_t>(count * elements.size());
+    file.source().read_exactly(chunk.data(), bytes, "the NIfTI array");
+    if (file.header().swapped) swap_all(chunk.data(), bytes / size_of(elements.stored), size_of(elements.stored));
+    visit(chunk.data(), first, count);
+    first += count;
+  }
+}
+
+template <class Out>
+void read_scaled(Opened& file, Array& out) {
+  const double slope = file.header().fields.scl_slope;
+  const double inter = file.header().fields.scl_inter;
+  auto* to = reinterpret_cast<Out*>(out.data());
+  const auto total = static_cast<std::uint64_t>(out.size());
+  read_chunks(file, total, [&](const std::byte* chunk, std::uint64_t first, std::uint64_t count) {
+    visit_dtype(file.elements().stored, [&](auto tag) {
+      using Stored = typename decltype(tag)::type;
+      for (std::uint64_t i = 0; i < count; ++i)
+        to[first + i] = static_cast<Out>(slope * static_cast<double>(load<Stored>(chunk + i * sizeof(Stored))) + inter);
+    });
+  });
+}
+
+void read_color(Opened& file, Array& out) {
+  auto* to = reinterpret_cast<std::uint8_t*>(out.data());
+  const auto channels = static_cast<std::uint64_t>(file.elements().channels);
+  const auto total = static_cast<std::uint64_t>(out.size());
+  read_chunks(file, total, [&](const std::byte* chunk, std::uint64_t first, std::uint64_t count) {
+    const auto* color = reinterpret_cast<const std::uint8_t*>(chunk);
+    for (std::uint64_t i = 0; i < count; ++i, color += channels)
+      to[first + i] = luminance(color[0], color[1], color[2]);
+  });
+}
+
+void read_plain(Opened& file, Array& out) {
+  file.source().read_exactly(out.data(), out.bytes(), "the NIfTI array");
+  if (file.header().swapped) swap_all(out.data(), static_cast<std::size_t>(out.size()), size_of(out.dtype()));
+}
+
+std::int16_t code_of(DType dtype) {
+  if (dtype == DType::boolean) return NIFTI_TYPE_UINT8;
+  for (const StoredType& type : kStoredTypes)
+    if (type.dtype == dtype) return static_cast<std::int16_t>(type.code);
+  throw InternalError("unknown element type");
+}
+
+/// The matrix that takes indices to positions keeps its directions when the elements get another size.
+void rescale_column(nifti_2_header& fields, int file_axis, double factor) {
+  if (file_axis > 3) return;
+  fields.srow_x[file_axis - 1] *= factor;
+  fields.srow_y[file_axis - 1] *= factor;
+  fields.srow_z[file_axis - 1] *= factor;
+}
+
+nifti_2_header start_header(const Metadata* metadata) {
+  nifti_2_header fields{};
+  if (metadata) fields = metadata->nifti;
+  else fields.pixdim[0] = 1;
+  fields.scl_slope = 1;
+  fields.scl_inter = 0;
+  fields.cal_min = fields.cal_max = 0;  // what to show of the old values; so with intent and description
+  fields.intent_code = 0;
+  fields.intent_p1 = fields.intent_p2 = fields.intent_p3 = 0;
+  std::fill(std::begin(fields.intent_name), std::end(fields.intent_name), '\0');
+  std::fill(std::begin(fields.descrip), std::end(fields.descrip), '\0');
+  std::fill(std::begin(fields.aux_file), std::end(fields.aux_file), '\0');
+  return fields;
+}
+
+nifti_2_header make_header(const AnyConstView& data, const std::vector<double>& spacing, const Metadata* metadata) {
+  nifti_2_header fields = start_header(metadata);
+  fields.datatype = code_of(data.dtype());
+  fields.bitpix = static_cast<std::int16_t>(8 * size_of(data.dtype()));
+  const int rank = data.rank();
+  fields.dim[0] = rank;
+  for (int axis = 1; axis <= kMostAxes; ++axis) {
+    fields.dim[axis] = axis <= rank ? data.shape()[rank - axis] : 1;
+    const double old = spacing_of(fields, axis);
+    const double now = spacing.empty() || axis > rank ? old : spacing[static_cast<std::size_t>(rank - axis)];
+    if (now != old) rescale_column(fields, axis, now / old);
+    fields.pixdim[axis] = now;
+  }
+  return fields;
+}
+
+}  // namespace
+
+ImageInfo probe(ByteSource& file) {
+  const Opened opened(file);
+  return {Format::nifti, opened.elements().dtype, opened.shape(), opened.spacing()};
+}
+
+Image read(ByteSource& file, const MemoryLimit& limit) {
+  Opened opened(file);
+  const Elements& elements = opened.elements();
+  Image image{allocate(file, elements.dtype, opened.shape(), limit), opened.spacing(), nullptr};
+  opened.source().skip(opened.header().offset - opened.source().position(), "the NIfTI array");
+  if (elements.channels > 1) read_color(opened, image.data);
+  else if (!elements.scaled) read_plain(opened, image.data);
+  else if (elements.dtype == DType::float32) read_scaled<float>(opened, image.data);
+  else read_scaled<double>(opened, image.data);
+  opened.finish();
+  auto metadata = std::make_shared<Metadata>();
+  metadata->nifti = opened.header().fields;
+  image.metadata = std::move(metadata);
+  return image;
+}
+
+void check(DType, const Shape& shape) {
+  if (shape.rank() < 1 || shape.rank() > kMostAxes)
+    throw InvalidArgument("NIfTI holds arrays of 1 to 7 axes, not of " + std::to_string(shape.rank()) + "; write .npy");
+  if (element_count(shape) == 0)
+    throw InvalidArgument("NIfTI cannot hold an empty array (" + to_string(shape) + "); write .npy");
+}
+
+void write(ByteSink& sink, const AnyConstView& data, const std::vector<double>& spacing, const Metadata* metadata) {
+  write_header(sink, make_header(data, spacing, metadata));
+  for_each_run(data, [&](const std::byte* run, std::size_t bytes) { sink.write(run, bytes); });
+}
+
+}  // namespace fathom::io::nifti

@@ -1,0 +1,105 @@
+#include "io/sizes.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <new>
+
+#include "fathom/core/error.h"
+
+namespace fathom::io {
+
+namespace {
+
+/// MemAvailable of /proc/meminfo, else the physical memory.
+std::uint64_t machine_memory() {
+  std::ifstream meminfo("/proc/meminfo");
+  std::string key;
+  std::uint64_t kibibytes = 0;
+  for (std::string unit; meminfo >> key >> kibibytes; std::getline(meminfo, unit))
+    if (key == "MemAvailable:") return kibibytes * 1024;
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) : INT64_MAX;
+}
+
+/// The limit of the control group (version 2) that a container runs in.
+std::uint64_t container_memory() {
+  std::ifstream file("/sys/fs/cgroup/memory.max");
+  std::uint64_t bytes = 0;
+  return file >> bytes ? bytes : UINT64_MAX;  // "max" and no such file: no limit
+}
+
+}  // namespace
+
+MemoryLimit memory_limit(std::optional<std::size_t> wanted) {
+  if (wanted) return {*wanted, true};
+  return {std::min(machine_memory(), container_memory()), false};
+}
+
+std::string format_bytes(std::uint64_t bytes) {
+  if (bytes < 1024) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  const char* const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(units); ++unit) value /= 1024;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %s", value, units[unit]);
+  return text;
+}
+
+std::uint64_t count_bytes(const ByteSource& source, DType dtype, const Shape& shape) {
+  try {
+    std::uint64_t bytes = 0;
+    if (!__builtin_mul_overflow(static_cast<std::uint64_t>(element_count(shape)), size_of(dtype), &bytes) &&
+        bytes <= INT64_MAX)
+      return bytes;
+  } catch (const InvalidArgument&) {  // more elements than can be counted: the file's fault, not the caller's
+  }
+  source.fail("has an absurd header: " + to_string(shape) + " elements cannot be counted");
+}
+
+Array allocate(const ByteSource& source, DType dtype, const Shape& shape, const MemoryLimit& limit,
+               std::uint64_t scratch) {
+  std::uint64_t bytes = count_bytes(source, dtype, shape);
+  if (__builtin_add_overflow(bytes, scratch, &bytes)) bytes = UINT64_MAX;
+  const std::string need = "promises " + to_string(shape) + " elements of " + std::string(name_of(dtype)) +
+                           ", and reading them takes " + format_bytes(bytes);
+  if (bytes > limit.bytes)
+    source.fail(need + (limit.from_caller ? "; the memory limit is " + format_bytes(limit.bytes) + ", raise it"
+                                          : "; this machine has " + format_bytes(limit.bytes) + " free"));
+  try {
+    return Array(dtype, shape);
+  } catch (const std::bad_alloc&) {
+    source.fail(need + "; this machine does not give as much");
+  }
+}
+
+void check_holds(const ByteSource& source, std::uint64_t offset, std::uint64_t bytes) {
+  const auto size = source.size();
+  if (!size) return;
+  const std::uint64_t held = *size - std::min(offset, *size);
+  if (held < bytes)
+    source.fail("is truncated: its header promises " + std::to_string(bytes) + " bytes of elements, it holds " +
+                std::to_string(held));
+}
+
+void check_can_inflate_to(const ByteSource& source, std::uint64_t bytes) {
+  constexpr std::uint64_t kMostPerByte = 1032;  // deflate's best: 258 bytes from two bits
+  const auto size = source.size();
+  if (size && bytes / kMostPerByte > *size)
+    source.fail("is truncated or has an absurd header: " + format_bytes(bytes) + " cannot come out of a file of " +
+                format_bytes(*size));
+}
+
+std::string one_line(std::string_view text) {
+  constexpr std::size_t kMost = 160;
+  std::string line(text.substr(0, kMost));
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) > 0x7e) c = '?';
+  return line;
+}
+
+}  // namespace fathom::io

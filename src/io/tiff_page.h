@@ -1,0 +1,43 @@
+// One page (directory) of a TIFF: what its tags say, checked, and the decoding of its elements.
+#pragma once
+
+#include <cstdint>
+
+#include "fathom/core/array.h"
+#include "io/sizes.h"
+#include "io/tiff_file.h"
+
+namespace fathom::io::tiff {
+
+/// What the samples of a page mean.
+enum class Meaning { gray, inverted, palette, color };
+
+struct Page {
+  std::uint32_t width = 0, height = 0;
+  int bits = 1;                 ///< per sample
+  int samples = 1;              ///< per element
+  Meaning meaning = Meaning::gray;
+  DType dtype = DType::uint8;   ///< of the array
+  bool half = false;            ///< float16 in the file
+  bool separate = false;        ///< one plane per sample
+  bool tiled = false;
+  std::uint32_t block_width = 0, block_height = 0;  ///< of a tile or strip
+  std::uint64_t block_bytes = 0;                    ///< of a decoded tile or strip, of one plane if separate
+
+  bool skipped = false;         ///< a reduced image or a mask of another page
+  std::uint64_t offset = 0;     ///< of the directory
+
+  /// Bytes that decoding takes beside the array.
+  std::uint64_t scratch_bytes() const { return block_bytes * (separate && meaning == Meaning::color ? 3 : 1); }
+};
+
+/// Reads the tags of the current directory.
+/// @throws IoError broken, absurd, or of a kind that is not read
+Page read_page(TiffFile& file, const ByteSource& source);
+
+/// Decodes the current directory.
+/// @param out  height × width elements of page.dtype
+/// @throws IoError truncated or broken
+void decode_page(TiffFile& file, const Page& page, std::byte* out);
+
+}  // namespace fathom::io::tiff
