@@ -1,0 +1,69 @@
+"""The checks of the documentation notice what is wrong in it."""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+
+def run(tool, page_text, *arguments):
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder, "page.md")
+        page.write_text(page_text, encoding="utf-8")
+        places = [str(argument).format(page=page, folder=folder) for argument in arguments]
+        result = subprocess.run([sys.executable, HERE / tool, *places], capture_output=True, text=True)
+        output = Path(folder, "out.cpp")
+        return result, output.read_text() if output.exists() else ""
+
+
+def commands(page_text):
+    return run("run_commands.py", page_text, "{page}", "/bin/echo", ROOT)[0]
+
+
+class RunCommands(unittest.TestCase):
+    def test_expected_output_matches(self):
+        text = "```sh\nfathom one two\necho 3 s\n```\n\n```text\none two\n… s\n```\n"
+        self.assertEqual(commands(text).returncode, 0)
+
+    def test_any_lines(self):
+        self.assertEqual(commands("```sh\nprintf 'a\\nb\\nc\\n'\n```\n```text\na\n…\n```\n").returncode, 0)
+
+    def test_wrong_output_fails(self):
+        result = commands("```sh\nfathom one\n```\n```text\ntwo\n```\n")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("page.md:2", result.stdout)
+
+    def test_failing_command_fails(self):
+        self.assertEqual(commands("```sh\nfalse\necho later\n```\n").returncode, 1)
+
+    def test_text_elsewhere_is_not_compared(self):
+        self.assertEqual(commands("```sh\nfathom one\n```\nwords\n```text\ntwo\n```\n").returncode, 0)
+
+    def test_other_languages_do_not_run(self):
+        self.assertEqual(commands("```sh\ntrue\n```\n```bash\nfalse\n```\n").returncode, 0)
+
+    def test_page_without_commands_fails(self):
+        self.assertEqual(commands("words\n").returncode, 1)
+
+    def test_unclosed_block_fails(self):
+        self.assertNotEqual(commands("```sh\ntrue\n").returncode, 0)
+
+
+class CollectCpp(unittest.TestCase):
+    def test_blocks_become_functions_of_one_program(self):
+        text = "```cpp\n#include <vector>\nstd::vector<int> a;\n```\n```cpp\nint b = 1;\n```\n"
+        result, program = run("collect_cpp.py", text, "{folder}/out.cpp", "{page}")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertLess(program.index("#include <vector>"), program.index("example_0"))
+        self.assertIn("example_1();", program)
+
+    def test_page_without_blocks_fails(self):
+        self.assertEqual(run("collect_cpp.py", "words\n", "{folder}/out.cpp", "{page}")[0].returncode, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
