@@ -1,0 +1,37 @@
+// From values to colours, with the ticks that the colour bar, the isolines and a curve's axis share.
+#pragma once
+
+#include "chart/colour_map.h"
+#include "chart/ticks.h"
+
+namespace fathom::cli {
+
+inline constexpr Colour kInk{0.13, 0.14, 0.17};
+inline constexpr Colour kFaint{0.42, 0.44, 0.48};
+inline constexpr Colour kRule{0.72, 0.73, 0.76};
+inline constexpr Colour kSite{0.905, 0.895, 0.875};     // what distances are measured from: paper, not colour
+inline constexpr Colour kUnreached{0.95, 0.95, 0.96};  // under the hatching of elements without a site
+inline constexpr Colour kHatch{0.80, 0.81, 0.84};
+
+class Scale {
+ public:
+  /// @param low, high  extremes of the values shown; low > high: there are none
+  Scale(double low, double high, bool is_signed, int most_ticks);
+
+  bool empty() const { return !(low_ <= high_); }
+  bool is_signed() const { return is_signed_; }
+  double low() const { return low_; }
+  double high() const { return high_; }
+  const Ticks& ticks() const { return ticks_; }
+  Colour colour(double value) const;
+  /// Ink that stands out from the colour of the value.
+  Colour ink_on(double value) const;
+
+ private:
+  double low_;
+  double high_;
+  bool is_signed_;
+  Ticks ticks_;
+};
+
+}  // namespace fathom::cli

@@ -1,0 +1,214 @@
+#include "distance.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "chart/chart.h"
+#include "exit_code.h"
+#include "fathom/io/atomic_file.h"
+#include "interrupt.h"
+#include "options.h"
+#include "plan.h"
+#include "progress.h"
+#include "report.h"
+
+namespace fathom::cli {
+
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  fathom distance land.png -o coast.npy
+      distance of each element to the nearest zero element, as float32
+  fathom distance land.png -o coast.tif --border open,periodic --preview coast.png
+      a world map that wraps around, and a chart of the result
+  fathom distance brain.nii.gz -o depth.nii.gz --sites labels
+      distance to the nearest other label, in the file's own spacing
+  fathom distance scan.tif -o edt2.npy --sites '>=128' --squared --nearest nearest.npy
+      exact integer squared distances, and the index of each nearest site
+  fathom distance - -o - < mask.png > field.npy
+
+Without --json the command prints one line per file that it wrote, or nothing with --quiet.
+Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+io::Image read_input(const DistanceArguments& arguments, Progress& progress) {
+  const LeaveAtOnce leave_at_once;
+  progress.begin("reading");
+  return io::read(arguments.input);
+}
+
+std::vector<Array> make_arrays(const Plan& plan) {
+  std::vector<Array> arrays;
+  for (const PlannedOutput& output : plan.outputs) arrays.emplace_back(output.dtype, output.shape);
+  return arrays;
+}
+
+grid::DistanceReport compute(const Plan& plan, const Array& input, std::vector<Array>& arrays, Progress& progress) {
+  progress.begin("computing");
+  grid::DistanceOptions options = plan.options;
+  options.execution.progress = progress.callback();
+  options.execution.stop = stop_token();
+  grid::DistanceOutputs outputs;
+  for (std::size_t k = 0; k < arrays.size(); ++k) view_in(outputs, plan.outputs[k].kind) = arrays[k].view();
+  return grid::distance_transform(input.view(), options, outputs);
+}
+
+/// "Euclidean, sites: zero elements": what a reader of the chart must know to read it.
+std::string chart_notes(const grid::DistanceOptions& options) {
+  std::string notes = fmt::format("sites: {}", to_text(options.sites));
+  if (options.metric != grid::Metric::euclidean) notes += fmt::format(" · {}", name_of(options.metric));
+  const auto plain = [](grid::Border border) { return border == grid::Border::open; };
+  if (!std::all_of(options.border.begin(), options.border.end(), plain)) {
+    notes += " · border:";
+    for (grid::Border border : options.border) notes += fmt::format(" {}", name_of(border));
+  }
+  if (std::isfinite(options.max_distance)) notes += fmt::format(" · up to {:g}", options.max_distance);
+  return notes;
+}
+
+void describe_result(const Plan& plan, const Array& input, const std::vector<Array>& arrays,
+                     DistanceOutcome& outcome) {
+  outcome.sites = count_sites(input.view(), plan.options.sites);
+  if (plan.options.sites.rule == grid::Sites::Rule::labels) outcome.labels = count_labels(input.view());
+  if (plan.field() != nullptr) outcome.range = field_range(arrays[plan.field_index()].view());
+}
+
+Chart chart_of(const DistanceArguments& arguments, const Plan& plan, const Array& field) {
+  Chart chart;
+  chart.field = field.view();
+  chart.spacing = plan.options.spacing;
+  for (const grid::Range& range : plan.options.region) chart.origin.push_back(range.begin);
+  chart.is_signed = plan.options.signed_distance;
+  chart.is_squared = plan.field()->kind == PlannedOutput::Kind::squared;
+  chart.title = arguments.title;
+  chart.units = arguments.units;
+  chart.source = arguments.input == "-" ? "standard input" : std::filesystem::path(arguments.input).filename().string();
+  chart.notes = chart_notes(plan.options);
+  return chart;
+}
+
+/// Files that appear together: none is in place before all are written.
+class PendingFiles {
+ public:
+  io::AtomicFile& add(const std::string& path) {
+    if (stop_token().stop_requested()) throw Cancelled();
+    return *files_.emplace_back(std::make_unique<io::AtomicFile>(path));
+  }
+  void commit() {
+    if (stop_token().stop_requested()) throw Cancelled();
+    for (const auto& file : files_) file->commit();
+  }
+
+ private:
+  std::vector<std::unique_ptr<io::AtomicFile>> files_;
+};
+
+io::WriteReport write_array(const PlannedOutput& output, const Array& array, const Plan& plan,
+                            const io::Metadata* metadata, PendingFiles& files) {
+  io::WriteOptions options;
+  options.format = output.format;
+  if (output.path == "-") return io::write("-", array.view(), plan.options.spacing, metadata, options);
+  return io::write(files.add(output.path), array.view(), plan.options.spacing, metadata, options);
+}
+
+void write_chart(const DistanceArguments& arguments, const Plan& plan, const Array& field, PendingFiles& files) {
+  if (plan.preview.empty()) return;
+  io::AtomicFile& file = files.add(plan.preview);
+  draw_chart(chart_of(arguments, plan, field), file.stream());
+}
+
+/// Standard output comes last, since it cannot be taken back.
+std::vector<io::WriteReport> write_all(const DistanceArguments& arguments, const Plan& plan,
+                                       const std::vector<Array>& arrays, const io::Metadata* metadata) {
+  PendingFiles files;
+  std::vector<io::WriteReport> written(plan.outputs.size());
+  const auto write_where = [&](bool to_standard_output) {
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+      const PlannedOutput& output = plan.outputs[k];
+      if (output.path.empty() || (output.path == "-") != to_standard_output) continue;
+      written[k] = write_array(output, arrays[k], plan, metadata, files);
+    }
+  };
+  write_where(false);
+  if (plan.field() != nullptr) write_chart(arguments, plan, arrays[plan.field_index()], files);
+  write_where(true);
+  files.commit();
+  return written;
+}
+
+void print_outcome(const DistanceArguments& arguments, const Plan& plan, const DistanceOutcome& outcome) {
+  if (arguments.json) return print_line(to_json(arguments.input, plan, outcome));
+  if (arguments.quiet) return;
+  if (arguments.output == "-") fmt::print(stderr, "{}", to_text(plan, outcome));
+  else print_text(to_text(plan, outcome));
+}
+
+}  // namespace
+
+CLI::App* declare_distance(CLI::App& app, DistanceArguments& a) {
+  CLI::App* verb = app.add_subcommand("distance", "Distance from each element to its nearest site");
+  verb->footer(kExamples);
+  verb->add_option("INPUT", a.input, "Image or volume: PNG, TIFF, NPY, NIfTI; - for standard input")->required();
+  verb->add_option("-o,--output", a.output, "Where the field goes: .npy .tif .nii .nii.gz .png; - for standard output");
+  verb->add_option("--format", a.format, "npy, tiff, nifti or png, whatever the ending of -o (default for -: npy)");
+  verb->add_option("--sites", a.sites, "zero, nonzero, labels, '>=V', '<=V' or '==V' (default zero)");
+  verb->add_option("--metric", a.metric, "euclidean, taxicab or chessboard (default euclidean)");
+  verb->add_option("--spacing", a.spacing,
+                   "Size of an element, a number or one per axis in the order of the shape (default: the file's, else 1)");
+  verb->add_option("--border", a.border, "open, sites or periodic; one or one per axis (default open)");
+  verb->add_flag("--signed", a.signed_distance, "Negative inside, positive outside");
+  verb->add_option("--surface", a.surface, "Where a signed field is zero: faces or centers (default faces)");
+  verb->add_flag("--squared", a.squared, "Squared distances; exact integers where the spacing is 1");
+  verb->add_option("--dtype", a.dtype,
+                   "float32 (default) or float64; squared: uint32 (default where it fits), uint64 or float64");
+  verb->add_option("--nearest", a.nearest, "File for the linear index of each nearest site; -1 without a site");
+  verb->add_option("--coordinates", a.coordinates, "NPY file for its coordinates, shape [rank, shape...]");
+  verb->add_option("--max-distance", a.max_distance, "Farther elements get inf, and index -1");
+  verb->add_option("--region", a.region, "Part of the result, such as 0:100,20: (begin:end per axis)");
+  verb->add_option("--preview", a.preview, "Chart of the field, as PNG");
+  verb->add_option("--title", a.title, "Title of the chart");
+  verb->add_option("--units", a.units, "Name of the unit of length in the chart");
+  verb->add_option("--backend", a.backend, "auto, cpu or cuda (default auto)");
+  verb->add_option("--threads", a.threads, "Most threads; 0 for all processors (default)");
+  verb->add_option("--memory", a.memory, "Most memory for input, outputs and scratch, such as 4GiB or 512MB");
+  verb->add_flag("--json", a.json, "Print one line of JSON");
+  verb->add_flag("--quiet", a.quiet, "Print nothing but errors");
+  return verb;
+}
+
+int run_distance(const DistanceArguments& arguments) {
+  const auto start = Clock::now();
+  const Plan plan = make_plan(arguments);
+  Progress progress(arguments.quiet);
+  DistanceOutcome outcome;
+
+  const io::Image image = read_input(arguments, progress);
+  outcome.seconds.read = seconds_since(start);
+
+  const auto compute_start = Clock::now();
+  std::vector<Array> arrays = make_arrays(plan);
+  outcome.report = compute(plan, image.data, arrays, progress);
+  outcome.seconds.compute = seconds_since(compute_start);
+  describe_result(plan, image.data, arrays, outcome);
+
+  const auto write_start = Clock::now();
+  progress.begin("writing");
+  outcome.written = write_all(arguments, plan, arrays, image.metadata.get());
+  outcome.seconds.write = seconds_since(write_start);
+  outcome.seconds.total = seconds_since(start);
+  progress.end();
+  print_outcome(arguments, plan, outcome);
+  return kDone;
+}
+
+}  // namespace fathom::cli

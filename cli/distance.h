@@ -1,0 +1,44 @@
+// fathom distance: an image or volume in, its distance field out.
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace fathom::cli {
+
+/// The command line of `distance`, as text; empty: not given.
+struct DistanceArguments {
+  std::string input;
+  std::string output;
+  std::string format;
+  std::string sites = "zero";
+  std::string metric = "euclidean";
+  std::string spacing;
+  std::string border = "open";
+  std::string surface = "faces";
+  std::string dtype;
+  std::string nearest;
+  std::string coordinates;
+  std::string max_distance = "inf";
+  std::string region;
+  std::string preview;
+  std::string title;
+  std::string units;
+  std::string backend = "auto";
+  std::string memory;
+  int threads = 0;
+  bool signed_distance = false;
+  bool squared = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+CLI::App* declare_distance(CLI::App& app, DistanceArguments& arguments);
+
+/// @throws fathom::Error, std::bad_alloc; nothing is left behind then
+int run_distance(const DistanceArguments& arguments);
+
+}  // namespace fathom::cli

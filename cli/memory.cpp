@@ -1,0 +1,75 @@
+#include "memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <limits>
+#include <string>
+
+namespace fathom::cli {
+
+namespace {
+
+grid::DistanceOutputs unmade_outputs(const Plan& plan) {
+  grid::DistanceOutputs outputs;
+  for (const PlannedOutput& output : plan.outputs)
+    view_in(outputs, output.kind) = {nullptr, output.dtype, output.shape};
+  return outputs;
+}
+
+std::size_t scratch_bytes(const Plan& plan, int threads) {
+  grid::DistanceOptions options = plan.options;
+  options.execution.threads = threads;
+  const AnyConstView unread(nullptr, plan.input.dtype, plan.input.shape);
+  return grid::scratch_bytes(unread, options, unmade_outputs(plan));
+}
+
+std::size_t array_bytes(const Plan& plan) {
+  std::size_t bytes = static_cast<std::size_t>(element_count(plan.input.shape)) * size_of(plan.input.dtype);
+  for (const PlannedOutput& output : plan.outputs) bytes += output.bytes();
+  return bytes;
+}
+
+/// A size that --memory understands, rounded up so that it is enough.
+std::string enough(std::size_t bytes) {
+  constexpr std::array<const char*, 4> kUnits = {"B", "KiB", "MiB", "GiB"};
+  std::size_t unit = 0;
+  // Three digits or more are kept, so that the rounding adds less than one percent.
+  while (unit + 1 < kUnits.size() && bytes >= 1000 * 1024) {
+    bytes = (bytes + 1023) / 1024;
+    ++unit;
+  }
+  return fmt::format("{}{}", bytes, kUnits[unit]);
+}
+
+/// What the system says it could give without swapping; nothing if it does not say.
+std::optional<std::size_t> free_memory() {
+  std::ifstream info("/proc/meminfo");
+  std::string name;
+  std::size_t kibibytes = 0;
+  for (std::string unit; info >> name >> kibibytes && std::getline(info, unit);)
+    if (name == "MemAvailable:") return kibibytes * 1024;
+  return std::nullopt;
+}
+
+}  // namespace
+
+void fit_into_memory(Plan& plan, std::optional<std::size_t> budget) {
+  const std::size_t arrays = array_bytes(plan);
+  const std::size_t limit = budget ? *budget : free_memory().value_or(std::numeric_limits<std::size_t>::max());
+  int& threads = plan.options.execution.threads;
+  if (threads == 0) threads = available_threads();
+  std::size_t scratch = scratch_bytes(plan, threads);
+  while (threads > 1 && arrays + scratch > limit) scratch = scratch_bytes(plan, --threads);
+  if (arrays + scratch <= limit) return;
+  if (budget)
+    throw InvalidArgument(fmt::format("--memory {} is too small: input and outputs need {}, scratch {}; {} works",
+                                      enough(limit), enough(arrays), enough(scratch), enough(arrays + scratch)));
+  throw IoError(fmt::format("the work needs {} of memory and this machine has {} free; --region computes a part, and "
+                            "--memory {} insists",
+                            enough(arrays + scratch), enough(limit), enough(arrays + scratch)));
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,17 @@
+// The memory budget of `distance`: input, outputs and scratch, known from the header alone.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "plan.h"
+
+namespace fathom::cli {
+
+/// Chooses the most threads whose scratch fits the budget together with input and outputs. Without a budget the machine's
+/// free memory is one, so that a call too large is refused and not killed.
+/// @throws InvalidArgument the budget is too small; the message names the smallest that works
+/// @throws IoError the machine has too little memory
+void fit_into_memory(Plan& plan, std::optional<std::size_t> budget);
+
+}  // namespace fathom::cli

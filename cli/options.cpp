@@ -1,0 +1,184 @@
+#include "options.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace fathom::cli {
+
+namespace {
+
+/// The names an option knows, in the order that help and errors show them.
+template <class T, std::size_t N>
+using Names = std::array<std::pair<std::string_view, T>, N>;
+
+constexpr Names<grid::Metric, 3> kMetrics{{{"euclidean", grid::Metric::euclidean},
+                                           {"taxicab", grid::Metric::taxicab},
+                                           {"chessboard", grid::Metric::chessboard}}};
+constexpr Names<grid::Border, 3> kBorders{
+    {{"open", grid::Border::open}, {"sites", grid::Border::sites}, {"periodic", grid::Border::periodic}}};
+constexpr Names<grid::Surface, 2> kSurfaces{{{"faces", grid::Surface::faces}, {"centers", grid::Surface::centers}}};
+constexpr Names<Backend, 3> kBackends{{{"auto", Backend::automatic}, {"cpu", Backend::cpu}, {"cuda", Backend::cuda}}};
+constexpr Names<io::Format, 4> kFormats{{{"npy", io::Format::npy},
+                                         {"tiff", io::Format::tiff},
+                                         {"nifti", io::Format::nifti},
+                                         {"png", io::Format::png}}};
+
+template <class T, std::size_t N>
+T value_of(std::string_view option, const Names<T, N>& names, std::string_view text) {
+  std::string known;
+  for (std::size_t k = 0; k < N; ++k) {
+    if (names[k].first == text) return names[k].second;
+    known += k == 0 ? "" : k + 1 == N ? " or " : ", ";
+    known += names[k].first;
+  }
+  throw InvalidArgument(fmt::format("{} takes {}, not '{}'", option, known, text));
+}
+
+template <class T, std::size_t N>
+std::string_view name_in(const Names<T, N>& names, T value) {
+  for (const auto& [name, known] : names)
+    if (known == value) return name;
+  throw InternalError("an option has a value without a name");
+}
+
+/// The whole text as a number of type T, or nothing.
+template <class T>
+std::optional<T> number(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = text.find(separator, begin);
+    parts.push_back(text.substr(begin, end - begin));
+    if (end == std::string_view::npos) return parts;
+    begin = end + 1;
+  }
+}
+
+double at_least_zero(std::string_view option, std::string_view text) {
+  const auto value = number<double>(text);
+  if (!value || !(*value >= 0))
+    throw InvalidArgument(fmt::format("{} takes a number that is at least 0, not '{}'", option, text));
+  return *value;
+}
+
+/// Factor of a unit such as "GiB"; nothing if there is no such unit.
+std::optional<double> unit_factor(std::string_view unit) {
+  if (unit.empty() || unit == "B") return 1.0;
+  const std::size_t power = std::string_view("kMGT").find(unit.front() == 'K' ? 'k' : unit.front());
+  if (power == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = unit.substr(1);
+  if (rest != "" && rest != "B" && rest != "iB") return std::nullopt;
+  return std::pow(rest == "B" ? 1000.0 : 1024.0, static_cast<double>(power + 1));
+}
+
+std::int64_t bound(std::string_view text, std::int64_t fallback, std::string_view range, int axis, std::int64_t extent) {
+  if (text.empty()) return fallback;
+  const auto value = number<std::int64_t>(text);
+  if (!value || *value < 0 || *value > extent)
+    throw InvalidArgument(fmt::format("--region: '{}' does not lie in axis {}, which takes begin:end from 0 to {}", range,
+                                      axis, extent));
+  return *value;
+}
+
+}  // namespace
+
+std::size_t parse_memory(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const auto value = number<double>(text.substr(0, digits));
+  const auto factor = unit_factor(text.substr(digits));
+  if (!value || !factor || !(*value > 0) || *value * *factor >= 0x1p62)
+    throw InvalidArgument(fmt::format("--memory takes a size such as 4GiB, 512MB or 1048576, not '{}'", text));
+  return static_cast<std::size_t>(*value * *factor);
+}
+
+grid::Sites parse_sites(std::string_view text) {
+  using Rule = grid::Sites::Rule;
+  if (text == "zero") return {Rule::zero, 0};
+  if (text == "nonzero") return {Rule::nonzero, 0};
+  if (text == "labels") return {Rule::labels, 0};
+  constexpr Names<Rule, 3> comparisons{
+      {{">=", Rule::greater_equal}, {"<=", Rule::less_equal}, {"==", Rule::equal}}};
+  for (const auto& [sign, rule] : comparisons) {
+    if (!text.starts_with(sign)) continue;
+    const auto value = number<double>(text.substr(sign.size()));
+    if (value && !std::isnan(*value)) return {rule, *value};
+  }
+  throw InvalidArgument(
+      fmt::format("--sites takes zero, nonzero, labels, '>=V', '<=V' or '==V' with a number V, not '{}'", text));
+}
+
+std::vector<double> parse_spacing(std::string_view text) {
+  std::vector<double> spacing;
+  for (std::string_view part : split(text, ',')) {
+    const auto value = number<double>(part);
+    if (!value || !std::isfinite(*value) || !(*value > 0))
+      throw InvalidArgument(
+          fmt::format("--spacing takes finite numbers above 0, one or one per axis, such as 1,1,2.5; not '{}'", text));
+    spacing.push_back(*value);
+  }
+  return spacing;
+}
+
+double parse_max_distance(std::string_view text) { return at_least_zero("--max-distance", text); }
+
+double parse_tolerance(std::string_view text) { return at_least_zero("--tolerance", text); }
+
+std::vector<grid::Border> parse_borders(std::string_view text) {
+  std::vector<grid::Border> borders;
+  for (std::string_view part : split(text, ',')) borders.push_back(value_of("--border", kBorders, part));
+  return borders;
+}
+
+std::vector<grid::Range> parse_region(std::string_view text, const Shape& shape) {
+  const auto parts = split(text, ',');
+  if (parts.size() != static_cast<std::size_t>(shape.rank()))
+    throw InvalidArgument(fmt::format("--region takes one begin:end per axis, {} for the shape {}; '{}' has {}",
+                                      shape.rank(), to_string(shape), text, parts.size()));
+  std::vector<grid::Range> region;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    const std::string_view part = parts[static_cast<std::size_t>(axis)];
+    const auto ends = split(part, ':');
+    if (ends.size() != 2)
+      throw InvalidArgument(fmt::format("--region takes begin:end for each axis, such as 0:100,20:; not '{}'", part));
+    const grid::Range range{bound(ends[0], 0, part, axis, shape[axis]),
+                            bound(ends[1], shape[axis], part, axis, shape[axis])};
+    if (range.begin > range.end)
+      throw InvalidArgument(fmt::format("--region: '{}' ends before it begins", part));
+    region.push_back(range);
+  }
+  return region;
+}
+
+grid::Metric parse_metric(std::string_view text) { return value_of("--metric", kMetrics, text); }
+grid::Surface parse_surface(std::string_view text) { return value_of("--surface", kSurfaces, text); }
+Backend parse_backend(std::string_view text) { return value_of("--backend", kBackends, text); }
+io::Format parse_format(std::string_view text) { return value_of("--format", kFormats, text); }
+
+std::string_view name_of(grid::Metric metric) { return name_in(kMetrics, metric); }
+std::string_view name_of(grid::Border border) { return name_in(kBorders, border); }
+
+std::string to_text(const grid::Sites& sites) {
+  using Rule = grid::Sites::Rule;
+  switch (sites.rule) {
+    case Rule::zero: return "zero";
+    case Rule::nonzero: return "nonzero";
+    case Rule::labels: return "labels";
+    case Rule::greater_equal: return fmt::format(">={}", sites.value);
+    case Rule::less_equal: return fmt::format("<={}", sites.value);
+    case Rule::equal: return fmt::format("=={}", sites.value);
+  }
+  throw InternalError("a rule for sites without a name");
+}
+
+}  // namespace fathom::cli

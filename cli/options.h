@@ -1,0 +1,47 @@
+// The option values of the command line, from text. Every parser throws InvalidArgument with the option's name, what was
+// given and what would work.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fathom/grid/distance.h"
+#include "fathom/io/image.h"
+
+namespace fathom::cli {
+
+/// "4GiB", "512MB", "1.5G", "1048576": k, M, G, T are powers of 1000 with "B", of 1024 with "iB" or alone.
+std::size_t parse_memory(std::string_view text);
+
+/// "zero", "nonzero", "labels", ">=V", "<=V", "==V".
+grid::Sites parse_sites(std::string_view text);
+
+/// "1,1,2.5": finite and positive.
+std::vector<double> parse_spacing(std::string_view text);
+
+/// A distance ≥ 0, or "inf".
+double parse_max_distance(std::string_view text);
+
+/// A difference ≥ 0.
+double parse_tolerance(std::string_view text);
+
+/// "open" or "open,periodic".
+std::vector<grid::Border> parse_borders(std::string_view text);
+
+/// "0:100,20:" for a shape: one half-open range per axis, open ends allowed.
+std::vector<grid::Range> parse_region(std::string_view text, const Shape& shape);
+
+grid::Metric parse_metric(std::string_view text);
+grid::Surface parse_surface(std::string_view text);
+Backend parse_backend(std::string_view text);
+io::Format parse_format(std::string_view text);
+
+std::string_view name_of(grid::Metric metric);
+std::string_view name_of(grid::Border border);
+
+/// "zero", ">=128": as the command line gives it.
+std::string to_text(const grid::Sites& sites);
+
+}  // namespace fathom::cli

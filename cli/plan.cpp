@@ -1,0 +1,221 @@
+#include "plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <optional>
+
+#include "memory.h"
+#include "options.h"
+
+namespace fathom::cli {
+
+namespace {
+
+using Kind = PlannedOutput::Kind;
+
+bool has_unit_spacing(const grid::DistanceOptions& options) {
+  return std::all_of(options.spacing.begin(), options.spacing.end(), [](double s) { return s == 1; });
+}
+
+/// One value for each axis, from one for all or one per axis.
+template <class T>
+void expand(const char* option, std::vector<T>& values, const Shape& shape) {
+  const auto axes = static_cast<std::size_t>(shape.rank());
+  if (values.size() == 1) values.resize(axes, values.front());
+  if (!values.empty() && values.size() != axes)
+    throw InvalidArgument(fmt::format("{} has {} values, but the shape {} has {} {}; give one for all axes or one per axis",
+                                      option, values.size(), to_string(shape), axes, axes == 1 ? "axis" : "axes"));
+}
+
+/// Whether every squared distance that the extents allow fits, beside the maximum, which means "no site".
+bool squares_fit_uint32(const Shape& shape, const std::vector<grid::Border>& border) {
+  double sum = 0;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    const grid::Border b = border[static_cast<std::size_t>(axis)];
+    const auto reach = static_cast<double>(b == grid::Border::periodic ? shape[axis] / 2 : shape[axis] - 1);
+    sum += reach * reach;
+  }
+  return sum < static_cast<double>(std::numeric_limits<std::uint32_t>::max());
+}
+
+DType index_dtype(std::int64_t indices) {
+  return indices - 1 <= std::numeric_limits<std::int32_t>::max() ? DType::int32 : DType::int64;
+}
+
+DType field_dtype(const DistanceArguments& arguments, const io::ImageInfo& input,
+                  const grid::DistanceOptions& options) {
+  const bool integers = has_unit_spacing(options);
+  const std::string& name = arguments.dtype;
+  if (!arguments.squared) {
+    if (name.empty() || name == "float32") return DType::float32;
+    if (name == "float64") return DType::float64;
+    throw InvalidArgument(fmt::format("--dtype of distances is float32 or float64, not '{}'", name));
+  }
+  if (name == "float64") return DType::float64;
+  if (name != "" && name != "uint32" && name != "uint64")
+    throw InvalidArgument(fmt::format("--dtype of squared distances is uint32, uint64 or float64, not '{}'", name));
+  if (!integers && !name.empty())
+    throw InvalidArgument(
+        fmt::format("--dtype {}: squared distances with a spacing other than 1 are float64", name));
+  if (!integers) return DType::float64;
+  if (!name.empty()) return dtype_from_name(name);
+  return squares_fit_uint32(input.shape, options.border) ? DType::uint32 : DType::uint64;
+}
+
+/// The options that do not depend on the input.
+grid::DistanceOptions options_of(const DistanceArguments& arguments) {
+  grid::DistanceOptions options;
+  options.sites = parse_sites(arguments.sites);
+  options.metric = parse_metric(arguments.metric);
+  if (!arguments.spacing.empty()) options.spacing = parse_spacing(arguments.spacing);
+  options.border = parse_borders(arguments.border);
+  options.max_distance = parse_max_distance(arguments.max_distance);
+  options.signed_distance = arguments.signed_distance;
+  options.surface = parse_surface(arguments.surface);
+  options.execution.backend = parse_backend(arguments.backend);
+  options.execution.threads = arguments.threads;
+  return options;
+}
+
+/// Wrong whatever the input holds.
+void check_arguments(const DistanceArguments& arguments) {
+  if (arguments.output.empty() && arguments.nearest.empty() && arguments.coordinates.empty() &&
+      arguments.preview.empty())
+    throw InvalidArgument("no output was asked for; give -o FILE, --nearest, --coordinates or --preview");
+  if (arguments.output == "-" && arguments.json)
+    throw InvalidArgument("--json and -o - both want standard output; write the result to a file");
+  for (const std::string* path : {&arguments.nearest, &arguments.coordinates, &arguments.preview})
+    if (*path == "-") throw InvalidArgument("only -o can be standard output; give --nearest and others a file");
+  if (!arguments.preview.empty() && io::format_from_path(arguments.preview) != io::Format::png)
+    throw InvalidArgument(fmt::format("--preview draws a PNG; '{}' does not end in .png", arguments.preview));
+  if (!arguments.format.empty() && arguments.output.empty())
+    throw InvalidArgument("--format is for the file of -o, which is not given");
+  if (arguments.threads < 0)
+    throw InvalidArgument(fmt::format("--threads takes 1 or more, or 0 for all processors, not {}", arguments.threads));
+}
+
+/// A path as the file system sees it, whether the file exists or not.
+std::filesystem::path canonical(const std::string& path) {
+  std::error_code error;
+  const auto result = std::filesystem::weakly_canonical(path, error);
+  return error ? std::filesystem::path(path) : result;
+}
+
+void check_distinct(const DistanceArguments& arguments) {
+  const std::vector<std::pair<const char*, const std::string*>> outputs = {{"-o", &arguments.output},
+                                                                           {"--nearest", &arguments.nearest},
+                                                                           {"--coordinates", &arguments.coordinates},
+                                                                           {"--preview", &arguments.preview}};
+  for (std::size_t a = 0; a < outputs.size(); ++a)
+    for (std::size_t b = a + 1; b < outputs.size(); ++b)
+      if (!outputs[a].second->empty() && !outputs[b].second->empty() &&
+          canonical(*outputs[a].second) == canonical(*outputs[b].second))
+        throw InvalidArgument(fmt::format("{} and {} name the same file '{}'; give each its own", outputs[a].first,
+                                          outputs[b].first, *outputs[b].second));
+}
+
+io::WriteOptions write_options(const DistanceArguments& arguments) {
+  io::WriteOptions options;
+  if (!arguments.format.empty()) options.format = parse_format(arguments.format);
+  else if (arguments.output == "-") options.format = io::Format::npy;
+  return options;
+}
+
+void plan_field(const DistanceArguments& arguments, Plan& plan) {
+  if (arguments.output.empty() && arguments.preview.empty()) return;
+  PlannedOutput field;
+  field.kind = arguments.squared ? Kind::squared : Kind::distance;
+  field.path = arguments.output;
+  field.dtype = field_dtype(arguments, plan.input, plan.options);
+  field.shape = grid::result_shape(plan.input.shape, plan.options);
+  if (!field.path.empty())
+    field.format = io::check_write(field.path, field.dtype, field.shape, write_options(arguments));
+  plan.outputs.push_back(field);
+}
+
+void plan_nearest(const DistanceArguments& arguments, Plan& plan) {
+  if (arguments.nearest.empty()) return;
+  if (io::format_from_path(arguments.nearest) == io::Format::png)
+    throw InvalidArgument(
+        fmt::format("--nearest: a PNG cannot hold indices as '{}'; use .npy, .tif or .nii", arguments.nearest));
+  PlannedOutput nearest{Kind::nearest, arguments.nearest, io::Format::automatic,
+                        index_dtype(element_count(plan.input.shape)),
+                        grid::result_shape(plan.input.shape, plan.options)};
+  nearest.format = io::check_write(nearest.path, nearest.dtype, nearest.shape);
+  plan.outputs.push_back(nearest);
+}
+
+void plan_coordinates(const DistanceArguments& arguments, Plan& plan) {
+  if (arguments.coordinates.empty()) return;
+  if (io::format_from_path(arguments.coordinates) != io::Format::npy)
+    throw InvalidArgument(fmt::format("--coordinates writes an array with one more axis; '{}' does not end in .npy",
+                                      arguments.coordinates));
+  const Shape& input = plan.input.shape;
+  Shape shape{input.rank()};
+  for (std::int64_t extent : grid::result_shape(input, plan.options)) shape.push_back(extent);
+  plan.outputs.push_back({Kind::coordinates, arguments.coordinates, io::Format::npy,
+                          index_dtype(*std::max_element(input.begin(), input.end())), shape});
+}
+
+/// Throws if the directory of a target cannot be written; what it tries is gone again at once, so that nothing can be
+/// left behind while the work lasts.
+void check_writable(const std::string& path) {
+  if (!path.empty() && path != "-") io::AtomicFile probe(path);
+}
+
+}  // namespace
+
+std::string_view name_of(Kind kind) {
+  switch (kind) {
+    case Kind::distance: return "distance";
+    case Kind::squared: return "squared distance";
+    case Kind::nearest: return "nearest site";
+    case Kind::coordinates: return "coordinates of the nearest site";
+  }
+  throw InternalError("an output without a name");
+}
+
+AnyView& view_in(grid::DistanceOutputs& outputs, Kind kind) {
+  switch (kind) {
+    case Kind::distance: return outputs.distance;
+    case Kind::squared: return outputs.squared;
+    case Kind::nearest: return outputs.nearest;
+    case Kind::coordinates: return outputs.coordinates;
+  }
+  throw InternalError("an output without a view");
+}
+
+const PlannedOutput* Plan::field() const {
+  for (const PlannedOutput& output : outputs)
+    if (output.kind == Kind::distance || output.kind == Kind::squared) return &output;
+  return nullptr;
+}
+
+Plan make_plan(const DistanceArguments& arguments) {
+  check_arguments(arguments);
+  check_distinct(arguments);
+  std::optional<std::size_t> budget;
+  if (!arguments.memory.empty()) budget = parse_memory(arguments.memory);
+  Plan plan;
+  plan.options = options_of(arguments);
+  plan.preview = arguments.preview;
+
+  plan.input = io::probe(arguments.input);
+  if (arguments.spacing.empty()) plan.options.spacing = plan.input.spacing;
+  expand("--spacing", plan.options.spacing, plan.input.shape);
+  expand("--border", plan.options.border, plan.input.shape);
+  if (!arguments.region.empty()) plan.options.region = parse_region(arguments.region, plan.input.shape);
+  plan_field(arguments, plan);
+  plan_nearest(arguments, plan);
+  plan_coordinates(arguments, plan);
+  fit_into_memory(plan, budget);
+  for (const PlannedOutput& output : plan.outputs) check_writable(output.path);
+  check_writable(plan.preview);
+  return plan;
+}
+
+}  // namespace fathom::cli

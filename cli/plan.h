@@ -1,0 +1,47 @@
+// What `distance` is going to do, checked against the input's header before an element is read.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "distance.h"
+#include "fathom/grid/distance.h"
+#include "fathom/io/image.h"
+
+namespace fathom::cli {
+
+/// An array to compute, and the file it goes to.
+struct PlannedOutput {
+  enum class Kind { distance, squared, nearest, coordinates };
+  Kind kind = Kind::distance;
+  std::string path;  ///< empty: computed for the preview alone
+  io::Format format = io::Format::automatic;
+  DType dtype = DType::float32;
+  Shape shape;
+
+  std::size_t bytes() const { return static_cast<std::size_t>(element_count(shape)) * size_of(dtype); }
+};
+
+std::string_view name_of(PlannedOutput::Kind kind);
+
+struct Plan {
+  io::ImageInfo input;
+  grid::DistanceOptions options;  ///< spacing filled in from the header; threads as many as the budget lets work
+  std::vector<PlannedOutput> outputs;
+  std::string preview;
+
+  /// The field that is written or drawn; null if only indices are asked for.
+  const PlannedOutput* field() const;
+  /// Its place among the outputs; there must be one.
+  std::size_t field_index() const { return static_cast<std::size_t>(field() - outputs.data()); }
+};
+
+/// @throws InvalidArgument, IoError, DeviceError: everything that can be known to be wrong before the work
+Plan make_plan(const DistanceArguments& arguments);
+
+/// The library's place for an output.
+AnyView& view_in(grid::DistanceOutputs& outputs, PlannedOutput::Kind kind);
+
+}  // namespace fathom::cli

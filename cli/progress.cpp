@@ -1,0 +1,76 @@
+#include "progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace fathom::cli {
+
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(1);
+constexpr auto kPeriod = std::chrono::milliseconds(100);
+constexpr int kWidth = 32;
+constexpr const char* kErase = "\r\033[K";
+
+std::string bar(double share) {
+  const int full = static_cast<int>(share * kWidth);
+  std::string text;
+  for (int k = 0; k < kWidth; ++k) text += k < full ? "█" : "░";
+  return fmt::format("{} {:3.0f} %", text, 100 * share);
+}
+
+}  // namespace
+
+Progress::Progress(bool quiet) {
+  if (quiet || isatty(STDERR_FILENO) == 0) return;
+  drawer_ = std::jthread([this](std::stop_token done) { draw_until_done(std::move(done)); });
+}
+
+Progress::~Progress() = default;
+
+void Progress::begin(std::string what) {
+  const std::lock_guard lock(mutex_);
+  what_ = std::move(what);
+  share_.reset();
+}
+
+void Progress::advance(double share) {
+  const std::lock_guard lock(mutex_);
+  share_ = std::clamp(share, 0.0, 1.0);
+}
+
+void Progress::end() {
+  if (!drawer_.joinable()) return;
+  drawer_.request_stop();
+  drawer_.join();
+}
+
+std::function<void(double)> Progress::callback() {
+  if (!drawer_.joinable()) return {};
+  return [this](double share) { advance(share); };
+}
+
+std::string Progress::line() const {
+  const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+  return share_ ? fmt::format("{:<10} {}  {:.0f} s", what_, bar(*share_), seconds)
+                : fmt::format("{:<10} …  {:.0f} s", what_, seconds);
+}
+
+void Progress::draw_until_done(std::stop_token done) {
+  std::unique_lock lock(mutex_);
+  bool drawn = false;
+  while (!wake_.wait_for(lock, done, drawn ? kPeriod : kPatience, [&] { return done.stop_requested(); })) {
+    fmt::print(stderr, "{}{}", kErase, line());
+    std::fflush(stderr);
+    drawn = true;
+  }
+  if (!drawn) return;
+  fmt::print(stderr, "{}", kErase);
+  std::fflush(stderr);
+}
+
+}  // namespace fathom::cli

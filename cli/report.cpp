@@ -1,0 +1,113 @@
+#include "report.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "options.h"
+
+namespace fathom::cli {
+
+namespace {
+
+Json to_json(const Shape& shape) { return std::vector<std::int64_t>(shape.begin(), shape.end()); }
+
+Json to_json(const PlannedOutput& output, const io::WriteReport& written) {
+  Json json = {{"path", output.path},
+               {"content", name_of(output.kind)},
+               {"format", io::name_of(output.format)},
+               {"dtype", fathom::name_of(output.dtype)},
+               {"shape", to_json(output.shape)}};
+  if (written.scaled) json["png"] = {{"offset", written.offset}, {"scale", written.scale}};
+  return json;
+}
+
+Json outputs_json(const Plan& plan, const DistanceOutcome& outcome) {
+  Json outputs = Json::array();
+  for (std::size_t k = 0; k < plan.outputs.size(); ++k)
+    if (!plan.outputs[k].path.empty()) outputs.push_back(to_json(plan.outputs[k], outcome.written[k]));
+  if (!plan.preview.empty()) outputs.push_back({{"path", plan.preview}, {"content", "chart"}, {"format", "png"}});
+  return outputs;
+}
+
+std::string range_text(const ValueRange& range) {
+  if (!range.has_finite()) return "no finite value";
+  return fmt::format("{:.6g} to {:.6g}", range.lowest, range.highest);
+}
+
+std::string line_of(const PlannedOutput& output, const io::WriteReport& written, const DistanceOutcome& outcome) {
+  std::string line = fmt::format("{}: {}, {}, {}", output.path == "-" ? "standard output" : output.path,
+                                 name_of(output.kind), fathom::name_of(output.dtype), to_string(output.shape));
+  const bool is_field = output.kind == PlannedOutput::Kind::distance || output.kind == PlannedOutput::Kind::squared;
+  if (is_field && outcome.range && element_count(output.shape) > 0) line += ", " + range_text(*outcome.range);
+  if (written.scaled)
+    line += fmt::format("; stored = round((value - {:.9g}) * {:.9g})", written.offset, written.scale);
+  return line + "\n";
+}
+
+std::string unreached_text(const Plan& plan, const DistanceOutcome& outcome) {
+  if (!outcome.range || outcome.range->infinite == 0) return {};
+  const double limit = plan.options.max_distance;
+  return fmt::format("{} of {} elements have no site{}\n", outcome.range->infinite,
+                     element_count(plan.field()->shape), std::isinf(limit) ? "" : fmt::format(" within {:g}", limit));
+}
+
+}  // namespace
+
+void print_text(std::string_view text) {
+  const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!whole || std::fflush(stdout) != 0) throw IoError(fmt::format("cannot write standard output: {}", std::strerror(errno)));
+}
+
+void print_line(const Json& json) {
+  // File names need not be UTF-8; JSON must be.
+  print_text(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+Json json_number(double value) {
+  if (std::isfinite(value)) return value;
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+Json describe(const std::string& path, const io::ImageInfo& info) {
+  return {{"path", path},
+          {"format", io::name_of(info.format)},
+          {"dtype", fathom::name_of(info.dtype)},
+          {"shape", to_json(info.shape)},
+          {"spacing", info.spacing.empty() ? Json(nullptr) : Json(info.spacing)}};
+}
+
+Json to_json(const std::string& input_path, const Plan& plan, const DistanceOutcome& outcome) {
+  const bool finite = outcome.range && outcome.range->has_finite();
+  Json sites = {{"rule", to_text(plan.options.sites)}, {"count", outcome.sites}};
+  if (outcome.labels) sites["labels"] = *outcome.labels;
+  return {{"operation", "distance"},
+          {"input", describe(input_path, plan.input)},
+          {"outputs", outputs_json(plan, outcome)},
+          {"sites", sites},
+          {"unreached", outcome.range ? Json(outcome.range->infinite) : Json(nullptr)},
+          {"min", finite ? Json(outcome.range->lowest) : Json(nullptr)},
+          {"max", finite ? Json(outcome.range->highest) : Json(nullptr)},
+          {"seconds",
+           {{"read", outcome.seconds.read},
+            {"compute", outcome.seconds.compute},
+            {"write", outcome.seconds.write},
+            {"total", outcome.seconds.total}}},
+          {"backend", fathom::name_of(outcome.report.backend)},
+          {"instruction_set", fathom::name_of(outcome.report.instruction_set)},
+          {"threads", outcome.report.threads},
+          {"scratch_bytes", outcome.report.scratch_bytes}};
+}
+
+std::string to_text(const Plan& plan, const DistanceOutcome& outcome) {
+  std::string text;
+  for (std::size_t k = 0; k < plan.outputs.size(); ++k)
+    if (!plan.outputs[k].path.empty()) text += line_of(plan.outputs[k], outcome.written[k], outcome);
+  if (!plan.preview.empty()) text += fmt::format("{}: chart\n", plan.preview);
+  return text + unreached_text(plan, outcome);
+}
+
+}  // namespace fathom::cli

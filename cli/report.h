@@ -1,0 +1,51 @@
+// What the command says about its work: lines for people, one line of JSON for programs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan.h"
+#include "statistics.h"
+
+namespace fathom::cli {
+
+using Json = nlohmann::ordered_json;
+
+/// Prints to standard output. @throws IoError it is closed or full
+void print_text(std::string_view text);
+void print_line(const Json& json);
+
+/// {path, format, dtype, shape, spacing}
+Json describe(const std::string& path, const io::ImageInfo& info);
+
+/// A number, or "inf", "-inf", "nan", which JSON numbers lack.
+Json json_number(double value);
+
+struct Seconds {
+  double read = 0;
+  double compute = 0;
+  double write = 0;
+  double total = 0;
+};
+
+/// Everything that is known when `distance` is done.
+struct DistanceOutcome {
+  std::int64_t sites = 0;
+  std::optional<std::int64_t> labels;
+  std::optional<ValueRange> range;          ///< of the field, if there is one
+  std::vector<io::WriteReport> written;     ///< per planned output
+  grid::DistanceReport report;
+  Seconds seconds;
+};
+
+Json to_json(const std::string& input_path, const Plan& plan, const DistanceOutcome& outcome);
+
+/// One line per file, and one if elements have no site.
+std::string to_text(const Plan& plan, const DistanceOutcome& outcome);
+
+}  // namespace fathom::cli

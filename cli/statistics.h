@@ -1,0 +1,31 @@
+// What the command says about arrays: how many sites, which values. Each function passes once over a dense array.
+#pragma once
+
+#include <cstdint>
+
+#include "fathom/grid/distance.h"
+
+namespace fathom::cli {
+
+/// Elements that are sites by the rule; for `labels` the elements of the background, whose distance is zero.
+std::int64_t count_sites(const AnyConstView& data, const grid::Sites& sites);
+
+/// Different labels, without the background 0.
+std::int64_t count_labels(const AnyConstView& data);
+
+/// The values of an array. Extremes are of the finite values; lowest > highest if there are none.
+struct ValueRange {
+  double lowest = 0;
+  double highest = 0;
+  std::int64_t nan = 0;
+  std::int64_t infinite = 0;
+
+  bool has_finite() const { return lowest <= highest; }
+};
+
+ValueRange value_range(const AnyConstView& data);
+
+/// The same of a field of distances, where the maximum of an integer type means "no site" and counts as infinite.
+ValueRange field_range(const AnyConstView& field);
+
+}  // namespace fathom::cli
