@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "interrupt.h"
 #include "memory.h"
 #include "options.h"
 
@@ -204,7 +205,10 @@ Plan make_plan(const DistanceArguments& arguments) {
   plan.options = options_of(arguments);
   plan.preview = arguments.preview;
 
-  plan.input = io::probe(arguments.input);
+  {
+    const LeaveAtOnce leave_at_once;
+    plan.input = io::probe(arguments.input);
+  }
   if (arguments.spacing.empty()) plan.options.spacing = plan.input.spacing;
   expand("--spacing", plan.options.spacing, plan.input.shape);
   expand("--border", plan.options.border, plan.input.shape);

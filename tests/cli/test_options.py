@@ -1,0 +1,220 @@
+"""Each option of `distance` does what it says: numbers against brute force."""
+
+import itertools
+import json
+
+import nibabel
+import numpy as np
+import oracle
+import pytest
+import tifffile
+from PIL import Image
+
+
+def random_mask(shape, share=0.9, seed=1):
+    return (np.random.default_rng(seed).random(shape) < share).astype(np.uint8)
+
+
+def run(fathom, a, *options):
+    """The field of an array."""
+    np.save(fathom.directory / "in.npy", a)
+    fathom.ok("distance", "in.npy", "-o", "out.npy", "--quiet", *options)
+    return np.load(fathom.directory / "out.npy")
+
+
+@pytest.mark.parametrize("rule", ["zero", "nonzero", ">=3", "<=1", "==2", ">=2.5", ">=-1", "==7"])
+def test_sites(fathom, rule):
+    a = np.random.default_rng(2).integers(0, 5, (9, 14)).astype(np.int16)
+    expected, _ = oracle.transform(a, rule)
+    out = run(fathom, a, "--sites", rule)
+    assert out.dtype == np.float32
+    np.testing.assert_array_equal(out, expected.astype(np.float32))
+
+
+def test_labels(fathom):
+    a = np.repeat(np.repeat(np.random.default_rng(3).integers(0, 4, (4, 5)), 3, 0), 3, 1).astype(np.uint16)
+    expected, _ = oracle.transform(a, "labels")
+    np.testing.assert_array_equal(run(fathom, a, "--sites", "labels"), expected.astype(np.float32))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"])
+def test_input_types(fathom, dtype):
+    a = random_mask((7, 11)).astype(dtype)
+    expected, _ = oracle.transform(a)
+    np.testing.assert_array_equal(run(fathom, a), expected.astype(np.float32))
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "taxicab", "chessboard"])
+@pytest.mark.parametrize("border", ["open", "sites", "periodic", "open,periodic", "sites,open"])
+def test_metric_and_border(fathom, metric, border):
+    a = random_mask((8, 13), 0.97)
+    kinds = border.split(",") if "," in border else border
+    expected, _ = oracle.transform(a, metric=metric, border=kinds)
+    out = run(fathom, a, "--metric", metric, "--border", border)
+    np.testing.assert_array_equal(out, expected.astype(np.float32))
+
+
+@pytest.mark.parametrize("spacing", ["2.5", "1,3", "0.1,7"])
+def test_spacing(fathom, spacing):
+    a = random_mask((8, 13), 0.95)
+    values = [float(s) for s in spacing.split(",")]
+    expected, _ = oracle.transform(a, spacing=values)
+    np.testing.assert_allclose(run(fathom, a, "--spacing", spacing), expected, rtol=1e-6)
+    np.testing.assert_allclose(run(fathom, a, "--spacing", spacing, "--dtype", "float64"), expected, rtol=1e-12)
+
+
+def test_dtype(fathom):
+    a = random_mask((6, 9))
+    expected, _ = oracle.transform(a)
+    for name in ("float32", "float64"):
+        out = run(fathom, a, "--dtype", name)
+        assert out.dtype == name
+        np.testing.assert_array_equal(out, expected.astype(name))
+
+
+@pytest.mark.parametrize("dtype", [None, "uint32", "uint64", "float64"])
+def test_squared(fathom, dtype):
+    a = random_mask((6, 9))
+    expected, _ = oracle.transform(a)
+    out = run(fathom, a, "--squared", *(["--dtype", dtype] if dtype else []))
+    assert out.dtype == (dtype or "uint32")
+    np.testing.assert_array_equal(out, np.rint(expected**2).astype(out.dtype))
+
+
+def test_squared_of_a_long_line_needs_uint64(fathom):
+    a = np.ones((65537, 1), np.uint8)
+    a[0] = 0
+    out = run(fathom, a, "--squared")
+    assert out.dtype == np.uint64
+    np.testing.assert_array_equal(out[:, 0], np.arange(65537, dtype=np.uint64) ** 2)
+
+
+def test_squared_with_spacing_is_float64(fathom):
+    a = random_mask((6, 9))
+    expected, _ = oracle.transform(a, spacing=[0.5, 2])
+    out = run(fathom, a, "--squared", "--spacing", "0.5,2")
+    assert out.dtype == np.float64
+    np.testing.assert_allclose(out, expected**2, rtol=1e-12)
+
+
+def test_signed(fathom):
+    a = np.zeros((9, 12), np.uint8)
+    a[2:7, 3:9] = 1
+    inside, _ = oracle.transform(a, "zero")
+    outside, _ = oracle.transform(a, "nonzero")
+    faces = np.where(a != 0, 0.5 - inside, outside - 0.5).astype(np.float32)
+    np.testing.assert_array_equal(run(fathom, a, "--signed"), faces)
+    np.testing.assert_array_equal(run(fathom, a, "--signed", "--surface", "faces"), faces)
+    centers = np.where(a != 0, -inside, outside).astype(np.float32)
+    np.testing.assert_array_equal(run(fathom, a, "--signed", "--surface", "centers"), centers)
+    assert faces[4, 2] == 0.5 and faces[4, 3] == -0.5
+
+
+def test_nearest_and_coordinates(fathom):
+    a = random_mask((5, 6, 7), 0.97)
+    _, expected = oracle.transform(a)
+    out = run(fathom, a, "--nearest", "nearest.npy", "--coordinates", "coordinates.npy")
+    nearest = np.load(fathom.directory / "nearest.npy")
+    coordinates = np.load(fathom.directory / "coordinates.npy")
+    assert nearest.dtype == np.int32 and coordinates.dtype == np.int32
+    np.testing.assert_array_equal(nearest, expected)
+    np.testing.assert_array_equal(coordinates, np.stack(np.unravel_index(expected, a.shape)))
+    steps = coordinates - np.indices(a.shape)
+    np.testing.assert_array_equal(out, np.sqrt((steps**2).sum(0)).astype(np.float32))
+
+
+@pytest.mark.parametrize("name", ["nearest.npy", "nearest.tif", "nearest.nii", "nearest.nii.gz"])
+def test_nearest_in_every_format(fathom, name):
+    a = random_mask((5, 8))
+    a[0, 0] = 0
+    np.save(fathom.directory / "in.npy", a)
+    fathom.ok("distance", "in.npy", "--nearest", name, "--quiet")
+    read = {"npy": np.load, "tif": tifffile.imread, "nii": lambda p: np.asarray(nibabel.load(p).dataobj).T}
+    np.testing.assert_array_equal(read[name.split(".")[1]](fathom.directory / name), oracle.transform(a)[1])
+
+
+def test_no_site(fathom):
+    a = np.ones((3, 4), np.uint8)
+    assert np.isposinf(run(fathom, a, "--nearest", "n.npy", "--coordinates", "c.npy")).all()
+    assert (np.load(fathom.directory / "n.npy") == -1).all()
+    assert (np.load(fathom.directory / "c.npy") == -1).all()
+    assert (run(fathom, a, "--squared") == 2**32 - 1).all()
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2.5, 100])
+def test_max_distance(fathom, limit):
+    a = random_mask((15, 18), 0.985)
+    expected, nearest = oracle.transform(a, max_distance=limit)
+    out = run(fathom, a, "--max-distance", limit, "--nearest", "n.npy")
+    np.testing.assert_array_equal(out, expected.astype(np.float32))
+    np.testing.assert_array_equal(np.load(fathom.directory / "n.npy"), nearest)
+
+
+@pytest.mark.parametrize("region, part", [
+    ("2:7,3:9", np.s_[2:7, 3:9]), (":,4:", np.s_[:, 4:]), ("5:,:6", np.s_[5:, :6]), ("3:3,:", np.s_[3:3, :])])
+def test_region(fathom, region, part):
+    a = random_mask((9, 12), 0.97)
+    expected, nearest = oracle.transform(a)
+    out = run(fathom, a, "--region", region, "--nearest", "n.npy", "--coordinates", "c.npy")
+    np.testing.assert_array_equal(out, expected.astype(np.float32)[part])
+    np.testing.assert_array_equal(np.load(fathom.directory / "n.npy"), nearest[part])
+    coordinates = np.stack(np.unravel_index(nearest, a.shape))
+    np.testing.assert_array_equal(np.load(fathom.directory / "c.npy"), coordinates[(np.s_[:], *part)])
+
+
+def test_threads_and_backend_change_no_byte(fathom):
+    a = random_mask((70, 90), 0.99)
+    one = run(fathom, a, "--threads", "1")
+    for options in (["--threads", "3"], ["--backend", "cpu"], ["--backend", "auto"], ["--memory", "1GiB"]):
+        np.testing.assert_array_equal(run(fathom, a, *options), one)
+
+
+def test_spacing_comes_from_the_header(fathom):
+    """NIfTI states voxel sizes, first axis first; the array's order is the reverse."""
+    a = random_mask((4, 5, 6), 0.95)
+    image = nibabel.Nifti1Image(np.ascontiguousarray(a.T), np.diag([2.0, 3.0, 0.5, 1.0]))
+    nibabel.save(image, fathom.directory / "in.nii.gz")
+    line = json.loads(fathom.ok("distance", "in.nii.gz", "-o", "out.nii.gz", "--json"))
+    assert line["input"]["spacing"] == [0.5, 3.0, 2.0]
+    back = nibabel.load(fathom.directory / "out.nii.gz")
+    assert back.header.get_zooms() == (2.0, 3.0, 0.5)
+    np.testing.assert_array_equal(back.affine, image.affine)
+    expected, _ = oracle.transform(a, spacing=[0.5, 3.0, 2.0])
+    np.testing.assert_allclose(np.asarray(back.dataobj).T, expected, rtol=1e-6)
+
+    fathom.ok("distance", "in.nii.gz", "-o", "unit.npy", "--spacing", "1", "--quiet")
+    expected, _ = oracle.transform(a)
+    np.testing.assert_array_equal(np.load(fathom.directory / "unit.npy"), expected.astype(np.float32))
+
+
+@pytest.mark.parametrize("shape", [(1,), (7,), (0,), (0, 5), (3, 0, 2), (1, 1), (1, 9), (9, 1), (2, 3, 2, 3, 2)])
+def test_shapes(fathom, shape):
+    a = random_mask(shape, 0.8)
+    expected, _ = oracle.transform(a)
+    out = run(fathom, a)
+    assert out.shape == shape
+    np.testing.assert_array_equal(out, expected.astype(np.float32))
+
+
+def test_png_in_and_out(fathom):
+    """A PNG takes the field in 16 bits; the printed scale leads back to the distances."""
+    a = random_mask((20, 30), 0.99) * 255
+    Image.fromarray(a).save(fathom.directory / "in.png")
+    line = json.loads(fathom.ok("distance", "in.png", "-o", "out.png", "--json"))
+    scale = line["outputs"][0]["png"]
+    stored = np.asarray(Image.open(fathom.directory / "out.png")).astype(float)
+    expected, _ = oracle.transform(a)
+    np.testing.assert_allclose(stored / scale["scale"] + scale["offset"], expected, atol=0.5 / scale["scale"] + 1e-9)
+    assert stored.max() == 65535
+
+
+def test_combinations(fathom):
+    """Options that have a meaning together keep it together."""
+    a = random_mask((8, 11), 0.95, seed=9)
+    cases = itertools.product(["euclidean", "taxicab"], ["open", "periodic"], [[1, 1], [2, 0.5]], [np.inf, 4])
+    for metric, border, spacing, limit in cases:
+        expected, nearest = oracle.transform(a, "zero", metric, spacing, border, limit)
+        out = run(fathom, a, "--metric", metric, "--border", border, "--spacing", ",".join(map(str, spacing)),
+                  "--max-distance", limit, "--region", "1:7,2:", "--nearest", "n.npy")
+        np.testing.assert_allclose(out, expected[1:7, 2:], rtol=1e-6)
+        np.testing.assert_array_equal(np.load(fathom.directory / "n.npy"), nearest[1:7, 2:])
