@@ -56,7 +56,7 @@ std::string sites_text(const Contents& contents, const grid::Sites& sites) {
   if (contents.labels)
     return fmt::format("{} labels, and {} of {} elements without (label 0)", *contents.labels, contents.sites,
                        contents.elements);
-  return fmt::format("{} of {} elements ({})", contents.sites, contents.elements, to_text(sites));
+  return fmt::format("{} of {} elements ({} elements)", contents.sites, contents.elements, to_text(sites));
 }
 
 std::string text_of(const InfoArguments& arguments, const Contents& contents, const grid::Sites& sites) {

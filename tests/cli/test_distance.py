@@ -41,7 +41,7 @@ def test_summary_of_every_output(mask):
 def test_summary_tells_the_scale_of_a_png(mask):
     text = mask.ok("distance", "in.npy", "-o", "out.png", "--max-distance", "2")
     assert text == (
-        "out.png: distance, float32, 3 × 4, 0 to 2; stored = round((value - 0) * 32767)\n"
+        "out.png: distance, float32, 3 × 4, 0 to 2; stored = round((value - 0) * 32767.5)\n"
         "6 of 12 elements have no site within 2\n"
     )
 

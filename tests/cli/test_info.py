@@ -16,7 +16,7 @@ def test_png(fathom):
         "type     uint8\n"
         "spacing  not stated\n"
         "values   0 to 255\n"
-        "sites    3 of 6 elements (zero)\n"
+        "sites    3 of 6 elements (zero elements)\n"
     )
 
 
@@ -30,7 +30,7 @@ def test_nifti(fathom):
         "type     int16\n"
         "spacing  3, 2, 1.5\n"
         "values   0 to 23\n"
-        "sites    4 of 24 elements (>=20)\n"
+        "sites    4 of 24 elements (>=20 elements)\n"
     )
 
 
@@ -38,7 +38,7 @@ def test_floats_that_are_no_numbers(fathom):
     np.save(fathom.directory / "a.npy", np.array([0.0, -1.25, np.nan, np.inf, -np.inf, np.nan, 2.5]))
     text = fathom.ok("info", "a.npy", "--sites", "nonzero")
     assert "values   -1.25 to 2.5, 2 infinite, 2 NaN\n" in text
-    assert "sites    6 of 7 elements (nonzero)\n" in text
+    assert "sites    6 of 7 elements (nonzero elements)\n" in text
 
 
 def test_labels(fathom):
@@ -49,13 +49,13 @@ def test_labels(fathom):
 def test_empty(fathom):
     np.save(fathom.directory / "a.npy", np.zeros((0, 3), np.float32))
     text = fathom.ok("info", "a.npy")
-    assert "shape    0 × 3\n" in text and "values   none\n" in text and "sites    0 of 0 elements (zero)\n" in text
+    assert "shape    0 × 3\n" in text and "values   none\n" in text and "sites    0 of 0 elements (zero elements)\n" in text
 
 
 def test_comparisons_are_exact(fathom):
     """Between a 64-bit integer and its neighbour, where a double cannot tell."""
     np.save(fathom.directory / "a.npy", np.array([2**63 - 1, 2**53, 2**53 + 1, -(2**63)]))
-    assert "sites    1 of 4 elements (==9007199254740992)\n" in fathom.ok("info", "a.npy", "--sites", f"=={2**53}")
+    assert "sites    1 of 4 elements (==9007199254740992 elements)\n" in fathom.ok("info", "a.npy", "--sites", f"=={2**53}")
     assert "sites    0 of 4" in fathom.ok("info", "a.npy", "--sites", f">={2**63}")
     assert "sites    1 of 4" in fathom.ok("info", "a.npy", "--sites", f"<=-{2**63}")
     assert "sites    3 of 4" in fathom.ok("info", "a.npy", "--sites", ">=0.5")
@@ -81,4 +81,4 @@ def test_standard_input(fathom):
     np.save(fathom.directory / "a.npy", np.eye(3, dtype=bool))
     text = fathom.ok("info", "-", stdin=(fathom.directory / "a.npy").read_bytes())
     assert text.startswith("file     standard input\nformat   npy\nshape    3 × 3\ntype     bool\n")
-    assert "sites    6 of 9 elements (zero)\n" in text
+    assert "sites    6 of 9 elements (zero elements)\n" in text
