@@ -53,6 +53,8 @@ int guarded(const Verb& verb) {
 int explain(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error);
   const auto verbs = app.get_subcommands();
+  if (verbs.empty() && error.get_name() == "RequiredError")
+    return fail(kUsage, "no verb was given; use distance, info or compare, see fathom --help");
   const std::string verb = verbs.empty() ? "" : " " + verbs.front()->get_name();
   return fail(kUsage, fmt::format("{}; see fathom{} --help", error.what(), verb));
 }

@@ -155,7 +155,7 @@ std::vector<Isoline> unless_crowded(std::vector<Isoline> lines, const Rect& rect
 }
 
 Scale scale_for(const Rect& panel, const Extremes& extremes, bool is_signed) {
-  const int most_ticks = std::clamp(static_cast<int>(panel.height / (2.4 * font_size(panel))), 2, 9);
+  const int most_ticks = std::clamp(static_cast<int>(panel.height / (2.4 * font_size(panel))), 2, is_signed ? 12 : 9);
   return {extremes.low, extremes.high, is_signed, most_ticks};
 }
 

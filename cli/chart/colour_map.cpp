@@ -104,13 +104,13 @@ const ColourMap& ColourMap::sequential() {
 }
 
 const ColourMap& ColourMap::diverging() {
-  static const ColourMap map(std::array<Point, 7>{{{0.36, 0.13, 262},
-                                                   {0.56, 0.125, 250},
-                                                   {0.77, 0.08, 240},
-                                                   {0.965, 0.004, 90},
-                                                   {0.77, 0.105, 50},
+  static const ColourMap map(std::array<Point, 7>{{{0.36, 0.125, 25},
                                                    {0.56, 0.15, 35},
-                                                   {0.36, 0.125, 25}}});
+                                                   {0.77, 0.105, 50},
+                                                   {0.965, 0.004, 90},
+                                                   {0.77, 0.08, 240},
+                                                   {0.56, 0.125, 250},
+                                                   {0.36, 0.13, 262}}});
   return map;
 }
 

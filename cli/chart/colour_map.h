@@ -22,7 +22,7 @@ class ColourMap {
  public:
   /// Dark to light: for distances from 0.
   static const ColourMap& sequential();
-  /// Blue over near-white to red: for signed distances, 0 in the middle.
+  /// Red over near-white to blue: for signed distances, 0 in the middle, the inside warm.
   static const ColourMap& diverging();
 
   /// Colour at t in [0, 1]; outside: the ends.
