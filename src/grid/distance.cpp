@@ -74,6 +74,7 @@ std::size_t scratch_bytes(const AnyConstView& input, const DistanceOptions& opti
 DistanceReport distance_transform(const AnyConstView& input, const DistanceOptions& options,
                                   const DistanceOutputs& outputs) {
   const Problem problem = make_problem(input, options, outputs);
+  check_memory(input, outputs);
   const Execution& execution = options.execution;
   const Plan plan = make_plan(problem, execution);
   if (execution.stop.stop_requested()) throw Cancelled();

@@ -72,8 +72,6 @@ void check_output(const AnyView& view, const char* name, const Shape& shape, std
   if (!(view.shape() == shape))
     throw InvalidArgument(std::string("the output '") + name + "' has the shape " + to_string(view.shape()) +
                           "; it must have " + to_string(shape));
-  if (element_count(shape) > 0 && view.data() == nullptr)
-    throw InvalidArgument(std::string("the output '") + name + "' has no memory behind it");
 }
 
 /// First and one past the last byte that a view can touch.
@@ -87,22 +85,6 @@ std::pair<std::uintptr_t, std::uintptr_t> byte_range(const AnyConstView& view) {
   }
   const auto size = static_cast<std::int64_t>(size_of(view.dtype()));
   return {base + static_cast<std::uintptr_t>(low * size), base + static_cast<std::uintptr_t>((high + 1) * size)};
-}
-
-void check_overlap(const AnyConstView& input, const DistanceOutputs& outputs) {
-  const std::array<std::pair<const char*, AnyConstView>, 5> views = {{{"input", input},
-                                                                      {"distance", outputs.distance},
-                                                                      {"squared", outputs.squared},
-                                                                      {"nearest", outputs.nearest},
-                                                                      {"coordinates", outputs.coordinates}}};
-  for (std::size_t a = 0; a < views.size(); ++a)
-    for (std::size_t b = a + 1; b < views.size(); ++b) {
-      const auto [a0, a1] = byte_range(views[a].second);
-      const auto [b0, b1] = byte_range(views[b].second);
-      if (a0 < b1 && b0 < a1 && a0 != a1 && b0 != b1)
-        throw InvalidArgument(std::string("'") + views[a].first + "' and '" + views[b].first +
-                              "' overlap in memory; give each its own");
-    }
 }
 
 void check_combination(const Problem& p) {
@@ -166,7 +148,8 @@ void remove_axis(Problem& p, int axis) {
 /// must be contiguous.
 void drop_unit_axes(Problem& p) {
   for (int k = p.rank - 2; k >= 0; --k)
-    if (p.extent(k) == 1 && p.border[static_cast<std::size_t>(k)] != Border::sites) remove_axis(p, k);
+    if (p.extent(k) == 1 && p.region_extent(k) == 1 && p.border[static_cast<std::size_t>(k)] != Border::sites)
+      remove_axis(p, k);
 }
 
 }  // namespace
@@ -208,9 +191,27 @@ Problem make_problem(const AnyConstView& input, const DistanceOptions& options, 
     throw InvalidArgument("no output was given; give at least one of distance, squared, nearest, coordinates");
   check_combination(p);
   check_capacity(p);
-  check_overlap(input, outputs);
   drop_unit_axes(p);
   return p;
+}
+
+void check_memory(const AnyConstView& input, const DistanceOutputs& outputs) {
+  const std::array<std::pair<const char*, AnyConstView>, 5> views = {{{"input", input},
+                                                                      {"distance", outputs.distance},
+                                                                      {"squared", outputs.squared},
+                                                                      {"nearest", outputs.nearest},
+                                                                      {"coordinates", outputs.coordinates}}};
+  for (const auto& [name, view] : views)
+    if (view.present() && view.data() == nullptr && element_count(view.shape()) > 0)
+      throw InvalidArgument(std::string("'") + name + "' has no memory behind it");
+  for (std::size_t a = 0; a < views.size(); ++a)
+    for (std::size_t b = a + 1; b < views.size(); ++b) {
+      const auto [a0, a1] = byte_range(views[a].second);
+      const auto [b0, b1] = byte_range(views[b].second);
+      if (a0 < b1 && b0 < a1 && a0 != a1 && b0 != b1)
+        throw InvalidArgument(std::string("'") + views[a].first + "' and '" + views[b].first +
+                              "' overlap in memory; give each its own");
+    }
 }
 
 }  // namespace fathom::grid

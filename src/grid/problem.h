@@ -47,7 +47,11 @@ inline std::int64_t offset_of(const AnyConstView& view, const PerAxis<std::int64
   return elements * static_cast<std::int64_t>(size_of(view.dtype()));
 }
 
+/// Looks at types and shapes alone, not at memory.
 /// @throws InvalidArgument what was wrong and what would work
 Problem make_problem(const AnyConstView& input, const DistanceOptions& options, const DistanceOutputs& outputs);
+
+/// @throws InvalidArgument a view without memory | two views overlap
+void check_memory(const AnyConstView& input, const DistanceOutputs& outputs);
 
 }  // namespace fathom::grid

@@ -102,7 +102,8 @@ DistanceReport distance_transform(const AnyConstView& input, const DistanceOptio
 /// Distances in a new array of the region's shape; `dtype` is float32 or float64.
 Array distance_transform(const AnyConstView& input, const DistanceOptions& options, DType dtype = DType::float32);
 
-/// Bytes of scratch that distance_transform() would use with these arguments; the data behind the views is not touched.
+/// Bytes of scratch that distance_transform() would use with these arguments; the memory behind the views is not
+/// looked at and may be missing.
 /// @throws InvalidArgument as distance_transform()
 std::size_t scratch_bytes(const AnyConstView& input, const DistanceOptions& options, const DistanceOutputs& outputs);
 
