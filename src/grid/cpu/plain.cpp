@@ -1,10 +1,130 @@
-// The fast engine is not there yet: every problem goes to the general one.
+// The fast engine from the outside: whom it serves, its scratch, the order of its passes.
 #include "grid/cpu/plain.h"
 
-namespace fathom::grid::cpu {
+#include <algorithm>
 
-bool plain_serves(const Problem&) { return false; }
-std::size_t plain_scratch_bytes(const Problem&, InstructionSet, int) { return 0; }
-void plain_transform(const Problem&, InstructionSet, int, std::byte*, const Execution&) {}
+#include "grid/cpu/plain_arena.h"
+#include "grid/cpu/plain_passes.h"
+#include "grid/cpu/plain_tuning.h"
+
+namespace fathom::grid::cpu {
+namespace plain {
+namespace {
+
+/// Numbers of a call that follow from the problem and the threads.
+struct Plan {
+  Frame frame;
+  Job region;  ///< blocks that hold rows of the region
+  std::int64_t jobs = 1;
+  std::int64_t pitch = 0;    ///< of bits and carries
+  std::int64_t squares = 0;  ///< largest |d| in the tables of squares
+
+  Job job(std::int64_t index) const {
+    const std::int64_t blocks = region.end - region.begin;
+    return {region.begin + blocks * index / jobs, region.begin + blocks * (index + 1) / jobs};
+  }
+};
+
+Plan make_plan(const Problem& problem, int threads) {
+  Plan plan;
+  plan.frame = make_frame(problem);
+  const Frame& frame = plan.frame;
+  plan.region = {frame.slow.begin / kBlock, (frame.slow.end + kBlock - 1) / kBlock};
+  if (threads > 1)
+    plan.jobs = std::min<std::int64_t>(plan.region.end - plan.region.begin, std::int64_t{threads} * kJobsPerThread);
+  plan.pitch = row_pitch(round_up(frame.box.plane(), 64) + kPackSlack);
+  plan.squares = std::max(frame.box.middle, frame.box.fast) + 64;
+  return plan;
+}
+
+struct Memory {
+  Shared shared;
+  std::uint32_t *wide_squares, *narrow_squares;  ///< [2·plan.squares + 1]
+  Job* jobs;
+  std::byte* workers;
+  std::size_t worker_bytes;
+};
+
+Memory carve(Arena& arena, const Plan& plan, InstructionSet set, int threads) {
+  const std::int64_t blocks = plan.frame.blocks();
+  Memory memory;
+  Bits& bits = memory.shared.bits;
+  bits.pitch = plan.pitch;
+  bits.words = arena.take<std::uint16_t>(blocks * plan.pitch);
+  bits.above = arena.take<std::uint16_t>(blocks * plan.pitch);
+  bits.below = arena.take<std::uint16_t>(plan.jobs * plan.pitch);
+  memory.wide_squares = arena.take<std::uint32_t>(2 * plan.squares + 1);
+  memory.narrow_squares = arena.take<std::uint32_t>(2 * plan.squares + 1);
+  memory.jobs = arena.take<Job>(plan.jobs);
+  memory.worker_bytes = plan.frame.box.middle == 1 ? worker_bytes_2d(plan.frame, set) : worker_bytes_3d(plan.frame, set);
+  memory.workers = arena.take<std::byte>(static_cast<std::int64_t>(memory.worker_bytes) * threads);
+  return memory;
+}
+
+void fill_squares(const Plan& plan, Memory& memory) {
+  for (std::int64_t i = 0; i <= 2 * plan.squares; ++i) {
+    const std::int64_t square = (i - plan.squares) * (i - plan.squares);
+    memory.wide_squares[i] = static_cast<std::uint32_t>(std::min<std::int64_t>(square, kNoSite32 - 1));
+    memory.narrow_squares[i] = static_cast<std::uint32_t>(std::min<std::int64_t>(square, 0xFFFF)) * 0x10001u;
+  }
+  memory.shared.wide_squares = memory.wide_squares + plan.squares;
+  memory.shared.narrow_squares = memory.narrow_squares + plan.squares;
+}
+
+}  // namespace
+}  // namespace plain
+
+bool plain_serves(const Problem& problem) {
+  const bool simple = problem.metric == Metric::euclidean && problem.isotropic && !problem.signed_distance &&
+                      problem.sites.rule != Sites::Rule::labels && !problem.outputs.nearest.present() &&
+                      !problem.outputs.coordinates.present() && problem.rank >= 1 && problem.rank <= 3;
+  if (!simple) return false;
+  // Distances along the slow axis stay below kNoSite16, squared distances below kNoSite32; "no site" plus the squares of
+  // offsets along the other axes stays below 2³².
+  constexpr std::int64_t kLongest = 0x7FFF;
+  std::int64_t diagonal = 0;
+  for (int k = 0; k < problem.rank; ++k) {
+    if (problem.border[static_cast<std::size_t>(k)] != Border::open) return false;
+    const std::int64_t last = problem.extent(k) - 1;
+    if (last > 0xFFFF) return false;
+    diagonal += last * last;
+  }
+  if (problem.rank > 1 && problem.extent(0) > kLongest) return false;
+  return diagonal < plain::kNoSite32;
+}
+
+std::size_t plain_scratch_bytes(const Problem& problem, InstructionSet instruction_set, int threads) {
+  plain::Arena arena(nullptr);
+  carve(arena, plain::make_plan(problem, threads), instruction_set, threads);
+  return arena.used();
+}
+
+void plain_transform(const Problem& problem, InstructionSet instruction_set, int threads, std::byte* scratch,
+                     const Execution& execution) {
+  using namespace plain;
+  const Plan plan = make_plan(problem, threads);
+  const Frame& frame = plan.frame;
+  Arena arena(scratch);
+  Memory memory = carve(arena, plan, instruction_set, threads);
+  const Bits& bits = memory.shared.bits;
+  fill_squares(plan, memory);
+  for (std::int64_t j = 0; j < plan.jobs; ++j) memory.jobs[j] = plan.job(j);
+
+  Monitor monitor(execution, frame.blocks() + plan.region.end - plan.region.begin);
+  parallel_jobs(threads, frame.blocks(), [&](int, std::int64_t block) {
+    pack_block(frame, instruction_set, bits, block);
+    monitor.advance(1);
+  });
+  parallel_jobs(threads, (bits.pitch + kScanColumns - 1) / kScanColumns, [&](int, std::int64_t chunk) {
+    const std::int64_t begin = chunk * kScanColumns, end = std::min(bits.pitch, begin + kScanColumns);
+    scan_down(frame, instruction_set, bits, begin, end);
+    scan_up(frame, instruction_set, bits, memory.jobs, plan.jobs, begin, end);
+  });
+  const auto solve = frame.box.middle == 1 ? solve_2d : solve_3d;
+  parallel_jobs(threads, plan.jobs, [&](int worker, std::int64_t job) {
+    std::byte* own = memory.workers + static_cast<std::size_t>(worker) * memory.worker_bytes;
+    solve(frame, instruction_set, memory.shared, memory.jobs[job], job, own, monitor);
+  });
+}
 
 }  // namespace fathom::grid::cpu

@@ -1,0 +1,215 @@
+// Two axes: blocks of rows from the bottom up. In each block the distances along the slow axis are rebuilt from bits and
+// carries; then every row is solved along the fast axis, segment by segment, near ones by a window as soon as the row is
+// there, far ones by a search over all rows of the block in lock step.
+//
+// Which is which follows from the rows just finished: distances change by at most 1 per row. Where nothing is known yet,
+// a few columns' distances along the slow axis give a first bound.
+//
+// Source: separable passes (Meijster et al. 2000, Felzenszwalb & Huttenlocher 2012); bounds from finished rows are
+// Fathom's. Cost: see plain_window-inl.h and plain_search-inl.h.
+#include "grid/cpu/plain_passes.h"
+
+#include "core/dispatch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "grid/cpu/plain_2d.cpp"
+#include <hwy/foreach_target.h>
+
+#include <algorithm>
+
+#include "grid/cpu/plain_arena.h"
+#include "grid/cpu/plain_rows-inl.h"
+#include "grid/cpu/plain_sweep-inl.h"
+#include "grid/cpu/plain_window-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fathom::grid::cpu::plain::HWY_NAMESPACE {
+namespace {
+
+struct Scratch {
+  std::uint16_t* rows;     ///< [kBlock][pitch], distances along the slow axis
+  std::uint16_t* squares;  ///< one row of their squares, kWindowPad of 65535 before it and after
+  std::int64_t squares_length;
+  RowSearch<D32> search;
+  int* reach;           ///< [segments], bound at the row last finished
+  int* block_reach;     ///< [segments], the same for any row of the block at hand
+  std::uint32_t* most;  ///< [segments], largest squared distance of the block's first row
+  std::int64_t pitch;
+};
+
+int segment_count(const Frame& frame) {
+  return static_cast<int>((frame.fast.end - frame.fast.begin + kSegment - 1) / kSegment);
+}
+
+Scratch carve(Arena& arena, const Frame& frame) {
+  const std::int64_t columns = round_up(frame.box.fast, 64) + kPackSlack;
+  const std::int64_t line = frame.box.fast + kSegment + kSearchSlack;
+  Scratch s;
+  s.pitch = row_pitch(columns + kSegment);
+  s.rows = arena.take<std::uint16_t>(kBlock * s.pitch);
+  s.squares_length = columns + kSegment + 2 * kWindowPad;
+  s.squares = arena.take<std::uint16_t>(s.squares_length);
+  s.search.memory.values = arena.take<std::uint32_t>(line * kLanes32);
+  s.search.memory.results = arena.take<std::uint32_t>(line * kLanes32);
+  s.search.memory.position = arena.take<std::int32_t>(line);
+  s.search.memory.before = arena.take<std::int32_t>(line);
+  s.search.rows = arena.take<std::uint32_t>(kLanes32 * kSegment);
+  s.reach = arena.take<int>(segment_count(frame));
+  s.block_reach = arena.take<int>(segment_count(frame));
+  s.most = arena.take<std::uint32_t>(segment_count(frame));
+  return s;
+}
+
+class Solver {
+ public:
+  Solver(const Frame& frame, const Shared& shared, std::int64_t job, const Scratch& scratch)
+      : frame_(frame),
+        bits_(shared.bits),
+        below_(shared.bits.below + job * shared.bits.pitch),
+        s_(scratch),
+        writer_(frame),
+        segments_(segment_count(frame)),
+        columns_(round_up(frame.box.fast, kLanes16)) {
+    s_.search.squares = {shared.wide_squares, shared.narrow_squares};
+    s_.search.frame = &frame_;
+    s_.search.writer = &writer_;
+    std::fill_n(s_.squares, s_.squares_length, kNone<std::uint16_t>);
+    for (int r = 0; r < kBlock; ++r) std::fill_n(s_.rows + r * s_.pitch + columns_, kPackSlack, kNoSite16);
+  }
+
+  void solve(const Job& job, Monitor& monitor) {
+    for (std::int64_t block = job.end - 1; block >= job.begin; --block) {
+      sweep_down(bits_.words + block * bits_.pitch, bits_.above + block * bits_.pitch, columns_, s_.rows, s_.pitch);
+      if (block == job.end - 1) first_bound();
+      solve_block(block);
+      monitor.advance(1);
+    }
+    writer_.finish();
+  }
+
+ private:
+  /// Bounds at the row under the block from the distances there along the slow axis: an element is no farther from the
+  /// best site of its vector than that site's distance plus the vector's width.
+  void first_bound() {
+    const D16 d;
+    const std::uint16_t* last = s_.rows + (kBlock - 1) * s_.pitch;
+    const std::int64_t end = frame_.fast.end;
+    std::int64_t x = frame_.fast.begin;
+    for (int segment = 0; segment < segments_; ++segment) {
+      int farthest = 0;
+      for (const std::int64_t stop = std::min<std::int64_t>(end, x + kSegment); x < stop; x += kLanes16) {
+        const V16 above = hn::SaturatedAdd(hn::LoadU(d, last + x), hn::Set(d, 1));
+        farthest = std::max<int>(farthest, smallest_lane(d, hn::Min(above, hn::LoadU(d, below_ + x))));
+      }
+      s_.reach[segment] = std::min(frame_.reach, farthest + kLanes16 - 1);
+    }
+  }
+
+  void solve_block(std::int64_t block) {
+    const std::int64_t top = block * kBlock;
+    const int first = static_cast<int>(std::max<std::int64_t>(0, frame_.slow.begin - top));
+    const int end = static_cast<int>(std::min<std::int64_t>(kBlock, frame_.slow.end - top));
+    bool near = false;
+    for (int s = 0; s < segments_; ++s) {
+      s_.block_reach[s] = std::min(frame_.reach, s_.reach[s] + kBlock);
+      near |= s_.block_reach[s] <= kWindowReach;
+      s_.most[s] = 0;
+    }
+    for (int r = kBlock - 1; r >= 0; --r) {
+      const int least = sweep_up(bits_.words + block * bits_.pitch, r);
+      if (near && r >= first && r < end)
+        solve_near(writer_.row(top + r - frame_.slow.begin, 0), least, r == first);
+    }
+    solve_far(top, first, end);
+    for (int s = 0; s < segments_; ++s)
+      s_.reach[s] = s_.most[s] > frame_.limit ? frame_.reach : std::min(s_.block_reach[s], root_up(s_.most[s]));
+  }
+
+  /// Completes row r, squares it, returns the smallest square.
+  int sweep_up(const std::uint16_t* words, int r) {
+    const D16 d;
+    const V16 bit = row_bit(r);
+    std::uint16_t* row = s_.rows + r * s_.pitch;
+    std::uint16_t* squares = s_.squares + kWindowPad;
+    V16 least = hn::Set(d, 0xFFFF);
+    for (std::int64_t x = 0; x < columns_; x += kLanes16) {
+      const V16 up = step(hn::Load(d, below_ + x), hn::Load(d, words + x), bit);
+      hn::Store(up, d, below_ + x);
+      const V16 distance = hn::Min(up, hn::Load(d, row + x));
+      hn::Store(distance, d, row + x);
+      const V16 square = narrow_squares(distance);
+      hn::Store(square, d, squares + x);
+      least = hn::Min(least, square);
+    }
+    return smallest_lane(d, least);
+  }
+
+  void solve_near(const OutputRow& out, int least, bool bounding) {
+    const std::uint16_t* row = s_.squares + kWindowPad + frame_.fast.begin;
+    const std::int64_t width = frame_.fast.end - frame_.fast.begin;
+    for (int s = 0; s < segments_; ++s) {
+      if (s_.block_reach[s] > kWindowReach) continue;
+      const std::int64_t end = std::min<std::int64_t>(width, (s + 1) * static_cast<std::int64_t>(kSegment));
+      for (std::int64_t x = s * static_cast<std::int64_t>(kSegment); x < end; x += kGroup * kLanes16) {
+        V16 group[kGroup];
+        window(row + x, kLanes16, 1, s_.block_reach[s], least, group);
+        writer_.write(out, x, group, width - x);
+        if (bounding) s_.most[s] = std::max<std::uint32_t>(s_.most[s], largest_lane(D16(), largest_of_group(group)));
+      }
+    }
+  }
+
+  void solve_far(std::int64_t top, int first, int end) {
+    for (Run run = next_run(s_.block_reach, 0, segments_, kWindowReach); run.begin < segments_;
+         run = next_run(s_.block_reach, run.end, segments_, kWindowReach)) {
+      for (int r = first; r < end; r += kLanes32) {
+        OutputTile tile;
+        tile.count = std::min(kLanes32, end - r);
+        tile.bounding = r == first;
+        DistanceRows source;
+        for (int i = 0; i < kLanes32; ++i) source.row[i] = s_.rows + std::min(r + i, end - 1) * s_.pitch;
+        for (int i = 0; i < tile.count; ++i) tile.row[i] = writer_.row(top + r + i - frame_.slow.begin, 0);
+        s_.search.solve(source, tile, run, s_.block_reach, s_.most);
+      }
+    }
+  }
+
+  const Frame& frame_;
+  const Bits bits_;
+  std::uint16_t* const below_;
+  Scratch s_;
+  const Writer writer_;
+  const int segments_;
+  const std::int64_t columns_;
+};
+
+}  // namespace
+
+std::size_t worker_bytes_2d(const Frame& frame) {
+  Arena arena(nullptr);
+  carve(arena, frame);
+  return arena.used();
+}
+
+void solve_2d(const Frame& frame, const Shared& shared, const Job& job, std::int64_t index, std::byte* scratch,
+              Monitor& monitor) {
+  Arena arena(scratch);
+  Solver(frame, shared, index, carve(arena, frame)).solve(job, monitor);
+}
+
+}  // namespace fathom::grid::cpu::plain::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fathom::grid::cpu::plain {
+
+std::size_t worker_bytes_2d(const Frame& frame, InstructionSet set) {
+  return FATHOM_COMPILED_FOR(set, worker_bytes_2d)(frame);
+}
+void solve_2d(const Frame& frame, InstructionSet set, const Shared& shared, const Job& job, std::int64_t index,
+              std::byte* scratch, Monitor& monitor) {
+  FATHOM_COMPILED_FOR(set, solve_2d)(frame, shared, job, index, scratch, monitor);
+}
+
+}  // namespace fathom::grid::cpu::plain
+#endif

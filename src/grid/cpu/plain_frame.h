@@ -1,0 +1,64 @@
+// What the fast engine works on: the part of the input that can matter, as a box [slow][middle][fast], and where the
+// results go. Two axes have middle = 1, one axis has slow = middle = 1.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "grid/problem.h"
+
+namespace fathom::grid::cpu::plain {
+
+/// Slow rows (planes) whose site bits share a word.
+inline constexpr int kBlock = 16;
+
+/// "No site" among distances along the slow axis: that bit is set. True distances stay below, see plain_serves().
+inline constexpr std::uint16_t kNoSite16 = 0x8000;
+/// "No site" among squared distances of 32 bits; all true ones are smaller.
+inline constexpr std::uint32_t kNoSite32 = 0x80000000;
+/// Largest distance bound whose square, and so all that decides, fits 16 bits with saturation.
+inline constexpr int kNarrowReach = 254;
+
+struct Box {
+  std::int64_t slow = 1, middle = 1, fast = 1;
+  std::int64_t plane() const { return middle * fast; }
+};
+
+/// An output in the caller's memory, element [slow][middle][fast] of the region; strides in bytes.
+struct Target {
+  std::byte* data = nullptr;  ///< null: not asked for
+  DType dtype = DType::float32;
+  std::int64_t slow_stride = 0, middle_stride = 0;
+  std::byte* row(std::int64_t slow, std::int64_t middle) const {
+    return data + slow * slow_stride + middle * middle_stride;
+  }
+};
+
+struct Frame {
+  Box box;
+
+  const std::byte* input = nullptr;  ///< element [0][0][0] of the box
+  DType dtype = DType::uint8;
+  std::int64_t slow_stride = 0, middle_stride = 0;  ///< in bytes
+  Sites sites;
+
+  Range slow, middle, fast;  ///< the region, in coordinates of the box
+  Target distance, squared;
+  double unit = 1;
+
+  std::uint32_t limit = 0;  ///< largest squared distance that is kept
+  bool limited = false;     ///< whether the caller set it: otherwise only "no site" exceeds it
+  int reach = 0;            ///< smallest r with r² ≥ limit: no result depends on a site farther away along an axis
+
+  std::int64_t blocks() const { return (box.slow + kBlock - 1) / kBlock; }
+};
+
+Frame make_frame(const Problem& problem);
+
+/// Smallest r with r² ≥ d2.
+int root_up(std::uint32_t d2);
+
+/// The distance bound for a row next to one whose largest squared distance is `largest`: a step changes distances by ≤ 1.
+int next_reach(const Frame& frame, std::uint32_t largest);
+
+}  // namespace fathom::grid::cpu::plain

@@ -1,0 +1,23 @@
+// The fast engine's numbers that only speed depends on.
+#pragma once
+
+#include <cstddef>
+
+namespace fathom::grid::cpu::plain {
+
+/// Largest bound on the distance for which a window around each element beats a search over candidates.
+inline constexpr int kWindowReach = 64;
+
+/// Bounds above which a column search in the y pass considers dropping candidates first, though a window would do.
+inline constexpr int kSparseReach = 6;
+
+/// Outputs larger than this bypass the caches.
+inline constexpr std::size_t kStreamBytes = std::size_t{8} << 20;
+
+/// Jobs per thread: enough to even out unequal work, few enough that starting without a bound stays cheap.
+inline constexpr int kJobsPerThread = 4;
+
+/// Columns that one job scans for carries.
+inline constexpr int kScanColumns = 8192;
+
+}  // namespace fathom::grid::cpu::plain

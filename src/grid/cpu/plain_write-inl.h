@@ -1,0 +1,198 @@
+// From squared distances in registers to rows of the outputs: limit, root, unit, type.
+#if defined(FATHOM_GRID_CPU_PLAIN_WRITE_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef FATHOM_GRID_CPU_PLAIN_WRITE_INL_H
+#undef FATHOM_GRID_CPU_PLAIN_WRITE_INL_H
+#else
+#define FATHOM_GRID_CPU_PLAIN_WRITE_INL_H
+#endif
+
+#include <hwy/cache_control.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "grid/cpu/plain_lanes-inl.h"
+#include "grid/cpu/plain_tuning.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fathom::grid::cpu::plain::HWY_NAMESPACE {
+
+using DFloat = hn::ScalableTag<float>;
+using DDouble = hn::ScalableTag<double>;
+using VFloat = hn::Vec<DFloat>;
+using VDouble = hn::Vec<DDouble>;
+inline constexpr int kLanes64 = static_cast<int>(hn::MaxLanes(DDouble()));
+
+/// Where a row of the region goes; null: not asked for.
+struct OutputRow {
+  std::byte* distance = nullptr;
+  std::byte* squared = nullptr;
+};
+
+/// Writes squared distances to the outputs. Distances as float with unit 1 have a path of their own.
+class Writer {
+ public:
+  explicit Writer(const Frame& frame)
+      : frame_(frame),
+        clips_narrow_(frame.limited || frame.reach <= kNarrowReach),
+        fast_(frame.distance.data && frame.distance.dtype == DType::float32 && frame.unit == 1 && !frame.squared.data),
+        stream_(fast_ && may_stream(frame)) {}
+
+  OutputRow row(std::int64_t slow, std::int64_t middle) const {
+    return {frame_.distance.data ? frame_.distance.row(slow, middle) : nullptr,
+            frame_.squared.data ? frame_.squared.row(slow, middle) : nullptr};
+  }
+
+  /// The first `count` of kGroup vectors of saturated 16-bit squared distances. Unless the caller set a limit, or all of
+  /// the box is near, they were computed because a site is near: then none is past the limit.
+  HWY_INLINE void write(const OutputRow& row, std::int64_t x, const V16* squared, std::int64_t count) const {
+    if (HWY_UNLIKELY(!fast_)) return write_narrow(row, x, squared, count);
+    alignas(64) std::uint16_t spill[kGroup * kLanes16];
+    for (int i = 0; i < kGroup; ++i) hn::Store(squared[i], D16(), spill + i * kLanes16);
+    float* out = reinterpret_cast<float*>(row.distance) + x;
+    if (HWY_LIKELY(count >= kGroup * kLanes16)) {
+      for (int i = 0; i < kGroup * kLanes16; i += kLanes32) store(narrow_root(spill + i), out + i);
+    } else {
+      for (std::int64_t i = 0; i < count; i += kLanes32) store_some(narrow_root(spill + i), out + i, count - i);
+    }
+  }
+
+  /// The first `count` of one vector of 32-bit squared distances.
+  HWY_INLINE void write(const OutputRow& row, std::int64_t x, V32 squared, std::int64_t count) const {
+    if (HWY_UNLIKELY(!fast_)) return write_any(row, x, squared, count);
+    float* out = reinterpret_cast<float*>(row.distance) + x;
+    if (HWY_LIKELY(count >= kLanes32)) store(wide_root(squared), out);
+    else store_some(wide_root(squared), out, count);
+  }
+
+  /// Makes streamed stores visible to other threads.
+  void finish() const {
+    if (stream_) hwy::FlushStream();
+  }
+
+ private:
+  static bool may_stream(const Frame& frame) {
+    const Target& out = frame.distance;
+    const std::int64_t fast = frame.fast.end - frame.fast.begin;
+    const std::int64_t count = (frame.slow.end - frame.slow.begin) * (frame.middle.end - frame.middle.begin) * fast;
+    const auto address = reinterpret_cast<std::uintptr_t>(out.data);
+    const bool aligned = (address | static_cast<std::uintptr_t>(out.slow_stride) |
+                          static_cast<std::uintptr_t>(out.middle_stride)) % 64 == 0;
+    return aligned && static_cast<std::size_t>(count) * sizeof(float) > kStreamBytes;
+  }
+
+  HWY_INLINE void store(VFloat v, float* out) const {
+    if (stream_) hn::Stream(v, DFloat(), out);
+    else hn::StoreU(v, DFloat(), out);
+  }
+  static HWY_INLINE void store_some(VFloat v, float* out, std::int64_t count) {
+    alignas(64) float spill[kLanes32];
+    hn::Store(v, DFloat(), spill);
+    std::memcpy(out, spill, static_cast<std::size_t>(std::min<std::int64_t>(count, kLanes32)) * sizeof(float));
+  }
+
+  /// The root where the square is within the limit, else infinity.
+  HWY_INLINE VFloat clip(V32 squared, VFloat root) const {
+    const DFloat d;
+    const auto kept = hn::RebindMask(d, less_equal(squared, hn::Set(D32(), frame_.limit)));
+    return hn::IfThenElse(kept, root, hn::Set(d, std::numeric_limits<float>::infinity()));
+  }
+  static HWY_INLINE VFloat exact_root(V32 squared) {
+    return hn::Sqrt(hn::ConvertTo(DFloat(), hn::BitCast(hn::RebindToSigned<D32>(), squared)));
+  }
+
+  HWY_INLINE VFloat narrow_root(const std::uint16_t* squared) const {
+    const V32 wide = hn::PromoteTo(D32(), hn::Load(D16Half(), squared));
+    const VFloat root = exact_root(wide);
+    return HWY_LIKELY(!clips_narrow_) ? root : clip(wide, root);
+  }
+
+  /// Float is exact, and so is its root rounded, below 2²⁴; beyond, the root goes through double.
+  HWY_INLINE VFloat wide_root(V32 squared) const {
+    const auto direct = less_equal(squared, hn::Set(D32(), std::min(frame_.limit, (1u << 24) - 1)));
+    if (HWY_LIKELY(hn::AllTrue(D32(), direct))) return exact_root(squared);
+    return clip(squared, root_in_double(squared, 1));
+  }
+
+  /// kLanes64 roots in units of the spacing, of squares below 2³¹.
+  static HWY_INLINE VDouble roots(const std::uint32_t* squared, double unit) {
+    const DDouble d;
+    const hn::Rebind<std::int32_t, DDouble> narrow;
+    const VDouble value = hn::PromoteTo(d, hn::LoadU(narrow, reinterpret_cast<const std::int32_t*>(squared)));
+    return hn::Mul(hn::Sqrt(value), hn::Set(d, unit));
+  }
+  HWY_INLINE VFloat root_in_double(V32 squared, double unit) const {
+    const hn::Rebind<float, DDouble> narrow;
+    alignas(64) std::uint32_t square[kLanes32];
+    alignas(64) float root[kLanes32];
+    hn::Store(hn::Min(squared, hn::Set(D32(), frame_.limit)), D32(), square);
+    for (int i = 0; i < kLanes32; i += kLanes64) hn::StoreU(hn::DemoteTo(narrow, roots(square + i, unit)), narrow, root + i);
+    return hn::Load(DFloat(), root);
+  }
+
+  HWY_NOINLINE void write_narrow(const OutputRow& row, std::int64_t x, const V16* squared, std::int64_t count) const {
+    alignas(64) std::uint16_t spill[kGroup * kLanes16];
+    for (int i = 0; i < kGroup; ++i) hn::Store(squared[i], D16(), spill + i * kLanes16);
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(count, kGroup * kLanes16); i += kLanes32)
+      write_any(row, x + i, hn::PromoteTo(D32(), hn::Load(D16Half(), spill + i)), count - i);
+  }
+
+  /// Any combination of outputs.
+  HWY_NOINLINE void write_any(const OutputRow& row, std::int64_t x, V32 squared, std::int64_t count) const {
+    const auto n = static_cast<std::size_t>(std::min<std::int64_t>(count, kLanes32));
+    if (row.distance && frame_.distance.dtype == DType::float32) {
+      alignas(64) float out[kLanes32];
+      hn::Store(clip(squared, root_in_double(squared, frame_.unit)), DFloat(), out);
+      copy(row.distance, x, out, n);
+    } else if (row.distance) {
+      write_double(row.distance, x, squared, n);
+    }
+    if (row.squared) write_squared(row.squared, x, squared, n);
+  }
+
+  void write_double(std::byte* row, std::int64_t x, V32 squared, std::size_t count) const {
+    alignas(64) std::uint32_t square[kLanes32];
+    alignas(64) double out[kLanes32];
+    hn::Store(hn::Min(squared, hn::Set(D32(), frame_.limit)), D32(), square);
+    for (int i = 0; i < kLanes32; i += kLanes64) hn::Store(roots(square + i, frame_.unit), DDouble(), out + i);
+    hn::Store(squared, D32(), square);
+    for (int i = 0; i < kLanes32; ++i)
+      if (square[i] > frame_.limit) out[i] = std::numeric_limits<double>::infinity();
+    copy(row, x, out, count);
+  }
+
+  void write_squared(std::byte* row, std::int64_t x, V32 squared, std::size_t count) const {
+    const double unit = frame_.unit * frame_.unit;
+    const auto as_is = [](std::uint32_t v) { return v; };
+    switch (frame_.squared.dtype) {
+      case DType::uint32: return write_squared_as<std::uint32_t>(row, x, squared, count, as_is);
+      case DType::uint64: return write_squared_as<std::uint64_t>(row, x, squared, count, as_is);
+      default: return write_squared_as<double>(row, x, squared, count, [=](std::uint32_t v) { return v * unit; });
+    }
+  }
+  template <class T, class Convert>
+  void write_squared_as(std::byte* row, std::int64_t x, V32 squared, std::size_t count, Convert convert) const {
+    using Limits = std::numeric_limits<T>;
+    constexpr T kFar = Limits::has_infinity ? Limits::infinity() : Limits::max();
+    alignas(64) std::uint32_t square[kLanes32];
+    alignas(64) T out[kLanes32];
+    hn::Store(squared, D32(), square);
+    for (int i = 0; i < kLanes32; ++i) out[i] = square[i] <= frame_.limit ? static_cast<T>(convert(square[i])) : kFar;
+    copy(row, x, out, count);
+  }
+
+  template <class T>
+  static void copy(std::byte* row, std::int64_t x, const T* values, std::size_t count) {
+    std::memcpy(row + x * static_cast<std::int64_t>(sizeof(T)), values, count * sizeof(T));
+  }
+
+  const Frame& frame_;
+  const bool clips_narrow_;  ///< whether 16-bit squares may be past the limit
+  const bool fast_, stream_;
+};
+
+}  // namespace fathom::grid::cpu::plain::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
