@@ -88,8 +88,7 @@ class Solver {
   }
 
  private:
-  /// Bounds at the row under the block from the distances there along the slow axis: an element is no farther from the
-  /// best site of its vector than that site's distance plus the vector's width.
+  /// Bounds at the row under the block from the distances there along the slow axis.
   void first_bound() {
     const D16 d;
     const std::uint16_t* last = s_.rows + (kBlock - 1) * s_.pitch;
@@ -101,7 +100,7 @@ class Solver {
         const V16 above = hn::SaturatedAdd(hn::LoadU(d, last + x), hn::Set(d, 1));
         farthest = std::max<int>(farthest, smallest_lane(d, hn::Min(above, hn::LoadU(d, below_ + x))));
       }
-      s_.reach[segment] = std::min(frame_.reach, farthest + kLanes16 - 1);
+      s_.reach[segment] = first_reach(frame_, farthest, kLanes16);
     }
   }
 
@@ -122,7 +121,7 @@ class Solver {
     }
     solve_far(top, first, end);
     for (int s = 0; s < segments_; ++s)
-      s_.reach[s] = s_.most[s] > frame_.limit ? frame_.reach : std::min(s_.block_reach[s], root_up(s_.most[s]));
+      s_.reach[s] = std::min(s_.block_reach[s], reach_from(frame_, s_.most[s]));
   }
 
   /// Completes row r, squares it, returns the smallest square.

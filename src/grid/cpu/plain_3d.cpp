@@ -140,15 +140,14 @@ class Solver {
     return {begin, std::min(frame_.middle.end, begin + kTile)};
   }
 
-  /// Bounds at the plane under the block from the distances there along the slow axis: an element is no farther from the
-  /// best site of its vector than that site's distance plus the vector's width.
+  /// Bounds at the plane under the block from the distances there along the slow axis.
   void first_bound() {
     for (int tile = 0; tile < tiles_; ++tile)
       for (int segment = 0; segment < segments_; ++segment) {
         const Range rows = rows_of(tile);
         int farthest = 0;
         for (std::int64_t y = rows.begin; y < rows.end; ++y) farthest = std::max(farthest, first_bound(y, segment));
-        reach_of(tile)[segment] = std::min(frame_.reach, farthest + kLanes16 - 1);
+        reach_of(tile)[segment] = first_reach(frame_, farthest, kLanes16);
       }
   }
 
@@ -195,7 +194,7 @@ class Solver {
       for (int tile = 0; tile < tiles_; ++tile) solve_wide_tile(tile, slow);
     }
     for (int i = 0; i < bounds; ++i)
-      s_.reach[i] = s_.most[i] > frame_.limit ? frame_.reach : std::min(s_.reach[i], root_up(s_.most[i]));
+      s_.reach[i] = std::min(s_.reach[i], reach_from(frame_, s_.most[i]));
   }
 
   /// The last strip's lanes past the row's end took elements of the next row.

@@ -50,16 +50,21 @@ Target target_of(const AnyView& view, const Axis& slow, const Axis& middle, std:
   return {view.data(), view.dtype(), slow.*stride, middle.*stride};
 }
 
-}  // namespace
-
+/// Smallest r with r² ≥ d2.
 int root_up(std::uint32_t d2) {
   auto root = static_cast<int>(std::sqrt(static_cast<double>(d2)));
   while (static_cast<std::int64_t>(root) * root < d2) ++root;
   return root;
 }
 
-int next_reach(const Frame& frame, std::uint32_t largest) {
-  return largest > frame.limit ? frame.reach : std::min(frame.reach, root_up(largest) + 1);
+}  // namespace
+
+int reach_from(const Frame& frame, std::uint32_t most) {
+  return most > frame.limit ? frame.reach : std::min(frame.reach, root_up(most));
+}
+
+int first_reach(const Frame& frame, int farthest, int width) {
+  return farthest >= kNoSite16 ? frame.reach : std::min(frame.reach, farthest + width - 1);
 }
 
 Frame make_frame(const Problem& problem) {

@@ -55,10 +55,11 @@ struct Frame {
 
 Frame make_frame(const Problem& problem);
 
-/// Smallest r with r² ≥ d2.
-int root_up(std::uint32_t d2);
+/// Smallest bound on distances whose squares are at most `most`.
+int reach_from(const Frame& frame, std::uint32_t most);
 
-/// The distance bound for a row next to one whose largest squared distance is `largest`: a step changes distances by ≤ 1.
-int next_reach(const Frame& frame, std::uint32_t largest);
+/// A bound for elements that have, among `width` neighbours including themselves, one whose distance along the slow axis
+/// is at most `farthest`.
+int first_reach(const Frame& frame, int farthest, int width);
 
 }  // namespace fathom::grid::cpu::plain
