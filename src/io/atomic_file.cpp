@@ -1,7 +1,8 @@
-// Files that appear whole or not at all: written without a name (O_TMPFILE) or beside the target, made durable, renamed.
+// Files that appear whole or not at all: written without a name (O_TMPFILE) or beside the target, made durable,
+// renamed.
 //
-// Why rename and not linkat alone: linkat cannot replace a file. Why not write in place: a reader, or a kill, would meet
-// half a file; and the input may be the target.
+// Why rename and not linkat alone: linkat cannot replace a file. Why not write in place: a reader, or a kill, would
+// meet half a file; and the input may be the target.
 #include "fathom/io/atomic_file.h"
 
 #include <fcntl.h>

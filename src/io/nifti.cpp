@@ -1,5 +1,5 @@
-// NIfTI-1 and NIfTI-2 in one file, plain or gzipped. Elements lie in the file with the first axis fastest, so that they are
-// row-major once the axes are named in reverse.
+// NIfTI-1 and NIfTI-2 in one file, plain or gzipped. Elements lie in the file with the first axis fastest, so that
+// they are row-major once the axes are named in reverse.
 #include <algorithm>
 #include <cmath>
 #include <vector>

@@ -1,5 +1,5 @@
-// Source: the NIfTI-1 and NIfTI-2 standards (nifti1.h, nifti2.h), of which the definitions of the fields are used. Bytes
-// are taken apart here and not by niftilib, which prints to stderr and trusts its input.
+// Source: the NIfTI-1 and NIfTI-2 standards (nifti1.h, nifti2.h), of which the definitions of the fields are used.
+// Bytes are taken apart here and not by niftilib, which prints to stderr and trusts its input.
 #include "io/nifti_header.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// NPY, NumPy's own format: a short header, then the elements as they lie in memory. Reading C order in native endianness
-// is one read straight into the array; everything else is that read followed, or interleaved, by one pass.
+// NPY, NumPy's own format: a short header, then the elements as they lie in memory. Reading C order in native
+// endianness is one read straight into the array; everything else is that read followed, or interleaved, by one pass.
 #include <algorithm>
 #include <vector>
 

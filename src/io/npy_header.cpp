@@ -151,7 +151,8 @@ Header parse(const ByteSource& source, std::string_view text) {
 Header read_header(ByteSource& source) {
   std::array<char, 8> start{};
   source.read_exactly(start.data(), start.size(), "the NPY header");
-  if (std::string_view(start.data(), kMagic.size()) != kMagic) source.fail("is no NPY file: its first bytes are others");
+  if (std::string_view(start.data(), kMagic.size()) != kMagic)
+    source.fail("is no NPY file: its first bytes are others");
   const int version = static_cast<unsigned char>(start[6]);
   if (version < 1 || version > 3)
     source.fail("is NPY version " + std::to_string(version) + "; versions 1 to 3 are read");

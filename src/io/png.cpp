@@ -1,7 +1,8 @@
-// PNG through libpng. Gray images are decoded straight into the array's rows; colour and interlaced ones a row at a time.
+// PNG through libpng. Gray images are decoded straight into the array's rows; colour and interlaced ones a row at a
+// time.
 //
-// libpng reports errors by longjmp and calls back for bytes. C++ exceptions must not cross its frames and longjmp must not
-// skip destructors: callbacks keep what they catch, and what runs between setjmp and longjmp owns nothing.
+// libpng reports errors by longjmp and calls back for bytes. C++ exceptions must not cross its frames and longjmp
+// must not skip destructors: callbacks keep what they catch, and what runs between setjmp and longjmp owns nothing.
 #include <png.h>
 
 #include <algorithm>
@@ -196,7 +197,9 @@ class RowStore {
       : header_(header), out_(out), channels_(row_bytes / (header.width * size_of(out.dtype()))) {
     if (header.palette()) gray_of_ = reader.palette();
   }
-  std::byte* row_of(png_uint_32 y) const { return out_.data() + std::size_t{y} * header_.width * size_of(out_.dtype()); }
+  std::byte* row_of(png_uint_32 y) const {
+    return out_.data() + std::size_t{y} * header_.width * size_of(out_.dtype());
+  }
 
   /// @param x, step  columns x, x + step, … of row y
   void store(const std::byte* samples, std::size_t count, png_uint_32 y, std::size_t x, std::size_t step) const {

@@ -1,5 +1,5 @@
-// TIFF and BigTIFF through libtiff: one page is an image, several of the same size are a volume. Reduced images and masks
-// are no pages. Resolution tags are not taken for spacing: most writers put a printer's dots there.
+// TIFF and BigTIFF through libtiff: one page is an image, several of the same size are a volume. Reduced images and
+// masks are no pages. Resolution tags are not taken for spacing: most writers put a printer's dots there.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fathom/core/error.h"
+#include "io/convert.h"
 #include "io/formats.h"
 #include "io/rows.h"
 #include "io/tiff_file.h"
@@ -36,11 +37,27 @@ void check_same(const ByteSource& source, const Page& first, const Page& page, s
               " is " + describe(page) + "; split it into one file per size");
 }
 
+/// libtiff takes a file that ends within the link to the next page for one that ends with this page.
+void check_link(const TiffFile& file, ByteSource& source, const Page& page) {
+  const bool big = TIFFIsBigTIFF(file.get()) != 0;
+  const std::size_t width = big ? 8 : 2;  // of the number of entries
+  std::uint64_t raw = 0;
+  source.seek(page.offset);
+  source.read_exactly(&raw, width, "a TIFF directory");
+  const bool swapped = TIFFIsByteSwapped(file.get()) != 0;
+  std::uint64_t entries = load<std::uint16_t>(&raw);
+  if (swapped) entries = swap_bytes(static_cast<std::uint16_t>(entries));
+  if (big) entries = swapped ? swap_bytes(raw) : raw;
+  source.skip(entries * (big ? 20 : 12), "the end of a TIFF directory");
+  source.skip(big ? 8 : 4, "the end of a TIFF directory");
+}
+
 /// Visits all directories and keeps those that are pages.
-Volume survey(TiffFile& file, const ByteSource& source) {
+Volume survey(TiffFile& file, ByteSource& source) {
   Volume volume;
   for (std::size_t number = 1;; ++number) {
     const Page page = read_page(file, source);
+    check_link(file, source, page);
     if (!page.skipped || number == 1) {  // a file that begins with one has nothing better
       if (!volume.pages.empty()) check_same(source, volume.pages.front(), page, number);
       volume.pages.push_back(page);
@@ -193,7 +210,8 @@ void write_through_file(const std::string& name, std::FILE* stream, const AnyCon
   std::rewind(temporary.get());
   StreamSink sink(name, stream);
   std::vector<std::byte> chunk(std::size_t{1} << 20);
-  while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), temporary.get())) sink.write(chunk.data(), got);
+  while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), temporary.get()))
+    sink.write(chunk.data(), got);
 }
 
 }  // namespace

@@ -114,9 +114,15 @@ class Decoder {
     }
   }
 
+  /// A strip or tile that is not there has no offset; libtiff would take its bytes from the file's start.
+  void check_present(std::uint32_t block, std::uint32_t y) {
+    if (TIFFGetStrileOffset(file_.get(), block) == 0) file_.fail("lacks the elements at row " + std::to_string(y));
+  }
+
   void decode_strip(std::uint32_t y, std::uint16_t plane, std::byte* to, std::size_t bytes) {
     const std::uint32_t strip = TIFFComputeStrip(file_.get(), y, plane);
     const auto wanted = static_cast<tmsize_t>(bytes);
+    check_present(strip, y);
     if (TIFFReadEncodedStrip(file_.get(), strip, to, wanted) != wanted)
       file_.fail("is truncated or broken at row " + std::to_string(y));
   }
@@ -128,6 +134,7 @@ class Decoder {
       return decode_strip(y, plane, to, bytes / page_.block_height * rows);
     }
     const std::uint32_t tile = TIFFComputeTile(file_.get(), x, y, 0, plane);
+    check_present(tile, y);
     if (TIFFReadEncodedTile(file_.get(), tile, to, static_cast<tmsize_t>(bytes)) != static_cast<tmsize_t>(bytes))
       file_.fail("is truncated or broken in the tile at row " + std::to_string(y) + ", column " + std::to_string(x));
   }

@@ -2,6 +2,7 @@
 // Source: TIFF 6.0 (Adobe 1992) and its supplements as libtiff knows them.
 #include "io/tiff_page.h"
 
+#include <algorithm>
 #include <string>
 
 #include "fathom/core/error.h"
@@ -112,6 +113,16 @@ void read_blocks(TiffFile& file, const ByteSource& source, Page& page) {
     source.fail("has an absurd header: its tiles or strips have another size than its elements");
 }
 
+/// Tiles may reach beyond a small page, but not so far that decoding them is the greatest part of the work.
+void check_tiles(const ByteSource& source, const Page& page) {
+  constexpr std::uint64_t kHarmless = std::uint64_t{64} << 20;
+  const std::uint64_t elements = std::uint64_t{page.width} * page.height;
+  const std::uint64_t tile = std::uint64_t{page.block_width} * page.block_height;
+  if (page.tiled && page.block_bytes > kHarmless && tile / 4 > elements)
+    source.fail("has an absurd header: tiles of " + format_bytes(page.block_bytes) + " for " +
+                to_string({std::int64_t{page.height}, std::int64_t{page.width}}) + " elements");
+}
+
 /// Elements that are not compressed must be there.
 void check_uncompressed(const TiffFile& file, const ByteSource& source, const Page& page) {
   if (file.field<std::uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE) != COMPRESSION_NONE) return;
@@ -146,6 +157,7 @@ Page read_page(TiffFile& file, const ByteSource& source) {
       page.meaning == Meaning::color && !page.separate)
     TIFFSetField(file.get(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);  // libjpeg turns YCbCr into RGB
   read_blocks(file, source, page);
+  check_tiles(source, page);
   check_uncompressed(file, source, page);
   return page;
 }

@@ -8,14 +8,15 @@ namespace fathom::io {
 
 /// A file written beside its target and renamed onto it by commit(); without commit() nothing is left behind.
 ///
-/// When the process is killed, the target holds the old file or the new one. The temporary file has no name until commit()
-/// where the system can do that (O_TMPFILE), so that even SIGKILL leaves nothing behind; a target that did not exist then
-/// appears in one step. Replacing an existing target takes two (name the file, rename it): a kill exactly between them
-/// leaves the old target, and beside it the complete new file as `.fathom-….tmp`. On file systems without O_TMPFILE the
-/// temporary file has that name from the start.
+/// When the process is killed, the target holds the old file or the new one. The temporary file has no name until
+/// commit() where the system can do that (O_TMPFILE), so that even SIGKILL leaves nothing behind; a target that did
+/// not exist then appears in one step. Replacing an existing target takes two (name the file, rename it): a kill
+/// exactly between them leaves the old target, and beside it the complete new file as `.fathom-….tmp`. On file
+/// systems without O_TMPFILE the temporary file has that name from the start.
 ///
-/// A new file's permissions follow the umask; a replaced file's are kept. A symbolic link is followed. What is no regular
-/// file (devices, FIFOs, "-" and /dev/stdout and /dev/fd/N for descriptors that are open already) is written directly.
+/// A new file's permissions follow the umask; a replaced file's are kept. A symbolic link is followed. What is no
+/// regular file (devices, FIFOs, "-" and /dev/stdout and /dev/fd/N for descriptors that are open already) is written
+/// directly.
 class AtomicFile {
  public:
   /// @throws IoError the target's directory cannot be written, or the target is a directory or write-protected

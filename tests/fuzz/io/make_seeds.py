@@ -1,0 +1,135 @@
+"""Writes small files of every kind that the readers know, as starting points for the fuzzers.
+
+Usage: make_seeds.py DIRECTORY; makes DIRECTORY/png, tiff, npy and nifti. Kinds whose writer is not installed are left
+out.
+"""
+
+import gzip
+import io
+import sys
+from pathlib import Path
+
+
+def save(directory, name, data):
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / name).write_bytes(data)
+
+
+def npy_seeds(directory):
+    import numpy as np
+
+    a = np.arange(24).reshape(2, 3, 4)
+    for dtype in ("?", "<f2", ">f2", "<f4", ">f8", "u1", ">u2", "<i4", ">i8"):
+        for order in "CF":
+            out = io.BytesIO()
+            np.save(out, np.asarray(a % 5, dtype=dtype, order=order))
+            save(directory, f"{np.dtype(dtype).name}_{dtype[0] == '>'}_{order}.npy", out.getvalue())
+    for version in ((2, 0), (3, 0)):
+        out = io.BytesIO()
+        np.lib.format.write_array(out, a, version=version)
+        save(directory, f"version{version[0]}.npy", out.getvalue())
+    for name, odd in {"scalar": np.float32(1), "empty": np.zeros((0, 3)), "structured": np.zeros(2, "f4,i2")}.items():
+        out = io.BytesIO()
+        np.save(out, odd)
+        save(directory, f"{name}.npy", out.getvalue())
+
+
+def png_seeds(directory):
+    import struct
+    import zlib
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    passes = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
+    width, height = 9, 7
+    kinds = [(0, d, 1) for d in (1, 2, 4, 8, 16)] + [(3, d, 1) for d in (1, 2, 4, 8)]
+    kinds += [(2, 8, 3), (2, 16, 3), (4, 8, 2), (4, 16, 2), (6, 8, 4), (6, 16, 4)]
+    for color, depth, channels in kinds:
+        for interlace in (0, 1):
+            raw = b""
+            for x0, y0, dx, dy in passes if interlace else [(0, 0, 1, 1)]:
+                w, h = (width - x0 + dx - 1) // dx, (height - y0 + dy - 1) // dy
+                row_bytes = (w * channels * depth + 7) // 8
+                for y in range(h if w else 0):
+                    raw += bytes([y % 5]) + bytes((7 * i + y) % 251 for i in range(row_bytes))
+            header = struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, interlace)
+            png = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header)
+            if color == 3:
+                png += chunk(b"PLTE", bytes(range(3 * min(1 << depth, 80))))
+            png += chunk(b"tEXt", b"Title\0seed") + chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b"")
+            save(directory, f"color{color}_depth{depth}_interlace{interlace}.png", png)
+
+
+def tiff_seeds(directory):
+    import numpy as np
+    import tifffile
+
+    a = np.arange(40 * 36).reshape(40, 36)
+
+    def write(name, array, **options):
+        bigtiff, byteorder = options.pop("bigtiff", False), options.pop("byteorder", "<")
+        out = io.BytesIO()
+        with tifffile.TiffWriter(out, bigtiff=bigtiff, byteorder=byteorder) as tiff:
+            tiff.write(array, metadata=None, **options)
+        save(directory, f"{name}.tif", out.getvalue())
+
+    for dtype in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8"):
+        write(dtype, a.astype(dtype), photometric="minisblack")
+        tiled = {"bigtiff": True, "byteorder": ">", "tile": (16, 16)}
+        write(f"{dtype}_big_tiled", a.astype(dtype), photometric="minisblack", **tiled)
+    write("white", a.astype("u1"), photometric="miniswhite")
+    write("bits", (a % 2).astype(bool), photometric="minisblack", rowsperstrip=7)
+    write("zlib_predictor", a.astype("u2"), compression="zlib", predictor=True, photometric="minisblack")
+    rgb = np.stack([a, a + 1, a + 2], axis=-1).astype("u1")
+    write("rgb", rgb, photometric="rgb")
+    write("rgb_planar", np.moveaxis(rgb, -1, 0).copy(), photometric="rgb", planarconfig="separate", tile=(16, 16))
+    write("pages", np.stack([a, a]).astype("u1"), photometric="minisblack")
+    from PIL import Image
+
+    for name, image, compression in [
+        ("jpeg", Image.fromarray(rgb), "jpeg"),
+        ("lzw", Image.fromarray(rgb), "tiff_lzw"),
+        ("packbits", Image.fromarray(a.astype("u1")), "packbits"),
+        ("fax3", Image.fromarray(a % 3 == 0), "group3"),
+        ("fax4", Image.fromarray(a % 3 == 0), "group4"),
+        ("palette", Image.fromarray(rgb).quantize(16), None),
+        ("gray_alpha", Image.fromarray(a.astype("u1")).convert("LA"), None),
+    ]:
+        out = io.BytesIO()
+        image.save(out, "TIFF", **({"compression": compression} if compression else {}))
+        save(directory, f"{name}.tif", out.getvalue())
+
+
+def nifti_seeds(directory):
+    import nibabel
+    import numpy as np
+
+    a = np.arange(24).reshape(2, 3, 4)
+    for kind in (nibabel.Nifti1Image, nibabel.Nifti2Image):
+        for order in "<>":
+            for dtype in ("u1", "i2", "u4", "f4", "f8", "i8"):
+                header = kind.header_class(endianness=order)
+                header.set_data_dtype(np.dtype(dtype).newbyteorder(order))
+                image = kind(a.astype(dtype), np.diag([1, 2, 3, 1]), header)
+                image.header.set_slope_inter(2, 1) if dtype in ("i2", "u4") else None
+                data = image.to_bytes()
+                version = kind.__name__[5]
+                save(directory, f"v{version}_{order == '>'}_{dtype}.nii", data)
+                save(directory, f"v{version}_{order == '>'}_{dtype}.nii.gz", gzip.compress(data))
+    rgb = np.zeros((3, 2, 2), [("R", "u1"), ("G", "u1"), ("B", "u1")])
+    save(directory, "rgb.nii", nibabel.Nifti1Image(rgb, np.eye(4)).to_bytes())
+
+
+def main():
+    root = Path(sys.argv[1])
+    for name, make in {"png": png_seeds, "tiff": tiff_seeds, "npy": npy_seeds, "nifti": nifti_seeds}.items():
+        (root / name).mkdir(parents=True, exist_ok=True)
+        try:
+            make(root / name)
+        except ImportError as missing:
+            print(f"no seeds for {name}: {missing}")
+
+
+if __name__ == "__main__":
+    main()

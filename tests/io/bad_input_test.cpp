@@ -1,0 +1,398 @@
+// Whatever bytes a file holds, a reader returns an image within the limit or throws one IoError that names the file.
+#include "support.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/npy_header.h"
+
+namespace fathom::io::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+struct Sample {
+  std::string name;
+  Bytes bytes;
+};
+
+Bytes bytes_of(const std::string& name, const Array& array) {
+  const TempDir dir;
+  write(dir / name, array.view(), array.shape().rank() == 3 ? std::vector<double>{3, 2, 1} : std::vector<double>{});
+  return read_bytes(dir / name);
+}
+
+/// Small valid files of every format.
+const std::vector<Sample>& samples() {
+  static const std::vector<Sample> all = [] {
+    std::vector<Sample> made;
+    for (const char* name : {"a.npy", "a.tif", "a.nii", "a.nii.gz"}) {
+      made.push_back({name, bytes_of(name, make_array(DType::float32, {2, 5, 6}))});
+      made.push_back({name, bytes_of(name, make_array(DType::boolean, {7, 9}))});
+    }
+    made.push_back({"a.png", bytes_of("a.png", make_array(DType::boolean, {7, 9}))});
+    made.push_back({"a.png", bytes_of("a.png", make_array(DType::uint16, {7, 9}))});
+    return made;
+  }();
+  return all;
+}
+
+TEST(BadInput, TruncatedAtEveryByte) {
+  for (const Sample& sample : samples()) {
+    ASSERT_NO_THROW(read_memory(sample.bytes));
+    for (std::size_t length = 0; length < sample.bytes.size(); ++length) {
+      const std::string message =
+          message_of<IoError>([&] { read_memory(std::span(sample.bytes).first(length)); });
+      ASSERT_FALSE(message.empty()) << sample.name << " cut to " << length << " of " << sample.bytes.size();
+      expect_good_message(message, "memory");
+    }
+  }
+}
+
+/// Reads bytes that may be anything; true if they were an image.
+bool survives(std::span<const std::byte> bytes, const std::string& what) {
+  ReadOptions options;
+  options.memory_limit = std::size_t{1} << 20;
+  try {
+    const Image image = read_memory(bytes, options);
+    EXPECT_LE(image.data.bytes(), *options.memory_limit);
+    return true;
+  } catch (const IoError& error) {
+    expect_good_message(error.what(), "memory");
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << what << ": " << error.what();
+  }
+  return false;
+}
+
+TEST(BadInput, EveryByteFlipped) {
+  for (const Sample& sample : samples())
+    for (std::size_t at = 0; at < sample.bytes.size(); ++at)
+      for (unsigned flip : {0x01u, 0x80u, 0xffu}) {
+        Bytes broken = sample.bytes;
+        broken[at] ^= std::byte(flip);
+        survives(broken, sample.name + " flipped at " + std::to_string(at));
+      }
+}
+
+TEST(BadInput, ManyBytesReplaced) {
+  std::mt19937 random(7);
+  for (const Sample& sample : samples())
+    for (int round = 0; round < 2000; ++round) {
+      Bytes broken = sample.bytes;
+      for (unsigned n = 1 + random() % 8; n > 0; --n) broken[random() % broken.size()] = std::byte(random());
+      survives(broken, sample.name + " round " + std::to_string(round));
+    }
+}
+
+TEST(BadInput, CompressedFilesProtectTheirContent) {
+  for (const Sample& sample : samples()) {
+    if (sample.name != "a.png" && sample.name != "a.nii.gz") continue;
+    Bytes broken = sample.bytes;
+    const std::size_t middle = sample.name == "a.png" ? 45 : broken.size() - 6;  // in IDAT; in the gzip's CRC
+    broken[middle] ^= std::byte{0x10};
+    EXPECT_THROW(read_memory(broken), IoError) << sample.name;
+  }
+}
+
+TEST(BadInput, SaysWhatItIs) {
+  const TempDir dir;
+  const std::pair<const char*, const char*> files[] = {{"\xff\xd8\xff\xe0 jpeg", "JPEG"},
+                                                       {"GIF89a....", "GIF"},
+                                                       {"BM......", "BMP"},
+                                                       {"PK\x03\x04zip", ".npz"},
+                                                       {"\x89HDF\r\n\x1a\n", "HDF5"},
+                                                       {"NRRD0004\n", "NRRD"},
+                                                       {"%PDF-1.4", "PDF"},
+                                                       {"<?xml version", "XML"},
+                                                       {"P5 2 2 255 abcd", "PNM"},
+                                                       {"\x80\x04\x95pickle", "pickle"},
+                                                       {"some words", "known"}};
+  for (const auto& [content, kind] : files) {
+    write_text(dir / "a.png", content);
+    const std::string message = message_of<IoError>([&] { read(dir / "a.png"); });
+    expect_good_message(message, (dir / "a.png").string());
+    EXPECT_NE(message.find(kind), std::string::npos) << message;
+    EXPECT_NE(message.find("NPY"), std::string::npos) << message;
+    EXPECT_EQ(message_of<IoError>([&] { probe(dir / "a.png"); }), message);
+  }
+  Bytes dicom(200, std::byte{0});
+  std::memcpy(dicom.data() + 128, "DICM", 4);
+  EXPECT_NE(message_of<IoError>([&] { read_memory(dicom); }).find("DICOM"), std::string::npos);
+}
+
+TEST(BadInput, ReadsByContentNotByName) {
+  const TempDir dir;
+  const Array array = make_array(DType::uint8, {4, 5});
+  write(dir / "a.npy", array.view());
+  fs::rename(dir / "a.npy", dir / "a.png");
+  EXPECT_TRUE(same(array.view(), read(dir / "a.png").data.view()));
+  EXPECT_EQ(probe(dir / "a.png").format, Format::npy);
+  for (Format wrong : {Format::png, Format::tiff, Format::nifti})
+    expect_good_message(message_of<IoError>([&] { read(dir / "a.png", {wrong, {}}); }), (dir / "a.png").string());
+}
+
+TEST(BadInput, MissingEmptyAndDirectories) {
+  const TempDir dir;
+  write_text(dir / "empty.png", "");
+  for (const fs::path& path : {dir / "missing.png", dir / "empty.png", dir.path()}) {
+    expect_good_message(message_of<IoError>([&] { read(path); }), path.string());
+    expect_good_message(message_of<IoError>([&] { probe(path); }), path.string());
+  }
+}
+
+// ---- headers that promise too much ----
+
+Bytes npy_with(const std::string& dictionary) {
+  std::string text = dictionary + "\n";
+  std::string file = "\x93NUMPY\x01";
+  file += '\0';
+  file += static_cast<char>(text.size() & 0xff);
+  file += static_cast<char>(text.size() >> 8);
+  file += text + std::string(64, '\1');
+  const auto* bytes = reinterpret_cast<const std::byte*>(file.data());
+  return {bytes, bytes + file.size()};
+}
+
+Bytes npy_of(const std::string& descr, const std::string& shape) {
+  return npy_with("{'descr': " + descr + ", 'fortran_order': False, 'shape': " + shape + ", }");
+}
+
+TEST(BadInput, NpyHeaders) {
+  EXPECT_NO_THROW(read_memory(npy_of("'<f4'", "(4, 4)")));
+  EXPECT_NO_THROW(read_memory(npy_of("'<f4'", "(4L, 4L,)")));
+  EXPECT_NO_THROW(read_memory(npy_with("{\"shape\":(2,),\"fortran_order\":True,\"descr\":\"|u1\"}")));
+  for (const char* descr : {"'|O'", "'<c8'", "'<U3'", "'|S1'", "'<M8[s]'", "'<f16'", "'f'", "''", "'<u3'",
+                            "[('a', '<f4')]", "3", "'<f4", "('<f4', (2,))"})
+    expect_good_message(message_of<IoError>([&] { read_memory(npy_of(descr, "(2, 2)")); }), "memory");
+  for (const char* shape :
+       {"(1099511627776, 1099511627776)", "(9223372036854775807,)", "(9223372036854775808,)", "(-1, 2)", "(2 2)",
+        "(2,2", "2", "(1,1,1,1,1,1,1,1,1,1)", "(4611686018427387904, 4)", "(1000,)", "(2.0,)", "(0x2,)", "(a,)", "()x"})
+    expect_good_message(message_of<IoError>([&] { read_memory(npy_of("'<f4'", shape)); }), "memory");
+  for (const char* text : {"", "{}", "{'descr': '<f4'}", "{'descr': '<f4', 'fortran_order': 0, 'shape': (2,)}", "[]",
+                           "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,)}",
+                           "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'extra': 1}",
+                           "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} + f()"})
+    expect_good_message(message_of<IoError>([&] { read_memory(npy_with(text)); }), "memory");
+  Bytes version = npy_of("'<f4'", "(2, 2)");
+  version[6] = std::byte{4};
+  message_of<IoError>([&] { read_memory(version); });
+  version[6] = std::byte{2};  // now the length has four bytes, and is absurd
+  message_of<IoError>([&] { read_memory(version); });
+}
+
+TEST(BadInput, ObjectsAreNeverUnpickled) {
+  EXPECT_NE(message_of<IoError>([] { read_memory(npy_of("'|O'", "(1,)")); }).find("never unpickled"),
+            std::string::npos);
+}
+
+Bytes png_of(std::uint32_t width, std::uint32_t height) {
+  Bytes bytes = bytes_of("a.png", make_array(DType::uint16, {3, 3}));
+  const auto put = [&](std::size_t at, std::uint32_t value) {
+    const std::uint32_t big = swap_bytes(value);
+    std::memcpy(bytes.data() + at, &big, 4);
+  };
+  put(16, width);
+  put(20, height);
+  std::uint32_t crc = 0xffffffff;  // of the chunk's name and data
+  for (std::size_t i = 12; i < 29; ++i) {
+    crc ^= std::to_integer<std::uint32_t>(bytes[i]);
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) ? 0xedb88320 : 0);
+  }
+  put(29, ~crc);
+  return bytes;
+}
+
+TEST(BadInput, PngHeaders) {
+  EXPECT_NO_THROW(read_memory(png_of(3, 3)));
+  for (const auto& [width, height] : {std::pair{0x7fffffffu, 0x7fffffffu}, {0xffffffffu, 1u}, {0u, 3u}, {1u << 30, 4u}})
+    expect_good_message(message_of<IoError>([w = width, h = height] { read_memory(png_of(w, h)); }), "memory");
+}
+
+template <class T>
+Bytes nifti_with(std::size_t offset, T value, const char* name = "a.nii") {
+  Bytes bytes = bytes_of(name, make_array(DType::int16, {2, 3, 4}));
+  std::memcpy(bytes.data() + offset, &value, sizeof value);
+  return bytes;
+}
+
+TEST(BadInput, NiftiHeaders) {
+  const auto refuse = [](const Bytes& bytes) {
+    expect_good_message(message_of<IoError>([&] { read_memory(bytes); }), "memory");
+  };
+  for (int rank : {0, -1, 8, 32767}) refuse(nifti_with(40, static_cast<std::int16_t>(rank)));
+  for (int extent : {0, -5, 32767}) refuse(nifti_with(42, static_cast<std::int16_t>(extent)));
+  for (int type : {0, 1, 32, 1536, 2048, -3}) refuse(nifti_with(70, static_cast<std::int16_t>(type)));
+  for (float offset : {-1.f, 12.f, 1e9f, 1e30f, std::numeric_limits<float>::infinity(),
+                       std::numeric_limits<float>::quiet_NaN()})
+    refuse(nifti_with(108, offset));
+  Bytes intercept = nifti_with(112, 2.f);
+  const float inf = std::numeric_limits<float>::infinity();
+  std::memcpy(intercept.data() + 116, &inf, 4);
+  refuse(intercept);
+  refuse(nifti_with(344, std::uint32_t{0x0031696e}));  // "ni1": a pair of files
+  refuse(nifti_with(344, std::uint32_t{0}));
+  EXPECT_NO_THROW(read_memory(nifti_with(112, 0.f)));  // slope 0: no scaling
+  EXPECT_NO_THROW(read_memory(nifti_with(108, 0.f)));  // offset 0: right behind the header
+  EXPECT_EQ(read_memory(nifti_with(84, -5.f)).spacing[1], 5);
+  EXPECT_EQ(read_memory(nifti_with(80, std::numeric_limits<float>::quiet_NaN())).spacing.back(), 1);
+}
+
+TEST(BadInput, HugeNiftiTwo) {
+  const TempDir dir;
+  write(dir / "a.nii", make_array(DType::uint8, {1, 40000}).view());
+  Bytes bytes = read_bytes(dir / "a.nii");
+  for (std::size_t axis : {1, 2, 3}) {
+    const std::int64_t extent = std::int64_t{1} << 40;
+    std::memcpy(bytes.data() + 16 + 8 * axis, &extent, 8);
+    const std::int64_t rank = 3;
+    std::memcpy(bytes.data() + 16, &rank, 8);
+    expect_good_message(message_of<IoError>([&] { read_memory(bytes); }), "memory");
+  }
+}
+
+/// Tags of a little-endian TIFF with one strip of 12 bytes, uncompressed, 4 × 3 uint8.
+Bytes tiff_with(std::uint16_t tag, std::uint16_t type, std::uint32_t value) {
+  struct Entry {
+    std::uint16_t tag, type;
+    std::uint32_t count, value;
+  };
+  std::vector<Entry> entries = {{256, 4, 1, 4},  {257, 4, 1, 3}, {258, 3, 1, 8}, {259, 3, 1, 1},  {262, 3, 1, 1},
+                                {273, 4, 1, 200}, {277, 3, 1, 1}, {278, 4, 1, 3}, {279, 4, 1, 12}, {284, 3, 1, 1},
+                                {339, 3, 1, 1}};
+  auto at = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.tag >= tag; });
+  if (tag == 0) at = entries.begin();
+  else if (at != entries.end() && at->tag == tag) *at = {tag, type, 1, value};
+  else entries.insert(at, {tag, type, 1, value});
+  Bytes bytes(212, std::byte{0x5a});
+  std::memcpy(bytes.data(), "II*\0\x08\0\0\0", 8);
+  const auto count = static_cast<std::uint16_t>(entries.size());
+  std::memcpy(bytes.data() + 8, &count, 2);
+  for (std::size_t i = 0; i < entries.size(); ++i) std::memcpy(bytes.data() + 10 + 12 * i, &entries[i], 12);
+  std::memset(bytes.data() + 10 + 12 * entries.size(), 0, 4);
+  return bytes;
+}
+
+TEST(BadInput, TiffTags) {
+  const Image image = read_memory(tiff_with(278, 4, 3));
+  EXPECT_TRUE(image.data.shape() == (Shape{3, 4}) && image.data.dtype() == DType::uint8);
+  struct Attack {
+    std::uint16_t tag, type;
+    std::uint32_t value;
+  };
+  const Attack attacks[] = {
+      {256, 4, 0},          {256, 4, 0xffffffff}, {256, 4, 1u << 30},  {257, 4, 0},      {257, 4, 0xffffffff},
+      {257, 4, 1u << 31},   {258, 3, 3},          {258, 3, 24},        {258, 3, 0xffff}, {258, 3, 128},
+      {259, 3, 1234},       {262, 3, 5},          {262, 3, 8},         {262, 3, 6},      {262, 3, 2},
+      {262, 3, 32844},      {277, 3, 3},          {277, 3, 0},         {277, 3, 0xffff}, {273, 4, 0xfffffff0},
+      {278, 4, 0},          {322, 4, 1u << 31},  {322, 4, 16},     {339, 3, 5},
+      {339, 3, 3},          {32997, 4, 7},        {257, 4, 4}};
+  for (const Attack& attack : attacks) {
+    const std::string message =
+        message_of<IoError>([&] { read_memory(tiff_with(attack.tag, attack.type, attack.value)); });
+    EXPECT_FALSE(message.empty()) << "tag " << attack.tag << " = " << attack.value;
+    expect_good_message(message, "memory");
+  }
+  // What libtiff mends: byte counts it estimates anew, one strip of any number of rows, gray for want of a palette.
+  EXPECT_TRUE(survives(tiff_with(279, 4, 5), "strip byte count"));
+  EXPECT_TRUE(survives(tiff_with(278, 4, 0xffffffff), "rows per strip"));
+  EXPECT_TRUE(survives(tiff_with(262, 3, 3), "no palette"));
+}
+
+TEST(BadInput, MemoryLimit) {
+  const TempDir dir;
+  const Array flat = make_array(DType::uint16, {100, 100});
+  for (const char* name : {"a.npy", "a.tif", "a.nii", "a.nii.gz", "a.png"}) {
+    write(dir / name, flat.view());
+    const std::string message = message_of<IoError>([&] { read(dir / name, {Format::automatic, 19999}); });
+    expect_good_message(message, (dir / name).string());
+    EXPECT_NE(message.find("limit"), std::string::npos) << message;
+    EXPECT_NO_THROW(read(dir / name, {Format::automatic, 60000}));
+    EXPECT_NO_THROW(probe(dir / name, {Format::automatic, 60000}));
+  }
+  EXPECT_GT(memory_limit({}).bytes, std::uint64_t{1} << 20);
+  EXPECT_FALSE(memory_limit({}).from_caller);
+}
+
+TEST(BadInput, DecompressionBombs) {
+  const TempDir dir;
+  Array zeros(DType::uint8, {4000, 4000});
+  std::memset(zeros.data(), 0, zeros.bytes());
+  for (const char* name : {"a.nii.gz", "a.png"}) {
+    write(dir / name, zeros.view());
+    EXPECT_LT(fs::file_size(dir / name), 200000u);
+    const std::string message = message_of<IoError>([&] {
+      read(dir / name, {Format::automatic, std::size_t{1} << 20});
+    });
+    EXPECT_NE(message.find("limit"), std::string::npos) << message;
+  }
+}
+
+TEST(BadInput, ReadsFromPipes) {
+  for (const Sample& sample : samples()) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    ASSERT_EQ(::write(ends[1], sample.bytes.data(), sample.bytes.size()), static_cast<ssize_t>(sample.bytes.size()));
+    close(ends[1]);
+    const Image image = read("/dev/fd/" + std::to_string(ends[0]));
+    close(ends[0]);
+    EXPECT_TRUE(same(read_memory(sample.bytes).data.view(), image.data.view())) << sample.name;
+  }
+}
+
+/// Runs an action with `bytes` on standard input, in another process.
+template <class Action>
+int with_standard_input(const Bytes& bytes, bool seekable, Action action) {
+  const TempDir dir;
+  int ends[2] = {-1, -1};
+  if (seekable) {
+    write_bytes(dir / "in", bytes);
+    ends[0] = open((dir / "in").c_str(), O_RDONLY);
+  } else if (pipe(ends) != 0 || ::write(ends[1], bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
+    return 97;
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[0], 0);
+    close(ends[1]);
+    _exit(action());
+  }
+  close(ends[0]);
+  close(ends[1]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 98;
+}
+
+TEST(StandardInput, IsKeptForTheReadBehindAProbe) {
+  for (const Sample& sample : samples())
+    for (bool seekable : {false, true}) {
+      const Image expected = read_memory(sample.bytes);
+      EXPECT_EQ(with_standard_input(sample.bytes, seekable,
+                                    [&] {
+                                      const ImageInfo first = probe("-");
+                                      const ImageInfo second = probe("-");
+                                      if (!(first.shape == second.shape)) return 1;
+                                      return same(expected.data.view(), read("-").data.view()) ? 0 : 2;
+                                    }),
+                0)
+          << sample.name << seekable;
+    }
+}
+
+TEST(StandardInput, IsNamedInErrors) {
+  EXPECT_EQ(with_standard_input(Bytes(10, std::byte{'x'}), false,
+                                [] {
+                                  try {
+                                    read("-");
+                                  } catch (const IoError& error) {
+                                    return std::string(error.what()).starts_with("standard input ") ? 0 : 1;
+                                  }
+                                  return 2;
+                                }),
+            0);
+}
+
+}  // namespace
+}  // namespace fathom::io::test
