@@ -41,10 +41,12 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-io::Image read_input(const DistanceArguments& arguments, Progress& progress) {
+io::Image read_input(const DistanceArguments& arguments, const Plan& plan) {
   const LeaveAtOnce leave_at_once;
-  progress.begin("reading");
-  return io::read(arguments.input);
+  io::Image image = io::read(arguments.input);
+  if (image.data.shape() != plan.input.shape || image.data.dtype() != plan.input.dtype)
+    throw IoError(fmt::format("{} changed while it was read; try again", arguments.input));
+  return image;
 }
 
 std::vector<Array> make_arrays(const Plan& plan) {
@@ -63,15 +65,25 @@ grid::DistanceReport compute(const Plan& plan, const Array& input, std::vector<A
   return grid::distance_transform(input.view(), options, outputs);
 }
 
-/// "Euclidean, sites: zero elements": what a reader of the chart must know to read it.
+/// " · border: open, periodic"; nothing where all are open.
+std::string border_note(const std::vector<grid::Border>& border) {
+  const auto is_first = [&](grid::Border other) { return other == border.front(); };
+  if (std::all_of(border.begin(), border.end(), is_first))
+    return border.empty() || border.front() == grid::Border::open
+               ? ""
+               : fmt::format(" · border: {}", name_of(border.front()));
+  std::string note;
+  for (grid::Border one : border) note += fmt::format("{}{}", note.empty() ? " · border: " : ", ", name_of(one));
+  return note;
+}
+
+/// "sites: zero elements · taxicab": what a reader of the chart must know to read it.
 std::string chart_notes(const grid::DistanceOptions& options) {
-  std::string notes = fmt::format("sites: {}", to_text(options.sites));
+  std::string notes = options.sites.rule == grid::Sites::Rule::labels
+                          ? "sites: elements of another label"
+                          : fmt::format("sites: {} elements", to_text(options.sites));
   if (options.metric != grid::Metric::euclidean) notes += fmt::format(" · {}", name_of(options.metric));
-  const auto plain = [](grid::Border border) { return border == grid::Border::open; };
-  if (!std::all_of(options.border.begin(), options.border.end(), plain)) {
-    notes += " · border:";
-    for (grid::Border border : options.border) notes += fmt::format(" {}", name_of(border));
-  }
+  notes += border_note(options.border);
   if (std::isfinite(options.max_distance)) notes += fmt::format(" · up to {:g}", options.max_distance);
   return notes;
 }
@@ -188,11 +200,12 @@ CLI::App* declare_distance(CLI::App& app, DistanceArguments& a) {
 
 int run_distance(const DistanceArguments& arguments) {
   const auto start = Clock::now();
-  const Plan plan = make_plan(arguments);
   Progress progress(arguments.quiet);
+  progress.begin("reading");
+  const Plan plan = make_plan(arguments);
   DistanceOutcome outcome;
 
-  const io::Image image = read_input(arguments, progress);
+  const io::Image image = read_input(arguments, plan);
   outcome.seconds.read = seconds_since(start);
 
   const auto compute_start = Clock::now();

@@ -28,8 +28,8 @@ struct DistanceArguments {
   std::string title;
   std::string units;
   std::string backend = "auto";
+  std::string threads = "0";
   std::string memory;
-  int threads = 0;
   bool signed_distance = false;
   bool squared = false;
   bool json = false;

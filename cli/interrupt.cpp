@@ -57,6 +57,7 @@ sigset_t wanted_signals() {
 
 void watch_signals() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   const sigset_t signals = wanted_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   source();

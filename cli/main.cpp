@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "compare.h"
 #include "distance.h"
@@ -49,12 +50,17 @@ int guarded(const Verb& verb) {
   }
 }
 
+std::string no_verb(const std::vector<std::string>& given) {
+  const std::string what = given.empty() ? "no verb was given" : fmt::format("'{}' is no verb", given.front());
+  return what + "; use distance, info or compare, see fathom --help";
+}
+
 /// What to do about a command line that cannot be read: help where it was asked for, else the way to it.
 int explain(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error);
   const auto verbs = app.get_subcommands();
   if (verbs.empty() && error.get_name() == "RequiredError")
-    return fail(kUsage, "no verb was given; use distance, info or compare, see fathom --help");
+    return fail(kUsage, no_verb(app.remaining()));
   const std::string verb = verbs.empty() ? "" : " " + verbs.front()->get_name();
   return fail(kUsage, fmt::format("{}; see fathom{} --help", error.what(), verb));
 }

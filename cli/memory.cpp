@@ -37,7 +37,7 @@ std::string enough(std::size_t bytes) {
   constexpr std::array<const char*, 4> kUnits = {"B", "KiB", "MiB", "GiB"};
   std::size_t unit = 0;
   // Three digits or more are kept, so that the rounding adds less than one percent.
-  while (unit + 1 < kUnits.size() && bytes >= 1000 * 1024) {
+  while (unit + 1 < kUnits.size() && bytes >= 100 * 1024) {
     bytes = (bytes + 1023) / 1024;
     ++unit;
   }

@@ -134,6 +134,13 @@ double parse_max_distance(std::string_view text) { return at_least_zero("--max-d
 
 double parse_tolerance(std::string_view text) { return at_least_zero("--tolerance", text); }
 
+int parse_threads(std::string_view text) {
+  const auto value = number<int>(text);
+  if (!value || *value < 0)
+    throw InvalidArgument(fmt::format("--threads takes 1 or more, or 0 for all processors, not '{}'", text));
+  return *value;
+}
+
 std::vector<grid::Border> parse_borders(std::string_view text) {
   std::vector<grid::Border> borders;
   for (std::string_view part : split(text, ',')) borders.push_back(value_of("--border", kBorders, part));

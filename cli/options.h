@@ -33,6 +33,9 @@ std::vector<grid::Border> parse_borders(std::string_view text);
 /// "0:100,20:" for a shape: one half-open range per axis, open ends allowed.
 std::vector<grid::Range> parse_region(std::string_view text, const Shape& shape);
 
+/// A count of threads; 0: as many as there are processors.
+int parse_threads(std::string_view text);
+
 grid::Metric parse_metric(std::string_view text);
 grid::Surface parse_surface(std::string_view text);
 Backend parse_backend(std::string_view text);

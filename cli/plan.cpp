@@ -1,10 +1,12 @@
 #include "plan.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <optional>
 
@@ -78,7 +80,7 @@ grid::DistanceOptions options_of(const DistanceArguments& arguments) {
   options.signed_distance = arguments.signed_distance;
   options.surface = parse_surface(arguments.surface);
   options.execution.backend = parse_backend(arguments.backend);
-  options.execution.threads = arguments.threads;
+  options.execution.threads = parse_threads(arguments.threads);
   return options;
 }
 
@@ -95,14 +97,17 @@ void check_arguments(const DistanceArguments& arguments) {
     throw InvalidArgument(fmt::format("--preview draws a PNG; '{}' does not end in .png", arguments.preview));
   if (!arguments.format.empty() && arguments.output.empty())
     throw InvalidArgument("--format is for the file of -o, which is not given");
-  if (arguments.threads < 0)
-    throw InvalidArgument(fmt::format("--threads takes 1 or more, or 0 for all processors, not {}", arguments.threads));
+  if (arguments.squared && arguments.signed_distance)
+    throw InvalidArgument("squared distances have no sign; leave out --signed or --squared");
+  if (arguments.squared && arguments.metric != "euclidean")
+    throw InvalidArgument(fmt::format("--squared belongs to the Euclidean metric; leave it out for {} distances",
+                                      arguments.metric));
 }
 
 /// A path as the file system sees it, whether the file exists or not.
 std::filesystem::path canonical(const std::string& path) {
   std::error_code error;
-  const auto result = std::filesystem::weakly_canonical(path, error);
+  const auto result = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
   return error ? std::filesystem::path(path) : result;
 }
 
@@ -119,6 +124,17 @@ void check_distinct(const DistanceArguments& arguments) {
                                           outputs[b].first, *outputs[b].second));
 }
 
+/// Between elements of unequal sides there is no one half of a step.
+void check_surface(const grid::DistanceOptions& options) {
+  if (!options.signed_distance || options.surface == grid::Surface::centers) return;
+  const bool isotropic = std::adjacent_find(options.spacing.begin(), options.spacing.end(), std::not_equal_to<>()) ==
+                         options.spacing.end();
+  if (!isotropic)
+    throw InvalidArgument(fmt::format("--signed with the spacing {} has no faces halfway; use --surface centers, or "
+                                      "--spacing with one number",
+                                      fmt::join(options.spacing, ",")));
+}
+
 io::WriteOptions write_options(const DistanceArguments& arguments) {
   io::WriteOptions options;
   if (!arguments.format.empty()) options.format = parse_format(arguments.format);
@@ -126,7 +142,7 @@ io::WriteOptions write_options(const DistanceArguments& arguments) {
   return options;
 }
 
-void plan_field(const DistanceArguments& arguments, Plan& plan) {
+void plan_field(const DistanceArguments& arguments, const io::WriteOptions& format, Plan& plan) {
   if (arguments.output.empty() && arguments.preview.empty()) return;
   PlannedOutput field;
   field.kind = arguments.squared ? Kind::squared : Kind::distance;
@@ -134,7 +150,7 @@ void plan_field(const DistanceArguments& arguments, Plan& plan) {
   field.dtype = field_dtype(arguments, plan.input, plan.options);
   field.shape = grid::result_shape(plan.input.shape, plan.options);
   if (!field.path.empty())
-    field.format = io::check_write(field.path, field.dtype, field.shape, write_options(arguments));
+    field.format = io::check_write(field.path, field.dtype, field.shape, format);
   plan.outputs.push_back(field);
 }
 
@@ -201,6 +217,7 @@ Plan make_plan(const DistanceArguments& arguments) {
   check_distinct(arguments);
   std::optional<std::size_t> budget;
   if (!arguments.memory.empty()) budget = parse_memory(arguments.memory);
+  const io::WriteOptions field_format = write_options(arguments);
   Plan plan;
   plan.options = options_of(arguments);
   plan.preview = arguments.preview;
@@ -212,8 +229,9 @@ Plan make_plan(const DistanceArguments& arguments) {
   if (arguments.spacing.empty()) plan.options.spacing = plan.input.spacing;
   expand("--spacing", plan.options.spacing, plan.input.shape);
   expand("--border", plan.options.border, plan.input.shape);
+  check_surface(plan.options);
   if (!arguments.region.empty()) plan.options.region = parse_region(arguments.region, plan.input.shape);
-  plan_field(arguments, plan);
+  plan_field(arguments, field_format, plan);
   plan_nearest(arguments, plan);
   plan_coordinates(arguments, plan);
   fit_into_memory(plan, budget);
