@@ -95,11 +95,11 @@ Json json_of(const CompareArguments& arguments, const Comparison& c, double tole
                {"equal", c.equal()}};
   if (!c.same_shape) return json;
   const Difference& d = c.difference;
+  const auto number = [](Wide value) { return json_number(static_cast<double>(value)); };
   json["different"] = d.count;
-  json["largest_difference"] = json_number(static_cast<double>(d.largest));
+  json["largest_difference"] = number(d.largest);
   json["at"] = d.count == 0 ? Json(nullptr) : Json(position(d.at, c.a.data.shape()));
-  json["values"] = d.count == 0 ? Json(nullptr)
-                                : Json::array({json_number(static_cast<double>(d.a)), json_number(static_cast<double>(d.b))});
+  json["values"] = d.count == 0 ? Json(nullptr) : Json::array({number(d.a), number(d.b)});
   return json;
 }
 

@@ -61,11 +61,11 @@ std::string sites_text(const Contents& contents, const grid::Sites& sites) {
 
 std::string text_of(const InfoArguments& arguments, const Contents& contents, const grid::Sites& sites) {
   const io::ImageInfo& info = contents.info;
+  const std::string spacing = info.spacing.empty() ? "not stated" : fmt::format("{}", fmt::join(info.spacing, ", "));
   return fmt::format(
       "file     {}\nformat   {}\nshape    {}\ntype     {}\nspacing  {}\nvalues   {}\nsites    {}\n",
       arguments.input == "-" ? "standard input" : arguments.input, io::name_of(info.format), to_string(info.shape),
-      fathom::name_of(info.dtype), info.spacing.empty() ? "not stated" : fmt::format("{}", fmt::join(info.spacing, ", ")),
-      values_text(contents), sites_text(contents, sites));
+      fathom::name_of(info.dtype), spacing, values_text(contents), sites_text(contents, sites));
 }
 
 Json json_of(const InfoArguments& arguments, const Contents& contents, const grid::Sites& sites) {

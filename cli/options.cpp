@@ -82,12 +82,14 @@ std::optional<double> unit_factor(std::string_view unit) {
   return std::pow(rest == "B" ? 1000.0 : 1024.0, static_cast<double>(power + 1));
 }
 
-std::int64_t bound(std::string_view text, std::int64_t fallback, std::string_view range, int axis, std::int64_t extent) {
-  if (text.empty()) return fallback;
+/// One end of `range`, which is the part of --region for an axis; `otherwise` where it is left out.
+std::int64_t bound(std::string_view text, std::int64_t otherwise, std::string_view range, int axis,
+                   std::int64_t extent) {
+  if (text.empty()) return otherwise;
   const auto value = number<std::int64_t>(text);
   if (!value || *value < 0 || *value > extent)
-    throw InvalidArgument(fmt::format("--region: '{}' does not lie in axis {}, which takes begin:end from 0 to {}", range,
-                                      axis, extent));
+    throw InvalidArgument(fmt::format("--region: '{}' does not lie in axis {}, which takes begin:end from 0 to {}",
+                                      range, axis, extent));
   return *value;
 }
 

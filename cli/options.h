@@ -1,5 +1,5 @@
-// The option values of the command line, from text. Every parser throws InvalidArgument with the option's name, what was
-// given and what would work.
+// The option values of the command line, from text. Every parser throws InvalidArgument with the option's name, what
+// was given and what would work.
 #pragma once
 
 #include <cstddef>

@@ -30,8 +30,9 @@ void expand(const char* option, std::vector<T>& values, const Shape& shape) {
   const auto axes = static_cast<std::size_t>(shape.rank());
   if (values.size() == 1) values.resize(axes, values.front());
   if (!values.empty() && values.size() != axes)
-    throw InvalidArgument(fmt::format("{} has {} values, but the shape {} has {} {}; give one for all axes or one per axis",
-                                      option, values.size(), to_string(shape), axes, axes == 1 ? "axis" : "axes"));
+    throw InvalidArgument(
+        fmt::format("{} has {} values, but the shape {} has {} {}; give one for all axes or one per axis", option,
+                    values.size(), to_string(shape), axes, axes == 1 ? "axis" : "axes"));
 }
 
 /// Whether every squared distance that the extents allow fits, beside the maximum, which means "no site".

@@ -59,7 +59,8 @@ std::string unreached_text(const Plan& plan, const DistanceOutcome& outcome) {
 
 void print_text(std::string_view text) {
   const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (!whole || std::fflush(stdout) != 0) throw IoError(fmt::format("cannot write standard output: {}", std::strerror(errno)));
+  if (!whole || std::fflush(stdout) != 0)
+    throw IoError(fmt::format("cannot write standard output: {}", std::strerror(errno)));
 }
 
 void print_line(const Json& json) {

@@ -19,7 +19,9 @@ Canvas::Canvas(int width, int height) : surface_(make_surface(width, height)), c
   cairo_paint(cairo());
 }
 
-void Canvas::set_colour(const Colour& c, double alpha) { cairo_set_source_rgba(cairo(), c.red, c.green, c.blue, alpha); }
+void Canvas::set_colour(const Colour& c, double alpha) {
+  cairo_set_source_rgba(cairo(), c.red, c.green, c.blue, alpha);
+}
 
 void Canvas::fill(const Rect& rect, const Colour& colour) {
   set_colour(colour);

@@ -80,7 +80,8 @@ Contents contents_of(const Chart& chart, int drawn_axes) {
   if (!contents.is_curve) contents.y = picture_axis(chart, rank - 2, "y", 7);
   contents.title = chart.title.empty() ? default_title(chart) : chart.title;
   contents.subtitle =
-      fmt::format("{} · {}{} · {}", chart.source, to_string(chart.field.shape()), slice_note(chart, drawn_axes), chart.notes);
+      fmt::format("{} · {}{} · {}", chart.source, to_string(chart.field.shape()), slice_note(chart, drawn_axes),
+                  chart.notes);
   const std::string units = units_of(chart);
   contents.value_label = chart.is_squared && !units.empty() ? units + "²" : units;
   if (contents.is_curve) contents.value_label = with_units("distance", contents.value_label);

@@ -142,7 +142,7 @@ def test_permissions_are_those_of_any_new_file(mask):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="pseudo terminals as Linux has them")
 def test_progress_bar_on_a_terminal(mask):
-    """Appears while the command works for long, and is gone at the end. Standard input keeps it waiting as long as it takes."""
+    """Appears while the command works for long, and is gone at the end. Standard input makes it wait long enough."""
     import pty
 
     data = (mask.directory / "in.npy").read_bytes()
