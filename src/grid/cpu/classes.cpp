@@ -56,13 +56,23 @@ void Classes::row_bytes(const std::byte* row, std::int64_t count, std::uint8_t* 
   flag_differences(dtype_, row, row + size_of(dtype_), count - 1, bytes + 1);
 }
 
-bool Classes::differ(const std::byte* a, const std::byte* b) const { return differing(a, b, 1) != 0; }
+bool Classes::differ(const std::byte* a, const std::byte* b) const {
+  std::array<std::uint32_t, kRun / 32> words;
+  differing(a, b, 1, words.data());
+  return words[0] != 0;
+}
 
-std::uint32_t Classes::differing(const std::byte* a, const std::byte* b, int count) const {
-  if (!by_label_) return site_bits(dtype_, sites_, a, count) ^ site_bits(dtype_, sites_, b, count);
-  Bytes flags{};
-  flag_differences(dtype_, a, b, count, flags.data());
-  return pack_bits(flags.data());
+void Classes::differing(const std::byte* a, const std::byte* b, int count, std::uint32_t* words) const {
+  std::array<std::uint8_t, kRun> flags{};
+  if (by_label_) {
+    flag_differences(dtype_, a, b, count, flags.data());
+  } else {
+    std::array<std::uint8_t, kRun> others{};
+    site_mask(a, dtype_, count, sites_, flags.data());
+    site_mask(b, dtype_, count, sites_, others.data());
+    for (std::size_t i = 0; i < kRun; ++i) flags[i] ^= others[i];
+  }
+  for (int w = 0; w < kRun / 32; ++w) words[w] = pack_bits(flags.data() + 32 * w);
 }
 
 std::uint32_t Classes::background(const std::byte* elements, int count) const {

@@ -8,6 +8,8 @@
 
 namespace fathom::grid::cpu {
 
+inline constexpr int kRun = 128;  ///< most neighbouring elements that are handled at once
+
 class Classes {
  public:
   explicit Classes(const Problem& problem);
@@ -24,8 +26,8 @@ class Classes {
   /// Whether two elements are of different classes.
   bool differ(const std::byte* a, const std::byte* b) const;
 
-  /// Bit i: elements i of the two rows are of different classes; `count` ≤ 32.
-  std::uint32_t differing(const std::byte* a, const std::byte* b, int count) const;
+  /// Bit i of the words: elements i of the two rows are of different classes; `count` ≤ kRun elements, kRun / 32 words.
+  void differing(const std::byte* a, const std::byte* b, int count, std::uint32_t* words) const;
   /// Bit i: element i has label 0; `count` ≤ 32.
   std::uint32_t background(const std::byte* elements, int count) const;
   /// bytes[i] = 1 where element i lies inside, for signed fields.
@@ -41,7 +43,7 @@ class Classes {
   bool pins_;
 };
 
-/// Bit i = bytes[i], for 32 bytes of 0 or 1.
+/// Bit i = bytes[i], for 32 bytes of 0 or 1 each.
 std::uint32_t pack_bits(const std::uint8_t* bytes);
 
 }  // namespace fathom::grid::cpu

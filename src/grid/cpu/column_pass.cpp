@@ -50,6 +50,14 @@ HWY_INLINE double bound_after(double value, double step, bool euclidean) {
   return root * root * kAboveRounding;
 }
 
+/// Eight targets of a group of lines, meant to live in registers.
+template <class V, bool kCoordinates>
+struct Targets {
+  Vec<V> best[kTargets];
+  Vec<V> from[kTargets];  ///< coordinates of the sources of `best`; without kCoordinates unused
+  Vec<V> worst;           ///< no value above it matters
+};
+
 /// The search for one group of lines.
 template <class V, class Join, bool kCoordinates>
 class Search {
@@ -65,15 +73,19 @@ class Search {
   void run() {
     pad();
     find_minima();
-    bound_ = Set(c_.cap);
-    for (std::int64_t t = 0; t < c_.targets; t += kTargets) search_block(t);
+    Vec<V> bound = Set(c_.cap);
+    for (std::int64_t t = 0; t < c_.targets; t += kTargets) bound = search_block(t, bound);
   }
 
  private:
+  using Block = Targets<V, kCoordinates>;
   static constexpr Tag<V> d{};
   static HWY_INLINE int kLanes() { return static_cast<int>(hn::Lanes(d)); }
   static HWY_INLINE Vec<V> Set(V value) { return hn::Set(d, value); }
   HWY_INLINE Vec<V> row(std::int64_t i) const { return hn::Load(d, rows_ + i * kLanes()); }
+  HWY_INLINE Vec<V> cost(std::int64_t steps) const { return Set(c_.cost[steps]); }
+  HWY_INLINE Vec<V> block_min(std::int64_t b) const { return hn::Load(d, block_min_ + b * kLanes()); }
+  HWY_INLINE Vec<V> super_min(std::int64_t s) const { return hn::Load(d, super_min_ + s * kLanes()); }
 
   void pad() {
     for (std::int64_t i = 0; i < kPad; ++i) {
@@ -93,11 +105,10 @@ class Search {
   }
 
   /// Whether no value ≥ `least` can change a target: none is below the worst target (or ties with it, if ties matter).
-  HWY_INLINE bool hopeless(Vec<V> least) const {
-    if constexpr (kCoordinates) return hn::AllTrue(d, hn::Gt(least, worst_));
-    else return hn::AllFalse(d, hn::Lt(least, worst_));
+  static HWY_INLINE bool hopeless(Vec<V> least, Vec<V> worst) {
+    if constexpr (kCoordinates) return hn::AllTrue(d, hn::Gt(least, worst));
+    else return hn::AllFalse(d, hn::Lt(least, worst));
   }
-  HWY_INLINE Vec<V> cost(std::int64_t steps) const { return Set(c_.cost[steps]); }
 
   HWY_INLINE Vec<V> coordinate_of(std::int64_t source) const {
     std::int64_t at = source + c_.origin;
@@ -106,122 +117,139 @@ class Search {
     return Set(static_cast<V>(at));
   }
 
-  HWY_INLINE void offer(int r, Vec<V> value, Vec<V> coordinate) {
+  static HWY_INLINE void offer(Block& block, int r, Vec<V> value, Vec<V> coordinate) {
     if constexpr (kCoordinates) {
-      const auto better = hn::Or(hn::Lt(value, best_[r]),
-                                 hn::And(hn::Eq(value, best_[r]), hn::Lt(coordinate, from_[r])));
-      best_[r] = hn::IfThenElse(better, value, best_[r]);
-      from_[r] = hn::IfThenElse(better, coordinate, from_[r]);
+      const auto better = hn::Or(hn::Lt(value, block.best[r]),
+                                 hn::And(hn::Eq(value, block.best[r]), hn::Lt(coordinate, block.from[r])));
+      block.best[r] = hn::IfThenElse(better, value, block.best[r]);
+      block.from[r] = hn::IfThenElse(better, coordinate, block.from[r]);
     } else {
-      best_[r] = hn::Min(best_[r], value);
+      block.best[r] = hn::Min(block.best[r], value);
     }
   }
 
-  HWY_INLINE void update_worst() {
-    Vec<V> worst = best_[0];
-    for (int r = 1; r < kTargets; ++r) worst = hn::Max(worst, best_[r]);
-    worst_ = hn::Min(worst, bound_);
+  static HWY_INLINE void update_worst(Block& block, Vec<V> bound) {
+    Vec<V> worst = block.best[0];
+    for (int r = 1; r < kTargets; ++r) worst = hn::Max(worst, block.best[r]);
+    block.worst = hn::Min(worst, bound);
   }
 
-  /// @param t  target; its source row is first_target + t
-  void search_block(std::int64_t t) {
+  /// @param t      first target; its source row is first_target + t
+  /// @param bound  no result of these targets is above it
+  /// @return the bound of the next targets
+  HWY_INLINE Vec<V> search_block(std::int64_t t, Vec<V> bound) const {
     const std::int64_t at = c_.first_target + t;
+    Block block;
     for (int r = 0; r < kTargets; ++r) {
-      best_[r] = row(at + r);
-      if constexpr (kCoordinates) from_[r] = coordinate_of(at + r);
+      block.best[r] = row(at + r);
+      if constexpr (kCoordinates) block.from[r] = coordinate_of(at + r);
     }
-    if (c_.start) offer_start(t);
-    if (!window(at)) {
-      search_left(at);
-      search_right(at);
+    if (c_.start) offer_start(block, t);
+    update_worst(block, bound);
+    if (!window(block, at, bound)) {
+      search_left(block, at, bound);
+      search_right(block, at, bound);
     }
-    store(t);
-    next_bound();
+    store(block, t);
+    // A bound only helps where sites are far, and costs a root.
+    return hopeless(cost(kWindow), block.worst) ? Set(c_.cap) : next_bound(block.best[kTargets - 1]);
   }
 
-  void offer_start(std::int64_t t) {
+  HWY_INLINE void offer_start(Block& block, std::int64_t t) const {
     const int rows = static_cast<int>(std::min<std::int64_t>(kTargets, c_.targets - t));
-    for (int r = 0; r < rows; ++r) {
+    for (int r = 0; r < kTargets; ++r) {
+      if (r >= rows) break;
       const std::int64_t i = (t + r) * kStrip + line_;
       Vec<V> from = Set(0);
       if constexpr (kCoordinates) from = hn::Load(d, c_.start_coordinate + i);
-      offer(r, hn::Load(d, c_.start + i), from);
+      offer(block, r, hn::Load(d, c_.start + i), from);
     }
+  }
+
+  /// Whether all sources that the window covers are above what matters: sites are far.
+  HWY_INLINE bool window_is_hopeless(const Block& block, std::int64_t at) const {
+    const std::int64_t first = std::max<std::int64_t>(at - kWindow, 0) / kTargets;
+    const std::int64_t last = std::min((at + kTargets - 1 + kWindow) / kTargets, blocks_ - 1);
+    Vec<V> least = block_min(last);
+    for (std::int64_t b = first; b < last; ++b) least = hn::Min(least, block_min(b));
+    return hopeless(least, block.worst);
   }
 
   /// Sources up to kWindow steps away. True if no other can matter.
-  HWY_INLINE bool window(std::int64_t at) {
+  HWY_INLINE bool window(Block& block, std::int64_t at, Vec<V> bound) const {
+    if (hopeless(cost(1), block.worst)) return true;
+    if (window_is_hopeless(block, at)) return hopeless(cost(kWindow + 1), block.worst);
     for (int k = 1; k <= kWindow; ++k) {
-      update_worst();
       const Vec<V> step = cost(k);
-      if (hopeless(step)) return true;
       for (int r = 0; r < kTargets; ++r) {
         if constexpr (kCoordinates) {
-          offer(r, Join::join(row(at + r - k), step), coordinate_of(at + r - k));
-          offer(r, Join::join(row(at + r + k), step), coordinate_of(at + r + k));
+          offer(block, r, Join::join(row(at + r - k), step), coordinate_of(at + r - k));
+          offer(block, r, Join::join(row(at + r + k), step), coordinate_of(at + r + k));
         } else {
-          best_[r] = hn::Min(best_[r], Join::join(hn::Min(row(at + r - k), row(at + r + k)), step));
+          block.best[r] = hn::Min(block.best[r], Join::join(hn::Min(row(at + r - k), row(at + r + k)), step));
         }
       }
+      update_worst(block, bound);
+      if (hopeless(cost(k + 1), block.worst)) return true;
     }
-    update_worst();
-    return hopeless(cost(kWindow + 1));
+    return false;
   }
 
   /// Blocks of sources that lie before the window of the last target.
-  HWY_INLINE void search_left(std::int64_t at) {
-    std::int64_t b = (at + kTargets - 1 - kWindow - 1);
-    if (b < 0) return;
-    for (b = std::min(b / kTargets, blocks_ - 1); b >= 0; --b) {
+  HWY_INLINE void search_left(Block& block, std::int64_t at, Vec<V> bound) const {
+    const std::int64_t nearest = at + kTargets - 1 - kWindow - 1;
+    if (nearest < 0) return;
+    for (std::int64_t b = std::min(nearest / kTargets, blocks_ - 1); b >= 0; --b) {
       const Vec<V> gap = cost(std::max<std::int64_t>(kWindow + 1, at - (b * kTargets + kTargets - 1)));
-      if (hopeless(gap)) return;
-      if (b % kSuperblock == kSuperblock - 1 && hopeless(Join::join(super_min(b / kSuperblock), gap))) {
+      if (hopeless(gap, block.worst)) return;
+      if (b % kSuperblock == kSuperblock - 1 && hopeless(Join::join(super_min(b / kSuperblock), gap), block.worst)) {
         b -= kSuperblock - 1;
         continue;
       }
-      if (!hopeless(Join::join(block_min(b), gap))) evaluate(at, b);
+      if (!hopeless(Join::join(block_min(b), gap), block.worst)) evaluate(block, at, b, bound);
     }
   }
 
-  HWY_INLINE void search_right(std::int64_t at) {
+  HWY_INLINE void search_right(Block& block, std::int64_t at, Vec<V> bound) const {
     for (std::int64_t b = (at + kWindow + 1) / kTargets; b < blocks_; ++b) {
       const Vec<V> gap = cost(std::max<std::int64_t>(kWindow + 1, b * kTargets - (at + kTargets - 1)));
-      if (hopeless(gap)) return;
-      if (b % kSuperblock == 0 && hopeless(Join::join(super_min(b / kSuperblock), gap))) {
+      if (hopeless(gap, block.worst)) return;
+      if (b % kSuperblock == 0 && hopeless(Join::join(super_min(b / kSuperblock), gap), block.worst)) {
         b += kSuperblock - 1;
         continue;
       }
-      if (!hopeless(Join::join(block_min(b), gap))) evaluate(at, b);
+      if (!hopeless(Join::join(block_min(b), gap), block.worst)) evaluate(block, at, b, bound);
     }
   }
 
-  HWY_INLINE Vec<V> block_min(std::int64_t b) const { return hn::Load(d, block_min_ + b * kLanes()); }
-  HWY_INLINE Vec<V> super_min(std::int64_t s) const { return hn::Load(d, super_min_ + s * kLanes()); }
-
   /// All pairs of a block of sources and the targets.
-  HWY_INLINE void evaluate(std::int64_t at, std::int64_t b) {
+  HWY_INLINE void evaluate(Block& block, std::int64_t at, std::int64_t b, Vec<V> bound) const {
     const std::int64_t end = std::min(c_.sources, (b + 1) * kTargets);
     for (std::int64_t i = b * kTargets; i < end; ++i) {
       const Vec<V> value = row(i);
       const Vec<V> coordinate = kCoordinates ? coordinate_of(i) : Set(0);
-      for (int r = 0; r < kTargets; ++r) offer(r, Join::join(value, cost(std::abs(at + r - i))), coordinate);
+      const std::int64_t steps = at - i;
+      for (int r = 0; r < kTargets; ++r)
+        offer(block, r, Join::join(value, cost(std::abs(steps + r))), coordinate);
     }
-    update_worst();
+    update_worst(block, bound);
   }
 
-  HWY_INLINE void store(std::int64_t t) {
+  HWY_INLINE void store(const Block& block, std::int64_t t) const {
     for (int r = 0; r < kTargets; ++r) {
-      hn::Store(best_[r], d, c_.result + (t + r) * c_.pitch + line_);
-      if constexpr (kCoordinates) hn::Store(from_[r], d, c_.coordinate + (t + r) * c_.pitch + line_);
+      hn::Store(block.best[r], d, c_.result + (t + r) * c_.pitch + line_);
+      if constexpr (kCoordinates) hn::Store(block.from[r], d, c_.coordinate + (t + r) * c_.pitch + line_);
     }
   }
 
-  HWY_INLINE void next_bound() {
+  HWY_INLINE Vec<V> next_bound(Vec<V> last) const {
     alignas(64) V values[hn::MaxLanes(d)];
-    hn::Store(best_[kTargets - 1], d, values);
-    for (int i = 0; i < kLanes(); ++i)
-      values[i] = values[i] < no_value<V>() ? bound_after(values[i], c_.step, c_.euclidean) : no_value<V>();
-    bound_ = hn::Min(hn::Load(d, values), Set(c_.cap));
+    hn::Store(last, d, values);
+    for (int i = 0; i < kLanes(); ++i) {
+      const V above = bound_after(values[i], c_.step, c_.euclidean);
+      values[i] = values[i] < no_value<V>() ? above : no_value<V>();
+    }
+    return hn::Min(hn::Load(d, values), Set(c_.cap));
   }
 
   const Column<V>& c_;
@@ -230,10 +258,6 @@ class Search {
   V* block_min_;
   V* super_min_;
   int line_;
-  Vec<V> best_[kTargets];
-  Vec<V> from_[kTargets];
-  Vec<V> worst_;
-  Vec<V> bound_;
 };
 
 template <class V, class Join, bool kCoordinates>

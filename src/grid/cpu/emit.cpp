@@ -69,14 +69,16 @@ void Emitter<V>::clamp_to_border(const PerAxis<std::int64_t>& at, int count, con
   V row = no_value<V>();
   for (int k = 0; k < last; ++k)
     if (p_.border[axis(k)] == Border::sites) row = std::min(row, to_end(k, at[axis(k)]));
-  const bool ends = p_.border[axis(last)] == Border::sites;
+  V border[kRun];
+  std::fill_n(border, count, row);
+  if (p_.border[axis(last)] == Border::sites)
+    for (int i = 0; i < count; ++i) border[i] = std::min(row, to_end(last, at[axis(last)] + i));
   const std::uint8_t border_class = classes_.border_is_inside() ? 1 : 0;
-  for (int i = 0; i < count; ++i) {
-    const V border = ends ? std::min(row, to_end(last, at[axis(last)] + i)) : row;
-    if (border >= values[i] || (inside && inside[i] == border_class)) continue;
-    values[i] = border;
-    if (index) index[i] = -1;
-  }
+  for (int i = 0; inside && i < count; ++i)
+    if (inside[i] == border_class) border[i] = no_value<V>();
+  for (int i = 0; index && i < count; ++i)
+    if (border[i] < values[i]) index[i] = -1;
+  for (int i = 0; i < count; ++i) values[i] = std::min(values[i], border[i]);
 }
 
 template <class V>

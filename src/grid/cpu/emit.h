@@ -11,8 +11,6 @@
 
 namespace fathom::grid::cpu {
 
-inline constexpr int kRun = 128;  ///< most elements that are written at once
-
 template <class V>
 class Emitter {
  public:

@@ -22,7 +22,7 @@
 #include "grid/cpu/emit.h"
 #include "grid/cpu/metric.h"
 #include "grid/cpu/parallel.h"
-#include "grid/cpu/line_boundaries.h"
+#include "grid/cpu/line_starts.h"
 #include "grid/cpu/row_values.h"
 #include "grid/cpu/row_words.h"
 #include "grid/cpu/scratch.h"
@@ -85,7 +85,8 @@ struct LineScratch {
   std::int64_t* index;       ///< [extent][32]: the same of the sources, before the pass
   std::int32_t* steps;       ///< [extent][32]: to the ends of runs
   std::int32_t* run_site;    ///< [extent][32]
-  std::uint32_t* changes;    ///< [extent]
+  std::uint32_t* changes;    ///< [extent][kStripsOfRun]
+  std::uint32_t* pinned;     ///< likewise
   std::uint8_t* bytes;       ///< one row
 
   void take(Scratch& s, const Problem& p, const Extents& e) {
@@ -100,7 +101,8 @@ struct LineScratch {
     start_coordinate = s.take<V>(e.starts && e.index ? padded * kStrip : 0);
     steps = s.take<std::int32_t>(e.starts ? e.longest * kStrip : 0);
     run_site = s.take<std::int32_t>(e.starts && e.index ? e.longest * kStrip : 0);
-    changes = s.take<std::uint32_t>(e.starts ? e.longest : 0);
+    changes = s.take<std::uint32_t>(e.starts ? e.longest * kStripsOfRun : 0);
+    pinned = s.take<std::uint32_t>(e.starts ? e.longest * kStripsOfRun : 0);
     bytes = s.take<std::uint8_t>(strips_of(p.extent(p.rank - 1)) * kStrip);
   }
 };
@@ -218,6 +220,7 @@ class Transform {
     parallel_jobs(threads_, jobs, [&](int worker, std::int64_t job) {
       const Lines lines = lines_of(axis, job);
       LineScratch<V>& scratch = memory_.lines[static_cast<std::size_t>(worker)];
+      if (e_.starts) find_changes(lines, scratch);
       for (int k = 0; k < lines.strips; ++k) run_strip(lines, k, scratch);
       axis == 0 ? emit(lines, scratch) : save(lines, scratch);
       monitor_.advance(p_.extent(axis) * lines.strips);
@@ -252,7 +255,7 @@ class Transform {
     lines.at[at_axis(last())] += k * kStrip;
     const int axis = lines.axis;
     load(lines, s);
-    if (e_.starts) find_starts(lines, s);
+    if (e_.starts) find_starts(lines, k, s);
     Column<V> column;
     column.sources = sources_of(p_, axis);
     column.first_target = halo_of(p_, axis) + p_.range(axis).begin;
@@ -314,31 +317,33 @@ class Transform {
                   static_cast<std::size_t>(lanes_) * sizeof(V));
   }
 
-  /// Distances to the ends of the runs of equal classes along the axis.
-  void find_starts(const Lines& lines, LineScratch<V>& s) const {
+  /// Where the class changes along the axis.
+  void find_changes(const Lines& lines, LineScratch<V>& s) const {
     const std::int64_t extent = p_.extent(lines.axis);
-    const bool periodic = p_.border[at_axis(lines.axis)] == Border::periodic;
     const auto stride = p_.input.strides()[lines.axis] * static_cast<std::int64_t>(size_of(p_.input.dtype()));
-    const int count = static_cast<int>(std::min<std::int64_t>(kStrip, p_.extent(last()) - lines.strip * kStrip));
+    const int count = static_cast<int>(std::min<std::int64_t>(kRun, p_.extent(last()) - lines.strip * kStrip));
     const std::byte* first = p_.input.data() + offset_of(p_.input, lines.at);
-    s.changes[0] = periodic ? classes_.differing(first, first + (extent - 1) * stride, count) : 0;
+    std::fill_n(s.changes, kStripsOfRun, 0u);
+    if (p_.border[at_axis(lines.axis)] == Border::periodic)
+      classes_.differing(first, first + (extent - 1) * stride, count, s.changes);
     for (std::int64_t y = 1; y < extent; ++y)
-      s.changes[y] = classes_.differing(first + (y - 1) * stride, first + y * stride, count);
-    const bool sites = wants_coordinates(lines.axis);
-    line_boundaries(s.changes, extent, periodic, s.steps, sites ? s.run_site : nullptr, set_);
+      classes_.differing(first + (y - 1) * stride, first + y * stride, count, s.changes + y * kStripsOfRun);
+    if (!classes_.pins()) return;
+    for (std::int64_t y = 0; y < extent; ++y)
+      for (int k = 0; k < lines.strips; ++k) s.pinned[y * kStripsOfRun + k] = (&word(lines, y))[k].pinned;
+  }
 
-    const Range& range = p_.range(lines.axis);
-    const V* cost = memory_.cost[at_axis(lines.axis)];
-    for (std::int64_t y = range.begin; y < range.end; ++y) {
-      const std::uint32_t pinned = word(lines, y).pinned;
-      for (int i = 0; i < kStrip; ++i) {
-        const std::int64_t from = y * kStrip + i, to = (y - range.begin) * kStrip + i;
-        const bool is_pinned = pinned >> i & 1;
-        const std::int32_t steps = is_pinned ? 0 : s.steps[from];
-        s.start[to] = steps > extent ? no_value<V>() : cost[steps];
-        if (sites) s.start_coordinate[to] = static_cast<V>(is_pinned ? y : s.run_site[from]);
-      }
-    }
+  /// Distances to the ends of the runs of equal classes along the axis.
+  void find_starts(const Lines& lines, int k, LineScratch<V>& s) const {
+    const Runs runs{.changes = s.changes + k,
+                    .pinned = classes_.pins() ? s.pinned + k : nullptr,
+                    .pitch = kStripsOfRun,
+                    .extent = p_.extent(lines.axis),
+                    .periodic = p_.border[at_axis(lines.axis)] == Border::periodic,
+                    .targets = p_.range(lines.axis),
+                    .euclidean = p_.metric == Metric::euclidean};
+    line_starts<V>(runs, AxisCost<V>(p_, lines.axis).weight, s.steps,
+                   wants_coordinates(lines.axis) ? s.run_site : nullptr, s.start, s.start_coordinate, set_);
   }
 
   /// Indices of the nearest sites of a strip's targets, from the sources that won.
