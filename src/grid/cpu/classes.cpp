@@ -11,14 +11,17 @@ namespace {
 
 using Bytes = std::array<std::uint8_t, 32>;
 
+template <class T>
+void flag_differing(const T* __restrict a, const T* __restrict b, std::int64_t count, std::uint8_t* __restrict flags) {
+  for (std::int64_t i = 0; i < count; ++i) flags[i] = a[i] != b[i] ? 1 : 0;
+}
+
 /// flags[i] = 1 where a[i] ≠ b[i]. Floats compare as numbers: NaN differs from everything.
 void flag_differences(DType dtype, const std::byte* a, const std::byte* b, std::int64_t count, std::uint8_t* flags) {
   if (dtype == DType::boolean) dtype = DType::uint8;
   visit_dtype(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const T* x = reinterpret_cast<const T*>(a);
-    const T* y = reinterpret_cast<const T*>(b);
-    for (std::int64_t i = 0; i < count; ++i) flags[i] = x[i] != y[i] ? 1 : 0;
+    flag_differing(reinterpret_cast<const T*>(a), reinterpret_cast<const T*>(b), count, flags);
   });
 }
 

@@ -2,13 +2,14 @@
 //
 //   result(y) = min over sources i of  source(i) ⊕ cost(|y − i|),   ⊕ = + (Euclidean, taxicab) or max (chessboard).
 //
-// Sources are searched outwards from each block of 8 targets: first a window, one step at a time, then whole blocks of 8
-// sources, skipped or ended by lower bounds. Rounding is monotone, so the bounds hold for floating-point values too:
-// the result is the brute-force minimum to the last bit, whatever the order of the search.
+// The nearest sources are tried first, one step outwards at a time, for 8 targets at once; where that settles it, which is
+// where sites are near, nothing else is done. Farther targets take the divide and conquer of column_envelope-inl.h
+// (additive metrics) or the bounded search of column_blocks-inl.h (chessboard). The result is the brute-force minimum to the
+// last bit, also in floating point, whatever the order of the search.
 //
-// Source: separable passes of Hirata 1996 and Meijster et al. 2000; departs by searching with bounds instead of building
-// envelopes: one code for every metric, spacing and tie rule, and all lanes busy. Cost per line of n: O(n) where distances
-// are short or sites lie together; at worst O(n²/64) tests of a bound.
+// Source: separable passes of Hirata 1996 and Meijster et al. 2000; departs by searching with bounds where they build
+// envelopes: one code for every metric, spacing and tie rule, all lanes busy. Cost per line of n: O(n) where sites are
+// near, O(n log n) where they are far.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,6 @@ namespace fathom::grid::cpu {
 inline constexpr int kTargets = 8;                       ///< targets of one search
 inline constexpr int kWindow = 16;                       ///< steps of the window
 inline constexpr int kPad = kWindow + kTargets;          ///< rows of `no_value` around the sources
-inline constexpr int kSuperblock = 8;                    ///< blocks that share a coarse bound
 
 /// Rows are 32 values; `source` is cut into groups of as many lines as the vectors have lanes, see source_at().
 template <class V>
@@ -33,12 +33,13 @@ struct Column {
   std::int64_t origin = 0;        ///< coordinate of source row 0; negative if the axis is periodic
   std::int64_t extent = 0;        ///< of the axis; coordinates are taken modulo it
   const V* cost = nullptr;        ///< cost of 0 … sources + kPad steps
-  V step = 1;                     ///< how much the distance (the root of a Euclidean value) may change per step
   V cap = no_cap<V>();            ///< values ≥ cap need not be found
   bool euclidean = true;
   bool chessboard = false;
   V* source = nullptr;            ///< (sources + 2·kPad) · 32
   V* bounds = nullptr;            ///< scratch: bounds_size(sources)
+  std::int32_t* candidates = nullptr;  ///< scratch: candidates_size(sources)
+  std::int32_t* far = nullptr;    ///< scratch: sources / 8 + 1
   const V* start = nullptr;       ///< [targets][32]: values known beforehand, or null
   const V* start_coordinate = nullptr;  ///< [targets][32]: what they come from
   std::int64_t pitch = kStrip;    ///< between rows of result and coordinate
@@ -46,8 +47,9 @@ struct Column {
   V* coordinate = nullptr;        ///< likewise: of the lowest source that gives the result; null: not wanted
 };
 
-/// Values in Column::bounds.
+/// Values in Column::bounds, numbers in Column::candidates.
 std::int64_t bounds_size(std::int64_t sources);
+std::int64_t candidates_size(std::int64_t sources);
 
 /// Lanes of a vector of V.
 template <class V>

@@ -77,6 +77,8 @@ template <class V>
 struct LineScratch {
   V* source;
   V* bounds;
+  std::int32_t* candidates;
+  std::int32_t* far;
   V* start;
   V* start_coordinate;
   V* result;                 ///< [targets + 7][kRun]
@@ -93,6 +95,8 @@ struct LineScratch {
     const std::int64_t padded = e.most_targets + kTargets;
     source = s.take<V>((e.longest + 2 * kPad) * kStrip);
     bounds = s.take<V>(bounds_size(e.longest));
+    candidates = s.take<std::int32_t>(candidates_size(e.longest));
+    far = s.take<std::int32_t>(e.longest / kTargets + 1);
     result = s.take<V>(padded * kRun);
     coordinate = s.take<V>(e.index ? padded * kRun : 0);
     found = s.take<std::int64_t>(e.index ? padded * kRun : 0);
@@ -263,12 +267,13 @@ class Transform {
     column.origin = -halo_of(p_, axis);
     column.extent = p_.extent(axis);
     column.cost = memory_.cost[at_axis(axis)];
-    if constexpr (std::is_floating_point_v<V>) column.step = p_.spacing[at_axis(axis)];
     column.cap = cap_;
     column.euclidean = p_.metric == Metric::euclidean;
     column.chessboard = p_.metric == Metric::chessboard;
     column.source = s.source;
     column.bounds = s.bounds;
+    column.candidates = s.candidates;
+    column.far = s.far;
     column.start = e_.starts ? s.start : nullptr;
     column.start_coordinate = s.start_coordinate;
     column.pitch = kRun;
