@@ -204,7 +204,7 @@ class Transform {
       alignas(64) V values[kStrip];
       std::int64_t index[kStrip];
       const std::int64_t x0 = (e_.first_strip + job) * kStrip;
-      values_in_row(memory_.words[e_.first_strip + job], x0, values, e_.index ? index : nullptr);
+      values_in_row(memory_.words[e_.first_strip + job], x0, 0, values, e_.index ? index : nullptr);
       PerAxis<std::int64_t> at{};
       at[0] = std::max(p_.range(0).begin, x0);
       const std::int64_t skip = at[0] - x0, end = std::min(p_.range(0).end, x0 + kStrip);
@@ -212,8 +212,8 @@ class Transform {
     });
   }
 
-  void values_in_row(const RowWord& word, std::int64_t x0, V* values, std::int64_t* index) const {
-    const Row row{x0, p_.extent(last()), classes_.boundaries(), p_.metric == Metric::euclidean};
+  void values_in_row(const RowWord& word, std::int64_t x0, std::int64_t pitch, V* values, std::int64_t* index) const {
+    const Row row{x0, p_.extent(last()), classes_.boundaries(), p_.metric == Metric::euclidean, pitch};
     row_values(word, row, AxisCost<V>(p_, last()).weight, values, index, set_);
   }
 
@@ -300,26 +300,30 @@ class Transform {
   void load(const Lines& lines, LineScratch<V>& s) const {
     const bool from_words = lines.axis == last() - 1;
     const std::int64_t extent = p_.extent(lines.axis), halo = halo_of(p_, lines.axis);
-    alignas(64) V row[kStrip];
+    const std::int64_t pitch = source_pitch(lines.axis);
     for (std::int64_t y = 0; y < extent; ++y) {
       std::int64_t* index = carries_index() ? s.index + y * kStrip : nullptr;
-      const V* values = row;
+      V* source = source_row(s, lines.axis, y + halo);
       if (from_words) {
-        values_in_row(word(lines, y), lines.strip * kStrip, row, index);
+        values_in_row(word(lines, y), lines.strip * kStrip, pitch, source, index);
       } else {
-        values = buffered_values(lines, y);
+        copy_groups(buffered_values(lines, y), lanes_, source, pitch);
         if (index) std::copy_n(buffered_index(lines, y), kStrip, index);
       }
-      place(s.source, lines.axis, y + halo, values);
-      if (y < halo) place(s.source, lines.axis, y + halo + extent, values);
-      if (y >= extent - halo) place(s.source, lines.axis, y + halo - extent, values);
+    }
+    for (std::int64_t y = 0; y < halo; ++y) {
+      copy_groups(source_row(s, lines.axis, extent + y), pitch, source_row(s, lines.axis, y), pitch);
+      copy_groups(source_row(s, lines.axis, halo + y), pitch, source_row(s, lines.axis, halo + extent + y), pitch);
     }
   }
 
-  void place(V* source, int axis, std::int64_t source_row, const V* values) const {
-    for (int line = 0; line < kStrip; line += lanes_)
-      std::memcpy(source + source_at(sources_of(p_, axis), lanes_, source_row, line), values + line,
-                  static_cast<std::size_t>(lanes_) * sizeof(V));
+  /// Values between the groups of a row of sources.
+  std::int64_t source_pitch(int axis) const { return source_at(sources_of(p_, axis), lanes_, -kPad, lanes_); }
+  V* source_row(const LineScratch<V>& s, int axis, std::int64_t row) const {
+    return s.source + source_at(sources_of(p_, axis), lanes_, row, 0);
+  }
+  void copy_groups(const V* from, std::int64_t from_pitch, V* to, std::int64_t to_pitch) const {
+    for (int g = 0; g * lanes_ < kStrip; ++g) std::copy_n(from + g * from_pitch, lanes_, to + g * to_pitch);
   }
 
   /// Where the class changes along the axis.

@@ -70,18 +70,22 @@ void row_steps(const RowWord& word, const Row& row, std::uint32_t* distance, std
 
 // Plain loops: the compiler makes them vectors of each instruction set.
 template <class V>
-void values_from_steps(const std::uint32_t* steps, const Row& row, V weight, V* values) {
-  if (row.euclidean) {
-    for (int i = 0; i < kStrip; ++i) {
-      const auto s = static_cast<V>(static_cast<std::int32_t>(steps[i]));
-      const V value = weight * (s * s);
-      values[i] = steps[i] >> 31 ? no_value<V>() : value;
-    }
-  } else {
-    for (int i = 0; i < kStrip; ++i) {
-      const V value = weight * static_cast<V>(static_cast<std::int32_t>(steps[i]));
-      values[i] = steps[i] >> 31 ? no_value<V>() : value;
-    }
+HWY_INLINE void group_values(const std::uint32_t* steps, bool euclidean, V weight, V* values) {
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<V>()));
+  for (int i = 0; i < kLanes; ++i) {
+    const auto s = static_cast<V>(static_cast<std::int32_t>(steps[i]));
+    const V value = euclidean ? weight * (s * s) : weight * s;
+    values[i] = steps[i] >> 31 ? no_value<V>() : value;
+  }
+}
+
+template <class V>
+HWY_INLINE void values_from_steps(const std::uint32_t* steps, const Row& row, V weight, V* values) {
+  const auto lane_count = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<V>()));
+  const std::int64_t pitch = row.pitch ? row.pitch : lane_count;
+  for (int g = 0; g * lane_count < kStrip; ++g) {
+    if (row.euclidean) group_values(steps + g * lane_count, true, weight, values + g * pitch);
+    else group_values(steps + g * lane_count, false, weight, values + g * pitch);
   }
 }
 

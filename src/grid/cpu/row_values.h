@@ -15,9 +15,11 @@ struct Row {
   std::int64_t extent = 0;  ///< of the row
   bool changes = false;     ///< bits mark changes of class, not sites
   bool euclidean = true;    ///< values are squares
+  /// Values are written in groups of as many elements as vectors have lanes, `pitch` values apart; 0: without gaps.
+  std::int64_t pitch = 0;
 };
 
-/// Values of the 32 elements of a strip: weight times the steps to the nearest site in the row, or their square.
+/// Values of the 32 elements of a strip, in groups: weight times the steps to the nearest site in the row, or their square.
 /// @param index  [32], coordinate of that site in [0, extent), the lower of two, anything without one; null: not wanted
 void row_values(const RowWord& word, const Row& row, std::int32_t weight, std::int32_t* values, std::int64_t* index,
                 InstructionSet instruction_set);
