@@ -174,6 +174,7 @@ void AtomicFile::open_beside() {
 
 void AtomicFile::commit() {
   if (!stream_) throw InternalError("a file was committed twice");
+  // An earlier write failed unseen; errno is its reason unless something else failed since.
   if (ferror(stream_)) fail("cannot be written", errno != 0 ? errno : EIO);
   if (fflush(stream_) != 0) fail("cannot be written", errno);
   if (!direct_) {
