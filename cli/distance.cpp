@@ -176,7 +176,7 @@ CLI::App* declare_distance(CLI::App& app, DistanceArguments& a) {
   verb->add_option("--sites", a.sites, "zero, nonzero, labels, '>=V', '<=V' or '==V' (default zero)");
   verb->add_option("--metric", a.metric, "euclidean, taxicab or chessboard (default euclidean)");
   verb->add_option("--spacing", a.spacing,
-                   "Size of an element, one number or one per axis, in the shape's order (default: the file's, else 1)");
+                   "Size of an element: one number, or one per axis in the shape's order (default: the file's or 1)");
   verb->add_option("--border", a.border, "open, sites or periodic; one or one per axis (default open)");
   verb->add_flag("--signed", a.signed_distance, "Negative inside, positive outside");
   verb->add_option("--surface", a.surface, "Where a signed field is zero: faces or centers (default faces)");

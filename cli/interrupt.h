@@ -5,8 +5,8 @@
 
 namespace fathom::cli {
 
-/// Takes over SIGINT, SIGTERM and SIGHUP for the rest of the process, and makes a closed pipe and a file grown too large
-/// ordinary write errors.
+/// Takes over SIGINT, SIGTERM and SIGHUP for the rest of the process, and makes a closed pipe and a file grown too
+/// large ordinary write errors.
 /// Call once, before any other thread starts.
 void watch_signals();
 
