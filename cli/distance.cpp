@@ -129,8 +129,10 @@ io::WriteReport write_array(const PlannedOutput& output, const Array& array, con
                             const io::Metadata* metadata, PendingFiles& files) {
   io::WriteOptions options;
   options.format = output.format;
-  if (output.path == "-") return io::write("-", array.view(), plan.options.spacing, metadata, options);
-  return io::write(files.add(output.path), array.view(), plan.options.spacing, metadata, options);
+  if (output.kind == PlannedOutput::Kind::coordinates) return io::write(files.add(output.path), array.view());
+  const std::vector<double>& spacing = plan.options.spacing;
+  if (output.path == "-") return io::write("-", array.view(), spacing, metadata, options);
+  return io::write(files.add(output.path), array.view(), spacing, metadata, options);
 }
 
 void write_chart(const DistanceArguments& arguments, const Plan& plan, const Array& field, PendingFiles& files) {

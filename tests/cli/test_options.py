@@ -110,10 +110,12 @@ def test_signed(fathom):
     assert faces[4, 2] == 0.5 and faces[4, 3] == -0.5
 
 
-def test_nearest_and_coordinates(fathom):
+@pytest.mark.parametrize("scale, options", [(1, []), (2, ["--spacing", "2"])])
+def test_nearest_and_coordinates(fathom, scale, options):
     a = random_mask((5, 6, 7), 0.97)
     _, expected = oracle.transform(a)
-    out = run(fathom, a, "--nearest", "nearest.npy", "--coordinates", "coordinates.npy")
+    out = run(fathom, a, "--nearest", "nearest.npy", "--coordinates", "coordinates.npy", *options)
+    out = out / scale
     nearest = np.load(fathom.directory / "nearest.npy")
     coordinates = np.load(fathom.directory / "coordinates.npy")
     assert nearest.dtype == np.int32 and coordinates.dtype == np.int32
