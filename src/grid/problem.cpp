@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,12 @@
 namespace fathom::grid {
 
 namespace {
+
+std::string text(double value) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%g", value);
+  return buffer;
+}
 
 std::string count(std::size_t n, const char* noun) {
   return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
@@ -32,7 +39,7 @@ PerAxis<T> per_axis(const std::vector<T>& values, int rank, T otherwise, const c
 void check_spacing(const PerAxis<double>& spacing, int rank) {
   for (std::size_t k = 0; k < static_cast<std::size_t>(rank); ++k)
     if (!(spacing[k] >= kLeastSpacing && spacing[k] <= kLargestSpacing))
-      throw InvalidArgument("the spacing of axis " + std::to_string(k) + " is " + std::to_string(spacing[k]) +
+      throw InvalidArgument("the spacing of axis " + std::to_string(k) + " is " + text(spacing[k]) +
                             "; spacings are finite and greater than 0 (1e-100 to 1e100)");
 }
 
@@ -170,7 +177,7 @@ Problem make_problem(const AnyConstView& input, const DistanceOptions& options, 
   p.max_distance = options.max_distance;
   check_spacing(p.spacing, p.rank);
   if (!(p.max_distance >= 0))
-    throw InvalidArgument("the maximum distance is " + std::to_string(p.max_distance) + "; it must be 0 or more");
+    throw InvalidArgument("the maximum distance is " + text(p.max_distance) + "; it must be 0 or more");
   p.caller_rank = p.rank;
   for (int k = 0; k < p.rank; ++k) {
     const auto i = static_cast<std::size_t>(k);
