@@ -23,8 +23,8 @@
 //   #endif
 //
 // Lanes() is 1 in the baseline of x86-64 with an old Highway or compiler (HWY_SCALAR, which lacks the operations
-// between lanes), else at least 16 bytes' worth. Headers with such loops use the guard that Highway documents for -inl.h files:
-// #if defined(FATHOM_..._INL_H) == defined(HWY_TARGET_TOGGLE).
+// between lanes), else at least 16 bytes' worth. Headers with such loops use the guard that Highway documents for
+// -inl.h files: #if defined(FATHOM_..._INL_H) == defined(HWY_TARGET_TOGGLE).
 #pragma once
 
 // Named in the public enum are the platform's baseline, AVX2 and AVX-512; more would only cost compile time.

@@ -1,5 +1,5 @@
-// The fast engine against integer references that share nothing with it: every instruction set and thread count, regions,
-// limits, strides, types.
+// The fast engine against integer references that share nothing with it: every instruction set and thread count,
+// regions, limits, strides, types.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -176,7 +176,8 @@ void expect_equal(const Case& c, const DistanceOptions& options, const Array& re
   for (std::int64_t z = region[0].begin; z < region[0].end; ++z)
     for (std::int64_t y = region[1].begin; y < region[1].end; ++y)
       for (std::int64_t x = region[2].begin; x < region[2].end; ++x, ++value) {
-        const std::int64_t squared = c.reference.squared[static_cast<std::size_t>((z * c.reference.y + y) * c.reference.x + x)];
+        const std::int64_t index = (z * c.reference.y + y) * c.reference.x + x;
+        const std::int64_t squared = c.reference.squared[static_cast<std::size_t>(index)];
         const T wanted = expected<T>(squared, options.max_distance, unit, root);
         ASSERT_EQ(*value, wanted) << c.name << " at " << z << ", " << y << ", " << x << ", "
                                   << name_of(options.execution.instruction_set) << ", "
@@ -232,7 +233,8 @@ TEST(Plain, EqualsBruteForceOnSmallShapes) {
 
 TEST(Plain, EqualsSeparableReferenceOnMediumShapes) {
   std::mt19937 random(2);
-  const Shape shapes[] = {{1000, 777}, {61, 1500}, {1500, 61}, {333, 2}, {2, 333}, {20000}, {130, 131, 129}, {40, 300, 20}, {300, 17, 33}};
+  const Shape shapes[] = {{1000, 777}, {61, 1500},      {1500, 61},    {333, 2},     {2, 333},
+                          {20000},     {130, 131, 129}, {40, 300, 20}, {300, 17, 33}};
   for (const Shape& shape : shapes)
     for (int kind = 0; kind < kArrangements; ++kind) {
       expect_everywhere(make_case(shape, kind, random, false));
@@ -343,14 +345,15 @@ TEST(Plain, WritesStridedOutputs) {
       DistanceOptions options = nonzero_options();
       options.execution.instruction_set = set;
       DistanceOutputs outputs;
-      outputs.distance = AnyView(reinterpret_cast<std::byte*>(memory.data() + (rows - 1) * pitch), DType::float32, c.shape,
-                                 Strides{-pitch, 1});
+      auto* const last_row = reinterpret_cast<std::byte*>(memory.data() + (rows - 1) * pitch);
+      outputs.distance = AnyView(last_row, DType::float32, c.shape, Strides{-pitch, 1});
       distance_transform(dense_view(c), options, outputs);
       for (std::int64_t y = 0; y < rows; ++y)
         for (std::int64_t x = 0; x < pitch; ++x) {
           const std::int64_t squared = x < width ? c.reference.squared[static_cast<std::size_t>(y * width + x)] : 0;
           const float wanted = x < width ? expected<float>(squared, options.max_distance, 1, true) : -1.0f;
-          ASSERT_EQ(memory[static_cast<std::size_t>((rows - 1 - y) * pitch + x)], wanted) << c.name << ": " << y << ", " << x;
+          const auto place = static_cast<std::size_t>((rows - 1 - y) * pitch + x);
+          ASSERT_EQ(memory[place], wanted) << c.name << ": " << y << ", " << x;
         }
     }
   }

@@ -33,13 +33,14 @@ Plan make_plan(const Problem& problem, int threads) {
   if (threads > 1)
     plan.jobs = std::min<std::int64_t>(plan.region.end - plan.region.begin, std::int64_t{threads} * kJobsPerThread);
   plan.pitch = row_pitch(round_up(frame.box.plane(), 64) + kPackSlack);
-  plan.squares = std::max(frame.box.middle, frame.box.fast) + 64;
+  plan.squares = std::max(frame.box.middle, frame.box.fast) + kSquaresSlack;
   return plan;
 }
 
 struct Memory {
   Shared shared;
-  std::uint32_t *wide_squares, *narrow_squares;  ///< [2·plan.squares + 1]
+  std::uint32_t *wide, *twice;  ///< [2·plan.squares + 1], of shared.squares
+  std::uint16_t* narrow;        ///< the same
   Job* jobs;
   std::byte* workers;
   std::size_t worker_bytes;
@@ -53,10 +54,12 @@ Memory carve(Arena& arena, const Plan& plan, InstructionSet set, int threads) {
   bits.words = arena.take<std::uint16_t>(blocks * plan.pitch);
   bits.above = arena.take<std::uint16_t>(blocks * plan.pitch);
   bits.below = arena.take<std::uint16_t>(plan.jobs * plan.pitch);
-  memory.wide_squares = arena.take<std::uint32_t>(2 * plan.squares + 1);
-  memory.narrow_squares = arena.take<std::uint32_t>(2 * plan.squares + 1);
+  memory.wide = arena.take<std::uint32_t>(2 * plan.squares + 1);
+  memory.twice = arena.take<std::uint32_t>(2 * plan.squares + 1);
+  memory.narrow = arena.take<std::uint16_t>(2 * plan.squares + 1);
   memory.jobs = arena.take<Job>(plan.jobs);
-  memory.worker_bytes = plan.frame.box.middle == 1 ? worker_bytes_2d(plan.frame, set) : worker_bytes_3d(plan.frame, set);
+  const auto worker_bytes = plan.frame.box.middle == 1 ? worker_bytes_2d : worker_bytes_3d;
+  memory.worker_bytes = worker_bytes(plan.frame, set);
   memory.workers = arena.take<std::byte>(static_cast<std::int64_t>(memory.worker_bytes) * threads);
   return memory;
 }
@@ -64,11 +67,11 @@ Memory carve(Arena& arena, const Plan& plan, InstructionSet set, int threads) {
 void fill_squares(const Plan& plan, Memory& memory) {
   for (std::int64_t i = 0; i <= 2 * plan.squares; ++i) {
     const std::int64_t square = (i - plan.squares) * (i - plan.squares);
-    memory.wide_squares[i] = static_cast<std::uint32_t>(std::min<std::int64_t>(square, kNoSite32 - 1));
-    memory.narrow_squares[i] = static_cast<std::uint32_t>(std::min<std::int64_t>(square, 0xFFFF)) * 0x10001u;
+    memory.wide[i] = static_cast<std::uint32_t>(std::min<std::int64_t>(square, kNoSite32 - 1));
+    memory.narrow[i] = static_cast<std::uint16_t>(std::min<std::int64_t>(square, 0xFFFF));
+    memory.twice[i] = memory.narrow[i] * 0x10001u;
   }
-  memory.shared.wide_squares = memory.wide_squares + plan.squares;
-  memory.shared.narrow_squares = memory.narrow_squares + plan.squares;
+  memory.shared.squares = {memory.wide + plan.squares, memory.narrow + plan.squares, memory.twice + plan.squares};
 }
 
 }  // namespace
@@ -79,8 +82,8 @@ bool plain_serves(const Problem& problem) {
                       problem.sites.rule != Sites::Rule::labels && !problem.outputs.nearest.present() &&
                       !problem.outputs.coordinates.present() && problem.rank >= 1 && problem.rank <= 3;
   if (!simple) return false;
-  // Distances along the slow axis stay below kNoSite16, squared distances below kNoSite32; "no site" plus the squares of
-  // offsets along the other axes stays below 2³².
+  // Distances along the slow axis stay below kNoSite16, squared distances below kNoSite32; "no site" plus the squares
+  // of offsets along the other axes stays below 2³².
   constexpr std::int64_t kLongest = 0x7FFF;
   std::int64_t diagonal = 0;
   for (int k = 0; k < problem.rank; ++k) {

@@ -1,9 +1,9 @@
-// Two axes: blocks of rows from the bottom up. In each block the distances along the slow axis are rebuilt from bits and
-// carries; then every row is solved along the fast axis, segment by segment, near ones by a window as soon as the row is
-// there, far ones by a search over all rows of the block in lock step.
+// Two axes: blocks of rows from the bottom up. In each block the distances along the slow axis are rebuilt from bits
+// and carries; then every row is solved along the fast axis, segment by segment, near ones by a window as soon as the
+// row is there, far ones by a search over all rows of the block in lock step.
 //
-// Which is which follows from the rows just finished: distances change by at most 1 per row. Where nothing is known yet,
-// a few columns' distances along the slow axis give a first bound.
+// Which is which follows from the rows just finished: distances change by at most 1 per row. Where nothing is known
+// yet, a few columns' distances along the slow axis give a first bound.
 //
 // Source: separable passes (Meijster et al. 2000, Felzenszwalb & Huttenlocher 2012); bounds from finished rows are
 // Fathom's. Cost: see plain_window-inl.h and plain_search-inl.h.
@@ -30,7 +30,8 @@ struct Scratch {
   std::uint16_t* rows;     ///< [kBlock][pitch], distances along the slow axis
   std::uint16_t* squares;  ///< one row of their squares, kWindowPad of 65535 before it and after
   std::int64_t squares_length;
-  RowSearch<D32> search;
+  RowSearch<D16Block> search16;
+  RowSearch<D32> search32;
   int* reach;           ///< [segments], bound at the row last finished
   int* block_reach;     ///< [segments], the same for any row of the block at hand
   std::uint32_t* most;  ///< [segments], largest squared distance of the block's first row
@@ -43,17 +44,13 @@ int segment_count(const Frame& frame) {
 
 Scratch carve(Arena& arena, const Frame& frame) {
   const std::int64_t columns = round_up(frame.box.fast, 64) + kPackSlack;
-  const std::int64_t line = frame.box.fast + kSegment + kSearchSlack;
   Scratch s;
   s.pitch = row_pitch(columns + kSegment);
   s.rows = arena.take<std::uint16_t>(kBlock * s.pitch);
   s.squares_length = columns + kSegment + 2 * kWindowPad;
   s.squares = arena.take<std::uint16_t>(s.squares_length);
-  s.search.memory.values = arena.take<std::uint32_t>(line * kLanes32);
-  s.search.memory.results = arena.take<std::uint32_t>(line * kLanes32);
-  s.search.memory.position = arena.take<std::int32_t>(line);
-  s.search.memory.before = arena.take<std::int32_t>(line);
-  s.search.rows = arena.take<std::uint32_t>(kLanes32 * kSegment);
+  s.search16.carve(arena, frame.box.fast);
+  s.search32.carve(arena, frame.box.fast);
   s.reach = arena.take<int>(segment_count(frame));
   s.block_reach = arena.take<int>(segment_count(frame));
   s.most = arena.take<std::uint32_t>(segment_count(frame));
@@ -70,9 +67,8 @@ class Solver {
         writer_(frame),
         segments_(segment_count(frame)),
         columns_(round_up(frame.box.fast, kLanes16)) {
-    s_.search.squares = {shared.wide_squares, shared.narrow_squares};
-    s_.search.frame = &frame_;
-    s_.search.writer = &writer_;
+    s_.search16.share(frame_, shared.squares, writer_);
+    s_.search32.share(frame_, shared.squares, writer_);
     std::fill_n(s_.squares, s_.squares_length, kNone<std::uint16_t>);
     for (int r = 0; r < kBlock; ++r) std::fill_n(s_.rows + r * s_.pitch + columns_, kPackSlack, kNoSite16);
   }
@@ -119,7 +115,8 @@ class Solver {
       if (near && r >= first && r < end)
         solve_near(writer_.row(top + r - frame_.slow.begin, 0), least, r == first);
     }
-    solve_far(top, first, end);
+    solve_far(s_.search16, kWindowReach, kNarrowReach, top, first, end);
+    solve_far(s_.search32, kNarrowReach, frame_.reach, top, first, end);
     for (int s = 0; s < segments_; ++s)
       s_.reach[s] = std::min(s_.block_reach[s], reach_from(frame_, s_.most[s]));
   }
@@ -136,7 +133,7 @@ class Solver {
       hn::Store(up, d, below_ + x);
       const V16 distance = hn::Min(up, hn::Load(d, row + x));
       hn::Store(distance, d, row + x);
-      const V16 square = narrow_squares(distance);
+      const V16 square = narrow_squares(d, distance);
       hn::Store(square, d, squares + x);
       least = hn::Min(least, square);
     }
@@ -158,19 +155,26 @@ class Solver {
     }
   }
 
-  void solve_far(std::int64_t top, int first, int end) {
-    for (Run run = next_run(s_.block_reach, 0, segments_, kWindowReach); run.begin < segments_;
-         run = next_run(s_.block_reach, run.end, segments_, kWindowReach)) {
-      for (int r = first; r < end; r += kLanes32) {
-        OutputTile tile;
-        tile.count = std::min(kLanes32, end - r);
-        tile.bounding = r == first;
-        DistanceRows source;
-        for (int i = 0; i < kLanes32; ++i) source.row[i] = s_.rows + std::min(r + i, end - 1) * s_.pitch;
-        for (int i = 0; i < tile.count; ++i) tile.row[i] = writer_.row(top + r + i - frame_.slow.begin, 0);
-        s_.search.solve(source, tile, run, s_.block_reach, s_.most);
-      }
-    }
+  SegmentBounds bounds() const { return {s_.block_reach, s_.block_reach, segments_}; }
+
+  /// Rows [first, end) of the block where the bound is in (above, upto].
+  template <class D>
+  void solve_far(const RowSearch<D>& search, int above, int upto, std::int64_t top, int first, int end) {
+    for (Run run = next_run(bounds(), 0, above, upto); run.begin < segments_;
+         run = next_run(bounds(), run.end, above, upto))
+      for (int r = first; r < end; r += kLanes<D>)
+        solve_tile(search, run, top, r, std::min(kLanes<D>, end - r), r == first);
+  }
+
+  template <class D>
+  void solve_tile(const RowSearch<D>& search, const Run& run, std::int64_t top, int first, int count, bool bounding) {
+    OutputTile tile;
+    tile.count = count;
+    tile.bounding = bounding;
+    DistanceRows<D> source;
+    for (int i = 0; i < kLanes<D>; ++i) source.row[i] = s_.rows + (first + std::min(i, count - 1)) * s_.pitch;
+    for (int i = 0; i < count; ++i) tile.row[i] = writer_.row(top + first + i - frame_.slow.begin, 0);
+    search.solve(source, tile, run, bounds(), s_.most);
   }
 
   const Frame& frame_;

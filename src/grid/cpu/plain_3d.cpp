@@ -1,6 +1,7 @@
-// Three axes: planes from the bottom up. In each plane the distances along the slow axis follow from bits and carries; the
-// middle axis is solved in strips of adjacent columns, one per lane; the fast axis in tiles of rows, segment by segment,
-// by a window where the nearest site is near and by a search over the rows of the tile in lock step where it is far.
+// Three axes: planes from the bottom up. In each plane the distances along the slow axis follow from bits and carries;
+// the middle axis is solved in strips of adjacent columns, one per lane; the fast axis in tiles of rows, segment by
+// segment, by a window where the nearest site is near and by a search over the rows of the tile in lock step where it
+// is far.
 //
 // Which is which follows from the plane just finished: distances change by at most 1 per plane. While all bounds of a
 // plane are at most kNarrowReach, everything runs in 16 bits.
@@ -45,21 +46,12 @@ struct Scratch {
   RowSearch<D16> search16;
   RowSearch<D32> search32;
   int* reach;             ///< [tiles][segments], bound on the distances in a tile's segment
+  int* span;              ///< [tiles][segments], bound on their part along one axis
   int* strip_reach;       ///< [tiles], bound on the distances that a strip can influence
+  int* strip_span;        ///< [tiles], bound on their part along one axis
   std::uint32_t* most;    ///< [tiles][segments], largest squared distance found
   std::uint8_t* crowded;  ///< [strips], most candidates of the strip were needed when last counted
 };
-
-template <class T>
-SearchMemory<T> carve_search(Arena& arena, std::int64_t length, std::int64_t lanes) {
-  const std::int64_t line = length + kSegment + kSearchSlack;
-  SearchMemory<T> memory;
-  memory.values = arena.take<T>(line * lanes);
-  memory.results = arena.take<T>(line * lanes);
-  memory.position = arena.take<std::int32_t>(line);
-  memory.before = arena.take<std::int32_t>(line);
-  return memory;
-}
 
 Scratch carve(Arena& arena, const Frame& frame) {
   const Box& box = frame.box;
@@ -75,11 +67,11 @@ Scratch carve(Arena& arena, const Frame& frame) {
   s.narrow = arena.take<std::uint16_t>(rows * s.narrow_pitch);
   s.wide_pitch = row_pitch(box.fast + kLanes16);
   s.wide = arena.take<std::uint32_t>(rows * s.wide_pitch);
-  s.search16.memory = carve_search<std::uint16_t>(arena, line, kLanes16);
-  s.search16.rows = arena.take<std::uint16_t>(kLanes16 * kSegment);
-  s.search32.memory = carve_search<std::uint32_t>(arena, line, kLanes32);
-  s.search32.rows = arena.take<std::uint32_t>(kLanes32 * kSegment);
+  s.search16.carve(arena, line);
+  s.search32.carve(arena, line);
   s.reach = arena.take<int>(bounds);
+  s.span = arena.take<int>(bounds);
+  s.strip_span = arena.take<int>(pieces(frame.middle, kTile));
   s.strip_reach = arena.take<int>(pieces(frame.middle, kTile));
   s.most = arena.take<std::uint32_t>(bounds);
   s.crowded = arena.take<std::uint8_t>((box.fast + kLanes16 - 1) / kLanes16);
@@ -92,14 +84,14 @@ class Solver {
       : frame_(frame),
         bits_(shared.bits),
         below_(shared.bits.below + job * shared.bits.pitch),
-        squares_{shared.wide_squares, shared.narrow_squares},
+        squares_(shared.squares),
         s_(scratch),
         writer_(frame),
         tiles_(static_cast<int>(pieces(frame.middle, kTile))),
         segments_(static_cast<int>(pieces(frame.fast, kSegment))),
         columns_(round_up(frame.box.plane(), kLanes16)) {
-    share(s_.search16);
-    share(s_.search32);
+    s_.search16.share(frame, squares_, writer_);
+    s_.search32.share(frame, squares_, writer_);
     const std::int64_t rows = frame.middle.end - frame.middle.begin;
     std::fill_n(s_.narrow, rows * s_.narrow_pitch, kNone<std::uint16_t>);
     std::fill_n(s_.strip, s_.strip_rows * kLanes16, kNone<std::uint16_t>);
@@ -112,10 +104,10 @@ class Solver {
       sweep_down(bits_.words + block * bits_.pitch, bits_.above + block * bits_.pitch, columns_, s_.planes, s_.pitch);
       if (block == job.end - 1) first_bound();
       for (int r = kBlock - 1; r >= 0; --r) {
-        sweep_up(bits_.words + block * bits_.pitch, r);
+        const int least = sweep_up(bits_.words + block * bits_.pitch, r);
         for (int i = 0; i < tiles_ * segments_; ++i) s_.reach[i] = std::min(frame_.reach, s_.reach[i] + 1);
         const std::int64_t slow = block * kBlock + r;
-        if (slow >= frame_.slow.begin && slow < frame_.slow.end) solve_plane(plane(r), slow - frame_.slow.begin);
+        if (slow >= frame_.slow.begin && slow < frame_.slow.end) solve_plane(plane(r), least, slow - frame_.slow.begin);
       }
       monitor.advance(1);
     }
@@ -123,15 +115,11 @@ class Solver {
   }
 
  private:
-  template <class D>
-  void share(RowSearch<D>& search) {
-    search.squares = squares_;
-    search.frame = &frame_;
-    search.writer = &writer_;
-  }
-
   std::uint16_t* plane(int r) const { return s_.planes + r * s_.pitch; }
   int* reach_of(int tile) const { return s_.reach + static_cast<std::int64_t>(tile) * segments_; }
+  SegmentBounds bounds_of(int tile) const {
+    return {reach_of(tile), s_.span + static_cast<std::int64_t>(tile) * segments_, segments_};
+  }
   std::uint32_t* most_of(int tile) const { return s_.most + static_cast<std::int64_t>(tile) * segments_; }
 
   /// Rows [begin, end) of the box in a tile.
@@ -168,20 +156,26 @@ class Solver {
     return farthest;
   }
 
-  /// Completes plane r.
-  void sweep_up(const std::uint16_t* words, int r) {
+  /// Completes plane r, returns its smallest distance.
+  int sweep_up(const std::uint16_t* words, int r) {
     const D16 d;
     const V16 bit = row_bit(r);
     std::uint16_t* distances = plane(r);
+    V16 least = hn::Set(d, kNoSite16);
     for (std::int64_t x = 0; x < columns_; x += kLanes16) {
       const V16 up = step(hn::Load(d, below_ + x), hn::Load(d, words + x), bit);
       hn::Store(up, d, below_ + x);
-      hn::Store(hn::Min(up, hn::Load(d, distances + x)), d, distances + x);
+      const V16 distance = hn::Min(up, hn::Load(d, distances + x));
+      hn::Store(distance, d, distances + x);
+      least = hn::Min(least, distance);
     }
+    return smallest_lane(d, least);
   }
 
-  void solve_plane(const std::uint16_t* distances, std::int64_t slow) {
+  void solve_plane(const std::uint16_t* distances, int least, std::int64_t slow) {
     const int bounds = tiles_ * segments_;
+    least_square_ = static_cast<int>(std::min<std::int64_t>(static_cast<std::int64_t>(least) * least, 0xFFFF));
+    for (int i = 0; i < bounds; ++i) s_.span[i] = span_of(s_.reach[i]);
     const int farthest = *std::max_element(s_.reach, s_.reach + bounds);
     std::fill_n(s_.most, bounds, 0u);
     if (farthest <= kNarrowReach) {
@@ -205,7 +199,15 @@ class Solver {
       std::fill(rows + y * pitch + frame_.box.fast, rows + y * pitch + round_up(frame_.box.fast, kLanes16), kNone<T>);
   }
 
-  /// Fills strip_reach for columns [x, x + width): a value there matters to results no farther away than their bound.
+  /// No part of a distance along an axis is longer if the distance is at most `reach` and the rest is at least the
+  /// plane's smallest distance.
+  int span_of(int reach) const {
+    const std::int64_t rest = static_cast<std::int64_t>(reach) * reach - least_square_;
+    return rest <= 0 ? 0 : root_up(static_cast<std::uint32_t>(rest));
+  }
+
+  /// Fills strip_reach and strip_span for columns [x, x + width): a value there matters to results no farther away than
+  /// their bound.
   int bound_strip(std::int64_t x, std::int64_t width) {
     int farthest = 0;
     for (int tile = 0; tile < tiles_; ++tile) {
@@ -216,25 +218,26 @@ class Solver {
         if (gap <= reach_of(tile)[segment]) reach = std::max(reach, reach_of(tile)[segment]);
       }
       s_.strip_reach[tile] = reach;
+      s_.strip_span[tile] = span_of(reach);
       farthest = std::max(farthest, reach);
     }
     return farthest;
   }
-  Reaches strip_reaches() const { return {s_.strip_reach, kTileShift, frame_.middle.begin}; }
+  Bounds strip_bounds() const { return {s_.strip_reach, s_.strip_span, kTileShift, frame_.middle.begin}; }
 
   /// Middle axis, columns [x, x + kLanes16).
   void solve_strip(const std::uint16_t* distances, std::int64_t x) {
     const D16 d;
-    const int reach = bound_strip(x, kLanes16);
+    const int reach = bound_strip(x, kLanes16), span = span_of(reach);
     std::uint16_t* strip = s_.strip + kWindowPad * kLanes16;
     for (std::int64_t y = 0; y < frame_.box.middle; ++y)
-      hn::Store(narrow_squares(hn::LoadU(d, distances + y * frame_.box.fast + x)), d, strip + y * kLanes16);
+      hn::Store(narrow_squares(d, hn::LoadU(d, distances + y * frame_.box.fast + x)), d, strip + y * kLanes16);
 
     std::uint8_t& crowded = s_.crowded[x / kLanes16];
-    if (reach > kWindowReach || (reach > kSparseReach && !crowded)) {
+    if (span > kWindowReach || (span > kSparseReach && !crowded)) {
       const Candidates candidates = collect(strip, reach);
       crowded = candidates.count * 2 >= frame_.box.middle;
-      if (reach > kWindowReach || !crowded) return search_strip(candidates, x);
+      if (span > kWindowReach || !crowded) return search_strip(candidates, x);
     }
     window_strip(strip, x);
   }
@@ -248,7 +251,7 @@ class Solver {
   void search_strip(const Candidates& candidates, std::int64_t x) {
     const D16 d;
     const SearchMemory<std::uint16_t>& memory = s_.search16.memory;
-    Search<D16>(memory, squares_, candidates, strip_reaches()).solve(frame_.middle.begin, frame_.middle.end);
+    Search<D16>(memory, squares_, candidates, strip_bounds()).solve(frame_.middle.begin, frame_.middle.end);
     std::uint16_t* out = s_.narrow + kWindowPad + x;
     for (std::int64_t y = 0; y < frame_.middle.end - frame_.middle.begin; ++y)
       hn::StoreU(hn::Load(d, memory.results + y * kLanes16), d, out + y * s_.narrow_pitch);
@@ -259,8 +262,8 @@ class Solver {
     std::uint16_t* out = s_.narrow + kWindowPad + x;
     for (std::int64_t y = 0; y < rows; y += kGroup) {
       V16 group[kGroup];
-      const int reach = s_.strip_reach[y >> kTileShift];
-      window(strip + (frame_.middle.begin + y) * kLanes16, kLanes16, kLanes16, reach, 0, group);
+      const int span = s_.strip_span[y >> kTileShift];
+      window(strip + (frame_.middle.begin + y) * kLanes16, kLanes16, kLanes16, span, least_square_, group);
       for (int i = 0; i < kGroup && y + i < rows; ++i) hn::StoreU(group[i], D16(), out + (y + i) * s_.narrow_pitch);
     }
   }
@@ -272,21 +275,22 @@ class Solver {
       const std::int64_t row = y - frame_.middle.begin;
       solve_near(s_.narrow + row * s_.narrow_pitch + kWindowPad, writer_.row(slow, row), tile);
     }
-    for (Run run = next_run(reach_of(tile), 0, segments_, kWindowReach); run.begin < segments_;
-         run = next_run(reach_of(tile), run.end, segments_, kWindowReach))
+    const SegmentBounds bounds = bounds_of(tile);
+    for (Run run = next_run(bounds, 0, kWindowReach, kNarrowReach); run.begin < segments_;
+         run = next_run(bounds, run.end, kWindowReach, kNarrowReach))
       search_rows(s_.search16, s_.narrow + kWindowPad, s_.narrow_pitch, tile, slow, run);
   }
 
   void solve_near(const std::uint16_t* squares, const OutputRow& out, int tile) {
     const std::int64_t width = frame_.fast.end - frame_.fast.begin;
-    const int* reach = reach_of(tile);
+    const int* span = bounds_of(tile).span;
     std::uint32_t* most = most_of(tile);
     for (int s = 0; s < segments_; ++s) {
-      if (reach[s] > kWindowReach) continue;
+      if (span[s] > kWindowReach) continue;
       const std::int64_t end = std::min<std::int64_t>(width, (s + 1) * static_cast<std::int64_t>(kSegment));
       for (std::int64_t x = s * static_cast<std::int64_t>(kSegment); x < end; x += kGroup * kLanes16) {
         V16 group[kGroup];
-        window(squares + frame_.fast.begin + x, kLanes16, 1, reach[s], 0, group);
+        window(squares + frame_.fast.begin + x, kLanes16, 1, span[s], least_square_, group);
         writer_.write(out, x, group, width - x);
         most[s] = std::max<std::uint32_t>(most[s], largest_lane(D16(), largest_of_group(group)));
       }
@@ -305,7 +309,7 @@ class Solver {
       SquareRows<D> source;
       for (int i = 0; i < kLanes; ++i) source.row[i] = squares + std::min(y + i, end - 1) * pitch;
       for (int i = 0; i < output.count; ++i) output.row[i] = writer_.row(slow, y + i);
-      search.solve(source, output, run, reach_of(tile), most_of(tile));
+      search.solve(source, output, run, bounds_of(tile), most_of(tile));
     }
   }
 
@@ -317,14 +321,14 @@ class Solver {
     Filter<D32> filter(memory, 0, square_limit<std::uint32_t>(reach));
     for (std::int64_t y = 0; y < frame_.box.middle; ++y)
       filter.add(wide_squares(hn::LoadU(D16Half(), distances + y * frame_.box.fast + x)));
-    Search<D32>(memory, squares_, filter.end(), strip_reaches()).solve(frame_.middle.begin, frame_.middle.end);
+    Search<D32>(memory, squares_, filter.end(), strip_bounds()).solve(frame_.middle.begin, frame_.middle.end);
     std::uint32_t* out = s_.wide + x;
     for (std::int64_t y = 0; y < frame_.middle.end - frame_.middle.begin; ++y)
       hn::StoreU(hn::Load(d, memory.results + y * kLanes32), d, out + y * s_.wide_pitch);
   }
 
   void solve_wide_tile(int tile, std::int64_t slow) {
-    const Run all = next_run(reach_of(tile), 0, segments_, -1);
+    const Run all = next_run(bounds_of(tile), 0, -1, frame_.reach);
     search_rows(s_.search32, s_.wide, s_.wide_pitch, tile, slow, all);
   }
 
@@ -335,6 +339,7 @@ class Solver {
   Scratch s_;
   const Writer writer_;
   const int tiles_, segments_;
+  int least_square_ = 0;  ///< of the plane at hand, saturated
   const std::int64_t columns_;
 };
 

@@ -28,8 +28,8 @@ inline constexpr std::int64_t round_up(std::int64_t n, std::int64_t multiple) {
   return (n + multiple - 1) / multiple * multiple;
 }
 
-/// A row length of at least n 16-bit elements, a multiple of 64 bytes but not of 4096, which would put all rows into the
-/// same few lines of the cache.
+/// A row length of at least n 16-bit elements, a multiple of 64 bytes but not of 4096, which would put all rows into
+/// the same few lines of the cache.
 inline constexpr std::int64_t row_pitch(std::int64_t n) {
   const std::int64_t pitch = round_up(n, 32);
   return pitch % 2048 == 0 ? pitch + 32 : pitch;

@@ -11,9 +11,19 @@ namespace fathom::grid::cpu::plain {
 /// words[block][column] and the carries beside them. Rows are `pitch` long; columns past the plane have no site.
 struct Bits {
   std::uint16_t* words = nullptr;  ///< [blocks][pitch]
-  std::uint16_t* above = nullptr;  ///< [blocks][pitch], distance at the last row of the block before to the last site above
-  std::uint16_t* below = nullptr;  ///< [jobs][pitch], distance at the first row after a job's blocks to the first site below
+  std::uint16_t* above = nullptr;  ///< [blocks][pitch], distance to the last site above, at the row before the block
+  std::uint16_t* below = nullptr;  ///< [jobs][pitch], distance to the first site below, at the row after the job's
   std::int64_t pitch = 0;
+};
+
+/// Distances that searches may look up past the longest one, when the last vector of a segment ends a line.
+inline constexpr std::int64_t kSquaresSlack = 256;
+
+/// Squares of distances −n ≤ d ≤ n; the pointers are at d = 0.
+struct Squares {
+  const std::uint32_t* wide = nullptr;
+  const std::uint16_t* narrow = nullptr;  ///< saturated
+  const std::uint32_t* twice = nullptr;   ///< narrow in both halves, which is cheaper to broadcast
 };
 
 /// Blocks [begin, end) of one job.

@@ -21,12 +21,13 @@ std::int64_t byte_stride(const AnyView& view, int axis) {
 
 /// Axes slow, middle, fast of a problem of rank 1 to 3.
 std::array<Axis, 3> axes_of(const Problem& problem) {
-  static constexpr std::array<std::array<int, 3>, 3> kPlace{{{2, 0, 0}, {0, 2, 0}, {0, 1, 2}}};
+  static constexpr std::array<std::array<std::size_t, 3>, 3> kPlace{{{2, 0, 0}, {0, 2, 0}, {0, 1, 2}}};
   std::array<Axis, 3> axes;
   const auto element = static_cast<std::int64_t>(size_of(problem.input.dtype()));
+  const auto& place = kPlace[static_cast<std::size_t>(problem.rank - 1)];
   for (int k = 0; k < problem.rank; ++k) {
-    const auto place = static_cast<std::size_t>(kPlace[static_cast<std::size_t>(problem.rank - 1)][static_cast<std::size_t>(k)]);
-    axes[place] = {problem.extent(k), problem.region[static_cast<std::size_t>(k)],
+    const auto axis = static_cast<std::size_t>(k);
+    axes[place[axis]] = {problem.extent(k), problem.region[axis],
                    problem.input.strides()[k] * element, byte_stride(problem.outputs.distance, k),
                    byte_stride(problem.outputs.squared, k)};
   }
@@ -50,14 +51,13 @@ Target target_of(const AnyView& view, const Axis& slow, const Axis& middle, std:
   return {view.data(), view.dtype(), slow.*stride, middle.*stride};
 }
 
-/// Smallest r with r² ≥ d2.
+}  // namespace
+
 int root_up(std::uint32_t d2) {
   auto root = static_cast<int>(std::sqrt(static_cast<double>(d2)));
   while (static_cast<std::int64_t>(root) * root < d2) ++root;
   return root;
 }
-
-}  // namespace
 
 int reach_from(const Frame& frame, std::uint32_t most) {
   return most > frame.limit ? frame.reach : std::min(frame.reach, root_up(most));

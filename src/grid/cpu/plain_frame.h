@@ -55,11 +55,14 @@ struct Frame {
 
 Frame make_frame(const Problem& problem);
 
+/// Smallest r with r² ≥ d2.
+int root_up(std::uint32_t d2);
+
 /// Smallest bound on distances whose squares are at most `most`.
 int reach_from(const Frame& frame, std::uint32_t most);
 
-/// A bound for elements that have, among `width` neighbours including themselves, one whose distance along the slow axis
-/// is at most `farthest`.
+/// A bound for elements that have, among `width` neighbours including themselves, one whose distance along the slow
+/// axis is at most `farthest`.
 int first_reach(const Frame& frame, int farthest, int width);
 
 }  // namespace fathom::grid::cpu::plain

@@ -23,7 +23,11 @@ using V16 = hn::Vec<D16>;
 using V32 = hn::Vec<D32>;
 /// As many 16-bit lanes as there are 32-bit ones.
 using D16Half = hn::Rebind<std::uint16_t, D32>;
+/// Rows of a block in 16-bit lanes.
+using D16Block = hn::CappedTag<std::uint16_t, kBlock>;
 
+template <class D>
+inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 inline constexpr int kLanes16 = static_cast<int>(hn::MaxLanes(D16()));
 inline constexpr int kLanes32 = static_cast<int>(hn::MaxLanes(D32()));
 
@@ -57,12 +61,15 @@ HWY_INLINE hn::TFromD<D> smallest_lane(D d, hn::Vec<D> v) {
 }
 
 /// Sum of squared distances: infinite stays infinite. 32-bit sums have room: 2³¹ + any true squared distance < 2³².
-HWY_INLINE V16 add_far(V16 a, V16 b) { return hn::SaturatedAdd(a, b); }
-HWY_INLINE V32 add_far(V32 a, V32 b) { return hn::Add(a, b); }
+template <class V>
+HWY_INLINE V add_far(V a, V b) {
+  if constexpr (sizeof(hn::TFromV<V>) == 2) return hn::SaturatedAdd(a, b);
+  else return hn::Add(a, b);
+}
 
 /// Squares of distances along the slow axis, saturated: exact up to 255².
-HWY_INLINE V16 narrow_squares(V16 distance) {
-  const D16 d;
+template <class D>
+HWY_INLINE hn::Vec<D> narrow_squares(D d, hn::Vec<D> distance) {
   return hn::IfThenElse(less_equal(distance, hn::Set(d, 255)), hn::Mul(distance, distance), hn::Set(d, 0xFFFF));
 }
 

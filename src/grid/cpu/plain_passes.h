@@ -12,8 +12,7 @@ namespace fathom::grid::cpu::plain {
 /// What the workers share.
 struct Shared {
   Bits bits;
-  const std::uint32_t* wide_squares = nullptr;    ///< d² at [d], −n ≤ d ≤ n
-  const std::uint32_t* narrow_squares = nullptr;  ///< min(d², 65535) in both halves
+  Squares squares;
 };
 
 /// Bytes that one worker needs for itself.

@@ -6,6 +6,7 @@
 #define FATHOM_GRID_CPU_PLAIN_ROWS_INL_H
 #endif
 
+#include "grid/cpu/plain_arena.h"
 #include "grid/cpu/plain_search-inl.h"
 #include "grid/cpu/plain_write-inl.h"
 
@@ -15,17 +16,28 @@ namespace fathom::grid::cpu::plain::HWY_NAMESPACE {
 inline constexpr int kSegmentShift = kSegment == 128 ? 7 : 6;
 static_assert(1 << kSegmentShift == kSegment);
 
-/// Segments [begin, end) of a row of the region, to be searched together.
-struct Run {
-  int begin = 0, end = 0;
-  int reach = 0;  ///< largest bound among them
+/// Bounds per segment of a row: on the distances, and on their part along the row.
+struct SegmentBounds {
+  const int* reach;
+  const int* span;
+  int count;
 };
 
-/// The next run at or after `begin` of segments whose bound is above `above`; empty at the end.
-HWY_INLINE Run next_run(const int* reach, int begin, int segments, int above) {
-  while (begin < segments && reach[begin] <= above) ++begin;
-  Run run{begin, begin, 0};
-  for (; run.end < segments && reach[run.end] > above; ++run.end) run.reach = std::max(run.reach, reach[run.end]);
+/// Segments [begin, end) to be searched together, and their largest bounds.
+struct Run {
+  int begin = 0, end = 0;
+  int reach = 0, span = 0;
+};
+
+/// The next run at or after `begin` of segments whose span is in (above, upto]; empty at the end.
+HWY_INLINE Run next_run(const SegmentBounds& bounds, int begin, int above, int upto) {
+  const auto inside = [&](int s) { return bounds.span[s] > above && bounds.span[s] <= upto; };
+  while (begin < bounds.count && !inside(begin)) ++begin;
+  Run run{begin, begin, 0, 0};
+  for (; run.end < bounds.count && inside(run.end); ++run.end) {
+    run.reach = std::max(run.reach, bounds.reach[run.end]);
+    run.span = std::max(run.span, bounds.span[run.end]);
+  }
   return run;
 }
 
@@ -46,14 +58,19 @@ struct SquareRows {
     return rows_to_lanes(D(), row, x, square_limit<T>(reach), columns);
   }
 };
+template <class D>
 struct DistanceRows {
-  const std::uint16_t* row[kLanes32];
-  static constexpr int kColumns = kBlockLanes<D16Half>;
-  HWY_INLINE bool load(std::int64_t x, int reach, V32* columns) const {
+  using DNarrow = hn::Rebind<std::uint16_t, D>;
+  const std::uint16_t* row[hn::MaxLanes(D())];
+  static constexpr int kColumns = kBlockLanes<DNarrow>;
+  HWY_INLINE bool load(std::int64_t x, int reach, hn::Vec<D>* columns) const {
     const auto limit = static_cast<std::uint16_t>(std::min(reach, kNoSite16 - 1));
-    hn::Vec<D16Half> narrow[kColumns];
-    if (!rows_to_lanes(D16Half(), row, x, limit, narrow)) return false;
-    for (int c = 0; c < kColumns; ++c) columns[c] = wide_squares(narrow[c]);
+    hn::Vec<DNarrow> distance[kColumns];
+    if (!rows_to_lanes(DNarrow(), row, x, limit, distance)) return false;
+    for (int c = 0; c < kColumns; ++c) {
+      if constexpr (sizeof(hn::TFromD<D>) == 2) columns[c] = narrow_squares(D(), distance[c]);
+      else columns[c] = wide_squares(distance[c]);
+    }
     return true;
   }
 };
@@ -68,16 +85,33 @@ struct RowSearch {
   const Frame* frame;
   const Writer* writer;
 
-  /// Candidates for columns [from, to) within `reach`, from all lines.
+  /// Memory for lines of up to `length` positions.
+  void carve(Arena& arena, std::int64_t length) {
+    constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
+    const std::int64_t line = length + kSegment + kSearchSlack;
+    memory.values = arena.take<T>(line * kLanes);
+    memory.results = arena.take<T>(line * kLanes);
+    memory.position = arena.take<std::int32_t>(line);
+    memory.before = arena.take<std::int32_t>(line);
+    rows = arena.take<T>(kLanes * kSegment);
+  }
+
+  void share(const Frame& its_frame, const Squares& its_squares, const Writer& its_writer) {
+    frame = &its_frame;
+    squares = its_squares;
+    writer = &its_writer;
+  }
+
+  /// Candidates for columns [from, to), the run's.
   template <class Source>
-  Candidates collect(const Source& source, std::int64_t from, std::int64_t to, int reach) const {
+  Candidates collect(const Source& source, std::int64_t from, std::int64_t to, const Run& run) const {
     constexpr std::int64_t kColumns = Source::kColumns;
-    const std::int64_t begin = std::max<std::int64_t>(0, from - reach) / kColumns * kColumns;
-    const std::int64_t end = std::min<std::int64_t>(frame->box.fast, to + reach);
-    Filter<D> filter(memory, begin, square_limit<T>(reach));
+    const std::int64_t begin = std::max<std::int64_t>(0, from - run.span) / kColumns * kColumns;
+    const std::int64_t end = std::min<std::int64_t>(frame->box.fast, to + run.span);
+    Filter<D> filter(memory, begin, square_limit<T>(run.reach));
     for (std::int64_t x = begin; x < end; x += kColumns) {
       hn::Vec<D> columns[kColumns];
-      if (!source.load(x, reach, columns)) {
+      if (!source.load(x, run.reach, columns)) {
         filter.skip(kColumns);
         continue;
       }
@@ -99,42 +133,58 @@ struct RowSearch {
   }
 
   HWY_INLINE void write_row(const OutputRow& out, std::int64_t x, const T* row, std::int64_t count) const {
-    const D d;
-    constexpr std::int64_t kStep = sizeof(T) == 2 ? kGroup * kLanes16 : kLanes32;
-    for (std::int64_t i = 0; i < count; i += kStep) {
-      if constexpr (sizeof(T) == 2) {
-        V16 group[kGroup];
-        for (int v = 0; v < kGroup; ++v) group[v] = hn::Load(d, row + i + v * kLanes16);
-        writer->write(out, x + i, group, count - i);
-      } else {
-        writer->write(out, x + i, hn::Load(d, row + i), count - i);
+    if constexpr (sizeof(T) == 2) {
+      for (std::int64_t i = 0; i < count; i += kGroup * kLanes16) writer->write(out, x + i, row + i, count - i);
+    } else {
+      for (std::int64_t i = 0; i < count; i += kLanes32)
+        writer->write(out, x + i, hn::Load(D(), row + i), count - i);
+    }
+  }
+
+  /// Solves a run of segments for a tile of rows; raises most[segment].
+  template <class Source>
+  HWY_NOINLINE void solve(const Source& source, const OutputTile& tile, const Run& run, const SegmentBounds& bounds,
+                          std::uint32_t* most) const {
+    const std::int64_t origin = frame->fast.begin;
+    const std::int64_t from = origin + static_cast<std::int64_t>(run.begin) * kSegment;
+    const std::int64_t to = std::min(frame->fast.end, origin + static_cast<std::int64_t>(run.end) * kSegment);
+    const Candidates candidates = collect(source, from, to, run);
+    const bool few = candidates.count <= kFewCandidates;
+    if (!few)
+      Search<D>(memory, squares, candidates, Bounds{bounds.reach, bounds.span, kSegmentShift, origin}).solve(from, to);
+    for (std::int64_t begin = from; begin < to; begin += kSegment) {
+      if (few) try_few(candidates.count, tile.count, begin);
+      else to_rows(begin - from);
+      const std::int64_t x = begin - origin;
+      std::uint32_t& segment_most = most[x >> kSegmentShift];
+      for (int i = 0; i < tile.count; ++i) {
+        const std::int64_t count = std::min<std::int64_t>(kSegment, to - begin);
+        if (i < tile.bounding) segment_most = std::max(segment_most, largest(rows + i * kSegment, count));
+        write_row(tile.row[i], x, rows + i * kSegment, count);
       }
     }
   }
 
-  /// Solves a run of segments for a tile of rows; raises largest[segment].
-  template <class Source>
-  HWY_NOINLINE void solve(const Source& source, const OutputTile& tile, const Run& run, const int* reach,
-                          std::uint32_t* most) const {
-    constexpr std::size_t kColumns = kBlockLanes<D>;
-    const std::int64_t origin = frame->fast.begin;
-    const std::int64_t from = origin + static_cast<std::int64_t>(run.begin) * kSegment;
-    const std::int64_t to = std::min(frame->fast.end, origin + static_cast<std::int64_t>(run.end) * kSegment);
-    const Candidates candidates = collect(source, from, to, run.reach);
-    Search<D>(memory, squares, candidates, Reaches{reach, kSegmentShift, origin}).solve(from, to);
+  /// rows = results of a segment, the first at `index`.
+  HWY_INLINE void to_rows(std::int64_t index) const {
+    constexpr std::size_t kColumns = kBlockLanes<D>, kLanes = hn::MaxLanes(D());
+    const T* lanes = memory.results + index * static_cast<std::int64_t>(kLanes);
+    for (std::size_t c = 0; c < kSegment; c += kColumns) lanes_to_rows(D(), lanes + c * kLanes, rows + c, kSegment);
+  }
 
-    for (int s = run.begin; s < run.end; ++s) {
-      const std::int64_t x = static_cast<std::int64_t>(s) * kSegment;
-      const std::int64_t count = std::min<std::int64_t>(kSegment, frame->fast.end - origin - x);
-      const T* lanes = memory.results + (x + origin - from) * static_cast<std::int64_t>(hn::MaxLanes(D()));
-      for (std::size_t c = 0; c < kSegment; c += kColumns)
-        lanes_to_rows(D(), lanes + c * hn::MaxLanes(D()), rows + c, kSegment);
-      for (int i = 0; i < tile.count; ++i) {
-        const T* row = rows + i * kSegment;
-        if (i < tile.bounding) most[s] = std::max(most[s], largest(row, count));
-        write_row(tile.row[i], x, row, count);
+  /// rows = results of the segment from x on, from a few candidates.
+  HWY_INLINE void try_few(int candidates, int row_count, std::int64_t x) const {
+    const D d;
+    constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
+    for (int i = 0; i < row_count; ++i)
+      for (std::int64_t k = 0; k < kSegment; k += kLanes) {
+        hn::Vec<D> best = hn::Set(d, kNone<T>);
+        for (int c = 0; c < candidates; ++c) {
+          const hn::Vec<D> f = hn::Set(d, memory.values[c * kLanes + i]);
+          best = hn::Min(best, add_far(f, running_squares(d, squares, x + k - memory.position[c])));
+        }
+        hn::Store(best, d, rows + i * kSegment + k);
       }
-    }
   }
 };
 

@@ -2,10 +2,10 @@
 //   out[x] = min over candidates i of f(i) + (x − i)²,
 // one line per lane, candidates shared by the lanes.
 //
-// Candidates that no line needs are dropped first: those beyond the bound on the distance, and those that are not strictly
-// convex corners of f(i) + i² (a corner's two neighbours are at least as near everywhere). (x − i)² + f(i) is Monge, so
-// the leftmost best candidate never moves left as x grows: the best ones at every kLeaf-th position, found by halving,
-// enclose those between, which are then tried one by one.
+// Candidates that no line needs are dropped first: those beyond the bound on the distance, and those that are not
+// strictly convex corners of f(i) + i² (a corner's two neighbours are at least as near everywhere). (x − i)² + f(i) is
+// Monge, so the leftmost best candidate never moves left as x grows: the best ones at every kLeaf-th position, found by
+// halving, enclose those between, which are then tried one by one.
 //
 // Source: divide and conquer on monotone argmins (Hirata 1996 and Felzenszwalb & Huttenlocher 2012 build the envelope
 // instead, which branches per line and so does not go in lock step). Cost: O(n log n) at worst, about O(n) where the
@@ -19,26 +19,28 @@
 
 #include <algorithm>
 
+#include "grid/cpu/plain_bits.h"
 #include "grid/cpu/plain_lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::plain::HWY_NAMESPACE {
 
-/// d² for −n ≤ d ≤ n, in the form that is cheapest to broadcast: for 16 bits, min(d², 65535) twice in 32.
-struct Squares {
-  const std::uint32_t* wide;    ///< at d = 0
-  const std::uint32_t* narrow;  ///< at d = 0
-};
-
-HWY_INLINE V32 broadcast_square(D32 d, const Squares& squares, std::int64_t distance) {
-  return hn::Set(d, squares.wide[distance]);
-}
-HWY_INLINE V16 broadcast_square(D16 d, const Squares& squares, std::int64_t distance) {
+/// distance² in all lanes.
+template <class D>
+HWY_INLINE hn::Vec<D> broadcast_square(D d, const Squares& squares, std::int64_t distance) {
+  if constexpr (sizeof(hn::TFromD<D>) == 4) return hn::Set(d, squares.wide[distance]);
 #if HWY_TARGET == HWY_SCALAR
-  return hn::Set(d, static_cast<std::uint16_t>(squares.narrow[distance]));
+  else return hn::Set(d, squares.narrow[distance]);
 #else
-  return hn::BitCast(d, hn::Set(D32(), squares.narrow[distance]));
+  else return hn::BitCast(d, hn::Set(hn::RepartitionToWide<D>(), squares.twice[distance]));
 #endif
+}
+
+/// Squares of the distances distance, distance + 1, …
+template <class D>
+HWY_INLINE hn::Vec<D> running_squares(D d, const Squares& squares, std::int64_t distance) {
+  if constexpr (sizeof(hn::TFromD<D>) == 4) return hn::LoadU(d, squares.wide + distance);
+  else return hn::LoadU(d, squares.narrow + distance);
 }
 
 /// The square of a bound on the distance, short of "infinitely far".
@@ -47,12 +49,14 @@ HWY_INLINE T square_limit(int reach) {
   return static_cast<T>(std::min<std::int64_t>(static_cast<std::int64_t>(reach) * reach, kNone<T> - 1));
 }
 
-/// Bounds on the distance along a line, one per 2^shift positions.
-struct Reaches {
-  const int* reach;
+/// Bounds along a line, one per 2^shift positions.
+struct Bounds {
+  const int* reach;     ///< on the distance
+  const int* span;      ///< on its part along the line
   int shift;
-  std::int64_t origin;  ///< position of reach[0]'s first
-  int at(std::int64_t x) const { return reach[(x - origin) >> shift]; }
+  std::int64_t origin;  ///< position of the first
+  int reach_at(std::int64_t x) const { return reach[(x - origin) >> shift]; }
+  int span_at(std::int64_t x) const { return span[(x - origin) >> shift]; }
 };
 
 /// Memory for lines of up to `length` positions.
@@ -120,9 +124,9 @@ class Filter {
     const auto gap = less_equal(none(), hn::Max(previous_, next));
     return !hn::AllFalse(D(), hn::And(less_equal(current_, limit_), hn::Or(corner, gap)));
   }
-  static HWY_INLINE V16 mean(V16 a, V16 b) { return hn::AverageRound(a, b); }
-  static HWY_INLINE V32 mean(V32 a, V32 b) {
-    return hn::ShiftRight<1>(hn::Add(hn::Add(a, b), hn::Set(D32(), 1)));  // wraps beside gaps only
+  static HWY_INLINE V mean(V a, V b) {
+    if constexpr (sizeof(T) == 2) return hn::AverageRound(a, b);
+    else return hn::ShiftRight<1>(hn::Add(hn::Add(a, b), hn::Set(D(), 1)));  // wraps beside gaps only
   }
 
   const SearchMemory<T> memory_;
@@ -140,8 +144,8 @@ class Search {
   using V = hn::Vec<D>;
   static constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
 
-  Search(const SearchMemory<T>& memory, const Squares& squares, const Candidates& candidates, const Reaches& reaches)
-      : memory_(memory), squares_(squares), candidates_(candidates), reaches_(reaches) {}
+  Search(const SearchMemory<T>& memory, const Squares& squares, const Candidates& candidates, const Bounds& bounds)
+      : memory_(memory), squares_(squares), candidates_(candidates), bounds_(bounds) {}
 
   /// Fills memory.results for positions [from, to), the first at index 0. Exact where at most the bound's square.
   void solve(std::int64_t from, std::int64_t to) {
@@ -156,10 +160,10 @@ class Search {
 
   /// Those candidates in [first, last] that can be best somewhere in [x0, x1], two positions at most kLeaf apart.
   HWY_INLINE void clip(std::int64_t x0, std::int64_t x1, int& first, int& last) const {
-    const std::int64_t reach = std::max(reaches_.at(x0), reaches_.at(x1));
+    const std::int64_t span = std::max(bounds_.span_at(x0), bounds_.span_at(x1));
     const auto [begin, end, count] = candidates_;
-    first = std::max(first, memory_.before[std::clamp(x0 - reach, begin, end) - begin]);
-    last = std::min(last, memory_.before[std::clamp(x1 + reach + 1, begin, end) - begin] - 1);
+    first = std::max(first, memory_.before[std::clamp(x0 - span, begin, end) - begin]);
+    last = std::min(last, memory_.before[std::clamp(x1 + span + 1, begin, end) - begin] - 1);
   }
 
   HWY_INLINE V load(int candidate) const { return hn::Load(D(), memory_.values + candidate * kLanes); }
@@ -212,7 +216,7 @@ class Search {
     }
     put(x, best);
     // A line without a result within the bound says nothing about its neighbours.
-    const auto found = less_equal(best, all(square_limit<T>(reaches_.at(x))));
+    const auto found = less_equal(best, all(square_limit<T>(bounds_.reach_at(x))));
     const V lowest = hn::IfThenElse(found, argument, all(static_cast<T>(outer_first)));
     const V highest = hn::IfThenElse(found, argument, all(static_cast<T>(outer_last)));
     return {smallest_lane(D(), lowest), largest_lane(D(), highest), 0};
@@ -221,7 +225,7 @@ class Search {
   const SearchMemory<T> memory_;
   const Squares squares_;
   const Candidates candidates_;
-  const Reaches reaches_;
+  const Bounds bounds_;
   std::int64_t origin_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Distances along the slow axis, without storing them: one bit per element says where the sites are, one 16-bit carry per
-// kBlock elements how far above the block the last site is; any row follows by counting from there.
+// Distances along the slow axis, without storing them: one bit per element says where the sites are, one 16-bit carry
+// per kBlock elements how far above the block the last site is; any row follows by counting from there.
 //
 // Bit kBlock−1−r of a word is row r, so that the lowest set bit is the last site. A column is one element of the plane
 // across the slow axis; columns are dense, whatever the strides of the input.
@@ -50,7 +50,7 @@ HWY_INLINE V16 carry_up(V16 distance, V16 word) {
 
 /// rows[r·pitch + x] = distance of row r to the last site at or above it, for all rows of a block.
 /// @param above  the same at the last row of the block before
-HWY_INLINE void sweep_down(const std::uint16_t* words, const std::uint16_t* above, std::int64_t columns,
+HWY_NOINLINE inline void sweep_down(const std::uint16_t* words, const std::uint16_t* above, std::int64_t columns,
                            std::uint16_t* rows, std::int64_t pitch) {
   const D16 d;
   for (std::int64_t x = 0; x < columns; x += kLanes16) {

@@ -11,6 +11,9 @@ inline constexpr int kWindowReach = 64;
 /// Bounds above which a column search in the y pass considers dropping candidates first, though a window would do.
 inline constexpr int kSparseReach = 6;
 
+/// Candidates so few that trying all of them beats turning rows into lanes and back.
+inline constexpr int kFewCandidates = 6;
+
 /// Outputs larger than this bypass the caches.
 inline constexpr std::size_t kStreamBytes = std::size_t{8} << 20;
 

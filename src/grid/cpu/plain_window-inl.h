@@ -18,14 +18,15 @@ HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::plain::HWY_NAMESPACE {
 
 /// Elements that a window may read past either end of what it computes.
-inline constexpr int kWindowPad = kWindowReach + 32;
+inline constexpr int kWindowPad = (kWindowReach + 2 + 31) / 32 * 32;
 
 HWY_INLINE V16 largest_of_group(const V16* v) { return hn::Max(hn::Max(v[0], v[1]), hn::Max(v[2], v[3])); }
 
 /// The widest steps needed: a group is done when its largest element cannot be lowered by an element k away.
 HWY_INLINE bool window_done(const V16* group, int k, int least) {
   const int bound = k * k + least;
-  return bound >= 0xFFFF || !any_above(D16(), largest_of_group(group), hn::Set(D16(), static_cast<std::uint16_t>(bound)));
+  if (bound >= 0xFFFF) return true;
+  return !any_above(D16(), largest_of_group(group), hn::Set(D16(), static_cast<std::uint16_t>(bound)));
 }
 
 /// Widens group i, whose centre is at centre + i·pitch, by elements k·step away.

@@ -36,7 +36,8 @@ class Writer {
   explicit Writer(const Frame& frame)
       : frame_(frame),
         clips_narrow_(frame.limited || frame.reach <= kNarrowReach),
-        fast_(frame.distance.data && frame.distance.dtype == DType::float32 && frame.unit == 1 && !frame.squared.data),
+        fast_(frame.distance.data && frame.distance.dtype == DType::float32 && frame.unit == 1 &&
+              !frame.squared.data),
         stream_(fast_ && may_stream(frame)) {}
 
   OutputRow row(std::int64_t slow, std::int64_t middle) const {
@@ -44,17 +45,22 @@ class Writer {
             frame_.squared.data ? frame_.squared.row(slow, middle) : nullptr};
   }
 
-  /// The first `count` of kGroup vectors of saturated 16-bit squared distances. Unless the caller set a limit, or all of
-  /// the box is near, they were computed because a site is near: then none is past the limit.
+  /// The first `count` of kGroup vectors of saturated 16-bit squared distances. Unless the caller set a limit, or all
+  /// of the box is near, they were computed because a site is near: then none is past the limit.
   HWY_INLINE void write(const OutputRow& row, std::int64_t x, const V16* squared, std::int64_t count) const {
-    if (HWY_UNLIKELY(!fast_)) return write_narrow(row, x, squared, count);
     alignas(64) std::uint16_t spill[kGroup * kLanes16];
     for (int i = 0; i < kGroup; ++i) hn::Store(squared[i], D16(), spill + i * kLanes16);
+    write(row, x, spill, count);
+  }
+
+  /// The same from memory, aligned to a vector.
+  HWY_INLINE void write(const OutputRow& row, std::int64_t x, const std::uint16_t* squared, std::int64_t count) const {
+    if (HWY_UNLIKELY(!fast_)) return write_narrow(row, x, squared, count);
     float* out = reinterpret_cast<float*>(row.distance) + x;
     if (HWY_LIKELY(count >= kGroup * kLanes16)) {
-      for (int i = 0; i < kGroup * kLanes16; i += kLanes32) store(narrow_root(spill + i), out + i);
+      for (int i = 0; i < kGroup * kLanes16; i += kLanes32) store(narrow_root(squared + i), out + i);
     } else {
-      for (std::int64_t i = 0; i < count; i += kLanes32) store_some(narrow_root(spill + i), out + i, count - i);
+      for (std::int64_t i = 0; i < count; i += kLanes32) store_some(narrow_root(squared + i), out + i, count - i);
     }
   }
 
@@ -112,6 +118,8 @@ class Writer {
   HWY_INLINE VFloat wide_root(V32 squared) const {
     const auto direct = less_equal(squared, hn::Set(D32(), std::min(frame_.limit, (1u << 24) - 1)));
     if (HWY_LIKELY(hn::AllTrue(D32(), direct))) return exact_root(squared);
+    if (hn::AllFalse(D32(), less_equal(squared, hn::Set(D32(), frame_.limit))))
+      return hn::Set(DFloat(), std::numeric_limits<float>::infinity());
     return clip(squared, root_in_double(squared, 1));
   }
 
@@ -127,15 +135,15 @@ class Writer {
     alignas(64) std::uint32_t square[kLanes32];
     alignas(64) float root[kLanes32];
     hn::Store(hn::Min(squared, hn::Set(D32(), frame_.limit)), D32(), square);
-    for (int i = 0; i < kLanes32; i += kLanes64) hn::StoreU(hn::DemoteTo(narrow, roots(square + i, unit)), narrow, root + i);
+    for (int i = 0; i < kLanes32; i += kLanes64)
+      hn::StoreU(hn::DemoteTo(narrow, roots(square + i, unit)), narrow, root + i);
     return hn::Load(DFloat(), root);
   }
 
-  HWY_NOINLINE void write_narrow(const OutputRow& row, std::int64_t x, const V16* squared, std::int64_t count) const {
-    alignas(64) std::uint16_t spill[kGroup * kLanes16];
-    for (int i = 0; i < kGroup; ++i) hn::Store(squared[i], D16(), spill + i * kLanes16);
+  HWY_NOINLINE void write_narrow(const OutputRow& row, std::int64_t x, const std::uint16_t* squared,
+                                 std::int64_t count) const {
     for (std::int64_t i = 0; i < std::min<std::int64_t>(count, kGroup * kLanes16); i += kLanes32)
-      write_any(row, x + i, hn::PromoteTo(D32(), hn::Load(D16Half(), spill + i)), count - i);
+      write_any(row, x + i, hn::PromoteTo(D32(), hn::Load(D16Half(), squared + i)), count - i);
   }
 
   /// Any combination of outputs.
