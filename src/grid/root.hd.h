@@ -27,22 +27,26 @@ FATHOM_HD inline std::uint64_t integer_sqrt(Wide n) {
   return root;
 }
 
-/// The double nearest to √d2, for every d2. Up to 2⁵³ the hardware's root is that; beyond, d2 is no double, and the root
-/// is rounded by hand from 62 bits of it and a sticky bit.
-FATHOM_HD inline double exact_sqrt(std::uint64_t d2) {
-  if (d2 <= kExactInDouble) return std::sqrt(static_cast<double>(d2));
+/// The Float nearest to √d2, for every d2, rounded once. Up to 2⁵³ the hardware's root in double is rounded correctly,
+/// and may be rounded again to float (53 ≥ 2·24 + 2 bits). Beyond, d2 is no double, and its root may lie so close to the
+/// middle of two floats that double would hold the middle: it is rounded by hand from 57 to 62 bits and a sticky bit.
+template <class Float>
+FATHOM_HD Float rounded_sqrt(std::uint64_t d2) {
+  if (d2 <= kExactInDouble) return static_cast<Float>(std::sqrt(static_cast<double>(d2)));
   const Wide scaled = static_cast<Wide>(d2) << 60;
-  std::uint64_t root = integer_sqrt(scaled);  // √d2 · 2³⁰, 57 to 62 bits
+  std::uint64_t root = integer_sqrt(scaled);  // √d2 · 2³⁰
   // A root whose dropped bits look like an exact half is above the half if anything was cut off.
   if (static_cast<Wide>(root) * root != scaled) root |= 1;
-  return std::ldexp(static_cast<double>(root), -30);
+  return std::ldexp(static_cast<Float>(root), -30);
 }
 
-/// Distance in units of the spacing: the correctly rounded root, times the spacing in double, rounded once to Float.
-/// √ of at most 53 bits rounded to double and then to float equals √ rounded to float (53 ≥ 2·24 + 2).
+FATHOM_HD inline double exact_sqrt(std::uint64_t d2) { return rounded_sqrt<double>(d2); }
+
+/// Distance in units of the spacing: the correctly rounded root; with a spacing other than 1, the root in double times
+/// the spacing, rounded to Float.
 template <class Float>
 FATHOM_HD Float distance_from_squared(std::uint64_t d2, double unit) {
-  return static_cast<Float>(exact_sqrt(d2) * unit);
+  return unit == 1 ? rounded_sqrt<Float>(d2) : static_cast<Float>(exact_sqrt(d2) * unit);
 }
 
 }  // namespace fathom::grid

@@ -39,7 +39,7 @@ void walk_lines(const Runs& runs, int line, std::int32_t* steps, std::int32_t* s
   Walk forward(line), backward(line);
   if (runs.periodic) {  // once round, to know what lies before the first and behind the last
     for (std::int64_t y = 0; y < runs.extent; ++y) forward.advance(change(y));
-    for (std::int64_t y = runs.extent - 1; y >= 0; --y) backward.advance(change(y));
+    for (std::int64_t y = runs.extent - 1; y > 0; --y) backward.advance(change(y));  // change(0) comes first below
   }
   for (std::int64_t y = 0; y < runs.targets.end; ++y) {
     forward.advance(change(y));

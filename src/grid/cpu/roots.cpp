@@ -41,7 +41,8 @@ void roots_of_f64(const double* squared, int count, float* out) {
   const hn::Rebind<float, decltype(dd)> df;
   const int step = static_cast<int>(hn::Lanes(dd));
   int i = 0;
-  for (; i + step <= count; i += step)
+  // Without vectors Highway's conversion ends at the largest float, where infinity must stay: the plain loop does it all.
+  for (; HWY_TARGET != HWY_SCALAR && i + step <= count; i += step)
     hn::StoreU(hn::DemoteTo(df, hn::Sqrt(hn::LoadU(dd, squared + i))), df, out + i);
   for (; i < count; ++i) out[i] = static_cast<float>(std::sqrt(squared[i]));
 }

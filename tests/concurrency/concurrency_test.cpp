@@ -1,0 +1,129 @@
+// Many callers at once, on their own inputs and on shared ones: for the thread sanitizer, and right in any build.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "cases.h"
+#include "fathom/core/workspace.h"
+#include "run.h"
+
+namespace fathom::test {
+namespace {
+
+using grid::DistanceOptions;
+
+constexpr int kCallers = 4;
+
+/// A problem for each engine and each kind of pass.
+std::vector<std::pair<Shape, DistanceOptions>> problems() {
+  return {{{120, 170}, {}},
+          {{40, 30, 50}, {}},
+          {{90, 100}, {.border = {grid::Border::periodic}}},
+          {{90, 100}, {.sites = {grid::Sites::Rule::labels}}},
+          {{90, 100}, {.signed_distance = true}},
+          {{20, 30, 25}, {.spacing = {1, 2, 3}}},
+          {{90, 100}, {.metric = grid::Metric::chessboard}},
+          {{5000}, {}}};
+}
+
+Array some_mask(const Shape& shape, std::uint64_t seed) {
+  Random random(seed);
+  return mask_array(scatter(shape, 0.01, random), shape);
+}
+
+/// Runs body(caller) on kCallers threads at once.
+template <class Body>
+void at_once(Body body) {
+  std::atomic<int> waiting{kCallers};
+  std::vector<std::jthread> callers;
+  for (int caller = 0; caller < kCallers; ++caller)
+    callers.emplace_back([&, caller] {
+      --waiting;
+      while (waiting > 0) std::this_thread::yield();
+      body(caller);
+    });
+}
+
+const Wanted kAll{.distance = DType::float32, .nearest = DType::int64};
+const Wanted kPlain{.distance = DType::float32};
+
+TEST(Concurrency, OwnInputs) {
+  for (int threads : {1, 2})
+    at_once([threads](int caller) {
+      for (auto [shape, options] : problems()) {
+        options.execution.threads = threads;
+        const Array input = some_mask(shape, static_cast<std::uint64_t>(caller));
+        const Results first = run(input.view(), options, kPlain);
+        const Results again = run(input.view(), options, kAll);
+        EXPECT_TRUE(equal(*first.distance, *again.distance));
+      }
+    });
+}
+
+TEST(Concurrency, SharedInput) {
+  for (const auto& [shape, given] : problems()) {
+    const Array input = some_mask(shape, 9);
+    DistanceOptions options = given;
+    options.execution.threads = 1;
+    const Results expected = run(input.view(), options, kAll);
+    options.execution.threads = 2;
+    at_once([&](int) {
+      EXPECT_TRUE(equal(expected, run(input.view(), options, kAll)));
+      EXPECT_TRUE(equal(*expected.distance, *run(input.view(), options, kPlain).distance));
+    });
+  }
+}
+
+TEST(Concurrency, EachCallerItsWorkspace) {
+  at_once([](int caller) {
+    Workspace workspace;
+    for (int i = 0; i < 3; ++i)
+      for (auto [shape, options] : problems()) {
+        const Array input = some_mask(shape, static_cast<std::uint64_t>(caller + i));
+        options.execution.threads = 2;
+        const Results own = run(input.view(), options, kPlain);
+        options.execution.workspace = &workspace;
+        EXPECT_TRUE(equal(own, run(input.view(), options, kPlain)));
+      }
+  });
+}
+
+TEST(Concurrency, CancelledFromAnotherThread) {
+  at_once([](int caller) {
+    for (int i = 0; i < 5; ++i) {
+      std::stop_source source;
+      DistanceOptions options;
+      options.execution.threads = 2;
+      options.execution.stop = source.get_token();
+      const Array input = some_mask({600, 600}, static_cast<std::uint64_t>(caller));
+      std::jthread stopper([&source, i] {
+        std::this_thread::sleep_for(std::chrono::microseconds(100 * i));
+        source.request_stop();
+      });
+      try {
+        run(input.view(), options, kPlain);
+      } catch (const Cancelled&) {
+      }
+    }
+  });
+}
+
+TEST(Concurrency, ProgressOfEachCallerIsItsOwn) {
+  at_once([](int caller) {
+    for (const auto& [shape, given] : problems()) {
+      DistanceOptions options = given;
+      double last = -1;  // written by whichever thread reports: the library lets no two report at once
+      options.execution.threads = 2;
+      options.execution.progress = [&last](double share) {
+        EXPECT_GE(share, last);
+        last = share;
+      };
+      run(some_mask(shape, static_cast<std::uint64_t>(caller)).view(), options, kPlain);
+      EXPECT_EQ(last, 1);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace fathom::test

@@ -1,0 +1,146 @@
+// Any bytes as a small array with any options: every instruction set must give the same bytes, and the oracle's. An
+// InvalidArgument is an answer too, if all give it and no output was touched. Anything else is a fault.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+
+#include "cases.h"
+#include "oracle.h"
+#include "run.h"
+
+namespace {
+
+using namespace fathom;
+using namespace fathom::test;
+
+constexpr std::int64_t kMostElements = 300;
+
+class Bytes {
+ public:
+  explicit Bytes(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+
+  std::uint8_t next() {
+    if (bytes_.empty()) return 0;
+    const std::uint8_t byte = bytes_.front();
+    bytes_ = bytes_.subspan(1);
+    return byte;
+  }
+  int below(int count) { return next() % count; }
+  template <class T>
+  T choose(std::initializer_list<T> choices) {
+    return choices.begin()[next() % choices.size()];
+  }
+  double number() {
+    if (below(4) != 0) return choose({1.0, 1.0, 0.5, 2.0, 0.1, 3.7, 0.0, -1.0});
+    std::uint64_t bits = 0;
+    for (int i = 0; i < 8; ++i) bits = bits << 8 | next();
+    double value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+  }
+  void copy_to(std::span<std::byte> target) {
+    std::memset(target.data(), 0, target.size());
+    std::memcpy(target.data(), bytes_.data(), std::min(target.size(), bytes_.size()));
+  }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
+};
+
+Shape read_shape(Bytes& bytes) {
+  const int rank = 1 + bytes.below(8);
+  Shape shape;
+  std::int64_t count = 1;
+  for (int k = 0; k < rank; ++k) {
+    const std::int64_t extent = bytes.next() % 70;
+    shape.push_back(count * extent <= kMostElements ? extent : 1);
+    count *= shape[k];
+  }
+  return shape;
+}
+
+grid::DistanceOptions read_options(Bytes& bytes, int rank) {
+  grid::DistanceOptions options;
+  options.sites.rule = static_cast<grid::Sites::Rule>(bytes.below(6));
+  options.sites.value = bytes.number();
+  options.metric = static_cast<grid::Metric>(bytes.below(3));
+  const std::uint8_t present = bytes.next();
+  const auto some = [&](int bit) { return (present >> bit & 1) != 0; };
+  for (int k = 0, n = some(0) ? 1 : some(1) ? rank : 0; k < n; ++k) options.spacing.push_back(bytes.number());
+  for (int k = 0, n = some(2) ? 1 : some(3) ? rank : 0; k < n; ++k)
+    options.border.push_back(static_cast<grid::Border>(bytes.below(3)));
+  if (some(4)) options.max_distance = bytes.below(2) ? bytes.number() : bytes.next() / 4.0;
+  options.signed_distance = some(5);
+  options.surface = static_cast<grid::Surface>(bytes.below(2));
+  for (int k = 0; k < rank && some(6); ++k) {
+    const std::int64_t begin = bytes.next() % 40;
+    options.region.push_back({begin, begin + bytes.next() % 40 - (bytes.below(16) == 0 ? 5 : 0)});
+  }
+  options.execution.threads = some(7) ? 2 : 1;
+  return options;
+}
+
+Wanted read_wanted(Bytes& bytes) {
+  const std::uint8_t wanted = bytes.next();
+  const auto maybe = [&](int bit, std::initializer_list<DType> dtypes) -> std::optional<DType> {
+    if (!(wanted >> bit & 1)) return {};
+    return bytes.choose(dtypes);
+  };
+  return {maybe(0, {DType::float32, DType::float64}), maybe(1, {DType::uint32, DType::uint64, DType::float64}),
+          maybe(2, {DType::int32, DType::int64}), maybe(3, {DType::int32, DType::int64})};
+}
+
+[[noreturn]] void fault(const grid::DistanceOptions& options, const Array& input, const std::string& what) {
+  std::fprintf(stderr, "%s %s, %s: %s\n", std::string(name_of(input.dtype())).c_str(), to_string(input.shape()).c_str(),
+               describe(options).c_str(), what.c_str());
+  std::abort();
+}
+
+bool untouched(const Results& results) {
+  for (const auto* array : {&results.distance, &results.squared, &results.nearest, &results.coordinates})
+    if (*array && !is_poisoned(**array)) return false;
+  return true;
+}
+
+/// The results, or nothing if the call was refused.
+std::optional<Results> attempt(const Array& input, grid::DistanceOptions options, const Wanted& wanted, InstructionSet set) {
+  options.execution.instruction_set = set;
+  Results results = make_results(input.shape(), options, wanted);
+  try {
+    const std::size_t scratch = grid::scratch_bytes(input.view(), options, results.views());
+    results.report = grid::distance_transform(input.view(), options, results.views());
+    if (results.report.scratch_bytes != scratch) fault(options, input, "scratch_bytes() and the report differ");
+    return results;
+  } catch (const InvalidArgument&) {
+    if (!untouched(results)) fault(options, input, "refused, but an output was touched");
+    return {};
+  } catch (const std::exception& error) {
+    fault(options, input, error.what());
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Bytes bytes({data, size});
+  const Shape shape = read_shape(bytes);
+  const grid::DistanceOptions options = read_options(bytes, shape.rank());
+  const Wanted wanted = read_wanted(bytes);
+  Array input(static_cast<DType>(bytes.below(11)), shape);
+  bytes.copy_to({input.data(), input.bytes()});
+  if (input.dtype() == DType::boolean)
+    for (std::size_t i = 0; i < input.bytes(); ++i) input.data()[i] &= std::byte{1};
+
+  const std::vector<InstructionSet> sets = instruction_sets();
+  const std::optional<Results> first = attempt(input, options, wanted, sets[0]);
+  for (std::size_t i = 1; i < sets.size(); ++i) {
+    const std::optional<Results> other = attempt(input, options, wanted, sets[i]);
+    if (first.has_value() != other.has_value()) fault(options, input, "refused by one instruction set only");
+    if (!first) continue;
+    if (const auto same = equal(*first, *other); !same) fault(options, input, same.message());
+  }
+  if (!first) return 0;
+  if (const auto right = matches(Oracle(input.view(), options), *first); !right) fault(options, input, right.message());
+  return 0;
+}

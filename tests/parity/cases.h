@@ -1,0 +1,72 @@
+// Random problems for the parity tests: shapes, structures, element types and options, all from one seed, so that a
+// failure is replayed with FATHOM_TEST_SEED=<seed>. FATHOM_TEST_SCALE scales how many are tried.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "fathom/core/array.h"
+#include "fathom/grid/distance.h"
+
+namespace fathom::test {
+
+using Random = std::mt19937_64;
+
+/// Uniform in [0, count).
+std::int64_t below(Random& random, std::int64_t count);
+bool chance(Random& random, double probability);
+template <class T>
+const T& pick(Random& random, const std::vector<T>& choices) {
+  return choices[static_cast<std::size_t>(below(random, static_cast<std::int64_t>(choices.size())))];
+}
+
+/// `count` × FATHOM_TEST_SCALE, at least 1.
+int scaled(int count);
+/// FATHOM_TEST_SEED, if set.
+std::optional<std::uint64_t> seed_to_replay();
+
+/// Where sites lie.
+enum class Structure { none, all, one, sparse, dense, blobs, plane, diagonal, ring, checkerboard, mirror };
+inline constexpr int kStructures = 11;
+const char* name_of(Structure structure);
+
+/// true = site.
+std::vector<bool> make_sites(Structure structure, const Shape& shape, Random& random);
+/// Sites with a given probability.
+std::vector<bool> scatter(const Shape& shape, double probability, Random& random);
+/// Small integers: background 0 and a few labels in cells, as a segmentation has.
+std::vector<int> make_labels(const Shape& shape, Random& random);
+
+/// A dense array in which exactly `sites` are zero (or nonzero), else as `make_value` says.
+Array mask_array(const std::vector<bool>& sites, const Shape& shape, DType dtype = DType::uint8, bool site_is_zero = true);
+/// Stores value, clamped to the type's range.
+void store(Array& array, std::int64_t index, double value);
+
+/// Up to `most_elements` elements; extents that are 0, 1, prime, powers of two and their neighbours.
+Shape random_shape(Random& random, std::int64_t most_elements);
+
+/// Which results to ask for, as which types.
+struct Wanted {
+  std::optional<DType> distance, squared, nearest, coordinates;
+};
+
+struct Case {
+  std::uint64_t seed = 0;
+  Structure structure = Structure::none;
+  Array input;
+  grid::DistanceOptions options;
+  Wanted wanted;
+};
+
+Case random_case(std::uint64_t seed, std::int64_t most_elements);
+
+std::string describe(const grid::DistanceOptions& options);
+std::string describe(const Case& c);
+
+/// The instruction sets that this machine runs, without `automatic`.
+std::vector<InstructionSet> instruction_sets();
+
+}  // namespace fathom::test

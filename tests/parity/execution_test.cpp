@@ -1,0 +1,198 @@
+// How a call runs: the forced instruction set, bounded threads and scratch, progress, cancellation.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <regex>
+#include <thread>
+
+#include "cases.h"
+#include "fathom/core/workspace.h"
+#include "run.h"
+
+namespace fathom::test {
+namespace {
+
+using grid::DistanceOptions;
+
+/// Problems for each engine and pass.
+std::vector<std::pair<Shape, DistanceOptions>> problems() {
+  return {{{300, 400}, {}},
+          {{60, 70, 80}, {}},
+          {{300, 400}, {.border = {grid::Border::periodic}}},
+          {{300, 400}, {.sites = {grid::Sites::Rule::labels}}},
+          {{300, 400}, {.signed_distance = true}},
+          {{60, 70, 80}, {.spacing = {1, 2, 3}}},
+          {{60, 70, 80}, {.metric = grid::Metric::taxicab}},
+          {{100000}, {}},
+          {{12, 13, 14, 15}, {}}};
+}
+
+Array blobs(const Shape& shape) {
+  Random random(3);
+  return mask_array(make_sites(Structure::blobs, shape, random), shape);
+}
+
+TEST(Execution, ForcedInstructionSetRan) {
+  for (const auto& [shape, given] : problems())
+    for (InstructionSet set : instruction_sets()) {
+      DistanceOptions options = given;
+      options.execution.instruction_set = set;
+      const Results got = run(blobs(shape).view(), options, {.distance = DType::float32});
+      EXPECT_EQ(got.report.instruction_set, set);
+      EXPECT_EQ(got.report.backend, Backend::cpu);
+    }
+}
+
+TEST(Execution, AutomaticTakesTheBest) {
+  const Results got = run(blobs({50, 60}).view(), {}, {.distance = DType::float32});
+  EXPECT_EQ(got.report.instruction_set, instruction_sets().back());
+}
+
+TEST(Execution, ThreadsAreBounded) {
+  for (const auto& [shape, given] : problems())
+    for (int threads : {1, 2, 3, 0}) {
+      DistanceOptions options = given;
+      options.execution.threads = threads;
+      const Results got = run(blobs(shape).view(), options, {.distance = DType::float32});
+      EXPECT_GE(got.report.threads, 1);
+      EXPECT_LE(got.report.threads, threads ? threads : available_threads());
+    }
+}
+
+TEST(Execution, ScratchIsKnownBeforehand) {
+  for (const auto& [shape, given] : problems())
+    for (int threads : {1, 3}) {
+      DistanceOptions options = given;
+      options.execution.threads = threads;
+      Workspace workspace;
+      options.execution.workspace = &workspace;
+      const Array input = blobs(shape);
+      Results results = make_results(shape, options, {.distance = DType::float32, .nearest = DType::int64});
+      const std::size_t bytes = grid::scratch_bytes(input.view(), options, results.views());
+      const auto report = grid::distance_transform(input.view(), options, results.views());
+      EXPECT_EQ(report.scratch_bytes, bytes) << to_string(shape) << describe(options);
+      EXPECT_EQ(workspace.bytes(), bytes);
+    }
+}
+
+/// The scratch that is named must be enough: memory behind it is guarded by a pattern in the workspace's own block.
+TEST(Execution, ScratchLimitIsKept) {
+  for (const auto& [shape, given] : problems()) {
+    DistanceOptions options = given;
+    options.execution.threads = 3;
+    SCOPED_TRACE(to_string(shape) + describe(options));
+    const Array input = blobs(shape);
+    Results results = make_results(shape, options, {.distance = DType::float32});
+    const Results free = run(input.view(), options, {.distance = DType::float32});
+    options.execution.scratch_limit = 0;
+    std::size_t smallest = 0;
+    try {
+      grid::distance_transform(input.view(), options, results.views());
+      FAIL() << "no scratch at all was enough";
+    } catch (const InvalidArgument& error) {
+      const std::string text = error.what();
+      std::smatch match;
+      ASSERT_TRUE(std::regex_search(text, match, std::regex("works[^0-9]*([0-9]+)"))) << text;
+      smallest = std::stoull(match[1]);
+    }
+    EXPECT_TRUE(is_poisoned(*results.distance));
+    options.execution.scratch_limit = smallest - 1;
+    EXPECT_THROW(grid::distance_transform(input.view(), options, results.views()), InvalidArgument);
+    EXPECT_THROW((void)grid::scratch_bytes(input.view(), options, results.views()), InvalidArgument);
+    EXPECT_TRUE(is_poisoned(*results.distance));
+    options.execution.scratch_limit = smallest;
+    EXPECT_EQ(grid::scratch_bytes(input.view(), options, results.views()), smallest);
+    const auto report = grid::distance_transform(input.view(), options, results.views());
+    EXPECT_LE(report.scratch_bytes, smallest);
+    EXPECT_TRUE(equal(*free.distance, *results.distance));
+  }
+}
+
+TEST(Execution, ProgressRisesToOne) {
+  for (const auto& [shape, given] : problems())
+    for (int threads : {1, 3}) {
+      DistanceOptions options = given;
+      options.execution.threads = threads;
+      std::vector<double> seen;
+      std::atomic<int> inside{0};
+      options.execution.progress = [&](double share) {
+        EXPECT_EQ(++inside, 1) << "two threads report at once";
+        seen.push_back(share);
+        --inside;
+      };
+      run(blobs(shape).view(), options, {.distance = DType::float32});
+      SCOPED_TRACE(to_string(shape) + describe(options));
+      ASSERT_FALSE(seen.empty());
+      EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
+      EXPECT_GE(seen.front(), 0);
+      EXPECT_EQ(seen.back(), 1);
+    }
+}
+
+TEST(Execution, ProgressIsSeenOnTheWay) {
+  DistanceOptions options;
+  options.execution.threads = 1;
+  int calls = 0;
+  options.execution.progress = [&](double) { ++calls; };
+  run(blobs({2000, 2000}).view(), options, {.distance = DType::float32});
+  EXPECT_GT(calls, 5);
+}
+
+TEST(Execution, CancelledBeforeItStarts) {
+  for (const auto& [shape, given] : problems()) {
+    DistanceOptions options = given;
+    std::stop_source source;
+    source.request_stop();
+    options.execution.stop = source.get_token();
+    const Array input = blobs(shape);
+    Results results = make_results(shape, options, {.distance = DType::float32});
+    EXPECT_THROW(grid::distance_transform(input.view(), options, results.views()), Cancelled);
+    EXPECT_TRUE(is_poisoned(*results.distance));
+  }
+}
+
+TEST(Execution, CancelledOnTheWay) {
+  for (int threads : {1, 3})
+    for (const auto& [shape, given] : problems()) {
+      DistanceOptions options = given;
+      options.execution.threads = threads;
+      std::stop_source source;
+      options.execution.stop = source.get_token();
+      bool on_the_way = false;
+      options.execution.progress = [&](double share) {
+        on_the_way |= share < 0.5;
+        source.request_stop();
+      };
+      const Array input = blobs(shape);
+      Results results = make_results(shape, options, {.distance = DType::float32});
+      SCOPED_TRACE(to_string(shape) + describe(options));
+      try {
+        grid::distance_transform(input.view(), options, results.views());
+        EXPECT_FALSE(on_the_way) << "half was to be done, and it went on to the end";
+      } catch (const Cancelled&) {
+      }
+      // The next call is not harmed.
+      options.execution = {};
+      const Results after = run(input.view(), options, {.distance = DType::float32});
+      EXPECT_FALSE(is_poisoned(*after.distance));
+    }
+}
+
+TEST(Execution, ErrorsOfTheCallbackReachTheCaller) {
+  DistanceOptions options;
+  options.execution.threads = 2;
+  options.execution.progress = [](double) { throw std::runtime_error("the caller's own"); };
+  EXPECT_THROW(run(blobs({500, 500}).view(), options, {.distance = DType::float32}), std::runtime_error);
+}
+
+TEST(Execution, ThreadsCanBeReleased) {
+  const Array input = blobs({500, 500});
+  const Results before = run(input.view(), {.execution = {.threads = 2}}, {.distance = DType::float32});
+  release_threads();
+  const Results after = run(input.view(), {.execution = {.threads = 2}}, {.distance = DType::float32});
+  EXPECT_TRUE(equal(before, after));
+}
+
+}  // namespace
+}  // namespace fathom::test

@@ -1,0 +1,274 @@
+// Where other distance transforms go wrong: long lines, squares that pass 2²⁴ and 2³², exact comparisons, odd spacing,
+// arrays without elements.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "cases.h"
+#include "oracle.h"
+#include "run.h"
+
+namespace fathom::test {
+namespace {
+
+using grid::Border;
+using grid::DistanceOptions;
+using Rule = grid::Sites::Rule;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Array all_but(const Shape& shape, const std::vector<std::int64_t>& zeros) {
+  Array array(DType::uint8, shape);
+  std::fill_n(array.as<std::uint8_t>().data(), array.size(), std::uint8_t{1});
+  for (std::int64_t site : zeros) array.as<std::uint8_t>().data()[site] = 0;
+  return array;
+}
+
+/// Brute force over few sites at every element; the sites' own list keeps long lines cheap.
+void check_sites(const Shape& shape, std::vector<std::int64_t> sites, const DistanceOptions& options) {
+  SCOPED_TRACE(to_string(shape) + ", " + describe(options));
+  std::sort(sites.begin(), sites.end());
+  const Array input = all_but(shape, sites);
+  const bool border_has_sites = !options.border.empty() && options.border[0] == Border::sites;
+  const Results got = run(input.view(), options, {.distance = DType::float32, .squared = DType::uint64, .nearest = DType::int32});
+  const Results plain = run(input.view(), options, {.distance = DType::float32});
+  const Results plain64 = run(input.view(), options, {.distance = DType::float64, .squared = DType::uint64});
+  ASSERT_TRUE(equal(*got.distance, *plain.distance));
+  ASSERT_TRUE(equal(*got.squared, *plain64.squared));
+  for (std::int64_t e = 0; e < element_count(shape); ++e) {
+    const Index at = unravel(e, shape);
+    std::uint64_t best = UINT64_MAX;
+    std::int64_t nearest = -1;
+    for (std::int64_t site : sites) {
+      const Index s = unravel(site, shape);
+      std::uint64_t d2 = 0;
+      for (std::size_t k = 0; k < static_cast<std::size_t>(shape.rank()); ++k)
+        d2 += static_cast<std::uint64_t>((at[k] - s[k]) * (at[k] - s[k]));
+      if (d2 < best) best = d2, nearest = site;
+    }
+    for (int k = 0; border_has_sites && k < shape.rank(); ++k) {
+      const std::int64_t x = at[static_cast<std::size_t>(k)];
+      const auto gap = static_cast<std::uint64_t>(std::min(x + 1, shape[k] - x));
+      if (gap * gap < best) best = gap * gap, nearest = -1;
+    }
+    ASSERT_EQ(got.squared->as<std::uint64_t>().data()[e], best) << "at " << e;
+    ASSERT_EQ(got.distance->as<float>().data()[e], rounded_root<float>(best)) << "at " << e;
+    ASSERT_EQ(plain64.distance->as<double>().data()[e], rounded_root<double>(best)) << "at " << e;
+    ASSERT_EQ(got.nearest->as<std::int32_t>().data()[e], nearest) << "at " << e;
+  }
+}
+
+TEST(LongLines, EqualBruteForce) {
+  for (InstructionSet set : instruction_sets()) {
+    DistanceOptions options;
+    options.execution.instruction_set = set;
+    options.execution.threads = 2;
+    check_sites({1, 70000}, {0}, options);
+    check_sites({70000, 1}, {69999}, options);
+    check_sites({1, 70000}, {3, 65535, 65536}, options);
+    check_sites({70000, 1}, {3, 65535, 65536}, options);
+    check_sites({3, 70001}, {0, 140001}, options);
+    check_sites({70001, 3}, {1, 210002}, options);
+    check_sites({65536, 2}, {0}, options);
+    check_sites({2, 65536}, {131071}, options);
+    check_sites({65537}, {65536}, options);
+    check_sites({1, 1, 66000}, {7}, options);
+    check_sites({66000, 1, 2}, {7, 66000}, options);
+    check_sites({2, 66000, 1}, {131999}, options);
+    check_sites({100000}, {0, 99999}, options);
+    check_sites({1, 100000}, {99999}, options);
+    options.border = {Border::sites};
+    check_sites({46342, 1}, {}, options);
+    check_sites({1, 46342}, {}, options);
+    check_sites({65536, 2}, {}, options);
+    check_sites({70000}, {}, options);
+    check_sites({70000}, {35000}, options);
+  }
+}
+
+TEST(LongLines, SquaresBeyond32Bits) {
+  // 99999² > 2³²: uint64 holds it, and uint32 is refused before any output is touched.
+  const Array input = all_but({1, 100000}, {0});
+  const Results wide = run(input.view(), {}, {.squared = DType::uint64});
+  EXPECT_EQ(wide.squared->as<std::uint64_t>().data()[99999], 99999ull * 99999ull);
+  Results narrow = make_results(input.shape(), {}, {.squared = DType::uint32});
+  EXPECT_THROW(grid::distance_transform(input.view(), {}, narrow.views()), InvalidArgument);
+  EXPECT_TRUE(is_poisoned(*narrow.squared));
+}
+
+TEST(LongLines, SquaresBeyond24Bits) {
+  // Odd squares past 2²⁴ have no float: rounding on the way would show in the integers.
+  const Array input = all_but({1, 9001}, {0});
+  for (DType dtype : {DType::uint32, DType::uint64, DType::float64}) {
+    const Results got = run(input.view(), {}, {.squared = dtype});
+    for (std::int64_t x = 4000; x <= 9000; ++x) ASSERT_EQ(value_at(*got.squared, x), static_cast<double>(x * x));
+  }
+  // 4097² + 2² and the like: float32 distances beyond 2²⁴ are rounded once.
+  const Array plane = all_but({70, 6000}, {0});
+  const Results got = run(plane.view(), {}, {.distance = DType::float32, .squared = DType::uint32});
+  for (std::int64_t e = 0; e < plane.size(); ++e)
+    ASSERT_EQ(got.distance->as<float>().data()[e], rounded_root<float>(got.squared->as<std::uint32_t>().data()[e]));
+}
+
+TEST(LongLines, Labels) {
+  Array input(DType::uint16, {2, 70000});
+  for (std::int64_t i = 0; i < input.size(); ++i) store(input, i, i % 70000 < 69000 ? 5 : 6);
+  const Results got = run(input.view(), {.sites = {Rule::labels}}, {.squared = DType::uint64, .nearest = DType::int32});
+  EXPECT_EQ(got.squared->as<std::uint64_t>().data()[0], 69000ull * 69000ull);
+  EXPECT_EQ(got.nearest->as<std::int32_t>().data()[70000], 139000);
+  EXPECT_EQ(got.nearest->as<std::int32_t>().data()[139999], 138999);
+}
+
+TEST(LongLines, PeriodicAndSigned) {
+  Array input = all_but({1, 80001}, {0});
+  const Results around = run(input.view(), {.border = {Border::periodic}}, {.squared = DType::uint64});
+  EXPECT_EQ(around.squared->as<std::uint64_t>().data()[40000], 40000ull * 40000ull);
+  EXPECT_EQ(around.squared->as<std::uint64_t>().data()[40001], 40000ull * 40000ull);
+  const Results both = run(input.view(), {.signed_distance = true}, {.distance = DType::float64});
+  EXPECT_EQ(both.distance->as<double>().data()[80000], -79999.5);
+  EXPECT_EQ(both.distance->as<double>().data()[0], 0.5);
+}
+
+TEST(Spacing, ScalesExactDistances) {
+  Random random(11);
+  const Shape shape{40, 57};
+  const Array input = mask_array(scatter(shape, 0.004, random), shape);
+  const Results unit = run(input.view(), {}, {.squared = DType::uint32});
+  for (double spacing : {0.5, 0.1, 1e-7, 1e-3, 3.0, 1e8, 1e-100, 1e100}) {
+    const Results got = run(input.view(), {.spacing = {spacing}}, {.distance = DType::float64});
+    const Results got32 = run(input.view(), {.spacing = {spacing, spacing}}, {.distance = DType::float32});
+    for (std::int64_t e = 0; e < input.size(); ++e) {
+      const double expected = std::sqrt(value_at(*unit.squared, e)) * spacing;
+      ASSERT_EQ(value_at(*got.distance, e), expected) << spacing;
+      ASSERT_EQ(got32.distance->as<float>().data()[e], static_cast<float>(expected)) << spacing;
+    }
+  }
+}
+
+TEST(Spacing, UnequalOverManyMagnitudes) {
+  Random random(12);
+  const Shape shape{13, 11, 17};
+  for (const std::vector<double>& spacing :
+       std::vector<std::vector<double>>{{1e-7, 1, 1e8}, {1e8, 1, 1e-7}, {0.1, 0.2, 0.3}, {1, 1, 2.5}, {1e-3, 1e-3, 1}}) {
+    const Array input = mask_array(scatter(shape, 0.01, random), shape);
+    DistanceOptions options;
+    options.spacing = spacing;
+    const Oracle oracle(input.view(), options);
+    EXPECT_TRUE(matches(oracle, run(input.view(), options, {.distance = DType::float64, .nearest = DType::int64})))
+        << describe(options);
+  }
+}
+
+/// The wide line of an anisotropic image: a float32 predicate decides wrongly here.
+TEST(Spacing, NearTiesOnLongLines) {
+  const Shape shape{2, 20001};
+  const Array input = all_but(shape, {0, 20000, 20001 + 7});
+  DistanceOptions options;
+  options.spacing = {0.3, 0.1};
+  const Results got = run(input.view(), options, {.distance = DType::float64});
+  for (std::int64_t e = 0; e < input.size(); ++e) {
+    const Index at = unravel(e, shape);
+    double best = kInfinity;
+    for (const Index& site : {Index{0, 0}, Index{0, 20000}, Index{1, 7}}) {
+      const double dy = 0.3 * static_cast<double>(at[0] - site[0]);
+      const double dx = 0.1 * static_cast<double>(at[1] - site[1]);
+      best = std::min(best, std::sqrt(dy * dy + dx * dx));
+    }
+    ASSERT_NEAR(value_at(*got.distance, e), best, best * 1e-12) << e;
+  }
+}
+
+TEST(Comparison, IsExactWhateverTheTypes) {
+  const auto sites = [](const Array& input, Rule rule, double value) {
+    std::vector<bool> result;
+    const Results got = run(input.view(), {.sites = {rule, value}}, {.distance = DType::float32});
+    for (std::int64_t i = 0; i < input.size(); ++i) result.push_back(value_at(*got.distance, i) == 0);
+    return result;
+  };
+  using Flags = std::vector<bool>;
+  Array big(DType::int64, {5});
+  const std::int64_t two53 = std::int64_t{1} << 53;
+  const std::int64_t values[] = {two53 - 1, two53, two53 + 1, INT64_MAX, INT64_MIN};
+  std::copy_n(values, 5, big.as<std::int64_t>().data());
+  EXPECT_EQ(sites(big, Rule::greater_equal, 0x1p53), (Flags{false, true, true, true, false}));
+  EXPECT_EQ(sites(big, Rule::less_equal, 0x1p53), (Flags{true, true, false, false, true}));
+  EXPECT_EQ(sites(big, Rule::equal, 0x1p53), (Flags{false, true, false, false, false}));
+  EXPECT_EQ(sites(big, Rule::greater_equal, 0x1p63), (Flags{false, false, false, false, false}));
+  EXPECT_EQ(sites(big, Rule::less_equal, 0x1p63), (Flags{true, true, true, true, true}));
+  EXPECT_EQ(sites(big, Rule::less_equal, -0x1p63), (Flags{false, false, false, false, true}));
+  EXPECT_EQ(sites(big, Rule::equal, -0x1p63), (Flags{false, false, false, false, true}));
+  EXPECT_EQ(sites(big, Rule::greater_equal, -kInfinity), (Flags{true, true, true, true, true}));
+
+  Array natural(DType::uint64, {3});
+  const std::uint64_t naturals[] = {0, std::uint64_t{1} << 63, UINT64_MAX};
+  std::copy_n(naturals, 3, natural.as<std::uint64_t>().data());
+  EXPECT_EQ(sites(natural, Rule::greater_equal, 0x1p64), (Flags{false, false, false}));
+  EXPECT_EQ(sites(natural, Rule::less_equal, 0x1p64), (Flags{true, true, true}));
+  EXPECT_EQ(sites(natural, Rule::equal, 0x1p64), (Flags{false, false, false}));
+  EXPECT_EQ(sites(natural, Rule::greater_equal, 0x1p63), (Flags{false, true, true}));
+  EXPECT_EQ(sites(natural, Rule::greater_equal, -1), (Flags{true, true, true}));
+  EXPECT_EQ(sites(natural, Rule::less_equal, -0.5), (Flags{false, false, false}));
+  EXPECT_EQ(sites(natural, Rule::less_equal, 0.5), (Flags{true, false, false}));
+
+  Array small(DType::uint8, {4});
+  const std::uint8_t bytes[] = {0, 1, 2, 255};
+  std::copy_n(bytes, 4, small.as<std::uint8_t>().data());
+  EXPECT_EQ(sites(small, Rule::greater_equal, 1.5), (Flags{false, false, true, true}));
+  EXPECT_EQ(sites(small, Rule::equal, 257), (Flags{false, false, false, false}));
+  EXPECT_EQ(sites(small, Rule::equal, 1.5), (Flags{false, false, false, false}));
+  EXPECT_EQ(sites(small, Rule::greater_equal, 256), (Flags{false, false, false, false}));
+  EXPECT_EQ(sites(small, Rule::less_equal, kInfinity), (Flags{true, true, true, true}));
+
+  Array real(DType::float32, {4});
+  const float floats[] = {0.1f, std::nanf(""), -0.0f, std::numeric_limits<float>::denorm_min()};
+  std::copy_n(floats, 4, real.as<float>().data());
+  EXPECT_EQ(sites(real, Rule::greater_equal, 0.1), (Flags{true, false, false, false}));  // 0.1f is a little more than 0.1
+  EXPECT_EQ(sites(real, Rule::equal, 0.1), (Flags{false, false, false, false}));
+  EXPECT_EQ(sites(real, Rule::zero, 0), (Flags{false, false, true, false}));
+  EXPECT_EQ(sites(real, Rule::nonzero, 0), (Flags{true, true, false, true}));
+  EXPECT_EQ(sites(real, Rule::less_equal, 0), (Flags{false, false, true, false}));
+}
+
+TEST(Empty, GivesEmptyResults) {
+  for (const Shape& shape : {Shape{0}, Shape{0, 5}, Shape{5, 0}, Shape{3, 0, 4}, Shape{0, 0}, Shape{1, 1, 1, 1, 1, 1, 1, 0}})
+    for (Border border : {Border::open, Border::sites, Border::periodic}) {
+      const Array input(DType::int32, shape);
+      const Results got = run(input.view(), {.border = {border}},
+                              {.distance = DType::float32, .squared = DType::uint32, .nearest = DType::int32, .coordinates = DType::int64});
+      EXPECT_EQ(got.distance->size(), 0);
+      EXPECT_EQ(got.coordinates->size(), 0);
+    }
+}
+
+TEST(Empty, RegionWithoutElements) {
+  const Array input = all_but({4, 5}, {3});
+  const Results got = run(input.view(), {.region = {{2, 2}, {0, 5}}}, {.distance = DType::float32});
+  EXPECT_EQ(got.distance->shape(), (Shape{0, 5}));
+}
+
+TEST(Empty, NullDataIsFine) {
+  const AnyConstView nothing(nullptr, DType::uint8, Shape{0, 7});
+  EXPECT_EQ(grid::distance_transform(nothing, {}).size(), 0);
+}
+
+TEST(NoSites, SayNoneEverywhere) {
+  const Array input = all_but({9, 33}, {});
+  const Results got = run(input.view(), {},
+                          {.distance = DType::float32, .squared = DType::uint32, .nearest = DType::int32, .coordinates = DType::int64});
+  for (std::int64_t e = 0; e < input.size(); ++e) {
+    ASSERT_EQ(value_at(*got.distance, e), kInfinity);
+    ASSERT_EQ(integer_at(*got.squared, e), UINT32_MAX);
+    ASSERT_EQ(integer_at(*got.nearest, e), -1);
+    ASSERT_EQ(integer_at(*got.coordinates, e), -1);
+    ASSERT_EQ(integer_at(*got.coordinates, input.size() + e), -1);
+  }
+  const Results wide = run(input.view(), {}, {.squared = DType::uint64});
+  ASSERT_EQ(wide.squared->as<std::uint64_t>().data()[5], UINT64_MAX);
+  const Results real = run(input.view(), {}, {.distance = DType::float64, .squared = DType::float64});
+  ASSERT_EQ(value_at(*real.squared, 0), kInfinity);
+  ASSERT_EQ(value_at(*real.distance, 0), kInfinity);
+}
+
+}  // namespace
+}  // namespace fathom::test
