@@ -56,6 +56,30 @@ TEST_P(Structures, OtherBorders) {
 INSTANTIATE_TEST_SUITE_P(All, Structures, testing::Range(0, kStructures),
                          [](const auto& structure) { return std::string(name_of(static_cast<Structure>(structure.param))); });
 
+/// The other metrics and unequal spacing where sites are farther apart than any window of neighbours.
+TEST(FarSites, EqualBruteForce) {
+  Random random(78);
+  for (const Shape& shape : {Shape{90, 100}, Shape{200, 37}, Shape{37, 200}, Shape{20, 21, 22}})
+    for (grid::DistanceOptions options : {grid::DistanceOptions{.metric = grid::Metric::chessboard},
+                                          grid::DistanceOptions{.metric = grid::Metric::taxicab},
+                                          grid::DistanceOptions{.spacing = {1.25, 0.5, 2}},
+                                          grid::DistanceOptions{.metric = grid::Metric::chessboard, .spacing = {0.5, 2, 1}}}) {
+      if (options.spacing.size() > 1) options.spacing.resize(static_cast<std::size_t>(shape.rank()));
+      const Array mask = mask_array(scatter(shape, pick<double>(random, {3e-4, 2e-3, 0.01}), random), shape);
+      const Oracle oracle(mask.view(), options);
+      std::vector<std::int64_t> some;
+      for (std::int64_t e = 0; e < mask.size(); e += 1 + below(random, 9)) some.push_back(e);
+      for (InstructionSet set : instruction_sets()) {
+        options.execution.instruction_set = set;
+        SCOPED_TRACE(to_string(shape) + ", " + describe(options));
+        const Results distance = run(mask.view(), options, {.distance = DType::float64});
+        const Results both = run(mask.view(), options, {.distance = DType::float64, .nearest = DType::int64});
+        ASSERT_TRUE(equal(*distance.distance, *both.distance));
+        ASSERT_TRUE(matches_at(oracle, both, some));
+      }
+    }
+}
+
 /// Densities from almost none to almost all.
 TEST(Densities, EqualOracle) {
   Random random(77);

@@ -48,7 +48,7 @@ void search_chessboard(const Lines<V, kCoordinates>& lines) {
   for (std::int64_t t = 0; t < lines.c.targets; t += kTargets) {
     const std::int64_t at = lines.c.first_target + t;
     auto block = lines.own(t);
-    if (!search_window<Max>(lines, block, at, kWindow)) blocks.search(block, at);
+    if (!search_window<Max>(lines, block, at, kWindow + 1)) blocks.search(block, at);  // never gives up early
     lines.store(block, t);
   }
 }
