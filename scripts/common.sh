@@ -46,7 +46,7 @@ install_packages() {
       install --no-install-recommends "${missing[@]}"; } </dev/null >"$log" 2>&1; then
     tail -n 20 "$log" >&2
     rm -f "$log"
-    die "could not install the packages (see above). Fathom needs Debian 12, Ubuntu 24.04 or newer"
+    die "could not install the packages (see above). Fathom takes them from Debian 12 or Ubuntu 24.04 (with universe), or newer"
   fi
   rm -f "$log"
 }

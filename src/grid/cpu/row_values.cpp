@@ -73,9 +73,10 @@ template <class V>
 HWY_INLINE void group_values(const std::uint32_t* steps, bool euclidean, V weight, V* values) {
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<V>()));
   for (int i = 0; i < kLanes; ++i) {
-    const auto s = static_cast<V>(static_cast<std::int32_t>(steps[i]));
+    const bool none = steps[i] >> 31 != 0;
+    const auto s = static_cast<V>(none ? 0 : static_cast<std::int32_t>(steps[i]));  // its square must not overflow
     const V value = euclidean ? weight * (s * s) : weight * s;
-    values[i] = steps[i] >> 31 ? no_value<V>() : value;
+    values[i] = none ? no_value<V>() : value;
   }
 }
 
