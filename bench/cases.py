@@ -25,7 +25,7 @@ def sparse(shape, density):
 
 
 def _smooth_noise(shape, cell):
-    """Smooth random values, cell elements from hill to hill: a coarse grid, interpolated along one axis after another."""
+    """Smooth random values, `cell` elements from hill to hill: a coarse grid, interpolated along each axis."""
     coarse = _random(shape).standard_normal([n // cell + 2 for n in shape]).astype(np.float32)
     for axis, n in enumerate(shape):
         position = np.arange(n, dtype=np.float32) / cell

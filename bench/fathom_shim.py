@@ -1,4 +1,4 @@
-"""Calls the distance transform of libfathom_bench.so with NumPy arrays. For benchmarks and tests; not the Python package."""
+"""Calls libfathom_bench.so's distance transform with NumPy arrays. For benchmarks and tests, not the Python package."""
 
 import ctypes
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Distance transforms of grids: ours beside edt, OpenCV, SciPy and SimpleITK on the same arrays, in one run, alternating.
+"""Distance transforms of grids: ours beside edt, OpenCV, SciPy and SimpleITK, same arrays, one run, alternating.
 
 Every result is checked before it is timed: ours by brute force at random elements, each peer's against ours. Prints a
 table; --json FILE appends one JSON line for each row.
@@ -26,7 +26,7 @@ FEATURES = ["plain", "indices", "spacing", "labels", "border"]
 SPACING = [1.5, 1.0, 0.75]
 
 
-# --- Peers: each returns a function that computes the feature's result, or None where the peer lacks it. ---------------
+# --- Peers: each returns a function that computes the feature's result, or None where the peer lacks it. -------------
 
 class Edt:
     name = "edt"
@@ -111,7 +111,7 @@ def installed_peers(wanted):
     return peers
 
 
-# --- Ours --------------------------------------------------------------------------------------------------------------
+# --- Ours ------------------------------------------------------------------------------------------------------------
 
 def ours(feature, image, threads, isa):
     options = {"threads": threads, "isa": isa, "distance": np.float32}
@@ -159,7 +159,7 @@ def largest_difference(got, expected):
     return worst
 
 
-# --- Measuring ---------------------------------------------------------------------------------------------------------
+# --- Measuring -------------------------------------------------------------------------------------------------------
 
 class Contestant:
     """Something to time: runs while its share of the time budget lasts, at least once."""
@@ -222,14 +222,16 @@ def measure(feature, image, threads, isas, peers, args):
     versions = {peer.name: peer.version for peer in peers}
     for isa in isas:
         yield {
-            "ours": timed[isa].summary(), "isa": transforms[isa].instruction_set, "used_threads": transforms[isa].threads,
-            "scratch_bytes": transforms[isa].scratch_bytes, "copy": copying.summary(),
-            "peers": {name: {**run.summary(), "version": versions[name], "largest_relative_difference": differences[name]}
+            "ours": timed[isa].summary(), "isa": transforms[isa].instruction_set,
+            "used_threads": transforms[isa].threads, "scratch_bytes": transforms[isa].scratch_bytes,
+            "copy": copying.summary(),
+            "peers": {name: {**run.summary(), "version": versions[name],
+                             "largest_relative_difference": differences[name]}
                       for name, run in runs.items()},
         }
 
 
-# --- Reporting ---------------------------------------------------------------------------------------------------------
+# --- Reporting -------------------------------------------------------------------------------------------------------
 
 def machine():
     model = "unknown"
@@ -253,8 +255,9 @@ def print_row(record, peers):
     seconds = record["ours"]["min"]
     elements = np.prod(record["size"], dtype=float)
     row = (f"{record['feature']:9}{'x'.join(map(str, record['size'])):14}{record['case']:9}{record['threads']:4d} "
-           f"{record['isa']:9}{seconds * 1e3:10.2f}{record['ours']['median'] * 1e3:10.2f}{elements / seconds / 1e6:8.0f}"
-           f"{record['copy']['min'] * 1e3:9.2f}{record['scratch_bytes'] / elements:6.2f}")
+           f"{record['isa']:9}{seconds * 1e3:10.2f}{record['ours']['median'] * 1e3:10.2f}"
+           f"{elements / seconds / 1e6:8.0f}{record['copy']['min'] * 1e3:9.2f}"
+           f"{record['scratch_bytes'] / elements:6.2f}")
     for peer in peers:
         result = record["peers"].get(peer.name)
         if result is None:

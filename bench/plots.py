@@ -45,7 +45,8 @@ def draw(axes, size, records):
         values = series(records, cases, name)
         if not np.isfinite(values).any():
             continue
-        style = {"linestyle": "--"} if name == "copy" else {"marker": "o", "linewidth": 2.5 if name == "Fathom" else 1.2}
+        width = 2.5 if name == "Fathom" else 1.2
+        style = {"linestyle": "--"} if name == "copy" else {"marker": "o", "linewidth": width}
         label = "copy of the output" if name == "copy" else name
         axes.plot(cases, values, color=colour, label=label, markersize=4, **style)
     axes.set_yscale("log")
@@ -70,7 +71,10 @@ def main():
     for axes, (size, records) in zip(panels[0], sorted(sizes.items(), key=lambda item: (len(item[0]), item[0]))):
         draw(axes, size, records)
     panels[0][0].set_ylabel("nanoseconds per element")
-    panels[0][-1].legend(fontsize=8, frameon=False)
+    lines = {}  # a peer may be missing in some panels
+    for axes in panels[0]:
+        lines |= {label: line for line, label in zip(*axes.get_legend_handles_labels())}
+    panels[0][-1].legend(lines.values(), lines, fontsize=8, frameon=False)
     about = next(iter(next(iter(sizes.values())).values()))
     figure.suptitle(f"Euclidean distance transform ({args.feature}), {about['machine']['cpu']}, {args.threads} thread"
                     f"{'s' if args.threads > 1 else ''}, {args.isa}, {about['date'][:10]}", fontsize=11)

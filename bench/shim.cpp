@@ -12,7 +12,9 @@ namespace {
 
 using namespace fathom;
 
-Shape shape_of(const FathomBenchCall& call) { return Shape(std::span(call.shape, static_cast<std::size_t>(call.rank))); }
+Shape shape_of(const FathomBenchCall& call) {
+  return Shape(std::span(call.shape, static_cast<std::size_t>(call.rank)));
+}
 
 template <class T, class Given>
 std::vector<T> values(const Given* given, int count) {

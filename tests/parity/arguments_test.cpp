@@ -122,7 +122,8 @@ TEST_F(Arguments, Overlaps) {
   outputs_.distance = AnyView(bytes.data(), DType::float32, {6, 7});
   expect_refused_by(
       [&] {
-        grid::distance_transform(AnyConstView(bytes.data() + 6 * 7 * 4 - 1, DType::uint8, Shape{6, 7}), options_, outputs_);
+        grid::distance_transform(AnyConstView(bytes.data() + 6 * 7 * 4 - 1, DType::uint8, Shape{6, 7}), options_,
+                                 outputs_);
       },
       "overlap");
   EXPECT_TRUE(is_poisoned(bytes));
@@ -152,8 +153,13 @@ TEST_F(Arguments, Borders) {
 
 TEST_F(Arguments, Region) {
   for (const std::vector<grid::Range>& region :
-       std::vector<std::vector<grid::Range>>{{{0, 6}}, {{0, 6}, {0, 7}, {0, 1}}, {{-1, 5}, {0, 7}}, {{0, 7}, {0, 7}},
-                                             {{4, 2}, {0, 7}}, {{0, 6}, {7, 8}}, {{INT64_MIN, INT64_MAX}, {0, 7}}}) {
+       std::vector<std::vector<grid::Range>>{{{0, 6}},
+                                             {{0, 6}, {0, 7}, {0, 1}},
+                                             {{-1, 5}, {0, 7}},
+                                             {{0, 7}, {0, 7}},
+                                             {{4, 2}, {0, 7}},
+                                             {{0, 6}, {7, 8}},
+                                             {{INT64_MIN, INT64_MAX}, {0, 7}}}) {
     options_.region = region;
     expect_refused("region");
   }
@@ -196,10 +202,12 @@ TEST_F(Arguments, Rank) {
   const std::uint8_t one = 1;
   float result = 7;
   outputs_.distance = HostView<float>(&result, Shape{});
-  expect_refused_by([&] { grid::distance_transform(HostView<const std::uint8_t>(&one, Shape{}), options_, outputs_); }, "1 to 8");
+  expect_refused_by([&] { grid::distance_transform(HostView<const std::uint8_t>(&one, Shape{}), options_, outputs_); },
+                    "1 to 8");
   const Shape nine{1, 1, 1, 1, 1, 1, 1, 1, 1};
   outputs_.distance = HostView<float>(&result, nine);
-  expect_refused_by([&] { grid::distance_transform(HostView<const std::uint8_t>(&one, nine), options_, outputs_); }, "1 to 8");
+  expect_refused_by([&] { grid::distance_transform(HostView<const std::uint8_t>(&one, nine), options_, outputs_); },
+                    "1 to 8");
   EXPECT_EQ(result, 7);
 }
 
@@ -211,7 +219,11 @@ TEST_F(Arguments, LinearIndicesBeyond32Bits) {
   options_.region = {{0, 1}, {0, 1}};
   outputs_ = {};
   outputs_.nearest = HostView<std::int32_t>(indices.data(), {1, 1});
-  expect_refused_by([&] { (void)grid::scratch_bytes(HostView<const std::uint8_t>(row.data(), huge, {0, 1}), options_, outputs_); }, "int64");
+  expect_refused_by(
+      [&] {
+        (void)grid::scratch_bytes(HostView<const std::uint8_t>(row.data(), huge, {0, 1}), options_, outputs_);
+      },
+      "int64");
 }
 
 TEST_F(Arguments, SquaredBeyond32Bits) {

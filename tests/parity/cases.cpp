@@ -23,9 +23,7 @@ std::int64_t below(Random& random, std::int64_t count) {
   return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(count));
 }
 
-bool chance(Random& random, double probability) {
-  return static_cast<double>(random() >> 11) * 0x1p-53 < probability;
-}
+bool chance(Random& random, double probability) { return static_cast<double>(random() >> 11) * 0x1p-53 < probability; }
 
 int scaled(int count) {
   const char* text = std::getenv("FATHOM_TEST_SCALE");
@@ -69,9 +67,7 @@ double squared_gap(const Index& a, const Index& b, int rank) {
   return sum;
 }
 
-Index random_index(const Shape& shape, Random& random) {
-  return unravel(below(random, element_count(shape)), shape);
-}
+Index random_index(const Shape& shape, Random& random) { return unravel(below(random, element_count(shape)), shape); }
 
 double longest(const Shape& shape) { return static_cast<double>(*std::max_element(shape.begin(), shape.end())); }
 
@@ -194,7 +190,8 @@ Array mask_array(const std::vector<bool>& sites, const Shape& shape, DType dtype
 }
 
 Shape random_shape(Random& random, std::int64_t most_elements) {
-  static const std::vector<std::int64_t> kExtents = {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 23, 31, 32, 33, 63, 64, 65, 67, 127, 128, 129};
+  static const std::vector<std::int64_t> kExtents = {1,  2,  3,  5,  7,  8,  9,  15,  16,  17, 23,
+                                                     31, 32, 33, 63, 64, 65, 67, 127, 128, 129};
   static const std::vector<std::int64_t> kSmall = {1, 1, 2, 2, 3, 4, 5};
   const int rank = pick<int>(random, {1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 6, 7, 8});
   Shape shape;
@@ -214,8 +211,9 @@ Shape random_shape(Random& random, std::int64_t most_elements) {
 
 namespace {
 
-const std::vector<DType> kAllTypes = {DType::boolean, DType::uint8,  DType::int8,  DType::uint16,  DType::int16,  DType::uint32,
-                                      DType::int32,   DType::uint64, DType::int64, DType::float32, DType::float64};
+const std::vector<DType> kAllTypes = {DType::boolean, DType::uint8,   DType::int8,   DType::uint16,
+                                      DType::int16,   DType::uint32,  DType::int32,  DType::uint64,
+                                      DType::int64,   DType::float32, DType::float64};
 
 bool is_float(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
 
@@ -239,9 +237,12 @@ double element_for(bool site, const grid::Sites& sites, bool floating, Random& r
     case Rule::zero:
     case Rule::nonzero:
       if (site == (sites.rule == Rule::zero)) return floating && chance(random, 0.3) ? -0.0 : 0.0;
-      return floating ? pick<double>(random, {1, -3, 1e-40, kNaN, kInfinity}) : pick<double>(random, {1, 2, 255, -1e30, 1e30});
-    case Rule::greater_equal: return site ? pick<double>(random, {v, v + 1, 1e30}) : pick<double>(random, {v - 1, -1e30, kNaN});
-    case Rule::less_equal: return site ? pick<double>(random, {v, v - 1, -1e30}) : pick<double>(random, {v + 1, 1e30, kNaN});
+      return floating ? pick<double>(random, {1, -3, 1e-40, kNaN, kInfinity})
+                      : pick<double>(random, {1, 2, 255, -1e30, 1e30});
+    case Rule::greater_equal:
+      return site ? pick<double>(random, {v, v + 1, 1e30}) : pick<double>(random, {v - 1, -1e30, kNaN});
+    case Rule::less_equal:
+      return site ? pick<double>(random, {v, v - 1, -1e30}) : pick<double>(random, {v + 1, 1e30, kNaN});
     case Rule::equal: return site ? v : pick<double>(random, {v + 1, v - 1, 0, kNaN});
     case Rule::labels: break;
   }
@@ -258,8 +259,8 @@ Array mask_input(DType dtype, const Shape& shape, Structure structure, const gri
 
 grid::Sites random_rule(DType dtype, Random& random) {
   grid::Sites sites;
-  sites.rule = pick<Rule>(random, {Rule::zero, Rule::zero, Rule::nonzero, Rule::nonzero, Rule::greater_equal, Rule::less_equal,
-                                   Rule::equal, Rule::labels, Rule::labels});
+  sites.rule = pick<Rule>(random, {Rule::zero, Rule::zero, Rule::nonzero, Rule::nonzero, Rule::greater_equal,
+                                   Rule::less_equal, Rule::equal, Rule::labels, Rule::labels});
   const bool compares = sites.rule != Rule::zero && sites.rule != Rule::nonzero && sites.rule != Rule::labels;
   if (compares) sites.value = dtype == DType::boolean ? 1 : pick<double>(random, {1, 2, 5, 100, 0, 0.5, -1});
   return sites;
@@ -267,7 +268,8 @@ grid::Sites random_rule(DType dtype, Random& random) {
 
 void random_geometry(grid::DistanceOptions& options, const Shape& shape, Random& random) {
   const auto rank = static_cast<std::size_t>(shape.rank());
-  options.metric = pick<Metric>(random, {Metric::euclidean, Metric::euclidean, Metric::euclidean, Metric::taxicab, Metric::chessboard});
+  options.metric = pick<Metric>(
+      random, {Metric::euclidean, Metric::euclidean, Metric::euclidean, Metric::taxicab, Metric::chessboard});
   if (chance(random, 0.2)) options.spacing = {pick<double>(random, {1, 0.5, 0.1, 3, 1e-7, 1e8, 0.7071067811865476})};
   if (chance(random, 0.2)) {
     options.spacing.clear();
@@ -288,7 +290,8 @@ bool same_spacing(const grid::DistanceOptions& options) {
 double unit_of(const grid::DistanceOptions& options) { return options.spacing.empty() ? 1 : options.spacing[0]; }
 
 void random_limits(grid::DistanceOptions& options, const Shape& shape, Random& random) {
-  if (chance(random, 0.2)) options.max_distance = unit_of(options) * pick<double>(random, {0, 0.5, 1, 1.5, 2, 3, 5, 9.99, 20, 1e9});
+  if (chance(random, 0.2))
+    options.max_distance = unit_of(options) * pick<double>(random, {0, 0.5, 1, 1.5, 2, 3, 5, 9.99, 20, 1e9});
   if (!chance(random, 0.2)) return;
   for (std::int64_t n : shape) {
     const std::int64_t begin = below(random, n + 1);
@@ -342,7 +345,8 @@ std::string describe(const grid::DistanceOptions& options) {
        << kMetrics[static_cast<int>(options.metric)];
   for (double s : options.spacing) text << ", spacing " << s;
   for (Border b : options.border) text << ", border " << kBorders[static_cast<int>(b)];
-  if (options.signed_distance) text << ", signed to " << (options.surface == grid::Surface::faces ? "faces" : "centers");
+  if (options.signed_distance)
+    text << ", signed to " << (options.surface == grid::Surface::faces ? "faces" : "centers");
   if (options.max_distance < kInfinity) text << ", max " << options.max_distance;
   for (const grid::Range& r : options.region) text << ", region " << r.begin << ':' << r.end;
   text << ", " << name_of(options.execution.instruction_set) << ", threads " << options.execution.threads;

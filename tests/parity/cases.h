@@ -41,7 +41,8 @@ std::vector<bool> scatter(const Shape& shape, double probability, Random& random
 std::vector<int> make_labels(const Shape& shape, Random& random);
 
 /// A dense array in which exactly `sites` are zero (or nonzero), else as `make_value` says.
-Array mask_array(const std::vector<bool>& sites, const Shape& shape, DType dtype = DType::uint8, bool site_is_zero = true);
+Array mask_array(const std::vector<bool>& sites, const Shape& shape, DType dtype = DType::uint8,
+                 bool site_is_zero = true);
 /// Stores value, clamped to the type's range.
 void store(Array& array, std::int64_t index, double value);
 

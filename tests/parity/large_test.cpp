@@ -1,5 +1,5 @@
-// Sizes at which 32-bit indices, 53-bit squares and memory run out. Each test says what memory it needs, and skips where
-// there is less.
+// Sizes at which 32-bit indices, 53-bit squares and memory run out. Each test says what memory it needs, and skips
+// where there is less.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -24,7 +24,7 @@ double available_gib() {
   return 0;
 }
 
-#define NEEDS_GIB(gib)                                                              \
+#define NEEDS_GIB(gib) \
   if (available_gib() < (gib)) GTEST_SKIP() << "needs " << (gib) << " GiB of memory, " << available_gib() << " are free"
 
 Array ones_but(const Shape& shape, const std::vector<std::int64_t>& zeros) {
@@ -35,7 +35,8 @@ Array ones_but(const Shape& shape, const std::vector<std::int64_t>& zeros) {
 }
 
 /// Nearest of a few sites: squared distance and lowest index.
-std::pair<std::uint64_t, std::int64_t> nearest_of(const std::vector<std::int64_t>& sites, std::int64_t element, const Shape& shape) {
+std::pair<std::uint64_t, std::int64_t> nearest_of(const std::vector<std::int64_t>& sites, std::int64_t element,
+                                                  const Shape& shape) {
   const Index at = unravel(element, shape);
   std::pair<std::uint64_t, std::int64_t> best{UINT64_MAX, -1};
   for (std::int64_t site : sites) {
@@ -53,10 +54,11 @@ TEST(Large, LineWithSquaresBeyond53Bits) {
   const std::int64_t n = 120'000'000;
   const Array input = ones_but({n}, {0});
   const Results whole = run(input.view(), {}, {.distance = DType::float64});
-  for (std::int64_t x = 0; x < n; x += x > 94'000'000 ? 1 : 101)
+  for (std::int64_t x = 0; x<n; x += x> 94'000'000 ? 1 : 101)
     ASSERT_EQ(whole.distance->as<double>().data()[x], static_cast<double>(x));
   const DistanceOptions end{.region = {{n - 1000, n}}};
-  const Results squares = run(input.view(), end, {.distance = DType::float32, .squared = DType::uint64, .nearest = DType::int32});
+  const Results squares =
+      run(input.view(), end, {.distance = DType::float32, .squared = DType::uint64, .nearest = DType::int32});
   for (std::int64_t i = 0; i < 1000; ++i) {
     const auto x = static_cast<std::uint64_t>(n - 1000 + i);
     ASSERT_EQ(squares.squared->as<std::uint64_t>().data()[i], x * x);
@@ -89,7 +91,8 @@ void check_whole(const Shape& shape, const std::vector<std::int64_t>& sites, con
     ASSERT_EQ(field.as<float>().data()[e], rounded_root<float>(nearest_of(sites, e, shape).first)) << "at " << e;
 }
 
-void check_region(const Shape& shape, const std::vector<std::int64_t>& sites, const Results& got, const DistanceOptions& options) {
+void check_region(const Shape& shape, const std::vector<std::int64_t>& sites, const Results& got,
+                  const DistanceOptions& options) {
   const Shape part = grid::result_shape(shape, options);
   for (std::int64_t i = 0; i < element_count(part); ++i) {
     Index at = unravel(i, part);
@@ -111,7 +114,8 @@ TEST(Large, ImageOfMoreThan31Bits) {
     check_whole(shape, sites, field);
   }
   DistanceOptions options{.region = {{46342 - 60, 46342}, {46342 - 3000, 46342}}};
-  check_region(shape, sites, run(input.view(), options, {.distance = DType::float32, .nearest = DType::int64}), options);
+  check_region(shape, sites, run(input.view(), options, {.distance = DType::float32, .nearest = DType::int64}),
+               options);
   Results narrow = make_results(shape, options, {.nearest = DType::int32});
   EXPECT_THROW(grid::distance_transform(input.view(), options, narrow.views()), InvalidArgument);
 }
@@ -124,7 +128,8 @@ TEST(Large, VolumeOfMoreThan31Bits) {
   const std::vector<std::int64_t> sites = {123, 777'777'777, count - 1'000'000, count - 1};
   const Array input = ones_but(shape, sites);
   const DistanceOptions options{.region = {{1291 - 3, 1291}, {1290 - 100, 1290}, {0, 1290}}};
-  check_region(shape, sites, run(input.view(), options, {.distance = DType::float32, .nearest = DType::int64}), options);
+  check_region(shape, sites, run(input.view(), options, {.distance = DType::float32, .nearest = DType::int64}),
+               options);
 }
 
 }  // namespace

@@ -28,11 +28,14 @@ class Scattered {
   }
 
   AnyView view() {
-    return {block_.data() + first_ * static_cast<std::int64_t>(size_of(block_.dtype())), block_.dtype(), shape_, strides_};
+    return {block_.data() + first_ * static_cast<std::int64_t>(size_of(block_.dtype())), block_.dtype(), shape_,
+            strides_};
   }
 
   void fill(const Array& dense) {
-    for_each([&](std::byte* here, std::int64_t i) { std::memcpy(here, dense.data() + i * size(), static_cast<std::size_t>(size())); });
+    for_each([&](std::byte* here, std::int64_t i) {
+      std::memcpy(here, dense.data() + i * size(), static_cast<std::size_t>(size()));
+    });
   }
 
   /// The elements in order; they are poisoned afterwards.
@@ -101,7 +104,8 @@ TEST(Layout, WorkspaceIsUsedAgain) {
     SCOPED_TRACE(describe(c));
     const Results own = run(c.input.view(), c.options, c.wanted);
     // What an earlier call left, at its worst.
-    if (workspace.bytes() > 0) std::memset(workspace.reserve(workspace.bytes()), i % 2 ? 0xff : 0x5a, workspace.bytes());
+    if (workspace.bytes() > 0)
+      std::memset(workspace.reserve(workspace.bytes()), i % 2 ? 0xff : 0x5a, workspace.bytes());
     c.options.execution.workspace = &workspace;
     const Results shared = run(c.input.view(), c.options, c.wanted);
     ASSERT_TRUE(equal(own, shared));

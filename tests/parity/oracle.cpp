@@ -169,7 +169,8 @@ bool Oracle::closer(const Separation& a, const Separation& b) const {
 
 double Oracle::distance_of(const Separation& s) const {
   if (!isotropic_) return options_.metric == Metric::euclidean ? std::sqrt(s.measure) : s.measure;
-  const double in_steps = options_.metric == Metric::euclidean ? rounded_root<double>(s.steps) : static_cast<double>(s.steps);
+  const double in_steps =
+      options_.metric == Metric::euclidean ? rounded_root<double>(s.steps) : static_cast<double>(s.steps);
   return in_steps * spacing_[0];
 }
 
@@ -243,7 +244,7 @@ bool Oracle::border_is_as_near(std::int64_t element, const Answer& answer) const
 
 namespace {
 
-/// What is known of the nearest site after some axes. Equal distances go to the lowest index; beyond the border goes last.
+/// What is known of the nearest site after some axes. Equal distances go to the lowest index, the border comes last.
 struct Nearest {
   std::uint64_t squared = Separable::kNone;
   std::int64_t site = -1;
@@ -255,7 +256,8 @@ struct Nearest {
 };
 
 /// Nearest along one line of `n` elements, of those about which something is known.
-Nearest best_on_line(const std::vector<std::pair<std::int64_t, Nearest>>& known, std::int64_t n, std::int64_t x, Border border) {
+Nearest best_on_line(const std::vector<std::pair<std::int64_t, Nearest>>& known, std::int64_t n, std::int64_t x,
+                     Border border) {
   Nearest best;
   for (auto [i, candidate] : known) {
     std::int64_t gap = std::abs(x - i);
@@ -281,11 +283,14 @@ Separable separable(const std::vector<bool>& sites, const Shape& shape, const st
     std::vector<std::pair<std::int64_t, Nearest>> known;
     for (std::int64_t start = 0; start < static_cast<std::int64_t>(sites.size()); ++start) {
       if (start / strides[k] % shape[k] != 0) continue;  // not the first element of a line along k
-      const auto at = [&](std::int64_t i) -> Nearest& { return field[static_cast<std::size_t>(start + i * strides[k])]; };
+      const auto at = [&](std::int64_t i) -> Nearest& {
+        return field[static_cast<std::size_t>(start + i * strides[k])];
+      };
       known.clear();
       for (std::int64_t i = 0; i < shape[k]; ++i)
         if (at(i).squared != Separable::kNone) known.emplace_back(i, at(i));
-      for (std::int64_t i = 0; i < shape[k]; ++i) at(i) = best_on_line(known, shape[k], i, for_axis(border, k, Border::open));
+      for (std::int64_t i = 0; i < shape[k]; ++i)
+        at(i) = best_on_line(known, shape[k], i, for_axis(border, k, Border::open));
     }
   }
   Separable result;

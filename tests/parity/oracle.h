@@ -85,7 +85,7 @@ class Oracle {
   bool isotropic_ = true;
   std::vector<long double> values_;  ///< holds every supported element type exactly
   std::vector<Index> places_;
-  std::vector<bool> in_class_;       ///< sites, or for a signed field and labels: the inside
+  std::vector<bool> in_class_;  ///< sites, or for a signed field and labels: the inside
 };
 
 /// Nearest sites of a mask by one exhaustive pass per axis, for sizes beyond the Oracle: isotropic, Euclidean.

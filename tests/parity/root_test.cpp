@@ -1,11 +1,10 @@
 // Roots of exact squared distances, where rounding twice would show: beyond 2⁵³, which no array small enough reaches.
-#include "grid/root.hd.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "cases.h"
+#include "grid/root.hd.h"
 #include "oracle.h"
 
 namespace fathom::test {
@@ -27,7 +26,8 @@ TEST(Root, SquaresAndTheirNeighbours) {
   Random random(2);
   for (int i = 0; i < scaled(100000); ++i) {
     const std::uint64_t root = (random() >> 32) >> (random() % 32);
-    for (std::uint64_t delta : {UINT64_MAX, std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}}) check(root * root + delta);
+    for (std::uint64_t delta : {UINT64_MAX, std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}})
+      check(root * root + delta);
   }
 }
 

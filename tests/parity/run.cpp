@@ -46,7 +46,8 @@ struct Checker {
     if (wrong.empty()) wrong = check_squared(at, answer);
     if (wrong.empty()) wrong = check_nearest(at, element, answer);
     if (wrong.empty()) wrong = check_coordinates(at, answer);
-    return wrong.empty() ? wrong : "at element " + std::to_string(element) + " (result " + std::to_string(at) + "): " + wrong;
+    return wrong.empty() ? wrong
+                         : "at element " + std::to_string(element) + " (result " + std::to_string(at) + "): " + wrong;
   }
 
  private:
@@ -109,7 +110,8 @@ struct Checker {
     for (int k = 0; k < shape.rank(); ++k) {
       const std::int64_t got = integer_at(*results.coordinates, k * count + at);
       if (got != expected[static_cast<std::size_t>(k)])
-        return differ("coordinate", static_cast<double>(got), static_cast<double>(expected[static_cast<std::size_t>(k)]));
+        return differ("coordinate", static_cast<double>(got),
+                      static_cast<double>(expected[static_cast<std::size_t>(k)]));
     }
     return {};
   }
@@ -152,7 +154,8 @@ Results run(const AnyConstView& input, const grid::DistanceOptions& options, con
   return results;
 }
 
-testing::AssertionResult matches_at(const Oracle& oracle, const Results& results, const std::vector<std::int64_t>& elements) {
+testing::AssertionResult matches_at(const Oracle& oracle, const Results& results,
+                                    const std::vector<std::int64_t>& elements) {
   const Checker checker{oracle, results};
   for (std::int64_t at : elements)
     if (std::string wrong = checker.check(at); !wrong.empty()) return testing::AssertionFailure() << wrong;
@@ -178,8 +181,8 @@ testing::AssertionResult matches(const Separable& expected, const Results& resul
     if (results.distance && results.distance->dtype() == DType::float32) {
       const float value = found ? rounded_root<float>(expected.squared[i]) : std::numeric_limits<float>::infinity();
       if (results.distance->as<float>().data()[i] != value)
-        return testing::AssertionFailure() << "at element " << i << ": distance is " << results.distance->as<float>().data()[i]
-                                           << ", should be " << value;
+        return testing::AssertionFailure() << "at element " << i << ": distance is "
+                                           << results.distance->as<float>().data()[i] << ", should be " << value;
     }
     if (results.nearest && integer_at(*results.nearest, at) != expected.nearest[i])
       return testing::AssertionFailure() << "at element " << i << ": nearest is " << integer_at(*results.nearest, at)
@@ -194,7 +197,8 @@ testing::AssertionResult equal(const Array& a, const Array& b) {
   std::size_t at = 0;
   while (a.data()[at] == b.data()[at]) ++at;
   const auto index = static_cast<std::int64_t>(at / size_of(a.dtype()));
-  return testing::AssertionFailure() << "element " << index << " differs: " << value_at(a, index) << " and " << value_at(b, index);
+  return testing::AssertionFailure() << "element " << index << " differs: " << value_at(a, index) << " and "
+                                     << value_at(b, index);
 }
 
 testing::AssertionResult equal(const Results& a, const Results& b) {
@@ -203,8 +207,9 @@ testing::AssertionResult equal(const Results& a, const Results& b) {
     const testing::AssertionResult same = equal(*x, *y);
     return same ? same : testing::AssertionFailure() << name << ": " << same.message();
   };
-  for (const auto& result : {check(a.distance, b.distance, "distance"), check(a.squared, b.squared, "squared"),
-                             check(a.nearest, b.nearest, "nearest"), check(a.coordinates, b.coordinates, "coordinates")})
+  for (const auto& result :
+       {check(a.distance, b.distance, "distance"), check(a.squared, b.squared, "squared"),
+        check(a.nearest, b.nearest, "nearest"), check(a.coordinates, b.coordinates, "coordinates")})
     if (!result) return result;
   return testing::AssertionSuccess();
 }

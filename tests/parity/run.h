@@ -31,7 +31,8 @@ Results run(const AnyConstView& input, const grid::DistanceOptions& options, con
 /// Every element of every result against the oracle.
 testing::AssertionResult matches(const Oracle& oracle, const Results& results);
 /// The elements at these linear indices of the results only.
-testing::AssertionResult matches_at(const Oracle& oracle, const Results& results, const std::vector<std::int64_t>& elements);
+testing::AssertionResult matches_at(const Oracle& oracle, const Results& results,
+                                    const std::vector<std::int64_t>& elements);
 /// Squared distances and indices against the separable oracle.
 testing::AssertionResult matches(const Separable& expected, const Results& results);
 

@@ -11,7 +11,7 @@ namespace {
 
 using grid::Border;
 
-const std::vector<Shape> kShapes = {{131, 300}, {64, 700},    {700, 64}, {1, 3001},     {3001, 1},      {3, 2053},
+const std::vector<Shape> kShapes = {{131, 300}, {64, 700},    {700, 64},    {1, 3001},     {3001, 1},     {3, 2053},
                                     {2053, 3},  {17, 33, 65}, {64, 32, 48}, {2, 150, 100}, {100, 150, 2}, {70, 3, 131}};
 
 class Structures : public testing::TestWithParam<int> {};
@@ -53,17 +53,18 @@ TEST_P(Structures, OtherBorders) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Structures, testing::Range(0, kStructures),
-                         [](const auto& structure) { return std::string(name_of(static_cast<Structure>(structure.param))); });
+INSTANTIATE_TEST_SUITE_P(All, Structures, testing::Range(0, kStructures), [](const auto& structure) {
+  return std::string(name_of(static_cast<Structure>(structure.param)));
+});
 
 /// The other metrics and unequal spacing where sites are farther apart than any window of neighbours.
 TEST(FarSites, EqualBruteForce) {
   Random random(78);
   for (const Shape& shape : {Shape{90, 100}, Shape{200, 37}, Shape{37, 200}, Shape{20, 21, 22}})
-    for (grid::DistanceOptions options : {grid::DistanceOptions{.metric = grid::Metric::chessboard},
-                                          grid::DistanceOptions{.metric = grid::Metric::taxicab},
-                                          grid::DistanceOptions{.spacing = {1.25, 0.5, 2}},
-                                          grid::DistanceOptions{.metric = grid::Metric::chessboard, .spacing = {0.5, 2, 1}}}) {
+    for (grid::DistanceOptions options :
+         {grid::DistanceOptions{.metric = grid::Metric::chessboard},
+          grid::DistanceOptions{.metric = grid::Metric::taxicab}, grid::DistanceOptions{.spacing = {1.25, 0.5, 2}},
+          grid::DistanceOptions{.metric = grid::Metric::chessboard, .spacing = {0.5, 2, 1}}}) {
       if (options.spacing.size() > 1) options.spacing.resize(static_cast<std::size_t>(shape.rank()));
       const Array mask = mask_array(scatter(shape, pick<double>(random, {3e-4, 2e-3, 0.01}), random), shape);
       const Oracle oracle(mask.view(), options);

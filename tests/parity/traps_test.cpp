@@ -31,7 +31,8 @@ void check_sites(const Shape& shape, std::vector<std::int64_t> sites, const Dist
   std::sort(sites.begin(), sites.end());
   const Array input = all_but(shape, sites);
   const bool border_has_sites = !options.border.empty() && options.border[0] == Border::sites;
-  const Results got = run(input.view(), options, {.distance = DType::float32, .squared = DType::uint64, .nearest = DType::int32});
+  const Results got =
+      run(input.view(), options, {.distance = DType::float32, .squared = DType::uint64, .nearest = DType::int32});
   const Results plain = run(input.view(), options, {.distance = DType::float32});
   const Results plain64 = run(input.view(), options, {.distance = DType::float64, .squared = DType::uint64});
   ASSERT_TRUE(equal(*got.distance, *plain.distance));
@@ -163,8 +164,8 @@ TEST(Spacing, ScalesExactDistances) {
 TEST(Spacing, UnequalOverManyMagnitudes) {
   Random random(12);
   const Shape shape{13, 11, 17};
-  for (const std::vector<double>& spacing :
-       std::vector<std::vector<double>>{{1e-7, 1, 1e8}, {1e8, 1, 1e-7}, {0.1, 0.2, 0.3}, {1, 1, 2.5}, {1e-3, 1e-3, 1}}) {
+  for (const std::vector<double>& spacing : std::vector<std::vector<double>>{
+           {1e-7, 1, 1e8}, {1e8, 1, 1e-7}, {0.1, 0.2, 0.3}, {1, 1, 2.5}, {1e-3, 1e-3, 1}}) {
     const Array input = mask_array(scatter(shape, 0.01, random), shape);
     DistanceOptions options;
     options.spacing = spacing;
@@ -237,7 +238,8 @@ TEST(Comparison, IsExactWhateverTheTypes) {
   Array real(DType::float32, {4});
   const float floats[] = {0.1f, std::nanf(""), -0.0f, std::numeric_limits<float>::denorm_min()};
   std::copy_n(floats, 4, real.as<float>().data());
-  EXPECT_EQ(sites(real, Rule::greater_equal, 0.1), (Flags{true, false, false, false}));  // 0.1f is a little more than 0.1
+  EXPECT_EQ(sites(real, Rule::greater_equal, 0.1),
+            (Flags{true, false, false, false}));  // 0.1f is a little more than 0.1
   EXPECT_EQ(sites(real, Rule::equal, 0.1), (Flags{false, false, false, false}));
   EXPECT_EQ(sites(real, Rule::zero, 0), (Flags{false, false, true, false}));
   EXPECT_EQ(sites(real, Rule::nonzero, 0), (Flags{true, true, false, true}));
@@ -245,11 +247,13 @@ TEST(Comparison, IsExactWhateverTheTypes) {
 }
 
 TEST(Empty, GivesEmptyResults) {
-  for (const Shape& shape : {Shape{0}, Shape{0, 5}, Shape{5, 0}, Shape{3, 0, 4}, Shape{0, 0}, Shape{1, 1, 1, 1, 1, 1, 1, 0}})
+  for (const Shape& shape :
+       {Shape{0}, Shape{0, 5}, Shape{5, 0}, Shape{3, 0, 4}, Shape{0, 0}, Shape{1, 1, 1, 1, 1, 1, 1, 0}})
     for (Border border : {Border::open, Border::sites, Border::periodic}) {
       const Array input(DType::int32, shape);
-      const Results got = run(input.view(), {.border = {border}},
-                              {.distance = DType::float32, .squared = DType::uint32, .nearest = DType::int32, .coordinates = DType::int64});
+      const Results got = run(
+          input.view(), {.border = {border}},
+          {.distance = DType::float32, .squared = DType::uint32, .nearest = DType::int32, .coordinates = DType::int64});
       EXPECT_EQ(got.distance->size(), 0);
       EXPECT_EQ(got.coordinates->size(), 0);
     }
@@ -268,8 +272,9 @@ TEST(Empty, NullDataIsFine) {
 
 TEST(NoSites, SayNoneEverywhere) {
   const Array input = all_but({9, 33}, {});
-  const Results got = run(input.view(), {},
-                          {.distance = DType::float32, .squared = DType::uint32, .nearest = DType::int32, .coordinates = DType::int64});
+  const Results got =
+      run(input.view(), {},
+          {.distance = DType::float32, .squared = DType::uint32, .nearest = DType::int32, .coordinates = DType::int64});
   for (std::int64_t e = 0; e < input.size(); ++e) {
     ASSERT_EQ(value_at(*got.distance, e), kInfinity);
     ASSERT_EQ(integer_at(*got.squared, e), UINT32_MAX);

@@ -1,8 +1,8 @@
 """Other libraries as oracles: SciPy, edt, OpenCV and SimpleITK, where they are installed.
 
 Their known faults are excepted by name, next to the test that would meet them:
-- OpenCV >= 4.8 is wrong on lines of 65,536 elements and more, and rounds its squares in float32: small images only, and a
-  tolerance for the rounding.
+- OpenCV >= 4.8 is wrong on lines of 65,536 elements and more, and rounds its squares in float32: small images only,
+  and a tolerance for the rounding.
 - edt computes in float32: equality up to float32 rounding; its squares are exact below 2**24.
 - SimpleITK's SignedMaurerDistanceMap puts its zero on the boundary pixels of the inside and computes in float32.
 - SciPy's indices break ties in its own way: the sites they name must be as near, not the same.

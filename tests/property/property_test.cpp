@@ -78,7 +78,8 @@ TEST_P(Property, FlipsWithTheInput) {
     const Array mask = random_mask(shape(), random_);
     const Array field = distances(mask);
     for (int axis = 0; axis < shape().rank(); ++axis)
-      ASSERT_TRUE(equal(flipped(field, axis), distances(flipped(mask, axis)))) << to_string(shape()) << " axis " << axis;
+      ASSERT_TRUE(equal(flipped(field, axis), distances(flipped(mask, axis))))
+          << to_string(shape()) << " axis " << axis;
   }
 }
 
@@ -208,8 +209,8 @@ TEST_P(Property, RegionsTileTheWhole) {
 TEST_P(Property, NearestLiesAtTheDistance) {
   for (int i = 0; i < repeats(); ++i) {
     const Array mask = random_mask(shape(), random_);
-    const Results got = run(mask.view(), {},
-                            {.squared = DType::uint64, .nearest = DType::int64, .coordinates = DType::int64});
+    const Results got =
+        run(mask.view(), {}, {.squared = DType::uint64, .nearest = DType::int64, .coordinates = DType::int64});
     for (std::int64_t e = 0; e < mask.size(); ++e) {
       const std::int64_t site = integer_at(*got.nearest, e);
       if (site < 0) {

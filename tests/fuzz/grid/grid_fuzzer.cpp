@@ -104,7 +104,8 @@ bool untouched(const Results& results) {
 }
 
 /// The results, or nothing if the call was refused.
-std::optional<Results> attempt(const Array& input, grid::DistanceOptions options, const Wanted& wanted, InstructionSet set) {
+std::optional<Results> attempt(const Array& input, grid::DistanceOptions options, const Wanted& wanted,
+                               InstructionSet set) {
   options.execution.instruction_set = set;
   Results results = make_results(input.shape(), options, wanted);
   try {
