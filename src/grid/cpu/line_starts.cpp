@@ -69,9 +69,10 @@ void starts(const Runs& runs, V weight, std::int32_t* steps, std::int32_t* site,
   for (int line = 0; line < kStrip; line += static_cast<int>(hn::Lanes(Tag()))) walk_lines(runs, line, steps, site);
   const std::int64_t first = runs.targets.begin * kStrip, count = runs.targets.end * kStrip - first;
   for (std::int64_t i = 0; i < count; ++i) {
-    const auto s = static_cast<V>(steps[first + i]);
+    const bool none = steps[first + i] >= kNoSteps;
+    const auto s = static_cast<V>(none ? 0 : steps[first + i]);  // its square must not overflow
     const V value = weight * (runs.euclidean ? s * s : s);
-    start[i] = steps[first + i] >= kNoSteps ? no_value<V>() : value;
+    start[i] = none ? no_value<V>() : value;
   }
   if (!site) return;
   for (std::int64_t i = 0; i < count; ++i) coordinate[i] = static_cast<V>(site[first + i]);

@@ -1,5 +1,6 @@
 // Any bytes as a small array with any options: every instruction set must give the same bytes, and the oracle's. An
 // InvalidArgument is an answer too, if all give it and no output was touched. Anything else is a fault.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -55,12 +56,23 @@ Shape read_shape(Bytes& bytes) {
   for (int k = 0; k < rank; ++k) {
     const std::int64_t extent = bytes.next() % 70;
     shape.push_back(count * extent <= kMostElements ? extent : 1);
-    count *= shape[k];
+    count *= std::max<std::int64_t>(shape[k], 1);
   }
   return shape;
 }
 
-grid::DistanceOptions read_options(Bytes& bytes, int rank) {
+/// Mostly ranges that lie in the axis; some that do not, by one, so that no output gets large.
+grid::Range read_range(Bytes& bytes, std::int64_t extent) {
+  const std::int64_t begin = bytes.next() % (extent + 1);
+  const std::int64_t end = begin + bytes.next() % (extent - begin + 1);
+  const int fault = bytes.below(32);
+  if (fault == 0) return {begin - 1, end};
+  if (fault == 1) return {begin, end + 1};
+  return fault == 2 ? grid::Range{end, begin} : grid::Range{begin, end};
+}
+
+grid::DistanceOptions read_options(Bytes& bytes, const Shape& shape) {
+  const int rank = shape.rank();
   grid::DistanceOptions options;
   options.sites.rule = static_cast<grid::Sites::Rule>(bytes.below(6));
   options.sites.value = bytes.number();
@@ -73,10 +85,7 @@ grid::DistanceOptions read_options(Bytes& bytes, int rank) {
   if (some(4)) options.max_distance = bytes.below(2) ? bytes.number() : bytes.next() / 4.0;
   options.signed_distance = some(5);
   options.surface = static_cast<grid::Surface>(bytes.below(2));
-  for (int k = 0; k < rank && some(6); ++k) {
-    const std::int64_t begin = bytes.next() % 40;
-    options.region.push_back({begin, begin + bytes.next() % 40 - (bytes.below(16) == 0 ? 5 : 0)});
-  }
+  for (int k = 0; k < rank && some(6); ++k) options.region.push_back(read_range(bytes, shape[k]));
   options.execution.threads = some(7) ? 2 : 1;
   return options;
 }
@@ -126,7 +135,7 @@ std::optional<Results> attempt(const Array& input, grid::DistanceOptions options
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Bytes bytes({data, size});
   const Shape shape = read_shape(bytes);
-  const grid::DistanceOptions options = read_options(bytes, shape.rank());
+  const grid::DistanceOptions options = read_options(bytes, shape);
   const Wanted wanted = read_wanted(bytes);
   Array input(static_cast<DType>(bytes.below(11)), shape);
   bytes.copy_to({input.data(), input.bytes()});
