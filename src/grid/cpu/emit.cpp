@@ -29,6 +29,22 @@ double distance_of(V value, bool euclidean, double unit) {
   else return static_cast<double>(value) * unit;
 }
 
+/// Splits indices ≥ 0 into coordinates along the last axis and indices of what remains; leaves −1 alone. The quotient comes
+/// from a product, which is several times faster than a division, and is off by one at most.
+template <class Out>
+void split_axis(std::int64_t extent, int count, std::int64_t* __restrict index, Out* __restrict coordinate) {
+  const double inverse = 1.0 / static_cast<double>(extent);
+  for (int i = 0; i < count; ++i) {
+    if (index[i] < 0) continue;
+    auto quotient = static_cast<std::int64_t>(static_cast<double>(index[i]) * inverse);
+    std::int64_t rest = index[i] - quotient * extent;
+    if (rest < 0) rest += extent, --quotient;
+    if (rest >= extent) rest -= extent, ++quotient;
+    coordinate[i] = static_cast<Out>(rest);
+    index[i] = quotient;
+  }
+}
+
 }  // namespace
 
 template <class V>
@@ -135,20 +151,13 @@ void Emitter<V>::write_nearest(std::int64_t offset, int count, const std::int64_
 }
 
 template <class V>
-void Emitter<V>::write_coordinates(std::int64_t offset, int count, const std::int64_t* index) const {
+void Emitter<V>::write_coordinates(std::int64_t offset, int count, std::int64_t* index) const {
   const AnyView& view = p_.outputs.coordinates;
   const auto write = [&](auto* out) {
-    using Out = std::remove_pointer_t<decltype(out)>;
     const auto component = [&](int k) { return out + offset + k * view.strides()[0]; };
-    for (int i = 0; i < count; ++i) {
-      const bool none = index[i] < 0;
-      for (int k = 0; k < p_.caller_rank; ++k) component(k)[i] = none ? Out{-1} : Out{0};
-      std::int64_t rest = index[i];
-      for (int k = p_.rank - 1; k >= 0 && !none; --k) {
-        component(p_.caller_axis[axis(k)])[i] = static_cast<Out>(rest % p_.extent(k));
-        rest /= p_.extent(k);
-      }
-    }
+    for (int k = 0; k < p_.caller_rank; ++k)
+      for (int i = 0; i < count; ++i) component(k)[i] = index[i] < 0 ? -1 : 0;  // also of axes that were dropped
+    for (int k = p_.rank - 1; k >= 0; --k) split_axis(p_.extent(k), count, index, component(p_.caller_axis[axis(k)]));
   };
   if (view.dtype() == DType::int32) write(reinterpret_cast<std::int32_t*>(view.data()));
   else write(reinterpret_cast<std::int64_t*>(view.data()));

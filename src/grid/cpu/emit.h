@@ -29,7 +29,8 @@ class Emitter {
   void write_distance(std::int64_t offset, int count, const std::uint8_t* inside, const V* values) const;
   void write_squared(std::int64_t offset, int count, const V* values) const;
   void write_nearest(std::int64_t offset, int count, const std::int64_t* index) const;
-  void write_coordinates(std::int64_t offset, int count, const std::int64_t* index) const;
+  /// Uses `index` up.
+  void write_coordinates(std::int64_t offset, int count, std::int64_t* index) const;
 
   const Problem& p_;
   const Classes& classes_;
