@@ -54,6 +54,13 @@ Emitter<V>::Emitter(const Problem& problem, const Classes& classes, InstructionS
     cost_[axis(k)] = AxisCost<V>(problem, k);
     has_border_ |= problem.border[axis(k)] == Border::sites;
   }
+  constexpr std::int64_t kStaysInCache = std::int64_t{2} << 20;
+  stream_ = problem.outputs.distance.present() && element_count(problem.outputs.distance.shape()) > kStaysInCache;
+}
+
+template <class V>
+void Emitter<V>::finish() const {
+  if (stream_) finish_roots();
 }
 
 template <class V>
@@ -114,7 +121,7 @@ void Emitter<V>::write_distance(std::int64_t offset, int count, const std::uint8
     if constexpr (std::is_floating_point_v<Out>) {
       Out* out = reinterpret_cast<Out*>(p_.outputs.distance.data()) + offset;
       if constexpr (std::is_same_v<Out, float> && !std::is_same_v<V, std::int64_t>)
-        if (euclidean && !inside && p_.unit == 1) return roots(values, count, out, instruction_set_);
+        if (euclidean && !inside && p_.unit == 1) return roots(values, count, stream_, out, instruction_set_);
       const double half = inside && p_.surface == Surface::faces ? 0.5 * p_.unit : 0.0;
       for (int i = 0; i < count; ++i) {
         const double magnitude = distance_of(values[i], euclidean, p_.unit) - half;

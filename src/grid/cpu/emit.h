@@ -21,6 +21,8 @@ class Emitter {
   /// @param values  overwritten
   /// @param index   linear indices of the nearest sites, overwritten; null if no output wants them
   void emit(const PerAxis<std::int64_t>& at, int count, V* values, std::int64_t* index) const;
+  /// To be called by each thread after its last emit().
+  void finish() const;
 
  private:
   void clamp_to_border(const PerAxis<std::int64_t>& at, int count, const std::uint8_t* inside, V* values,
@@ -38,6 +40,7 @@ class Emitter {
   V kept_;                              ///< largest value that is kept
   PerAxis<AxisCost<V>> cost_;
   bool has_border_ = false;             ///< some axis has a border of sites
+  bool stream_ = false;                 ///< the distances are too many to stay in the caches
 };
 
 }  // namespace fathom::grid::cpu

@@ -209,6 +209,7 @@ class Transform {
       at[0] = std::max(p_.range(0).begin, x0);
       const std::int64_t skip = at[0] - x0, end = std::min(p_.range(0).end, x0 + kStrip);
       emitter_.emit(at, static_cast<int>(end - at[0]), values + skip, e_.index ? index + skip : nullptr);
+      emitter_.finish();
     });
   }
 
@@ -396,6 +397,7 @@ class Transform {
       if (chessboard_search()) search_nearest(at, count, s.result + t, s.coordinate + t, s.found + t);
       emitter_.emit(at, count, s.result + t, e_.index ? s.found + t : nullptr);
     }
+    emitter_.finish();
   }
 
   void search_nearest(PerAxis<std::int64_t> at, int count, const V* values, const V* coordinate,

@@ -5,8 +5,10 @@
 #define HWY_TARGET_INCLUDE "grid/cpu/roots.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+#include <hwy/cache_control.h>
 
 #include <cmath>
+#include <cstdint>
 
 #include "grid/cpu/value.h"
 
@@ -14,36 +16,45 @@ HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+template <class D>
+HWY_INLINE void put(bool stream, hn::Vec<D> values, D d, float* out) {
+  stream ? hn::Stream(values, d, out) : hn::StoreU(values, d, out);
+}
+
+/// Whether whole vectors can be written past the caches, which takes aligned addresses.
+HWY_INLINE bool can_stream(bool wanted, const float* out) { return wanted && reinterpret_cast<std::uintptr_t>(out) % 64 == 0; }
+
 /// Roots of integers below 2²⁴, which are exact in float.
-HWY_INLINE void small_roots(const std::int32_t* squared, int count, float* out) {
+HWY_INLINE void small_roots(const std::int32_t* squared, int count, bool stream, float* out) {
   const hn::ScalableTag<float> df;
   const hn::Rebind<std::int32_t, decltype(df)> di;
   const int step = static_cast<int>(hn::Lanes(df));
   int i = 0;
   for (; i + step <= count; i += step)
-    hn::StoreU(hn::Sqrt(hn::ConvertTo(df, hn::LoadU(di, squared + i))), df, out + i);
+    put(stream, hn::Sqrt(hn::ConvertTo(df, hn::LoadU(di, squared + i))), df, out + i);
   for (; i < count; ++i) out[i] = std::sqrt(static_cast<float>(squared[i]));
 }
 
-void roots_of_i32(const std::int32_t* squared, int count, float* out) {
+void roots_of_i32(const std::int32_t* squared, int count, bool stream, float* out) {
   constexpr std::int32_t kExactInFloat = 1 << 24;
   std::int32_t largest = 0;
   for (int i = 0; i < count; ++i) largest = squared[i] > largest ? squared[i] : largest;
-  if (largest < kExactInFloat) return small_roots(squared, count, out);
+  if (largest < kExactInFloat) return small_roots(squared, count, can_stream(stream, out), out);
   for (int i = 0; i < count; ++i) {
     const auto root = static_cast<float>(std::sqrt(static_cast<double>(squared[i])));
     out[i] = squared[i] >= no_value<std::int32_t>() ? __builtin_inff() : root;
   }
 }
 
-void roots_of_f64(const double* squared, int count, float* out) {
+void roots_of_f64(const double* squared, int count, bool stream, float* out) {
+  stream = can_stream(stream, out);
   const hn::ScalableTag<double> dd;
   const hn::Rebind<float, decltype(dd)> df;
   const int step = static_cast<int>(hn::Lanes(dd));
   int i = 0;
   // Without vectors Highway's conversion ends at the largest float, where infinity must stay: the plain loop does it all.
   for (; HWY_TARGET != HWY_SCALAR && i + step <= count; i += step)
-    hn::StoreU(hn::DemoteTo(df, hn::Sqrt(hn::LoadU(dd, squared + i))), df, out + i);
+    put(stream, hn::DemoteTo(df, hn::Sqrt(hn::LoadU(dd, squared + i))), df, out + i);
   for (; i < count; ++i) out[i] = static_cast<float>(std::sqrt(squared[i]));
 }
 
@@ -53,12 +64,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace fathom::grid::cpu {
 
-void roots(const std::int32_t* squared, int count, float* out, InstructionSet set) {
-  FATHOM_COMPILED_FOR(set, roots_of_i32)(squared, count, out);
+void roots(const std::int32_t* squared, int count, bool stream, float* out, InstructionSet set) {
+  FATHOM_COMPILED_FOR(set, roots_of_i32)(squared, count, stream, out);
 }
-void roots(const double* squared, int count, float* out, InstructionSet set) {
-  FATHOM_COMPILED_FOR(set, roots_of_f64)(squared, count, out);
+void roots(const double* squared, int count, bool stream, float* out, InstructionSet set) {
+  FATHOM_COMPILED_FOR(set, roots_of_f64)(squared, count, stream, out);
 }
+void finish_roots() { hwy::FlushStream(); }
 
 }  // namespace fathom::grid::cpu
 #endif
