@@ -45,6 +45,13 @@ void split_axis(std::int64_t extent, int count, std::int64_t* __restrict index, 
   }
 }
 
+/// Distance in unit steps, rounded once: through double, the root of a square beyond 2⁵³ would be rounded twice.
+template <class Out>
+Out unit_distance_of(std::int64_t squared) {
+  if (squared >= no_value<std::int64_t>()) return std::numeric_limits<Out>::infinity();
+  return rounded_sqrt<Out>(static_cast<std::uint64_t>(squared));
+}
+
 }  // namespace
 
 template <class V>
@@ -123,6 +130,14 @@ void Emitter<V>::write_distance(std::int64_t offset, int count, const std::uint8
       if constexpr (std::is_same_v<Out, float> && !std::is_same_v<V, std::int64_t>)
         if (euclidean && !inside && p_.unit == 1) return roots(values, count, stream_, out, instruction_set_);
       const double half = inside && p_.surface == Surface::faces ? 0.5 * p_.unit : 0.0;
+      if constexpr (std::is_same_v<V, std::int64_t>)
+        if (euclidean && p_.unit == 1 && half == 0) {
+          for (int i = 0; i < count; ++i) {
+            const Out magnitude = unit_distance_of<Out>(values[i]);
+            out[i] = inside && inside[i] ? -magnitude : magnitude;
+          }
+          return;
+        }
       for (int i = 0; i < count; ++i) {
         const double magnitude = distance_of(values[i], euclidean, p_.unit) - half;
         out[i] = static_cast<Out>(inside && inside[i] ? -magnitude : magnitude);
