@@ -109,6 +109,20 @@ TEST(Execution, ScratchLimitIsKept) {
   }
 }
 
+TEST(Execution, PlainScratchIsSmall) {
+  for (const Shape& shape : {Shape{4096, 4096}, Shape{256, 256, 256}, Shape{16, 1000, 1000}}) {
+    const Array input(DType::uint8, shape);
+    Results results = make_results(shape, {}, {.distance = DType::float32});
+    const auto needs = [&](int threads) {
+      DistanceOptions options;
+      options.execution.threads = threads;
+      return static_cast<double>(grid::scratch_bytes(input.view(), options, results.views()));
+    };
+    const double per_thread = needs(2) - needs(1);
+    EXPECT_LE((needs(1) - per_thread) / static_cast<double>(input.size()), 0.7) << to_string(shape);
+  }
+}
+
 TEST(Execution, ProgressRisesToOne) {
   for (const auto& [shape, given] : problems())
     for (int threads : {1, 3}) {
