@@ -5,6 +5,7 @@
 #include <string>
 
 #include "fathom/core/workspace.h"
+#include "grid/cpu/border_clamp.h"
 #include "grid/cpu/general.h"
 #include "grid/cpu/plain.h"
 #include "grid/problem.h"
@@ -14,7 +15,7 @@ namespace fathom::grid {
 namespace {
 
 struct Plan {
-  bool plain = false;
+  bool plain = false;  ///< the fast engine serves, with borders of sites added at the end
   InstructionSet instruction_set = InstructionSet::baseline;
   int threads = 1;
   std::size_t scratch_bytes = 0;
@@ -27,7 +28,7 @@ bool nothing_to_do(const Problem& p) {
 }
 
 std::size_t scratch_for(const Problem& p, const Plan& plan, int threads) {
-  return plan.plain ? cpu::plain_scratch_bytes(p, plan.instruction_set, threads)
+  return plan.plain ? cpu::plain_scratch_bytes(cpu::without_site_borders(p), plan.instruction_set, threads)
                     : cpu::general_scratch_bytes(p, plan.instruction_set, threads);
 }
 
@@ -53,9 +54,15 @@ Plan make_plan(const Problem& p, const Execution& execution) {
   plan.instruction_set = resolve(execution.instruction_set);
   plan.threads = execution.threads > 0 ? execution.threads : available_threads();
   if (nothing_to_do(p)) return plan;
-  plan.plain = cpu::plain_serves(p);
+  plan.plain = cpu::plain_serves(cpu::without_site_borders(p));
   fit_scratch(p, execution, plan);
   return plan;
+}
+
+void run(const Problem& p, const Plan& plan, std::byte* scratch, const Execution& execution) {
+  if (!plan.plain) return cpu::general_transform(p, plan.instruction_set, plan.threads, scratch, execution);
+  cpu::plain_transform(cpu::without_site_borders(p), plan.instruction_set, plan.threads, scratch, execution);
+  if (cpu::has_site_border(p)) cpu::clamp_to_border(p, plan.threads);
 }
 
 }  // namespace
@@ -82,8 +89,7 @@ DistanceReport distance_transform(const AnyConstView& input, const DistanceOptio
     Workspace own;
     Workspace& workspace = execution.workspace ? *execution.workspace : own;
     std::byte* scratch = workspace.reserve(plan.scratch_bytes);
-    const auto transform = plan.plain ? cpu::plain_transform : cpu::general_transform;
-    transform(problem, plan.instruction_set, plan.threads, scratch, execution);
+    run(problem, plan, scratch, execution);
   }
   if (execution.progress) execution.progress(1);
   return {Backend::cpu, plan.instruction_set, plan.threads, plan.scratch_bytes};

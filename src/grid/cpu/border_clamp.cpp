@@ -1,0 +1,101 @@
+#include "grid/cpu/border_clamp.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "grid/cpu/parallel.h"
+
+namespace fathom::grid::cpu {
+
+namespace {
+
+constexpr std::int32_t kNoBorder = std::numeric_limits<std::int32_t>::max();
+
+std::size_t at_axis(int k) { return static_cast<std::size_t>(k); }
+
+/// Steps from the elements of one row of the region to the nearest border of sites: the nearer of the ends of the other
+/// axes, which is the same for the whole row, and of the row.
+struct RowBorder {
+  std::int32_t other = kNoBorder;
+  bool ends = false;
+  std::int32_t first = 0;   ///< coordinate of the row's first element
+  std::int32_t extent = 0;
+
+  std::int32_t steps(std::int32_t i) const {
+    const std::int32_t x = first + i;
+    return ends ? std::min(other, std::min(x + 1, extent - x)) : other;
+  }
+};
+
+class Clamp {
+ public:
+  explicit Clamp(const Problem& problem) : p_(problem) {}
+
+  void row(std::int64_t number) const {
+    const int last = p_.rank - 1;
+    RowBorder border;
+    std::int64_t distance = 0, squared = 0;  // offsets of the row
+    for (int k = last - 1; k >= 0; --k) {
+      const std::int64_t in_region = number % p_.region_extent(k), c = p_.range(k).begin + in_region;
+      number /= p_.region_extent(k);
+      if (p_.outputs.distance.present()) distance += in_region * p_.outputs.distance.strides()[k];
+      if (p_.outputs.squared.present()) squared += in_region * p_.outputs.squared.strides()[k];
+      if (p_.border[at_axis(k)] == Border::sites)
+        border.other = std::min(border.other, static_cast<std::int32_t>(std::min(c + 1, p_.extent(k) - c)));
+    }
+    border.ends = p_.border[at_axis(last)] == Border::sites;
+    border.first = static_cast<std::int32_t>(p_.range(last).begin);
+    border.extent = static_cast<std::int32_t>(p_.extent(last));
+    const double unit = p_.unit, unit2 = p_.unit * p_.unit;
+    if (p_.outputs.distance.present()) lower(p_.outputs.distance, distance, border, [=](double s) { return s * unit; });
+    if (p_.outputs.squared.present()) lower(p_.outputs.squared, squared, border, [=](double s) { return s * s * unit2; });
+  }
+
+ private:
+  template <class Value>
+  void lower(const AnyView& view, std::int64_t offset, const RowBorder& border, Value value) const {
+    const auto count = static_cast<std::int32_t>(p_.region_extent(p_.rank - 1));
+    visit_dtype(view.dtype(), [&](auto tag) {
+      using Out = typename decltype(tag)::type;
+      if constexpr (!std::is_same_v<Out, bool>)
+        lower_row(reinterpret_cast<Out*>(view.data()) + offset, count, border, value);
+    });
+  }
+
+  template <class Out, class Value>
+  [[gnu::noinline]] void lower_row(Out* __restrict out, std::int32_t count, RowBorder border, Value value) const {
+    const double unit = p_.unit, most = p_.max_distance;
+    for (std::int32_t i = 0; i < count; ++i) {
+      const std::int32_t steps = border.steps(i);
+      const auto at_border = static_cast<Out>(value(static_cast<double>(steps)));
+      out[i] = steps * unit <= most && at_border < out[i] ? at_border : out[i];
+    }
+  }
+
+  const Problem& p_;
+};
+
+}  // namespace
+
+bool has_site_border(const Problem& problem) {
+  const auto end = problem.border.begin() + problem.rank;
+  return std::find(problem.border.begin(), end, Border::sites) != end;
+}
+
+Problem without_site_borders(const Problem& problem) {
+  Problem open = problem;
+  std::replace(open.border.begin(), open.border.end(), Border::sites, Border::open);
+  return open;
+}
+
+void clamp_to_border(const Problem& problem, int threads) {
+  std::int64_t rows = 1;
+  for (int k = 0; k < problem.rank - 1; ++k) rows *= problem.region_extent(k);
+  constexpr std::int64_t kRowsPerJob = 64;
+  const Clamp clamp(problem);
+  parallel_jobs(threads, (rows + kRowsPerJob - 1) / kRowsPerJob, [&](int, std::int64_t job) {
+    for (std::int64_t r = job * kRowsPerJob; r < std::min(rows, (job + 1) * kRowsPerJob); ++r) clamp.row(r);
+  });
+}
+
+}  // namespace fathom::grid::cpu
