@@ -29,7 +29,7 @@ struct RowBorder {
 
 class Clamp {
  public:
-  explicit Clamp(const Problem& problem) : p_(problem) {}
+  explicit Clamp(const Problem& problem) : p_(problem), kept_(kept_steps(problem)) {}
 
   void row(std::int64_t number) const {
     const int last = p_.rank - 1;
@@ -46,9 +46,14 @@ class Clamp {
     border.ends = p_.border[at_axis(last)] == Border::sites;
     border.first = static_cast<std::int32_t>(p_.range(last).begin);
     border.extent = static_cast<std::int32_t>(p_.extent(last));
-    const double unit = p_.unit, unit2 = p_.unit * p_.unit;
-    if (p_.outputs.distance.present()) lower(p_.outputs.distance, distance, border, [=](double s) { return s * unit; });
-    if (p_.outputs.squared.present()) lower(p_.outputs.squared, squared, border, [=](double s) { return s * s * unit2; });
+    // Steps convert to any output as they are; only a spacing needs doubles.
+    const double unit = p_.unit;
+    const auto plain = [](std::int32_t s) { return s; };
+    const auto scaled = [=](std::int32_t s) { return s * unit; };
+    const auto square = [=](std::int32_t s) { return static_cast<double>(s) * s * (unit * unit); };
+    if (p_.outputs.distance.present() && unit == 1) lower(p_.outputs.distance, distance, border, plain);
+    if (p_.outputs.distance.present() && unit != 1) lower(p_.outputs.distance, distance, border, scaled);
+    if (p_.outputs.squared.present()) lower(p_.outputs.squared, squared, border, square);
   }
 
  private:
@@ -64,15 +69,24 @@ class Clamp {
 
   template <class Out, class Value>
   [[gnu::noinline]] void lower_row(Out* __restrict out, std::int32_t count, RowBorder border, Value value) const {
-    const double unit = p_.unit, most = p_.max_distance;
     for (std::int32_t i = 0; i < count; ++i) {
       const std::int32_t steps = border.steps(i);
-      const auto at_border = static_cast<Out>(value(static_cast<double>(steps)));
-      out[i] = steps * unit <= most && at_border < out[i] ? at_border : out[i];
+      const auto at_border = static_cast<Out>(value(steps));
+      out[i] = steps <= kept_ && at_border < out[i] ? at_border : out[i];
     }
   }
 
+  /// Most steps that the maximum distance keeps.
+  static std::int32_t kept_steps(const Problem& p) {
+    if (!(p.max_distance / p.unit < kNoBorder - 1)) return kNoBorder;
+    auto steps = static_cast<std::int32_t>(p.max_distance / p.unit);
+    while (steps > 0 && steps * p.unit > p.max_distance) --steps;
+    while ((steps + 1) * p.unit <= p.max_distance) ++steps;
+    return steps;
+  }
+
   const Problem& p_;
+  const std::int32_t kept_;
 };
 
 }  // namespace
