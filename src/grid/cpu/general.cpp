@@ -9,7 +9,10 @@
 // distance to the ends of the run ("start" of a Column).
 //
 // Source: Hirata 1996, Meijster et al. 2000; for labels the run-wise passes of Silversmith's edt, without cutting lines.
-// Memory: words of ½ byte per element; values (and indices) of all elements only for three axes or more.
+// Lines at different places along the last axis never meet again after the row words: for three axes or more, runs of 128
+// neighbouring lines go through all passes one after the other.
+//
+// Memory: words of ½ byte per element; for three axes or more, values (and indices) of one run of all rows.
 #include "grid/cpu/general.h"
 
 #include <algorithm>
@@ -69,7 +72,8 @@ struct Extents {
     starts = p.sites.rule == Sites::Rule::labels || p.signed_distance;
   }
   std::int64_t region_strips() const { return end_strip - first_strip; }
-  std::int64_t region_runs() const { return (region_strips() + kStripsOfRun - 1) / kStripsOfRun; }
+  /// Strips that go through all passes together.
+  std::int64_t group_strips() const { return buffered ? std::min<std::int64_t>(kStripsOfRun, region_strips()) : region_strips(); }
 };
 
 /// What one thread needs for a pass.
@@ -115,7 +119,7 @@ struct LineScratch {
 template <class V>
 struct Memory {
   RowWord* words;
-  V* values;            ///< [rows][region strips · 32], between passes
+  V* values;            ///< [rows][group strips · 32], between passes
   std::int64_t* index;  ///< likewise
   PerAxis<V*> cost;
   std::vector<LineScratch<V>> lines;
@@ -123,7 +127,7 @@ struct Memory {
   std::size_t take(std::byte* base, const Problem& p, const Extents& e, int threads) {
     Scratch s(base);
     words = s.take<RowWord>(e.rows * e.strips);
-    const std::int64_t buffered = e.buffered ? e.rows * e.region_strips() * kStrip : 0;
+    const std::int64_t buffered = e.buffered ? e.rows * e.group_strips() * kStrip : 0;
     values = s.take<V>(buffered);
     index = s.take<std::int64_t>(e.index ? buffered : 0);
     for (int k = 0; k < p.rank - 1; ++k) cost[at_axis(k)] = s.take<V>(sources_of(p, k) + kPad);
@@ -157,7 +161,10 @@ class Transform {
   void run() {
     find_row_words();
     if (p_.rank == 1) return emit_row();
-    for (int axis = last() - 1; axis >= 0; --axis) pass(axis);
+    for (first_strip_ = e_.first_strip; first_strip_ < e_.end_strip; first_strip_ = end_strip_) {
+      end_strip_ = std::min(first_strip_ + e_.group_strips(), e_.end_strip);
+      for (int axis = last() - 1; axis >= 0; --axis) pass(axis);
+    }
   }
 
  private:
@@ -219,7 +226,7 @@ class Transform {
   }
 
   void pass(int axis) {
-    std::int64_t jobs = e_.region_runs();
+    std::int64_t jobs = runs();
     for (int k = 0; k < last(); ++k)
       if (k != axis) jobs *= k < axis ? p_.extent(k) : p_.region_extent(k);
     parallel_jobs(threads_, jobs, [&](int worker, std::int64_t job) {
@@ -232,12 +239,15 @@ class Transform {
     });
   }
 
+  /// Runs of the group at hand.
+  std::int64_t runs() const { return (end_strip_ - first_strip_ + kStripsOfRun - 1) / kStripsOfRun; }
+
   Lines lines_of(int axis, std::int64_t job) const {
-    Lines lines{.axis = axis, .at = {}, .strip = e_.first_strip, .strips = 0, .row = 0, .row_step = 1};
-    lines.strip += job % e_.region_runs() * kStripsOfRun;
-    lines.strips = static_cast<int>(std::min<std::int64_t>(kStripsOfRun, e_.end_strip - lines.strip));
+    Lines lines{.axis = axis, .at = {}, .strip = first_strip_, .strips = 0, .row = 0, .row_step = 1};
+    lines.strip += job % runs() * kStripsOfRun;
+    lines.strips = static_cast<int>(std::min<std::int64_t>(kStripsOfRun, end_strip_ - lines.strip));
     lines.at[at_axis(last())] = lines.strip * kStrip;
-    job /= e_.region_runs();
+    job /= runs();
     std::int64_t rows = 1;
     for (int k = last() - 1; k >= 0; --k) {
       if (k == axis) {
@@ -288,7 +298,7 @@ class Transform {
 
   V* buffered_values(const Lines& lines, std::int64_t y) const {
     const std::int64_t row = lines.row + y * lines.row_step;
-    return memory_.values + (row * e_.region_strips() + lines.strip - e_.first_strip) * kStrip;
+    return memory_.values + (row * e_.group_strips() + lines.strip - first_strip_) * kStrip;
   }
   std::int64_t* buffered_index(const Lines& lines, std::int64_t y) const {
     return memory_.index + (buffered_values(lines, y) - memory_.values);
@@ -417,6 +427,7 @@ class Transform {
   const V cap_;
   Monitor monitor_;
   Memory<V> memory_;
+  std::int64_t first_strip_ = 0, end_strip_ = 0;  ///< the group at hand
 };
 
 /// Calls visitor(TypeTag<V>{}) with the problem's value type.
