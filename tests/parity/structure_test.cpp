@@ -12,7 +12,8 @@ namespace {
 using grid::Border;
 
 const std::vector<Shape> kShapes = {{131, 300}, {64, 700},    {700, 64},    {1, 3001},     {3001, 1},     {3, 2053},
-                                    {2053, 3},  {17, 33, 65}, {64, 32, 48}, {2, 150, 100}, {100, 150, 2}, {70, 3, 131}};
+                                    {2053, 3},  {17, 33, 65}, {64, 32, 48}, {2, 150, 100}, {100, 150, 2}, {70, 3, 131},
+                                    {9, 20, 300}};
 
 class Structures : public testing::TestWithParam<int> {};
 
@@ -47,7 +48,8 @@ TEST_P(Structures, OtherBorders) {
            {{131, 200}, {Border::periodic}},
            {{200, 131}, {Border::sites}},
            {{100, 140}, {Border::sites, Border::periodic}},
-           {{20, 40, 50}, {Border::periodic, Border::open, Border::sites}}}) {
+           {{20, 40, 50}, {Border::periodic, Border::open, Border::sites}},
+           {{9, 12, 290}, {Border::open, Border::periodic, Border::periodic}}}) {
     check(make_sites(static_cast<Structure>(GetParam()), shape, random), shape, border);
     if (HasFatalFailure()) return;
   }
