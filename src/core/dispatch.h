@@ -57,7 +57,7 @@
 
 /// Pointer to the copy of `function` for a resolved InstructionSet. Use where HWY_ONCE holds, in the namespace that
 /// encloses HWY_NAMESPACE.
-#define FATHOM_COMPILED_FOR(instruction_set, function)                                                       \
+#define FATHOM_COMPILED_FOR(instruction_set, function)                                                               \
   ::fathom::detail::copy_for((instruction_set), &HWY_STATIC_DISPATCH(function), &FATHOM_COMPILED_FOR_AVX2(function), \
                              &FATHOM_COMPILED_FOR_AVX512(function))
 

@@ -1,5 +1,7 @@
 // The fast engine against integer references that share nothing with it: every instruction set and thread count,
 // regions, limits, strides, types.
+#include "grid/cpu/plain.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include <vector>
 
 #include "fathom/grid/distance.h"
-#include "grid/cpu/plain.h"
 
 namespace fathom::grid {
 namespace {
@@ -180,8 +181,8 @@ void expect_equal(const Case& c, const DistanceOptions& options, const Array& re
         const std::int64_t squared = c.reference.squared[static_cast<std::size_t>(index)];
         const T wanted = expected<T>(squared, options.max_distance, unit, root);
         ASSERT_EQ(*value, wanted) << c.name << " at " << z << ", " << y << ", " << x << ", "
-                                  << name_of(options.execution.instruction_set) << ", "
-                                  << options.execution.threads << " threads";
+                                  << name_of(options.execution.instruction_set) << ", " << options.execution.threads
+                                  << " threads";
       }
 }
 

@@ -7,9 +7,8 @@
 //
 // Source: separable passes (Meijster et al. 2000, Felzenszwalb & Huttenlocher 2012); bounds from finished rows are
 // Fathom's. Cost: see plain_window-inl.h and plain_search-inl.h.
-#include "grid/cpu/plain_passes.h"
-
 #include "core/dispatch.h"
+#include "grid/cpu/plain_passes.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "grid/cpu/plain_2d.cpp"
@@ -112,13 +111,11 @@ class Solver {
     }
     for (int r = kBlock - 1; r >= 0; --r) {
       const int least = sweep_up(bits_.words + block * bits_.pitch, r);
-      if (near && r >= first && r < end)
-        solve_near(writer_.row(top + r - frame_.slow.begin, 0), least, r == first);
+      if (near && r >= first && r < end) solve_near(writer_.row(top + r - frame_.slow.begin, 0), least, r == first);
     }
     solve_far(s_.search16, kWindowReach, kNarrowReach, top, first, end);
     solve_far(s_.search32, kNarrowReach, frame_.reach, top, first, end);
-    for (int s = 0; s < segments_; ++s)
-      s_.reach[s] = std::min(s_.block_reach[s], reach_from(frame_, s_.most[s]));
+    for (int s = 0; s < segments_; ++s) s_.reach[s] = std::min(s_.block_reach[s], reach_from(frame_, s_.most[s]));
   }
 
   /// Completes row r, squares it, returns the smallest square.

@@ -8,9 +8,8 @@
 //
 // Source: separable passes (Meijster et al. 2000, Felzenszwalb & Huttenlocher 2012); bounds from finished planes are
 // Fathom's. Cost: see plain_window-inl.h and plain_search-inl.h.
-#include "grid/cpu/plain_passes.h"
-
 #include "core/dispatch.h"
+#include "grid/cpu/plain_passes.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "grid/cpu/plain_3d.cpp"
@@ -37,11 +36,11 @@ std::int64_t pieces(const Range& range, std::int64_t size) { return (range.end -
 struct Scratch {
   std::uint16_t* planes;  ///< [kBlock][pitch], distances along the slow axis
   std::int64_t pitch;
-  std::uint16_t* strip;   ///< [kWindowPad + middle + kWindowPad][kLanes16], squares of one strip
+  std::uint16_t* strip;  ///< [kWindowPad + middle + kWindowPad][kLanes16], squares of one strip
   std::int64_t strip_rows;
   std::uint16_t* narrow;  ///< [region's middle][narrow_pitch], squared distances within the plane's columns
   std::int64_t narrow_pitch;
-  std::uint32_t* wide;    ///< the same in 32 bits
+  std::uint32_t* wide;  ///< the same in 32 bits
   std::int64_t wide_pitch;
   RowSearch<D16> search16;
   RowSearch<D32> search32;
@@ -187,8 +186,7 @@ class Solver {
       clear_after_rows(s_.wide, s_.wide_pitch);
       for (int tile = 0; tile < tiles_; ++tile) solve_wide_tile(tile, slow);
     }
-    for (int i = 0; i < bounds; ++i)
-      s_.reach[i] = std::min(s_.reach[i], reach_from(frame_, s_.most[i]));
+    for (int i = 0; i < bounds; ++i) s_.reach[i] = std::min(s_.reach[i], reach_from(frame_, s_.most[i]));
   }
 
   /// The last strip's lanes past the row's end took elements of the next row.

@@ -27,9 +27,8 @@ std::array<Axis, 3> axes_of(const Problem& problem) {
   const auto& place = kPlace[static_cast<std::size_t>(problem.rank - 1)];
   for (int k = 0; k < problem.rank; ++k) {
     const auto axis = static_cast<std::size_t>(k);
-    axes[place[axis]] = {problem.extent(k), problem.region[axis],
-                   problem.input.strides()[k] * element, byte_stride(problem.outputs.distance, k),
-                   byte_stride(problem.outputs.squared, k)};
+    axes[place[axis]] = {problem.extent(k), problem.region[axis], problem.input.strides()[k] * element,
+                         byte_stride(problem.outputs.distance, k), byte_stride(problem.outputs.squared, k)};
   }
   return axes;
 }
@@ -46,7 +45,7 @@ std::uint32_t kept_squared(double max_distance, double unit, std::uint32_t top) 
   return low;
 }
 
-Target target_of(const AnyView& view, const Axis& slow, const Axis& middle, std::int64_t Axis::* stride) {
+Target target_of(const AnyView& view, const Axis& slow, const Axis& middle, std::int64_t Axis::*stride) {
   if (!view.present()) return {};
   return {view.data(), view.dtype(), slow.*stride, middle.*stride};
 }

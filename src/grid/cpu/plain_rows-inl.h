@@ -136,8 +136,7 @@ struct RowSearch {
     if constexpr (sizeof(T) == 2) {
       for (std::int64_t i = 0; i < count; i += kGroup * kLanes16) writer->write(out, x + i, row + i, count - i);
     } else {
-      for (std::int64_t i = 0; i < count; i += kLanes32)
-        writer->write(out, x + i, hn::Load(D(), row + i), count - i);
+      for (std::int64_t i = 0; i < count; i += kLanes32) writer->write(out, x + i, hn::Load(D(), row + i), count - i);
     }
   }
 

@@ -51,8 +51,8 @@ HWY_INLINE T square_limit(int reach) {
 
 /// Bounds along a line, one per 2^shift positions.
 struct Bounds {
-  const int* reach;     ///< on the distance
-  const int* span;      ///< on its part along the line
+  const int* reach;  ///< on the distance
+  const int* span;   ///< on its part along the line
   int shift;
   std::int64_t origin;  ///< position of the first
   int reach_at(std::int64_t x) const { return reach[(x - origin) >> shift]; }
@@ -181,8 +181,7 @@ class Search {
     for (int c = first; c <= last; ++c) {
       const V f = load(c);
       const std::int64_t distance = x - memory_.position[c];
-      for (int i = 0; i < n; ++i)
-        best[i] = hn::Min(best[i], add_far(f, broadcast_square(D(), squares_, distance + i)));
+      for (int i = 0; i < n; ++i) best[i] = hn::Min(best[i], add_far(f, broadcast_square(D(), squares_, distance + i)));
     }
     for (int i = 0; i < n; ++i) put(x + i, best[i]);
   }

@@ -18,9 +18,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::plain::HWY_NAMESPACE {
 
-HWY_INLINE V16 row_bit(int row) {
-  return hn::Set(D16(), static_cast<std::uint16_t>(1u << (kBlock - 1 - row)));
-}
+HWY_INLINE V16 row_bit(int row) { return hn::Set(D16(), static_cast<std::uint16_t>(1u << (kBlock - 1 - row))); }
 
 /// Distance at the next row (in the direction of travel) when it was `distance` at this one.
 HWY_INLINE V16 step(V16 distance, V16 word, V16 bit) {
@@ -51,7 +49,7 @@ HWY_INLINE V16 carry_up(V16 distance, V16 word) {
 /// rows[r·pitch + x] = distance of row r to the last site at or above it, for all rows of a block.
 /// @param above  the same at the last row of the block before
 HWY_NOINLINE inline void sweep_down(const std::uint16_t* words, const std::uint16_t* above, std::int64_t columns,
-                           std::uint16_t* rows, std::int64_t pitch) {
+                                    std::uint16_t* rows, std::int64_t pitch) {
   const D16 d;
   for (std::int64_t x = 0; x < columns; x += kLanes16) {
     V16 distance = hn::Load(d, above + x);

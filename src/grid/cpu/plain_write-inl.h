@@ -36,8 +36,7 @@ class Writer {
   explicit Writer(const Frame& frame)
       : frame_(frame),
         clips_narrow_(frame.limited || frame.reach <= kNarrowReach),
-        fast_(frame.distance.data && frame.distance.dtype == DType::float32 && frame.unit == 1 &&
-              !frame.squared.data),
+        fast_(frame.distance.data && frame.distance.dtype == DType::float32 && frame.unit == 1 && !frame.squared.data),
         stream_(fast_ && may_stream(frame)) {}
 
   OutputRow row(std::int64_t slow, std::int64_t middle) const {
@@ -83,8 +82,10 @@ class Writer {
     const std::int64_t fast = frame.fast.end - frame.fast.begin;
     const std::int64_t count = (frame.slow.end - frame.slow.begin) * (frame.middle.end - frame.middle.begin) * fast;
     const auto address = reinterpret_cast<std::uintptr_t>(out.data);
-    const bool aligned = (address | static_cast<std::uintptr_t>(out.slow_stride) |
-                          static_cast<std::uintptr_t>(out.middle_stride)) % 64 == 0;
+    const bool aligned =
+        (address | static_cast<std::uintptr_t>(out.slow_stride) | static_cast<std::uintptr_t>(out.middle_stride)) %
+            64 ==
+        0;
     return aligned && static_cast<std::size_t>(count) * sizeof(float) > kStreamBytes;
   }
 
