@@ -314,15 +314,31 @@ class Solver {
   /// Middle axis in 32 bits, columns [x, x + kLanes32).
   void solve_wide_strip(const std::uint16_t* distances, std::int64_t x) {
     const D32 d;
-    const int reach = bound_strip(x, kLanes32);
     const SearchMemory<std::uint32_t>& memory = s_.search32.memory;
-    Filter<D32> filter(memory, 0, square_limit<std::uint32_t>(reach));
-    for (std::int64_t y = 0; y < frame_.box.middle; ++y)
-      filter.add(wide_squares(hn::LoadU(D16Half(), distances + y * frame_.box.fast + x)));
-    Search<D32>(memory, squares_, filter.end(), strip_bounds()).solve(frame_.middle.begin, frame_.middle.end);
+    const Candidates candidates = collect_wide(distances + x, bound_strip(x, kLanes32));
+    const std::int64_t rows = frame_.middle.end - frame_.middle.begin;
     std::uint32_t* out = s_.wide + x;
-    for (std::int64_t y = 0; y < frame_.middle.end - frame_.middle.begin; ++y)
+    if (candidates.count == 0) {
+      for (std::int64_t y = 0; y < rows; ++y) hn::StoreU(hn::Set(d, kNoSite32), d, out + y * s_.wide_pitch);
+      return;
+    }
+    Search<D32>(memory, squares_, candidates, strip_bounds()).solve(frame_.middle.begin, frame_.middle.end);
+    for (std::int64_t y = 0; y < rows; ++y)
       hn::StoreU(hn::Load(d, memory.results + y * kLanes32), d, out + y * s_.wide_pitch);
+  }
+
+  Candidates collect_wide(const std::uint16_t* column, int reach) const {
+    const D16Half d;
+    hn::Vec<D16Half> least = hn::Set(d, kNoSite16);
+    for (std::int64_t y = 0; y < frame_.box.middle; ++y)
+      least = hn::Min(least, hn::LoadU(d, column + y * frame_.box.fast));
+    const auto limit = static_cast<std::uint16_t>(std::min(reach, kNoSite16 - 1));
+    if (hn::AllFalse(d, less_equal(least, hn::Set(d, limit)))) return {};
+
+    Filter<D32> filter(s_.search32.memory, 0, square_limit<std::uint32_t>(reach));
+    for (std::int64_t y = 0; y < frame_.box.middle; ++y)
+      filter.add(wide_squares(hn::LoadU(d, column + y * frame_.box.fast)));
+    return filter.end();
   }
 
   void solve_wide_tile(int tile, std::int64_t slow) {
