@@ -151,12 +151,17 @@ TEST(Spacing, ScalesExactDistances) {
   const Array input = mask_array(scatter(shape, 0.004, random), shape);
   const Results unit = run(input.view(), {}, {.squared = DType::uint32});
   for (double spacing : {0.5, 0.1, 1e-7, 1e-3, 3.0, 1e8, 1e-100, 1e100}) {
-    const Results got = run(input.view(), {.spacing = {spacing}}, {.distance = DType::float64});
-    const Results got32 = run(input.view(), {.spacing = {spacing, spacing}}, {.distance = DType::float32});
-    for (std::int64_t e = 0; e < input.size(); ++e) {
-      const double expected = std::sqrt(value_at(*unit.squared, e)) * spacing;
-      ASSERT_EQ(value_at(*got.distance, e), expected) << spacing;
-      ASSERT_EQ(got32.distance->as<float>().data()[e], static_cast<float>(expected)) << spacing;
+    for (InstructionSet set : instruction_sets()) {
+      DistanceOptions options{.spacing = {spacing}};
+      options.execution.instruction_set = set;
+      const Results got = run(input.view(), options, {.distance = DType::float64});
+      options.spacing = {spacing, spacing};
+      const Results got32 = run(input.view(), options, {.distance = DType::float32});
+      for (std::int64_t e = 0; e < input.size(); ++e) {
+        const double expected = std::sqrt(value_at(*unit.squared, e)) * spacing;
+        ASSERT_EQ(value_at(*got.distance, e), expected) << spacing;
+        ASSERT_EQ(got32.distance->as<float>().data()[e], static_cast<float>(expected)) << spacing;
+      }
     }
   }
 }

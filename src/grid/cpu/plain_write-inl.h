@@ -14,6 +14,7 @@
 
 #include "grid/cpu/plain_lanes-inl.h"
 #include "grid/cpu/plain_tuning.h"
+#include "grid/cpu/to_float-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::plain::HWY_NAMESPACE {
@@ -137,7 +138,7 @@ class Writer {
     alignas(64) float root[kLanes32];
     hn::Store(hn::Min(squared, hn::Set(D32(), frame_.limit)), D32(), square);
     for (int i = 0; i < kLanes32; i += kLanes64)
-      hn::StoreU(hn::DemoteTo(narrow, roots(square + i, unit)), narrow, root + i);
+      hn::StoreU(cpu::HWY_NAMESPACE::to_float(DDouble(), roots(square + i, unit)), narrow, root + i);
     return hn::Load(DFloat(), root);
   }
 

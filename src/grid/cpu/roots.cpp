@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "grid/cpu/to_float-inl.h"
 #include "grid/cpu/value.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -52,9 +53,8 @@ void roots_of_f64(const double* squared, int count, bool stream, float* out) {
   const hn::Rebind<float, decltype(dd)> df;
   const int step = static_cast<int>(hn::Lanes(dd));
   int i = 0;
-  // Without vectors Highway's conversion ends at the largest float, where infinity must stay: the plain loop does it all.
-  for (; HWY_TARGET != HWY_SCALAR && i + step <= count; i += step)
-    put(stream, hn::DemoteTo(df, hn::Sqrt(hn::LoadU(dd, squared + i))), df, out + i);
+  for (; i + step <= count; i += step)
+    put(stream, to_float(dd, hn::Sqrt(hn::LoadU(dd, squared + i))), df, out + i);
   for (; i < count; ++i) out[i] = static_cast<float>(std::sqrt(squared[i]));
 }
 
