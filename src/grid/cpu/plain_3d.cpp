@@ -249,10 +249,12 @@ class Solver {
   void search_strip(const Candidates& candidates, std::int64_t x) {
     const D16 d;
     const SearchMemory<std::uint16_t>& memory = s_.search16.memory;
-    Search<D16>(memory, squares_, candidates, strip_bounds()).solve(frame_.middle.begin, frame_.middle.end);
-    std::uint16_t* out = s_.narrow + kWindowPad + x;
-    for (std::int64_t y = 0; y < frame_.middle.end - frame_.middle.begin; ++y)
-      hn::StoreU(hn::Load(d, memory.results + y * kLanes16), d, out + y * s_.narrow_pitch);
+    Search<D16> search(memory, squares_, candidates, strip_bounds());
+    search.solve(frame_.middle.begin, frame_.middle.end, [&](std::int64_t begin, std::int64_t end) {
+      std::uint16_t* out = s_.narrow + (begin - frame_.middle.begin) * s_.narrow_pitch + kWindowPad + x;
+      for (std::int64_t i = 0; i < end - begin; ++i)
+        hn::StoreU(hn::Load(d, memory.results + i * kLanes16), d, out + i * s_.narrow_pitch);
+    });
   }
 
   void window_strip(const std::uint16_t* strip, std::int64_t x) {
@@ -322,9 +324,12 @@ class Solver {
       for (std::int64_t y = 0; y < rows; ++y) hn::StoreU(hn::Set(d, kNoSite32), d, out + y * s_.wide_pitch);
       return;
     }
-    Search<D32>(memory, squares_, candidates, strip_bounds()).solve(frame_.middle.begin, frame_.middle.end);
-    for (std::int64_t y = 0; y < rows; ++y)
-      hn::StoreU(hn::Load(d, memory.results + y * kLanes32), d, out + y * s_.wide_pitch);
+    Search<D32> search(memory, squares_, candidates, strip_bounds());
+    search.solve(frame_.middle.begin, frame_.middle.end, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = 0; i < end - begin; ++i)
+        hn::StoreU(hn::Load(d, memory.results + i * kLanes32), d,
+                   out + (begin - frame_.middle.begin + i) * s_.wide_pitch);
+    });
   }
 
   Candidates collect_wide(const std::uint16_t* column, int reach) const {

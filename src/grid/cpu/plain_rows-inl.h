@@ -90,9 +90,12 @@ struct RowSearch {
     constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
     const std::int64_t line = length + kSegment + kSearchSlack;
     memory.values = arena.take<T>(line * kLanes);
-    memory.results = arena.take<T>(line * kLanes);
+    memory.results = arena.take<T>((kPiece + kSearchSlack) * kLanes);
     memory.position = arena.take<std::int32_t>(line);
     memory.before = arena.take<std::int32_t>(line);
+    const std::int64_t patches = (line >> kPatchShift) + 2;
+    memory.least = arena.take<T>(patches * kLanes);
+    memory.most = arena.take<T>(patches * kLanes);
     rows = arena.take<T>(kLanes * kSegment);
   }
 
@@ -148,19 +151,30 @@ struct RowSearch {
     const std::int64_t from = origin + static_cast<std::int64_t>(run.begin) * kSegment;
     const std::int64_t to = std::min(frame->fast.end, origin + static_cast<std::int64_t>(run.end) * kSegment);
     const Candidates candidates = collect(source, from, to, run);
-    const bool few = candidates.count <= kFewCandidates;
-    if (!few)
-      Search<D>(memory, squares, candidates, Bounds{bounds.reach, bounds.span, kSegmentShift, origin}).solve(from, to);
-    for (std::int64_t begin = from; begin < to; begin += kSegment) {
-      if (few) try_few(candidates.count, tile.count, begin);
-      else to_rows(begin - from);
-      const std::int64_t x = begin - origin;
-      std::uint32_t& segment_most = most[x >> kSegmentShift];
-      for (int i = 0; i < tile.count; ++i) {
-        const std::int64_t count = std::min<std::int64_t>(kSegment, to - begin);
-        if (i < tile.bounding) segment_most = std::max(segment_most, largest(rows + i * kSegment, count));
-        write_row(tile.row[i], x, rows + i * kSegment, count);
+    if (candidates.count <= kFewCandidates) {
+      for (std::int64_t x = from; x < to; x += kSegment) {
+        try_few(candidates.count, tile.count, x);
+        write_segment(tile, x, std::min(to, x + kSegment), most);
       }
+      return;
+    }
+    Search<D> search(memory, squares, candidates, Bounds{bounds.reach, bounds.span, kSegmentShift, origin});
+    search.solve(from, to, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t x = begin; x < end; x += kSegment) {
+        to_rows(x - begin);
+        write_segment(tile, x, std::min(end, x + kSegment), most);
+      }
+    });
+  }
+
+  /// Writes `rows`, columns [begin, end) of a segment.
+  HWY_INLINE void write_segment(const OutputTile& tile, std::int64_t begin, std::int64_t end,
+                                std::uint32_t* most) const {
+    const std::int64_t x = begin - frame->fast.begin;
+    std::uint32_t& segment_most = most[x >> kSegmentShift];
+    for (int i = 0; i < tile.count; ++i) {
+      if (i < tile.bounding) segment_most = std::max(segment_most, largest(rows + i * kSegment, end - begin));
+      write_row(tile.row[i], x, rows + i * kSegment, end - begin);
     }
   }
 

@@ -5,7 +5,12 @@
 // Candidates that no line needs are dropped first: those beyond the bound on the distance, and those that are not
 // strictly convex corners of f(i) + i² (a corner's two neighbours are at least as near everywhere). (x − i)² + f(i) is
 // Monge, so the leftmost best candidate never moves left as x grows: the best ones at every kLeaf-th position, found by
-// halving, enclose those between, which are then tried one by one.
+// halving, enclose those between, which are then tried one by one. Results come a piece of the line at a time, so that
+// they are still in the first cache when they are used.
+//
+// How far along the line a best candidate can be follows from the bound d on the distance, from f of the element itself
+// and from the smallest f around: k² ≤ min(d², f(x)) − least f. Where f is even, as beside a plane, that is next to
+// nothing.
 //
 // Source: divide and conquer on monotone argmins (Hirata 1996 and Felzenszwalb & Huttenlocher 2012 build the envelope
 // instead, which branches per line and so does not go in lock step). Cost: O(n log n) at worst, about O(n) where the
@@ -59,13 +64,20 @@ struct Bounds {
   int span_at(std::int64_t x) const { return span[(x - origin) >> shift]; }
 };
 
+/// Positions whose results come together.
+inline constexpr int kPiece = 128;
+/// Least and largest f are kept per 2^kPatchShift positions.
+inline constexpr int kPatchShift = 6;
+
 /// Memory for lines of up to `length` positions.
 template <class T>
 struct SearchMemory {
   T* values;               ///< [length + kSearchSlack][lanes]: f of the candidates
-  T* results;              ///< [length + kSearchSlack][lanes]
+  T* results;              ///< [kPiece + kSearchSlack][lanes]
   std::int32_t* position;  ///< [length + kSearchSlack] of the candidates
   std::int32_t* before;    ///< [length + kSearchSlack]: candidates left of a position
+  T* least;                ///< [(length >> kPatchShift) + 2][lanes]: smallest f of a patch
+  T* most;                 ///< the same, largest
 };
 inline constexpr std::int64_t kSearchSlack = 64;
 
@@ -84,31 +96,56 @@ class Filter {
 
   /// @param limit  larger f cannot matter
   HWY_INLINE Filter(const SearchMemory<T>& memory, std::int64_t begin, T limit)
-      : memory_(memory), begin_(begin), limit_(hn::Set(D(), limit)), previous_(none()), current_(none()) {}
+      : memory_(memory),
+        begin_(begin),
+        limit_(hn::Set(D(), limit)),
+        previous_(none()),
+        current_(none()),
+        least_(none()),
+        most_(hn::Zero(D())) {}
 
   /// The next position's f, which decides about the position before it.
   HWY_INLINE void add(V next) {
     settle(next);
     previous_ = current_;
     current_ = next;
-    ++taken_;
+    least_ = hn::Min(least_, next);
+    most_ = hn::Max(most_, next);
+    advance();
   }
 
   /// `n` ≥ 1 positions whose f is past the limit in every line.
   HWY_INLINE void skip(int n) {
     add(none());
     previous_ = none();
-    for (int i = 1; i < n; ++i) memory_.before[++taken_ - 2] = count_;
+    for (int i = 1; i < n; ++i) {
+      memory_.before[taken_ - 1] = count_;
+      most_ = none();
+      advance();
+    }
   }
 
   HWY_INLINE Candidates end() {
     settle(none());
     memory_.before[taken_] = count_;
+    if (taken_ % kPatch != 0) close_patch(taken_ >> kPatchShift);
     return {begin_, begin_ + taken_, count_};
   }
 
  private:
+  static constexpr std::int64_t kPatch = 1 << kPatchShift;
   static HWY_INLINE V none() { return hn::Set(D(), kNone<T>); }
+
+  HWY_INLINE void advance() {
+    if (HWY_UNLIKELY(++taken_ % kPatch == 0)) close_patch((taken_ >> kPatchShift) - 1);
+  }
+  HWY_INLINE void close_patch(std::int64_t patch) {
+    constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
+    hn::Store(least_, D(), memory_.least + patch * kLanes);
+    hn::Store(most_, D(), memory_.most + patch * kLanes);
+    least_ = none();
+    most_ = hn::Zero(D());
+  }
 
   HWY_INLINE void settle(V next) {
     if (HWY_UNLIKELY(taken_ == 0)) return;
@@ -133,6 +170,7 @@ class Filter {
   const std::int64_t begin_;
   const V limit_;
   V previous_, current_;
+  V least_, most_;  ///< of the patch at hand
   std::int64_t taken_ = 0;
   int count_ = 0;
 };
@@ -147,20 +185,76 @@ class Search {
   Search(const SearchMemory<T>& memory, const Squares& squares, const Candidates& candidates, const Bounds& bounds)
       : memory_(memory), squares_(squares), candidates_(candidates), bounds_(bounds) {}
 
-  /// Fills memory.results for positions [from, to), the first at index 0. Exact where at most the bound's square.
-  void solve(std::int64_t from, std::int64_t to) {
-    origin_ = from;
-    halve(from, to, 0, candidates_.count - 1);
+  /// Solves positions [from, to), in order, up to kPiece at a time: calls take(begin, end) with the results in
+  /// memory.results, the first at index 0. Exact where at most the bound's square.
+  template <class Take>
+  void solve(std::int64_t from, std::int64_t to, const Take& take) {
+    split(from, to, 0, candidates_.count - 1, take);
   }
 
  private:
   /// Positions whose best candidates are sought by halving are this far apart.
   static constexpr int kLeaf = 8;
-  static_assert(kLeaf < kSearchSlack);
+  /// Work, in candidates × positions, below which halving does not pay.
+  static constexpr std::int64_t kTryAll = 512;
+  static_assert(kLeaf < kSearchSlack && kPiece % kLeaf == 0);
+
+  /// What is known at a position.
+  struct Settled {
+    V result;
+    int first, last;  ///< among the lines' best candidates
+  };
+
+  template <class Take>
+  void split(std::int64_t from, std::int64_t to, int first, int last, const Take& take) {
+    if (to - from <= kPiece) {
+      origin_ = from;
+      span_ = span_of(from, to);
+      halve(from, to, first, last);
+      return take(from, to);
+    }
+    const std::int64_t middle = from + ((to - from) / kPiece + 1) / 2 * kPiece;
+    span_ = span_of(middle - 1, middle);
+    const Settled best = settle(middle - 1, first, last);
+    split(from, middle, first, best.last, take);
+    split(middle, to, best.first, last, take);
+  }
+
+  /// How far from positions [from, to) along the line their best candidates can be.
+  HWY_INLINE int span_of(std::int64_t from, std::int64_t to) const {
+    int reach = 0, span = 0;
+    for (std::int64_t x = from; x < to; x = next_bound(x)) {
+      reach = std::max(reach, bounds_.reach_at(x));
+      span = std::max(span, bounds_.span_at(x));
+    }
+    const V highest = hn::Min(all(square_limit<T>(reach)), over_patches(memory_.most, from, to, all(0), Larger()));
+    const V lowest = over_patches(memory_.least, from - span, to + span, all(kNone<T>), Smaller());
+    const V rest = hn::Sub(hn::Max(highest, lowest), lowest);
+    return std::min(span, root_up(largest_lane(D(), rest)));
+  }
+  std::int64_t next_bound(std::int64_t x) const {
+    return ((((x - bounds_.origin) >> bounds_.shift) + 1) << bounds_.shift) + bounds_.origin;
+  }
+
+  struct Smaller {
+    HWY_INLINE V operator()(V a, V b) const { return hn::Min(a, b); }
+  };
+  struct Larger {
+    HWY_INLINE V operator()(V a, V b) const { return hn::Max(a, b); }
+  };
+  /// `combine` over the patches that hold positions [from, to).
+  template <class Combine>
+  HWY_INLINE V over_patches(const T* patches, std::int64_t from, std::int64_t to, V value, Combine combine) const {
+    const auto [begin, end, count] = candidates_;
+    const std::int64_t last = (std::min(to, end) - 1 - begin) >> kPatchShift;
+    for (std::int64_t patch = (std::max(from, begin) - begin) >> kPatchShift; patch <= last; ++patch)
+      value = combine(value, hn::Load(D(), patches + patch * kLanes));
+    return value;
+  }
 
   /// Those candidates in [first, last] that can be best somewhere in [x0, x1], two positions at most kLeaf apart.
   HWY_INLINE void clip(std::int64_t x0, std::int64_t x1, int& first, int& last) const {
-    const std::int64_t span = std::max(bounds_.span_at(x0), bounds_.span_at(x1));
+    const std::int64_t span = std::min(span_, std::max(bounds_.span_at(x0), bounds_.span_at(x1)));
     const auto [begin, end, count] = candidates_;
     first = std::max(first, memory_.before[std::clamp(x0 - span, begin, end) - begin]);
     last = std::min(last, memory_.before[std::clamp(x1 + span + 1, begin, end) - begin] - 1);
@@ -194,15 +288,19 @@ class Search {
 
   /// Results at [from, to), whose best candidates are in [first, last].
   void halve(std::int64_t from, std::int64_t to, int first, int last) {
-    if (to - from < kLeaf || last - first < kLeaf) return try_all(from, to, first, last);
+    if (to - from < kLeaf || few(to - from, last - first)) return try_all(from, to, first, last);
     const std::int64_t middle = from + (to - from) / kLeaf / 2 * kLeaf + (kLeaf - 1);
-    const Candidates best = settle(middle, first, last);
-    halve(from, middle, first, static_cast<int>(best.end));
-    halve(middle + 1, to, static_cast<int>(best.begin), last);
+    const Settled best = settle(middle, first, last);
+    put(middle, best.result);
+    halve(from, middle, first, best.last);
+    halve(middle + 1, to, best.first, last);
+  }
+  /// Whether trying all candidates at `width` positions is cheaper than halving them further.
+  HWY_INLINE bool few(std::int64_t width, int candidates) const {
+    return std::min<std::int64_t>(candidates, 2 * span_ + kLeaf) * width <= kTryAll;
   }
 
-  /// Result at x; returns the first and last index among the lines' best candidates.
-  HWY_INLINE Candidates settle(std::int64_t x, const int outer_first, const int outer_last) {
+  HWY_INLINE Settled settle(std::int64_t x, const int outer_first, const int outer_last) const {
     int first = outer_first, last = outer_last;
     clip(x, x, first, last);
     V best = all(kNone<T>), argument = all(static_cast<T>(first)), index = argument;
@@ -213,19 +311,19 @@ class Search {
       best = better;
       index = hn::Add(index, all(T{1}));
     }
-    put(x, best);
     // A line without a result within the bound says nothing about its neighbours.
     const auto found = less_equal(best, all(square_limit<T>(bounds_.reach_at(x))));
     const V lowest = hn::IfThenElse(found, argument, all(static_cast<T>(outer_first)));
     const V highest = hn::IfThenElse(found, argument, all(static_cast<T>(outer_last)));
-    return {smallest_lane(D(), lowest), largest_lane(D(), highest), 0};
+    return {best, static_cast<int>(smallest_lane(D(), lowest)), static_cast<int>(largest_lane(D(), highest))};
   }
 
   const SearchMemory<T> memory_;
   const Squares squares_;
   const Candidates candidates_;
   const Bounds bounds_;
-  std::int64_t origin_ = 0;
+  std::int64_t origin_ = 0;  ///< of the piece at hand
+  int span_ = 0;             ///< at the position or piece at hand
 };
 
 }  // namespace fathom::grid::cpu::plain::HWY_NAMESPACE
