@@ -99,7 +99,7 @@ void check_combination(const Problem& p) {
     throw InvalidArgument("squared distances belong to the Euclidean metric; ask for 'distance'");
   if (p.outputs.squared.present() && p.signed_distance)
     throw InvalidArgument("squared distances have no sign; ask for 'distance'");
-  if (p.outputs.squared.present() && p.outputs.squared.dtype() != DType::float64 && !(p.isotropic && p.unit == 1))
+  if (p.outputs.squared.present() && p.outputs.squared.dtype() != DType::float64 && !(p.isotropic && p.spacing[0] == 1))
     throw InvalidArgument("squared distances with a spacing are no integers; ask for float64");
   if (p.signed_distance && p.surface == Surface::faces && !p.isotropic)
     throw InvalidArgument(
@@ -159,6 +159,45 @@ void drop_unit_axes(Problem& p) {
       remove_axis(p, k);
 }
 
+/// Whether spacing / unit is a small whole number on every axis, up to the rounding of decimal fractions.
+bool set_multiples(Problem& p, double unit) {
+  constexpr double kMost = 255, kRounding = 0x1p-50;
+  for (int k = 0; k < p.rank; ++k) {
+    const auto i = static_cast<std::size_t>(k);
+    const double ratio = p.spacing[i] / unit, whole = std::round(ratio);
+    if (!(whole <= kMost && std::abs(ratio - whole) <= whole * kRounding)) return false;
+    p.multiple[i] = static_cast<std::int64_t>(whole);
+  }
+  return true;
+}
+
+/// Whether 64 bits hold all sums, with some to spare: the passes look at a line and as much again.
+bool multiples_fit(const Problem& p) {
+  double sum = 0;
+  for (int k = 0; k < p.rank; ++k) {
+    const double steps = 2.0 * static_cast<double>(p.extent(k)) + 64;
+    sum += std::pow(steps * static_cast<double>(p.multiple[static_cast<std::size_t>(k)]), 2);
+  }
+  return sum < 0x1p62;
+}
+
+/// Looks for a length of which all spacings are small multiples: the least spacing, or a small fraction of it.
+void find_unit(Problem& p) {
+  p.multiple.fill(1);
+  if (p.isotropic) return;
+  const double least = *std::min_element(p.spacing.begin(), p.spacing.begin() + p.rank);
+  constexpr double kFarFromEnds = 1e30;  // float holds the unit and what it multiplies to full precision
+  constexpr int kMostParts = 32;
+  if (least > 1 / kFarFromEnds && least < kFarFromEnds)
+    for (int parts = 1; parts <= kMostParts; ++parts)
+      if (set_multiples(p, least / parts) && multiples_fit(p)) {
+        p.unit = least / parts;
+        return;
+      }
+  p.integral = false;
+  p.unit = 1;
+}
+
 }  // namespace
 
 Problem make_problem(const AnyConstView& input, const DistanceOptions& options, const DistanceOutputs& outputs) {
@@ -184,7 +223,7 @@ Problem make_problem(const AnyConstView& input, const DistanceOptions& options, 
     p.caller_axis[i] = k;
     p.isotropic &= p.spacing[i] == p.spacing[0];
   }
-  p.unit = p.isotropic ? p.spacing[0] : 1;
+  p.unit = p.spacing[0];
 
   const Shape shape = result_shape(input.shape(), options);
   check_output(outputs.distance, "distance", shape, {DType::float32, DType::float64});
@@ -199,6 +238,7 @@ Problem make_problem(const AnyConstView& input, const DistanceOptions& options, 
   check_combination(p);
   check_capacity(p);
   drop_unit_axes(p);
+  find_unit(p);
   return p;
 }
 

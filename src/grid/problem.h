@@ -31,9 +31,12 @@ struct Problem {
   int caller_rank = 0;               ///< axes of the caller's input
   PerAxis<int> caller_axis{};        ///< which of them each axis is
 
-  /// The spacing is the same on all axes: distances are unit distances times `unit`, and all that decides is integer.
-  bool isotropic = true;
+  bool isotropic = true;  ///< the spacing is the same on all axes
+  /// The spacings are small multiples of one `unit`: all that decides is integer, and distances are unit distances times
+  /// `unit`. True of every isotropic problem; where false, `unit` is 1.
+  bool integral = true;
   double unit = 1;
+  PerAxis<std::int64_t> multiple{};  ///< spacing / unit
 
   std::int64_t extent(int axis) const { return input.shape()[axis]; }
   const Range& range(int axis) const { return region[static_cast<std::size_t>(axis)]; }

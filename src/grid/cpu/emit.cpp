@@ -45,11 +45,12 @@ void split_axis(std::int64_t extent, int count, std::int64_t* __restrict index, 
   }
 }
 
-/// Distance in unit steps, rounded once: through double, the root of a square beyond 2⁵³ would be rounded twice.
-template <class Out>
-Out unit_distance_of(std::int64_t squared) {
-  if (squared >= no_value<std::int64_t>()) return std::numeric_limits<Out>::infinity();
-  return rounded_sqrt<Out>(static_cast<std::uint64_t>(squared));
+/// Distance where the root is rounded once to the output's type: through double, the root of a square beyond 2⁵³ would be
+/// rounded twice.
+template <class Out, class V>
+Out scaled_distance_of(V squared, double unit) {
+  if (squared >= no_value<V>()) return std::numeric_limits<Out>::infinity();
+  return scaled_distance<Out>(static_cast<std::uint64_t>(squared), unit);
 }
 
 }  // namespace
@@ -127,13 +128,17 @@ void Emitter<V>::write_distance(std::int64_t offset, int count, const std::uint8
     using Out = typename decltype(tag)::type;
     if constexpr (std::is_floating_point_v<Out>) {
       Out* out = reinterpret_cast<Out*>(p_.outputs.distance.data()) + offset;
-      if constexpr (std::is_same_v<Out, float> && !std::is_same_v<V, std::int64_t>)
-        if (euclidean && !inside && p_.unit == 1) return roots(values, count, stream_, out, instruction_set_);
+      const bool scaled = euclidean && (p_.unit == 1 || !p_.isotropic);  // else double has the last word
+      if constexpr (std::is_same_v<Out, float> && std::is_same_v<V, std::int32_t>)
+        if (scaled && !inside)
+          return roots(values, count, static_cast<float>(p_.unit), stream_, out, instruction_set_);
+      if constexpr (std::is_same_v<Out, float> && std::is_same_v<V, double>)
+        if (euclidean && !inside) return roots(values, count, stream_, out, instruction_set_);
       const double half = inside && p_.surface == Surface::faces ? 0.5 * p_.unit : 0.0;
-      if constexpr (std::is_same_v<V, std::int64_t>)
-        if (euclidean && p_.unit == 1 && half == 0) {
+      if constexpr (!std::is_same_v<V, double>)
+        if (scaled && half == 0) {
           for (int i = 0; i < count; ++i) {
-            const Out magnitude = unit_distance_of<Out>(values[i]);
+            const Out magnitude = scaled_distance_of<Out>(values[i], p_.unit);
             out[i] = inside && inside[i] ? -magnitude : magnitude;
           }
           return;

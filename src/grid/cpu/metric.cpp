@@ -32,12 +32,13 @@ double square_limit(double max_distance) {
 }  // namespace
 
 ValueKind value_kind(const Problem& problem) {
-  if (!problem.isotropic) return ValueKind::f64;
+  if (!problem.integral) return ValueKind::f64;
   std::uint64_t largest = 0;
   for (int k = 0; k < problem.rank; ++k) {
     // The search reads costs of lines longer than the extent: padding, and a period's half on either side.
     const bool periodic = problem.border[static_cast<std::size_t>(k)] == Border::periodic;
-    const auto steps = static_cast<std::uint64_t>(problem.extent(k) * (periodic ? 2 : 1) + kPad);
+    const auto steps = static_cast<std::uint64_t>((problem.extent(k) * (periodic ? 2 : 1) + kPad) *
+                                                  problem.multiple[static_cast<std::size_t>(k)]);
     largest += problem.metric == Metric::euclidean ? steps * steps : steps;
   }
   return largest < static_cast<std::uint64_t>(no_value<std::int32_t>()) ? ValueKind::i32 : ValueKind::i64;

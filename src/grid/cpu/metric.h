@@ -1,5 +1,5 @@
-// What the general engine computes with: squared distances (Euclidean) or distances (taxicab, chessboard), in steps where
-// the spacing is the same on all axes, else in the caller's units.
+// What the general engine computes with: squared distances (Euclidean) or distances (taxicab, chessboard), in units of which
+// all spacings are multiples where there is one, else in the caller's.
 #pragma once
 
 #include <cmath>
@@ -18,14 +18,13 @@ ValueKind value_kind(const Problem& problem);
 template <class V>
 struct AxisCost {
   bool euclidean = true;
-  V weight = 1;  ///< spacing² or spacing; 1 for integers
+  V weight = 1;  ///< spacing² or spacing; for integers, in units
 
   AxisCost() = default;
   AxisCost(const Problem& problem, int axis) : euclidean(problem.metric == Metric::euclidean) {
-    if constexpr (std::is_floating_point_v<V>) {
-      const double s = problem.spacing[static_cast<std::size_t>(axis)];
-      weight = euclidean ? s * s : s;
-    }
+    const auto k = static_cast<std::size_t>(axis);
+    const V s = static_cast<V>(std::is_floating_point_v<V> ? problem.spacing[k] : static_cast<double>(problem.multiple[k]));
+    weight = euclidean ? s * s : s;
   }
 
   V operator()(std::int64_t steps) const {

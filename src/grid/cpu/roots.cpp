@@ -25,26 +25,44 @@ HWY_INLINE void put(bool stream, hn::Vec<D> values, D d, float* out) {
 /// Whether whole vectors can be written past the caches, which takes aligned addresses.
 HWY_INLINE bool can_stream(bool wanted, const float* out) { return wanted && reinterpret_cast<std::uintptr_t>(out) % 64 == 0; }
 
-/// Roots of integers below 2²⁴, which are exact in float.
-HWY_INLINE void small_roots(const std::int32_t* squared, int count, bool stream, float* out) {
+/// Roots of integers below 2²⁴, which are exact in float, times a unit that is 1 unless spacings are unequal.
+HWY_INLINE void small_roots(const std::int32_t* squared, int count, float unit, bool stream, float* out) {
   const hn::ScalableTag<float> df;
   const hn::Rebind<std::int32_t, decltype(df)> di;
   const int step = static_cast<int>(hn::Lanes(df));
+  const auto scale = hn::Set(df, unit);
   int i = 0;
   for (; i + step <= count; i += step)
-    put(stream, hn::Sqrt(hn::ConvertTo(df, hn::LoadU(di, squared + i))), df, out + i);
-  for (; i < count; ++i) out[i] = std::sqrt(static_cast<float>(squared[i]));
+    put(stream, hn::Mul(hn::Sqrt(hn::ConvertTo(df, hn::LoadU(di, squared + i))), scale), df, out + i);
+  for (; i < count; ++i) out[i] = std::sqrt(static_cast<float>(squared[i])) * unit;
 }
 
-void roots_of_i32(const std::int32_t* squared, int count, bool stream, float* out) {
+/// Roots of any integers, through double.
+HWY_INLINE void large_roots(const std::int32_t* squared, int count, float unit, float* out) {
+  const hn::ScalableTag<double> dd;
+  const hn::Rebind<float, decltype(dd)> df;
+  const hn::Rebind<std::int32_t, decltype(dd)> di;
+  const int step = static_cast<int>(hn::Lanes(dd));
+  const auto scale = hn::Set(df, unit);
+  const auto none = hn::Set(dd, static_cast<double>(no_value<std::int32_t>())), infinity = hn::Set(dd, no_value<double>());
+  int i = 0;
+  for (; i + step <= count; i += step) {
+    const auto d2 = hn::PromoteTo(dd, hn::LoadU(di, squared + i));
+    const auto root = hn::Sqrt(hn::IfThenElse(hn::Lt(d2, none), d2, infinity));
+    hn::StoreU(hn::Mul(to_float(dd, root), scale), df, out + i);
+  }
+  for (; i < count; ++i) {
+    const auto root = static_cast<float>(std::sqrt(static_cast<double>(squared[i])));
+    out[i] = squared[i] >= no_value<std::int32_t>() ? __builtin_inff() : root * unit;
+  }
+}
+
+void roots_of_i32(const std::int32_t* squared, int count, float unit, bool stream, float* out) {
   constexpr std::int32_t kExactInFloat = 1 << 24;
   std::int32_t largest = 0;
   for (int i = 0; i < count; ++i) largest = squared[i] > largest ? squared[i] : largest;
-  if (largest < kExactInFloat) return small_roots(squared, count, can_stream(stream, out), out);
-  for (int i = 0; i < count; ++i) {
-    const auto root = static_cast<float>(std::sqrt(static_cast<double>(squared[i])));
-    out[i] = squared[i] >= no_value<std::int32_t>() ? __builtin_inff() : root;
-  }
+  largest < kExactInFloat ? small_roots(squared, count, unit, can_stream(stream, out), out)
+                          : large_roots(squared, count, unit, out);
 }
 
 void roots_of_f64(const double* squared, int count, bool stream, float* out) {
@@ -64,8 +82,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace fathom::grid::cpu {
 
-void roots(const std::int32_t* squared, int count, bool stream, float* out, InstructionSet set) {
-  FATHOM_COMPILED_FOR(set, roots_of_i32)(squared, count, stream, out);
+void roots(const std::int32_t* squared, int count, float unit, bool stream, float* out, InstructionSet set) {
+  FATHOM_COMPILED_FOR(set, roots_of_i32)(squared, count, unit, stream, out);
 }
 void roots(const double* squared, int count, bool stream, float* out, InstructionSet set) {
   FATHOM_COMPILED_FOR(set, roots_of_f64)(squared, count, stream, out);

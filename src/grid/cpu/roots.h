@@ -7,9 +7,10 @@
 
 namespace fathom::grid::cpu {
 
-/// out[i] = distance of squared[i], correctly rounded; +inf where it is no_value(). Unit spacing.
+/// out[i] = scaled_distance() of squared[i]; +inf where it is no_value().
 /// @param stream  write past the caches where addresses allow: for outputs that would not stay in them anyway
-void roots(const std::int32_t* squared, int count, bool stream, float* out, InstructionSet instruction_set);
+void roots(const std::int32_t* squared, int count, float unit, bool stream, float* out, InstructionSet instruction_set);
+/// out[i] = √squared[i], correctly rounded.
 void roots(const double* squared, int count, bool stream, float* out, InstructionSet instruction_set);
 
 /// Orders streamed results before whatever this thread signals next.
