@@ -19,16 +19,16 @@
 #include <cstring>
 #include <vector>
 
+#include "grid/cpu/arena.h"
 #include "grid/cpu/chessboard_nearest.h"
 #include "grid/cpu/classes.h"
 #include "grid/cpu/column_pass.h"
 #include "grid/cpu/emit.h"
+#include "grid/cpu/line_starts.h"
 #include "grid/cpu/metric.h"
 #include "grid/cpu/parallel.h"
-#include "grid/cpu/line_starts.h"
 #include "grid/cpu/row_values.h"
 #include "grid/cpu/row_words.h"
-#include "grid/cpu/scratch.h"
 
 namespace fathom::grid::cpu {
 
@@ -95,7 +95,7 @@ struct LineScratch {
   std::uint32_t* pinned;     ///< likewise
   std::uint8_t* bytes;       ///< one row
 
-  void take(Scratch& s, const Problem& p, const Extents& e) {
+  void take(Arena& s, const Problem& p, const Extents& e) {
     const std::int64_t padded = e.most_targets + kTargets;
     source = s.take<V>((e.longest + 2 * kPad) * kStrip);
     bounds = s.take<V>(bounds_size(e.longest));
@@ -125,7 +125,7 @@ struct Memory {
   std::vector<LineScratch<V>> lines;
 
   std::size_t take(std::byte* base, const Problem& p, const Extents& e, int threads) {
-    Scratch s(base);
+    Arena s(base);
     words = s.take<RowWord>(e.rows * e.strips);
     const std::int64_t buffered = e.buffered ? e.rows * e.group_strips() * kStrip : 0;
     values = s.take<V>(buffered);
@@ -133,7 +133,7 @@ struct Memory {
     for (int k = 0; k < p.rank - 1; ++k) cost[at_axis(k)] = s.take<V>(sources_of(p, k) + kPad);
     lines.resize(static_cast<std::size_t>(threads));
     for (auto& line : lines) line.take(s, p, e);
-    return s.bytes();
+    return s.used();
   }
 };
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "grid/cpu/plain_arena.h"
+#include "grid/cpu/arena.h"
 #include "grid/cpu/plain_passes.h"
 #include "grid/cpu/plain_tuning.h"
 
@@ -97,7 +97,7 @@ bool plain_serves(const Problem& problem) {
 }
 
 std::size_t plain_scratch_bytes(const Problem& problem, InstructionSet instruction_set, int threads) {
-  plain::Arena arena(nullptr);
+  Arena arena(nullptr);
   carve(arena, plain::make_plan(problem, threads), instruction_set, threads);
   return arena.used();
 }

@@ -17,7 +17,7 @@
 
 #include <algorithm>
 
-#include "grid/cpu/plain_arena.h"
+#include "grid/cpu/arena.h"
 #include "grid/cpu/plain_rows-inl.h"
 #include "grid/cpu/plain_sweep-inl.h"
 #include "grid/cpu/plain_window-inl.h"

@@ -19,6 +19,17 @@ inline constexpr std::uint32_t kNoSite32 = 0x80000000;
 /// Largest distance bound whose square, and so all that decides, fits 16 bits with saturation.
 inline constexpr int kNarrowReach = 254;
 
+inline constexpr std::int64_t round_up(std::int64_t n, std::int64_t multiple) {
+  return (n + multiple - 1) / multiple * multiple;
+}
+
+/// A row length of at least n 16-bit elements, a multiple of 64 bytes but not of 4096, which would put all rows into
+/// the same few lines of the cache.
+inline constexpr std::int64_t row_pitch(std::int64_t n) {
+  const std::int64_t pitch = round_up(n, 32);
+  return pitch % 2048 == 0 ? pitch + 32 : pitch;
+}
+
 struct Box {
   std::int64_t slow = 1, middle = 1, fast = 1;
   std::int64_t plane() const { return middle * fast; }

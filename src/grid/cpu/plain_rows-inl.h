@@ -6,7 +6,7 @@
 #define FATHOM_GRID_CPU_PLAIN_ROWS_INL_H
 #endif
 
-#include "grid/cpu/plain_arena.h"
+#include "grid/cpu/arena.h"
 #include "grid/cpu/plain_search-inl.h"
 #include "grid/cpu/plain_write-inl.h"
 
