@@ -19,9 +19,7 @@ std::string text(double value) {
   return buffer;
 }
 
-std::string count(std::size_t n, const char* noun) {
-  return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
-}
+std::string count(std::size_t n, const char* noun) { return std::to_string(n) + " " + noun + (n == 1 ? "" : "s"); }
 
 /// One value for all axes, or one per axis, or none.
 template <class T>

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include "grid/cpu/differing.h"
 #include "grid/cpu/site_mask.h"
 
 namespace fathom::grid::cpu {
@@ -10,21 +11,6 @@ namespace fathom::grid::cpu {
 namespace {
 
 using Bytes = std::array<std::uint8_t, 32>;
-
-// Not inlined: as part of a visitor the loop would not become vectors, since bytes may alias all that a closure captures.
-template <class T>
-[[gnu::noinline]] void flag_differing(const T* __restrict a, const T* __restrict b, std::int64_t count, std::uint8_t* __restrict flags) {
-  for (std::int64_t i = 0; i < count; ++i) flags[i] = a[i] != b[i] ? 1 : 0;
-}
-
-/// flags[i] = 1 where a[i] ≠ b[i]. Floats compare as numbers: NaN differs from everything.
-void flag_differences(DType dtype, const std::byte* a, const std::byte* b, std::int64_t count, std::uint8_t* flags) {
-  if (dtype == DType::boolean) dtype = DType::uint8;
-  visit_dtype(dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    flag_differing(reinterpret_cast<const T*>(a), reinterpret_cast<const T*>(b), count, flags);
-  });
-}
 
 std::uint32_t site_bits(DType dtype, const Sites& sites, const std::byte* elements, int count) {
   Bytes bytes{};
@@ -47,8 +33,9 @@ std::uint32_t pack_bits(const std::uint8_t* bytes) {
   return bits;
 }
 
-Classes::Classes(const Problem& problem)
+Classes::Classes(const Problem& problem, InstructionSet instruction_set)
     : dtype_(problem.input.dtype()),
+      set_(instruction_set),
       sites_(problem.sites),
       by_label_(problem.sites.rule == Sites::Rule::labels),
       boundaries_(by_label_ || problem.signed_distance),
@@ -57,7 +44,7 @@ Classes::Classes(const Problem& problem)
 void Classes::row_bytes(const std::byte* row, std::int64_t count, std::uint8_t* bytes) const {
   if (!by_label_) return site_mask(row, dtype_, count, sites_, bytes);
   bytes[0] = 0;
-  flag_differences(dtype_, row, row + size_of(dtype_), count - 1, bytes + 1);
+  cpu::flag_differing(dtype_, row, row + size_of(dtype_), count - 1, bytes + 1, set_);
 }
 
 bool Classes::differ(const std::byte* a, const std::byte* b) const {
@@ -66,16 +53,17 @@ bool Classes::differ(const std::byte* a, const std::byte* b) const {
   return words[0] != 0;
 }
 
+void Classes::flag_differing(const std::byte* a, const std::byte* b, std::int64_t count, std::uint8_t* flags) const {
+  if (by_label_) return cpu::flag_differing(dtype_, a, b, count, flags, set_);
+  std::array<std::uint8_t, kRun> others{};
+  site_mask(a, dtype_, count, sites_, flags);
+  site_mask(b, dtype_, count, sites_, others.data());
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) flags[i] ^= others[i];
+}
+
 void Classes::differing(const std::byte* a, const std::byte* b, int count, std::uint32_t* words) const {
   std::array<std::uint8_t, kRun> flags{};
-  if (by_label_) {
-    flag_differences(dtype_, a, b, count, flags.data());
-  } else {
-    std::array<std::uint8_t, kRun> others{};
-    site_mask(a, dtype_, count, sites_, flags.data());
-    site_mask(b, dtype_, count, sites_, others.data());
-    for (std::size_t i = 0; i < kRun; ++i) flags[i] ^= others[i];
-  }
+  flag_differing(a, b, count, flags.data());
   for (int w = 0; w < kRun / 32; ++w) words[w] = pack_bits(flags.data() + 32 * w);
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fathom/core/execution.h"
 #include "grid/problem.h"
 
 namespace fathom::grid::cpu {
@@ -12,7 +13,7 @@ inline constexpr int kRun = 128;  ///< most neighbouring elements that are handl
 
 class Classes {
  public:
-  explicit Classes(const Problem& problem);
+  Classes(const Problem& problem, InstructionSet instruction_set);
 
   DType dtype() const { return dtype_; }
   bool by_label() const { return by_label_; }
@@ -26,6 +27,8 @@ class Classes {
   /// Whether two elements are of different classes.
   bool differ(const std::byte* a, const std::byte* b) const;
 
+  /// flags[i] = 1 where elements i of the two rows are of different classes, else 0; `count` ≤ kRun.
+  void flag_differing(const std::byte* a, const std::byte* b, std::int64_t count, std::uint8_t* flags) const;
   /// Bit i of the words: elements i of the two rows are of different classes; `count` ≤ kRun elements, kRun / 32 words.
   void differing(const std::byte* a, const std::byte* b, int count, std::uint32_t* words) const;
   /// Bit i: element i has label 0; `count` ≤ 32.
@@ -37,6 +40,7 @@ class Classes {
 
  private:
   DType dtype_;
+  InstructionSet set_;
   Sites sites_;
   bool by_label_;
   bool boundaries_;

@@ -130,8 +130,7 @@ void Emitter<V>::write_distance(std::int64_t offset, int count, const std::uint8
       Out* out = reinterpret_cast<Out*>(p_.outputs.distance.data()) + offset;
       const bool scaled = euclidean && (p_.unit == 1 || !p_.isotropic);  // else double has the last word
       if constexpr (std::is_same_v<Out, float> && std::is_same_v<V, std::int32_t>)
-        if (scaled && !inside)
-          return roots(values, count, static_cast<float>(p_.unit), stream_, out, instruction_set_);
+        if (scaled && !inside) return roots(values, count, static_cast<float>(p_.unit), stream_, out, instruction_set_);
       if constexpr (std::is_same_v<Out, float> && std::is_same_v<V, double>)
         if (euclidean && !inside) return roots(values, count, stream_, out, instruction_set_);
       const double half = inside && p_.surface == Surface::faces ? 0.5 * p_.unit : 0.0;
@@ -157,11 +156,12 @@ void Emitter<V>::write_squared(std::int64_t offset, int count, const V* values) 
   visit_dtype(p_.outputs.squared.dtype(), [&](auto tag) {
     using Out = typename decltype(tag)::type;
     Out* out = reinterpret_cast<Out*>(p_.outputs.squared.data()) + offset;
-    constexpr Out kNone = std::is_floating_point_v<Out> ? static_cast<Out>(no_value<double>())
-                                                        : std::numeric_limits<Out>::max();
+    constexpr Out kNone =
+        std::is_floating_point_v<Out> ? static_cast<Out>(no_value<double>()) : std::numeric_limits<Out>::max();
     for (int i = 0; i < count; ++i) {
       if (values[i] >= no_value<V>()) out[i] = kNone;
-      else if constexpr (std::is_floating_point_v<Out>) out[i] = static_cast<Out>(static_cast<double>(values[i]) * unit2);
+      else if constexpr (std::is_floating_point_v<Out>)
+        out[i] = static_cast<Out>(static_cast<double>(values[i]) * unit2);
       else out[i] = static_cast<Out>(values[i]);
     }
   });

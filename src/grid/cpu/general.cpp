@@ -16,7 +16,8 @@
 #include "grid/cpu/general.h"
 
 #include <algorithm>
-#include <cstring>
+#include <atomic>
+#include <optional>
 #include <vector>
 
 #include "grid/cpu/arena.h"
@@ -25,7 +26,9 @@
 #include "grid/cpu/column_pass.h"
 #include "grid/cpu/emit.h"
 #include "grid/cpu/line_starts.h"
+#include "grid/cpu/lines.h"
 #include "grid/cpu/metric.h"
+#include "grid/cpu/near_engine.h"
 #include "grid/cpu/parallel.h"
 #include "grid/cpu/row_values.h"
 #include "grid/cpu/row_words.h"
@@ -33,8 +36,6 @@
 namespace fathom::grid::cpu {
 
 namespace {
-
-constexpr int kStripsOfRun = kRun / kStrip;
 
 std::size_t at_axis(int k) { return static_cast<std::size_t>(k); }
 
@@ -49,13 +50,13 @@ bool wants_index(const Problem& p) { return p.outputs.nearest.present() || p.out
 
 /// Sizes that follow from the problem alone.
 struct Extents {
-  std::int64_t rows = 1;          ///< lines along the last axis
-  std::int64_t strips = 0;        ///< of a row
-  std::int64_t first_strip = 0;   ///< strips that touch the region: [first_strip, end_strip)
+  std::int64_t rows = 1;         ///< lines along the last axis
+  std::int64_t strips = 0;       ///< of a row
+  std::int64_t first_strip = 0;  ///< strips that touch the region: [first_strip, end_strip)
   std::int64_t end_strip = 0;
   std::int64_t longest = 0;       ///< most sources of a pass
   std::int64_t most_targets = 0;  ///< of a pass
-  bool index = false, buffered = false, starts = false;
+  bool index = false, buffered = false, starts = false, near = false;
 
   explicit Extents(const Problem& p) {
     const int last = p.rank - 1;
@@ -70,10 +71,13 @@ struct Extents {
     index = wants_index(p);
     buffered = p.rank > 2;
     starts = p.sites.rule == Sites::Rule::labels || p.signed_distance;
+    near = NearEngine::serves(p);
   }
   std::int64_t region_strips() const { return end_strip - first_strip; }
   /// Strips that go through all passes together.
-  std::int64_t group_strips() const { return buffered ? std::min<std::int64_t>(kStripsOfRun, region_strips()) : region_strips(); }
+  std::int64_t group_strips() const {
+    return buffered ? std::min<std::int64_t>(kStripsOfRun, region_strips()) : region_strips();
+  }
 };
 
 /// What one thread needs for a pass.
@@ -85,15 +89,15 @@ struct LineScratch {
   std::int32_t* far;
   V* start;
   V* start_coordinate;
-  V* result;                 ///< [targets + 7][kRun]
-  V* coordinate;             ///< likewise
-  std::int64_t* found;       ///< likewise: nearest site, relative to the axes slower than the pass's
-  std::int64_t* index;       ///< [extent][32]: the same of the sources, before the pass
-  std::int32_t* steps;       ///< [extent][32]: to the ends of runs
-  std::int32_t* run_site;    ///< [extent][32]
-  std::uint32_t* changes;    ///< [extent][kStripsOfRun]
-  std::uint32_t* pinned;     ///< likewise
-  std::uint8_t* bytes;       ///< one row
+  V* result;               ///< [targets + 7][kRun]
+  V* coordinate;           ///< likewise
+  std::int64_t* found;     ///< likewise: nearest site, relative to the axes slower than the pass's
+  std::int64_t* index;     ///< [extent][32]: the same of the sources, before the pass
+  std::int32_t* steps;     ///< [extent][32]: to the ends of runs
+  std::int32_t* run_site;  ///< [extent][32]
+  std::uint32_t* changes;  ///< [extent][kStripsOfRun]
+  std::uint32_t* pinned;   ///< likewise
+  std::uint8_t* bytes;     ///< one row
 
   void take(Arena& s, const Problem& p, const Extents& e) {
     const std::int64_t padded = e.most_targets + kTargets;
@@ -123,6 +127,7 @@ struct Memory {
   std::int64_t* index;  ///< likewise
   PerAxis<V*> cost;
   std::vector<LineScratch<V>> lines;
+  std::vector<NearEngine::Worker> near;
 
   std::size_t take(std::byte* base, const Problem& p, const Extents& e, int threads) {
     Arena s(base);
@@ -133,6 +138,8 @@ struct Memory {
     for (int k = 0; k < p.rank - 1; ++k) cost[at_axis(k)] = s.take<V>(sources_of(p, k) + kPad);
     lines.resize(static_cast<std::size_t>(threads));
     for (auto& line : lines) line.take(s, p, e);
+    near.resize(e.near ? static_cast<std::size_t>(threads) : 0);
+    for (auto& worker : near) worker.take(s, e.longest, e.starts);
     return s.used();
   }
 };
@@ -147,7 +154,7 @@ class Transform {
         set_(instruction_set),
         threads_(threads),
         lanes_(lanes<V>(instruction_set)),
-        classes_(problem),
+        classes_(problem, instruction_set),
         emitter_(problem, classes_, instruction_set),
         cap_(cap_above(largest_kept<V>(problem))),
         monitor_(execution, e_.rows * (e_.strips + (problem.rank - 1) * e_.region_strips())) {
@@ -156,28 +163,26 @@ class Transform {
       const AxisCost<V> cost(problem, k);
       for (std::int64_t i = 0; i < sources_of(problem, k) + kPad; ++i) memory_.cost[at_axis(k)][i] = cost(i);
     }
+    if constexpr (std::is_same_v<V, std::int32_t>)
+      if (e_.near) {
+        near_.emplace(problem, classes_, emitter_, instruction_set);
+        // The buffer of 16-bit values lies where those of 32 bits go if the group fails.
+        near_->use(memory_.words, memory_.near, reinterpret_cast<std::uint16_t*>(memory_.values),
+                   e_.group_strips() * kStrip);
+      }
   }
 
   void run() {
     find_row_words();
     if (p_.rank == 1) return emit_row();
-    for (first_strip_ = e_.first_strip; first_strip_ < e_.end_strip; first_strip_ = end_strip_) {
-      end_strip_ = std::min(first_strip_ + e_.group_strips(), e_.end_strip);
+    for (std::int64_t strip = e_.first_strip; strip < e_.end_strip; strip = group_.end) {
+      group_ = {strip, std::min(strip + e_.group_strips(), e_.end_strip)};
+      if (e_.buffered && near_group()) continue;
       for (int axis = last() - 1; axis >= 0; --axis) pass(axis);
     }
   }
 
  private:
-  /// The lines of one job: neighbours along the last axis, at fixed coordinates along all others but `axis`.
-  struct Lines {
-    int axis;
-    PerAxis<std::int64_t> at;  ///< of the first line's first element; along the last axis, of strip `strip`
-    std::int64_t strip;        ///< the first of `strips` ≤ kRun / 32
-    int strips;
-    std::int64_t row;          ///< row of the first elements
-    std::int64_t row_step;     ///< rows between neighbours along the axis
-  };
-
   int last() const { return p_.rank - 1; }
   bool chessboard_search() const { return e_.index && p_.metric == Metric::chessboard; }
   /// Indices are carried through the passes; in the chessboard metric they are found at the end.
@@ -226,41 +231,55 @@ class Transform {
   }
 
   void pass(int axis) {
-    std::int64_t jobs = runs();
-    for (int k = 0; k < last(); ++k)
-      if (k != axis) jobs *= k < axis ? p_.extent(k) : p_.region_extent(k);
-    parallel_jobs(threads_, jobs, [&](int worker, std::int64_t job) {
-      const Lines lines = lines_of(axis, job);
-      LineScratch<V>& scratch = memory_.lines[static_cast<std::size_t>(worker)];
-      if (e_.starts) find_changes(lines, scratch);
-      for (int k = 0; k < lines.strips; ++k) run_strip(lines, k, scratch);
-      axis == 0 ? emit(lines, scratch) : save(lines, scratch);
+    parallel_jobs(threads_, count_lines(p_, axis, group_, p_.region), [&](int worker, std::int64_t job) {
+      const Lines lines = lines_of(p_, axis, group_, p_.region, job);
+      if (e_.buffered || !near_run(lines, worker)) run_lines(lines, memory_.lines[static_cast<std::size_t>(worker)]);
       monitor_.advance(p_.extent(axis) * lines.strips);
     });
   }
 
-  /// Runs of the group at hand.
-  std::int64_t runs() const { return (end_strip_ - first_strip_ + kStripsOfRun - 1) / kStripsOfRun; }
+  void run_lines(const Lines& lines, LineScratch<V>& scratch) {
+    if (e_.starts) find_changes(lines, scratch);
+    for (int k = 0; k < lines.strips; ++k) run_strip(lines, k, scratch);
+    lines.axis == 0 ? emit(lines, scratch) : save(lines, scratch);
+  }
 
-  Lines lines_of(int axis, std::int64_t job) const {
-    Lines lines{.axis = axis, .at = {}, .strip = first_strip_, .strips = 0, .row = 0, .row_step = 1};
-    lines.strip += job % runs() * kStripsOfRun;
-    lines.strips = static_cast<int>(std::min<std::int64_t>(kStripsOfRun, end_strip_ - lines.strip));
-    lines.at[at_axis(last())] = lines.strip * kStrip;
-    job /= runs();
-    std::int64_t rows = 1;
-    for (int k = last() - 1; k >= 0; --k) {
-      if (k == axis) {
-        lines.row_step = rows;
-      } else {
-        const std::int64_t extent = k < axis ? p_.extent(k) : p_.region_extent(k);
-        lines.at[at_axis(k)] = job % extent + (k < axis ? 0 : p_.range(k).begin);
-        job /= extent;
-        lines.row += lines.at[at_axis(k)] * rows;
-      }
-      rows *= p_.extent(k);
+  /// Whether another attempt in 16 bits is likely to succeed. Results do not depend on it.
+  bool near_is_likely() const { return near_ && near_failures_.load(std::memory_order_relaxed) < kNearPatience; }
+  bool count_near(bool succeeded) {
+    near_failures_.fetch_add(succeeded ? -1 : 1, std::memory_order_relaxed);
+    return succeeded;
+  }
+
+  /// Two axes: tries one run of lines in 16 bits.
+  bool near_run(const Lines& lines, int worker) {
+    return near_is_likely() && count_near(near_->run_lines(lines, group_, p_.region, true, worker));
+  }
+
+  /// Three axes or more: tries all passes over the group in 16 bits; first a few rows of each plane, to fail early.
+  bool near_group() {
+    if (!near_is_likely()) return false;
+    PerAxis<Range> sample = p_.region;
+    for (int k = 1; k < last(); ++k) {
+      Range& range = sample[at_axis(k)];
+      range.begin += (range.end - range.begin) / 2;
+      range.end = std::min(range.end, range.begin + kNearTargets);
     }
-    return lines;
+    if (!count_near(near_passes(sample, false) && near_passes(p_.region, true))) return false;
+    monitor_.advance(e_.rows * last() * group_.count());
+    return true;
+  }
+
+  bool near_passes(const PerAxis<Range>& targets, bool writes) {
+    std::atomic<bool> near{true};
+    for (int axis = last() - 1; axis >= 0 && near; --axis)
+      parallel_jobs(threads_, count_lines(p_, axis, group_, targets), [&](int worker, std::int64_t job) {
+        if (!near.load(std::memory_order_relaxed)) return;
+        const Lines lines = lines_of(p_, axis, group_, targets, job);
+        if (!near_->run_lines(lines, group_, targets, writes, worker)) near = false;
+        monitor_.advance(0);
+      });
+    return near;
   }
 
   /// The pass along 32 of the lines: those of strip lines.strip + k.
@@ -298,7 +317,7 @@ class Transform {
 
   V* buffered_values(const Lines& lines, std::int64_t y) const {
     const std::int64_t row = lines.row + y * lines.row_step;
-    return memory_.values + (row * e_.group_strips() + lines.strip - first_strip_) * kStrip;
+    return memory_.values + (row * e_.group_strips() + lines.strip - group_.begin) * kStrip;
   }
   std::int64_t* buffered_index(const Lines& lines, std::int64_t y) const {
     return memory_.index + (buffered_values(lines, y) - memory_.values);
@@ -427,7 +446,11 @@ class Transform {
   const V cap_;
   Monitor monitor_;
   Memory<V> memory_;
-  std::int64_t first_strip_ = 0, end_strip_ = 0;  ///< the group at hand
+  StripRange group_;  ///< at hand
+
+  static constexpr int kNearPatience = 2;
+  std::optional<NearEngine> near_;
+  std::atomic<int> near_failures_{0};  ///< less successes
 };
 
 /// Calls visitor(TypeTag<V>{}) with the problem's value type.

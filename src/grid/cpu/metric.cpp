@@ -50,8 +50,8 @@ V largest_kept(const Problem& problem) {
   if constexpr (std::is_floating_point_v<V>) {
     return std::min(euclidean ? square_limit(problem.max_distance) : problem.max_distance, no_cap<V>());
   } else {
-    const std::uint64_t limit = euclidean ? squared_limit(problem.max_distance, problem.unit)
-                                          : step_limit(problem.max_distance, problem.unit);
+    const std::uint64_t limit =
+        euclidean ? squared_limit(problem.max_distance, problem.unit) : step_limit(problem.max_distance, problem.unit);
     return static_cast<V>(std::min(limit, static_cast<std::uint64_t>(no_cap<V>())));
   }
 }

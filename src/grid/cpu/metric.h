@@ -23,7 +23,8 @@ struct AxisCost {
   AxisCost() = default;
   AxisCost(const Problem& problem, int axis) : euclidean(problem.metric == Metric::euclidean) {
     const auto k = static_cast<std::size_t>(axis);
-    const V s = static_cast<V>(std::is_floating_point_v<V> ? problem.spacing[k] : static_cast<double>(problem.multiple[k]));
+    const V s =
+        static_cast<V>(std::is_floating_point_v<V> ? problem.spacing[k] : static_cast<double>(problem.multiple[k]));
     weight = euclidean ? s * s : s;
   }
 

@@ -3,9 +3,9 @@
 #include "core/dispatch.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "grid/cpu/roots.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include <hwy/cache_control.h>
 
 #include <cmath>
 #include <cstdint>
@@ -23,7 +23,9 @@ HWY_INLINE void put(bool stream, hn::Vec<D> values, D d, float* out) {
 }
 
 /// Whether whole vectors can be written past the caches, which takes aligned addresses.
-HWY_INLINE bool can_stream(bool wanted, const float* out) { return wanted && reinterpret_cast<std::uintptr_t>(out) % 64 == 0; }
+HWY_INLINE bool can_stream(bool wanted, const float* out) {
+  return wanted && reinterpret_cast<std::uintptr_t>(out) % 64 == 0;
+}
 
 /// Roots of integers below 2²⁴, which are exact in float, times a unit that is 1 unless spacings are unequal.
 HWY_INLINE void small_roots(const std::int32_t* squared, int count, float unit, bool stream, float* out) {
@@ -44,7 +46,8 @@ HWY_INLINE void large_roots(const std::int32_t* squared, int count, float unit, 
   const hn::Rebind<std::int32_t, decltype(dd)> di;
   const int step = static_cast<int>(hn::Lanes(dd));
   const auto scale = hn::Set(df, unit);
-  const auto none = hn::Set(dd, static_cast<double>(no_value<std::int32_t>())), infinity = hn::Set(dd, no_value<double>());
+  const auto none = hn::Set(dd, static_cast<double>(no_value<std::int32_t>())),
+             infinity = hn::Set(dd, no_value<double>());
   int i = 0;
   for (; i + step <= count; i += step) {
     const auto d2 = hn::PromoteTo(dd, hn::LoadU(di, squared + i));
@@ -71,8 +74,7 @@ void roots_of_f64(const double* squared, int count, bool stream, float* out) {
   const hn::Rebind<float, decltype(dd)> df;
   const int step = static_cast<int>(hn::Lanes(dd));
   int i = 0;
-  for (; i + step <= count; i += step)
-    put(stream, to_float(dd, hn::Sqrt(hn::LoadU(dd, squared + i))), df, out + i);
+  for (; i + step <= count; i += step) put(stream, to_float(dd, hn::Sqrt(hn::LoadU(dd, squared + i))), df, out + i);
   for (; i < count; ++i) out[i] = static_cast<float>(std::sqrt(squared[i]));
 }
 

@@ -6,6 +6,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
+
 HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -23,6 +25,109 @@ HWY_INLINE hn::Vec<D32> lowest_bit(D32 di, hn::Vec<D32> bits) {
   return hn::And(bits, hn::Sub(hn::Zero(di), bits));
 }
 
+/// For each byte of site (or change) bits, by element: steps to the nearest site that the byte shows, kFar without one.
+struct StepsInByte {
+  static constexpr std::uint8_t kFar = 128;
+  std::uint8_t sites[256][8], changes[256][8];
+
+  constexpr StepsInByte() : sites(), changes() {
+    for (int byte = 0; byte < 256; ++byte)
+      for (int i = 0; i < 8; ++i) {
+        int site = kFar, change = kFar;
+        for (int p = 0; p < 8; ++p) {
+          if (!(byte >> p & 1)) continue;
+          const int before = i - p, behind = p - i;
+          site = std::min(site, std::max(before, behind));
+          change = std::min(change, p <= i ? before + 1 : behind);
+        }
+        sites[byte][i] = static_cast<std::uint8_t>(site);
+        changes[byte][i] = static_cast<std::uint8_t>(change);
+      }
+  }
+};
+constexpr StepsInByte kStepsInByte;
+
+/// What the elements of a word see beyond the byte they are in: unsigned steps, ≥ 2³¹ if nothing.
+struct Sides {
+  std::uint32_t left[4];   ///< from the byte's first element to the last site before the byte
+  std::uint32_t right[4];  ///< from the same element to the first site behind the byte
+
+  Sides(const RowWord& word, const Row& row) {
+    auto x = static_cast<std::int32_t>(row.x0);
+    std::int32_t before = word.left, behind = word.right;
+    for (int k = 0; k < 4; ++k) {
+      left[k] = static_cast<std::uint32_t>(x + 8 * k) - static_cast<std::uint32_t>(before);
+      const std::uint32_t byte = word.bits >> (8 * k) & 0xFF;
+      if (byte) before = x + 8 * k + 31 - __builtin_clz(byte) - (row.changes ? 1 : 0);
+    }
+    for (int k = 3; k >= 0; --k) {
+      right[k] = static_cast<std::uint32_t>(behind) - static_cast<std::uint32_t>(x + 8 * k);
+      const std::uint32_t byte = word.bits >> (8 * k) & 0xFF;
+      if (byte) behind = x + 8 * k + __builtin_ctz(byte);
+    }
+  }
+};
+
+constexpr std::uint16_t kBit[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+
+/// Steps of the 32 elements to their nearest site in the row, ≥ 2³¹ without one.
+void row_steps(const RowWord& word, const Row& row, std::uint32_t* steps) {
+  const hn::CappedTag<std::uint32_t, 8> d;
+  const hn::Rebind<std::uint8_t, decltype(d)> d8;
+  const hn::Rebind<std::uint16_t, decltype(d)> d16;
+  const Sides sides(word, row);
+  const auto& table = row.changes ? kStepsInByte.changes : kStepsInByte.sites;
+  const auto zero = hn::Zero(d), far = hn::Set(d, StepsInByte::kFar);
+  for (int k = 0; k < 4; ++k) {
+    const std::uint8_t* inside = table[word.bits >> (8 * k) & 0xFF];
+    const auto pinned = hn::Set(d, word.pinned >> (8 * k) & 0xFF);
+    for (int i = 0; i < 8; i += static_cast<int>(hn::Lanes(d))) {
+      const auto j = hn::Iota(d, static_cast<std::uint32_t>(i));
+      const auto to_left = hn::Add(hn::Set(d, sides.left[k]), j), to_right = hn::Sub(hn::Set(d, sides.right[k]), j);
+      const auto beyond = hn::Min(to_left, to_right), in_byte = hn::PromoteTo(d, hn::LoadU(d8, inside + i));
+      const auto nearest = hn::IfThenElse(hn::Eq(in_byte, far), beyond, hn::Min(beyond, in_byte));
+      const auto bit = hn::PromoteTo(d, hn::LoadU(d16, kBit + i));
+      hn::StoreU(hn::IfThenElse(hn::Eq(hn::And(pinned, bit), zero), nearest, zero), d, steps + 8 * k + i);
+    }
+  }
+}
+
+/// The same for values in 16 bits: weight · steps² up to `reach` steps, else kNotNear.
+void near_row(const RowWord* words, int count, const NearRow& near, std::uint16_t* values) {
+  const hn::CappedTag<std::uint16_t, 8> d;
+  const hn::Rebind<std::int16_t, decltype(d)> di;
+  const hn::Rebind<std::uint8_t, decltype(d)> d8;
+  constexpr std::uint32_t kMost = 0x3FFF;
+  const auto& table = near.row.changes ? kStepsInByte.changes : kStepsInByte.sites;
+  const auto zero = hn::Zero(d), far = hn::Set(d, StepsInByte::kFar), none = hn::Set(d, kNotNear);
+  const auto weight = hn::Set(d, near.weight);
+  const auto reach = hn::Set(di, static_cast<std::int16_t>(near.reach));
+  Row row = near.row;
+  for (int w = 0; w < count; ++w, row.x0 += kStrip) {
+    const RowWord& word = words[w];
+    // Nothing reaches the elements behind the row's end: they must not look as if something were far from its site.
+    const std::int64_t rest = row.extent - row.x0;
+    const std::uint32_t zeros = word.pinned | (rest < kStrip ? ~0u << rest : 0u);
+    const Sides sides(word, row);
+    for (int k = 0; k < 4; ++k) {
+      const std::uint8_t* inside = table[word.bits >> (8 * k) & 0xFF];
+      const auto left = hn::Set(d, static_cast<std::uint16_t>(std::min(sides.left[k], kMost)));
+      const auto right = hn::Set(d, static_cast<std::uint16_t>(std::min(sides.right[k], kMost)));
+      const auto pinned = hn::Set(d, static_cast<std::uint16_t>(zeros >> (8 * k) & 0xFF));
+      for (int i = 0; i < 8; i += static_cast<int>(hn::Lanes(d))) {
+        const auto j = hn::Iota(d, static_cast<std::uint16_t>(i));
+        const auto beyond = hn::Min(hn::Add(left, j), hn::Sub(right, j));
+        const auto in_byte = hn::PromoteTo(d, hn::LoadU(d8, inside + i));
+        const auto steps = hn::IfThenElse(hn::Eq(in_byte, far), beyond, hn::Min(beyond, in_byte));
+        const auto beyond_reach = hn::RebindMask(d, hn::Gt(hn::BitCast(di, steps), reach));
+        const auto value = hn::IfThenElse(beyond_reach, none, hn::Mul(weight, hn::Mul(steps, steps)));
+        const auto free = hn::Eq(hn::And(pinned, hn::LoadU(d, kBit + i)), zero);
+        hn::StoreU(hn::IfThenElse(free, value, zero), d, values + w * kStrip + 8 * k + i);
+      }
+    }
+  }
+}
+
 std::uint32_t reversed(std::uint32_t v) {
   v = ((v >> 1) & 0x55555555u) | ((v & 0x55555555u) << 1);
   v = ((v >> 2) & 0x33333333u) | ((v & 0x33333333u) << 2);
@@ -30,8 +135,8 @@ std::uint32_t reversed(std::uint32_t v) {
   return __builtin_bswap32(v);
 }
 
-/// Steps of the 32 elements to their nearest site in the row (≥ 2³¹: none), and that site's coordinate unless null.
-void row_steps(const RowWord& word, const Row& row, std::uint32_t* distance, std::int32_t* site) {
+/// The same, and the coordinate of that site.
+void row_sites(const RowWord& word, const Row& row, std::uint32_t* distance, std::int32_t* site) {
   const std::int64_t x0 = row.x0;
   const hn::ScalableTag<std::int32_t> di;
   const hn::ScalableTag<std::uint32_t> du;
@@ -56,14 +161,12 @@ void row_steps(const RowWord& word, const Row& row, std::uint32_t* distance, std
     const auto is_pinned = hn::Ne(hn::And(pinned, hn::Shl(one, j)), zero);
     const auto nearest = hn::BitCast(di, hn::Min(to_left, to_right));
     hn::StoreU(hn::BitCast(du, hn::IfThenElse(is_pinned, zero, nearest)), du, distance + lane);
-    if (!site) continue;
     const auto wrapped_left = hn::IfThenElse(hn::Lt(left, zero), hn::Add(left, n), left);
     const auto wrapped_right = hn::IfThenElse(hn::Lt(right, n), right, hn::Sub(right, n));
     const auto left_nearer = hn::RebindMask(di, hn::Lt(to_left, to_right));
     const auto right_nearer = hn::RebindMask(di, hn::Lt(to_right, to_left));
-    const auto nearer = hn::IfThenElse(left_nearer, wrapped_left,
-                                       hn::IfThenElse(right_nearer, wrapped_right,
-                                                      hn::Min(wrapped_left, wrapped_right)));
+    const auto nearer = hn::IfThenElse(
+        left_nearer, wrapped_left, hn::IfThenElse(right_nearer, wrapped_right, hn::Min(wrapped_left, wrapped_right)));
     hn::StoreU(hn::IfThenElse(is_pinned, x, nearer), di, site + lane);
   }
 }
@@ -94,7 +197,7 @@ template <class V>
 void strip_values(const RowWord& word, const Row& row, V weight, V* values, std::int64_t* index) {
   alignas(64) std::uint32_t steps[kStrip];
   alignas(64) std::int32_t site[kStrip];
-  row_steps(word, row, steps, index ? site : nullptr);
+  index ? row_sites(word, row, steps, site) : row_steps(word, row, steps);
   values_from_steps(steps, row, weight, values);
   if (!index) return;
   for (int i = 0; i < kStrip; ++i) index[i] = site[i];
@@ -127,6 +230,10 @@ void row_values(const RowWord& word, const Row& row, std::int64_t weight, std::i
 void row_values(const RowWord& word, const Row& row, double weight, double* values, std::int64_t* index,
                 InstructionSet set) {
   FATHOM_COMPILED_FOR(set, strip_f64)(word, row, weight, values, index);
+}
+
+void near_row_values(const RowWord* words, int count, const NearRow& row, std::uint16_t* values, InstructionSet set) {
+  FATHOM_COMPILED_FOR(set, near_row)(words, count, row, values);
 }
 
 }  // namespace fathom::grid::cpu

@@ -28,4 +28,17 @@ void row_values(const RowWord& word, const Row& row, std::int64_t weight, std::i
 void row_values(const RowWord& word, const Row& row, double weight, double* values, std::int64_t* index,
                 InstructionSet instruction_set);
 
+/// What values in 16 bits say where the site is farther than they can.
+inline constexpr std::uint16_t kNotNear = 0xFFFF;
+
+struct NearRow {
+  Row row;
+  std::uint16_t weight = 1;
+  int reach = 0;  ///< steps whose value is below kNotNear, ≤ 255
+};
+
+/// Values of `count` strips, 16 bits each; 0 behind the end of the row.
+void near_row_values(const RowWord* words, int count, const NearRow& row, std::uint16_t* values,
+                     InstructionSet instruction_set);
+
 }  // namespace fathom::grid::cpu
