@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "grid/cpu/indices.h"
 #include "grid/cpu/roots.h"
 #include "grid/root.hd.h"
 
@@ -27,22 +28,6 @@ double distance_of(V value, bool euclidean, double unit) {
   if constexpr (std::is_floating_point_v<V>) return euclidean ? std::sqrt(value) : value;
   else if (euclidean) return exact_sqrt(static_cast<std::uint64_t>(value)) * unit;
   else return static_cast<double>(value) * unit;
-}
-
-/// Splits indices ≥ 0 into coordinates along the last axis and indices of what remains; leaves −1 alone. The quotient comes
-/// from a product, which is several times faster than a division, and is off by one at most.
-template <class Out>
-void split_axis(std::int64_t extent, int count, std::int64_t* __restrict index, Out* __restrict coordinate) {
-  const double inverse = 1.0 / static_cast<double>(extent);
-  for (int i = 0; i < count; ++i) {
-    if (index[i] < 0) continue;
-    auto quotient = static_cast<std::int64_t>(static_cast<double>(index[i]) * inverse);
-    std::int64_t rest = index[i] - quotient * extent;
-    if (rest < 0) rest += extent, --quotient;
-    if (rest >= extent) rest -= extent, ++quotient;
-    coordinate[i] = static_cast<Out>(rest);
-    index[i] = quotient;
-  }
 }
 
 /// Distance where the root is rounded once to the output's type: through double, the root of a square beyond 2⁵³ would be
@@ -72,7 +57,7 @@ void Emitter<V>::finish() const {
 }
 
 template <class V>
-void Emitter<V>::emit(const PerAxis<std::int64_t>& at, int count, V* values, std::int64_t* index) const {
+void Emitter<V>::emit(const PerAxis<std::int64_t>& at, int count, V* values, IndexOf<V>* index) const {
   std::uint8_t bytes[kRun];
   const std::uint8_t* inside = nullptr;
   if (p_.signed_distance) {
@@ -89,12 +74,16 @@ void Emitter<V>::emit(const PerAxis<std::int64_t>& at, int count, V* values, std
   for (int i = 0; i < count; ++i)
     if (values[i] >= no_value<V>()) index[i] = -1;
   if (out.nearest.present()) write_nearest(offset_in(out.nearest, p_, at), count, index);
-  if (out.coordinates.present()) write_coordinates(offset_in(out.coordinates, p_, at), count, index);
+  if (!out.coordinates.present()) return;
+  const std::int64_t offset = offset_in(out.coordinates, p_, at);
+  if (out.coordinates.dtype() == DType::int32)
+    write_coordinates(offset, count, index, reinterpret_cast<std::int32_t*>(out.coordinates.data()));
+  else write_coordinates(offset, count, index, reinterpret_cast<std::int64_t*>(out.coordinates.data()));
 }
 
 template <class V>
 void Emitter<V>::clamp_to_border(const PerAxis<std::int64_t>& at, int count, const std::uint8_t* inside, V* values,
-                                 std::int64_t* index) const {
+                                 IndexOf<V>* index) const {
   const auto to_end = [&](int k, std::int64_t c) { return cost_[axis(k)](std::min(c + 1, p_.extent(k) - c)); };
   const int last = p_.rank - 1;
   V row = no_value<V>();
@@ -113,7 +102,7 @@ void Emitter<V>::clamp_to_border(const PerAxis<std::int64_t>& at, int count, con
 }
 
 template <class V>
-void Emitter<V>::apply_limit(int count, V* values, std::int64_t* index) const {
+void Emitter<V>::apply_limit(int count, V* values, IndexOf<V>* index) const {
   for (int i = 0; i < count; ++i) {
     if (values[i] <= kept_) continue;
     values[i] = no_value<V>();
@@ -168,7 +157,7 @@ void Emitter<V>::write_squared(std::int64_t offset, int count, const V* values) 
 }
 
 template <class V>
-void Emitter<V>::write_nearest(std::int64_t offset, int count, const std::int64_t* index) const {
+void Emitter<V>::write_nearest(std::int64_t offset, int count, const IndexOf<V>* index) const {
   const auto write = [&](auto* out) {
     using Out = std::remove_pointer_t<decltype(out)>;
     for (int i = 0; i < count; ++i) out[offset + i] = static_cast<Out>(index[i]);
@@ -178,16 +167,21 @@ void Emitter<V>::write_nearest(std::int64_t offset, int count, const std::int64_
 }
 
 template <class V>
-void Emitter<V>::write_coordinates(std::int64_t offset, int count, std::int64_t* index) const {
-  const AnyView& view = p_.outputs.coordinates;
-  const auto write = [&](auto* out) {
-    const auto component = [&](int k) { return out + offset + k * view.strides()[0]; };
-    for (int k = 0; k < p_.caller_rank; ++k)
-      for (int i = 0; i < count; ++i) component(k)[i] = index[i] < 0 ? -1 : 0;  // also of axes that were dropped
-    for (int k = p_.rank - 1; k >= 0; --k) split_axis(p_.extent(k), count, index, component(p_.caller_axis[axis(k)]));
-  };
-  if (view.dtype() == DType::int32) write(reinterpret_cast<std::int32_t*>(view.data()));
-  else write(reinterpret_cast<std::int64_t*>(view.data()));
+template <class Out>
+void Emitter<V>::write_coordinates(std::int64_t offset, int count, const IndexOf<V>* index, Out* out) const {
+  const auto component = [&](int k) { return out + offset + k * p_.outputs.coordinates.strides()[0]; };
+  for (int k = 0, kept = 0; k < p_.caller_rank; ++k) {
+    if (kept < p_.rank && p_.caller_axis[axis(kept)] == k) ++kept;
+    else
+      for (int i = 0; i < count; ++i) component(k)[i] = index[i] < 0 ? -1 : 0;  // an axis of one element
+  }
+  alignas(64) IndexOf<V> rest[kRun] = {}, coordinate[kRun];  // whole vectors
+  std::copy_n(index, count, rest);
+  for (int k = p_.rank - 1; k > 0; --k) {
+    split_indices(p_.extent(k), count, rest, coordinate, instruction_set_);
+    std::copy_n(coordinate, count, component(p_.caller_axis[axis(k)]));
+  }
+  std::copy_n(rest, count, component(p_.caller_axis[0]));
 }
 
 template class Emitter<std::int32_t>;

@@ -20,27 +20,27 @@ class Emitter {
   /// @param at      coordinates of the first, which lie in the region
   /// @param values  overwritten
   /// @param index   linear indices of the nearest sites, overwritten; null if no output wants them
-  void emit(const PerAxis<std::int64_t>& at, int count, V* values, std::int64_t* index) const;
+  void emit(const PerAxis<std::int64_t>& at, int count, V* values, IndexOf<V>* index) const;
   /// To be called by each thread after its last emit().
   void finish() const;
 
  private:
   void clamp_to_border(const PerAxis<std::int64_t>& at, int count, const std::uint8_t* inside, V* values,
-                       std::int64_t* index) const;
-  void apply_limit(int count, V* values, std::int64_t* index) const;
+                       IndexOf<V>* index) const;
+  void apply_limit(int count, V* values, IndexOf<V>* index) const;
   void write_distance(std::int64_t offset, int count, const std::uint8_t* inside, const V* values) const;
   void write_squared(std::int64_t offset, int count, const V* values) const;
-  void write_nearest(std::int64_t offset, int count, const std::int64_t* index) const;
-  /// Uses `index` up.
-  void write_coordinates(std::int64_t offset, int count, std::int64_t* index) const;
+  void write_nearest(std::int64_t offset, int count, const IndexOf<V>* index) const;
+  template <class Out>
+  void write_coordinates(std::int64_t offset, int count, const IndexOf<V>* index, Out* out) const;
 
   const Problem& p_;
   const Classes& classes_;
   InstructionSet instruction_set_;
-  V kept_;                              ///< largest value that is kept
+  V kept_;  ///< largest value that is kept
   PerAxis<AxisCost<V>> cost_;
-  bool has_border_ = false;             ///< some axis has a border of sites
-  bool stream_ = false;                 ///< the distances are too many to stay in the caches
+  bool has_border_ = false;  ///< some axis has a border of sites
+  bool stream_ = false;      ///< the distances are too many to stay in the caches
 };
 
 }  // namespace fathom::grid::cpu

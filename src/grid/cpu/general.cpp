@@ -25,6 +25,7 @@
 #include "grid/cpu/classes.h"
 #include "grid/cpu/column_pass.h"
 #include "grid/cpu/emit.h"
+#include "grid/cpu/indices.h"
 #include "grid/cpu/line_starts.h"
 #include "grid/cpu/lines.h"
 #include "grid/cpu/metric.h"
@@ -91,8 +92,8 @@ struct LineScratch {
   V* start_coordinate;
   V* result;               ///< [targets + 7][kRun]
   V* coordinate;           ///< likewise
-  std::int64_t* found;     ///< likewise: nearest site, relative to the axes slower than the pass's
-  std::int64_t* index;     ///< [extent][32]: the same of the sources, before the pass
+  IndexOf<V>* found;       ///< likewise: nearest site, relative to the axes slower than the pass's
+  IndexOf<V>* index;       ///< [extent][32]: the same of the sources, before the pass
   std::int32_t* steps;     ///< [extent][32]: to the ends of runs
   std::int32_t* run_site;  ///< [extent][32]
   std::uint32_t* changes;  ///< [extent][kStripsOfRun]
@@ -107,8 +108,8 @@ struct LineScratch {
     far = s.take<std::int32_t>(e.longest / kTargets + 1);
     result = s.take<V>(padded * kRun);
     coordinate = s.take<V>(e.index ? padded * kRun : 0);
-    found = s.take<std::int64_t>(e.index ? padded * kRun : 0);
-    index = s.take<std::int64_t>(e.index ? e.longest * kStrip : 0);
+    found = s.take<IndexOf<V>>(e.index ? padded * kRun : 0);
+    index = s.take<IndexOf<V>>(e.index ? e.longest * kStrip : 0);
     start = s.take<V>(e.starts ? padded * kStrip : 0);
     start_coordinate = s.take<V>(e.starts && e.index ? padded * kStrip : 0);
     steps = s.take<std::int32_t>(e.starts ? e.longest * kStrip : 0);
@@ -123,8 +124,8 @@ struct LineScratch {
 template <class V>
 struct Memory {
   RowWord* words;
-  V* values;            ///< [rows][group strips · 32], between passes
-  std::int64_t* index;  ///< likewise
+  V* values;          ///< [rows][group strips · 32], between passes
+  IndexOf<V>* index;  ///< likewise
   PerAxis<V*> cost;
   std::vector<LineScratch<V>> lines;
   std::vector<NearEngine::Worker> near;
@@ -134,7 +135,7 @@ struct Memory {
     words = s.take<RowWord>(e.rows * e.strips);
     const std::int64_t buffered = e.buffered ? e.rows * e.group_strips() * kStrip : 0;
     values = s.take<V>(buffered);
-    index = s.take<std::int64_t>(e.index ? buffered : 0);
+    index = s.take<IndexOf<V>>(e.index ? buffered : 0);
     for (int k = 0; k < p.rank - 1; ++k) cost[at_axis(k)] = s.take<V>(sources_of(p, k) + kPad);
     lines.resize(static_cast<std::size_t>(threads));
     for (auto& line : lines) line.take(s, p, e);
@@ -214,7 +215,7 @@ class Transform {
   void emit_row() {
     parallel_jobs(threads_, e_.region_strips(), [&](int, std::int64_t job) {
       alignas(64) V values[kStrip];
-      std::int64_t index[kStrip];
+      IndexOf<V> index[kStrip];
       const std::int64_t x0 = (e_.first_strip + job) * kStrip;
       values_in_row(memory_.words[e_.first_strip + job], x0, 0, values, e_.index ? index : nullptr);
       PerAxis<std::int64_t> at{};
@@ -225,7 +226,7 @@ class Transform {
     });
   }
 
-  void values_in_row(const RowWord& word, std::int64_t x0, std::int64_t pitch, V* values, std::int64_t* index) const {
+  void values_in_row(const RowWord& word, std::int64_t x0, std::int64_t pitch, V* values, IndexOf<V>* index) const {
     const Row row{x0, p_.extent(last()), classes_.boundaries(), p_.metric == Metric::euclidean, pitch};
     row_values(word, row, AxisCost<V>(p_, last()).weight, values, index, set_);
   }
@@ -319,7 +320,7 @@ class Transform {
     const std::int64_t row = lines.row + y * lines.row_step;
     return memory_.values + (row * e_.group_strips() + lines.strip - group_.begin) * kStrip;
   }
-  std::int64_t* buffered_index(const Lines& lines, std::int64_t y) const {
+  IndexOf<V>* buffered_index(const Lines& lines, std::int64_t y) const {
     return memory_.index + (buffered_values(lines, y) - memory_.values);
   }
   const RowWord& word(const Lines& lines, std::int64_t y) const {
@@ -332,7 +333,7 @@ class Transform {
     const std::int64_t extent = p_.extent(lines.axis), halo = halo_of(p_, lines.axis);
     const std::int64_t pitch = source_pitch(lines.axis);
     for (std::int64_t y = 0; y < extent; ++y) {
-      std::int64_t* index = carries_index() ? s.index + y * kStrip : nullptr;
+      IndexOf<V>* index = carries_index() ? s.index + y * kStrip : nullptr;
       V* source = source_row(s, lines.axis, y + halo);
       if (from_words) {
         values_in_row(word(lines, y), lines.strip * kStrip, pitch, source, index);
@@ -392,14 +393,11 @@ class Transform {
       own += lines.at[at_axis(j)] * step;
       step *= p_.extent(j);
     }
+    IndexRow<V> row{.source = s.index, .step = static_cast<IndexOf<V>>(step), .own = static_cast<IndexOf<V>>(own)};
     for (std::int64_t t = 0; t < p_.region_extent(lines.axis); ++t) {
-      for (int i = 0; i < kStrip; ++i) {
-        const std::int64_t at = t * kRun + k * kStrip + i;
-        const auto from = static_cast<std::int64_t>(s.coordinate[at]);
-        // The end of a run is a site itself; every other source knows its own nearest.
-        const bool run_end = e_.starts && from == static_cast<std::int64_t>(s.start_coordinate[t * kStrip + i]);
-        s.found[at] = from * step + (run_end ? own + i : s.index[from * kStrip + i]);
-      }
+      row.from = s.coordinate + t * kRun + k * kStrip;
+      row.run_end = e_.starts ? s.start_coordinate + t * kStrip : nullptr;
+      join_indices(row, s.found + t * kRun + k * kStrip, set_);
     }
   }
 
@@ -430,10 +428,11 @@ class Transform {
   }
 
   void search_nearest(PerAxis<std::int64_t> at, int count, const V* values, const V* coordinate,
-                      std::int64_t* index) const {
+                      IndexOf<V>* index) const {
     const ChessboardNearest<V> nearest(p_, classes_, memory_.words);
     for (int i = 0; i < count; ++i, ++at[at_axis(last())])
-      index[i] = values[i] < cap_ ? nearest.find(at, values[i], static_cast<std::int64_t>(coordinate[i])) : -1;
+      index[i] = static_cast<IndexOf<V>>(
+          values[i] < cap_ ? nearest.find(at, values[i], static_cast<std::int64_t>(coordinate[i])) : -1);
   }
 
   const Problem& p_;

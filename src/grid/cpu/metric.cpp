@@ -29,6 +29,14 @@ double square_limit(double max_distance) {
   return square;
 }
 
+/// Whether linear indices fit in 32 bits, or none are wanted; counted in whole strips, which scratch is.
+bool indices_fit(const Problem& problem) {
+  if (!problem.outputs.nearest.present() && !problem.outputs.coordinates.present()) return true;
+  std::int64_t elements = strips_of(problem.extent(problem.rank - 1)) * kStrip;
+  for (int k = 0; k + 1 < problem.rank; ++k) elements *= problem.extent(k);
+  return elements <= INT32_MAX;
+}
+
 }  // namespace
 
 ValueKind value_kind(const Problem& problem) {
@@ -41,7 +49,8 @@ ValueKind value_kind(const Problem& problem) {
                                                   problem.multiple[static_cast<std::size_t>(k)]);
     largest += problem.metric == Metric::euclidean ? steps * steps : steps;
   }
-  return largest < static_cast<std::uint64_t>(no_value<std::int32_t>()) ? ValueKind::i32 : ValueKind::i64;
+  return largest < static_cast<std::uint64_t>(no_value<std::int32_t>()) && indices_fit(problem) ? ValueKind::i32
+                                                                                                : ValueKind::i64;
 }
 
 template <class V>

@@ -194,7 +194,7 @@ HWY_INLINE void values_from_steps(const std::uint32_t* steps, const Row& row, V 
 }
 
 template <class V>
-void strip_values(const RowWord& word, const Row& row, V weight, V* values, std::int64_t* index) {
+void strip_values(const RowWord& word, const Row& row, V weight, V* values, IndexOf<V>* index) {
   alignas(64) std::uint32_t steps[kStrip];
   alignas(64) std::int32_t site[kStrip];
   index ? row_sites(word, row, steps, site) : row_steps(word, row, steps);
@@ -203,7 +203,7 @@ void strip_values(const RowWord& word, const Row& row, V weight, V* values, std:
   for (int i = 0; i < kStrip; ++i) index[i] = site[i];
 }
 
-void strip_i32(const RowWord& word, const Row& row, std::int32_t weight, std::int32_t* values, std::int64_t* index) {
+void strip_i32(const RowWord& word, const Row& row, std::int32_t weight, std::int32_t* values, std::int32_t* index) {
   strip_values(word, row, weight, values, index);
 }
 void strip_i64(const RowWord& word, const Row& row, std::int64_t weight, std::int64_t* values, std::int64_t* index) {
@@ -219,7 +219,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace fathom::grid::cpu {
 
-void row_values(const RowWord& word, const Row& row, std::int32_t weight, std::int32_t* values, std::int64_t* index,
+void row_values(const RowWord& word, const Row& row, std::int32_t weight, std::int32_t* values, std::int32_t* index,
                 InstructionSet set) {
   FATHOM_COMPILED_FOR(set, strip_i32)(word, row, weight, values, index);
 }

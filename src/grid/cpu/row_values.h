@@ -21,7 +21,7 @@ struct Row {
 
 /// Values of the 32 elements of a strip, in groups: weight times the steps to the nearest site in the row, or their square.
 /// @param index  [32], coordinate of that site in [0, extent), the lower of two, anything without one; null: not wanted
-void row_values(const RowWord& word, const Row& row, std::int32_t weight, std::int32_t* values, std::int64_t* index,
+void row_values(const RowWord& word, const Row& row, std::int32_t weight, std::int32_t* values, std::int32_t* index,
                 InstructionSet instruction_set);
 void row_values(const RowWord& word, const Row& row, std::int64_t weight, std::int64_t* values, std::int64_t* index,
                 InstructionSet instruction_set);

@@ -9,6 +9,10 @@ namespace fathom::grid::cpu {
 
 enum class ValueKind : std::uint8_t { i32, i64, f64 };
 
+/// Linear indices: 32 bits where they suffice, which is one of the conditions for 32-bit values, see value_kind().
+template <class V>
+using IndexOf = std::conditional_t<std::is_same_v<V, std::int32_t>, std::int32_t, std::int64_t>;
+
 /// "No site": stays the largest value under ⊕ without overflow.
 template <class V>
 constexpr V no_value();
