@@ -82,6 +82,13 @@ class Lines {
     }
   }
 
+  /// Whether no source is below the cap: targets keep what they start with.
+  HWY_INLINE bool empty() const {
+    Vec<V> least = set(no_value<V>());
+    for (std::int64_t i = 0; i < c.sources; ++i) least = hn::Min(least, row(i));
+    return hn::AllFalse(d, hn::Lt(least, set(c.cap)));
+  }
+
   /// Whether no value ≥ `least` can change targets whose worst value is `worst`: none is below it (or ties, if ties matter).
   static HWY_INLINE bool hopeless(Vec<V> least, Vec<V> worst) {
     if constexpr (kCoordinates) return hn::AllTrue(d, hn::Gt(least, worst));

@@ -32,11 +32,16 @@ HWY_INLINE bool search_window(const Lines<V, kCoordinates>& lines, Targets<V, kC
 template <class V, bool kCoordinates>
 void search_additive(const Lines<V, kCoordinates>& lines) {
   constexpr int kPatience = 4;
+  const bool empty = lines.empty();
+  int patience = kPatience;
   std::int64_t far = 0;
   for (std::int64_t t = 0; t < lines.c.targets; t += kTargets) {
     auto block = lines.own(t);
-    if (!search_window<Add>(lines, block, lines.c.first_target + t, kPatience))
-      lines.c.far[far++] = static_cast<std::int32_t>(t);
+    if (!empty) {
+      const bool near = search_window<Add>(lines, block, lines.c.first_target + t, patience);
+      if (!near) lines.c.far[far++] = static_cast<std::int32_t>(t);
+      patience = near ? kPatience : 1;  // behind a far block there is likely another
+    }
     lines.store(block, t);
   }
   if (far > 0) Envelope<V, kCoordinates>(lines, lines.c.far, far).run();

@@ -31,6 +31,7 @@
 #include "grid/cpu/metric.h"
 #include "grid/cpu/near_engine.h"
 #include "grid/cpu/parallel.h"
+#include "grid/cpu/prefetch.h"
 #include "grid/cpu/row_values.h"
 #include "grid/cpu/row_words.h"
 
@@ -338,6 +339,10 @@ class Transform {
       if (from_words) {
         values_in_row(word(lines, y), lines.strip * kStrip, pitch, source, index);
       } else {
+        if (y + kRowsAhead < extent) {
+          prefetch(buffered_values(lines, y + kRowsAhead), kStrip * sizeof(V));
+          if (index) prefetch(buffered_index(lines, y + kRowsAhead), kStrip * sizeof(IndexOf<V>));
+        }
         copy_groups(buffered_values(lines, y), lanes_, source, pitch);
         if (index) std::copy_n(buffered_index(lines, y), kStrip, index);
       }

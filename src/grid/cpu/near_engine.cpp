@@ -1,6 +1,10 @@
 #include "grid/cpu/near_engine.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "grid/cpu/metric.h"
+#include "grid/cpu/prefetch.h"
 
 namespace fathom::grid::cpu {
 
@@ -9,13 +13,6 @@ namespace {
 std::size_t at_axis(int k) { return static_cast<std::size_t>(k); }
 
 std::int64_t weight_of(const Problem& p, int axis) { return AxisCost<std::int64_t>(p, axis).weight; }
-
-/// Asks for what lies some rows ahead: strides between rows are large, so that hardware does not see them coming.
-void prefetch(const void* row, std::int64_t bytes) {
-  constexpr std::int64_t kLine = 64;
-  for (std::int64_t i = 0; i < bytes; i += kLine) __builtin_prefetch(static_cast<const std::byte*>(row) + i);
-}
-constexpr std::int64_t kAhead = 6;
 
 /// Largest value to keep: what 16 bits hold, and no more than a window can reach. For three axes or more the passes between
 /// do not know which of their results are far for good, and search as far as the window goes: it must be short.
@@ -79,14 +76,17 @@ bool NearEngine::run_lines(const Lines& lines, const StripRange& strips, const P
   const Worker& worker = workers_[static_cast<std::size_t>(worker_number)];
   const Range& targets = all_targets[at_axis(lines.axis)];
   // Nothing farther than the window matters.
-  const Range rows{std::max<std::int64_t>(0, targets.begin - kNearPad),
-                   std::min(p_.extent(lines.axis), targets.end + kNearPad)};
+  const std::int64_t reach = reach_[at_axis(lines.axis)] + 1;
+  const Range rows{std::max<std::int64_t>(0, targets.begin - reach),
+                   std::min(p_.extent(lines.axis), targets.end + reach)};
   NearColumn column = column_of(lines, rows, worker);
   load(lines, strips, rows, column.source);
-  if (column.steps) find_run_ends(lines, rows, worker.steps);
+  const bool background = classes_.pins() && all_zero(column.source, column.rows * kRun, set_);
+  if (background) std::fill_n(worker.block, kNearTargets * kRun, std::uint16_t{0});
+  else if (column.steps) find_run_ends(lines, rows, worker.steps);
   for (std::int64_t y = targets.begin; y < targets.end; y += kNearTargets) {
     const int count = static_cast<int>(std::min<std::int64_t>(kNearTargets, targets.end - y));
-    const bool near = near_pass(column, y - rows.begin, worker.block, set_);
+    const bool near = background || near_pass(column, y - rows.begin, worker.block, set_);
     if (lines.axis > 0) save(lines, strips, y, count, worker.block);
     else if (!near && !complete_) return false;
     else if (writes) emit(lines, y, count, worker.block);
@@ -118,9 +118,10 @@ void NearEngine::load(const Lines& lines, const StripRange& strips, const Range&
       near_row_values(words_ + (lines.row + y * lines.row_step) * row_strips + lines.strip, lines.strips, row, source,
                       set_);
     } else {
-      if (y + kAhead < rows.end) prefetch(buffered(lines, strips, y + kAhead), lines.strips * kStrip * 2);
+      if (y + kRowsAhead < rows.end) prefetch(buffered(lines, strips, y + kRowsAhead), lines.strips * kStrip * 2);
       std::copy_n(buffered(lines, strips, y), lines.strips * kStrip, source);
     }
+    std::fill(source + lines.strips * kStrip, source + kRun, std::uint16_t{0});
   }
 }
 
@@ -133,7 +134,7 @@ void NearEngine::find_run_ends(const Lines& lines, const Range& rows, std::uint8
   std::fill_n(steps, kRun, std::uint8_t{0});
   const std::int64_t bytes = count * static_cast<std::int64_t>(size_of(p_.input.dtype()));
   for (std::int64_t y = 1; y < end; ++y) {
-    if (y + kAhead < end) prefetch(row + (y + kAhead) * stride, bytes);
+    if (y + kRowsAhead < end) prefetch(row + (y + kRowsAhead) * stride, bytes);
     classes_.flag_differing(row + (y - 1) * stride, row + y * stride, count, steps + y * kRun);
   }
   near_run_ends(steps, end, set_);

@@ -111,6 +111,16 @@ void run_ends(std::uint8_t* steps, std::int64_t rows) {
   }
 }
 
+bool zeros(const std::uint16_t* values, std::int64_t count) {
+  constexpr std::int64_t kPiece = 1024;
+  for (std::int64_t i = 0; i < count; i += kPiece) {
+    std::uint16_t any = 0;
+    for (std::int64_t j = i; j < std::min(count, i + kPiece); ++j) any |= values[j];
+    if (any) return false;
+  }
+  return true;
+}
+
 void to_i32(const std::uint16_t* __restrict from, int count, std::int32_t* __restrict to) {
   for (int i = 0; i < count; ++i) to[i] = from[i];
 }
@@ -126,6 +136,9 @@ bool near_pass(NearColumn& column, std::int64_t y, std::uint16_t* out, Instructi
 }
 void near_run_ends(std::uint8_t* steps, std::int64_t rows, InstructionSet set) {
   FATHOM_COMPILED_FOR(set, run_ends)(steps, rows);
+}
+bool all_zero(const std::uint16_t* values, std::int64_t count, InstructionSet set) {
+  return FATHOM_COMPILED_FOR(set, zeros)(values, count);
 }
 void widen(const std::uint16_t* from, int count, std::int32_t* to, InstructionSet set) {
   FATHOM_COMPILED_FOR(set, to_i32)(from, count, to);

@@ -43,6 +43,9 @@ bool near_pass(NearColumn& column, std::int64_t y, std::uint16_t* out, Instructi
 /// @param steps  [rows][kRun]: on entry 1 where an element differs from the one before it, else 0 (row 0: 0)
 void near_run_ends(std::uint8_t* steps, std::int64_t rows, InstructionSet instruction_set);
 
+/// Whether all values are 0, as in the background of labels.
+bool all_zero(const std::uint16_t* values, std::int64_t count, InstructionSet instruction_set);
+
 /// The same values in 32 bits.
 void widen(const std::uint16_t* from, int count, std::int32_t* to, InstructionSet instruction_set);
 

@@ -108,6 +108,10 @@ void near_row(const RowWord* words, int count, const NearRow& near, std::uint16_
     // Nothing reaches the elements behind the row's end: they must not look as if something were far from its site.
     const std::int64_t rest = row.extent - row.x0;
     const std::uint32_t zeros = word.pinned | (rest < kStrip ? ~0u << rest : 0u);
+    if (zeros == ~0u) {
+      std::fill_n(values + w * kStrip, kStrip, std::uint16_t{0});
+      continue;
+    }
     const Sides sides(word, row);
     for (int k = 0; k < 4; ++k) {
       const std::uint8_t* inside = table[word.bits >> (8 * k) & 0xFF];
