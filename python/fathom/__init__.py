@@ -1,0 +1,28 @@
+"""Exact distances to the nearest site, on images and volumes.
+
+>>> import numpy as np
+>>> import fathom
+>>> fathom.distance_transform(np.array([[1, 1, 0, 1]], np.uint8))
+array([[2., 1., 0., 1.]], dtype=float32)
+"""
+
+from ._core import VERSION as __version__
+from ._core import DeviceError
+from ._info import Info, info, release_threads
+from ._labels import expand_labels, fill_nearest
+from ._transform import distance_transform, nearest_site, signed_distance
+
+DeviceError.__module__ = "fathom"
+
+__all__ = [
+    "DeviceError",
+    "Info",
+    "__version__",
+    "distance_transform",
+    "expand_labels",
+    "fill_nearest",
+    "info",
+    "nearest_site",
+    "release_threads",
+    "signed_distance",
+]

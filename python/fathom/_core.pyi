@@ -1,0 +1,55 @@
+"""The compiled part. It takes NumPy arrays whose rows are contiguous, and checks what only the library can."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy.typing as npt
+
+VERSION: str
+SITES: dict[str, int]
+METRICS: dict[str, int]
+BORDERS: dict[str, int]
+SURFACES: dict[str, int]
+BACKENDS: dict[str, int]
+
+class DeviceError(RuntimeError): ...
+
+class Options:
+    def __init__(
+        self,
+        sites: int,
+        value: float,
+        metric: int,
+        spacing: Sequence[float],
+        border: Sequence[int],
+        max_distance: float,
+        is_signed: bool,
+        surface: int,
+        region: Sequence[tuple[int, int]],
+        backend: int,
+        threads: int,
+        /,
+    ) -> None: ...
+
+def transform(
+    x: npt.NDArray[Any],
+    rank: int,
+    options: Options,
+    distance: npt.NDArray[Any] | None,
+    squared: npt.NDArray[Any] | None,
+    nearest: npt.NDArray[Any] | None,
+    coordinates: npt.NDArray[Any] | None,
+    progress: Callable[[float], object] | None,
+    /,
+) -> None: ...
+def instruction_sets() -> list[str]: ...
+def available_threads() -> int: ...
+def release_threads() -> None: ...
+def gather(
+    values: npt.NDArray[Any],
+    element_size: int,
+    nearest: npt.NDArray[Any],
+    image_size: int,
+    out: npt.NDArray[Any],
+    /,
+) -> None: ...

@@ -1,0 +1,152 @@
+"""Values carried from the nearest site: labels grown, gaps filled."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import Host, Source, take, take_values
+from ._call import Call
+from ._options import Border, Settings, Spacing
+from ._outputs import INDICES, Output, Wanted, indices_dtype
+from ._progress import Progress
+
+
+def expand_labels(
+    labels: Any,
+    distance: float = math.inf,
+    *,
+    spacing: Spacing = None,
+    metric: str = "euclidean",
+    border: Border = "open",
+    ndim: int | None = None,
+    out: Any = None,
+    backend: str | None = None,
+    threads: int | None = None,
+    stream: Any = None,
+    progress: Progress = None,
+) -> Any:
+    """Grow labels into the background, each element taking the label that is nearest.
+
+    Parameters
+    ----------
+    labels : array of bool, integers or floats, shape (*batch, *space)
+        0 is background.
+    distance : float
+        How far labels grow, in the unit of the spacing; everywhere if not given.
+    spacing, metric, border, ndim, backend, threads, stream, progress
+        As for :func:`distance_transform`.
+    out : array, optional
+        Where to put the result; of the shape and dtype of `labels`.
+
+    Returns
+    -------
+    array, shape and dtype of `labels`
+        The same kind of array as `labels`. Of equally near labels, the one whose element has the lowest linear index.
+
+    Raises
+    ------
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
+        As :func:`distance_transform`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fathom
+    >>> fathom.expand_labels(np.array([[5, 0, 0, 0, 0, 7]]), distance=1)
+    array([[5, 5, 0, 0, 7, 7]])
+    """
+    settings = Settings("nonzero", spacing, metric, border, distance, None, ndim, backend, threads, stream, progress)
+    call = Call(labels, settings, "labels")
+    # Background beyond the distance has no nearest site and keeps its value: 0.
+    return _carry(call, call.source, out)
+
+
+def fill_nearest(
+    x: Any,
+    missing: Any = None,
+    *,
+    spacing: Spacing = None,
+    metric: str = "euclidean",
+    border: Border = "open",
+    max_distance: float | None = None,
+    ndim: int | None = None,
+    out: Any = None,
+    backend: str | None = None,
+    threads: int | None = None,
+    stream: Any = None,
+    progress: Progress = None,
+) -> Any:
+    """Fill missing elements with the value of the nearest element that is there.
+
+    Parameters
+    ----------
+    x : array of any dtype with elements of fixed size, shape (*batch, *space)
+        Values.
+    missing : array, shape of `x`, optional
+        Nonzero where a value is missing. If not given, NaN (NaT) is.
+    spacing, metric, border, ndim, backend, threads, stream, progress
+        As for :func:`distance_transform`.
+    max_distance : float, optional
+        Elements farther from any value stay as they are.
+    out : array, optional
+        Where to put the result; of the shape and dtype of `x`.
+
+    Returns
+    -------
+    array, shape and dtype of `x`
+        The same kind of array as `x`. Of equally near values, the one with the lowest linear index. Where nothing is
+        there to take from, elements stay as they are.
+
+    Raises
+    ------
+    TypeError, ValueError, fathom.DeviceError, KeyboardInterrupt
+        As :func:`distance_transform`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fathom
+    >>> fathom.fill_nearest(np.array([[1.0, np.nan, np.nan, 4.0]]))
+    array([[1., 1., 4., 4.]])
+    >>> fathom.fill_nearest(np.array([[3, -1, -1, 8]]), missing=np.array([[0, 1, 1, 0]]))
+    array([[3, 3, 8, 8]])
+    """
+    values = take_values(x, "x")
+    settings = Settings("zero", spacing, metric, border, max_distance, None, ndim, backend, threads, stream, progress)
+    return _carry(Call(_gaps(values.array, missing), settings), values, out)
+
+
+def _gaps(values: Host, missing: Any) -> Host:
+    """True where a value is missing."""
+    if missing is not None:
+        gaps = take(missing, "missing").array
+        if gaps.shape != values.shape:
+            raise ValueError(f"missing has the shape {gaps.shape}; it must have {values.shape}, as x")
+        return gaps
+    if values.dtype.kind in "fc":
+        return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    raise TypeError(f"missing must be given: x has the dtype {values.dtype}, which has no NaN")
+
+
+def _carry(call: Call, values: Source, out: Any) -> Any:
+    """Each element's value from its nearest site; its own where there is none."""
+    array = np.ascontiguousarray(values.array).reshape(values.array.shape)
+    result = Output(Wanted(out, None, (array.dtype,)), array.dtype, array.shape, values)
+    nearest = call.output(Wanted(None, None, INDICES), indices_dtype(call.space))
+    call.run(nearest=nearest)
+    carried = result.array if result.array.flags.c_contiguous else np.empty_like(array)
+    image_size = math.prod(call.space)
+    _core.gather(_bytes(array), array.itemsize, nearest.array.reshape(-1), image_size, _bytes(carried))
+    if carried is not result.array:
+        result.array[...] = carried
+    return result.finish(values)
+
+
+def _bytes(array: Host) -> Host:
+    return array.reshape(-1).view(np.uint8)

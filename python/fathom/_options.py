@@ -1,0 +1,187 @@
+"""Arguments of the native calls, checked and turned into what the library takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from operator import index
+from typing import Any, NamedTuple, Union
+
+import numpy as np
+
+from . import _core
+from ._progress import Progress
+
+Sites = Union[str, "tuple[str, float]"]
+Spacing = Union[float, Sequence[float], None]
+Border = Union[str, Sequence[str]]
+Region = Union[Sequence[Union[slice, "tuple[int, int]", None]], None]
+Ranges = Sequence["tuple[int, int]"]
+
+_SITES, _METRICS, _BORDERS = _core.SITES, _core.METRICS, _core.BORDERS
+_SURFACES = _core.SURFACES
+_BACKENDS: Mapping[Any, int] = {None: _core.BACKENDS["auto"], **_core.BACKENDS}
+_COMPARISONS = (">=", "<=", "==")
+
+
+def choose(table: Mapping[Any, int], value: Any, name: str) -> int:
+    """The number of a named choice."""
+    try:
+        return table[value]
+    except (KeyError, TypeError):
+        choices = ", ".join(repr(key) for key in table if key is not None)
+        error = ValueError if isinstance(value, str) else TypeError
+        raise error(f"{name} is {value!r}; it must be one of {choices}") from None
+
+
+def site_rule(sites: Sites) -> tuple[int, float]:
+    """Rule and value of "zero", "nonzero", "labels", ">=V", "<=V", "==V" or (">=", V)."""
+    try:
+        return _SITES[sites], 0.0  # type: ignore[index]
+    except (KeyError, TypeError):
+        pass
+    operator, value = (sites[:2], sites[2:]) if isinstance(sites, str) else _pair(sites)
+    if operator in _COMPARISONS:
+        try:
+            return _SITES[operator], float(value)
+        except (TypeError, ValueError):
+            pass
+    error = ValueError if isinstance(sites, str) else TypeError
+    raise error(
+        f"sites is {sites!r}; it must be 'zero', 'nonzero', 'labels', or a comparison such as '>=0.5' or ('>=', 0.5)"
+    )
+
+
+def _pair(sites: Any) -> tuple[Any, Any]:
+    return (sites[0], sites[1]) if isinstance(sites, tuple) and len(sites) == 2 else (None, None)
+
+
+def numbers(value: Any, ndim: int, name: str) -> Sequence[float]:
+    """One number for all axes, or one per axis."""
+    if isinstance(value, (float, int)):
+        return (float(value),)
+    if isinstance(value, str):
+        raise TypeError(f"{name} must be a number, or one number per axis, not {value!r}")
+    try:
+        result = tuple(map(float, value)) if np.ndim(value) else (float(value),) * ndim
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number, or one number per axis, not {value!r}") from None
+    if len(result) != ndim:
+        raise ValueError(f"{name} has {len(result)} values; give one number, or one for each of the {ndim} axes")
+    return result
+
+
+def borders(border: Border, ndim: int) -> Sequence[int]:
+    """One border for all axes, or one per axis."""
+    if isinstance(border, str):
+        return (choose(_BORDERS, border, "border"),)
+    try:
+        names = tuple(border)
+    except TypeError:
+        raise TypeError(f"border must be a name, or one name per axis, not {border!r}") from None
+    if len(names) != ndim:
+        raise ValueError(f"border has {len(names)} values; give one name, or one for each of the {ndim} axes")
+    return tuple(choose(_BORDERS, name, "border") for name in names)
+
+
+def ranges(region: Region, shape: Sequence[int]) -> Ranges:
+    """Half-open ranges, one per axis; none for the whole."""
+    if region is None:
+        return ()
+    try:
+        items = tuple(region)
+    except TypeError:
+        raise TypeError(f"region must be a sequence with one slice per axis, not {region!r}") from None
+    if len(items) != len(shape):
+        raise ValueError(f"region has {len(items)} slices; give one for each of the {len(shape)} axes")
+    return tuple(_range(item, extent) for item, extent in zip(items, shape))
+
+
+def _range(item: Any, extent: int) -> tuple[int, int]:
+    if item is None:
+        return 0, extent
+    if isinstance(item, slice):
+        begin, end, step = item.indices(extent)
+        if step != 1:
+            raise ValueError(f"region has a slice with the step {step}; only steps of 1 are possible")
+        return begin, max(begin, end)
+    try:
+        begin, end = (index(bound) for bound in item)
+    except (TypeError, ValueError):
+        raise TypeError(f"region must hold slices or pairs (begin, end), not {item!r}") from None
+    if not 0 <= begin <= end <= extent:
+        raise ValueError(f"region has the range {begin}:{end}, which does not lie in 0:{extent}")
+    return begin, end
+
+
+def space_rank(ndim: int | None, array_ndim: int) -> int:
+    """How many trailing axes are space."""
+    if ndim is None:
+        return array_ndim
+    try:
+        rank = index(ndim)
+    except TypeError:
+        raise TypeError(f"ndim must be an integer, not {ndim!r}") from None
+    if not 1 <= rank <= array_ndim:
+        raise ValueError(f"ndim is {rank}; it must be from 1 to the {array_ndim} axes of the array")
+    return rank
+
+
+def distance_limit(max_distance: float | None) -> float:
+    if max_distance is None:
+        return math.inf
+    try:
+        limit = float(max_distance)
+    except (TypeError, ValueError):
+        raise TypeError(f"max_distance must be a number or None, not {max_distance!r}") from None
+    if not limit >= 0:
+        raise ValueError(f"max_distance is {limit}; it must be 0 or more")
+    return limit
+
+
+def thread_count(threads: int | None) -> int:
+    if threads is None:
+        return 0
+    try:
+        count = index(threads)
+    except TypeError:
+        raise TypeError(f"threads must be an integer or None, not {threads!r}") from None
+    if count < 1:
+        raise ValueError(f"threads is {count}; it must be 1 or more, or None for all processors")
+    return count
+
+
+class Settings(NamedTuple):
+    """What the native calls have in common, as the caller said it; distance_transform() documents each."""
+
+    sites: Sites = "zero"
+    spacing: Spacing = None
+    metric: str = "euclidean"
+    border: Border = "open"
+    max_distance: float | None = None
+    region: Region = None
+    ndim: int | None = None
+    backend: str | None = None
+    threads: int | None = None
+    stream: Any = None
+    progress: Progress = None
+    signed: bool = False
+    surface: str = "faces"
+
+
+def make(settings: Settings, rank: int, region: Ranges) -> _core.Options:
+    """Options of the library for images with so many axes."""
+    rule, value = site_rule(settings.sites)
+    return _core.Options(
+        rule,
+        value,
+        choose(_METRICS, settings.metric, "metric"),
+        () if settings.spacing is None else numbers(settings.spacing, rank, "spacing"),
+        borders(settings.border, rank),
+        distance_limit(settings.max_distance),
+        settings.signed,
+        choose(_SURFACES, settings.surface, "surface"),
+        region,
+        choose(_BACKENDS, settings.backend, "backend"),
+        thread_count(settings.threads),
+    )

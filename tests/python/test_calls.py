@@ -1,0 +1,126 @@
+"""How calls behave beside others: threads, progress, Ctrl-C."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import fathom
+import numpy as np
+import pytest
+
+LONG = np.ones((1200, 1200), np.uint8)
+LONG[600, 600] = 0
+
+
+def test_many_threads_at_once():
+    random = np.random.default_rng(0)
+    images = [(random.random((64 + n, 90 - n)) > 0.05).astype(np.uint8) for n in range(16)]
+    expected = [fathom.distance_transform(image, return_indices=True, threads=1) for image in images]
+
+    def work(job):
+        at = job % len(images)
+        got = fathom.distance_transform(images[at], return_indices=True, threads=1 + job % 3)
+        return all(map(np.array_equal, got, expected[at]))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(400)))
+
+
+def test_other_threads_run_meanwhile():
+    """Without the lock released, the counter could not move while the call works."""
+    counted = []
+    stop = threading.Event()
+
+    def count():
+        n = 0
+        while not stop.is_set():
+            n += 1
+            if n % 100 == 0:
+                counted.append(time.perf_counter())
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    try:
+        start = time.perf_counter()
+        for _ in range(5):
+            fathom.distance_transform(LONG, metric="chessboard", return_indices=True, threads=1)
+        end = time.perf_counter()
+    finally:
+        stop.set()
+        counter.join()
+    assert sum(start < t < end for t in counted) > 10
+
+
+def test_progress_rises_to_the_end():
+    for options in ({}, {"threads": 1}, {"threads": 4}):
+        shares = []
+        fathom.distance_transform(LONG, progress=shares.append, **options)
+        assert shares == sorted(shares) and shares[-1] == 1 and shares.count(1) == 1
+    shares = []
+    fathom.distance_transform(np.stack([LONG] * 3), ndim=2, threads=2, progress=shares.append)
+    assert shares[-1] == 1 and all(0 <= share <= 1 for share in shares)
+
+
+def test_bar(monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    fathom.distance_transform(LONG, progress=True)
+    assert stream.getvalue().startswith("\r") and "100%|███" in stream.getvalue()
+    assert stream.getvalue().endswith("\n")
+    fathom.distance_transform(LONG, progress=False)
+    assert stream.getvalue().count("\n") == 1
+
+
+def test_errors_of_the_listener_stop_the_call():
+    def fail(share):
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        fathom.distance_transform(LONG, progress=fail)
+    assert fathom.distance_transform(LONG)[600, 601] == 1
+
+
+INTERRUPTED = """
+import numpy as np, fathom, sys
+x = np.ones((400, 400, 400), bool)
+x[200, 200, 200] = False
+print("ready", flush=True)
+try:
+    fathom.nearest_site(x, metric="chessboard", threads=int(sys.argv[1]))
+    print("done", flush=True)
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+"""
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_ctrl_c(threads):
+    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED, threads], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(1)
+        sent = time.monotonic()
+        os.kill(process.pid, signal.SIGINT)
+        line = process.stdout.readline()
+        took = time.monotonic() - sent
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+    assert line == "stopped\n", "the call ran to its end"
+    assert took < 30  # on a busy machine; the call would take minutes
+
+
+def test_info():
+    info = fathom.info()
+    assert info.version == fathom.__version__
+    assert info.instruction_sets[0] == "baseline"
+    assert 1 <= info.threads <= os.cpu_count()
+    assert "cpu" in info.backends
+    fathom.release_threads()
+    assert fathom.distance_transform(LONG)[600, 600] == 0

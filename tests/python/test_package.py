@@ -1,0 +1,69 @@
+"""The package as it is installed: what it imports, carries and says about itself."""
+
+import doctest
+import importlib
+import os
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import fathom
+import pytest
+
+FOLDER = Path(fathom.__file__).parent
+OPTIONAL = {"fathom.torch": "torch"}
+
+
+def modules():
+    yield fathom
+    for found in pkgutil.walk_packages(fathom.__path__, "fathom."):
+        if found.name in OPTIONAL:
+            pytest.importorskip(OPTIONAL[found.name])
+        yield importlib.import_module(found.name)
+
+
+def test_docstring_examples():
+    tried = 0
+    for module in modules():
+        result = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
+        assert result.failed == 0, module.__name__
+        tried += result.attempted
+    assert tried > 30
+
+
+def test_every_public_call_has_an_example():
+    for name in fathom.__all__:
+        thing = getattr(fathom, name)
+        if callable(thing) and not isinstance(thing, type):
+            assert ">>>" in thing.__doc__ and "Examples\n" in thing.__doc__, name
+
+
+def run(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, **environment}
+    ).stdout
+
+
+def test_import_pulls_in_numpy_alone():
+    code = (
+        "import sys, numpy; before = set(sys.modules); import fathom\n"
+        "print(*{name.partition('.')[0] for name in set(sys.modules) - before})"
+    )
+    assert set(run(code).split()) <= {"fathom", "numpy"} | sys.stdlib_module_names
+
+
+def test_import_is_quick():
+    """Beside NumPy, whose own import everybody pays who has an array."""
+    code = "import time, numpy; t = time.perf_counter(); import fathom; print(time.perf_counter() - t)"
+    assert min(float(run(code)) for _ in range(5)) < 0.1
+
+
+def test_types():
+    pytest.importorskip("mypy", reason="mypy is not installed")
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, "-p", "fathom"],
+        capture_output=True, text=True, env={**os.environ, "MYPYPATH": str(FOLDER.parent)},
+    )
+    assert checked.returncode == 0, checked.stdout
+    assert (FOLDER / "py.typed").exists()

@@ -1,0 +1,171 @@
+"""Results of the native calls against brute force."""
+
+import fathom
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+SHAPES = arrays.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=7)
+MASKS = arrays.arrays(np.bool_, SHAPES)
+IMAGES = arrays.arrays(np.uint8, arrays.array_shapes(min_dims=3, max_dims=5, min_side=1, max_side=5), elements=st.integers(0, 1))
+
+
+@given(MASKS, st.sampled_from(["open", "periodic"]))
+def test_distances_squares_and_indices(mask, border):
+    squares, nearest = oracle.squared_distances(~mask, border=border)
+    found, indices = fathom.distance_transform(mask, border=border, return_indices=True, dtype=np.float64)
+    np.testing.assert_array_equal(found, np.sqrt(squares))
+    exact = fathom.distance_transform(mask, border=border, squared=True)
+    assert exact.dtype == np.uint32
+    np.testing.assert_array_equal(exact, np.where(np.isinf(squares), 2.0**32 - 1, squares))
+    np.testing.assert_array_equal(fathom.nearest_site(mask, border=border), nearest)
+    if mask.all():
+        assert (indices == -1).all()
+    else:
+        np.testing.assert_array_equal(np.ravel_multi_index(tuple(indices), mask.shape), nearest)
+
+
+@given(MASKS, st.data())
+def test_spacing_and_float32(mask, data):
+    spacing = data.draw(st.tuples(*[st.floats(0.1, 10)] * mask.ndim))
+    expected = oracle.distances(~mask, spacing)
+    np.testing.assert_allclose(fathom.distance_transform(mask, spacing=spacing), expected, rtol=1e-6)
+    np.testing.assert_allclose(fathom.distance_transform(mask, spacing=np.array(spacing), squared=True), expected**2, rtol=1e-6)
+
+
+@given(IMAGES, st.integers(1, 4))
+def test_leading_axes_are_a_batch(x, ndim):
+    ndim = min(ndim, x.ndim - 1)
+    batch = x.shape[: x.ndim - ndim]
+    got, indices = fathom.distance_transform(x, ndim=ndim, return_indices=True)
+    assert got.shape == x.shape and indices.shape == (*batch, ndim, *x.shape[-ndim:])
+    for at in np.ndindex(*batch):
+        alone, its_indices = fathom.distance_transform(x[at], return_indices=True)
+        np.testing.assert_array_equal(got[at], alone)
+        np.testing.assert_array_equal(indices[at], its_indices)
+
+
+def test_large_batches_are_shared_out_among_threads():
+    x = (np.random.default_rng(0).random((9, 2, 150, 130)) > 0.02).astype(np.uint8)
+    expected = np.stack([fathom.distance_transform(image, threads=1) for image in x.reshape(-1, 150, 130)])
+    for threads in (1, 2, 5, None):
+        got = fathom.distance_transform(x, ndim=2, threads=threads)
+        np.testing.assert_array_equal(got.reshape(expected.shape), expected)
+
+
+@given(MASKS, st.data())
+def test_region_is_a_part_of_the_whole(mask, data):
+    bounds = [sorted(data.draw(st.tuples(*[st.integers(0, n)] * 2))) for n in mask.shape]
+    whole = tuple(slice(*pair) for pair in bounds)
+    expected = fathom.distance_transform(mask)[whole]
+    np.testing.assert_array_equal(fathom.distance_transform(mask, region=whole), expected)
+    np.testing.assert_array_equal(fathom.distance_transform(mask, region=bounds), expected)
+
+
+@pytest.mark.parametrize(
+    "sites, expected",
+    [
+        ("zero", lambda x: x == 0),
+        ("nonzero", lambda x: x != 0),
+        (">=2", lambda x: x >= 2),
+        ("<= 1.5", lambda x: x <= 1.5),
+        ("==3", lambda x: x == 3),
+        ((">=", 2), lambda x: x >= 2),
+        (("==", np.float32(3)), lambda x: x == 3),
+    ],
+)
+def test_site_rules(sites, expected):
+    x = np.random.default_rng(1).integers(0, 5, (13, 9))
+    np.testing.assert_array_equal(fathom.distance_transform(x, sites=sites, dtype="f8"), oracle.distances(expected(x)))
+
+
+def test_labels_as_sites():
+    x = np.array([[0, 1, 1, 2, 2, 2]])
+    np.testing.assert_array_equal(fathom.distance_transform(x, sites="labels"), [[0, 1, 1, 1, 2, 3]])
+
+
+@pytest.mark.parametrize("metric, order", [("taxicab", 1), ("chessboard", np.inf)])
+def test_other_metrics(metric, order):
+    x = (np.random.default_rng(2).random((11, 14)) > 0.05).astype(np.uint8)
+    here, sites = np.argwhere(x >= 0), np.argwhere(x == 0)
+    expected = np.linalg.norm(here[:, None] - sites[None], ord=order, axis=-1).min(1).reshape(x.shape)
+    np.testing.assert_array_equal(fathom.distance_transform(x, metric=metric), expected)
+
+
+def test_border_of_sites():
+    np.testing.assert_array_equal(fathom.distance_transform(np.ones((3, 5)), border="sites")[1], [1, 2, 2, 2, 1])
+    np.testing.assert_array_equal(fathom.distance_transform(np.ones((3, 5)), border=("open", "sites"))[1], [1, 2, 3, 2, 1])
+
+
+def test_max_distance():
+    x = np.array([0, 1, 1, 1, 1])
+    distances, indices = fathom.distance_transform(x, max_distance=2, return_indices=True)
+    np.testing.assert_array_equal(distances, [0, 1, 2, np.inf, np.inf])
+    np.testing.assert_array_equal(indices, [[0, 0, 0, -1, -1]])
+
+
+@given(MASKS)
+def test_signed_fields(mask):
+    outside, inside = oracle.distances(mask), oracle.distances(~mask)
+    centers = np.where(mask, -inside, outside)
+    np.testing.assert_array_equal(fathom.signed_distance(mask, surface="centers", dtype="f8"), centers)
+    faces = centers - 0.5 * np.sign(centers)
+    np.testing.assert_array_equal(fathom.signed_distance(mask, dtype="f8"), faces)
+    np.testing.assert_array_equal(fathom.distance_transform(mask, signed=True, dtype="f8"), faces)
+
+
+def test_no_site_and_all_sites():
+    assert np.isinf(fathom.distance_transform(np.ones((4, 5)))).all()
+    assert (fathom.nearest_site(np.ones((4, 5))) == -1).all()
+    assert (fathom.distance_transform(np.zeros((4, 5))) == 0).all()
+
+
+def test_squares_take_the_type_that_holds_them():
+    x = np.ones((2, 70000), np.uint8)
+    x[0, 0] = 0
+    squares = fathom.distance_transform(x, squared=True)
+    assert squares.dtype == np.uint64 and squares[1, -1] == 69999**2 + 1
+    assert fathom.distance_transform(x, squared=True, spacing=2).dtype == np.float64
+    assert fathom.distance_transform(x, squared=True, spacing=1).dtype == np.uint64
+
+
+def test_labels_grow_to_the_nearest():
+    labels = np.zeros((31, 27), np.int16)
+    labels[3, 4], labels[20, 20], labels[28, 1] = 7, -3, 300
+    squares, nearest = oracle.squared_distances(labels != 0)
+    np.testing.assert_array_equal(fathom.expand_labels(labels), labels.ravel()[nearest])
+    near = np.where(squares <= 6.5**2, labels.ravel()[nearest], 0)
+    grown = fathom.expand_labels(labels, 6.5)
+    np.testing.assert_array_equal(grown, near)
+    assert grown.dtype == labels.dtype
+    batch = np.stack([labels, labels[::-1]])
+    np.testing.assert_array_equal(fathom.expand_labels(batch, 6.5, ndim=2)[1], fathom.expand_labels(labels[::-1], 6.5))
+    np.testing.assert_array_equal(fathom.expand_labels(np.zeros((3, 3), int)), np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f2", ">f4", "f8", "c16", "S3", "M8[s]", "f4,u1"])
+def test_gaps_are_filled_whatever_the_type(dtype):
+    random = np.random.default_rng(3)
+    values = random.integers(0, 100, (15, 12)).astype("i8").astype(dtype if dtype != "f4,u1" else "f4").astype(dtype)
+    missing = random.random(values.shape) < 0.7
+    _, nearest = oracle.squared_distances(~missing)
+    filled = fathom.fill_nearest(values, missing)
+    np.testing.assert_array_equal(filled, values.ravel()[nearest])
+    assert filled.dtype == values.dtype.newbyteorder("=")
+
+
+def test_missing_values_are_found():
+    np.testing.assert_array_equal(fathom.fill_nearest(np.array([1, np.nan, 3 + 1j])), [1, 1, 3 + 1j])
+    days = np.array(["2020-01-01", "NaT"], "M8[D]")
+    np.testing.assert_array_equal(fathom.fill_nearest(days), days[[0, 0]])
+    assert np.isnan(fathom.fill_nearest(np.array([np.nan, np.nan]))).all()
+    np.testing.assert_array_equal(fathom.fill_nearest(np.array([1, np.nan, np.nan]), max_distance=1), [1, 1, np.nan])
+    with pytest.raises(TypeError, match="missing must be given"):
+        fathom.fill_nearest(np.array([1, 2]))
+    with pytest.raises(ValueError, match="missing has the shape"):
+        fathom.fill_nearest(np.array([1, 2]), missing=[1])
+    with pytest.raises(TypeError, match="x holds objects"):
+        fathom.fill_nearest(np.array([None, 2]), missing=[1, 0])
