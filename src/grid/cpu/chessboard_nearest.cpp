@@ -47,7 +47,7 @@ struct ChessboardNearest<V>::Query {
 template <class V>
 ChessboardNearest<V>::ChessboardNearest(const Problem& problem, const Classes& classes, const RowWord* words)
     : p_(problem), classes_(classes), words_(words) {
-  for (int k = 0; k < problem.rank; ++k) cost_[axis_index(k)] = AxisCost<V>(problem, k);
+  for (int k = 0; k < problem.rank; ++k) cost_[axis_index(k)] = axis_cost<V>(problem, k);
 }
 
 template <class V>

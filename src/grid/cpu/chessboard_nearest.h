@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "grid/cpu/classes.h"
-#include "grid/cpu/metric.h"
+#include "grid/metric.h"
 #include "grid/cpu/row_words.h"
 #include "grid/problem.h"
 

@@ -16,13 +16,15 @@
 
 #include "fathom/core/execution.h"
 #include "grid/cpu/row_words.h"
-#include "grid/cpu/value.h"
+#include "grid/metric.h"
+#include "grid/value.hd.h"
 
 namespace fathom::grid::cpu {
 
 inline constexpr int kTargets = 8;                       ///< targets of one search
 inline constexpr int kWindow = 16;                       ///< steps of the window
 inline constexpr int kPad = kWindow + kTargets;          ///< rows of `no_value` around the sources
+static_assert(kPad <= kStepsBeyond);
 
 /// Rows are 32 values; `source` is cut into groups of as many lines as the vectors have lanes, see source_at().
 template <class V>

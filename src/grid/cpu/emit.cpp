@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "grid/cpu/indices.h"
 #include "grid/cpu/roots.h"
 #include "grid/root.hd.h"
 
@@ -21,30 +20,13 @@ std::int64_t offset_in(const AnyView& view, const Problem& p, const PerAxis<std:
   return offset;
 }
 
-/// Distance in double, in the caller's units.
-template <class V>
-double distance_of(V value, bool euclidean, double unit) {
-  if (value >= no_value<V>()) return no_value<double>();
-  if constexpr (std::is_floating_point_v<V>) return euclidean ? std::sqrt(value) : value;
-  else if (euclidean) return exact_sqrt(static_cast<std::uint64_t>(value)) * unit;
-  else return static_cast<double>(value) * unit;
-}
-
-/// Distance where the root is rounded once to the output's type: through double, the root of a square beyond 2⁵³ would be
-/// rounded twice.
-template <class Out, class V>
-Out scaled_distance_of(V squared, double unit) {
-  if (squared >= no_value<V>()) return std::numeric_limits<Out>::infinity();
-  return scaled_distance<Out>(static_cast<std::uint64_t>(squared), unit);
-}
-
 }  // namespace
 
 template <class V>
 Emitter<V>::Emitter(const Problem& problem, const Classes& classes, InstructionSet instruction_set)
     : p_(problem), classes_(classes), instruction_set_(instruction_set), kept_(largest_kept<V>(problem)) {
   for (int k = 0; k < problem.rank; ++k) {
-    cost_[axis(k)] = AxisCost<V>(problem, k);
+    cost_[axis(k)] = axis_cost<V>(problem, k);
     has_border_ |= problem.border[axis(k)] == Border::sites;
   }
   constexpr std::int64_t kStaysInCache = std::int64_t{2} << 20;

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "grid/cpu/classes.h"
-#include "grid/cpu/metric.h"
+#include "grid/cpu/indices.h"
+#include "grid/metric.h"
 #include "grid/problem.h"
 
 namespace fathom::grid::cpu {

@@ -28,12 +28,12 @@
 #include "grid/cpu/indices.h"
 #include "grid/cpu/line_starts.h"
 #include "grid/cpu/lines.h"
-#include "grid/cpu/metric.h"
 #include "grid/cpu/near_engine.h"
 #include "grid/cpu/parallel.h"
 #include "grid/cpu/prefetch.h"
 #include "grid/cpu/row_values.h"
 #include "grid/cpu/row_words.h"
+#include "grid/metric.h"
 
 namespace fathom::grid::cpu {
 
@@ -162,7 +162,7 @@ class Transform {
         monitor_(execution, e_.rows * (e_.strips + (problem.rank - 1) * e_.region_strips())) {
     memory_.take(scratch, problem, e_, threads);
     for (int k = 0; k < last(); ++k) {
-      const AxisCost<V> cost(problem, k);
+      const AxisCost<V> cost = axis_cost<V>(problem, k);
       for (std::int64_t i = 0; i < sources_of(problem, k) + kPad; ++i) memory_.cost[at_axis(k)][i] = cost(i);
     }
     if constexpr (std::is_same_v<V, std::int32_t>)
@@ -229,7 +229,7 @@ class Transform {
 
   void values_in_row(const RowWord& word, std::int64_t x0, std::int64_t pitch, V* values, IndexOf<V>* index) const {
     const Row row{x0, p_.extent(last()), classes_.boundaries(), p_.metric == Metric::euclidean, pitch};
-    row_values(word, row, AxisCost<V>(p_, last()).weight, values, index, set_);
+    row_values(word, row, axis_cost<V>(p_, last()).weight, values, index, set_);
   }
 
   void pass(int axis) {
@@ -387,7 +387,7 @@ class Transform {
                     .periodic = p_.border[at_axis(lines.axis)] == Border::periodic,
                     .targets = p_.range(lines.axis),
                     .euclidean = p_.metric == Metric::euclidean};
-    line_starts<V>(runs, AxisCost<V>(p_, lines.axis).weight, s.steps,
+    line_starts<V>(runs, axis_cost<V>(p_, lines.axis).weight, s.steps,
                    wants_coordinates(lines.axis) ? s.run_site : nullptr, s.start, s.start_coordinate, set_);
   }
 

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "fathom/core/execution.h"
 #include "grid/cpu/row_words.h"
-#include "grid/cpu/value.h"
 
 namespace fathom::grid::cpu {
+
+/// Linear indices: 32 bits where they suffice, which is one of the conditions for 32-bit values, see value_kind().
+template <class V>
+using IndexOf = std::conditional_t<std::is_same_v<V, std::int32_t>, std::int32_t, std::int64_t>;
 
 /// The nearest sites of 32 neighbours after a pass: each came from the source row `from`, which knows its own nearest site
 /// relative to the axes behind the pass's.

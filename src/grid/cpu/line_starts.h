@@ -6,7 +6,7 @@
 
 #include "fathom/core/execution.h"
 #include "grid/cpu/row_words.h"
-#include "grid/cpu/value.h"
+#include "grid/value.hd.h"
 #include "grid/problem.h"
 
 namespace fathom::grid::cpu {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "grid/cpu/metric.h"
 #include "grid/cpu/prefetch.h"
+#include "grid/metric.h"
 
 namespace fathom::grid::cpu {
 
@@ -12,7 +12,7 @@ namespace {
 
 std::size_t at_axis(int k) { return static_cast<std::size_t>(k); }
 
-std::int64_t weight_of(const Problem& p, int axis) { return AxisCost<std::int64_t>(p, axis).weight; }
+std::int64_t weight_of(const Problem& p, int axis) { return axis_cost<std::int64_t>(p, axis).weight; }
 
 /// Largest value to keep: what 16 bits hold, and no more than a window can reach. For three axes or more the passes between
 /// do not know which of their results are far for good, and search as far as the window goes: it must be short.

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "grid/cpu/to_float-inl.h"
-#include "grid/cpu/value.h"
+#include "grid/value.hd.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::HWY_NAMESPACE {

@@ -4,8 +4,9 @@
 #include <cstdint>
 
 #include "fathom/core/execution.h"
+#include "grid/cpu/indices.h"
 #include "grid/cpu/row_words.h"
-#include "grid/cpu/value.h"
+#include "grid/value.hd.h"
 
 namespace fathom::grid::cpu {
 

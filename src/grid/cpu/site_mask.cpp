@@ -1,8 +1,8 @@
 #include "grid/cpu/site_mask.h"
 
-#include <cmath>
-#include <limits>
 #include <type_traits>
+
+#include "grid/element.hd.h"
 
 namespace fathom::grid::cpu {
 
@@ -12,26 +12,6 @@ template <class T, class Predicate>
 void fill(const T* data, std::int64_t count, std::uint8_t* mask, Predicate is_site) {
   for (std::int64_t i = 0; i < count; ++i) mask[i] = is_site(data[i]) ? 1 : 0;
 }
-
-/// Comparing a 64-bit integer with a double rounds it. Instead, the double becomes the integer that decides the same way:
-/// `element >= value` is `element >= ceil(value)`, and so on; outside T's range all or none compare true.
-template <class T>
-struct IntegerBound {
-  bool all = false, none = false;
-  T bound = 0;
-
-  IntegerBound(double value, Sites::Rule rule) {
-    const double rounded = rule == Sites::Rule::less_equal ? std::floor(value) : std::ceil(value);
-    // 2^digits, the first double beyond T, is exact; T's maximum is not.
-    const double beyond = std::ldexp(1.0, std::numeric_limits<T>::digits);
-    const double lowest = std::is_signed_v<T> ? -beyond : 0.0;
-    const bool low = rounded < lowest, high = rounded >= beyond;
-    const bool fraction = rule == Sites::Rule::equal && rounded != value;
-    all = (low && rule == Sites::Rule::greater_equal) || (high && rule == Sites::Rule::less_equal);
-    none = !all && (low || high || fraction);
-    if (!all && !none) bound = static_cast<T>(rounded);
-  }
-};
 
 template <class T>
 void compare_integers(const T* data, std::int64_t count, const Sites& sites, std::uint8_t* mask) {

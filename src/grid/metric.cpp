@@ -1,10 +1,10 @@
-#include "grid/cpu/metric.h"
+#include "grid/metric.h"
 
 #include <algorithm>
 
 #include "grid/limits.h"
 
-namespace fathom::grid::cpu {
+namespace fathom::grid {
 
 namespace {
 
@@ -29,10 +29,11 @@ double square_limit(double max_distance) {
   return square;
 }
 
-/// Whether linear indices fit in 32 bits, or none are wanted; counted in whole strips, which scratch is.
+/// Whether linear indices fit in 32 bits, or none are wanted; counted in rows of whole strips, which scratch is.
 bool indices_fit(const Problem& problem) {
   if (!problem.outputs.nearest.present() && !problem.outputs.coordinates.present()) return true;
-  std::int64_t elements = strips_of(problem.extent(problem.rank - 1)) * kStrip;
+  constexpr std::int64_t kStrip = 32;
+  std::int64_t elements = (problem.extent(problem.rank - 1) + kStrip - 1) / kStrip * kStrip;
   for (int k = 0; k + 1 < problem.rank; ++k) elements *= problem.extent(k);
   return elements <= INT32_MAX;
 }
@@ -45,7 +46,7 @@ ValueKind value_kind(const Problem& problem) {
   for (int k = 0; k < problem.rank; ++k) {
     // The search reads costs of lines longer than the extent: padding, and a period's half on either side.
     const bool periodic = problem.border[static_cast<std::size_t>(k)] == Border::periodic;
-    const auto steps = static_cast<std::uint64_t>((problem.extent(k) * (periodic ? 2 : 1) + kPad) *
+    const auto steps = static_cast<std::uint64_t>((problem.extent(k) * (periodic ? 2 : 1) + kStepsBeyond) *
                                                   problem.multiple[static_cast<std::size_t>(k)]);
     largest += problem.metric == Metric::euclidean ? steps * steps : steps;
   }
@@ -69,4 +70,4 @@ template std::int32_t largest_kept<std::int32_t>(const Problem&);
 template std::int64_t largest_kept<std::int64_t>(const Problem&);
 template double largest_kept<double>(const Problem&);
 
-}  // namespace fathom::grid::cpu
+}  // namespace fathom::grid
