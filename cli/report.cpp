@@ -98,6 +98,7 @@ Json to_json(const std::string& input_path, const Plan& plan, const DistanceOutc
             {"write", outcome.seconds.write},
             {"total", outcome.seconds.total}}},
           {"backend", fathom::name_of(outcome.report.backend)},
+          {"device", outcome.report.device.empty() ? Json(nullptr) : Json(outcome.report.device)},
           {"instruction_set", fathom::name_of(outcome.report.instruction_set)},
           {"threads", outcome.report.threads},
           {"scratch_bytes", outcome.report.scratch_bytes}};

@@ -16,6 +16,7 @@ endif()
 check_language(CUDA)
 if(CMAKE_CUDA_COMPILER)
   enable_language(CUDA)
+  find_package(CUDAToolkit REQUIRED)
   # As flags: CMake 3.25 does not know that nvcc speaks C++20. Without contraction, as on the CPU: same bits everywhere.
   string(APPEND CMAKE_CUDA_FLAGS " -std=c++20 -fmad=false")
   message(STATUS "CUDA: found ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION}, "

@@ -4,7 +4,9 @@ add_library(fathom_flags INTERFACE)
 target_compile_features(fathom_flags INTERFACE cxx_std_20)
 # Results must not depend on the compiler's choice of instructions: fma is written where it is meant.
 # Nobody reads errno after a root: without it, roots become single instructions.
-target_compile_options(fathom_flags INTERFACE -ffp-contract=off -fno-math-errno -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+target_compile_options(fathom_flags INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off;-fno-math-errno;-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion>"
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off,-fno-math-errno,-Wall,-Wextra>")
 
 if(FATHOM_SANITIZE)
   target_compile_options(fathom_flags INTERFACE -fsanitize=${FATHOM_SANITIZE} -fno-sanitize-recover=all

@@ -7,7 +7,7 @@ Prints each violation as path:line: message, and exits 1 if there is any.
 
 Between rooms:   core <- grid | points | mesh <- stream <- apps;  core <- io
 Inside a room:   .hd.h <- other headers <- cpu/ | cuda/ <- the .cpp files beside them
-Across rooms:    public headers, and the internal headers of core
+Across rooms:    public headers, and the internal headers of core; those in its cuda/ for cuda/ alone
 Public headers:  the standard library and other public headers
 Outside:         cli, python, bench and examples use public headers and their own files
 """
@@ -98,6 +98,8 @@ def check_rooms(source: Place, target: Place) -> Optional[str]:
         if source.room != target.room:
             if target.room == "core" and target.floor in ("hd", "header"):
                 return None  # what every room needs and no user does
+            if target.room == "core" and source.floor == target.floor == "cuda":
+                return None  # the same, for the device
             return f"room {source.room} must use the public headers of room {target.room}, not its sources"
         if target.floor not in FLOORS[source.floor]:
             return f"{source} must not include {target}"

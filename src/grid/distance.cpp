@@ -1,30 +1,42 @@
-// The front of the distance transform: validates, sizes the scratch, chooses the engine, calls it.
+// The front of the distance transform: validates, sizes the scratch, chooses the backend and the engine, calls it.
 #include "fathom/grid/distance.h"
 
 #include <algorithm>
 #include <string>
 
 #include "fathom/core/workspace.h"
+#include "grid/batch.h"
 #include "grid/cpu/border_clamp.h"
 #include "grid/cpu/general.h"
 #include "grid/cpu/plain.h"
 #include "grid/problem.h"
+
+#ifdef FATHOM_HAS_CUDA
+#include "grid/cuda/transform.h"
+#endif
 
 namespace fathom::grid {
 
 namespace {
 
 struct Plan {
+  Backend backend = Backend::cpu;
   bool plain = false;  ///< the fast engine serves, with borders of sites added at the end
   InstructionSet instruction_set = InstructionSet::baseline;
   int threads = 1;
   std::size_t scratch_bytes = 0;
 };
 
-bool nothing_to_do(const Problem& p) {
+bool nothing_to_do(const Problem& p, const Batch& batch) {
   for (int k = 0; k < p.rank; ++k)
     if (p.region_extent(k) == 0) return true;
-  return false;
+  return batch.count() == 0;
+}
+
+void check_limit(const Execution& execution, std::size_t needed) {
+  if (execution.scratch_limit && needed > *execution.scratch_limit)
+    throw InvalidArgument("the scratch limit of " + std::to_string(*execution.scratch_limit) +
+                          " bytes is too small; the smallest that works here is " + std::to_string(needed) + " bytes");
 }
 
 std::size_t scratch_for(const Problem& p, const Plan& plan, int threads) {
@@ -38,31 +50,88 @@ void fit_scratch(const Problem& p, const Execution& execution, Plan& plan) {
   if (!execution.scratch_limit) return;
   while (plan.scratch_bytes > *execution.scratch_limit && plan.threads > 1)
     plan.scratch_bytes = scratch_for(p, plan, --plan.threads);
-  if (plan.scratch_bytes > *execution.scratch_limit)
-    throw InvalidArgument("the scratch limit of " + std::to_string(*execution.scratch_limit) +
-                          " bytes is too small; the smallest that works here is " +
-                          std::to_string(plan.scratch_bytes) + " bytes");
+  check_limit(execution, plan.scratch_bytes);
 }
 
-Plan make_plan(const Problem& p, const Execution& execution) {
+#ifdef FATHOM_HAS_CUDA
+
+/// Below this many elements the way to the device and back costs more than the CPU's work.
+constexpr std::int64_t kWorthTheWay = std::int64_t{1} << 22;
+
+bool device_is_better(const Problem& p, const Batch& batch, const Execution& execution) {
+  if (nothing_to_do(p, batch) || element_count(p.input.shape()) * batch.count() < kWorthTheWay) return false;
+  if (device_count() == 0) return false;
+  const std::size_t needed = cuda::host_bytes(p, batch);
+  if (execution.scratch_limit && needed > *execution.scratch_limit) return false;
+  return needed < cuda::free_bytes();
+}
+
+bool choose_device(const Problem& p, const Batch& batch, const Execution& execution) {
+  if (execution.backend == Backend::cpu) return false;
+  if (execution.backend == Backend::automatic) return device_is_better(p, batch, execution);
+  if (device_count() == 0) throw DeviceError("this machine has no CUDA device; use backend auto or cpu");
+  return true;
+}
+
+Plan make_device_plan(const Problem& p, const Batch& batch, const Execution& execution) {
+  Plan plan{.backend = Backend::cuda};
+  if (!nothing_to_do(p, batch)) plan.scratch_bytes = cuda::host_bytes(p, batch);
+  check_limit(execution, plan.scratch_bytes);
+  return plan;
+}
+
+std::string run_on_device(const Problem& p, const Batch& batch) {
+  if (nothing_to_do(p, batch)) return describe_device(current_device()).name;
+  return cuda::transform_host(p, batch);
+}
+
+#else
+
+bool choose_device(const Problem&, const Batch&, const Execution& execution) {
   if (execution.backend == Backend::cuda)
     throw DeviceError("this build of Fathom has no CUDA backend; use backend auto or cpu");
+  return false;
+}
+
+Plan make_device_plan(const Problem&, const Batch&, const Execution&) { return {}; }
+std::string run_on_device(const Problem&, const Batch&) { return {}; }
+
+#endif
+
+Plan make_plan(const Problem& p, const Batch& batch, const Execution& execution) {
   if (execution.threads < 0)
     throw InvalidArgument("the number of threads is " + std::to_string(execution.threads) +
                           "; give 1 or more, or 0 for all processors");
-  Plan plan;
-  plan.instruction_set = resolve(execution.instruction_set);
+  const InstructionSet instruction_set = resolve(execution.instruction_set);
+  if (choose_device(p, batch, execution)) return make_device_plan(p, batch, execution);
+  Plan plan{.instruction_set = instruction_set};
   plan.threads = execution.threads > 0 ? execution.threads : available_threads();
-  if (nothing_to_do(p)) return plan;
+  if (nothing_to_do(p, batch)) return plan;
   plan.plain = cpu::plain_serves(cpu::without_site_borders(p));
   fit_scratch(p, execution, plan);
   return plan;
 }
 
-void run(const Problem& p, const Plan& plan, std::byte* scratch, const Execution& execution) {
+void run_item(const Problem& p, const Plan& plan, std::byte* scratch, const Execution& execution) {
   if (!plan.plain) return cpu::general_transform(p, plan.instruction_set, plan.threads, scratch, execution);
   cpu::plain_transform(cpu::without_site_borders(p), plan.instruction_set, plan.threads, scratch, execution);
   if (cpu::has_site_border(p)) cpu::clamp_to_border(p, plan.threads);
+}
+
+/// Item after item, each with all threads.
+void run_on_cpu(const Problem& first, const Batch& batch, const Plan& plan, const Execution& execution) {
+  Workspace own;
+  Workspace& workspace = execution.workspace ? *execution.workspace : own;
+  std::byte* scratch = workspace.reserve(plan.scratch_bytes);
+  const std::int64_t count = batch.count();
+  Execution part = execution;
+  for (std::int64_t item = 0; item < count; ++item) {
+    if (execution.progress && count > 1)
+      part.progress = [&](double share) {
+        execution.progress((static_cast<double>(item) + share) / static_cast<double>(count));
+      };
+    run_item(item_of(first, batch, item), plan, scratch, part);
+  }
 }
 
 }  // namespace
@@ -70,29 +139,29 @@ void run(const Problem& p, const Plan& plan, std::byte* scratch, const Execution
 Shape result_shape(const Shape& input, const DistanceOptions& options) {
   if (options.region.empty()) return input;
   Shape shape;
+  for (int k = 0; k < std::min(options.batch_axes, input.rank()); ++k) shape.push_back(input[k]);
   for (const Range& range : options.region) shape.push_back(std::max<std::int64_t>(range.end - range.begin, 0));
   return shape;
 }
 
 std::size_t scratch_bytes(const AnyConstView& input, const DistanceOptions& options, const DistanceOutputs& outputs) {
-  return make_plan(make_problem(input, options, outputs), options.execution).scratch_bytes;
+  const Items items = split_batch(input, options, outputs);
+  return make_plan(make_problem(items.input, options, items.outputs), items.batch, options.execution).scratch_bytes;
 }
 
 DistanceReport distance_transform(const AnyConstView& input, const DistanceOptions& options,
                                   const DistanceOutputs& outputs) {
-  const Problem problem = make_problem(input, options, outputs);
+  const Items items = split_batch(input, options, outputs);
+  const Problem problem = make_problem(items.input, options, items.outputs);
   check_memory(input, outputs);
   const Execution& execution = options.execution;
-  const Plan plan = make_plan(problem, execution);
+  const Plan plan = make_plan(problem, items.batch, execution);
   if (execution.stop.stop_requested()) throw Cancelled();
-  if (!nothing_to_do(problem)) {
-    Workspace own;
-    Workspace& workspace = execution.workspace ? *execution.workspace : own;
-    std::byte* scratch = workspace.reserve(plan.scratch_bytes);
-    run(problem, plan, scratch, execution);
-  }
+  std::string device;
+  if (plan.backend == Backend::cuda) device = run_on_device(problem, items.batch);
+  else if (!nothing_to_do(problem, items.batch)) run_on_cpu(problem, items.batch, plan, execution);
   if (execution.progress) execution.progress(1);
-  return {Backend::cpu, plan.instruction_set, plan.threads, plan.scratch_bytes};
+  return {plan.backend, plan.instruction_set, plan.threads, plan.scratch_bytes, device};
 }
 
 Array distance_transform(const AnyConstView& input, const DistanceOptions& options, DType dtype) {
@@ -102,5 +171,57 @@ Array distance_transform(const AnyConstView& input, const DistanceOptions& optio
   distance_transform(input, options, outputs);
   return result;
 }
+
+#ifdef FATHOM_HAS_CUDA
+
+namespace {
+
+/// The same address as a view that the checks read; only the CUDA backend looks behind it.
+template <class Byte>
+BasicAnyView<Byte, MemorySpace::host> unchecked(const BasicAnyView<Byte, MemorySpace::device>& view) {
+  if (!view.present()) return {};
+  return {view.data(), view.dtype(), view.shape(), view.strides()};
+}
+
+DistanceOutputs unchecked(const DeviceDistanceOutputs& outputs) {
+  return {unchecked(outputs.distance), unchecked(outputs.squared), unchecked(outputs.nearest),
+          unchecked(outputs.coordinates)};
+}
+
+}  // namespace
+
+std::size_t scratch_bytes(const AnyConstDeviceView& input, const DistanceOptions& options,
+                          const DeviceDistanceOutputs& outputs) {
+  const Items items = split_batch(unchecked(input), options, unchecked(outputs));
+  const Problem problem = make_problem(items.input, options, items.outputs);
+  return nothing_to_do(problem, items.batch) ? 0 : cuda::scratch_bytes(problem, items.batch);
+}
+
+DistanceReport distance_transform(const AnyConstDeviceView& input, const DistanceOptions& options,
+                                  const DeviceDistanceOutputs& outputs, Stream stream) {
+  if (options.execution.backend == Backend::cpu)
+    throw InvalidArgument("the arrays are in a device's memory, where the backend cpu cannot work; use auto or cuda");
+  const Items items = split_batch(unchecked(input), options, unchecked(outputs));
+  const Problem problem = make_problem(items.input, options, items.outputs);
+  check_memory(unchecked(input), unchecked(outputs));
+  if (nothing_to_do(problem, items.batch)) return {.backend = Backend::cuda};
+  const std::size_t scratch = cuda::scratch_bytes(problem, items.batch);
+  check_limit(options.execution, scratch);
+  const std::string device = cuda::transform(problem, items.batch, scratch, stream);
+  return {.backend = Backend::cuda, .scratch_bytes = scratch, .device = device};
+}
+
+#else
+
+std::size_t scratch_bytes(const AnyConstDeviceView&, const DistanceOptions&, const DeviceDistanceOutputs&) {
+  throw DeviceError("this build of Fathom has no CUDA backend");
+}
+
+DistanceReport distance_transform(const AnyConstDeviceView&, const DistanceOptions&, const DeviceDistanceOutputs&,
+                                  Stream) {
+  throw DeviceError("this build of Fathom has no CUDA backend");
+}
+
+#endif
 
 }  // namespace fathom::grid

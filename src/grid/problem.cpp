@@ -223,7 +223,8 @@ Problem make_problem(const AnyConstView& input, const DistanceOptions& options, 
   }
   p.unit = p.spacing[0];
 
-  const Shape shape = result_shape(input.shape(), options);
+  Shape shape;
+  for (int k = 0; k < p.rank; ++k) shape.push_back(p.region_extent(k));
   check_output(outputs.distance, "distance", shape, {DType::float32, DType::float64});
   check_output(outputs.squared, "squared", shape, {DType::uint32, DType::uint64, DType::float64});
   check_output(outputs.nearest, "nearest", shape, {DType::int32, DType::int64});

@@ -137,7 +137,7 @@ bool is_poisoned(const Array& array) {
 
 Results make_results(const Shape& input, const grid::DistanceOptions& options, const Wanted& wanted) {
   const Shape shape = grid::result_shape(input, options);
-  Shape with_components{input.rank()};
+  Shape with_components{input.rank() - options.batch_axes};
   for (std::int64_t n : shape) with_components.push_back(n);
   Results results;
   if (wanted.distance) results.distance.emplace(*wanted.distance, shape);
@@ -153,6 +153,28 @@ Results run(const AnyConstView& input, const grid::DistanceOptions& options, con
   Results results = make_results(input.shape(), options, wanted);
   results.report = grid::distance_transform(input, options, results.views());
   return results;
+}
+
+testing::AssertionResult equal_item(const Results& batch, const Results& alone, std::int64_t item) {
+  const auto check = [&](const std::optional<Array>& all, const std::optional<Array>& one, const char* name) {
+    if (!all || one->bytes() == 0) return testing::AssertionSuccess();
+    const std::byte* at = all->data() + static_cast<std::size_t>(item) * one->bytes();
+    if (std::memcmp(at, one->data(), one->bytes()) == 0) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << name << " differs";
+  };
+  for (const auto& result :
+       {check(batch.distance, alone.distance, "distance"), check(batch.squared, alone.squared, "squared"),
+        check(batch.nearest, alone.nearest, "nearest")})
+    if (!result) return result;
+  if (!batch.coordinates || alone.coordinates->bytes() == 0) return testing::AssertionSuccess();
+  // The components come before the items.
+  const std::int64_t rank = alone.coordinates->shape()[0], items = batch.coordinates->shape()[1];
+  const std::size_t bytes = alone.coordinates->bytes() / static_cast<std::size_t>(rank);
+  for (std::int64_t k = 0; k < rank; ++k)
+    if (std::memcmp(batch.coordinates->data() + static_cast<std::size_t>(k * items + item) * bytes,
+                    alone.coordinates->data() + static_cast<std::size_t>(k) * bytes, bytes) != 0)
+      return testing::AssertionFailure() << "coordinates differ";
+  return testing::AssertionSuccess();
 }
 
 testing::AssertionResult matches_at(const Oracle& oracle, const Results& results,

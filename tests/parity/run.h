@@ -28,6 +28,9 @@ bool is_poisoned(const Array& array);
 
 Results run(const AnyConstView& input, const grid::DistanceOptions& options, const Wanted& wanted);
 
+/// Same bytes in item `item` of a batch with one leading axis as in the results of that item alone.
+testing::AssertionResult equal_item(const Results& batch, const Results& alone, std::int64_t item);
+
 /// Every element of every result against the oracle.
 testing::AssertionResult matches(const Oracle& oracle, const Results& results);
 /// The elements at these linear indices of the results only.

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "fathom/core/array.h"
+#include "fathom/core/device.h"
 #include "fathom/core/execution.h"
 #include "fathom/core/view.h"
 
@@ -56,11 +58,14 @@ struct DistanceOptions {
   Surface surface = Surface::faces;
   /// Part of the result to compute, one range per axis, from the whole input; empty: all of it.
   std::vector<Range> region;
+  /// Leading axes of the input (and of the outputs) along which it is a batch of arrays that have nothing to do with one
+  /// another; spacing, border, region and indices are those of the axes that remain.
+  int batch_axes = 0;
   Execution execution;
 };
 
-/// Where results go: any number of views, each of the region's shape; a default view is not computed. Outputs must not
-/// overlap the input or one another.
+/// Where results go: any number of views, each of the region's shape (behind the batch axes); a default view is not
+/// computed. Outputs must not overlap the input or one another.
 template <MemorySpace Space>
 struct BasicDistanceOutputs {
   using Out = BasicAnyView<std::byte, Space>;
@@ -70,20 +75,23 @@ struct BasicDistanceOutputs {
   Out squared;
   /// int32 or int64: linear (row-major) index in the whole input of the nearest site, the lowest among equals; −1 without.
   Out nearest;
-  /// int32 or int64, shape [rank, region…]: the same site's coordinate along each axis; −1 without.
+  /// int32 or int64, shape [rank, batch…, region…]: the same site's coordinate along each axis; −1 without.
   Out coordinates;
 };
 using DistanceOutputs = BasicDistanceOutputs<MemorySpace::host>;
+using DeviceDistanceOutputs = BasicDistanceOutputs<MemorySpace::device>;
 
 /// What a call did.
 struct DistanceReport {
   Backend backend = Backend::cpu;
   InstructionSet instruction_set = InstructionSet::baseline;
   int threads = 1;
-  std::size_t scratch_bytes = 0;
+  std::size_t scratch_bytes = 0;  ///< on a device: with the copies of the input and the outputs
+  std::string device = {};        ///< name of the device that did the work; empty: the CPU did
 };
 
-/// Distance from each element to its nearest site.
+/// Distance from each element to its nearest site. The backend `automatic` takes a device if there is one, the arrays fit
+/// its memory, and are large enough to be worth the way there and back; else the CPU.
 /// @param input    [n₀, …, n₍r₋₁₎], 1 ≤ r ≤ 8 axes of any extents, any element type
 /// @param options  see DistanceOptions; all combine unless a combination has no meaning
 /// @param outputs  at least one view; shapes as DistanceOutputs says
@@ -99,6 +107,16 @@ struct DistanceReport {
 DistanceReport distance_transform(const AnyConstView& input, const DistanceOptions& options,
                                   const DistanceOutputs& outputs);
 
+/// The same between arrays in a device's memory. Returns once the work is in the stream's order, without waiting for it;
+/// works while the stream is captured into a graph. The backend `cpu`, instruction set, threads, workspace, progress and
+/// stop have no meaning here. The scratch comes from the device's stream-ordered pool.
+/// @param stream  of the device that holds the arrays
+/// @throws InvalidArgument as above | a view's memory is not on one device | the scratch limit is too small
+/// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
+/// Same bytes as the CPU.
+DistanceReport distance_transform(const AnyConstDeviceView& input, const DistanceOptions& options,
+                                  const DeviceDistanceOutputs& outputs, Stream stream = {});
+
 /// Distances in a new array of the region's shape; `dtype` is float32 or float64.
 Array distance_transform(const AnyConstView& input, const DistanceOptions& options, DType dtype = DType::float32);
 
@@ -106,8 +124,10 @@ Array distance_transform(const AnyConstView& input, const DistanceOptions& optio
 /// looked at and may be missing.
 /// @throws InvalidArgument as distance_transform()
 std::size_t scratch_bytes(const AnyConstView& input, const DistanceOptions& options, const DistanceOutputs& outputs);
+std::size_t scratch_bytes(const AnyConstDeviceView& input, const DistanceOptions& options,
+                          const DeviceDistanceOutputs& outputs);
 
-/// Shape of the results: the region's, or the input's.
+/// Shape of the results: the region's, or the input's; behind the batch axes.
 Shape result_shape(const Shape& input, const DistanceOptions& options);
 
 }  // namespace fathom::grid

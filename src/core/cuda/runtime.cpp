@@ -1,0 +1,80 @@
+#include "core/cuda/runtime.h"
+
+#include <string>
+
+#include "core/cuda/devices.h"
+#include "fathom/core/error.h"
+
+namespace fathom::cuda {
+
+void check(cudaError_t error, const char* doing) {
+  if (error == cudaSuccess) return;
+  cudaGetLastError();  // an error that is reported must not come up again in a later call
+  throw DeviceError(std::string("CUDA failed while ") + doing + ": " + cudaGetErrorString(error));
+}
+
+int device_count() noexcept {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  cudaGetLastError();
+  return 0;
+}
+
+DeviceInfo describe_device(int device) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, device), "looking at the device");
+  return {properties.name, properties.major, properties.minor, properties.multiProcessorCount,
+          properties.totalGlobalMem};
+}
+
+int current_device() {
+  int device = 0;
+  check(cudaGetDevice(&device), "looking for a device");
+  return device;
+}
+
+int multiprocessors() {
+  int count = 0;
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, current_device()), "looking at the device");
+  return count;
+}
+
+OnDevice::OnDevice(int device) : before_(current_device()), changed_(before_ != device) {
+  if (changed_) check(cudaSetDevice(device), "choosing the device");
+}
+
+OnDevice::~OnDevice() {
+  if (changed_) cudaSetDevice(before_);
+}
+
+int device_of(const void* address, const char* name) {
+  cudaPointerAttributes attributes{};
+  check(cudaPointerGetAttributes(&attributes, address), "looking at the memory of a view");
+  if (attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged)
+    throw InvalidArgument(std::string("'") + name + "' is not in a device's memory; use the call for host views");
+  return attributes.device;
+}
+
+DeviceMemory::DeviceMemory(std::size_t bytes, cudaStream_t stream) : stream_(stream) {
+  if (bytes == 0) return;
+  void* data = nullptr;
+  const cudaError_t error = cudaMallocAsync(&data, bytes, stream);
+  if (error == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    throw DeviceError("the device has not enough free memory for " + std::to_string(bytes) + " bytes");
+  }
+  check(error, "asking for memory");
+  data_ = static_cast<std::byte*>(data);
+}
+
+DeviceMemory::~DeviceMemory() {
+  if (data_) cudaFreeAsync(data_, stream_);
+}
+
+OwnStream::OwnStream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
+
+OwnStream::~OwnStream() { cudaStreamDestroy(stream_); }
+
+void OwnStream::wait() const { check(cudaStreamSynchronize(stream_), "computing"); }
+
+}  // namespace fathom::cuda

@@ -1,0 +1,71 @@
+// The CUDA runtime with Fathom's errors and owners. Included by CUDA code alone.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "fathom/core/device.h"
+
+namespace fathom::cuda {
+
+inline cudaStream_t native(Stream stream) { return static_cast<cudaStream_t>(stream.handle); }
+
+/// @throws DeviceError unless the call succeeded; says what was being done, and forgets the error
+void check(cudaError_t error, const char* doing);
+
+/// After a launch.
+inline void check_launch(const char* kernel) { check(cudaPeekAtLastError(), kernel); }
+
+/// Of the current device.
+int multiprocessors();
+
+/// Makes the device of some memory the calling thread's for a while.
+class OnDevice {
+ public:
+  explicit OnDevice(int device);
+  ~OnDevice();
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  int before_ = 0;
+  bool changed_ = false;
+};
+
+/// The device whose memory `address` is.
+/// @throws InvalidArgument the memory belongs to no device
+int device_of(const void* address, const char* name);
+
+/// Memory of the current device's stream-ordered pool, returned in the stream's order.
+class DeviceMemory {
+ public:
+  /// @throws DeviceError the device has not enough memory
+  DeviceMemory(std::size_t bytes, cudaStream_t stream);
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  cudaStream_t stream_;
+};
+
+/// A stream of its own for a call that has none from its caller.
+class OwnStream {
+ public:
+  OwnStream();
+  ~OwnStream();
+  OwnStream(const OwnStream&) = delete;
+  OwnStream& operator=(const OwnStream&) = delete;
+
+  cudaStream_t get() const { return stream_; }
+  void wait() const;
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+}  // namespace fathom::cuda

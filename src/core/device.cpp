@@ -1,0 +1,22 @@
+// Devices, in builds with CUDA and without.
+#include "fathom/core/device.h"
+
+#include "fathom/core/error.h"
+
+#ifdef FATHOM_HAS_CUDA
+#include "core/cuda/devices.h"
+#endif
+
+namespace fathom {
+
+#ifdef FATHOM_HAS_CUDA
+int device_count() noexcept { return cuda::device_count(); }
+DeviceInfo describe_device(int device) { return cuda::describe_device(device); }
+int current_device() { return cuda::current_device(); }
+#else
+int device_count() noexcept { return 0; }
+DeviceInfo describe_device(int) { throw DeviceError("this build of Fathom has no CUDA backend"); }
+int current_device() { throw DeviceError("this build of Fathom has no CUDA backend"); }
+#endif
+
+}  // namespace fathom

@@ -1,0 +1,43 @@
+// How elements are told apart on the device: sites from others, or labels from one another.
+#pragma once
+
+#include "grid/cuda/layout.cuh"
+#include "grid/element.hd.h"
+
+namespace fathom::grid::cuda {
+
+struct Classes {
+  ElementRule site;         ///< masks
+  ElementRule inside;       ///< signed fields
+  ElementRule background;   ///< label 0
+  DType dtype = DType::uint8;
+  bool by_label = false;
+  bool boundaries = false;  ///< each element looks for the nearest element of another class; else all look for sites
+  bool pins = false;        ///< label 0 has distance 0
+  bool border_is_inside = false;  ///< what lies beyond a `sites` border is of the inside class
+
+  static Classes of(const Problem& problem) {
+    const DType dtype = problem.input.dtype();
+    const bool by_label = problem.sites.rule == Sites::Rule::labels;
+    const bool by_zero = problem.sites.rule == Sites::Rule::zero;
+    const ElementRule nonzero = element_rule(dtype, {Sites::Rule::nonzero, 0});
+    Classes classes;
+    classes.background = element_rule(dtype, {Sites::Rule::zero, 0});
+    if (!by_label) classes.site = element_rule(dtype, problem.sites);
+    classes.inside = by_label || by_zero ? nonzero : classes.site;
+    classes.dtype = dtype;
+    classes.by_label = by_label;
+    classes.boundaries = by_label || problem.signed_distance;
+    classes.pins = by_label && !problem.signed_distance;
+    classes.border_is_inside = !by_label && !by_zero;
+    return classes;
+  }
+
+  /// Whether the elements at two offsets of an item are of different classes.
+  __device__ bool differ(const std::byte* item, std::int64_t a, std::int64_t b) const {
+    if (by_label) return elements_differ(dtype, item, a, b);
+    return fulfils(site, item, a) != fulfils(site, item, b);
+  }
+};
+
+}  // namespace fathom::grid::cuda

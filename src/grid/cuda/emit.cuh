@@ -1,0 +1,175 @@
+// The last step of the general engine: from the value and the nearest site of an element to the caller's outputs. Applies
+// what is known element by element: borders of sites, the maximum distance, the sign. The same arithmetic as on the CPU.
+#pragma once
+
+#include "grid/cuda/classes.cuh"
+#include "grid/cuda/layout.cuh"
+#include "grid/metric.h"
+#include "grid/value.hd.h"
+
+namespace fathom::grid::cuda {
+
+/// An output of the region's shape.
+struct Output {
+  std::byte* data = nullptr;  ///< null: not wanted
+  DType dtype = DType::uint8;
+  std::int64_t stride[kMaxSpaceRank] = {};
+  std::int64_t component = 0;  ///< stride between the components of coordinates
+  ItemStrides items;
+
+  static Output of(const AnyView& view, int rank, const Shape& batch, const Strides& strides) {
+    Output output;
+    if (!view.present()) return output;
+    output.data = view.data();
+    output.dtype = view.dtype();
+    const int leading = view.rank() - rank;
+    for (int k = 0; k < rank; ++k) output.stride[k] = view.strides()[leading + k];
+    if (leading > 0) output.component = view.strides()[0];
+    output.items = ItemStrides::of(batch, strides);
+    return output;
+  }
+};
+
+template <class V>
+struct Emitter {
+  Classes classes;
+  Input input;
+  Output distance, squared, nearest, coordinates;
+  std::int64_t first_item = 0;
+  std::int64_t begin[kMaxSpaceRank] = {};  ///< of the region
+  std::int64_t end[kMaxSpaceRank] = {};
+  bool sites_beyond[kMaxSpaceRank] = {};  ///< borders
+  AxisCost<V> cost[kMaxSpaceRank];
+  int caller_axis[kMaxSpaceRank] = {};
+  int caller_rank = 0;
+  V kept = 0;  ///< largest value that is kept
+  double unit = 1;
+  double half = 0;  ///< from an element's centre to its faces, for signed fields that are zero there
+  bool scaled = false;  ///< the root is rounded to the output's type; else double has the last word
+  bool has_border = false, euclidean = true, is_signed = false;
+
+  static Emitter of(const Problem& p, const Batch& batch, std::int64_t first_item) {
+    Emitter e;
+    e.classes = Classes::of(p);
+    e.input = Input::of(p, batch);
+    e.distance = Output::of(p.outputs.distance, p.rank, batch.shape, batch.distance);
+    e.squared = Output::of(p.outputs.squared, p.rank, batch.shape, batch.squared);
+    e.nearest = Output::of(p.outputs.nearest, p.rank, batch.shape, batch.nearest);
+    e.coordinates = Output::of(p.outputs.coordinates, p.rank, batch.shape, batch.coordinates);
+    e.first_item = first_item;
+    for (int k = 0; k < p.rank; ++k) {
+      const auto axis = static_cast<std::size_t>(k);
+      e.begin[k] = p.range(k).begin;
+      e.end[k] = p.range(k).end;
+      e.sites_beyond[k] = p.border[axis] == Border::sites;
+      e.has_border |= e.sites_beyond[k];
+      e.cost[k] = axis_cost<V>(p, k);
+      e.caller_axis[k] = p.caller_axis[axis];
+    }
+    e.caller_rank = p.caller_rank;
+    e.kept = largest_kept<V>(p);
+    e.unit = p.unit;
+    e.euclidean = p.metric == Metric::euclidean;
+    e.scaled = e.euclidean && (p.unit == 1 || !p.isotropic);
+    e.is_signed = p.signed_distance;
+    e.half = p.signed_distance && p.surface == Surface::faces ? 0.5 * p.unit : 0.0;
+    return e;
+  }
+
+  __device__ bool in_region(const std::int64_t* at) const {
+    bool inside = true;
+    for (int k = 0; k < input.rank; ++k) inside &= at[k] >= begin[k] && at[k] < end[k];
+    return inside;
+  }
+
+  /// @param at    coordinates of an element of the region
+  /// @param site  linear index in the item of the nearest site, where one is
+  __device__ void emit(std::int64_t item, const std::int64_t* at, V value, std::int64_t site) const {
+    const bool inside = is_signed && is_inside(item, at);
+    if (has_border) {
+      const V border = is_signed && inside == classes.border_is_inside ? no_value<V>() : to_border(at);
+      if (border < value) {
+        value = border;
+        site = -1;
+      }
+    }
+    if (value > kept || value >= no_value<V>()) {
+      value = no_value<V>();
+      site = -1;
+    }
+    item += first_item;
+    if (distance.data) write_distance(offset(distance, item, at), inside, value);
+    if (squared.data) write_squared(offset(squared, item, at), value);
+    if (nearest.data) write_integer(nearest, offset(nearest, item, at), site);
+    if (coordinates.data) write_coordinates(offset(coordinates, item, at), site);
+  }
+
+ private:
+  __device__ std::int64_t offset(const Output& output, std::int64_t item, const std::int64_t* at) const {
+    std::int64_t elements = output.items.offset(item);
+    for (int k = 0; k < input.rank; ++k) elements += (at[k] - begin[k]) * output.stride[k];
+    return elements;
+  }
+
+  __device__ bool is_inside(std::int64_t item, const std::int64_t* at) const {
+    std::int64_t elements = input.items.offset(first_item + item);
+    for (int k = 0; k < input.rank; ++k) elements += at[k] * input.stride[k];
+    return fulfils(classes.inside, input.data, elements);
+  }
+
+  /// Value of the way to the nearest border of sites.
+  __device__ V to_border(const std::int64_t* at) const {
+    V least = no_value<V>();
+    for (int k = 0; k < input.rank; ++k)
+      if (sites_beyond[k]) least = min(least, cost[k](min(at[k] + 1, input.extent[k] - at[k])));
+    return least;
+  }
+
+  template <class Out>
+  __device__ Out signed_distance(bool inside, V value) const {
+    if constexpr (!std::is_floating_point_v<V>)
+      if (scaled && half == 0) {
+        const Out magnitude = scaled_distance_of<Out>(value, unit);
+        return inside ? -magnitude : magnitude;
+      }
+    const double magnitude = distance_of(value, euclidean, unit) - half;
+    return static_cast<Out>(inside ? -magnitude : magnitude);
+  }
+
+  __device__ void write_distance(std::int64_t at, bool inside, V value) const {
+    if (distance.dtype == DType::float32)
+      reinterpret_cast<float*>(distance.data)[at] = signed_distance<float>(inside, value);
+    else
+      reinterpret_cast<double*>(distance.data)[at] = signed_distance<double>(inside, value);
+  }
+
+  __device__ void write_squared(std::int64_t at, V value) const {
+    const bool none = value >= no_value<V>();
+    if (squared.dtype == DType::float64)
+      reinterpret_cast<double*>(squared.data)[at] =
+          none ? no_value<double>() : static_cast<double>(value) * (unit * unit);
+    else if (squared.dtype == DType::uint32)
+      reinterpret_cast<std::uint32_t*>(squared.data)[at] = none ? UINT32_MAX : static_cast<std::uint32_t>(value);
+    else
+      reinterpret_cast<std::uint64_t*>(squared.data)[at] = none ? UINT64_MAX : static_cast<std::uint64_t>(value);
+  }
+
+  static __device__ void write_integer(const Output& output, std::int64_t at, std::int64_t value) {
+    if (output.dtype == DType::int32)
+      reinterpret_cast<std::int32_t*>(output.data)[at] = static_cast<std::int32_t>(value);
+    else
+      reinterpret_cast<std::int64_t*>(output.data)[at] = value;
+  }
+
+  __device__ void write_coordinates(std::int64_t at, std::int64_t site) const {
+    const std::int64_t none = site < 0 ? -1 : 0;
+    for (int k = 0; k < caller_rank; ++k) write_integer(coordinates, at + k * coordinates.component, none);
+    if (site < 0) return;
+    for (int k = input.rank - 1; k >= 0; --k) {
+      write_integer(coordinates, at + caller_axis[k] * coordinates.component, site % input.extent[k]);
+      site /= input.extent[k];
+    }
+  }
+};
+
+}  // namespace fathom::grid::cuda

@@ -1,0 +1,294 @@
+// The general engine: the last axis from line words, then one pass per remaining axis, from the fastest to the slowest.
+//
+// With this order the tie rule needs no care beyond "the lowest coordinate wins" within each pass: among equal distances
+// the slowest axis decides last and so first, and the nearest site comes out as the one with the lowest linear index.
+//
+// Labels and signed fields: an element looks for the nearest element of another class. Along a line that is a source of
+// value 0 at each end of the run of equal classes around the element. All other sources of the line may stay: beyond the
+// ends of the run they are farther than the ends themselves. So these transforms are ordinary passes that start from the
+// distance to the ends of the run (Pass::start).
+//
+// Source and cost: see search.cuh and line_words.cu. Memory: two values (and two indices) per element; a batch is worked on in groups of items, so that its size does not matter.
+#include <algorithm>
+
+#include "core/cuda/runtime.h"
+#include "grid/cuda/chessboard_nearest.cuh"
+#include "grid/cuda/emit.cuh"
+#include "grid/cuda/general.h"
+#include "grid/cuda/scratch.h"
+#include "grid/cuda/search.cuh"
+
+namespace fathom::grid::cuda {
+
+namespace {
+
+constexpr int kBlock = 256;
+
+/// Values (and sites) of the last axis, from its words. Thread = element.
+template <class V>
+struct RowValues {
+  LineWords words;
+  AxisCost<V> cost;
+  V* value = nullptr;
+  std::int64_t* site = nullptr;  ///< null: not wanted
+};
+
+template <class V>
+__global__ void __launch_bounds__(kBlock) find_row_values(const __grid_constant__ RowValues<V> p) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kBlock + threadIdx.x;
+  const std::int32_t extent = p.words.lines.extent;
+  if (i >= p.words.lines.outer * extent) return;
+  const std::int64_t row = i / extent;
+  const auto x = static_cast<std::int32_t>(i % extent);
+  const InLine nearest = p.words.nearest(row, 0, x);
+  const bool none = nearest.steps >> 31;
+  const V value = none ? no_value<V>() : p.cost(nearest.steps);
+  const std::int64_t site = none ? -1 : nearest.site;
+  p.value[i] = value;
+  if (p.site) p.site[i] = site;
+}
+
+/// From values and sites to outputs. Thread = element.
+template <class V>
+struct Emission {
+  const V* value = nullptr;
+  const std::int64_t* site = nullptr;  ///< null: not wanted
+  std::int64_t elements = 0;           ///< of an item
+  std::int64_t count = 0;              ///< of all items
+  V cap = 0;
+  Emitter<V> emitter;
+  bool search_chessboard = false;  ///< `site` holds coordinates along the slowest axis
+  ChessboardNearest<V> chessboard_nearest;
+};
+
+template <class V>
+__global__ void __launch_bounds__(kBlock) emit(const __grid_constant__ Emission<V> p) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kBlock + threadIdx.x;
+  if (i >= p.count) return;
+  const std::int64_t item = i / p.elements;
+  std::int64_t rest = i % p.elements;
+  std::int64_t at[kMaxSpaceRank];
+  for (int k = p.emitter.input.rank - 1; k >= 0; --k) {
+    at[k] = rest % p.emitter.input.extent[k];
+    rest /= p.emitter.input.extent[k];
+  }
+  if (!p.emitter.in_region(at)) return;
+  const V value = p.value[i];
+  std::int64_t site = p.site ? p.site[i] : -1;
+  if (p.search_chessboard) site = value < p.cap ? p.chessboard_nearest.find(item, at, value, site) : -1;
+  p.emitter.emit(item, at, value, site);
+}
+
+bool wants_site(const Problem& p) { return p.outputs.nearest.present() || p.outputs.coordinates.present(); }
+
+/// Items that are worked on together: as many as make the device busy, but not more memory than that takes.
+std::int64_t group_of(const Problem& p, const Batch& batch) {
+  constexpr std::int64_t kElements = std::int64_t{1} << 25;
+  const std::int64_t elements = std::max<std::int64_t>(element_count(p.input.shape()), 1);
+  return std::clamp<std::int64_t>(kElements / elements, 1, batch.count());
+}
+
+/// All scratch of a call.
+template <class V>
+struct Memory {
+  LineWords rows, columns;
+  V *value[2], *block_least, *super_least;
+  std::int64_t* site[2];
+
+  static LineWords take_words(Scratch& s, const Problem& p, int axis, std::int64_t items, bool pinned) {
+    LineWords words;
+    words.lines = Lines::of(p, axis, items);
+    words.words = words_of(p.extent(axis));
+    words.periodic = p.border[static_cast<std::size_t>(axis)] == Border::periodic;
+    words.bits = s.take<std::uint32_t>(words.count());
+    words.left = s.take<std::int32_t>(words.count());
+    words.right = s.take<std::int32_t>(words.count());
+    if (pinned) words.pinned = s.take<std::uint32_t>(words.count());
+    return words;
+  }
+
+  std::size_t take(std::byte* base, const Problem& p, std::int64_t items) {
+    Scratch s(base);
+    const Classes classes = Classes::of(p);
+    rows = take_words(s, p, p.rank - 1, items, classes.pins);
+    std::int64_t elements = items, words = 0, blocks = 0, supers = 0;
+    for (int k = 0; k < p.rank; ++k) elements *= p.extent(k);
+    for (int k = 0; k < p.rank - 1; ++k) {
+      const std::int64_t lines = elements / p.extent(k);
+      words = std::max(words, lines * words_of(p.extent(k)));
+      blocks = std::max(blocks, lines * source_blocks(p.extent(k)));
+      supers = std::max(supers, lines * source_superblocks(p.extent(k)));
+    }
+    if (!classes.boundaries) words = 0;
+    columns.bits = s.take<std::uint32_t>(words);
+    columns.left = s.take<std::int32_t>(words);
+    columns.right = s.take<std::int32_t>(words);
+    columns.pinned = classes.pins ? s.take<std::uint32_t>(words) : nullptr;
+    for (int k = 0; k < 2; ++k) {
+      const std::int64_t buffered = p.rank > k ? elements : 0;
+      value[k] = s.take<V>(buffered);
+      site[k] = s.take<std::int64_t>(wants_site(p) ? buffered : 0);
+    }
+    block_least = s.take<V>(blocks);
+    super_least = s.take<V>(supers);
+    return s.bytes();
+  }
+};
+
+template <class V>
+class Transform {
+ public:
+  Transform(const Problem& problem, const Batch& batch, std::int64_t first_item, std::int64_t items,
+            std::byte* scratch, cudaStream_t stream)
+      : p_(problem),
+        stream_(stream),
+        items_(items),
+        first_item_(first_item),
+        input_(Input::of(problem, batch)),
+        classes_(Classes::of(problem)),
+        emitter_(Emitter<V>::of(problem, batch, first_item)) {
+    memory_.take(scratch, problem, items);
+    memory_.rows.changes = classes_.boundaries;
+  }
+
+  void run() {
+    fill_line_words(memory_.rows, input_, classes_, first_item_, stream_);
+    find_rows();
+    for (int axis = p_.rank - 2; axis >= 0; --axis) pass(axis);
+    emit_all();
+  }
+
+ private:
+  /// Sites are carried through the passes; in the chessboard metric they are found at the end.
+  bool carries_site() const { return wants_site(p_) && !searches_chessboard(); }
+  bool searches_chessboard() const { return wants_site(p_) && p_.metric == Metric::chessboard && p_.rank > 1; }
+
+  void find_rows() {
+    RowValues<V> rows;
+    rows.words = memory_.rows;
+    rows.cost = axis_cost<V>(p_, p_.rank - 1);
+    rows.value = memory_.value[from_];
+    rows.site = carries_site() ? memory_.site[from_] : nullptr;
+    const std::int64_t elements = rows.words.lines.outer * rows.words.lines.extent;
+    find_row_values<<<blocks_for(elements, kBlock), kBlock, 0, stream_>>>(rows);
+    fathom::cuda::check_launch("finding distances in rows");
+  }
+
+  /// The words of the starts along an axis; none for masks.
+  LineWords starts_along(const Lines& lines) const {
+    if (!classes_.boundaries) return {};
+    LineWords words = memory_.columns;
+    words.lines = lines;
+    words.words = words_of(lines.extent);
+    words.changes = true;
+    words.periodic = p_.border[static_cast<std::size_t>(lines.axis)] == Border::periodic;
+    fill_line_words(words, input_, classes_, first_item_, stream_);
+    return words;
+  }
+
+  void find_minima(const Lines& lines) const {
+    const auto run = [&](V* least, int step) {
+      const std::int64_t count = lines.count() * ((lines.extent + step - 1) / step);
+      find_least<V><<<blocks_for(count, kBlock), kBlock, 0, stream_>>>(memory_.value[from_], least, lines, step);
+    };
+    run(memory_.block_least, kTargets);
+    run(memory_.super_least, kTargets * kSuperblock);
+    fathom::cuda::check_launch("finding bounds");
+  }
+
+  void pass(int axis) {
+    Pass<V> pass;
+    pass.lines = Lines::of(p_, axis, items_);
+    find_minima(pass.lines);
+    pass.start = starts_along(pass.lines);
+    pass.source = memory_.value[from_];
+    pass.source_site = carries_site() ? memory_.site[from_] : nullptr;
+    pass.block_least = memory_.block_least;
+    pass.super_least = memory_.super_least;
+    const Range targets = axis == 0 ? p_.range(0) : Range{0, p_.extent(axis)};
+    pass.first_block = static_cast<std::int32_t>(targets.begin / kTargets);
+    pass.blocks = source_blocks(targets.end) - pass.first_block;
+    pass.cost = axis_cost<V>(p_, axis);
+    pass.cap = cap_above(largest_kept<V>(p_));
+    pass.chessboard = p_.metric == Metric::chessboard;
+    pass.periodic = p_.border[static_cast<std::size_t>(axis)] == Border::periodic;
+    pass.result = memory_.value[1 - from_];
+    pass.result_site = memory_.site[1 - from_];
+    const std::int64_t warps = (pass.lines.count() + 31) / 32 * pass.blocks;
+    const unsigned blocks = blocks_for(warps * 32, kSearchBlock);
+    if (carries_site() || (searches_chessboard() && axis == 0))
+      search<V, true><<<blocks, kSearchBlock, 0, stream_>>>(pass);
+    else
+      search<V, false><<<blocks, kSearchBlock, 0, stream_>>>(pass);
+    fathom::cuda::check_launch("searching along an axis");
+    from_ = 1 - from_;
+  }
+
+  void emit_all() const {
+    Emission<V> emission;
+    emission.value = memory_.value[from_];
+    emission.site = wants_site(p_) ? memory_.site[from_] : nullptr;
+    emission.elements = element_count(p_.input.shape());
+    emission.count = emission.elements * items_;
+    emission.cap = cap_above(largest_kept<V>(p_));
+    emission.emitter = emitter_;
+    emission.search_chessboard = searches_chessboard();
+    if (emission.search_chessboard) emission.chessboard_nearest = make_chessboard_nearest();
+    emit<V><<<blocks_for(emission.count, kBlock), kBlock, 0, stream_>>>(emission);
+    fathom::cuda::check_launch("writing results");
+  }
+
+  ChessboardNearest<V> make_chessboard_nearest() const {
+    ChessboardNearest<V> nearest;
+    nearest.input = input_;
+    nearest.classes = classes_;
+    nearest.rows = memory_.rows;
+    nearest.first_item = first_item_;
+    nearest.rows_of_item = memory_.rows.lines.outer / items_;
+    for (int k = 0; k < p_.rank; ++k) {
+      nearest.cost[k] = axis_cost<V>(p_, k);
+      nearest.periodic[k] = p_.border[static_cast<std::size_t>(k)] == Border::periodic;
+    }
+    return nearest;
+  }
+
+  const Problem& p_;
+  const cudaStream_t stream_;
+  const std::int64_t items_, first_item_;
+  const Input input_;
+  const Classes classes_;
+  const Emitter<V> emitter_;
+  Memory<V> memory_;
+  int from_ = 0;  ///< which of the two buffers holds the sources
+};
+
+/// Calls visitor(TypeTag<V>{}) with the problem's value type.
+template <class Visitor>
+auto with_value_type(const Problem& problem, Visitor&& visitor) {
+  switch (value_kind(problem)) {
+    case ValueKind::i32: return visitor(TypeTag<std::int32_t>{});
+    case ValueKind::i64: return visitor(TypeTag<std::int64_t>{});
+    case ValueKind::f64: break;
+  }
+  return visitor(TypeTag<double>{});
+}
+
+}  // namespace
+
+std::size_t general_scratch_bytes(const Problem& problem, const Batch& batch) {
+  return with_value_type(problem, [&](auto tag) {
+    return Memory<typename decltype(tag)::type>().take(nullptr, problem, group_of(problem, batch));
+  });
+}
+
+void general_transform(const Problem& problem, const Batch& batch, std::byte* scratch, cudaStream_t stream) {
+  const std::int64_t group = group_of(problem, batch), count = batch.count();
+  for (std::int64_t item = 0; item < count; item += group)
+    with_value_type(problem, [&](auto tag) {
+      using V = typename decltype(tag)::type;
+      Transform<V>(problem, batch, item, std::min(group, count - item), scratch, stream).run();
+      return 0;
+    });
+}
+
+}  // namespace fathom::grid::cuda

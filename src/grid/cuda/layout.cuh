@@ -1,0 +1,99 @@
+// How arrays lie in device memory, as kernels see it.
+#pragma once
+
+#include <cstdint>
+
+#include "fathom/core/dtype.h"
+#include "grid/batch.h"
+#include "grid/problem.h"
+
+namespace fathom::grid::cuda {
+
+/// Offsets of a batch's items in one view.
+struct ItemStrides {
+  int rank = 0;
+  std::int64_t extent[kMaxSpaceRank] = {};
+  std::int64_t stride[kMaxSpaceRank] = {};
+
+  /// Axes that lie one behind the other in memory become one.
+  static ItemStrides of(const Shape& shape, const Strides& strides) {
+    ItemStrides result;
+    if (strides.empty()) return result;
+    for (int k = 0; k < shape.rank(); ++k) {
+      const int last = result.rank - 1;
+      if (last >= 0 && result.stride[last] == shape[k] * strides[k]) {
+        result.extent[last] *= shape[k];
+        result.stride[last] = strides[k];
+      } else {
+        result.extent[result.rank] = shape[k];
+        result.stride[result.rank++] = strides[k];
+      }
+    }
+    return result;
+  }
+
+  /// Elements from the first item to another.
+  __host__ __device__ std::int64_t offset(std::int64_t item) const {
+    if (rank == 0) return 0;
+    if (rank == 1) return item * stride[0];
+    std::int64_t elements = 0;
+    for (int k = rank - 1; k >= 0; --k) {
+      elements += item % extent[k] * stride[k];
+      item /= extent[k];
+    }
+    return elements;
+  }
+};
+
+/// The input: a batch of arrays with axes 0 … rank − 1.
+struct Input {
+  const std::byte* data = nullptr;
+  DType dtype = DType::uint8;
+  int rank = 0;
+  std::int64_t extent[kMaxSpaceRank] = {};
+  std::int64_t stride[kMaxSpaceRank] = {};
+  ItemStrides items = {};
+
+  static Input of(const Problem& problem, const Batch& batch) {
+    Input input{.data = problem.input.data(), .dtype = problem.input.dtype(), .rank = problem.rank};
+    for (int k = 0; k < problem.rank; ++k) {
+      input.extent[k] = problem.extent(k);
+      input.stride[k] = problem.input.strides()[k];
+    }
+    input.items = ItemStrides::of(batch.shape, batch.input);
+    return input;
+  }
+
+  /// Elements from the start of an item to where its axes [first, end) have the row-major linear index `linear`.
+  __device__ std::int64_t offset(int first, int end, std::int64_t linear) const {
+    std::int64_t elements = 0;
+    for (int k = end - 1; k > first; --k) {
+      elements += linear % extent[k] * stride[k];
+      linear /= extent[k];
+    }
+    return end > first ? elements + linear * stride[first] : 0;
+  }
+};
+
+/// Lines along an axis of all items of a batch: `outer` of them before the axis (items included), `inner` behind it.
+struct Lines {
+  int axis = 0;
+  std::int64_t outer = 1;
+  std::int64_t inner = 1;
+  std::int32_t extent = 1;
+
+  static Lines of(const Problem& problem, int axis, std::int64_t items) {
+    Lines lines{.axis = axis, .outer = items, .extent = static_cast<std::int32_t>(problem.extent(axis))};
+    for (int k = 0; k < axis; ++k) lines.outer *= problem.extent(k);
+    for (int k = axis + 1; k < problem.rank; ++k) lines.inner *= problem.extent(k);
+    return lines;
+  }
+  __host__ __device__ std::int64_t count() const { return outer * inner; }
+};
+
+/// A launch of at least `threads` threads in blocks of `block`.
+inline unsigned blocks_for(std::int64_t threads, int block) {
+  return static_cast<unsigned>((threads + block - 1) / block);
+}
+
+}  // namespace fathom::grid::cuda

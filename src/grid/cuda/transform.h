@@ -1,0 +1,30 @@
+// The CUDA backend from the outside: chooses the engine. No CUDA header is needed to call it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "fathom/core/device.h"
+#include "grid/batch.h"
+
+namespace fathom::grid::cuda {
+
+/// Bytes of device memory that transform() takes from the pool.
+std::size_t scratch_bytes(const Problem& problem, const Batch& batch);
+
+/// Fills the outputs of all items, whose views are of device memory, in the stream's order. Nothing is empty.
+/// @returns the name of the device
+/// @throws InvalidArgument a view is not on the input's device
+std::string transform(const Problem& problem, const Batch& batch, std::size_t scratch, Stream stream);
+
+/// Bytes of device memory that transform_host() takes: scratch, and copies of the input and the outputs.
+std::size_t host_bytes(const Problem& problem, const Batch& batch);
+
+/// The same between arrays in the host's memory, on the current device; waits for the result.
+std::string transform_host(const Problem& problem, const Batch& batch);
+
+/// Bytes that the current device has left.
+std::size_t free_bytes();
+
+}  // namespace fathom::grid::cuda

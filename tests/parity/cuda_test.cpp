@@ -1,0 +1,166 @@
+// The CUDA backend through the call for host arrays: the same bytes as the CPU and the brute force, whatever the options.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "cases.h"
+#include "fathom/core/device.h"
+#include "oracle.h"
+#include "run.h"
+
+namespace fathom::test {
+namespace {
+
+class Cuda : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (device_count() == 0) GTEST_SKIP() << "no CUDA device, or a build without CUDA";
+  }
+};
+
+Results run_on(Backend backend, const Case& c) {
+  grid::DistanceOptions options = c.options;
+  options.execution.backend = backend;
+  return run(c.input.view(), options, c.wanted);
+}
+
+/// The CPU's bytes, from a device that says its name.
+void check_against_cpu(const Case& c) {
+  SCOPED_TRACE(describe(c));
+  try {
+    const Results device = run_on(Backend::cuda, c);
+    ASSERT_EQ(device.report.backend, Backend::cuda);
+    ASSERT_FALSE(device.report.device.empty());
+    ASSERT_TRUE(equal(run_on(Backend::cpu, c), device));
+  } catch (const std::exception& error) {
+    FAIL() << error.what();
+  }
+}
+
+void check_random(std::uint64_t first_seed, int count, std::int64_t most_elements, bool oracle) {
+  std::uint64_t first = first_seed;
+  int cases = scaled(count);
+  if (const auto seed = seed_to_replay()) first = *seed, cases = 1;
+  for (int i = 0; i < cases; ++i) {
+    const Case c = random_case(first + static_cast<std::uint64_t>(i), most_elements);
+    check_against_cpu(c);
+    if (oracle) {
+      SCOPED_TRACE(describe(c));
+      ASSERT_TRUE(matches(Oracle(c.input.view(), c.options), run_on(Backend::cuda, c)));
+    }
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST_F(Cuda, TinyProblems) { check_random(1, 3000, 40, true); }
+TEST_F(Cuda, SmallProblems) { check_random(100000, 2500, 300, true); }
+TEST_F(Cuda, MediumProblems) { check_random(200000, 500, 1500, true); }
+TEST_F(Cuda, LargeProblems) { check_random(600000, 400, 200000, false); }
+
+/// Masks as most people have them, in shapes that no tile fits.
+TEST_F(Cuda, PlainShapes) {
+  std::uint64_t seed = 700000;
+  for (const Shape& shape :
+       {Shape{1000, 1777}, Shape{3, 40000}, Shape{40000, 3}, Shape{1, 5000}, Shape{5000, 1}, Shape{1024, 1024},
+        Shape{31, 33}, Shape{32, 32}, Shape{33, 511}, Shape{64, 513}, Shape{65, 1025}, Shape{997, 1009},
+        Shape{2048, 96}, Shape{2, 2}, Shape{1, 1}, Shape{61, 53, 47}, Shape{32, 64, 96}, Shape{33, 65, 129},
+        Shape{128, 128, 128}, Shape{7, 300, 301}, Shape{300, 7, 301}, Shape{301, 300, 7}, Shape{100, 1, 2000},
+        Shape{1, 700, 700}, Shape{1100, 40, 40}, Shape{40, 1100, 40}, Shape{40, 40, 1100}})
+    for (int s = 0; s < kStructures; ++s)
+      for (bool sparse : {false, true}) {
+        Random random(++seed);
+        Case c{.seed = seed, .structure = static_cast<Structure>(s)};
+        auto sites = make_sites(c.structure, shape, random);
+        if (sparse) sites = scatter(shape, pick<double>(random, {0.5, 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4}), random);
+        c.input = mask_array(sites, shape, pick<DType>(random, {DType::uint8, DType::boolean, DType::float32}),
+                             chance(random, 0.5));
+        c.options.sites.rule = chance(random, 0.5) ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
+        c.wanted.distance = chance(random, 0.8) ? DType::float32 : DType::float64;
+        if (chance(random, 0.3)) c.wanted.squared = DType::uint32;
+        if (chance(random, 0.1)) c.options.border = {grid::Border::sites};
+        if (chance(random, 0.1)) c.options.max_distance = 10;
+        if (chance(random, 0.1)) c.wanted.squared.reset(), c.options.spacing = {0.3};
+        check_against_cpu(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+TEST_F(Cuda, LongLines) {
+  for (const Shape& shape : {Shape{70001}, Shape{2, 70001}, Shape{70001, 2}, Shape{65536, 2}, Shape{46342, 1},
+                             Shape{3, 70001, 2}, Shape{1000003}}) {
+    Random random(static_cast<std::uint64_t>(shape[0]));
+    for (double share : {0.0, 1e-5, 1e-3, 0.3}) {
+      Case c{.structure = Structure::sparse};
+      c.input = mask_array(scatter(shape, share, random), shape);
+      c.wanted = {.distance = DType::float32, .squared = DType::uint64, .nearest = DType::int64};
+      check_against_cpu(c);
+      c.options.border = {grid::Border::sites};
+      c.wanted = {.distance = DType::float64};
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+/// Each item of a batch as it is alone.
+TEST_F(Cuda, Batches) {
+  for (int i = 0; i < scaled(300); ++i) {
+    Random random(800000 + static_cast<std::uint64_t>(i));
+    Case c = random_case(800000 + static_cast<std::uint64_t>(i), i % 10 == 0 ? 20000 : 500);
+    if (c.input.shape().rank() > 7) continue;
+    SCOPED_TRACE(describe(c));
+    const std::int64_t count = below(random, 5);
+    Shape shape{count};
+    for (std::int64_t n : c.input.shape()) shape.push_back(n);
+    Array batch(c.input.dtype(), shape);
+    for (std::int64_t b = 0; b < count; ++b)
+      for (std::size_t k = 0, n = c.input.bytes(); k < n; ++k)  // each item another rotation of the case's bytes
+        batch.data()[static_cast<std::size_t>(b) * n + k] =
+            c.input.data()[(k + static_cast<std::size_t>(b) * size_of(c.input.dtype()) * 5) % n];
+    grid::DistanceOptions options = c.options;
+    options.batch_axes = 1;
+    options.execution.backend = Backend::cuda;
+    const Results device = run(batch.view(), options, c.wanted);
+    options.execution.backend = Backend::cpu;
+    ASSERT_TRUE(equal(run(batch.view(), options, c.wanted), device));
+    options.batch_axes = 0;
+    for (std::int64_t b = 0; b < count; ++b) {
+      const AnyConstView item(batch.data() + static_cast<std::size_t>(b) * c.input.bytes(), c.input.dtype(),
+                              c.input.shape());
+      ASSERT_TRUE(equal_item(device, run(item, options, c.wanted), b)) << "item " << b;
+    }
+  }
+}
+
+TEST_F(Cuda, SeveralThreads) {
+  std::vector<Case> cases;
+  std::vector<Results> expected, results(20);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    cases.push_back(random_case(900000 + i, 20000));
+    expected.push_back(run_on(Backend::cpu, cases.back()));
+  }
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < results.size(); ++i)
+    threads.emplace_back([&, i] {
+      for (int again = 0; again < 3; ++again) results[i] = run_on(Backend::cuda, cases[i]);
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t i = 0; i < results.size(); ++i) EXPECT_TRUE(equal(expected[i], results[i])) << describe(cases[i]);
+}
+
+TEST_F(Cuda, ScratchLimit) {
+  Case c = random_case(7, 2000);
+  c.options = {};
+  c.wanted = {.distance = DType::float32};
+  c.options.execution.backend = Backend::cuda;
+  Results results = make_results(c.input.shape(), c.options, c.wanted);
+  const std::size_t needed = grid::scratch_bytes(c.input.view(), c.options, results.views());
+  c.options.execution.scratch_limit = needed - 1;
+  EXPECT_THROW(grid::distance_transform(c.input.view(), c.options, results.views()), InvalidArgument);
+  EXPECT_TRUE(is_poisoned(*results.distance));
+  c.options.execution.scratch_limit = needed;
+  EXPECT_EQ(grid::distance_transform(c.input.view(), c.options, results.views()).scratch_bytes, needed);
+}
+
+}  // namespace
+}  // namespace fathom::test
