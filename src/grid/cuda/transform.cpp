@@ -2,6 +2,7 @@
 
 #include "core/cuda/runtime.h"
 #include "grid/cuda/general.h"
+#include "grid/cuda/plain.h"
 #include "grid/cuda/scratch.h"
 
 namespace fathom::grid::cuda {
@@ -135,13 +136,13 @@ struct Copies {
 };
 
 void run(const Problem& p, const Batch& batch, std::byte* scratch, cudaStream_t stream) {
-  general_transform(p, batch, scratch, stream);
+  plane_serves(p) ? plane_transform(p, batch, scratch, stream) : general_transform(p, batch, scratch, stream);
 }
 
 }  // namespace
 
 std::size_t scratch_bytes(const Problem& problem, const Batch& batch) {
-  return general_scratch_bytes(problem, batch);
+  return plane_serves(problem) ? plane_scratch_bytes(problem, batch) : general_scratch_bytes(problem, batch);
 }
 
 std::string transform(const Problem& problem, const Batch& batch, std::size_t scratch, Stream stream) {

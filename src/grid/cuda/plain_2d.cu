@@ -1,0 +1,184 @@
+// The engine for planes: images, and lines as images of one row, Euclidean, isotropic.
+//
+// Five kernels, of which the last three do nothing where sites are near everywhere: words and carries (plane_words.cuh),
+// near elements (plane_near.cuh), columns that can matter to far ones (plane_prune.cuh), lists and queue (plane_list.cuh),
+// far tiles (plane_far.cuh). What is left to do stays on the device: the host launches all and waits for nothing.
+#include <algorithm>
+
+#include "core/cuda/runtime.h"
+#include "grid/cuda/plain.h"
+#include "grid/cuda/plane_far.cuh"
+#include "grid/cuda/plane_list.cuh"
+#include "grid/cuda/plane_near.cuh"
+#include "grid/cuda/plane_prune.cuh"
+#include "grid/cuda/plane_words.cuh"
+#include "grid/cuda/scratch.h"
+
+namespace fathom::grid::cuda {
+
+namespace {
+
+std::int64_t height_of(const Problem& p) { return p.rank == 1 ? 1 : p.extent(0); }
+std::int64_t width_of(const Problem& p) { return p.extent(p.rank - 1); }
+
+/// Items that are worked on together: as many as keep the scratch small beside the results.
+std::int64_t group_of(const Problem& p, const Batch& batch) {
+  constexpr std::int64_t kElements = std::int64_t{1} << 28;
+  const std::int64_t padded = (height_of(p) + kBand) * (width_of(p) + kTile);
+  return std::clamp<std::int64_t>(kElements / padded, 1, batch.count());
+}
+
+/// Sizes, and the arrays cut from the scratch.
+Plane make_plane(const Problem& p, std::int64_t items, std::byte* base, std::size_t* bytes, std::size_t* cleared) {
+  Plane plane;
+  plane.height = static_cast<std::int32_t>(height_of(p));
+  plane.width = static_cast<std::int32_t>(width_of(p));
+  plane.bands = (plane.height + kBand - 1) / kBand;
+  plane.pitch = (plane.width + kTile - 1) / kTile * kTile;
+  plane.all_bands = items * plane.bands;
+  const std::int64_t columns = plane.all_bands * plane.pitch, cells = columns / 32, tiles = columns / kTile;
+  Scratch s(base);
+  plane.counters = s.take<std::uint32_t>(3);
+  plane.open_bands = s.take<std::uint32_t>(plane.all_bands);
+  plane.open_cells = s.take<std::uint8_t>(cells);
+  *cleared = s.bytes();
+  plane.bits = s.take<std::uint32_t>(columns);
+  plane.above = s.take<std::uint16_t>(columns);
+  plane.below = s.take<std::uint16_t>(columns);
+  plane.keep_above = s.take<std::uint32_t>(cells);
+  plane.keep_below = s.take<std::uint32_t>(cells);
+  plane.list_column = s.take<std::uint16_t>(columns);
+  plane.list_above = s.take<std::uint16_t>(columns);
+  plane.list_below = s.take<std::uint16_t>(columns);
+  plane.list_bits = s.take<std::uint32_t>(columns);
+  plane.list_count = s.take<std::uint32_t>(plane.all_bands);
+  plane.anchors = s.take<ushort2>(tiles + plane.all_bands);
+  plane.work = s.take<std::uint32_t>(tiles);
+  *bytes = s.bytes();
+  return plane;
+}
+
+bool is_plain_float(const Problem& p) {
+  const auto has_sites = std::find(p.border.begin(), p.border.begin() + p.rank, Border::sites);
+  const DistanceOutputs& out = p.outputs;
+  bool whole = true;
+  for (int k = 0; k < p.rank; ++k) whole &= p.region_extent(k) == p.extent(k);
+  return out.distance.present() && out.distance.dtype() == DType::float32 && !out.squared.present() && whole &&
+         p.unit == 1 && std::isinf(p.max_distance) && has_sites == p.border.begin() + p.rank;
+}
+
+Writing writing_of(const Problem& p, const Batch& batch) {
+  if (!is_plain_float(p)) return Writing::general;
+  constexpr int kFloats = 4;
+  bool aligned = reinterpret_cast<std::uintptr_t>(p.outputs.distance.data()) % (kFloats * sizeof(float)) == 0;
+  for (int k = 0; k + 1 < p.rank; ++k) aligned &= p.outputs.distance.strides()[k] % kFloats == 0;
+  for (std::int64_t stride : batch.distance) aligned &= stride % kFloats == 0;
+  return aligned ? Writing::aligned : Writing::unaligned;
+}
+
+class PlaneTransform {
+ public:
+  PlaneTransform(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* scratch,
+                 cudaStream_t stream)
+      : p_(p), batch_(batch), stream_(stream), clear_(scratch) {
+    std::size_t bytes = 0;
+    plane_ = make_plane(p, items, scratch, &bytes, &cleared_);
+    plane_.first_item = first_item;
+    writing_ = writing_of(p, batch);
+    emitter_ = Emitter<std::int64_t>::of(p, batch, first_item);
+    if (writing_ == Writing::general) return;
+    plane_.distance = reinterpret_cast<float*>(p.outputs.distance.data());
+    plane_.row_stride = p.rank == 1 ? 0 : p.outputs.distance.strides()[0];
+    plane_.items = ItemStrides::of(batch.shape, batch.distance);
+  }
+
+  void run() const {
+    fathom::cuda::check(cudaMemsetAsync(clear_, 0, cleared_, stream_), "clearing the scratch");
+    pack();
+    carry<<<blocks(plane_.all_bands / plane_.bands, 2 * plane_.pitch, kCarryBlock), kCarryBlock, 0, stream_>>>(plane_);
+    switch (writing_) {
+      case Writing::aligned: return solve<Writing::aligned>();
+      case Writing::unaligned: return solve<Writing::unaligned>();
+      case Writing::general: return solve<Writing::general>();
+    }
+  }
+
+ private:
+  /// Blocks of `block` for each of `count` rows of `width`.
+  static unsigned blocks(std::int64_t count, std::int64_t width, int block) {
+    return static_cast<unsigned>(count * ((width + block - 1) / block));
+  }
+
+  void pack() const {
+    Mask mask{Input::of(p_, batch_), element_rule(p_.input.dtype(), p_.sites), p_.sites.rule == Sites::Rule::zero};
+    const bool by_zero = p_.sites.rule == Sites::Rule::zero || p_.sites.rule == Sites::Rule::nonzero;
+    if (size_of(p_.input.dtype()) != 1 || !by_zero) {
+      pack_elements<<<blocks(plane_.all_bands, plane_.pitch, kPackBlock), kPackBlock, 0, stream_>>>(plane_, mask);
+    } else if (is_aligned(mask.input)) {
+      pack_bytes<4><<<blocks(plane_.all_bands, plane_.pitch, 4 * kPackBlock), kPackBlock, 0, stream_>>>(plane_, mask);
+    } else {
+      pack_bytes<1><<<blocks(plane_.all_bands, plane_.pitch, kPackBlock), kPackBlock, 0, stream_>>>(plane_, mask);
+    }
+    fathom::cuda::check_launch("packing sites");
+  }
+
+  /// Whether four bytes can be read at once, everywhere, also at the ends of rows.
+  bool is_aligned(const Input& input) const {
+    bool aligned = reinterpret_cast<std::uintptr_t>(input.data) % 4 == 0 && plane_.width % 4 == 0;
+    if (input.rank == 2) aligned &= input.stride[0] % 4 == 0;
+    for (int k = 0; k < input.items.rank; ++k) aligned &= input.items.stride[k] % 4 == 0;
+    return aligned;
+  }
+
+  template <Writing kWriting>
+  void solve() const {
+    solve_near<kWriting><<<blocks(plane_.all_bands, plane_.width, kNearWidth), kNearWords, 0, stream_>>>(plane_, emitter_);
+    const std::int64_t lines = plane_.all_bands / plane_.bands * (plane_.bands + 1);
+    prune<<<blocks(lines, plane_.tiles(), kPruneWarps), kPruneWarps * 32, 0, stream_>>>(plane_);
+    list_columns<<<static_cast<unsigned>(plane_.all_bands), kListBlock, static_cast<std::size_t>(list_memory(plane_.pitch)),
+                   stream_>>>(plane_);
+    const std::int64_t tiles = plane_.all_bands * plane_.tiles();
+    const auto persistent = static_cast<unsigned>(std::min<std::int64_t>(tiles, fathom::cuda::multiprocessors() * 4));
+    solve_far<kWriting><<<persistent, kFarBlock, 0, stream_>>>(plane_, emitter_);
+    fathom::cuda::check_launch("solving planes");
+  }
+
+  const Problem& p_;
+  const Batch& batch_;
+  const cudaStream_t stream_;
+  std::byte* clear_;
+  std::size_t cleared_ = 0;
+  Plane plane_;
+  Writing writing_;
+  Emitter<std::int64_t> emitter_;
+};
+
+}  // namespace
+
+bool plane_serves(const Problem& p) {
+  const DistanceOutputs& out = p.outputs;
+  if (p.metric != Metric::euclidean || !p.isotropic || p.signed_distance || p.sites.rule == Sites::Rule::labels ||
+      out.nearest.present() || out.coordinates.present() || p.rank > 2)
+    return false;
+  for (int k = 0; k < p.rank; ++k)
+    if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
+  // Carries and list entries are 16 bits, squared distances 31, and the list's masks must fit shared memory.
+  constexpr std::int64_t kLongest = 46000;
+  const std::int64_t height = height_of(p), width = width_of(p);
+  return height <= kLongest && width <= kLongest &&
+         (height - 1) * (height - 1) + (width - 1) * (width - 1) < std::int64_t{1} << 31;
+}
+
+std::size_t plane_scratch_bytes(const Problem& p, const Batch& batch) {
+  std::size_t bytes = 0, cleared = 0;
+  make_plane(p, group_of(p, batch), nullptr, &bytes, &cleared);
+  return bytes;
+}
+
+void plane_transform(const Problem& p, const Batch& batch, std::byte* scratch, cudaStream_t stream) {
+  const std::int64_t group = group_of(p, batch), count = batch.count();
+  for (std::int64_t item = 0; item < count; item += group)
+    PlaneTransform(p, batch, item, std::min(group, count - item), scratch, stream).run();
+}
+
+}  // namespace fathom::grid::cuda

@@ -1,0 +1,95 @@
+// What the kernels of the engine for planes share.
+//
+// An image is cut into bands of 32 rows. Of each column of a band, its word, 32 bits, says which rows are sites, and two
+// carries say how far the nearest site above and below lies. From these the vertical distance of any row follows, so that no
+// distance and no coordinate is ever stored. A batch is a taller stack of bands: only the carries must not pass from one
+// image to the next.
+#pragma once
+
+#include <cstdint>
+
+#include "grid/cuda/emit.cuh"
+#include "grid/cuda/layout.cuh"
+#include "grid/cuda/roots.cuh"
+#include "grid/cuda/warp.cuh"
+
+namespace fathom::grid::cuda {
+
+inline constexpr int kBand = 32;        ///< rows of a band
+inline constexpr int kTile = 256;       ///< columns of a far tile, and of a chunk that is pruned by itself
+inline constexpr unsigned kFar = 65535; ///< carries: no site on that side
+inline constexpr int kNoRow = 60000;    ///< vertical distances from here on mean: no site
+
+/// How results are written.
+enum class Writing {
+  aligned,    ///< float distances, rows aligned to 16 bytes
+  unaligned,  ///< float distances
+  general,    ///< anything else, element by element
+};
+
+struct Plane {
+  std::int32_t height = 1, width = 1;
+  std::int32_t bands = 1;  ///< of an image
+  std::int32_t pitch = 0;  ///< columns of a band with padding that holds no sites, a multiple of kTile
+  std::int64_t all_bands = 0;
+  std::int64_t first_item = 0;
+
+  // [all_bands][pitch]
+  std::uint32_t* bits = nullptr;
+  std::uint16_t* above = nullptr;  ///< rows from the band's first row up to the nearest site above the band, or kFar
+  std::uint16_t* below = nullptr;  ///< rows from the band's first row down to the nearest site below the band, or kFar
+
+  // What is not solved yet. Cleared before the first kernel.
+  std::uint8_t* open_cells = nullptr;    ///< [all_bands][pitch / 32]: 32 × 32 elements each
+  std::uint32_t* open_bands = nullptr;   ///< [all_bands]
+  std::uint32_t* counters = nullptr;     ///< short tiles, long tiles, long tiles that are taken
+
+  // Columns whose site above (below) a band's upper (lower) edge may matter inside: [all_bands][pitch / 32]
+  std::uint32_t* keep_above = nullptr;
+  std::uint32_t* keep_below = nullptr;
+
+  // The columns that may matter to a band, with their words and carries: [all_bands][pitch]
+  std::uint16_t* list_column = nullptr;
+  std::uint16_t* list_above = nullptr;
+  std::uint16_t* list_below = nullptr;
+  std::uint32_t* list_bits = nullptr;
+  std::uint32_t* list_count = nullptr;  ///< [all_bands]
+  ushort2* anchors = nullptr;           ///< [all_bands][tiles + 1]: first and last list entry that wins at a tile's edge
+  std::uint32_t* work = nullptr;        ///< tiles to solve: those with few candidates from the front, others from the back
+
+  float* distance = nullptr;  ///< where results are floats
+  std::int64_t row_stride = 0;
+  ItemStrides items;
+
+  __host__ __device__ std::int32_t cells() const { return pitch / 32; }
+  __host__ __device__ std::int32_t tiles() const { return pitch / kTile; }
+  __device__ std::int64_t item_of(std::int64_t band) const { return band / bands; }
+  __device__ std::int32_t first_row(std::int64_t band) const { return static_cast<std::int32_t>(band % bands) * kBand; }
+  /// Start of a row of the output.
+  __device__ float* row(std::int64_t band, std::int32_t y) const {
+    return distance + items.offset(first_item + item_of(band)) + y * row_stride;
+  }
+};
+
+/// A column of a band.
+struct Column {
+  std::uint32_t bits;
+  unsigned above, below;
+
+  /// Vertical distance at row r of the band; ≥ kNoRow: no site.
+  __device__ int at(int r) const {
+    const unsigned up = bits & (0xFFFFFFFFu >> (31 - r)), down = bits & (0xFFFFFFFFu << r);
+    const int to_above = up ? r - 31 + __clz(static_cast<int>(up)) : static_cast<int>(above) + r;
+    const int to_below = down ? __ffs(static_cast<int>(down)) - 1 - r : static_cast<int>(below) - r;
+    return min(to_above, to_below);
+  }
+};
+
+/// Writes one result in whatever form is asked for. Not inlined: it is large, and rare.
+__device__ __noinline__ inline void write_general(const Emitter<std::int64_t>& emitter, std::int64_t item,
+                                                  std::int32_t y, std::int32_t x, std::int64_t d2) {
+  const std::int64_t at[kMaxSpaceRank] = {emitter.input.rank == 1 ? x : y, x};
+  if (emitter.in_region(at)) emitter.emit(item, at, d2, -1);
+}
+
+}  // namespace fathom::grid::cuda

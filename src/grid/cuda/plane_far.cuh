@@ -1,0 +1,302 @@
+// The tiles that have unsettled cells: 32 rows × 256 columns, from the lists of candidates.
+//
+// Work mapping: persistent blocks of 8 warps take tiles from the queue, the long ones first. Phase 1: the vertical distances
+// of the candidates in the tile's range of winners go to shared memory, squared; of a long tile, those candidates are left
+// out that lie above the chords to the range's ends or their neighbours on both edges of the band. Phase 2, lane = row: the
+// candidates that win at every 32nd column; again they bound what can win between (see plane_list.cuh). Phase 3, warp = 32
+// columns, lane = column with 32 rows in registers: a scan of that range, where the square of the horizontal distance is
+// computed once per candidate. Cost: some ten operations per element and candidate in range.
+#pragma once
+
+#include "grid/cuda/plane_list.cuh"
+#include "grid/cuda/plane_prune.cuh"
+
+namespace fathom::grid::cuda {
+
+inline constexpr int kFarBlock = 256, kFarWarps = kFarBlock / 32;
+inline constexpr int kCapacity = 320;  ///< candidates in shared memory
+inline constexpr int kFewCandidates = 8;
+inline constexpr unsigned kUnsolved = 0x7FFFFFFFu;
+
+struct FarMemory {
+  unsigned squares[kCapacity * 32];  ///< [candidate][row]
+  int column[kCapacity];
+  Column words[kCapacity];
+  int first_winner[kFarWarps + 1], last_winner[kFarWarps + 1];
+  unsigned part_best[kFarWarps][32];
+  int part_winner[kFarWarps][32];
+  int kept[kFarWarps];
+  int ticket;
+};
+
+/// A candidate as seen from the lines above and below the band.
+struct FromLines {
+  float x, upper, lower;     ///< upper, lower: squared distances along the column
+  int upper_up, upper_down;  ///< rows from the upper line up and down to the nearest site
+  int lower_up, lower_down;
+
+  __device__ explicit FromLines(const Entry& entry) : x(static_cast<float>(entry.x)) {
+    const Column& c = entry.column;
+    upper_up = static_cast<int>(c.above) - 1;
+    upper_down = c.bits ? __ffs(static_cast<int>(c.bits)) - 1 : static_cast<int>(c.below);
+    lower_up = c.bits ? __clz(static_cast<int>(c.bits)) : static_cast<int>(c.above) + 31;
+    lower_down = static_cast<int>(c.below) - 32;
+    upper = square(min(upper_up, upper_down));
+    lower = square(min(lower_up, lower_down));
+  }
+
+ private:
+  static __device__ float square(int rows) {
+    const float height = static_cast<float>(rows) + 0.5f;
+    return height * height;
+  }
+};
+
+/// Whether `middle` lies above the chord of the two others on a line; false unless they are on either side of it.
+__device__ inline bool is_above(const FromLines& left, const FromLines& middle, const FromLines& right,
+                                float FromLines::*height) {
+  const float p = middle.x - left.x, q = right.x - middle.x;
+  return p > 0 && q > 0 && above_chord(left.*height, middle.*height, right.*height, p, q);
+}
+
+template <Writing kWriting>
+class FarTile {
+ public:
+  __device__ FarTile(const Plane& plane, const Emitter<std::int64_t>& emitter, FarMemory& memory, std::uint32_t tile)
+      : plane_(plane),
+        emitter_(emitter),
+        m_(memory),
+        band_(tile / static_cast<unsigned>(plane.tiles())),
+        tile_(static_cast<int>(tile % static_cast<unsigned>(plane.tiles()))),
+        x0_(tile_ * kTile),
+        warp_(static_cast<int>(threadIdx.x) / 32),
+        list_(band_ * plane.pitch) {
+    const std::int64_t i = band_ * plane.cells() + tile_ * kFarWarps + warp_;
+    is_mine_ = plane.open_cells[i] != 0;
+#pragma unroll
+    for (int r = 0; r < kBand; ++r) best_[r] = kUnsolved;
+    if (plane.list_count[band_] == 0) return;
+    const ushort2* edges = plane.anchors + band_ * (plane.tiles() + 1) + tile_;
+    first_ = edges[0].x;
+    last_ = edges[1].y;
+  }
+
+  /// All candidates at once, unfiltered.
+  __device__ void solve_short() {
+    if (first_ <= last_) {
+      const int count = last_ - first_ + 1;
+      const int mine = warp_ + kFarWarps * lane_id();
+      Entry entry;
+      if (mine < count) entry = Entry::load(plane_, list_ + first_ + mine);
+      __syncthreads();  // the tile before is done with the memory
+      if (mine < count) m_.column[mine] = entry.x;
+      for (int k = 0; warp_ + kFarWarps * k < count; ++k)
+        store_squares(warp_ + kFarWarps * k, entry.from_lane(k).column);
+      __syncthreads();
+      if (count > kFewCandidates) find_winners(count);
+      scan(count);
+    }
+    write();
+  }
+
+  /// In chunks of what fits, filtered.
+  __device__ void solve_long() {
+    const FromLines left(Entry::load(plane_, list_ + first_)), right(Entry::load(plane_, list_ + last_));
+    for (int next = first_; next <= last_;) {
+      const int count = collect(next, left, right);
+      for (int k = warp_; k < count; k += kFarWarps) store_squares(k, m_.words[k]);
+      __syncthreads();
+      if (count > kFewCandidates) count > kShortTile ? find_winners_in_steps(count) : find_winners(count);
+      scan(count);
+    }
+    write();
+  }
+
+ private:
+  __device__ void store_squares(int k, const Column& column) {
+    const int rows = column.at(lane_id());
+    m_.squares[k * 32 + lane_id()] = static_cast<unsigned>(rows * rows);
+  }
+
+  /// Fills the memory with candidates from `next` on. @returns how many
+  __device__ int collect(int& next, const FromLines& left, const FromLines& right) {
+    int count = 0;
+    do {
+      const int k = next + static_cast<int>(threadIdx.x);
+      const Entry entry = k <= last_ ? Entry::load(plane_, list_ + k) : Entry{};
+      const bool keep = k <= last_ && may_win(k, entry, left, right);
+      const unsigned kept = __ballot_sync(kAllLanes, keep);
+      __syncthreads();
+      if (lane_id() == 0) m_.kept[warp_] = __popc(kept);
+      __syncthreads();
+      int place = count + __popc(kept & lanes_before(lane_id()));
+#pragma unroll
+      for (int w = 0; w < kFarWarps; ++w) {
+        if (w < warp_) place += m_.kept[w];
+        count += m_.kept[w];
+      }
+      if (keep) {
+        m_.column[place] = entry.x;
+        m_.words[place] = entry.column;
+      }
+      next += kFarBlock;
+    } while (next <= last_ && count + kFarBlock <= kCapacity);
+    __syncthreads();
+    return count;
+  }
+
+  __device__ bool may_win(int k, const Entry& entry, const FromLines& left, const FromLines& right) const {
+    if (entry.column.bits || k == first_ || k == last_) return true;
+    const FromLines me(entry), before(Entry::load(plane_, list_ + k - 1)), behind(Entry::load(plane_, list_ + k + 1));
+    const auto is_out = [&](float FromLines::*height) {
+      return is_above(left, me, behind, height) || is_above(before, me, right, height) ||
+             is_above(left, me, right, height);
+    };
+    return (me.upper_up <= me.upper_down && !is_out(&FromLines::upper)) ||
+           (me.lower_down <= me.lower_up && !is_out(&FromLines::lower));
+  }
+
+  /// The best of every `step`-th candidate from `first` to `last` at column x, for the lane's row.
+  __device__ void look(int x, int first, int last, int step, unsigned& best, int& winner) const {
+#pragma unroll 4
+    for (int k = first; k <= last; k += step) {
+      const int across = x - m_.column[k];
+      const unsigned d2 = m_.squares[k * 32 + lane_id()] + static_cast<unsigned>(across * across);
+      if (d2 >= best) continue;
+      best = d2;
+      winner = k;
+    }
+  }
+  __device__ void keep_winners(int p, int winner) {
+    const unsigned first = warp_min(static_cast<unsigned>(winner)), last = warp_max(static_cast<unsigned>(winner));
+    if (lane_id() != 0) return;
+    m_.first_winner[p] = static_cast<int>(first);
+    m_.last_winner[p] = static_cast<int>(last);
+  }
+
+  /// Winners at columns x0 + 32 p, a warp each.
+  __device__ void find_winners(int count) {
+    unsigned best = kNoBound;
+    int winner = 0;
+    look(x0_ + 32 * warp_, 0, count - 1, 1, best, winner);
+    keep_winners(warp_, winner);
+    __syncthreads();
+  }
+
+  /// The same by halving, where the warps share the candidates between two columns that are known.
+  __device__ void find_winners_in_steps(int count) {
+#pragma unroll 1
+    for (int level = 0; level < 3; ++level) {
+      const int step = 4 >> level, parts = 8 >> level, part = warp_ & (parts - 1);
+      const int p = (2 * (warp_ >> (3 - level)) + 1) * step;
+      const int first = p - step == 0 ? 0 : m_.first_winner[p - step];
+      const int last = p + step == kFarWarps ? count - 1 : m_.last_winner[p + step];
+      unsigned best = kNoBound;
+      int winner = first;
+      look(x0_ + 32 * p, first + part, last, parts, best, winner);
+      m_.part_best[warp_][lane_id()] = best;
+      m_.part_winner[warp_][lane_id()] = winner;
+      __syncthreads();
+      if (part == 0) {
+        for (int i = 1; i < parts; ++i) {
+          const unsigned other = m_.part_best[warp_ + i][lane_id()];
+          if (other >= best) continue;
+          best = other;
+          winner = m_.part_winner[warp_ + i][lane_id()];
+        }
+        keep_winners(p, winner);
+      }
+      __syncthreads();
+    }
+  }
+
+  /// Lane = column: the candidates between the winners at the ends of the warp's 32 columns.
+  __device__ void scan(int count) {
+    if (!is_mine_) return;
+    const bool few = count <= kFewCandidates;
+    const int x = x0_ + 32 * warp_ + lane_id();
+    int k = few || warp_ == 0 ? 0 : m_.first_winner[warp_];
+    const int last = few || warp_ == kFarWarps - 1 ? count - 1 : m_.last_winner[warp_ + 1];
+    const auto across = [&](int i) {
+      const int dx = x - m_.column[i];
+      return static_cast<unsigned>(dx * dx);
+    };
+#pragma unroll 1
+    for (; k + 2 <= last; k += 3) {
+      const unsigned a = across(k), b = across(k + 1), c = across(k + 2);
+      const auto* rows = reinterpret_cast<const uint4*>(&m_.squares[k * 32]);
+#pragma unroll
+      for (int q = 0; q < 8; ++q) {
+        const uint4 u = rows[q], v = rows[8 + q], w = rows[16 + q];
+        unsigned* best = best_ + 4 * q;
+        best[0] = __viaddmin_u32(u.x, a, __vimin3_u32(best[0], v.x + b, w.x + c));
+        best[1] = __viaddmin_u32(u.y, a, __vimin3_u32(best[1], v.y + b, w.y + c));
+        best[2] = __viaddmin_u32(u.z, a, __vimin3_u32(best[2], v.z + b, w.z + c));
+        best[3] = __viaddmin_u32(u.w, a, __vimin3_u32(best[3], v.w + b, w.w + c));
+      }
+    }
+#pragma unroll 1
+    for (; k <= last; ++k) {
+      const unsigned a = across(k);
+      const auto* rows = reinterpret_cast<const uint4*>(&m_.squares[k * 32]);
+#pragma unroll
+      for (int q = 0; q < 8; ++q) {
+        const uint4 u = rows[q];
+        unsigned* best = best_ + 4 * q;
+        best[0] = __viaddmin_u32(u.x, a, best[0]);
+        best[1] = __viaddmin_u32(u.y, a, best[1]);
+        best[2] = __viaddmin_u32(u.z, a, best[2]);
+        best[3] = __viaddmin_u32(u.w, a, best[3]);
+      }
+    }
+  }
+
+  __device__ void write() const {
+    const int x = x0_ + 32 * warp_ + lane_id(), y0 = plane_.first_row(band_);
+    if (!is_mine_ || x >= plane_.width) return;
+    // Solid columns between solid columns are not in the list.
+    const std::uint32_t sites = plane_.bits[list_ + x];
+    const int rows = min(kBand, plane_.height - y0);
+    float* to = kWriting == Writing::general ? nullptr : plane_.row(band_, y0) + x;
+#pragma unroll
+    for (int r = 0; r < kBand; ++r) {
+      if (r >= rows) break;
+      const unsigned d2 = sites >> r & 1 ? 0 : best_[r];
+      if constexpr (kWriting == Writing::general)
+        write_general(emitter_, plane_.item_of(band_), y0 + r, x,
+                      d2 == kUnsolved ? no_value<std::int64_t>() : std::int64_t{d2});
+      else
+        to[r * plane_.row_stride] = d2 == kUnsolved ? __int_as_float(0x7F800000) : root_of(d2);
+    }
+  }
+
+  const Plane& plane_;
+  const Emitter<std::int64_t>& emitter_;
+  FarMemory& m_;
+  const std::int64_t band_;
+  const int tile_, x0_, warp_;
+  const std::int64_t list_;
+  bool is_mine_;
+  int first_ = 0, last_ = -1;
+  unsigned best_[kBand];
+};
+
+template <Writing kWriting>
+__global__ void __launch_bounds__(kFarBlock, 4)
+    solve_far(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<std::int64_t> emitter) {
+  __shared__ __align__(16) FarMemory memory;
+  const unsigned short_tiles = plane.counters[0], long_tiles = plane.counters[1];
+  const std::int64_t all = plane.all_bands * plane.tiles();
+  while (long_tiles > 0) {
+    if (threadIdx.x == 0) memory.ticket = static_cast<int>(atomicAdd(&plane.counters[2], 1u));
+    __syncthreads();
+    const auto ticket = static_cast<unsigned>(memory.ticket);
+    if (ticket >= long_tiles) break;
+    FarTile<kWriting>(plane, emitter, memory, plane.work[all - 1 - ticket]).solve_long();
+    __syncthreads();
+  }
+  for (unsigned i = blockIdx.x; i < short_tiles; i += gridDim.x)
+    FarTile<kWriting>(plane, emitter, memory, plane.work[i]).solve_short();
+}
+
+}  // namespace fathom::grid::cuda

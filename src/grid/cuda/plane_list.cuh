@@ -1,0 +1,298 @@
+// Per unfinished band, the list of columns that can matter to it; at each tile's edge, which list entries can win; and the
+// queue of tiles to solve.
+//
+// The matrix d²(x, column) is Monge: the leftmost column that wins at x never moves backwards as x grows. So the entries that
+// win at two edges of a tile bound those that win inside, for each row. They are found by branch and bound over blocks of 32
+// entries.
+//
+// Work mapping: block = band. Phase 1, warp by warp: masks of the columns to list – those with sites in the band, but in
+// solid surroundings, and those that prune.cuh kept. Phase 2: prefix sums, and the list. Phase 3: bounds of the blocks of
+// entries. Phase 4, warp = edge, lane = row: the first and the last winner. Phase 5: the tiles with open cells are queued,
+// those with few candidates apart from those with many.
+//
+// Source: the monotone-matrix search of Aggarwal et al. 1987; departs by bounds in place of recursion. Cost: O(columns) per
+// unfinished band, and a few blocks of entries per edge.
+#pragma once
+
+#include "grid/cuda/plane.cuh"
+
+namespace fathom::grid::cuda {
+
+inline constexpr int kListBlock = 512, kListWarps = kListBlock / 32;
+inline constexpr int kShortTile = 64;  ///< tiles with this many candidates are long
+inline constexpr unsigned kNoBound = 0xFFFFFFFFu;
+
+/// Bytes of dynamic shared memory.
+inline int list_memory(int pitch) { return pitch / 32 * static_cast<int>(sizeof(std::uint32_t) + 5 * sizeof(std::uint16_t)); }
+
+/// An entry in registers of a lane.
+struct Entry {
+  int x = 0;
+  Column column{0, kFar, kFar};
+
+  __device__ static Entry load(const Plane& plane, std::int64_t i) {
+    return {plane.list_column[i], {plane.list_bits[i], plane.list_above[i], plane.list_below[i]}};
+  }
+  __device__ Entry from_lane(int lane) const {
+    const unsigned carries = __shfl_sync(kAllLanes, column.above | column.below << 16, lane);
+    return {__shfl_sync(kAllLanes, x, lane),
+            {__shfl_sync(kAllLanes, column.bits, lane), carries & 0xFFFFu, carries >> 16}};
+  }
+  /// Least squared distance from any row of the band at column x.
+  __device__ unsigned bound(int to) const {
+    const unsigned rows = column.bits ? 0 : min(column.above, column.below - 31);
+    return rows * rows + static_cast<unsigned>((to - x) * (to - x));
+  }
+};
+
+/// What is known of blocks of 32 entries.
+struct BlockBounds {
+  static constexpr unsigned kInside = 0xFFFEu;  ///< sites in the band
+  std::uint16_t *rows, *first, *last, *above, *below;
+
+  __device__ BlockBounds(std::uint16_t* memory, int cells)
+      : rows(memory), first(rows + cells), last(first + cells), above(last + cells), below(above + cells) {}
+
+  __device__ unsigned sideways(int block, int x) const {
+    return static_cast<unsigned>(max(0, max(x - int{last[block]}, int{first[block]} - x)));
+  }
+  __device__ unsigned bound(int block, int x) const {
+    const unsigned across = sideways(block, x), along = rows[block];
+    return along * along + across * across;
+  }
+  /// The same from one row.
+  __device__ unsigned bound(int block, unsigned across, int row) const {
+    if (above[block] == kInside) return across * across;
+    const auto along = static_cast<unsigned>(min(int{above[block]} + row, int{below[block]} - row));
+    return along * along + across * across;
+  }
+};
+
+/// The winners of 32 rows at one column: lane = row.
+class Winners {
+ public:
+  __device__ Winners(const Plane& plane, std::int64_t list, int count, const BlockBounds& bounds, int x)
+      : plane_(plane), list_(list), count_(count), bounds_(bounds), x_(x) {}
+
+  __device__ ushort2 find() {
+    const int blocks = (count_ + 31) / 32, first = most_promising(blocks);
+    scan(first, true);
+    for (int j = 0; j < blocks; j += 32) {
+      const int mine = j + lane_id();
+      const bool there = mine < blocks && mine != first;
+      unsigned hopeful = __ballot_sync(kAllLanes, there && bounds_.bound(mine, x_) < worst_);
+      for (; hopeful; hopeful &= hopeful - 1) {
+        const int block = j + __ffs(static_cast<int>(hopeful)) - 1;
+        const unsigned bound = bounds_.bound(block, bounds_.sideways(block, x_), lane_id());
+        if (__any_sync(kAllLanes, bound < best_)) scan(block, false);
+      }
+    }
+    return make_ushort2(static_cast<unsigned short>(warp_min(static_cast<unsigned>(winner_))),
+                        static_cast<unsigned short>(warp_max(static_cast<unsigned>(winner_))));
+  }
+
+ private:
+  __device__ int most_promising(int blocks) const {
+    unsigned least = kNoBound;
+    int block = 0;
+    for (int j = lane_id(); j < blocks; j += 32) {
+      const unsigned bound = bounds_.bound(j, x_);
+      if (bound >= least) continue;
+      least = bound;
+      block = j;
+    }
+    return __shfl_sync(kAllLanes, block, lane_of(least, warp_min(least)));
+  }
+
+  __device__ void scan(int block, bool is_first) {
+    const int mine = block * 32 + lane_id();
+    const Entry entry = mine < count_ ? Entry::load(plane_, list_ + mine) : Entry{};
+    unsigned bound = mine < count_ ? entry.bound(x_) : kNoBound;
+    if (is_first) {
+      const int lane = lane_of(bound, warp_min(bound));
+      offer(entry, block, lane);
+      worst_ = warp_max(best_);
+      if (lane_id() == lane) bound = kNoBound;
+    }
+    for (unsigned hopeful = __ballot_sync(kAllLanes, bound < worst_); hopeful; hopeful &= hopeful - 1)
+      offer(entry, block, __ffs(static_cast<int>(hopeful)) - 1);
+    worst_ = warp_max(best_);
+  }
+
+  __device__ void offer(const Entry& mine, int block, int lane) {
+    const Entry entry = mine.from_lane(lane);
+    const int rows = entry.column.at(lane_id()), across = x_ - entry.x;
+    const unsigned d2 = static_cast<unsigned>(rows * rows) + static_cast<unsigned>(across * across);
+    if (d2 >= best_) return;
+    best_ = d2;
+    winner_ = block * 32 + lane;
+  }
+
+  const Plane& plane_;
+  const std::int64_t list_;
+  const int count_;
+  const BlockBounds& bounds_;
+  const int x_;
+  unsigned best_ = kNoBound, worst_ = kNoBound;
+  int winner_ = 0;
+};
+
+class ListBuilder {
+ public:
+  __device__ ListBuilder(const Plane& plane, std::int64_t band, std::uint32_t* memory)
+      : plane_(plane),
+        band_(band),
+        start_(band * plane.pitch),
+        cells_(plane.cells()),
+        places_(memory),
+        masks_(memory + plane.cells()),
+        bounds_(reinterpret_cast<std::uint16_t*>(masks_), plane.cells()) {}
+
+  __device__ void run() {
+    find_columns();
+    __syncthreads();
+    find_places();
+    write_list();
+    __syncthreads();  // the masks give way to the bounds
+    if (count_ > 0) {
+      find_bounds();
+      __syncthreads();
+      find_anchors();
+      __syncthreads();
+    }
+    queue_tiles();
+  }
+
+ private:
+  __device__ int warp() const { return static_cast<int>(threadIdx.x) / 32; }
+
+  __device__ void find_columns() {
+    for (int w = warp(); w < cells_; w += kListWarps) {
+      const std::int64_t i = start_ + w * 32 + lane_id();
+      const std::uint32_t bits = plane_.bits[i];
+      std::uint32_t inner = 0;
+      if (const std::uint32_t solid = __ballot_sync(kAllLanes, bits == 0xFFFFFFFFu)) {
+        // A solid column between solid columns is nearest to nobody but itself.
+        const bool left = w == 0 || plane_.bits[start_ + w * 32 - 1] == 0xFFFFFFFFu;
+        const bool right = w + 1 == cells_ || plane_.bits[start_ + w * 32 + 32] == 0xFFFFFFFFu;
+        inner = solid & (solid << 1 | unsigned{left}) & (solid >> 1 | (right ? 0x80000000u : 0u));
+      }
+      const std::int64_t cell = band_ * cells_ + w;
+      const std::uint32_t wanted = __ballot_sync(kAllLanes, bits != 0) | plane_.keep_above[cell] | plane_.keep_below[cell];
+      if (lane_id() == 0) masks_[w] = wanted & ~inner;
+    }
+  }
+
+  /// Exclusive prefix sums of the masks' sizes.
+  __device__ void find_places() {
+    __shared__ int of_warp[kListWarps];
+    for (int w0 = 0; w0 < cells_; w0 += kListBlock) {
+      const int w = w0 + static_cast<int>(threadIdx.x), own = w < cells_ ? __popc(masks_[w]) : 0;
+      int sum = own;
+      for (int step = 1; step < 32; step *= 2) {
+        const int other = __shfl_up_sync(kAllLanes, sum, step);
+        if (lane_id() >= step) sum += other;
+      }
+      if (lane_id() == 31) of_warp[warp()] = sum;
+      __syncthreads();
+      int before = count_, all = 0;
+      for (int k = 0; k < kListWarps; ++k) {
+        if (k < warp()) before += of_warp[k];
+        all += of_warp[k];
+      }
+      if (w < cells_) places_[w] = static_cast<std::uint32_t>(before + sum - own);
+      count_ += all;
+      __syncthreads();
+    }
+    if (threadIdx.x == 0) plane_.list_count[band_] = static_cast<std::uint32_t>(count_);
+  }
+
+  __device__ void write_list() const {
+    for (int w = warp(); w < cells_; w += kListWarps) {
+      const std::uint32_t mask = masks_[w];
+      if (!(mask >> lane_id() & 1)) continue;
+      const std::int64_t from = start_ + w * 32 + lane_id();
+      const std::int64_t to = start_ + places_[w] + __popc(mask & lanes_before(lane_id()));
+      plane_.list_column[to] = static_cast<std::uint16_t>(w * 32 + lane_id());
+      plane_.list_above[to] = plane_.above[from];
+      plane_.list_below[to] = plane_.below[from];
+      plane_.list_bits[to] = plane_.bits[from];
+    }
+  }
+
+  __device__ void find_bounds() {
+    for (int block = warp(); block * 32 < count_; block += kListWarps) {
+      const int k = block * 32 + lane_id();
+      const Entry entry = k < count_ ? Entry::load(plane_, start_ + k) : Entry{};
+      const unsigned above = warp_min(entry.column.above), below = warp_min(entry.column.below);
+      const bool inside = __any_sync(kAllLanes, entry.column.bits != 0);
+      const int first = __shfl_sync(kAllLanes, entry.x, 0);
+      const int last = __shfl_sync(kAllLanes, entry.x, min(31, count_ - 1 - block * 32));
+      if (lane_id() != 0) continue;
+      bounds_.rows[block] = static_cast<std::uint16_t>(inside ? 0 : min(above, below - 31));
+      bounds_.above[block] = static_cast<std::uint16_t>(inside ? BlockBounds::kInside : above);
+      bounds_.below[block] = static_cast<std::uint16_t>(below);
+      bounds_.first[block] = static_cast<std::uint16_t>(first);
+      bounds_.last[block] = static_cast<std::uint16_t>(last);
+    }
+  }
+
+  /// Open cells of a tile.
+  __device__ uint2 open_cells(int tile) const {
+    return reinterpret_cast<const uint2*>(plane_.open_cells + band_ * cells_)[tile];
+  }
+  __device__ bool is_open(int tile) const {
+    if (tile < 0 || tile >= plane_.tiles()) return false;
+    const uint2 cells = open_cells(tile);
+    return (cells.x | cells.y) != 0;
+  }
+  __device__ ushort2* anchors() const { return plane_.anchors + band_ * (plane_.tiles() + 1); }
+
+  __device__ void find_anchors() {
+    for (int edge = warp(); edge <= plane_.tiles(); edge += kListWarps) {
+      if (!is_open(edge - 1) && !is_open(edge)) continue;
+      const ushort2 winners = Winners(plane_, start_, count_, bounds_, min(edge * kTile, plane_.pitch - 1)).find();
+      if (lane_id() == 0) anchors()[edge] = winners;
+    }
+  }
+
+  __device__ void queue_tiles() const {
+    const int tiles = plane_.tiles();
+    const std::int64_t all = plane_.all_bands * tiles;
+    for (int t0 = 0; t0 < tiles; t0 += kListBlock) {
+      const int tile = t0 + static_cast<int>(threadIdx.x);
+      const bool open = is_open(tile);
+      bool is_long = false;
+      if (open && count_ > 0) {
+        const volatile ushort2* edges = anchors() + tile;
+        is_long = int{edges[1].y} - int{edges[0].x} >= kShortTile;
+      }
+      for (int kind = 0; kind < 2; ++kind) {
+        const bool mine = open && is_long == (kind == 1);
+        const unsigned queued = __ballot_sync(kAllLanes, mine);
+        if (!queued) continue;
+        unsigned place = 0;
+        if (lane_id() == 0) place = atomicAdd(&plane_.counters[kind], static_cast<unsigned>(__popc(queued)));
+        place = __shfl_sync(kAllLanes, place, 0) + static_cast<unsigned>(__popc(queued & lanes_before(lane_id())));
+        if (mine)
+          plane_.work[kind == 1 ? all - 1 - place : std::int64_t{place}] =
+              static_cast<std::uint32_t>(band_ * tiles + tile);
+      }
+    }
+  }
+
+  const Plane& plane_;
+  const std::int64_t band_, start_;
+  const int cells_;
+  std::uint32_t *places_, *masks_;
+  BlockBounds bounds_;
+  int count_ = 0;
+};
+
+__global__ void __launch_bounds__(kListBlock) list_columns(const __grid_constant__ Plane plane) {
+  extern __shared__ std::uint32_t list_shared[];
+  const std::int64_t band = blockIdx.x;
+  if (plane.open_bands[band]) ListBuilder(plane, band, list_shared).run();
+}
+
+}  // namespace fathom::grid::cuda
