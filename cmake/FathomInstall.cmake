@@ -32,6 +32,10 @@ if(library_type STREQUAL "STATIC_LIBRARY")
 else()
   set(FATHOM_IS_STATIC OFF)
 endif()
+set(FATHOM_HAS_CUDA OFF)
+if(CMAKE_CUDA_COMPILER)
+  set(FATHOM_HAS_CUDA ON)
+endif()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/fathom-config.cmake.in
                               ${PROJECT_BINARY_DIR}/fathom-config.cmake
                               INSTALL_DESTINATION ${fathom_package_dir}
