@@ -39,6 +39,13 @@ int multiprocessors() {
   return count;
 }
 
+std::size_t block_memory() {
+  int bytes = 0;
+  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, current_device()),
+        "looking at the device");
+  return static_cast<std::size_t>(bytes);
+}
+
 OnDevice::OnDevice(int device) : before_(current_device()), changed_(before_ != device) {
   if (changed_) check(cudaSetDevice(device), "choosing the device");
 }

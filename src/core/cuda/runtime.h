@@ -19,6 +19,8 @@ inline void check_launch(const char* kernel) { check(cudaPeekAtLastError(), kern
 
 /// Of the current device.
 int multiprocessors();
+/// Most bytes of shared memory that a block may have.
+std::size_t block_memory();
 
 /// Makes the device of some memory the calling thread's for a while.
 class OnDevice {

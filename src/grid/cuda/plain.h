@@ -18,4 +18,9 @@ std::size_t plane_scratch_bytes(const Problem& problem, const Batch& batch);
 /// @param scratch  plane_scratch_bytes() bytes, aligned to 256
 void plane_transform(const Problem& problem, const Batch& batch, std::byte* scratch, cudaStream_t stream);
 
+/// The same for volumes: three axes of at most 1024 elements.
+bool volume_serves(const Problem& problem);
+std::size_t volume_scratch_bytes(const Problem& problem, const Batch& batch);
+void volume_transform(const Problem& problem, const Batch& batch, std::byte* scratch, cudaStream_t stream);
+
 }  // namespace fathom::grid::cuda

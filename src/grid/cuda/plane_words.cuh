@@ -4,19 +4,12 @@
 // coalesced read. Cost: every element is read once, 1/4 byte is written for it.
 #pragma once
 
-#include "grid/cuda/classes.cuh"
+#include "grid/cuda/mask.cuh"
 #include "grid/cuda/plane.cuh"
 
 namespace fathom::grid::cuda {
 
 inline constexpr int kPackBlock = 128;
-
-/// What is packed.
-struct Mask {
-  Input input;
-  ElementRule rule;
-  bool flip = false;  ///< bytes: zero elements are the sites
-};
 
 /// Any layout and type. Thread = column of a band: neighbours read neighbours.
 __global__ void __launch_bounds__(kPackBlock) pack_elements(Plane plane, const __grid_constant__ Mask mask) {

@@ -136,13 +136,16 @@ struct Copies {
 };
 
 void run(const Problem& p, const Batch& batch, std::byte* scratch, cudaStream_t stream) {
-  plane_serves(p) ? plane_transform(p, batch, scratch, stream) : general_transform(p, batch, scratch, stream);
+  if (plane_serves(p)) plane_transform(p, batch, scratch, stream);
+  else if (volume_serves(p)) volume_transform(p, batch, scratch, stream);
+  else general_transform(p, batch, scratch, stream);
 }
 
 }  // namespace
 
 std::size_t scratch_bytes(const Problem& problem, const Batch& batch) {
-  return plane_serves(problem) ? plane_scratch_bytes(problem, batch) : general_scratch_bytes(problem, batch);
+  if (plane_serves(problem)) return plane_scratch_bytes(problem, batch);
+  return volume_serves(problem) ? volume_scratch_bytes(problem, batch) : general_scratch_bytes(problem, batch);
 }
 
 std::string transform(const Problem& problem, const Batch& batch, std::size_t scratch, Stream stream) {

@@ -1,0 +1,226 @@
+// The engine for volumes: Euclidean, isotropic, up to 1024 elements along an axis.
+//
+// Five kernels: words and carries along x (volume_words.cuh); the pass along z, first the tiles where sites are near
+// (volume_window.cuh), then those that this left (volume_envelope.cuh); the same along y, which writes the results. What is
+// left to do stays on the device: the host launches all and waits for nothing.
+#include <algorithm>
+
+#include "core/cuda/runtime.h"
+#include "grid/cuda/plain.h"
+#include "grid/cuda/scratch.h"
+#include "grid/cuda/volume_envelope.cuh"
+#include "grid/cuda/volume_window.cuh"
+#include "grid/cuda/volume_words.cuh"
+
+namespace fathom::grid::cuda {
+
+namespace {
+
+/// Items that are worked on together: as many as keep the scratch small beside the results.
+std::int64_t group_of(const Problem& p, const Batch& batch) {
+  constexpr std::int64_t kElements = std::int64_t{1} << 27;
+  return std::clamp<std::int64_t>(kElements / element_count(p.input.shape()), 1, batch.count());
+}
+
+/// Whether results are floats of the whole input, without anything to be done to them.
+bool is_plain_float(const Problem& p) {
+  const DistanceOutputs& out = p.outputs;
+  bool plain = out.distance.present() && out.distance.dtype() == DType::float32 && !out.squared.present() &&
+               p.unit == 1 && std::isinf(p.max_distance);
+  for (int k = 0; k < p.rank; ++k)
+    plain &= p.region_extent(k) == p.extent(k) && p.border[static_cast<std::size_t>(k)] == Border::open;
+  return plain;
+}
+
+Writing writing_of(const Problem& p, const Batch& batch) {
+  if (!is_plain_float(p)) return Writing::general;
+  bool aligned = reinterpret_cast<std::uintptr_t>(p.outputs.distance.data()) % sizeof(float2) == 0 && p.extent(2) % 2 == 0;
+  for (int k = 0; k < 2; ++k) aligned &= p.outputs.distance.strides()[k] % 2 == 0;
+  for (std::int64_t stride : batch.distance) aligned &= stride % 2 == 0;
+  return aligned ? Writing::aligned : Writing::unaligned;
+}
+
+/// Sizes, and the arrays cut from the scratch.
+Volume make_volume(const Problem& p, std::int64_t items, bool wide_beside, std::byte* base, std::size_t* bytes) {
+  Volume v;
+  v.nz = static_cast<std::int32_t>(p.extent(0));
+  v.ny = static_cast<std::int32_t>(p.extent(1));
+  v.nx = static_cast<std::int32_t>(p.extent(2));
+  v.words = (v.nx + 31) / 32;
+  v.depth = (v.nz + 31) / 32 * 32;
+  v.items = items;
+  const std::int64_t columns = items * v.words;
+  Scratch s(base);
+  v.counters = s.take<std::uint32_t>(2);
+  v.word = s.take<uint2>(columns * v.ny * v.depth);
+  v.narrow = s.take<std::uint32_t>(columns * v.nz * v.ny * 16);
+  v.kind = s.take<std::uint8_t>(columns * v.ny);
+  v.z_list = s.take<std::uint32_t>(columns * v.ny);
+  v.y_list = s.take<std::uint32_t>(columns * v.nz);
+  if (wide_beside) {
+    v.wide.data = s.take<std::uint32_t>(items * v.nz * v.ny * v.nx);
+    v.wide.z_stride = std::int64_t{v.ny} * v.nx;
+    v.wide.y_stride = v.nx;
+    v.wide.items = ItemStrides::of(Shape{items}, Strides{v.nz * v.wide.z_stride});
+  }
+  *bytes = s.bytes();
+  return v;
+}
+
+/// Launches a kernel with more shared memory than kernels have by default.
+template <class Kernel, class... Arguments>
+void launch(Kernel kernel, std::int64_t blocks, int threads, std::size_t memory, cudaStream_t stream,
+            const Arguments&... arguments) {
+  fathom::cuda::check(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(memory)),
+      "asking for shared memory");
+  kernel<<<static_cast<unsigned>(blocks), threads, memory, stream>>>(arguments...);
+  fathom::cuda::check_launch("solving volumes");
+}
+
+/// Blocks of a persistent kernel: as many as the device holds, and no more than there are jobs.
+template <class Kernel>
+std::int64_t persistent_blocks(Kernel kernel, std::int64_t jobs, int threads, std::size_t memory) {
+  int resident = 0;
+  fathom::cuda::check(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(memory)),
+      "asking for shared memory");
+  fathom::cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, memory),
+                      "asking for the occupancy");
+  return std::min<std::int64_t>(jobs, std::int64_t{std::max(resident, 1)} * fathom::cuda::multiprocessors());
+}
+
+class VolumeTransform {
+ public:
+  VolumeTransform(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* scratch,
+                  cudaStream_t stream)
+      : p_(p), batch_(batch), stream_(stream), writing_(writing_of(p, batch)) {
+    std::size_t bytes = 0;
+    volume_ = make_volume(p, items, writing_ == Writing::general, scratch, &bytes);
+    volume_.first_item = first_item;
+    emitter_ = Emitter<std::int64_t>::of(p, batch, first_item);
+    if (writing_ == Writing::general) {
+      volume_.wide_first_item = 0;
+      return;
+    }
+    volume_.distance.data = reinterpret_cast<float*>(p.outputs.distance.data());
+    volume_.distance.z_stride = p.outputs.distance.strides()[0];
+    volume_.distance.y_stride = p.outputs.distance.strides()[1];
+    volume_.distance.items = ItemStrides::of(batch.shape, batch.distance);
+    volume_.wide = {reinterpret_cast<std::uint32_t*>(volume_.distance.data), volume_.distance.z_stride,
+                    volume_.distance.y_stride, volume_.distance.items};
+    volume_.wide_first_item = first_item;
+  }
+
+  void run() const {
+    fathom::cuda::check(cudaMemsetAsync(volume_.counters, 0, 2 * sizeof(std::uint32_t), stream_), "clearing the scratch");
+    pack();
+    along_z();
+    switch (writing_) {
+      case Writing::aligned: return along_y<Writing::aligned>();
+      case Writing::unaligned: return along_y<Writing::unaligned>();
+      case Writing::general: return along_y<Writing::general>();
+    }
+  }
+
+ private:
+  std::int64_t z_tiles() const { return volume_.items * volume_.words * volume_.ny; }
+  std::int64_t y_tiles() const { return volume_.items * volume_.words * volume_.nz; }
+
+  void pack() const {
+    const Mask mask{Input::of(p_, batch_), element_rule(p_.input.dtype(), p_.sites),
+                    p_.sites.rule == Sites::Rule::zero};
+    const bool by_zero = p_.sites.rule == Sites::Rule::zero || p_.sites.rule == Sites::Rule::nonzero;
+    const std::int64_t blocks = volume_.items * volume_.ny * (volume_.depth / 32);
+    const auto kernel = by_zero && is_aligned(mask.input) ? pack_volume<Reading::vectors> : pack_volume<Reading::elements>;
+    kernel<<<static_cast<unsigned>(blocks), kVolumePackBlock, 0, stream_>>>(volume_, mask);
+    fathom::cuda::check_launch("packing sites");
+  }
+
+  /// Whether sixteen bytes can be read at once, everywhere.
+  bool is_aligned(const Input& input) const {
+    constexpr int kBytes = 16;
+    bool aligned = size_of(p_.input.dtype()) == 1 && reinterpret_cast<std::uintptr_t>(input.data) % kBytes == 0 &&
+                   volume_.nx % kBytes == 0;
+    for (int k = 0; k < 2; ++k) aligned &= input.stride[k] % kBytes == 0;
+    for (int k = 0; k < input.items.rank; ++k) aligned &= input.items.stride[k] % kBytes == 0;
+    return aligned;
+  }
+
+  void along_z() const {
+    const int n = volume_.nz;
+    if (n <= 512) launch(search_along_z<256>, z_tiles(), 256, window_memory(n), stream_, volume_);
+    else launch(search_along_z<512>, z_tiles(), 512, window_memory(n), stream_, volume_);
+    if (n <= 128) far_along_z<256, 8>();
+    else if (n <= 256) far_along_z<256, 16>();
+    else if (n <= 512) far_along_z<256, 32>();
+    else far_along_z<512, 32>();
+  }
+
+  template <int kThreads, int kChunk>
+  void far_along_z() const {
+    const auto kernel = envelope_along_z<kThreads, kChunk>;
+    const std::size_t memory = envelope_memory(volume_.nz, kChunk);
+    launch(kernel, persistent_blocks(kernel, 2 * z_tiles(), kThreads, memory), kThreads, memory, stream_, volume_);
+  }
+
+  template <Writing kWriting>
+  void along_y() const {
+    const int n = volume_.ny;
+    if (n <= 512) launch(search_along_y<256, kWriting>, y_tiles(), 256, window_memory(n), stream_, volume_, emitter_);
+    else launch(search_along_y<512, kWriting>, y_tiles(), 512, window_memory(n), stream_, volume_, emitter_);
+    if (kWriting == Writing::general) far_along_y<512, 32, Writing::general>();
+    else if (n <= 128) far_along_y<256, 8>();
+    else if (n <= 256) far_along_y<256, 16>();
+    else if (n <= 512) far_along_y<256, 32>();
+    else far_along_y<512, 32>();
+  }
+
+  /// Floats go one by one here: rows need no alignment.
+  template <int kThreads, int kChunk, Writing kWriting = Writing::unaligned>
+  void far_along_y() const {
+    const auto kernel = envelope_along_y<kThreads, kChunk, kWriting>;
+    const std::size_t memory = envelope_memory(volume_.ny, kChunk);
+    launch(kernel, persistent_blocks(kernel, 2 * y_tiles(), kThreads, memory), kThreads, memory, stream_, volume_,
+           emitter_);
+  }
+
+  const Problem& p_;
+  const Batch& batch_;
+  const cudaStream_t stream_;
+  const Writing writing_;
+  Volume volume_;
+  Emitter<std::int64_t> emitter_;
+};
+
+/// Whether a block of the current device may have the shared memory that the longest line takes.
+bool memory_serves(const Problem& p) {
+  const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
+  return std::max(window_memory(longest), envelope_memory(longest, 32)) <= fathom::cuda::block_memory();
+}
+
+}  // namespace
+
+bool volume_serves(const Problem& p) {
+  const DistanceOutputs& out = p.outputs;
+  if (p.metric != Metric::euclidean || !p.isotropic || p.signed_distance || p.sites.rule == Sites::Rule::labels ||
+      out.nearest.present() || out.coordinates.present() || p.rank != 3)
+    return false;
+  for (int k = 0; k < p.rank; ++k)
+    if (p.extent(k) > kLongestAxis || p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
+  return memory_serves(p);
+}
+
+std::size_t volume_scratch_bytes(const Problem& p, const Batch& batch) {
+  std::size_t bytes = 0;
+  make_volume(p, group_of(p, batch), !is_plain_float(p), nullptr, &bytes);
+  return bytes;
+}
+
+void volume_transform(const Problem& p, const Batch& batch, std::byte* scratch, cudaStream_t stream) {
+  const std::int64_t group = group_of(p, batch), count = batch.count();
+  for (std::int64_t item = 0; item < count; item += group)
+    VolumeTransform(p, batch, item, std::min(group, count - item), scratch, stream).run();
+}
+
+}  // namespace fathom::grid::cuda

@@ -1,0 +1,131 @@
+// What the kernels of the engine for volumes share.
+//
+// A tile is 32 neighbours along x by one whole line along z or, later, y. Distances along x follow from a word of 32 bits and
+// two carries; what the pass along z leaves is kept as squares in 16 bits, which is enough wherever sites are near. A tile
+// that does not fit, or whose search would be long, is computed in 32 bits instead and kept where the result will be, or
+// beside it if results are no floats; its rows of 16 bits are then clamped.
+#pragma once
+
+#include <cstdint>
+
+#include "grid/cuda/emit.cuh"
+#include "grid/cuda/layout.cuh"
+#include "grid/cuda/plane.cuh"
+#include "grid/cuda/roots.cuh"
+#include "grid/cuda/warp.cuh"
+
+namespace fathom::grid::cuda {
+
+inline constexpr int kLongestAxis = 1024;     ///< keys of the envelope hold a value and an index of 10 bits
+inline constexpr unsigned kNone16 = 0x8000u;  ///< no site, in 16 bits; steps up to 128, squared, do not make it wrap
+inline constexpr unsigned kNone16x2 = kNone16 * 0x10001u;
+inline constexpr unsigned kCap16 = 181;       ///< distances along x are capped: 181² < kNone16
+inline constexpr unsigned kNone32 = 0x3FFFFFFFu;
+inline constexpr unsigned kNoneInWord = 0x7000u;  ///< carries and distances along x from here on: no site
+
+enum TileKind : std::uint8_t { kNarrow, kWide, kEmpty };
+
+/// A view of the outputs' shape.
+template <class T>
+struct Placed {
+  T* data = nullptr;
+  std::int64_t z_stride = 0, y_stride = 0;
+  ItemStrides items;
+
+  __device__ T* row(std::int64_t item, std::int64_t z, std::int64_t y) const {
+    return data + items.offset(item) + z * z_stride + y * y_stride;
+  }
+};
+
+struct Volume {
+  std::int32_t nz = 1, ny = 1, nx = 1;
+  std::int32_t words = 1;  ///< of a row
+  std::int32_t depth = 0;  ///< nz, padded to a multiple of 32
+  std::int64_t items = 1;
+  std::int64_t first_item = 0;
+  std::int64_t wide_first_item = 0;  ///< the same for `wide`
+
+  uint2* word = nullptr;           ///< [items][words][ny][depth]: bits; steps from element 0 to the left, from 31 to the right
+  std::uint32_t* narrow = nullptr; ///< [items][words][nz][ny][16]: squares after the pass along z, two in a word
+  std::uint8_t* kind = nullptr;    ///< [items][words][ny]: TileKind
+  std::uint32_t* z_list = nullptr; ///< tiles left to the envelope along z
+  std::uint32_t* y_list = nullptr;
+  std::uint32_t* counters = nullptr;  ///< of both lists; cleared before the first kernel
+  Placed<std::uint32_t> wide;         ///< squares after the pass along z, of wide tiles
+  Placed<float> distance;             ///< where results are floats
+
+  /// Tiles of the pass along z are numbered as `kind` is, those along y likewise with nz in place of ny.
+  struct Tile {
+    std::int64_t item;
+    std::int32_t word, line;
+  };
+  __device__ Tile tile(std::int64_t number, std::int32_t lines) const {
+    const std::int64_t rest = number / lines;
+    return {rest / words, static_cast<std::int32_t>(rest % words), static_cast<std::int32_t>(number % lines)};
+  }
+  __device__ const uint2* word_line(const Tile& t) const {
+    return word + ((t.item * words + t.word) * ny + t.line) * depth;
+  }
+  /// Row (z, y) of the squares in 16 bits.
+  __device__ std::uint32_t* narrow_row(std::int64_t item, std::int32_t w, std::int32_t z, std::int32_t y) const {
+    return narrow + (((item * words + w) * nz + z) * ny + y) * 16;
+  }
+  __device__ const std::uint8_t* kinds(const Tile& t) const { return kind + (t.item * words + t.word) * ny; }
+};
+
+/// Distances inside a byte of sites, one per bit; 255: none.
+struct ByteDistances {
+  uint2 of[256];
+
+  constexpr ByteDistances() : of() {
+    for (unsigned byte = 0; byte < 256; ++byte) {
+      unsigned distances[2] = {0, 0};
+      for (int x = 0; x < 8; ++x) {
+        unsigned least = 255;
+        for (int k = 0; k < 8; ++k) {
+          const auto steps = static_cast<unsigned>(k < x ? x - k : k - x);
+          if ((byte >> k & 1) != 0 && steps < least) least = steps;
+        }
+        distances[x / 4] |= least << (x % 4 * 8);
+      }
+      of[byte].x = distances[0];
+      of[byte].y = distances[1];
+    }
+  }
+};
+static __constant__ ByteDistances kByteDistances;
+
+/// Bytes 0 and 1, or 2 and 3, as 16-bit numbers with their sign: 255 becomes 65535.
+template <unsigned kSelector>
+__device__ unsigned widen(unsigned bytes) {
+  unsigned result;
+  asm("prmt.b32 %0,%1,0,%2;" : "=r"(result) : "r"(bytes), "n"(kSelector));
+  return result;
+}
+
+/// Distances along x of 8 neighbours, two in a word, from the words' bits `first` … `first` + 7.
+struct EightDistances {
+  unsigned pair[4];
+  unsigned nearest_outside;
+
+  __device__ EightDistances(uint2 word, int first, const uint2* of_byte) {
+    const unsigned before = word.x & ((1u << first) - 1), behind = (word.x >> first) >> 8;
+    const unsigned left = before ? static_cast<unsigned>(first - 31 + __clz(static_cast<int>(before)))
+                                 : static_cast<unsigned>(first) + (word.y & 0xFFFFu);
+    const unsigned right = behind ? static_cast<unsigned>(__ffs(static_cast<int>(behind)))
+                                  : static_cast<unsigned>(24 - first) + (word.y >> 16);
+    const uint2 inside = of_byte[word.x >> first & 255];
+    nearest_outside = min(left, right);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const unsigned bytes = k < 2 ? inside.x : inside.y;
+      const unsigned own = k % 2 ? widen<0xB3A2>(bytes) : widen<0x9180>(bytes);
+      const unsigned from_left = static_cast<unsigned>(2 * k) | static_cast<unsigned>(2 * k + 1) << 16;
+      const unsigned from_right = static_cast<unsigned>(7 - 2 * k) | static_cast<unsigned>(6 - 2 * k) << 16;
+      pair[k] = __viaddmin_u16x2(left * 0x10001u, from_left, own);
+      pair[k] = __viaddmin_u16x2(right * 0x10001u, from_right, pair[k]);
+    }
+  }
+};
+
+}  // namespace fathom::grid::cuda

@@ -1,0 +1,269 @@
+// The passes along z and y where sites are far: the lower envelope of 16 lines at once, in 32 bits.
+//
+// A candidate i with value g is kept as the key (g + i²) · 2¹⁰ + i. At x its value is the key less 2xi · 2¹⁰, plus x²: one
+// multiply and add per evaluation, and the winner's index comes along. As the winner never moves backwards when x grows, the
+// winners at two places bound those between: first at every 64th row, from all candidates; then at every 8th; then at all.
+//
+// Work mapping: persistent blocks take halves of the tiles that the search left. A unit of 16 lanes, lane = line, takes
+// kChunk rows into registers. Phase 1: a row stays if it beats the running candidate of its left or of its right; one that
+// does neither is nowhere the best. Phase 2: the kept rows of each line move together. Phases 3 to 5: the three stages.
+//
+// Source: the monotone-matrix search of Aggarwal et al. 1987, in place of the intersections of Felzenszwalb & Huttenlocher
+// 2012, so that nothing is decided by a quotient. Cost: some 50 operations per element.
+#pragma once
+
+#include <type_traits>
+
+#include "grid/cuda/volume_window.cuh"
+
+namespace fathom::grid::cuda {
+
+inline constexpr unsigned kKeyBias = 1u << 20;  ///< keeps g + i² − 2xi from falling below 0
+inline constexpr unsigned kKeyIndex = 1023;
+inline constexpr unsigned kNoKey = 0xFFFFFFFFu;
+inline constexpr int kCoarse = 64, kFine = 8;  ///< rows between anchors
+
+inline __host__ __device__ int coarse_steps(int rows) { return (rows + kCoarse - 1) / kCoarse; }
+
+/// Bytes of dynamic shared memory.
+inline std::size_t envelope_memory(int rows, int chunk) {
+  const int anchors = coarse_steps(rows) * (kCoarse / kFine) + 1, chunks = (rows + chunk - 1) / chunk;
+  return (static_cast<std::size_t>(row_groups(rows) * 8 + chunk) + static_cast<std::size_t>(anchors) +
+          2 * static_cast<std::size_t>(chunks)) *
+         16 * sizeof(unsigned);
+}
+
+template <int kThreads, int kChunk>
+class Envelope {
+ public:
+  static constexpr int kUnits = kThreads / 16;
+
+  __device__ Envelope(unsigned* memory, int rows)
+      : keys(memory),
+        anchors_(memory + (row_groups(rows) * 8 + kChunk) * 16),
+        masks_(anchors_ + (coarse_steps(rows) * (kCoarse / kFine) + 1) * 16),
+        places_(masks_ + chunks_of(rows) * 16),
+        n_(rows),
+        lane_(static_cast<int>(threadIdx.x) % 16),
+        unit_(static_cast<int>(threadIdx.x) / 16) {}
+
+  /// @param load   fills a chunk's values: load(values, first row, line)
+  /// @param store  takes results: store(row, line, value)
+  template <class Load, class Store>
+  __device__ void run(Load&& load, Store&& store) {
+    keep_candidates(load);
+    find_coarse_anchors();
+    __syncthreads();
+    find_fine_anchors();
+    __syncthreads();
+    for (int q = unit_; q < row_groups(n_); q += kUnits) {
+      unsigned best[9];
+      if (count_ > 0) scan<8, 1>(q * 8, place_of(anchor(q)), place_of(anchor(q + 1)), 1, best);
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        const int x = q * 8 + j;
+        if (x < n_) store(x, lane_, count_ > 0 ? (best[j] >> 10) + static_cast<unsigned>(x * x) - kKeyBias : kNone32);
+      }
+    }
+    __syncthreads();
+  }
+
+  unsigned* keys;  ///< [candidates][16]; before, free for the loader
+
+ private:
+  static __device__ int chunks_of(int rows) { return (rows + kChunk - 1) / kChunk; }
+  __device__ unsigned& anchor(int fine) const { return anchors_[fine * 16 + lane_]; }
+
+  template <class Load>
+  __device__ void keep_candidates(Load&& load) {
+    const int chunks = chunks_of(n_);
+    const bool active = unit_ < chunks;
+    unsigned value[kChunk], mask = 0;
+    if (active) {
+      load(value, unit_ * kChunk, lane_);
+      mask = better_than_left(value) | better_than_right(value);
+      places_[unit_ * 16 + lane_] = static_cast<unsigned>(__popc(mask));
+      masks_[unit_ * 16 + lane_] = mask;
+    }
+    for (int i = static_cast<int>(threadIdx.x); i < (coarse_steps(n_) * (kCoarse / kFine) + 1) * 16; i += kThreads)
+      anchors_[i] = kNoKey;
+    __syncthreads();
+    count_ = 0;
+    int first = 0;
+    for (int k = 0; k < chunks; ++k) {
+      if (k == unit_) first = count_;
+      count_ += static_cast<int>(places_[k * 16 + lane_]);
+    }
+    if (active) {
+      unsigned* to = keys + first * 16 + lane_;
+#pragma unroll
+      for (int r = 0; r < kChunk; ++r) {
+        if (!(mask >> r & 1)) continue;
+        const auto i = static_cast<unsigned>(unit_ * kChunk + r);
+        *to = (value[r] + i * i + kKeyBias) << 10 | i;
+        to += 16;
+      }
+    }
+    __syncthreads();
+    if (active) places_[unit_ * 16 + lane_] = static_cast<unsigned>(first);
+    __syncthreads();
+  }
+
+  /// The parabola of the last kept row, one row on at a time.
+  struct Running {
+    unsigned value = kNone32 - 4096, step = 0;
+    __device__ bool is_beaten_by(unsigned other) {
+      value += step;
+      step += 2;
+      if (other >= value) return false;
+      value = other;
+      step = 1;
+      return true;
+    }
+  };
+  static __device__ unsigned better_than_left(const unsigned* value) {
+    unsigned mask = 0;
+    Running running;
+#pragma unroll
+    for (int r = 0; r < kChunk; ++r)
+      if (running.is_beaten_by(value[r])) mask |= 1u << r;
+    return mask;
+  }
+  static __device__ unsigned better_than_right(const unsigned* value) {
+    unsigned mask = 0;
+    Running running;
+#pragma unroll
+    for (int r = kChunk - 1; r >= 0; --r)
+      if (running.is_beaten_by(value[r])) mask |= 1u << r;
+    return mask;
+  }
+
+  /// best[j] = least key at x0 + j·kStep among the candidates first, first + step, … ≤ last.
+  template <int kCount, int kStep>
+  __device__ void scan(int x0, int first, int last, int step, unsigned* best) const {
+    unsigned slope[kCount];
+#pragma unroll
+    for (int j = 0; j < kCount; ++j) {
+      best[j] = kNoKey;
+      slope[j] = 0u - (static_cast<unsigned>(x0 + j * kStep) << 11);
+    }
+    const int end = last * 16 + lane_;
+    for (int p = first * 16 + lane_; p <= end; p += 32 * step) {
+      const unsigned a = keys[p], b = keys[min(p + 16 * step, end)], i = a & kKeyIndex, k = b & kKeyIndex;
+#pragma unroll
+      for (int j = 0; j < kCount; ++j) best[j] = __vimin3_u32(best[j], a + i * slope[j], b + k * slope[j]);
+    }
+  }
+
+  /// Place among the candidates of a key's index.
+  __device__ int place_of(unsigned key) const {
+    const auto i = static_cast<int>(key & kKeyIndex), chunk = i / kChunk;
+    return static_cast<int>(places_[chunk * 16 + lane_]) + __popc(masks_[chunk * 16 + lane_] & lanes_before(i % kChunk));
+  }
+
+  /// The units share the candidates.
+  __device__ void find_coarse_anchors() {
+    if (unit_ >= count_) return;
+    const int anchors = coarse_steps(n_) + 1;
+    for (int s = 0; s < anchors; s += 9) {
+      unsigned best[9];
+      scan<9, kCoarse>(s * kCoarse, unit_, count_ - 1, kUnits, best);
+#pragma unroll
+      for (int j = 0; j < 9; ++j)
+        if (s + j < anchors) atomicMin(&anchor((s + j) * (kCoarse / kFine)), best[j]);
+    }
+  }
+
+  /// The units share the intervals and, where there are more units, the candidates of each.
+  __device__ void find_fine_anchors() {
+    const int intervals = coarse_steps(n_);
+    int shift = 0;
+    while (intervals << (shift + 1) <= kUnits) ++shift;
+    for (int id = unit_; id < intervals << shift; id += kUnits) {
+      const int k = id >> shift, part = id & ((1 << shift) - 1);
+      if (count_ == 0) continue;
+      const int first = place_of(anchor(k * 8)) + part, last = place_of(anchor(k * 8 + 8));
+      if (first > last) continue;
+      unsigned best[9];
+      scan<7, kFine>(k * kCoarse + kFine, first, last, 1 << shift, best);
+#pragma unroll
+      for (int j = 0; j < 7; ++j) atomicMin(&anchor(k * 8 + 1 + j), best[j]);
+    }
+  }
+
+  unsigned *anchors_, *masks_, *places_;
+  const int n_, lane_, unit_;
+  int count_ = 0;
+};
+
+template <int kThreads, int kChunk>
+__global__ void __launch_bounds__(kThreads, 1024 / kThreads) envelope_along_z(const __grid_constant__ Volume v) {
+  extern __shared__ uint4 envelope_shared[];
+  __shared__ uint2 of_byte[256];
+  auto* memory = reinterpret_cast<unsigned*>(envelope_shared);
+  auto* distances = reinterpret_cast<std::uint16_t*>(memory);
+  const int t = static_cast<int>(threadIdx.x), n = v.nz;
+  const unsigned count = v.counters[0] * 2;
+  if (blockIdx.x >= count) return;
+  for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
+  for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
+    const Volume::Tile tile = v.tile(v.z_list[job / 2], v.ny);
+    const int half = static_cast<int>(job % 2) * 16;
+    const uint2* line = v.word_line(tile);
+    __syncthreads();
+    // A row more per chunk, so that units meet different banks.
+#pragma unroll 2
+    for (int r = t / 2; r < n; r += kThreads / 2) {
+      const EightDistances eight(__ldg(line + r), half + t % 2 * 8, of_byte);
+      envelope_shared[(r + r / kChunk) * 2 + t % 2] = make_uint4(eight.pair[0], eight.pair[1], eight.pair[2], eight.pair[3]);
+    }
+    __syncthreads();
+    const auto load = [&](unsigned* value, int first, int lane) {
+#pragma unroll
+      for (int r = 0; r < kChunk; ++r) {
+        value[r] = kNone32;
+        if (first + r >= n) continue;
+        const unsigned steps = distances[(first + first / kChunk + r) * 16 + lane];
+        if (steps < kNoneInWord) value[r] = steps * steps;
+      }
+    };
+    const int x0 = tile.word * 32 + half;
+    const auto store = [&](int z, int lane, unsigned value) {
+      if (x0 + lane < v.nx) v.wide.row(v.wide_first_item + tile.item, z, tile.line)[x0 + lane] = value;
+      auto* narrow = reinterpret_cast<std::uint16_t*>(v.narrow_row(tile.item, tile.word, z, tile.line));
+      narrow[half + lane] = static_cast<std::uint16_t>(min(value, kNone16));
+    };
+    Envelope<kThreads, kChunk>(memory, n).run(load, store);
+  }
+}
+
+template <int kThreads, int kChunk, Writing kWriting>
+__global__ void __launch_bounds__(kThreads, 1024 / kThreads)
+    envelope_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
+  extern __shared__ uint4 envelope_shared[];
+  const int n = v.ny;
+  const unsigned count = v.counters[1] * 2;
+  for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
+    const Volume::Tile tile = v.tile(v.y_list[job / 2], v.nz);
+    const int half = static_cast<int>(job % 2) * 16, x0 = tile.word * 32 + half;
+    const std::uint8_t* kinds = v.kinds(tile);
+    const auto* narrow = reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) + half;
+    const auto load = [&](unsigned* value, int first, int lane) {
+#pragma unroll
+      for (int r = 0; r < kChunk; ++r) {
+        const int y = first + r;
+        value[r] = kNone32;
+        if (y >= n) continue;
+        const std::uint8_t kind = kinds[y];
+        if (kind == kNarrow) value[r] = narrow[y * 32 + lane];
+        else if (kind == kWide && x0 + lane < v.nx)
+          value[r] = v.wide.row(v.wide_first_item + tile.item, tile.line, y)[x0 + lane];
+      }
+    };
+    const VolumeWriter<kWriting> writer(v, emitter, tile);
+    const auto store = [&](int y, int lane, unsigned value) { writer.write_one(y, x0 + lane, value); };
+    Envelope<kThreads, kChunk>(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
+  }
+}
+
+}  // namespace fathom::grid::cuda

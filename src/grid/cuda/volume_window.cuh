@@ -1,0 +1,323 @@
+// The passes along z and y where sites are near: an outwards search in 16-bit arithmetic on two lines at once.
+//
+// Work mapping: block = tile. Phase 1: its squares go to shared memory, row by row, 16 words for 32 lines; odd groups of
+// eight rows swap even and odd rows, so that the two halves of a warp, which work on neighbouring groups, meet different
+// banks. Phase 2, half warp = 8 rows, lane = two lines: the rows around slide through registers, one step outwards at a time
+// on both sides, until all values of the warp are at most the square of the next step. A tile whose search would be long is
+// left to the envelope (volume_envelope.cuh), by a list; the two are kernels of their own because the envelope needs three
+// times the registers.
+//
+// Source: separable passes (Hirata 1996); departs by searching outwards with an exact stop in place of an envelope.
+// Cost: one operation per element and step.
+#pragma once
+
+#include "grid/cuda/volume.cuh"
+
+namespace fathom::grid::cuda {
+
+inline constexpr int kResidentThreads = 1280;  ///< per multiprocessor: 48 registers, no spills
+inline constexpr int kMostSteps = 128;         ///< of a search
+inline constexpr int kUsualSteps = 32;         ///< that a tile may need on average
+
+inline __host__ __device__ int row_groups(int rows) { return (rows + 7) / 8; }
+/// Bytes of dynamic shared memory: the rows, and a group of rows without sites.
+inline std::size_t window_memory(int rows) { return static_cast<std::size_t>(row_groups(rows) + 1) * 8 * 64; }
+
+/// The tile in shared memory.
+class WindowRows {
+ public:
+  __device__ WindowRows(unsigned* memory, int rows) : memory_(memory), groups(row_groups(rows)) {}
+
+  /// Four words of a row: `quarter` of the 16.
+  __device__ void put(int row, int quarter, uint4 words) {
+    reinterpret_cast<uint4*>(memory_)[(row * 4 + quarter) ^ ((row & 8) >> 1)] = words;
+  }
+  /// Rows behind the last, and the group that stands for all outside.
+  __device__ void pad(int rows) {
+    const uint4 none = make_uint4(kNone16x2, kNone16x2, kNone16x2, kNone16x2);
+    for (int i = rows * 4 + static_cast<int>(threadIdx.x); i < (groups + 1) * 32; i += static_cast<int>(blockDim.x))
+      put(i / 4, i % 4, none);
+  }
+  /// A group's rows for a lane: even rows from one address, odd rows from the other.
+  struct Group {
+    const unsigned *even, *odd;
+    __device__ unsigned operator[](int j) const { return (j % 2 ? odd : even)[j * 16]; }
+  };
+  __device__ Group group(int q, int lane) const {
+    const unsigned place = min(static_cast<unsigned>(q), static_cast<unsigned>(groups));  // −1 and below: outside
+    const auto swap = static_cast<int>((place & 1) * 16);
+    const unsigned* first = memory_ + place * 128 + lane;
+    return {first + swap, first - swap};
+  }
+
+ private:
+  unsigned* memory_;
+
+ public:
+  const int groups;
+};
+
+/// Eight rows of two lines.
+class Window {
+ public:
+  __device__ Window(const WindowRows& rows, int group, int lane) : rows_(rows), group_(group), lane_(lane) {
+    const auto own = rows.group(group, lane);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) best[j] = before_[j] = behind_[j] = own[j];
+  }
+
+  /// @param work  of the block: what its warps have charged so far. @returns whether the warp's rows are settled
+  __device__ bool search(int* work, int budget) {
+    if (settled(1)) return true;
+    unsigned square = 0;  // of the steps, twice
+    for (int m = 0;; ++m) {
+      const auto left = rows_.group(group_ - 1 - m, lane_), right = rows_.group(group_ + 1 + m, lane_);
+#pragma unroll
+      for (int s = 1; s <= 8; ++s) {
+        const int steps = 8 * m + s;
+        square += static_cast<unsigned>(2 * steps - 1) * 0x10001u;
+        behind_[s - 1] = right[s - 1];
+        before_[8 - s] = left[8 - s];
+#pragma unroll
+        for (int j = 0; j < 8; ++j) best[j] = __viaddmin_u16x2(behind_[(j + s) & 7], square, best[j]);
+#pragma unroll
+        for (int j = 0; j < 8; ++j) best[j] = __viaddmin_u16x2(before_[(j - s) & 7], square, best[j]);
+        const bool look = s == 4 || s == 8 || (m == 0 && (s <= 3 || s == 6));
+        if (look && settled(static_cast<unsigned>((steps + 1) * (steps + 1)))) return true;
+      }
+      if (m >= 1 && !may_go_on(m, work, budget)) return false;
+    }
+  }
+
+  unsigned best[8];
+
+ private:
+  __device__ unsigned largest() const {
+    const unsigned a = __vimax3_u16x2(best[0], best[1], best[2]), b = __vimax3_u16x2(best[3], best[4], best[5]);
+    const unsigned both = __vimax3_u16x2(a, b, __vmaxu2(best[6], best[7]));
+    return max(both & 0xFFFFu, both >> 16);
+  }
+  __device__ bool settled(unsigned square) const { return !__any_sync(kAllLanes, largest() > square); }
+
+  /// Charges eight steps to the block; after the first sixteen, lanes that are still far from done foretell many more.
+  __device__ bool may_go_on(int m, int* work, int budget) const {
+    int charge = 1;
+    if (m == 1) {
+      const unsigned most = largest();
+      if (__popc(__ballot_sync(kAllLanes, most > 48u * 48u)) > 16) charge += 10;
+      if (__popc(__ballot_sync(kAllLanes, most > 120u * 120u)) > 16) charge += 90;
+    }
+    int spent = 0;
+    if (lane_id() == 0) spent = atomicAdd(work, charge);
+    spent = __shfl_sync(kAllLanes, spent, 0) + charge;
+    if (8 * m + 8 < kMostSteps && spent <= budget) return true;
+    if (lane_id() == 0) atomicAdd(work, 1 << 24);  // for the other warps
+    return false;
+  }
+
+  const WindowRows& rows_;
+  const int group_, lane_;
+  unsigned before_[8], behind_[8];
+};
+
+/// Sum over the block; `total` must be 0 before and is shared.
+__device__ inline void add_over_block(int value, int* total) {
+  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(kAllLanes, value, step);
+  if (lane_id() == 0 && value) atomicAdd(total, value);
+}
+
+/// Leaves a tile to the envelope. By one thread.
+__device__ inline void enlist(std::uint32_t* list, std::uint32_t* count, std::int64_t tile) {
+  list[atomicAdd(count, 1u)] = static_cast<std::uint32_t>(tile);
+}
+
+/// Groups of a warp lie side by side; all lanes take part in the search, also those beyond the last group.
+__device__ inline int budget_of(int rows) { return max(row_groups(rows) / 2 * kUsualSteps / 8, 2); }
+
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads) search_along_z(const __grid_constant__ Volume v) {
+  extern __shared__ uint4 window_shared[];
+  __shared__ int work, near_rows;
+  __shared__ uint2 of_byte[256];
+  const int t = static_cast<int>(threadIdx.x), n = v.nz;
+  const Volume::Tile tile = v.tile(blockIdx.x, v.ny);
+  const uint2* line = v.word_line(tile);
+  WindowRows rows(reinterpret_cast<unsigned*>(window_shared), n);
+  if (t == 0) work = near_rows = 0;
+  for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
+  rows.pad(n);
+  __syncthreads();
+  bool any = false;
+  int near = 0;
+  const int first = t % 4 * 8;
+#pragma unroll 4
+  for (int r = t / 4; r < n; r += kThreads / 4) {
+    const uint2 word = __ldg(line + r);
+    const EightDistances distances(word, first, of_byte);
+    any |= word.x != 0 || word.y != kNoneInWord * 0x10001u;
+    near += (word.x >> first & 255) != 0 || distances.nearest_outside < 64;
+    uint4 squares;
+    unsigned* out = &squares.x;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const unsigned capped = __vminu2(distances.pair[k], kCap16 * 0x10001u), low = capped & 0xFFFFu, high = capped >> 16;
+      out[k] = low * low + (high * high << 16);
+    }
+    rows.put(r, t % 4, squares);
+  }
+  add_over_block(near, &near_rows);
+  if (!__syncthreads_or(any)) {
+    if (t == 0) v.kind[blockIdx.x] = kEmpty;
+    return;
+  }
+  // With sites near fewer than 1/32 of the rows, searches would be long.
+  bool failed = near_rows * 8 < n;
+  const int lane = t % 16;
+  std::uint32_t* narrow = v.narrow_row(tile.item, tile.word, 0, tile.line) + lane;
+  const std::int64_t step = std::int64_t{v.ny} * 16;
+  if (!failed)
+    for (int q0 = t / 32 * 2; q0 < rows.groups; q0 += kThreads / 16) {
+      const int q = q0 + lane_id() / 16;
+      Window window(rows, min(q, rows.groups - 1), lane);
+      if (!window.search(&work, budget_of(n))) {
+        failed = true;
+        break;
+      }
+      std::uint32_t* to = narrow + q * 8 * step;
+#pragma unroll
+      for (int j = 0; j < 8; ++j, to += step)
+        if (q * 8 + j < n) *to = window.best[j];
+    }
+  failed = __syncthreads_or(failed);
+  if (t != 0) return;
+  v.kind[blockIdx.x] = failed ? kWide : kNarrow;
+  if (failed) enlist(v.z_list, v.counters, blockIdx.x);
+}
+
+/// Float distances of two neighbours of a row, or whatever else is asked for.
+template <Writing kWriting>
+struct VolumeWriter {
+  const Volume& v;
+  const Emitter<std::int64_t>& emitter;
+  const Volume::Tile& tile;  ///< along y: line = z
+  float* rows;               ///< first element of the tile's first row
+
+  __device__ VolumeWriter(const Volume& volume, const Emitter<std::int64_t>& e, const Volume::Tile& t)
+      : v(volume), emitter(e), tile(t) {
+    if constexpr (kWriting != Writing::general) rows = v.distance.row(v.first_item + t.item, t.line, 0) + t.word * 32;
+  }
+
+  /// @param squares  of columns 2·lane and 2·lane + 1 of the tile, lane < 16; both halves of the warp take part
+  __device__ void write_pair(int y, bool there, unsigned squares) const {
+    const int lane = lane_id() % 16, x = tile.word * 32 + 2 * lane;
+    if constexpr (kWriting == Writing::general) {
+      for (int k = 0; k < 2 && there; ++k)
+        if (x + k < v.nx) write_volume(y, x + k, squares >> (16 * k) & 0xFFFFu);
+      return;
+    }
+    // Below 2²³ integers are the last bits of floats.
+    const float a = small_root(__uint_as_float(__byte_perm(squares, 0x4B000000u, 0x7610)) - 8388608.0f);
+    const float b = small_root(__uint_as_float(__byte_perm(squares, 0x4B000000u, 0x7632)) - 8388608.0f);
+    float* row = rows + y * v.distance.y_stride;
+    if constexpr (kWriting == Writing::aligned) {
+      if (there && x < v.nx) __stcs(reinterpret_cast<float2*>(row) + lane, make_float2(a, b));
+    } else {
+      const int half = lane_id() & 16;
+#pragma unroll
+      for (int k = 0; k < 2; ++k) {  // neighbouring lanes write neighbours
+        const int from = half + 8 * k + lane / 2;
+        const float even = __shfl_sync(kAllLanes, a, from), odd = __shfl_sync(kAllLanes, b, from);
+        const int at = 16 * k + lane;
+        if (there && tile.word * 32 + at < v.nx) __stcs(row + at, lane % 2 ? odd : even);
+      }
+    }
+  }
+
+  __device__ void write_one(int y, int x, unsigned square) const {
+    if (x >= v.nx) return;
+    if constexpr (kWriting == Writing::general) write_volume(y, x, square);
+    else
+      rows[y * v.distance.y_stride + x - tile.word * 32] =
+          square >= kNone32 ? __int_as_float(0x7F800000) : root_of(square);
+  }
+
+ private:
+  __device__ void write_volume(int y, int x, unsigned square) const {
+    emit_voxel(emitter, tile.item, tile.line, y, x, square >= kNone32 ? no_value<std::int64_t>() : std::int64_t{square});
+  }
+  static __device__ __noinline__ void emit_voxel(const Emitter<std::int64_t>& emitter, std::int64_t item, std::int64_t z,
+                                                 std::int64_t y, std::int64_t x, std::int64_t d2) {
+    const std::int64_t at[kMaxSpaceRank] = {z, y, x};
+    if (emitter.in_region(at)) emitter.emit(item, at, d2, -1);
+  }
+};
+
+template <int kThreads, Writing kWriting>
+__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+    search_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
+  extern __shared__ uint4 window_shared[];
+  __shared__ int work, near_rows, wide_rows;
+  const int t = static_cast<int>(threadIdx.x), n = v.ny, lane = t % 16;
+  const Volume::Tile tile = v.tile(blockIdx.x, v.nz);
+  const std::uint8_t* kinds = v.kinds(tile);
+  if (t == 0) work = near_rows = wide_rows = 0;
+  __syncthreads();
+  int wide = 0;
+  for (int r = t; r < n; r += kThreads) wide += kinds[r] == kWide;
+  add_over_block(wide, &wide_rows);
+  __syncthreads();
+  if (wide_rows * 2 > n) {  // mostly far
+    if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
+    return;
+  }
+  const VolumeWriter<kWriting> writer(v, emitter, tile);
+  WindowRows rows(reinterpret_cast<unsigned*>(window_shared), n);
+  rows.pad(n);
+  const auto* squares = reinterpret_cast<const uint4*>(v.narrow_row(tile.item, tile.word, tile.line, 0));
+  bool any = false;
+  int near = 0;
+#pragma unroll 4
+  for (int i = t; i < n * 4; i += kThreads) {
+    uint4 four = make_uint4(kNone16x2, kNone16x2, kNone16x2, kNone16x2);
+    if (kinds[i / 4] != kEmpty) {
+      four = __ldcs(squares + i);
+      any = true;
+    }
+    const unsigned least = __vminu2(__vminu2(four.x, four.y), __vminu2(four.z, four.w));
+    near += min(least & 0xFFFFu, least >> 16) < 64u * 64u;
+    rows.put(i / 4, i % 4, four);
+  }
+  add_over_block(near, &near_rows);
+  if (!__syncthreads_or(any)) {
+    for (int i = t; i < n * 32; i += kThreads) writer.write_one(i / 32, tile.word * 32 + i % 32, kNone32);
+    return;
+  }
+  if (near_rows * 8 < n) {
+    if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
+    return;
+  }
+  // Wide rows are kept where the result goes: with some about, a first round writes nothing, so that the envelope still
+  // finds them if the search fails.
+  for (int dry = wide_rows > 0; dry >= 0; --dry) {
+    bool failed = false;
+    for (int q0 = t / 32 * 2; q0 < rows.groups; q0 += kThreads / 16) {
+      const int q = q0 + lane_id() / 16;
+      Window window(rows, min(q, rows.groups - 1), lane);
+      if (!window.search(&work, dry ? max(budget_of(n) / 4, 2) : budget_of(n))) {
+        failed = true;
+        break;
+      }
+      if (dry) continue;
+#pragma unroll
+      for (int j = 0; j < 8; ++j) writer.write_pair(q * 8 + j, q * 8 + j < n, window.best[j]);
+    }
+    if (__syncthreads_or(failed)) {
+      if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
+      return;
+    }
+    if (t == 0) work = 0;
+    __syncthreads();
+  }
+}
+
+}  // namespace fathom::grid::cuda
