@@ -1,0 +1,14 @@
+"""Layers with the names, signatures, dtypes and conventions of other libraries: change one import line.
+
+===========================  =======================================================================================
+Layer                        Stands in for
+===========================  =======================================================================================
+``fathom.compat.scipy``      ``distance_transform_edt``, ``_cdt``, ``_bf`` of ``scipy.ndimage``
+``fathom.compat.cupyx``      ``distance_transform_edt`` of ``cupyx.scipy.ndimage`` and of cuCIM
+``fathom.compat.edt``        ``edt``, ``edtsq``, ``sdf``, ``sdfsq`` and the rest of ``edt``
+``fathom.compat.cv2``        ``distanceTransform``, ``distanceTransformWithLabels`` of OpenCV
+``fathom.compat.skimage``    ``isotropic_*`` of ``skimage.morphology``, ``expand_labels`` of ``skimage.segmentation``
+===========================  =======================================================================================
+
+None of them imports the library that it stands in for. Each module says what differs from its peer, and why.
+"""
