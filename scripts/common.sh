@@ -65,7 +65,18 @@ prepare_python() {
   python3 -m venv .venv || die "could not make .venv; is python3-venv installed?"
   .venv/bin/python -m pip install --quiet --disable-pip-version-check -r scripts/requirements.txt ||
     die "could not install what scripts/requirements.txt lists"
+  fetch_source "$(grep '^edt==' scripts/requirements.txt)"
   cp scripts/requirements.txt "$stamp"
+}
+
+# fetch_source PACKAGE==VERSION: unpacks the source of a Python package, whose own tests are not installed with it, into
+# .venv/peers. Without it those tests are skipped.
+fetch_source() {
+  mkdir -p .venv/peers
+  if ! { .venv/bin/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary "${1%%=*}" \
+    --dest .venv/peers "$1" && tar -xzf .venv/peers/"${1/==/-}".tar.gz -C .venv/peers; }; then
+    say "Could not fetch the source of $1: its own tests will be skipped"
+  fi
 }
 
 # How many compilers fit: one per processor, and about 1.5 GB of memory for each.
