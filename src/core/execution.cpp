@@ -12,7 +12,7 @@
 namespace fathom {
 
 bool is_supported(InstructionSet instruction_set) {
-  const auto targets = hwy::SupportedTargets();
+  static const auto targets = hwy::SupportedTargets();  // asks the processor anew each time, which takes microseconds
   switch (instruction_set) {
     case InstructionSet::automatic:
     case InstructionSet::baseline: return true;
