@@ -8,6 +8,7 @@
 #include "grid/batch.h"
 #include "grid/cpu/border_clamp.h"
 #include "grid/cpu/general.h"
+#include "grid/cpu/items.h"
 #include "grid/cpu/plain.h"
 #include "grid/problem.h"
 
@@ -23,7 +24,8 @@ struct Plan {
   Backend backend = Backend::cpu;
   bool plain = false;  ///< the fast engine serves, with borders of sites added at the end
   InstructionSet instruction_set = InstructionSet::baseline;
-  int threads = 1;
+  cpu::Crew crew = {};
+  std::size_t item_scratch = 0;  ///< of each item at work
   std::size_t scratch_bytes = 0;
 };
 
@@ -39,17 +41,24 @@ void check_limit(const Execution& execution, std::size_t needed) {
                           " bytes is too small; the smallest that works here is " + std::to_string(needed) + " bytes");
 }
 
-std::size_t scratch_for(const Problem& p, const Plan& plan, int threads) {
-  return plan.plain ? cpu::plain_scratch_bytes(cpu::without_site_borders(p), plan.instruction_set, threads)
-                    : cpu::general_scratch_bytes(p, plan.instruction_set, threads);
+void size_scratch(const Problem& p, Plan& plan) {
+  constexpr std::size_t kAlignment = 64;
+  const std::size_t bytes =
+      plan.plain ? cpu::plain_scratch_bytes(cpu::without_site_borders(p), plan.instruction_set, plan.crew.threads_each)
+                 : cpu::general_scratch_bytes(p, plan.instruction_set, plan.crew.threads_each);
+  const auto at_once = static_cast<std::size_t>(plan.crew.items_at_once);
+  plan.item_scratch = at_once > 1 ? (bytes + kAlignment - 1) / kAlignment * kAlignment : bytes;
+  plan.scratch_bytes = plan.item_scratch * at_once;
 }
 
 /// Threads cost scratch: the most that fit the caller's limit.
 void fit_scratch(const Problem& p, const Execution& execution, Plan& plan) {
-  plan.scratch_bytes = scratch_for(p, plan, plan.threads);
+  size_scratch(p, plan);
   if (!execution.scratch_limit) return;
-  while (plan.scratch_bytes > *execution.scratch_limit && plan.threads > 1)
-    plan.scratch_bytes = scratch_for(p, plan, --plan.threads);
+  while (plan.scratch_bytes > *execution.scratch_limit && plan.crew.threads() > 1) {
+    plan.crew = cpu::smaller(plan.crew);
+    size_scratch(p, plan);
+  }
   check_limit(execution, plan.scratch_bytes);
 }
 
@@ -105,33 +114,30 @@ Plan make_plan(const Problem& p, const Batch& batch, const Execution& execution)
   const InstructionSet instruction_set = resolve(execution.instruction_set);
   if (choose_device(p, batch, execution)) return make_device_plan(p, batch, execution);
   Plan plan{.instruction_set = instruction_set};
-  plan.threads = execution.threads > 0 ? execution.threads : available_threads();
+  const int threads = execution.threads > 0 ? execution.threads : available_threads();
+  plan.crew = {1, threads};
   if (nothing_to_do(p, batch)) return plan;
+  plan.crew = cpu::divide(threads, batch.count(), element_count(p.input.shape()));
   plan.plain = cpu::plain_serves(cpu::without_site_borders(p));
   fit_scratch(p, execution, plan);
   return plan;
 }
 
 void run_item(const Problem& p, const Plan& plan, std::byte* scratch, const Execution& execution) {
-  if (!plan.plain) return cpu::general_transform(p, plan.instruction_set, plan.threads, scratch, execution);
-  cpu::plain_transform(cpu::without_site_borders(p), plan.instruction_set, plan.threads, scratch, execution);
-  if (cpu::has_site_border(p)) cpu::clamp_to_border(p, plan.threads);
+  const int threads = plan.crew.threads_each;
+  if (!plan.plain) return cpu::general_transform(p, plan.instruction_set, threads, scratch, execution);
+  cpu::plain_transform(cpu::without_site_borders(p), plan.instruction_set, threads, scratch, execution);
+  if (cpu::has_site_border(p)) cpu::clamp_to_border(p, threads);
 }
 
-/// Item after item, each with all threads.
 void run_on_cpu(const Problem& first, const Batch& batch, const Plan& plan, const Execution& execution) {
   Workspace own;
   Workspace& workspace = execution.workspace ? *execution.workspace : own;
   std::byte* scratch = workspace.reserve(plan.scratch_bytes);
-  const std::int64_t count = batch.count();
-  Execution part = execution;
-  for (std::int64_t item = 0; item < count; ++item) {
-    if (execution.progress && count > 1)
-      part.progress = [&](double share) {
-        execution.progress((static_cast<double>(item) + share) / static_cast<double>(count));
-      };
-    run_item(item_of(first, batch, item), plan, scratch, part);
-  }
+  if (batch.count() == 1) return run_item(first, plan, scratch, execution);
+  cpu::each_item(plan.crew, batch.count(), execution, [&](int place, std::int64_t item, const Execution& part) {
+    run_item(item_of(first, batch, item), plan, scratch + static_cast<std::size_t>(place) * plan.item_scratch, part);
+  });
 }
 
 }  // namespace
@@ -161,7 +167,7 @@ DistanceReport distance_transform(const AnyConstView& input, const DistanceOptio
   if (plan.backend == Backend::cuda) device = run_on_device(problem, items.batch);
   else if (!nothing_to_do(problem, items.batch)) run_on_cpu(problem, items.batch, plan, execution);
   if (execution.progress) execution.progress(1);
-  return {plan.backend, plan.instruction_set, plan.threads, plan.scratch_bytes, device};
+  return {plan.backend, plan.instruction_set, plan.crew.threads(), plan.scratch_bytes, device};
 }
 
 Array distance_transform(const AnyConstView& input, const DistanceOptions& options, DType dtype) {

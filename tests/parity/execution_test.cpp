@@ -25,7 +25,9 @@ std::vector<std::pair<Shape, DistanceOptions>> problems() {
           {{60, 70, 80}, {.spacing = {1, 2, 3}}},
           {{60, 70, 80}, {.metric = grid::Metric::taxicab}},
           {{100000}, {}},
-          {{12, 13, 14, 15}, {}}};
+          {{12, 13, 14, 15}, {}},
+          {{5, 4, 90, 110}, {.batch_axes = 2}},
+          {{7, 300, 200}, {.border = {grid::Border::periodic}, .batch_axes = 1}}};
 }
 
 Array blobs(const Shape& shape) {
