@@ -11,104 +11,15 @@ table; --json FILE appends one JSON line for each row.
 import argparse
 import datetime
 import json
-import os
-import platform
-import statistics
-import sys
-import time
 
 import numpy as np
 
 from cases import CASES, labels
 from fathom_shim import Transform, copy, has
+from measure import Contestant, alternate, brute_force_error, check_peer, machine
+from peers import SPACING, installed_peers
 
 FEATURES = ["plain", "indices", "spacing", "labels", "border"]
-SPACING = [1.5, 1.0, 0.75]
-
-
-# --- Peers: each returns a function that computes the feature's result, or None where the peer lacks it. -------------
-
-class Edt:
-    name = "edt"
-
-    def __init__(self):
-        import edt
-        from importlib.metadata import version
-        self.module, self.version = edt, version("edt")
-
-    def prepare(self, feature, image, threads):
-        if feature == "indices":
-            return None
-        data = image if feature == "labels" else image.view(bool)
-        options = {"parallel": threads, "black_border": feature == "border"}
-        if feature == "spacing":
-            options["anisotropy"] = tuple(SPACING[:image.ndim])
-        return lambda: self.module.edt(data, **options)
-
-
-class OpenCV:
-    name = "OpenCV"
-
-    def __init__(self):
-        import cv2
-        self.module, self.version = cv2, cv2.__version__
-
-    def prepare(self, feature, image, threads):
-        if feature != "plain" or image.ndim != 2:
-            return None
-        self.module.setNumThreads(threads)
-        return lambda: self.module.distanceTransform(image, self.module.DIST_L2, self.module.DIST_MASK_PRECISE)
-
-
-class SciPy:
-    name = "SciPy"
-
-    def __init__(self):
-        import scipy
-        import scipy.ndimage
-        self.module, self.version = scipy.ndimage, scipy.__version__
-
-    def prepare(self, feature, image, threads):
-        transform = self.module.distance_transform_edt
-        if threads > 1 or feature in ("labels", "border"):
-            return None
-        if feature == "indices":
-            return lambda: transform(image, return_indices=True)
-        sampling = SPACING[:image.ndim] if feature == "spacing" else None
-        return lambda: transform(image, sampling=sampling)
-
-
-class SimpleITK:
-    name = "SimpleITK"
-
-    def __init__(self):
-        import SimpleITK
-        self.module, self.version = SimpleITK, SimpleITK.Version_VersionString()
-
-    def prepare(self, feature, image, threads):
-        if feature not in ("plain", "spacing"):
-            return None
-        sitk = self.module
-        sitk.ProcessObject.SetGlobalDefaultNumberOfThreads(threads)
-        # Its field is signed; inside must be the sites for the outside to be what the others compute.
-        sites = sitk.GetImageFromArray((image == 0).astype(np.uint8))
-        if feature == "spacing":
-            sites.SetSpacing(SPACING[:image.ndim][::-1])
-        run = lambda: sitk.SignedMaurerDistanceMap(sites, False, False, True)
-        run.convert = lambda result: np.maximum(sitk.GetArrayViewFromImage(result), 0)
-        return run
-
-
-def installed_peers(wanted):
-    peers = []
-    for peer in (Edt, OpenCV, SciPy, SimpleITK):
-        if wanted and peer.name.lower() not in wanted:
-            continue
-        try:
-            peers.append(peer())
-        except ImportError:
-            print(f"{peer.name} is not installed: left out", file=sys.stderr)
-    return peers
 
 
 # --- Ours ------------------------------------------------------------------------------------------------------------
@@ -126,71 +37,7 @@ def ours(feature, image, threads, isa):
     return Transform(image, **options)
 
 
-def brute_force_error(image, distance, samples=8):
-    """Largest relative error at random elements, by looking at every element within the distance claimed."""
-    random = np.random.default_rng(1)
-    worst = 0.0
-    for _ in range(samples):
-        at = tuple(int(random.integers(n)) for n in image.shape)
-        claimed = float(distance[at])
-        reach = int(min(claimed, sum(image.shape))) + 1
-        box = tuple(slice(max(0, x - reach), x + reach + 1) for x in at)
-        found = np.argwhere(image[box] == 0)
-        if not len(found):
-            worst = max(worst, 0.0 if np.isinf(claimed) else np.inf)
-            continue
-        offset = [x - b.start for x, b in zip(at, box)]
-        true = np.sqrt(float(((found - offset) ** 2).sum(1).min()))
-        worst = max(worst, abs(claimed - true) / max(true, 1.0))
-    return worst
-
-
-def largest_difference(got, expected):
-    """Relative, as the largest over all elements; infinite where one says there is no site and the other does not."""
-    got, expected = np.asarray(got), np.asarray(expected)
-    worst = 0.0
-    for a, b in zip(got, expected):  # piece by piece
-        finite = np.isfinite(b)
-        if (np.isfinite(a) != finite).any():
-            return float("inf")
-        if finite.any():
-            error = np.abs(a[finite].astype(np.float64) - b[finite]) / np.maximum(b[finite], 1)
-            worst = max(worst, float(error.max()))
-    return worst
-
-
 # --- Measuring -------------------------------------------------------------------------------------------------------
-
-class Contestant:
-    """Something to time: runs while its share of the time budget lasts, at least once."""
-
-    def __init__(self, run, budget):
-        self.run, self.budget, self.seconds = run, budget, []
-
-    def turn(self):
-        if self.seconds and sum(self.seconds) > self.budget:
-            return
-        start = time.perf_counter()
-        self.run()
-        self.seconds.append(time.perf_counter() - start)
-
-    def summary(self):
-        return {"min": min(self.seconds), "median": statistics.median(self.seconds), "runs": len(self.seconds)}
-
-
-def alternate(contestants, repeat):
-    for _ in range(repeat):
-        for contestant in contestants:
-            contestant.turn()
-
-
-def check_peer(run, feature, reference):
-    result = run()
-    if feature == "indices":
-        result = result[0]
-    convert = getattr(run, "convert", lambda field: field)
-    return largest_difference(convert(result), reference)
-
 
 def measure(feature, image, threads, isas, peers, args):
     """One record for each instruction set, with the same peers' times."""
@@ -232,18 +79,6 @@ def measure(feature, image, threads, isas, peers, args):
 
 
 # --- Reporting -------------------------------------------------------------------------------------------------------
-
-def machine():
-    model = "unknown"
-    with open("/proc/cpuinfo") as file:
-        for line in file:
-            if line.startswith("model name"):
-                model = line.split(":")[1].strip()
-                break
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return {"cpu": model, "processors": len(os.sched_getaffinity(0)), "memory_gib": round(memory / 2**30, 1),
-            "system": f"{platform.system()} {platform.machine()}"}
-
 
 def print_head(peers):
     columns = "".join(f"{peer.name + ' ms':>14}{'×':>7}" for peer in peers)
