@@ -2,44 +2,56 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-import numpy as np
+import numpy.typing as npt
 
-from . import _core, _options
-from ._arrays import take
-from ._options import Settings
-from ._outputs import Output, Shape, Wanted
-from ._progress import listener
+from . import _options
+from ._arrays import Input, Output
+from ._dtypes import COORDINATES, INDICES, DType, Kind, Shape, for_indices, named
+from ._options import Region, Settings
+from ._progress import Listener
 
 
 class Call:
     """Everything is checked while the call is put together; run() then computes."""
 
-    __slots__ = ("_options", "_settings", "batch", "part", "source", "space")
+    __slots__ = ("_listener", "_options", "batch", "input", "part", "space")
 
-    def __init__(self, x: Any, settings: Settings, name: str = "x") -> None:
-        if settings.stream is not None:
-            raise ValueError(f"stream is for arrays on a CUDA device; {name} lies on the host")
-        self.source = take(x, name)
-        shape = self.source.array.shape
-        leading = len(shape) - _options.space_rank(settings.ndim, len(shape))
-        self.batch: Shape = shape[:leading]
-        self.space: Shape = shape[leading:]
-        """Shape of one image."""
-        ranges = _options.ranges(settings.region, self.space)
-        self.part: Shape = tuple(end - begin for begin, end in ranges) if ranges else self.space
-        """Shape of one image's result."""
-        self._settings = settings
-        self._options = _options.make(settings, len(self.space), ranges)
+    batch: Shape
+    space: Shape
+    """Shape of one image."""
+    part: Shape
+    """Shape of one image's result."""
 
-    def output(self, wanted: Wanted, default: np.dtype[Any]) -> Output:
-        """A place for one value per element."""
-        return Output(wanted, default, self.batch + self.part, self.source)
+    def __init__(self, given: Input, ndim: int | None, region: Region, settings: Settings, listener: Listener) -> None:
+        self.input = given
+        shape = given.shape
+        leading = 0 if ndim is None else len(shape) - _options.space_rank(ndim, len(shape))
+        self.batch = shape[:leading]
+        self.space = shape[leading:]
+        if region is None:
+            self.part = self.space
+            self._options = _options.remembered(settings, len(self.space))
+        else:
+            ranges = _options.ranges(region, self.space)
+            self.part = tuple(end - begin for begin, end in ranges)
+            self._options = _options.make(settings, len(self.space), ranges)
+        self._listener = listener
 
-    def coordinates(self, wanted: Wanted, default: np.dtype[Any]) -> Output:
+    def output(self, kind: Kind, out: Any, dtype: npt.DTypeLike | None, usual: DType) -> Output:
+        """A place for one value per element: the caller's array, or a new one."""
+        if out is not None:
+            return self.input.output_into(out, kind, self.batch + self.part, dtype)
+        return self.input.output(self.batch + self.part, usual if dtype is None else named(dtype, kind.allowed))
+
+    def coordinates(self, out: Any) -> Output:
         """A place for one coordinate per element and axis."""
-        return Output(wanted, default, (*self.batch, len(self.space), *self.part), self.source)
+        shape = (*self.batch, len(self.space), *self.part)
+        if out is not None:
+            return self.input.output_into(out, COORDINATES, shape, None)
+        return self.input.output(shape, INDICES[0])
 
     def run(
         self,
@@ -49,14 +61,12 @@ class Call:
         coordinates: Output | None = None,
     ) -> None:
         """Fills the outputs that are given."""
-        progress = self._settings.progress
-        _core.transform(
-            self.source.array,
-            len(self.space),
-            self._options,
-            None if distance is None else distance.array,
-            None if squared is None else squared.array,
-            None if nearest is None else nearest.array,
-            None if coordinates is None else coordinates.array,
-            None if progress is None else listener(progress, "fathom"),
+        self.input.transform(
+            len(self.space), self._options, distance, squared, nearest, coordinates, self._listener
         )
+
+    def carry(self, values: Input, out: Any) -> Any:
+        """Values from the nearest sites; their own where there is none."""
+        nearest = self.input.output(self.batch + self.part, for_indices(self.space))
+        self.run(nearest=nearest)
+        return values.carry(nearest, math.prod(self.space), out)

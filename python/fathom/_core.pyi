@@ -6,6 +6,8 @@ from typing import Any
 import numpy.typing as npt
 
 VERSION: str
+HAS_CUDA: bool
+DTYPES: dict[str, int]
 SITES: dict[str, int]
 METRICS: dict[str, int]
 BORDERS: dict[str, int]
@@ -42,6 +44,7 @@ def transform(
     progress: Callable[[float], object] | None,
     /,
 ) -> None: ...
+def device_names() -> list[str]: ...
 def instruction_sets() -> list[str]: ...
 def available_threads() -> int: ...
 def release_threads() -> None: ...
@@ -53,3 +56,30 @@ def gather(
     out: npt.NDArray[Any],
     /,
 ) -> None: ...
+
+# The rest is there if HAS_CUDA says so. Streams are addresses; 0 is the default stream.
+
+class DeviceArray:
+    def __init__(self, address: int, dtype: int, shape: Sequence[int], strides: Sequence[int], /) -> None: ...
+    @staticmethod
+    def held(array: Any, /) -> DeviceArray: ...
+    @property
+    def address(self) -> int: ...
+
+def transform_on_device(
+    x: DeviceArray,
+    rank: int,
+    options: Options,
+    distance: DeviceArray | None,
+    squared: DeviceArray | None,
+    nearest: DeviceArray | None,
+    coordinates: DeviceArray | None,
+    stream: int,
+    /,
+) -> None: ...
+def gather_on_device(
+    values: int, element_size: int, nearest: DeviceArray, image_size: int, out: int, device: int, stream: int, /
+) -> None: ...
+def device_memory(shape: Sequence[int], dtype: int, device: int, /) -> Any: ...
+def device_of(address: int, /) -> int: ...
+def wait_for(stream: int, /) -> None: ...

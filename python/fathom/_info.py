@@ -19,7 +19,7 @@ class Info(NamedTuple):
     backends: tuple[str, ...]
     """Backends of this build."""
     devices: tuple[str, ...]
-    """Devices besides the processor."""
+    """CUDA devices that this process can use, by name."""
 
 
 def info() -> Info:
@@ -38,7 +38,9 @@ def info() -> Info:
     >>> 'baseline' in fathom.info().instruction_sets
     True
     """
-    return Info(_core.VERSION, tuple(_core.instruction_sets()), _core.available_threads(), ("cpu",), ())
+    backends = ("cpu", "cuda") if _core.HAS_CUDA else ("cpu",)
+    devices = tuple(_core.device_names())
+    return Info(_core.VERSION, tuple(_core.instruction_sets()), _core.available_threads(), backends, devices)
 
 
 def release_threads() -> None:

@@ -5,14 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
-from . import _core
-from ._arrays import Host, Source, take, take_values
+from ._arrays import take_values
 from ._call import Call
-from ._options import Border, Settings, Spacing
-from ._outputs import INDICES, Output, Wanted, indices_dtype
-from ._progress import Progress
+from ._options import Border, Spacing
+from ._progress import Progress, listener
 
 
 def expand_labels(
@@ -59,10 +55,10 @@ def expand_labels(
     >>> fathom.expand_labels(np.array([[5, 0, 0, 0, 0, 7]]), distance=1)
     array([[5, 5, 0, 0, 7, 7]])
     """
-    settings = Settings("nonzero", spacing, metric, border, distance, None, ndim, backend, threads, stream, progress)
-    call = Call(labels, settings, "labels")
+    settings = ("nonzero", spacing, metric, border, distance, backend, threads, False, "faces")
+    values = take_values(labels, "labels", stream)
     # Background beyond the distance has no nearest site and keeps its value: 0.
-    return _carry(call, call.source, out)
+    return Call(values.numbers("labels"), ndim, None, settings, listener(progress)).carry(values, out)
 
 
 def fill_nearest(
@@ -115,38 +111,9 @@ def fill_nearest(
     >>> fathom.fill_nearest(np.array([[3, -1, -1, 8]]), missing=np.array([[0, 1, 1, 0]]))
     array([[3, 3, 8, 8]])
     """
-    values = take_values(x, "x")
-    settings = Settings("zero", spacing, metric, border, max_distance, None, ndim, backend, threads, stream, progress)
-    return _carry(Call(_gaps(values.array, missing), settings), values, out)
-
-
-def _gaps(values: Host, missing: Any) -> Host:
-    """True where a value is missing."""
-    if missing is not None:
-        gaps = take(missing, "missing").array
-        if gaps.shape != values.shape:
-            raise ValueError(f"missing has the shape {gaps.shape}; it must have {values.shape}, as x")
-        return gaps
-    if values.dtype.kind in "fc":
-        return np.isnan(values)
-    if values.dtype.kind in "mM":
-        return np.isnat(values)
-    raise TypeError(f"missing must be given: x has the dtype {values.dtype}, which has no NaN")
-
-
-def _carry(call: Call, values: Source, out: Any) -> Any:
-    """Each element's value from its nearest site; its own where there is none."""
-    array = np.ascontiguousarray(values.array).reshape(values.array.shape)
-    result = Output(Wanted(out, None, (array.dtype,)), array.dtype, array.shape, values)
-    nearest = call.output(Wanted(None, None, INDICES), indices_dtype(call.space))
-    call.run(nearest=nearest)
-    carried = result.array if result.array.flags.c_contiguous else np.empty_like(array)
-    image_size = math.prod(call.space)
-    _core.gather(_bytes(array), array.itemsize, nearest.array.reshape(-1), image_size, _bytes(carried))
-    if carried is not result.array:
-        result.array[...] = carried
-    return result.finish(values)
-
-
-def _bytes(array: Host) -> Host:
-    return array.reshape(-1).view(np.uint8)
+    values = take_values(x, "x", stream)
+    gaps = values.gaps(missing)
+    if gaps.shape != values.shape:
+        raise ValueError(f"missing has the shape {gaps.shape}; it must have {values.shape}, as x")
+    settings = ("zero", spacing, metric, border, max_distance, backend, threads, False, "faces")
+    return Call(gaps, ndim, None, settings, listener(progress)).carry(values, out)

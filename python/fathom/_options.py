@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from operator import index
-from typing import Any, NamedTuple, Union
+from typing import Any, Union
 
 import numpy as np
 
 from . import _core
-from ._progress import Progress
 
 Sites = Union[str, "tuple[str, float]"]
 Spacing = Union[float, Sequence[float], None]
@@ -114,10 +114,8 @@ def _range(item: Any, extent: int) -> tuple[int, int]:
     return begin, end
 
 
-def space_rank(ndim: int | None, array_ndim: int) -> int:
+def space_rank(ndim: int, array_ndim: int) -> int:
     """How many trailing axes are space."""
-    if ndim is None:
-        return array_ndim
     try:
         rank = index(ndim)
     except TypeError:
@@ -151,37 +149,42 @@ def thread_count(threads: int | None) -> int:
     return count
 
 
-class Settings(NamedTuple):
-    """What the native calls have in common, as the caller said it; distance_transform() documents each."""
+Settings = tuple[Sites, Spacing, str, Border, Union[float, None], Union[str, None], Union[int, None], bool, str]
+"""What the library shall do, as the caller said it: sites, spacing, metric, border, max_distance, backend, threads,
+signed, surface; distance_transform() documents each."""
 
-    sites: Sites = "zero"
-    spacing: Spacing = None
-    metric: str = "euclidean"
-    border: Border = "open"
-    max_distance: float | None = None
-    region: Region = None
-    ndim: int | None = None
-    backend: str | None = None
-    threads: int | None = None
-    stream: Any = None
-    progress: Progress = None
-    signed: bool = False
-    surface: str = "faces"
+
+def remembered(settings: Settings, rank: int) -> _core.Options:
+    """As :func:`make`, for whole images.
+
+    Most calls come again and again with the same settings, and checking them takes longer than a small transform.
+    """
+    try:
+        return _remembered(settings, rank)
+    except TypeError:  # a list, which cannot be looked up, or what is of no use at all
+        pass
+    return make(settings, rank, ())
+
+
+@functools.lru_cache(maxsize=256)
+def _remembered(settings: Settings, rank: int) -> _core.Options:
+    return make(settings, rank, ())
 
 
 def make(settings: Settings, rank: int, region: Ranges) -> _core.Options:
-    """Options of the library for images with so many axes."""
-    rule, value = site_rule(settings.sites)
+    """Options of the library for images with so many axes, of which a region is wanted."""
+    sites, spacing, metric, border, max_distance, backend, threads, signed, surface = settings
+    rule, value = site_rule(sites)
     return _core.Options(
         rule,
         value,
-        choose(_METRICS, settings.metric, "metric"),
-        () if settings.spacing is None else numbers(settings.spacing, rank, "spacing"),
-        borders(settings.border, rank),
-        distance_limit(settings.max_distance),
-        settings.signed,
-        choose(_SURFACES, settings.surface, "surface"),
+        choose(_METRICS, metric, "metric"),
+        () if spacing is None else numbers(spacing, rank, "spacing"),
+        borders(border, rank),
+        distance_limit(max_distance),
+        signed,
+        choose(_SURFACES, surface, "surface"),
         region,
-        choose(_BACKENDS, settings.backend, "backend"),
-        thread_count(settings.threads),
+        choose(_BACKENDS, backend, "backend"),
+        thread_count(threads),
     )

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Union
 
 Progress = Union[bool, Callable[[float], object], None]
+Listener = Union[Callable[[float], object], None]
 
 _WIDTH = 30
 
@@ -33,7 +34,7 @@ def _clock(seconds: float) -> str:
     return f"{int(seconds) // 60:02d}:{int(seconds) % 60:02d}"
 
 
-def listener(progress: Progress, title: str) -> Callable[[float], object] | None:
+def listener(progress: Progress, title: str = "fathom") -> Listener:
     """Who is told of the progress: a bar for True, nobody for False and None, else the caller's function."""
     if progress is None or progress is False:
         return None

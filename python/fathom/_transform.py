@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy.typing as npt
 
+from ._arrays import take
 from ._call import Call
-from ._options import Border, Region, Settings, Sites, Spacing
-from ._outputs import FLOATS, INDICES, SQUARES, Wanted, indices_dtype, squares_dtype
-from ._progress import Progress
+from ._dtypes import DISTANCES, FLOATS, NEAREST, SQUARED, for_indices, for_squares
+from ._options import Border, Region, Sites, Spacing
+from ._progress import Progress, listener
 
 
 def distance_transform(
@@ -38,9 +39,9 @@ def distance_transform(
     Parameters
     ----------
     x : array, shape (*batch, *space)
-        Any array that speaks DLPack, ``__array_interface__`` or the buffer protocol, or nested lists, of bool, integers
-        or floats. It is not copied where its rows are contiguous and its elements native; else a copy is made: of
-        reversed, strided or Fortran-ordered rows, foreign byte order, and float16.
+        Any array that speaks DLPack, ``__array_interface__``, ``__cuda_array_interface__`` or the buffer protocol, or
+        nested lists, of bool, integers or floats. It is not copied where its rows are contiguous and its elements
+        native; else a copy is made: of reversed, strided or Fortran-ordered rows, foreign byte order, half precision.
     sites : str or (str, float)
         Which elements are sites: ``"zero"``, ``"nonzero"`` (NaN is), ``"labels"`` (for each element, the elements with
         another label; label 0 has distance 0), or a comparison: ``">=0.5"``, ``"<=3"``, ``"==7"``, ``(">=", 0.5)``.
@@ -72,9 +73,13 @@ def distance_transform(
     threads : int, optional
         Most threads to use; all processors if not given. Results do not depend on it.
     stream : optional
-        CUDA stream to order the work on, for arrays on a CUDA device.
+        CUDA stream to order the work on, for arrays on a CUDA device: PyTorch's, CuPy's, an address, or anything with
+        ``__cuda_stream__``; by default the current stream of PyTorch or CuPy. The call returns as soon as the work is
+        on the stream. Arrays of other libraries, such as JAX, have no current stream: the default one is taken, and the
+        call waits for the result.
     progress : bool or callable, optional
-        True shows a bar on standard error; a function is called with the share done, in [0, 1].
+        True shows a bar on standard error; a function is called with the share done, in [0, 1]. For arrays on a CUDA
+        device the work is only on its way then.
 
     Returns
     -------
@@ -90,7 +95,7 @@ def distance_transform(
     TypeError, ValueError
         An argument is of no use; the message names it and says what would do. Nothing has been computed.
     fathom.DeviceError
-        An array lies on a device that this build cannot reach, or `backend` asks for one.
+        An array lies on a device that cannot be reached, or `backend` asks for one; the device failed.
     KeyboardInterrupt
         Ctrl-C stops long calls; the outputs are then unspecified.
 
@@ -116,23 +121,21 @@ def distance_transform(
     >>> fathom.distance_transform(np.stack([mask, 1 - mask]), ndim=2).shape
     (2, 3, 3)
     """
-    settings = Settings(
-        sites, spacing, metric, border, max_distance, region, ndim, backend, threads, stream, progress, signed
-    )
     if indices_out is not None and not return_indices:
         raise ValueError("indices_out is given, but return_indices is False; set it to True")
-    call = Call(x, settings)
-    coordinates = call.coordinates(Wanted(indices_out, None, INDICES, "indices_out"), INDICES[0]) if return_indices else None
+    settings = (sites, spacing, metric, border, max_distance, backend, threads, signed, "faces")
+    call = Call(take(x, "x", stream), ndim, region, settings, listener(progress))
+    coordinates = call.coordinates(indices_out) if return_indices else None
     # A 0-d array has no axes that coordinates could lie along.
     computed = coordinates if call.space else None
     if squared:
-        result = call.output(Wanted(out, dtype, SQUARES), squares_dtype(call.space, spacing))
+        result = call.output(SQUARED, out, dtype, for_squares(call.space, spacing))
         call.run(squared=result, coordinates=computed)
     else:
-        result = call.output(Wanted(out, dtype, FLOATS), FLOATS[0])
+        result = call.output(DISTANCES, out, dtype, FLOATS[0])
         call.run(distance=result, coordinates=computed)
-    distances = result.finish(call.source)
-    return distances if coordinates is None else (distances, coordinates.finish(call.source))
+    distances = result.finish()
+    return distances if coordinates is None else (distances, coordinates.finish())
 
 
 def signed_distance(
@@ -185,13 +188,11 @@ def signed_distance(
     >>> fathom.signed_distance(np.array([[0, 0, 1, 1, 1]]), surface="centers")
     array([[ 2.,  1., -1., -2., -3.]], dtype=float32)
     """
-    settings = Settings(
-        sites, spacing, metric, border, max_distance, region, ndim, backend, threads, stream, progress, True, surface
-    )
-    call = Call(x, settings)
-    result = call.output(Wanted(out, dtype, FLOATS), FLOATS[0])
+    settings = (sites, spacing, metric, border, max_distance, backend, threads, True, surface)
+    call = Call(take(x, "x", stream), ndim, region, settings, listener(progress))
+    result = call.output(DISTANCES, out, dtype, FLOATS[0])
     call.run(distance=result)
-    return result.finish(call.source)
+    return result.finish()
 
 
 def nearest_site(
@@ -245,10 +246,8 @@ def nearest_site(
     >>> labels.ravel()[nearest]
     array([[5, 5, 5, 7, 7]])
     """
-    settings = Settings(
-        sites, spacing, metric, border, max_distance, region, ndim, backend, threads, stream, progress
-    )
-    call = Call(x, settings)
-    result = call.output(Wanted(out, dtype, INDICES), indices_dtype(call.space))
+    settings = (sites, spacing, metric, border, max_distance, backend, threads, False, "faces")
+    call = Call(take(x, "x", stream), ndim, region, settings, listener(progress))
+    result = call.output(NEAREST, out, dtype, for_indices(call.space))
     call.run(nearest=result)
-    return result.finish(call.source)
+    return result.finish()

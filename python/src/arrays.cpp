@@ -1,66 +1,56 @@
 #include "arrays.h"
 
-#include <string>
-#include <vector>
+#include <algorithm>
 
 namespace fathom::python {
 
-namespace nb = nanobind;
-
 namespace {
 
-DType dtype_of(nb::dlpack::dtype given) {
-  const auto code = static_cast<nb::dlpack::dtype_code>(given.code);
-  const bool narrow = given.lanes == 1;
-  if (narrow && code == nb::dlpack::dtype_code::Bool && given.bits == 8) return DType::boolean;
-  if (narrow && code == nb::dlpack::dtype_code::Float && given.bits == 32) return DType::float32;
-  if (narrow && code == nb::dlpack::dtype_code::Float && given.bits == 64) return DType::float64;
-  const bool is_signed = code == nb::dlpack::dtype_code::Int;
-  if (narrow && (is_signed || code == nb::dlpack::dtype_code::UInt)) switch (given.bits) {
-      case 8: return is_signed ? DType::int8 : DType::uint8;
-      case 16: return is_signed ? DType::int16 : DType::uint16;
-      case 32: return is_signed ? DType::int32 : DType::uint32;
-      case 64: return is_signed ? DType::int64 : DType::uint64;
-    }
-  throw InvalidArgument("arrays hold bool, integers of 8 to 64 bits, float32 or float64");
+/// Whether axis k and the one after it are one axis in memory.
+bool joins(const RawArray& array, std::size_t k) {
+  return array.shape[k] == 1 || array.shape[k + 1] == 1 ||
+         array.strides[k] == array.strides[k + 1] * array.shape[k + 1];
 }
 
-/// Strides in elements. Those that no element needs – of axes with one element, of empty arrays – are left to chance, but
-/// views insist on contiguous rows.
-template <class Array>
-std::vector<std::int64_t> strides_of(const Array& array) {
-  std::vector<std::int64_t> strides(array.ndim());
-  std::int64_t dense = 1;
-  for (std::size_t k = strides.size(); k-- > 0;) {
-    const auto extent = static_cast<std::int64_t>(array.shape(k));
-    strides[k] = extent > 1 && array.size() > 0 ? array.stride(k) : dense;
-    dense *= extent > 1 ? extent : 1;
+void join(RawArray& array, std::size_t k) {
+  const auto rank = static_cast<std::size_t>(array.rank);
+  array.strides[k] = array.shape[k + 1] == 1 ? array.strides[k] : array.strides[k + 1];
+  array.shape[k] *= array.shape[k + 1];
+  for (std::size_t i = k + 1; i + 1 < rank; ++i) {
+    array.shape[i] = array.shape[i + 1];
+    array.strides[i] = array.strides[i + 1];
   }
-  return strides;
-}
-
-template <class ViewType, class Byte, class Array>
-Stack<ViewType> stack_of(const Array& array, std::size_t image_rank) {
-  std::vector<std::int64_t> shape(array.ndim());
-  for (std::size_t k = 0; k < shape.size(); ++k) shape[k] = static_cast<std::int64_t>(array.shape(k));
-  std::vector<std::int64_t> strides = strides_of(array);
-  const std::size_t leading = shape.size() - image_rank;
-  if (image_rank == 0) {  // an image without axes is one element along one axis
-    shape.push_back(1);
-    strides.push_back(1);
-  }
-  return {static_cast<Byte*>(array.data()), dtype_of(array.dtype()), shape, strides, leading};
+  --array.rank;
 }
 
 }  // namespace
 
-Stack<AnyConstView> images_of(const Input& array, std::size_t image_rank) {
-  return stack_of<AnyConstView, const std::byte>(array, image_rank);
+void RawArray::push_axis(std::int64_t extent, std::int64_t stride) {
+  if (rank == kMostAxes) throw InvalidArgument("an array has too many axes");
+  shape[static_cast<std::size_t>(rank)] = extent;
+  strides[static_cast<std::size_t>(rank++)] = stride;
 }
 
-Stack<AnyView> images_of(const Output& array, std::size_t image_rank) {
-  if (!array) return {};
-  return stack_of<AnyView, std::byte>(*array, image_rank);
+void RawArray::settle_strides() {
+  const auto axes = static_cast<std::size_t>(rank);
+  const bool empty = std::find(shape.begin(), shape.begin() + rank, 0) != shape.begin() + rank;
+  std::int64_t dense = 1;
+  for (std::size_t k = axes; k-- > 0;) {
+    if (empty || shape[k] == 1) strides[k] = dense;
+    dense *= std::max<std::int64_t>(shape[k], 1);
+  }
+}
+
+Layout merge_leading(std::span<RawArray* const> arrays, Layout layout) {
+  for (int axis = layout.leading - 2; axis >= 0; --axis) {
+    const auto k = static_cast<std::size_t>(axis);
+    const auto fits = [k](const RawArray* array) { return !array->given || joins(*array, k); };
+    if (!std::all_of(arrays.begin(), arrays.end(), fits)) continue;
+    for (RawArray* array : arrays)
+      if (array->given) join(*array, k);
+    --layout.leading;
+  }
+  return layout;
 }
 
 }  // namespace fathom::python

@@ -1,20 +1,23 @@
 // The extension fathom._core: what Python cannot do itself. The package around it checks arguments, chooses element types
 // and allocates; see fathom/_core.pyi for the signatures.
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include "arrays.h"
-#include "batch.h"
 #include "fathom/core/error.h"
 #include "gather.h"
+#include "host_array.h"
+#include "transform.h"
 #include "watch.h"
+
+#ifdef FATHOM_PYTHON_CUDA
+#include "cuda/bindings.h"
+#endif
 
 namespace nb = nanobind;
 using namespace fathom;
-using python::Input;
-using python::Output;
+using python::HostArray;
 
 namespace {
 
@@ -68,15 +71,15 @@ grid::DistanceOptions make_options(int sites, double value, int metric, std::vec
   return options;
 }
 
-void transform(const Input& x, std::size_t rank, const grid::DistanceOptions& options, const Output& distance,
-               const Output& squared, const Output& nearest, const Output& coordinates, nb::object progress) {
-  const python::Batch batch{python::images_of(x, rank), python::images_of(distance, rank),
-                            python::images_of(squared, rank), python::images_of(nearest, rank),
-                            python::images_of(coordinates, rank + 1)};
+void transform(nb::handle x, int rank, const grid::DistanceOptions& options, nb::handle distance, nb::handle squared,
+               nb::handle nearest, nb::handle coordinates, nb::object progress) {
+  using enum HostArray::Access;
+  const HostArray arrays[] = {{x, read}, {distance, write}, {squared, write}, {nearest, write}, {coordinates, write}};
+  python::Arrays raw{arrays[0].raw(), arrays[1].raw(), arrays[2].raw(), arrays[3].raw(), arrays[4].raw()};
   python::Watch watch(std::move(progress));
   try {
     const nb::gil_scoped_release unlocked;
-    python::transform(batch, options, watch);
+    python::transform(raw, rank, options, watch);
   } catch (const Cancelled&) {
     watch.rethrow();
     throw;
@@ -84,22 +87,27 @@ void transform(const Input& x, std::size_t rank, const grid::DistanceOptions& op
   watch.finish();
 }
 
-using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using OutputBytes = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class Index>
-using Indices = nb::ndarray<const Index, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-/// @param image_size  elements of one image; all arrays hold the same whole number of images
-template <class Index>
-void gather(const Bytes& values, std::size_t element_size, const Indices<Index>& nearest, std::size_t image_size,
-            const OutputBytes& out) {
-  if (values.size() != nearest.size() * element_size || out.size() != values.size())
+void gather_images(const HostArray& values, const HostArray& nearest, const HostArray& out, std::size_t element_size,
+                   std::size_t image_size) {
+  const auto* indices = reinterpret_cast<const Index*>(nearest.data());
+  const std::size_t elements = nearest.bytes() / sizeof(Index);
+  if (values.bytes() != elements * element_size || out.bytes() != values.bytes())
     throw InvalidArgument("the arrays differ in size");
   const nb::gil_scoped_release unlocked;
-  for (std::size_t begin = 0; begin < nearest.size(); begin += image_size)
-    python::gather({reinterpret_cast<const std::byte*>(values.data()) + begin * element_size,
-                    reinterpret_cast<std::byte*>(out.data()) + begin * element_size, element_size},
-                   {nearest.data() + begin, image_size});
+  for (std::size_t begin = 0; begin < elements; begin += image_size)
+    python::gather({values.data() + begin * element_size, out.data() + begin * element_size, element_size},
+                   std::span(indices + begin, image_size));
+}
+
+/// @param values, out  dense bytes
+/// @param nearest      dense, int32 or int64
+/// @param image_size   elements of one image; all arrays hold the same whole number of images
+void gather(nb::handle values, std::size_t element_size, nb::handle nearest, std::size_t image_size, nb::handle out) {
+  const HostArray from(values, HostArray::Access::read), to(out, HostArray::Access::write);
+  const HostArray indices(nearest, HostArray::Access::read);
+  if (indices.raw().dtype == DType::int32) gather_images<std::int32_t>(from, indices, to, element_size, image_size);
+  else gather_images<std::int64_t>(from, indices, to, element_size, image_size);
 }
 
 std::vector<std::string_view> instruction_sets() {
@@ -107,6 +115,23 @@ std::vector<std::string_view> instruction_sets() {
   for (const InstructionSet set : {InstructionSet::baseline, InstructionSet::avx2, InstructionSet::avx512})
     if (is_supported(set)) names.push_back(name_of(set));
   return names;
+}
+
+std::vector<std::string> device_names() {
+  std::vector<std::string> names;
+  for (int device = 0; device < device_count(); ++device) names.push_back(describe_device(device).name);
+  return names;
+}
+
+/// Numbers of the element types that arrays have, by NumPy's names.
+nb::dict dtypes() {
+  nb::dict result;
+  for (const DType dtype : {DType::boolean, DType::uint8, DType::int8, DType::uint16, DType::int16, DType::uint32,
+                            DType::int32, DType::uint64, DType::int64, DType::float32, DType::float64}) {
+    const std::string_view name = name_of(dtype);
+    result[nb::str(name.data(), name.size())] = number(dtype);
+  }
+  return result;
 }
 
 void add_errors(nb::module_& m) {
@@ -126,13 +151,20 @@ void add_errors(nb::module_& m) {
 
 NB_MODULE(_core, m) {
   m.attr("VERSION") = FATHOM_VERSION;
+  m.attr("DTYPES") = dtypes();
   add_tables(m);
   add_errors(m);
   nb::class_<grid::DistanceOptions>(m, "Options").def(nb::new_(&make_options));
   m.def("transform", &transform, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none(),
         nb::arg().none(), nb::arg().none());
-  m.def("gather", &gather<std::int32_t>);
-  m.def("gather", &gather<std::int64_t>);
+  m.def("gather", &gather);
+  m.def("device_names", &device_names);
+#ifdef FATHOM_PYTHON_CUDA
+  m.attr("HAS_CUDA") = true;
+  python::add_cuda(m);
+#else
+  m.attr("HAS_CUDA") = false;
+#endif
   m.def("instruction_sets", &instruction_sets);
   m.def("available_threads", &available_threads);
   m.def("release_threads", &release_threads);

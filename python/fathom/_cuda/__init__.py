@@ -1,0 +1,173 @@
+"""Arrays on CUDA devices. Everything is put in the order of one stream: nothing here waits for the device, except for
+libraries that have no notion of a current stream (see _foreign.py)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from .. import _core
+from .._arrays import lies_on_cuda
+from .._dtypes import BFLOAT16, READABLE, DType, Kind, Shape
+from ._library import Library, library_of
+from ._stream import handle_of
+
+if TYPE_CHECKING:
+    from .._arrays import Output
+    from .._progress import Listener
+
+
+class CudaInput:
+    """An input on a CUDA device, and what makes results of its kind there."""
+
+    __slots__ = ("_given_stream", "array", "device", "library", "shape", "stream")
+
+    def __init__(self, library: Library, array: Any, device: int, given_stream: int | None) -> None:
+        self.library = library
+        self.array = array
+        self.device = device
+        self._given_stream = given_stream
+        self.stream = library.current_stream(device) if given_stream is None else given_stream
+        self.shape: Shape = library.shape(array)
+
+    @property
+    def dtype(self) -> DType:
+        return self.library.dtype(self.array)
+
+    @staticmethod
+    def of_numbers(x: Any, name: str, stream: Any) -> CudaInput:
+        """Elements that the library reads; see :func:`fathom._arrays.take`."""
+        return CudaInput.of_values(x, name, stream).numbers(name)
+
+    @staticmethod
+    def of_values(x: Any, name: str, stream: Any) -> CudaInput:
+        """Elements that are carried."""
+        library = library_of(x)
+        device = library.device(x)
+        if stream is None:
+            return CudaInput(library, x, device, None)
+        handle = handle_of(stream)
+        library.will_use(x, device, handle)
+        return CudaInput(library, x, device, handle)
+
+    def numbers(self, name: str) -> CudaInput:
+        """The same elements, so that the library can read them: here, or converted and copied."""
+        dtype = self.dtype
+        if dtype.char in READABLE and self.library.has_rows(self.array):
+            return self
+        if dtype.char not in READABLE and dtype.char != "e" and dtype != BFLOAT16:
+            raise TypeError(f"{name} has the dtype {dtype}; it must be bool, integer or float of up to 64 bits")
+        with self.library.on(self.device, self._given_stream):
+            copied = self.library.dense(self.array, dtype.char not in READABLE)
+        return CudaInput(self.library, copied, self.device, self._given_stream)
+
+    def output(self, shape: Shape, dtype: DType) -> CudaOutput:
+        with self.library.on(self.device, self._given_stream):
+            array = self.library.empty(shape, dtype, self.device)
+        return CudaOutput(self, array, None)
+
+    def output_into(self, out: Any, kind: Kind, shape: Shape, dtype: npt.DTypeLike | None) -> CudaOutput:
+        self._check_place(out, kind.name)
+        kind.check(self.library.shape(out), self.library.dtype(out), shape, dtype)
+        if not self.library.is_writable(out):
+            raise ValueError(f"{kind.name} is read-only; give an array that can be written")
+        if self.library.has_rows(out):
+            return CudaOutput(self, out, None)
+        with self.library.on(self.device, self._given_stream):
+            array = self.library.empty(shape, self.library.dtype(out), self.device)
+        return CudaOutput(self, array, out)
+
+    def _check_place(self, other: Any, name: str) -> None:
+        """Raises if an array does not lie where the input does, or is of another kind."""
+        here = f"CUDA device {self.device}"
+        if not lies_on_cuda(other, name):
+            raise ValueError(f"{name} lies on the host, but the input on {here}; give an array on {here}")
+        library = library_of(other)
+        if library is not self.library:
+            raise TypeError(f"{name} is an array of {library.name}, but the input one of {self.library.name}")
+        device = library.device(other)
+        if device != self.device:
+            raise ValueError(f"{name} lies on CUDA device {device}, but the input on {here}; give an array on {here}")
+
+    def transform(
+        self,
+        rank: int,
+        options: _core.Options,
+        distance: Output | None,
+        squared: Output | None,
+        nearest: Output | None,
+        coordinates: Output | None,
+        listener: Listener,
+    ) -> None:
+        _core.transform_on_device(
+            self.library.describe(self.array, self.stream),
+            rank,
+            options,
+            None if distance is None else distance.memory,
+            None if squared is None else squared.memory,
+            None if nearest is None else nearest.memory,
+            None if coordinates is None else coordinates.memory,
+            self.stream,
+        )
+        if listener is not None:
+            listener(1.0)  # of a launch there is nothing to tell on the way
+
+    def carry(self, nearest: Output, image_size: int, out: Any) -> Any:
+        library = self.library
+        dtype = self.dtype
+        if out is None:
+            result = self.output(self.shape, dtype)
+        else:
+            result = self.output_into(out, Kind("out", (dtype,)), self.shape, None)
+        with library.on(self.device, self._given_stream):
+            values = self.array if library.is_dense(self.array) else library.dense(self.array, False)
+            dense = result.array
+            if not library.is_dense(dense):
+                dense = library.empty(self.shape, dtype, self.device)
+        _core.gather_on_device(
+            library.address(values, self.stream),
+            dtype.itemsize,
+            nearest.memory,
+            image_size,
+            library.address(dense, self.stream),
+            self.device,
+            self.stream,
+        )
+        if dense is not result.array:
+            with library.on(self.device, self._given_stream):
+                library.copy(dense, result.array)
+        return result.finish()
+
+    def gaps(self, missing: Any) -> CudaInput:
+        if missing is not None:
+            self._check_place(missing, "missing")
+            return CudaInput.of_numbers(missing, "missing", self._given_stream)
+        if self.dtype.kind not in "fc" and self.dtype != BFLOAT16:
+            raise TypeError(f"missing must be given: x has the dtype {self.dtype}, which has no NaN")
+        with self.library.on(self.device, self._given_stream):
+            return CudaInput(self.library, self.array != self.array, self.device, self._given_stream)
+
+    def finish(self, array: Any, given: Any) -> Any:
+        """A result, once the work is in order: the caller's array, if there is one that is not written yet."""
+        if given is None:
+            return self.library.give(array, self.stream)
+        with self.library.on(self.device, self._given_stream):
+            self.library.copy(array, given)
+        return given
+
+
+class CudaOutput:
+    """A result on its way into the caller's array or a new one."""
+
+    __slots__ = ("_given", "_source", "array", "memory")
+
+    def __init__(self, source: CudaInput, array: Any, given: Any) -> None:
+        self._source = source
+        self._given = given
+        """The caller's array where the library cannot write into it itself."""
+        self.array = array
+        self.memory = source.library.describe(array, source.stream)
+
+    def finish(self) -> Any:
+        return self._source.finish(self.array, self._given)

@@ -1,0 +1,206 @@
+"""Arrays in the processor's memory: NumPy's, lists, and whatever shares its memory with NumPy."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._dtypes import READABLE, DType, Kind, Shape
+
+if TYPE_CHECKING:
+    from ._arrays import Output
+    from ._progress import Listener
+
+Array = npt.NDArray[Any]
+GiveBack = Callable[[Array], Any]
+
+
+class HostInput:
+    """An input that NumPy can read, and what makes results of its kind."""
+
+    __slots__ = ("_give_back", "array", "shape")
+
+    def __init__(self, array: Array, give_back: GiveBack | None) -> None:
+        self.array = array
+        self._give_back = give_back
+        """Turns a result into the input's kind of array; None: NumPy it is."""
+        self.shape: Shape = array.shape
+
+    @property
+    def dtype(self) -> DType:
+        return self.array.dtype
+
+    @staticmethod
+    def of_numbers(x: Any, name: str) -> HostInput:
+        """Elements that the library reads; see :func:`fathom._arrays.take`."""
+        if type(x) is not np.ndarray:
+            return HostInput(_readable(_as_numpy(x, name), name), _way_back(x))
+        dtype = x.dtype
+        if x.flags.carray and dtype.char in READABLE and dtype.isnative:  # most arrays; a short call shall stay short
+            return HostInput(x, None)
+        return HostInput(_readable(x, name), None)
+
+    @staticmethod
+    def of_values(x: Any, name: str) -> HostInput:
+        """Elements that are carried, in native byte order."""
+        array = _as_numpy(x, name)
+        if array.dtype.hasobject:
+            raise TypeError(f"{name} holds objects; it must hold elements of a fixed size")
+        if not array.dtype.isnative:
+            array = array.astype(array.dtype.newbyteorder("="))
+        return HostInput(array, _way_back(x))
+
+    def numbers(self, name: str) -> HostInput:
+        return HostInput(_readable(self.array, name), self._give_back)
+
+    def output(self, shape: Shape, dtype: DType) -> HostOutput:
+        return HostOutput(np.empty(shape, dtype), None, None, self._give_back)
+
+    def output_into(self, out: Any, kind: Kind, shape: Shape, dtype: npt.DTypeLike | None) -> HostOutput:
+        array = _writable(out, kind.name)
+        kind.check(array.shape, array.dtype.newbyteorder("="), shape, dtype)
+        if np.may_share_memory(array, self.array):
+            raise ValueError(f"{kind.name} shares memory with the input; give an array of its own")
+        direct = has_rows(array) and array.dtype.isnative
+        return HostOutput(array if direct else np.empty(shape, array.dtype.newbyteorder("=")), out, array, None)
+
+    def transform(
+        self,
+        rank: int,
+        options: _core.Options,
+        distance: Output | None,
+        squared: Output | None,
+        nearest: Output | None,
+        coordinates: Output | None,
+        listener: Listener,
+    ) -> None:
+        _core.transform(
+            self.array,
+            rank,
+            options,
+            None if distance is None else distance.memory,
+            None if squared is None else squared.memory,
+            None if nearest is None else nearest.memory,
+            None if coordinates is None else coordinates.memory,
+            listener,
+        )
+
+    def carry(self, nearest: Output, image_size: int, out: Any) -> Any:
+        array = np.ascontiguousarray(self.array).reshape(self.shape)
+        kind = Kind("out", (array.dtype,))
+        result = self.output(self.shape, array.dtype) if out is None else self.output_into(out, kind, self.shape, None)
+        dense = result.memory if result.memory.flags.c_contiguous else np.empty_like(array)
+        _core.gather(_bytes(array), array.itemsize, nearest.memory.reshape(-1), image_size, _bytes(dense))
+        if dense is not result.memory:
+            result.memory[...] = dense
+        return result.finish()
+
+    def gaps(self, missing: Any) -> HostInput:
+        if missing is not None:
+            _check_place(missing, "missing")
+            return HostInput.of_numbers(missing, "missing")
+        if self.dtype.kind in "fc":
+            return HostInput(np.isnan(self.array), None)
+        if self.dtype.kind in "mM":
+            return HostInput(np.isnat(self.array), None)
+        raise TypeError(f"missing must be given: x has the dtype {self.dtype}, which has no NaN")
+
+
+class HostOutput:
+    """A result on its way into the caller's array or a new one."""
+
+    __slots__ = ("_array", "_give_back", "_given", "memory")
+
+    def __init__(self, memory: Array, given: Any, array: Array | None, give_back: GiveBack | None) -> None:
+        self.memory = memory
+        self._given = given
+        self._array = array
+        """The memory of the caller's array; written at the end where the library cannot do it itself."""
+        self._give_back = give_back
+
+    def finish(self) -> Any:
+        if self._array is not None:
+            if self.memory is not self._array:
+                self._array[...] = self.memory
+            return self._given
+        return self.memory if self._give_back is None else self._give_back(self.memory)
+
+
+def _as_numpy(x: Any, name: str) -> Array:
+    try:
+        if isinstance(x, np.ndarray) or not hasattr(x, "__dlpack__"):
+            return np.asarray(x)
+        return np.from_dlpack(x)
+    except (TypeError, ValueError, BufferError, RuntimeError) as error:
+        raise TypeError(f"{name} must be an array of numbers: {error}") from error
+
+
+def _readable(array: Array, name: str) -> Array:
+    dtype = array.dtype
+    if dtype.char not in READABLE:
+        if dtype.char != "e":
+            raise TypeError(f"{name} has the dtype {dtype}; it must be bool, integer or float of up to 64 bits")
+        array = array.astype(np.float32)
+    elif not dtype.isnative:
+        array = array.astype(dtype.newbyteorder("="))
+    return array if has_rows(array) else np.ascontiguousarray(array)
+
+
+def has_rows(array: Array) -> bool:
+    """Whether the last axis is contiguous and the others go in whole, aligned elements."""
+    flags = array.flags
+    if flags.c_contiguous:
+        return flags.aligned
+    size = array.itemsize
+    return (
+        flags.aligned
+        and (array.shape[-1] <= 1 or array.strides[-1] == size)
+        and all(stride % size == 0 for stride in array.strides)
+    )
+
+
+def _way_back(x: Any) -> GiveBack | None:
+    """How x's library makes an array of its own from a NumPy array, by the array API standard or by habit."""
+    if isinstance(x, np.ndarray) or not hasattr(x, "__dlpack__"):
+        return None
+    namespace = getattr(x, "__array_namespace__", None)
+    library = namespace() if namespace else sys.modules.get(type(x).__module__.partition(".")[0])
+    from_dlpack: GiveBack | None = getattr(library, "from_dlpack", None)
+    return from_dlpack
+
+
+def _writable(out: Any, name: str) -> Array:
+    """The memory behind the caller's array, as NumPy sees it."""
+    array = out if type(out) is np.ndarray else _shared_memory(out, name)
+    if not array.flags.writeable:
+        raise ValueError(f"{name} is read-only; give an array that can be written")
+    return array
+
+
+def _check_place(x: Any, name: str) -> None:
+    from ._arrays import lies_on_cuda
+
+    if lies_on_cuda(x, name):
+        raise ValueError(f"{name} lies on a CUDA device, but the input on the host; give an array on the host")
+
+
+def _shared_memory(out: Any, name: str) -> Array:
+    if isinstance(out, np.ndarray):
+        return np.asarray(out)
+    _check_place(out, name)
+    if not hasattr(out, "__dlpack__") and not hasattr(out, "__array_interface__"):
+        raise TypeError(f"{name} must be an array, not {type(out).__name__}")
+    array = np.asarray(out)
+    seen = np.from_dlpack(out) if hasattr(out, "__dlpack__") else array
+    if array.ctypes.data != seen.ctypes.data:
+        raise TypeError(f"{name} must be an array whose memory can be shared; {type(out).__name__} gives copies")
+    return array
+
+
+def _bytes(array: Array) -> Array:
+    return array.reshape(-1).view(np.uint8)

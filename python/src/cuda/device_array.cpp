@@ -1,0 +1,34 @@
+#include "cuda/device_array.h"
+
+#include "cuda/dlpack_dtype.h"
+
+namespace fathom::python {
+
+namespace nb = nanobind;
+
+DeviceArray DeviceArray::described(std::uintptr_t address, int dtype, nb::handle shape, nb::handle strides) {
+  DeviceArray array;
+  array.raw_.given = true;
+  array.raw_.data = reinterpret_cast<std::byte*>(address);
+  array.raw_.dtype = static_cast<DType>(dtype);
+  const std::size_t rank = nb::len(shape);
+  if (nb::len(strides) != rank) throw InvalidArgument("as many strides as extents are needed");
+  for (std::size_t k = 0; k < rank; ++k)
+    array.raw_.push_axis(nb::cast<std::int64_t>(shape[k]), nb::cast<std::int64_t>(strides[k]));
+  array.raw_.settle_strides();
+  return array;
+}
+
+DeviceArray DeviceArray::held(const nb::ndarray<nb::ro>& given) {
+  DeviceArray array;
+  array.owner_ = given;
+  array.raw_.given = true;
+  array.raw_.data = static_cast<std::byte*>(const_cast<void*>(given.data()));
+  array.raw_.dtype = dtype_of(given.dtype());
+  for (std::size_t k = 0; k < given.ndim(); ++k)
+    array.raw_.push_axis(static_cast<std::int64_t>(given.shape(k)), given.stride(k));
+  array.raw_.settle_strides();
+  return array;
+}
+
+}  // namespace fathom::python

@@ -1,0 +1,56 @@
+#include "host_array.h"
+
+#include <bit>
+#include <cstring>
+
+namespace fathom::python {
+
+namespace {
+
+DType integer_of(Py_ssize_t size, bool is_signed) {
+  switch (size) {
+    case 1: return is_signed ? DType::int8 : DType::uint8;
+    case 2: return is_signed ? DType::int16 : DType::uint16;
+    case 4: return is_signed ? DType::int32 : DType::uint32;
+    default: return is_signed ? DType::int64 : DType::uint64;
+  }
+}
+
+/// @param format  one element in the words of Python's struct module, in native byte order
+DType dtype_of(const char* format, Py_ssize_t size) {
+  constexpr char kThisOrder = std::endian::native == std::endian::little ? '<' : '>';
+  if (format[0] == '@' || format[0] == '=' || format[0] == kThisOrder) ++format;
+  if (format[0] != '\0' && format[1] == '\0') {
+    if (format[0] == '?') return DType::boolean;
+    if (format[0] == 'f') return DType::float32;
+    if (format[0] == 'd') return DType::float64;
+    if (std::strchr("bhilq", format[0])) return integer_of(size, true);
+    if (std::strchr("BHILQ", format[0])) return integer_of(size, false);
+  }
+  throw InvalidArgument("arrays hold bool, integers of 8 to 64 bits, float32 or float64");
+}
+
+}  // namespace
+
+HostArray::HostArray(nanobind::handle array, Access access) {
+  if (array.is_none()) return;
+  const int flags = access == Access::write ? PyBUF_RECORDS : PyBUF_RECORDS_RO;
+  if (PyObject_GetBuffer(array.ptr(), &buffer_, flags) != 0) nanobind::raise_python_error();
+}
+
+HostArray::~HostArray() {
+  if (buffer_.obj) PyBuffer_Release(&buffer_);
+}
+
+RawArray HostArray::raw() const {
+  RawArray array;
+  if (!buffer_.obj) return array;
+  array.given = true;
+  array.data = data();
+  array.dtype = dtype_of(buffer_.format, buffer_.itemsize);
+  for (int k = 0; k < buffer_.ndim; ++k) array.push_axis(buffer_.shape[k], buffer_.strides[k] / buffer_.itemsize);
+  array.settle_strides();
+  return array;
+}
+
+}  // namespace fathom::python
