@@ -53,6 +53,25 @@ class RunCommands(unittest.TestCase):
         self.assertNotEqual(commands("```sh\ntrue\n").returncode, 0)
 
 
+def sessions(page_text):
+    return run("run_python.py", page_text, "{page}")[0]
+
+
+class RunPython(unittest.TestCase):
+    def test_right_output_passes_and_names_are_shared(self):
+        self.assertEqual(sessions("```pycon\n>>> a = 1\n```\nwords\n```pycon\n>>> a\n1\n```\n").returncode, 0)
+
+    def test_wrong_output_fails(self):
+        self.assertEqual(sessions("```pycon\n>>> 1\n2\n```\n").returncode, 1)
+
+    def test_imports_are_tried(self):
+        page = "```python\nfrom json import no_such_name\n```\n```pycon\n>>> 1\n1\n```\n"
+        self.assertNotEqual(sessions(page).returncode, 0)
+
+    def test_page_without_sessions_fails(self):
+        self.assertEqual(sessions("words\n").returncode, 1)
+
+
 class CollectCpp(unittest.TestCase):
     def test_blocks_become_functions_of_one_program(self):
         text = "```cpp\n#include <vector>\nstd::vector<int> a;\n```\n```cpp\nint b = 1;\n```\n"
