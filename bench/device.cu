@@ -1,15 +1,17 @@
 // Times the CUDA backend on arrays that are on the device: graph replays, beside a copy of the output and NVIDIA's NPP.
 //
-//   device_bench [--sizes 1024x1024,512x512x512,…] [--cases 0.1,blobs,…] [--replays N] [--json FILE]
+//   device_bench [--sizes 1024x1024,512x512x512,…] [--cases 10%,blobs,…] [--operations distance,nearest,…] [--batch AXES]
+//                [--replays N] [--json FILE]
 //
-// Every result is checked before it is timed: against the CPU where that is affordable, else at random elements by what a
-// distance must be. Median of the replays; × is the time of copying the output (read and write), measured in the same run.
+// Every result is compared with the CPU's before it is timed. Median of the replays; × is the time of copying the output
+// (read and write), measured in the same run: the runtime's copy or a kernel, whichever is faster.
 #include <cuda_runtime.h>
 #ifdef FATHOM_BENCH_NPP
 #include <nppi_filtering_functions.h>
 #endif
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -19,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "device_cases.cuh"
 #include "fathom/core/device.h"
 #include "fathom/grid/distance.h"
 
@@ -41,47 +44,6 @@ struct Block {
   Block(const Block&) = delete;
 };
 
-// Cases, drawn on the device
-
-__device__ unsigned hash(unsigned long long i, unsigned seed) {
-  i = (i + seed) * 0x9E3779B97F4A7C15ull;
-  i = (i ^ (i >> 29)) * 0xBF58476D1CE4E5B9ull;
-  i = (i ^ (i >> 32)) * 0x94D049BB133111EBull;
-  return static_cast<unsigned>(i >> 32);
-}
-
-enum Kind { kScatter, kOne, kNone, kAll, kBlobs, kPlane, kDiagonal, kRing };
-
-/// Nonzero = site. `share`: of sites, for scattered ones.
-__global__ void draw(std::uint8_t* mask, long long nz, long long ny, long long nx, int kind, double share) {
-  const long long i = blockIdx.x * 256ll + threadIdx.x;
-  if (i >= nz * ny * nx) return;
-  const long long x = i % nx, y = i / nx % ny, z = i / nx / ny;
-  bool site = false;
-  switch (kind) {
-    case kScatter: site = hash(i, 1) < share * 4294967296.0; break;
-    case kOne: site = x == nx / 3 && y == ny / 3 && z == nz / 3; break;
-    case kNone: break;
-    case kAll: site = true; break;
-    case kBlobs: {  // a disk or ball in every cell of a grid
-      const long long cell = max(32ll, min(nx, ny) / 16), r = cell / 3;
-      const unsigned h = hash((z / cell * 4096 + y / cell) * 4096 + x / cell, 7);
-      const long long dx = x % cell - cell / 2 + h % 8, dy = y % cell - cell / 2 + h / 8 % 8;
-      const long long dz = nz > 1 ? z % cell - cell / 2 + h / 64 % 8 : 0;
-      site = dx * dx + dy * dy + dz * dz < r * r;
-      break;
-    }
-    case kPlane: site = nz > 1 ? z == nz - 1 : y == ny - 1; break;
-    case kDiagonal: site = nz > 1 ? x == y && y == z : x * ny / nx == y; break;
-    case kRing: {
-      const double dx = x - nx / 2.0, dy = y - ny / 2.0, dz = nz > 1 ? z - nz / 2.0 : 0, r = min(nx, ny) * 0.4;
-      site = fabs(sqrt(dx * dx + dy * dy + dz * dz) - r) < 1;
-      break;
-    }
-  }
-  mask[i] = site;
-}
-
 struct Case {
   std::string name;
   Kind kind;
@@ -93,6 +55,37 @@ const std::vector<Case> kCases = {{"all", kAll},           {"50%", kScatter, 0.5
                                   {"0.01%", kScatter, 1e-4}, {"one", kOne},            {"none", kNone},
                                   {"blobs", kBlobs},       {"ring", kRing},            {"plane", kPlane},
                                   {"diagonal", kDiagonal}};
+
+/// What is asked for besides the plain distance.
+struct Operation {
+  std::string name;
+  void (*set)(fathom::grid::DistanceOptions&);
+  bool nearest = false;
+};
+
+using Options = fathom::grid::DistanceOptions;
+const std::vector<Operation> kOperations = {
+    {"distance", [](Options&) {}},
+    {"nearest", [](Options&) {}, true},
+    {"spacing", [](Options& o) { o.spacing = {2.5, 1.25, 0.7}; }},
+    {"labels", [](Options& o) { o.sites.rule = fathom::grid::Sites::Rule::labels; }},
+    {"signed", [](Options& o) { o.signed_distance = true; }},
+    {"border", [](Options& o) { o.border = {fathom::grid::Border::sites}; }},
+    {"periodic", [](Options& o) { o.border = {fathom::grid::Border::periodic}; }},
+    {"taxicab", [](Options& o) { o.metric = fathom::grid::Metric::taxicab; }},
+};
+
+/// Thread = 4 × 16 bytes.
+__global__ void __launch_bounds__(256) copy_kernel(const uint4* from, uint4* to, long long count) {
+  const long long first = blockIdx.x * 1024ll + threadIdx.x;
+  uint4 values[4];
+#pragma unroll
+  for (int k = 0; k < 4; ++k)
+    if (first + 256 * k < count) values[k] = __ldcs(from + first + 256 * k);
+#pragma unroll
+  for (int k = 0; k < 4; ++k)
+    if (first + 256 * k < count) __stcs(to + first + 256 * k, values[k]);
+}
 
 /// Median milliseconds of a graph's replays.
 template <class Work>
@@ -122,6 +115,23 @@ double time_of(Work&& work, int replays) {
   MUST(cudaGraphDestroy(graph));
   MUST(cudaStreamDestroy(stream));
   return times[times.size() / 2];
+}
+
+/// Milliseconds to copy `count` floats, by the faster way.
+double copy_time(const float* from, float* to, std::int64_t count, int replays) {
+  const double runtime = time_of(
+      [&](cudaStream_t stream) {
+        MUST(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(float), cudaMemcpyDeviceToDevice, stream));
+      },
+      replays);
+  const long long vectors = (count + 3) / 4;  // allocations are multiples of 16 bytes
+  const double kernel = time_of(
+      [&](cudaStream_t stream) {
+        copy_kernel<<<static_cast<unsigned>((vectors + 1023) / 1024), 256, 0, stream>>>(
+            reinterpret_cast<const uint4*>(from), reinterpret_cast<uint4*>(to), vectors);
+      },
+      replays);
+  return std::min(runtime, kernel);
 }
 
 #ifdef FATHOM_BENCH_NPP
@@ -165,24 +175,44 @@ double npp_time(std::uint8_t* mask, float* out, const Shape& shape, int replays)
 }
 #endif
 
-/// Compares with the CPU. @returns empty, or what is wrong
-std::string check(const std::uint8_t* mask, const float* out, const Shape& shape,
-                  const fathom::grid::DistanceOptions& options) {
+/// How a result differs from the CPU's, and a number by which the peers in Python check theirs.
+struct Check {
+  std::string wrong;
+  double sum_of_squares = 0;  ///< of the distances that are finite
+};
+
+/// @param nearest  null: not computed
+Check check(const std::uint8_t* mask, const float* out, const std::int32_t* nearest, const Shape& shape,
+            const Options& options) {
   const auto count = static_cast<std::size_t>(fathom::element_count(shape));
-  std::vector<std::uint8_t> host_mask(count);
+  fathom::Array host_mask(fathom::DType::uint8, shape), right(fathom::DType::float32, shape);
+  fathom::Array right_nearest(fathom::DType::int32, nearest ? shape : Shape{0});
   std::vector<float> result(count);
+  std::vector<std::int32_t> result_nearest(nearest ? count : 0);
   MUST(cudaMemcpy(host_mask.data(), mask, count, cudaMemcpyDeviceToHost));
   MUST(cudaMemcpy(result.data(), out, count * sizeof(float), cudaMemcpyDeviceToHost));
-  fathom::grid::DistanceOptions on_cpu = options;
+  Options on_cpu = options;
   on_cpu.execution.backend = fathom::Backend::cpu;
-  const fathom::Array expected = fathom::grid::distance_transform(
-      fathom::AnyConstView(fathom::HostView<const std::uint8_t>(host_mask.data(), shape)), on_cpu);
-  const float* right = expected.as<float>().data();
-  for (std::size_t i = 0; i < count; ++i)
-    if (std::memcmp(right + i, result.data() + i, sizeof(float)) != 0)
-      return "element " + std::to_string(i) + " is " + std::to_string(result[i]) + ", should be " +
-             std::to_string(right[i]);
-  return {};
+  fathom::grid::DistanceOutputs outputs;
+  outputs.distance = right.view();
+  if (nearest) {
+    outputs.nearest = right_nearest.view();
+    MUST(cudaMemcpy(result_nearest.data(), nearest, count * sizeof(std::int32_t), cudaMemcpyDeviceToHost));
+  }
+  fathom::grid::distance_transform(host_mask.view(), on_cpu, outputs);
+  const float* expected = right.as<float>().data();
+  Check check;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (std::memcmp(expected + i, result.data() + i, sizeof(float)) != 0) {
+      check.wrong = "element " + std::to_string(i) + " is " + std::to_string(result[i]) + ", should be " +
+                    std::to_string(expected[i]);
+      return check;
+    }
+    if (std::isfinite(result[i])) check.sum_of_squares += double{result[i]} * double{result[i]};
+  }
+  if (nearest && std::memcmp(right_nearest.data(), result_nearest.data(), right_nearest.bytes()) != 0)
+    check.wrong = "nearest sites differ";
+  return check;
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -196,6 +226,7 @@ struct Arguments {
   std::vector<std::string> sizes = {"1024x1024", "4096x4096", "16384x16384", "1000x1777", "128x128x128",
                                     "256x256x256", "512x512x512", "511x513x515"};
   std::vector<std::string> cases;
+  std::vector<std::string> operations = {"distance"};
   int replays = 20;
   int batch = 0;
   std::string json;
@@ -207,6 +238,7 @@ Arguments parse(int count, char** values) {
     const std::string name = values[k], value = values[k + 1];
     if (name == "--sizes") arguments.sizes = split(value, ',');
     else if (name == "--cases") arguments.cases = split(value, ',');
+    else if (name == "--operations") arguments.operations = split(value, ',');
     else if (name == "--replays") arguments.replays = std::atoi(value.c_str());
     else if (name == "--batch") arguments.batch = std::atoi(value.c_str());
     else if (name == "--json") arguments.json = value;
@@ -215,51 +247,68 @@ Arguments parse(int count, char** values) {
   return arguments;
 }
 
+std::string size_of(const Shape& shape) {
+  std::string text;
+  for (std::int64_t n : shape) {
+    if (!text.empty()) text += 'x';
+    text += std::to_string(n);
+  }
+  return text;
+}
+
 /// One line of the table, and of the JSON. @returns whether the result was right
-bool measure(const Shape& shape, const Case& c, const Arguments& arguments, std::ostream& json) {
+bool measure(const Shape& shape, const Case& c, const Operation& operation, const Arguments& arguments,
+             std::ostream& json) {
   const std::int64_t count = fathom::element_count(shape);
-  const int rank = shape.rank(), space = arguments.batch ? rank - 1 : rank;
+  const int rank = shape.rank(), space = arguments.batch ? rank - arguments.batch : rank;
   Block<std::uint8_t> mask(count);
   Block<float> out(count), other(count);
-  const long long nx = shape[rank - 1], ny = space > 1 ? shape[rank - 2] : 1, nz = count / nx / ny;
+  Block<std::int32_t> nearest(operation.nearest ? count : 1);
+  const long long nx = shape[rank - 1], ny = rank > 1 ? shape[rank - 2] : 1, nz = count / nx / ny;
   draw<<<static_cast<unsigned>((count + 255) / 256), 256>>>(mask.data, nz, ny, nx, c.kind, c.share);
   MUST(cudaMemset(out.data, 0xa5, static_cast<std::size_t>(count) * sizeof(float)));
   MUST(cudaDeviceSynchronize());
 
-  fathom::grid::DistanceOptions options;
+  Options options;
   options.sites.rule = fathom::grid::Sites::Rule::nonzero;
   options.batch_axes = arguments.batch;
+  operation.set(options);
+  if (!options.spacing.empty()) options.spacing.resize(static_cast<std::size_t>(space));
   fathom::grid::DeviceDistanceOutputs outputs;
   outputs.distance = fathom::DeviceView<float>(out.data, shape);
+  if (operation.nearest) outputs.nearest = fathom::DeviceView<std::int32_t>(nearest.data, shape);
   const fathom::AnyConstDeviceView input(fathom::DeviceView<const std::uint8_t>(mask.data, shape));
   const auto run = [&](cudaStream_t stream) {
     fathom::grid::distance_transform(input, options, outputs, fathom::Stream{stream});
   };
   run(nullptr);
   MUST(cudaDeviceSynchronize());
-  const std::string wrong = check(mask.data, out.data, shape, options);
-  const double ours = time_of(run, arguments.replays);
-  const double copy = time_of(
-      [&](cudaStream_t stream) {
-        MUST(cudaMemcpyAsync(other.data, out.data, static_cast<std::size_t>(count) * sizeof(float),
-                             cudaMemcpyDeviceToDevice, stream));
-      },
-      arguments.replays);
+  const Check result = check(mask.data, out.data, operation.nearest ? nearest.data : nullptr, shape, options);
+  const double ours = time_of(run, arguments.replays), copy = copy_time(out.data, other.data, count, arguments.replays);
   double npp = 0;
 #ifdef FATHOM_BENCH_NPP
-  if (!arguments.batch) npp = npp_time(mask.data, other.data, shape, arguments.replays);
+  // Without a site NPP fails and leaves the device unusable.
+  const bool serves = !arguments.batch && operation.name == "distance" && c.kind != kNone;
+  if (serves) npp = npp_time(mask.data, other.data, shape, arguments.replays);
 #endif
   const std::size_t scratch = fathom::grid::scratch_bytes(input, options, outputs);
-  std::string size;
-  for (std::int64_t n : shape) size += (size.empty() ? "" : "x") + std::to_string(n);
-  std::printf("%-16s %-9s %9.4f ms %7.2fx copy %8.4f ms  scratch %.2f B  npp %9.4f ms %6.1fx  %s\n", size.c_str(),
-              c.name.c_str(), ours, ours / copy, copy, static_cast<double>(scratch) / static_cast<double>(count), npp,
-              npp / ours, wrong.empty() ? "right" : wrong.c_str());
+  const std::string size = size_of(shape);
+  std::printf("%-16s %-9s %-9s %9.4f ms %7.2fx copy %8.4f ms  scratch %.2f B", size.c_str(), operation.name.c_str(),
+              c.name.c_str(), ours, ours / copy, copy, static_cast<double>(scratch) / static_cast<double>(count));
+  if (npp > 0) std::printf("  npp %9.4f ms %6.1fx", npp, npp / ours);
+  std::printf("  %s\n", result.wrong.empty() ? "right" : result.wrong.c_str());
   std::fflush(stdout);
-  json << "{\"operation\":\"distance\",\"size\":\"" << size << "\",\"batch_axes\":" << arguments.batch << ",\"case\":\""
-       << c.name << "\",\"ms\":" << ours << ",\"copy_ms\":" << copy << ",\"npp_ms\":" << npp
-       << ",\"scratch_bytes\":" << scratch << ",\"right\":" << (wrong.empty() ? "true" : "false") << "}\n";
-  return wrong.empty();
+  json.precision(12);
+  json << "{\"operation\":\"" << operation.name << "\",\"size\":\"" << size
+       << "\",\"batch_axes\":" << arguments.batch << ",\"case\":\"" << c.name << "\",\"kind\":" << c.kind
+       << ",\"share\":" << c.share << ",\"ms\":" << ours << ",\"copy_ms\":" << copy << ",\"npp_ms\":" << npp
+       << ",\"scratch_bytes\":" << scratch << ",\"sum_of_squares\":" << result.sum_of_squares
+       << ",\"right\":" << (result.wrong.empty() ? "true" : "false") << "}" << std::endl;
+  return result.wrong.empty();
+}
+
+bool among(const std::string& name, const std::vector<std::string>& names) {
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
 }  // namespace
@@ -280,9 +329,9 @@ int main(int count, char** values) {
     Shape shape;
     for (const std::string& extent : split(size, 'x')) shape.push_back(std::atoll(extent.c_str()));
     for (const Case& c : kCases)
-      if (arguments.cases.empty() ||
-          std::find(arguments.cases.begin(), arguments.cases.end(), c.name) != arguments.cases.end())
-        right &= measure(shape, c, arguments, file);
+      for (const Operation& operation : kOperations)
+        if (among(c.name, arguments.cases) && among(operation.name, arguments.operations))
+          right &= measure(shape, c, operation, arguments, file);
   }
   return right ? 0 : 70;
 }

@@ -8,7 +8,8 @@
 // ends of the run they are farther than the ends themselves. So these transforms are ordinary passes that start from the
 // distance to the ends of the run (Pass::start).
 //
-// Source and cost: see search.cuh and line_words.cu. Memory: two values (and two indices) per element; a batch is worked on in groups of items, so that its size does not matter.
+// Source and cost: see search.cuh and line_words.cu. Memory: two values (and two indices) per element; a batch is worked on
+// in groups of items, so that its size does not matter.
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
@@ -38,8 +39,9 @@ __global__ void __launch_bounds__(kBlock) find_row_values(const __grid_constant_
   const std::int64_t i = std::int64_t{blockIdx.x} * kBlock + threadIdx.x;
   const std::int32_t extent = p.words.lines.extent;
   if (i >= p.words.lines.outer * extent) return;
-  const std::int64_t row = i / extent;
-  const auto x = static_cast<std::int32_t>(i % extent);
+  const Division division(i, extent);
+  const std::int64_t row = division.quotient;
+  const auto x = static_cast<std::int32_t>(division.remainder);
   const InLine nearest = p.words.nearest(row, 0, x);
   const bool none = nearest.steps >> 31;
   const V value = none ? no_value<V>() : p.cost(nearest.steps);
@@ -65,13 +67,15 @@ template <class V>
 __global__ void __launch_bounds__(kBlock) emit(const __grid_constant__ Emission<V> p) {
   const std::int64_t i = std::int64_t{blockIdx.x} * kBlock + threadIdx.x;
   if (i >= p.count) return;
-  const std::int64_t item = i / p.elements;
-  std::int64_t rest = i % p.elements;
-  std::int64_t at[kMaxSpaceRank];
-  for (int k = p.emitter.input.rank - 1; k >= 0; --k) {
-    at[k] = rest % p.emitter.input.extent[k];
-    rest /= p.emitter.input.extent[k];
+  const Division of_item(i, p.elements);
+  const std::int64_t item = of_item.quotient;
+  std::int64_t rest = of_item.remainder, at[kMaxSpaceRank];
+  for (int k = p.emitter.input.rank - 1; k > 0; --k) {
+    const Division division(rest, p.emitter.input.extent[k]);
+    at[k] = division.remainder;
+    rest = division.quotient;
   }
+  at[0] = rest;
   if (!p.emitter.in_region(at)) return;
   const V value = p.value[i];
   std::int64_t site = p.site ? p.site[i] : -1;

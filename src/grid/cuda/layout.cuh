@@ -9,6 +9,21 @@
 
 namespace fathom::grid::cuda {
 
+/// Quotient and remainder of natural numbers: in 32 bits where they fit, because divisions of 64 are slow.
+struct Division {
+  std::int64_t quotient, remainder;
+
+  __host__ __device__ Division(std::int64_t a, std::int64_t b) {
+    if ((static_cast<std::uint64_t>(a | b) >> 32) == 0) {
+      quotient = static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
+      remainder = static_cast<std::uint32_t>(a) % static_cast<std::uint32_t>(b);
+    } else {
+      quotient = a / b;
+      remainder = a % b;
+    }
+  }
+};
+
 /// Offsets of a batch's items in one view.
 struct ItemStrides {
   int rank = 0;
@@ -38,8 +53,9 @@ struct ItemStrides {
     if (rank == 1) return item * stride[0];
     std::int64_t elements = 0;
     for (int k = rank - 1; k >= 0; --k) {
-      elements += item % extent[k] * stride[k];
-      item /= extent[k];
+      const Division division(item, extent[k]);
+      elements += division.remainder * stride[k];
+      item = division.quotient;
     }
     return elements;
   }
@@ -68,8 +84,9 @@ struct Input {
   __device__ std::int64_t offset(int first, int end, std::int64_t linear) const {
     std::int64_t elements = 0;
     for (int k = end - 1; k > first; --k) {
-      elements += linear % extent[k] * stride[k];
-      linear /= extent[k];
+      const Division division(linear, extent[k]);
+      elements += division.remainder * stride[k];
+      linear = division.quotient;
     }
     return end > first ? elements + linear * stride[first] : 0;
   }

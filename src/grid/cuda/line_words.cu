@@ -22,8 +22,9 @@ struct Source {
   /// Offset of a line's first element in its item, and the item.
   __device__ const std::byte* item(const Lines& lines, std::int64_t outer, std::int64_t inner,
                                    std::int64_t& offset) const {
-    offset = input.offset(0, lines.axis, outer % lines_before) + input.offset(lines.axis + 1, input.rank, inner);
-    const std::int64_t elements = input.items.offset(first_item + outer / lines_before);
+    const Division by_item(outer, lines_before);
+    offset = input.offset(0, lines.axis, by_item.remainder) + input.offset(lines.axis + 1, input.rank, inner);
+    const std::int64_t elements = input.items.offset(first_item + by_item.quotient);
     return input.data + elements * static_cast<std::int64_t>(size_of_element());
   }
 
@@ -56,8 +57,9 @@ struct Source {
 __global__ void __launch_bounds__(kBlock) fill_bits_of_rows(LineWords words, Source source) {
   const std::int64_t i = (std::int64_t{blockIdx.x} * kBlock + threadIdx.x) / 32;
   if (i >= words.count()) return;
-  const std::int64_t row = i / words.words;
-  const auto x = static_cast<std::int32_t>(i % words.words * kWordElements + threadIdx.x % 32);
+  const Division by_row(i, words.words);
+  const std::int64_t row = by_row.quotient;
+  const auto x = static_cast<std::int32_t>(by_row.remainder * kWordElements + threadIdx.x % 32);
   std::int64_t line = 0;
   const std::byte* item = source.item(words.lines, row, 0, line);
   const bool there = x < words.lines.extent;
@@ -73,10 +75,11 @@ __global__ void __launch_bounds__(kBlock) fill_bits_of_rows(LineWords words, Sou
 __global__ void __launch_bounds__(kBlock) fill_bits_of_columns(LineWords words, Source source) {
   const std::int64_t i = std::int64_t{blockIdx.x} * kBlock + threadIdx.x;
   if (i >= words.count()) return;
-  const std::int64_t inner = i % words.lines.inner, rest = i / words.lines.inner;
-  const auto x0 = static_cast<std::int32_t>(rest % words.words * kWordElements);
+  const Division by_inner(i, words.lines.inner), by_words(by_inner.quotient, words.words);
+  const std::int64_t inner = by_inner.remainder;
+  const auto x0 = static_cast<std::int32_t>(by_words.remainder * kWordElements);
   std::int64_t line = 0;
-  const std::byte* item = source.item(words.lines, rest / words.words, inner, line);
+  const std::byte* item = source.item(words.lines, by_words.quotient, inner, line);
   const std::int32_t count = min(kWordElements, words.lines.extent - x0);
   const std::int64_t stride = source.input.stride[words.lines.axis];
   unsigned bits = 0, pinned = 0;
@@ -110,7 +113,8 @@ __global__ void __launch_bounds__(kBlock) carry_along_columns(LineWords words) {
   const std::int64_t line = std::int64_t{blockIdx.x} * kBlock + threadIdx.x;
   const Lines& lines = words.lines;
   if (line >= lines.count()) return;
-  const std::int64_t base = line / lines.inner * words.words * lines.inner + line % lines.inner;
+  const Division by_inner(line, lines.inner);
+  const std::int64_t base = by_inner.quotient * words.words * lines.inner + by_inner.remainder;
   std::int32_t before = kNone, behind = kNone;
   if (words.periodic)
     for (std::int32_t w = 0; w < words.words; ++w) {

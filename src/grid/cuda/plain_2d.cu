@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
+#include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/plain.h"
 #include "grid/cuda/plane_far.cuh"
 #include "grid/cuda/plane_list.cuh"
@@ -58,15 +59,6 @@ Plane make_plane(const Problem& p, std::int64_t items, std::byte* base, std::siz
   return plane;
 }
 
-bool is_plain_float(const Problem& p) {
-  const auto has_sites = std::find(p.border.begin(), p.border.begin() + p.rank, Border::sites);
-  const DistanceOutputs& out = p.outputs;
-  bool whole = true;
-  for (int k = 0; k < p.rank; ++k) whole &= p.region_extent(k) == p.extent(k);
-  return out.distance.present() && out.distance.dtype() == DType::float32 && !out.squared.present() && whole &&
-         p.unit == 1 && std::isinf(p.max_distance) && has_sites == p.border.begin() + p.rank;
-}
-
 Writing writing_of(const Problem& p, const Batch& batch) {
   if (!is_plain_float(p)) return Writing::general;
   constexpr int kFloats = 4;
@@ -95,18 +87,20 @@ class PlaneTransform {
   void run() const {
     fathom::cuda::check(cudaMemsetAsync(clear_, 0, cleared_, stream_), "clearing the scratch");
     pack();
-    carry<<<blocks(plane_.all_bands / plane_.bands, 2 * plane_.pitch, kCarryBlock), kCarryBlock, 0, stream_>>>(plane_);
+    const dim3 columns = blocks(plane_.all_bands / plane_.bands, plane_.pitch, 32);
+    carry<<<columns, carry_segments(plane_.bands) * 32, 0, stream_>>>(plane_);
     switch (writing_) {
-      case Writing::aligned: return solve<Writing::aligned>();
-      case Writing::unaligned: return solve<Writing::unaligned>();
+      case Writing::aligned: solve<Writing::aligned>(); break;
+      case Writing::unaligned: solve<Writing::unaligned>(); break;
       case Writing::general: return solve<Writing::general>();
     }
+    if (has_limits(p_)) clamp_items(p_, batch_, plane_.first_item, plane_.all_bands / plane_.bands, stream_);
   }
 
  private:
-  /// Blocks of `block` for each of `count` rows of `width`.
-  static unsigned blocks(std::int64_t count, std::int64_t width, int block) {
-    return static_cast<unsigned>(count * ((width + block - 1) / block));
+  /// Blocks of `block` for each of `count` rows of `width`. There are fewer than 2¹⁶ bands in a group (see group_of()).
+  static dim3 blocks(std::int64_t count, std::int64_t width, int block) {
+    return {static_cast<unsigned>((width + block - 1) / block), static_cast<unsigned>(count)};
   }
 
   void pack() const {
@@ -115,9 +109,10 @@ class PlaneTransform {
     if (size_of(p_.input.dtype()) != 1 || !by_zero) {
       pack_elements<<<blocks(plane_.all_bands, plane_.pitch, kPackBlock), kPackBlock, 0, stream_>>>(plane_, mask);
     } else if (is_aligned(mask.input)) {
-      pack_bytes<4><<<blocks(plane_.all_bands, plane_.pitch, 4 * kPackBlock), kPackBlock, 0, stream_>>>(plane_, mask);
+      pack_bytes<true><<<blocks(plane_.all_bands, plane_.pitch, 4 * kPackBlock), kPackBlock, 0, stream_>>>(plane_, mask);
     } else {
-      pack_bytes<1><<<blocks(plane_.all_bands, plane_.pitch, kPackBlock), kPackBlock, 0, stream_>>>(plane_, mask);
+      const dim3 grid = blocks(plane_.all_bands, plane_.pitch, 4 * kPackBlock);
+      pack_bytes<false><<<grid, kPackBlock, 0, stream_>>>(plane_, mask);
     }
     fathom::cuda::check_launch("packing sites");
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
+#include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/plain.h"
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/volume_envelope.cuh"
@@ -20,16 +21,6 @@ namespace {
 std::int64_t group_of(const Problem& p, const Batch& batch) {
   constexpr std::int64_t kElements = std::int64_t{1} << 27;
   return std::clamp<std::int64_t>(kElements / element_count(p.input.shape()), 1, batch.count());
-}
-
-/// Whether results are floats of the whole input, without anything to be done to them.
-bool is_plain_float(const Problem& p) {
-  const DistanceOutputs& out = p.outputs;
-  bool plain = out.distance.present() && out.distance.dtype() == DType::float32 && !out.squared.present() &&
-               p.unit == 1 && std::isinf(p.max_distance);
-  for (int k = 0; k < p.rank; ++k)
-    plain &= p.region_extent(k) == p.extent(k) && p.border[static_cast<std::size_t>(k)] == Border::open;
-  return plain;
 }
 
 Writing writing_of(const Problem& p, const Batch& batch) {
@@ -117,10 +108,11 @@ class VolumeTransform {
     pack();
     along_z();
     switch (writing_) {
-      case Writing::aligned: return along_y<Writing::aligned>();
-      case Writing::unaligned: return along_y<Writing::unaligned>();
+      case Writing::aligned: along_y<Writing::aligned>(); break;
+      case Writing::unaligned: along_y<Writing::unaligned>(); break;
       case Writing::general: return along_y<Writing::general>();
     }
+    if (has_limits(p_)) clamp_items(p_, batch_, volume_.first_item, volume_.items, stream_);
   }
 
  private:
@@ -132,7 +124,9 @@ class VolumeTransform {
                     p_.sites.rule == Sites::Rule::zero};
     const bool by_zero = p_.sites.rule == Sites::Rule::zero || p_.sites.rule == Sites::Rule::nonzero;
     const std::int64_t blocks = volume_.items * volume_.ny * (volume_.depth / 32);
-    const auto kernel = by_zero && is_aligned(mask.input) ? pack_volume<Reading::vectors> : pack_volume<Reading::elements>;
+    auto* kernel = pack_volume<Reading::elements>;
+    if (by_zero && size_of(p_.input.dtype()) == 1)
+      kernel = is_aligned(mask.input) ? pack_volume<Reading::aligned_bytes> : pack_volume<Reading::bytes>;
     kernel<<<static_cast<unsigned>(blocks), kVolumePackBlock, 0, stream_>>>(volume_, mask);
     fathom::cuda::check_launch("packing sites");
   }
@@ -140,8 +134,7 @@ class VolumeTransform {
   /// Whether sixteen bytes can be read at once, everywhere.
   bool is_aligned(const Input& input) const {
     constexpr int kBytes = 16;
-    bool aligned = size_of(p_.input.dtype()) == 1 && reinterpret_cast<std::uintptr_t>(input.data) % kBytes == 0 &&
-                   volume_.nx % kBytes == 0;
+    bool aligned = reinterpret_cast<std::uintptr_t>(input.data) % kBytes == 0 && volume_.nx % kBytes == 0;
     for (int k = 0; k < 2; ++k) aligned &= input.stride[k] % kBytes == 0;
     for (int k = 0; k < input.items.rank; ++k) aligned &= input.items.stride[k] % kBytes == 0;
     return aligned;

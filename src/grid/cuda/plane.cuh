@@ -63,8 +63,13 @@ struct Plane {
 
   __host__ __device__ std::int32_t cells() const { return pitch / 32; }
   __host__ __device__ std::int32_t tiles() const { return pitch / kTile; }
-  __device__ std::int64_t item_of(std::int64_t band) const { return band / bands; }
-  __device__ std::int32_t first_row(std::int64_t band) const { return static_cast<std::int32_t>(band % bands) * kBand; }
+  // Bands are counted in 32 bits: divisions of 64 are slow.
+  __device__ std::int64_t item_of(std::int64_t band) const {
+    return static_cast<unsigned>(band) / static_cast<unsigned>(bands);
+  }
+  __device__ std::int32_t first_row(std::int64_t band) const {
+    return static_cast<std::int32_t>(static_cast<unsigned>(band) % static_cast<unsigned>(bands)) * kBand;
+  }
   /// Start of a row of the output.
   __device__ float* row(std::int64_t band, std::int32_t y) const {
     return distance + items.offset(first_item + item_of(band)) + y * row_stride;

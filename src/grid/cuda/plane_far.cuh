@@ -66,7 +66,7 @@ class FarTile {
       : plane_(plane),
         emitter_(emitter),
         m_(memory),
-        band_(tile / static_cast<unsigned>(plane.tiles())),
+        band_(static_cast<std::int64_t>(tile / static_cast<unsigned>(plane.tiles()))),
         tile_(static_cast<int>(tile % static_cast<unsigned>(plane.tiles()))),
         x0_(tile_ * kTile),
         warp_(static_cast<int>(threadIdx.x) / 32),

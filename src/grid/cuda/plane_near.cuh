@@ -186,17 +186,19 @@ struct NearResult {
 template <Writing kWriting>
 struct NearWriter {
   const Plane& plane;
+  float* rows;   ///< the band's first row
   float* stage;  ///< of the warp: 128 floats, where rows are not aligned
 
-  __device__ void write(std::int64_t band, int y, int x, const NearResult& result, bool there) const {
-    float* row = there ? plane.row(band, y) + x : nullptr;
+  __device__ void write(int r, int x, const NearResult& result, bool there, bool whole) const {
+    float* row = rows + r * plane.row_stride + x;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       float roots[4];
 #pragma unroll
       for (int q = 0; q < 4; ++q) roots[q] = small_root(result.squares[h][q]);
       if constexpr (kWriting == Writing::aligned) {
-        if (there && x + h * kHalf < plane.width) put(row + h * kHalf, roots, plane.width - x - h * kHalf);
+        if (whole) put(row + h * kHalf, roots, 4);
+        else if (there && x + h * kHalf < plane.width) put(row + h * kHalf, roots, plane.width - x - h * kHalf);
       } else {
         spread(row, roots, plane.width - x - h * kHalf, h, there);
       }
@@ -235,10 +237,11 @@ __global__ void __launch_bounds__(kNearWords, kWriting == Writing::aligned ? 5 :
   __shared__ __align__(16) std::uint32_t squares[kBand][kNearWords];
   __shared__ __align__(16) float stages[kWriting == Writing::unaligned ? kNearWords / 32 : 1][128];
   const int t = static_cast<int>(threadIdx.x), lane = t % 32, warp = t / 32;
-  const int tiles = (plane.width + kNearWidth - 1) / kNearWidth;
-  const std::int64_t band = blockIdx.x / tiles;
-  const int x0 = static_cast<int>(blockIdx.x % tiles) * kNearWidth, y0 = plane.first_row(band);
+  __shared__ float* first_row;  // there, because registers are short
+  const std::int64_t band = blockIdx.y;
+  const int x0 = static_cast<int>(blockIdx.x) * kNearWidth, rows = plane.height - plane.first_row(band);
   std::uint8_t* open_cells = plane.open_cells + band * plane.cells();
+  if (kWriting != Writing::general && t == 0) first_row = plane.row(band, plane.first_row(band));
   {
     const NearWord word(plane, band, x0 - kReach + t);
     const int there = min(kNearWords, plane.width - x0 + (x0 == 0 ? 0 : kReach));
@@ -252,16 +255,19 @@ __global__ void __launch_bounds__(kNearWords, kWriting == Writing::aligned ? 5 :
   }
   __syncthreads();
   bool open = false;
+  const bool whole = x0 + kNearWidth <= plane.width && rows >= kBand;
   constexpr int kTasks = kBand / 2 * (kHalf / 64);
   for (int task = warp; task < kTasks; task += kNearWords / 32) {
+    if (x0 + task % 4 * 64 >= plane.width) continue;
     const int r = task / 4 * 2 + lane / 16, word = task % 4 * 64 + lane % 16 * 4, x = x0 + word;
     NearSearch search(reinterpret_cast<const uint4*>(&squares[r][kReach + word]));
-    // What lies outside the image must not keep the warp busy.
-    const bool row_there = y0 + r < plane.height;
+    const bool row_there = whole || r < rows;
+    if (!whole) {  // what lies outside the image must not keep the warp busy
 #pragma unroll
-    for (int q = 0; q < 4; ++q) {
-      if (!row_there || x >= plane.width) search.best[q] = (search.best[q] & 0xFFFF0000u) | (kBias & 0xFFFFu);
-      if (!row_there || x + kHalf >= plane.width) search.best[q] = (search.best[q] & 0xFFFFu) | (kBias & 0xFFFF0000u);
+      for (int q = 0; q < 4; ++q) {
+        if (!row_there || x >= plane.width) search.best[q] = (search.best[q] & 0xFFFF0000u) | (kBias & 0xFFFFu);
+        if (!row_there || x + kHalf >= plane.width) search.best[q] = (search.best[q] & 0xFFFFu) | (kBias & 0xFFFF0000u);
+      }
     }
     const unsigned unsettled = search.run();
     if (search.largest() + static_cast<int>(kBias & 0xFFFFu) >= static_cast<int>(unsettled)) {
@@ -276,11 +282,11 @@ __global__ void __launch_bounds__(kNearWords, kWriting == Writing::aligned ? 5 :
       for (int h = 0; h < 2; ++h)
         for (int q = 0; q < 4; ++q)
           if (row_there && x + h * kHalf + q < plane.width)
-            write_general(emitter, plane.item_of(band), y0 + r, x + h * kHalf + q,
+            write_general(emitter, plane.item_of(band), plane.first_row(band) + r, x + h * kHalf + q,
                           static_cast<std::int64_t>(result.squares[h][q]));
     } else {
-      NearWriter<kWriting>{plane, stages[kWriting == Writing::unaligned ? warp : 0]}.write(band, y0 + r, x, result,
-                                                                                         row_there);
+      const NearWriter<kWriting> writer{plane, first_row, stages[kWriting == Writing::unaligned ? warp : 0]};
+      writer.write(r, x, result, row_there, whole);
     }
   }
   if (open) plane.open_bands[band] = 1;

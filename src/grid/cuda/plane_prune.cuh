@@ -119,12 +119,11 @@ __global__ void __launch_bounds__(kPruneWarps * 32, 8) prune(Plane plane) {
   __shared__ float2 lists[kPruneWarps][kTile];
   __shared__ std::uint32_t masks[kPruneWarps][2][kGroups];
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = lane_id();
-  const int blocks = (plane.tiles() + kPruneWarps - 1) / kPruneWarps;
-  const std::int64_t line = blockIdx.x / blocks;
-  const int chunk = static_cast<int>(blockIdx.x % blocks) * kPruneWarps + warp;
+  const int chunk = static_cast<int>(blockIdx.x) * kPruneWarps + warp;
   if (chunk >= plane.tiles()) return;
-  const auto b = static_cast<int>(line % (plane.bands + 1));
-  const std::int64_t band = line / (plane.bands + 1) * plane.bands + b;
+  const auto lines = static_cast<unsigned>(plane.bands + 1);  // of an image
+  const auto b = static_cast<int>(blockIdx.y % lines);
+  const std::int64_t band = std::int64_t{blockIdx.y / lines} * plane.bands + b;
   const bool open_above = b > 0 && plane.open_bands[band - 1], open_below = b < plane.bands && plane.open_bands[band];
   if (!open_above && !open_below) return;
   std::uint32_t* for_below = plane.keep_above + band * plane.cells() + chunk * kGroups;

@@ -13,9 +13,8 @@ inline constexpr int kPackBlock = 128;
 
 /// Any layout and type. Thread = column of a band: neighbours read neighbours.
 __global__ void __launch_bounds__(kPackBlock) pack_elements(Plane plane, const __grid_constant__ Mask mask) {
-  const int chunks = (plane.pitch + kPackBlock - 1) / kPackBlock;
-  const std::int64_t band = blockIdx.x / chunks;
-  const int x = static_cast<int>(blockIdx.x % chunks) * kPackBlock + static_cast<int>(threadIdx.x);
+  const std::int64_t band = blockIdx.y;
+  const int x = static_cast<int>(blockIdx.x) * kPackBlock + static_cast<int>(threadIdx.x);
   if (x >= plane.pitch) return;
   unsigned word = 0;
   if (x < plane.width) {
@@ -27,73 +26,120 @@ __global__ void __launch_bounds__(kPackBlock) pack_elements(Plane plane, const _
   plane.bits[band * plane.pitch + x] = word;
 }
 
-/// Bytes, zero or not. Thread = kColumns columns of a band, whose addresses are multiples of kColumns.
-template <int kColumns>
+/// Four bytes of a row at any address, by the two words around them.
+__device__ inline unsigned four_bytes(const std::uint8_t* at) {
+  const auto address = reinterpret_cast<std::uintptr_t>(at);
+  const auto* words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
+  return __funnelshift_r(words[0], words[1], static_cast<unsigned>(address & 3) * 8);
+}
+
+/// Four bytes at the end of a row, of which `there` are inside; the last is repeated.
+__device__ inline unsigned last_bytes(const std::uint8_t* at, int there) {
+  unsigned four = 0;
+  for (int k = 0; k < 4; ++k) four |= unsigned{at[min(k, there - 1)]} << (8 * k);
+  return four;
+}
+
+/// Four columns of words. Beyond the image's last row it is read again, so that no branch keeps the loads from being in
+/// flight together.
+template <class Read>
+__device__ void pack_rows(unsigned* words, int rows, Read&& read) {
+#pragma unroll
+  for (int r = 0; r < kBand; ++r) {
+    const unsigned four = read(min(r, rows - 1));
+#pragma unroll
+    for (int k = 0; k < 4; ++k) words[k] |= unsigned{(four >> (8 * k) & 0xFFu) != 0} << r;
+  }
+}
+
+/// Bytes, zero or not. Thread = 4 columns of a band; kAligned: their addresses are multiples of 4.
+template <bool kAligned>
 __global__ void __launch_bounds__(kPackBlock) pack_bytes(Plane plane, const __grid_constant__ Mask mask) {
-  static_assert(kColumns == 1 || kColumns == 4);
-  const int chunks = (plane.pitch + kPackBlock * kColumns - 1) / (kPackBlock * kColumns);
-  const std::int64_t band = blockIdx.x / chunks;
-  const int x = (static_cast<int>(blockIdx.x % chunks) * kPackBlock + static_cast<int>(threadIdx.x)) * kColumns;
+  const std::int64_t band = blockIdx.y;
+  const int x = (static_cast<int>(blockIdx.x) * kPackBlock + static_cast<int>(threadIdx.x)) * 4;
   if (x >= plane.pitch) return;
-  unsigned words[kColumns] = {};
+  unsigned words[4] = {};
   if (x < plane.width) {
     const int y0 = plane.first_row(band), rows = min(kBand, plane.height - y0);
     const std::int64_t step = mask.input.rank == 1 ? 0 : mask.input.stride[0];
     const auto* element = reinterpret_cast<const std::uint8_t*>(mask.input.data) +
                           mask.input.items.offset(plane.first_item + plane.item_of(band)) + y0 * step + x;
-#pragma unroll
-    for (int r = 0; r < kBand; ++r) {
-      if (r >= rows) break;
-      if constexpr (kColumns == 1) {
-        words[0] |= unsigned{element[r * step] != 0} << r;
-      } else {
-        const uchar4 four = *reinterpret_cast<const uchar4*>(element + r * step);
-        words[0] |= unsigned{four.x != 0} << r;
-        words[1] |= unsigned{four.y != 0} << r;
-        words[2] |= unsigned{four.z != 0} << r;
-        words[3] |= unsigned{four.w != 0} << r;
-      }
-    }
+const int columns = plane.width - x;
+    if constexpr (kAligned)
+      pack_rows(words, rows, [&](int r) { return *reinterpret_cast<const std::uint32_t*>(element + r * step); });
+    else if (x > 0 && columns >= 8)
+      pack_rows(words, rows, [&](int r) { return four_bytes(element + r * step); });
+    else
+      pack_rows(words, rows, [&](int r) { return last_bytes(element + r * step, columns); });
     const unsigned there = 0xFFFFFFFFu >> (kBand - rows);
 #pragma unroll
-    for (int k = 0; k < kColumns; ++k) {
-      if (mask.flip) words[k] = ~words[k] & there;
-      if (x + k >= plane.width) words[k] = 0;
+    for (int k = 0; k < 4; ++k) {
+      if (mask.flip) words[k] = ~words[k];
+      words[k] = k < columns ? words[k] & there : 0;
     }
   }
-  std::uint32_t* out = plane.bits + band * plane.pitch + x;
-  if constexpr (kColumns == 1) out[0] = words[0];
-  else *reinterpret_cast<uint4*>(out) = make_uint4(words[0], words[1], words[2], words[3]);
+  *reinterpret_cast<uint4*>(plane.bits + band * plane.pitch + x) = make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-inline constexpr int kCarryBlock = 64;
+inline constexpr int kMostSegments = 16;
 
-/// The carries. Thread = column of an image, downwards or upwards, 16 words in flight.
-__global__ void __launch_bounds__(kCarryBlock) carry(Plane plane) {
-  constexpr int kAhead = 16;
-  const int chunks = plane.pitch / kCarryBlock;
-  const std::int64_t image = blockIdx.x / (2 * chunks);
-  const int chunk = static_cast<int>(blockIdx.x % (2 * chunks));
-  const bool down = chunk < chunks;
-  const std::int64_t x = (down ? chunk : chunk - chunks) * kCarryBlock + static_cast<int>(threadIdx.x);
-  const std::int64_t first = image * plane.bands * plane.pitch + x;
-  unsigned rows = kFar;  // from the band's first row to the nearest site behind, or (upwards) before
-  for (int b0 = 0; b0 < plane.bands; b0 += kAhead) {
+/// Segments of an image's columns that are worked on at once, and warps of a block.
+inline int carry_segments(int bands) { return bands < kMostSegments ? bands : kMostSegments; }
+
+/// The carries. Block = 32 columns of an image, warp = segment of them. Phase 1: the first and the last site of each
+/// segment. Phase 2: with those of the others, the carries of the segment's words, downwards and upwards.
+__global__ void __launch_bounds__(kMostSegments * 32) carry(Plane plane) {
+  __shared__ std::int32_t first_row[kMostSegments][32], last_row[kMostSegments][32];
+  constexpr int kAhead = 8;
+  constexpr std::int32_t kBefore = -1, kBehind = INT32_MAX;  // no site
+  const int lane = lane_id(), segment = static_cast<int>(threadIdx.x) / 32, segments = static_cast<int>(blockDim.x) / 32;
+  const int length = (plane.bands + segments - 1) / segments;
+  const int begin = segment * length, end = min(begin + length, plane.bands);
+  const std::int64_t column = static_cast<std::int64_t>(blockIdx.y) * plane.bands * plane.pitch + blockIdx.x * 32 + lane;
+  const auto place = [&](int b) { return column + static_cast<std::int64_t>(b) * plane.pitch; };
+  const auto load = [&](unsigned* words, int b0) {
+#pragma unroll
+    for (int k = 0; k < kAhead; ++k) words[k] = b0 + k >= begin && b0 + k < end ? plane.bits[place(b0 + k)] : 0;
+  };
+  std::int32_t first = kBehind, last = kBefore;
+  for (int b0 = begin; b0 < end; b0 += kAhead) {
     unsigned words[kAhead];
+    load(words, b0);
 #pragma unroll
     for (int k = 0; k < kAhead; ++k) {
-      const int b = down ? b0 + k : plane.bands - 1 - b0 - k;
-      words[k] = b0 + k < plane.bands ? plane.bits[first + static_cast<std::int64_t>(b) * plane.pitch] : 0;
-    }
-#pragma unroll
-    for (int k = 0; k < kAhead; ++k) {
-      if (b0 + k >= plane.bands) break;
-      const int b = down ? b0 + k : plane.bands - 1 - b0 - k;
-      const std::int64_t i = first + static_cast<std::int64_t>(b) * plane.pitch;
-      (down ? plane.above : plane.below)[i] = static_cast<std::uint16_t>(rows);
-      if (rows != kFar) rows += kBand;
       if (!words[k]) continue;
-      rows = down ? kBand - 31 + __clz(static_cast<int>(words[k])) : kBand + __ffs(static_cast<int>(words[k])) - 1;
+      first = min(first, (b0 + k) * kBand + __ffs(static_cast<int>(words[k])) - 1);
+      last = (b0 + k) * kBand + 31 - __clz(static_cast<int>(words[k]));
+    }
+  }
+  first_row[segment][lane] = first;
+  last_row[segment][lane] = last;
+  __syncthreads();
+  std::int32_t before = kBefore, behind = kBehind;
+  for (int s = 0; s < segments; ++s) {
+    if (s < segment) before = max(before, last_row[s][lane]);
+    if (s > segment) behind = min(behind, first_row[s][lane]);
+  }
+  for (int b0 = begin; b0 < end; b0 += kAhead) {
+    unsigned words[kAhead];
+    load(words, b0);
+#pragma unroll
+    for (int k = 0; k < kAhead; ++k) {
+      if (b0 + k >= end) break;
+      const int y = (b0 + k) * kBand;
+      plane.above[place(b0 + k)] = static_cast<std::uint16_t>(before == kBefore ? kFar : y - before);
+      if (words[k]) before = y + 31 - __clz(static_cast<int>(words[k]));
+    }
+  }
+  for (int b0 = end - kAhead; b0 > begin - kAhead; b0 -= kAhead) {
+    unsigned words[kAhead];
+    load(words, b0);
+#pragma unroll
+    for (int k = kAhead - 1; k >= 0; --k) {
+      if (b0 + k < begin) break;
+      const int y = (b0 + k) * kBand;
+      plane.below[place(b0 + k)] = static_cast<std::uint16_t>(behind == kBehind ? kFar : behind - y);
+      if (words[k]) behind = y + __ffs(static_cast<int>(words[k])) - 1;
     }
   }
 }

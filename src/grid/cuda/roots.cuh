@@ -13,10 +13,17 @@ __device__ inline float small_root(float d2) {
   return fmaf(fmaf(-root, root, d2), 0.5f * inverse, root);
 }
 
-/// √d2, correctly rounded. Above 2²⁴ an integer is no float, and must go through double.
+/// √d2, correctly rounded. From 2²⁴ on an integer is no float: the root of the nearest float is at most one step off, and
+/// integers say which way. With R the root's 24 bits and d2 as many places up as R² is, the root lies nearest to R while
+/// −R < d2 − R² ≤ R; that difference fits 32 bits, so that nothing above them need be computed.
 __device__ inline float root_of(std::uint32_t d2) {
-  if (d2 < 1u << 24) return small_root(static_cast<float>(d2));
-  return static_cast<float>(sqrt(static_cast<double>(d2)));
+  const float root = small_root(static_cast<float>(d2));
+  if (d2 < 1u << 24) return root;
+  const int bits = __float_as_int(root);
+  const unsigned mantissa = (static_cast<unsigned>(bits) & 0x7FFFFFu) | 0x800000u;
+  const int places = 2 * (23 + 127 - (bits >> 23));
+  const auto excess = static_cast<int>((d2 << places) - mantissa * mantissa), limit = static_cast<int>(mantissa);
+  return __int_as_float(bits + (excess > limit) - (excess <= -limit));
 }
 
 }  // namespace fathom::grid::cuda

@@ -50,9 +50,9 @@ __global__ void __launch_bounds__(256) find_least(const V* source, V* least, Lin
   const std::int32_t blocks = (lines.extent + step - 1) / step;
   const std::int64_t i = std::int64_t{blockIdx.x} * 256 + threadIdx.x;
   if (i >= lines.count() * blocks) return;
-  const std::int64_t inner = i % lines.inner, rest = i / lines.inner;
-  const auto first = static_cast<std::int32_t>(rest % blocks) * step;
-  const V* line = source + rest / blocks * lines.extent * lines.inner + inner;
+  const Division by_inner(i, lines.inner), by_blocks(by_inner.quotient, blocks);
+  const auto first = static_cast<std::int32_t>(by_blocks.remainder) * step;
+  const V* line = source + by_blocks.quotient * lines.extent * lines.inner + by_inner.remainder;
   V value = line[first * lines.inner];
   for (std::int32_t k = first + 1; k < min(first + step, lines.extent); ++k) value = min(value, line[k * lines.inner]);
   least[i] = value;
@@ -64,8 +64,8 @@ class Search {
  public:
   __device__ Search(const Pass<V>& pass, std::int64_t line, bool active, std::int32_t first_target)
       : p_(pass),
-        outer_(line / pass.lines.inner),
-        inner_(line % pass.lines.inner),
+        outer_(Division(line, pass.lines.inner).quotient),
+        inner_(line - outer_ * pass.lines.inner),
         active_(active),
         at_(first_target),
         n_(pass.lines.extent) {}
@@ -208,10 +208,11 @@ class Search {
 template <class V, bool kTies>
 __global__ void __launch_bounds__(kSearchBlock) search(const __grid_constant__ Pass<V> pass) {
   const std::int64_t warp = (std::int64_t{blockIdx.x} * kSearchBlock + threadIdx.x) / 32;
-  const std::int64_t line = warp / pass.blocks * 32 + threadIdx.x % 32;
+  const Division by_blocks(warp, pass.blocks);
+  const std::int64_t line = by_blocks.quotient * 32 + threadIdx.x % 32;
   if (line - threadIdx.x % 32 >= pass.lines.count()) return;
   const bool active = line < pass.lines.count();
-  const auto block = static_cast<std::int32_t>(pass.first_block + warp % pass.blocks);
+  const auto block = pass.first_block + static_cast<std::int32_t>(by_blocks.remainder);
   Search<V, kTies> search(pass, active ? line : pass.lines.count() - 1, active, block * kTargets);
   search.run();
   search.finish();

@@ -48,7 +48,7 @@ class Envelope {
         unit_(static_cast<int>(threadIdx.x) / 16) {}
 
   /// @param load   fills a chunk's values: load(values, first row, line)
-  /// @param store  takes results: store(row, line, value)
+  /// @param store  takes results of the lane's line: store(row, value)
   template <class Load, class Store>
   __device__ void run(Load&& load, Store&& store) {
     keep_candidates(load);
@@ -62,7 +62,7 @@ class Envelope {
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
         const int x = q * 8 + j;
-        if (x < n_) store(x, lane_, count_ > 0 ? (best[j] >> 10) + static_cast<unsigned>(x * x) - kKeyBias : kNone32);
+        if (x < n_) store(x, count_ > 0 ? (best[j] >> 10) + static_cast<unsigned>(x * x) - kKeyBias : kNone32);
       }
     }
     __syncthreads();
@@ -221,17 +221,17 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) envelope_along_z(co
     const auto load = [&](unsigned* value, int first, int lane) {
 #pragma unroll
       for (int r = 0; r < kChunk; ++r) {
-        value[r] = kNone32;
-        if (first + r >= n) continue;
         const unsigned steps = distances[(first + first / kChunk + r) * 16 + lane];
-        if (steps < kNoneInWord) value[r] = steps * steps;
+        value[r] = steps < kNoneInWord && first + r < n ? steps * steps : kNone32;
       }
     };
-    const int x0 = tile.word * 32 + half;
-    const auto store = [&](int z, int lane, unsigned value) {
-      if (x0 + lane < v.nx) v.wide.row(v.wide_first_item + tile.item, z, tile.line)[x0 + lane] = value;
-      auto* narrow = reinterpret_cast<std::uint16_t*>(v.narrow_row(tile.item, tile.word, z, tile.line));
-      narrow[half + lane] = static_cast<std::uint16_t>(min(value, kNone16));
+    const int x = tile.word * 32 + half + t % 16;
+    const bool there = x < v.nx;
+    std::uint32_t* wide = v.wide.row(v.wide_first_item + tile.item, 0, tile.line) + x;
+    auto* narrow = reinterpret_cast<std::uint16_t*>(v.narrow_row(tile.item, tile.word, 0, tile.line)) + half + t % 16;
+    const auto store = [&](int z, unsigned value) {
+      if (there) wide[z * v.wide.z_stride] = value;
+      narrow[std::int64_t{z} * v.ny * 32] = static_cast<std::uint16_t>(min(value, kNone16));
     };
     Envelope<kThreads, kChunk>(memory, n).run(load, store);
   }
@@ -246,22 +246,39 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads)
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
     const Volume::Tile tile = v.tile(v.y_list[job / 2], v.nz);
     const int half = static_cast<int>(job % 2) * 16, x0 = tile.word * 32 + half;
+    if (x0 >= v.nx) continue;
     const std::uint8_t* kinds = v.kinds(tile);
     const auto* narrow = reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) + half;
+    // Beyond the volume's edges the last element again, so that no branch keeps the loads from being in flight together.
+    const int x = x0 + static_cast<int>(threadIdx.x) % 16;
+    const std::uint32_t* wide = v.wide.row(v.wide_first_item + tile.item, tile.line, 0) + min(x, v.nx - 1);
+    int others = 0;
+    for (int r = static_cast<int>(threadIdx.x); r < n; r += kThreads) others |= kinds[r] != kWide;
+    const bool all_wide = !__syncthreads_or(others);
     const auto load = [&](unsigned* value, int first, int lane) {
+      if (all_wide) {
+        const std::uint32_t* row = wide + min(first, n - 1) * v.wide.y_stride;
 #pragma unroll
-      for (int r = 0; r < kChunk; ++r) {
-        const int y = first + r;
-        value[r] = kNone32;
-        if (y >= n) continue;
-        const std::uint8_t kind = kinds[y];
-        if (kind == kNarrow) value[r] = narrow[y * 32 + lane];
-        else if (kind == kWide && x0 + lane < v.nx)
-          value[r] = v.wide.row(v.wide_first_item + tile.item, tile.line, y)[x0 + lane];
+        for (int r = 0; r < kChunk; ++r) {
+          value[r] = *row;
+          if (first + r + 1 < n) row += v.wide.y_stride;
+        }
+      } else {
+#pragma unroll
+        for (int r = 0; r < kChunk; ++r) {
+          const int y = min(first + r, n - 1);
+          const std::uint8_t kind = kinds[y];
+          value[r] = kNone32;
+          if (kind == kNarrow) value[r] = narrow[y * 32 + lane];
+          else if (kind == kWide) value[r] = wide[y * v.wide.y_stride];
+        }
       }
+#pragma unroll
+      for (int r = 0; r < kChunk; ++r)
+        if (first + r >= n) value[r] = kNone32;
     };
     const VolumeWriter<kWriting> writer(v, emitter, tile);
-    const auto store = [&](int y, int lane, unsigned value) { writer.write_one(y, x0 + lane, value); };
+    const auto store = [&](int y, unsigned value) { writer.write_one(y, x, value); };
     Envelope<kThreads, kChunk>(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }
 }

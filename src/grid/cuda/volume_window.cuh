@@ -238,7 +238,7 @@ struct VolumeWriter {
     if constexpr (kWriting == Writing::general) write_volume(y, x, square);
     else
       rows[y * v.distance.y_stride + x - tile.word * 32] =
-          square >= kNone32 ? __int_as_float(0x7F800000) : root_of(square);
+          square >= kNone32 ? __int_as_float(0x7F800000) : small_root(static_cast<float>(square));
   }
 
  private:

@@ -13,8 +13,9 @@ inline constexpr int kVolumePackBlock = 256;
 
 /// How a row is read.
 enum class Reading {
-  vectors,   ///< bytes, zero or not, 16 at a time
-  elements,  ///< anything
+  aligned_bytes,  ///< zero or not, 16 at a time
+  bytes,          ///< the same at any address
+  elements,       ///< anything
 };
 
 /// Four bytes that are not zero, as four bits.
@@ -23,28 +24,72 @@ __device__ inline unsigned nonzero_bytes(unsigned four) {
   return top * 0x00204081u >> 28;
 }
 
+/// Sixteen bytes that are not zero, as sixteen bits.
+__device__ inline unsigned nonzero_bytes(uint4 v) {
+  return nonzero_bytes(v.x) | nonzero_bytes(v.y) << 4 | nonzero_bytes(v.z) << 8 | nonzero_bytes(v.w) << 12;
+}
+
+/// A row of up to 1024 bytes at any address, in blocks of sixteen at multiples of sixteen.
+class ByteRow {
+ public:
+  __device__ ByteRow(const std::byte* data, int nx)
+      : shift(static_cast<int>(reinterpret_cast<std::uintptr_t>(data) % 16)), first_(data - shift), nx_(nx) {}
+
+  /// Which bytes of a block are sites, in bits. At the ends of the row nothing outside it is read.
+  template <bool kAligned>
+  __device__ unsigned block(int j, bool flip) const {
+    const int begin = 16 * j - shift;  // element
+    if (begin >= nx_) return 0;
+    if (kAligned || (begin >= 0 && begin + 16 <= nx_)) {
+      const unsigned bits = nonzero_bytes(__ldcs(reinterpret_cast<const uint4*>(first_) + j));
+      return flip ? ~bits & 0xFFFFu : bits;
+    }
+    unsigned bits = 0;
+#pragma unroll
+    for (int k = 0; k < 16; ++k) {
+      if (begin + k < 0 || begin + k >= nx_) continue;
+      const bool nonzero = first_[16 * j + k] != std::byte{0};
+      bits |= unsigned{nonzero != flip} << k;
+    }
+    return bits;
+  }
+
+  const int shift;  ///< bytes from the first block's start to the row's
+
+ private:
+  const std::byte* first_;
+  const int nx_;
+};
+
+/// The word of this lane, of a row of up to 1024 bytes that are zero or not.
+template <bool kAligned>
+__device__ unsigned read_bytes(const std::byte* data, int nx, bool flip) {
+  const ByteRow row(data, nx);
+  unsigned blocks[2], word = 0;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) blocks[half] = row.block<kAligned>(half * 32 + lane_id(), flip);
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const unsigned low = __shfl_sync(kAllLanes, blocks[half], 2 * lane_id() % 32);
+    const unsigned high = __shfl_sync(kAllLanes, blocks[half], (2 * lane_id() + 1) % 32);
+    if (lane_id() / 16 == half) word = low | high << 16;
+  }
+  if constexpr (kAligned) return word;
+  unsigned next = __shfl_down_sync(kAllLanes, word, 1);
+  if (lane_id() == 31) next = row.block<kAligned>(64, flip);
+  return __funnelshift_r(word, next, static_cast<unsigned>(row.shift));
+}
+
 /// The word of this lane, of a row of up to 1024 elements that starts `offset` elements from the data.
 template <Reading kReading>
 __device__ unsigned read_word(const Mask& mask, std::int64_t offset, int nx) {
+  if constexpr (kReading != Reading::elements)
+    return read_bytes<kReading == Reading::aligned_bytes>(mask.input.data + offset, nx, mask.flip);
   unsigned word = 0;
-  if constexpr (kReading == Reading::vectors) {
-    const auto* row = reinterpret_cast<const uint4*>(mask.input.data + offset);
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int first = (half * 32 + lane_id()) * 16;
-      const uint4 v = first < nx ? __ldcs(row + half * 32 + lane_id()) : make_uint4(0, 0, 0, 0);
-      unsigned bits = nonzero_bytes(v.x) | nonzero_bytes(v.y) << 4 | nonzero_bytes(v.z) << 8 | nonzero_bytes(v.w) << 12;
-      if (mask.flip) bits = first < nx ? ~bits & 0xFFFFu : 0;
-      const unsigned low = __shfl_sync(kAllLanes, bits, 2 * lane_id() % 32);
-      const unsigned high = __shfl_sync(kAllLanes, bits, (2 * lane_id() + 1) % 32);
-      if (lane_id() / 16 == half) word = low | high << 16;
-    }
-  } else {
-    for (int x0 = 0; x0 < nx; x0 += 32) {
-      const int x = x0 + lane_id();
-      const unsigned bits = __ballot_sync(kAllLanes, x < nx && fulfils(mask.rule, mask.input.data, offset + x));
-      if (lane_id() == x0 / 32) word = bits;
-    }
+  for (int x0 = 0; x0 < nx; x0 += 32) {
+    const int x = x0 + lane_id();
+    const unsigned bits = __ballot_sync(kAllLanes, x < nx && fulfils(mask.rule, mask.input.data, offset + x));
+    if (lane_id() == x0 / 32) word = bits;
   }
   return word;
 }
