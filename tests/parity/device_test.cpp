@@ -197,6 +197,51 @@ TEST_F(Device, Graphs) {
   must(cudaStreamDestroy(stream));
 }
 
+std::uint64_t used_bytes(cudaMemPool_t pool) {
+  std::uint64_t used = 1;
+  must(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
+  return used;
+}
+
+/// Pools from nothing to enough, so that each allocation of the call for host arrays is the one that fails.
+TEST_F(Device, NoMemoryAtEachStep) {
+  cudaMemPool_t usual;
+  must(cudaDeviceGetMemPool(&usual, current_device()));
+  Random random(3);
+  const Shape shape{8192, 8192};
+  Case c{.structure = Structure::sparse};
+  c.input = mask_array(scatter(shape, 0.001, random), shape);
+  c.wanted = {.distance = DType::float32};
+  c.options.execution.backend = Backend::cuda;
+  Results results = make_results(shape, c.options, c.wanted);
+  int failures = 0;
+  for (std::size_t bytes = std::size_t{1} << 20;; bytes += std::size_t{48} << 20) {
+    ASSERT_LT(bytes, std::size_t{1} << 30);
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location = {cudaMemLocationTypeDevice, current_device()};
+    properties.maxSize = bytes;
+    cudaMemPool_t small;
+    must(cudaMemPoolCreate(&small, &properties));
+    must(cudaDeviceSetMemPool(current_device(), small));
+    bool failed = false;
+    try {
+      grid::distance_transform(c.input.view(), c.options, results.views());
+    } catch (const DeviceError&) {
+      failed = true;
+    }
+    must(cudaDeviceSetMemPool(current_device(), usual));
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+    EXPECT_EQ(used_bytes(small), 0u);
+    must(cudaMemPoolDestroy(small));
+    if (!failed) break;
+    EXPECT_TRUE(is_poisoned(*results.distance));
+    ++failures;
+  }
+  EXPECT_GE(failures, 2);
+  EXPECT_TRUE(equal(on_cpu(c), results));
+}
+
 /// A pool that is too small for the scratch: an error that names memory, nothing lost, and the next call works.
 TEST_F(Device, NoMemory) {
   cudaMemPoolProps properties{};
@@ -222,17 +267,14 @@ TEST_F(Device, NoMemory) {
   must(cudaDeviceSetMemPool(current_device(), usual));
   EXPECT_NE(message.find("not enough free memory"), std::string::npos) << message;
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
-  std::uint64_t used = 1;
-  must(cudaMemPoolGetAttribute(small, cudaMemPoolAttrUsedMemCurrent, &used));
-  EXPECT_EQ(used, 0u);
+  EXPECT_EQ(used_bytes(small), 0u);
   must(cudaMemPoolDestroy(small));
   must(cudaDeviceSynchronize());
   EXPECT_TRUE(is_poisoned(*device.results().distance));
   device.run();
   must(cudaDeviceSynchronize());
   EXPECT_FALSE(is_poisoned(*device.results().distance));
-  must(cudaMemPoolGetAttribute(usual, cudaMemPoolAttrUsedMemCurrent, &used));
-  EXPECT_EQ(used, 0u);
+  EXPECT_EQ(used_bytes(usual), 0u);
 }
 
 TEST_F(Device, RefusesHostMemory) {

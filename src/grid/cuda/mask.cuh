@@ -10,6 +10,23 @@ struct Mask {
   Input input;
   ElementRule rule;
   bool flip = false;  ///< where bytes are read as zero or not: zero elements are the sites
+  /// The memory between the lowest and the highest element of all items.
+  const std::byte *begin = nullptr, *end = nullptr;
+
+  static Mask of(const Problem& problem, const Batch& batch) {
+    Mask mask{Input::of(problem, batch), element_rule(problem.input.dtype(), problem.sites),
+              problem.sites.rule == Sites::Rule::zero};
+    std::int64_t lowest = 0, highest = 0;
+    const auto reach = [&](std::int64_t extent, std::int64_t stride) {
+      (stride < 0 ? lowest : highest) += (extent - 1) * stride;
+    };
+    for (int k = 0; k < mask.input.rank; ++k) reach(mask.input.extent[k], mask.input.stride[k]);
+    for (int k = 0; k < mask.input.items.rank; ++k) reach(mask.input.items.extent[k], mask.input.items.stride[k]);
+    const auto size = static_cast<std::int64_t>(size_of(problem.input.dtype()));
+    mask.begin = mask.input.data + lowest * size;
+    mask.end = mask.input.data + (highest + 1) * size;
+    return mask;
+  }
 };
 
 }  // namespace fathom::grid::cuda

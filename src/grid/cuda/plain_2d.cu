@@ -104,7 +104,7 @@ class PlaneTransform {
   }
 
   void pack() const {
-    Mask mask{Input::of(p_, batch_), element_rule(p_.input.dtype(), p_.sites), p_.sites.rule == Sites::Rule::zero};
+    const Mask mask = Mask::of(p_, batch_);
     const bool by_zero = p_.sites.rule == Sites::Rule::zero || p_.sites.rule == Sites::Rule::nonzero;
     if (size_of(p_.input.dtype()) != 1 || !by_zero) {
       pack_elements<<<blocks(plane_.all_bands, plane_.pitch, kPackBlock), kPackBlock, 0, stream_>>>(plane_, mask);

@@ -120,8 +120,7 @@ class VolumeTransform {
   std::int64_t y_tiles() const { return volume_.items * volume_.words * volume_.nz; }
 
   void pack() const {
-    const Mask mask{Input::of(p_, batch_), element_rule(p_.input.dtype(), p_.sites),
-                    p_.sites.rule == Sites::Rule::zero};
+    const Mask mask = Mask::of(p_, batch_);
     const bool by_zero = p_.sites.rule == Sites::Rule::zero || p_.sites.rule == Sites::Rule::nonzero;
     const std::int64_t blocks = volume_.items * volume_.ny * (volume_.depth / 32);
     auto* kernel = pack_volume<Reading::elements>;

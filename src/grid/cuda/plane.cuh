@@ -83,6 +83,7 @@ struct Column {
 
   /// Vertical distance at row r of the band; ≥ kNoRow: no site.
   __device__ int at(int r) const {
+    if (!bits) return min(static_cast<int>(above) + r, static_cast<int>(below) - r);
     const unsigned up = bits & (0xFFFFFFFFu >> (31 - r)), down = bits & (0xFFFFFFFFu << r);
     const int to_above = up ? r - 31 + __clz(static_cast<int>(up)) : static_cast<int>(above) + r;
     const int to_below = down ? __ffs(static_cast<int>(down)) - 1 - r : static_cast<int>(below) - r;

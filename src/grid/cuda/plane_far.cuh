@@ -257,17 +257,36 @@ class FarTile {
     // Solid columns between solid columns are not in the list.
     const std::uint32_t sites = plane_.bits[list_ + x];
     const int rows = min(kBand, plane_.height - y0);
-    float* to = kWriting == Writing::general ? nullptr : plane_.row(band_, y0) + x;
+    if constexpr (kWriting == Writing::general) {
 #pragma unroll
-    for (int r = 0; r < kBand; ++r) {
-      if (r >= rows) break;
-      const unsigned d2 = sites >> r & 1 ? 0 : best_[r];
-      if constexpr (kWriting == Writing::general)
+      for (int r = 0; r < kBand; ++r) {
+        if (r >= rows) break;
+        const unsigned d2 = sites >> r & 1 ? 0 : best_[r];
         write_general(emitter_, plane_.item_of(band_), y0 + r, x,
                       d2 == kUnsolved ? no_value<std::int64_t>() : std::int64_t{d2});
-      else
-        to[r * plane_.row_stride] = d2 == kUnsolved ? __int_as_float(0x7F800000) : root_of(d2);
+      }
+    } else {
+      float* to = plane_.row(band_, y0) + x;
+      if (rows == kBand && largest() < 1u << 24) {
+#pragma unroll
+        for (int r = 0; r < kBand; ++r, to += plane_.row_stride)
+          *to = sites >> r & 1 ? 0.0f : small_root(static_cast<float>(best_[r]));
+      } else {
+#pragma unroll
+        for (int r = 0; r < kBand; ++r, to += plane_.row_stride) {
+          if (r >= rows) break;
+          const unsigned d2 = sites >> r & 1 ? 0 : best_[r];
+          *to = d2 == kUnsolved ? __int_as_float(0x7F800000) : root_of(d2);
+        }
+      }
     }
+  }
+
+  __device__ unsigned largest() const {
+    unsigned most = best_[0];
+#pragma unroll
+    for (int r = 1; r + 1 < kBand; r += 2) most = max(most, max(best_[r], best_[r + 1]));
+    return max(most, best_[kBand - 1]);
   }
 
   const Plane& plane_;

@@ -59,9 +59,9 @@ struct Volume {
     std::int64_t item;
     std::int32_t word, line;
   };
-  __device__ Tile tile(std::int64_t number, std::int32_t lines) const {
-    const std::int64_t rest = number / lines;
-    return {rest / words, static_cast<std::int32_t>(rest % words), static_cast<std::int32_t>(number % lines)};
+  __device__ Tile tile(std::uint32_t number, std::int32_t lines) const {
+    const auto of_line = static_cast<unsigned>(lines), of_row = static_cast<unsigned>(words), rest = number / of_line;
+    return {rest / of_row, static_cast<std::int32_t>(rest % of_row), static_cast<std::int32_t>(number % of_line)};
   }
   __device__ const uint2* word_line(const Tile& t) const {
     return word + ((t.item * words + t.word) * ny + t.line) * depth;

@@ -207,8 +207,15 @@ struct VolumeWriter {
     if constexpr (kWriting != Writing::general) rows = v.distance.row(v.first_item + t.item, t.line, 0) + t.word * 32;
   }
 
+  /// Start of the tile's row y, where results are floats.
+  __device__ float* row_of(int y) const {
+    if constexpr (kWriting == Writing::general) return nullptr;
+    else return rows + y * v.distance.y_stride;
+  }
+
+  /// @param row      row_of(y)
   /// @param squares  of columns 2·lane and 2·lane + 1 of the tile, lane < 16; both halves of the warp take part
-  __device__ void write_pair(int y, bool there, unsigned squares) const {
+  __device__ void write_pair(float* row, int y, bool there, unsigned squares) const {
     const int lane = lane_id() % 16, x = tile.word * 32 + 2 * lane;
     if constexpr (kWriting == Writing::general) {
       for (int k = 0; k < 2 && there; ++k)
@@ -218,7 +225,6 @@ struct VolumeWriter {
     // Below 2²³ integers are the last bits of floats.
     const float a = small_root(__uint_as_float(__byte_perm(squares, 0x4B000000u, 0x7610)) - 8388608.0f);
     const float b = small_root(__uint_as_float(__byte_perm(squares, 0x4B000000u, 0x7632)) - 8388608.0f);
-    float* row = rows + y * v.distance.y_stride;
     if constexpr (kWriting == Writing::aligned) {
       if (there && x < v.nx) __stcs(reinterpret_cast<float2*>(row) + lane, make_float2(a, b));
     } else {
@@ -308,8 +314,10 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
         break;
       }
       if (dry) continue;
+      float* row = writer.row_of(q * 8);
 #pragma unroll
-      for (int j = 0; j < 8; ++j) writer.write_pair(q * 8 + j, q * 8 + j < n, window.best[j]);
+      for (int j = 0; j < 8; ++j, row += v.distance.y_stride)
+        writer.write_pair(row, q * 8 + j, q * 8 + j < n, window.best[j]);
     }
     if (__syncthreads_or(failed)) {
       if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);

@@ -29,45 +29,53 @@ __device__ inline unsigned nonzero_bytes(uint4 v) {
   return nonzero_bytes(v.x) | nonzero_bytes(v.y) << 4 | nonzero_bytes(v.z) << 8 | nonzero_bytes(v.w) << 12;
 }
 
+/// Sixteen bytes, of which those outside [begin, end) count as zero and are not read. Not inlined: it is rare.
+__device__ __noinline__ inline unsigned nonzero_bytes_within(const std::byte* at, const std::byte* begin,
+                                                             const std::byte* end) {
+  unsigned bits = 0;
+  for (int k = 0; k < 16; ++k)
+    if (at + k >= begin && at + k < end) bits |= unsigned{at[k] != std::byte{0}} << k;
+  return bits;
+}
+
 /// A row of up to 1024 bytes at any address, in blocks of sixteen at multiples of sixteen.
 class ByteRow {
  public:
-  __device__ ByteRow(const std::byte* data, int nx)
-      : shift(static_cast<int>(reinterpret_cast<std::uintptr_t>(data) % 16)), first_(data - shift), nx_(nx) {}
+  __device__ ByteRow(const Mask& mask, const std::byte* data, int nx)
+      : shift(static_cast<int>(reinterpret_cast<std::uintptr_t>(data) % 16)), mask_(mask), first_(data - shift), nx_(nx) {}
 
-  /// Which bytes of a block are sites, in bits. At the ends of the row nothing outside it is read.
+  /// Which bytes of a block are sites, in bits. Blocks reach over the row's ends, but not over those of the array.
   template <bool kAligned>
-  __device__ unsigned block(int j, bool flip) const {
+  __device__ unsigned block(int j) const {
     const int begin = 16 * j - shift;  // element
     if (begin >= nx_) return 0;
-    if (kAligned || (begin >= 0 && begin + 16 <= nx_)) {
-      const unsigned bits = nonzero_bytes(__ldcs(reinterpret_cast<const uint4*>(first_) + j));
-      return flip ? ~bits & 0xFFFFu : bits;
-    }
-    unsigned bits = 0;
-#pragma unroll
-    for (int k = 0; k < 16; ++k) {
-      if (begin + k < 0 || begin + k >= nx_) continue;
-      const bool nonzero = first_[16 * j + k] != std::byte{0};
-      bits |= unsigned{nonzero != flip} << k;
-    }
-    return bits;
+    const std::byte* at = first_ + 16 * j;
+    unsigned bits;
+    if (kAligned || (at >= mask_.begin && at + 16 <= mask_.end))
+      bits = nonzero_bytes(__ldcs(reinterpret_cast<const uint4*>(at)));
+    else
+      bits = nonzero_bytes_within(at, mask_.begin, mask_.end);
+    if (mask_.flip) bits = ~bits & 0xFFFFu;
+    if constexpr (kAligned) return bits;
+    if (begin < 0) bits &= 0xFFFFu << -begin;
+    return nx_ - begin < 16 ? bits & ((1u << (nx_ - begin)) - 1) : bits;
   }
 
   const int shift;  ///< bytes from the first block's start to the row's
 
  private:
+  const Mask& mask_;
   const std::byte* first_;
   const int nx_;
 };
 
 /// The word of this lane, of a row of up to 1024 bytes that are zero or not.
 template <bool kAligned>
-__device__ unsigned read_bytes(const std::byte* data, int nx, bool flip) {
-  const ByteRow row(data, nx);
+__device__ unsigned read_bytes(const Mask& mask, std::int64_t offset, int nx) {
+  const ByteRow row(mask, mask.input.data + offset, nx);
   unsigned blocks[2], word = 0;
 #pragma unroll
-  for (int half = 0; half < 2; ++half) blocks[half] = row.block<kAligned>(half * 32 + lane_id(), flip);
+  for (int half = 0; half < 2; ++half) blocks[half] = row.block<kAligned>(half * 32 + lane_id());
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const unsigned low = __shfl_sync(kAllLanes, blocks[half], 2 * lane_id() % 32);
@@ -76,7 +84,7 @@ __device__ unsigned read_bytes(const std::byte* data, int nx, bool flip) {
   }
   if constexpr (kAligned) return word;
   unsigned next = __shfl_down_sync(kAllLanes, word, 1);
-  if (lane_id() == 31) next = row.block<kAligned>(64, flip);
+  if (lane_id() == 31) next = row.block<kAligned>(64);
   return __funnelshift_r(word, next, static_cast<unsigned>(row.shift));
 }
 
@@ -84,7 +92,7 @@ __device__ unsigned read_bytes(const std::byte* data, int nx, bool flip) {
 template <Reading kReading>
 __device__ unsigned read_word(const Mask& mask, std::int64_t offset, int nx) {
   if constexpr (kReading != Reading::elements)
-    return read_bytes<kReading == Reading::aligned_bytes>(mask.input.data + offset, nx, mask.flip);
+    return read_bytes<kReading == Reading::aligned_bytes>(mask, offset, nx);
   unsigned word = 0;
   for (int x0 = 0; x0 < nx; x0 += 32) {
     const int x = x0 + lane_id();
@@ -113,10 +121,12 @@ template <Reading kReading>
 __global__ void __launch_bounds__(kVolumePackBlock)
     pack_volume(const __grid_constant__ Volume volume, const __grid_constant__ Mask mask) {
   __shared__ uint2 turned[32][33];
-  const int slabs = volume.depth / 32, lane = lane_id(), warp = static_cast<int>(threadIdx.x) / 32;
+  const auto slabs = static_cast<unsigned>(volume.depth / 32), lines = static_cast<unsigned>(volume.ny);
+  const int lane = lane_id(), warp = static_cast<int>(threadIdx.x) / 32;
   const int z0 = static_cast<int>(blockIdx.x % slabs) * 32;
-  const std::int64_t rest = blockIdx.x / slabs, item = rest / volume.ny;
-  const auto y = static_cast<int>(rest % volume.ny);
+  const unsigned rest = blockIdx.x / slabs;
+  const std::int64_t item = rest / lines;
+  const auto y = static_cast<int>(rest % lines);
   const std::int64_t line = mask.input.items.offset(volume.first_item + item) + y * mask.input.stride[1];
 #pragma unroll
   for (int r = 0; r < 4; ++r) {
