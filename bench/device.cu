@@ -50,10 +50,18 @@ struct Case {
   double share = 0;
 };
 
-const std::vector<Case> kCases = {{"all", kAll},           {"50%", kScatter, 0.5},     {"10%", kScatter, 0.1},
-                                  {"1%", kScatter, 0.01},  {"0.3%", kScatter, 0.003},  {"0.1%", kScatter, 0.001},
-                                  {"0.01%", kScatter, 1e-4}, {"one", kOne},            {"none", kNone},
-                                  {"blobs", kBlobs},       {"ring", kRing},            {"plane", kPlane},
+const std::vector<Case> kCases = {{"all", kAll},
+                                  {"50%", kScatter, 0.5},
+                                  {"10%", kScatter, 0.1},
+                                  {"1%", kScatter, 0.01},
+                                  {"0.3%", kScatter, 0.003},
+                                  {"0.1%", kScatter, 0.001},
+                                  {"0.01%", kScatter, 1e-4},
+                                  {"one", kOne},
+                                  {"none", kNone},
+                                  {"blobs", kBlobs},
+                                  {"ring", kRing},
+                                  {"plane", kPlane},
                                   {"diagonal", kDiagonal}};
 
 /// What is asked for besides the plain distance.
@@ -67,7 +75,10 @@ using Options = fathom::grid::DistanceOptions;
 const std::vector<Operation> kOperations = {
     {"distance", [](Options&) {}},
     {"nearest", [](Options&) {}, true},
-    {"spacing", [](Options& o) { o.spacing = {2.5, 1.25, 0.7}; }},
+    {"spacing",
+     [](Options& o) {
+       o.spacing = {2.5, 1.25, 0.7};
+     }},
     {"labels", [](Options& o) { o.sites.rule = fathom::grid::Sites::Rule::labels; }},
     {"signed", [](Options& o) { o.signed_distance = true; }},
     {"border", [](Options& o) { o.border = {fathom::grid::Border::sites}; }},
@@ -121,7 +132,8 @@ double time_of(Work&& work, int replays) {
 double copy_time(const float* from, float* to, std::int64_t count, int replays) {
   const double runtime = time_of(
       [&](cudaStream_t stream) {
-        MUST(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(float), cudaMemcpyDeviceToDevice, stream));
+        MUST(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(float), cudaMemcpyDeviceToDevice,
+                             stream));
       },
       replays);
   const long long vectors = (count + 3) / 4;  // allocations are multiples of 16 bytes
@@ -159,9 +171,9 @@ double npp_time(std::uint8_t* mask, float* out, const Shape& shape, int replays)
   MUST(cudaEventCreate(&end));
   for (int k = 0; k < std::max(3, replays / 4); ++k) {
     MUST(cudaEventRecord(begin));
-    const NppStatus status =
-        nppiDistanceTransformPBA_8u32f_C1R_Ctx(mask, size.width, 1, 255, nullptr, 0, nullptr, 0, nullptr, 0, out,
-                                               size.width * static_cast<int>(sizeof(float)), size, scratch.data, context);
+    const NppStatus status = nppiDistanceTransformPBA_8u32f_C1R_Ctx(
+        mask, size.width, 1, 255, nullptr, 0, nullptr, 0, nullptr, 0, out, size.width * static_cast<int>(sizeof(float)),
+        size, scratch.data, context);
     MUST(cudaEventRecord(end));
     MUST(cudaEventSynchronize(end));
     if (status != NPP_SUCCESS) return 0;
@@ -223,8 +235,8 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 struct Arguments {
-  std::vector<std::string> sizes = {"1024x1024", "4096x4096", "16384x16384", "1000x1777", "128x128x128",
-                                    "256x256x256", "512x512x512", "511x513x515"};
+  std::vector<std::string> sizes = {"1024x1024",   "4096x4096",   "16384x16384", "1000x1777",
+                                    "128x128x128", "256x256x256", "512x512x512", "511x513x515"};
   std::vector<std::string> cases;
   std::vector<std::string> operations = {"distance"};
   int replays = 20;
@@ -299,11 +311,11 @@ bool measure(const Shape& shape, const Case& c, const Operation& operation, cons
   std::printf("  %s\n", result.wrong.empty() ? "right" : result.wrong.c_str());
   std::fflush(stdout);
   json.precision(12);
-  json << "{\"operation\":\"" << operation.name << "\",\"size\":\"" << size
-       << "\",\"batch_axes\":" << arguments.batch << ",\"case\":\"" << c.name << "\",\"kind\":" << c.kind
-       << ",\"share\":" << c.share << ",\"ms\":" << ours << ",\"copy_ms\":" << copy << ",\"npp_ms\":" << npp
-       << ",\"scratch_bytes\":" << scratch << ",\"sum_of_squares\":" << result.sum_of_squares
-       << ",\"right\":" << (result.wrong.empty() ? "true" : "false") << "}" << std::endl;
+  json << "{\"operation\":\"" << operation.name << "\",\"size\":\"" << size << "\",\"batch_axes\":" << arguments.batch
+       << ",\"case\":\"" << c.name << "\",\"kind\":" << c.kind << ",\"share\":" << c.share << ",\"ms\":" << ours
+       << ",\"copy_ms\":" << copy << ",\"npp_ms\":" << npp << ",\"scratch_bytes\":" << scratch
+       << ",\"sum_of_squares\":" << result.sum_of_squares << ",\"right\":" << (result.wrong.empty() ? "true" : "false")
+       << "}" << std::endl;
   return result.wrong.empty();
 }
 

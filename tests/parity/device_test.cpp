@@ -1,5 +1,7 @@
 // The CUDA backend through the call for device arrays: streams, graphs, layouts, failures. Results come out of memory that
 // the host cannot reach, so that only the device can have computed them.
+#include "fathom/core/device.h"
+
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +9,6 @@
 #include <vector>
 
 #include "cases.h"
-#include "fathom/core/device.h"
 #include "run.h"
 
 namespace fathom::test {
@@ -43,7 +44,9 @@ class Block {
 /// A case with its arrays on the device.
 struct OnDevice {
   explicit OnDevice(const Case& c)
-      : host(make_results(c.input.shape(), c.options, c.wanted)), options(c.options), input(c.input),
+      : host(make_results(c.input.shape(), c.options, c.wanted)),
+        options(c.options),
+        input(c.input),
         input_view(input.data(), c.input.dtype(), c.input.shape()) {
     options.execution.backend = Backend::automatic;
     place(host.distance, outputs.distance);

@@ -44,7 +44,7 @@ struct BorderClamp {
   }
 };
 
-__global__ inline void __launch_bounds__(kClampBlock) clamp_to_border(const __grid_constant__ BorderClamp p) {
+static __global__ void __launch_bounds__(kClampBlock) clamp_to_border(const __grid_constant__ BorderClamp p) {
   const Division chunk(blockIdx.x, p.chunks), row(chunk.quotient, p.extent[1]), plane(row.quotient, p.extent[0]);
   const std::int64_t y = row.remainder, z = plane.remainder;
   float* out = p.distance + p.items.offset(p.first_item + plane.quotient) + z * p.stride[0] + y * p.stride[1];

@@ -7,9 +7,9 @@
 namespace fathom::grid::cuda {
 
 struct Classes {
-  ElementRule site;         ///< masks
-  ElementRule inside;       ///< signed fields
-  ElementRule background;   ///< label 0
+  ElementRule site;        ///< masks
+  ElementRule inside;      ///< signed fields
+  ElementRule background;  ///< label 0
   DType dtype = DType::uint8;
   bool by_label = false;
   bool boundaries = false;  ///< each element looks for the nearest element of another class; else all look for sites

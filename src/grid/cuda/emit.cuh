@@ -44,7 +44,7 @@ struct Emitter {
   int caller_rank = 0;
   V kept = 0;  ///< largest value that is kept
   double unit = 1;
-  double half = 0;  ///< from an element's centre to its faces, for signed fields that are zero there
+  double half = 0;      ///< from an element's centre to its faces, for signed fields that are zero there
   bool scaled = false;  ///< the root is rounded to the output's type; else double has the last word
   bool has_border = false, euclidean = true, is_signed = false;
 
@@ -139,8 +139,7 @@ struct Emitter {
   __device__ void write_distance(std::int64_t at, bool inside, V value) const {
     if (distance.dtype == DType::float32)
       reinterpret_cast<float*>(distance.data)[at] = signed_distance<float>(inside, value);
-    else
-      reinterpret_cast<double*>(distance.data)[at] = signed_distance<double>(inside, value);
+    else reinterpret_cast<double*>(distance.data)[at] = signed_distance<double>(inside, value);
   }
 
   __device__ void write_squared(std::int64_t at, V value) const {
@@ -150,15 +149,13 @@ struct Emitter {
           none ? no_value<double>() : static_cast<double>(value) * (unit * unit);
     else if (squared.dtype == DType::uint32)
       reinterpret_cast<std::uint32_t*>(squared.data)[at] = none ? UINT32_MAX : static_cast<std::uint32_t>(value);
-    else
-      reinterpret_cast<std::uint64_t*>(squared.data)[at] = none ? UINT64_MAX : static_cast<std::uint64_t>(value);
+    else reinterpret_cast<std::uint64_t*>(squared.data)[at] = none ? UINT64_MAX : static_cast<std::uint64_t>(value);
   }
 
   static __device__ void write_integer(const Output& output, std::int64_t at, std::int64_t value) {
     if (output.dtype == DType::int32)
       reinterpret_cast<std::int32_t*>(output.data)[at] = static_cast<std::int32_t>(value);
-    else
-      reinterpret_cast<std::int64_t*>(output.data)[at] = value;
+    else reinterpret_cast<std::int64_t*>(output.data)[at] = value;
   }
 
   __device__ void write_coordinates(std::int64_t at, std::int64_t site) const {

@@ -142,8 +142,8 @@ struct Memory {
 template <class V>
 class Transform {
  public:
-  Transform(const Problem& problem, const Batch& batch, std::int64_t first_item, std::int64_t items,
-            std::byte* scratch, cudaStream_t stream)
+  Transform(const Problem& problem, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* scratch,
+            cudaStream_t stream)
       : p_(problem),
         stream_(stream),
         items_(items),
@@ -222,8 +222,7 @@ class Transform {
     const unsigned blocks = blocks_for(warps * 32, kSearchBlock);
     if (carries_site() || (searches_chessboard() && axis == 0))
       search<V, true><<<blocks, kSearchBlock, 0, stream_>>>(pass);
-    else
-      search<V, false><<<blocks, kSearchBlock, 0, stream_>>>(pass);
+    else search<V, false><<<blocks, kSearchBlock, 0, stream_>>>(pass);
     fathom::cuda::check_launch("searching along an axis");
     from_ = 1 - from_;
   }

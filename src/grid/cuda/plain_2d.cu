@@ -109,7 +109,8 @@ class PlaneTransform {
     if (size_of(p_.input.dtype()) != 1 || !by_zero) {
       pack_elements<<<blocks(plane_.all_bands, plane_.pitch, kPackBlock), kPackBlock, 0, stream_>>>(plane_, mask);
     } else if (is_aligned(mask.input)) {
-      pack_bytes<true><<<blocks(plane_.all_bands, plane_.pitch, 4 * kPackBlock), kPackBlock, 0, stream_>>>(plane_, mask);
+      pack_bytes<true>
+          <<<blocks(plane_.all_bands, plane_.pitch, 4 * kPackBlock), kPackBlock, 0, stream_>>>(plane_, mask);
     } else {
       const dim3 grid = blocks(plane_.all_bands, plane_.pitch, 4 * kPackBlock);
       pack_bytes<false><<<grid, kPackBlock, 0, stream_>>>(plane_, mask);
@@ -127,11 +128,12 @@ class PlaneTransform {
 
   template <Writing kWriting>
   void solve() const {
-    solve_near<kWriting><<<blocks(plane_.all_bands, plane_.width, kNearWidth), kNearWords, 0, stream_>>>(plane_, emitter_);
+    solve_near<kWriting>
+        <<<blocks(plane_.all_bands, plane_.width, kNearWidth), kNearWords, 0, stream_>>>(plane_, emitter_);
     const std::int64_t lines = plane_.all_bands / plane_.bands * (plane_.bands + 1);
     prune<<<blocks(lines, plane_.tiles(), kPruneWarps), kPruneWarps * 32, 0, stream_>>>(plane_);
-    list_columns<<<static_cast<unsigned>(plane_.all_bands), kListBlock, static_cast<std::size_t>(list_memory(plane_.pitch)),
-                   stream_>>>(plane_);
+    list_columns<<<static_cast<unsigned>(plane_.all_bands), kListBlock,
+                   static_cast<std::size_t>(list_memory(plane_.pitch)), stream_>>>(plane_);
     const std::int64_t tiles = plane_.all_bands * plane_.tiles();
     const auto persistent = static_cast<unsigned>(std::min<std::int64_t>(tiles, fathom::cuda::multiprocessors() * 4));
     solve_far<kWriting><<<persistent, kFarBlock, 0, stream_>>>(plane_, emitter_);

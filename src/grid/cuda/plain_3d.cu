@@ -25,7 +25,8 @@ std::int64_t group_of(const Problem& p, const Batch& batch) {
 
 Writing writing_of(const Problem& p, const Batch& batch) {
   if (!is_plain_float(p)) return Writing::general;
-  bool aligned = reinterpret_cast<std::uintptr_t>(p.outputs.distance.data()) % sizeof(float2) == 0 && p.extent(2) % 2 == 0;
+  bool aligned =
+      reinterpret_cast<std::uintptr_t>(p.outputs.distance.data()) % sizeof(float2) == 0 && p.extent(2) % 2 == 0;
   for (int k = 0; k < 2; ++k) aligned &= p.outputs.distance.strides()[k] % 2 == 0;
   for (std::int64_t stride : batch.distance) aligned &= stride % 2 == 0;
   return aligned ? Writing::aligned : Writing::unaligned;
@@ -104,7 +105,8 @@ class VolumeTransform {
   }
 
   void run() const {
-    fathom::cuda::check(cudaMemsetAsync(volume_.counters, 0, 2 * sizeof(std::uint32_t), stream_), "clearing the scratch");
+    fathom::cuda::check(cudaMemsetAsync(volume_.counters, 0, 2 * sizeof(std::uint32_t), stream_),
+                        "clearing the scratch");
     pack();
     along_z();
     switch (writing_) {

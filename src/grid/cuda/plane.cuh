@@ -15,10 +15,10 @@
 
 namespace fathom::grid::cuda {
 
-inline constexpr int kBand = 32;        ///< rows of a band
-inline constexpr int kTile = 256;       ///< columns of a far tile, and of a chunk that is pruned by itself
-inline constexpr unsigned kFar = 65535; ///< carries: no site on that side
-inline constexpr int kNoRow = 60000;    ///< vertical distances from here on mean: no site
+inline constexpr int kBand = 32;         ///< rows of a band
+inline constexpr int kTile = 256;        ///< columns of a far tile, and of a chunk that is pruned by itself
+inline constexpr unsigned kFar = 65535;  ///< carries: no site on that side
+inline constexpr int kNoRow = 60000;     ///< vertical distances from here on mean: no site
 
 /// How results are written.
 enum class Writing {
@@ -40,9 +40,9 @@ struct Plane {
   std::uint16_t* below = nullptr;  ///< rows from the band's first row down to the nearest site below the band, or kFar
 
   // What is not solved yet. Cleared before the first kernel.
-  std::uint8_t* open_cells = nullptr;    ///< [all_bands][pitch / 32]: 32 × 32 elements each
-  std::uint32_t* open_bands = nullptr;   ///< [all_bands]
-  std::uint32_t* counters = nullptr;     ///< short tiles, long tiles, long tiles that are taken
+  std::uint8_t* open_cells = nullptr;   ///< [all_bands][pitch / 32]: 32 × 32 elements each
+  std::uint32_t* open_bands = nullptr;  ///< [all_bands]
+  std::uint32_t* counters = nullptr;    ///< short tiles, long tiles, long tiles that are taken
 
   // Columns whose site above (below) a band's upper (lower) edge may matter inside: [all_bands][pitch / 32]
   std::uint32_t* keep_above = nullptr;
@@ -54,8 +54,8 @@ struct Plane {
   std::uint16_t* list_below = nullptr;
   std::uint32_t* list_bits = nullptr;
   std::uint32_t* list_count = nullptr;  ///< [all_bands]
-  ushort2* anchors = nullptr;           ///< [all_bands][tiles + 1]: first and last list entry that wins at a tile's edge
-  std::uint32_t* work = nullptr;        ///< tiles to solve: those with few candidates from the front, others from the back
+  ushort2* anchors = nullptr;     ///< [all_bands][tiles + 1]: first and last list entry that wins at a tile's edge
+  std::uint32_t* work = nullptr;  ///< tiles to solve: those with few candidates from the front, others from the back
 
   float* distance = nullptr;  ///< where results are floats
   std::int64_t row_stride = 0;

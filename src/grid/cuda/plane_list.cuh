@@ -23,7 +23,9 @@ inline constexpr int kShortTile = 64;  ///< tiles with this many candidates are 
 inline constexpr unsigned kNoBound = 0xFFFFFFFFu;
 
 /// Bytes of dynamic shared memory.
-inline int list_memory(int pitch) { return pitch / 32 * static_cast<int>(sizeof(std::uint32_t) + 5 * sizeof(std::uint16_t)); }
+inline int list_memory(int pitch) {
+  return pitch / 32 * static_cast<int>(sizeof(std::uint32_t) + 5 * sizeof(std::uint16_t));
+}
 
 /// An entry in registers of a lane.
 struct Entry {
@@ -178,7 +180,8 @@ class ListBuilder {
         inner = solid & (solid << 1 | unsigned{left}) & (solid >> 1 | (right ? 0x80000000u : 0u));
       }
       const std::int64_t cell = band_ * cells_ + w;
-      const std::uint32_t wanted = __ballot_sync(kAllLanes, bits != 0) | plane_.keep_above[cell] | plane_.keep_below[cell];
+      const std::uint32_t wanted =
+          __ballot_sync(kAllLanes, bits != 0) | plane_.keep_above[cell] | plane_.keep_below[cell];
       if (lane_id() == 0) masks_[w] = wanted & ~inner;
     }
   }

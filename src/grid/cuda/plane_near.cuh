@@ -157,8 +157,8 @@ class NearSearch {
           best[q] = __viaddmin_u16x2(a, integer, best[q]);
           best[q] = __viaddmin_u16x2(b, integer, best[q]);
         } else {
-          best[q] = __vimin3_u16x2(best[q], as_bits(__hadd2(as_halves(a), square)),
-                                   as_bits(__hadd2(as_halves(b), square)));
+          best[q] =
+              __vimin3_u16x2(best[q], as_bits(__hadd2(as_halves(a), square)), as_bits(__hadd2(as_halves(b), square)));
         }
       }
     }

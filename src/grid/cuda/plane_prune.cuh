@@ -68,7 +68,8 @@ class LineChunk {
       const float behind_at = at[min(j + 1, kGroups - 1)];
       const float left = is_right ? least[j] : before, right = is_right ? behind : least[j];
       if (x != at[j] && left < kNoHeight && right < kNoHeight)
-        keep &= !above_chord(left, height(j), right, x - (is_right ? at[j] : before_at), (is_right ? behind_at : at[j]) - x);
+        keep &= !above_chord(left, height(j), right, x - (is_right ? at[j] : before_at),
+                             (is_right ? behind_at : at[j]) - x);
       const unsigned kept = __ballot_sync(kAllLanes, keep);
       if (keep) columns[count + __popc(kept & lanes_before(lane_id()))] = make_float2(height(j), x);
       count += __popc(kept);
@@ -76,7 +77,8 @@ class LineChunk {
     return count;
   }
 
-  unsigned keeps_above = 0, keeps_below = 0;  ///< bit j: the nearest site of column j·32 + lane lies there, not on the line
+  unsigned keeps_above = 0,
+           keeps_below = 0;  ///< bit j: the nearest site of column j·32 + lane lies there, not on the line
   bool is_live = false;
 
  private:

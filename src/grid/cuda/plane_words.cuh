@@ -64,13 +64,11 @@ __global__ void __launch_bounds__(kPackBlock) pack_bytes(Plane plane, const __gr
     const std::int64_t step = mask.input.rank == 1 ? 0 : mask.input.stride[0];
     const auto* element = reinterpret_cast<const std::uint8_t*>(mask.input.data) +
                           mask.input.items.offset(plane.first_item + plane.item_of(band)) + y0 * step + x;
-const int columns = plane.width - x;
+    const int columns = plane.width - x;
     if constexpr (kAligned)
       pack_rows(words, rows, [&](int r) { return *reinterpret_cast<const std::uint32_t*>(element + r * step); });
-    else if (x > 0 && columns >= 8)
-      pack_rows(words, rows, [&](int r) { return four_bytes(element + r * step); });
-    else
-      pack_rows(words, rows, [&](int r) { return last_bytes(element + r * step, columns); });
+    else if (x > 0 && columns >= 8) pack_rows(words, rows, [&](int r) { return four_bytes(element + r * step); });
+    else pack_rows(words, rows, [&](int r) { return last_bytes(element + r * step, columns); });
     const unsigned there = 0xFFFFFFFFu >> (kBand - rows);
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
@@ -92,10 +90,12 @@ __global__ void __launch_bounds__(kMostSegments * 32) carry(Plane plane) {
   __shared__ std::int32_t first_row[kMostSegments][32], last_row[kMostSegments][32];
   constexpr int kAhead = 8;
   constexpr std::int32_t kBefore = -1, kBehind = INT32_MAX;  // no site
-  const int lane = lane_id(), segment = static_cast<int>(threadIdx.x) / 32, segments = static_cast<int>(blockDim.x) / 32;
+  const int lane = lane_id(), segment = static_cast<int>(threadIdx.x) / 32,
+            segments = static_cast<int>(blockDim.x) / 32;
   const int length = (plane.bands + segments - 1) / segments;
   const int begin = segment * length, end = min(begin + length, plane.bands);
-  const std::int64_t column = static_cast<std::int64_t>(blockIdx.y) * plane.bands * plane.pitch + blockIdx.x * 32 + lane;
+  const std::int64_t column =
+      static_cast<std::int64_t>(blockIdx.y) * plane.bands * plane.pitch + blockIdx.x * 32 + lane;
   const auto place = [&](int b) { return column + static_cast<std::int64_t>(b) * plane.pitch; };
   const auto load = [&](unsigned* words, int b0) {
 #pragma unroll

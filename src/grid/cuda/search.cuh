@@ -32,7 +32,8 @@ template <class V>
 struct Pass {
   Lines lines;
   const V* source = nullptr;
-  const std::int64_t* source_site = nullptr;  ///< linear in the axes behind this one; null: coordinates of sources instead
+  const std::int64_t* source_site =
+      nullptr;  ///< linear in the axes behind this one; null: coordinates of sources instead
   const V* block_least = nullptr;
   const V* super_least = nullptr;
   std::int32_t first_block = 0, blocks = 0;  ///< of targets
@@ -134,9 +135,7 @@ class Search {
   }
 
   /// Whether no lane gains by values that are at least `least`: none is below its worst (or ties, if ties matter).
-  __device__ bool hopeless(V least) const {
-    return __all_sync(0xFFFFFFFFu, kTies ? least > worst_ : least >= worst_);
-  }
+  __device__ bool hopeless(V least) const { return __all_sync(0xFFFFFFFFu, kTies ? least > worst_ : least >= worst_); }
 
   __device__ V least(const V* minima, std::int32_t count, std::int32_t block) const {
     return minima[(outer_ * count + block) * p_.lines.inner + inner_];

@@ -19,7 +19,7 @@ namespace fathom::grid::cuda {
 inline constexpr int kLongestAxis = 1024;     ///< keys of the envelope hold a value and an index of 10 bits
 inline constexpr unsigned kNone16 = 0x8000u;  ///< no site, in 16 bits; steps up to 128, squared, do not make it wrap
 inline constexpr unsigned kNone16x2 = kNone16 * 0x10001u;
-inline constexpr unsigned kCap16 = 181;       ///< distances along x are capped: 181² < kNone16
+inline constexpr unsigned kCap16 = 181;  ///< distances along x are capped: 181² < kNone16
 inline constexpr unsigned kNone32 = 0x3FFFFFFFu;
 inline constexpr unsigned kNoneInWord = 0x7000u;  ///< carries and distances along x from here on: no site
 
@@ -45,10 +45,10 @@ struct Volume {
   std::int64_t first_item = 0;
   std::int64_t wide_first_item = 0;  ///< the same for `wide`
 
-  uint2* word = nullptr;           ///< [items][words][ny][depth]: bits; steps from element 0 to the left, from 31 to the right
-  std::uint32_t* narrow = nullptr; ///< [items][words][nz][ny][16]: squares after the pass along z, two in a word
-  std::uint8_t* kind = nullptr;    ///< [items][words][ny]: TileKind
-  std::uint32_t* z_list = nullptr; ///< tiles left to the envelope along z
+  uint2* word = nullptr;  ///< [items][words][ny][depth]: bits; steps from element 0 to the left, from 31 to the right
+  std::uint32_t* narrow = nullptr;  ///< [items][words][nz][ny][16]: squares after the pass along z, two in a word
+  std::uint8_t* kind = nullptr;     ///< [items][words][ny]: TileKind
+  std::uint32_t* z_list = nullptr;  ///< tiles left to the envelope along z
   std::uint32_t* y_list = nullptr;
   std::uint32_t* counters = nullptr;  ///< of both lists; cleared before the first kernel
   Placed<std::uint32_t> wide;         ///< squares after the pass along z, of wide tiles

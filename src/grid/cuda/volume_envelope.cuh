@@ -158,7 +158,8 @@ class Envelope {
   /// Place among the candidates of a key's index.
   __device__ int place_of(unsigned key) const {
     const auto i = static_cast<int>(key & kKeyIndex), chunk = i / kChunk;
-    return static_cast<int>(places_[chunk * 16 + lane_]) + __popc(masks_[chunk * 16 + lane_] & lanes_before(i % kChunk));
+    return static_cast<int>(places_[chunk * 16 + lane_]) +
+           __popc(masks_[chunk * 16 + lane_] & lanes_before(i % kChunk));
   }
 
   /// The units share the candidates.
@@ -215,7 +216,8 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) envelope_along_z(co
 #pragma unroll 2
     for (int r = t / 2; r < n; r += kThreads / 2) {
       const EightDistances eight(__ldg(line + r), half + t % 2 * 8, of_byte);
-      envelope_shared[(r + r / kChunk) * 2 + t % 2] = make_uint4(eight.pair[0], eight.pair[1], eight.pair[2], eight.pair[3]);
+      envelope_shared[(r + r / kChunk) * 2 + t % 2] =
+          make_uint4(eight.pair[0], eight.pair[1], eight.pair[2], eight.pair[3]);
     }
     __syncthreads();
     const auto load = [&](unsigned* value, int first, int lane) {
@@ -248,7 +250,8 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads)
     const int half = static_cast<int>(job % 2) * 16, x0 = tile.word * 32 + half;
     if (x0 >= v.nx) continue;
     const std::uint8_t* kinds = v.kinds(tile);
-    const auto* narrow = reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) + half;
+    const auto* narrow =
+        reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) + half;
     // Beyond the volume's edges the last element again, so that no branch keeps the loads from being in flight together.
     const int x = x0 + static_cast<int>(threadIdx.x) % 16;
     const std::uint32_t* wide = v.wide.row(v.wide_first_item + tile.item, tile.line, 0) + min(x, v.nx - 1);

@@ -135,7 +135,8 @@ __device__ inline void enlist(std::uint32_t* list, std::uint32_t* count, std::in
 __device__ inline int budget_of(int rows) { return max(row_groups(rows) / 2 * kUsualSteps / 8, 2); }
 
 template <int kThreads>
-__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads) search_along_z(const __grid_constant__ Volume v) {
+__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+    search_along_z(const __grid_constant__ Volume v) {
   extern __shared__ uint4 window_shared[];
   __shared__ int work, near_rows;
   __shared__ uint2 of_byte[256];
@@ -160,7 +161,8 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads) search_
     unsigned* out = &squares.x;
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
-      const unsigned capped = __vminu2(distances.pair[k], kCap16 * 0x10001u), low = capped & 0xFFFFu, high = capped >> 16;
+      const unsigned capped = __vminu2(distances.pair[k], kCap16 * 0x10001u), low = capped & 0xFFFFu,
+                     high = capped >> 16;
       out[k] = low * low + (high * high << 16);
     }
     rows.put(r, t % 4, squares);
@@ -249,10 +251,11 @@ struct VolumeWriter {
 
  private:
   __device__ void write_volume(int y, int x, unsigned square) const {
-    emit_voxel(emitter, tile.item, tile.line, y, x, square >= kNone32 ? no_value<std::int64_t>() : std::int64_t{square});
+    emit_voxel(emitter, tile.item, tile.line, y, x,
+               square >= kNone32 ? no_value<std::int64_t>() : std::int64_t{square});
   }
-  static __device__ __noinline__ void emit_voxel(const Emitter<std::int64_t>& emitter, std::int64_t item, std::int64_t z,
-                                                 std::int64_t y, std::int64_t x, std::int64_t d2) {
+  static __device__ __noinline__ void emit_voxel(const Emitter<std::int64_t>& emitter, std::int64_t item,
+                                                 std::int64_t z, std::int64_t y, std::int64_t x, std::int64_t d2) {
     const std::int64_t at[kMaxSpaceRank] = {z, y, x};
     if (emitter.in_region(at)) emitter.emit(item, at, d2, -1);
   }

@@ -42,7 +42,10 @@ __device__ __noinline__ inline unsigned nonzero_bytes_within(const std::byte* at
 class ByteRow {
  public:
   __device__ ByteRow(const Mask& mask, const std::byte* data, int nx)
-      : shift(static_cast<int>(reinterpret_cast<std::uintptr_t>(data) % 16)), mask_(mask), first_(data - shift), nx_(nx) {}
+      : shift(static_cast<int>(reinterpret_cast<std::uintptr_t>(data) % 16)),
+        mask_(mask),
+        first_(data - shift),
+        nx_(nx) {}
 
   /// Which bytes of a block are sites, in bits. Blocks reach over the row's ends, but not over those of the array.
   template <bool kAligned>
@@ -53,8 +56,7 @@ class ByteRow {
     unsigned bits;
     if (kAligned || (at >= mask_.begin && at + 16 <= mask_.end))
       bits = nonzero_bytes(__ldcs(reinterpret_cast<const uint4*>(at)));
-    else
-      bits = nonzero_bytes_within(at, mask_.begin, mask_.end);
+    else bits = nonzero_bytes_within(at, mask_.begin, mask_.end);
     if (mask_.flip) bits = ~bits & 0xFFFFu;
     if constexpr (kAligned) return bits;
     if (begin < 0) bits &= 0xFFFFu << -begin;
@@ -91,8 +93,7 @@ __device__ unsigned read_bytes(const Mask& mask, std::int64_t offset, int nx) {
 /// The word of this lane, of a row of up to 1024 elements that starts `offset` elements from the data.
 template <Reading kReading>
 __device__ unsigned read_word(const Mask& mask, std::int64_t offset, int nx) {
-  if constexpr (kReading != Reading::elements)
-    return read_bytes<kReading == Reading::aligned_bytes>(mask, offset, nx);
+  if constexpr (kReading != Reading::elements) return read_bytes<kReading == Reading::aligned_bytes>(mask, offset, nx);
   unsigned word = 0;
   for (int x0 = 0; x0 < nx; x0 += 32) {
     const int x = x0 + lane_id();
@@ -131,8 +132,7 @@ __global__ void __launch_bounds__(kVolumePackBlock)
 #pragma unroll
   for (int r = 0; r < 4; ++r) {
     const int z = z0 + warp * 4 + r;
-    const unsigned word =
-        z < volume.nz ? read_word<kReading>(mask, line + z * mask.input.stride[0], volume.nx) : 0u;
+    const unsigned word = z < volume.nz ? read_word<kReading>(mask, line + z * mask.input.stride[0], volume.nx) : 0u;
     turned[warp * 4 + r][lane] = with_carries(word);
   }
   __syncthreads();
