@@ -82,6 +82,10 @@ std::int64_t persistent_blocks(Kernel kernel, std::int64_t jobs, int threads, st
   return std::min<std::int64_t>(jobs, std::int64_t{std::max(resident, 1)} * fathom::cuda::multiprocessors());
 }
 
+/// Longest line that is searched by blocks of 256 threads: five of them still find the shared memory they take on a
+/// multiprocessor of 227 KiB.
+constexpr int kSmallBlocks = 640;
+
 class VolumeTransform {
  public:
   VolumeTransform(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* scratch,
@@ -143,11 +147,12 @@ class VolumeTransform {
 
   void along_z() const {
     const int n = volume_.nz;
-    if (n <= 512) launch(search_along_z<256>, z_tiles(), 256, window_memory(n), stream_, volume_);
+    if (n <= kSmallBlocks) launch(search_along_z<256>, z_tiles(), 256, window_memory(n), stream_, volume_);
     else launch(search_along_z<512>, z_tiles(), 512, window_memory(n), stream_, volume_);
     if (n <= 128) far_along_z<256, 8>();
     else if (n <= 256) far_along_z<256, 16>();
     else if (n <= 512) far_along_z<256, 32>();
+    else if (n <= 640) far_along_z<320, 32>();
     else far_along_z<512, 32>();
   }
 
@@ -161,12 +166,14 @@ class VolumeTransform {
   template <Writing kWriting>
   void along_y() const {
     const int n = volume_.ny;
-    if (n <= 512) launch(search_along_y<256, kWriting>, y_tiles(), 256, window_memory(n), stream_, volume_, emitter_);
-    else launch(search_along_y<512, kWriting>, y_tiles(), 512, window_memory(n), stream_, volume_, emitter_);
+    const std::size_t memory = window_memory(n);
+    if (n <= kSmallBlocks) launch(search_along_y<256, kWriting>, y_tiles(), 256, memory, stream_, volume_, emitter_);
+    else launch(search_along_y<512, kWriting>, y_tiles(), 512, memory, stream_, volume_, emitter_);
     if (kWriting == Writing::general) far_along_y<512, 32, Writing::general>();
     else if (n <= 128) far_along_y<256, 8>();
     else if (n <= 256) far_along_y<256, 16>();
     else if (n <= 512) far_along_y<256, 32>();
+    else if (n <= 640) far_along_y<320, 32>();
     else far_along_y<512, 32>();
   }
 

@@ -251,7 +251,9 @@ __global__ void __launch_bounds__(kNearWords, kWriting == Writing::aligned ? 5 :
       if (t == 0) plane.open_bands[band] = 1;
       return;
     }
-    word.squares(reinterpret_cast<unsigned(*)[kNearWords]>(&squares[0][t]));
+    // No search of an image that ends in this block reaches farther.
+    if (x0 - kReach + t < plane.width + kReach + 4)
+      word.squares(reinterpret_cast<unsigned(*)[kNearWords]>(&squares[0][t]));
   }
   __syncthreads();
   bool open = false;

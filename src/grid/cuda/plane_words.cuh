@@ -4,6 +4,8 @@
 // coalesced read. Cost: every element is read once, 1/4 byte is written for it.
 #pragma once
 
+#include <algorithm>
+
 #include "grid/cuda/mask.cuh"
 #include "grid/cuda/plane.cuh"
 
@@ -82,7 +84,7 @@ __global__ void __launch_bounds__(kPackBlock) pack_bytes(Plane plane, const __gr
 inline constexpr int kMostSegments = 16;
 
 /// Segments of an image's columns that are worked on at once, and warps of a block.
-inline int carry_segments(int bands) { return bands < kMostSegments ? bands : kMostSegments; }
+inline int carry_segments(int bands) { return std::clamp((bands + 7) / 8, 1, kMostSegments); }
 
 /// The carries. Block = 32 columns of an image, warp = segment of them. Phase 1: the first and the last site of each
 /// segment. Phase 2: with those of the others, the carries of the segment's words, downwards and upwards.

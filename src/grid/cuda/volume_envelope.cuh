@@ -48,7 +48,7 @@ class Envelope {
         unit_(static_cast<int>(threadIdx.x) / 16) {}
 
   /// @param load   fills a chunk's values: load(values, first row, line)
-  /// @param store  takes results of the lane's line: store(row, value)
+  /// @param store  takes up to eight results of the lane's line: store(first row, values, how many)
   template <class Load, class Store>
   __device__ void run(Load&& load, Store&& store) {
     keep_candidates(load);
@@ -58,12 +58,16 @@ class Envelope {
     __syncthreads();
     for (int q = unit_; q < row_groups(n_); q += kUnits) {
       unsigned best[9];
-      if (count_ > 0) scan<8, 1>(q * 8, place_of(anchor(q)), place_of(anchor(q + 1)), 1, best);
+      if (count_ > 0) {
+        scan<8, 1>(q * 8, place_of(anchor(q)), place_of(anchor(q + 1)), 1, best);
 #pragma unroll
-      for (int j = 0; j < 8; ++j) {
-        const int x = q * 8 + j;
-        if (x < n_) store(x, count_ > 0 ? (best[j] >> 10) + static_cast<unsigned>(x * x) - kKeyBias : kNone32);
+        for (int j = 0; j < 8; ++j)
+          best[j] = (best[j] >> 10) + static_cast<unsigned>((q * 8 + j) * (q * 8 + j)) - kKeyBias;
+      } else {
+#pragma unroll
+        for (int j = 0; j < 8; ++j) best[j] = kNone32;
       }
+      store(q * 8, best, min(8, n_ - q * 8));
     }
     __syncthreads();
   }
@@ -231,9 +235,16 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) envelope_along_z(co
     const bool there = x < v.nx;
     std::uint32_t* wide = v.wide.row(v.wide_first_item + tile.item, 0, tile.line) + x;
     auto* narrow = reinterpret_cast<std::uint16_t*>(v.narrow_row(tile.item, tile.word, 0, tile.line)) + half + t % 16;
-    const auto store = [&](int z, unsigned value) {
-      if (there) wide[z * v.wide.z_stride] = value;
-      narrow[std::int64_t{z} * v.ny * 32] = static_cast<std::uint16_t>(min(value, kNone16));
+    const std::int64_t narrow_stride = std::int64_t{v.ny} * 32;
+    const auto store = [&](int z, const unsigned* values, int count) {
+      std::uint32_t* to = wide + z * v.wide.z_stride;
+      std::uint16_t* narrow_to = narrow + z * narrow_stride;
+#pragma unroll
+      for (int j = 0; j < 8; ++j, to += v.wide.z_stride, narrow_to += narrow_stride) {
+        if (j >= count) break;
+        if (there) *to = values[j];
+        *narrow_to = static_cast<std::uint16_t>(min(values[j], kNone16));
+      }
     };
     Envelope<kThreads, kChunk>(memory, n).run(load, store);
   }
@@ -281,7 +292,7 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads)
         if (first + r >= n) value[r] = kNone32;
     };
     const VolumeWriter<kWriting> writer(v, emitter, tile);
-    const auto store = [&](int y, unsigned value) { writer.write_one(y, x, value); };
+    const auto store = [&](int y, const unsigned* values, int count) { writer.write_column(y, x, values, count); };
     Envelope<kThreads, kChunk>(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }
 }

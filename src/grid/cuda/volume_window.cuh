@@ -241,12 +241,23 @@ struct VolumeWriter {
     }
   }
 
-  __device__ void write_one(int y, int x, unsigned square) const {
+  /// Up to eight results along y.
+  __device__ void write_column(int y, int x, const unsigned* squares, int count) const {
     if (x >= v.nx) return;
-    if constexpr (kWriting == Writing::general) write_volume(y, x, square);
-    else
-      rows[y * v.distance.y_stride + x - tile.word * 32] =
-          square >= kNone32 ? __int_as_float(0x7F800000) : small_root(static_cast<float>(square));
+    float* to = row_of(y) + x - tile.word * 32;
+#pragma unroll
+    for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
+      if (j >= count) break;
+      if constexpr (kWriting == Writing::general) write_volume(y + j, x, squares[j]);
+      else *to = squares[j] >= kNone32 ? __int_as_float(0x7F800000) : small_root(static_cast<float>(squares[j]));
+    }
+  }
+
+  /// No site anywhere: the tile's row y.
+  __device__ void write_none(int y, int x) const {
+    if (x >= v.nx) return;
+    if constexpr (kWriting == Writing::general) write_volume(y, x, kNone32);
+    else row_of(y)[x - tile.word * 32] = __int_as_float(0x7F800000);
   }
 
  private:
@@ -298,7 +309,7 @@ __global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
   }
   add_over_block(near, &near_rows);
   if (!__syncthreads_or(any)) {
-    for (int i = t; i < n * 32; i += kThreads) writer.write_one(i / 32, tile.word * 32 + i % 32, kNone32);
+    for (int i = t; i < n * 32; i += kThreads) writer.write_none(i / 32, tile.word * 32 + i % 32);
     return;
   }
   if (near_rows * 8 < n) {
