@@ -8,7 +8,7 @@
 
 #include "fathom/core/dtype.h"
 #include "fathom/grid/distance.h"
-#include "grid/root.hd.h"
+#include "core/root.hd.h"
 
 namespace fathom::grid {
 

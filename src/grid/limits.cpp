@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "grid/root.hd.h"
+#include "core/root.hd.h"
 
 namespace fathom::grid {
 

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "grid/root.hd.h"
+#include "core/root.hd.h"
 
 namespace fathom::grid {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "grid/root.hd.h"
+#include "core/root.hd.h"
 
 namespace fathom::grid {
 

@@ -4,13 +4,11 @@
 #include <cmath>
 
 #include "cases.h"
-#include "grid/root.hd.h"
+#include "core/root.hd.h"
 #include "oracle.h"
 
 namespace fathom::test {
 namespace {
-
-using grid::distance_from_squared;
 
 void check(std::uint64_t d2) {
   ASSERT_EQ(distance_from_squared<float>(d2, 1), rounded_root<float>(d2)) << d2;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "grid/cpu/parallel.h"
+#include "core/parallel.h"
 
 namespace fathom::grid::cpu {
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "grid/cpu/roots.h"
-#include "grid/root.hd.h"
+#include "core/root.hd.h"
 
 namespace fathom::grid::cpu {
 

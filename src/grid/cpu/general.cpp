@@ -29,7 +29,7 @@
 #include "grid/cpu/line_starts.h"
 #include "grid/cpu/lines.h"
 #include "grid/cpu/near_engine.h"
-#include "grid/cpu/parallel.h"
+#include "core/parallel.h"
 #include "grid/cpu/prefetch.h"
 #include "grid/cpu/row_values.h"
 #include "grid/cpu/row_words.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "grid/cpu/parallel.h"
+#include "core/parallel.h"
 
 namespace fathom::grid::cpu {
 

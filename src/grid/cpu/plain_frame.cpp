@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "grid/root.hd.h"
+#include "core/root.hd.h"
 
 namespace fathom::grid::cpu::plain {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "grid/cpu/parallel.h"
+#include "core/parallel.h"
 #include "grid/cpu/plain_bits.h"
 
 namespace fathom::grid::cpu::plain {

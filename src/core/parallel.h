@@ -8,7 +8,7 @@
 
 #include "fathom/core/execution.h"
 
-namespace fathom::grid::cpu {
+namespace fathom {
 
 /// Counts work done and tells the caller's callback; asks the caller's stop token. Shared by the threads of one call.
 class Monitor {
@@ -31,4 +31,4 @@ class Monitor {
 /// own scratch, and two jobs never run at once with the same worker. The first exception is rethrown.
 void parallel_jobs(int threads, std::int64_t jobs, const std::function<void(int worker, std::int64_t job)>& body);
 
-}  // namespace fathom::grid::cpu
+}  // namespace fathom

@@ -1,4 +1,4 @@
-#include "grid/cpu/parallel.h"
+#include "core/parallel.h"
 
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -11,7 +11,7 @@
 
 #include "fathom/core/error.h"
 
-namespace fathom::grid::cpu {
+namespace fathom {
 
 Monitor::Monitor(const Execution& execution, std::int64_t total)
     : execution_(execution), total_(std::max<std::int64_t>(total, 1)) {}
@@ -93,4 +93,4 @@ void parallel_jobs(int threads, std::int64_t jobs, const std::function<void(int,
   });
 }
 
-}  // namespace fathom::grid::cpu
+}  // namespace fathom
