@@ -1,0 +1,128 @@
+// A resident set of sites, and queries against it: which site is nearest to a point, and how far away is it?
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "fathom/core/execution.h"
+#include "fathom/points/coordinates.h"
+
+namespace fathom::points {
+
+/// What a set keeps besides the caller's array.
+enum class Storage {
+  plain,   ///< nothing; a query looks at every site
+  boxed,   ///< boxes of consecutive sites, ≤ 0.3 bytes per site; for orders in which neighbours lie near one another
+  sorted,  ///< a copy in Hilbert order with ids and boxes; the caller's array may go. In 3D ≤ 17.1 bytes per site, for
+           ///< float64 ≤ 30
+};
+
+struct SiteSetOptions {
+  Storage storage = Storage::sorted;
+  /// Keep sites 0, p, 2p, … only: perforation. Ids remain those of the caller's array.
+  std::int64_t every = 1;
+  /// Extent of a periodic box [0, period) along each axis, 0: not periodic; empty: none; one value: for all axes.
+  std::vector<double> period;
+  /// Of the building: backend, threads, scratch limit, progress and stop.
+  Execution execution;
+};
+
+/// Only the sites in a cone from the query: s with (s − q)·direction ≥ cos(angle)·|s − q|, boundary included, which
+/// counts as 2⁻⁵⁰ thick in the cosine. And, with a radius, those no farther than it from the cone's axis, the ray
+/// {q + t·direction, t ≥ 0}: every site whose ball of that radius the ray touches.
+struct Cone {
+  /// float32 or float64, [n, d] or [batch, n, d] like the queries, or [1, d] for all; any length but 0. Absent: no cone.
+  AnyConstView directions;
+  /// Half-angle in radians, 0 … π.
+  double half_angle = 0;
+  /// float64, [n] or [batch, n]: a half-angle for each query, instead. Absent: half_angle for all.
+  AnyConstView half_angles;
+  /// Radius of the cylinder with round ends about the axis; 0: no cylinder.
+  double cylinder_radius = 0;
+};
+
+struct QueryOptions {
+  /// How many of the nearest sites, 1 … 64.
+  int k = 1;
+  /// Sites whose distance, as float64, is greater do not qualify.
+  double radius = std::numeric_limits<double>::infinity();
+  /// Allowed excess of a returned distance: (1 + relative) · true, or true + absolute, whichever is more.
+  double relative_error = 0;
+  double absolute_error = 0;
+  /// Sites that a query may look at before it is content with the best so far; 0: no limit. Needs boxes. What is known
+  /// then is the interval from `lower` to `distance`.
+  std::int64_t work_limit = 0;
+  Cone cone;
+  Execution execution;
+};
+
+/// Where answers go: any number of dense or strided views, each [n] or, where `columns` is given, [n, k]; behind the
+/// batch axis if there is one. A default view is not computed. No site: +inf and −1.
+struct QueryOutputs {
+  AnyView distance;  ///< float32 or float64: rounded once
+  AnyView squared;   ///< float32 or float64
+  AnyView site;      ///< int32 or int64: index in the caller's array; of a mask: linear index of the element
+  AnyView lower;     ///< float32 or float64: no site that qualifies is nearer than this. Only for k = 1
+};
+
+/// What a call did.
+struct QueryReport {
+  Backend backend = Backend::cpu;
+  InstructionSet instruction_set = InstructionSet::baseline;
+  int threads = 1;
+  std::size_t scratch_bytes = 0;
+};
+
+/// Sites that answer queries. Movable; after construction nearest() may be called by many threads at once.
+///
+/// Exact: between integer coordinates, d² = Σ (q − s)² is exact at any size. Otherwise coordinates are taken as float64,
+/// and d² = ((q₀ − s₀)² + (q₁ − s₁)²) + (q₂ − s₂)² in float64 arithmetic decides, as in brute force. The lowest id wins
+/// among equals. Distances are √d², rounded once to the output's type. Same bytes for every storage (approximate
+/// answers: for one storage), thread count and instruction set.
+///
+/// Source: Khan & Zahran, pointwise evaluation of distance transforms (resident sites, perforation, cones); packed
+/// Hilbert-ordered trees after Kamel & Faloutsos 1993.
+class SiteSet {
+ public:
+  /// @param sites  with `plain` and `boxed` the memory behind must live, unchanged, as long as the set
+  /// @throws InvalidArgument a coordinate that is not finite or beyond ±1e150, or outside of the periodic box; more
+  ///   sites than ids can name (sorted: 2³² − 2); options without a meaning
+  explicit SiteSet(const Coordinates& sites, const SiteSetOptions& options = {});
+  ~SiteSet();
+  SiteSet(SiteSet&&) noexcept;
+  SiteSet& operator=(SiteSet&&) noexcept;
+
+  /// The nonzero elements of an array with 2 or 3 axes. Coordinates are int32 indices along its axes, ids are linear
+  /// (row-major) indices. Nothing refers to the array afterwards; `plain` and `boxed` keep the coordinates.
+  /// @throws InvalidArgument another number of axes; extents beyond int32; options without a meaning
+  static SiteSet of_mask(const AnyConstView& mask, const SiteSetOptions& options = {});
+
+  std::int64_t size() const;  ///< sites of a cloud that are kept
+  int axes() const;
+  bool batched() const;
+  std::int64_t clouds() const;  ///< 1 without a batch
+  DType dtype() const;
+  std::size_t bytes() const;  ///< that the set keeps itself
+
+  /// The nearest sites of each query; row j of the result in ascending order of distance, then id.
+  /// @param queries  as many axes and clouds as the sites; any of the element types
+  /// @param outputs  at least one view
+  /// @throws InvalidArgument what was wrong and what would work, before any output is touched
+  /// @throws Cancelled the stop token asked for it; outputs are unspecified
+  QueryReport nearest(const Coordinates& queries, const QueryOptions& options, const QueryOutputs& outputs) const;
+
+ private:
+  struct Sites;
+  explicit SiteSet(std::unique_ptr<const Sites> sites);
+  std::unique_ptr<const Sites> sites_;
+};
+
+/// Mean absolute percentage error of one set's distances against another's, as the paper has it:
+/// 100 · mean(|approximate − exact| / exact) over the queries whose exact distance is finite and not 0.
+/// @return 0 where no query counts
+double percentage_error(const SiteSet& exact, const SiteSet& approximate, const Coordinates& queries,
+                        const QueryOptions& options = {});
+
+}  // namespace fathom::points

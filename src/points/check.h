@@ -1,0 +1,40 @@
+// Checks what the caller gives and turns it into requests. Every refusal says what was wrong and what would work.
+#pragma once
+
+#include <array>
+
+#include "points/request.h"
+
+namespace fathom::points {
+
+/// What the checks need to know of a set.
+struct SetFacts {
+  int axes = 3;
+  bool batched = false;
+  std::int64_t clouds = 1;
+  std::int64_t largest_id = -1;  ///< −1: no site
+  Storage storage = Storage::sorted;
+  std::array<double, 3> period{};
+  Naming naming;
+};
+
+/// @throws InvalidArgument a storage, step or period without a meaning
+void check_set_options(const SiteSetOptions& options, const Coordinates& sites);
+
+/// One period per axis; 0: open.
+std::array<double, 3> period_of(const SiteSetOptions& options, int axes);
+
+/// @throws InvalidArgument a number of threads without a meaning
+/// @throws DeviceError CUDA was asked for
+int threads_of(const Execution& execution);
+
+/// Everything that types, shapes and options can tell, before any query is read.
+/// @throws InvalidArgument what was wrong and what would work
+void check_query(const SetFacts& set, const Coordinates& queries, const QueryOptions& options,
+                 const QueryOutputs& outputs);
+
+/// One cloud's part of a call that passed check_query().
+Request request_of(const SetFacts& set, const Coordinates& queries, const QueryOptions& options,
+                   const QueryOutputs& outputs, std::int64_t cloud);
+
+}  // namespace fathom::points

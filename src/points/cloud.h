@@ -1,0 +1,62 @@
+// Points where the caller left them: one cloud of them, read as float64, which holds every supported type exactly.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "fathom/points/coordinates.h"
+
+namespace fathom::points {
+
+struct Cloud {
+  DType dtype = DType::float32;
+  int axes = 3;
+  std::int64_t count = 0;
+  std::int64_t every = 1;  ///< point i of the cloud is point i · every of the array
+  std::array<const std::byte*, 3> data{};
+  std::array<std::int64_t, 3> step{};  ///< in elements, from point to point of the cloud
+
+  template <class T>
+  T get(int axis, std::int64_t i) const {
+    const auto k = static_cast<std::size_t>(axis);
+    return reinterpret_cast<const T*>(data[k])[i * step[k]];
+  }
+  double at(int axis, std::int64_t i) const {
+    switch (dtype) {
+      case DType::int32: return get<std::int32_t>(axis, i);
+      case DType::float32: return static_cast<double>(get<float>(axis, i));
+      default: return get<double>(axis, i);
+    }
+  }
+};
+
+/// Cloud `cloud` of the caller's points, every `every`-th of them.
+inline Cloud cloud_of(const Coordinates& points, std::int64_t cloud, std::int64_t every = 1) {
+  Cloud result{points.dtype(), points.axes(), (points.count() + every - 1) / every, every, {}, {}};
+  for (int k = 0; k < points.axes(); ++k) {
+    const Coordinates::Axis& axis = points.axis(k);
+    const auto offset = cloud * axis.cloud_step * static_cast<std::int64_t>(size_of(axis.dtype));
+    result.data[static_cast<std::size_t>(k)] = axis.data + offset;
+    result.step[static_cast<std::size_t>(k)] = axis.step * every;
+  }
+  return result;
+}
+
+/// Calls visitor(TypeTag<T>{}) with the type of coordinates.
+template <class Visitor>
+decltype(auto) visit_coordinates(DType dtype, Visitor&& visitor) {
+  switch (dtype) {
+    case DType::int32: return visitor(TypeTag<std::int32_t>{});
+    case DType::float32: return visitor(TypeTag<float>{});
+    case DType::float64: return visitor(TypeTag<double>{});
+    default: throw InternalError("coordinates of an unknown type");
+  }
+}
+
+/// Smallest and largest coordinate along each axis.
+struct Box {
+  std::array<double, 3> low{};
+  std::array<double, 3> high{};
+};
+
+}  // namespace fathom::points

@@ -1,0 +1,152 @@
+#include "points/cpu/answer.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "fathom/core/error.h"
+#include "points/cpu/extent.h"
+#include "points/cpu/order.h"
+#include "points/cpu/search.h"
+
+namespace fathom::points::cpu {
+
+namespace {
+
+constexpr std::int64_t kMostOrdered = std::int64_t{1} << 20;
+constexpr std::int64_t kWorthOrdering = 64;  ///< fewer queries gain nothing from it
+constexpr std::int64_t kSearchJob = 256;
+constexpr std::int64_t kScanBatch = 256;
+
+bool has_boxes(const Tree& tree) { return !tree.levels.empty(); }
+
+/// Part of a cloud: points [first, first + count).
+Cloud slice(Cloud cloud, std::int64_t first, std::int64_t count) {
+  for (std::size_t k = 0; k < static_cast<std::size_t>(cloud.axes); ++k)
+    cloud.data[k] += first * cloud.step[k] * static_cast<std::int64_t>(size_of(cloud.dtype));
+  cloud.count = count;
+  return cloud;
+}
+
+/// Queries [first, first + count) through the tree, in curve order if they are `ordered`.
+void search_part(SearchJob job, std::int64_t count, bool ordered, const Cut& cut, InstructionSet instruction_set,
+                 Monitor& monitor) {
+  std::vector<std::uint64_t> order;
+  if (ordered) {
+    const Cloud part = slice(job.request->queries, job.first_query, count);
+    const Execution silent;
+    Monitor unwatched(silent, count);
+    order = curve_order(part, extent_of(part, "query", cut.threads), cut.threads, unwatched);
+    job.order = order.data();
+  }
+  parallel_jobs(cut.threads, (count + kSearchJob - 1) / kSearchJob, [&](int, std::int64_t number) {
+    SearchJob mine = job;
+    mine.begin = number * kSearchJob;
+    mine.end = std::min(mine.begin + kSearchJob, count);
+    search(mine, instruction_set);
+    monitor.advance(mine.end - mine.begin);
+  });
+}
+
+void search_all(const Tree& tree, const Request& request, bool wide, const Cut& cut, InstructionSet instruction_set,
+                Monitor& monitor) {
+  const std::int64_t count = request.queries.count, step = cut.ordered > 0 ? cut.ordered : count;
+  for (std::int64_t first = 0; first < count; first += step)
+    search_part({&tree, &request, wide, first}, std::min(step, count - first), cut.ordered > 0, cut, instruction_set,
+                monitor);
+}
+
+template <class Value>
+void write_lists(const Tree& tree, const Request& request, std::int64_t begin, std::int64_t end,
+                 std::vector<Candidate<Value>>& lists) {
+  for (std::int64_t q = begin; q < end; ++q) {
+    Candidate<Value>* list = &lists[static_cast<std::size_t>((q - begin) * request.k)];
+    for (int j = 0; j < request.k && list[j].id != kNobody; ++j)
+      list[j].id = id_of(tree, request.naming, list[j].position);
+    answer(request.answers, q, list, request.k, list[0].squared, list[0].id != kNobody);
+  }
+}
+
+/// Where the sites of part `part` of `parts` begin.
+std::int64_t part_begin(const Tree& tree, std::int64_t part, std::int64_t parts) {
+  return tree.count / parts * part + std::min(part, tree.count % parts);
+}
+
+/// A batch of queries against all sites, which are shared out among `parts` threads.
+template <class Value>
+void scan_batch(ScanJob job, std::int64_t parts, int threads, InstructionSet instruction_set) {
+  const Request& request = *job.request;
+  const std::size_t entries = static_cast<std::size_t>((job.end - job.begin) * request.k);
+  std::vector<std::vector<Candidate<Value>>> lists(static_cast<std::size_t>(parts));
+  for (auto& list : lists) {
+    list.resize(entries);
+    clear(list.data(), static_cast<int>(entries), squared_limit<Value>(request.radius));
+  }
+  parallel_jobs(threads, parts, [&](int, std::int64_t part) {
+    ScanJob mine = job;
+    mine.first = part_begin(*job.tree, part, parts);
+    mine.last = part_begin(*job.tree, part + 1, parts);
+    mine.lists = lists[static_cast<std::size_t>(part)].data();
+    scan(mine, instruction_set);
+  });
+  for (std::size_t part = 1; part < lists.size(); ++part)
+    for (std::size_t i = 0; i < entries; ++i) {
+      Candidate<Value>* list = &lists[0][i / static_cast<std::size_t>(request.k) * static_cast<std::size_t>(request.k)];
+      const Candidate<Value>& candidate = lists[part][i];
+      if (comes_before(candidate.squared, candidate.id, list[request.k - 1])) insert(list, request.k, candidate);
+    }
+  write_lists(*job.tree, request, job.begin, job.end, lists[0]);
+}
+
+template <class Value>
+void scan_all(const Tree& tree, const Request& request, bool wide, const Cut& cut, InstructionSet instruction_set,
+              Monitor& monitor) {
+  const std::int64_t batches = (request.queries.count + cut.batch - 1) / cut.batch;
+  const bool share_sites = batches < cut.threads;
+  parallel_jobs(share_sites ? 1 : cut.threads, batches, [&](int, std::int64_t batch) {
+    ScanJob job{&tree, &request, wide};
+    job.begin = batch * cut.batch;
+    job.end = std::min(job.begin + cut.batch, request.queries.count);
+    scan_batch<Value>(job, share_sites ? cut.threads : 1, share_sites ? cut.threads : 1, instruction_set);
+    monitor.advance(job.end - job.begin);
+  });
+}
+
+[[noreturn]] void refuse_limit(std::size_t limit, std::size_t least) {
+  throw InvalidArgument("the scratch limit of " + std::to_string(limit) +
+                        " bytes is too small; the smallest that works here is " + std::to_string(least) + " bytes");
+}
+
+}  // namespace
+
+Cut cut_work(const Tree& tree, const Request& request, const Execution& execution, int threads) {
+  Cut cut{.threads = threads};
+  const std::size_t limit = execution.scratch_limit.value_or(SIZE_MAX);
+  const std::int64_t count = request.queries.count;
+  if (count == 0) return cut;
+  if (has_boxes(tree)) {
+    const auto fits = static_cast<std::int64_t>(std::min<std::size_t>(limit, SIZE_MAX / 2) / curve_order_bytes(1));
+    cut.ordered = std::min({count, kMostOrdered, fits});
+    if (cut.ordered < kWorthOrdering) cut.ordered = 0;
+    cut.scratch_bytes = curve_order_bytes(cut.ordered);
+    return cut;
+  }
+  const std::size_t one = candidate_bytes(true) * static_cast<std::size_t>(request.k);
+  cut.batch = std::min(count, kScanBatch);
+  const auto bytes = [&] { return one * static_cast<std::size_t>(cut.batch) * static_cast<std::size_t>(cut.threads); };
+  while (bytes() > limit && cut.batch > 1) cut.batch /= 2;
+  while (bytes() > limit && cut.threads > 1) --cut.threads;
+  if (bytes() > limit) refuse_limit(limit, one);
+  cut.scratch_bytes = bytes();
+  return cut;
+}
+
+void answer_queries(const Tree& tree, const Request& request, bool wide, const Cut& cut, InstructionSet instruction_set,
+                    Monitor& monitor) {
+  if (request.queries.count == 0) return;
+  if (has_boxes(tree)) return search_all(tree, request, wide, cut, instruction_set, monitor);
+  wide ? scan_all<Wide>(tree, request, wide, cut, instruction_set, monitor)
+       : scan_all<double>(tree, request, wide, cut, instruction_set, monitor);
+}
+
+}  // namespace fathom::points::cpu

@@ -1,0 +1,150 @@
+// The tree over a cloud: leaves of consecutive sites, boxes over each, boxes over kFan boxes, and so on upwards.
+// Source: packed R-trees in Hilbert order, Kamel & Faloutsos 1993; the 8-ary tree without pointers follows the
+// implicit trees of ray tracing. Cost: O(n).
+#include "points/cpu/build.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "points/cpu/order.h"
+
+namespace fathom::points::cpu {
+
+namespace {
+
+constexpr std::int64_t kLeavesOfJob = 512;
+
+/// One node's place in its level's boxes: low coordinate k at [2k · kFan], high at [(2k + 1) · kFan].
+template <class T>
+T* box_at(Level& level, int axes, std::int64_t node) {
+  return reinterpret_cast<T*>(level.boxes.data()) + node / kFan * (2 * axes * kFan) + node % kFan;
+}
+
+Level make_level(const Tree& tree, std::int64_t count) {
+  Level level;
+  level.count = count;
+  level.boxes = Array(tree.dtype, {(count + kFan - 1) / kFan, tree.axes, 2, kFan});
+  std::fill_n(level.boxes.data(), level.boxes.bytes(), std::byte{0});  // the last group's rest is read, and ignored
+  if (tree.storage == Storage::sorted) level.lowest.resize(static_cast<std::size_t>(count));
+  return level;
+}
+
+template <class T>
+struct Bounds {
+  T low = std::numeric_limits<T>::max();
+  T high = std::numeric_limits<T>::lowest();
+  void add(T x) {
+    low = std::min(low, x);
+    high = std::max(high, x);
+  }
+  void put(T* box, int axis) const {
+    box[2 * axis * kFan] = low;
+    box[(2 * axis + 1) * kFan] = high;
+  }
+};
+
+/// Sites of leaf `leaf` in curve order, its ids and box.
+template <class T>
+void fill_sorted_leaf(Tree& tree, const std::vector<std::uint64_t>& order, const std::vector<std::uint32_t>& ids,
+                      const Cloud& sites, std::int64_t leaf) {
+  const std::int64_t first = leaf * kSortedLeaf, size = std::min<std::int64_t>(kSortedLeaf, tree.count - first);
+  T* block = reinterpret_cast<T*>(tree.blocks.data()) + leaf * tree.axes * kSortedLeaf;
+  T* box = box_at<T>(tree.levels[0], tree.axes, leaf);
+  for (int k = 0; k < tree.axes; ++k) {
+    Bounds<T> bounds;
+    for (std::int64_t j = 0; j < kSortedLeaf; ++j) {
+      const auto entry = order[static_cast<std::size_t>(first + std::min(j, size - 1))];
+      const T x = sites.get<T>(k, index_in(entry));
+      block[k * kSortedLeaf + j] = x;
+      bounds.add(x);
+    }
+    bounds.put(box, k);
+  }
+  std::uint32_t lowest = kNoId;
+  for (std::int64_t i = first; i < first + size; ++i) {
+    const std::int64_t index = index_in(order[static_cast<std::size_t>(i)]);
+    const auto id =
+        ids.empty() ? static_cast<std::uint32_t>(index * sites.every) : ids[static_cast<std::size_t>(index)];
+    tree.ids[static_cast<std::size_t>(i)] = id;
+    lowest = std::min(lowest, id);
+  }
+  tree.levels[0].lowest[static_cast<std::size_t>(leaf)] = lowest;
+}
+
+template <class T>
+void box_leaf(Tree& tree, std::int64_t leaf) {
+  const std::int64_t first = leaf * tree.leaf, end = std::min(first + tree.leaf, tree.count);
+  T* box = box_at<T>(tree.levels[0], tree.axes, leaf);
+  for (int k = 0; k < tree.axes; ++k) {
+    Bounds<T> bounds;
+    for (std::int64_t i = first; i < end; ++i) bounds.add(tree.sites.get<T>(k, i));
+    bounds.put(box, k);
+  }
+}
+
+template <class T>
+void add_upper_level(Tree& tree) {
+  Level& below = tree.levels.back();
+  Level level = make_level(tree, (below.count + kFan - 1) / kFan);
+  for (std::int64_t node = 0; node < level.count; ++node) {
+    const std::int64_t first = node * kFan, end = std::min(first + kFan, below.count);
+    for (int k = 0; k < tree.axes; ++k) {
+      Bounds<T> bounds;
+      for (std::int64_t child = first; child < end; ++child) {
+        const T* box = box_at<T>(below, tree.axes, child);
+        bounds.add(box[2 * k * kFan]);
+        bounds.add(box[(2 * k + 1) * kFan]);
+      }
+      bounds.put(box_at<T>(level, tree.axes, node), k);
+    }
+    if (!below.lowest.empty())
+      level.lowest[static_cast<std::size_t>(node)] =
+          *std::min_element(below.lowest.begin() + first, below.lowest.begin() + end);
+  }
+  tree.levels.push_back(std::move(level));
+}
+
+template <class T>
+void fill_tree(Tree& tree, const std::vector<std::uint64_t>& order, const std::vector<std::uint32_t>& ids,
+               const Cloud& sites, int threads, Monitor& monitor) {
+  const std::int64_t leaves = tree.leaves();
+  parallel_jobs(threads, (leaves + kLeavesOfJob - 1) / kLeavesOfJob, [&](int, std::int64_t job) {
+    const std::int64_t begin = job * kLeavesOfJob, end = std::min(begin + kLeavesOfJob, leaves);
+    for (std::int64_t leaf = begin; leaf < end; ++leaf)
+      tree.storage == Storage::sorted ? fill_sorted_leaf<T>(tree, order, ids, sites, leaf) : box_leaf<T>(tree, leaf);
+    monitor.advance((end - begin) * tree.leaf);
+  });
+  while (tree.levels.back().count > kFan) add_upper_level<T>(tree);
+}
+
+}  // namespace
+
+std::size_t build_scratch_bytes(const Cloud& sites, Storage storage) {
+  return storage == Storage::sorted ? curve_order_bytes(sites.count) : 0;
+}
+
+Tree build_tree(const Cloud& sites, const std::vector<std::uint32_t>& ids, const Box& extent, Storage storage,
+                int threads, Monitor& monitor) {
+  Tree tree;
+  tree.storage = storage;
+  tree.axes = sites.axes;
+  tree.dtype = sites.dtype;
+  tree.count = sites.count;
+  tree.extent = extent;
+  tree.leaf = storage == Storage::sorted ? kSortedLeaf : boxed_leaf(sites.dtype);
+  if (storage != Storage::sorted) tree.sites = sites;
+  if (storage == Storage::plain || sites.count == 0) return tree;
+  std::vector<std::uint64_t> order;
+  if (storage == Storage::sorted) {
+    order = curve_order(sites, extent, threads, monitor);
+    tree.blocks = Array(sites.dtype, {tree.leaves(), sites.axes, kSortedLeaf});
+    tree.ids.resize(static_cast<std::size_t>(sites.count));
+  }
+  tree.levels.push_back(make_level(tree, tree.leaves()));
+  visit_coordinates(sites.dtype, [&](auto tag) {
+    fill_tree<typename decltype(tag)::type>(tree, order, ids, sites, threads, monitor);
+  });
+  return tree;
+}
+
+}  // namespace fathom::points::cpu

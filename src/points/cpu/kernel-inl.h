@@ -1,0 +1,157 @@
+// Distances from one query to 32 sites, and bounds to 8 boxes: in lanes of double for all that double decides, and in
+// 128-bit integers for integer coordinates too far apart for that.
+#if defined(FATHOM_POINTS_CPU_KERNEL_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef FATHOM_POINTS_CPU_KERNEL_INL_H
+#undef FATHOM_POINTS_CPU_KERNEL_INL_H
+#else
+#define FATHOM_POINTS_CPU_KERNEL_INL_H
+#endif
+
+#include <hwy/highway.h>
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "points/measure.hd.h"
+#include "points/tree.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fathom::points::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+inline constexpr int kBlock = kSortedLeaf;  ///< sites that a kernel measures at once
+
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_as_double(D d, const T* from) {
+  if constexpr (std::is_same_v<T, double>) return hn::LoadU(d, from);
+  else return hn::PromoteTo(d, hn::LoadU(hn::Rebind<T, D>(), from));
+}
+
+/// Steps as in measure.hd.h, lane by lane.
+template <class T, int kAxes, bool kPeriodic>
+class RealKernel {
+ public:
+  using Value = double;
+  using Coordinate = T;
+  static constexpr int kAxisCount = kAxes;
+
+  explicit RealKernel(const std::array<double, 3>& period) {
+    for (std::size_t k = 0; k < 3; ++k)
+      period_[k] = period[k] > 0 ? period[k] : std::numeric_limits<double>::infinity();
+  }
+
+  void set_query(const std::array<double, 3>& query) { query_ = query; }
+
+  /// @param group  boxes of kFan siblings
+  HWY_INLINE void bounds(const T* group, double* out) const {
+    const hn::CappedTag<double, kFan> d;
+    for (std::size_t i = 0; i < kFan; i += hn::Lanes(d)) {
+      auto sum = hn::Zero(d);
+      for (int k = 0; k < kAxes; ++k) {
+        const auto q = hn::Set(d, query_[static_cast<std::size_t>(k)]);
+        const auto low = load_as_double(d, group + 2 * k * kFan + i);
+        const auto high = load_as_double(d, group + (2 * k + 1) * kFan + i);
+        auto gap = hn::Max(hn::Sub(low, q), hn::Sub(q, high));
+        if constexpr (kPeriodic) {
+          const auto period = hn::Set(d, period_[static_cast<std::size_t>(k)]);
+          gap = hn::Min(gap, hn::Sub(period, hn::Max(hn::Sub(high, q), hn::Sub(q, low))));
+        }
+        gap = hn::Max(gap, hn::Zero(d));
+        sum = k == 0 ? hn::Mul(gap, gap) : hn::Add(sum, hn::Mul(gap, gap));
+      }
+      hn::StoreU(sum, d, out + i);
+    }
+  }
+
+  /// Squared distances to kBlock sites, the coordinates of an axis `stride` after those of the axis before.
+  /// @return whether any is at most `limit`
+  template <class S>
+  HWY_INLINE bool distances(const S* sites, std::int64_t stride, double limit, double* out) const {
+    const hn::CappedTag<double, kFan> d;
+    const auto most = hn::Set(d, limit);
+    auto any = hn::Lt(most, most);
+    for (std::size_t i = 0; i < kBlock; i += hn::Lanes(d)) {
+      auto sum = hn::Zero(d);
+      for (int k = 0; k < kAxes; ++k) {
+        const auto q = hn::Set(d, query_[static_cast<std::size_t>(k)]);
+        auto way = hn::Sub(load_as_double(d, sites + k * stride + static_cast<std::int64_t>(i)), q);
+        if constexpr (kPeriodic) {
+          way = hn::Abs(way);
+          way = hn::Min(way, hn::Sub(hn::Set(d, period_[static_cast<std::size_t>(k)]), way));
+        }
+        sum = k == 0 ? hn::Mul(way, way) : hn::Add(sum, hn::Mul(way, way));
+      }
+      any = hn::Or(any, hn::Le(sum, most));
+      hn::StoreU(sum, d, out + i);
+    }
+    return !hn::AllFalse(d, any);
+  }
+
+ private:
+  std::array<double, 3> query_{};
+  std::array<double, 3> period_{};
+};
+
+/// For int32 coordinates: differences in 64 bits, squares in 128.
+template <int kAxes>
+class WideKernel {
+ public:
+  using Value = Wide;
+  using Coordinate = std::int32_t;
+  static constexpr int kAxisCount = kAxes;
+
+  explicit WideKernel(const std::array<double, 3>& period) {
+    for (std::size_t k = 0; k < 3; ++k) period_[k] = static_cast<std::int64_t>(period[k]);
+  }
+
+  void set_query(const std::array<double, 3>& query) {
+    for (std::size_t k = 0; k < 3; ++k) query_[k] = static_cast<std::int64_t>(query[k]);
+  }
+
+  void bounds(const std::int32_t* group, Wide* out) const {
+    for (std::size_t i = 0; i < kFan; ++i) {
+      out[i] = 0;
+      for (std::size_t k = 0; k < kAxes; ++k)
+        out[i] += square<Wide>(way_to_interval<std::int64_t>(query_[k], group[2 * k * kFan + i],
+                                                             group[(2 * k + 1) * kFan + i], period_[k]));
+    }
+  }
+
+  template <class S>
+  bool distances(const S* sites, std::int64_t stride, Wide limit, Wide* out) const {
+    bool any = false;
+    for (std::size_t i = 0; i < kBlock; ++i) {
+      out[i] = 0;
+      for (std::size_t k = 0; k < kAxes; ++k) {
+        const auto s =
+            static_cast<std::int64_t>(sites[static_cast<std::int64_t>(k) * stride + static_cast<std::int64_t>(i)]);
+        out[i] += square<Wide>(way<std::int64_t>(query_[k], s, period_[k]));
+      }
+      any |= out[i] <= limit;
+    }
+    return any;
+  }
+
+ private:
+  std::array<std::int64_t, 3> query_{};
+  std::array<std::int64_t, 3> period_{};
+};
+
+/// The coordinates of up to kBlock sites from the caller's array, the last repeated.
+template <int kAxes>
+HWY_INLINE void gather_block(const Cloud& sites, std::int64_t first, std::int64_t size, double* to,
+                             std::int64_t stride) {
+  visit_coordinates(sites.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (int k = 0; k < kAxes; ++k)
+      for (std::int64_t j = 0; j < kBlock; ++j)
+        to[k * stride + j] = static_cast<double>(sites.get<T>(k, first + (j < size ? j : size - 1)));
+  });
+}
+
+}  // namespace fathom::points::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

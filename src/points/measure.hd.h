@@ -1,0 +1,55 @@
+// The numbers that decide: squared distances between points, and from a point to a box, which bound them from below.
+// Shared by host and device: same bits everywhere.
+//
+// Each step rounds monotonically, and the bound takes the same steps as the distance, from differences that are no
+// larger. So bound ≤ distance holds for the rounded numbers too, and no search needs a margin.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "core/root.hd.h"
+
+namespace fathom::points {
+
+/// Squares that 2⁵³ does not hold are summed in 128 bits; all others, and those of real coordinates, in double.
+template <class Value>
+using Difference = std::conditional_t<std::is_same_v<Value, double>, double, std::int64_t>;
+
+template <class Value>
+FATHOM_HD Value square(Difference<Value> x) {
+  if constexpr (std::is_same_v<Value, double>) {
+    return x * x;
+  } else {
+    const auto magnitude = static_cast<std::uint64_t>(x < 0 ? -x : x);
+    return static_cast<Value>(magnitude) * magnitude;
+  }
+}
+
+template <class T>
+FATHOM_HD T larger(T a, T b) {
+  return a < b ? b : a;
+}
+template <class T>
+FATHOM_HD T smaller(T a, T b) {
+  return b < a ? b : a;
+}
+
+/// Length of the way along one axis; `period` 0: the axis is open. Both ends of a periodic axis lie in [0, period).
+template <class T>
+FATHOM_HD T way(T q, T s, T period) {
+  const T straight = q < s ? s - q : q - s;
+  return period > T{0} ? smaller(straight, static_cast<T>(period - straight)) : straight;
+}
+
+/// The shortest way along one axis to any coordinate in [low, high].
+template <class T>
+FATHOM_HD T way_to_interval(T q, T low, T high, T period) {
+  const T straight = larger(low - q, q - high);
+  if (straight <= T{0}) return T{0};
+  if (!(period > T{0})) return straight;
+  return larger(T{0}, smaller(straight, static_cast<T>(period - larger(high - q, q - low))));
+}
+
+}  // namespace fathom::points

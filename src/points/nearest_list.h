@@ -1,0 +1,113 @@
+// The nearest sites found so far by one query, in ascending order of (squared distance, id).
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "points/measure.hd.h"
+#include "points/request.h"
+
+namespace fathom::points {
+
+inline constexpr std::int64_t kNobody = std::numeric_limits<std::int64_t>::max();
+
+template <class Value>
+struct Candidate {
+  Value squared{};
+  std::int64_t id = kNobody;
+  std::int64_t position = 0;  ///< among the tree's sites
+};
+
+template <class Value>
+bool comes_before(Value squared, std::int64_t id, const Candidate<Value>& other) {
+  return squared < other.squared || (squared == other.squared && id < other.id);
+}
+
+/// An empty list: nobody, at a distance that every site within it comes before.
+template <class Value>
+void clear(Candidate<Value>* list, int k, Value limit) {
+  for (int j = 0; j < k; ++j) list[j] = {limit, kNobody, 0};
+}
+
+/// Takes the last place's candidate out and puts a better one in.
+template <class Value>
+void insert(Candidate<Value>* list, int k, const Candidate<Value>& candidate) {
+  int j = k - 1;
+  for (; j > 0 && comes_before(candidate.squared, candidate.id, list[j - 1]); --j) list[j] = list[j - 1];
+  list[j] = candidate;
+}
+
+/// The correctly rounded root.
+template <class Float, class Value>
+Float root(Value squared) {
+  if constexpr (std::is_same_v<Value, double>) return static_cast<Float>(std::sqrt(squared));
+  else return rounded_wide_sqrt<Float>(squared);
+}
+
+/// The largest squared distance whose root, in float64, is at most `radius`.
+template <class Value>
+Value squared_limit(double radius) {
+  if constexpr (std::is_same_v<Value, double>) {
+    double limit = radius * radius;
+    while (std::sqrt(limit) > radius) limit = std::nextafter(limit, 0.0);
+    const double infinity = std::numeric_limits<double>::infinity();
+    for (double next; limit < infinity && std::sqrt(next = std::nextafter(limit, infinity)) <= radius;) limit = next;
+    return limit;
+  } else {
+    Value limit = 0;  // bit by bit: no two coordinates are farther apart than √3 · 2³²
+    for (int bit = 66; bit >= 0; --bit)
+      if (const Value trial = limit | Value{1} << bit; rounded_wide_sqrt<double>(trial) <= radius) limit = trial;
+    return limit;
+  }
+}
+
+/// Squared distance beyond which nothing needs to be looked at when the worst of a list is `worst`.
+template <class Value>
+Value reach_of(const Request& request, Value worst) {
+  if (request.shrink == 1 && request.absolute == 0) return worst;
+  double reach = static_cast<double>(worst) * request.shrink;
+  if (request.absolute > 0) {
+    constexpr double kRounding = 1 - 0x1p-48;  // the root and its square round
+    const double rest = larger(0.0, std::sqrt(static_cast<double>(worst)) - request.absolute);
+    reach = smaller(reach, rest * rest * kRounding);
+  }
+  return static_cast<Value>(reach);
+}
+
+template <class T>
+void put(const Column& column, std::int64_t row, int j, T value) {
+  const std::int64_t at = row * column.row_step + j;
+  switch (column.dtype) {
+    case DType::float32: reinterpret_cast<float*>(column.data)[at] = static_cast<float>(value); break;
+    case DType::float64: reinterpret_cast<double*>(column.data)[at] = static_cast<double>(value); break;
+    case DType::int32: reinterpret_cast<std::int32_t*>(column.data)[at] = static_cast<std::int32_t>(value); break;
+    default: reinterpret_cast<std::int64_t*>(column.data)[at] = static_cast<std::int64_t>(value);
+  }
+}
+
+template <class Value>
+void put_root(const Column& column, std::int64_t row, int j, bool found, Value squared) {
+  if (!column.data) return;
+  if (!found) return put(column, row, j, std::numeric_limits<double>::infinity());
+  if (column.dtype == DType::float32) put(column, row, j, root<float>(squared));
+  else put(column, row, j, root<double>(squared));
+}
+
+/// Writes a query's answer. @param lower  squared; looked at where it is wanted
+template <class Value>
+void answer(const Answers& answers, std::int64_t query, const Candidate<Value>* list, int k, Value lower,
+            bool lower_known) {
+  for (int j = 0; j < k; ++j) {
+    const bool found = list[j].id != kNobody;
+    put_root(answers.distance, query, j, found, list[j].squared);
+    if (answers.squared.data)
+      put(answers.squared, query, j,
+          found ? static_cast<double>(list[j].squared) : std::numeric_limits<double>::infinity());
+    if (answers.site.data) put(answers.site, query, j, found ? list[j].id : std::int64_t{-1});
+  }
+  put_root(answers.lower, query, 0, lower_known, lower);
+}
+
+}  // namespace fathom::points

@@ -1,0 +1,62 @@
+// A validated call: what the queries ask for, and where their answers go.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "fathom/points/site_set.h"
+#include "points/cloud.h"
+#include "points/cone.hd.h"
+
+namespace fathom::points {
+
+/// Elements of one output that belong to one cloud.
+struct Column {
+  std::byte* data = nullptr;  ///< null: not wanted
+  DType dtype = DType::float32;
+  std::int64_t row_step = 1;  ///< in elements
+};
+
+struct Answers {
+  Column distance, squared, site, lower;
+};
+
+/// Cones of one cloud's queries.
+struct Cones {
+  bool present = false;
+  Cloud directions;  ///< its steps are 0 where one serves all
+  const double* half_angles = nullptr;
+  std::int64_t half_angle_step = 0;
+  double half_angle = 0;
+  double radius = -1;
+};
+
+/// How a site's id is shown: an index as it is, or the linear index of an element with the site's coordinates.
+struct Naming {
+  bool linear = false;
+  std::array<std::int64_t, 3> extents{};
+};
+
+/// One cloud's queries.
+struct Request {
+  Cloud queries;
+  int k = 1;
+  double radius = 0;
+  double shrink = 1;    ///< squared distances beyond shrink · best need not be looked at
+  double absolute = 0;  ///< nor distances beyond best − absolute
+  std::int64_t work_limit = 0;
+  std::array<double, 3> period{};  ///< 0: open
+  Cones cones;
+  Naming naming;
+  Answers answers;
+
+  bool exact() const { return shrink == 1 && absolute == 0 && work_limit == 0; }
+  bool periodic() const { return period[0] > 0 || period[1] > 0 || period[2] > 0; }
+};
+
+ConeOfQuery cone_of(const Cones& cones, std::int64_t query);
+
+/// The query's coordinates, brought into the period where there is one.
+std::array<double, 3> place_of(const Request& request, std::int64_t query);
+
+}  // namespace fathom::points

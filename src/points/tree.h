@@ -1,0 +1,50 @@
+// A set's sites as the searches see them: leaves of consecutive sites, in the caller's order or along a Hilbert curve,
+// under a tree of boxes in which the children of node i are nodes 8i … 8i + 7 of the level below.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fathom/core/array.h"
+#include "fathom/points/site_set.h"
+#include "points/cloud.h"
+
+namespace fathom::points {
+
+inline constexpr int kFan = 8;          ///< children of a node
+inline constexpr int kSortedLeaf = 32;  ///< sites of a leaf in sorted order
+inline constexpr std::uint32_t kNoId = UINT32_MAX;
+
+/// Sites of a leaf in the caller's order: boxes of 4-byte and 8-byte coordinates take the same 0.22 bytes per site.
+inline int boxed_leaf(DType dtype) { return dtype == DType::float64 ? 256 : 128; }
+
+/// Nodes of one height. Boxes lie in groups of kFan siblings: [group][axis][low, high][kFan], of the coordinates' type.
+struct Level {
+  std::int64_t count = 0;
+  Array boxes;
+  std::vector<std::uint32_t> lowest;  ///< lowest id below each node; empty in the caller's order, where it is the first
+};
+
+struct Tree {
+  Storage storage = Storage::plain;
+  int axes = 3;
+  DType dtype = DType::float32;
+  std::int64_t count = 0;
+  int leaf = 1;               ///< sites of a leaf
+  std::vector<Level> levels;  ///< leaves first; the last has at most kFan nodes. Empty without sites, and for `plain`
+  Box extent;                 ///< of all sites
+
+  Array blocks;                    ///< sorted: [leaf][axis][kSortedLeaf], the last leaf filled up with its last site
+  std::vector<std::uint32_t> ids;  ///< sorted: id of each site
+  Cloud sites;                     ///< otherwise: the sites
+
+  std::int64_t leaves() const { return (count + leaf - 1) / leaf; }
+  std::size_t bytes() const {
+    std::size_t sum = blocks.bytes() + ids.size() * sizeof(std::uint32_t);
+    for (const Level& level : levels) sum += level.boxes.bytes() + level.lowest.size() * sizeof(std::uint32_t);
+    return sum;
+  }
+};
+
+}  // namespace fathom::points

@@ -1,0 +1,147 @@
+// What approximate answers promise, on a million random queries each.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "cases.h"
+#include "points/problem.h"
+#include "run.h"
+
+namespace fathom::test {
+namespace {
+
+constexpr std::int64_t kQueries = 100000;
+
+struct Answer {
+  Array distance{DType::float64, {kQueries}}, lower{DType::float64, {kQueries}};
+  Array site{DType::int64, {kQueries}};
+};
+
+Answer ask(const points::SiteSet& set, const Array& queries, const points::QueryOptions& options) {
+  Answer answer;
+  set.nearest(queries.view(), options, {answer.distance.view(), {}, answer.site.view(), answer.lower.view()});
+  return answer;
+}
+
+double at(const Array& array, std::int64_t i) { return array.as<double>().data()[i]; }
+
+using Check = std::function<bool(double truth, double found, double lower)>;
+
+/// Ten sets of sites, each with kQueries queries: 10⁶ in all. The answer is a site's true distance in any case.
+/// @return queries whose answer was not the nearest site
+std::int64_t check_promise(const points::QueryOptions& options, points::Storage storage, const Check& check) {
+  std::int64_t inexact = 0;
+  for (int i = 0; i < scaled(10); ++i) {
+    Random random(static_cast<std::uint64_t>(i) + 50);
+    const auto spread = static_cast<Spread>(i % (kSpreads - 1));
+    const Array sites = make_points(spread, i % 2 ? DType::float32 : DType::float64, 4000, 3, random);
+    const Array queries = make_points(i % 3 ? Spread::uniform : spread, DType::float64, kQueries, 3, random);
+    points::SiteSetOptions set_options;
+    set_options.storage = storage;
+    const points::SiteSet set(sites.view(), set_options);
+    const Answer exact = ask(points::SiteSet(sites.view()), queries, {}), found = ask(set, queries, options);
+    for (std::int64_t q = 0; q < kQueries; ++q) {
+      EXPECT_TRUE(check(at(exact.distance, q), at(found.distance, q), at(found.lower, q)))
+          << name_of(spread) << ", query " << q << ": " << at(exact.distance, q) << ", found " << at(found.distance, q)
+          << ", at least " << at(found.lower, q);
+      inexact += at(exact.distance, q) != at(found.distance, q);
+      if (testing::Test::HasFailure()) return inexact;
+    }
+  }
+  return inexact;
+}
+
+TEST(ApproximateQueries, RelativeError) {
+  points::QueryOptions options;
+  for (double relative : {0.1, 1.0}) {
+    options.relative_error = relative;
+    EXPECT_GT(check_promise(options, points::Storage::sorted,
+                            [&](double truth, double found, double lower) {
+                              return truth <= found && found <= (1 + relative) * truth && lower <= truth;
+                            }),
+              0)
+        << "nothing was saved";
+  }
+}
+
+TEST(ApproximateQueries, AbsoluteError) {
+  points::QueryOptions options;
+  options.absolute_error = 0.05;
+  EXPECT_GT(check_promise(options, points::Storage::sorted,
+                          [&](double truth, double found, double lower) {
+                            return truth <= found && found <= truth + options.absolute_error && lower <= truth;
+                          }),
+            0)
+      << "nothing was saved";
+}
+
+TEST(ApproximateQueries, CertifiedInterval) {
+  points::QueryOptions options;
+  for (points::Storage storage : {points::Storage::boxed, points::Storage::sorted})
+    for (std::int64_t limit : {1, 100}) {
+      options.work_limit = limit;
+      EXPECT_GT(check_promise(options, storage,
+                              [](double truth, double found, double lower) {
+                                return lower <= truth && truth <= found && std::isfinite(found);
+                              }),
+                0)
+          << "nothing was saved";
+    }
+}
+
+TEST(ApproximateQueries, ExactOnesSayThatTheyAre) {
+  EXPECT_EQ(check_promise({}, points::Storage::sorted,
+                          [](double truth, double found, double lower) { return truth == found && lower == truth; }),
+            0);
+}
+
+/// Approximate answers may depend on the storage, never on threads or instructions.
+TEST(ApproximateQueries, SameBytes) {
+  Random random(7);
+  const Array sites = make_points(Spread::clustered, DType::float32, 20000, 3, random);
+  const Array queries = make_points(Spread::uniform, DType::float64, kQueries, 3, random);
+  const points::SiteSet set(sites.view());
+  points::QueryOptions options;
+  options.relative_error = 0.3;
+  options.execution.threads = 1;
+  const Answer first = ask(set, queries, options);
+  for (InstructionSet instructions : instruction_sets())
+    for (int threads : {1, 3}) {
+      options.execution.threads = threads;
+      options.execution.instruction_set = instructions;
+      const Answer other = ask(set, queries, options);
+      EXPECT_TRUE(equal(first.distance, other.distance) && equal(first.site, other.site) &&
+                  equal(first.lower, other.lower))
+          << name_of(instructions) << ", " << threads << " threads";
+    }
+}
+
+/// Mean ratio of the distances to the nearest of a p-th of uniform sites, and of all: the nearest that is kept is the
+/// k-th with probability (1 − 1/p)ᵏ⁻¹ / p, and the mean ratio of the k-th distance and the first is a product.
+double mean_ratio(double p) {
+  double sum = 0, share = 1 / p, ratio = 1;
+  for (int k = 1; k < 1000; ++k, share *= 1 - 1 / p) {
+    sum += share * ratio;
+    ratio *= k / (k - 1.0 / 3);
+  }
+  return sum;
+}
+
+TEST(Perforation, ReportsItsError) {
+  Random random(8);
+  const Array sites = make_points(Spread::uniform, DType::float32, 64000, 3, random);
+  const Array queries = make_points(Spread::uniform, DType::float32, 2000, 3, random);
+  const points::SiteSet exact(sites.view());
+  for (std::int64_t every : {1, 2, 8}) {
+    points::SiteSetOptions options;
+    options.every = every;
+    const points::SiteSet perforated(sites.view(), options);
+    EXPECT_EQ(perforated.size(), 64000 / every);
+    const double expected = 100 * (mean_ratio(static_cast<double>(every)) - 1);
+    EXPECT_NEAR(points::percentage_error(exact, perforated, queries.view()), expected, 0.08 * expected);
+  }
+}
+
+}  // namespace
+}  // namespace fathom::test
