@@ -51,13 +51,25 @@ def declarations(lines):
     """Pairs of comment and code, of what is public at the level of a namespace."""
     for chunk in chunks(lines):
         comment = [line[3:].strip() for line in leading(chunk, "///")]
-        code = [line for line in chunk[len(comment):] if not HIDDEN.search(line)]
+        code = public([line for line in chunk[len(comment):] if not HIDDEN.search(line)])
         while code and not code[0].strip():
             code.pop(0)
         while code and not code[-1].strip():
             code.pop()
         if code:
             yield comment, code
+
+
+def public(code):
+    """Without what is private."""
+    shown, private = [], False
+    for line in code:
+        private = line.strip() in ("private:", "protected:") or (private and not line.startswith("}"))
+        if not private:
+            shown.append(line)
+        while private and shown and not shown[-1].strip():
+            shown.pop()
+    return shown
 
 
 def chunks(lines):

@@ -76,7 +76,7 @@ def test_components():
 @pytest.mark.parametrize("kind", [0, 1])
 def test_labels(metric, kind):
     differ = pixels = 0
-    for image in images(3, 80):
+    for image in images(3, 30):
         distances, labels = ours.distanceTransformWithLabels(image, metric, 5, labelType=kind)
         their_distances, their_labels = theirs.distanceTransformWithLabels(image, metric, 5, labelType=kind)
         assert labels.dtype == their_labels.dtype
