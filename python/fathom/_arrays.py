@@ -1,25 +1,20 @@
-"""Arrays of any kind: finds out which kind one is, and on what device. What is done with them is up to the kinds."""
+"""Arrays of any kind, and what the calls need of them. What is done with them is up to the kinds."""
 
 from __future__ import annotations
 
-import functools
-import sys
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._core import DeviceError
+from ._cuda import CudaInput
 from ._dtypes import DType, Kind, Shape
 from ._host import HostInput
+from ._places import lies_on_cuda
 
 if TYPE_CHECKING:
     from ._progress import Listener
-
-# Devices of DLPack whose memory the processor reads: its own, and pinned by CUDA or ROCm.
-_HOST = frozenset((1, 3, 11))
-_CUDA = frozenset((2, 13))
 
 
 class Output(Protocol):
@@ -87,8 +82,6 @@ def take(x: Any, name: str, stream: Any = None) -> Input:
     """
     if _on_host(x, name, stream):
         return HostInput.of_numbers(x, name)
-    from ._cuda import CudaInput
-
     return CudaInput.of_numbers(x, name, stream)
 
 
@@ -96,8 +89,6 @@ def take_values(x: Any, name: str, stream: Any = None) -> Input:
     """An input whose elements are carried, not read: of any type of fixed size. Errors as :func:`take`."""
     if _on_host(x, name, stream):
         return HostInput.of_values(x, name)
-    from ._cuda import CudaInput
-
     return CudaInput.of_values(x, name, stream)
 
 
@@ -107,36 +98,3 @@ def _on_host(x: Any, name: str, stream: Any) -> bool:
     if stream is not None:
         raise ValueError(f"stream is for arrays on a CUDA device; {name} lies on the host")
     return True
-
-
-def lies_on_cuda(x: Any, name: str) -> bool:
-    """Whether an array lies on a CUDA device.
-
-    Raises
-    ------
-    DeviceError
-        It does, and this build has no CUDA or the process no device, or it lies on a device of another kind.
-    """
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(x, torch.Tensor) and x.is_cuda and _core.HAS_CUDA:
-        return True  # its __dlpack_device__() takes longer than all the rest
-    device = getattr(x, "__dlpack_device__", None)
-    if device is not None:
-        kind = int(device()[0])
-    else:
-        kind = 2 if hasattr(x, "__cuda_array_interface__") else 1
-    if kind in _HOST:
-        return False
-    if kind not in _CUDA:
-        raise DeviceError(
-            f"{name} lies on a device that Fathom does not know (DLPack type {kind}); copy it to the host"
-        )
-    if not _cuda_works():
-        why = "this process can use none" if _core.HAS_CUDA else "this build of Fathom has no CUDA"
-        raise DeviceError(f"{name} lies on a CUDA device, and {why}; copy it to the host first")
-    return True
-
-
-@functools.lru_cache(maxsize=None)
-def _cuda_works() -> bool:
-    return _core.HAS_CUDA and bool(_core.device_names())

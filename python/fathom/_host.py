@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._dtypes import READABLE, DType, Kind, Shape
+from ._places import lies_on_cuda
 
 if TYPE_CHECKING:
     from ._arrays import Output
@@ -183,8 +184,6 @@ def _writable(out: Any, name: str) -> Array:
 
 
 def _check_place(x: Any, name: str) -> None:
-    from ._arrays import lies_on_cuda
-
     if lies_on_cuda(x, name):
         raise ValueError(f"{name} lies on a CUDA device, but the input on the host; give an array on the host")
 

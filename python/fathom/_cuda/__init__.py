@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from .. import _core
-from .._arrays import lies_on_cuda
 from .._dtypes import BFLOAT16, READABLE, DType, Kind, Shape
+from .._places import lies_on_cuda
 from ._library import Library, library_of
 from ._stream import handle_of
 

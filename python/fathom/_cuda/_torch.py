@@ -10,6 +10,8 @@ import numpy as np
 from .. import _core
 from .._dtypes import BFLOAT16, DType, Shape
 
+_AS_IT_IS = nullcontext()
+
 
 class Torch:
     """PyTorch; the module is given, since importing it is the caller's affair."""
@@ -22,6 +24,9 @@ class Torch:
         known["bfloat16"] = BFLOAT16
         self._numpy = {getattr(torch, name): dtype for name, dtype in known.items() if hasattr(torch, name)}
         self._own = {dtype: own for own, dtype in self._numpy.items()}
+        # What PyTorch's own compilers use: ten times as quick as making a Stream to ask it.
+        raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+        self._raw_stream = raw or (lambda device: torch.cuda.current_stream(device).cuda_stream)
         self._devices: dict[int, Any] = {}
         self._codes = {own: _core.DTYPES.get(dtype.name, -1) for own, dtype in self._numpy.items()}
 
@@ -38,11 +43,12 @@ class Torch:
         return dtype
 
     def current_stream(self, device: int) -> int:
-        return int(self._torch.cuda.current_stream(device).cuda_stream)
+        stream: int = self._raw_stream(device)
+        return stream
 
     def on(self, device: int, stream: int | None) -> AbstractContextManager[Any]:
         if stream is None:
-            return nullcontext()  # tensors say on which device they lie, and each device has its current stream
+            return _AS_IT_IS  # tensors say on which device they lie, and each device has its current stream
         context: AbstractContextManager[Any] = self._torch.cuda.stream(self._stream(device, stream))
         return context
 
