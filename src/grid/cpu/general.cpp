@@ -236,9 +236,12 @@ class Transform {
     parallel_jobs(threads_, count_lines(p_, axis, group_, p_.region), [&](int worker, std::int64_t job) {
       const Lines lines = lines_of(p_, axis, group_, p_.region, job);
       if (e_.buffered || !near_run(lines, worker)) run_lines(lines, memory_.lines[static_cast<std::size_t>(worker)]);
-      monitor_.advance(p_.extent(axis) * lines.strips);
+      monitor_.advance((p_.extent(axis) - rows_told(axis)) * lines.strips);
     });
   }
+
+  /// Rows of which emit() tells one by one: those of a search may take seconds together.
+  std::int64_t rows_told(int axis) const { return chessboard_search() && axis == 0 ? p_.region_extent(0) : 0; }
 
   void run_lines(const Lines& lines, LineScratch<V>& scratch) {
     if (e_.starts) find_changes(lines, scratch);
@@ -415,7 +418,7 @@ class Transform {
     }
   }
 
-  void emit(const Lines& lines, LineScratch<V>& s) const {
+  void emit(const Lines& lines, LineScratch<V>& s) {
     const Range& range = p_.range(lines.axis);
     const Range& row = p_.range(last());
     const std::int64_t x0 = lines.strip * kStrip;
@@ -428,6 +431,7 @@ class Transform {
       const std::int64_t t = (y - range.begin) * kRun + begin - x0;
       if (chessboard_search()) search_nearest(at, count, s.result + t, s.coordinate + t, s.found + t);
       emitter_.emit(at, count, s.result + t, e_.index ? s.found + t : nullptr);
+      if (rows_told(lines.axis) > 0) monitor_.advance(lines.strips);
     }
     emitter_.finish();
   }
