@@ -114,16 +114,17 @@ def device_calls(torch):
     options = _options.make(settings, 2, ())
     stream = torch.cuda.current_stream().cuda_stream
 
-    def time(call, number=100, repeat=40):
-        best = float("inf")
-        for _ in range(repeat):
+    calls = {
+        "ready": lambda: _core.transform_on_device(x, 2, options, out, None, None, None, stream),
+        "whole": lambda: fathom.distance_transform(image),
+    }
+    best = dict.fromkeys(calls, float("inf"))
+    for _ in range(200):
+        for name, call in calls.items():
             torch.cuda.synchronize()
-            best = min(best, timeit.timeit(call, number=number) / number)  # short of the queue's length
-        torch.cuda.synchronize()
-        return best * 1e6
-
-    ready = time(lambda: _core.transform_on_device(x, 2, options, out, None, None, None, stream))
-    whole = time(lambda: fathom.distance_transform(image))
+            best[name] = min(best[name], timeit.timeit(call, number=10) / 10 * 1e6)  # short of the queue's length
+    torch.cuda.synchronize()
+    ready, whole = best["ready"], best["whole"]
     print(f"CUDA tensor to CUDA tensor, 64 × 64: {whole:.1f} µs, of which the C++ call {ready:.1f} µs")
     yield {"table": "device_calls", "whole": whole, "ready": ready}
 
