@@ -3,8 +3,8 @@
     run_python.py PAGE...
 
 ```pycon blocks are sessions, whose output must be what the page says; those of a page share their names. ```python
-blocks are imports, which must work wherever the library that they import from is installed. Pages whose libraries are
-missing are named and left out: status 77, if there was no other page.
+blocks are imports or programs, which must work wherever the libraries that they import from are installed. Pages whose
+libraries are missing are named and left out: status 77, if there was no other page.
 """
 
 import ast
@@ -28,11 +28,17 @@ def missing(code):
     return "torch" if "fathom.torch" in code and importlib.util.find_spec("torch") is None else None
 
 
-def run_imports(block):
-    for statement in ast.parse(block.text).body:
+def run_program(block):
+    """Imports that stand alone are tried one by one; a program needs all that it imports."""
+    statements = ast.parse(block.text).body
+    if not all(isinstance(statement, (ast.Import, ast.ImportFrom)) for statement in statements) and missing(block.text):
+        print(f"{block.page}:{block.line}: left out, for {missing(block.text)} is not installed")
+        return
+    names = {}
+    for statement in statements:
         code = ast.unparse(statement)
         if not missing(code):
-            exec(compile(code, f"{block.page}:{block.line}", "exec"), {})
+            exec(compile(code, f"{block.page}:{block.line}", "exec"), names)
 
 
 def run_sessions(page, sessions):
@@ -61,7 +67,7 @@ def main():
             continue
         for block in found:
             if block.language == "python" and "--8<--" not in block.text:
-                run_imports(block)
+                run_program(block)
         attempted, wrong = run_sessions(page, sessions)
         print(f"{page}: {attempted} examples, {wrong} failed")
         ran, failed = ran + attempted, failed + wrong
