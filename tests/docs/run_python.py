@@ -17,7 +17,7 @@ from pathlib import Path
 from blocks import blocks
 
 SKIPPED = 77
-OPTIONAL = ("torch", "scipy", "edt", "cv2", "skimage", "cupyx")
+OPTIONAL = ("numpy", "torch", "scipy", "edt", "cv2", "skimage", "cupyx")
 
 
 def missing(code):
