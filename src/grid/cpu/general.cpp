@@ -20,6 +20,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/parallel.h"
 #include "grid/cpu/arena.h"
 #include "grid/cpu/chessboard_nearest.h"
 #include "grid/cpu/classes.h"
@@ -29,7 +30,6 @@
 #include "grid/cpu/line_starts.h"
 #include "grid/cpu/lines.h"
 #include "grid/cpu/near_engine.h"
-#include "core/parallel.h"
 #include "grid/cpu/prefetch.h"
 #include "grid/cpu/row_values.h"
 #include "grid/cpu/row_words.h"
