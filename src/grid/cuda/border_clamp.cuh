@@ -8,11 +8,12 @@
 
 #include "core/cuda/runtime.h"
 #include "grid/cuda/layout.cuh"
+#include "grid/cuda/tuning.h"
 #include "grid/metric.h"
 
 namespace fathom::grid::cuda {
 
-inline constexpr int kClampBlock = 64, kClampWidth = 4 * kClampBlock;
+inline constexpr int kClampWidth = 4 * kClampBlock;
 
 /// Float distances of a whole array of up to three axes.
 struct BorderClamp {

@@ -87,9 +87,8 @@ bool wants_site(const Problem& p) { return p.outputs.nearest.present() || p.outp
 
 /// Items that are worked on together: as many as make the device busy, but not more memory than that takes.
 std::int64_t group_of(const Problem& p, const Batch& batch) {
-  constexpr std::int64_t kElements = std::int64_t{1} << 25;
   const std::int64_t elements = std::max<std::int64_t>(element_count(p.input.shape()), 1);
-  return std::clamp<std::int64_t>(kElements / elements, 1, batch.count());
+  return std::clamp<std::int64_t>(kGeneralGroup / elements, 1, batch.count());
 }
 
 /// All scratch of a call.

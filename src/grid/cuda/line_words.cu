@@ -4,6 +4,7 @@
 // read once (twice for changes), 3/8 byte is written for it.
 #include "core/cuda/runtime.h"
 #include "grid/cuda/line_words.h"
+#include "grid/cuda/tuning.h"
 
 namespace fathom::grid::cuda {
 
@@ -189,8 +190,6 @@ __global__ void __launch_bounds__(kThreads) carry_along_rows(LineWords words) {
     carry = max(carry, scan.all);
   }
 }
-
-constexpr int kLongRow = 1024;  ///< words; longer rows are worth a large block
 
 }  // namespace
 

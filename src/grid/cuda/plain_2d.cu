@@ -24,9 +24,8 @@ std::int64_t width_of(const Problem& p) { return p.extent(p.rank - 1); }
 
 /// Items that are worked on together: as many as keep the scratch small beside the results.
 std::int64_t group_of(const Problem& p, const Batch& batch) {
-  constexpr std::int64_t kElements = std::int64_t{1} << 28;
   const std::int64_t padded = (height_of(p) + kBand) * (width_of(p) + kTile);
-  return std::clamp<std::int64_t>(kElements / padded, 1, batch.count());
+  return std::clamp<std::int64_t>(kPlaneGroup / padded, 1, batch.count());
 }
 
 /// Sizes, and the arrays cut from the scratch.
@@ -135,7 +134,8 @@ class PlaneTransform {
     list_columns<<<static_cast<unsigned>(plane_.all_bands), kListBlock,
                    static_cast<std::size_t>(list_memory(plane_.pitch)), stream_>>>(plane_);
     const std::int64_t tiles = plane_.all_bands * plane_.tiles();
-    const auto persistent = static_cast<unsigned>(std::min<std::int64_t>(tiles, fathom::cuda::multiprocessors() * 4));
+    const auto persistent =
+        static_cast<unsigned>(std::min<std::int64_t>(tiles, fathom::cuda::multiprocessors() * kFarBlocks));
     solve_far<kWriting><<<persistent, kFarBlock, 0, stream_>>>(plane_, emitter_);
     fathom::cuda::check_launch("solving planes");
   }

@@ -19,8 +19,7 @@ namespace {
 
 /// Items that are worked on together: as many as keep the scratch small beside the results.
 std::int64_t group_of(const Problem& p, const Batch& batch) {
-  constexpr std::int64_t kElements = std::int64_t{1} << 27;
-  return std::clamp<std::int64_t>(kElements / element_count(p.input.shape()), 1, batch.count());
+  return std::clamp<std::int64_t>(kVolumeGroup / element_count(p.input.shape()), 1, batch.count());
 }
 
 Writing writing_of(const Problem& p, const Batch& batch) {
@@ -81,10 +80,6 @@ std::int64_t persistent_blocks(Kernel kernel, std::int64_t jobs, int threads, st
                       "asking for the occupancy");
   return std::min<std::int64_t>(jobs, std::int64_t{std::max(resident, 1)} * fathom::cuda::multiprocessors());
 }
-
-/// Longest line that is searched by blocks of 256 threads: five of them still find the shared memory they take on a
-/// multiprocessor of 227 KiB.
-constexpr int kSmallBlocks = 640;
 
 class VolumeTransform {
  public:

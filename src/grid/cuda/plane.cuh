@@ -11,6 +11,7 @@
 #include "grid/cuda/emit.cuh"
 #include "grid/cuda/layout.cuh"
 #include "grid/cuda/roots.cuh"
+#include "grid/cuda/tuning.h"
 #include "grid/cuda/warp.cuh"
 
 namespace fathom::grid::cuda {

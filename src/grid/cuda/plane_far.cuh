@@ -14,8 +14,6 @@
 namespace fathom::grid::cuda {
 
 inline constexpr int kFarBlock = 256, kFarWarps = kFarBlock / 32;
-inline constexpr int kCapacity = 320;  ///< candidates in shared memory
-inline constexpr int kFewCandidates = 8;
 inline constexpr unsigned kUnsolved = 0x7FFFFFFFu;
 
 struct FarMemory {
@@ -301,7 +299,7 @@ class FarTile {
 };
 
 template <Writing kWriting>
-__global__ void __launch_bounds__(kFarBlock, 4)
+__global__ void __launch_bounds__(kFarBlock, kFarBlocks)
     solve_far(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<std::int64_t> emitter) {
   __shared__ __align__(16) FarMemory memory;
   const unsigned short_tiles = plane.counters[0], long_tiles = plane.counters[1];

@@ -18,8 +18,7 @@
 
 namespace fathom::grid::cuda {
 
-inline constexpr int kListBlock = 512, kListWarps = kListBlock / 32;
-inline constexpr int kShortTile = 64;  ///< tiles with this many candidates are long
+inline constexpr int kListWarps = kListBlock / 32;
 inline constexpr unsigned kNoBound = 0xFFFFFFFFu;
 
 /// Bytes of dynamic shared memory.

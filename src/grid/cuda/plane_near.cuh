@@ -109,7 +109,6 @@ class NearSearch {
       const int settled = (4 * j + 5) * (4 * j + 5), most = largest();
       if (!__any_sync(kAllLanes, most > settled)) return kUnsettled;
       // Too many lanes without a site within 8 columns and 32 rows: this is not the place for near sites.
-      constexpr int kGiveUp = 20;
       if (j == 1 && __popc(__ballot_sync(kAllLanes, most >= 1024)) >= kGiveUp) return (kBias & 0xFFFFu) + 82;
     }
     return kUnsettled;
@@ -232,7 +231,7 @@ struct NearWriter {
 };
 
 template <Writing kWriting>
-__global__ void __launch_bounds__(kNearWords, kWriting == Writing::aligned ? 5 : 4)
+__global__ void __launch_bounds__(kNearWords, kWriting == Writing::aligned ? kNearBlocks : kNearBlocksSlow)
     solve_near(Plane plane, const __grid_constant__ Emitter<std::int64_t> emitter) {
   __shared__ __align__(16) std::uint32_t squares[kBand][kNearWords];
   __shared__ __align__(16) float stages[kWriting == Writing::unaligned ? kNearWords / 32 : 1][128];

@@ -16,7 +16,6 @@
 
 namespace fathom::grid::cuda {
 
-inline constexpr int kPruneWarps = 4;
 inline constexpr int kGroups = kTile / 32;
 inline constexpr float kNoHeight = 1e30f;
 
@@ -117,7 +116,7 @@ __device__ inline int drop_above_chords(float2* columns, int count, int step) {
 }
 
 /// Line b of an image lies above its band b; there are `bands` + 1 of them.
-__global__ void __launch_bounds__(kPruneWarps * 32, 8) prune(Plane plane) {
+__global__ void __launch_bounds__(kPruneWarps * 32, kPruneBlocks) prune(Plane plane) {
   __shared__ float2 lists[kPruneWarps][kTile];
   __shared__ std::uint32_t masks[kPruneWarps][2][kGroups];
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = lane_id();

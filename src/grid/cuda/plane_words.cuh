@@ -11,8 +11,6 @@
 
 namespace fathom::grid::cuda {
 
-inline constexpr int kPackBlock = 128;
-
 /// Any layout and type. Thread = column of a band: neighbours read neighbours.
 __global__ void __launch_bounds__(kPackBlock) pack_elements(Plane plane, const __grid_constant__ Mask mask) {
   const std::int64_t band = blockIdx.y;
@@ -81,10 +79,10 @@ __global__ void __launch_bounds__(kPackBlock) pack_bytes(Plane plane, const __gr
   *reinterpret_cast<uint4*>(plane.bits + band * plane.pitch + x) = make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-inline constexpr int kMostSegments = 16;
-
 /// Segments of an image's columns that are worked on at once, and warps of a block.
-inline int carry_segments(int bands) { return std::clamp((bands + 7) / 8, 1, kMostSegments); }
+inline int carry_segments(int bands) {
+  return std::clamp((bands + kSegmentWords - 1) / kSegmentWords, 1, kMostSegments);
+}
 
 /// The carries. Block = 32 columns of an image, warp = segment of them. Phase 1: the first and the last site of each
 /// segment. Phase 2: with those of the others, the carries of the segment's words, downwards and upwards.

@@ -12,13 +12,13 @@
 #pragma once
 
 #include "grid/cuda/line_words.h"
+#include "grid/cuda/tuning.h"
 #include "grid/value.hd.h"
 
 namespace fathom::grid::cuda {
 
 inline constexpr int kTargets = 8;     ///< targets of a search, sources of a block
 inline constexpr int kSuperblock = 8;  ///< blocks that share a coarse bound
-inline constexpr int kSearchBlock = 128;
 
 __host__ __device__ inline std::int32_t source_blocks(std::int64_t extent) {
   return static_cast<std::int32_t>((extent + kTargets - 1) / kTargets);

@@ -12,6 +12,7 @@
 #include "grid/cuda/layout.cuh"
 #include "grid/cuda/plane.cuh"
 #include "grid/cuda/roots.cuh"
+#include "grid/cuda/tuning.h"
 #include "grid/cuda/warp.cuh"
 
 namespace fathom::grid::cuda {

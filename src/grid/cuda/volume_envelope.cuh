@@ -202,7 +202,8 @@ class Envelope {
 };
 
 template <int kThreads, int kChunk>
-__global__ void __launch_bounds__(kThreads, 1024 / kThreads) envelope_along_z(const __grid_constant__ Volume v) {
+__global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
+    envelope_along_z(const __grid_constant__ Volume v) {
   extern __shared__ uint4 envelope_shared[];
   __shared__ uint2 of_byte[256];
   auto* memory = reinterpret_cast<unsigned*>(envelope_shared);
@@ -251,7 +252,7 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads) envelope_along_z(co
 }
 
 template <int kThreads, int kChunk, Writing kWriting>
-__global__ void __launch_bounds__(kThreads, 1024 / kThreads)
+__global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     envelope_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 envelope_shared[];
   const int n = v.ny;

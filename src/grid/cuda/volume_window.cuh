@@ -15,10 +15,6 @@
 
 namespace fathom::grid::cuda {
 
-inline constexpr int kResidentThreads = 1280;  ///< per multiprocessor: 48 registers, no spills
-inline constexpr int kMostSteps = 128;         ///< of a search
-inline constexpr int kUsualSteps = 32;         ///< that a tile may need on average
-
 inline __host__ __device__ int row_groups(int rows) { return (rows + 7) / 8; }
 /// Bytes of dynamic shared memory: the rows, and a group of rows without sites.
 inline std::size_t window_memory(int rows) { return static_cast<std::size_t>(row_groups(rows) + 1) * 8 * 64; }

@@ -9,8 +9,6 @@
 
 namespace fathom::grid::cuda {
 
-inline constexpr int kVolumePackBlock = 256;
-
 /// How a row is read.
 enum class Reading {
   aligned_bytes,  ///< zero or not, 16 at a time
@@ -119,7 +117,7 @@ __device__ inline uint2 with_carries(unsigned word) {
 }
 
 template <Reading kReading>
-__global__ void __launch_bounds__(kVolumePackBlock, 8)
+__global__ void __launch_bounds__(kVolumePackBlock, kVolumePackBlocks)
     pack_volume(const __grid_constant__ Volume volume, const __grid_constant__ Mask mask) {
   __shared__ uint2 turned[32][33];
   const auto slabs = static_cast<unsigned>(volume.depth / 32), lines = static_cast<unsigned>(volume.ny);

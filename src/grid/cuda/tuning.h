@@ -1,0 +1,45 @@
+// The numbers that are found by measuring, apart from the algorithms: sizes of blocks, how many of them a multiprocessor is
+// to hold, and when to change the method. They were found on an H200 (docs/performance.md) and work from compute capability
+// 7.5 to 10.0: where a device holds fewer blocks, fewer run at once. What depends on the device is asked of it at run time:
+// its multiprocessors, the blocks that it holds of a persistent kernel, the shared memory of a block.
+#pragma once
+
+#include <cstdint>
+
+namespace fathom::grid::cuda {
+
+// Batches: elements of the items that are worked on together. Enough to fill a device; scratch grows with them.
+inline constexpr std::int64_t kPlaneGroup = std::int64_t{1} << 28;
+inline constexpr std::int64_t kVolumeGroup = std::int64_t{1} << 27;
+inline constexpr std::int64_t kGeneralGroup = std::int64_t{1} << 25;
+
+// Planes
+inline constexpr int kPackBlock = 128;
+inline constexpr int kMostSegments = 16;   ///< warps that share a column's carries …
+inline constexpr int kSegmentWords = 8;    ///< … with at least as many words each
+inline constexpr int kNearBlocks = 5;      ///< per multiprocessor: 32 registers, no spills
+inline constexpr int kNearBlocksSlow = 4;  ///< the same where rows are not aligned, or results are no floats
+inline constexpr int kGiveUp = 20;         ///< lanes without a site near from which a search for near sites stops
+inline constexpr int kPruneWarps = 4;      ///< of a block
+inline constexpr int kPruneBlocks = 8;     ///< per multiprocessor
+inline constexpr int kListBlock = 512;
+inline constexpr int kShortTile = 64;     ///< tiles with this many candidates are long
+inline constexpr int kFewCandidates = 8;  ///< up to here all are tried everywhere
+inline constexpr int kCapacity = 320;     ///< candidates in shared memory, which leaves it below 48 KiB
+inline constexpr int kFarBlocks = 4;      ///< per multiprocessor
+
+// Volumes
+inline constexpr int kVolumePackBlock = 256, kVolumePackBlocks = 8;
+inline constexpr int kResidentThreads = 1280;  ///< of the search, per multiprocessor: 48 registers
+inline constexpr int kMostSteps = 128;         ///< of a search
+inline constexpr int kUsualSteps = 32;         ///< that a tile may need on average
+inline constexpr int kEnvelopeThreads = 1024;  ///< per multiprocessor: 64 registers
+/// Longest line that is searched by blocks of 256 threads: five of them still find the shared memory they take.
+inline constexpr int kSmallBlocks = 640;
+
+// General
+inline constexpr int kSearchBlock = 128;
+inline constexpr int kLongRow = 1024;  ///< words; longer rows are worth a large block
+inline constexpr int kClampBlock = 64;
+
+}  // namespace fathom::grid::cuda
