@@ -231,7 +231,9 @@ struct NearWriter {
 };
 
 template <Writing kWriting>
-__global__ void __launch_bounds__(kNearWords, kWriting == Writing::aligned ? kNearBlocks : kNearBlocksSlow)
+__global__ void __launch_bounds__(kNearWords,
+                                  resident_blocks(kNearWords,
+                                                  kWriting == Writing::aligned ? kNearBlocks : kNearBlocksSlow))
     solve_near(Plane plane, const __grid_constant__ Emitter<std::int64_t> emitter) {
   __shared__ __align__(16) std::uint32_t squares[kBand][kNearWords];
   __shared__ __align__(16) float stages[kWriting == Writing::unaligned ? kNearWords / 32 : 1][128];

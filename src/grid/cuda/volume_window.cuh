@@ -131,7 +131,7 @@ __device__ inline void enlist(std::uint32_t* list, std::uint32_t* count, std::in
 __device__ inline int budget_of(int rows) { return max(row_groups(rows) / 2 * kUsualSteps / 8, 2); }
 
 template <int kThreads>
-__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreads / kThreads))
     search_along_z(const __grid_constant__ Volume v) {
   extern __shared__ uint4 window_shared[];
   __shared__ int work, near_rows;
@@ -269,7 +269,7 @@ struct VolumeWriter {
 };
 
 template <int kThreads, Writing kWriting>
-__global__ void __launch_bounds__(kThreads, kResidentThreads / kThreads)
+__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreads / kThreads))
     search_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 window_shared[];
   __shared__ int work, near_rows, wide_rows;

@@ -117,7 +117,7 @@ __device__ inline uint2 with_carries(unsigned word) {
 }
 
 template <Reading kReading>
-__global__ void __launch_bounds__(kVolumePackBlock, kVolumePackBlocks)
+__global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackBlock, kVolumePackBlocks))
     pack_volume(const __grid_constant__ Volume volume, const __grid_constant__ Mask mask) {
   __shared__ uint2 turned[32][33];
   const auto slabs = static_cast<unsigned>(volume.depth / 32), lines = static_cast<unsigned>(volume.ny);
