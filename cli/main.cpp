@@ -14,6 +14,7 @@
 #include "fathom/core/error.h"
 #include "info.h"
 #include "interrupt.h"
+#include "query.h"
 
 namespace fathom::cli {
 
@@ -52,7 +53,7 @@ int guarded(const Verb& verb) {
 
 std::string no_verb(const std::vector<std::string>& given) {
   const std::string what = given.empty() ? "no verb was given" : fmt::format("'{}' is no verb", given.front());
-  return what + "; use distance, info or compare, see fathom --help";
+  return what + "; use distance, query, info or compare, see fathom --help";
 }
 
 /// What to do about a command line that cannot be read: help where it was asked for, else the way to it.
@@ -66,14 +67,16 @@ int explain(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Exact distances to the nearest site, on images and volumes", "fathom");
+  CLI::App app("Exact distances to the nearest site, on images, volumes and points", "fathom");
   app.set_version_flag("--version", "fathom " FATHOM_VERSION);
   app.require_subcommand(1);
   app.footer("Every verb has its own --help, with examples.");
   DistanceArguments distance;
+  QueryArguments query;
   InfoArguments info;
   CompareArguments compare;
   const CLI::App* const distance_verb = declare_distance(app, distance);
+  const CLI::App* const query_verb = declare_query(app, query);
   const CLI::App* const info_verb = declare_info(app, info);
   declare_compare(app, compare);
 
@@ -85,6 +88,7 @@ int run(int argc, char** argv) {
   watch_signals();
   return guarded([&] {
     if (distance_verb->parsed()) return run_distance(distance);
+    if (query_verb->parsed()) return run_query(query);
     if (info_verb->parsed()) return run_info(info);
     return run_compare(compare);
   });

@@ -32,18 +32,6 @@ std::size_t array_bytes(const Plan& plan) {
   return bytes;
 }
 
-/// A size that --memory understands, rounded up so that it is enough.
-std::string enough(std::size_t bytes) {
-  constexpr std::array<const char*, 4> kUnits = {"B", "KiB", "MiB", "GiB"};
-  std::size_t unit = 0;
-  // Three digits or more are kept, so that the rounding adds less than one percent.
-  while (unit + 1 < kUnits.size() && bytes >= 100 * 1024) {
-    bytes = (bytes + 1023) / 1024;
-    ++unit;
-  }
-  return fmt::format("{}{}", bytes, kUnits[unit]);
-}
-
 /// What the system says it could give without swapping; nothing if it does not say.
 std::optional<std::size_t> free_memory() {
   std::ifstream info("/proc/meminfo");
@@ -56,6 +44,17 @@ std::optional<std::size_t> free_memory() {
 
 }  // namespace
 
+std::string memory_text(std::size_t bytes) {
+  constexpr std::array<const char*, 4> kUnits = {"B", "KiB", "MiB", "GiB"};
+  std::size_t unit = 0;
+  // Three digits or more are kept, so that the rounding adds less than one percent.
+  while (unit + 1 < kUnits.size() && bytes >= 100 * 1024) {
+    bytes = (bytes + 1023) / 1024;
+    ++unit;
+  }
+  return fmt::format("{}{}", bytes, kUnits[unit]);
+}
+
 void fit_into_memory(Plan& plan, std::optional<std::size_t> budget) {
   const std::size_t arrays = array_bytes(plan);
   const std::size_t limit = budget ? *budget : free_memory().value_or(std::numeric_limits<std::size_t>::max());
@@ -66,10 +65,10 @@ void fit_into_memory(Plan& plan, std::optional<std::size_t> budget) {
   if (arrays + scratch <= limit) return;
   if (budget)
     throw InvalidArgument(fmt::format("--memory {} is too small: input and outputs need {}, scratch {}; {} works",
-                                      enough(limit), enough(arrays), enough(scratch), enough(arrays + scratch)));
+                                      memory_text(limit), memory_text(arrays), memory_text(scratch), memory_text(arrays + scratch)));
   throw IoError(fmt::format("the work needs {} of memory and this machine has {} free; --region computes a part, and "
                             "--memory {} insists",
-                            enough(arrays + scratch), enough(limit), enough(arrays + scratch)));
+                            memory_text(arrays + scratch), memory_text(limit), memory_text(arrays + scratch)));
 }
 
 }  // namespace fathom::cli

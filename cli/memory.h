@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 #include "plan.h"
 
@@ -13,5 +14,8 @@ namespace fathom::cli {
 /// @throws InvalidArgument the budget is too small; the message names the smallest that works
 /// @throws IoError the machine has too little memory
 void fit_into_memory(Plan& plan, std::optional<std::size_t> budget);
+
+/// A size that --memory understands, rounded up so that it is enough.
+std::string memory_text(std::size_t bytes);
 
 }  // namespace fathom::cli

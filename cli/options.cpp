@@ -65,13 +65,6 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-double at_least_zero(std::string_view option, std::string_view text) {
-  const auto value = number<double>(text);
-  if (!value || !(*value >= 0))
-    throw InvalidArgument(fmt::format("{} takes a number that is at least 0, not '{}'", option, text));
-  return *value;
-}
-
 /// Factor of a unit such as "GiB"; nothing if there is no such unit.
 std::optional<double> unit_factor(std::string_view unit) {
   if (unit.empty() || unit == "B") return 1.0;
@@ -132,9 +125,34 @@ std::vector<double> parse_spacing(std::string_view text) {
   return spacing;
 }
 
-double parse_max_distance(std::string_view text) { return at_least_zero("--max-distance", text); }
+double parse_at_least_zero(std::string_view option, std::string_view text) {
+  const auto value = number<double>(text);
+  if (!value || !(*value >= 0))
+    throw InvalidArgument(fmt::format("{} takes a number that is at least 0, not '{}'", option, text));
+  return *value;
+}
 
-double parse_tolerance(std::string_view text) { return at_least_zero("--tolerance", text); }
+std::vector<double> parse_numbers(std::string_view option, std::string_view text) {
+  std::vector<double> numbers;
+  for (std::string_view part : split(text, ',')) {
+    const auto value = number<double>(part);
+    if (!value || !std::isfinite(*value))
+      throw InvalidArgument(fmt::format("{} takes numbers separated by commas, not '{}'", option, text));
+    numbers.push_back(*value);
+  }
+  return numbers;
+}
+
+std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most) {
+  const auto value = number<std::int64_t>(text);
+  if (!value || *value < least || *value > most)
+    throw InvalidArgument(fmt::format("{} takes a whole number from {} to {}, not '{}'", option, least, most, text));
+  return *value;
+}
+
+double parse_max_distance(std::string_view text) { return parse_at_least_zero("--max-distance", text); }
+
+double parse_tolerance(std::string_view text) { return parse_at_least_zero("--tolerance", text); }
 
 int parse_threads(std::string_view text) {
   const auto value = number<int>(text);

@@ -24,6 +24,15 @@ std::vector<double> parse_spacing(std::string_view text);
 /// A distance ≥ 0, or "inf".
 double parse_max_distance(std::string_view text);
 
+/// A number ≥ 0, or "inf".
+double parse_at_least_zero(std::string_view option, std::string_view text);
+
+/// "0,0,1,20": finite numbers.
+std::vector<double> parse_numbers(std::string_view option, std::string_view text);
+
+/// A whole number in [least, most].
+std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least, std::int64_t most);
+
 /// A difference ≥ 0.
 double parse_tolerance(std::string_view text);
 

@@ -15,6 +15,10 @@ namespace npy {
 ImageInfo probe(ByteSource& source);
 Image read(ByteSource& source, const MemoryLimit& limit);
 void write(ByteSink& sink, const AnyConstView& data);
+/// The type's name in quotes, as a header has it.
+std::string descr_of(DType dtype);
+/// @param descr  an element type in quotes, or a list of fields
+void write_header(ByteSink& sink, const std::string& descr, const Shape& shape);
 }  // namespace npy
 
 namespace png {

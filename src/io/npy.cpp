@@ -87,12 +87,8 @@ void read_fortran(ByteSource& source, const Header& header, Array& out) {
   }
 }
 
-std::string header_text(DType dtype, const Shape& shape) {
-  constexpr char kOrder = std::endian::native == std::endian::little ? '<' : '>';
-  const char kind = dtype == DType::boolean ? 'b' : name_of(dtype).front();  // 'u', 'i', 'f'
-  std::string text = "{'descr': '";
-  text += size_of(dtype) == 1 ? '|' : kOrder;
-  text += kind + std::to_string(size_of(dtype)) + "', 'fortran_order': False, 'shape': (";
+std::string header_text(const std::string& descr, const Shape& shape) {
+  std::string text = "{'descr': " + descr + ", 'fortran_order': False, 'shape': (";
   for (int axis = 0; axis < shape.rank(); ++axis) {
     if (axis > 0) text += ", ";
     text += std::to_string(shape[axis]);
@@ -124,14 +120,26 @@ Image read(ByteSource& source, const MemoryLimit& limit) {
   return image;
 }
 
-void write(ByteSink& sink, const AnyConstView& data) {
-  const std::string text = header_text(data.dtype(), data.shape());
+std::string descr_of(DType dtype) {
+  constexpr char kOrder = std::endian::native == std::endian::little ? '<' : '>';
+  std::string text = "'";
+  text += size_of(dtype) == 1 ? '|' : kOrder;
+  text += dtype == DType::boolean ? 'b' : name_of(dtype).front();  // 'u', 'i', 'f'
+  return text + std::to_string(size_of(dtype)) + "'";
+}
+
+void write_header(ByteSink& sink, const std::string& descr, const Shape& shape) {
+  const std::string text = header_text(descr, shape);
   std::string start = "\x93NUMPY\x01";
   start += '\0';
   start += static_cast<char>(text.size() & 0xff);
   start += static_cast<char>(text.size() >> 8);
   start += text;
   sink.write(start.data(), start.size());
+}
+
+void write(ByteSink& sink, const AnyConstView& data) {
+  write_header(sink, descr_of(data.dtype()), data.shape());
   for_each_run(data, [&](const std::byte* run, std::size_t bytes) { sink.write(run, bytes); });
 }
 

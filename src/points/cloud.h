@@ -21,6 +21,11 @@ struct Cloud {
     const auto k = static_cast<std::size_t>(axis);
     return reinterpret_cast<const T*>(data[k])[i * step[k]];
   }
+  /// Asks for the memory of point i, which is to be read soon.
+  void prefetch(std::int64_t i) const {
+    const auto size = static_cast<std::int64_t>(size_of(dtype));
+    for (std::size_t k = 0; k < static_cast<std::size_t>(axes); ++k) __builtin_prefetch(data[k] + i * step[k] * size);
+  }
   double at(int axis, std::int64_t i) const {
     switch (dtype) {
       case DType::int32: return get<std::int32_t>(axis, i);

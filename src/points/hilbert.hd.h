@@ -1,4 +1,4 @@
-// Place of a cell along a Hilbert curve, without branches, so that loops over points become vector code.
+// Place of a cell along a Hilbert curve, in steps without branches, so that loops over cells become vector code.
 // Source: J. Skilling, "Programming the Hilbert curve", 2004. Cost: O(bits · axes) operations per cell.
 #pragma once
 
@@ -9,27 +9,39 @@
 namespace fathom::points {
 
 /// Bits of a cell along each axis: keys have 30 bits in 2D and 3D.
-inline constexpr int hilbert_bits(int axes) { return 30 / axes; }
+FATHOM_HD constexpr int hilbert_bits(int axes) { return 30 / axes; }
 
-/// @param cell  one number below 2^hilbert_bits(Axes) per axis; spent
-template <int Axes>
-FATHOM_HD inline std::uint32_t hilbert_key(std::uint32_t (&cell)[Axes]) {
-  constexpr int kBits = hilbert_bits(Axes);
-  for (int bit = kBits - 1; bit > 0; --bit) {
-    const std::uint32_t low = (1u << bit) - 1;
-    for (int k = 0; k < Axes; ++k) {
-      const std::uint32_t set = 0u - (cell[k] >> bit & 1u);  // all ones: invert the lower bits; else exchange them
-      const std::uint32_t exchanged = (cell[0] ^ cell[k]) & low & ~set;
-      cell[k] ^= exchanged;
-      cell[0] ^= exchanged | (low & set);
-    }
-  }
-  for (int k = 1; k < Axes; ++k) cell[k] ^= cell[k - 1];  // Gray code
+/// All ones where the bit is set, else 0.
+FATHOM_HD inline std::uint32_t spread(std::uint32_t value, int bit) { return 0u - (value >> bit & 1u); }
+
+/// Turns the curve below one bit: where it is set along an axis, the lower bits of the first axis are inverted, else
+/// exchanged with that axis's. `first` and `other` may be the same.
+FATHOM_HD inline void hilbert_turn(std::uint32_t& first, std::uint32_t& other, int bit) {
+  const std::uint32_t low = (1u << bit) - 1, set = spread(other, bit);
+  const std::uint32_t exchanged = (first ^ other) & low & ~set;
+  other ^= exchanged;
+  first ^= exchanged | (low & set);
+}
+
+/// What the last axis's Gray code flips in all axes.
+template <int kBits>
+FATHOM_HD inline std::uint32_t hilbert_flip(std::uint32_t last) {
   std::uint32_t flip = 0;
-  for (int bit = kBits - 1; bit > 0; --bit) flip ^= (0u - (cell[Axes - 1] >> bit & 1u)) & ((1u << bit) - 1);
+  for (int bit = kBits - 1; bit > 0; --bit) flip ^= spread(last, bit) & ((1u << bit) - 1);
+  return flip;
+}
+
+/// @param cell  one number below 2^hilbert_bits(kAxes) per axis; spent
+template <int kAxes>
+FATHOM_HD inline std::uint32_t hilbert_key(std::uint32_t (&cell)[kAxes]) {
+  constexpr int kBits = hilbert_bits(kAxes);
+  for (int bit = kBits - 1; bit > 0; --bit)
+    for (int k = 0; k < kAxes; ++k) hilbert_turn(cell[0], cell[k], bit);
+  for (int k = 1; k < kAxes; ++k) cell[k] ^= cell[k - 1];  // Gray code
+  const std::uint32_t flip = hilbert_flip<kBits>(cell[kAxes - 1]);
   std::uint32_t key = 0;
   for (int bit = kBits - 1; bit >= 0; --bit)
-    for (int k = 0; k < Axes; ++k) key = key << 1 | ((cell[k] ^ flip) >> bit & 1u);
+    for (int k = 0; k < kAxes; ++k) key = key << 1 | ((cell[k] ^ flip) >> bit & 1u);
   return key;
 }
 

@@ -33,7 +33,8 @@ struct SiteSetOptions {
 /// counts as 2⁻⁵⁰ thick in the cosine. And, with a radius, those no farther than it from the cone's axis, the ray
 /// {q + t·direction, t ≥ 0}: every site whose ball of that radius the ray touches.
 struct Cone {
-  /// float32 or float64, [n, d] or [batch, n, d] like the queries, or [1, d] for all; any length but 0. Absent: no cone.
+  /// float32 or float64, [n, d] or [batch, n, d] like the queries, or [1, d] for all; any length but 0. Absent: no
+  /// cone.
   AnyConstView directions;
   /// Half-angle in radians, 0 … π.
   double half_angle = 0;
@@ -77,9 +78,9 @@ struct QueryReport {
 
 /// Sites that answer queries. Movable; after construction nearest() may be called by many threads at once.
 ///
-/// Exact: between integer coordinates, d² = Σ (q − s)² is exact at any size. Otherwise coordinates are taken as float64,
-/// and d² = ((q₀ − s₀)² + (q₁ − s₁)²) + (q₂ − s₂)² in float64 arithmetic decides, as in brute force. The lowest id wins
-/// among equals. Distances are √d², rounded once to the output's type. Same bytes for every storage (approximate
+/// Exact: between integer coordinates, d² = Σ (q − s)² is exact at any size. Otherwise coordinates are taken as
+/// float64, and d² = ((q₀ − s₀)² + (q₁ − s₁)²) + (q₂ − s₂)² in float64 arithmetic decides, as in brute force. The lowest
+/// id wins among equals. Distances are √d², rounded once to the output's type. Same bytes for every storage (approximate
 /// answers: for one storage), thread count and instruction set.
 ///
 /// Source: Khan & Zahran, pointwise evaluation of distance transforms (resident sites, perforation, cones); packed

@@ -29,6 +29,14 @@ HWY_INLINE hn::Vec<D> load_as_double(D d, const T* from) {
   else return hn::PromoteTo(d, hn::LoadU(hn::Rebind<T, D>(), from));
 }
 
+/// One bit for each lane, of which there are at most 8.
+template <class D>
+HWY_INLINE unsigned bits_of(D d, hn::Mask<D> mask) {
+  std::uint8_t bits[8] = {};
+  hn::StoreMaskBits(d, mask, bits);
+  return bits[0];
+}
+
 /// Steps as in measure.hd.h, lane by lane.
 template <class T, int kAxes, bool kPeriodic>
 class RealKernel {
@@ -45,8 +53,11 @@ class RealKernel {
   void set_query(const std::array<double, 3>& query) { query_ = query; }
 
   /// @param group  boxes of kFan siblings
-  HWY_INLINE void bounds(const T* group, double* out) const {
+  /// @return a bit for each bound that is at most `limit`
+  HWY_INLINE unsigned bounds(const T* group, double limit, double* out) const {
     const hn::CappedTag<double, kFan> d;
+    const auto most = hn::Set(d, limit);
+    unsigned near = 0;
     for (std::size_t i = 0; i < kFan; i += hn::Lanes(d)) {
       auto sum = hn::Zero(d);
       for (int k = 0; k < kAxes; ++k) {
@@ -62,16 +73,18 @@ class RealKernel {
         sum = k == 0 ? hn::Mul(gap, gap) : hn::Add(sum, hn::Mul(gap, gap));
       }
       hn::StoreU(sum, d, out + i);
+      near |= bits_of(d, hn::Le(sum, most)) << i;
     }
+    return near;
   }
 
   /// Squared distances to kBlock sites, the coordinates of an axis `stride` after those of the axis before.
-  /// @return whether any is at most `limit`
+  /// @return a bit for each that is at most `limit`
   template <class S>
-  HWY_INLINE bool distances(const S* sites, std::int64_t stride, double limit, double* out) const {
+  HWY_INLINE std::uint32_t distances(const S* sites, std::int64_t stride, double limit, double* out) const {
     const hn::CappedTag<double, kFan> d;
     const auto most = hn::Set(d, limit);
-    auto any = hn::Lt(most, most);
+    std::uint32_t near = 0;
     for (std::size_t i = 0; i < kBlock; i += hn::Lanes(d)) {
       auto sum = hn::Zero(d);
       for (int k = 0; k < kAxes; ++k) {
@@ -83,10 +96,10 @@ class RealKernel {
         }
         sum = k == 0 ? hn::Mul(way, way) : hn::Add(sum, hn::Mul(way, way));
       }
-      any = hn::Or(any, hn::Le(sum, most));
+      near |= bits_of(d, hn::Le(sum, most)) << i;
       hn::StoreU(sum, d, out + i);
     }
-    return !hn::AllFalse(d, any);
+    return near;
   }
 
  private:
@@ -110,18 +123,21 @@ class WideKernel {
     for (std::size_t k = 0; k < 3; ++k) query_[k] = static_cast<std::int64_t>(query[k]);
   }
 
-  void bounds(const std::int32_t* group, Wide* out) const {
+  unsigned bounds(const std::int32_t* group, Wide limit, Wide* out) const {
+    unsigned near = 0;
     for (std::size_t i = 0; i < kFan; ++i) {
       out[i] = 0;
       for (std::size_t k = 0; k < kAxes; ++k)
         out[i] += square<Wide>(way_to_interval<std::int64_t>(query_[k], group[2 * k * kFan + i],
                                                              group[(2 * k + 1) * kFan + i], period_[k]));
+      near |= static_cast<unsigned>(out[i] <= limit) << i;
     }
+    return near;
   }
 
   template <class S>
-  bool distances(const S* sites, std::int64_t stride, Wide limit, Wide* out) const {
-    bool any = false;
+  std::uint32_t distances(const S* sites, std::int64_t stride, Wide limit, Wide* out) const {
+    std::uint32_t near = 0;
     for (std::size_t i = 0; i < kBlock; ++i) {
       out[i] = 0;
       for (std::size_t k = 0; k < kAxes; ++k) {
@@ -129,15 +145,18 @@ class WideKernel {
             static_cast<std::int64_t>(sites[static_cast<std::int64_t>(k) * stride + static_cast<std::int64_t>(i)]);
         out[i] += square<Wide>(way<std::int64_t>(query_[k], s, period_[k]));
       }
-      any |= out[i] <= limit;
+      near |= static_cast<std::uint32_t>(out[i] <= limit) << i;
     }
-    return any;
+    return near;
   }
 
  private:
   std::array<std::int64_t, 3> query_{};
   std::array<std::int64_t, 3> period_{};
 };
+
+/// Bits of the first `size` sites of a block.
+HWY_INLINE std::uint32_t first_bits(std::int64_t size) { return size >= kBlock ? ~0u : (1u << size) - 1; }
 
 /// The coordinates of up to kBlock sites from the caller's array, the last repeated.
 template <int kAxes>

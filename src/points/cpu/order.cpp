@@ -1,14 +1,13 @@
-// Hilbert order: a key for each point, then a radix sort of (key, index) words by the 30 bits of the key, in 3 passes of
-// 10 bits, each thread counting and placing a part. Stable, so that points with one key stay in the caller's order.
+// Hilbert order: a key for each point, then a radix sort of (key, index) words by the 30 bits of the key, in 3 passes
+// of 10 bits, each thread counting and placing a part. Stable, so that points with one key stay in the caller's order.
 // Cost: O(n), 16 bytes per point.
 #include "points/cpu/order.h"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
-#include "points/hilbert.hd.h"
+#include "points/cpu/curve_keys.h"
 
 namespace fathom::points::cpu {
 
@@ -17,53 +16,11 @@ namespace {
 constexpr std::int64_t kChunk = 1 << 14;
 constexpr int kDigitBits = 10;
 constexpr int kDigits = 1 << kDigitBits;
-constexpr int kKeyShift = 32;
 constexpr std::int64_t kWorthThreads = 1 << 16;  ///< fewer entries are sorted by one thread
 
 using Entries = std::vector<std::uint64_t>;
 
 std::int64_t chunks_of(std::int64_t count) { return (count + kChunk - 1) / kChunk; }
-
-/// Cells of one size along all axes, so that they are cubes.
-struct Cells {
-  std::array<double, 3> origin{};
-  double scale = 0;
-  double most = 0;
-};
-
-Cells cells_of(const Box& box, int axes) {
-  Cells cells;
-  cells.origin = box.low;
-  cells.most = static_cast<double>((1u << hilbert_bits(axes)) - 1);
-  double extent = 0;
-  for (std::size_t k = 0; k < static_cast<std::size_t>(axes); ++k) extent = std::max(extent, box.high[k] - box.low[k]);
-  const double scale = (cells.most + 1) / extent;
-  cells.scale = extent > 0 && std::isfinite(scale) ? scale : 0;
-  return cells;
-}
-
-template <class T, int Axes>
-void make_keys(const Cloud& cloud, const Cells& cells, std::uint64_t* entries, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t index = index_in(entries[i]);
-    std::uint32_t cell[Axes];
-    for (int k = 0; k < Axes; ++k) {
-      const double place =
-          (static_cast<double>(cloud.get<T>(k, index)) - cells.origin[static_cast<std::size_t>(k)]) * cells.scale;
-      cell[k] = static_cast<std::uint32_t>(static_cast<std::int32_t>(std::min(place, cells.most)));
-    }
-    entries[i] = static_cast<std::uint64_t>(hilbert_key<Axes>(cell)) << kKeyShift | static_cast<std::uint64_t>(index);
-  }
-}
-
-/// Replaces the keys of entries that hold indices.
-void set_keys(const Cloud& cloud, const Box& box, std::uint64_t* entries, std::int64_t count) {
-  const Cells cells = cells_of(box, cloud.axes);
-  visit_coordinates(cloud.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    cloud.axes == 2 ? make_keys<T, 2>(cloud, cells, entries, count) : make_keys<T, 3>(cloud, cells, entries, count);
-  });
-}
 
 int digit(std::uint64_t entry, int pass) {
   return static_cast<int>(entry >> (kKeyShift + pass * kDigitBits)) & (kDigits - 1);
@@ -128,7 +85,7 @@ void refine(const Cloud& cloud, std::uint64_t* entries, std::int64_t count, std:
     while (end < count && entries[end] >> kKeyShift == entries[begin] >> kKeyShift) ++end;
     if (end - begin > longest) {
       const Box box = box_of(cloud, entries + begin, end - begin);
-      set_keys(cloud, box, entries + begin, end - begin);
+      set_curve_keys(cloud, box, entries + begin, end - begin);
       std::sort(entries + begin, entries + end);
       const bool divided = entries[begin] >> kKeyShift != entries[end - 1] >> kKeyShift;
       if (!is_point(box) && divided) refine(cloud, entries + begin, end - begin, longest);
@@ -149,8 +106,11 @@ std::int64_t next_key(const Entries& entries, std::int64_t begin) {
 void refine_all(const Cloud& cloud, Entries& entries, int threads) {
   constexpr std::int64_t kLongest = 32;  // a leaf: its inner order does not matter
   const auto count = static_cast<std::int64_t>(entries.size());
+  // Where runs begin is looked up before any is given new keys.
+  std::vector<std::int64_t> begins;
+  for (std::int64_t chunk = 0; chunk <= chunks_of(count); ++chunk) begins.push_back(next_key(entries, chunk * kChunk));
   parallel_jobs(threads, chunks_of(count), [&](int, std::int64_t job) {
-    const std::int64_t begin = next_key(entries, job * kChunk), end = next_key(entries, (job + 1) * kChunk);
+    const std::int64_t begin = begins[static_cast<std::size_t>(job)], end = begins[static_cast<std::size_t>(job + 1)];
     if (begin < end) refine(cloud, entries.data() + begin, end - begin, kLongest);
   });
 }
@@ -164,7 +124,7 @@ std::vector<std::uint64_t> curve_order(const Cloud& cloud, const Box& box, int t
   if (cloud.count < kWorthThreads) threads = 1;
   parallel_jobs(threads, chunks_of(cloud.count), [&](int, std::int64_t job) {
     const std::int64_t begin = job * kChunk, size = std::min(kChunk, cloud.count - begin);
-    set_keys(cloud, box, entries.data() + begin, size);
+    set_curve_keys(cloud, box, entries.data() + begin, size);
     monitor.advance(size);
   });
   if (cloud.count < kDigits) std::sort(entries.begin(), entries.end());

@@ -6,6 +6,7 @@
 
 #include "core/parallel.h"
 #include "points/cloud.h"
+#include "points/cpu/curve_keys.h"
 
 namespace fathom::points::cpu {
 
@@ -17,8 +18,5 @@ inline std::size_t curve_order_bytes(std::int64_t count) { return static_cast<st
 /// @param box      of all points
 /// @param monitor  told of `count` units of work
 std::vector<std::uint64_t> curve_order(const Cloud& cloud, const Box& box, int threads, Monitor& monitor);
-
-/// The index in an element of curve_order(), which holds a key besides.
-inline std::int64_t index_in(std::uint64_t entry) { return static_cast<std::int64_t>(entry & 0xffffffffu); }
 
 }  // namespace fathom::points::cpu

@@ -8,6 +8,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "points/cpu/kernel-inl.h"
@@ -45,8 +46,10 @@ class Scan {
     kernel_.set_query(place_of(request_, query));
     alignas(64) Value squared[kBlock];
     for (std::int64_t at = 0; at < size; at += kBlock) {
-      if (!kernel_.distances(tile_ + at, kTile, worst.squared, squared)) continue;
-      for (std::int64_t j = 0; j < std::min<std::int64_t>(kBlock, size - at); ++j) {
+      const std::int64_t left = size - at;
+      std::uint32_t near = kernel_.distances(tile_ + at, kTile, worst.squared, squared) & first_bits(left);
+      for (; near != 0; near &= near - 1) {
+        const int j = std::countr_zero(near);
         const std::int64_t position = first + at + j;
         const Candidate<Value> candidate{squared[j], position * sites_.every, position};
         if (!comes_before(candidate.squared, candidate.id, worst)) continue;

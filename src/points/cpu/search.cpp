@@ -12,6 +12,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "points/cpu/kernel-inl.h"
 #include "points/cpu/order.h"
@@ -34,8 +35,11 @@ class Search {
         limit_(squared_limit<Value>(request_.radius)) {}
 
   void run() {
-    for (std::int64_t i = job_.begin; i < job_.end; ++i)
-      answer_one(job_.first_query + (job_.order ? index_in(job_.order[i]) : i));
+    constexpr std::int64_t kAhead = 8;
+    for (std::int64_t i = job_.begin; i < job_.end; ++i) {
+      request_.queries.prefetch(query_at(std::min(i + kAhead, job_.end - 1)));
+      answer_one(query_at(i));
+    }
   }
 
  private:
@@ -44,6 +48,8 @@ class Search {
     std::int64_t index;
     int level;
   };
+
+  std::int64_t query_at(std::int64_t i) const { return job_.first_query + (job_.order ? index_in(job_.order[i]) : i); }
 
   void answer_one(std::int64_t query) {
     place_ = place_of(request_, query);
@@ -114,12 +120,11 @@ class Search {
     const Level& level = tree_.levels[static_cast<std::size_t>(level_number)];
     const T* boxes = reinterpret_cast<const T*>(level.boxes.data()) + group * (2 * kAxes * kFan);
     alignas(64) Value bounds[kFan];
-    kernel_.bounds(boxes, bounds);
-    const std::int64_t first = group * kFan;
-    const int count = static_cast<int>(std::min<std::int64_t>(kFan, level.count - first));
+    const std::int64_t first = group * kFan, count = std::min<std::int64_t>(kFan, level.count - first);
+    unsigned near = kernel_.bounds(boxes, reach_, bounds) & ((1u << count) - 1);
     const int bottom = depth_;
-    for (int i = 0; i < count; ++i) {
-      if (bounds[i] > reach_) continue;
+    for (; near != 0; near &= near - 1) {
+      const int i = std::countr_zero(near);
       const Node node{bounds[i], first + i, level_number};
       if (!worth_visiting(node) || (request_.cones.present && !cone_meets(boxes + i))) continue;
       int at = depth_++;
@@ -156,9 +161,11 @@ class Search {
   template <class S>
   HWY_INLINE void measure(const S* sites, std::int64_t first, std::int64_t size) {
     alignas(64) Value squared[kBlock];
-    if (!kernel_.distances(sites, kBlock, worst().squared, squared)) return;
-    for (std::int64_t j = 0; j < size; ++j)
+    std::uint32_t near = kernel_.distances(sites, kBlock, worst().squared, squared) & first_bits(size);
+    for (; near != 0; near &= near - 1) {
+      const int j = std::countr_zero(near);
       if (!(worst().squared < squared[j])) consider({squared[j], raw_id(first + j), first + j});
+    }
   }
 
   std::int64_t raw_id(std::int64_t position) const {

@@ -106,7 +106,8 @@ struct Measure {
   friend bool operator<(const Measure& a, const Measure& b) { return a.integral ? a.whole < b.whole : a.real < b.real; }
 };
 
-/// The Float nearest to the root of an integer above 2⁵³, decided in integers: r and its neighbours times 2²⁷ are whole.
+/// The Float nearest to the root of an integer, beyond 2⁵³ decided in integers: r and its neighbours times 2²⁷ are
+/// whole.
 template <class Float>
 Float integer_root(Wide d2) {
   if (d2 <= Wide{1} << 53) return static_cast<Float>(std::sqrt(static_cast<double>(d2)));

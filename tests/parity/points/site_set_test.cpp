@@ -141,6 +141,28 @@ TEST(SiteSets, OfEqualSitesAnswerAtOnce) {
   for (std::int64_t q = 0; q < 20000; ++q) ASSERT_EQ(integer_at(site, q), 0);
 }
 
+/// Runs of one key that reach over the chunks which threads order: each point must be found, by itself.
+TEST(SiteSets, OrderClustersWithThreads) {
+  constexpr std::int64_t kCount = 150000;
+  Random random(11);
+  Array points(DType::float64, {kCount, 3});
+  for (std::int64_t i = 0; i < kCount; ++i)  // clusters, of which every second is one point
+    for (std::int64_t k = 0; k < 3; ++k)
+      points.as<double>().data()[3 * i + k] =
+          static_cast<double>((i % 40) * (k + 3) % 11) + 1e-6 * static_cast<double>(below(random, i % 2 ? 1 : 1000));
+  Array distance(DType::float32, {kCount});
+  QueryOutputs outputs;
+  outputs.distance = distance.view();
+  for (int repeat = 0; repeat < scaled(10); ++repeat) {
+    SiteSetOptions options;
+    QueryOptions query;
+    options.execution.threads = query.execution.threads = 4;
+    poison(distance);
+    SiteSet(points.view(), options).nearest(points.view(), query, outputs);
+    for (std::int64_t i = 0; i < kCount; ++i) ASSERT_EQ(value_at(distance, i), 0) << "point " << i;
+  }
+}
+
 TEST(SiteSets, WithoutSitesOrQueries) {
   const Array none(DType::float32, {0, 3}), one(DType::float32, {1, 3});
   for (Storage storage : kStorages) {

@@ -1,0 +1,224 @@
+#include "query.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "exit_code.h"
+#include "interrupt.h"
+#include "options.h"
+#include "progress.h"
+#include "query_plan.h"
+#include "report.h"
+#include "statistics.h"
+
+namespace fathom::cli {
+
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  fathom query trees.csv houses.csv -o nearest.csv
+      distance from each house to the nearest tree, and which one it is (0 is the first)
+  fathom query scan.ply probe.xyz -o nearest.npy --k 8 --radius 2.5
+      the 8 nearest points no farther than 2.5, as a structured array
+  fathom query atoms.npy grid.npy -o near.npy --period 12.5 --approx 0.01
+      in a periodic box, at most 1 % too far
+  fathom query walls.ply eyes.ply -o ahead.ply --cone 0,0,1,20 --cylinder 0.5
+      only sites in a cone of 20 degrees around the z axis, or within 0.5 of that axis
+
+Points are read from NPY, CSV, PLY and XYZ files. Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+struct Points {
+  Array sites;
+  Array queries;
+};
+
+struct QueryOutcome {
+  Array distance;
+  Array site;
+  ValueRange range;
+  std::optional<double> perforation_error;  ///< in percent
+  points::QueryReport report;
+  std::size_t set_bytes = 0;
+  double read = 0, build = 0, compute = 0, write = 0, total = 0;
+};
+
+Points read_both(const QueryArguments& arguments) {
+  const LeaveAtOnce leave_at_once;
+  Points points{io::read_points(arguments.sites), io::read_points(arguments.queries)};
+  if (points.sites.shape()[1] != points.queries.shape()[1])
+    throw InvalidArgument(fmt::format("{} has points with {} coordinates, {} with {}", arguments.sites,
+                                      points.sites.shape()[1], arguments.queries, points.queries.shape()[1]));
+  return points;
+}
+
+/// The paper's measure, on up to this many queries spread over all.
+std::optional<double> perforation_error(const QueryPlan& plan, const points::SiteSet& set, const Points& points) {
+  constexpr std::int64_t kSample = 1000;
+  const std::int64_t count = points.queries.shape()[0];
+  if (plan.set.every == 1 || count == 0) return std::nullopt;
+  const std::int64_t step = (count + kSample - 1) / kSample, axes = points.queries.shape()[1];
+  const AnyConstView sample(points.queries.data(), points.queries.dtype(), {(count + step - 1) / step, axes},
+                            {step * axes, 1});
+  points::SiteSetOptions exact = plan.set;
+  exact.every = 1;
+  points::QueryOptions options = plan.query;
+  options.k = 1;
+  options.relative_error = 0;
+  options.execution.progress = nullptr;
+  return points::percentage_error(points::SiteSet(points.sites.view(), exact), set, sample, options);
+}
+
+QueryOutcome compute(QueryPlan& plan, const Points& points, Progress& progress) {
+  QueryOutcome outcome;
+  plan.set.execution = plan.query.execution;
+  plan.set.execution.stop = plan.query.execution.stop = stop_token();
+  const auto build_start = Clock::now();
+  progress.begin("sorting sites");
+  plan.set.execution.progress = progress.callback();
+  const points::SiteSet set(points.sites.view(), plan.set);
+  outcome.build = seconds_since(build_start);
+  outcome.set_bytes = set.bytes();
+
+  const auto start = Clock::now();
+  progress.begin("computing");
+  plan.query.execution.progress = progress.callback();
+  Shape shape{points.queries.shape()[0]};
+  if (plan.query.k > 1) shape.push_back(plan.query.k);
+  outcome.distance = Array(plan.dtype, shape);
+  outcome.site = Array(DType::int64, shape);
+  points::QueryOutputs outputs;
+  outputs.distance = outcome.distance.view();
+  outputs.site = outcome.site.view();
+  outcome.report = set.nearest(points.queries.view(), plan.query, outputs);
+  outcome.compute = seconds_since(start);
+  outcome.range = value_range(outcome.distance.view());
+  outcome.perforation_error = perforation_error(plan, set, points);
+  return outcome;
+}
+
+void write_result(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
+                  const QueryOutcome& outcome) {
+  if (stop_token().stop_requested()) throw Cancelled();
+  io::AtomicFile file(arguments.output);
+  io::write_table(file, {{"distance", outcome.distance.view()}, {"site", outcome.site.view()}}, points.queries.view(),
+                  plan.format);
+  if (stop_token().stop_requested()) throw Cancelled();
+  file.commit();
+}
+
+std::string text_of(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
+                    const QueryOutcome& outcome) {
+  std::string text =
+      fmt::format("{}: {} × {} nearest of {} sites", arguments.output == "-" ? "standard output" : arguments.output,
+                  points.queries.shape()[0], plan.query.k, points.sites.shape()[0]);
+  if (outcome.range.has_finite())
+    text += fmt::format(", {:.6g} to {:.6g}", outcome.range.lowest, outcome.range.highest);
+  text += "\n";
+  if (outcome.range.infinite > 0) text += fmt::format("{} answers have no site\n", outcome.range.infinite);
+  if (outcome.perforation_error)
+    text += fmt::format("one site in {}: mean error {:.4g} %\n", plan.set.every, *outcome.perforation_error);
+  return text;
+}
+
+Json points_json(const std::string& path, const Array& points) {
+  return {{"path", path},
+          {"dtype", fathom::name_of(points.dtype())},
+          {"count", points.shape()[0]},
+          {"axes", points.shape()[1]}};
+}
+
+Json json_of(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
+             const QueryOutcome& outcome) {
+  const bool finite = outcome.range.has_finite();
+  return {{"operation", "query"},
+          {"sites", points_json(arguments.sites, points.sites)},
+          {"queries", points_json(arguments.queries, points.queries)},
+          {"output", {{"path", arguments.output}, {"format", io::name_of(plan.format)}}},
+          {"k", plan.query.k},
+          {"unreached", outcome.range.infinite},
+          {"min", finite ? Json(outcome.range.lowest) : Json(nullptr)},
+          {"max", finite ? Json(outcome.range.highest) : Json(nullptr)},
+          {"perforate", plan.set.every},
+          {"mean_percentage_error", outcome.perforation_error ? Json(*outcome.perforation_error) : Json(nullptr)},
+          {"storage", name_of(plan.set.storage)},
+          {"set_bytes", outcome.set_bytes},
+          {"seconds",
+           {{"read", outcome.read},
+            {"build", outcome.build},
+            {"compute", outcome.compute},
+            {"write", outcome.write},
+            {"total", outcome.total}}},
+          {"backend", fathom::name_of(outcome.report.backend)},
+          {"instruction_set", fathom::name_of(outcome.report.instruction_set)},
+          {"threads", outcome.report.threads},
+          {"scratch_bytes", outcome.report.scratch_bytes}};
+}
+
+void print_outcome(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
+                   const QueryOutcome& outcome) {
+  if (arguments.json) return print_line(json_of(arguments, plan, points, outcome));
+  if (arguments.quiet) return;
+  const std::string text = text_of(arguments, plan, points, outcome);
+  if (arguments.output == "-") fmt::print(stderr, "{}", text);
+  else print_text(text);
+}
+
+}  // namespace
+
+CLI::App* declare_query(CLI::App& app, QueryArguments& a) {
+  CLI::App* verb = app.add_subcommand("query", "Distance from each of some points to the nearest site, and its id");
+  verb->footer(kExamples);
+  verb->add_option("SITES", a.sites, "Points: NPY, CSV, PLY, XYZ; - for standard input")->required();
+  verb->add_option("QUERIES", a.queries, "Points: NPY, CSV, PLY, XYZ; - for standard input")->required();
+  verb->add_option("-o,--output", a.output, "Where the answers go: .npy .csv .ply; - for standard output (NPY)");
+  verb->add_option("--format", a.format, "npy, csv or ply, whatever the ending of -o");
+  verb->add_option("--dtype", a.dtype, "Distances as float32 (default) or float64");
+  verb->add_option("--k", a.k, "How many of the nearest sites, 1 to 64 (default 1)");
+  verb->add_option("--radius", a.radius, "Farther sites do not count: inf and id -1");
+  verb->add_option("--approx", a.approximate, "Allowed relative error E: at most (1 + E) times too far (default 0)");
+  verb->add_option("--perforate", a.perforate, "Only every P-th site; the mean error is measured on a sample");
+  verb->add_option("--cone", a.cone, "X,Y,Z,DEGREES or X,Y,DEGREES: only sites in that direction, up to that angle");
+  verb->add_option("--cylinder", a.cylinder, "With --cone: also sites no farther than this from its axis");
+  verb->add_option("--period", a.period, "Extent of a periodic box from 0: one number, or one per axis; 0: open");
+  verb->add_option("--storage", a.storage, "auto (what fits --memory), sorted, boxed or plain");
+  verb->add_option("--backend", a.backend, "auto, cpu or cuda (default auto)");
+  verb->add_option("--threads", a.threads, "Most threads; 0 for all processors (default)");
+  verb->add_option("--memory", a.memory, "Most memory for sites, queries, answers and the index, such as 4GiB");
+  verb->add_flag("--json", a.json, "Print one line of JSON about the work");
+  verb->add_flag("--quiet", a.quiet, "Print nothing but errors");
+  return verb;
+}
+
+int run_query(const QueryArguments& arguments) {
+  const auto start = Clock::now();
+  QueryPlan plan = make_query_plan(arguments);
+  Progress progress(arguments.quiet);
+  progress.begin("reading");
+  const Points points = read_both(arguments);
+  const double read = seconds_since(start);
+  Array direction;
+  set_cone(plan, static_cast<int>(points.sites.shape()[1]), direction);
+  fit_into_memory(plan, points.sites, points.queries);
+  QueryOutcome outcome = compute(plan, points, progress);
+  outcome.read = read;
+
+  const auto write_start = Clock::now();
+  progress.begin("writing");
+  write_result(arguments, plan, points, outcome);
+  outcome.write = seconds_since(write_start);
+  outcome.total = seconds_since(start);
+  progress.end();
+  print_outcome(arguments, plan, points, outcome);
+  return kDone;
+}
+
+}  // namespace fathom::cli

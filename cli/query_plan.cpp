@@ -1,0 +1,122 @@
+#include "query_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "memory.h"
+#include "options.h"
+
+namespace fathom::cli {
+
+namespace {
+
+constexpr std::array kFromFastest = {points::Storage::sorted, points::Storage::boxed, points::Storage::plain};
+
+DType parse_dtype(const std::string& text) {
+  if (text == "float32") return DType::float32;
+  if (text == "float64") return DType::float64;
+  throw InvalidArgument(fmt::format("--dtype of distances is float32 or float64, not '{}'", text));
+}
+
+io::TableFormat parse_table_format(const std::string& text) {
+  if (text.empty()) return io::TableFormat::automatic;
+  for (io::TableFormat format : {io::TableFormat::npy, io::TableFormat::csv, io::TableFormat::ply})
+    if (io::name_of(format) == text) return format;
+  throw InvalidArgument(fmt::format("--format takes npy, csv or ply, not '{}'", text));
+}
+
+std::optional<points::Storage> parse_storage(const std::string& text) {
+  if (text == "auto") return std::nullopt;
+  for (points::Storage storage : kFromFastest)
+    if (name_of(storage) == text) return storage;
+  throw InvalidArgument(fmt::format("--storage takes auto, sorted, boxed or plain, not '{}'", text));
+}
+
+/// Bytes of a set, at most, and of sorting it.
+std::size_t set_bytes(points::Storage storage, const Array& sites) {
+  const auto count = static_cast<double>(sites.shape()[0]), wide = sites.dtype() == DType::float64 ? 1.0 : 0.0;
+  const double per_site = storage == points::Storage::sorted  ? 17.1 + wide * 12.9 + 16
+                          : storage == points::Storage::boxed ? 0.3
+                                                              : 0;
+  return static_cast<std::size_t>(count * per_site) + 4096;
+}
+
+/// Of putting queries along the curve, or of their lists.
+std::size_t query_scratch(const QueryPlan& plan, const Array& queries) {
+  constexpr std::int64_t kMostOrdered = std::int64_t{1} << 20;
+  return static_cast<std::size_t>(std::min(queries.shape()[0], kMostOrdered)) * 16 +
+         static_cast<std::size_t>(plan.query.k) * (std::size_t{1} << 14);
+}
+
+std::size_t needed_bytes(const QueryPlan& plan, points::Storage storage, const Array& sites, const Array& queries) {
+  const auto answers = static_cast<std::size_t>(queries.shape()[0] * plan.query.k);
+  return sites.bytes() + queries.bytes() + answers * (size_of(plan.dtype) + sizeof(std::int64_t)) +
+         set_bytes(storage, sites) + query_scratch(plan, queries);
+}
+
+}  // namespace
+
+std::string_view name_of(points::Storage storage) {
+  switch (storage) {
+    case points::Storage::sorted: return "sorted";
+    case points::Storage::boxed: return "boxed";
+    case points::Storage::plain: return "plain";
+  }
+  throw InternalError("a storage without a name");
+}
+
+QueryPlan make_query_plan(const QueryArguments& arguments) {
+  QueryPlan plan;
+  if (arguments.output.empty()) throw InvalidArgument("no output was asked for; give -o FILE");
+  if (arguments.sites == "-" && arguments.queries == "-")
+    throw InvalidArgument("standard input holds the sites or the queries, not both; give one of them a file");
+  if (arguments.json && arguments.output == "-")
+    throw InvalidArgument("--json and -o - both want standard output; write the result to a file");
+  plan.query.k = static_cast<int>(parse_count("--k", arguments.k, 1, 64));
+  plan.format = io::check_table(arguments.output, plan.query.k, parse_table_format(arguments.format));
+  plan.dtype = parse_dtype(arguments.dtype);
+  plan.query.radius = parse_at_least_zero("--radius", arguments.radius);
+  plan.query.relative_error = parse_at_least_zero("--approx", arguments.approximate);
+  plan.set.every = parse_count("--perforate", arguments.perforate, 1, INT32_MAX);
+  if (!arguments.cone.empty()) plan.cone = parse_numbers("--cone", arguments.cone);
+  plan.query.cone.cylinder_radius = parse_at_least_zero("--cylinder", arguments.cylinder);
+  if (plan.query.cone.cylinder_radius > 0 && plan.cone.empty())
+    throw InvalidArgument("--cylinder widens a cone; give --cone, too");
+  if (!arguments.period.empty()) plan.set.period = parse_numbers("--period", arguments.period);
+  plan.storage = parse_storage(arguments.storage);
+  plan.query.execution.backend = parse_backend(arguments.backend);
+  plan.query.execution.threads = parse_threads(arguments.threads);
+  if (!arguments.memory.empty()) plan.memory = parse_memory(arguments.memory);
+  return plan;
+}
+
+void set_cone(QueryPlan& plan, int axes, Array& direction) {
+  if (plan.cone.empty()) return;
+  if (plan.cone.size() != static_cast<std::size_t>(axes) + 1)
+    throw InvalidArgument(fmt::format("--cone takes {}, for points with {} coordinates; {} numbers were given",
+                                      axes == 2 ? "X,Y,DEGREES" : "X,Y,Z,DEGREES", axes, plan.cone.size()));
+  direction = Array(DType::float64, {1, axes});
+  std::copy_n(plan.cone.begin(), axes, direction.as<double>().data());
+  plan.query.cone.directions = direction.view();
+  plan.query.cone.half_angle = plan.cone.back() * std::numbers::pi / 180;
+}
+
+void fit_into_memory(QueryPlan& plan, const Array& sites, const Array& queries) {
+  plan.set.storage = plan.storage.value_or(points::Storage::sorted);
+  if (!plan.memory) return;
+  const auto needed = [&](points::Storage storage) { return needed_bytes(plan, storage, sites, queries); };
+  for (points::Storage storage : kFromFastest) {
+    if (plan.storage && storage != *plan.storage) continue;
+    plan.set.storage = storage;
+    if (needed(storage) <= *plan.memory) return;
+  }
+  throw InvalidArgument(fmt::format("--memory {} is too small: sites, queries and answers need {} with {} storage",
+                                    memory_text(*plan.memory), memory_text(needed(plan.set.storage)),
+                                    name_of(plan.set.storage)));
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,38 @@
+// What `query` is going to do, from the command line, and how it fits the memory.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fathom/io/points.h"
+#include "fathom/points/site_set.h"
+#include "query.h"
+
+namespace fathom::cli {
+
+struct QueryPlan {
+  points::SiteSetOptions set;
+  points::QueryOptions query;
+  std::optional<points::Storage> storage;  ///< nothing: the fastest that fits the memory
+  std::vector<double> cone;                ///< direction, then the half-angle in degrees; empty: none
+  io::TableFormat format = io::TableFormat::npy;
+  DType dtype = DType::float32;
+  std::optional<std::size_t> memory;
+};
+
+/// @throws InvalidArgument what can be known to be wrong before a file is read
+QueryPlan make_query_plan(const QueryArguments& arguments);
+
+/// Sets the cone's direction, which lives in `direction`.
+/// @throws InvalidArgument as many numbers as the points have axes, and one angle, are needed
+void set_cone(QueryPlan& plan, int axes, Array& direction);
+
+/// Chooses the storage: sorted, or what the memory holds.
+/// @throws InvalidArgument the budget is too small; the message names the smallest that works
+void fit_into_memory(QueryPlan& plan, const Array& sites, const Array& queries);
+
+std::string_view name_of(points::Storage storage);
+
+}  // namespace fathom::cli
