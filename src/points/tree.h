@@ -32,7 +32,8 @@ struct Tree {
   DType dtype = DType::float32;
   std::int64_t count = 0;
   int leaf = 1;               ///< sites of a leaf
-  std::vector<Level> levels;  ///< leaves first; the last has at most kFan nodes. Empty without sites, and for `plain`
+  std::vector<Level> levels;  ///< leaves first; the last has at most kFan nodes. Empty without sites, for `plain`, and
+                              ///< for `boxed` where boxes would leave nothing out
   Box extent;                 ///< of all sites
 
   Array blocks;                    ///< sorted: [leaf][axis][kSortedLeaf], the last leaf filled up with its last site

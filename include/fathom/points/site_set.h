@@ -14,7 +14,8 @@ namespace fathom::points {
 /// What a set keeps besides the caller's array.
 enum class Storage {
   plain,   ///< nothing; a query looks at every site
-  boxed,   ///< boxes of consecutive sites, ≤ 0.3 bytes per site; for orders in which neighbours lie near one another
+  boxed,   ///< boxes of consecutive sites, ≤ 0.3 bytes per site; for orders in which neighbours lie near one another.
+           ///< Where boxes would leave nothing out, as in random order, none are kept
   sorted,  ///< a copy in Hilbert order with ids and boxes; the caller's array may go. In 3D ≤ 17.1 bytes per site, for
            ///< float64 ≤ 30
 };
@@ -53,7 +54,7 @@ struct QueryOptions {
   double relative_error = 0;
   double absolute_error = 0;
   /// Sites that a query may look at before it is content with the best so far; 0: no limit. Needs boxes. What is known
-  /// then is the interval from `lower` to `distance`.
+  /// then is the interval from `lower` to `distance`. A set without boxes looks at all.
   std::int64_t work_limit = 0;
   Cone cone;
   Execution execution;

@@ -117,6 +117,26 @@ void fill_tree(Tree& tree, const std::vector<std::uint64_t>& order, const std::v
   while (tree.levels.back().count > kFan) add_upper_level<T>(tree);
 }
 
+/// Whether boxes in the caller's order leave anything out: those of sites in random order all reach over everything, and
+/// a search would look into each, which costs more than to look at the sites alone.
+template <class T>
+bool boxes_divide(Tree& tree) {
+  constexpr double kMostMean = 0.5;
+  double sum = 0;
+  for (std::int64_t leaf = 0; leaf < tree.levels[0].count; ++leaf) {
+    const T* box = box_at<T>(tree.levels[0], tree.axes, leaf);
+    double share = 1;  // of the whole box
+    for (int k = 0; k < tree.axes; ++k) {
+      const auto i = static_cast<std::size_t>(k);
+      const double all = tree.extent.high[i] - tree.extent.low[i];
+      const double own = static_cast<double>(box[(2 * k + 1) * kFan]) - static_cast<double>(box[2 * k * kFan]);
+      if (all > 0) share *= own / all;
+    }
+    sum += share;
+  }
+  return tree.levels[0].count == 1 || sum <= kMostMean * static_cast<double>(tree.levels[0].count);
+}
+
 }  // namespace
 
 std::size_t build_scratch_bytes(const Cloud& sites, Storage storage) {
@@ -142,7 +162,9 @@ Tree build_tree(const Cloud& sites, const std::vector<std::uint32_t>& ids, const
   }
   tree.levels.push_back(make_level(tree, tree.leaves()));
   visit_coordinates(sites.dtype, [&](auto tag) {
-    fill_tree<typename decltype(tag)::type>(tree, order, ids, sites, threads, monitor);
+    using T = typename decltype(tag)::type;
+    fill_tree<T>(tree, order, ids, sites, threads, monitor);
+    if (storage == Storage::boxed && !boxes_divide<T>(tree)) tree.levels.clear();
   });
   return tree;
 }
