@@ -1,5 +1,5 @@
-// Queries against sites behind a C interface, ours and nanoflann's, for bench/points.py. Each call builds its index, and
-// says how long that and the queries took.
+// Queries against sites behind a C interface, ours and nanoflann's, for bench/points.py. Each call builds its index,
+// and says how long that and the queries took.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

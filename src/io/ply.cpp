@@ -1,5 +1,5 @@
-// PLY: a text header, then the vertices in text or binary of either byte order. Only their x, y and z are looked at, and
-// what follows the vertices is left alone.
+// PLY: a text header, then the vertices in text or binary of either byte order. Only their x, y and z are looked at,
+// and what follows the vertices is left alone.
 // Source: Greg Turk, "The PLY polygon file format", 1994.
 #include <algorithm>
 #include <array>

@@ -33,9 +33,9 @@ struct TableColumn {
 /// @throws InvalidArgument no such ending; PLY for more than one value per row
 TableFormat check_table(const std::filesystem::path& path, std::int64_t values_per_row, TableFormat format);
 
-/// Rows of all columns together. NPY: a structured array [n] or [n, k], one field per column. CSV: a header, one line per
-/// row; with several values per row name_1, name_2, … PLY: vertices with the columns as properties, 64-bit integers as
-/// int.
+/// Rows of all columns together. NPY: a structured array [n] or [n, k], one field per column. CSV: a header, one line
+/// per row; with several values per row name_1, name_2, … PLY: vertices with the columns as properties, 64-bit integers
+/// as int.
 /// @param points  the rows' points for PLY, [n, 2] or [n, 3]
 /// @throws InvalidArgument an integer that PLY does not hold
 /// @throws IoError the file is full or broken

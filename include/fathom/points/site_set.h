@@ -80,9 +80,9 @@ struct QueryReport {
 /// Sites that answer queries. Movable; after construction nearest() may be called by many threads at once.
 ///
 /// Exact: between integer coordinates, d² = Σ (q − s)² is exact at any size. Otherwise coordinates are taken as
-/// float64, and d² = ((q₀ − s₀)² + (q₁ − s₁)²) + (q₂ − s₂)² in float64 arithmetic decides, as in brute force. The lowest
-/// id wins among equals. Distances are √d², rounded once to the output's type. Same bytes for every storage (approximate
-/// answers: for one storage), thread count and instruction set.
+/// float64, and d² = ((q₀ − s₀)² + (q₁ − s₁)²) + (q₂ − s₂)² in float64 arithmetic decides, as in brute force. The
+/// lowest id wins among equals. Distances are √d², rounded once to the output's type. Same bytes for every
+/// storage (approximate answers: for one storage), thread count and instruction set.
 ///
 /// Source: Khan & Zahran, pointwise evaluation of distance transforms (resident sites, perforation, cones); packed
 /// Hilbert-ordered trees after Kamel & Faloutsos 1993.

@@ -117,8 +117,8 @@ void fill_tree(Tree& tree, const std::vector<std::uint64_t>& order, const std::v
   while (tree.levels.back().count > kFan) add_upper_level<T>(tree);
 }
 
-/// Whether boxes in the caller's order leave anything out: those of sites in random order all reach over everything, and
-/// a search would look into each, which costs more than to look at the sites alone.
+/// Whether boxes in the caller's order leave anything out: those of sites in random order all reach over everything,
+/// and a search would look into each, which costs more than to look at the sites alone.
 template <class T>
 bool boxes_divide(Tree& tree) {
   constexpr double kMostMean = 0.5;

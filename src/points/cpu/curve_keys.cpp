@@ -1,5 +1,6 @@
-// Hilbert keys, some hundred points at a time: their cells in columns, on which each step of the curve is a loop without
-// branches that compilers turn into vector code, for each instruction set. Integers all: any set gives the same keys.
+// Hilbert keys, some hundred points at a time: their cells in columns, on which each step of the curve is a loop
+// without branches that compilers turn into vector code, for each instruction set. Integers all: any set gives
+// the same keys.
 #include "points/cpu/curve_keys.h"
 
 #include "core/dispatch.h"
