@@ -28,9 +28,10 @@ Coordinates::Coordinates(const AnyConstView& rows) {
   batched_ = rank == 3;
   clouds_ = batched_ ? rows.shape()[0] : 1;
   count_ = rows.shape()[rank - 2];
+  const std::size_t step = rows.data() ? size_of(rows.dtype()) : 0;  // no points, no memory
   for (std::int64_t k = 0; k < rows.shape().back(); ++k)
-    axes_.push_back({rows.data() + static_cast<std::size_t>(k) * size_of(rows.dtype()), rows.dtype(),
-                     rows.strides()[rank - 2], batched_ ? rows.strides()[0] : 0});
+    axes_.push_back({rows.data() + static_cast<std::size_t>(k) * step, rows.dtype(), rows.strides()[rank - 2],
+                     batched_ ? rows.strides()[0] : 0});
 }
 
 Coordinates::Coordinates(const std::vector<AnyConstView>& axes) {
