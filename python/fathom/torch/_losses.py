@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import torch
 
-from ._ops import Spacing, signed_distance
+from ._ops import Spacing, distance_transform, signed_distance
 
 _REDUCTIONS = ("mean", "sum", "none")
 
@@ -33,7 +33,9 @@ def distance_field(masks: torch.Tensor, *, spacing: Spacing = None) -> torch.Ten
     >>> fathom.torch.distance_field(torch.tensor([[[0.1, 0.2, 0.9, 0.7, 0.8]]]))
     tensor([[[2., 1., 1., 2., 3.]]])
     """
-    field = signed_distance(masks > 0.5, spacing=spacing, surface="centers").abs()
+    inside = masks > 0.5
+    # One of the two is 0 everywhere. Signed fields come from an engine that is slower than two runs of the fast one.
+    field = distance_transform(inside, spacing=spacing) + distance_transform(inside, sites="nonzero", spacing=spacing)
     return torch.where(torch.isinf(field), 0.0, field)
 
 
