@@ -8,7 +8,7 @@ array([[2., 1., 0., 1.]], dtype=float32)
 
 from ._core import VERSION as __version__
 from ._core import DeviceError
-from ._info import Info, info, release_threads
+from ._info import Info, info, release_device_memory, release_threads
 from ._labels import expand_labels, fill_nearest
 from ._transform import distance_transform, nearest_site, signed_distance
 
@@ -23,6 +23,7 @@ __all__ = [
     "fill_nearest",
     "info",
     "nearest_site",
+    "release_device_memory",
     "release_threads",
     "signed_distance",
 ]

@@ -54,3 +54,16 @@ def release_threads() -> None:
     >>> fathom.release_threads()
     """
     _core.release_threads()
+
+
+def release_device_memory() -> None:
+    """Gives back the scratch that Fathom keeps of each CUDA device's memory between calls, at most 1/32 of it.
+
+    What work on its way uses stays.
+
+    Examples
+    --------
+    >>> import fathom
+    >>> fathom.release_device_memory()
+    """
+    _core.release_device_memory()

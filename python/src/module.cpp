@@ -167,5 +167,6 @@ NB_MODULE(_core, m) {
 #endif
   m.def("instruction_sets", &instruction_sets);
   m.def("available_threads", &available_threads);
+  m.def("release_device_memory", &release_device_memory);
   m.def("release_threads", &release_threads);
 }

@@ -5,6 +5,7 @@
 
 #ifdef FATHOM_HAS_CUDA
 #include "core/cuda/devices.h"
+#include "core/cuda/pool.h"
 #endif
 
 namespace fathom {
@@ -13,10 +14,12 @@ namespace fathom {
 int device_count() noexcept { return cuda::device_count(); }
 DeviceInfo describe_device(int device) { return cuda::describe_device(device); }
 int current_device() { return cuda::current_device(); }
+void release_device_memory() { cuda::trim_pools(); }
 #else
 int device_count() noexcept { return 0; }
 DeviceInfo describe_device(int) { throw DeviceError("this build of Fathom has no CUDA backend"); }
 int current_device() { throw DeviceError("this build of Fathom has no CUDA backend"); }
+void release_device_memory() {}
 #endif
 
 }  // namespace fathom

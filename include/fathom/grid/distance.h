@@ -109,7 +109,8 @@ DistanceReport distance_transform(const AnyConstView& input, const DistanceOptio
 
 /// The same between arrays in a device's memory. Returns once the work is in the stream's order, without waiting for it;
 /// works while the stream is captured into a graph. The backend `cpu`, instruction set, threads, workspace, progress and
-/// stop have no meaning here. The scratch comes from the device's stream-ordered pool.
+/// stop have no meaning here. The scratch comes from Fathom's stream-ordered pool of the
+/// device; see release_device_memory().
 /// @param stream  of the device that holds the arrays
 /// @throws InvalidArgument as above | a view's memory is not on one device | the scratch limit is too small
 /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch

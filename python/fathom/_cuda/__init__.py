@@ -64,7 +64,7 @@ class CudaInput:
 
     def output(self, shape: Shape, dtype: DType) -> CudaOutput:
         with self.library.on(self.device, self._given_stream):
-            array = self.library.empty(shape, dtype, self.device)
+            array = self.library.empty(shape, dtype, self.array)
         return CudaOutput(self, array, None)
 
     def output_into(self, out: Any, kind: Kind, shape: Shape, dtype: npt.DTypeLike | None) -> CudaOutput:
@@ -75,7 +75,7 @@ class CudaInput:
         if self.library.has_rows(out):
             return CudaOutput(self, out, None)
         with self.library.on(self.device, self._given_stream):
-            array = self.library.empty(shape, self.library.dtype(out), self.device)
+            array = self.library.empty(shape, self.library.dtype(out), self.array)
         return CudaOutput(self, array, out)
 
     def _check_place(self, other: Any, name: str) -> None:
@@ -124,7 +124,7 @@ class CudaInput:
             values = self.array if library.is_dense(self.array) else library.dense(self.array, False)
             dense = result.array
             if not library.is_dense(dense):
-                dense = library.empty(self.shape, dtype, self.device)
+                dense = library.empty(self.shape, dtype, self.array)
         _core.gather_on_device(
             library.address(values, self.stream),
             dtype.itemsize,

@@ -78,7 +78,7 @@ class Cupy:
     def dense(self, x: Any, as_float: bool) -> Any:
         return self._cupy.ascontiguousarray(x.astype(np.float32) if as_float else x)
 
-    def empty(self, shape: Shape, dtype: DType, device: int) -> Any:
+    def empty(self, shape: Shape, dtype: DType, near: Any) -> Any:
         return self._cupy.empty(shape, dtype)
 
     def copy(self, source: Any, target: Any) -> None:

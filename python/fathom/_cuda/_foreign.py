@@ -90,10 +90,11 @@ class Foreign:
             return x.astype(np.float32)
         raise TypeError(f"arrays of {self.name} must be dense and of an element type that Fathom reads; copy it first")
 
-    def empty(self, shape: Shape, dtype: DType, device: int) -> Any:
+    def empty(self, shape: Shape, dtype: DType, near: Any) -> Any:
         code = _CODES.get(dtype)
         if code is None:
             raise TypeError(f"arrays of {self.name} must hold bool, integers, float32 or float64 here, not {dtype}")
+        device = self.device(near)
         return Memory(_core.device_memory(shape, code, device), shape, dtype, device)
 
     def copy(self, source: Any, target: Any) -> None:

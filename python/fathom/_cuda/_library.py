@@ -45,8 +45,8 @@ class Library(Protocol):
     def dense(self, x: Any, as_float: bool) -> Any:
         """A dense array with the same elements, or the nearest float32."""
 
-    def empty(self, shape: Shape, dtype: DType, device: int) -> Any:
-        """A dense array to be written."""
+    def empty(self, shape: Shape, dtype: DType, near: Any) -> Any:
+        """A dense array to be written, on the device of another."""
 
     def copy(self, source: Any, target: Any) -> None:
         """Copies elements."""

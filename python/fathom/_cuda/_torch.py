@@ -20,6 +20,7 @@ class Torch:
 
     def __init__(self, torch: Any) -> None:
         self._torch = torch
+        self._empty_like = torch.empty_like
         known = {name: np.dtype(name) for name in (*_core.DTYPES, "float16", "complex64", "complex128")}
         known["bfloat16"] = BFLOAT16
         self._numpy = {getattr(torch, name): dtype for name, dtype in known.items() if hasattr(torch, name)}
@@ -27,7 +28,6 @@ class Torch:
         # What PyTorch's own compilers use: ten times as quick as making a Stream to ask it.
         raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
         self._raw_stream = raw or (lambda device: torch.cuda.current_stream(device).cuda_stream)
-        self._devices: dict[int, Any] = {}
         self._codes = {own: _core.DTYPES.get(dtype.name, -1) for own, dtype in self._numpy.items()}
 
     def device(self, x: Any) -> int:
@@ -72,12 +72,13 @@ class Torch:
         x = x.detach().resolve_conj().resolve_neg()
         return (x.float() if as_float else x).contiguous()
 
-    def empty(self, shape: Shape, dtype: DType, device: int) -> Any:
+    def empty(self, shape: Shape, dtype: DType, near: Any) -> Any:
         own = self._own.get(dtype)
         if own is None:
             raise TypeError(f"this version of PyTorch has no {dtype}")
-        place = self._devices.get(device) or self._devices.setdefault(device, self._torch.device("cuda", device))
-        return self._torch.empty(shape, dtype=own, device=place)
+        if near.shape == shape and near.is_contiguous():
+            return self._empty_like(near, dtype=own)  # the quickest of PyTorch's ways by half
+        return near.new_empty(shape, dtype=own)
 
     def copy(self, source: Any, target: Any) -> None:
         target.detach().copy_(source)

@@ -1,8 +1,11 @@
 #include "core/cuda/runtime.h"
 
+#include <map>
+#include <mutex>
 #include <string>
 
 #include "core/cuda/devices.h"
+#include "core/cuda/pool.h"
 #include "fathom/core/error.h"
 
 namespace fathom::cuda {
@@ -21,10 +24,14 @@ int device_count() noexcept {
 }
 
 DeviceInfo describe_device(int device) {
+  static std::mutex mutex;
+  static std::map<int, DeviceInfo> known;  // to ask takes longer than to launch a kernel
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(device); found != known.end()) return found->second;
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, device), "looking at the device");
-  return {properties.name, properties.major, properties.minor, properties.multiProcessorCount,
-          properties.totalGlobalMem};
+  return known[device] = {properties.name, properties.major, properties.minor, properties.multiProcessorCount,
+                          properties.totalGlobalMem};
 }
 
 int current_device() {
@@ -65,7 +72,7 @@ int device_of(const void* address, const char* name) {
 DeviceMemory::DeviceMemory(std::size_t bytes, cudaStream_t stream) : stream_(stream) {
   if (bytes == 0) return;
   void* data = nullptr;
-  const cudaError_t error = cudaMallocAsync(&data, bytes, stream);
+  const cudaError_t error = cudaMallocFromPoolAsync(&data, bytes, pool_of(current_device()), stream);
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     throw DeviceError("the device has not enough free memory for " + std::to_string(bytes) + " bytes");

@@ -39,7 +39,7 @@ class OnDevice {
 /// @throws InvalidArgument the memory belongs to no device
 int device_of(const void* address, const char* name);
 
-/// Memory of the current device's stream-ordered pool, returned in the stream's order.
+/// Memory of Fathom's pool of the current device (pool.h), returned in the stream's order.
 class DeviceMemory {
  public:
   /// @throws DeviceError the device has not enough memory

@@ -21,10 +21,12 @@ namespace {
 
 std::int64_t height_of(const Problem& p) { return p.rank == 1 ? 1 : p.extent(0); }
 std::int64_t width_of(const Problem& p) { return p.extent(p.rank - 1); }
+std::int64_t bands_of(const Problem& p) { return (height_of(p) + kBand - 1) / kBand; }
+std::int64_t pitch_of(const Problem& p) { return (width_of(p) + kTile - 1) / kTile * kTile; }
 
 /// Items that are worked on together: as many as keep the scratch small beside the results.
 std::int64_t group_of(const Problem& p, const Batch& batch) {
-  const std::int64_t padded = (height_of(p) + kBand) * (width_of(p) + kTile);
+  const std::int64_t padded = bands_of(p) * kBand * pitch_of(p);
   return std::clamp<std::int64_t>(kPlaneGroup / padded, 1, batch.count());
 }
 
@@ -33,8 +35,8 @@ Plane make_plane(const Problem& p, std::int64_t items, std::byte* base, std::siz
   Plane plane;
   plane.height = static_cast<std::int32_t>(height_of(p));
   plane.width = static_cast<std::int32_t>(width_of(p));
-  plane.bands = (plane.height + kBand - 1) / kBand;
-  plane.pitch = (plane.width + kTile - 1) / kTile * kTile;
+  plane.bands = static_cast<std::int32_t>(bands_of(p));
+  plane.pitch = static_cast<std::int32_t>(pitch_of(p));
   plane.all_bands = items * plane.bands;
   const std::int64_t columns = plane.all_bands * plane.pitch, cells = columns / 32, tiles = columns / kTile;
   Scratch s(base);

@@ -1,0 +1,53 @@
+#include "core/cuda/pool.h"
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "core/cuda/devices.h"
+#include "core/cuda/runtime.h"
+
+namespace fathom::cuda {
+
+namespace {
+
+constexpr std::uint64_t kKeptShare = 32;  ///< of the device's memory, one part may stay in the pool
+
+struct Pools {
+  std::mutex mutex;
+  std::map<int, cudaMemPool_t> of_device;
+};
+
+Pools& pools() {
+  static Pools all;
+  return all;
+}
+
+cudaMemPool_t make_pool(int device) {
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  properties.location.id = device;
+  cudaMemPool_t pool = nullptr;
+  check(cudaMemPoolCreate(&pool, &properties), "making a pool of memory");
+  std::uint64_t kept = describe_device(device).memory_bytes / kKeptShare;
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "setting up a pool of memory");
+  return pool;
+}
+
+}  // namespace
+
+cudaMemPool_t pool_of(int device) {
+  Pools& all = pools();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.of_device.find(device);
+  return found != all.of_device.end() ? found->second : all.of_device[device] = make_pool(device);
+}
+
+void trim_pools() {
+  Pools& all = pools();
+  const std::lock_guard lock(all.mutex);
+  for (const auto& [device, pool] : all.of_device) check(cudaMemPoolTrimTo(pool, 0), "giving memory back");
+}
+
+}  // namespace fathom::cuda
