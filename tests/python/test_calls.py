@@ -123,4 +123,5 @@ def test_info():
     assert 1 <= info.threads <= os.cpu_count()
     assert "cpu" in info.backends
     fathom.release_threads()
+    fathom.release_device_memory()
     assert fathom.distance_transform(LONG)[600, 600] == 0

@@ -67,6 +67,10 @@ class Cupy:
         self.library.cuda.Device().synchronize()
 
 
+def free_memory():
+    return Torch().library.cuda.mem_get_info()[0]
+
+
 class Jax:
     def __init__(self):
         jax = pytest.importorskip("jax")
@@ -229,6 +233,29 @@ def test_calls_do_not_wait(with_streams):
         done = stream.query() if hasattr(stream, "query") else stream.done
     assert not done
     with_streams.synchronize()
+
+
+def test_graphs_replay_the_call():
+    torch = Torch().library
+    x = torch.from_numpy(MASK).cuda()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = fathom.distance_transform(x)
+    for mask in (MASK, MASK[::-1].copy()):
+        x.copy_(torch.from_numpy(mask))
+        graph.replay()
+        np.testing.assert_array_equal(result.cpu().numpy(), fathom.distance_transform(mask))
+
+
+def test_device_memory_can_be_released(with_streams):
+    x = with_streams.put(np.ones((64, 512, 512), np.uint8))
+    fathom.nearest_site(x, ndim=2)
+    with_streams.synchronize()
+    before = free_memory()
+    fathom.release_device_memory()
+    assert free_memory() > before
+    np.testing.assert_array_equal(with_streams.get(fathom.distance_transform(with_streams.put(MASK))),
+                                  fathom.distance_transform(MASK))
 
 
 def test_streams_of_any_kind(with_streams):

@@ -6,8 +6,8 @@
 namespace fathom::cuda {
 
 /// The stream-ordered pool of a device. The default one gives its memory back at every synchronisation, and mapping it
-/// anew takes longer than many a transform; to change that would be to change it for the whole process. This one keeps up
-/// to a share of the device's memory, until release_device_memory().
+/// anew takes longer than many a transform; to change that would be to change it for the whole process. This one keeps
+/// up to a share of the device's memory, until trim_pools().
 cudaMemPool_t pool_of(int device);
 
 /// What Fathom's pools hold and do not use goes back to the devices.

@@ -26,11 +26,15 @@ def test_operators(dtype):
         assert got.is_cuda and torch.equal(got.cpu(), expected)
 
 
-def test_compile_and_streams():
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_compile_and_streams(backend):
+    if backend == "inductor":
+        pytest.importorskip("triton")
+
     def model(x):
         return fathom.torch.distance_transform(x * 2) + 1
 
-    compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
+    compiled = torch.compile(model, backend=backend, fullgraph=True)
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
         got = compiled(masks().cuda())
