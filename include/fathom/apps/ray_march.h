@@ -1,0 +1,106 @@
+// Pictures of a volume's solid voxels by ray marching, with steps as long as the distance to them allows.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <numbers>
+#include <optional>
+#include <vector>
+
+#include "fathom/core/execution.h"
+#include "fathom/core/view.h"
+
+namespace fathom::apps {
+
+/// How a ray finds out how far it may go without meeting a solid voxel.
+enum class Stepping {
+  unit,       ///< it does not: one unit after the other
+  field,      ///< from a distance field of the whole volume, 4 bytes per voxel
+  pointwise,  ///< from the distance to the nearest solid voxel, computed where the ray is; no field
+  cone,       ///< from the distance to the nearest one ahead: in a cone, or so near the ray that it may be met
+};
+
+struct RayMarcherOptions {
+  Stepping stepping = Stepping::field;
+  /// Solid are the elements that are not less; absent: the elements that are not 0.
+  std::optional<double> threshold;
+  /// Physical size of a voxel along each axis, finite, > 0; empty: 1 everywhere; one value: for all axes.
+  std::vector<double> spacing;
+  /// Most bytes that the marcher may keep, and take while it is built.
+  std::optional<std::size_t> memory_limit;
+  /// Of the building: backend, threads, scratch limit, progress and stop.
+  Execution execution;
+};
+
+enum class Projection { perspective, orthographic };
+
+/// Looks at the middle of the solid voxels, and has all of them in the picture at zoom 1. Vectors have the order of the
+/// shape and any length but 0.
+struct Camera {
+  std::array<double, 3> toward_eye = {0.35, -0.8, 0.5};  ///< from the middle
+  std::array<double, 3> up = {1, 0, 0};                  ///< not parallel to it
+  Projection projection = Projection::perspective;
+  double field_of_view = std::numbers::pi / 6;  ///< of the picture's shorter side, radians, in (0, π)
+  double zoom = 1;                              ///< finite, > 0
+};
+
+struct RayMarchOptions {
+  Camera camera;
+  /// Half-angle of `cone` in radians, 0 … π. Every angle gives the same picture.
+  double half_angle = 0;
+  Execution execution;
+};
+
+/// Any number of views, all of the picture's shape [height, width]; a default view is not computed.
+struct RayMarchOutputs {
+  AnyView shade;    ///< uint8: brightness of the surface, from 30 to 235; 255 where there is none
+  AnyView voxel;    ///< int64: linear index of the first solid voxel that the ray meets; −1: none
+  AnyView depth;    ///< float32: from the eye (orthographic: its plane) to that voxel's surface; +inf: none
+  AnyView samples;  ///< int32: how often the ray was stopped to see how far it may go; 0 outside of the volume
+};
+
+/// What a call did.
+struct RayMarchReport {
+  Backend backend = Backend::cpu;
+  InstructionSet instruction_set = InstructionSet::baseline;
+  int threads = 1;
+  std::size_t scratch_bytes = 0;
+  std::int64_t rays = 0;     ///< that meet the volume
+  std::int64_t hits = 0;     ///< of them, those that meet a solid voxel
+  std::int64_t samples = 0;  ///< of all rays
+};
+
+/// A volume prepared for pictures. Movable; after construction render() may be called by many threads at once.
+///
+/// A ray takes samples: each asks how far nothing is solid, goes there, and looks at every voxel on the next unit of
+/// its way, the unit being a voxel's edge. Which voxels a ray passes does not depend on where it stopped, and no step
+/// passes a solid one, so that shade, voxel and depth are the same bytes for every stepping, angle and thread count.
+///
+/// Source: Khan & Zahran, pointwise evaluation of distance transforms (steps by pointwise and cone-restricted
+/// distance); faces in the order of Amanatides & Woo 1987. Departs in that voxels have extent: a step ends half a
+/// voxel's diagonal early, and the cone is joined by a cylinder of that radius: a narrow cone alone skips voxels.
+class RayMarcher {
+ public:
+  /// @param volume  3 axes of up to 2³¹ − 1, any element type; not referred to afterwards
+  /// @throws InvalidArgument what was wrong and what would work
+  /// @throws DeviceError CUDA was asked for, and is not to be had
+  explicit RayMarcher(const AnyConstView& volume, const RayMarcherOptions& options = {});
+  ~RayMarcher();
+  RayMarcher(RayMarcher&&) noexcept;
+  RayMarcher& operator=(RayMarcher&&) noexcept;
+
+  std::int64_t solid() const;  ///< solid voxels
+  std::size_t bytes() const;   ///< that the marcher keeps
+
+  /// @param outputs  at least one view
+  /// @throws InvalidArgument as above, before any output is touched
+  /// @throws Cancelled the stop token asked for it; outputs are unspecified
+  RayMarchReport render(const RayMarchOptions& options, const RayMarchOutputs& outputs) const;
+
+ private:
+  struct Prepared;
+  std::unique_ptr<const Prepared> prepared_;
+};
+
+}  // namespace fathom::apps

@@ -1,0 +1,136 @@
+// Why the steps pass no solid voxel. With ρ for half a voxel's diagonal, a voxel that the ray meets at parameter t has
+// its centre c within ρ of the ray's point p(t). Let q be where the ray is now.
+//
+//   pointwise  |q − c| ≤ t + ρ, so t ≥ d − ρ for the distance d from q to the nearest centre.
+//   field      The field is known at the centre v of the voxel that q lies in, |q − v| ≤ ρ: t ≥ d(v) − 2ρ.
+//   cone       c lies no farther than ρ from the ray: in the cylinder with round ends about it. So t ≥ d − ρ for the
+//              distance d to the nearest centre in that cylinder, or in any set around it, as with a cone.
+//
+// A margin covers rounding: 1e-6 of a voxel for places, 1e-6 of d for distances held as float.
+#include "apps/cpu/steps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "fathom/core/error.h"
+#include "fathom/grid/distance.h"
+#include "fathom/points/site_set.h"
+
+namespace fathom::apps::cpu {
+
+namespace {
+
+const double kRadius = 0.5 * std::sqrt(3.0);  ///< ρ
+constexpr double kMargin = 1e-6;
+
+double safe_step(double distance, double reach) { return std::max(0.0, distance * (1 - kMargin) - reach - kMargin); }
+
+class UnitSteps : public Steps {
+ public:
+  void ahead(std::span<const Traveller> travellers, const RayMarchOptions&, double* lengths) const override {
+    std::fill_n(lengths, travellers.size(), 0.0);
+  }
+  std::size_t bytes() const override { return 0; }
+  std::size_t scratch_bytes() const override { return 0; }
+};
+
+class FieldSteps : public Steps {
+ public:
+  explicit FieldSteps(Array field) : field_(std::move(field)) {}
+
+  void ahead(std::span<const Traveller> travellers, const RayMarchOptions&, double* lengths) const override {
+    const float* field = field_.as<float>().data();
+    const Shape& shape = field_.shape();
+    for (const Traveller& one : travellers)
+      *lengths++ =
+          safe_step(static_cast<double>(field[(one.at[0] * shape[1] + one.at[1]) * shape[2] + one.at[2]]), 2 * kRadius);
+  }
+  std::size_t bytes() const override { return field_.bytes(); }
+  std::size_t scratch_bytes() const override { return 0; }
+
+ private:
+  Array field_;
+};
+
+/// Distances to the surface's voxels: those behind it are no nearer, and no ray meets them first.
+class PointSteps : public Steps {
+ public:
+  PointSteps(points::SiteSet sites, bool in_cone) : sites_(std::move(sites)), in_cone_(in_cone) {}
+
+  void ahead(std::span<const Traveller> travellers, const RayMarchOptions& options, double* lengths) const override {
+    const auto count = static_cast<std::int64_t>(travellers.size());
+    Array queries(DType::float64, {count, 3}), directions(DType::float64, {in_cone_ ? count : 0, 3});
+    double *query = queries.as<double>().data(), *direction = directions.as<double>().data();
+    for (const Traveller& one : travellers)
+      for (int k = 0; k < 3; ++k) {
+        *query++ = one.ray.origin[k] + one.t * one.ray.direction[k];
+        if (in_cone_) *direction++ = one.ray.direction[k];
+      }
+    points::QueryOptions query_options;
+    query_options.execution.threads = 1;
+    query_options.execution.instruction_set = options.execution.instruction_set;
+    if (in_cone_) {
+      query_options.cone.directions = directions.view();
+      query_options.cone.half_angle = options.half_angle;
+      query_options.cone.cylinder_radius = kRadius + kMargin;
+    }
+    points::QueryOutputs outputs;
+    outputs.distance = HostView<double>(lengths, {count});
+    sites_.nearest(queries.view(), query_options, outputs);
+    for (double& length : std::span(lengths, travellers.size())) length = safe_step(length, kRadius);
+  }
+  std::size_t bytes() const override { return sites_.bytes(); }
+  std::size_t scratch_bytes() const override { return 6 * sizeof(double) + 16; }  // 16: queries are put in order
+
+ private:
+  points::SiteSet sites_;
+  bool in_cone_;
+};
+
+void check_memory(const RayMarcherOptions& options, std::size_t needed) {
+  if (options.memory_limit && needed > *options.memory_limit)
+    throw InvalidArgument("the marcher's memory limit of " + std::to_string(*options.memory_limit) +
+                          " bytes is too small; what works here is " + std::to_string(needed) + " bytes");
+}
+
+std::unique_ptr<const Steps> make_field_steps(const AnyConstView& volume, const Solid& solid,
+                                              const RayMarcherOptions& options) {
+  using Rule = grid::Sites::Rule;
+  grid::DistanceOptions distance;
+  distance.sites =
+      options.threshold ? grid::Sites{Rule::greater_equal, *options.threshold} : grid::Sites{Rule::nonzero, 0};
+  distance.execution = options.execution;
+  grid::DistanceOutputs outputs;
+  outputs.distance = AnyView(nullptr, DType::float32, volume.shape());
+  const std::size_t field = static_cast<std::size_t>(element_count(volume.shape())) * sizeof(float);
+  check_memory(options, solid.bytes() + field + grid::scratch_bytes(volume, distance, outputs));
+  return std::make_unique<FieldSteps>(grid::distance_transform(volume, distance));
+}
+
+std::unique_ptr<const Steps> make_point_steps(const Solid& solid, const RayMarcherOptions& options) {
+  constexpr std::size_t kOfASite = 12 + 18 + 16;  // its indices, its place in the set, its turn while they are sorted
+  constexpr std::size_t kOfASet = 4096;
+  const std::int64_t count = count_surface(solid);
+  check_memory(options, solid.bytes() + static_cast<std::size_t>(count) * kOfASite + kOfASet);
+  const Array surface = surface_of(solid, count);
+  points::SiteSetOptions set;
+  set.execution = options.execution;
+  return std::make_unique<PointSteps>(points::SiteSet(surface.view(), set), options.stepping == Stepping::cone);
+}
+
+}  // namespace
+
+std::unique_ptr<const Steps> make_steps(const AnyConstView& volume, const Solid& solid,
+                                        const RayMarcherOptions& options) {
+  switch (options.stepping) {
+    case Stepping::unit: return std::make_unique<UnitSteps>();
+    case Stepping::field: return make_field_steps(volume, solid, options);
+    case Stepping::pointwise:
+    case Stepping::cone: return make_point_steps(solid, options);
+  }
+  throw InternalError("unknown stepping");
+}
+
+}  // namespace fathom::apps::cpu

@@ -1,0 +1,37 @@
+// How far rays may go from where they are: the ways of stepping.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "apps/solid.h"
+#include "fathom/apps/ray_march.h"
+
+namespace fathom::apps::cpu {
+
+/// A ray on its way.
+struct Traveller {
+  Ray ray;
+  double t;
+  std::int32_t at[3];  ///< the voxel it is in
+  std::int32_t samples;
+  std::int64_t pixel;
+};
+
+/// Prepared once, asked by many threads at once.
+class Steps {
+ public:
+  virtual ~Steps() = default;
+
+  /// Lengths of way on which no ray meets a solid voxel; +inf: none is ahead.
+  virtual void ahead(std::span<const Traveller> travellers, const RayMarchOptions& options, double* lengths) const = 0;
+  virtual std::size_t bytes() const = 0;
+  /// Of scratch for a call, for each ray.
+  virtual std::size_t scratch_bytes() const = 0;
+};
+
+/// @param volume  that `solid` was made of
+std::unique_ptr<const Steps> make_steps(const AnyConstView& volume, const Solid& solid,
+                                        const RayMarcherOptions& options);
+
+}  // namespace fathom::apps::cpu

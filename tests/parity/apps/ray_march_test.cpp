@@ -1,0 +1,346 @@
+// Pictures: the same bytes for every way of stepping, and the voxels that brute force finds.
+#include "fathom/apps/ray_march.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numbers>
+
+#include "apps/camera.h"
+#include "cases.h"
+#include "fathom/core/error.h"
+#include "run.h"
+
+namespace fathom::test {
+namespace {
+
+using namespace apps;
+constexpr double kPi = std::numbers::pi;
+constexpr float kNone = std::numeric_limits<float>::infinity();
+
+struct Picture {
+  Array shade, voxel, depth, samples;
+  RayMarchReport report;
+
+  explicit Picture(const Shape& shape)
+      : shade(DType::uint8, shape),
+        voxel(DType::int64, shape),
+        depth(DType::float32, shape),
+        samples(DType::int32, shape) {
+    for (Array* array : {&shade, &voxel, &depth, &samples}) poison(*array);
+  }
+  RayMarchOutputs views() { return {shade.view(), voxel.view(), depth.view(), samples.view()}; }
+};
+
+Picture render(const RayMarcher& marcher, const RayMarchOptions& options, const Shape& shape) {
+  Picture picture(shape);
+  picture.report = marcher.render(options, picture.views());
+  return picture;
+}
+
+struct Scene {
+  Array volume;
+  RayMarcherOptions marcher;
+  RayMarchOptions march;
+  Shape picture;
+};
+
+std::array<double, 3> random_vector(Random& random) {
+  std::array<double, 3> vector;
+  for (double& x : vector) x = static_cast<double>(below(random, 2001) - 1000);
+  if (chance(random, 0.2)) vector = {0, 0, 1};
+  return vector;
+}
+
+/// Few voxels, many, blobs, sheets one voxel thick, diagonals: whatever there is to slip through.
+Scene random_scene(std::uint64_t seed) {
+  Random random(seed);
+  Scene scene;
+  const auto extent = [&] { return 1 + below(random, chance(random, 0.2) ? 3 : 40); };
+  const Shape shape{extent(), extent(), extent() + (chance(random, 0.2) ? 60 : 0)};
+  const auto structure = static_cast<Structure>(below(random, kStructures));
+  scene.volume = mask_array(make_sites(structure, shape, random), shape, DType::uint8, false);
+  if (chance(random, 0.5)) scene.marcher.spacing = {0.5 + 0.1 * static_cast<double>(below(random, 30)), 1, 0.7};
+  Camera& camera = scene.march.camera;
+  do {
+    camera.toward_eye = random_vector(random);
+    camera.up = random_vector(random);
+  } while (camera.toward_eye == camera.up || camera.toward_eye == std::array<double, 3>{} ||
+           camera.up == std::array<double, 3>{});
+  if (chance(random, 0.5)) camera.projection = Projection::orthographic;
+  camera.field_of_view = 0.1 + 0.1 * static_cast<double>(below(random, 20));
+  camera.zoom = chance(random, 0.5) ? 1 : 3.5;
+  scene.picture = {1 + below(random, 60), 1 + below(random, 60)};
+  return scene;
+}
+
+/// Where the ray enters the voxel's cube, +inf if it misses it.
+double entry_by_planes(const Ray& ray, const std::array<std::int64_t, 3>& voxel) {
+  double in = 0, out = HUGE_VAL;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double low = static_cast<double>(voxel[k]) - 0.5 - ray.origin[k];
+    const double high = static_cast<double>(voxel[k]) + 0.5 - ray.origin[k];
+    if (ray.direction[k] == 0) {
+      if (low > 0 || high < 0) return HUGE_VAL;
+      continue;
+    }
+    in = std::max(in, std::min(low / ray.direction[k], high / ray.direction[k]));
+    out = std::min(out, std::max(low / ray.direction[k], high / ray.direction[k]));
+  }
+  return in <= out ? in : HUGE_VAL;
+}
+
+/// The found cube is the first of all that the ray enters: of every eleventh ray.
+void check_by_brute_force(const Scene& scene, const Picture& picture) {
+  const Shape& shape = scene.volume.shape();
+  std::vector<std::int64_t> solid_voxels;
+  for (std::int64_t i = 0; i < element_count(shape); ++i)
+    if (value_at(scene.volume, i) != 0) solid_voxels.push_back(i);
+  const Solid solid = solid_of(scene.volume.view(), std::nullopt, 1);
+  std::array<double, 3> spacing{1, 1, 1};
+  if (!scene.marcher.spacing.empty()) std::copy_n(scene.marcher.spacing.begin(), 3, spacing.begin());
+  const Frame frame = frame_of(scene.march.camera, solid, spacing, scene.picture);
+  for (std::int64_t pixel = 0; pixel < element_count(scene.picture); pixel += 11) {
+    const Ray ray = ray_of(frame, pixel / scene.picture[1], pixel % scene.picture[1]);
+    const std::int64_t found = picture.voxel.as<std::int64_t>().data()[pixel];
+    double first = HUGE_VAL, entry_of_found = HUGE_VAL;
+    for (std::int64_t i : solid_voxels) {
+      const double entry = entry_by_planes(ray, {i / (shape[1] * shape[2]), i / shape[2] % shape[1], i % shape[2]});
+      first = std::min(first, entry);
+      if (i == found) entry_of_found = entry;
+    }
+    const float depth = picture.depth.as<float>().data()[pixel];
+    if (found < 0) {
+      ASSERT_EQ(depth, kNone);
+      ASSERT_EQ(picture.shade.as<std::uint8_t>().data()[pixel], 255);
+      ASSERT_EQ(first, HUGE_VAL) << "pixel " << pixel;
+      continue;
+    }
+    ASSERT_NEAR(depth, first * ray.unit, 1e-5 * first * ray.unit + 1e-6) << "pixel " << pixel;
+    ASSERT_NEAR(entry_of_found, first, 1e-9 * first) << "pixel " << pixel;
+  }
+}
+
+TEST(RayMarching, FindsTheVoxelThatBruteForceFinds) {
+  for (int i = 0; i < scaled(40); ++i) {
+    Scene scene = random_scene(static_cast<std::uint64_t>(i) + 1);
+    // Off the lattice, no ray runs along a face.
+    scene.march.camera.toward_eye[0] += 0.37;
+    scene.march.camera.toward_eye[1] += 0.41;
+    SCOPED_TRACE("seed " + std::to_string(i + 1));
+    check_by_brute_force(scene, render(RayMarcher(scene.volume.view(), scene.marcher), scene.march, scene.picture));
+    if (HasFatalFailure()) return;
+  }
+}
+
+testing::AssertionResult same(const Picture& a, const Picture& b) {
+  for (auto member : {&Picture::shade, &Picture::voxel, &Picture::depth})
+    if (const auto result = equal(a.*member, b.*member); !result) return result;
+  return testing::AssertionSuccess();
+}
+
+TEST(RayMarching, DrawsTheSamePictureHoweverItSteps) {
+  std::int64_t unit_samples = 0, cone_samples = 0;
+  for (int i = 0; i < scaled(150); ++i) {
+    Scene scene = random_scene(1000 + static_cast<std::uint64_t>(i));
+    SCOPED_TRACE("seed " + std::to_string(1000 + i));
+    scene.marcher.stepping = Stepping::unit;
+    scene.march.execution.threads = 1;
+    const Picture expected = render(RayMarcher(scene.volume.view(), scene.marcher), scene.march, scene.picture);
+    ASSERT_FALSE(is_poisoned(expected.depth));
+    for (Stepping stepping : {Stepping::field, Stepping::pointwise, Stepping::cone}) {
+      scene.marcher.stepping = stepping;
+      const RayMarcher marcher(scene.volume.view(), scene.marcher);
+      for (double angle : {0.0, 1e-3, kPi / 5, kPi / 2, kPi}) {
+        if (stepping != Stepping::cone && angle > 0) continue;
+        scene.march.half_angle = angle;
+        scene.march.execution.threads = 1 + i % 3;
+        const Picture picture = render(marcher, scene.march, scene.picture);
+        ASSERT_TRUE(same(expected, picture)) << static_cast<int>(stepping) << " " << angle;
+        EXPECT_EQ(picture.report.hits, expected.report.hits);
+        for (std::int64_t p = 0; p < element_count(scene.picture); ++p)
+          ASSERT_LE(value_at(picture.samples, p), value_at(expected.samples, p));
+        if (angle == 0 && stepping == Stepping::cone) cone_samples += picture.report.samples;
+      }
+    }
+    unit_samples += expected.report.samples;
+  }
+  EXPECT_LT(2 * cone_samples, unit_samples);  // and it is worth it
+}
+
+/// A ball's normals are known: from this far they decide the shade alone.
+TEST(RayMarching, ShadesABallByItsNormals) {
+  constexpr std::int64_t kExtent = 81;
+  Array volume(DType::int16, {kExtent, kExtent, kExtent});
+  for (std::int64_t i = 0; i < volume.size(); ++i) {
+    const std::int64_t z = i / (kExtent * kExtent) - 40, y = i / kExtent % kExtent - 40, x = i % kExtent - 40;
+    volume.as<std::int16_t>().data()[i] = static_cast<std::int16_t>(2000 - (z * z + y * y + x * x));
+  }
+  RayMarcherOptions options;
+  options.threshold = 2000 - 36 * 36;
+  options.spacing = {2};
+  RayMarchOptions march;
+  march.camera.projection = Projection::orthographic;
+  march.camera.toward_eye = {0, -1, 0};  // right is along the last axis, down against the first
+  const Picture picture = render(RayMarcher(volume.view(), options), march, {201, 201});
+  const double pixel = 2 * std::sqrt(3.0) * 36.5 / 201, light_length = std::sqrt(1 + 0.16 + 0.25);
+  double error = 0;
+  std::int64_t count = 0;
+  for (std::int64_t p = 0; p < 201 * 201; ++p) {
+    const double x = static_cast<double>(p % 201 - 100) * pixel, z = -static_cast<double>(p / 201 - 100) * pixel;
+    if (x * x + z * z > 30 * 30) continue;
+    const double y = -std::sqrt(36.3 * 36.3 - x * x - z * z);
+    const double cosine = (-y - 0.4 * x + 0.5 * z) / (36.3 * light_length);
+    error += std::abs(value_at(picture.shade, p) - (30 + 205 * std::max(0.0, cosine)));
+    // The eye's plane stands twice the ball's radius, 2 · 36.5 · √3 · 2, from the middle.
+    EXPECT_NEAR(value_at(picture.depth, p), 4 * std::sqrt(3.0) * 36.5 + 2 * y, 4) << p;
+    ++count;
+  }
+  EXPECT_LT(error / static_cast<double>(count), 6);
+  EXPECT_EQ(picture.report.hits, [&] {
+    std::int64_t hits = 0;
+    for (std::int64_t p = 0; p < 201 * 201; ++p) hits += value_at(picture.voxel, p) >= 0;
+    return hits;
+  }());
+}
+
+TEST(RayMarching, OfNothingIsBackground) {
+  for (const Shape& shape : {Shape{5, 6, 7}, Shape{0, 4, 4}, Shape{4, 4, 0}}) {
+    Array volume(DType::float32, shape);
+    for (std::int64_t i = 0; i < volume.size(); ++i) volume.as<float>().data()[i] = 0;
+    for (Stepping stepping : {Stepping::unit, Stepping::field, Stepping::pointwise, Stepping::cone}) {
+      RayMarcherOptions options;
+      options.stepping = stepping;
+      const RayMarcher marcher(volume.view(), options);
+      const Picture picture = render(marcher, {}, {20, 30});
+      EXPECT_EQ(marcher.solid(), 0);
+      EXPECT_EQ(picture.report.hits, 0);
+      EXPECT_EQ(picture.report.rays > 0, volume.size() > 0);
+      EXPECT_EQ(picture.report.samples == picture.report.rays, stepping != Stepping::unit || volume.size() == 0);
+      for (std::int64_t p = 0; p < 600; ++p) ASSERT_EQ(value_at(picture.shade, p), 255);
+    }
+  }
+}
+
+/// Elements count by the threshold, of every type and layout.
+TEST(RayMarching, TakesEveryTypeAndLayout) {
+  Random random(5);
+  const Shape shape{9, 10, 70};
+  const std::vector<bool> marked = scatter(shape, 0.02, random);
+  const Array plain = mask_array(marked, shape, DType::uint8, false);
+  const Picture expected = render(RayMarcher(plain.view()), {}, {50, 70});
+  EXPECT_GT(expected.report.hits, 50);
+  for (DType dtype : {DType::boolean, DType::int8, DType::uint16, DType::int64, DType::float32, DType::float64}) {
+    const Array other = mask_array(marked, shape, dtype, false);
+    RayMarcherOptions options;
+    options.stepping = dtype == DType::int64 ? Stepping::cone : Stepping::field;
+    EXPECT_TRUE(same(expected, render(RayMarcher(other.view(), options), {}, {50, 70}))) << name_of(dtype);
+  }
+  Array levels(DType::float32, {9, 10, 75});
+  for (std::int64_t i = 0; i < levels.size(); ++i)
+    levels.as<float>().data()[i] = i % 75 < 70 && marked[static_cast<std::size_t>(i / 75 * 70 + i % 75)] ? 1.5f : 1.4f;
+  RayMarcherOptions options;
+  options.threshold = 1.5;
+  const AnyConstView padded(levels.data(), DType::float32, shape, {750, 75, 1});
+  EXPECT_TRUE(same(expected, render(RayMarcher(padded, options), {}, {50, 70})));
+}
+
+TEST(RayMarching, StaysInsideTheScratchLimitAndReports) {
+  const Scene scene = random_scene(7);
+  for (Stepping stepping : {Stepping::field, Stepping::cone}) {
+    RayMarcherOptions options = scene.marcher;
+    options.stepping = stepping;
+    const RayMarcher marcher(scene.volume.view(), options);
+    EXPECT_GT(marcher.bytes(), 0u);
+    RayMarchOptions march = scene.march;
+    double reported = 0;
+    march.execution.progress = [&](double share) {
+      EXPECT_GE(share, reported);
+      reported = share;
+    };
+    march.execution.threads = 1;
+    const Picture whole = render(marcher, march, scene.picture);
+    EXPECT_EQ(reported, 1);
+    reported = 0;
+    march.execution.threads = 4;
+    march.execution.scratch_limit = 2 * whole.report.scratch_bytes;
+    const Picture limited = render(marcher, march, scene.picture);
+    EXPECT_EQ(limited.report.threads, 2);
+    EXPECT_TRUE(same(whole, limited));
+    march.execution.scratch_limit = whole.report.scratch_bytes - 1;
+    EXPECT_THROW(render(marcher, march, scene.picture), InvalidArgument);
+  }
+}
+
+TEST(RayMarching, CanBeCancelled) {
+  const Array volume = mask_array(std::vector<bool>(1000, true), {10, 10, 10}, DType::uint8, false);
+  const RayMarcher marcher(volume.view());
+  std::stop_source stop;
+  RayMarchOptions options;
+  options.execution.progress = [&](double) { stop.request_stop(); };
+  options.execution.stop = stop.get_token();
+  EXPECT_THROW(render(marcher, options, {100, 100}), Cancelled);
+}
+
+template <class Call>
+std::string refusal(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "not refused";
+}
+
+TEST(RayMarching, RefusesWhatHasNoMeaning) {
+  const Array volume = mask_array({true, false}, {1, 1, 2}, DType::uint8, false);
+  const Array flat = mask_array({true, false}, {1, 2}, DType::uint8, false);
+  EXPECT_EQ(refusal([&] { RayMarcher(flat.view()); }), "rays march through volumes with 3 axes, not 2");
+  const auto building = [&](const auto& change) {
+    RayMarcherOptions options;
+    change(options);
+    return refusal([&] { RayMarcher(volume.view(), options); });
+  };
+  EXPECT_EQ(building([](auto& o) {
+              o.spacing = {1, 2};
+            }),
+            "2 spacings given for 3 axes; give one for all axes or one per axis");
+  EXPECT_EQ(building([](auto& o) { o.spacing = {1, 0, 1}; }), "a spacing is not finite or not above 0");
+  EXPECT_EQ(building([](auto& o) { o.threshold = NAN; }),
+            "the threshold is not a number; give one, or none for the elements that are not 0");
+  EXPECT_EQ(building([](auto& o) { o.execution.backend = Backend::cuda; }),
+            "ray marching has no CUDA backend in this version; use backend auto or cpu");
+  const RayMarcher marcher(volume.view());
+  const auto rendering = [&](const auto& change) {
+    RayMarchOptions options;
+    change(options);
+    return refusal([&] { render(marcher, options, {4, 4}); });
+  };
+  EXPECT_EQ(rendering([](auto& o) { o.half_angle = 4; }),
+            "the cone's half-angle is 4.000000; give radians from 0 to pi");
+  EXPECT_EQ(rendering([](auto& o) { o.camera.up = o.camera.toward_eye; }),
+            "the camera's up is parallel to its view; turn one of them");
+  EXPECT_EQ(rendering([](auto& o) {
+              o.camera.up = {0, NAN, 1};
+            }),
+            "the camera's vector up is not finite or has no length");
+  EXPECT_EQ(rendering([](auto& o) { o.camera.zoom = 0; }),
+            "the camera's zoom is 0.000000; give a finite number above 0");
+  EXPECT_EQ(rendering([](auto& o) { o.camera.field_of_view = 3.2; }),
+            "the camera's field of view is 3.200000; give radians between 0 and pi");
+  EXPECT_EQ(refusal([&] { marcher.render({}, {}); }), "no output was given; give shade, voxel, depth or samples");
+  Array shade(DType::uint8, {4, 4}), other(DType::int32, {4, 5});
+  EXPECT_EQ(refusal([&] {
+              marcher.render({}, {shade.view(), {}, {}, other.view()});
+            }),
+            "the output 'samples' has the shape 4 × 5; it must have 4 × 4");
+  EXPECT_EQ(refusal([&] {
+              marcher.render({}, {other.view(), {}, {}, {}});
+            }),
+            "the output 'shade' is int32; it must be uint8");
+}
+
+}  // namespace
+}  // namespace fathom::test
