@@ -15,6 +15,7 @@
 #include "info.h"
 #include "interrupt.h"
 #include "query.h"
+#include "render.h"
 
 namespace fathom::cli {
 
@@ -53,7 +54,7 @@ int guarded(const Verb& verb) {
 
 std::string no_verb(const std::vector<std::string>& given) {
   const std::string what = given.empty() ? "no verb was given" : fmt::format("'{}' is no verb", given.front());
-  return what + "; use distance, query, info or compare, see fathom --help";
+  return what + "; use distance, query, render, info or compare, see fathom --help";
 }
 
 /// What to do about a command line that cannot be read: help where it was asked for, else the way to it.
@@ -73,10 +74,12 @@ int run(int argc, char** argv) {
   app.footer("Every verb has its own --help, with examples.");
   DistanceArguments distance;
   QueryArguments query;
+  RenderArguments render;
   InfoArguments info;
   CompareArguments compare;
   const CLI::App* const distance_verb = declare_distance(app, distance);
   const CLI::App* const query_verb = declare_query(app, query);
+  const CLI::App* const render_verb = declare_render(app, render);
   const CLI::App* const info_verb = declare_info(app, info);
   declare_compare(app, compare);
 
@@ -89,6 +92,7 @@ int run(int argc, char** argv) {
   return guarded([&] {
     if (distance_verb->parsed()) return run_distance(distance);
     if (query_verb->parsed()) return run_query(query);
+    if (render_verb->parsed()) return run_render(render);
     if (info_verb->parsed()) return run_info(info);
     return run_compare(compare);
   });

@@ -63,6 +63,17 @@ ImageInfo probe(const std::filesystem::path& path, const ReadOptions& options = 
 /// @throws IoError missing, truncated, absurd, not an image, or larger than the memory limit
 Image read(const std::filesystem::path& path, const ReadOptions& options = {});
 
+/// What a file without a header holds: all elements, row-major.
+struct RawLayout {
+  DType dtype = DType::uint8;
+  Shape shape;
+  bool big_endian = false;
+};
+
+/// Reads such a file; `path` "-" is standard input.
+/// @throws IoError missing, of another size than the layout says, or larger than the memory limit
+Array read_raw(const std::filesystem::path& path, const RawLayout& layout, const ReadOptions& options = {});
+
 /// Writes beside `path`, then renames, so that the path holds the old file or the new one at any moment. "-" is
 /// standard output. A name without a known ending is an error, but "-", devices and FIFOs get NPY. PNG takes 2D
 /// arrays: bool (1 bit), uint8 and uint16 as they are, others scaled to 16 bits between the smallest and the largest

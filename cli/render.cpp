@@ -1,0 +1,242 @@
+#include "render.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "exit_code.h"
+#include "interrupt.h"
+#include "memory.h"
+#include "progress.h"
+#include "render_plan.h"
+#include "report.h"
+
+namespace fathom::cli {
+
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  fathom render scan.nii.gz -o scan.png --threshold 1843
+      what is at least so dense, as a shaded picture
+  fathom render mask.npy -o mask.png --azimuth 120 --elevation 10 --size 800x600
+      from another side; mask.npy has 3 axes, and all but 0 is solid
+  fathom render mask.npy -o mask.png --step cone --cone 36 --samples samples.png
+      without a field in memory, and a picture of how many samples each ray took
+  fathom render head.raw -o head.png --shape 256,256,256 --dtype uint8 --threshold 90
+
+Every --step draws the same picture. Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+struct RenderOutcome {
+  Shape volume;
+  DType dtype = DType::uint8;
+  Array shade;
+  Array samples;
+  apps::RayMarchReport report;
+  std::int32_t most_samples = 0;
+  std::int64_t solid = 0;
+  std::size_t marcher_bytes = 0;
+  double read = 0, build = 0, draw = 0, write = 0, total = 0;
+
+  double mean_samples() const {
+    return report.rays == 0 ? 0 : static_cast<double>(report.samples) / static_cast<double>(report.rays);
+  }
+};
+
+io::Image read_volume(const RenderArguments& arguments, const RenderPlan& plan) {
+  const LeaveAtOnce leave_at_once;
+  io::Image image;
+  if (plan.raw) image.data = io::read_raw(arguments.input, *plan.raw);
+  else image = io::read(arguments.input);
+  if (image.data.shape().rank() != 3)
+    throw IoError(fmt::format("{} has {} axes, {}; a volume has 3", arguments.input, image.data.shape().rank(),
+                              to_string(image.data.shape())));
+  return image;
+}
+
+/// What --memory leaves for the marcher.
+std::optional<std::size_t> marcher_limit(const RenderPlan& plan, const io::Image& image) {
+  if (!plan.memory) return std::nullopt;
+  constexpr std::size_t kOfAPixel = sizeof(std::uint8_t) + sizeof(std::int32_t);
+  const std::size_t arrays = image.data.bytes() + static_cast<std::size_t>(element_count(plan.picture)) * kOfAPixel;
+  if (arrays >= *plan.memory)
+    throw InvalidArgument(fmt::format("--memory {} is too small: volume and picture need {}", memory_text(*plan.memory),
+                                      memory_text(arrays)));
+  return *plan.memory - arrays;
+}
+
+RenderOutcome draw(RenderPlan& plan, io::Image image, Progress& progress) {
+  RenderOutcome outcome;
+  outcome.volume = image.data.shape();
+  outcome.dtype = image.data.dtype();
+  if (plan.marcher.spacing.empty()) plan.marcher.spacing = image.spacing;
+  plan.marcher.memory_limit = marcher_limit(plan, image);
+  plan.marcher.execution.stop = plan.march.execution.stop = stop_token();
+  const auto build_start = Clock::now();
+  progress.begin("preparing");
+  plan.marcher.execution.progress = progress.callback();
+  const apps::RayMarcher marcher(image.data.view(), plan.marcher);
+  image.data = Array();
+  outcome.build = seconds_since(build_start);
+  outcome.solid = marcher.solid();
+  outcome.marcher_bytes = marcher.bytes();
+
+  progress.begin("drawing");
+  plan.march.execution.progress = progress.callback();
+  outcome.shade = Array(DType::uint8, plan.picture);
+  outcome.samples = Array(DType::int32, plan.picture);
+  apps::RayMarchOutputs outputs;
+  outputs.shade = outcome.shade.view();
+  outputs.samples = outcome.samples.view();
+  outcome.draw = std::numeric_limits<double>::infinity();
+  for (int k = 0; k < plan.repeat; ++k) {
+    const auto start = Clock::now();
+    outcome.report = marcher.render(plan.march, outputs);
+    outcome.draw = std::min(outcome.draw, seconds_since(start));
+  }
+  return outcome;
+}
+
+/// As the paper draws them: white for the fewest samples, black for the most.
+Array samples_picture(const Array& samples, std::int32_t most) {
+  Array picture(DType::uint8, samples.shape());
+  const auto* from = samples.as<std::int32_t>().data();
+  auto* to = picture.as<std::uint8_t>().data();
+  for (std::int64_t i = 0; i < samples.size(); ++i)
+    to[i] = static_cast<std::uint8_t>(255 - std::max(from[i] - 1, 0) * std::int64_t{255} / std::max(most - 1, 1));
+  return picture;
+}
+
+void write_pictures(const RenderArguments& arguments, const RenderOutcome& outcome) {
+  const Array samples = samples_picture(outcome.samples, outcome.most_samples);
+  std::unique_ptr<io::AtomicFile> files[2];
+  const auto write = [&](std::unique_ptr<io::AtomicFile>& file, const std::string& path, const Array& picture) {
+    if (stop_token().stop_requested()) throw Cancelled();
+    if (path.empty()) return;
+    file = std::make_unique<io::AtomicFile>(path);
+    io::write(*file, picture.view());
+  };
+  write(files[0], arguments.samples, samples);
+  write(files[1], arguments.output, outcome.shade);
+  if (stop_token().stop_requested()) throw Cancelled();
+  for (const auto& file : files)
+    if (file) file->commit();
+}
+
+std::string text_of(const RenderArguments& arguments, const RenderPlan& plan, const RenderOutcome& outcome) {
+  std::string text;
+  if (!arguments.output.empty())
+    text += fmt::format("{}: {} × {}, {} of {} voxels are solid\n",
+                        arguments.output == "-" ? "standard output" : arguments.output, plan.picture[1],
+                        plan.picture[0], outcome.solid, element_count(outcome.volume));
+  if (!arguments.samples.empty())
+    text += fmt::format("{}: samples per ray, white for 1, black for {}\n", arguments.samples, outcome.most_samples);
+  return text + fmt::format("{}: {:.4g} samples per ray, {:.3g} frames per second\n", name_of(plan.marcher.stepping),
+                            outcome.mean_samples(), 1 / outcome.draw);
+}
+
+Json json_of(const RenderArguments& arguments, const RenderPlan& plan, const RenderOutcome& outcome) {
+  return {{"operation", "render"},
+          {"input",
+           {{"path", arguments.input},
+            {"dtype", fathom::name_of(outcome.dtype)},
+            {"shape", std::vector<std::int64_t>(outcome.volume.begin(), outcome.volume.end())}}},
+          {"output", {{"path", arguments.output}, {"samples", arguments.samples}}},
+          {"size", {plan.picture[1], plan.picture[0]}},
+          {"solid", outcome.solid},
+          {"step", name_of(plan.marcher.stepping)},
+          {"half_angle", plan.march.half_angle},
+          {"rays", outcome.report.rays},
+          {"hits", outcome.report.hits},
+          {"samples", outcome.report.samples},
+          {"mean_samples", outcome.mean_samples()},
+          {"most_samples", outcome.most_samples},
+          {"frames_per_second", 1 / outcome.draw},
+          {"marcher_bytes", outcome.marcher_bytes},
+          {"seconds",
+           {{"read", outcome.read},
+            {"build", outcome.build},
+            {"draw", outcome.draw},
+            {"write", outcome.write},
+            {"total", outcome.total}}},
+          {"backend", fathom::name_of(outcome.report.backend)},
+          {"instruction_set", fathom::name_of(outcome.report.instruction_set)},
+          {"threads", outcome.report.threads},
+          {"scratch_bytes", outcome.report.scratch_bytes}};
+}
+
+void print_outcome(const RenderArguments& arguments, const RenderPlan& plan, const RenderOutcome& outcome) {
+  if (arguments.json) return print_line(json_of(arguments, plan, outcome));
+  if (arguments.quiet) return;
+  const std::string text = text_of(arguments, plan, outcome);
+  if (arguments.output == "-") fmt::print(stderr, "{}", text);
+  else print_text(text);
+}
+
+}  // namespace
+
+CLI::App* declare_render(CLI::App& app, RenderArguments& a) {
+  CLI::App* verb = app.add_subcommand("render", "Picture of what is solid in a volume, by ray marching");
+  verb->footer(kExamples);
+  verb->add_option("VOLUME", a.input, "NPY, NIfTI, TIFF, or raw with --shape and --dtype; - for standard input")
+      ->required();
+  verb->add_option("-o,--output", a.output, "Where the picture goes: .png .tif .npy; - for standard output (NPY)");
+  verb->add_option("--samples", a.samples, "File for a picture of how many samples each ray took");
+  verb->add_option("--threshold", a.threshold, "Solid is what is not less (default: all but 0)");
+  verb->add_option("--shape", a.shape, "Of a file without a header: Z,Y,X");
+  verb->add_option("--dtype", a.dtype, "Of a file without a header: uint8, int16, float32, ...");
+  verb->add_flag("--big-endian", a.big_endian, "A file without a header has its highest bytes first");
+  verb->add_option("--spacing", a.spacing,
+                   "Size of a voxel: one number, or one per axis in the shape's order (default: the file's or 1)");
+  verb->add_option("--step", a.step,
+                   "How rays find how far they may go: unit, field (default), pointwise or cone; same picture");
+  verb->add_option("--cone", a.cone, "Half-angle of --step cone in degrees, 0 to 180 (default 0)");
+  verb->add_option("--size", a.size, "WIDTHxHEIGHT of the picture (default 512x512)");
+  verb->add_option("--azimuth", a.azimuth, "Degrees around the up axis, from in front to the right (default 30)");
+  verb->add_option("--elevation", a.elevation, "Degrees above the horizon, -90 to 90 (default 20)");
+  verb->add_option("--up", a.up, "Axis that points up: x, y, z, -x, -y or -z (default z, the shape's first)");
+  verb->add_option("--projection", a.projection, "perspective (default) or orthographic");
+  verb->add_option("--fov", a.field_of_view, "Field of view of the shorter side in degrees (default 30)");
+  verb->add_option("--zoom", a.zoom, "Enlarges the middle (default 1)");
+  verb->add_option("--repeat", a.repeat, "Draws so often and reports the shortest time (default 1)");
+  verb->add_option("--backend", a.backend, "auto, cpu or cuda (default auto)");
+  verb->add_option("--threads", a.threads, "Most threads; 0 for all processors (default)");
+  verb->add_option("--memory", a.memory, "Most memory for volume, picture and field or sites, such as 4GiB");
+  verb->add_flag("--json", a.json, "Print one line of JSON about the work");
+  verb->add_flag("--quiet", a.quiet, "Print nothing but errors");
+  return verb;
+}
+
+int run_render(const RenderArguments& arguments) {
+  const auto start = Clock::now();
+  RenderPlan plan = make_render_plan(arguments);
+  Progress progress(arguments.quiet);
+  progress.begin("reading");
+  io::Image image = read_volume(arguments, plan);
+  const double read = seconds_since(start);
+  RenderOutcome outcome = draw(plan, std::move(image), progress);
+  outcome.read = read;
+  const auto counts =
+      std::span(outcome.samples.as<std::int32_t>().data(), static_cast<std::size_t>(outcome.samples.size()));
+  outcome.most_samples = *std::max_element(counts.begin(), counts.end());
+
+  const auto write_start = Clock::now();
+  progress.begin("writing");
+  write_pictures(arguments, outcome);
+  outcome.write = seconds_since(write_start);
+  outcome.total = seconds_since(start);
+  progress.end();
+  print_outcome(arguments, plan, outcome);
+  return kDone;
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,44 @@
+// fathom render: a volume in, a picture of what is solid in it out.
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace fathom::cli {
+
+/// The command line of `render`, as text; empty: not given.
+struct RenderArguments {
+  std::string input;
+  std::string output;
+  std::string samples;
+  std::string threshold;
+  std::string shape;
+  std::string dtype;
+  std::string spacing;
+  std::string step = "field";
+  std::string cone = "0";
+  std::string size = "512x512";
+  std::string azimuth = "30";
+  std::string elevation = "20";
+  std::string up = "z";
+  std::string projection = "perspective";
+  std::string field_of_view = "30";
+  std::string zoom = "1";
+  std::string repeat = "1";
+  std::string backend = "auto";
+  std::string threads = "0";
+  std::string memory;
+  bool big_endian = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+CLI::App* declare_render(CLI::App& app, RenderArguments& arguments);
+
+/// @throws fathom::Error, std::bad_alloc; nothing is left behind then
+int run_render(const RenderArguments& arguments);
+
+}  // namespace fathom::cli

@@ -1,0 +1,21 @@
+// Elements without a header: the caller says what they are.
+#include "io/convert.h"
+#include "io/formats.h"
+
+namespace fathom::io {
+
+Array read_raw(const std::filesystem::path& path, const RawLayout& layout, const ReadOptions& options) {
+  const auto source = open_source(path, StandardInput::consume);
+  const std::uint64_t bytes = count_bytes(*source, layout.dtype, layout.shape);
+  if (source->size() && *source->size() != bytes)
+    source->fail("holds " + std::to_string(*source->size()) + " bytes, but " + to_string(layout.shape) + " of " +
+                 std::string(name_of(layout.dtype)) + " are " + std::to_string(bytes));
+  Array array = allocate(*source, layout.dtype, layout.shape, memory_limit(options.memory_limit));
+  source->read_exactly(array.data(), array.bytes(), "the elements");
+  if (layout.big_endian) swap_all(array.data(), static_cast<std::size_t>(array.size()), size_of(layout.dtype));
+  if (layout.dtype == DType::boolean)  // any byte but 0 means true, yet a C++ bool must be 0 or 1
+    for (std::byte& b : std::span(array.data(), array.bytes())) b = std::byte{b != std::byte{0}};
+  return array;
+}
+
+}  // namespace fathom::io
