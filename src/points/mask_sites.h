@@ -1,12 +1,31 @@
-// The sites of a mask, as coordinates.
+// The sites of a mask: the elements that are not 0.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "fathom/core/array.h"
 
 namespace fathom::points {
+
+/// Calls visit(z, y, x) for each nonzero element in row-major order; in 2D z is 0.
+template <class Visit>
+void for_each_nonzero(const AnyConstView& mask, const Visit& visit) {
+  const bool flat = mask.rank() == 2;
+  const std::int64_t planes = flat ? 1 : mask.shape()[0], rows = mask.shape()[flat ? 0 : 1];
+  const std::int64_t plane_step = flat ? 0 : mask.strides()[0], row_step = mask.strides()[flat ? 0 : 1];
+  // A bool is read as the byte it is: memory of other origin may hold more than 0 and 1.
+  visit_dtype(mask.dtype() == DType::boolean ? DType::uint8 : mask.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (std::int64_t z = 0; z < planes; ++z)
+      for (std::int64_t y = 0; y < rows; ++y) {
+        const T* row = reinterpret_cast<const T*>(mask.data()) + z * plane_step + y * row_step;
+        for (std::int64_t x = 0; x < mask.shape().back(); ++x)
+          if (row[x] != T{}) visit(z, y, x);
+      }
+  });
+}
 
 struct MaskSites {
   Array coordinates;  ///< int32, [n, rank], in row-major order of the elements

@@ -1,0 +1,210 @@
+// Nearest voxels through the pyramid of bits: depth first, the nearest child first, leaving out what is farther than
+// the worst of the list, as in search.cpp. A word's 64 bounds come from a few squares along each axis.
+// Cost: O(log of the extent) words per query where voxels are spread out, each with 64 children at most.
+#include "points/cpu/voxel_search.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "points/nearest_list.h"
+
+namespace fathom::points::cpu {
+
+namespace {
+
+template <class Value, int kAxes>
+class VoxelSearch {
+ public:
+  VoxelSearch(const Pyramid& pyramid, const Cell& extents, const Request& request)
+      : pyramid_(pyramid), extents_(extents), request_(request), limit_(squared_limit<Value>(request.radius)) {}
+
+  void answer_one(std::int64_t query) {
+    place_ = place_of(request_, query);
+    if (request_.cones.present) cone_ = cone_of(request_.cones, query);
+    clear(list_, request_.k, starting_limit());
+    reach_ = unseen_ = reach_of(request_, worst().squared);
+    work_ = 0;
+    stopped_ = false;
+    visit(pyramid_.levels() - 1, {});
+    may_carry_ = worst().id != kNobody;
+    answer(request_.answers, query, list_, request_.k, std::min({list_[0].squared, reach_, unseen_}),
+           stopped_ || list_[0].id != kNobody);
+  }
+
+ private:
+  using Step = Difference<Value>;
+  static constexpr int kShift = word_shift(kAxes), kSide = 1 << kShift;
+
+  struct Child {
+    Value bound;
+    int bit;
+  };
+
+  /// Squares of the ways along each axis to a word's children: a child's bound is their sum.
+  struct Squares {
+    Value of[kAxes][kSide];
+
+    Value sum(int bit) const {
+      Value total = of[0][bit >> (kShift * (kAxes - 1))];
+      for (int k = 1; k < kAxes; ++k) total += of[k][bit >> (kShift * (kAxes - 1 - k)) & (kSide - 1)];
+      return total;
+    }
+  };
+
+  const Candidate<Value>& worst() const { return list_[request_.k - 1]; }
+
+  /// The radius; or, closer, how far the sites are that answered the query before, if they would do for this one.
+  Value starting_limit() const {
+    if (!may_carry_ || !request_.exact() || request_.cones.present) return limit_;
+    Value farthest{};
+    for (int j = 0; j < request_.k; ++j) {
+      const Cell cell = cell_of(list_[j].id);
+      Value squared{};
+      for (std::size_t k = 0; k < kAxes; ++k)
+        squared += square<Value>(way(static_cast<Step>(place_[k]), static_cast<Step>(cell[k]), Step{0}));
+      farthest = std::max(farthest, squared);
+    }
+    return std::min(farthest, limit_);
+  }
+
+  Cell cell_of(std::int64_t id) const {
+    Cell cell{};
+    for (std::size_t k = kAxes; k-- > 0; id /= extents_[k]) cell[k] = id % extents_[k];
+    return cell;
+  }
+
+  std::int64_t id_of(const Cell& element) const {
+    std::int64_t id = element[0];
+    for (std::size_t k = 1; k < kAxes; ++k) id = id * extents_[k] + element[k];
+    return id;
+  }
+
+  /// Indices of the first and the last element of a cell that is 2^shift elements wide.
+  void bounds_of(const Cell& cell, int shift, Cell& low, Cell& high) const {
+    for (std::size_t k = 0; k < kAxes; ++k) {
+      low[k] = cell[k] << shift;
+      high[k] = std::min(((cell[k] + 1) << shift) - 1, extents_[k] - 1);
+    }
+  }
+
+  Squares squares_of(const Cell& word, int shift) const {
+    Squares squares;
+    for (std::size_t k = 0; k < kAxes; ++k)
+      for (std::int64_t i = 0; i < kSide; ++i) {
+        const std::int64_t at = (word[k] << kShift) + i;
+        const auto low = static_cast<Step>(at << shift), high = static_cast<Step>(((at + 1) << shift) - 1);
+        // A child that the grid's end cuts off is no closer: a bound all the same.
+        squares.of[k][i] = square<Value>(way_to_interval(static_cast<Step>(place_[k]), low, high, Step{0}));
+      }
+    return squares;
+  }
+
+  /// @param word  cell of the level
+  void visit(int level, const Cell& word) {
+    const std::uint64_t bits = pyramid_.word(level, word);
+    const int shift = kShift * level;
+    const Squares squares = squares_of(word, shift);
+    if (level == 0) return take(word, bits, squares);
+    Child children[64];
+    int count = 0;
+    for (std::uint64_t rest = bits; rest != 0; rest &= rest - 1) {
+      const int bit = std::countr_zero(rest);
+      const Value bound = squares.sum(bit);
+      if (!(bound > reach_)) children[count++] = {bound, bit};
+    }
+    const auto before = [](const Child& a, const Child& b) {
+      return a.bound < b.bound || (a.bound == b.bound && a.bit < b.bit);
+    };
+    std::sort(children, children + count, before);
+    for (int i = 0; i < count && !(children[i].bound > reach_); ++i) {
+      stopped_ = stopped_ || (request_.work_limit > 0 && work_ >= request_.work_limit);
+      if (stopped_) {
+        unseen_ = std::min(unseen_, children[i].bound);
+        return;  // those that follow are no nearer
+      }
+      const Cell cell = child_of(word, children[i].bit);
+      if (may_better(children[i].bound, cell, shift)) visit(level - 1, cell);
+    }
+  }
+
+  /// Whether one of a cell's elements could go on the list.
+  bool may_better(Value bound, const Cell& cell, int shift) const {
+    Cell low{}, high{};
+    bounds_of(cell, shift, low, high);
+    if (bound == worst().squared && id_of(low) > worst().id) return false;
+    return !request_.cones.present || cone_meets(low, high);
+  }
+
+  Cell child_of(const Cell& word, int bit) const {
+    Cell cell{};
+    for (std::size_t k = kAxes; k-- > 0; bit >>= kShift) cell[k] = (word[k] << kShift) + (bit & (kSide - 1));
+    return cell;
+  }
+
+  bool cone_meets(const Cell& low, const Cell& high) const {
+    double from[kAxes], to[kAxes];
+    for (std::size_t k = 0; k < kAxes; ++k) {
+      from[k] = static_cast<double>(low[k]) - place_[k];
+      to[k] = static_cast<double>(high[k]) - place_[k];
+    }
+    return may_hold(cone_, from, to, kAxes);
+  }
+
+  /// The elements of a word of level 0.
+  void take(const Cell& word, std::uint64_t bits, const Squares& squares) {
+    work_ += std::popcount(bits);
+    for (; bits != 0; bits &= bits - 1) {
+      const int bit = std::countr_zero(bits);
+      const Value squared = squares.sum(bit);
+      if (worst().squared < squared) continue;
+      const Cell element = child_of(word, bit);
+      const std::int64_t id = id_of(element);
+      if (!comes_before(squared, id, worst()) || (request_.cones.present && !in_cone(element, squared))) continue;
+      insert(list_, request_.k, {squared, id, 0});
+      reach_ = reach_of(request_, worst().squared);
+    }
+  }
+
+  bool in_cone(const Cell& element, Value squared) const {
+    double offset[kAxes];
+    for (std::size_t k = 0; k < kAxes; ++k) offset[k] = static_cast<double>(element[k]) - place_[k];
+    return holds(cone_, offset, static_cast<double>(squared), kAxes);
+  }
+
+  const Pyramid& pyramid_;
+  const Cell& extents_;
+  const Request& request_;
+  const Value limit_;
+  std::array<double, 3> place_{};
+  ConeOfQuery cone_;
+  Value reach_{};
+  Value unseen_{};  ///< least bound of what the work limit left unseen
+  std::int64_t work_ = 0;
+  bool stopped_ = false;
+  bool may_carry_ = false;  ///< the list holds k sites, which answered the query before
+  Candidate<Value> list_[64];
+};
+
+constexpr std::int64_t kJob = 256;
+
+template <class Value, int kAxes>
+void search_all(const Pyramid& pyramid, const Cell& extents, const Request& request, int threads, Monitor& monitor) {
+  const std::int64_t count = request.queries.count;
+  parallel_jobs(threads, (count + kJob - 1) / kJob, [&](int, std::int64_t job) {
+    VoxelSearch<Value, kAxes> search(pyramid, extents, request);
+    const std::int64_t end = std::min((job + 1) * kJob, count);
+    for (std::int64_t query = job * kJob; query < end; ++query) search.answer_one(query);
+    monitor.advance(end - job * kJob);
+  });
+}
+
+}  // namespace
+
+void search_voxels(const Pyramid& pyramid, const Cell& extents, const Request& request, bool wide, int threads,
+                   Monitor& monitor) {
+  const auto run = pyramid.axes() == 2 ? (wide ? search_all<Wide, 2> : search_all<double, 2>)
+                                       : (wide ? search_all<Wide, 3> : search_all<double, 3>);
+  run(pyramid, extents, request, threads, monitor);
+}
+
+}  // namespace fathom::points::cpu
