@@ -80,7 +80,7 @@ def take(x: Any, name: str, stream: Any = None) -> Input:
     DeviceError
         It lies on a device that cannot be reached.
     """
-    if _on_host(x, name, stream):
+    if (stream is None and type(x) is np.ndarray) or _on_host(x, name, stream):  # most arrays: without a further call
         return HostInput.of_numbers(x, name)
     return CudaInput.of_numbers(x, name, stream)
 

@@ -28,9 +28,11 @@ class Call:
     def __init__(self, given: Input, ndim: int | None, region: Region, settings: Settings, listener: Listener) -> None:
         self.input = given
         shape = given.shape
-        leading = 0 if ndim is None else len(shape) - _options.space_rank(ndim, len(shape))
-        self.batch = shape[:leading]
-        self.space = shape[leading:]
+        if ndim is None:
+            self.batch, self.space = (), shape
+        else:
+            leading = len(shape) - _options.space_rank(ndim, len(shape))
+            self.batch, self.space = shape[:leading], shape[leading:]
         if region is None:
             self.part = self.space
             self._options = _options.remembered(settings, len(self.space))

@@ -123,6 +123,22 @@ def test_pytorch():
     np.testing.assert_array_equal(out.numpy(), EXPECTED)
 
 
+def test_jax():
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    if jax.default_backend() != "cpu":
+        pytest.skip("test_cuda.py has what goes on there")
+    x = jax.numpy.asarray(MASK)
+    for dtype in ("bool", "int32", "float16", "float32"):
+        distances, indices = fathom.distance_transform(x.astype(dtype), return_indices=True)
+        assert isinstance(distances, jax.Array) and isinstance(indices, jax.Array)
+        np.testing.assert_array_equal(np.asarray(distances), EXPECTED)
+    grown = fathom.expand_labels(x, 2)
+    assert isinstance(grown, jax.Array)
+    np.testing.assert_array_equal(np.asarray(grown), fathom.expand_labels(MASK, 2))
+    with pytest.raises(ValueError, match="out is read-only"):
+        fathom.distance_transform(x, out=jax.numpy.empty(MASK.shape, "float32"))
+
+
 class OnDevice:
     """Claims to lie on a device of DLPack's."""
 

@@ -65,13 +65,15 @@ Memory carve(Arena& arena, const Plan& plan, InstructionSet set, int threads) {
 }
 
 void fill_squares(const Plan& plan, Memory& memory) {
-  for (std::int64_t i = 0; i <= 2 * plan.squares; ++i) {
-    const std::int64_t square = (i - plan.squares) * (i - plan.squares);
-    memory.wide[i] = static_cast<std::uint32_t>(std::min<std::int64_t>(square, kNoSite32 - 1));
-    memory.narrow[i] = static_cast<std::uint16_t>(std::min<std::int64_t>(square, 0xFFFF));
-    memory.twice[i] = memory.narrow[i] * 0x10001u;
+  std::uint32_t *wide = memory.wide + plan.squares, *twice = memory.twice + plan.squares;
+  std::uint16_t* narrow = memory.narrow + plan.squares;
+  for (std::int64_t d = 0; d <= plan.squares; ++d) {
+    const std::int64_t square = d * d;
+    wide[d] = wide[-d] = static_cast<std::uint32_t>(std::min<std::int64_t>(square, kNoSite32 - 1));
+    narrow[d] = narrow[-d] = static_cast<std::uint16_t>(std::min<std::int64_t>(square, 0xFFFF));
+    twice[d] = twice[-d] = narrow[d] * 0x10001u;
   }
-  memory.shared.squares = {memory.wide + plan.squares, memory.narrow + plan.squares, memory.twice + plan.squares};
+  memory.shared.squares = {wide, narrow, twice};
 }
 
 }  // namespace
