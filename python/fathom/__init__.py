@@ -10,6 +10,7 @@ from ._core import VERSION as __version__
 from ._core import DeviceError
 from ._info import Info, info, release_device_memory, release_threads
 from ._labels import expand_labels, fill_nearest
+from ._points import SiteSet
 from ._transform import distance_transform, nearest_site, signed_distance
 
 DeviceError.__module__ = "fathom"
@@ -17,6 +18,7 @@ DeviceError.__module__ = "fathom"
 __all__ = [
     "DeviceError",
     "Info",
+    "SiteSet",
     "__version__",
     "distance_transform",
     "expand_labels",

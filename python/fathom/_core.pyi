@@ -12,6 +12,7 @@ SITES: dict[str, int]
 METRICS: dict[str, int]
 BORDERS: dict[str, int]
 SURFACES: dict[str, int]
+STORAGES: dict[str, int]
 BACKENDS: dict[str, int]
 
 class DeviceError(RuntimeError): ...
@@ -57,6 +58,50 @@ def gather(
     out: npt.NDArray[Any],
     /,
 ) -> None: ...
+
+class QueryOptions:
+    def __init__(
+        self,
+        k: int,
+        radius: float,
+        relative_error: float,
+        absolute_error: float,
+        work_limit: int,
+        half_angle: float,
+        cylinder_radius: float,
+        threads: int,
+        /,
+    ) -> None: ...
+
+class SiteSet:
+    def __init__(
+        self,
+        sites: npt.NDArray[Any],
+        is_mask: bool,
+        storage: int,
+        every: int,
+        period: Sequence[float],
+        threads: int,
+        progress: Callable[[float], object] | None,
+        /,
+    ) -> None: ...
+    def nearest(
+        self,
+        queries: npt.NDArray[Any],
+        options: QueryOptions,
+        directions: npt.NDArray[Any] | None,
+        half_angles: npt.NDArray[Any] | None,
+        distance: npt.NDArray[Any] | None,
+        squared: npt.NDArray[Any] | None,
+        site: npt.NDArray[Any] | None,
+        lower: npt.NDArray[Any] | None,
+        progress: Callable[[float], object] | None,
+        /,
+    ) -> None: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
 
 # The rest is there if HAS_CUDA says so. Streams are addresses; 0 is the default stream.
 

@@ -40,7 +40,7 @@ class HostInput:
     def of_numbers(x: Any, name: str) -> HostInput:
         """Elements that the library reads; see :func:`fathom._arrays.take`."""
         if type(x) is not np.ndarray:
-            return HostInput(_readable(_as_numpy(x, name), name), _way_back(x))
+            return HostInput(_readable(as_numpy(x, name), name), way_back(x))
         dtype = x.dtype
         if x.flags.carray and dtype.char in READABLE and dtype.isnative:  # most arrays; a short call shall stay short
             return HostInput(x, None)
@@ -49,12 +49,12 @@ class HostInput:
     @staticmethod
     def of_values(x: Any, name: str) -> HostInput:
         """Elements that are carried, in native byte order."""
-        array = _as_numpy(x, name)
+        array = as_numpy(x, name)
         if array.dtype.hasobject:
             raise TypeError(f"{name} holds objects; it must hold elements of a fixed size")
         if not array.dtype.isnative:
             array = array.astype(array.dtype.newbyteorder("="))
-        return HostInput(array, _way_back(x))
+        return HostInput(array, way_back(x))
 
     def numbers(self, name: str) -> HostInput:
         return HostInput(_readable(self.array, name), self._give_back)
@@ -132,7 +132,7 @@ class HostOutput:
         return self.memory if self._give_back is None else self._give_back(self.memory)
 
 
-def _as_numpy(x: Any, name: str) -> Array:
+def as_numpy(x: Any, name: str) -> Array:
     try:
         if isinstance(x, np.ndarray) or not hasattr(x, "__dlpack__"):
             return np.asarray(x)
@@ -165,7 +165,7 @@ def has_rows(array: Array) -> bool:
     )
 
 
-def _way_back(x: Any) -> GiveBack | None:
+def way_back(x: Any) -> GiveBack | None:
     """How x's library makes an array of its own from a NumPy array, by the array API standard or by habit."""
     if isinstance(x, np.ndarray) or not hasattr(x, "__dlpack__"):
         return None

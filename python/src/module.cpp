@@ -8,6 +8,7 @@
 #include "fathom/core/error.h"
 #include "gather.h"
 #include "host_array.h"
+#include "points.h"
 #include "transform.h"
 #include "watch.h"
 
@@ -49,6 +50,9 @@ void add_tables(nb::module_& m) {
                              {"sites", number(grid::Border::sites)},
                              {"periodic", number(grid::Border::periodic)}});
   m.attr("SURFACES") = table({{"faces", number(grid::Surface::faces)}, {"centers", number(grid::Surface::centers)}});
+  m.attr("STORAGES") = table({{"plain", number(points::Storage::plain)},
+                              {"boxed", number(points::Storage::boxed)},
+                              {"sorted", number(points::Storage::sorted)}});
   m.attr("BACKENDS") =
       table({{"auto", number(Backend::automatic)}, {"cpu", number(Backend::cpu)}, {"cuda", number(Backend::cuda)}});
 }
@@ -76,15 +80,8 @@ void transform(nb::handle x, int rank, const grid::DistanceOptions& options, nb:
   using enum HostArray::Access;
   const HostArray arrays[] = {{x, read}, {distance, write}, {squared, write}, {nearest, write}, {coordinates, write}};
   python::Arrays raw{arrays[0].raw(), arrays[1].raw(), arrays[2].raw(), arrays[3].raw(), arrays[4].raw()};
-  python::Watch watch(std::move(progress));
-  try {
-    const nb::gil_scoped_release unlocked;
-    python::transform(raw, rank, options, watch);
-  } catch (const Cancelled&) {
-    watch.rethrow();
-    throw;
-  }
-  watch.finish();
+  grid::DistanceOptions own = options;
+  python::run_watched(std::move(progress), own.execution, [&] { python::transform(raw, rank, std::move(own)); });
 }
 
 template <class Index>
@@ -158,6 +155,7 @@ NB_MODULE(_core, m) {
   m.def("transform", &transform, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none(),
         nb::arg().none(), nb::arg().none());
   m.def("gather", &gather);
+  python::add_points(m);
   m.def("device_names", &device_names);
 #ifdef FATHOM_PYTHON_CUDA
   m.attr("HAS_CUDA") = true;

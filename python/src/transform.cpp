@@ -23,13 +23,10 @@ Views<Space> views_of(Arrays& arrays, int space_rank) {
 
 }  // namespace
 
-void transform(Arrays& arrays, int space_rank, const grid::DistanceOptions& options, Watch& watch) {
+void transform(Arrays& arrays, int space_rank, grid::DistanceOptions options) {
   const auto views = views_of<MemorySpace::host>(arrays, space_rank);
-  grid::DistanceOptions own = options;
-  own.batch_axes = views.batch_axes;
-  own.execution.stop = watch.stop();
-  own.execution.progress = [&watch](double share) { watch.report(share); };
-  grid::distance_transform(views.input, own, views.outputs);
+  options.batch_axes = views.batch_axes;
+  grid::distance_transform(views.input, options, views.outputs);
 }
 
 void transform_on_device(Arrays& arrays, int space_rank, const grid::DistanceOptions& options, Stream stream) {

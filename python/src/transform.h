@@ -4,7 +4,6 @@
 #include "arrays.h"
 #include "fathom/core/device.h"
 #include "fathom/grid/distance.h"
-#include "watch.h"
 
 namespace fathom::python {
 
@@ -18,7 +17,7 @@ struct Arrays {
 /// @param arrays      leading axes may be joined
 /// @param space_rank  how many trailing axes an image has, 0 to the input's rank
 /// @throws what grid::distance_transform() throws
-void transform(Arrays& arrays, int space_rank, const grid::DistanceOptions& options, Watch& watch);
+void transform(Arrays& arrays, int space_rank, grid::DistanceOptions options);
 
 /// The same between arrays in a device's memory; returns once the work is in the stream's order.
 void transform_on_device(Arrays& arrays, int space_rank, const grid::DistanceOptions& options, Stream stream);

@@ -9,6 +9,9 @@
 #include <thread>
 #include <utility>
 
+#include "fathom/core/error.h"
+#include "fathom/core/execution.h"
+
 namespace fathom::python {
 
 /// Takes the interpreter's lock now and then – on the calling thread alone, which is the one whose signals count – to
@@ -42,5 +45,22 @@ class Watch {
 
   static constexpr std::chrono::milliseconds kInterval{20};
 };
+
+/// Runs work without the interpreter's lock; raises what Python raised while it ran.
+/// @param execution  of the work: gets its progress and its stop
+template <class Work>
+void run_watched(nanobind::object progress, Execution& execution, Work&& work) {
+  Watch watch(std::move(progress));
+  execution.progress = [&watch](double share) { watch.report(share); };
+  execution.stop = watch.stop();
+  try {
+    const nanobind::gil_scoped_release unlocked;
+    work();
+  } catch (const Cancelled&) {
+    watch.rethrow();
+    throw;
+  }
+  watch.finish();
+}
 
 }  // namespace fathom::python

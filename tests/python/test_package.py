@@ -13,7 +13,7 @@ import pytest
 
 FOLDER = Path(fathom.__file__).parent
 SETTINGS = Path(__file__).parents[2] / "pyproject.toml"
-OPTIONAL = {"fathom.torch": "torch"}
+OPTIONAL = {"fathom.torch": "torch", "fathom.compat.pytorch3d": "torch"}
 
 
 def modules():

@@ -8,7 +8,9 @@ Layer                        Stands in for
 ``fathom.compat.edt``        ``edt``, ``edtsq``, ``sdf``, ``sdfsq`` and the rest of ``edt``
 ``fathom.compat.cv2``        ``distanceTransform``, ``distanceTransformWithLabels`` of OpenCV
 ``fathom.compat.skimage``    ``isotropic_*`` of ``skimage.morphology``, ``expand_labels`` of ``skimage.segmentation``
+``fathom.compat.pytorch3d``  ``knn_points`` of ``pytorch3d.ops``
 ===========================  =======================================================================================
 
-None of them imports the library that it stands in for. Each module says what differs from its peer, and why.
+None of them imports the library that it stands in for; the last one takes PyTorch. Each module says what differs from
+its peer, and why.
 """

@@ -1,0 +1,377 @@
+"""Resident sets of sites, and queries against them: around points::SiteSet of the C++ library."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from operator import index
+from typing import Any, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._dtypes import FLOATS, DType, Shape, named
+from ._host import Array, GiveBack, as_numpy, has_rows, way_back
+from ._options import choose, thread_count
+from ._places import lies_on_cuda
+from ._progress import Progress, listener
+
+_DOUBLE = 2.0**53
+"""Beyond this float64 does not hold all integers."""
+
+
+class SiteSet:
+    """Sites in 2D or 3D that stay in memory and tell how far the nearest of them is, without a field of distances.
+
+    Exact: between integers squared distances are exact; otherwise the site is the one that float64 brute force finds.
+    Of equally near sites the one with the lowest index. Many threads may ask at once.
+
+    Parameters
+    ----------
+    points : array, shape (n, d), or (batch, n, d) for independent clouds
+        Coordinates, d = 2 or 3, finite. int32, float32 and float64 are taken as they are; other integers become int32,
+        or float64 where they do not fit, and half precision becomes float32. Arrays of any kind on the host.
+    storage : {"sorted", "boxed", "plain"}
+        What is kept besides the array: a sorted copy (≤ 17.1 bytes per site in 3D, ≤ 30 for float64), after which the
+        array may go; boxes of consecutive sites (≤ 0.3 bytes), for arrays in which neighbours lie near one another; or
+        nothing. The last two need the array to stay as it is. Answers are the same.
+    every : int
+        Keep every so-many-th site only; indices remain those of the array.
+    period : float or sequence of float, optional
+        Extent of a periodic box [0, period), for all axes or each; 0: that axis is open.
+    threads : int, optional
+        Most threads to use while building; all processors if not given.
+    progress : bool or callable, optional
+        As for :func:`fathom.distance_transform`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument is of no use; the message names it and says what would do.
+    fathom.DeviceError
+        The points lie on a device: copy them to the host.
+
+    Notes
+    -----
+    Building costs O(n log n), a query O(log n) in practice. Source: Khan & Zahran, pointwise evaluation of distance
+    transforms; packed Hilbert-ordered trees after Kamel & Faloutsos 1993.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fathom
+    >>> stations = fathom.SiteSet(np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 5.0]]))
+    >>> distances, sites = stations.nearest(np.array([[7.0, 4.0], [1.0, 4.0]]))
+    >>> distances, sites
+    (array([5.        , 1.41421356]), array([1, 2]))
+    """
+
+    def __init__(
+        self,
+        points: Any,
+        *,
+        storage: str = "sorted",
+        every: int = 1,
+        period: float | Sequence[float] | None = None,
+        threads: int | None = None,
+        progress: Progress = None,
+    ) -> None:
+        array = _coordinates(_on_host(points, "points"), "points")
+        self._shape: Shape = array.shape
+        self._count = array.shape[-2]
+        self._set = _build(array, False, storage, every, period, threads, progress)
+
+    @classmethod
+    def of_mask(
+        cls,
+        mask: Any,
+        *,
+        storage: str = "sorted",
+        every: int = 1,
+        period: float | Sequence[float] | None = None,
+        threads: int | None = None,
+        progress: Progress = None,
+    ) -> SiteSet:
+        """The nonzero elements of an array with 2 or 3 axes, at their indices; a site's index is the linear one.
+
+        Parameters
+        ----------
+        mask : array, shape (ny, nx) or (nz, ny, nx)
+            Of bool, integers or floats, on the host. It may go afterwards.
+        storage, every, period, threads, progress
+            As for the class.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import fathom
+        >>> sites = fathom.SiteSet.of_mask(np.array([[0, 0, 1], [1, 0, 0]]))
+        >>> sites.nearest([0, 0])
+        (array(1.), array(3))
+        """
+        array = np.ascontiguousarray(_on_host(mask, "mask"))
+        if array.ndim not in (2, 3):
+            raise ValueError(f"mask has {array.ndim} axes; it must have 2 or 3")
+        made = cls.__new__(cls)
+        made._shape = (array.size, array.ndim)
+        made._count = array.size
+        made._set = _build(array, True, storage, every, period, threads, progress)
+        return made
+
+    def __len__(self) -> int:
+        """How many sites of a cloud are kept."""
+        return self._set.size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the set keeps itself, besides the caller's array."""
+        return self._set.bytes
+
+    def nearest(
+        self,
+        q: Any,
+        k: int = 1,
+        *,
+        radius: float | None = None,
+        relative_error: float = 0.0,
+        absolute_error: float = 0.0,
+        work_limit: int | None = None,
+        directions: Any = None,
+        half_angle: Any = None,
+        cylinder_radius: float = 0.0,
+        squared: bool = False,
+        return_lower: bool = False,
+        dtype: npt.DTypeLike | None = None,
+        threads: int | None = None,
+        progress: Progress = None,
+    ) -> tuple[Any, ...]:
+        """Distance and index of the nearest site, or of the k nearest, of each query.
+
+        Parameters
+        ----------
+        q : array, shape (*queries, d), or (batch, m, d) for a batch of clouds
+            Where to ask; kinds and types as the points'.
+        k : int
+            How many of the nearest sites, 1 to 64, in ascending order of distance, then index.
+        radius : float, optional
+            Sites farther away do not count.
+        relative_error, absolute_error : float
+            How much larger than the true one a distance may be: (1 + relative) times, or absolute more.
+        work_limit : int, optional
+            About so many sites a query may look at; then the best so far is returned. See `return_lower`.
+        directions : array, shape (d,), or the shape of `q`, optional
+            Only sites in a cone from the query along this direction, with `half_angle`; the boundary counts.
+        half_angle : float, or array of the queries' shape
+            Half of the cone's opening, in radians, 0 to π.
+        cylinder_radius : float
+            Besides the cone's, the sites no farther than this from the ray along `directions`.
+        squared : bool
+            Squared distances.
+        return_lower : bool
+            Also a lower bound: no site that counts is nearer than this. For k = 1.
+        dtype : dtype, optional
+            float32 or float64, of the distances; float32 if `q` is, else float64.
+        threads, progress
+            As for the class.
+
+        Returns
+        -------
+        distances : array, shape of the queries, for k > 1 with k at the end
+            The same kind of array as `q`; each rounded once. +inf where no site counts.
+        sites : array of int64, the same shape
+            Index among the points, of a mask the linear one; -1 where no site counts.
+        lower : array, the same shape
+            With `return_lower`.
+
+        Raises
+        ------
+        TypeError, ValueError, fathom.DeviceError
+            As the class. Nothing has been computed.
+        KeyboardInterrupt
+            Ctrl-C stops long calls.
+
+        Examples
+        --------
+        >>> import fathom
+        >>> sites = fathom.SiteSet([[0, 0], [3, 4], [6, 8]])
+        >>> sites.nearest([0, 1], k=2)
+        (array([1.        , 4.24264069]), array([0, 1]))
+        >>> sites.nearest([0, 1], directions=(1, 1), half_angle=0.2)
+        (array(4.24264069), array(1))
+        >>> sites.nearest([[9, 8], [90, 80]], radius=5)
+        (array([ 3., inf]), array([ 2, -1]))
+        """
+        given = _on_host(q, "q")
+        queries = _coordinates(given, "q")
+        rows = self._rows(queries)
+        count = index(k)
+        if directions is not None and half_angle is None:
+            raise ValueError("directions is given, but half_angle is not; give both for a cone")
+        angles = None if half_angle is None or np.ndim(half_angle) == 0 else self._angles(half_angle, queries)
+        options = _core.QueryOptions(
+            count,
+            math.inf if radius is None else _number(radius, "radius"),
+            _number(relative_error, "relative_error"),
+            _number(absolute_error, "absolute_error"),
+            0 if work_limit is None else index(work_limit),
+            _number(half_angle, "half_angle") if half_angle is not None and angles is None else 0.0,
+            _number(cylinder_radius, "cylinder_radius"),
+            thread_count(threads),
+        )
+        usual = FLOATS[0] if queries.dtype == FLOATS[0] else FLOATS[1]
+        kind = usual if dtype is None else named(dtype, FLOATS)
+        shape = rows.shape[:-1] if count == 1 else (*rows.shape[:-1], count)
+        distances, sites = np.empty(shape, kind), np.empty(shape, np.int64)
+        lower = np.empty(shape, kind) if return_lower else None
+        self._set.nearest(
+            rows,
+            options,
+            None if directions is None else self._directions(directions, queries),
+            angles,
+            None if squared else distances,
+            distances if squared else None,
+            sites,
+            lower,
+            listener(progress),
+        )
+        ends = queries.shape[:-1] if count == 1 else (*queries.shape[:-1], count)
+        give_back = way_back(q)
+        results = (distances, sites) if lower is None else (distances, sites, lower)
+        return tuple(_given(result.reshape(ends), give_back) for result in results)
+
+    def query(
+        self,
+        x: Any,
+        k: int | Sequence[int] = 1,
+        eps: float = 0,
+        p: float = 2,
+        distance_upper_bound: float = math.inf,
+        workers: int = 1,
+    ) -> tuple[Any, Any]:
+        """As ``scipy.spatial.cKDTree.query``: the same arguments, and where no site counts, the index n.
+
+        Parameters
+        ----------
+        x : array, shape (*queries, d)
+            Where to ask.
+        k : int or sequence of int
+            How many of the nearest sites; or which of them, counted from 1.
+        eps : float
+            Distances may be (1 + eps) times as large as the true ones.
+        p : float
+            2: distances are Euclidean.
+        distance_upper_bound : float
+            Only nearer sites count.
+        workers : int
+            Threads; -1: all processors.
+
+        Returns
+        -------
+        d, i : arrays, shape of the queries, for k other than 1 with one axis more
+            Distances, and indices among the points; +inf and n where no site counts.
+
+        Examples
+        --------
+        >>> import fathom
+        >>> fathom.SiteSet([[0, 0], [3, 4]]).query([[0, 1], [9, 9]], distance_upper_bound=2)
+        (array([ 1., inf]), array([0, 2]))
+        """
+        if p != 2:
+            raise ValueError(f"p is {p}; distances are Euclidean: it must be 2")
+        wanted = np.atleast_1d(k)
+        distances, sites = self.nearest(
+            _on_host(x, "x"),
+            index(wanted.max()),
+            radius=distance_upper_bound,
+            relative_error=eps,
+            threads=None if workers == -1 else workers,
+            dtype=FLOATS[1],
+        )
+        out_of_reach = distances >= distance_upper_bound
+        distances[out_of_reach], sites[out_of_reach] = math.inf, self._count
+        if np.ndim(k):
+            if wanted.max() == 1:
+                distances, sites = distances[..., None], sites[..., None]
+            distances, sites = distances[..., wanted - 1], sites[..., wanted - 1]
+        return distances, sites
+
+    def _rows(self, queries: Array) -> Array:
+        """Queries as the library takes them: (m, d), or (batch, m, d)."""
+        axes, batched = self._shape[-1], len(self._shape) == 3
+        wanted = (self._shape[0], "m", axes) if batched else ("...", axes)
+        fits = queries.ndim >= 1 and queries.shape[-1] == axes
+        if not fits or (batched and (queries.ndim != 3 or queries.shape[0] != self._shape[0])):
+            raise ValueError(f"q has the shape {queries.shape}; it must have ({', '.join(map(str, wanted))})")
+        return queries if batched or queries.ndim == 2 else np.ascontiguousarray(queries).reshape(-1, axes)
+
+    def _directions(self, directions: Any, queries: Array) -> Array:
+        array = _coordinates(_on_host(directions, "directions"), "directions")
+        array = np.ascontiguousarray(array, array.dtype if array.dtype == FLOATS[0] else FLOATS[1])
+        if array.shape not in (queries.shape, queries.shape[-1:]):
+            raise ValueError(
+                f"directions has the shape {array.shape}; it must have {queries.shape[-1:]} or {queries.shape}"
+            )
+        return array.reshape(self._rows(queries).shape if array.ndim > 1 else (1, -1))
+
+    def _angles(self, angles: Any, queries: Array) -> Array:
+        array = np.ascontiguousarray(_on_host(angles, "half_angle"), np.float64)
+        if array.shape != queries.shape[:-1]:
+            raise ValueError(f"half_angle has the shape {array.shape}; it must be a number or have {queries.shape[:-1]}")
+        return array.reshape(self._rows(queries).shape[:-1])
+
+
+def _build(
+    array: Array,
+    is_mask: bool,
+    storage: str,
+    every: int,
+    period: float | Sequence[float] | None,
+    threads: int | None,
+    progress: Progress,
+) -> _core.SiteSet:
+    periods = () if period is None else tuple(_number(length, "period") for length in np.atleast_1d(period))
+    chosen = choose(_core.STORAGES, storage, "storage")
+    return _core.SiteSet(array, is_mask, chosen, index(every), periods, thread_count(threads), listener(progress))
+
+
+def _on_host(x: Any, name: str) -> Array:
+    if type(x) is not np.ndarray and lies_on_cuda(x, name):
+        raise _core.DeviceError(f"{name} lies on a CUDA device, where sets of sites cannot be; copy it to the host")
+    return as_numpy(x, name)
+
+
+def _coordinates(array: Array, name: str) -> Array:
+    """Numbers in one of the three types that the library reads, with contiguous rows."""
+    if array.ndim == 0:
+        raise ValueError(f"{name} is a number; it must have one coordinate per axis")
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
+        raise TypeError(f"{name} has the dtype {array.dtype}; coordinates are integers or floats of up to 64 bits")
+    dtype = _taken_as(array, name)
+    converted = array if array.dtype == dtype else array.astype(dtype)
+    return converted if has_rows(converted) else np.ascontiguousarray(converted)
+
+
+def _taken_as(array: Array, name: str) -> DType:
+    if array.dtype.kind == "f":
+        return FLOATS[1] if array.dtype.itemsize == 8 else FLOATS[0]
+    limits = np.iinfo(np.int32)
+    if np.can_cast(array.dtype, np.int32) or array.size == 0:
+        return np.dtype(np.int32)
+    least, most = int(array.min()), int(array.max())
+    if limits.min <= least and most <= limits.max:
+        return np.dtype(np.int32)
+    if max(-least, most) > _DOUBLE:
+        raise ValueError(f"{name} has coordinates beyond 2⁵³, which float64 does not hold")
+    return FLOATS[1]
+
+
+def _number(value: Any, name: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number, not {value!r}") from None
+
+
+def _given(array: Array, give_back: GiveBack | None) -> Any:
+    return array if give_back is None else give_back(array)

@@ -1,0 +1,113 @@
+"""Nearest points with the signature of ``pytorch3d.ops.knn_points``.
+
+>>> import torch
+>>> from fathom.compat.pytorch3d import knn_points
+>>> clouds = torch.tensor([[[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]]])
+>>> found = knn_points(torch.tensor([[[0.0, 1.0]]]), clouds, K=2)
+>>> found.dists, found.idx
+(tensor([[[ 1., 18.]]]), tensor([[[0, 1]]]))
+
+What differs, and why:
+
+- Tensors lie on the host, points are in 2D or 3D, K is 64 at most, and the norm is 2: sets of sites are made for that.
+- Of equally near points the one with the lowest index is taken.
+- ``version``, which chooses a kernel there, is without effect; results are always sorted.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+
+from .. import SiteSet
+
+__all__ = ["knn_points"]
+
+
+class KNN(NamedTuple):
+    """What :func:`knn_points` found."""
+
+    dists: torch.Tensor
+    """Squared distances, shape (batch, queries, K), through which gradients flow; 0 beyond the ends of clouds."""
+    idx: torch.Tensor
+    """Indices of points, int64, the same shape; 0 beyond the ends of clouds."""
+    knn: torch.Tensor | None
+    """The points themselves, shape (batch, queries, K, d), if asked for."""
+
+
+def knn_points(
+    p1: torch.Tensor,
+    p2: torch.Tensor,
+    lengths1: torch.Tensor | None = None,
+    lengths2: torch.Tensor | None = None,
+    norm: int = 2,
+    K: int = 1,
+    version: int = -1,
+    return_nn: bool = False,
+    return_sorted: bool = True,
+) -> KNN:
+    """The K points of one cloud that are nearest to each point of another, for a batch of clouds.
+
+    Parameters
+    ----------
+    p1 : tensor, shape (batch, n1, d)
+        Points that ask, d = 2 or 3.
+    p2 : tensor, shape (batch, n2, d)
+        Points that are found.
+    lengths1, lengths2 : tensor of int, shape (batch,), optional
+        How many points of each cloud count; all, if not given.
+    norm : int
+        2.
+    K : int
+        How many, 1 to 64.
+    version, return_sorted
+        Accepted; without effect.
+    return_nn : bool
+        Also give the points that were found.
+
+    Returns
+    -------
+    KNN
+        A named tuple of `dists`, `idx` and `knn`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An argument is of no use.
+    fathom.DeviceError
+        A tensor lies on a device.
+    """
+    if norm != 2:
+        raise ValueError(f"norm is {norm}; it must be 2")
+    if p1.dim() != 3 or p2.dim() != 3 or p1.shape[::2] != p2.shape[::2]:
+        raise ValueError(
+            f"p1 and p2 have the shapes {tuple(p1.shape)} and {tuple(p2.shape)}; they must be (batch, points, d), with "
+            "the same batch and d"
+        )
+    idx, known = _indices(p1.detach(), p2.detach(), lengths1, lengths2, K)
+    found = p2.new_zeros((*idx.shape, p2.shape[2]))
+    if p2.shape[1]:
+        found = torch.where(known[..., None], p2[torch.arange(len(p2))[:, None, None], idx], 0)
+    dists = torch.where(known, ((p1[:, :, None] - found) ** 2).sum(-1), 0)
+    return KNN(dists, idx, found if return_nn else None)
+
+
+def _indices(
+    p1: torch.Tensor, p2: torch.Tensor, lengths1: torch.Tensor | None, lengths2: torch.Tensor | None, K: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Indices, and which of them there are."""
+    shape = (*p1.shape[:2], K)
+    idx, known = torch.zeros(shape, dtype=torch.int64), torch.zeros(shape, dtype=torch.bool)
+    if lengths1 is None and lengths2 is None and p2.shape[1] >= K:
+        return SiteSet(p2).nearest(p1, K)[1].reshape(shape), torch.ones_like(known)
+    asking = [p1.shape[1]] * len(p1) if lengths1 is None else lengths1.tolist()
+    there = [p2.shape[1]] * len(p2) if lengths2 is None else lengths2.tolist()
+    for n, (queries, points) in enumerate(zip(asking, there)):
+        count = min(K, points)
+        if count == 0:
+            continue
+        found = SiteSet(p2[n, :points]).nearest(p1[n, :queries], count)[1]
+        idx[n, :queries, :count] = found.reshape(queries, count)
+        known[n, :queries, :count] = True
+    return idx, known
