@@ -47,8 +47,7 @@ Found pack_plane(const View<const T, MemorySpace::host>& volume, std::int32_t z,
   Found found;
   const std::int64_t row_words = words_of_row(solid.extents[2]);
   for (std::int32_t y = 0; y < solid.extents[1]; ++y) {
-    std::uint64_t* out =
-        &solid.words[static_cast<std::size_t>((z * static_cast<std::int64_t>(solid.extents[1]) + y) * row_words)];
+    std::uint64_t* out = solid.words.data() + (z * static_cast<std::int64_t>(solid.extents[1]) + y) * row_words;
     const T* row = volume.data() + z * volume.strides()[0] + y * volume.strides()[1];
     if (pack_row(row, solid.extents[2], threshold, out)) found.take_row(y, out, row_words);
   }
