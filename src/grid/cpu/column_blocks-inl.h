@@ -80,7 +80,7 @@ class BlockSearch {
       const Vec<V> coordinate = kCoordinates ? lines_.coordinate_of(i) : value;
       const std::int64_t steps = at - i;
       for (int r = 0; r < kTargets; ++r)
-        block.offer(r, hn::Max(value, lines_.cost(steps + r >= 0 ? steps + r : -steps - r)), coordinate);
+        block.offer(r, hn::Max(value, lines_.cost(steps + r)), coordinate);
     }
     worst = worst_of(block);
   }

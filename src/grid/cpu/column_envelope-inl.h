@@ -103,7 +103,7 @@ class Envelope {
     const Vec<V> one = hn::Set(d, V{1});
     for (std::int64_t k = c0; k <= c1; ++k) {
       const std::int64_t i = candidates_[k];
-      const Vec<V> value = hn::Add(lines_.row(i), lines_.cost(at > i ? at - i : i - at));
+      const Vec<V> value = hn::Add(lines_.row(i), lines_.cost(at - i));
       if constexpr (std::is_floating_point_v<V>) {
         first = hn::IfThenElse(hn::Lt(value, hn::Sub(best, tolerance_)), number, first);
         last = hn::IfThenElse(hn::Le(value, hn::Add(best, tolerance_)), number, last);
@@ -140,7 +140,7 @@ class Envelope {
       const Vec<V> coordinate = kCoordinates ? lines_.coordinate_of(i) : value;
       const std::int64_t steps = at - i;
       for (int r = 0; r < kTargets; ++r)
-        block.offer(r, hn::Add(value, lines_.cost(steps + r >= 0 ? steps + r : -steps - r)), coordinate);
+        block.offer(r, hn::Add(value, lines_.cost(steps + r)), coordinate);
     }
     lines_.store(block, t);
   }

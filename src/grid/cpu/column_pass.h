@@ -34,7 +34,7 @@ struct Column {
   std::int64_t targets = 0;
   std::int64_t origin = 0;        ///< coordinate of source row 0; negative if the axis is periodic
   std::int64_t extent = 0;        ///< of the axis; coordinates are taken modulo it
-  const V* cost = nullptr;        ///< cost of 0 … sources + kPad steps
+  const V* cost = nullptr;        ///< cost[k] = cost of |k| steps, |k| ≤ sources + kPad: looked up without a branch
   V cap = no_cap<V>();            ///< values ≥ cap need not be found
   bool euclidean = true;
   bool chessboard = false;

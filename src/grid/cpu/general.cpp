@@ -48,6 +48,9 @@ std::int64_t halo_of(const Problem& p, int axis) {
 
 std::int64_t sources_of(const Problem& p, int axis) { return p.extent(axis) + 2 * halo_of(p, axis); }
 
+/// That a column's costs are kept for, to either side.
+std::int64_t most_steps(const Problem& p, int axis) { return sources_of(p, axis) + kPad; }
+
 bool wants_index(const Problem& p) { return p.outputs.nearest.present() || p.outputs.coordinates.present(); }
 
 /// Sizes that follow from the problem alone.
@@ -127,7 +130,7 @@ struct Memory {
   RowWord* words;
   V* values;          ///< [rows][group strips · 32], between passes
   IndexOf<V>* index;  ///< likewise
-  PerAxis<V*> cost;
+  PerAxis<V*> cost;  ///< of −most_steps() … most_steps() steps
   std::vector<LineScratch<V>> lines;
   std::vector<NearEngine::Worker> near;
 
@@ -137,7 +140,7 @@ struct Memory {
     const std::int64_t buffered = e.buffered ? e.rows * e.group_strips() * kStrip : 0;
     values = s.take<V>(buffered);
     index = s.take<IndexOf<V>>(e.index ? buffered : 0);
-    for (int k = 0; k < p.rank - 1; ++k) cost[at_axis(k)] = s.take<V>(sources_of(p, k) + kPad);
+    for (int k = 0; k < p.rank - 1; ++k) cost[at_axis(k)] = s.take<V>(2 * most_steps(p, k) + 1);
     lines.resize(static_cast<std::size_t>(threads));
     for (auto& line : lines) line.take(s, p, e);
     near.resize(e.near ? static_cast<std::size_t>(threads) : 0);
@@ -163,7 +166,9 @@ class Transform {
     memory_.take(scratch, problem, e_, threads);
     for (int k = 0; k < last(); ++k) {
       const AxisCost<V> cost = axis_cost<V>(problem, k);
-      for (std::int64_t i = 0; i < sources_of(problem, k) + kPad; ++i) memory_.cost[at_axis(k)][i] = cost(i);
+      const std::int64_t most = most_steps(problem, k);
+      for (std::int64_t i = 0; i <= most; ++i)
+        memory_.cost[at_axis(k)][most - i] = memory_.cost[at_axis(k)][most + i] = cost(i);
     }
     if constexpr (std::is_same_v<V, std::int32_t>)
       if (e_.near) {
@@ -301,7 +306,7 @@ class Transform {
     column.targets = p_.region_extent(axis);
     column.origin = -halo_of(p_, axis);
     column.extent = p_.extent(axis);
-    column.cost = memory_.cost[at_axis(axis)];
+    column.cost = memory_.cost[at_axis(axis)] + most_steps(p_, axis);
     column.cap = cap_;
     column.euclidean = p_.metric == Metric::euclidean;
     column.chessboard = p_.metric == Metric::chessboard;
