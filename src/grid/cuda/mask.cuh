@@ -9,13 +9,16 @@ namespace fathom::grid::cuda {
 struct Mask {
   Input input;
   ElementRule rule;
-  bool flip = false;  ///< where bytes are read as zero or not: zero elements are the sites
+  bool others = false;  ///< the sites are the elements that do not fulfil the rule
   /// The memory between the lowest and the highest element of all items.
   const std::byte *begin = nullptr, *end = nullptr;
 
   static Mask of(const Problem& problem, const Batch& batch) {
-    Mask mask{Input::of(problem, batch), element_rule(problem.input.dtype(), problem.sites),
-              problem.sites.rule == Sites::Rule::zero};
+    return of(problem, batch, element_rule(problem.input.dtype(), problem.sites), false);
+  }
+
+  static Mask of(const Problem& problem, const Batch& batch, const ElementRule& rule, bool others) {
+    Mask mask{Input::of(problem, batch), rule, others};
     std::int64_t lowest = 0, highest = 0;
     const auto reach = [&](std::int64_t extent, std::int64_t stride) {
       (stride < 0 ? lowest : highest) += (extent - 1) * stride;
@@ -27,6 +30,16 @@ struct Mask {
     mask.end = mask.input.data + (highest + 1) * size;
     return mask;
   }
+
+  /// Whether single bytes are told apart by being zero.
+  bool has_zero_bytes() const {
+    return size_of(input.dtype) == 1 &&
+           (rule.kind == ElementRule::Kind::zero || rule.kind == ElementRule::Kind::nonzero);
+  }
+
+  __device__ bool is_site(std::int64_t index) const { return fulfils(rule, input.data, index) != others; }
+  /// Where bytes are told apart by being zero: whether the zero ones are the sites.
+  __device__ bool is_zero_site() const { return (rule.kind == ElementRule::Kind::zero) != others; }
 };
 
 }  // namespace fathom::grid::cuda

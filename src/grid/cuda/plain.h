@@ -9,8 +9,8 @@
 
 namespace fathom::grid::cuda {
 
-/// Whether the engine for planes serves: Euclidean, isotropic, no periodic border, no labels, sign or nearest site, one or
-/// two axes that are short enough for its integers.
+/// Whether the engine for planes serves: Euclidean, isotropic, no periodic border, no labels or nearest site, signed only as
+/// floats without a limit, one or two axes that are short enough for its integers.
 bool plane_serves(const Problem& problem);
 std::size_t plane_scratch_bytes(const Problem& problem, const Batch& batch);
 

@@ -14,6 +14,7 @@
 #include "grid/cuda/plane_prune.cuh"
 #include "grid/cuda/plane_words.cuh"
 #include "grid/cuda/scratch.h"
+#include "grid/cuda/sides.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -60,13 +61,19 @@ Plane make_plane(const Problem& p, std::int64_t items, std::byte* base, std::siz
   return plane;
 }
 
-Writing writing_of(const Problem& p, const Batch& batch) {
-  if (!is_plain_float(p)) return Writing::general;
+/// Whether four float results can be written at once, everywhere.
+bool has_aligned_rows(const Problem& p, const Batch& batch) {
   constexpr int kFloats = 4;
   bool aligned = reinterpret_cast<std::uintptr_t>(p.outputs.distance.data()) % (kFloats * sizeof(float)) == 0;
   for (int k = 0; k + 1 < p.rank; ++k) aligned &= p.outputs.distance.strides()[k] % kFloats == 0;
   for (std::int64_t stride : batch.distance) aligned &= stride % kFloats == 0;
-  return aligned ? Writing::aligned : Writing::unaligned;
+  return aligned;
+}
+
+Writing writing_of(const Problem& p, const Batch& batch) {
+  if (!is_plain_float(p)) return Writing::general;
+  if (p.signed_distance) return Writing::one_side;
+  return has_aligned_rows(p, batch) ? Writing::aligned : Writing::unaligned;
 }
 
 class PlaneTransform {
@@ -83,31 +90,39 @@ class PlaneTransform {
     plane_.distance = reinterpret_cast<float*>(p.outputs.distance.data());
     plane_.row_stride = p.rank == 1 ? 0 : p.outputs.distance.strides()[0];
     plane_.items = ItemStrides::of(batch.shape, batch.distance);
+    plane_.is_aligned = has_aligned_rows(p, batch);
   }
 
-  void run() const {
+  void run() {
+    if (writing_ != Writing::one_side) return run(Mask::of(p_, batch_));
+    for (const bool inside : {true, false}) {
+      plane_.side = side_of(p_, inside);
+      run(other_side(p_, batch_, inside));
+    }
+  }
+
+ private:
+  void run(const Mask& mask) const {
     fathom::cuda::check(cudaMemsetAsync(clear_, 0, cleared_, stream_), "clearing the scratch");
-    pack();
+    pack(mask);
     const dim3 columns = blocks(plane_.all_bands / plane_.bands, plane_.pitch, 32);
     carry<<<columns, carry_segments(plane_.bands) * 32, 0, stream_>>>(plane_);
     switch (writing_) {
       case Writing::aligned: solve<Writing::aligned>(); break;
       case Writing::unaligned: solve<Writing::unaligned>(); break;
+      case Writing::one_side: return solve<Writing::one_side>();
       case Writing::general: return solve<Writing::general>();
     }
     if (has_limits(p_)) clamp_items(p_, batch_, plane_.first_item, plane_.all_bands / plane_.bands, stream_);
   }
 
- private:
   /// Blocks of `block` for each of `count` rows of `width`. There are fewer than 2¹⁶ bands in a group (see group_of()).
   static dim3 blocks(std::int64_t count, std::int64_t width, int block) {
     return {static_cast<unsigned>((width + block - 1) / block), static_cast<unsigned>(count)};
   }
 
-  void pack() const {
-    const Mask mask = Mask::of(p_, batch_);
-    const bool by_zero = p_.sites.rule == Sites::Rule::zero || p_.sites.rule == Sites::Rule::nonzero;
-    if (size_of(p_.input.dtype()) != 1 || !by_zero) {
+  void pack(const Mask& mask) const {
+    if (!mask.has_zero_bytes()) {
       pack_elements<<<blocks(plane_.all_bands, plane_.pitch, kPackBlock), kPackBlock, 0, stream_>>>(plane_, mask);
     } else if (is_aligned(mask.input)) {
       pack_bytes<true>
@@ -156,8 +171,8 @@ class PlaneTransform {
 
 bool plane_serves(const Problem& p) {
   const DistanceOutputs& out = p.outputs;
-  if (p.metric != Metric::euclidean || !p.isotropic || p.signed_distance || p.sites.rule == Sites::Rule::labels ||
-      out.nearest.present() || out.coordinates.present() || p.rank > 2)
+  if (p.metric != Metric::euclidean || !p.isotropic || p.sites.rule == Sites::Rule::labels ||
+      (p.signed_distance && !serves_sides(p)) || out.nearest.present() || out.coordinates.present() || p.rank > 2)
     return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;

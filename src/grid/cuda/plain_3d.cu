@@ -9,6 +9,7 @@
 #include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/plain.h"
 #include "grid/cuda/scratch.h"
+#include "grid/cuda/sides.cuh"
 #include "grid/cuda/volume_envelope.cuh"
 #include "grid/cuda/volume_window.cuh"
 #include "grid/cuda/volume_words.cuh"
@@ -22,17 +23,26 @@ std::int64_t group_of(const Problem& p, const Batch& batch) {
   return std::clamp<std::int64_t>(kVolumeGroup / element_count(p.input.shape()), 1, batch.count());
 }
 
-Writing writing_of(const Problem& p, const Batch& batch) {
-  if (!is_plain_float(p)) return Writing::general;
+/// Whether two float results can be written at once, everywhere.
+bool has_aligned_rows(const Problem& p, const Batch& batch) {
   bool aligned =
       reinterpret_cast<std::uintptr_t>(p.outputs.distance.data()) % sizeof(float2) == 0 && p.extent(2) % 2 == 0;
   for (int k = 0; k < 2; ++k) aligned &= p.outputs.distance.strides()[k] % 2 == 0;
   for (std::int64_t stride : batch.distance) aligned &= stride % 2 == 0;
-  return aligned ? Writing::aligned : Writing::unaligned;
+  return aligned;
 }
 
+Writing writing_of(const Problem& p, const Batch& batch) {
+  if (!is_plain_float(p)) return Writing::general;
+  if (p.signed_distance) return Writing::one_side;
+  return has_aligned_rows(p, batch) ? Writing::aligned : Writing::unaligned;
+}
+
+/// Whether the squares between the passes cannot lie where the results go: those are no floats, or of the other side.
+bool is_wide_beside(const Problem& p) { return !is_plain_float(p) || p.signed_distance; }
+
 /// Sizes, and the arrays cut from the scratch.
-Volume make_volume(const Problem& p, std::int64_t items, bool wide_beside, std::byte* base, std::size_t* bytes) {
+Volume make_volume(const Problem& p, std::int64_t items, std::byte* base, std::size_t* bytes) {
   Volume v;
   v.nz = static_cast<std::int32_t>(p.extent(0));
   v.ny = static_cast<std::int32_t>(p.extent(1));
@@ -48,7 +58,7 @@ Volume make_volume(const Problem& p, std::int64_t items, bool wide_beside, std::
   v.kind = s.take<std::uint8_t>(columns * v.ny);
   v.z_list = s.take<std::uint32_t>(columns * v.ny);
   v.y_list = s.take<std::uint32_t>(columns * v.nz);
-  if (wide_beside) {
+  if (is_wide_beside(p)) {
     v.wide.data = s.take<std::uint32_t>(items * v.nz * v.ny * v.nx);
     v.wide.z_stride = std::int64_t{v.ny} * v.nx;
     v.wide.y_stride = v.nx;
@@ -87,45 +97,51 @@ class VolumeTransform {
                   cudaStream_t stream)
       : p_(p), batch_(batch), stream_(stream), writing_(writing_of(p, batch)) {
     std::size_t bytes = 0;
-    volume_ = make_volume(p, items, writing_ == Writing::general, scratch, &bytes);
+    volume_ = make_volume(p, items, scratch, &bytes);
     volume_.first_item = first_item;
     emitter_ = Emitter<std::int64_t>::of(p, batch, first_item);
-    if (writing_ == Writing::general) {
-      volume_.wide_first_item = 0;
-      return;
-    }
+    if (writing_ == Writing::general) return;
     volume_.distance.data = reinterpret_cast<float*>(p.outputs.distance.data());
     volume_.distance.z_stride = p.outputs.distance.strides()[0];
     volume_.distance.y_stride = p.outputs.distance.strides()[1];
     volume_.distance.items = ItemStrides::of(batch.shape, batch.distance);
+    volume_.is_aligned = has_aligned_rows(p, batch);
+    if (is_wide_beside(p)) return;
     volume_.wide = {reinterpret_cast<std::uint32_t*>(volume_.distance.data), volume_.distance.z_stride,
                     volume_.distance.y_stride, volume_.distance.items};
     volume_.wide_first_item = first_item;
   }
 
-  void run() const {
+  void run() {
+    if (writing_ != Writing::one_side) return run(Mask::of(p_, batch_));
+    for (const bool inside : {true, false}) {
+      volume_.side = side_of(p_, inside);
+      run(other_side(p_, batch_, inside));
+    }
+  }
+
+ private:
+  void run(const Mask& mask) const {
     fathom::cuda::check(cudaMemsetAsync(volume_.counters, 0, 2 * sizeof(std::uint32_t), stream_),
                         "clearing the scratch");
-    pack();
+    pack(mask);
     along_z();
     switch (writing_) {
       case Writing::aligned: along_y<Writing::aligned>(); break;
       case Writing::unaligned: along_y<Writing::unaligned>(); break;
+      case Writing::one_side: return along_y<Writing::one_side>();
       case Writing::general: return along_y<Writing::general>();
     }
     if (has_limits(p_)) clamp_items(p_, batch_, volume_.first_item, volume_.items, stream_);
   }
 
- private:
   std::int64_t z_tiles() const { return volume_.items * volume_.words * volume_.ny; }
   std::int64_t y_tiles() const { return volume_.items * volume_.words * volume_.nz; }
 
-  void pack() const {
-    const Mask mask = Mask::of(p_, batch_);
-    const bool by_zero = p_.sites.rule == Sites::Rule::zero || p_.sites.rule == Sites::Rule::nonzero;
+  void pack(const Mask& mask) const {
     const std::int64_t blocks = volume_.items * volume_.ny * (volume_.depth / 32);
     auto* kernel = pack_volume<Reading::elements>;
-    if (by_zero && size_of(p_.input.dtype()) == 1)
+    if (mask.has_zero_bytes())
       kernel = is_aligned(mask.input) ? pack_volume<Reading::aligned_bytes> : pack_volume<Reading::bytes>;
     kernel<<<static_cast<unsigned>(blocks), kVolumePackBlock, 0, stream_>>>(volume_, mask);
     fathom::cuda::check_launch("packing sites");
@@ -164,7 +180,7 @@ class VolumeTransform {
     const std::size_t memory = window_memory(n);
     if (n <= kSmallBlocks) launch(search_along_y<256, kWriting>, y_tiles(), 256, memory, stream_, volume_, emitter_);
     else launch(search_along_y<512, kWriting>, y_tiles(), 512, memory, stream_, volume_, emitter_);
-    if (kWriting == Writing::general) far_along_y<512, 32, Writing::general>();
+    if constexpr (kWriting == Writing::general || kWriting == Writing::one_side) far_along_y<512, 32, kWriting>();
     else if (n <= 128) far_along_y<256, 8>();
     else if (n <= 256) far_along_y<256, 16>();
     else if (n <= 512) far_along_y<256, 32>();
@@ -199,8 +215,8 @@ bool memory_serves(const Problem& p) {
 
 bool volume_serves(const Problem& p) {
   const DistanceOutputs& out = p.outputs;
-  if (p.metric != Metric::euclidean || !p.isotropic || p.signed_distance || p.sites.rule == Sites::Rule::labels ||
-      out.nearest.present() || out.coordinates.present() || p.rank != 3)
+  if (p.metric != Metric::euclidean || !p.isotropic || p.sites.rule == Sites::Rule::labels ||
+      (p.signed_distance && !serves_sides(p)) || out.nearest.present() || out.coordinates.present() || p.rank != 3)
     return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.extent(k) > kLongestAxis || p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
@@ -209,7 +225,7 @@ bool volume_serves(const Problem& p) {
 
 std::size_t volume_scratch_bytes(const Problem& p, const Batch& batch) {
   std::size_t bytes = 0;
-  make_volume(p, group_of(p, batch), !is_plain_float(p), nullptr, &bytes);
+  make_volume(p, group_of(p, batch), nullptr, &bytes);
   return bytes;
 }
 

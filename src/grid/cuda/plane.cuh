@@ -25,7 +25,20 @@ inline constexpr int kNoRow = 60000;     ///< vertical distances from here on me
 enum class Writing {
   aligned,    ///< float distances, rows aligned to 16 bytes
   unaligned,  ///< float distances
+  one_side,   ///< float distances of one side of a signed field
   general,    ///< anything else, element by element
+};
+
+/// A side of a signed field. What has distance 0 belongs to the other.
+struct Side {
+  float sign = 1;
+  float half = 0;         ///< from an element's centre to its faces, where those have distance 0
+  bool is_first = false;  ///< the other side will be written over this one's
+
+  __device__ float none() const { return sign * __int_as_float(0x7F800000); }
+  /// Of a squared distance below 2²¹.
+  __device__ float near(float d2) const { return sign * small_root(d2, half); }
+  __device__ float far(std::uint32_t d2) const { return sign * (half > 0 ? root_to_face(d2) : root_of(d2)); }
 };
 
 struct Plane {
@@ -61,6 +74,8 @@ struct Plane {
   float* distance = nullptr;  ///< where results are floats
   std::int64_t row_stride = 0;
   ItemStrides items;
+  bool is_aligned = false;  ///< all rows, to 16 bytes
+  Side side;
 
   __host__ __device__ std::int32_t cells() const { return pitch / 32; }
   __host__ __device__ std::int32_t tiles() const { return pitch / kTile; }

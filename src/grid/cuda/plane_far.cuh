@@ -263,6 +263,13 @@ class FarTile {
         write_general(emitter_, plane_.item_of(band_), y0 + r, x,
                       d2 == kUnsolved ? no_value<std::int64_t>() : std::int64_t{d2});
       }
+    } else if constexpr (kWriting == Writing::one_side) {
+      float* to = plane_.row(band_, y0) + x;
+#pragma unroll
+      for (int r = 0; r < kBand; ++r, to += plane_.row_stride) {
+        if (r >= rows) break;
+        if (!(sites >> r & 1)) *to = best_[r] == kUnsolved ? plane_.side.none() : plane_.side.far(best_[r]);
+      }
     } else {
       float* to = plane_.row(band_, y0) + x;
       if (rows == kBand && largest() < 1u << 24) {

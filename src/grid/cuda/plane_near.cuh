@@ -192,19 +192,33 @@ struct NearWriter {
     float* row = rows + r * plane.row_stride + x;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      float roots[4];
-#pragma unroll
-      for (int q = 0; q < 4; ++q) roots[q] = small_root(result.squares[h][q]);
-      if constexpr (kWriting == Writing::aligned) {
-        if (whole) put(row + h * kHalf, roots, 4);
-        else if (there && x + h * kHalf < plane.width) put(row + h * kHalf, roots, plane.width - x - h * kHalf);
+      const int count = plane.width - x - h * kHalf;
+      if constexpr (kWriting == Writing::one_side) {
+        if (there) put_side(row + h * kHalf, result.squares[h], count);
       } else {
-        spread(row, roots, plane.width - x - h * kHalf, h, there);
+        float roots[4];
+#pragma unroll
+        for (int q = 0; q < 4; ++q) roots[q] = small_root(result.squares[h][q]);
+        if constexpr (kWriting == Writing::unaligned) spread(row, roots, count, h, there);
+        else if (whole) put(row + h * kHalf, roots, 4);
+        else if (there && count > 0) put(row + h * kHalf, roots, count);
       }
     }
   }
 
  private:
+  /// One by one where some belong to the other side.
+  __device__ void put_side(float* to, const float* squares, int count) const {
+    const bool takes_all =
+        plane.side.is_first || fminf(fminf(squares[0], squares[1]), fminf(squares[2], squares[3])) > 0;
+    float distances[4];
+#pragma unroll
+    for (int q = 0; q < 4; ++q) distances[q] = plane.side.near(squares[q]);
+    if (plane.is_aligned && takes_all && count >= 4) return put(to, distances, 4);
+#pragma unroll
+    for (int q = 0; q < 4; ++q)
+      if (q < count && (takes_all || squares[q] > 0)) to[q] = distances[q];
+  }
   static __device__ void put(float* to, const float* roots, int count) {
     if (count >= 4) {
       *reinterpret_cast<float4*>(to) = make_float4(roots[0], roots[1], roots[2], roots[3]);

@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(kPackBlock) pack_elements(Plane plane, const _
     const int y0 = plane.first_row(band), rows = min(kBand, plane.height - y0);
     const std::int64_t step = mask.input.rank == 1 ? 0 : mask.input.stride[0];
     const std::int64_t first = mask.input.items.offset(plane.first_item + plane.item_of(band)) + y0 * step + x;
-    for (int r = 0; r < rows; ++r) word |= unsigned{fulfils(mask.rule, mask.input.data, first + r * step)} << r;
+    for (int r = 0; r < rows; ++r) word |= unsigned{mask.is_site(first + r * step)} << r;
   }
   plane.bits[band * plane.pitch + x] = word;
 }
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kPackBlock) pack_bytes(Plane plane, const __gr
     const unsigned there = 0xFFFFFFFFu >> (kBand - rows);
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
-      if (mask.flip) words[k] = ~words[k];
+      if (mask.is_zero_site()) words[k] = ~words[k];
       words[k] = k < columns ? words[k] & there : 0;
     }
   }

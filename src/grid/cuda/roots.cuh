@@ -5,12 +5,13 @@
 
 namespace fathom::grid::cuda {
 
-/// √d2 for integers below 2²⁴, correctly rounded: the estimate and one step of Newton's in fused arithmetic.
-__device__ inline float small_root(float d2) {
+/// √d2 for integers below 2²⁴, correctly rounded: the estimate and one step of Newton's in fused arithmetic. With `less` = ½
+/// √d2 − ½ for 1 ≤ d2 < 2²¹, rounded as in double and then to float: the estimate less a half is exact.
+__device__ inline float small_root(float d2, float less = 0) {
   float inverse;
   asm("rsqrt.approx.f32 %0,%1;" : "=f"(inverse) : "f"(d2 + 1e-30f));
   const float root = d2 * inverse;
-  return fmaf(fmaf(-root, root, d2), 0.5f * inverse, root);
+  return fmaf(fmaf(-root, root, d2), 0.5f * inverse, root - less);
 }
 
 /// √d2, correctly rounded. From 2²⁴ on an integer is no float: the root of the nearest float is at most one step off, and
@@ -24,6 +25,12 @@ __device__ inline float root_of(std::uint32_t d2) {
   const int places = 2 * (23 + 127 - (bits >> 23));
   const auto excess = static_cast<int>((d2 << places) - mantissa * mantissa), limit = static_cast<int>(mantissa);
   return __int_as_float(bits + (excess > limit) - (excess <= -limit));
+}
+
+/// √d2 − ½, rounded as in double and then to float, for d2 ≥ 1.
+__device__ inline float root_to_face(std::uint32_t d2) {
+  if (d2 < 1u << 21) return small_root(static_cast<float>(d2), 0.5f);
+  return static_cast<float>(sqrt(static_cast<double>(d2)) - 0.5);
 }
 
 }  // namespace fathom::grid::cuda

@@ -3,7 +3,7 @@
 // A tile is 32 neighbours along x by one whole line along z or, later, y. Distances along x follow from a word of 32 bits and
 // two carries; what the pass along z leaves is kept as squares in 16 bits, which is enough wherever sites are near. A tile
 // that does not fit, or whose search would be long, is computed in 32 bits instead and kept where the result will be, or
-// beside it if results are no floats; its rows of 16 bits are then clamped.
+// beside it if results are no floats or there already; its rows of 16 bits are then clamped.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +54,8 @@ struct Volume {
   std::uint32_t* counters = nullptr;  ///< of both lists; cleared before the first kernel
   Placed<std::uint32_t> wide;         ///< squares after the pass along z, of wide tiles
   Placed<float> distance;             ///< where results are floats
+  bool is_aligned = false;            ///< all rows of results, to 8 bytes
+  Side side;
 
   /// Tiles of the pass along z are numbered as `kind` is, those along y likewise with nz in place of ny.
   struct Tile {

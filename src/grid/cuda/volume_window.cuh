@@ -220,6 +220,10 @@ struct VolumeWriter {
         if (x + k < v.nx) write_volume(y, x + k, squares >> (16 * k) & 0xFFFFu);
       return;
     }
+    if constexpr (kWriting == Writing::one_side) {
+      if (there) write_side(row + 2 * lane, x, squares);
+      return;
+    }
     // Below 2²³ integers are the last bits of floats.
     const float a = small_root(__uint_as_float(__byte_perm(squares, 0x4B000000u, 0x7610)) - 8388608.0f);
     const float b = small_root(__uint_as_float(__byte_perm(squares, 0x4B000000u, 0x7632)) - 8388608.0f);
@@ -245,7 +249,9 @@ struct VolumeWriter {
     for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
       if (j >= count) break;
       if constexpr (kWriting == Writing::general) write_volume(y + j, x, squares[j]);
-      else *to = squares[j] >= kNone32 ? __int_as_float(0x7F800000) : small_root(static_cast<float>(squares[j]));
+      else if constexpr (kWriting == Writing::one_side) {
+        if (squares[j] > 0) *to = squares[j] >= kNone32 ? v.side.none() : v.side.far(squares[j]);
+      } else *to = squares[j] >= kNone32 ? __int_as_float(0x7F800000) : small_root(static_cast<float>(squares[j]));
     }
   }
 
@@ -253,10 +259,26 @@ struct VolumeWriter {
   __device__ void write_none(int y, int x) const {
     if (x >= v.nx) return;
     if constexpr (kWriting == Writing::general) write_volume(y, x, kNone32);
-    else row_of(y)[x - tile.word * 32] = __int_as_float(0x7F800000);
+    else row_of(y)[x - tile.word * 32] = v.side.none();
   }
 
  private:
+  /// Of a pair.
+  __device__ void write_side(float* to, int x, unsigned squares) const {
+    const auto a = static_cast<float>(squares & 0xFFFFu), b = static_cast<float>(squares >> 16);
+    const bool takes_a = v.side.is_first || a > 0, takes_b = v.side.is_first || b > 0;
+    if (!takes_a && !takes_b) return;
+    if (v.is_aligned && x < v.nx) {
+      float2 both = takes_a && takes_b ? float2{} : *reinterpret_cast<const float2*>(to);
+      if (takes_a) both.x = v.side.near(a);
+      if (takes_b) both.y = v.side.near(b);
+      __stcs(reinterpret_cast<float2*>(to), both);
+    } else {
+      if (takes_a && x < v.nx) to[0] = v.side.near(a);
+      if (takes_b && x + 1 < v.nx) to[1] = v.side.near(b);
+    }
+  }
+
   __device__ void write_volume(int y, int x, unsigned square) const {
     emit_voxel(emitter, tile.item, tile.line, y, x,
                square >= kNone32 ? no_value<std::int64_t>() : std::int64_t{square});

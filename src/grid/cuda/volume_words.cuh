@@ -55,7 +55,7 @@ class ByteRow {
     if (kAligned || (at >= mask_.begin && at + 16 <= mask_.end))
       bits = nonzero_bytes(__ldcs(reinterpret_cast<const uint4*>(at)));
     else bits = nonzero_bytes_within(at, mask_.begin, mask_.end);
-    if (mask_.flip) bits = ~bits & 0xFFFFu;
+    if (mask_.is_zero_site()) bits = ~bits & 0xFFFFu;
     if constexpr (kAligned) return bits;
     if (begin < 0) bits &= 0xFFFFu << -begin;
     return nx_ - begin < 16 ? bits & ((1u << (nx_ - begin)) - 1) : bits;
@@ -95,7 +95,7 @@ __device__ unsigned read_word(const Mask& mask, std::int64_t offset, int nx) {
   unsigned word = 0;
   for (int x0 = 0; x0 < nx; x0 += 32) {
     const int x = x0 + lane_id();
-    const unsigned bits = __ballot_sync(kAllLanes, x < nx && fulfils(mask.rule, mask.input.data, offset + x));
+    const unsigned bits = __ballot_sync(kAllLanes, x < nx && mask.is_site(offset + x));
     if (lane_id() == x0 / 32) word = bits;
   }
   return word;
