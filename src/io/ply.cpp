@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <sstream>
 #include <string>
@@ -181,6 +182,8 @@ void read_binary(ByteSource& source, const Header& header, const std::vector<std
   }
 }
 
+bool is_int32(double x) { return x == std::floor(x) && x >= INT32_MIN && x <= INT32_MAX; }
+
 void read_text(ByteSource& source, const Header& header, const std::vector<std::size_t>& places, Array& points) {
   std::int64_t at = 0;
   for (std::int64_t vertex = 0; vertex < header.count; ++vertex) {
@@ -193,7 +196,11 @@ void read_text(ByteSource& source, const Header& header, const std::vector<std::
       if (error != std::errc{} || end != word.data() + word.size())
         source.fail("has in vertex " + std::to_string(vertex) + " '" + one_line(word) + "', which is no number");
     }
-    for (std::size_t place : places) store(points, at++, values[place]);
+    for (std::size_t place : places) {
+      if (points.dtype() == DType::int32 && !is_int32(values[place]))
+        source.fail("has in vertex " + std::to_string(vertex) + " a coordinate that is no integer of 32 bits");
+      store(points, at++, values[place]);
+    }
   }
 }
 

@@ -19,4 +19,7 @@ namespace text {
 Array read(ByteSource& source, const MemoryLimit& limit, bool first_columns);
 }  // namespace text
 
+/// Reads from any source: what read_points() does after opening the file.
+Array read_points(ByteSource& source, const MemoryLimit& limit, bool first_columns);
+
 }  // namespace fathom::io

@@ -52,17 +52,19 @@ bool ends_in_xyz(const std::filesystem::path& path) {
 
 }  // namespace
 
-Array read_points(const std::filesystem::path& path) {
-  const auto source = open_source(path, StandardInput::consume);
-  const MemoryLimit limit = memory_limit(std::nullopt);
-  const auto start = source->peek(kSignatureBytes);
-  if (start.empty()) source->fail("is empty; points are read from NPY, CSV, PLY and XYZ files");
-  if (starts_with(start, "\x93NUMPY")) return as_points(*source, npy::read(*source, limit).data);
-  if (starts_with(start, "ply\n") || starts_with(start, "ply\r")) return ply::read(*source, limit);
+Array read_points(ByteSource& source, const MemoryLimit& limit, bool first_columns) {
+  const auto start = source.peek(kSignatureBytes);
+  if (start.empty()) source.fail("is empty; points are read from NPY, CSV, PLY and XYZ files");
+  if (starts_with(start, "\x93NUMPY")) return as_points(source, npy::read(source, limit).data);
+  if (starts_with(start, "ply\n") || starts_with(start, "ply\r")) return ply::read(source, limit);
   if (const std::string_view kind = foreign_kind(start); !kind.empty() || format_of(start) != Format::automatic)
-    source->fail("looks like " + std::string(kind.empty() ? "an image" : kind) +
-                 "; points are read from NPY, CSV, PLY and XYZ files");
-  return text::read(*source, limit, ends_in_xyz(path));
+    source.fail("looks like " + std::string(kind.empty() ? "an image" : kind) +
+                "; points are read from NPY, CSV, PLY and XYZ files");
+  return text::read(source, limit, first_columns);
+}
+
+Array read_points(const std::filesystem::path& path) {
+  return read_points(*open_source(path, StandardInput::consume), memory_limit(std::nullopt), ends_in_xyz(path));
 }
 
 }  // namespace fathom::io

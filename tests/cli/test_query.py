@@ -269,6 +269,8 @@ def test_refuses_what_is_not_finite(inputs):
     ("a.png", b"\x89PNG\r\n\x1a\n", "looks like an image; points are read from NPY, CSV, PLY and XYZ files"),
     ("a.ply", b"ply\nformat ascii 1.0\nend_header\n", "has a broken PLY header: there is no element 'vertex'"),
     ("a.ply", b"ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n1\n", "has vertices without y"),
+    ("a.ply", b"ply\nformat ascii 1.0\nelement vertex 1\nproperty int x\nproperty int y\nend_header\n1 3e10\n",
+     "has in vertex 0 a coordinate that is no integer of 32 bits"),
     ("a.ply", b"ply\nformat ascii 1.0\nelement vertex x\nend_header\n",
      "has a broken PLY header: the number of vertices is no count"),
 ])

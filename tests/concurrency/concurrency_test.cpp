@@ -5,7 +5,10 @@
 #include <thread>
 
 #include "cases.h"
+#include "fathom/apps/ray_march.h"
 #include "fathom/core/workspace.h"
+#include "fathom/points/voxel_set.h"
+#include "points/problem.h"
 #include "run.h"
 
 namespace fathom::test {
@@ -87,6 +90,69 @@ TEST(Concurrency, EachCallerItsWorkspace) {
         EXPECT_TRUE(equal(own, run(input.view(), options, kPlain)));
       }
   });
+}
+
+/// The nearest sites that a set finds with two threads.
+template <class Set>
+Array nearest_sites(const Set& set, const Array& queries) {
+  Array site(DType::int64, {queries.shape()[0], 3});
+  points::QueryOptions options;
+  options.k = 3;
+  options.execution.threads = 2;
+  points::QueryOutputs outputs;
+  outputs.site = site.view();
+  set.nearest(queries.view(), options, outputs);
+  return site;
+}
+
+TEST(Concurrency, SharedSitesOfEveryStorage) {
+  Random random(10);
+  const Array queries = make_points(Spread::uniform, DType::float32, 700, 3, random);
+  const Array sites = make_points(Spread::clustered, DType::float32, 3000, 3, random);
+  for (points::Storage storage : {points::Storage::plain, points::Storage::boxed, points::Storage::sorted}) {
+    points::SiteSetOptions options;
+    options.storage = storage;
+    options.execution.threads = 2;
+    const points::SiteSet shared(sites.view(), options);
+    const Array expected = nearest_sites(shared, queries);
+    at_once([&](int caller) {
+      const points::SiteSet own(sites.view(), options);
+      EXPECT_TRUE(equal(expected, nearest_sites(caller % 2 ? own : shared, queries)));
+    });
+  }
+}
+
+TEST(Concurrency, SharedVoxels) {
+  Random random(11);
+  const Shape shape{20, 30, 25};
+  const Array queries = make_points(Spread::uniform, DType::float32, 700, 3, random);
+  const Array mask = mask_array(scatter(shape, 0.01, random), shape, DType::uint8, false);
+  const points::VoxelSet shared = points::VoxelSet::of_mask(mask.view());
+  const Array expected = nearest_sites(shared, queries);
+  at_once([&](int) { EXPECT_TRUE(equal(expected, nearest_sites(shared, queries))); });
+}
+
+TEST(Concurrency, SharedVolumes) {
+  Random random(12);
+  const Shape shape{20, 30, 25};
+  const Array mask = mask_array(scatter(shape, 0.01, random), shape, DType::uint8, false);
+  for (apps::Stepping stepping : {apps::Stepping::field, apps::Stepping::cone}) {
+    apps::RayMarcherOptions options;
+    options.stepping = stepping;
+    options.execution.threads = 2;
+    const apps::RayMarcher shared(mask.view(), options);
+    const auto picture_of = [&] {
+      Array shade(DType::uint8, {70, 90});
+      apps::RayMarchOptions march;
+      march.execution.threads = 2;
+      apps::RayMarchOutputs outputs;
+      outputs.shade = shade.view();
+      shared.render(march, outputs);
+      return shade;
+    };
+    const Array expected = picture_of();
+    at_once([&](int) { EXPECT_TRUE(equal(expected, picture_of())); });
+  }
 }
 
 TEST(Concurrency, CancelledFromAnotherThread) {

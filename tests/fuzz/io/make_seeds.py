@@ -1,7 +1,7 @@
 """Writes small files of every kind that the readers know, as starting points for the fuzzers.
 
-Usage: make_seeds.py DIRECTORY; makes DIRECTORY/png, tiff, npy and nifti. Kinds whose writer is not installed are left
-out.
+Usage: make_seeds.py DIRECTORY; makes DIRECTORY/png, tiff, npy, nifti and points. Kinds whose writer is not installed are
+left out.
 """
 
 import gzip
@@ -121,9 +121,33 @@ def nifti_seeds(directory):
     save(directory, "rgb.nii", nibabel.Nifti1Image(rgb, np.eye(4)).to_bytes())
 
 
+def points_seeds(directory):
+    import struct
+
+    header = "ply\nformat {} 1.0\ncomment seed\nelement vertex 2\n{}element face 0\nend_header\n"
+    names = {"char": "b", "ushort": "H", "int": "i", "uint": "I", "float": "f", "double": "d"}
+    for name, code in names.items():
+        properties = "".join(f"property {name} {axis}\n" for axis in "xyz") + "property uchar red\n"
+        text = header.format("ascii", properties) + "1 2 3 4\n5 6 7 8\n"
+        save(directory, f"{name}.ply", text.encode())
+        for order, form in {"<": "binary_little_endian", ">": "binary_big_endian"}.items():
+            rows = b"".join(struct.pack(f"{order}3{code}B", *row) for row in ((1, 2, 3, 4), (5, 6, 7, 8)))
+            save(directory, f"{name}_{form}.ply", header.format(form, properties).encode() + rows)
+    texts = ["0,0\n3,4\n", "x,y,z\n0,1,2\n", "name;y;x\na;1;-2e3\n", "# comment\n\n1 2 3 255\r\n+.5\t6 7 0 # end"]
+    for number, text in enumerate(texts):
+        save(directory, f"{number}.csv", text.encode())
+    import numpy as np
+
+    for dtype in ("u1", "<i8", ">f4", "f8"):
+        out = io.BytesIO()
+        np.save(out, np.arange(6).reshape(2, 3).astype(dtype))
+        save(directory, f"{np.dtype(dtype).name}.npy", out.getvalue())
+
+
 def main():
     root = Path(sys.argv[1])
-    for name, make in {"png": png_seeds, "tiff": tiff_seeds, "npy": npy_seeds, "nifti": nifti_seeds}.items():
+    makers = {"png": png_seeds, "tiff": tiff_seeds, "npy": npy_seeds, "nifti": nifti_seeds, "points": points_seeds}
+    for name, make in makers.items():
         (root / name).mkdir(parents=True, exist_ok=True)
         try:
             make(root / name)

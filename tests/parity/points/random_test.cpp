@@ -30,6 +30,8 @@ struct Batch {
   std::int64_t most_sites;
 };
 
+void PrintTo(const Batch& batch, std::ostream* out) { *out << batch.name; }
+
 class RandomPointProblems : public testing::TestWithParam<Batch> {};
 
 TEST_P(RandomPointProblems, EqualBruteForce) {
