@@ -11,6 +11,7 @@ tables; --json FILE appends one JSON line for each row.
 
 import argparse
 import datetime
+import functools
 import json
 import timeit
 
@@ -40,14 +41,15 @@ def transforms(args):
         shape = tuple(int(n) for n in size.split("x"))
         for case in args.cases:
             image = CASES[case](shape)
-            reference = checked(image, fathom.distance_transform(image, threads=1))
+            ours = functools.partial(fathom.distance_transform, image, backend="cpu", threads=1)
+            reference = checked(image, ours())
             runs = {peer.name: run for peer in peers if (run := peer.prepare("plain", image, 1))}
             differences = {name: check_peer(run, "plain", reference) for name, run in runs.items()}
             del reference
-            ours = Contestant(lambda: fathom.distance_transform(image, threads=1), args.budget)
+            mine = Contestant(ours, args.budget)
             timed = {name: Contestant(run, args.budget) for name, run in runs.items()}
-            alternate([ours, *timed.values()], args.repeat)
-            best = ours.summary()["min"]
+            alternate([mine, *timed.values()], args.repeat)
+            best = mine.summary()["min"]
             row = f"{size:14}{case:10}{best * 1e3:9.2f}"
             for peer in peers:
                 if peer.name not in timed:
@@ -57,7 +59,7 @@ def transforms(args):
                 mark = "" if differences[peer.name] < 1e-6 else "!"
                 row += f"{mark}{seconds * 1e3:.1f}".rjust(14) + f"{seconds / best:7.1f}"
             print(row, flush=True)
-            yield {"table": "transform", "size": shape, "case": case, "ours": ours.summary(),
+            yield {"table": "transform", "size": shape, "case": case, "ours": mine.summary(),
                    "peers": {name: {**run.summary(), "difference": differences[name]} for name, run in timed.items()}}
 
 
