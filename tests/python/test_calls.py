@@ -86,7 +86,8 @@ def test_errors_of_the_listener_stop_the_call():
 
 
 INTERRUPTED = """
-import numpy as np, fathom, sys
+import numpy as np, fathom, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where a shell started the tests in the background, it is ignored
 x = np.ones((400, 400, 400), bool)
 x[200, 200, 200] = False
 print("ready", flush=True)
