@@ -7,6 +7,7 @@
 
 #include "cases.h"
 #include "fathom/core/array.h"
+#include "fathom/core/error.h"
 #include "fathom/grid/distance.h"
 #include "oracle.h"
 
@@ -42,6 +43,17 @@ testing::AssertionResult matches(const Separable& expected, const Results& resul
 /// Same bytes.
 testing::AssertionResult equal(const Array& a, const Array& b);
 testing::AssertionResult equal(const Results& a, const Results& b);
+
+/// What the call throws says; "not refused" if it throws nothing.
+template <class Call>
+std::string refusal(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "not refused";
+}
 
 /// The value of an integer or floating-point element, for messages and tests that are exact in double.
 double value_at(const Array& array, std::int64_t index);

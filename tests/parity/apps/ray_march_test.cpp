@@ -3,14 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numbers>
 
 #include "apps/camera.h"
 #include "cases.h"
-#include "fathom/core/error.h"
 #include "run.h"
 
 namespace fathom::test {
@@ -282,16 +281,6 @@ TEST(RayMarching, CanBeCancelled) {
   options.execution.progress = [&](double) { stop.request_stop(); };
   options.execution.stop = stop.get_token();
   EXPECT_THROW(render(marcher, options, {100, 100}), Cancelled);
-}
-
-template <class Call>
-std::string refusal(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "not refused";
 }
 
 TEST(RayMarching, RefusesWhatHasNoMeaning) {

@@ -29,16 +29,6 @@ SiteSetOptions stored(Storage storage) {
   return options;
 }
 
-template <class Call>
-std::string refusal(const Call& call) {
-  try {
-    call();
-  } catch (const InvalidArgument& error) {
-    return error.what();
-  }
-  return "not refused";
-}
-
 TEST(SiteSets, OfAMaskNameElements) {
   Random random(3);
   for (int i = 0; i < scaled(60); ++i) {

@@ -171,16 +171,6 @@ TEST(VoxelSets, TakeABitForEachElement) {
   EXPECT_LE(static_cast<double>(VoxelSet({4096, 4096}).bytes()) * 8, 1.02 * 4096 * 4096);
 }
 
-template <class Call>
-std::string refusal(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "not refused";
-}
-
 TEST(VoxelSets, RefuseWhatHasNoMeaning) {
   EXPECT_EQ(refusal([] { VoxelSet({3}); }), "a set of voxels has 2 or 3 axes, not 1");
   EXPECT_EQ(refusal([] {
