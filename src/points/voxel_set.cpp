@@ -116,6 +116,8 @@ bool VoxelSet::move(std::int64_t from, std::int64_t to) {
 QueryReport VoxelSet::nearest(const Coordinates& queries, const QueryOptions& options,
                               const QueryOutputs& outputs) const {
   const Execution& execution = options.execution;
+  if (execution.backend == Backend::cuda)
+    throw DeviceError("sets of voxels have no CUDA backend in this version; use backend auto or cpu");
   const int threads = threads_of(execution);
   SetFacts facts;
   facts.axes = contents_->shape.rank();

@@ -69,6 +69,7 @@ class PointSteps : public Steps {
         if (in_cone_) *direction++ = one.ray.direction[k];
       }
     points::QueryOptions query_options;
+    query_options.execution.backend = Backend::cpu;
     query_options.execution.threads = 1;
     query_options.execution.instruction_set = options.execution.instruction_set;
     if (in_cone_) {
@@ -117,6 +118,7 @@ std::unique_ptr<const Steps> make_point_steps(const Solid& solid, const RayMarch
   const Array surface = surface_of(solid, count);
   points::SiteSetOptions set;
   set.execution = options.execution;
+  set.execution.backend = Backend::cpu;
   return std::make_unique<PointSteps>(points::SiteSet(surface.view(), set), options.stepping == Stepping::cone);
 }
 

@@ -189,6 +189,10 @@ TEST(VoxelSets, RefuseWhatHasNoMeaning) {
   EXPECT_TRUE(set.contains(1));
   const Array queries(DType::int32, {1, 3});
   EXPECT_EQ(refusal([&] { ask(set, queries, {}); }), "the queries have 3 coordinates, the sites 2");
+  QueryOptions options;
+  options.execution.backend = Backend::cuda;
+  EXPECT_EQ(refusal([&] { ask(set, queries, options); }),
+            "sets of voxels have no CUDA backend in this version; use backend auto or cpu");
   VoxelSet none({0, 7, 7});
   Random random(1);
   EXPECT_EQ(value_at(ask(none, queries_near({1, 1, 1}, DType::int32, 3, random), {}).site, 2), -1);
