@@ -127,7 +127,7 @@ std::unique_ptr<const Steps> make_point_steps(const Solid& solid, const RayMarch
 std::unique_ptr<const Steps> make_steps(const AnyConstView& volume, const Solid& solid,
                                         const RayMarcherOptions& options) {
   switch (options.stepping) {
-    case Stepping::unit: return std::make_unique<UnitSteps>();
+    case Stepping::unit: check_memory(options, solid.bytes()); return std::make_unique<UnitSteps>();
     case Stepping::field: return make_field_steps(volume, solid, options);
     case Stepping::pointwise:
     case Stepping::cone: return make_point_steps(solid, options);

@@ -273,6 +273,25 @@ TEST(RayMarching, StaysInsideTheScratchLimitAndReports) {
   }
 }
 
+TEST(RayMarching, StaysInsideTheMemoryLimit) {
+  Random random(6);
+  const Shape shape{40, 50, 60};
+  const Array mask = mask_array(make_sites(Structure::blobs, shape, random), shape, DType::uint8, false);
+  for (Stepping stepping : {Stepping::unit, Stepping::field, Stepping::pointwise, Stepping::cone}) {
+    RayMarcherOptions options;
+    options.stepping = stepping;
+    options.execution.threads = 1;
+    options.memory_limit = 1;
+    const std::string text = refusal([&] { RayMarcher(mask.view(), options); });
+    const std::string start = "the marcher's memory limit of 1 bytes is too small; what works here is ";
+    ASSERT_TRUE(text.starts_with(start)) << text;
+    options.memory_limit = std::stoull(text.substr(start.size()));
+    EXPECT_LE(RayMarcher(mask.view(), options).bytes(), *options.memory_limit);
+    --*options.memory_limit;
+    EXPECT_THROW(RayMarcher(mask.view(), options), InvalidArgument);
+  }
+}
+
 TEST(RayMarching, CanBeCancelled) {
   const Array volume = mask_array(std::vector<bool>(1000, true), {10, 10, 10}, DType::uint8, false);
   const RayMarcher marcher(volume.view());
