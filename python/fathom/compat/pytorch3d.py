@@ -77,6 +77,18 @@ def knn_points(
         An argument is of no use.
     fathom.DeviceError
         A tensor lies on a device.
+
+    Examples
+    --------
+    Clouds of 3 and of 1 points, padded to the same length:
+
+    >>> import torch
+    >>> from fathom.compat.pytorch3d import knn_points
+    >>> clouds = torch.tensor([[[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]], [[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]])
+    >>> knn_points(torch.zeros(2, 1, 2), clouds, lengths2=torch.tensor([3, 1]), K=2).idx
+    tensor([[[0, 1]],
+    <BLANKLINE>
+            [[0, 0]]])
     """
     if norm != 2:
         raise ValueError(f"norm is {norm}; it must be 2")
