@@ -9,6 +9,8 @@
 #include "fathom/core/error.h"
 #include "points/check.h"
 #include "points/cpu/extent.h"
+#include "points/cpu/order.h"
+#include "points/cpu/stretch.h"
 #include "points/cpu/voxel_search.h"
 #include "points/mask_sites.h"
 #include "points/pyramid.h"
@@ -126,10 +128,11 @@ QueryReport VoxelSet::nearest(const Coordinates& queries, const QueryOptions& op
   if (execution.stop.stop_requested()) throw Cancelled();
   const Request request = request_of(facts, queries, options, outputs, 0);
   Monitor monitor(execution, queries.count());
-  cpu::search_voxels(contents_->pyramid, contents_->extents, request, needs_wide(request, contents_->extents, threads),
-                     threads, monitor);
+  const std::int64_t ordered = cpu::ordered_at_once(queries.count(), execution.scratch_limit.value_or(SIZE_MAX));
+  const cpu::VoxelCut cut{needs_wide(request, contents_->extents, threads), threads, ordered};
+  cpu::search_voxels(contents_->pyramid, contents_->extents, request, cut, monitor);
   if (execution.progress) execution.progress(1);
-  return {Backend::cpu, resolve(execution.instruction_set), threads, 0};
+  return {Backend::cpu, resolve(execution.instruction_set), threads, cpu::curve_order_bytes(ordered)};
 }
 
 }  // namespace fathom::points

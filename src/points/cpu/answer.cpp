@@ -5,55 +5,23 @@
 #include <vector>
 
 #include "fathom/core/error.h"
-#include "points/cpu/extent.h"
 #include "points/cpu/order.h"
 #include "points/cpu/search.h"
+#include "points/cpu/stretch.h"
 
 namespace fathom::points::cpu {
 
 namespace {
 
-constexpr std::int64_t kMostOrdered = std::int64_t{1} << 20;
-constexpr std::int64_t kWorthOrdering = 64;  ///< fewer queries gain nothing from it
-constexpr std::int64_t kSearchJob = 256;
 constexpr std::int64_t kScanBatch = 256;
 
 bool has_boxes(const Tree& tree) { return !tree.levels.empty(); }
 
-/// Part of a cloud: points [first, first + count).
-Cloud slice(Cloud cloud, std::int64_t first, std::int64_t count) {
-  for (std::size_t k = 0; k < static_cast<std::size_t>(cloud.axes); ++k)
-    cloud.data[k] += first * cloud.step[k] * static_cast<std::int64_t>(size_of(cloud.dtype));
-  cloud.count = count;
-  return cloud;
-}
-
-/// Queries [first, first + count) through the tree, in curve order if they are `ordered`.
-void search_part(SearchJob job, std::int64_t count, bool ordered, const Cut& cut, InstructionSet instruction_set,
-                 Monitor& monitor) {
-  std::vector<std::uint64_t> order;
-  if (ordered) {
-    const Cloud part = slice(job.request->queries, job.first_query, count);
-    const Execution silent;
-    Monitor unwatched(silent, count);
-    order = curve_order(part, extent_of(part, "query", cut.threads), cut.threads, unwatched);
-    job.order = order.data();
-  }
-  parallel_jobs(cut.threads, (count + kSearchJob - 1) / kSearchJob, [&](int, std::int64_t number) {
-    SearchJob mine = job;
-    mine.begin = number * kSearchJob;
-    mine.end = std::min(mine.begin + kSearchJob, count);
-    search(mine, instruction_set);
-    monitor.advance(mine.end - mine.begin);
-  });
-}
-
 void search_all(const Tree& tree, const Request& request, bool wide, const Cut& cut, InstructionSet instruction_set,
                 Monitor& monitor) {
-  const std::int64_t count = request.queries.count, step = cut.ordered > 0 ? cut.ordered : count;
-  for (std::int64_t first = 0; first < count; first += step)
-    search_part({&tree, &request, wide, first}, std::min(step, count - first), cut.ordered > 0, cut, instruction_set,
-                monitor);
+  for_each_stretch(request.queries, cut.ordered, cut.threads, monitor, [&](const Stretch& stretch) {
+    search({&tree, &request, wide, stretch}, instruction_set);
+  });
 }
 
 template <class Value>
@@ -125,9 +93,7 @@ Cut cut_work(const Tree& tree, const Request& request, const Execution& executio
   const std::int64_t count = request.queries.count;
   if (count == 0) return cut;
   if (has_boxes(tree)) {
-    const auto fits = static_cast<std::int64_t>(std::min<std::size_t>(limit, SIZE_MAX / 2) / curve_order_bytes(1));
-    cut.ordered = std::min({count, kMostOrdered, fits});
-    if (cut.ordered < kWorthOrdering) cut.ordered = 0;
+    cut.ordered = ordered_at_once(count, limit);
     cut.scratch_bytes = curve_order_bytes(cut.ordered);
     return cut;
   }

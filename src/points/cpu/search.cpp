@@ -15,7 +15,6 @@
 #include <bit>
 
 #include "points/cpu/kernel-inl.h"
-#include "points/cpu/order.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fathom::points::cpu::HWY_NAMESPACE {
@@ -36,9 +35,10 @@ class Search {
 
   void run() {
     constexpr std::int64_t kAhead = 8;
-    for (std::int64_t i = job_.begin; i < job_.end; ++i) {
-      request_.queries.prefetch(query_at(std::min(i + kAhead, job_.end - 1)));
-      answer_one(query_at(i));
+    const Stretch& queries = job_.queries;
+    for (std::int64_t i = queries.begin; i < queries.end; ++i) {
+      request_.queries.prefetch(queries.query_at(std::min(i + kAhead, queries.end - 1)));
+      answer_one(queries.query_at(i));
     }
   }
 
@@ -48,8 +48,6 @@ class Search {
     std::int64_t index;
     int level;
   };
-
-  std::int64_t query_at(std::int64_t i) const { return job_.first_query + (job_.order ? index_in(job_.order[i]) : i); }
 
   void answer_one(std::int64_t query) {
     place_ = place_of(request_, query);

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "fathom/core/execution.h"
+#include "points/cpu/stretch.h"
 #include "points/nearest_list.h"
 #include "points/request.h"
 #include "points/tree.h"
@@ -15,10 +16,7 @@ struct SearchJob {
   const Tree* tree = nullptr;
   const Request* request = nullptr;
   bool wide = false;  ///< in 128-bit integers
-  std::int64_t first_query = 0;
-  const std::uint64_t* order = nullptr;  ///< curve_order() of the queries from the first on; null: the caller's order
-  std::int64_t begin = 0;                ///< queries first + [begin, end) in that order
-  std::int64_t end = 0;
+  Stretch queries;
 };
 
 /// Answers the job's queries one after another, each from the top of the tree down.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "points/cpu/stretch.h"
 #include "points/nearest_list.h"
 
 namespace fathom::points::cpu {
@@ -185,26 +186,22 @@ class VoxelSearch {
   Candidate<Value> list_[64];
 };
 
-constexpr std::int64_t kJob = 256;
-
 template <class Value, int kAxes>
-void search_all(const Pyramid& pyramid, const Cell& extents, const Request& request, int threads, Monitor& monitor) {
-  const std::int64_t count = request.queries.count;
-  parallel_jobs(threads, (count + kJob - 1) / kJob, [&](int, std::int64_t job) {
+void search_all(const Pyramid& pyramid, const Cell& extents, const Request& request, const VoxelCut& cut,
+                Monitor& monitor) {
+  for_each_stretch(request.queries, cut.ordered, cut.threads, monitor, [&](const Stretch& stretch) {
     VoxelSearch<Value, kAxes> search(pyramid, extents, request);
-    const std::int64_t end = std::min((job + 1) * kJob, count);
-    for (std::int64_t query = job * kJob; query < end; ++query) search.answer_one(query);
-    monitor.advance(end - job * kJob);
+    for (std::int64_t i = stretch.begin; i < stretch.end; ++i) search.answer_one(stretch.query_at(i));
   });
 }
 
 }  // namespace
 
-void search_voxels(const Pyramid& pyramid, const Cell& extents, const Request& request, bool wide, int threads,
+void search_voxels(const Pyramid& pyramid, const Cell& extents, const Request& request, const VoxelCut& cut,
                    Monitor& monitor) {
-  const auto run = pyramid.axes() == 2 ? (wide ? search_all<Wide, 2> : search_all<double, 2>)
-                                       : (wide ? search_all<Wide, 3> : search_all<double, 3>);
-  run(pyramid, extents, request, threads, monitor);
+  const auto run = pyramid.axes() == 2 ? (cut.wide ? search_all<Wide, 2> : search_all<double, 2>)
+                                       : (cut.wide ? search_all<Wide, 3> : search_all<double, 3>);
+  run(pyramid, extents, request, cut, monitor);
 }
 
 }  // namespace fathom::points::cpu

@@ -7,10 +7,16 @@
 
 namespace fathom::points::cpu {
 
+/// How a call is run.
+struct VoxelCut {
+  bool wide = false;  ///< distances need more than 53 bits
+  int threads = 1;
+  std::int64_t ordered = 0;  ///< queries that are put along a curve at a time; 0: none are
+};
+
 /// @param extents  of the grid; in 2D the last is 1
-/// @param wide     distances need more than 53 bits
 /// @param monitor  told of one unit for each query
-void search_voxels(const Pyramid& pyramid, const Cell& extents, const Request& request, bool wide, int threads,
+void search_voxels(const Pyramid& pyramid, const Cell& extents, const Request& request, const VoxelCut& cut,
                    Monitor& monitor);
 
 }  // namespace fathom::points::cpu
