@@ -19,11 +19,9 @@ grid::DistanceOutputs unmade_outputs(const Plan& plan) {
   return outputs;
 }
 
-std::size_t scratch_bytes(const Plan& plan, int threads) {
-  grid::DistanceOptions options = plan.options;
-  options.execution.threads = threads;
+std::size_t least_scratch(const Plan& plan) {
   const AnyConstView unread(nullptr, plan.input.dtype, plan.input.shape);
-  return grid::scratch_bytes(unread, options, unmade_outputs(plan));
+  return grid::least_scratch_bytes(unread, plan.options, unmade_outputs(plan));
 }
 
 std::size_t array_bytes(const Plan& plan) {
@@ -58,17 +56,19 @@ std::string memory_text(std::size_t bytes) {
 void fit_into_memory(Plan& plan, std::optional<std::size_t> budget) {
   const std::size_t arrays = array_bytes(plan);
   const std::size_t limit = budget ? *budget : free_memory().value_or(std::numeric_limits<std::size_t>::max());
-  int& threads = plan.options.execution.threads;
-  if (threads == 0) threads = available_threads();
-  std::size_t scratch = scratch_bytes(plan, threads);
-  while (threads > 1 && arrays + scratch > limit) scratch = scratch_bytes(plan, --threads);
-  if (arrays + scratch <= limit) return;
+  const std::size_t scratch = least_scratch(plan);
+  if (arrays + scratch <= limit) {
+    plan.options.execution.scratch_limit = limit - arrays;
+    return;
+  }
   if (budget)
     throw InvalidArgument(fmt::format("--memory {} is too small: input and outputs need {}, scratch {}; {} works",
-                                      memory_text(limit), memory_text(arrays), memory_text(scratch), memory_text(arrays + scratch)));
-  throw IoError(fmt::format("the work needs {} of memory and this machine has {} free; --region computes a part, and "
-                            "--memory {} insists",
-                            memory_text(arrays + scratch), memory_text(limit), memory_text(arrays + scratch)));
+                                      memory_text(limit), memory_text(arrays), memory_text(scratch),
+                                      memory_text(arrays + scratch)));
+  throw IoError(
+      fmt::format("the work needs {} of memory and this machine has {} free; --region computes a part, and "
+                  "--memory {} insists",
+                  memory_text(arrays + scratch), memory_text(limit), memory_text(arrays + scratch)));
 }
 
 }  // namespace fathom::cli

@@ -28,7 +28,7 @@ std::string_view name_of(PlannedOutput::Kind kind);
 
 struct Plan {
   io::ImageInfo input;
-  grid::DistanceOptions options;  ///< spacing filled in from the header; threads as many as the budget lets work
+  grid::DistanceOptions options;  ///< spacing filled in from the header; scratch limited to what the budget leaves
   std::vector<PlannedOutput> outputs;
   std::string preview;
 

@@ -67,12 +67,16 @@ void fit_scratch(const Problem& p, const Execution& execution, Plan& plan) {
 /// Below this many elements the way to the device and back costs more than the CPU's work.
 constexpr std::int64_t kWorthTheWay = std::int64_t{1} << 22;
 
+std::size_t device_budget(const Execution& execution) {
+  const std::size_t free = cuda::free_bytes();
+  return execution.scratch_limit ? std::min(*execution.scratch_limit, free) : free;
+}
+
 bool device_is_better(const Problem& p, const Batch& batch, const Execution& execution) {
   if (nothing_to_do(p, batch) || element_count(p.input.shape()) * batch.count() < kWorthTheWay) return false;
   if (device_count() == 0) return false;
-  const std::size_t needed = cuda::host_bytes(p, batch);
-  if (execution.scratch_limit && needed > *execution.scratch_limit) return false;
-  return needed < cuda::free_bytes();
+  const std::size_t budget = device_budget(execution);
+  return cuda::host_bytes(p, batch, budget) <= budget;
 }
 
 bool choose_device(const Problem& p, const Batch& batch, const Execution& execution) {
@@ -84,14 +88,23 @@ bool choose_device(const Problem& p, const Batch& batch, const Execution& execut
 
 Plan make_device_plan(const Problem& p, const Batch& batch, const Execution& execution) {
   Plan plan{.backend = Backend::cuda};
-  if (!nothing_to_do(p, batch)) plan.scratch_bytes = cuda::host_bytes(p, batch);
+  if (nothing_to_do(p, batch)) return plan;
+  const std::size_t budget = device_budget(execution);
+  plan.scratch_bytes = cuda::host_bytes(p, batch, budget);
   check_limit(execution, plan.scratch_bytes);
+  if (plan.scratch_bytes > budget)
+    throw DeviceError("the device has " + std::to_string(budget) +
+                      " bytes of memory to give; this work needs at least " + std::to_string(plan.scratch_bytes));
   return plan;
 }
 
-std::string run_on_device(const Problem& p, const Batch& batch) {
+std::size_t least_on_device(const Problem& p, const Batch& batch) {
+  return nothing_to_do(p, batch) ? 0 : cuda::host_bytes(p, batch, 0);
+}
+
+std::string run_on_device(const Problem& p, const Batch& batch, const Plan& plan, const Execution& execution) {
   if (nothing_to_do(p, batch)) return describe_device(current_device()).name;
-  return cuda::transform_host(p, batch);
+  return cuda::transform_host(p, batch, plan.scratch_bytes, execution);
 }
 
 #else
@@ -103,7 +116,8 @@ bool choose_device(const Problem&, const Batch&, const Execution& execution) {
 }
 
 Plan make_device_plan(const Problem&, const Batch&, const Execution&) { return {}; }
-std::string run_on_device(const Problem&, const Batch&) { return {}; }
+std::size_t least_on_device(const Problem&, const Batch&) { return 0; }
+std::string run_on_device(const Problem&, const Batch&, const Plan&, const Execution&) { return {}; }
 
 #endif
 
@@ -155,6 +169,21 @@ std::size_t scratch_bytes(const AnyConstView& input, const DistanceOptions& opti
   return make_plan(make_problem(items.input, options, items.outputs), items.batch, options.execution).scratch_bytes;
 }
 
+std::size_t least_scratch_bytes(const AnyConstView& input, const DistanceOptions& options,
+                                const DistanceOutputs& outputs) {
+  const Items items = split_batch(input, options, outputs);
+  const Problem problem = make_problem(items.input, options, items.outputs);
+  Execution least = options.execution;
+  least.threads = 1;
+  least.scratch_limit.reset();
+  const Plan plan = make_plan(problem, items.batch, least);
+  if (plan.backend == Backend::cpu) return plan.scratch_bytes;
+  const std::size_t on_device = least_on_device(problem, items.batch);
+  if (least.backend == Backend::cuda) return on_device;
+  least.backend = Backend::cpu;
+  return std::min(on_device, make_plan(problem, items.batch, least).scratch_bytes);
+}
+
 DistanceReport distance_transform(const AnyConstView& input, const DistanceOptions& options,
                                   const DistanceOutputs& outputs) {
   const Items items = split_batch(input, options, outputs);
@@ -164,7 +193,7 @@ DistanceReport distance_transform(const AnyConstView& input, const DistanceOptio
   const Plan plan = make_plan(problem, items.batch, execution);
   if (execution.stop.stop_requested()) throw Cancelled();
   std::string device;
-  if (plan.backend == Backend::cuda) device = run_on_device(problem, items.batch);
+  if (plan.backend == Backend::cuda) device = run_on_device(problem, items.batch, plan, execution);
   else if (!nothing_to_do(problem, items.batch)) run_on_cpu(problem, items.batch, plan, execution);
   if (execution.progress) execution.progress(1);
   return {plan.backend, plan.instruction_set, plan.crew.threads(), plan.scratch_bytes, device};

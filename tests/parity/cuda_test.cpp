@@ -61,11 +61,12 @@ TEST_F(Cuda, LargeProblems) { check_random(600000, 400, 200000, false); }
 TEST_F(Cuda, PlainShapes) {
   std::uint64_t seed = 700000;
   for (const Shape& shape :
-       {Shape{1000, 1777}, Shape{3, 40000}, Shape{40000, 3}, Shape{1, 5000}, Shape{5000, 1}, Shape{1024, 1024},
-        Shape{31, 33}, Shape{32, 32}, Shape{33, 511}, Shape{64, 513}, Shape{65, 1025}, Shape{997, 1009},
-        Shape{2048, 96}, Shape{2, 2}, Shape{1, 1}, Shape{61, 53, 47}, Shape{32, 64, 96}, Shape{33, 65, 129},
-        Shape{128, 128, 128}, Shape{7, 300, 301}, Shape{300, 7, 301}, Shape{301, 300, 7}, Shape{100, 1, 2000},
-        Shape{1, 700, 700}, Shape{1100, 40, 40}, Shape{40, 1100, 40}, Shape{40, 40, 1100}})
+       {Shape{1000, 1777},   Shape{3, 40000},    Shape{40000, 3},     Shape{1, 5000},       Shape{5000, 1},
+        Shape{1024, 1024},   Shape{31, 33},      Shape{32, 32},       Shape{33, 511},       Shape{64, 513},
+        Shape{65, 1025},     Shape{997, 1009},   Shape{2048, 96},     Shape{2, 2},          Shape{1, 1},
+        Shape{61, 53, 47},   Shape{32, 64, 96},  Shape{33, 65, 129},  Shape{128, 128, 128}, Shape{7, 300, 301},
+        Shape{300, 7, 301},  Shape{301, 300, 7}, Shape{100, 1, 2000}, Shape{1, 700, 700},   Shape{1100, 40, 40},
+        Shape{40, 1100, 40}, Shape{40, 40, 1100}})
     for (int s = 0; s < kStructures; ++s)
       for (bool sparse : {false, true}) {
         Random random(++seed);
@@ -148,18 +149,60 @@ TEST_F(Cuda, SeveralThreads) {
   for (std::size_t i = 0; i < results.size(); ++i) EXPECT_TRUE(equal(expected[i], results[i])) << describe(cases[i]);
 }
 
-TEST_F(Cuda, ScratchLimit) {
-  Case c = random_case(7, 2000);
-  c.options = {};
-  c.wanted = {.distance = DType::float32};
+/// A budget is kept or refused before anything is touched, and the bytes are the same.
+void check_budgets(Case& c) {
+  SCOPED_TRACE(describe(c));
+  c.options.execution = {.backend = Backend::cpu};
+  const Results expected = run(c.input.view(), c.options, c.wanted);
   c.options.execution.backend = Backend::cuda;
   Results results = make_results(c.input.shape(), c.options, c.wanted);
-  const std::size_t needed = grid::scratch_bytes(c.input.view(), c.options, results.views());
-  c.options.execution.scratch_limit = needed - 1;
-  EXPECT_THROW(grid::distance_transform(c.input.view(), c.options, results.views()), InvalidArgument);
-  EXPECT_TRUE(is_poisoned(*results.distance));
-  c.options.execution.scratch_limit = needed;
-  EXPECT_EQ(grid::distance_transform(c.input.view(), c.options, results.views()).scratch_bytes, needed);
+  const std::size_t enough = grid::scratch_bytes(c.input.view(), c.options, results.views());
+  const std::size_t smallest = grid::least_scratch_bytes(c.input.view(), c.options, results.views());
+  ASSERT_LE(smallest, enough);
+  for (const std::size_t budget : {smallest, smallest + (enough - smallest) / 3, enough}) {
+    c.options.execution.scratch_limit = budget;
+    results = run(c.input.view(), c.options, c.wanted);
+    ASSERT_LE(results.report.scratch_bytes, budget);
+    ASSERT_TRUE(equal(expected, results)) << "with " << budget << " bytes, " << smallest << " being the least";
+  }
+  if (smallest == 0) return;  // nothing to do
+  c.options.execution.scratch_limit = smallest - 1;
+  results = make_results(c.input.shape(), c.options, c.wanted);
+  ASSERT_THROW(grid::distance_transform(c.input.view(), c.options, results.views()), InvalidArgument);
+  for (const auto* array : {&results.distance, &results.squared, &results.nearest, &results.coordinates})
+    ASSERT_TRUE(!*array || is_poisoned(**array));
+}
+
+TEST_F(Cuda, SmallBudgets) {
+  for (int i = 0; i < scaled(600); ++i) {
+    Case c = random_case(1200000 + static_cast<std::uint64_t>(i), 5000);
+    check_budgets(c);
+    if (HasFatalFailure()) return;
+  }
+}
+
+/// Many pieces of what the fast engines serve, and of a batch.
+TEST_F(Cuda, SmallBudgetsOfPlainShapes) {
+  Random random(1300000);
+  for (const Shape& shape : {Shape{300, 700}, Shape{1001, 333}, Shape{70, 80, 333}, Shape{100, 33, 160}, Shape{20000}})
+    for (double share : {0.0, 1e-4, 0.003, 0.3}) {
+      Case c{.structure = Structure::sparse};
+      c.input = mask_array(scatter(shape, share, random), shape, pick<DType>(random, {DType::uint8, DType::float64}));
+      c.wanted.distance = DType::float32;
+      check_budgets(c);
+      c.options.border = {grid::Border::sites};
+      c.options.max_distance = 30;
+      c.wanted.squared = DType::uint32;
+      check_budgets(c);
+      if (shape.rank() > 1) {
+        c.options = {.batch_axes = 1};
+        check_budgets(c);
+      }
+      c.options = {.sites = {grid::Sites::Rule::labels}};
+      c.wanted = {.distance = DType::float32, .nearest = DType::int32, .coordinates = DType::int32};
+      check_budgets(c);
+      if (HasFatalFailure()) return;
+    }
 }
 
 }  // namespace

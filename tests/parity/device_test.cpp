@@ -5,10 +5,12 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "cases.h"
+#include "core/cuda/pool.h"
 #include "run.h"
 
 namespace fathom::test {
@@ -200,84 +202,187 @@ TEST_F(Device, Graphs) {
   must(cudaStreamDestroy(stream));
 }
 
-std::uint64_t used_bytes(cudaMemPool_t pool) {
-  std::uint64_t used = 1;
-  must(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
-  return used;
+std::uint64_t pool_bytes(cudaMemPoolAttr which) {
+  std::uint64_t bytes = 1;
+  must(cudaMemPoolGetAttribute(cuda::pool_of(current_device()), which, &bytes));
+  return bytes;
 }
 
-/// Pools from nothing to enough, so that each allocation of the call for host arrays is the one that fails.
-TEST_F(Device, NoMemoryAtEachStep) {
-  cudaMemPool_t usual;
-  must(cudaDeviceGetMemPool(&usual, current_device()));
+/// What a call took of the device's memory at most; nothing of it is left.
+template <class Work>
+std::uint64_t most_taken(Work&& work) {
+  std::uint64_t none = 0;
+  must(cudaMemPoolSetAttribute(cuda::pool_of(current_device()), cudaMemPoolAttrUsedMemHigh, &none));
+  work();
+  EXPECT_EQ(pool_bytes(cudaMemPoolAttrUsedMemCurrent), 0u);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  return pool_bytes(cudaMemPoolAttrUsedMemHigh);
+}
+
+/// Takes all of the device's memory but some.
+class Hog {
+ public:
+  explicit Hog(std::size_t left) {
+    must(cudaDeviceSynchronize());
+    release_device_memory();
+    std::size_t free = 0, total = 0;
+    must(cudaMemGetInfo(&free, &total));
+    for (std::size_t bytes = free; bytes >= std::size_t{2} << 20;) {
+      bytes = std::min(bytes, free - std::min(free, left));
+      void* data = nullptr;
+      if (cudaMalloc(&data, bytes) == cudaSuccess) blocks_.push_back(data);
+      else bytes /= 2;
+      cudaGetLastError();
+      must(cudaMemGetInfo(&free, &total));
+    }
+  }
+  ~Hog() {
+    for (void* block : blocks_) cudaFree(block);
+  }
+  Hog(const Hog&) = delete;
+
+ private:
+  std::vector<void*> blocks_;
+};
+
+Case sparse_case(const Shape& shape, Wanted wanted) {
   Random random(3);
-  const Shape shape{8192, 8192};
   Case c{.structure = Structure::sparse};
   c.input = mask_array(scatter(shape, 0.001, random), shape);
-  c.wanted = {.distance = DType::float32};
+  c.wanted = wanted;
   c.options.execution.backend = Backend::cuda;
-  Results results = make_results(shape, c.options, c.wanted);
-  int failures = 0;
-  for (std::size_t bytes = std::size_t{1} << 20;; bytes += std::size_t{48} << 20) {
-    ASSERT_LT(bytes, std::size_t{1} << 30);
-    cudaMemPoolProps properties{};
-    properties.allocType = cudaMemAllocationTypePinned;
-    properties.location = {cudaMemLocationTypeDevice, current_device()};
-    properties.maxSize = bytes;
-    cudaMemPool_t small;
-    must(cudaMemPoolCreate(&small, &properties));
-    must(cudaDeviceSetMemPool(current_device(), small));
-    bool failed = false;
-    try {
-      grid::distance_transform(c.input.view(), c.options, results.views());
-    } catch (const DeviceError&) {
-      failed = true;
-    }
-    must(cudaDeviceSetMemPool(current_device(), usual));
-    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
-    EXPECT_EQ(used_bytes(small), 0u);
-    must(cudaMemPoolDestroy(small));
-    if (!failed) break;
-    EXPECT_TRUE(is_poisoned(*results.distance));
-    ++failures;
+  return c;
+}
+
+/// Less than the arrays take.
+TEST_F(Device, BudgetIsKept) {
+  for (const auto& [shape, share] : {std::pair{Shape{3000, 2500}, 8u}, std::pair{Shape{100, 100, 800}, 2u}}) {
+    Case c = sparse_case(shape, {.distance = DType::float32});
+    const std::size_t budget = 5 * static_cast<std::size_t>(c.input.size()) / share;
+    c.options.execution.scratch_limit = budget;
+    Results results;
+    EXPECT_LE(most_taken([&] { results = run(c.input.view(), c.options, c.wanted); }), budget);
+    EXPECT_TRUE(equal(on_cpu(c), results)) << to_string(shape);
   }
-  EXPECT_GE(failures, 2);
+}
+
+TEST_F(Device, CancelledBetweenPieces) {
+  Case c = sparse_case({1500, 1500}, {.distance = DType::float32, .nearest = DType::int32});
+  Results results = make_results(c.input.shape(), c.options, c.wanted);
+  c.options.execution.scratch_limit = grid::least_scratch_bytes(c.input.view(), c.options, results.views());
+  for (double share : {0.0, 0.05, 0.3, 0.9}) {
+    std::stop_source source;
+    c.options.execution.stop = source.get_token();
+    double reported = 0;
+    c.options.execution.progress = [&](double done) {
+      EXPECT_GE(done, reported);
+      reported = done;
+      if (done > share) source.request_stop();
+    };
+    most_taken([&] { EXPECT_THROW(run(c.input.view(), c.options, c.wanted), Cancelled); });
+    EXPECT_GT(reported, share);
+    EXPECT_LT(reported, share + 0.1);
+  }
+  c.options.execution = {.backend = Backend::cuda};
+  results = run(c.input.view(), c.options, c.wanted);
   EXPECT_TRUE(equal(on_cpu(c), results));
 }
 
-/// A pool that is too small for the scratch: an error that names memory, nothing lost, and the next call works.
-TEST_F(Device, NoMemory) {
-  cudaMemPoolProps properties{};
-  properties.allocType = cudaMemAllocationTypePinned;
-  properties.location = {cudaMemLocationTypeDevice, current_device()};
-  properties.maxSize = 1 << 20;
-  cudaMemPool_t small, usual;
-  must(cudaMemPoolCreate(&small, &properties));
-  must(cudaDeviceGetMemPool(&usual, current_device()));
-  Case c{.structure = Structure::sparse};
-  Random random(3);
-  const Shape shape{8192, 8192};  // more scratch than any granularity rounds the pool up to
-  c.input = mask_array(scatter(shape, 0.001, random), shape);
-  c.wanted = {.distance = DType::float32, .nearest = DType::int32};
-  OnDevice device(c);
-  must(cudaDeviceSetMemPool(current_device(), small));
-  std::string message;
-  try {
-    device.run();
-  } catch (const DeviceError& error) {
-    message = error.what();
+/// Memory of the host that the device reaches by itself, poisoned.
+class Pinned {
+ public:
+  explicit Pinned(std::size_t bytes) {
+    must(cudaMallocHost(&data_, bytes));
+    std::memset(data_, kPoison, bytes);
   }
-  must(cudaDeviceSetMemPool(current_device(), usual));
+  ~Pinned() { cudaFreeHost(data_); }
+  Pinned(const Pinned&) = delete;
+
+  std::byte* data() const { return static_cast<std::byte*>(data_); }
+
+ private:
+  void* data_ = nullptr;
+};
+
+/// Rows without gaps, and with.
+TEST_F(Device, PinnedArrays) {
+  const Shape shape{70, 90, 110};
+  Case c = sparse_case(shape, {.distance = DType::float32});
+  const Results expected = on_cpu(c);
+  const std::int64_t rows = 70 * 90, columns = 110;
+  for (const std::int64_t pitch : {std::int64_t{110}, std::int64_t{128}}) {
+    const Pinned input(static_cast<std::size_t>(rows * pitch)), output(static_cast<std::size_t>(rows * pitch) * 4);
+    for (std::int64_t i = 0; i < rows; ++i)
+      std::memcpy(input.data() + i * pitch, c.input.data() + i * columns, static_cast<std::size_t>(columns));
+    const Strides strides{90 * pitch, pitch, 1};
+    const AnyConstView view(input.data(), DType::uint8, shape, strides);
+    grid::DistanceOutputs outputs;
+    outputs.distance = AnyView(output.data(), DType::float32, shape, strides);
+    grid::DistanceOptions options{.execution = {.backend = Backend::cuda}};
+    for (const std::size_t budget : {grid::least_scratch_bytes(view, options, outputs), std::size_t{1} << 30}) {
+      options.execution.scratch_limit = budget;
+      std::memset(output.data(), kPoison, static_cast<std::size_t>(rows * pitch) * 4);
+      grid::distance_transform(view, options, outputs);
+      for (std::int64_t i = 0; i < rows; ++i) {
+        const std::byte* row = output.data() + i * pitch * 4;
+        const auto bytes = static_cast<std::size_t>(columns) * 4;
+        ASSERT_EQ(std::memcmp(row, expected.distance->data() + i * columns * 4, bytes), 0) << "row " << i;
+        ASSERT_TRUE(pitch == columns || row[bytes] == std::byte{kPoison}) << "behind row " << i;
+      }
+    }
+  }
+}
+
+/// From almost no memory to enough: refused, or done in pieces as small as that needs.
+TEST_F(Device, AsMuchMemoryAsThereIs) {
+  Case c = sparse_case({8192, 8192}, {.distance = DType::float32});
+  const Results expected = on_cpu(c);
+  c.options.execution.backend = Backend::cuda;
+  run(c.input.view(), c.options, c.wanted);  // brings the kernels, which need memory
+  Results results = make_results(c.input.shape(), c.options, c.wanted);
+  const std::size_t least = grid::least_scratch_bytes(c.input.view(), c.options, results.views());
+  std::size_t taken = 0;
+  for (std::size_t left = std::size_t{4} << 20; taken == 0; left *= 2) {
+    ASSERT_LT(left, std::size_t{1} << 30);
+    const Hog hog(left);
+    std::size_t free = 0, total = 0;
+    must(cudaMemGetInfo(&free, &total));
+    free += cuda::unused_bytes(current_device());
+    results = make_results(c.input.shape(), c.options, c.wanted);
+    try {
+      taken = grid::distance_transform(c.input.view(), c.options, results.views()).scratch_bytes;
+      EXPECT_LE(least, taken);
+      EXPECT_LE(taken, free);
+    } catch (const DeviceError&) {
+      EXPECT_TRUE(is_poisoned(*results.distance));
+    }
+    EXPECT_EQ(pool_bytes(cudaMemPoolAttrUsedMemCurrent), 0u);
+  }
+  EXPECT_TRUE(equal(expected, results));
+}
+
+/// Too little memory for the scratch: an error that names memory, nothing lost, and the next call works.
+TEST_F(Device, NoMemory) {
+  const Case c = sparse_case({8192, 8192}, {.distance = DType::float32, .nearest = DType::int32});
+  OnDevice device(c);
+  std::string message;
+  {
+    const Hog hog(std::size_t{32} << 20);
+    try {
+      device.run();
+    } catch (const DeviceError& error) {
+      message = error.what();
+    }
+  }
   EXPECT_NE(message.find("not enough free memory"), std::string::npos) << message;
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
-  EXPECT_EQ(used_bytes(small), 0u);
-  must(cudaMemPoolDestroy(small));
+  EXPECT_EQ(pool_bytes(cudaMemPoolAttrUsedMemCurrent), 0u);
   must(cudaDeviceSynchronize());
   EXPECT_TRUE(is_poisoned(*device.results().distance));
   device.run();
   must(cudaDeviceSynchronize());
   EXPECT_FALSE(is_poisoned(*device.results().distance));
-  EXPECT_EQ(used_bytes(usual), 0u);
+  EXPECT_EQ(pool_bytes(cudaMemPoolAttrUsedMemCurrent), 0u);
 }
 
 TEST_F(Device, RefusesHostMemory) {

@@ -99,6 +99,7 @@ TEST(Execution, ScratchLimitIsKept) {
       smallest = std::stoull(match[1]);
     }
     EXPECT_TRUE(is_poisoned(*results.distance));
+    EXPECT_EQ(grid::least_scratch_bytes(input.view(), options, results.views()), smallest);
     options.execution.scratch_limit = smallest - 1;
     EXPECT_THROW(grid::distance_transform(input.view(), options, results.views()), InvalidArgument);
     EXPECT_THROW((void)grid::scratch_bytes(input.view(), options, results.views()), InvalidArgument);

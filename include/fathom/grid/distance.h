@@ -86,12 +86,14 @@ struct DistanceReport {
   Backend backend = Backend::cpu;
   InstructionSet instruction_set = InstructionSet::baseline;
   int threads = 1;
-  std::size_t scratch_bytes = 0;  ///< on a device: with the copies of the input and the outputs
+  std::size_t scratch_bytes = 0;  ///< on a device: with the pieces of the input and the outputs that are there at once
   std::string device = {};        ///< name of the device that did the work; empty: the CPU did
 };
 
-/// Distance from each element to its nearest site. The backend `automatic` takes a device if there is one, the arrays fit
-/// its memory, and are large enough to be worth the way there and back; else the CPU.
+/// Distance from each element to its nearest site. The backend `automatic` takes a device if there is one, its memory is
+/// enough, and the arrays are large enough to be worth the way there and back; else the CPU. A device takes the arrays in
+/// pieces, copying some while it computes others, so that they may be larger than its memory or the scratch limit; the way
+/// to and from memory that is not pinned goes through up to 32 MiB that are.
 /// @param input    [n₀, …, n₍r₋₁₎], 1 ≤ r ≤ 8 axes of any extents, any element type
 /// @param options  see DistanceOptions; all combine unless a combination has no meaning
 /// @param outputs  at least one view; shapes as DistanceOutputs says
@@ -127,6 +129,11 @@ Array distance_transform(const AnyConstView& input, const DistanceOptions& optio
 std::size_t scratch_bytes(const AnyConstView& input, const DistanceOptions& options, const DistanceOutputs& outputs);
 std::size_t scratch_bytes(const AnyConstDeviceView& input, const DistanceOptions& options,
                           const DeviceDistanceOutputs& outputs);
+
+/// The least scratch limit with which distance_transform() would work: with one thread, or the smallest pieces on a device.
+/// @throws InvalidArgument as distance_transform()
+std::size_t least_scratch_bytes(const AnyConstView& input, const DistanceOptions& options,
+                                const DistanceOutputs& outputs);
 
 /// Shape of the results: the region's, or the input's; behind the batch axes.
 Shape result_shape(const Shape& input, const DistanceOptions& options);

@@ -44,6 +44,13 @@ cudaMemPool_t pool_of(int device) {
   return found != all.of_device.end() ? found->second : all.of_device[device] = make_pool(device);
 }
 
+std::size_t unused_bytes(int device) {
+  std::uint64_t held = 0, used = 0;
+  check(cudaMemPoolGetAttribute(pool_of(device), cudaMemPoolAttrReservedMemCurrent, &held), "asking a pool of memory");
+  check(cudaMemPoolGetAttribute(pool_of(device), cudaMemPoolAttrUsedMemCurrent, &used), "asking a pool of memory");
+  return held - used;
+}
+
 void trim_pools() {
   Pools& all = pools();
   const std::lock_guard lock(all.mutex);

@@ -85,9 +85,40 @@ DeviceMemory::~DeviceMemory() {
   if (data_) cudaFreeAsync(data_, stream_);
 }
 
+PinnedMemory::PinnedMemory(std::size_t bytes) {
+  void* data = nullptr;
+  check(cudaMallocHost(&data, bytes), "asking for pinned memory");
+  data_ = static_cast<std::byte*>(data);
+}
+
+PinnedMemory::~PinnedMemory() {
+  if (data_) cudaFreeHost(data_);
+}
+
+bool is_pinned(const void* address) {
+  cudaPointerAttributes attributes{};
+  check(cudaPointerGetAttributes(&attributes, address), "looking at the memory of a view");
+  return attributes.type == cudaMemoryTypeHost;
+}
+
+Event::Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "making an event"); }
+
+Event::~Event() { cudaEventDestroy(event_); }
+
+void Event::record(cudaStream_t stream) const { check(cudaEventRecord(event_, stream), "recording an event"); }
+
+void Event::wait() const { check(cudaEventSynchronize(event_), "computing"); }
+
+void Event::hold_back(cudaStream_t stream) const {
+  check(cudaStreamWaitEvent(stream, event_, 0), "waiting for an event");
+}
+
 OwnStream::OwnStream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
 
-OwnStream::~OwnStream() { cudaStreamDestroy(stream_); }
+OwnStream::~OwnStream() {
+  cudaStreamSynchronize(stream_);
+  cudaStreamDestroy(stream_);
+}
 
 void OwnStream::wait() const { check(cudaStreamSynchronize(stream_), "computing"); }
 

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <utility>
 
 #include "fathom/core/device.h"
 
@@ -39,6 +40,28 @@ class OnDevice {
 /// @throws InvalidArgument the memory belongs to no device
 int device_of(const void* address, const char* name);
 
+/// Memory of the host that a device reads and writes at full speed.
+class PinnedMemory {
+ public:
+  PinnedMemory() = default;
+  /// @throws DeviceError the system gives no more of it
+  explicit PinnedMemory(std::size_t bytes);
+  ~PinnedMemory();
+  PinnedMemory(PinnedMemory&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+  PinnedMemory& operator=(PinnedMemory&& other) noexcept {
+    std::swap(data_, other.data_);
+    return *this;
+  }
+
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_ = nullptr;
+};
+
+/// Whether memory of the host is such.
+bool is_pinned(const void* address);
+
 /// Memory of Fathom's pool of the current device (pool.h), returned in the stream's order.
 class DeviceMemory {
  public:
@@ -55,7 +78,24 @@ class DeviceMemory {
   cudaStream_t stream_;
 };
 
-/// A stream of its own for a call that has none from its caller.
+/// A point in a stream's order. One that was never recorded has passed.
+class Event {
+ public:
+  Event();
+  ~Event();
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  void record(cudaStream_t stream) const;
+  void wait() const;
+  /// What is put into the stream from now on comes after the event.
+  void hold_back(cudaStream_t stream) const;
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+/// A stream of its own for a call that has none from its caller. When it goes, all that was put into it is done.
 class OwnStream {
  public:
   OwnStream();

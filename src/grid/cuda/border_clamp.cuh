@@ -15,10 +15,12 @@ namespace fathom::grid::cuda {
 
 inline constexpr int kClampWidth = 4 * kClampBlock;
 
-/// Float distances of a whole array of up to three axes.
+/// Float distances of up to three axes, over a region.
 struct BorderClamp {
   float* distance = nullptr;
-  std::int64_t extent[3] = {1, 1, 1}, stride[3] = {0, 0, 1};
+  std::int64_t extent[3] = {1, 1, 1};                       ///< of the whole array
+  std::int64_t begin[3] = {0, 0, 0}, count[3] = {1, 1, 1};  ///< of the region
+  std::int64_t stride[3] = {0, 0, 1};
   bool sites_beyond[3] = {false, false, false};
   float farthest = 0;  ///< distances beyond become +inf
   ItemStrides items = {};
@@ -30,42 +32,48 @@ struct BorderClamp {
     for (int k = 0; k < p.rank; ++k) {
       const int axis = 3 - p.rank + k;
       clamp.extent[axis] = p.extent(k);
+      clamp.begin[axis] = p.range(k).begin;
+      clamp.count[axis] = p.region_extent(k);
       clamp.stride[axis] = p.outputs.distance.strides()[k];
       clamp.sites_beyond[axis] = p.border[static_cast<std::size_t>(k)] == Border::sites;
     }
     const std::int64_t kept = largest_kept<std::int64_t>(p);
     clamp.farthest = kept >= no_cap<std::int64_t>() ? no_value<float>() : std::sqrt(static_cast<float>(kept));
     clamp.items = ItemStrides::of(batch.shape, batch.distance);
-    clamp.chunks = static_cast<int>((clamp.extent[2] + kClampWidth - 1) / kClampWidth);
+    clamp.chunks = static_cast<int>((clamp.count[2] + kClampWidth - 1) / kClampWidth);
     return clamp;
   }
 
+  /// From an element of the region.
   __device__ std::int64_t to_border(int axis, std::int64_t at) const {
+    at += begin[axis];
     return sites_beyond[axis] ? min(at + 1, extent[axis] - at) : INT32_MAX;
   }
 };
 
 static __global__ void __launch_bounds__(kClampBlock) clamp_to_border(const __grid_constant__ BorderClamp p) {
-  const Division chunk(blockIdx.x, p.chunks), row(chunk.quotient, p.extent[1]), plane(row.quotient, p.extent[0]);
+  const Division chunk(blockIdx.x, p.chunks), row(chunk.quotient, p.count[1]), plane(row.quotient, p.count[0]);
   const std::int64_t y = row.remainder, z = plane.remainder;
   float* out = p.distance + p.items.offset(p.first_item + plane.quotient) + z * p.stride[0] + y * p.stride[1];
   const auto around = static_cast<float>(min(p.to_border(0, z), p.to_border(1, y)));
 #pragma unroll
   for (int k = 0; k < 4; ++k) {
     const std::int64_t x = chunk.remainder * kClampWidth + k * kClampBlock + threadIdx.x;
-    if (x >= p.extent[2]) continue;
+    if (x >= p.count[2]) continue;
     const float border = fminf(around, static_cast<float>(p.to_border(2, x))), d = out[x];
     const float least = border < 1e9f ? fminf(d, border) : d;
     out[x] = least > p.farthest ? __int_as_float(0x7F800000) : least;
   }
 }
 
-/// Whether results are floats of the whole input to which at most borders and a maximum distance are missing: what is kept
-/// and what is not must not have the same root.
-inline bool is_plain_float(const Problem& p) {
+inline constexpr int kNoAxis = -1;
+
+/// Whether results are floats to which at most borders and a maximum distance are missing, of all that the input has along
+/// axes other than `cut`: what is kept and what is not must not have the same root.
+inline bool is_plain_float(const Problem& p, int cut) {
   const DistanceOutputs& out = p.outputs;
   bool whole = true;
-  for (int k = 0; k < p.rank; ++k) whole &= p.region_extent(k) == p.extent(k);
+  for (int k = 0; k < p.rank; ++k) whole &= k == cut || p.region_extent(k) == p.extent(k);
   const std::int64_t kept = largest_kept<std::int64_t>(p);
   const bool roots_tell = kept >= no_cap<std::int64_t>() || kept < std::int64_t{1} << 22;
   return out.distance.present() && out.distance.dtype() == DType::float32 && !out.squared.present() && whole &&
@@ -81,7 +89,7 @@ inline bool has_limits(const Problem& p) {
 inline void clamp_items(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items,
                         cudaStream_t stream) {
   const BorderClamp clamp = BorderClamp::of(p, batch, first_item);
-  const std::int64_t rows = items * clamp.extent[0] * clamp.extent[1];
+  const std::int64_t rows = items * clamp.count[0] * clamp.count[1];
   clamp_to_border<<<static_cast<unsigned>(rows * clamp.chunks), kClampBlock, 0, stream>>>(clamp);
   fathom::cuda::check_launch("adding borders");
 }

@@ -9,13 +9,14 @@
 // distance to the ends of the run (Pass::start).
 //
 // Source and cost: see search.cuh and line_words.cu. Memory: two values (and two indices) per element; a batch is worked on
-// in groups of items, so that its size does not matter.
+// in groups of items, so that its size does not matter. Once the words are there, columns – places along the last axis –
+// have nothing to do with one another: only those of the region are worked on.
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
 #include "grid/cuda/chessboard_nearest.cuh"
 #include "grid/cuda/emit.cuh"
-#include "grid/cuda/general.h"
+#include "grid/cuda/engine.h"
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/search.cuh"
 
@@ -29,6 +30,7 @@ constexpr int kBlock = 256;
 template <class V>
 struct RowValues {
   LineWords words;
+  Columns columns;
   AxisCost<V> cost;
   V* value = nullptr;
   std::int64_t* site = nullptr;  ///< null: not wanted
@@ -37,11 +39,10 @@ struct RowValues {
 template <class V>
 __global__ void __launch_bounds__(kBlock) find_row_values(const __grid_constant__ RowValues<V> p) {
   const std::int64_t i = std::int64_t{blockIdx.x} * kBlock + threadIdx.x;
-  const std::int32_t extent = p.words.lines.extent;
-  if (i >= p.words.lines.outer * extent) return;
-  const Division division(i, extent);
+  if (i >= p.words.lines.outer * p.columns.count) return;
+  const Division division(i, p.columns.count);
   const std::int64_t row = division.quotient;
-  const auto x = static_cast<std::int32_t>(division.remainder);
+  const auto x = static_cast<std::int32_t>(p.columns.first + division.remainder);
   const InLine nearest = p.words.nearest(row, 0, x);
   const bool none = nearest.steps >> 31;
   const V value = none ? no_value<V>() : p.cost(nearest.steps);
@@ -55,8 +56,9 @@ template <class V>
 struct Emission {
   const V* value = nullptr;
   const std::int64_t* site = nullptr;  ///< null: not wanted
-  std::int64_t elements = 0;           ///< of an item
-  std::int64_t count = 0;              ///< of all items
+  Columns columns;
+  std::int64_t elements = 0;  ///< of an item, in these columns
+  std::int64_t count = 0;     ///< of all items
   V cap = 0;
   Emitter<V> emitter;
   bool search_chessboard = false;  ///< `site` holds coordinates along the slowest axis
@@ -69,13 +71,15 @@ __global__ void __launch_bounds__(kBlock) emit(const __grid_constant__ Emission<
   if (i >= p.count) return;
   const Division of_item(i, p.elements);
   const std::int64_t item = of_item.quotient;
-  std::int64_t rest = of_item.remainder, at[kMaxSpaceRank];
-  for (int k = p.emitter.input.rank - 1; k > 0; --k) {
+  const int last = p.emitter.input.rank - 1;
+  const Division of_row(of_item.remainder, p.columns.count);
+  std::int64_t rest = of_row.quotient, at[kMaxSpaceRank];
+  at[last] = p.columns.first + of_row.remainder;
+  for (int k = last - 1; k >= 0; --k) {
     const Division division(rest, p.emitter.input.extent[k]);
     at[k] = division.remainder;
     rest = division.quotient;
   }
-  at[0] = rest;
   if (!p.emitter.in_region(at)) return;
   const V value = p.value[i];
   std::int64_t site = p.site ? p.site[i] : -1;
@@ -85,37 +89,36 @@ __global__ void __launch_bounds__(kBlock) emit(const __grid_constant__ Emission<
 
 bool wants_site(const Problem& p) { return p.outputs.nearest.present() || p.outputs.coordinates.present(); }
 
-/// Items that are worked on together: as many as make the device busy, but not more memory than that takes.
-std::int64_t group_of(const Problem& p, const Batch& batch) {
-  const std::int64_t elements = std::max<std::int64_t>(element_count(p.input.shape()), 1);
-  return std::clamp<std::int64_t>(kGeneralGroup / elements, 1, batch.count());
+/// The words of all rows of some items, and how many bytes they take.
+LineWords make_rows(const Problem& p, std::int64_t items, std::byte* base, std::size_t* bytes = nullptr) {
+  const Classes classes = Classes::of(p);
+  Scratch s(base);
+  LineWords words;
+  words.lines = Lines::of(p, p.rank - 1, items);
+  words.words = words_of(p.extent(p.rank - 1));
+  words.periodic = p.border[static_cast<std::size_t>(p.rank - 1)] == Border::periodic;
+  words.changes = classes.boundaries;
+  words.bits = s.take<std::uint32_t>(words.count());
+  words.left = s.take<std::int32_t>(words.count());
+  words.right = s.take<std::int32_t>(words.count());
+  if (classes.pins) words.pinned = s.take<std::uint32_t>(words.count());
+  if (bytes) *bytes = s.bytes();
+  return words;
 }
 
-/// All scratch of a call.
+/// What is needed besides the words of rows.
 template <class V>
 struct Memory {
-  LineWords rows, columns;
+  LineWords columns;
   V *value[2], *block_least, *super_least;
   std::int64_t* site[2];
-
-  static LineWords take_words(Scratch& s, const Problem& p, int axis, std::int64_t items, bool pinned) {
-    LineWords words;
-    words.lines = Lines::of(p, axis, items);
-    words.words = words_of(p.extent(axis));
-    words.periodic = p.border[static_cast<std::size_t>(axis)] == Border::periodic;
-    words.bits = s.take<std::uint32_t>(words.count());
-    words.left = s.take<std::int32_t>(words.count());
-    words.right = s.take<std::int32_t>(words.count());
-    if (pinned) words.pinned = s.take<std::uint32_t>(words.count());
-    return words;
-  }
 
   std::size_t take(std::byte* base, const Problem& p, std::int64_t items) {
     Scratch s(base);
     const Classes classes = Classes::of(p);
-    rows = take_words(s, p, p.rank - 1, items, classes.pins);
-    std::int64_t elements = items, words = 0, blocks = 0, supers = 0;
-    for (int k = 0; k < p.rank; ++k) elements *= p.extent(k);
+    const Lines all_rows = Lines::of(p, p.rank - 1, items);
+    const std::int64_t elements = all_rows.outer * p.region_extent(p.rank - 1);
+    std::int64_t words = 0, blocks = 0, supers = 0;
     for (int k = 0; k < p.rank - 1; ++k) {
       const std::int64_t lines = elements / p.extent(k);
       words = std::max(words, lines * words_of(p.extent(k)));
@@ -139,23 +142,23 @@ struct Memory {
 };
 
 template <class V>
-class Transform {
+class Solver {
  public:
-  Transform(const Problem& problem, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* scratch,
-            cudaStream_t stream)
+  Solver(const Problem& problem, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
+         std::byte* scratch, cudaStream_t stream)
       : p_(problem),
         stream_(stream),
         items_(items),
         first_item_(first_item),
         input_(Input::of(problem, batch)),
+        columns_(Columns::of(problem)),
         classes_(Classes::of(problem)),
-        emitter_(Emitter<V>::of(problem, batch, first_item)) {
+        emitter_(Emitter<V>::of(problem, batch, first_item)),
+        rows_(make_rows(problem, items, words)) {
     memory_.take(scratch, problem, items);
-    memory_.rows.changes = classes_.boundaries;
   }
 
   void run() {
-    fill_line_words(memory_.rows, input_, classes_, first_item_, stream_);
     find_rows();
     for (int axis = p_.rank - 2; axis >= 0; --axis) pass(axis);
     emit_all();
@@ -168,11 +171,12 @@ class Transform {
 
   void find_rows() {
     RowValues<V> rows;
-    rows.words = memory_.rows;
+    rows.words = rows_;
+    rows.columns = columns_;
     rows.cost = axis_cost<V>(p_, p_.rank - 1);
     rows.value = memory_.value[from_];
     rows.site = carries_site() ? memory_.site[from_] : nullptr;
-    const std::int64_t elements = rows.words.lines.outer * rows.words.lines.extent;
+    const std::int64_t elements = rows.words.lines.outer * columns_.count;
     find_row_values<<<blocks_for(elements, kBlock), kBlock, 0, stream_>>>(rows);
     fathom::cuda::check_launch("finding distances in rows");
   }
@@ -185,7 +189,10 @@ class Transform {
     words.words = words_of(lines.extent);
     words.changes = true;
     words.periodic = p_.border[static_cast<std::size_t>(lines.axis)] == Border::periodic;
-    fill_line_words(words, input_, classes_, first_item_, stream_);
+    Input input = input_;
+    input.data += columns_.first * static_cast<std::int64_t>(size_of(input.dtype));
+    input.extent[input.rank - 1] = columns_.count;
+    fill_line_words(words, input, classes_, first_item_, stream_);
     return words;
   }
 
@@ -211,6 +218,8 @@ class Transform {
     const Range targets = axis == 0 ? p_.range(0) : Range{0, p_.extent(axis)};
     pass.first_block = static_cast<std::int32_t>(targets.begin / kTargets);
     pass.blocks = source_blocks(targets.end) - pass.first_block;
+    pass.columns = columns_;
+    for (int k = axis + 1; k < p_.rank; ++k) pass.site_step *= p_.extent(k);
     pass.cost = axis_cost<V>(p_, axis);
     pass.cap = cap_above(largest_kept<V>(p_));
     pass.chessboard = p_.metric == Metric::chessboard;
@@ -230,8 +239,9 @@ class Transform {
     Emission<V> emission;
     emission.value = memory_.value[from_];
     emission.site = wants_site(p_) ? memory_.site[from_] : nullptr;
-    emission.elements = element_count(p_.input.shape());
-    emission.count = emission.elements * items_;
+    emission.columns = columns_;
+    emission.count = rows_.lines.outer * columns_.count;
+    emission.elements = emission.count / items_;
     emission.cap = cap_above(largest_kept<V>(p_));
     emission.emitter = emitter_;
     emission.search_chessboard = searches_chessboard();
@@ -244,9 +254,9 @@ class Transform {
     ChessboardNearest<V> nearest;
     nearest.input = input_;
     nearest.classes = classes_;
-    nearest.rows = memory_.rows;
+    nearest.rows = rows_;
     nearest.first_item = first_item_;
-    nearest.rows_of_item = memory_.rows.lines.outer / items_;
+    nearest.rows_of_item = rows_.lines.outer / items_;
     for (int k = 0; k < p_.rank; ++k) {
       nearest.cost[k] = axis_cost<V>(p_, k);
       nearest.periodic[k] = p_.border[static_cast<std::size_t>(k)] == Border::periodic;
@@ -258,8 +268,10 @@ class Transform {
   const cudaStream_t stream_;
   const std::int64_t items_, first_item_;
   const Input input_;
+  const Columns columns_;
   const Classes classes_;
   const Emitter<V> emitter_;
+  const LineWords rows_;
   Memory<V> memory_;
   int from_ = 0;  ///< which of the two buffers holds the sources
 };
@@ -275,22 +287,60 @@ auto with_value_type(const Problem& problem, Visitor&& visitor) {
   return visitor(TypeTag<double>{});
 }
 
-}  // namespace
+class GeneralEngine final : public Engine {
+ public:
+  explicit GeneralEngine(const Problem& problem) : p_(problem), classes_(Classes::of(problem)) {}
 
-std::size_t general_scratch_bytes(const Problem& problem, const Batch& batch) {
-  return with_value_type(problem, [&](auto tag) {
-    return Memory<typename decltype(tag)::type>().take(nullptr, problem, group_of(problem, batch));
-  });
-}
+  /// Nearest sites in the chessboard metric are looked for in whole rows; where classes differ, of the input.
+  Cut cut() const override {
+    const bool reads_rows = classes_.boundaries && p_.metric == Metric::chessboard && wants_site(p_);
+    constexpr int kLeastColumns = 8;
+    return {p_.rank - 1, reads_rows ? p_.extent(p_.rank - 1) : kLeastColumns};
+  }
+  std::int64_t packed_unit() const override { return p_.rank == 1 ? p_.extent(0) : 1; }
+  bool reads_input() const override { return classes_.boundaries; }
+  /// As many as make the device busy.
+  std::int64_t group_of(std::int64_t items) const override {
+    return std::clamp<std::int64_t>(kGeneralGroup / element_count(p_.input.shape()), 1, items);
+  }
+  std::size_t words_bytes(std::int64_t items) const override {
+    std::size_t bytes = 0;
+    make_rows(p_, items, nullptr, &bytes);
+    return bytes;
+  }
+  std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {
+    return with_value_type(p_,
+                           [&](auto tag) { return Memory<typename decltype(tag)::type>().take(nullptr, part, items); });
+  }
 
-void general_transform(const Problem& problem, const Batch& batch, std::byte* scratch, cudaStream_t stream) {
-  const std::int64_t group = group_of(problem, batch), count = batch.count();
-  for (std::int64_t item = 0; item < count; item += group)
-    with_value_type(problem, [&](auto tag) {
-      using V = typename decltype(tag)::type;
-      Transform<V>(problem, batch, item, std::min(group, count - item), scratch, stream).run();
+  void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
+    LineWords rows = make_rows(p_, items, words);
+    const std::int64_t of_item = rows.lines.outer / items,
+                       first = packing.to_item * of_item + packing.to * of_item / p_.extent(0);
+    rows.bits += first * rows.words;
+    rows.left += first * rows.words;
+    rows.right += first * rows.words;
+    if (rows.pinned) rows.pinned += first * rows.words;
+    rows.lines.outer = packing.items;
+    for (int k = 0; k + 1 < p_.rank; ++k) rows.lines.outer *= packing.input.extent[k];
+    fill_line_words(rows, packing.input, classes_, packing.first_item, stream);
+  }
+
+  void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
+             std::byte* scratch, cudaStream_t stream) const override {
+    with_value_type(p_, [&](auto tag) {
+      Solver<typename decltype(tag)::type>(part, batch, first_item, items, words, scratch, stream).run();
       return 0;
     });
-}
+  }
+
+ private:
+  const Problem& p_;
+  const Classes classes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_general_engine(const Problem& problem) { return std::make_unique<GeneralEngine>(problem); }
 
 }  // namespace fathom::grid::cuda

@@ -92,6 +92,22 @@ struct Input {
   }
 };
 
+/// A range of the last axis that is worked on as if it were all of it.
+struct Columns {
+  std::int64_t first = 0, count = 1;
+  std::int64_t all = 1;  ///< the input's
+
+  static Columns of(const Problem& problem) {
+    const int last = problem.rank - 1;
+    return {problem.range(last).begin, problem.region_extent(last), problem.extent(last)};
+  }
+  /// Linear index in all columns of an element with linear index `i` in these.
+  __device__ std::int64_t linear(std::int64_t i) const {
+    const Division division(i, count);
+    return division.quotient * all + first + division.remainder;
+  }
+};
+
 /// Lines along an axis of all items of a batch: `outer` of them before the axis (items included), `inner` behind it.
 struct Lines {
   int axis = 0;
@@ -99,10 +115,12 @@ struct Lines {
   std::int64_t inner = 1;
   std::int32_t extent = 1;
 
+  /// Through all columns along the last axis, through those of the region along any other.
   static Lines of(const Problem& problem, int axis, std::int64_t items) {
     Lines lines{.axis = axis, .outer = items, .extent = static_cast<std::int32_t>(problem.extent(axis))};
     for (int k = 0; k < axis; ++k) lines.outer *= problem.extent(k);
-    for (int k = axis + 1; k < problem.rank; ++k) lines.inner *= problem.extent(k);
+    for (int k = axis + 1; k < problem.rank; ++k)
+      lines.inner *= k == problem.rank - 1 ? problem.region_extent(k) : problem.extent(k);
     return lines;
   }
   __host__ __device__ std::int64_t count() const { return outer * inner; }

@@ -13,19 +13,15 @@ struct Mask {
   /// The memory between the lowest and the highest element of all items.
   const std::byte *begin = nullptr, *end = nullptr;
 
-  static Mask of(const Problem& problem, const Batch& batch) {
-    return of(problem, batch, element_rule(problem.input.dtype(), problem.sites), false);
-  }
-
-  static Mask of(const Problem& problem, const Batch& batch, const ElementRule& rule, bool others) {
-    Mask mask{Input::of(problem, batch), rule, others};
+  static Mask of(const Input& input, const ElementRule& rule, bool others) {
+    Mask mask{input, rule, others};
     std::int64_t lowest = 0, highest = 0;
     const auto reach = [&](std::int64_t extent, std::int64_t stride) {
       (stride < 0 ? lowest : highest) += (extent - 1) * stride;
     };
     for (int k = 0; k < mask.input.rank; ++k) reach(mask.input.extent[k], mask.input.stride[k]);
     for (int k = 0; k < mask.input.items.rank; ++k) reach(mask.input.items.extent[k], mask.input.items.stride[k]);
-    const auto size = static_cast<std::int64_t>(size_of(problem.input.dtype()));
+    const auto size = static_cast<std::int64_t>(size_of(input.dtype));
     mask.begin = mask.input.data + lowest * size;
     mask.end = mask.input.data + (highest + 1) * size;
     return mask;

@@ -7,7 +7,7 @@
 
 #include "core/cuda/runtime.h"
 #include "grid/cuda/border_clamp.cuh"
-#include "grid/cuda/plain.h"
+#include "grid/cuda/engine.h"
 #include "grid/cuda/plane_far.cuh"
 #include "grid/cuda/plane_list.cuh"
 #include "grid/cuda/plane_near.cuh"
@@ -25,29 +25,58 @@ std::int64_t width_of(const Problem& p) { return p.extent(p.rank - 1); }
 std::int64_t bands_of(const Problem& p) { return (height_of(p) + kBand - 1) / kBand; }
 std::int64_t pitch_of(const Problem& p) { return (width_of(p) + kTile - 1) / kTile * kTile; }
 
-/// Items that are worked on together: as many as keep the scratch small beside the results.
-std::int64_t group_of(const Problem& p, const Batch& batch) {
-  const std::int64_t padded = bands_of(p) * kBand * pitch_of(p);
-  return std::clamp<std::int64_t>(kPlaneGroup / padded, 1, batch.count());
+bool plane_serves(const Problem& p) {
+  const DistanceOutputs& out = p.outputs;
+  if (p.metric != Metric::euclidean || !p.isotropic || p.sites.rule == Sites::Rule::labels ||
+      (p.signed_distance && !serves_sides(p)) || out.nearest.present() || out.coordinates.present() || p.rank > 2)
+    return false;
+  for (int k = 0; k < p.rank; ++k)
+    if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
+  // Carries and list entries are 16 bits, squared distances 31, and the list's masks must fit shared memory.
+  constexpr std::int64_t kLongest = 46000;
+  const std::int64_t height = height_of(p), width = width_of(p);
+  return height <= kLongest && width <= kLongest &&
+         (height - 1) * (height - 1) + (width - 1) * (width - 1) < std::int64_t{1} << 31;
 }
 
-/// Sizes, and the arrays cut from the scratch.
-Plane make_plane(const Problem& p, std::int64_t items, std::byte* base, std::size_t* bytes, std::size_t* cleared) {
+/// The words of some items, and how many bytes they take. The rest of the scratch is not there yet.
+Plane make_plane(const Problem& p, std::int64_t items, std::byte* words, std::size_t* bytes = nullptr) {
   Plane plane;
   plane.height = static_cast<std::int32_t>(height_of(p));
   plane.width = static_cast<std::int32_t>(width_of(p));
-  plane.bands = static_cast<std::int32_t>(bands_of(p));
+  plane.bands = plane.image_bands = static_cast<std::int32_t>(bands_of(p));
   plane.pitch = static_cast<std::int32_t>(pitch_of(p));
   plane.all_bands = items * plane.bands;
+  const std::int64_t columns = plane.all_bands * plane.pitch;
+  Scratch s(words);
+  plane.bits = s.take<std::uint32_t>(columns);
+  plane.above = s.take<std::uint16_t>(columns);
+  plane.below = s.take<std::uint16_t>(columns);
+  if (bytes) *bytes = s.bytes();
+  return plane;
+}
+
+/// The bands that hold the region; of several images, all.
+void take_region(Plane& plane, const Problem& p, std::int64_t items) {
+  if (items != 1 || p.rank == 1) return;
+  plane.first_band = static_cast<std::int32_t>(p.range(0).begin / kBand);
+  plane.height = static_cast<std::int32_t>(p.range(0).end);
+  plane.bands = (plane.height + kBand - 1) / kBand - plane.first_band;
+  plane.all_bands = plane.bands;
+  const std::int64_t before = std::int64_t{plane.first_band} * plane.pitch;
+  plane.bits += before;
+  plane.above += before;
+  plane.below += before;
+}
+
+/// What is needed besides words. @returns its bytes; `cleared` of them, at the front, are to be 0
+std::size_t take_scratch(Plane& plane, std::byte* base, std::size_t* cleared = nullptr) {
   const std::int64_t columns = plane.all_bands * plane.pitch, cells = columns / 32, tiles = columns / kTile;
   Scratch s(base);
   plane.counters = s.take<std::uint32_t>(3);
   plane.open_bands = s.take<std::uint32_t>(plane.all_bands);
   plane.open_cells = s.take<std::uint8_t>(cells);
-  *cleared = s.bytes();
-  plane.bits = s.take<std::uint32_t>(columns);
-  plane.above = s.take<std::uint16_t>(columns);
-  plane.below = s.take<std::uint16_t>(columns);
+  if (cleared) *cleared = s.bytes();
   plane.keep_above = s.take<std::uint32_t>(cells);
   plane.keep_below = s.take<std::uint32_t>(cells);
   plane.list_column = s.take<std::uint16_t>(columns);
@@ -57,8 +86,26 @@ Plane make_plane(const Problem& p, std::int64_t items, std::byte* base, std::siz
   plane.list_count = s.take<std::uint32_t>(plane.all_bands);
   plane.anchors = s.take<ushort2>(tiles + plane.all_bands);
   plane.work = s.take<std::uint32_t>(tiles);
-  *bytes = s.bytes();
-  return plane;
+  return s.bytes();
+}
+
+/// Blocks of `block` for each of `count` rows of `width`. There are fewer than 2¹⁶ bands in a group (see group_of()).
+dim3 blocks(std::int64_t count, std::int64_t width, int block) {
+  return {static_cast<unsigned>((width + block - 1) / block), static_cast<unsigned>(count)};
+}
+
+/// Whether four bytes can be read at once, everywhere, also at the ends of rows.
+bool is_aligned(const Plane& plane, const Input& input) {
+  bool aligned = reinterpret_cast<std::uintptr_t>(input.data) % 4 == 0 && plane.width % 4 == 0;
+  if (input.rank == 2) aligned &= input.stride[0] % 4 == 0;
+  for (int k = 0; k < input.items.rank; ++k) aligned &= input.items.stride[k] % 4 == 0;
+  return aligned;
+}
+
+/// Whether results are floats of whole bands.
+bool writes_floats(const Problem& p, std::int64_t items) {
+  const bool may_be_cut = p.rank == 2 && items == 1 && p.range(0).begin % kBand == 0;
+  return is_plain_float(p, may_be_cut ? 0 : kNoAxis);
 }
 
 /// Whether four float results can be written at once, everywhere.
@@ -70,78 +117,49 @@ bool has_aligned_rows(const Problem& p, const Batch& batch) {
   return aligned;
 }
 
-Writing writing_of(const Problem& p, const Batch& batch) {
-  if (!is_plain_float(p)) return Writing::general;
+Writing writing_of(const Problem& p, const Batch& batch, std::int64_t items) {
+  if (!writes_floats(p, items)) return Writing::general;
   if (p.signed_distance) return Writing::one_side;
   return has_aligned_rows(p, batch) ? Writing::aligned : Writing::unaligned;
 }
 
-class PlaneTransform {
+/// From the words of a side to its results.
+class PlaneSolver {
  public:
-  PlaneTransform(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* scratch,
-                 cudaStream_t stream)
-      : p_(p), batch_(batch), stream_(stream), clear_(scratch) {
-    std::size_t bytes = 0;
-    plane_ = make_plane(p, items, scratch, &bytes, &cleared_);
+  PlaneSolver(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items, std::size_t side,
+              std::byte* words, std::byte* scratch, cudaStream_t stream)
+      : p_(p),
+        batch_(batch),
+        items_(items),
+        stream_(stream),
+        clear_(scratch),
+        plane_(make_plane(p, items, words)),
+        writing_(writing_of(p, batch, items)),
+        emitter_(Emitter<std::int64_t>::of(p, batch, first_item)) {
+    take_region(plane_, p, items);
+    take_scratch(plane_, scratch, &cleared_);
     plane_.first_item = first_item;
-    writing_ = writing_of(p, batch);
-    emitter_ = Emitter<std::int64_t>::of(p, batch, first_item);
+    plane_.side = side_of(p, side);
     if (writing_ == Writing::general) return;
-    plane_.distance = reinterpret_cast<float*>(p.outputs.distance.data());
     plane_.row_stride = p.rank == 1 ? 0 : p.outputs.distance.strides()[0];
+    plane_.distance = reinterpret_cast<float*>(p.outputs.distance.data()) -
+                      plane_.first_band * std::int64_t{kBand} * plane_.row_stride;
     plane_.items = ItemStrides::of(batch.shape, batch.distance);
     plane_.is_aligned = has_aligned_rows(p, batch);
   }
 
-  void run() {
-    if (writing_ != Writing::one_side) return run(Mask::of(p_, batch_));
-    for (const bool inside : {true, false}) {
-      plane_.side = side_of(p_, inside);
-      run(other_side(p_, batch_, inside));
-    }
-  }
-
- private:
-  void run(const Mask& mask) const {
+  void run() const {
     fathom::cuda::check(cudaMemsetAsync(clear_, 0, cleared_, stream_), "clearing the scratch");
-    pack(mask);
-    const dim3 columns = blocks(plane_.all_bands / plane_.bands, plane_.pitch, 32);
-    carry<<<columns, carry_segments(plane_.bands) * 32, 0, stream_>>>(plane_);
     switch (writing_) {
       case Writing::aligned: solve<Writing::aligned>(); break;
       case Writing::unaligned: solve<Writing::unaligned>(); break;
       case Writing::one_side: return solve<Writing::one_side>();
       case Writing::general: return solve<Writing::general>();
     }
-    if (has_limits(p_)) clamp_items(p_, batch_, plane_.first_item, plane_.all_bands / plane_.bands, stream_);
+    if (has_limits(p_)) clamp_items(p_, batch_, plane_.first_item, items_, stream_);
   }
 
-  /// Blocks of `block` for each of `count` rows of `width`. There are fewer than 2¹⁶ bands in a group (see group_of()).
-  static dim3 blocks(std::int64_t count, std::int64_t width, int block) {
-    return {static_cast<unsigned>((width + block - 1) / block), static_cast<unsigned>(count)};
-  }
-
-  void pack(const Mask& mask) const {
-    if (!mask.has_zero_bytes()) {
-      pack_elements<<<blocks(plane_.all_bands, plane_.pitch, kPackBlock), kPackBlock, 0, stream_>>>(plane_, mask);
-    } else if (is_aligned(mask.input)) {
-      pack_bytes<true>
-          <<<blocks(plane_.all_bands, plane_.pitch, 4 * kPackBlock), kPackBlock, 0, stream_>>>(plane_, mask);
-    } else {
-      const dim3 grid = blocks(plane_.all_bands, plane_.pitch, 4 * kPackBlock);
-      pack_bytes<false><<<grid, kPackBlock, 0, stream_>>>(plane_, mask);
-    }
-    fathom::cuda::check_launch("packing sites");
-  }
-
-  /// Whether four bytes can be read at once, everywhere, also at the ends of rows.
-  bool is_aligned(const Input& input) const {
-    bool aligned = reinterpret_cast<std::uintptr_t>(input.data) % 4 == 0 && plane_.width % 4 == 0;
-    if (input.rank == 2) aligned &= input.stride[0] % 4 == 0;
-    for (int k = 0; k < input.items.rank; ++k) aligned &= input.items.stride[k] % 4 == 0;
-    return aligned;
-  }
-
+ private:
   template <Writing kWriting>
   void solve() const {
     solve_near<kWriting>
@@ -159,40 +177,83 @@ class PlaneTransform {
 
   const Problem& p_;
   const Batch& batch_;
+  const std::int64_t items_;
   const cudaStream_t stream_;
   std::byte* clear_;
   std::size_t cleared_ = 0;
   Plane plane_;
-  Writing writing_;
-  Emitter<std::int64_t> emitter_;
+  const Writing writing_;
+  const Emitter<std::int64_t> emitter_;
+};
+
+class PlaneEngine final : public Engine {
+ public:
+  explicit PlaneEngine(const Problem& problem) : p_(problem) {}
+
+  Cut cut() const override { return p_.rank == 1 ? Cut{0, p_.extent(0)} : Cut{0, kBand}; }
+  std::int64_t packed_unit() const override { return cut().unit; }
+  std::int64_t group_of(std::int64_t items) const override {
+    const std::int64_t padded = bands_of(p_) * kBand * pitch_of(p_);
+    return std::clamp<std::int64_t>(kPlaneGroup / padded, 1, items);
+  }
+  std::size_t words_bytes(std::int64_t items) const override { return sides_of(p_) * bytes_of_side(items); }
+  std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {
+    Plane plane = make_plane(part, items, nullptr);
+    take_region(plane, part, items);
+    return take_scratch(plane, nullptr);
+  }
+
+  void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
+    for (std::size_t side = 0; side < sides_of(p_); ++side)
+      pack_side(packing, items, sites_of(p_, packing.input, side), words + side * bytes_of_side(items), stream);
+  }
+
+  void finish_words(std::int64_t items, std::byte* words, cudaStream_t stream) const override {
+    for (std::size_t side = 0; side < sides_of(p_); ++side) {
+      const Plane plane = make_plane(p_, items, words + side * bytes_of_side(items));
+      carry<<<blocks(items, plane.pitch, 32), carry_segments(plane.bands) * 32, 0, stream>>>(plane);
+    }
+    fathom::cuda::check_launch("carrying sites");
+  }
+
+  void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
+             std::byte* scratch, cudaStream_t stream) const override {
+    for (std::size_t side = 0; side < sides_of(p_); ++side)
+      PlaneSolver(part, batch, first_item, items, side, words + side * bytes_of_side(items), scratch, stream).run();
+  }
+
+ private:
+  std::size_t bytes_of_side(std::int64_t items) const {
+    std::size_t bytes = 0;
+    make_plane(p_, items, nullptr, &bytes);
+    return bytes;
+  }
+
+  void pack_side(const Packing& packing, std::int64_t items, const Mask& mask, std::byte* words,
+                 cudaStream_t stream) const {
+    Plane plane = make_plane(p_, items, words);
+    plane.bits += (packing.to_item * plane.bands + packing.to / kBand) * plane.pitch;
+    if (p_.rank == 2) plane.height = static_cast<std::int32_t>(packing.input.extent[0]);
+    plane.bands = (plane.height + kBand - 1) / kBand;
+    plane.all_bands = packing.items * plane.bands;
+    plane.first_item = packing.first_item;
+    if (!mask.has_zero_bytes()) {
+      pack_elements<<<blocks(plane.all_bands, plane.pitch, kPackBlock), kPackBlock, 0, stream>>>(plane, mask);
+    } else {
+      const dim3 grid = blocks(plane.all_bands, plane.pitch, 4 * kPackBlock);
+      if (is_aligned(plane, mask.input)) pack_bytes<true><<<grid, kPackBlock, 0, stream>>>(plane, mask);
+      else pack_bytes<false><<<grid, kPackBlock, 0, stream>>>(plane, mask);
+    }
+    fathom::cuda::check_launch("packing sites");
+  }
+
+  const Problem& p_;
 };
 
 }  // namespace
 
-bool plane_serves(const Problem& p) {
-  const DistanceOutputs& out = p.outputs;
-  if (p.metric != Metric::euclidean || !p.isotropic || p.sites.rule == Sites::Rule::labels ||
-      (p.signed_distance && !serves_sides(p)) || out.nearest.present() || out.coordinates.present() || p.rank > 2)
-    return false;
-  for (int k = 0; k < p.rank; ++k)
-    if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
-  // Carries and list entries are 16 bits, squared distances 31, and the list's masks must fit shared memory.
-  constexpr std::int64_t kLongest = 46000;
-  const std::int64_t height = height_of(p), width = width_of(p);
-  return height <= kLongest && width <= kLongest &&
-         (height - 1) * (height - 1) + (width - 1) * (width - 1) < std::int64_t{1} << 31;
-}
-
-std::size_t plane_scratch_bytes(const Problem& p, const Batch& batch) {
-  std::size_t bytes = 0, cleared = 0;
-  make_plane(p, group_of(p, batch), nullptr, &bytes, &cleared);
-  return bytes;
-}
-
-void plane_transform(const Problem& p, const Batch& batch, std::byte* scratch, cudaStream_t stream) {
-  const std::int64_t group = group_of(p, batch), count = batch.count();
-  for (std::int64_t item = 0; item < count; item += group)
-    PlaneTransform(p, batch, item, std::min(group, count - item), scratch, stream).run();
+std::unique_ptr<Engine> make_plane_engine(const Problem& problem) {
+  return plane_serves(problem) ? std::make_unique<PlaneEngine>(problem) : nullptr;
 }
 
 }  // namespace fathom::grid::cuda

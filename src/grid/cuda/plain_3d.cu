@@ -7,7 +7,7 @@
 
 #include "core/cuda/runtime.h"
 #include "grid/cuda/border_clamp.cuh"
-#include "grid/cuda/plain.h"
+#include "grid/cuda/engine.h"
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/sides.cuh"
 #include "grid/cuda/volume_envelope.cuh"
@@ -18,31 +18,34 @@ namespace fathom::grid::cuda {
 
 namespace {
 
-/// Items that are worked on together: as many as keep the scratch small beside the results.
-std::int64_t group_of(const Problem& p, const Batch& batch) {
-  return std::clamp<std::int64_t>(kVolumeGroup / element_count(p.input.shape()), 1, batch.count());
+/// Whether the region is a part that begins at a word, and one item's.
+bool may_be_cut(const Problem& p, std::int64_t items) { return items == 1 && p.range(2).begin % 32 == 0; }
+
+/// Whether results are floats of whole words.
+bool writes_floats(const Problem& p, std::int64_t items) {
+  return is_plain_float(p, may_be_cut(p, items) ? 2 : kNoAxis);
 }
+
+/// Whether the squares between the passes cannot lie where the results go: those are no floats, or of the other side.
+bool is_wide_beside(const Problem& p, std::int64_t items) { return !writes_floats(p, items) || p.signed_distance; }
 
 /// Whether two float results can be written at once, everywhere.
 bool has_aligned_rows(const Problem& p, const Batch& batch) {
   bool aligned =
-      reinterpret_cast<std::uintptr_t>(p.outputs.distance.data()) % sizeof(float2) == 0 && p.extent(2) % 2 == 0;
+      reinterpret_cast<std::uintptr_t>(p.outputs.distance.data()) % sizeof(float2) == 0 && p.region_extent(2) % 2 == 0;
   for (int k = 0; k < 2; ++k) aligned &= p.outputs.distance.strides()[k] % 2 == 0;
   for (std::int64_t stride : batch.distance) aligned &= stride % 2 == 0;
   return aligned;
 }
 
-Writing writing_of(const Problem& p, const Batch& batch) {
-  if (!is_plain_float(p)) return Writing::general;
+Writing writing_of(const Problem& p, const Batch& batch, std::int64_t items) {
+  if (!writes_floats(p, items)) return Writing::general;
   if (p.signed_distance) return Writing::one_side;
   return has_aligned_rows(p, batch) ? Writing::aligned : Writing::unaligned;
 }
 
-/// Whether the squares between the passes cannot lie where the results go: those are no floats, or of the other side.
-bool is_wide_beside(const Problem& p) { return !is_plain_float(p) || p.signed_distance; }
-
-/// Sizes, and the arrays cut from the scratch.
-Volume make_volume(const Problem& p, std::int64_t items, std::byte* base, std::size_t* bytes) {
+/// The words of some items, and how many bytes they take. The rest of the scratch is not there yet.
+Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::size_t* bytes = nullptr) {
   Volume v;
   v.nz = static_cast<std::int32_t>(p.extent(0));
   v.ny = static_cast<std::int32_t>(p.extent(1));
@@ -50,22 +53,38 @@ Volume make_volume(const Problem& p, std::int64_t items, std::byte* base, std::s
   v.words = (v.nx + 31) / 32;
   v.depth = (v.nz + 31) / 32 * 32;
   v.items = items;
-  const std::int64_t columns = items * v.words;
+  Scratch s(words);
+  v.word = s.take<uint2>(items * v.words * v.ny * v.depth);
+  if (bytes) *bytes = s.bytes();
+  return v;
+}
+
+/// The words that hold the region; of several volumes, all.
+void take_region(Volume& v, const Problem& p, std::int64_t items) {
+  if (items != 1) return;
+  const auto first_word = static_cast<std::int32_t>(p.range(2).begin / 32);
+  v.first_x = first_word * 32;
+  v.nx = static_cast<std::int32_t>(p.range(2).end) - v.first_x;
+  v.words = (v.nx + 31) / 32;
+  v.word += std::int64_t{first_word} * v.ny * v.depth;
+}
+
+/// What is needed besides words. @returns its bytes
+std::size_t take_scratch(Volume& v, bool wide_beside, std::byte* base) {
+  const std::int64_t columns = v.items * v.words;
   Scratch s(base);
   v.counters = s.take<std::uint32_t>(2);
-  v.word = s.take<uint2>(columns * v.ny * v.depth);
   v.narrow = s.take<std::uint32_t>(columns * v.nz * v.ny * 16);
   v.kind = s.take<std::uint8_t>(columns * v.ny);
   v.z_list = s.take<std::uint32_t>(columns * v.ny);
   v.y_list = s.take<std::uint32_t>(columns * v.nz);
-  if (is_wide_beside(p)) {
-    v.wide.data = s.take<std::uint32_t>(items * v.nz * v.ny * v.nx);
+  if (wide_beside) {
+    v.wide.data = s.take<std::uint32_t>(v.items * v.nz * v.ny * v.nx);
     v.wide.z_stride = std::int64_t{v.ny} * v.nx;
     v.wide.y_stride = v.nx;
-    v.wide.items = ItemStrides::of(Shape{items}, Strides{v.nz * v.wide.z_stride});
+    v.wide.items = ItemStrides::of(Shape{v.items}, Strides{v.nz * v.wide.z_stride});
   }
-  *bytes = s.bytes();
-  return v;
+  return s.bytes();
 }
 
 /// Launches a kernel with more shared memory than kernels have by default.
@@ -91,40 +110,36 @@ std::int64_t persistent_blocks(Kernel kernel, std::int64_t jobs, int threads, st
   return std::min<std::int64_t>(jobs, std::int64_t{std::max(resident, 1)} * fathom::cuda::multiprocessors());
 }
 
-class VolumeTransform {
+/// From the words of a side to its results.
+class VolumeSolver {
  public:
-  VolumeTransform(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* scratch,
-                  cudaStream_t stream)
-      : p_(p), batch_(batch), stream_(stream), writing_(writing_of(p, batch)) {
-    std::size_t bytes = 0;
-    volume_ = make_volume(p, items, scratch, &bytes);
+  VolumeSolver(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items, std::size_t side,
+               std::byte* words, std::byte* scratch, cudaStream_t stream)
+      : p_(p),
+        batch_(batch),
+        stream_(stream),
+        writing_(writing_of(p, batch, items)),
+        volume_(make_volume(p, items, words)),
+        emitter_(Emitter<std::int64_t>::of(p, batch, first_item)) {
+    take_region(volume_, p, items);
+    take_scratch(volume_, is_wide_beside(p, items), scratch);
     volume_.first_item = first_item;
-    emitter_ = Emitter<std::int64_t>::of(p, batch, first_item);
+    volume_.side = side_of(p, side);
     if (writing_ == Writing::general) return;
     volume_.distance.data = reinterpret_cast<float*>(p.outputs.distance.data());
     volume_.distance.z_stride = p.outputs.distance.strides()[0];
     volume_.distance.y_stride = p.outputs.distance.strides()[1];
     volume_.distance.items = ItemStrides::of(batch.shape, batch.distance);
     volume_.is_aligned = has_aligned_rows(p, batch);
-    if (is_wide_beside(p)) return;
+    if (is_wide_beside(p, items)) return;
     volume_.wide = {reinterpret_cast<std::uint32_t*>(volume_.distance.data), volume_.distance.z_stride,
                     volume_.distance.y_stride, volume_.distance.items};
     volume_.wide_first_item = first_item;
   }
 
-  void run() {
-    if (writing_ != Writing::one_side) return run(Mask::of(p_, batch_));
-    for (const bool inside : {true, false}) {
-      volume_.side = side_of(p_, inside);
-      run(other_side(p_, batch_, inside));
-    }
-  }
-
- private:
-  void run(const Mask& mask) const {
+  void run() const {
     fathom::cuda::check(cudaMemsetAsync(volume_.counters, 0, 2 * sizeof(std::uint32_t), stream_),
                         "clearing the scratch");
-    pack(mask);
     along_z();
     switch (writing_) {
       case Writing::aligned: along_y<Writing::aligned>(); break;
@@ -135,26 +150,9 @@ class VolumeTransform {
     if (has_limits(p_)) clamp_items(p_, batch_, volume_.first_item, volume_.items, stream_);
   }
 
+ private:
   std::int64_t z_tiles() const { return volume_.items * volume_.words * volume_.ny; }
   std::int64_t y_tiles() const { return volume_.items * volume_.words * volume_.nz; }
-
-  void pack(const Mask& mask) const {
-    const std::int64_t blocks = volume_.items * volume_.ny * (volume_.depth / 32);
-    auto* kernel = pack_volume<Reading::elements>;
-    if (mask.has_zero_bytes())
-      kernel = is_aligned(mask.input) ? pack_volume<Reading::aligned_bytes> : pack_volume<Reading::bytes>;
-    kernel<<<static_cast<unsigned>(blocks), kVolumePackBlock, 0, stream_>>>(volume_, mask);
-    fathom::cuda::check_launch("packing sites");
-  }
-
-  /// Whether sixteen bytes can be read at once, everywhere.
-  bool is_aligned(const Input& input) const {
-    constexpr int kBytes = 16;
-    bool aligned = reinterpret_cast<std::uintptr_t>(input.data) % kBytes == 0 && volume_.nx % kBytes == 0;
-    for (int k = 0; k < 2; ++k) aligned &= input.stride[k] % kBytes == 0;
-    for (int k = 0; k < input.items.rank; ++k) aligned &= input.items.stride[k] % kBytes == 0;
-    return aligned;
-  }
 
   void along_z() const {
     const int n = volume_.nz;
@@ -202,7 +200,7 @@ class VolumeTransform {
   const cudaStream_t stream_;
   const Writing writing_;
   Volume volume_;
-  Emitter<std::int64_t> emitter_;
+  const Emitter<std::int64_t> emitter_;
 };
 
 /// Whether a block of the current device may have the shared memory that the longest line takes.
@@ -210,8 +208,6 @@ bool memory_serves(const Problem& p) {
   const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
   return std::max(window_memory(longest), envelope_memory(longest, 32)) <= fathom::cuda::block_memory();
 }
-
-}  // namespace
 
 bool volume_serves(const Problem& p) {
   const DistanceOutputs& out = p.outputs;
@@ -223,16 +219,70 @@ bool volume_serves(const Problem& p) {
   return memory_serves(p);
 }
 
-std::size_t volume_scratch_bytes(const Problem& p, const Batch& batch) {
-  std::size_t bytes = 0;
-  make_volume(p, group_of(p, batch), nullptr, &bytes);
-  return bytes;
+/// Whether sixteen bytes can be read at once, everywhere.
+bool is_aligned(const Input& input) {
+  constexpr int kBytes = 16;
+  bool aligned = reinterpret_cast<std::uintptr_t>(input.data) % kBytes == 0 && input.extent[2] % kBytes == 0;
+  for (int k = 0; k < 2; ++k) aligned &= input.stride[k] % kBytes == 0;
+  for (int k = 0; k < input.items.rank; ++k) aligned &= input.items.stride[k] % kBytes == 0;
+  return aligned;
 }
 
-void volume_transform(const Problem& p, const Batch& batch, std::byte* scratch, cudaStream_t stream) {
-  const std::int64_t group = group_of(p, batch), count = batch.count();
-  for (std::int64_t item = 0; item < count; item += group)
-    VolumeTransform(p, batch, item, std::min(group, count - item), scratch, stream).run();
+class VolumeEngine final : public Engine {
+ public:
+  explicit VolumeEngine(const Problem& problem) : p_(problem) {}
+
+  Cut cut() const override { return {2, 32}; }
+  std::int64_t packed_unit() const override { return 32; }
+  std::int64_t group_of(std::int64_t items) const override {
+    return std::clamp<std::int64_t>(kVolumeGroup / element_count(p_.input.shape()), 1, items);
+  }
+  std::size_t words_bytes(std::int64_t items) const override { return sides_of(p_) * bytes_of_side(items); }
+  std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {
+    Volume volume = make_volume(part, items, nullptr);
+    take_region(volume, part, items);
+    return take_scratch(volume, is_wide_beside(part, items), nullptr);
+  }
+
+  void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
+    for (std::size_t side = 0; side < sides_of(p_); ++side)
+      pack_side(packing, items, sites_of(p_, packing.input, side), words + side * bytes_of_side(items), stream);
+  }
+
+  void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
+             std::byte* scratch, cudaStream_t stream) const override {
+    for (std::size_t side = 0; side < sides_of(p_); ++side)
+      VolumeSolver(part, batch, first_item, items, side, words + side * bytes_of_side(items), scratch, stream).run();
+  }
+
+ private:
+  std::size_t bytes_of_side(std::int64_t items) const {
+    std::size_t bytes = 0;
+    make_volume(p_, items, nullptr, &bytes);
+    return bytes;
+  }
+
+  void pack_side(const Packing& packing, std::int64_t items, const Mask& mask, std::byte* words,
+                 cudaStream_t stream) const {
+    Volume volume = make_volume(p_, items, words);
+    volume.word += packing.to_item * volume.words * volume.ny * volume.depth + packing.to;
+    volume.nz = static_cast<std::int32_t>(packing.input.extent[0]);
+    volume.first_item = packing.first_item;
+    auto* kernel = pack_volume<Reading::elements>;
+    if (mask.has_zero_bytes())
+      kernel = is_aligned(mask.input) ? pack_volume<Reading::aligned_bytes> : pack_volume<Reading::bytes>;
+    const std::int64_t blocks = packing.items * volume.ny * ((volume.nz + 31) / 32);
+    kernel<<<static_cast<unsigned>(blocks), kVolumePackBlock, 0, stream>>>(volume, mask);
+    fathom::cuda::check_launch("packing sites");
+  }
+
+  const Problem& p_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_volume_engine(const Problem& problem) {
+  return volume_serves(problem) ? std::make_unique<VolumeEngine>(problem) : nullptr;
 }
 
 }  // namespace fathom::grid::cuda

@@ -44,6 +44,8 @@ struct Side {
 struct Plane {
   std::int32_t height = 1, width = 1;
   std::int32_t bands = 1;  ///< of an image
+  // Where an image is solved in parts: its own bands, the part's first, and in `height` the part's end.
+  std::int32_t image_bands = 1, first_band = 0;
   std::int32_t pitch = 0;  ///< columns of a band with padding that holds no sites, a multiple of kTile
   std::int64_t all_bands = 0;
   std::int64_t first_item = 0;
@@ -84,7 +86,7 @@ struct Plane {
     return static_cast<unsigned>(band) / static_cast<unsigned>(bands);
   }
   __device__ std::int32_t first_row(std::int64_t band) const {
-    return static_cast<std::int32_t>(static_cast<unsigned>(band) % static_cast<unsigned>(bands)) * kBand;
+    return (first_band + static_cast<std::int32_t>(static_cast<unsigned>(band) % static_cast<unsigned>(bands))) * kBand;
   }
   /// Start of a row of the output.
   __device__ float* row(std::int64_t band, std::int32_t y) const {

@@ -133,7 +133,8 @@ __global__ void __launch_bounds__(kPruneWarps * 32, kPruneBlocks) prune(Plane pl
     if (open_below && lane < kGroups) for_below[lane] = above;
     if (open_above && lane < kGroups) for_above[lane] = below;
   };
-  if (b == 0 || b == plane.bands) return store(0, 0);
+  const int line = plane.first_band + b;
+  if (line == 0 || line == plane.image_bands) return store(0, 0);
   const LineChunk columns(plane, band, chunk * kTile);
   if (!__any_sync(kAllLanes, columns.is_live)) return store(0, 0);
   if (lane < kGroups) masks[warp][0][lane] = masks[warp][1][lane] = 0;

@@ -37,6 +37,8 @@ struct Pass {
   const V* block_least = nullptr;
   const V* super_least = nullptr;
   std::int32_t first_block = 0, blocks = 0;  ///< of targets
+  Columns columns;                           ///< which the lines go through …
+  std::int64_t site_step = 1;                ///< … and from one of all columns' sites to the next along this axis
   AxisCost<V> cost;
   V cap = 0;  ///< values ≥ cap need not be found
   bool chessboard = false, periodic = false;
@@ -188,9 +190,9 @@ class Search {
     if (from < 0 || from >= n_) return -1;
     if (p_.start.bits) {  // the end of a run is a site itself; every other source knows its own nearest
       const InLine end = p_.start.nearest(outer_, inner_, y);
-      if (!(end.steps >> 31) && end.site == from) return from * p_.lines.inner + inner_;
+      if (!(end.steps >> 31) && end.site == from) return from * p_.site_step + p_.columns.linear(inner_);
     }
-    return from * p_.lines.inner + p_.source_site[(outer_ * n_ + from) * p_.lines.inner + inner_];
+    return from * p_.site_step + p_.source_site[(outer_ * n_ + from) * p_.lines.inner + inner_];
   }
 
   const Pass<V>& p_;

@@ -1,5 +1,5 @@
-// Signed fields by the fast engines: the distances of each side to the other, in two runs that leave each other's results
-// alone.
+// Signed fields by the fast engines: the distances of each side to the other, from words of its own, in two runs that leave
+// each other's results alone.
 #pragma once
 
 #include "grid/cuda/border_clamp.cuh"
@@ -10,16 +10,22 @@
 namespace fathom::grid::cuda {
 
 /// Whether a signed problem can be solved so.
-inline bool serves_sides(const Problem& p) { return is_plain_float(p) && !has_limits(p); }
+inline bool serves_sides(const Problem& p) { return is_plain_float(p, kNoAxis) && !has_limits(p); }
 
-/// The side of the elements inside, which comes first, or of those outside.
-inline Side side_of(const Problem& p, bool inside) {
+/// How many words there are of each element.
+inline std::size_t sides_of(const Problem& p) { return p.signed_distance ? 2 : 1; }
+
+/// Side 0 is that of the elements inside, 1 of those outside. Without a sign there is one.
+inline Side side_of(const Problem& p, std::size_t side) {
+  if (!p.signed_distance) return {};
+  const bool inside = side == 0;
   return {.sign = inside ? -1.0f : 1.0f, .half = p.surface == Surface::faces ? 0.5f : 0.0f, .is_first = inside};
 }
 
-/// The sites of that side: the elements of the other one.
-inline Mask other_side(const Problem& p, const Batch& batch, bool inside) {
-  return Mask::of(p, batch, Classes::of(p).inside, inside);
+/// The sites of a side: the elements of the other one; where there is no sign, the problem's.
+inline Mask sites_of(const Problem& p, const Input& input, std::size_t side) {
+  if (!p.signed_distance) return Mask::of(input, element_rule(input.dtype, p.sites), false);
+  return Mask::of(input, Classes::of(p).inside, side == 0);
 }
 
 }  // namespace fathom::grid::cuda

@@ -18,13 +18,15 @@ std::size_t scratch_bytes(const Problem& problem, const Batch& batch);
 /// @throws InvalidArgument a view is not on the input's device
 std::string transform(const Problem& problem, const Batch& batch, std::size_t scratch, Stream stream);
 
-/// Bytes of device memory that transform_host() takes: scratch, and copies of the input and the outputs.
-std::size_t host_bytes(const Problem& problem, const Batch& batch);
+/// Bytes of device memory that transform_host() takes for pieces of the input and the outputs, and scratch: at most
+/// `budget`; if nothing so small works, the fewest that do.
+std::size_t host_bytes(const Problem& problem, const Batch& batch, std::size_t budget);
 
-/// The same between arrays in the host's memory, on the current device; waits for the result.
-std::string transform_host(const Problem& problem, const Batch& batch);
+/// The same between arrays in the host's memory, on the current device, piece by piece; waits for the result.
+/// @param budget  at least host_bytes() of it
+std::string transform_host(const Problem& problem, const Batch& batch, std::size_t budget, const Execution& execution);
 
-/// Bytes that the current device has left.
+/// Bytes that a call may take of what the current device has left.
 std::size_t free_bytes();
 
 }  // namespace fathom::grid::cuda

@@ -280,7 +280,7 @@ struct VolumeWriter {
   }
 
   __device__ void write_volume(int y, int x, unsigned square) const {
-    emit_voxel(emitter, tile.item, tile.line, y, x,
+    emit_voxel(emitter, tile.item, tile.line, y, v.first_x + x,
                square >= kNone32 ? no_value<std::int64_t>() : std::int64_t{square});
   }
   static __device__ __noinline__ void emit_voxel(const Emitter<std::int64_t>& emitter, std::int64_t item,

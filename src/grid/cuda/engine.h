@@ -1,0 +1,72 @@
+// What the engines have in common: each makes words of bits of its input first; from the words of whole items, results follow
+// in parts that have nothing to do with one another. So input and results may be larger than the device's memory, where only
+// the words of an item need room.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "grid/batch.h"
+#include "grid/cuda/layout.cuh"
+
+namespace fathom::grid::cuda {
+
+/// Elements to make words of: items, or a part of one along axis 0.
+struct Packing {
+  Input input;
+  std::int64_t first_item = 0, items = 1;  ///< of the input
+  std::int64_t to_item = 0, to = 0;        ///< where the words belong: item, and place along axis 0
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  /// Where results may be cut: along an axis, at multiples of `unit`.
+  struct Cut {
+    int axis;
+    std::int64_t unit;
+  };
+  virtual Cut cut() const = 0;
+  /// Parts of an item that are packed by themselves begin at multiples of this along axis 0.
+  virtual std::int64_t packed_unit() const = 0;
+  /// Whether solve() reads the input, too: all that lies in the region's range of the last axis, which is that of the cut
+  /// then.
+  virtual bool reads_input() const { return false; }
+  /// Items of a batch that are worked on together: as many as keep the scratch small beside the results.
+  virtual std::int64_t group_of(std::int64_t items) const = 0;
+
+  virtual std::size_t words_bytes(std::int64_t items) const = 0;
+  /// @param items  1 where the region is not all of the axis of the cut
+  virtual std::size_t scratch_bytes(const Problem& part, std::int64_t items) const = 0;
+
+  /// @param words  words_bytes(items) bytes, aligned to 256
+  virtual void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const = 0;
+  /// After all of the items is packed.
+  virtual void finish_words(std::int64_t /*items*/, std::byte* /*words*/, cudaStream_t /*stream*/) const {}
+  /// Fills the outputs of the items from `first_item` of the batch on, over the problem's region.
+  /// @param scratch  scratch_bytes() bytes, aligned to 256
+  virtual void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items,
+                     std::byte* words, std::byte* scratch, cudaStream_t stream) const = 0;
+};
+
+/// For images, and lines as images of one row. Null where it does not serve: it is for Euclidean distances, isotropic,
+/// without periodic borders, labels or nearest sites, signed only as floats without a limit, and one or two axes that are
+/// short enough for its integers.
+std::unique_ptr<Engine> make_plane_engine(const Problem& problem);
+/// The same for volumes: three axes of at most 1024 elements.
+std::unique_ptr<Engine> make_volume_engine(const Problem& problem);
+/// Every option, any extents.
+std::unique_ptr<Engine> make_general_engine(const Problem& problem);
+
+/// The fastest that serves. It refers to the problem.
+inline std::unique_ptr<Engine> make_engine(const Problem& problem) {
+  if (auto engine = make_plane_engine(problem)) return engine;
+  if (auto engine = make_volume_engine(problem)) return engine;
+  return make_general_engine(problem);
+}
+
+}  // namespace fathom::grid::cuda
