@@ -1,6 +1,6 @@
-// What the engines have in common: each makes words of bits of its input first; from the words of whole items, results follow
-// in parts that have nothing to do with one another. So input and results may be larger than the device's memory, where only
-// the words of an item need room.
+// What the engines have in common: each makes words of bits of its input first; from the words of whole items, results
+// follow in parts that have nothing to do with one another. So input and results may be larger than the device's memory,
+// where only the words of an item need room.
 #pragma once
 
 #include <cuda_runtime_api.h>
