@@ -1,29 +1,15 @@
-// What the lanes of a warp do together.
+// What the lanes of a warp do together (core/cuda/warp.cuh), under the room's names.
 #pragma once
 
-#include <cstdint>
+#include "core/cuda/warp.cuh"
 
 namespace fathom::grid::cuda {
 
-inline constexpr unsigned kAllLanes = 0xFFFFFFFFu;
-
-__device__ inline int lane_id() { return static_cast<int>(threadIdx.x) % 32; }
-__device__ inline unsigned lanes_before(int lane) { return (1u << lane) - 1; }
-
-__device__ inline unsigned warp_min(unsigned value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_min_sync(kAllLanes, value);
-#else
-  for (int step = 16; step > 0; step /= 2) value = min(value, __shfl_xor_sync(kAllLanes, value, step));
-  return value;
-#endif
-}
-
-__device__ inline unsigned warp_max(unsigned value) { return ~warp_min(~value); }
-
-/// The first lane that holds the least value.
-__device__ inline int lane_of(unsigned value, unsigned least) {
-  return __ffs(static_cast<int>(__ballot_sync(kAllLanes, value == least))) - 1;
-}
+using fathom::cuda::kAllLanes;
+using fathom::cuda::lane_id;
+using fathom::cuda::lane_of;
+using fathom::cuda::lanes_before;
+using fathom::cuda::warp_max;
+using fathom::cuda::warp_min;
 
 }  // namespace fathom::grid::cuda
