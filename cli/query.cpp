@@ -158,6 +158,7 @@ Json json_of(const QueryArguments& arguments, const QueryPlan& plan, const Point
             {"write", outcome.write},
             {"total", outcome.total}}},
           {"backend", fathom::name_of(outcome.report.backend)},
+          {"device", outcome.report.device.empty() ? Json(nullptr) : Json(outcome.report.device)},
           {"instruction_set", fathom::name_of(outcome.report.instruction_set)},
           {"threads", outcome.report.threads},
           {"scratch_bytes", outcome.report.scratch_bytes}};
@@ -208,6 +209,7 @@ int run_query(const QueryArguments& arguments) {
   Array direction;
   set_cone(plan, static_cast<int>(points.sites.shape()[1]), direction);
   fit_into_memory(plan, points.sites, points.queries);
+  choose_backend(plan, points.sites, points.queries);
   QueryOutcome outcome = compute(plan, points, progress);
   outcome.read = read;
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "fathom/core/device.h"
 #include "memory.h"
 #include "options.h"
 
@@ -117,6 +118,17 @@ void fit_into_memory(QueryPlan& plan, const Array& sites, const Array& queries) 
   throw InvalidArgument(fmt::format("--memory {} is too small: sites, queries and answers need {} with {} storage",
                                     memory_text(*plan.memory), memory_text(needed(plan.set.storage)),
                                     name_of(plan.set.storage)));
+}
+
+void choose_backend(QueryPlan& plan, const Array& sites, const Array& queries) {
+  constexpr std::int64_t kWorthTheWay = std::int64_t{1} << 20;  // fewer points take longer to get there and back
+  Backend& backend = plan.query.execution.backend;
+  if (backend != Backend::automatic) return;
+  backend = Backend::cpu;
+  if (plan.query.relative_error > 0 || sites.shape()[0] + queries.shape()[0] < kWorthTheWay) return;
+  if (device_count() == 0) return;
+  const std::size_t needed = needed_bytes(plan, plan.set.storage, sites, queries);
+  if (needed < describe_device(current_device()).memory_bytes / 2) backend = Backend::cuda;
 }
 
 }  // namespace fathom::cli

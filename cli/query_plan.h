@@ -33,6 +33,9 @@ void set_cone(QueryPlan& plan, int axes, Array& direction);
 /// @throws InvalidArgument the budget is too small; the message names the smallest that works
 void fit_into_memory(QueryPlan& plan, const Array& sites, const Array& queries);
 
+/// `auto`: a device, if there is one that holds the points, they are many, and answers are to be exact.
+void choose_backend(QueryPlan& plan, const Array& sites, const Array& queries);
+
 std::string_view name_of(points::Storage storage);
 
 }  // namespace fathom::cli

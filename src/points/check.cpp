@@ -27,7 +27,7 @@ void check_at_least_zero(const char* name, double value, bool may_be_infinite) {
 }
 
 /// [n], [batch, n]: the shape of one number per query.
-Shape shape_of(const Coordinates& queries) {
+Shape shape_of(const CoordinateLayout& queries) {
   Shape shape;
   if (queries.batched()) shape.push_back(queries.clouds());
   shape.push_back(queries.count());
@@ -59,7 +59,7 @@ void check_output(const AnyView& view, const char* name, const Shape& rows, int 
                         to_string(k == 1 ? rows : columns));
 }
 
-void check_outputs(const SetFacts& set, const Coordinates& queries, const QueryOptions& options,
+void check_outputs(const SetFacts& set, const CoordinateLayout& queries, const QueryOptions& options,
                    const QueryOutputs& out) {
   if (!out.distance.present() && !out.squared.present() && !out.site.present() && !out.lower.present())
     throw InvalidArgument("no output was given; give distance, squared, site or lower");
@@ -75,7 +75,7 @@ void check_outputs(const SetFacts& set, const Coordinates& queries, const QueryO
                           ", which int32 does not hold; ask for int64");
 }
 
-void check_directions(const Coordinates& queries, const Cone& cone) {
+void check_directions(const CoordinateLayout& queries, const Cone& cone) {
   const AnyConstView& view = cone.directions;
   check_dtype(view, "the cone's directions", {DType::float32, DType::float64});
   const Shape all = with_column(shape_of(queries), queries.axes());
@@ -100,7 +100,7 @@ void check_half_angle(double angle) {
     throw InvalidArgument("the cone's half-angle is " + text(angle) + "; give radians from 0 to pi");
 }
 
-void check_half_angles(const Coordinates& queries, const AnyConstView& view) {
+void check_half_angles(const CoordinateLayout& queries, const AnyConstView& view) {
   check_dtype(view, "the cone's half-angles", {DType::float64});
   const Shape rows = shape_of(queries);
   if (!(view.shape() == rows))
@@ -112,7 +112,7 @@ void check_half_angles(const Coordinates& queries, const AnyConstView& view) {
       check_half_angle(angles[(queries.batched() ? c * view.strides()[0] : 0) + i]);
 }
 
-void check_cone(const SetFacts& set, const Coordinates& queries, const Cone& cone) {
+void check_cone(const SetFacts& set, const CoordinateLayout& queries, const Cone& cone) {
   if (!cone.directions.present()) return;
   for (double period : set.period)
     if (period > 0) throw InvalidArgument("cones have no meaning in a periodic box; leave out one of them");
@@ -130,13 +130,14 @@ Column column_of(const AnyView& view, bool batched, std::int64_t cloud, bool has
           view.strides()[row_axis]};
 }
 
-Cones cones_of(const Coordinates& queries, const Cone& cone, std::int64_t cloud) {
+Cones cones_of(const CoordinateLayout& queries, const Cone& cone, std::int64_t cloud) {
   Cones cones;
   if (!cone.directions.present()) return cones;
   cones.present = true;
   const Coordinates directions(cone.directions);
   cones.directions = cloud_of(directions, directions.batched() ? cloud : 0);
-  if (cone.directions.shape() == Shape{1, queries.axes()}) cones.directions.step.fill(0);
+  if (cone.directions.shape() == Shape{1, queries.axes()})
+    for (std::int64_t& step : cones.directions.step) step = 0;
   cones.half_angle = cone.half_angle;
   if (cone.half_angles.present()) {
     cones.half_angles = reinterpret_cast<const double*>(cone.half_angles.data());
@@ -149,7 +150,7 @@ Cones cones_of(const Coordinates& queries, const Cone& cone, std::int64_t cloud)
 
 }  // namespace
 
-void check_set_options(const SiteSetOptions& options, const Coordinates& sites) {
+void check_set_options(const SiteSetOptions& options, const CoordinateLayout& sites) {
   if (options.every < 1)
     throw InvalidArgument("sites are kept at every " + std::to_string(options.every) + "-th; give 1 or more");
   const auto axes = static_cast<std::size_t>(sites.axes());
@@ -166,16 +167,27 @@ std::array<double, 3> period_of(const SiteSetOptions& options, int axes) {
   return period;
 }
 
+void check_build_scratch(const std::optional<std::size_t>& limit, std::size_t needed) {
+  if (limit && needed > *limit)
+    throw InvalidArgument("the scratch limit of " + std::to_string(*limit) +
+                          " bytes is too small to sort the sites; the smallest that works here is " +
+                          std::to_string(needed) + " bytes");
+}
+
+void refuse_coordinate(const char* noun, std::int64_t point, double x) {
+  throw InvalidArgument(
+      std::string(noun) + " " + std::to_string(point) + " has a coordinate that is " +
+      (std::isfinite(x) ? "beyond 1e150; scale the coordinates" : "not finite; leave such points out"));
+}
+
 int threads_of(const Execution& execution) {
   if (execution.threads < 0)
     throw InvalidArgument("the number of threads is " + std::to_string(execution.threads) +
                           "; give 1 or more, or 0 for all processors");
-  if (execution.backend == Backend::cuda)
-    throw DeviceError("queries have no CUDA backend in this version; use backend auto or cpu");
   return execution.threads > 0 ? execution.threads : available_threads();
 }
 
-void check_query(const SetFacts& set, const Coordinates& queries, const QueryOptions& options,
+void check_query(const SetFacts& set, const CoordinateLayout& queries, const QueryOptions& options,
                  const QueryOutputs& outputs) {
   if (queries.axes() != set.axes)
     throw InvalidArgument("the queries have " + std::to_string(queries.axes()) + " coordinates, the sites " +
@@ -197,7 +209,22 @@ void check_query(const SetFacts& set, const Coordinates& queries, const QueryOpt
   check_cone(set, queries, options.cone);
 }
 
-Request request_of(const SetFacts& set, const Coordinates& queries, const QueryOptions& options,
+void check_exact(const QueryOptions& options) {
+  if (options.relative_error > 0 || options.absolute_error > 0 || options.work_limit > 0)
+    throw InvalidArgument(
+        "a set on a device gives exact answers alone; leave out the allowed error and the work limit, or build the set "
+        "with the backend cpu");
+}
+
+void check_one_cone(const Cone& cone) {
+  if (cone.directions.present() && (cone.directions.shape()[0] != 1 || cone.directions.rank() != 2))
+    throw InvalidArgument("queries in a device's memory share one cone; its direction has the shape " +
+                          to_string(cone.directions.shape()) + " and must have [1, d]");
+  if (cone.half_angles.present())
+    throw InvalidArgument("queries in a device's memory share one cone; give one half-angle");
+}
+
+Request request_of(const SetFacts& set, const CoordinateLayout& queries, const QueryOptions& options,
                    const QueryOutputs& outputs, std::int64_t cloud) {
   Request request;
   request.queries = cloud_of(queries, cloud);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "points/request.h"
 
@@ -19,22 +20,35 @@ struct SetFacts {
 };
 
 /// @throws InvalidArgument a storage, step or period without a meaning
-void check_set_options(const SiteSetOptions& options, const Coordinates& sites);
+void check_set_options(const SiteSetOptions& options, const CoordinateLayout& sites);
 
 /// One period per axis; 0: open.
 std::array<double, 3> period_of(const SiteSetOptions& options, int axes);
 
+/// @throws InvalidArgument the limit is less than what building takes
+void check_build_scratch(const std::optional<std::size_t>& limit, std::size_t needed);
+
+/// Refuses a point with a coordinate `x` that is no number to count with. @param noun  "site" or "query"
+[[noreturn]] void refuse_coordinate(const char* noun, std::int64_t point, double x);
+
 /// @throws InvalidArgument a number of threads without a meaning
-/// @throws DeviceError CUDA was asked for
 int threads_of(const Execution& execution);
 
 /// Everything that types, shapes and options can tell, before any query is read.
 /// @throws InvalidArgument what was wrong and what would work
-void check_query(const SetFacts& set, const Coordinates& queries, const QueryOptions& options,
+void check_query(const SetFacts& set, const CoordinateLayout& queries, const QueryOptions& options,
                  const QueryOutputs& outputs);
 
+/// What sets on a device do not answer.
+/// @throws InvalidArgument approximate answers are asked for
+void check_exact(const QueryOptions& options);
+
+/// Cones of queries that are in a device's memory.
+/// @throws InvalidArgument more than one cone
+void check_one_cone(const Cone& cone);
+
 /// One cloud's part of a call that passed check_query().
-Request request_of(const SetFacts& set, const Coordinates& queries, const QueryOptions& options,
+Request request_of(const SetFacts& set, const CoordinateLayout& queries, const QueryOptions& options,
                    const QueryOutputs& outputs, std::int64_t cloud);
 
 }  // namespace fathom::points

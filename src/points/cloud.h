@@ -4,29 +4,32 @@
 #include <array>
 #include <cstdint>
 
+#include "core/root.hd.h"
 #include "fathom/points/coordinates.h"
 
 namespace fathom::points {
+
+/// Real coordinates beyond this have squares that float64 cannot sum.
+inline constexpr double kLargestCoordinate = 1e150;
 
 struct Cloud {
   DType dtype = DType::float32;
   int axes = 3;
   std::int64_t count = 0;
   std::int64_t every = 1;  ///< point i of the cloud is point i · every of the array
-  std::array<const std::byte*, 3> data{};
-  std::array<std::int64_t, 3> step{};  ///< in elements, from point to point of the cloud
+  const std::byte* data[3] = {};
+  std::int64_t step[3] = {};  ///< in elements, from point to point of the cloud
 
   template <class T>
-  T get(int axis, std::int64_t i) const {
-    const auto k = static_cast<std::size_t>(axis);
-    return reinterpret_cast<const T*>(data[k])[i * step[k]];
+  FATHOM_HD T get(int axis, std::int64_t i) const {
+    return reinterpret_cast<const T*>(data[axis])[i * step[axis]];
   }
   /// Asks for the memory of point i, which is to be read soon.
   void prefetch(std::int64_t i) const {
     const auto size = static_cast<std::int64_t>(size_of(dtype));
-    for (std::size_t k = 0; k < static_cast<std::size_t>(axes); ++k) __builtin_prefetch(data[k] + i * step[k] * size);
+    for (int k = 0; k < axes; ++k) __builtin_prefetch(data[k] + i * step[k] * size);
   }
-  double at(int axis, std::int64_t i) const {
+  FATHOM_HD double at(int axis, std::int64_t i) const {
     switch (dtype) {
       case DType::int32: return get<std::int32_t>(axis, i);
       case DType::float32: return static_cast<double>(get<float>(axis, i));
@@ -36,13 +39,13 @@ struct Cloud {
 };
 
 /// Cloud `cloud` of the caller's points, every `every`-th of them.
-inline Cloud cloud_of(const Coordinates& points, std::int64_t cloud, std::int64_t every = 1) {
+inline Cloud cloud_of(const CoordinateLayout& points, std::int64_t cloud, std::int64_t every = 1) {
   Cloud result{points.dtype(), points.axes(), (points.count() + every - 1) / every, every, {}, {}};
   for (int k = 0; k < points.axes(); ++k) {
     const Coordinates::Axis& axis = points.axis(k);
     const auto offset = cloud * axis.cloud_step * static_cast<std::int64_t>(size_of(axis.dtype));
-    result.data[static_cast<std::size_t>(k)] = axis.data + offset;
-    result.step[static_cast<std::size_t>(k)] = axis.step * every;
+    result.data[k] = axis.data + offset;
+    result.step[k] = axis.step * every;
   }
   return result;
 }

@@ -19,7 +19,8 @@ void check_axes(std::int64_t axes) {
 
 }  // namespace
 
-Coordinates::Coordinates(const AnyConstView& rows) {
+template <MemorySpace Space>
+BasicCoordinates<Space>::BasicCoordinates(const Array& rows) {
   const int rank = rows.rank();
   if (rank != 2 && rank != 3)
     throw InvalidArgument("points are an array [n, d] or [batch, n, d], not of the shape " + to_string(rows.shape()));
@@ -34,9 +35,10 @@ Coordinates::Coordinates(const AnyConstView& rows) {
                      batched_ ? rows.strides()[0] : 0});
 }
 
-Coordinates::Coordinates(const std::vector<AnyConstView>& axes) {
+template <MemorySpace Space>
+BasicCoordinates<Space>::BasicCoordinates(const std::vector<Array>& axes) {
   check_axes(static_cast<std::int64_t>(axes.size()));
-  for (const AnyConstView& axis : axes) {
+  for (const Array& axis : axes) {
     check_dtype(axis.dtype());
     if (axis.rank() != 1 || axis.dtype() != axes[0].dtype() || !(axis.shape() == axes[0].shape()))
       throw InvalidArgument(
@@ -45,5 +47,8 @@ Coordinates::Coordinates(const std::vector<AnyConstView>& axes) {
   }
   count_ = axes[0].shape()[0];
 }
+
+template class BasicCoordinates<MemorySpace::host>;
+template class BasicCoordinates<MemorySpace::device>;
 
 }  // namespace fathom::points

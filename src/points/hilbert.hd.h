@@ -8,8 +8,8 @@
 
 namespace fathom::points {
 
-/// Bits of a cell along each axis: keys have 30 bits in 2D and 3D.
-FATHOM_HD constexpr int hilbert_bits(int axes) { return 30 / axes; }
+/// Bits of a cell along each axis: keys have 30 bits in 2D and 3D, long ones 60.
+FATHOM_HD constexpr int hilbert_bits(int axes, int key_bits = 30) { return key_bits / axes; }
 
 /// All ones where the bit is set, else 0.
 FATHOM_HD inline std::uint32_t spread(std::uint32_t value, int bit) { return 0u - (value >> bit & 1u); }
@@ -31,15 +31,16 @@ FATHOM_HD inline std::uint32_t hilbert_flip(std::uint32_t last) {
   return flip;
 }
 
-/// @param cell  one number below 2^hilbert_bits(kAxes) per axis; spent
-template <int kAxes>
-FATHOM_HD inline std::uint32_t hilbert_key(std::uint32_t (&cell)[kAxes]) {
-  constexpr int kBits = hilbert_bits(kAxes);
+/// @tparam Key   std::uint32_t for kKeyBits 30, std::uint64_t for 60
+/// @param cell  one number below 2^hilbert_bits(kAxes, kKeyBits) per axis; spent
+template <int kAxes, int kKeyBits = 30, class Key = std::uint32_t>
+FATHOM_HD inline Key hilbert_key(std::uint32_t (&cell)[kAxes]) {
+  constexpr int kBits = hilbert_bits(kAxes, kKeyBits);
   for (int bit = kBits - 1; bit > 0; --bit)
     for (int k = 0; k < kAxes; ++k) hilbert_turn(cell[0], cell[k], bit);
   for (int k = 1; k < kAxes; ++k) cell[k] ^= cell[k - 1];  // Gray code
   const std::uint32_t flip = hilbert_flip<kBits>(cell[kAxes - 1]);
-  std::uint32_t key = 0;
+  Key key = 0;
   for (int bit = kBits - 1; bit >= 0; --bit)
     for (int k = 0; k < kAxes; ++k) key = key << 1 | ((cell[k] ^ flip) >> bit & 1u);
   return key;

@@ -36,6 +36,14 @@ FATHOM_HD T smaller(T a, T b) {
   return b < a ? b : a;
 }
 
+/// Brought into [0, period); `period` 0: left as it is.
+FATHOM_HD inline double into_period(double x, double period) {
+  if (!(period > 0)) return x;
+  x = std::fmod(x, period);  // exact
+  if (x < 0) x += period;
+  return x >= period ? 0 : x;  // the sum may have been rounded up
+}
+
 /// Length of the way along one axis; `period` 0: the axis is open. Both ends of a periodic axis lie in [0, period).
 template <class T>
 FATHOM_HD T way(T q, T s, T period) {

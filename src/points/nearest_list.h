@@ -12,6 +12,7 @@
 namespace fathom::points {
 
 inline constexpr std::int64_t kNobody = std::numeric_limits<std::int64_t>::max();
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 template <class Value>
 struct Candidate {
@@ -21,7 +22,7 @@ struct Candidate {
 };
 
 template <class Value>
-bool comes_before(Value squared, std::int64_t id, const Candidate<Value>& other) {
+FATHOM_HD bool comes_before(Value squared, std::int64_t id, const Candidate<Value>& other) {
   return squared < other.squared || (squared == other.squared && id < other.id);
 }
 
@@ -41,7 +42,7 @@ void insert(Candidate<Value>* list, int k, const Candidate<Value>& candidate) {
 
 /// The correctly rounded root.
 template <class Float, class Value>
-Float root(Value squared) {
+FATHOM_HD Float root(Value squared) {
   if constexpr (std::is_same_v<Value, double>) return static_cast<Float>(std::sqrt(squared));
   else return rounded_wide_sqrt<Float>(squared);
 }
@@ -52,8 +53,7 @@ Value squared_limit(double radius) {
   if constexpr (std::is_same_v<Value, double>) {
     double limit = radius * radius;
     while (std::sqrt(limit) > radius) limit = std::nextafter(limit, 0.0);
-    const double infinity = std::numeric_limits<double>::infinity();
-    for (double next; limit < infinity && std::sqrt(next = std::nextafter(limit, infinity)) <= radius;) limit = next;
+    for (double next; limit < kInfinity && std::sqrt(next = std::nextafter(limit, kInfinity)) <= radius;) limit = next;
     return limit;
   } else {
     Value limit = 0;  // bit by bit: no two coordinates are farther apart than √3 · 2³²
@@ -77,7 +77,7 @@ Value reach_of(const Request& request, Value worst) {
 }
 
 template <class T>
-void put(const Column& column, std::int64_t row, int j, T value) {
+FATHOM_HD void put(const Column& column, std::int64_t row, int j, T value) {
   const std::int64_t at = row * column.row_step + j;
   switch (column.dtype) {
     case DType::float32: reinterpret_cast<float*>(column.data)[at] = static_cast<float>(value); break;
@@ -88,25 +88,27 @@ void put(const Column& column, std::int64_t row, int j, T value) {
 }
 
 template <class Value>
-void put_root(const Column& column, std::int64_t row, int j, bool found, Value squared) {
+FATHOM_HD void put_root(const Column& column, std::int64_t row, int j, bool found, Value squared) {
   if (!column.data) return;
-  if (!found) return put(column, row, j, std::numeric_limits<double>::infinity());
+  if (!found) return put(column, row, j, kInfinity);
   if (column.dtype == DType::float32) put(column, row, j, root<float>(squared));
   else put(column, row, j, root<double>(squared));
+}
+
+/// Writes a query's neighbour j; `id` kNobody: there is none.
+template <class Value>
+FATHOM_HD void put_neighbour(const Answers& answers, std::int64_t query, int j, Value squared, std::int64_t id) {
+  const bool found = id != kNobody;
+  put_root(answers.distance, query, j, found, squared);
+  if (answers.squared.data) put(answers.squared, query, j, found ? static_cast<double>(squared) : kInfinity);
+  if (answers.site.data) put(answers.site, query, j, found ? id : std::int64_t{-1});
 }
 
 /// Writes a query's answer. @param lower  squared; looked at where it is wanted
 template <class Value>
 void answer(const Answers& answers, std::int64_t query, const Candidate<Value>* list, int k, Value lower,
             bool lower_known) {
-  for (int j = 0; j < k; ++j) {
-    const bool found = list[j].id != kNobody;
-    put_root(answers.distance, query, j, found, list[j].squared);
-    if (answers.squared.data)
-      put(answers.squared, query, j,
-          found ? static_cast<double>(list[j].squared) : std::numeric_limits<double>::infinity());
-    if (answers.site.data) put(answers.site, query, j, found ? list[j].id : std::int64_t{-1});
-  }
+  for (int j = 0; j < k; ++j) put_neighbour(answers, query, j, list[j].squared, list[j].id);
   put_root(answers.lower, query, 0, lower_known, lower);
 }
 

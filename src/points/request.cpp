@@ -25,13 +25,7 @@ std::array<double, 3> place_of(const Request& request, std::int64_t query) {
   std::array<double, 3> place{};
   for (int k = 0; k < request.queries.axes; ++k) {
     const auto i = static_cast<std::size_t>(k);
-    double x = request.queries.at(k, query);
-    if (const double period = request.period[i]; period > 0) {
-      x = std::fmod(x, period);  // exact
-      if (x < 0) x += period;
-      if (x >= period) x = 0;  // the sum was rounded up
-    }
-    place[i] = x;
+    place[i] = into_period(request.queries.at(k, query), request.period[i]);
   }
   return place;
 }

@@ -34,8 +34,15 @@ struct Cones {
 /// How a site's id is shown: an index as it is, or the linear index of an element with the site's coordinates.
 struct Naming {
   bool linear = false;
-  std::array<std::int64_t, 3> extents{};
+  std::int64_t extents[3] = {};
 };
+
+/// Linear index of the element that a site of a mask is.
+FATHOM_HD inline std::int64_t linear_id(const Naming& naming, const Cloud& sites, std::int64_t position) {
+  std::int64_t linear = 0;
+  for (int k = 0; k < sites.axes; ++k) linear = linear * naming.extents[k] + sites.get<std::int32_t>(k, position);
+  return linear;
+}
 
 /// One cloud's queries.
 struct Request {
@@ -51,6 +58,7 @@ struct Request {
   Answers answers;
 
   bool exact() const { return shrink == 1 && absolute == 0 && work_limit == 0; }
+  bool simple() const { return k == 1 && !periodic() && !cones.present; }
   bool periodic() const { return period[0] > 0 || period[1] > 0 || period[2] > 0; }
 };
 

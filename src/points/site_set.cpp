@@ -1,4 +1,4 @@
-// The front of the room: builds sets, validates queries, hands over to the CPU's loops.
+// The front of the room: builds sets, validates queries, hands over to the CPU's loops or to a device.
 #include "fathom/points/site_set.h"
 
 #include <algorithm>
@@ -13,15 +13,26 @@
 #include "points/cpu/build.h"
 #include "points/cpu/extent.h"
 #include "points/mask_sites.h"
+#include "points/resident_set.h"
 #include "points/tree.h"
+
+#ifdef FATHOM_HAS_CUDA
+#include "points/cuda/resident.h"
+#endif
 
 namespace fathom::points {
 
 struct SiteSet::Sites {
+  /// Of sites that are still to be taken in.
+  Sites(const CoordinateLayout& sites, const SiteSetOptions& options);
+
+  void take_in(const std::vector<Cloud>& clouds, const std::vector<std::uint32_t>& ids, const SiteSetOptions& options);
+
   SetFacts facts;
   DType dtype = DType::float32;
-  std::vector<Tree> trees;  ///< one per cloud
-  Array coordinates;        ///< of a mask's sites, where the storage refers to them
+  std::vector<Tree> trees;                      ///< one per cloud
+  Array coordinates;                            ///< of a mask's sites, where the storage refers to them
+  std::unique_ptr<const ResidentSet> resident;  ///< on a device, instead of the trees
 };
 
 namespace {
@@ -40,17 +51,10 @@ void check_inside(const Box& extent, const std::array<double, 3>& period, int ax
           std::to_string(k) + "; wrap the coordinates first");
 }
 
-void check_build_scratch(const Execution& execution, std::size_t needed) {
-  if (execution.scratch_limit && needed > *execution.scratch_limit)
-    throw InvalidArgument("the scratch limit of " + std::to_string(*execution.scratch_limit) +
-                          " bytes is too small to sort the sites; the smallest that works here is " +
-                          std::to_string(needed) + " bytes");
-}
-
 Tree make_tree(const Cloud& sites, const std::vector<std::uint32_t>& ids, const SetFacts& facts, Storage storage,
                const Execution& execution) {
   const int threads = threads_of(execution);
-  check_build_scratch(execution, cpu::build_scratch_bytes(sites, storage));
+  check_build_scratch(execution.scratch_limit, cpu::build_scratch_bytes(sites, storage));
   const Box extent = cpu::extent_of(sites, "site", threads);
   if (sites.count > 0) check_inside(extent, facts.period, facts.axes);
   Monitor monitor(execution, 2 * sites.count);
@@ -71,6 +75,81 @@ bool needs_wide(const Tree& tree, const Request& request, const Box& queries) {
   return sum > static_cast<double>(kExactInDouble);
 }
 
+std::vector<Cloud> clouds_of(const CoordinateLayout& points, std::int64_t every) {
+  std::vector<Cloud> clouds;
+  for (std::int64_t cloud = 0; cloud < points.clouds(); ++cloud) clouds.push_back(cloud_of(points, cloud, every));
+  return clouds;
+}
+
+/// One for each cloud.
+std::vector<Request> requests_of(const SetFacts& facts, const CoordinateLayout& queries, const QueryOptions& options,
+                                 const QueryOutputs& outputs) {
+  std::vector<Request> requests;
+  for (std::int64_t cloud = 0; cloud < queries.clouds(); ++cloud)
+    requests.push_back(request_of(facts, queries, options, outputs, cloud));
+  return requests;
+}
+
+/// @throws DeviceError there is no device, or this build cannot use one
+void require_device() {
+#ifndef FATHOM_HAS_CUDA
+  throw DeviceError("this build of Fathom has no CUDA backend; use backend auto or cpu");
+#endif
+  if (device_count() == 0) throw DeviceError("this machine has no CUDA device; use backend auto or cpu");
+}
+
+std::unique_ptr<const ResidentSet> make_resident(const std::vector<Cloud>& clouds, MemorySpace space,
+                                                 const std::vector<std::uint32_t>& ids, const SetFacts& facts,
+                                                 const Execution& execution, [[maybe_unused]] Stream stream) {
+  require_device();
+  const auto accept = [&](const Box& extent) { check_inside(extent, facts.period, facts.axes); };
+  const ResidentSource source{clouds, space, ids, facts.storage, execution.scratch_limit, accept};
+#ifdef FATHOM_HAS_CUDA
+  return cuda::make_resident(source, stream);
+#else
+  throw InternalError("a device without CUDA");
+#endif
+}
+
+/// @throws InvalidArgument the set is elsewhere
+void check_backend(const Execution& execution, bool on_device) {
+  if (on_device && execution.backend == Backend::cpu)
+    throw InvalidArgument("the sites are in a device's memory, where the backend cpu cannot work; use auto or cuda");
+  if (on_device || execution.backend != Backend::cuda) return;
+  require_device();
+  throw InvalidArgument("the sites are in the host's memory; build the set with the backend cuda, or use auto or cpu");
+}
+
+void check_scratch(const Execution& execution, std::size_t needed) {
+  if (execution.scratch_limit && needed > *execution.scratch_limit)
+    throw InvalidArgument("the scratch limit of " + std::to_string(*execution.scratch_limit) +
+                          " bytes is too small; the smallest that works here is " + std::to_string(needed) + " bytes");
+}
+
+/// Queries and answers of the host, sites on a device.
+QueryReport answer_on_device(const ResidentSet& resident, const SetFacts& facts, const CoordinateLayout& queries,
+                             const QueryOptions& options, const QueryOutputs& outputs) {
+  check_exact(options);
+  const std::vector<Request> requests = requests_of(facts, queries, options, outputs);
+  for (const Request& request : requests) cpu::extent_of(request.queries, "query", threads_of(options.execution));
+  QueryReport report{.backend = Backend::cuda, .device = resident.device_name()};
+  if (!requests.empty()) report.scratch_bytes = resident.host_bytes(requests[0]);
+  check_scratch(options.execution, report.scratch_bytes);
+  resident.answer_host(requests);
+  if (options.execution.progress) options.execution.progress(1);
+  return report;
+}
+
+/// The same address as a view that the checks read; only the device looks behind it.
+AnyView unchecked(const AnyDeviceView& view) {
+  if (!view.present()) return {};
+  return {view.data(), view.dtype(), view.shape(), view.strides()};
+}
+
+QueryOutputs unchecked(const DeviceQueryOutputs& outputs) {
+  return {unchecked(outputs.distance), unchecked(outputs.squared), unchecked(outputs.site), unchecked(outputs.lower)};
+}
+
 /// Of one cloud: reads its queries, and answers them.
 std::size_t run_cloud(const Tree& tree, const Request& request, const Execution& execution, int threads,
                       Monitor& monitor) {
@@ -83,36 +162,50 @@ std::size_t run_cloud(const Tree& tree, const Request& request, const Execution&
 
 }  // namespace
 
-SiteSet::SiteSet(const Coordinates& sites, const SiteSetOptions& options) {
+SiteSet::Sites::Sites(const CoordinateLayout& sites, const SiteSetOptions& options) : dtype(sites.dtype()) {
   check_set_options(options, sites);
-  auto made = std::make_unique<Sites>();
-  SetFacts& facts = made->facts;
   facts = {sites.axes(), sites.batched(), sites.clouds(), -1, options.storage, period_of(options, sites.axes()), {}};
-  made->dtype = sites.dtype();
   if (sites.count() > 0) facts.largest_id = (sites.count() - 1) / options.every * options.every;
+}
+
+void SiteSet::Sites::take_in(const std::vector<Cloud>& clouds, const std::vector<std::uint32_t>& ids,
+                             const SiteSetOptions& options) {
   check_id_range(facts.largest_id, options.storage);
-  for (std::int64_t cloud = 0; cloud < sites.clouds(); ++cloud)
-    made->trees.push_back(
-        make_tree(cloud_of(sites, cloud, options.every), {}, facts, options.storage, options.execution));
+  if (options.execution.backend == Backend::cuda) {
+    resident = make_resident(clouds, MemorySpace::host, ids, facts, options.execution, {});
+    return;
+  }
+  for (const Cloud& cloud : clouds) trees.push_back(make_tree(cloud, ids, facts, options.storage, options.execution));
+}
+
+SiteSet::SiteSet(const Coordinates& sites, const SiteSetOptions& options) {
+  auto made = std::make_unique<Sites>(sites, options);
+  made->take_in(clouds_of(sites, options.every), {}, options);
+  sites_ = std::move(made);
+}
+
+SiteSet::SiteSet(const DeviceCoordinates& sites, const SiteSetOptions& options, Stream stream) {
+  if (options.execution.backend == Backend::cpu)
+    throw InvalidArgument("the sites are in a device's memory, where the backend cpu cannot work; use auto or cuda");
+  auto made = std::make_unique<Sites>(sites, options);
+  check_id_range(made->facts.largest_id, options.storage);
+  made->resident =
+      make_resident(clouds_of(sites, options.every), MemorySpace::device, {}, made->facts, options.execution, stream);
   sites_ = std::move(made);
 }
 
 SiteSet SiteSet::of_mask(const AnyConstView& mask, const SiteSetOptions& options) {
   MaskSites found = sites_of_mask(mask, options.every);
   const Coordinates coordinates(AnyConstView(found.coordinates.view()));
-  check_set_options(options, coordinates);
-  auto made = std::make_unique<Sites>();
+  auto made = std::make_unique<Sites>(coordinates, options);
   SetFacts& facts = made->facts;
-  facts = {mask.rank(), false, 1, element_count(mask.shape()) - 1, options.storage, period_of(options, mask.rank()),
-           {}};
+  facts.largest_id = element_count(mask.shape()) - 1;
   facts.naming.linear = true;
-  for (int k = 0; k < mask.rank(); ++k) facts.naming.extents[static_cast<std::size_t>(k)] = mask.shape()[k];
-  made->dtype = DType::int32;
-  check_id_range(facts.largest_id, options.storage);
+  for (int k = 0; k < mask.rank(); ++k) facts.naming.extents[k] = mask.shape()[k];
   const auto ids =
       options.storage == Storage::sorted ? linear_indices(found, mask.shape()) : std::vector<std::uint32_t>();
-  made->trees.push_back(make_tree(cloud_of(coordinates, 0), ids, facts, options.storage, options.execution));
-  if (options.storage != Storage::sorted) made->coordinates = std::move(found.coordinates);
+  made->take_in({cloud_of(coordinates, 0)}, ids, options);
+  if (options.storage != Storage::sorted && !made->resident) made->coordinates = std::move(found.coordinates);
   return SiteSet(std::unique_ptr<const Sites>(std::move(made)));
 }
 
@@ -121,13 +214,19 @@ SiteSet::~SiteSet() = default;
 SiteSet::SiteSet(SiteSet&&) noexcept = default;
 SiteSet& SiteSet::operator=(SiteSet&&) noexcept = default;
 
-std::int64_t SiteSet::size() const { return sites_->trees.empty() ? 0 : sites_->trees[0].count; }
+std::int64_t SiteSet::size() const {
+  if (sites_->resident) return sites_->resident->count();
+  return sites_->trees.empty() ? 0 : sites_->trees[0].count;
+}
 int SiteSet::axes() const { return sites_->facts.axes; }
 bool SiteSet::batched() const { return sites_->facts.batched; }
 std::int64_t SiteSet::clouds() const { return sites_->facts.clouds; }
 DType SiteSet::dtype() const { return sites_->dtype; }
 
+bool SiteSet::on_device() const { return sites_->resident != nullptr; }
+
 std::size_t SiteSet::bytes() const {
+  if (sites_->resident) return sites_->resident->bytes();
   std::size_t sum = sites_->coordinates.bytes();
   for (const Tree& tree : sites_->trees) sum += tree.bytes();
   return sum;
@@ -137,9 +236,11 @@ QueryReport SiteSet::nearest(const Coordinates& queries, const QueryOptions& opt
                              const QueryOutputs& outputs) const {
   const Execution& execution = options.execution;
   const int threads = threads_of(execution);
+  check_backend(execution, on_device());
   check_query(sites_->facts, queries, options, outputs);
-  QueryReport report{Backend::cpu, resolve(execution.instruction_set), threads, 0};
+  QueryReport report{Backend::cpu, resolve(execution.instruction_set), threads};
   if (execution.stop.stop_requested()) throw Cancelled();
+  if (on_device()) return answer_on_device(*sites_->resident, sites_->facts, queries, options, outputs);
   Monitor monitor(execution, queries.count() * queries.clouds());
   for (std::int64_t cloud = 0; cloud < queries.clouds(); ++cloud) {
     const Request request = request_of(sites_->facts, queries, options, outputs, cloud);
@@ -148,6 +249,30 @@ QueryReport SiteSet::nearest(const Coordinates& queries, const QueryOptions& opt
   }
   if (execution.progress) execution.progress(1);
   return report;
+}
+
+QueryReport SiteSet::nearest(const DeviceCoordinates& queries, const QueryOptions& options,
+                             const DeviceQueryOutputs& device_outputs, Stream stream) const {
+  if (!on_device())
+    throw InvalidArgument(
+        "the queries are in a device's memory, the sites in the host's; build the set with the backend cuda");
+  check_backend(options.execution, true);
+  const QueryOutputs outputs = unchecked(device_outputs);
+  check_one_cone(options.cone);
+  check_query(sites_->facts, queries, options, outputs);
+  check_exact(options);
+  const std::vector<Request> requests = requests_of(sites_->facts, queries, options, outputs);
+  QueryReport report{.backend = Backend::cuda, .device = sites_->resident->device_name()};
+  if (requests.empty()) return report;
+  report.scratch_bytes = sites_->resident->scratch_bytes(requests[0]);
+  check_scratch(options.execution, report.scratch_bytes);
+  sites_->resident->answer(requests, stream);
+  return report;
+}
+
+std::size_t SiteSet::scratch_bytes(const DeviceCoordinates& queries, const QueryOptions& options) const {
+  if (!on_device() || queries.clouds() == 0) return 0;
+  return sites_->resident->scratch_bytes(request_of(sites_->facts, queries, options, {}, 0));
 }
 
 double percentage_error(const SiteSet& exact, const SiteSet& approximate, const Coordinates& queries,

@@ -239,9 +239,9 @@ def test_refuses(inputs, arguments, message):
     assert inputs.refuses(2, "query", "sites.npy", "queries.npy", *arguments.split()) == message
 
 
-def test_refuses_cuda(inputs):
+def test_cuda_without_a_device(inputs):
     message = inputs.refuses(4, "query", "sites.npy", "queries.npy", "-o", "out.npy", "--backend", "cuda")
-    assert message == "queries have no CUDA backend in this version; use backend auto or cpu"
+    assert "CUDA" in message and "auto or cpu" in message
 
 
 def test_refuses_other_axes(inputs):

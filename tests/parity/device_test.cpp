@@ -11,37 +11,11 @@
 
 #include "cases.h"
 #include "core/cuda/pool.h"
+#include "device_block.h"
 #include "run.h"
 
 namespace fathom::test {
 namespace {
-
-constexpr int kPoison = 0xa5;
-
-void must(cudaError_t error) {
-  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
-}
-
-/// Device memory, poisoned.
-class Block {
- public:
-  explicit Block(std::size_t bytes) : bytes_(bytes) {
-    must(cudaMalloc(&data_, bytes ? bytes : 1));
-    must(cudaMemset(data_, kPoison, bytes ? bytes : 1));
-  }
-  explicit Block(const Array& array) : Block(array.bytes()) { upload(array); }
-  ~Block() { cudaFree(data_); }
-  Block(Block&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
-  Block(const Block&) = delete;
-
-  std::byte* data() const { return static_cast<std::byte*>(data_); }
-  void upload(const Array& array) { must(cudaMemcpy(data_, array.data(), array.bytes(), cudaMemcpyHostToDevice)); }
-  void download(Array& array) const { must(cudaMemcpy(array.data(), data_, array.bytes(), cudaMemcpyDeviceToHost)); }
-
- private:
-  void* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
 
 /// A case with its arrays on the device.
 struct OnDevice {

@@ -7,20 +7,9 @@
 
 namespace fathom::points {
 
-/// Points in 2D or 3D with int32, float32 or float64 coordinates. Refers to the caller's memory.
-class Coordinates {
+/// Where the coordinates of some points lie, in whatever memory.
+class CoordinateLayout {
  public:
-  /// @param rows  [n, d]; or [batch, n, d]: clouds that have nothing to do with one another. d is 2 or 3.
-  /// @throws InvalidArgument another shape or element type
-  Coordinates(const AnyConstView& rows);                                 // NOLINT: an array of rows is points
-  Coordinates(const AnyView& rows) : Coordinates(AnyConstView(rows)) {}  // NOLINT: the same
-  template <class T>
-  Coordinates(const HostView<T>& rows) : Coordinates(AnyConstView(rows)) {}  // NOLINT: the same
-
-  /// @param axes  one view [n] for each axis, all of one element type
-  /// @throws InvalidArgument neither 2 nor 3 views, or views that do not fit one another
-  explicit Coordinates(const std::vector<AnyConstView>& axes);
-
   int axes() const { return static_cast<int>(axes_.size()); }
   DType dtype() const { return axes_.front().dtype; }
   bool batched() const { return batched_; }
@@ -36,11 +25,34 @@ class Coordinates {
   };
   const Axis& axis(int k) const { return axes_[static_cast<std::size_t>(k)]; }
 
- private:
+ protected:
+  CoordinateLayout() = default;
+
   std::vector<Axis> axes_;
   std::int64_t count_ = 0;
   std::int64_t clouds_ = 1;
   bool batched_ = false;
 };
+
+/// Points in 2D or 3D with int32, float32 or float64 coordinates. Refers to the caller's memory, the host's or a
+/// device's.
+template <MemorySpace Space>
+class BasicCoordinates : public CoordinateLayout {
+ public:
+  using Array = BasicAnyView<const std::byte, Space>;
+
+  /// @param rows  [n, d]; or [batch, n, d]: clouds that have nothing to do with one another. d is 2 or 3.
+  /// @throws InvalidArgument another shape or element type
+  BasicCoordinates(const Array& rows);                                                             // NOLINT: see below
+  BasicCoordinates(const BasicAnyView<std::byte, Space>& rows) : BasicCoordinates(Array(rows)) {}  // NOLINT: see below
+  template <class T>
+  BasicCoordinates(const View<T, Space>& rows) : BasicCoordinates(Array(rows)) {}  // NOLINT: an array is points
+
+  /// @param axes  one view [n] for each axis, all of one element type
+  /// @throws InvalidArgument neither 2 nor 3 views, or views that do not fit one another
+  explicit BasicCoordinates(const std::vector<Array>& axes);
+};
+using Coordinates = BasicCoordinates<MemorySpace::host>;
+using DeviceCoordinates = BasicCoordinates<MemorySpace::device>;
 
 }  // namespace fathom::points

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "fathom/core/device.h"
 #include "fathom/core/execution.h"
 #include "fathom/points/coordinates.h"
 
@@ -26,7 +28,8 @@ struct SiteSetOptions {
   std::int64_t every = 1;
   /// Extent of a periodic box [0, period) along each axis, 0: not periodic; empty: none; one value: for all axes.
   std::vector<double> period;
-  /// Of the building: backend, threads, scratch limit, progress and stop.
+  /// Of the building: threads, scratch limit, progress and stop; and the backend, which says where the set lives.
+  /// `automatic`: where the coordinates are. `cuda`: in the current device's memory, where it answers.
   Execution execution;
 };
 
@@ -62,19 +65,24 @@ struct QueryOptions {
 
 /// Where answers go: any number of dense or strided views, each [n] or, where `columns` is given, [n, k]; behind the
 /// batch axis if there is one. A default view is not computed. No site: +inf and −1.
-struct QueryOutputs {
-  AnyView distance;  ///< float32 or float64: rounded once
-  AnyView squared;   ///< float32 or float64
-  AnyView site;      ///< int32 or int64: index in the caller's array; of a mask: linear index of the element
-  AnyView lower;     ///< float32 or float64: no site that qualifies is nearer than this. Only for k = 1
+template <MemorySpace Space>
+struct BasicQueryOutputs {
+  using Out = BasicAnyView<std::byte, Space>;
+  Out distance;  ///< float32 or float64: rounded once
+  Out squared;   ///< float32 or float64
+  Out site;      ///< int32 or int64: index in the caller's array; of a mask: linear index of the element
+  Out lower;     ///< float32 or float64: no site that qualifies is nearer than this. Only for k = 1
 };
+using QueryOutputs = BasicQueryOutputs<MemorySpace::host>;
+using DeviceQueryOutputs = BasicQueryOutputs<MemorySpace::device>;
 
 /// What a call did.
 struct QueryReport {
   Backend backend = Backend::cpu;
   InstructionSet instruction_set = InstructionSet::baseline;
   int threads = 1;
-  std::size_t scratch_bytes = 0;
+  std::size_t scratch_bytes = 0;  ///< on a device: with the copies of the queries and the answers
+  std::string device = {};        ///< name of the device that did the work; empty: the CPU did
 };
 
 /// Sites that answer queries. Movable; after construction nearest() may be called by many threads at once.
@@ -82,7 +90,10 @@ struct QueryReport {
 /// Exact: between integer coordinates, d² = Σ (q − s)² is exact at any size. Otherwise coordinates are taken as
 /// float64, and d² = ((q₀ − s₀)² + (q₁ − s₁)²) + (q₂ − s₂)² in float64 arithmetic decides, as in brute force. The
 /// lowest id wins among equals. Distances are √d², rounded once to the output's type. Same bytes for every
-/// storage (approximate answers: for one storage), thread count and instruction set.
+/// storage (approximate answers: for one storage), thread count and instruction set, and from a device.
+///
+/// A set that is resident on a device answers there, queries of the host and of that device. It gives no approximate
+/// answers (relative_error, absolute_error, work_limit).
 ///
 /// Source: Khan & Zahran, pointwise evaluation of distance transforms (resident sites, perforation, cones); packed
 /// Hilbert-ordered trees after Kamel & Faloutsos 1993.
@@ -91,7 +102,14 @@ class SiteSet {
   /// @param sites  with `plain` and `boxed` the memory behind must live, unchanged, as long as the set
   /// @throws InvalidArgument a coordinate that is not finite or beyond ±1e150, or outside of the periodic box; more
   ///   sites than ids can name (sorted: 2³² − 2); options without a meaning
+  /// @throws DeviceError CUDA was asked for and is not to be had, or the device has not enough memory
   explicit SiteSet(const Coordinates& sites, const SiteSetOptions& options = {});
+
+  /// Sites in a device's memory, where the set lives, too. Waits until it is built.
+  /// @param sites   as above; nothing refers to them afterwards with `sorted`
+  /// @param stream  of the device that holds them
+  explicit SiteSet(const DeviceCoordinates& sites, const SiteSetOptions& options = {}, Stream stream = {});
+
   ~SiteSet();
   SiteSet(SiteSet&&) noexcept;
   SiteSet& operator=(SiteSet&&) noexcept;
@@ -107,6 +125,7 @@ class SiteSet {
   std::int64_t clouds() const;  ///< 1 without a batch
   DType dtype() const;
   std::size_t bytes() const;  ///< that the set keeps itself
+  bool on_device() const;
 
   /// The nearest sites of each query; row j of the result in ascending order of distance, then id.
   /// @param queries  as many axes and clouds as the sites; any of the element types
@@ -114,6 +133,19 @@ class SiteSet {
   /// @throws InvalidArgument what was wrong and what would work, before any output is touched
   /// @throws Cancelled the stop token asked for it; outputs are unspecified
   QueryReport nearest(const Coordinates& queries, const QueryOptions& options, const QueryOutputs& outputs) const;
+
+  /// The same for a set, queries and outputs in one device's memory. Returns once the work is in the stream's order,
+  /// without waiting for it; works while the stream is captured into a graph. The set must live until it is done.
+  /// A query that is not finite, or beyond ±1e150, finds nothing: +inf and −1. One cone serves all queries: its
+  /// direction [1, d] is in the host's memory. Threads, progress and stop have no meaning here; the scratch comes from
+  /// Fathom's stream-ordered pool of the device.
+  /// @throws InvalidArgument as above | a view is not in the set's device's memory
+  /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
+  QueryReport nearest(const DeviceCoordinates& queries, const QueryOptions& options, const DeviceQueryOutputs& outputs,
+                      Stream stream = {}) const;
+
+  /// Bytes of device memory that the call above takes from the pool for as many queries and such options.
+  std::size_t scratch_bytes(const DeviceCoordinates& queries, const QueryOptions& options) const;
 
  private:
   struct Sites;

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
-#include <string>
 
 #include "core/parallel.h"
-#include "fathom/core/error.h"
+#include "points/check.h"
 
 namespace fathom::points::cpu {
 
@@ -36,9 +35,7 @@ Interval interval_of(const Cloud& cloud, int axis, std::int64_t begin, std::int6
 [[noreturn]] void refuse(const Cloud& cloud, int axis, const char* noun) {
   std::int64_t i = 0;
   while (std::abs(cloud.at(axis, i)) <= kLargestCoordinate) ++i;
-  const bool finite = std::isfinite(cloud.at(axis, i));
-  throw InvalidArgument(std::string(noun) + " " + std::to_string(i * cloud.every) + " has a coordinate that is " +
-                        (finite ? "beyond 1e150; scale the coordinates" : "not finite; leave such points out"));
+  refuse_coordinate(noun, i * cloud.every, cloud.at(axis, i));
 }
 
 }  // namespace

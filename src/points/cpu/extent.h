@@ -5,9 +5,6 @@
 
 namespace fathom::points::cpu {
 
-/// Real coordinates beyond this have squares that float64 cannot sum.
-inline constexpr double kLargestCoordinate = 1e150;
-
 /// @param noun  what the points are called in an error: "site" or "query"
 /// @throws InvalidArgument a coordinate is not finite, or beyond kLargestCoordinate
 Box extent_of(const Cloud& cloud, const char* noun, int threads);

@@ -243,11 +243,7 @@ void search(const SearchJob& job, InstructionSet instruction_set) {
 
 std::int64_t id_of(const Tree& tree, const Naming& naming, std::int64_t position) {
   if (!tree.ids.empty()) return tree.ids[static_cast<std::size_t>(position)];
-  if (!naming.linear) return position * tree.sites.every;
-  std::int64_t linear = 0;
-  for (int k = 0; k < tree.axes; ++k)
-    linear = linear * naming.extents[static_cast<std::size_t>(k)] + tree.sites.get<std::int32_t>(k, position);
-  return linear;
+  return naming.linear ? linear_id(naming, tree.sites, position) : position * tree.sites.every;
 }
 
 }  // namespace fathom::points::cpu

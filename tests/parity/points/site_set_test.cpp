@@ -344,7 +344,7 @@ TEST(SiteSets, RefuseBadQueries) {
             "a work limit needs boxes to bound what was not looked at; use storage boxed or sorted");
   options = {};
   options.execution.backend = Backend::cuda;
-  EXPECT_THROW(set.nearest(queries.view(), options, outputs), DeviceError);
+  EXPECT_THROW(set.nearest(queries.view(), options, outputs), Error);
 }
 
 /// Boundaries are closed: sites exactly at the half-angle, and exactly at the radius, qualify.

@@ -1,0 +1,295 @@
+// The tree over a cloud: sites along a Hilbert curve or in the caller's order, boxes over leaves of them, boxes over 32
+// boxes, and so on upwards.
+//
+// Kernels: the extent of all sites; the order; leaves, a warp for each; and, for
+// each level above, a warp for each node with a lane for each child.
+// Source: packed R-trees in Hilbert order, Kamel & Faloutsos 1993. Cost: O(n).
+#include <algorithm>
+
+#include "core/cuda/runtime.h"
+#include "core/cuda/scratch.h"
+#include "points/check.h"
+#include "points/cuda/build.h"
+#include "points/cuda/lane_list.cuh"
+#include "points/cuda/order.h"
+#include "points/cuda/tuning.h"
+
+namespace fathom::points::cuda {
+
+namespace {
+
+using fathom::cuda::check;
+using fathom::cuda::DeviceMemory;
+using fathom::cuda::Scratch;
+
+template <class T>
+__device__ T warp_lowest(T value) {
+  for (int step = 16; step > 0; step /= 2) value = smaller(value, from_lane(value, lane_id() ^ step));
+  return value;
+}
+template <class T>
+__device__ T warp_highest(T value) {
+  for (int step = 16; step > 0; step /= 2) value = larger(value, from_lane(value, lane_id() ^ step));
+  return value;
+}
+
+// Extent -----------------------------------------------------------------------------------------------------------------
+
+using Bits = unsigned long long;
+constexpr Bits kSign = Bits{1} << 63;
+
+/// Bits that rise with the number.
+__host__ __device__ Bits bits_of(double x) {
+  Bits bits;
+  memcpy(&bits, &x, sizeof x);
+  return bits & kSign ? ~bits : bits | kSign;
+}
+double number_of(Bits bits) {
+  bits = bits & kSign ? bits & ~kSign : ~bits;
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/// For each axis: bits of the lowest coordinate and of the highest negated, and the first site that is no number to count
+/// with; and the first site whose coordinates are not all whole. All start from the largest.
+struct ExtentBits {
+  Bits low[3], high[3], unsound[3], broken;
+};
+
+__device__ ExtentBits& lower(ExtentBits& to, const ExtentBits& from) {
+  for (int k = 0; k < 3; ++k) {
+    atomicMin(&to.low[k], from.low[k]);
+    atomicMin(&to.high[k], from.high[k]);
+    atomicMin(&to.unsound[k], from.unsound[k]);
+  }
+  atomicMin(&to.broken, from.broken);
+  return to;
+}
+
+/// Threads stride over the sites; then one atomic operation for each warp, and for each block.
+template <class T>
+__global__ void __launch_bounds__(kBuildBlock) measure_extent(const __grid_constant__ Cloud sites, ExtentBits* result) {
+  ExtentBits mine;
+  memset(&mine, 0xFF, sizeof mine);
+  const std::int64_t step = std::int64_t{gridDim.x} * kBuildBlock;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * kBuildBlock + threadIdx.x; i < sites.count; i += step)
+    for (int k = 0; k < sites.axes; ++k) {
+      const double x = static_cast<double>(sites.get<T>(k, i));
+      if (!(fabs(x) <= kLargestCoordinate)) mine.unsound[k] = min(mine.unsound[k], static_cast<Bits>(i));
+      if (x != floor(x)) mine.broken = min(mine.broken, static_cast<Bits>(i));
+      mine.low[k] = min(mine.low[k], bits_of(x));
+      mine.high[k] = min(mine.high[k], bits_of(-x));
+    }
+  __shared__ ExtentBits block;
+  if (threadIdx.x == 0) block = mine;
+  __syncthreads();
+  for (int k = 0; k < 3; ++k) {
+    mine.low[k] = warp_lowest(mine.low[k]);
+    mine.high[k] = warp_lowest(mine.high[k]);
+    mine.unsound[k] = warp_lowest(mine.unsound[k]);
+  }
+  mine.broken = warp_lowest(mine.broken);
+  if (lane_id() == 0) lower(block, mine);
+  __syncthreads();
+  if (threadIdx.x == 0) lower(*result, block);
+}
+
+[[noreturn]] void refuse(const Cloud& sites, int axis, std::int64_t i) {
+  double x = 0;
+  visit_coordinates(sites.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T value;
+    const T* from = reinterpret_cast<const T*>(sites.data[axis]) + i * sites.step[axis];
+    check(cudaMemcpy(&value, from, sizeof value, cudaMemcpyDeviceToHost), "reading a site");
+    x = static_cast<double>(value);
+  });
+  refuse_coordinate("site", i * sites.every, x);
+}
+
+// Boxes ------------------------------------------------------------------------------------------------------------------
+
+template <class T>
+__device__ T* box_at(const DeviceLevel& level, int axes, std::int64_t node) {
+  return static_cast<T*>(level.boxes) + node / kLanes * (2 * axes * kLanes) + node % kLanes;
+}
+
+/// Writes a node's box along an axis from what the lanes hold.
+template <class T>
+__device__ void put_bounds(T* box, int axis, T low, T high) {
+  low = warp_lowest(low);
+  high = warp_highest(high);
+  if (lane_id() != 0) return;
+  box[2 * axis * kLanes] = low;
+  box[(2 * axis + 1) * kLanes] = high;
+}
+
+/// The warp's number, of which `count` have work.
+__device__ bool is_at_work(std::int64_t count, std::int64_t& number) {
+  number = (std::int64_t{blockIdx.x} * kBuildBlock + threadIdx.x) / 32;
+  return number < count;
+}
+
+template <class T, int kAxes>
+__global__ void __launch_bounds__(kBuildBlock)
+    fill_sorted_leaves(const __grid_constant__ DeviceTree tree, const __grid_constant__ Cloud sites,
+                       const std::uint32_t* order, const std::uint32_t* ids) {
+  std::int64_t leaf;
+  if (!is_at_work(tree.level[0].count, leaf)) return;
+  const std::int64_t position = leaf * kSortedLeaf + lane_id();
+  const std::uint32_t index = order[smaller(position, tree.count - 1)];
+  T* block = static_cast<T*>(tree.blocks) + leaf * kAxes * kSortedLeaf + lane_id();
+  T* box = box_at<T>(tree.level[0], kAxes, leaf);
+  for (int k = 0; k < kAxes; ++k) {
+    const T x = sites.get<T>(k, index);
+    block[k * kSortedLeaf] = x;
+    put_bounds(box, k, x, x);
+  }
+  const std::uint32_t id = ids ? ids[index] : static_cast<std::uint32_t>(index * sites.every);
+  if (position < tree.count) tree.ids[position] = id;
+  const std::uint32_t lowest = warp_min(id);
+  if (lane_id() == 0) tree.level[0].lowest[leaf] = lowest;
+}
+
+template <class T, int kAxes>
+__global__ void __launch_bounds__(kBuildBlock) box_leaves(const __grid_constant__ DeviceTree tree) {
+  std::int64_t leaf;
+  if (!is_at_work(tree.level[0].count, leaf)) return;
+  const std::int64_t first = leaf * tree.leaf, last = smaller(first + tree.leaf, tree.count) - 1;
+  for (int k = 0; k < kAxes; ++k) {
+    T low = tree.sites.get<T>(k, first), high = low;
+    for (std::int64_t i = first + lane_id(); i <= last; i += 32) {
+      const T x = tree.sites.get<T>(k, i);
+      low = smaller(low, x);
+      high = larger(high, x);
+    }
+    put_bounds(box_at<T>(tree.level[0], kAxes, leaf), k, low, high);
+  }
+}
+
+template <class T, int kAxes>
+__global__ void __launch_bounds__(kBuildBlock) box_nodes(const __grid_constant__ DeviceTree tree, int number) {
+  const DeviceLevel &level = tree.level[number], &below = tree.level[number - 1];
+  std::int64_t node;
+  if (!is_at_work(level.count, node)) return;
+  const std::int64_t child = smaller(node * kLanes + lane_id(), below.count - 1);
+  const T* from = box_at<T>(below, kAxes, child);
+  for (int k = 0; k < kAxes; ++k)
+    put_bounds(box_at<T>(level, kAxes, node), k, from[2 * k * kLanes], from[(2 * k + 1) * kLanes]);
+  if (!below.lowest) return;
+  const std::uint32_t lowest = warp_min(below.lowest[child]);
+  if (lane_id() == 0) level.lowest[node] = lowest;
+}
+
+/// Adds up what share of the whole box the leaves' boxes are.
+template <class T, int kAxes>
+__global__ void __launch_bounds__(kBuildBlock) add_shares(const __grid_constant__ DeviceTree tree, double* sum) {
+  const std::int64_t leaf = std::int64_t{blockIdx.x} * kBuildBlock + threadIdx.x;
+  double share = leaf < tree.level[0].count ? 1 : 0;
+  for (int k = 0; share > 0 && k < kAxes; ++k) {
+    const T* box = box_at<T>(tree.level[0], kAxes, leaf);
+    const double all = tree.high[k] - tree.low[k];
+    const double own = static_cast<double>(box[(2 * k + 1) * kLanes]) - static_cast<double>(box[2 * k * kLanes]);
+    if (all > 0) share *= own / all;
+  }
+  for (int step = 16; step > 0; step /= 2) share += from_lane(share, lane_id() ^ step);
+  if (lane_id() == 0) atomicAdd(sum, share);
+}
+
+unsigned blocks_of(std::int64_t threads) { return static_cast<unsigned>((threads + kBuildBlock - 1) / kBuildBlock); }
+
+}  // namespace
+
+Extent extent_of(const Cloud& sites, cudaStream_t stream) {
+  const DeviceMemory memory(sizeof(ExtentBits), stream);
+  auto* result = reinterpret_cast<ExtentBits*>(memory.data());
+  check(cudaMemsetAsync(result, 0xFF, sizeof(ExtentBits), stream), "clearing the extent");
+  const std::int64_t most = std::int64_t{fathom::cuda::multiprocessors()} * kExtentBlocks;
+  visit_coordinates(sites.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(blocks_of(sites.count), most));
+    measure_extent<T><<<blocks, kBuildBlock, 0, stream>>>(sites, result);
+  });
+  fathom::cuda::check_launch("measuring the sites' extent");
+  ExtentBits bits;
+  check(cudaMemcpyAsync(&bits, result, sizeof bits, cudaMemcpyDeviceToHost, stream), "reading the extent");
+  check(cudaStreamSynchronize(stream), "measuring the sites' extent");
+  Extent extent{{}, bits.broken == ~Bits{0}};
+  for (int k = 0; k < sites.axes; ++k) {
+    if (bits.unsound[k] != ~Bits{0}) refuse(sites, k, static_cast<std::int64_t>(bits.unsound[k]));
+    const double low = number_of(bits.low[k]), high = -number_of(bits.high[k]);
+    extent.box.low[static_cast<std::size_t>(k)] = low;
+    extent.box.high[static_cast<std::size_t>(k)] = high;
+    extent.whole &= low >= -kWholeInFloat && high <= kWholeInFloat;
+  }
+  return extent;
+}
+
+DeviceTree make_tree(const Cloud& sites, const Extent& extent, Storage storage) {
+  DeviceTree tree;
+  tree.dtype = sites.dtype;
+  tree.axes = sites.axes;
+  tree.count = sites.count;
+  tree.leaf = storage == Storage::sorted ? kSortedLeaf : boxed_leaf(sites.dtype);
+  std::copy_n(extent.box.low.data(), 3, tree.low);
+  std::copy_n(extent.box.high.data(), 3, tree.high);
+  tree.whole = extent.whole;
+  if (storage != Storage::sorted) tree.sites = sites;
+  if (storage == Storage::plain) return tree;
+  std::int64_t nodes = tree.leaves();
+  for (; tree.levels == 0 || nodes > 1; nodes = (nodes + kLanes - 1) / kLanes) tree.level[tree.levels++].count = nodes;
+  return tree;
+}
+
+std::size_t place_tree(DeviceTree& tree, Storage storage, std::byte* base) {
+  Scratch memory(base);
+  const auto size = static_cast<std::int64_t>(size_of(tree.dtype));
+  const bool sorted = storage == Storage::sorted;
+  if (sorted) tree.blocks = memory.take<std::byte>(tree.leaves() * tree.axes * kSortedLeaf * size);
+  if (sorted) tree.ids = memory.take<std::uint32_t>(tree.count);
+  for (int l = 0; l < tree.levels; ++l) {
+    DeviceLevel& level = tree.level[l];
+    level.boxes = memory.take<std::byte>((level.count + kLanes - 1) / kLanes * (2 * tree.axes * kLanes) * size);
+    if (sorted) level.lowest = memory.take<std::uint32_t>(level.count);
+  }
+  return memory.bytes();
+}
+
+std::size_t fill_scratch_bytes(const DeviceTree& tree, Storage storage) {
+  return storage == Storage::sorted ? fine_order_bytes(tree.count) : 0;
+}
+
+void fill_tree(const DeviceTree& tree, const Cloud& sites, const std::uint32_t* ids, std::byte* scratch,
+               cudaStream_t stream) {
+  visit_kind(tree.dtype, tree.axes, [&](auto tag, auto axes) {
+    using T = typename decltype(tag)::type;
+    constexpr int kAxes = decltype(axes)::value;
+    const unsigned leaves = blocks_of(tree.level[0].count * 32);
+    if (tree.blocks) {
+      const std::uint32_t* order = fine_order(tree, sites, scratch, stream);
+      fill_sorted_leaves<T, kAxes><<<leaves, kBuildBlock, 0, stream>>>(tree, sites, order, ids);
+    } else {
+      box_leaves<T, kAxes><<<leaves, kBuildBlock, 0, stream>>>(tree);
+    }
+    for (int level = 1; level < tree.levels; ++level)
+      box_nodes<T, kAxes><<<blocks_of(tree.level[level].count * 32), kBuildBlock, 0, stream>>>(tree, level);
+  });
+  fathom::cuda::check_launch("building the tree");
+}
+
+bool boxes_divide(const DeviceTree& tree, cudaStream_t stream) {
+  constexpr double kMostMean = 0.5;
+  const DeviceMemory memory(sizeof(double), stream);
+  auto* result = reinterpret_cast<double*>(memory.data());
+  check(cudaMemsetAsync(result, 0, sizeof(double), stream), "clearing a sum");
+  visit_kind(tree.dtype, tree.axes, [&](auto tag, auto axes) {
+    add_shares<typename decltype(tag)::type, decltype(axes)::value>
+        <<<blocks_of(tree.level[0].count), kBuildBlock, 0, stream>>>(tree, result);
+  });
+  double sum = 0;
+  check(cudaMemcpyAsync(&sum, result, sizeof sum, cudaMemcpyDeviceToHost, stream), "reading a sum");
+  check(cudaStreamSynchronize(stream), "building the tree");
+  return tree.level[0].count == 1 || sum <= kMostMean * static_cast<double>(tree.level[0].count);
+}
+
+}  // namespace fathom::points::cuda

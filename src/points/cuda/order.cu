@@ -1,0 +1,127 @@
+// Hilbert order: a key for each point, a thread each; then CUB's radix sort of keys and indices. Cost: O(n).
+#include <algorithm>
+#include <cmath>
+#include <cub/device/device_radix_sort.cuh>
+
+#include "core/cuda/runtime.h"
+#include "core/cuda/scratch.h"
+#include "points/cuda/order.h"
+#include "points/cuda/tuning.h"
+#include "points/hilbert.hd.h"
+#include "points/measure.hd.h"
+
+namespace fathom::points::cuda {
+
+namespace {
+
+using fathom::cuda::check;
+using fathom::cuda::Scratch;
+
+template <class Key>
+constexpr int kKeyBits = sizeof(Key) == 8 ? 60 : 30;
+
+template <class T, int kAxes, class Key>
+__global__ void __launch_bounds__(kBuildBlock)
+    set_curve_keys(const __grid_constant__ Cloud points, CurveGrid grid, Key* keys, std::uint32_t* order) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kBuildBlock + threadIdx.x;
+  if (i >= points.count) return;
+  constexpr double kMost = (1u << hilbert_bits(kAxes, kKeyBits<Key>)) - 1;
+  std::uint32_t cell[kAxes];
+  for (int k = 0; k < kAxes; ++k) {
+    const double at = (static_cast<double>(points.get<T>(k, i)) - grid.origin[k]) * grid.scale;
+    cell[k] = static_cast<std::uint32_t>(smaller(larger(0.0, at), kMost));
+  }
+  keys[i] = hilbert_key<kAxes, kKeyBits<Key>, Key>(cell);
+  order[i] = static_cast<std::uint32_t>(i);
+}
+
+/// Counts points whose cell holds those of a leaf after them, too.
+__global__ void __launch_bounds__(kBuildBlock)
+    count_crowded(const std::uint32_t* keys, std::int64_t count, unsigned long long* result) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kBuildBlock + threadIdx.x;
+  const bool crowded = i + kSortedLeaf < count && keys[i] == keys[i + kSortedLeaf];
+  const int sum = __syncthreads_count(crowded);
+  if (threadIdx.x == 0 && sum > 0) atomicAdd(result, static_cast<unsigned long long>(sum));
+}
+
+unsigned blocks_of(std::int64_t threads) { return static_cast<unsigned>((threads + kBuildBlock - 1) / kBuildBlock); }
+
+/// The sorting by keys of one length: its arrays are cut from scratch.
+template <class Key>
+class Sorting {
+ public:
+  Sorting(std::int64_t count, std::byte* base) : count_(count) {
+    check(sort(nullptr), "sizing the sorting");
+    Scratch scratch(base);
+    for (auto& part : keys_.d_buffers) part = scratch.take<Key>(count);
+    for (auto& part : order_.d_buffers) part = scratch.take<std::uint32_t>(count);
+    crowded_ = scratch.take<unsigned long long>(1);
+    temporary_ = scratch.take<std::byte>(static_cast<std::int64_t>(temporary_bytes_));
+    bytes_ = scratch.bytes();
+  }
+
+  std::size_t bytes() const { return bytes_; }
+
+  const std::uint32_t* run(const DeviceTree& tree, const Cloud& points, cudaStream_t stream) {
+    const CurveGrid grid = CurveGrid::of(tree, kKeyBits<Key>);
+    visit_kind(points.dtype, points.axes, [&](auto tag, auto axes) {
+      set_curve_keys<typename decltype(tag)::type, decltype(axes)::value>
+          <<<blocks_of(count_), kBuildBlock, 0, stream>>>(points, grid, keys_.Current(), order_.Current());
+    });
+    check(sort(stream), "sorting points");
+    return order_.Current();
+  }
+
+  /// Whether many points share their cell with more than a leaf; waits for it.
+  bool is_crowded(cudaStream_t stream) {
+    constexpr unsigned long long kOneIn = 16;
+    check(cudaMemsetAsync(crowded_, 0, sizeof *crowded_, stream), "clearing a count");
+    count_crowded<<<blocks_of(count_), kBuildBlock, 0, stream>>>(keys_.Current(), count_, crowded_);
+    unsigned long long crowded = 0;
+    check(cudaMemcpyAsync(&crowded, crowded_, sizeof crowded, cudaMemcpyDeviceToHost, stream), "reading a count");
+    check(cudaStreamSynchronize(stream), "sorting points");
+    return crowded * kOneIn > static_cast<unsigned long long>(count_);
+  }
+
+ private:
+  cudaError_t sort(cudaStream_t stream) {
+    return cub::DeviceRadixSort::SortPairs(temporary_, temporary_bytes_, keys_, order_,
+                                           static_cast<std::uint32_t>(count_), 0, kKeyBits<Key>, stream);
+  }
+
+  std::int64_t count_;
+  cub::DoubleBuffer<Key> keys_;
+  cub::DoubleBuffer<std::uint32_t> order_;
+  unsigned long long* crowded_ = nullptr;
+  std::byte* temporary_ = nullptr;
+  std::size_t temporary_bytes_ = 0, bytes_ = 0;
+};
+
+using Short = Sorting<std::uint32_t>;
+using Long = Sorting<std::uint64_t>;
+
+}  // namespace
+
+CurveGrid CurveGrid::of(const DeviceTree& tree, int key_bits) {
+  double extent = 0;
+  for (int k = 0; k < tree.axes; ++k) extent = std::max(extent, tree.high[k] - tree.low[k]);
+  const double scale = static_cast<double>(1u << hilbert_bits(tree.axes, key_bits)) / extent;
+  return {{tree.low[0], tree.low[1], tree.low[2]}, extent > 0 && std::isfinite(scale) ? scale : 0};
+}
+
+std::size_t curve_order_bytes(std::int64_t count) { return Short(count, nullptr).bytes(); }
+
+const std::uint32_t* curve_order(const DeviceTree& tree, const Cloud& points, std::byte* scratch, cudaStream_t stream) {
+  return Short(points.count, scratch).run(tree, points, stream);
+}
+
+std::size_t fine_order_bytes(std::int64_t count) { return Long(count, nullptr).bytes(); }
+
+const std::uint32_t* fine_order(const DeviceTree& tree, const Cloud& points, std::byte* scratch, cudaStream_t stream) {
+  Short coarse(points.count, scratch);
+  const std::uint32_t* order = coarse.run(tree, points, stream);
+  if (!coarse.is_crowded(stream)) return order;
+  return Long(points.count, scratch).run(tree, points, stream);
+}
+
+}  // namespace fathom::points::cuda

@@ -1,0 +1,77 @@
+// The test by which tensor cores prove that they serve (products.cuh): a quarter of a million squared distances between
+// points at the corners of what is allowed and anywhere in it, beside the same in integers.
+//
+// Work: a warp for 16 queries and 8 sites at a time. Launch: 64 blocks of 4 warps, 8 products each.
+#include "core/cuda/runtime.h"
+#include "points/cuda/products.cuh"
+#include "points/cuda/products.h"
+
+namespace fathom::points::cuda {
+
+namespace {
+
+constexpr int kTestBlock = 128;
+
+/// Coordinate of a point of the test.
+__device__ int coordinate(unsigned seed) {
+  seed = (seed ^ (seed >> 16)) * 0x7feb352du;
+  seed = (seed ^ (seed >> 15)) * 0x846ca68bu;
+  seed ^= seed >> 16;
+  constexpr int kReach = static_cast<int>(kProductReach);
+  if (seed % 4 == 0) return seed & 8 ? kReach : -kReach;
+  return static_cast<int>(seed / 4 % (2 * kReach + 1)) - kReach;
+}
+
+struct Point {
+  int x, y, z;
+  __device__ explicit Point(unsigned seed)
+      : x(coordinate(3 * seed)), y(coordinate(3 * seed + 1)), z(coordinate(3 * seed + 2)) {}
+  __device__ int squared_distance(const Point& p) const {
+    return (x - p.x) * (x - p.x) + (y - p.y) * (y - p.y) + (z - p.z) * (z - p.z);
+  }
+};
+
+__device__ unsigned query_word(const Point& p, int t) {
+  return Factors::of_query(static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)).words[t];
+}
+__device__ unsigned site_word(const Point& p, int t) {
+  return Factors::of_site(static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)).words[t];
+}
+
+__global__ void __launch_bounds__(kTestBlock) test_products(int* wrong) {
+  const unsigned warp = (blockIdx.x * kTestBlock + threadIdx.x) / 32;
+  const int g = lane_id() / 4, t = lane_id() % 4;
+  for (unsigned round = 0; round < 8; ++round) {
+    const unsigned first = (warp * 8 + round) * 24;
+    const Point queries[2] = {Point(first + g), Point(first + g + 8)};
+    int bits[4];
+    multiply(bits, query_word(queries[0], t), query_word(queries[1], t), site_word(Point(first + 16 + g), t));
+    for (int i = 0; i < 4; ++i) {
+      const Point site(first + 16 + 2 * t + i % 2);
+      if (__int_as_float(bits[i]) != static_cast<float>(queries[i / 2].squared_distance(site))) atomicExch(wrong, 1);
+    }
+  }
+}
+
+}  // namespace
+
+bool products_serve(const DeviceTree& tree) {
+  bool near = tree.whole;
+  for (int k = 0; k < tree.axes; ++k) near &= tree.high[k] - tree.low[k] <= 2 * kProductReach;
+  return near;
+}
+
+bool products_are_exact(cudaStream_t stream) {
+  using fathom::cuda::check;
+  const fathom::cuda::DeviceMemory memory(sizeof(int), stream);
+  auto* result = reinterpret_cast<int*>(memory.data());
+  check(cudaMemsetAsync(result, 0, sizeof(int), stream), "clearing a flag");
+  test_products<<<64, kTestBlock, 0, stream>>>(result);
+  fathom::cuda::check_launch("testing products");
+  int wrong = 1;
+  check(cudaMemcpyAsync(&wrong, result, sizeof wrong, cudaMemcpyDeviceToHost, stream), "reading a flag");
+  check(cudaStreamSynchronize(stream), "testing products");
+  return wrong == 0;
+}
+
+}  // namespace fathom::points::cuda

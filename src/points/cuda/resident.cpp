@@ -1,0 +1,318 @@
+#include "points/cuda/resident.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "core/cuda/runtime.h"
+#include "core/cuda/scratch.h"
+#include "points/check.h"
+#include "points/cuda/build.h"
+#include "points/cuda/device_request.h"
+#include "points/cuda/products.h"
+#include "points/cuda/search.h"
+
+namespace fathom::points::cuda {
+
+namespace {
+
+using fathom::cuda::check;
+using fathom::cuda::DeviceMemory;
+using fathom::cuda::OnDevice;
+using fathom::cuda::OwnStream;
+using fathom::cuda::Scratch;
+
+std::int64_t row_bytes(const Cloud& cloud) { return cloud.axes * static_cast<std::int64_t>(size_of(cloud.dtype)); }
+
+/// The same points as rows at another place.
+Cloud rows_at(const Cloud& cloud, const std::byte* base) {
+  Cloud rows = cloud;
+  for (int k = 0; k < cloud.axes; ++k) {
+    rows.data[k] = base + static_cast<std::size_t>(k) * size_of(cloud.dtype);
+    rows.step[k] = cloud.axes;
+  }
+  return rows;
+}
+
+bool is_dense(const Cloud& cloud) {
+  const Cloud rows = rows_at(cloud, cloud.data[0]);
+  return std::equal(rows.data, rows.data + cloud.axes, cloud.data) &&
+         std::equal(rows.step, rows.step + cloud.axes, cloud.step);
+}
+
+/// Copies points of the host to rows on the device; the stream may still read the points when this returns.
+Cloud upload(const Cloud& cloud, std::byte* to, cudaStream_t stream) {
+  const auto bytes = static_cast<std::size_t>(cloud.count * row_bytes(cloud)), size = size_of(cloud.dtype);
+  if (is_dense(cloud)) {
+    check(cudaMemcpyAsync(to, cloud.data[0], bytes, cudaMemcpyHostToDevice, stream), "copying points to the device");
+  } else {
+    std::vector<std::byte> rows(bytes);
+    std::byte* at = rows.data();
+    for (std::int64_t i = 0; i < cloud.count; ++i)
+      for (int k = 0; k < cloud.axes; ++k, at += size)
+        std::memcpy(at, cloud.data[k] + i * cloud.step[k] * static_cast<std::int64_t>(size), size);
+    check(cudaMemcpyAsync(to, rows.data(), bytes, cudaMemcpyHostToDevice, stream), "copying points to the device");
+    check(cudaStreamSynchronize(stream), "copying points to the device");
+  }
+  return rows_at(cloud, to);
+}
+
+bool is_integral(const Request& request, const DeviceTree& tree) {
+  return tree.dtype == DType::int32 && request.queries.dtype == DType::int32 &&
+         std::all_of(request.period.begin(), request.period.end(), [](double x) { return x == std::floor(x); });
+}
+
+/// A tree and the memory behind it.
+struct Resident {
+  struct Part {
+    std::size_t bytes;
+    std::unique_ptr<DeviceMemory> memory;
+  };
+  DeviceTree tree;
+  std::size_t bytes = 0;
+  std::vector<Part> memory;
+
+  /// Memory that is given back in the order of the default stream: the set outlives the stream that built it.
+  std::byte* allocate(std::size_t size) {
+    memory.push_back({size, std::make_unique<DeviceMemory>(size, nullptr)});
+    bytes += size;
+    check(cudaStreamSynchronize(nullptr), "asking for memory");
+    return memory.back().memory->data();
+  }
+
+  /// What was allocated last, which nobody uses any more.
+  void give_back() {
+    bytes -= memory.back().bytes;
+    memory.pop_back();
+  }
+
+  std::size_t scratch_bytes(const Request& request) const {
+    if (request.queries.count == 0) return 0;
+    if (tree.levels > 0) return search_scratch_bytes(request.queries.count);
+    if (direct_serves(tree, request.queries.count, request.simple()))
+      return direct_scratch_bytes(tree, request.queries.count);
+    return scan_scratch_bytes(tree, request.queries.count, request.k);
+  }
+
+  void answer(const DeviceRequest& request, std::byte* scratch, cudaStream_t stream) const {
+    if (request.queries.count == 0) return;
+    if (tree.levels > 0) search(tree, request, scratch, stream);
+    else if (direct_serves(tree, request.queries.count, request.simple)) direct(tree, request, scratch, stream);
+    else scan(tree, request, scratch, stream);
+  }
+};
+
+/// @param sites  of one cloud
+Resident make_resident_cloud(const ResidentSource& source, Cloud sites, cudaStream_t stream) {
+  Resident resident;
+  const bool sorted = source.storage == Storage::sorted;
+  if (sites.count == 0) {
+    resident.tree = make_tree(sites, {}, Storage::plain);
+    return resident;
+  }
+  std::unique_ptr<DeviceMemory> passing;  // sites of the host until they are sorted
+  if (source.space == MemorySpace::host) {
+    const auto bytes = static_cast<std::size_t>(sites.count * row_bytes(sites));
+    if (sorted) passing = std::make_unique<DeviceMemory>(bytes, stream);
+    sites = upload(sites, sorted ? passing->data() : resident.allocate(bytes), stream);
+  }
+  const Extent extent = extent_of(sites, stream);
+  source.accept(extent.box);
+  DeviceTree& tree = resident.tree = make_tree(sites, extent, source.storage);
+  if (source.storage != Storage::sorted) tree.products = products_serve(tree) && products_are_exact(stream);
+  if (tree.levels == 0) return resident;
+  const std::size_t needed = fill_scratch_bytes(tree, source.storage),
+                    for_ids = source.ids.size() * sizeof(std::uint32_t);
+  check_build_scratch(source.scratch_limit, needed);
+  place_tree(tree, source.storage, resident.allocate(place_tree(tree, source.storage, nullptr)));
+  const DeviceMemory scratch(needed, stream), ids(for_ids, stream);
+  if (for_ids > 0)
+    check(cudaMemcpyAsync(ids.data(), source.ids.data(), for_ids, cudaMemcpyHostToDevice, stream), "copying ids");
+  fill_tree(tree, sites, reinterpret_cast<const std::uint32_t*>(ids.data()), scratch.data(), stream);
+  if (!sorted && !boxes_divide(tree, stream)) {
+    tree.levels = 0;
+    resident.give_back();
+  }
+  return resident;
+}
+
+}  // namespace
+
+DeviceRequest device_request(const Request& request, const DeviceTree& tree, const ConeOfQuery* cones) {
+  DeviceRequest result;
+  result.queries = request.queries;
+  result.k = request.k;
+  result.simple = request.simple();
+  result.limit = squared_limit<double>(request.radius);
+  result.may_be_wide = is_integral(request, tree);
+  if (result.may_be_wide) result.wide_limit = squared_limit<Wide>(request.radius);
+  std::copy_n(request.period.data(), 3, result.period);
+  result.has_cone = request.cones.present;
+  result.cones = cones;
+  if (result.has_cone && !cones) result.cone = cone_of(request.cones, 0);
+  result.naming = request.naming;
+  result.answers = request.answers;
+  return result;
+}
+
+namespace {
+
+/// An output of the host and its place on the device, where rows are dense.
+struct ColumnCopy {
+  Column host, device;
+  std::int64_t rows;
+  int k;
+
+  ColumnCopy(const Column& column, std::int64_t queries, int neighbours, Scratch& scratch)
+      : host(column), device{nullptr, column.dtype, neighbours}, rows(queries), k(neighbours) {
+    if (column.data) device.data = scratch.take<std::byte>(static_cast<std::int64_t>(bytes()));
+  }
+
+  std::size_t row() const { return static_cast<std::size_t>(k) * size_of(host.dtype); }
+  std::size_t bytes() const { return static_cast<std::size_t>(rows) * row(); }
+
+  /// Waits for the stream.
+  void download(cudaStream_t stream) const {
+    if (!host.data) return;
+    const bool dense = host.row_step == k;
+    std::vector<std::byte> rows_of_host(dense ? 0 : bytes());
+    std::byte* to = dense ? host.data : rows_of_host.data();
+    check(cudaMemcpyAsync(to, device.data, bytes(), cudaMemcpyDeviceToHost, stream), "copying answers");
+    check(cudaStreamSynchronize(stream), "answering queries");
+    for (std::int64_t i = 0; !dense && i < rows; ++i)
+      std::memcpy(host.data + i * host.row_step * static_cast<std::int64_t>(size_of(host.dtype)),
+                  to + static_cast<std::size_t>(i) * row(), row());
+  }
+};
+
+/// The arrays of a host call, in one block of device memory.
+struct Copies {
+  Scratch scratch;
+  std::byte* queries;
+  ConeOfQuery* cones;
+  ColumnCopy distance, squared, site, lower;
+
+  Copies(const Request& request, std::byte* base)
+      : scratch(base),
+        queries(scratch.take<std::byte>(request.queries.count * row_bytes(request.queries))),
+        cones(scratch.take<ConeOfQuery>(request.cones.present ? request.queries.count : 0)),
+        distance(request.answers.distance, request.queries.count, request.k, scratch),
+        squared(request.answers.squared, request.queries.count, request.k, scratch),
+        site(request.answers.site, request.queries.count, request.k, scratch),
+        lower(request.answers.lower, request.queries.count, 1, scratch) {}
+
+  /// The request with its queries on the device, and its answers to go there.
+  Request upload(const Request& host, cudaStream_t stream) const {
+    Request request = host;
+    request.queries = cuda::upload(host.queries, queries, stream);
+    request.answers = {distance.device, squared.device, site.device, lower.device};
+    return request;
+  }
+  void download(cudaStream_t stream) const {
+    for (const ColumnCopy* copy : {&distance, &squared, &site, &lower}) copy->download(stream);
+  }
+  const ConeOfQuery* upload_cones(const Request& host, cudaStream_t stream) const {
+    if (!host.cones.present) return nullptr;
+    std::vector<ConeOfQuery> all;
+    for (std::int64_t q = 0; q < host.queries.count; ++q) all.push_back(cone_of(host.cones, q));
+    check(cudaMemcpyAsync(cones, all.data(), all.size() * sizeof(ConeOfQuery), cudaMemcpyHostToDevice, stream),
+          "copying cones to the device");
+    check(cudaStreamSynchronize(stream), "copying cones to the device");
+    return cones;
+  }
+};
+
+class DeviceSet : public ResidentSet {
+ public:
+  explicit DeviceSet(int device) : device_(device) {}
+  ~DeviceSet() override {
+    try {
+      const OnDevice on_device(device_);
+      clouds_.clear();
+    } catch (const Error&) {  // the device is gone, and the memory with it
+    }
+  }
+
+  void add(const ResidentSource& source, const Cloud& sites, cudaStream_t stream) {
+    clouds_.push_back(make_resident_cloud(source, sites, stream));
+  }
+
+  std::string device_name() const override { return describe_device(device_).name; }
+  std::int64_t count() const override { return clouds_.empty() ? 0 : clouds_[0].tree.count; }
+
+  std::size_t bytes() const override {
+    std::size_t sum = 0;
+    for (const Resident& cloud : clouds_) sum += cloud.bytes;
+    return sum;
+  }
+
+  std::size_t scratch_bytes(const Request& request) const override {
+    const OnDevice on_device(device_);
+    std::size_t most = 0;
+    for (const Resident& cloud : clouds_) most = std::max(most, cloud.scratch_bytes(request));
+    return most;
+  }
+
+  std::size_t host_bytes(const Request& request) const override {
+    return Copies(request, nullptr).scratch.bytes() + scratch_bytes(request);
+  }
+
+  void answer(const std::vector<Request>& requests, Stream given) const override {
+    if (requests.empty() || requests[0].queries.count == 0) return;
+    check_memory(requests[0]);
+    const OnDevice on_device(device_);
+    const cudaStream_t stream = fathom::cuda::native(given);
+    const DeviceMemory scratch(scratch_bytes(requests[0]), stream);
+    for (std::size_t c = 0; c < requests.size(); ++c)
+      clouds_[c].answer(device_request(requests[c], clouds_[c].tree, nullptr), scratch.data(), stream);
+  }
+
+  void answer_host(const std::vector<Request>& requests) const override {
+    if (requests.empty() || requests[0].queries.count == 0) return;
+    const OnDevice on_device(device_);
+    const OwnStream stream;
+    const DeviceMemory arrays(Copies(requests[0], nullptr).scratch.bytes(), stream.get());
+    const DeviceMemory scratch(scratch_bytes(requests[0]), stream.get());
+    for (std::size_t c = 0; c < requests.size(); ++c) {
+      const Copies copies(requests[c], arrays.data());
+      const Request request = copies.upload(requests[c], stream.get());
+      const ConeOfQuery* cones = copies.upload_cones(requests[c], stream.get());
+      clouds_[c].answer(device_request(request, clouds_[c].tree, cones), scratch.data(), stream.get());
+      copies.download(stream.get());
+    }
+  }
+
+ private:
+  void check_memory(const Request& request) const {
+    for (int k = 0; k < request.queries.axes; ++k) check_address(request.queries.data[k], "queries");
+    check_address(request.answers.distance.data, "distance");
+    check_address(request.answers.squared.data, "squared");
+    check_address(request.answers.site.data, "site");
+    check_address(request.answers.lower.data, "lower");
+  }
+  void check_address(const std::byte* address, const char* name) const {
+    if (address && fathom::cuda::device_of(address, name) != device_)
+      throw InvalidArgument(std::string("'") + name + "' is on another device than the sites");
+  }
+
+  int device_;
+  std::vector<Resident> clouds_;
+};
+
+}  // namespace
+
+std::unique_ptr<ResidentSet> make_resident(const ResidentSource& source, Stream given) {
+  int device = current_device();
+  if (source.space == MemorySpace::device)
+    for (const Cloud& cloud : source.clouds)
+      if (cloud.count > 0) device = fathom::cuda::device_of(cloud.data[0], "sites");
+  const OnDevice on_device(device);
+  const OwnStream own;
+  const cudaStream_t stream = source.space == MemorySpace::host ? own.get() : fathom::cuda::native(given);
+  auto set = std::make_unique<DeviceSet>(device);
+  for (const Cloud& cloud : source.clouds) set->add(source, cloud, stream);
+  check(cudaStreamSynchronize(stream), "building the set");
+  return set;
+}
+
+}  // namespace fathom::points::cuda

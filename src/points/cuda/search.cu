@@ -1,0 +1,132 @@
+// Nearest sites through the tree: depth first, the nearest child first, leaving out what is farther than the worst of
+// the list. Bounds need no margin (measure.hd.h), and equally near nodes that hold no lower id are left out.
+//
+// Work: a warp for each query; a lane for each of a node's 32 children, and for each of 32 sites of a leaf. What the lanes
+// know of the levels above waits in shared memory. Many queries are taken in the order of the curve, so that warps at work
+// look at the same nodes. Launch: blocks of 4 warps, as many as there are queries.
+// Source: Roussopoulos et al. 1995; the CPU's search (points/cpu/search.cpp) with four times as many children.
+// Cost: O(log n) nodes per query for sites spread out; at worst, for sites all equally far, every site.
+#include "core/cuda/runtime.h"
+#include "points/cuda/order.h"
+#include "points/cuda/search.h"
+#include "points/cuda/tuning.h"
+#include "points/cuda/warp_query.cuh"
+
+namespace fathom::points::cuda {
+
+namespace {
+
+template <class Query>
+class Descent {
+ public:
+  /// @param waiting  kMostLevels × 32 numbers of this warp's
+  __device__ Descent(const DeviceTree& tree, Query& query, float* waiting)
+      : tree_(tree), query_(query), waiting_(waiting + lane_id()) {}
+
+  __device__ void run() {
+    enter(tree_.levels - 1, 0);
+    while (true) {
+      const int lane = next_child();
+      if (lane >= 0 && level_ == 0) {
+        visit_leaf(group_ * kLanes + lane);
+      } else if (lane >= 0) {
+        waiting_[level_ * kLanes] = bound_;
+        enter(level_ - 1, group_ * kLanes + lane);
+      } else if (level_ + 1 < tree_.levels) {
+        bound_ = waiting_[++level_ * kLanes];
+        group_ /= kLanes;
+      } else {
+        return;
+      }
+    }
+  }
+
+ private:
+  /// Measures the boxes of a group of siblings.
+  __device__ void enter(int level, std::int64_t group) {
+    level_ = level;
+    group_ = group;
+    const bool present = group * kLanes + lane_id() < tree_.level[level].count;
+    bound_ = query_.bound_of(tree_.level[level].boxes, group);
+    set_open(present && bound_ < INFINITY);
+  }
+
+  /// The lane of the nearest child that is worth a visit, which is then taken off; −1: none is.
+  __device__ int next_child() {
+    if (is_open()) set_open(is_worth_it());
+    const unsigned rank = is_open() ? rank_of(bound_) : kNoRank, least = warp_min(rank);
+    if (least == kNoRank) return -1;
+    const int lane = lane_of(rank, least);
+    if (lane == lane_id()) set_open(false);
+    return lane;
+  }
+
+  __device__ bool is_worth_it() const {
+    if (bound_ > query_.limit()) return false;
+    constexpr float kClearly = 1 - 0x1p-20;
+    if (bound_ < kClearly * query_.limit()) return true;
+    return query_.may_improve(tree_.level[level_].boxes, group_, lowest_id(group_ * kLanes + lane_id()));
+  }
+
+  __device__ std::int64_t lowest_id(std::int64_t node) const {
+    const DeviceLevel& level = tree_.level[level_];
+    if (level.lowest) return level.lowest[node];
+    return (node * tree_.leaf << (5 * level_)) * tree_.sites.every;
+  }
+
+  __device__ void visit_leaf(std::int64_t leaf) {
+    const std::int64_t first = leaf * tree_.leaf, end = smaller(first + tree_.leaf, tree_.count);
+    for (std::int64_t at = first; at < end; at += kLanes)
+      query_.look_at(at, static_cast<int>(smaller(end - at, std::int64_t{kLanes})));
+  }
+
+  __device__ bool is_open() const { return open_ >> level_ & 1u; }
+  __device__ void set_open(bool open) { open_ = (open_ & ~(1u << level_)) | (open ? 1u << level_ : 0u); }
+
+  const DeviceTree& tree_;
+  Query& query_;
+  float* waiting_;
+  int level_ = 0;
+  std::int64_t group_ = 0;  ///< of the siblings at hand
+  float bound_ = 0;         ///< of the lane's child in it
+  unsigned open_ = 0;       ///< bit l: the lane's child in the group of level l is still to be visited
+};
+
+template <class T, int kAxes, bool kGeneral>
+__global__ void __launch_bounds__(kSearchBlock)
+    search_tree(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request) {
+  constexpr int kWarps = kSearchBlock / 32;
+  __shared__ float waiting[kWarps][kMostLevels * kLanes];
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const std::int64_t number = std::int64_t{blockIdx.x} * kWarps + warp;
+  if (number >= request.queries.count) return;
+  const std::int64_t query = request.order ? request.order[number] : number;
+  with_query<T, kAxes, kGeneral>(tree, request, query, [&](auto& mine) {
+    using Query = std::remove_reference_t<decltype(mine)>;
+    if (mine.is_somewhere()) Descent<Query>(tree, mine, waiting[warp]).run();
+    mine.write();
+  });
+}
+
+/// Whether it is worth sorting the queries, whose number 32 bits must hold.
+bool are_many(std::int64_t queries) { return queries >= kManyQueries && queries <= std::int64_t{UINT32_MAX}; }
+
+}  // namespace
+
+std::size_t search_scratch_bytes(std::int64_t queries) { return are_many(queries) ? curve_order_bytes(queries) : 0; }
+
+void search(const DeviceTree& tree, const DeviceRequest& unordered, std::byte* scratch, cudaStream_t stream) {
+  DeviceRequest request = unordered;
+  if (are_many(request.queries.count)) request.order = curve_order(tree, request.queries, scratch, stream);
+  constexpr int kWarps = kSearchBlock / 32;
+  const auto blocks = static_cast<unsigned>((request.queries.count + kWarps - 1) / kWarps);
+  visit_kind(tree.dtype, tree.axes, [&](auto tag, auto axes) {
+    using T = typename decltype(tag)::type;
+    constexpr int kAxes = decltype(axes)::value;
+    if (request.simple) search_tree<T, kAxes, false><<<blocks, kSearchBlock, 0, stream>>>(tree, request);
+    else search_tree<T, kAxes, true><<<blocks, kSearchBlock, 0, stream>>>(tree, request);
+  });
+  fathom::cuda::check_launch("searching the nearest sites");
+}
+
+}  // namespace fathom::points::cuda

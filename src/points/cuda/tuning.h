@@ -1,0 +1,16 @@
+// The numbers that are found by measuring, apart from the algorithms. They were found on an H200 (docs/performance.md).
+#pragma once
+
+namespace fathom::points::cuda {
+
+inline constexpr int kSearchBlock = 128;
+inline constexpr int kDirectBlock = 128;
+inline constexpr int kDirectQueries = 4;      ///< of a thread
+inline constexpr int kDirectBlocks = 8;       ///< per multiprocessor
+inline constexpr int kFewQueries = 32;        ///< fewer leave most threads of a block without any
+inline constexpr int kManyQueries = 1 << 17;  ///< are worth sorting before they are searched
+inline constexpr int kBuildBlock = 256;
+inline constexpr int kExtentBlocks = 8;  ///< per multiprocessor
+inline constexpr int kScanWarps = 32;    ///< per multiprocessor: fewer queries share out the sites
+
+}  // namespace fathom::points::cuda

@@ -1,0 +1,181 @@
+// One query, worked on by a warp: what it has found, and how it measures sites and boxes, one in each lane. The
+// arithmetic is that of points/measure.hd.h, so that the CPU's bytes come out; float32 numbers that are rounded down say
+// before that what cannot matter.
+#pragma once
+
+#include "points/cuda/device_request.h"
+#include "points/cuda/float_bound.cuh"
+#include "points/cuda/lane_list.cuh"
+
+namespace fathom::points::cuda {
+
+/// Where a query is. One that is not finite, or too large to be squared, is nowhere: no distance to it compares.
+template <int kAxes>
+struct Place {
+  double at[kAxes];
+
+  __device__ static Place of(const DeviceRequest& request, std::int64_t query) {
+    Place place;
+    for (int k = 0; k < kAxes; ++k) {
+      const double x = request.queries.at(k, query);
+      place.at[k] = fabs(x) <= kLargestCoordinate ? into_period(x, request.period[k]) : NAN;
+    }
+    return place;
+  }
+
+  /// Whether squared distances to the sites may pass what double holds exactly.
+  __device__ bool is_wide(const DeviceTree& tree) const {
+    double sum = 0;
+    for (int k = 0; k < kAxes; ++k) {
+      const double reach = larger(larger(at[k], tree.high[k]) - smaller(at[k], tree.low[k]), 0.0);
+      sum += reach * reach;
+    }
+    return sum > static_cast<double>(kExactInDouble);
+  }
+};
+
+/// @tparam Value     double, or Wide where that does not hold the squares
+/// @tparam T         of the sites' coordinates
+/// @tparam kGeneral  k, periods and cones may be asked for
+template <class Value_, class T, int kAxes, bool kGeneral>
+class WarpQuery {
+ public:
+  using Value = Value_;
+
+  __device__ WarpQuery(const DeviceTree& tree, const DeviceRequest& request, std::int64_t query,
+                       const Place<kAxes>& place)
+      : tree_(tree), request_(request), query_(query), place_(place) {
+    if constexpr (std::is_same_v<Value, double>) list_.clear(request.k, request.limit);
+    else list_.clear(request.k, request.wide_limit);
+    if constexpr (kGeneral)
+      if (request.has_cone) cone_ = request.cones ? request.cones[query] : request.cone;
+    for (int k = 0; k < kAxes; ++k) around_[k] = FloatInterval::of(place_.at[k]);
+    limit_ = limit_of(list_.worst_squared());
+  }
+
+  /// Whether there are distances to it.
+  __device__ bool is_somewhere() const { return place_.at[0] == place_.at[0]; }
+
+  /// Bounds beyond do not matter.
+  __device__ float limit() const { return limit_; }
+
+  /// Looks at `size` ≤ 32 sites from position `first`, a multiple of 32, on.
+  __device__ void look_at(std::int64_t first, int size) {
+    const int lane = lane_id();
+    const std::int64_t position = first + min(lane, size - 1);
+    T site[kAxes];
+    for (int k = 0; k < kAxes; ++k)
+      site[k] = tree_.blocks ? static_cast<const T*>(tree_.blocks)[(first * kAxes) + k * kSortedLeaf + lane]
+                             : tree_.sites.get<T>(k, position);
+    const std::int64_t id = tree_.ids ? tree_.ids[position] : position * tree_.sites.every;
+    if constexpr (kQuick)
+      if (!__any_sync(kAllLanes, float_bound(around_, site, site) <= limit_)) return;
+    Value squared{};
+    for (int k = 0; k < kAxes; ++k) squared += square<Value>(way(place(k), static_cast<Step>(site[k]), period(k)));
+    list_.offer(lane < size && list_.takes(squared, id) && in_cone(site, squared), squared, id);
+    limit_ = limit_of(list_.worst_squared());
+  }
+
+  /// The lane's box of a group is at least so far away, squared; infinitely, if nothing in it qualifies.
+  __device__ float bound_of(const void* boxes, std::int64_t group) const {
+    const Box box(boxes, group);
+    if constexpr (kQuick) return float_bound(around_, box.low, box.high);
+    return meets_cone(box.low, box.high) ? round_down(bound_of(box)) : INFINITY;
+  }
+
+  /// The same in the arithmetic that decides, for boxes that are about as far as the worst of the list.
+  __device__ bool may_improve(const void* boxes, std::int64_t group, std::int64_t lowest_id) const {
+    return list_.takes(bound_of(Box(boxes, group)), lowest_id);
+  }
+
+  __device__ LaneList<Value, kGeneral>& list() { return list_; }
+
+  __device__ void write() const {
+    list_.each([&](int j, Value squared, std::int64_t id) {
+      if (request_.naming.linear && !tree_.ids && id != kNobody)
+        id = linear_id(request_.naming, tree_.sites, id / tree_.sites.every);
+      put_neighbour(request_.answers, query_, j, squared, id);
+      if (j == 0) put_root(request_.answers.lower, query_, 0, id != kNobody, squared);
+    });
+  }
+
+ private:
+  using Step = Difference<Value>;
+  /// Bounds in float32 are no slower than those of double, and serve.
+  static constexpr bool kQuick = !kGeneral && std::is_same_v<Value, double> && sizeof(T) == sizeof(float);
+
+  /// The lane's box of a group of siblings.
+  struct Box {
+    T low[kAxes], high[kAxes];
+
+    __device__ Box(const void* boxes, std::int64_t group) {
+      const T* box = static_cast<const T*>(boxes) + group * (2 * kAxes * kLanes) + lane_id();
+      for (int k = 0; k < kAxes; ++k) {
+        low[k] = box[2 * k * kLanes];
+        high[k] = box[(2 * k + 1) * kLanes];
+      }
+    }
+  };
+
+  __device__ Value bound_of(const Box& box) const {
+    Value bound{};
+    for (int k = 0; k < kAxes; ++k)
+      bound += square<Value>(
+          way_to_interval(place(k), static_cast<Step>(box.low[k]), static_cast<Step>(box.high[k]), period(k)));
+    return bound;
+  }
+
+  __device__ Step place(int k) const { return static_cast<Step>(place_.at[k]); }
+  __device__ Step period(int k) const {
+    if constexpr (kGeneral) return static_cast<Step>(request_.period[k]);
+    else return Step{0};
+  }
+
+  __device__ bool in_cone(const T* site, Value squared) const {
+    if constexpr (kGeneral) {
+      if (!request_.has_cone) return true;
+      double offset[kAxes];
+      for (int k = 0; k < kAxes; ++k) offset[k] = static_cast<double>(site[k]) - place_.at[k];
+      return holds(cone_, offset, static_cast<double>(squared), kAxes);
+    }
+    return true;
+  }
+
+  __device__ bool meets_cone(const T* low, const T* high) const {
+    if constexpr (kGeneral) {
+      if (!request_.has_cone) return true;
+      double from[kAxes], to[kAxes];
+      for (int k = 0; k < kAxes; ++k) {
+        from[k] = static_cast<double>(low[k]) - place_.at[k];
+        to[k] = static_cast<double>(high[k]) - place_.at[k];
+      }
+      return may_hold(cone_, from, to, kAxes);
+    }
+    return true;
+  }
+
+  const DeviceTree& tree_;
+  const DeviceRequest& request_;
+  const std::int64_t query_;
+  const Place<kAxes> place_;
+  LaneList<Value, kGeneral> list_;
+  ConeOfQuery cone_;
+  FloatInterval around_[kAxes];  ///< the place
+  float limit_;
+};
+
+/// Calls work(WarpQuery) with the arithmetic that the query needs.
+template <class T, int kAxes, bool kGeneral, class Work>
+__device__ void with_query(const DeviceTree& tree, const DeviceRequest& request, std::int64_t query, const Work& work) {
+  const auto place = Place<kAxes>::of(request, query);
+  if constexpr (std::is_same_v<T, std::int32_t>) {
+    if (request.may_be_wide && place.is_wide(tree)) {
+      WarpQuery<Wide, T, kAxes, kGeneral> wide(tree, request, query, place);
+      return work(wide);
+    }
+  }
+  WarpQuery<double, T, kAxes, kGeneral> narrow(tree, request, query, place);
+  work(narrow);
+}
+
+}  // namespace fathom::points::cuda

@@ -1,0 +1,43 @@
+// Sets of sites that live in a device's memory and answer there, as the front of the room sees them.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fathom/core/device.h"
+#include "points/request.h"
+
+namespace fathom::points {
+
+class ResidentSet {
+ public:
+  virtual ~ResidentSet() = default;
+
+  virtual std::string device_name() const = 0;
+  virtual std::int64_t count() const = 0;  ///< sites of a cloud
+  virtual std::size_t bytes() const = 0;
+
+  /// Bytes of device memory that answer() takes for requests like this one, and answer_host() for it.
+  virtual std::size_t scratch_bytes(const Request& request) const = 0;
+  virtual std::size_t host_bytes(const Request& request) const = 0;
+
+  /// Answers one request for each cloud in the stream's order.
+  /// @throws InvalidArgument queries or answers are not in the memory of the set's device
+  virtual void answer(const std::vector<Request>& requests, Stream stream) const = 0;
+  /// The same between arrays in the host's memory; waits for the result.
+  virtual void answer_host(const std::vector<Request>& requests) const = 0;
+};
+
+/// What such a set is made of.
+struct ResidentSource {
+  std::vector<Cloud> clouds;
+  MemorySpace space = MemorySpace::host;  ///< device: the set refers to them, unless it is sorted. Host: to a copy
+  std::vector<std::uint32_t> ids;         ///< where they are not the indices in the caller's array; else empty
+  Storage storage = Storage::sorted;
+  std::optional<std::size_t> scratch_limit;
+  std::function<void(const Box&)> accept;  ///< looks at the box of a cloud that is not empty, and may throw
+};
+
+}  // namespace fathom::points

@@ -1,0 +1,179 @@
+// Sets of sites on a device, through the call for host arrays: the same bytes as the CPU and the brute force.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cases.h"
+#include "fathom/core/device.h"
+#include "points/problem.h"
+#include "run.h"
+
+namespace fathom::test {
+namespace {
+
+using points::QueryOptions;
+using points::SiteSet;
+using points::SiteSetOptions;
+using points::Storage;
+
+class CudaPoints : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (device_count() == 0) GTEST_SKIP() << "no CUDA device, or a build without CUDA";
+  }
+};
+
+PointAnswers answers_of(Backend backend, PointProblem& problem, DType distance) {
+  problem.set.execution.backend = problem.query.execution.backend = backend;
+  return nearest(problem, distance, static_cast<int>(problem.seed % 3));
+}
+
+void check_random(std::uint64_t first_seed, int count, std::int64_t most_sites, bool oracle) {
+  for (int i = 0; i < scaled(count); ++i) {
+    const std::uint64_t seed = seed_to_replay().value_or(first_seed + static_cast<std::uint64_t>(i));
+    PointProblem problem = random_point_problem(seed, most_sites);
+    SCOPED_TRACE(describe(problem));
+    const DType distance = seed % 2 ? DType::float32 : DType::float64;
+    try {
+      const PointAnswers answers = answers_of(Backend::cuda, problem, distance);
+      ASSERT_TRUE(
+          equal(oracle ? brute_force(problem, distance) : answers_of(Backend::cpu, problem, distance), answers));
+    } catch (const std::exception& error) {
+      FAIL() << error.what();
+    }
+    if (seed_to_replay()) return;
+  }
+}
+
+TEST_F(CudaPoints, TinyProblems) { check_random(1, 2000, 40, true); }
+TEST_F(CudaPoints, SmallProblems) { check_random(100000, 1000, 400, true); }
+TEST_F(CudaPoints, MediumProblems) { check_random(200000, 150, 3000, true); }
+TEST_F(CudaPoints, LargeProblems) { check_random(400000, 100, 200000, false); }
+
+SiteSet resident(const AnyConstView& sites, Storage storage, std::int64_t every = 1) {
+  SiteSetOptions options;
+  options.storage = storage;
+  options.every = every;
+  options.execution.backend = Backend::cuda;
+  return SiteSet(sites, options);
+}
+
+constexpr Storage kStorages[] = {Storage::plain, Storage::boxed, Storage::sorted};
+
+/// Every spread at a size with several levels of boxes, from few queries, which share out the sites, to many.
+TEST_F(CudaPoints, Spreads) {
+  for (int i = 0; i < scaled(2 * kSpreads); ++i) {
+    Random random(static_cast<std::uint64_t>(i) + 1);
+    PointProblem problem;
+    problem.seed = static_cast<std::uint64_t>(i);
+    problem.spread = static_cast<Spread>(i % kSpreads);
+    const DType dtype = pick<DType>(random, {DType::int32, DType::float32, DType::float64});
+    const std::int64_t queries = pick<std::int64_t>(random, {1, 7, 300, 5000});
+    problem.sites = make_points(problem.spread, dtype, 50000 + 11 * i, 3, random);
+    problem.queries = make_points(i % 2 ? problem.spread : Spread::uniform, dtype, queries, 3, random);
+    problem.query.k = i % 3 ? 1 : 1 + static_cast<int>(below(random, 64));
+    SCOPED_TRACE(describe(problem));
+    const PointAnswers expected = answers_of(Backend::cpu, problem, DType::float32);
+    for (Storage storage : kStorages) {
+      problem.set.storage = storage;
+      ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float32))) << static_cast<int>(storage);
+    }
+  }
+}
+
+/// The device says that it did the work, bounds its answers by themselves, and keeps what the header says.
+TEST_F(CudaPoints, Reports) {
+  Random random(5);
+  const std::int64_t count = 100000;
+  for (DType dtype : {DType::float32, DType::float64}) {
+    const Array sites = make_points(Spread::uniform, dtype, count, 3, random);
+    const Array queries = make_points(Spread::uniform, dtype, 100, 3, random);
+    Array distance(DType::float64, {100}), lower(DType::float64, {100});
+    for (Storage storage : kStorages) {
+      const SiteSet set = resident(sites.view(), storage);
+      EXPECT_TRUE(set.on_device());
+      EXPECT_EQ(set.size(), count);
+      const points::QueryReport report = set.nearest(queries.view(), {}, {distance.view(), {}, {}, lower.view()});
+      EXPECT_EQ(report.backend, Backend::cuda);
+      EXPECT_FALSE(report.device.empty());
+      EXPECT_TRUE(equal(distance, lower));
+      const double own = storage == Storage::sorted ? 0 : static_cast<double>(sites.bytes());
+      const double most = storage == Storage::sorted ? (dtype == DType::float32 ? 17.1 : 30) : 0.3;
+      EXPECT_LE((static_cast<double>(set.bytes()) - own) / static_cast<double>(count), most);
+    }
+  }
+}
+
+TEST_F(CudaPoints, MasksAndBatches) {
+  Random random(6);
+  const Shape shape{40, 50, 60};
+  const Array mask = mask_array(scatter(shape, 0.01, random), shape, DType::uint8, false);
+  const Array queries = make_points(Spread::uniform, DType::int32, 200, 3, random);
+  const Array batch = make_points(Spread::uniform, DType::float32, 3 * 500, 2, random);
+  const Array batch_queries = make_points(Spread::uniform, DType::float32, 3 * 70, 2, random);
+  const AnyConstView clouds(batch.data(), DType::float32, {3, 500, 2});
+  const AnyConstView cloud_queries(batch_queries.data(), DType::float32, {3, 70, 2});
+  for (Storage storage : kStorages) {
+    SiteSetOptions options;
+    options.storage = storage;
+    options.every = 2;
+    const auto ask = [&](Backend backend, Array& site, Array& sites) {
+      options.execution.backend = backend;
+      points::QueryOutputs outputs;
+      outputs.site = site.view();
+      SiteSet::of_mask(mask.view(), options).nearest(queries.view(), {}, outputs);
+      outputs.site = sites.view();
+      QueryOptions query;
+      query.k = 5;
+      SiteSet(clouds, options).nearest(cloud_queries, query, outputs);
+    };
+    Array site(DType::int64, {200}), right(DType::int64, {200});
+    Array sites(DType::int32, {3, 70, 5}), right_sites(DType::int32, {3, 70, 5});
+    ask(Backend::cpu, right, right_sites);
+    ask(Backend::cuda, site, sites);
+    EXPECT_TRUE(equal(right, site) && equal(right_sites, sites)) << static_cast<int>(storage);
+  }
+}
+
+template <class Call>
+std::string refusal(const Call& call) {
+  try {
+    call();
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return "not refused";
+}
+
+TEST_F(CudaPoints, Refusals) {
+  Random random(7);
+  Array sites = make_points(Spread::uniform, DType::float32, 5000, 3, random);
+  const Array queries = make_points(Spread::uniform, DType::float32, 10, 3, random);
+  Array distance(DType::float32, {10});
+  points::QueryOutputs outputs;
+  outputs.distance = distance.view();
+  const SiteSet set = resident(sites.view(), Storage::plain), host(sites.view());
+  QueryOptions options;
+  options.execution.backend = Backend::cpu;
+  EXPECT_EQ(refusal([&] { set.nearest(queries.view(), options, outputs); }),
+            "the sites are in a device's memory, where the backend cpu cannot work; use auto or cuda");
+  options.execution.backend = Backend::cuda;
+  EXPECT_EQ(refusal([&] { host.nearest(queries.view(), options, outputs); }),
+            "the sites are in the host's memory; build the set with the backend cuda, or use auto or cpu");
+  options.relative_error = 0.1;
+  EXPECT_EQ(refusal([&] { set.nearest(queries.view(), options, outputs); }),
+            "a set on a device gives exact answers alone; leave out the allowed error and the work limit, or build the "
+            "set with the backend cpu");
+  options.relative_error = 0;
+  const std::size_t needed = set.nearest(queries.view(), options, outputs).scratch_bytes;
+  options.execution.scratch_limit = needed - 1;
+  EXPECT_EQ(refusal([&] { set.nearest(queries.view(), options, outputs); }),
+            "the scratch limit of " + std::to_string(needed - 1) +
+                " bytes is too small; the smallest that works here is " + std::to_string(needed) + " bytes");
+  sites.as<float>().data()[3 * 4999 + 1] = NAN;
+  EXPECT_EQ(refusal([&] { resident(sites.view(), Storage::sorted); }),
+            "site 4999 has a coordinate that is not finite; leave such points out");
+}
+
+}  // namespace
+}  // namespace fathom::test

@@ -1,0 +1,190 @@
+// Sets of sites on a device, through the call for device arrays: layouts, streams, graphs, queries that are no numbers.
+// Answers come out of memory that the host cannot reach, so that only the device can have computed them.
+#include "fathom/core/device.h"
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cases.h"
+#include "device_block.h"
+#include "points/problem.h"
+#include "run.h"
+
+namespace fathom::test {
+namespace {
+
+using points::DeviceCoordinates;
+using points::SiteSet;
+using points::Storage;
+
+class DevicePoints : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (device_count() == 0) GTEST_SKIP() << "no CUDA device";
+  }
+};
+
+/// Points on the device: as rows, as padded rows, as a structure of arrays.
+class PointsOnDevice {
+ public:
+  PointsOnDevice(const Array& points, int layout) : layout_(layout), dtype_(points.dtype()) {
+    const std::int64_t n = points.shape()[0];
+    axes_ = points.shape()[1];
+    pitch_ = layout == 2 ? n : axes_ + layout;
+    Array moved(dtype_, layout == 2 ? Shape{axes_, n} : Shape{n, pitch_});
+    const std::size_t size = size_of(dtype_);
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t k = 0; k < axes_; ++k)
+        std::copy_n(points.data() + static_cast<std::size_t>(i * axes_ + k) * size, size,
+                    moved.data() + static_cast<std::size_t>(layout == 2 ? k * n + i : i * pitch_ + k) * size);
+    count_ = n;
+    block_.emplace(moved);
+  }
+
+  DeviceCoordinates coordinates() const {
+    if (layout_ < 2) return AnyConstDeviceView(block_->data(), dtype_, {count_, axes_}, {pitch_, 1});
+    std::vector<AnyConstDeviceView> columns;
+    for (std::int64_t k = 0; k < axes_; ++k)
+      columns.emplace_back(block_->data() + static_cast<std::size_t>(k * count_) * size_of(dtype_), dtype_,
+                           Shape{count_});
+    return DeviceCoordinates(columns);
+  }
+
+ private:
+  int layout_;
+  DType dtype_;
+  std::int64_t axes_ = 0, count_ = 0, pitch_ = 0;
+  std::optional<Block> block_;
+};
+
+/// Answers on the device.
+struct AnswersOnDevice {
+  AnswersOnDevice(std::int64_t queries, int k, DType dtype)
+      : host{Array(dtype, {queries, k}), Array(DType::float64, {queries, k}), Array(DType::int64, {queries, k})},
+        distance(host.distance.bytes()),
+        squared(host.squared.bytes()),
+        site(host.site.bytes()) {}
+
+  points::DeviceQueryOutputs views() const {
+    const Shape& shape = host.site.shape();
+    return {AnyDeviceView(distance.data(), host.distance.dtype(), shape),
+            AnyDeviceView(squared.data(), DType::float64, shape),
+            AnyDeviceView(site.data(), DType::int64, shape),
+            {}};
+  }
+  const PointAnswers& download() {
+    distance.download(host.distance);
+    squared.download(host.squared);
+    site.download(host.site);
+    return host;
+  }
+
+  PointAnswers host;
+  Block distance, squared, site;
+};
+
+TEST_F(DevicePoints, RandomProblems) {
+  for (int i = 0; i < scaled(400); ++i) {
+    PointProblem problem = random_point_problem(500000 + static_cast<std::uint64_t>(i), i % 20 == 0 ? 50000 : 500);
+    const Array directions = std::exchange(problem.directions, Array());
+    if (directions.size() > 0) {  // all queries share the first cone
+      problem.query.cone.directions = AnyConstView(directions.data(), directions.dtype(), {1, directions.shape()[1]});
+      problem.query.cone.half_angle = problem.half_angles.as<double>().data()[0];
+    }
+    SCOPED_TRACE(describe(problem));
+    const DType dtype = i % 2 ? DType::float32 : DType::float64;
+    const PointAnswers expected = nearest(problem, dtype);
+    const PointsOnDevice sites(problem.sites, i % 3), queries(problem.queries, (i + 1) % 3);
+    problem.query.execution = problem.set.execution = {};
+    const SiteSet set(sites.coordinates(), problem.set);
+    AnswersOnDevice answers(problem.queries.shape()[0], problem.query.k, dtype);
+    const points::QueryReport report = set.nearest(queries.coordinates(), problem.query, answers.views());
+    must(cudaDeviceSynchronize());
+    EXPECT_EQ(report.scratch_bytes, set.scratch_bytes(queries.coordinates(), problem.query));
+    ASSERT_TRUE(equal(expected, answers.download()));
+  }
+}
+
+/// Sets of each storage under graphs of several streams; the queries change between replays.
+TEST_F(DevicePoints, StreamsAndGraphs) {
+  Random random(9);
+  PointProblem problem;
+  problem.sites = make_points(Spread::uniform, DType::float32, 30000, 3, random);
+  const PointsOnDevice on_device(problem.sites, 0);
+  for (Storage storage : {Storage::plain, Storage::boxed, Storage::sorted}) {
+    points::SiteSetOptions options;
+    options.storage = storage;
+    cudaStream_t stream;
+    must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    const SiteSet set(on_device.coordinates(), options, Stream{stream});
+    problem.queries = make_points(Spread::uniform, DType::float32, 400, 3, random);
+    Block input(problem.queries);
+    const DeviceCoordinates rows(AnyConstDeviceView(input.data(), DType::float32, problem.queries.shape()));
+    AnswersOnDevice answers(400, 1, DType::float32);
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    set.nearest(rows, {}, answers.views(), Stream{stream});
+    must(cudaStreamEndCapture(stream, &graph));
+    must(cudaGraphInstantiate(&executable, graph, 0));
+    for (int replay = 0; replay < 3; ++replay) {
+      problem.queries = make_points(Spread::uniform, DType::float32, 400, 3, random);
+      input.upload(problem.queries);
+      must(cudaGraphLaunch(executable, stream));
+      must(cudaStreamSynchronize(stream));
+      ASSERT_TRUE(equal(nearest(problem, DType::float32), answers.download())) << static_cast<int>(storage);
+    }
+    must(cudaGraphExecDestroy(executable));
+    must(cudaGraphDestroy(graph));
+    must(cudaStreamDestroy(stream));
+  }
+}
+
+TEST_F(DevicePoints, QueriesThatAreNoNumbersFindNothing) {
+  Random random(10);
+  const PointsOnDevice sites(make_points(Spread::uniform, DType::float64, 3000, 2, random), 0);
+  Array queries = make_points(Spread::uniform, DType::float64, 3, 2, random);
+  double* at = queries.as<double>().data();
+  at[0] = NAN;
+  at[3] = -std::numeric_limits<double>::infinity();
+  at[4] = 1e200;
+  const PointsOnDevice on_device(queries, 0);
+  for (Storage storage : {Storage::plain, Storage::boxed, Storage::sorted})
+    for (int k : {1, 3}) {
+      points::SiteSetOptions options;
+      options.storage = storage;
+      points::QueryOptions query;
+      query.k = k;
+      AnswersOnDevice answers(3, k, DType::float32);
+      SiteSet(sites.coordinates(), options).nearest(on_device.coordinates(), query, answers.views());
+      must(cudaDeviceSynchronize());
+      const PointAnswers& host = answers.download();
+      for (std::int64_t i = 0; i < 3 * k; ++i) {
+        EXPECT_EQ(host.distance.as<float>().data()[i], std::numeric_limits<float>::infinity());
+        EXPECT_EQ(host.site.as<std::int64_t>().data()[i], -1);
+      }
+    }
+}
+
+TEST_F(DevicePoints, Refusals) {
+  Random random(11);
+  const Array host = make_points(Spread::uniform, DType::float32, 100, 3, random);
+  const PointsOnDevice sites(host, 0);
+  AnswersOnDevice answers(100, 1, DType::float32);
+  const SiteSet set(sites.coordinates());
+  EXPECT_THROW(SiteSet(host.view()).nearest(sites.coordinates(), {}, answers.views()), InvalidArgument);
+  const AnyConstDeviceView elsewhere(host.data(), DType::float32, host.shape());
+  EXPECT_THROW(set.nearest(elsewhere, {}, answers.views()), InvalidArgument);
+  points::QueryOptions options;
+  options.cone.directions = host.view();
+  EXPECT_THROW(set.nearest(sites.coordinates(), options, answers.views()), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace fathom::test
