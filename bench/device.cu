@@ -22,27 +22,13 @@
 #include <vector>
 
 #include "device_cases.cuh"
+#include "device_timing.cuh"
 #include "fathom/core/device.h"
 #include "fathom/grid/distance.h"
 
 namespace {
 
 using fathom::Shape;
-
-void must(cudaError_t error, int line) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "device_bench:%d: %s\n", line, cudaGetErrorString(error));
-  std::exit(4);
-}
-#define MUST(call) must((call), __LINE__)
-
-template <class T>
-struct Block {
-  T* data = nullptr;
-  explicit Block(std::int64_t count) { MUST(cudaMalloc(&data, static_cast<std::size_t>(count) * sizeof(T))); }
-  ~Block() { cudaFree(data); }
-  Block(const Block&) = delete;
-};
 
 struct Case {
   std::string name;
@@ -96,36 +82,6 @@ __global__ void __launch_bounds__(256) copy_kernel(const uint4* from, uint4* to,
 #pragma unroll
   for (int k = 0; k < 4; ++k)
     if (first + 256 * k < count) __stcs(to + first + 256 * k, values[k]);
-}
-
-/// Median milliseconds of a graph's replays.
-template <class Work>
-double time_of(Work&& work, int replays) {
-  cudaStream_t stream;
-  cudaGraph_t graph;
-  cudaGraphExec_t executable;
-  MUST(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  MUST(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  work(stream);
-  MUST(cudaStreamEndCapture(stream, &graph));
-  MUST(cudaGraphInstantiate(&executable, graph, 0));
-  std::vector<cudaEvent_t> events(static_cast<std::size_t>(replays) + 1);
-  for (cudaEvent_t& event : events) MUST(cudaEventCreate(&event));
-  for (int k = 0; k < 3; ++k) MUST(cudaGraphLaunch(executable, stream));
-  MUST(cudaEventRecord(events[0], stream));
-  for (std::size_t k = 1; k < events.size(); ++k) {
-    MUST(cudaGraphLaunch(executable, stream));
-    MUST(cudaEventRecord(events[k], stream));
-  }
-  MUST(cudaStreamSynchronize(stream));
-  std::vector<float> times(events.size() - 1);
-  for (std::size_t k = 0; k < times.size(); ++k) MUST(cudaEventElapsedTime(&times[k], events[k], events[k + 1]));
-  std::sort(times.begin(), times.end());
-  for (cudaEvent_t event : events) MUST(cudaEventDestroy(event));
-  MUST(cudaGraphExecDestroy(executable));
-  MUST(cudaGraphDestroy(graph));
-  MUST(cudaStreamDestroy(stream));
-  return times[times.size() / 2];
 }
 
 /// Milliseconds to copy `count` floats, by the faster way.
@@ -225,13 +181,6 @@ Check check(const std::uint8_t* mask, const float* out, const std::int32_t* near
   if (nearest && std::memcmp(right_nearest.data(), result_nearest.data(), right_nearest.bytes()) != 0)
     check.wrong = "nearest sites differ";
   return check;
-}
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::stringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
-  return parts;
 }
 
 struct Arguments {
