@@ -3,8 +3,8 @@
 //   device_bench [--sizes 1024x1024,512x512x512,…] [--cases 10%,blobs,…] [--operations distance,nearest,…] [--batch AXES]
 //                [--replays N] [--json FILE]
 //
-// Every result is compared with the CPU's before it is timed. Median of the replays; × is the time of copying the output
-// (read and write), measured in the same run: the runtime's copy or a kernel, whichever is faster.
+// Every result is compared with the CPU's before it is timed. Median of the replays; × is the time of copying the
+// output (read and write), measured in the same run: the runtime's copy or a kernel, whichever is faster.
 #include <cuda_runtime.h>
 #ifdef FATHOM_BENCH_NPP
 #include <nppi_filtering_functions.h>

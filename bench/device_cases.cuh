@@ -1,5 +1,5 @@
-// The masks that the benchmarks of devices run on, drawn on the device. Compiled by nvcc into device.cu and at run time, by
-// itself, for the peers in Python: no header is needed.
+// The masks that the benchmarks of devices run on, drawn on the device. Compiled by nvcc into device.cu and at run
+// time, by itself, for the peers in Python: no header is needed.
 #pragma once
 
 __device__ inline unsigned mixed(unsigned long long i, unsigned seed) {

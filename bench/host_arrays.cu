@@ -1,9 +1,10 @@
-// Times the CUDA backend on arrays of the host: the way there, the work, and the way back, within a budget of device memory.
+// Times the CUDA backend on arrays of the host: the way there, the work, and the way back, within a budget of device
+// memory.
 //
 //   host_bench [--sizes 32768x32768,1024x1024x1024,…] [--batch AXES] [--budgets 1,0.125] [--repeat N]
 //
-// Budgets are shares of what input and output take together; "1" is no limit. Every result is compared with the CPU's. The
-// bound is the time of the bare copies between pinned memory and the device: the input there, then the output back.
+// Budgets are shares of what input and output take together; "1" is no limit. Every result is compared with the CPU's.
+// The bound is the time of the bare copies between pinned memory and the device: the input there, then the output back.
 #include <cuda_runtime.h>
 
 #include <algorithm>

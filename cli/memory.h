@@ -10,8 +10,8 @@
 namespace fathom::cli {
 
 /// Limits the scratch to what the budget leaves beside input and outputs: the library then takes as many threads, or as
-/// large pieces on a device, as fit. Without a budget the machine's free memory is one, so that a call too large is refused
-/// and not killed.
+/// large pieces on a device, as fit. Without a budget the machine's free memory is one, so that a call too large is
+/// refused and not killed.
 /// @throws InvalidArgument the budget is too small; the message names the smallest that works
 /// @throws IoError the machine has too little memory
 void fit_into_memory(Plan& plan, std::optional<std::size_t> budget);

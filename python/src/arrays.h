@@ -22,8 +22,8 @@ struct RawArray {
 
   void push_axis(std::int64_t extent, std::int64_t stride);
 
-  /// Strides that no element needs – of axes with one element, of empty arrays – are left to chance, but views insist on
-  /// contiguous rows: makes them those of a dense array.
+  /// Strides that no element needs – of axes with one element, of empty arrays – are left to chance, but views insist
+  /// on contiguous rows: makes them those of a dense array.
   void settle_strides();
 };
 
@@ -38,7 +38,8 @@ struct Layout {
 /// @param arrays  those that are given have the same leading extents
 Layout merge_leading(std::span<RawArray* const> arrays, Layout layout);
 
-/// A view of the whole stack of images; an image without axes becomes one element along one axis. Components come first.
+/// A view of the whole stack of images; an image without axes becomes one element along one axis. Components come
+/// first.
 /// @throws InvalidArgument more axes than the library has
 template <class Byte, MemorySpace Space>
 BasicAnyView<Byte, Space> view_of(const RawArray& array, const Layout& layout) {

@@ -1,5 +1,5 @@
-// The extension fathom._core: what Python cannot do itself. The package around it checks arguments, chooses element types
-// and allocates; see fathom/_core.pyi for the signatures.
+// The extension fathom._core: what Python cannot do itself. The package around it checks arguments, chooses element
+// types and allocates; see fathom/_core.pyi for the signatures.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>

@@ -80,7 +80,8 @@ void parallel_jobs(int threads, std::int64_t jobs, const std::function<void(int,
     for (std::int64_t job = 0; job < jobs; ++job) body(0, job);
     return;
   }
-  // One task per worker that takes the next job when it is free: workers, and so their scratch, are bounded by `threads`.
+  // One task per worker that takes the next job when it is free: workers, and so their scratch, are bounded by
+  // `threads`.
   std::atomic<std::int64_t> next{0};
   std::atomic<bool> failed{false};
   run_workers(workers, [&](int worker) {

@@ -55,8 +55,8 @@ FATHOM_HD Float distance_from_squared(std::uint64_t d2, double unit) {
   return unit == 1 ? rounded_sqrt<Float>(d2) : static_cast<Float>(exact_sqrt(d2) * unit);
 }
 
-/// The same where the unit is only what spacings are multiples of, so that nobody counts on the last bit: rounded thrice,
-/// but in the arithmetic of Float. Relative error below 2⁻²².
+/// The same where the unit is only what spacings are multiples of, so that nobody counts on the last bit: rounded
+/// thrice, but in the arithmetic of Float. Relative error below 2⁻²².
 template <class Float>
 FATHOM_HD Float scaled_distance(std::uint64_t d2, double unit) {
   return rounded_sqrt<Float>(d2) * static_cast<Float>(unit);

@@ -1,4 +1,5 @@
-// What can be asked of one element: whether it fulfils a rule, and whether it equals another. Shared by host and device.
+// What can be asked of one element: whether it fulfils a rule, and whether it equals another. Shared by host and
+// device.
 #pragma once
 
 #include <cmath>
@@ -12,8 +13,8 @@
 
 namespace fathom::grid {
 
-/// Comparing a 64-bit integer with a double rounds it. Instead, the double becomes the integer that decides the same way:
-/// `element >= value` is `element >= ceil(value)`, and so on; outside T's range all or none compare true.
+/// Comparing a 64-bit integer with a double rounds it. Instead, the double becomes the integer that decides the same
+/// way: `element >= value` is `element >= ceil(value)`, and so on; outside T's range all or none compare true.
 template <class T>
 struct IntegerBound {
   bool all = false, none = false;

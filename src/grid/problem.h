@@ -32,8 +32,8 @@ struct Problem {
   PerAxis<int> caller_axis{};        ///< which of them each axis is
 
   bool isotropic = true;  ///< the spacing is the same on all axes
-  /// The spacings are small multiples of one `unit`: all that decides is integer, and distances are unit distances times
-  /// `unit`. True of every isotropic problem; where false, `unit` is 1.
+  /// The spacings are small multiples of one `unit`: all that decides is integer, and distances are unit distances
+  /// times `unit`. True of every isotropic problem; where false, `unit` is 1.
   bool integral = true;
   double unit = 1;
   PerAxis<std::int64_t> multiple{};  ///< spacing / unit

@@ -1,5 +1,5 @@
-// The numbers that decide: squared distances (Euclidean) or distances (taxicab, chessboard), in units of which all spacings
-// are multiples where there is one, else in the caller's.
+// The numbers that decide: squared distances (Euclidean) or distances (taxicab, chessboard), in units of which all
+// spacings are multiples where there is one, else in the caller's.
 #pragma once
 
 #include <cmath>
@@ -47,8 +47,8 @@ FATHOM_HD double distance_of(V value, bool euclidean, double unit) {
   else return static_cast<double>(value) * unit;
 }
 
-/// Distance where the root is rounded once to the output's type: through double, the root of a square beyond 2⁵³ would be
-/// rounded twice.
+/// Distance where the root is rounded once to the output's type: through double, the root of a square beyond 2⁵³ would
+/// be rounded twice.
 template <class Out, class V>
 FATHOM_HD Out scaled_distance_of(V squared, double unit) {
   if (squared >= no_value<V>()) return static_cast<Out>(no_value<double>());

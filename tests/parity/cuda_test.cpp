@@ -1,4 +1,5 @@
-// The CUDA backend through the call for host arrays: the same bytes as the CPU and the brute force, whatever the options.
+// The CUDA backend through the call for host arrays: the same bytes as the CPU and the brute force, whatever the
+// options.
 #include <gtest/gtest.h>
 
 #include <thread>

@@ -1,5 +1,5 @@
-// The CUDA backend through the call for device arrays: streams, graphs, layouts, failures. Results come out of memory that
-// the host cannot reach, so that only the device can have computed them.
+// The CUDA backend through the call for device arrays: streams, graphs, layouts, failures. Results come out of memory
+// that the host cannot reach, so that only the device can have computed them.
 #include "fathom/core/device.h"
 
 #include <cuda_runtime_api.h>

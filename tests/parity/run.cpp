@@ -11,8 +11,8 @@ namespace fathom::test {
 namespace {
 
 constexpr unsigned char kPoison = 0xa5;
-/// Distances with unequal spacing may differ from the oracle's by the order of a sum, and by roundings: to a unit, and of
-/// root, unit and product to float.
+/// Distances with unequal spacing may differ from the oracle's by the order of a sum, and by roundings: to a unit, and
+/// of root, unit and product to float.
 constexpr double kFreedom64 = 1e-12;
 constexpr double kFreedom32 = 2.5e-7;
 

@@ -21,8 +21,8 @@ struct Execution {
   InstructionSet instruction_set = InstructionSet::automatic;
   /// Most threads to use; 0: one per processor that this process may use.
   int threads = 0;
-  /// Most bytes of scratch; the call uses fewer threads, or on a device smaller pieces, to stay inside, or refuses before
-  /// it starts.
+  /// Most bytes of scratch; the call uses fewer threads, or on a device smaller pieces, to stay inside, or refuses
+  /// before it starts.
   std::optional<std::size_t> scratch_limit;
   /// Scratch that outlives the call, so that repeated calls need not ask the system again; null: per call.
   Workspace* workspace = nullptr;

@@ -1,5 +1,5 @@
-// Views of arrays that somebody else owns, mdspan-like: row-major, int64 extents, last axis contiguous, the memory space
-// in the type, so that handing a device pointer to a host function does not compile.
+// Views of arrays that somebody else owns, mdspan-like: row-major, int64 extents, last axis contiguous, the memory
+// space in the type, so that handing a device pointer to a host function does not compile.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,8 @@ namespace detail {
 void check_layout(const Shape& shape, const Strides& strides);
 }  // namespace detail
 
-/// View of elements of type T. Strides are in elements; outer axes may be padded (or reversed), the last one is contiguous.
+/// View of elements of type T. Strides are in elements; outer axes may be padded (or reversed), the last one is
+/// contiguous.
 template <class T, MemorySpace Space = MemorySpace::host>
 class View {
  public:

@@ -51,15 +51,15 @@ struct DistanceOptions {
   std::vector<Border> border;
   /// Farther elements get +inf (integers: the type's maximum) and index −1; ≥ 0.
   double max_distance = std::numeric_limits<double>::infinity();
-  /// Negative inside, positive outside. Inside is the set of nonzero elements for `zero`, `nonzero` and `labels`, and the
-  /// set of elements that compare true for a comparison. What a `sites` border adds is outside (for `nonzero` and the
-  /// comparisons, whose sites are the inside: inside).
+  /// Negative inside, positive outside. Inside is the set of nonzero elements for `zero`, `nonzero` and `labels`, and
+  /// the set of elements that compare true for a comparison. What a `sites` border adds is outside (for `nonzero` and
+  /// the comparisons, whose sites are the inside: inside).
   bool signed_distance = false;
   Surface surface = Surface::faces;
   /// Part of the result to compute, one range per axis, from the whole input; empty: all of it.
   std::vector<Range> region;
-  /// Leading axes of the input (and of the outputs) along which it is a batch of arrays that have nothing to do with one
-  /// another; spacing, border, region and indices are those of the axes that remain.
+  /// Leading axes of the input (and of the outputs) along which it is a batch of arrays that have nothing to do with
+  /// one another; spacing, border, region and indices are those of the axes that remain.
   int batch_axes = 0;
   Execution execution;
 };
@@ -73,7 +73,8 @@ struct BasicDistanceOutputs {
   Out distance;
   /// uint32, uint64 (unit spacing) or float64: squared Euclidean distance; the type's maximum or +inf without a site.
   Out squared;
-  /// int32 or int64: linear (row-major) index in the whole input of the nearest site, the lowest among equals; −1 without.
+  /// int32 or int64: linear (row-major) index in the whole input of the nearest site, the lowest among equals; −1
+  /// without.
   Out nearest;
   /// int32 or int64, shape [rank, batch…, region…]: the same site's coordinate along each axis; −1 without.
   Out coordinates;
@@ -90,10 +91,10 @@ struct DistanceReport {
   std::string device = {};        ///< name of the device that did the work; empty: the CPU did
 };
 
-/// Distance from each element to its nearest site. The backend `automatic` takes a device if there is one, its memory is
-/// enough, and the arrays are large enough to be worth the way there and back; else the CPU. A device takes the arrays in
-/// pieces, copying some while it computes others, so that they may be larger than its memory or the scratch limit; the way
-/// to and from memory that is not pinned goes through up to 32 MiB that are.
+/// Distance from each element to its nearest site. The backend `automatic` takes a device if there is one, its memory
+/// is enough, and the arrays are large enough to be worth the way there and back; else the CPU. A device takes the
+/// arrays in pieces, copying some while it computes others, so that they may be larger than its memory or the scratch
+/// limit; the way to and from memory that is not pinned goes through up to 32 MiB that are.
 /// @param input    [n₀, …, n₍r₋₁₎], 1 ≤ r ≤ 8 axes of any extents, any element type
 /// @param options  see DistanceOptions; all combine unless a combination has no meaning
 /// @param outputs  at least one view; shapes as DistanceOutputs says
@@ -109,10 +110,10 @@ struct DistanceReport {
 DistanceReport distance_transform(const AnyConstView& input, const DistanceOptions& options,
                                   const DistanceOutputs& outputs);
 
-/// The same between arrays in a device's memory. Returns once the work is in the stream's order, without waiting for it;
-/// works while the stream is captured into a graph. The backend `cpu`, instruction set, threads, workspace, progress and
-/// stop have no meaning here. The scratch comes from Fathom's stream-ordered pool of the
-/// device; see release_device_memory().
+/// The same between arrays in a device's memory. Returns once the work is in the stream's order, without waiting for
+/// it; works while the stream is captured into a graph. The backend `cpu`, instruction set, threads, workspace,
+/// progress and stop have no meaning here. The scratch comes from Fathom's stream-ordered pool of the device; see
+/// release_device_memory().
 /// @param stream  of the device that holds the arrays
 /// @throws InvalidArgument as above | a view's memory is not on one device | the scratch limit is too small
 /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
@@ -130,7 +131,8 @@ std::size_t scratch_bytes(const AnyConstView& input, const DistanceOptions& opti
 std::size_t scratch_bytes(const AnyConstDeviceView& input, const DistanceOptions& options,
                           const DeviceDistanceOutputs& outputs);
 
-/// The least scratch limit with which distance_transform() would work: with one thread, or the smallest pieces on a device.
+/// The least scratch limit with which distance_transform() would work: with one thread, or the smallest pieces on a
+/// device.
 /// @throws InvalidArgument as distance_transform()
 std::size_t least_scratch_bytes(const AnyConstView& input, const DistanceOptions& options,
                                 const DistanceOutputs& outputs);

@@ -1,6 +1,6 @@
-// One thread an element: reads its index, then the value there. Neighbours mostly share their nearest site, so most reads
-// of values meet in the cache; the rest of the traffic – indices in, values out – is in order. Grid-stride loop, 256
-// threads a block, no shared memory.
+// One thread an element: reads its index, then the value there. Neighbours mostly share their nearest site, so most
+// reads of values meet in the cache; the rest of the traffic – indices in, values out – is in order. Grid-stride loop,
+// 256 threads a block, no shared memory.
 #include <algorithm>
 
 #include "cuda/current_device.h"

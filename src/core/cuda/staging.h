@@ -1,7 +1,7 @@
 // Copies between arrays of the host, whatever their strides, and dense memory of a device.
 //
-// Pinned memory goes the way by itself, and so does what is small. All else goes through pinned blocks: each thread has one,
-// and fills or empties it while those of the other threads are under way.
+// Pinned memory goes the way by itself, and so does what is small. All else goes through pinned blocks: each thread has
+// one, and fills or empties it while those of the other threads are under way.
 #pragma once
 
 #include <algorithm>

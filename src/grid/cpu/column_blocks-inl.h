@@ -1,5 +1,5 @@
-// The chessboard metric: outwards search in blocks of eight sources, skipped or ended by lower bounds. max(g, cost) has no
-// monotone argmin, so nothing but bounds prunes the search. Cost per line of n: at worst O(n²/64) tests of a bound.
+// The chessboard metric: outwards search in blocks of eight sources, skipped or ended by lower bounds. max(g, cost) has
+// no monotone argmin, so nothing but bounds prunes the search. Cost per line of n: at worst O(n²/64) tests of a bound.
 #if defined(FATHOM_GRID_CPU_COLUMN_BLOCKS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef FATHOM_GRID_CPU_COLUMN_BLOCKS_INL_H
 #undef FATHOM_GRID_CPU_COLUMN_BLOCKS_INL_H

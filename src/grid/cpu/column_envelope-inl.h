@@ -5,8 +5,8 @@
 // targets between two anchors then look only at the candidates between the two winners. Lanes go in lock step: a range
 // spans the winners of all.
 //
-// In floating point the values at the anchors carry rounding errors, so winners closer than a tolerance count as tied and
-// all of them stay: the result is still the minimum of the rounded values.
+// In floating point the values at the anchors carry rounding errors, so winners closer than a tolerance count as tied
+// and all of them stay: the result is still the minimum of the rounded values.
 //
 // Source: the monotone-matrix search of Aggarwal et al. 1987, in the form of Felzenszwalb & Huttenlocher's envelopes;
 // departs by evaluating candidates instead of intersecting parabolas, so that nothing is decided by a quotient.
@@ -48,7 +48,8 @@ class Envelope {
 
   static HWY_INLINE Vec<V> cap(const Column<V>& c) { return hn::Set(d, c.cap); }
 
-  /// Sources that can win somewhere in some lane: below the cap, and (Euclidean) a convex corner between their neighbours.
+  /// Sources that can win somewhere in some lane: below the cap, and (Euclidean) a convex corner between their
+  /// neighbours.
   void find_candidates() {
     const Column<V>& c = lines_.c;
     if constexpr (std::is_floating_point_v<V>) find_tolerance();

@@ -89,7 +89,8 @@ class Lines {
     return hn::AllFalse(d, hn::Lt(least, set(c.cap)));
   }
 
-  /// Whether no value ≥ `least` can change targets whose worst value is `worst`: none is below it (or ties, if ties matter).
+  /// Whether no value ≥ `least` can change targets whose worst value is `worst`: none is below it (or ties, if ties
+  /// matter).
   static HWY_INLINE bool hopeless(Vec<V> least, Vec<V> worst) {
     if constexpr (kCoordinates) return hn::AllTrue(d, hn::Gt(least, worst));
     else return hn::AllFalse(d, hn::Lt(least, worst));

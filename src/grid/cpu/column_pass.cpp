@@ -1,4 +1,5 @@
-// Work mapping: a vector holds the same row of W neighbouring lines; 8 targets live in registers while sources stream by.
+// Work mapping: a vector holds the same row of W neighbouring lines; 8 targets live in registers while sources stream
+// by.
 #include "grid/cpu/column_pass.h"
 
 #include "core/dispatch.h"

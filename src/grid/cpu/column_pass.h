@@ -2,10 +2,10 @@
 //
 //   result(y) = min over sources i of  source(i) ⊕ cost(|y − i|),   ⊕ = + (Euclidean, taxicab) or max (chessboard).
 //
-// The nearest sources are tried first, one step outwards at a time, for 8 targets at once; where that settles it, which is
-// where sites are near, nothing else is done. Farther targets take the divide and conquer of column_envelope-inl.h
-// (additive metrics) or the bounded search of column_blocks-inl.h (chessboard). The result is the brute-force minimum to the
-// last bit, also in floating point, whatever the order of the search.
+// The nearest sources are tried first, one step outwards at a time, for 8 targets at once; where that settles it, which
+// is where sites are near, nothing else is done. Farther targets take the divide and conquer of column_envelope-inl.h
+// (additive metrics) or the bounded search of column_blocks-inl.h (chessboard). The result is the brute-force minimum
+// to the last bit, also in floating point, whatever the order of the search.
 //
 // Source: separable passes of Hirata 1996 and Meijster et al. 2000; departs by searching with bounds where they build
 // envelopes: one code for every metric, spacing and tie rule, all lanes busy. Cost per line of n: O(n) where sites are

@@ -1,16 +1,17 @@
 // The general engine: row words first, then one pass per remaining axis, from the fastest to the slowest.
 //
-// With this order the tie rule needs no care beyond "the lowest coordinate wins" within each pass: among equal distances
-// the slowest axis decides last and so first, and the nearest site comes out as the one with the lowest linear index.
+// With this order the tie rule needs no care beyond "the lowest coordinate wins" within each pass: among equal
+// distances the slowest axis decides last and so first, and the nearest site comes out as the one with the lowest
+// linear index.
 //
 // Labels and signed fields: an element looks for the nearest element of another class. Along a line that is a source of
-// value 0 at each end of the run of equal classes around the element. All other sources of the line may stay: beyond the
-// ends of the run they are farther than the ends themselves. So these transforms are ordinary passes that start from the
-// distance to the ends of the run ("start" of a Column).
+// value 0 at each end of the run of equal classes around the element. All other sources of the line may stay: beyond
+// the ends of the run they are farther than the ends themselves. So these transforms are ordinary passes that start
+// from the distance to the ends of the run ("start" of a Column).
 //
-// Source: Hirata 1996, Meijster et al. 2000; for labels the run-wise passes of Silversmith's edt, without cutting lines.
-// Lines at different places along the last axis never meet again after the row words: for three axes or more, runs of 128
-// neighbouring lines go through all passes one after the other.
+// Source: Hirata 1996, Meijster et al. 2000; for labels the run-wise passes of Silversmith's edt, without cutting
+// lines. Lines at different places along the last axis never meet again after the row words: for three axes or more,
+// runs of 128 neighbouring lines go through all passes one after the other.
 //
 // Memory: words of ½ byte per element; for three axes or more, values (and indices) of one run of all rows.
 #include "grid/cpu/general.h"

@@ -1,5 +1,5 @@
-// The quotient of an index by an extent comes from a product in double, which is several times faster than a division, and
-// is off by one at most.
+// The quotient of an index by an extent comes from a product in double, which is several times faster than a division,
+// and is off by one at most.
 #include "grid/cpu/indices.h"
 
 #include "core/dispatch.h"

@@ -13,8 +13,8 @@ namespace fathom::grid::cpu {
 template <class V>
 using IndexOf = std::conditional_t<std::is_same_v<V, std::int32_t>, std::int32_t, std::int64_t>;
 
-/// The nearest sites of 32 neighbours after a pass: each came from the source row `from`, which knows its own nearest site
-/// relative to the axes behind the pass's.
+/// The nearest sites of 32 neighbours after a pass: each came from the source row `from`, which knows its own nearest
+/// site relative to the axes behind the pass's.
 template <class V>
 struct IndexRow {
   const V* from = nullptr;
@@ -30,8 +30,8 @@ void join_indices(const IndexRow<std::int32_t>& row, std::int32_t* found, Instru
 void join_indices(const IndexRow<std::int64_t>& row, std::int64_t* found, InstructionSet instruction_set);
 void join_indices(const IndexRow<double>& row, std::int64_t* found, InstructionSet instruction_set);
 
-/// Splits indices ≥ 0 into coordinates along the last axis, of `extent` elements, and indices of what remains; leaves −1.
-/// Both arrays have room for kRun elements.
+/// Splits indices ≥ 0 into coordinates along the last axis, of `extent` elements, and indices of what remains; leaves
+/// −1. Both arrays have room for kRun elements.
 void split_indices(std::int64_t extent, int count, std::int32_t* index, std::int32_t* coordinate,
                    InstructionSet instruction_set);
 void split_indices(std::int64_t extent, int count, std::int64_t* index, std::int64_t* coordinate,

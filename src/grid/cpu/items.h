@@ -1,5 +1,5 @@
-// The items of a batch on the CPU. Many small ones are shared out among the threads, each done by one; all others are done
-// one after the other by all threads. Results do not depend on it.
+// The items of a batch on the CPU. Many small ones are shared out among the threads, each done by one; all others are
+// done one after the other by all threads. Results do not depend on it.
 #pragma once
 
 #include <cstdint>

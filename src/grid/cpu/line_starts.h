@@ -1,5 +1,5 @@
-// Where runs of equal classes end along the lines of a strip: the values that passes over labels and signed fields start
-// from.
+// Where runs of equal classes end along the lines of a strip: the values that passes over labels and signed fields
+// start from.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace fathom::grid::cpu {
 
 /// The classes along 32 neighbouring lines.
 struct Runs {
-  /// Bit l of changes[y · pitch]: elements y and y − 1 (periodic: modulo the extent; else changes[0] = 0) of line l differ.
+  /// Bit l of changes[y · pitch]: elements y and y − 1 (periodic: modulo the extent; else changes[0] = 0) of line l
+  /// differ.
   const std::uint32_t* changes = nullptr;
   /// Bit l of pinned[y · pitch]: element y of line l has distance 0; null: none has.
   const std::uint32_t* pinned = nullptr;
@@ -24,7 +25,8 @@ struct Runs {
   bool euclidean = true;  ///< values are squares
 };
 
-/// Values of the targets: weight times the steps along the line to the nearest element of another class, or their square.
+/// Values of the targets: weight times the steps along the line to the nearest element of another class, or their
+/// square.
 /// @param steps  scratch, [extent][32]
 /// @param site   scratch, [extent][32]; null: coordinates are not wanted
 /// @param start  [targets][32]

@@ -14,8 +14,8 @@ std::size_t at_axis(int k) { return static_cast<std::size_t>(k); }
 
 std::int64_t weight_of(const Problem& p, int axis) { return axis_cost<std::int64_t>(p, axis).weight; }
 
-/// Largest value to keep: what 16 bits hold, and no more than a window can reach. For three axes or more the passes between
-/// do not know which of their results are far for good, and search as far as the window goes: it must be short.
+/// Largest value to keep: what 16 bits hold, and no more than a window can reach. For three axes or more the passes
+/// between do not know which of their results are far for good, and search as far as the window goes: it must be short.
 std::int64_t cap_of(const Problem& p) {
   const std::int64_t reach = p.rank > 2 ? 63 : kMostNear;
   std::int64_t cap = kNotNear - 1;

@@ -1,6 +1,6 @@
-// The general engine's passes in 16 bits, for groups of lines where every site is near. Whether it is shows only on the way:
-// an element that turns out to be farther than 16 bits can say makes the group fail, and the passes of general.cpp do it
-// again. Serves what has integer values, the Euclidean metric and no indices. Cost: see near_pass.h.
+// The general engine's passes in 16 bits, for groups of lines where every site is near. Whether it is shows only on the
+// way: an element that turns out to be farther than 16 bits can say makes the group fail, and the passes of general.cpp
+// do it again. Serves what has integer values, the Euclidean metric and no indices. Cost: see near_pass.h.
 #pragma once
 
 #include <cstdint>

@@ -2,12 +2,12 @@
 //
 //   result(y) = min over k of  min(source(y − k), source(y + k)) + w·k²,
 //
-// for k = 0, 1, … until no larger k can lower any of 8 targets. Values above a cap are not kept: an element whose site is
-// farther than the cap is kNotNear, in this pass and so in all that follow. That is no error as long as the caller throws
-// away what is kNotNear in the end: sums only grow, so that no value up to the cap ever came from one above it.
+// for k = 0, 1, … until no larger k can lower any of 8 targets. Values above a cap are not kept: an element whose site
+// is farther than the cap is kNotNear, in this pass and so in all that follow. That is no error as long as the caller
+// throws away what is kNotNear in the end: sums only grow, so that no value up to the cap ever came from one above it.
 //
-// Source: the definition; the cap and the early stop are Fathom's. Departs from column_pass.h in that it never searches far:
-// four times the lanes of doubles, twice those of 32 bits. Cost per element: the largest distance in its group.
+// Source: the definition; the cap and the early stop are Fathom's. Departs from column_pass.h in that it never searches
+// far: four times the lanes of doubles, twice those of 32 bits. Cost per element: the largest distance in its group.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,8 @@ struct Row {
   std::int64_t pitch = 0;
 };
 
-/// Values of the 32 elements of a strip, in groups: weight times the steps to the nearest site in the row, or their square.
+/// Values of the 32 elements of a strip, in groups: weight times the steps to the nearest site in the row, or their
+/// square.
 /// @param index  [32], coordinate of that site in [0, extent), the lower of two, anything without one; null: not wanted
 void row_values(const RowWord& word, const Row& row, std::int32_t weight, std::int32_t* values, std::int32_t* index,
                 InstructionSet instruction_set);

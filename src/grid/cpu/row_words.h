@@ -1,5 +1,5 @@
-// The first pass of the general engine, along the contiguous axis: a few bits per element from which the nearest site in
-// the same row follows at once, so that the pass stores neither distances nor indices.
+// The first pass of the general engine, along the contiguous axis: a few bits per element from which the nearest site
+// in the same row follows at once, so that the pass stores neither distances nor indices.
 //
 // A row is cut into strips of 32 elements. A strip keeps one bit per element and the nearest site beyond either end.
 // For a mask, bit j says "element j is a site". For labels, and for signed fields, where each element looks for the

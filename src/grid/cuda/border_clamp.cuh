@@ -1,5 +1,5 @@
-// Borders of sites and the maximum distance, after a transform without them: a minimum with the distance to the array's own
-// ends, and a comparison, are all that is missing.
+// Borders of sites and the maximum distance, after a transform without them: a minimum with the distance to the array's
+// own ends, and a comparison, are all that is missing.
 //
 // Work mapping: thread = 4 elements of a row, 64 apart. Cost: every distance is read and written once more.
 #pragma once
@@ -68,8 +68,8 @@ static __global__ void __launch_bounds__(kClampBlock) clamp_to_border(const __gr
 
 inline constexpr int kNoAxis = -1;
 
-/// Whether results are floats to which at most borders and a maximum distance are missing, of all that the input has along
-/// axes other than `cut`: what is kept and what is not must not have the same root.
+/// Whether results are floats to which at most borders and a maximum distance are missing, of all that the input has
+/// along axes other than `cut`: what is kept and what is not must not have the same root.
 inline bool is_plain_float(const Problem& p, int cut) {
   const DistanceOutputs& out = p.outputs;
   bool whole = true;

@@ -1,5 +1,6 @@
-// The last step of the general engine: from the value and the nearest site of an element to the caller's outputs. Applies
-// what is known element by element: borders of sites, the maximum distance, the sign. The same arithmetic as on the CPU.
+// The last step of the general engine: from the value and the nearest site of an element to the caller's outputs.
+// Applies what is known element by element: borders of sites, the maximum distance, the sign. The same arithmetic as on
+// the CPU.
 #pragma once
 
 #include "grid/cuda/classes.cuh"

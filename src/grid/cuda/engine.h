@@ -1,6 +1,6 @@
 // What the engines have in common: each makes words of bits of its input first; from the words of whole items, results
-// follow in parts that have nothing to do with one another. So input and results may be larger than the device's memory,
-// where only the words of an item need room.
+// follow in parts that have nothing to do with one another. So input and results may be larger than the device's
+// memory, where only the words of an item need room.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -33,8 +33,8 @@ class Engine {
   virtual Cut cut() const = 0;
   /// Parts of an item that are packed by themselves begin at multiples of this along axis 0.
   virtual std::int64_t packed_unit() const = 0;
-  /// Whether solve() reads the input, too: all that lies in the region's range of the last axis, which is that of the cut
-  /// then.
+  /// Whether solve() reads the input, too: all that lies in the region's range of the last axis, which is that of the
+  /// cut then.
   virtual bool reads_input() const { return false; }
   /// Items of a batch that are worked on together: as many as keep the scratch small beside the results.
   virtual std::int64_t group_of(std::int64_t items) const = 0;
@@ -54,8 +54,8 @@ class Engine {
 };
 
 /// For images, and lines as images of one row. Null where it does not serve: it is for Euclidean distances, isotropic,
-/// without periodic borders, labels or nearest sites, signed only as floats without a limit, and one or two axes that are
-/// short enough for its integers.
+/// without periodic borders, labels or nearest sites, signed only as floats without a limit, and one or two axes that
+/// are short enough for its integers.
 std::unique_ptr<Engine> make_plane_engine(const Problem& problem);
 /// The same for volumes: three axes of at most 1024 elements.
 std::unique_ptr<Engine> make_volume_engine(const Problem& problem);

@@ -1,16 +1,17 @@
 // The general engine: the last axis from line words, then one pass per remaining axis, from the fastest to the slowest.
 //
-// With this order the tie rule needs no care beyond "the lowest coordinate wins" within each pass: among equal distances
-// the slowest axis decides last and so first, and the nearest site comes out as the one with the lowest linear index.
+// With this order the tie rule needs no care beyond "the lowest coordinate wins" within each pass: among equal
+// distances the slowest axis decides last and so first, and the nearest site comes out as the one with the lowest
+// linear index.
 //
 // Labels and signed fields: an element looks for the nearest element of another class. Along a line that is a source of
-// value 0 at each end of the run of equal classes around the element. All other sources of the line may stay: beyond the
-// ends of the run they are farther than the ends themselves. So these transforms are ordinary passes that start from the
-// distance to the ends of the run (Pass::start).
+// value 0 at each end of the run of equal classes around the element. All other sources of the line may stay: beyond
+// the ends of the run they are farther than the ends themselves. So these transforms are ordinary passes that start
+// from the distance to the ends of the run (Pass::start).
 //
-// Source and cost: see search.cuh and line_words.cu. Memory: two values (and two indices) per element; a batch is worked on
-// in groups of items, so that its size does not matter. Once the words are there, columns – places along the last axis –
-// have nothing to do with one another: only those of the region are worked on.
+// Source and cost: see search.cuh and line_words.cu. Memory: two values (and two indices) per element; a batch is
+// worked on in groups of items, so that its size does not matter. Once the words are there, columns – places along the
+// last axis – have nothing to do with one another: only those of the region are worked on.
 #include <algorithm>
 
 #include "core/cuda/runtime.h"

@@ -1,7 +1,8 @@
-// Sites (or changes of class) along the lines of an axis, one bit per element, and where the nearest lies beyond each word.
+// Sites (or changes of class) along the lines of an axis, one bit per element, and where the nearest lies beyond each
+// word.
 //
-// Source: the bit-packed rows of Man et al. 2011; departs by keeping carries instead of distances. Cost: every element is
-// read once (twice for changes), 3/8 byte is written for it.
+// Source: the bit-packed rows of Man et al. 2011; departs by keeping carries instead of distances. Cost: every element
+// is read once (twice for changes), 3/8 byte is written for it.
 #include "core/cuda/runtime.h"
 #include "grid/cuda/line_words.h"
 #include "grid/cuda/tuning.h"

@@ -1,8 +1,8 @@
 // The engine for volumes: Euclidean, isotropic, up to 1024 elements along an axis.
 //
 // Five kernels: words and carries along x (volume_words.cuh); the pass along z, first the tiles where sites are near
-// (volume_window.cuh), then those that this left (volume_envelope.cuh); the same along y, which writes the results. What is
-// left to do stays on the device: the host launches all and waits for nothing.
+// (volume_window.cuh), then those that this left (volume_envelope.cuh); the same along y, which writes the results.
+// What is left to do stays on the device: the host launches all and waits for nothing.
 #include <algorithm>
 
 #include "core/cuda/runtime.h"

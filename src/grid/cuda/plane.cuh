@@ -1,9 +1,9 @@
 // What the kernels of the engine for planes share.
 //
-// An image is cut into bands of 32 rows. Of each column of a band, its word, 32 bits, says which rows are sites, and two
-// carries say how far the nearest site above and below lies. From these the vertical distance of any row follows, so that no
-// distance and no coordinate is ever stored. A batch is a taller stack of bands: only the carries must not pass from one
-// image to the next.
+// An image is cut into bands of 32 rows. Of each column of a band, its word, 32 bits, says which rows are sites, and
+// two carries say how far the nearest site above and below lies. From these the vertical distance of any row follows,
+// so that no distance and no coordinate is ever stored. A batch is a taller stack of bands: only the carries must not
+// pass from one image to the next.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,12 @@
 // The tiles that have unsettled cells: 32 rows × 256 columns, from the lists of candidates.
 //
-// Work mapping: persistent blocks of 8 warps take tiles from the queue, the long ones first. Phase 1: the vertical distances
-// of the candidates in the tile's range of winners go to shared memory, squared; of a long tile, those candidates are left
-// out that lie above the chords to the range's ends or their neighbours on both edges of the band. Phase 2, lane = row: the
-// candidates that win at every 32nd column; again they bound what can win between (see plane_list.cuh). Phase 3, warp = 32
-// columns, lane = column with 32 rows in registers: a scan of that range, where the square of the horizontal distance is
-// computed once per candidate. Cost: some ten operations per element and candidate in range.
+// Work mapping: persistent blocks of 8 warps take tiles from the queue, the long ones first. Phase 1: the vertical
+// distances of the candidates in the tile's range of winners go to shared memory, squared; of a long tile, those
+// candidates are left out that lie above the chords to the range's ends or their neighbours on both edges of the band.
+// Phase 2, lane = row: the candidates that win at every 32nd column; again they bound what can win between (see
+// plane_list.cuh). Phase 3, warp = 32 columns, lane = column with 32 rows in registers: a scan of that range, where the
+// square of the horizontal distance is computed once per candidate. Cost: some ten operations per element and candidate
+// in range.
 #pragma once
 
 #include "grid/cuda/plane_list.cuh"

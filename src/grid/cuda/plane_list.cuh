@@ -1,17 +1,17 @@
-// Per unfinished band, the list of columns that can matter to it; at each tile's edge, which list entries can win; and the
-// queue of tiles to solve.
+// Per unfinished band, the list of columns that can matter to it; at each tile's edge, which list entries can win; and
+// the queue of tiles to solve.
 //
-// The matrix d²(x, column) is Monge: the leftmost column that wins at x never moves backwards as x grows. So the entries that
-// win at two edges of a tile bound those that win inside, for each row. They are found by branch and bound over blocks of 32
-// entries.
+// The matrix d²(x, column) is Monge: the leftmost column that wins at x never moves backwards as x grows. So the
+// entries that win at two edges of a tile bound those that win inside, for each row. They are found by branch and bound
+// over blocks of 32 entries.
 //
-// Work mapping: block = band. Phase 1, warp by warp: masks of the columns to list – those with sites in the band, but in
-// solid surroundings, and those that prune.cuh kept. Phase 2: prefix sums, and the list. Phase 3: bounds of the blocks of
-// entries. Phase 4, warp = edge, lane = row: the first and the last winner. Phase 5: the tiles with open cells are queued,
-// those with few candidates apart from those with many.
+// Work mapping: block = band. Phase 1, warp by warp: masks of the columns to list – those with sites in the band, but
+// in solid surroundings, and those that prune.cuh kept. Phase 2: prefix sums, and the list. Phase 3: bounds of the
+// blocks of entries. Phase 4, warp = edge, lane = row: the first and the last winner. Phase 5: the tiles with open
+// cells are queued, those with few candidates apart from those with many.
 //
-// Source: the monotone-matrix search of Aggarwal et al. 1987; departs by bounds in place of recursion. Cost: O(columns) per
-// unfinished band, and a few blocks of entries per edge.
+// Source: the monotone-matrix search of Aggarwal et al. 1987; departs by bounds in place of recursion. Cost: O(columns)
+// per unfinished band, and a few blocks of entries per edge.
 #pragma once
 
 #include "grid/cuda/plane.cuh"

@@ -1,13 +1,14 @@
 // Everything that is nearer than 32, in 16-bit arithmetic on two elements at once.
 //
-// Work mapping: a block solves 32 rows × 512 columns. A word pairs column x with column x + 256, so that a step sideways is
-// a step of whole words. Phase 1, thread = word: vertical distances of all rows from the band's words and carries, squared,
-// into shared memory. Phase 2, warp = 2 rows × 64 words, lane = 4 words: candidates 1–2, 3–4, and then 4 more at a time on
-// both sides, until the largest value of the warp says that nothing farther can matter. Cells of 32 × 32 elements that
-// this does not settle are marked, for the kernels that follow; a block with too few sites around gives up at once.
+// Work mapping: a block solves 32 rows × 512 columns. A word pairs column x with column x + 256, so that a step
+// sideways is a step of whole words. Phase 1, thread = word: vertical distances of all rows from the band's words and
+// carries, squared, into shared memory. Phase 2, warp = 2 rows × 64 words, lane = 4 words: candidates 1–2, 3–4, and
+// then 4 more at a time on both sides, until the largest value of the warp says that nothing farther can matter. Cells
+// of 32 × 32 elements that this does not settle are marked, for the kernels that follow; a block with too few sites
+// around gives up at once.
 //
-// Numbers are halves 1024 + d² in half2: below 2048 they are exact, their bits ascend with their values, additions run on
-// the FMA units and minima on the integer units. "No site" is infinity.
+// Numbers are halves 1024 + d² in half2: below 2048 they are exact, their bits ascend with their values, additions run
+// on the FMA units and minima on the integer units. "No site" is infinity.
 //
 // Source: separable passes (Hirata 1996); departs by searching outwards with an exact stop in place of an envelope.
 // Cost: O(1) per element, a quarter of a byte read and four written for it.
@@ -59,8 +60,8 @@ struct NearWord {
     return (bits[0] | bits[1]) != 0 || min(above[0], above[1]) <= 32 || min(below[0], below[1]) < 64;
   }
 
-  /// 1024 + squared vertical distance of each row. The sweep upwards runs over reversed masks, lest the compiler keep all 32
-  /// masks of the sweep down.
+  /// 1024 + squared vertical distance of each row. The sweep upwards runs over reversed masks, lest the compiler keep
+  /// all 32 masks of the sweep down.
   __device__ void squares(unsigned (*column)[kNearWords]) const {
     unsigned low = ~((bits[0] & 0xFFFFu) | (bits[1] << 16)), high = ~((bits[0] >> 16) | (bits[1] & 0xFFFF0000u));
     constexpr unsigned kOne = 0x3C00u;  // the half 1

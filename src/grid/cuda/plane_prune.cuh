@@ -1,15 +1,16 @@
 // Which columns can matter to the unfinished bands: a superset of the lower envelope of each line between two bands.
 //
-// By convexity of Voronoi cells a site outside a band can be nearest to an element of the band only if its cell crosses the
-// line between them. Of the columns' nearest sites, as seen from that line, the ones whose cells cross it are the corners of
-// the lower convex hull of (x, g² + x²). Survivors above the line are kept for the band below it, and the other way round.
+// By convexity of Voronoi cells a site outside a band can be nearest to an element of the band only if its cell crosses
+// the line between them. Of the columns' nearest sites, as seen from that line, the ones whose cells cross it are the
+// corners of the lower convex hull of (x, g² + x²). Survivors above the line are kept for the band below it, and the
+// other way round.
 //
 // Work mapping: warp = 256 columns of a line; the hull of each chunk by itself is a superset. First a column is dropped
-// that lies above the chord of the lowest columns around it, in groups of 32; then, in rounds, one above the chord of two
-// listed neighbours. Floats decide, with a margin that keeps what may be on the hull.
+// that lies above the chord of the lowest columns around it, in groups of 32; then, in rounds, one above the chord of
+// two listed neighbours. Floats decide, with a margin that keeps what may be on the hull.
 //
-// Source: the proximate points of Hayashi et al. 1998 by way of Maurer et al. 2003; departs by approximating the hull from
-// outside with many threads. Cost: O(columns) per line of unfinished bands, a few rounds.
+// Source: the proximate points of Hayashi et al. 1998 by way of Maurer et al. 2003; departs by approximating the hull
+// from outside with many threads. Cost: O(columns) per line of unfinished bands, a few rounds.
 #pragma once
 
 #include "grid/cuda/plane.cuh"
@@ -19,8 +20,8 @@ namespace fathom::grid::cuda {
 inline constexpr int kGroups = kTile / 32;
 inline constexpr float kNoHeight = 1e30f;
 
-/// Whether a point lies on or above the chord of its neighbours; p, q: how far they are to the left and right. Heights are
-/// squared distances; keeps what rounding leaves in doubt.
+/// Whether a point lies on or above the chord of its neighbours; p, q: how far they are to the left and right. Heights
+/// are squared distances; keeps what rounding leaves in doubt.
 __device__ inline bool above_chord(float left, float middle, float right, float p, float q) {
   const float width = p + q;
   return middle * width * 0.999999f >= fmaf(left, q, fmaf(right, p, p * q * width));
@@ -88,7 +89,8 @@ class LineChunk {
   int rows_[kGroups];
 };
 
-/// One round: drops the listed columns above the chord of those `step` places before and behind. @returns how many are left
+/// One round: drops the listed columns above the chord of those `step` places before and behind. @returns how many are
+/// left
 __device__ inline int drop_above_chords(float2* columns, int count, int step) {
   unsigned kept[kGroups];
 #pragma unroll

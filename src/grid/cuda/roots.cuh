@@ -5,8 +5,8 @@
 
 namespace fathom::grid::cuda {
 
-/// √d2 for integers below 2²⁴, correctly rounded: the estimate and one step of Newton's in fused arithmetic. With `less` = ½
-/// √d2 − ½ for 1 ≤ d2 < 2²¹, rounded as in double and then to float: the estimate less a half is exact.
+/// √d2 for integers below 2²⁴, correctly rounded: the estimate and one step of Newton's in fused arithmetic. With
+/// `less` = ½ √d2 − ½ for 1 ≤ d2 < 2²¹, rounded as in double and then to float: the estimate less a half is exact.
 __device__ inline float small_root(float d2, float less = 0) {
   float inverse;
   asm("rsqrt.approx.f32 %0,%1;" : "=f"(inverse) : "f"(d2 + 1e-30f));
@@ -14,9 +14,9 @@ __device__ inline float small_root(float d2, float less = 0) {
   return fmaf(fmaf(-root, root, d2), 0.5f * inverse, root - less);
 }
 
-/// √d2, correctly rounded. From 2²⁴ on an integer is no float: the root of the nearest float is at most one step off, and
-/// integers say which way. With R the root's 24 bits and d2 as many places up as R² is, the root lies nearest to R while
-/// −R < d2 − R² ≤ R; that difference fits 32 bits, so that nothing above them need be computed.
+/// √d2, correctly rounded. From 2²⁴ on an integer is no float: the root of the nearest float is at most one step off,
+/// and integers say which way. With R the root's 24 bits and d2 as many places up as R² is, the root lies nearest to R
+/// while −R < d2 − R² ≤ R; that difference fits 32 bits, so that nothing above them need be computed.
 __device__ inline float root_of(std::uint32_t d2) {
   const float root = small_root(static_cast<float>(d2));
   if (d2 < 1u << 24) return root;

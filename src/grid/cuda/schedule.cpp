@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t kWorthCutting = std::size_t{16} << 20;  ///< bytes: less is copied in no time
 constexpr std::size_t kLargestPiece = std::size_t{2} << 30;
-// The results of an item come after all of its input, and take less time to compute than to copy: a few pieces overlap most.
+// The results of an item come after all of its input, and take less time to compute than to copy: a few pieces overlap
+// most.
 constexpr std::size_t kPiecesOfItem = 4, kPiecesOfBatch = 16;
 
 std::size_t region_elements(const Problem& p) {

@@ -1,5 +1,5 @@
-// How a call for arrays of the host is cut, so that what is on the device stays within a budget: into groups of items, the
-// input of a group into uploads along axis 0, its results into parts along the engine's cut.
+// How a call for arrays of the host is cut, so that what is on the device stays within a budget: into groups of items,
+// the input of a group into uploads along axis 0, its results into parts along the engine's cut.
 #pragma once
 
 #include <vector>
@@ -26,8 +26,8 @@ struct Schedule {
 /// The problem of one part of the results, without its arrays.
 Problem part_of(const Problem& problem, int axis, const Range& range);
 
-/// The schedule with the largest pieces that stay within the budget and leave copies and computation something to overlap;
-/// the one that takes the fewest bytes if no other stays within it, or none.
+/// The schedule with the largest pieces that stay within the budget and leave copies and computation something to
+/// overlap; the one that takes the fewest bytes if no other stays within it, or none.
 Schedule make_schedule(const Problem& problem, const Batch& batch, const Engine& engine, std::size_t budget);
 
 }  // namespace fathom::grid::cuda

@@ -7,8 +7,8 @@
 // the search: one code for every metric, spacing and tie rule.
 //
 // Source: separable passes of Hirata 1996 and Meijster et al. 2000; departs by searching with bounds where they build
-// envelopes, so that 32 lines go in lock step. Cost per line of n: O(n) where sites are near; at worst O(n²/512) tests of
-// a bound, and the few blocks that no bound excludes.
+// envelopes, so that 32 lines go in lock step. Cost per line of n: O(n) where sites are near; at worst O(n²/512) tests
+// of a bound, and the few blocks that no bound excludes.
 #pragma once
 
 #include "grid/cuda/line_words.h"
@@ -143,7 +143,8 @@ class Search {
     return minima[(outer_ * count + block) * p_.lines.inner + inner_];
   }
 
-  /// Looks at the block `d` blocks away in a direction and returns the next distance; one beyond `most` if all is found.
+  /// Looks at the block `d` blocks away in a direction and returns the next distance; one beyond `most` if all is
+  /// found.
   __device__ std::int32_t step(std::int32_t direction, std::int32_t own, std::int32_t d, std::int32_t blocks,
                                std::int32_t most) {
     std::int32_t block = own + direction * d, shift = 0;

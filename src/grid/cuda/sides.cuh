@@ -1,5 +1,5 @@
-// Signed fields by the fast engines: the distances of each side to the other, from words of its own, in two runs that leave
-// each other's results alone.
+// Signed fields by the fast engines: the distances of each side to the other, from words of its own, in two runs that
+// leave each other's results alone.
 #pragma once
 
 #include "grid/cuda/border_clamp.cuh"

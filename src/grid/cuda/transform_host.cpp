@@ -1,8 +1,9 @@
 // The call for arrays of the host: uploads, computes and downloads piece by piece, at the same time.
 //
-// Three streams: one uploads the input, which becomes words at once; one computes, a part of the results after the other;
-// one downloads them. Pieces that are on the way have two places on the device, so that while one is computed on, the
-// next arrives, or the last leaves. The host fills and empties what pageable memory needs (core/cuda/staging.h).
+// Three streams: one uploads the input, which becomes words at once; one computes, a part of the results after the
+// other; one downloads them. Pieces that are on the way have two places on the device, so that while one is computed
+// on, the next arrives, or the last leaves. The host fills and empties what pageable memory needs
+// (core/cuda/staging.h).
 #include <algorithm>
 #include <array>
 #include <optional>

@@ -1,9 +1,9 @@
 // What the kernels of the engine for volumes share.
 //
-// A tile is 32 neighbours along x by one whole line along z or, later, y. Distances along x follow from a word of 32 bits and
-// two carries; what the pass along z leaves is kept as squares in 16 bits, which is enough wherever sites are near. A tile
-// that does not fit, or whose search would be long, is computed in 32 bits instead and kept where the result will be, or
-// beside it if results are no floats or there already; its rows of 16 bits are then clamped.
+// A tile is 32 neighbours along x by one whole line along z or, later, y. Distances along x follow from a word of 32
+// bits and two carries; what the pass along z leaves is kept as squares in 16 bits, which is enough wherever sites are
+// near. A tile that does not fit, or whose search would be long, is computed in 32 bits instead and kept where the
+// result will be, or beside it if results are no floats or there already; its rows of 16 bits are then clamped.
 #pragma once
 
 #include <cstdint>

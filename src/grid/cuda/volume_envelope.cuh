@@ -1,15 +1,17 @@
 // The passes along z and y where sites are far: the lower envelope of 16 lines at once, in 32 bits.
 //
-// A candidate i with value g is kept as the key (g + i²) · 2¹⁰ + i. At x its value is the key less 2xi · 2¹⁰, plus x²: one
-// multiply and add per evaluation, and the winner's index comes along. As the winner never moves backwards when x grows, the
-// winners at two places bound those between: first at every 64th row, from all candidates; then at every 8th; then at all.
+// A candidate i with value g is kept as the key (g + i²) · 2¹⁰ + i. At x its value is the key less 2xi · 2¹⁰, plus x²:
+// one multiply and add per evaluation, and the winner's index comes along. As the winner never moves backwards when x
+// grows, the winners at two places bound those between: first at every 64th row, from all candidates; then at every
+// 8th; then at all.
 //
 // Work mapping: persistent blocks take halves of the tiles that the search left. A unit of 16 lanes, lane = line, takes
-// kChunk rows into registers. Phase 1: a row stays if it beats the running candidate of its left or of its right; one that
-// does neither is nowhere the best. Phase 2: the kept rows of each line move together. Phases 3 to 5: the three stages.
+// kChunk rows into registers. Phase 1: a row stays if it beats the running candidate of its left or of its right; one
+// that does neither is nowhere the best. Phase 2: the kept rows of each line move together. Phases 3 to 5: the three
+// stages.
 //
-// Source: the monotone-matrix search of Aggarwal et al. 1987, in place of the intersections of Felzenszwalb & Huttenlocher
-// 2012, so that nothing is decided by a quotient. Cost: some 50 operations per element.
+// Source: the monotone-matrix search of Aggarwal et al. 1987, in place of the intersections of Felzenszwalb &
+// Huttenlocher 2012, so that nothing is decided by a quotient. Cost: some 50 operations per element.
 #pragma once
 
 #include <type_traits>
@@ -264,7 +266,8 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     const std::uint8_t* kinds = v.kinds(tile);
     const auto* narrow =
         reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) + half;
-    // Beyond the volume's edges the last element again, so that no branch keeps the loads from being in flight together.
+    // Beyond the volume's edges the last element again, so that no branch keeps the loads from being in flight
+    // together.
     const int x = x0 + static_cast<int>(threadIdx.x) % 16;
     const std::uint32_t* wide = v.wide.row(v.wide_first_item + tile.item, tile.line, 0) + min(x, v.nx - 1);
     int others = 0;

@@ -1,11 +1,11 @@
 // The passes along z and y where sites are near: an outwards search in 16-bit arithmetic on two lines at once.
 //
-// Work mapping: block = tile. Phase 1: its squares go to shared memory, row by row, 16 words for 32 lines; odd groups of
-// eight rows swap even and odd rows, so that the two halves of a warp, which work on neighbouring groups, meet different
-// banks. Phase 2, half warp = 8 rows, lane = two lines: the rows around slide through registers, one step outwards at a time
-// on both sides, until all values of the warp are at most the square of the next step. A tile whose search would be long is
-// left to the envelope (volume_envelope.cuh), by a list; the two are kernels of their own because the envelope needs three
-// times the registers.
+// Work mapping: block = tile. Phase 1: its squares go to shared memory, row by row, 16 words for 32 lines; odd groups
+// of eight rows swap even and odd rows, so that the two halves of a warp, which work on neighbouring groups, meet
+// different banks. Phase 2, half warp = 8 rows, lane = two lines: the rows around slide through registers, one step
+// outwards at a time on both sides, until all values of the warp are at most the square of the next step. A tile whose
+// search would be long is left to the envelope (volume_envelope.cuh), by a list; the two are kernels of their own
+// because the envelope needs three times the registers.
 //
 // Source: separable passes (Hirata 1996); departs by searching outwards with an exact stop in place of an envelope.
 // Cost: one operation per element and step.

@@ -1,7 +1,8 @@
 // The words and carries of all rows along x (see volume.cuh).
 //
-// Work mapping: block = one y, 32 z; warp = 4 rows, lane = word once they are packed. The block turns its 32 × 32 words in
-// shared memory, so that the pass along z reads its lines coalesced. Cost: every element is read once, 1/4 byte is written.
+// Work mapping: block = one y, 32 z; warp = 4 rows, lane = word once they are packed. The block turns its 32 × 32 words
+// in shared memory, so that the pass along z reads its lines coalesced. Cost: every element is read once, 1/4 byte is
+// written.
 #pragma once
 
 #include "grid/cuda/mask.cuh"

@@ -33,7 +33,8 @@ __device__ T warp_highest(T value) {
   return value;
 }
 
-// Extent -----------------------------------------------------------------------------------------------------------------
+// Extent
+// -----------------------------------------------------------------------------------------------------------------
 
 using Bits = unsigned long long;
 constexpr Bits kSign = Bits{1} << 63;
@@ -51,8 +52,8 @@ double number_of(Bits bits) {
   return x;
 }
 
-/// For each axis: bits of the lowest coordinate and of the highest negated, and the first site that is no number to count
-/// with; and the first site whose coordinates are not all whole. All start from the largest.
+/// For each axis: bits of the lowest coordinate and of the highest negated, and the first site that is no number to
+/// count with; and the first site whose coordinates are not all whole. All start from the largest.
 struct ExtentBits {
   Bits low[3], high[3], unsound[3], broken;
 };
@@ -107,7 +108,8 @@ __global__ void __launch_bounds__(kBuildBlock) measure_extent(const __grid_const
   refuse_coordinate("site", i * sites.every, x);
 }
 
-// Boxes ------------------------------------------------------------------------------------------------------------------
+// Boxes
+// ------------------------------------------------------------------------------------------------------------------
 
 template <class T>
 __device__ T* box_at(const DeviceLevel& level, int axes, std::int64_t node) {

@@ -1,16 +1,17 @@
-// The nearest of all sites, for many queries and one neighbour each: distances in float32 say which groups of 64 sites may
-// hold the nearest, and the arithmetic that decides looks into those alone.
+// The nearest of all sites, for many queries and one neighbour each: distances in float32 say which groups of 64 sites
+// may hold the nearest, and the arithmetic that decides looks into those alone.
 //
-// Filter: a block takes 512 queries, four to a thread, in registers, and every n-th stage of 128 sites, which pass through
-// shared memory; of each slice a query keeps its best group, that group's distance, and the distance of the second best.
-// Finish: a warp for each query finds the least distance of all slices, and looks into each slice's best group that may be as
-// near, or into the whole slice if its second best may be, too. Launch: as many blocks as fill the device.
-// Small whole numbers go through tensor cores instead, where these have proved exact on the device.
+// Filter: a block takes 512 queries, four to a thread, in registers, and every n-th stage of 128 sites, which pass
+// through shared memory; of each slice a query keeps its best group, that group's distance, and the distance of the
+// second best. Finish: a warp for each query finds the least distance of all slices, and looks into each slice's best
+// group that may be as near, or into the whole slice if its second best may be, too. Launch: as many blocks as fill the
+// device. Small whole numbers go through tensor cores instead, where these have proved exact on the device.
 //
-// Bound: offsets from a center are rounded to float32, by at most E in all; subtractions, squares and sums then err by less
-// than 4u of the distance, u = 2⁻²⁴. So the nearest site's float32 distance is at most (r + 2E)(1 + 2⁻²⁰), r being the least.
-// Whole numbers below 2²⁴ are exact, and so are their squared distances: the lowest group with the least distance has it.
-// Cost: O(n) per query. Scratch: 12 bytes for each query and slice, independent of the number of sites.
+// Bound: offsets from a center are rounded to float32, by at most E in all; subtractions, squares and sums then err by
+// less than 4u of the distance, u = 2⁻²⁴. So the nearest site's float32 distance is at most (r + 2E)(1 + 2⁻²⁰), r being
+// the least. Whole numbers below 2²⁴ are exact, and so are their squared distances: the lowest group with the least
+// distance has it. Cost: O(n) per query. Scratch: 12 bytes for each query and slice, independent of the number of
+// sites.
 #include <algorithm>
 #include <cmath>
 
@@ -115,9 +116,9 @@ __device__ float third(const float* offset) {
   else return 0;
 }
 
-/// The filter for small whole numbers, on tensor cores (products.cuh): a warp takes 128 queries, as eight products of 16 with
-/// 8 sites each. A lane keeps the best of the two columns that it gets of each; in the end four lanes share theirs. All is
-/// exact, so that nobody asks for the second best.
+/// The filter for small whole numbers, on tensor cores (products.cuh): a warp takes 128 queries, as eight products of
+/// 16 with 8 sites each. A lane keeps the best of the two columns that it gets of each; in the end four lanes share
+/// theirs. All is exact, so that nobody asks for the second best.
 template <class T, int kAxes>
 __device__ void multiply_sites(const DeviceTree& tree, const Frame& frame, const Cut& cut, const Part& part,
                                const float (&at)[kDirectQueries][kAxes], const DeviceRequest& request, Found* found) {

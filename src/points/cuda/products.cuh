@@ -2,9 +2,9 @@
 //
 //   d² = |q|² + |s|² − 2q·s = (−2q, 2048, 1, hi, lo, 0) · (s, hi, lo, 2048, 1, 0),   where |v|² = 2048 hi + lo
 //
-// Coordinates within ±1024 of a middle make all factors whole numbers up to 2048, which float16 holds, all products whole and
-// all their sums below 2²⁴, which the accumulator's float32 holds. What it rounds on the way is not documented: a test on the
-// device (products_are_exact) decides whether the way is taken.
+// Coordinates within ±1024 of a middle make all factors whole numbers up to 2048, which float16 holds, all products
+// whole and all their sums below 2²⁴, which the accumulator's float32 holds. What it rounds on the way is not
+// documented: a test on the device (products_are_exact) decides whether the way is taken.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -51,9 +51,9 @@ struct Factors {
   }
 };
 
-/// Adds nothing to the product of 16 queries and 8 sites. With g = lane / 4 and t = lane % 4 a lane gives word t of queries g
-/// and g + 8 and of site g; it gets the bits of the squared distances from queries g (0, 1) and g + 8 (2, 3) to sites 2t and
-/// 2t + 1.
+/// Adds nothing to the product of 16 queries and 8 sites. With g = lane / 4 and t = lane % 4 a lane gives word t of
+/// queries g and g + 8 and of site g; it gets the bits of the squared distances from queries g (0, 1) and g + 8 (2, 3)
+/// to sites 2t and 2t + 1.
 __device__ inline void multiply(int (&bits)[4], unsigned query, unsigned query_8, unsigned site) {
   float d[4];
   asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5},{%6},{%7,%7,%7,%7};"

@@ -1,8 +1,8 @@
 // Nearest sites by looking at all of them.
 //
-// Work: a warp for each query and slice of the sites; a lane for each of 32 sites at a time. Where queries are few they share
-// out the sites, and a second kernel, with a warp for each query, merges what the slices have found.
-// Cost: O(n) per query. Scratch: k neighbours for each query and slice, independent of the number of sites.
+// Work: a warp for each query and slice of the sites; a lane for each of 32 sites at a time. Where queries are few they
+// share out the sites, and a second kernel, with a warp for each query, merges what the slices have found. Cost: O(n)
+// per query. Scratch: k neighbours for each query and slice, independent of the number of sites.
 #include <algorithm>
 
 #include "core/cuda/runtime.h"

@@ -1,11 +1,11 @@
 // Nearest sites through the tree: depth first, the nearest child first, leaving out what is farther than the worst of
 // the list. Bounds need no margin (measure.hd.h), and equally near nodes that hold no lower id are left out.
 //
-// Work: a warp for each query; a lane for each of a node's 32 children, and for each of 32 sites of a leaf. What the lanes
-// know of the levels above waits in shared memory. Many queries are taken in the order of the curve, so that warps at work
-// look at the same nodes. Launch: blocks of 4 warps, as many as there are queries.
-// Source: Roussopoulos et al. 1995; the CPU's search (points/cpu/search.cpp) with four times as many children.
-// Cost: O(log n) nodes per query for sites spread out; at worst, for sites all equally far, every site.
+// Work: a warp for each query; a lane for each of a node's 32 children, and for each of 32 sites of a leaf. What the
+// lanes know of the levels above waits in shared memory. Many queries are taken in the order of the curve, so that
+// warps at work look at the same nodes. Launch: blocks of 4 warps, as many as there are queries. Source: Roussopoulos
+// et al. 1995; the CPU's search (points/cpu/search.cpp) with four times as many children. Cost: O(log n) nodes per
+// query for sites spread out; at worst, for sites all equally far, every site.
 #include "core/cuda/runtime.h"
 #include "points/cuda/order.h"
 #include "points/cuda/search.h"

@@ -1,6 +1,6 @@
 // One query, worked on by a warp: what it has found, and how it measures sites and boxes, one in each lane. The
-// arithmetic is that of points/measure.hd.h, so that the CPU's bytes come out; float32 numbers that are rounded down say
-// before that what cannot matter.
+// arithmetic is that of points/measure.hd.h, so that the CPU's bytes come out; float32 numbers that are rounded down
+// say before that what cannot matter.
 #pragma once
 
 #include "points/cuda/device_request.h"
