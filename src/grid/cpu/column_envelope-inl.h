@@ -117,19 +117,12 @@ class Envelope {
     }
     // A lane without a site wins nowhere, and must not widen the range.
     const auto none = hn::Eq(hn::Max(best, hn::Set(d, no_value<V>())), best);
-    low_[anchor] = reduce(hn::IfThenElse(none, hn::Set(d, static_cast<V>(c1)), first), true);
-    high_[anchor] = reduce(hn::IfThenElse(none, hn::Set(d, static_cast<V>(c0)), last), false);
+    low_[anchor] = lane(hn::MinOfLanes(d, hn::IfThenElse(none, hn::Set(d, static_cast<V>(c1)), first)));
+    high_[anchor] = lane(hn::MaxOfLanes(d, hn::IfThenElse(none, hn::Set(d, static_cast<V>(c0)), last)));
     if (low_[anchor] > high_[anchor]) std::swap(low_[anchor], high_[anchor]);  // no lane has a site
   }
 
-  static std::int32_t reduce(Vec<V> numbers, bool least) {
-    alignas(64) V values[hn::MaxLanes(d)];
-    hn::Store(numbers, d, values);
-    V result = values[0];
-    for (int i = 1; i < Lines<V, kCoordinates>::lane_count(); ++i)
-      result = least ? std::min(result, values[i]) : std::max(result, values[i]);
-    return static_cast<std::int32_t>(result);
-  }
+  static HWY_INLINE std::int32_t lane(Vec<V> numbers) { return static_cast<std::int32_t>(hn::GetLane(numbers)); }
 
   HWY_INLINE void solve(std::int64_t b) {
     const std::int64_t t = far_[b], at = lines_.c.first_target + t;
