@@ -39,6 +39,9 @@ class Input(Protocol):
     def numbers(self, name: str) -> Input:
         """The same elements, so that the library can read them; converted where :func:`take` says so."""
 
+    def coordinates(self, name: str, dense: bool) -> Input:
+        """The same numbers as coordinates: in one of the three types that the library reads, and in contiguous rows."""
+
     def output(self, shape: Shape, dtype: DType) -> Output:
         """A new array for a result."""
 
@@ -56,6 +59,23 @@ class Input(Protocol):
         listener: Listener,
     ) -> None:
         """Fills the outputs that are given."""
+
+    def site_set(self, choices: _core.SetChoices, threads: int, listener: Listener) -> _core.SiteSet:
+        """Sites at coordinates, where these lie."""
+
+    def nearest(
+        self,
+        sites: _core.SiteSet,
+        options: _core.QueryOptions,
+        directions: Any,
+        half_angles: Any,
+        distance: Output | None,
+        squared: Output | None,
+        site: Output,
+        lower: Output | None,
+        listener: Listener,
+    ) -> None:
+        """Fills the outputs that are given for queries at coordinates."""
 
     def carry(self, nearest: Output, image_size: int, out: Any) -> Any:
         """Each element's value from its nearest site; its own where there is none."""

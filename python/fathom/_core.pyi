@@ -73,14 +73,15 @@ class QueryOptions:
         /,
     ) -> None: ...
 
+class SetChoices:
+    def __init__(self, storage: int, every: int, period: Sequence[float], backend: int, /) -> None: ...
+
 class SiteSet:
     def __init__(
         self,
         sites: npt.NDArray[Any],
         is_mask: bool,
-        storage: int,
-        every: int,
-        period: Sequence[float],
+        choices: SetChoices,
         threads: int,
         progress: Callable[[float], object] | None,
         /,
@@ -125,6 +126,19 @@ def transform_on_device(
 ) -> None: ...
 def gather_on_device(
     values: int, element_size: int, nearest: DeviceArray, image_size: int, out: int, device: int, stream: int, /
+) -> None: ...
+def site_set_on_device(sites: DeviceArray, choices: SetChoices, stream: int, /) -> SiteSet: ...
+def nearest_on_device(
+    sites: SiteSet,
+    queries: DeviceArray,
+    options: QueryOptions,
+    direction: npt.NDArray[Any] | None,
+    distance: DeviceArray | None,
+    squared: DeviceArray | None,
+    site: DeviceArray | None,
+    lower: DeviceArray | None,
+    stream: int,
+    /,
 ) -> None: ...
 def device_memory(shape: Sequence[int], dtype: int, device: int, /) -> Any: ...
 def device_of(address: int, /) -> int: ...

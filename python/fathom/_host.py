@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._dtypes import READABLE, DType, Kind, Shape
+from ._dtypes import FLOATS, INDICES, READABLE, DType, Kind, Shape
 from ._places import lies_on_cuda
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ._progress import Listener
 
 Array = npt.NDArray[Any]
+_DOUBLE = 2.0**53
+"""Beyond this float64 does not hold all integers."""
+
 GiveBack = Callable[[Array], Any]
 
 
@@ -59,6 +62,17 @@ class HostInput:
     def numbers(self, name: str) -> HostInput:
         return HostInput(_readable(self.array, name), self._give_back)
 
+    def coordinates(self, name: str, dense: bool) -> HostInput:
+        array = self.array
+        if array.ndim == 0:
+            raise ValueError(f"{name} is a number; it must have one coordinate per axis")
+        if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
+            raise TypeError(f"{name} has the dtype {array.dtype}; coordinates are integers or floats of up to 64 bits")
+        array = array.astype(_coordinate_type(array, name), copy=False)
+        if not has_rows(array) or (dense and not array.flags.c_contiguous):
+            array = np.ascontiguousarray(array)
+        return HostInput(array, self._give_back)
+
     def output(self, shape: Shape, dtype: DType) -> HostOutput:
         return HostOutput(np.empty(shape, dtype), None, None, self._give_back)
 
@@ -88,6 +102,33 @@ class HostInput:
             None if squared is None else squared.memory,
             None if nearest is None else nearest.memory,
             None if coordinates is None else coordinates.memory,
+            listener,
+        )
+
+    def site_set(self, choices: _core.SetChoices, threads: int, listener: Listener) -> _core.SiteSet:
+        return _core.SiteSet(self.array, False, choices, threads, listener)
+
+    def nearest(
+        self,
+        sites: _core.SiteSet,
+        options: _core.QueryOptions,
+        directions: Any,
+        half_angles: Any,
+        distance: Output | None,
+        squared: Output | None,
+        site: Output,
+        lower: Output | None,
+        listener: Listener,
+    ) -> None:
+        sites.nearest(
+            self.array,
+            options,
+            directions,
+            half_angles,
+            None if distance is None else distance.memory,
+            None if squared is None else squared.memory,
+            site.memory,
+            None if lower is None else lower.memory,
             listener,
         )
 
@@ -150,6 +191,20 @@ def _readable(array: Array, name: str) -> Array:
     elif not dtype.isnative:
         array = array.astype(dtype.newbyteorder("="))
     return array if has_rows(array) else np.ascontiguousarray(array)
+
+
+def _coordinate_type(array: Array, name: str) -> DType:
+    if array.dtype.kind == "f":
+        return FLOATS[1] if array.dtype.itemsize == 8 else FLOATS[0]
+    limits = np.iinfo(np.int32)
+    if np.can_cast(array.dtype, np.int32) or array.size == 0:
+        return INDICES[0]
+    least, most = int(array.min()), int(array.max())
+    if limits.min <= least and most <= limits.max:
+        return INDICES[0]
+    if max(-least, most) > _DOUBLE:
+        raise ValueError(f"{name} has coordinates beyond 2⁵³, which float64 does not hold")
+    return FLOATS[1]
 
 
 def has_rows(array: Array) -> bool:

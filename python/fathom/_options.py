@@ -34,6 +34,10 @@ def choose(table: Mapping[Any, int], value: Any, name: str) -> int:
         raise error(f"{name} is {value!r}; it must be one of {choices}") from None
 
 
+def backend_number(backend: Any) -> int:
+    return choose(_BACKENDS, backend, "backend")
+
+
 def site_rule(sites: Sites) -> tuple[int, float]:
     """Rule and value of "zero", "nonzero", "labels", ">=V", "<=V", "==V" or (">=", V)."""
     try:
@@ -185,6 +189,6 @@ def make(settings: Settings, rank: int, region: Ranges) -> _core.Options:
         signed,
         choose(_SURFACES, surface, "surface"),
         region,
-        choose(_BACKENDS, backend, "backend"),
+        backend_number(backend),
         thread_count(threads),
     )

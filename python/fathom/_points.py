@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from operator import index
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._dtypes import FLOATS, DType, Shape, named
-from ._host import Array, GiveBack, as_numpy, has_rows, way_back
-from ._options import choose, thread_count
+from ._arrays import Input, take_values
+from ._dtypes import FLOATS, INDICES, Shape, named
+from ._host import Array, HostInput, as_numpy
+from ._options import backend_number, choose, thread_count
 from ._places import lies_on_cuda
 from ._progress import Progress, listener
-
-_DOUBLE = 2.0**53
-"""Beyond this float64 does not hold all integers."""
 
 
 class SiteSet:
@@ -31,7 +29,8 @@ class SiteSet:
     ----------
     points : array, shape (n, d), or (batch, n, d) for independent clouds
         Coordinates, d = 2 or 3, finite. int32, float32 and float64 are taken as they are; other integers become int32,
-        or float64 where they do not fit, and half precision becomes float32. Arrays of any kind on the host.
+        or float64 where they do not fit, and half precision becomes float32. Arrays of any kind. On a CUDA device the
+        set lives and answers there; wider integers than int32's are refused there.
     storage : {"sorted", "boxed", "plain"}
         What is kept besides the array: a sorted copy (≤ 17.1 bytes per site in 3D, ≤ 30 for float64), after which the
         array may go; boxes of consecutive sites (≤ 0.3 bytes), for arrays in which neighbours lie near one another; or
@@ -40,8 +39,12 @@ class SiteSet:
         Keep every so-many-th site only; indices remain those of the array.
     period : float or sequence of float, optional
         Extent of a periodic box [0, period), for all axes or each; 0: that axis is open.
+    backend : {"auto", "cpu", "cuda"}, optional
+        Where the set lives: where the points are, or, with "cuda", points of the host on the current CUDA device.
     threads : int, optional
         Most threads to use while building; all processors if not given.
+    stream : optional
+        For points on a device, as for :func:`fathom.distance_transform`. The set is built when the call returns.
     progress : bool or callable, optional
         As for :func:`fathom.distance_transform`.
 
@@ -50,7 +53,7 @@ class SiteSet:
     TypeError, ValueError
         An argument is of no use; the message names it and says what would do.
     fathom.DeviceError
-        The points lie on a device: copy them to the host.
+        The points lie on a device that cannot be used, or there is none.
 
     Notes
     -----
@@ -74,13 +77,18 @@ class SiteSet:
         storage: str = "sorted",
         every: int = 1,
         period: float | Sequence[float] | None = None,
+        backend: str | None = None,
         threads: int | None = None,
+        stream: Any = None,
         progress: Progress = None,
     ) -> None:
-        array = _coordinates(_on_host(points, "points"), "points")
-        self._shape: Shape = array.shape
-        self._count = array.shape[-2]
-        self._set = _build(array, False, storage, every, period, threads, progress)
+        given = take_values(points, "points", stream).coordinates("points", False)
+        choices = _choices(storage, every, period, backend)
+        self._set = given.site_set(choices, thread_count(threads), listener(progress))
+        self._points = None if storage == "sorted" else given
+        """Keeps memory of a device that the set refers to."""
+        self._shape: Shape = given.shape
+        self._count = given.shape[-2]
 
     @classmethod
     def of_mask(
@@ -90,6 +98,7 @@ class SiteSet:
         storage: str = "sorted",
         every: int = 1,
         period: float | Sequence[float] | None = None,
+        backend: str | None = None,
         threads: int | None = None,
         progress: Progress = None,
     ) -> SiteSet:
@@ -99,7 +108,7 @@ class SiteSet:
         ----------
         mask : array, shape (ny, nx) or (nz, ny, nx)
             Of bool, integers or floats, on the host. It may go afterwards.
-        storage, every, period, threads, progress
+        storage, every, period, backend, threads, progress
             As for the class.
 
         Examples
@@ -116,7 +125,9 @@ class SiteSet:
         made = cls.__new__(cls)
         made._shape = (array.size, array.ndim)
         made._count = array.size
-        made._set = _build(array, True, storage, every, period, threads, progress)
+        choices = _choices(storage, every, period, backend)
+        made._set = _core.SiteSet(array, True, choices, thread_count(threads), listener(progress))
+        made._points = None
         return made
 
     def __len__(self) -> int:
@@ -144,6 +155,7 @@ class SiteSet:
         return_lower: bool = False,
         dtype: npt.DTypeLike | None = None,
         threads: int | None = None,
+        stream: Any = None,
         progress: Progress = None,
     ) -> tuple[Any, ...]:
         """Distance and index of the nearest site, or of the k nearest, of each query.
@@ -151,7 +163,9 @@ class SiteSet:
         Parameters
         ----------
         q : array, shape (*queries, d), or (batch, m, d) for a batch of clouds
-            Where to ask; kinds and types as the points'.
+            Where to ask; kinds and types as the points'. A set on a device also answers queries of the host; those on
+            its device without waiting, in the order of their library's current stream. There a query that is not finite
+            finds nothing; on the host it is an error.
         k : int
             How many of the nearest sites, 1 to 64, in ascending order of distance, then index.
         radius : float, optional
@@ -161,7 +175,8 @@ class SiteSet:
         work_limit : int, optional
             About so many sites a query may look at; then the best so far is returned. See `return_lower`.
         directions : array, shape (d,), or the shape of `q`, optional
-            Only sites in a cone from the query along this direction, with `half_angle`; the boundary counts.
+            Only sites in a cone from the query along this direction, with `half_angle`; the boundary counts. For
+            queries on a device one direction, on the host.
         half_angle : float, or array of the queries' shape
             Half of the cone's opening, in radians, 0 to π.
         cylinder_radius : float
@@ -172,7 +187,7 @@ class SiteSet:
             Also a lower bound: no site that counts is nearer than this. For k = 1.
         dtype : dtype, optional
             float32 or float64, of the distances; float32 if `q` is, else float64.
-        threads, progress
+        threads, stream, progress
             As for the class.
 
         Returns
@@ -202,13 +217,12 @@ class SiteSet:
         >>> sites.nearest([[9, 8], [90, 80]], radius=5)
         (array([ 3., inf]), array([ 2, -1]))
         """
-        given = _on_host(q, "q")
-        queries = _coordinates(given, "q")
-        rows = self._rows(queries)
+        queries = self._queries(q, stream)
         count = index(k)
         if directions is not None and half_angle is None:
             raise ValueError("directions is given, but half_angle is not; give both for a cone")
-        angles = None if half_angle is None or np.ndim(half_angle) == 0 else self._angles(half_angle, queries)
+        shape = queries.shape[:-1]
+        angles = None if half_angle is None or np.ndim(half_angle) == 0 else _angles(half_angle, shape)
         options = _core.QueryOptions(
             count,
             math.inf if radius is None else _number(radius, "radius"),
@@ -221,13 +235,13 @@ class SiteSet:
         )
         usual = FLOATS[0] if queries.dtype == FLOATS[0] else FLOATS[1]
         kind = usual if dtype is None else named(dtype, FLOATS)
-        shape = rows.shape[:-1] if count == 1 else (*rows.shape[:-1], count)
-        distances, sites = np.empty(shape, kind), np.empty(shape, np.int64)
-        lower = np.empty(shape, kind) if return_lower else None
-        self._set.nearest(
-            rows,
+        ends = shape if count == 1 else (*shape, count)
+        distances, sites = queries.output(ends, kind), queries.output(ends, INDICES[1])
+        lower = queries.output(ends, kind) if return_lower else None
+        queries.nearest(
+            self._set,
             options,
-            None if directions is None else self._directions(directions, queries),
+            None if directions is None else _directions(directions, queries.shape),
             angles,
             None if squared else distances,
             distances if squared else None,
@@ -235,10 +249,8 @@ class SiteSet:
             lower,
             listener(progress),
         )
-        ends = queries.shape[:-1] if count == 1 else (*queries.shape[:-1], count)
-        give_back = way_back(q)
         results = (distances, sites) if lower is None else (distances, sites, lower)
-        return tuple(_given(result.reshape(ends), give_back) for result in results)
+        return tuple(result.finish() for result in results)
 
     def query(
         self,
@@ -281,7 +293,7 @@ class SiteSet:
             raise ValueError(f"p is {p}; distances are Euclidean: it must be 2")
         wanted = np.atleast_1d(k)
         distances, sites = self.nearest(
-            _on_host(x, "x"),
+            x if lies_on_cuda(x, "x") else as_numpy(x, "x"),
             index(wanted.max()),
             radius=distance_upper_bound,
             relative_error=eps,
@@ -293,77 +305,50 @@ class SiteSet:
         if np.ndim(k):
             if wanted.max() == 1:
                 distances, sites = distances[..., None], sites[..., None]
-            distances, sites = distances[..., wanted - 1], sites[..., wanted - 1]
+            places = (wanted - 1).tolist()
+            distances, sites = distances[..., places], sites[..., places]
         return distances, sites
 
-    def _rows(self, queries: Array) -> Array:
-        """Queries as the library takes them: (m, d), or (batch, m, d)."""
+    def _queries(self, q: Any, stream: Any) -> Input:
+        """Queries as the library takes them: rows, which lie dense where several axes count them."""
+        given = take_values(q, "q", stream)
         axes, batched = self._shape[-1], len(self._shape) == 3
         wanted = (self._shape[0], "m", axes) if batched else ("...", axes)
-        fits = queries.ndim >= 1 and queries.shape[-1] == axes
-        if not fits or (batched and (queries.ndim != 3 or queries.shape[0] != self._shape[0])):
-            raise ValueError(f"q has the shape {queries.shape}; it must have ({', '.join(map(str, wanted))})")
-        return queries if batched or queries.ndim == 2 else np.ascontiguousarray(queries).reshape(-1, axes)
-
-    def _directions(self, directions: Any, queries: Array) -> Array:
-        array = _coordinates(_on_host(directions, "directions"), "directions")
-        array = np.ascontiguousarray(array, array.dtype if array.dtype == FLOATS[0] else FLOATS[1])
-        if array.shape not in (queries.shape, queries.shape[-1:]):
-            raise ValueError(
-                f"directions has the shape {array.shape}; it must have {queries.shape[-1:]} or {queries.shape}"
-            )
-        return array.reshape(self._rows(queries).shape if array.ndim > 1 else (1, -1))
-
-    def _angles(self, angles: Any, queries: Array) -> Array:
-        array = np.ascontiguousarray(_on_host(angles, "half_angle"), np.float64)
-        if array.shape != queries.shape[:-1]:
-            raise ValueError(f"half_angle has the shape {array.shape}; it must be a number or have {queries.shape[:-1]}")
-        return array.reshape(self._rows(queries).shape[:-1])
+        shape = given.shape
+        fits = len(shape) >= 1 and shape[-1] == axes
+        if not fits or (batched and (len(shape) != 3 or shape[0] != self._shape[0])):
+            raise ValueError(f"q has the shape {shape}; it must have ({', '.join(map(str, wanted))})")
+        return given.coordinates("q", len(shape) > 2 and not batched)
 
 
-def _build(
-    array: Array,
-    is_mask: bool,
-    storage: str,
-    every: int,
-    period: float | Sequence[float] | None,
-    threads: int | None,
-    progress: Progress,
-) -> _core.SiteSet:
+def _choices(
+    storage: str, every: int, period: float | Sequence[float] | None, backend: str | None
+) -> _core.SetChoices:
     periods = () if period is None else tuple(_number(length, "period") for length in np.atleast_1d(period))
-    chosen = choose(_core.STORAGES, storage, "storage")
-    return _core.SiteSet(array, is_mask, chosen, index(every), periods, thread_count(threads), listener(progress))
+    return _core.SetChoices(
+        choose(_core.STORAGES, storage, "storage"), index(every), periods, backend_number(backend)
+    )
+
+
+def _directions(directions: Any, queries: Shape) -> Array:
+    array = HostInput.of_values(_on_host(directions, "directions"), "directions").coordinates("directions", True).array
+    if array.shape not in (queries, queries[-1:]):
+        raise ValueError(f"directions has the shape {array.shape}; it must have {queries[-1:]} or {queries}")
+    array = np.ascontiguousarray(array, array.dtype if array.dtype == FLOATS[0] else FLOATS[1])
+    return array if array.ndim > 1 else array.reshape(1, -1)
+
+
+def _angles(angles: Any, shape: Shape) -> Array:
+    array = np.ascontiguousarray(_on_host(angles, "half_angle"), np.float64)
+    if array.shape != shape:
+        raise ValueError(f"half_angle has the shape {array.shape}; it must be a number or have {shape}")
+    return array
 
 
 def _on_host(x: Any, name: str) -> Array:
     if type(x) is not np.ndarray and lies_on_cuda(x, name):
-        raise _core.DeviceError(f"{name} lies on a CUDA device, where sets of sites cannot be; copy it to the host")
+        raise _core.DeviceError(f"{name} lies on a CUDA device; copy it to the host")
     return as_numpy(x, name)
-
-
-def _coordinates(array: Array, name: str) -> Array:
-    """Numbers in one of the three types that the library reads, with contiguous rows."""
-    if array.ndim == 0:
-        raise ValueError(f"{name} is a number; it must have one coordinate per axis")
-    if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
-        raise TypeError(f"{name} has the dtype {array.dtype}; coordinates are integers or floats of up to 64 bits")
-    dtype = _taken_as(array, name)
-    converted = array if array.dtype == dtype else array.astype(dtype)
-    return converted if has_rows(converted) else np.ascontiguousarray(converted)
-
-
-def _taken_as(array: Array, name: str) -> DType:
-    if array.dtype.kind == "f":
-        return FLOATS[1] if array.dtype.itemsize == 8 else FLOATS[0]
-    limits = np.iinfo(np.int32)
-    if np.can_cast(array.dtype, np.int32) or array.size == 0:
-        return np.dtype(np.int32)
-    least, most = int(array.min()), int(array.max())
-    if limits.min <= least and most <= limits.max:
-        return np.dtype(np.int32)
-    if max(-least, most) > _DOUBLE:
-        raise ValueError(f"{name} has coordinates beyond 2⁵³, which float64 does not hold")
-    return FLOATS[1]
 
 
 def _number(value: Any, name: str) -> float:
@@ -371,7 +356,3 @@ def _number(value: Any, name: str) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number, not {value!r}") from None
-
-
-def _given(array: Array, give_back: GiveBack | None) -> Any:
-    return array if give_back is None else give_back(array)

@@ -41,6 +41,24 @@ void RawArray::settle_strides() {
   }
 }
 
+RawArray RawArray::joined(int leading, int trailing) const {
+  if (!given) return *this;
+  RawArray result = *this;
+  result.rank = 0;
+  const auto take = [&](int begin, int end) {
+    for (int k = begin; k < end; ++k)
+      result.push_axis(shape[static_cast<std::size_t>(k)], strides[static_cast<std::size_t>(k)]);
+  };
+  const int end = rank - trailing;
+  std::int64_t count = 1;
+  for (int k = leading; k < end; ++k) count *= shape[static_cast<std::size_t>(k)];
+  take(0, leading);
+  result.push_axis(count, end > leading ? strides[static_cast<std::size_t>(end - 1)] : 1);
+  take(end, rank);
+  result.settle_strides();
+  return result;
+}
+
 Layout merge_leading(std::span<RawArray* const> arrays, Layout layout) {
   for (int axis = layout.leading - 2; axis >= 0; --axis) {
     const auto k = static_cast<std::size_t>(axis);

@@ -25,6 +25,10 @@ struct RawArray {
   /// Strides that no element needs – of axes with one element, of empty arrays – are left to chance, but views insist
   /// on contiguous rows: makes them those of a dense array.
   void settle_strides();
+
+  /// The same with the axes from `leading` on, but the last `trailing` ones, as one. Where they are more than one, they
+  /// lie dense in memory; without any, it has one element.
+  RawArray joined(int leading, int trailing) const;
 };
 
 /// Which axes are what: the leading ones count images, the trailing ones are an image's. Between them, coordinates have

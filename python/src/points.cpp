@@ -2,7 +2,7 @@
 
 #include <nanobind/stl/vector.h>
 
-#include <utility>
+#include <optional>
 
 #include "watch.h"
 
@@ -12,14 +12,26 @@ namespace nb = nanobind;
 
 namespace {
 
-/// All axes as they are.
-template <class Byte>
-BasicAnyView<Byte, MemorySpace::host> view_of(const HostArray& array) {
-  const RawArray raw = array.raw();
-  return python::view_of<Byte, MemorySpace::host>(raw, {0, raw.rank});
+constexpr auto kHost = MemorySpace::host;
+
+bool refers_to_array(bool is_mask, int storage) {
+  return !is_mask && static_cast<points::Storage>(storage) != points::Storage::sorted;
 }
 
-bool refers_to_array(bool is_mask, points::Storage storage) { return !is_mask && storage != points::Storage::sorted; }
+points::SiteSet make_set(nb::handle sites, bool is_mask, points::SiteSetOptions options, nb::object progress) {
+  const HostArray array(sites, HostArray::Access::read);
+  const auto view = view_of<const std::byte, kHost>(array.raw());
+  std::optional<points::SiteSet> set;
+  run_watched(std::move(progress), options.execution, [&] {
+    if (is_mask) set = points::SiteSet::of_mask(view, options);
+    else set.emplace(points::Coordinates(view), options);
+  });
+  return std::move(*set);
+}
+
+SetChoices make_choices(int storage, std::int64_t every, std::vector<double> period, int backend) {
+  return {storage, every, std::move(period), backend};
+}
 
 points::QueryOptions make_query_options(int k, double radius, double relative_error, double absolute_error,
                                         std::int64_t work_limit, double half_angle, double cylinder_radius,
@@ -38,22 +50,19 @@ points::QueryOptions make_query_options(int k, double radius, double relative_er
 
 }  // namespace
 
-SiteSet::SiteSet(nb::handle sites, bool is_mask, int storage, std::int64_t every, std::vector<double> period,
-                 int threads, nb::object progress)
-    : memory_(refers_to_array(is_mask, static_cast<points::Storage>(storage)) ? sites : nb::handle(Py_None),
-              HostArray::Access::read) {
-  const HostArray array(sites, HostArray::Access::read);
-  const AnyConstView view = view_of<const std::byte>(array);
+points::SiteSetOptions SetChoices::options(int threads) const {
   points::SiteSetOptions options;
   options.storage = static_cast<points::Storage>(storage);
   options.every = every;
-  options.period = std::move(period);
+  options.period = period;
+  options.execution.backend = static_cast<Backend>(backend);
   options.execution.threads = threads;
-  run_watched(std::move(progress), options.execution, [&] {
-    if (is_mask) set_ = points::SiteSet::of_mask(view, options);
-    else set_.emplace(points::Coordinates(view), options);
-  });
+  return options;
 }
+
+SiteSet::SiteSet(nb::handle sites, bool is_mask, const SetChoices& choices, int threads, nb::object progress)
+    : memory_(refers_to_array(is_mask, choices.storage) ? sites : nb::handle(Py_None), HostArray::Access::read),
+      set_(make_set(sites, is_mask, choices.options(threads), std::move(progress))) {}
 
 void SiteSet::nearest(nb::handle queries, const points::QueryOptions& options, nb::handle directions,
                       nb::handle half_angles, nb::handle distance, nb::handle squared, nb::handle site,
@@ -61,24 +70,26 @@ void SiteSet::nearest(nb::handle queries, const points::QueryOptions& options, n
   using enum HostArray::Access;
   const HostArray inputs[] = {{queries, read}, {directions, read}, {half_angles, read}};
   const HostArray outputs[] = {{distance, write}, {squared, write}, {site, write}, {lower, write}};
+  const QueryAxes axes(set_, options.k);
   points::QueryOptions own = options;
-  own.cone.directions = view_of<const std::byte>(inputs[1]);
-  own.cone.half_angles = view_of<const std::byte>(inputs[2]);
-  const points::QueryOutputs out{view_of<std::byte>(outputs[0]), view_of<std::byte>(outputs[1]),
-                                 view_of<std::byte>(outputs[2]), view_of<std::byte>(outputs[3])};
-  run_watched(std::move(progress), own.execution,
-              [&] { set_->nearest(view_of<const std::byte>(inputs[0]), own, out); });
+  own.cone.directions = view_of<const std::byte, kHost>(axes.points(inputs[1].raw()));
+  own.cone.half_angles = view_of<const std::byte, kHost>(axes.numbers(inputs[2].raw()));
+  const auto answers = [&](const HostArray& array) { return view_of<std::byte, kHost>(axes.answers(array.raw())); };
+  const points::QueryOutputs out{answers(outputs[0]), answers(outputs[1]), answers(outputs[2]), answers(outputs[3])};
+  const auto places = view_of<const std::byte, kHost>(axes.points(inputs[0].raw()));
+  run_watched(std::move(progress), own.execution, [&] { set_.nearest(places, own, out); });
 }
 
 void add_points(nb::module_& m) {
+  nb::class_<SetChoices>(m, "SetChoices").def(nb::new_(&make_choices));
   nb::class_<points::QueryOptions>(m, "QueryOptions").def(nb::new_(&make_query_options));
   nb::class_<SiteSet>(m, "SiteSet")
-      .def(nb::init<nb::handle, bool, int, std::int64_t, std::vector<double>, int, nb::object>(), nb::arg(), nb::arg(),
-           nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def(nb::init<nb::handle, bool, const SetChoices&, int, nb::object>(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+           nb::arg().none())
       .def("nearest", &SiteSet::nearest, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none(),
            nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none())
-      .def_prop_ro("size", &SiteSet::size)
-      .def_prop_ro("bytes", &SiteSet::bytes);
+      .def_prop_ro("size", [](const SiteSet& self) { return self.set().size(); })
+      .def_prop_ro("bytes", [](const SiteSet& self) { return self.set().bytes(); });
 }
 
 }  // namespace fathom::python

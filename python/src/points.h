@@ -4,25 +4,37 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
-#include <optional>
+#include <utility>
 #include <vector>
 
+#include "arrays.h"
 #include "fathom/points/site_set.h"
 #include "host_array.h"
 
 namespace fathom::python {
 
-/// Sites and, where the library refers to it, the array that they came in.
+/// How a set is built, as the package says it.
+struct SetChoices {
+  int storage = 0;  ///< number of a points::Storage
+  std::int64_t every = 1;
+  std::vector<double> period;
+  int backend = 0;  ///< number of a Backend
+
+  points::SiteSetOptions options(int threads) const;
+};
+
+/// Sites and, where the library refers to it, the array of the host that they came in.
 class SiteSet {
  public:
   /// @param sites    coordinates, or with `is_mask` an array whose nonzero elements are sites
-  /// @param storage  number of a points::Storage
-  SiteSet(nanobind::handle sites, bool is_mask, int storage, std::int64_t every, std::vector<double> period,
-          int threads, nanobind::object progress);
+  SiteSet(nanobind::handle sites, bool is_mask, const SetChoices& choices, int threads, nanobind::object progress);
 
-  std::int64_t size() const { return set_->size(); }
-  std::size_t bytes() const { return set_->bytes(); }
+  /// Of sites on a device. Where the library refers to their array, it is the caller who keeps it.
+  explicit SiteSet(points::SiteSet set) : memory_(Py_None, HostArray::Access::read), set_(std::move(set)) {}
 
+  const points::SiteSet& set() const { return set_; }
+
+  /// Any number of axes may count the queries; those that count clouds do not lie among them.
   /// @param directions, half_angles             a cone's, or None
   /// @param distance, squared, site, lower  arrays to fill, or None
   void nearest(nanobind::handle queries, const points::QueryOptions& options, nanobind::handle directions,
@@ -31,8 +43,29 @@ class SiteSet {
 
  private:
   HostArray memory_;
-  std::optional<points::SiteSet> set_;
+  points::SiteSet set_;
 };
+
+/// Arrays of a call, with the axes that count queries as one: [n] or [clouds, n], with the coordinates or neighbours
+/// behind.
+class QueryAxes {
+ public:
+  QueryAxes(const points::SiteSet& set, int k) : leading_(set.batched() ? 1 : 0), columns_(k > 1 ? 1 : 0) {}
+
+  /// One direction for all is a row, too.
+  RawArray points(const RawArray& array) const { return array.rank == 2 ? array : array.joined(leading_, 1); }
+  RawArray numbers(const RawArray& array) const { return array.joined(leading_, 0); }
+  RawArray answers(const RawArray& array) const { return array.joined(leading_, columns_); }
+
+ private:
+  int leading_, columns_;
+};
+
+/// All axes as they are.
+template <class Byte, MemorySpace Space>
+BasicAnyView<Byte, Space> view_of(const RawArray& array) {
+  return view_of<Byte, Space>(array, {0, array.rank});
+}
 
 void add_points(nanobind::module_& m);
 

@@ -6,6 +6,7 @@ import threading
 import fathom
 import numpy as np
 import pytest
+from devices import Cupy, Torch
 
 if not fathom.info().devices:
     pytest.skip("no CUDA device, or a build without CUDA", allow_module_level=True)
@@ -15,86 +16,8 @@ MASK = (RANDOM.random((57, 83)) > 0.05).astype(np.uint8)
 STACK = (RANDOM.random((3, 2, 20, 31)) > 0.1).astype(np.uint8)
 
 
-class Torch:
-    def __init__(self):
-        self.library = pytest.importorskip("torch")
-        if not self.library.cuda.is_available():
-            pytest.skip("this PyTorch has no CUDA")
-        self.kind = self.library.Tensor
-
-    def put(self, array):
-        return self.library.from_numpy(np.array(array)).cuda()
-
-    def get(self, x):
-        assert isinstance(x, self.kind) and x.is_cuda
-        return x.cpu().numpy()
-
-    def empty(self, shape, dtype):
-        return self.library.full(shape, 9, dtype=getattr(self.library, dtype), device="cuda")
-
-    def stream(self):
-        return self.library.cuda.Stream()
-
-    def on(self, stream):
-        return self.library.cuda.stream(stream)
-
-    def synchronize(self):
-        self.library.cuda.synchronize()
-
-
-class Cupy:
-    def __init__(self):
-        self.library = pytest.importorskip("cupy")
-        self.kind = self.library.ndarray
-
-    def put(self, array):
-        return self.library.asarray(array)
-
-    def get(self, x):
-        assert isinstance(x, self.kind)
-        return self.library.asnumpy(x)
-
-    def empty(self, shape, dtype):
-        return self.library.full(shape, 9, dtype)
-
-    def stream(self):
-        return self.library.cuda.Stream(non_blocking=True)
-
-    def on(self, stream):
-        return stream
-
-    def synchronize(self):
-        self.library.cuda.Device().synchronize()
-
-
 def free_memory():
     return Torch().library.cuda.mem_get_info()[0]
-
-
-class Jax:
-    def __init__(self):
-        jax = pytest.importorskip("jax")
-        if jax.default_backend() != "gpu":
-            pytest.skip("this JAX has no CUDA")
-        self.library = jax.numpy
-        self.kind = jax.Array
-
-    def put(self, array):
-        return self.library.asarray(array)
-
-    def get(self, x):
-        assert isinstance(x, self.kind) and x.devices() == self.library.zeros(1).devices()
-        return np.asarray(x)
-
-
-@pytest.fixture(params=[Torch, Cupy, Jax], ids=lambda c: c.__name__)
-def library(request):
-    return request.param()
-
-
-@pytest.fixture(params=[Torch, Cupy], ids=lambda c: c.__name__)
-def with_streams(request):
-    return request.param()
 
 
 OPTIONS = [

@@ -135,7 +135,8 @@ class SiteSet {
   QueryReport nearest(const Coordinates& queries, const QueryOptions& options, const QueryOutputs& outputs) const;
 
   /// The same for a set, queries and outputs in one device's memory. Returns once the work is in the stream's order,
-  /// without waiting for it; works while the stream is captured into a graph. The set must live until it is done.
+  /// without waiting for it; works while the stream is captured into a graph. The set may go before it is done, but not
+  /// before such a graph; arrays that the set refers to stay until it is done.
   /// A query that is not finite, or beyond ±1e150, finds nothing: +inf and −1. One cone serves all queries: its
   /// direction [1, d] is in the host's memory. Threads, progress and stop have no meaning here; the scratch comes from
   /// Fathom's stream-ordered pool of the device.

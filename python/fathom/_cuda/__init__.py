@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._dtypes import BFLOAT16, READABLE, DType, Kind, Shape
+from .._dtypes import BFLOAT16, FLOATS, INDICES, READABLE, DType, Kind, Shape
 from .._places import lies_on_cuda
 from ._library import Library, library_of
 from ._stream import handle_of
@@ -58,8 +59,27 @@ class CudaInput:
             return self
         if dtype.char not in READABLE and dtype.char != "e" and dtype != BFLOAT16:
             raise TypeError(f"{name} has the dtype {dtype}; it must be bool, integer or float of up to 64 bits")
+        return self._copied(None if dtype.char in READABLE else FLOATS[0])
+
+    def coordinates(self, name: str, dense: bool) -> CudaInput:
+        dtype = self.dtype
+        if not self.shape:
+            raise ValueError(f"{name} is a number; it must have one coordinate per axis")
+        if dtype in (INDICES[0], *FLOATS):
+            fits = self.library.is_dense(self.array) if dense else self.library.has_rows(self.array)
+            return self if fits else self._copied(None)
+        if dtype.char == "e" or dtype == BFLOAT16:
+            return self._copied(FLOATS[0])
+        if dtype.kind not in "iu" or not np.can_cast(dtype, INDICES[0]):
+            raise TypeError(
+                f"{name} has the dtype {dtype}; coordinates on a device are float16, float32, float64 or integers that "
+                "int32 holds; convert them first"
+            )
+        return self._copied(INDICES[0])
+
+    def _copied(self, dtype: DType | None) -> CudaInput:
         with self.library.on(self.device, self._given_stream):
-            copied = self.library.dense(self.array, dtype.char not in READABLE)
+            copied = self.library.dense(self.array, dtype)
         return CudaInput(self.library, copied, self.device, self._given_stream)
 
     def output(self, shape: Shape, dtype: DType) -> CudaOutput:
@@ -113,6 +133,40 @@ class CudaInput:
         if listener is not None:
             listener(1.0)  # of a launch there is nothing to tell on the way
 
+    def site_set(self, choices: _core.SetChoices, threads: int, listener: Listener) -> _core.SiteSet:
+        made = _core.site_set_on_device(self.library.describe(self.array, self.stream), choices, self.stream)
+        if listener is not None:
+            listener(1.0)
+        return made
+
+    def nearest(
+        self,
+        sites: _core.SiteSet,
+        options: _core.QueryOptions,
+        directions: Any,
+        half_angles: Any,
+        distance: Output | None,
+        squared: Output | None,
+        site: Output,
+        lower: Output | None,
+        listener: Listener,
+    ) -> None:
+        if half_angles is not None:
+            raise ValueError("half_angle must be a number: queries on a device share one cone")
+        _core.nearest_on_device(
+            sites,
+            self.library.describe(self.array, self.stream),
+            options,
+            directions,
+            None if distance is None else distance.memory,
+            None if squared is None else squared.memory,
+            site.memory,
+            None if lower is None else lower.memory,
+            self.stream,
+        )
+        if listener is not None:
+            listener(1.0)  # as above
+
     def carry(self, nearest: Output, image_size: int, out: Any) -> Any:
         library = self.library
         dtype = self.dtype
@@ -121,7 +175,7 @@ class CudaInput:
         else:
             result = self.output_into(out, Kind("out", (dtype,)), self.shape, None)
         with library.on(self.device, self._given_stream):
-            values = self.array if library.is_dense(self.array) else library.dense(self.array, False)
+            values = self.array if library.is_dense(self.array) else library.dense(self.array, None)
             dense = result.array
             if not library.is_dense(dense):
                 dense = library.empty(self.shape, dtype, self.array)

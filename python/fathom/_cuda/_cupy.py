@@ -75,8 +75,8 @@ class Cupy:
     def is_writable(self, x: Any) -> bool:
         return True
 
-    def dense(self, x: Any, as_float: bool) -> Any:
-        return self._cupy.ascontiguousarray(x.astype(np.float32) if as_float else x)
+    def dense(self, x: Any, dtype: DType | None) -> Any:
+        return self._cupy.ascontiguousarray(x if dtype is None else x.astype(dtype))
 
     def empty(self, shape: Shape, dtype: DType, near: Any) -> Any:
         return self._cupy.empty(shape, dtype)

@@ -85,9 +85,9 @@ class Foreign:
     def is_writable(self, x: Any) -> bool:
         return hasattr(x, "__cuda_array_interface__") and not _interface(x)["data"][1]
 
-    def dense(self, x: Any, as_float: bool) -> Any:
-        if as_float and hasattr(x, "astype"):
-            return x.astype(np.float32)
+    def dense(self, x: Any, dtype: DType | None) -> Any:
+        if dtype is not None and hasattr(x, "astype"):
+            return x.astype(dtype)
         raise TypeError(f"arrays of {self.name} must be dense and of an element type that Fathom reads; copy it first")
 
     def empty(self, shape: Shape, dtype: DType, near: Any) -> Any:

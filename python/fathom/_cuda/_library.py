@@ -42,8 +42,8 @@ class Library(Protocol):
 
     def is_writable(self, x: Any) -> bool: ...
 
-    def dense(self, x: Any, as_float: bool) -> Any:
-        """A dense array with the same elements, or the nearest float32."""
+    def dense(self, x: Any, dtype: DType | None) -> Any:
+        """A dense array with the same elements, or, with a dtype, the nearest ones of it."""
 
     def empty(self, shape: Shape, dtype: DType, near: Any) -> Any:
         """A dense array to be written, on the device of another."""

@@ -68,9 +68,9 @@ class Torch:
     def is_writable(self, x: Any) -> bool:
         return not x.is_neg()
 
-    def dense(self, x: Any, as_float: bool) -> Any:
+    def dense(self, x: Any, dtype: DType | None) -> Any:
         x = x.detach().resolve_conj().resolve_neg()
-        return (x.float() if as_float else x).contiguous()
+        return (x if dtype is None else x.to(self._own[dtype])).contiguous()
 
     def empty(self, shape: Shape, dtype: DType, near: Any) -> Any:
         own = self._own.get(dtype)

@@ -9,7 +9,8 @@
 
 What differs, and why:
 
-- Tensors lie on the host, points are in 2D or 3D, K is 64 at most, and the norm is 2: sets of sites are made for that.
+- Points are in 2D or 3D, K is 64 at most, and the norm is 2: sets of sites are made for that. Tensors lie on the host
+  or on one CUDA device, where the call waits until the sets are built.
 - Of equally near points the one with the lowest index is taken.
 - ``version``, which chooses a kernel there, is without effect; results are always sorted.
 """
@@ -76,7 +77,7 @@ def knn_points(
     TypeError, ValueError
         An argument is of no use.
     fathom.DeviceError
-        A tensor lies on a device.
+        A tensor lies on a device that cannot be used.
 
     Examples
     --------
@@ -97,10 +98,12 @@ def knn_points(
             f"p1 and p2 have the shapes {tuple(p1.shape)} and {tuple(p2.shape)}; they must be (batch, points, d), with "
             "the same batch and d"
         )
+    if p1.device != p2.device:
+        raise ValueError(f"p1 lies on {p1.device}, but p2 on {p2.device}; give both on one device")
     idx, known = _indices(p1.detach(), p2.detach(), lengths1, lengths2, K)
     found = p2.new_zeros((*idx.shape, p2.shape[2]))
     if p2.shape[1]:
-        found = torch.where(known[..., None], p2[torch.arange(len(p2))[:, None, None], idx], 0)
+        found = torch.where(known[..., None], p2[torch.arange(len(p2), device=p2.device)[:, None, None], idx], 0)
     dists = torch.where(known, ((p1[:, :, None] - found) ** 2).sum(-1), 0)
     return KNN(dists, idx, found if return_nn else None)
 
@@ -110,7 +113,8 @@ def _indices(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Indices, and which of them there are."""
     shape = (*p1.shape[:2], K)
-    idx, known = torch.zeros(shape, dtype=torch.int64), torch.zeros(shape, dtype=torch.bool)
+    idx = torch.zeros(shape, dtype=torch.int64, device=p2.device)
+    known = torch.zeros_like(idx, dtype=torch.bool)
     if lengths1 is None and lengths2 is None and p2.shape[1] >= K:
         return SiteSet(p2).nearest(p1, K)[1].reshape(shape), torch.ones_like(known)
     asking = [p1.shape[1]] * len(p1) if lengths1 is None else lengths1.tolist()

@@ -5,6 +5,7 @@
 #include "cuda/device_array.h"
 #include "cuda/gather.h"
 #include "cuda/memory.h"
+#include "cuda/site_set.h"
 #include "transform.h"
 
 namespace fathom::python {
@@ -12,8 +13,6 @@ namespace fathom::python {
 namespace nb = nanobind;
 
 namespace {
-
-Stream stream_at(std::uintptr_t handle) { return {reinterpret_cast<void*>(handle)}; }
 
 RawArray raw(const DeviceArray* array) { return array ? array->raw() : RawArray(); }
 
@@ -48,6 +47,9 @@ void add_cuda(nb::module_& m) {
   m.def("transform_on_device", &transform_arrays, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
         nb::arg().none(), nb::arg().none(), nb::arg());
   m.def("gather_on_device", &gather);
+  m.def("site_set_on_device", &site_set_on_device);
+  m.def("nearest_on_device", &nearest_on_device, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
+        nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg());
   m.def("device_memory", &device_memory);
   m.def("device_of", &device_of);
   m.def("wait_for", [](std::uintptr_t stream) {

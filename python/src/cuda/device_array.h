@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include "arrays.h"
+#include "fathom/core/device.h"
 
 namespace fathom::python {
 
@@ -26,5 +27,8 @@ class DeviceArray {
   RawArray raw_;
   nanobind::ndarray<nanobind::ro> owner_;
 };
+
+/// As the package says it: by its address.
+inline Stream stream_at(std::uintptr_t handle) { return {reinterpret_cast<void*>(handle)}; }
 
 }  // namespace fathom::python

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
@@ -18,6 +20,7 @@ namespace {
 
 using fathom::cuda::check;
 using fathom::cuda::DeviceMemory;
+using fathom::cuda::Event;
 using fathom::cuda::OnDevice;
 using fathom::cuda::OwnStream;
 using fathom::cuda::Scratch;
@@ -222,12 +225,36 @@ struct Copies {
   }
 };
 
+/// How far each stream is that reads a set: memory is given back after that.
+class Readers {
+ public:
+  /// All that is in the stream so far may read. A graph that is being captured may run at any time: whoever captures it
+  /// keeps the set.
+  void add(cudaStream_t stream) {
+    cudaStreamCaptureStatus status{};
+    check(cudaStreamIsCapturing(stream, &status), "looking at a stream");
+    if (status != cudaStreamCaptureStatusNone) return;
+    const std::lock_guard lock(mutex_);
+    passed_[stream].record(stream);
+  }
+
+  /// What comes into the stream from now on comes after them.
+  void hold_back(cudaStream_t stream) const {
+    for (const auto& [reader, event] : passed_) event.hold_back(stream);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<cudaStream_t, Event> passed_;
+};
+
 class DeviceSet : public ResidentSet {
  public:
   explicit DeviceSet(int device) : device_(device) {}
   ~DeviceSet() override {
     try {
       const OnDevice on_device(device_);
+      readers_.hold_back(nullptr);
       clouds_.clear();
     } catch (const Error&) {  // the device is gone, and the memory with it
     }
@@ -265,6 +292,7 @@ class DeviceSet : public ResidentSet {
     const DeviceMemory scratch(scratch_bytes(requests[0]), stream);
     for (std::size_t c = 0; c < requests.size(); ++c)
       clouds_[c].answer(device_request(requests[c], clouds_[c].tree, nullptr), scratch.data(), stream);
+    readers_.add(stream);
   }
 
   void answer_host(const std::vector<Request>& requests) const override {
@@ -297,6 +325,7 @@ class DeviceSet : public ResidentSet {
 
   int device_;
   std::vector<Resident> clouds_;
+  mutable Readers readers_;
 };
 
 }  // namespace

@@ -1,0 +1,38 @@
+#include "cuda/site_set.h"
+
+namespace fathom::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+constexpr auto kDevice = MemorySpace::device;
+
+}  // namespace
+
+SiteSet* site_set_on_device(const DeviceArray& sites, const SetChoices& choices, std::uintptr_t stream) {
+  const auto view = view_of<const std::byte, kDevice>(sites.raw());
+  const auto build = [&] {
+    const nb::gil_scoped_release unlocked;
+    return points::SiteSet(points::DeviceCoordinates(view), choices.options(0), stream_at(stream));
+  };
+  return new SiteSet(build());
+}
+
+void nearest_on_device(const SiteSet& set, const DeviceArray& queries, const points::QueryOptions& options,
+                       nb::handle direction, const DeviceArray* distance, const DeviceArray* squared,
+                       const DeviceArray* site, const DeviceArray* lower, std::uintptr_t stream) {
+  const QueryAxes axes(set.set(), options.k);
+  const HostArray cone(direction, HostArray::Access::read);
+  points::QueryOptions own = options;
+  own.cone.directions = view_of<const std::byte, MemorySpace::host>(cone.raw());
+  const auto answers = [&](const DeviceArray* array) {
+    return array ? view_of<std::byte, kDevice>(axes.answers(array->raw())) : AnyDeviceView();
+  };
+  const points::DeviceQueryOutputs out{answers(distance), answers(squared), answers(site), answers(lower)};
+  const auto places = view_of<const std::byte, kDevice>(axes.points(queries.raw()));
+  const nb::gil_scoped_release unlocked;
+  set.set().nearest(places, own, out, stream_at(stream));
+}
+
+}  // namespace fathom::python
