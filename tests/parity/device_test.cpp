@@ -147,7 +147,7 @@ TEST_F(Device, TwentyStreams) {
   }
 }
 
-/// Captured once, replayed over other inputs.
+/// Captured once, replayed over other inputs. Where the tests run one by one, the first call of the process is captured.
 TEST_F(Device, Graphs) {
   cudaStream_t stream;
   must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
@@ -159,7 +159,7 @@ TEST_F(Device, Graphs) {
     OnDevice device(c);
     cudaGraph_t graph;
     cudaGraphExec_t executable;
-    must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     device.run(stream);
     must(cudaStreamEndCapture(stream, &graph));
     must(cudaGraphInstantiate(&executable, graph, 0));

@@ -23,7 +23,22 @@ Pools& pools() {
   return all;
 }
 
+/// Lets a thread make what outlives a capture while one of its streams is being captured.
+class BesideCapture {
+ public:
+  BesideCapture() { exchange(); }
+  ~BesideCapture() { exchange(); }
+  BesideCapture(const BesideCapture&) = delete;
+  BesideCapture& operator=(const BesideCapture&) = delete;
+
+ private:
+  void exchange() { cudaThreadExchangeStreamCaptureMode(&mode_); }
+
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 cudaMemPool_t make_pool(int device) {
+  const BesideCapture beside_capture;
   cudaMemPoolProps properties{};
   properties.allocType = cudaMemAllocationTypePinned;
   properties.location.type = cudaMemLocationTypeDevice;
