@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._cuda import CudaInput
-from ._dtypes import DType, Kind, Shape
+from ._dtypes import DType, DTypes, Kind, Shape
 from ._host import HostInput
 from ._places import lies_on_cuda
 
@@ -42,6 +42,12 @@ class Input(Protocol):
     def coordinates(self, name: str, dense: bool) -> Input:
         """The same numbers as coordinates: in one of the three types that the library reads, and in contiguous rows."""
 
+    def reals(self, name: str, allowed: DTypes) -> Input:
+        """The same numbers in a dense array of one of some types of floats, the last one at worst."""
+
+    def reshaped(self, shape: Shape) -> Input:
+        """The same numbers, which are dense, in another shape."""
+
     def output(self, shape: Shape, dtype: DType) -> Output:
         """A new array for a result."""
 
@@ -67,8 +73,8 @@ class Input(Protocol):
         self,
         sites: _core.SiteSet,
         options: _core.QueryOptions,
-        directions: Any,
-        half_angles: Any,
+        directions: Input | None,
+        half_angles: Input | None,
         distance: Output | None,
         squared: Output | None,
         site: Output,

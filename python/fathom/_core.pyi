@@ -133,6 +133,8 @@ def nearest_on_device(
     queries: DeviceArray,
     options: QueryOptions,
     direction: npt.NDArray[Any] | None,
+    directions: DeviceArray | None,
+    half_angles: DeviceArray | None,
     distance: DeviceArray | None,
     squared: DeviceArray | None,
     site: DeviceArray | None,

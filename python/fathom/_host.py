@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._dtypes import FLOATS, INDICES, READABLE, DType, Kind, Shape
+from ._dtypes import FLOATS, INDICES, READABLE, DType, DTypes, Kind, Shape
 from ._places import lies_on_cuda
 
 if TYPE_CHECKING:
-    from ._arrays import Output
+    from ._arrays import Input, Output
     from ._progress import Listener
 
 Array = npt.NDArray[Any]
@@ -73,6 +73,15 @@ class HostInput:
             array = np.ascontiguousarray(array)
         return HostInput(array, self._give_back)
 
+    def reals(self, name: str, allowed: DTypes) -> HostInput:
+        dtype = self.dtype
+        if dtype.kind not in "iuf":
+            raise TypeError(f"{name} has the dtype {dtype}; it must hold integers or floats")
+        return HostInput(np.asarray(self.array, dtype if dtype in allowed else allowed[-1], order="C"), self._give_back)
+
+    def reshaped(self, shape: Shape) -> HostInput:
+        return HostInput(self.array.reshape(shape), self._give_back)
+
     def output(self, shape: Shape, dtype: DType) -> HostOutput:
         return HostOutput(np.empty(shape, dtype), None, None, self._give_back)
 
@@ -112,8 +121,8 @@ class HostInput:
         self,
         sites: _core.SiteSet,
         options: _core.QueryOptions,
-        directions: Any,
-        half_angles: Any,
+        directions: Input | None,
+        half_angles: Input | None,
         distance: Output | None,
         squared: Output | None,
         site: Output,
@@ -123,8 +132,8 @@ class HostInput:
         sites.nearest(
             self.array,
             options,
-            directions,
-            half_angles,
+            _beside(directions, "directions"),
+            _beside(half_angles, "half_angle"),
             None if distance is None else distance.memory,
             None if squared is None else squared.memory,
             site.memory,
@@ -191,6 +200,12 @@ def _readable(array: Array, name: str) -> Array:
     elif not dtype.isnative:
         array = array.astype(dtype.newbyteorder("="))
     return array if has_rows(array) else np.ascontiguousarray(array)
+
+
+def _beside(given: Input | None, name: str) -> Array | None:
+    if given is None or isinstance(given, HostInput):
+        return None if given is None else given.array
+    raise ValueError(f"{name} lies on a CUDA device, but q on the host; give an array on the host")
 
 
 def _coordinate_type(array: Array, name: str) -> DType:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from . import _core
 from ._arrays import Input, take_values
 from ._dtypes import FLOATS, INDICES, Shape, named
-from ._host import Array, HostInput, as_numpy
+from ._host import Array, as_numpy
 from ._options import backend_number, choose, thread_count
 from ._places import lies_on_cuda
 from ._progress import Progress, listener
@@ -175,8 +175,8 @@ class SiteSet:
         work_limit : int, optional
             About so many sites a query may look at; then the best so far is returned. See `return_lower`.
         directions : array, shape (d,), or the shape of `q`, optional
-            Only sites in a cone from the query along this direction, with `half_angle`; the boundary counts. For
-            queries on a device one direction, on the host.
+            Only sites in a cone from the query along this direction, with `half_angle`; the boundary counts. One
+            direction may lie on the host in any case, others lie where `q` does.
         half_angle : float, or array of the queries' shape
             Half of the cone's opening, in radians, 0 to π.
         cylinder_radius : float
@@ -222,7 +222,7 @@ class SiteSet:
         if directions is not None and half_angle is None:
             raise ValueError("directions is given, but half_angle is not; give both for a cone")
         shape = queries.shape[:-1]
-        angles = None if half_angle is None or np.ndim(half_angle) == 0 else _angles(half_angle, shape)
+        angles = None if half_angle is None or np.ndim(half_angle) == 0 else _angles(half_angle, shape, stream)
         options = _core.QueryOptions(
             count,
             math.inf if radius is None else _number(radius, "radius"),
@@ -241,7 +241,7 @@ class SiteSet:
         queries.nearest(
             self._set,
             options,
-            None if directions is None else _directions(directions, queries.shape),
+            None if directions is None else _directions(directions, queries.shape, stream),
             angles,
             None if squared else distances,
             distances if squared else None,
@@ -330,19 +330,24 @@ def _choices(
     )
 
 
-def _directions(directions: Any, queries: Shape) -> Array:
-    array = HostInput.of_values(_on_host(directions, "directions"), "directions").coordinates("directions", True).array
-    if array.shape not in (queries, queries[-1:]):
-        raise ValueError(f"directions has the shape {array.shape}; it must have {queries[-1:]} or {queries}")
-    array = np.ascontiguousarray(array, array.dtype if array.dtype == FLOATS[0] else FLOATS[1])
-    return array if array.ndim > 1 else array.reshape(1, -1)
+def _directions(directions: Any, queries: Shape, stream: Any) -> Input:
+    given = _take_beside(directions, "directions", stream)
+    if given.shape not in (queries, queries[-1:]):
+        raise ValueError(f"directions has the shape {given.shape}; it must have {queries[-1:]} or {queries}")
+    reals = given.reals("directions", FLOATS)
+    return reals if len(given.shape) > 1 else reals.reshaped((1, *given.shape))
 
 
-def _angles(angles: Any, shape: Shape) -> Array:
-    array = np.ascontiguousarray(_on_host(angles, "half_angle"), np.float64)
-    if array.shape != shape:
-        raise ValueError(f"half_angle has the shape {array.shape}; it must be a number or have {shape}")
-    return array
+def _angles(angles: Any, shape: Shape, stream: Any) -> Input:
+    given = _take_beside(angles, "half_angle", stream)
+    if given.shape != shape:
+        raise ValueError(f"half_angle has the shape {given.shape}; it must be a number or have {shape}")
+    return given.reals("half_angle", FLOATS[1:])
+
+
+def _take_beside(x: Any, name: str, stream: Any) -> Input:
+    """An array that may lie on the host where the queries do not."""
+    return take_values(x, name, stream if lies_on_cuda(x, name) else None)
 
 
 def _on_host(x: Any, name: str) -> Array:

@@ -53,7 +53,9 @@ class QueryAxes {
   QueryAxes(const points::SiteSet& set, int k) : leading_(set.batched() ? 1 : 0), columns_(k > 1 ? 1 : 0) {}
 
   /// One direction for all is a row, too.
-  RawArray points(const RawArray& array) const { return array.rank == 2 ? array : array.joined(leading_, 1); }
+  RawArray points(const RawArray& array) const {
+    return array.given && array.rank != 2 ? array.joined(leading_, 1) : array;
+  }
   RawArray numbers(const RawArray& array) const { return array.joined(leading_, 0); }
   RawArray answers(const RawArray& array) const { return array.joined(leading_, columns_); }
 

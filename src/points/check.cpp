@@ -75,7 +75,37 @@ void check_outputs(const SetFacts& set, const CoordinateLayout& queries, const Q
                           ", which int32 does not hold; ask for int64");
 }
 
-void check_directions(const CoordinateLayout& queries, const Cone& cone) {
+/// A cone's arrays, wherever they are: only where that is the host can they be read.
+struct ConeArrays {
+  explicit ConeArrays(const Cone& cone)
+      : on_device(cone.device_directions.present() || cone.device_half_angles.present()),
+        directions(on_device ? addressed(cone.device_directions) : cone.directions),
+        half_angles(on_device ? addressed(cone.device_half_angles) : cone.half_angles) {}
+
+  static AnyConstView addressed(const AnyConstDeviceView& view) {
+    if (!view.present()) return {};
+    return {view.data(), view.dtype(), view.shape(), view.strides()};
+  }
+
+  bool on_device;
+  AnyConstView directions, half_angles;
+};
+
+/// Those of the host serve all queries of a device together, those of a device are for its queries.
+void check_cone_space(const ConeArrays& cone, MemorySpace space) {
+  if (space == MemorySpace::host && cone.on_device)
+    throw InvalidArgument(
+        "device_directions and device_half_angles are for queries in a device's memory; give directions");
+  if (space == MemorySpace::host || cone.on_device) return;
+  const Shape& shape = cone.directions.shape();
+  if (shape.rank() != 2 || shape[0] != 1)
+    throw InvalidArgument("the direction of the one cone for queries in a device's memory has the shape " +
+                          to_string(shape) + "; it must have [1, d]. For a cone each, give device_directions");
+  if (cone.half_angles.present())
+    throw InvalidArgument("half_angles are for queries in the host's memory; give half_angle or device_half_angles");
+}
+
+void check_directions(const CoordinateLayout& queries, const ConeArrays& cone) {
   const AnyConstView& view = cone.directions;
   check_dtype(view, "the cone's directions", {DType::float32, DType::float64});
   const Shape all = with_column(shape_of(queries), queries.axes());
@@ -83,6 +113,7 @@ void check_directions(const CoordinateLayout& queries, const Cone& cone) {
   if (!(view.shape() == all) && !(view.shape() == one))
     throw InvalidArgument("the cone's directions have the shape " + to_string(view.shape()) + "; they must have " +
                           to_string(all) + ", or " + to_string(one) + " for all queries");
+  if (cone.on_device) return;
   const Coordinates directions(view);
   for (std::int64_t c = 0; c < directions.clouds(); ++c) {
     const Cloud cloud = cloud_of(directions, c);
@@ -100,26 +131,31 @@ void check_half_angle(double angle) {
     throw InvalidArgument("the cone's half-angle is " + text(angle) + "; give radians from 0 to pi");
 }
 
-void check_half_angles(const CoordinateLayout& queries, const AnyConstView& view) {
+void check_half_angles(const CoordinateLayout& queries, const ConeArrays& cone) {
+  const AnyConstView& view = cone.half_angles;
   check_dtype(view, "the cone's half-angles", {DType::float64});
   const Shape rows = shape_of(queries);
   if (!(view.shape() == rows))
     throw InvalidArgument("the cone's half-angles have the shape " + to_string(view.shape()) + "; they must have " +
                           to_string(rows));
+  if (cone.on_device) return;
   const auto* angles = reinterpret_cast<const double*>(view.data());
   for (std::int64_t c = 0; c < queries.clouds(); ++c)
     for (std::int64_t i = 0; i < queries.count(); ++i)
       check_half_angle(angles[(queries.batched() ? c * view.strides()[0] : 0) + i]);
 }
 
-void check_cone(const SetFacts& set, const CoordinateLayout& queries, const Cone& cone) {
-  if (!cone.directions.present()) return;
+void check_cone(const SetFacts& set, const CoordinateLayout& queries, const Cone& given, MemorySpace space) {
+  const ConeArrays cone(given);
+  if (!cone.directions.present() && !cone.on_device) return;
+  if (!cone.directions.present()) throw InvalidArgument("device_half_angles are given; give device_directions, too");
   for (double period : set.period)
     if (period > 0) throw InvalidArgument("cones have no meaning in a periodic box; leave out one of them");
+  check_cone_space(cone, space);
   check_directions(queries, cone);
-  check_at_least_zero("the cone's cylinder radius", cone.cylinder_radius, false);
-  if (cone.half_angles.present()) check_half_angles(queries, cone.half_angles);
-  else check_half_angle(cone.half_angle);
+  check_at_least_zero("the cone's cylinder radius", given.cylinder_radius, false);
+  if (cone.half_angles.present()) check_half_angles(queries, cone);
+  else check_half_angle(given.half_angle);
 }
 
 Column column_of(const AnyView& view, bool batched, std::int64_t cloud, bool has_rows) {
@@ -130,21 +166,23 @@ Column column_of(const AnyView& view, bool batched, std::int64_t cloud, bool has
           view.strides()[row_axis]};
 }
 
-Cones cones_of(const CoordinateLayout& queries, const Cone& cone, std::int64_t cloud) {
+Cones cones_of(const CoordinateLayout& queries, const Cone& given, std::int64_t cloud) {
   Cones cones;
+  const ConeArrays cone(given);
   if (!cone.directions.present()) return cones;
   cones.present = true;
+  cones.on_device = cone.on_device;
   const Coordinates directions(cone.directions);
   cones.directions = cloud_of(directions, directions.batched() ? cloud : 0);
   if (cone.directions.shape() == Shape{1, queries.axes()})
     for (std::int64_t& step : cones.directions.step) step = 0;
-  cones.half_angle = cone.half_angle;
+  cones.half_angle = given.half_angle;
   if (cone.half_angles.present()) {
     cones.half_angles = reinterpret_cast<const double*>(cone.half_angles.data());
     if (queries.batched()) cones.half_angles += cloud * cone.half_angles.strides()[0];
     cones.half_angle_step = 1;
   }
-  if (cone.cylinder_radius > 0) cones.radius = cone.cylinder_radius;
+  if (given.cylinder_radius > 0) cones.radius = given.cylinder_radius;
   return cones;
 }
 
@@ -188,7 +226,7 @@ int threads_of(const Execution& execution) {
 }
 
 void check_query(const SetFacts& set, const CoordinateLayout& queries, const QueryOptions& options,
-                 const QueryOutputs& outputs) {
+                 const QueryOutputs& outputs, MemorySpace space) {
   if (queries.axes() != set.axes)
     throw InvalidArgument("the queries have " + std::to_string(queries.axes()) + " coordinates, the sites " +
                           std::to_string(set.axes));
@@ -206,22 +244,7 @@ void check_query(const SetFacts& set, const CoordinateLayout& queries, const Que
   if (options.work_limit > 0 && set.storage == Storage::plain)
     throw InvalidArgument("a work limit needs boxes to bound what was not looked at; use storage boxed or sorted");
   check_outputs(set, queries, options, outputs);
-  check_cone(set, queries, options.cone);
-}
-
-void check_exact(const QueryOptions& options) {
-  if (options.relative_error > 0 || options.absolute_error > 0 || options.work_limit > 0)
-    throw InvalidArgument(
-        "a set on a device gives exact answers alone; leave out the allowed error and the work limit, or build the set "
-        "with the backend cpu");
-}
-
-void check_one_cone(const Cone& cone) {
-  if (cone.directions.present() && (cone.directions.shape()[0] != 1 || cone.directions.rank() != 2))
-    throw InvalidArgument("queries in a device's memory share one cone; its direction has the shape " +
-                          to_string(cone.directions.shape()) + " and must have [1, d]");
-  if (cone.half_angles.present())
-    throw InvalidArgument("queries in a device's memory share one cone; give one half-angle");
+  check_cone(set, queries, options.cone, space);
 }
 
 Request request_of(const SetFacts& set, const CoordinateLayout& queries, const QueryOptions& options,

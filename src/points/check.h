@@ -35,17 +35,10 @@ void check_build_scratch(const std::optional<std::size_t>& limit, std::size_t ne
 int threads_of(const Execution& execution);
 
 /// Everything that types, shapes and options can tell, before any query is read.
+/// @param space  where the queries are
 /// @throws InvalidArgument what was wrong and what would work
 void check_query(const SetFacts& set, const CoordinateLayout& queries, const QueryOptions& options,
-                 const QueryOutputs& outputs);
-
-/// What sets on a device do not answer.
-/// @throws InvalidArgument approximate answers are asked for
-void check_exact(const QueryOptions& options);
-
-/// Cones of queries that are in a device's memory.
-/// @throws InvalidArgument more than one cone
-void check_one_cone(const Cone& cone);
+                 const QueryOutputs& outputs, MemorySpace space = MemorySpace::host);
 
 /// One cloud's part of a call that passed check_query().
 Request request_of(const SetFacts& set, const CoordinateLayout& queries, const QueryOptions& options,

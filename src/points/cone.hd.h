@@ -20,6 +20,35 @@ struct ConeOfQuery {
   double radius = -1;  ///< of the cylinder; −1: none
 };
 
+/// Of an angle in [0, π], to within 2⁻⁵²; another angle has none. The same bits on host and device, which the
+/// functions of their libraries do not promise. Taylor's series within π/4 of a multiple of π/2, which has two parts.
+struct Turn {
+  double cosine, sine;
+
+  FATHOM_HD static Turn by(double angle) {
+    constexpr double kHalf = 0x1.921fb54442d18p+0, kHalfRest = 0x1.1a62633145c07p-54;  // π/2
+    if (!(angle >= 0 && angle <= 2 * kHalf)) return {NAN, NAN};
+    if (angle > 1.5 * kHalf) {
+      const Turn rest = near_zero((angle - 2 * kHalf) - 2 * kHalfRest);
+      return {-rest.cosine, -rest.sine};
+    }
+    if (angle <= 0.5 * kHalf) return near_zero(angle);
+    const Turn rest = near_zero((angle - kHalf) - kHalfRest);
+    return {-rest.sine, rest.cosine};
+  }
+
+ private:
+  FATHOM_HD static Turn near_zero(double x) {
+    const double z = x * x;
+    double cosine = 0, sine = 0;
+    for (int n = 18; n > 2; n -= 2) {
+      cosine = (1 - cosine) * z / (n * (n - 1));
+      sine = (1 - sine) * z / (n * (n + 1));
+    }
+    return {1 - (0.5 * z) * (1 - cosine), x - x * ((1 - sine) * z / 6)};
+  }
+};
+
 /// Rounding in t and d² must not exclude what lies on the boundary.
 inline constexpr double kBoundary = 0x1p-50;
 

@@ -64,8 +64,9 @@ Value squared_limit(double radius) {
 }
 
 /// Squared distance beyond which nothing needs to be looked at when the worst of a list is `worst`.
-template <class Value>
-Value reach_of(const Request& request, Value worst) {
+/// @tparam Asked  Request, or what a device makes of it
+template <class Value, class Asked>
+FATHOM_HD Value reach_of(const Asked& request, Value worst) {
   if (request.shrink == 1 && request.absolute == 0) return worst;
   double reach = static_cast<double>(worst) * request.shrink;
   if (request.absolute > 0) {

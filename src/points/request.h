@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 #include "fathom/points/site_set.h"
@@ -24,7 +25,8 @@ struct Answers {
 /// Cones of one cloud's queries.
 struct Cones {
   bool present = false;
-  Cloud directions;  ///< its steps are 0 where one serves all
+  bool on_device = false;  ///< what the pointers point to
+  Cloud directions;        ///< its steps are 0 where one serves all
   const double* half_angles = nullptr;
   std::int64_t half_angle_step = 0;
   double half_angle = 0;
@@ -62,7 +64,24 @@ struct Request {
   bool periodic() const { return period[0] > 0 || period[1] > 0 || period[2] > 0; }
 };
 
-ConeOfQuery cone_of(const Cones& cones, std::int64_t query);
+/// Where a direction is not finite or has no length, or an angle is none, which is refused where it can be read: nothing
+/// lies in the cone.
+FATHOM_HD inline ConeOfQuery cone_of(const Cones& cones, std::int64_t query) {
+  ConeOfQuery cone;
+  if (!cones.present) return cone;
+  double largest = 0, length2 = 0;
+  for (int k = 0; k < cones.directions.axes; ++k) largest = larger(largest, std::abs(cones.directions.at(k, query)));
+  for (int k = 0; k < cones.directions.axes; ++k) {
+    cone.axis[k] = cones.directions.at(k, query) / largest;
+    length2 += cone.axis[k] * cone.axis[k];
+  }
+  const Turn turn = Turn::by(cones.half_angles ? cones.half_angles[query * cones.half_angle_step] : cones.half_angle);
+  for (double& x : cone.axis) x = turn.cosine == turn.cosine ? x / std::sqrt(length2) : NAN;
+  cone.cosine = turn.cosine - kBoundary;
+  cone.sine = turn.sine;
+  cone.radius = cones.radius;
+  return cone;
+}
 
 /// The query's coordinates, brought into the period where there is one.
 std::array<double, 3> place_of(const Request& request, std::int64_t query);

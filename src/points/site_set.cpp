@@ -129,7 +129,6 @@ void check_scratch(const Execution& execution, std::size_t needed) {
 /// Queries and answers of the host, sites on a device.
 QueryReport answer_on_device(const ResidentSet& resident, const SetFacts& facts, const CoordinateLayout& queries,
                              const QueryOptions& options, const QueryOutputs& outputs) {
-  check_exact(options);
   const std::vector<Request> requests = requests_of(facts, queries, options, outputs);
   for (const Request& request : requests) cpu::extent_of(request.queries, "query", threads_of(options.execution));
   QueryReport report{.backend = Backend::cuda, .device = resident.device_name()};
@@ -258,9 +257,7 @@ QueryReport SiteSet::nearest(const DeviceCoordinates& queries, const QueryOption
         "the queries are in a device's memory, the sites in the host's; build the set with the backend cuda");
   check_backend(options.execution, true);
   const QueryOutputs outputs = unchecked(device_outputs);
-  check_one_cone(options.cone);
-  check_query(sites_->facts, queries, options, outputs);
-  check_exact(options);
+  check_query(sites_->facts, queries, options, outputs, MemorySpace::device);
   const std::vector<Request> requests = requests_of(sites_->facts, queries, options, outputs);
   QueryReport report{.backend = Backend::cuda, .device = sites_->resident->device_name()};
   if (requests.empty()) return report;

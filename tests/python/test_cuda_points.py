@@ -33,6 +33,37 @@ def test_same_bytes_as_on_the_host(library, storage, options):
         np.testing.assert_array_equal(ours, theirs)
 
 
+def test_a_cone_for_each_query(with_streams):
+    directions, angles = RANDOM.standard_normal(QUERIES.shape).astype("f4"), RANDOM.random(len(QUERIES)) + 0.2
+    expected = fathom.SiteSet(POINTS).nearest(QUERIES, directions=directions, half_angle=angles, cylinder_radius=0.01)
+    sites, q = fathom.SiteSet(with_streams.put(POINTS)), with_streams.put(QUERIES)
+    d, a = with_streams.put(directions), with_streams.put(angles)
+    same(with_streams, sites.nearest(q, directions=d, half_angle=a, cylinder_radius=0.01), expected)
+    grid = sites.nearest(q.reshape(6, 50, 3), directions=d.reshape(6, 50, 3), half_angle=a.reshape(6, 50),
+                         cylinder_radius=0.01)
+    same(with_streams, grid, [x.reshape(6, 50) for x in expected])
+    same(with_streams, sites.nearest(q, directions=with_streams.put(np.float64([1, 2, 3])), half_angle=0.4),
+         fathom.SiteSet(POINTS).nearest(QUERIES, directions=(1, 2, 3), half_angle=0.4))
+    for wrong, words in [
+        ({"directions": directions, "half_angle": 1}, "directions lies on the host, but q on CUDA device 0"),
+        ({"directions": d, "half_angle": angles}, "half_angle lies on the host, but q on CUDA device 0"),
+        ({"directions": d[:5], "half_angle": 1}, r"directions has the shape \(5, 3\)"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            sites.nearest(q, **wrong)
+    with pytest.raises(ValueError, match="directions lies on a CUDA device, but q on the host"):
+        sites.nearest(QUERIES, directions=d, half_angle=1)
+
+
+def test_stated_errors(library):
+    exact = fathom.SiteSet(POINTS).nearest(QUERIES, dtype="float64")[0]
+    sites, q = fathom.SiteSet(library.put(POINTS)), library.put(QUERIES)
+    loose = library.get(sites.nearest(q, relative_error=0.5)[0])
+    assert (loose >= exact * (1 - 1e-6)).all() and (loose <= exact * (1.5 + 1e-6)).all() and (loose > exact * 1.01).any()
+    upper, _, lower = (library.get(x) for x in sites.nearest(q, work_limit=16, return_lower=True))
+    assert (lower <= exact * (1 + 1e-6)).all() and (exact * (1 - 1e-6) <= upper).all() and (lower < upper).any()
+
+
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "float16", "float32"])
 def test_element_types(library, dtype):
     points, queries = (200 * POINTS).astype(dtype), (200 * QUERIES).astype(dtype)

@@ -46,6 +46,9 @@ struct Cone {
   AnyConstView half_angles;
   /// Radius of the cylinder with round ends about the axis; 0: no cylinder.
   double cylinder_radius = 0;
+  /// Instead of the first and the third, for queries in a device's memory: there, too. What cannot be a direction or an
+  /// angle makes a cone that nothing lies in.
+  AnyConstDeviceView device_directions, device_half_angles;
 };
 
 struct QueryOptions {
@@ -90,10 +93,10 @@ struct QueryReport {
 /// Exact: between integer coordinates, d² = Σ (q − s)² is exact at any size. Otherwise coordinates are taken as
 /// float64, and d² = ((q₀ − s₀)² + (q₁ − s₁)²) + (q₂ − s₂)² in float64 arithmetic decides, as in brute force. The
 /// lowest id wins among equals. Distances are √d², rounded once to the output's type. Same bytes for every
-/// storage (approximate answers: for one storage), thread count and instruction set, and from a device.
+/// storage, thread count and instruction set, and from a device; of approximate answers for one storage, and one of CPU
+/// and devices, whose trees differ.
 ///
-/// A set that is resident on a device answers there, queries of the host and of that device. It gives no approximate
-/// answers (relative_error, absolute_error, work_limit).
+/// A set that is resident on a device answers there, queries of the host and of that device.
 ///
 /// Source: Khan & Zahran, pointwise evaluation of distance transforms (resident sites, perforation, cones); packed
 /// Hilbert-ordered trees after Kamel & Faloutsos 1993.
@@ -137,8 +140,8 @@ class SiteSet {
   /// The same for a set, queries and outputs in one device's memory. Returns once the work is in the stream's order,
   /// without waiting for it; works while the stream is captured into a graph. The set may go before it is done, but not
   /// before such a graph; arrays that the set refers to stay until it is done.
-  /// A query that is not finite, or beyond ±1e150, finds nothing: +inf and −1. One cone serves all queries: its
-  /// direction [1, d] is in the host's memory. Threads, progress and stop have no meaning here; the scratch comes from
+  /// A query that is not finite, or beyond ±1e150, finds nothing: +inf and −1. A cone that serves all queries may have
+  /// its direction [1, d] in the host's memory. Threads, progress and stop have no meaning here; the scratch comes from
   /// Fathom's stream-ordered pool of the device.
   /// @throws InvalidArgument as above | a view is not in the set's device's memory
   /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch

@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._dtypes import BFLOAT16, FLOATS, INDICES, READABLE, DType, Kind, Shape
+from .._dtypes import BFLOAT16, FLOATS, INDICES, READABLE, DType, DTypes, Kind, Shape
+from .._host import HostInput
 from .._places import lies_on_cuda
 from ._library import Library, library_of
 from ._stream import handle_of
 
 if TYPE_CHECKING:
-    from .._arrays import Output
+    from .._arrays import Input, Output
     from .._progress import Listener
 
 
@@ -76,6 +77,18 @@ class CudaInput:
                 "int32 holds; convert them first"
             )
         return self._copied(INDICES[0])
+
+    def reals(self, name: str, allowed: DTypes) -> CudaInput:
+        dtype = self.dtype
+        if dtype in allowed:
+            return self if self.library.is_dense(self.array) else self._copied(None)
+        if dtype.kind not in "iuf" and dtype != BFLOAT16:
+            raise TypeError(f"{name} has the dtype {dtype}; it must hold integers or floats")
+        return self._copied(allowed[-1])
+
+    def reshaped(self, shape: Shape) -> CudaInput:
+        with self.library.on(self.device, self._given_stream):
+            return CudaInput(self.library, self.array.reshape(shape), self.device, self._given_stream)
 
     def _copied(self, dtype: DType | None) -> CudaInput:
         with self.library.on(self.device, self._given_stream):
@@ -143,21 +156,27 @@ class CudaInput:
         self,
         sites: _core.SiteSet,
         options: _core.QueryOptions,
-        directions: Any,
-        half_angles: Any,
+        directions: Input | None,
+        half_angles: Input | None,
         distance: Output | None,
         squared: Output | None,
         site: Output,
         lower: Output | None,
         listener: Listener,
     ) -> None:
-        if half_angles is not None:
-            raise ValueError("half_angle must be a number: queries on a device share one cone")
+        own, angles = self._beside(directions, "directions"), self._beside(half_angles, "half_angle")
+        for_all = directions.array if isinstance(directions, HostInput) else None
+        if for_all is not None and (half_angles is not None or len(for_all) != 1):
+            raise ValueError(f"directions lies on the host, but q on CUDA device {self.device}; give an array there")
+        if isinstance(half_angles, HostInput):
+            raise ValueError(f"half_angle lies on the host, but q on CUDA device {self.device}; give an array there")
         _core.nearest_on_device(
             sites,
             self.library.describe(self.array, self.stream),
             options,
-            directions,
+            for_all,
+            own,
+            angles,
             None if distance is None else distance.memory,
             None if squared is None else squared.memory,
             site.memory,
@@ -166,6 +185,13 @@ class CudaInput:
         )
         if listener is not None:
             listener(1.0)  # as above
+
+    def _beside(self, given: Input | None, name: str) -> _core.DeviceArray | None:
+        """An array that belongs to the queries, if it lies on their device."""
+        if not isinstance(given, CudaInput):
+            return None
+        self._check_place(given.array, name)
+        return given.library.describe(given.array, self.stream)
 
     def carry(self, nearest: Output, image_size: int, out: Any) -> Any:
         library = self.library

@@ -14,8 +14,6 @@ namespace nb = nanobind;
 
 namespace {
 
-RawArray raw(const DeviceArray* array) { return array ? array->raw() : RawArray(); }
-
 void transform_arrays(const DeviceArray& x, int rank, const grid::DistanceOptions& options, const DeviceArray* distance,
                       const DeviceArray* squared, const DeviceArray* nearest, const DeviceArray* coordinates,
                       std::uintptr_t stream) {
@@ -49,7 +47,7 @@ void add_cuda(nb::module_& m) {
   m.def("gather_on_device", &gather);
   m.def("site_set_on_device", &site_set_on_device);
   m.def("nearest_on_device", &nearest_on_device, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
-        nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg());
+        nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg());
   m.def("device_memory", &device_memory);
   m.def("device_of", &device_of);
   m.def("wait_for", [](std::uintptr_t stream) {

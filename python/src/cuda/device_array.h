@@ -28,6 +28,8 @@ class DeviceArray {
   nanobind::ndarray<nanobind::ro> owner_;
 };
 
+inline RawArray raw(const DeviceArray* array) { return array ? array->raw() : RawArray(); }
+
 /// As the package says it: by its address.
 inline Stream stream_at(std::uintptr_t handle) { return {reinterpret_cast<void*>(handle)}; }
 

@@ -20,15 +20,16 @@ SiteSet* site_set_on_device(const DeviceArray& sites, const SetChoices& choices,
 }
 
 void nearest_on_device(const SiteSet& set, const DeviceArray& queries, const points::QueryOptions& options,
-                       nb::handle direction, const DeviceArray* distance, const DeviceArray* squared,
-                       const DeviceArray* site, const DeviceArray* lower, std::uintptr_t stream) {
+                       nb::handle direction, const DeviceArray* directions, const DeviceArray* half_angles,
+                       const DeviceArray* distance, const DeviceArray* squared, const DeviceArray* site,
+                       const DeviceArray* lower, std::uintptr_t stream) {
   const QueryAxes axes(set.set(), options.k);
-  const HostArray cone(direction, HostArray::Access::read);
+  const HostArray for_all(direction, HostArray::Access::read);
   points::QueryOptions own = options;
-  own.cone.directions = view_of<const std::byte, MemorySpace::host>(cone.raw());
-  const auto answers = [&](const DeviceArray* array) {
-    return array ? view_of<std::byte, kDevice>(axes.answers(array->raw())) : AnyDeviceView();
-  };
+  own.cone.directions = view_of<const std::byte, MemorySpace::host>(for_all.raw());
+  own.cone.device_directions = view_of<const std::byte, kDevice>(axes.points(raw(directions)));
+  own.cone.device_half_angles = view_of<const std::byte, kDevice>(axes.numbers(raw(half_angles)));
+  const auto answers = [&](const DeviceArray* array) { return view_of<std::byte, kDevice>(axes.answers(raw(array))); };
   const points::DeviceQueryOutputs out{answers(distance), answers(squared), answers(site), answers(lower)};
   const auto places = view_of<const std::byte, kDevice>(axes.points(queries.raw()));
   const nb::gil_scoped_release unlocked;

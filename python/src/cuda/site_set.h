@@ -14,7 +14,8 @@ SiteSet* site_set_on_device(const DeviceArray& sites, const SetChoices& choices,
 /// In the stream's order; as SiteSet::nearest().
 /// @param direction  of one cone for all, in the host's memory, or None
 void nearest_on_device(const SiteSet& set, const DeviceArray& queries, const points::QueryOptions& options,
-                       nanobind::handle direction, const DeviceArray* distance, const DeviceArray* squared,
-                       const DeviceArray* site, const DeviceArray* lower, std::uintptr_t stream);
+                       nanobind::handle direction, const DeviceArray* directions, const DeviceArray* half_angles,
+                       const DeviceArray* distance, const DeviceArray* squared, const DeviceArray* site,
+                       const DeviceArray* lower, std::uintptr_t stream);
 
 }  // namespace fathom::python

@@ -19,6 +19,9 @@ struct DeviceRequest {
   bool has_cone = false;
   ConeOfQuery cone;                    ///< of all queries, …
   const ConeOfQuery* cones = nullptr;  ///< … or of each
+  bool exact = true;                   ///< else as in Request, of sets with boxes; others are looked through anyway
+  double shrink = 1, absolute = 0;
+  std::int64_t work_limit = 0;
   Naming naming;
   Answers answers;
 };

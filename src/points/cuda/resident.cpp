@@ -10,6 +10,7 @@
 #include "core/cuda/scratch.h"
 #include "points/check.h"
 #include "points/cuda/build.h"
+#include "points/cuda/cones.h"
 #include "points/cuda/device_request.h"
 #include "points/cuda/products.h"
 #include "points/cuda/search.h"
@@ -153,6 +154,12 @@ DeviceRequest device_request(const Request& request, const DeviceTree& tree, con
   result.has_cone = request.cones.present;
   result.cones = cones;
   if (result.has_cone && !cones) result.cone = cone_of(request.cones, 0);
+  if (tree.levels > 0) {
+    result.exact = request.exact();
+    result.shrink = request.shrink;
+    result.absolute = request.absolute;
+    result.work_limit = request.work_limit;
+  }
   result.naming = request.naming;
   result.answers = request.answers;
   return result;
@@ -275,9 +282,11 @@ class DeviceSet : public ResidentSet {
 
   std::size_t scratch_bytes(const Request& request) const override {
     const OnDevice on_device(device_);
+    Scratch scratch(nullptr);
+    cones_in(scratch, request);
     std::size_t most = 0;
     for (const Resident& cloud : clouds_) most = std::max(most, cloud.scratch_bytes(request));
-    return most;
+    return scratch.bytes() + most;
   }
 
   std::size_t host_bytes(const Request& request) const override {
@@ -289,9 +298,14 @@ class DeviceSet : public ResidentSet {
     check_memory(requests[0]);
     const OnDevice on_device(device_);
     const cudaStream_t stream = fathom::cuda::native(given);
-    const DeviceMemory scratch(scratch_bytes(requests[0]), stream);
-    for (std::size_t c = 0; c < requests.size(); ++c)
-      clouds_[c].answer(device_request(requests[c], clouds_[c].tree, nullptr), scratch.data(), stream);
+    const DeviceMemory memory(scratch_bytes(requests[0]), stream);
+    Scratch scratch(memory.data());
+    ConeOfQuery* cones = cones_in(scratch, requests[0]);
+    for (std::size_t c = 0; c < requests.size(); ++c) {
+      if (cones) make_cones(requests[c].cones, requests[c].queries.count, cones, stream);
+      const DeviceRequest request = device_request(requests[c], clouds_[c].tree, cones);
+      clouds_[c].answer(request, memory.data() + scratch.bytes(), stream);
+    }
     readers_.add(stream);
   }
 
@@ -311,8 +325,17 @@ class DeviceSet : public ResidentSet {
   }
 
  private:
+  /// Where the queries' own cones go.
+  static ConeOfQuery* cones_in(Scratch& scratch, const Request& request) {
+    return request.cones.on_device ? scratch.take<ConeOfQuery>(request.queries.count) : nullptr;
+  }
+
   void check_memory(const Request& request) const {
     for (int k = 0; k < request.queries.axes; ++k) check_address(request.queries.data[k], "queries");
+    if (request.cones.on_device) {
+      check_address(request.cones.directions.data[0], "device_directions");
+      check_address(reinterpret_cast<const std::byte*>(request.cones.half_angles), "device_half_angles");
+    }
     check_address(request.answers.distance.data, "distance");
     check_address(request.answers.squared.data, "squared");
     check_address(request.answers.site.data, "site");

@@ -26,6 +26,7 @@ class Descent {
   __device__ void run() {
     enter(tree_.levels - 1, 0);
     while (true) {
+      if (query_.is_content_with(work_)) return query_.stop_at(least_open());
       const int lane = next_child();
       if (lane >= 0 && level_ == 0) {
         visit_leaf(group_ * kLanes + lane);
@@ -76,8 +77,17 @@ class Descent {
 
   __device__ void visit_leaf(std::int64_t leaf) {
     const std::int64_t first = leaf * tree_.leaf, end = smaller(first + tree_.leaf, tree_.count);
+    work_ += end - first;
     for (std::int64_t at = first; at < end; at += kLanes)
       query_.look_at(at, static_cast<int>(smaller(end - at, std::int64_t{kLanes})));
+  }
+
+  /// Least bound of all that is still to be visited.
+  __device__ float least_open() const {
+    float least = INFINITY;
+    for (int level = level_; level < tree_.levels; ++level)
+      if (open_ >> level & 1u) least = fminf(least, level == level_ ? bound_ : waiting_[level * kLanes]);
+    return __uint_as_float(warp_min(__float_as_uint(least)));
   }
 
   __device__ bool is_open() const { return open_ >> level_ & 1u; }
@@ -88,6 +98,7 @@ class Descent {
   float* waiting_;
   int level_ = 0;
   std::int64_t group_ = 0;  ///< of the siblings at hand
+  std::int64_t work_ = 0;   ///< sites that were looked at
   float bound_ = 0;         ///< of the lane's child in it
   unsigned open_ = 0;       ///< bit l: the lane's child in the group of level l is still to be visited
 };
@@ -123,7 +134,8 @@ void search(const DeviceTree& tree, const DeviceRequest& unordered, std::byte* s
   visit_kind(tree.dtype, tree.axes, [&](auto tag, auto axes) {
     using T = typename decltype(tag)::type;
     constexpr int kAxes = decltype(axes)::value;
-    if (request.simple) search_tree<T, kAxes, false><<<blocks, kSearchBlock, 0, stream>>>(tree, request);
+    if (request.simple && request.exact)
+      search_tree<T, kAxes, false><<<blocks, kSearchBlock, 0, stream>>>(tree, request);
     else search_tree<T, kAxes, true><<<blocks, kSearchBlock, 0, stream>>>(tree, request);
   });
   fathom::cuda::check_launch("searching the nearest sites");

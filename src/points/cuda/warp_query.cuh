@@ -50,7 +50,7 @@ class WarpQuery {
     if constexpr (kGeneral)
       if (request.has_cone) cone_ = request.cones ? request.cones[query] : request.cone;
     for (int k = 0; k < kAxes; ++k) around_[k] = FloatInterval::of(place_.at[k]);
-    limit_ = limit_of(list_.worst_squared());
+    limit_ = limit_of(reach());
   }
 
   /// Whether there are distances to it.
@@ -73,7 +73,7 @@ class WarpQuery {
     Value squared{};
     for (int k = 0; k < kAxes; ++k) squared += square<Value>(way(place(k), static_cast<Step>(site[k]), period(k)));
     list_.offer(lane < size && list_.takes(squared, id) && in_cone(site, squared), squared, id);
-    limit_ = limit_of(list_.worst_squared());
+    limit_ = limit_of(reach());
   }
 
   /// The lane's box of a group is at least so far away, squared; infinitely, if nothing in it qualifies.
@@ -85,8 +85,17 @@ class WarpQuery {
 
   /// The same in the arithmetic that decides, for boxes that are about as far as the worst of the list.
   __device__ bool may_improve(const void* boxes, std::int64_t group, std::int64_t lowest_id) const {
-    return list_.takes(bound_of(Box(boxes, group)), lowest_id);
+    const Value bound = bound_of(Box(boxes, group));
+    return !(reach() < bound) && list_.takes(bound, lowest_id);
   }
+
+  /// Whether so many sites are as many as it may look at.
+  __device__ bool is_content_with(std::int64_t sites) const {
+    if constexpr (kGeneral) return request_.work_limit > 0 && sites >= request_.work_limit;
+    return false;
+  }
+  /// Says that nothing nearer than `bound` is left, instead of nothing at all.
+  __device__ void stop_at(float bound) { left_ = bound; }
 
   __device__ LaneList<Value, kGeneral>& list() { return list_; }
 
@@ -95,12 +104,25 @@ class WarpQuery {
       if (request_.naming.linear && !tree_.ids && id != kNobody)
         id = linear_id(request_.naming, tree_.sites, id / tree_.sites.every);
       put_neighbour(request_.answers, query_, j, squared, id);
-      if (j == 0) put_root(request_.answers.lower, query_, 0, id != kNobody, squared);
+      if (j == 0) put_root(request_.answers.lower, query_, 0, id != kNobody || left_ < INFINITY, lower_bound(squared));
     });
   }
 
  private:
   using Step = Difference<Value>;
+
+  /// Squared distance beyond which nothing needs to be looked at.
+  __device__ Value reach() const {
+    if constexpr (kGeneral) return reach_of(request_, list_.worst_squared());
+    else return list_.worst_squared();
+  }
+
+  /// No site that was not looked at is nearer. @param best  of those that were
+  __device__ Value lower_bound(Value best) const {
+    if constexpr (!kGeneral) return best;
+    const Value lower = smaller(best, reach());
+    return left_ < INFINITY ? smaller(lower, static_cast<Value>(left_)) : lower;
+  }
   /// Bounds in float32 are no slower than those of double, and serve.
   static constexpr bool kQuick = !kGeneral && std::is_same_v<Value, double> && sizeof(T) == sizeof(float);
 
@@ -162,6 +184,7 @@ class WarpQuery {
   ConeOfQuery cone_;
   FloatInterval around_[kAxes];  ///< the place
   float limit_;
+  float left_ = INFINITY;  ///< least bound of what was left out when the work limit ended the search
 };
 
 /// Calls work(WarpQuery) with the arithmetic that the query needs.

@@ -1,4 +1,4 @@
-// What approximate answers promise, on a million random queries each.
+// What approximate answers promise, on a million random queries each. Built once for the CPU and once for devices.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "cases.h"
+#include "fathom/core/device.h"
 #include "points/problem.h"
 #include "run.h"
 
@@ -14,6 +15,22 @@ namespace fathom::test {
 namespace {
 
 constexpr std::int64_t kQueries = 100000;
+constexpr Backend kBackend = Backend::FATHOM_TEST_BACKEND;
+
+class ApproximateQueries : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (kBackend == Backend::cuda && device_count() == 0) GTEST_SKIP() << "no CUDA device, or a build without CUDA";
+  }
+};
+using Perforation = ApproximateQueries;
+
+points::SiteSetOptions stored(points::Storage storage) {
+  points::SiteSetOptions options;
+  options.storage = storage;
+  options.execution.backend = kBackend;
+  return options;
+}
 
 struct Answer {
   Array distance{DType::float64, {kQueries}}, lower{DType::float64, {kQueries}};
@@ -48,9 +65,7 @@ std::int64_t check_promise(const points::QueryOptions& options, points::Storage 
     Array sites = make_points(spread, i % 2 ? DType::float32 : DType::float64, 4000, 3, random);
     if (storage == points::Storage::boxed) sort_by_first(sites);  // in random order no boxes would be kept
     const Array queries = make_points(i % 3 ? Spread::uniform : spread, DType::float64, kQueries, 3, random);
-    points::SiteSetOptions set_options;
-    set_options.storage = storage;
-    const points::SiteSet set(sites.view(), set_options);
+    const points::SiteSet set(sites.view(), stored(storage));
     const Answer exact = ask(points::SiteSet(sites.view()), queries, {}), found = ask(set, queries, options);
     for (std::int64_t q = 0; q < kQueries; ++q) {
       EXPECT_TRUE(check(at(exact.distance, q), at(found.distance, q), at(found.lower, q)))
@@ -63,7 +78,7 @@ std::int64_t check_promise(const points::QueryOptions& options, points::Storage 
   return inexact;
 }
 
-TEST(ApproximateQueries, RelativeError) {
+TEST_F(ApproximateQueries, RelativeError) {
   points::QueryOptions options;
   for (double relative : {0.1, 1.0}) {
     options.relative_error = relative;
@@ -76,7 +91,7 @@ TEST(ApproximateQueries, RelativeError) {
   }
 }
 
-TEST(ApproximateQueries, AbsoluteError) {
+TEST_F(ApproximateQueries, AbsoluteError) {
   points::QueryOptions options;
   options.absolute_error = 0.05;
   EXPECT_GT(check_promise(options, points::Storage::sorted,
@@ -87,7 +102,7 @@ TEST(ApproximateQueries, AbsoluteError) {
       << "nothing was saved";
 }
 
-TEST(ApproximateQueries, CertifiedInterval) {
+TEST_F(ApproximateQueries, CertifiedInterval) {
   points::QueryOptions options;
   for (points::Storage storage : {points::Storage::boxed, points::Storage::sorted})
     for (std::int64_t limit : {1, 100}) {
@@ -101,18 +116,18 @@ TEST(ApproximateQueries, CertifiedInterval) {
     }
 }
 
-TEST(ApproximateQueries, ExactOnesSayThatTheyAre) {
+TEST_F(ApproximateQueries, ExactOnesSayThatTheyAre) {
   EXPECT_EQ(check_promise({}, points::Storage::sorted,
                           [](double truth, double found, double lower) { return truth == found && lower == truth; }),
             0);
 }
 
 /// Approximate answers may depend on the storage, never on threads or instructions.
-TEST(ApproximateQueries, SameBytes) {
+TEST_F(ApproximateQueries, SameBytes) {
   Random random(7);
   const Array sites = make_points(Spread::clustered, DType::float32, 20000, 3, random);
   const Array queries = make_points(Spread::uniform, DType::float64, kQueries, 3, random);
-  const points::SiteSet set(sites.view());
+  const points::SiteSet set(sites.view(), stored(points::Storage::sorted));
   points::QueryOptions options;
   options.relative_error = 0.3;
   options.execution.threads = 1;
@@ -139,13 +154,13 @@ double mean_ratio(double p) {
   return sum;
 }
 
-TEST(Perforation, ReportsItsError) {
+TEST_F(Perforation, ReportsItsError) {
   Random random(8);
   const Array sites = make_points(Spread::uniform, DType::float32, 64000, 3, random);
   const Array queries = make_points(Spread::uniform, DType::float32, 2000, 3, random);
   const points::SiteSet exact(sites.view());
   for (std::int64_t every : {1, 2, 8}) {
-    points::SiteSetOptions options;
+    points::SiteSetOptions options = stored(points::Storage::sorted);
     options.every = every;
     const points::SiteSet perforated(sites.view(), options);
     EXPECT_EQ(perforated.size(), 64000 / every);

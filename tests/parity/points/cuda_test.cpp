@@ -160,11 +160,10 @@ TEST_F(CudaPoints, Refusals) {
   options.execution.backend = Backend::cuda;
   EXPECT_EQ(refusal([&] { host.nearest(queries.view(), options, outputs); }),
             "the sites are in the host's memory; build the set with the backend cuda, or use auto or cpu");
-  options.relative_error = 0.1;
+  options.work_limit = 1;
   EXPECT_EQ(refusal([&] { set.nearest(queries.view(), options, outputs); }),
-            "a set on a device gives exact answers alone; leave out the allowed error and the work limit, or build the "
-            "set with the backend cpu");
-  options.relative_error = 0;
+            "a work limit needs boxes to bound what was not looked at; use storage boxed or sorted");
+  options.work_limit = 0;
   const std::size_t needed = set.nearest(queries.view(), options, outputs).scratch_bytes;
   options.execution.scratch_limit = needed - 1;
   EXPECT_EQ(refusal([&] { set.nearest(queries.view(), options, outputs); }),

@@ -92,14 +92,22 @@ struct AnswersOnDevice {
 TEST_F(DevicePoints, RandomProblems) {
   for (int i = 0; i < scaled(400); ++i) {
     PointProblem problem = random_point_problem(500000 + static_cast<std::uint64_t>(i), i % 20 == 0 ? 50000 : 500);
-    const Array directions = std::exchange(problem.directions, Array());
-    if (directions.size() > 0) {  // all queries share the first cone
+    const bool one_cone = i % 3 == 0;
+    const Array directions = one_cone ? std::exchange(problem.directions, Array()) : Array();
+    if (directions.size() > 0) {  // all queries share the first
       problem.query.cone.directions = AnyConstView(directions.data(), directions.dtype(), {1, directions.shape()[1]});
       problem.query.cone.half_angle = problem.half_angles.as<double>().data()[0];
     }
     SCOPED_TRACE(describe(problem));
     const DType dtype = i % 2 ? DType::float32 : DType::float64;
     const PointAnswers expected = nearest(problem, dtype);
+    const Block own_directions(problem.directions), own_angles(problem.half_angles);
+    if (problem.directions.size() > 0) {
+      points::Cone& cone = problem.query.cone;
+      cone.device_directions =
+          AnyConstDeviceView(own_directions.data(), problem.directions.dtype(), problem.directions.shape());
+      cone.device_half_angles = AnyConstDeviceView(own_angles.data(), DType::float64, problem.half_angles.shape());
+    }
     const PointsOnDevice sites(problem.sites, i % 3), queries(problem.queries, (i + 1) % 3);
     problem.query.execution = problem.set.execution = {};
     const SiteSet set(sites.coordinates(), problem.set);
@@ -172,6 +180,35 @@ TEST_F(DevicePoints, QueriesThatAreNoNumbersFindNothing) {
     }
 }
 
+/// Where they cannot be refused, directions and angles that are none make cones that nothing lies in.
+TEST_F(DevicePoints, ConesThatAreNoneHoldNothing) {
+  Random random(12);
+  const Array host = make_points(Spread::uniform, DType::float64, 3000, 3, random);
+  const PointsOnDevice sites(host, 0);
+  Array directions(DType::float64, {4, 3}), angles(DType::float64, {4});
+  std::fill_n(directions.as<double>().data(), 12, 1.0);
+  std::fill_n(angles.as<double>().data(), 4, 3.0);
+  directions.as<double>().data()[1] = NAN;
+  std::fill_n(directions.as<double>().data() + 3, 3, 0.0);
+  angles.as<double>().data()[2] = 3.2;
+  const Block queries(make_points(Spread::uniform, DType::float64, 4, 3, random)), own_directions(directions);
+  const Block own_angles(angles);
+  points::QueryOptions query;
+  query.cone.device_directions = AnyConstDeviceView(own_directions.data(), DType::float64, {4, 3});
+  query.cone.device_half_angles = AnyConstDeviceView(own_angles.data(), DType::float64, {4});
+  for (Storage storage : {Storage::plain, Storage::boxed, Storage::sorted}) {
+    points::SiteSetOptions options;
+    options.storage = storage;
+    AnswersOnDevice answers(4, 1, DType::float32);
+    const AnyConstDeviceView rows(queries.data(), DType::float64, {4, 3});
+    SiteSet(sites.coordinates(), options).nearest(rows, query, answers.views());
+    must(cudaDeviceSynchronize());
+    const std::int64_t* found = answers.download().site.as<std::int64_t>().data();
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(found[i], -1) << i;
+    EXPECT_GE(found[3], 0);
+  }
+}
+
 TEST_F(DevicePoints, Refusals) {
   Random random(11);
   const Array host = make_points(Spread::uniform, DType::float32, 100, 3, random);
@@ -183,6 +220,11 @@ TEST_F(DevicePoints, Refusals) {
   EXPECT_THROW(set.nearest(elsewhere, {}, answers.views()), InvalidArgument);
   points::QueryOptions options;
   options.cone.directions = host.view();
+  EXPECT_THROW(set.nearest(sites.coordinates(), options, answers.views()), InvalidArgument);
+  options.cone.directions = {};
+  options.cone.device_half_angles = AnyConstDeviceView(answers.squared.data(), DType::float64, {100});
+  EXPECT_THROW(set.nearest(sites.coordinates(), options, answers.views()), InvalidArgument);
+  options.cone.device_directions = elsewhere;
   EXPECT_THROW(set.nearest(sites.coordinates(), options, answers.views()), InvalidArgument);
 }
 
