@@ -82,9 +82,33 @@ TEST_F(Cuda, PlainShapes) {
         if (chance(random, 0.1)) c.options.border = {grid::Border::sites};
         if (chance(random, 0.1)) c.options.max_distance = 10;
         if (chance(random, 0.1)) c.wanted.squared.reset(), c.options.spacing = {0.3};
+        if (chance(random, 0.3)) c.wanted.nearest = pick<DType>(random, {DType::int32, DType::int64});
+        if (chance(random, 0.1)) c.wanted.coordinates = DType::int32;
         check_against_cpu(c);
         if (HasFatalFailure()) return;
       }
+}
+
+/// As many equally near sites as there can be, near and far, in all directions.
+TEST_F(Cuda, Ties) {
+  for (const Shape& shape : {Shape{401, 401}, Shape{81, 83, 85}})
+    for (std::int64_t square : {1, 25, 81, 325, 1105, 32045}) {  // sums of many pairs of squares
+      Case c{.structure = Structure::ring};
+      std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+      for (std::size_t i = 0; i < sites.size(); ++i) {
+        std::int64_t rest = static_cast<std::int64_t>(i), distance = 0;
+        for (int k = shape.rank() - 1; k >= 0; --k) {
+          const std::int64_t steps = rest % shape[k] - shape[k] / 2;
+          distance += steps * steps;
+          rest /= shape[k];
+        }
+        sites[i] = distance == square;
+      }
+      c.input = mask_array(sites, shape);
+      c.wanted = {.squared = DType::uint32, .nearest = DType::int64, .coordinates = DType::int32};
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
 }
 
 TEST_F(Cuda, LongLines) {

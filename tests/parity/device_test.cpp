@@ -240,6 +240,16 @@ TEST_F(Device, BudgetIsKept) {
   }
 }
 
+/// Served by a fast engine: the general one takes twenty bytes per element and more.
+TEST_F(Device, NearestSitesTakeLittleScratch) {
+  for (const auto& [shape, most] : {std::pair{Shape{1000, 1777}, 0.6}, std::pair{Shape{128, 96, 160}, 4.4}}) {
+    const Case c = sparse_case(shape, {.distance = DType::float32, .nearest = DType::int32});
+    const OnDevice device(c);
+    const auto scratch = grid::scratch_bytes(device.input_view, device.options, device.outputs);
+    EXPECT_LE(static_cast<double>(scratch), most * static_cast<double>(element_count(shape))) << to_string(shape);
+  }
+}
+
 TEST_F(Device, CancelledBetweenPieces) {
   Case c = sparse_case({1500, 1500}, {.distance = DType::float32, .nearest = DType::int32});
   Results results = make_results(c.input.shape(), c.options, c.wanted);

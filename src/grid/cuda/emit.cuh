@@ -5,6 +5,7 @@
 
 #include "grid/cuda/classes.cuh"
 #include "grid/cuda/layout.cuh"
+#include "grid/cuda/plain_sites.cuh"
 #include "grid/metric.h"
 #include "grid/value.hd.h"
 
@@ -36,6 +37,7 @@ struct Emitter {
   Classes classes;
   Input input;
   Output distance, squared, nearest, coordinates;
+  PlainSites plain;
   std::int64_t first_item = 0;
   std::int64_t begin[kMaxSpaceRank] = {};  ///< of the region
   std::int64_t end[kMaxSpaceRank] = {};
@@ -57,6 +59,7 @@ struct Emitter {
     e.squared = Output::of(p.outputs.squared, p.rank, batch.shape, batch.squared);
     e.nearest = Output::of(p.outputs.nearest, p.rank, batch.shape, batch.nearest);
     e.coordinates = Output::of(p.outputs.coordinates, p.rank, batch.shape, batch.coordinates);
+    e.plain = PlainSites::of(p, batch);
     e.first_item = first_item;
     for (int k = 0; k < p.rank; ++k) {
       const auto axis = static_cast<std::size_t>(k);

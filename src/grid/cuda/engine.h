@@ -53,8 +53,10 @@ class Engine {
                      std::byte* words, std::byte* scratch, cudaStream_t stream) const = 0;
 };
 
+inline bool wants_site(const Problem& p) { return p.outputs.nearest.present() || p.outputs.coordinates.present(); }
+
 /// For images, and lines as images of one row. Null where it does not serve: it is for Euclidean distances, isotropic,
-/// without periodic borders, labels or nearest sites, signed only as floats without a limit, and one or two axes that
+/// without periodic borders or labels, signed only as floats without a limit or nearest sites, and one or two axes that
 /// are short enough for its integers.
 std::unique_ptr<Engine> make_plane_engine(const Problem& problem);
 /// The same for volumes: three axes of at most 1024 elements.

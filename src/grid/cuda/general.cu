@@ -88,8 +88,6 @@ __global__ void __launch_bounds__(kBlock) emit(const __grid_constant__ Emission<
   p.emitter.emit(item, at, value, site);
 }
 
-bool wants_site(const Problem& p) { return p.outputs.nearest.present() || p.outputs.coordinates.present(); }
-
 /// The words of all rows of some items, and how many bytes they take.
 LineWords make_rows(const Problem& p, std::int64_t items, std::byte* base, std::size_t* bytes = nullptr) {
   const Classes classes = Classes::of(p);

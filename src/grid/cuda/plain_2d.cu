@@ -27,17 +27,17 @@ std::int64_t bands_of(const Problem& p) { return (height_of(p) + kBand - 1) / kB
 std::int64_t pitch_of(const Problem& p) { return (width_of(p) + kTile - 1) / kTile * kTile; }
 
 bool plane_serves(const Problem& p) {
-  const DistanceOutputs& out = p.outputs;
   if (p.metric != Metric::euclidean || !p.isotropic || p.sites.rule == Sites::Rule::labels ||
-      (p.signed_distance && !serves_sides(p)) || out.nearest.present() || out.coordinates.present() || p.rank > 2)
+      (p.signed_distance && (!serves_sides(p) || wants_site(p))) || p.rank > 2)
     return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
   // Carries and list entries are 16 bits, squared distances 31, and the list's masks must fit shared memory.
   constexpr std::int64_t kLongest = 46000;
   const std::int64_t height = height_of(p), width = width_of(p);
+  const std::int64_t columns = wants_site(p) ? pitch_of(p) : width - 1;  // these are doubled, also in the padding
   return height <= kLongest && width <= kLongest &&
-         (height - 1) * (height - 1) + (width - 1) * (width - 1) < std::int64_t{1} << 31;
+         (height - 1) * (height - 1) + columns * columns < std::int64_t{1} << 31;
 }
 
 /// The words of some items, and how many bytes they take. The rest of the scratch is not there yet.
@@ -119,6 +119,7 @@ bool has_aligned_rows(const Problem& p, const Batch& batch) {
 }
 
 Writing writing_of(const Problem& p, const Batch& batch, std::int64_t items) {
+  if (wants_site(p)) return Writing::sites;
   if (!writes_floats(p, items)) return Writing::general;
   if (p.signed_distance) return Writing::one_side;
   return has_aligned_rows(p, batch) ? Writing::aligned : Writing::unaligned;
@@ -141,7 +142,7 @@ class PlaneSolver {
     take_scratch(plane_, scratch, &cleared_);
     plane_.first_item = first_item;
     plane_.side = side_of(p, side);
-    if (writing_ == Writing::general) return;
+    if (is_general(writing_)) return;
     plane_.row_stride = p.rank == 1 ? 0 : p.outputs.distance.strides()[0];
     plane_.distance = reinterpret_cast<float*>(p.outputs.distance.data()) -
                       plane_.first_band * std::int64_t{kBand} * plane_.row_stride;
@@ -155,6 +156,7 @@ class PlaneSolver {
       case Writing::aligned: solve<Writing::aligned>(); break;
       case Writing::unaligned: solve<Writing::unaligned>(); break;
       case Writing::one_side: return solve<Writing::one_side>();
+      case Writing::sites: return solve<Writing::sites>();
       case Writing::general: return solve<Writing::general>();
     }
     if (has_limits(p_)) clamp_items(p_, batch_, plane_.first_item, items_, stream_);
@@ -164,14 +166,14 @@ class PlaneSolver {
   template <Writing kWriting>
   void solve() const {
     solve_near<kWriting>
-        <<<blocks(plane_.all_bands, plane_.width, kNearWidth), kNearWords, 0, stream_>>>(plane_, emitter_);
+        <<<blocks(plane_.all_bands, plane_.width, kNearWidth<kWriting>), kNearWords, 0, stream_>>>(plane_, emitter_);
     const std::int64_t lines = plane_.all_bands / plane_.bands * (plane_.bands + 1);
     prune<<<blocks(lines, plane_.tiles(), kPruneWarps), kPruneWarps * 32, 0, stream_>>>(plane_);
     list_columns<<<static_cast<unsigned>(plane_.all_bands), kListBlock,
                    static_cast<std::size_t>(list_memory(plane_.pitch)), stream_>>>(plane_);
     const std::int64_t tiles = plane_.all_bands * plane_.tiles();
     const auto persistent =
-        static_cast<unsigned>(std::min<std::int64_t>(tiles, fathom::cuda::multiprocessors() * kFarBlocks));
+        static_cast<unsigned>(std::min<std::int64_t>(tiles, fathom::cuda::multiprocessors() * far_blocks(kWriting)));
     solve_far<kWriting><<<persistent, kFarBlock, 0, stream_>>>(plane_, emitter_);
     fathom::cuda::check_launch("solving planes");
   }

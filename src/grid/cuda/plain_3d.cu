@@ -2,7 +2,8 @@
 //
 // Five kernels: words and carries along x (volume_words.cuh); the pass along z, first the tiles where sites are near
 // (volume_window.cuh), then those that this left (volume_envelope.cuh); the same along y, which writes the results.
-// What is left to do stays on the device: the host launches all and waits for nothing.
+// What is left to do stays on the device: the host launches all and waits for nothing. With nearest sites the two passes
+// change places (volume_sites.cuh): the kernels' z is axis 1 then, and their y is axis 0.
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
@@ -11,6 +12,7 @@
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/sides.cuh"
 #include "grid/cuda/volume_envelope.cuh"
+#include "grid/cuda/volume_sites.cuh"
 #include "grid/cuda/volume_window.cuh"
 #include "grid/cuda/volume_words.cuh"
 
@@ -39,6 +41,7 @@ bool has_aligned_rows(const Problem& p, const Batch& batch) {
 }
 
 Writing writing_of(const Problem& p, const Batch& batch, std::int64_t items) {
+  if (wants_site(p)) return Writing::sites;
   if (!writes_floats(p, items)) return Writing::general;
   if (p.signed_distance) return Writing::one_side;
   return has_aligned_rows(p, batch) ? Writing::aligned : Writing::unaligned;
@@ -47,8 +50,8 @@ Writing writing_of(const Problem& p, const Batch& batch, std::int64_t items) {
 /// The words of some items, and how many bytes they take. The rest of the scratch is not there yet.
 Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::size_t* bytes = nullptr) {
   Volume v;
-  v.nz = static_cast<std::int32_t>(p.extent(0));
-  v.ny = static_cast<std::int32_t>(p.extent(1));
+  v.nz = static_cast<std::int32_t>(p.extent(wants_site(p) ? 1 : 0));
+  v.ny = static_cast<std::int32_t>(p.extent(wants_site(p) ? 0 : 1));
   v.nx = static_cast<std::int32_t>(p.extent(2));
   v.words = (v.nx + 31) / 32;
   v.depth = (v.nz + 31) / 32 * 32;
@@ -70,15 +73,19 @@ void take_region(Volume& v, const Problem& p, std::int64_t items) {
 }
 
 /// What is needed besides words. @returns its bytes
-std::size_t take_scratch(Volume& v, bool wide_beside, std::byte* base) {
-  const std::int64_t columns = v.items * v.words;
+std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
+  const std::int64_t tiles = (wants_site(p) ? 2 : 1) * v.items * v.words;  // across
   Scratch s(base);
   v.counters = s.take<std::uint32_t>(2);
-  v.narrow = s.take<std::uint32_t>(columns * v.nz * v.ny * 16);
-  v.kind = s.take<std::uint8_t>(columns * v.ny);
-  v.z_list = s.take<std::uint32_t>(columns * v.ny);
-  v.y_list = s.take<std::uint32_t>(columns * v.nz);
-  if (wide_beside) {
+  v.kind = s.take<std::uint8_t>(tiles * v.ny);
+  v.z_list = s.take<std::uint32_t>(tiles * v.ny);
+  v.y_list = s.take<std::uint32_t>(tiles * v.nz);
+  if (wants_site(p)) {
+    v.keys = s.take<std::uint32_t>(tiles * v.nz * v.ny * 16);
+    return s.bytes();
+  }
+  v.narrow = s.take<std::uint32_t>(tiles * v.nz * v.ny * 16);
+  if (is_wide_beside(p, v.items)) {
     v.wide.data = s.take<std::uint32_t>(v.items * v.nz * v.ny * v.nx);
     v.wide.z_stride = std::int64_t{v.ny} * v.nx;
     v.wide.y_stride = v.nx;
@@ -122,10 +129,10 @@ class VolumeSolver {
         volume_(make_volume(p, items, words)),
         emitter_(Emitter<std::int64_t>::of(p, batch, first_item)) {
     take_region(volume_, p, items);
-    take_scratch(volume_, is_wide_beside(p, items), scratch);
+    take_scratch(volume_, p, scratch);
     volume_.first_item = first_item;
     volume_.side = side_of(p, side);
-    if (writing_ == Writing::general) return;
+    if (is_general(writing_)) return;
     volume_.distance.data = reinterpret_cast<float*>(p.outputs.distance.data());
     volume_.distance.z_stride = p.outputs.distance.strides()[0];
     volume_.distance.y_stride = p.outputs.distance.strides()[1];
@@ -140,12 +147,13 @@ class VolumeSolver {
   void run() const {
     fathom::cuda::check(cudaMemsetAsync(volume_.counters, 0, 2 * sizeof(std::uint32_t), stream_),
                         "clearing the scratch");
+    if (writing_ == Writing::sites) return find_sites();
     along_z();
     switch (writing_) {
       case Writing::aligned: along_y<Writing::aligned>(); break;
       case Writing::unaligned: along_y<Writing::unaligned>(); break;
       case Writing::one_side: return along_y<Writing::one_side>();
-      case Writing::general: return along_y<Writing::general>();
+      default: return along_y<Writing::general>();
     }
     if (has_limits(p_)) clamp_items(p_, batch_, volume_.first_item, volume_.items, stream_);
   }
@@ -195,6 +203,25 @@ class VolumeSolver {
            emitter_);
   }
 
+  /// Both passes.
+  void find_sites() const {
+    const int nz = volume_.nz, ny = volume_.ny;
+    if (nz <= kSmallBlocks) launch(search_sites_along_z<256>, 2 * z_tiles(), 256, window_memory(nz), stream_, volume_);
+    else launch(search_sites_along_z<512>, 2 * z_tiles(), 512, window_memory(nz), stream_, volume_);
+    launch_far(envelope_sites_along_z<512, 32>, z_tiles(), nz, volume_);
+    if (ny <= kSmallBlocks)
+      launch(search_sites_along_y<256>, 2 * y_tiles(), 256, window_memory(ny), stream_, volume_, emitter_);
+    else launch(search_sites_along_y<512>, 2 * y_tiles(), 512, window_memory(ny), stream_, volume_, emitter_);
+    launch_far(envelope_sites_along_y<512, 32>, y_tiles(), ny, volume_, emitter_);
+  }
+
+  /// A persistent kernel of 512 threads, 32 rows to each chunk.
+  template <class Kernel, class... Arguments>
+  void launch_far(Kernel kernel, std::int64_t tiles, int rows, const Arguments&... arguments) const {
+    const std::size_t memory = envelope_memory(rows, 32);
+    launch(kernel, persistent_blocks(kernel, 2 * tiles, 512, memory), 512, memory, stream_, arguments...);
+  }
+
   const Problem& p_;
   const Batch& batch_;
   const cudaStream_t stream_;
@@ -210,9 +237,8 @@ bool memory_serves(const Problem& p) {
 }
 
 bool volume_serves(const Problem& p) {
-  const DistanceOutputs& out = p.outputs;
   if (p.metric != Metric::euclidean || !p.isotropic || p.sites.rule == Sites::Rule::labels ||
-      (p.signed_distance && !serves_sides(p)) || out.nearest.present() || out.coordinates.present() || p.rank != 3)
+      (p.signed_distance && (!serves_sides(p) || wants_site(p))) || p.rank != 3)
     return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.extent(k) > kLongestAxis || p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
@@ -233,7 +259,7 @@ class VolumeEngine final : public Engine {
   explicit VolumeEngine(const Problem& problem) : p_(problem) {}
 
   Cut cut() const override { return {2, 32}; }
-  std::int64_t packed_unit() const override { return 32; }
+  std::int64_t packed_unit() const override { return wants_site(p_) ? 1 : 32; }
   std::int64_t group_of(std::int64_t items) const override {
     return std::clamp<std::int64_t>(kVolumeGroup / element_count(p_.input.shape()), 1, items);
   }
@@ -241,12 +267,12 @@ class VolumeEngine final : public Engine {
   std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {
     Volume volume = make_volume(part, items, nullptr);
     take_region(volume, part, items);
-    return take_scratch(volume, is_wide_beside(part, items), nullptr);
+    return take_scratch(volume, part, nullptr);
   }
 
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
     for (std::size_t side = 0; side < sides_of(p_); ++side)
-      pack_side(packing, items, sites_of(p_, packing.input, side), words + side * bytes_of_side(items), stream);
+      pack_side(packing, items, sites_of(p_, input_of(packing), side), words + side * bytes_of_side(items), stream);
   }
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
@@ -262,16 +288,27 @@ class VolumeEngine final : public Engine {
     return bytes;
   }
 
+  /// With the axes as the kernels name them.
+  Input input_of(const Packing& packing) const {
+    Input input = packing.input;
+    if (wants_site(p_)) {
+      std::swap(input.extent[0], input.extent[1]);
+      std::swap(input.stride[0], input.stride[1]);
+    }
+    return input;
+  }
+
   void pack_side(const Packing& packing, std::int64_t items, const Mask& mask, std::byte* words,
                  cudaStream_t stream) const {
     Volume volume = make_volume(p_, items, words);
-    volume.word += packing.to_item * volume.words * volume.ny * volume.depth + packing.to;
-    volume.nz = static_cast<std::int32_t>(packing.input.extent[0]);
+    volume.word += packing.to_item * volume.words * volume.ny * volume.depth;
+    volume.word += packing.to * (wants_site(p_) ? volume.depth : 1);
+    volume.nz = static_cast<std::int32_t>(mask.input.extent[0]);
     volume.first_item = packing.first_item;
     auto* kernel = pack_volume<Reading::elements>;
     if (mask.has_zero_bytes())
       kernel = is_aligned(mask.input) ? pack_volume<Reading::aligned_bytes> : pack_volume<Reading::bytes>;
-    const std::int64_t blocks = packing.items * volume.ny * ((volume.nz + 31) / 32);
+    const std::int64_t blocks = packing.items * mask.input.extent[1] * ((volume.nz + 31) / 32);
     kernel<<<static_cast<unsigned>(blocks), kVolumePackBlock, 0, stream>>>(volume, mask);
     fathom::cuda::check_launch("packing sites");
   }

@@ -26,8 +26,13 @@ enum class Writing {
   aligned,    ///< float distances, rows aligned to 16 bytes
   unaligned,  ///< float distances
   one_side,   ///< float distances of one side of a signed field
+  sites,      ///< nearest sites, and whatever else, element by element
   general,    ///< anything else, element by element
 };
+
+__host__ __device__ constexpr bool is_general(Writing writing) {
+  return writing == Writing::sites || writing == Writing::general;
+}
 
 /// A side of a signed field. What has distance 0 belongs to the other.
 struct Side {
@@ -99,21 +104,27 @@ struct Column {
   std::uint32_t bits;
   unsigned above, below;
 
-  /// Vertical distance at row r of the band; ≥ kNoRow: no site.
-  __device__ int at(int r) const {
-    if (!bits) return min(static_cast<int>(above) + r, static_cast<int>(below) - r);
+  /// Rows from row r of the band up (x) and down (y) to the nearest sites; ≥ kNoRow: no site.
+  __device__ int2 both(int r) const {
+    if (!bits) return make_int2(static_cast<int>(above) + r, static_cast<int>(below) - r);
     const unsigned up = bits & (0xFFFFFFFFu >> (31 - r)), down = bits & (0xFFFFFFFFu << r);
     const int to_above = up ? r - 31 + __clz(static_cast<int>(up)) : static_cast<int>(above) + r;
     const int to_below = down ? __ffs(static_cast<int>(down)) - 1 - r : static_cast<int>(below) - r;
-    return min(to_above, to_below);
+    return make_int2(to_above, to_below);
+  }
+  /// Vertical distance at row r; ≥ kNoRow: no site.
+  __device__ int at(int r) const {
+    const int2 rows = both(r);
+    return min(rows.x, rows.y);
   }
 };
 
 /// Writes one result in whatever form is asked for. Not inlined: it is large, and rare.
 __device__ __noinline__ inline void write_general(const Emitter<std::int64_t>& emitter, std::int64_t item,
-                                                  std::int32_t y, std::int32_t x, std::int64_t d2) {
+                                                  std::int32_t y, std::int32_t x, std::int64_t d2,
+                                                  std::int64_t site = -1) {
   const std::int64_t at[kMaxSpaceRank] = {emitter.input.rank == 1 ? x : y, x};
-  if (emitter.in_region(at)) emitter.emit(item, at, d2, -1);
+  if (emitter.in_region(at)) emitter.emit(item, at, d2, site);
 }
 
 }  // namespace fathom::grid::cuda

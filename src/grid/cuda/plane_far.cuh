@@ -7,6 +7,10 @@
 // plane_list.cuh). Phase 3, warp = 32 columns, lane = column with 32 rows in registers: a scan of that range, where the
 // square of the horizontal distance is computed once per candidate. Cost: some ten operations per element and candidate
 // in range.
+//
+// With nearest sites, values are 2 d² + 1 where the column's nearest site is below and none as near above, else 2 d². A
+// second scan looks for the candidates whose value is the least, and takes of several the one with the lowest row: the
+// nearest column if they are above, the farthest if below. Cost: another five operations.
 #pragma once
 
 #include "grid/cuda/plane_list.cuh"
@@ -73,12 +77,14 @@ class FarTile {
     const std::int64_t i = band_ * plane.cells() + tile_ * kFarWarps + warp_;
     is_mine_ = plane.open_cells[i] != 0;
 #pragma unroll
-    for (int r = 0; r < kBand; ++r) best_[r] = kUnsolved;
+    for (int r = 0; r < kBand; ++r) best_[r] = kNothing, column_[r] = kNoBound;
     if (plane.list_count[band_] == 0) return;
     const ushort2* edges = plane.anchors + band_ * (plane.tiles() + 1) + tile_;
     first_ = edges[0].x;
     last_ = edges[1].y;
   }
+
+  static constexpr bool kSites = kWriting == Writing::sites;
 
   /// All candidates at once, unfiltered.
   __device__ void solve_short() {
@@ -94,27 +100,43 @@ class FarTile {
       __syncthreads();
       if (count > kFewCandidates) find_winners(count);
       scan(count);
+      if constexpr (kSites) find_columns(count);
     }
     write();
   }
 
   /// In chunks of what fits, filtered.
   __device__ void solve_long() {
-    const FromLines left(Entry::load(plane_, list_ + first_)), right(Entry::load(plane_, list_ + last_));
-    for (int next = first_; next <= last_;) {
-      const int count = collect(next, left, right);
-      for (int k = warp_; k < count; k += kFarWarps) store_squares(k, m_.words[k]);
-      __syncthreads();
-      if (count > kFewCandidates) count > kShortTile ? find_winners_in_steps(count) : find_winners(count);
+    int count = 0, chunks = 0;
+    for (int next = first_; next <= last_; ++chunks) {
+      count = load_chunk(next);
       scan(count);
+    }
+    if constexpr (kSites) {
+      if (chunks == 1) find_columns(count);
+      else
+        for (int next = first_; next <= last_;) find_columns(load_chunk(next));
     }
     write();
   }
 
  private:
+  static constexpr unsigned kNothing = kSites ? kNoBound : kUnsolved;  ///< where there is no site
+
   __device__ void store_squares(int k, const Column& column) {
-    const int rows = column.at(lane_id());
-    m_.squares[k * 32 + lane_id()] = static_cast<unsigned>(rows * rows);
+    const int2 both = column.both(lane_id());
+    const auto rows = static_cast<unsigned>(min(both.x, both.y));
+    m_.squares[k * 32 + lane_id()] = kSites ? 2 * rows * rows + unsigned{both.y < both.x} : rows * rows;
+  }
+
+  /// Fills the memory with candidates from `next` on, and their squares and winners. @returns how many
+  __device__ int load_chunk(int& next) {
+    const FromLines left(Entry::load(plane_, list_ + first_)), right(Entry::load(plane_, list_ + last_));
+    const int count = collect(next, left, right);
+    for (int k = warp_; k < count; k += kFarWarps) store_squares(k, m_.words[k]);
+    __syncthreads();
+    if (count > kFewCandidates) count > kShortTile ? find_winners_in_steps(count) : find_winners(count);
+    return count;
   }
 
   /// Fills the memory with candidates from `next` on. @returns how many
@@ -159,12 +181,16 @@ class FarTile {
   __device__ void look(int x, int first, int last, int step, unsigned& best, int& winner) const {
 #pragma unroll 4
     for (int k = first; k <= last; k += step) {
-      const int across = x - m_.column[k];
-      const unsigned d2 = m_.squares[k * 32 + lane_id()] + static_cast<unsigned>(across * across);
-      if (d2 >= best) continue;
-      best = d2;
+      const unsigned value = m_.squares[k * 32 + lane_id()] + across(x, k);
+      if (value >= best) continue;
+      best = value;
       winner = k;
     }
+  }
+  /// What the columns from x to candidate k add to a value.
+  __device__ unsigned across(int x, int k) const {
+    const int columns = x - m_.column[k];
+    return static_cast<unsigned>(columns * columns) * (kSites ? 2 : 1);
   }
   __device__ void keep_winners(int p, int winner) {
     const unsigned first = warp_min(static_cast<unsigned>(winner)), last = warp_max(static_cast<unsigned>(winner));
@@ -199,9 +225,10 @@ class FarTile {
       if (part == 0) {
         for (int i = 1; i < parts; ++i) {
           const unsigned other = m_.part_best[warp_ + i][lane_id()];
-          if (other >= best) continue;
+          const int other_winner = m_.part_winner[warp_ + i][lane_id()];
+          if (other > best || (other == best && other_winner > winner)) continue;
           best = other;
-          winner = m_.part_winner[warp_ + i][lane_id()];
+          winner = other_winner;
         }
         keep_winners(p, winner);
       }
@@ -209,20 +236,23 @@ class FarTile {
     }
   }
 
-  /// Lane = column: the candidates between the winners at the ends of the warp's 32 columns.
+  __device__ int column() const { return x0_ + 32 * warp_ + lane_id(); }
+  /// The candidates between the winners at the ends of the warp's 32 columns.
+  __device__ int first_in_range(int count) const {
+    return count <= kFewCandidates || warp_ == 0 ? 0 : m_.first_winner[warp_];
+  }
+  __device__ int last_in_range(int count) const {
+    return count <= kFewCandidates || warp_ == kFarWarps - 1 ? count - 1 : m_.last_winner[warp_ + 1];
+  }
+
+  /// Lane = column: the least values.
   __device__ void scan(int count) {
     if (!is_mine_) return;
-    const bool few = count <= kFewCandidates;
-    const int x = x0_ + 32 * warp_ + lane_id();
-    int k = few || warp_ == 0 ? 0 : m_.first_winner[warp_];
-    const int last = few || warp_ == kFarWarps - 1 ? count - 1 : m_.last_winner[warp_ + 1];
-    const auto across = [&](int i) {
-      const int dx = x - m_.column[i];
-      return static_cast<unsigned>(dx * dx);
-    };
+    const int x = column(), last = last_in_range(count);
+    int k = first_in_range(count);
 #pragma unroll 1
     for (; k + 2 <= last; k += 3) {
-      const unsigned a = across(k), b = across(k + 1), c = across(k + 2);
+      const unsigned a = across(x, k), b = across(x, k + 1), c = across(x, k + 2);
       const auto* rows = reinterpret_cast<const uint4*>(&m_.squares[k * 32]);
 #pragma unroll
       for (int q = 0; q < 8; ++q) {
@@ -236,7 +266,7 @@ class FarTile {
     }
 #pragma unroll 1
     for (; k <= last; ++k) {
-      const unsigned a = across(k);
+      const unsigned a = across(x, k);
       const auto* rows = reinterpret_cast<const uint4*>(&m_.squares[k * 32]);
 #pragma unroll
       for (int q = 0; q < 8; ++q) {
@@ -250,13 +280,69 @@ class FarTile {
     }
   }
 
+  /// Lane = column: the columns of the sites that the least values belong to, as twice the columns to it and 1 if they go
+  /// to the right. The larger the steps, the less the rows: below, where the lowest row is the nearest, these bits are
+  /// turned round, and the least is right on either side.
+  __device__ void find_columns(int count) {
+    if (!is_mine_) return;
+    const int x = column(), last = last_in_range(count);
+#pragma unroll 1
+    for (int k = first_in_range(count); k <= last; ++k) {
+      const int steps = m_.column[k] - x;
+      const unsigned a = across(x, k), code = static_cast<unsigned>(2 * abs(steps)) + unsigned{steps > 0};
+      const auto* rows = reinterpret_cast<const uint4*>(&m_.squares[k * 32]);
+#pragma unroll
+      for (int q = 0; q < 8; ++q) {
+        const uint4 u = rows[q];
+        const unsigned value[4] = {u.x, u.y, u.z, u.w};
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          const int r = 4 * q + j;
+          if (value[j] + a == best_[r]) column_[r] = min(column_[r], code ^ turned(best_[r]));
+        }
+      }
+    }
+  }
+  static __device__ unsigned turned(unsigned value) { return (value & 1) * 0x1FFFEu; }
+
+  /// Linear index of the site nearest to (y, x).
+  __device__ std::int64_t site_of(std::int32_t y, std::int32_t x, unsigned value, unsigned column) const {
+    const unsigned code = column ^ turned(value), steps = code >> 1, square = (value >> 1) - steps * steps;
+    const auto rows = static_cast<std::int32_t>(rintf(sqrtf(static_cast<float>(square)))),
+               columns = static_cast<std::int32_t>(steps);
+    return std::int64_t{value & 1 ? y + rows : y - rows} * plane_.width + (code & 1 ? x + columns : x - columns);
+  }
+
+  /// put(row, squared distance, site) for the rows of the lane's column.
+  template <class Put>
+  __device__ void put_sites(int rows, std::uint32_t sites, Put&& put) const {
+    const int x = column(), y0 = plane_.first_row(band_);
+#pragma unroll
+    for (int r = 0; r < kBand; ++r) {
+      if (r >= rows) break;
+      if (sites >> r & 1) put(y0 + r, 0, std::int64_t{y0 + r} * plane_.width + x);
+      else if (best_[r] == kNothing) put(y0 + r, kNoSquare, -1);
+      else put(y0 + r, best_[r] >> 1, site_of(y0 + r, x, best_[r], column_[r]));
+    }
+  }
+
   __device__ void write() const {
-    const int x = x0_ + 32 * warp_ + lane_id(), y0 = plane_.first_row(band_);
+    const int x = column(), y0 = plane_.first_row(band_);
     if (!is_mine_ || x >= plane_.width) return;
     // Solid columns between solid columns are not in the list.
     const std::uint32_t sites = plane_.bits[list_ + x];
     const int rows = min(kBand, plane_.height - y0);
-    if constexpr (kWriting == Writing::general) {
+    if constexpr (kSites) {
+      const std::int64_t item = plane_.item_of(band_);
+      if (emitter_.plain.serves)
+        put_sites(rows, sites, [&](std::int32_t y, unsigned d2, std::int64_t site) {
+          emitter_.plain.write(plane_.first_item + item, 0, y, x, d2, site);
+        });
+      else
+        put_sites(rows, sites, [&](std::int32_t y, unsigned d2, std::int64_t site) {
+          write_general(emitter_, item, y, x, d2 == kNoSquare ? no_value<std::int64_t>() : std::int64_t{d2}, site);
+        });
+    } else if constexpr (kWriting == Writing::general) {
 #pragma unroll
       for (int r = 0; r < kBand; ++r) {
         if (r >= rows) break;
@@ -304,10 +390,14 @@ class FarTile {
   bool is_mine_;
   int first_ = 0, last_ = -1;
   unsigned best_[kBand];
+  unsigned column_[kBand];  ///< sites
 };
 
+/// Blocks per multiprocessor.
+constexpr int far_blocks(Writing writing) { return writing == Writing::sites ? kFarBlocksWithSites : kFarBlocks; }
+
 template <Writing kWriting>
-__global__ void __launch_bounds__(kFarBlock, kFarBlocks)
+__global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting))
     solve_far(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<std::int64_t> emitter) {
   __shared__ __align__(16) FarMemory memory;
   const unsigned short_tiles = plane.counters[0], long_tiles = plane.counters[1];

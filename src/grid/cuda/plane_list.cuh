@@ -2,8 +2,8 @@
 // the queue of tiles to solve.
 //
 // The matrix d²(x, column) is Monge: the leftmost column that wins at x never moves backwards as x grows. So the
-// entries that win at two edges of a tile bound those that win inside, for each row. They are found by branch and bound
-// over blocks of 32 entries.
+// leftmost entries that win at the first column of a tile and of the next bound those that win inside, for each row,
+// equally near ones included. They are found by branch and bound over blocks of 32 entries.
 //
 // Work mapping: block = band. Phase 1, warp by warp: masks of the columns to list – those with sites in the band, but
 // in solid surroundings, and those that prune.cuh kept. Phase 2: prefix sums, and the list. Phase 3: bounds of the
@@ -75,17 +75,18 @@ class Winners {
   __device__ Winners(const Plane& plane, std::int64_t list, int count, const BlockBounds& bounds, int x)
       : plane_(plane), list_(list), count_(count), bounds_(bounds), x_(x) {}
 
+  /// The lowest and the highest of the rows' leftmost winners.
   __device__ ushort2 find() {
     const int blocks = (count_ + 31) / 32, first = most_promising(blocks);
     scan(first, true);
     for (int j = 0; j < blocks; j += 32) {
       const int mine = j + lane_id();
       const bool there = mine < blocks && mine != first;
-      unsigned hopeful = __ballot_sync(kAllLanes, there && bounds_.bound(mine, x_) < worst_);
+      unsigned hopeful = __ballot_sync(kAllLanes, there && bounds_.bound(mine, x_) <= worst_);
       for (; hopeful; hopeful &= hopeful - 1) {
         const int block = j + __ffs(static_cast<int>(hopeful)) - 1;
         const unsigned bound = bounds_.bound(block, bounds_.sideways(block, x_), lane_id());
-        if (__any_sync(kAllLanes, bound < best_)) scan(block, false);
+        if (__any_sync(kAllLanes, bound <= best_)) scan(block, false);
       }
     }
     return make_ushort2(static_cast<unsigned short>(warp_min(static_cast<unsigned>(winner_))),
@@ -115,7 +116,7 @@ class Winners {
       worst_ = warp_max(best_);
       if (lane_id() == lane) bound = kNoBound;
     }
-    for (unsigned hopeful = __ballot_sync(kAllLanes, bound < worst_); hopeful; hopeful &= hopeful - 1)
+    for (unsigned hopeful = __ballot_sync(kAllLanes, bound <= worst_); hopeful; hopeful &= hopeful - 1)
       offer(entry, block, __ffs(static_cast<int>(hopeful)) - 1);
     worst_ = warp_max(best_);
   }
@@ -124,9 +125,10 @@ class Winners {
     const Entry entry = mine.from_lane(lane);
     const int rows = entry.column.at(lane_id()), across = x_ - entry.x;
     const unsigned d2 = static_cast<unsigned>(rows * rows) + static_cast<unsigned>(across * across);
-    if (d2 >= best_) return;
+    const int place = block * 32 + lane;
+    if (d2 > best_ || (d2 == best_ && place > winner_)) return;
     best_ = d2;
-    winner_ = block * 32 + lane;
+    winner_ = place;
   }
 
   const Plane& plane_;
@@ -253,7 +255,7 @@ class ListBuilder {
   __device__ void find_anchors() {
     for (int edge = warp(); edge <= plane_.tiles(); edge += kListWarps) {
       if (!is_open(edge - 1) && !is_open(edge)) continue;
-      const ushort2 winners = Winners(plane_, start_, count_, bounds_, min(edge * kTile, plane_.pitch - 1)).find();
+      const ushort2 winners = Winners(plane_, start_, count_, bounds_, edge * kTile).find();
       if (lane_id() == 0) anchors()[edge] = winners;
     }
   }

@@ -1,92 +1,26 @@
-// Everything that is nearer than 32, in 16-bit arithmetic on two elements at once.
+// Everything that is nearer than 32, in 16-bit arithmetic on two elements at once; with nearest sites, in 32 bits.
 //
-// Work mapping: a block solves 32 rows × 512 columns. A word pairs column x with column x + 256, so that a step
-// sideways is a step of whole words. Phase 1, thread = word: vertical distances of all rows from the band's words and
-// carries, squared, into shared memory. Phase 2, warp = 2 rows × 64 words, lane = 4 words: candidates 1–2, 3–4, and
-// then 4 more at a time on both sides, until the largest value of the warp says that nothing farther can matter. Cells
-// of 32 × 32 elements that this does not settle are marked, for the kernels that follow; a block with too few sites
-// around gives up at once.
-//
-// Numbers are halves 1024 + d² in half2: below 2048 they are exact, their bits ascend with their values, additions run
-// on the FMA units and minima on the integer units. "No site" is infinity.
+// Work mapping: a block solves 32 rows × 256 words. A word pairs column x with column x + 256, so that a step sideways
+// is a step of whole words; with nearest sites it holds one column (plane_near_words.cuh). Phase 1, thread = word:
+// vertical distances of all rows from the band's words and carries, squared, into shared memory. Phase 2, warp = 2 rows
+// × 64 words, lane = 4 words: candidates 1–2, 3–4, and then 4 more at a time on both sides, until the largest value of
+// the warp says that nothing farther can matter. Cells of 32 × 32 elements that this does not settle are marked, for the
+// kernels that follow; a block with too few sites around gives up at once.
 //
 // Source: separable passes (Hirata 1996); departs by searching outwards with an exact stop in place of an envelope.
 // Cost: O(1) per element, a quarter of a byte read and four written for it.
 #pragma once
 
-#include <cuda_fp16.h>
+#include <type_traits>
 
-#include <cstring>
-
-#include "grid/cuda/plane.cuh"
+#include "grid/cuda/plane_near_words.cuh"
 
 namespace fathom::grid::cuda {
 
-inline constexpr int kNearWidth = 512, kHalf = kNearWidth / 2, kReach = 32;
-inline constexpr int kNearWords = kHalf + 2 * kReach;  ///< words of a row in shared memory, and threads
-inline constexpr unsigned kBias = 0x64006400u;         ///< 1024 in both halves
-inline constexpr unsigned kUnsettled = 0x6800u;        ///< 1024 + 32²: from here on, farther candidates may be nearer
-
-__device__ inline __half2 as_halves(unsigned bits) {
-  __half2 halves;
-  memcpy(&halves, &bits, 4);
-  return halves;
-}
-__device__ inline unsigned as_bits(__half2 halves) {
-  unsigned bits;
-  memcpy(&bits, &halves, 4);
-  return bits;
-}
-
-/// Rows up to the nearest site outside the band, as a half; 2048 stands for all that is too far.
-__device__ inline __half rows_outside(unsigned rows) { return __int2half_rn(static_cast<int>(min(rows, 2048u))); }
-
-/// The two columns of a word.
-struct NearWord {
-  unsigned bits[2] = {0, 0}, above[2] = {kFar, kFar}, below[2] = {kFar, kFar};
-
-  __device__ NearWord(const Plane& plane, std::int64_t band, int x) {
-    for (int k = 0; k < 2; ++k, x += kHalf) {
-      if (x < 0 || x >= plane.pitch) continue;
-      const std::int64_t i = band * plane.pitch + x;
-      bits[k] = plane.bits[i];
-      above[k] = plane.above[i];
-      below[k] = plane.below[i];
-    }
-  }
-
-  /// Whether a site lies in one of the columns, at most 32 rows from the band.
-  __device__ bool is_alive() const {
-    return (bits[0] | bits[1]) != 0 || min(above[0], above[1]) <= 32 || min(below[0], below[1]) < 64;
-  }
-
-  /// 1024 + squared vertical distance of each row. The sweep upwards runs over reversed masks, lest the compiler keep
-  /// all 32 masks of the sweep down.
-  __device__ void squares(unsigned (*column)[kNearWords]) const {
-    unsigned low = ~((bits[0] & 0xFFFFu) | (bits[1] << 16)), high = ~((bits[0] >> 16) | (bits[1] & 0xFFFF0000u));
-    constexpr unsigned kOne = 0x3C00u;  // the half 1
-    __half2 rows = __halves2half2(rows_outside(above[0] - 1), rows_outside(above[1] - 1));
-#pragma unroll
-    for (int r = 0; r < kBand; ++r) {
-      const __half2 no_site = as_halves((((r < 16 ? low : high) >> (r & 15)) & 0x00010001u) * kOne);
-      rows = __hfma2(rows, no_site, no_site);
-      column[r][0] = as_bits(rows);
-    }
-    low = __byte_perm(__brev(low), 0, 0x1032);
-    high = __byte_perm(__brev(high), 0, 0x1032);
-    asm volatile("" ::: "memory");
-    rows = __halves2half2(rows_outside(below[0] - 32), rows_outside(below[1] - 32));
-#pragma unroll
-    for (int r = kBand - 1; r >= 0; --r) {
-      const __half2 no_site = as_halves((((r < 16 ? low : high) >> (15 - (r & 15))) & 0x00010001u) * kOne);
-      rows = __hfma2(rows, no_site, no_site);
-      const __half2 nearest = as_halves(__vminu2(column[r][0], as_bits(rows)));
-      column[r][0] = as_bits(__hfma2(nearest, nearest, as_halves(kBias)));
-    }
-  }
-};
-
 /// Four neighbouring words of a row, and the words around them.
+///
+/// Word::kTies: the steps to a farther candidate must be more than the largest distance; else as many are enough.
+template <class Word>
 class NearSearch {
  public:
   __device__ explicit NearSearch(const uint4* row) : row_(row) {
@@ -97,32 +31,34 @@ class NearSearch {
     load(right_, 4, row[1]);
   }
 
-  /// Searches until the warp is done or gives up. From the returned value on, results are not settled.
+  /// Searches until the warp is done or gives up. From the returned squared distance on, results are not settled.
   __device__ unsigned run() {
     offer<1, 2>(0);
-    if (!__any_sync(kAllLanes, largest() > 9)) return kUnsettled;
+    if (settled(9)) return kUnsettled;
     offer<3, 4>(0);
-    if (!__any_sync(kAllLanes, largest() > 25)) return kUnsettled;
+    if (settled(25)) return kUnsettled;
 #pragma unroll
     for (int j = 1; j <= 7; ++j) {
       shift(j);
       offer<1, 4>(4 * j);
-      const int settled = (4 * j + 5) * (4 * j + 5), most = largest();
-      if (!__any_sync(kAllLanes, most > settled)) return kUnsettled;
+      if (settled((4 * j + 5) * (4 * j + 5))) return kUnsettled;
       // Too many lanes without a site within 8 columns and 32 rows: this is not the place for near sites.
-      if (j == 1 && __popc(__ballot_sync(kAllLanes, most >= 1024)) >= kGiveUp) return (kBias & 0xFFFFu) + 82;
+      if (j == 1 && __popc(__ballot_sync(kAllLanes, largest() >= kUnsettled)) >= kGiveUp) return 82 - Word::kTies;
     }
     return kUnsettled;
-  }
-
-  __device__ int largest() const {
-    const unsigned both = __vmaxu2(__vmaxu2(best[0], best[1]), __vmaxu2(best[2], best[3]));
-    return static_cast<int>(max(both >> 16, both & 0xFFFFu)) - static_cast<int>(kBias & 0xFFFFu);
   }
 
   unsigned best[4];
 
  private:
+  __device__ unsigned largest() const {
+    unsigned most = Word::largest(best, 0);
+    if constexpr (Word::kColumns == 2) most = max(most, Word::largest(best, 1));
+    return most;
+  }
+  /// @param square  of the steps to the next candidate
+  __device__ bool settled(unsigned square) const { return !__any_sync(kAllLanes, largest() > square - Word::kTies); }
+
   static __device__ void load(unsigned* to, int at, uint4 four) {
     to[at] = four.x;
     to[at + 1] = four.y;
@@ -146,20 +82,12 @@ class NearSearch {
   __device__ void offer(int base) {
 #pragma unroll
     for (int step = kFirst; step <= kLast; ++step) {
-      const int steps = base + step;
-      const unsigned integer = static_cast<unsigned>(steps * steps) * 0x10001u;
-      const __half2 square = __float2half2_rn(static_cast<float>(steps * steps));
 #pragma unroll
       for (int q = 0; q < 4; ++q) {
-        const unsigned a = right_[q + step], b = left_[4 + q - step];
-        // The third and fourth operation balance the two kinds of units.
-        if (base > 0 && step == 4) {
-          best[q] = __viaddmin_u16x2(a, integer, best[q]);
-          best[q] = __viaddmin_u16x2(b, integer, best[q]);
-        } else {
-          best[q] =
-              __vimin3_u16x2(best[q], as_bits(__hadd2(as_halves(a), square)), as_bits(__hadd2(as_halves(b), square)));
-        }
+        const unsigned left = left_[4 + q - step], right = right_[q + step];
+        // One of four goes to the other kind of units, which balances them.
+        best[q] = base > 0 && step == 4 ? Word::template offer<true>(best[q], left, right, base + step)
+                                        : Word::template offer<false>(best[q], left, right, base + step);
       }
     }
   }
@@ -245,58 +173,95 @@ struct NearWriter {
   }
 };
 
+/// Keys of two half rows, from lanes to results.
+struct NearSites {
+  const Plane& plane;
+  const Emitter<std::int64_t>& emitter;
+  const std::int64_t band;
+  unsigned* stage;  ///< of the warp: 128 keys, so that neighbouring lanes write neighbours
+
+  /// @param r, x       row of the band and column of the first word
+  /// @param unsettled  squared distances from which the far search writes
+  __device__ void write(int r, int x, const unsigned* best, unsigned unsettled) const {
+    __syncwarp();
+    reinterpret_cast<uint4*>(stage)[lane_id()] = make_uint4(best[0], best[1], best[2], best[3]);
+    __syncwarp();
+    const std::int32_t y0 = plane.first_row(band) + r;
+    const std::int64_t item = plane.first_item + plane.item_of(band);
+    for (int k = lane_id(); k < 128; k += 32) {
+      const NearKey key(stage[k]);
+      const std::int32_t y = y0 + k / 64, at = x + k % 64;
+      if (y >= plane.height || at >= plane.width || key.square >= unsettled) continue;
+      const std::int64_t site = std::int64_t{y + key.rows} * plane.width + at + key.columns;
+      if (emitter.plain.serves) emitter.plain.write(item, 0, y, at, key.square, site);
+      else write_general(emitter, item - plane.first_item, y, at, key.square, site);
+    }
+  }
+};
+
+template <Writing kWriting>
+using NearWord = std::conditional_t<kWriting == Writing::sites, NearKeys, NearPairs>;
+
+/// Columns that a block solves.
+template <Writing kWriting>
+inline constexpr int kNearWidth = NearWord<kWriting>::kColumns* kHalf;
+
 template <Writing kWriting>
 __global__ void __launch_bounds__(kNearWords,
                                   resident_blocks(kNearWords,
                                                   kWriting == Writing::aligned ? kNearBlocks : kNearBlocksSlow))
     solve_near(Plane plane, const __grid_constant__ Emitter<std::int64_t> emitter) {
   __shared__ __align__(16) std::uint32_t squares[kBand][kNearWords];
-  __shared__ __align__(16) float stages[kWriting == Writing::unaligned ? kNearWords / 32 : 1][128];
+  constexpr bool kStaged = kWriting == Writing::unaligned || kWriting == Writing::sites;
+  __shared__ __align__(16) float stages[kStaged ? kNearWords / 32 : 1][128];
   const int t = static_cast<int>(threadIdx.x), lane = t % 32, warp = t / 32;
   __shared__ float* first_row;  // there, because registers are short
   const std::int64_t band = blockIdx.y;
-  const int x0 = static_cast<int>(blockIdx.x) * kNearWidth, rows = plane.height - plane.first_row(band);
+  using Word = NearWord<kWriting>;
+  constexpr int kWidth = kNearWidth<kWriting>;
+  const int x0 = static_cast<int>(blockIdx.x) * kWidth, rows = plane.height - plane.first_row(band);
   std::uint8_t* open_cells = plane.open_cells + band * plane.cells();
-  if (kWriting != Writing::general && t == 0) first_row = plane.row(band, plane.first_row(band));
+  if (!is_general(kWriting) && t == 0) first_row = plane.row(band, plane.first_row(band));
   {
-    const NearWord word(plane, band, x0 - kReach + t);
+    const Word word(plane, band, x0 - kReach + t);
     const int there = min(kNearWords, plane.width - x0 + (x0 == 0 ? 0 : kReach));
     if (__syncthreads_count(word.is_alive()) * 4 < there) {
       const int cell = x0 / 32 + t;
-      if (t < kNearWidth / 32 && cell * 32 < plane.width) open_cells[cell] = 1;
+      if (t < kWidth / 32 && cell * 32 < plane.width) open_cells[cell] = 1;
       if (t == 0) plane.open_bands[band] = 1;
       return;
     }
     // No search of an image that ends in this block reaches farther.
-    if (x0 - kReach + t < plane.width + kReach + 4)
-      word.squares(reinterpret_cast<unsigned(*)[kNearWords]>(&squares[0][t]));
+    if (x0 - kReach + t < plane.width + kReach + 4) word.put(reinterpret_cast<unsigned(*)[kNearWords]>(&squares[0][t]));
   }
   __syncthreads();
   bool open = false;
-  const bool whole = x0 + kNearWidth <= plane.width && rows >= kBand;
+  const bool whole = x0 + kWidth <= plane.width && rows >= kBand;
   constexpr int kTasks = kBand / 2 * (kHalf / 64);
   for (int task = warp; task < kTasks; task += kNearWords / 32) {
     if (x0 + task % 4 * 64 >= plane.width) continue;
     const int r = task / 4 * 2 + lane / 16, word = task % 4 * 64 + lane % 16 * 4, x = x0 + word;
-    NearSearch search(reinterpret_cast<const uint4*>(&squares[r][kReach + word]));
+    NearSearch<Word> search(reinterpret_cast<const uint4*>(&squares[r][kReach + word]));
     const bool row_there = whole || r < rows;
     if (!whole) {  // what lies outside the image must not keep the warp busy
 #pragma unroll
-      for (int q = 0; q < 4; ++q) {
-        if (!row_there || x >= plane.width) search.best[q] = (search.best[q] & 0xFFFF0000u) | (kBias & 0xFFFFu);
-        if (!row_there || x + kHalf >= plane.width) search.best[q] = (search.best[q] & 0xFFFFu) | (kBias & 0xFFFF0000u);
-      }
+      for (int k = 0; k < Word::kColumns; ++k)
+#pragma unroll
+        for (int q = 0; q < 4; ++q)
+          if (!row_there || x + k * kHalf >= plane.width) search.best[q] = Word::without(search.best[q], k);
     }
     const unsigned unsettled = search.run();
-    if (search.largest() + static_cast<int>(kBias & 0xFFFFu) >= static_cast<int>(unsettled)) {
-      const unsigned both =
-          __vmaxu2(__vmaxu2(search.best[0], search.best[1]), __vmaxu2(search.best[2], search.best[3]));
-      if ((both & 0xFFFFu) >= unsettled) open_cells[x / 32] = 1;
-      if (both >> 16 >= unsettled) open_cells[(x + kHalf) / 32] = 1;
-      open = true;
-    }
-    const NearResult result(search.best);
-    if constexpr (kWriting == Writing::general) {
+#pragma unroll
+    for (int k = 0; k < Word::kColumns; ++k)
+      if (Word::largest(search.best, k) >= unsettled) {
+        open_cells[(x + k * kHalf) / 32] = 1;
+        open = true;
+      }
+    if constexpr (kWriting == Writing::sites) {
+      const NearSites sites{plane, emitter, band, reinterpret_cast<unsigned*>(stages[warp])};
+      sites.write(task / 4 * 2, x0 + task % 4 * 64, search.best, unsettled);
+    } else if constexpr (kWriting == Writing::general) {
+      const NearResult result(search.best);
       for (int h = 0; h < 2; ++h)
         for (int q = 0; q < 4; ++q)
           if (row_there && x + h * kHalf + q < plane.width)
@@ -304,7 +269,7 @@ __global__ void __launch_bounds__(kNearWords,
                           static_cast<std::int64_t>(result.squares[h][q]));
     } else {
       const NearWriter<kWriting> writer{plane, first_row, stages[kWriting == Writing::unaligned ? warp : 0]};
-      writer.write(r, x, result, row_there, whole);
+      writer.write(r, x, NearResult(search.best), row_there, whole);
     }
   }
   if (open) plane.open_bands[band] = 1;

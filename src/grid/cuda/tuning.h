@@ -41,6 +41,7 @@ inline constexpr int kShortTile = 64;     ///< tiles with this many candidates a
 inline constexpr int kFewCandidates = 8;  ///< up to here all are tried everywhere
 inline constexpr int kCapacity = 320;     ///< candidates in shared memory, which leaves it below 48 KiB
 inline constexpr int kFarBlocks = 4;      ///< per multiprocessor
+inline constexpr int kFarBlocksWithSites = 3;
 
 // Volumes
 inline constexpr int kVolumePackBlock = 256, kVolumePackBlocks = 8;

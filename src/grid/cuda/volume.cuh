@@ -49,11 +49,12 @@ struct Volume {
 
   uint2* word = nullptr;  ///< [items][words][ny][depth]: bits; steps from element 0 to the left, from 31 to the right
   std::uint32_t* narrow = nullptr;  ///< [items][words][nz][ny][16]: squares after the pass along z, two in a word
-  std::uint8_t* kind = nullptr;     ///< [items][words][ny]: TileKind
+  std::uint8_t* kind = nullptr;     ///< [items][words][ny]: TileKind; with sites of half words
   std::uint32_t* z_list = nullptr;  ///< tiles left to the envelope along z
   std::uint32_t* y_list = nullptr;
   std::uint32_t* counters = nullptr;  ///< of both lists; cleared before the first kernel
   Placed<std::uint32_t> wide;         ///< squares after the pass along z, of wide tiles
+  std::uint32_t* keys = nullptr;      ///< with sites [items][words][2][nz][ny][16], in place of narrow and wide
   Placed<float> distance;             ///< where results are floats
   bool is_aligned = false;            ///< all rows of results, to 8 bytes
   Side side;

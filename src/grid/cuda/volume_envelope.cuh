@@ -35,7 +35,8 @@ inline std::size_t envelope_memory(int rows, int chunk) {
          16 * sizeof(unsigned);
 }
 
-template <int kThreads, int kChunk>
+/// @tparam kKeys  results are value · 2¹⁰ + winner; else values
+template <int kThreads, int kChunk, bool kKeys = false>
 class Envelope {
  public:
   static constexpr int kUnits = kThreads / 16;
@@ -63,11 +64,13 @@ class Envelope {
       if (count_ > 0) {
         scan<8, 1>(q * 8, place_of(anchor(q)), place_of(anchor(q + 1)), 1, best);
 #pragma unroll
-        for (int j = 0; j < 8; ++j)
-          best[j] = (best[j] >> 10) + static_cast<unsigned>((q * 8 + j) * (q * 8 + j)) - kKeyBias;
+        for (int j = 0; j < 8; ++j) {
+          const unsigned value = (best[j] >> 10) + static_cast<unsigned>((q * 8 + j) * (q * 8 + j)) - kKeyBias;
+          best[j] = kKeys ? value << 10 | (best[j] & kKeyIndex) : value;
+        }
       } else {
 #pragma unroll
-        for (int j = 0; j < 8; ++j) best[j] = kNone32;
+        for (int j = 0; j < 8; ++j) best[j] = kKeys ? WindowKeys::kNone : kNone32;
       }
       store(q * 8, best, min(8, n_ - q * 8));
     }
@@ -203,13 +206,43 @@ class Envelope {
   int count_ = 0;
 };
 
+/// Distances along x of 16 lines in shared memory, as the envelope along z wants them. A row more per chunk, so that units
+/// meet different banks.
+template <int kThreads, int kChunk>
+class EnvelopeRows {
+ public:
+  __device__ explicit EnvelopeRows(uint4* memory) : memory_(memory) {}
+
+  /// @param first  bit of the first line
+  __device__ void load(const uint2* words, int rows, int first, const uint2* of_byte) const {
+    const int t = static_cast<int>(threadIdx.x);
+    __syncthreads();
+#pragma unroll 2
+    for (int r = t / 2; r < rows; r += kThreads / 2) {
+      const EightDistances eight(__ldg(words + r), first + t % 2 * 8, of_byte);
+      memory_[(r + r / kChunk) * 2 + t % 2] = make_uint4(eight.pair[0], eight.pair[1], eight.pair[2], eight.pair[3]);
+    }
+    __syncthreads();
+  }
+  /// Of a line's chunk.
+  __device__ void squares(unsigned* value, int first, int lane, int rows) const {
+    const auto* distances = reinterpret_cast<const std::uint16_t*>(memory_);
+#pragma unroll
+    for (int r = 0; r < kChunk; ++r) {
+      const unsigned steps = distances[(first + first / kChunk + r) * 16 + lane];
+      value[r] = steps < kNoneInWord && first + r < rows ? steps * steps : kNone32;
+    }
+  }
+
+ private:
+  uint4* memory_;
+};
+
 template <int kThreads, int kChunk>
 __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     envelope_along_z(const __grid_constant__ Volume v) {
   extern __shared__ uint4 envelope_shared[];
   __shared__ uint2 of_byte[256];
-  auto* memory = reinterpret_cast<unsigned*>(envelope_shared);
-  auto* distances = reinterpret_cast<std::uint16_t*>(memory);
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
   const unsigned count = v.counters[0] * 2;
   if (blockIdx.x >= count) return;
@@ -217,23 +250,9 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
     const Volume::Tile tile = v.tile(v.z_list[job / 2], v.ny);
     const int half = static_cast<int>(job % 2) * 16;
-    const uint2* line = v.word_line(tile);
-    __syncthreads();
-    // A row more per chunk, so that units meet different banks.
-#pragma unroll 2
-    for (int r = t / 2; r < n; r += kThreads / 2) {
-      const EightDistances eight(__ldg(line + r), half + t % 2 * 8, of_byte);
-      envelope_shared[(r + r / kChunk) * 2 + t % 2] =
-          make_uint4(eight.pair[0], eight.pair[1], eight.pair[2], eight.pair[3]);
-    }
-    __syncthreads();
-    const auto load = [&](unsigned* value, int first, int lane) {
-#pragma unroll
-      for (int r = 0; r < kChunk; ++r) {
-        const unsigned steps = distances[(first + first / kChunk + r) * 16 + lane];
-        value[r] = steps < kNoneInWord && first + r < n ? steps * steps : kNone32;
-      }
-    };
+    const EnvelopeRows<kThreads, kChunk> rows(envelope_shared);
+    rows.load(v.word_line(tile), n, half, of_byte);
+    const auto load = [&](unsigned* value, int first, int lane) { rows.squares(value, first, lane, n); };
     const int x = tile.word * 32 + half + t % 16;
     const bool there = x < v.nx;
     std::uint32_t* wide = v.wide.row(v.wide_first_item + tile.item, 0, tile.line) + x;
@@ -249,7 +268,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
         *narrow_to = static_cast<std::uint16_t>(min(values[j], kNone16));
       }
     };
-    Envelope<kThreads, kChunk>(memory, n).run(load, store);
+    Envelope<kThreads, kChunk>(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }
 }
 

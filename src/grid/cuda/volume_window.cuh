@@ -19,7 +19,42 @@ inline __host__ __device__ int row_groups(int rows) { return (rows + 7) / 8; }
 /// Bytes of dynamic shared memory: the rows, and a group of rows without sites.
 inline std::size_t window_memory(int rows) { return static_cast<std::size_t>(row_groups(rows) + 1) * 8 * 64; }
 
+/// Squares of two lines in a word.
+struct WindowPairs {
+  static constexpr unsigned kNone = kNone16x2;
+  static constexpr unsigned kSquare = 0x10001u;  ///< what a square of 1 adds
+  static constexpr unsigned kTies = 0;
+  static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
+    return __viaddmin_u16x2(value, square, best);
+  }
+  /// Greatest square of eight words.
+  static __device__ unsigned largest(const unsigned* eight) {
+    const unsigned a = __vimax3_u16x2(eight[0], eight[1], eight[2]), b = __vimax3_u16x2(eight[3], eight[4], eight[5]);
+    const unsigned both = __vimax3_u16x2(a, b, __vmaxu2(eight[6], eight[7]));
+    return max(both & 0xFFFFu, both >> 16);
+  }
+};
+
+/// A line's squared distance, and the row that it comes from (volume_sites.cuh).
+struct WindowKeys {
+  static constexpr int kIndexBits = 10;
+  __host__ __device__ static constexpr unsigned of(unsigned square) { return square << kIndexBits; }
+  static constexpr unsigned kNone =
+      0xE0000000u;  ///< more than any squared distance; the farthest step does not wrap it
+  static constexpr unsigned kSquare = 1u << kIndexBits;
+  static constexpr unsigned kTies = 1;
+  static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
+    return __viaddmin_u32(value, square, best);
+  }
+  static __device__ unsigned largest(const unsigned* eight) {
+    unsigned most = max(max(eight[0], eight[1]), max(eight[2], eight[3]));
+    most = max(most, max(max(eight[4], eight[5]), max(eight[6], eight[7])));
+    return most >> kIndexBits;
+  }
+};
+
 /// The tile in shared memory.
+template <class Word>
 class WindowRows {
  public:
   __device__ WindowRows(unsigned* memory, int rows) : memory_(memory), groups(row_groups(rows)) {}
@@ -30,7 +65,7 @@ class WindowRows {
   }
   /// Rows behind the last, and the group that stands for all outside.
   __device__ void pad(int rows) {
-    const uint4 none = make_uint4(kNone16x2, kNone16x2, kNone16x2, kNone16x2);
+    const uint4 none = make_uint4(Word::kNone, Word::kNone, Word::kNone, Word::kNone);
     for (int i = rows * 4 + static_cast<int>(threadIdx.x); i < (groups + 1) * 32; i += static_cast<int>(blockDim.x))
       put(i / 4, i % 4, none);
   }
@@ -53,10 +88,13 @@ class WindowRows {
   const int groups;
 };
 
-/// Eight rows of two lines.
+/// Eight rows of a word.
+///
+/// Word::kTies: the square of the steps to a farther row must be more than the largest; else as much is enough.
+template <class Word>
 class Window {
  public:
-  __device__ Window(const WindowRows& rows, int group, int lane) : rows_(rows), group_(group), lane_(lane) {
+  __device__ Window(const WindowRows<Word>& rows, int group, int lane) : rows_(rows), group_(group), lane_(lane) {
     const auto own = rows.group(group, lane);
 #pragma unroll
     for (int j = 0; j < 8; ++j) best[j] = before_[j] = behind_[j] = own[j];
@@ -65,19 +103,19 @@ class Window {
   /// @param work  of the block: what its warps have charged so far. @returns whether the warp's rows are settled
   __device__ bool search(int* work, int budget) {
     if (settled(1)) return true;
-    unsigned square = 0;  // of the steps, twice
+    unsigned square = 0;  // of the steps, as words add it
     for (int m = 0;; ++m) {
       const auto left = rows_.group(group_ - 1 - m, lane_), right = rows_.group(group_ + 1 + m, lane_);
 #pragma unroll
       for (int s = 1; s <= 8; ++s) {
         const int steps = 8 * m + s;
-        square += static_cast<unsigned>(2 * steps - 1) * 0x10001u;
+        square += static_cast<unsigned>(2 * steps - 1) * Word::kSquare;
         behind_[s - 1] = right[s - 1];
         before_[8 - s] = left[8 - s];
 #pragma unroll
-        for (int j = 0; j < 8; ++j) best[j] = __viaddmin_u16x2(behind_[(j + s) & 7], square, best[j]);
+        for (int j = 0; j < 8; ++j) best[j] = Word::offer(behind_[(j + s) & 7], square, best[j]);
 #pragma unroll
-        for (int j = 0; j < 8; ++j) best[j] = __viaddmin_u16x2(before_[(j - s) & 7], square, best[j]);
+        for (int j = 0; j < 8; ++j) best[j] = Word::offer(before_[(j - s) & 7], square, best[j]);
         const bool look = s == 4 || s == 8 || (m == 0 && (s <= 3 || s == 6));
         if (look && settled(static_cast<unsigned>((steps + 1) * (steps + 1)))) return true;
       }
@@ -88,18 +126,15 @@ class Window {
   unsigned best[8];
 
  private:
-  __device__ unsigned largest() const {
-    const unsigned a = __vimax3_u16x2(best[0], best[1], best[2]), b = __vimax3_u16x2(best[3], best[4], best[5]);
-    const unsigned both = __vimax3_u16x2(a, b, __vmaxu2(best[6], best[7]));
-    return max(both & 0xFFFFu, both >> 16);
+  __device__ bool settled(unsigned square) const {
+    return !__any_sync(kAllLanes, Word::largest(best) > square - Word::kTies);
   }
-  __device__ bool settled(unsigned square) const { return !__any_sync(kAllLanes, largest() > square); }
 
   /// Charges eight steps to the block; after the first sixteen, lanes that are still far from done foretell many more.
   __device__ bool may_go_on(int m, int* work, int budget) const {
     int charge = 1;
     if (m == 1) {
-      const unsigned most = largest();
+      const unsigned most = Word::largest(best);
       if (__popc(__ballot_sync(kAllLanes, most > 48u * 48u)) > 16) charge += 10;
       if (__popc(__ballot_sync(kAllLanes, most > 120u * 120u)) > 16) charge += 90;
     }
@@ -111,7 +146,7 @@ class Window {
     return false;
   }
 
-  const WindowRows& rows_;
+  const WindowRows<Word>& rows_;
   const int group_, lane_;
   unsigned before_[8], behind_[8];
 };
@@ -139,7 +174,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
   const Volume::Tile tile = v.tile(blockIdx.x, v.ny);
   const uint2* line = v.word_line(tile);
-  WindowRows rows(reinterpret_cast<unsigned*>(window_shared), n);
+  WindowRows<WindowPairs> rows(reinterpret_cast<unsigned*>(window_shared), n);
   if (t == 0) work = near_rows = 0;
   for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
   rows.pad(n);
@@ -176,7 +211,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   if (!failed)
     for (int q0 = t / 32 * 2; q0 < rows.groups; q0 += kThreads / 16) {
       const int q = q0 + lane_id() / 16;
-      Window window(rows, min(q, rows.groups - 1), lane);
+      Window<WindowPairs> window(rows, min(q, rows.groups - 1), lane);
       if (!window.search(&work, budget_of(n))) {
         failed = true;
         break;
@@ -309,7 +344,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     return;
   }
   const VolumeWriter<kWriting> writer(v, emitter, tile);
-  WindowRows rows(reinterpret_cast<unsigned*>(window_shared), n);
+  WindowRows<WindowPairs> rows(reinterpret_cast<unsigned*>(window_shared), n);
   rows.pad(n);
   const auto* squares = reinterpret_cast<const uint4*>(v.narrow_row(tile.item, tile.word, tile.line, 0));
   bool any = false;
@@ -340,7 +375,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     bool failed = false;
     for (int q0 = t / 32 * 2; q0 < rows.groups; q0 += kThreads / 16) {
       const int q = q0 + lane_id() / 16;
-      Window window(rows, min(q, rows.groups - 1), lane);
+      Window<WindowPairs> window(rows, min(q, rows.groups - 1), lane);
       if (!window.search(&work, dry ? max(budget_of(n) / 4, 2) : budget_of(n))) {
         failed = true;
         break;

@@ -121,7 +121,7 @@ template <Reading kReading>
 __global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackBlock, kVolumePackBlocks))
     pack_volume(const __grid_constant__ Volume volume, const __grid_constant__ Mask mask) {
   __shared__ uint2 turned[32][33];
-  const auto slabs = static_cast<unsigned>((volume.nz + 31) / 32), lines = static_cast<unsigned>(volume.ny);
+  const auto slabs = static_cast<unsigned>((volume.nz + 31) / 32), lines = static_cast<unsigned>(mask.input.extent[1]);
   const int lane = lane_id(), warp = static_cast<int>(threadIdx.x) / 32;
   const int z0 = static_cast<int>(blockIdx.x % slabs) * 32;
   const unsigned rest = blockIdx.x / slabs;

@@ -1,0 +1,167 @@
+// What a word of the search for near sites (plane_near.cuh) holds: of each row of the band, how far the sites of its
+// columns are, and what a candidate beside them comes to.
+#pragma once
+
+#include <cuda_fp16.h>
+
+#include <cstring>
+
+#include "grid/cuda/plane.cuh"
+
+namespace fathom::grid::cuda {
+
+inline constexpr int kHalf = 256, kReach = 32;
+inline constexpr int kNearWords = kHalf + 2 * kReach;    ///< words of a row in shared memory, and threads
+inline constexpr unsigned kBias = 0x64006400u;           ///< 1024 in both halves
+inline constexpr unsigned kUnsettled = kReach * kReach;  ///< from this d² on, farther candidates may be nearer
+
+__device__ inline __half2 as_halves(unsigned bits) {
+  __half2 halves;
+  memcpy(&halves, &bits, 4);
+  return halves;
+}
+__device__ inline unsigned as_bits(__half2 halves) {
+  unsigned bits;
+  memcpy(&bits, &halves, 4);
+  return bits;
+}
+
+/// Rows up to the nearest site outside the band, as a half; 2048 stands for all that is too far.
+__device__ inline __half rows_outside(unsigned rows) { return __int2half_rn(static_cast<int>(min(rows, 2048u))); }
+
+/// The columns of a word.
+template <int kCount>
+struct NearColumns {
+  static constexpr int kColumns = kCount;
+  unsigned bits[kCount], above[kCount], below[kCount];
+
+  __device__ NearColumns(const Plane& plane, std::int64_t band, int x) {
+    for (int k = 0; k < kCount; ++k, x += kHalf) {
+      bits[k] = 0;
+      above[k] = below[k] = kFar;
+      if (x < 0 || x >= plane.pitch) continue;
+      const std::int64_t i = band * plane.pitch + x;
+      bits[k] = plane.bits[i];
+      above[k] = plane.above[i];
+      below[k] = plane.below[i];
+    }
+  }
+
+  /// Whether a site lies in one of the columns, at most 32 rows from the band.
+  __device__ bool is_alive() const {
+    bool alive = false;
+    for (int k = 0; k < kCount; ++k) alive |= bits[k] != 0 || above[k] <= 32 || below[k] < 64;
+    return alive;
+  }
+};
+
+/// Squared distances of two columns as halves 1024 + d² in half2: below 2048 they are exact, their bits ascend with their
+/// values, additions run on the FMA units and minima on the integer units. "No site" is infinity.
+struct NearPairs : NearColumns<2> {
+  static constexpr unsigned kTies = 0;
+  using NearColumns::NearColumns;
+
+  /// 1024 + squared vertical distance of each row. The sweep upwards runs over reversed masks, lest the compiler keep
+  /// all 32 masks of the sweep down.
+  __device__ void put(unsigned (*column)[kNearWords]) const {
+    unsigned low = ~((bits[0] & 0xFFFFu) | (bits[1] << 16)), high = ~((bits[0] >> 16) | (bits[1] & 0xFFFF0000u));
+    constexpr unsigned kOne = 0x3C00u;  // the half 1
+    __half2 rows = __halves2half2(rows_outside(above[0] - 1), rows_outside(above[1] - 1));
+#pragma unroll
+    for (int r = 0; r < kBand; ++r) {
+      const __half2 no_site = as_halves((((r < 16 ? low : high) >> (r & 15)) & 0x00010001u) * kOne);
+      rows = __hfma2(rows, no_site, no_site);
+      column[r][0] = as_bits(rows);
+    }
+    low = __byte_perm(__brev(low), 0, 0x1032);
+    high = __byte_perm(__brev(high), 0, 0x1032);
+    asm volatile("" ::: "memory");
+    rows = __halves2half2(rows_outside(below[0] - 32), rows_outside(below[1] - 32));
+#pragma unroll
+    for (int r = kBand - 1; r >= 0; --r) {
+      const __half2 no_site = as_halves((((r < 16 ? low : high) >> (15 - (r & 15))) & 0x00010001u) * kOne);
+      rows = __hfma2(rows, no_site, no_site);
+      const __half2 nearest = as_halves(__vminu2(column[r][0], as_bits(rows)));
+      column[r][0] = as_bits(__hfma2(nearest, nearest, as_halves(kBias)));
+    }
+  }
+
+  /// Two candidates, `steps` to the left and to the right. kBalance: on the other kind of units.
+  template <bool kBalance>
+  static __device__ unsigned offer(unsigned best, unsigned left, unsigned right, int steps) {
+    if constexpr (kBalance) {
+      const unsigned square = static_cast<unsigned>(steps * steps) * 0x10001u;
+      return __viaddmin_u16x2(left, square, __viaddmin_u16x2(right, square, best));
+    }
+    const __half2 square = __float2half2_rn(static_cast<float>(steps * steps));
+    return __vimin3_u16x2(best, as_bits(__hadd2(as_halves(right), square)), as_bits(__hadd2(as_halves(left), square)));
+  }
+
+  /// The word with distance 0 in a column.
+  static __device__ unsigned without(unsigned word, int column) {
+    const unsigned half = column == 0 ? 0xFFFFu : 0xFFFF0000u;
+    return (word & ~half) | (kBias & half);
+  }
+  /// Greatest squared distance of four words' column.
+  static __device__ unsigned largest(const unsigned* four, int column) {
+    const unsigned both = __vmaxu2(__vmaxu2(four[0], four[1]), __vmaxu2(four[2], four[3]));
+    return (column == 0 ? both & 0xFFFFu : both >> 16) - (kBias & 0xFFFFu);
+  }
+};
+
+/// What a key says.
+struct NearKey {
+  static constexpr int kRowBit = 7, kSquareBit = 13;
+  static constexpr unsigned kOrigin = kReach << kRowBit | kReach;  ///< of a site itself
+
+  unsigned square;    ///< of the distance
+  int rows, columns;  ///< steps to the site
+
+  __device__ explicit NearKey(unsigned key)
+      : square(key >> kSquareBit),
+        rows(static_cast<int>(key >> kRowBit & 63) - kReach),
+        columns(static_cast<int>(key & 127) - kReach) {}
+
+  /// @param rows  fewer than kReach, or any number at which the square is kUnsettled or more
+  static __device__ unsigned of_rows(int rows) {
+    return static_cast<unsigned>((rows * rows << kSquareBit) + (rows << kRowBit)) + kOrigin;
+  }
+};
+
+/// One column: the squared distance and the rows and columns to the site, from the highest bits to the lowest. A
+/// candidate's key is the sum of these for the steps sideways and for those along its column; the least is that of the
+/// site with the lowest index among the nearest.
+struct NearKeys : NearColumns<1> {
+  static constexpr unsigned kTies = 1;
+  using NearColumns::NearColumns;
+
+  __device__ void put(unsigned (*column)[kNearWords]) const {
+    constexpr int kTooFar = 45;  // its square is more than kUnsettled, and fits
+    int rows = static_cast<int>(min(above[0] - 1, unsigned{kTooFar}));
+#pragma unroll
+    for (int r = 0; r < kBand; ++r) {
+      rows = bits[0] >> r & 1 ? 0 : min(rows + 1, kTooFar);
+      column[r][0] = NearKey::of_rows(-rows);
+    }
+    asm volatile("" ::: "memory");  // as for pairs
+    rows = static_cast<int>(min(below[0] - 32, unsigned{kTooFar}));
+#pragma unroll
+    for (int r = kBand - 1; r >= 0; --r) {
+      rows = bits[0] >> r & 1 ? 0 : min(rows + 1, kTooFar);
+      column[r][0] = min(column[r][0], NearKey::of_rows(rows));
+    }
+  }
+
+  template <bool kBalance>
+  static __device__ unsigned offer(unsigned best, unsigned left, unsigned right, int steps) {
+    const auto square = static_cast<unsigned>(steps * steps) << NearKey::kSquareBit, n = static_cast<unsigned>(steps);
+    return __viaddmin_u32(left, square - n, __viaddmin_u32(right, square + n, best));
+  }
+
+  static __device__ unsigned without(unsigned, int) { return NearKey::kOrigin; }
+  static __device__ unsigned largest(const unsigned* four, int) {
+    return max(max(four[0], four[1]), max(four[2], four[3])) >> NearKey::kSquareBit;
+  }
+};
+
+}  // namespace fathom::grid::cuda

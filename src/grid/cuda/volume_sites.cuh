@@ -1,0 +1,231 @@
+// The passes of volumes with nearest sites: those of volume_window.cuh and volume_envelope.cuh with keys in place of
+// squares.
+//
+// A key is a squared distance · 2¹⁰ plus the coordinate of the site along the axis of the pass, so that the least key is
+// that of the lowest coordinate among the nearest. The slowest axis comes last (Volume's y; its z is the axis between):
+// so the coordinate that it finds is that of the site with the lowest linear index, the one that the pass before left at
+// that coordinate is its second, and the word of that row says the third.
+//
+// Work mapping: as without sites, but a tile is 16 neighbours along x, half a word, by one whole line. Cost: 8 bytes are
+// moved per element between the passes, in place of 4.
+#pragma once
+
+#include "grid/cuda/volume_envelope.cuh"
+
+namespace fathom::grid::cuda {
+
+/// A half of the tile whose number is the job's half.
+struct HalfTile {
+  Volume::Tile tile;
+  int first;  ///< bit of the word
+
+  __device__ HalfTile(const Volume& v, std::uint32_t job, std::int32_t lines)
+      : tile(v.tile(job / 2, lines)), first(static_cast<int>(job % 2) * 16) {}
+
+  /// Kinds of the tiles along z at the same columns.
+  __device__ std::uint8_t* kinds(const Volume& v) const {
+    return v.kind + ((tile.item * v.words + tile.word) * 2 + first / 16) * v.ny;
+  }
+  /// Keys of row (z, y) after the pass along z.
+  __device__ std::uint32_t* keys(const Volume& v, std::int32_t z, std::int32_t y) const {
+    return v.keys + ((((tile.item * v.words + tile.word) * 2 + first / 16) * v.nz + z) * v.ny + y) * 16;
+  }
+};
+
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreads / kThreads))
+    search_sites_along_z(const __grid_constant__ Volume v) {
+  extern __shared__ uint4 window_shared[];
+  __shared__ int work, near_rows;
+  __shared__ uint2 of_byte[256];
+  const int t = static_cast<int>(threadIdx.x), n = v.nz, lane = t % 16;
+  const HalfTile half(v, blockIdx.x, v.ny);
+  const uint2* line = v.word_line(half.tile);
+  WindowRows<WindowKeys> rows(reinterpret_cast<unsigned*>(window_shared), n);
+  if (t == 0) work = near_rows = 0;
+  for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
+  rows.pad(n);
+  __syncthreads();
+  bool any = false;
+  int near = 0;
+#pragma unroll 4
+  for (int r = t / 2; r < n; r += kThreads / 2) {
+    const uint2 word = __ldg(line + r);
+    const int first = half.first + t % 2 * 8;
+    const EightDistances distances(word, first, of_byte);
+    any |= word.x != 0 || word.y != kNoneInWord * 0x10001u;
+    near += (word.x >> first & 255) != 0 || distances.nearest_outside < 64;
+    unsigned keys[8];
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      const unsigned steps = distances.pair[k / 2] >> (16 * (k % 2)) & 0xFFFFu;
+      keys[k] = (steps < kNoneInWord ? WindowKeys::of(steps * steps) : WindowKeys::kNone) | static_cast<unsigned>(r);
+    }
+    rows.put(r, t % 2 * 2, make_uint4(keys[0], keys[1], keys[2], keys[3]));
+    rows.put(r, t % 2 * 2 + 1, make_uint4(keys[4], keys[5], keys[6], keys[7]));
+  }
+  add_over_block(near, &near_rows);
+  std::uint8_t* kind = half.kinds(v) + half.tile.line;
+  if (!__syncthreads_or(any)) {
+    if (t == 0) *kind = kEmpty;
+    return;
+  }
+  // With sites near fewer than 1/32 of the rows, searches would be long.
+  bool failed = near_rows * 16 < n;
+  std::uint32_t* keys = half.keys(v, 0, half.tile.line) + lane;
+  const std::int64_t step = std::int64_t{v.ny} * 16;
+  for (int q0 = t / 32 * 2; !failed && q0 < rows.groups; q0 += kThreads / 16) {
+    const int q = q0 + lane_id() / 16;
+    Window<WindowKeys> window(rows, min(q, rows.groups - 1), lane);
+    failed = !window.search(&work, budget_of(n));
+    std::uint32_t* to = keys + q * 8 * step;
+#pragma unroll
+    for (int j = 0; j < 8; ++j, to += step)
+      if (!failed && q * 8 + j < n) *to = window.best[j];
+  }
+  failed = __syncthreads_or(failed);
+  if (t != 0) return;
+  *kind = failed ? kWide : kNarrow;
+  if (failed) enlist(v.z_list, v.counters, blockIdx.x);
+}
+
+template <int kThreads, int kChunk>
+__global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
+    envelope_sites_along_z(const __grid_constant__ Volume v) {
+  extern __shared__ uint4 envelope_shared[];
+  __shared__ uint2 of_byte[256];
+  const int t = static_cast<int>(threadIdx.x), n = v.nz;
+  const unsigned count = v.counters[0];
+  if (blockIdx.x >= count) return;
+  for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
+  for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
+    const HalfTile half(v, v.z_list[job], v.ny);
+    const EnvelopeRows<kThreads, kChunk> rows(envelope_shared);
+    rows.load(v.word_line(half.tile), n, half.first, of_byte);
+    std::uint32_t* keys = half.keys(v, 0, half.tile.line) + t % 16;
+    const std::int64_t step = std::int64_t{v.ny} * 16;
+    const auto load = [&](unsigned* value, int first, int lane) { rows.squares(value, first, lane, n); };
+    const auto store = [&](int z, const unsigned* values, int values_count) {
+      std::uint32_t* to = keys + z * step;
+#pragma unroll
+      for (int j = 0; j < 8; ++j, to += step)
+        if (j < values_count) *to = values[j];
+    };
+    Envelope<kThreads, kChunk, true>(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
+  }
+}
+
+/// Results of a tile along y.
+struct SiteWriter {
+  const Volume& v;
+  const Emitter<std::int64_t>& emitter;
+  const HalfTile& half;
+
+  /// @param key  of column `lane` of the tile
+  __device__ void write(int y, int lane, unsigned key) const {
+    const int x = half.tile.word * 32 + half.first + lane;
+    if (x >= v.nx) return;
+    const bool none = key >= WindowKeys::kNone;
+    const unsigned square = none ? kNoSquare : key >> WindowKeys::kIndexBits;
+    const std::int64_t site = none ? -1 : site_of(key & kKeyIndex, lane);
+    if (emitter.plain.serves) emitter.plain.write(v.first_item + half.tile.item, y, half.tile.line, x, square, site);
+    else emit(y, v.first_x + x, square, site);
+  }
+
+ private:
+  /// Linear index of the nearest site, from its coordinate along y.
+  __device__ std::int64_t site_of(unsigned y, int lane) const {
+    const auto z =
+        static_cast<std::int32_t>(half.keys(v, half.tile.line, static_cast<std::int32_t>(y))[lane] & kKeyIndex);
+    const Volume::Tile row{half.tile.item, half.tile.word, static_cast<std::int32_t>(y)};
+    const int bit = half.first + lane,
+              x = v.first_x + half.tile.word * 32 + bit + steps_to_site(v.word_line(row)[z], bit);
+    return (std::int64_t{y} * v.nz + z) * emitter.input.extent[2] + x;
+  }
+  /// Along x, from a bit of a word.
+  static __device__ int steps_to_site(uint2 word, int bit) {
+    const unsigned up = word.x & (0xFFFFFFFFu >> (31 - bit)), down = word.x >> bit;
+    const int left = up ? bit - 31 + __clz(static_cast<int>(up)) : bit + static_cast<int>(word.y & 0xFFFFu);
+    const int right = down ? __ffs(static_cast<int>(down)) - 1 : 31 - bit + static_cast<int>(word.y >> 16);
+    return left <= right ? -left : right;
+  }
+  __device__ __noinline__ void emit(int y, int x, unsigned square, std::int64_t site) const {
+    const std::int64_t at[kMaxSpaceRank] = {y, half.tile.line, x};
+    const std::int64_t d2 = square == kNoSquare ? no_value<std::int64_t>() : std::int64_t{square};
+    if (emitter.in_region(at)) emitter.emit(half.tile.item, at, d2, site);
+  }
+};
+
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreads / kThreads))
+    search_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
+  extern __shared__ uint4 window_shared[];
+  __shared__ int work, near_rows;
+  const int t = static_cast<int>(threadIdx.x), n = v.ny, lane = t % 16;
+  const HalfTile half(v, blockIdx.x, v.nz);
+  const std::uint8_t* kinds = half.kinds(v);
+  WindowRows<WindowKeys> rows(reinterpret_cast<unsigned*>(window_shared), n);
+  if (t == 0) work = near_rows = 0;
+  rows.pad(n);
+  __syncthreads();
+  const auto* keys = reinterpret_cast<const uint4*>(half.keys(v, half.tile.line, 0));
+  bool any = false;
+  int near = 0;
+#pragma unroll 4
+  for (int i = t; i < n * 4; i += kThreads) {
+    uint4 four = make_uint4(WindowKeys::kNone, WindowKeys::kNone, WindowKeys::kNone, WindowKeys::kNone);
+    if (kinds[i / 4] != kEmpty) {
+      four = keys[i];
+      any = true;
+    }
+    near += min(min(four.x, four.y), min(four.z, four.w)) < WindowKeys::of(64 * 64);
+    const auto at = [&](unsigned key) { return (key & ~kKeyIndex) | static_cast<unsigned>(i / 4); };
+    rows.put(i / 4, i % 4, make_uint4(at(four.x), at(four.y), at(four.z), at(four.w)));
+  }
+  add_over_block(near, &near_rows);
+  const SiteWriter writer{v, emitter, half};
+  if (!__syncthreads_or(any)) {
+    for (int i = t; i < n * 16; i += kThreads) writer.write(i / 16, lane, WindowKeys::kNone);
+    return;
+  }
+  bool failed = near_rows * 8 < n;
+  for (int q0 = t / 32 * 2; !failed && q0 < rows.groups; q0 += kThreads / 16) {
+    const int q = q0 + lane_id() / 16;
+    Window<WindowKeys> window(rows, min(q, rows.groups - 1), lane);
+    failed = !window.search(&work, budget_of(n));
+#pragma unroll
+    for (int j = 0; j < 8; ++j)
+      if (!failed && q * 8 + j < n) writer.write(q * 8 + j, lane, window.best[j]);
+  }
+  if (__syncthreads_or(failed) && t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
+}
+
+template <int kThreads, int kChunk>
+__global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
+    envelope_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
+  extern __shared__ uint4 envelope_shared[];
+  const int t = static_cast<int>(threadIdx.x), n = v.ny;
+  const unsigned count = v.counters[1];
+  for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
+    const HalfTile half(v, v.y_list[job], v.nz);
+    const std::uint8_t* kinds = half.kinds(v);
+    const std::uint32_t* keys = half.keys(v, half.tile.line, 0);
+    const auto load = [&](unsigned* value, int first, int lane) {
+#pragma unroll
+      for (int r = 0; r < kChunk; ++r) {
+        const int y = min(first + r, n - 1);  // no branch keeps the loads from being in flight together
+        const unsigned key = kinds[y] == kEmpty ? WindowKeys::kNone : keys[y * 16 + lane];
+        value[r] = key >= WindowKeys::kNone || first + r >= n ? kNone32 : key >> WindowKeys::kIndexBits;
+      }
+    };
+    const SiteWriter writer{v, emitter, half};
+    const auto store = [&](int y, const unsigned* values, int values_count) {
+#pragma unroll
+      for (int j = 0; j < 8; ++j)
+        if (j < values_count) writer.write(y + j, t % 16, values[j]);
+    };
+    Envelope<kThreads, kChunk, true>(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
+  }
+}
+
+}  // namespace fathom::grid::cuda
