@@ -199,9 +199,13 @@ class Solver {
     for (int r = 0; r < n; ++r) smallest[r] = hn::Set(d, kNoSite16);
     std::uint16_t* out = strip_of(0);
     for (std::int64_t column = x; column < frame_.box.plane(); column += fast, out += kLanes16) {
-      for (const std::uint16_t* source : sources) prefetch(source + column + kRowsAhead * fast, 1);
+      // The strip before this one has read the line that a vector begins in.
+      for (const std::uint16_t* source : sources) prefetch(source + column + kRowsAhead * fast + kLanes16 - 1, 1);
       V16 word = hn::LoadU(d, words + column), above = hn::LoadU(d, carries + column), distance[n];
-      for (int r = 0; r < first; ++r, word = hn::ShiftLeft<1>(word)) above = step(above, word, row_bit(0));
+      if (first > 0) {
+        above = carry_down(above, hn::ShiftRightSame(word, kBlock - first), first);
+        word = hn::ShiftLeftSame(word, first);
+      }
       for (int r = 0; r < n; ++r) distance[r] = above = step(above, word, row_bit(r));
       V16 below = hn::LoadU(d, below_ + column);
       for (int r = n - 1; r >= 0; --r) {

@@ -25,13 +25,14 @@ HWY_INLINE V16 step(V16 distance, V16 word, V16 bit) {
   return hn::IfThenZeroElse(hn::TestBit(word, bit), hn::SaturatedAdd(distance, hn::Set(D16(), 1)));
 }
 
-/// Distance at a block's last row to the last site above, given the same for the block before.
-HWY_INLINE V16 carry_down(V16 distance, V16 word) {
+/// Distance at the last of so many rows to the last site above, given the same for the row before them.
+HWY_INLINE V16 carry_down(V16 distance, V16 word, int rows = kBlock) {
   const D16 d;
   const V16 zero = hn::Zero(d);
   const V16 lowest = hn::And(word, hn::Sub(zero, word));
   const V16 inside = hn::PopulationCount(hn::Sub(lowest, hn::Set(d, 1)));  // zeros below the lowest bit
-  return hn::IfThenElse(hn::Eq(word, zero), hn::SaturatedAdd(distance, hn::Set(d, kBlock)), inside);
+  return hn::IfThenElse(hn::Eq(word, zero), hn::SaturatedAdd(distance, hn::Set(d, static_cast<std::uint16_t>(rows))),
+                        inside);
 }
 
 /// Distance at a block's first row to the first site below, given the same for the block after.
