@@ -1,7 +1,7 @@
 // Three axes: planes from the bottom up, in two steps. First strips of adjacent columns, one per lane: the distances
-// along the slow axis follow from bits and carries, and the middle axis is solved while the strip is in the caches. Then
-// the fast axis in tiles of rows, segment by segment, by a window where the nearest site is near and by a search over
-// the rows of the tile in lock step where it is far.
+// along the slow axis follow from bits and carries, and the middle axis is solved while the strip is in the caches.
+// Then the fast axis in tiles of rows, segment by segment, by a window where the nearest site is near and by a search
+// over the rows of the tile in lock step where it is far.
 //
 // Which is which follows from the planes just finished: distances change by at most 1 per plane. While all bounds are
 // at most kNarrowReach, everything runs in 16 bits, and kSlab planes take the first step together.
