@@ -74,7 +74,9 @@ class QueryOptions:
     ) -> None: ...
 
 class SetChoices:
-    def __init__(self, storage: int, every: int, period: Sequence[float], backend: int, /) -> None: ...
+    def __init__(
+        self, storage: int, every: int, period: Sequence[float], backend: int, device_memory: int | None, /
+    ) -> None: ...
 
 class SiteSet:
     def __init__(

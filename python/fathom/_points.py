@@ -41,6 +41,9 @@ class SiteSet:
         Extent of a periodic box [0, period), for all axes or each; 0: that axis is open.
     backend : {"auto", "cpu", "cuda"}, optional
         Where the set lives: where the points are, or, with "cuda", points of the host on the current CUDA device.
+    device_memory : int, optional
+        Most bytes of the device's memory that the set keeps and a call takes, together. Plain points of the host that
+        would take more than half of it stay there and pass by in pieces, for queries of the host.
     threads : int, optional
         Most threads to use while building; all processors if not given.
     stream : optional
@@ -78,12 +81,13 @@ class SiteSet:
         every: int = 1,
         period: float | Sequence[float] | None = None,
         backend: str | None = None,
+        device_memory: int | None = None,
         threads: int | None = None,
         stream: Any = None,
         progress: Progress = None,
     ) -> None:
         given = take_values(points, "points", stream).coordinates("points", False)
-        choices = _choices(storage, every, period, backend)
+        choices = _choices(storage, every, period, backend, device_memory)
         self._set = given.site_set(choices, thread_count(threads), listener(progress))
         self._points = None if storage == "sorted" else given
         """Keeps memory of a device that the set refers to."""
@@ -99,6 +103,7 @@ class SiteSet:
         every: int = 1,
         period: float | Sequence[float] | None = None,
         backend: str | None = None,
+        device_memory: int | None = None,
         threads: int | None = None,
         progress: Progress = None,
     ) -> SiteSet:
@@ -108,7 +113,7 @@ class SiteSet:
         ----------
         mask : array, shape (ny, nx) or (nz, ny, nx)
             Of bool, integers or floats, on the host. It may go afterwards.
-        storage, every, period, backend, threads, progress
+        storage, every, period, backend, device_memory, threads, progress
             As for the class.
 
         Examples
@@ -125,7 +130,7 @@ class SiteSet:
         made = cls.__new__(cls)
         made._shape = (array.size, array.ndim)
         made._count = array.size
-        choices = _choices(storage, every, period, backend)
+        choices = _choices(storage, every, period, backend, device_memory)
         made._set = _core.SiteSet(array, True, choices, thread_count(threads), listener(progress))
         made._points = None
         return made
@@ -322,11 +327,19 @@ class SiteSet:
 
 
 def _choices(
-    storage: str, every: int, period: float | Sequence[float] | None, backend: str | None
+    storage: str,
+    every: int,
+    period: float | Sequence[float] | None,
+    backend: str | None,
+    device_memory: int | None,
 ) -> _core.SetChoices:
     periods = () if period is None else tuple(_number(length, "period") for length in np.atleast_1d(period))
     return _core.SetChoices(
-        choose(_core.STORAGES, storage, "storage"), index(every), periods, backend_number(backend)
+        choose(_core.STORAGES, storage, "storage"),
+        index(every),
+        periods,
+        backend_number(backend),
+        None if device_memory is None else index(device_memory),
     )
 
 

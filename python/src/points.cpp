@@ -1,8 +1,7 @@
 #include "points.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
-
-#include <optional>
 
 #include "watch.h"
 
@@ -29,8 +28,9 @@ points::SiteSet make_set(nb::handle sites, bool is_mask, points::SiteSetOptions 
   return std::move(*set);
 }
 
-SetChoices make_choices(int storage, std::int64_t every, std::vector<double> period, int backend) {
-  return {storage, every, std::move(period), backend};
+SetChoices make_choices(int storage, std::int64_t every, std::vector<double> period, int backend,
+                        std::optional<std::size_t> device_memory) {
+  return {storage, every, std::move(period), backend, device_memory};
 }
 
 points::QueryOptions make_query_options(int k, double radius, double relative_error, double absolute_error,
@@ -55,6 +55,7 @@ points::SiteSetOptions SetChoices::options(int threads) const {
   options.storage = static_cast<points::Storage>(storage);
   options.every = every;
   options.period = period;
+  options.device_memory = device_memory;
   options.execution.backend = static_cast<Backend>(backend);
   options.execution.threads = threads;
   return options;
@@ -81,7 +82,8 @@ void SiteSet::nearest(nb::handle queries, const points::QueryOptions& options, n
 }
 
 void add_points(nb::module_& m) {
-  nb::class_<SetChoices>(m, "SetChoices").def(nb::new_(&make_choices));
+  nb::class_<SetChoices>(m, "SetChoices")
+      .def(nb::new_(&make_choices), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
   nb::class_<points::QueryOptions>(m, "QueryOptions").def(nb::new_(&make_query_options));
   nb::class_<SiteSet>(m, "SiteSet")
       .def(nb::init<nb::handle, bool, const SetChoices&, int, nb::object>(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct SetChoices {
   std::int64_t every = 1;
   std::vector<double> period;
   int backend = 0;  ///< number of a Backend
+  std::optional<std::size_t> device_memory;
 
   points::SiteSetOptions options(int threads) const;
 };

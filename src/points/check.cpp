@@ -212,6 +212,13 @@ void check_build_scratch(const std::optional<std::size_t>& limit, std::size_t ne
                           std::to_string(needed) + " bytes");
 }
 
+void check_device_memory(const std::optional<std::size_t>& limit, std::size_t needed) {
+  if (limit && needed > *limit)
+    throw InvalidArgument("the limit of " + std::to_string(*limit) +
+                          " bytes of device memory is too small; the smallest that works here is " +
+                          std::to_string(needed) + " bytes");
+}
+
 void refuse_coordinate(const char* noun, std::int64_t point, double x) {
   throw InvalidArgument(
       std::string(noun) + " " + std::to_string(point) + " has a coordinate that is " +

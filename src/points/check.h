@@ -28,6 +28,9 @@ std::array<double, 3> period_of(const SiteSetOptions& options, int axes);
 /// @throws InvalidArgument the limit is less than what building takes
 void check_build_scratch(const std::optional<std::size_t>& limit, std::size_t needed);
 
+/// @throws InvalidArgument the limit of a device's memory is less than what is needed
+void check_device_memory(const std::optional<std::size_t>& limit, std::size_t needed);
+
 /// Refuses a point with a coordinate `x` that is no number to count with. @param noun  "site" or "query"
 [[noreturn]] void refuse_coordinate(const char* noun, std::int64_t point, double x);
 

@@ -37,6 +37,7 @@ struct ResidentSource {
   std::vector<std::uint32_t> ids;         ///< where they are not the indices in the caller's array; else empty
   Storage storage = Storage::sorted;
   std::optional<std::size_t> scratch_limit;
+  std::optional<std::size_t> memory;       ///< most bytes of the device's that building takes and the set keeps
   std::function<void(const Box&)> accept;  ///< looks at the box of a cloud that is not empty, and may throw
 };
 

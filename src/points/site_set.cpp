@@ -18,6 +18,7 @@
 
 #ifdef FATHOM_HAS_CUDA
 #include "points/cuda/resident.h"
+#include "points/cuda/streamed.h"
 #endif
 
 namespace fathom::points {
@@ -30,6 +31,7 @@ struct SiteSet::Sites {
 
   SetFacts facts;
   DType dtype = DType::float32;
+  std::optional<std::size_t> device_memory;
   std::vector<Tree> trees;                      ///< one per cloud
   Array coordinates;                            ///< of a mask's sites, where the storage refers to them
   std::unique_ptr<const ResidentSet> resident;  ///< on a device, instead of the trees
@@ -100,12 +102,36 @@ void require_device() {
 
 std::unique_ptr<const ResidentSet> make_resident(const std::vector<Cloud>& clouds, MemorySpace space,
                                                  const std::vector<std::uint32_t>& ids, const SetFacts& facts,
-                                                 const Execution& execution, [[maybe_unused]] Stream stream) {
+                                                 const SiteSetOptions& options, [[maybe_unused]] Stream stream) {
   require_device();
   const auto accept = [&](const Box& extent) { check_inside(extent, facts.period, facts.axes); };
-  const ResidentSource source{clouds, space, ids, facts.storage, execution.scratch_limit, accept};
+  const ResidentSource source{clouds, space, ids, facts.storage, options.execution.scratch_limit, options.device_memory,
+                              accept};
 #ifdef FATHOM_HAS_CUDA
   return cuda::make_resident(source, stream);
+#else
+  throw InternalError("a device without CUDA");
+#endif
+}
+
+/// Whether sites of the host stay there and pass by on a device.
+bool pass_by(const std::vector<Cloud>& clouds, const SetFacts& facts, const SiteSetOptions& options) {
+  if (!options.device_memory || options.storage != Storage::plain || facts.naming.linear) return false;
+  std::size_t bytes = 0;
+  for (const Cloud& cloud : clouds) bytes += static_cast<std::size_t>(cloud.count * cloud.axes) * size_of(cloud.dtype);
+  return bytes > *options.device_memory / 2;
+}
+
+std::unique_ptr<const ResidentSet> make_streamed(const std::vector<Cloud>& clouds, const SetFacts& facts,
+                                                 const SiteSetOptions& options) {
+  require_device();
+  std::vector<Box> boxes;
+  for (const Cloud& cloud : clouds) {
+    boxes.push_back(cpu::extent_of(cloud, "site", threads_of(options.execution)));
+    check_inside(boxes.back(), facts.period, facts.axes);
+  }
+#ifdef FATHOM_HAS_CUDA
+  return cuda::make_streamed({clouds, boxes, *options.device_memory});
 #else
   throw InternalError("a device without CUDA");
 #endif
@@ -127,13 +153,15 @@ void check_scratch(const Execution& execution, std::size_t needed) {
 }
 
 /// Queries and answers of the host, sites on a device.
-QueryReport answer_on_device(const ResidentSet& resident, const SetFacts& facts, const CoordinateLayout& queries,
+QueryReport answer_on_device(const ResidentSet& resident, const SetFacts& facts,
+                             const std::optional<std::size_t>& memory, const CoordinateLayout& queries,
                              const QueryOptions& options, const QueryOutputs& outputs) {
   const std::vector<Request> requests = requests_of(facts, queries, options, outputs);
   for (const Request& request : requests) cpu::extent_of(request.queries, "query", threads_of(options.execution));
   QueryReport report{.backend = Backend::cuda, .device = resident.device_name()};
   if (!requests.empty()) report.scratch_bytes = resident.host_bytes(requests[0]);
   check_scratch(options.execution, report.scratch_bytes);
+  check_device_memory(memory, resident.bytes() + report.scratch_bytes);
   resident.answer_host(requests);
   if (options.execution.progress) options.execution.progress(1);
   return report;
@@ -161,7 +189,8 @@ std::size_t run_cloud(const Tree& tree, const Request& request, const Execution&
 
 }  // namespace
 
-SiteSet::Sites::Sites(const CoordinateLayout& sites, const SiteSetOptions& options) : dtype(sites.dtype()) {
+SiteSet::Sites::Sites(const CoordinateLayout& sites, const SiteSetOptions& options)
+    : dtype(sites.dtype()), device_memory(options.device_memory) {
   check_set_options(options, sites);
   facts = {sites.axes(), sites.batched(), sites.clouds(), -1, options.storage, period_of(options, sites.axes()), {}};
   if (sites.count() > 0) facts.largest_id = (sites.count() - 1) / options.every * options.every;
@@ -171,7 +200,8 @@ void SiteSet::Sites::take_in(const std::vector<Cloud>& clouds, const std::vector
                              const SiteSetOptions& options) {
   check_id_range(facts.largest_id, options.storage);
   if (options.execution.backend == Backend::cuda) {
-    resident = make_resident(clouds, MemorySpace::host, ids, facts, options.execution, {});
+    resident = pass_by(clouds, facts, options) ? make_streamed(clouds, facts, options)
+                                               : make_resident(clouds, MemorySpace::host, ids, facts, options, {});
     return;
   }
   for (const Cloud& cloud : clouds) trees.push_back(make_tree(cloud, ids, facts, options.storage, options.execution));
@@ -189,7 +219,7 @@ SiteSet::SiteSet(const DeviceCoordinates& sites, const SiteSetOptions& options, 
   auto made = std::make_unique<Sites>(sites, options);
   check_id_range(made->facts.largest_id, options.storage);
   made->resident =
-      make_resident(clouds_of(sites, options.every), MemorySpace::device, {}, made->facts, options.execution, stream);
+      make_resident(clouds_of(sites, options.every), MemorySpace::device, {}, made->facts, options, stream);
   sites_ = std::move(made);
 }
 
@@ -239,7 +269,8 @@ QueryReport SiteSet::nearest(const Coordinates& queries, const QueryOptions& opt
   check_query(sites_->facts, queries, options, outputs);
   QueryReport report{Backend::cpu, resolve(execution.instruction_set), threads};
   if (execution.stop.stop_requested()) throw Cancelled();
-  if (on_device()) return answer_on_device(*sites_->resident, sites_->facts, queries, options, outputs);
+  if (on_device())
+    return answer_on_device(*sites_->resident, sites_->facts, sites_->device_memory, queries, options, outputs);
   Monitor monitor(execution, queries.count() * queries.clouds());
   for (std::int64_t cloud = 0; cloud < queries.clouds(); ++cloud) {
     const Request request = request_of(sites_->facts, queries, options, outputs, cloud);
@@ -263,6 +294,7 @@ QueryReport SiteSet::nearest(const DeviceCoordinates& queries, const QueryOption
   if (requests.empty()) return report;
   report.scratch_bytes = sites_->resident->scratch_bytes(requests[0]);
   check_scratch(options.execution, report.scratch_bytes);
+  check_device_memory(sites_->device_memory, bytes() + report.scratch_bytes);
   sites_->resident->answer(requests, stream);
   return report;
 }

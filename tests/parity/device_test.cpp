@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cases.h"
-#include "core/cuda/pool.h"
 #include "device_block.h"
+#include "device_pool.h"
 #include "run.h"
 
 namespace fathom::test {
@@ -174,23 +174,6 @@ TEST_F(Device, Graphs) {
     must(cudaGraphDestroy(graph));
   }
   must(cudaStreamDestroy(stream));
-}
-
-std::uint64_t pool_bytes(cudaMemPoolAttr which) {
-  std::uint64_t bytes = 1;
-  must(cudaMemPoolGetAttribute(cuda::pool_of(current_device()), which, &bytes));
-  return bytes;
-}
-
-/// What a call took of the device's memory at most; nothing of it is left.
-template <class Work>
-std::uint64_t most_taken(Work&& work) {
-  std::uint64_t none = 0;
-  must(cudaMemPoolSetAttribute(cuda::pool_of(current_device()), cudaMemPoolAttrUsedMemHigh, &none));
-  work();
-  EXPECT_EQ(pool_bytes(cudaMemPoolAttrUsedMemCurrent), 0u);
-  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
-  return pool_bytes(cudaMemPoolAttrUsedMemHigh);
 }
 
 /// Takes all of the device's memory but some.

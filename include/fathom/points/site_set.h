@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,10 @@ struct SiteSetOptions {
   std::int64_t every = 1;
   /// Extent of a periodic box [0, period) along each axis, 0: not periodic; empty: none; one value: for all axes.
   std::vector<double> period;
+  /// Most bytes of a device's memory that the set keeps and a call takes, together; a call that needs more is refused
+  /// before it starts. Plain sites of the host that would take more than half of it stay on the host, unchanged as long
+  /// as the set, and pass by in pieces for every call: as many as wanted, for queries of the host.
+  std::optional<std::size_t> device_memory;
   /// Of the building: threads, scratch limit, progress and stop; and the backend, which says where the set lives.
   /// `automatic`: where the coordinates are. `cuda`: in the current device's memory, where it answers.
   Execution execution;

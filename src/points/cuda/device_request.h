@@ -7,6 +7,15 @@
 
 namespace fathom::points::cuda {
 
+/// Neighbours that were found among the pieces of a set that passed by before.
+struct Carried {
+  std::byte* squared = nullptr;  ///< [query][k] of the arithmetic that decides, …
+  std::size_t bytes = 0;         ///< … of so many bytes each
+  std::int64_t* ids = nullptr;   ///< [query][k]
+  bool begun = false;            ///< there are such
+  bool more = false;             ///< more pieces are to come
+};
+
 struct DeviceRequest {
   Cloud queries;
   const std::uint32_t* order = nullptr;  ///< in which the queries are taken; null: the caller's
@@ -24,7 +33,11 @@ struct DeviceRequest {
   std::int64_t work_limit = 0;
   Naming naming;
   Answers answers;
+  Carried carried;
 };
+
+/// Whether distances are between integers.
+bool is_integral(const Request& request, const DeviceTree& tree);
 
 /// @param cones  of each query, in the device's memory; null: one serves all
 DeviceRequest device_request(const Request& request, const DeviceTree& tree, const ConeOfQuery* cones);

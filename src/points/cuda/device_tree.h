@@ -20,6 +20,7 @@ struct DeviceTree {
   DType dtype = DType::float32;
   int axes = 3;
   std::int64_t count = 0;
+  std::int64_t first = 0;          ///< of the set's sites, where these are a piece of it
   int leaf = 1;                    ///< sites of a leaf: a multiple of kLanes
   int levels = 0;                  ///< 0: no boxes
   DeviceLevel level[kMostLevels];  ///< leaves first; the last has at most kLanes nodes

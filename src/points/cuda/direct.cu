@@ -325,8 +325,9 @@ __global__ void __launch_bounds__(kSearchBlock)
   const Rounding rounding = Rounding::of(request, frame, query);
   with_query<T, kAxes, false>(tree, request, query, [&](auto& mine) {
     using Query = std::remove_reference_t<decltype(mine)>;
+    mine.resume();
     if (rounding.somewhere) Finish<Query>(tree, mine, cut, found + query, request.queries.count).run(rounding);
-    mine.write();
+    mine.finish();
   });
 }
 

@@ -11,6 +11,7 @@
 #include "points/check.h"
 #include "points/cuda/build.h"
 #include "points/cuda/cones.h"
+#include "points/cuda/copies.h"
 #include "points/cuda/device_request.h"
 #include "points/cuda/products.h"
 #include "points/cuda/search.h"
@@ -25,46 +26,6 @@ using fathom::cuda::Event;
 using fathom::cuda::OnDevice;
 using fathom::cuda::OwnStream;
 using fathom::cuda::Scratch;
-
-std::int64_t row_bytes(const Cloud& cloud) { return cloud.axes * static_cast<std::int64_t>(size_of(cloud.dtype)); }
-
-/// The same points as rows at another place.
-Cloud rows_at(const Cloud& cloud, const std::byte* base) {
-  Cloud rows = cloud;
-  for (int k = 0; k < cloud.axes; ++k) {
-    rows.data[k] = base + static_cast<std::size_t>(k) * size_of(cloud.dtype);
-    rows.step[k] = cloud.axes;
-  }
-  return rows;
-}
-
-bool is_dense(const Cloud& cloud) {
-  const Cloud rows = rows_at(cloud, cloud.data[0]);
-  return std::equal(rows.data, rows.data + cloud.axes, cloud.data) &&
-         std::equal(rows.step, rows.step + cloud.axes, cloud.step);
-}
-
-/// Copies points of the host to rows on the device; the stream may still read the points when this returns.
-Cloud upload(const Cloud& cloud, std::byte* to, cudaStream_t stream) {
-  const auto bytes = static_cast<std::size_t>(cloud.count * row_bytes(cloud)), size = size_of(cloud.dtype);
-  if (is_dense(cloud)) {
-    check(cudaMemcpyAsync(to, cloud.data[0], bytes, cudaMemcpyHostToDevice, stream), "copying points to the device");
-  } else {
-    std::vector<std::byte> rows(bytes);
-    std::byte* at = rows.data();
-    for (std::int64_t i = 0; i < cloud.count; ++i)
-      for (int k = 0; k < cloud.axes; ++k, at += size)
-        std::memcpy(at, cloud.data[k] + i * cloud.step[k] * static_cast<std::int64_t>(size), size);
-    check(cudaMemcpyAsync(to, rows.data(), bytes, cudaMemcpyHostToDevice, stream), "copying points to the device");
-    check(cudaStreamSynchronize(stream), "copying points to the device");
-  }
-  return rows_at(cloud, to);
-}
-
-bool is_integral(const Request& request, const DeviceTree& tree) {
-  return tree.dtype == DType::int32 && request.queries.dtype == DType::int32 &&
-         std::all_of(request.period.begin(), request.period.end(), [](double x) { return x == std::floor(x); });
-}
 
 /// A tree and the memory behind it.
 struct Resident {
@@ -91,20 +52,23 @@ struct Resident {
   }
 
   std::size_t scratch_bytes(const Request& request) const {
-    if (request.queries.count == 0) return 0;
-    if (tree.levels > 0) return search_scratch_bytes(request.queries.count);
-    if (direct_serves(tree, request.queries.count, request.simple()))
-      return direct_scratch_bytes(tree, request.queries.count);
-    return scan_scratch_bytes(tree, request.queries.count, request.k);
+    return tree.levels > 0 ? search_scratch_bytes(request.queries.count) : pass_scratch_bytes(tree, request);
   }
 
   void answer(const DeviceRequest& request, std::byte* scratch, cudaStream_t stream) const {
     if (request.queries.count == 0) return;
-    if (tree.levels > 0) search(tree, request, scratch, stream);
-    else if (direct_serves(tree, request.queries.count, request.simple)) direct(tree, request, scratch, stream);
-    else scan(tree, request, scratch, stream);
+    tree.levels > 0 ? search(tree, request, scratch, stream) : pass(tree, request, scratch, stream);
   }
 };
+
+/// Bytes of device memory that building takes, at most.
+std::size_t build_bytes(const ResidentSource& source, const Cloud& sites) {
+  DeviceTree tree = make_tree(sites, {}, sites.count == 0 ? Storage::plain : source.storage);
+  const auto copied = source.space == MemorySpace::host ? static_cast<std::size_t>(sites.count * row_bytes(sites)) : 0;
+  if (tree.levels == 0) return copied;
+  return copied + place_tree(tree, source.storage, nullptr) + fill_scratch_bytes(tree, source.storage) +
+         source.ids.size() * sizeof(std::uint32_t);
+}
 
 /// @param sites  of one cloud
 Resident make_resident_cloud(const ResidentSource& source, Cloud sites, cudaStream_t stream) {
@@ -139,98 +103,6 @@ Resident make_resident_cloud(const ResidentSource& source, Cloud sites, cudaStre
   }
   return resident;
 }
-
-}  // namespace
-
-DeviceRequest device_request(const Request& request, const DeviceTree& tree, const ConeOfQuery* cones) {
-  DeviceRequest result;
-  result.queries = request.queries;
-  result.k = request.k;
-  result.simple = request.simple();
-  result.limit = squared_limit<double>(request.radius);
-  result.may_be_wide = is_integral(request, tree);
-  if (result.may_be_wide) result.wide_limit = squared_limit<Wide>(request.radius);
-  std::copy_n(request.period.data(), 3, result.period);
-  result.has_cone = request.cones.present;
-  result.cones = cones;
-  if (result.has_cone && !cones) result.cone = cone_of(request.cones, 0);
-  if (tree.levels > 0) {
-    result.exact = request.exact();
-    result.shrink = request.shrink;
-    result.absolute = request.absolute;
-    result.work_limit = request.work_limit;
-  }
-  result.naming = request.naming;
-  result.answers = request.answers;
-  return result;
-}
-
-namespace {
-
-/// An output of the host and its place on the device, where rows are dense.
-struct ColumnCopy {
-  Column host, device;
-  std::int64_t rows;
-  int k;
-
-  ColumnCopy(const Column& column, std::int64_t queries, int neighbours, Scratch& scratch)
-      : host(column), device{nullptr, column.dtype, neighbours}, rows(queries), k(neighbours) {
-    if (column.data) device.data = scratch.take<std::byte>(static_cast<std::int64_t>(bytes()));
-  }
-
-  std::size_t row() const { return static_cast<std::size_t>(k) * size_of(host.dtype); }
-  std::size_t bytes() const { return static_cast<std::size_t>(rows) * row(); }
-
-  /// Waits for the stream.
-  void download(cudaStream_t stream) const {
-    if (!host.data) return;
-    const bool dense = host.row_step == k;
-    std::vector<std::byte> rows_of_host(dense ? 0 : bytes());
-    std::byte* to = dense ? host.data : rows_of_host.data();
-    check(cudaMemcpyAsync(to, device.data, bytes(), cudaMemcpyDeviceToHost, stream), "copying answers");
-    check(cudaStreamSynchronize(stream), "answering queries");
-    for (std::int64_t i = 0; !dense && i < rows; ++i)
-      std::memcpy(host.data + i * host.row_step * static_cast<std::int64_t>(size_of(host.dtype)),
-                  to + static_cast<std::size_t>(i) * row(), row());
-  }
-};
-
-/// The arrays of a host call, in one block of device memory.
-struct Copies {
-  Scratch scratch;
-  std::byte* queries;
-  ConeOfQuery* cones;
-  ColumnCopy distance, squared, site, lower;
-
-  Copies(const Request& request, std::byte* base)
-      : scratch(base),
-        queries(scratch.take<std::byte>(request.queries.count * row_bytes(request.queries))),
-        cones(scratch.take<ConeOfQuery>(request.cones.present ? request.queries.count : 0)),
-        distance(request.answers.distance, request.queries.count, request.k, scratch),
-        squared(request.answers.squared, request.queries.count, request.k, scratch),
-        site(request.answers.site, request.queries.count, request.k, scratch),
-        lower(request.answers.lower, request.queries.count, 1, scratch) {}
-
-  /// The request with its queries on the device, and its answers to go there.
-  Request upload(const Request& host, cudaStream_t stream) const {
-    Request request = host;
-    request.queries = cuda::upload(host.queries, queries, stream);
-    request.answers = {distance.device, squared.device, site.device, lower.device};
-    return request;
-  }
-  void download(cudaStream_t stream) const {
-    for (const ColumnCopy* copy : {&distance, &squared, &site, &lower}) copy->download(stream);
-  }
-  const ConeOfQuery* upload_cones(const Request& host, cudaStream_t stream) const {
-    if (!host.cones.present) return nullptr;
-    std::vector<ConeOfQuery> all;
-    for (std::int64_t q = 0; q < host.queries.count; ++q) all.push_back(cone_of(host.cones, q));
-    check(cudaMemcpyAsync(cones, all.data(), all.size() * sizeof(ConeOfQuery), cudaMemcpyHostToDevice, stream),
-          "copying cones to the device");
-    check(cudaStreamSynchronize(stream), "copying cones to the device");
-    return cones;
-  }
-};
 
 /// How far each stream is that reads a set: memory is given back after that.
 class Readers {
@@ -268,6 +140,7 @@ class DeviceSet : public ResidentSet {
   }
 
   void add(const ResidentSource& source, const Cloud& sites, cudaStream_t stream) {
+    check_device_memory(source.memory, bytes() + build_bytes(source, sites));
     clouds_.push_back(make_resident_cloud(source, sites, stream));
   }
 
@@ -290,7 +163,9 @@ class DeviceSet : public ResidentSet {
   }
 
   std::size_t host_bytes(const Request& request) const override {
-    return Copies(request, nullptr).scratch.bytes() + scratch_bytes(request);
+    Scratch arrays(nullptr);
+    const Copies copies(request, arrays);
+    return arrays.bytes() + scratch_bytes(request);
   }
 
   void answer(const std::vector<Request>& requests, Stream given) const override {
@@ -313,13 +188,13 @@ class DeviceSet : public ResidentSet {
     if (requests.empty() || requests[0].queries.count == 0) return;
     const OnDevice on_device(device_);
     const OwnStream stream;
-    const DeviceMemory arrays(Copies(requests[0], nullptr).scratch.bytes(), stream.get());
-    const DeviceMemory scratch(scratch_bytes(requests[0]), stream.get());
+    const DeviceMemory memory(host_bytes(requests[0]), stream.get());
     for (std::size_t c = 0; c < requests.size(); ++c) {
-      const Copies copies(requests[c], arrays.data());
+      Scratch arrays(memory.data());
+      const Copies copies(requests[c], arrays);
       const Request request = copies.upload(requests[c], stream.get());
       const ConeOfQuery* cones = copies.upload_cones(requests[c], stream.get());
-      clouds_[c].answer(device_request(request, clouds_[c].tree, cones), scratch.data(), stream.get());
+      clouds_[c].answer(device_request(request, clouds_[c].tree, cones), memory.data() + arrays.bytes(), stream.get());
       copies.download(stream.get());
     }
   }

@@ -57,9 +57,10 @@ __global__ void __launch_bounds__(kSearchBlock)
   const std::int64_t query = number / slices.count, slice = number % slices.count;
   const std::int64_t first = slice * slices.size, end = smaller(first + slices.size, tree.count);
   with_query<T, kAxes, true>(tree, request, query, [&](auto& mine) {
+    if (slices.count == 1) mine.resume();
     for (std::int64_t at = first; at < end; at += kLanes)
       mine.look_at(at, static_cast<int>(smaller(end - at, std::int64_t{kLanes})));
-    if (slices.count == 1) return mine.write();
+    if (slices.count == 1) return mine.finish();
     using Value = typename std::remove_reference_t<decltype(mine)>::Value;
     auto* found = found_for<Value>(scratch, query, slices, request.k, bytes) + slice * request.k;
     mine.list().each([&](int j, Value squared, std::int64_t id) { found[j] = {squared, id}; });
@@ -76,11 +77,12 @@ __global__ void __launch_bounds__(kSearchBlock)
     using Value = typename std::remove_reference_t<decltype(mine)>::Value;
     const auto* found = found_for<Value>(scratch, query, slices, request.k, bytes);
     const int count = slices.count * request.k;
+    mine.resume();
     for (int at = 0; at < count; at += kLanes) {
       const Neighbour<Value> neighbour = found[min(at + lane_id(), count - 1)];
       mine.list().offer(at + lane_id() < count && neighbour.id != kNobody, neighbour.squared, neighbour.id);
     }
-    mine.write();
+    mine.finish();
   });
 }
 

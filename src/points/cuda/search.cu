@@ -48,8 +48,8 @@ class Descent {
     level_ = level;
     group_ = group;
     const bool present = group * kLanes + lane_id() < tree_.level[level].count;
-    bound_ = query_.bound_of(tree_.level[level].boxes, group);
-    set_open(present && bound_ < INFINITY);
+    bound_ = present ? query_.bound_of(tree_.level[level].boxes, group) : INFINITY;
+    set_open(bound_ < INFINITY);
   }
 
   /// The lane of the nearest child that is worth a visit, which is then taken off; −1: none is.

@@ -3,6 +3,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+
 #include "points/cuda/device_request.h"
 
 namespace fathom::points::cuda {
@@ -30,5 +32,28 @@ std::size_t scan_scratch_bytes(const DeviceTree& tree, std::int64_t queries, int
 /// The same whatever is asked for. There are queries.
 /// @param scratch  scan_scratch_bytes() bytes, aligned to 256
 void scan(const DeviceTree& tree, const DeviceRequest& request, std::byte* scratch, cudaStream_t stream);
+
+/// Sites that are all at one place are told apart by their ids, of which the first k are the lowest.
+inline DeviceTree without_copies(const DeviceTree& tree, int k) {
+  DeviceTree result = tree;
+  if (std::equal(tree.low, tree.low + tree.axes, tree.high)) result.count = std::min<std::int64_t>(tree.count, k);
+  return result;
+}
+
+/// Bytes of device memory that pass() uses.
+inline std::size_t pass_scratch_bytes(const DeviceTree& all, const Request& request) {
+  const DeviceTree tree = without_copies(all, request.k);
+  const std::int64_t queries = request.queries.count;
+  if (queries == 0) return 0;
+  return direct_serves(tree, queries, request.simple()) ? direct_scratch_bytes(tree, queries)
+                                                        : scan_scratch_bytes(tree, queries, request.k);
+}
+
+/// direct() where it serves, else scan(). There are queries.
+inline void pass(const DeviceTree& all, const DeviceRequest& request, std::byte* scratch, cudaStream_t stream) {
+  const DeviceTree tree = without_copies(all, request.k);
+  direct_serves(tree, request.queries.count, request.simple) ? direct(tree, request, scratch, stream)
+                                                             : scan(tree, request, scratch, stream);
+}
 
 }  // namespace fathom::points::cuda

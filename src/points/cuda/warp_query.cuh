@@ -67,7 +67,7 @@ class WarpQuery {
     for (int k = 0; k < kAxes; ++k)
       site[k] = tree_.blocks ? static_cast<const T*>(tree_.blocks)[(first * kAxes) + k * kSortedLeaf + lane]
                              : tree_.sites.get<T>(k, position);
-    const std::int64_t id = tree_.ids ? tree_.ids[position] : position * tree_.sites.every;
+    const std::int64_t id = tree_.ids ? tree_.ids[position] : (tree_.first + position) * tree_.sites.every;
     if constexpr (kQuick)
       if (!__any_sync(kAllLanes, float_bound(around_, site, site) <= limit_)) return;
     Value squared{};
@@ -99,6 +99,28 @@ class WarpQuery {
 
   __device__ LaneList<Value, kGeneral>& list() { return list_; }
 
+  /// Goes on from what has been found among earlier pieces of the set.
+  __device__ void resume() {
+    const Carried& carried = request_.carried;
+    if (!carried.begun) return;
+    for (int begin = 0; begin < request_.k; begin += kLanes) {
+      const int j = begin + lane_id();
+      const std::int64_t at = query_ * request_.k + min(j, request_.k - 1), id = carried.ids[at];
+      list_.offer(j < request_.k && id != kNobody, *carried_squared(at), id);
+    }
+    limit_ = limit_of(reach());
+  }
+
+  /// Writes the answers; or, if more pieces are to come, what is carried on to them.
+  __device__ void finish() const {
+    if (!request_.carried.more) return write();
+    list_.each([&](int j, Value squared, std::int64_t id) {
+      const std::int64_t at = query_ * request_.k + j;
+      *carried_squared(at) = squared;
+      request_.carried.ids[at] = id;
+    });
+  }
+
   __device__ void write() const {
     list_.each([&](int j, Value squared, std::int64_t id) {
       if (request_.naming.linear && !tree_.ids && id != kNobody)
@@ -110,6 +132,10 @@ class WarpQuery {
 
  private:
   using Step = Difference<Value>;
+
+  __device__ Value* carried_squared(std::int64_t at) const {
+    return reinterpret_cast<Value*>(request_.carried.squared + at * static_cast<std::int64_t>(request_.carried.bytes));
+  }
 
   /// Squared distance beyond which nothing needs to be looked at.
   __device__ Value reach() const {

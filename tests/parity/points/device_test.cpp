@@ -8,11 +8,14 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "cases.h"
 #include "device_block.h"
+#include "device_pool.h"
 #include "points/problem.h"
 #include "run.h"
 
@@ -207,6 +210,77 @@ TEST_F(DevicePoints, ConesThatAreNoneHoldNothing) {
     for (int i = 0; i < 3; ++i) EXPECT_EQ(found[i], -1) << i;
     EXPECT_GE(found[3], 0);
   }
+}
+
+/// The smallest limit of device memory, which the refusal of a single byte names.
+std::size_t smallest_memory(PointProblem& problem) {
+  problem.set.device_memory = 1;
+  try {
+    nearest(problem, DType::float64);
+  } catch (const InvalidArgument& error) {
+    const std::string words = error.what();
+    return std::stoul(words.substr(words.find("works here is ") + 14));
+  }
+  throw std::logic_error("a byte was enough");
+}
+
+/// Sites that pass by in pieces: the CPU's bytes, within the smallest limit and one that makes larger pieces.
+TEST_F(DevicePoints, SitesBeyondTheDevice) {
+  int passed_by = 0;
+  for (int i = 0; i < scaled(150); ++i) {
+    PointProblem problem = random_point_problem(600000 + static_cast<std::uint64_t>(i), 100000);
+    if (problem.sites.size() == 0 || problem.queries.size() == 0) continue;
+    SCOPED_TRACE(describe(problem));
+    const PointAnswers expected = nearest(problem, DType::float64);
+    problem.set.storage = Storage::plain;
+    problem.set.execution.backend = Backend::cuda;
+    problem.query.execution = {};
+    const std::size_t least = smallest_memory(problem);
+    const std::size_t sites = problem.sites.bytes() / static_cast<std::size_t>(problem.set.every);
+    for (std::size_t limit : {least, least + sites / 3}) {
+      if (limit >= 2 * sites) continue;  // they would stay on the device
+      problem.set.device_memory = limit;
+      const std::uint64_t most =
+          most_taken([&] { ASSERT_TRUE(equal(expected, nearest(problem, DType::float64, i % 3))); });
+      EXPECT_LE(most, limit);
+      ++passed_by;
+    }
+  }
+  EXPECT_GT(passed_by, scaled(20));
+}
+
+TEST_F(DevicePoints, SetsKeepTheirLimit) {
+  Random random(13);
+  const Array sites = make_points(Spread::uniform, DType::float32, 50000, 3, random);
+  const PointsOnDevice queries(make_points(Spread::uniform, DType::float32, 1000, 3, random), 0);
+  AnswersOnDevice answers(1000, 1, DType::float32);
+  points::SiteSetOptions options;
+  options.execution.backend = Backend::cuda;
+  options.device_memory = 600000;  // the sites alone
+  EXPECT_THROW(SiteSet(sites.view(), options), InvalidArgument);
+  options.storage = Storage::plain;
+  EXPECT_THROW(SiteSet(sites.view(), options).nearest(queries.coordinates(), {}, answers.views()), InvalidArgument);
+  options.device_memory = 1200000;  // they stay, but there is no room for the call
+  EXPECT_THROW(SiteSet(sites.view(), options).nearest(queries.coordinates(), {}, answers.views()), InvalidArgument);
+  options.device_memory = 20000000;
+  SiteSet(sites.view(), options).nearest(queries.coordinates(), {}, answers.views());
+  must(cudaDeviceSynchronize());
+}
+
+/// Sites that are all at one place: the lowest ids, without a look at the others.
+TEST_F(DevicePoints, SitesAtOnePlace) {
+  Random random(14);
+  for (DType dtype : {DType::int32, DType::float32, DType::float64})
+    for (int k : {1, 5}) {
+      PointProblem problem;
+      problem.sites = make_points(Spread::equal, dtype, 5000, 3, random);
+      problem.queries = make_points(Spread::uniform, dtype, 100, 3, random);
+      problem.query.k = k;
+      const PointAnswers expected = nearest(problem, DType::float32);
+      problem.set.storage = Storage::plain;
+      problem.set.execution.backend = Backend::cuda;
+      EXPECT_TRUE(equal(expected, nearest(problem, DType::float32)));
+    }
 }
 
 TEST_F(DevicePoints, Refusals) {

@@ -1,0 +1,36 @@
+#include "points/cuda/device_request.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fathom::points::cuda {
+
+bool is_integral(const Request& request, const DeviceTree& tree) {
+  return tree.dtype == DType::int32 && request.queries.dtype == DType::int32 &&
+         std::all_of(request.period.begin(), request.period.end(), [](double x) { return x == std::floor(x); });
+}
+
+DeviceRequest device_request(const Request& request, const DeviceTree& tree, const ConeOfQuery* cones) {
+  DeviceRequest result;
+  result.queries = request.queries;
+  result.k = request.k;
+  result.simple = request.simple();
+  result.limit = squared_limit<double>(request.radius);
+  result.may_be_wide = is_integral(request, tree);
+  if (result.may_be_wide) result.wide_limit = squared_limit<Wide>(request.radius);
+  std::copy_n(request.period.data(), 3, result.period);
+  result.has_cone = request.cones.present;
+  result.cones = cones;
+  if (result.has_cone && !cones) result.cone = cone_of(request.cones, 0);
+  if (tree.levels > 0) {
+    result.exact = request.exact();
+    result.shrink = request.shrink;
+    result.absolute = request.absolute;
+    result.work_limit = request.work_limit;
+  }
+  result.naming = request.naming;
+  result.answers = request.answers;
+  return result;
+}
+
+}  // namespace fathom::points::cuda
