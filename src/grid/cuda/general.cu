@@ -64,7 +64,25 @@ struct Emission {
   Emitter<V> emitter;
   bool search_chessboard = false;  ///< `site` holds coordinates along the slowest axis
   ChessboardNearest<V> chessboard_nearest;
+  Placed<float> plain;  ///< where nothing but these distances is wanted
+
+  __device__ float plain_distance(V v) const {
+    if constexpr (!std::is_floating_point_v<V>)
+      if (emitter.scaled) return scaled_distance_of<float>(v, emitter.unit);
+    return static_cast<float>(distance_of(v, emitter.euclidean, emitter.unit));
+  }
 };
+
+template <class V>
+__global__ void __launch_bounds__(kBlock) emit_plain(const __grid_constant__ Emission<V> p) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kBlock + threadIdx.x;
+  if (i >= p.count) return;
+  const int last = p.emitter.input.rank - 1;
+  const Division of_row(i, p.columns.count), of_plane(of_row.quotient, last > 0 ? p.emitter.input.extent[last - 1] : 1),
+      of_item(of_plane.quotient, last > 1 ? p.emitter.input.extent[last - 2] : 1);
+  float* row = p.plain.row(p.emitter.first_item + of_item.quotient, of_item.remainder, of_plane.remainder);
+  row[of_row.remainder] = p.plain_distance(p.value[i]);
+}
 
 template <class V>
 __global__ void __launch_bounds__(kBlock) emit(const __grid_constant__ Emission<V> p) {
@@ -146,6 +164,7 @@ class Solver {
   Solver(const Problem& problem, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
          std::byte* scratch, cudaStream_t stream)
       : p_(problem),
+        batch_(batch),
         stream_(stream),
         items_(items),
         first_item_(first_item),
@@ -196,12 +215,14 @@ class Solver {
   }
 
   void find_minima(const Lines& lines) const {
-    const auto run = [&](V* least, int step) {
-      const std::int64_t count = lines.count() * ((lines.extent + step - 1) / step);
-      find_least<V><<<blocks_for(count, kBlock), kBlock, 0, stream_>>>(memory_.value[from_], least, lines, step);
+    const auto run = [&](const V* source, V* least, const Lines& of, int step) {
+      const std::int64_t count = of.count() * ((of.extent + step - 1) / step);
+      find_least<V><<<blocks_for(count, kBlock), kBlock, 0, stream_>>>(source, least, of, step);
     };
-    run(memory_.block_least, kTargets);
-    run(memory_.super_least, kTargets * kSuperblock);
+    run(memory_.value[from_], memory_.block_least, lines, kTargets);
+    Lines of_blocks = lines;
+    of_blocks.extent = source_blocks(lines.extent);
+    run(memory_.block_least, memory_.super_least, of_blocks, kSuperblock);
     fathom::cuda::check_launch("finding bounds");
   }
 
@@ -245,7 +266,13 @@ class Solver {
     emission.emitter = emitter_;
     emission.search_chessboard = searches_chessboard();
     if (emission.search_chessboard) emission.chessboard_nearest = make_chessboard_nearest();
-    emit<V><<<blocks_for(emission.count, kBlock), kBlock, 0, stream_>>>(emission);
+    const unsigned blocks = blocks_for(emission.count, kBlock);
+    if (has_plain_outputs(p_) && !wants_site(p_)) {
+      emission.plain = Placed<float>::of(p_.outputs.distance, p_.rank, batch_.shape, batch_.distance);
+      emit_plain<V><<<blocks, kBlock, 0, stream_>>>(emission);
+    } else {
+      emit<V><<<blocks, kBlock, 0, stream_>>>(emission);
+    }
     fathom::cuda::check_launch("writing results");
   }
 
@@ -264,6 +291,7 @@ class Solver {
   }
 
   const Problem& p_;
+  const Batch& batch_;
   const cudaStream_t stream_;
   const std::int64_t items_, first_item_;
   const Input input_;

@@ -61,6 +61,30 @@ struct ItemStrides {
   }
 };
 
+/// An output of up to three axes, (z, y, x) or the last of them; rows have no gaps.
+template <class T>
+struct Placed {
+  T* data = nullptr;
+  std::int64_t z_stride = 0, y_stride = 0;
+  ItemStrides items;
+
+  /// In units of T, which may be smaller than the view's elements.
+  static Placed of(const AnyView& view, int rank, const Shape& batch, const Strides& strides) {
+    const auto units = static_cast<std::int64_t>(size_of(view.dtype()) / sizeof(T));
+    Placed placed;
+    placed.data = reinterpret_cast<T*>(view.data());
+    if (rank > 2) placed.z_stride = view.strides()[rank - 3] * units;
+    if (rank > 1) placed.y_stride = view.strides()[rank - 2] * units;
+    placed.items = ItemStrides::of(batch, strides);
+    for (int k = 0; k < placed.items.rank; ++k) placed.items.stride[k] *= units;
+    return placed;
+  }
+
+  __device__ T* row(std::int64_t item, std::int64_t z, std::int64_t y) const {
+    return data + items.offset(item) + z * z_stride + y * y_stride;
+  }
+};
+
 /// The input: a batch of arrays with axes 0 … rank − 1.
 struct Input {
   const std::byte* data = nullptr;

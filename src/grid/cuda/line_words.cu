@@ -55,22 +55,29 @@ struct Source {
   }
 };
 
-/// The last axis. Warp = word, lane = element: reads are coalesced.
+constexpr int kWordsOfWarp = 4;  ///< so that finding the row costs less than reading it
+
+/// The last axis. Warp = words that follow one another, lane = element: reads are coalesced.
 __global__ void __launch_bounds__(kBlock) fill_bits_of_rows(LineWords words, Source source) {
-  const std::int64_t i = (std::int64_t{blockIdx.x} * kBlock + threadIdx.x) / 32;
-  if (i >= words.count()) return;
-  const Division by_row(i, words.words);
-  const std::int64_t row = by_row.quotient;
-  const auto x = static_cast<std::int32_t>(by_row.remainder * kWordElements + threadIdx.x % 32);
-  std::int64_t line = 0;
+  const std::int64_t first = (std::int64_t{blockIdx.x} * kBlock + threadIdx.x) / 32 * kWordsOfWarp;
+  const Division by_row(first, words.words);
+  std::int64_t row = by_row.quotient, line = 0;
+  auto w = static_cast<std::int32_t>(by_row.remainder);
   const std::byte* item = source.item(words.lines, row, 0, line);
-  const bool there = x < words.lines.extent;
-  const unsigned bits = __ballot_sync(kAll, there && source.bit(item, line, words.lines, words.periodic, x));
-  const bool pin = words.pinned && there && fulfils(source.classes.background, item, line + x);
-  const unsigned pinned = __ballot_sync(kAll, pin);
-  if (threadIdx.x % 32 != 0) return;
-  words.bits[i] = bits;
-  if (words.pinned) words.pinned[i] = pinned;
+  for (std::int64_t i = first; i < min(first + kWordsOfWarp, words.count()); ++i, ++w) {
+    if (w == words.words) {
+      w = 0;
+      item = source.item(words.lines, ++row, 0, line);
+    }
+    const std::int32_t x = w * kWordElements + static_cast<std::int32_t>(threadIdx.x % 32);
+    const bool there = x < words.lines.extent;
+    const unsigned bits = __ballot_sync(kAll, there && source.bit(item, line, words.lines, words.periodic, x));
+    const bool pin = words.pinned && there && fulfils(source.classes.background, item, line + x);
+    const unsigned pinned = __ballot_sync(kAll, pin);
+    if (threadIdx.x % 32 != 0) continue;
+    words.bits[i] = bits;
+    if (words.pinned) words.pinned[i] = pinned;
+  }
 }
 
 /// Any other axis. Thread = word: neighbouring threads read neighbouring lines.
@@ -199,7 +206,8 @@ void fill_line_words(const LineWords& words, const Input& input, const Classes& 
   Source source{input, classes, first_item, 1};
   for (int k = 0; k < words.lines.axis; ++k) source.lines_before *= input.extent[k];
   if (words.lines.axis == input.rank - 1) {
-    fill_bits_of_rows<<<blocks_for(words.count() * 32, kBlock), kBlock, 0, stream>>>(words, source);
+    fill_bits_of_rows<<<blocks_for((words.count() + kWordsOfWarp - 1) / kWordsOfWarp * 32, kBlock), kBlock, 0,
+                        stream>>>(words, source);
     const auto rows = static_cast<unsigned>(words.lines.count());
     if (words.words < kLongRow) carry_along_rows<32><<<rows, 32, 0, stream>>>(words);
     else carry_along_rows<1024><<<rows, 1024, 0, stream>>>(words);

@@ -133,10 +133,7 @@ class VolumeSolver {
     volume_.first_item = first_item;
     volume_.side = side_of(p, side);
     if (is_general(writing_)) return;
-    volume_.distance.data = reinterpret_cast<float*>(p.outputs.distance.data());
-    volume_.distance.z_stride = p.outputs.distance.strides()[0];
-    volume_.distance.y_stride = p.outputs.distance.strides()[1];
-    volume_.distance.items = ItemStrides::of(batch.shape, batch.distance);
+    volume_.distance = Placed<float>::of(p.outputs.distance, p.rank, batch.shape, batch.distance);
     volume_.is_aligned = has_aligned_rows(p, batch);
     if (is_wide_beside(p, items)) return;
     volume_.wide = {reinterpret_cast<std::uint32_t*>(volume_.distance.data), volume_.distance.z_stride,

@@ -102,7 +102,7 @@ class FarTile {
       scan(count);
       if constexpr (kSites) find_columns(count);
     }
-    write();
+    finish();
   }
 
   /// In chunks of what fits, filtered.
@@ -117,7 +117,7 @@ class FarTile {
       else
         for (int next = first_; next <= last_;) find_columns(load_chunk(next));
     }
-    write();
+    finish();
   }
 
  private:
@@ -303,26 +303,53 @@ class FarTile {
       }
     }
   }
-  static __device__ unsigned turned(unsigned value) { return (value & 1) * 0x1FFFEu; }
+  static __device__ unsigned turned(unsigned value) { return (0u - (value & 1)) & 0x1FFFEu; }
 
   /// Linear index of the site nearest to (y, x).
   __device__ std::int64_t site_of(std::int32_t y, std::int32_t x, unsigned value, unsigned column) const {
     const unsigned code = column ^ turned(value), steps = code >> 1, square = (value >> 1) - steps * steps;
-    const auto rows = static_cast<std::int32_t>(rintf(sqrtf(static_cast<float>(square)))),
+    const auto rows = static_cast<std::int32_t>(small_root(static_cast<float>(square)) + 0.5f),
                columns = static_cast<std::int32_t>(steps);
     return std::int64_t{value & 1 ? y + rows : y - rows} * plane_.width + (code & 1 ? x + columns : x - columns);
   }
 
-  /// put(row, squared distance, site) for the rows of the lane's column.
-  template <class Put>
-  __device__ void put_sites(int rows, std::uint32_t sites, Put&& put) const {
-    const int x = column(), y0 = plane_.first_row(band_);
+  /// Through shared memory, so that rows can be gone through in a loop: results of all at once take too many registers.
+  __device__ void write_sites() const {
+    unsigned* stage = m_.squares + warp_ * kBand * 32 + lane_id();
+    const std::uint32_t sites = plane_.bits[list_ + column()];
+    const int y0 = plane_.first_row(band_);
 #pragma unroll
-    for (int r = 0; r < kBand; ++r) {
-      if (r >= rows) break;
-      if (sites >> r & 1) put(y0 + r, 0, std::int64_t{y0 + r} * plane_.width + x);
-      else if (best_[r] == kNothing) put(y0 + r, kNoSquare, -1);
-      else put(y0 + r, best_[r] >> 1, site_of(y0 + r, x, best_[r], column_[r]));
+    for (int r0 = 0; r0 < kBand; r0 += kBand / 2) {
+#pragma unroll
+      for (int r = 0; r < kBand / 2; ++r) {
+        stage[64 * r] = best_[r0 + r];
+        stage[64 * r + 32] = column_[r0 + r];
+      }
+      const int rows = min(kBand / 2, plane_.height - y0 - r0);
+#pragma unroll 1
+      for (int r = 0; r < rows; ++r)
+        // Solid columns between solid columns are not in the list.
+        if (sites >> (r0 + r) & 1) write_site(y0 + r0 + r, 0, 0);
+        else write_site(y0 + r0 + r, stage[64 * r], stage[64 * r + 32]);
+    }
+  }
+  __device__ void write_site(int y, unsigned value, unsigned column_code) const {
+    const int x = column();
+    const std::int64_t item = plane_.item_of(band_);
+    const bool none = value == kNothing;
+    const std::int64_t site = none ? -1 : site_of(y, x, value, column_code);
+    if (emitter_.plain.serves)
+      emitter_.plain.write(emitter_.plain.row(plane_.first_item + item, 0, y), x,
+                           none ? __int_as_float(0x7F800000) : root_of(value >> 1), site);
+    else write_general(emitter_, item, y, x, none ? no_value<std::int64_t>() : std::int64_t{value >> 1}, site);
+  }
+
+  __device__ void finish() const {
+    if constexpr (kSites) {
+      __syncthreads();  // the squares give way to the results
+      if (is_mine_ && column() < plane_.width) write_sites();
+    } else {
+      write();
     }
   }
 
@@ -332,17 +359,7 @@ class FarTile {
     // Solid columns between solid columns are not in the list.
     const std::uint32_t sites = plane_.bits[list_ + x];
     const int rows = min(kBand, plane_.height - y0);
-    if constexpr (kSites) {
-      const std::int64_t item = plane_.item_of(band_);
-      if (emitter_.plain.serves)
-        put_sites(rows, sites, [&](std::int32_t y, unsigned d2, std::int64_t site) {
-          emitter_.plain.write(plane_.first_item + item, 0, y, x, d2, site);
-        });
-      else
-        put_sites(rows, sites, [&](std::int32_t y, unsigned d2, std::int64_t site) {
-          write_general(emitter_, item, y, x, d2 == kNoSquare ? no_value<std::int64_t>() : std::int64_t{d2}, site);
-        });
-    } else if constexpr (kWriting == Writing::general) {
+    if constexpr (kWriting == Writing::general) {
 #pragma unroll
       for (int r = 0; r < kBand; ++r) {
         if (r >= rows) break;

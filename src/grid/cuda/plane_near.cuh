@@ -173,7 +173,7 @@ struct NearWriter {
   }
 };
 
-/// Keys of two half rows, from lanes to results.
+/// Keys of 64 elements of two rows each, from lanes to results.
 struct NearSites {
   const Plane& plane;
   const Emitter<std::int64_t>& emitter;
@@ -186,15 +186,30 @@ struct NearSites {
     __syncwarp();
     reinterpret_cast<uint4*>(stage)[lane_id()] = make_uint4(best[0], best[1], best[2], best[3]);
     __syncwarp();
-    const std::int32_t y0 = plane.first_row(band) + r;
-    const std::int64_t item = plane.first_item + plane.item_of(band);
-    for (int k = lane_id(); k < 128; k += 32) {
-      const NearKey key(stage[k]);
-      const std::int32_t y = y0 + k / 64, at = x + k % 64;
-      if (y >= plane.height || at >= plane.width || key.square >= unsettled) continue;
-      const std::int64_t site = std::int64_t{y + key.rows} * plane.width + at + key.columns;
-      if (emitter.plain.serves) emitter.plain.write(item, 0, y, at, key.square, site);
-      else write_general(emitter, item - plane.first_item, y, at, key.square, site);
+    for (int half = 0; half < 2; ++half) {
+      const std::int32_t y = plane.first_row(band) + r + half;
+      if (y >= plane.height) break;
+      const std::int64_t item = plane.item_of(band);
+      if (emitter.plain.serves) {
+        const auto row = emitter.plain.row(plane.first_item + item, 0, y);
+        each(half, x, y, unsettled, [&](std::int32_t at, unsigned d2, std::int64_t site) {
+          emitter.plain.write(row, at, small_root(static_cast<float>(d2)), site);
+        });
+      } else {
+        each(half, x, y, unsettled,
+             [&](std::int32_t at, unsigned d2, std::int64_t site) { write_general(emitter, item, y, at, d2, site); });
+      }
+    }
+  }
+
+ private:
+  /// put(column, squared distance, site) for what is settled of a half row.
+  template <class Put>
+  __device__ void each(int half, std::int32_t x, std::int32_t y, unsigned unsettled, Put&& put) const {
+    for (int k = lane_id(); k < 64; k += 32) {
+      const NearKey key(stage[half * 64 + k]);
+      if (x + k < plane.width && key.square < unsettled)
+        put(x + k, key.square, std::int64_t{y + key.rows} * plane.width + x + k + key.columns);
     }
   }
 };

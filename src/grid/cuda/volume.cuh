@@ -26,18 +26,6 @@ inline constexpr unsigned kNoneInWord = 0x7000u;  ///< carries and distances alo
 
 enum TileKind : std::uint8_t { kNarrow, kWide, kEmpty };
 
-/// A view of the outputs' shape.
-template <class T>
-struct Placed {
-  T* data = nullptr;
-  std::int64_t z_stride = 0, y_stride = 0;
-  ItemStrides items;
-
-  __device__ T* row(std::int64_t item, std::int64_t z, std::int64_t y) const {
-    return data + items.offset(item) + z * z_stride + y * y_stride;
-  }
-};
-
 struct Volume {
   std::int32_t nz = 1, ny = 1, nx = 1;
   std::int32_t first_x = 0;  ///< of the input, where a part of its words is worked on as if it were all

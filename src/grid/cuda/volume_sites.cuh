@@ -116,44 +116,54 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
 }
 
 /// Results of a tile along y.
-struct SiteWriter {
-  const Volume& v;
-  const Emitter<std::int64_t>& emitter;
-  const HalfTile& half;
+class SiteWriter {
+ public:
+  __device__ SiteWriter(const Volume& volume, const Emitter<std::int64_t>& emitter, const HalfTile& half)
+      : v_(volume),
+        emitter_(emitter),
+        half_(half),
+        bit_(half.first + static_cast<int>(threadIdx.x) % 16),
+        x_(half.tile.word * 32 + bit_),
+        keys_(half.keys(volume, half.tile.line, 0) + threadIdx.x % 16),
+        words_(volume.word_line({half.tile.item, half.tile.word, 0})) {}
 
-  /// @param key  of column `lane` of the tile
-  __device__ void write(int y, int lane, unsigned key) const {
-    const int x = half.tile.word * 32 + half.first + lane;
-    if (x >= v.nx) return;
+  /// @param key  of the lane's column
+  __device__ void write(int y, unsigned key) const {
+    if (x_ >= v_.nx) return;
     const bool none = key >= WindowKeys::kNone;
-    const unsigned square = none ? kNoSquare : key >> WindowKeys::kIndexBits;
-    const std::int64_t site = none ? -1 : site_of(key & kKeyIndex, lane);
-    if (emitter.plain.serves) emitter.plain.write(v.first_item + half.tile.item, y, half.tile.line, x, square, site);
-    else emit(y, v.first_x + x, square, site);
+    const unsigned square = key >> WindowKeys::kIndexBits;
+    const std::int32_t site = none ? -1 : site_of(static_cast<int>(key & kKeyIndex));
+    if (emitter_.plain.serves)
+      emitter_.plain.write(emitter_.plain.row(v_.first_item + half_.tile.item, y, half_.tile.line), x_,
+                           none ? __int_as_float(0x7F800000) : small_root(static_cast<float>(square)), site);
+    else emit(y, none ? no_value<std::int64_t>() : std::int64_t{square}, site);
   }
 
  private:
-  /// Linear index of the nearest site, from its coordinate along y.
-  __device__ std::int64_t site_of(unsigned y, int lane) const {
-    const auto z =
-        static_cast<std::int32_t>(half.keys(v, half.tile.line, static_cast<std::int32_t>(y))[lane] & kKeyIndex);
-    const Volume::Tile row{half.tile.item, half.tile.word, static_cast<std::int32_t>(y)};
-    const int bit = half.first + lane,
-              x = v.first_x + half.tile.word * 32 + bit + steps_to_site(v.word_line(row)[z], bit);
-    return (std::int64_t{y} * v.nz + z) * emitter.input.extent[2] + x;
+  /// Linear index of the nearest site, from its coordinate along y. There are at most 2³⁰ elements.
+  __device__ std::int32_t site_of(int y) const {
+    const auto z = static_cast<int>(keys_[y * 16] & kKeyIndex);
+    const int x = v_.first_x + x_ + steps_to_site(words_[y * v_.depth + z]);
+    return (y * v_.nz + z) * static_cast<std::int32_t>(emitter_.input.extent[2]) + x;
   }
-  /// Along x, from a bit of a word.
-  static __device__ int steps_to_site(uint2 word, int bit) {
-    const unsigned up = word.x & (0xFFFFFFFFu >> (31 - bit)), down = word.x >> bit;
-    const int left = up ? bit - 31 + __clz(static_cast<int>(up)) : bit + static_cast<int>(word.y & 0xFFFFu);
-    const int right = down ? __ffs(static_cast<int>(down)) - 1 : 31 - bit + static_cast<int>(word.y >> 16);
+  /// Along x, from the lane's bit of a word.
+  __device__ int steps_to_site(uint2 word) const {
+    const unsigned up = word.x & (0xFFFFFFFFu >> (31 - bit_)), down = word.x >> bit_;
+    const int left = up ? bit_ - 31 + __clz(static_cast<int>(up)) : bit_ + static_cast<int>(word.y & 0xFFFFu);
+    const int right = down ? __ffs(static_cast<int>(down)) - 1 : 31 - bit_ + static_cast<int>(word.y >> 16);
     return left <= right ? -left : right;
   }
-  __device__ __noinline__ void emit(int y, int x, unsigned square, std::int64_t site) const {
-    const std::int64_t at[kMaxSpaceRank] = {y, half.tile.line, x};
-    const std::int64_t d2 = square == kNoSquare ? no_value<std::int64_t>() : std::int64_t{square};
-    if (emitter.in_region(at)) emitter.emit(half.tile.item, at, d2, site);
+  __device__ __noinline__ void emit(int y, std::int64_t d2, std::int64_t site) const {
+    const std::int64_t at[kMaxSpaceRank] = {y, half_.tile.line, v_.first_x + x_};
+    if (emitter_.in_region(at)) emitter_.emit(half_.tile.item, at, d2, site);
   }
+
+  const Volume& v_;
+  const Emitter<std::int64_t>& emitter_;
+  const HalfTile& half_;
+  const int bit_, x_;
+  const std::uint32_t* keys_;
+  const uint2* words_;
 };
 
 template <int kThreads>
@@ -183,9 +193,9 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     rows.put(i / 4, i % 4, make_uint4(at(four.x), at(four.y), at(four.z), at(four.w)));
   }
   add_over_block(near, &near_rows);
-  const SiteWriter writer{v, emitter, half};
+  const SiteWriter writer(v, emitter, half);
   if (!__syncthreads_or(any)) {
-    for (int i = t; i < n * 16; i += kThreads) writer.write(i / 16, lane, WindowKeys::kNone);
+    for (int i = t; i < n * 16; i += kThreads) writer.write(i / 16, WindowKeys::kNone);
     return;
   }
   bool failed = near_rows * 8 < n;
@@ -195,7 +205,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     failed = !window.search(&work, budget_of(n));
 #pragma unroll
     for (int j = 0; j < 8; ++j)
-      if (!failed && q * 8 + j < n) writer.write(q * 8 + j, lane, window.best[j]);
+      if (!failed && q * 8 + j < n) writer.write(q * 8 + j, window.best[j]);
   }
   if (__syncthreads_or(failed) && t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
 }
@@ -204,7 +214,7 @@ template <int kThreads, int kChunk>
 __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     envelope_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 envelope_shared[];
-  const int t = static_cast<int>(threadIdx.x), n = v.ny;
+  const int n = v.ny;
   const unsigned count = v.counters[1];
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
     const HalfTile half(v, v.y_list[job], v.nz);
@@ -218,11 +228,11 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
         value[r] = key >= WindowKeys::kNone || first + r >= n ? kNone32 : key >> WindowKeys::kIndexBits;
       }
     };
-    const SiteWriter writer{v, emitter, half};
+    const SiteWriter writer(v, emitter, half);
     const auto store = [&](int y, const unsigned* values, int values_count) {
 #pragma unroll
       for (int j = 0; j < 8; ++j)
-        if (j < values_count) writer.write(y + j, t % 16, values[j]);
+        if (j < values_count) writer.write(y + j, values[j]);
     };
     Envelope<kThreads, kChunk, true>(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }
