@@ -145,9 +145,10 @@ class Solver {
       const std::int64_t end = std::min<std::int64_t>(width, (s + 1) * static_cast<std::int64_t>(kSegment));
       for (std::int64_t x = s * static_cast<std::int64_t>(kSegment); x < end; x += kGroup * kLanes16) {
         V16 group[kGroup];
-        window(row + x, kLanes16, 1, s_.block_reach[s], least, group);
-        writer_.write(out, x, group, width - x);
-        if (bounding) s_.most[s] = std::max<std::uint32_t>(s_.most[s], largest_lane(D16(), largest_of_group(group)));
+        window(D16(), row + x, kLanes16, 1, s_.block_reach[s], least, group);
+        writer_.write(D16(), out, x, group, width - x);
+        if (bounding)
+          s_.most[s] = std::max<std::uint32_t>(s_.most[s], largest_lane(D16(), largest_of_group<D16>(group)));
       }
     }
   }

@@ -4,7 +4,7 @@
 // over the rows of the tile in lock step where it is far.
 //
 // Which is which follows from the planes just finished: distances change by at most 1 per plane. While all bounds are
-// at most kNarrowReach, everything runs in 16 bits, and kSlab planes take the first step together.
+// at most kNarrowReach, or kTinyReach, everything runs in 16 bits, or 8, and kSlab planes take the first step together.
 //
 // Source: separable passes (Meijster et al. 2000, Felzenszwalb & Huttenlocher 2012); bounds from finished planes are
 // Fathom's. Cost: see plain_window-inl.h and plain_search-inl.h.
@@ -35,13 +35,20 @@ static_assert(1 << kTileShift == kTile);
 /// Planes that take the first step together: more of them read bits and carries less often, but loosen the bounds.
 constexpr int kSlab = kBlock / 4;
 
+/// The same for squared distances of type T.
+template <class T>
+constexpr int kPlanes = sizeof(T) == 4 ? 1 : kSlab;
+/// Columns of a strip: a vector, or two halves of which each is one in 32 bits.
+template <class T>
+constexpr int kColumns = sizeof(T) == 1 ? kLanes<D8> : kLanes16;
+
 std::int64_t pieces(const Range& range, std::int64_t size) { return (range.end - range.begin + size - 1) / size; }
 
 struct Scratch {
-  std::uint16_t* strip;  ///< [kSlab][strip_rows][kLanes16] after kWindowPad rows: squares along the slow axis
-  std::int64_t strip_rows;
-  std::uint16_t* narrow;  ///< [kSlab][region's middle][narrow_pitch] after kWindowPad: squares within the planes
-  std::int64_t narrow_pitch, narrow_length;
+  std::byte* strip;  ///< [kSlab][strip_rows][vector] after kWindowPad rows: squares along the slow axis
+  std::int64_t strip_rows, strip_bytes;
+  std::byte* planes;  ///< [kSlab][region's middle][row_bytes] after kWindowPad elements: squares within the planes
+  std::int64_t row_bytes, planes_bytes;
   std::uint32_t* wide;  ///< [region's middle][wide_pitch] in the same memory: one plane's in 32 bits
   std::int64_t wide_pitch;
   RowSearch<D16> search16;
@@ -61,12 +68,13 @@ Scratch carve(Arena& arena, const Frame& frame) {
   const std::int64_t bounds = pieces(frame.middle, kTile) * pieces(frame.fast, kSegment);
   Scratch s;
   s.strip_rows = box.middle + kWindowPad;
-  s.strip = arena.take<std::uint16_t>((kWindowPad + kSlab * s.strip_rows) * kLanes16);
-  s.narrow_pitch = row_pitch(box.fast + kWindowPad);
-  s.narrow_length = kWindowPad + kSlab * rows * s.narrow_pitch + kSegment + kWindowPad;
+  s.strip_bytes = (kWindowPad + kSlab * s.strip_rows) * kLanes16 * 2;
+  s.strip = arena.take<std::byte>(s.strip_bytes);
+  s.row_bytes = 2 * row_pitch(box.fast + kWindowPad);
+  s.planes_bytes = kSlab * rows * s.row_bytes + 2 * (kWindowPad + kSegment + kWindowPad);
   s.wide_pitch = row_pitch(box.fast + kLanes16);
-  s.wide = arena.take<std::uint32_t>(std::max((s.narrow_length + 1) / 2, rows * s.wide_pitch));
-  s.narrow = reinterpret_cast<std::uint16_t*>(s.wide);
+  s.planes = arena.take<std::byte>(std::max(s.planes_bytes, rows * s.wide_pitch * 4));
+  s.wide = reinterpret_cast<std::uint32_t*>(s.planes);
   s.search16.carve(arena, line);
   s.search32.carve(arena, line);
   s.reach = arena.take<int>(bounds);
@@ -92,7 +100,6 @@ class Solver {
         rows_(frame.middle.end - frame.middle.begin) {
     s_.search16.share(frame, squares_, writer_);
     s_.search32.share(frame, squares_, writer_);
-    std::fill_n(s_.strip, (kWindowPad + kSlab * s_.strip_rows) * kLanes16, kNone<std::uint16_t>);
     std::fill_n(s_.crowded, (frame.box.fast + kLanes16 - 1) / kLanes16, std::uint8_t{0});
   }
 
@@ -106,8 +113,20 @@ class Solver {
   }
 
  private:
-  std::uint16_t* strip_of(int plane) const { return s_.strip + (kWindowPad + plane * s_.strip_rows) * kLanes16; }
-  std::uint16_t* narrow_of(int plane) const { return s_.narrow + kWindowPad + plane * rows_ * s_.narrow_pitch; }
+  template <class T>
+  T* strip_of(int plane) const {
+    return reinterpret_cast<T*>(s_.strip) + (kWindowPad + plane * s_.strip_rows) * kColumns<T>;
+  }
+  template <class T>
+  T* plane_of(int plane) const {
+    if constexpr (sizeof(T) == 4) return s_.wide;
+    else return reinterpret_cast<T*>(s_.planes) + kWindowPad + plane * rows_ * pitch_of<T>();
+  }
+  template <class T>
+  std::int64_t pitch_of() const {
+    if constexpr (sizeof(T) == 4) return s_.wide_pitch;
+    else return s_.row_bytes / static_cast<std::int64_t>(sizeof(T));
+  }
   int* reach_of(int tile) const { return s_.reach + static_cast<std::int64_t>(tile) * segments_; }
   SegmentBounds bounds_of(int tile) const {
     return {reach_of(tile), s_.span + static_cast<std::int64_t>(tile) * segments_, segments_};
@@ -153,86 +172,102 @@ class Solver {
 
   /// Planes [first, first + kSlab) of a block.
   void solve_slab(std::int64_t block, int first) {
-    const bool wide = *std::max_element(s_.reach, s_.reach + tiles_ * segments_) + kSlab > kNarrowReach;
-    if (wide) {
-      for (int r = kSlab - 1; r >= 0; --r) solve_planes<1>(block, first + r);
-    } else {
-      // Results in 32 bits were put where 16 bits expect "none" beside the rows.
-      if (wide_) std::fill_n(s_.narrow, s_.narrow_length, kNone<std::uint16_t>);
-      solve_planes<kSlab>(block, first);
-    }
-    wide_ = wide;
+    const int farthest = *std::max_element(s_.reach, s_.reach + tiles_ * segments_) + kSlab;
+    if (farthest <= kTinyReach) return solve_planes<std::uint8_t>(block, first);
+    if (farthest <= kNarrowReach) return solve_planes<std::uint16_t>(block, first);
+    for (int r = kSlab - 1; r >= 0; --r) solve_planes<std::uint32_t>(block, first + r);
   }
 
-  /// Planes [first, first + n) of a block: one in 32 bits, several in 16.
-  template <int n>
+  /// Planes [first, first + kPlanes<T>) of a block.
+  template <class T>
   void solve_planes(std::int64_t block, int first) {
+    constexpr int n = kPlanes<T>;
+    // Results of another type were put where narrow ones expect "none" beside the rows.
+    if (n > 1 && element_ != sizeof(T)) {
+      std::fill_n(s_.planes, s_.planes_bytes, std::byte{0xFF});
+      std::fill_n(s_.strip, s_.strip_bytes, std::byte{0xFF});
+    }
+    element_ = sizeof(T);
     const std::int64_t slow = block * kBlock + first - frame_.slow.begin;
     const std::int64_t planes = frame_.slow.end - frame_.slow.begin;
     int plane_least[n];
     std::fill_n(plane_least, n, int{kNoSite16});
-    for (std::int64_t x = 0; x < frame_.box.fast; x += kLanes16) {
+    for (std::int64_t x = 0; x < frame_.box.fast; x += kColumns<T>) {
       int least[n];
-      fill_strip<n>(block, first, x, least);
+      fill_strip<T>(block, first, x, least);
       for (int r = 0; r < n; ++r) {
         plane_least[r] = std::min(plane_least[r], least[r]);
         least_square_ = square_of(least[r]);
-        if (slow + r >= 0 && slow + r < planes) solve_strip<n>(r, x);
+        if (slow + r >= 0 && slow + r < planes) solve_strip<T>(r, x);
       }
     }
     for (int r = n - 1; r >= 0; --r) {
       for (int i = 0; i < tiles_ * segments_; ++i) s_.reach[i] = std::min(frame_.reach, s_.reach[i] + 1);
       least_square_ = square_of(plane_least[r]);
-      if (slow + r >= 0 && slow + r < planes) solve_rows<n>(r, slow + r);
+      if (slow + r >= 0 && slow + r < planes) solve_rows<T>(plane_of<T>(r), slow + r);
     }
   }
 
-  /// Rebuilds distances along the slow axis, squared if there are several planes, in columns [x, x + kLanes16).
-  /// @param least  [n] smallest distance in each plane of the strip
-  template <int n>
+  /// Rebuilds squared distances along the slow axis, for 32 bits the distances, in columns [x, x + kColumns<T>).
+  /// @param least  [kPlanes<T>] smallest distance in each plane of the strip
+  template <class T>
   HWY_NOINLINE void fill_strip(std::int64_t block, int first, std::int64_t x, int* least) {
     const D16 d;
-    const std::int64_t fast = frame_.box.fast, count = fast - x;
-    const std::uint16_t *words = bits_.words + block * bits_.pitch, *carries = bits_.above + block * bits_.pitch;
-    const std::uint16_t* const sources[] = {words, carries, below_};
+    constexpr int n = kPlanes<T>;
     V16 smallest[n];
     for (int r = 0; r < n; ++r) smallest[r] = hn::Set(d, kNoSite16);
-    std::uint16_t* out = strip_of(0);
-    for (std::int64_t column = x; column < frame_.box.plane(); column += fast, out += kLanes16) {
-      // The strip before this one has read the line that a vector begins in.
-      for (const std::uint16_t* source : sources) prefetch(source + column + kRowsAhead * fast + kLanes16 - 1, 1);
-      V16 word = hn::LoadU(d, words + column), above = hn::LoadU(d, carries + column), distance[n];
-      if (first > 0) {
-        above = carry_down(above, hn::ShiftRightSame(word, kBlock - first), first);
-        word = hn::ShiftLeftSame(word, first);
+    for (std::int64_t y = 0; y < frame_.box.middle; ++y)
+      for (std::int64_t i = 0; i < kColumns<T>; i += kLanes16) {
+        V16 distance[n];
+        sweep<n>(block, first, y, x + i, distance);
+        for (int r = 0; r < n; ++r) {
+          smallest[r] = hn::Min(smallest[r], distance[r]);
+          const std::int64_t to = (r * s_.strip_rows + y) * kColumns<T> + i;
+          if constexpr (sizeof(T) == 4) hn::Store(distance[r], d, strip_of<std::uint16_t>(0) + to);
+          else if constexpr (sizeof(T) == 2) hn::Store(narrow_squares(d, distance[r]), d, strip_of<T>(0) + to);
+          else hn::Store(tiny_squares(narrow_squares(d, distance[r])), D8Half(), strip_of<T>(0) + to);
+        }
       }
-      for (int r = 0; r < n; ++r) distance[r] = above = step(above, word, row_bit(r));
-      V16 below = hn::LoadU(d, below_ + column);
-      for (int r = n - 1; r >= 0; --r) {
-        below = step(below, word, row_bit(r));
-        const V16 nearer = hn::Min(distance[r], below);
-        smallest[r] = hn::Min(smallest[r], nearer);
-        hn::Store(n > 1 ? narrow_squares(d, nearer) : nearer, d, out + r * s_.strip_rows * kLanes16);
-      }
-      // Lanes past the row belong to another strip.
-      if (count >= kLanes16) hn::StoreU(below, d, below_ + column);
-      else hn::BlendedStore(below, hn::FirstN(d, static_cast<std::size_t>(count)), d, below_ + column);
-    }
     for (int r = 0; r < n; ++r) least[r] = smallest_lane(d, smallest[r]);
   }
 
-  /// Fast axis of plane r, the region's number `slow`.
+  /// Distances along the slow axis in n planes, of one vector of columns.
   template <int n>
-  void solve_rows(int r, std::int64_t slow) {
+  HWY_INLINE void sweep(std::int64_t block, int first, std::int64_t y, std::int64_t x, V16* distance) {
+    const D16 d;
+    const std::int64_t fast = frame_.box.fast, column = y * fast + x;
+    const std::uint16_t* words = bits_.words + block * bits_.pitch + column;
+    const std::uint16_t* carries = bits_.above + block * bits_.pitch + column;
+    std::uint16_t* below_carries = below_ + column;
+    // The strip before this one has read the line that a vector begins in.
+    const std::int64_t ahead = kRowsAhead * fast + kLanes16 - 1;
+    prefetch(words + ahead, 1);
+    prefetch(carries + ahead, 1);
+    prefetch(below_carries + ahead, 1);
+    V16 word = hn::LoadU(d, words), above = hn::LoadU(d, carries), below = hn::LoadU(d, below_carries);
+    if (first > 0) {
+      above = carry_down(above, hn::ShiftRightSame(word, kBlock - first), first);
+      word = hn::ShiftLeftSame(word, first);
+    }
+    for (int r = 0; r < n; ++r) distance[r] = above = step(above, word, row_bit(r));
+    for (int r = n - 1; r >= 0; --r) {
+      below = step(below, word, row_bit(r));
+      distance[r] = hn::Min(distance[r], below);
+    }
+    // Lanes past the row belong to another strip.
+    const auto count = static_cast<std::size_t>(std::max<std::int64_t>(0, fast - x));
+    if (count >= kLanes16) hn::StoreU(below, d, below_carries);
+    else hn::BlendedStore(below, hn::FirstN(d, count), d, below_carries);
+  }
+
+  /// Fast axis of one plane, the region's number `slow`.
+  template <class T>
+  void solve_rows(T* squares, std::int64_t slow) {
     const int bounds = tiles_ * segments_;
     for (int i = 0; i < bounds; ++i) s_.span[i] = span_of(s_.reach[i]);
     std::fill_n(s_.most, bounds, 0u);
-    if constexpr (n == 1) clear_after_rows(s_.wide, s_.wide_pitch);
-    else clear_after_rows(narrow_of(r), s_.narrow_pitch);
-    for (int tile = 0; tile < tiles_; ++tile) {
-      if constexpr (n == 1) solve_wide_tile(tile, slow);
-      else solve_tile(tile, narrow_of(r), slow);
-    }
+    clear_after_rows(squares);
+    for (int tile = 0; tile < tiles_; ++tile) solve_tile(tile, squares, slow);
     for (int i = 0; i < bounds; ++i) s_.reach[i] = std::min(s_.reach[i], reach_from(frame_, s_.most[i]));
   }
 
@@ -242,10 +277,10 @@ class Solver {
 
   /// The last strip's lanes past the row's end took elements of the next row.
   template <class T>
-  void clear_after_rows(T* rows, std::int64_t pitch) const {
-    if (frame_.box.fast % kLanes16 == 0) return;
-    for (std::int64_t y = 0; y < rows_; ++y)
-      std::fill(rows + y * pitch + frame_.box.fast, rows + y * pitch + round_up(frame_.box.fast, kLanes16), kNone<T>);
+  void clear_after_rows(T* rows) const {
+    const std::int64_t fast = frame_.box.fast, end = round_up(fast, kColumns<T>);
+    if (fast == end) return;
+    for (std::int64_t y = 0; y < rows_; ++y, rows += pitch_of<T>()) std::fill(rows + fast, rows + end, kNone<T>);
   }
 
   /// No part of a distance along an axis is longer if the distance is at most `reach` and the rest is at least the
@@ -275,14 +310,17 @@ class Solver {
   }
   Bounds strip_bounds() const { return {s_.strip_reach, s_.strip_span, kTileShift, frame_.middle.begin}; }
 
-  /// Middle axis of plane r, columns [x, x + kLanes16).
-  template <int n>
+  /// Middle axis of plane r, columns [x, x + kColumns<T>).
+  template <class T>
   void solve_strip(int r, std::int64_t x) {
-    if constexpr (n > 1) {
-      solve_narrow_strip(strip_of(r), x, bound_strip(x, kLanes16, n - r), narrow_of(r) + x);
-    } else {
+    T* out = plane_of<T>(r) + x;
+    if constexpr (sizeof(T) == 4) {
       for (std::int64_t half = 0; half < std::min<std::int64_t>(kLanes16, frame_.box.fast - x); half += kLanes32)
-        solve_wide_strip(strip_of(0) + half, bound_strip(x + half, kLanes32, 1), s_.wide + x + half);
+        solve_wide_strip(strip_of<std::uint16_t>(0) + half, bound_strip(x + half, kLanes32, 1), out + half);
+    } else {
+      const int reach = bound_strip(x, kColumns<T>, kSlab - r);
+      if constexpr (sizeof(T) == 2) solve_narrow_strip(strip_of<T>(r), x, reach, out);
+      else window_strip(strip_of<T>(r), out);
     }
   }
 
@@ -308,35 +346,40 @@ class Solver {
     const SearchMemory<std::uint16_t>& memory = s_.search16.memory;
     Search<D16> search(memory, squares_, candidates, strip_bounds());
     search.solve(frame_.middle.begin, frame_.middle.end, [&](std::int64_t begin, std::int64_t end) {
-      std::uint16_t* to = out + (begin - frame_.middle.begin) * s_.narrow_pitch;
+      const std::int64_t pitch = pitch_of<std::uint16_t>();
+      std::uint16_t* to = out + (begin - frame_.middle.begin) * pitch;
       for (std::int64_t i = 0; i < end - begin; ++i)
-        hn::StoreU(hn::Load(d, memory.results + i * kLanes16), d, to + i * s_.narrow_pitch);
+        hn::StoreU(hn::Load(d, memory.results + i * kLanes16), d, to + i * pitch);
     });
   }
 
-  void window_strip(const std::uint16_t* strip, std::uint16_t* out) {
-    for (std::int64_t y = 0; y < rows_; y += kGroup) {
-      V16 group[kGroup];
+  template <class T>
+  void window_strip(const T* strip, T* out) {
+    const hn::ScalableTag<T> d;
+    constexpr std::int64_t kRow = kColumns<T>, n = kGroupOf<T>;
+    for (std::int64_t y = 0; y < rows_; y += n) {
+      hn::Vec<decltype(d)> group[n];
       const int span = s_.strip_span[y >> kTileShift];
-      window(strip + (frame_.middle.begin + y) * kLanes16, kLanes16, kLanes16, span, least_square_, group);
-      for (int i = 0; i < kGroup && y + i < rows_; ++i) hn::StoreU(group[i], D16(), out + (y + i) * s_.narrow_pitch);
+      window(d, strip + (frame_.middle.begin + y) * kRow, kRow, kRow, span, least_square_, group);
+      for (int i = 0; i < n && y + i < rows_; ++i) hn::StoreU(group[i], d, out + (y + i) * pitch_of<T>());
     }
   }
 
   /// Fast axis, one tile of rows.
-  void solve_tile(int tile, const std::uint16_t* squares, std::int64_t slow) {
-    const Range rows = rows_of(tile);
-    for (std::int64_t y = rows.begin; y < rows.end; ++y) {
-      const std::int64_t row = y - frame_.middle.begin;
-      solve_near(squares + row * s_.narrow_pitch, writer_.row(slow, row), tile);
+  template <class T>
+  void solve_tile(int tile, const T* squares, std::int64_t slow) {
+    if constexpr (sizeof(T) < 4) {
+      const Range rows = rows_of(tile);
+      for (std::int64_t row = rows.begin - frame_.middle.begin; row < rows.end - frame_.middle.begin; ++row)
+        solve_near(squares + row * pitch_of<T>(), writer_.row(slow, row), tile);
     }
-    const SegmentBounds bounds = bounds_of(tile);
-    for (Run run = next_run(bounds, 0, kWindowReach, kNarrowReach); run.begin < segments_;
-         run = next_run(bounds, run.end, kWindowReach, kNarrowReach))
-      search_rows(s_.search16, squares, s_.narrow_pitch, tile, slow, run);
+    if constexpr (sizeof(T) == 4) search_rows(s_.search32, squares, tile, slow, -1, frame_.reach);
+    else if constexpr (sizeof(T) == 2) search_rows(s_.search16, squares, tile, slow, kWindowReach, kNarrowReach);
   }
 
-  void solve_near(const std::uint16_t* squares, const OutputRow& out, int tile) {
+  template <class T>
+  void solve_near(const T* squares, const OutputRow& out, int tile) {
+    const hn::ScalableTag<T> d;
     const std::int64_t width = frame_.fast.end - frame_.fast.begin;
     const int* span = bounds_of(tile).span;
     std::uint32_t* most = most_of(tile);
@@ -344,25 +387,33 @@ class Solver {
       if (span[s] > kWindowReach) continue;
       const std::int64_t end = std::min<std::int64_t>(width, (s + 1) * static_cast<std::int64_t>(kSegment));
       for (std::int64_t x = s * static_cast<std::int64_t>(kSegment); x < end; x += kGroup * kLanes16) {
-        V16 group[kGroup];
-        window(squares + frame_.fast.begin + x, kLanes16, 1, span[s], least_square_, group);
-        writer_.write(out, x, group, width - x);
-        most[s] = std::max<std::uint32_t>(most[s], largest_lane(D16(), largest_of_group(group)));
+        hn::Vec<decltype(d)> group[kGroupOf<T>];
+        window(d, squares + frame_.fast.begin + x, kLanes<decltype(d)>, 1, span[s], least_square_, group);
+        writer_.write(d, out, x, group, width - x);
+        most[s] = std::max<std::uint32_t>(most[s], largest_lane(d, largest_of_group<decltype(d)>(group)));
       }
     }
   }
 
+  /// Runs of segments whose span is in (above, upto].
+  template <class D, class T = hn::TFromD<D>>
+  void search_rows(const RowSearch<D>& search, const T* squares, int tile, std::int64_t slow, int above, int upto) {
+    const SegmentBounds bounds = bounds_of(tile);
+    for (Run run = next_run(bounds, 0, above, upto); run.begin < segments_;
+         run = next_run(bounds, run.end, above, upto))
+      search_run(search, squares, tile, slow, run);
+  }
+
   /// Fast axis, the rows of a tile as many at a time as there are lanes.
   template <class D, class T = hn::TFromD<D>>
-  void search_rows(const RowSearch<D>& search, const T* squares, std::int64_t pitch, int tile, std::int64_t slow,
-                   const Run& run) {
-    constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+  void search_run(const RowSearch<D>& search, const T* squares, int tile, std::int64_t slow, const Run& run) {
+    constexpr int kRows = kLanes<D>;
     const std::int64_t begin = rows_of(tile).begin - frame_.middle.begin, end = rows_of(tile).end - frame_.middle.begin;
-    for (std::int64_t y = begin; y < end; y += kLanes) {
+    for (std::int64_t y = begin; y < end; y += kRows) {
       OutputTile output;
-      output.count = output.bounding = static_cast<int>(std::min<std::int64_t>(kLanes, end - y));
+      output.count = output.bounding = static_cast<int>(std::min<std::int64_t>(kRows, end - y));
       SquareRows<D> source;
-      for (int i = 0; i < kLanes; ++i) source.row[i] = squares + std::min(y + i, end - 1) * pitch;
+      for (int i = 0; i < kRows; ++i) source.row[i] = squares + std::min(y + i, end - 1) * pitch_of<T>();
       for (int i = 0; i < output.count; ++i) output.row[i] = writer_.row(slow, y + i);
       search.solve(source, output, run, bounds_of(tile), most_of(tile));
     }
@@ -398,11 +449,6 @@ class Solver {
     return filter.end();
   }
 
-  void solve_wide_tile(int tile, std::int64_t slow) {
-    const Run all = next_run(bounds_of(tile), 0, -1, frame_.reach);
-    search_rows(s_.search32, s_.wide, s_.wide_pitch, tile, slow, all);
-  }
-
   const Frame& frame_;
   const Bits bits_;
   std::uint16_t* const below_;
@@ -411,8 +457,8 @@ class Solver {
   const Writer writer_;
   const int tiles_, segments_;
   const std::int64_t rows_;
-  bool wide_ = true;      ///< whether `narrow` needs "none" beside its rows
-  int least_square_ = 0;  ///< smallest along the slow axis in the plane's strip or the plane at hand, saturated
+  std::size_t element_ = 0;  ///< size of the squares that `planes` was used for last
+  int least_square_ = 0;     ///< smallest along the slow axis in the plane's strip or the plane at hand, saturated
 };
 
 }  // namespace

@@ -16,7 +16,6 @@ HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::plain::HWY_NAMESPACE {
 namespace {
 
-using D8 = hn::ScalableTag<std::uint8_t>;
 using V8 = hn::Vec<D8>;
 constexpr int kLanes8 = static_cast<int>(hn::MaxLanes(D8()));
 static_assert(kLanes8 <= kPackSlack);

@@ -18,6 +18,8 @@ inline constexpr std::uint16_t kNoSite16 = 0x8000;
 inline constexpr std::uint32_t kNoSite32 = 0x80000000;
 /// Largest distance bound whose square, and so all that decides, fits 16 bits with saturation.
 inline constexpr int kNarrowReach = 254;
+/// The same for 8 bits.
+inline constexpr int kTinyReach = 15;
 
 inline constexpr std::int64_t round_up(std::int64_t n, std::int64_t multiple) {
   return (n + multiple - 1) / multiple * multiple;

@@ -17,12 +17,15 @@ HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::plain::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+using D8 = hn::ScalableTag<std::uint8_t>;
 using D16 = hn::ScalableTag<std::uint16_t>;
 using D32 = hn::ScalableTag<std::uint32_t>;
 using V16 = hn::Vec<D16>;
 using V32 = hn::Vec<D32>;
 /// As many 16-bit lanes as there are 32-bit ones.
 using D16Half = hn::Rebind<std::uint16_t, D32>;
+/// As many 8-bit lanes as there are 16-bit ones.
+using D8Half = hn::Rebind<std::uint8_t, D16>;
 /// Rows of a block in 16-bit lanes.
 using D16Block = hn::CappedTag<std::uint16_t, kBlock>;
 
@@ -31,14 +34,17 @@ inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 inline constexpr int kLanes16 = static_cast<int>(hn::MaxLanes(D16()));
 inline constexpr int kLanes32 = static_cast<int>(hn::MaxLanes(D32()));
 
-/// Vectors in flight at once where one alone would wait for its own result.
+/// 16-bit vectors in flight at once where one alone would wait for its own result.
 inline constexpr int kGroup = 4;
+/// Vectors of T that hold as many elements.
+template <class T>
+inline constexpr int kGroupOf = kGroup* kLanes16 / kLanes<hn::ScalableTag<T>>;
 /// Columns that share a bound on the distance: one group of vectors, or more where vectors are short.
 inline constexpr int kSegment = kLanes16 * kGroup < 64 ? 64 : kLanes16 * kGroup;
 
 /// "Infinitely far" in the arithmetic of T.
 template <class T>
-inline constexpr T kNone = sizeof(T) == 2 ? static_cast<T>(0xFFFF) : static_cast<T>(kNoSite32);
+inline constexpr T kNone = sizeof(T) == 4 ? static_cast<T>(kNoSite32) : static_cast<T>(0xFFFF);
 
 template <class V>
 HWY_INLINE auto less_equal(V a, V b) {
@@ -53,7 +59,14 @@ HWY_INLINE bool any_above(D d, V a, V b) {
 
 template <class D>
 HWY_INLINE hn::TFromD<D> largest_lane(D d, hn::Vec<D> v) {
-  return hn::GetLane(hn::MaxOfLanes(d, v));
+  if constexpr (sizeof(hn::TFromD<D>) == 1 && hn::MaxLanes(D()) > 1) {
+    const hn::Repartition<std::uint16_t, D> pair;
+    const auto both = hn::BitCast(pair, v);
+    const auto larger = hn::Max(hn::And(both, hn::Set(pair, 0xFF)), hn::ShiftRight<8>(both));
+    return static_cast<hn::TFromD<D>>(hn::GetLane(hn::MaxOfLanes(pair, larger)));
+  } else {
+    return hn::GetLane(hn::MaxOfLanes(d, v));
+  }
 }
 template <class D>
 HWY_INLINE hn::TFromD<D> smallest_lane(D d, hn::Vec<D> v) {
@@ -63,14 +76,20 @@ HWY_INLINE hn::TFromD<D> smallest_lane(D d, hn::Vec<D> v) {
 /// Sum of squared distances: infinite stays infinite. 32-bit sums have room: 2³¹ + any true squared distance < 2³².
 template <class V>
 HWY_INLINE V add_far(V a, V b) {
-  if constexpr (sizeof(hn::TFromV<V>) == 2) return hn::SaturatedAdd(a, b);
-  else return hn::Add(a, b);
+  if constexpr (sizeof(hn::TFromV<V>) == 4) return hn::Add(a, b);
+  else return hn::SaturatedAdd(a, b);
 }
 
 /// Squares of distances along the slow axis, saturated: exact up to 255².
 template <class D>
 HWY_INLINE hn::Vec<D> narrow_squares(D d, hn::Vec<D> distance) {
   return hn::IfThenElse(less_equal(distance, hn::Set(d, 255)), hn::Mul(distance, distance), hn::Set(d, 0xFFFF));
+}
+
+/// Squares of 16 bits in 8, saturated.
+HWY_INLINE hn::Vec<D8Half> tiny_squares(V16 squares) {
+  const V16 saturated = hn::Min(squares, hn::Set(D16(), 0xFF));
+  return hn::DemoteTo(D8Half(), hn::BitCast(hn::RebindToSigned<D16>(), saturated));
 }
 
 /// The same in 32 bits: exact wherever there is a site.

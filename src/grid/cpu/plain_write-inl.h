@@ -45,16 +45,19 @@ class Writer {
             frame_.squared.data ? frame_.squared.row(slow, middle) : nullptr};
   }
 
-  /// The first `count` of kGroup vectors of saturated 16-bit squared distances. Unless the caller set a limit, or all
-  /// of the box is near, they were computed because a site is near: then none is past the limit.
-  HWY_INLINE void write(const OutputRow& row, std::int64_t x, const V16* squared, std::int64_t count) const {
-    alignas(64) std::uint16_t spill[kGroup * kLanes16];
-    for (int i = 0; i < kGroup; ++i) hn::Store(squared[i], D16(), spill + i * kLanes16);
+  /// The first `count` of a group of saturated 8- or 16-bit squared distances. Unless the caller set a limit, or all of
+  /// the box is near, they were computed because a site is near: then none is past the limit.
+  template <class D, class T = hn::TFromD<D>>
+  HWY_INLINE void write(D d, const OutputRow& row, std::int64_t x, const hn::Vec<D>* squared,
+                        std::int64_t count) const {
+    alignas(64) T spill[kGroup * kLanes16];
+    for (int i = 0; i < kGroupOf<T>; ++i) hn::Store(squared[i], d, spill + i * kLanes<D>);
     write(row, x, spill, count);
   }
 
   /// The same from memory, aligned to a vector.
-  HWY_INLINE void write(const OutputRow& row, std::int64_t x, const std::uint16_t* squared, std::int64_t count) const {
+  template <class T>
+  HWY_INLINE void write(const OutputRow& row, std::int64_t x, const T* squared, std::int64_t count) const {
     if (HWY_UNLIKELY(!fast_)) return write_narrow(row, x, squared, count);
     float* out = reinterpret_cast<float*>(row.distance) + x;
     if (HWY_LIKELY(count >= kGroup * kLanes16)) {
@@ -110,8 +113,9 @@ class Writer {
     return hn::Sqrt(hn::ConvertTo(DFloat(), hn::BitCast(hn::RebindToSigned<D32>(), squared)));
   }
 
-  HWY_INLINE VFloat narrow_root(const std::uint16_t* squared) const {
-    const V32 wide = hn::PromoteTo(D32(), hn::Load(D16Half(), squared));
+  template <class T>
+  HWY_INLINE VFloat narrow_root(const T* squared) const {
+    const V32 wide = hn::PromoteTo(D32(), hn::Load(hn::Rebind<T, D32>(), squared));
     const VFloat root = exact_root(wide);
     return HWY_LIKELY(!clips_narrow_) ? root : clip(wide, root);
   }
@@ -142,10 +146,10 @@ class Writer {
     return hn::Load(DFloat(), root);
   }
 
-  HWY_NOINLINE void write_narrow(const OutputRow& row, std::int64_t x, const std::uint16_t* squared,
-                                 std::int64_t count) const {
+  template <class T>
+  HWY_NOINLINE void write_narrow(const OutputRow& row, std::int64_t x, const T* squared, std::int64_t count) const {
     for (std::int64_t i = 0; i < std::min<std::int64_t>(count, kGroup * kLanes16); i += kLanes32)
-      write_any(row, x + i, hn::PromoteTo(D32(), hn::Load(D16Half(), squared + i)), count - i);
+      write_any(row, x + i, hn::PromoteTo(D32(), hn::Load(hn::Rebind<T, D32>(), squared + i)), count - i);
   }
 
   /// Any combination of outputs.
