@@ -28,12 +28,14 @@ namespace {
 struct Scratch {
   std::uint16_t* rows;     ///< [kBlock][pitch], distances along the slow axis
   std::uint16_t* squares;  ///< one row of their squares, kWindowPad of 65535 before it and after
+  std::uint8_t* tiny;      ///< the same in 8 bits, saturated
   std::int64_t squares_length;
   RowSearch<D16Block> search16;
   RowSearch<D32> search32;
   int* reach;           ///< [segments], bound at the row last finished
   int* block_reach;     ///< [segments], the same for any row of the block at hand
   std::uint32_t* most;  ///< [segments], largest squared distance of the block's first row
+  bool* tiny_fits;      ///< [segments], 8 bits are expected to hold all distances, and to pay
   std::int64_t pitch;
 };
 
@@ -48,11 +50,13 @@ Scratch carve(Arena& arena, const Frame& frame) {
   s.rows = arena.take<std::uint16_t>(kBlock * s.pitch);
   s.squares_length = columns + kSegment + 2 * kWindowPad;
   s.squares = arena.take<std::uint16_t>(s.squares_length);
+  s.tiny = arena.take<std::uint8_t>(s.squares_length);
   s.search16.carve(arena, frame.box.fast);
   s.search32.carve(arena, frame.box.fast);
   s.reach = arena.take<int>(segment_count(frame));
   s.block_reach = arena.take<int>(segment_count(frame));
   s.most = arena.take<std::uint32_t>(segment_count(frame));
+  s.tiny_fits = arena.take<bool>(segment_count(frame));
   return s;
 }
 
@@ -69,6 +73,8 @@ class Solver {
     s_.search16.share(frame_, shared.squares, writer_);
     s_.search32.share(frame_, shared.squares, writer_);
     std::fill_n(s_.squares, s_.squares_length, kNone<std::uint16_t>);
+    std::fill_n(s_.tiny, s_.squares_length, kNone<std::uint8_t>);
+    std::fill_n(s_.tiny_fits, segments_, false);
     for (int r = 0; r < kBlock; ++r) std::fill_n(s_.rows + r * s_.pitch + columns_, kPackSlack, kNoSite16);
   }
 
@@ -109,8 +115,11 @@ class Solver {
       near |= s_.block_reach[s] <= kWindowReach;
       s_.most[s] = 0;
     }
+    // Every row of the block pays for 8 bits, whether few segments use them or many.
+    const bool tiny = 2 * std::count(s_.tiny_fits, s_.tiny_fits + segments_, true) > segments_;
+    if (!tiny) std::fill_n(s_.tiny_fits, segments_, false);
     for (int r = kBlock - 1; r >= 0; --r) {
-      const int least = sweep_up(bits_.words + block * bits_.pitch, r);
+      const int least = sweep_up(bits_.words + block * bits_.pitch, r, tiny);
       if (near && r >= first && r < end) solve_near(writer_.row(top + r - frame_.slow.begin, 0), least, r == first);
     }
     solve_far(s_.search16, kWindowReach, kNarrowReach, top, first, end);
@@ -119,7 +128,7 @@ class Solver {
   }
 
   /// Completes row r, squares it, returns the smallest square.
-  int sweep_up(const std::uint16_t* words, int r) {
+  int sweep_up(const std::uint16_t* words, int r, bool tiny) {
     const D16 d;
     const V16 bit = row_bit(r);
     std::uint16_t* row = s_.rows + r * s_.pitch;
@@ -132,25 +141,38 @@ class Solver {
       hn::Store(distance, d, row + x);
       const V16 square = narrow_squares(d, distance);
       hn::Store(square, d, squares + x);
+      if (tiny) hn::Store(tiny_squares(square), D8Half(), s_.tiny + kWindowPad + x);
       least = hn::Min(least, square);
     }
     return smallest_lane(d, least);
   }
 
   void solve_near(const OutputRow& out, int least, bool bounding) {
-    const std::uint16_t* row = s_.squares + kWindowPad + frame_.fast.begin;
     const std::int64_t width = frame_.fast.end - frame_.fast.begin;
     for (int s = 0; s < segments_; ++s) {
       if (s_.block_reach[s] > kWindowReach) continue;
       const std::int64_t end = std::min<std::int64_t>(width, (s + 1) * static_cast<std::int64_t>(kSegment));
+      std::uint32_t* most = bounding ? s_.most + s : nullptr;
       for (std::int64_t x = s * static_cast<std::int64_t>(kSegment); x < end; x += kGroup * kLanes16) {
-        V16 group[kGroup];
-        window(D16(), row + x, kLanes16, 1, s_.block_reach[s], least, group);
-        writer_.write(D16(), out, x, group, width - x);
-        if (bounding)
-          s_.most[s] = std::max<std::uint32_t>(s_.most[s], largest_lane(D16(), largest_of_group<D16>(group)));
+        s_.tiny_fits[s] = s_.tiny_fits[s] && solve_group(s_.tiny, out, x, kTinyReach, least, most);
+        if (!s_.tiny_fits[s]) solve_group(s_.squares, out, x, s_.block_reach[s], least, most);
       }
+      if (bounding) s_.tiny_fits[s] = *most > kTinyPays * kTinyPays && *most <= kTinyReach * kTinyReach;
     }
+  }
+
+  /// Writes a group of results, unless it has some that 8 bits cannot tell; raises `most`.
+  template <class T>
+  HWY_INLINE bool solve_group(const T* squares, const OutputRow& out, std::int64_t x, int reach, int least,
+                              std::uint32_t* most) {
+    const hn::ScalableTag<T> d;
+    hn::Vec<decltype(d)> group[kGroupOf<T>];
+    window(d, squares + kWindowPad + frame_.fast.begin + x, kLanes<decltype(d)>, 1, reach, least, group);
+    const auto largest = largest_of_group<decltype(d)>(group);
+    if (sizeof(T) == 1 && any_above(d, largest, hn::Set(d, kTinyReach * kTinyReach))) return false;
+    writer_.write(d, out, x, group, frame_.fast.end - frame_.fast.begin - x);
+    if (most) *most = std::max<std::uint32_t>(*most, largest_lane(d, largest));
+    return true;
   }
 
   SegmentBounds bounds() const { return {s_.block_reach, s_.block_reach, segments_}; }

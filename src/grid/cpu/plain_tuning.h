@@ -11,6 +11,9 @@ inline constexpr int kWindowReach = 64;
 /// Bounds above which a column search in the y pass considers dropping candidates first, though a window would do.
 inline constexpr int kSparseReach = 6;
 
+/// Largest distance in a segment below which 8 bits save less than they cost.
+inline constexpr int kTinyPays = 5;
+
 /// Candidates so few that trying all of them beats turning rows into lanes and back.
 inline constexpr int kFewCandidates = 6;
 
