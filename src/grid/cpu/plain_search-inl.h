@@ -198,6 +198,8 @@ class Search {
   /// Work, in candidates × positions, below which halving does not pay.
   static constexpr std::int64_t kTryAll = 512;
   static_assert(kLeaf < kSearchSlack && kPiece % kLeaf == 0);
+  /// Candidates of which a first look takes the best only, and how many there must be for that to pay.
+  static constexpr int kGlance = 8, kMany = 96;
 
   /// What is known at a position.
   struct Settled {
@@ -300,13 +302,31 @@ class Search {
     return std::min<std::int64_t>(candidates, 2 * span_ + kLeaf) * width <= kTryAll;
   }
 
+  HWY_INLINE V value(int candidate, std::int64_t x) const {
+    return add_far(load(candidate), broadcast_square(D(), squares_, x - memory_.position[candidate]));
+  }
+
+  /// Narrows [first, last] to groups of kGlance candidates that hold the leftmost best ones at x.
+  HWY_INLINE void glance(std::int64_t x, int& first, int& last) const {
+    V best = all(kNone<T>), argument = all(static_cast<T>(first));
+    for (int group = first; group <= last; group += kGlance) {
+      const int begin = std::min(group, last + 1 - kGlance);
+      V least = best;
+      for (int i = 0; i < kGlance; ++i) least = hn::Min(least, value(begin + i, x));
+      argument = hn::IfThenElse(hn::Eq(least, best), argument, all(static_cast<T>(begin)));
+      best = least;
+    }
+    first = static_cast<int>(smallest_lane(D(), argument));
+    last = static_cast<int>(largest_lane(D(), argument)) + kGlance - 1;
+  }
+
   HWY_INLINE Settled settle(std::int64_t x, const int outer_first, const int outer_last) const {
     int first = outer_first, last = outer_last;
     clip(x, x, first, last);
+    if (last - first >= kMany) glance(x, first, last);
     V best = all(kNone<T>), argument = all(static_cast<T>(first)), index = argument;
     for (int c = first; c <= last; ++c) {
-      const V value = add_far(load(c), broadcast_square(D(), squares_, x - memory_.position[c]));
-      const V better = hn::Min(best, value);
+      const V better = hn::Min(best, value(c, x));
       argument = hn::IfThenElse(hn::Eq(better, best), argument, index);
       best = better;
       index = hn::Add(index, all(T{1}));
