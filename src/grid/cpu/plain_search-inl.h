@@ -199,7 +199,7 @@ class Search {
   static constexpr std::int64_t kTryAll = 512;
   static_assert(kLeaf < kSearchSlack && kPiece % kLeaf == 0);
   /// Candidates of which a first look takes the best only, and how many there must be for that to pay.
-  static constexpr int kGlance = 8, kMany = 96;
+  static constexpr int kGlance = 8, kMany = 40;
 
   /// What is known at a position.
   struct Settled {
