@@ -53,7 +53,7 @@ double number_of(Bits bits) {
 }
 
 /// For each axis: bits of the lowest coordinate and of the highest negated, and the first site that is no number to
-/// count with; and the first site whose coordinates are not all whole. All start from the largest.
+/// count with; and 0 where there is a coordinate that is not whole. All start from the largest.
 struct ExtentBits {
   Bits low[3], high[3], unsound[3], broken;
 };
@@ -68,20 +68,34 @@ __device__ ExtentBits& lower(ExtentBits& to, const ExtentBits& from) {
   return to;
 }
 
+/// Whether a coordinate is a number to count with; and whether it is whole.
+__device__ bool is_sound(std::int32_t) { return true; }
+__device__ bool is_sound(float x) { return isfinite(x); }
+__device__ bool is_sound(double x) { return fabs(x) <= kLargestCoordinate; }
+__device__ bool is_whole(std::int32_t) { return true; }
+__device__ bool is_whole(float x) { return x == floorf(x); }
+__device__ bool is_whole(double x) { return x == floor(x); }
+
 /// Threads stride over the sites; then one atomic operation for each warp, and for each block.
-template <class T>
+template <class T, int kAxes>
 __global__ void __launch_bounds__(kBuildBlock) measure_extent(const __grid_constant__ Cloud sites, ExtentBits* result) {
   ExtentBits mine;
   memset(&mine, 0xFF, sizeof mine);
+  T low[kAxes], high[kAxes];
+  for (int k = 0; k < kAxes; ++k) low[k] = high[k] = sites.get<T>(k, 0);
   const std::int64_t step = std::int64_t{gridDim.x} * kBuildBlock;
   for (std::int64_t i = std::int64_t{blockIdx.x} * kBuildBlock + threadIdx.x; i < sites.count; i += step)
-    for (int k = 0; k < sites.axes; ++k) {
-      const double x = static_cast<double>(sites.get<T>(k, i));
-      if (!(fabs(x) <= kLargestCoordinate)) mine.unsound[k] = min(mine.unsound[k], static_cast<Bits>(i));
-      if (x != floor(x)) mine.broken = min(mine.broken, static_cast<Bits>(i));
-      mine.low[k] = min(mine.low[k], bits_of(x));
-      mine.high[k] = min(mine.high[k], bits_of(-x));
+    for (int k = 0; k < kAxes; ++k) {
+      const T x = sites.get<T>(k, i);
+      if (!is_sound(x)) mine.unsound[k] = min(mine.unsound[k], static_cast<Bits>(i));
+      if (!is_whole(x)) mine.broken = 0;
+      low[k] = smaller(low[k], x);
+      high[k] = larger(high[k], x);
     }
+  for (int k = 0; k < kAxes; ++k) {
+    mine.low[k] = bits_of(static_cast<double>(low[k]));
+    mine.high[k] = bits_of(-static_cast<double>(high[k]));
+  }
   __shared__ ExtentBits block;
   if (threadIdx.x == 0) block = mine;
   __syncthreads();
@@ -207,10 +221,10 @@ Extent extent_of(const Cloud& sites, cudaStream_t stream) {
   auto* result = reinterpret_cast<ExtentBits*>(memory.data());
   check(cudaMemsetAsync(result, 0xFF, sizeof(ExtentBits), stream), "clearing the extent");
   const std::int64_t most = std::int64_t{fathom::cuda::multiprocessors()} * kExtentBlocks;
-  visit_coordinates(sites.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(blocks_of(sites.count), most));
-    measure_extent<T><<<blocks, kBuildBlock, 0, stream>>>(sites, result);
+  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(blocks_of(sites.count), most));
+  visit_kind(sites.dtype, sites.axes, [&](auto tag, auto axes) {
+    measure_extent<typename decltype(tag)::type, decltype(axes)::value>
+        <<<blocks, kBuildBlock, 0, stream>>>(sites, result);
   });
   fathom::cuda::check_launch("measuring the sites' extent");
   ExtentBits bits;
