@@ -59,6 +59,11 @@ class LaneList {
     }
   }
 
+  /// Takes what all lanes have, if it is near enough.
+  __device__ void offer_one(Value squared, std::int64_t id) {
+    if (takes(squared, id)) insert(squared, id);
+  }
+
   /// Calls visit(j, squared, id) for each place j, in the lane that holds it (a single one: in lane 0).
   template <class Visit>
   __device__ void each(const Visit& visit) const {

@@ -34,6 +34,13 @@ struct Place {
   }
 };
 
+/// The query that was answered before, along the curve.
+template <int kAxes>
+struct Before {
+  double at[kAxes] = {};
+  double distance = INFINITY;  ///< to its nearest site
+};
+
 /// @tparam Value     double, or Wide where that does not hold the squares
 /// @tparam T         of the sites' coordinates
 /// @tparam kGeneral  k, periods and cones may be asked for
@@ -74,6 +81,54 @@ class WarpQuery {
     for (int k = 0; k < kAxes; ++k) squared += square<Value>(way(place(k), static_cast<Step>(site[k]), period(k)));
     list_.offer(lane < size && list_.takes(squared, id) && in_cone(site, squared), squared, id);
     limit_ = limit_of(reach());
+  }
+
+  /// Whether what follows serves: one neighbour, in double, without periods and cones.
+  static constexpr bool kIsPlain = !kGeneral && std::is_same_v<Value, double>;
+
+  /// Bounds the answer by the one before: that site is no farther than its distance and the way from there.
+  __device__ void start_from(const Before<kAxes>& before) {
+    double step2 = 0;
+    for (int k = 0; k < kAxes; ++k) step2 += (place_.at[k] - before.at[k]) * (place_.at[k] - before.at[k]);
+    constexpr double kUnderflow = 0x1p-530;  // squares of less are not exact
+    const double reach = before.distance + sqrt(step2) + kUnderflow, bound = reach * reach * (1 + 0x1p-48);
+    if (!(bound < list_.worst_squared())) return;
+    list_.clear(1, bound);
+    limit_ = limit_of(bound);
+  }
+  __device__ void leave(Before<kAxes>& before) const {
+    for (int k = 0; k < kAxes; ++k) before.at[k] = place_.at[k];
+    before.distance = is_somewhere() && list_.worst_id() != kNobody ? sqrt(list_.worst_squared()) : INFINITY;
+  }
+
+  /// Looks at `count` leaves of sorted sites, which are all on their way before the first is measured.
+  template <int kMost>
+  __device__ void look_at_leaves(const std::int64_t (&leaves)[kMost], int count) {
+    T site[kMost][kAxes];
+    std::uint32_t id[kMost];
+#pragma unroll
+    for (int l = 0; l < kMost; ++l)
+      if (l < count) {
+        const T* block = static_cast<const T*>(tree_.blocks) + leaves[l] * (kAxes * kSortedLeaf) + lane_id();
+        for (int k = 0; k < kAxes; ++k) site[l][k] = block[k * kSortedLeaf];
+        id[l] = tree_.ids[smaller(leaves[l] * kSortedLeaf + lane_id(), tree_.count - 1)];
+      }
+    double least = INFINITY;
+    std::uint32_t lowest = kNoId;
+#pragma unroll
+    for (int l = 0; l < kMost; ++l)
+      if (l < count) {
+        double squared = 0;
+        for (int k = 0; k < kAxes; ++k) squared += square<double>(place_.at[k] - static_cast<double>(site[l][k]));
+        if (!(squared < least || (squared == least && id[l] < lowest))) continue;
+        least = squared;
+        lowest = id[l];
+      }
+    const auto high = static_cast<unsigned>(__double2hiint(least)), low = static_cast<unsigned>(__double2loint(least));
+    const unsigned least_high = warp_min(high), least_low = warp_min(high == least_high ? low : ~0u);
+    lowest = warp_min(high == least_high && low == least_low ? lowest : kNoId);
+    list_.offer_one(__hiloint2double(static_cast<int>(least_high), static_cast<int>(least_low)), lowest);
+    limit_ = limit_of(list_.worst_squared());
   }
 
   /// The lane's box of a group is at least so far away, squared; infinitely, if nothing in it qualifies.

@@ -81,6 +81,25 @@ TEST_F(CudaPoints, Spreads) {
   }
 }
 
+/// So many queries that they are put along the curve, where each starts from the answer before it.
+TEST_F(CudaPoints, ManyQueries) {
+  for (int i = 0; i < scaled(kSpreads); ++i) {
+    Random random(static_cast<std::uint64_t>(i) + 100);
+    PointProblem problem;
+    problem.seed = static_cast<std::uint64_t>(i);
+    problem.spread = static_cast<Spread>(i);
+    const DType dtype = pick<DType>(random, {DType::int32, DType::float32, DType::float64});
+    problem.sites = make_points(problem.spread, dtype, 20000, 3, random);
+    problem.queries = make_points(i % 2 ? problem.spread : Spread::uniform, dtype, 140000, 3, random);
+    for (double radius : {1e300, 0.01}) {
+      problem.query.radius = radius;
+      SCOPED_TRACE(describe(problem));
+      const PointAnswers expected = answers_of(Backend::cpu, problem, DType::float32);
+      ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float32)));
+    }
+  }
+}
+
 /// The device says that it did the work, bounds its answers by themselves, and keeps what the header says.
 TEST_F(CudaPoints, Reports) {
   Random random(5);
