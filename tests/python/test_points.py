@@ -165,6 +165,14 @@ def test_many_threads_ask_at_once():
 POINTS = np.zeros((3, 2))
 
 
+def test_without_a_device_none_is_used():
+    if fathom.info().devices:
+        pytest.skip("there is a CUDA device")
+    for build in (fathom.SiteSet, fathom.SiteSet.of_mask):
+        with pytest.raises(fathom.DeviceError, match="no CUDA"):
+            build(POINTS, backend="cuda")
+
+
 @pytest.mark.parametrize("call, error, words", [
     (lambda: fathom.SiteSet(np.zeros((3, 4))), ValueError, "4"),
     (lambda: fathom.SiteSet(7), ValueError, "points is a number"),
@@ -175,6 +183,9 @@ POINTS = np.zeros((3, 2))
     (lambda: fathom.SiteSet(POINTS, every=0), ValueError, "0-th"),
     (lambda: fathom.SiteSet(POINTS, period=(1, 2, 3)), ValueError, "3 periods"),
     (lambda: fathom.SiteSet(POINTS, threads=0), ValueError, "threads is 0"),
+    (lambda: fathom.SiteSet(POINTS, backend="best"), ValueError, "backend is 'best'; it must be one of 'auto'"),
+    (lambda: fathom.SiteSet(POINTS, stream=0), ValueError, "stream is for arrays on a CUDA device; points lies on the"),
+    (lambda: fathom.SiteSet(POINTS).nearest(POINTS, stream=0), ValueError, "q lies on the host"),
     (lambda: fathom.SiteSet.of_mask(np.zeros(3)), ValueError, "mask has 1 axes"),
     (lambda: fathom.SiteSet(POINTS).nearest([1, 2, 3]), ValueError, r"q has the shape \(3,\); it must have \(..., 2\)"),
     (lambda: fathom.SiteSet(POINTS[None]).nearest(POINTS), ValueError, r"it must have \(1, m, 2\)"),
