@@ -170,6 +170,7 @@ Json json_of(const RenderArguments& arguments, const RenderPlan& plan, const Ren
             {"write", outcome.write},
             {"total", outcome.total}}},
           {"backend", fathom::name_of(outcome.report.backend)},
+          {"device", outcome.report.device.empty() ? Json(nullptr) : Json(outcome.report.device)},
           {"instruction_set", fathom::name_of(outcome.report.instruction_set)},
           {"threads", outcome.report.threads},
           {"scratch_bytes", outcome.report.scratch_bytes}};

@@ -1,4 +1,4 @@
-// The front of ray marching: validates, prepares volumes, hands over to the CPU's loop.
+// The front of ray marching: validates, prepares volumes, hands over to the backend.
 #include "fathom/apps/ray_march.h"
 
 #include <algorithm>
@@ -10,25 +10,27 @@
 
 #include "apps/camera.h"
 #include "apps/cpu/march.h"
+#include "apps/marcher.h"
+#include "core/require_device.h"
+#include "fathom/core/device.h"
 #include "fathom/core/error.h"
+#ifdef FATHOM_HAS_CUDA
+#include "apps/cuda/march.h"
+#endif
 
 namespace fathom::apps {
 
 struct RayMarcher::Prepared {
-  Solid solid;
   std::array<double, 3> spacing{};
-  std::unique_ptr<const cpu::Steps> steps;
+  std::unique_ptr<const Marcher> marcher;
 };
 
 namespace {
 
-int threads_of(const Execution& execution) {
+void check_threads(const Execution& execution) {
   if (execution.threads < 0)
     throw InvalidArgument("the number of threads is " + std::to_string(execution.threads) +
                           "; give 1 or more, or 0 for all processors");
-  if (execution.backend == Backend::cuda)
-    throw DeviceError("ray marching has no CUDA backend in this version; use backend auto or cpu");
-  return execution.threads > 0 ? execution.threads : available_threads();
 }
 
 void check_volume(const AnyConstView& volume, const RayMarcherOptions& options) {
@@ -75,51 +77,62 @@ Shape check_outputs(const RayMarchOutputs& outputs) {
   return picture;
 }
 
-/// As many threads as the scratch limit lets work.
-int fit_threads(const Execution& execution, int threads, std::size_t each) {
-  const std::size_t limit = execution.scratch_limit.value_or(SIZE_MAX);
-  if (each > limit)
-    throw InvalidArgument("the scratch limit of " + std::to_string(limit) +
-                          " bytes is too small; the smallest that works here is " + std::to_string(each) + " bytes");
-  return static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(threads), limit / each));
+/// @throws InvalidArgument the marcher is elsewhere
+void check_backend(Backend wanted, Backend marcher) {
+  if (wanted == Backend::automatic || wanted == marcher) return;
+  if (marcher == Backend::cuda)
+    throw InvalidArgument("the marcher is in a device's memory, where the backend cpu cannot work; use auto or cuda");
+  require_device();
+  throw InvalidArgument("the marcher is in the host's memory; build it with the backend cuda, or use auto or cpu");
+}
+
+/// Where the caller wants it; with `automatic` on a device that has room for it.
+std::unique_ptr<const Marcher> make_marcher(const AnyConstView& volume, const RayMarcherOptions& options) {
+  const Execution& execution = options.execution;
+  const auto solid = [&] {
+    return solid_of(volume, options.threshold, execution.threads > 0 ? execution.threads : available_threads());
+  };
+  if (execution.backend == Backend::cuda) require_device();
+#ifdef FATHOM_HAS_CUDA
+  if (execution.backend != Backend::cpu && device_count() > 0) {
+    try {
+      return cuda::make_marcher(solid(), options);
+    } catch (const DeviceError&) {
+      if (execution.backend == Backend::cuda) throw;
+    }
+  }
+#endif
+  return cpu::make_marcher(volume, solid(), options);
 }
 
 }  // namespace
 
 RayMarcher::RayMarcher(const AnyConstView& volume, const RayMarcherOptions& options) {
   check_volume(volume, options);
-  const int threads = threads_of(options.execution);
-  auto made = std::make_unique<Prepared>();
-  made->spacing = spacing_of(options.spacing);
-  made->solid = solid_of(volume, options.threshold, threads);
-  made->steps = cpu::make_steps(volume, made->solid, options);
-  prepared_ = std::move(made);
+  check_threads(options.execution);
+  prepared_ = std::make_unique<Prepared>(spacing_of(options.spacing), make_marcher(volume, options));
 }
 
 RayMarcher::~RayMarcher() = default;
 RayMarcher::RayMarcher(RayMarcher&&) noexcept = default;
 RayMarcher& RayMarcher::operator=(RayMarcher&&) noexcept = default;
 
-std::int64_t RayMarcher::solid() const { return prepared_->solid.count; }
+std::int64_t RayMarcher::solid() const { return prepared_->marcher->solid().count; }
 
-std::size_t RayMarcher::bytes() const { return prepared_->solid.bytes() + prepared_->steps->bytes(); }
+std::size_t RayMarcher::bytes() const { return prepared_->marcher->bytes(); }
 
 RayMarchReport RayMarcher::render(const RayMarchOptions& options, const RayMarchOutputs& outputs) const {
-  const Execution& execution = options.execution;
+  const Marcher& marcher = *prepared_->marcher;
   const Shape picture = check_outputs(outputs);
   check_camera(options.camera);
   if (!(options.half_angle >= 0 && options.half_angle <= std::numbers::pi))
     throw InvalidArgument("the cone's half-angle is " + std::to_string(options.half_angle) +
                           "; give radians from 0 to pi");
-  const std::size_t each = cpu::march_scratch_bytes(*prepared_->steps);
-  const int threads = fit_threads(execution, threads_of(execution), each);
-  RayMarchReport report{Backend::cpu, resolve(execution.instruction_set), threads,
-                        each * static_cast<std::size_t>(threads)};
-  if (execution.stop.stop_requested()) throw Cancelled();
-  const Frame frame = frame_of(options.camera, prepared_->solid, prepared_->spacing, picture);
-  Monitor monitor(execution, cpu::tile_count(frame));
-  cpu::march({&prepared_->solid, prepared_->steps.get(), &options, &outputs, frame}, threads, monitor, report);
-  if (execution.progress) execution.progress(1);
+  check_threads(options.execution);
+  check_backend(options.execution.backend, marcher.backend());
+  const Frame frame = frame_of(options.camera, marcher.solid(), prepared_->spacing, picture);
+  const RayMarchReport report = marcher.march(frame, options, outputs);
+  if (options.execution.progress) options.execution.progress(1);
   return report;
 }
 

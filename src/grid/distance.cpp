@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/require_device.h"
 #include "fathom/core/workspace.h"
 #include "grid/batch.h"
 #include "grid/cpu/border_clamp.h"
@@ -82,7 +83,7 @@ bool device_is_better(const Problem& p, const Batch& batch, const Execution& exe
 bool choose_device(const Problem& p, const Batch& batch, const Execution& execution) {
   if (execution.backend == Backend::cpu) return false;
   if (execution.backend == Backend::automatic) return device_is_better(p, batch, execution);
-  if (device_count() == 0) throw DeviceError("this machine has no CUDA device; use backend auto or cpu");
+  require_device();
   return true;
 }
 
@@ -110,8 +111,7 @@ std::string run_on_device(const Problem& p, const Batch& batch, const Plan& plan
 #else
 
 bool choose_device(const Problem&, const Batch&, const Execution& execution) {
-  if (execution.backend == Backend::cuda)
-    throw DeviceError("this build of Fathom has no CUDA backend; use backend auto or cpu");
+  if (execution.backend == Backend::cuda) require_device();
   return false;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/require_device.h"
 #include "fathom/core/array.h"
 #include "fathom/core/error.h"
 #include "points/check.h"
@@ -90,14 +91,6 @@ std::vector<Request> requests_of(const SetFacts& facts, const CoordinateLayout& 
   for (std::int64_t cloud = 0; cloud < queries.clouds(); ++cloud)
     requests.push_back(request_of(facts, queries, options, outputs, cloud));
   return requests;
-}
-
-/// @throws DeviceError there is no device, or this build cannot use one
-void require_device() {
-#ifndef FATHOM_HAS_CUDA
-  throw DeviceError("this build of Fathom has no CUDA backend; use backend auto or cpu");
-#endif
-  if (device_count() == 0) throw DeviceError("this machine has no CUDA device; use backend auto or cpu");
 }
 
 std::unique_ptr<const ResidentSet> make_resident(const std::vector<Cloud>& clouds, MemorySpace space,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <numbers>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "fathom/core/execution.h"
@@ -29,7 +30,8 @@ struct RayMarcherOptions {
   std::vector<double> spacing;
   /// Most bytes that the marcher may keep, and take while it is built.
   std::optional<std::size_t> memory_limit;
-  /// Of the building: backend, threads, scratch limit, progress and stop.
+  /// Of the building: threads, scratch limit, progress and stop; and the backend, which says where the marcher lives.
+  /// `cuda`: in the current device's memory, where it draws. `automatic`: there, if there is room for it.
   Execution execution;
 };
 
@@ -69,13 +71,15 @@ struct RayMarchReport {
   std::int64_t rays = 0;     ///< that meet the volume
   std::int64_t hits = 0;     ///< of them, those that meet a solid voxel
   std::int64_t samples = 0;  ///< of all rays
+  std::string device = {};   ///< name of the device that did the work; empty: the CPU did
 };
 
 /// A volume prepared for pictures. Movable; after construction render() may be called by many threads at once.
 ///
 /// A ray takes samples: each asks how far nothing is solid, goes there, and looks at every voxel on the next unit of
 /// its way, the unit being a voxel's edge. Which voxels a ray passes does not depend on where it stopped, and no step
-/// passes a solid one, so that shade, voxel and depth are the same bytes for every stepping, angle and thread count.
+/// passes a solid one, so that shade, voxel and depth are the same bytes for every stepping, angle and thread count, and
+/// from a device.
 ///
 /// Source: Khan & Zahran, pointwise evaluation of distance transforms (steps by pointwise and cone-restricted
 /// distance); faces in the order of Amanatides & Woo 1987. Departs in that voxels have extent: a step ends half a

@@ -4,17 +4,26 @@
 #include "apps/cpu/march.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <vector>
 
-#include "apps/shade.hd.h"
+#include "apps/cpu/steps.h"
+#include "core/parallel.h"
+#include "fathom/core/error.h"
 
 namespace fathom::apps::cpu {
 
 namespace {
 
 constexpr std::int64_t kTile = 32;
+
+/// What a call marches through, and where its results go.
+struct March {
+  const Voxels voxels;
+  const Steps& steps;
+  const Frame& frame;
+  const RayMarchOptions& options;
+  const RayMarchOutputs& outputs;
+};
 
 /// What a tile's rays did.
 struct Tally {
@@ -28,7 +37,7 @@ void store(const AnyView& view, std::int64_t row, std::int64_t column, T value) 
 
 class Tile {
  public:
-  Tile(const March& march, std::int64_t number) : march_(march), voxels_(march.solid->voxels()) {
+  Tile(const March& march, std::int64_t number) : march_(march) {
     const std::int64_t across = (march.frame.width + kTile - 1) / kTile;
     row_ = number / across * kTile;
     column_ = number % across * kTile;
@@ -38,10 +47,13 @@ class Tile {
     start();
     std::vector<double> lengths(travellers_.size());
     while (!travellers_.empty()) {
-      march_.steps->ahead(travellers_, *march_.options, lengths.data());
+      march_.steps.ahead(travellers_, march_.options, lengths.data());
       std::size_t left = 0;
-      for (std::size_t i = 0; i < travellers_.size(); ++i)
-        if (goes_on(travellers_[i], lengths[i])) travellers_[left++] = travellers_[i];
+      for (std::size_t i = 0; i < travellers_.size(); ++i) {
+        const Met met = go_on(travellers_[i], march_.voxels, lengths[i]);
+        if (met == Met::nothing) travellers_[left++] = travellers_[i];
+        else finish(travellers_[i], met == Met::solid);
+      }
       travellers_.resize(left);
     }
     return tally_;
@@ -53,74 +65,78 @@ class Tile {
     travellers_.reserve(kTile * kTile);
     for (std::int64_t row = row_; row < std::min(row_ + kTile, frame.height); ++row)
       for (std::int64_t column = column_; column < std::min(column_ + kTile, frame.width); ++column) {
-        Traveller one{ray_of(frame, row, column), 0, {}, 0, row * frame.width + column};
-        if (enter(one.ray, voxels_.extents) && find_voxel(one.ray, voxels_, 0, one.at)) travellers_.push_back(one);
+        Traveller one;
+        if (set_out(one, frame, march_.voxels, row * frame.width + column)) travellers_.push_back(one);
         else finish(one, false);
       }
     tally_.rays = static_cast<std::int64_t>(travellers_.size());
   }
 
-  /// Skips `length`, then looks at one unit of the way. False: the ray is at its end.
-  bool goes_on(Traveller& one, double length) {
-    ++one.samples;
-    one.t += length;
-    const bool inside = length == 0 || (std::isfinite(length) && find_voxel(one.ray, voxels_, one.t, one.at));
-    one.t += 1;
-    const Met met = inside ? walk(one.ray, voxels_, one.t, one.at) : Met::end;
-    if (met != Met::nothing) finish(one, met == Met::solid);
-    return met == Met::nothing;
-  }
-
   void finish(const Traveller& one, bool hit) {
-    const Frame& frame = march_.frame;
-    const RayMarchOutputs& out = *march_.outputs;
-    const std::int64_t row = one.pixel / frame.width, column = one.pixel % frame.width;
+    const RayMarchOutputs& out = march_.outputs;
+    const std::int64_t row = one.pixel / march_.frame.width, column = one.pixel % march_.frame.width;
+    const Sight sight = hit ? sight_of(one, march_.frame, march_.voxels, out.shade.present()) : Sight();
     tally_.samples += one.samples;
     tally_.hits += hit;
+    store(out.shade, row, column, sight.shade);
+    store(out.voxel, row, column, sight.voxel);
+    store(out.depth, row, column, sight.depth);
     store(out.samples, row, column, one.samples);
-    if (!hit) {
-      store(out.shade, row, column, kBackground);
-      store(out.voxel, row, column, std::int64_t{-1});
-      return store(out.depth, row, column, std::numeric_limits<float>::infinity());
-    }
-    const std::int64_t plane = static_cast<std::int64_t>(voxels_.extents[1]) * voxels_.extents[2];
-    store(out.voxel, row, column,
-          one.at[0] * plane + one.at[1] * static_cast<std::int64_t>(voxels_.extents[2]) + one.at[2]);
-    const double way = one.ray.skipped + entry_of(one.ray, voxels_, one.at);
-    store(out.depth, row, column, static_cast<float>(way * one.ray.unit));
-    if (out.shade.present()) store(out.shade, row, column, shade(voxels_, one.at, frame.spacing, frame.light));
   }
 
   const March& march_;
-  Voxels voxels_;
   std::int64_t row_, column_;
   std::vector<Traveller> travellers_;
   Tally tally_;
 };
 
-}  // namespace
-
 std::int64_t tile_count(const Frame& frame) {
   return (frame.width + kTile - 1) / kTile * ((frame.height + kTile - 1) / kTile);
 }
 
-std::size_t march_scratch_bytes(const Steps& steps) {
-  return static_cast<std::size_t>(kTile * kTile) * (sizeof(Traveller) + sizeof(double) + steps.scratch_bytes());
-}
+class HostMarcher final : public Marcher {
+ public:
+  HostMarcher(Solid solid, std::unique_ptr<const Steps> steps) : Marcher(std::move(solid)), steps_(std::move(steps)) {}
 
-void march(const March& march, int threads, Monitor& monitor, RayMarchReport& report) {
-  std::vector<Tally> tallies(static_cast<std::size_t>(threads));
-  parallel_jobs(threads, tile_count(march.frame), [&](int worker, std::int64_t number) {
-    const Tally done = Tile(march, number).run();
-    Tally& mine = tallies[static_cast<std::size_t>(worker)];
-    mine = {mine.rays + done.rays, mine.hits + done.hits, mine.samples + done.samples};
-    monitor.advance(1);
-  });
-  for (const Tally& tally : tallies) {
-    report.rays += tally.rays;
-    report.hits += tally.hits;
-    report.samples += tally.samples;
+  std::size_t bytes() const override { return solid_.bytes() + steps_->bytes(); }
+  Backend backend() const override { return Backend::cpu; }
+
+  RayMarchReport march(const Frame& frame, const RayMarchOptions& options,
+                       const RayMarchOutputs& outputs) const override {
+    const Execution& execution = options.execution;
+    const std::size_t each =
+        static_cast<std::size_t>(kTile * kTile) * (sizeof(Traveller) + sizeof(double) + steps_->scratch_bytes());
+    const int wanted = execution.threads > 0 ? execution.threads : available_threads();
+    const int threads = static_cast<int>(fit_scratch(execution, wanted, each));
+    RayMarchReport report{Backend::cpu, resolve(execution.instruction_set), threads,
+                          each * static_cast<std::size_t>(threads)};
+    if (execution.stop.stop_requested()) throw Cancelled();
+    const March march{solid_.voxels(), *steps_, frame, options, outputs};
+    Monitor monitor(execution, tile_count(frame));
+    std::vector<Tally> tallies(static_cast<std::size_t>(threads));
+    parallel_jobs(threads, tile_count(frame), [&](int worker, std::int64_t number) {
+      const Tally done = Tile(march, number).run();
+      Tally& mine = tallies[static_cast<std::size_t>(worker)];
+      mine = {mine.rays + done.rays, mine.hits + done.hits, mine.samples + done.samples};
+      monitor.advance(1);
+    });
+    for (const Tally& tally : tallies) {
+      report.rays += tally.rays;
+      report.hits += tally.hits;
+      report.samples += tally.samples;
+    }
+    return report;
   }
+
+ private:
+  std::unique_ptr<const Steps> steps_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Marcher> make_marcher(const AnyConstView& volume, Solid solid, const RayMarcherOptions& options) {
+  auto steps = make_steps(volume, solid, options);
+  return std::make_unique<HostMarcher>(std::move(solid), std::move(steps));
 }
 
 }  // namespace fathom::apps::cpu

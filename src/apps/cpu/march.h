@@ -1,28 +1,11 @@
-// The loop over rays.
+// The loop over rays on the processor.
 #pragma once
 
-#include "apps/cpu/steps.h"
-#include "apps/frame.hd.h"
-#include "core/parallel.h"
+#include "apps/marcher.h"
 
 namespace fathom::apps::cpu {
 
-/// What a call marches through, and where its results go.
-struct March {
-  const Solid* solid = nullptr;
-  const Steps* steps = nullptr;
-  const RayMarchOptions* options = nullptr;
-  const RayMarchOutputs* outputs = nullptr;
-  Frame frame;
-};
-
-/// Squares of pixels whose rays a thread takes at once.
-std::int64_t tile_count(const Frame& frame);
-
-/// Bytes of scratch for each thread.
-std::size_t march_scratch_bytes(const Steps& steps);
-
-/// Writes the outputs, and counts rays, hits and samples in the report.
-void march(const March& march, int threads, Monitor& monitor, RayMarchReport& report);
+/// @param volume  that `solid` was made of
+std::unique_ptr<const Marcher> make_marcher(const AnyConstView& volume, Solid solid, const RayMarcherOptions& options);
 
 }  // namespace fathom::apps::cpu

@@ -1,19 +1,11 @@
-// Why the steps pass no solid voxel. With ρ for half a voxel's diagonal, a voxel that the ray meets at parameter t has
-// its centre c within ρ of the ray's point p(t). Let q be where the ray is now.
-//
-//   pointwise  |q − c| ≤ t + ρ, so t ≥ d − ρ for the distance d from q to the nearest centre.
-//   field      The field is known at the centre v of the voxel that q lies in, |q − v| ≤ ρ: t ≥ d(v) − 2ρ.
-//   cone       c lies no farther than ρ from the ray: in the cylinder with round ends about it. So t ≥ d − ρ for the
-//              distance d to the nearest centre in that cylinder, or in any set around it, as with a cone.
-//
-// A margin covers rounding: 1e-6 of a voxel for places, 1e-6 of d for distances held as float.
+// Ways of stepping on the processor; why they are safe: safe_step.hd.h.
 #include "apps/cpu/steps.h"
 
 #include <algorithm>
-#include <cmath>
-#include <string>
 #include <utility>
 
+#include "apps/marcher.h"
+#include "apps/safe_step.hd.h"
 #include "fathom/core/error.h"
 #include "fathom/grid/distance.h"
 #include "fathom/points/site_set.h"
@@ -21,11 +13,6 @@
 namespace fathom::apps::cpu {
 
 namespace {
-
-const double kRadius = 0.5 * std::sqrt(3.0);  ///< ρ
-constexpr double kMargin = 1e-6;
-
-double safe_step(double distance, double reach) { return std::max(0.0, distance * (1 - kMargin) - reach - kMargin); }
 
 class UnitSteps : public Steps {
  public:
@@ -44,8 +31,8 @@ class FieldSteps : public Steps {
     const float* field = field_.as<float>().data();
     const Shape& shape = field_.shape();
     for (const Traveller& one : travellers)
-      *lengths++ =
-          safe_step(static_cast<double>(field[(one.at[0] * shape[1] + one.at[1]) * shape[2] + one.at[2]]), 2 * kRadius);
+      *lengths++ = safe_step(static_cast<double>(field[(one.at[0] * shape[1] + one.at[1]) * shape[2] + one.at[2]]),
+                             2 * kVoxelRadius);
   }
   std::size_t bytes() const override { return field_.bytes(); }
   std::size_t scratch_bytes() const override { return 0; }
@@ -75,12 +62,12 @@ class PointSteps : public Steps {
     if (in_cone_) {
       query_options.cone.directions = directions.view();
       query_options.cone.half_angle = options.half_angle;
-      query_options.cone.cylinder_radius = kRadius + kMargin;
+      query_options.cone.cylinder_radius = kVoxelRadius + kStepMargin;
     }
     points::QueryOutputs outputs;
     outputs.distance = HostView<double>(lengths, {count});
     sites_.nearest(queries.view(), query_options, outputs);
-    for (double& length : std::span(lengths, travellers.size())) length = safe_step(length, kRadius);
+    for (double& length : std::span(lengths, travellers.size())) length = safe_step(length, kVoxelRadius);
   }
   std::size_t bytes() const override { return sites_.bytes(); }
   std::size_t scratch_bytes() const override { return 6 * sizeof(double) + 16; }  // 16: queries are put in order
@@ -89,12 +76,6 @@ class PointSteps : public Steps {
   points::SiteSet sites_;
   bool in_cone_;
 };
-
-void check_memory(const RayMarcherOptions& options, std::size_t needed) {
-  if (options.memory_limit && needed > *options.memory_limit)
-    throw InvalidArgument("the marcher's memory limit of " + std::to_string(*options.memory_limit) +
-                          " bytes is too small; what works here is " + std::to_string(needed) + " bytes");
-}
 
 std::unique_ptr<const Steps> make_field_steps(const AnyConstView& volume, const Solid& solid,
                                               const RayMarcherOptions& options) {

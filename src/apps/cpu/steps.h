@@ -5,18 +5,10 @@
 #include <span>
 
 #include "apps/solid.h"
+#include "apps/traveller.hd.h"
 #include "fathom/apps/ray_march.h"
 
 namespace fathom::apps::cpu {
-
-/// A ray on its way.
-struct Traveller {
-  Ray ray;
-  double t;
-  std::int32_t at[3];  ///< the voxel it is in
-  std::int32_t samples;
-  std::int64_t pixel;
-};
 
 /// Prepared once, asked by many threads at once.
 class Steps {
