@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "cases.h"
@@ -174,6 +175,27 @@ TEST_F(Device, Graphs) {
     must(cudaGraphDestroy(graph));
   }
   must(cudaStreamDestroy(stream));
+}
+
+/// All at once, each by threads of its own: arrays of that device, and arrays of the host.
+TEST_F(Device, SeveralDevices) {
+  if (device_count() < 2) GTEST_SKIP() << "one CUDA device";
+  std::vector<std::thread> threads;
+  for (int number = 0; number < 2 * device_count(); ++number)
+    threads.emplace_back([number] {
+      must(cudaSetDevice(number % device_count()));
+      for (std::uint64_t i = 0; i < 50; ++i) {
+        Case c = random_case(1200000 + 100 * static_cast<std::uint64_t>(number) + i, 50000);
+        OnDevice device(c);
+        device.run();
+        must(cudaDeviceSynchronize());
+        const Results expected = on_cpu(c);
+        EXPECT_TRUE(equal(expected, device.results())) << describe(c);
+        c.options.execution.backend = Backend::cuda;
+        EXPECT_TRUE(equal(expected, run(c.input.view(), c.options, c.wanted))) << describe(c);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
 }
 
 /// Takes all of the device's memory but some.
