@@ -26,8 +26,17 @@ namespace fathom::grid::cuda {
 namespace {
 
 constexpr int kBlock = 256;
+constexpr int kPerThread = 4;  ///< elements, 32 apart, so that finding their row costs less
 
-/// Values (and sites) of the last axis, from its words. Thread = element.
+__device__ std::int64_t first_of_thread() {
+  const std::int64_t thread = std::int64_t{blockIdx.x} * kBlock + threadIdx.x;
+  return thread / 32 * 32 * kPerThread + thread % 32;
+}
+unsigned blocks_of(std::int64_t elements) {
+  return blocks_for((elements + 32 * kPerThread - 1) / (32 * kPerThread) * 32, kBlock);
+}
+
+/// Values (and sites) of the last axis, from its words. Thread = kPerThread elements.
 template <class V>
 struct RowValues {
   LineWords words;
@@ -39,17 +48,20 @@ struct RowValues {
 
 template <class V>
 __global__ void __launch_bounds__(kBlock) find_row_values(const __grid_constant__ RowValues<V> p) {
-  const std::int64_t i = std::int64_t{blockIdx.x} * kBlock + threadIdx.x;
-  if (i >= p.words.lines.outer * p.columns.count) return;
-  const Division division(i, p.columns.count);
-  const std::int64_t row = division.quotient;
-  const auto x = static_cast<std::int32_t>(p.columns.first + division.remainder);
-  const InLine nearest = p.words.nearest(row, 0, x);
-  const bool none = nearest.steps >> 31;
-  const V value = none ? no_value<V>() : p.cost(nearest.steps);
-  const std::int64_t site = none ? -1 : nearest.site;
-  p.value[i] = value;
-  if (p.site) p.site[i] = site;
+  const std::int64_t first = first_of_thread(), count = p.words.lines.outer * p.columns.count;
+  if (first >= count) return;
+  const Division division(first, p.columns.count);
+  std::int64_t row = division.quotient, at = division.remainder;
+#pragma unroll
+  for (int k = 0; k < kPerThread; ++k, at += 32) {
+    const std::int64_t i = first + k * 32;
+    if (i >= count) return;
+    for (; at >= p.columns.count; at -= p.columns.count) ++row;
+    const InLine nearest = p.words.nearest(row, 0, static_cast<std::int32_t>(p.columns.first + at));
+    const bool none = nearest.steps >> 31;
+    p.value[i] = none ? no_value<V>() : p.cost(nearest.steps);
+    if (p.site) p.site[i] = none ? -1 : nearest.site;
+  }
 }
 
 /// From values and sites to outputs. Thread = element.
@@ -66,6 +78,13 @@ struct Emission {
   ChessboardNearest<V> chessboard_nearest;
   Placed<float> plain;  ///< where nothing but these distances is wanted
 
+  /// Start of a row, counted through all items.
+  __device__ float* plain_row(std::int64_t row) const {
+    const int last = emitter.input.rank - 1;
+    const Division of_plane(row, last > 0 ? emitter.input.extent[last - 1] : 1),
+        of_item(of_plane.quotient, last > 1 ? emitter.input.extent[last - 2] : 1);
+    return plain.row(emitter.first_item + of_item.quotient, of_item.remainder, of_plane.remainder);
+  }
   __device__ float plain_distance(V v) const {
     if constexpr (!std::is_floating_point_v<V>)
       if (emitter.scaled) return scaled_distance_of<float>(v, emitter.unit);
@@ -73,15 +92,24 @@ struct Emission {
   }
 };
 
+/// The same where `plain` is all. Thread = kPerThread elements.
 template <class V>
 __global__ void __launch_bounds__(kBlock) emit_plain(const __grid_constant__ Emission<V> p) {
-  const std::int64_t i = std::int64_t{blockIdx.x} * kBlock + threadIdx.x;
-  if (i >= p.count) return;
-  const int last = p.emitter.input.rank - 1;
-  const Division of_row(i, p.columns.count), of_plane(of_row.quotient, last > 0 ? p.emitter.input.extent[last - 1] : 1),
-      of_item(of_plane.quotient, last > 1 ? p.emitter.input.extent[last - 2] : 1);
-  float* row = p.plain.row(p.emitter.first_item + of_item.quotient, of_item.remainder, of_plane.remainder);
-  row[of_row.remainder] = p.plain_distance(p.value[i]);
+  const std::int64_t first = first_of_thread();
+  if (first >= p.count) return;
+  const Division division(first, p.columns.count);
+  std::int64_t row = division.quotient, at = division.remainder;
+  float* to = p.plain_row(row);
+#pragma unroll
+  for (int k = 0; k < kPerThread; ++k, at += 32) {
+    const std::int64_t i = first + k * 32;
+    if (i >= p.count) return;
+    if (at >= p.columns.count) {
+      for (; at >= p.columns.count; at -= p.columns.count) ++row;
+      to = p.plain_row(row);
+    }
+    to[at] = p.plain_distance(p.value[i]);
+  }
 }
 
 template <class V>
@@ -195,7 +223,7 @@ class Solver {
     rows.value = memory_.value[from_];
     rows.site = carries_site() ? memory_.site[from_] : nullptr;
     const std::int64_t elements = rows.words.lines.outer * columns_.count;
-    find_row_values<<<blocks_for(elements, kBlock), kBlock, 0, stream_>>>(rows);
+    find_row_values<<<blocks_of(elements), kBlock, 0, stream_>>>(rows);
     fathom::cuda::check_launch("finding distances in rows");
   }
 
@@ -266,12 +294,11 @@ class Solver {
     emission.emitter = emitter_;
     emission.search_chessboard = searches_chessboard();
     if (emission.search_chessboard) emission.chessboard_nearest = make_chessboard_nearest();
-    const unsigned blocks = blocks_for(emission.count, kBlock);
     if (has_plain_outputs(p_) && !wants_site(p_)) {
       emission.plain = Placed<float>::of(p_.outputs.distance, p_.rank, batch_.shape, batch_.distance);
-      emit_plain<V><<<blocks, kBlock, 0, stream_>>>(emission);
+      emit_plain<V><<<blocks_of(emission.count), kBlock, 0, stream_>>>(emission);
     } else {
-      emit<V><<<blocks, kBlock, 0, stream_>>>(emission);
+      emit<V><<<blocks_for(emission.count, kBlock), kBlock, 0, stream_>>>(emission);
     }
     fathom::cuda::check_launch("writing results");
   }

@@ -45,12 +45,21 @@ struct PlainSites {
 
   /// @param item  of the batch
   __device__ Row row(std::int64_t item, std::int32_t z, std::int32_t y) const {
-    return {distance.data ? distance.row(item, z, y) : nullptr, nearest.row(item, z, y)};
+    return {distance.row(item, z, y), nearest.row(item, z, y)};
   }
-  __device__ void write(const Row& row, std::int32_t x, float root, std::int64_t site) const {
-    if (row.distance) row.distance[x] = root;
+  /// The row at z, from that at 0.
+  __device__ Row down(const Row& row, std::int32_t z) const {
+    return {row.distance + z * distance.z_stride, row.nearest + z * nearest.z_stride};
+  }
+  /// To the next row.
+  __device__ void advance(Row& row) const {
+    row.distance += distance.y_stride;
+    row.nearest += nearest.y_stride;
+  }
+  __device__ void write(const Row& row, std::int32_t x, float root, std::int32_t site) const {
+    if (distance.data) row.distance[x] = root;
     if (is_long) reinterpret_cast<std::int64_t*>(row.nearest)[x] = site;
-    else reinterpret_cast<std::int32_t*>(row.nearest)[x] = static_cast<std::int32_t>(site);
+    else reinterpret_cast<std::int32_t*>(row.nearest)[x] = site;
   }
 };
 

@@ -305,43 +305,40 @@ class FarTile {
   }
   static __device__ unsigned turned(unsigned value) { return (0u - (value & 1)) & 0x1FFFEu; }
 
-  /// Linear index of the site nearest to (y, x).
-  __device__ std::int64_t site_of(std::int32_t y, std::int32_t x, unsigned value, unsigned column) const {
+  /// Linear index of the site nearest to (y, x). There are fewer than 2³¹ elements.
+  __device__ std::int32_t site_of(std::int32_t y, std::int32_t x, unsigned value, unsigned column) const {
     const unsigned code = column ^ turned(value), steps = code >> 1, square = (value >> 1) - steps * steps;
     const auto rows = static_cast<std::int32_t>(small_root(static_cast<float>(square)) + 0.5f),
                columns = static_cast<std::int32_t>(steps);
-    return std::int64_t{value & 1 ? y + rows : y - rows} * plane_.width + (code & 1 ? x + columns : x - columns);
+    return (value & 1 ? y + rows : y - rows) * plane_.width + (code & 1 ? x + columns : x - columns);
   }
 
   /// Through shared memory, so that rows can be gone through in a loop: results of all at once take too many registers.
   __device__ void write_sites() const {
     unsigned* stage = m_.squares + warp_ * kBand * 32 + lane_id();
-    const std::uint32_t sites = plane_.bits[list_ + column()];
-    const int y0 = plane_.first_row(band_);
+    const int x = column(), y0 = plane_.first_row(band_);
+    const std::uint32_t sites = plane_.bits[list_ + x];
+    const std::int64_t item = plane_.item_of(band_);
+    auto row = emitter_.plain.row(plane_.first_item + item, 0, y0);
 #pragma unroll
     for (int r0 = 0; r0 < kBand; r0 += kBand / 2) {
 #pragma unroll
       for (int r = 0; r < kBand / 2; ++r) {
-        stage[64 * r] = best_[r0 + r];
-        stage[64 * r + 32] = column_[r0 + r];
+        const bool is_site = sites >> (r0 + r) & 1;  // solid columns between solid columns are not in the list
+        stage[64 * r] = is_site ? 0 : best_[r0 + r];
+        stage[64 * r + 32] = is_site ? 0 : column_[r0 + r];
       }
-      const int rows = min(kBand / 2, plane_.height - y0 - r0);
+      const int y1 = y0 + r0, end = min(y1 + kBand / 2, plane_.height);
 #pragma unroll 1
-      for (int r = 0; r < rows; ++r)
-        // Solid columns between solid columns are not in the list.
-        if (sites >> (r0 + r) & 1) write_site(y0 + r0 + r, 0, 0);
-        else write_site(y0 + r0 + r, stage[64 * r], stage[64 * r + 32]);
+      for (int y = y1; y < end; ++y, emitter_.plain.advance(row)) {
+        const unsigned value = stage[64 * (y - y1)];
+        const bool none = value == kNothing;
+        const std::int32_t site = none ? -1 : site_of(y, x, value, stage[64 * (y - y1) + 32]);
+        if (emitter_.plain.serves)
+          emitter_.plain.write(row, x, none ? __int_as_float(0x7F800000) : root_of(value >> 1), site);
+        else write_general(emitter_, item, y, x, none ? no_value<std::int64_t>() : std::int64_t{value >> 1}, site);
+      }
     }
-  }
-  __device__ void write_site(int y, unsigned value, unsigned column_code) const {
-    const int x = column();
-    const std::int64_t item = plane_.item_of(band_);
-    const bool none = value == kNothing;
-    const std::int64_t site = none ? -1 : site_of(y, x, value, column_code);
-    if (emitter_.plain.serves)
-      emitter_.plain.write(emitter_.plain.row(plane_.first_item + item, 0, y), x,
-                           none ? __int_as_float(0x7F800000) : root_of(value >> 1), site);
-    else write_general(emitter_, item, y, x, none ? no_value<std::int64_t>() : std::int64_t{value >> 1}, site);
   }
 
   __device__ void finish() const {

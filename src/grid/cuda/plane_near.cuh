@@ -192,12 +192,12 @@ struct NearSites {
       const std::int64_t item = plane.item_of(band);
       if (emitter.plain.serves) {
         const auto row = emitter.plain.row(plane.first_item + item, 0, y);
-        each(half, x, y, unsettled, [&](std::int32_t at, unsigned d2, std::int64_t site) {
+        each(half, x, y, unsettled, [&](std::int32_t at, unsigned d2, std::int32_t site) {
           emitter.plain.write(row, at, small_root(static_cast<float>(d2)), site);
         });
       } else {
         each(half, x, y, unsettled,
-             [&](std::int32_t at, unsigned d2, std::int64_t site) { write_general(emitter, item, y, at, d2, site); });
+             [&](std::int32_t at, unsigned d2, std::int32_t site) { write_general(emitter, item, y, at, d2, site); });
       }
     }
   }
@@ -209,7 +209,7 @@ struct NearSites {
     for (int k = lane_id(); k < 64; k += 32) {
       const NearKey key(stage[half * 64 + k]);
       if (x + k < plane.width && key.square < unsettled)
-        put(x + k, key.square, std::int64_t{y + key.rows} * plane.width + x + k + key.columns);
+        put(x + k, key.square, (y + key.rows) * plane.width + x + k + key.columns);
     }
   }
 };

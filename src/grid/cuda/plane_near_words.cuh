@@ -160,7 +160,7 @@ struct NearKeys : NearColumns<1> {
 
   static __device__ unsigned without(unsigned, int) { return NearKey::kOrigin; }
   static __device__ unsigned largest(const unsigned* four, int) {
-    return max(max(four[0], four[1]), max(four[2], four[3])) >> NearKey::kSquareBit;
+    return __vimax3_u32(four[0], four[1], max(four[2], four[3])) >> NearKey::kSquareBit;
   }
 };
 

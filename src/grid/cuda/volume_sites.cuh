@@ -125,26 +125,41 @@ class SiteWriter {
         bit_(half.first + static_cast<int>(threadIdx.x) % 16),
         x_(half.tile.word * 32 + bit_),
         keys_(half.keys(volume, half.tile.line, 0) + threadIdx.x % 16),
-        words_(volume.word_line({half.tile.item, half.tile.word, 0})) {}
+        words_(volume.word_line({half.tile.item, half.tile.word, 0})),
+        row_(emitter.plain.row(volume.first_item + half.tile.item, 0, half.tile.line)) {}
 
-  /// @param key  of the lane's column
-  __device__ void write(int y, unsigned key) const {
+  /// Up to eight results along y of the lane's column.
+  __device__ void write(int y, const unsigned* keys, int count) const {
     if (x_ >= v_.nx) return;
-    const bool none = key >= WindowKeys::kNone;
-    const unsigned square = key >> WindowKeys::kIndexBits;
-    const std::int32_t site = none ? -1 : site_of(static_cast<int>(key & kKeyIndex));
-    if (emitter_.plain.serves)
-      emitter_.plain.write(emitter_.plain.row(v_.first_item + half_.tile.item, y, half_.tile.line), x_,
-                           none ? __int_as_float(0x7F800000) : small_root(static_cast<float>(square)), site);
-    else emit(y, none ? no_value<std::int64_t>() : std::int64_t{square}, site);
+    std::int32_t sites[8];
+    find_sites(keys, sites);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      if (j >= count) break;
+      if (emitter_.plain.serves)
+        emitter_.plain.write(emitter_.plain.down(row_, y + j), x_,
+                             is_none(keys[j]) ? __int_as_float(0x7F800000) : small_root(square_of(keys[j])), sites[j]);
+      else emit(y + j, keys[j], sites[j]);
+    }
   }
 
  private:
-  /// Linear index of the nearest site, from its coordinate along y. There are at most 2³⁰ elements.
-  __device__ std::int32_t site_of(int y) const {
-    const auto z = static_cast<int>(keys_[y * 16] & kKeyIndex);
-    const int x = v_.first_x + x_ + steps_to_site(words_[y * v_.depth + z]);
-    return (y * v_.nz + z) * static_cast<std::int32_t>(emitter_.input.extent[2]) + x;
+  static __device__ bool is_none(unsigned key) { return key >= WindowKeys::kNone; }
+  static __device__ float square_of(unsigned key) { return static_cast<float>(key >> WindowKeys::kIndexBits); }
+
+  /// Linear indices of the nearest sites. All that is read is read before anything is written, so that the waits are one.
+  /// There are at most 2³⁰ elements.
+  __device__ void find_sites(const unsigned* keys, std::int32_t* sites) const {
+    int z[8];
+#pragma unroll
+    for (int j = 0; j < 8; ++j)
+      z[j] = is_none(keys[j]) ? 0 : static_cast<int>(keys_[(keys[j] & kKeyIndex) * 16] & kKeyIndex);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const int y = is_none(keys[j]) ? 0 : static_cast<int>(keys[j] & kKeyIndex);
+      const int x = v_.first_x + x_ + steps_to_site(words_[y * v_.depth + z[j]]);
+      sites[j] = is_none(keys[j]) ? -1 : (y * v_.nz + z[j]) * static_cast<std::int32_t>(emitter_.input.extent[2]) + x;
+    }
   }
   /// Along x, from the lane's bit of a word.
   __device__ int steps_to_site(uint2 word) const {
@@ -153,9 +168,11 @@ class SiteWriter {
     const int right = down ? __ffs(static_cast<int>(down)) - 1 : 31 - bit_ + static_cast<int>(word.y >> 16);
     return left <= right ? -left : right;
   }
-  __device__ __noinline__ void emit(int y, std::int64_t d2, std::int64_t site) const {
+  __device__ __noinline__ void emit(int y, unsigned key, std::int64_t site) const {
     const std::int64_t at[kMaxSpaceRank] = {y, half_.tile.line, v_.first_x + x_};
-    if (emitter_.in_region(at)) emitter_.emit(half_.tile.item, at, d2, site);
+    const std::int64_t square = key >> WindowKeys::kIndexBits;
+    if (emitter_.in_region(at))
+      emitter_.emit(half_.tile.item, at, is_none(key) ? no_value<std::int64_t>() : square, site);
   }
 
   const Volume& v_;
@@ -164,6 +181,7 @@ class SiteWriter {
   const int bit_, x_;
   const std::uint32_t* keys_;
   const uint2* words_;
+  const PlainSites::Row row_;  ///< of y = 0
 };
 
 template <int kThreads>
@@ -195,7 +213,9 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   add_over_block(near, &near_rows);
   const SiteWriter writer(v, emitter, half);
   if (!__syncthreads_or(any)) {
-    for (int i = t; i < n * 16; i += kThreads) writer.write(i / 16, WindowKeys::kNone);
+    const unsigned none[8] = {WindowKeys::kNone, WindowKeys::kNone, WindowKeys::kNone, WindowKeys::kNone,
+                              WindowKeys::kNone, WindowKeys::kNone, WindowKeys::kNone, WindowKeys::kNone};
+    for (int q = t / 16; q < rows.groups; q += kThreads / 16) writer.write(q * 8, none, n - q * 8);
     return;
   }
   bool failed = near_rows * 8 < n;
@@ -203,9 +223,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     const int q = q0 + lane_id() / 16;
     Window<WindowKeys> window(rows, min(q, rows.groups - 1), lane);
     failed = !window.search(&work, budget_of(n));
-#pragma unroll
-    for (int j = 0; j < 8; ++j)
-      if (!failed && q * 8 + j < n) writer.write(q * 8 + j, window.best[j]);
+    if (!failed) writer.write(q * 8, window.best, n - q * 8);
   }
   if (__syncthreads_or(failed) && t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
 }
@@ -215,8 +233,8 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     envelope_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 envelope_shared[];
   const int n = v.ny;
-  const unsigned count = v.counters[1];
-  for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
+  const unsigned jobs = v.counters[1];
+  for (unsigned job = blockIdx.x; job < jobs; job += gridDim.x) {
     const HalfTile half(v, v.y_list[job], v.nz);
     const std::uint8_t* kinds = half.kinds(v);
     const std::uint32_t* keys = half.keys(v, half.tile.line, 0);
@@ -229,11 +247,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
       }
     };
     const SiteWriter writer(v, emitter, half);
-    const auto store = [&](int y, const unsigned* values, int values_count) {
-#pragma unroll
-      for (int j = 0; j < 8; ++j)
-        if (j < values_count) writer.write(y + j, values[j]);
-    };
+    const auto store = [&](int y, const unsigned* values, int count) { writer.write(y, values, count); };
     Envelope<kThreads, kChunk, true>(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }
 }

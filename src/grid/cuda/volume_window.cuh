@@ -47,9 +47,8 @@ struct WindowKeys {
     return __viaddmin_u32(value, square, best);
   }
   static __device__ unsigned largest(const unsigned* eight) {
-    unsigned most = max(max(eight[0], eight[1]), max(eight[2], eight[3]));
-    most = max(most, max(max(eight[4], eight[5]), max(eight[6], eight[7])));
-    return most >> kIndexBits;
+    const unsigned a = __vimax3_u32(eight[0], eight[1], eight[2]), b = __vimax3_u32(eight[3], eight[4], eight[5]);
+    return __vimax3_u32(a, b, max(eight[6], eight[7])) >> kIndexBits;
   }
 };
 
