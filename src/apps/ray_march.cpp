@@ -110,7 +110,7 @@ std::unique_ptr<const Marcher> make_marcher(const AnyConstView& volume, const Ra
 RayMarcher::RayMarcher(const AnyConstView& volume, const RayMarcherOptions& options) {
   check_volume(volume, options);
   check_threads(options.execution);
-  prepared_ = std::make_unique<Prepared>(spacing_of(options.spacing), make_marcher(volume, options));
+  prepared_.reset(new Prepared{spacing_of(options.spacing), make_marcher(volume, options)});
 }
 
 RayMarcher::~RayMarcher() = default;
