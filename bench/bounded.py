@@ -15,6 +15,7 @@ import sys
 import time
 
 import numpy as np
+from figure import tidy
 from measure import machine
 
 import fathom
@@ -68,8 +69,7 @@ def plot(rows, limits, path):
         axes.set_yscale("log")
         axes.set_xlabel("sites")
         axes.set_title(title, fontsize=10)
-        axes.grid(True, axis="y", color="#e5e5e5")
-        axes.spines[["top", "right"]].set_visible(False)
+        tidy(axes)
     panels[0].legend(fontsize=8, frameon=False)
     figure.tight_layout()
     figure.savefig(path, dpi=100)

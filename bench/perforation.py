@@ -19,6 +19,7 @@ import sys
 import time
 
 import numpy as np
+from figure import tidy
 from measure import machine
 
 import fathom
@@ -103,8 +104,7 @@ def plot(rows, path):
     axes.set_ylim(bottom=0)
     axes.set_xlabel("times faster than looking at every site")
     axes.set_ylabel("mean error, %")
-    axes.grid(True, axis="y", color="#e5e5e5")
-    axes.spines[["top", "right"]].set_visible(False)
+    tidy(axes)
     axes.legend(fontsize=8, frameon=False)
     figure.tight_layout()
     figure.savefig(path, dpi=100)

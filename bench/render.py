@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 
+from figure import tidy
 from measure import machine
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -80,8 +81,7 @@ def plot(rows, path):
         axes.set_title(title, fontsize=10)
         axes.set_xticks(range(0, 181, 45))
         axes.set_ylim(bottom=0)
-        axes.grid(True, axis="y", color="#e5e5e5")
-        axes.spines[["top", "right"]].set_visible(False)
+        tidy(axes)
     panels[0].legend(fontsize=8, frameon=False)
     figure.tight_layout()
     figure.savefig(path, dpi=80)
