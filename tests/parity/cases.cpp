@@ -217,6 +217,8 @@ const std::vector<DType> kAllTypes = {DType::boolean, DType::uint8,   DType::int
 
 bool is_float(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
 
+}  // namespace
+
 Array label_input(DType dtype, const Shape& shape, Random& random) {
   Array input(dtype, shape);
   const std::vector<int> labels = make_labels(shape, random);
@@ -229,6 +231,8 @@ Array label_input(DType dtype, const Shape& shape, Random& random) {
   }
   return input;
 }
+
+namespace {
 
 /// An element that is a site by the rule, or is not, as far as the type allows.
 double element_for(bool site, const grid::Sites& sites, bool floating, Random& random) {

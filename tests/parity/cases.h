@@ -39,6 +39,8 @@ std::vector<bool> make_sites(Structure structure, const Shape& shape, Random& ra
 std::vector<bool> scatter(const Shape& shape, double probability, Random& random);
 /// Small integers: background 0 and a few labels in cells, as a segmentation has.
 std::vector<int> make_labels(const Shape& shape, Random& random);
+/// The same as an array; floats may have −0 among the background, and NaN.
+Array label_input(DType dtype, const Shape& shape, Random& random);
 
 /// A dense array in which exactly `sites` are zero (or nonzero), else as `make_value` says.
 Array mask_array(const std::vector<bool>& sites, const Shape& shape, DType dtype = DType::uint8,

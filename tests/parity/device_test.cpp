@@ -255,6 +255,15 @@ TEST_F(Device, NearestSitesTakeLittleScratch) {
   }
 }
 
+TEST_F(Device, LabelsTakeLittleScratch) {
+  const Shape shape{1000, 1777};
+  Case c = sparse_case(shape, {.distance = DType::float32});
+  c.options.sites.rule = grid::Sites::Rule::labels;
+  const OnDevice device(c);
+  const auto scratch = grid::scratch_bytes(device.input_view, device.options, device.outputs);
+  EXPECT_LE(static_cast<double>(scratch), 0.9 * static_cast<double>(element_count(shape)));
+}
+
 TEST_F(Device, CancelledBetweenPieces) {
   Case c = sparse_case({1500, 1500}, {.distance = DType::float32, .nearest = DType::int32});
   Results results = make_results(c.input.shape(), c.options, c.wanted);

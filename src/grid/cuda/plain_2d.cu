@@ -2,7 +2,8 @@
 //
 // Five kernels, of which the last three do nothing where sites are near everywhere: words and carries
 // (plane_words.cuh), near elements (plane_near.cuh), columns that can matter to far ones (plane_prune.cuh), lists and
-// queue (plane_list.cuh), far tiles (plane_far.cuh). What is left to do stays on the device: the host launches all and
+// queue (plane_list.cuh), far tiles (plane_far.cuh). Labels have words of their own and a kernel more
+// (plane_labels.cuh). What is left to do stays on the device: the host launches all and
 // waits for nothing.
 #include <algorithm>
 
@@ -10,6 +11,7 @@
 #include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/engine.h"
 #include "grid/cuda/plane_far.cuh"
+#include "grid/cuda/plane_labels.cuh"
 #include "grid/cuda/plane_list.cuh"
 #include "grid/cuda/plane_near.cuh"
 #include "grid/cuda/plane_prune.cuh"
@@ -26,9 +28,12 @@ std::int64_t width_of(const Problem& p) { return p.extent(p.rank - 1); }
 std::int64_t bands_of(const Problem& p) { return (height_of(p) + kBand - 1) / kBand; }
 std::int64_t pitch_of(const Problem& p) { return (width_of(p) + kTile - 1) / kTile * kTile; }
 
+bool has_labels(const Problem& p) { return p.sites.rule == Sites::Rule::labels; }
+
 bool plane_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || !p.isotropic || p.sites.rule == Sites::Rule::labels ||
-      (p.signed_distance && (!serves_sides(p) || wants_site(p))) || p.rank > 2)
+  if (p.metric != Metric::euclidean || !p.isotropic || p.rank > 2 ||
+      (p.signed_distance && (!serves_sides(p) || wants_site(p))) ||
+      (has_labels(p) && (!is_plain_float(p, kNoAxis) || p.signed_distance || wants_site(p))))
     return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
@@ -53,8 +58,23 @@ Plane make_plane(const Problem& p, std::int64_t items, std::byte* words, std::si
   plane.bits = s.take<std::uint32_t>(columns);
   plane.above = s.take<std::uint16_t>(columns);
   plane.below = s.take<std::uint16_t>(columns);
+  if (has_labels(p)) {
+    plane.beyond = 1;
+    plane.changes = s.take<std::uint32_t>(columns);  // as many words of rows as of columns
+    plane.background = s.take<std::uint32_t>(columns);
+    plane.last_row = s.take<std::byte>(plane.width * static_cast<std::int64_t>(size_of(p.input.dtype())));
+  }
   if (bytes) *bytes = s.bytes();
   return plane;
+}
+
+/// Leaves words of columns, and as many of rows, out at the front.
+void advance(Plane& plane, std::int64_t words) {
+  plane.bits += words;
+  plane.above += words;
+  plane.below += words;
+  plane.changes += words;
+  plane.background += words;
 }
 
 /// The bands that hold the region; of several images, all.
@@ -64,10 +84,7 @@ void take_region(Plane& plane, const Problem& p, std::int64_t items) {
   plane.height = static_cast<std::int32_t>(p.range(0).end);
   plane.bands = (plane.height + kBand - 1) / kBand - plane.first_band;
   plane.all_bands = plane.bands;
-  const std::int64_t before = std::int64_t{plane.first_band} * plane.pitch;
-  plane.bits += before;
-  plane.above += before;
-  plane.below += before;
+  advance(plane, std::int64_t{plane.first_band} * plane.pitch);
 }
 
 /// What is needed besides words. @returns its bytes; `cleared` of them, at the front, are to be 0
@@ -122,6 +139,7 @@ Writing writing_of(const Problem& p, const Batch& batch, std::int64_t items) {
   if (wants_site(p)) return Writing::sites;
   if (!writes_floats(p, items)) return Writing::general;
   if (p.signed_distance) return Writing::one_side;
+  if (has_labels(p)) return Writing::labels;
   return has_aligned_rows(p, batch) ? Writing::aligned : Writing::unaligned;
 }
 
@@ -155,6 +173,10 @@ class PlaneSolver {
     switch (writing_) {
       case Writing::aligned: solve<Writing::aligned>(); break;
       case Writing::unaligned: solve<Writing::unaligned>(); break;
+      case Writing::labels:
+        solve<Writing::labels>();
+        end_runs();
+        break;
       case Writing::one_side: return solve<Writing::one_side>();
       case Writing::sites: return solve<Writing::sites>();
       case Writing::general: return solve<Writing::general>();
@@ -174,8 +196,17 @@ class PlaneSolver {
     const std::int64_t tiles = plane_.all_bands * plane_.tiles();
     const auto persistent =
         static_cast<unsigned>(std::min<std::int64_t>(tiles, fathom::cuda::multiprocessors() * far_blocks(kWriting)));
-    solve_far<kWriting><<<persistent, kFarBlock, 0, stream_>>>(plane_, emitter_);
+    // Floats go one by one here: rows need no alignment.
+    constexpr Writing kFarWriting =
+        kWriting == Writing::aligned || kWriting == Writing::labels ? Writing::unaligned : kWriting;
+    solve_far<kFarWriting><<<persistent, kFarBlock, 0, stream_>>>(plane_, emitter_);
     fathom::cuda::check_launch("solving planes");
+  }
+
+  void end_runs() const {
+    const std::int64_t warps = plane_.all_bands * kBand * ((plane_.cells() + kRunWords - 1) / kRunWords);
+    clamp_to_runs<<<blocks_for(warps * 32, kClampBlock), kClampBlock, 0, stream_>>>(plane_);
+    fathom::cuda::check_launch("ending runs");
   }
 
   const Problem& p_;
@@ -207,6 +238,7 @@ class PlaneEngine final : public Engine {
   }
 
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
+    if (has_labels(p_)) return pack_runs(packing, items, words, stream);
     for (std::size_t side = 0; side < sides_of(p_); ++side)
       pack_side(packing, items, sites_of(p_, packing.input, side), words + side * bytes_of_side(items), stream);
   }
@@ -232,14 +264,36 @@ class PlaneEngine final : public Engine {
     return bytes;
   }
 
-  void pack_side(const Packing& packing, std::int64_t items, const Mask& mask, std::byte* words,
-                 cudaStream_t stream) const {
+  /// Where the words of a part belong.
+  Plane packed_plane(const Packing& packing, std::int64_t items, std::byte* words) const {
     Plane plane = make_plane(p_, items, words);
-    plane.bits += (packing.to_item * plane.bands + packing.to / kBand) * plane.pitch;
+    advance(plane, (packing.to_item * plane.bands + packing.to / kBand) * plane.pitch);
     if (p_.rank == 2) plane.height = static_cast<std::int32_t>(packing.input.extent[0]);
     plane.bands = (plane.height + kBand - 1) / kBand;
     plane.all_bands = packing.items * plane.bands;
     plane.first_item = packing.first_item;
+    return plane;
+  }
+
+  void pack_runs(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const {
+    const Plane plane = packed_plane(packing, items, words);
+    visit_dtype(p_.input.dtype(), [&](auto tag) {
+      using T = Label<typename decltype(tag)::type>;
+      auto* last_row = reinterpret_cast<T*>(plane.last_row);
+      pack_labels<T><<<blocks(plane.all_bands, plane.pitch, kPackBlock), kPackBlock, 0, stream>>>(
+          plane, packing.input, packing.to > 0 ? last_row : nullptr);
+      if (p_.rank == 1 || packing.to + plane.height == p_.extent(0)) return;
+      const auto* row = reinterpret_cast<const T*>(packing.input.data) + (plane.height - 1) * packing.input.stride[0];
+      fathom::cuda::check(cudaMemcpyAsync(last_row, row, static_cast<std::size_t>(plane.width) * sizeof(T),
+                                          cudaMemcpyDeviceToDevice, stream),
+                          "keeping a row");
+    });
+    fathom::cuda::check_launch("packing labels");
+  }
+
+  void pack_side(const Packing& packing, std::int64_t items, const Mask& mask, std::byte* words,
+                 cudaStream_t stream) const {
+    const Plane plane = packed_plane(packing, items, words);
     if (!mask.has_zero_bytes()) {
       pack_elements<<<blocks(plane.all_bands, plane.pitch, kPackBlock), kPackBlock, 0, stream>>>(plane, mask);
     } else {

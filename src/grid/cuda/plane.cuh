@@ -25,6 +25,7 @@ inline constexpr int kNoRow = 60000;     ///< vertical distances from here on me
 enum class Writing {
   aligned,    ///< float distances, rows aligned to 16 bytes
   unaligned,  ///< float distances
+  labels,     ///< float distances along columns and across, to which the ends of runs along rows are still missing
   one_side,   ///< float distances of one side of a signed field
   sites,      ///< nearest sites, and whatever else, element by element
   general,    ///< anything else, element by element
@@ -59,6 +60,12 @@ struct Plane {
   std::uint32_t* bits = nullptr;
   std::uint16_t* above = nullptr;  ///< rows from the band's first row up to the nearest site above the band, or kFar
   std::uint16_t* below = nullptr;  ///< rows from the band's first row down to the nearest site below the band, or kFar
+
+  // Labels (see plane_labels.cuh). The words mark ends of runs there: sites lie one element beyond, and so carries do.
+  std::int32_t beyond = 0;              ///< rows from a marked element to its site
+  std::uint32_t* changes = nullptr;     ///< [all_bands][kBand][pitch / 32]: along rows
+  std::uint32_t* background = nullptr;  ///< the same: label 0
+  std::byte* last_row = nullptr;        ///< of the part of an image that was packed last
 
   // What is not solved yet. Cleared before the first kernel.
   std::uint8_t* open_cells = nullptr;   ///< [all_bands][pitch / 32]: 32 × 32 elements each
@@ -105,16 +112,16 @@ struct Column {
   unsigned above, below;
 
   /// Rows from row r of the band up (x) and down (y) to the nearest sites; ≥ kNoRow: no site.
-  __device__ int2 both(int r) const {
+  __device__ int2 both(int r, int beyond) const {
     if (!bits) return make_int2(static_cast<int>(above) + r, static_cast<int>(below) - r);
     const unsigned up = bits & (0xFFFFFFFFu >> (31 - r)), down = bits & (0xFFFFFFFFu << r);
-    const int to_above = up ? r - 31 + __clz(static_cast<int>(up)) : static_cast<int>(above) + r;
-    const int to_below = down ? __ffs(static_cast<int>(down)) - 1 - r : static_cast<int>(below) - r;
+    const int to_above = up ? r + beyond - 31 + __clz(static_cast<int>(up)) : static_cast<int>(above) + r;
+    const int to_below = down ? __ffs(static_cast<int>(down)) + beyond - 1 - r : static_cast<int>(below) - r;
     return make_int2(to_above, to_below);
   }
   /// Vertical distance at row r; ≥ kNoRow: no site.
-  __device__ int at(int r) const {
-    const int2 rows = both(r);
+  __device__ int at(int r, int beyond) const {
+    const int2 rows = both(r, beyond);
     return min(rows.x, rows.y);
   }
 };

@@ -38,11 +38,11 @@ struct FromLines {
   int upper_up, upper_down;  ///< rows from the upper line up and down to the nearest site
   int lower_up, lower_down;
 
-  __device__ explicit FromLines(const Entry& entry) : x(static_cast<float>(entry.x)) {
+  __device__ FromLines(const Entry& entry, int beyond) : x(static_cast<float>(entry.x)) {
     const Column& c = entry.column;
     upper_up = static_cast<int>(c.above) - 1;
-    upper_down = c.bits ? __ffs(static_cast<int>(c.bits)) - 1 : static_cast<int>(c.below);
-    lower_up = c.bits ? __clz(static_cast<int>(c.bits)) : static_cast<int>(c.above) + 31;
+    upper_down = c.bits ? __ffs(static_cast<int>(c.bits)) - 1 + beyond : static_cast<int>(c.below);
+    lower_up = c.bits ? __clz(static_cast<int>(c.bits)) + beyond : static_cast<int>(c.above) + 31;
     lower_down = static_cast<int>(c.below) - 32;
     upper = square(min(upper_up, upper_down));
     lower = square(min(lower_up, lower_down));
@@ -124,14 +124,14 @@ class FarTile {
   static constexpr unsigned kNothing = kSites ? kNoBound : kUnsolved;  ///< where there is no site
 
   __device__ void store_squares(int k, const Column& column) {
-    const int2 both = column.both(lane_id());
+    const int2 both = column.both(lane_id(), plane_.beyond);
     const auto rows = static_cast<unsigned>(min(both.x, both.y));
     m_.squares[k * 32 + lane_id()] = kSites ? 2 * rows * rows + unsigned{both.y < both.x} : rows * rows;
   }
 
   /// Fills the memory with candidates from `next` on, and their squares and winners. @returns how many
   __device__ int load_chunk(int& next) {
-    const FromLines left(Entry::load(plane_, list_ + first_)), right(Entry::load(plane_, list_ + last_));
+    const FromLines left = from_lines(list_ + first_), right = from_lines(list_ + last_);
     const int count = collect(next, left, right);
     for (int k = warp_; k < count; k += kFarWarps) store_squares(k, m_.words[k]);
     __syncthreads();
@@ -168,7 +168,7 @@ class FarTile {
 
   __device__ bool may_win(int k, const Entry& entry, const FromLines& left, const FromLines& right) const {
     if (entry.column.bits || k == first_ || k == last_) return true;
-    const FromLines me(entry), before(Entry::load(plane_, list_ + k - 1)), behind(Entry::load(plane_, list_ + k + 1));
+    const FromLines me(entry, plane_.beyond), before = from_lines(list_ + k - 1), behind = from_lines(list_ + k + 1);
     const auto is_out = [&](float FromLines::*height) {
       return is_above(left, me, behind, height) || is_above(before, me, right, height) ||
              is_above(left, me, right, height);
@@ -176,6 +176,8 @@ class FarTile {
     return (me.upper_up <= me.upper_down && !is_out(&FromLines::upper)) ||
            (me.lower_down <= me.lower_up && !is_out(&FromLines::lower));
   }
+
+  __device__ FromLines from_lines(std::int64_t i) const { return {Entry::load(plane_, i), plane_.beyond}; }
 
   /// The best of every `step`-th candidate from `first` to `last` at column x, for the lane's row.
   __device__ void look(int x, int first, int last, int step, unsigned& best, int& winner) const {
@@ -373,15 +375,16 @@ class FarTile {
       }
     } else {
       float* to = plane_.row(band_, y0) + x;
+      const auto marked = static_cast<float>(plane_.beyond);
       if (rows == kBand && largest() < 1u << 24) {
 #pragma unroll
         for (int r = 0; r < kBand; ++r, to += plane_.row_stride)
-          *to = sites >> r & 1 ? 0.0f : small_root(static_cast<float>(best_[r]));
+          *to = sites >> r & 1 ? marked : small_root(static_cast<float>(best_[r]));
       } else {
 #pragma unroll
         for (int r = 0; r < kBand; ++r, to += plane_.row_stride) {
           if (r >= rows) break;
-          const unsigned d2 = sites >> r & 1 ? 0 : best_[r];
+          const unsigned d2 = sites >> r & 1 ? static_cast<unsigned>(plane_.beyond) : best_[r];
           *to = d2 == kUnsolved ? __int_as_float(0x7F800000) : root_of(d2);
         }
       }

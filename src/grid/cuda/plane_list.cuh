@@ -123,7 +123,7 @@ class Winners {
 
   __device__ void offer(const Entry& mine, int block, int lane) {
     const Entry entry = mine.from_lane(lane);
-    const int rows = entry.column.at(lane_id()), across = x_ - entry.x;
+    const int rows = entry.column.at(lane_id(), plane_.beyond), across = x_ - entry.x;
     const unsigned d2 = static_cast<unsigned>(rows * rows) + static_cast<unsigned>(across * across);
     const int place = block * 32 + lane;
     if (d2 > best_ || (d2 == best_ && place > winner_)) return;

@@ -128,7 +128,8 @@ struct NearWriter {
         float roots[4];
 #pragma unroll
         for (int q = 0; q < 4; ++q) roots[q] = small_root(result.squares[h][q]);
-        if constexpr (kWriting == Writing::unaligned) spread(row, roots, count, h, there);
+        if (kWriting == Writing::unaligned || (kWriting == Writing::labels && !plane.is_aligned))
+          spread(row, roots, count, h, there);
         else if (whole) put(row + h * kHalf, roots, 4);
         else if (there && count > 0) put(row + h * kHalf, roots, count);
       }
@@ -215,7 +216,7 @@ struct NearSites {
 };
 
 template <Writing kWriting>
-using NearWord = std::conditional_t<kWriting == Writing::sites, NearKeys, NearPairs>;
+using NearWord = std::conditional_t<kWriting == Writing::sites, NearKeys, NearPairs<kWriting == Writing::labels>>;
 
 /// Columns that a block solves.
 template <Writing kWriting>
@@ -227,7 +228,7 @@ __global__ void __launch_bounds__(kNearWords,
                                                   kWriting == Writing::aligned ? kNearBlocks : kNearBlocksSlow))
     solve_near(Plane plane, const __grid_constant__ Emitter<std::int64_t> emitter) {
   __shared__ __align__(16) std::uint32_t squares[kBand][kNearWords];
-  constexpr bool kStaged = kWriting == Writing::unaligned || kWriting == Writing::sites;
+  constexpr bool kStaged = kWriting == Writing::unaligned || kWriting == Writing::labels || kWriting == Writing::sites;
   __shared__ __align__(16) float stages[kStaged ? kNearWords / 32 : 1][128];
   const int t = static_cast<int>(threadIdx.x), lane = t % 32, warp = t / 32;
   __shared__ float* first_row;  // there, because registers are short
@@ -283,7 +284,7 @@ __global__ void __launch_bounds__(kNearWords,
             write_general(emitter, plane.item_of(band), plane.first_row(band) + r, x + h * kHalf + q,
                           static_cast<std::int64_t>(result.squares[h][q]));
     } else {
-      const NearWriter<kWriting> writer{plane, first_row, stages[kWriting == Writing::unaligned ? warp : 0]};
+      const NearWriter<kWriting> writer{plane, first_row, stages[kStaged ? warp : 0]};
       writer.write(r, x, NearResult(search.best), row_there, whole);
     }
   }

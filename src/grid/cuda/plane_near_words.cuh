@@ -57,6 +57,9 @@ struct NearColumns {
 
 /// Squared distances of two columns as halves 1024 + d² in half2: below 2048 they are exact, their bits ascend with their
 /// values, additions run on the FMA units and minima on the integer units. "No site" is infinity.
+///
+/// kBeyond: see Plane::beyond.
+template <bool kBeyond>
 struct NearPairs : NearColumns<2> {
   static constexpr unsigned kTies = 0;
   using NearColumns::NearColumns;
@@ -66,11 +69,12 @@ struct NearPairs : NearColumns<2> {
   __device__ void put(unsigned (*column)[kNearWords]) const {
     unsigned low = ~((bits[0] & 0xFFFFu) | (bits[1] << 16)), high = ~((bits[0] >> 16) | (bits[1] & 0xFFFF0000u));
     constexpr unsigned kOne = 0x3C00u;  // the half 1
+    const __half2 one = as_halves(kOne * 0x10001u);
     __half2 rows = __halves2half2(rows_outside(above[0] - 1), rows_outside(above[1] - 1));
 #pragma unroll
     for (int r = 0; r < kBand; ++r) {
       const __half2 no_site = as_halves((((r < 16 ? low : high) >> (r & 15)) & 0x00010001u) * kOne);
-      rows = __hfma2(rows, no_site, no_site);
+      rows = __hfma2(rows, no_site, kBeyond ? one : no_site);
       column[r][0] = as_bits(rows);
     }
     low = __byte_perm(__brev(low), 0, 0x1032);
@@ -80,7 +84,7 @@ struct NearPairs : NearColumns<2> {
 #pragma unroll
     for (int r = kBand - 1; r >= 0; --r) {
       const __half2 no_site = as_halves((((r < 16 ? low : high) >> (15 - (r & 15))) & 0x00010001u) * kOne);
-      rows = __hfma2(rows, no_site, no_site);
+      rows = __hfma2(rows, no_site, kBeyond ? one : no_site);
       const __half2 nearest = as_halves(__vminu2(column[r][0], as_bits(rows)));
       column[r][0] = as_bits(__hfma2(nearest, nearest, as_halves(kBias)));
     }

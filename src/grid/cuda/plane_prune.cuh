@@ -35,12 +35,12 @@ class LineChunk {
       const std::int64_t i = band * plane.pitch + x0 + j * 32 + lane_id();
       const unsigned bits = plane.bits[i], above = plane.above[i], below = plane.below[i];
       const int up = static_cast<int>(above) - 1;
-      const int down = bits ? __ffs(static_cast<int>(bits)) - 1 : static_cast<int>(below);
+      const int down = bits ? __ffs(static_cast<int>(bits)) - 1 + plane.beyond : static_cast<int>(below);
       rows_[j] = min(up, down);
       if (up >= kNoRow && down >= kNoRow) rows_[j] = kNoRow;
-      if (up < kNoRow && up <= down && down > 0) keeps_above |= 1u << j;
-      if (down < kNoRow && down <= up && up > 0) keeps_below |= 1u << j;
-      is_live |= (up | down) != 0;
+      if (up < kNoRow && up <= down && down > plane.beyond) keeps_above |= 1u << j;
+      if (down < kNoRow && down <= up && up > plane.beyond) keeps_below |= 1u << j;
+      is_live |= max(up, down) > plane.beyond;
     }
   }
 

@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(kMostSegments * 32) carry(Plane plane) {
     for (int k = 0; k < kAhead; ++k) {
       if (b0 + k >= end) break;
       const int y = (b0 + k) * kBand;
-      plane.above[place(b0 + k)] = static_cast<std::uint16_t>(before == kBefore ? kFar : y - before);
+      plane.above[place(b0 + k)] = static_cast<std::uint16_t>(before == kBefore ? kFar : y - before + plane.beyond);
       if (words[k]) before = y + 31 - __clz(static_cast<int>(words[k]));
     }
   }
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(kMostSegments * 32) carry(Plane plane) {
     for (int k = kAhead - 1; k >= 0; --k) {
       if (b0 + k < begin) break;
       const int y = (b0 + k) * kBand;
-      plane.below[place(b0 + k)] = static_cast<std::uint16_t>(behind == kBehind ? kFar : behind - y);
+      plane.below[place(b0 + k)] = static_cast<std::uint16_t>(behind == kBehind ? kFar : behind - y + plane.beyond);
       if (words[k]) behind = y + __ffs(static_cast<int>(words[k])) - 1;
     }
   }
