@@ -39,8 +39,8 @@ __global__ void __launch_bounds__(kPackBlock)
   const int x = static_cast<int>(blockIdx.x) * kPackBlock + static_cast<int>(threadIdx.x), lane = lane_id();
   const int y0 = plane.first_row(band), rows = min(kBand, plane.height - y0), column = min(x, plane.width - 1);
   const std::int64_t step = input.rank == 1 ? 0 : input.stride[0];
-  const T* first = reinterpret_cast<const T*>(input.data) +
-                   input.items.offset(plane.first_item + plane.item_of(band)) + y0 * step + column;
+  const T* first = reinterpret_cast<const T*>(input.data) + input.items.offset(plane.first_item + plane.item_of(band)) +
+                   y0 * step + column;
   const T* above = y0 > 0 ? first - step : before ? before + column : nullptr;
   const bool there = x < plane.width;
   T last = above ? *above : *first;
@@ -133,7 +133,7 @@ static __global__ void __launch_bounds__(kClampBlock) clamp_to_runs(const __grid
       const unsigned changes = __shfl_sync(kAllLanes, runs.changes, k0 + k);
       const unsigned background = __shfl_sync(kAllLanes, runs.background, k0 + k);
       int left = __shfl_sync(kAllLanes, runs.left, k0 + k), right = __shfl_sync(kAllLanes, runs.right, k0 + k);
-      const unsigned before = changes & (0xFFFFFFFFu >> (31 - lane_id())), behind = changes & ~(0xFFFFFFFFu >> (31 - lane_id()));
+      const unsigned up_to = 0xFFFFFFFFu >> (31 - lane_id()), before = changes & up_to, behind = changes & ~up_to;
       if (before) left = x - lane_id() + 31 - __clz(static_cast<int>(before));
       if (behind) right = x - lane_id() + __ffs(static_cast<int>(behind)) - 1;
       int steps = min(x - left + 1, right - x);
