@@ -247,6 +247,33 @@ TEST(Plain, EqualsSeparableReferenceOnMediumShapes) {
     }
 }
 
+/// A line of sites, straight or with a bend, in some of the columns.
+struct Line {
+  std::int64_t fall, rise, bend, at, first, last;
+  bool holds(std::int64_t x, std::int64_t y) const {
+    return first <= x && x <= last && fall * std::abs(x - bend) + rise * y == at;
+  }
+};
+
+/// Beside lines that fall by whole rows per column, rows of distances are convex, but not beside bends and gaps.
+TEST(Plain, EqualsSeparableReferenceBesideLines) {
+  std::mt19937 random(10);
+  const auto below = [&](std::int64_t n) { return std::uniform_int_distribution<std::int64_t>(0, n - 1)(random); };
+  for (int i = 0; i < scaled(40); ++i) {
+    const bool volume = i % 4 == 0;
+    const std::int64_t z = volume ? 60 + below(40) : 1, y = volume ? 60 + below(40) : 250 + below(300),
+                       x = volume ? 60 + below(200) : 250 + below(600);
+    Line line{below(4), 1 + below(2), i % 3 == 0 ? below(x) : 0, below(2 * y), 0, x};
+    if (i % 5 == 0) line.first = below(x), line.last = line.first + below(x);
+    Case c{volume ? Shape{z, y, x} : Shape{y, x}, {}, {}, "line " + std::to_string(i)};
+    for (std::int64_t e = 0; e < z * y * x; ++e)
+      c.sites.push_back(line.holds(e % x, e / x % y + (volume ? e / x / y : 0)) || (i % 7 == 0 && below(9999) == 0));
+    c.reference = separable_reference(c.sites, z, y, x);
+    expect_everywhere(c);
+    if (HasFatalFailure()) return;
+  }
+}
+
 /// Distances from 4096 on, whose squares a float does not hold.
 TEST(Plain, RootsLargeSquaresCorrectly) {
   std::mt19937 random(3);

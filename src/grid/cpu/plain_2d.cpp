@@ -19,6 +19,7 @@
 #include "grid/cpu/arena.h"
 #include "grid/cpu/plain_rows-inl.h"
 #include "grid/cpu/plain_sweep-inl.h"
+#include "grid/cpu/plain_walk-inl.h"
 #include "grid/cpu/plain_window-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -32,6 +33,7 @@ struct Scratch {
   std::int64_t squares_length;
   RowSearch<D16Block> search16;
   RowSearch<D32> search32;
+  RowWalk walk;
   int* reach;           ///< [segments], bound at the row last finished
   int* block_reach;     ///< [segments], the same for any row of the block at hand
   std::uint32_t* most;  ///< [segments], largest squared distance of the block's first row
@@ -53,6 +55,7 @@ Scratch carve(Arena& arena, const Frame& frame) {
   s.tiny = arena.take<std::uint8_t>(s.squares_length);
   s.search16.carve(arena, frame.box.fast);
   s.search32.carve(arena, frame.box.fast);
+  s.walk.carve(arena, frame.box.fast);
   s.reach = arena.take<int>(segment_count(frame));
   s.block_reach = arena.take<int>(segment_count(frame));
   s.most = arena.take<std::uint32_t>(segment_count(frame));
@@ -72,6 +75,7 @@ class Solver {
         columns_(round_up(frame.box.fast, kLanes16)) {
     s_.search16.share(frame_, shared.squares, writer_);
     s_.search32.share(frame_, shared.squares, writer_);
+    s_.walk.share(frame_, shared.squares, writer_);
     std::fill_n(s_.squares, s_.squares_length, kNone<std::uint16_t>);
     std::fill_n(s_.tiny, s_.squares_length, kNone<std::uint8_t>);
     std::fill_n(s_.tiny_fits, segments_, false);
@@ -122,8 +126,10 @@ class Solver {
       const int least = sweep_up(bits_.words + block * bits_.pitch, r, tiny);
       if (near && r >= first && r < end) solve_near(writer_.row(top + r - frame_.slow.begin, 0), least, r == first);
     }
-    solve_far(s_.search16, kWindowReach, kNarrowReach, top, first, end);
-    solve_far(s_.search32, kNarrowReach, frame_.reach, top, first, end);
+    if (!walk_far(top, first, end)) {
+      solve_far(s_.search16, kWindowReach, kNarrowReach, top, first, end);
+      solve_far(s_.search32, kNarrowReach, frame_.reach, top, first, end);
+    }
     for (int s = 0; s < segments_; ++s) s_.reach[s] = std::min(s_.block_reach[s], reach_from(frame_, s_.most[s]));
   }
 
@@ -177,6 +183,20 @@ class Solver {
 
   SegmentBounds bounds() const { return {s_.block_reach, s_.block_reach, segments_}; }
 
+  /// Rows [first, end) of the block where sites may be far, unless some row is not convex.
+  bool walk_far(std::int64_t top, int first, int end) {
+    if (std::all_of(s_.block_reach, s_.block_reach + segments_, [](int reach) { return reach <= kWindowReach; }))
+      return true;
+    constexpr int kRows = kLanes<D16Block>;
+    for (int r = first; r < end; r += kRows) {
+      const int count = std::min(kRows, end - r);
+      const auto tile = output_tile(top + r, count, r == first);
+      if (!s_.walk.solve(rows_from<D16Block>(r, count), tile, bounds(), kWindowReach, frame_.reach, s_.most))
+        return false;
+    }
+    return true;
+  }
+
   /// Rows [first, end) of the block where the bound is in (above, upto].
   template <class D>
   void solve_far(const RowSearch<D>& search, int above, int upto, std::int64_t top, int first, int end) {
@@ -188,13 +208,21 @@ class Solver {
 
   template <class D>
   void solve_tile(const RowSearch<D>& search, const Run& run, std::int64_t top, int first, int count, bool bounding) {
+    search.solve(rows_from<D>(first, count), output_tile(top + first, count, bounding), run, bounds(), s_.most);
+  }
+
+  template <class D>
+  DistanceRows<D> rows_from(int first, int count) const {
+    DistanceRows<D> source;
+    for (int i = 0; i < kLanes<D>; ++i) source.row[i] = s_.rows + (first + std::min(i, count - 1)) * s_.pitch;
+    return source;
+  }
+  OutputTile output_tile(std::int64_t slow, int count, bool bounding) const {
     OutputTile tile;
     tile.count = count;
     tile.bounding = bounding;
-    DistanceRows<D> source;
-    for (int i = 0; i < kLanes<D>; ++i) source.row[i] = s_.rows + (first + std::min(i, count - 1)) * s_.pitch;
-    for (int i = 0; i < count; ++i) tile.row[i] = writer_.row(top + first + i - frame_.slow.begin, 0);
-    search.solve(source, tile, run, bounds(), s_.most);
+    for (int i = 0; i < count; ++i) tile.row[i] = writer_.row(slow + i - frame_.slow.begin, 0);
+    return tile;
   }
 
   const Frame& frame_;

@@ -20,6 +20,7 @@
 #include "grid/cpu/arena.h"
 #include "grid/cpu/plain_rows-inl.h"
 #include "grid/cpu/plain_sweep-inl.h"
+#include "grid/cpu/plain_walk-inl.h"
 #include "grid/cpu/plain_window-inl.h"
 #include "grid/cpu/prefetch.h"
 
@@ -53,6 +54,7 @@ struct Scratch {
   std::int64_t wide_pitch;
   RowSearch<D16> search16;
   RowSearch<D32> search32;
+  RowWalk walk;
   int* reach;             ///< [tiles][segments], bound on the distances in a tile's segment
   int* span;              ///< [tiles][segments], bound on their part along one axis
   int* strip_reach;       ///< [tiles], bound on the distances that a strip can influence
@@ -77,6 +79,7 @@ Scratch carve(Arena& arena, const Frame& frame) {
   s.wide = reinterpret_cast<std::uint32_t*>(s.planes);
   s.search16.carve(arena, line);
   s.search32.carve(arena, line);
+  s.walk.carve(arena, box.fast);
   s.reach = arena.take<int>(bounds);
   s.span = arena.take<int>(bounds);
   s.strip_span = arena.take<int>(pieces(frame.middle, kTile));
@@ -100,6 +103,7 @@ class Solver {
         rows_(frame.middle.end - frame.middle.begin) {
     s_.search16.share(frame, squares_, writer_);
     s_.search32.share(frame, squares_, writer_);
+    s_.walk.share(frame, squares_, writer_);
     std::fill_n(s_.crowded, (frame.box.fast + kLanes16 - 1) / kLanes16, std::uint8_t{0});
   }
 
@@ -395,18 +399,11 @@ class Solver {
     }
   }
 
-  /// Runs of segments whose span is in (above, upto].
+  /// Segments whose span is in (above, upto], the rows of a tile as many at a time as there are lanes.
   template <class D, class T = hn::TFromD<D>>
   void search_rows(const RowSearch<D>& search, const T* squares, int tile, std::int64_t slow, int above, int upto) {
     const SegmentBounds bounds = bounds_of(tile);
-    for (Run run = next_run(bounds, 0, above, upto); run.begin < segments_;
-         run = next_run(bounds, run.end, above, upto))
-      search_run(search, squares, tile, slow, run);
-  }
-
-  /// Fast axis, the rows of a tile as many at a time as there are lanes.
-  template <class D, class T = hn::TFromD<D>>
-  void search_run(const RowSearch<D>& search, const T* squares, int tile, std::int64_t slow, const Run& run) {
+    if (next_run(bounds, 0, above, upto).begin == segments_) return;
     constexpr int kRows = kLanes<D>;
     const std::int64_t begin = rows_of(tile).begin - frame_.middle.begin, end = rows_of(tile).end - frame_.middle.begin;
     for (std::int64_t y = begin; y < end; y += kRows) {
@@ -415,7 +412,10 @@ class Solver {
       SquareRows<D> source;
       for (int i = 0; i < kRows; ++i) source.row[i] = squares + std::min(y + i, end - 1) * pitch_of<T>();
       for (int i = 0; i < output.count; ++i) output.row[i] = writer_.row(slow, y + i);
-      search.solve(source, output, run, bounds_of(tile), most_of(tile));
+      if (s_.walk.solve(source, output, bounds, above, upto, most_of(tile))) continue;
+      for (Run run = next_run(bounds, 0, above, upto); run.begin < segments_;
+           run = next_run(bounds, run.end, above, upto))
+        search.solve(source, output, run, bounds, most_of(tile));
     }
   }
 

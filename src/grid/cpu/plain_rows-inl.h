@@ -57,6 +57,15 @@ struct SquareRows {
   HWY_INLINE bool load(std::int64_t x, int reach, hn::Vec<D>* columns) const {
     return rows_to_lanes(D(), row, x, square_limit<T>(reach), columns);
   }
+  /// A vector of row i.
+  HWY_INLINE V32 squares(int i, std::int64_t x) const {
+    if constexpr (sizeof(T) == 4) {
+      return hn::LoadU(D32(), row[i] + x);
+    } else {
+      const V32 wide = hn::PromoteTo(D32(), hn::LoadU(hn::Rebind<T, D32>(), row[i] + x));
+      return hn::IfThenElse(hn::Eq(wide, hn::Set(D32(), kNone<T>)), hn::Set(D32(), kNone<std::uint32_t>), wide);
+    }
+  }
 };
 template <class D>
 struct DistanceRows {
@@ -73,6 +82,8 @@ struct DistanceRows {
     }
     return true;
   }
+  /// A vector of row i.
+  HWY_INLINE V32 squares(int i, std::int64_t x) const { return wide_squares(hn::LoadU(D16Half(), row[i] + x)); }
 };
 
 /// What searches along rows share.
