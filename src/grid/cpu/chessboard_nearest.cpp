@@ -120,7 +120,7 @@ bool ChessboardNearest<V>::in_class(const Query& query, std::int64_t row, std::i
   }
   const std::byte* element = p_.input.data() + offset_of(p_.input, at);
   // Where label 0 is pinned, an element with distance 0 finds itself.
-  if (element == query.element) return classes_.pins() && (classes_.background(element, 1) & 1);
+  if (element == query.element) return classes_.pins() && classes_.is_background(element);
   return classes_.differ(query.element, element);
 }
 

@@ -1,37 +1,12 @@
 #include "grid/cpu/classes.h"
 
+#include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "grid/cpu/differing.h"
 #include "grid/cpu/site_mask.h"
 
 namespace fathom::grid::cpu {
-
-namespace {
-
-using Bytes = std::array<std::uint8_t, 32>;
-
-std::uint32_t site_bits(DType dtype, const Sites& sites, const std::byte* elements, int count) {
-  Bytes bytes{};
-  site_mask(elements, dtype, count, sites, bytes.data());
-  return pack_bits(bytes.data());
-}
-
-constexpr Sites kBackground{Sites::Rule::zero, 0};
-
-}  // namespace
-
-std::uint32_t pack_bits(const std::uint8_t* bytes) {
-  std::uint32_t bits = 0;
-  for (unsigned i = 0; i < 4; ++i) {
-    std::uint64_t eight;
-    std::memcpy(&eight, bytes + 8 * i, 8);
-    // Moves bit 8k to bit 56 + k: byte k's flag lands in the top byte, no two terms meet.
-    bits |= static_cast<std::uint32_t>((eight * 0x0102040810204080u) >> 56) << (8 * i);
-  }
-  return bits;
-}
 
 Classes::Classes(const Problem& problem, InstructionSet instruction_set)
     : dtype_(problem.input.dtype()),
@@ -41,34 +16,56 @@ Classes::Classes(const Problem& problem, InstructionSet instruction_set)
       boundaries_(by_label_ || problem.signed_distance),
       pins_(by_label_ && !problem.signed_distance) {}
 
-void Classes::row_bytes(const std::byte* row, std::int64_t count, std::uint8_t* bytes) const {
-  if (!by_label_) return site_mask(row, dtype_, count, sites_, bytes);
-  bytes[0] = 0;
-  cpu::flag_differing(dtype_, row, row + size_of(dtype_), count - 1, bytes + 1, set_);
+void Classes::row_bits(const std::byte* row, std::int64_t count, std::uint32_t* words) const {
+  if (!by_label_) return site_bits(row, count, words);
+  std::uint32_t before = 0;
+  const std::int64_t end = (count + 31) / 32;
+  words[end - 1] = 0;  // there may be no comparison in the last word
+  cpu::differing(dtype_, row, row + size_of(dtype_), count - 1, words, set_);
+  for (std::int64_t i = 0; i < end; ++i) {
+    const std::uint32_t behind = words[i];  // bit j: element j differs from element j + 1
+    words[i] = behind << 1 | before;
+    before = behind >> 31;
+  }
+}
+
+void Classes::site_bits(const std::byte* row, std::int64_t count, std::uint32_t* words) const {
+  std::array<std::uint8_t, kRun> flags;
+  const auto element = static_cast<std::int64_t>(size_of(dtype_));
+  for (std::int64_t i = 0; i < count; i += kRun, words += kRun / 32) {
+    const std::int64_t some = std::min<std::int64_t>(kRun, count - i);
+    site_mask(row + i * element, dtype_, some, sites_, flags.data());
+    cpu::differing(DType::uint8, reinterpret_cast<const std::byte*>(flags.data()), nullptr, some, words, set_);
+  }
 }
 
 bool Classes::differ(const std::byte* a, const std::byte* b) const {
-  std::array<std::uint32_t, kRun / 32> words;
-  differing(a, b, 1, words.data());
-  return words[0] != 0;
+  std::uint32_t word;
+  differing(a, b, 1, &word);
+  return word != 0;
 }
 
-void Classes::flag_differing(const std::byte* a, const std::byte* b, std::int64_t count, std::uint8_t* flags) const {
-  if (by_label_) return cpu::flag_differing(dtype_, a, b, count, flags, set_);
-  std::array<std::uint8_t, kRun> others{};
-  site_mask(a, dtype_, count, sites_, flags);
-  site_mask(b, dtype_, count, sites_, others.data());
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) flags[i] ^= others[i];
+void Classes::differing(const std::byte* a, const std::byte* b, std::int64_t count, std::uint32_t* words) const {
+  if (by_label_) return cpu::differing(dtype_, a, b, count, words, set_);
+  const auto element = static_cast<std::int64_t>(size_of(dtype_));
+  std::array<std::uint32_t, kRun / 32> others;
+  for (std::int64_t i = 0; i < count; i += kRun, words += kRun / 32) {
+    const std::int64_t some = std::min<std::int64_t>(kRun, count - i);
+    site_bits(a + i * element, some, words);
+    site_bits(b + i * element, some, others.data());
+    for (std::int64_t w = 0; w < (some + 31) / 32; ++w) words[w] ^= others[static_cast<std::size_t>(w)];
+  }
 }
 
-void Classes::differing(const std::byte* a, const std::byte* b, int count, std::uint32_t* words) const {
-  std::array<std::uint8_t, kRun> flags{};
-  flag_differing(a, b, count, flags.data());
-  for (int w = 0; w < kRun / 32; ++w) words[w] = pack_bits(flags.data() + 32 * w);
+void Classes::background(const std::byte* elements, std::int64_t count, std::uint32_t* words) const {
+  cpu::differing(dtype_, elements, nullptr, count, words, set_);
+  for (std::int64_t w = 0; w < (count + 31) / 32; ++w) words[w] = ~words[w];
 }
 
-std::uint32_t Classes::background(const std::byte* elements, int count) const {
-  return site_bits(dtype_, kBackground, elements, count);
+bool Classes::is_background(const std::byte* element) const {
+  std::uint32_t word;
+  background(element, 1, &word);
+  return word & 1;
 }
 
 void Classes::inside(const std::byte* elements, std::int64_t count, std::uint8_t* bytes) const {

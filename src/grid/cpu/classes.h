@@ -22,23 +22,27 @@ class Classes {
   /// Label 0 has distance 0.
   bool pins() const { return pins_; }
 
-  /// bytes[i] = 1 where element i is a site (masks), or differs from element i − 1 (labels; bytes[0] = 0).
-  void row_bytes(const std::byte* row, std::int64_t count, std::uint8_t* bytes) const;
+  /// Bit i of the words, 32 elements each: element i is a site (masks), or differs from element i − 1 (labels; bit 0
+  /// of the row is 0). Here and below, 0
+  /// behind the end unless it is said.
+  void row_bits(const std::byte* row, std::int64_t count, std::uint32_t* words) const;
   /// Whether two elements are of different classes.
   bool differ(const std::byte* a, const std::byte* b) const;
 
-  /// flags[i] = 1 where elements i of the two rows are of different classes, else 0; `count` ≤ kRun.
-  void flag_differing(const std::byte* a, const std::byte* b, std::int64_t count, std::uint8_t* flags) const;
-  /// Bit i of the words: elements i of the two rows are of different classes; `count` ≤ kRun elements, kRun / 32 words.
-  void differing(const std::byte* a, const std::byte* b, int count, std::uint32_t* words) const;
-  /// Bit i: element i has label 0; `count` ≤ 32.
-  std::uint32_t background(const std::byte* elements, int count) const;
+  /// Bit i of the words: elements i of the two rows are of different classes.
+  void differing(const std::byte* a, const std::byte* b, std::int64_t count, std::uint32_t* words) const;
+  /// Bit i of the words: element i has label 0, or is behind the end.
+  void background(const std::byte* elements, std::int64_t count, std::uint32_t* words) const;
+  bool is_background(const std::byte* element) const;
+
   /// bytes[i] = 1 where element i lies inside, for signed fields.
   void inside(const std::byte* elements, std::int64_t count, std::uint8_t* bytes) const;
   /// Whether what lies beyond a `sites` border is of the inside class.
   bool border_is_inside() const;
 
  private:
+  void site_bits(const std::byte* row, std::int64_t count, std::uint32_t* words) const;
+
   DType dtype_;
   InstructionSet set_;
   Sites sites_;
@@ -46,8 +50,5 @@ class Classes {
   bool boundaries_;
   bool pins_;
 };
-
-/// Bit i = bytes[i], for 32 bytes of 0 or 1 each.
-std::uint32_t pack_bits(const std::uint8_t* bytes);
 
 }  // namespace fathom::grid::cpu

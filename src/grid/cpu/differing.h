@@ -9,8 +9,10 @@
 
 namespace fathom::grid::cpu {
 
-/// flags[i] = 1 where a[i] ≠ b[i], else 0. Floats compare as numbers: NaN differs from everything.
-void flag_differing(DType dtype, const std::byte* a, const std::byte* b, std::int64_t count, std::uint8_t* flags,
-                    InstructionSet instruction_set);
+/// Bit i of the words, 32 elements each: a[i] ≠ b[i]; 0 behind the end. Floats compare as numbers: NaN differs from
+/// everything.
+/// @param b  null: zeros
+void differing(DType dtype, const std::byte* a, const std::byte* b, std::int64_t count, std::uint32_t* words,
+               InstructionSet instruction_set);
 
 }  // namespace fathom::grid::cpu

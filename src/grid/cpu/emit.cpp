@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "grid/cpu/roots.h"
 #include "core/root.hd.h"
+#include "grid/cpu/roots.h"
 
 namespace fathom::grid::cpu {
 
@@ -30,7 +30,22 @@ Emitter<V>::Emitter(const Problem& problem, const Classes& classes, InstructionS
     has_border_ |= problem.border[axis(k)] == Border::sites;
   }
   constexpr std::int64_t kStaysInCache = std::int64_t{2} << 20;
-  stream_ = problem.outputs.distance.present() && element_count(problem.outputs.distance.shape()) > kStaysInCache;
+  const DistanceOutputs& out = problem.outputs;
+  scaled_ = problem.metric == Metric::euclidean && (problem.unit == 1 || !problem.isotropic);
+  plain_ = scaled_ && out.distance.present() && out.distance.dtype() == DType::float32 && !out.squared.present() &&
+           !problem.signed_distance && !has_border_ && kept_ >= no_cap<V>();
+  stream_ = out.distance.present() && element_count(out.distance.shape()) > kStaysInCache;
+}
+
+template <class V>
+void Emitter<V>::emit(const PerAxis<std::int64_t>& at, int count, const std::uint16_t* values) const {
+  if (plain_) {
+    float* out = reinterpret_cast<float*>(p_.outputs.distance.data()) + offset_in(p_.outputs.distance, p_, at);
+    return roots(values, count, static_cast<float>(p_.unit), stream_, out, instruction_set_);
+  }
+  alignas(64) V wide[kRun];
+  std::copy_n(values, count, wide);
+  emit(at, count, wide, nullptr);
 }
 
 template <class V>
@@ -99,14 +114,14 @@ void Emitter<V>::write_distance(std::int64_t offset, int count, const std::uint8
     using Out = typename decltype(tag)::type;
     if constexpr (std::is_floating_point_v<Out>) {
       Out* out = reinterpret_cast<Out*>(p_.outputs.distance.data()) + offset;
-      const bool scaled = euclidean && (p_.unit == 1 || !p_.isotropic);  // else double has the last word
       if constexpr (std::is_same_v<Out, float> && std::is_same_v<V, std::int32_t>)
-        if (scaled && !inside) return roots(values, count, static_cast<float>(p_.unit), stream_, out, instruction_set_);
+        if (scaled_ && !inside)
+          return roots(values, count, static_cast<float>(p_.unit), stream_, out, instruction_set_);
       if constexpr (std::is_same_v<Out, float> && std::is_same_v<V, double>)
         if (euclidean && !inside) return roots(values, count, stream_, out, instruction_set_);
       const double half = inside && p_.surface == Surface::faces ? 0.5 * p_.unit : 0.0;
       if constexpr (!std::is_same_v<V, double>)
-        if (scaled && half == 0) {
+        if (scaled_ && half == 0) {
           for (int i = 0; i < count; ++i) {
             const Out magnitude = scaled_distance_of<Out>(values[i], p_.unit);
             out[i] = inside && inside[i] ? -magnitude : magnitude;

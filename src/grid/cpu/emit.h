@@ -22,6 +22,8 @@ class Emitter {
   /// @param values  overwritten
   /// @param index   linear indices of the nearest sites, overwritten; null if no output wants them
   void emit(const PerAxis<std::int64_t>& at, int count, V* values, IndexOf<V>* index) const;
+  /// The same of small integer values, without indices; kNotNear: beyond the maximum distance.
+  void emit(const PerAxis<std::int64_t>& at, int count, const std::uint16_t* values) const;
   /// To be called by each thread after its last emit().
   void finish() const;
 
@@ -40,6 +42,8 @@ class Emitter {
   InstructionSet instruction_set_;
   V kept_;  ///< largest value that is kept
   PerAxis<AxisCost<V>> cost_;
+  bool scaled_ = false;      ///< distances are roots in float times the unit; else double has the last word
+  bool plain_ = false;       ///< only such distances are wanted, of all values
   bool has_border_ = false;  ///< some axis has a border of sites
   bool stream_ = false;      ///< the distances are too many to stay in the caches
 };

@@ -13,7 +13,8 @@
 // lines. Lines at different places along the last axis never meet again after the row words: for three axes or more,
 // runs of 128 neighbouring lines go through all passes one after the other.
 //
-// Memory: words of ½ byte per element; for three axes or more, values (and indices) of one run of all rows.
+// Memory: words of ⅜ byte per element, with classes ⅛ byte more for each axis; for three axes or more, values
+// (and indices) of one run of all rows.
 #include "grid/cpu/general.h"
 
 #include <algorithm>
@@ -62,7 +63,7 @@ struct Extents {
   std::int64_t end_strip = 0;
   std::int64_t longest = 0;       ///< most sources of a pass
   std::int64_t most_targets = 0;  ///< of a pass
-  bool index = false, buffered = false, starts = false, near = false;
+  bool index = false, buffered = false, starts = false, pins = false, near = false;
 
   explicit Extents(const Problem& p) {
     const int last = p.rank - 1;
@@ -76,7 +77,9 @@ struct Extents {
     }
     index = wants_index(p);
     buffered = p.rank > 2;
-    starts = p.sites.rule == Sites::Rule::labels || p.signed_distance;
+    const bool labels = p.sites.rule == Sites::Rule::labels;
+    starts = labels || p.signed_distance;
+    pins = labels && !p.signed_distance;
     near = NearEngine::serves(p);
   }
   std::int64_t region_strips() const { return end_strip - first_strip; }
@@ -103,9 +106,9 @@ struct LineScratch {
   std::int32_t* run_site;  ///< [extent][32]
   std::uint32_t* changes;  ///< [extent][kStripsOfRun]
   std::uint32_t* pinned;   ///< likewise
-  std::uint8_t* bytes;     ///< one row
+  std::uint32_t* bits;     ///< one row
 
-  void take(Arena& s, const Problem& p, const Extents& e) {
+  void take(Arena& s, const Extents& e) {
     const std::int64_t padded = e.most_targets + kTargets;
     source = s.take<V>((e.longest + 2 * kPad) * kStrip);
     bounds = s.take<V>(bounds_size(e.longest));
@@ -120,8 +123,8 @@ struct LineScratch {
     steps = s.take<std::int32_t>(e.starts ? e.longest * kStrip : 0);
     run_site = s.take<std::int32_t>(e.starts && e.index ? e.longest * kStrip : 0);
     changes = s.take<std::uint32_t>(e.starts ? e.longest * kStripsOfRun : 0);
-    pinned = s.take<std::uint32_t>(e.starts ? e.longest * kStripsOfRun : 0);
-    bytes = s.take<std::uint8_t>(strips_of(p.extent(p.rank - 1)) * kStrip);
+    pinned = s.take<std::uint32_t>(e.pins ? e.longest * kStripsOfRun : 0);
+    bits = s.take<std::uint32_t>(e.strips);
   }
 };
 
@@ -129,21 +132,25 @@ struct LineScratch {
 template <class V>
 struct Memory {
   RowWord* words;
-  V* values;          ///< [rows][group strips · 32], between passes
-  IndexOf<V>* index;  ///< likewise
-  PerAxis<V*> cost;  ///< of −most_steps() … most_steps() steps
+  std::uint32_t* pinned;            ///< [rows][strips]: elements with distance 0 whatever their class; null: none has
+  PerAxis<std::uint32_t*> changes;  ///< likewise: where the class changes along the slower axes
+  V* values;                        ///< [rows][group strips · 32], between passes
+  IndexOf<V>* index;                ///< likewise
+  PerAxis<V*> cost;                 ///< of −most_steps() … most_steps() steps
   std::vector<LineScratch<V>> lines;
   std::vector<NearEngine::Worker> near;
 
   std::size_t take(std::byte* base, const Problem& p, const Extents& e, int threads) {
     Arena s(base);
     words = s.take<RowWord>(e.rows * e.strips);
+    pinned = e.pins ? s.take<std::uint32_t>(e.rows * e.strips) : nullptr;
+    for (int k = 0; k < p.rank - 1; ++k) changes[at_axis(k)] = s.take<std::uint32_t>(e.starts ? e.rows * e.strips : 0);
     const std::int64_t buffered = e.buffered ? e.rows * e.group_strips() * kStrip : 0;
     values = s.take<V>(buffered);
     index = s.take<IndexOf<V>>(e.index ? buffered : 0);
     for (int k = 0; k < p.rank - 1; ++k) cost[at_axis(k)] = s.take<V>(2 * most_steps(p, k) + 1);
     lines.resize(static_cast<std::size_t>(threads));
-    for (auto& line : lines) line.take(s, p, e);
+    for (auto& line : lines) line.take(s, e);
     near.resize(e.near ? static_cast<std::size_t>(threads) : 0);
     for (auto& worker : near) worker.take(s, e.longest, e.starts);
     return s.used();
@@ -175,8 +182,8 @@ class Transform {
       if (e_.near) {
         near_.emplace(problem, classes_, emitter_, instruction_set);
         // The buffer of 16-bit values lies where those of 32 bits go if the group fails.
-        near_->use(memory_.words, memory_.near, reinterpret_cast<std::uint16_t*>(memory_.values),
-                   e_.group_strips() * kStrip);
+        near_->use(memory_.words, {memory_.pinned, memory_.changes}, memory_.near,
+                   reinterpret_cast<std::uint16_t*>(memory_.values), e_.group_strips() * kStrip);
       }
   }
 
@@ -202,20 +209,41 @@ class Transform {
     const bool periodic = p_.border[at_axis(last())] == Border::periodic;
     parallel_jobs(threads_, (e_.rows + rows_per_job - 1) / rows_per_job, [&](int worker, std::int64_t job) {
       const std::int64_t end = std::min(e_.rows, (job + 1) * rows_per_job);
-      for (std::int64_t row = job * rows_per_job; row < end; ++row)
-        make_row_words(classes_, row_start(row), p_.extent(last()), periodic, memory_.words + row * e_.strips,
-                       memory_.lines[static_cast<std::size_t>(worker)].bytes);
+      for (std::int64_t row = job * rows_per_job; row < end; ++row) {
+        const PerAxis<std::int64_t> at = start_of_row(row);
+        make_row_words(classes_, element(at), p_.extent(last()), periodic, memory_.words + row * e_.strips, pinned(row),
+                       memory_.lines[static_cast<std::size_t>(worker)].bits);
+        if (e_.starts) find_changes(row, at);
+      }
       monitor_.advance((end - job * rows_per_job) * e_.strips);
     });
   }
 
-  const std::byte* row_start(std::int64_t row) const {
+  std::uint32_t* pinned(std::int64_t row) const { return e_.pins ? memory_.pinned + row * e_.strips : nullptr; }
+
+  PerAxis<std::int64_t> start_of_row(std::int64_t row) const {
     PerAxis<std::int64_t> at{};
     for (int k = last() - 1; k >= 0; --k) {
       at[at_axis(k)] = row % p_.extent(k);
       row /= p_.extent(k);
     }
-    return p_.input.data() + offset_of(p_.input, at);
+    return at;
+  }
+  const std::byte* element(const PerAxis<std::int64_t>& at) const { return p_.input.data() + offset_of(p_.input, at); }
+
+  /// Where the row's elements are of other classes than those before them along the slower axes.
+  void find_changes(std::int64_t row, PerAxis<std::int64_t> at) const {
+    const std::byte* start = element(at);
+    for (int k = 0; k < last(); ++k) {
+      std::uint32_t* words = memory_.changes[at_axis(k)] + row * e_.strips;
+      std::int64_t& here = at[at_axis(k)];
+      const std::int64_t own = here;
+      if (own > 0) here = own - 1;
+      else if (p_.border[at_axis(k)] == Border::periodic) here = p_.extent(k) - 1;
+      if (here == own) std::fill_n(words, e_.strips, 0u);
+      else classes_.differing(element(at), start, p_.extent(last()), words);
+      here = own;
+    }
   }
 
   /// One axis: the row words are the answer.
@@ -224,7 +252,7 @@ class Transform {
       alignas(64) V values[kStrip];
       IndexOf<V> index[kStrip];
       const std::int64_t x0 = (e_.first_strip + job) * kStrip;
-      values_in_row(memory_.words[e_.first_strip + job], x0, 0, values, e_.index ? index : nullptr);
+      values_in_row(0, e_.first_strip + job, 0, values, e_.index ? index : nullptr);
       PerAxis<std::int64_t> at{};
       at[0] = std::max(p_.range(0).begin, x0);
       const std::int64_t skip = at[0] - x0, end = std::min(p_.range(0).end, x0 + kStrip);
@@ -233,9 +261,16 @@ class Transform {
     });
   }
 
-  void values_in_row(const RowWord& word, std::int64_t x0, std::int64_t pitch, V* values, IndexOf<V>* index) const {
-    const Row row{x0, p_.extent(last()), classes_.boundaries(), p_.metric == Metric::euclidean, pitch};
-    row_values(word, row, axis_cost<V>(p_, last()).weight, values, index, set_);
+  void values_in_row(std::int64_t row_number, std::int64_t strip, std::int64_t pitch, V* values,
+                     IndexOf<V>* index) const {
+    const std::int64_t at = row_number * e_.strips + strip;
+    const Row row{.x0 = strip * kStrip,
+                  .extent = p_.extent(last()),
+                  .changes = classes_.boundaries(),
+                  .euclidean = p_.metric == Metric::euclidean,
+                  .pinned = e_.pins ? memory_.pinned[at] : 0,
+                  .pitch = pitch};
+    row_values(memory_.words[at], row, axis_cost<V>(p_, last()).weight, values, index, set_);
   }
 
   void pass(int axis) {
@@ -250,7 +285,7 @@ class Transform {
   std::int64_t rows_told(int axis) const { return chessboard_search() && axis == 0 ? p_.region_extent(0) : 0; }
 
   void run_lines(const Lines& lines, LineScratch<V>& scratch) {
-    if (e_.starts) find_changes(lines, scratch);
+    if (e_.starts) load_changes(lines, scratch);
     for (int k = 0; k < lines.strips; ++k) run_strip(lines, k, scratch);
     lines.axis == 0 ? emit(lines, scratch) : save(lines, scratch);
   }
@@ -267,7 +302,8 @@ class Transform {
     return near_is_likely() && count_near(near_->run_lines(lines, group_, p_.region, true, worker));
   }
 
-  /// Three axes or more: tries all passes over the group in 16 bits; first a few rows of each plane, to fail early.
+  /// Three axes or more: tries all passes over the group in 16 bits; first, unless groups have gone well, a few rows of
+  /// each plane, to fail early.
   bool near_group() {
     if (!near_is_likely()) return false;
     PerAxis<Range> sample = p_.region;
@@ -276,7 +312,8 @@ class Transform {
       range.begin += (range.end - range.begin) / 2;
       range.end = std::min(range.end, range.begin + kNearTargets);
     }
-    if (!count_near(near_passes(sample, false) && near_passes(p_.region, true))) return false;
+    const bool proven = near_failures_.load(std::memory_order_relaxed) < 0;
+    if (!count_near((proven || near_passes(sample, false)) && near_passes(p_.region, true))) return false;
     monitor_.advance(e_.rows * last() * group_.count());
     return true;
   }
@@ -333,9 +370,6 @@ class Transform {
   IndexOf<V>* buffered_index(const Lines& lines, std::int64_t y) const {
     return memory_.index + (buffered_values(lines, y) - memory_.values);
   }
-  const RowWord& word(const Lines& lines, std::int64_t y) const {
-    return memory_.words[(lines.row + y * lines.row_step) * e_.strips + lines.strip];
-  }
 
   /// Brings the values (and indices) of all sources into the scratch.
   void load(const Lines& lines, LineScratch<V>& s) const {
@@ -346,7 +380,7 @@ class Transform {
       IndexOf<V>* index = carries_index() ? s.index + y * kStrip : nullptr;
       V* source = source_row(s, lines.axis, y + halo);
       if (from_words) {
-        values_in_row(word(lines, y), lines.strip * kStrip, pitch, source, index);
+        values_in_row(lines.row + y * lines.row_step, lines.strip, pitch, source, index);
       } else {
         if (y + kRowsAhead < extent) {
           prefetch(buffered_values(lines, y + kRowsAhead), kStrip * sizeof(V));
@@ -368,29 +402,24 @@ class Transform {
     return s.source + source_at(sources_of(p_, axis), lanes_, row, 0);
   }
   void copy_groups(const V* from, std::int64_t from_pitch, V* to, std::int64_t to_pitch) const {
-    for (int g = 0; g * lanes_ < kStrip; ++g) std::copy_n(from + g * from_pitch, lanes_, to + g * to_pitch);
+    constexpr int kMost = 64 / static_cast<int>(sizeof(V));
+    for (int g = 0; g * lanes_ < kStrip; ++g, from += from_pitch, to += to_pitch)
+      lanes_ == kMost ? std::copy_n(from, kMost, to) : std::copy_n(from, lanes_, to);
   }
 
-  /// Where the class changes along the axis.
-  void find_changes(const Lines& lines, LineScratch<V>& s) const {
-    const std::int64_t extent = p_.extent(lines.axis);
-    const auto stride = p_.input.strides()[lines.axis] * static_cast<std::int64_t>(size_of(p_.input.dtype()));
-    const int count = static_cast<int>(std::min<std::int64_t>(kRun, p_.extent(last()) - lines.strip * kStrip));
-    const std::byte* first = p_.input.data() + offset_of(p_.input, lines.at);
-    std::fill_n(s.changes, kStripsOfRun, 0u);
-    if (p_.border[at_axis(lines.axis)] == Border::periodic)
-      classes_.differing(first, first + (extent - 1) * stride, count, s.changes);
-    for (std::int64_t y = 1; y < extent; ++y)
-      classes_.differing(first + (y - 1) * stride, first + y * stride, count, s.changes + y * kStripsOfRun);
-    if (!classes_.pins()) return;
-    for (std::int64_t y = 0; y < extent; ++y)
-      for (int k = 0; k < lines.strips; ++k) s.pinned[y * kStripsOfRun + k] = (&word(lines, y))[k].pinned;
+  /// Where the class changes along the lines.
+  void load_changes(const Lines& lines, LineScratch<V>& s) const {
+    for (std::int64_t y = 0; y < p_.extent(lines.axis); ++y) {
+      const std::int64_t from = (lines.row + y * lines.row_step) * e_.strips + lines.strip, to = y * kStripsOfRun;
+      std::copy_n(memory_.changes[at_axis(lines.axis)] + from, lines.strips, s.changes + to);
+      if (e_.pins) std::copy_n(memory_.pinned + from, lines.strips, s.pinned + to);
+    }
   }
 
   /// Distances to the ends of the runs of equal classes along the axis.
   void find_starts(const Lines& lines, int k, LineScratch<V>& s) const {
     const Runs runs{.changes = s.changes + k,
-                    .pinned = classes_.pins() ? s.pinned + k : nullptr,
+                    .pinned = e_.pins ? s.pinned + k : nullptr,
                     .pitch = kStripsOfRun,
                     .extent = p_.extent(lines.axis),
                     .periodic = p_.border[at_axis(lines.axis)] == Border::periodic,

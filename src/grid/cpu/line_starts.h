@@ -6,8 +6,8 @@
 
 #include "fathom/core/execution.h"
 #include "grid/cpu/row_words.h"
-#include "grid/value.hd.h"
 #include "grid/problem.h"
+#include "grid/value.hd.h"
 
 namespace fathom::grid::cpu {
 

@@ -12,13 +12,16 @@ namespace {
 
 std::size_t at_axis(int k) { return static_cast<std::size_t>(k); }
 
+constexpr std::int64_t kMostInRow = 254;  ///< steps, see NearRow
+
 std::int64_t weight_of(const Problem& p, int axis) { return axis_cost<std::int64_t>(p, axis).weight; }
 
 /// Largest value to keep: what 16 bits hold, and no more than a window can reach. For three axes or more the passes
 /// between do not know which of their results are far for good, and search as far as the window goes: it must be short.
 std::int64_t cap_of(const Problem& p) {
   const std::int64_t reach = p.rank > 2 ? 63 : kMostNear;
-  std::int64_t cap = kNotNear - 1;
+  std::int64_t cap =
+      std::min<std::int64_t>(kNotNear, weight_of(p, p.rank - 1) * (kMostInRow + 1) * (kMostInRow + 1)) - 1;
   for (int k = 0; k + 1 < p.rank; ++k) cap = std::min(cap, weight_of(p, k) * (reach + 1) * (reach + 1) - 1);
   return std::min<std::int64_t>(cap, largest_kept<std::int32_t>(p));
 }
@@ -36,11 +39,15 @@ bool NearEngine::serves(const Problem& p) {
 
 NearEngine::NearEngine(const Problem& problem, const Classes& classes, const Emitter<std::int32_t>& emitter,
                        InstructionSet instruction_set)
-    : p_(problem), classes_(classes), emitter_(emitter), set_(instruction_set) {
+    : p_(problem),
+      classes_(classes),
+      emitter_(emitter),
+      set_(instruction_set),
+      row_strips_(strips_of(problem.extent(problem.rank - 1))) {
   const std::int64_t cap = cap_of(problem);
   cap_ = static_cast<std::uint16_t>(cap);
   complete_ = largest_kept<std::int32_t>(problem) <= cap;
-  const auto reach_of = [&](int k, int most) {
+  const auto reach_of = [&](int k, std::int64_t most) {
     int reach = 0;
     while (reach < most && weight_of(problem, k) * (reach + 1) * (reach + 1) <= cap) ++reach;
     return reach;
@@ -54,18 +61,21 @@ NearEngine::NearEngine(const Problem& problem, const Classes& classes, const Emi
   }
   row_.row = {.extent = problem.extent(last), .changes = classes.boundaries()};
   row_.weight = static_cast<std::uint16_t>(weight_of(problem, last));
-  row_.reach = reach_of(last, 255);
+  row_.reach = reach_of(last, kMostInRow);
 }
 
 void NearEngine::Worker::take(Arena& scratch, std::int64_t longest, bool boundaries) {
   rows = scratch.take<std::uint16_t>((longest + 2 * kNearPad) * kRun);
   steps = scratch.take<std::uint8_t>(boundaries ? (longest + kNearTargets) * kRun : 0);
+  changes = scratch.take<std::uint32_t>(boundaries ? longest * kStripsOfRun + 2 : 0);
+  background = scratch.take<bool>(longest);
   block = scratch.take<std::uint16_t>(kNearTargets * kRun);
 }
 
-void NearEngine::use(const RowWord* words, std::vector<Worker> workers, std::uint16_t* buffer,
-                     std::int64_t buffer_pitch) {
+void NearEngine::use(const RowWord* words, const ClassWords& classes, std::vector<Worker> workers,
+                     std::uint16_t* buffer, std::int64_t buffer_pitch) {
   words_ = words;
+  class_words_ = classes;
   workers_ = std::move(workers);
   buffer_ = buffer;
   buffer_pitch_ = buffer_pitch;
@@ -80,14 +90,17 @@ bool NearEngine::run_lines(const Lines& lines, const StripRange& strips, const P
   const Range rows{std::max<std::int64_t>(0, targets.begin - reach),
                    std::min(p_.extent(lines.axis), targets.end + reach)};
   NearColumn column = column_of(lines, rows, worker);
-  load(lines, strips, rows, column.source);
-  const bool background = classes_.pins() && all_zero(column.source, column.rows * kRun, set_);
-  if (background) std::fill_n(worker.block, kNearTargets * kRun, std::uint16_t{0});
-  else if (column.steps) find_run_ends(lines, rows, worker.steps);
+  const bool background = find_background(lines, rows, worker.background);
+  if (background) {
+    std::fill_n(worker.block, kNearTargets * kRun, std::uint16_t{0});
+  } else {
+    load(lines, strips, rows, worker);
+    if (classes_.boundaries() && find_run_ends(lines, rows, worker)) column.steps = worker.steps;
+  }
   for (std::int64_t y = targets.begin; y < targets.end; y += kNearTargets) {
     const int count = static_cast<int>(std::min<std::int64_t>(kNearTargets, targets.end - y));
     const bool near = background || near_pass(column, y - rows.begin, worker.block, set_);
-    if (lines.axis > 0) save(lines, strips, y, count, worker.block);
+    if (lines.axis > 0) save(lines, strips, {y, y + count}, worker.background + (y - rows.begin), worker.block);
     else if (!near && !complete_) return false;
     else if (writes) emit(lines, y, count, worker.block);
   }
@@ -98,7 +111,6 @@ bool NearEngine::run_lines(const Lines& lines, const StripRange& strips, const P
 NearColumn NearEngine::column_of(const Lines& lines, const Range& rows, const Worker& worker) const {
   return {.rows = rows.end - rows.begin,
           .source = worker.rows + kNearPad * kRun,
-          .steps = classes_.boundaries() ? worker.steps : nullptr,
           .cost = cost_[at_axis(lines.axis)].data(),
           .reach = reach_[at_axis(lines.axis)],
           .vectors = lines.strips * kStrip,
@@ -109,40 +121,65 @@ std::uint16_t* NearEngine::buffered(const Lines& lines, const StripRange& strips
   return buffer_ + (lines.row + y * lines.row_step) * buffer_pitch_ + (lines.strip - strips.begin) * kStrip;
 }
 
-void NearEngine::load(const Lines& lines, const StripRange& strips, const Range& rows, std::uint16_t* source) const {
-  const std::int64_t row_strips = strips_of(p_.extent(p_.rank - 1));
+/// Which rows of the lines are all background: their values are 0 before and after every pass. True if all are.
+bool NearEngine::find_background(const Lines& lines, const Range& rows, bool* background) const {
+  const std::uint32_t* pinned = class_words_.pinned;
+  std::uint32_t all = ~0u;
+  for (std::int64_t y = rows.begin; y < rows.end; ++y) {
+    std::uint32_t row = pinned ? ~0u : 0u;
+    for (int k = 0; pinned && k < lines.strips; ++k) row &= pinned[word(lines, y) + k];
+    background[y - rows.begin] = row == ~0u;
+    all &= row;
+  }
+  return all == ~0u;
+}
+
+void NearEngine::load(const Lines& lines, const StripRange& strips, const Range& rows, const Worker& worker) const {
+  const bool from_words = lines.axis == p_.rank - 2;
   NearRow row = row_;
   row.row.x0 = lines.strip * kStrip;
+  std::uint16_t* source = worker.rows + kNearPad * kRun;
   for (std::int64_t y = rows.begin; y < rows.end; ++y, source += kRun) {
-    if (lines.axis == p_.rank - 2) {
-      near_row_values(words_ + (lines.row + y * lines.row_step) * row_strips + lines.strip, lines.strips, row, source,
+    const std::int64_t ahead = std::min(y + kRowsAhead, rows.end - 1);
+    if (!from_words && !worker.background[ahead - rows.begin])
+      prefetch(buffered(lines, strips, ahead), lines.strips * kStrip * 2);
+    if (worker.background[y - rows.begin]) {
+      std::fill_n(source, kRun, std::uint16_t{0});
+      continue;
+    }
+    if (from_words) {
+      const std::int64_t at = word(lines, y);
+      near_row_values(words_ + at, class_words_.pinned ? class_words_.pinned + at : nullptr, lines.strips, row, source,
                       set_);
     } else {
-      if (y + kRowsAhead < rows.end) prefetch(buffered(lines, strips, y + kRowsAhead), lines.strips * kStrip * 2);
       std::copy_n(buffered(lines, strips, y), lines.strips * kStrip, source);
     }
     std::fill(source + lines.strips * kStrip, source + kRun, std::uint16_t{0});
   }
 }
 
-void NearEngine::find_run_ends(const Lines& lines, const Range& rows, std::uint8_t* steps) const {
-  const auto stride = p_.input.strides()[lines.axis] * static_cast<std::int64_t>(size_of(p_.input.dtype()));
-  const auto count = std::min<std::int64_t>(kRun, p_.extent(p_.rank - 1) - lines.strip * kStrip);
-  const std::byte* row = p_.input.data() + offset_of(p_.input, lines.at) + rows.begin * stride;
-  const std::int64_t end = rows.end - rows.begin;
-  if (count < kRun) std::fill_n(steps, end * kRun, std::uint8_t{0});
-  std::fill_n(steps, kRun, std::uint8_t{0});
-  const std::int64_t bytes = count * static_cast<std::int64_t>(size_of(p_.input.dtype()));
-  for (std::int64_t y = 1; y < end; ++y) {
-    if (y + kRowsAhead < end) prefetch(row + (y + kRowsAhead) * stride, bytes);
-    classes_.flag_differing(row + (y - 1) * stride, row + y * stride, count, steps + y * kRun);
+/// Finds the steps to the ends of runs. False if nothing but background ends them, which is a source anyway.
+bool NearEngine::find_run_ends(const Lines& lines, const Range& rows, const Worker& worker) const {
+  const std::uint32_t* all_changes = class_words_.changes[at_axis(lines.axis)];
+  const std::int64_t before = lines.row_step * row_strips_;
+  std::uint32_t any = 0;
+  std::fill_n(worker.changes, (rows.end - rows.begin) * kStripsOfRun, 0u);
+  for (std::int64_t y = rows.begin + 1; y < rows.end; ++y) {
+    std::uint32_t* changes = worker.changes + (y - rows.begin) * kStripsOfRun;
+    const std::int64_t at = word(lines, y);
+    std::copy_n(all_changes + at, lines.strips, changes);
+    if (const std::uint32_t* pinned = class_words_.pinned)
+      for (int k = 0; k < lines.strips; ++k) changes[k] &= ~(pinned[at + k] | pinned[at + k - before]);
+    for (int k = 0; k < lines.strips; ++k) any |= changes[k];
   }
-  near_run_ends(steps, end, set_);
+  if (any) near_run_ends(worker.changes, rows.end - rows.begin, worker.steps, set_);
+  return any != 0;
 }
 
-void NearEngine::save(const Lines& lines, const StripRange& strips, std::int64_t y, int rows,
+void NearEngine::save(const Lines& lines, const StripRange& strips, const Range& rows, const bool* background,
                       const std::uint16_t* block) const {
-  for (int r = 0; r < rows; ++r) std::copy_n(block + r * kRun, lines.strips * kStrip, buffered(lines, strips, y + r));
+  for (std::int64_t y = rows.begin; y < rows.end; ++y, ++background, block += kRun)
+    if (!*background) std::copy_n(block, lines.strips * kStrip, buffered(lines, strips, y));
 }
 
 void NearEngine::emit(const Lines& lines, std::int64_t y, int rows, const std::uint16_t* block) const {
@@ -151,12 +188,9 @@ void NearEngine::emit(const Lines& lines, std::int64_t y, int rows, const std::u
   const std::int64_t begin = std::max(row.begin, x0), end = std::min(row.end, x0 + lines.strips * kStrip);
   PerAxis<std::int64_t> at = lines.at;
   at[at_axis(p_.rank - 1)] = begin;
-  alignas(64) std::int32_t values[kRun];
   for (int r = 0; r < rows; ++r) {
     at[0] = y + r;
-    const int count = static_cast<int>(end - begin);
-    widen(block + r * kRun + (begin - x0), count, values, set_);
-    emitter_.emit(at, count, values, nullptr);
+    emitter_.emit(at, static_cast<int>(end - begin), block + r * kRun + (begin - x0));
   }
 }
 

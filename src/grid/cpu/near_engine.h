@@ -16,13 +16,21 @@
 
 namespace fathom::grid::cpu {
 
+/// Words of all rows, as many to a row as it has strips.
+struct ClassWords {
+  const std::uint32_t* pinned = nullptr;  ///< elements with distance 0 whatever their class; null: none has
+  PerAxis<std::uint32_t*> changes{};      ///< along each axis but the last, where classes change; unused for masks
+};
+
 class NearEngine {
  public:
   /// Scratch of one thread.
   struct Worker {
-    std::uint16_t* rows;   ///< [kNearPad + longest + kNearPad][kRun]
-    std::uint8_t* steps;   ///< [longest + 8][kRun]
-    std::uint16_t* block;  ///< [kNearTargets][kRun]
+    std::uint16_t* rows;     ///< [kNearPad + longest + kNearPad][kRun]
+    std::uint8_t* steps;     ///< [longest + 8][kRun]
+    std::uint32_t* changes;  ///< [longest][kStripsOfRun] and two to spare
+    bool* background;        ///< [longest]: all of the row is
+    std::uint16_t* block;    ///< [kNearTargets][kRun]
 
     void take(Arena& scratch, std::int64_t longest, bool boundaries);
   };
@@ -34,7 +42,8 @@ class NearEngine {
 
   /// @param workers  one for each thread
   /// @param buffer   scratch for three axes or more: [rows][buffer_pitch], the pitch at least the elements of a group
-  void use(const RowWord* words, std::vector<Worker> workers, std::uint16_t* buffer, std::int64_t buffer_pitch);
+  void use(const RowWord* words, const ClassWords& classes, std::vector<Worker> workers, std::uint16_t* buffer,
+           std::int64_t buffer_pitch);
 
   /// One job of the pass along an axis. False if the group has failed.
   /// @param emit  the last pass writes the outputs
@@ -42,10 +51,16 @@ class NearEngine {
 
  private:
   NearColumn column_of(const Lines& lines, const Range& rows, const Worker& worker) const;
-  void load(const Lines& lines, const StripRange& strips, const Range& rows, std::uint16_t* source) const;
-  void find_run_ends(const Lines& lines, const Range& rows, std::uint8_t* steps) const;
-  void save(const Lines& lines, const StripRange& strips, std::int64_t y, int rows, const std::uint16_t* block) const;
+  bool find_background(const Lines& lines, const Range& rows, bool* background) const;
+  void load(const Lines& lines, const StripRange& strips, const Range& rows, const Worker& worker) const;
+  bool find_run_ends(const Lines& lines, const Range& rows, const Worker& worker) const;
+  void save(const Lines& lines, const StripRange& strips, const Range& rows, const bool* background,
+            const std::uint16_t* block) const;
   void emit(const Lines& lines, std::int64_t y, int rows, const std::uint16_t* block) const;
+  /// Of the words of a row's strips, the first of the lines.
+  std::int64_t word(const Lines& lines, std::int64_t y) const {
+    return (lines.row + y * lines.row_step) * row_strips_ + lines.strip;
+  }
   std::uint16_t* buffered(const Lines& lines, const StripRange& strips, std::int64_t y) const;
 
   const Problem& p_;
@@ -57,7 +72,9 @@ class NearEngine {
   NearRow row_;
   PerAxis<std::vector<std::uint16_t>> cost_;
   PerAxis<int> reach_{};
+  std::int64_t row_strips_;  ///< strips of a row
   const RowWord* words_ = nullptr;
+  ClassWords class_words_;
   std::uint16_t* buffer_ = nullptr;
   std::int64_t buffer_pitch_ = 0;
   std::vector<Worker> workers_;

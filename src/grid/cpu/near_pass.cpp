@@ -8,6 +8,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <cstring>
 
 HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::HWY_NAMESPACE {
@@ -63,6 +64,10 @@ HWY_INLINE bool search(NearColumn& column, std::int64_t y, int line, std::uint16
   const int rows = static_cast<int>(std::min<std::int64_t>(kNearTargets, column.rows - y));
   V16 best[kNearTargets];
   for (int r = 0; r < kNearTargets; ++r) best[r] = hn::LoadU(d, centre + r * kRun);
+  if (!any_above(largest_of(best), 0)) {
+    for (int r = 0; r < kNearTargets; ++r) hn::StoreU(best[r], d, out + r * kRun + line);
+    return true;
+  }
   if (column.steps)
     for (int r = 0; r < kNearTargets; ++r) best[r] = hn::Min(best[r], run_end_values(column, (y + r) * kRun + line));
   int k = 1;
@@ -90,16 +95,19 @@ bool pass(NearColumn& column, std::int64_t y, std::uint16_t* out) {
   return near;
 }
 
-void run_ends(std::uint8_t* steps, std::int64_t rows) {
+void run_ends(const std::uint32_t* changes, std::int64_t rows, std::uint8_t* steps) {
   const D8 d;
   const auto one = hn::Set(d, 1), zero = hn::Zero(d);
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(changes);
   for (int line = 0; line < kRun; line += static_cast<int>(hn::Lanes(d))) {
     auto down = hn::Set(d, kNoEnd);
     for (std::int64_t y = 0; y < rows; ++y) {
-      std::uint8_t* at = steps + y * kRun + line;
-      const auto same = hn::Eq(hn::LoadU(d, at), zero);
-      down = hn::SaturatedAdd(hn::IfThenElseZero(same, down), one);
-      hn::StoreU(down, d, at);
+      std::uint64_t bits;  // as many as LoadMaskBits may read
+      std::memcpy(&bits, bytes + (y * kRun + line) / 8, sizeof bits);
+      bits >>= line % 8;  // where vectors have a single lane
+      const auto changed = hn::LoadMaskBits(d, reinterpret_cast<const std::uint8_t*>(&bits));
+      down = hn::SaturatedAdd(hn::IfThenZeroElse(changed, down), one);
+      hn::StoreU(down, d, steps + y * kRun + line);
     }
     auto up = hn::Set(d, kNoEnd), before_change = zero;  // 1 where the class changes behind this row
     for (std::int64_t y = rows - 1; y >= 0; --y) {
@@ -111,20 +119,6 @@ void run_ends(std::uint8_t* steps, std::int64_t rows) {
   }
 }
 
-bool zeros(const std::uint16_t* values, std::int64_t count) {
-  constexpr std::int64_t kPiece = 1024;
-  for (std::int64_t i = 0; i < count; i += kPiece) {
-    std::uint16_t any = 0;
-    for (std::int64_t j = i; j < std::min(count, i + kPiece); ++j) any |= values[j];
-    if (any) return false;
-  }
-  return true;
-}
-
-void to_i32(const std::uint16_t* __restrict from, int count, std::int32_t* __restrict to) {
-  for (int i = 0; i < count; ++i) to[i] = from[i];
-}
-
 }  // namespace fathom::grid::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -134,14 +128,8 @@ namespace fathom::grid::cpu {
 bool near_pass(NearColumn& column, std::int64_t y, std::uint16_t* out, InstructionSet set) {
   return FATHOM_COMPILED_FOR(set, pass)(column, y, out);
 }
-void near_run_ends(std::uint8_t* steps, std::int64_t rows, InstructionSet set) {
-  FATHOM_COMPILED_FOR(set, run_ends)(steps, rows);
-}
-bool all_zero(const std::uint16_t* values, std::int64_t count, InstructionSet set) {
-  return FATHOM_COMPILED_FOR(set, zeros)(values, count);
-}
-void widen(const std::uint16_t* from, int count, std::int32_t* to, InstructionSet set) {
-  FATHOM_COMPILED_FOR(set, to_i32)(from, count, to);
+void near_run_ends(const std::uint32_t* changes, std::int64_t rows, std::uint8_t* steps, InstructionSet set) {
+  FATHOM_COMPILED_FOR(set, run_ends)(changes, rows, steps);
 }
 
 }  // namespace fathom::grid::cpu

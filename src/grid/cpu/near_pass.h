@@ -39,14 +39,11 @@ struct NearColumn {
 /// Results of rows y … y + 7 into out[8][kRun]; rows behind the last are anything. False if any of a row is kNotNear.
 bool near_pass(NearColumn& column, std::int64_t y, std::uint16_t* out, InstructionSet instruction_set);
 
-/// Steps from each element to the nearest of another class along the line, saturated, from where classes change.
-/// @param steps  [rows][kRun]: on entry 1 where an element differs from the one before it, else 0 (row 0: 0)
-void near_run_ends(std::uint8_t* steps, std::int64_t rows, InstructionSet instruction_set);
-
-/// Whether all values are 0, as in the background of labels.
-bool all_zero(const std::uint16_t* values, std::int64_t count, InstructionSet instruction_set);
-
-/// The same values in 32 bits.
-void widen(const std::uint16_t* from, int count, std::int32_t* to, InstructionSet instruction_set);
+/// Steps from each element to the nearest of another class along the line, saturated.
+/// @param changes  [rows][kRun / 32], and two words to spare: bit i set where element i is of another class than the one
+///                 before it (row 0: none)
+/// @param steps    [rows][kRun]
+void near_run_ends(const std::uint32_t* changes, std::int64_t rows, std::uint8_t* steps,
+                   InstructionSet instruction_set);
 
 }  // namespace fathom::grid::cpu

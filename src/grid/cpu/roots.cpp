@@ -27,15 +27,25 @@ HWY_INLINE bool can_stream(bool wanted, const float* out) {
   return wanted && reinterpret_cast<std::uintptr_t>(out) % 64 == 0;
 }
 
+template <class D32>
+HWY_INLINE hn::Vec<D32> load_i32(D32 d, const std::int32_t* values) {
+  return hn::LoadU(d, values);
+}
+template <class D32>
+HWY_INLINE hn::Vec<D32> load_i32(D32 d, const std::uint16_t* values) {
+  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<std::uint16_t, D32>(), values));
+}
+
 /// Roots of integers below 2²⁴, which are exact in float, times a unit that is 1 unless spacings are unequal.
-HWY_INLINE void small_roots(const std::int32_t* squared, int count, float unit, bool stream, float* out) {
+template <class T>
+HWY_INLINE void small_roots(const T* squared, int count, float unit, bool stream, float* out) {
   const hn::ScalableTag<float> df;
   const hn::Rebind<std::int32_t, decltype(df)> di;
   const int step = static_cast<int>(hn::Lanes(df));
   const auto scale = hn::Set(df, unit);
   int i = 0;
   for (; i + step <= count; i += step)
-    put(stream, hn::Mul(hn::Sqrt(hn::ConvertTo(df, hn::LoadU(di, squared + i))), scale), df, out + i);
+    put(stream, hn::Mul(hn::Sqrt(hn::ConvertTo(df, load_i32(di, squared + i))), scale), df, out + i);
   for (; i < count; ++i) out[i] = std::sqrt(static_cast<float>(squared[i])) * unit;
 }
 
@@ -68,6 +78,10 @@ void roots_of_i32(const std::int32_t* squared, int count, float unit, bool strea
                           : large_roots(squared, count, unit, out);
 }
 
+void roots_of_u16(const std::uint16_t* squared, int count, float unit, bool stream, float* out) {
+  small_roots(squared, count, unit, can_stream(stream, out), out);
+}
+
 void roots_of_f64(const double* squared, int count, bool stream, float* out) {
   stream = can_stream(stream, out);
   const hn::ScalableTag<double> dd;
@@ -86,6 +100,9 @@ namespace fathom::grid::cpu {
 
 void roots(const std::int32_t* squared, int count, float unit, bool stream, float* out, InstructionSet set) {
   FATHOM_COMPILED_FOR(set, roots_of_i32)(squared, count, unit, stream, out);
+}
+void roots(const std::uint16_t* squared, int count, float unit, bool stream, float* out, InstructionSet set) {
+  FATHOM_COMPILED_FOR(set, roots_of_u16)(squared, count, unit, stream, out);
 }
 void roots(const double* squared, int count, bool stream, float* out, InstructionSet set) {
   FATHOM_COMPILED_FOR(set, roots_of_f64)(squared, count, stream, out);

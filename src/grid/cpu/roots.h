@@ -10,6 +10,9 @@ namespace fathom::grid::cpu {
 /// out[i] = scaled_distance() of squared[i]; +inf where it is no_value().
 /// @param stream  write past the caches where addresses allow: for outputs that would not stay in them anyway
 void roots(const std::int32_t* squared, int count, float unit, bool stream, float* out, InstructionSet instruction_set);
+/// The same of values that are all distances.
+void roots(const std::uint16_t* squared, int count, float unit, bool stream, float* out,
+           InstructionSet instruction_set);
 /// out[i] = √squared[i], correctly rounded.
 void roots(const double* squared, int count, bool stream, float* out, InstructionSet instruction_set);
 

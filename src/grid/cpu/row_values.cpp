@@ -7,6 +7,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <bit>
 
 HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::HWY_NAMESPACE {
@@ -27,7 +28,7 @@ HWY_INLINE hn::Vec<D32> lowest_bit(D32 di, hn::Vec<D32> bits) {
 
 /// For each byte of site (or change) bits, by element: steps to the nearest site that the byte shows, kFar without one.
 struct StepsInByte {
-  static constexpr std::uint8_t kFar = 128;
+  static constexpr std::uint8_t kFar = 255;  ///< more than a near row can reach
   std::uint8_t sites[256][8], changes[256][8];
 
   constexpr StepsInByte() : sites(), changes() {
@@ -53,26 +54,27 @@ struct Sides {
   std::uint32_t right[4];  ///< from the same element to the first site behind the byte
 
   Sides(const RowWord& word, const Row& row) {
-    auto x = static_cast<std::int32_t>(row.x0);
-    std::int32_t before = word.left, behind = word.right;
-    for (int k = 0; k < 4; ++k) {
-      left[k] = static_cast<std::uint32_t>(x + 8 * k) - static_cast<std::uint32_t>(before);
-      const std::uint32_t byte = word.bits >> (8 * k) & 0xFF;
-      if (byte) before = x + 8 * k + 31 - __builtin_clz(byte) - (row.changes ? 1 : 0);
-    }
-    for (int k = 3; k >= 0; --k) {
-      right[k] = static_cast<std::uint32_t>(behind) - static_cast<std::uint32_t>(x + 8 * k);
-      const std::uint32_t byte = word.bits >> (8 * k) & 0xFF;
-      if (byte) behind = x + 8 * k + __builtin_ctz(byte);
+    const auto x0 = static_cast<std::uint32_t>(row.x0);
+    for (unsigned k = 0; k < 4; ++k) {
+      // No branches: they would go either way.
+      const std::uint32_t x = x0 + 8 * k, bits = word.bits;
+      const std::uint32_t before = bits & ((1u << 8 * k) - 1), behind = k < 3 ? bits >> (8 * k + 8) : 0;
+      const std::uint32_t last = x0 + 31 - static_cast<std::uint32_t>(std::countl_zero(before)) - row.changes;
+      const std::uint32_t next = x + 8 + static_cast<std::uint32_t>(std::countr_zero(behind));
+      left[k] = x - (before ? last : static_cast<std::uint32_t>(word.left));
+      right[k] = (behind ? next : static_cast<std::uint32_t>(word.right)) - x;
     }
   }
 };
 
 constexpr std::uint16_t kBit[8] = {1, 2, 4, 8, 16, 32, 64, 128};
 
-/// Steps of the 32 elements to their nearest site in the row, ≥ 2³¹ without one.
-void row_steps(const RowWord& word, const Row& row, std::uint32_t* steps) {
-  const hn::CappedTag<std::uint32_t, 8> d;
+using D32 = hn::CappedTag<std::uint32_t, 8>;
+
+/// Calls visitor(first, steps) for vectors of the 32 elements: steps to their nearest site in the row, ≥ 2³¹ without one.
+template <class Visitor>
+HWY_INLINE void visit_steps(const RowWord& word, const Row& row, Visitor&& visitor) {
+  const D32 d;
   const hn::Rebind<std::uint8_t, decltype(d)> d8;
   const hn::Rebind<std::uint16_t, decltype(d)> d16;
   const Sides sides(word, row);
@@ -80,26 +82,43 @@ void row_steps(const RowWord& word, const Row& row, std::uint32_t* steps) {
   const auto zero = hn::Zero(d), far = hn::Set(d, StepsInByte::kFar);
   for (int k = 0; k < 4; ++k) {
     const std::uint8_t* inside = table[word.bits >> (8 * k) & 0xFF];
-    const auto pinned = hn::Set(d, word.pinned >> (8 * k) & 0xFF);
+    const auto pinned = hn::Set(d, row.pinned >> (8 * k) & 0xFF);
     for (int i = 0; i < 8; i += static_cast<int>(hn::Lanes(d))) {
       const auto j = hn::Iota(d, static_cast<std::uint32_t>(i));
       const auto to_left = hn::Add(hn::Set(d, sides.left[k]), j), to_right = hn::Sub(hn::Set(d, sides.right[k]), j);
       const auto beyond = hn::Min(to_left, to_right), in_byte = hn::PromoteTo(d, hn::LoadU(d8, inside + i));
       const auto nearest = hn::IfThenElse(hn::Eq(in_byte, far), beyond, hn::Min(beyond, in_byte));
       const auto bit = hn::PromoteTo(d, hn::LoadU(d16, kBit + i));
-      hn::StoreU(hn::IfThenElse(hn::Eq(hn::And(pinned, bit), zero), nearest, zero), d, steps + 8 * k + i);
+      visitor(8 * k + i, hn::IfThenElse(hn::Eq(hn::And(pinned, bit), zero), nearest, zero));
     }
   }
 }
 
+void row_steps(const RowWord& word, const Row& row, std::uint32_t* steps) {
+  visit_steps(word, row, [&](int i, hn::Vec<D32> nearest) { hn::StoreU(nearest, D32(), steps + i); });
+}
+
+/// Values without the way through memory.
+void direct_values(const RowWord& word, const Row& row, std::int32_t weight, std::int32_t* values) {
+  const hn::Rebind<std::int32_t, D32> d;
+  const auto factor = hn::Set(d, weight), none = hn::Set(d, no_value<std::int32_t>());
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<std::int32_t>()));
+  const std::int64_t gap = row.pitch ? row.pitch - kLanes : 0;
+  visit_steps(word, row, [&](int i, hn::Vec<D32> nearest) {
+    const auto steps = hn::BitCast(d, nearest), value = hn::Mul(factor, row.euclidean ? hn::Mul(steps, steps) : steps);
+    hn::StoreU(hn::IfThenElse(hn::Lt(steps, hn::Zero(d)), none, value), d, values + i + i / kLanes * gap);
+  });
+}
+
 /// The same for values in 16 bits: weight · steps² up to `reach` steps, else kNotNear.
-void near_row(const RowWord* words, int count, const NearRow& near, std::uint16_t* values) {
+void near_row(const RowWord* words, const std::uint32_t* pinned_bits, int count, const NearRow& near,
+              std::uint16_t* values) {
   const hn::CappedTag<std::uint16_t, 8> d;
   const hn::Rebind<std::int16_t, decltype(d)> di;
   const hn::Rebind<std::uint8_t, decltype(d)> d8;
   constexpr std::uint32_t kMost = 0x3FFF;
   const auto& table = near.row.changes ? kStepsInByte.changes : kStepsInByte.sites;
-  const auto zero = hn::Zero(d), far = hn::Set(d, StepsInByte::kFar), none = hn::Set(d, kNotNear);
+  const auto none = hn::Set(d, kNotNear);
   const auto weight = hn::Set(d, near.weight);
   const auto reach = hn::Set(di, static_cast<std::int16_t>(near.reach));
   Row row = near.row;
@@ -107,7 +126,7 @@ void near_row(const RowWord* words, int count, const NearRow& near, std::uint16_
     const RowWord& word = words[w];
     // Nothing reaches the elements behind the row's end: they must not look as if something were far from its site.
     const std::int64_t rest = row.extent - row.x0;
-    const std::uint32_t zeros = word.pinned | (rest < kStrip ? ~0u << rest : 0u);
+    const std::uint32_t zeros = (pinned_bits ? pinned_bits[w] : 0) | (rest < kStrip ? ~0u << rest : 0u);
     if (zeros == ~0u) {
       std::fill_n(values + w * kStrip, kStrip, std::uint16_t{0});
       continue;
@@ -117,16 +136,14 @@ void near_row(const RowWord* words, int count, const NearRow& near, std::uint16_
       const std::uint8_t* inside = table[word.bits >> (8 * k) & 0xFF];
       const auto left = hn::Set(d, static_cast<std::uint16_t>(std::min(sides.left[k], kMost)));
       const auto right = hn::Set(d, static_cast<std::uint16_t>(std::min(sides.right[k], kMost)));
-      const auto pinned = hn::Set(d, static_cast<std::uint16_t>(zeros >> (8 * k) & 0xFF));
       for (int i = 0; i < 8; i += static_cast<int>(hn::Lanes(d))) {
         const auto j = hn::Iota(d, static_cast<std::uint16_t>(i));
         const auto beyond = hn::Min(hn::Add(left, j), hn::Sub(right, j));
-        const auto in_byte = hn::PromoteTo(d, hn::LoadU(d8, inside + i));
-        const auto steps = hn::IfThenElse(hn::Eq(in_byte, far), beyond, hn::Min(beyond, in_byte));
+        const auto steps = hn::Min(beyond, hn::PromoteTo(d, hn::LoadU(d8, inside + i)));
         const auto beyond_reach = hn::RebindMask(d, hn::Gt(hn::BitCast(di, steps), reach));
         const auto value = hn::IfThenElse(beyond_reach, none, hn::Mul(weight, hn::Mul(steps, steps)));
-        const auto free = hn::Eq(hn::And(pinned, hn::LoadU(d, kBit + i)), zero);
-        hn::StoreU(hn::IfThenElse(free, value, zero), d, values + w * kStrip + 8 * k + i);
+        std::uint8_t mask[8] = {static_cast<std::uint8_t>(zeros >> (8 * k + i))};  // as many as LoadMaskBits may read
+        hn::StoreU(hn::IfThenZeroElse(hn::LoadMaskBits(d, mask), value), d, values + w * kStrip + 8 * k + i);
       }
     }
   }
@@ -148,7 +165,7 @@ void row_sites(const RowWord& word, const Row& row, std::uint32_t* distance, std
   const auto zero = hn::Zero(di), one = set(1), n = set(row.extent);
   const auto bits = set(static_cast<std::int32_t>(word.bits));
   const auto mirrored = set(static_cast<std::int32_t>(reversed(word.bits)));
-  const auto pinned = set(static_cast<std::int32_t>(word.pinned));
+  const auto pinned = set(static_cast<std::int32_t>(row.pinned));
   for (int lane = 0; lane < kStrip; lane += static_cast<int>(hn::Lanes(di))) {
     const auto j = hn::Add(hn::Iota(di, lane), zero);
     const auto x = hn::Add(j, set(x0));
@@ -208,7 +225,7 @@ void strip_values(const RowWord& word, const Row& row, V weight, V* values, Inde
 }
 
 void strip_i32(const RowWord& word, const Row& row, std::int32_t weight, std::int32_t* values, std::int32_t* index) {
-  strip_values(word, row, weight, values, index);
+  index ? strip_values(word, row, weight, values, index) : direct_values(word, row, weight, values);
 }
 void strip_i64(const RowWord& word, const Row& row, std::int64_t weight, std::int64_t* values, std::int64_t* index) {
   strip_values(word, row, weight, values, index);
@@ -236,8 +253,9 @@ void row_values(const RowWord& word, const Row& row, double weight, double* valu
   FATHOM_COMPILED_FOR(set, strip_f64)(word, row, weight, values, index);
 }
 
-void near_row_values(const RowWord* words, int count, const NearRow& row, std::uint16_t* values, InstructionSet set) {
-  FATHOM_COMPILED_FOR(set, near_row)(words, count, row, values);
+void near_row_values(const RowWord* words, const std::uint32_t* pinned, int count, const NearRow& row,
+                     std::uint16_t* values, InstructionSet set) {
+  FATHOM_COMPILED_FOR(set, near_row)(words, pinned, count, row, values);
 }
 
 }  // namespace fathom::grid::cpu

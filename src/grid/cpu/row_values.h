@@ -12,10 +12,11 @@ namespace fathom::grid::cpu {
 
 /// The strip of a row that is asked for, and what its bits mean.
 struct Row {
-  std::int64_t x0 = 0;      ///< coordinate of the strip's first element
-  std::int64_t extent = 0;  ///< of the row
-  bool changes = false;     ///< bits mark changes of class, not sites
-  bool euclidean = true;    ///< values are squares
+  std::int64_t x0 = 0;       ///< coordinate of the strip's first element
+  std::int64_t extent = 0;   ///< of the row
+  bool changes = false;      ///< bits mark changes of class, not sites
+  bool euclidean = true;     ///< values are squares
+  std::uint32_t pinned = 0;  ///< elements with value 0 whatever the bits say
   /// Values are written in groups of as many elements as vectors have lanes, `pitch` values apart; 0: without gaps.
   std::int64_t pitch = 0;
 };
@@ -34,13 +35,14 @@ void row_values(const RowWord& word, const Row& row, double weight, double* valu
 inline constexpr std::uint16_t kNotNear = 0xFFFF;
 
 struct NearRow {
-  Row row;
+  Row row;  ///< but for `pinned`
   std::uint16_t weight = 1;
-  int reach = 0;  ///< steps whose value is below kNotNear, ≤ 255
+  int reach = 0;  ///< steps whose value is below kNotNear, ≤ 254
 };
 
 /// Values of `count` strips, 16 bits each; 0 behind the end of the row.
-void near_row_values(const RowWord* words, int count, const NearRow& row, std::uint16_t* values,
-                     InstructionSet instruction_set);
+/// @param pinned  elements with value 0 whatever the words say; null: none
+void near_row_values(const RowWord* words, const std::uint32_t* pinned, int count, const NearRow& row,
+                     std::uint16_t* values, InstructionSet instruction_set);
 
 }  // namespace fathom::grid::cpu

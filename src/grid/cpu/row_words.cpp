@@ -24,8 +24,7 @@ void sites_to_changes(RowWord* words, std::int64_t strips, std::int64_t count) {
 void carry_right(RowWord* words, std::int64_t strips, std::int32_t last, int shift) {
   for (std::int64_t s = 0; s < strips; ++s) {
     words[s].left = last;
-    if (words[s].bits)
-      last = static_cast<std::int32_t>(s * kStrip + 31 - std::countl_zero(words[s].bits)) - shift;
+    if (words[s].bits) last = static_cast<std::int32_t>(s * kStrip + 31 - std::countl_zero(words[s].bits)) - shift;
   }
 }
 
@@ -39,19 +38,14 @@ void carry_left(RowWord* words, std::int64_t strips, std::int32_t next) {
 }  // namespace
 
 void make_row_words(const Classes& classes, const std::byte* row, std::int64_t count, bool periodic, RowWord* words,
-                    std::uint8_t* bytes) {
+                    std::uint32_t* pinned, std::uint32_t* scratch) {
   const std::int64_t strips = strips_of(count);
-  classes.row_bytes(row, count, bytes);
-  for (std::int64_t i = count; i < strips * kStrip; ++i) bytes[i] = 0;
-  for (std::int64_t s = 0; s < strips; ++s) words[s] = {.bits = pack_bits(bytes + s * kStrip)};
-
-  const auto element = static_cast<std::int64_t>(size_of(classes.dtype()));
-  if (classes.pins())
-    for (std::int64_t s = 0; s < strips; ++s)
-      words[s].pinned = classes.background(row + s * kStrip * element,
-                                           static_cast<int>(std::min<std::int64_t>(kStrip, count - s * kStrip)));
+  classes.row_bits(row, count, scratch);
+  for (std::int64_t s = 0; s < strips; ++s) words[s] = {.bits = scratch[s]};
+  if (classes.pins()) classes.background(row, count, pinned);
   if (classes.boundaries() && !classes.by_label()) sites_to_changes(words, strips, count);
-  if (classes.boundaries() && periodic && classes.differ(row, row + (count - 1) * element)) words[0].bits |= 1;
+  const auto last_element = (count - 1) * static_cast<std::int64_t>(size_of(classes.dtype()));
+  if (classes.boundaries() && periodic && classes.differ(row, row + last_element)) words[0].bits |= 1;
 
   const int shift = classes.boundaries() ? 1 : 0;
   std::int32_t last = kNoneLeft, first = kNoneRight;

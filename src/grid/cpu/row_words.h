@@ -22,7 +22,6 @@ inline constexpr std::int32_t kNoneRight = -1;
 
 struct RowWord {
   std::uint32_t bits = 0;           ///< sites, or changes of class
-  std::uint32_t pinned = 0;         ///< elements with distance 0 whatever their class: the background of labels
   std::int32_t left = kNoneLeft;    ///< nearest site before the strip; negative: across a periodic border
   std::int32_t right = kNoneRight;  ///< nearest site behind the strip; ≥ the extent: across a periodic border
 };
@@ -30,10 +29,12 @@ struct RowWord {
 inline std::int64_t strips_of(std::int64_t count) { return (count + kStrip - 1) / kStrip; }
 
 /// Fills the words of one row.
-/// @param row    first of `count` elements
-/// @param words  strips_of(count) words
-/// @param bytes  scratch, 32 · strips_of(count) bytes
+/// @param row      first of `count` elements
+/// @param words    strips_of(count) words
+/// @param pinned   strips_of(count) words: elements with distance 0 whatever their class, which are the background of
+///                 labels and what is behind the row's end; unused unless classes.pins()
+/// @param scratch  strips_of(count) words
 void make_row_words(const Classes& classes, const std::byte* row, std::int64_t count, bool periodic, RowWord* words,
-                    std::uint8_t* bytes);
+                    std::uint32_t* pinned, std::uint32_t* scratch);
 
 }  // namespace fathom::grid::cpu
