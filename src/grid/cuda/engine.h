@@ -53,13 +53,14 @@ class Engine {
                      std::byte* words, std::byte* scratch, cudaStream_t stream) const = 0;
 };
 
+inline bool has_labels(const Problem& p) { return p.sites.rule == Sites::Rule::labels; }
 inline bool wants_site(const Problem& p) { return p.outputs.nearest.present() || p.outputs.coordinates.present(); }
 
 /// For images, and lines as images of one row. Null where it does not serve: it is for Euclidean distances, isotropic,
 /// without periodic borders; with labels only as plain floats, signed only as floats without a limit or nearest sites;
 /// and one or two axes that are short enough for its integers.
 std::unique_ptr<Engine> make_plane_engine(const Problem& problem);
-/// The same for volumes without labels: three axes of at most 1024 elements.
+/// The same for volumes: three axes of at most 1024 elements.
 std::unique_ptr<Engine> make_volume_engine(const Problem& problem);
 /// Every option, any extents.
 std::unique_ptr<Engine> make_general_engine(const Problem& problem);

@@ -6,6 +6,17 @@
 
 namespace fathom::grid::cuda {
 
+/// Four bytes that are not zero, as four bits.
+__device__ inline unsigned nonzero_bytes(unsigned four) {
+  const unsigned top = (((four & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | four) & 0x80808080u;
+  return top * 0x00204081u >> 28;
+}
+
+/// Sixteen bytes that are not zero, as sixteen bits.
+__device__ inline unsigned nonzero_bytes(uint4 v) {
+  return nonzero_bytes(v.x) | nonzero_bytes(v.y) << 4 | nonzero_bytes(v.z) << 8 | nonzero_bytes(v.w) << 12;
+}
+
 struct Mask {
   Input input;
   ElementRule rule;

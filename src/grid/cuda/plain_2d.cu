@@ -28,12 +28,9 @@ std::int64_t width_of(const Problem& p) { return p.extent(p.rank - 1); }
 std::int64_t bands_of(const Problem& p) { return (height_of(p) + kBand - 1) / kBand; }
 std::int64_t pitch_of(const Problem& p) { return (width_of(p) + kTile - 1) / kTile * kTile; }
 
-bool has_labels(const Problem& p) { return p.sites.rule == Sites::Rule::labels; }
-
 bool plane_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || !p.isotropic || p.rank > 2 ||
-      (p.signed_distance && (!serves_sides(p) || wants_site(p))) ||
-      (has_labels(p) && (!is_plain_float(p, kNoAxis) || p.signed_distance || wants_site(p))))
+  if (p.metric != Metric::euclidean || !p.isotropic || p.rank > 2 || !serves_labels(p) ||
+      (p.signed_distance && (!serves_sides(p) || wants_site(p))))
     return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;

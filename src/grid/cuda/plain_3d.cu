@@ -12,6 +12,7 @@
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/sides.cuh"
 #include "grid/cuda/volume_envelope.cuh"
+#include "grid/cuda/volume_labels.cuh"
 #include "grid/cuda/volume_sites.cuh"
 #include "grid/cuda/volume_window.cuh"
 #include "grid/cuda/volume_words.cuh"
@@ -44,6 +45,7 @@ Writing writing_of(const Problem& p, const Batch& batch, std::int64_t items) {
   if (wants_site(p)) return Writing::sites;
   if (!writes_floats(p, items)) return Writing::general;
   if (p.signed_distance) return Writing::one_side;
+  if (has_labels(p)) return Writing::labels;
   return has_aligned_rows(p, batch) ? Writing::aligned : Writing::unaligned;
 }
 
@@ -57,7 +59,13 @@ Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::
   v.depth = (v.nz + 31) / 32 * 32;
   v.items = items;
   Scratch s(words);
-  v.word = s.take<uint2>(items * v.words * v.ny * v.depth);
+  const std::int64_t words_of_items = items * v.words * v.ny * v.depth;
+  v.word = s.take<uint2>(words_of_items);
+  if (has_labels(p)) {
+    v.along_z = s.take<uint2>(words_of_items);
+    v.along_y = s.take<std::uint32_t>(words_of_items);
+    v.last_plane = s.take<std::byte>(std::int64_t{v.ny} * v.nx * static_cast<std::int64_t>(size_of(p.input.dtype())));
+  }
   if (bytes) *bytes = s.bytes();
   return v;
 }
@@ -69,7 +77,10 @@ void take_region(Volume& v, const Problem& p, std::int64_t items) {
   v.first_x = first_word * 32;
   v.nx = static_cast<std::int32_t>(p.range(2).end) - v.first_x;
   v.words = (v.nx + 31) / 32;
-  v.word += std::int64_t{first_word} * v.ny * v.depth;
+  const std::int64_t before = std::int64_t{first_word} * v.ny * v.depth;
+  v.word += before;
+  v.along_z += before;
+  v.along_y += before;
 }
 
 /// What is needed besides words. @returns its bytes
@@ -145,10 +156,12 @@ class VolumeSolver {
     fathom::cuda::check(cudaMemsetAsync(volume_.counters, 0, 2 * sizeof(std::uint32_t), stream_),
                         "clearing the scratch");
     if (writing_ == Writing::sites) return find_sites();
-    along_z();
+    if (writing_ == Writing::labels) along_z<true>();
+    else along_z<false>();
     switch (writing_) {
       case Writing::aligned: along_y<Writing::aligned>(); break;
       case Writing::unaligned: along_y<Writing::unaligned>(); break;
+      case Writing::labels: along_y<Writing::labels>(); break;
       case Writing::one_side: return along_y<Writing::one_side>();
       default: return along_y<Writing::general>();
     }
@@ -159,20 +172,22 @@ class VolumeSolver {
   std::int64_t z_tiles() const { return volume_.items * volume_.words * volume_.ny; }
   std::int64_t y_tiles() const { return volume_.items * volume_.words * volume_.nz; }
 
+  template <bool kLabels>
   void along_z() const {
     const int n = volume_.nz;
-    if (n <= kSmallBlocks) launch(search_along_z<256>, z_tiles(), 256, window_memory(n), stream_, volume_);
-    else launch(search_along_z<512>, z_tiles(), 512, window_memory(n), stream_, volume_);
-    if (n <= 128) far_along_z<256, 8>();
+    if (n <= kSmallBlocks) launch(search_along_z<256, kLabels>, z_tiles(), 256, window_memory(n), stream_, volume_);
+    else launch(search_along_z<512, kLabels>, z_tiles(), 512, window_memory(n), stream_, volume_);
+    if constexpr (kLabels) far_along_z<512, 32, true>();
+    else if (n <= 128) far_along_z<256, 8>();
     else if (n <= 256) far_along_z<256, 16>();
     else if (n <= 512) far_along_z<256, 32>();
     else if (n <= 640) far_along_z<320, 32>();
     else far_along_z<512, 32>();
   }
 
-  template <int kThreads, int kChunk>
+  template <int kThreads, int kChunk, bool kLabels = false>
   void far_along_z() const {
-    const auto kernel = envelope_along_z<kThreads, kChunk>;
+    const auto kernel = envelope_along_z<kThreads, kChunk, kLabels>;
     const std::size_t memory = envelope_memory(volume_.nz, kChunk);
     launch(kernel, persistent_blocks(kernel, 2 * z_tiles(), kThreads, memory), kThreads, memory, stream_, volume_);
   }
@@ -183,7 +198,7 @@ class VolumeSolver {
     const std::size_t memory = window_memory(n);
     if (n <= kSmallBlocks) launch(search_along_y<256, kWriting>, y_tiles(), 256, memory, stream_, volume_, emitter_);
     else launch(search_along_y<512, kWriting>, y_tiles(), 512, memory, stream_, volume_, emitter_);
-    if constexpr (kWriting == Writing::general || kWriting == Writing::one_side) far_along_y<512, 32, kWriting>();
+    if constexpr (kWriting != Writing::aligned && kWriting != Writing::unaligned) far_along_y<512, 32, kWriting>();
     else if (n <= 128) far_along_y<256, 8>();
     else if (n <= 256) far_along_y<256, 16>();
     else if (n <= 512) far_along_y<256, 32>();
@@ -230,12 +245,13 @@ class VolumeSolver {
 /// Whether a block of the current device may have the shared memory that the longest line takes.
 bool memory_serves(const Problem& p) {
   const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
-  return std::max(window_memory(longest), envelope_memory(longest, 32)) <= fathom::cuda::block_memory();
+  const std::size_t of_runs = has_labels(p) ? sizeof(RunWords<true>) : 0;
+  return std::max(window_memory(longest), envelope_memory(longest, 32)) + of_runs <= fathom::cuda::block_memory();
 }
 
 bool volume_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || !p.isotropic || p.sites.rule == Sites::Rule::labels ||
-      (p.signed_distance && (!serves_sides(p) || wants_site(p))) || p.rank != 3)
+  if (p.metric != Metric::euclidean || !p.isotropic || p.rank != 3 || !serves_labels(p) ||
+      (p.signed_distance && (!serves_sides(p) || wants_site(p))))
     return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.extent(k) > kLongestAxis || p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
@@ -268,6 +284,7 @@ class VolumeEngine final : public Engine {
   }
 
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
+    if (has_labels(p_)) return pack_runs(packing, items, words, stream);
     for (std::size_t side = 0; side < sides_of(p_); ++side)
       pack_side(packing, items, sites_of(p_, input_of(packing), side), words + side * bytes_of_side(items), stream);
   }
@@ -293,6 +310,31 @@ class VolumeEngine final : public Engine {
       std::swap(input.stride[0], input.stride[1]);
     }
     return input;
+  }
+
+  void pack_runs(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const {
+    Volume volume = make_volume(p_, items, words);
+    const std::int64_t before = packing.to_item * volume.words * volume.ny * volume.depth;
+    volume.word += before + packing.to;
+    volume.along_z += before + packing.to;
+    volume.along_y += before + packing.to * volume.ny;
+    volume.nz = static_cast<std::int32_t>(packing.input.extent[0]);
+    volume.first_item = packing.first_item;
+    visit_dtype(p_.input.dtype(), [&](auto tag) {
+      using T = Label<typename decltype(tag)::type>;
+      auto* last_plane = reinterpret_cast<T*>(volume.last_plane);
+      const std::int64_t blocks = packing.items * volume.ny * ((volume.nz + 31) / 32);
+      pack_volume_labels<T><<<static_cast<unsigned>(blocks), kVolumePackBlock, 0, stream>>>(
+          volume, packing.input, packing.to > 0 ? last_plane : nullptr);
+      if (packing.to + volume.nz == p_.extent(0)) return;
+      const std::int64_t* stride = packing.input.stride;
+      const auto* plane = reinterpret_cast<const T*>(packing.input.data) + (volume.nz - 1) * stride[0];
+      const std::size_t row = static_cast<std::size_t>(volume.nx) * sizeof(T);
+      fathom::cuda::check(cudaMemcpy2DAsync(last_plane, row, plane, static_cast<std::size_t>(stride[1]) * sizeof(T),
+                                            row, static_cast<std::size_t>(volume.ny), cudaMemcpyDeviceToDevice, stream),
+                          "keeping a plane");
+    });
+    fathom::cuda::check_launch("packing labels");
   }
 
   void pack_side(const Packing& packing, std::int64_t items, const Mask& mask, std::byte* words,

@@ -17,9 +17,16 @@
 
 #include <type_traits>
 
+#include "grid/cuda/border_clamp.cuh"
+#include "grid/cuda/engine.h"
 #include "grid/cuda/plane.cuh"
 
 namespace fathom::grid::cuda {
+
+/// Whether the fast engines can do what a problem wants of labels, if it has any.
+inline bool serves_labels(const Problem& p) {
+  return !has_labels(p) || (is_plain_float(p, kNoAxis) && !p.signed_distance && !wants_site(p));
+}
 
 /// As what labels are told apart: floats as numbers, where NaN differs from everything; all else by its bits.
 template <class T>

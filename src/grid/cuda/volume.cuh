@@ -36,6 +36,12 @@ struct Volume {
   std::int64_t wide_first_item = 0;  ///< the same for `wide`
 
   uint2* word = nullptr;  ///< [items][words][ny][depth]: bits; steps from element 0 to the left, from 31 to the right
+  // Labels (volume_labels.cuh). The bits of `word` are ends of runs then: sites lie one element beyond, and so carries
+  // do.
+  uint2* along_z = nullptr;          ///< as `word`: bits of changes along z, and of label 0
+  std::uint32_t* along_y = nullptr;  ///< [items][words][depth][ny]: changes along y
+  std::byte* last_plane = nullptr;   ///< of the part of a volume that was packed last
+
   std::uint32_t* narrow = nullptr;  ///< [items][words][nz][ny][16]: squares after the pass along z, two in a word
   std::uint8_t* kind = nullptr;     ///< [items][words][ny]: TileKind; with sites of half words
   std::uint32_t* z_list = nullptr;  ///< tiles left to the envelope along z
@@ -56,14 +62,19 @@ struct Volume {
     const auto of_line = static_cast<unsigned>(lines), of_row = static_cast<unsigned>(words), rest = number / of_line;
     return {rest / of_row, static_cast<std::int32_t>(rest % of_row), static_cast<std::int32_t>(number % of_line)};
   }
-  __device__ const uint2* word_line(const Tile& t) const {
-    return word + ((t.item * words + t.word) * ny + t.line) * depth;
+  __device__ const uint2* word_line(const Tile& t) const { return word + z_line(t); }
+  __device__ const uint2* changes_along_z(const Tile& t) const { return along_z + z_line(t); }
+  __device__ const std::uint32_t* changes_along_y(const Tile& t) const {
+    return along_y + ((t.item * words + t.word) * depth + t.line) * ny;
   }
   /// Row (z, y) of the squares in 16 bits.
   __device__ std::uint32_t* narrow_row(std::int64_t item, std::int32_t w, std::int32_t z, std::int32_t y) const {
     return narrow + (((item * words + w) * nz + z) * ny + y) * 16;
   }
   __device__ const std::uint8_t* kinds(const Tile& t) const { return kind + (t.item * words + t.word) * ny; }
+
+ private:
+  __device__ std::int64_t z_line(const Tile& t) const { return ((t.item * words + t.word) * ny + t.line) * depth; }
 };
 
 /// Distances inside a byte of sites, one per bit; 255: none.
@@ -96,16 +107,17 @@ __device__ unsigned widen(unsigned bytes) {
   return result;
 }
 
-/// Distances along x of 8 neighbours, two in a word, from the words' bits `first` … `first` + 7.
+/// Distances along x of 8 neighbours, two in a word, from the words' bits `first` … `first` + 7. Sites lie `beyond`
+/// elements behind the bits, which carries and table have in them.
 struct EightDistances {
   unsigned pair[4];
   unsigned nearest_outside;
 
-  __device__ EightDistances(uint2 word, int first, const uint2* of_byte) {
+  __device__ EightDistances(uint2 word, int first, const uint2* of_byte, int beyond = 0) {
     const unsigned before = word.x & ((1u << first) - 1), behind = (word.x >> first) >> 8;
-    const unsigned left = before ? static_cast<unsigned>(first - 31 + __clz(static_cast<int>(before)))
+    const unsigned left = before ? static_cast<unsigned>(first + beyond - 31 + __clz(static_cast<int>(before)))
                                  : static_cast<unsigned>(first) + (word.y & 0xFFFFu);
-    const unsigned right = behind ? static_cast<unsigned>(__ffs(static_cast<int>(behind)))
+    const unsigned right = behind ? static_cast<unsigned>(__ffs(static_cast<int>(behind)) + beyond)
                                   : static_cast<unsigned>(24 - first) + (word.y >> 16);
     const uint2 inside = of_byte[word.x >> first & 255];
     nearest_outside = min(left, right);

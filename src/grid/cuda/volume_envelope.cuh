@@ -214,12 +214,12 @@ class EnvelopeRows {
   __device__ explicit EnvelopeRows(uint4* memory) : memory_(memory) {}
 
   /// @param first  bit of the first line
-  __device__ void load(const uint2* words, int rows, int first, const uint2* of_byte) const {
+  __device__ void load(const uint2* words, int rows, int first, const uint2* of_byte, int beyond = 0) const {
     const int t = static_cast<int>(threadIdx.x);
     __syncthreads();
 #pragma unroll 2
     for (int r = t / 2; r < rows; r += kThreads / 2) {
-      const EightDistances eight(__ldg(words + r), first + t % 2 * 8, of_byte);
+      const EightDistances eight(__ldg(words + r), first + t % 2 * 8, of_byte, beyond);
       memory_[(r + r / kChunk) * 2 + t % 2] = make_uint4(eight.pair[0], eight.pair[1], eight.pair[2], eight.pair[3]);
     }
     __syncthreads();
@@ -238,7 +238,7 @@ class EnvelopeRows {
   uint4* memory_;
 };
 
-template <int kThreads, int kChunk>
+template <int kThreads, int kChunk, bool kLabels>
 __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     envelope_along_z(const __grid_constant__ Volume v) {
   extern __shared__ uint4 envelope_shared[];
@@ -246,19 +246,23 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
   const unsigned count = v.counters[0] * 2;
   if (blockIdx.x >= count) return;
-  for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
+  for (int i = t; i < 256; i += kThreads) of_byte[i] = byte_distances(i, kLabels);
+  __shared__ RunWords<kLabels> run_words;
+  const RunEnds ends(run_words, n);
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
     const Volume::Tile tile = v.tile(v.z_list[job / 2], v.ny);
     const int half = static_cast<int>(job % 2) * 16;
     const EnvelopeRows<kThreads, kChunk> rows(envelope_shared);
-    rows.load(v.word_line(tile), n, half, of_byte);
+    rows.load(v.word_line(tile), n, half, of_byte, kLabels);
+    if constexpr (kLabels) ends.fill([&](int r) { return __ldg(v.changes_along_z(tile) + r); });
     const auto load = [&](unsigned* value, int first, int lane) { rows.squares(value, first, lane, n); };
     const int x = tile.word * 32 + half + t % 16;
     const bool there = x < v.nx;
     std::uint32_t* wide = v.wide.row(v.wide_first_item + tile.item, 0, tile.line) + x;
     auto* narrow = reinterpret_cast<std::uint16_t*>(v.narrow_row(tile.item, tile.word, 0, tile.line)) + half + t % 16;
     const std::int64_t narrow_stride = std::int64_t{v.ny} * 32;
-    const auto store = [&](int z, const unsigned* values, int count) {
+    const auto store = [&](int z, unsigned* values, int count) {
+      if constexpr (kLabels) ends.bound(z / 8, half + t % 16, values);
       std::uint32_t* to = wide + z * v.wide.z_stride;
       std::uint16_t* narrow_to = narrow + z * narrow_stride;
 #pragma unroll
@@ -276,8 +280,11 @@ template <int kThreads, int kChunk, Writing kWriting>
 __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     envelope_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 envelope_shared[];
+  constexpr bool kLabels = kWriting == Writing::labels;
+  __shared__ RunWords<kLabels> run_words;
   const int n = v.ny;
   const unsigned count = v.counters[1] * 2;
+  const RunEnds ends(run_words, n);
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
     const Volume::Tile tile = v.tile(v.y_list[job / 2], v.nz);
     const int half = static_cast<int>(job % 2) * 16, x0 = tile.word * 32 + half;
@@ -314,8 +321,12 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
       for (int r = 0; r < kChunk; ++r)
         if (first + r >= n) value[r] = kNone32;
     };
+    if constexpr (kLabels) ends.fill([&](int r) { return make_uint2(__ldg(v.changes_along_y(tile) + r), 0); });
     const VolumeWriter<kWriting> writer(v, emitter, tile);
-    const auto store = [&](int y, const unsigned* values, int count) { writer.write_column(y, x, values, count); };
+    const auto store = [&](int y, unsigned* values, int count) {
+      if constexpr (kLabels) ends.bound(y / 8, half + static_cast<int>(threadIdx.x) % 16, values);
+      writer.write_column(y, x, values, count);
+    };
     Envelope<kThreads, kChunk>(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }
 }

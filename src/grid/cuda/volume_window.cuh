@@ -11,7 +11,7 @@
 // Cost: one operation per element and step.
 #pragma once
 
-#include "grid/cuda/volume.cuh"
+#include "grid/cuda/volume_runs.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -161,11 +161,16 @@ __device__ inline void enlist(std::uint32_t* list, std::uint32_t* count, std::in
   list[atomicAdd(count, 1u)] = static_cast<std::uint32_t>(tile);
 }
 
+/// Blocks of a search per multiprocessor.
+constexpr int search_blocks(int threads, bool labels) {
+  return resident_blocks(threads, (labels ? kResidentThreadsOfLabels : kResidentThreads) / threads);
+}
+
 /// Groups of a warp lie side by side; all lanes take part in the search, also those beyond the last group.
 __device__ inline int budget_of(int rows) { return max(row_groups(rows) / 2 * kUsualSteps / 8, 2); }
 
-template <int kThreads>
-__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreads / kThreads))
+template <int kThreads, bool kLabels>
+__global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     search_along_z(const __grid_constant__ Volume v) {
   extern __shared__ uint4 window_shared[];
   __shared__ int work, near_rows;
@@ -175,18 +180,23 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   const uint2* line = v.word_line(tile);
   WindowRows<WindowPairs> rows(reinterpret_cast<unsigned*>(window_shared), n);
   if (t == 0) work = near_rows = 0;
-  for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
+  for (int i = t; i < 256; i += kThreads) of_byte[i] = byte_distances(i, kLabels);
   rows.pad(n);
   __syncthreads();
   bool any = false;
   int near = 0;
   const int first = t % 4 * 8;
+  __shared__ RunWords<kLabels> run_words;
+  const RunEnds ends(run_words, n);
+  const uint2* changes = v.changes_along_z(tile);
+  if constexpr (kLabels) any = ends.fill([&](int r) { return __ldg(changes + r); });
 #pragma unroll 4
   for (int r = t / 4; r < n; r += kThreads / 4) {
     const uint2 word = __ldg(line + r);
-    const EightDistances distances(word, first, of_byte);
+    const EightDistances distances(word, first, of_byte, kLabels);
     any |= word.x != 0 || word.y != kNoneInWord * 0x10001u;
-    near += (word.x >> first & 255) != 0 || distances.nearest_outside < 64;
+    near += (word.x >> first & 255) != 0 || distances.nearest_outside < 64 ||
+            (kLabels && (__ldg(&changes[r].x) >> first & 255) != 0);
     uint4 squares;
     unsigned* out = &squares.x;
 #pragma unroll
@@ -211,6 +221,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     for (int q0 = t / 32 * 2; q0 < rows.groups; q0 += kThreads / 16) {
       const int q = q0 + lane_id() / 16;
       Window<WindowPairs> window(rows, min(q, rows.groups - 1), lane);
+      if constexpr (kLabels) ends.bound_pairs(min(q, rows.groups - 1), lane, window.best);
       if (!window.search(&work, budget_of(n))) {
         failed = true;
         break;
@@ -261,7 +272,7 @@ struct VolumeWriter {
     // Below 2²³ integers are the last bits of floats.
     const float a = small_root(__uint_as_float(__byte_perm(squares, 0x4B000000u, 0x7610)) - 8388608.0f);
     const float b = small_root(__uint_as_float(__byte_perm(squares, 0x4B000000u, 0x7632)) - 8388608.0f);
-    if constexpr (kWriting == Writing::aligned) {
+    if (kWriting == Writing::aligned || (kWriting == Writing::labels && v.is_aligned)) {
       if (there && x < v.nx) __stcs(reinterpret_cast<float2*>(row) + lane, make_float2(a, b));
     } else {
       const int half = lane_id() & 16;
@@ -325,7 +336,7 @@ struct VolumeWriter {
 };
 
 template <int kThreads, Writing kWriting>
-__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreads / kThreads))
+__global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kWriting == Writing::labels))
     search_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 window_shared[];
   __shared__ int work, near_rows, wide_rows;
@@ -348,6 +359,11 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   const auto* squares = reinterpret_cast<const uint4*>(v.narrow_row(tile.item, tile.word, tile.line, 0));
   bool any = false;
   int near = 0;
+  constexpr bool kLabels = kWriting == Writing::labels;
+  __shared__ RunWords<kLabels> run_words;
+  const RunEnds ends(run_words, n);
+  const std::uint32_t* changes = v.changes_along_y(tile);
+  if constexpr (kLabels) any = ends.fill([&](int r) { return make_uint2(__ldg(changes + r), 0); });
 #pragma unroll 4
   for (int i = t; i < n * 4; i += kThreads) {
     uint4 four = make_uint4(kNone16x2, kNone16x2, kNone16x2, kNone16x2);
@@ -356,7 +372,8 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
       any = true;
     }
     const unsigned least = __vminu2(__vminu2(four.x, four.y), __vminu2(four.z, four.w));
-    near += min(least & 0xFFFFu, least >> 16) < 64u * 64u;
+    near += min(least & 0xFFFFu, least >> 16) < 64u * 64u ||
+            (kLabels && (__ldg(changes + i / 4) >> (i % 4 * 8) & 255) != 0);
     rows.put(i / 4, i % 4, four);
   }
   add_over_block(near, &near_rows);
@@ -375,6 +392,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     for (int q0 = t / 32 * 2; q0 < rows.groups; q0 += kThreads / 16) {
       const int q = q0 + lane_id() / 16;
       Window<WindowPairs> window(rows, min(q, rows.groups - 1), lane);
+      if constexpr (kLabels) ends.bound_pairs(min(q, rows.groups - 1), lane, window.best);
       if (!window.search(&work, dry ? max(budget_of(n) / 4, 2) : budget_of(n))) {
         failed = true;
         break;

@@ -17,17 +17,6 @@ enum class Reading {
   elements,       ///< anything
 };
 
-/// Four bytes that are not zero, as four bits.
-__device__ inline unsigned nonzero_bytes(unsigned four) {
-  const unsigned top = (((four & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | four) & 0x80808080u;
-  return top * 0x00204081u >> 28;
-}
-
-/// Sixteen bytes that are not zero, as sixteen bits.
-__device__ inline unsigned nonzero_bytes(uint4 v) {
-  return nonzero_bytes(v.x) | nonzero_bytes(v.y) << 4 | nonzero_bytes(v.z) << 8 | nonzero_bytes(v.w) << 12;
-}
-
 /// Sixteen bytes, of which those outside [begin, end) count as zero and are not read. Not inlined: it is rare.
 __device__ __noinline__ inline unsigned nonzero_bytes_within(const std::byte* at, const std::byte* begin,
                                                              const std::byte* end) {
@@ -102,8 +91,9 @@ __device__ unsigned read_word(const Mask& mask, std::int64_t offset, int nx) {
   return word;
 }
 
-/// The word with the steps from its ends to the nearest sites of the row outside.
-__device__ inline uint2 with_carries(unsigned word) {
+/// The word with the steps from its ends to the nearest sites of the row outside, which lie `beyond` elements behind
+/// the bits.
+__device__ inline uint2 with_carries(unsigned word, int beyond = 0) {
   const int lane = lane_id();
   const unsigned filled = __ballot_sync(kAllLanes, word != 0);
   const unsigned before = filled & lanes_before(lane), behind = lane == 31 ? 0u : filled >> (lane + 1) << (lane + 1);
@@ -111,8 +101,8 @@ __device__ inline uint2 with_carries(unsigned word) {
   const int from_behind = behind ? __ffs(static_cast<int>(behind)) - 1 : 0;
   const auto left_word = static_cast<int>(__shfl_sync(kAllLanes, word, from_before));
   const auto right_word = static_cast<int>(__shfl_sync(kAllLanes, word, from_behind));
-  const int left = lane * 32 - (from_before * 32 + 31 - __clz(left_word));
-  const int right = from_behind * 32 + __ffs(right_word) - 1 - (lane * 32 + 31);
+  const int left = lane * 32 - (from_before * 32 + 31 - __clz(left_word)) + beyond;
+  const int right = from_behind * 32 + __ffs(right_word) - 1 - (lane * 32 + 31) + beyond;
   return make_uint2(word, (before ? static_cast<unsigned>(left) : kNoneInWord) |
                               (behind ? static_cast<unsigned>(right) : kNoneInWord) << 16);
 }

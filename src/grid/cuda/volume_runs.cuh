@@ -1,0 +1,112 @@
+// The ends of runs of equal labels along the lines of a tile (see volume_labels.cuh), in shared memory.
+//
+// Work mapping: warp = 32 rows by 32 lines of bits, which it turns by votes. A lane then looks for the changes around
+// eight rows of a line, word by word. Cost: some ten operations per element, and a few per word of a long run.
+#pragma once
+
+#include "grid/cuda/volume.cuh"
+
+namespace fathom::grid::cuda {
+
+/// Words along a tile's 32 lines: [32 rows][line].
+template <bool kLabels>
+struct RunWords {
+  static constexpr int kWords = kLabels ? kLongestAxis : 1;
+  unsigned changes[kWords], background[kWords];
+};
+
+/// The ends, from such words.
+class RunEnds {
+ public:
+  template <bool kLabels>
+  __device__ RunEnds(RunWords<kLabels>& words, int rows)
+      : changes_(words.changes), background_(words.background), rows_(rows) {}
+
+  /// By all threads of the block, before a barrier. @param load  a row's changes and background
+  /// @returns whether the thread's rows have changes
+  template <class Load>
+  __device__ bool fill(Load&& load) const {
+    bool any = false;
+    for (int b = static_cast<int>(threadIdx.x) / 32; b * 32 < rows_; b += static_cast<int>(blockDim.x) / 32) {
+      const int row = b * 32 + lane_id();
+      const uint2 word = row < rows_ ? load(row) : make_uint2(0, 0xFFFFFFFFu);
+      any |= word.x != 0;
+      changes_[row] = turn(word.x);
+      background_[row] = turn(word.y);
+    }
+    return any;
+  }
+
+  /// Steps from eight rows of a line to the elements beyond the ends of their runs; 0 for label 0 and behind the last row.
+  __device__ void steps(int group, int line, unsigned* to_end) const {
+    const int b = group / 4, shift = group % 4 * 8, place = b * 32 + line;
+    const unsigned word = changes_[place], own = word >> shift, background = background_[place] >> shift;
+    unsigned up = before(b, line, word & ((1u << shift) - 1), group * 8);
+    unsigned down = behind(b, line, own >> 8 << shift << 8, group * 8 + 7);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      up = own >> j & 1 ? 1 : up + 1;
+      to_end[j] = up;
+    }
+#pragma unroll
+    for (int j = 7; j >= 0; --j) {
+      if (j < 7) down = own >> (j + 1) & 1 ? 1 : down + 1;
+      to_end[j] = background >> j & 1 ? 0 : min(to_end[j], down);
+    }
+  }
+
+  /// A minimum with the squares of eight rows of a line …
+  __device__ void bound(int group, int line, unsigned* squares) const {
+    unsigned ends[8];
+    steps(group, line, ends);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) squares[j] = min(squares[j], ends[j] * ends[j]);
+  }
+  /// … and of a pair of lines in 16 bits.
+  __device__ void bound_pairs(int group, int pair, unsigned* squares) const {
+    unsigned low[8], high[8];
+    steps(group, 2 * pair, low);
+    steps(group, 2 * pair + 1, high);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const unsigned a = min(low[j], kCap16), b = min(high[j], kCap16);
+      squares[j] = __vminu2(squares[j], a * a + (b * b << 16));
+    }
+  }
+
+ private:
+  static constexpr unsigned kNoEnd = 1u << 15;  ///< its square is more than kNone32
+
+  /// Bit `lane` of the words of all lanes.
+  static __device__ unsigned turn(unsigned word) {
+    unsigned turned = 0;
+#pragma unroll
+    for (int k = 0; k < 32; ++k) {
+      const unsigned bits = __ballot_sync(kAllLanes, word >> k & 1);
+      if (lane_id() == k) turned = bits;
+    }
+    return turned;
+  }
+  /// Rows from the one before `row` to the last change before it, and one. @param word  what is before it in word b
+  __device__ unsigned before(int b, int line, unsigned word, int row) const {
+    while (!word && b > 0) word = changes_[--b * 32 + line];
+    return word ? static_cast<unsigned>(row - (b * 32 + 31 - __clz(static_cast<int>(word)))) : kNoEnd;
+  }
+  /// Rows from `row` to the first change behind it. @param word  what is behind it in word b
+  __device__ unsigned behind(int b, int line, unsigned word, int row) const {
+    while (!word && (b + 1) * 32 < rows_) word = changes_[++b * 32 + line];
+    return word ? static_cast<unsigned>(b * 32 + __ffs(static_cast<int>(word)) - 1 - row) : kNoEnd;
+  }
+
+  unsigned *changes_, *background_;
+  const int rows_;
+};
+
+/// The table of a mask's sites, or of ends of runs, which lie one element beyond.
+__device__ inline uint2 byte_distances(int byte, bool beyond) {
+  uint2 distances = kByteDistances.of[byte];
+  if (beyond && byte != 0) distances.x += 0x01010101u, distances.y += 0x01010101u;
+  return distances;
+}
+
+}  // namespace fathom::grid::cuda
