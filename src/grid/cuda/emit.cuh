@@ -48,7 +48,7 @@ struct Emitter {
   V kept = 0;  ///< largest value that is kept
   double unit = 1;
   double half = 0;      ///< from an element's centre to its faces, for signed fields that are zero there
-  bool scaled = false;  ///< the root is rounded to the output's type; else double has the last word
+  bool scaled = false;  ///< see is_scaled()
   bool has_border = false, euclidean = true, is_signed = false;
 
   static Emitter of(const Problem& p, const Batch& batch, std::int64_t first_item) {
@@ -74,7 +74,7 @@ struct Emitter {
     e.kept = largest_kept<V>(p);
     e.unit = p.unit;
     e.euclidean = p.metric == Metric::euclidean;
-    e.scaled = e.euclidean && (p.unit == 1 || !p.isotropic);
+    e.scaled = is_scaled(p);
     e.is_signed = p.signed_distance;
     e.half = p.signed_distance && p.surface == Surface::faces ? 0.5 * p.unit : 0.0;
     return e;

@@ -42,6 +42,7 @@ struct RowValues {
   LineWords words;
   Columns columns;
   AxisCost<V> cost;
+  PlainDistances<V> plain;  ///< where these are wanted, nothing else is written
   V* value = nullptr;
   std::int64_t* site = nullptr;  ///< null: not wanted
 };
@@ -59,7 +60,12 @@ __global__ void __launch_bounds__(kBlock) find_row_values(const __grid_constant_
     for (; at >= p.columns.count; at -= p.columns.count) ++row;
     const InLine nearest = p.words.nearest(row, 0, static_cast<std::int32_t>(p.columns.first + at));
     const bool none = nearest.steps >> 31;
-    p.value[i] = none ? no_value<V>() : p.cost(nearest.steps);
+    const V value[] = {none ? no_value<V>() : p.cost(nearest.steps)};
+    if (p.plain.to.data) {
+      p.plain.write(row, at, 0, 1, value);
+      continue;
+    }
+    p.value[i] = value[0];
     if (p.site) p.site[i] = none ? -1 : nearest.site;
   }
 }
@@ -76,41 +82,7 @@ struct Emission {
   Emitter<V> emitter;
   bool search_chessboard = false;  ///< `site` holds coordinates along the slowest axis
   ChessboardNearest<V> chessboard_nearest;
-  Placed<float> plain;  ///< where nothing but these distances is wanted
-
-  /// Start of a row, counted through all items.
-  __device__ float* plain_row(std::int64_t row) const {
-    const int last = emitter.input.rank - 1;
-    const Division of_plane(row, last > 0 ? emitter.input.extent[last - 1] : 1),
-        of_item(of_plane.quotient, last > 1 ? emitter.input.extent[last - 2] : 1);
-    return plain.row(emitter.first_item + of_item.quotient, of_item.remainder, of_plane.remainder);
-  }
-  __device__ float plain_distance(V v) const {
-    if constexpr (!std::is_floating_point_v<V>)
-      if (emitter.scaled) return scaled_distance_of<float>(v, emitter.unit);
-    return static_cast<float>(distance_of(v, emitter.euclidean, emitter.unit));
-  }
 };
-
-/// The same where `plain` is all. Thread = kPerThread elements.
-template <class V>
-__global__ void __launch_bounds__(kBlock) emit_plain(const __grid_constant__ Emission<V> p) {
-  const std::int64_t first = first_of_thread();
-  if (first >= p.count) return;
-  const Division division(first, p.columns.count);
-  std::int64_t row = division.quotient, at = division.remainder;
-  float* to = p.plain_row(row);
-#pragma unroll
-  for (int k = 0; k < kPerThread; ++k, at += 32) {
-    const std::int64_t i = first + k * 32;
-    if (i >= p.count) return;
-    if (at >= p.columns.count) {
-      for (; at >= p.columns.count; at -= p.columns.count) ++row;
-      to = p.plain_row(row);
-    }
-    to[at] = p.plain_distance(p.value[i]);
-  }
-}
 
 template <class V>
 __global__ void __launch_bounds__(kBlock) emit(const __grid_constant__ Emission<V> p) {
@@ -192,7 +164,6 @@ class Solver {
   Solver(const Problem& problem, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
          std::byte* scratch, cudaStream_t stream)
       : p_(problem),
-        batch_(batch),
         stream_(stream),
         items_(items),
         first_item_(first_item),
@@ -200,6 +171,7 @@ class Solver {
         columns_(Columns::of(problem)),
         classes_(Classes::of(problem)),
         emitter_(Emitter<V>::of(problem, batch, first_item)),
+        plain_(PlainDistances<V>::of(problem, batch, first_item)),
         rows_(make_rows(problem, items, words)) {
     memory_.take(scratch, problem, items);
   }
@@ -207,7 +179,7 @@ class Solver {
   void run() {
     find_rows();
     for (int axis = p_.rank - 2; axis >= 0; --axis) pass(axis);
-    emit_all();
+    if (!plain_.to.data) emit_all();
   }
 
  private:
@@ -220,6 +192,7 @@ class Solver {
     rows.words = rows_;
     rows.columns = columns_;
     rows.cost = axis_cost<V>(p_, p_.rank - 1);
+    if (p_.rank == 1) rows.plain = plain_;
     rows.value = memory_.value[from_];
     rows.site = carries_site() ? memory_.site[from_] : nullptr;
     const std::int64_t elements = rows.words.lines.outer * columns_.count;
@@ -272,6 +245,7 @@ class Solver {
     pass.cap = cap_above(largest_kept<V>(p_));
     pass.chessboard = p_.metric == Metric::chessboard;
     pass.periodic = p_.border[static_cast<std::size_t>(axis)] == Border::periodic;
+    if (axis == 0) pass.plain = plain_;
     pass.result = memory_.value[1 - from_];
     pass.result_site = memory_.site[1 - from_];
     const std::int64_t warps = (pass.lines.count() + 31) / 32 * pass.blocks;
@@ -294,12 +268,7 @@ class Solver {
     emission.emitter = emitter_;
     emission.search_chessboard = searches_chessboard();
     if (emission.search_chessboard) emission.chessboard_nearest = make_chessboard_nearest();
-    if (has_plain_outputs(p_) && !wants_site(p_)) {
-      emission.plain = Placed<float>::of(p_.outputs.distance, p_.rank, batch_.shape, batch_.distance);
-      emit_plain<V><<<blocks_of(emission.count), kBlock, 0, stream_>>>(emission);
-    } else {
-      emit<V><<<blocks_for(emission.count, kBlock), kBlock, 0, stream_>>>(emission);
-    }
+    emit<V><<<blocks_for(emission.count, kBlock), kBlock, 0, stream_>>>(emission);
     fathom::cuda::check_launch("writing results");
   }
 
@@ -318,13 +287,13 @@ class Solver {
   }
 
   const Problem& p_;
-  const Batch& batch_;
   const cudaStream_t stream_;
   const std::int64_t items_, first_item_;
   const Input input_;
   const Columns columns_;
   const Classes classes_;
   const Emitter<V> emitter_;
+  const PlainDistances<V> plain_;
   const LineWords rows_;
   Memory<V> memory_;
   int from_ = 0;  ///< which of the two buffers holds the sources

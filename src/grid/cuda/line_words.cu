@@ -3,8 +3,11 @@
 //
 // Source: the bit-packed rows of Man et al. 2011; departs by keeping carries instead of distances. Cost: every element
 // is read once (twice for changes), 3/8 byte is written for it.
+#include <algorithm>
+
 #include "core/cuda/runtime.h"
 #include "grid/cuda/line_words.h"
+#include "grid/cuda/mask.cuh"
 #include "grid/cuda/tuning.h"
 
 namespace fathom::grid::cuda {
@@ -78,6 +81,31 @@ __global__ void __launch_bounds__(kBlock) fill_bits_of_rows(LineWords words, Sou
     words.bits[i] = bits;
     if (words.pinned) words.pinned[i] = pinned;
   }
+}
+
+/// The same for bytes told apart by being zero, where all rows are whole words at multiples of 16. Thread = word.
+__global__ void __launch_bounds__(kBlock) fill_bits_of_bytes(LineWords words, Source source) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kBlock + threadIdx.x;
+  if (i >= words.count()) return;
+  const Division by_row(i, words.words);
+  std::int64_t line = 0;
+  const std::byte* item = source.item(words.lines, by_row.quotient, 0, line);
+  const auto* bytes = reinterpret_cast<const uint4*>(item + line) + 2 * by_row.remainder;
+  const unsigned nonzero = nonzero_bytes(bytes[0]) | nonzero_bytes(bytes[1]) << 16;
+  words.bits[i] = source.classes.site.kind == ElementRule::Kind::zero ? ~nonzero : nonzero;
+}
+
+/// Whether that serves.
+bool has_words_of_bytes(const Input& input, const Classes& classes) {
+  constexpr int kBytes = 16;
+  const ElementRule::Kind kind = classes.site.kind;
+  bool serves = !classes.boundaries && size_of(input.dtype) == 1 &&
+                (kind == ElementRule::Kind::zero || kind == ElementRule::Kind::nonzero) &&
+                reinterpret_cast<std::uintptr_t>(input.data) % kBytes == 0 &&
+                input.extent[input.rank - 1] % kWordElements == 0;
+  for (int k = 0; k + 1 < input.rank; ++k) serves &= input.stride[k] % kBytes == 0;
+  for (int k = 0; k < input.items.rank; ++k) serves &= input.items.stride[k] % kBytes == 0;
+  return serves;
 }
 
 /// Any other axis. Thread = word: neighbouring threads read neighbouring lines.
@@ -172,11 +200,14 @@ struct MaxScan {
   }
 };
 
-/// Carries along rows. Block = row, which it walks in steps of as many words as it has threads, there and back.
+/// Carries along rows. A warp or a block = row, which it walks in steps of as many words as it has threads, there and
+/// back.
 template <int kThreads>
-__global__ void __launch_bounds__(kThreads) carry_along_rows(LineWords words) {
-  const std::int64_t base = std::int64_t{blockIdx.x} * words.words;
-  const std::int32_t count = words.words, me = static_cast<std::int32_t>(threadIdx.x);
+__global__ void __launch_bounds__(std::max(kThreads, kBlock)) carry_along_rows(LineWords words) {
+  const std::int64_t row = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / kThreads;
+  if (row >= words.lines.count()) return;
+  const std::int64_t base = row * words.words;
+  const std::int32_t count = words.words, me = static_cast<std::int32_t>(threadIdx.x % kThreads);
   std::int32_t before = kNone, behind = kNone;
   for (std::int32_t w0 = 0; words.periodic && w0 < count; w0 += kThreads) {
     const std::int32_t w = w0 + me;
@@ -206,11 +237,14 @@ void fill_line_words(const LineWords& words, const Input& input, const Classes& 
   Source source{input, classes, first_item, 1};
   for (int k = 0; k < words.lines.axis; ++k) source.lines_before *= input.extent[k];
   if (words.lines.axis == input.rank - 1) {
-    fill_bits_of_rows<<<blocks_for((words.count() + kWordsOfWarp - 1) / kWordsOfWarp * 32, kBlock), kBlock, 0,
-                        stream>>>(words, source);
-    const auto rows = static_cast<unsigned>(words.lines.count());
-    if (words.words < kLongRow) carry_along_rows<32><<<rows, 32, 0, stream>>>(words);
-    else carry_along_rows<1024><<<rows, 1024, 0, stream>>>(words);
+    if (has_words_of_bytes(input, classes))
+      fill_bits_of_bytes<<<blocks_for(words.count(), kBlock), kBlock, 0, stream>>>(words, source);
+    else
+      fill_bits_of_rows<<<blocks_for((words.count() + kWordsOfWarp - 1) / kWordsOfWarp * 32, kBlock), kBlock, 0,
+                          stream>>>(words, source);
+    const std::int64_t rows = words.lines.count();
+    if (words.words < kLongRow) carry_along_rows<32><<<blocks_for(rows * 32, kBlock), kBlock, 0, stream>>>(words);
+    else carry_along_rows<1024><<<static_cast<unsigned>(rows), 1024, 0, stream>>>(words);
   } else {
     fill_bits_of_columns<<<blocks_for(words.count(), kBlock), kBlock, 0, stream>>>(words, source);
     carry_along_columns<<<blocks_for(words.lines.count(), kBlock), kBlock, 0, stream>>>(words);

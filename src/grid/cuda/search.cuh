@@ -12,6 +12,7 @@
 #pragma once
 
 #include "grid/cuda/line_words.h"
+#include "grid/cuda/plain_distances.cuh"
 #include "grid/cuda/tuning.h"
 #include "grid/value.hd.h"
 
@@ -42,7 +43,8 @@ struct Pass {
   AxisCost<V> cost;
   V cap = 0;  ///< values ≥ cap need not be found
   bool chessboard = false, periodic = false;
-  LineWords start;  ///< ends of runs of equal classes; without bits: none
+  LineWords start;          ///< ends of runs of equal classes; without bits: none
+  PlainDistances<V> plain;  ///< where these are wanted, nothing else is written
   V* result = nullptr;
   std::int64_t* result_site = nullptr;  ///< linear in this axis and those behind it, or the coordinate along this one
 };
@@ -89,6 +91,7 @@ class Search {
 
   __device__ void finish() {
     if (!active_) return;
+    if (!kTies && p_.plain.to.data) return p_.plain.write(outer_, inner_, at_, min(kTargets, n_ - at_), best_);
 #pragma unroll
     for (int r = 0; r < kTargets; ++r) {
       const std::int32_t y = at_ + r;
@@ -165,8 +168,13 @@ class Search {
     return d + 1;
   }
 
-  /// All pairs of a block of sources and the targets.
+  /// All pairs of a block of sources and the targets. Which ⊕ it is, is asked once.
   __device__ void evaluate(std::int32_t block) {
+    if (p_.chessboard) evaluate(block, [](V value, V cost) { return max(value, cost); });
+    else evaluate(block, [](V value, V cost) { return value + cost; });
+  }
+  template <class Join>
+  __device__ void evaluate(std::int32_t block, Join&& join_pair) {
     const std::int32_t first = block * kTargets, count = min(kTargets, n_ - first);
     const V* source = p_.source + (outer_ * n_ + first) * p_.lines.inner + inner_;
     V cost[2 * kTargets - 1];  // of the steps from the block's last element to the first target, and so on
@@ -181,7 +189,7 @@ class Search {
       if (j >= count) break;
       const V value = source[j * p_.lines.inner];
 #pragma unroll
-      for (int r = 0; r < kTargets; ++r) offer(r, join(value, cost[r - j + kTargets - 1]), first + j);
+      for (int r = 0; r < kTargets; ++r) offer(r, join_pair(value, cost[r - j + kTargets - 1]), first + j);
     }
     find_worst();
   }
