@@ -192,8 +192,11 @@ CLI::App* declare_query(CLI::App& app, QueryArguments& a) {
   verb->add_option("--period", a.period, "Extent of a periodic box from 0: one number, or one per axis; 0: open");
   verb->add_option("--storage", a.storage, "auto (what fits --memory), sorted, boxed or plain");
   verb->add_option("--backend", a.backend, "auto, cpu or cuda (default auto)");
+  verb->add_option("--devices", a.devices, "Numbers of CUDA devices that share the queries, such as 0,1");
   verb->add_option("--threads", a.threads, "Most threads; 0 for all processors (default)");
-  verb->add_option("--memory", a.memory, "Most memory for sites, queries, answers and the index, such as 4GiB");
+  verb->add_option(
+      "--memory", a.memory,
+      "Most memory for sites, queries, answers and the index, on the host and a device each, such as 4GiB");
   verb->add_flag("--json", a.json, "Print one line of JSON about the work");
   verb->add_flag("--quiet", a.quiet, "Print nothing but errors");
   return verb;

@@ -25,6 +25,7 @@ struct QueryArguments {
   std::string period;
   std::string storage = "auto";
   std::string backend = "auto";
+  std::string devices;
   std::string threads = "0";
   std::string memory;
   bool json = false;

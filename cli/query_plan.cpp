@@ -59,6 +59,24 @@ std::size_t needed_bytes(const QueryPlan& plan, points::Storage storage, const A
          set_bytes(storage, sites) + query_scratch(plan, queries);
 }
 
+/// The same on a device, where sites and queries are copies, and sorting takes more.
+std::size_t device_bytes(const QueryPlan& plan, const Array& sites, const Array& queries) {
+  constexpr std::size_t kSorting = 24;  // for a site, beyond what it takes on the host
+  const auto count = static_cast<std::size_t>(sites.shape()[0]);
+  return needed_bytes(plan, plan.set.storage, sites, queries) +
+         (plan.set.storage == points::Storage::sorted ? count * kSorting : 0);
+}
+
+std::vector<int> parse_devices(const std::string& text) {
+  std::vector<int> devices;
+  for (double number : parse_numbers("--devices", text)) {
+    if (number < 0 || number != std::floor(number) || number > INT32_MAX)
+      throw InvalidArgument(fmt::format("--devices takes whole numbers from 0, such as 0,1, not '{}'", text));
+    devices.push_back(static_cast<int>(number));
+  }
+  return devices;
+}
+
 }  // namespace
 
 std::string_view name_of(points::Storage storage) {
@@ -91,6 +109,12 @@ QueryPlan make_query_plan(const QueryArguments& arguments) {
   plan.storage = parse_storage(arguments.storage);
   plan.query.execution.backend = parse_backend(arguments.backend);
   plan.query.execution.threads = parse_threads(arguments.threads);
+  if (!arguments.devices.empty()) {
+    Backend& backend = plan.query.execution.backend;
+    if (backend == Backend::cpu) throw InvalidArgument("--devices names CUDA devices; leave out --backend cpu");
+    backend = Backend::cuda;
+    plan.set.devices = parse_devices(arguments.devices);
+  }
   if (!arguments.memory.empty()) plan.memory = parse_memory(arguments.memory);
   return plan;
 }
@@ -123,12 +147,17 @@ void fit_into_memory(QueryPlan& plan, const Array& sites, const Array& queries) 
 void choose_backend(QueryPlan& plan, const Array& sites, const Array& queries) {
   constexpr std::int64_t kWorthTheWay = std::int64_t{1} << 20;  // fewer points take longer to get there and back
   Backend& backend = plan.query.execution.backend;
-  if (backend != Backend::automatic) return;
-  backend = Backend::cpu;
-  if (plan.query.relative_error > 0 || sites.shape()[0] + queries.shape()[0] < kWorthTheWay) return;
-  if (device_count() == 0) return;
-  const std::size_t needed = needed_bytes(plan, plan.set.storage, sites, queries);
-  if (needed < describe_device(current_device()).memory_bytes / 2) backend = Backend::cuda;
+  const std::size_t needed = device_bytes(plan, sites, queries);
+  const bool within_memory = needed <= plan.memory.value_or(needed);
+  if (backend == Backend::automatic) {
+    const bool many = sites.shape()[0] + queries.shape()[0] >= kWorthTheWay;
+    const bool serves =
+        many && within_memory && device_count() > 0 && needed < describe_device(current_device()).memory_bytes / 2;
+    backend = serves ? Backend::cuda : Backend::cpu;
+  }
+  if (backend != Backend::cuda) return;
+  plan.set.device_memory = plan.memory;
+  if (!plan.storage && !within_memory) plan.set.storage = points::Storage::plain;
 }
 
 }  // namespace fathom::cli

@@ -33,7 +33,8 @@ void set_cone(QueryPlan& plan, int axes, Array& direction);
 /// @throws InvalidArgument the budget is too small; the message names the smallest that works
 void fit_into_memory(QueryPlan& plan, const Array& sites, const Array& queries);
 
-/// `auto`: a device, if there is one that holds the points, they are many, and answers are to be exact.
+/// `auto`: a device, if there is one that holds the points, and they are many. Of a device the memory is a limit, too:
+/// sites that are too many for it pass by in pieces.
 void choose_backend(QueryPlan& plan, const Array& sites, const Array& queries);
 
 std::string_view name_of(points::Storage storage);

@@ -75,7 +75,14 @@ class QueryOptions:
 
 class SetChoices:
     def __init__(
-        self, storage: int, every: int, period: Sequence[float], backend: int, device_memory: int | None, /
+        self,
+        storage: int,
+        every: int,
+        period: Sequence[float],
+        backend: int,
+        device_memory: int | None,
+        devices: Sequence[int],
+        /,
     ) -> None: ...
 
 class SiteSet:

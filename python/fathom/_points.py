@@ -42,8 +42,12 @@ class SiteSet:
     backend : {"auto", "cpu", "cuda"}, optional
         Where the set lives: where the points are, or, with "cuda", points of the host on the current CUDA device.
     device_memory : int, optional
-        Most bytes of the device's memory that the set keeps and a call takes, together. Plain points of the host that
-        would take more than half of it stay there and pass by in pieces, for queries of the host.
+        Most bytes of the device's memory that the set keeps and a call takes, together. Queries that need more go in
+        batches. Plain points of the host that would take more than half of it stay there and pass by in pieces; calls
+        wait then.
+    devices : sequence of int, optional
+        With "cuda", for points of the host: devices that have the set each, and share queries of the host in proportion
+        to how fast each was before; each answers queries in its own memory.
     threads : int, optional
         Most threads to use while building; all processors if not given.
     stream : optional
@@ -82,12 +86,13 @@ class SiteSet:
         period: float | Sequence[float] | None = None,
         backend: str | None = None,
         device_memory: int | None = None,
+        devices: Sequence[int] | None = None,
         threads: int | None = None,
         stream: Any = None,
         progress: Progress = None,
     ) -> None:
         given = take_values(points, "points", stream).coordinates("points", False)
-        choices = _choices(storage, every, period, backend, device_memory)
+        choices = _choices(storage, every, period, backend, device_memory, devices)
         self._set = given.site_set(choices, thread_count(threads), listener(progress))
         self._points = None if storage == "sorted" else given
         """Keeps memory of a device that the set refers to."""
@@ -104,6 +109,7 @@ class SiteSet:
         period: float | Sequence[float] | None = None,
         backend: str | None = None,
         device_memory: int | None = None,
+        devices: Sequence[int] | None = None,
         threads: int | None = None,
         progress: Progress = None,
     ) -> SiteSet:
@@ -113,7 +119,7 @@ class SiteSet:
         ----------
         mask : array, shape (ny, nx) or (nz, ny, nx)
             Of bool, integers or floats, on the host. It may go afterwards.
-        storage, every, period, backend, device_memory, threads, progress
+        storage, every, period, backend, device_memory, devices, threads, progress
             As for the class.
 
         Examples
@@ -130,7 +136,7 @@ class SiteSet:
         made = cls.__new__(cls)
         made._shape = (array.size, array.ndim)
         made._count = array.size
-        choices = _choices(storage, every, period, backend, device_memory)
+        choices = _choices(storage, every, period, backend, device_memory, devices)
         made._set = _core.SiteSet(array, True, choices, thread_count(threads), listener(progress))
         made._points = None
         return made
@@ -332,6 +338,7 @@ def _choices(
     period: float | Sequence[float] | None,
     backend: str | None,
     device_memory: int | None,
+    devices: Sequence[int] | None,
 ) -> _core.SetChoices:
     periods = () if period is None else tuple(_number(length, "period") for length in np.atleast_1d(period))
     return _core.SetChoices(
@@ -340,6 +347,7 @@ def _choices(
         periods,
         backend_number(backend),
         None if device_memory is None else index(device_memory),
+        () if devices is None else tuple(map(index, devices)),
     )
 
 

@@ -29,8 +29,8 @@ points::SiteSet make_set(nb::handle sites, bool is_mask, points::SiteSetOptions 
 }
 
 SetChoices make_choices(int storage, std::int64_t every, std::vector<double> period, int backend,
-                        std::optional<std::size_t> device_memory) {
-  return {storage, every, std::move(period), backend, device_memory};
+                        std::optional<std::size_t> device_memory, std::vector<int> devices) {
+  return {storage, every, std::move(period), backend, device_memory, std::move(devices)};
 }
 
 points::QueryOptions make_query_options(int k, double radius, double relative_error, double absolute_error,
@@ -56,6 +56,7 @@ points::SiteSetOptions SetChoices::options(int threads) const {
   options.every = every;
   options.period = period;
   options.device_memory = device_memory;
+  options.devices = devices;
   options.execution.backend = static_cast<Backend>(backend);
   options.execution.threads = threads;
   return options;
@@ -83,7 +84,7 @@ void SiteSet::nearest(nb::handle queries, const points::QueryOptions& options, n
 
 void add_points(nb::module_& m) {
   nb::class_<SetChoices>(m, "SetChoices")
-      .def(nb::new_(&make_choices), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+      .def(nb::new_(&make_choices), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg());
   nb::class_<points::QueryOptions>(m, "QueryOptions").def(nb::new_(&make_query_options));
   nb::class_<SiteSet>(m, "SiteSet")
       .def(nb::init<nb::handle, bool, const SetChoices&, int, nb::object>(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),

@@ -21,6 +21,7 @@ struct SetChoices {
   std::vector<double> period;
   int backend = 0;  ///< number of a Backend
   std::optional<std::size_t> device_memory;
+  std::vector<int> devices;
 
   points::SiteSetOptions options(int threads) const;
 };

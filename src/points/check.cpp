@@ -196,6 +196,8 @@ void check_set_options(const SiteSetOptions& options, const CoordinateLayout& si
     throw InvalidArgument(std::to_string(options.period.size()) + " periods given for points with " +
                           std::to_string(axes) + " coordinates; give one for all axes or one per axis");
   for (double period : options.period) check_at_least_zero("a period", period, false);
+  if (!options.devices.empty() && options.execution.backend != Backend::cuda)
+    throw InvalidArgument("devices are named for a set that is not built by the backend cuda; ask for it, too");
 }
 
 std::array<double, 3> period_of(const SiteSetOptions& options, int axes) {
@@ -205,11 +207,25 @@ std::array<double, 3> period_of(const SiteSetOptions& options, int axes) {
   return period;
 }
 
+void check_inside(const Box& extent, const std::array<double, 3>& period, int axes) {
+  for (std::size_t k = 0; k < static_cast<std::size_t>(axes); ++k)
+    if (period[k] > 0 && (extent.low[k] < 0 || extent.high[k] >= period[k]))
+      throw InvalidArgument(
+          "a site lies outside of the periodic box, which goes from 0 to below the period along axis " +
+          std::to_string(k) + "; wrap the coordinates first");
+}
+
 void check_build_scratch(const std::optional<std::size_t>& limit, std::size_t needed) {
   if (limit && needed > *limit)
     throw InvalidArgument("the scratch limit of " + std::to_string(*limit) +
                           " bytes is too small to sort the sites; the smallest that works here is " +
                           std::to_string(needed) + " bytes");
+}
+
+void check_scratch(const std::optional<std::size_t>& limit, std::size_t needed) {
+  if (limit && needed > *limit)
+    throw InvalidArgument("the scratch limit of " + std::to_string(*limit) +
+                          " bytes is too small; the smallest that works here is " + std::to_string(needed) + " bytes");
 }
 
 void check_device_memory(const std::optional<std::size_t>& limit, std::size_t needed) {

@@ -25,8 +25,14 @@ void check_set_options(const SiteSetOptions& options, const CoordinateLayout& si
 /// One period per axis; 0: open.
 std::array<double, 3> period_of(const SiteSetOptions& options, int axes);
 
+/// @throws InvalidArgument a site lies outside of the periodic box
+void check_inside(const Box& extent, const std::array<double, 3>& period, int axes);
+
 /// @throws InvalidArgument the limit is less than what building takes
 void check_build_scratch(const std::optional<std::size_t>& limit, std::size_t needed);
+
+/// @throws InvalidArgument the limit is less than what a call takes
+void check_scratch(const std::optional<std::size_t>& limit, std::size_t needed);
 
 /// @throws InvalidArgument the limit of a device's memory is less than what is needed
 void check_device_memory(const std::optional<std::size_t>& limit, std::size_t needed);

@@ -50,6 +50,15 @@ inline Cloud cloud_of(const CoordinateLayout& points, std::int64_t cloud, std::i
   return result;
 }
 
+/// Points [first, first + count).
+inline Cloud part_of(const Cloud& cloud, std::int64_t first, std::int64_t count) {
+  Cloud part = cloud;
+  part.count = count;
+  for (int k = 0; k < cloud.axes; ++k)
+    part.data[k] += first * cloud.step[k] * static_cast<std::int64_t>(size_of(cloud.dtype));
+  return part;
+}
+
 /// Calls visitor(TypeTag<T>{}) with the type of coordinates.
 template <class Visitor>
 decltype(auto) visit_coordinates(DType dtype, Visitor&& visitor) {

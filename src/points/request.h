@@ -83,6 +83,9 @@ FATHOM_HD inline ConeOfQuery cone_of(const Cones& cones, std::int64_t query) {
   return cone;
 }
 
+/// Queries [first, first + count), with where their answers go.
+Request part_of(const Request& request, std::int64_t first, std::int64_t count);
+
 /// The query's coordinates, brought into the period where there is one.
 std::array<double, 3> place_of(const Request& request, std::int64_t query);
 

@@ -16,18 +16,20 @@ class ResidentSet {
   virtual ~ResidentSet() = default;
 
   virtual std::string device_name() const = 0;
-  virtual std::int64_t count() const = 0;  ///< sites of a cloud
+  virtual bool reaches(const void* address) const = 0;  ///< whether that is memory of its device
+  virtual std::int64_t count() const = 0;               ///< sites of a cloud
   virtual std::size_t bytes() const = 0;
 
   /// Bytes of device memory that answer() takes for requests like this one, and answer_host() for it.
-  virtual std::size_t scratch_bytes(const Request& request) const = 0;
-  virtual std::size_t host_bytes(const Request& request) const = 0;
+  /// @param room  bytes that there are; the result is more where that is not enough
+  virtual std::size_t scratch_bytes(const Request& request, std::size_t room) const = 0;
+  virtual std::size_t host_bytes(const Request& request, std::size_t room) const = 0;
 
   /// Answers one request for each cloud in the stream's order.
   /// @throws InvalidArgument queries or answers are not in the memory of the set's device
-  virtual void answer(const std::vector<Request>& requests, Stream stream) const = 0;
+  virtual void answer(const std::vector<Request>& requests, std::size_t room, Stream stream) const = 0;
   /// The same between arrays in the host's memory; waits for the result.
-  virtual void answer_host(const std::vector<Request>& requests) const = 0;
+  virtual void answer_host(const std::vector<Request>& requests, std::size_t room) const = 0;
 };
 
 /// What such a set is made of.
@@ -38,7 +40,15 @@ struct ResidentSource {
   Storage storage = Storage::sorted;
   std::optional<std::size_t> scratch_limit;
   std::optional<std::size_t> memory;       ///< most bytes of the device's that building takes and the set keeps
+  int device = 0;                          ///< for sites of the host
   std::function<void(const Box&)> accept;  ///< looks at the box of a cloud that is not empty, and may throw
+};
+
+/// Clouds of the host, which stay where they are and pass by, with the box of each.
+struct StreamedSource {
+  std::vector<Cloud> clouds;
+  std::vector<Box> boxes;
+  int device = 0;
 };
 
 }  // namespace fathom::points

@@ -13,14 +13,9 @@
 #include "points/cpu/answer.h"
 #include "points/cpu/build.h"
 #include "points/cpu/extent.h"
+#include "points/device_build.h"
 #include "points/mask_sites.h"
-#include "points/resident_set.h"
 #include "points/tree.h"
-
-#ifdef FATHOM_HAS_CUDA
-#include "points/cuda/resident.h"
-#include "points/cuda/streamed.h"
-#endif
 
 namespace fathom::points {
 
@@ -28,14 +23,21 @@ struct SiteSet::Sites {
   /// Of sites that are still to be taken in.
   Sites(const CoordinateLayout& sites, const SiteSetOptions& options);
 
+  void keep(ResidentSets sets) {
+    residents = std::move(sets);
+    shares.emplace(residents.size());
+  }
   void take_in(const std::vector<Cloud>& clouds, const std::vector<std::uint32_t>& ids, const SiteSetOptions& options);
+
+  CallLimits limits(const Execution& execution) const { return {execution.scratch_limit, device_memory}; }
 
   SetFacts facts;
   DType dtype = DType::float32;
   std::optional<std::size_t> device_memory;
-  std::vector<Tree> trees;                      ///< one per cloud
-  Array coordinates;                            ///< of a mask's sites, where the storage refers to them
-  std::unique_ptr<const ResidentSet> resident;  ///< on a device, instead of the trees
+  std::vector<Tree> trees;               ///< one per cloud
+  Array coordinates;                     ///< of a mask's sites, where the storage refers to them
+  ResidentSets residents;                ///< on devices, instead of the trees
+  mutable std::optional<Shares> shares;  ///< of the devices
 };
 
 namespace {
@@ -44,14 +46,6 @@ void check_id_range(std::int64_t largest_id, Storage storage) {
   if (storage == Storage::sorted && largest_id >= static_cast<std::int64_t>(kNoId))
     throw InvalidArgument("ids go up to " + std::to_string(largest_id) +
                           ", which sorted storage does not hold (at most 4294967294); use boxed or plain");
-}
-
-void check_inside(const Box& extent, const std::array<double, 3>& period, int axes) {
-  for (std::size_t k = 0; k < static_cast<std::size_t>(axes); ++k)
-    if (period[k] > 0 && (extent.low[k] < 0 || extent.high[k] >= period[k]))
-      throw InvalidArgument(
-          "a site lies outside of the periodic box, which goes from 0 to below the period along axis " +
-          std::to_string(k) + "; wrap the coordinates first");
 }
 
 Tree make_tree(const Cloud& sites, const std::vector<std::uint32_t>& ids, const SetFacts& facts, Storage storage,
@@ -93,43 +87,6 @@ std::vector<Request> requests_of(const SetFacts& facts, const CoordinateLayout& 
   return requests;
 }
 
-std::unique_ptr<const ResidentSet> make_resident(const std::vector<Cloud>& clouds, MemorySpace space,
-                                                 const std::vector<std::uint32_t>& ids, const SetFacts& facts,
-                                                 const SiteSetOptions& options, [[maybe_unused]] Stream stream) {
-  require_device();
-  const auto accept = [&](const Box& extent) { check_inside(extent, facts.period, facts.axes); };
-  const ResidentSource source{clouds, space, ids, facts.storage, options.execution.scratch_limit, options.device_memory,
-                              accept};
-#ifdef FATHOM_HAS_CUDA
-  return cuda::make_resident(source, stream);
-#else
-  throw InternalError("a device without CUDA");
-#endif
-}
-
-/// Whether sites of the host stay there and pass by on a device.
-bool pass_by(const std::vector<Cloud>& clouds, const SetFacts& facts, const SiteSetOptions& options) {
-  if (!options.device_memory || options.storage != Storage::plain || facts.naming.linear) return false;
-  std::size_t bytes = 0;
-  for (const Cloud& cloud : clouds) bytes += static_cast<std::size_t>(cloud.count * cloud.axes) * size_of(cloud.dtype);
-  return bytes > *options.device_memory / 2;
-}
-
-std::unique_ptr<const ResidentSet> make_streamed(const std::vector<Cloud>& clouds, const SetFacts& facts,
-                                                 const SiteSetOptions& options) {
-  require_device();
-  std::vector<Box> boxes;
-  for (const Cloud& cloud : clouds) {
-    boxes.push_back(cpu::extent_of(cloud, "site", threads_of(options.execution)));
-    check_inside(boxes.back(), facts.period, facts.axes);
-  }
-#ifdef FATHOM_HAS_CUDA
-  return cuda::make_streamed({clouds, boxes, *options.device_memory});
-#else
-  throw InternalError("a device without CUDA");
-#endif
-}
-
 /// @throws InvalidArgument the set is elsewhere
 void check_backend(const Execution& execution, bool on_device) {
   if (on_device && execution.backend == Backend::cpu)
@@ -139,24 +96,13 @@ void check_backend(const Execution& execution, bool on_device) {
   throw InvalidArgument("the sites are in the host's memory; build the set with the backend cuda, or use auto or cpu");
 }
 
-void check_scratch(const Execution& execution, std::size_t needed) {
-  if (execution.scratch_limit && needed > *execution.scratch_limit)
-    throw InvalidArgument("the scratch limit of " + std::to_string(*execution.scratch_limit) +
-                          " bytes is too small; the smallest that works here is " + std::to_string(needed) + " bytes");
-}
-
-/// Queries and answers of the host, sites on a device.
-QueryReport answer_on_device(const ResidentSet& resident, const SetFacts& facts,
-                             const std::optional<std::size_t>& memory, const CoordinateLayout& queries,
-                             const QueryOptions& options, const QueryOutputs& outputs) {
-  const std::vector<Request> requests = requests_of(facts, queries, options, outputs);
-  for (const Request& request : requests) cpu::extent_of(request.queries, "query", threads_of(options.execution));
-  QueryReport report{.backend = Backend::cuda, .device = resident.device_name()};
-  if (!requests.empty()) report.scratch_bytes = resident.host_bytes(requests[0]);
-  check_scratch(options.execution, report.scratch_bytes);
-  check_device_memory(memory, resident.bytes() + report.scratch_bytes);
-  resident.answer_host(requests);
-  if (options.execution.progress) options.execution.progress(1);
+/// Queries and answers of the host, sites on devices.
+QueryReport answer_on_devices(const ResidentSets& residents, const std::vector<Request>& requests,
+                              const CallLimits& limits, Shares& shares, const Execution& execution) {
+  for (const Request& request : requests) cpu::extent_of(request.queries, "query", threads_of(execution));
+  QueryReport report{.backend = Backend::cuda, .device = names_of(residents)};
+  report.scratch_bytes = call_host(residents, requests, limits, shares, execution);
+  if (execution.progress) execution.progress(1);
   return report;
 }
 
@@ -192,11 +138,7 @@ SiteSet::Sites::Sites(const CoordinateLayout& sites, const SiteSetOptions& optio
 void SiteSet::Sites::take_in(const std::vector<Cloud>& clouds, const std::vector<std::uint32_t>& ids,
                              const SiteSetOptions& options) {
   check_id_range(facts.largest_id, options.storage);
-  if (options.execution.backend == Backend::cuda) {
-    resident = pass_by(clouds, facts, options) ? make_streamed(clouds, facts, options)
-                                               : make_resident(clouds, MemorySpace::host, ids, facts, options, {});
-    return;
-  }
+  if (options.execution.backend == Backend::cuda) return keep(make_residents(clouds, ids, facts, options));
   for (const Cloud& cloud : clouds) trees.push_back(make_tree(cloud, ids, facts, options.storage, options.execution));
 }
 
@@ -209,10 +151,11 @@ SiteSet::SiteSet(const Coordinates& sites, const SiteSetOptions& options) {
 SiteSet::SiteSet(const DeviceCoordinates& sites, const SiteSetOptions& options, Stream stream) {
   if (options.execution.backend == Backend::cpu)
     throw InvalidArgument("the sites are in a device's memory, where the backend cpu cannot work; use auto or cuda");
+  if (!options.devices.empty())
+    throw InvalidArgument("the sites are in a device's memory, where the set stays; name devices for sites of the host");
   auto made = std::make_unique<Sites>(sites, options);
   check_id_range(made->facts.largest_id, options.storage);
-  made->resident =
-      make_resident(clouds_of(sites, options.every), MemorySpace::device, {}, made->facts, options, stream);
+  made->keep(make_residents_in_place(clouds_of(sites, options.every), made->facts, options, stream));
   sites_ = std::move(made);
 }
 
@@ -227,7 +170,7 @@ SiteSet SiteSet::of_mask(const AnyConstView& mask, const SiteSetOptions& options
   const auto ids =
       options.storage == Storage::sorted ? linear_indices(found, mask.shape()) : std::vector<std::uint32_t>();
   made->take_in({cloud_of(coordinates, 0)}, ids, options);
-  if (options.storage != Storage::sorted && !made->resident) made->coordinates = std::move(found.coordinates);
+  if (options.storage != Storage::sorted && made->residents.empty()) made->coordinates = std::move(found.coordinates);
   return SiteSet(std::unique_ptr<const Sites>(std::move(made)));
 }
 
@@ -237,7 +180,7 @@ SiteSet::SiteSet(SiteSet&&) noexcept = default;
 SiteSet& SiteSet::operator=(SiteSet&&) noexcept = default;
 
 std::int64_t SiteSet::size() const {
-  if (sites_->resident) return sites_->resident->count();
+  if (on_device()) return sites_->residents[0]->count();
   return sites_->trees.empty() ? 0 : sites_->trees[0].count;
 }
 int SiteSet::axes() const { return sites_->facts.axes; }
@@ -245,11 +188,11 @@ bool SiteSet::batched() const { return sites_->facts.batched; }
 std::int64_t SiteSet::clouds() const { return sites_->facts.clouds; }
 DType SiteSet::dtype() const { return sites_->dtype; }
 
-bool SiteSet::on_device() const { return sites_->resident != nullptr; }
+bool SiteSet::on_device() const { return !sites_->residents.empty(); }
 
 std::size_t SiteSet::bytes() const {
-  if (sites_->resident) return sites_->resident->bytes();
   std::size_t sum = sites_->coordinates.bytes();
+  for (const auto& resident : sites_->residents) sum += resident->bytes();
   for (const Tree& tree : sites_->trees) sum += tree.bytes();
   return sum;
 }
@@ -263,7 +206,8 @@ QueryReport SiteSet::nearest(const Coordinates& queries, const QueryOptions& opt
   QueryReport report{Backend::cpu, resolve(execution.instruction_set), threads};
   if (execution.stop.stop_requested()) throw Cancelled();
   if (on_device())
-    return answer_on_device(*sites_->resident, sites_->facts, sites_->device_memory, queries, options, outputs);
+    return answer_on_devices(sites_->residents, requests_of(sites_->facts, queries, options, outputs),
+                             sites_->limits(execution), *sites_->shares, execution);
   Monitor monitor(execution, queries.count() * queries.clouds());
   for (std::int64_t cloud = 0; cloud < queries.clouds(); ++cloud) {
     const Request request = request_of(sites_->facts, queries, options, outputs, cloud);
@@ -283,18 +227,16 @@ QueryReport SiteSet::nearest(const DeviceCoordinates& queries, const QueryOption
   const QueryOutputs outputs = unchecked(device_outputs);
   check_query(sites_->facts, queries, options, outputs, MemorySpace::device);
   const std::vector<Request> requests = requests_of(sites_->facts, queries, options, outputs);
-  QueryReport report{.backend = Backend::cuda, .device = sites_->resident->device_name()};
-  if (requests.empty()) return report;
-  report.scratch_bytes = sites_->resident->scratch_bytes(requests[0]);
-  check_scratch(options.execution, report.scratch_bytes);
-  check_device_memory(sites_->device_memory, bytes() + report.scratch_bytes);
-  sites_->resident->answer(requests, stream);
+  const ResidentSet& resident = nearest_to(queries, sites_->residents);
+  QueryReport report{.backend = Backend::cuda, .device = resident.device_name()};
+  report.scratch_bytes = call(resident, requests, sites_->limits(options.execution), stream);
   return report;
 }
 
 std::size_t SiteSet::scratch_bytes(const DeviceCoordinates& queries, const QueryOptions& options) const {
   if (!on_device() || queries.clouds() == 0) return 0;
-  return sites_->resident->scratch_bytes(request_of(sites_->facts, queries, options, {}, 0));
+  const Request request = request_of(sites_->facts, queries, options, {}, 0);
+  return call_bytes(nearest_to(queries, sites_->residents), request, sites_->limits(options.execution));
 }
 
 double percentage_error(const SiteSet& exact, const SiteSet& approximate, const Coordinates& queries,

@@ -232,6 +232,9 @@ def test_without_sites(fathom):
     ("-o out.npy --storage tree", "--storage takes auto, sorted, boxed or plain, not 'tree'"),
     ("-o out.npy --dtype int8", "--dtype of distances is float32 or float64, not 'int8'"),
     ("-o out.npy --format xls", "--format takes npy, csv or ply, not 'xls'"),
+    ("-o out.npy --devices 0,x", "--devices takes numbers separated by commas, not '0,x'"),
+    ("-o out.npy --devices -1", "--devices takes whole numbers from 0, such as 0,1, not '-1'"),
+    ("-o out.npy --devices 0 --backend cpu", "--devices names CUDA devices; leave out --backend cpu"),
     ("-o - --json", "--json and -o - both want standard output; write the result to a file"),
     ("-o out.npy --threads -1", "--threads takes 1 or more, or 0 for all processors, not '-1'"),
 ])
@@ -240,8 +243,9 @@ def test_refuses(inputs, arguments, message):
 
 
 def test_cuda_without_a_device(inputs):
-    message = inputs.refuses(4, "query", "sites.npy", "queries.npy", "-o", "out.npy", "--backend", "cuda")
-    assert "CUDA" in message and "auto or cpu" in message
+    for choice in ("--backend=cuda", "--devices=0,1"):
+        message = inputs.refuses(4, "query", "sites.npy", "queries.npy", "-o", "out.npy", choice)
+        assert "CUDA" in message and "auto or cpu" in message
 
 
 def test_refuses_other_axes(inputs):

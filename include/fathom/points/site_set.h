@@ -29,10 +29,13 @@ struct SiteSetOptions {
   std::int64_t every = 1;
   /// Extent of a periodic box [0, period) along each axis, 0: not periodic; empty: none; one value: for all axes.
   std::vector<double> period;
-  /// Most bytes of a device's memory that the set keeps and a call takes, together; a call that needs more is refused
-  /// before it starts. Plain sites of the host that would take more than half of it stay on the host, unchanged as long
-  /// as the set, and pass by in pieces for every call: as many as wanted, for queries of the host.
+  /// Most bytes of a device's memory that the set keeps and a call takes, together. Queries that need more go in
+  /// batches. Plain sites of the host that would take more than half of it stay on the host, unchanged as long as the
+  /// set, and pass by in pieces for every call: as many as wanted.
   std::optional<std::size_t> device_memory;
+  /// With the backend `cuda`, of sites of the host: devices that have the set each. Queries of the host they share, in
+  /// proportion to how fast each was before; queries of one of them that one answers. Empty: the current device.
+  std::vector<int> devices;
   /// Of the building: threads, scratch limit, progress and stop; and the backend, which says where the set lives.
   /// `automatic`: where the coordinates are. `cuda`: in the current device's memory, where it answers.
   Execution execution;
@@ -89,8 +92,8 @@ struct QueryReport {
   Backend backend = Backend::cpu;
   InstructionSet instruction_set = InstructionSet::baseline;
   int threads = 1;
-  std::size_t scratch_bytes = 0;  ///< on a device: with the copies of the queries and the answers
-  std::string device = {};        ///< name of the device that did the work; empty: the CPU did
+  std::size_t scratch_bytes = 0;  ///< on a device: with the copies of the queries and the answers; of several, the most
+  std::string device = {};        ///< names of the devices that did the work; empty: the CPU did
 };
 
 /// Sites that answer queries. Movable; after construction nearest() may be called by many threads at once.
@@ -132,7 +135,7 @@ class SiteSet {
   bool batched() const;
   std::int64_t clouds() const;  ///< 1 without a batch
   DType dtype() const;
-  std::size_t bytes() const;  ///< that the set keeps itself
+  std::size_t bytes() const;  ///< that the set keeps itself, on all devices together
   bool on_device() const;
 
   /// The nearest sites of each query; row j of the result in ascending order of distance, then id.
@@ -147,7 +150,7 @@ class SiteSet {
   /// before such a graph; arrays that the set refers to stay until it is done.
   /// A query that is not finite, or beyond ±1e150, finds nothing: +inf and −1. A cone that serves all queries may have
   /// its direction [1, d] in the host's memory. Threads, progress and stop have no meaning here; the scratch comes from
-  /// Fathom's stream-ordered pool of the device.
+  /// Fathom's stream-ordered pool of the device. A set whose sites pass by from the host waits, and cannot be captured.
   /// @throws InvalidArgument as above | a view is not in the set's device's memory
   /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
   QueryReport nearest(const DeviceCoordinates& queries, const QueryOptions& options, const DeviceQueryOutputs& outputs,

@@ -2,12 +2,32 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+
+#include "core/cuda/runtime.h"
+#include "fathom/core/error.h"
 
 namespace fathom::points::cuda {
 
 bool is_integral(const Request& request, const DeviceTree& tree) {
   return tree.dtype == DType::int32 && request.queries.dtype == DType::int32 &&
          std::all_of(request.period.begin(), request.period.end(), [](double x) { return x == std::floor(x); });
+}
+
+void check_memory(const Request& request, int device) {
+  const auto check = [&](const void* address, const char* name) {
+    if (address && fathom::cuda::device_of(address, name) != device)
+      throw InvalidArgument(std::string("'") + name + "' is on another device than the sites");
+  };
+  for (int k = 0; k < request.queries.axes; ++k) check(request.queries.data[k], "queries");
+  if (request.cones.on_device) {
+    check(request.cones.directions.data[0], "device_directions");
+    check(request.cones.half_angles, "device_half_angles");
+  }
+  check(request.answers.distance.data, "distance");
+  check(request.answers.squared.data, "squared");
+  check(request.answers.site.data, "site");
+  check(request.answers.lower.data, "lower");
 }
 
 DeviceRequest device_request(const Request& request, const DeviceTree& tree, const ConeOfQuery* cones) {

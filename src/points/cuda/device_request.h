@@ -39,6 +39,9 @@ struct DeviceRequest {
 /// Whether distances are between integers.
 bool is_integral(const Request& request, const DeviceTree& tree);
 
+/// @throws InvalidArgument queries, cones or answers are not in the device's memory
+void check_memory(const Request& request, int device);
+
 /// @param cones  of each query, in the device's memory; null: one serves all
 DeviceRequest device_request(const Request& request, const DeviceTree& tree, const ConeOfQuery* cones);
 

@@ -145,6 +145,7 @@ class DeviceSet : public ResidentSet {
   }
 
   std::string device_name() const override { return describe_device(device_).name; }
+  bool reaches(const void* address) const override { return fathom::cuda::device_of(address, "queries") == device_; }
   std::int64_t count() const override { return clouds_.empty() ? 0 : clouds_[0].tree.count; }
 
   std::size_t bytes() const override {
@@ -153,7 +154,7 @@ class DeviceSet : public ResidentSet {
     return sum;
   }
 
-  std::size_t scratch_bytes(const Request& request) const override {
+  std::size_t scratch_bytes(const Request& request, std::size_t /*room*/) const override {
     const OnDevice on_device(device_);
     Scratch scratch(nullptr);
     cones_in(scratch, request);
@@ -162,18 +163,18 @@ class DeviceSet : public ResidentSet {
     return scratch.bytes() + most;
   }
 
-  std::size_t host_bytes(const Request& request) const override {
+  std::size_t host_bytes(const Request& request, std::size_t room) const override {
     Scratch arrays(nullptr);
     const Copies copies(request, arrays);
-    return arrays.bytes() + scratch_bytes(request);
+    return arrays.bytes() + scratch_bytes(request, room);
   }
 
-  void answer(const std::vector<Request>& requests, Stream given) const override {
+  void answer(const std::vector<Request>& requests, std::size_t room, Stream given) const override {
     if (requests.empty() || requests[0].queries.count == 0) return;
-    check_memory(requests[0]);
+    check_memory(requests[0], device_);
     const OnDevice on_device(device_);
     const cudaStream_t stream = fathom::cuda::native(given);
-    const DeviceMemory memory(scratch_bytes(requests[0]), stream);
+    const DeviceMemory memory(scratch_bytes(requests[0], room), stream);
     Scratch scratch(memory.data());
     ConeOfQuery* cones = cones_in(scratch, requests[0]);
     for (std::size_t c = 0; c < requests.size(); ++c) {
@@ -184,11 +185,11 @@ class DeviceSet : public ResidentSet {
     readers_.add(stream);
   }
 
-  void answer_host(const std::vector<Request>& requests) const override {
+  void answer_host(const std::vector<Request>& requests, std::size_t room) const override {
     if (requests.empty() || requests[0].queries.count == 0) return;
     const OnDevice on_device(device_);
     const OwnStream stream;
-    const DeviceMemory memory(host_bytes(requests[0]), stream.get());
+    const DeviceMemory memory(host_bytes(requests[0], room), stream.get());
     for (std::size_t c = 0; c < requests.size(); ++c) {
       Scratch arrays(memory.data());
       const Copies copies(requests[c], arrays);
@@ -205,22 +206,6 @@ class DeviceSet : public ResidentSet {
     return request.cones.on_device ? scratch.take<ConeOfQuery>(request.queries.count) : nullptr;
   }
 
-  void check_memory(const Request& request) const {
-    for (int k = 0; k < request.queries.axes; ++k) check_address(request.queries.data[k], "queries");
-    if (request.cones.on_device) {
-      check_address(request.cones.directions.data[0], "device_directions");
-      check_address(reinterpret_cast<const std::byte*>(request.cones.half_angles), "device_half_angles");
-    }
-    check_address(request.answers.distance.data, "distance");
-    check_address(request.answers.squared.data, "squared");
-    check_address(request.answers.site.data, "site");
-    check_address(request.answers.lower.data, "lower");
-  }
-  void check_address(const std::byte* address, const char* name) const {
-    if (address && fathom::cuda::device_of(address, name) != device_)
-      throw InvalidArgument(std::string("'") + name + "' is on another device than the sites");
-  }
-
   int device_;
   std::vector<Resident> clouds_;
   mutable Readers readers_;
@@ -229,7 +214,7 @@ class DeviceSet : public ResidentSet {
 }  // namespace
 
 std::unique_ptr<ResidentSet> make_resident(const ResidentSource& source, Stream given) {
-  int device = current_device();
+  int device = source.device;
   if (source.space == MemorySpace::device)
     for (const Cloud& cloud : source.clouds)
       if (cloud.count > 0) device = fathom::cuda::device_of(cloud.data[0], "sites");

@@ -7,7 +7,7 @@
 
 namespace fathom::points::cuda {
 
-/// A set on the device that has the sites; those of the host: on the current one. Waits until it is built.
+/// A set on the device that has the sites; those of the host: on the one that it names. Waits until it is built.
 /// @param stream  in whose order sites on a device are there
 /// @throws InvalidArgument a coordinate is no number to count with; the scratch limit is too small
 std::unique_ptr<ResidentSet> make_resident(const ResidentSource& source, Stream stream);

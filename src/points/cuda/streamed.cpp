@@ -12,9 +12,10 @@
 
 #include "core/cuda/runtime.h"
 #include "core/cuda/staging.h"
+#include "fathom/core/error.h"
 #include "fathom/core/execution.h"
-#include "points/check.h"
 #include "points/cuda/build.h"
+#include "points/cuda/cones.h"
 #include "points/cuda/copies.h"
 #include "points/cuda/products.h"
 #include "points/cuda/search.h"
@@ -44,26 +45,57 @@ DeviceTree tree_of(const Cloud& sites, const Box& box) {
   return make_tree(sites, extent, Storage::plain);
 }
 
-/// Where everything is in a call's block of device memory; without a base it counts.
+/// What a search of pieces takes of a call's block of device memory; without a base it counts.
 struct Layout {
-  Scratch scratch;
-  Copies copies;
   Carried carried;
   std::array<std::byte*, kPieces> pieces;
   std::byte* pass;
 
+  /// @param site   where the ids go on the device
   /// @param piece  the largest
-  Layout(const Request& request, const DeviceTree& piece, std::byte* base) : scratch(base), copies(request, scratch) {
+  Layout(const Request& request, const Column& site, const DeviceTree& piece, Scratch& scratch) {
     const std::int64_t places = request.queries.count * request.k;
-    const Column& sites = copies.site.device;
     carried.bytes = is_integral(request, piece) ? sizeof(Wide) : sizeof(double);
     carried.squared = scratch.take<std::byte>(places * static_cast<std::int64_t>(carried.bytes));
-    const bool in_place = request.answers.site.data && sites.dtype == DType::int64;
-    carried.ids = in_place ? reinterpret_cast<std::int64_t*>(sites.data) : scratch.take<std::int64_t>(places);
+    const bool in_place = request.answers.site.data && site.dtype == DType::int64 && site.row_step == request.k;
+    carried.ids = in_place ? reinterpret_cast<std::int64_t*>(site.data) : scratch.take<std::int64_t>(places);
     for (std::byte*& memory : pieces) memory = scratch.take<std::byte>(piece.count * row_bytes(piece.sites));
     pass = scratch.take<std::byte>(static_cast<std::int64_t>(pass_scratch_bytes(piece, request)));
   }
 };
+
+/// Where everything is in the block of a call between arrays of the host, …
+struct HostLayout {
+  Scratch scratch;
+  Copies copies;
+  Layout search;
+
+  HostLayout(const Request& request, const DeviceTree& piece, std::byte* base)
+      : scratch(base), copies(request, scratch), search(request, copies.site.device, piece, scratch) {}
+};
+
+/// … and on the device.
+struct DeviceLayout {
+  Scratch scratch;
+  ConeOfQuery* cones;  ///< the queries' own
+  Layout search;
+
+  DeviceLayout(const Request& request, const DeviceTree& piece, std::byte* base)
+      : scratch(base),
+        cones(request.cones.on_device ? scratch.take<ConeOfQuery>(request.queries.count) : nullptr),
+        search(request, request.answers.site, piece, scratch) {}
+};
+
+/// The tree with as many sites as there is room for, but with some.
+template <class AnyLayout>
+DeviceTree largest_piece(const DeviceTree& tree, const Request& request, std::size_t room) {
+  DeviceTree piece = tree;
+  const std::int64_t all = piece.count, least = std::min(all, kSmallestPiece);
+  piece.count = std::clamp<std::int64_t>(kLargestPiece / row_bytes(piece.sites), least, std::max(least, all));
+  while (piece.count > least && AnyLayout(request, piece, nullptr).scratch.bytes() > room)
+    piece.count = std::max(piece.count * 7 / 8 / kSmallestPiece * kSmallestPiece, least);
+  return piece;
+}
 
 /// Copies sites of the host to the device, as rows if that is what they are.
 Cloud upload_sites(Staging& staging, const Cloud& sites, std::byte* to, cudaStream_t stream) {
@@ -87,15 +119,6 @@ Cloud upload_sites(Staging& staging, const Cloud& sites, std::byte* to, cudaStre
   return columns;
 }
 
-/// Sites [first, first + count).
-Cloud part_of(const Cloud& sites, std::int64_t first, std::int64_t count) {
-  Cloud part = sites;
-  part.count = count;
-  for (int k = 0; k < sites.axes; ++k)
-    part.data[k] += first * sites.step[k] * static_cast<std::int64_t>(size_of(sites.dtype));
-  return part;
-}
-
 /// A place for pieces, one after the other.
 struct Slot {
   OwnStream stream;
@@ -104,7 +127,7 @@ struct Slot {
 
 class StreamedSet : public ResidentSet {
  public:
-  StreamedSet(int device, const StreamedSource& source) : device_(device), memory_(source.memory) {
+  explicit StreamedSet(const StreamedSource& source) : device_(source.device) {
     const OwnStream stream;
     for (std::size_t c = 0; c < source.clouds.size(); ++c) {
       trees_.push_back(tree_of(source.clouds[c], source.boxes[c]));
@@ -113,52 +136,69 @@ class StreamedSet : public ResidentSet {
   }
 
   std::string device_name() const override { return describe_device(device_).name; }
+  bool reaches(const void* address) const override { return fathom::cuda::device_of(address, "queries") == device_; }
   std::int64_t count() const override { return trees_.empty() ? 0 : trees_[0].count; }
   std::size_t bytes() const override { return 0; }
-  std::size_t scratch_bytes(const Request&) const override { refuse_device(); }
-  void answer(const std::vector<Request>&, Stream) const override { refuse_device(); }
 
-  std::size_t host_bytes(const Request& request) const override {
-    const OnDevice on_device(device_);
-    std::size_t most = 0;
-    for (const DeviceTree& tree : trees_)
-      most = std::max(most, Layout(request, largest_piece(tree, request), nullptr).scratch.bytes());
-    return most;
+  std::size_t scratch_bytes(const Request& request, std::size_t room) const override {
+    return bytes_of<DeviceLayout>(request, room);
+  }
+  std::size_t host_bytes(const Request& request, std::size_t room) const override {
+    return bytes_of<HostLayout>(request, room);
   }
 
-  void answer_host(const std::vector<Request>& requests) const override {
+  void answer(const std::vector<Request>& requests, std::size_t room, Stream given) const override {
+    if (requests.empty() || requests[0].queries.count == 0) return;
+    check_memory(requests[0], device_);
+    const OnDevice on_device(device_);
+    const cudaStream_t stream = fathom::cuda::native(given);
+    refuse_capture(stream);
+    const DeviceMemory memory(scratch_bytes(requests[0], room), stream);
+    for (std::size_t c = 0; c < requests.size(); ++c) {
+      const DeviceTree piece = largest_piece<DeviceLayout>(trees_[c], requests[c], room);
+      const DeviceLayout layout(requests[c], piece, memory.data());
+      if (layout.cones) make_cones(requests[c].cones, requests[c].queries.count, layout.cones, stream);
+      DeviceRequest request = device_request(requests[c], trees_[c], layout.cones);
+      search_pieces(trees_[c], request, layout.search, piece.count, stream);
+    }
+  }
+
+  void answer_host(const std::vector<Request>& requests, std::size_t room) const override {
     if (requests.empty() || requests[0].queries.count == 0) return;
     const OnDevice on_device(device_);
     const OwnStream stream;
-    const DeviceMemory memory(host_bytes(requests[0]), stream.get());
+    const DeviceMemory memory(host_bytes(requests[0], room), stream.get());
     for (std::size_t c = 0; c < requests.size(); ++c) {
-      const DeviceTree piece = largest_piece(trees_[c], requests[c]);
-      const Layout layout(requests[c], piece, memory.data());
-      const Request request = layout.copies.upload(requests[c], stream.get());
-      DeviceRequest on_pieces =
-          device_request(request, trees_[c], layout.copies.upload_cones(requests[c], stream.get()));
-      on_pieces.carried = layout.carried;
-      search_pieces(trees_[c], on_pieces, layout, piece.count, stream.get());
+      const DeviceTree piece = largest_piece<HostLayout>(trees_[c], requests[c], room);
+      const HostLayout layout(requests[c], piece, memory.data());
+      const Request uploaded = layout.copies.upload(requests[c], stream.get());
+      const ConeOfQuery* cones = layout.copies.upload_cones(requests[c], stream.get());
+      DeviceRequest request = device_request(uploaded, trees_[c], cones);
+      search_pieces(trees_[c], request, layout.search, piece.count, stream.get());
       layout.copies.download(stream.get());
     }
   }
 
  private:
-  [[noreturn]] static void refuse_device() {
-    throw InvalidArgument(
-        "the sites stay in the host's memory, since the device's limit does not hold them; give queries of the host");
+  static void refuse_capture(cudaStream_t stream) {
+    cudaStreamCaptureStatus status{};
+    check(cudaStreamIsCapturing(stream, &status), "looking at a stream");
+    if (status != cudaStreamCaptureStatusNone)
+      throw InvalidArgument(
+          "sites that pass by from the host's memory cannot be captured into a graph; raise device_memory, so that "
+          "they "
+          "stay on the device");
   }
 
-  /// The tree with as many sites as the memory has room for.
-  DeviceTree largest_piece(const DeviceTree& tree, const Request& request) const {
-    DeviceTree piece = tree;
-    const std::int64_t all = piece.count, least = std::min(all, kSmallestPiece);
-    const auto needed = [&] { return Layout(request, piece, nullptr).scratch.bytes(); };
-    piece.count = std::clamp<std::int64_t>(kLargestPiece / row_bytes(piece.sites), least, std::max(least, all));
-    while (needed() > memory_ && piece.count > least)
-      piece.count = std::max(piece.count * 7 / 8 / kSmallestPiece * kSmallestPiece, least);
-    check_device_memory(memory_, needed());
-    return piece;
+  template <class AnyLayout>
+  std::size_t bytes_of(const Request& request, std::size_t room) const {
+    const OnDevice on_device(device_);
+    std::size_t most = 0;
+    for (const DeviceTree& tree : trees_) {
+      const DeviceTree piece = largest_piece<AnyLayout>(tree, request, room);
+      most = std::max(most, AnyLayout(request, piece, nullptr).scratch.bytes());
+    }
+    return most;
   }
 
   /// In the stream's order: slot by slot, and a search as soon as a slot is filled.
@@ -169,6 +209,7 @@ class StreamedSet : public ResidentSet {
     ready.record(stream);
     for (const Slot& slot : slots) ready.hold_back(slot.stream.get());
     Staging staging(available_threads(), static_cast<std::size_t>(tree.count * row_bytes(tree.sites)));
+    request.carried = layout.carried;
     DeviceTree piece = tree;
     for (std::int64_t first = 0, number = 0; first == 0 || first < tree.count; first += size, ++number) {
       const auto place = static_cast<std::size_t>(number % kPieces);
@@ -189,14 +230,14 @@ class StreamedSet : public ResidentSet {
   }
 
   int device_;
-  std::size_t memory_;
   std::vector<DeviceTree> trees_;  ///< without boxes, over sites of the host
 };
 
 }  // namespace
 
 std::unique_ptr<ResidentSet> make_streamed(const StreamedSource& source) {
-  return std::make_unique<StreamedSet>(current_device(), source);
+  const OnDevice on_device(source.device);
+  return std::make_unique<StreamedSet>(source);
 }
 
 }  // namespace fathom::points::cuda

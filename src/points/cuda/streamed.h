@@ -2,20 +2,12 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "points/resident_set.h"
 
 namespace fathom::points::cuda {
 
-/// Clouds of the host, which stay where they are, with the box of each.
-struct StreamedSource {
-  std::vector<Cloud> clouds;
-  std::vector<Box> boxes;
-  std::size_t memory = 0;  ///< most bytes of the device's that a call takes
-};
-
-/// A set that passes by on the current device in pieces, for every call anew. It answers queries of the host.
+/// A set that passes by on a device in pieces, as large as a call has room for, for every call anew; calls wait.
 std::unique_ptr<ResidentSet> make_streamed(const StreamedSource& source);
 
 }  // namespace fathom::points::cuda

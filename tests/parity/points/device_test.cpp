@@ -252,6 +252,7 @@ TEST_F(DevicePoints, SitesBeyondTheDevice) {
 TEST_F(DevicePoints, SetsKeepTheirLimit) {
   Random random(13);
   const Array sites = make_points(Spread::uniform, DType::float32, 50000, 3, random);
+  const PointsOnDevice on_device(sites, 0);
   const PointsOnDevice queries(make_points(Spread::uniform, DType::float32, 1000, 3, random), 0);
   AnswersOnDevice answers(1000, 1, DType::float32);
   points::SiteSetOptions options;
@@ -259,12 +260,68 @@ TEST_F(DevicePoints, SetsKeepTheirLimit) {
   options.device_memory = 600000;  // the sites alone
   EXPECT_THROW(SiteSet(sites.view(), options), InvalidArgument);
   options.storage = Storage::plain;
-  EXPECT_THROW(SiteSet(sites.view(), options).nearest(queries.coordinates(), {}, answers.views()), InvalidArgument);
-  options.device_memory = 1200000;  // they stay, but there is no room for the call
-  EXPECT_THROW(SiteSet(sites.view(), options).nearest(queries.coordinates(), {}, answers.views()), InvalidArgument);
-  options.device_memory = 20000000;
-  SiteSet(sites.view(), options).nearest(queries.coordinates(), {}, answers.views());
+  options.device_memory = 100;  // not enough for one query
+  EXPECT_THROW(SiteSet(on_device.coordinates(), options).nearest(queries.coordinates(), {}, answers.views()),
+               InvalidArgument);
+  AnswersOnDevice expected(1000, 1, DType::float32);
+  SiteSet(on_device.coordinates()).nearest(queries.coordinates(), {}, expected.views());
   must(cudaDeviceSynchronize());
+  expected.download();
+  for (std::size_t limit : {100000, 600000, 1200000, 1300000, 20000000}) {  // in pieces, in batches, at once
+    options.device_memory = limit;
+    const std::uint64_t most = most_taken([&] {
+      SiteSet(sites.view(), options).nearest(queries.coordinates(), {}, answers.views());
+      must(cudaDeviceSynchronize());
+    });
+    EXPECT_LE(most, limit);
+    EXPECT_TRUE(equal(expected.host, answers.download())) << limit;
+  }
+}
+
+/// A set on several devices: the bytes of one, however the queries are shared.
+TEST_F(DevicePoints, SetsOnSeveralDevices) {
+  for (int i = 0; i < scaled(40); ++i) {
+    PointProblem problem = random_point_problem(700000 + static_cast<std::uint64_t>(i), 20000);
+    SCOPED_TRACE(describe(problem));
+    const PointAnswers expected = nearest(problem, DType::float64);
+    problem.set.execution.backend = Backend::cuda;
+    problem.query.execution = {};
+    problem.set.devices = {0, device_count() - 1, 0};
+    EXPECT_TRUE(equal(expected, nearest(problem, DType::float64, i % 3)));
+  }
+}
+
+TEST_F(DevicePoints, SeveralDevicesShareByTheirSpeed) {
+  Random random(15);
+  const Array sites = make_points(Spread::uniform, DType::float32, 5000, 3, random);
+  const Array queries = make_points(Spread::uniform, DType::float32, 200000, 3, random);
+  points::SiteSetOptions options;
+  Array one(DType::int64, {200000}), several(DType::int64, {200000});
+  const auto find = [&](const SiteSet& set, Array& out) {
+    points::QueryOutputs outputs;
+    outputs.site = out.view();
+    return set.nearest(queries.view(), {}, outputs);
+  };
+  find(SiteSet(sites.view(), options), one);
+  options.execution.backend = Backend::cuda;
+  options.devices = {0, device_count() - 1};
+  const SiteSet set(sites.view(), options);
+  for (int call = 0; call < 3; ++call) {  // the first in equal parts, the others as measured
+    std::fill_n(several.data(), several.bytes(), std::byte{0xa5});
+    const points::QueryReport report = find(set, several);
+    EXPECT_NE(report.device.find(", "), std::string::npos);
+    EXPECT_TRUE(std::equal(one.data(), one.data() + one.bytes(), several.data())) << call;
+  }
+  const PointsOnDevice there(queries, 0);
+  AnswersOnDevice answers(200000, 1, DType::float32);
+  set.nearest(there.coordinates(), {}, answers.views());
+  must(cudaDeviceSynchronize());
+  const Array& found = answers.download().site;
+  EXPECT_TRUE(std::equal(one.data(), one.data() + one.bytes(), found.data()));
+  options.devices = {device_count()};
+  EXPECT_THROW(SiteSet(sites.view(), options), InvalidArgument);
+  options.devices = {0};
+  EXPECT_THROW(SiteSet(there.coordinates(), options), InvalidArgument);
 }
 
 /// Sites that are all at one place: the lowest ids, without a look at the others.

@@ -1,0 +1,106 @@
+#include "points/device_build.h"
+
+#include "core/require_device.h"
+#include "fathom/core/device.h"
+#include "fathom/core/error.h"
+#include "points/cpu/extent.h"
+
+#ifdef FATHOM_HAS_CUDA
+#include "points/cuda/resident.h"
+#include "points/cuda/streamed.h"
+#endif
+
+namespace fathom::points {
+
+namespace {
+
+ResidentSource source_of(const std::vector<Cloud>& clouds, MemorySpace space, const std::vector<std::uint32_t>& ids,
+                         const SetFacts& facts, const SiteSetOptions& options) {
+  const auto accept = [facts](const Box& extent) { check_inside(extent, facts.period, facts.axes); };
+  return {clouds, space, ids, facts.storage, options.execution.scratch_limit, options.device_memory, 0, accept};
+}
+
+std::unique_ptr<const ResidentSet> make_resident([[maybe_unused]] const ResidentSource& source,
+                                                 [[maybe_unused]] Stream stream) {
+#ifdef FATHOM_HAS_CUDA
+  return cuda::make_resident(source, stream);
+#else
+  throw InternalError("a device without CUDA");
+#endif
+}
+
+std::unique_ptr<const ResidentSet> make_streamed([[maybe_unused]] const StreamedSource& source) {
+#ifdef FATHOM_HAS_CUDA
+  return cuda::make_streamed(source);
+#else
+  throw InternalError("a device without CUDA");
+#endif
+}
+
+/// Whether sites of the host stay there and pass by.
+bool pass_by(const std::vector<Cloud>& clouds, const SetFacts& facts, const SiteSetOptions& options) {
+  if (!options.device_memory || options.storage != Storage::plain || facts.naming.linear) return false;
+  std::size_t bytes = 0;
+  for (const Cloud& cloud : clouds) bytes += static_cast<std::size_t>(cloud.count * cloud.axes) * size_of(cloud.dtype);
+  return bytes > *options.device_memory / 2;
+}
+
+std::vector<Box> boxes_of(const std::vector<Cloud>& clouds, const SetFacts& facts, const SiteSetOptions& options) {
+  std::vector<Box> boxes;
+  for (const Cloud& cloud : clouds) {
+    boxes.push_back(cpu::extent_of(cloud, "site", threads_of(options.execution)));
+    if (cloud.count > 0) check_inside(boxes.back(), facts.period, facts.axes);
+  }
+  return boxes;
+}
+
+std::vector<int> devices_of(const SiteSetOptions& options) {
+  if (options.devices.empty()) return {current_device()};
+  for (int device : options.devices)
+    if (device < 0 || device >= device_count())
+      throw InvalidArgument("there is no device " + std::to_string(device) + "; devices go from 0 to " +
+                            std::to_string(device_count() - 1));
+  return options.devices;
+}
+
+}  // namespace
+
+ResidentSets make_residents(const std::vector<Cloud>& clouds, const std::vector<std::uint32_t>& ids,
+                            const SetFacts& facts, const SiteSetOptions& options) {
+  require_device();
+  ResidentSets sets;
+  if (pass_by(clouds, facts, options)) {
+    const std::vector<Box> boxes = boxes_of(clouds, facts, options);
+    for (int device : devices_of(options)) sets.push_back(make_streamed({clouds, boxes, device}));
+    return sets;
+  }
+  ResidentSource source = source_of(clouds, MemorySpace::host, ids, facts, options);
+  for (int device : devices_of(options)) {
+    source.device = device;
+    sets.push_back(make_resident(source, {}));
+  }
+  return sets;
+}
+
+ResidentSets make_residents_in_place(const std::vector<Cloud>& clouds, const SetFacts& facts,
+                                     const SiteSetOptions& options, Stream stream) {
+  require_device();
+  ResidentSets sets;
+  sets.push_back(make_resident(source_of(clouds, MemorySpace::device, {}, facts, options), stream));
+  return sets;
+}
+
+std::string names_of(const ResidentSets& sets) {
+  std::string names;
+  for (const auto& set : sets) names += (names.empty() ? "" : ", ") + set->device_name();
+  return names;
+}
+
+const ResidentSet& nearest_to(const CoordinateLayout& queries, const ResidentSets& sets) {
+  if (sets.size() == 1 || queries.count() == 0) return *sets[0];
+  for (const auto& set : sets)
+    if (set->reaches(queries.axis(0).data)) return *set;
+  throw InvalidArgument("'queries' is on another device than the sites");
+}
+
+}  // namespace fathom::points

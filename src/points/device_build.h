@@ -1,0 +1,30 @@
+// Where a set goes that is to live on devices.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "points/check.h"
+#include "points/device_call.h"
+
+namespace fathom::points {
+
+/// Sites of the host on each of the devices that the options name: in its memory, or passing by.
+/// @param ids  as in ResidentSource
+/// @throws DeviceError there is no device
+ResidentSets make_residents(const std::vector<Cloud>& clouds, const std::vector<std::uint32_t>& ids,
+                            const SetFacts& facts, const SiteSetOptions& options);
+
+/// Sites in a device's memory, there.
+/// @param stream  in whose order they are there
+ResidentSets make_residents_in_place(const std::vector<Cloud>& clouds, const SetFacts& facts,
+                                     const SiteSetOptions& options, Stream stream);
+
+/// Names of their devices.
+std::string names_of(const ResidentSets& sets);
+
+/// The one on the queries' device.
+/// @throws InvalidArgument there is none
+const ResidentSet& nearest_to(const CoordinateLayout& queries, const ResidentSets& sets);
+
+}  // namespace fathom::points
