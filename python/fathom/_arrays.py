@@ -66,8 +66,8 @@ class Input(Protocol):
     ) -> None:
         """Fills the outputs that are given."""
 
-    def site_set(self, choices: _core.SetChoices, threads: int, listener: Listener) -> _core.SiteSet:
-        """Sites at coordinates, where these lie."""
+    def site_set(self, is_mask: bool, choices: _core.SetChoices, threads: int, listener: Listener) -> _core.SiteSet:
+        """Sites at coordinates, or at a mask's elements that are not 0, where these lie."""
 
     def nearest(
         self,

@@ -114,8 +114,8 @@ class HostInput:
             listener,
         )
 
-    def site_set(self, choices: _core.SetChoices, threads: int, listener: Listener) -> _core.SiteSet:
-        return _core.SiteSet(self.array, False, choices, threads, listener)
+    def site_set(self, is_mask: bool, choices: _core.SetChoices, threads: int, listener: Listener) -> _core.SiteSet:
+        return _core.SiteSet(self.array, is_mask, choices, threads, listener)
 
     def nearest(
         self,

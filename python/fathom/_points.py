@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import Input, take_values
+from ._arrays import Input, take, take_values
 from ._dtypes import FLOATS, INDICES, Shape, named
-from ._host import Array, as_numpy
+from ._host import as_numpy
 from ._options import backend_number, choose, thread_count
 from ._places import lies_on_cuda
 from ._progress import Progress, listener
@@ -93,7 +93,7 @@ class SiteSet:
     ) -> None:
         given = take_values(points, "points", stream).coordinates("points", False)
         choices = _choices(storage, every, period, backend, device_memory, devices)
-        self._set = given.site_set(choices, thread_count(threads), listener(progress))
+        self._set = given.site_set(False, choices, thread_count(threads), listener(progress))
         self._points = None if storage == "sorted" else given
         """Keeps memory of a device that the set refers to."""
         self._shape: Shape = given.shape
@@ -111,6 +111,7 @@ class SiteSet:
         device_memory: int | None = None,
         devices: Sequence[int] | None = None,
         threads: int | None = None,
+        stream: Any = None,
         progress: Progress = None,
     ) -> SiteSet:
         """The nonzero elements of an array with 2 or 3 axes, at their indices; a site's index is the linear one.
@@ -118,8 +119,8 @@ class SiteSet:
         Parameters
         ----------
         mask : array, shape (ny, nx) or (nz, ny, nx)
-            Of bool, integers or floats, on the host. It may go afterwards.
-        storage, every, period, backend, device_memory, devices, threads, progress
+            Of bool, integers or floats, of any kind. It may go afterwards. On a CUDA device the set lives there.
+        storage, every, period, backend, device_memory, devices, threads, stream, progress
             As for the class.
 
         Examples
@@ -130,14 +131,15 @@ class SiteSet:
         >>> sites.nearest([0, 0])
         (array(1.), array(3))
         """
-        array = np.ascontiguousarray(_on_host(mask, "mask"))
-        if array.ndim not in (2, 3):
-            raise ValueError(f"mask has {array.ndim} axes; it must have 2 or 3")
+        given = take(mask, "mask", stream)
+        axes = len(given.shape)
+        if axes not in (2, 3):
+            raise ValueError(f"mask has {axes} axes; it must have 2 or 3")
         made = cls.__new__(cls)
-        made._shape = (array.size, array.ndim)
-        made._count = array.size
+        made._count = math.prod(given.shape)
+        made._shape = (made._count, axes)
         choices = _choices(storage, every, period, backend, device_memory, devices)
-        made._set = _core.SiteSet(array, True, choices, thread_count(threads), listener(progress))
+        made._set = given.site_set(True, choices, thread_count(threads), listener(progress))
         made._points = None
         return made
 
@@ -369,12 +371,6 @@ def _angles(angles: Any, shape: Shape, stream: Any) -> Input:
 def _take_beside(x: Any, name: str, stream: Any) -> Input:
     """An array that may lie on the host where the queries do not."""
     return take_values(x, name, stream if lies_on_cuda(x, name) else None)
-
-
-def _on_host(x: Any, name: str) -> Array:
-    if type(x) is not np.ndarray and lies_on_cuda(x, name):
-        raise _core.DeviceError(f"{name} lies on a CUDA device; copy it to the host")
-    return as_numpy(x, name)
 
 
 def _number(value: Any, name: str) -> float:

@@ -17,6 +17,13 @@ struct SetFacts {
   Storage storage = Storage::sorted;
   std::array<double, 3> period{};
   Naming naming;
+
+  /// Of a mask: ids are linear indices.
+  void name_elements_of(const Shape& shape) {
+    largest_id = element_count(shape) - 1;
+    naming.linear = true;
+    for (int k = 0; k < shape.rank(); ++k) naming.extents[k] = shape[k];
+  }
 };
 
 /// @throws InvalidArgument a storage, step or period without a meaning

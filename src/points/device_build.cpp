@@ -6,6 +6,7 @@
 #include "points/cpu/extent.h"
 
 #ifdef FATHOM_HAS_CUDA
+#include "points/cuda/mask_sites.h"
 #include "points/cuda/resident.h"
 #include "points/cuda/streamed.h"
 #endif
@@ -16,8 +17,12 @@ namespace {
 
 ResidentSource source_of(const std::vector<Cloud>& clouds, MemorySpace space, const std::vector<std::uint32_t>& ids,
                          const SetFacts& facts, const SiteSetOptions& options) {
-  const auto accept = [facts](const Box& extent) { check_inside(extent, facts.period, facts.axes); };
-  return {clouds, space, ids, facts.storage, options.execution.scratch_limit, options.device_memory, 0, accept};
+  ResidentSource source{clouds, space, ids};
+  source.storage = facts.storage;
+  source.scratch_limit = options.execution.scratch_limit;
+  source.memory = options.device_memory;
+  source.accept = [facts](const Box& extent) { check_inside(extent, facts.period, facts.axes); };
+  return source;
 }
 
 std::unique_ptr<const ResidentSet> make_resident([[maybe_unused]] const ResidentSource& source,
@@ -88,6 +93,24 @@ ResidentSets make_residents_in_place(const std::vector<Cloud>& clouds, const Set
   ResidentSets sets;
   sets.push_back(make_resident(source_of(clouds, MemorySpace::device, {}, facts, options), stream));
   return sets;
+}
+
+ResidentSets make_residents_of_mask([[maybe_unused]] const AnyConstDeviceView& mask,
+                                    [[maybe_unused]] const SetFacts& facts,
+                                    [[maybe_unused]] const SiteSetOptions& options, [[maybe_unused]] Stream stream) {
+  require_device();
+#ifdef FATHOM_HAS_CUDA
+  const cuda::MaskSites found(mask, options.every, options.storage == Storage::sorted, options.device_memory, stream);
+  ResidentSource source = source_of({found.sites()}, MemorySpace::device, {}, facts, options);
+  source.passing = true;
+  source.ids_there = found.ids();
+  if (source.memory) *source.memory -= found.bytes();
+  ResidentSets sets;
+  sets.push_back(cuda::make_resident(source, stream));
+  return sets;
+#else
+  throw InternalError("a device without CUDA");
+#endif
 }
 
 std::string names_of(const ResidentSets& sets) {

@@ -7,21 +7,17 @@
 
 namespace fathom::points {
 
-namespace {
-
-void check(const AnyConstView& mask, std::int64_t every) {
-  if (mask.rank() != 2 && mask.rank() != 3)
-    throw InvalidArgument("a mask of sites has 2 or 3 axes, not " + std::to_string(mask.rank()));
+void check_mask(const Shape& shape, std::int64_t every) {
+  if (shape.rank() != 2 && shape.rank() != 3)
+    throw InvalidArgument("a mask of sites has 2 or 3 axes, not " + std::to_string(shape.rank()));
   if (every < 1) throw InvalidArgument("sites are kept at every " + std::to_string(every) + "-th; give 1 or more");
-  for (std::int64_t n : mask.shape())
+  for (std::int64_t n : shape)
     if (n > std::numeric_limits<std::int32_t>::max())
-      throw InvalidArgument("the mask's shape " + to_string(mask.shape()) + " passes what int32 coordinates hold");
+      throw InvalidArgument("the mask's shape " + to_string(shape) + " passes what int32 coordinates hold");
 }
 
-}  // namespace
-
 MaskSites sites_of_mask(const AnyConstView& mask, std::int64_t every) {
-  check(mask, every);
+  check_mask(mask.shape(), every);
   MaskSites result;
   std::int64_t count = 0, number = 0;
   for_each_nonzero(mask, [&](auto, auto, auto) { ++count; });

@@ -27,12 +27,15 @@ void for_each_nonzero(const AnyConstView& mask, const Visit& visit) {
   });
 }
 
+/// @throws InvalidArgument not 2 or 3 axes; an extent beyond int32; a step without a meaning
+void check_mask(const Shape& shape, std::int64_t every);
+
 struct MaskSites {
   Array coordinates;  ///< int32, [n, rank], in row-major order of the elements
 };
 
 /// Every `every`-th of the nonzero elements.
-/// @throws InvalidArgument not 2 or 3 axes; an extent beyond int32
+/// @throws InvalidArgument as check_mask()
 MaskSites sites_of_mask(const AnyConstView& mask, std::int64_t every);
 
 /// Row-major indices of the sites, which uint32 must hold.

@@ -35,12 +35,14 @@ class ResidentSet {
 /// What such a set is made of.
 struct ResidentSource {
   std::vector<Cloud> clouds;
-  MemorySpace space = MemorySpace::host;  ///< device: the set refers to them, unless it is sorted. Host: to a copy
-  std::vector<std::uint32_t> ids;         ///< where they are not the indices in the caller's array; else empty
+  MemorySpace space = MemorySpace::host;     ///< device: the set refers to them, unless it is sorted. Host: to a copy
+  std::vector<std::uint32_t> ids;            ///< where they are not the indices in the caller's array; else empty, …
+  const std::uint32_t* ids_there = nullptr;  ///< … or on the device, with sites there
   Storage storage = Storage::sorted;
   std::optional<std::size_t> scratch_limit;
   std::optional<std::size_t> memory;       ///< most bytes of the device's that building takes and the set keeps
   int device = 0;                          ///< for sites of the host
+  bool passing = false;                    ///< sites on the device are there for the building only
   std::function<void(const Box&)> accept;  ///< looks at the box of a cloud that is not empty, and may throw
 };
 

@@ -87,6 +87,15 @@ std::vector<Request> requests_of(const SetFacts& facts, const CoordinateLayout& 
   return requests;
 }
 
+/// @throws InvalidArgument sites in a device's memory are to go elsewhere
+void check_no_host(const SiteSetOptions& options) {
+  if (options.execution.backend == Backend::cpu)
+    throw InvalidArgument("the sites are in a device's memory, where the backend cpu cannot work; use auto or cuda");
+  if (!options.devices.empty())
+    throw InvalidArgument(
+        "the sites are in a device's memory, where the set stays; name devices for sites of the host");
+}
+
 /// @throws InvalidArgument the set is elsewhere
 void check_backend(const Execution& execution, bool on_device) {
   if (on_device && execution.backend == Backend::cpu)
@@ -149,10 +158,7 @@ SiteSet::SiteSet(const Coordinates& sites, const SiteSetOptions& options) {
 }
 
 SiteSet::SiteSet(const DeviceCoordinates& sites, const SiteSetOptions& options, Stream stream) {
-  if (options.execution.backend == Backend::cpu)
-    throw InvalidArgument("the sites are in a device's memory, where the backend cpu cannot work; use auto or cuda");
-  if (!options.devices.empty())
-    throw InvalidArgument("the sites are in a device's memory, where the set stays; name devices for sites of the host");
+  check_no_host(options);
   auto made = std::make_unique<Sites>(sites, options);
   check_id_range(made->facts.largest_id, options.storage);
   made->keep(make_residents_in_place(clouds_of(sites, options.every), made->facts, options, stream));
@@ -163,14 +169,22 @@ SiteSet SiteSet::of_mask(const AnyConstView& mask, const SiteSetOptions& options
   MaskSites found = sites_of_mask(mask, options.every);
   const Coordinates coordinates(AnyConstView(found.coordinates.view()));
   auto made = std::make_unique<Sites>(coordinates, options);
-  SetFacts& facts = made->facts;
-  facts.largest_id = element_count(mask.shape()) - 1;
-  facts.naming.linear = true;
-  for (int k = 0; k < mask.rank(); ++k) facts.naming.extents[k] = mask.shape()[k];
+  made->facts.name_elements_of(mask.shape());
   const auto ids =
       options.storage == Storage::sorted ? linear_indices(found, mask.shape()) : std::vector<std::uint32_t>();
   made->take_in({cloud_of(coordinates, 0)}, ids, options);
   if (options.storage != Storage::sorted && made->residents.empty()) made->coordinates = std::move(found.coordinates);
+  return SiteSet(std::unique_ptr<const Sites>(std::move(made)));
+}
+
+SiteSet SiteSet::of_mask(const AnyConstDeviceView& mask, const SiteSetOptions& options, Stream stream) {
+  check_no_host(options);
+  check_mask(mask.shape(), options.every);
+  const DeviceCoordinates none(AnyConstDeviceView(nullptr, DType::int32, {0, mask.rank()}));
+  auto made = std::make_unique<Sites>(none, options);
+  made->facts.name_elements_of(mask.shape());
+  check_id_range(made->facts.largest_id, options.storage);
+  made->keep(make_residents_of_mask(mask, made->facts, options, stream));
   return SiteSet(std::unique_ptr<const Sites>(std::move(made)));
 }
 

@@ -109,6 +109,25 @@ def test_sites_of_the_host_by_way_of_the_device(library):
          fathom.SiteSet.of_mask(mask).nearest(places))
 
 
+def test_masks_on_the_device(library):
+    mask, places = POINTS.reshape(30, 50, 10) > 0.9, 30 * QUERIES
+    expected = fathom.SiteSet.of_mask(mask).nearest(places)
+    for there in (library.put(mask), library.put(mask.astype("i2"))):
+        sites = fathom.SiteSet.of_mask(there)
+        same(library, sites.nearest(library.put(places)), expected)
+        for ours, theirs in zip(sites.nearest(places), expected):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def test_several_devices():
+    points = RANDOM.random((20_000, 3)).astype("f4")
+    queries = RANDOM.random((30_000, 3)).astype("f4")
+    sites = fathom.SiteSet(points, backend="cuda", devices=[0, 0])
+    for _ in range(3):
+        for ours, theirs in zip(sites.nearest(queries, k=2), fathom.SiteSet(points).nearest(queries, k=2)):
+            np.testing.assert_array_equal(ours, theirs)
+
+
 def test_sites_beyond_the_device():
     points = RANDOM.random((300_000, 3)).astype("f4")
     expected = fathom.SiteSet(points).nearest(QUERIES, k=3)
@@ -213,7 +232,9 @@ def test_errors_name_the_argument(with_streams):
         (lambda: fathom.SiteSet(x * np.nan), ValueError, "finite"),
         (lambda: fathom.SiteSet(x, backend="gpu"), ValueError, "backend is 'gpu'"),
         (lambda: fathom.SiteSet(POINTS, stream=0), ValueError, "stream is for arrays on a CUDA device"),
-        (lambda: fathom.SiteSet.of_mask(x), fathom.DeviceError, "mask lies on a CUDA device; copy it to the host"),
+        (lambda: fathom.SiteSet.of_mask(x[:, 0]), ValueError, "mask has 1 axes"),
+        (lambda: fathom.SiteSet(POINTS, backend="cuda", devices=[99]), ValueError, "there is no device 99"),
+        (lambda: fathom.SiteSet(POINTS, devices=[0]), ValueError, "not built by the backend cuda"),
         (lambda: sites.nearest(q[:, :2]), ValueError, r"q has the shape \(300, 2\)"),
         (lambda: sites.nearest(q, k=65), ValueError, "k is 65"),
     ]:

@@ -130,6 +130,10 @@ class SiteSet {
   /// @throws InvalidArgument another number of axes; extents beyond int32; options without a meaning
   static SiteSet of_mask(const AnyConstView& mask, const SiteSetOptions& options = {});
 
+  /// The same of an array in a device's memory, where the set lives, too. Waits until it is built.
+  /// @param stream  in whose order the array is there
+  static SiteSet of_mask(const AnyConstDeviceView& mask, const SiteSetOptions& options = {}, Stream stream = {});
+
   std::int64_t size() const;  ///< sites of a cloud that are kept
   int axes() const;
   bool batched() const;

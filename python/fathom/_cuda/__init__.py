@@ -146,8 +146,9 @@ class CudaInput:
         if listener is not None:
             listener(1.0)  # of a launch there is nothing to tell on the way
 
-    def site_set(self, choices: _core.SetChoices, threads: int, listener: Listener) -> _core.SiteSet:
-        made = _core.site_set_on_device(self.library.describe(self.array, self.stream), choices, self.stream)
+    def site_set(self, is_mask: bool, choices: _core.SetChoices, threads: int, listener: Listener) -> _core.SiteSet:
+        described = self.library.describe(self.array, self.stream)
+        made = _core.site_set_on_device(described, is_mask, choices, self.stream)
         if listener is not None:
             listener(1.0)
         return made

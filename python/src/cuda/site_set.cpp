@@ -10,11 +10,13 @@ constexpr auto kDevice = MemorySpace::device;
 
 }  // namespace
 
-SiteSet* site_set_on_device(const DeviceArray& sites, const SetChoices& choices, std::uintptr_t stream) {
+SiteSet* site_set_on_device(const DeviceArray& sites, bool is_mask, const SetChoices& choices, std::uintptr_t stream) {
   const auto view = view_of<const std::byte, kDevice>(sites.raw());
   const auto build = [&] {
     const nb::gil_scoped_release unlocked;
-    return points::SiteSet(points::DeviceCoordinates(view), choices.options(0), stream_at(stream));
+    const points::SiteSetOptions options = choices.options(0);
+    return is_mask ? points::SiteSet::of_mask(view, options, stream_at(stream))
+                   : points::SiteSet(points::DeviceCoordinates(view), options, stream_at(stream));
   };
   return new SiteSet(build());
 }

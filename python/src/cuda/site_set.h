@@ -9,7 +9,8 @@
 namespace fathom::python {
 
 /// Waits until the set is built; whoever has the sites' array keeps it if the set refers to it.
-SiteSet* site_set_on_device(const DeviceArray& sites, const SetChoices& choices, std::uintptr_t stream);
+/// @param is_mask  its nonzero elements are sites, and nothing refers to it afterwards
+SiteSet* site_set_on_device(const DeviceArray& sites, bool is_mask, const SetChoices& choices, std::uintptr_t stream);
 
 /// In the stream's order; as SiteSet::nearest().
 /// @param direction  of one cone for all, in the host's memory, or None

@@ -64,7 +64,8 @@ struct Resident {
 /// Bytes of device memory that building takes, at most.
 std::size_t build_bytes(const ResidentSource& source, const Cloud& sites) {
   DeviceTree tree = make_tree(sites, {}, sites.count == 0 ? Storage::plain : source.storage);
-  const auto copied = source.space == MemorySpace::host ? static_cast<std::size_t>(sites.count * row_bytes(sites)) : 0;
+  const bool copies = source.space == MemorySpace::host || (source.passing && source.storage != Storage::sorted);
+  const auto copied = copies ? static_cast<std::size_t>(sites.count * row_bytes(sites)) : 0;
   if (tree.levels == 0) return copied;
   return copied + place_tree(tree, source.storage, nullptr) + fill_scratch_bytes(tree, source.storage) +
          source.ids.size() * sizeof(std::uint32_t);
@@ -83,6 +84,11 @@ Resident make_resident_cloud(const ResidentSource& source, Cloud sites, cudaStre
     const auto bytes = static_cast<std::size_t>(sites.count * row_bytes(sites));
     if (sorted) passing = std::make_unique<DeviceMemory>(bytes, stream);
     sites = upload(sites, sorted ? passing->data() : resident.allocate(bytes), stream);
+  } else if (source.passing && !sorted) {
+    const auto bytes = static_cast<std::size_t>(sites.count * row_bytes(sites));
+    std::byte* const rows = resident.allocate(bytes);
+    check(cudaMemcpyAsync(rows, sites.data[0], bytes, cudaMemcpyDeviceToDevice, stream), "copying sites");
+    sites = rows_at(sites, rows);
   }
   const Extent extent = extent_of(sites, stream);
   source.accept(extent.box);
@@ -96,7 +102,8 @@ Resident make_resident_cloud(const ResidentSource& source, Cloud sites, cudaStre
   const DeviceMemory scratch(needed, stream), ids(for_ids, stream);
   if (for_ids > 0)
     check(cudaMemcpyAsync(ids.data(), source.ids.data(), for_ids, cudaMemcpyHostToDevice, stream), "copying ids");
-  fill_tree(tree, sites, reinterpret_cast<const std::uint32_t*>(ids.data()), scratch.data(), stream);
+  const auto* copied_ids = reinterpret_cast<const std::uint32_t*>(ids.data());
+  fill_tree(tree, sites, for_ids > 0 ? copied_ids : source.ids_there, scratch.data(), stream);
   if (!sorted && !boxes_divide(tree, stream)) {
     tree.levels = 0;
     resident.give_back();

@@ -183,11 +183,18 @@ TEST_F(CudaPoints, Refusals) {
   EXPECT_EQ(refusal([&] { set.nearest(queries.view(), options, outputs); }),
             "a work limit needs boxes to bound what was not looked at; use storage boxed or sorted");
   options.work_limit = 0;
-  const std::size_t needed = set.nearest(queries.view(), options, outputs).scratch_bytes;
-  options.execution.scratch_limit = needed - 1;
-  EXPECT_EQ(refusal([&] { set.nearest(queries.view(), options, outputs); }),
-            "the scratch limit of " + std::to_string(needed - 1) +
-                " bytes is too small; the smallest that works here is " + std::to_string(needed) + " bytes");
+  const auto scratch_of = [&](std::size_t limit) {
+    options.execution.scratch_limit = limit;
+    return set.nearest(queries.view(), options, outputs).scratch_bytes;
+  };
+  const std::size_t at_once = scratch_of(SIZE_MAX), needed = scratch_of(at_once - 1);  // in batches
+  EXPECT_LT(needed, at_once);
+  const std::string refused = refusal([&] { scratch_of(1); });
+  const std::string words = "the scratch limit of 1 bytes is too small; the smallest that works here is ";
+  EXPECT_EQ(refused.substr(0, words.size()), words);
+  const std::size_t least = std::stoul(refused.substr(words.size()));
+  EXPECT_EQ(scratch_of(least), least);
+  EXPECT_NE(refusal([&] { scratch_of(least - 1); }), "");
   sites.as<float>().data()[3 * 4999 + 1] = NAN;
   EXPECT_EQ(refusal([&] { resident(sites.view(), Storage::sorted); }),
             "site 4999 has a coordinate that is not finite; leave such points out");

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -267,7 +268,7 @@ TEST_F(DevicePoints, SetsKeepTheirLimit) {
   SiteSet(on_device.coordinates()).nearest(queries.coordinates(), {}, expected.views());
   must(cudaDeviceSynchronize());
   expected.download();
-  for (std::size_t limit : {100000, 600000, 1200000, 1300000, 20000000}) {  // in pieces, in batches, at once
+  for (std::size_t limit : {150000, 600000, 1200000, 1300000, 20000000}) {  // in pieces, in batches, at once
     options.device_memory = limit;
     const std::uint64_t most = most_taken([&] {
       SiteSet(sites.view(), options).nearest(queries.coordinates(), {}, answers.views());
@@ -322,6 +323,81 @@ TEST_F(DevicePoints, SeveralDevicesShareByTheirSpeed) {
   EXPECT_THROW(SiteSet(sites.view(), options), InvalidArgument);
   options.devices = {0};
   EXPECT_THROW(SiteSet(there.coordinates(), options), InvalidArgument);
+}
+
+std::int64_t up_to(int n, Random& random) { return 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(n)); }
+
+/// Masks on the device of every shape, type and layout: the CPU's answers, within the limit, and the mask may go.
+TEST_F(DevicePoints, SitesOfMasks) {
+  Random random(16);
+  for (int i = 0; i < scaled(60); ++i) {
+    const bool flat = i % 2 == 0;
+    Shape shape{up_to(40, random), up_to(70, random)};
+    if (!flat) shape.push_back(up_to(50, random));
+    const DType dtype = std::array{DType::boolean, DType::uint8, DType::int64, DType::float32, DType::float64}[i % 5];
+    Array mask(dtype, shape);
+    const int odds = std::array{1, 3, 50, 100000}[i % 4];
+    for (std::int64_t e = 0; e < mask.size(); ++e)
+      mask.data()[static_cast<std::size_t>(e) * size_of(dtype)] =
+          up_to(odds + 1, random) == 1 ? std::byte{1} : std::byte{0};
+    const Array queries = make_points(Spread::uniform, DType::float32, 50, shape.rank(), random);
+    points::SiteSetOptions options;
+    options.storage = std::array{Storage::plain, Storage::boxed, Storage::sorted}[i % 3];
+    options.every = 1 + i % 4;
+    const auto ask = [&](const SiteSet& set) {
+      PointAnswers answers{Array(DType::float64, {50, 2}), Array(DType::float64, {50, 2}),
+                           Array(DType::int64, {50, 2})};
+      points::QueryOptions query;
+      query.k = 2;
+      set.nearest(queries.view(), query, {answers.distance.view(), answers.squared.view(), answers.site.view(), {}});
+      return answers;
+    };
+    SCOPED_TRACE(to_string(shape) + ", storage " + std::to_string(i % 3) + ", odds " + std::to_string(odds));
+    std::optional<Block> there(mask);
+    options.device_memory = std::size_t{64} << 20;
+    std::optional<SiteSet> set;
+    const std::uint64_t most = most_taken([&] {
+      set = SiteSet::of_mask(AnyConstDeviceView(there->data(), dtype, shape), options);
+      set.reset();
+      must(cudaDeviceSynchronize());
+    });
+    EXPECT_LE(most, *options.device_memory);
+    set = SiteSet::of_mask(AnyConstDeviceView(there->data(), dtype, shape), options);
+    there.reset();
+    options.device_memory.reset();
+    const SiteSet expected = SiteSet::of_mask(mask.view(), options);
+    EXPECT_EQ(set->size(), expected.size());
+    EXPECT_TRUE(equal(ask(expected), ask(*set)));
+  }
+}
+
+TEST_F(DevicePoints, MasksInParts) {
+  Array mask(DType::uint8, {40, 50, 60});
+  Random random(17);
+  for (std::int64_t e = 0; e < mask.size(); ++e) mask.data()[e] = static_cast<std::byte>(up_to(10, random) == 1);
+  const Block there(mask);
+  const Strides every_other{2 * 50 * 60, 3 * 60, 1};
+  const Shape shape{20, 17, 60};
+  const AnyConstDeviceView part_there(there.data(), DType::uint8, shape, every_other);
+  Array packed(DType::uint8, shape);
+  for (std::int64_t z = 0, e = 0; z < 20; ++z)
+    for (std::int64_t y = 0; y < 17; ++y)
+      for (std::int64_t x = 0; x < 60; ++x, ++e) packed.data()[e] = mask.data()[z * 6000 + y * 180 + x];
+  const Array queries = make_points(Spread::uniform, DType::float32, 100, 3, random);
+  Array expected(DType::int64, {100}), found(DType::int64, {100});
+  const auto ask = [&](const SiteSet& set, Array& out) {
+    points::QueryOutputs outputs;
+    outputs.site = out.view();
+    set.nearest(queries.view(), {}, outputs);
+  };
+  ask(SiteSet::of_mask(packed.view()), expected);
+  ask(SiteSet::of_mask(part_there), found);
+  EXPECT_TRUE(std::equal(expected.data(), expected.data() + expected.bytes(), found.data()));
+  points::SiteSetOptions options;
+  options.device_memory = 100;
+  EXPECT_THROW(SiteSet::of_mask(part_there, options), InvalidArgument);
+  EXPECT_THROW(SiteSet::of_mask(AnyConstDeviceView(there.data(), DType::uint8, {120000})), InvalidArgument);
+  EXPECT_THROW(SiteSet::of_mask(AnyConstDeviceView(mask.data(), DType::uint8, {40, 50, 60})), InvalidArgument);
 }
 
 /// Sites that are all at one place: the lowest ids, without a look at the others.
