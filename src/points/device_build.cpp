@@ -17,7 +17,10 @@ namespace {
 
 ResidentSource source_of(const std::vector<Cloud>& clouds, MemorySpace space, const std::vector<std::uint32_t>& ids,
                          const SetFacts& facts, const SiteSetOptions& options) {
-  ResidentSource source{clouds, space, ids};
+  ResidentSource source;
+  source.clouds = clouds;
+  source.space = space;
+  source.ids = ids;
   source.storage = facts.storage;
   source.scratch_limit = options.execution.scratch_limit;
   source.memory = options.device_memory;
