@@ -40,6 +40,7 @@ Array make_points(const std::string& spread, std::int64_t count, bool queries, R
   for (std::int64_t i = 0; i < count; ++i) {
     double place[3] = {uniform(random), uniform(random), uniform(random)};
     if (spread == "equal" && !queries) std::fill_n(place, 3, 0.5);
+    if (spread == "places" && !queries) std::copy_n(centers[random() % 8], 3, place);
     if (spread == "far" && queries) place[0] += 100;
     if (spread == "clustered") {
       const double* center = centers[random() % 100];

@@ -25,8 +25,8 @@ struct DeviceTree {
   int levels = 0;                  ///< 0: no boxes
   DeviceLevel level[kMostLevels];  ///< leaves first; the last has at most kLanes nodes
   double low[3] = {}, high[3] = {};
-  bool whole = false;     ///< coordinates are whole numbers up to 2²⁴, which float32 holds …
-  bool products = false;  ///< … and so near one another that products.cuh serves, on a device where it is exact
+  bool whole = false;     ///< coordinates are whole numbers up to 2²⁴, which float32 holds
+  bool products = false;  ///< products.cuh serves on a lattice about the sites, on a device where it is exact
 
   void* blocks = nullptr;        ///< sorted: [leaf][axis][kSortedLeaf]; else null
   std::uint32_t* ids = nullptr;  ///< sorted: id of each site

@@ -1,22 +1,25 @@
-// The nearest of all sites, for many queries and one neighbour each: distances in float32 say which groups of 64 sites
-// may hold the nearest, and the arithmetic that decides looks into those alone.
+// The nearest of all sites, for many queries and one neighbour each: a filter says which groups of 128 sites may hold
+// the nearest, and the arithmetic that decides looks into those alone.
 //
-// Filter: a block takes 512 queries, four to a thread, in registers, and every n-th stage of 128 sites, which pass
-// through shared memory; of each slice a query keeps its best group, that group's distance, and the distance of the
-// second best. Finish: a warp for each query finds the least distance of all slices, and looks into each slice's best
-// group that may be as near, or into the whole slice if its second best may be, too. Launch: as many blocks as fill the
-// device. Small whole numbers go through tensor cores instead, where these have proved exact on the device.
+// Filter: a block takes 512 queries, in registers, and every n-th group of sites, which pass through shared memory. A
+// group whose least distance is no farther than what is known so far allows becomes a candidate of the query
+// (candidates.cuh). Distances are those between points of a lattice, from tensor cores where these have proved exact on
+// the device: coordinates that are small whole numbers are such points; others are rounded to the lattice, at the price
+// of more candidates. Queries that get too many that way, and queries away from the sites, go through a filter in
+// float32. Finish: a block for each query looks into its candidates; into all groups, should there still be too many.
+// Launch: as many blocks of 4 warps as fill the device. Queries are taken in chunks, so that scratch has a bound.
 //
-// Bound: offsets from a center are rounded to float32, by at most E in all; subtractions, squares and sums then err by
-// less than 4u of the distance, u = 2⁻²⁴. So the nearest site's float32 distance is at most (r + 2E)(1 + 2⁻²⁰), r being
-// the least. Whole numbers below 2²⁴ are exact, and so are their squared distances: the lowest group with the least
-// distance has it. Cost: O(n) per query. Scratch: 12 bytes for each query and slice, independent of the number of
-// sites.
+// Bounds: in float32, offsets from a center are rounded, by at most E in all, of site and query together; so the nearest
+// site's distance is at most (r + 2E)(1 + 2⁻²⁰), r being the least. Whole numbers below 2²⁴ are exact: the lowest group
+// with the least distance has it. On the lattice, where r is exact, E is the way of both from their points to its. Cost:
+// O(n) per query. Scratch: candidates of 16,384 queries at most, whatever their number and that of the sites.
 #include <algorithm>
 #include <cmath>
 
 #include "core/cuda/runtime.h"
+#include "points/cuda/candidates.cuh"
 #include "points/cuda/products.cuh"
+#include "points/cuda/products.h"
 #include "points/cuda/search.h"
 #include "points/cuda/tuning.h"
 #include "points/cuda/warp_query.cuh"
@@ -25,12 +28,12 @@ namespace fathom::points::cuda {
 
 namespace {
 
-constexpr int kStage = kDirectBlock;  ///< sites: one for each thread to fetch
-constexpr int kGroup = 64;            ///< sites
-constexpr int kTile = kDirectBlock * kDirectQueries;
-constexpr int kFarBits = 0x7F800000;  ///< of +inf: non-negative floats rise with their bits
+using fathom::cuda::Scratch;
 
-/// Where float32 offsets are measured from, and how far they are rounded off at most, all axes together.
+constexpr int kGroup = kDirectBlock;  ///< sites: one for each thread to fetch
+constexpr int kTile = kDirectBlock * kDirectQueries;
+
+/// Where float32 offsets are measured from, and how far those of sites are rounded off at most, all axes together.
 struct Frame {
   double center[3] = {};
   double error = 0;
@@ -38,8 +41,6 @@ struct Frame {
   static Frame of(const DeviceTree& tree) {
     constexpr double kUnit = 0x1.04p-24, kUnderflow = 0x1p-140;
     Frame frame;
-    if (tree.products)
-      for (int k = 0; k < tree.axes; ++k) frame.center[k] = std::floor(0.5 * tree.low[k] + 0.5 * tree.high[k]);
     if (tree.whole || tree.dtype == DType::float32) return frame;
     for (int k = 0; k < tree.axes; ++k) {
       frame.center[k] = 0.5 * tree.low[k] + 0.5 * tree.high[k];
@@ -49,31 +50,172 @@ struct Frame {
   }
 };
 
-/// What one slice has for one query.
-struct Found {
-  int best, second;  ///< bits of squared distances
-  unsigned group;    ///< that the best is in
+/// Queries [first, first + count) and how their work is cut.
+struct Plan {
+  std::int64_t first, count, groups;
+  int tiles, slices;
+  Frame frame;
+  Lattice lattice;
+  Candidates near;   ///< found on the lattice, or where that does not serve in float32
+  Candidates again;  ///< found in float32 for queries that have too many on the lattice
+
+  static Plan of(const DeviceTree& tree, std::int64_t queries, std::byte* memory) {
+    Plan plan{};
+    plan.count = std::min(queries, kDirectChunk);
+    plan.groups = (tree.count + kGroup - 1) / kGroup;
+    plan.tiles = static_cast<int>((plan.count + kTile - 1) / kTile);
+    const std::int64_t blocks = std::int64_t{fathom::cuda::multiprocessors()} * kDirectBlocks;
+    plan.slices = static_cast<int>(std::clamp<std::int64_t>(blocks / plan.tiles, 1, plan.groups));
+    plan.frame = Frame::of(tree);
+    plan.lattice = Lattice::of(tree);
+    Scratch scratch(memory);
+    plan.near = Candidates::take(scratch, plan.count);
+    if (tree.products) plan.again = Candidates::take(scratch, plan.count);
+    plan.bytes = scratch.bytes();
+    return plan;
+  }
+
+  std::size_t bytes;
 };
 
-struct Cut {
-  int tiles, slices;
-  std::int64_t stages;
+__global__ void __launch_bounds__(kSearchBlock) clear_candidates(const __grid_constant__ Plan plan) {
+  const std::int64_t query = std::int64_t{blockIdx.x} * kSearchBlock + threadIdx.x;
+  if (query >= plan.count) return;
+  plan.near.clear(query);
+  if (plan.again.found) plan.again.clear(query);
+}
 
-  static Cut of(const DeviceTree& tree, std::int64_t queries) {
-    const std::int64_t tiles = (queries + kTile - 1) / kTile, stages = (tree.count + kStage - 1) / kStage;
-    const std::int64_t blocks = std::int64_t{fathom::cuda::multiprocessors()} * kDirectBlocks;
-    return {static_cast<int>(tiles), static_cast<int>(std::clamp<std::int64_t>(blocks / tiles, 1, stages)), stages};
+/// One block's part of the work.
+struct Part {
+  int slice;
+  std::int64_t first;  ///< query of the plan
+
+  __device__ static Part of(const Plan& plan) {
+    return {static_cast<int>(blockIdx.x) % plan.slices, std::int64_t{blockIdx.x} / plan.slices * kTile};
+  }
+  /// The thread's i-th query; at the end the last, again.
+  __device__ std::int64_t query(const Plan& plan, int i) const {
+    return smaller(first + i * kDirectBlock + static_cast<int>(threadIdx.x), plan.count - 1);
   }
 };
 
+/// Offsets of a site in float32; infinite beyond the last.
 template <class T, int kAxes>
-__device__ float4 offset_of(const DeviceTree& tree, const Frame& frame, std::int64_t site) {
+__device__ float4 offset_of(const DeviceTree& tree, const double* center, std::int64_t site) {
   if (site >= tree.count) return {INFINITY, INFINITY, INFINITY, 0};
   float at[3] = {};
-  for (int k = 0; k < kAxes; ++k)
-    at[k] = static_cast<float>(static_cast<double>(tree.sites.get<T>(k, site)) - frame.center[k]);
+  for (int k = 0; k < kAxes; ++k) {
+    const T x = tree.sites.get<T>(k, site);
+    if constexpr (std::is_same_v<T, float>) at[k] = x - static_cast<float>(center[k]);
+    else at[k] = static_cast<float>(static_cast<double>(x) - center[k]);
+  }
   return {at[0], at[1], at[2], 0};
 }
+
+// On the lattice
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// A site's factors.
+template <class T, int kAxes>
+__device__ Factors factors_of(const Lattice& lattice, const float4& offset) {
+  if (isinf(offset.x)) return Factors::of_nobody();
+  const auto scale = static_cast<float>(lattice.scale);
+  return Factors::of_site(rintf(offset.x * scale), rintf(offset.y * scale), rintf(offset.z * scale));
+}
+
+/// The place of a thread's queries on the lattice.
+template <int kAxes>
+struct LatticePlaces {
+  float at[kDirectQueries][3] = {};
+  bool near = true;   ///< on the part of the lattice that products.cuh serves
+  bool exact = true;  ///< nothing was rounded
+
+  __device__ LatticePlaces(const DeviceRequest& request, const Plan& plan, const Part& part) {
+    exact = plan.lattice.exact;
+    for (int q = 0; q < kDirectQueries; ++q)
+      for (int k = 0; k < kAxes; ++k) {
+        const double offset = request.queries.at(k, plan.first + part.query(plan, q)) - plan.lattice.center[k];
+        at[q][k] = static_cast<float>(rint(offset * plan.lattice.scale));
+        near &= fabsf(at[q][k]) <= kProductReach;
+        exact &= static_cast<double>(at[q][k]) == offset;
+      }
+  }
+};
+
+/// A warp takes 128 queries, as eight products of 16 with 8 sites each. A lane keeps the least of the two columns that it
+/// gets of each; four lanes share theirs where one of them is up to the limit.
+template <class T, int kAxes>
+__device__ void filter_on_lattice(const DeviceTree& tree, const Plan& plan, const Part& part,
+                                  const LatticePlaces<kAxes>& places, Accuracy accuracy) {
+  constexpr int kProducts = 8, kRows = 2 * kProducts, kOffers = kRows / 4;
+  __shared__ unsigned queries[kTile][4];
+  __shared__ __align__(
+      16) unsigned sites[2][kGroup * 4];  // [4 products][lane][product]: a lane's word of four products
+  const int thread = static_cast<int>(threadIdx.x), g = lane_id() / 4, t = lane_id() % 4;
+  for (int q = 0; q < kDirectQueries; ++q) {
+    const Factors factors = Factors::of_query(places.at[q][0], places.at[q][1], places.at[q][2]);
+    for (int w = 0; w < 4; ++w) queries[q * kDirectBlock + thread][w] = factors.words[w];
+  }
+  __syncthreads();
+  const int first_row = thread / 32 * kRows * 8 + g;
+  unsigned row[kRows];
+  int limit[kRows];
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    row[r] = queries[first_row + 8 * r][t];
+    limit[r] = part.first + first_row + 8 * r < plan.count ? kFarBits : -1;
+  }
+  float4 next = offset_of<T, kAxes>(tree, plan.lattice.center, std::int64_t{part.slice} * kGroup + thread);
+  unsigned turn = 0;
+  for (std::int64_t group = part.slice; group < plan.groups; group += plan.slices, ++turn) {
+    const Factors factors = factors_of<T, kAxes>(plan.lattice, next);
+    unsigned* words = sites[turn % 2];
+    for (int w = 0; w < 4; ++w)
+      words[(thread / 32 * 32 + thread % 8 * 4 + w) * 4 + thread / 8 % 4] = factors.words[w];
+    __syncthreads();
+    next = offset_of<T, kAxes>(tree, plan.lattice.center, (group + plan.slices) * kGroup + thread);
+    if (turn > 0 && (turn & (turn - 1)) == 0)
+#pragma unroll
+      for (int r = 0; r < kRows; ++r)
+        if (limit[r] >= 0) limit[r] = min(limit[r], plan.near.limit_of(part.first + first_row + 8 * r));
+    int least[kRows];
+#pragma unroll
+    for (int& bits : least) bits = kFarBits;
+#pragma unroll
+    for (int j = 0; j < kGroup; j += 32) {
+      const uint4 word_of = *reinterpret_cast<const uint4*>(&words[(j + lane_id()) * 4]);
+      for (const unsigned word : {word_of.x, word_of.y, word_of.z, word_of.w})
+#pragma unroll
+        for (int m = 0; m < kProducts; ++m) {
+          int bits[4];
+          multiply(bits, row[2 * m], row[2 * m + 1], word);
+          least[2 * m] = __vimin3_s32(least[2 * m], bits[0], bits[1]);
+          least[2 * m + 1] = __vimin3_s32(least[2 * m + 1], bits[2], bits[3]);
+        }
+    }
+    bool any = false;
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) any |= least[r] <= limit[r];
+    if (!__any_sync(kAllLanes, any)) continue;
+    std::int64_t query[kOffers];
+    int nearest[kOffers], bound[kOffers];
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {  // lane t offers rows t, 4 + t, …
+      int both = min(least[r], from_lane(least[r], lane_id() ^ 1));
+      both = min(both, from_lane(both, lane_id() ^ 2));
+      if (r % 4 != t) continue;
+      query[r / 4] = part.first + first_row + 8 * r;
+      nearest[r / 4] = both;
+      bound[r / 4] = limit[r];
+    }
+    plan.near.offer(query, nearest, bound, static_cast<unsigned>(group), [&](std::int64_t) { return accuracy; });
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) limit[r] = from_lane(bound[r / 4], lane_id() / 4 * 4 + r % 4);
+  }
+}
+
+// In float32
+// ---------------------------------------------------------------------------------------------------------------------
 
 /// Bits of the squared distance in float32. No distance is a NaN that comes before another: inf − inf has a NaN's bits.
 template <int kAxes>
@@ -87,248 +229,179 @@ __device__ int float_bits(const float* query, const float4& site) {
   return __float_as_int(sum);
 }
 
-/// One block's part of the work.
-struct Part {
-  int slice;
-  std::int64_t first;  ///< query
-
-  __device__ static Part of(const Cut& cut) {
-    return {static_cast<int>(blockIdx.x) % cut.slices, std::int64_t{blockIdx.x} / cut.slices * kTile};
-  }
-  __device__ void write(const DeviceRequest& request, int number, const Found& mine, Found* found) const {
-    const std::int64_t queries = request.queries.count, query = first + number;
-    if (query < queries) found[slice * queries + query] = mine;
-  }
-};
-
-/// Offsets of a query of the part; one that is nowhere is infinitely far.
+/// How far a query's distances are rounded off.
 template <int kAxes>
-__device__ void offsets_of(const DeviceRequest& request, const double* center, std::int64_t query, float (&at)[kAxes]) {
+__device__ Accuracy accuracy_of(const DeviceTree& tree, const DeviceRequest& request, const Frame& frame,
+                                std::int64_t query) {
+  constexpr double kUnit = 0x1p-52;
+  Accuracy result{frame.error, tree.whole};
   for (int k = 0; k < kAxes; ++k) {
-    const double x = request.queries.at(k, smaller(query, request.queries.count - 1));
-    at[k] = fabs(x) <= kLargestCoordinate ? static_cast<float>(x - center[k]) : INFINITY;
+    const double offset = request.queries.at(k, query) - frame.center[k];
+    result.error += fabs(static_cast<double>(static_cast<float>(offset)) - offset);
+    if (frame.center[k] != 0) result.error += fabs(offset) * kUnit;
+    result.exact &= offset == floor(offset) && fabs(offset) <= kWholeInFloat;
   }
+  return result;
 }
 
-template <int kAxes>
-__device__ float third(const float* offset) {
-  if constexpr (kAxes == 3) return offset[2];
-  else return 0;
-}
-
-/// The filter for small whole numbers, on tensor cores (products.cuh): a warp takes 128 queries, as eight products of
-/// 16 with 8 sites each. A lane keeps the best of the two columns that it gets of each; in the end four lanes share
-/// theirs. All is exact, so that nobody asks for the second best.
+/// @param limit  −1: a query that takes no part
 template <class T, int kAxes>
-__device__ void multiply_sites(const DeviceTree& tree, const Frame& frame, const Cut& cut, const Part& part,
-                               const float (&at)[kDirectQueries][kAxes], const DeviceRequest& request, Found* found) {
-  constexpr int kProducts = 8, kRows = 2 * kProducts;
-  __shared__ unsigned queries[kTile][4];
-  __shared__ __align__(
-      16) unsigned sites[2][kStage * 4];  // [4 products][lane][product]: a lane's word of four products
-  const int thread = static_cast<int>(threadIdx.x), g = lane_id() / 4, t = lane_id() % 4;
-  for (int q = 0; q < kDirectQueries; ++q) {
-    const Factors factors = Factors::of_query(at[q][0], at[q][1], third<kAxes>(at[q]));
-    for (int w = 0; w < 4; ++w) queries[q * kDirectBlock + thread][w] = factors.words[w];
-  }
-  __syncthreads();
-  const int first_row = thread / 32 * kRows * 8 + g;
-  unsigned row[kRows], group[kRows];
-  int best[kRows];
-#pragma unroll
-  for (int r = 0; r < kRows; ++r) {
-    row[r] = queries[first_row + 8 * r][t];
-    best[r] = kFarBits;
-    group[r] = 0;
-  }
-  float4 next = offset_of<T, kAxes>(tree, frame, std::int64_t{part.slice} * kStage + thread);
-  int side = 0;
-  for (std::int64_t stage = part.slice; stage < cut.stages; stage += cut.slices, side ^= 1) {
-    const Factors factors = isinf(next.x) ? Factors::of_nobody() : Factors::of_site(next.x, next.y, next.z);
-    for (int w = 0; w < 4; ++w)
-      sites[side][(thread / 32 * 32 + thread % 8 * 4 + w) * 4 + thread / 8 % 4] = factors.words[w];
-    __syncthreads();
-    next = offset_of<T, kAxes>(tree, frame, (stage + cut.slices) * kStage + thread);
-    for (int begin = 0; begin < kStage; begin += kGroup) {
-      int least[kRows];
-#pragma unroll
-      for (int& bits : least) bits = kFarBits;
-#pragma unroll
-      for (int j = begin; j < begin + kGroup; j += 32) {
-        const uint4 words = *reinterpret_cast<const uint4*>(&sites[side][(j + lane_id()) * 4]);
-        for (const unsigned word : {words.x, words.y, words.z, words.w})
-#pragma unroll
-          for (int m = 0; m < kProducts; ++m) {
-            int bits[4];
-            multiply(bits, row[2 * m], row[2 * m + 1], word);
-            least[2 * m] = __vimin3_s32(least[2 * m], bits[0], bits[1]);
-            least[2 * m + 1] = __vimin3_s32(least[2 * m + 1], bits[2], bits[3]);
-          }
-      }
-#pragma unroll
-      for (int r = 0; r < kRows; ++r)
-        if (least[r] < best[r]) {
-          best[r] = least[r];
-          group[r] = static_cast<unsigned>((stage * kStage + begin) / kGroup);
-        }
-    }
-  }
-#pragma unroll
-  for (int r = 0; r < kRows; ++r) {
-    for (int step = 1; step < 4; step *= 2) {
-      const int other = from_lane(best[r], lane_id() ^ step);
-      const unsigned other_group = from_lane(group[r], lane_id() ^ step);
-      if (other < best[r] || (other == best[r] && other_group < group[r])) best[r] = other, group[r] = other_group;
-    }
-    if (t == 0) part.write(request, first_row + 8 * r, {best[r], best[r], group[r]}, found);
-  }
-}
-
-template <class T, int kAxes>
-__global__ void __launch_bounds__(kDirectBlock)
-    filter_sites(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request, Frame frame,
-                 Cut cut, Found* found) {
-  __shared__ float4 tile[2][kStage];
-  const Part part = Part::of(cut);
+__device__ void filter_in_float(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan,
+                                const Part& part, const Candidates& candidates, int (&limit)[kDirectQueries]) {
+  __shared__ float4 sites[2][kGroup];
   const int thread = static_cast<int>(threadIdx.x);
   float at[kDirectQueries][kAxes];
-  Found mine[kDirectQueries];
-  bool near = true;
+  std::int64_t query[kDirectQueries];
 #pragma unroll
   for (int q = 0; q < kDirectQueries; ++q) {
-    mine[q] = {kFarBits, kFarBits, 0};
-    offsets_of(request, frame.center, part.first + q * kDirectBlock + thread, at[q]);
-    near &= is_near(at[q]);
+    query[q] = part.query(plan, q);
+    for (int k = 0; k < kAxes; ++k) {
+      const double x = request.queries.at(k, plan.first + query[q]);
+      at[q][k] = fabs(x) <= kLargestCoordinate ? static_cast<float>(x - plan.frame.center[k]) : INFINITY;
+    }
   }
-  if (tree.products && __syncthreads_and(near))
-    return multiply_sites<T, kAxes>(tree, frame, cut, part, at, request, found);
-  float4 next = offset_of<T, kAxes>(tree, frame, std::int64_t{part.slice} * kStage + thread);
-  int side = 0;
-  for (std::int64_t stage = part.slice; stage < cut.stages; stage += cut.slices, side ^= 1) {
-    tile[side][thread] = next;
+  float4 next = offset_of<T, kAxes>(tree, plan.frame.center, std::int64_t{part.slice} * kGroup + thread);
+  unsigned turn = 0;
+  for (std::int64_t group = part.slice; group < plan.groups; group += plan.slices, ++turn) {
+    const float4* tile = sites[turn % 2];
+    sites[turn % 2][thread] = next;
     __syncthreads();
-    next = offset_of<T, kAxes>(tree, frame, (stage + cut.slices) * kStage + thread);
-    for (int begin = 0; begin < kStage; begin += kGroup) {
-      int least[kDirectQueries];
+    next = offset_of<T, kAxes>(tree, plan.frame.center, (group + plan.slices) * kGroup + thread);
+    if (turn > 0 && (turn & (turn - 1)) == 0)
 #pragma unroll
-      for (int& bits : least) bits = kFarBits;
+      for (int q = 0; q < kDirectQueries; ++q)
+        if (limit[q] >= 0) limit[q] = min(limit[q], candidates.limit_of(query[q]));
+    int least[kDirectQueries];
+#pragma unroll
+    for (int& bits : least) bits = kFarBits;
 #pragma unroll 8
-      for (int j = begin; j < begin + kGroup; j += 2) {
-        const float4 a = tile[side][j], b = tile[side][j + 1];
+    for (int j = 0; j < kGroup; j += 2) {
+      const float4 a = tile[j], b = tile[j + 1];
 #pragma unroll
-        for (int q = 0; q < kDirectQueries; ++q)
-          least[q] = __vimin3_s32(least[q], float_bits<kAxes>(at[q], a), float_bits<kAxes>(at[q], b));
-      }
-#pragma unroll
-      for (int q = 0; q < kDirectQueries; ++q) {
-        mine[q].second = min(mine[q].second, max(mine[q].best, least[q]));
-        if (least[q] < mine[q].best) {
-          mine[q].best = least[q];
-          mine[q].group = static_cast<unsigned>((stage * kStage + begin) / kGroup);
-        }
-      }
+      for (int q = 0; q < kDirectQueries; ++q)
+        least[q] = __vimin3_s32(least[q], float_bits<kAxes>(at[q], a), float_bits<kAxes>(at[q], b));
     }
+    candidates.offer(query, least, limit, static_cast<unsigned>(group), [&](std::int64_t number) {
+      return accuracy_of<kAxes>(tree, request, plan.frame, plan.first + number);
+    });
   }
-#pragma unroll
-  for (int q = 0; q < kDirectQueries; ++q) part.write(request, q * kDirectBlock + thread, mine[q], found);
 }
 
-/// How far a query's offset is rounded off, and whether its coordinates are whole numbers that float32 holds.
-struct Rounding {
-  double error = 0;
-  bool whole = true, somewhere = true;
-
-  __device__ static Rounding of(const DeviceRequest& request, const Frame& frame, std::int64_t query) {
-    constexpr double kUnit = 0x1p-52;
-    Rounding result;
-    for (int k = 0; k < request.queries.axes; ++k) {
-      const double x = request.queries.at(k, query), offset = x - frame.center[k];
-      result.error += fabs(static_cast<double>(static_cast<float>(offset)) - offset);
-      if (frame.center[k] != 0) result.error += fabs(offset) * kUnit;
-      result.whole &= offset == floor(offset) && fabs(offset) <= kWholeInFloat;
-      result.somewhere &= fabs(x) <= kLargestCoordinate;
+template <class T, int kAxes>
+__global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
+    filter_sites(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
+                 const __grid_constant__ Plan plan) {
+  const Part part = Part::of(plan);
+  if (tree.products) {
+    const LatticePlaces<kAxes> places(request, plan, part);
+    if (__syncthreads_and(places.near)) {
+      constexpr double kOff = 2 * 0.51;  // of site and query along an axis; the rest of a hundredth is float32's
+      const bool exact = __syncthreads_and(places.exact);
+      return filter_on_lattice<T, kAxes>(tree, plan, part, places, {exact ? 0 : kOff * sqrt(double{kAxes}), exact});
     }
-    return result;
   }
-};
-
-/// Bits of the largest float32 distance, squared, that the nearest site may have if `least` are the least one's.
-__device__ int limit_of(int least, double error) {
-  const double root = sqrt(static_cast<double>(__int_as_float(least))), reach = (root + 2 * error) * (1 + 0x1p-20);
-  return __float_as_int(__double2float_ru(reach * reach * (1 + 0x1p-40) + 0x1p-120));
+  int limit[kDirectQueries];
+  for (int q = 0; q < kDirectQueries; ++q)
+    limit[q] = part.first + q * kDirectBlock + static_cast<int>(threadIdx.x) < plan.count ? kFarBits : -1;
+  filter_in_float<T, kAxes>(tree, request, plan, part, plan.near, limit);
 }
 
+/// In float32 for queries that have too many candidates on the lattice.
+template <class T, int kAxes>
+__global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
+    filter_again(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
+                 const __grid_constant__ Plan plan) {
+  const Part part = Part::of(plan);
+  int limit[kDirectQueries];
+  bool any = false;
+  for (int q = 0; q < kDirectQueries; ++q) {
+    const std::int64_t query = part.first + q * kDirectBlock + static_cast<int>(threadIdx.x);
+    limit[q] = query < plan.count && plan.near.found[query].is_full() ? kFarBits : -1;
+    any |= limit[q] >= 0;
+  }
+  if (!__syncthreads_or(any) || !__syncthreads_and(LatticePlaces<kAxes>(request, plan, part).near)) return;
+  filter_in_float<T, kAxes>(tree, request, plan, part, plan.again, limit);
+}
+
+// Finish
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// One warp's share of a query's candidates.
 template <class Query>
 class Finish {
  public:
-  __device__ Finish(const DeviceTree& tree, Query& query, const Cut& cut, const Found* found, std::int64_t step)
-      : tree_(tree), query_(query), cut_(cut), found_(found), step_(step) {
-    least_ = kFarBits;
-    for (int s = lane_id(); s < cut.slices; s += kLanes) least_ = min(least_, found[s * step].best);
-    least_ = static_cast<int>(warp_min(static_cast<unsigned>(least_)));
+  using Nearest = typename Query::Nearest;
+
+  __device__ Finish(const Query& query, int warp) : query_(query), warp_(warp), nearest_(query.nobody()) {}
+
+  __device__ Nearest of_all(std::int64_t groups) {
+    for (std::int64_t group = warp_; group < groups; group += kWarps) look_at(group);
+    return nearest_;
   }
 
-  __device__ void run(const Rounding& rounding) {
-    if (tree_.whole && rounding.whole && __int_as_float(least_) < kWholeInFloat) look_at_lowest();
-    else look_at_all(limit_of(least_, rounding.error));
+  __device__ Nearest of(const Found& found, const Candidate* entries) {
+    int number = 0;
+    if (warp_ == number++) look_at(found.group());
+    for (unsigned begin = 0; begin < found.count; begin += kLanes) {
+      const unsigned i = begin + static_cast<unsigned>(lane_id());
+      const Candidate mine = i < found.count ? entries[i] : Candidate{kFarBits, 0};
+      const bool counts = i < found.count && mine.least <= found.limit && mine.group != found.group();
+      for (unsigned left = __ballot_sync(kAllLanes, counts); left != 0; left &= left - 1)
+        if (number++ % kWarps == warp_) look_at(from_lane(mine.group, __ffs(static_cast<int>(left)) - 1));
+    }
+    return nearest_;
   }
 
  private:
-  __device__ void look_at_lowest() {
-    unsigned lowest = ~0u;
-    for (int s = lane_id(); s < cut_.slices; s += kLanes) {
-      const Found& slice = found_[s * step_];
-      if (slice.best == least_) lowest = min(lowest, slice.group);
-    }
-    look_at_group(warp_min(lowest));
+  static constexpr int kWarps = kSearchBlock / 32;
+
+  __device__ void look_at(std::int64_t group) {
+    query_.template look_past<kGroup / kLanes>(group * kGroup, nearest_);
   }
 
-  __device__ void look_at_all(int limit) {
-    for (int begin = 0; begin < cut_.slices; begin += kLanes) {
-      const int s = begin + lane_id();
-      const Found slice = s < cut_.slices ? found_[s * step_] : Found{kFarBits, kFarBits, 0};
-      unsigned near = __ballot_sync(kAllLanes, s < cut_.slices && slice.best <= limit);
-      const unsigned whole = __ballot_sync(kAllLanes, slice.second <= limit);
-      for (; near != 0; near &= near - 1) {
-        const int lane = __ffs(static_cast<int>(near)) - 1;
-        if (whole >> lane & 1u) look_at_slice(begin + lane);
-        else look_at_group(from_lane(slice.group, lane));
-      }
-    }
-  }
-
-  __device__ void look_at_slice(int slice) {
-    for (std::int64_t stage = slice; stage < cut_.stages; stage += cut_.slices)
-      for (int group = 0; group < kStage / kGroup; ++group) look_at_group(stage * (kStage / kGroup) + group);
-  }
-
-  __device__ void look_at_group(std::int64_t group) {
-    const std::int64_t end = smaller((group + 1) * kGroup, tree_.count);
-    for (std::int64_t at = group * kGroup; at < end; at += kLanes)
-      query_.look_at(at, static_cast<int>(smaller(end - at, std::int64_t{kLanes})));
-  }
-
-  const DeviceTree& tree_;
-  Query& query_;
-  const Cut& cut_;
-  const Found* found_;
-  const std::int64_t step_;  ///< from slice to slice
-  int least_;
+  const Query& query_;
+  int warp_;
+  Nearest nearest_;
 };
 
 template <class T, int kAxes>
 __global__ void __launch_bounds__(kSearchBlock)
-    finish_queries(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request, Frame frame,
-                   Cut cut, const Found* found) {
-  const std::int64_t query = (std::int64_t{blockIdx.x} * kSearchBlock + threadIdx.x) / 32;
-  if (query >= request.queries.count) return;
-  const Rounding rounding = Rounding::of(request, frame, query);
-  with_query<T, kAxes, false>(tree, request, query, [&](auto& mine) {
+    finish_queries(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
+                   const __grid_constant__ Plan plan) {
+  const std::int64_t number = blockIdx.x;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  with_query<T, kAxes, false>(tree, request, plan.first + number, [&](auto& mine) {
     using Query = std::remove_reference_t<decltype(mine)>;
+    __shared__ typename Query::Nearest best[kSearchBlock / 32];
+    if (mine.is_somewhere()) {
+      Found found = plan.near.found[number];
+      const bool again = found.is_full() && plan.again.found && plan.again.found[number].key != ~0ull;
+      if (again) found = plan.again.found[number];
+      const Candidates& candidates = again ? plan.again : plan.near;
+      Finish<Query> finish(mine, warp);
+      const auto nearest = found.is_full() ? finish.of_all(plan.groups)
+                                           : finish.of(found, candidates.entries + number * kCandidates);
+      mine.list().offer(nearest.id != kNobody, nearest.squared, nearest.id);
+      if (lane_id() == 0) best[warp] = {mine.list().worst_squared(), mine.list().worst_id()};
+    }
+    __syncthreads();
+    if (warp > 0) return;
+    if (mine.is_somewhere())
+      for (int w = 1; w < kSearchBlock / 32; ++w) mine.list().offer_one(best[w].squared, best[w].id);
     mine.resume();
-    if (rounding.somewhere) Finish<Query>(tree, mine, cut, found + query, request.queries.count).run(rounding);
     mine.finish();
   });
+}
+
+template <class T, int kAxes>
+void launch(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan, cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>(plan.tiles * plan.slices);
+  const auto count = static_cast<unsigned>(plan.count);
+  clear_candidates<<<(count + kSearchBlock - 1) / kSearchBlock, kSearchBlock, 0, stream>>>(plan);
+  filter_sites<T, kAxes><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
+  if (tree.products && !(plan.lattice.exact && request.may_be_wide))
+    filter_again<T, kAxes><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
+  finish_queries<T, kAxes><<<count, kSearchBlock, 0, stream>>>(tree, request, plan);
 }
 
 }  // namespace
@@ -341,21 +414,18 @@ bool direct_serves(const DeviceTree& tree, std::int64_t queries, bool simple) {
 }
 
 std::size_t direct_scratch_bytes(const DeviceTree& tree, std::int64_t queries) {
-  return static_cast<std::size_t>(Cut::of(tree, queries).slices * queries) * sizeof(Found);
+  return Plan::of(tree, queries, nullptr).bytes;
 }
 
 void direct(const DeviceTree& tree, const DeviceRequest& request, std::byte* scratch, cudaStream_t stream) {
-  constexpr int kWarps = kSearchBlock / 32;
-  const Cut cut = Cut::of(tree, request.queries.count);
-  const Frame frame = Frame::of(tree);
-  auto* found = reinterpret_cast<Found*>(scratch);
-  const auto blocks = static_cast<unsigned>(cut.tiles * cut.slices);
-  const auto finishing = static_cast<unsigned>((request.queries.count + kWarps - 1) / kWarps);
+  const std::int64_t queries = request.queries.count;
+  Plan plan = Plan::of(tree, queries, scratch);
   visit_kind(tree.dtype, tree.axes, [&](auto tag, auto axes) {
     using T = typename decltype(tag)::type;
-    constexpr int kAxes = decltype(axes)::value;
-    filter_sites<T, kAxes><<<blocks, kDirectBlock, 0, stream>>>(tree, request, frame, cut, found);
-    finish_queries<T, kAxes><<<finishing, kSearchBlock, 0, stream>>>(tree, request, frame, cut, found);
+    for (; plan.first < queries; plan.first += kDirectChunk) {
+      plan.count = std::min(queries - plan.first, kDirectChunk);
+      launch<T, decltype(axes)::value>(tree, request, plan, stream);
+    }
   });
   fathom::cuda::check_launch("looking for the nearest of all sites");
 }

@@ -2,6 +2,11 @@
 // points at the corners of what is allowed and anywhere in it, beside the same in integers.
 //
 // Work: a warp for 16 queries and 8 sites at a time. Launch: 64 blocks of 4 warps, 8 products each.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+
 #include "core/cuda/runtime.h"
 #include "points/cuda/products.cuh"
 #include "points/cuda/products.h"
@@ -55,13 +60,31 @@ __global__ void __launch_bounds__(kTestBlock) test_products(int* wrong) {
 
 }  // namespace
 
-bool products_serve(const DeviceTree& tree) {
-  bool near = tree.whole;
-  for (int k = 0; k < tree.axes; ++k) near &= tree.high[k] - tree.low[k] <= 2 * kProductReach;
-  return near;
+Lattice Lattice::of(const DeviceTree& tree) {
+  Lattice lattice;
+  lattice.exact = tree.whole;
+  for (int k = 0; k < tree.axes; ++k) lattice.exact &= tree.high[k] - tree.low[k] <= 2 * kProductReach;
+  double reach = 0;
+  for (int k = 0; k < tree.axes; ++k) {
+    double middle = 0.5 * tree.low[k] + 0.5 * tree.high[k];
+    if (lattice.exact) middle = std::floor(middle);
+    else if (tree.dtype == DType::float32) middle = static_cast<double>(static_cast<float>(middle));
+    lattice.center[k] = middle;
+    reach = std::max({reach, tree.high[k] - middle, middle - tree.low[k]});
+  }
+  if (!lattice.exact) lattice.scale = (kProductReach - 1) / reach;
+  return lattice;
 }
 
-bool products_are_exact(cudaStream_t stream) {
+bool products_serve(const DeviceTree& tree) {
+  constexpr double kMostScale = 1e30;
+  const double scale = Lattice::of(tree).scale;
+  return scale >= 1 / kMostScale && scale <= kMostScale;
+}
+
+namespace {
+
+bool test_device(cudaStream_t stream) {
   using fathom::cuda::check;
   const fathom::cuda::DeviceMemory memory(sizeof(int), stream);
   auto* result = reinterpret_cast<int*>(memory.data());
@@ -72,6 +95,18 @@ bool products_are_exact(cudaStream_t stream) {
   check(cudaMemcpyAsync(&wrong, result, sizeof wrong, cudaMemcpyDeviceToHost, stream), "reading a flag");
   check(cudaStreamSynchronize(stream), "testing products");
   return wrong == 0;
+}
+
+}  // namespace
+
+bool products_are_exact(cudaStream_t stream) {
+  static std::mutex mutex;
+  static std::map<int, bool> exact;  // devices do not change
+  int device = 0;
+  fathom::cuda::check(cudaGetDevice(&device), "asking for the device");
+  const std::lock_guard lock(mutex);
+  const auto known = exact.find(device);
+  return known != exact.end() ? known->second : exact[device] = test_device(stream);
 }
 
 }  // namespace fathom::points::cuda

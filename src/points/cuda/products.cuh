@@ -62,12 +62,4 @@ __device__ inline void multiply(int (&bits)[4], unsigned query, unsigned query_8
   for (int i = 0; i < 4; ++i) bits[i] = __float_as_int(d[i]);
 }
 
-/// Whether all coordinates of a point can be factors.
-template <int kAxes>
-__device__ bool is_near(const float (&offset)[kAxes]) {
-  bool near = true;
-  for (float x : offset) near &= fabsf(x) <= kProductReach && x == floorf(x);
-  return near;
-}
-
 }  // namespace fathom::points::cuda

@@ -1,4 +1,4 @@
-// Whether tensor cores give exact squared distances between small whole numbers.
+// Whether tensor cores give exact squared distances between small whole numbers, and how sites become such.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,10 +7,19 @@
 
 namespace fathom::points::cuda {
 
-/// Whether the sites are such numbers.
+/// Small whole numbers in the place of coordinates: (coordinate − center) · scale, rounded.
+struct Lattice {
+  double center[3] = {};
+  double scale = 1;
+  bool exact = false;  ///< nothing is rounded
+
+  static Lattice of(const DeviceTree& tree);
+};
+
+/// Whether the sites have such a lattice: their extent is neither too small nor too large for float32.
 bool products_serve(const DeviceTree& tree);
 
-/// Tries it on the current device; waits for the answer.
+/// Tries it on the current device, the first time, and waits for the answer.
 bool products_are_exact(cudaStream_t stream);
 
 }  // namespace fathom::points::cuda

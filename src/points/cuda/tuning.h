@@ -1,12 +1,16 @@
 // The numbers that are found by measuring, apart from the algorithms. They were found on an H200 (docs/performance.md).
 #pragma once
 
+#include <cstdint>
+
 namespace fathom::points::cuda {
 
 inline constexpr int kSearchBlock = 128;
 inline constexpr int kDirectBlock = 128;
 inline constexpr int kDirectQueries = 4;      ///< of a thread
-inline constexpr int kDirectBlocks = 8;       ///< per multiprocessor
+inline constexpr int kDirectBlocks = 4;       ///< per multiprocessor
+inline constexpr unsigned kCandidates = 128;          ///< groups of sites that are kept for a query
+inline constexpr std::int64_t kDirectChunk = 1 << 14;  ///< queries at a time
 inline constexpr int kFewQueries = 32;        ///< fewer leave most threads of a block without any
 inline constexpr int kManyQueries = 1 << 17;  ///< are worth sorting before they are searched
 inline constexpr int kQueriesInARow = 8;      ///< of a warp, then

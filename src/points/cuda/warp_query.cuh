@@ -131,6 +131,34 @@ class WarpQuery {
     limit_ = limit_of(list_.worst_squared());
   }
 
+  /// A site, and its squared distance.
+  struct Nearest {
+    Value squared;
+    std::int64_t id;
+  };
+  /// None yet that is near enough.
+  __device__ Nearest nobody() const { return {list_.worst_squared(), kNobody}; }
+
+  /// The nearest and lowest of what a lane knows already and its share of sites in the caller's order, whose coordinates
+  /// are on their way together: `kShare` · 32 from position `first` on, of which the last may be beyond the end.
+  template <int kShare>
+  __device__ void look_past(std::int64_t first, Nearest& nearest) const {
+    std::int64_t at[kShare];
+    T site[kShare][kAxes];
+#pragma unroll
+    for (int s = 0; s < kShare; ++s) {
+      at[s] = smaller(first + s * kLanes + lane_id(), tree_.count - 1);
+      for (int k = 0; k < kAxes; ++k) site[s][k] = tree_.sites.get<T>(k, at[s]);
+    }
+#pragma unroll
+    for (int s = 0; s < kShare; ++s) {
+      Value squared{};
+      for (int k = 0; k < kAxes; ++k) squared += square<Value>(way(place(k), static_cast<Step>(site[s][k]), Step{0}));
+      const std::int64_t id = (tree_.first + at[s]) * tree_.sites.every;
+      if (squared < nearest.squared || (squared == nearest.squared && id < nearest.id)) nearest = {squared, id};
+    }
+  }
+
   /// The lane's box of a group is at least so far away, squared; infinitely, if nothing in it qualifies.
   __device__ float bound_of(const void* boxes, std::int64_t group) const {
     const Box box(boxes, group);

@@ -58,6 +58,11 @@ SiteSet resident(const AnyConstView& sites, Storage storage, std::int64_t every 
   return SiteSet(sites, options);
 }
 
+void put(Array& points, std::int64_t at, double x) {
+  if (points.dtype() == DType::float64) points.as<double>().data()[at] = x;
+  else points.as<float>().data()[at] = static_cast<float>(x);
+}
+
 constexpr Storage kStorages[] = {Storage::plain, Storage::boxed, Storage::sorted};
 
 /// Every spread at a size with several levels of boxes, from few queries, which share out the sites, to many.
@@ -79,6 +84,33 @@ TEST_F(CudaPoints, Spreads) {
       ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float32))) << static_cast<int>(storage);
     }
   }
+}
+
+/// Sites nearer to one another than float32, or a lattice over all of them, can tell apart: on the lattice, where queries
+/// are among the sites; and in float32, where one is far away.
+TEST_F(CudaPoints, SitesCloseTogether) {
+  Random random(8);
+  constexpr std::int64_t kSites = 20000, kQueries = 600;
+  for (DType dtype : {DType::float32, DType::float64})
+    for (double way : {1e-10, 1e-9, 1e-8, 1e-5}) {
+      const Array places = make_points(Spread::uniform, DType::float64, kSites / 8, 3, random);
+      const auto near = [&](std::int64_t i, int k) {
+        return coordinate(places, i % places.shape()[0], k) + way * static_cast<double>(below(random, 20));
+      };
+      PointProblem problem;
+      problem.sites = Array(dtype, {kSites, 3});
+      problem.queries = Array(DType::float64, {kQueries, 3});
+      for (std::int64_t i = 0; i < kSites; ++i)
+        for (int k = 0; k < 3; ++k) put(problem.sites, 3 * i + k, near(i, k));
+      for (std::int64_t i = 0; i < kQueries; ++i)
+        for (int k = 0; k < 3; ++k) put(problem.queries, 3 * i + k, near(i, k));
+      problem.set.storage = Storage::plain;
+      for (double far : {0.0, 100.0}) {
+        put(problem.queries, 3 * 7, far);
+        const PointAnswers expected = answers_of(Backend::cpu, problem, DType::float64);
+        ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float64))) << way << ' ' << far;
+      }
+    }
 }
 
 /// So many queries that they are put along the curve, where each starts from the answer before it.

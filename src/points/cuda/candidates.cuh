@@ -1,0 +1,89 @@
+// What a pass over all sites has found for each query: the least float32 distance, and the groups of sites that may
+// hold the nearest of all, as far as their distances and the least one so far tell. Blocks share it, in any order.
+#pragma once
+
+#include "core/cuda/scratch.h"
+#include "points/cuda/float_bound.cuh"
+#include "points/cuda/tuning.h"
+
+namespace fathom::points::cuda {
+
+inline constexpr int kFarBits = 0x7F800000;  ///< of +inf: non-negative floats rise with their bits
+
+/// Bits of the largest squared distance that the nearest site may have where some site has `least` and distances err by
+/// `error` at most; subtractions, squares and sums err by less than 4u of the distance, u = 2⁻²⁴.
+__device__ inline int candidate_limit(int least, double error) {
+  const double root = sqrt(static_cast<double>(__int_as_float(least))), reach = (root + 2 * error) * (1 + 0x1p-20);
+  return min(__float_as_int(__double2float_ru(reach * reach * (1 + 0x1p-40) + 0x1p-120)), kFarBits - 1);
+}
+
+/// How far a query's distances are off, and whether those below 2²⁴ are whole and exact.
+struct Accuracy {
+  double error = 0;
+  bool exact = true;
+};
+
+struct Candidate {
+  int least;  ///< bits of the group's least squared distance
+  unsigned group;
+};
+
+/// One query's.
+struct Found {
+  unsigned long long key;  ///< bits of the least distance, and the lowest group that has it
+  int limit;               ///< only groups up to this, in bits, may hold the nearest
+  unsigned count;          ///< of candidates; beyond kCandidates they are not kept
+
+  __device__ bool is_full() const { return count > kCandidates; }
+  __device__ int least() const { return static_cast<int>(key >> 32); }
+  __device__ unsigned group() const { return static_cast<unsigned>(key); }
+};
+
+/// Those of some queries.
+struct Candidates {
+  Found* found;        ///< [query]
+  Candidate* entries;  ///< [query][kCandidates]
+
+  static Candidates take(fathom::cuda::Scratch& scratch, std::int64_t queries) {
+    return {scratch.take<Found>(queries), scratch.take<Candidate>(queries * kCandidates)};
+  }
+
+  __device__ void clear(std::int64_t query) const { found[query] = {~0ull, kFarBits - 1, 0}; }
+
+  /// Groups that no longer count for a query, as far as is known by now.
+  __device__ int limit_of(std::int64_t query) const { return *const_cast<volatile int*>(&found[query].limit); }
+
+  /// Tells of a group of each of kOffers queries, if it is up to the query's limit, and lowers the limits. A query with
+  /// too many candidates, or past the group that is the lowest anyway, gets a limit that no later group is up to.
+  /// @param accuracy  called with the number of a query
+  template <int kOffers, class Of>
+  __device__ void offer(const std::int64_t (&query)[kOffers], const int (&least)[kOffers], int (&limit)[kOffers],
+                        unsigned group, const Of& accuracy) const {
+    unsigned long long key[kOffers];
+#pragma unroll
+    for (int i = 0; i < kOffers; ++i) {
+      if (least[i] > limit[i]) continue;
+      const unsigned long long own = static_cast<unsigned long long>(least[i]) << 32 | group;
+      key[i] = min(atomicMin(&found[query[i]].key, own), own);
+    }
+#pragma unroll
+    for (int i = 0; i < kOffers; ++i) {
+      if (least[i] > limit[i]) continue;
+      const int best = static_cast<int>(key[i] >> 32);
+      const Accuracy mine = accuracy(query[i]);
+      if (mine.exact && __int_as_float(best) < 0x1p24f) {
+        atomicMin(&found[query[i]].limit, best);
+        limit[i] = static_cast<unsigned>(key[i]) <= group ? best - 1 : best;
+        continue;
+      }
+      limit[i] = candidate_limit(best, mine.error);
+      atomicMin(&found[query[i]].limit, limit[i]);
+      if (least[i] > limit[i]) continue;
+      const unsigned place = atomicAdd(&found[query[i]].count, 1u);
+      if (place < kCandidates) entries[query[i] * kCandidates + place] = {least[i], group};
+      else limit[i] = -1;
+    }
+  }
+};
+
+}  // namespace fathom::points::cuda
