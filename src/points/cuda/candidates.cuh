@@ -21,16 +21,27 @@ __device__ inline int candidate_limit(int least, double error) {
 struct Accuracy {
   double error = 0;
   bool exact = true;
+
+  /// Whether a distance, in bits, is exact.
+  __device__ bool holds(int bits) const { return exact && __int_as_float(bits) < 0x1p24f; }
 };
+
+/// Queries of a thread.
+using Queries = std::int64_t[kDirectQueries];
 
 struct Candidate {
   int least;  ///< bits of the group's least squared distance
   unsigned group;
 };
 
+/// Rises with the distance, then with the group.
+__device__ inline unsigned long long key_of(int least, unsigned group) {
+  return static_cast<unsigned long long>(least) << 32 | group;
+}
+
 /// One query's.
 struct Found {
-  unsigned long long key;  ///< bits of the least distance, and the lowest group that has it
+  unsigned long long key;  ///< of the least distance, and the lowest group that has it
   int limit;               ///< only groups up to this, in bits, may hold the nearest
   unsigned count;          ///< of candidates; beyond kCandidates they are not kept
 
@@ -48,30 +59,30 @@ struct Candidates {
     return {scratch.take<Found>(queries), scratch.take<Candidate>(queries * kCandidates)};
   }
 
-  __device__ void clear(std::int64_t query) const { found[query] = {~0ull, kFarBits - 1, 0}; }
+  __device__ void clear(std::int64_t query) const { found[query] = {~0ull, kFarBits, 0}; }
 
-  /// Groups that no longer count for a query, as far as is known by now.
+  /// Up to where groups count for a query, as far as is known by now.
   __device__ int limit_of(std::int64_t query) const { return *const_cast<volatile int*>(&found[query].limit); }
 
   /// Tells of a group of each of kOffers queries, if it is up to the query's limit, and lowers the limits. A query with
   /// too many candidates, or past the group that is the lowest anyway, gets a limit that no later group is up to.
   /// @param accuracy  called with the number of a query
-  template <int kOffers, class Of>
-  __device__ void offer(const std::int64_t (&query)[kOffers], const int (&least)[kOffers], int (&limit)[kOffers],
+  template <class Of>
+  __device__ void offer(const Queries& query, const int (&least)[kDirectQueries], int (&limit)[kDirectQueries],
                         unsigned group, const Of& accuracy) const {
-    unsigned long long key[kOffers];
+    unsigned long long key[kDirectQueries];
 #pragma unroll
-    for (int i = 0; i < kOffers; ++i) {
+    for (int i = 0; i < kDirectQueries; ++i) {
       if (least[i] > limit[i]) continue;
-      const unsigned long long own = static_cast<unsigned long long>(least[i]) << 32 | group;
+      const unsigned long long own = key_of(least[i], group);
       key[i] = min(atomicMin(&found[query[i]].key, own), own);
     }
 #pragma unroll
-    for (int i = 0; i < kOffers; ++i) {
+    for (int i = 0; i < kDirectQueries; ++i) {
       if (least[i] > limit[i]) continue;
       const int best = static_cast<int>(key[i] >> 32);
       const Accuracy mine = accuracy(query[i]);
-      if (mine.exact && __int_as_float(best) < 0x1p24f) {
+      if (mine.holds(best)) {
         atomicMin(&found[query[i]].limit, best);
         limit[i] = static_cast<unsigned>(key[i]) <= group ? best - 1 : best;
         continue;

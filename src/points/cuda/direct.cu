@@ -1,18 +1,19 @@
 // The nearest of all sites, for many queries and one neighbour each: a filter says which groups of 128 sites may hold
 // the nearest, and the arithmetic that decides looks into those alone.
 //
-// Filter: a block takes 512 queries, in registers, and every n-th group of sites, which pass through shared memory. A
-// group whose least distance is no farther than what is known so far allows becomes a candidate of the query
-// (candidates.cuh). Distances are those between points of a lattice, from tensor cores where these have proved exact on
-// the device: coordinates that are small whole numbers are such points; others are rounded to the lattice, at the price
-// of more candidates. Queries that get too many that way, and queries away from the sites, go through a filter in
-// float32. Finish: a block for each query looks into its candidates; into all groups, should there still be too many.
-// Launch: as many blocks of 4 warps as fill the device. Queries are taken in chunks, so that scratch has a bound.
+// Filter: a block takes 512 queries, in registers, and every n-th group of sites, which pass through shared memory. The
+// least distance of each group and query goes into a table, as long as groups are few; else a group whose least distance
+// is no farther than what is known so far allows becomes a candidate of the query (candidates.cuh). Distances are those
+// between points of a lattice, from tensor cores where these have proved exact on the device: coordinates that are small
+// whole numbers are such points; others are rounded to the lattice, at the price of more candidates. Queries that get too
+// many that way, and queries away from the sites, go through a filter in float32. Finish: four warps for each query look
+// into its candidates; into all groups, should there still be too many. Launch: as many blocks of 4 warps as fill the
+// device. Queries are taken in chunks, so that scratch has a bound.
 //
 // Bounds: in float32, offsets from a center are rounded, by at most E in all, of site and query together; so the nearest
 // site's distance is at most (r + 2E)(1 + 2⁻²⁰), r being the least. Whole numbers below 2²⁴ are exact: the lowest group
 // with the least distance has it. On the lattice, where r is exact, E is the way of both from their points to its. Cost:
-// O(n) per query. Scratch: candidates of 16,384 queries at most, whatever their number and that of the sites.
+// O(n) per query. Scratch: 34 MB at most, whatever the number of queries and of sites.
 #include <algorithm>
 #include <cmath>
 
@@ -50,32 +51,46 @@ struct Frame {
   }
 };
 
+/// What a pass has found where groups are few.
+struct Table {
+  int* least;          ///< [group][query]: bits of the least squared distance
+  Accuracy* accuracy;  ///< [query]
+};
+
 /// Queries [first, first + count) and how their work is cut.
 struct Plan {
   std::int64_t first, count, groups;
   int tiles, slices;
   Frame frame;
   Lattice lattice;
+  Table table;       ///< of few groups; of more:
   Candidates near;   ///< found on the lattice, or where that does not serve in float32
   Candidates again;  ///< found in float32 for queries that have too many on the lattice
+  std::size_t bytes;
 
   static Plan of(const DeviceTree& tree, std::int64_t queries, std::byte* memory) {
     Plan plan{};
-    plan.count = std::min(queries, kDirectChunk);
     plan.groups = (tree.count + kGroup - 1) / kGroup;
+    plan.count = std::min(queries, plan.chunk());
     plan.tiles = static_cast<int>((plan.count + kTile - 1) / kTile);
     const std::int64_t blocks = std::int64_t{fathom::cuda::multiprocessors()} * kDirectBlocks;
     plan.slices = static_cast<int>(std::clamp<std::int64_t>(blocks / plan.tiles, 1, plan.groups));
     plan.frame = Frame::of(tree);
     plan.lattice = Lattice::of(tree);
     Scratch scratch(memory);
-    plan.near = Candidates::take(scratch, plan.count);
-    if (tree.products) plan.again = Candidates::take(scratch, plan.count);
+    if (plan.has_table()) {
+      plan.table = {scratch.take<int>(plan.groups * plan.count), scratch.take<Accuracy>(plan.count)};
+    } else {
+      plan.near = Candidates::take(scratch, plan.count);
+      if (tree.products) plan.again = Candidates::take(scratch, plan.count);
+    }
     plan.bytes = scratch.bytes();
     return plan;
   }
 
-  std::size_t bytes;
+  bool has_table() const { return groups <= kTableGroups; }
+  /// Queries at a time, at most.
+  std::int64_t chunk() const { return std::min(kDirectChunk, has_table() ? kTableSize / groups : kDirectChunk); }
 };
 
 __global__ void __launch_bounds__(kSearchBlock) clear_candidates(const __grid_constant__ Plan plan) {
@@ -93,10 +108,8 @@ struct Part {
   __device__ static Part of(const Plan& plan) {
     return {static_cast<int>(blockIdx.x) % plan.slices, std::int64_t{blockIdx.x} / plan.slices * kTile};
   }
-  /// The thread's i-th query; at the end the last, again.
-  __device__ std::int64_t query(const Plan& plan, int i) const {
-    return smaller(first + i * kDirectBlock + static_cast<int>(threadIdx.x), plan.count - 1);
-  }
+  /// The thread's i-th query, which may be beyond the last.
+  __device__ std::int64_t query(int i) const { return first + i * kDirectBlock + static_cast<int>(threadIdx.x); }
 };
 
 /// Offsets of a site in float32; infinite beyond the last.
@@ -111,6 +124,39 @@ __device__ float4 offset_of(const DeviceTree& tree, const double* center, std::i
   }
   return {at[0], at[1], at[2], 0};
 }
+
+/// Where a thread puts the least distances of its queries, group by group: into the table …
+struct IntoTable {
+  const Plan& plan;
+  const Queries& query;
+
+  __device__ void refresh(unsigned) const {}
+  __device__ void take(std::int64_t group, const int (&least)[kDirectQueries]) const {
+    int* row = plan.table.least + group * plan.count;
+    for (int i = 0; i < kDirectQueries; ++i)
+      if (query[i] < plan.count) row[query[i]] = least[i];
+  }
+};
+
+/// … or, as far as they may matter, among candidates.
+template <class Of>
+struct AmongCandidates {
+  const Candidates& candidates;
+  const Queries& query;
+  int (&limit)[kDirectQueries];  ///< of what may matter; −1: nothing does
+  const Of& accuracy;
+
+  /// Learns in turns 1, 2, 4, 8, … what other blocks have found.
+  __device__ void refresh(unsigned turn) const {
+    if (turn == 0 || (turn & (turn - 1)) != 0) return;
+#pragma unroll
+    for (int i = 0; i < kDirectQueries; ++i)
+      if (limit[i] >= 0) limit[i] = min(limit[i], candidates.limit_of(query[i]));
+  }
+  __device__ void take(std::int64_t group, const int (&least)[kDirectQueries]) const {
+    candidates.offer(query, least, limit, static_cast<unsigned>(group), accuracy);
+  }
+};
 
 // On the lattice
 // ---------------------------------------------------------------------------------------------------------------------
@@ -134,7 +180,8 @@ struct LatticePlaces {
     exact = plan.lattice.exact;
     for (int q = 0; q < kDirectQueries; ++q)
       for (int k = 0; k < kAxes; ++k) {
-        const double offset = request.queries.at(k, plan.first + part.query(plan, q)) - plan.lattice.center[k];
+        const double x = request.queries.at(k, plan.first + smaller(part.query(q), plan.count - 1));
+        const double offset = x - plan.lattice.center[k];
         at[q][k] = static_cast<float>(rint(offset * plan.lattice.scale));
         near &= fabsf(at[q][k]) <= kProductReach;
         exact &= static_cast<double>(at[q][k]) == offset;
@@ -142,42 +189,47 @@ struct LatticePlaces {
   }
 };
 
-/// A warp takes 128 queries, as eight products of 16 with 8 sites each. A lane keeps the least of the two columns that it
-/// gets of each; four lanes share theirs where one of them is up to the limit.
-template <class T, int kAxes>
+constexpr int kProducts = 8;  ///< of a warp: of 16 queries with 8 sites each, of which a lane gets two columns
+constexpr int kRows = 2 * kProducts;
+
+/// The queries whose least distances a lane gets from three others.
+__device__ void rows_of(const Part& part, Queries& query) {
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  for (int i = 0; i < kDirectQueries; ++i)
+    query[i] = part.first + (warp * kDirectQueries + i) * 32 + lane_id() % 4 * 8 + lane_id() / 4;
+}
+
+/// The least of two rows' values that this lane and the one at `step` hold: of the first where the lane's bit is 0.
+__device__ int share(int first, int second, int step) {
+  const bool odd = (lane_id() & step) != 0;
+  return min(odd ? second : first, from_lane(odd ? first : second, lane_id() ^ step));
+}
+
+/// A warp takes 128 queries. Lanes that have parts of the same rows share out what they have found.
+template <class T, int kAxes, class Sink>
 __device__ void filter_on_lattice(const DeviceTree& tree, const Plan& plan, const Part& part,
-                                  const LatticePlaces<kAxes>& places, Accuracy accuracy) {
-  constexpr int kProducts = 8, kRows = 2 * kProducts, kOffers = kRows / 4;
+                                  const LatticePlaces<kAxes>& places, const Sink& sink) {
   __shared__ unsigned queries[kTile][4];
   __shared__ __align__(
       16) unsigned sites[2][kGroup * 4];  // [4 products][lane][product]: a lane's word of four products
-  const int thread = static_cast<int>(threadIdx.x), g = lane_id() / 4, t = lane_id() % 4;
+  const int thread = static_cast<int>(threadIdx.x);
   for (int q = 0; q < kDirectQueries; ++q) {
     const Factors factors = Factors::of_query(places.at[q][0], places.at[q][1], places.at[q][2]);
     for (int w = 0; w < 4; ++w) queries[q * kDirectBlock + thread][w] = factors.words[w];
   }
   __syncthreads();
-  const int first_row = thread / 32 * kRows * 8 + g;
   unsigned row[kRows];
-  int limit[kRows];
 #pragma unroll
-  for (int r = 0; r < kRows; ++r) {
-    row[r] = queries[first_row + 8 * r][t];
-    limit[r] = part.first + first_row + 8 * r < plan.count ? kFarBits : -1;
-  }
+  for (int r = 0; r < kRows; ++r) row[r] = queries[(thread / 32 * kRows + r) * 8 + lane_id() / 4][lane_id() % 4];
   float4 next = offset_of<T, kAxes>(tree, plan.lattice.center, std::int64_t{part.slice} * kGroup + thread);
   unsigned turn = 0;
   for (std::int64_t group = part.slice; group < plan.groups; group += plan.slices, ++turn) {
     const Factors factors = factors_of<T, kAxes>(plan.lattice, next);
     unsigned* words = sites[turn % 2];
-    for (int w = 0; w < 4; ++w)
-      words[(thread / 32 * 32 + thread % 8 * 4 + w) * 4 + thread / 8 % 4] = factors.words[w];
+    for (int w = 0; w < 4; ++w) words[(thread / 32 * 32 + thread % 8 * 4 + w) * 4 + thread / 8 % 4] = factors.words[w];
     __syncthreads();
     next = offset_of<T, kAxes>(tree, plan.lattice.center, (group + plan.slices) * kGroup + thread);
-    if (turn > 0 && (turn & (turn - 1)) == 0)
-#pragma unroll
-      for (int r = 0; r < kRows; ++r)
-        if (limit[r] >= 0) limit[r] = min(limit[r], plan.near.limit_of(part.first + first_row + 8 * r));
+    sink.refresh(turn);
     int least[kRows];
 #pragma unroll
     for (int& bits : least) bits = kFarBits;
@@ -193,24 +245,11 @@ __device__ void filter_on_lattice(const DeviceTree& tree, const Plan& plan, cons
           least[2 * m + 1] = __vimin3_s32(least[2 * m + 1], bits[2], bits[3]);
         }
     }
-    bool any = false;
+    int shared[kDirectQueries];
 #pragma unroll
-    for (int r = 0; r < kRows; ++r) any |= least[r] <= limit[r];
-    if (!__any_sync(kAllLanes, any)) continue;
-    std::int64_t query[kOffers];
-    int nearest[kOffers], bound[kOffers];
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) {  // lane t offers rows t, 4 + t, …
-      int both = min(least[r], from_lane(least[r], lane_id() ^ 1));
-      both = min(both, from_lane(both, lane_id() ^ 2));
-      if (r % 4 != t) continue;
-      query[r / 4] = part.first + first_row + 8 * r;
-      nearest[r / 4] = both;
-      bound[r / 4] = limit[r];
-    }
-    plan.near.offer(query, nearest, bound, static_cast<unsigned>(group), [&](std::int64_t) { return accuracy; });
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) limit[r] = from_lane(bound[r / 4], lane_id() / 4 * 4 + r % 4);
+    for (int i = 0; i < kDirectQueries; ++i)
+      shared[i] = share(share(least[4 * i], least[4 * i + 1], 1), share(least[4 * i + 2], least[4 * i + 3], 1), 2);
+    sink.take(group, shared);
   }
 }
 
@@ -244,22 +283,18 @@ __device__ Accuracy accuracy_of(const DeviceTree& tree, const DeviceRequest& req
   return result;
 }
 
-/// @param limit  −1: a query that takes no part
-template <class T, int kAxes>
+template <class T, int kAxes, class Sink>
 __device__ void filter_in_float(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan,
-                                const Part& part, const Candidates& candidates, int (&limit)[kDirectQueries]) {
+                                const Part& part, const Sink& sink) {
   __shared__ float4 sites[2][kGroup];
   const int thread = static_cast<int>(threadIdx.x);
   float at[kDirectQueries][kAxes];
-  std::int64_t query[kDirectQueries];
 #pragma unroll
-  for (int q = 0; q < kDirectQueries; ++q) {
-    query[q] = part.query(plan, q);
+  for (int q = 0; q < kDirectQueries; ++q)
     for (int k = 0; k < kAxes; ++k) {
-      const double x = request.queries.at(k, plan.first + query[q]);
+      const double x = request.queries.at(k, plan.first + smaller(part.query(q), plan.count - 1));
       at[q][k] = fabs(x) <= kLargestCoordinate ? static_cast<float>(x - plan.frame.center[k]) : INFINITY;
     }
-  }
   float4 next = offset_of<T, kAxes>(tree, plan.frame.center, std::int64_t{part.slice} * kGroup + thread);
   unsigned turn = 0;
   for (std::int64_t group = part.slice; group < plan.groups; group += plan.slices, ++turn) {
@@ -267,10 +302,7 @@ __device__ void filter_in_float(const DeviceTree& tree, const DeviceRequest& req
     sites[turn % 2][thread] = next;
     __syncthreads();
     next = offset_of<T, kAxes>(tree, plan.frame.center, (group + plan.slices) * kGroup + thread);
-    if (turn > 0 && (turn & (turn - 1)) == 0)
-#pragma unroll
-      for (int q = 0; q < kDirectQueries; ++q)
-        if (limit[q] >= 0) limit[q] = min(limit[q], candidates.limit_of(query[q]));
+    sink.refresh(turn);
     int least[kDirectQueries];
 #pragma unroll
     for (int& bits : least) bits = kFarBits;
@@ -281,29 +313,47 @@ __device__ void filter_in_float(const DeviceTree& tree, const DeviceRequest& req
       for (int q = 0; q < kDirectQueries; ++q)
         least[q] = __vimin3_s32(least[q], float_bits<kAxes>(at[q], a), float_bits<kAxes>(at[q], b));
     }
-    candidates.offer(query, least, limit, static_cast<unsigned>(group), [&](std::int64_t number) {
-      return accuracy_of<kAxes>(tree, request, plan.frame, plan.first + number);
-    });
+    sink.take(group, least);
   }
 }
 
-template <class T, int kAxes>
+/// Calls work(sink) for a thread's queries. @param accuracy  called with the number of a query
+template <bool kTable, class Of, class Work>
+__device__ void with_sink(const Plan& plan, const Part& part, const Queries& query, const Of& accuracy,
+                          const Work& work) {
+  if constexpr (kTable) {
+    for (const std::int64_t q : query)
+      if (part.slice == 0 && q < plan.count) plan.table.accuracy[q] = accuracy(q);
+    work(IntoTable{plan, query});
+  } else {
+    int limit[kDirectQueries];
+    for (int i = 0; i < kDirectQueries; ++i) limit[i] = query[i] < plan.count ? kFarBits : -1;
+    work(AmongCandidates<Of>{plan.near, query, limit, accuracy});
+  }
+}
+
+template <class T, int kAxes, bool kTable>
 __global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
     filter_sites(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
                  const __grid_constant__ Plan plan) {
   const Part part = Part::of(plan);
+  Queries query;
   if (tree.products) {
     const LatticePlaces<kAxes> places(request, plan, part);
     if (__syncthreads_and(places.near)) {
       constexpr double kOff = 2 * 0.51;  // of site and query along an axis; the rest of a hundredth is float32's
       const bool exact = __syncthreads_and(places.exact);
-      return filter_on_lattice<T, kAxes>(tree, plan, part, places, {exact ? 0 : kOff * sqrt(double{kAxes}), exact});
+      const Accuracy accuracy{exact ? 0 : kOff * sqrt(double{kAxes}), exact};
+      rows_of(part, query);
+      return with_sink<kTable>(
+          plan, part, query, [&](std::int64_t) { return accuracy; },
+          [&](const auto& sink) { filter_on_lattice<T, kAxes>(tree, plan, part, places, sink); });
     }
   }
-  int limit[kDirectQueries];
-  for (int q = 0; q < kDirectQueries; ++q)
-    limit[q] = part.first + q * kDirectBlock + static_cast<int>(threadIdx.x) < plan.count ? kFarBits : -1;
-  filter_in_float<T, kAxes>(tree, request, plan, part, plan.near, limit);
+  for (int q = 0; q < kDirectQueries; ++q) query[q] = part.query(q);
+  with_sink<kTable>(
+      plan, part, query, [&](std::int64_t q) { return accuracy_of<kAxes>(tree, request, plan.frame, plan.first + q); },
+      [&](const auto& sink) { filter_in_float<T, kAxes>(tree, request, plan, part, sink); });
 }
 
 /// In float32 for queries that have too many candidates on the lattice.
@@ -312,21 +362,34 @@ __global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
     filter_again(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
                  const __grid_constant__ Plan plan) {
   const Part part = Part::of(plan);
+  Queries query;
   int limit[kDirectQueries];
   bool any = false;
   for (int q = 0; q < kDirectQueries; ++q) {
-    const std::int64_t query = part.first + q * kDirectBlock + static_cast<int>(threadIdx.x);
-    limit[q] = query < plan.count && plan.near.found[query].is_full() ? kFarBits : -1;
+    query[q] = part.query(q);
+    limit[q] = query[q] < plan.count && plan.near.found[query[q]].is_full() ? kFarBits : -1;
     any |= limit[q] >= 0;
   }
   if (!__syncthreads_or(any) || !__syncthreads_and(LatticePlaces<kAxes>(request, plan, part).near)) return;
-  filter_in_float<T, kAxes>(tree, request, plan, part, plan.again, limit);
+  const auto accuracy = [&](std::int64_t q) { return accuracy_of<kAxes>(tree, request, plan.frame, plan.first + q); };
+  filter_in_float<T, kAxes>(tree, request, plan, part,
+                            AmongCandidates<decltype(accuracy)>{plan.again, query, limit, accuracy});
 }
 
 // Finish
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// One warp's share of a query's candidates.
+constexpr int kFinishWarps = 4;    ///< of a query
+constexpr int kFinishQueries = 4;  ///< of a block: neighbours in the table
+constexpr int kFinishBlock = kFinishQueries * kFinishWarps * 32;
+
+/// All warps of a query wait for one another, whatever the block's other queries do.
+__device__ void meet() {
+  const int query = static_cast<int>(threadIdx.x) / (kFinishWarps * 32);
+  asm volatile("bar.sync %0, %1;" ::"r"(1 + query), "n"(kFinishWarps * 32) : "memory");
+}
+
+/// One warp's share of the groups that may hold a query's nearest.
 template <class Query>
 class Finish {
  public:
@@ -334,60 +397,91 @@ class Finish {
 
   __device__ Finish(const Query& query, int warp) : query_(query), warp_(warp), nearest_(query.nobody()) {}
 
-  __device__ Nearest of_all(std::int64_t groups) {
-    for (std::int64_t group = warp_; group < groups; group += kWarps) look_at(group);
-    return nearest_;
-  }
+  __device__ const Nearest& nearest() const { return nearest_; }
 
-  __device__ Nearest of(const Found& found, const Candidate* entries) {
-    int number = 0;
-    if (warp_ == number++) look_at(found.group());
+  __device__ void look_at(std::int64_t group) { query_.template look_past<kGroup / kLanes>(group * kGroup, nearest_); }
+
+  __device__ void look_at_candidates(const Plan& plan, std::int64_t number) {
+    Found found = plan.near.found[number];
+    const Candidates* candidates = &plan.near;
+    if (found.is_full() && plan.again.found && plan.again.found[number].key != ~0ull) {
+      found = plan.again.found[number];
+      candidates = &plan.again;
+    }
+    if (found.is_full()) {
+      for (std::int64_t group = warp_; group < plan.groups; group += kFinishWarps) look_at(group);
+      return;
+    }
+    int turn = 0;
+    if (turn++ == warp_) look_at(found.group());
     for (unsigned begin = 0; begin < found.count; begin += kLanes) {
       const unsigned i = begin + static_cast<unsigned>(lane_id());
-      const Candidate mine = i < found.count ? entries[i] : Candidate{kFarBits, 0};
-      const bool counts = i < found.count && mine.least <= found.limit && mine.group != found.group();
+      const Candidate mine =
+          i < found.count ? candidates->entries[number * kCandidates + i] : Candidate{kFarBits, found.group()};
+      const bool counts = mine.least <= found.limit && mine.group != found.group();
       for (unsigned left = __ballot_sync(kAllLanes, counts); left != 0; left &= left - 1)
-        if (number++ % kWarps == warp_) look_at(from_lane(mine.group, __ffs(static_cast<int>(left)) - 1));
+        if (turn++ % kFinishWarps == warp_) look_at(from_lane(mine.group, __ffs(static_cast<int>(left)) - 1));
     }
-    return nearest_;
+  }
+
+  /// From the table. @param keys  of the query's warps, to tell one another the least distance and its group
+  __device__ void look_up(const Plan& plan, std::int64_t number, unsigned long long* keys) {
+    constexpr int kStep = kFinishWarps * kLanes, kMine = kTableGroups / kStep;
+    const int first = warp_ * kLanes + lane_id();
+    int least[kMine];
+#pragma unroll
+    for (int i = 0; i < kMine; ++i)
+      least[i] = first + i * kStep < plan.groups ? plan.table.least[(first + i * kStep) * plan.count + number] : -1;
+    unsigned long long key = ~0ull;
+#pragma unroll
+    for (int i = 0; i < kMine; ++i)
+      if (least[i] >= 0) key = min(key, key_of(least[i], static_cast<unsigned>(first + i * kStep)));
+    for (int step = 16; step > 0; step /= 2) key = min(key, from_lane(key, lane_id() ^ step));
+    if (lane_id() == 0) keys[warp_] = key;
+    meet();
+    for (int w = 0; w < kFinishWarps; ++w) key = min(key, keys[w]);
+    const Found best{key, 0, 0};
+    const Accuracy accuracy = plan.table.accuracy[number];
+    if (accuracy.holds(best.least())) {
+      if (warp_ == 0) look_at(best.group());
+      return;
+    }
+    const int limit = candidate_limit(best.least(), accuracy.error);
+#pragma unroll
+    for (int i = 0; i < kMine; ++i)
+      for (unsigned left = __ballot_sync(kAllLanes, least[i] >= 0 && least[i] <= limit); left != 0; left &= left - 1)
+        look_at(warp_ * kLanes + i * kStep + __ffs(static_cast<int>(left)) - 1);
   }
 
  private:
-  static constexpr int kWarps = kSearchBlock / 32;
-
-  __device__ void look_at(std::int64_t group) {
-    query_.template look_past<kGroup / kLanes>(group * kGroup, nearest_);
-  }
-
   const Query& query_;
   int warp_;
   Nearest nearest_;
 };
 
-template <class T, int kAxes>
-__global__ void __launch_bounds__(kSearchBlock)
+template <class T, int kAxes, bool kTable>
+__global__ void __launch_bounds__(kFinishBlock)
     finish_queries(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
                    const __grid_constant__ Plan plan) {
-  const std::int64_t number = blockIdx.x;
-  const int warp = static_cast<int>(threadIdx.x) / 32;
+  __shared__ unsigned long long keys[kFinishQueries][kFinishWarps];
+  const int place = static_cast<int>(threadIdx.x) / (kFinishWarps * 32);
+  const int warp = static_cast<int>(threadIdx.x) / 32 % kFinishWarps;
+  const std::int64_t number = std::int64_t{blockIdx.x} * kFinishQueries + place;
+  if (number >= plan.count) return;
   with_query<T, kAxes, false>(tree, request, plan.first + number, [&](auto& mine) {
     using Query = std::remove_reference_t<decltype(mine)>;
-    __shared__ typename Query::Nearest best[kSearchBlock / 32];
+    __shared__ typename Query::Nearest best[kFinishQueries][kFinishWarps];
+    Finish<Query> finish(mine, warp);
     if (mine.is_somewhere()) {
-      Found found = plan.near.found[number];
-      const bool again = found.is_full() && plan.again.found && plan.again.found[number].key != ~0ull;
-      if (again) found = plan.again.found[number];
-      const Candidates& candidates = again ? plan.again : plan.near;
-      Finish<Query> finish(mine, warp);
-      const auto nearest = found.is_full() ? finish.of_all(plan.groups)
-                                           : finish.of(found, candidates.entries + number * kCandidates);
-      mine.list().offer(nearest.id != kNobody, nearest.squared, nearest.id);
-      if (lane_id() == 0) best[warp] = {mine.list().worst_squared(), mine.list().worst_id()};
+      if constexpr (kTable) finish.look_up(plan, number, keys[place]);
+      else finish.look_at_candidates(plan, number);
     }
-    __syncthreads();
+    const auto& nearest = finish.nearest();
+    mine.list().offer(nearest.id != kNobody, nearest.squared, nearest.id);
+    if (lane_id() == 0) best[place][warp] = {mine.list().worst_squared(), mine.list().worst_id()};
+    meet();
     if (warp > 0) return;
-    if (mine.is_somewhere())
-      for (int w = 1; w < kSearchBlock / 32; ++w) mine.list().offer_one(best[w].squared, best[w].id);
+    for (const auto& other : best[place]) mine.list().offer_one(other.squared, other.id);
     mine.resume();
     mine.finish();
   });
@@ -396,12 +490,18 @@ __global__ void __launch_bounds__(kSearchBlock)
 template <class T, int kAxes>
 void launch(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(plan.tiles * plan.slices);
-  const auto count = static_cast<unsigned>(plan.count);
-  clear_candidates<<<(count + kSearchBlock - 1) / kSearchBlock, kSearchBlock, 0, stream>>>(plan);
-  filter_sites<T, kAxes><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
+  const auto cleared = static_cast<unsigned>((plan.count + kSearchBlock - 1) / kSearchBlock);
+  const auto finished = static_cast<unsigned>((plan.count + kFinishQueries - 1) / kFinishQueries);
+  if (plan.has_table()) {
+    filter_sites<T, kAxes, true><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
+    finish_queries<T, kAxes, true><<<finished, kFinishBlock, 0, stream>>>(tree, request, plan);
+    return;
+  }
+  clear_candidates<<<cleared, kSearchBlock, 0, stream>>>(plan);
+  filter_sites<T, kAxes, false><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
   if (tree.products && !(plan.lattice.exact && request.may_be_wide))
     filter_again<T, kAxes><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
-  finish_queries<T, kAxes><<<count, kSearchBlock, 0, stream>>>(tree, request, plan);
+  finish_queries<T, kAxes, false><<<finished, kFinishBlock, 0, stream>>>(tree, request, plan);
 }
 
 }  // namespace
@@ -422,8 +522,8 @@ void direct(const DeviceTree& tree, const DeviceRequest& request, std::byte* scr
   Plan plan = Plan::of(tree, queries, scratch);
   visit_kind(tree.dtype, tree.axes, [&](auto tag, auto axes) {
     using T = typename decltype(tag)::type;
-    for (; plan.first < queries; plan.first += kDirectChunk) {
-      plan.count = std::min(queries - plan.first, kDirectChunk);
+    for (; plan.first < queries; plan.first += plan.chunk()) {
+      plan.count = std::min(queries - plan.first, plan.chunk());
       launch<T, decltype(axes)::value>(tree, request, plan, stream);
     }
   });

@@ -7,14 +7,16 @@ namespace fathom::points::cuda {
 
 inline constexpr int kSearchBlock = 128;
 inline constexpr int kDirectBlock = 128;
-inline constexpr int kDirectQueries = 4;      ///< of a thread
-inline constexpr int kDirectBlocks = 4;       ///< per multiprocessor
-inline constexpr unsigned kCandidates = 128;          ///< groups of sites that are kept for a query
+inline constexpr int kDirectQueries = 4;               ///< of a thread
+inline constexpr int kDirectBlocks = 4;                ///< per multiprocessor
+inline constexpr unsigned kCandidates = 128;           ///< groups of sites that are kept for a query
+inline constexpr int kTableGroups = 2048;              ///< of sites: more go without a table
+inline constexpr std::int64_t kTableSize = 1 << 21;    ///< elements
 inline constexpr std::int64_t kDirectChunk = 1 << 14;  ///< queries at a time
-inline constexpr int kFewQueries = 32;        ///< fewer leave most threads of a block without any
-inline constexpr int kManyQueries = 1 << 17;  ///< are worth sorting before they are searched
-inline constexpr int kQueriesInARow = 8;      ///< of a warp, then
-inline constexpr int kLeavesTogether = 4;     ///< otherwise
+inline constexpr int kFewQueries = 32;                 ///< fewer leave most threads of a block without any
+inline constexpr int kManyQueries = 1 << 17;           ///< are worth sorting before they are searched
+inline constexpr int kQueriesInARow = 8;               ///< of a warp, then
+inline constexpr int kLeavesTogether = 4;              ///< otherwise
 inline constexpr int kBuildBlock = 256;
 inline constexpr int kExtentBlocks = 8;  ///< per multiprocessor
 inline constexpr int kScanWarps = 32;    ///< per multiprocessor: fewer queries share out the sites
