@@ -21,6 +21,7 @@ __device__ inline int candidate_limit(int least, double error) {
 struct Accuracy {
   double error = 0;
   bool exact = true;
+  bool on_lattice = false;  ///< rounded to one
 
   /// Whether a distance, in bits, is exact.
   __device__ bool holds(int bits) const { return exact && __int_as_float(bits) < 0x1p24f; }

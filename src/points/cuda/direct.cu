@@ -55,6 +55,7 @@ struct Frame {
 struct Table {
   int* least;          ///< [group][query]: bits of the least squared distance
   Accuracy* accuracy;  ///< [query]
+  bool* again;         ///< [query]: too many groups may hold its nearest
 };
 
 /// Queries [first, first + count) and how their work is cut.
@@ -79,13 +80,20 @@ struct Plan {
     plan.lattice = Lattice::of(tree);
     Scratch scratch(memory);
     if (plan.has_table()) {
-      plan.table = {scratch.take<int>(plan.groups * plan.count), scratch.take<Accuracy>(plan.count)};
+      plan.table = {scratch.take<int>(plan.groups * plan.count), scratch.take<Accuracy>(plan.count),
+                    scratch.take<bool>(plan.count)};
     } else {
       plan.near = Candidates::take(scratch, plan.count);
       if (tree.products) plan.again = Candidates::take(scratch, plan.count);
     }
     plan.bytes = scratch.bytes();
     return plan;
+  }
+
+  template <bool kTable>
+  __device__ bool is_wanted_again(std::int64_t query) const {
+    if constexpr (kTable) return table.again[query];
+    else return near.found[query].is_full();
   }
 
   bool has_table() const { return groups <= kTableGroups; }
@@ -112,18 +120,27 @@ struct Part {
   __device__ std::int64_t query(int i) const { return first + i * kDirectBlock + static_cast<int>(threadIdx.x); }
 };
 
-/// Offsets of a site in float32; infinite beyond the last.
+/// A site on its way from memory: what is made of it waits until it is needed.
 template <class T, int kAxes>
-__device__ float4 offset_of(const DeviceTree& tree, const double* center, std::int64_t site) {
-  if (site >= tree.count) return {INFINITY, INFINITY, INFINITY, 0};
-  float at[3] = {};
-  for (int k = 0; k < kAxes; ++k) {
-    const T x = tree.sites.get<T>(k, site);
-    if constexpr (std::is_same_v<T, float>) at[k] = x - static_cast<float>(center[k]);
-    else at[k] = static_cast<float>(static_cast<double>(x) - center[k]);
+struct Fetched {
+  T at[kAxes];
+  bool present;
+
+  __device__ void fetch(const DeviceTree& tree, std::int64_t site) {
+    present = site < tree.count;
+    for (int k = 0; k < kAxes; ++k) at[k] = tree.sites.get<T>(k, present ? site : 0);
   }
-  return {at[0], at[1], at[2], 0};
-}
+  /// In float32; infinite beyond the last.
+  __device__ float4 offset(const double* center) const {
+    float result[3] = {};
+    for (int k = 0; k < kAxes; ++k) {
+      if constexpr (std::is_same_v<T, float>) result[k] = at[k] - static_cast<float>(center[k]);
+      else result[k] = static_cast<float>(static_cast<double>(at[k]) - center[k]);
+      if (!present) result[k] = INFINITY;
+    }
+    return {result[0], result[1], result[2], 0};
+  }
+};
 
 /// Where a thread puts the least distances of its queries, group by group: into the table …
 struct IntoTable {
@@ -163,9 +180,10 @@ struct AmongCandidates {
 
 /// A site's factors.
 template <class T, int kAxes>
-__device__ Factors factors_of(const Lattice& lattice, const float4& offset) {
-  if (isinf(offset.x)) return Factors::of_nobody();
+__device__ Factors factors_of(const Lattice& lattice, const Fetched<T, kAxes>& site) {
+  if (!site.present) return Factors::of_nobody();
   const auto scale = static_cast<float>(lattice.scale);
+  const float4 offset = site.offset(lattice.center);
   return Factors::of_site(rintf(offset.x * scale), rintf(offset.y * scale), rintf(offset.z * scale));
 }
 
@@ -221,14 +239,15 @@ __device__ void filter_on_lattice(const DeviceTree& tree, const Plan& plan, cons
   unsigned row[kRows];
 #pragma unroll
   for (int r = 0; r < kRows; ++r) row[r] = queries[(thread / 32 * kRows + r) * 8 + lane_id() / 4][lane_id() % 4];
-  float4 next = offset_of<T, kAxes>(tree, plan.lattice.center, std::int64_t{part.slice} * kGroup + thread);
+  Fetched<T, kAxes> next;
+  next.fetch(tree, std::int64_t{part.slice} * kGroup + thread);
   unsigned turn = 0;
   for (std::int64_t group = part.slice; group < plan.groups; group += plan.slices, ++turn) {
-    const Factors factors = factors_of<T, kAxes>(plan.lattice, next);
+    const Factors factors = factors_of(plan.lattice, next);
     unsigned* words = sites[turn % 2];
     for (int w = 0; w < 4; ++w) words[(thread / 32 * 32 + thread % 8 * 4 + w) * 4 + thread / 8 % 4] = factors.words[w];
     __syncthreads();
-    next = offset_of<T, kAxes>(tree, plan.lattice.center, (group + plan.slices) * kGroup + thread);
+    next.fetch(tree, (group + plan.slices) * kGroup + thread);
     sink.refresh(turn);
     int least[kRows];
 #pragma unroll
@@ -295,13 +314,14 @@ __device__ void filter_in_float(const DeviceTree& tree, const DeviceRequest& req
       const double x = request.queries.at(k, plan.first + smaller(part.query(q), plan.count - 1));
       at[q][k] = fabs(x) <= kLargestCoordinate ? static_cast<float>(x - plan.frame.center[k]) : INFINITY;
     }
-  float4 next = offset_of<T, kAxes>(tree, plan.frame.center, std::int64_t{part.slice} * kGroup + thread);
+  Fetched<T, kAxes> next;
+  next.fetch(tree, std::int64_t{part.slice} * kGroup + thread);
   unsigned turn = 0;
   for (std::int64_t group = part.slice; group < plan.groups; group += plan.slices, ++turn) {
     const float4* tile = sites[turn % 2];
-    sites[turn % 2][thread] = next;
+    sites[turn % 2][thread] = next.offset(plan.frame.center);
     __syncthreads();
-    next = offset_of<T, kAxes>(tree, plan.frame.center, (group + plan.slices) * kGroup + thread);
+    next.fetch(tree, (group + plan.slices) * kGroup + thread);
     sink.refresh(turn);
     int least[kDirectQueries];
 #pragma unroll
@@ -317,19 +337,30 @@ __device__ void filter_in_float(const DeviceTree& tree, const DeviceRequest& req
   }
 }
 
-/// Calls work(sink) for a thread's queries. @param accuracy  called with the number of a query
+/// Calls work(sink) for a thread's queries; those beyond the last take no part.
+/// @param accuracy  called with the number of a query
 template <bool kTable, class Of, class Work>
-__device__ void with_sink(const Plan& plan, const Part& part, const Queries& query, const Of& accuracy,
+__device__ void with_sink(const Plan& plan, const Candidates& candidates, const Queries& query, const Of& accuracy,
                           const Work& work) {
   if constexpr (kTable) {
     for (const std::int64_t q : query)
-      if (part.slice == 0 && q < plan.count) plan.table.accuracy[q] = accuracy(q);
+      if (blockIdx.x % plan.slices == 0 && q < plan.count) plan.table.accuracy[q] = accuracy(q);
     work(IntoTable{plan, query});
   } else {
     int limit[kDirectQueries];
     for (int i = 0; i < kDirectQueries; ++i) limit[i] = query[i] < plan.count ? kFarBits : -1;
-    work(AmongCandidates<Of>{plan.near, query, limit, accuracy});
+    work(AmongCandidates<Of>{candidates, query, limit, accuracy});
   }
+}
+
+/// The float32 filter of a block.
+template <class T, int kAxes, bool kTable>
+__device__ void work_in_float(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan, const Part& part,
+                              const Candidates& candidates, const Queries& query) {
+  with_sink<kTable>(
+      plan, candidates, query,
+      [&](std::int64_t q) { return accuracy_of<kAxes>(tree, request, plan.frame, plan.first + q); },
+      [&](const auto& sink) { filter_in_float<T, kAxes>(tree, request, plan, part, sink); });
 }
 
 template <class T, int kAxes, bool kTable>
@@ -343,43 +374,44 @@ __global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
     if (__syncthreads_and(places.near)) {
       constexpr double kOff = 2 * 0.51;  // of site and query along an axis; the rest of a hundredth is float32's
       const bool exact = __syncthreads_and(places.exact);
-      const Accuracy accuracy{exact ? 0 : kOff * sqrt(double{kAxes}), exact};
+      const Accuracy accuracy{exact ? 0 : kOff * sqrt(double{kAxes}), exact, !exact};
       rows_of(part, query);
       return with_sink<kTable>(
-          plan, part, query, [&](std::int64_t) { return accuracy; },
+          plan, plan.near, query, [&](std::int64_t) { return accuracy; },
           [&](const auto& sink) { filter_on_lattice<T, kAxes>(tree, plan, part, places, sink); });
     }
   }
   for (int q = 0; q < kDirectQueries; ++q) query[q] = part.query(q);
-  with_sink<kTable>(
-      plan, part, query, [&](std::int64_t q) { return accuracy_of<kAxes>(tree, request, plan.frame, plan.first + q); },
-      [&](const auto& sink) { filter_in_float<T, kAxes>(tree, request, plan, part, sink); });
+  work_in_float<T, kAxes, kTable>(tree, request, plan, part, plan.near, query);
 }
 
 /// In float32 for queries that have too many candidates on the lattice.
-template <class T, int kAxes>
+template <class T, int kAxes, bool kTable>
 __global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
     filter_again(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
                  const __grid_constant__ Plan plan) {
   const Part part = Part::of(plan);
   Queries query;
-  int limit[kDirectQueries];
   bool any = false;
   for (int q = 0; q < kDirectQueries; ++q) {
     query[q] = part.query(q);
-    limit[q] = query[q] < plan.count && plan.near.found[query[q]].is_full() ? kFarBits : -1;
-    any |= limit[q] >= 0;
+    if (query[q] < plan.count && !plan.is_wanted_again<kTable>(query[q])) query[q] = plan.count;
+    any |= query[q] < plan.count;
   }
-  if (!__syncthreads_or(any) || !__syncthreads_and(LatticePlaces<kAxes>(request, plan, part).near)) return;
-  const auto accuracy = [&](std::int64_t q) { return accuracy_of<kAxes>(tree, request, plan.frame, plan.first + q); };
-  filter_in_float<T, kAxes>(tree, request, plan, part,
-                            AmongCandidates<decltype(accuracy)>{plan.again, query, limit, accuracy});
+  if (!__syncthreads_or(any)) return;
+  if constexpr (!kTable)
+    if (!__syncthreads_and(LatticePlaces<kAxes>(request, plan, part).near)) return;
+  work_in_float<T, kAxes, kTable>(tree, request, plan, part, plan.again, query);
 }
 
 // Finish
 // ---------------------------------------------------------------------------------------------------------------------
 
-constexpr int kFinishWarps = 4;    ///< of a query
+constexpr int kFinishWarps = 4;  ///< of a query
+
+/// What finishes the queries of a table: one that looks into as many groups as it takes, or one that leaves queries with
+/// too many to a filter in float32 and to a second.
+enum class Round { only, first, second };
 constexpr int kFinishQueries = 4;  ///< of a block: neighbours in the table
 constexpr int kFinishBlock = kFinishQueries * kFinishWarps * 32;
 
@@ -425,35 +457,50 @@ class Finish {
   }
 
   /// From the table. @param keys  of the query's warps, to tell one another the least distance and its group
-  __device__ void look_up(const Plan& plan, std::int64_t number, unsigned long long* keys) {
+  /// @returns whether it has looked; else too many groups may hold the nearest, as far as a lattice tells
+  __device__ bool look_up(const Plan& plan, std::int64_t number, Round round, unsigned long long* keys) {
     constexpr int kStep = kFinishWarps * kLanes, kMine = kTableGroups / kStep;
     const int first = warp_ * kLanes + lane_id();
     int least[kMine];
 #pragma unroll
     for (int i = 0; i < kMine; ++i)
       least[i] = first + i * kStep < plan.groups ? plan.table.least[(first + i * kStep) * plan.count + number] : -1;
+    const Accuracy accuracy = plan.table.accuracy[number];
     unsigned long long key = ~0ull;
 #pragma unroll
     for (int i = 0; i < kMine; ++i)
       if (least[i] >= 0) key = min(key, key_of(least[i], static_cast<unsigned>(first + i * kStep)));
-    for (int step = 16; step > 0; step /= 2) key = min(key, from_lane(key, lane_id() ^ step));
-    if (lane_id() == 0) keys[warp_] = key;
-    meet();
-    for (int w = 0; w < kFinishWarps; ++w) key = min(key, keys[w]);
-    const Found best{key, 0, 0};
-    const Accuracy accuracy = plan.table.accuracy[number];
+    const Found best{of_all(keys, key, [](auto a, auto b) { return min(a, b); }), 0, 0};
     if (accuracy.holds(best.least())) {
       if (warp_ == 0) look_at(best.group());
-      return;
+      return true;
     }
     const int limit = candidate_limit(best.least(), accuracy.error);
+    unsigned long long count = 0;
+#pragma unroll
+    for (int i = 0; i < kMine; ++i) count += least[i] >= 0 && least[i] <= limit;
+    if (round == Round::first && accuracy.on_lattice &&
+        of_all(keys + kFinishWarps, count, [](auto a, auto b) { return a + b; }) > kTooMany)
+      return false;
 #pragma unroll
     for (int i = 0; i < kMine; ++i)
       for (unsigned left = __ballot_sync(kAllLanes, least[i] >= 0 && least[i] <= limit); left != 0; left &= left - 1)
         look_at(warp_ * kLanes + i * kStep + __ffs(static_cast<int>(left)) - 1);
+    return true;
   }
 
  private:
+  /// What all lanes of a query's warps have, put together.
+  template <class Value, class With>
+  __device__ Value of_all(Value* parts, Value value, const With& with) const {
+    for (int step = 16; step > 0; step /= 2) value = with(value, from_lane(value, lane_id() ^ step));
+    if (lane_id() == 0) parts[warp_] = value;
+    meet();
+    value = parts[0];
+    for (int w = 1; w < kFinishWarps; ++w) value = with(value, parts[w]);
+    return value;
+  }
+
   const Query& query_;
   int warp_;
   Nearest nearest_;
@@ -462,20 +509,24 @@ class Finish {
 template <class T, int kAxes, bool kTable>
 __global__ void __launch_bounds__(kFinishBlock)
     finish_queries(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
-                   const __grid_constant__ Plan plan) {
-  __shared__ unsigned long long keys[kFinishQueries][kFinishWarps];
+                   const __grid_constant__ Plan plan, Round round) {
+  __shared__ unsigned long long keys[kFinishQueries][2 * kFinishWarps];
   const int place = static_cast<int>(threadIdx.x) / (kFinishWarps * 32);
   const int warp = static_cast<int>(threadIdx.x) / 32 % kFinishWarps;
   const std::int64_t number = std::int64_t{blockIdx.x} * kFinishQueries + place;
-  if (number >= plan.count) return;
+  if (number >= plan.count || (round == Round::second && !plan.table.again[number])) return;
   with_query<T, kAxes, false>(tree, request, plan.first + number, [&](auto& mine) {
     using Query = std::remove_reference_t<decltype(mine)>;
     __shared__ typename Query::Nearest best[kFinishQueries][kFinishWarps];
     Finish<Query> finish(mine, warp);
     if (mine.is_somewhere()) {
-      if constexpr (kTable) finish.look_up(plan, number, keys[place]);
-      else finish.look_at_candidates(plan, number);
+      if constexpr (!kTable) finish.look_at_candidates(plan, number);
+      else if (!finish.look_up(plan, number, round, keys[place])) {
+        plan.table.again[number] = true;
+        return;
+      }
     }
+    if (round == Round::first) plan.table.again[number] = false;
     const auto& nearest = finish.nearest();
     mine.list().offer(nearest.id != kNobody, nearest.squared, nearest.id);
     if (lane_id() == 0) best[place][warp] = {mine.list().worst_squared(), mine.list().worst_id()};
@@ -492,16 +543,21 @@ void launch(const DeviceTree& tree, const DeviceRequest& request, const Plan& pl
   const auto blocks = static_cast<unsigned>(plan.tiles * plan.slices);
   const auto cleared = static_cast<unsigned>((plan.count + kSearchBlock - 1) / kSearchBlock);
   const auto finished = static_cast<unsigned>((plan.count + kFinishQueries - 1) / kFinishQueries);
+  const bool exact = plan.lattice.exact && request.may_be_wide, again = tree.products && !exact;
   if (plan.has_table()) {
+    const bool twice = again && plan.groups > kFewGroups;
     filter_sites<T, kAxes, true><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
-    finish_queries<T, kAxes, true><<<finished, kFinishBlock, 0, stream>>>(tree, request, plan);
-    return;
+    finish_queries<T, kAxes, true>
+        <<<finished, kFinishBlock, 0, stream>>>(tree, request, plan, twice ? Round::first : Round::only);
+    if (!twice) return;
+    filter_again<T, kAxes, true><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
+    finish_queries<T, kAxes, true><<<finished, kFinishBlock, 0, stream>>>(tree, request, plan, Round::second);
+  } else {
+    clear_candidates<<<cleared, kSearchBlock, 0, stream>>>(plan);
+    filter_sites<T, kAxes, false><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
+    if (again) filter_again<T, kAxes, false><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
+    finish_queries<T, kAxes, false><<<finished, kFinishBlock, 0, stream>>>(tree, request, plan, Round::only);
   }
-  clear_candidates<<<cleared, kSearchBlock, 0, stream>>>(plan);
-  filter_sites<T, kAxes, false><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
-  if (tree.products && !(plan.lattice.exact && request.may_be_wide))
-    filter_again<T, kAxes><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
-  finish_queries<T, kAxes, false><<<finished, kFinishBlock, 0, stream>>>(tree, request, plan);
 }
 
 }  // namespace
