@@ -14,7 +14,7 @@ inline constexpr int kFarBits = 0x7F800000;  ///< of +inf: non-negative floats r
 /// `error` at most; subtractions, squares and sums err by less than 4u of the distance, u = 2⁻²⁴.
 __device__ inline int candidate_limit(int least, double error) {
   const double root = sqrt(static_cast<double>(__int_as_float(least))), reach = (root + 2 * error) * (1 + 0x1p-20);
-  return min(__float_as_int(__double2float_ru(reach * reach * (1 + 0x1p-40) + 0x1p-120)), kFarBits - 1);
+  return __float_as_int(__double2float_ru(reach * reach * (1 + 0x1p-40) + 0x1p-120));
 }
 
 /// How far a query's distances are off, and whether those below 2²⁴ are whole and exact.

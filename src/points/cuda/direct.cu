@@ -6,7 +6,7 @@
 // is no farther than what is known so far allows becomes a candidate of the query (candidates.cuh). Distances are those
 // between points of a lattice, from tensor cores where these have proved exact on the device: coordinates that are small
 // whole numbers are such points; others are rounded to the lattice, at the price of more candidates. Queries that get too
-// many that way, and queries away from the sites, go through a filter in float32. Finish: four warps for each query look
+// many that way, and queries away from the sites, go through a filter in float32, but where groups are very few. Finish: four warps for each query look
 // into its candidates; into all groups, should there still be too many. Launch: as many blocks of 4 warps as fill the
 // device. Queries are taken in chunks, so that scratch has a bound.
 //
@@ -407,13 +407,13 @@ __global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
 // Finish
 // ---------------------------------------------------------------------------------------------------------------------
 
-constexpr int kFinishWarps = 4;  ///< of a query
+constexpr int kFinishWarps = 4;    ///< of a query
+constexpr int kFinishQueries = 4;  ///< of a block: neighbours in the table
+constexpr int kFinishBlock = kFinishQueries * kFinishWarps * 32;
 
 /// What finishes the queries of a table: one that looks into as many groups as it takes, or one that leaves queries with
 /// too many to a filter in float32 and to a second.
 enum class Round { only, first, second };
-constexpr int kFinishQueries = 4;  ///< of a block: neighbours in the table
-constexpr int kFinishBlock = kFinishQueries * kFinishWarps * 32;
 
 /// All warps of a query wait for one another, whatever the block's other queries do.
 __device__ void meet() {

@@ -87,7 +87,7 @@ TEST_F(CudaPoints, Spreads) {
 }
 
 /// Sites nearer to one another than float32, or a lattice over all of them, can tell apart: on the lattice, where queries
-/// are among the sites; and in float32, where one is far away.
+/// are among the sites; and in float32, where one is far away, or so far that float32 has no square of its distance.
 TEST_F(CudaPoints, SitesCloseTogether) {
   Random random(8);
   constexpr std::int64_t kSites = 20000, kQueries = 600;
@@ -105,7 +105,7 @@ TEST_F(CudaPoints, SitesCloseTogether) {
       for (std::int64_t i = 0; i < kQueries; ++i)
         for (int k = 0; k < 3; ++k) put(problem.queries, 3 * i + k, near(i, k));
       problem.set.storage = Storage::plain;
-      for (double far : {0.0, 100.0}) {
+      for (double far : {0.0, 100.0, 1e25}) {
         put(problem.queries, 3 * 7, far);
         const PointAnswers expected = answers_of(Backend::cpu, problem, DType::float64);
         ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float64))) << way << ' ' << far;
