@@ -260,9 +260,10 @@ TEST(Plain, EqualsSeparableReferenceBesideLines) {
   std::mt19937 random(10);
   const auto below = [&](std::int64_t n) { return std::uniform_int_distribution<std::int64_t>(0, n - 1)(random); };
   for (int i = 0; i < scaled(40); ++i) {
-    const bool volume = i % 4 == 0;
-    const std::int64_t z = volume ? 60 + below(40) : 1, y = volume ? 60 + below(40) : 250 + below(300),
-                       x = volume ? 60 + below(200) : 250 + below(600);
+    const bool volume = i % 4 == 0, thin = i % 8 == 0;
+    const std::int64_t z = !volume ? 1 : thin ? 2 + below(5) : 50 + below(50);
+    const std::int64_t y = volume && !thin ? 60 + below(40) : 250 + below(300);
+    const std::int64_t x = volume ? 60 + below(250) : 250 + below(600);
     Line line{below(4), 1 + below(2), i % 3 == 0 ? below(x) : 0, below(2 * y), 0, x};
     if (i % 5 == 0) line.first = below(x), line.last = line.first + below(x);
     Case c{volume ? Shape{z, y, x} : Shape{y, x}, {}, {}, "line " + std::to_string(i)};

@@ -1,6 +1,6 @@
 // Two axes: blocks of rows from the bottom up. In each block the distances along the slow axis are rebuilt from bits
 // and carries; then every row is solved along the fast axis, segment by segment, near ones by a window as soon as the
-// row is there, far ones by a search over all rows of the block in lock step.
+// row is there, far ones by a walk where rows are convex, else by a search over all rows of the block in lock step.
 //
 // Which is which follows from the rows just finished: distances change by at most 1 per row. Where nothing is known
 // yet, a few columns' distances along the slow axis give a first bound.

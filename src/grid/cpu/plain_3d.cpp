@@ -1,7 +1,7 @@
 // Three axes: planes from the bottom up, in two steps. First strips of adjacent columns, one per lane: the distances
 // along the slow axis follow from bits and carries, and the middle axis is solved while the strip is in the caches.
-// Then the fast axis in tiles of rows, segment by segment, by a window where the nearest site is near and by a search
-// over the rows of the tile in lock step where it is far.
+// Then the fast axis in tiles of rows, segment by segment, by a window where the nearest site is near, by a search
+// over the rows of the tile in lock step where it is far. Far strips and rows that are convex are walked instead.
 //
 // Which is which follows from the planes just finished: distances change by at most 1 per plane. While all bounds are
 // at most kNarrowReach, or kTinyReach, everything runs in 16 bits, or 8, and kSlab planes take the first step together.
@@ -19,6 +19,7 @@
 
 #include "grid/cpu/arena.h"
 #include "grid/cpu/plain_rows-inl.h"
+#include "grid/cpu/plain_strip_walk-inl.h"
 #include "grid/cpu/plain_sweep-inl.h"
 #include "grid/cpu/plain_walk-inl.h"
 #include "grid/cpu/plain_window-inl.h"
@@ -331,12 +332,22 @@ class Solver {
   void solve_narrow_strip(const std::uint16_t* strip, std::int64_t x, int reach, std::uint16_t* out) {
     const int span = span_of(reach);
     std::uint8_t& crowded = s_.crowded[x / kLanes16];
+    if (span > kWindowReach && walk_strip(strip, out)) return;
     if (span > kWindowReach || (span > kSparseReach && !crowded)) {
       const Candidates candidates = collect(strip, reach);
       crowded = candidates.count * 2 >= frame_.box.middle;
       if (span > kWindowReach || !crowded) return search_strip(candidates, out);
     }
     window_strip(strip, out);
+  }
+
+  HWY_NOINLINE bool walk_strip(const std::uint16_t* strip, std::uint16_t* out) const {
+    const D16 d;
+    StripWalk<D16> walk(strip, frame_.box.middle, squares_);
+    if (!walk.begin([&](std::int64_t y) { return hn::Load(d, strip + y * kLanes16); })) return false;
+    const std::int64_t pitch = pitch_of<std::uint16_t>(), begin = frame_.middle.begin;
+    walk.solve(begin, frame_.middle.end, [&](std::int64_t y, V16 v) { hn::StoreU(v, d, out + (y - begin) * pitch); });
+    return true;
   }
 
   Candidates collect(const std::uint16_t* strip, int reach) const {
@@ -401,7 +412,8 @@ class Solver {
 
   /// Segments whose span is in (above, upto], the rows of a tile as many at a time as there are lanes.
   template <class D, class T = hn::TFromD<D>>
-  void search_rows(const RowSearch<D>& search, const T* squares, int tile, std::int64_t slow, int above, int upto) {
+  HWY_NOINLINE void search_rows(const RowSearch<D>& search, const T* squares, int tile, std::int64_t slow, int above,
+                                int upto) {
     const SegmentBounds bounds = bounds_of(tile);
     if (next_run(bounds, 0, above, upto).begin == segments_) return;
     constexpr int kRows = kLanes<D>;
@@ -422,13 +434,13 @@ class Solver {
   /// The same in 32 bits, columns [x, x + kLanes32).
   void solve_wide_strip(const std::uint16_t* distances, int reach, std::uint32_t* out) {
     const D32 d;
-    const SearchMemory<std::uint32_t>& memory = s_.search32.memory;
-    const Candidates candidates = collect_wide(distances, reach);
-    if (candidates.count == 0) {
+    if (!any_within(distances, reach)) {
       for (std::int64_t y = 0; y < rows_; ++y) hn::StoreU(hn::Set(d, kNoSite32), d, out + y * s_.wide_pitch);
       return;
     }
-    Search<D32> search(memory, squares_, candidates, strip_bounds());
+    if (walk_wide_strip(distances, out)) return;
+    const SearchMemory<std::uint32_t>& memory = s_.search32.memory;
+    Search<D32> search(memory, squares_, collect_wide(distances, reach), strip_bounds());
     search.solve(frame_.middle.begin, frame_.middle.end, [&](std::int64_t begin, std::int64_t end) {
       std::uint32_t* to = out + (begin - frame_.middle.begin) * s_.wide_pitch;
       for (std::int64_t i = 0; i < end - begin; ++i)
@@ -436,16 +448,33 @@ class Solver {
     });
   }
 
-  Candidates collect_wide(const std::uint16_t* distances, int reach) const {
+  bool any_within(const std::uint16_t* distances, int reach) const {
     const D16Half d;
     hn::Vec<D16Half> least = hn::Set(d, kNoSite16);
     for (std::int64_t y = 0; y < frame_.box.middle; ++y) least = hn::Min(least, hn::LoadU(d, distances + y * kLanes16));
     const auto limit = static_cast<std::uint16_t>(std::min(reach, kNoSite16 - 1));
-    if (hn::AllFalse(d, less_equal(least, hn::Set(d, limit)))) return {};
+    return !hn::AllFalse(d, less_equal(least, hn::Set(d, limit)));
+  }
 
+  HWY_NOINLINE bool walk_wide_strip(const std::uint16_t* distances, std::uint32_t* out) const {
+    const D32 d;
+    std::uint32_t* const squares = s_.search32.memory.values;
+    StripWalk<D32> walk(squares, frame_.box.middle, squares_);
+    const auto square = [&](std::int64_t y) {
+      const V32 v = wide_squares(hn::LoadU(D16Half(), distances + y * kLanes16));
+      hn::Store(v, d, squares + y * kLanes32);
+      return v;
+    };
+    if (!walk.begin(square)) return false;
+    const std::int64_t pitch = s_.wide_pitch, begin = frame_.middle.begin;
+    walk.solve(begin, frame_.middle.end, [&](std::int64_t y, V32 v) { hn::StoreU(v, d, out + (y - begin) * pitch); });
+    return true;
+  }
+
+  Candidates collect_wide(const std::uint16_t* distances, int reach) const {
     Filter<D32> filter(s_.search32.memory, 0, square_limit<std::uint32_t>(reach));
     for (std::int64_t y = 0; y < frame_.box.middle; ++y)
-      filter.add(wide_squares(hn::LoadU(d, distances + y * kLanes16)));
+      filter.add(wide_squares(hn::LoadU(D16Half(), distances + y * kLanes16)));
     return filter.end();
   }
 

@@ -80,6 +80,20 @@ HWY_INLINE V add_far(V a, V b) {
   else return hn::SaturatedAdd(a, b);
 }
 
+/// before + after ≥ 2·here; "none" counts as far away and is convex only among its like.
+template <class D>
+HWY_INLINE auto convex(D d, hn::Vec<D> before, hn::Vec<D> here, hn::Vec<D> after) {
+  if constexpr (sizeof(hn::TFromD<D>) == 2) {
+    const auto rise = less_equal(hn::SaturatedSub(here, before), hn::SaturatedSub(after, here));
+    const auto fall = less_equal(hn::SaturatedSub(here, after), hn::SaturatedSub(before, here));
+    return hn::And(rise, fall);
+  } else {
+    const hn::Vec<D> far = hn::Set(d, kNone<hn::TFromD<D>> / 2);  // leaves room for the sum
+    const hn::Vec<D> middle = hn::Min(here, far);
+    return less_equal(hn::Add(middle, middle), hn::Add(hn::Min(before, far), hn::Min(after, far)));
+  }
+}
+
 /// Squares of distances along the slow axis, saturated: exact up to 255².
 template <class D>
 HWY_INLINE hn::Vec<D> narrow_squares(D d, hn::Vec<D> distance) {

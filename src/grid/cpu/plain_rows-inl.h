@@ -53,6 +53,7 @@ template <class D>
 struct SquareRows {
   using T = hn::TFromD<D>;
   const T* row[hn::MaxLanes(D())];
+  static constexpr T kAbsent = kNone<T>;  ///< this or more: no site
   static constexpr int kColumns = kBlockLanes<D>;
   HWY_INLINE bool load(std::int64_t x, int reach, hn::Vec<D>* columns) const {
     return rows_to_lanes(D(), row, x, square_limit<T>(reach), columns);
@@ -71,6 +72,7 @@ template <class D>
 struct DistanceRows {
   using DNarrow = hn::Rebind<std::uint16_t, D>;
   const std::uint16_t* row[hn::MaxLanes(D())];
+  static constexpr std::uint16_t kAbsent = kNoSite16;  ///< this or more: no site
   static constexpr int kColumns = kBlockLanes<DNarrow>;
   HWY_INLINE bool load(std::int64_t x, int reach, hn::Vec<D>* columns) const {
     const auto limit = static_cast<std::uint16_t>(std::min(reach, kNoSite16 - 1));

@@ -44,8 +44,9 @@ class RowWalk {
                           int upto, std::uint32_t* most) const {
     if (!serves_) return false;
     for (int i = 0; i < tile.count; ++i) {
-      const Range sites = take(source, i);
-      if (!convex(sites)) return false;
+      const Range sites = sites_of(source.row[i], Source::kAbsent);
+      if (!convex_within(source.row[i], sites)) return false;
+      take(source, i, sites);
       std::int64_t best = sites.begin;
       for (int s = 0; s < bounds.count; ++s) {
         if (bounds.span[s] <= above || bounds.span[s] > upto) continue;
@@ -60,36 +61,45 @@ class RowWalk {
   /// No site in a column: sums of two, and differences of sums, fit 32 bits with a sign.
   static constexpr std::uint32_t kFar = (1u << 30) - 1;
 
-  /// Fills f from row i; returns the columns from the first with a site to the last.
-  template <class Source>
-  Range take(const Source& source, int i) const {
-    const D32 d;
-    const V32 far = hn::Set(d, kFar);
-    const std::int64_t length = frame_->box.fast;
-    for (std::int64_t x = 0; x < length; x += kLanes32) hn::Store(hn::Min(source.squares(i, x), far), d, f_ + x);
-    hn::Store(far, d, f_ - kLanes32);
-    hn::StoreU(far, d, f_ + length);
-    Range sites{0, length};
-    while (sites.begin < length && hn::AllTrue(d, hn::Eq(hn::Load(d, f_ + sites.begin), far))) sites.begin += kLanes32;
-    while (sites.begin < length && f_[sites.begin] == kFar) ++sites.begin;
-    while (sites.end > sites.begin && hn::AllTrue(d, hn::Eq(hn::LoadU(d, f_ + sites.end - kLanes32), far)))
-      sites.end -= kLanes32;
-    while (sites.end > sites.begin && f_[sites.end - 1] == kFar) --sites.end;
+  /// Columns from the first with a site to the last.
+  template <class T>
+  Range sites_of(const T* row, T absent) const {
+    const hn::ScalableTag<T> d;
+    constexpr std::int64_t n = kLanes<hn::ScalableTag<T>>;
+    const auto none = [&](std::int64_t x) {
+      return hn::AllTrue(d, less_equal(hn::Set(d, absent), hn::LoadU(d, row + x)));
+    };
+    Range sites{0, frame_->box.fast};
+    while (sites.begin + n <= sites.end && none(sites.begin)) sites.begin += n;
+    while (sites.begin + n <= sites.end && none(sites.end - n)) sites.end -= n;
+    while (sites.begin < sites.end && row[sites.begin] >= absent) ++sites.begin;
+    while (sites.begin < sites.end && row[sites.end - 1] >= absent) --sites.end;
     return sites;
   }
 
-  /// Whether f(i − 1) + f(i + 1) ≥ 2·f(i) in all columns; a gap is not.
-  bool convex(const Range& sites) const {
-    const D32 d;
-    if (sites.end - sites.begin < kLanes32) return false;
-    V32 signs = hn::Zero(d);
-    for (std::int64_t i = sites.begin; i < sites.end; i += kLanes32) {
-      const std::uint32_t* f = f_ + std::min(i, sites.end - kLanes32);
-      const V32 here = hn::LoadU(d, f);
-      const V32 around = hn::Add(hn::LoadU(d, f - 1), hn::LoadU(d, f + 1));
-      signs = hn::Or(signs, hn::Sub(around, hn::Add(here, here)));
+  /// Whether the row is convex where it has neighbours on both sides; then it has no gap, and its squares are, too.
+  template <class T>
+  static bool convex_within(const T* row, const Range& sites) {
+    const hn::ScalableTag<T> d;
+    constexpr std::int64_t n = kLanes<hn::ScalableTag<T>>;
+    const std::int64_t end = sites.end - 1 - n;
+    if (end <= sites.begin) return false;
+    for (std::int64_t i = sites.begin + 1; i < end + n; i += n) {
+      const T* here = row + std::min(i, end);
+      if (!hn::AllTrue(d, convex(d, hn::LoadU(d, here - 1), hn::LoadU(d, here), hn::LoadU(d, here + 1)))) return false;
     }
-    return hn::AllTrue(d, hn::Eq(hn::ShiftRight<31>(signs), hn::Zero(d)));
+    return true;
+  }
+
+  /// Fills f from row i.
+  template <class Source>
+  void take(const Source& source, int i, const Range& sites) const {
+    const D32 d;
+    const V32 far = hn::Set(d, kFar);
+    std::int64_t x = sites.begin / kLanes32 * kLanes32;
+    hn::Store(far, d, f_ + x - kLanes32);
+    for (; x < sites.end; x += kLanes32) hn::Store(hn::Min(source.squares(i, x), far), d, f_ + x);
+    hn::Store(far, d, f_ + x);
   }
 
   /// Best column at x, at or after one that is best at some position before x.
