@@ -275,6 +275,24 @@ TEST(Plain, EqualsSeparableReferenceBesideLines) {
   }
 }
 
+/// Where all but a patch of an image is dense, 8 bits are taken for rows of which some need more.
+TEST(Plain, EqualsSeparableReferenceAroundAnEmptyPatch) {
+  std::mt19937 random(11);
+  const auto below = [&](std::int64_t n) { return std::uniform_int_distribution<std::int64_t>(0, n - 1)(random); };
+  for (int i = 0; i < scaled(20); ++i) {
+    const std::int64_t y = 60 + below(60), x = 1100 + below(500);
+    const std::int64_t left = below(x), right = left + 30 + below(60), top = below(y), bottom = top + 20 + below(60);
+    Case c{{y, x}, {}, {}, "patch " + std::to_string(i)};
+    for (std::int64_t e = 0; e < y * x; ++e) {
+      const bool empty = e % x >= left && e % x < right && e / x >= top && e / x < bottom;
+      c.sites.push_back(!empty && below(20) == 0);
+    }
+    c.reference = separable_reference(c.sites, 1, y, x);
+    expect_everywhere(c);
+    if (HasFatalFailure()) return;
+  }
+}
+
 /// Distances from 4096 on, whose squares a float does not hold.
 TEST(Plain, RootsLargeSquaresCorrectly) {
   std::mt19937 random(3);
