@@ -7,6 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -27,6 +28,12 @@ HWY_INLINE bool can_stream(bool wanted, const float* out) {
   return wanted && reinterpret_cast<std::uintptr_t>(out) % 64 == 0;
 }
 
+/// Of `count` elements, those before the first that begins a line of the cache.
+HWY_INLINE int before_line(const float* out, int count) {
+  constexpr std::uintptr_t kLine = 64 / sizeof(float);
+  return std::min(count, static_cast<int>(-(reinterpret_cast<std::uintptr_t>(out) / sizeof(float)) % kLine));
+}
+
 template <class D32>
 HWY_INLINE hn::Vec<D32> load_i32(D32 d, const std::int32_t* values) {
   return hn::LoadU(d, values);
@@ -36,17 +43,23 @@ HWY_INLINE hn::Vec<D32> load_i32(D32 d, const std::uint16_t* values) {
   return hn::PromoteTo(d, hn::LoadU(hn::Rebind<std::uint16_t, D32>(), values));
 }
 
-/// Roots of integers below 2²⁴, which are exact in float, times a unit that is 1 unless spacings are unequal.
+/// Roots of integers below 2²⁴, which are exact in float, times a unit that is 1 unless spacings are unequal. Streams
+/// whole lines of the cache. What is left of a line at either end goes one by one: a store, though masked, that reaches
+/// into a streamed line costs more than all else.
 template <class T>
 HWY_INLINE void small_roots(const T* squared, int count, float unit, bool stream, float* out) {
   const hn::ScalableTag<float> df;
   const hn::Rebind<std::int32_t, decltype(df)> di;
   const int step = static_cast<int>(hn::Lanes(df));
   const auto scale = hn::Set(df, unit);
-  int i = 0;
+  const auto singly = [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) out[i] = std::sqrt(static_cast<float>(squared[i])) * unit;
+  };
+  int i = stream ? before_line(out, count) : 0;
+  singly(0, i);
   for (; i + step <= count; i += step)
     put(stream, hn::Mul(hn::Sqrt(hn::ConvertTo(df, load_i32(di, squared + i))), scale), df, out + i);
-  for (; i < count; ++i) out[i] = std::sqrt(static_cast<float>(squared[i])) * unit;
+  singly(i, count);
 }
 
 /// Roots of any integers, through double.
@@ -74,12 +87,11 @@ void roots_of_i32(const std::int32_t* squared, int count, float unit, bool strea
   constexpr std::int32_t kExactInFloat = 1 << 24;
   std::int32_t largest = 0;
   for (int i = 0; i < count; ++i) largest = squared[i] > largest ? squared[i] : largest;
-  largest < kExactInFloat ? small_roots(squared, count, unit, can_stream(stream, out), out)
-                          : large_roots(squared, count, unit, out);
+  largest < kExactInFloat ? small_roots(squared, count, unit, stream, out) : large_roots(squared, count, unit, out);
 }
 
 void roots_of_u16(const std::uint16_t* squared, int count, float unit, bool stream, float* out) {
-  small_roots(squared, count, unit, can_stream(stream, out), out);
+  small_roots(squared, count, unit, stream, out);
 }
 
 void roots_of_f64(const double* squared, int count, bool stream, float* out) {
