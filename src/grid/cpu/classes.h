@@ -23,8 +23,7 @@ class Classes {
   bool pins() const { return pins_; }
 
   /// Bit i of the words, 32 elements each: element i is a site (masks), or differs from element i − 1 (labels; bit 0
-  /// of the row is 0). Here and below, 0
-  /// behind the end unless it is said.
+  /// of the row is 0). Here and below, 0 behind the end unless it is said.
   void row_bits(const std::byte* row, std::int64_t count, std::uint32_t* words) const;
   /// Whether two elements are of different classes.
   bool differ(const std::byte* a, const std::byte* b) const;
