@@ -6,9 +6,10 @@
 // is no farther than what is known so far allows becomes a candidate of the query (candidates.cuh). Distances are those
 // between points of a lattice, from tensor cores where these have proved exact on the device: coordinates that are small
 // whole numbers are such points; others are rounded to the lattice, at the price of more candidates. Queries that get too
-// many that way, and queries away from the sites, go through a filter in float32, but where groups are very few. Finish: four warps for each query look
-// into its candidates; into all groups, should there still be too many. Launch: as many blocks of 4 warps as fill the
-// device. Queries are taken in chunks, so that scratch has a bound.
+// many that way, and queries away from the sites, go through a filter in float32, but where groups are very few.
+//
+// Finish: four warps for each query look into its candidates; into all groups, should there still be too many. Launch: as
+// many blocks of 4 warps as fill the device. Queries are taken in chunks, so that scratch has a bound.
 //
 // Bounds: in float32, offsets from a center are rounded, by at most E in all, of site and query together; so the nearest
 // site's distance is at most (r + 2E)(1 + 2⁻²⁰), r being the least. Whole numbers below 2²⁴ are exact: the lowest group
