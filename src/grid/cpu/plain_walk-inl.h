@@ -27,9 +27,10 @@ namespace fathom::grid::cpu::plain::HWY_NAMESPACE {
 class RowWalk {
  public:
   /// Memory for rows of up to `length` columns.
-  void carve(Arena& arena, std::int64_t length) { f_ = arena.take<std::uint32_t>(length + 3 * kLanes32) + kLanes32; }
+  void carve(Arena& arena, std::int64_t length) { memory_ = arena.take<std::uint32_t>(length + 3 * kLanes32); }
 
   void share(const Frame& frame, const Squares& squares, const Writer& writer) {
+    f_ = memory_ + kLanes32;
     frame_ = &frame;
     squares_ = squares;
     writer_ = &writer;
@@ -143,6 +144,7 @@ class RowWalk {
     return hn::Add(hn::LoadU(d, f_ + x - offset), hn::Set(d, squares_.wide[offset]));
   }
 
+  std::uint32_t* memory_ = nullptr;
   std::uint32_t* f_ = nullptr;  ///< [length] after and before a vector of kFar
   Squares squares_;
   const Frame* frame_ = nullptr;
