@@ -258,5 +258,31 @@ TEST_F(Cuda, Labels) {
     }
 }
 
+/// Multiples of a unit, small and as large as they may be, near and far; whole and in pieces.
+TEST_F(Cuda, Spacings) {
+  std::uint64_t seed = 1500000;
+  for (const Shape& shape : {Shape{300, 700}, Shape{700, 1030}, Shape{1000, 1777}, Shape{40, 4000}, Shape{9000, 3},
+                             Shape{33, 511}, Shape{32, 32}, Shape{61, 53, 47}, Shape{33, 65, 129}, Shape{7, 300, 301},
+                             Shape{300, 7, 130}, Shape{64, 96, 128}, Shape{40, 1030, 5}})
+    for (int i = 0; i < scaled(12); ++i) {
+      Random random(++seed);
+      Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};
+      auto sites = make_sites(c.structure, shape, random);
+      if (chance(random, 0.5)) sites = scatter(shape, pick<double>(random, {0.3, 0.03, 0.003, 3e-4, 3e-5}), random);
+      c.input = mask_array(sites, shape);
+      for (int k = 0; k < shape.rank(); ++k)
+        c.options.spacing.push_back(pick<double>(random, {1, 1, 2, 3, 0.5, 0.7, 1.25, 0.1, 255, 0.7071067811865476}));
+      c.wanted.distance = DType::float32;
+      if (element_count(shape) < 300000) check_budgets(c);
+      else check_against_cpu(c);
+      if (HasFatalFailure()) return;
+      c.options.batch_axes = 1;
+      c.options.spacing.pop_back();
+      c.options.execution = {};
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 }  // namespace
 }  // namespace fathom::test

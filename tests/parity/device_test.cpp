@@ -245,24 +245,30 @@ TEST_F(Device, BudgetIsKept) {
   }
 }
 
-/// Served by a fast engine: the general one takes twenty bytes per element and more.
+/// Served by a fast engine: the general one takes nine bytes per element and more.
+void check_scratch(const Case& c, double most_per_element) {
+  const OnDevice device(c);
+  const auto scratch = grid::scratch_bytes(device.input_view, device.options, device.outputs);
+  EXPECT_LE(static_cast<double>(scratch), most_per_element * static_cast<double>(c.input.size())) << describe(c);
+}
+
 TEST_F(Device, NearestSitesTakeLittleScratch) {
-  for (const auto& [shape, most] : {std::pair{Shape{1000, 1777}, 0.6}, std::pair{Shape{128, 96, 160}, 4.4}}) {
-    const Case c = sparse_case(shape, {.distance = DType::float32, .nearest = DType::int32});
-    const OnDevice device(c);
-    const auto scratch = grid::scratch_bytes(device.input_view, device.options, device.outputs);
-    EXPECT_LE(static_cast<double>(scratch), most * static_cast<double>(element_count(shape))) << to_string(shape);
-  }
+  for (const auto& [shape, most] : {std::pair{Shape{1000, 1777}, 0.6}, std::pair{Shape{128, 96, 160}, 4.4}})
+    check_scratch(sparse_case(shape, {.distance = DType::float32, .nearest = DType::int32}), most);
 }
 
 TEST_F(Device, LabelsTakeLittleScratch) {
   for (const auto& [shape, most] : {std::pair{Shape{1000, 1777}, 0.9}, std::pair{Shape{128, 96, 160}, 2.75}}) {
     Case c = sparse_case(shape, {.distance = DType::float32});
     c.options.sites.rule = grid::Sites::Rule::labels;
-    const OnDevice device(c);
-    const auto scratch = grid::scratch_bytes(device.input_view, device.options, device.outputs);
-    EXPECT_LE(static_cast<double>(scratch), most * static_cast<double>(element_count(shape))) << to_string(shape);
+    check_scratch(c, most);
   }
+}
+
+TEST_F(Device, SpacingsTakeLittleScratch) {
+  Case c = sparse_case({1000, 1777}, {.distance = DType::float32});
+  c.options.spacing = {2.5, 1.25};
+  check_scratch(c, 0.6);
 }
 
 TEST_F(Device, CancelledBetweenPieces) {

@@ -77,12 +77,20 @@ inline bool is_plain_float(const Problem& p, int cut) {
   const std::int64_t kept = largest_kept<std::int64_t>(p);
   const bool roots_tell = kept >= no_cap<std::int64_t>() || kept < std::int64_t{1} << 22;
   return out.distance.present() && out.distance.dtype() == DType::float32 && !out.squared.present() && whole &&
-         p.unit == 1 && roots_tell;
+         (p.unit == 1 || !p.isotropic) && roots_tell;
 }
 
 inline bool has_limits(const Problem& p) {
   const auto end = p.border.begin() + p.rank;
   return !std::isinf(p.max_distance) || std::find(p.border.begin(), end, Border::sites) != end;
+}
+
+/// Whether the fast engines can do what a problem wants with its spacings: where they are unequal, float distances.
+inline bool serves_spacing(const Problem& p) {
+  const bool plain = is_plain_float(p, kNoAxis) && !has_limits(p) && !p.signed_distance &&
+                     p.sites.rule != Sites::Rule::labels && !p.outputs.nearest.present() &&
+                     !p.outputs.coordinates.present();
+  return p.isotropic || (p.integral && plain);
 }
 
 /// Of plain float distances, the items from `first_item` on.

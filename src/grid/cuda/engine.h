@@ -56,9 +56,10 @@ class Engine {
 inline bool has_labels(const Problem& p) { return p.sites.rule == Sites::Rule::labels; }
 inline bool wants_site(const Problem& p) { return p.outputs.nearest.present() || p.outputs.coordinates.present(); }
 
-/// For images, and lines as images of one row. Null where it does not serve: it is for Euclidean distances, isotropic,
-/// without periodic borders; with labels only as plain floats, signed only as floats without a limit or nearest sites;
-/// and one or two axes that are short enough for its integers.
+/// For images, and lines as images of one row. Null where it does not serve: it is for Euclidean distances without
+/// periodic borders; with labels only as plain floats, signed only as floats without a limit or nearest sites; with
+/// unequal spacings only as plain floats without a limit, where they are multiples of a unit; and one or two axes that
+/// are short enough for its integers.
 std::unique_ptr<Engine> make_plane_engine(const Problem& problem);
 /// The same for volumes: three axes of at most 1024 elements.
 std::unique_ptr<Engine> make_volume_engine(const Problem& problem);

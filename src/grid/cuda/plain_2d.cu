@@ -1,4 +1,4 @@
-// The engine for planes: images, and lines as images of one row, Euclidean, isotropic.
+// The engine for planes: images, and lines as images of one row, Euclidean, with spacings that are multiples of a unit.
 //
 // Five kernels, of which the last three do nothing where sites are near everywhere: words and carries
 // (plane_words.cuh), near elements (plane_near.cuh), columns that can matter to far ones (plane_prune.cuh), lists and
@@ -28,8 +28,16 @@ std::int64_t width_of(const Problem& p) { return p.extent(p.rank - 1); }
 std::int64_t bands_of(const Problem& p) { return (height_of(p) + kBand - 1) / kBand; }
 std::int64_t pitch_of(const Problem& p) { return (width_of(p) + kTile - 1) / kTile * kTile; }
 
+/// Square of an axis' spacing, in units.
+std::int64_t weight_of(const Problem& p, int axis) {
+  const std::int64_t multiple = p.multiple[static_cast<std::size_t>(axis)];
+  return multiple * multiple;
+}
+std::int64_t row_weight_of(const Problem& p) { return p.rank == 1 ? 1 : weight_of(p, 0); }
+std::int64_t column_weight_of(const Problem& p) { return weight_of(p, p.rank - 1); }
+
 bool plane_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || !p.isotropic || p.rank > 2 || !serves_labels(p) ||
+  if (p.metric != Metric::euclidean || p.rank > 2 || !serves_spacing(p) || !serves_labels(p) ||
       (p.signed_distance && (!serves_sides(p) || wants_site(p))))
     return false;
   for (int k = 0; k < p.rank; ++k)
@@ -37,9 +45,14 @@ bool plane_serves(const Problem& p) {
   // Carries and list entries are 16 bits, squared distances 31, and the list's masks must fit shared memory.
   constexpr std::int64_t kLongest = 46000;
   const std::int64_t height = height_of(p), width = width_of(p);
+  constexpr std::int64_t kSquares = std::int64_t{1} << 31;
+  if (height > kLongest || width > kLongest) return false;
+  if (!p.isotropic) {  // of padding, too
+    const std::int64_t rows = bands_of(p) * kBand, columns = pitch_of(p);
+    return row_weight_of(p) * rows * rows + column_weight_of(p) * columns * columns < kSquares;
+  }
   const std::int64_t columns = wants_site(p) ? pitch_of(p) : width - 1;  // these are doubled, also in the padding
-  return height <= kLongest && width <= kLongest &&
-         (height - 1) * (height - 1) + columns * columns < std::int64_t{1} << 31;
+  return (height - 1) * (height - 1) + columns * columns < kSquares;
 }
 
 /// The words of some items, and how many bytes they take. The rest of the scratch is not there yet.
@@ -50,6 +63,10 @@ Plane make_plane(const Problem& p, std::int64_t items, std::byte* words, std::si
   plane.bands = plane.image_bands = static_cast<std::int32_t>(bands_of(p));
   plane.pitch = static_cast<std::int32_t>(pitch_of(p));
   plane.all_bands = items * plane.bands;
+  plane.row_weight = static_cast<std::uint32_t>(row_weight_of(p));
+  plane.column_weight = static_cast<std::uint32_t>(column_weight_of(p));
+  plane.row_ratio = static_cast<float>(plane.row_weight) / static_cast<float>(plane.column_weight);
+  plane.unit = static_cast<float>(p.unit);
   const std::int64_t columns = plane.all_bands * plane.pitch;
   Scratch s(words);
   plane.bits = s.take<std::uint32_t>(columns);
@@ -137,6 +154,7 @@ Writing writing_of(const Problem& p, const Batch& batch, std::int64_t items) {
   if (!writes_floats(p, items)) return Writing::general;
   if (p.signed_distance) return Writing::one_side;
   if (has_labels(p)) return Writing::labels;
+  if (!p.isotropic) return Writing::spaced;
   return has_aligned_rows(p, batch) ? Writing::aligned : Writing::unaligned;
 }
 
@@ -174,6 +192,7 @@ class PlaneSolver {
         solve<Writing::labels>();
         end_runs();
         break;
+      case Writing::spaced: solve<Writing::spaced>(); break;
       case Writing::one_side: return solve<Writing::one_side>();
       case Writing::sites: return solve<Writing::sites>();
       case Writing::general: return solve<Writing::general>();

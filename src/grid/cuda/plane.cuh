@@ -26,6 +26,7 @@ enum class Writing {
   aligned,    ///< float distances, rows aligned to 16 bytes
   unaligned,  ///< float distances
   labels,     ///< float distances along columns and across, to which the ends of runs along rows are still missing
+  spaced,     ///< float distances with unequal spacings
   one_side,   ///< float distances of one side of a signed field
   sites,      ///< nearest sites, and whatever else, element by element
   general,    ///< anything else, element by element
@@ -67,6 +68,11 @@ struct Plane {
   std::uint32_t* background = nullptr;  ///< the same: label 0
   std::byte* last_row = nullptr;        ///< of the part of an image that was packed last
 
+  // Unequal spacings: multiples of a unit. Squared distances are in units.
+  std::uint32_t row_weight = 1, column_weight = 1;  ///< squares of the multiples along columns and rows
+  float row_ratio = 1;                              ///< row_weight / column_weight
+  float unit = 1;
+
   // What is not solved yet. Cleared before the first kernel.
   std::uint8_t* open_cells = nullptr;   ///< [all_bands][pitch / 32]: 32 × 32 elements each
   std::uint32_t* open_bands = nullptr;  ///< [all_bands]
@@ -91,6 +97,13 @@ struct Plane {
   bool is_aligned = false;  ///< all rows, to 16 bytes
   Side side;
 
+  __device__ std::uint32_t along(std::uint32_t rows) const { return rows * rows * row_weight; }
+  __device__ std::uint32_t across(std::uint32_t columns) const { return columns * columns * column_weight; }
+  /// Squared distance from a line between two bands, in columns; `rows` end before it.
+  __device__ float from_line(std::int32_t rows) const {
+    const float height = static_cast<float>(rows) + 0.5f;
+    return height * height * row_ratio;
+  }
   __host__ __device__ std::int32_t cells() const { return pitch / 32; }
   __host__ __device__ std::int32_t tiles() const { return pitch / kTile; }
   // Bands are counted in 32 bits: divisions of 64 are slow.

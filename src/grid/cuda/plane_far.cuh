@@ -38,20 +38,15 @@ struct FromLines {
   int upper_up, upper_down;  ///< rows from the upper line up and down to the nearest site
   int lower_up, lower_down;
 
-  __device__ FromLines(const Entry& entry, int beyond) : x(static_cast<float>(entry.x)) {
+  __device__ FromLines(const Entry& entry, const Plane& plane) : x(static_cast<float>(entry.x)) {
     const Column& c = entry.column;
+    const int beyond = plane.beyond;
     upper_up = static_cast<int>(c.above) - 1;
     upper_down = c.bits ? __ffs(static_cast<int>(c.bits)) - 1 + beyond : static_cast<int>(c.below);
     lower_up = c.bits ? __clz(static_cast<int>(c.bits)) + beyond : static_cast<int>(c.above) + 31;
     lower_down = static_cast<int>(c.below) - 32;
-    upper = square(min(upper_up, upper_down));
-    lower = square(min(lower_up, lower_down));
-  }
-
- private:
-  static __device__ float square(int rows) {
-    const float height = static_cast<float>(rows) + 0.5f;
-    return height * height;
+    upper = plane.from_line(min(upper_up, upper_down));
+    lower = plane.from_line(min(lower_up, lower_down));
   }
 };
 
@@ -84,7 +79,7 @@ class FarTile {
     last_ = edges[1].y;
   }
 
-  static constexpr bool kSites = kWriting == Writing::sites;
+  static constexpr bool kSites = kWriting == Writing::sites, kSpaced = kWriting == Writing::spaced;
 
   /// All candidates at once, unfiltered.
   __device__ void solve_short() {
@@ -126,7 +121,9 @@ class FarTile {
   __device__ void store_squares(int k, const Column& column) {
     const int2 both = column.both(lane_id(), plane_.beyond);
     const auto rows = static_cast<unsigned>(min(both.x, both.y));
-    m_.squares[k * 32 + lane_id()] = kSites ? 2 * rows * rows + unsigned{both.y < both.x} : rows * rows;
+    unsigned square = kSpaced ? plane_.along(rows) : rows * rows;
+    if constexpr (kSites) square = 2 * square + unsigned{both.y < both.x};
+    m_.squares[k * 32 + lane_id()] = square;
   }
 
   /// Fills the memory with candidates from `next` on, and their squares and winners. @returns how many
@@ -168,7 +165,7 @@ class FarTile {
 
   __device__ bool may_win(int k, const Entry& entry, const FromLines& left, const FromLines& right) const {
     if (entry.column.bits || k == first_ || k == last_) return true;
-    const FromLines me(entry, plane_.beyond), before = from_lines(list_ + k - 1), behind = from_lines(list_ + k + 1);
+    const FromLines me(entry, plane_), before = from_lines(list_ + k - 1), behind = from_lines(list_ + k + 1);
     const auto is_out = [&](float FromLines::*height) {
       return is_above(left, me, behind, height) || is_above(before, me, right, height) ||
              is_above(left, me, right, height);
@@ -177,7 +174,7 @@ class FarTile {
            (me.lower_down <= me.lower_up && !is_out(&FromLines::lower));
   }
 
-  __device__ FromLines from_lines(std::int64_t i) const { return {Entry::load(plane_, i), plane_.beyond}; }
+  __device__ FromLines from_lines(std::int64_t i) const { return {Entry::load(plane_, i), plane_}; }
 
   /// The best of every `step`-th candidate from `first` to `last` at column x, for the lane's row.
   __device__ void look(int x, int first, int last, int step, unsigned& best, int& winner) const {
@@ -191,8 +188,8 @@ class FarTile {
   }
   /// What the columns from x to candidate k add to a value.
   __device__ unsigned across(int x, int k) const {
-    const int columns = x - m_.column[k];
-    return static_cast<unsigned>(columns * columns) * (kSites ? 2 : 1);
+    const auto columns = static_cast<unsigned>(x - m_.column[k]);
+    return kSpaced ? plane_.across(columns) : columns * columns * (kSites ? 2 : 1);
   }
   __device__ void keep_winners(int p, int winner) {
     const unsigned first = warp_min(static_cast<unsigned>(winner)), last = warp_max(static_cast<unsigned>(winner));
@@ -379,17 +376,19 @@ class FarTile {
       if (rows == kBand && largest() < 1u << 24) {
 #pragma unroll
         for (int r = 0; r < kBand; ++r, to += plane_.row_stride)
-          *to = sites >> r & 1 ? marked : small_root(static_cast<float>(best_[r]));
+          *to = in_units(sites >> r & 1 ? marked : small_root(static_cast<float>(best_[r])));
       } else {
 #pragma unroll
         for (int r = 0; r < kBand; ++r, to += plane_.row_stride) {
           if (r >= rows) break;
           const unsigned d2 = sites >> r & 1 ? static_cast<unsigned>(plane_.beyond) : best_[r];
-          *to = d2 == kUnsolved ? __int_as_float(0x7F800000) : root_of(d2);
+          *to = d2 == kUnsolved ? __int_as_float(0x7F800000) : in_units(root_of(d2));
         }
       }
     }
   }
+
+  __device__ float in_units(float root) const { return kSpaced ? root * plane_.unit : root; }
 
   __device__ unsigned largest() const {
     unsigned most = best_[0];

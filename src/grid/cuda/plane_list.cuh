@@ -39,33 +39,38 @@ struct Entry {
     return {__shfl_sync(kAllLanes, x, lane),
             {__shfl_sync(kAllLanes, column.bits, lane), carries & 0xFFFFu, carries >> 16}};
   }
-  /// Least squared distance from any row of the band at column x.
-  __device__ unsigned bound(int to) const {
+  /// Least squared distance from any row of the band at column `to`.
+  __device__ unsigned bound(const Plane& plane, int to) const {
     const unsigned rows = column.bits ? 0 : min(column.above, column.below - 31);
-    return rows * rows + static_cast<unsigned>((to - x) * (to - x));
+    return plane.along(rows) + plane.across(static_cast<unsigned>(to - x));
   }
 };
 
 /// What is known of blocks of 32 entries.
 struct BlockBounds {
   static constexpr unsigned kInside = 0xFFFEu;  ///< sites in the band
+  const Plane& plane;
   std::uint16_t *rows, *first, *last, *above, *below;
 
-  __device__ BlockBounds(std::uint16_t* memory, int cells)
-      : rows(memory), first(rows + cells), last(first + cells), above(last + cells), below(above + cells) {}
+  __device__ BlockBounds(const Plane& p, std::uint16_t* memory)
+      : plane(p),
+        rows(memory),
+        first(rows + p.cells()),
+        last(first + p.cells()),
+        above(last + p.cells()),
+        below(above + p.cells()) {}
 
   __device__ unsigned sideways(int block, int x) const {
     return static_cast<unsigned>(max(0, max(x - int{last[block]}, int{first[block]} - x)));
   }
   __device__ unsigned bound(int block, int x) const {
-    const unsigned across = sideways(block, x), along = rows[block];
-    return along * along + across * across;
+    return plane.along(rows[block]) + plane.across(sideways(block, x));
   }
   /// The same from one row.
   __device__ unsigned bound(int block, unsigned across, int row) const {
-    if (above[block] == kInside) return across * across;
+    if (above[block] == kInside) return plane.across(across);
     const auto along = static_cast<unsigned>(min(int{above[block]} + row, int{below[block]} - row));
-    return along * along + across * across;
+    return plane.along(along) + plane.across(across);
   }
 };
 
@@ -109,7 +114,7 @@ class Winners {
   __device__ void scan(int block, bool is_first) {
     const int mine = block * 32 + lane_id();
     const Entry entry = mine < count_ ? Entry::load(plane_, list_ + mine) : Entry{};
-    unsigned bound = mine < count_ ? entry.bound(x_) : kNoBound;
+    unsigned bound = mine < count_ ? entry.bound(plane_, x_) : kNoBound;
     if (is_first) {
       const int lane = lane_of(bound, warp_min(bound));
       offer(entry, block, lane);
@@ -123,8 +128,8 @@ class Winners {
 
   __device__ void offer(const Entry& mine, int block, int lane) {
     const Entry entry = mine.from_lane(lane);
-    const int rows = entry.column.at(lane_id(), plane_.beyond), across = x_ - entry.x;
-    const unsigned d2 = static_cast<unsigned>(rows * rows) + static_cast<unsigned>(across * across);
+    const auto rows = static_cast<unsigned>(entry.column.at(lane_id(), plane_.beyond));
+    const unsigned d2 = plane_.along(rows) + plane_.across(static_cast<unsigned>(x_ - entry.x));
     const int place = block * 32 + lane;
     if (d2 > best_ || (d2 == best_ && place > winner_)) return;
     best_ = d2;
@@ -149,7 +154,7 @@ class ListBuilder {
         cells_(plane.cells()),
         places_(memory),
         masks_(memory + plane.cells()),
-        bounds_(reinterpret_cast<std::uint16_t*>(masks_), plane.cells()) {}
+        bounds_(plane, reinterpret_cast<std::uint16_t*>(masks_)) {}
 
   __device__ void run() {
     find_columns();

@@ -1,11 +1,12 @@
-// Everything that is nearer than 32, in 16-bit arithmetic on two elements at once; with nearest sites, in 32 bits.
+// Everything that is nearer than 32, in 16-bit arithmetic on two elements at once; with nearest sites or unequal
+// spacings, in 32 bits.
 //
 // Work mapping: a block solves 32 rows × 256 words. A word pairs column x with column x + 256, so that a step sideways
-// is a step of whole words; with nearest sites it holds one column (plane_near_words.cuh). Phase 1, thread = word:
-// vertical distances of all rows from the band's words and carries, squared, into shared memory. Phase 2, warp = 2 rows
-// × 64 words, lane = 4 words: candidates 1–2, 3–4, and then 4 more at a time on both sides, until the largest value of
-// the warp says that nothing farther can matter. Cells of 32 × 32 elements that this does not settle are marked, for the
-// kernels that follow; a block with too few sites around gives up at once.
+// is a step of whole words; with nearest sites or unequal spacings it holds one column (plane_near_words.cuh). Phase 1,
+// thread = word: vertical distances of all rows from the band's words and carries, squared, into shared memory. Phase 2,
+// warp = 2 rows × 64 words, lane = 4 words: candidates 1–2, 3–4, and then 4 more at a time on both sides, until the
+// largest value of the warp says that nothing farther can matter. Cells of 32 × 32 elements that this does not settle are
+// marked, for the kernels that follow; a block with too few sites around gives up at once.
 //
 // Source: separable passes (Hirata 1996); departs by searching outwards with an exact stop in place of an envelope.
 // Cost: O(1) per element, a quarter of a byte read and four written for it.
@@ -23,7 +24,7 @@ namespace fathom::grid::cuda {
 template <class Word>
 class NearSearch {
  public:
-  __device__ explicit NearSearch(const uint4* row) : row_(row) {
+  __device__ NearSearch(const uint4* row, const Plane& plane) : row_(row), square_of_(plane) {
     load(best, 0, row[0]);
     load(left_, 0, row[-1]);
     load(left_, 4, row[0]);
@@ -34,18 +35,19 @@ class NearSearch {
   /// Searches until the warp is done or gives up. From the returned squared distance on, results are not settled.
   __device__ unsigned run() {
     offer<1, 2>(0);
-    if (settled(9)) return kUnsettled;
+    if (settled(9)) return square_of_.limit;
     offer<3, 4>(0);
-    if (settled(25)) return kUnsettled;
+    if (settled(25)) return square_of_.limit;
 #pragma unroll
     for (int j = 1; j <= 7; ++j) {
       shift(j);
       offer<1, 4>(4 * j);
-      if (settled((4 * j + 5) * (4 * j + 5))) return kUnsettled;
+      if (settled((4 * j + 5) * (4 * j + 5))) return square_of_.limit;
       // Too many lanes without a site within 8 columns and 32 rows: this is not the place for near sites.
-      if (j == 1 && __popc(__ballot_sync(kAllLanes, largest() >= kUnsettled)) >= kGiveUp) return 82 - Word::kTies;
+      if (j == 1 && __popc(__ballot_sync(kAllLanes, largest() >= square_of_.limit)) >= kGiveUp)
+        return min(square_of_(81) + 1 - Word::kTies, square_of_.limit);
     }
-    return kUnsettled;
+    return square_of_.limit;
   }
 
   unsigned best[4];
@@ -57,7 +59,9 @@ class NearSearch {
     return most;
   }
   /// @param square  of the steps to the next candidate
-  __device__ bool settled(unsigned square) const { return !__any_sync(kAllLanes, largest() > square - Word::kTies); }
+  __device__ bool settled(unsigned square) const {
+    return !__any_sync(kAllLanes, largest() > square_of_(square) - Word::kTies);
+  }
 
   static __device__ void load(unsigned* to, int at, uint4 four) {
     to[at] = four.x;
@@ -86,28 +90,15 @@ class NearSearch {
       for (int q = 0; q < 4; ++q) {
         const unsigned left = left_[4 + q - step], right = right_[q + step];
         // One of four goes to the other kind of units, which balances them.
-        best[q] = base > 0 && step == 4 ? Word::template offer<true>(best[q], left, right, base + step)
-                                        : Word::template offer<false>(best[q], left, right, base + step);
+        best[q] = base > 0 && step == 4 ? Word::template offer<true>(best[q], left, right, base + step, square_of_)
+                                        : Word::template offer<false>(best[q], left, right, base + step, square_of_);
       }
     }
   }
 
   const uint4* row_;
+  const typename Word::Steps square_of_;
   unsigned left_[8], right_[8];
-};
-
-/// Squared distances of the four words: columns x … x + 3 and x + 256 … x + 259.
-struct NearResult {
-  float squares[2][4];
-
-  __device__ explicit NearResult(const unsigned* best) {
-#pragma unroll
-    for (int q = 0; q < 4; ++q) {
-      const float2 two = __half22float2(as_halves(best[q]));  // exact
-      squares[0][q] = two.x - 1024.0f;
-      squares[1][q] = two.y - 1024.0f;
-    }
-  }
 };
 
 /// Floats of four words, from lanes to rows.
@@ -117,18 +108,23 @@ struct NearWriter {
   float* rows;   ///< the band's first row
   float* stage;  ///< of the warp: 128 floats, where rows are not aligned
 
-  __device__ void write(int r, int x, const NearResult& result, bool there, bool whole) const {
+  /// @param squares  of columns x … x + 3, and of those 256 behind
+  template <int kColumns>
+  __device__ void write(int r, int x, const float (&squares)[kColumns][4], bool there, bool whole) const {
     float* row = rows + r * plane.row_stride + x;
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
+    for (int h = 0; h < kColumns; ++h) {
       const int count = plane.width - x - h * kHalf;
       if constexpr (kWriting == Writing::one_side) {
-        if (there) put_side(row + h * kHalf, result.squares[h], count);
+        if (there) put_side(row + h * kHalf, squares[h], count);
       } else {
         float roots[4];
 #pragma unroll
-        for (int q = 0; q < 4; ++q) roots[q] = small_root(result.squares[h][q]);
-        if (kWriting == Writing::unaligned || (kWriting == Writing::labels && !plane.is_aligned))
+        for (int q = 0; q < 4; ++q) {
+          roots[q] = small_root(squares[h][q]);
+          if (kWriting == Writing::spaced) roots[q] *= plane.unit;
+        }
+        if (kWriting == Writing::unaligned || (kWriting != Writing::aligned && !plane.is_aligned))
           spread(row, roots, count, h, there);
         else if (whole) put(row + h * kHalf, roots, 4);
         else if (there && count > 0) put(row + h * kHalf, roots, count);
@@ -216,7 +212,9 @@ struct NearSites {
 };
 
 template <Writing kWriting>
-using NearWord = std::conditional_t<kWriting == Writing::sites, NearKeys, NearPairs<kWriting == Writing::labels>>;
+using NearWord = std::conditional_t<
+    kWriting == Writing::sites, NearKeys,
+    std::conditional_t<kWriting == Writing::spaced, NearSquares, NearPairs<kWriting == Writing::labels>>>;
 
 /// Columns that a block solves.
 template <Writing kWriting>
@@ -228,7 +226,8 @@ __global__ void __launch_bounds__(kNearWords,
                                                   kWriting == Writing::aligned ? kNearBlocks : kNearBlocksSlow))
     solve_near(Plane plane, const __grid_constant__ Emitter<std::int64_t> emitter) {
   __shared__ __align__(16) std::uint32_t squares[kBand][kNearWords];
-  constexpr bool kStaged = kWriting == Writing::unaligned || kWriting == Writing::labels || kWriting == Writing::sites;
+  constexpr bool kStaged =
+      kWriting != Writing::aligned && kWriting != Writing::one_side && kWriting != Writing::general;
   __shared__ __align__(16) float stages[kStaged ? kNearWords / 32 : 1][128];
   const int t = static_cast<int>(threadIdx.x), lane = t % 32, warp = t / 32;
   __shared__ float* first_row;  // there, because registers are short
@@ -257,7 +256,7 @@ __global__ void __launch_bounds__(kNearWords,
   for (int task = warp; task < kTasks; task += kNearWords / 32) {
     if (x0 + task % 4 * 64 >= plane.width) continue;
     const int r = task / 4 * 2 + lane / 16, word = task % 4 * 64 + lane % 16 * 4, x = x0 + word;
-    NearSearch<Word> search(reinterpret_cast<const uint4*>(&squares[r][kReach + word]));
+    NearSearch<Word> search(reinterpret_cast<const uint4*>(&squares[r][kReach + word]), plane);
     const bool row_there = whole || r < rows;
     if (!whole) {  // what lies outside the image must not keep the warp busy
 #pragma unroll
@@ -277,15 +276,18 @@ __global__ void __launch_bounds__(kNearWords,
       const NearSites sites{plane, emitter, band, reinterpret_cast<unsigned*>(stages[warp])};
       sites.write(task / 4 * 2, x0 + task % 4 * 64, search.best, unsettled);
     } else if constexpr (kWriting == Writing::general) {
-      const NearResult result(search.best);
+      float nearest[Word::kColumns][4];
+      Word::unpack(search.best, nearest);
       for (int h = 0; h < 2; ++h)
         for (int q = 0; q < 4; ++q)
           if (row_there && x + h * kHalf + q < plane.width)
             write_general(emitter, plane.item_of(band), plane.first_row(band) + r, x + h * kHalf + q,
-                          static_cast<std::int64_t>(result.squares[h][q]));
+                          static_cast<std::int64_t>(nearest[h][q]));
     } else {
       const NearWriter<kWriting> writer{plane, first_row, stages[kStaged ? warp : 0]};
-      writer.write(r, x, NearResult(search.best), row_there, whole);
+      float nearest[Word::kColumns][4];
+      Word::unpack(search.best, nearest);
+      writer.write(r, x, nearest, row_there, whole);
     }
   }
   if (open) plane.open_bands[band] = 1;

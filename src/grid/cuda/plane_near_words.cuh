@@ -55,6 +55,23 @@ struct NearColumns {
   }
 };
 
+/// What squares of steps sideways come to: as many, …
+struct EqualSteps {
+  static constexpr unsigned limit = kUnsettled;
+  __device__ explicit EqualSteps(const Plane&) {}
+  __device__ unsigned operator()(unsigned square) const { return square; }
+};
+/// … or with unequal spacings.
+struct SpacedSteps {
+  static constexpr unsigned kMostRows = 2 * kReach;  ///< what is farther along a column counts as far as this
+  const unsigned weight, limit;                      ///< limit: also, floats hold all below it
+
+  __device__ explicit SpacedSteps(const Plane& plane)
+      : weight(plane.column_weight),
+        limit(min(min(kUnsettled * plane.column_weight, plane.along(kMostRows)), 1u << 24)) {}
+  __device__ unsigned operator()(unsigned square) const { return square * weight; }
+};
+
 /// Squared distances of two columns as halves 1024 + d² in half2: below 2048 they are exact, their bits ascend with their
 /// values, additions run on the FMA units and minima on the integer units. "No site" is infinity.
 ///
@@ -62,6 +79,7 @@ struct NearColumns {
 template <bool kBeyond>
 struct NearPairs : NearColumns<2> {
   static constexpr unsigned kTies = 0;
+  using Steps = EqualSteps;
   using NearColumns::NearColumns;
 
   /// 1024 + squared vertical distance of each row. The sweep upwards runs over reversed masks, lest the compiler keep
@@ -92,7 +110,7 @@ struct NearPairs : NearColumns<2> {
 
   /// Two candidates, `steps` to the left and to the right. kBalance: on the other kind of units.
   template <bool kBalance>
-  static __device__ unsigned offer(unsigned best, unsigned left, unsigned right, int steps) {
+  static __device__ unsigned offer(unsigned best, unsigned left, unsigned right, int steps, Steps) {
     if constexpr (kBalance) {
       const unsigned square = static_cast<unsigned>(steps * steps) * 0x10001u;
       return __viaddmin_u16x2(left, square, __viaddmin_u16x2(right, square, best));
@@ -111,6 +129,57 @@ struct NearPairs : NearColumns<2> {
     const unsigned both = __vmaxu2(__vmaxu2(four[0], four[1]), __vmaxu2(four[2], four[3]));
     return (column == 0 ? both & 0xFFFFu : both >> 16) - (kBias & 0xFFFFu);
   }
+  /// The squares of four words, by columns.
+  static __device__ void unpack(const unsigned* four, float (&squares)[2][4]) {
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      const float2 two = __half22float2(as_halves(four[q]));  // exact
+      squares[0][q] = two.x - 1024.0f;
+      squares[1][q] = two.y - 1024.0f;
+    }
+  }
+};
+
+/// One column: the squared distance, with unequal spacings.
+struct NearSquares : NearColumns<1> {
+  static constexpr unsigned kTies = 0;
+  using Steps = SpacedSteps;
+
+  __device__ NearSquares(const Plane& plane, std::int64_t band, int x) : NearColumns(plane, band, x), plane_(plane) {}
+
+  __device__ void put(unsigned (*column)[kNearWords]) const {
+    unsigned rows = min(above[0] - 1, Steps::kMostRows);
+#pragma unroll
+    for (int r = 0; r < kBand; ++r) {
+      rows = bits[0] >> r & 1 ? 0 : min(rows + 1, Steps::kMostRows);
+      column[r][0] = rows;
+    }
+    asm volatile("" ::: "memory");  // as for pairs
+    rows = min(below[0] - 32, Steps::kMostRows);
+#pragma unroll
+    for (int r = kBand - 1; r >= 0; --r) {
+      rows = bits[0] >> r & 1 ? 0 : min(rows + 1, Steps::kMostRows);
+      column[r][0] = plane_.along(min(column[r][0], rows));
+    }
+  }
+
+  template <bool kBalance>
+  static __device__ unsigned offer(unsigned best, unsigned left, unsigned right, int steps, Steps square_of) {
+    const unsigned square = square_of(static_cast<unsigned>(steps * steps));
+    return __viaddmin_u32(left, square, __viaddmin_u32(right, square, best));
+  }
+
+  static __device__ unsigned without(unsigned, int) { return 0; }
+  static __device__ unsigned largest(const unsigned* four, int) {
+    return __vimax3_u32(four[0], four[1], max(four[2], four[3]));
+  }
+  static __device__ void unpack(const unsigned* four, float (&squares)[1][4]) {
+#pragma unroll
+    for (int q = 0; q < 4; ++q) squares[0][q] = static_cast<float>(four[q]);
+  }
+
+ private:
+  const Plane& plane_;
 };
 
 /// What a key says.
@@ -137,6 +206,7 @@ struct NearKey {
 /// site with the lowest index among the nearest.
 struct NearKeys : NearColumns<1> {
   static constexpr unsigned kTies = 1;
+  using Steps = EqualSteps;
   using NearColumns::NearColumns;
 
   __device__ void put(unsigned (*column)[kNearWords]) const {
@@ -157,7 +227,7 @@ struct NearKeys : NearColumns<1> {
   }
 
   template <bool kBalance>
-  static __device__ unsigned offer(unsigned best, unsigned left, unsigned right, int steps) {
+  static __device__ unsigned offer(unsigned best, unsigned left, unsigned right, int steps, Steps) {
     const auto square = static_cast<unsigned>(steps * steps) << NearKey::kSquareBit, n = static_cast<unsigned>(steps);
     return __viaddmin_u32(left, square - n, __viaddmin_u32(right, square + n, best));
   }

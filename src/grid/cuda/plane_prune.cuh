@@ -3,7 +3,7 @@
 // By convexity of Voronoi cells a site outside a band can be nearest to an element of the band only if its cell crosses
 // the line between them. Of the columns' nearest sites, as seen from that line, the ones whose cells cross it are the
 // corners of the lower convex hull of (x, g² + x²). Survivors above the line are kept for the band below it, and the
-// other way round.
+// other way round. With unequal spacings g is measured in columns.
 //
 // Work mapping: warp = 256 columns of a line; the hull of each chunk by itself is a superset. First a column is dropped
 // that lies above the chord of the lowest columns around it, in groups of 32; then, in rounds, one above the chord of
@@ -30,7 +30,7 @@ __device__ inline bool above_chord(float left, float middle, float right, float 
 /// The columns of a chunk as seen from a line, lane and group by lane and group.
 class LineChunk {
  public:
-  __device__ LineChunk(const Plane& plane, std::int64_t band, int x0) {
+  __device__ LineChunk(const Plane& plane, std::int64_t band, int x0) : plane_(plane) {
     for (int j = 0; j < kGroups; ++j) {
       const std::int64_t i = band * plane.pitch + x0 + j * 32 + lane_id();
       const unsigned bits = plane.bits[i], above = plane.above[i], below = plane.below[i];
@@ -82,10 +82,9 @@ class LineChunk {
   bool is_live = false;
 
  private:
-  static __device__ float square(int rows) {
-    const float height = static_cast<float>(rows) + 0.5f;
-    return rows < kNoRow ? height * height : kNoHeight;
-  }
+  __device__ float square(int rows) const { return rows < kNoRow ? plane_.from_line(rows) : kNoHeight; }
+
+  const Plane& plane_;
   int rows_[kGroups];
 };
 
