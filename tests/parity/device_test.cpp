@@ -266,9 +266,12 @@ TEST_F(Device, LabelsTakeLittleScratch) {
 }
 
 TEST_F(Device, SpacingsTakeLittleScratch) {
-  Case c = sparse_case({1000, 1777}, {.distance = DType::float32});
-  c.options.spacing = {2.5, 1.25};
-  check_scratch(c, 0.6);
+  for (const auto& [shape, most] : {std::pair{Shape{1000, 1777}, 0.6}, std::pair{Shape{128, 96, 160}, 0.3}}) {
+    Case c = sparse_case(shape, {.distance = DType::float32});
+    c.options.spacing = {2.5, 1.25, 0.7};
+    c.options.spacing.resize(static_cast<std::size_t>(shape.rank()));
+    check_scratch(c, most);
+  }
 }
 
 TEST_F(Device, CancelledBetweenPieces) {

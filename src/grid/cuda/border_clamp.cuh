@@ -85,6 +85,12 @@ inline bool has_limits(const Problem& p) {
   return !std::isinf(p.max_distance) || std::find(p.border.begin(), end, Border::sites) != end;
 }
 
+/// Square of an axis' spacing, in units.
+inline std::int64_t weight_of(const Problem& p, int axis) {
+  const std::int64_t multiple = p.multiple[static_cast<std::size_t>(axis)];
+  return multiple * multiple;
+}
+
 /// Whether the fast engines can do what a problem wants with its spacings: where they are unequal, float distances.
 inline bool serves_spacing(const Problem& p) {
   const bool plain = is_plain_float(p, kNoAxis) && !has_limits(p) && !p.signed_distance &&

@@ -28,11 +28,6 @@ std::int64_t width_of(const Problem& p) { return p.extent(p.rank - 1); }
 std::int64_t bands_of(const Problem& p) { return (height_of(p) + kBand - 1) / kBand; }
 std::int64_t pitch_of(const Problem& p) { return (width_of(p) + kTile - 1) / kTile * kTile; }
 
-/// Square of an axis' spacing, in units.
-std::int64_t weight_of(const Problem& p, int axis) {
-  const std::int64_t multiple = p.multiple[static_cast<std::size_t>(axis)];
-  return multiple * multiple;
-}
 std::int64_t row_weight_of(const Problem& p) { return p.rank == 1 ? 1 : weight_of(p, 0); }
 std::int64_t column_weight_of(const Problem& p) { return weight_of(p, p.rank - 1); }
 

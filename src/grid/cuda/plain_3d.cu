@@ -1,9 +1,10 @@
-// The engine for volumes: Euclidean, isotropic, up to 1024 elements along an axis.
+// The engine for volumes: Euclidean, with spacings that are multiples of a unit, up to 1024 elements along an axis.
 //
 // Five kernels: words and carries along x (volume_words.cuh); the pass along z, first the tiles where sites are near
 // (volume_window.cuh), then those that this left (volume_envelope.cuh); the same along y, which writes the results.
 // What is left to do stays on the device: the host launches all and waits for nothing. With nearest sites the two passes
-// change places (volume_sites.cuh): the kernels' z is axis 1 then, and their y is axis 0.
+// change places (volume_sites.cuh): the kernels' z is axis 1 then, and their y is axis 0. With unequal spacings there is one
+// kernel for each pass (volume_spaced.cuh).
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
@@ -14,6 +15,7 @@
 #include "grid/cuda/volume_envelope.cuh"
 #include "grid/cuda/volume_labels.cuh"
 #include "grid/cuda/volume_sites.cuh"
+#include "grid/cuda/volume_spaced.cuh"
 #include "grid/cuda/volume_window.cuh"
 #include "grid/cuda/volume_words.cuh"
 
@@ -46,6 +48,7 @@ Writing writing_of(const Problem& p, const Batch& batch, std::int64_t items) {
   if (!writes_floats(p, items)) return Writing::general;
   if (p.signed_distance) return Writing::one_side;
   if (has_labels(p)) return Writing::labels;
+  if (!p.isotropic) return Writing::spaced;
   return has_aligned_rows(p, batch) ? Writing::aligned : Writing::unaligned;
 }
 
@@ -58,6 +61,10 @@ Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::
   v.words = (v.nx + 31) / 32;
   v.depth = (v.nz + 31) / 32 * 32;
   v.items = items;
+  v.weight_z = static_cast<std::uint32_t>(weight_of(p, 0));
+  v.weight_y = static_cast<std::uint32_t>(weight_of(p, 1));
+  v.weight_x = static_cast<std::uint32_t>(weight_of(p, 2));
+  v.unit = static_cast<float>(p.unit);
   Scratch s(words);
   const std::int64_t words_of_items = items * v.words * v.ny * v.depth;
   v.word = s.take<uint2>(words_of_items);
@@ -88,6 +95,7 @@ std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
   const std::int64_t tiles = (wants_site(p) ? 2 : 1) * v.items * v.words;  // across
   Scratch s(base);
   v.counters = s.take<std::uint32_t>(2);
+  if (!p.isotropic) return s.bytes();
   v.kind = s.take<std::uint8_t>(tiles * v.ny);
   v.z_list = s.take<std::uint32_t>(tiles * v.ny);
   v.y_list = s.take<std::uint32_t>(tiles * v.nz);
@@ -156,6 +164,7 @@ class VolumeSolver {
     fathom::cuda::check(cudaMemsetAsync(volume_.counters, 0, 2 * sizeof(std::uint32_t), stream_),
                         "clearing the scratch");
     if (writing_ == Writing::sites) return find_sites();
+    if (writing_ == Writing::spaced) return solve_spaced();
     if (writing_ == Writing::labels) along_z<true>();
     else along_z<false>();
     switch (writing_) {
@@ -216,6 +225,13 @@ class VolumeSolver {
   }
 
   /// Both passes.
+  void solve_spaced() const {
+    const int nz = volume_.nz, ny = volume_.ny;
+    if (nz <= kSmallBlocks) launch(solve_spaced_along_z<256>, 2 * z_tiles(), 256, spaced_memory(nz), stream_, volume_);
+    else launch(solve_spaced_along_z<512>, 2 * z_tiles(), 512, spaced_memory(nz), stream_, volume_);
+    if (ny <= kSmallBlocks) launch(solve_spaced_along_y<256>, 2 * y_tiles(), 256, spaced_memory(ny), stream_, volume_);
+    else launch(solve_spaced_along_y<512>, 2 * y_tiles(), 512, spaced_memory(ny), stream_, volume_);
+  }
   void find_sites() const {
     const int nz = volume_.nz, ny = volume_.ny;
     if (nz <= kSmallBlocks) launch(search_sites_along_z<256>, 2 * z_tiles(), 256, window_memory(nz), stream_, volume_);
@@ -245,17 +261,28 @@ class VolumeSolver {
 /// Whether a block of the current device may have the shared memory that the longest line takes.
 bool memory_serves(const Problem& p) {
   const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
-  const std::size_t of_runs = has_labels(p) ? sizeof(RunWords<true>) : 0;
+  const std::size_t of_runs = has_labels(p) ? sizeof(RunWords<true>) : 0, of_bytes = sizeof(ByteDistances);
+  if (!p.isotropic) return spaced_memory(longest) + of_bytes <= fathom::cuda::block_memory();
   return std::max(window_memory(longest), envelope_memory(longest, 32)) + of_runs <= fathom::cuda::block_memory();
 }
 
+/// Whether squares in units fit, also in padding.
+bool squares_serve(const Problem& p) {
+  std::int64_t most = 0;
+  for (int k = 0; k < p.rank; ++k) {
+    const std::int64_t padded = (p.extent(k) + 31) / 32 * 32;
+    most += weight_of(p, k) * padded * padded;
+  }
+  return p.isotropic || most < kMostSpaced;
+}
+
 bool volume_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || !p.isotropic || p.rank != 3 || !serves_labels(p) ||
+  if (p.metric != Metric::euclidean || p.rank != 3 || !serves_spacing(p) || !serves_labels(p) ||
       (p.signed_distance && (!serves_sides(p) || wants_site(p))))
     return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.extent(k) > kLongestAxis || p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
-  return memory_serves(p);
+  return squares_serve(p) && memory_serves(p);
 }
 
 /// Whether sixteen bytes can be read at once, everywhere.

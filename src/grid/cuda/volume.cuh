@@ -51,6 +51,8 @@ struct Volume {
   std::uint32_t* keys = nullptr;      ///< with sites [items][words][2][nz][ny][16], in place of narrow and wide
   Placed<float> distance;             ///< where results are floats
   bool is_aligned = false;            ///< all rows of results, to 8 bytes
+  std::uint32_t weight_z = 1, weight_y = 1, weight_x = 1;  ///< squares of spacings, in units
+  float unit = 1;
   Side side;
 
   /// Tiles of the pass along z are numbered as `kind` is, those along y likewise with nz in place of ny.

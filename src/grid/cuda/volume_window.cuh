@@ -17,7 +17,9 @@ namespace fathom::grid::cuda {
 
 inline __host__ __device__ int row_groups(int rows) { return (rows + 7) / 8; }
 /// Bytes of dynamic shared memory: the rows, and a group of rows without sites.
-inline std::size_t window_memory(int rows) { return static_cast<std::size_t>(row_groups(rows) + 1) * 8 * 64; }
+inline __host__ __device__ std::size_t window_memory(int rows) {
+  return static_cast<std::size_t>(row_groups(rows) + 1) * 8 * 64;
+}
 
 /// Squares of two lines in a word.
 struct WindowPairs {
@@ -62,6 +64,8 @@ class WindowRows {
   __device__ void put(int row, int quarter, uint4 words) {
     reinterpret_cast<uint4*>(memory_)[(row * 4 + quarter) ^ ((row & 8) >> 1)] = words;
   }
+  /// A word of a row.
+  __device__ void put(int row, int lane, unsigned word) { memory_[(row * 16 + lane) ^ ((row & 8) << 1)] = word; }
   /// Rows behind the last, and the group that stands for all outside.
   __device__ void pad(int rows) {
     const uint4 none = make_uint4(Word::kNone, Word::kNone, Word::kNone, Word::kNone);
@@ -93,14 +97,17 @@ class WindowRows {
 template <class Word>
 class Window {
  public:
-  __device__ Window(const WindowRows<Word>& rows, int group, int lane) : rows_(rows), group_(group), lane_(lane) {
+  /// @param weight  of the square of a step
+  __device__ Window(const WindowRows<Word>& rows, int group, int lane, unsigned weight = 1)
+      : rows_(rows), group_(group), lane_(lane), weight_(weight) {
     const auto own = rows.group(group, lane);
 #pragma unroll
     for (int j = 0; j < 8; ++j) best[j] = before_[j] = behind_[j] = own[j];
   }
 
-  /// @param work  of the block: what its warps have charged so far. @returns whether the warp's rows are settled
-  __device__ bool search(int* work, int budget) {
+  /// @param work  of the block: what its warps have charged so far; null: sixteen steps at most
+  /// @returns whether the warp's rows are settled
+  __device__ bool search(int* work = nullptr, int budget = 0) {
     if (settled(1)) return true;
     unsigned square = 0;  // of the steps, as words add it
     for (int m = 0;; ++m) {
@@ -108,7 +115,7 @@ class Window {
 #pragma unroll
       for (int s = 1; s <= 8; ++s) {
         const int steps = 8 * m + s;
-        square += static_cast<unsigned>(2 * steps - 1) * Word::kSquare;
+        square += static_cast<unsigned>(2 * steps - 1) * Word::kSquare * weight_;
         behind_[s - 1] = right[s - 1];
         before_[8 - s] = left[8 - s];
 #pragma unroll
@@ -118,7 +125,7 @@ class Window {
         const bool look = s == 4 || s == 8 || (m == 0 && (s <= 3 || s == 6));
         if (look && settled(static_cast<unsigned>((steps + 1) * (steps + 1)))) return true;
       }
-      if (m >= 1 && !may_go_on(m, work, budget)) return false;
+      if (m >= 1 && !(work && may_go_on(m, work, budget))) return false;
     }
   }
 
@@ -126,7 +133,7 @@ class Window {
 
  private:
   __device__ bool settled(unsigned square) const {
-    return !__any_sync(kAllLanes, Word::largest(best) > square - Word::kTies);
+    return !__any_sync(kAllLanes, Word::largest(best) > square * weight_ - Word::kTies);
   }
 
   /// Charges eight steps to the block; after the first sixteen, lanes that are still far from done foretell many more.
@@ -147,6 +154,7 @@ class Window {
 
   const WindowRows<Word>& rows_;
   const int group_, lane_;
+  const unsigned weight_;
   unsigned before_[8], behind_[8];
 };
 
