@@ -21,10 +21,14 @@ namespace fathom::grid::cuda {
 inline constexpr int kFarBlock = 256, kFarWarps = kFarBlock / 32;
 inline constexpr unsigned kUnsolved = 0x7FFFFFFFu;
 
+/// Where a column's nearest sites are, of all rows of a band.
+enum class Nearest : std::uint8_t { above, below, both };
+
 struct FarMemory {
   unsigned squares[kCapacity * 32];  ///< [candidate][row]
   int column[kCapacity];
   Column words[kCapacity];
+  Nearest nearest[kCapacity];  ///< sites of candidates
   int first_winner[kFarWarps + 1], last_winner[kFarWarps + 1];
   unsigned part_best[kFarWarps][32];
   int part_winner[kFarWarps][32];
@@ -122,7 +126,13 @@ class FarTile {
     const int2 both = column.both(lane_id(), plane_.beyond);
     const auto rows = static_cast<unsigned>(min(both.x, both.y));
     unsigned square = kSpaced ? plane_.along(rows) : rows * rows;
-    if constexpr (kSites) square = 2 * square + unsigned{both.y < both.x};
+    if constexpr (kSites) {
+      const bool is_below = both.y < both.x;
+      square = 2 * square + unsigned{is_below};
+      const unsigned below = __ballot_sync(kAllLanes, is_below);
+      if (lane_id() == 0)
+        m_.nearest[k] = below == 0 ? Nearest::above : below == kAllLanes ? Nearest::below : Nearest::both;
+    }
     m_.squares[k * 32 + lane_id()] = square;
   }
 
@@ -289,16 +299,24 @@ class FarTile {
     for (int k = first_in_range(count); k <= last; ++k) {
       const int steps = m_.column[k] - x;
       const unsigned a = across(x, k), code = static_cast<unsigned>(2 * abs(steps)) + unsigned{steps > 0};
-      const auto* rows = reinterpret_cast<const uint4*>(&m_.squares[k * 32]);
+      const Nearest nearest = m_.nearest[k];
+      if (nearest == Nearest::both) offer_column(k, a, [&](int r) { return code ^ turned(best_[r]); });
+      else offer_column(k, a, [own = code ^ turned(nearest == Nearest::below)](int) { return own; });
+    }
+  }
+  /// @param a        what the columns to candidate k add
+  /// @param code_of  of a row
+  template <class CodeOf>
+  __device__ void offer_column(int k, unsigned a, CodeOf&& code_of) {
+    const auto* rows = reinterpret_cast<const uint4*>(&m_.squares[k * 32]);
 #pragma unroll
-      for (int q = 0; q < 8; ++q) {
-        const uint4 u = rows[q];
-        const unsigned value[4] = {u.x, u.y, u.z, u.w};
+    for (int q = 0; q < 8; ++q) {
+      const uint4 u = rows[q];
+      const unsigned value[4] = {u.x, u.y, u.z, u.w};
 #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          const int r = 4 * q + j;
-          if (value[j] + a == best_[r]) column_[r] = min(column_[r], code ^ turned(best_[r]));
-        }
+      for (int j = 0; j < 4; ++j) {
+        const int r = 4 * q + j;
+        if (value[j] + a == best_[r]) column_[r] = min(column_[r], code_of(r));
       }
     }
   }

@@ -47,16 +47,13 @@ class SpacedSearch {
     const auto own = rows.group(group, lane);
 #pragma unroll
     for (int j = 0; j < 8; ++j) best[j] = own[j];
-#pragma unroll
-    for (int j = 0; j < 8; ++j)
-#pragma unroll
-      for (int i = 0; i < 8; ++i)
-        if (i != j) best[j] = WindowSquares::offer(own[i], weight * static_cast<unsigned>((i - j) * (i - j)), best[j]);
     worst_ = WindowSquares::largest(best);
   }
 
   /// @param line_least  of all groups
   __device__ void run(unsigned line_least) {
+    if (!hopeful(line_least + weight_)) return;
+    offer<1>(0);
     for (int d = 1; d < rows_.groups; ++d) {
       const auto gap = static_cast<unsigned>(8 * d - 7);
       const unsigned cost = weight_ * gap * gap;
@@ -81,8 +78,8 @@ class SpacedSearch {
     unsigned square[15];  // of the steps from the nearest of its rows to the nearest target, and so on
 #pragma unroll
     for (int k = 0; k < 15; ++k) {
-      const auto steps = static_cast<unsigned>(8 * d - 7 + k);
-      square[k] = weight_ * steps * steps;
+      const int steps = 8 * d - 7 + k;
+      square[k] = weight_ * static_cast<unsigned>(steps * steps);
     }
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
