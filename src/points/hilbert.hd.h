@@ -31,6 +31,25 @@ FATHOM_HD inline std::uint32_t hilbert_flip(std::uint32_t last) {
   return flip;
 }
 
+/// Bits in runs of `half`, each followed by room for those of the other axes.
+template <class Key>
+FATHOM_HD constexpr Key spaced_runs(int axes, int half) {
+  Key runs = 0;
+  for (int bit = 0; bit < static_cast<int>(8 * sizeof(Key)); ++bit)
+    if (bit % (half * axes) < half) runs |= Key{1} << bit;
+  return runs;
+}
+
+/// Moves the bits of a number below 2^(2·kHalf) so far apart that those of other axes fit between them.
+template <int kAxes, int kHalf, class Key>
+FATHOM_HD inline Key spaced(Key value) {
+  if constexpr (kHalf > 0) {
+    constexpr Key kRuns = spaced_runs<Key>(kAxes, kHalf);
+    return spaced<kAxes, kHalf / 2>((value | value << kHalf * (kAxes - 1)) & kRuns);
+  }
+  return value;
+}
+
 /// @tparam Key   std::uint32_t for kKeyBits 30, std::uint64_t for 60
 /// @param cell  one number below 2^hilbert_bits(kAxes, kKeyBits) per axis; spent
 template <int kAxes, int kKeyBits = 30, class Key = std::uint32_t>
@@ -40,9 +59,9 @@ FATHOM_HD inline Key hilbert_key(std::uint32_t (&cell)[kAxes]) {
     for (int k = 0; k < kAxes; ++k) hilbert_turn(cell[0], cell[k], bit);
   for (int k = 1; k < kAxes; ++k) cell[k] ^= cell[k - 1];  // Gray code
   const std::uint32_t flip = hilbert_flip<kBits>(cell[kAxes - 1]);
+  constexpr int kHalf = kBits > 16 ? 16 : 8;
   Key key = 0;
-  for (int bit = kBits - 1; bit >= 0; --bit)
-    for (int k = 0; k < kAxes; ++k) key = key << 1 | ((cell[k] ^ flip) >> bit & 1u);
+  for (int k = 0; k < kAxes; ++k) key = key << 1 | spaced<kAxes, kHalf>(Key{cell[k] ^ flip});
   return key;
 }
 

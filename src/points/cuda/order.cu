@@ -25,20 +25,22 @@ __global__ void __launch_bounds__(kBuildBlock)
     set_curve_keys(const __grid_constant__ Cloud points, CurveGrid grid, Key* keys, std::uint32_t* order) {
   const std::int64_t i = std::int64_t{blockIdx.x} * kBuildBlock + threadIdx.x;
   if (i >= points.count) return;
-  constexpr double kMost = (1u << hilbert_bits(kAxes, kKeyBits<Key>)) - 1;
+  using Real = std::conditional_t<std::is_same_v<T, float> && sizeof(Key) == 4, float, double>;  // near enough
+  constexpr Real kMost = (1u << hilbert_bits(kAxes, kKeyBits<Key>)) - 1;
+  const auto scale = static_cast<Real>(grid.scale);
   std::uint32_t cell[kAxes];
   for (int k = 0; k < kAxes; ++k) {
-    const double at = (static_cast<double>(points.get<T>(k, i)) - grid.origin[k]) * grid.scale;
-    cell[k] = static_cast<std::uint32_t>(smaller(larger(0.0, at), kMost));
+    const Real at = (static_cast<Real>(points.get<T>(k, i)) - static_cast<Real>(grid.origin[k])) * scale;
+    cell[k] = static_cast<std::uint32_t>(smaller(larger(Real{0}, at), kMost));
   }
   keys[i] = hilbert_key<kAxes, kKeyBits<Key>, Key>(cell);
   order[i] = static_cast<std::uint32_t>(i);
 }
 
-/// Counts points whose cell holds those of a leaf after them, too.
+/// Counts leaves of which all points are in the cell of the next leaf's first.
 __global__ void __launch_bounds__(kBuildBlock)
     count_crowded(const std::uint32_t* keys, std::int64_t count, unsigned long long* result) {
-  const std::int64_t i = std::int64_t{blockIdx.x} * kBuildBlock + threadIdx.x;
+  const std::int64_t i = (std::int64_t{blockIdx.x} * kBuildBlock + threadIdx.x) * kSortedLeaf;
   const bool crowded = i + kSortedLeaf < count && keys[i] == keys[i + kSortedLeaf];
   const int sum = __syncthreads_count(crowded);
   if (threadIdx.x == 0 && sum > 0) atomicAdd(result, static_cast<unsigned long long>(sum));
@@ -72,15 +74,16 @@ class Sorting {
     return order_.Current();
   }
 
-  /// Whether many points share their cell with more than a leaf; waits for it.
+  /// Whether many leaves lie in one cell with what follows them; waits for it.
   bool is_crowded(cudaStream_t stream) {
     constexpr unsigned long long kOneIn = 16;
     check(cudaMemsetAsync(crowded_, 0, sizeof *crowded_, stream), "clearing a count");
-    count_crowded<<<blocks_of(count_), kBuildBlock, 0, stream>>>(keys_.Current(), count_, crowded_);
+    const std::int64_t leaves = count_ / kSortedLeaf + 1;
+    count_crowded<<<blocks_of(leaves), kBuildBlock, 0, stream>>>(keys_.Current(), count_, crowded_);
     unsigned long long crowded = 0;
     check(cudaMemcpyAsync(&crowded, crowded_, sizeof crowded, cudaMemcpyDeviceToHost, stream), "reading a count");
     check(cudaStreamSynchronize(stream), "sorting points");
-    return crowded * kOneIn > static_cast<unsigned long long>(count_);
+    return crowded * kOneIn > static_cast<unsigned long long>(leaves);
   }
 
  private:
