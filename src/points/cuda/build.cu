@@ -1,8 +1,8 @@
 // The tree over a cloud: sites along a Hilbert curve or in the caller's order, boxes over leaves of them, boxes over 32
 // boxes, and so on upwards.
 //
-// Kernels: the extent of all sites; the order; leaves, a warp for each; and, for
-// each level above, a warp for each node with a lane for each child.
+// Kernels: the extent of all sites; the order; leaves, a warp for each; and, for each level above, a warp for each node
+// with a lane for each child. In the caller's order the boxes come first and tell the extent.
 // Source: packed R-trees in Hilbert order, Kamel & Faloutsos 1993. Cost: O(n).
 #include <algorithm>
 
@@ -32,6 +32,23 @@ __device__ T warp_highest(T value) {
   for (int step = 16; step > 0; step /= 2) value = larger(value, from_lane(value, lane_id() ^ step));
   return value;
 }
+
+/// Sites first, first + step, …, of those up to the last, whose coordinates are on their way together.
+constexpr int kInFlight = 4;
+
+template <class T, int kAxes>
+struct Flight {
+  std::int64_t site[kInFlight];
+  T at[kInFlight][kAxes];
+
+  __device__ Flight(const Cloud& sites, std::int64_t first, std::int64_t step, std::int64_t last) {
+#pragma unroll
+    for (int s = 0; s < kInFlight; ++s) {
+      site[s] = smaller(first + s * step, last);
+      for (int k = 0; k < kAxes; ++k) at[s][k] = sites.get<T>(k, site[s]);
+    }
+  }
+};
 
 // Extent
 // -----------------------------------------------------------------------------------------------------------------
@@ -84,14 +101,17 @@ __global__ void __launch_bounds__(kBuildBlock) measure_extent(const __grid_const
   T low[kAxes], high[kAxes];
   for (int k = 0; k < kAxes; ++k) low[k] = high[k] = sites.get<T>(k, 0);
   const std::int64_t step = std::int64_t{gridDim.x} * kBuildBlock;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * kBuildBlock + threadIdx.x; i < sites.count; i += step)
-    for (int k = 0; k < kAxes; ++k) {
-      const T x = sites.get<T>(k, i);
-      if (!is_sound(x)) mine.unsound[k] = min(mine.unsound[k], static_cast<Bits>(i));
-      if (!is_whole(x)) mine.broken = 0;
-      low[k] = smaller(low[k], x);
-      high[k] = larger(high[k], x);
-    }
+  for (std::int64_t i = std::int64_t{blockIdx.x} * kBuildBlock + threadIdx.x; i < sites.count; i += kInFlight * step) {
+    const Flight<T, kAxes> flight(sites, i, step, sites.count - 1);
+    for (int s = 0; s < kInFlight; ++s)
+      for (int k = 0; k < kAxes; ++k) {
+        const T x = flight.at[s][k];
+        if (!is_sound(x)) mine.unsound[k] = min(mine.unsound[k], static_cast<Bits>(flight.site[s]));
+        if (!is_whole(x)) mine.broken = 0;
+        low[k] = smaller(low[k], x);
+        high[k] = larger(high[k], x);
+      }
+  }
   for (int k = 0; k < kAxes; ++k) {
     mine.low[k] = bits_of(static_cast<double>(low[k]));
     mine.high[k] = bits_of(-static_cast<double>(high[k]));
@@ -162,25 +182,34 @@ __global__ void __launch_bounds__(kBuildBlock)
     put_bounds(box, k, x, x);
   }
   const std::uint32_t id = ids ? ids[index] : static_cast<std::uint32_t>(index * sites.every);
-  if (position < tree.count) tree.ids[position] = id;
+  tree.ids[position] = id;
   const std::uint32_t lowest = warp_min(id);
   if (lane_id() == 0) tree.level[0].lowest[leaf] = lowest;
 }
 
+/// @param result  learns of coordinates that are no numbers to count with, or not whole
 template <class T, int kAxes>
-__global__ void __launch_bounds__(kBuildBlock) box_leaves(const __grid_constant__ DeviceTree tree) {
+__global__ void __launch_bounds__(kBuildBlock) box_leaves(const __grid_constant__ DeviceTree tree, ExtentBits* result) {
   std::int64_t leaf;
   if (!is_at_work(tree.level[0].count, leaf)) return;
   const std::int64_t first = leaf * tree.leaf, last = smaller(first + tree.leaf, tree.count) - 1;
-  for (int k = 0; k < kAxes; ++k) {
-    T low = tree.sites.get<T>(k, first), high = low;
-    for (std::int64_t i = first + lane_id(); i <= last; i += 32) {
-      const T x = tree.sites.get<T>(k, i);
-      low = smaller(low, x);
-      high = larger(high, x);
-    }
-    put_bounds(box_at<T>(tree.level[0], kAxes, leaf), k, low, high);
+  T low[kAxes], high[kAxes];
+  for (int k = 0; k < kAxes; ++k) low[k] = high[k] = tree.sites.get<T>(k, last);
+  bool whole = true;
+  for (std::int64_t i = first + lane_id(); i <= last; i += kInFlight * 32) {
+    const Flight<T, kAxes> flight(tree.sites, i, 32, last);
+    for (int s = 0; s < kInFlight; ++s)
+      for (int k = 0; k < kAxes; ++k) {
+        const T x = flight.at[s][k];
+        if (!is_sound(x)) atomicMin(&result->unsound[k], static_cast<Bits>(flight.site[s]));
+        whole &= is_whole(x);
+        low[k] = smaller(low[k], x);
+        high[k] = larger(high[k], x);
+      }
   }
+  const bool broken = !__all_sync(kAllLanes, whole);
+  if (broken && lane_id() == 0 && result->broken != 0) atomicMin(&result->broken, Bits{0});
+  for (int k = 0; k < kAxes; ++k) put_bounds(box_at<T>(tree.level[0], kAxes, leaf), k, low[k], high[k]);
 }
 
 template <class T, int kAxes>
@@ -209,10 +238,36 @@ __global__ void __launch_bounds__(kBuildBlock) add_shares(const __grid_constant_
     if (all > 0) share *= own / all;
   }
   for (int step = 16; step > 0; step /= 2) share += from_lane(share, lane_id() ^ step);
-  if (lane_id() == 0) atomicAdd(sum, share);
+  __shared__ double block;
+  if (threadIdx.x == 0) block = 0;
+  __syncthreads();
+  if (lane_id() == 0) atomicAdd(&block, share);
+  __syncthreads();
+  if (threadIdx.x == 0) atomicAdd(sum, block);
 }
 
 unsigned blocks_of(std::int64_t threads) { return static_cast<unsigned>((threads + kBuildBlock - 1) / kBuildBlock); }
+
+/// @param extent  of the coordinates, whatever they are
+/// @throws InvalidArgument one of them is no number to count with
+Extent judged(Extent extent, const ExtentBits& bits, const Cloud& sites) {
+  extent.whole = bits.broken == ~Bits{0};
+  for (int k = 0; k < sites.axes; ++k) {
+    if (bits.unsound[k] != ~Bits{0}) refuse(sites, k, static_cast<std::int64_t>(bits.unsound[k]));
+    const auto axis = static_cast<std::size_t>(k);
+    extent.whole &= extent.box.low[axis] >= -kWholeInFloat && extent.box.high[axis] <= kWholeInFloat;
+  }
+  return extent;
+}
+
+void box_levels(const DeviceTree& tree, cudaStream_t stream) {
+  visit_kind(tree.dtype, tree.axes, [&](auto tag, auto axes) {
+    for (int level = 1; level < tree.levels; ++level)
+      box_nodes<typename decltype(tag)::type, decltype(axes)::value>
+          <<<blocks_of(tree.level[level].count * 32), kBuildBlock, 0, stream>>>(tree, level);
+  });
+  fathom::cuda::check_launch("building the tree");
+}
 
 }  // namespace
 
@@ -230,26 +285,20 @@ Extent extent_of(const Cloud& sites, cudaStream_t stream) {
   ExtentBits bits;
   check(cudaMemcpyAsync(&bits, result, sizeof bits, cudaMemcpyDeviceToHost, stream), "reading the extent");
   check(cudaStreamSynchronize(stream), "measuring the sites' extent");
-  Extent extent{{}, bits.broken == ~Bits{0}};
-  for (int k = 0; k < sites.axes; ++k) {
-    if (bits.unsound[k] != ~Bits{0}) refuse(sites, k, static_cast<std::int64_t>(bits.unsound[k]));
-    const double low = number_of(bits.low[k]), high = -number_of(bits.high[k]);
-    extent.box.low[static_cast<std::size_t>(k)] = low;
-    extent.box.high[static_cast<std::size_t>(k)] = high;
-    extent.whole &= low >= -kWholeInFloat && high <= kWholeInFloat;
+  Extent extent;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(sites.axes); ++k) {
+    extent.box.low[k] = number_of(bits.low[k]);
+    extent.box.high[k] = -number_of(bits.high[k]);
   }
-  return extent;
+  return judged(extent, bits, sites);
 }
 
-DeviceTree make_tree(const Cloud& sites, const Extent& extent, Storage storage) {
+DeviceTree make_tree(const Cloud& sites, Storage storage) {
   DeviceTree tree;
   tree.dtype = sites.dtype;
   tree.axes = sites.axes;
   tree.count = sites.count;
   tree.leaf = storage == Storage::sorted ? kSortedLeaf : boxed_leaf(sites.dtype);
-  std::copy_n(extent.box.low.data(), 3, tree.low);
-  std::copy_n(extent.box.high.data(), 3, tree.high);
-  tree.whole = extent.whole;
   if (storage != Storage::sorted) tree.sites = sites;
   if (storage == Storage::plain) return tree;
   std::int64_t nodes = tree.leaves();
@@ -257,12 +306,18 @@ DeviceTree make_tree(const Cloud& sites, const Extent& extent, Storage storage) 
   return tree;
 }
 
+void set_extent(DeviceTree& tree, const Extent& extent) {
+  std::copy_n(extent.box.low.data(), 3, tree.low);
+  std::copy_n(extent.box.high.data(), 3, tree.high);
+  tree.whole = extent.whole;
+}
+
 std::size_t place_tree(DeviceTree& tree, Storage storage, std::byte* base) {
   Scratch memory(base);
   const auto size = static_cast<std::int64_t>(size_of(tree.dtype));
   const bool sorted = storage == Storage::sorted;
   if (sorted) tree.blocks = memory.take<std::byte>(tree.leaves() * tree.axes * kSortedLeaf * size);
-  if (sorted) tree.ids = memory.take<std::uint32_t>(tree.count);
+  if (sorted) tree.ids = memory.take<std::uint32_t>(tree.leaves() * kSortedLeaf);
   for (int l = 0; l < tree.levels; ++l) {
     DeviceLevel& level = tree.level[l];
     level.boxes = memory.take<std::byte>((level.count + kLanes - 1) / kLanes * (2 * tree.axes * kLanes) * size);
@@ -271,26 +326,41 @@ std::size_t place_tree(DeviceTree& tree, Storage storage, std::byte* base) {
   return memory.bytes();
 }
 
-std::size_t fill_scratch_bytes(const DeviceTree& tree, Storage storage) {
-  return storage == Storage::sorted ? fine_order_bytes(tree.count) : 0;
+std::size_t sort_scratch_bytes(const DeviceTree& tree) { return fine_order_bytes(tree.count); }
+
+void sort_tree(const DeviceTree& tree, const Cloud& sites, const std::uint32_t* ids, std::byte* scratch,
+               cudaStream_t stream) {
+  visit_kind(tree.dtype, tree.axes, [&](auto tag, auto axes) {
+    const std::uint32_t* order = fine_order(tree, sites, scratch, stream);
+    fill_sorted_leaves<typename decltype(tag)::type, decltype(axes)::value>
+        <<<blocks_of(tree.level[0].count * 32), kBuildBlock, 0, stream>>>(tree, sites, order, ids);
+  });
+  box_levels(tree, stream);
 }
 
-void fill_tree(const DeviceTree& tree, const Cloud& sites, const std::uint32_t* ids, std::byte* scratch,
-               cudaStream_t stream) {
+Extent box_tree(const DeviceTree& tree, cudaStream_t stream) {
+  const DeviceMemory memory(sizeof(ExtentBits), stream);
+  auto* result = reinterpret_cast<ExtentBits*>(memory.data());
+  check(cudaMemsetAsync(result, 0xFF, sizeof(ExtentBits), stream), "clearing the extent");
+  const DeviceLevel& top = tree.level[tree.levels - 1];
+  Extent extent;
+  ExtentBits bits;
   visit_kind(tree.dtype, tree.axes, [&](auto tag, auto axes) {
     using T = typename decltype(tag)::type;
     constexpr int kAxes = decltype(axes)::value;
-    const unsigned leaves = blocks_of(tree.level[0].count * 32);
-    if (tree.blocks) {
-      const std::uint32_t* order = fine_order(tree, sites, scratch, stream);
-      fill_sorted_leaves<T, kAxes><<<leaves, kBuildBlock, 0, stream>>>(tree, sites, order, ids);
-    } else {
-      box_leaves<T, kAxes><<<leaves, kBuildBlock, 0, stream>>>(tree);
+    check(cudaMemsetAsync(top.boxes, 0, sizeof(T) * 2 * kAxes * kLanes, stream), "clearing boxes");
+    box_leaves<T, kAxes><<<blocks_of(tree.level[0].count * 32), kBuildBlock, 0, stream>>>(tree, result);
+    box_levels(tree, stream);
+    T boxes[kAxes][2][kLanes];  // of all nodes there, and of lanes without one
+    check(cudaMemcpyAsync(boxes, top.boxes, sizeof boxes, cudaMemcpyDeviceToHost, stream), "reading the extent");
+    check(cudaMemcpyAsync(&bits, result, sizeof bits, cudaMemcpyDeviceToHost, stream), "reading the extent");
+    check(cudaStreamSynchronize(stream), "building the tree");
+    for (std::size_t k = 0; k < kAxes; ++k) {
+      extent.box.low[k] = static_cast<double>(*std::min_element(boxes[k][0], boxes[k][0] + top.count));
+      extent.box.high[k] = static_cast<double>(*std::max_element(boxes[k][1], boxes[k][1] + top.count));
     }
-    for (int level = 1; level < tree.levels; ++level)
-      box_nodes<T, kAxes><<<blocks_of(tree.level[level].count * 32), kBuildBlock, 0, stream>>>(tree, level);
   });
-  fathom::cuda::check_launch("building the tree");
+  return judged(extent, bits, tree.sites);
 }
 
 bool boxes_divide(const DeviceTree& tree, cudaStream_t stream) {

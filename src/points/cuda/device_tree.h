@@ -29,7 +29,7 @@ struct DeviceTree {
   bool products = false;  ///< products.cuh serves on a lattice about the sites, on a device where it is exact
 
   void* blocks = nullptr;        ///< sorted: [leaf][axis][kSortedLeaf]; else null
-  std::uint32_t* ids = nullptr;  ///< sorted: id of each site
+  std::uint32_t* ids = nullptr;  ///< sorted: id of each site, the last leaf filled up with its last site's
   Cloud sites;                   ///< otherwise: the sites, in the device's memory
 
   std::int64_t leaves() const { return (count + leaf - 1) / leaf; }

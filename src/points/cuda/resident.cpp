@@ -63,12 +63,12 @@ struct Resident {
 
 /// Bytes of device memory that building takes, at most.
 std::size_t build_bytes(const ResidentSource& source, const Cloud& sites) {
-  DeviceTree tree = make_tree(sites, {}, sites.count == 0 ? Storage::plain : source.storage);
+  DeviceTree tree = make_tree(sites, sites.count == 0 ? Storage::plain : source.storage);
   const bool copies = source.space == MemorySpace::host || (source.passing && source.storage != Storage::sorted);
   const auto copied = copies ? static_cast<std::size_t>(sites.count * row_bytes(sites)) : 0;
   if (tree.levels == 0) return copied;
-  return copied + place_tree(tree, source.storage, nullptr) + fill_scratch_bytes(tree, source.storage) +
-         source.ids.size() * sizeof(std::uint32_t);
+  const std::size_t for_sorting = source.storage == Storage::sorted ? sort_scratch_bytes(tree) : 0;
+  return copied + place_tree(tree, source.storage, nullptr) + for_sorting + source.ids.size() * sizeof(std::uint32_t);
 }
 
 /// @param sites  of one cloud
@@ -76,7 +76,7 @@ Resident make_resident_cloud(const ResidentSource& source, Cloud sites, cudaStre
   Resident resident;
   const bool sorted = source.storage == Storage::sorted;
   if (sites.count == 0) {
-    resident.tree = make_tree(sites, {}, Storage::plain);
+    resident.tree = make_tree(sites, Storage::plain);
     return resident;
   }
   std::unique_ptr<DeviceMemory> passing;  // sites of the host until they are sorted
@@ -90,24 +90,29 @@ Resident make_resident_cloud(const ResidentSource& source, Cloud sites, cudaStre
     check(cudaMemcpyAsync(rows, sites.data[0], bytes, cudaMemcpyDeviceToDevice, stream), "copying sites");
     sites = rows_at(sites, rows);
   }
-  const Extent extent = extent_of(sites, stream);
+  DeviceTree& tree = resident.tree = make_tree(sites, source.storage);
+  const auto place = [&] {
+    place_tree(tree, source.storage, resident.allocate(place_tree(tree, source.storage, nullptr)));
+  };
+  const bool boxed = source.storage == Storage::boxed;
+  if (boxed) place();
+  const Extent extent = boxed ? box_tree(tree, stream) : extent_of(sites, stream);
   source.accept(extent.box);
-  DeviceTree& tree = resident.tree = make_tree(sites, extent, source.storage);
-  if (source.storage != Storage::sorted) tree.products = products_serve(tree) && products_are_exact(stream);
-  if (tree.levels == 0) return resident;
-  const std::size_t needed = fill_scratch_bytes(tree, source.storage),
-                    for_ids = source.ids.size() * sizeof(std::uint32_t);
+  set_extent(tree, extent);
+  if (!sorted) tree.products = products_serve(tree) && products_are_exact(stream);
+  if (boxed && !boxes_divide(tree, stream)) {
+    tree.levels = 0;
+    resident.give_back();
+  }
+  if (!sorted) return resident;
+  const std::size_t needed = sort_scratch_bytes(tree), for_ids = source.ids.size() * sizeof(std::uint32_t);
   check_build_scratch(source.scratch_limit, needed);
-  place_tree(tree, source.storage, resident.allocate(place_tree(tree, source.storage, nullptr)));
+  place();
   const DeviceMemory scratch(needed, stream), ids(for_ids, stream);
   if (for_ids > 0)
     check(cudaMemcpyAsync(ids.data(), source.ids.data(), for_ids, cudaMemcpyHostToDevice, stream), "copying ids");
   const auto* copied_ids = reinterpret_cast<const std::uint32_t*>(ids.data());
-  fill_tree(tree, sites, for_ids > 0 ? copied_ids : source.ids_there, scratch.data(), stream);
-  if (!sorted && !boxes_divide(tree, stream)) {
-    tree.levels = 0;
-    resident.give_back();
-  }
+  sort_tree(tree, sites, for_ids > 0 ? copied_ids : source.ids_there, scratch.data(), stream);
   return resident;
 }
 

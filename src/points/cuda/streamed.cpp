@@ -42,7 +42,9 @@ DeviceTree tree_of(const Cloud& sites, const Box& box) {
   Extent extent{box, sites.dtype == DType::int32};
   for (std::size_t k = 0; k < static_cast<std::size_t>(sites.axes); ++k)
     extent.whole &= box.low[k] >= -kWholeInFloat && box.high[k] <= kWholeInFloat;
-  return make_tree(sites, extent, Storage::plain);
+  DeviceTree tree = make_tree(sites, Storage::plain);
+  set_extent(tree, extent);
+  return tree;
 }
 
 /// What a search of pieces takes of a call's block of device memory; without a base it counts.

@@ -228,8 +228,9 @@ TEST_F(CudaPoints, Refusals) {
   EXPECT_EQ(scratch_of(least), least);
   EXPECT_NE(refusal([&] { scratch_of(least - 1); }), "");
   sites.as<float>().data()[3 * 4999 + 1] = NAN;
-  EXPECT_EQ(refusal([&] { resident(sites.view(), Storage::sorted); }),
-            "site 4999 has a coordinate that is not finite; leave such points out");
+  for (Storage storage : kStorages)
+    EXPECT_EQ(refusal([&] { resident(sites.view(), storage); }),
+              "site 4999 has a coordinate that is not finite; leave such points out");
 }
 
 }  // namespace
