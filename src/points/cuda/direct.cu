@@ -119,6 +119,14 @@ struct Part {
   }
   /// The thread's i-th query, which may be beyond the last.
   __device__ std::int64_t query(int i) const { return first + i * kDirectBlock + static_cast<int>(threadIdx.x); }
+
+  /// Where the thread's queries are; beyond the last, where that is.
+  template <int kAxes>
+  __device__ void read(const DeviceRequest& request, const Plan& plan, double (&place)[kDirectQueries][kAxes]) const {
+    std::int64_t index[kDirectQueries];
+    for (int q = 0; q < kDirectQueries; ++q) index[q] = plan.first + smaller(query(q), plan.count - 1);
+    read_points(request.queries, index, place);
+  }
 };
 
 /// A site on its way from memory: what is made of it waits until it is needed.
@@ -196,11 +204,12 @@ struct LatticePlaces {
   bool exact = true;  ///< nothing was rounded
 
   __device__ LatticePlaces(const DeviceRequest& request, const Plan& plan, const Part& part) {
+    double place[kDirectQueries][kAxes];
+    part.read(request, plan, place);
     exact = plan.lattice.exact;
     for (int q = 0; q < kDirectQueries; ++q)
       for (int k = 0; k < kAxes; ++k) {
-        const double x = request.queries.at(k, plan.first + smaller(part.query(q), plan.count - 1));
-        const double offset = x - plan.lattice.center[k];
+        const double offset = place[q][k] - plan.lattice.center[k];
         at[q][k] = static_cast<float>(rint(offset * plan.lattice.scale));
         near &= fabsf(at[q][k]) <= kProductReach;
         exact &= static_cast<double>(at[q][k]) == offset;
@@ -294,8 +303,10 @@ __device__ Accuracy accuracy_of(const DeviceTree& tree, const DeviceRequest& req
                                 std::int64_t query) {
   constexpr double kUnit = 0x1p-52;
   Accuracy result{frame.error, tree.whole};
+  double place[1][kAxes];
+  read_points(request.queries, {query}, place);
   for (int k = 0; k < kAxes; ++k) {
-    const double offset = request.queries.at(k, query) - frame.center[k];
+    const double offset = place[0][k] - frame.center[k];
     result.error += fabs(static_cast<double>(static_cast<float>(offset)) - offset);
     if (frame.center[k] != 0) result.error += fabs(offset) * kUnit;
     result.exact &= offset == floor(offset) && fabs(offset) <= kWholeInFloat;
@@ -308,11 +319,13 @@ __device__ void filter_in_float(const DeviceTree& tree, const DeviceRequest& req
                                 const Part& part, const Sink& sink) {
   __shared__ float4 sites[2][kGroup];
   const int thread = static_cast<int>(threadIdx.x);
+  double place[kDirectQueries][kAxes];
+  part.read(request, plan, place);
   float at[kDirectQueries][kAxes];
 #pragma unroll
   for (int q = 0; q < kDirectQueries; ++q)
     for (int k = 0; k < kAxes; ++k) {
-      const double x = request.queries.at(k, plan.first + smaller(part.query(q), plan.count - 1));
+      const double x = place[q][k];
       at[q][k] = fabs(x) <= kLargestCoordinate ? static_cast<float>(x - plan.frame.center[k]) : INFINITY;
     }
   Fetched<T, kAxes> next;

@@ -6,6 +6,7 @@
 #include "points/cuda/device_request.h"
 #include "points/cuda/float_bound.cuh"
 #include "points/cuda/lane_list.cuh"
+#include "points/cuda/read_points.cuh"
 
 namespace fathom::points::cuda {
 
@@ -14,13 +15,18 @@ template <int kAxes>
 struct Place {
   double at[kAxes];
 
+  /// @tparam kPeriodic  there may be periods
+  template <bool kPeriodic>
   __device__ static Place of(const DeviceRequest& request, std::int64_t query) {
-    Place place;
+    double place[1][kAxes];
+    read_points(request.queries, {query}, place);
+    Place result;
     for (int k = 0; k < kAxes; ++k) {
-      const double x = request.queries.at(k, query);
-      place.at[k] = fabs(x) <= kLargestCoordinate ? into_period(x, request.period[k]) : NAN;
+      const double x = place[0][k];
+      result.at[k] = fabs(x) <= kLargestCoordinate ? x : NAN;
+      if constexpr (kPeriodic) result.at[k] = into_period(result.at[k], request.period[k]);
     }
-    return place;
+    return result;
   }
 
   /// Whether squared distances to the sites may pass what double holds exactly.
@@ -34,12 +40,21 @@ struct Place {
   }
 };
 
-/// The query that was answered before, along the curve.
-template <int kAxes>
+/// The site that was nearest to the query before, along the curve, in shared memory.
+template <class T, int kAxes>
 struct Before {
-  double at[kAxes] = {};
-  double distance = INFINITY;  ///< to its nearest site
+  T at[kAxes];
+  std::uint32_t id;  ///< kNoId: there is none
 };
+
+/// Writes a query's neighbour j.
+template <class Value>
+__device__ void put_answer(const DeviceTree& tree, const DeviceRequest& request, std::int64_t query, int j,
+                           Value squared, std::int64_t id) {
+  if (request.naming.linear && !tree.ids && id != kNobody)
+    id = linear_id(request.naming, tree.sites, id / tree.sites.every);
+  put_neighbour(request.answers, query, j, squared, id);
+}
 
 /// @tparam Value     double, or Wide where that does not hold the squares
 /// @tparam T         of the sites' coordinates
@@ -56,7 +71,7 @@ class WarpQuery {
     else list_.clear(request.k, request.wide_limit);
     if constexpr (kGeneral)
       if (request.has_cone) cone_ = request.cones ? request.cones[query] : request.cone;
-    for (int k = 0; k < kAxes; ++k) around_[k] = FloatInterval::of(place_.at[k]);
+    for (int k = 0; k < kAxes; ++k) around_[k] = FloatInterval::of(place_.at[k]).kept();
     limit_ = limit_of(reach());
   }
 
@@ -65,6 +80,8 @@ class WarpQuery {
 
   /// Bounds beyond do not matter.
   __device__ float limit() const { return limit_; }
+  /// Somebody else knows that they do not.
+  __device__ void lower_limit(float limit) { limit_ = fminf(limit_, limit); }
 
   /// Looks at `size` ≤ 32 sites from position `first`, a multiple of 32, on.
   __device__ void look_at(std::int64_t first, int size) {
@@ -86,48 +103,58 @@ class WarpQuery {
   /// Whether what follows serves: one neighbour, in double, without periods and cones.
   static constexpr bool kIsPlain = !kGeneral && std::is_same_v<Value, double>;
 
-  /// Bounds the answer by the one before: that site is no farther than its distance and the way from there.
-  __device__ void start_from(const Before<kAxes>& before) {
-    double step2 = 0;
-    for (int k = 0; k < kAxes; ++k) step2 += (place_.at[k] - before.at[k]) * (place_.at[k] - before.at[k]);
-    constexpr double kUnderflow = 0x1p-530;  // squares of less are not exact
-    const double reach = before.distance + sqrt(step2) + kUnderflow, bound = reach * reach * (1 + 0x1p-48);
-    if (!(bound < list_.worst_squared())) return;
-    list_.clear(1, bound);
-    limit_ = limit_of(bound);
-  }
-  __device__ void leave(Before<kAxes>& before) const {
-    for (int k = 0; k < kAxes; ++k) before.at[k] = place_.at[k];
-    before.distance = is_somewhere() && list_.worst_id() != kNobody ? sqrt(list_.worst_squared()) : INFINITY;
+  /// Begins with the site that was nearest to the query before, and leaves it what is nearest to this one.
+  __device__ void start_from(Before<T, kAxes>& before) {
+    before_ = &before;
+    if (before.id == kNoId) return;
+    double squared = 0;
+    for (int k = 0; k < kAxes; ++k) squared += square<double>(place_.at[k] - static_cast<double>(before.at[k]));
+    list_.offer_one(squared, before.id);
+    limit_ = limit_of(list_.worst_squared());
   }
 
-  /// Looks at `count` leaves of sorted sites, which are all on their way before the first is measured.
+  /// Looks at `count` leaves of sorted sites, which are all on their way before the first is measured; what is behind
+  /// them in `leaves` are leaves, too.
   template <int kMost>
-  __device__ void look_at_leaves(const std::int64_t (&leaves)[kMost], int count) {
+  __device__ void look_at_leaves(const unsigned (&leaves)[kMost], int count) {
     T site[kMost][kAxes];
     std::uint32_t id[kMost];
+    bool counts[kMost];
 #pragma unroll
-    for (int l = 0; l < kMost; ++l)
-      if (l < count) {
-        const T* block = static_cast<const T*>(tree_.blocks) + leaves[l] * (kAxes * kSortedLeaf) + lane_id();
-        for (int k = 0; k < kAxes; ++k) site[l][k] = block[k * kSortedLeaf];
-        id[l] = tree_.ids[smaller(leaves[l] * kSortedLeaf + lane_id(), tree_.count - 1)];
-      }
+    for (int l = 0; l < kMost; ++l) {
+      const std::size_t leaf = leaves[l];
+      const T* block = static_cast<const T*>(tree_.blocks) + lane_id() + leaf * (kAxes * kSortedLeaf);
+      for (int k = 0; k < kAxes; ++k) site[l][k] = block[k * kSortedLeaf];
+      id[l] = (tree_.ids + lane_id())[leaf * kSortedLeaf];
+    }
+#pragma unroll
+    for (int l = 0; l < kMost; ++l) {
+      counts[l] = l < count;
+      if constexpr (kQuick) counts[l] &= float_bound(around_, site[l], site[l]) <= limit_;
+    }
+    bool any = false;
     double least = INFINITY;
     std::uint32_t lowest = kNoId;
 #pragma unroll
-    for (int l = 0; l < kMost; ++l)
-      if (l < count) {
-        double squared = 0;
-        for (int k = 0; k < kAxes; ++k) squared += square<double>(place_.at[k] - static_cast<double>(site[l][k]));
-        if (!(squared < least || (squared == least && id[l] < lowest))) continue;
-        least = squared;
-        lowest = id[l];
-      }
+    for (int l = 0; l < kMost; ++l) {
+      if (!__any_sync(kAllLanes, counts[l])) continue;
+      any = true;
+      double squared = 0;
+      for (int k = 0; k < kAxes; ++k) squared += square<double>(place_.at[k] - static_cast<double>(site[l][k]));
+      if (!(squared < least || (squared == least && id[l] < lowest))) continue;
+      least = squared;
+      lowest = id[l];
+    }
+    if (!any) return;
     const auto high = static_cast<unsigned>(__double2hiint(least)), low = static_cast<unsigned>(__double2loint(least));
     const unsigned least_high = warp_min(high), least_low = warp_min(high == least_high ? low : ~0u);
-    lowest = warp_min(high == least_high && low == least_low ? lowest : kNoId);
+    const std::uint32_t own = high == least_high && low == least_low ? lowest : kNoId;
+    lowest = warp_min(own);
     list_.offer_one(__hiloint2double(static_cast<int>(least_high), static_cast<int>(least_low)), lowest);
+    if constexpr (kMost == 1) {
+      __syncwarp();  // all have read what was there
+      if (before_ && own == lowest && list_.worst_id() == own) leave(site[0], own);
+    }
     limit_ = limit_of(list_.worst_squared());
   }
 
@@ -160,14 +187,14 @@ class WarpQuery {
   }
 
   /// The lane's box of a group is at least so far away, squared; infinitely, if nothing in it qualifies.
-  __device__ float bound_of(const void* boxes, std::int64_t group) const {
+  __device__ float bound_of(const void* boxes, unsigned group) const {
     const Box box(boxes, group);
     if constexpr (kQuick) return float_bound(around_, box.low, box.high);
     return meets_cone(box.low, box.high) ? round_down(bound_of(box)) : INFINITY;
   }
 
   /// The same in the arithmetic that decides, for boxes that are about as far as the worst of the list.
-  __device__ bool may_improve(const void* boxes, std::int64_t group, std::int64_t lowest_id) const {
+  __device__ bool may_improve(const void* boxes, unsigned group, std::int64_t lowest_id) const {
     const Value bound = bound_of(Box(boxes, group));
     return !(reach() < bound) && list_.takes(bound, lowest_id);
   }
@@ -206,15 +233,18 @@ class WarpQuery {
 
   __device__ void write() const {
     list_.each([&](int j, Value squared, std::int64_t id) {
-      if (request_.naming.linear && !tree_.ids && id != kNobody)
-        id = linear_id(request_.naming, tree_.sites, id / tree_.sites.every);
-      put_neighbour(request_.answers, query_, j, squared, id);
+      put_answer(tree_, request_, query_, j, squared, id);
       if (j == 0) put_root(request_.answers.lower, query_, 0, id != kNobody || left_ < INFINITY, lower_bound(squared));
     });
   }
 
  private:
   using Step = Difference<Value>;
+
+  __device__ void leave(const T (&site)[kAxes], std::uint32_t id) {
+    for (int k = 0; k < kAxes; ++k) before_->at[k] = site[k];
+    before_->id = id;
+  }
 
   __device__ Value* carried_squared(std::int64_t at) const {
     return reinterpret_cast<Value*>(request_.carried.squared + at * static_cast<std::int64_t>(request_.carried.bytes));
@@ -239,8 +269,8 @@ class WarpQuery {
   struct Box {
     T low[kAxes], high[kAxes];
 
-    __device__ Box(const void* boxes, std::int64_t group) {
-      const T* box = static_cast<const T*>(boxes) + group * (2 * kAxes * kLanes) + lane_id();
+    __device__ Box(const void* boxes, unsigned group) {
+      const T* box = static_cast<const T*>(boxes) + lane_id() + std::size_t{group} * (2 * kAxes * kLanes);
       for (int k = 0; k < kAxes; ++k) {
         low[k] = box[2 * k * kLanes];
         high[k] = box[(2 * k + 1) * kLanes];
@@ -293,13 +323,14 @@ class WarpQuery {
   ConeOfQuery cone_;
   FloatInterval around_[kAxes];  ///< the place
   float limit_;
+  Before<T, kAxes>* before_ = nullptr;
   float left_ = INFINITY;  ///< least bound of what was left out when the work limit ended the search
 };
 
-/// Calls work(WarpQuery) with the arithmetic that the query needs.
-template <class T, int kAxes, bool kGeneral, class Work>
-__device__ void with_query(const DeviceTree& tree, const DeviceRequest& request, std::int64_t query, const Work& work) {
-  const auto place = Place<kAxes>::of(request, query);
+/// Calls work(WarpQuery) with the arithmetic that a query at a place needs.
+template <class T, bool kGeneral, int kAxes, class Work>
+__device__ void with_query_at(const Place<kAxes>& place, const DeviceTree& tree, const DeviceRequest& request,
+                              std::int64_t query, const Work& work) {
   if constexpr (std::is_same_v<T, std::int32_t>) {
     if (request.may_be_wide && place.is_wide(tree)) {
       WarpQuery<Wide, T, kAxes, kGeneral> wide(tree, request, query, place);
@@ -308,6 +339,11 @@ __device__ void with_query(const DeviceTree& tree, const DeviceRequest& request,
   }
   WarpQuery<double, T, kAxes, kGeneral> narrow(tree, request, query, place);
   work(narrow);
+}
+
+template <class T, int kAxes, bool kGeneral, class Work>
+__device__ void with_query(const DeviceTree& tree, const DeviceRequest& request, std::int64_t query, const Work& work) {
+  with_query_at<T, kGeneral>(Place<kAxes>::template of<kGeneral>(request, query), tree, request, query, work);
 }
 
 }  // namespace fathom::points::cuda
