@@ -194,8 +194,8 @@ __global__ void __launch_bounds__(kSearchBlock)
   });
 }
 
-/// A warp for a run of queries along the curve, of which each lane reads one and writes one's answer: one after the other,
-/// each begins with the site that was nearest to the one before.
+/// A warp for a run of queries along the curve, of which each lane reads one and writes one's answer. One after the
+/// other, each begins with the site that was nearest to the one before.
 template <class T, int kAxes>
 __global__ void __launch_bounds__(kSearchBlock, kRunBlocks)
     search_runs(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request) {
