@@ -253,7 +253,7 @@ void check_scratch(const Case& c, double most_per_element) {
 }
 
 TEST_F(Device, NearestSitesTakeLittleScratch) {
-  for (const auto& [shape, most] : {std::pair{Shape{1000, 1777}, 0.6}, std::pair{Shape{128, 96, 160}, 4.4}})
+  for (const auto& [shape, most] : {std::pair{Shape{1000, 1777}, 0.6}, std::pair{Shape{128, 96, 160}, 0.35}})
     check_scratch(sparse_case(shape, {.distance = DType::float32, .nearest = DType::int32}), most);
 }
 

@@ -93,19 +93,24 @@ void take_region(Volume& v, const Problem& p, std::int64_t items) {
 /// What is needed besides words. @returns its bytes
 std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
   const std::int64_t tiles = (wants_site(p) ? 2 : 1) * v.items * v.words;  // across
+  const std::int64_t voxels = v.items * v.nz * v.ny * v.nx;
   Scratch s(base);
   v.counters = s.take<std::uint32_t>(2);
   if (!p.isotropic) return s.bytes();
-  v.kind = s.take<std::uint8_t>(tiles * v.ny);
   v.z_list = s.take<std::uint32_t>(tiles * v.ny);
   v.y_list = s.take<std::uint32_t>(tiles * v.nz);
   if (wants_site(p)) {
-    v.keys = s.take<std::uint32_t>(tiles * v.nz * v.ny * 16);
+    if (PlainSites::serves_outputs(p)) return s.bytes();
+    v.keys.data = s.take<std::uint32_t>(voxels);
+    v.keys.z_stride = std::int64_t{v.nz} * v.nx;
+    v.keys.y_stride = v.nx;
+    v.keys.items = ItemStrides::of(Shape{v.items}, Strides{v.ny * v.keys.z_stride});
     return s.bytes();
   }
+  v.kind = s.take<std::uint8_t>(tiles * v.ny);
   v.narrow = s.take<std::uint32_t>(tiles * v.nz * v.ny * 16);
   if (is_wide_beside(p, v.items)) {
-    v.wide.data = s.take<std::uint32_t>(v.items * v.nz * v.ny * v.nx);
+    v.wide.data = s.take<std::uint32_t>(voxels);
     v.wide.z_stride = std::int64_t{v.ny} * v.nx;
     v.wide.y_stride = v.nx;
     v.wide.items = ItemStrides::of(Shape{v.items}, Strides{v.nz * v.wide.z_stride});
@@ -151,6 +156,11 @@ class VolumeSolver {
     take_scratch(volume_, p, scratch);
     volume_.first_item = first_item;
     volume_.side = side_of(p, side);
+    if (emitter_.plain.serves) {
+      volume_.keys = Placed<std::uint32_t>::of(p.outputs.nearest, p.rank, batch.shape, batch.nearest);
+      volume_.keys_first_item = first_item;
+      volume_.key_step = emitter_.plain.is_long ? 2 : 1;
+    }
     if (is_general(writing_)) return;
     volume_.distance = Placed<float>::of(p.outputs.distance, p.rank, batch.shape, batch.distance);
     volume_.is_aligned = has_aligned_rows(p, batch);
@@ -236,17 +246,17 @@ class VolumeSolver {
     const int nz = volume_.nz, ny = volume_.ny;
     if (nz <= kSmallBlocks) launch(search_sites_along_z<256>, 2 * z_tiles(), 256, window_memory(nz), stream_, volume_);
     else launch(search_sites_along_z<512>, 2 * z_tiles(), 512, window_memory(nz), stream_, volume_);
-    launch_far(envelope_sites_along_z<512, 32>, z_tiles(), nz, volume_);
-    if (ny <= kSmallBlocks)
-      launch(search_sites_along_y<256>, 2 * y_tiles(), 256, window_memory(ny), stream_, volume_, emitter_);
-    else launch(search_sites_along_y<512>, 2 * y_tiles(), 512, window_memory(ny), stream_, volume_, emitter_);
-    launch_far(envelope_sites_along_y<512, 32>, y_tiles(), ny, volume_, emitter_);
+    launch_far(envelope_sites_along_z<512, 32>, z_tiles(), envelope_memory(nz, 32), volume_);
+    const std::size_t memory = window_memory(ny) + second_memory(ny);
+    if (ny <= kSmallBlocks) launch(search_sites_along_y<256>, 2 * y_tiles(), 256, memory, stream_, volume_, emitter_);
+    else launch(search_sites_along_y<512>, 2 * y_tiles(), 512, memory, stream_, volume_, emitter_);
+    launch_far(envelope_sites_along_y<512, 32>, y_tiles(), envelope_memory(ny, 32) + second_memory(ny), volume_,
+               emitter_);
   }
 
   /// A persistent kernel of 512 threads, 32 rows to each chunk.
   template <class Kernel, class... Arguments>
-  void launch_far(Kernel kernel, std::int64_t tiles, int rows, const Arguments&... arguments) const {
-    const std::size_t memory = envelope_memory(rows, 32);
+  void launch_far(Kernel kernel, std::int64_t tiles, std::size_t memory, const Arguments&... arguments) const {
     launch(kernel, persistent_blocks(kernel, 2 * tiles, 512, memory), 512, memory, stream_, arguments...);
   }
 
@@ -261,9 +271,10 @@ class VolumeSolver {
 /// Whether a block of the current device may have the shared memory that the longest line takes.
 bool memory_serves(const Problem& p) {
   const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
-  const std::size_t of_runs = has_labels(p) ? sizeof(RunWords<true>) : 0, of_bytes = sizeof(ByteDistances);
+  const std::size_t of_bytes = sizeof(ByteDistances);
   if (!p.isotropic) return spaced_memory(longest) + of_bytes <= fathom::cuda::block_memory();
-  return std::max(window_memory(longest), envelope_memory(longest, 32)) + of_runs <= fathom::cuda::block_memory();
+  const std::size_t more = has_labels(p) ? sizeof(RunWords<true>) : wants_site(p) ? second_memory(longest) : 0;
+  return std::max(window_memory(longest), envelope_memory(longest, 32)) + more <= fathom::cuda::block_memory();
 }
 
 /// Whether squares in units fit, also in padding.

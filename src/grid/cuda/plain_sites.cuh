@@ -35,10 +35,14 @@ struct PlainSites {
     std::byte* nearest;
   };
 
+  static bool serves_outputs(const Problem& p) {
+    return has_plain_outputs(p) && p.outputs.nearest.present() && p.unit == 1;
+  }
+
   static PlainSites of(const Problem& p, const Batch& batch) {
     const DistanceOutputs& out = p.outputs;
     PlainSites sites;
-    sites.serves = has_plain_outputs(p) && out.nearest.present() && p.unit == 1;
+    sites.serves = serves_outputs(p);
     if (!sites.serves) return sites;
     sites.is_long = out.nearest.dtype() == DType::int64;
     if (out.distance.present()) sites.distance = Placed<float>::of(out.distance, p.rank, batch.shape, batch.distance);

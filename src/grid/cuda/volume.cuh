@@ -43,14 +43,17 @@ struct Volume {
   std::byte* last_plane = nullptr;   ///< of the part of a volume that was packed last
 
   std::uint32_t* narrow = nullptr;  ///< [items][words][nz][ny][16]: squares after the pass along z, two in a word
-  std::uint8_t* kind = nullptr;     ///< [items][words][ny]: TileKind; with sites of half words
+  std::uint8_t* kind = nullptr;     ///< [items][words][ny]: TileKind
   std::uint32_t* z_list = nullptr;  ///< tiles left to the envelope along z
   std::uint32_t* y_list = nullptr;
   std::uint32_t* counters = nullptr;  ///< of both lists; cleared before the first kernel
   Placed<std::uint32_t> wide;         ///< squares after the pass along z, of wide tiles
-  std::uint32_t* keys = nullptr;      ///< with sites [items][words][2][nz][ny][16], in place of narrow and wide
-  Placed<float> distance;             ///< where results are floats
-  bool is_aligned = false;            ///< all rows of results, to 8 bytes
+  // With sites, in place of narrow and wide: keys after the pass along z, rows by (y, z).
+  Placed<std::uint32_t> keys;
+  std::int64_t keys_first_item = 0;
+  int key_step = 1;                                        ///< from one to the next of a row
+  Placed<float> distance;                                  ///< where results are floats
+  bool is_aligned = false;                                 ///< all rows of results, to 8 bytes
   std::uint32_t weight_z = 1, weight_y = 1, weight_x = 1;  ///< squares of spacings, in units
   float unit = 1;
   Side side;

@@ -28,7 +28,7 @@ inline constexpr int kCoarse = 64, kFine = 8;  ///< rows between anchors
 inline __host__ __device__ int coarse_steps(int rows) { return (rows + kCoarse - 1) / kCoarse; }
 
 /// Bytes of dynamic shared memory.
-inline std::size_t envelope_memory(int rows, int chunk) {
+inline __host__ __device__ std::size_t envelope_memory(int rows, int chunk) {
   const int anchors = coarse_steps(rows) * (kCoarse / kFine) + 1, chunks = (rows + chunk - 1) / chunk;
   return (static_cast<std::size_t>(row_groups(rows) * 8 + chunk) + static_cast<std::size_t>(anchors) +
           2 * static_cast<std::size_t>(chunks)) *

@@ -6,8 +6,9 @@
 // so the coordinate that it finds is that of the site with the lowest linear index, the one that the pass before left at
 // that coordinate is its second, and the word of that row says the third.
 //
-// Work mapping: as without sites, but a tile is 16 neighbours along x, half a word, by one whole line. Cost: 8 bytes are
-// moved per element between the passes, in place of 4.
+// Work mapping: as without sites, but a tile is 16 neighbours along x, half a word, by one whole line. Between the passes
+// keys lie where indices will be, if nothing but these and distances is wanted. Cost: 8 bytes are moved per element between
+// the passes, in place of 4.
 #pragma once
 
 #include "grid/cuda/volume_envelope.cuh"
@@ -18,19 +19,25 @@ namespace fathom::grid::cuda {
 struct HalfTile {
   Volume::Tile tile;
   int first;  ///< bit of the word
+  int x;      ///< column of this thread; those of a block begin inside the volume unless none is
 
   __device__ HalfTile(const Volume& v, std::uint32_t job, std::int32_t lines)
-      : tile(v.tile(job / 2, lines)), first(static_cast<int>(job % 2) * 16) {}
+      : tile(v.tile(job / 2, lines)),
+        first(static_cast<int>(job % 2) * 16),
+        x(tile.word * 32 + first + static_cast<int>(threadIdx.x) % 16) {}
 
-  /// Kinds of the tiles along z at the same columns.
-  __device__ std::uint8_t* kinds(const Volume& v) const {
-    return v.kind + ((tile.item * v.words + tile.word) * 2 + first / 16) * v.ny;
-  }
-  /// Keys of row (z, y) after the pass along z.
+  /// Whether the tile lies behind the volume's last column.
+  __device__ bool is_outside(const Volume& v) const { return tile.word * 32 + first >= v.nx; }
+  /// The thread's column of row (z, y) after the pass along z; beyond the last column that one, which is only to be read.
   __device__ std::uint32_t* keys(const Volume& v, std::int32_t z, std::int32_t y) const {
-    return v.keys + ((((tile.item * v.words + tile.word) * 2 + first / 16) * v.nz + z) * v.ny + y) * 16;
+    return v.keys.row(v.keys_first_item + tile.item, y, z) + min(x, v.nx - 1) * v.key_step;
   }
 };
+
+/// Coordinates along z of the sites of a tile along y, behind the rows in shared memory: [row][16]
+inline __host__ __device__ std::size_t second_memory(int rows) {
+  return static_cast<std::size_t>(row_groups(rows)) * 8 * 16 * sizeof(std::uint16_t);
+}
 
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreads / kThreads))
@@ -40,6 +47,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   __shared__ uint2 of_byte[256];
   const int t = static_cast<int>(threadIdx.x), n = v.nz, lane = t % 16;
   const HalfTile half(v, blockIdx.x, v.ny);
+  if (half.is_outside(v)) return;
   const uint2* line = v.word_line(half.tile);
   WindowRows<WindowKeys> rows(reinterpret_cast<unsigned*>(window_shared), n);
   if (t == 0) work = near_rows = 0;
@@ -65,15 +73,14 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     rows.put(r, t % 2 * 2 + 1, make_uint4(keys[4], keys[5], keys[6], keys[7]));
   }
   add_over_block(near, &near_rows);
-  std::uint8_t* kind = half.kinds(v) + half.tile.line;
+  std::uint32_t* keys = half.keys(v, 0, half.tile.line);
+  const std::int64_t step = v.keys.y_stride;
   if (!__syncthreads_or(any)) {
-    if (t == 0) *kind = kEmpty;
+    for (int r = t / 16; r < n && half.x < v.nx; r += kThreads / 16) keys[r * step] = WindowKeys::kNone;
     return;
   }
   // With sites near fewer than 1/32 of the rows, searches would be long.
   bool failed = near_rows * 16 < n;
-  std::uint32_t* keys = half.keys(v, 0, half.tile.line) + lane;
-  const std::int64_t step = std::int64_t{v.ny} * 16;
   for (int q0 = t / 32 * 2; !failed && q0 < rows.groups; q0 += kThreads / 16) {
     const int q = q0 + lane_id() / 16;
     Window<WindowKeys> window(rows, min(q, rows.groups - 1), lane);
@@ -81,12 +88,9 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     std::uint32_t* to = keys + q * 8 * step;
 #pragma unroll
     for (int j = 0; j < 8; ++j, to += step)
-      if (!failed && q * 8 + j < n) *to = window.best[j];
+      if (!failed && half.x < v.nx && q * 8 + j < n) *to = window.best[j];
   }
-  failed = __syncthreads_or(failed);
-  if (t != 0) return;
-  *kind = failed ? kWide : kNarrow;
-  if (failed) enlist(v.z_list, v.counters, blockIdx.x);
+  if (__syncthreads_or(failed) && t == 0) enlist(v.z_list, v.counters, blockIdx.x);
 }
 
 template <int kThreads, int kChunk>
@@ -102,14 +106,14 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     const HalfTile half(v, v.z_list[job], v.ny);
     const EnvelopeRows<kThreads, kChunk> rows(envelope_shared);
     rows.load(v.word_line(half.tile), n, half.first, of_byte);
-    std::uint32_t* keys = half.keys(v, 0, half.tile.line) + t % 16;
-    const std::int64_t step = std::int64_t{v.ny} * 16;
+    std::uint32_t* keys = half.keys(v, 0, half.tile.line);
+    const std::int64_t step = v.keys.y_stride;
     const auto load = [&](unsigned* value, int first, int lane) { rows.squares(value, first, lane, n); };
     const auto store = [&](int z, const unsigned* values, int values_count) {
       std::uint32_t* to = keys + z * step;
 #pragma unroll
       for (int j = 0; j < 8; ++j, to += step)
-        if (j < values_count) *to = values[j];
+        if (half.x < v.nx && j < values_count) *to = values[j];
     };
     Envelope<kThreads, kChunk, true>(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }
@@ -118,13 +122,15 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
 /// Results of a tile along y.
 class SiteWriter {
  public:
-  __device__ SiteWriter(const Volume& volume, const Emitter<std::int64_t>& emitter, const HalfTile& half)
+  /// @param second  coordinates along z of the sites of all rows
+  __device__ SiteWriter(const Volume& volume, const Emitter<std::int64_t>& emitter, const HalfTile& half,
+                        const std::uint16_t* second)
       : v_(volume),
         emitter_(emitter),
         half_(half),
         bit_(half.first + static_cast<int>(threadIdx.x) % 16),
-        x_(half.tile.word * 32 + bit_),
-        keys_(half.keys(volume, half.tile.line, 0) + threadIdx.x % 16),
+        x_(half.x),
+        second_(second + threadIdx.x % 16),
         words_(volume.word_line({half.tile.item, half.tile.word, 0})),
         row_(emitter.plain.row(volume.first_item + half.tile.item, 0, half.tile.line)) {}
 
@@ -152,8 +158,7 @@ class SiteWriter {
   __device__ void find_sites(const unsigned* keys, std::int32_t* sites) const {
     int z[8];
 #pragma unroll
-    for (int j = 0; j < 8; ++j)
-      z[j] = is_none(keys[j]) ? 0 : static_cast<int>(keys_[(keys[j] & kKeyIndex) * 16] & kKeyIndex);
+    for (int j = 0; j < 8; ++j) z[j] = is_none(keys[j]) ? 0 : second_[(keys[j] & kKeyIndex) * 16];
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
       const int y = is_none(keys[j]) ? 0 : static_cast<int>(keys[j] & kKeyIndex);
@@ -179,7 +184,7 @@ class SiteWriter {
   const Emitter<std::int64_t>& emitter_;
   const HalfTile& half_;
   const int bit_, x_;
-  const std::uint32_t* keys_;
+  const std::uint16_t* second_;
   const uint2* words_;
   const PlainSites::Row row_;  ///< of y = 0
 };
@@ -191,41 +196,44 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   __shared__ int work, near_rows;
   const int t = static_cast<int>(threadIdx.x), n = v.ny, lane = t % 16;
   const HalfTile half(v, blockIdx.x, v.nz);
-  const std::uint8_t* kinds = half.kinds(v);
+  if (half.is_outside(v)) return;
   WindowRows<WindowKeys> rows(reinterpret_cast<unsigned*>(window_shared), n);
+  auto* second = reinterpret_cast<std::uint16_t*>(reinterpret_cast<std::byte*>(window_shared) + window_memory(n));
   if (t == 0) work = near_rows = 0;
   rows.pad(n);
   __syncthreads();
-  const auto* keys = reinterpret_cast<const uint4*>(half.keys(v, half.tile.line, 0));
+  std::uint32_t* keys = half.keys(v, half.tile.line, 0);
+  const std::int64_t step = v.keys.z_stride;
   bool any = false;
   int near = 0;
-#pragma unroll 4
-  for (int i = t; i < n * 4; i += kThreads) {
-    uint4 four = make_uint4(WindowKeys::kNone, WindowKeys::kNone, WindowKeys::kNone, WindowKeys::kNone);
-    if (kinds[i / 4] != kEmpty) {
-      four = keys[i];
-      any = true;
-    }
-    near += min(min(four.x, four.y), min(four.z, four.w)) < WindowKeys::of(64 * 64);
-    const auto at = [&](unsigned key) { return (key & ~kKeyIndex) | static_cast<unsigned>(i / 4); };
-    rows.put(i / 4, i % 4, make_uint4(at(four.x), at(four.y), at(four.z), at(four.w)));
+#pragma unroll 8
+  for (int r = t / 16; r < n; r += kThreads / 16) {
+    const unsigned key = keys[r * step];
+    any |= key < WindowKeys::kNone;
+    near += key < WindowKeys::of(64 * 64);
+    rows.put(r, lane, (key & ~kKeyIndex) | static_cast<unsigned>(r));
+    second[r * 16 + lane] = static_cast<std::uint16_t>(key & kKeyIndex);
   }
   add_over_block(near, &near_rows);
-  const SiteWriter writer(v, emitter, half);
+  const SiteWriter writer(v, emitter, half, second);
   if (!__syncthreads_or(any)) {
     const unsigned none[8] = {WindowKeys::kNone, WindowKeys::kNone, WindowKeys::kNone, WindowKeys::kNone,
                               WindowKeys::kNone, WindowKeys::kNone, WindowKeys::kNone, WindowKeys::kNone};
     for (int q = t / 16; q < rows.groups; q += kThreads / 16) writer.write(q * 8, none, n - q * 8);
     return;
   }
-  bool failed = near_rows * 8 < n;
+  bool failed = near_rows * 2 < n;
   for (int q0 = t / 32 * 2; !failed && q0 < rows.groups; q0 += kThreads / 16) {
     const int q = q0 + lane_id() / 16;
     Window<WindowKeys> window(rows, min(q, rows.groups - 1), lane);
     failed = !window.search(&work, budget_of(n));
     if (!failed) writer.write(q * 8, window.best, n - q * 8);
   }
-  if (__syncthreads_or(failed) && t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
+  if (!__syncthreads_or(failed)) return;
+  // Some keys have given way to results.
+  for (int r = t / 16; r < n && half.x < v.nx; r += kThreads / 16)
+    keys[r * step] = (rows.get(r, lane) & ~kKeyIndex) | second[r * 16 + lane];
+  if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
 }
 
 template <int kThreads, int kChunk>
@@ -234,19 +242,21 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   extern __shared__ uint4 envelope_shared[];
   const int n = v.ny;
   const unsigned jobs = v.counters[1];
+  auto* second =
+      reinterpret_cast<std::uint16_t*>(reinterpret_cast<std::byte*>(envelope_shared) + envelope_memory(n, kChunk));
   for (unsigned job = blockIdx.x; job < jobs; job += gridDim.x) {
     const HalfTile half(v, v.y_list[job], v.nz);
-    const std::uint8_t* kinds = half.kinds(v);
     const std::uint32_t* keys = half.keys(v, half.tile.line, 0);
     const auto load = [&](unsigned* value, int first, int lane) {
 #pragma unroll
       for (int r = 0; r < kChunk; ++r) {
         const int y = min(first + r, n - 1);  // no branch keeps the loads from being in flight together
-        const unsigned key = kinds[y] == kEmpty ? WindowKeys::kNone : keys[y * 16 + lane];
+        const unsigned key = keys[y * v.keys.z_stride];
+        if (first + r < n) second[y * 16 + lane] = static_cast<std::uint16_t>(key & kKeyIndex);
         value[r] = key >= WindowKeys::kNone || first + r >= n ? kNone32 : key >> WindowKeys::kIndexBits;
       }
     };
-    const SiteWriter writer(v, emitter, half);
+    const SiteWriter writer(v, emitter, half, second);
     const auto store = [&](int y, const unsigned* values, int count) { writer.write(y, values, count); };
     Envelope<kThreads, kChunk, true>(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }

@@ -145,8 +145,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
   const HalfTile half(v, blockIdx.x, v.ny);
   const uint2* line = v.word_line(half.tile);
-  const int x = half.tile.word * 32 + half.first + t % 16;
-  if (x - t % 16 >= v.nx) return;
+  if (half.is_outside(v)) return;
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
   WindowRows<WindowSquares> rows(memory, n);
   if (t == 0) near_rows = 0;
@@ -170,9 +169,9 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   }
   add_over_block(near, &near_rows);
   __syncthreads();
-  std::uint32_t* column = v.wide.row(v.wide_first_item + half.tile.item, 0, half.tile.line) + x;
+  std::uint32_t* column = v.wide.row(v.wide_first_item + half.tile.item, 0, half.tile.line) + half.x;
   const auto store = [&](int z, const unsigned* values, int count) {
-    if (x >= v.nx) return;
+    if (half.x >= v.nx) return;
     std::uint32_t* to = column + z * v.wide.z_stride;
 #pragma unroll
     for (int j = 0; j < 8; ++j, to += v.wide.z_stride)
@@ -188,15 +187,14 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   __shared__ int near_elements;
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
   const HalfTile half(v, blockIdx.x, v.nz);
-  const int x = half.tile.word * 32 + half.first + t % 16;
-  if (x - t % 16 >= v.nx) return;
+  if (half.is_outside(v)) return;
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
   WindowRows<WindowSquares> rows(memory, n);
   if (t == 0) near_elements = 0;
   rows.pad(n);
   __syncthreads();
   // Beyond the volume's edge the last column again, so that no branch keeps the loads from being in flight together.
-  const std::uint32_t* from = v.wide.row(v.wide_first_item + half.tile.item, half.tile.line, 0) + min(x, v.nx - 1);
+  const std::uint32_t* from = v.wide.row(v.wide_first_item + half.tile.item, half.tile.line, 0) + min(half.x, v.nx - 1);
   int near = 0;
 #pragma unroll 8
   for (int r = t / 16; r < n; r += kThreads / 16) {
@@ -206,9 +204,9 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   }
   add_over_block(near, &near_elements);
   __syncthreads();
-  float* column = v.distance.row(v.first_item + half.tile.item, half.tile.line, 0) + x;
+  float* column = v.distance.row(v.first_item + half.tile.item, half.tile.line, 0) + half.x;
   const auto store = [&](int y, const unsigned* values, int count) {
-    if (x >= v.nx) return;
+    if (half.x >= v.nx) return;
     float* to = column + y * v.distance.y_stride;
 #pragma unroll
     for (int j = 0; j < 8; ++j, to += v.distance.y_stride)

@@ -66,6 +66,7 @@ class WindowRows {
   }
   /// A word of a row.
   __device__ void put(int row, int lane, unsigned word) { memory_[(row * 16 + lane) ^ ((row & 8) << 1)] = word; }
+  __device__ unsigned get(int row, int lane) const { return memory_[(row * 16 + lane) ^ ((row & 8) << 1)]; }
   /// Rows behind the last, and the group that stands for all outside.
   __device__ void pad(int rows) {
     const uint4 none = make_uint4(Word::kNone, Word::kNone, Word::kNone, Word::kNone);
