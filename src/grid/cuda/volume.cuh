@@ -58,13 +58,19 @@ struct Volume {
   float unit = 1;
   Side side;
 
-  /// Tiles of the pass along z are numbered as `kind` is, those along y likewise with nz in place of ny.
   struct Tile {
     std::int64_t item;
     std::int32_t word, line;
   };
+  /// Tiles that leave results in rows of the output are numbered along these, so that neighbours in a row are written at
+  /// the same time.
   __device__ Tile tile(std::uint32_t number, std::int32_t lines) const {
-    const auto of_line = static_cast<unsigned>(lines), of_row = static_cast<unsigned>(words), rest = number / of_line;
+    const auto of_line = static_cast<unsigned>(words), of_item = static_cast<unsigned>(lines), rest = number / of_line;
+    return {rest / of_item, static_cast<std::int32_t>(number % of_line), static_cast<std::int32_t>(rest % of_item)};
+  }
+  /// Tiles of the pass along z that leave `narrow` are numbered as `kind` is.
+  __device__ Tile narrow_tile(std::uint32_t number) const {
+    const auto of_line = static_cast<unsigned>(ny), of_row = static_cast<unsigned>(words), rest = number / of_line;
     return {rest / of_row, static_cast<std::int32_t>(rest % of_row), static_cast<std::int32_t>(number % of_line)};
   }
   __device__ const uint2* word_line(const Tile& t) const { return word + z_line(t); }

@@ -250,7 +250,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   __shared__ RunWords<kLabels> run_words;
   const RunEnds ends(run_words, n);
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
-    const Volume::Tile tile = v.tile(v.z_list[job / 2], v.ny);
+    const Volume::Tile tile = v.narrow_tile(v.z_list[job / 2]);
     const int half = static_cast<int>(job % 2) * 16;
     const EnvelopeRows<kThreads, kChunk> rows(envelope_shared);
     rows.load(v.word_line(tile), n, half, of_byte, kLabels);

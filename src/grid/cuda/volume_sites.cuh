@@ -19,7 +19,7 @@ namespace fathom::grid::cuda {
 struct HalfTile {
   Volume::Tile tile;
   int first;  ///< bit of the word
-  int x;      ///< column of this thread; those of a block begin inside the volume unless none is
+  int x;      ///< column of this thread
 
   __device__ HalfTile(const Volume& v, std::uint32_t job, std::int32_t lines)
       : tile(v.tile(job / 2, lines)),

@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   __shared__ int work, near_rows;
   __shared__ uint2 of_byte[256];
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
-  const Volume::Tile tile = v.tile(blockIdx.x, v.ny);
+  const Volume::Tile tile = v.narrow_tile(blockIdx.x);
   const uint2* line = v.word_line(tile);
   WindowRows<WindowPairs> rows(reinterpret_cast<unsigned*>(window_shared), n);
   if (t == 0) work = near_rows = 0;
