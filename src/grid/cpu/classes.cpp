@@ -16,14 +16,19 @@ Classes::Classes(const Problem& problem, InstructionSet instruction_set)
       boundaries_(by_label_ || problem.signed_distance),
       pins_(by_label_ && !problem.signed_distance) {}
 
-void Classes::row_bits(const std::byte* row, std::int64_t count, std::uint32_t* words) const {
+void Classes::row_bits(const std::byte* row, std::int64_t count, const std::uint32_t* background,
+                       std::uint32_t* words) const {
   if (!by_label_) return site_bits(row, count, words);
   std::uint32_t before = 0;
   const std::int64_t end = (count + 31) / 32;
+  const std::byte* next = row + size_of(dtype_);
   words[end - 1] = 0;  // there may be no comparison in the last word
-  cpu::differing(dtype_, row, row + size_of(dtype_), count - 1, words, set_);
+  if (pins_) touching(row, next, background, count - 1, words);
+  else differing(row, next, count - 1, words);
   for (std::int64_t i = 0; i < end; ++i) {
-    const std::uint32_t behind = words[i];  // bit j: element j differs from element j + 1
+    std::uint32_t behind = words[i];  // bit j: element j differs from element j + 1
+    if (pins_) behind |= background[i] ^ (background[i] >> 1 | (i + 1 < end ? background[i + 1] : 0) << 31);
+    if (i + 1 == end) behind &= (1u << (count - 1) % 32) - 1;
     words[i] = behind << 1 | before;
     before = behind >> 31;
   }
@@ -55,6 +60,11 @@ void Classes::differing(const std::byte* a, const std::byte* b, std::int64_t cou
     site_bits(b + i * element, some, others.data());
     for (std::int64_t w = 0; w < (some + 31) / 32; ++w) words[w] ^= others[static_cast<std::size_t>(w)];
   }
+}
+
+void Classes::touching(const std::byte* a, const std::byte* b, const std::uint32_t* background, std::int64_t count,
+                       std::uint32_t* words) const {
+  cpu::touching(dtype_, a, b, background, count, words, set_);
 }
 
 void Classes::background(const std::byte* elements, std::int64_t count, std::uint32_t* words) const {

@@ -24,12 +24,17 @@ class Classes {
 
   /// Bit i of the words, 32 elements each: element i is a site (masks), or differs from element i − 1 (labels; bit 0
   /// of the row is 0). Here and below, 0 behind the end unless it is said.
-  void row_bits(const std::byte* row, std::int64_t count, std::uint32_t* words) const;
+  /// @param background  of the row, if pins()
+  void row_bits(const std::byte* row, std::int64_t count, const std::uint32_t* background, std::uint32_t* words) const;
   /// Whether two elements are of different classes.
   bool differ(const std::byte* a, const std::byte* b) const;
 
   /// Bit i of the words: elements i of the two rows are of different classes.
   void differing(const std::byte* a, const std::byte* b, std::int64_t count, std::uint32_t* words) const;
+  /// The same, but 0 where either is background: pinned, it is a site anyway.
+  /// @param background  of `a`
+  void touching(const std::byte* a, const std::byte* b, const std::uint32_t* background, std::int64_t count,
+                std::uint32_t* words) const;
   /// Bit i of the words: element i has label 0, or is behind the end.
   void background(const std::byte* elements, std::int64_t count, std::uint32_t* words) const;
   bool is_background(const std::byte* element) const;

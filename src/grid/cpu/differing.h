@@ -15,4 +15,9 @@ namespace fathom::grid::cpu {
 void differing(DType dtype, const std::byte* a, const std::byte* b, std::int64_t count, std::uint32_t* words,
                InstructionSet instruction_set);
 
+/// Bit i of the words: a[i] and b[i] are different labels, neither of them background.
+/// @param background  bit i: a[i] is background; where all 32 are, nothing is read
+void touching(DType dtype, const std::byte* a, const std::byte* b, const std::uint32_t* background, std::int64_t count,
+              std::uint32_t* words, InstructionSet instruction_set);
+
 }  // namespace fathom::grid::cpu

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/root.hd.h"
+#include "grid/cpu/prefetch.h"
 #include "grid/cpu/roots.h"
 
 namespace fathom::grid::cpu {
@@ -37,15 +38,29 @@ Emitter<V>::Emitter(const Problem& problem, const Classes& classes, InstructionS
   stream_ = out.distance.present() && element_count(out.distance.shape()) > kStaysInCache;
 }
 
+/// Rows that begin or end inside a line of the cache wait for it to come: asks for those of the next block.
+void prefetch_ends(const RootRows& block) {
+  const float* next = block.out + block.rows * block.out_pitch;
+  for (int r = 0; r < block.rows; ++r, next += block.out_pitch) {
+    prefetch(next, 1);
+    prefetch(next + block.count, 1);
+  }
+}
+
 template <class V>
-void Emitter<V>::emit(const PerAxis<std::int64_t>& at, int count, const std::uint16_t* values) const {
+void Emitter<V>::emit(PerAxis<std::int64_t> at, int rows, int count, const std::uint16_t* values) const {
   if (plain_) {
-    float* out = reinterpret_cast<float*>(p_.outputs.distance.data()) + offset_in(p_.outputs.distance, p_, at);
-    return roots(values, count, static_cast<float>(p_.unit), stream_, out, instruction_set_);
+    const AnyView& view = p_.outputs.distance;
+    float* out = reinterpret_cast<float*>(view.data()) + offset_in(view, p_, at);
+    const RootRows block{values, kRun, rows, count, out, view.strides()[view.rank() - p_.rank]};
+    if (stream_ && at[0] + 2 * rows <= p_.range(0).end) prefetch_ends(block);
+    return roots(block, static_cast<float>(p_.unit), stream_, instruction_set_);
   }
   alignas(64) V wide[kRun];
-  std::copy_n(values, count, wide);
-  emit(at, count, wide, nullptr);
+  for (int r = 0; r < rows; ++r, ++at[0]) {
+    std::copy_n(values + r * kRun, count, wide);
+    emit(at, count, wide, nullptr);
+  }
 }
 
 template <class V>

@@ -22,8 +22,9 @@ class Emitter {
   /// @param values  overwritten
   /// @param index   linear indices of the nearest sites, overwritten; null if no output wants them
   void emit(const PerAxis<std::int64_t>& at, int count, V* values, IndexOf<V>* index) const;
-  /// The same of small integer values, without indices; kNotNear: beyond the maximum distance.
-  void emit(const PerAxis<std::int64_t>& at, int count, const std::uint16_t* values) const;
+  /// The same of small integer values, without indices; kNotNear: beyond the maximum distance. As many elements in each
+  /// of `rows` neighbours along the slowest axis, kRun values apart.
+  void emit(PerAxis<std::int64_t> at, int rows, int count, const std::uint16_t* values) const;
   /// To be called by each thread after its last emit().
   void finish() const;
 

@@ -83,6 +83,7 @@ struct Extents {
     near = NearEngine::serves(p);
   }
   std::int64_t region_strips() const { return end_strip - first_strip; }
+  std::int64_t runs() const { return StripRange{first_strip, end_strip}.runs(); }
   /// Strips that go through all passes together.
   std::int64_t group_strips() const {
     return buffered ? std::min<std::int64_t>(kStripsOfRun, region_strips()) : region_strips();
@@ -133,6 +134,7 @@ template <class V>
 struct Memory {
   RowWord* words;
   std::uint32_t* pinned;            ///< [rows][strips]: elements with distance 0 whatever their class; null: none has
+  bool* background;                 ///< [rows][runs of the region]: all of the run is pinned; likewise
   PerAxis<std::uint32_t*> changes;  ///< likewise: where the class changes along the slower axes
   V* values;                        ///< [rows][group strips · 32], between passes
   IndexOf<V>* index;                ///< likewise
@@ -144,6 +146,7 @@ struct Memory {
     Arena s(base);
     words = s.take<RowWord>(e.rows * e.strips);
     pinned = e.pins ? s.take<std::uint32_t>(e.rows * e.strips) : nullptr;
+    background = e.pins ? s.take<bool>(e.rows * e.runs()) : nullptr;
     for (int k = 0; k < p.rank - 1; ++k) changes[at_axis(k)] = s.take<std::uint32_t>(e.starts ? e.rows * e.strips : 0);
     const std::int64_t buffered = e.buffered ? e.rows * e.group_strips() * kStrip : 0;
     values = s.take<V>(buffered);
@@ -182,8 +185,8 @@ class Transform {
       if (e_.near) {
         near_.emplace(problem, classes_, emitter_, instruction_set);
         // The buffer of 16-bit values lies where those of 32 bits go if the group fails.
-        near_->use(memory_.words, {memory_.pinned, memory_.changes}, memory_.near,
-                   reinterpret_cast<std::uint16_t*>(memory_.values), e_.group_strips() * kStrip);
+        near_->use(memory_.words, class_words(), memory_.near, reinterpret_cast<std::uint16_t*>(memory_.values),
+                   e_.group_strips() * kStrip);
       }
   }
 
@@ -199,6 +202,9 @@ class Transform {
 
  private:
   int last() const { return p_.rank - 1; }
+  ClassWords class_words() const {
+    return {memory_.pinned, memory_.background, memory_.changes, e_.first_strip, e_.runs()};
+  }
   bool chessboard_search() const { return e_.index && p_.metric == Metric::chessboard; }
   /// Indices are carried through the passes; in the chessboard metric they are found at the end.
   bool carries_index() const { return e_.index && !chessboard_search(); }
@@ -209,14 +215,27 @@ class Transform {
     const bool periodic = p_.border[at_axis(last())] == Border::periodic;
     parallel_jobs(threads_, (e_.rows + rows_per_job - 1) / rows_per_job, [&](int worker, std::int64_t job) {
       const std::int64_t end = std::min(e_.rows, (job + 1) * rows_per_job);
-      for (std::int64_t row = job * rows_per_job; row < end; ++row) {
-        const PerAxis<std::int64_t> at = start_of_row(row);
+      PerAxis<std::int64_t> at = start_of_row(job * rows_per_job);
+      for (std::int64_t row = job * rows_per_job; row < end; ++row, advance(at)) {
+        if (e_.pins && find_background(row, element(at))) continue;
         make_row_words(classes_, element(at), p_.extent(last()), periodic, memory_.words + row * e_.strips, pinned(row),
                        memory_.lines[static_cast<std::size_t>(worker)].bits);
         if (e_.starts) find_changes(row, at);
       }
       monitor_.advance((end - job * rows_per_job) * e_.strips);
     });
+  }
+
+  /// Fills what says where the row is background. True if nothing else of the row will be read, since it all is.
+  bool find_background(std::int64_t row, const std::byte* start) const {
+    std::uint32_t* words = pinned(row);
+    classes_.background(start, p_.extent(last()), words);
+    bool* background = memory_.background + row * e_.runs();
+    for (std::int64_t strip = e_.first_strip; strip < e_.end_strip; strip += kStripsOfRun) {
+      const std::int64_t end = std::min(strip + kStripsOfRun, e_.end_strip);
+      *background++ = std::all_of(words + strip, words + end, [](std::uint32_t word) { return word == ~0u; });
+    }
+    return e_.near && std::all_of(words, words + e_.strips, [](std::uint32_t word) { return word == ~0u; });
   }
 
   std::uint32_t* pinned(std::int64_t row) const { return e_.pins ? memory_.pinned + row * e_.strips : nullptr; }
@@ -228,6 +247,9 @@ class Transform {
       row /= p_.extent(k);
     }
     return at;
+  }
+  void advance(PerAxis<std::int64_t>& at) const {
+    for (int k = last() - 1; k >= 0 && ++at[at_axis(k)] == p_.extent(k); --k) at[at_axis(k)] = 0;
   }
   const std::byte* element(const PerAxis<std::int64_t>& at) const { return p_.input.data() + offset_of(p_.input, at); }
 
@@ -241,6 +263,7 @@ class Transform {
       if (own > 0) here = own - 1;
       else if (p_.border[at_axis(k)] == Border::periodic) here = p_.extent(k) - 1;
       if (here == own) std::fill_n(words, e_.strips, 0u);
+      else if (e_.pins) classes_.touching(start, element(at), pinned(row), p_.extent(last()), words);
       else classes_.differing(element(at), start, p_.extent(last()), words);
       here = own;
     }
@@ -264,6 +287,7 @@ class Transform {
   void values_in_row(std::int64_t row_number, std::int64_t strip, std::int64_t pitch, V* values,
                      IndexOf<V>* index) const {
     const std::int64_t at = row_number * e_.strips + strip;
+    if (skipped(at)) return fill_groups(values, pitch);
     const Row row{.x0 = strip * kStrip,
                   .extent = p_.extent(last()),
                   .changes = classes_.boundaries(),
@@ -271,6 +295,13 @@ class Transform {
                   .pinned = e_.pins ? memory_.pinned[at] : 0,
                   .pitch = pitch};
     row_values(memory_.words[at], row, axis_cost<V>(p_, last()).weight, values, index, set_);
+  }
+
+  /// Whether all of a strip is background, so that find_row_words() may have left its words alone.
+  bool skipped(std::int64_t word) const { return e_.near && e_.pins && memory_.pinned[word] == ~0u; }
+
+  void fill_groups(V* values, std::int64_t pitch) const {
+    for (int g = 0; g * lanes_ < kStrip; ++g) std::fill_n(values + g * (pitch ? pitch : lanes_), lanes_, V{0});
   }
 
   void pass(int axis) {
@@ -411,7 +442,8 @@ class Transform {
   void load_changes(const Lines& lines, LineScratch<V>& s) const {
     for (std::int64_t y = 0; y < p_.extent(lines.axis); ++y) {
       const std::int64_t from = (lines.row + y * lines.row_step) * e_.strips + lines.strip, to = y * kStripsOfRun;
-      std::copy_n(memory_.changes[at_axis(lines.axis)] + from, lines.strips, s.changes + to);
+      for (int k = 0; k < lines.strips; ++k)
+        s.changes[to + k] = skipped(from + k) ? 0 : memory_.changes[at_axis(lines.axis)][from + k];
       if (e_.pins) std::copy_n(memory_.pinned + from, lines.strips, s.pinned + to);
     }
   }

@@ -1,6 +1,7 @@
 #include "grid/cpu/near_engine.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "grid/cpu/prefetch.h"
@@ -11,8 +12,6 @@ namespace fathom::grid::cpu {
 namespace {
 
 std::size_t at_axis(int k) { return static_cast<std::size_t>(k); }
-
-constexpr std::int64_t kMostInRow = 254;  ///< steps, see NearRow
 
 std::int64_t weight_of(const Problem& p, int axis) { return axis_cost<std::int64_t>(p, axis).weight; }
 
@@ -90,19 +89,25 @@ bool NearEngine::run_lines(const Lines& lines, const StripRange& strips, const P
   const Range rows{std::max<std::int64_t>(0, targets.begin - reach),
                    std::min(p_.extent(lines.axis), targets.end + reach)};
   NearColumn column = column_of(lines, rows, worker);
-  const bool background = find_background(lines, rows, worker.background);
-  if (background) {
-    std::fill_n(worker.block, kNearTargets * kRun, std::uint16_t{0});
-  } else {
+  find_background(lines, rows, worker.background);
+  const auto background = [&](std::int64_t begin, std::int64_t end) {
+    return std::all_of(worker.background + begin - rows.begin, worker.background + end - rows.begin, std::identity());
+  };
+  if (!background(rows.begin, rows.end)) {
     load(lines, strips, rows, worker);
     if (classes_.boundaries() && find_run_ends(lines, rows, worker)) column.steps = worker.steps;
   }
+  const bool last = lines.axis == 0;
   for (std::int64_t y = targets.begin; y < targets.end; y += kNearTargets) {
     const int count = static_cast<int>(std::min<std::int64_t>(kNearTargets, targets.end - y));
-    const bool near = background || near_pass(column, y - rows.begin, worker.block, set_);
-    if (lines.axis > 0) save(lines, strips, {y, y + count}, worker.background + (y - rows.begin), worker.block);
-    else if (!near && !complete_) return false;
-    else if (writes) emit(lines, y, count, worker.block);
+    if (!background(y, y + count)) {
+      const NearResults results{last ? worker.block : buffered(lines, strips, y),
+                                last ? kRun : lines.row_step * buffer_pitch_, count};
+      if (!near_pass(column, y - rows.begin, results, set_) && last && !complete_) return false;
+    } else if (last) {
+      std::fill_n(worker.block, kNearTargets * kRun, std::uint16_t{0});
+    }
+    if (last && writes) emit(lines, y, count, worker.block);
   }
   if (writes && lines.axis == 0) emitter_.finish();
   return true;
@@ -121,17 +126,13 @@ std::uint16_t* NearEngine::buffered(const Lines& lines, const StripRange& strips
   return buffer_ + (lines.row + y * lines.row_step) * buffer_pitch_ + (lines.strip - strips.begin) * kStrip;
 }
 
-/// Which rows of the lines are all background: their values are 0 before and after every pass. True if all are.
-bool NearEngine::find_background(const Lines& lines, const Range& rows, bool* background) const {
-  const std::uint32_t* pinned = class_words_.pinned;
-  std::uint32_t all = ~0u;
-  for (std::int64_t y = rows.begin; y < rows.end; ++y) {
-    std::uint32_t row = pinned ? ~0u : 0u;
-    for (int k = 0; pinned && k < lines.strips; ++k) row &= pinned[word(lines, y) + k];
-    background[y - rows.begin] = row == ~0u;
-    all &= row;
-  }
-  return all == ~0u;
+/// Which rows of the lines are all background: their values are 0 before and after every pass.
+void NearEngine::find_background(const Lines& lines, const Range& rows, bool* background) const {
+  std::fill_n(background, rows.end - rows.begin, false);
+  if (!class_words_.background) return;
+  const bool* run = class_words_.background + (lines.strip - class_words_.first_strip) / kStripsOfRun;
+  for (std::int64_t y = rows.begin; y < rows.end; ++y)
+    background[y - rows.begin] = run[(lines.row + y * lines.row_step) * class_words_.runs];
 }
 
 void NearEngine::load(const Lines& lines, const StripRange& strips, const Range& rows, const Worker& worker) const {
@@ -158,28 +159,19 @@ void NearEngine::load(const Lines& lines, const StripRange& strips, const Range&
   }
 }
 
-/// Finds the steps to the ends of runs. False if nothing but background ends them, which is a source anyway.
+/// Finds the steps to the ends of runs. False if there are none, but where background ends them, which is a source.
 bool NearEngine::find_run_ends(const Lines& lines, const Range& rows, const Worker& worker) const {
   const std::uint32_t* all_changes = class_words_.changes[at_axis(lines.axis)];
-  const std::int64_t before = lines.row_step * row_strips_;
   std::uint32_t any = 0;
   std::fill_n(worker.changes, (rows.end - rows.begin) * kStripsOfRun, 0u);
   for (std::int64_t y = rows.begin + 1; y < rows.end; ++y) {
+    if (worker.background[y - rows.begin]) continue;
     std::uint32_t* changes = worker.changes + (y - rows.begin) * kStripsOfRun;
-    const std::int64_t at = word(lines, y);
-    std::copy_n(all_changes + at, lines.strips, changes);
-    if (const std::uint32_t* pinned = class_words_.pinned)
-      for (int k = 0; k < lines.strips; ++k) changes[k] &= ~(pinned[at + k] | pinned[at + k - before]);
+    std::copy_n(all_changes + word(lines, y), lines.strips, changes);
     for (int k = 0; k < lines.strips; ++k) any |= changes[k];
   }
   if (any) near_run_ends(worker.changes, rows.end - rows.begin, worker.steps, set_);
   return any != 0;
-}
-
-void NearEngine::save(const Lines& lines, const StripRange& strips, const Range& rows, const bool* background,
-                      const std::uint16_t* block) const {
-  for (std::int64_t y = rows.begin; y < rows.end; ++y, ++background, block += kRun)
-    if (!*background) std::copy_n(block, lines.strips * kStrip, buffered(lines, strips, y));
 }
 
 void NearEngine::emit(const Lines& lines, std::int64_t y, int rows, const std::uint16_t* block) const {
@@ -188,10 +180,8 @@ void NearEngine::emit(const Lines& lines, std::int64_t y, int rows, const std::u
   const std::int64_t begin = std::max(row.begin, x0), end = std::min(row.end, x0 + lines.strips * kStrip);
   PerAxis<std::int64_t> at = lines.at;
   at[at_axis(p_.rank - 1)] = begin;
-  for (int r = 0; r < rows; ++r) {
-    at[0] = y + r;
-    emitter_.emit(at, static_cast<int>(end - begin), block + r * kRun + (begin - x0));
-  }
+  at[0] = y;
+  emitter_.emit(at, rows, static_cast<int>(end - begin), block + (begin - x0));
 }
 
 }  // namespace fathom::grid::cpu

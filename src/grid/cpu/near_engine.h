@@ -16,10 +16,12 @@
 
 namespace fathom::grid::cpu {
 
-/// Words of all rows, as many to a row as it has strips.
+/// Words of all rows, as many to a row as it has strips, and what is known of runs.
 struct ClassWords {
-  const std::uint32_t* pinned = nullptr;  ///< elements with distance 0 whatever their class; null: none has
-  PerAxis<std::uint32_t*> changes{};      ///< along each axis but the last, where classes change; unused for masks
+  const std::uint32_t* pinned = nullptr;   ///< elements with distance 0 whatever their class; null: none has
+  const bool* background = nullptr;        ///< [rows][runs]: all of the run is; then nothing else of it is read
+  PerAxis<std::uint32_t*> changes{};       ///< along each axis but the last, where classes change; unused for masks
+  std::int64_t first_strip = 0, runs = 0;  ///< of the runs of `background`
 };
 
 class NearEngine {
@@ -51,11 +53,9 @@ class NearEngine {
 
  private:
   NearColumn column_of(const Lines& lines, const Range& rows, const Worker& worker) const;
-  bool find_background(const Lines& lines, const Range& rows, bool* background) const;
+  void find_background(const Lines& lines, const Range& rows, bool* background) const;
   void load(const Lines& lines, const StripRange& strips, const Range& rows, const Worker& worker) const;
   bool find_run_ends(const Lines& lines, const Range& rows, const Worker& worker) const;
-  void save(const Lines& lines, const StripRange& strips, const Range& rows, const bool* background,
-            const std::uint16_t* block) const;
   void emit(const Lines& lines, std::int64_t y, int rows, const std::uint16_t* block) const;
   /// Of the words of a row's strips, the first of the lines.
   std::int64_t word(const Lines& lines, std::int64_t y) const {

@@ -58,14 +58,14 @@ HWY_INLINE void widen_window(const std::uint16_t* centre, int k, std::uint16_t c
 }
 
 /// One vector of lines. False if a target's value is above the cap.
-HWY_INLINE bool search(NearColumn& column, std::int64_t y, int line, std::uint16_t* out) {
+HWY_INLINE bool search(NearColumn& column, std::int64_t y, int line, const NearResults& results) {
   const D16 d;
   const std::uint16_t* centre = column.source + y * kRun + line;
-  const int rows = static_cast<int>(std::min<std::int64_t>(kNearTargets, column.rows - y));
+  std::uint16_t* out = results.data + line;
   V16 best[kNearTargets];
   for (int r = 0; r < kNearTargets; ++r) best[r] = hn::LoadU(d, centre + r * kRun);
   if (!any_above(largest_of(best), 0)) {
-    for (int r = 0; r < kNearTargets; ++r) hn::StoreU(best[r], d, out + r * kRun + line);
+    for (int r = 0; r < results.count; ++r) hn::StoreU(hn::Zero(d), d, out + r * results.pitch);
     return true;
   }
   if (column.steps)
@@ -80,18 +80,19 @@ HWY_INLINE bool search(NearColumn& column, std::int64_t y, int line, std::uint16
   bool near = true;
   const V16 cap = hn::Set(d, column.cap);
   for (int r = 0; r < kNearTargets; ++r) {
+    if (r >= results.count) break;
     const auto kept = hn::Eq(hn::SaturatedSub(best[r], cap), hn::Zero(d));
-    near &= r >= rows || hn::AllTrue(d, kept);
-    hn::StoreU(hn::IfThenElse(kept, best[r], hn::Set(d, kNotNear)), d, out + r * kRun + line);
+    near &= hn::AllTrue(d, kept);
+    hn::StoreU(hn::IfThenElse(kept, best[r], hn::Set(d, kNotNear)), d, out + r * results.pitch);
   }
   return near;
 }
 
-bool pass(NearColumn& column, std::int64_t y, std::uint16_t* out) {
+bool pass(NearColumn& column, std::int64_t y, const NearResults& results) {
   bool near = true;
   if (y + kNearTargets > column.rows) pad(column, kNearTargets);
   for (int line = 0; line < column.vectors; line += static_cast<int>(hn::Lanes(D16())))
-    near &= search(column, y, line, out);
+    near &= search(column, y, line, results);
   return near;
 }
 
@@ -125,8 +126,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace fathom::grid::cpu {
 
-bool near_pass(NearColumn& column, std::int64_t y, std::uint16_t* out, InstructionSet set) {
-  return FATHOM_COMPILED_FOR(set, pass)(column, y, out);
+bool near_pass(NearColumn& column, std::int64_t y, const NearResults& results, InstructionSet set) {
+  return FATHOM_COMPILED_FOR(set, pass)(column, y, results);
 }
 void near_run_ends(const std::uint32_t* changes, std::int64_t rows, std::uint8_t* steps, InstructionSet set) {
   FATHOM_COMPILED_FOR(set, run_ends)(changes, rows, steps);

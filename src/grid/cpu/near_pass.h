@@ -36,8 +36,15 @@ struct NearColumn {
   std::int64_t padded = 0;              ///< rows before and behind that hold kNotNear already
 };
 
-/// Results of rows y … y + 7 into out[8][kRun]; rows behind the last are anything. False if any of a row is kNotNear.
-bool near_pass(NearColumn& column, std::int64_t y, std::uint16_t* out, InstructionSet instruction_set);
+/// Where the results of rows y … y + count − 1 go.
+struct NearResults {
+  std::uint16_t* data = nullptr;
+  std::int64_t pitch = kRun;  ///< between rows
+  int count = kNearTargets;
+};
+
+/// Results of at most kNearTargets rows from y on. False if any is kNotNear.
+bool near_pass(NearColumn& column, std::int64_t y, const NearResults& results, InstructionSet instruction_set);
 
 /// Steps from each element to the nearest of another class along the line, saturated.
 /// @param changes  [rows][kRun / 32], and two words to spare: bit i set where element i is of another class than the one

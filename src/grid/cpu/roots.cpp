@@ -44,22 +44,34 @@ HWY_INLINE hn::Vec<D32> load_i32(D32 d, const std::uint16_t* values) {
 }
 
 /// Roots of integers below 2²⁴, which are exact in float, times a unit that is 1 unless spacings are unequal. Streams
-/// whole lines of the cache. What is left of a line at either end goes one by one: a store, though masked, that reaches
-/// into a streamed line costs more than all else.
+/// whole lines of the cache. What is left of a line at either end is copied: a store, though masked, that reaches into a
+/// streamed line costs more than all else. Zeros are passed over, since roots cost more than what is asked for them.
 template <class T>
 HWY_INLINE void small_roots(const T* squared, int count, float unit, bool stream, float* out) {
   const hn::ScalableTag<float> df;
   const hn::Rebind<std::int32_t, decltype(df)> di;
-  const int step = static_cast<int>(hn::Lanes(df));
+  constexpr int kStep = static_cast<int>(hn::MaxLanes(df));
   const auto scale = hn::Set(df, unit);
-  const auto singly = [&](int begin, int end) {
-    for (int i = begin; i < end; ++i) out[i] = std::sqrt(static_cast<float>(squared[i])) * unit;
+  const auto roots_at = [&](int i) {
+    const auto values = load_i32(di, squared + i);
+    if (hn::AllTrue(di, hn::Eq(values, hn::Zero(di)))) return hn::Zero(df);
+    return hn::Mul(hn::Sqrt(hn::ConvertTo(df, values)), scale);
   };
-  int i = stream ? before_line(out, count) : 0;
-  singly(0, i);
-  for (; i + step <= count; i += step)
-    put(stream, hn::Mul(hn::Sqrt(hn::ConvertTo(df, load_i32(di, squared + i))), scale), df, out + i);
-  singly(i, count);
+  if (count < kStep) {
+    for (int i = 0; i < count; ++i) out[i] = std::sqrt(static_cast<float>(squared[i])) * unit;
+    return;
+  }
+  const auto copy = [&](int begin, int end) {  // at most a vector
+    alignas(64) float roots[kStep];
+    const int from = std::min(begin, count - kStep);
+    hn::Store(roots_at(from), df, roots);
+    std::copy_n(roots + (begin - from), end - begin, out + begin);
+  };
+  const int line = stream ? before_line(out, count) : 0;
+  for (int i = 0; i < line; i += kStep) copy(i, std::min(line, i + kStep));
+  int i = line;
+  for (; i + kStep <= count; i += kStep) put(stream, roots_at(i), df, out + i);
+  if (i < count) copy(i, count);
 }
 
 /// Roots of any integers, through double.
@@ -90,8 +102,9 @@ void roots_of_i32(const std::int32_t* squared, int count, float unit, bool strea
   largest < kExactInFloat ? small_roots(squared, count, unit, stream, out) : large_roots(squared, count, unit, out);
 }
 
-void roots_of_u16(const std::uint16_t* squared, int count, float unit, bool stream, float* out) {
-  small_roots(squared, count, unit, stream, out);
+void roots_of_u16(const RootRows& rows, float unit, bool stream) {
+  for (int r = 0; r < rows.rows; ++r)
+    small_roots(rows.squared + r * rows.pitch, rows.count, unit, stream, rows.out + r * rows.out_pitch);
 }
 
 void roots_of_f64(const double* squared, int count, bool stream, float* out) {
@@ -113,8 +126,8 @@ namespace fathom::grid::cpu {
 void roots(const std::int32_t* squared, int count, float unit, bool stream, float* out, InstructionSet set) {
   FATHOM_COMPILED_FOR(set, roots_of_i32)(squared, count, unit, stream, out);
 }
-void roots(const std::uint16_t* squared, int count, float unit, bool stream, float* out, InstructionSet set) {
-  FATHOM_COMPILED_FOR(set, roots_of_u16)(squared, count, unit, stream, out);
+void roots(const RootRows& rows, float unit, bool stream, InstructionSet set) {
+  FATHOM_COMPILED_FOR(set, roots_of_u16)(rows, unit, stream);
 }
 void roots(const double* squared, int count, bool stream, float* out, InstructionSet set) {
   FATHOM_COMPILED_FOR(set, roots_of_f64)(squared, count, stream, out);

@@ -1,6 +1,7 @@
 #include "grid/cpu/row_values.h"
 
 #include "core/dispatch.h"
+#include "grid/cpu/lines.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "grid/cpu/row_values.cpp"
 #include <hwy/foreach_target.h>
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::HWY_NAMESPACE {
@@ -26,27 +28,36 @@ HWY_INLINE hn::Vec<D32> lowest_bit(D32 di, hn::Vec<D32> bits) {
   return hn::And(bits, hn::Sub(hn::Zero(di), bits));
 }
 
-/// For each byte of site (or change) bits, by element: steps to the nearest site that the byte shows, kFar without one.
-struct StepsInByte {
-  static constexpr std::uint8_t kFar = 255;  ///< more than a near row can reach
-  std::uint8_t sites[256][8], changes[256][8];
+static_assert(kMostInRow + 8 <= 255, "seven steps more or less than too many are too many, too, and fit a byte");
 
-  constexpr StepsInByte() : sites(), changes() {
-    for (int byte = 0; byte < 256; ++byte)
+/// What each byte of site (or change) bits shows.
+struct StepsInByte {
+  static constexpr std::uint8_t kFar = 255;
+  std::uint8_t nearest[256][8];  ///< by element: steps to the nearest site in the byte, kFar without one
+  std::uint8_t after[256];  ///< from the byte after this to the last site in this, more than kMostInRow without one
+  std::uint8_t until[256];  ///< from the byte before this to the first site in this, kFar without one
+
+  constexpr explicit StepsInByte(bool changes) : nearest(), after(), until() {
+    for (int byte = 0; byte < 256; ++byte) {
+      int last = kMostInRow + 1, first = kFar;
+      for (int p = 7; p >= 0; --p)
+        if (byte >> p & 1) first = 8 + p;
+      for (int p = 0; p < 8; ++p)
+        if (byte >> p & 1) last = 8 - p + changes;
+      after[byte] = static_cast<std::uint8_t>(last);
+      until[byte] = static_cast<std::uint8_t>(first);
       for (int i = 0; i < 8; ++i) {
-        int site = kFar, change = kFar;
-        for (int p = 0; p < 8; ++p) {
-          if (!(byte >> p & 1)) continue;
-          const int before = i - p, behind = p - i;
-          site = std::min(site, std::max(before, behind));
-          change = std::min(change, p <= i ? before + 1 : behind);
-        }
-        sites[byte][i] = static_cast<std::uint8_t>(site);
-        changes[byte][i] = static_cast<std::uint8_t>(change);
+        int steps = kFar;
+        for (int p = 0; p < 8; ++p)
+          if (byte >> p & 1) steps = std::min(steps, p <= i ? i - p + changes : p - i);
+        nearest[byte][i] = static_cast<std::uint8_t>(steps);
       }
+    }
   }
 };
-constexpr StepsInByte kStepsInByte;
+constexpr StepsInByte kStepsToSites(false), kStepsToChanges(true);
+
+const StepsInByte& steps_in_byte(const Row& row) { return row.changes ? kStepsToChanges : kStepsToSites; }
 
 /// What the elements of a word see beyond the byte they are in: unsigned steps, ≥ 2³¹ if nothing.
 struct Sides {
@@ -78,7 +89,7 @@ HWY_INLINE void visit_steps(const RowWord& word, const Row& row, Visitor&& visit
   const hn::Rebind<std::uint8_t, decltype(d)> d8;
   const hn::Rebind<std::uint16_t, decltype(d)> d16;
   const Sides sides(word, row);
-  const auto& table = row.changes ? kStepsInByte.changes : kStepsInByte.sites;
+  const auto& table = steps_in_byte(row).nearest;
   const auto zero = hn::Zero(d), far = hn::Set(d, StepsInByte::kFar);
   for (int k = 0; k < 4; ++k) {
     const std::uint8_t* inside = table[word.bits >> (8 * k) & 0xFF];
@@ -110,41 +121,69 @@ void direct_values(const RowWord& word, const Row& row, std::int32_t weight, std
   });
 }
 
+/// Steps from the elements of a run to the nearest site in their byte, and on either side of it, which are more than
+/// kMostInRow where they are too many; eight elements to a number.
+struct RunSteps {
+  std::uint64_t nearest[kRun / 8], left[kRun / 8], right[kRun / 8];
+
+  /// Fills number w, … of the four bytes of a word.
+  HWY_INLINE void fill(int w, const RowWord& word, std::int64_t x0, const StepsInByte& table) {
+    constexpr std::uint64_t kEach = 0x0101010101010101, kPlace = 0x0706050403020100;
+    const auto strip = static_cast<std::uint32_t>(x0);
+    const auto byte = [&](int k) { return word.bits >> 8 * k & 0xFF; };
+    std::uint32_t before = std::min<std::uint32_t>(strip - static_cast<std::uint32_t>(word.left), kMostInRow + 1);
+    for (int k = 0; k < 4; ++k) {
+      std::memcpy(nearest + w + k, table.nearest[byte(k)], 8);
+      left[w + k] = before * kEach + kPlace;
+      before = std::min<std::uint32_t>(before + 8, table.after[byte(k)]);
+    }
+    // Negative only in bytes behind the row's end, where a site across a periodic border may be the next.
+    auto behind =
+        static_cast<int>(std::min<std::uint32_t>(static_cast<std::uint32_t>(word.right) - strip, 24 + 255)) - 24;
+    for (int k = 3; k >= 0; --k) {
+      right[w + k] = static_cast<std::uint64_t>(behind) * kEach - kPlace;
+      behind = std::min<int>(behind + 8, table.until[byte(k)]);
+    }
+  }
+
+  template <class D8>
+  HWY_INLINE hn::Vec<D8> load(D8 d, int element) const {
+    const auto at = [&](const std::uint64_t* eights) {
+      return hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(eights) + element);
+    };
+    return hn::Min(at(nearest), hn::Min(at(left), at(right)));
+  }
+};
+
 /// The same for values in 16 bits: weight · steps² up to `reach` steps, else kNotNear.
 void near_row(const RowWord* words, const std::uint32_t* pinned_bits, int count, const NearRow& near,
               std::uint16_t* values) {
-  const hn::CappedTag<std::uint16_t, 8> d;
-  const hn::Rebind<std::int16_t, decltype(d)> di;
+  const hn::CappedTag<std::uint16_t, kStrip> d;
   const hn::Rebind<std::uint8_t, decltype(d)> d8;
-  constexpr std::uint32_t kMost = 0x3FFF;
-  const auto& table = near.row.changes ? kStepsInByte.changes : kStepsInByte.sites;
-  const auto none = hn::Set(d, kNotNear);
-  const auto weight = hn::Set(d, near.weight);
-  const auto reach = hn::Set(di, static_cast<std::int16_t>(near.reach));
-  Row row = near.row;
-  for (int w = 0; w < count; ++w, row.x0 += kStrip) {
-    const RowWord& word = words[w];
+  const auto none = hn::Set(d, kNotNear), weight = hn::Set(d, near.weight);
+  const auto reach = hn::Set(d, static_cast<std::uint16_t>(near.reach));
+  RunSteps run;
+  std::uint32_t zeros[kStripsOfRun];
+  // All steps first: a vector would have to wait for the numbers it takes together.
+  for (int w = 0; w < count; ++w) {
     // Nothing reaches the elements behind the row's end: they must not look as if something were far from its site.
-    const std::int64_t rest = row.extent - row.x0;
-    const std::uint32_t zeros = (pinned_bits ? pinned_bits[w] : 0) | (rest < kStrip ? ~0u << rest : 0u);
-    if (zeros == ~0u) {
-      std::fill_n(values + w * kStrip, kStrip, std::uint16_t{0});
+    const std::int64_t x0 = near.row.x0 + w * kStrip, rest = near.row.extent - x0;
+    zeros[w] = (pinned_bits ? pinned_bits[w] : 0) | (rest < kStrip ? ~0u << rest : 0u);
+    if (zeros[w] != ~0u) run.fill(4 * w, words[w], x0, steps_in_byte(near.row));
+  }
+  for (int w = 0; w < count; ++w) {
+    std::uint16_t* out = values + w * kStrip;
+    if (zeros[w] == ~0u) {
+      std::fill_n(out, kStrip, std::uint16_t{0});
       continue;
     }
-    const Sides sides(word, row);
-    for (int k = 0; k < 4; ++k) {
-      const std::uint8_t* inside = table[word.bits >> (8 * k) & 0xFF];
-      const auto left = hn::Set(d, static_cast<std::uint16_t>(std::min(sides.left[k], kMost)));
-      const auto right = hn::Set(d, static_cast<std::uint16_t>(std::min(sides.right[k], kMost)));
-      for (int i = 0; i < 8; i += static_cast<int>(hn::Lanes(d))) {
-        const auto j = hn::Iota(d, static_cast<std::uint16_t>(i));
-        const auto beyond = hn::Min(hn::Add(left, j), hn::Sub(right, j));
-        const auto steps = hn::Min(beyond, hn::PromoteTo(d, hn::LoadU(d8, inside + i)));
-        const auto beyond_reach = hn::RebindMask(d, hn::Gt(hn::BitCast(di, steps), reach));
-        const auto value = hn::IfThenElse(beyond_reach, none, hn::Mul(weight, hn::Mul(steps, steps)));
-        std::uint8_t mask[8] = {static_cast<std::uint8_t>(zeros >> (8 * k + i))};  // as many as LoadMaskBits may read
-        hn::StoreU(hn::IfThenZeroElse(hn::LoadMaskBits(d, mask), value), d, values + w * kStrip + 8 * k + i);
-      }
+    for (int i = 0; i < kStrip; i += static_cast<int>(hn::Lanes(d))) {
+      const auto steps = hn::PromoteTo(d, run.load(d8, w * kStrip + i));
+      const auto near_enough = hn::Eq(hn::SaturatedSub(steps, reach), hn::Zero(d));
+      const auto value = hn::IfThenElse(near_enough, hn::Mul(weight, hn::Mul(steps, steps)), none);
+      const std::uint64_t bits = zeros[w] >> i;  // as many as LoadMaskBits may read
+      const auto zero = hn::LoadMaskBits(d, reinterpret_cast<const std::uint8_t*>(&bits));
+      hn::StoreU(hn::IfThenZeroElse(zero, value), d, out + i);
     }
   }
 }

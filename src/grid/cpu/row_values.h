@@ -33,11 +33,12 @@ void row_values(const RowWord& word, const Row& row, double weight, double* valu
 
 /// What values in 16 bits say where the site is farther than they can.
 inline constexpr std::uint16_t kNotNear = 0xFFFF;
+inline constexpr int kMostInRow = 247;  ///< steps along a row at most
 
 struct NearRow {
   Row row;  ///< but for `pinned`
   std::uint16_t weight = 1;
-  int reach = 0;  ///< steps whose value is below kNotNear, ≤ 254
+  int reach = 0;  ///< steps whose value is below kNotNear, ≤ kMostInRow
 };
 
 /// Values of `count` strips, 16 bits each; 0 behind the end of the row.

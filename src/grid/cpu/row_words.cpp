@@ -38,11 +38,10 @@ void carry_left(RowWord* words, std::int64_t strips, std::int32_t next) {
 }  // namespace
 
 void make_row_words(const Classes& classes, const std::byte* row, std::int64_t count, bool periodic, RowWord* words,
-                    std::uint32_t* pinned, std::uint32_t* scratch) {
+                    const std::uint32_t* pinned, std::uint32_t* scratch) {
   const std::int64_t strips = strips_of(count);
-  classes.row_bits(row, count, scratch);
+  classes.row_bits(row, count, pinned, scratch);
   for (std::int64_t s = 0; s < strips; ++s) words[s] = {.bits = scratch[s]};
-  if (classes.pins()) classes.background(row, count, pinned);
   if (classes.boundaries() && !classes.by_label()) sites_to_changes(words, strips, count);
   const auto last_element = (count - 1) * static_cast<std::int64_t>(size_of(classes.dtype()));
   if (classes.boundaries() && periodic && classes.differ(row, row + last_element)) words[0].bits |= 1;

@@ -31,10 +31,9 @@ inline std::int64_t strips_of(std::int64_t count) { return (count + kStrip - 1) 
 /// Fills the words of one row.
 /// @param row      first of `count` elements
 /// @param words    strips_of(count) words
-/// @param pinned   strips_of(count) words: elements with distance 0 whatever their class, which are the background of
-///                 labels and what is behind the row's end; unused unless classes.pins()
+/// @param pinned   strips_of(count) words: the row's background; unused unless classes.pins()
 /// @param scratch  strips_of(count) words
 void make_row_words(const Classes& classes, const std::byte* row, std::int64_t count, bool periodic, RowWord* words,
-                    std::uint32_t* pinned, std::uint32_t* scratch);
+                    const std::uint32_t* pinned, std::uint32_t* scratch);
 
 }  // namespace fathom::grid::cpu
