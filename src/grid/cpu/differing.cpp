@@ -37,7 +37,6 @@ HWY_INLINE std::uint32_t compare_word(const T* a, const T* b) {
 
 template <class T>
 HWY_INLINE std::uint32_t touching_word(const T* a, const T* b, std::uint32_t background) {
-  if (background == ~0u) return 0;
   return ~(background | word_of<T>([=](auto d, int i) {
              const auto second = hn::LoadU(d, b + i);
              return hn::Or(hn::Eq(hn::LoadU(d, a + i), second), hn::Eq(second, hn::Zero(d)));

@@ -16,7 +16,7 @@ void differing(DType dtype, const std::byte* a, const std::byte* b, std::int64_t
                InstructionSet instruction_set);
 
 /// Bit i of the words: a[i] and b[i] are different labels, neither of them background.
-/// @param background  bit i: a[i] is background; where all 32 are, nothing is read
+/// @param background  bit i: a[i] is background
 void touching(DType dtype, const std::byte* a, const std::byte* b, const std::uint32_t* background, std::int64_t count,
               std::uint32_t* words, InstructionSet instruction_set);
 

@@ -231,11 +231,14 @@ class Transform {
     std::uint32_t* words = pinned(row);
     classes_.background(start, p_.extent(last()), words);
     bool* background = memory_.background + row * e_.runs();
+    std::uint32_t all = ~0u;
     for (std::int64_t strip = e_.first_strip; strip < e_.end_strip; strip += kStripsOfRun) {
-      const std::int64_t end = std::min(strip + kStripsOfRun, e_.end_strip);
-      *background++ = std::all_of(words + strip, words + end, [](std::uint32_t word) { return word == ~0u; });
+      std::uint32_t run = ~0u;  // no way out early: one would be guessed wrong as a rule
+      for (std::int64_t s = strip; s < std::min(strip + kStripsOfRun, e_.end_strip); ++s) run &= words[s];
+      *background++ = run == ~0u;
+      all &= run;
     }
-    return e_.near && std::all_of(words, words + e_.strips, [](std::uint32_t word) { return word == ~0u; });
+    return e_.near && all == ~0u;
   }
 
   std::uint32_t* pinned(std::int64_t row) const { return e_.pins ? memory_.pinned + row * e_.strips : nullptr; }

@@ -24,14 +24,16 @@ void sites_to_changes(RowWord* words, std::int64_t strips, std::int64_t count) {
 void carry_right(RowWord* words, std::int64_t strips, std::int32_t last, int shift) {
   for (std::int64_t s = 0; s < strips; ++s) {
     words[s].left = last;
-    if (words[s].bits) last = static_cast<std::int32_t>(s * kStrip + 31 - std::countl_zero(words[s].bits)) - shift;
+    const auto here = static_cast<std::int32_t>(s * kStrip + 31 - std::countl_zero(words[s].bits | 1)) - shift;
+    last = words[s].bits ? here : last;
   }
 }
 
 void carry_left(RowWord* words, std::int64_t strips, std::int32_t next) {
   for (std::int64_t s = strips - 1; s >= 0; --s) {
     words[s].right = next;
-    if (words[s].bits) next = static_cast<std::int32_t>(s * kStrip + std::countr_zero(words[s].bits));
+    const auto here = static_cast<std::int32_t>(s * kStrip + std::countr_zero(words[s].bits | 1u << 31));
+    next = words[s].bits ? here : next;
   }
 }
 
