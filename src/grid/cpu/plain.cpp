@@ -112,7 +112,8 @@ void plain_transform(const Problem& problem, InstructionSet instruction_set, int
   Arena arena(scratch);
   Memory memory = carve(arena, plan, instruction_set, threads);
   const Bits& bits = memory.shared.bits;
-  fill_squares(plan, memory);
+  const bool windows_suffice = frame.box.middle == 1 && frame.reach <= kWindowReach;
+  if (!windows_suffice) fill_squares(plan, memory);
   for (std::int64_t j = 0; j < plan.jobs; ++j) memory.jobs[j] = plan.job(j);
 
   Monitor monitor(execution, frame.blocks() + plan.region.end - plan.region.begin);

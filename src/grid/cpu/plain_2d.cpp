@@ -160,21 +160,29 @@ class Solver {
       const std::int64_t end = std::min<std::int64_t>(width, (s + 1) * static_cast<std::int64_t>(kSegment));
       std::uint32_t* most = bounding ? s_.most + s : nullptr;
       for (std::int64_t x = s * static_cast<std::int64_t>(kSegment); x < end; x += kGroup * kLanes16) {
-        s_.tiny_fits[s] = s_.tiny_fits[s] && solve_group(s_.tiny, out, x, kTinyReach, least, most);
-        if (!s_.tiny_fits[s]) solve_group(s_.squares, out, x, s_.block_reach[s], least, most);
+        s_.tiny_fits[s] = s_.tiny_fits[s] && solve_group<kGroup>(s_.tiny, out, x, kTinyReach, least, most);
+        if (!s_.tiny_fits[s]) solve_columns(out, x, end - x, s_.block_reach[s], least, most);
       }
       if (bounding) s_.tiny_fits[s] = *most > kTinyPays * kTinyPays && *most <= kTinyReach * kTinyReach;
     }
   }
 
-  /// Writes a group of results, unless it has some that 8 bits cannot tell; raises `most`.
-  template <class T>
+  /// With no more vectors than the columns that are left fill: images may be narrow.
+  HWY_INLINE void solve_columns(const OutputRow& out, std::int64_t x, std::int64_t left, int reach, int least,
+                                std::uint32_t* most) {
+    if (left <= kLanes16) solve_group<1>(s_.squares, out, x, reach, least, most);
+    else if (left <= 2 * kLanes16) solve_group<2>(s_.squares, out, x, reach, least, most);
+    else solve_group<kGroup>(s_.squares, out, x, reach, least, most);
+  }
+
+  /// Writes a group of results as wide as n 16-bit vectors, unless it has some that 8 bits cannot tell; raises `most`.
+  template <int n, class T>
   HWY_INLINE bool solve_group(const T* squares, const OutputRow& out, std::int64_t x, int reach, int least,
                               std::uint32_t* most) {
     const hn::ScalableTag<T> d;
-    hn::Vec<decltype(d)> group[kGroupOf<T>];
+    hn::Vec<decltype(d)> group[n * kGroupOf<T> / kGroup];
     window(d, squares + kWindowPad + frame_.fast.begin + x, kLanes<decltype(d)>, 1, reach, least, group);
-    const auto largest = largest_of_group<decltype(d)>(group);
+    const auto largest = largest_of_group(group);
     if (sizeof(T) == 1 && any_above(d, largest, hn::Set(d, kTinyReach * kTinyReach))) return false;
     writer_.write(d, out, x, group, frame_.fast.end - frame_.fast.begin - x);
     if (most) *most = std::max<std::uint32_t>(*most, largest_lane(d, largest));

@@ -405,7 +405,7 @@ class Solver {
         hn::Vec<decltype(d)> group[kGroupOf<T>];
         window(d, squares + frame_.fast.begin + x, kLanes<decltype(d)>, 1, span[s], least_square_, group);
         writer_.write(d, out, x, group, width - x);
-        most[s] = std::max<std::uint32_t>(most[s], largest_lane(d, largest_of_group<decltype(d)>(group)));
+        most[s] = std::max<std::uint32_t>(most[s], largest_lane(d, largest_of_group(group)));
       }
     }
   }

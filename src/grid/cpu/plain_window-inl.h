@@ -22,51 +22,50 @@ namespace fathom::grid::cpu::plain::HWY_NAMESPACE {
 /// Elements that a window may read past either end of what it computes.
 inline constexpr int kWindowPad = (kWindowReach + 2 + 31) / 32 * 32;
 
-template <class D, int n = kGroupOf<hn::TFromD<D>>>
-HWY_INLINE hn::Vec<D> largest_of_group(const hn::Vec<D>* v) {
-  hn::Vec<D> most = v[0];
-  for (int i = 1; i < n; ++i) most = hn::Max(most, v[i]);
+template <class V, int n>
+HWY_INLINE V largest_of_group(const V (&group)[n]) {
+  V most = group[0];
+  for (int i = 1; i < n; ++i) most = hn::Max(most, group[i]);
   return most;
 }
 
 /// The widest steps needed: a group is done when its largest element cannot be lowered by an element k away.
-template <class D>
-HWY_INLINE bool window_done(const hn::Vec<D>* group, int k, int least) {
+template <class D, class V, int n>
+HWY_INLINE bool window_done(D d, const V (&group)[n], int k, int least) {
   using T = hn::TFromD<D>;
   const int bound = k * k + least;
   if (bound >= kNone<T>) return true;
-  return !any_above(D(), largest_of_group<D>(group), hn::Set(D(), static_cast<T>(bound)));
+  return !any_above(d, largest_of_group(group), hn::Set(d, static_cast<T>(bound)));
 }
 
-/// Widens group i, whose centre is at centre + i·pitch, by elements k·step away.
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE void widen(hn::Vec<D>* group, const T* centre, std::int64_t pitch, std::int64_t step, int k) {
-  const D d;
-  const hn::Vec<D> square = hn::Set(d, static_cast<T>(std::min<int>(k * k, kNone<T>)));
-  for (int i = 0; i < kGroupOf<T>; ++i) {
+/// Widens vector i of a group, whose centre is at centre + i·pitch, by elements k·step away.
+template <class D, class V, int n, class T = hn::TFromD<D>>
+HWY_INLINE void widen(D d, V (&group)[n], const T* centre, std::int64_t pitch, std::int64_t step, int k) {
+  const V square = hn::Set(d, static_cast<T>(std::min<int>(k * k, kNone<T>)));
+  for (int i = 0; i < n; ++i) {
     const T* p = centre + i * pitch;
-    const hn::Vec<D> nearer = hn::Min(hn::LoadU(d, p - k * step), hn::LoadU(d, p + k * step));
+    const V nearer = hn::Min(hn::LoadU(d, p - k * step), hn::LoadU(d, p + k * step));
     group[i] = hn::Min(group[i], add_far(nearer, square));
   }
 }
 
-/// kGroupOf<T> vectors of results.
+/// A group of vectors of results.
 /// @param centre  squares under the first; vector i lies i·pitch further
 /// @param step    from an element to its neighbour: 1 along a row, the pitch between vectors along a strip
 /// @param reach   no result depends on an element farther away, ≤ kWindowReach, in 8 bits ≤ kTinyReach
 /// @param least   no element is smaller
-template <class D, class T = hn::TFromD<D>>
+template <class D, class V, int n, class T = hn::TFromD<D>>
 HWY_INLINE void window(D d, const T* centre, std::int64_t pitch, std::int64_t step, int reach, int least,
-                       hn::Vec<D>* group) {
-  for (int i = 0; i < kGroupOf<T>; ++i) group[i] = hn::LoadU(d, centre + i * pitch);
+                       V (&group)[n]) {
+  for (int i = 0; i < n; ++i) group[i] = hn::LoadU(d, centre + i * pitch);
   int k = 1;
   for (; k <= 3; ++k) {
-    if (k > reach || window_done<D>(group, k, least)) return;
-    widen<D>(group, centre, pitch, step, k);
+    if (k > reach || window_done(d, group, k, least)) return;
+    widen(d, group, centre, pitch, step, k);
   }
-  for (; k <= reach && !window_done<D>(group, k, least); k += 2) {  // asking is as dear as half a step
-    widen<D>(group, centre, pitch, step, k);
-    widen<D>(group, centre, pitch, step, k + 1);
+  for (; k <= reach && !window_done(d, group, k, least); k += 2) {  // asking is as dear as half a step
+    widen(d, group, centre, pitch, step, k);
+    widen(d, group, centre, pitch, step, k + 1);
   }
 }
 

@@ -47,11 +47,10 @@ class Writer {
 
   /// The first `count` of a group of saturated 8- or 16-bit squared distances. Unless the caller set a limit, or all of
   /// the box is near, they were computed because a site is near: then none is past the limit.
-  template <class D, class T = hn::TFromD<D>>
-  HWY_INLINE void write(D d, const OutputRow& row, std::int64_t x, const hn::Vec<D>* squared,
-                        std::int64_t count) const {
-    alignas(64) T spill[kGroup * kLanes16];
-    for (int i = 0; i < kGroupOf<T>; ++i) hn::Store(squared[i], d, spill + i * kLanes<D>);
+  template <class D, class V, int n>
+  HWY_INLINE void write(D d, const OutputRow& row, std::int64_t x, const V (&squared)[n], std::int64_t count) const {
+    alignas(64) hn::TFromD<D> spill[kGroup * kLanes16];
+    for (int i = 0; i < n; ++i) hn::Store(squared[i], d, spill + i * kLanes<D>);
     write(row, x, spill, count);
   }
 
@@ -63,7 +62,9 @@ class Writer {
     if (HWY_LIKELY(count >= kGroup * kLanes16)) {
       for (int i = 0; i < kGroup * kLanes16; i += kLanes32) store(narrow_root(squared + i), out + i);
     } else {
-      for (std::int64_t i = 0; i < count; i += kLanes32) store_some(narrow_root(squared + i), out + i, count - i);
+      std::int64_t i = 0;
+      for (; i + kLanes32 <= count; i += kLanes32) store(narrow_root(squared + i), out + i);
+      if (i < count) store_some(narrow_root(squared + i), out + i, count - i);
     }
   }
 
@@ -100,7 +101,7 @@ class Writer {
   static HWY_INLINE void store_some(VFloat v, float* out, std::int64_t count) {
     alignas(64) float spill[kLanes32];
     hn::Store(v, DFloat(), spill);
-    std::memcpy(out, spill, static_cast<std::size_t>(std::min<std::int64_t>(count, kLanes32)) * sizeof(float));
+    std::memcpy(out, spill, static_cast<std::size_t>(count) * sizeof(float));
   }
 
   /// The root where the square is within the limit, else infinity.
