@@ -37,9 +37,6 @@ static_assert(1 << kTileShift == kTile);
 /// Planes that take the first step together: more of them read bits and carries less often, but loosen the bounds.
 constexpr int kSlab = kBlock / 4;
 
-/// The same for squared distances of type T.
-template <class T>
-constexpr int kPlanes = sizeof(T) == 4 ? 1 : kSlab;
 /// Columns of a strip: a vector, or two halves of which each is one in 32 bits.
 template <class T>
 constexpr int kColumns = sizeof(T) == 1 ? kLanes<D8> : kLanes16;
@@ -51,7 +48,7 @@ struct Scratch {
   std::int64_t strip_rows, strip_bytes;
   std::byte* planes;  ///< [kSlab][region's middle][row_bytes] after kWindowPad elements: squares within the planes
   std::int64_t row_bytes, planes_bytes;
-  std::uint32_t* wide;  ///< [region's middle][wide_pitch] in the same memory: one plane's in 32 bits
+  std::uint32_t* wide;  ///< [kSlab][region's middle][wide_pitch] in the same memory: the same in 32 bits
   std::int64_t wide_pitch;
   RowSearch<D16> search16;
   RowSearch<D32> search32;
@@ -76,7 +73,7 @@ Scratch carve(Arena& arena, const Frame& frame) {
   s.row_bytes = 2 * row_pitch(box.fast + kWindowPad);
   s.planes_bytes = kSlab * rows * s.row_bytes + 2 * (kWindowPad + kSegment + kWindowPad);
   s.wide_pitch = row_pitch(box.fast + kLanes16);
-  s.planes = arena.take<std::byte>(std::max(s.planes_bytes, rows * s.wide_pitch * 4));
+  s.planes = arena.take<std::byte>(std::max(s.planes_bytes, kSlab * rows * s.wide_pitch * 4));
   s.wide = reinterpret_cast<std::uint32_t*>(s.planes);
   s.search16.carve(arena, line);
   s.search32.carve(arena, line);
@@ -124,7 +121,7 @@ class Solver {
   }
   template <class T>
   T* plane_of(int plane) const {
-    if constexpr (sizeof(T) == 4) return s_.wide;
+    if constexpr (sizeof(T) == 4) return s_.wide + plane * rows_ * s_.wide_pitch;
     else return reinterpret_cast<T*>(s_.planes) + kWindowPad + plane * rows_ * pitch_of<T>();
   }
   template <class T>
@@ -180,15 +177,15 @@ class Solver {
     const int farthest = *std::max_element(s_.reach, s_.reach + tiles_ * segments_) + kSlab;
     if (farthest <= kTinyReach) return solve_planes<std::uint8_t>(block, first);
     if (farthest <= kNarrowReach) return solve_planes<std::uint16_t>(block, first);
-    for (int r = kSlab - 1; r >= 0; --r) solve_planes<std::uint32_t>(block, first + r);
+    solve_planes<std::uint32_t>(block, first);
   }
 
-  /// Planes [first, first + kPlanes<T>) of a block.
+  /// The same in squares of type T.
   template <class T>
   void solve_planes(std::int64_t block, int first) {
-    constexpr int n = kPlanes<T>;
+    constexpr int n = kSlab;
     // Results of another type were put where narrow ones expect "none" beside the rows.
-    if (n > 1 && element_ != sizeof(T)) {
+    if (sizeof(T) < 4 && element_ != sizeof(T)) {
       std::fill_n(s_.planes, s_.planes_bytes, std::byte{0xFF});
       std::fill_n(s_.strip, s_.strip_bytes, std::byte{0xFF});
     }
@@ -214,11 +211,11 @@ class Solver {
   }
 
   /// Rebuilds squared distances along the slow axis, for 32 bits the distances, in columns [x, x + kColumns<T>).
-  /// @param least  [kPlanes<T>] smallest distance in each plane of the strip
+  /// @param least  [kSlab] smallest distance in each plane of the strip
   template <class T>
   HWY_NOINLINE void fill_strip(std::int64_t block, int first, std::int64_t x, int* least) {
     const D16 d;
-    constexpr int n = kPlanes<T>;
+    constexpr int n = kSlab;
     V16 smallest[n];
     for (int r = 0; r < n; ++r) smallest[r] = hn::Set(d, kNoSite16);
     for (std::int64_t y = 0; y < frame_.box.middle; ++y)
@@ -228,7 +225,7 @@ class Solver {
         for (int r = 0; r < n; ++r) {
           smallest[r] = hn::Min(smallest[r], distance[r]);
           const std::int64_t to = (r * s_.strip_rows + y) * kColumns<T> + i;
-          if constexpr (sizeof(T) == 4) hn::Store(distance[r], d, strip_of<std::uint16_t>(0) + to);
+          if constexpr (sizeof(T) == 4) hn::Store(distance[r], d, strip_of<std::uint16_t>(r) + y * kLanes16);
           else if constexpr (sizeof(T) == 2) hn::Store(narrow_squares(d, distance[r]), d, strip_of<T>(0) + to);
           else hn::Store(tiny_squares(narrow_squares(d, distance[r])), D8Half(), strip_of<T>(0) + to);
         }
@@ -319,11 +316,11 @@ class Solver {
   template <class T>
   void solve_strip(int r, std::int64_t x) {
     T* out = plane_of<T>(r) + x;
+    const int lift = kSlab - r;
     if constexpr (sizeof(T) == 4) {
-      for (std::int64_t half = 0; half < std::min<std::int64_t>(kLanes16, frame_.box.fast - x); half += kLanes32)
-        solve_wide_strip(strip_of<std::uint16_t>(0) + half, bound_strip(x + half, kLanes32, 1), out + half);
+      solve_wide_strip(strip_of<std::uint16_t>(r), x, lift, out);
     } else {
-      const int reach = bound_strip(x, kColumns<T>, kSlab - r);
+      const int reach = bound_strip(x, kColumns<T>, lift);
       if constexpr (sizeof(T) == 2) solve_narrow_strip(strip_of<T>(r), x, reach, out);
       else window_strip(strip_of<T>(r), out);
     }
@@ -343,8 +340,9 @@ class Solver {
 
   HWY_NOINLINE bool walk_strip(const std::uint16_t* strip, std::uint16_t* out) const {
     const D16 d;
-    StripWalk<D16> walk(strip, frame_.box.middle, squares_);
-    if (!walk.begin([&](std::int64_t y) { return hn::Load(d, strip + y * kLanes16); })) return false;
+    StripScan scan;
+    if (!scan.convex<kNone<std::uint16_t>>(strip, frame_.box.middle)) return false;
+    StripWalk<D16> walk(strip, scan.sites(0, kLanes16), squares_);
     const std::int64_t pitch = pitch_of<std::uint16_t>(), begin = frame_.middle.begin;
     walk.solve(begin, frame_.middle.end, [&](std::int64_t y, V16 v) { hn::StoreU(v, d, out + (y - begin) * pitch); });
     return true;
@@ -431,14 +429,23 @@ class Solver {
     }
   }
 
-  /// The same in 32 bits, columns [x, x + kLanes32).
-  void solve_wide_strip(const std::uint16_t* distances, int reach, std::uint32_t* out) {
+  /// The same in 32 bits.
+  HWY_NOINLINE void solve_wide_strip(const std::uint16_t* distances, std::int64_t x, int lift, std::uint32_t* out) {
+    StripScan scan;
+    scan.convex<kNoSite16>(distances, frame_.box.middle);
+    for (std::int64_t half = 0; half < std::min<std::int64_t>(kLanes16, frame_.box.fast - x); half += kLanes32) {
+      const StripSites sites = scan.sites(half, half + kLanes32);
+      if (sites.low <= sites.last) walk_wide_strip(distances + half, sites, out + half);
+      else search_wide_strip(distances + half, bound_strip(x + half, kLanes32, lift), out + half);
+    }
+  }
+
+  void search_wide_strip(const std::uint16_t* distances, int reach, std::uint32_t* out) {
     const D32 d;
     if (!any_within(distances, reach)) {
       for (std::int64_t y = 0; y < rows_; ++y) hn::StoreU(hn::Set(d, kNoSite32), d, out + y * s_.wide_pitch);
       return;
     }
-    if (walk_wide_strip(distances, out)) return;
     const SearchMemory<std::uint32_t>& memory = s_.search32.memory;
     Search<D32> search(memory, squares_, collect_wide(distances, reach), strip_bounds());
     search.solve(frame_.middle.begin, frame_.middle.end, [&](std::int64_t begin, std::int64_t end) {
@@ -456,19 +463,15 @@ class Solver {
     return !hn::AllFalse(d, less_equal(least, hn::Set(d, limit)));
   }
 
-  HWY_NOINLINE bool walk_wide_strip(const std::uint16_t* distances, std::uint32_t* out) const {
+  void walk_wide_strip(const std::uint16_t* distances, const StripSites& sites, std::uint32_t* out) const {
     const D32 d;
     std::uint32_t* const squares = s_.search32.memory.values;
-    StripWalk<D32> walk(squares, frame_.box.middle, squares_);
-    const auto square = [&](std::int64_t y) {
-      const V32 v = wide_squares(hn::LoadU(D16Half(), distances + y * kLanes16));
-      hn::Store(v, d, squares + y * kLanes32);
-      return v;
-    };
-    if (!walk.begin(square)) return false;
+    for (std::int64_t y = sites.low; y <= sites.last; ++y)
+      hn::Store(wide_squares(hn::LoadU(D16Half(), distances + y * kLanes16)), d, squares + y * kLanes32);
+    hn::Store(hn::Set(d, kNoSite32), d, squares + (sites.last + 1) * kLanes32);
+    StripWalk<D32> walk(squares, sites, squares_);
     const std::int64_t pitch = s_.wide_pitch, begin = frame_.middle.begin;
     walk.solve(begin, frame_.middle.end, [&](std::int64_t y, V32 v) { hn::StoreU(v, d, out + (y - begin) * pitch); });
-    return true;
   }
 
   Candidates collect_wide(const std::uint16_t* distances, int reach) const {

@@ -4,6 +4,8 @@
 // As in plain_walk-inl.h, the best i of a line is found by comparing neighbours and never falls as x grows. So do the
 // smallest and the largest over all lanes, which enclose the candidates of all lanes for a few positions.
 //
+// Whether lines are convex is asked of their distances, 16 bits wide, where f are the squares of such: then f are, too.
+//
 // Source: as there. Cost per vector: as many trials as the best i differ between lanes.
 #if defined(FATHOM_GRID_CPU_PLAIN_STRIP_WALK_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef FATHOM_GRID_CPU_PLAIN_STRIP_WALK_INL_H
@@ -19,54 +21,84 @@
 HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::plain::HWY_NAMESPACE {
 
+/// Where the lines of a strip have sites.
+struct StripSites {
+  std::int64_t low, high;  ///< enclose the first ones
+  std::int64_t last;       ///< of all lines
+};
+
+/// Whether f of the lines, or the distances that f are the squares of, are convex between the first and the last site.
+class StripScan {
+ public:
+  /// @param rows  [length][kLanes16]; kAbsent or more: no site
+  template <std::uint16_t kAbsent>
+  HWY_INLINE bool convex(const std::uint16_t* rows, std::int64_t length) {
+    if (length >= kAbsent) return false;
+    const D16 d;
+    const V16 zero = hn::Zero(d), one = hn::Set(d, 1), absent = hn::Set(d, kAbsent);
+    V16 here = hn::Load(d, rows), rise = zero, fall = hn::Not(zero), bent = zero;
+    V16 first = absent, last = zero, sites = zero, next = one;
+    for (std::int64_t i = 1; i <= length; ++i) {
+      const V16 after = i < length ? hn::Load(d, rows + i * kLanes16) : absent;
+      const V16 up = hn::SaturatedSub(after, here), down = hn::SaturatedSub(here, after);
+      const auto none = less_equal(absent, here);
+      const V16 bend = hn::Or(hn::SaturatedSub(rise, up), hn::SaturatedSub(down, fall));
+      bent = hn::Or(bent, hn::IfThenZeroElse(none, bend));
+      first = hn::Min(first, hn::IfThenElse(none, absent, next));
+      last = hn::Max(last, hn::IfThenZeroElse(none, next));
+      sites = hn::Add(sites, hn::IfThenZeroElse(none, one));
+      next = hn::Add(next, one);
+      rise = up, fall = down, here = after;
+      if (i % kAskEvery == 0 && !hn::AllTrue(d, hn::Eq(bent, zero))) return false;
+    }
+    const V16 gaps = hn::IfThenZeroElse(hn::Eq(sites, zero), hn::Sub(hn::Sub(hn::Add(last, one), first), sites));
+    if (!hn::AllTrue(d, hn::Eq(hn::Or(bent, gaps), zero))) return false;
+    hn::Store(first, d, first_);
+    hn::Store(last, d, last_);
+    return true;
+  }
+
+  /// Of lines [begin, end); low > last if none has a site.
+  StripSites sites(std::int64_t begin, std::int64_t end) const {
+    StripSites sites{kNone<std::uint16_t>, 0, 0};
+    for (std::int64_t line = begin; line < end; ++line) {
+      if (last_[line] == 0) continue;
+      sites.low = std::min<std::int64_t>(sites.low, first_[line] - 1);
+      sites.high = std::max<std::int64_t>(sites.high, first_[line] - 1);
+      sites.last = std::max<std::int64_t>(sites.last, last_[line] - 1);
+    }
+    return sites;
+  }
+
+ private:
+  static constexpr std::int64_t kAskEvery = 8;
+  alignas(64) std::uint16_t first_[kLanes16], last_[kLanes16] = {};  ///< positions, counted from 1; 0 in last_: no site
+};
+
 template <class D>
 class StripWalk {
  public:
   using T = hn::TFromD<D>;
   using V = hn::Vec<D>;
 
-  /// @param f  [length][lanes]
-  StripWalk(const T* f, std::int64_t length, const Squares& squares) : f_(f), length_(length), squares_(squares) {}
-
-  /// Whether the lines are convex; `at(i)` gives f(i) and sees to it that it is in memory.
-  template <class At>
-  HWY_INLINE bool begin(const At& at) {
-    V before = all(kNone<T>), here = at(0);
-    auto seen = less_equal(all(1), all(0)), open = seen;
-    bool any = false;
-    for (std::int64_t i = 0; i < length_; ++i) {
-      const V after = i + 1 < length_ ? at(i + 1) : all(kNone<T>);
-      const auto none = hn::Eq(here, all(kNone<T>));
-      const auto starts = hn::AndNot(hn::Or(none, open), hn::Not(open));
-      if (!hn::AllTrue(D(), hn::Or(none, convex(D(), before, here, after)))) return false;
-      if (HWY_UNLIKELY(!hn::AllFalse(D(), starts))) {
-        if (!hn::AllFalse(D(), hn::And(starts, seen))) return false;
-        seen = hn::Or(seen, starts);
-        if (!any) low_ = i;
-        any = true;
-        high_ = i;
-      }
-      if (!hn::AllTrue(D(), none)) last_ = i;
-      open = hn::Not(none);
-      before = here;
-      here = after;
-    }
-    return any;
-  }
+  /// @param f  [sites.last + 2][lanes], convex; none in the last row
+  StripWalk(const T* f, const StripSites& sites, const Squares& squares)
+      : f_(f), squares_(squares), low_(sites.low), high_(sites.high), last_(sites.last) {}
 
   /// Calls put(x, result) for positions [from, to).
   template <class Put>
   HWY_INLINE void solve(std::int64_t from, std::int64_t to, const Put& put) {
     for (std::int64_t x = from; x < to; x += kTogether) {
-      while (low_ < last_ && hn::AllTrue(D(), hn::Or(next_as_good(low_, x), absent(low_)))) ++low_;
-      while (high_ < last_ && !hn::AllFalse(D(), hn::AndNot(absent(high_), next_as_good(high_, x + kTogether - 1))))
-        ++high_;
+      move_low(x);
+      move_high(x + kTogether - 1);
       V best[kTogether];
       for (int k = 0; k < kTogether; ++k) best[k] = all(kNone<T>);
-      for (std::int64_t i = low_; i <= high_; ++i) {
-        const V f = load(i);
-        for (int k = 0; k < kTogether; ++k)
-          best[k] = hn::Min(best[k], add_far(f, broadcast_square(D(), squares_, x + k - i)));
+      for (std::int64_t i = low_; i <= high_; i += 2) {
+        const V f = load(i), next = load(i + 1);
+        for (int k = 0; k < kTogether; ++k) {
+          const V value = add_far(f, broadcast_square(D(), squares_, x + k - i));
+          best[k] = hn::Min(best[k], hn::Min(value, add_far(next, broadcast_square(D(), squares_, x + k - i - 1))));
+        }
       }
       if (HWY_LIKELY(to - x >= kTogether)) {
         for (int k = 0; k < kTogether; ++k) put(x + k, best[k]);
@@ -86,6 +118,24 @@ class StripWalk {
   }
   HWY_INLINE auto absent(std::int64_t i) const { return hn::Eq(load(i), all(kNone<T>)); }
 
+  /// Raises low_ while no line needs it at x or after; as far as the last time at once if that is right again.
+  HWY_INLINE void move_low(std::int64_t x) {
+    const std::int64_t before = low_, jump = low_ + low_step_;
+    if (low_step_ > 1 && jump <= last_ && hn::AllTrue(D(), hn::AndNot(absent(jump - 1), next_as_good(jump - 1, x))))
+      low_ = jump;
+    while (low_ < last_ && hn::AllTrue(D(), hn::Or(next_as_good(low_, x), absent(low_)))) ++low_;
+    low_step_ = low_ - before;
+  }
+
+  /// Raises high_ while some line needs the next one at x or before.
+  HWY_INLINE void move_high(std::int64_t x) {
+    const auto needed = [&](std::int64_t i) { return !hn::AllFalse(D(), hn::AndNot(absent(i), next_as_good(i, x))); };
+    const std::int64_t before = high_, jump = high_ + high_step_;
+    if (high_step_ > 1 && jump <= last_ && needed(jump - 1)) high_ = jump;
+    while (high_ < last_ && needed(high_)) ++high_;
+    high_step_ = high_ - before;
+  }
+
   /// Lanes in which i + 1 is at least as good as i is at x.
   HWY_INLINE auto next_as_good(std::int64_t i, std::int64_t x) const {
     const std::int64_t more = 2 * (i - x) + 1;
@@ -95,10 +145,10 @@ class StripWalk {
   }
 
   const T* const f_;
-  const std::int64_t length_;
   const Squares squares_;
-  std::int64_t low_ = 0, high_ = 0;  ///< enclose the best of all lanes
-  std::int64_t last_ = 0;            ///< of all sites
+  std::int64_t low_, high_;                    ///< enclose the best of all lanes
+  const std::int64_t last_;                    ///< of all sites
+  std::int64_t low_step_ = 0, high_step_ = 0;  ///< how far they moved last
 };
 
 }  // namespace fathom::grid::cpu::plain::HWY_NAMESPACE

@@ -4,8 +4,8 @@
 //
 // Then (x − i)² + f(i) falls and rises once as i grows, so that the best column is found by comparing neighbours, without
 // a search. From one x to the next it moves by a column or none: the offsets x − i of the best never shrink, and those of
-// a vector of positions lie between the offsets at its ends, few enough to try them all. Rows stay rows: nothing is
-// turned into lanes and back.
+// a vector of positions lie between the offsets at its ends, few enough to try them all. The best columns at the ends of
+// vectors are close to those of the row before. Rows stay rows: nothing is turned into lanes and back.
 //
 // Source: the lower envelope of Felzenszwalb & Huttenlocher 2012, in which every parabola stays here. Cost per element:
 // by how much the offset changes along a vector, at most its lanes; nothing beside a flat plane.
@@ -27,10 +27,14 @@ namespace fathom::grid::cpu::plain::HWY_NAMESPACE {
 class RowWalk {
  public:
   /// Memory for rows of up to `length` columns.
-  void carve(Arena& arena, std::int64_t length) { memory_ = arena.take<std::uint32_t>(length + 3 * kLanes32); }
+  void carve(Arena& arena, std::int64_t length) {
+    memory_ = arena.take<std::uint32_t>(length + 4 * kLanes32);
+    seen_ = arena.take<std::int32_t>(length / kLanes32 + 1);
+  }
 
   void share(const Frame& frame, const Squares& squares, const Writer& writer) {
-    f_ = memory_ + kLanes32;
+    f_ = memory_ + 2 * kLanes32;
+    std::fill_n(seen_, frame.box.fast / kLanes32 + 1, 0);
     frame_ = &frame;
     squares_ = squares;
     writer_ = &writer;
@@ -49,11 +53,9 @@ class RowWalk {
       if (!convex_within(source.row[i], sites)) return false;
       take(source, i, sites);
       std::int64_t best = sites.begin;
-      for (int s = 0; s < bounds.count; ++s) {
-        if (bounds.span[s] <= above || bounds.span[s] > upto) continue;
-        const std::uint32_t largest = solve_segment(tile.row[i], s * static_cast<std::int64_t>(kSegment), best);
-        if (i < tile.bounding) most[s] = std::max(most[s], largest);
-      }
+      for (Run run = next_run(bounds, 0, above, upto); run.begin < bounds.count;
+           run = next_run(bounds, run.end, above, upto))
+        solve_run(tile.row[i], sites, run, best, i < tile.bounding ? most : nullptr);
     }
     return true;
   }
@@ -98,45 +100,77 @@ class RowWalk {
     const D32 d;
     const V32 far = hn::Set(d, kFar);
     std::int64_t x = sites.begin / kLanes32 * kLanes32;
+    hn::Store(far, d, f_ + x - 2 * kLanes32);
     hn::Store(far, d, f_ + x - kLanes32);
     for (; x < sites.end; x += kLanes32) hn::Store(hn::Min(source.squares(i, x), far), d, f_ + x);
     hn::Store(far, d, f_ + x);
   }
 
-  /// Best column at x, at or after one that is best at some position before x.
-  HWY_INLINE std::int64_t advance(std::int64_t column, std::int64_t x) const {
+  /// Columns of a vector from `column` on that are better at x than the next one.
+  HWY_INLINE auto better_than_next(std::int64_t column, std::int64_t x) const {
     const D32 d;
     const hn::RebindToSigned<D32> ds;
     const V32 steps = hn::Add(hn::Iota(d, 0), hn::Iota(d, 0));
+    // f(i + 1) + (x − i − 1)² > f(i) + (x − i)²
+    const V32 rise = hn::Add(hn::Sub(hn::LoadU(d, f_ + column + 1), hn::LoadU(d, f_ + column)), steps);
+    return hn::Gt(hn::BitCast(ds, rise), hn::Set(ds, static_cast<std::int32_t>(2 * (x - column) - 1)));
+  }
+
+  /// Best column at x, at or after one that is best at some position before x.
+  HWY_INLINE std::int64_t advance(std::int64_t column, std::int64_t x) const {
+    const hn::RebindToSigned<D32> ds;
     for (;; column += kLanes32) {
-      // f(i + 1) + (x − i − 1)² > f(i) + (x − i)²
-      const V32 rise = hn::Add(hn::Sub(hn::LoadU(d, f_ + column + 1), hn::LoadU(d, f_ + column)), steps);
-      const auto limit = hn::Set(ds, static_cast<std::int32_t>(2 * (x - column) - 1));
-      const auto worse = hn::Gt(hn::BitCast(ds, rise), limit);
-      if (HWY_LIKELY(!hn::AllFalse(ds, worse)))
-        return column + static_cast<std::int64_t>(hn::FindKnownFirstTrue(ds, worse));
+      const auto better = better_than_next(column, x);
+      if (HWY_LIKELY(!hn::AllFalse(ds, better)))
+        return column + static_cast<std::int64_t>(hn::FindKnownFirstTrue(ds, better));
     }
   }
 
-  /// Writes the segment at x of the region; moves `best` along; returns its largest square.
-  HWY_INLINE std::uint32_t solve_segment(const OutputRow& out, std::int64_t from, std::int64_t& best) const {
-    const D32 d;
-    const std::int64_t width = frame_->fast.end - frame_->fast.begin,
-                       to = std::min<std::int64_t>(width, from + kSegment);
-    V32 most = hn::Zero(d);
-    best = advance(best, frame_->fast.begin + from);
-    std::int64_t offset = frame_->fast.begin + from - best;
-    for (std::int64_t x = from; x < to; x += kLanes32) {
-      const std::int64_t column = frame_->fast.begin + x, end = column + kLanes32 - 1;
-      best = advance(best, end);
-      V32 least = value(column, offset);
-      while (offset < end - best) least = hn::Min(least, value(column, ++offset));
-      writer_->write(out, x, least, to - x);
-      most = hn::Max(most, to - x >= kLanes32
-                               ? least
-                               : hn::IfThenElseZero(hn::FirstN(d, static_cast<std::size_t>(to - x)), least));
+  /// The same; looks around the column that was `seen` to be best in the row before, so that vectors do not wait for one
+  /// another.
+  HWY_INLINE std::int64_t advance_near(std::int32_t& seen, const Range& sites, std::int64_t before,
+                                       std::int64_t x) const {
+    const hn::RebindToSigned<D32> ds;
+    const std::int64_t column = std::clamp<std::int64_t>(seen - kLanes32 / 2, sites.begin, sites.end - 1);
+    const auto first = static_cast<std::int64_t>(hn::FindFirstTrue(ds, better_than_next(column, x)));
+    const std::int64_t best = HWY_LIKELY(first > 0) ? column + first : advance(before, x);
+    seen = static_cast<std::int32_t>(best);
+    return best;
+  }
+
+  /// Writes a run of segments; moves `best` along; raises most[segment].
+  HWY_INLINE void solve_run(const OutputRow& out, const Range& sites, const Run& run, std::int64_t& best,
+                            std::uint32_t* most) const {
+    const std::int64_t origin = frame_->fast.begin, width = frame_->fast.end - origin;
+    std::int64_t x = run.begin * static_cast<std::int64_t>(kSegment);
+    best = advance(best, origin + x);
+    std::int64_t offset = origin + x - best;
+    for (int s = run.begin; s < run.end; ++s) {
+      V32 largest = hn::Zero(D32());
+      for (const std::int64_t to = std::min(width, x + kSegment); x < to; x += kLanes32) {
+        const std::int64_t end = origin + x + kLanes32 - 1;
+        best = advance_near(seen_[static_cast<std::size_t>(x) / kLanes32], sites, best, end);
+        const V32 least = least_of(origin + x, offset, end - best);
+        offset = end - best;
+        writer_->write_found(out, x, least, to - x);
+        largest = hn::Max(largest, first_lanes(least, to - x));
+      }
+      if (most) most[s] = std::max(most[s], largest_lane(D32(), largest));
     }
-    return largest_lane(d, most);
+  }
+
+  /// The first `count` lanes, zero in the others.
+  static HWY_INLINE V32 first_lanes(V32 v, std::int64_t count) {
+    if (HWY_LIKELY(count >= kLanes32)) return v;
+    return hn::IfThenElseZero(hn::FirstN(D32(), static_cast<std::size_t>(count)), v);
+  }
+
+  /// Least of the values at x with offsets in [from, to], in pairs: one more does no harm.
+  HWY_INLINE V32 least_of(std::int64_t x, std::int64_t from, std::int64_t to) const {
+    V32 least = value(x, from);
+    for (std::int64_t offset = from; offset < to; offset += 2)
+      least = hn::Min(least, hn::Min(value(x, offset + 1), value(x, offset + 2)));
+    return least;
   }
 
   HWY_INLINE V32 value(std::int64_t x, std::int64_t offset) const {
@@ -145,7 +179,8 @@ class RowWalk {
   }
 
   std::uint32_t* memory_ = nullptr;
-  std::uint32_t* f_ = nullptr;  ///< [length] after and before a vector of kFar
+  std::uint32_t* f_ = nullptr;    ///< [length] after two vectors of kFar and before one
+  std::int32_t* seen_ = nullptr;  ///< best column at each vector's end in the row before
   Squares squares_;
   const Frame* frame_ = nullptr;
   const Writer* writer_ = nullptr;

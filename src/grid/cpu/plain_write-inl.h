@@ -38,6 +38,7 @@ class Writer {
       : frame_(frame),
         clips_narrow_(frame.limited || frame.reach <= kNarrowReach),
         fast_(frame.distance.data && frame.distance.dtype == DType::float32 && frame.unit == 1 && !frame.squared.data),
+        exact_(fast_ && !frame.limited && frame.limit < kExactInFloat),
         stream_(fast_ && may_stream(frame)) {}
 
   OutputRow row(std::int64_t slow, std::int64_t middle) const {
@@ -76,12 +77,20 @@ class Writer {
     else store_some(wide_root(squared), out, count);
   }
 
+  /// The same of squares that are distances to sites.
+  HWY_INLINE void write_found(const OutputRow& row, std::int64_t x, V32 squared, std::int64_t count) const {
+    if (HWY_LIKELY(exact_ && count >= kLanes32)) store(exact_root(squared), reinterpret_cast<float*>(row.distance) + x);
+    else write(row, x, squared, count);
+  }
+
   /// Makes streamed stores visible to other threads.
   void finish() const {
     if (stream_) hwy::FlushStream();
   }
 
  private:
+  static constexpr std::uint32_t kExactInFloat = 1u << 24;
+
   static bool may_stream(const Frame& frame) {
     const Target& out = frame.distance;
     const std::int64_t fast = frame.fast.end - frame.fast.begin;
@@ -123,7 +132,7 @@ class Writer {
 
   /// Float is exact, and so is its root rounded, below 2²⁴; beyond, the root goes through double.
   HWY_INLINE VFloat wide_root(V32 squared) const {
-    const auto direct = less_equal(squared, hn::Set(D32(), std::min(frame_.limit, (1u << 24) - 1)));
+    const auto direct = less_equal(squared, hn::Set(D32(), std::min(frame_.limit, kExactInFloat - 1)));
     if (HWY_LIKELY(hn::AllTrue(D32(), direct))) return exact_root(squared);
     if (hn::AllFalse(D32(), less_equal(squared, hn::Set(D32(), frame_.limit))))
       return hn::Set(DFloat(), std::numeric_limits<float>::infinity());
@@ -204,7 +213,7 @@ class Writer {
 
   const Frame& frame_;
   const bool clips_narrow_;  ///< whether 16-bit squares may be past the limit
-  const bool fast_, stream_;
+  const bool fast_, exact_, stream_;
 };
 
 }  // namespace fathom::grid::cpu::plain::HWY_NAMESPACE
