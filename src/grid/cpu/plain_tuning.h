@@ -6,7 +6,7 @@
 namespace fathom::grid::cpu::plain {
 
 /// Largest bound on the distance for which a window around each element beats a search over candidates.
-inline constexpr int kWindowReach = 64;
+inline constexpr int kWindowReach = 48;
 
 /// Bounds above which a column search in the y pass considers dropping candidates first, though a window would do.
 inline constexpr int kSparseReach = 6;
