@@ -76,7 +76,11 @@ class WarpQuery {
   }
 
   /// Whether there are distances to it.
-  __device__ bool is_somewhere() const { return place_.at[0] == place_.at[0]; }
+  __device__ bool is_somewhere() const {
+    bool known = true;
+    for (const double x : place_.at) known &= x == x;
+    return known;
+  }
 
   /// Bounds beyond do not matter.
   __device__ float limit() const { return limit_; }

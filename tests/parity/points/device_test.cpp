@@ -160,28 +160,31 @@ TEST_F(DevicePoints, StreamsAndGraphs) {
 
 TEST_F(DevicePoints, QueriesThatAreNoNumbersFindNothing) {
   Random random(10);
-  const PointsOnDevice sites(make_points(Spread::uniform, DType::float64, 3000, 2, random), 0);
-  Array queries = make_points(Spread::uniform, DType::float64, 3, 2, random);
+  Array queries = make_points(Spread::uniform, DType::float64, 4, 2, random);
   double* at = queries.as<double>().data();
   at[0] = NAN;
   at[3] = -std::numeric_limits<double>::infinity();
   at[4] = 1e200;
+  at[7] = NAN;
   const PointsOnDevice on_device(queries, 0);
-  for (Storage storage : {Storage::plain, Storage::boxed, Storage::sorted})
-    for (int k : {1, 3}) {
-      points::SiteSetOptions options;
-      options.storage = storage;
-      points::QueryOptions query;
-      query.k = k;
-      AnswersOnDevice answers(3, k, DType::float32);
-      SiteSet(sites.coordinates(), options).nearest(on_device.coordinates(), query, answers.views());
-      must(cudaDeviceSynchronize());
-      const PointAnswers& host = answers.download();
-      for (std::int64_t i = 0; i < 3 * k; ++i) {
-        EXPECT_EQ(host.distance.as<float>().data()[i], std::numeric_limits<float>::infinity());
-        EXPECT_EQ(host.site.as<std::int64_t>().data()[i], -1);
+  for (DType dtype : {DType::int32, DType::float32, DType::float64}) {
+    const PointsOnDevice sites(make_points(Spread::uniform, dtype, 3000, 2, random), 0);
+    for (Storage storage : {Storage::plain, Storage::boxed, Storage::sorted})
+      for (int k : {1, 3}) {
+        points::SiteSetOptions options;
+        options.storage = storage;
+        points::QueryOptions query;
+        query.k = k;
+        AnswersOnDevice answers(4, k, DType::float32);
+        SiteSet(sites.coordinates(), options).nearest(on_device.coordinates(), query, answers.views());
+        must(cudaDeviceSynchronize());
+        const PointAnswers& host = answers.download();
+        for (std::int64_t i = 0; i < 4 * k; ++i) {
+          EXPECT_EQ(host.distance.as<float>().data()[i], std::numeric_limits<float>::infinity());
+          EXPECT_EQ(host.site.as<std::int64_t>().data()[i], -1);
+        }
       }
-    }
+  }
 }
 
 /// Where they cannot be refused, directions and angles that are none make cones that nothing lies in.
