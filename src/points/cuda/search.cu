@@ -5,9 +5,10 @@
 // four leaves together, whose sites are in flight at the same time. What the lanes know of the levels above waits in
 // shared memory. Where the time of the slowest counts, because queries are fewer than the warps that fit, four warps
 // share out each. Many queries are taken in the order of the curve, so that warps at work look at the same nodes, and a
-// warp takes 32 one after the other, each begun with the site that was nearest to the one before. Launch: blocks of 4
-// warps. Source: Roussopoulos et al. 1995; the CPU's search (points/cpu/search.cpp) with four times as many children.
-// Cost: O(log n) nodes per query for sites spread out; at worst, for sites all equally far, every site.
+// warp takes 32 one after the other, where sites are sorted each begun with the site that was nearest to the one
+// before. Launch: blocks of 4 warps. Source: Roussopoulos et al. 1995; the CPU's search (points/cpu/search.cpp) with
+// four times as many children. Cost: O(log n) nodes per query for sites spread out; at worst, for sites all equally
+// far, every site.
 #include "core/cuda/runtime.h"
 #include "points/cuda/order.h"
 #include "points/cuda/search.h"
@@ -31,7 +32,8 @@ struct Team {
   __device__ void tell(float known) const {
     if (lane_id() == 0) atomicMin(limit, __float_as_uint(known));
   }
-  __device__ float least() const { return __uint_as_float(*const_cast<volatile unsigned*>(limit)); }
+  /// The same for all lanes, though others may lower it meanwhile.
+  __device__ float least() const { return from_lane(__uint_as_float(*const_cast<volatile unsigned*>(limit)), 0); }
 };
 
 /// What a lane knows of a level above: its child's bound, and the least of the levels above that.
