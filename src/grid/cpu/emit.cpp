@@ -21,6 +21,15 @@ std::int64_t offset_in(const AnyView& view, const Problem& p, const PerAxis<std:
   return offset;
 }
 
+/// Rows that begin or end inside a line of the cache wait for it to come: asks for those of the next block.
+void prefetch_ends(const RootRows& block) {
+  const float* next = block.out + block.rows * block.out_pitch;
+  for (int r = 0; r < block.rows; ++r, next += block.out_pitch) {
+    prefetch(next, 1);
+    prefetch(next + block.count, 1);
+  }
+}
+
 }  // namespace
 
 template <class V>
@@ -36,15 +45,6 @@ Emitter<V>::Emitter(const Problem& problem, const Classes& classes, InstructionS
   plain_ = scaled_ && out.distance.present() && out.distance.dtype() == DType::float32 && !out.squared.present() &&
            !problem.signed_distance && !has_border_ && kept_ >= no_cap<V>();
   stream_ = out.distance.present() && element_count(out.distance.shape()) > kStaysInCache;
-}
-
-/// Rows that begin or end inside a line of the cache wait for it to come: asks for those of the next block.
-void prefetch_ends(const RootRows& block) {
-  const float* next = block.out + block.rows * block.out_pitch;
-  for (int r = 0; r < block.rows; ++r, next += block.out_pitch) {
-    prefetch(next, 1);
-    prefetch(next + block.count, 1);
-  }
 }
 
 template <class V>

@@ -7,9 +7,6 @@
 
 namespace fathom::grid::cpu {
 
-/// out[i] = scaled_distance() of squared[i]; +inf where it is no_value().
-/// @param stream  write past the caches where addresses allow: for outputs that would not stay in them anyway
-void roots(const std::int32_t* squared, int count, float unit, bool stream, float* out, InstructionSet instruction_set);
 /// Rows of squared distances, and where their roots go.
 struct RootRows {
   const std::uint16_t* squared;
@@ -18,6 +15,10 @@ struct RootRows {
   float* out;
   std::int64_t out_pitch;
 };
+
+/// out[i] = scaled_distance() of squared[i]; +inf where it is no_value().
+/// @param stream  write past the caches where addresses allow: for outputs that would not stay in them anyway
+void roots(const std::int32_t* squared, int count, float unit, bool stream, float* out, InstructionSet instruction_set);
 /// The same of values that are all distances.
 void roots(const RootRows& rows, float unit, bool stream, InstructionSet instruction_set);
 /// out[i] = √squared[i], correctly rounded.
