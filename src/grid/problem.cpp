@@ -150,8 +150,10 @@ void remove_axis(Problem& p, int axis) {
 }
 
 /// An axis of extent 1 adds nothing to any distance, unless sites lie beyond its ends. The last axis stays, since rows
-/// must be contiguous.
+/// must be contiguous; its one element is not its own neighbour, though NaN as a label differs from itself.
 void drop_unit_axes(Problem& p) {
+  Border& last = p.border[static_cast<std::size_t>(p.rank - 1)];
+  if (last == Border::periodic && p.extent(p.rank - 1) == 1) last = Border::open;
   for (int k = p.rank - 2; k >= 0; --k)
     if (p.extent(k) == 1 && p.region_extent(k) == 1 && p.border[static_cast<std::size_t>(k)] != Border::sites)
       remove_axis(p, k);

@@ -135,6 +135,21 @@ TEST(LongLines, Labels) {
   EXPECT_EQ(got.nearest->as<std::int32_t>().data()[139999], 138999);
 }
 
+/// NaN differs from every other element; along a periodic axis of one element there is none.
+TEST(PeriodicAxes, OneElementIsNotItsOwnNeighbour) {
+  for (const grid::Metric metric : {grid::Metric::euclidean, grid::Metric::taxicab, grid::Metric::chessboard})
+    for (const Shape& shape : {Shape{1, 1}, Shape{7, 1}, Shape{1, 7}, Shape{3, 1, 1}}) {
+      Array input(DType::float32, shape);
+      for (std::int64_t i = 0; i < input.size(); ++i) store(input, i, std::numeric_limits<double>::quiet_NaN());
+      DistanceOptions options{.sites = {Rule::labels}, .metric = metric, .border = {Border::periodic}};
+      options.spacing.assign(static_cast<std::size_t>(shape.rank()), 1);
+      options.spacing[0] = 3;
+      SCOPED_TRACE(to_string(shape) + ", " + describe(options));
+      const Results got = run(input.view(), options, {.distance = DType::float64, .nearest = DType::int32});
+      EXPECT_TRUE(matches(Oracle(input.view(), options), got));
+    }
+}
+
 TEST(LongLines, PeriodicAndSigned) {
   Array input = all_but({1, 80001}, {0});
   const Results around = run(input.view(), {.border = {Border::periodic}}, {.squared = DType::uint64});
