@@ -235,6 +235,21 @@ TEST(Plain, EqualsBruteForceOnSmallShapes) {
   }
 }
 
+/// Narrow images are solved by as few vectors as hold them; those no larger than a window's reach without tables.
+TEST(Plain, EqualsSeparableReferenceAroundVectorsAndWindows) {
+  std::mt19937 random(12);
+  std::vector<Shape> shapes;
+  for (const std::int64_t width : {8, 16, 32, 64, 128})
+    for (const std::int64_t x : {width - 1, width, width + 1, width + width / 2}) shapes.push_back({20, x});
+  for (std::int64_t n = 32; n <= 48; ++n) shapes.push_back({n, n});
+  int arrangement = 0;
+  for (const Shape& shape : shapes)
+    for (int i = 0; i < scaled(kArrangements); ++i) {
+      expect_everywhere(make_case(shape, arrangement++ % kArrangements, random, false));
+      if (HasFatalFailure()) return;
+    }
+}
+
 TEST(Plain, EqualsSeparableReferenceOnMediumShapes) {
   std::mt19937 random(2);
   const Shape shapes[] = {{1000, 777}, {61, 1500},      {1500, 61},    {333, 2},     {2, 333},

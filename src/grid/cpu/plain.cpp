@@ -112,6 +112,7 @@ void plain_transform(const Problem& problem, InstructionSet instruction_set, int
   Arena arena(scratch);
   Memory memory = carve(arena, plan, instruction_set, threads);
   const Bits& bits = memory.shared.bits;
+  // Only searches and walks look squares up; for a small image the table would cost as much as the image.
   const bool windows_suffice = frame.box.middle == 1 && frame.reach <= kWindowReach;
   if (!windows_suffice) fill_squares(plan, memory);
   for (std::int64_t j = 0; j < plan.jobs; ++j) memory.jobs[j] = plan.job(j);
