@@ -116,6 +116,18 @@ ResidentSets make_residents_of_mask([[maybe_unused]] const AnyConstDeviceView& m
 #endif
 }
 
+std::vector<std::unique_ptr<FollowingSet>> make_followers([[maybe_unused]] const Tree& tree,
+                                                          const SiteSetOptions& options) {
+  require_device();
+  std::vector<std::unique_ptr<FollowingSet>> sets;
+  for ([[maybe_unused]] int device : devices_of(options)) {
+#ifdef FATHOM_HAS_CUDA
+    sets.push_back(cuda::make_follower(tree, device));
+#endif
+  }
+  return sets;
+}
+
 std::string names_of(const ResidentSets& sets) {
   std::string names;
   for (const auto& set : sets) names += (names.empty() ? "" : ", ") + set->device_name();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "points/check.h"
@@ -23,6 +24,10 @@ ResidentSets make_residents_in_place(const std::vector<Cloud>& clouds, const Set
 /// The nonzero elements of a mask in a device's memory, there. Waits until it is built; nothing refers to the mask then.
 ResidentSets make_residents_of_mask(const AnyConstDeviceView& mask, const SetFacts& facts,
                                     const SiteSetOptions& options, Stream stream);
+
+/// Sets that will follow a tree, one on each of the devices that the options name.
+/// @param tree  without sites
+std::vector<std::unique_ptr<FollowingSet>> make_followers(const Tree& tree, const SiteSetOptions& options);
 
 /// Names of their devices.
 std::string names_of(const ResidentSets& sets);

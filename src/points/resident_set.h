@@ -8,6 +8,8 @@
 
 #include "fathom/core/device.h"
 #include "points/request.h"
+#include "points/tree.h"
+#include "points/tree_change.h"
 
 namespace fathom::points {
 
@@ -32,7 +34,15 @@ class ResidentSet {
   virtual void answer_host(const std::vector<Request>& requests, std::size_t room) const = 0;
 };
 
-/// What such a set is made of.
+/// One whose sites come and go as those of a tree of the host do (points/cpu/dynamic_tree.h).
+class FollowingSet : public ResidentSet {
+ public:
+  /// Takes over what changed. Waits for queries at work, and until it is done.
+  /// @throws DeviceError the device has not enough memory
+  virtual void follow(const Tree& tree, const TreeChange& change) = 0;
+};
+
+/// What a set that does not change is made of.
 struct ResidentSource {
   std::vector<Cloud> clouds;
   MemorySpace space = MemorySpace::host;     ///< device: the set refers to them, unless it is sorted. Host: to a copy

@@ -15,30 +15,9 @@
 #include "points/cpu/extent.h"
 #include "points/device_build.h"
 #include "points/mask_sites.h"
-#include "points/tree.h"
+#include "points/sites.h"
 
 namespace fathom::points {
-
-struct SiteSet::Sites {
-  /// Of sites that are still to be taken in.
-  Sites(const CoordinateLayout& sites, const SiteSetOptions& options);
-
-  void keep(ResidentSets sets) {
-    residents = std::move(sets);
-    shares.emplace(residents.size());
-  }
-  void take_in(const std::vector<Cloud>& clouds, const std::vector<std::uint32_t>& ids, const SiteSetOptions& options);
-
-  CallLimits limits(const Execution& execution) const { return {execution.scratch_limit, device_memory}; }
-
-  SetFacts facts;
-  DType dtype = DType::float32;
-  std::optional<std::size_t> device_memory;
-  std::vector<Tree> trees;               ///< one per cloud
-  Array coordinates;                     ///< of a mask's sites, where the storage refers to them
-  ResidentSets residents;                ///< on devices, instead of the trees
-  mutable std::optional<Shares> shares;  ///< of the devices
-};
 
 namespace {
 
@@ -195,7 +174,7 @@ SiteSet& SiteSet::operator=(SiteSet&&) noexcept = default;
 
 std::int64_t SiteSet::size() const {
   if (on_device()) return sites_->residents[0]->count();
-  return sites_->trees.empty() ? 0 : sites_->trees[0].count;
+  return sites_->trees.empty() ? 0 : sites_->trees[0].count - sites_->trees[0].vacant;
 }
 int SiteSet::axes() const { return sites_->facts.axes; }
 bool SiteSet::batched() const { return sites_->facts.batched; }

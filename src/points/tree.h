@@ -2,6 +2,7 @@
 // under a tree of boxes in which the children of node i are nodes 8i … 8i + 7 of the level below.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -40,9 +41,18 @@ struct Tree {
   std::vector<std::uint32_t> ids;  ///< sorted: id of each site
   Cloud sites;                     ///< otherwise: the sites
 
+  /// Of sorted sites that come and go: how many a leaf holds, the first of its places; the others, which count as sites
+  /// everywhere else here, repeat the last. Empty: all places are taken.
+  std::vector<std::uint8_t> sizes;
+  std::int64_t vacant = 0;  ///< places that repeat
+
   std::int64_t leaves() const { return (count + leaf - 1) / leaf; }
+  /// Of a leaf's places.
+  std::int64_t size_of_leaf(std::int64_t number) const {
+    return sizes.empty() ? std::min<std::int64_t>(leaf, count - number * leaf) : sizes[static_cast<std::size_t>(number)];
+  }
   std::size_t bytes() const {
-    std::size_t sum = blocks.bytes() + ids.size() * sizeof(std::uint32_t);
+    std::size_t sum = blocks.bytes() + ids.size() * sizeof(std::uint32_t) + sizes.size();
     for (const Level& level : levels) sum += level.boxes.bytes() + level.lowest.size() * sizeof(std::uint32_t);
     return sum;
   }

@@ -164,6 +164,7 @@ class SiteSet {
   std::size_t scratch_bytes(const DeviceCoordinates& queries, const QueryOptions& options) const;
 
  private:
+  friend class DynamicSet;
   struct Sites;
   explicit SiteSet(std::unique_ptr<const Sites> sites);
   std::unique_ptr<const Sites> sites_;

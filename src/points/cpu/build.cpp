@@ -4,8 +4,8 @@
 #include "points/cpu/build.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "points/cpu/boxes.h"
 #include "points/cpu/order.h"
 
 namespace fathom::points::cpu {
@@ -13,35 +13,6 @@ namespace fathom::points::cpu {
 namespace {
 
 constexpr std::int64_t kLeavesOfJob = 512;
-
-/// One node's place in its level's boxes: low coordinate k at [2k · kFan], high at [(2k + 1) · kFan].
-template <class T>
-T* box_at(Level& level, int axes, std::int64_t node) {
-  return reinterpret_cast<T*>(level.boxes.data()) + node / kFan * (2 * axes * kFan) + node % kFan;
-}
-
-Level make_level(const Tree& tree, std::int64_t count) {
-  Level level;
-  level.count = count;
-  level.boxes = Array(tree.dtype, {(count + kFan - 1) / kFan, tree.axes, 2, kFan});
-  std::fill_n(level.boxes.data(), level.boxes.bytes(), std::byte{0});  // the last group's rest is read, and ignored
-  if (tree.storage == Storage::sorted) level.lowest.resize(static_cast<std::size_t>(count));
-  return level;
-}
-
-template <class T>
-struct Bounds {
-  T low = std::numeric_limits<T>::max();
-  T high = std::numeric_limits<T>::lowest();
-  void add(T x) {
-    low = std::min(low, x);
-    high = std::max(high, x);
-  }
-  void put(T* box, int axis) const {
-    box[2 * axis * kFan] = low;
-    box[(2 * axis + 1) * kFan] = high;
-  }
-};
 
 /// Sites of leaf `leaf` in curve order, its ids and box.
 template <class T>
@@ -84,24 +55,9 @@ void box_leaf(Tree& tree, std::int64_t leaf) {
 
 template <class T>
 void add_upper_level(Tree& tree) {
-  Level& below = tree.levels.back();
-  Level level = make_level(tree, (below.count + kFan - 1) / kFan);
-  for (std::int64_t node = 0; node < level.count; ++node) {
-    const std::int64_t first = node * kFan, end = std::min(first + kFan, below.count);
-    for (int k = 0; k < tree.axes; ++k) {
-      Bounds<T> bounds;
-      for (std::int64_t child = first; child < end; ++child) {
-        const T* box = box_at<T>(below, tree.axes, child);
-        bounds.add(box[2 * k * kFan]);
-        bounds.add(box[(2 * k + 1) * kFan]);
-      }
-      bounds.put(box_at<T>(level, tree.axes, node), k);
-    }
-    if (!below.lowest.empty())
-      level.lowest[static_cast<std::size_t>(node)] =
-          *std::min_element(below.lowest.begin() + first, below.lowest.begin() + end);
-  }
-  tree.levels.push_back(std::move(level));
+  const std::size_t number = tree.levels.size();
+  tree.levels.push_back(make_level(tree, (tree.levels.back().count + kFan - 1) / kFan));
+  for (std::int64_t node = 0; node < tree.levels[number].count; ++node) box_node<T>(tree, number, node);
 }
 
 template <class T>

@@ -142,7 +142,7 @@ class Search {
   }
 
   void visit_leaf(std::int64_t leaf) {
-    const std::int64_t first = leaf * tree_.leaf, end = std::min(first + tree_.leaf, tree_.count);
+    const std::int64_t first = leaf * tree_.leaf, end = first + tree_.size_of_leaf(leaf);
     work_ += end - first;
     if (tree_.storage == Storage::sorted) {
       const T* block = reinterpret_cast<const T*>(tree_.blocks.data()) + leaf * (kAxes * kSortedLeaf);

@@ -9,8 +9,8 @@
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
 #include "points/check.h"
+#include "points/cuda/boxes.cuh"
 #include "points/cuda/build.h"
-#include "points/cuda/lane_list.cuh"
 #include "points/cuda/order.h"
 #include "points/cuda/tuning.h"
 
@@ -21,17 +21,6 @@ namespace {
 using fathom::cuda::check;
 using fathom::cuda::DeviceMemory;
 using fathom::cuda::Scratch;
-
-template <class T>
-__device__ T warp_lowest(T value) {
-  for (int step = 16; step > 0; step /= 2) value = smaller(value, from_lane(value, lane_id() ^ step));
-  return value;
-}
-template <class T>
-__device__ T warp_highest(T value) {
-  for (int step = 16; step > 0; step /= 2) value = larger(value, from_lane(value, lane_id() ^ step));
-  return value;
-}
 
 /// Sites first, first + step, …, of those up to the last, whose coordinates are on their way together.
 constexpr int kInFlight = 4;
@@ -145,27 +134,6 @@ __global__ void __launch_bounds__(kBuildBlock) measure_extent(const __grid_const
 // Boxes
 // ------------------------------------------------------------------------------------------------------------------
 
-template <class T>
-__device__ T* box_at(const DeviceLevel& level, int axes, std::int64_t node) {
-  return static_cast<T*>(level.boxes) + node / kLanes * (2 * axes * kLanes) + node % kLanes;
-}
-
-/// Writes a node's box along an axis from what the lanes hold.
-template <class T>
-__device__ void put_bounds(T* box, int axis, T low, T high) {
-  low = warp_lowest(low);
-  high = warp_highest(high);
-  if (lane_id() != 0) return;
-  box[2 * axis * kLanes] = low;
-  box[(2 * axis + 1) * kLanes] = high;
-}
-
-/// The warp's number, of which `count` have work.
-__device__ bool is_at_work(std::int64_t count, std::int64_t& number) {
-  number = (std::int64_t{blockIdx.x} * kBuildBlock + threadIdx.x) / 32;
-  return number < count;
-}
-
 template <class T, int kAxes>
 __global__ void __launch_bounds__(kBuildBlock)
     fill_sorted_leaves(const __grid_constant__ DeviceTree tree, const __grid_constant__ Cloud sites,
@@ -246,8 +214,6 @@ __global__ void __launch_bounds__(kBuildBlock) add_shares(const __grid_constant_
   if (threadIdx.x == 0) atomicAdd(sum, block);
 }
 
-unsigned blocks_of(std::int64_t threads) { return static_cast<unsigned>((threads + kBuildBlock - 1) / kBuildBlock); }
-
 /// @param extent  of the coordinates, whatever they are
 /// @throws InvalidArgument one of them is no number to count with
 Extent judged(Extent extent, const ExtentBits& bits, const Cloud& sites) {
@@ -258,15 +224,6 @@ Extent judged(Extent extent, const ExtentBits& bits, const Cloud& sites) {
     extent.whole &= extent.box.low[axis] >= -kWholeInFloat && extent.box.high[axis] <= kWholeInFloat;
   }
   return extent;
-}
-
-void box_levels(const DeviceTree& tree, cudaStream_t stream) {
-  visit_kind(tree.dtype, tree.axes, [&](auto tag, auto axes) {
-    for (int level = 1; level < tree.levels; ++level)
-      box_nodes<typename decltype(tag)::type, decltype(axes)::value>
-          <<<blocks_of(tree.level[level].count * 32), kBuildBlock, 0, stream>>>(tree, level);
-  });
-  fathom::cuda::check_launch("building the tree");
 }
 
 }  // namespace
@@ -336,6 +293,15 @@ void sort_tree(const DeviceTree& tree, const Cloud& sites, const std::uint32_t* 
         <<<blocks_of(tree.level[0].count * 32), kBuildBlock, 0, stream>>>(tree, sites, order, ids);
   });
   box_levels(tree, stream);
+}
+
+void box_levels(const DeviceTree& tree, cudaStream_t stream) {
+  visit_kind(tree.dtype, tree.axes, [&](auto tag, auto axes) {
+    for (int level = 1; level < tree.levels; ++level)
+      box_nodes<typename decltype(tag)::type, decltype(axes)::value>
+          <<<blocks_of(tree.level[level].count * 32), kBuildBlock, 0, stream>>>(tree, level);
+  });
+  fathom::cuda::check_launch("building the tree");
 }
 
 Extent box_tree(const DeviceTree& tree, cudaStream_t stream) {

@@ -34,6 +34,9 @@ std::size_t sort_scratch_bytes(const DeviceTree& tree);
 void sort_tree(const DeviceTree& tree, const Cloud& sites, const std::uint32_t* ids, std::byte* scratch,
                cudaStream_t stream);
 
+/// Fills the levels above the leaves.
+void box_levels(const DeviceTree& tree, cudaStream_t stream);
+
 /// Fills a tree with boxes of sites in the caller's order, and tells their extent; waits for it.
 /// @throws InvalidArgument as extent_of()
 Extent box_tree(const DeviceTree& tree, cudaStream_t stream);

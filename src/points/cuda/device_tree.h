@@ -32,6 +32,9 @@ struct DeviceTree {
   std::uint32_t* ids = nullptr;  ///< sorted: id of each site, the last leaf filled up with its last site's
   Cloud sites;                   ///< otherwise: the sites, in the device's memory
 
+  std::uint8_t* sizes = nullptr;  ///< of leaves whose sites come and go, as in points/tree.h; else null
+  std::int64_t vacant = 0;
+
   std::int64_t leaves() const { return (count + leaf - 1) / leaf; }
 };
 

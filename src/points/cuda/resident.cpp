@@ -13,6 +13,7 @@
 #include "points/cuda/cones.h"
 #include "points/cuda/copies.h"
 #include "points/cuda/device_request.h"
+#include "points/cuda/follow.h"
 #include "points/cuda/products.h"
 #include "points/cuda/search.h"
 
@@ -116,6 +117,13 @@ Resident make_resident_cloud(const ResidentSource& source, Cloud sites, cudaStre
   return resident;
 }
 
+Cloud no_sites(const Tree& tree) {
+  Cloud none;
+  none.dtype = tree.dtype;
+  none.axes = tree.axes;
+  return none;
+}
+
 /// How far each stream is that reads a set: memory is given back after that.
 class Readers {
  public:
@@ -139,7 +147,7 @@ class Readers {
   std::map<cudaStream_t, Event> passed_;
 };
 
-class DeviceSet : public ResidentSet {
+class DeviceSet : public FollowingSet {
  public:
   explicit DeviceSet(int device) : device_(device) {}
   ~DeviceSet() override {
@@ -156,9 +164,33 @@ class DeviceSet : public ResidentSet {
     clouds_.push_back(make_resident_cloud(source, sites, stream));
   }
 
+  /// A cloud without sites, for follow() to fill.
+  void add_empty(const Tree& tree) { clouds_.emplace_back().tree = make_tree(no_sites(tree), Storage::plain); }
+
+  void follow(const Tree& tree, const TreeChange& change) override {
+    const OnDevice on_device(device_);
+    const OwnStream stream;
+    readers_.hold_back(stream.get());
+    Resident& cloud = clouds_[0];
+    if (change.rebuilt) {
+      readers_.hold_back(nullptr);
+      cloud = {};
+      cloud.tree = make_tree(no_sites(tree), Storage::plain);
+    }
+    if (tree.count == 0) return;
+    if (change.rebuilt) {
+      cloud.tree = make_tree(tree);
+      place_tree(cloud.tree, Storage::sorted, cloud.allocate(place_tree(cloud.tree, Storage::sorted, nullptr)));
+      cloud.tree.sizes = reinterpret_cast<std::uint8_t*>(cloud.allocate(tree.sizes.size()));
+    }
+    set_extent(cloud.tree, {.box = tree.extent});
+    cloud.tree.vacant = tree.vacant;
+    put_leaves(cloud.tree, tree, change.leaves, stream.get());
+  }
+
   std::string device_name() const override { return describe_device(device_).name; }
   bool reaches(const void* address) const override { return fathom::cuda::device_of(address, "queries") == device_; }
-  std::int64_t count() const override { return clouds_.empty() ? 0 : clouds_[0].tree.count; }
+  std::int64_t count() const override { return clouds_.empty() ? 0 : clouds_[0].tree.count - clouds_[0].tree.vacant; }
 
   std::size_t bytes() const override {
     std::size_t sum = 0;
@@ -236,6 +268,12 @@ std::unique_ptr<ResidentSet> make_resident(const ResidentSource& source, Stream 
   auto set = std::make_unique<DeviceSet>(device);
   for (const Cloud& cloud : source.clouds) set->add(source, cloud, stream);
   check(cudaStreamSynchronize(stream), "building the set");
+  return set;
+}
+
+std::unique_ptr<FollowingSet> make_follower(const Tree& tree, int device) {
+  auto set = std::make_unique<DeviceSet>(device);
+  set->add_empty(tree);
   return set;
 }
 

@@ -12,4 +12,7 @@ namespace fathom::points::cuda {
 /// @throws InvalidArgument a coordinate is no number to count with; the scratch limit is too small
 std::unique_ptr<ResidentSet> make_resident(const ResidentSource& source, Stream stream);
 
+/// A set on a device that will follow a tree of the host, which has no sites yet.
+std::unique_ptr<FollowingSet> make_follower(const Tree& tree, int device);
+
 }  // namespace fathom::points::cuda

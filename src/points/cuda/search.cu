@@ -137,7 +137,8 @@ class Descent {
     const unsigned leaf = group_ * kLanes + static_cast<unsigned>(lane);
     if constexpr (Query::kIsPlain)
       if (tree_.blocks) return visit_leaves(leaf);
-    const std::int64_t first = std::int64_t{leaf} * tree_.leaf, end = smaller(first + tree_.leaf, tree_.count);
+    const std::int64_t first = std::int64_t{leaf} * tree_.leaf;
+    const std::int64_t end = tree_.sizes ? first + tree_.sizes[leaf] : smaller(first + tree_.leaf, tree_.count);
     work_ += end - first;
     for (std::int64_t at = first; at < end; at += kLanes)
       query_.look_at(at, static_cast<int>(smaller(end - at, std::int64_t{kLanes})));
