@@ -4,8 +4,8 @@
 // node, the narrower the limits, so that nodes below are far from theirs afterwards.
 // Source: Itai, Konheim & Rodeh 1981 (sorted sequences with gaps); Bender, Demaine & Farach-Colton 2005 (limits by
 // height). Departs by leaves of 32 places, unsorted inside, as the search wants them (tree.h).
-// Cost of an edit: O(1) without such sharing, which few edits cause; O(log² n) on average in any case. Memory: 8 to 28
-// sites in 32 places, on average 20 after a rebuild, which takes 40 bytes per site while it works.
+// Cost of an edit: O(1) without such sharing, which few edits cause; O(log² n) on average in any case. Memory: 8 to 26
+// sites in 32 places on average, 20 after a rebuild, which takes 40 bytes per site while it works.
 #include "points/cpu/dynamic_tree.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace fathom::points::cpu {
 namespace {
 
 constexpr std::int64_t kBuilt = 20;         ///< sites of a leaf after a rebuild
-constexpr double kMost = 28, kLeast = 8;    ///< on average in all leaves
+constexpr double kMost = 26, kLeast = 8;    ///< on average in all leaves
 constexpr std::int64_t kBulk = 4;           ///< a rebuild is cheaper than edits to one of so many sites
 constexpr std::int64_t kFewStrays = 64;     ///< for which the curve's box is not worth another
 constexpr std::int64_t kSitesOfJob = 4096;
@@ -45,6 +45,19 @@ void visit_place(const Tree& tree, std::int64_t leaf, std::int64_t place, int k,
     using T = typename decltype(tag)::type;
     visit(const_cast<T*>(reinterpret_cast<const T*>(tree.blocks.data()))[(leaf * tree.axes + k) * kSortedLeaf + place]);
   });
+}
+
+/// Shares of the sites for each leaf where `mean` would be even: of what room there is, one half goes to the leaves about
+/// one of them, the nearer the more.
+void leave_room_about(std::int64_t near, double mean, std::vector<double>& shares) {
+  const auto nearness = [&](std::size_t leaf) {
+    return 1 / (1 + std::abs(static_cast<double>(leaf) - static_cast<double>(near)));
+  };
+  double sum = 0;
+  for (std::size_t leaf = 0; leaf < shares.size(); ++leaf) sum += nearness(leaf);
+  const double room = (kSortedLeaf - mean) / 2, about = room * static_cast<double>(shares.size()) / sum;
+  for (std::size_t leaf = 0; leaf < shares.size(); ++leaf)
+    shares[leaf] = std::max(2.0, kSortedLeaf - room - about * nearness(leaf));
 }
 
 std::vector<std::uint32_t> parents_of(const std::vector<std::uint32_t>& nodes) {
@@ -82,10 +95,9 @@ std::size_t DynamicTree::bytes() const {
   return least_keys_.size() * sizeof(std::uint64_t) + leaf_of_.size() * sizeof(std::uint32_t) + touched_.size() / 8;
 }
 
-DynamicTree::Site DynamicTree::site_of(const Cloud& cloud, std::int64_t i, std::int64_t id) const {
+DynamicTree::Site DynamicTree::site_of(const Cloud& cloud, std::int64_t i, std::int64_t id) {
   Site site{0, {}, static_cast<std::uint32_t>(id)};
   for (int k = 0; k < cloud.axes; ++k) site.at[static_cast<std::size_t>(k)] = cloud.at(k, i);
-  site.key = curve_.key_of(site.at);
   return site;
 }
 
@@ -120,20 +132,41 @@ std::vector<DynamicTree::Site> DynamicTree::gather(std::int64_t begin, std::int6
       for (int k = 0; k < tree_.axes; ++k)
         visit_place(tree_, leaf, place, k,
                     [&](auto& x) { site.at[static_cast<std::size_t>(k)] = static_cast<double>(x); });
-      site.key = curve_.key_of(site.at);
       sites.push_back(site);
     }
   return sites;
 }
 
-/// @param sites  in order, at least as many as leaves
-void DynamicTree::spread(std::int64_t begin, std::int64_t end, const std::vector<Site>& sites) {
+void DynamicTree::order(std::vector<Site>& sites) const {
   const auto count = static_cast<std::int64_t>(sites.size());
+  parallel_jobs(threads_, (count + kSitesOfJob - 1) / kSitesOfJob, [&](int, std::int64_t job) {
+    for (std::int64_t i = job * kSitesOfJob; i < std::min(count, (job + 1) * kSitesOfJob); ++i) {
+      Site& site = sites[static_cast<std::size_t>(i)];
+      site.key = curve_.key_of(site.at);
+    }
+  });
+  std::sort(sites.begin(), sites.end());
+}
+
+/// @param sites     in order, more than leaves
+/// @param newcomer  one of them, or no key at all: where more are to be expected
+void DynamicTree::spread(std::int64_t begin, std::int64_t end, const std::vector<Site>& sites, const Site* newcomer) {
+  const auto count = static_cast<std::int64_t>(sites.size()), leaves = end - begin;
+  const auto mean = static_cast<double>(count) / static_cast<double>(leaves);
+  std::vector<double> ends(static_cast<std::size_t>(leaves), mean);
+  if (newcomer) {
+    const std::int64_t rank = std::lower_bound(sites.begin(), sites.end(), *newcomer) - sites.begin();
+    leave_room_about(rank * leaves / count, mean, ends);
+  }
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  std::int64_t first = 0;
   for (std::int64_t leaf = begin; leaf < end; ++leaf) {
-    const std::int64_t first = count * (leaf - begin) / (end - begin), last = count * (leaf + 1 - begin) / (end - begin);
+    const double part = ends[static_cast<std::size_t>(leaf - begin)] / ends.back();
+    const auto last = leaf + 1 == end ? count : static_cast<std::int64_t>(part * static_cast<double>(count));
     if (leaf > begin) least_keys_[static_cast<std::size_t>(leaf)] = sites[static_cast<std::size_t>(first)].key;
     for (std::int64_t i = first; i < last; ++i) put(leaf, i - first, sites[static_cast<std::size_t>(i)]);
     held_by(leaf) = static_cast<std::uint8_t>(last - first);
+    first = last;
   }
 }
 
@@ -149,8 +182,8 @@ void DynamicTree::spread_about(std::int64_t leaf, const Site* newcomer) {
     if (mean > kSortedLeaf - share * (kSortedLeaf - kMost) || mean < 1 + share * (kLeast - 1)) continue;
     std::vector<Site> sites = gather(begin, end);
     if (newcomer) sites.push_back(*newcomer);
-    std::sort(sites.begin(), sites.end());
-    return spread(begin, end, sites);
+    order(sites);
+    return spread(begin, end, sites, newcomer);
   }
   std::vector<Site> sites = gather(0, leaves);
   if (newcomer) sites.push_back(*newcomer);
@@ -184,23 +217,18 @@ void DynamicTree::rebuild(std::vector<Site> sites) {
     }
   curve_ = CurvePlaces(tree_.extent, tree_.axes);
   strays_ = 0;
-  parallel_jobs(threads_, (count + kSitesOfJob - 1) / kSitesOfJob, [&](int, std::int64_t job) {
-    for (std::int64_t i = job * kSitesOfJob; i < std::min(count, (job + 1) * kSitesOfJob); ++i) {
-      Site& site = sites[static_cast<std::size_t>(i)];
-      site.key = curve_.key_of(site.at);
-    }
-  });
-  std::sort(sites.begin(), sites.end());
+  order(sites);
   allocate((count + kBuilt - 1) / kBuilt);
-  spread(0, tree_.leaves(), sites);
+  spread(0, tree_.leaves(), sites, nullptr);
 }
 
-void DynamicTree::insert(const Site& site) {
+void DynamicTree::insert(Site site) {
   if (tree_.count == 0) return rebuild({site});
   for (std::size_t k = 0; k < 3; ++k) {
     tree_.extent.low[k] = std::min(tree_.extent.low[k], site.at[k]);
     tree_.extent.high[k] = std::max(tree_.extent.high[k], site.at[k]);
   }
+  site.key = curve_.key_of(site.at);
   const std::int64_t leaf = leaf_of_key(site.key);
   if (held_by(leaf) == kSortedLeaf) spread_about(leaf, &site);
   else put(leaf, held_by(leaf)++, site);

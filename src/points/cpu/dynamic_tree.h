@@ -56,19 +56,21 @@ class DynamicTree {
   };
   static constexpr std::uint32_t kNowhere = kNoId;
 
-  Site site_of(const Cloud& cloud, std::int64_t i, std::int64_t id) const;
+  /// Without its key, as all sites until they are ordered.
+  static Site site_of(const Cloud& cloud, std::int64_t i, std::int64_t id);
   std::uint8_t& held_by(std::int64_t leaf) { return tree_.sizes[static_cast<std::size_t>(leaf)]; }
   std::int64_t leaf_of_key(std::uint64_t key) const;
   std::int64_t place_of_id(std::int64_t leaf, std::int64_t id) const;
 
-  void insert(const Site& site);
+  void insert(Site site);
   void erase(std::int64_t id);
   void put(std::int64_t leaf, std::int64_t place, const Site& site);
   void touch(std::int64_t leaf);
 
   std::vector<Site> gather(std::int64_t begin, std::int64_t end) const;
+  void order(std::vector<Site>& sites) const;
   void spread_about(std::int64_t leaf, const Site* newcomer);
-  void spread(std::int64_t begin, std::int64_t end, const std::vector<Site>& sites);
+  void spread(std::int64_t begin, std::int64_t end, const std::vector<Site>& sites, const Site* newcomer);
   void rebuild(std::vector<Site> sites);
   void allocate(std::int64_t leaves);
 

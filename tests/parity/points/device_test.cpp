@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -17,6 +18,7 @@
 #include "cases.h"
 #include "device_block.h"
 #include "device_pool.h"
+#include "fathom/points/dynamic_set.h"
 #include "points/problem.h"
 #include "run.h"
 
@@ -156,6 +158,39 @@ TEST_F(DevicePoints, StreamsAndGraphs) {
     must(cudaGraphDestroy(graph));
     must(cudaStreamDestroy(stream));
   }
+}
+
+/// Every way to search, of sets that are edited while queries are at work: each answers as the set was.
+TEST_F(DevicePoints, SetsThatChange) {
+  Random random(18);
+  points::DynamicSetOptions cuda;
+  cuda.execution.backend = Backend::cuda;
+  for (DType dtype : {DType::int32, DType::float32, DType::float64})
+    for (const auto& [count, k] : {std::pair(std::int64_t{300}, 1), {20000, 1}, {150000, 1}, {300, 5}}) {
+      PointProblem before, after;
+      before.sites = make_points(Spread::uniform, dtype, 6000, 3, random);
+      after.sites = make_points(Spread::clustered, dtype, 6000, 3, random);
+      before.queries = make_points(Spread::uniform, DType::float32, count, 3, random);
+      before.query.k = after.query.k = k;
+      const PointsOnDevice queries(before.queries, 0);
+      points::DynamicSet set(before.sites.view(), cuda);
+      AnswersOnDevice first(count, k, DType::float32), second(count, k, DType::float32);
+      cudaStream_t stream;
+      must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+      set.nearest(queries.coordinates(), before.query, first.views(), Stream{stream});
+      for (std::int64_t from = 0; from < 6000; from += 1000) {
+        std::vector<std::int64_t> ids(1000);
+        std::iota(ids.begin(), ids.end(), from);
+        const std::size_t row = 3 * size_of(dtype);
+        set.move(ids, AnyConstView(after.sites.data() + static_cast<std::size_t>(from) * row, dtype, {1000, 3}));
+      }
+      set.nearest(queries.coordinates(), after.query, second.views(), Stream{stream});
+      must(cudaStreamSynchronize(stream));
+      must(cudaStreamDestroy(stream));
+      EXPECT_TRUE(equal(nearest(before, DType::float32), first.download())) << count << ' ' << k;
+      after.queries = std::move(before.queries);
+      EXPECT_TRUE(equal(nearest(after, DType::float32), second.download())) << count << ' ' << k;
+    }
 }
 
 TEST_F(DevicePoints, QueriesThatAreNoNumbersFindNothing) {
