@@ -97,8 +97,8 @@ void DynamicSet::Contents::check_ids(std::span<const std::int64_t> ids) const {
 
 DynamicSet::DynamicSet(const Coordinates& sites, const DynamicSetOptions& given) {
   const SiteSetOptions options = options_of(given);
-  contents_ = std::make_unique<Contents>(
-      Contents::of(std::make_unique<SiteSet::Sites>(none_of(sites), options), options));
+  contents_ =
+      std::make_unique<Contents>(Contents::of(std::make_unique<SiteSet::Sites>(none_of(sites), options), options));
   add(sites);
 }
 
@@ -111,8 +111,7 @@ std::size_t DynamicSet::bytes() const { return contents_->set.bytes() + contents
 std::int64_t DynamicSet::ids() const { return contents_->tree.ids(); }
 
 bool DynamicSet::contains(std::int64_t id) const {
-  if (id < 0 || id >= ids())
-    throw InvalidArgument("there never was a site " + std::to_string(id));
+  if (id < 0 || id >= ids()) throw InvalidArgument("there never was a site " + std::to_string(id));
   return contents_->tree.contains(id);
 }
 

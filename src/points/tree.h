@@ -49,7 +49,8 @@ struct Tree {
   std::int64_t leaves() const { return (count + leaf - 1) / leaf; }
   /// Of a leaf's places.
   std::int64_t size_of_leaf(std::int64_t number) const {
-    return sizes.empty() ? std::min<std::int64_t>(leaf, count - number * leaf) : sizes[static_cast<std::size_t>(number)];
+    return sizes.empty() ? std::min<std::int64_t>(leaf, count - number * leaf)
+                         : sizes[static_cast<std::size_t>(number)];
   }
   std::size_t bytes() const {
     std::size_t sum = blocks.bytes() + ids.size() * sizeof(std::uint32_t) + sizes.size();

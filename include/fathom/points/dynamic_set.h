@@ -23,16 +23,18 @@ struct DynamicSetOptions {
 ///
 /// Movable. nearest() may be called by many threads at once; while add(), remove() or move() is at work, nothing else.
 ///
-/// Cost of an edit: that of a look into the tree, on average; of a batch as large as a quarter of the set: a rebuild.
-/// Memory for each site: 1.6 times a sorted set's 17 bytes on average, up to 4 times where most were removed, and 4
-/// bytes for each id that was ever given out. Edits of a set on a device copy the leaves that changed; they wait for
-/// queries at work, and are done when they return. A graph that was captured before must be captured again.
+/// Cost of an edit: that of some looks into the tree, on average; of a batch as large as a quarter of the set: a rebuild.
+/// Memory for each site: in 3D at most 33 bytes where sites were only added (float64: 54), up to 2.5 times that where
+/// they were removed; and 4 bytes for each id that was ever given out. Edits of a set on a device copy the leaves that
+/// changed; they wait for queries at work, and are done when they return. A graph that was captured before must be
+/// captured again.
 /// Source: Itai, Konheim & Rodeh 1981, a sorted sequence with gaps; here along a Hilbert curve under a tree of boxes.
 class DynamicSet {
  public:
   /// Its first sites, which may be none: their type and number of coordinates stay the set's. Ids from 0 on.
   /// @throws InvalidArgument as add(); a batch; options without a meaning
-  /// @throws DeviceError CUDA was asked for and is not to be had, or the device has not enough memory
+  /// @throws DeviceError CUDA was asked for and is not to be had, or the device has not enough memory, which edits may
+  ///   find, too: the set is of no use then
   explicit DynamicSet(const Coordinates& sites, const DynamicSetOptions& options = {});
   ~DynamicSet();
   DynamicSet(DynamicSet&&) noexcept;

@@ -22,10 +22,10 @@ namespace fathom::points::cpu {
 
 namespace {
 
-constexpr std::int64_t kBuilt = 20;         ///< sites of a leaf after a rebuild
-constexpr double kMost = 26, kLeast = 8;    ///< on average in all leaves
-constexpr std::int64_t kBulk = 4;           ///< a rebuild is cheaper than edits to one of so many sites
-constexpr std::int64_t kFewStrays = 64;     ///< for which the curve's box is not worth another
+constexpr std::int64_t kBuilt = 20;       ///< sites of a leaf after a rebuild
+constexpr double kMost = 26, kLeast = 8;  ///< on average in all leaves
+constexpr std::int64_t kBulk = 4;         ///< a rebuild is cheaper than edits to one of so many sites
+constexpr std::int64_t kFewStrays = 64;   ///< for which the curve's box is not worth another
 constexpr std::int64_t kSitesOfJob = 4096;
 
 constexpr int kKeyBits = 60;
@@ -71,15 +71,15 @@ std::vector<std::uint32_t> parents_of(const std::vector<std::uint32_t>& nodes) {
 
 CurvePlaces::CurvePlaces(const Box& box, int axes) : box_(box), axes_(axes) {
   double extent = 0;
-  for (std::size_t k = 0; k < static_cast<std::size_t>(axes); ++k)
-    extent = std::max(extent, box.high[k] - box.low[k]);
+  for (std::size_t k = 0; k < static_cast<std::size_t>(axes); ++k) extent = std::max(extent, box.high[k] - box.low[k]);
   const double scale = static_cast<double>(1u << hilbert_bits(axes, kKeyBits)) / extent;
   if (extent > 0 && std::isfinite(scale)) scale_ = scale;
 }
 
 bool CurvePlaces::holds(const std::array<double, 3>& at) const {
   bool inside = true;
-  for (std::size_t k = 0; k < static_cast<std::size_t>(axes_); ++k) inside &= box_.low[k] <= at[k] && at[k] <= box_.high[k];
+  for (std::size_t k = 0; k < static_cast<std::size_t>(axes_); ++k)
+    inside &= box_.low[k] <= at[k] && at[k] <= box_.high[k];
   return inside;
 }
 
@@ -118,7 +118,8 @@ void DynamicTree::touch(std::int64_t leaf) {
 
 void DynamicTree::put(std::int64_t leaf, std::int64_t place, const Site& site) {
   for (int k = 0; k < tree_.axes; ++k)
-    visit_place(tree_, leaf, place, k, [&]<class T>(T& x) { x = static_cast<T>(site.at[static_cast<std::size_t>(k)]); });
+    visit_place(tree_, leaf, place, k,
+                [&]<class T>(T& x) { x = static_cast<T>(site.at[static_cast<std::size_t>(k)]); });
   tree_.ids[static_cast<std::size_t>(leaf * kSortedLeaf + place)] = site.id;
   leaf_of_[site.id] = static_cast<std::uint32_t>(leaf);
   touch(leaf);
@@ -266,6 +267,8 @@ void DynamicTree::add(const Cloud& sites) {
 void DynamicTree::remove(std::span<const std::int64_t> ids) {
   size_ -= static_cast<std::int64_t>(ids.size());
   for (std::int64_t id : ids) erase(id);
+  if (tree_.leaves() > 1 && static_cast<double>(size_) < kLeast * static_cast<double>(tree_.leaves()))
+    rebuild(gather(0, tree_.leaves()));
 }
 
 void DynamicTree::move(std::span<const std::int64_t> ids, const Cloud& to) {

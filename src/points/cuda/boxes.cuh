@@ -39,6 +39,8 @@ __device__ inline bool is_at_work(std::int64_t count, std::int64_t& number) {
   return number < count;
 }
 
-inline unsigned blocks_of(std::int64_t threads) { return static_cast<unsigned>((threads + kBuildBlock - 1) / kBuildBlock); }
+inline unsigned blocks_of(std::int64_t threads) {
+  return static_cast<unsigned>((threads + kBuildBlock - 1) / kBuildBlock);
+}
 
 }  // namespace fathom::points::cuda
