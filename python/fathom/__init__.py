@@ -8,6 +8,7 @@ array([[2., 1., 0., 1.]], dtype=float32)
 
 from ._core import VERSION as __version__
 from ._core import DeviceError
+from ._dynamic import DynamicSet
 from ._info import Info, info, release_device_memory, release_threads
 from ._labels import expand_labels, fill_nearest
 from ._points import SiteSet
@@ -17,6 +18,7 @@ DeviceError.__module__ = "fathom"
 
 __all__ = [
     "DeviceError",
+    "DynamicSet",
     "Info",
     "SiteSet",
     "__version__",

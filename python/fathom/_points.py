@@ -92,7 +92,7 @@ class SiteSet:
         progress: Progress = None,
     ) -> None:
         given = take_values(points, "points", stream).coordinates("points", False)
-        choices = _choices(storage, every, period, backend, device_memory, devices)
+        choices = set_choices(storage, every, period, backend, device_memory, devices)
         self._set = given.site_set(False, choices, thread_count(threads), listener(progress))
         self._points = None if storage == "sorted" else given
         """Keeps memory of a device that the set refers to."""
@@ -138,7 +138,7 @@ class SiteSet:
         made = cls.__new__(cls)
         made._count = math.prod(given.shape)
         made._shape = (made._count, axes)
-        choices = _choices(storage, every, period, backend, device_memory, devices)
+        choices = set_choices(storage, every, period, backend, device_memory, devices)
         made._set = given.site_set(True, choices, thread_count(threads), listener(progress))
         made._points = None
         return made
@@ -334,7 +334,7 @@ class SiteSet:
         return given.coordinates("q", len(shape) > 2 and not batched)
 
 
-def _choices(
+def set_choices(
     storage: str,
     every: int,
     period: float | Sequence[float] | None,

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "fathom/core/error.h"
+#include "dynamic_set.h"
 #include "gather.h"
 #include "host_array.h"
 #include "points.h"
@@ -156,6 +157,7 @@ NB_MODULE(_core, m) {
         nb::arg().none(), nb::arg().none());
   m.def("gather", &gather);
   python::add_points(m);
+  python::add_dynamic_set(m);
   m.def("device_names", &device_names);
 #ifdef FATHOM_PYTHON_CUDA
   m.attr("HAS_CUDA") = true;

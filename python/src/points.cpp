@@ -72,14 +72,17 @@ void SiteSet::nearest(nb::handle queries, const points::QueryOptions& options, n
   using enum HostArray::Access;
   const HostArray inputs[] = {{queries, read}, {directions, read}, {half_angles, read}};
   const HostArray outputs[] = {{distance, write}, {squared, write}, {site, write}, {lower, write}};
-  const QueryAxes axes(set_, options.k);
+  const QueryAxes axes(set(), options.k);
   points::QueryOptions own = options;
   own.cone.directions = view_of<const std::byte, kHost>(axes.points(inputs[1].raw()));
   own.cone.half_angles = view_of<const std::byte, kHost>(axes.numbers(inputs[2].raw()));
   const auto answers = [&](const HostArray& array) { return view_of<std::byte, kHost>(axes.answers(array.raw())); };
   const points::QueryOutputs out{answers(outputs[0]), answers(outputs[1]), answers(outputs[2]), answers(outputs[3])};
   const auto places = view_of<const std::byte, kHost>(axes.points(inputs[0].raw()));
-  run_watched(std::move(progress), own.execution, [&] { set_.nearest(places, own, out); });
+  run_watched(std::move(progress), own.execution, [&] {
+    const auto lock = asking();
+    set().nearest(places, own, out);
+  });
 }
 
 void add_points(nb::module_& m) {
@@ -91,8 +94,15 @@ void add_points(nb::module_& m) {
            nb::arg().none())
       .def("nearest", &SiteSet::nearest, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none(),
            nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none())
-      .def_prop_ro("size", [](const SiteSet& self) { return self.set().size(); })
-      .def_prop_ro("bytes", [](const SiteSet& self) { return self.set().bytes(); });
+      .def_prop_ro("size",
+                   [](const SiteSet& self) {
+                     const auto lock = self.asking();
+                     return self.set().size();
+                   })
+      .def_prop_ro("bytes", [](const SiteSet& self) {
+        const auto lock = self.asking();
+        return self.bytes();
+      });
 }
 
 }  // namespace fathom::python

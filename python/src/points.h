@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <shared_mutex>
 #include <utility>
 #include <vector>
 
@@ -34,8 +35,12 @@ class SiteSet {
 
   /// Of sites on a device. Where the library refers to their array, it is the caller who keeps it.
   explicit SiteSet(points::SiteSet set) : memory_(Py_None, HostArray::Access::read), set_(std::move(set)) {}
+  virtual ~SiteSet() = default;
 
-  const points::SiteSet& set() const { return set_; }
+  virtual const points::SiteSet& set() const { return *set_; }
+  virtual std::size_t bytes() const { return set().bytes(); }
+  /// Held by whoever asks, without the interpreter's lock: nobody edits the set meanwhile.
+  std::shared_lock<std::shared_mutex> asking() const { return std::shared_lock(editing_); }
 
   /// Any number of axes may count the queries; those that count clouds do not lie among them.
   /// @param directions, half_angles             a cone's, or None
@@ -44,9 +49,13 @@ class SiteSet {
                nanobind::handle half_angles, nanobind::handle distance, nanobind::handle squared, nanobind::handle site,
                nanobind::handle lower, nanobind::object progress) const;
 
+ protected:
+  SiteSet() : memory_(Py_None, HostArray::Access::read) {}
+  mutable std::shared_mutex editing_;
+
  private:
   HostArray memory_;
-  points::SiteSet set_;
+  std::optional<points::SiteSet> set_;
 };
 
 /// Arrays of a call, with the axes that count queries as one: [n] or [clouds, n], with the coordinates or neighbours

@@ -1,0 +1,64 @@
+#include "dynamic_set.h"
+
+#include <span>
+
+namespace fathom::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+points::Coordinates coordinates_of(const HostArray& array) {
+  return view_of<const std::byte, MemorySpace::host>(array.raw());
+}
+
+std::span<const std::int64_t> ids_of(const HostArray& array) {
+  return {reinterpret_cast<const std::int64_t*>(array.data()), array.bytes() / sizeof(std::int64_t)};
+}
+
+}  // namespace
+
+DynamicSet::DynamicSet(nb::handle points, const SetChoices& choices, int threads) {
+  const HostArray array(points, HostArray::Access::read);
+  const points::SiteSetOptions options = choices.options(threads);
+  const nb::gil_scoped_release unlocked;
+  edited_.emplace(coordinates_of(array), points::DynamicSetOptions{options.period, options.devices, options.execution});
+}
+
+bool DynamicSet::contains(std::int64_t id) const {
+  const nb::gil_scoped_release unlocked;
+  const auto lock = asking();
+  return id >= 0 && id < edited_->ids() && edited_->contains(id);
+}
+
+std::int64_t DynamicSet::add(nb::handle points) {
+  const HostArray array(points, HostArray::Access::read);
+  const nb::gil_scoped_release unlocked;
+  const std::lock_guard lock(editing_);
+  return edited_->add(coordinates_of(array));
+}
+
+void DynamicSet::remove(nb::handle ids) {
+  const HostArray array(ids, HostArray::Access::read);
+  const nb::gil_scoped_release unlocked;
+  const std::lock_guard lock(editing_);
+  edited_->remove(ids_of(array));
+}
+
+void DynamicSet::move(nb::handle ids, nb::handle points) {
+  const HostArray names(ids, HostArray::Access::read), places(points, HostArray::Access::read);
+  const nb::gil_scoped_release unlocked;
+  const std::lock_guard lock(editing_);
+  edited_->move(ids_of(names), coordinates_of(places));
+}
+
+void add_dynamic_set(nb::module_& m) {
+  nb::class_<DynamicSet, SiteSet>(m, "DynamicSet")
+      .def(nb::init<nb::handle, const SetChoices&, int>())
+      .def("contains", &DynamicSet::contains)
+      .def("add", &DynamicSet::add)
+      .def("remove", &DynamicSet::remove)
+      .def("move", &DynamicSet::move);
+}
+
+}  // namespace fathom::python

@@ -1,0 +1,97 @@
+"""Sets of sites that come and go: the answers of a SiteSet of the sites that are there."""
+
+import threading
+
+import fathom
+import numpy as np
+import pytest
+
+BACKENDS = ["cpu", "cuda"] if fathom.info().devices else ["cpu"]
+
+
+def check(dynamic, places, queries, **options):
+    """Against a set built anew. `places`: where the site with each index is; NaN: nowhere."""
+    there = np.flatnonzero(np.isfinite(places).all(axis=1))
+    distances, sites = fathom.SiteSet(places[there]).nearest(queries, **options)
+    ours, ids = dynamic.nearest(queries, **options)
+    assert len(dynamic) == len(there)
+    np.testing.assert_array_equal(ours, distances)
+    np.testing.assert_array_equal(ids, np.where(sites < 0, -1, there[sites]))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_edits(backend, dtype):
+    random = np.random.default_rng(3)
+    places = random.random((500, 3)).astype(dtype)
+    dynamic = fathom.DynamicSet(places, backend=backend)
+    for step in range(20):
+        new = random.random((random.integers(60), 3)).astype(dtype)
+        ids = dynamic.add(new)
+        np.testing.assert_array_equal(ids, np.arange(len(places), len(places) + len(new)))
+        places = np.concatenate([places, new])
+        there = random.permutation(np.flatnonzero(np.isfinite(places[:, 0])))
+        dynamic.remove(there[:30])
+        places[there[:30]] = np.nan
+        places[there[30:60]] = random.random((30, 3))
+        dynamic.move(there[30:60], places[there[30:60]])
+        queries = random.random((50, 3)).astype(dtype)
+        check(dynamic, places, queries, **[{}, {"k": 5}, {"radius": 0.1}][step % 3])
+    assert there[0] not in dynamic and there[30] in dynamic and len(places) not in dynamic and -1 not in dynamic
+    assert 0 < dynamic.nbytes < 300 * len(dynamic)
+    distances, sites = dynamic.query(queries, k=2)
+    np.testing.assert_array_equal(sites, dynamic.sites.nearest(queries, k=2)[1])
+    assert dynamic.query(queries, distance_upper_bound=1e-9)[1].tolist() == [len(places)] * 50
+
+
+def test_types():
+    dynamic = fathom.DynamicSet(np.empty((0, 2), np.float64))
+    assert dynamic.nearest([0, 0]) == (np.inf, -1)
+    assert dynamic.add([[3, 4]]).tolist() == [0]  # int32 goes into float64
+    assert dynamic.nearest([0, 0]) == (5, 0)
+    single = fathom.DynamicSet(np.float32([[0, 0]]))
+    single.add([[0.5, 0.25]])
+    with pytest.raises(ValueError, match="points has values that float32, the dtype of the set, does not hold"):
+        single.add([[0.1, 0.2]])
+    single.move(1, [[8.0, 0.0]])
+    assert single.nearest(np.float32([7, 0]), k=2)[1].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(("edit", "error", "message"), [
+    (lambda s: s.remove(5), ValueError, "there is no site 5; 3 ids"),
+    (lambda s: s.remove([1, 1]), ValueError, "site 1 is named twice"),
+    (lambda s: s.remove([[1]]), ValueError, r"sites has the shape \(1, 1\)"),
+    (lambda s: s.remove(1.5), TypeError, "sites has the dtype float64"),
+    (lambda s: s.move([0, 1], [[1.0, 2.0]]), ValueError, "2 sites are to move to 1 places"),
+    (lambda s: s.add([[1.0, np.nan]]), ValueError, "site 0 has a coordinate that is not finite"),
+    (lambda s: s.add([[1.0, 2.0, 3.0]]), ValueError, "the sites have 3 coordinates, those of the set 2"),
+    (lambda s: s.add([1.0, 2.0]), ValueError, None),
+])
+def test_refusals(edit, error, message):
+    dynamic = fathom.DynamicSet(np.arange(6.0).reshape(3, 2))
+    with pytest.raises(error, match=message):
+        edit(dynamic)
+    assert len(dynamic) == 3
+
+
+def test_threads_ask_and_edit_at_once():
+    random = np.random.default_rng(4)
+    dynamic = fathom.DynamicSet(random.random((2000, 3)))
+    queries = random.random((2000, 3))
+    failures = []
+
+    def ask():
+        for _ in range(20):
+            distances, sites = dynamic.nearest(queries)
+            if not (np.isfinite(distances).all() and (sites >= 0).all()):
+                failures.append(sites.min())
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for _ in range(50):
+        ids = dynamic.add(random.random((300, 3)))
+        dynamic.remove(ids[::2])
+    for thread in threads:
+        thread.join()
+    assert not failures and len(dynamic) == 2000 + 50 * 150
