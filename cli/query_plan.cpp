@@ -77,6 +77,15 @@ std::vector<int> parse_devices(const std::string& text) {
   return devices;
 }
 
+/// Whether the processor takes longer than a device takes to start, which is half a second (docs/performance.md).
+bool are_many(const QueryPlan& plan, const Array& sites, const Array& queries) {
+  constexpr double kPointsOfThread = 1 << 19, kPairsOfThread = 1 << 29;  // in that time
+  const int asked = plan.query.execution.threads, threads = asked > 0 ? asked : available_threads();
+  const auto n = static_cast<double>(sites.shape()[0]), m = static_cast<double>(queries.shape()[0]);
+  return plan.set.storage == points::Storage::plain ? n * m >= kPairsOfThread * threads
+                                                    : n + m >= kPointsOfThread * threads;
+}
+
 }  // namespace
 
 std::string_view name_of(points::Storage storage) {
@@ -145,14 +154,12 @@ void fit_into_memory(QueryPlan& plan, const Array& sites, const Array& queries) 
 }
 
 void choose_backend(QueryPlan& plan, const Array& sites, const Array& queries) {
-  constexpr std::int64_t kWorthTheWay = std::int64_t{1} << 20;  // fewer points take longer to get there and back
   Backend& backend = plan.query.execution.backend;
   const std::size_t needed = device_bytes(plan, sites, queries);
   const bool within_memory = needed <= plan.memory.value_or(needed);
   if (backend == Backend::automatic) {
-    const bool many = sites.shape()[0] + queries.shape()[0] >= kWorthTheWay;
-    const bool serves =
-        many && within_memory && device_count() > 0 && needed < describe_device(current_device()).memory_bytes / 2;
+    const bool serves = are_many(plan, sites, queries) && within_memory && device_count() > 0 &&
+                        needed < describe_device(current_device()).memory_bytes / 2;
     backend = serves ? Backend::cuda : Backend::cpu;
   }
   if (backend != Backend::cuda) return;
