@@ -529,7 +529,7 @@ __global__ void __launch_bounds__(kFinishBlock)
   const int warp = static_cast<int>(threadIdx.x) / 32 % kFinishWarps;
   const std::int64_t number = std::int64_t{blockIdx.x} * kFinishQueries + place;
   if (number >= plan.count || (round == Round::second && !plan.table.again[number])) return;
-  with_query<T, kAxes, false>(tree, request, plan.first + number, [&](auto& mine) {
+  with_query<T, kAxes, Kind::in_order>(tree, request, plan.first + number, [&](auto& mine) {
     using Query = std::remove_reference_t<decltype(mine)>;
     __shared__ typename Query::Nearest best[kFinishQueries][kFinishWarps];
     Finish<Query> finish(mine, warp);

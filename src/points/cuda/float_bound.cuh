@@ -1,9 +1,13 @@
 // Squared distances to boxes in float32, rounded down at every step: no larger than the numbers that decide.
 #pragma once
 
+#include <limits>
+
 #include "points/measure.hd.h"
 
 namespace fathom::points::cuda {
+
+inline constexpr float kNoLimit = std::numeric_limits<float>::max();  ///< numbers that are rounded down are no larger
 
 /// The float32 numbers about a coordinate.
 struct FloatInterval {

@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kSearchBlock)
   if (number >= request.queries.count * slices.count) return;
   const std::int64_t query = number / slices.count, slice = number % slices.count;
   const std::int64_t first = slice * slices.size, end = smaller(first + slices.size, tree.count);
-  with_query<T, kAxes, true>(tree, request, query, [&](auto& mine) {
+  with_query<T, kAxes, Kind::general>(tree, request, query, [&](auto& mine) {
     if (slices.count == 1) mine.resume();
     for (std::int64_t at = first; at < end; at += kLanes)
       mine.look_at(at, static_cast<int>(smaller(end - at, std::int64_t{kLanes})));
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kSearchBlock)
                  std::byte* scratch, std::size_t bytes) {
   const std::int64_t query = (std::int64_t{blockIdx.x} * kSearchBlock + threadIdx.x) / 32;
   if (query >= request.queries.count) return;
-  with_query<T, kAxes, true>(tree, request, query, [&](auto& mine) {
+  with_query<T, kAxes, Kind::general>(tree, request, query, [&](auto& mine) {
     using Value = typename std::remove_reference_t<decltype(mine)>::Value;
     const auto* found = found_for<Value>(scratch, query, slices, request.k, bytes);
     const int count = slices.count * request.k;

@@ -40,11 +40,21 @@ struct Place {
   }
 };
 
-/// The site that was nearest to the query before, along the curve, in shared memory.
-template <class T, int kAxes>
-struct Before {
+/// What is asked for: whatever there is; or one neighbour without periods and cones, of sites in the caller's order or
+/// of sorted ones.
+enum class Kind { general, in_order, sorted };
+
+/// Of sites: sorted ones have no more than 32 bits hold.
+template <Kind kKind>
+using Id = std::conditional_t<kKind == Kind::sorted, std::uint32_t, std::int64_t>;
+
+/// A site that has been measured.
+template <class T, int kAxes, Kind kKind>
+struct Measured {
   T at[kAxes];
-  std::uint32_t id;  ///< kNoId: there is none
+  Id<kKind> id;  ///< kNone: there is none
+
+  static constexpr Id<kKind> kNone = std::numeric_limits<Id<kKind>>::max();
 };
 
 /// Writes a query's neighbour j.
@@ -56,13 +66,15 @@ __device__ void put_answer(const DeviceTree& tree, const DeviceRequest& request,
   put_neighbour(request.answers, query, j, squared, id);
 }
 
-/// @tparam Value     double, or Wide where that does not hold the squares
-/// @tparam T         of the sites' coordinates
-/// @tparam kGeneral  k, periods and cones may be asked for
-template <class Value_, class T, int kAxes, bool kGeneral>
+/// @tparam Value  double, or Wide where that does not hold the squares
+/// @tparam T      of the sites' coordinates
+template <class Value_, class T, int kAxes, Kind kKind>
 class WarpQuery {
+  static constexpr bool kGeneral = kKind == Kind::general;
+
  public:
   using Value = Value_;
+  using Site = Measured<T, kAxes, kKind>;
 
   __device__ WarpQuery(const DeviceTree& tree, const DeviceRequest& request, std::int64_t query,
                        const Place<kAxes>& place)
@@ -72,7 +84,11 @@ class WarpQuery {
     if constexpr (kGeneral)
       if (request.has_cone) cone_ = request.cones ? request.cones[query] : request.cone;
     for (int k = 0; k < kAxes; ++k) around_[k] = FloatInterval::of(place_.at[k]).kept();
-    limit_ = limit_of(reach());
+    if constexpr (kIsPlain) {
+      squared_ = request.limit;
+      nearest_.id = Site::kNone;
+    }
+    set_limit(limit_of(reach()));
   }
 
   /// Whether there are distances to it.
@@ -82,7 +98,7 @@ class WarpQuery {
     return known;
   }
 
-  /// Bounds beyond do not matter.
+  /// Bounds beyond do not matter; at most kNoLimit. Lanes may know of different ones.
   __device__ float limit() const { return limit_; }
   /// Somebody else knows that they do not.
   __device__ void lower_limit(float limit) { limit_ = fminf(limit_, limit); }
@@ -93,74 +109,82 @@ class WarpQuery {
     const std::int64_t position = first + min(lane, size - 1);
     T site[kAxes];
     for (int k = 0; k < kAxes; ++k)
-      site[k] = tree_.blocks ? static_cast<const T*>(tree_.blocks)[(first * kAxes) + k * kSortedLeaf + lane]
-                             : tree_.sites.get<T>(k, position);
-    const std::int64_t id = tree_.ids ? tree_.ids[position] : (tree_.first + position) * tree_.sites.every;
+      site[k] = is_sorted() ? static_cast<const T*>(tree_.blocks)[(first * kAxes) + k * kSortedLeaf + lane]
+                            : tree_.sites.get<T>(k, position);
+    const std::int64_t id = is_sorted() ? tree_.ids[position] : (tree_.first + position) * tree_.sites.every;
     if constexpr (kQuick)
       if (!__any_sync(kAllLanes, float_bound(around_, site, site) <= limit_)) return;
     Value squared{};
     for (int k = 0; k < kAxes; ++k) squared += square<Value>(way(place(k), static_cast<Step>(site[k]), period(k)));
-    list_.offer(lane < size && list_.takes(squared, id) && in_cone(site, squared), squared, id);
-    limit_ = limit_of(reach());
+    if constexpr (kIsPlain) {
+      if (lane < size) keep(site, squared, id);
+      tell_lanes();
+    } else {
+      list_.offer(lane < size && list_.takes(squared, id) && in_cone(site, squared), squared, id);
+      set_limit(limit_of(reach()));
+    }
   }
 
-  /// Whether what follows serves: one neighbour, in double, without periods and cones.
+  /// Whether each lane keeps the nearest of the sites that it measures, until settle(): one neighbour, in double.
   static constexpr bool kIsPlain = !kGeneral && std::is_same_v<Value, double>;
+  /// Whether look_at_leaves() serves.
+  static constexpr bool kHasLeaves = kIsPlain && kKind == Kind::sorted;
 
-  /// Begins with the site that was nearest to the query before, and leaves it what is nearest to this one.
-  __device__ void start_from(Before<T, kAxes>& before) {
-    before_ = &before;
-    if (before.id == kNoId) return;
-    double squared = 0;
-    for (int k = 0; k < kAxes; ++k) squared += square<double>(place_.at[k] - static_cast<double>(before.at[k]));
-    list_.offer_one(squared, before.id);
-    limit_ = limit_of(list_.worst_squared());
+  /// Begins with a site.
+  __device__ void start_from(const Site& site) {
+    if (site.id == Site::kNone) return;
+    keep(site.at, squared_distance(site.at), site.id);
+    set_limit(limit_of(squared_));
   }
 
   /// Looks at `count` leaves of sorted sites, which are all on their way before the first is measured; what is behind
   /// them in `leaves` are leaves, too.
+  /// @returns whether that may have lowered the limit
   template <int kMost>
-  __device__ void look_at_leaves(const unsigned (&leaves)[kMost], int count) {
+  __device__ bool look_at_leaves(const unsigned (&leaves)[kMost], int count) {
     T site[kMost][kAxes];
     std::uint32_t id[kMost];
-    bool counts[kMost];
 #pragma unroll
     for (int l = 0; l < kMost; ++l) {
-      const std::size_t leaf = leaves[l];
-      const T* block = static_cast<const T*>(tree_.blocks) + lane_id() + leaf * (kAxes * kSortedLeaf);
+      const T* block = static_cast<const T*>(tree_.blocks) + lane_id();
+      block += std::size_t{leaves[l]} * (kAxes * kSortedLeaf);
       for (int k = 0; k < kAxes; ++k) site[l][k] = block[k * kSortedLeaf];
-      id[l] = (tree_.ids + lane_id())[leaf * kSortedLeaf];
-    }
-#pragma unroll
-    for (int l = 0; l < kMost; ++l) {
-      counts[l] = l < count;
-      if constexpr (kQuick) counts[l] &= float_bound(around_, site[l], site[l]) <= limit_;
+      id[l] = tree_.ids[leaves[l] * kSortedLeaf + static_cast<unsigned>(lane_id())];
     }
     bool any = false;
-    double least = INFINITY;
-    std::uint32_t lowest = kNoId;
 #pragma unroll
     for (int l = 0; l < kMost; ++l) {
-      if (!__any_sync(kAllLanes, counts[l])) continue;
+      bool counts = l < count;
+      if constexpr (kQuick) counts &= float_bound(around_, site[l], site[l]) <= limit_;
+      if (!__any_sync(kAllLanes, counts)) continue;
       any = true;
-      double squared = 0;
-      for (int k = 0; k < kAxes; ++k) squared += square<double>(place_.at[k] - static_cast<double>(site[l][k]));
-      if (!(squared < least || (squared == least && id[l] < lowest))) continue;
-      least = squared;
-      lowest = id[l];
+      keep(site[l], squared_distance(site[l]), id[l]);
     }
-    if (!any) return;
-    const auto high = static_cast<unsigned>(__double2hiint(least)), low = static_cast<unsigned>(__double2loint(least));
-    const unsigned least_high = warp_min(high), least_low = warp_min(high == least_high ? low : ~0u);
-    const std::uint32_t own = high == least_high && low == least_low ? lowest : kNoId;
-    lowest = warp_min(own);
-    list_.offer_one(__hiloint2double(static_cast<int>(least_high), static_cast<int>(least_low)), lowest);
-    if constexpr (kMost == 1) {
-      __syncwarp();  // all have read what was there
-      if (before_ && own == lowest && list_.worst_id() == own) leave(site[0], own);
-    }
-    limit_ = limit_of(list_.worst_squared());
+    if (any) tell_lanes();
+    return any;
   }
+
+  /// The nearest of what the lanes have kept.
+  struct Kept {
+    double squared;
+    Id<kKind> id;  ///< Site::kNone: there is none
+    int lane;      ///< that has it
+  };
+  __device__ Kept nearest_of_lanes() const {
+    const auto bits = static_cast<unsigned long long>(__double_as_longlong(squared_));
+    const unsigned long long least = least_of_lanes(bits);
+    const Id<kKind> own = bits == least ? nearest_.id : Site::kNone, lowest = least_of_lanes(own);
+    const int lane = __ffs(static_cast<int>(__ballot_sync(kAllLanes, own == lowest))) - 1;
+    return {__longlong_as_double(static_cast<long long>(least)), lowest, lane};
+  }
+
+  /// Puts that on the list.
+  __device__ void settle() {
+    const Kept kept = nearest_of_lanes();
+    if (kept.id != Site::kNone) list_.offer_one(kept.squared, kept.id);
+  }
+  /// What the lane has kept.
+  __device__ const Site& own() const { return nearest_; }
 
   /// A site, and its squared distance.
   struct Nearest {
@@ -190,17 +214,27 @@ class WarpQuery {
     }
   }
 
-  /// The lane's box of a group is at least so far away, squared; infinitely, if nothing in it qualifies.
-  __device__ float bound_of(const void* boxes, unsigned group) const {
-    const Box box(boxes, group);
+  /// A box of a group is at least so far away, squared; infinitely, if nothing in it qualifies.
+  __device__ float bound_of(const void* boxes, unsigned group, int child) const {
+    const Box box(boxes, group, child);
     if constexpr (kQuick) return float_bound(around_, box.low, box.high);
     return meets_cone(box.low, box.high) ? round_down(bound_of(box)) : INFINITY;
   }
 
   /// The same in the arithmetic that decides, for boxes that are about as far as the worst of the list.
-  __device__ bool may_improve(const void* boxes, unsigned group, std::int64_t lowest_id) const {
-    const Value bound = bound_of(Box(boxes, group));
-    return !(reach() < bound) && list_.takes(bound, lowest_id);
+  /// @param worst  as the lanes know it together
+  __device__ bool may_improve(const Nearest& worst, const void* boxes, unsigned group, std::int64_t lowest_id) const {
+    const Value bound = bound_of(Box(boxes, group, lane_id()));
+    if (kGeneral && reach() < bound) return false;
+    return bound < worst.squared || (bound == worst.squared && lowest_id < worst.id);
+  }
+  __device__ Nearest worst() const {
+    if constexpr (kIsPlain) {
+      const Kept kept = nearest_of_lanes();
+      return {kept.squared, kept.id};
+    } else {
+      return {list_.worst_squared(), list_.worst_id()};
+    }
   }
 
   /// Whether so many sites are as many as it may look at.
@@ -222,7 +256,7 @@ class WarpQuery {
       const std::int64_t at = query_ * request_.k + min(j, request_.k - 1), id = carried.ids[at];
       list_.offer(j < request_.k && id != kNobody, *carried_squared(at), id);
     }
-    limit_ = limit_of(reach());
+    set_limit(limit_of(reach()));
   }
 
   /// Writes the answers; or, if more pieces are to come, what is carried on to them.
@@ -245,9 +279,36 @@ class WarpQuery {
  private:
   using Step = Difference<Value>;
 
-  __device__ void leave(const T (&site)[kAxes], std::uint32_t id) {
-    for (int k = 0; k < kAxes; ++k) before_->at[k] = site[k];
-    before_->id = id;
+  __device__ bool is_sorted() const { return kGeneral ? tree_.blocks != nullptr : kKind == Kind::sorted; }
+
+  __device__ double squared_distance(const T (&site)[kAxes]) const {
+    double squared = 0;
+    for (int k = 0; k < kAxes; ++k) squared += square<double>(place_.at[k] - static_cast<double>(site[k]));
+    return squared;
+  }
+
+  /// In the lane, if it is nearer or lower than what it has.
+  __device__ void keep(const T (&site)[kAxes], double squared, Id<kKind> id) {
+    if (!(squared < squared_ || (squared == squared_ && id < nearest_.id))) return;
+    squared_ = squared;
+    nearest_.id = id;
+    for (int k = 0; k < kAxes; ++k) nearest_.at[k] = site[k];
+  }
+
+  /// How near the nearest of what they have kept is.
+  __device__ void tell_lanes() { lower_limit(__uint_as_float(warp_min(__float_as_uint(limit_of(squared_))))); }
+
+  __device__ void set_limit(float limit) { limit_ = fminf(limit, kNoLimit); }
+
+  template <class Bits>
+  __device__ static Bits least_of_lanes(Bits value) {
+    if constexpr (sizeof(Bits) == sizeof(unsigned)) {
+      return warp_min(value);
+    } else {
+      const auto high = static_cast<unsigned>(value >> 32), least = warp_min(high);
+      const unsigned low = warp_min(high == least ? static_cast<unsigned>(value) : ~0u);
+      return static_cast<Bits>(static_cast<unsigned long long>(least) << 32 | low);
+    }
   }
 
   __device__ Value* carried_squared(std::int64_t at) const {
@@ -269,12 +330,13 @@ class WarpQuery {
   /// Bounds in float32 are no slower than those of double, and serve.
   static constexpr bool kQuick = !kGeneral && std::is_same_v<Value, double> && sizeof(T) == sizeof(float);
 
-  /// The lane's box of a group of siblings.
+  /// One of a group of siblings.
   struct Box {
     T low[kAxes], high[kAxes];
 
-    __device__ Box(const void* boxes, unsigned group) {
-      const T* box = static_cast<const T*>(boxes) + lane_id() + std::size_t{group} * (2 * kAxes * kLanes);
+    /// No memory holds boxes of 2³² numbers.
+    __device__ Box(const void* boxes, unsigned group, int child) {
+      const T* box = static_cast<const T*>(boxes) + (group * (2 * kAxes * kLanes) + static_cast<unsigned>(child));
       for (int k = 0; k < kAxes; ++k) {
         low[k] = box[2 * k * kLanes];
         high[k] = box[(2 * k + 1) * kLanes];
@@ -327,27 +389,29 @@ class WarpQuery {
   ConeOfQuery cone_;
   FloatInterval around_[kAxes];  ///< the place
   float limit_;
-  Before<T, kAxes>* before_ = nullptr;
+  double squared_;         ///< of nearest_; at first the farthest that qualifies
+  Site nearest_;           ///< of what the lane has measured
   float left_ = INFINITY;  ///< least bound of what was left out when the work limit ended the search
 };
 
 /// Calls work(WarpQuery) with the arithmetic that a query at a place needs.
-template <class T, bool kGeneral, int kAxes, class Work>
+template <class T, Kind kKind, int kAxes, class Work>
 __device__ void with_query_at(const Place<kAxes>& place, const DeviceTree& tree, const DeviceRequest& request,
                               std::int64_t query, const Work& work) {
   if constexpr (std::is_same_v<T, std::int32_t>) {
     if (request.may_be_wide && place.is_wide(tree)) {
-      WarpQuery<Wide, T, kAxes, kGeneral> wide(tree, request, query, place);
+      WarpQuery<Wide, T, kAxes, kKind> wide(tree, request, query, place);
       return work(wide);
     }
   }
-  WarpQuery<double, T, kAxes, kGeneral> narrow(tree, request, query, place);
+  WarpQuery<double, T, kAxes, kKind> narrow(tree, request, query, place);
   work(narrow);
 }
 
-template <class T, int kAxes, bool kGeneral, class Work>
+template <class T, int kAxes, Kind kKind, class Work>
 __device__ void with_query(const DeviceTree& tree, const DeviceRequest& request, std::int64_t query, const Work& work) {
-  with_query_at<T, kGeneral>(Place<kAxes>::template of<kGeneral>(request, query), tree, request, query, work);
+  constexpr bool kPeriodic = kKind == Kind::general;
+  with_query_at<T, kKind>(Place<kAxes>::template of<kPeriodic>(request, query), tree, request, query, work);
 }
 
 }  // namespace fathom::points::cuda

@@ -127,7 +127,10 @@ TEST_F(CudaPoints, ManyQueries) {
       problem.query.radius = radius;
       SCOPED_TRACE(describe(problem));
       const PointAnswers expected = answers_of(Backend::cpu, problem, DType::float32);
-      ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float32)));
+      for (Storage storage : {Storage::boxed, Storage::sorted}) {
+        problem.set.storage = storage;
+        ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float32))) << static_cast<int>(storage);
+      }
     }
   }
 }
