@@ -8,14 +8,17 @@
 // whole numbers are such points; others are rounded to the lattice, at the price of more candidates. Queries that get too
 // many that way, and queries away from the sites, go through a filter in float32, but where groups are very few.
 //
-// Finish: four warps for each query look into its candidates; into all groups, should there still be too many. Launch: as
-// many blocks of 4 warps as fill the device. Queries are taken in chunks, so that scratch has a bound.
+// Finish: a block reads eight columns of the table at once and lists the groups to look into, which two warps for each
+// query do; or four warps for each query look into its candidates, and into all groups, should there still be too many.
+// Launch: as many blocks of 4 warps as fill the device; to finish, blocks of 16. Queries are taken in chunks, so that
+// scratch has a bound.
 //
 // Bounds: in float32, offsets from a center are rounded, by at most E in all, of site and query together; so the nearest
 // site's distance is at most (r + 2E)(1 + 2⁻²⁰), r being the least. Whole numbers below 2²⁴ are exact: the lowest group
 // with the least distance has it. On the lattice, where r is exact, E is the way of both from their points to its. Cost:
 // O(n) per query. Scratch: 34 MB at most, whatever the number of queries and of sites.
 #include <algorithm>
+#include <climits>
 #include <cmath>
 
 #include "core/cuda/runtime.h"
@@ -157,6 +160,7 @@ struct IntoTable {
   const Queries& query;
 
   __device__ void refresh(unsigned) const {}
+  __device__ bool has_use_for(int) const { return true; }
   __device__ void take(std::int64_t group, const int (&least)[kDirectQueries]) const {
     int* row = plan.table.least + group * plan.count;
     for (int i = 0; i < kDirectQueries; ++i)
@@ -170,6 +174,7 @@ struct AmongCandidates {
   const Candidates& candidates;
   const Queries& query;
   int (&limit)[kDirectQueries];  ///< of what may matter; −1: nothing does
+  int& most;                     ///< of the limits of the warp's queries
   const Of& accuracy;
 
   /// Learns in turns 1, 2, 4, 8, … what other blocks have found.
@@ -178,14 +183,31 @@ struct AmongCandidates {
 #pragma unroll
     for (int i = 0; i < kDirectQueries; ++i)
       if (limit[i] >= 0) limit[i] = min(limit[i], candidates.limit_of(query[i]));
+    find_most();
   }
+  /// Whether any lane's least distance may matter to any of the warp's queries. By whole warps.
+  __device__ bool has_use_for(int least) const { return __any_sync(kAllLanes, least <= most); }
   __device__ void take(std::int64_t group, const int (&least)[kDirectQueries]) const {
     candidates.offer(query, least, limit, static_cast<unsigned>(group), accuracy);
+    find_most();
+  }
+
+ private:
+  __device__ void find_most() const {
+    int own = 0;
+    for (const int bits : limit) own = max(own, bits);
+    most = static_cast<int>(fathom::cuda::warp_max(static_cast<unsigned>(own)));
   }
 };
 
 // On the lattice
 // ---------------------------------------------------------------------------------------------------------------------
+
+/// The nearest whole number, where that is below 2²²: two sums are faster than the instruction that rounds.
+__device__ float to_lattice(float x) {
+  constexpr float kUnitsInLastPlace = 0x1.8p23f;
+  return (x + kUnitsInLastPlace) - kUnitsInLastPlace;
+}
 
 /// A site's factors.
 template <class T, int kAxes>
@@ -193,7 +215,7 @@ __device__ Factors factors_of(const Lattice& lattice, const Fetched<T, kAxes>& s
   if (!site.present) return Factors::of_nobody();
   const auto scale = static_cast<float>(lattice.scale);
   const float4 offset = site.offset(lattice.center);
-  return Factors::of_site(rintf(offset.x * scale), rintf(offset.y * scale), rintf(offset.z * scale));
+  return Factors::of_site(to_lattice(offset.x * scale), to_lattice(offset.y * scale), to_lattice(offset.z * scale));
 }
 
 /// The place of a thread's queries on the lattice.
@@ -207,12 +229,13 @@ struct LatticePlaces {
     double place[kDirectQueries][kAxes];
     part.read(request, plan, place);
     exact = plan.lattice.exact;
+    const auto scale = static_cast<float>(plan.lattice.scale);
     for (int q = 0; q < kDirectQueries; ++q)
       for (int k = 0; k < kAxes; ++k) {
         const double offset = place[q][k] - plan.lattice.center[k];
-        at[q][k] = static_cast<float>(rint(offset * plan.lattice.scale));
+        at[q][k] = to_lattice(static_cast<float>(offset) * scale);
         near &= fabsf(at[q][k]) <= kProductReach;
-        exact &= static_cast<double>(at[q][k]) == offset;
+        if (plan.lattice.exact) exact &= static_cast<double>(at[q][k]) == offset;
       }
   }
 };
@@ -235,7 +258,7 @@ __device__ int share(int first, int second, int step) {
 
 /// A warp takes 128 queries. Lanes that have parts of the same rows share out what they have found.
 template <class T, int kAxes, class Sink>
-__device__ void filter_on_lattice(const DeviceTree& tree, const Plan& plan, const Part& part,
+__device__ void filter_on_lattice(const DeviceTree& tree, const Plan& plan, const Part& part, Fetched<T, kAxes> next,
                                   const LatticePlaces<kAxes>& places, const Sink& sink) {
   __shared__ unsigned queries[kTile][4];
   __shared__ __align__(
@@ -249,8 +272,6 @@ __device__ void filter_on_lattice(const DeviceTree& tree, const Plan& plan, cons
   unsigned row[kRows];
 #pragma unroll
   for (int r = 0; r < kRows; ++r) row[r] = queries[(thread / 32 * kRows + r) * 8 + lane_id() / 4][lane_id() % 4];
-  Fetched<T, kAxes> next;
-  next.fetch(tree, std::int64_t{part.slice} * kGroup + thread);
   unsigned turn = 0;
   for (std::int64_t group = part.slice; group < plan.groups; group += plan.slices, ++turn) {
     const Factors factors = factors_of(plan.lattice, next);
@@ -274,6 +295,10 @@ __device__ void filter_on_lattice(const DeviceTree& tree, const Plan& plan, cons
           least[2 * m + 1] = __vimin3_s32(least[2 * m + 1], bits[2], bits[3]);
         }
     }
+    int lowest = kFarBits;
+#pragma unroll
+    for (int r = 0; r < kRows; r += 2) lowest = __vimin3_s32(lowest, least[r], least[r + 1]);
+    if (!sink.has_use_for(lowest)) continue;
     int shared[kDirectQueries];
 #pragma unroll
     for (int i = 0; i < kDirectQueries; ++i)
@@ -363,7 +388,8 @@ __device__ void with_sink(const Plan& plan, const Candidates& candidates, const 
   } else {
     int limit[kDirectQueries];
     for (int i = 0; i < kDirectQueries; ++i) limit[i] = query[i] < plan.count ? kFarBits : -1;
-    work(AmongCandidates<Of>{candidates, query, limit, accuracy});
+    int most = kFarBits;
+    work(AmongCandidates<Of>{candidates, query, limit, most, accuracy});
   }
 }
 
@@ -384,6 +410,8 @@ __global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
   const Part part = Part::of(plan);
   Queries query;
   if (tree.products) {
+    Fetched<T, kAxes> first;
+    first.fetch(tree, std::int64_t{part.slice} * kGroup + static_cast<int>(threadIdx.x));
     const LatticePlaces<kAxes> places(request, plan, part);
     if (__syncthreads_and(places.near)) {
       constexpr double kOff = 2 * 0.51;  // of site and query along an axis; the rest of a hundredth is float32's
@@ -392,7 +420,7 @@ __global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
       rows_of(part, query);
       return with_sink<kTable>(
           plan, plan.near, query, [&](std::int64_t) { return accuracy; },
-          [&](const auto& sink) { filter_on_lattice<T, kAxes>(tree, plan, part, places, sink); });
+          [&](const auto& sink) { filter_on_lattice<T, kAxes>(tree, plan, part, first, places, sink); });
     }
   }
   for (int q = 0; q < kDirectQueries; ++q) query[q] = part.query(q);
@@ -421,156 +449,227 @@ __global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
 // Finish
 // ---------------------------------------------------------------------------------------------------------------------
 
-constexpr int kFinishWarps = 4;    ///< of a query
-constexpr int kFinishQueries = 4;  ///< of a block: neighbours in the table
-constexpr int kFinishBlock = kFinishQueries * kFinishWarps * 32;
+constexpr int kFinishBlock = 512;
+constexpr int kWarpsOfListed = 2;      ///< of a query whose groups are listed from the table
+constexpr int kWarpsOfCandidates = 4;  ///< of one that has candidates
+
+template <int kWarps>
+constexpr int kFinishQueries = kFinishBlock / (32 * kWarps);
 
 /// What finishes the queries of a table: one that looks into as many groups as it takes, or one that leaves queries with
 /// too many to a filter in float32 and to a second.
 enum class Round { only, first, second };
 
-/// All warps of a query wait for one another, whatever the block's other queries do.
-__device__ void meet() {
-  const int query = static_cast<int>(threadIdx.x) / (kFinishWarps * 32);
-  asm volatile("bar.sync %0, %1;" ::"r"(1 + query), "n"(kFinishWarps * 32) : "memory");
-}
-
-/// One warp's share of the groups that may hold a query's nearest.
-template <class Query>
-class Finish {
+/// Which groups may hold the nearest of a block's queries, neighbours in the table, whose rows are read 32 bytes at a
+/// time. In shared memory.
+class GroupLists {
  public:
-  using Nearest = typename Query::Nearest;
+  static constexpr int kQueries = kFinishQueries<kWarpsOfListed>;
 
-  __device__ Finish(const Query& query, int warp) : query_(query), warp_(warp), nearest_(query.nobody()) {}
-
-  __device__ const Nearest& nearest() const { return nearest_; }
-
-  __device__ void look_at(std::int64_t group) { query_.template look_past<kGroup / kLanes>(group * kGroup, nearest_); }
-
-  __device__ void look_at_candidates(const Plan& plan, std::int64_t number) {
-    Found found = plan.near.found[number];
-    const Candidates* candidates = &plan.near;
-    if (found.is_full() && plan.again.found && plan.again.found[number].key != ~0ull) {
-      found = plan.again.found[number];
-      candidates = &plan.again;
+  /// By all threads of the block. @param first  of the block's queries
+  __device__ void fill(const Plan& plan, std::int64_t first) {
+    const int q = static_cast<int>(threadIdx.x) % kQueries, row = static_cast<int>(threadIdx.x) / kQueries;
+    const std::int64_t number = first + q;
+    const bool known = number < plan.count;
+    if (row == 0) {
+      least_[q] = INT_MAX;
+      lowest_[q] = UINT_MAX;
+      count_[q] = 0;
     }
-    if (found.is_full()) {
-      for (std::int64_t group = warp_; group < plan.groups; group += kFinishWarps) look_at(group);
-      return;
-    }
-    int turn = 0;
-    if (turn++ == warp_) look_at(found.group());
-    for (unsigned begin = 0; begin < found.count; begin += kLanes) {
-      const unsigned i = begin + static_cast<unsigned>(lane_id());
-      const Candidate mine =
-          i < found.count ? candidates->entries[number * kCandidates + i] : Candidate{kFarBits, found.group()};
-      const bool counts = mine.least <= found.limit && mine.group != found.group();
-      for (unsigned left = __ballot_sync(kAllLanes, counts); left != 0; left &= left - 1)
-        if (turn++ % kFinishWarps == warp_) look_at(from_lane(mine.group, __ffs(static_cast<int>(left)) - 1));
-    }
-  }
-
-  /// From the table. @param keys  of the query's warps, to tell one another the least distance and its group
-  /// @returns whether it has looked; else too many groups may hold the nearest, as far as a lattice tells
-  __device__ bool look_up(const Plan& plan, std::int64_t number, Round round, unsigned long long* keys) {
-    constexpr int kStep = kFinishWarps * kLanes, kMine = kTableGroups / kStep;
-    const int first = warp_ * kLanes + lane_id();
     int least[kMine];
+    read(plan, static_cast<unsigned>(known ? number : 0), row, least);
+    const Accuracy accuracy = plan.table.accuracy[known ? number : 0];
+    __syncthreads();
+    int best = INT_MAX;
 #pragma unroll
-    for (int i = 0; i < kMine; ++i)
-      least[i] = first + i * kStep < plan.groups ? plan.table.least[(first + i * kStep) * plan.count + number] : -1;
-    const Accuracy accuracy = plan.table.accuracy[number];
-    unsigned long long key = ~0ull;
-#pragma unroll
-    for (int i = 0; i < kMine; ++i)
-      if (least[i] >= 0) key = min(key, key_of(least[i], static_cast<unsigned>(first + i * kStep)));
-    const Found best{of_all(keys, key, [](auto a, auto b) { return min(a, b); }), 0, 0};
-    if (accuracy.holds(best.least())) {
-      if (warp_ == 0) look_at(best.group());
-      return true;
-    }
-    const int limit = candidate_limit(best.least(), accuracy.error);
-    unsigned long long count = 0;
-#pragma unroll
-    for (int i = 0; i < kMine; ++i) count += least[i] >= 0 && least[i] <= limit;
-    if (round == Round::first && accuracy.on_lattice &&
-        of_all(keys + kFinishWarps, count, [](auto a, auto b) { return a + b; }) > kTooMany)
-      return false;
-#pragma unroll
-    for (int i = 0; i < kMine; ++i)
-      for (unsigned left = __ballot_sync(kAllLanes, least[i] >= 0 && least[i] <= limit); left != 0; left &= left - 1)
-        look_at(warp_ * kLanes + i * kStep + __ffs(static_cast<int>(left)) - 1);
-    return true;
+    for (const int bits : least) best = min(best, bits);
+    for (int step = kQueries; step < 32; step *= 2) best = min(best, from_lane(best, lane_id() ^ step));
+    if (lane_id() < kQueries) atomicMin(&least_[q], best);
+    __syncthreads();
+    if (row == 0) judge(q, accuracy);
+    __syncthreads();
+    if (!known) return;
+    if (exact_[q]) find_lowest(q, row, least);
+    else list(q, row, least);
   }
+
+  /// Too many, if they were rounded to a lattice.
+  __device__ bool is_long(int q) const { return on_lattice_[q] && size(q) > kTooMany; }
+  __device__ unsigned size(int q) const { return exact_[q] ? 1 : count_[q]; }
+  __device__ unsigned group(int q, unsigned i) const { return exact_[q] ? lowest_[q] : groups_[q][i]; }
 
  private:
-  /// What all lanes of a query's warps have, put together.
-  template <class Value, class With>
-  __device__ Value of_all(Value* parts, Value value, const With& with) const {
-    for (int step = 16; step > 0; step /= 2) value = with(value, from_lane(value, lane_id() ^ step));
-    if (lane_id() == 0) parts[warp_] = value;
-    meet();
-    value = parts[0];
-    for (int w = 1; w < kFinishWarps; ++w) value = with(value, parts[w]);
-    return value;
-  }
+  static constexpr int kRows = kFinishBlock / kQueries, kMine = kTableGroups / kRows;
+  static constexpr int kAtOnce = 8;
 
-  const Query& query_;
-  int warp_;
-  Nearest nearest_;
-};
-
-template <class T, int kAxes, bool kTable>
-__global__ void __launch_bounds__(kFinishBlock)
-    finish_queries(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
-                   const __grid_constant__ Plan plan, Round round) {
-  __shared__ unsigned long long keys[kFinishQueries][2 * kFinishWarps];
-  const int place = static_cast<int>(threadIdx.x) / (kFinishWarps * 32);
-  const int warp = static_cast<int>(threadIdx.x) / 32 % kFinishWarps;
-  const std::int64_t number = std::int64_t{blockIdx.x} * kFinishQueries + place;
-  if (number >= plan.count || (round == Round::second && !plan.table.again[number])) return;
-  with_query<T, kAxes, Kind::in_order>(tree, request, plan.first + number, [&](auto& mine) {
-    using Query = std::remove_reference_t<decltype(mine)>;
-    __shared__ typename Query::Nearest best[kFinishQueries][kFinishWarps];
-    Finish<Query> finish(mine, warp);
-    if (mine.is_somewhere()) {
-      if constexpr (!kTable) finish.look_at_candidates(plan, number);
-      else if (!finish.look_up(plan, number, round, keys[place])) {
-        plan.table.again[number] = true;
-        return;
+  /// A thread's part of a query's column. The table has less than 2³² elements.
+  __device__ static void read(const Plan& plan, unsigned number, int row, int (&least)[kMine]) {
+    const auto groups = static_cast<int>(plan.groups);
+    const auto count = static_cast<unsigned>(plan.count);
+#pragma unroll
+    for (int begin = 0; begin < kMine; begin += kAtOnce) {
+      const bool any = begin * kRows < groups;
+#pragma unroll
+      for (int i = begin; i < begin + kAtOnce; ++i) least[i] = INT_MAX;
+      if (!any) continue;
+#pragma unroll
+      for (int i = begin; i < begin + kAtOnce; ++i) {
+        const int group = row + i * kRows;
+        const int bits = plan.table.least[static_cast<unsigned>(min(group, groups - 1)) * count + number];
+        if (group < groups) least[i] = bits;
       }
     }
-    if (round == Round::first) plan.table.again[number] = false;
-    const auto& nearest = finish.nearest();
+  }
+
+  __device__ void judge(int q, const Accuracy& accuracy) {
+    exact_[q] = accuracy.holds(least_[q]);
+    on_lattice_[q] = accuracy.on_lattice;
+    limit_[q] = exact_[q] ? least_[q] : candidate_limit(least_[q], accuracy.error);
+  }
+
+  __device__ void find_lowest(int q, int row, const int (&least)[kMine]) {
+#pragma unroll
+    for (int i = 0; i < kMine; ++i)
+      if (least[i] == limit_[q]) atomicMin(&lowest_[q], static_cast<unsigned>(row + i * kRows));
+  }
+
+  __device__ void list(int q, int row, const int (&least)[kMine]) {
+    const int limit = limit_[q];
+    unsigned count = 0;
+#pragma unroll
+    for (const int bits : least) count += bits <= limit;
+    if (count == 0) return;
+    unsigned place = atomicAdd(&count_[q], count);
+#pragma unroll
+    for (int i = 0; i < kMine; ++i)
+      if (least[i] <= limit) groups_[q][place++] = static_cast<std::uint16_t>(row + i * kRows);
+  }
+
+  int least_[kQueries], limit_[kQueries];  ///< bits of squared distances
+  unsigned lowest_[kQueries], count_[kQueries];
+  bool exact_[kQueries], on_lattice_[kQueries];
+  std::uint16_t groups_[kQueries][kTableGroups];
+};
+
+/// A warp's part in a query that `kWarps` of a block share.
+template <int kWarps>
+struct Share {
+  int place;  ///< of the query in the block
+  int warp;
+
+  __device__ Share()
+      : place(static_cast<int>(threadIdx.x) / (kWarps * 32)), warp(static_cast<int>(threadIdx.x) / 32 % kWarps) {}
+
+  __device__ std::int64_t number() const { return std::int64_t{blockIdx.x} * kFinishQueries<kWarps> + place; }
+
+  /// All warps of the query wait for one another, whatever the block's other queries do.
+  __device__ void meet() const { asm volatile("bar.sync %0, %1;" ::"r"(1 + place), "n"(kWarps * 32) : "memory"); }
+};
+
+template <class Query>
+__device__ void look_into(const Query& query, std::int64_t group, typename Query::Nearest& nearest) {
+  query.template look_past<kGroup / kLanes>(group * kGroup, nearest);
+}
+
+/// Looks into a warp's share of the candidates; into all groups, if there are too many.
+template <class Query>
+__device__ void look_into_candidates(const Query& query, const Plan& plan, const Share<kWarpsOfCandidates>& share,
+                                     typename Query::Nearest& nearest) {
+  const std::int64_t number = share.number();
+  Found found = plan.near.found[number];
+  const Candidates* candidates = &plan.near;
+  if (found.is_full() && plan.again.found && plan.again.found[number].key != ~0ull) {
+    found = plan.again.found[number];
+    candidates = &plan.again;
+  }
+  if (found.is_full()) {
+    for (std::int64_t group = share.warp; group < plan.groups; group += kWarpsOfCandidates)
+      look_into(query, group, nearest);
+    return;
+  }
+  int turn = 0;
+  if (turn++ == share.warp) look_into(query, found.group(), nearest);
+  for (unsigned begin = 0; begin < found.count; begin += kLanes) {
+    const unsigned i = begin + static_cast<unsigned>(lane_id());
+    const Candidate mine =
+        i < found.count ? candidates->entries[number * kCandidates + i] : Candidate{kFarBits, found.group()};
+    const bool counts = mine.least <= found.limit && mine.group != found.group();
+    for (unsigned left = __ballot_sync(kAllLanes, counts); left != 0; left &= left - 1)
+      if (turn++ % kWarpsOfCandidates == share.warp)
+        look_into(query, from_lane(mine.group, __ffs(static_cast<int>(left)) - 1), nearest);
+  }
+}
+
+/// Answers a query. @param look  called with the query and what a warp looks for: fills in what it has found
+template <class T, int kAxes, int kWarps, class Look>
+__device__ void finish_query(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan,
+                             const Share<kWarps>& share, const Look& look) {
+  with_query<T, kAxes, Kind::in_order>(tree, request, plan.first + share.number(), [&](auto& mine) {
+    using Query = std::remove_reference_t<decltype(mine)>;
+    __shared__ typename Query::Nearest best[kFinishQueries<kWarps>][kWarps];
+    auto nearest = mine.nobody();
+    if (mine.is_somewhere()) look(mine, nearest);
     mine.list().offer(nearest.id != kNobody, nearest.squared, nearest.id);
-    if (lane_id() == 0) best[place][warp] = {mine.list().worst_squared(), mine.list().worst_id()};
-    meet();
-    if (warp > 0) return;
-    for (const auto& other : best[place]) mine.list().offer_one(other.squared, other.id);
+    if (lane_id() == 0) best[share.place][share.warp] = {mine.list().worst_squared(), mine.list().worst_id()};
+    share.meet();
+    if (share.warp > 0) return;
+    for (const auto& other : best[share.place]) mine.list().offer_one(other.squared, other.id);
     mine.resume();
     mine.finish();
   });
 }
 
 template <class T, int kAxes>
+__global__ void __launch_bounds__(kFinishBlock)
+    finish_listed(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
+                  const __grid_constant__ Plan plan, Round round) {
+  __shared__ GroupLists lists;
+  const Share<kWarpsOfListed> share;
+  const bool wanted = share.number() < plan.count && (round != Round::second || plan.table.again[share.number()]);
+  if (!__syncthreads_or(wanted)) return;
+  lists.fill(plan, share.number() - share.place);
+  __syncthreads();
+  if (!wanted) return;
+  const bool left = round == Round::first && lists.is_long(share.place);
+  if (round == Round::first) plan.table.again[share.number()] = left;
+  if (left) return;
+  finish_query<T, kAxes>(tree, request, plan, share, [&](const auto& query, auto& nearest) {
+    for (unsigned i = static_cast<unsigned>(share.warp); i < lists.size(share.place); i += kWarpsOfListed)
+      look_into(query, lists.group(share.place, i), nearest);
+  });
+}
+
+template <class T, int kAxes>
+__global__ void __launch_bounds__(kFinishBlock)
+    finish_candidates(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
+                      const __grid_constant__ Plan plan) {
+  const Share<kWarpsOfCandidates> share;
+  if (share.number() >= plan.count) return;
+  finish_query<T, kAxes>(tree, request, plan, share,
+                         [&](const auto& query, auto& nearest) { look_into_candidates(query, plan, share, nearest); });
+}
+
+template <class T, int kAxes>
 void launch(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan, cudaStream_t stream) {
   const auto blocks = static_cast<unsigned>(plan.tiles * plan.slices);
   const auto cleared = static_cast<unsigned>((plan.count + kSearchBlock - 1) / kSearchBlock);
-  const auto finished = static_cast<unsigned>((plan.count + kFinishQueries - 1) / kFinishQueries);
+  const auto finished = [&](int of_block) { return static_cast<unsigned>((plan.count + of_block - 1) / of_block); };
+  const unsigned listed = finished(kFinishQueries<kWarpsOfListed>);
   const bool exact = plan.lattice.exact && request.may_be_wide, again = tree.products && !exact;
   if (plan.has_table()) {
     const bool twice = again && plan.groups > kFewGroups;
     filter_sites<T, kAxes, true><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
-    finish_queries<T, kAxes, true>
-        <<<finished, kFinishBlock, 0, stream>>>(tree, request, plan, twice ? Round::first : Round::only);
+    finish_listed<T, kAxes>
+        <<<listed, kFinishBlock, 0, stream>>>(tree, request, plan, twice ? Round::first : Round::only);
     if (!twice) return;
     filter_again<T, kAxes, true><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
-    finish_queries<T, kAxes, true><<<finished, kFinishBlock, 0, stream>>>(tree, request, plan, Round::second);
+    finish_listed<T, kAxes><<<listed, kFinishBlock, 0, stream>>>(tree, request, plan, Round::second);
   } else {
     clear_candidates<<<cleared, kSearchBlock, 0, stream>>>(plan);
     filter_sites<T, kAxes, false><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
     if (again) filter_again<T, kAxes, false><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
-    finish_queries<T, kAxes, false><<<finished, kFinishBlock, 0, stream>>>(tree, request, plan, Round::only);
+    finish_candidates<T, kAxes>
+        <<<finished(kFinishQueries<kWarpsOfCandidates>), kFinishBlock, 0, stream>>>(tree, request, plan);
   }
 }
 
