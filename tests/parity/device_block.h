@@ -23,6 +23,7 @@ class Block {
   explicit Block(std::size_t bytes) : bytes_(bytes) {
     must(cudaMalloc(&data_, bytes ? bytes : 1));
     must(cudaMemset(data_, kPoison, bytes ? bytes : 1));
+    must(cudaStreamSynchronize(nullptr));  // streams that do not wait for this one may write next
   }
   explicit Block(const Array& array) : Block(array.bytes()) { upload(array); }
   ~Block() { cudaFree(data_); }
