@@ -163,7 +163,10 @@ void DynamicTree::spread(std::int64_t begin, std::int64_t end, const std::vector
   std::int64_t first = 0;
   for (std::int64_t leaf = begin; leaf < end; ++leaf) {
     const double part = ends[static_cast<std::size_t>(leaf - begin)] / ends.back();
-    const auto last = leaf + 1 == end ? count : static_cast<std::int64_t>(part * static_cast<double>(count));
+    const std::int64_t after = end - leaf - 1;  // leaves, none of which may be left empty or without a place
+    const auto last =
+        std::clamp(static_cast<std::int64_t>(part * static_cast<double>(count)),
+                   std::max(first + 1, count - after * kSortedLeaf), std::min(first + kSortedLeaf, count - after));
     if (leaf > begin) least_keys_[static_cast<std::size_t>(leaf)] = sites[static_cast<std::size_t>(first)].key;
     for (std::int64_t i = first; i < last; ++i) put(leaf, i - first, sites[static_cast<std::size_t>(i)]);
     held_by(leaf) = static_cast<std::uint8_t>(last - first);
