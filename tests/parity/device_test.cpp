@@ -253,8 +253,10 @@ void check_scratch(const Case& c, double most_per_element) {
 }
 
 TEST_F(Device, NearestSitesTakeLittleScratch) {
-  for (const auto& [shape, most] : {std::pair{Shape{1000, 1777}, 0.6}, std::pair{Shape{128, 96, 160}, 0.35}})
-    check_scratch(sparse_case(shape, {.distance = DType::float32, .nearest = DType::int32}), most);
+  for (const auto& [shape, most] : {std::pair{Shape{1000, 1777}, 0.6}, std::pair{Shape{128, 96, 160}, 2.35}})
+    for (const Wanted& wanted : {Wanted{.distance = DType::float32, .nearest = DType::int32},
+                                 Wanted{.squared = DType::float64, .coordinates = DType::int64}})
+      check_scratch(sparse_case(shape, wanted), most);
 }
 
 TEST_F(Device, LabelsTakeLittleScratch) {

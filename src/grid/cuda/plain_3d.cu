@@ -1,10 +1,9 @@
 // The engine for volumes: Euclidean, with spacings that are multiples of a unit, up to 1024 elements along an axis.
 //
-// Five kernels: words and carries along x (volume_words.cuh); the pass along z, first the tiles where sites are near
-// (volume_window.cuh), then those that this left (volume_envelope.cuh); the same along y, which writes the results.
-// What is left to do stays on the device: the host launches all and waits for nothing. With nearest sites the two passes
-// change places (volume_sites.cuh): the kernels' z is axis 1 then, and their y is axis 0. With unequal spacings there is one
-// kernel for each pass (volume_spaced.cuh).
+// Words and carries along x (volume_words.cuh); the pass along z, first the tiles where sites are near
+// (volume_window.cuh), then those that this left (volume_envelope.cuh); the same along y, which writes the results. With
+// nearest sites both passes have kernels of their own (volume_sites.cuh); with unequal spacings each pass is one kernel
+// (volume_spaced.cuh). What is left to do stays on the device: the host launches all and waits for nothing.
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
@@ -55,8 +54,8 @@ Writing writing_of(const Problem& p, const Batch& batch, std::int64_t items) {
 /// The words of some items, and how many bytes they take. The rest of the scratch is not there yet.
 Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::size_t* bytes = nullptr) {
   Volume v;
-  v.nz = static_cast<std::int32_t>(p.extent(wants_site(p) ? 1 : 0));
-  v.ny = static_cast<std::int32_t>(p.extent(wants_site(p) ? 0 : 1));
+  v.nz = static_cast<std::int32_t>(p.extent(0));
+  v.ny = static_cast<std::int32_t>(p.extent(1));
   v.nx = static_cast<std::int32_t>(p.extent(2));
   v.words = (v.nx + 31) / 32;
   v.depth = (v.nz + 31) / 32 * 32;
@@ -92,25 +91,17 @@ void take_region(Volume& v, const Problem& p, std::int64_t items) {
 
 /// What is needed besides words. @returns its bytes
 std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
-  const std::int64_t tiles = (wants_site(p) ? 2 : 1) * v.items * v.words;  // across
-  const std::int64_t voxels = v.items * v.nz * v.ny * v.nx;
+  if (!p.isotropic) return 0;
+  const std::int64_t columns = v.items * v.words, jobs = (wants_site(p) ? 2 : 1) * columns;
   Scratch s(base);
   v.counters = s.take<std::uint32_t>(2);
-  if (!p.isotropic) return s.bytes();
-  v.z_list = s.take<std::uint32_t>(tiles * v.ny);
-  v.y_list = s.take<std::uint32_t>(tiles * v.nz);
-  if (wants_site(p)) {
-    if (PlainSites::serves_outputs(p)) return s.bytes();
-    v.keys.data = s.take<std::uint32_t>(voxels);
-    v.keys.z_stride = std::int64_t{v.nz} * v.nx;
-    v.keys.y_stride = v.nx;
-    v.keys.items = ItemStrides::of(Shape{v.items}, Strides{v.ny * v.keys.z_stride});
-    return s.bytes();
-  }
-  v.kind = s.take<std::uint8_t>(tiles * v.ny);
-  v.narrow = s.take<std::uint32_t>(tiles * v.nz * v.ny * 16);
+  v.z_list = s.take<std::uint32_t>(jobs * v.ny);
+  v.y_list = s.take<std::uint32_t>(jobs * v.nz);
+  v.narrow = s.take<std::uint32_t>(columns * v.nz * v.ny * 16);
+  if (wants_site(p)) return s.bytes();
+  v.kind = s.take<std::uint8_t>(columns * v.ny);
   if (is_wide_beside(p, v.items)) {
-    v.wide.data = s.take<std::uint32_t>(voxels);
+    v.wide.data = s.take<std::uint32_t>(v.items * v.nz * v.ny * v.nx);
     v.wide.z_stride = std::int64_t{v.ny} * v.nx;
     v.wide.y_stride = v.nx;
     v.wide.items = ItemStrides::of(Shape{v.items}, Strides{v.nz * v.wide.z_stride});
@@ -156,11 +147,6 @@ class VolumeSolver {
     take_scratch(volume_, p, scratch);
     volume_.first_item = first_item;
     volume_.side = side_of(p, side);
-    if (emitter_.plain.serves) {
-      volume_.keys = Placed<std::uint32_t>::of(p.outputs.nearest, p.rank, batch.shape, batch.nearest);
-      volume_.keys_first_item = first_item;
-      volume_.key_step = emitter_.plain.is_long ? 2 : 1;
-    }
     if (is_general(writing_)) return;
     volume_.distance = Placed<float>::of(p.outputs.distance, p.rank, batch.shape, batch.distance);
     volume_.is_aligned = has_aligned_rows(p, batch);
@@ -171,10 +157,10 @@ class VolumeSolver {
   }
 
   void run() const {
+    if (writing_ == Writing::spaced) return solve_spaced();
     fathom::cuda::check(cudaMemsetAsync(volume_.counters, 0, 2 * sizeof(std::uint32_t), stream_),
                         "clearing the scratch");
     if (writing_ == Writing::sites) return find_sites();
-    if (writing_ == Writing::spaced) return solve_spaced();
     if (writing_ == Writing::labels) along_z<true>();
     else along_z<false>();
     switch (writing_) {
@@ -242,15 +228,16 @@ class VolumeSolver {
     if (ny <= kSmallBlocks) launch(solve_spaced_along_y<256>, 2 * y_tiles(), 256, spaced_memory(ny), stream_, volume_);
     else launch(solve_spaced_along_y<512>, 2 * y_tiles(), 512, spaced_memory(ny), stream_, volume_);
   }
+
   void find_sites() const {
     const int nz = volume_.nz, ny = volume_.ny;
     if (nz <= kSmallBlocks) launch(search_sites_along_z<256>, 2 * z_tiles(), 256, window_memory(nz), stream_, volume_);
     else launch(search_sites_along_z<512>, 2 * z_tiles(), 512, window_memory(nz), stream_, volume_);
     launch_far(envelope_sites_along_z<512, 32>, z_tiles(), envelope_memory(nz, 32), volume_);
-    const std::size_t memory = window_memory(ny) + second_memory(ny);
+    const std::size_t memory = window_memory(ny);
     if (ny <= kSmallBlocks) launch(search_sites_along_y<256>, 2 * y_tiles(), 256, memory, stream_, volume_, emitter_);
     else launch(search_sites_along_y<512>, 2 * y_tiles(), 512, memory, stream_, volume_, emitter_);
-    launch_far(envelope_sites_along_y<512, 32>, y_tiles(), envelope_memory(ny, 32) + second_memory(ny), volume_,
+    launch_far(envelope_sites_along_y<512, 32>, y_tiles(), envelope_memory(ny, 32) + planes_memory(ny), volume_,
                emitter_);
   }
 
@@ -271,9 +258,8 @@ class VolumeSolver {
 /// Whether a block of the current device may have the shared memory that the longest line takes.
 bool memory_serves(const Problem& p) {
   const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
-  const std::size_t of_bytes = sizeof(ByteDistances);
-  if (!p.isotropic) return spaced_memory(longest) + of_bytes <= fathom::cuda::block_memory();
-  const std::size_t more = has_labels(p) ? sizeof(RunWords<true>) : wants_site(p) ? second_memory(longest) : 0;
+  if (!p.isotropic) return spaced_memory(longest) + sizeof(ByteDistances) <= fathom::cuda::block_memory();
+  const std::size_t more = has_labels(p) ? sizeof(RunWords<true>) : wants_site(p) ? planes_memory(longest) : 0;
   return std::max(window_memory(longest), envelope_memory(longest, 32)) + more <= fathom::cuda::block_memory();
 }
 
@@ -310,7 +296,7 @@ class VolumeEngine final : public Engine {
   explicit VolumeEngine(const Problem& problem) : p_(problem) {}
 
   Cut cut() const override { return {2, 32}; }
-  std::int64_t packed_unit() const override { return wants_site(p_) ? 1 : 32; }
+  std::int64_t packed_unit() const override { return 32; }
   std::int64_t group_of(std::int64_t items) const override {
     return std::clamp<std::int64_t>(kVolumeGroup / element_count(p_.input.shape()), 1, items);
   }
@@ -324,7 +310,7 @@ class VolumeEngine final : public Engine {
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
     if (has_labels(p_)) return pack_runs(packing, items, words, stream);
     for (std::size_t side = 0; side < sides_of(p_); ++side)
-      pack_side(packing, items, sites_of(p_, input_of(packing), side), words + side * bytes_of_side(items), stream);
+      pack_side(packing, items, sites_of(p_, packing.input, side), words + side * bytes_of_side(items), stream);
   }
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
@@ -338,16 +324,6 @@ class VolumeEngine final : public Engine {
     std::size_t bytes = 0;
     make_volume(p_, items, nullptr, &bytes);
     return bytes;
-  }
-
-  /// With the axes as the kernels name them.
-  Input input_of(const Packing& packing) const {
-    Input input = packing.input;
-    if (wants_site(p_)) {
-      std::swap(input.extent[0], input.extent[1]);
-      std::swap(input.stride[0], input.stride[1]);
-    }
-    return input;
   }
 
   void pack_runs(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const {
@@ -378,8 +354,7 @@ class VolumeEngine final : public Engine {
   void pack_side(const Packing& packing, std::int64_t items, const Mask& mask, std::byte* words,
                  cudaStream_t stream) const {
     Volume volume = make_volume(p_, items, words);
-    volume.word += packing.to_item * volume.words * volume.ny * volume.depth;
-    volume.word += packing.to * (wants_site(p_) ? volume.depth : 1);
+    volume.word += packing.to_item * volume.words * volume.ny * volume.depth + packing.to;
     volume.nz = static_cast<std::int32_t>(mask.input.extent[0]);
     volume.first_item = packing.first_item;
     auto* kernel = pack_volume<Reading::elements>;

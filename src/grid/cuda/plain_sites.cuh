@@ -36,7 +36,7 @@ struct PlainSites {
   };
 
   static bool serves_outputs(const Problem& p) {
-    return has_plain_outputs(p) && p.outputs.nearest.present() && p.unit == 1;
+    return has_plain_outputs(p) && p.outputs.nearest.present() && (p.unit == 1 || !p.outputs.distance.present());
   }
 
   static PlainSites of(const Problem& p, const Batch& batch) {
@@ -54,9 +54,9 @@ struct PlainSites {
   __device__ Row row(std::int64_t item, std::int32_t z, std::int32_t y) const {
     return {distance.row(item, z, y), nearest.row(item, z, y)};
   }
-  /// The row at z, from that at 0.
-  __device__ Row down(const Row& row, std::int32_t z) const {
-    return {row.distance + z * distance.z_stride, row.nearest + z * nearest.z_stride};
+  /// The row at y, from that at 0.
+  __device__ Row down(const Row& row, std::int32_t y) const {
+    return {row.distance + y * distance.y_stride, row.nearest + y * nearest.y_stride};
   }
   /// To the next row.
   __device__ void advance(Row& row) const {
@@ -64,9 +64,9 @@ struct PlainSites {
     row.nearest += nearest.y_stride;
   }
   __device__ void write(const Row& row, std::int32_t x, float root, std::int32_t site) const {
-    if (distance.data) row.distance[x] = root;
-    if (is_long) reinterpret_cast<std::int64_t*>(row.nearest)[x] = site;
-    else reinterpret_cast<std::int32_t*>(row.nearest)[x] = site;
+    if (distance.data) __stcs(row.distance + x, root);
+    if (is_long) __stcs(reinterpret_cast<long long*>(row.nearest) + x, static_cast<long long>(site));
+    else __stcs(reinterpret_cast<std::int32_t*>(row.nearest) + x, site);
   }
 };
 

@@ -39,7 +39,6 @@ inline constexpr int kFarBlocksWithSites = 3;
 inline constexpr int kVolumePackBlock = 256, kVolumePackBlocks = 8;
 inline constexpr int kResidentThreads = 1280;          ///< of the search, per multiprocessor: 48 registers
 inline constexpr int kResidentThreadsOfLabels = 1024;  ///< 64 registers
-inline constexpr int kMostSteps = 128;                 ///< of a search
 inline constexpr int kUsualSteps = 32;                 ///< that a tile may need on average
 inline constexpr int kEnvelopeThreads = 1024;          ///< per multiprocessor: 64 registers
 /// Longest line that is searched by blocks of 256 threads: five of them still find the shared memory they take.

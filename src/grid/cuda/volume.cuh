@@ -42,16 +42,13 @@ struct Volume {
   std::uint32_t* along_y = nullptr;  ///< [items][words][depth][ny]: changes along y
   std::byte* last_plane = nullptr;   ///< of the part of a volume that was packed last
 
-  std::uint32_t* narrow = nullptr;  ///< [items][words][nz][ny][16]: squares after the pass along z, two in a word
+  // Of two neighbours along x in a word, after the pass along z: squares, or z of the nearest site.
+  std::uint32_t* narrow = nullptr;  ///< [items][words][nz][ny][16]
   std::uint8_t* kind = nullptr;     ///< [items][words][ny]: TileKind
   std::uint32_t* z_list = nullptr;  ///< tiles left to the envelope along z
   std::uint32_t* y_list = nullptr;
   std::uint32_t* counters = nullptr;  ///< of both lists; cleared before the first kernel
   Placed<std::uint32_t> wide;         ///< squares after the pass along z, of wide tiles
-  // With sites, in place of narrow and wide: keys after the pass along z, rows by (y, z).
-  Placed<std::uint32_t> keys;
-  std::int64_t keys_first_item = 0;
-  int key_step = 1;                                        ///< from one to the next of a row
   Placed<float> distance;                                  ///< where results are floats
   bool is_aligned = false;                                 ///< all rows of results, to 8 bytes
   std::uint32_t weight_z = 1, weight_y = 1, weight_x = 1;  ///< squares of spacings, in units
@@ -78,7 +75,7 @@ struct Volume {
   __device__ const std::uint32_t* changes_along_y(const Tile& t) const {
     return along_y + ((t.item * words + t.word) * depth + t.line) * ny;
   }
-  /// Row (z, y) of the squares in 16 bits.
+  /// Row (z, y) of `narrow`.
   __device__ std::uint32_t* narrow_row(std::int64_t item, std::int32_t w, std::int32_t z, std::int32_t y) const {
     return narrow + (((item * words + w) * nz + z) * ny + y) * 16;
   }

@@ -35,20 +35,28 @@ inline __host__ __device__ std::size_t envelope_memory(int rows, int chunk) {
          16 * sizeof(unsigned);
 }
 
-/// @tparam kKeys  results are value · 2¹⁰ + winner; else values
-template <int kThreads, int kChunk, bool kKeys = false>
+/// What an envelope finds.
+enum class Finding {
+  values,
+  winners,          ///< value · 2¹⁰ + winner, the first of several; kNoKey where there is none
+  least_companion,  ///< the same, but of several winners the one with the least companion
+};
+
+template <int kThreads, int kChunk, Finding kFinding = Finding::values>
 class Envelope {
  public:
   static constexpr int kUnits = kThreads / 16;
 
-  __device__ Envelope(unsigned* memory, int rows)
+  /// @param companions  [row][16], filled by the loader, if they matter
+  __device__ Envelope(unsigned* memory, int rows, const std::uint16_t* companions = nullptr)
       : keys(memory),
         anchors_(memory + (row_groups(rows) * 8 + kChunk) * 16),
         masks_(anchors_ + (coarse_steps(rows) * (kCoarse / kFine) + 1) * 16),
         places_(masks_ + chunks_of(rows) * 16),
         n_(rows),
         lane_(static_cast<int>(threadIdx.x) % 16),
-        unit_(static_cast<int>(threadIdx.x) / 16) {}
+        unit_(static_cast<int>(threadIdx.x) / 16),
+        companions_(companions + lane_) {}
 
   /// @param load   fills a chunk's values: load(values, first row, line)
   /// @param store  takes up to eight results of the lane's line: store(first row, values, how many)
@@ -62,15 +70,17 @@ class Envelope {
     for (int q = unit_; q < row_groups(n_); q += kUnits) {
       unsigned best[9];
       if (count_ > 0) {
-        scan<8, 1>(q * 8, place_of(anchor(q)), place_of(anchor(q + 1)), 1, best);
+        const int first = place_of(anchor(q)), last = place_of(anchor(q + 1));
+        if constexpr (kFinding == Finding::least_companion) scan_by_companions(q * 8, first, last, best);
+        else scan<8, 1>(q * 8, first, last, 1, best);
 #pragma unroll
         for (int j = 0; j < 8; ++j) {
           const unsigned value = (best[j] >> 10) + static_cast<unsigned>((q * 8 + j) * (q * 8 + j)) - kKeyBias;
-          best[j] = kKeys ? value << 10 | (best[j] & kKeyIndex) : value;
+          best[j] = kFinding == Finding::values ? value : value << 10 | (best[j] & kKeyIndex);
         }
       } else {
 #pragma unroll
-        for (int j = 0; j < 8; ++j) best[j] = kKeys ? WindowKeys::kNone : kNone32;
+        for (int j = 0; j < 8; ++j) best[j] = kFinding == Finding::values ? kNone32 : kNoKey;
       }
       store(q * 8, best, min(8, n_ - q * 8));
     }
@@ -118,13 +128,13 @@ class Envelope {
     __syncthreads();
   }
 
-  /// The parabola of the last kept row, one row on at a time.
+  /// The parabola of the last kept row, one row on at a time. Where companions decide, a row that does as well is kept.
   struct Running {
     unsigned value = kNone32 - 4096, step = 0;
     __device__ bool is_beaten_by(unsigned other) {
       value += step;
       step += 2;
-      if (other >= value) return false;
+      if (kFinding == Finding::least_companion ? other > value : other >= value) return false;
       value = other;
       step = 1;
       return true;
@@ -148,8 +158,10 @@ class Envelope {
   }
 
   /// best[j] = least key at x0 + j·kStep among the candidates first, first + step, … ≤ last.
+  ///
+  /// @param flip  kKeyIndex: indices are taken from the other end, so that the last of several is least
   template <int kCount, int kStep>
-  __device__ void scan(int x0, int first, int last, int step, unsigned* best) const {
+  __device__ void scan(int x0, int first, int last, int step, unsigned* best, unsigned flip = 0) const {
     unsigned slope[kCount];
 #pragma unroll
     for (int j = 0; j < kCount; ++j) {
@@ -160,8 +172,46 @@ class Envelope {
     for (int p = first * 16 + lane_; p <= end; p += 32 * step) {
       const unsigned a = keys[p], b = keys[min(p + 16 * step, end)], i = a & kKeyIndex, k = b & kKeyIndex;
 #pragma unroll
-      for (int j = 0; j < kCount; ++j) best[j] = __vimin3_u32(best[j], a + i * slope[j], b + k * slope[j]);
+      for (int j = 0; j < kCount; ++j) best[j] = __vimin3_u32(best[j], (a ^ flip) + i * slope[j], (b ^ flip) + k * slope[j]);
     }
+  }
+
+  /// The same for eight neighbours and all candidates first … last, by companions. All that are as near as the nearest are
+  /// among these: as squares are strictly convex, none lies beyond the first of those of the next anchor.
+  __device__ void scan_by_companions(int x0, int first, int last, unsigned* best) const {
+    bool rising = true, falling = true;
+    unsigned before = companions_[(keys[min(first, last) * 16 + lane_] & kKeyIndex) * 16];
+    for (int p = first + 1; p <= last; ++p) {
+      const unsigned companion = companions_[(keys[p * 16 + lane_] & kKeyIndex) * 16];
+      rising &= companion >= before;
+      falling &= companion < before;
+      before = companion;
+    }
+    const unsigned lanes = __activemask();
+    if (__all_sync(lanes, rising)) return scan<8, 1>(x0, first, last, 1, best);
+    if (!__all_sync(lanes, falling)) return scan_ranked(x0, first, last, best);
+    scan<8, 1>(x0, first, last, 1, best, kKeyIndex);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) best[j] ^= kKeyIndex;
+  }
+  __device__ void scan_ranked(int x0, int first, int last, unsigned* best) const {
+    unsigned slope[8], winner[8];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      best[j] = kNoKey;
+      winner[j] = 0;
+      slope[j] = 0u - (static_cast<unsigned>(x0 + j) << 11);
+    }
+    for (int p = first; p <= last; ++p) {
+      const unsigned key = keys[p * 16 + lane_], i = key & kKeyIndex, ranked = key - i + companions_[i * 16];
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        const unsigned value = ranked + i * slope[j];
+        if (value < best[j]) best[j] = value, winner[j] = i;
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < 8; ++j) best[j] = (best[j] & ~kKeyIndex) | winner[j];
   }
 
   /// Place among the candidates of a key's index.
@@ -203,6 +253,7 @@ class Envelope {
 
   unsigned *anchors_, *masks_, *places_;
   const int n_, lane_, unit_;
+  const std::uint16_t* companions_;
   int count_ = 0;
 };
 

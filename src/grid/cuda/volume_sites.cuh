@@ -1,57 +1,138 @@
-// The passes of volumes with nearest sites: those of volume_window.cuh and volume_envelope.cuh with keys in place of
-// squares.
+// The passes of volumes with nearest sites: those of volume_window.cuh and volume_envelope.cuh with the sites in what is
+// compared.
 //
-// A key is a squared distance · 2¹⁰ plus the coordinate of the site along the axis of the pass, so that the least key is
-// that of the lowest coordinate among the nearest. The slowest axis comes last (Volume's y; its z is the axis between):
-// so the coordinate that it finds is that of the site with the lowest linear index, the one that the pass before left at
-// that coordinate is its second, and the word of that row says the third.
+// Of several nearest sites the first counts. Along z that is the one with the lowest z. Along y it is the one with the
+// lowest z again, and only then the one with the lowest y. Between the passes a site takes 16 bits (see Leads): the steps to
+// it where it is near; else its z, from which the word of its row tells the rest.
 //
-// Work mapping: as without sites, but a tile is 16 neighbours along x, half a word, by one whole line. Between the passes
-// keys lie where indices will be, if nothing but these and distances is wanted. Cost: 8 bytes are moved per element between
-// the passes, in place of 4.
+// Work mapping: as without sites, but a tile is 16 neighbours along x, half a word, by one whole line. Cost: as many bytes
+// are moved between the passes as without sites; what is compared has 32 bits instead of 16.
 #pragma once
 
 #include "grid/cuda/volume_envelope.cuh"
 
 namespace fathom::grid::cuda {
 
-/// A half of the tile whose number is the job's half.
-struct HalfTile {
-  Volume::Tile tile;
-  int first;  ///< bit of the word
-  int x;      ///< column of this thread
+/// What the pass along z says of a site in the same plane along x and z, in 16 bits.
+struct Leads {
+  /// Steps along x · 2⁹ + (steps along z + 128) · 2 + whether the site lies to the right, or kFirstFar + its z, or kNone.
+  static constexpr unsigned kFirstFar = (WindowSites::kMostSteps + 1) << 9;
+  static constexpr unsigned kNone = WindowSites::kFar << 9 | WindowSites::kHere;
 
-  __device__ HalfTile(const Volume& v, std::uint32_t job, std::int32_t lines)
-      : tile(v.tile(job / 2, lines)),
-        first(static_cast<int>(job % 2) * 16),
-        x(tile.word * 32 + first + static_cast<int>(threadIdx.x) % 16) {}
+  static __device__ bool is_near(unsigned lead) { return lead < kFirstFar; }
+  static __device__ bool is_far(unsigned lead) { return lead - kFirstFar < static_cast<unsigned>(kLongestAxis); }
 
-  /// Whether the tile lies behind the volume's last column.
-  __device__ bool is_outside(const Volume& v) const { return tile.word * 32 + first >= v.nx; }
-  /// The thread's column of row (z, y) after the pass along z; beyond the last column that one, which is only to be read.
-  __device__ std::uint32_t* keys(const Volume& v, std::int32_t z, std::int32_t y) const {
-    return v.keys.row(v.keys_first_item + tile.item, y, z) + min(x, v.nx - 1) * v.key_step;
+  /// From what a search along z found.
+  static __device__ unsigned of(unsigned site) {
+    const int along_z = WindowSites::along_line(site);
+    const int along_x = root_of_square(WindowSites::square(site) - static_cast<unsigned>(along_z * along_z));
+    return static_cast<unsigned>(along_x) << 9 | (site & 0x1FF);
+  }
+  static __device__ unsigned along_x(unsigned lead) { return lead >> 9; }
+  static __device__ int along_z(unsigned lead) { return static_cast<int>(lead >> 1 & 255) - 128; }
+  /// A near one as a search along y compares it.
+  static __device__ unsigned site(unsigned lead) {
+    const int z = along_z(lead);
+    const unsigned square = along_x(lead) * along_x(lead) + static_cast<unsigned>(z * z);
+    return square * WindowSites::kSquare + ((lead & 0x1FE) << 8 | WindowSites::kHere | (lead & 1));
   }
 };
 
-/// Coordinates along z of the sites of a tile along y, behind the rows in shared memory: [row][16]
-inline __host__ __device__ std::size_t second_memory(int rows) {
+/// Bytes of dynamic shared memory: z of the sites of a tile along y, behind an envelope: [row][16]
+inline __host__ __device__ std::size_t planes_memory(int rows) {
   return static_cast<std::size_t>(row_groups(rows)) * 8 * 16 * sizeof(std::uint16_t);
 }
+
+/// A tile of the pass along z by the number of its job, numbered as `narrow` lies.
+__device__ inline HalfTile half_along_z(const Volume& v, std::uint32_t job) {
+  return HalfTile(v.narrow_tile(job / 2), job);
+}
+/// The same along y.
+__device__ inline HalfTile half_along_y(const Volume& v, std::uint32_t job) {
+  return HalfTile(v.tile(job / 2, v.nz), job);
+}
+/// Leads of row (z, y).
+__device__ inline std::uint16_t* leads_of(const Volume& v, const HalfTile& half, std::int32_t z, std::int32_t y) {
+  return reinterpret_cast<std::uint16_t*>(v.narrow_row(half.tile.item, half.tile.word, z, y)) + half.first;
+}
+
+/// Distances inside a byte of sites to the nearest on the left and on the right, one per bit; 255: none.
+struct ByteSides {
+  uint2 left[256], right[256];
+};
+constexpr ByteSides make_byte_sides() {
+  ByteSides sides{};
+  for (unsigned byte = 0; byte < 256; ++byte)
+    for (int x = 0; x < 8; ++x) {
+      unsigned to_left = 255, to_right = 255;
+      for (int k = 7; k >= 0; --k) {
+        if ((byte >> k & 1) == 0) continue;
+        if (k > x) to_right = static_cast<unsigned>(k - x);
+        else if (to_left == 255) to_left = static_cast<unsigned>(x - k);
+      }
+      if (byte >> x & 1) to_right = 0;
+      const int shift = x % 4 * 8;
+      (x < 4 ? sides.left[byte].x : sides.left[byte].y) |= to_left << shift;
+      (x < 4 ? sides.right[byte].x : sides.right[byte].y) |= to_right << shift;
+    }
+  return sides;
+}
+static __constant__ ByteSides kByteSides = make_byte_sides();
+
+/// The nearest sites along x of 8 neighbours, as a search along z compares them.
+struct EightSites {
+  unsigned site[8];
+  bool is_near;  ///< of one of them less than 64 steps away
+
+  /// @param first  bit of the first
+  __device__ EightSites(uint2 word, int first, const ByteSides& sides) {
+    const unsigned before = word.x & ((1u << first) - 1), behind = (word.x >> first) >> 8;
+    const unsigned left = before ? static_cast<unsigned>(first - 31 + __clz(static_cast<int>(before)))
+                                 : static_cast<unsigned>(first) + (word.y & 0xFFFFu);
+    const unsigned right = behind ? static_cast<unsigned>(__ffs(static_cast<int>(behind)))
+                                  : static_cast<unsigned>(24 - first) + (word.y >> 16);
+    const unsigned byte = word.x >> first & 255;
+    is_near = byte != 0 || min(left, right) < 64;
+    const uint2 on_left = sides.left[byte], on_right = sides.right[byte];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const unsigned l = k < 2 ? on_left.x : on_left.y, r = k < 2 ? on_right.x : on_right.y;
+      const unsigned from_left = static_cast<unsigned>(2 * k) | static_cast<unsigned>(2 * k + 1) << 16;
+      const unsigned from_right = static_cast<unsigned>(7 - 2 * k) | static_cast<unsigned>(6 - 2 * k) << 16;
+      const unsigned to_left =
+          __viaddmin_u16x2(left * 0x10001u, from_left, k % 2 ? widen<0xB3A2>(l) : widen<0x9180>(l));
+      const unsigned to_right =
+          __viaddmin_u16x2(right * 0x10001u, from_right, k % 2 ? widen<0xB3A2>(r) : widen<0x9180>(r));
+      // Steps · 2, and 1 for those to the right: of two that are as near the left one is less.
+      const unsigned both = __vimin3_u16x2(to_left << 1, to_right << 1 | 0x10001u, 2 * WindowSites::kFar * 0x10001u);
+      site[2 * k] = of(both & 0xFFFFu);
+      site[2 * k + 1] = of(both >> 16);
+    }
+  }
+
+ private:
+  static __device__ unsigned of(unsigned twice) {
+    const unsigned steps = twice >> 1;
+    return steps * steps * WindowSites::kSquare + (WindowSites::kHere | (twice & 1));
+  }
+};
 
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreads / kThreads))
     search_sites_along_z(const __grid_constant__ Volume v) {
   extern __shared__ uint4 window_shared[];
   __shared__ int work, near_rows;
-  __shared__ uint2 of_byte[256];
+  __shared__ ByteSides sides;
   const int t = static_cast<int>(threadIdx.x), n = v.nz, lane = t % 16;
-  const HalfTile half(v, blockIdx.x, v.ny);
+  const HalfTile half = half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
   const uint2* line = v.word_line(half.tile);
-  WindowRows<WindowKeys> rows(reinterpret_cast<unsigned*>(window_shared), n);
+  WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(window_shared), n);
   if (t == 0) work = near_rows = 0;
-  for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
+  for (int i = t; i < 256; i += kThreads) {
+    sides.left[i] = kByteSides.left[i];
+    sides.right[i] = kByteSides.right[i];
+  }
   rows.pad(n);
   __syncthreads();
   bool any = false;
@@ -59,36 +140,30 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
 #pragma unroll 4
   for (int r = t / 2; r < n; r += kThreads / 2) {
     const uint2 word = __ldg(line + r);
-    const int first = half.first + t % 2 * 8;
-    const EightDistances distances(word, first, of_byte);
+    const EightSites eight(word, half.first + t % 2 * 8, sides);
     any |= word.x != 0 || word.y != kNoneInWord * 0x10001u;
-    near += (word.x >> first & 255) != 0 || distances.nearest_outside < 64;
-    unsigned keys[8];
-#pragma unroll
-    for (int k = 0; k < 8; ++k) {
-      const unsigned steps = distances.pair[k / 2] >> (16 * (k % 2)) & 0xFFFFu;
-      keys[k] = (steps < kNoneInWord ? WindowKeys::of(steps * steps) : WindowKeys::kNone) | static_cast<unsigned>(r);
-    }
-    rows.put(r, t % 2 * 2, make_uint4(keys[0], keys[1], keys[2], keys[3]));
-    rows.put(r, t % 2 * 2 + 1, make_uint4(keys[4], keys[5], keys[6], keys[7]));
+    near += eight.is_near;
+    const unsigned* site = eight.site;
+    rows.put(r, t % 2 * 2, make_uint4(site[0], site[1], site[2], site[3]));
+    rows.put(r, t % 2 * 2 + 1, make_uint4(site[4], site[5], site[6], site[7]));
   }
   add_over_block(near, &near_rows);
-  std::uint32_t* keys = half.keys(v, 0, half.tile.line);
-  const std::int64_t step = v.keys.y_stride;
+  std::uint16_t* leads = leads_of(v, half, 0, half.tile.line) + lane;
+  const std::int64_t step = std::int64_t{v.ny} * 32;
   if (!__syncthreads_or(any)) {
-    for (int r = t / 16; r < n && half.x < v.nx; r += kThreads / 16) keys[r * step] = WindowKeys::kNone;
+    for (int r = t / 16; r < n; r += kThreads / 16) leads[r * step] = Leads::kNone;
     return;
   }
   // With sites near fewer than 1/32 of the rows, searches would be long.
   bool failed = near_rows * 16 < n;
   for (int q0 = t / 32 * 2; !failed && q0 < rows.groups; q0 += kThreads / 16) {
     const int q = q0 + lane_id() / 16;
-    Window<WindowKeys> window(rows, min(q, rows.groups - 1), lane);
+    Window<WindowSites> window(rows, min(q, rows.groups - 1), lane);
     failed = !window.search(&work, budget_of(n));
-    std::uint32_t* to = keys + q * 8 * step;
+    std::uint16_t* to = leads + q * 8 * step;
 #pragma unroll
     for (int j = 0; j < 8; ++j, to += step)
-      if (!failed && half.x < v.nx && q * 8 + j < n) *to = window.best[j];
+      if (!failed && q * 8 + j < n) *to = static_cast<std::uint16_t>(Leads::of(window.best[j]));
   }
   if (__syncthreads_or(failed) && t == 0) enlist(v.z_list, v.counters, blockIdx.x);
 }
@@ -103,137 +178,191 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   if (blockIdx.x >= count) return;
   for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
-    const HalfTile half(v, v.z_list[job], v.ny);
+    const HalfTile half = half_along_z(v, v.z_list[job]);
     const EnvelopeRows<kThreads, kChunk> rows(envelope_shared);
     rows.load(v.word_line(half.tile), n, half.first, of_byte);
-    std::uint32_t* keys = half.keys(v, 0, half.tile.line);
-    const std::int64_t step = v.keys.y_stride;
+    std::uint16_t* leads = leads_of(v, half, 0, half.tile.line) + t % 16;
+    const std::int64_t step = std::int64_t{v.ny} * 32;
     const auto load = [&](unsigned* value, int first, int lane) { rows.squares(value, first, lane, n); };
-    const auto store = [&](int z, const unsigned* values, int values_count) {
-      std::uint32_t* to = keys + z * step;
+    const auto store = [&](int z, const unsigned* winners, int winners_count) {
+      std::uint16_t* to = leads + z * step;
 #pragma unroll
       for (int j = 0; j < 8; ++j, to += step)
-        if (half.x < v.nx && j < values_count) *to = values[j];
+        if (j < winners_count)
+          *to = static_cast<std::uint16_t>(winners[j] == kNoKey ? Leads::kNone
+                                                                : Leads::kFirstFar + (winners[j] & kKeyIndex));
     };
-    Envelope<kThreads, kChunk, true>(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
+    Envelope<kThreads, kChunk, Finding::winners>(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }
 }
 
-/// Results of a tile along y.
+/// This thread's column of a tile along y: from leads in each row to where the sites lie.
+class SitesOfRows {
+ public:
+  __device__ SitesOfRows(const Volume& v, const HalfTile& half)
+      : z_(half.tile.line),
+        depth_(v.depth),
+        bit_(half.first + static_cast<int>(threadIdx.x) % 16),
+        leads_(leads_of(v, half, half.tile.line, 0) + threadIdx.x % 16),
+        words_(v.word_line({half.tile.item, half.tile.word, 0})) {}
+
+  __device__ unsigned lead(int y) const { return __ldg(leads_ + y * 32); }
+
+  struct Steps {
+    int x, z;
+    __device__ unsigned square() const { return static_cast<unsigned>(x * x + z * z); }
+  };
+  /// To the nearest site of row y in plane `z`, the left one of two.
+  __device__ Steps steps(int y, int z) const {
+    const uint2 word = __ldg(words_ + y * depth_ + z);
+    const unsigned up = word.x & (0xFFFFFFFFu >> (31 - bit_)), down = word.x >> bit_;
+    const int left = up ? bit_ - 31 + __clz(static_cast<int>(up)) : bit_ + static_cast<int>(word.y & 0xFFFFu);
+    const int right = down ? __ffs(static_cast<int>(down)) - 1 : 31 - bit_ + static_cast<int>(word.y >> 16);
+    return {left <= right ? -left : right, z - z_};
+  }
+  /// By a lead that is not Leads::kNone; along x without the sign.
+  __device__ Steps steps_by(unsigned lead, int y) const {
+    if (Leads::is_far(lead)) return steps(y, static_cast<int>(lead - Leads::kFirstFar));
+    return {static_cast<int>(Leads::along_x(lead)), Leads::along_z(lead)};
+  }
+  /// As a search along y compares it.
+  __device__ unsigned site(unsigned lead, int y) const {
+    if (!Leads::is_far(lead)) return Leads::site(lead);
+    const Steps way = steps_by(lead, y);
+    if (way.square() >= WindowSites::kFar * WindowSites::kFar) return WindowSites::kNone;
+    return way.square() * WindowSites::kSquare +
+           (static_cast<unsigned>(way.z + 128) << 9 | WindowSites::kHere | unsigned{way.x > 0});
+  }
+  __device__ int z() const { return z_; }
+
+ private:
+  const std::int32_t z_, depth_;
+  const int bit_;
+  const std::uint16_t* leads_;
+  const uint2* words_;
+};
+
+/// Results of a tile along y, in this thread's column.
 class SiteWriter {
  public:
-  /// @param second  coordinates along z of the sites of all rows
-  __device__ SiteWriter(const Volume& volume, const Emitter<std::int64_t>& emitter, const HalfTile& half,
-                        const std::uint16_t* second)
-      : v_(volume),
-        emitter_(emitter),
-        half_(half),
-        bit_(half.first + static_cast<int>(threadIdx.x) % 16),
+  __device__ SiteWriter(const Volume& v, const Emitter<std::int64_t>& emitter, const HalfTile& half)
+      : emitter_(emitter),
+        item_(half.tile.item),
+        z_(half.tile.line),
         x_(half.x),
-        second_(second + threadIdx.x % 16),
-        words_(volume.word_line({half.tile.item, half.tile.word, 0})),
-        row_(emitter.plain.row(volume.first_item + half.tile.item, 0, half.tile.line)) {}
+        first_x_(v.first_x),
+        nx_(static_cast<std::int32_t>(emitter.input.extent[2])),
+        ny_(v.ny),
+        is_there_(half.x < v.nx),
+        row_(emitter.plain.row(v.first_item + item_, z_, 0)) {}
 
-  /// Up to eight results along y of the lane's column.
-  __device__ void write(int y, const unsigned* keys, int count) const {
-    if (x_ >= v_.nx) return;
-    std::int32_t sites[8];
-    find_sites(keys, sites);
+  /// Linear index of a site in row y. There are at most 2³⁰ elements.
+  __device__ std::int32_t site(int y, SitesOfRows::Steps steps) const {
+    return ((z_ + steps.z) * ny_ + y) * nx_ + first_x_ + x_ + steps.x;
+  }
+  struct Result {
+    std::uint32_t square;  ///< UINT32_MAX: there is no site
+    std::int32_t site;
+  };
+  /// Up to eight rows. @param result  of the first, the second and so on
+  template <class Of>
+  __device__ void write(int y, int count, Of&& result) const {
+    if (!is_there_) return;
+    if (!emitter_.plain.serves) {
+      Result results[8];
 #pragma unroll
-    for (int j = 0; j < 8; ++j) {
+      for (int j = 0; j < 8; ++j) results[j] = result(j);
+      return emit(y, count, results);
+    }
+    PlainSites::Row row = emitter_.plain.down(row_, y);
+#pragma unroll
+    for (int j = 0; j < 8; ++j, emitter_.plain.advance(row)) {
       if (j >= count) break;
-      if (emitter_.plain.serves)
-        emitter_.plain.write(emitter_.plain.down(row_, y + j), x_,
-                             is_none(keys[j]) ? __int_as_float(0x7F800000) : small_root(square_of(keys[j])), sites[j]);
-      else emit(y + j, keys[j], sites[j]);
+      const Result r = result(j);
+      const bool none = r.square == UINT32_MAX;
+      emitter_.plain.write(row, x_, none ? __int_as_float(0x7F800000) : small_root(small_float(r.square)),
+                           none ? -1 : r.site);
     }
   }
 
  private:
-  static __device__ bool is_none(unsigned key) { return key >= WindowKeys::kNone; }
-  static __device__ float square_of(unsigned key) { return static_cast<float>(key >> WindowKeys::kIndexBits); }
-
-  /// Linear indices of the nearest sites. All that is read is read before anything is written, so that the waits are one.
-  /// There are at most 2³⁰ elements.
-  __device__ void find_sites(const unsigned* keys, std::int32_t* sites) const {
-    int z[8];
-#pragma unroll
-    for (int j = 0; j < 8; ++j) z[j] = is_none(keys[j]) ? 0 : second_[(keys[j] & kKeyIndex) * 16];
-#pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      const int y = is_none(keys[j]) ? 0 : static_cast<int>(keys[j] & kKeyIndex);
-      const int x = v_.first_x + x_ + steps_to_site(words_[y * v_.depth + z[j]]);
-      sites[j] = is_none(keys[j]) ? -1 : (y * v_.nz + z[j]) * static_cast<std::int32_t>(emitter_.input.extent[2]) + x;
+  __device__ __noinline__ void emit(int y, int count, const Result* results) const {
+    for (int j = 0; j < min(count, 8); ++j) {
+      const std::int64_t at[kMaxSpaceRank] = {z_, y + j, first_x_ + x_};
+      const bool none = results[j].square == UINT32_MAX;
+      const std::int64_t square = none ? no_value<std::int64_t>() : std::int64_t{results[j].square};
+      if (emitter_.in_region(at)) emitter_.emit(item_, at, square, none ? -1 : results[j].site);
     }
   }
-  /// Along x, from the lane's bit of a word.
-  __device__ int steps_to_site(uint2 word) const {
-    const unsigned up = word.x & (0xFFFFFFFFu >> (31 - bit_)), down = word.x >> bit_;
-    const int left = up ? bit_ - 31 + __clz(static_cast<int>(up)) : bit_ + static_cast<int>(word.y & 0xFFFFu);
-    const int right = down ? __ffs(static_cast<int>(down)) - 1 : 31 - bit_ + static_cast<int>(word.y >> 16);
-    return left <= right ? -left : right;
-  }
-  __device__ __noinline__ void emit(int y, unsigned key, std::int64_t site) const {
-    const std::int64_t at[kMaxSpaceRank] = {y, half_.tile.line, v_.first_x + x_};
-    const std::int64_t square = key >> WindowKeys::kIndexBits;
-    if (emitter_.in_region(at))
-      emitter_.emit(half_.tile.item, at, is_none(key) ? no_value<std::int64_t>() : square, site);
-  }
 
-  const Volume& v_;
   const Emitter<std::int64_t>& emitter_;
-  const HalfTile& half_;
-  const int bit_, x_;
-  const std::uint16_t* second_;
-  const uint2* words_;
+  const std::int64_t item_;
+  const std::int32_t z_, x_, first_x_, nx_, ny_;
+  const bool is_there_;
   const PlainSites::Row row_;  ///< of y = 0
 };
 
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreads / kThreads))
     search_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
+  constexpr int kTogether = 8, kStep = kThreads / 16;
   extern __shared__ uint4 window_shared[];
-  __shared__ int work, near_rows;
+  __shared__ int work, near_elements, far_rows;
   const int t = static_cast<int>(threadIdx.x), n = v.ny, lane = t % 16;
-  const HalfTile half(v, blockIdx.x, v.nz);
+  const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;
-  WindowRows<WindowKeys> rows(reinterpret_cast<unsigned*>(window_shared), n);
-  auto* second = reinterpret_cast<std::uint16_t*>(reinterpret_cast<std::byte*>(window_shared) + window_memory(n));
-  if (t == 0) work = near_rows = 0;
-  rows.pad(n);
+  if (t == 0) work = near_elements = far_rows = 0;
   __syncthreads();
-  std::uint32_t* keys = half.keys(v, half.tile.line, 0);
-  const std::int64_t step = v.keys.z_stride;
-  bool any = false;
-  int near = 0;
-#pragma unroll 8
-  for (int r = t / 16; r < n; r += kThreads / 16) {
-    const unsigned key = keys[r * step];
-    any |= key < WindowKeys::kNone;
-    near += key < WindowKeys::of(64 * 64);
-    rows.put(r, lane, (key & ~kKeyIndex) | static_cast<unsigned>(r));
-    second[r * 16 + lane] = static_cast<std::uint16_t>(key & kKeyIndex);
-  }
-  add_over_block(near, &near_rows);
-  const SiteWriter writer(v, emitter, half, second);
-  if (!__syncthreads_or(any)) {
-    const unsigned none[8] = {WindowKeys::kNone, WindowKeys::kNone, WindowKeys::kNone, WindowKeys::kNone,
-                              WindowKeys::kNone, WindowKeys::kNone, WindowKeys::kNone, WindowKeys::kNone};
-    for (int q = t / 16; q < rows.groups; q += kThreads / 16) writer.write(q * 8, none, n - q * 8);
+  int far = 0;  // a row is far in all of its columns or in none
+  const std::uint16_t* leads = leads_of(v, half, half.tile.line, 0);
+  for (int r = t; r < n; r += kThreads) far += Leads::is_far(__ldg(leads + r * 32));
+  add_over_block(far, &far_rows);
+  __syncthreads();
+  if (far_rows * 2 > n) {
+    if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
     return;
   }
-  bool failed = near_rows * 2 < n;
-  for (int q0 = t / 32 * 2; !failed && q0 < rows.groups; q0 += kThreads / 16) {
-    const int q = q0 + lane_id() / 16;
-    Window<WindowKeys> window(rows, min(q, rows.groups - 1), lane);
-    failed = !window.search(&work, budget_of(n));
-    if (!failed) writer.write(q * 8, window.best, n - q * 8);
+  WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(window_shared), n);
+  rows.pad(n);
+  const SitesOfRows sites(v, half);
+  bool any = false;
+  int near = 0;
+  for (int r0 = t / 16; r0 < n; r0 += kTogether * kStep) {
+    unsigned lead[kTogether];
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) lead[k] = sites.lead(min(r0 + k * kStep, n - 1));
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) {
+      const int r = r0 + k * kStep;
+      if (r >= n) break;
+      const unsigned site = sites.site(lead[k], r);
+      any |= lead[k] != Leads::kNone;
+      near += site < 64 * 64 * WindowSites::kSquare;
+      rows.put(r, lane, site);
+    }
   }
-  if (!__syncthreads_or(failed)) return;
-  // Some keys have given way to results.
-  for (int r = t / 16; r < n && half.x < v.nx; r += kThreads / 16)
-    keys[r * step] = (rows.get(r, lane) & ~kKeyIndex) | second[r * 16 + lane];
-  if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
+  add_over_block(near, &near_elements);
+  const SiteWriter writer(v, emitter, half);
+  if (!__syncthreads_or(any)) {
+    for (int q = t / 16; q < rows.groups; q += kStep)
+      writer.write(q * 8, n - q * 8, [](int) { return SiteWriter::Result{UINT32_MAX, -1}; });
+    return;
+  }
+  bool failed = near_elements * 2 < n;
+  for (int q0 = t / 32 * 2; !failed && q0 < rows.groups; q0 += kStep) {
+    const int q = q0 + lane_id() / 16;
+    Window<WindowSites> window(rows, min(q, rows.groups - 1), lane);
+    failed = !window.search(&work, budget_of(n));
+    if (failed) break;
+    writer.write(q * 8, n - q * 8, [&](int j) {
+      const unsigned best = window.best[j], square = WindowSites::square(best);
+      const int along_y = WindowSites::along_line(best), along_z = WindowSites::along_z(best);
+      const int along_x = root_of_square(square - static_cast<unsigned>(along_y * along_y + along_z * along_z));
+      return SiteWriter::Result{square,
+                                writer.site(q * 8 + j + along_y, {best & 1 ? along_x : -along_x, along_z})};
+    });
+  }
+  if (__syncthreads_or(failed) && t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
 }
 
 template <int kThreads, int kChunk>
@@ -242,23 +371,37 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   extern __shared__ uint4 envelope_shared[];
   const int n = v.ny;
   const unsigned jobs = v.counters[1];
-  auto* second =
+  auto* planes =
       reinterpret_cast<std::uint16_t*>(reinterpret_cast<std::byte*>(envelope_shared) + envelope_memory(n, kChunk));
+  const std::uint16_t* column = planes + threadIdx.x % 16;
   for (unsigned job = blockIdx.x; job < jobs; job += gridDim.x) {
-    const HalfTile half(v, v.y_list[job], v.nz);
-    const std::uint32_t* keys = half.keys(v, half.tile.line, 0);
+    const HalfTile half = half_along_y(v, v.y_list[job]);
+    const SitesOfRows sites(v, half);
     const auto load = [&](unsigned* value, int first, int lane) {
 #pragma unroll
+      for (int r = 0; r < kChunk; ++r) value[r] = sites.lead(min(first + r, n - 1));
+#pragma unroll
       for (int r = 0; r < kChunk; ++r) {
-        const int y = min(first + r, n - 1);  // no branch keeps the loads from being in flight together
-        const unsigned key = keys[y * v.keys.z_stride];
-        if (first + r < n) second[y * 16 + lane] = static_cast<std::uint16_t>(key & kKeyIndex);
-        value[r] = key >= WindowKeys::kNone || first + r >= n ? kNone32 : key >> WindowKeys::kIndexBits;
+        const bool there = first + r < n && value[r] != Leads::kNone;
+        const SitesOfRows::Steps way = sites.steps_by(value[r], min(first + r, n - 1));
+        if (there) planes[(first + r) * 16 + lane] = static_cast<std::uint16_t>(sites.z() + way.z);
+        value[r] = there ? way.square() : kNone32;
       }
     };
-    const SiteWriter writer(v, emitter, half, second);
-    const auto store = [&](int y, const unsigned* values, int count) { writer.write(y, values, count); };
-    Envelope<kThreads, kChunk, true>(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
+    const SiteWriter writer(v, emitter, half);
+    const auto store = [&](int y0, const unsigned* winners, int count) {
+      std::int32_t site[8];  // all that is read is read before anything is written, so that the waits are one
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        const auto y = static_cast<int>(winners[j] & kKeyIndex);
+        site[j] = winners[j] == kNoKey ? -1 : writer.site(y, sites.steps(y, column[y * 16]));
+      }
+      writer.write(y0, count, [&](int j) {
+        return SiteWriter::Result{winners[j] == kNoKey ? UINT32_MAX : winners[j] >> 10, site[j]};
+      });
+    };
+    using Sites = Envelope<kThreads, kChunk, Finding::least_companion>;
+    Sites(reinterpret_cast<unsigned*>(envelope_shared), n, planes).run(load, store);
   }
 }
 

@@ -12,7 +12,7 @@
 // groups that no bound excludes. 8 bytes are moved per element between the passes.
 #pragma once
 
-#include "grid/cuda/volume_sites.cuh"
+#include "grid/cuda/volume_window.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -20,7 +20,9 @@ namespace fathom::grid::cuda {
 struct WindowSquares {
   static constexpr unsigned kNone = 0x7FFFFFFFu;
   static constexpr unsigned kSquare = 1;
+  static constexpr unsigned kStep = 0;
   static constexpr unsigned kTies = 0;
+  static constexpr int kMostSteps = 16;
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
     return __viaddmin_u32(value, square, best);
   }
@@ -143,7 +145,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   __shared__ int near_rows;
   __shared__ uint2 of_byte[256];
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
-  const HalfTile half(v, blockIdx.x, v.ny);
+  const HalfTile half(v.tile(blockIdx.x / 2, v.ny), blockIdx.x);
   const uint2* line = v.word_line(half.tile);
   if (half.is_outside(v)) return;
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
@@ -186,7 +188,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   extern __shared__ uint4 window_shared[];
   __shared__ int near_elements;
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
-  const HalfTile half(v, blockIdx.x, v.nz);
+  const HalfTile half(v.tile(blockIdx.x / 2, v.nz), blockIdx.x);
   if (half.is_outside(v)) return;
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
   WindowRows<WindowSquares> rows(memory, n);

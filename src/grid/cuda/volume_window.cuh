@@ -25,7 +25,9 @@ inline __host__ __device__ std::size_t window_memory(int rows) {
 struct WindowPairs {
   static constexpr unsigned kNone = kNone16x2;
   static constexpr unsigned kSquare = 0x10001u;  ///< what a square of 1 adds
+  static constexpr unsigned kStep = 0;           ///< what a step to a higher row adds
   static constexpr unsigned kTies = 0;
+  static constexpr int kMostSteps = 128;  ///< of a search
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
     return __viaddmin_u16x2(value, square, best);
   }
@@ -37,20 +39,27 @@ struct WindowPairs {
   }
 };
 
-/// A line's squared distance, and the row that it comes from (volume_sites.cuh).
-struct WindowKeys {
-  static constexpr int kIndexBits = 10;
-  __host__ __device__ static constexpr unsigned of(unsigned square) { return square << kIndexBits; }
-  static constexpr unsigned kNone =
-      0xE0000000u;  ///< more than any squared distance; the farthest step does not wrap it
-  static constexpr unsigned kSquare = 1u << kIndexBits;
+/// A line's squared distance and the way to the site (volume_sites.cuh), so that of equally near sites the first is least:
+/// square · 2¹⁷ + (steps along z + 128) · 2⁹ + (steps along the line + 128) · 2 + whether the site lies to the right.
+struct WindowSites {
+  static constexpr unsigned kSquare = 1u << 17;
+  static constexpr unsigned kStep = 2;
   static constexpr unsigned kTies = 1;
+  static constexpr int kMostSteps = 120;
+  static constexpr unsigned kHere = 128 * kStep;            ///< no steps along the line
+  static constexpr unsigned kFar = 127;                     ///< steps along x; what a search settles is nearer
+  static constexpr unsigned kNone = kFar * kFar * kSquare;  ///< the farthest step does not wrap it
+
+  static __device__ unsigned square(unsigned word) { return word >> 17; }
+  static __device__ int along_z(unsigned word) { return static_cast<int>(word >> 9 & 255) - 128; }
+  static __device__ int along_line(unsigned word) { return static_cast<int>(word >> 1 & 255) - 128; }
+
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
     return __viaddmin_u32(value, square, best);
   }
   static __device__ unsigned largest(const unsigned* eight) {
     const unsigned a = __vimax3_u32(eight[0], eight[1], eight[2]), b = __vimax3_u32(eight[3], eight[4], eight[5]);
-    return __vimax3_u32(a, b, max(eight[6], eight[7])) >> kIndexBits;
+    return square(__vimax3_u32(a, b, max(eight[6], eight[7])));
   }
 };
 
@@ -117,12 +126,13 @@ class Window {
       for (int s = 1; s <= 8; ++s) {
         const int steps = 8 * m + s;
         square += static_cast<unsigned>(2 * steps - 1) * Word::kSquare * weight_;
+        const unsigned way = static_cast<unsigned>(steps) * Word::kStep;
         behind_[s - 1] = right[s - 1];
         before_[8 - s] = left[8 - s];
 #pragma unroll
-        for (int j = 0; j < 8; ++j) best[j] = Word::offer(behind_[(j + s) & 7], square, best[j]);
+        for (int j = 0; j < 8; ++j) best[j] = Word::offer(behind_[(j + s) & 7], square + way, best[j]);
 #pragma unroll
-        for (int j = 0; j < 8; ++j) best[j] = Word::offer(before_[(j - s) & 7], square, best[j]);
+        for (int j = 0; j < 8; ++j) best[j] = Word::offer(before_[(j - s) & 7], square - way, best[j]);
         const bool look = s == 4 || s == 8 || (m == 0 && (s <= 3 || s == 6));
         if (look && settled(static_cast<unsigned>((steps + 1) * (steps + 1)))) return true;
       }
@@ -148,7 +158,7 @@ class Window {
     int spent = 0;
     if (lane_id() == 0) spent = atomicAdd(work, charge);
     spent = __shfl_sync(kAllLanes, spent, 0) + charge;
-    if (8 * m + 8 < kMostSteps && spent <= budget) return true;
+    if (8 * m + 8 < Word::kMostSteps && spent <= budget) return true;
     if (lane_id() == 0) atomicAdd(work, 1 << 24);  // for the other warps
     return false;
   }
@@ -157,6 +167,21 @@ class Window {
   const int group_, lane_;
   const unsigned weight_;
   unsigned before_[8], behind_[8];
+};
+
+/// A half of a tile, 16 neighbours along x; which, says the job's number.
+struct HalfTile {
+  Volume::Tile tile;
+  int first;  ///< bit of the word
+  int x;      ///< column of this thread
+
+  __device__ HalfTile(const Volume::Tile& whole, std::uint32_t job)
+      : tile(whole),
+        first(static_cast<int>(job % 2) * 16),
+        x(tile.word * 32 + first + static_cast<int>(threadIdx.x) % 16) {}
+
+  /// Whether it lies behind the volume's last column.
+  __device__ bool is_outside(const Volume& v) const { return tile.word * 32 + first >= v.nx; }
 };
 
 /// Sum over the block; `total` must be 0 before and is shared.
