@@ -65,6 +65,20 @@ const std::vector<Operation> kOperations = {
      [](Options& o) {
        o.spacing = {2.5, 1.25, 0.7};
      }},
+    {"microscope",
+     [](Options& o) {
+       o.spacing = {3, 1, 1};
+     }},
+    {"microscope-border",
+     [](Options& o) {
+       o.spacing = {3, 1, 1};
+       o.border = {fathom::grid::Border::sites};
+     }},
+    {"microscope-limit",
+     [](Options& o) {
+       o.spacing = {3, 1, 1};
+       o.max_distance = 50;
+     }},
     {"labels", [](Options& o) { o.sites.rule = fathom::grid::Sites::Rule::labels; }},
     {"signed", [](Options& o) { o.signed_distance = true; }},
     {"border", [](Options& o) { o.border = {fathom::grid::Border::sites}; }},
@@ -254,7 +268,7 @@ bool measure(const Shape& shape, const Case& c, const Operation& operation, cons
 #endif
   const std::size_t scratch = fathom::grid::scratch_bytes(input, options, outputs);
   const std::string size = size_of(shape);
-  std::printf("%-16s %-9s %-9s %9.4f ms %7.2fx copy %8.4f ms  scratch %.2f B", size.c_str(), operation.name.c_str(),
+  std::printf("%-16s %-17s %-9s %9.4f ms %7.2fx copy %8.4f ms  scratch %.2f B", size.c_str(), operation.name.c_str(),
               c.name.c_str(), ours, ours / copy, copy, static_cast<double>(scratch) / static_cast<double>(count));
   if (npp > 0) std::printf("  npp %9.4f ms %6.1fx", npp, npp / ours);
   std::printf("  %s\n", result.wrong.empty() ? "right" : result.wrong.c_str());

@@ -107,6 +107,33 @@ TEST_F(Cuda, Ties) {
       c.input = mask_array(sites, shape);
       c.wanted = {.squared = DType::uint32, .nearest = DType::int64, .coordinates = DType::int32};
       check_against_cpu(c);
+      c.wanted = {.distance = DType::float32, .nearest = DType::int32};
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+/// Few sites and their mirror images: far from all of them, the planes between are as near to several.
+TEST_F(Cuda, FarTies) {
+  for (const Shape& shape :
+       {Shape{61, 301, 33}, Shape{301, 61, 35}, Shape{33, 31, 401}, Shape{3, 1001, 65}, Shape{701, 333}})
+    for (int count : {1, 2, 5}) {
+      Random random(static_cast<std::uint64_t>(shape[1] + count));
+      std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+      for (int i = 0; i < count; ++i) {
+        Shape at;
+        for (std::int64_t extent : shape) at.push_back(below(random, extent));
+        for (int mirrored = 0; mirrored < 1 << shape.rank(); ++mirrored) {
+          std::int64_t linear = 0;
+          for (int k = 0; k < shape.rank(); ++k)
+            linear = linear * shape[k] + (mirrored >> k & 1 ? shape[k] - 1 - at[k] : at[k]);
+          sites[static_cast<std::size_t>(linear)] = true;
+        }
+      }
+      Case c{.structure = Structure::sparse};
+      c.input = mask_array(sites, shape);
+      c.wanted = {.distance = DType::float32, .nearest = DType::int64};
+      check_against_cpu(c);
       if (HasFatalFailure()) return;
     }
 }
@@ -272,6 +299,8 @@ TEST_F(Cuda, Spacings) {
       c.input = mask_array(sites, shape);
       for (int k = 0; k < shape.rank(); ++k)
         c.options.spacing.push_back(pick<double>(random, {1, 1, 2, 3, 0.5, 0.7, 1.25, 0.1, 255, 0.7071067811865476}));
+      if (chance(random, 0.3)) c.options.border = {grid::Border::sites};
+      if (chance(random, 0.3)) c.options.max_distance = pick<double>(random, {3, 10.5, 70, 2000});
       c.wanted.distance = DType::float32;
       if (element_count(shape) < 300000) check_budgets(c);
       else check_against_cpu(c);

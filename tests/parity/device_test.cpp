@@ -273,6 +273,9 @@ TEST_F(Device, SpacingsTakeLittleScratch) {
     c.options.spacing = {2.5, 1.25, 0.7};
     c.options.spacing.resize(static_cast<std::size_t>(shape.rank()));
     check_scratch(c, most);
+    c.options.border = {grid::Border::sites};
+    c.options.max_distance = 20;
+    check_scratch(c, most);
   }
 }
 

@@ -22,6 +22,8 @@ struct BorderClamp {
   std::int64_t begin[3] = {0, 0, 0}, count[3] = {1, 1, 1};  ///< of the region
   std::int64_t stride[3] = {0, 0, 1};
   bool sites_beyond[3] = {false, false, false};
+  std::int64_t multiple[3] = {1, 1, 1};  ///< spacings, in units
+  float unit = 1;
   float farthest = 0;  ///< distances beyond become +inf
   ItemStrides items = {};
   std::int64_t first_item = 0;
@@ -36,18 +38,21 @@ struct BorderClamp {
       clamp.count[axis] = p.region_extent(k);
       clamp.stride[axis] = p.outputs.distance.strides()[k];
       clamp.sites_beyond[axis] = p.border[static_cast<std::size_t>(k)] == Border::sites;
+      clamp.multiple[axis] = p.multiple[static_cast<std::size_t>(k)];
     }
+    clamp.unit = static_cast<float>(p.unit);
     const std::int64_t kept = largest_kept<std::int64_t>(p);
-    clamp.farthest = kept >= no_cap<std::int64_t>() ? no_value<float>() : std::sqrt(static_cast<float>(kept));
+    clamp.farthest =
+        kept >= no_cap<std::int64_t>() ? no_value<float>() : std::sqrt(static_cast<float>(kept)) * clamp.unit;
     clamp.items = ItemStrides::of(batch.shape, batch.distance);
     clamp.chunks = static_cast<int>((clamp.count[2] + kClampWidth - 1) / kClampWidth);
     return clamp;
   }
 
-  /// From an element of the region.
+  /// From an element of the region, in units.
   __device__ std::int64_t to_border(int axis, std::int64_t at) const {
     at += begin[axis];
-    return sites_beyond[axis] ? min(at + 1, extent[axis] - at) : INT32_MAX;
+    return sites_beyond[axis] ? min(at + 1, extent[axis] - at) * multiple[axis] : INT32_MAX;
   }
 };
 
@@ -61,7 +66,7 @@ static __global__ void __launch_bounds__(kClampBlock) clamp_to_border(const __gr
     const std::int64_t x = chunk.remainder * kClampWidth + k * kClampBlock + threadIdx.x;
     if (x >= p.count[2]) continue;
     const float border = fminf(around, static_cast<float>(p.to_border(2, x))), d = out[x];
-    const float least = border < 1e9f ? fminf(d, border) : d;
+    const float least = border < 1e9f ? fminf(d, border * p.unit) : d;
     out[x] = least > p.farthest ? __int_as_float(0x7F800000) : least;
   }
 }
@@ -69,13 +74,13 @@ static __global__ void __launch_bounds__(kClampBlock) clamp_to_border(const __gr
 inline constexpr int kNoAxis = -1;
 
 /// Whether results are floats to which at most borders and a maximum distance are missing, of all that the input has
-/// along axes other than `cut`: what is kept and what is not must not have the same root.
+/// along axes other than `cut`: what is kept and what is not must not have the same root, nor the same product with a unit.
 inline bool is_plain_float(const Problem& p, int cut) {
   const DistanceOutputs& out = p.outputs;
   bool whole = true;
   for (int k = 0; k < p.rank; ++k) whole &= k == cut || p.region_extent(k) == p.extent(k);
   const std::int64_t kept = largest_kept<std::int64_t>(p);
-  const bool roots_tell = kept >= no_cap<std::int64_t>() || kept < std::int64_t{1} << 22;
+  const bool roots_tell = kept >= no_cap<std::int64_t>() || kept < std::int64_t{1} << (p.isotropic ? 22 : 20);
   return out.distance.present() && out.distance.dtype() == DType::float32 && !out.squared.present() && whole &&
          (p.unit == 1 || !p.isotropic) && roots_tell;
 }
@@ -93,9 +98,8 @@ inline std::int64_t weight_of(const Problem& p, int axis) {
 
 /// Whether the fast engines can do what a problem wants with its spacings: where they are unequal, float distances.
 inline bool serves_spacing(const Problem& p) {
-  const bool plain = is_plain_float(p, kNoAxis) && !has_limits(p) && !p.signed_distance &&
-                     p.sites.rule != Sites::Rule::labels && !p.outputs.nearest.present() &&
-                     !p.outputs.coordinates.present();
+  const bool plain = is_plain_float(p, kNoAxis) && !p.signed_distance && p.sites.rule != Sites::Rule::labels &&
+                     !p.outputs.nearest.present() && !p.outputs.coordinates.present();
   return p.isotropic || (p.integral && plain);
 }
 

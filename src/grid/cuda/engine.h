@@ -58,8 +58,8 @@ inline bool wants_site(const Problem& p) { return p.outputs.nearest.present() ||
 
 /// For images, and lines as images of one row. Null where it does not serve: it is for Euclidean distances without
 /// periodic borders; with labels only as plain floats, signed only as floats without a limit or nearest sites; with
-/// unequal spacings only as plain floats without a limit, where they are multiples of a unit; and one or two axes that
-/// are short enough for its integers.
+/// unequal spacings only as plain floats, where they are multiples of a unit; and one or two axes that are short enough
+/// for its integers.
 std::unique_ptr<Engine> make_plane_engine(const Problem& problem);
 /// The same for volumes: three axes of at most 1024 elements.
 std::unique_ptr<Engine> make_volume_engine(const Problem& problem);

@@ -157,25 +157,30 @@ class VolumeSolver {
   }
 
   void run() const {
-    if (writing_ == Writing::spaced) return solve_spaced();
+    if (writing_ == Writing::spaced) solve_spaced();
+    else search();
+    if (!is_general(writing_) && has_limits(p_)) clamp_items(p_, batch_, volume_.first_item, volume_.items, stream_);
+  }
+
+ private:
+  std::int64_t z_tiles() const { return volume_.items * volume_.words * volume_.ny; }
+  std::int64_t y_tiles() const { return volume_.items * volume_.words * volume_.nz; }
+
+  /// All passes but those with unequal spacings.
+  void search() const {
     fathom::cuda::check(cudaMemsetAsync(volume_.counters, 0, 2 * sizeof(std::uint32_t), stream_),
                         "clearing the scratch");
     if (writing_ == Writing::sites) return find_sites();
     if (writing_ == Writing::labels) along_z<true>();
     else along_z<false>();
     switch (writing_) {
-      case Writing::aligned: along_y<Writing::aligned>(); break;
-      case Writing::unaligned: along_y<Writing::unaligned>(); break;
-      case Writing::labels: along_y<Writing::labels>(); break;
+      case Writing::aligned: return along_y<Writing::aligned>();
+      case Writing::unaligned: return along_y<Writing::unaligned>();
+      case Writing::labels: return along_y<Writing::labels>();
       case Writing::one_side: return along_y<Writing::one_side>();
       default: return along_y<Writing::general>();
     }
-    if (has_limits(p_)) clamp_items(p_, batch_, volume_.first_item, volume_.items, stream_);
   }
-
- private:
-  std::int64_t z_tiles() const { return volume_.items * volume_.words * volume_.ny; }
-  std::int64_t y_tiles() const { return volume_.items * volume_.words * volume_.nz; }
 
   template <bool kLabels>
   void along_z() const {

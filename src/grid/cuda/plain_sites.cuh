@@ -26,6 +26,7 @@ inline bool has_plain_outputs(const Problem& p) {
 struct PlainSites {
   bool serves = false;
   bool is_long = false;       ///< indices are of 64 bits
+  bool is_aligned = false;    ///< all rows, to 16 bytes
   Placed<float> distance;     ///< null: not wanted
   Placed<std::byte> nearest;  ///< strides in bytes
 
@@ -47,7 +48,18 @@ struct PlainSites {
     sites.is_long = out.nearest.dtype() == DType::int64;
     if (out.distance.present()) sites.distance = Placed<float>::of(out.distance, p.rank, batch.shape, batch.distance);
     sites.nearest = Placed<std::byte>::of(out.nearest, p.rank, batch.shape, batch.nearest);
+    sites.is_aligned = is_aligned_to<sizeof(float4)>(sites.distance) && is_aligned_to<sizeof(int4)>(sites.nearest);
     return sites;
+  }
+
+  /// Whether all rows begin at multiples of so many bytes.
+  template <std::size_t kBytes, class T>
+  static bool is_aligned_to(const Placed<T>& placed) {
+    constexpr std::int64_t kUnits = kBytes / sizeof(T);
+    bool aligned = reinterpret_cast<std::uintptr_t>(placed.data) % kBytes == 0 && placed.z_stride % kUnits == 0 &&
+                   placed.y_stride % kUnits == 0;
+    for (int k = 0; k < placed.items.rank; ++k) aligned &= placed.items.stride[k] % kUnits == 0;
+    return aligned;
   }
 
   /// @param item  of the batch
@@ -62,6 +74,18 @@ struct PlainSites {
   __device__ void advance(Row& row) const {
     row.distance += distance.y_stride;
     row.nearest += nearest.y_stride;
+  }
+  /// Four neighbours of an aligned row, x being a multiple of four.
+  __device__ void write_four(const Row& row, std::int32_t x, const float* root, const std::int32_t* site) const {
+    if (distance.data)
+      __stcs(reinterpret_cast<float4*>(row.distance + x), make_float4(root[0], root[1], root[2], root[3]));
+    if (is_long) {
+      auto* to = reinterpret_cast<longlong2*>(row.nearest) + x / 2;
+      __stcs(to, make_longlong2(site[0], site[1]));
+      __stcs(to + 1, make_longlong2(site[2], site[3]));
+    } else {
+      __stcs(reinterpret_cast<int4*>(row.nearest) + x / 4, make_int4(site[0], site[1], site[2], site[3]));
+    }
   }
   __device__ void write(const Row& row, std::int32_t x, float root, std::int32_t site) const {
     if (distance.data) __stcs(row.distance + x, root);

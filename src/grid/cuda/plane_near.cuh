@@ -175,39 +175,60 @@ struct NearSites {
   const Plane& plane;
   const Emitter<std::int64_t>& emitter;
   const std::int64_t band;
-  unsigned* stage;  ///< of the warp: 128 keys, so that neighbouring lanes write neighbours
+  const PlainSites::Row& rows;  ///< the band's first row
+  unsigned* stage;              ///< of the warp: 128 keys, so that neighbouring lanes write neighbours
 
   /// @param r, x       row of the band and column of the first word
   /// @param unsettled  squared distances from which the far search writes
   __device__ void write(int r, int x, const unsigned* best, unsigned unsettled) const {
+    if (emitter.plain.serves && emitter.plain.is_aligned)
+      return write_four(r + lane_id() / 16, x + lane_id() % 16 * 4, best, unsettled);
     __syncwarp();
     reinterpret_cast<uint4*>(stage)[lane_id()] = make_uint4(best[0], best[1], best[2], best[3]);
     __syncwarp();
+    write_staged(r, x, unsettled);
+  }
+
+ private:
+  __device__ std::int32_t site_of(const NearKey& key, std::int32_t y, std::int32_t x) const {
+    return (y + key.rows) * plane.width + x + key.columns;
+  }
+
+  /// Not inlined: it takes registers from the search.
+  __device__ __noinline__ void write_staged(int r, int x, unsigned unsettled) const {
     for (int half = 0; half < 2; ++half) {
       const std::int32_t y = plane.first_row(band) + r + half;
       if (y >= plane.height) break;
-      const std::int64_t item = plane.item_of(band);
-      if (emitter.plain.serves) {
-        const auto row = emitter.plain.row(plane.first_item + item, 0, y);
-        each(half, x, y, unsettled, [&](std::int32_t at, unsigned d2, std::int32_t site) {
-          emitter.plain.write(row, at, small_root(static_cast<float>(d2)), site);
-        });
-      } else {
-        each(half, x, y, unsettled,
-             [&](std::int32_t at, unsigned d2, std::int32_t site) { write_general(emitter, item, y, at, d2, site); });
+      const PlainSites::Row row = emitter.plain.down(rows, r + half);
+      for (int k = lane_id(); k < 64; k += 32) {
+        const NearKey key(stage[half * 64 + k]);
+        if (x + k >= plane.width || key.square >= unsettled) continue;
+        const std::int32_t site = site_of(key, y, x + k);
+        if (emitter.plain.serves) emitter.plain.write(row, x + k, small_root(small_float(key.square)), site);
+        else write_general(emitter, plane.item_of(band), y, x + k, key.square, site);
       }
     }
   }
 
- private:
-  /// put(column, squared distance, site) for what is settled of a half row.
-  template <class Put>
-  __device__ void each(int half, std::int32_t x, std::int32_t y, unsigned unsettled, Put&& put) const {
-    for (int k = lane_id(); k < 64; k += 32) {
-      const NearKey key(stage[half * 64 + k]);
-      if (x + k < plane.width && key.square < unsettled)
-        put(x + k, key.square, (y + key.rows) * plane.width + x + k + key.columns);
+  /// The lane's own, one by one where some are not settled.
+  __device__ void write_four(int r, int x, const unsigned* best, unsigned unsettled) const {
+    const std::int32_t y = plane.first_row(band) + r;
+    if (y >= plane.height) return;
+    const PlainSites::Row row = emitter.plain.down(rows, r);
+    float roots[4];
+    std::int32_t sites[4];
+    unsigned settled = 0;
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      const NearKey key(best[q]);
+      roots[q] = small_root(small_float(key.square));
+      sites[q] = site_of(key, y, x + q);
+      settled |= unsigned{key.square < unsettled && x + q < plane.width} << q;
     }
+    if (settled == 15) return emitter.plain.write_four(row, x, roots, sites);
+#pragma unroll
+    for (int q = 0; q < 4; ++q)
+      if (settled >> q & 1) emitter.plain.write(row, x + q, roots[q], sites[q]);
   }
 };
 
@@ -224,19 +245,22 @@ template <Writing kWriting>
 __global__ void __launch_bounds__(kNearWords,
                                   resident_blocks(kNearWords,
                                                   kWriting == Writing::aligned ? kNearBlocks : kNearBlocksSlow))
-    solve_near(Plane plane, const __grid_constant__ Emitter<std::int64_t> emitter) {
+    solve_near(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<std::int64_t> emitter) {
   __shared__ __align__(16) std::uint32_t squares[kBand][kNearWords];
   constexpr bool kStaged =
       kWriting != Writing::aligned && kWriting != Writing::one_side && kWriting != Writing::general;
   __shared__ __align__(16) float stages[kStaged ? kNearWords / 32 : 1][128];
   const int t = static_cast<int>(threadIdx.x), lane = t % 32, warp = t / 32;
   __shared__ float* first_row;  // there, because registers are short
+  __shared__ PlainSites::Row first_site_row;
   const std::int64_t band = blockIdx.y;
   using Word = NearWord<kWriting>;
   constexpr int kWidth = kNearWidth<kWriting>;
   const int x0 = static_cast<int>(blockIdx.x) * kWidth, rows = plane.height - plane.first_row(band);
   std::uint8_t* open_cells = plane.open_cells + band * plane.cells();
   if (!is_general(kWriting) && t == 0) first_row = plane.row(band, plane.first_row(band));
+  if (kWriting == Writing::sites && t == 0)
+    first_site_row = emitter.plain.row(plane.first_item + plane.item_of(band), 0, plane.first_row(band));
   {
     const Word word(plane, band, x0 - kReach + t);
     const int there = min(kNearWords, plane.width - x0 + (x0 == 0 ? 0 : kReach));
@@ -273,21 +297,21 @@ __global__ void __launch_bounds__(kNearWords,
         open = true;
       }
     if constexpr (kWriting == Writing::sites) {
-      const NearSites sites{plane, emitter, band, reinterpret_cast<unsigned*>(stages[warp])};
+      const NearSites sites{plane, emitter, band, first_site_row, reinterpret_cast<unsigned*>(stages[warp])};
       sites.write(task / 4 * 2, x0 + task % 4 * 64, search.best, unsettled);
-    } else if constexpr (kWriting == Writing::general) {
-      float nearest[Word::kColumns][4];
-      Word::unpack(search.best, nearest);
-      for (int h = 0; h < 2; ++h)
-        for (int q = 0; q < 4; ++q)
-          if (row_there && x + h * kHalf + q < plane.width)
-            write_general(emitter, plane.item_of(band), plane.first_row(band) + r, x + h * kHalf + q,
-                          static_cast<std::int64_t>(nearest[h][q]));
     } else {
-      const NearWriter<kWriting> writer{plane, first_row, stages[kStaged ? warp : 0]};
       float nearest[Word::kColumns][4];
       Word::unpack(search.best, nearest);
-      writer.write(r, x, nearest, row_there, whole);
+      if constexpr (kWriting == Writing::general) {
+        for (int h = 0; h < 2; ++h)
+          for (int q = 0; q < 4; ++q)
+            if (row_there && x + h * kHalf + q < plane.width)
+              write_general(emitter, plane.item_of(band), plane.first_row(band) + r, x + h * kHalf + q,
+                            static_cast<std::int64_t>(nearest[h][q]));
+      } else {
+        const NearWriter<kWriting> writer{plane, first_row, stages[kStaged ? warp : 0]};
+        writer.write(r, x, nearest, row_there, whole);
+      }
     }
   }
   if (open) plane.open_bands[band] = 1;

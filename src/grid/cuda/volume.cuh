@@ -47,8 +47,8 @@ struct Volume {
   std::uint8_t* kind = nullptr;     ///< [items][words][ny]: TileKind
   std::uint32_t* z_list = nullptr;  ///< tiles left to the envelope along z
   std::uint32_t* y_list = nullptr;
-  std::uint32_t* counters = nullptr;  ///< of both lists; cleared before the first kernel
-  Placed<std::uint32_t> wide;         ///< squares after the pass along z, of wide tiles
+  std::uint32_t* counters = nullptr;                       ///< of both lists; cleared before the first kernel
+  Placed<std::uint32_t> wide;                              ///< squares after the pass along z, of wide tiles
   Placed<float> distance;                                  ///< where results are floats
   bool is_aligned = false;                                 ///< all rows of results, to 8 bytes
   std::uint32_t weight_z = 1, weight_y = 1, weight_x = 1;  ///< squares of spacings, in units

@@ -172,7 +172,8 @@ class Envelope {
     for (int p = first * 16 + lane_; p <= end; p += 32 * step) {
       const unsigned a = keys[p], b = keys[min(p + 16 * step, end)], i = a & kKeyIndex, k = b & kKeyIndex;
 #pragma unroll
-      for (int j = 0; j < kCount; ++j) best[j] = __vimin3_u32(best[j], (a ^ flip) + i * slope[j], (b ^ flip) + k * slope[j]);
+      for (int j = 0; j < kCount; ++j)
+        best[j] = __vimin3_u32(best[j], (a ^ flip) + i * slope[j], (b ^ flip) + k * slope[j]);
     }
   }
 

@@ -313,11 +313,21 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   if (half.is_outside(v)) return;
   if (t == 0) work = near_elements = far_rows = 0;
   __syncthreads();
-  int far = 0;  // a row is far in all of its columns or in none
+  bool any = false;  // a row has sites in all of its columns or in none; so it is with far ones
+  int far = 0;
   const std::uint16_t* leads = leads_of(v, half, half.tile.line, 0);
-  for (int r = t; r < n; r += kThreads) far += Leads::is_far(__ldg(leads + r * 32));
+  for (int r = t; r < n; r += kThreads) {
+    const unsigned lead = __ldg(leads + r * 32);
+    any |= lead != Leads::kNone;
+    far += Leads::is_far(lead);
+  }
   add_over_block(far, &far_rows);
-  __syncthreads();
+  const SiteWriter writer(v, emitter, half);
+  if (!__syncthreads_or(any)) {
+    for (int y = t / 16 * 8; y < n; y += kStep * 8)
+      writer.write(y, n - y, [](int) { return SiteWriter::Result{UINT32_MAX, -1}; });
+    return;
+  }
   if (far_rows * 2 > n) {
     if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
     return;
@@ -325,7 +335,6 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(window_shared), n);
   rows.pad(n);
   const SitesOfRows sites(v, half);
-  bool any = false;
   int near = 0;
   for (int r0 = t / 16; r0 < n; r0 += kTogether * kStep) {
     unsigned lead[kTogether];
@@ -336,18 +345,12 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
       const int r = r0 + k * kStep;
       if (r >= n) break;
       const unsigned site = sites.site(lead[k], r);
-      any |= lead[k] != Leads::kNone;
       near += site < 64 * 64 * WindowSites::kSquare;
       rows.put(r, lane, site);
     }
   }
   add_over_block(near, &near_elements);
-  const SiteWriter writer(v, emitter, half);
-  if (!__syncthreads_or(any)) {
-    for (int q = t / 16; q < rows.groups; q += kStep)
-      writer.write(q * 8, n - q * 8, [](int) { return SiteWriter::Result{UINT32_MAX, -1}; });
-    return;
-  }
+  __syncthreads();
   bool failed = near_elements * 2 < n;
   for (int q0 = t / 32 * 2; !failed && q0 < rows.groups; q0 += kStep) {
     const int q = q0 + lane_id() / 16;
@@ -358,8 +361,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
       const unsigned best = window.best[j], square = WindowSites::square(best);
       const int along_y = WindowSites::along_line(best), along_z = WindowSites::along_z(best);
       const int along_x = root_of_square(square - static_cast<unsigned>(along_y * along_y + along_z * along_z));
-      return SiteWriter::Result{square,
-                                writer.site(q * 8 + j + along_y, {best & 1 ? along_x : -along_x, along_z})};
+      return SiteWriter::Result{square, writer.site(q * 8 + j + along_y, {best & 1 ? along_x : -along_x, along_z})};
     });
   }
   if (__syncthreads_or(failed) && t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
