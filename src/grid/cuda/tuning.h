@@ -33,12 +33,12 @@ inline constexpr int kShortTile = 64;     ///< tiles with this many candidates a
 inline constexpr int kFewCandidates = 8;  ///< up to here all are tried everywhere
 inline constexpr int kCapacity = 320;     ///< candidates in shared memory, which leaves it below 48 KiB
 inline constexpr int kFarBlocks = 4;      ///< per multiprocessor
-inline constexpr int kFarBlocksWithSites = 3;
+inline constexpr int kFarBlocksWithSites = 2;
 
 // Volumes
 inline constexpr int kVolumePackBlock = 256, kVolumePackBlocks = 8;
 inline constexpr int kResidentThreads = 1280;          ///< of the search, per multiprocessor: 48 registers
-inline constexpr int kResidentThreadsOfLabels = 1024;  ///< 64 registers
+inline constexpr int kResidentThreadsOfLabels = 1024;  ///< with labels, or sites along y: 64 registers
 inline constexpr int kUsualSteps = 32;                 ///< that a tile may need on average
 inline constexpr int kEnvelopeThreads = 1024;          ///< per multiprocessor: 64 registers
 /// Longest line that is searched by blocks of 256 threads: five of them still find the shared memory they take.

@@ -303,7 +303,7 @@ class SiteWriter {
 };
 
 template <int kThreads>
-__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreads / kThreads))
+__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsOfLabels / kThreads))
     search_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   constexpr int kTogether = 8, kStep = kThreads / 16;
   extern __shared__ uint4 window_shared[];
