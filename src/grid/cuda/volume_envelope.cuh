@@ -177,8 +177,9 @@ class Envelope {
     }
   }
 
-  /// The same for eight neighbours and all candidates first … last, by companions. All that are as near as the nearest are
-  /// among these: as squares are strictly convex, none lies beyond the first of those of the next anchor.
+  /// The same for eight neighbours and all candidates first … last, by companions. All that are as near as the nearest
+  /// are among these: as squares are strictly convex, none lies beyond the first of those of the next anchor. Where
+  /// companions rise or fall with the candidates, so do the indices that are compared anyway.
   __device__ void scan_by_companions(int x0, int first, int last, unsigned* best) const {
     bool rising = true, falling = true;
     unsigned before = companions_[(keys[min(first, last) * 16 + lane_] & kKeyIndex) * 16];

@@ -1,12 +1,12 @@
-// The passes of volumes with nearest sites: those of volume_window.cuh and volume_envelope.cuh with the sites in what is
-// compared.
+// The passes of volumes with nearest sites: those of volume_window.cuh and volume_envelope.cuh with the sites in what
+// is compared.
 //
 // Of several nearest sites the first counts. Along z that is the one with the lowest z. Along y it is the one with the
-// lowest z again, and only then the one with the lowest y. Between the passes a site takes 16 bits (see Leads): the steps to
-// it where it is near; else its z, from which the word of its row tells the rest.
+// lowest z again, and only then the one with the lowest y. Between the passes a site takes 16 bits (see Leads): the
+// steps to it where it is near; else its z, from which the word of its row tells the rest.
 //
-// Work mapping: as without sites, but a tile is 16 neighbours along x, half a word, by one whole line. Cost: as many bytes
-// are moved between the passes as without sites; what is compared has 32 bits instead of 16.
+// Work mapping: as without sites, but a tile is 16 neighbours along x, half a word, by one whole line. Cost: as many
+// bytes are moved between the passes as without sites; what is compared has 32 bits instead of 16.
 #pragma once
 
 #include "grid/cuda/volume_envelope.cuh"
@@ -15,7 +15,8 @@ namespace fathom::grid::cuda {
 
 /// What the pass along z says of a site in the same plane along x and z, in 16 bits.
 struct Leads {
-  /// Steps along x · 2⁹ + (steps along z + 128) · 2 + whether the site lies to the right, or kFirstFar + its z, or kNone.
+  /// Steps along x · 2⁹ + (steps along z + 128) · 2 + whether the site lies to the right; or kFirstFar + its z; or
+  /// kNone.
   static constexpr unsigned kFirstFar = (WindowSites::kMostSteps + 1) << 9;
   static constexpr unsigned kNone = WindowSites::kFar << 9 | WindowSites::kHere;
 
@@ -228,7 +229,7 @@ class SitesOfRows {
   /// As a search along y compares it.
   __device__ unsigned site(unsigned lead, int y) const {
     if (!Leads::is_far(lead)) return Leads::site(lead);
-    const Steps way = steps_by(lead, y);
+    const Steps way = steps(y, static_cast<int>(lead - Leads::kFirstFar));
     if (way.square() >= WindowSites::kFar * WindowSites::kFar) return WindowSites::kNone;
     return way.square() * WindowSites::kSquare +
            (static_cast<unsigned>(way.z + 128) << 9 | WindowSites::kHere | unsigned{way.x > 0});

@@ -39,7 +39,8 @@ struct WindowPairs {
   }
 };
 
-/// A line's squared distance and the way to the site (volume_sites.cuh), so that of equally near sites the first is least:
+/// A line's squared distance and the way to the site (volume_sites.cuh), so that of equally near sites the first is
+/// least:
 /// square · 2¹⁷ + (steps along z + 128) · 2⁹ + (steps along the line + 128) · 2 + whether the site lies to the right.
 struct WindowSites {
   static constexpr unsigned kSquare = 1u << 17;
