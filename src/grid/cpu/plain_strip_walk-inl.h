@@ -100,11 +100,8 @@ class StripWalk {
           best[k] = hn::Min(best[k], hn::Min(value, add_far(next, broadcast_square(D(), squares_, x + k - i - 1))));
         }
       }
-      if (HWY_LIKELY(to - x >= kTogether)) {
-        for (int k = 0; k < kTogether; ++k) put(x + k, best[k]);
-      } else {
-        for (int k = 0; k < to - x; ++k) put(x + k, best[k]);
-      }
+      for (int k = 0; k < kTogether; ++k)  // a count that varies would send them all through memory
+        if (HWY_LIKELY(x + k < to)) put(x + k, best[k]);
     }
   }
 

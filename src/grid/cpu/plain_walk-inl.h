@@ -20,6 +20,7 @@
 
 #include "grid/cpu/arena.h"
 #include "grid/cpu/plain_rows-inl.h"
+#include "grid/cpu/prefetch.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::plain::HWY_NAMESPACE {
@@ -53,9 +54,10 @@ class RowWalk {
       if (!convex_within(source.row[i], sites)) return false;
       take(source, i, sites);
       std::int64_t best = sites.begin;
+      const auto* next = source.row[std::min(i + 1, tile.count - 1)] + frame_->fast.begin;
       for (Run run = next_run(bounds, 0, above, upto); run.begin < bounds.count;
            run = next_run(bounds, run.end, above, upto))
-        solve_run(tile.row[i], sites, run, best, i < tile.bounding ? most : nullptr);
+        solve_run(tile.row[i], sites, run, best, next, i < tile.bounding ? most : nullptr);
     }
     return true;
   }
@@ -138,8 +140,9 @@ class RowWalk {
     return best;
   }
 
-  /// Writes a run of segments; moves `best` along; raises most[segment].
-  HWY_INLINE void solve_run(const OutputRow& out, const Range& sites, const Run& run, std::int64_t& best,
+  /// Writes a run of segments; moves `best` along; raises most[segment]; asks for the row to be taken next.
+  template <class T>
+  HWY_INLINE void solve_run(const OutputRow& out, const Range& sites, const Run& run, std::int64_t& best, const T* next,
                             std::uint32_t* most) const {
     const std::int64_t origin = frame_->fast.begin, width = frame_->fast.end - origin;
     std::int64_t x = run.begin * static_cast<std::int64_t>(kSegment);
@@ -149,6 +152,7 @@ class RowWalk {
       V32 largest = hn::Zero(D32());
       for (const std::int64_t to = std::min(width, x + kSegment); x < to; x += kLanes32) {
         const std::int64_t end = origin + x + kLanes32 - 1;
+        prefetch(next + x, 1);
         best = advance_near(seen_[static_cast<std::size_t>(x) / kLanes32], sites, best, end);
         const V32 least = least_of(origin + x, offset, end - best);
         offset = end - best;
