@@ -183,7 +183,6 @@ class Solver {
   /// The same in squares of type T.
   template <class T>
   void solve_planes(std::int64_t block, int first) {
-    constexpr int n = kSlab;
     // Results of another type were put where narrow ones expect "none" beside the rows.
     if (sizeof(T) < 4 && element_ != sizeof(T)) {
       std::fill_n(s_.planes, s_.planes_bytes, std::byte{0xFF});
@@ -192,18 +191,18 @@ class Solver {
     element_ = sizeof(T);
     const std::int64_t slow = block * kBlock + first - frame_.slow.begin;
     const std::int64_t planes = frame_.slow.end - frame_.slow.begin;
-    int plane_least[n];
-    std::fill_n(plane_least, n, int{kNoSite16});
+    int plane_least[kSlab];
+    std::fill_n(plane_least, kSlab, int{kNoSite16});
     for (std::int64_t x = 0; x < frame_.box.fast; x += kColumns<T>) {
-      int least[n];
+      int least[kSlab];
       fill_strip<T>(block, first, x, least);
-      for (int r = 0; r < n; ++r) {
+      for (int r = 0; r < kSlab; ++r) {
         plane_least[r] = std::min(plane_least[r], least[r]);
         least_square_ = square_of(least[r]);
         if (slow + r >= 0 && slow + r < planes) solve_strip<T>(r, x);
       }
     }
-    for (int r = n - 1; r >= 0; --r) {
+    for (int r = kSlab - 1; r >= 0; --r) {
       for (int i = 0; i < tiles_ * segments_; ++i) s_.reach[i] = std::min(frame_.reach, s_.reach[i] + 1);
       least_square_ = square_of(plane_least[r]);
       if (slow + r >= 0 && slow + r < planes) solve_rows<T>(plane_of<T>(r), slow + r);
@@ -215,14 +214,13 @@ class Solver {
   template <class T>
   HWY_NOINLINE void fill_strip(std::int64_t block, int first, std::int64_t x, int* least) {
     const D16 d;
-    constexpr int n = kSlab;
-    V16 smallest[n];
-    for (int r = 0; r < n; ++r) smallest[r] = hn::Set(d, kNoSite16);
+    V16 smallest[kSlab];
+    for (int r = 0; r < kSlab; ++r) smallest[r] = hn::Set(d, kNoSite16);
     for (std::int64_t y = 0; y < frame_.box.middle; ++y)
       for (std::int64_t i = 0; i < kColumns<T>; i += kLanes16) {
-        V16 distance[n];
-        sweep<n>(block, first, y, x + i, distance);
-        for (int r = 0; r < n; ++r) {
+        V16 distance[kSlab];
+        sweep(block, first, y, x + i, distance);
+        for (int r = 0; r < kSlab; ++r) {
           smallest[r] = hn::Min(smallest[r], distance[r]);
           const std::int64_t to = (r * s_.strip_rows + y) * kColumns<T> + i;
           if constexpr (sizeof(T) == 4) hn::Store(distance[r], d, strip_of<std::uint16_t>(r) + y * kLanes16);
@@ -230,11 +228,10 @@ class Solver {
           else hn::Store(tiny_squares(narrow_squares(d, distance[r])), D8Half(), strip_of<T>(0) + to);
         }
       }
-    for (int r = 0; r < n; ++r) least[r] = smallest_lane(d, smallest[r]);
+    for (int r = 0; r < kSlab; ++r) least[r] = smallest_lane(d, smallest[r]);
   }
 
-  /// Distances along the slow axis in n planes, of one vector of columns.
-  template <int n>
+  /// Distances along the slow axis in kSlab planes, of one vector of columns.
   HWY_INLINE void sweep(std::int64_t block, int first, std::int64_t y, std::int64_t x, V16* distance) {
     const D16 d;
     const std::int64_t fast = frame_.box.fast, column = y * fast + x;
@@ -251,8 +248,8 @@ class Solver {
       above = carry_down(above, hn::ShiftRightSame(word, kBlock - first), first);
       word = hn::ShiftLeftSame(word, first);
     }
-    for (int r = 0; r < n; ++r) distance[r] = above = step(above, word, row_bit(r));
-    for (int r = n - 1; r >= 0; --r) {
+    for (int r = 0; r < kSlab; ++r) distance[r] = above = step(above, word, row_bit(r));
+    for (int r = kSlab - 1; r >= 0; --r) {
       below = step(below, word, row_bit(r));
       distance[r] = hn::Min(distance[r], below);
     }
@@ -369,7 +366,8 @@ class Solver {
   template <class T>
   void window_strip(const T* strip, T* out) {
     const hn::ScalableTag<T> d;
-    constexpr std::int64_t kRow = kColumns<T>, n = kGroupOf<T>;
+    // In 8 bits strips are so wide that their largest elements differ little: more of them ask less often.
+    constexpr std::int64_t kRow = kColumns<T>, n = sizeof(T) == 1 ? 2 * kGroup : kGroup;
     for (std::int64_t y = 0; y < rows_; y += n) {
       hn::Vec<decltype(d)> group[n];
       const int span = s_.strip_span[y >> kTileShift];
@@ -401,6 +399,7 @@ class Solver {
       const std::int64_t end = std::min<std::int64_t>(width, (s + 1) * static_cast<std::int64_t>(kSegment));
       for (std::int64_t x = s * static_cast<std::int64_t>(kSegment); x < end; x += kGroup * kLanes16) {
         hn::Vec<decltype(d)> group[kGroupOf<T>];
+        if constexpr (sizeof(T) == 1) writer_.ask_ahead(out, x);
         window(d, squares + frame_.fast.begin + x, kLanes<decltype(d)>, 1, span[s], least_square_, group);
         writer_.write(d, out, x, group, width - x);
         most[s] = std::max<std::uint32_t>(most[s], largest_lane(d, largest_of_group(group)));

@@ -94,6 +94,7 @@ class StripWalk {
       V best[kTogether];
       for (int k = 0; k < kTogether; ++k) best[k] = all(kNone<T>);
       for (std::int64_t i = low_; i <= high_; i += 2) {
+        load_again();
         const V f = load(i), next = load(i + 1);
         for (int k = 0; k < kTogether; ++k) {
           const V value = add_far(f, broadcast_square(D(), squares_, x + k - i));

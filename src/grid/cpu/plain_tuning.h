@@ -17,6 +17,9 @@ inline constexpr int kTinyPays = 5;
 /// Candidates so few that trying all of them beats turning rows into lanes and back.
 inline constexpr int kFewCandidates = 6;
 
+/// Groups of results ahead of those written whose place in the output is asked for.
+inline constexpr int kGroupsAhead = 3;
+
 /// Outputs larger than this bypass the caches.
 inline constexpr std::size_t kStreamBytes = std::size_t{8} << 20;
 

@@ -29,12 +29,12 @@ class RowWalk {
  public:
   /// Memory for rows of up to `length` columns.
   void carve(Arena& arena, std::int64_t length) {
-    memory_ = arena.take<std::uint32_t>(length + 4 * kLanes32);
+    memory_ = arena.take<std::uint32_t>(length + 3 * kLanes32);
     seen_ = arena.take<std::int32_t>(length / kLanes32 + 1);
   }
 
   void share(const Frame& frame, const Squares& squares, const Writer& writer) {
-    f_ = memory_ + 2 * kLanes32;
+    f_ = memory_ + kLanes32;
     std::fill_n(seen_, frame.box.fast / kLanes32 + 1, 0);
     frame_ = &frame;
     squares_ = squares;
@@ -102,7 +102,6 @@ class RowWalk {
     const D32 d;
     const V32 far = hn::Set(d, kFar);
     std::int64_t x = sites.begin / kLanes32 * kLanes32;
-    hn::Store(far, d, f_ + x - 2 * kLanes32);
     hn::Store(far, d, f_ + x - kLanes32);
     for (; x < sites.end; x += kLanes32) hn::Store(hn::Min(source.squares(i, x), far), d, f_ + x);
     hn::Store(far, d, f_ + x);
@@ -172,8 +171,10 @@ class RowWalk {
   /// Least of the values at x with offsets in [from, to], in pairs: one more does no harm.
   HWY_INLINE V32 least_of(std::int64_t x, std::int64_t from, std::int64_t to) const {
     V32 least = value(x, from);
-    for (std::int64_t offset = from; offset < to; offset += 2)
+    for (std::int64_t offset = from; offset < to; offset += 2) {
+      load_again();
       least = hn::Min(least, hn::Min(value(x, offset + 1), value(x, offset + 2)));
+    }
     return least;
   }
 
@@ -183,7 +184,7 @@ class RowWalk {
   }
 
   std::uint32_t* memory_ = nullptr;
-  std::uint32_t* f_ = nullptr;    ///< [length] after two vectors of kFar and before one
+  std::uint32_t* f_ = nullptr;    ///< [length] between vectors of kFar
   std::int32_t* seen_ = nullptr;  ///< best column at each vector's end in the row before
   Squares squares_;
   const Frame* frame_ = nullptr;

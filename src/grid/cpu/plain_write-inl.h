@@ -14,6 +14,7 @@
 
 #include "grid/cpu/plain_lanes-inl.h"
 #include "grid/cpu/plain_tuning.h"
+#include "grid/cpu/prefetch.h"
 #include "grid/cpu/to_float-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -81,6 +82,13 @@ class Writer {
   HWY_INLINE void write_found(const OutputRow& row, std::int64_t x, V32 squared, std::int64_t count) const {
     if (HWY_LIKELY(exact_ && count >= kLanes32)) store(exact_root(squared), reinterpret_cast<float*>(row.distance) + x);
     else write(row, x, squared, count);
+  }
+
+  /// Asks for the lines that groups after x go to: where results take little work, stores would wait for them.
+  HWY_INLINE void ask_ahead(const OutputRow& row, std::int64_t x) const {
+    constexpr std::int64_t kResults = kGroup * kLanes16;
+    if (!fast_ || stream_) return;
+    prefetch(reinterpret_cast<const float*>(row.distance) + x + kGroupsAhead * kResults, kResults * sizeof(float));
   }
 
   /// Makes streamed stores visible to other threads.
