@@ -181,7 +181,8 @@ class Solver {
                               std::uint32_t* most) {
     const hn::ScalableTag<T> d;
     hn::Vec<decltype(d)> group[n * kGroupOf<T> / kGroup];
-    window(d, squares + kWindowPad + frame_.fast.begin + x, kLanes<decltype(d)>, 1, reach, least, group);
+    int steps = 0;  // groups of images differ too much to learn from one another
+    window(d, squares + kWindowPad + frame_.fast.begin + x, kLanes<decltype(d)>, 1, reach, least, steps, group);
     const auto largest = largest_of_group(group);
     if (sizeof(T) == 1 && any_above(d, largest, hn::Set(d, kTinyReach * kTinyReach))) return false;
     writer_.write(d, out, x, group, frame_.fast.end - frame_.fast.begin - x);

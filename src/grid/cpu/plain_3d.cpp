@@ -368,10 +368,11 @@ class Solver {
     const hn::ScalableTag<T> d;
     // In 8 bits strips are so wide that their largest elements differ little: more of them ask less often.
     constexpr std::int64_t kRow = kColumns<T>, n = sizeof(T) == 1 ? 2 * kGroup : kGroup;
+    int steps = 0;
     for (std::int64_t y = 0; y < rows_; y += n) {
       hn::Vec<decltype(d)> group[n];
       const int span = s_.strip_span[y >> kTileShift];
-      window(d, strip + (frame_.middle.begin + y) * kRow, kRow, kRow, span, least_square_, group);
+      window(d, strip + (frame_.middle.begin + y) * kRow, kRow, kRow, span, least_square_, steps, group);
       for (int i = 0; i < n && y + i < rows_; ++i) hn::StoreU(group[i], d, out + (y + i) * pitch_of<T>());
     }
   }
@@ -394,13 +395,14 @@ class Solver {
     const std::int64_t width = frame_.fast.end - frame_.fast.begin;
     const int* span = bounds_of(tile).span;
     std::uint32_t* most = most_of(tile);
+    int steps = 0;
     for (int s = 0; s < segments_; ++s) {
       if (span[s] > kWindowReach) continue;
       const std::int64_t end = std::min<std::int64_t>(width, (s + 1) * static_cast<std::int64_t>(kSegment));
       for (std::int64_t x = s * static_cast<std::int64_t>(kSegment); x < end; x += kGroup * kLanes16) {
         hn::Vec<decltype(d)> group[kGroupOf<T>];
         if constexpr (sizeof(T) == 1) writer_.ask_ahead(out, x);
-        window(d, squares + frame_.fast.begin + x, kLanes<decltype(d)>, 1, span[s], least_square_, group);
+        window(d, squares + frame_.fast.begin + x, kLanes<decltype(d)>, 1, span[s], least_square_, steps, group);
         writer_.write(d, out, x, group, width - x);
         most[s] = std::max<std::uint32_t>(most[s], largest_lane(d, largest_of_group(group)));
       }

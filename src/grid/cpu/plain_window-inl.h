@@ -54,19 +54,19 @@ HWY_INLINE void widen(D d, V (&group)[n], const T* centre, std::int64_t pitch, s
 /// @param step    from an element to its neighbour: 1 along a row, the pitch between vectors along a strip
 /// @param reach   no result depends on an element farther away, ≤ kWindowReach, in 8 bits ≤ kTinyReach
 /// @param least   no element is smaller
+/// @param steps   that the group before took, as far as is known; becomes those of this one
 template <class D, class V, int n, class T = hn::TFromD<D>>
-HWY_INLINE void window(D d, const T* centre, std::int64_t pitch, std::int64_t step, int reach, int least,
+HWY_INLINE void window(D d, const T* centre, std::int64_t pitch, std::int64_t step, int reach, int least, int& steps,
                        V (&group)[n]) {
   for (int i = 0; i < n; ++i) group[i] = hn::LoadU(d, centre + i * pitch);
   int k = 1;
-  for (; k <= 3; ++k) {
-    if (k > reach || window_done(d, group, k, least)) return;
-    widen(d, group, centre, pitch, step, k);
+  for (; k < steps && k <= reach; ++k) widen(d, group, centre, pitch, step, k);  // rarely done much earlier
+  const int unasked = k;
+  while (k <= reach && !window_done(d, group, k, least)) {
+    widen(d, group, centre, pitch, step, k++);
+    if (k > 4) widen(d, group, centre, pitch, step, k++);  // asking is as dear as half a step
   }
-  for (; k <= reach && !window_done(d, group, k, least); k += 2) {  // asking is as dear as half a step
-    widen(d, group, centre, pitch, step, k);
-    widen(d, group, centre, pitch, step, k + 1);
-  }
+  steps = k == unasked ? k / 2 : k - 1;
 }
 
 }  // namespace fathom::grid::cpu::plain::HWY_NAMESPACE
