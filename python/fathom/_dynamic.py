@@ -16,6 +16,8 @@ from ._options import thread_count
 from ._points import SiteSet, set_choices
 
 Ids = npt.NDArray[np.int64]
+_LARGEST = 2**63 - 1
+"""Of the indices that the compiled part can be asked for."""
 
 
 class DynamicSet:
@@ -102,7 +104,8 @@ class DynamicSet:
 
     def __contains__(self, site: int) -> bool:
         """Whether a site with this index is there."""
-        return self._set.contains(index(site))
+        site = index(site)
+        return 0 <= site <= _LARGEST and self._set.contains(site)
 
     @property
     def nbytes(self) -> int:
@@ -115,12 +118,19 @@ class DynamicSet:
         Parameters
         ----------
         points : array, shape (n, d)
-            Their places, in a dtype whose values that of the set holds.
+            Their places: finite values that the set's dtype holds exactly.
 
         Returns
         -------
         array of int64, shape (n,)
             Their indices, which follow those given out before.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The points are not such an array, or lie outside of the periodic box. Nothing has changed then.
+        fathom.DeviceError
+            The device has not enough memory. The set is of no use then.
         """
         places = self._places(points)
         first = self._set.add(places)
@@ -134,6 +144,13 @@ class DynamicSet:
         ----------
         sites : int or array of int, shape (n,)
             Indices, each once, of sites that are there.
+
+        Raises
+        ------
+        TypeError, ValueError
+            These are not such indices. Nothing has changed then.
+        fathom.DeviceError
+            As for :meth:`add`.
         """
         self._set.remove(_ids(sites))
 
@@ -145,7 +162,14 @@ class DynamicSet:
         sites : int or array of int, shape (n,)
             Indices, each once, of sites that are there.
         points : array, shape (n, d)
-            Where each goes.
+            Where each goes: finite values that the set's dtype holds exactly.
+
+        Raises
+        ------
+        TypeError, ValueError
+            These are not such indices or points, or not as many. Nothing has changed then.
+        fathom.DeviceError
+            As for :meth:`add`.
         """
         self._set.move(_ids(sites), self._places(points))
 
@@ -153,10 +177,24 @@ class DynamicSet:
         given = HostInput.of_values(points, "points").coordinates("points", False).array
         if given.dtype == self._dtype:
             return given
-        places = given.astype(self._dtype)
-        if not np.array_equal(places, given):
-            raise ValueError(f"points has values that {self._dtype}, the dtype of the set, does not hold; round them")
-        return places
+        finite = np.isfinite(given)
+        if not finite.all():
+            first = np.argwhere(~finite)[0][0]
+            raise ValueError(f"site {first} has a coordinate that is not finite; leave such points out")
+        with np.errstate(over="ignore", invalid="ignore"):
+            places = given.astype(self._dtype)
+        if np.array_equal(places, given):
+            return places
+        name = self._dtype.name
+        limits = np.iinfo(name) if self._dtype.kind == "i" else np.finfo(name)
+        if given.min() < limits.min or given.max() > limits.max:
+            raise ValueError(
+                f"points has values beyond those of {name}, the dtype of the set; make a set of {given.dtype}"
+            )
+        raise ValueError(
+            f"points has values that {name}, the dtype of the set, does not hold exactly; "
+            f"convert them yourself: points.astype({name})"
+        )
 
 
 def _ids(sites: Any) -> Ids:
@@ -165,4 +203,6 @@ def _ids(sites: Any) -> Ids:
         raise ValueError(f"sites has the shape {ids.shape}; it must have (n,)")
     if ids.dtype.kind not in "iu" and ids.size > 0:
         raise TypeError(f"sites has the dtype {ids.dtype}; indices are integers")
+    if ids.dtype == np.uint64 and ids.size > 0 and ids.max() > _LARGEST:
+        raise ValueError(f"there is no site {ids.max()}")
     return np.ascontiguousarray(ids, INDICES[1])

@@ -1,6 +1,7 @@
 """Sets of sites that come and go: the answers of a SiteSet of the sites that are there."""
 
 import threading
+import warnings
 
 import fathom
 import numpy as np
@@ -38,6 +39,7 @@ def test_edits(backend, dtype):
         queries = random.random((50, 3)).astype(dtype)
         check(dynamic, places, queries, **[{}, {"k": 5}, {"radius": 0.1}][step % 3])
     assert there[0] not in dynamic and there[30] in dynamic and len(places) not in dynamic and -1 not in dynamic
+    assert 2**63 not in dynamic and 2**70 not in dynamic and -(2**70) not in dynamic
     assert 0 < dynamic.nbytes < 300 * len(dynamic)
     distances, sites = dynamic.query(queries, k=2)
     np.testing.assert_array_equal(sites, dynamic.sites.nearest(queries, k=2)[1])
@@ -51,7 +53,7 @@ def test_types():
     assert dynamic.nearest([0, 0]) == (5, 0)
     single = fathom.DynamicSet(np.float32([[0, 0]]))
     single.add([[0.5, 0.25]])
-    with pytest.raises(ValueError, match="points has values that float32, the dtype of the set, does not hold"):
+    with pytest.raises(ValueError, match=r"does not hold exactly; convert them yourself: points.astype\(float32\)"):
         single.add([[0.1, 0.2]])
     single.move(1, [[8.0, 0.0]])
     assert single.nearest(np.float32([7, 0]), k=2)[1].tolist() == [1, 0]
@@ -65,13 +67,31 @@ def test_types():
     (lambda s: s.move([0, 1], [[1.0, 2.0]]), ValueError, "2 sites are to move to 1 places"),
     (lambda s: s.add([[1.0, np.nan]]), ValueError, "site 0 has a coordinate that is not finite"),
     (lambda s: s.add([[1.0, 2.0, 3.0]]), ValueError, "the sites have 3 coordinates, those of the set 2"),
-    (lambda s: s.add([1.0, 2.0]), ValueError, None),
+    (lambda s: s.add([1.0, 2.0]), ValueError, r"points are an array \[n, d\] or \[batch, n, d\], not of the shape 2"),
+    (lambda s: s.remove(np.uint64(2**63 + 5)), ValueError, "there is no site 9223372036854775813"),
 ])
 def test_refusals(edit, error, message):
     dynamic = fathom.DynamicSet(np.arange(6.0).reshape(3, 2))
     with pytest.raises(error, match=message):
         edit(dynamic)
     assert len(dynamic) == 3
+
+
+@pytest.mark.parametrize("dtype", ["i4", "f4"])
+def test_places_that_a_dtype_does_not_hold(dtype):
+    dynamic = fathom.DynamicSet(np.zeros((1, 2), dtype))
+    name = np.dtype(dtype).name
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for wrong in np.nan, np.inf:
+            with pytest.raises(ValueError, match="site 1 has a coordinate that is not finite"):
+                dynamic.add([[1.0, 2.0], [3.0, wrong]])
+        with pytest.raises(ValueError, match=f"beyond those of {name}, the dtype of the set; make a set of float64"):
+            dynamic.add([[1.0, 1e60]])
+        with pytest.raises(ValueError, match=f"does not hold exactly; .*astype.{name}."):
+            dynamic.move(0, [[1.0, 1.1]])
+        dynamic.add([[1.0, 2.0]])
+    assert len(dynamic) == 2
 
 
 def test_threads_ask_and_edit_at_once():
