@@ -25,7 +25,7 @@ class DynamicSet:
 
     Answers are those of a sorted :class:`SiteSet` of the sites that are there. Each keeps the index that it was given
     when it was added; those of removed ones are not given out again. Many threads may ask at once; edits wait for them,
-    and they for edits.
+    and they for edits. A `progress` function may ask the set that calls it, but not edit it: RuntimeError.
 
     Parameters
     ----------
@@ -83,7 +83,6 @@ class DynamicSet:
         self._sites._set = self._set
         self._sites._points = None
         self._sites._shape = given.shape
-        self._sites._count = len(given)
 
     @property
     def sites(self) -> SiteSet:
@@ -95,7 +94,7 @@ class DynamicSet:
         return self._sites.nearest(q, k, **options)
 
     def query(self, x: Any, k: int | Sequence[int] = 1, **options: Any) -> tuple[Any, Any]:
-        """As :meth:`SiteSet.query`, with the same options. Where no site counts, the index is one never given out."""
+        """As :meth:`SiteSet.query`, same options. Where no site counts, the index is the next to be given out."""
         return self._sites.query(x, k, **options)
 
     def __len__(self) -> int:
@@ -129,13 +128,14 @@ class DynamicSet:
         ------
         TypeError, ValueError
             The points are not such an array, or lie outside of the periodic box. Nothing has changed then.
+        RuntimeError
+            A `progress` function called it while this set is asked. Nothing has changed then.
         fathom.DeviceError
             The device has not enough memory. The set is of no use then.
         """
         places = self._places(points)
         first = self._set.add(places)
-        self._sites._count = first + len(places)
-        return np.arange(first, self._sites._count)
+        return np.arange(first, first + len(places), dtype=INDICES[1])
 
     def remove(self, sites: Any) -> None:
         """Takes sites away.
@@ -149,7 +149,7 @@ class DynamicSet:
         ------
         TypeError, ValueError
             These are not such indices. Nothing has changed then.
-        fathom.DeviceError
+        RuntimeError, fathom.DeviceError
             As for :meth:`add`.
         """
         self._set.remove(_ids(sites))
@@ -168,7 +168,7 @@ class DynamicSet:
         ------
         TypeError, ValueError
             These are not such indices or points, or not as many. Nothing has changed then.
-        fathom.DeviceError
+        RuntimeError, fathom.DeviceError
             As for :meth:`add`.
         """
         self._set.move(_ids(sites), self._places(points))

@@ -314,7 +314,8 @@ class SiteSet:
             dtype=FLOATS[1],
         )
         out_of_reach = distances >= distance_upper_bound
-        distances[out_of_reach], sites[out_of_reach] = math.inf, self._count
+        none = self._set.ids if isinstance(self._set, _core.DynamicSet) else self._count
+        distances[out_of_reach], sites[out_of_reach] = math.inf, none
         if np.ndim(k):
             if wanted.max() == 1:
                 distances, sites = distances[..., None], sites[..., None]

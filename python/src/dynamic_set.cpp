@@ -23,6 +23,13 @@ DynamicSet::DynamicSet(nb::handle points, const SetChoices& choices, int threads
   const points::SiteSetOptions options = choices.options(threads);
   const nb::gil_scoped_release unlocked;
   edited_.emplace(coordinates_of(array), points::DynamicSetOptions{options.period, options.devices, options.execution});
+  settle();
+}
+
+void DynamicSet::settle() {
+  size_ = edited_->size();
+  bytes_ = edited_->bytes();
+  ids_ = edited_->ids();
 }
 
 bool DynamicSet::contains(std::int64_t id) const {
@@ -34,27 +41,32 @@ bool DynamicSet::contains(std::int64_t id) const {
 std::int64_t DynamicSet::add(nb::handle points) {
   const HostArray array(points, HostArray::Access::read);
   const nb::gil_scoped_release unlocked;
-  const std::lock_guard lock(editing_);
-  return edited_->add(coordinates_of(array));
+  const auto lock = turns_.edit();
+  const std::int64_t first = edited_->add(coordinates_of(array));
+  settle();
+  return first;
 }
 
 void DynamicSet::remove(nb::handle ids) {
   const HostArray array(ids, HostArray::Access::read);
   const nb::gil_scoped_release unlocked;
-  const std::lock_guard lock(editing_);
+  const auto lock = turns_.edit();
   edited_->remove(ids_of(array));
+  settle();
 }
 
 void DynamicSet::move(nb::handle ids, nb::handle points) {
   const HostArray names(ids, HostArray::Access::read), places(points, HostArray::Access::read);
   const nb::gil_scoped_release unlocked;
-  const std::lock_guard lock(editing_);
+  const auto lock = turns_.edit();
   edited_->move(ids_of(names), coordinates_of(places));
+  settle();
 }
 
 void add_dynamic_set(nb::module_& m) {
   nb::class_<DynamicSet, SiteSet>(m, "DynamicSet")
       .def(nb::init<nb::handle, const SetChoices&, int>())
+      .def_prop_ro("ids", &DynamicSet::ids)
       .def("contains", &DynamicSet::contains)
       .def("add", &DynamicSet::add)
       .def("remove", &DynamicSet::remove)

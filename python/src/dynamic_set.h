@@ -3,19 +3,28 @@
 
 #include <nanobind/nanobind.h>
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
 #include "fathom/points/dynamic_set.h"
 #include "points.h"
 
 namespace fathom::python {
 
-/// Answers as any set. Edits wait for those who ask, and the other way round.
+/// Answers as any set. Edits wait for those who ask, and the other way round. An edit by a thread that asks, out of a
+/// progress function, throws std::runtime_error.
 class DynamicSet : public SiteSet {
  public:
   /// @param choices  of which the storage, the step and the memory have no meaning
   DynamicSet(nanobind::handle points, const SetChoices& choices, int threads);
 
   const points::SiteSet& set() const override { return edited_->sites(); }
-  std::size_t bytes() const override { return edited_->bytes(); }
+  /// What the last edit left, even while another is at work.
+  std::int64_t size() const override { return size_; }
+  std::size_t bytes() const override { return bytes_; }
+  std::int64_t ids() const { return ids_; }
   bool contains(std::int64_t id) const;
 
   std::int64_t add(nanobind::handle points);
@@ -24,7 +33,12 @@ class DynamicSet : public SiteSet {
   void move(nanobind::handle ids, nanobind::handle points);
 
  private:
+  /// At the end of an edit, before anybody asks.
+  void settle();
+
   std::optional<points::DynamicSet> edited_;
+  std::atomic<std::int64_t> size_ = 0, ids_ = 0;
+  std::atomic<std::size_t> bytes_ = 0;
 };
 
 void add_dynamic_set(nanobind::module_& m);

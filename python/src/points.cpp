@@ -94,15 +94,8 @@ void add_points(nb::module_& m) {
            nb::arg().none())
       .def("nearest", &SiteSet::nearest, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none(),
            nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none())
-      .def_prop_ro("size",
-                   [](const SiteSet& self) {
-                     const auto lock = self.asking();
-                     return self.set().size();
-                   })
-      .def_prop_ro("bytes", [](const SiteSet& self) {
-        const auto lock = self.asking();
-        return self.bytes();
-      });
+      .def_prop_ro("size", &SiteSet::size)
+      .def_prop_ro("bytes", &SiteSet::bytes);
 }
 
 }  // namespace fathom::python

@@ -5,13 +5,13 @@
 
 #include <cstdint>
 #include <optional>
-#include <shared_mutex>
 #include <utility>
 #include <vector>
 
 #include "arrays.h"
 #include "fathom/points/site_set.h"
 #include "host_array.h"
+#include "turns.h"
 
 namespace fathom::python {
 
@@ -38,9 +38,11 @@ class SiteSet {
   virtual ~SiteSet() = default;
 
   virtual const points::SiteSet& set() const { return *set_; }
+  /// These two wait for nobody.
+  virtual std::int64_t size() const { return set().size(); }
   virtual std::size_t bytes() const { return set().bytes(); }
-  /// Held by whoever asks, without the interpreter's lock: nobody edits the set meanwhile.
-  std::shared_lock<std::shared_mutex> asking() const { return std::shared_lock(editing_); }
+  /// Held by whoever asks, got without the interpreter's lock: nobody edits the set meanwhile.
+  Turns::Asking asking() const { return Turns::Asking(turns_); }
 
   /// Any number of axes may count the queries; those that count clouds do not lie among them.
   /// @param directions, half_angles             a cone's, or None
@@ -51,7 +53,7 @@ class SiteSet {
 
  protected:
   SiteSet() : memory_(Py_None, HostArray::Access::read) {}
-  mutable std::shared_mutex editing_;
+  mutable Turns turns_;
 
  private:
   HostArray memory_;

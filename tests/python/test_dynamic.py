@@ -1,6 +1,8 @@
 """Sets of sites that come and go: the answers of a SiteSet of the sites that are there."""
 
+import sys
 import threading
+import time
 import warnings
 
 import fathom
@@ -94,24 +96,137 @@ def test_places_that_a_dtype_does_not_hold(dtype):
     assert len(dynamic) == 2
 
 
-def test_threads_ask_and_edit_at_once():
-    random = np.random.default_rng(4)
+def run_or_give_up(work, seconds=60):
+    """A thread that waits for itself cannot be interrupted; here it is left behind, and the test fails."""
+    result = []
+    thread = threading.Thread(target=lambda: result.append(work()), daemon=True)
+    thread.start()
+    thread.join(seconds)
+    assert not thread.is_alive(), "waits for ever"
+    return result[0]
+
+
+@pytest.mark.parametrize("edit", [
+    lambda s: s.add([[2.0] * 3]),
+    lambda s: s.remove(0),
+    lambda s: s.move(0, [[2.0] * 3]),
+])
+def test_progress_may_not_edit_but_ask(edit):
+    random = np.random.default_rng(5)
     dynamic = fathom.DynamicSet(random.random((2000, 3)))
-    queries = random.random((2000, 3))
-    failures = []
+    other = fathom.DynamicSet(random.random((20, 3)))
+    queries = random.random((300_000, 3))
+    refusals, answers, editors = [], [], []
+
+    def progress(share):
+        if share == 1:
+            return
+        if not editors:  # one that waits does not keep us from asking again
+            editors.append(threading.Thread(target=dynamic.add, args=(np.full((1, 3), 5.0),), daemon=True))
+            editors[0].start()
+            time.sleep(0.05)
+        answers.append((len(dynamic), 0 in dynamic, int(dynamic.nearest(queries[0])[1])))
+        other.add([[0.5] * 3])
+        with pytest.raises(RuntimeError, match="progress may not edit the set that is asked"):
+            edit(dynamic)
+        refusals.append(share)
+
+    sites = run_or_give_up(lambda: dynamic.nearest(queries, k=8, threads=1, progress=progress)[1])
+    assert refusals and set(answers) == {(2000, True, sites[0, 0])}
+    run_or_give_up(editors[0].join)
+    assert len(dynamic) == 2001 and len(other) == 20 + len(refusals)
+    edit(dynamic)
+
+
+def test_size_is_told_during_edits():
+    dynamic = fathom.DynamicSet(np.zeros((1, 3)))
+    places = np.random.default_rng(6).random((500_000, 3))
+    took = []
+
+    def add():
+        start = time.perf_counter()
+        dynamic.add(places)
+        took.append(time.perf_counter() - start)
+
+    thread = threading.Thread(target=add)
+    thread.start()
+    longest = 0
+    while thread.is_alive():
+        start = time.perf_counter()
+        assert len(dynamic) in (1, 500_001) and dynamic.nbytes > 0
+        longest = max(longest, time.perf_counter() - start)
+    thread.join()
+    assert longest < took[0] / 2
+
+
+def test_edits_get_their_turn():
+    """Among many who ask without a pause."""
+    random = np.random.default_rng(7)
+    dynamic = fathom.DynamicSet(random.random((2000, 3)))
+    queries = random.random((10_000, 3))
+    asked = []
 
     def ask():
-        for _ in range(20):
-            distances, sites = dynamic.nearest(queries)
-            if not (np.isfinite(distances).all() and (sites >= 0).all()):
-                failures.append(sites.min())
+        for _ in range(50):
+            dynamic.nearest(queries, threads=1)
+            asked.append(1)
 
-    threads = [threading.Thread(target=ask) for _ in range(2)]
+    threads = [threading.Thread(target=ask) for _ in range(8)]
     for thread in threads:
         thread.start()
-    for _ in range(50):
-        ids = dynamic.add(random.random((300, 3)))
-        dynamic.remove(ids[::2])
+    while len(asked) < 16:
+        time.sleep(0.001)
+    before = len(asked)
+    dynamic.add([[5.0, 5.0, 5.0]])
+    waited = len(asked) - before
     for thread in threads:
         thread.join()
-    assert not failures and len(dynamic) == 2000 + 50 * 150
+    assert waited < 100
+
+
+def test_threads_ask_and_edit_at_once():
+    random = np.random.default_rng(4)
+    core = random.random((2000, 3))
+    dynamic = fathom.DynamicSet(core)
+    queries = random.random((1000, 3))
+    distances, sites = fathom.SiteSet(core).nearest(queries, k=3)
+    edits, seen, failures = [], [], []
+
+    def edit(seed):
+        own = np.random.default_rng(seed)
+        for _ in range(100):
+            far = 100 + own.random((30, 3))
+            ids = dynamic.add(far)
+            none = dynamic.query([[50.0] * 3], distance_upper_bound=1.0)[1]
+            if len(ids) != 30 or none[0] <= ids[-1]:
+                failures.append((ids, none))
+            dynamic.remove(ids[::2])
+            far[1::2] += 1
+            dynamic.move(ids[1::2], far[1::2])
+            far[::2] = np.nan
+            edits.append((ids, far))
+
+    def ask():
+        while any(editor.is_alive() for editor in editors):
+            ours, ids = dynamic.nearest(queries, k=3)
+            if not (np.array_equal(ours, distances) and np.array_equal(ids, sites)):
+                failures.append(ids)
+            seen.append(len(edits))
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        editors = [threading.Thread(target=edit, args=(seed,)) for seed in range(2)]
+        threads = editors + [threading.Thread(target=ask) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not failures and len(edits) == 200
+    assert len(set(seen)) > 10
+    ids = np.concatenate([ids for ids, _ in edits])
+    np.testing.assert_array_equal(np.sort(ids), np.arange(2000, 2000 + 200 * 30))
+    places = np.concatenate([core, np.concatenate([far for _, far in edits])[np.argsort(ids)]])
+    check(dynamic, places, 100 + 2 * random.random((500, 3)), k=4)
