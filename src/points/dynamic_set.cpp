@@ -55,6 +55,11 @@ struct DynamicSet::Contents {
     return {SiteSet(std::move(sites)), own, threads, cpu::DynamicTree(tree, threads), std::move(followers)};
   }
 
+  /// @throws Error an edit broke off, as where memory ran out
+  void check_whole() const {
+    if (tree.is_open())
+      throw Error("an edit of the set failed before it was done, and nobody knows its sites now; build the set anew");
+  }
   /// What is wrong with sites to come, before anything changes.
   Cloud checked(const Coordinates& sites) const;
   void check_ids(std::span<const std::int64_t> ids) const;
@@ -64,15 +69,17 @@ struct DynamicSet::Contents {
     own->facts.largest_id = tree.ids() - 1;
     const TreeChange change = tree.settle();
     for (FollowingSet* follower : followers) follower->follow(own->trees[0], change);
+    tree.close();
   }
 };
 
 Cloud DynamicSet::Contents::checked(const Coordinates& sites) const {
+  check_whole();
   const SetFacts& facts = own->facts;
   if (sites.batched()) throw InvalidArgument("the sites are a batch of clouds, the set is one; give [n, d]");
   if (sites.axes() != facts.axes)
     throw InvalidArgument("the sites have " + std::to_string(sites.axes()) + " coordinates, those of the set " +
-                          std::to_string(facts.axes));
+                          std::to_string(facts.axes) + "; give [n, " + std::to_string(facts.axes) + "]");
   if (sites.dtype() != own->dtype)
     throw InvalidArgument("the sites are " + std::string(name_of(sites.dtype())) + ", those of the set " +
                           std::string(name_of(own->dtype)) + "; convert them");
@@ -83,16 +90,19 @@ Cloud DynamicSet::Contents::checked(const Coordinates& sites) const {
 }
 
 void DynamicSet::Contents::check_ids(std::span<const std::int64_t> ids) const {
+  check_whole();
   for (std::int64_t id : ids) {
     if (id < 0 || id >= tree.ids())
       throw InvalidArgument("there is no site " + std::to_string(id) + "; " + std::to_string(tree.ids()) +
                             " ids, from 0 on, have been given out");
-    if (!tree.contains(id)) throw InvalidArgument("site " + std::to_string(id) + " was removed before");
+    if (!tree.contains(id))
+      throw InvalidArgument("site " + std::to_string(id) + " was removed before; contains() tells which are there");
   }
   std::vector<std::int64_t> sorted(ids.begin(), ids.end());
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-  if (twice != sorted.end()) throw InvalidArgument("site " + std::to_string(*twice) + " is named twice");
+  if (twice != sorted.end())
+    throw InvalidArgument("site " + std::to_string(*twice) + " is named twice; name each once");
 }
 
 DynamicSet::DynamicSet(const Coordinates& sites, const DynamicSetOptions& given) {
@@ -106,12 +116,17 @@ DynamicSet::~DynamicSet() = default;
 DynamicSet::DynamicSet(DynamicSet&&) noexcept = default;
 DynamicSet& DynamicSet::operator=(DynamicSet&&) noexcept = default;
 
-const SiteSet& DynamicSet::sites() const { return contents_->set; }
+const SiteSet& DynamicSet::sites() const {
+  contents_->check_whole();
+  return contents_->set;
+}
 std::size_t DynamicSet::bytes() const { return contents_->set.bytes() + contents_->tree.bytes(); }
 std::int64_t DynamicSet::ids() const { return contents_->tree.ids(); }
 
 bool DynamicSet::contains(std::int64_t id) const {
-  if (id < 0 || id >= ids()) throw InvalidArgument("there never was a site " + std::to_string(id));
+  if (id < 0 || id >= ids())
+    throw InvalidArgument("there never was a site " + std::to_string(id) + "; " + std::to_string(ids()) +
+                          " ids, from 0 on, have been given out");
   return contents_->tree.contains(id);
 }
 

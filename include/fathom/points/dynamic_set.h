@@ -26,15 +26,15 @@ struct DynamicSetOptions {
 /// Cost of an edit: that of some looks into the tree, on average; of a batch as large as a quarter of the set: a rebuild.
 /// Memory for each site: in 3D at most 33 bytes where sites were only added (float64: 54), up to 2.5 times that where
 /// they were removed; and 4 bytes for each id that was ever given out. Edits of a set on a device copy the leaves that
-/// changed; they wait for queries at work, and are done when they return. A graph that was captured before must be
-/// captured again.
+/// changed; they wait for queries at work, and are done when they return. A graph that was captured before must not be
+/// running, and must be captured again. A rebuild takes 40 bytes for each site while it works.
 /// Source: Itai, Konheim & Rodeh 1981, a sorted sequence with gaps; here along a Hilbert curve under a tree of boxes.
 class DynamicSet {
  public:
   /// Its first sites, which may be none: their type and number of coordinates stay the set's. Ids from 0 on.
   /// @throws InvalidArgument as add(); a batch; options without a meaning
   /// @throws DeviceError CUDA was asked for and is not to be had, or the device has not enough memory, which edits may
-  ///   find, too: the set is of no use then
+  ///   find, too, and std::bad_alloc: all calls throw Error then, unless it was before anything was changed
   explicit DynamicSet(const Coordinates& sites, const DynamicSetOptions& options = {});
   ~DynamicSet();
   DynamicSet(DynamicSet&&) noexcept;

@@ -125,8 +125,10 @@ void DynamicTree::put(std::int64_t leaf, std::int64_t place, const Site& site) {
   touch(leaf);
 }
 
-std::vector<DynamicTree::Site> DynamicTree::gather(std::int64_t begin, std::int64_t end) const {
+std::vector<DynamicTree::Site> DynamicTree::gather(std::int64_t begin, std::int64_t end, std::int64_t more) const {
   std::vector<Site> sites;
+  sites.reserve(
+      std::accumulate(tree_.sizes.begin() + begin, tree_.sizes.begin() + end, static_cast<std::size_t>(more)));
   for (std::int64_t leaf = begin; leaf < end; ++leaf)
     for (std::int64_t place = 0; place < tree_.size_of_leaf(leaf); ++place) {
       Site site{0, {}, tree_.ids[static_cast<std::size_t>(leaf * kSortedLeaf + place)]};
@@ -255,19 +257,22 @@ void DynamicTree::erase(std::int64_t id) {
 
 void DynamicTree::add(const Cloud& sites) {
   const std::int64_t first = ids();
+  const bool in_bulk = sites.count * kBulk >= size_ + sites.count;
+  std::vector<Site> all;
+  if (in_bulk) all = gather(0, tree_.leaves(), sites.count);  // what most memory is asked for comes before any change
+  leaf_of_.reserve(static_cast<std::size_t>(first + sites.count));
+  open_ = true;
   leaf_of_.resize(static_cast<std::size_t>(first + sites.count), kNowhere);
   size_ += sites.count;
-  if (sites.count * kBulk < size_) {
-    for (std::int64_t i = 0; i < sites.count; ++i) insert(site_of(sites, i, first + i));
-    return;
+  for (std::int64_t i = 0; i < sites.count; ++i) {
+    const Site site = site_of(sites, i, first + i);
+    in_bulk ? all.push_back(site) : insert(site);
   }
-  std::vector<Site> all = gather(0, tree_.leaves());
-  all.reserve(static_cast<std::size_t>(size_));
-  for (std::int64_t i = 0; i < sites.count; ++i) all.push_back(site_of(sites, i, first + i));
-  rebuild(std::move(all));
+  if (in_bulk) rebuild(std::move(all));
 }
 
 void DynamicTree::remove(std::span<const std::int64_t> ids) {
+  open_ = true;
   size_ -= static_cast<std::int64_t>(ids.size());
   for (std::int64_t id : ids) erase(id);
   if (tree_.leaves() > 1 && static_cast<double>(size_) < kLeast * static_cast<double>(tree_.leaves()))
@@ -275,6 +280,7 @@ void DynamicTree::remove(std::span<const std::int64_t> ids) {
 }
 
 void DynamicTree::move(std::span<const std::int64_t> ids, const Cloud& to) {
+  open_ = true;
   const bool in_bulk = to.count * kBulk >= size_;
   for (std::int64_t i = 0; i < to.count; ++i) {
     const std::int64_t id = ids[static_cast<std::size_t>(i)], leaf = leaf_of_[static_cast<std::size_t>(id)];

@@ -47,6 +47,10 @@ class DynamicTree {
   /// the last time.
   TreeChange settle();
 
+  /// Whether something was changed since close(): an edit is at work, or broke off.
+  bool is_open() const { return open_; }
+  void close() { open_ = false; }
+
  private:
   struct Site {
     std::uint64_t key;
@@ -67,7 +71,8 @@ class DynamicTree {
   void put(std::int64_t leaf, std::int64_t place, const Site& site);
   void touch(std::int64_t leaf);
 
-  std::vector<Site> gather(std::int64_t begin, std::int64_t end) const;
+  /// @param more  sites that will follow
+  std::vector<Site> gather(std::int64_t begin, std::int64_t end, std::int64_t more = 0) const;
   void order(std::vector<Site>& sites) const;
   void spread_about(std::int64_t leaf, const Site* newcomer);
   void spread(std::int64_t begin, std::int64_t end, const std::vector<Site>& sites, const Site* newcomer);
@@ -79,6 +84,7 @@ class DynamicTree {
 
   Tree& tree_;
   int threads_;
+  bool open_ = false;
   std::int64_t size_ = 0;
   std::int64_t strays_ = 0;                ///< sites that came outside of the curve's box
   CurvePlaces curve_;                      ///< through the sites as they were when it was rebuilt

@@ -117,6 +117,15 @@ Resident make_resident_cloud(const ResidentSource& source, Cloud sites, cudaStre
   return resident;
 }
 
+/// A tree with gaps, whose leaves are still to be put.
+Resident make_room(const Tree& tree) {
+  Resident resident;
+  resident.tree = make_tree(tree);
+  place_tree(resident.tree, Storage::sorted, resident.allocate(place_tree(resident.tree, Storage::sorted, nullptr)));
+  resident.tree.sizes = reinterpret_cast<std::uint8_t*>(resident.allocate(tree.sizes.size()));
+  return resident;
+}
+
 Cloud no_sites(const Tree& tree) {
   Cloud none;
   none.dtype = tree.dtype;
@@ -178,11 +187,7 @@ class DeviceSet : public FollowingSet {
       cloud.tree = make_tree(no_sites(tree), Storage::plain);
     }
     if (tree.count == 0) return;
-    if (change.rebuilt) {
-      cloud.tree = make_tree(tree);
-      place_tree(cloud.tree, Storage::sorted, cloud.allocate(place_tree(cloud.tree, Storage::sorted, nullptr)));
-      cloud.tree.sizes = reinterpret_cast<std::uint8_t*>(cloud.allocate(tree.sizes.size()));
-    }
+    if (change.rebuilt) cloud = make_room(tree);
     set_extent(cloud.tree, {.box = tree.extent});
     cloud.tree.vacant = tree.vacant;
     put_leaves(cloud.tree, tree, change.leaves, stream.get());

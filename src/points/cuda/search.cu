@@ -161,7 +161,8 @@ class Descent {
 
   /// The nearest leaf, and with it others of its group that are near enough, too, where that is known.
   __device__ unsigned visit_leaves(unsigned others, int nearest) {
-    unsigned leaves[kTogether], visited = 1u << nearest, left = query_.limit() == kNoLimit ? 0 : others;
+    unsigned leaves[kTogether], visited = 1u << nearest, left = others;
+    if (__any_sync(kAllLanes, query_.limit() == kNoLimit)) left = 0;  // for all lanes alike
     int count = 1;
     leaves[0] = leaf_of(nearest);
 #pragma unroll

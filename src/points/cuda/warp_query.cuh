@@ -149,7 +149,7 @@ class WarpQuery {
       const T* block = static_cast<const T*>(tree_.blocks) + lane_id();
       block += std::size_t{leaves[l]} * (kAxes * kSortedLeaf);
       for (int k = 0; k < kAxes; ++k) site[l][k] = block[k * kSortedLeaf];
-      id[l] = tree_.ids[leaves[l] * kSortedLeaf + static_cast<unsigned>(lane_id())];
+      id[l] = tree_.ids[std::size_t{leaves[l]} * kSortedLeaf + static_cast<unsigned>(lane_id())];
     }
     bool any = false;
 #pragma unroll

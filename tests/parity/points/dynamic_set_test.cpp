@@ -253,15 +253,15 @@ TEST_F(DynamicSets, RefuseWhatHasNoMeaning) {
   };
   EXPECT_EQ(refused([&] { set.remove(5); }), "there is no site 5; 5 ids, from 0 on, have been given out");
   EXPECT_EQ(refused([&] { set.remove(Ids{0, -1}); }), "there is no site -1; 5 ids, from 0 on, have been given out");
-  EXPECT_EQ(refused([&] { set.remove(Ids{0, 1}); }), "site 1 was removed before");
-  EXPECT_EQ(refused([&] { set.remove(Ids{2, 0, 2}); }), "site 2 is named twice");
-  EXPECT_EQ(refused([&] { set.move(Ids{1}, rows(sites, 0, 1)); }), "site 1 was removed before");
+  EXPECT_EQ(refused([&] { set.remove(Ids{0, 1}); }), "site 1 was removed before; contains() tells which are there");
+  EXPECT_EQ(refused([&] { set.remove(Ids{2, 0, 2}); }), "site 2 is named twice; name each once");
+  EXPECT_EQ(refused([&] { set.move(Ids{1}, rows(sites, 0, 1)); }), "site 1 was removed before; contains() tells which are there");
   EXPECT_EQ(refused([&] {
               set.move(Ids{0, 2}, rows(sites, 0, 1));
             }),
             "2 sites are to move to 1 places; give one for each");
   EXPECT_EQ(refused([&] { set.add(make_points(Spread::uniform, DType::float32, 2, 2, random).view()); }),
-            "the sites have 2 coordinates, those of the set 3");
+            "the sites have 2 coordinates, those of the set 3; give [n, 3]");
   EXPECT_EQ(refused([&] { set.add(make_points(Spread::uniform, DType::float64, 2, 3, random).view()); }),
             "the sites are float64, those of the set float32; convert them");
   EXPECT_EQ(refused([&] {
@@ -278,7 +278,7 @@ TEST_F(DynamicSets, RefuseWhatHasNoMeaning) {
   EXPECT_EQ(refused([&] { DynamicSet(sites.view(), on_backend({0.001})); }),
             "a site lies outside of the periodic box, which goes from 0 to below the period along axis 0; wrap the "
             "coordinates first");
-  EXPECT_EQ(refused([&] { set.contains(5); }), "there never was a site 5");
+  EXPECT_EQ(refused([&] { set.contains(5); }), "there never was a site 5; 5 ids, from 0 on, have been given out");
   EXPECT_FALSE(set.contains(1));
   EXPECT_TRUE(set.contains(4));
   set.remove(Ids{});

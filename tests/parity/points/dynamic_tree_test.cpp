@@ -1,13 +1,29 @@
-// How full the leaves of a tree are whose sites come and go.
+// Sites that come and go: how full the leaves of their tree are, and what is left where memory runs out.
 #include "points/cpu/dynamic_tree.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <new>
 #include <numeric>
 
 #include "cases.h"
+#include "fathom/points/dynamic_set.h"
 #include "points/problem.h"
+
+namespace {
+std::int64_t allocations_left = -1;  ///< until one fails; negative: all are granted
+}
+
+void* operator new(std::size_t bytes) {
+  void* const memory = allocations_left == 0 ? nullptr : std::malloc(std::max<std::size_t>(bytes, 1));
+  if (allocations_left >= 0) --allocations_left;
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace fathom::test {
 namespace {
@@ -35,6 +51,49 @@ TEST(DynamicTrees, LeavesAreNeitherEmptyNorOverfull) {
     ASSERT_LE(*most, points::kSortedLeaf) << i;
   }
   EXPECT_EQ(std::accumulate(tree.sizes.begin(), tree.sizes.end(), std::int64_t{0}), dynamic.size());
+}
+
+/// Runs an edit of a set of 1000 sites in which allocation number `granted` fails. False: it asks for no more.
+template <class Edit>
+bool breaks_off(const Array& sites, std::int64_t granted, int& refusing, const Edit& edit) {
+  points::DynamicSet set(sites.view(), {.execution = {.backend = Backend::cpu, .threads = 1}});
+  allocations_left = granted;
+  bool failed = false;
+  try {
+    edit(set);
+  } catch (const std::bad_alloc&) {
+    failed = true;
+  }
+  allocations_left = -1;
+  if (!failed) return false;
+  try {
+    EXPECT_EQ(set.size(), 1000) << "neither whole nor refused after " << granted;
+    EXPECT_EQ(set.add(sites.view()), 1000);
+  } catch (const Error& error) {
+    ++refusing;
+    EXPECT_STREQ(error.what(),
+                 "an edit of the set failed before it was done, and nobody knows its sites now; build the set anew");
+    EXPECT_THROW(set.remove(0), Error);
+    EXPECT_THROW(set.add(sites.view()), Error);
+  }
+  return true;
+}
+
+TEST(DynamicTrees, EditsThatRunOutOfMemoryLeaveTheSetWholeOrRefusing) {
+  Random random(10);
+  const Array sites = make_points(Spread::uniform, DType::float32, 1000, 3, random);
+  Array one(DType::float32, {1, 3});
+  int refusing = 0;
+  std::int64_t many = 0, few = 0;
+  while (breaks_off(sites, many, refusing, [&](points::DynamicSet& set) { set.add(sites.view()); })) ++many;
+  while (breaks_off(sites, few, refusing, [&](points::DynamicSet& set) {
+    for (int i = 0; i < 40; ++i) set.add(one.view());
+  }))
+    ++few;
+  EXPECT_GT(many, 3);
+  EXPECT_GT(few, 3);
+  EXPECT_GT(refusing, 0);
+  EXPECT_LT(refusing, many + few) << "some fail before anything changes";
 }
 
 }  // namespace
