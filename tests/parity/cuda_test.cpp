@@ -61,13 +61,15 @@ TEST_F(Cuda, LargeProblems) { check_random(600000, 400, 200000, false); }
 /// Masks as most people have them, in shapes that no tile fits.
 TEST_F(Cuda, PlainShapes) {
   std::uint64_t seed = 700000;
-  for (const Shape& shape :
-       {Shape{1000, 1777},   Shape{3, 40000},    Shape{40000, 3},     Shape{1, 5000},       Shape{5000, 1},
-        Shape{1024, 1024},   Shape{31, 33},      Shape{32, 32},       Shape{33, 511},       Shape{64, 513},
-        Shape{65, 1025},     Shape{997, 1009},   Shape{2048, 96},     Shape{2, 2},          Shape{1, 1},
-        Shape{61, 53, 47},   Shape{32, 64, 96},  Shape{33, 65, 129},  Shape{128, 128, 128}, Shape{7, 300, 301},
-        Shape{300, 7, 301},  Shape{301, 300, 7}, Shape{100, 1, 2000}, Shape{1, 700, 700},   Shape{1100, 40, 40},
-        Shape{40, 1100, 40}, Shape{40, 40, 1100}})
+  for (const Shape& shape : {Shape{1000, 1777},   Shape{3, 40000},     Shape{40000, 3},      Shape{1, 5000},
+                             Shape{5000, 1},      Shape{1024, 1024},   Shape{31, 33},        Shape{32, 32},
+                             Shape{33, 511},      Shape{64, 513},      Shape{65, 1025},      Shape{997, 1009},
+                             Shape{2048, 96},     Shape{2, 2},         Shape{1, 1},          Shape{61, 53, 47},
+                             Shape{32, 64, 96},   Shape{33, 65, 129},  Shape{128, 128, 128}, Shape{7, 300, 301},
+                             Shape{300, 7, 301},  Shape{301, 300, 7},  Shape{100, 1, 2000},  Shape{1, 700, 700},
+                             Shape{1100, 40, 40}, Shape{40, 1100, 40}, Shape{40, 40, 1100},  Shape{1024, 40, 33},
+                             Shape{40, 1024, 33}, Shape{33, 40, 1024},  // the longest axes of the engine for volumes
+                             Shape{641, 9, 70},   Shape{1023, 31, 5},  Shape{1025, 9, 33}})
     for (int s = 0; s < kStructures; ++s)
       for (bool sparse : {false, true}) {
         Random random(++seed);
@@ -115,8 +117,8 @@ TEST_F(Cuda, Ties) {
 
 /// Few sites and their mirror images: far from all of them, the planes between are as near to several.
 TEST_F(Cuda, FarTies) {
-  for (const Shape& shape :
-       {Shape{61, 301, 33}, Shape{301, 61, 35}, Shape{33, 31, 401}, Shape{3, 1001, 65}, Shape{701, 333}})
+  for (const Shape& shape : {Shape{61, 301, 33}, Shape{301, 61, 35}, Shape{33, 31, 401}, Shape{3, 1001, 65},
+                             Shape{1024, 61, 33}, Shape{1024, 1024, 2}, Shape{701, 333}})
     for (int count : {1, 2, 5}) {
       Random random(static_cast<std::uint64_t>(shape[1] + count));
       std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
@@ -133,6 +135,10 @@ TEST_F(Cuda, FarTies) {
       Case c{.structure = Structure::sparse};
       c.input = mask_array(sites, shape);
       c.wanted = {.distance = DType::float32, .nearest = DType::int64};
+      check_against_cpu(c);
+      c.wanted.coordinates = DType::int32;
+      c.options.max_distance = 200;
+      for (std::int64_t extent : shape) c.options.region.push_back({std::min<std::int64_t>(1, extent - 1), extent});
       check_against_cpu(c);
       if (HasFatalFailure()) return;
     }
@@ -260,9 +266,10 @@ TEST_F(Cuda, SmallBudgetsOfPlainShapes) {
 /// Segments of many sizes, and masks, in shapes that no tile fits; whole and in pieces.
 TEST_F(Cuda, Labels) {
   std::uint64_t seed = 1400000;
-  for (const Shape& shape : {Shape{300, 700}, Shape{1000, 1777}, Shape{3, 40000}, Shape{9000, 3}, Shape{1, 5000},
-                             Shape{32, 32}, Shape{33, 511}, Shape{65, 1025}, Shape{61, 53, 47}, Shape{33, 65, 129},
-                             Shape{7, 300, 301}, Shape{300, 7, 130}, Shape{64, 96, 128}, Shape{40, 1030, 5}})
+  for (const Shape& shape :
+       {Shape{300, 700}, Shape{1000, 1777}, Shape{3, 40000}, Shape{9000, 3}, Shape{1, 5000}, Shape{32, 32},
+        Shape{33, 511}, Shape{65, 1025}, Shape{61, 53, 47}, Shape{33, 65, 129}, Shape{7, 300, 301}, Shape{300, 7, 130},
+        Shape{64, 96, 128}, Shape{40, 1030, 5}, Shape{1024, 40, 33}, Shape{40, 1024, 33}, Shape{641, 9, 70}})
     for (int i = 0; i < scaled(8); ++i) {
       Random random(++seed);
       Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};
@@ -288,9 +295,10 @@ TEST_F(Cuda, Labels) {
 /// Multiples of a unit, small and as large as they may be, near and far; whole and in pieces.
 TEST_F(Cuda, Spacings) {
   std::uint64_t seed = 1500000;
-  for (const Shape& shape : {Shape{300, 700}, Shape{700, 1030}, Shape{1000, 1777}, Shape{40, 4000}, Shape{9000, 3},
-                             Shape{33, 511}, Shape{32, 32}, Shape{61, 53, 47}, Shape{33, 65, 129}, Shape{7, 300, 301},
-                             Shape{300, 7, 130}, Shape{64, 96, 128}, Shape{40, 1030, 5}})
+  for (const Shape& shape :
+       {Shape{300, 700}, Shape{700, 1030}, Shape{1000, 1777}, Shape{40, 4000}, Shape{9000, 3}, Shape{33, 511},
+        Shape{32, 32}, Shape{61, 53, 47}, Shape{33, 65, 129}, Shape{7, 300, 301}, Shape{300, 7, 130},
+        Shape{64, 96, 128}, Shape{40, 1030, 5}, Shape{1024, 40, 33}, Shape{40, 1024, 33}, Shape{641, 9, 70}})
     for (int i = 0; i < scaled(12); ++i) {
       Random random(++seed);
       Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};
@@ -310,6 +318,27 @@ TEST_F(Cuda, Spacings) {
       c.options.execution = {};
       check_against_cpu(c);
       if (HasFatalFailure()) return;
+    }
+}
+
+/// Limits where roots are just kept and just dropped, and those that leave the fast engines.
+TEST_F(Cuda, LimitsOfSpacings) {
+  std::uint64_t seed = 1600000;
+  for (const Shape& shape : {Shape{61, 53, 47}, Shape{300, 700}})
+    for (double unit : {1.0, 0.7}) {
+      Random random(++seed);
+      Case c{.seed = seed, .structure = Structure::sparse};
+      c.input = mask_array(scatter(shape, 1e-3, random), shape);
+      c.options.spacing.assign(static_cast<std::size_t>(shape.rank()), unit);
+      c.options.spacing[0] = 3 * unit;
+      c.options.border.assign(static_cast<std::size_t>(shape.rank()), grid::Border::open);
+      c.options.border[1] = grid::Border::sites;
+      c.wanted.distance = DType::float32;
+      for (double limit : {7 * unit, std::nextafter(7 * unit, 0.0), 1023 * unit, 1024 * unit}) {
+        c.options.max_distance = limit;
+        check_against_cpu(c);
+        if (HasFatalFailure()) return;
+      }
     }
 }
 

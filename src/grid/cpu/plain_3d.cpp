@@ -368,6 +368,7 @@ class Solver {
     const hn::ScalableTag<T> d;
     // In 8 bits strips are so wide that their largest elements differ little: more of them ask less often.
     constexpr std::int64_t kRow = kColumns<T>, n = sizeof(T) == 1 ? 2 * kGroup : kGroup;
+    static_assert(kTile % n == 0);
     int steps = 0;
     for (std::int64_t y = 0; y < rows_; y += n) {
       hn::Vec<decltype(d)> group[n];

@@ -54,7 +54,7 @@ HWY_INLINE void widen(D d, V (&group)[n], const T* centre, std::int64_t pitch, s
 /// @param step    from an element to its neighbour: 1 along a row, the pitch between vectors along a strip
 /// @param reach   no result depends on an element farther away, ≤ kWindowReach, in 8 bits ≤ kTinyReach
 /// @param least   no element is smaller
-/// @param steps   that the group before took, as far as is known; becomes those of this one
+/// @param steps   that the group before took, as far as is known, 0 before the first; becomes those of this one
 template <class D, class V, int n, class T = hn::TFromD<D>>
 HWY_INLINE void window(D d, const T* centre, std::int64_t pitch, std::int64_t step, int reach, int least, int& steps,
                        V (&group)[n]) {
@@ -66,7 +66,7 @@ HWY_INLINE void window(D d, const T* centre, std::int64_t pitch, std::int64_t st
     widen(d, group, centre, pitch, step, k++);
     if (k > 4) widen(d, group, centre, pitch, step, k++);  // asking is as dear as half a step
   }
-  steps = k == unasked ? k / 2 : k - 1;
+  steps = k == unasked ? k / 2 : k - 1;  // done when asked first: perhaps long before
 }
 
 }  // namespace fathom::grid::cpu::plain::HWY_NAMESPACE

@@ -303,7 +303,8 @@ class VolumeEngine final : public Engine {
   Cut cut() const override { return {2, 32}; }
   std::int64_t packed_unit() const override { return 32; }
   std::int64_t group_of(std::int64_t items) const override {
-    return std::clamp<std::int64_t>(kVolumeGroup / element_count(p_.input.shape()), 1, items);
+    const std::int64_t padded = p_.extent(0) * p_.extent(1) * ((p_.extent(2) + 31) / 32 * 32);
+    return std::clamp<std::int64_t>(kVolumeGroup / padded, 1, items);
   }
   std::size_t words_bytes(std::int64_t items) const override { return sides_of(p_) * bytes_of_side(items); }
   std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {

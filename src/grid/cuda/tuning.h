@@ -37,10 +37,10 @@ inline constexpr int kFarBlocksWithSites = 2;
 
 // Volumes
 inline constexpr int kVolumePackBlock = 256, kVolumePackBlocks = 8;
-inline constexpr int kResidentThreads = 1280;          ///< of the search, per multiprocessor: 48 registers
-inline constexpr int kResidentThreadsOfLabels = 1024;  ///< with labels, or sites along y: 64 registers
-inline constexpr int kUsualSteps = 32;                 ///< that a tile may need on average
-inline constexpr int kEnvelopeThreads = 1024;          ///< per multiprocessor: 64 registers
+inline constexpr int kResidentThreads = 1280;      ///< of the search, per multiprocessor: 48 registers
+inline constexpr int kResidentThreadsAt64 = 1024;  ///< with labels, or sites along y: 64 registers
+inline constexpr int kUsualSteps = 32;             ///< that a tile may need on average
+inline constexpr int kEnvelopeThreads = 1024;      ///< per multiprocessor: 64 registers
 /// Longest line that is searched by blocks of 256 threads: five of them still find the shared memory they take.
 inline constexpr int kSmallBlocks = 640;
 

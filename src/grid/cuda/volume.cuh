@@ -42,7 +42,7 @@ struct Volume {
   std::uint32_t* along_y = nullptr;  ///< [items][words][depth][ny]: changes along y
   std::byte* last_plane = nullptr;   ///< of the part of a volume that was packed last
 
-  // Of two neighbours along x in a word, after the pass along z: squares, or z of the nearest site.
+  // Of two neighbours along x in a word, after the pass along z: squares, or with sites their Leads.
   std::uint32_t* narrow = nullptr;  ///< [items][words][nz][ny][16]
   std::uint8_t* kind = nullptr;     ///< [items][words][ny]: TileKind
   std::uint32_t* z_list = nullptr;  ///< tiles left to the envelope along z

@@ -19,8 +19,8 @@ struct Leads {
   /// kNone.
   static constexpr unsigned kFirstFar = (WindowSites::kMostSteps + 1) << 9;
   static constexpr unsigned kNone = WindowSites::kFar << 9 | WindowSites::kHere;
+  static_assert(kFirstFar + kLongestAxis <= kNone);
 
-  static __device__ bool is_near(unsigned lead) { return lead < kFirstFar; }
   static __device__ bool is_far(unsigned lead) { return lead - kFirstFar < static_cast<unsigned>(kLongestAxis); }
 
   /// From what a search along z found.
@@ -304,7 +304,7 @@ class SiteWriter {
 };
 
 template <int kThreads>
-__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsOfLabels / kThreads))
+__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     search_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   constexpr int kTogether = 8, kStep = kThreads / 16;
   extern __shared__ uint4 window_shared[];

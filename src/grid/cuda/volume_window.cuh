@@ -50,6 +50,8 @@ struct WindowSites {
   static constexpr unsigned kHere = 128 * kStep;            ///< no steps along the line
   static constexpr unsigned kFar = 127;                     ///< steps along x; what a search settles is nearer
   static constexpr unsigned kNone = kFar * kFar * kSquare;  ///< the farthest step does not wrap it
+  static_assert(kMostSteps < 128 && kMostSteps * kMostSteps + kFar * kFar < 1 << 15);
+  static_assert((kMostSteps + 1) * (kMostSteps + 1) <= kFar * kFar);
 
   static __device__ unsigned square(unsigned word) { return word >> 17; }
   static __device__ int along_z(unsigned word) { return static_cast<int>(word >> 9 & 255) - 128; }
@@ -198,7 +200,7 @@ __device__ inline void enlist(std::uint32_t* list, std::uint32_t* count, std::in
 
 /// Blocks of a search per multiprocessor.
 constexpr int search_blocks(int threads, bool labels) {
-  return resident_blocks(threads, (labels ? kResidentThreadsOfLabels : kResidentThreads) / threads);
+  return resident_blocks(threads, (labels ? kResidentThreadsAt64 : kResidentThreads) / threads);
 }
 
 /// Groups of a warp lie side by side; all lanes take part in the search, also those beyond the last group.

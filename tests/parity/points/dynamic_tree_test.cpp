@@ -67,8 +67,10 @@ bool breaks_off(const Array& sites, std::int64_t granted, int& refusing, const E
   allocations_left = -1;
   if (!failed) return false;
   try {
-    EXPECT_EQ(set.size(), 1000) << "neither whole nor refused after " << granted;
-    EXPECT_EQ(set.add(sites.view()), 1000);
+    const std::int64_t ids = set.ids();
+    EXPECT_EQ(set.size(), ids) << "neither whole nor refused after " << granted;
+    EXPECT_EQ(set.add(sites.view()), ids);
+    EXPECT_EQ(set.size(), ids + 1000);
   } catch (const Error& error) {
     ++refusing;
     EXPECT_STREQ(error.what(),
