@@ -194,7 +194,9 @@ def test_threads_ask_and_edit_at_once():
 
     def edit(seed):
         own = np.random.default_rng(seed)
-        for _ in range(100):
+        rounds = 0
+        while rounds < 100 or (len(set(seen)) <= 10 and rounds < 20_000):  # until enough fell between queries
+            rounds += 1
             far = 100 + own.random((30, 3))
             ids = dynamic.add(far)
             none = dynamic.query([[50.0] * 3], distance_upper_bound=1.0)[1]
@@ -224,9 +226,9 @@ def test_threads_ask_and_edit_at_once():
             thread.join()
     finally:
         sys.setswitchinterval(interval)
-    assert not failures and len(edits) == 200
+    assert not failures and len(edits) >= 200
     assert len(set(seen)) > 10
     ids = np.concatenate([ids for ids, _ in edits])
-    np.testing.assert_array_equal(np.sort(ids), np.arange(2000, 2000 + 200 * 30))
+    np.testing.assert_array_equal(np.sort(ids), np.arange(2000, 2000 + 30 * len(edits)))
     places = np.concatenate([core, np.concatenate([far for _, far in edits])[np.argsort(ids)]])
     check(dynamic, places, 100 + 2 * random.random((500, 3)), k=4)
