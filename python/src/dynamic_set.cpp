@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include "fathom/core/error.h"
+
 namespace fathom::python {
 
 namespace nb = nanobind;
@@ -26,6 +28,23 @@ DynamicSet::DynamicSet(nb::handle points, const SetChoices& choices, int threads
   settle();
 }
 
+template <class Work>
+void DynamicSet::edit(Work&& work) {
+  const nb::gil_scoped_release unlocked;
+  const auto lock = turns_.edit();
+  try {
+    work();
+  } catch (...) {
+    try {
+      edited_->sites();
+    } catch (const Error&) {
+      broken_ = true;
+    }
+    throw;
+  }
+  settle();
+}
+
 void DynamicSet::settle() {
   size_ = edited_->size();
   bytes_ = edited_->bytes();
@@ -40,27 +59,19 @@ bool DynamicSet::contains(std::int64_t id) const {
 
 std::int64_t DynamicSet::add(nb::handle points) {
   const HostArray array(points, HostArray::Access::read);
-  const nb::gil_scoped_release unlocked;
-  const auto lock = turns_.edit();
-  const std::int64_t first = edited_->add(coordinates_of(array));
-  settle();
+  std::int64_t first = 0;
+  edit([&] { first = edited_->add(coordinates_of(array)); });
   return first;
 }
 
 void DynamicSet::remove(nb::handle ids) {
   const HostArray array(ids, HostArray::Access::read);
-  const nb::gil_scoped_release unlocked;
-  const auto lock = turns_.edit();
-  edited_->remove(ids_of(array));
-  settle();
+  edit([&] { edited_->remove(ids_of(array)); });
 }
 
 void DynamicSet::move(nb::handle ids, nb::handle points) {
   const HostArray names(ids, HostArray::Access::read), places(points, HostArray::Access::read);
-  const nb::gil_scoped_release unlocked;
-  const auto lock = turns_.edit();
-  edited_->move(ids_of(names), coordinates_of(places));
-  settle();
+  edit([&] { edited_->move(ids_of(names), coordinates_of(places)); });
 }
 
 void add_dynamic_set(nb::module_& m) {

@@ -21,8 +21,10 @@ class DynamicSet : public SiteSet {
   DynamicSet(nanobind::handle points, const SetChoices& choices, int threads);
 
   const points::SiteSet& set() const override { return edited_->sites(); }
+  bool batched() const override { return false; }
   /// What the last edit left, even while another is at work.
-  std::int64_t size() const override { return size_; }
+  /// @throws Error an edit broke off
+  std::int64_t size() const override { return broken_ ? set().size() : size_.load(); }
   std::size_t bytes() const override { return bytes_; }
   std::int64_t ids() const { return ids_; }
   bool contains(std::int64_t id) const;
@@ -33,12 +35,16 @@ class DynamicSet : public SiteSet {
   void move(nanobind::handle ids, nanobind::handle points);
 
  private:
+  /// Runs an edit, without the interpreter's lock.
+  template <class Work>
+  void edit(Work&& work);
   /// At the end of an edit, before anybody asks.
   void settle();
 
   std::optional<points::DynamicSet> edited_;
   std::atomic<std::int64_t> size_ = 0, ids_ = 0;
   std::atomic<std::size_t> bytes_ = 0;
+  std::atomic<bool> broken_ = false;  ///< by an edit that broke off, for good
 };
 
 void add_dynamic_set(nanobind::module_& m);

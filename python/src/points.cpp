@@ -72,7 +72,7 @@ void SiteSet::nearest(nb::handle queries, const points::QueryOptions& options, n
   using enum HostArray::Access;
   const HostArray inputs[] = {{queries, read}, {directions, read}, {half_angles, read}};
   const HostArray outputs[] = {{distance, write}, {squared, write}, {site, write}, {lower, write}};
-  const QueryAxes axes(set(), options.k);
+  const QueryAxes axes(*this, options.k);
   points::QueryOptions own = options;
   own.cone.directions = view_of<const std::byte, kHost>(axes.points(inputs[1].raw()));
   own.cone.half_angles = view_of<const std::byte, kHost>(axes.numbers(inputs[2].raw()));

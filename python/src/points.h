@@ -37,8 +37,10 @@ class SiteSet {
   explicit SiteSet(points::SiteSet set) : memory_(Py_None, HostArray::Access::read), set_(std::move(set)) {}
   virtual ~SiteSet() = default;
 
+  /// To be called while asking.
   virtual const points::SiteSet& set() const { return *set_; }
-  /// These two wait for nobody.
+  /// These wait for nobody.
+  virtual bool batched() const { return set().batched(); }
   virtual std::int64_t size() const { return set().size(); }
   virtual std::size_t bytes() const { return set().bytes(); }
   /// Held by whoever asks, got without the interpreter's lock: nobody edits the set meanwhile.
@@ -64,7 +66,7 @@ class SiteSet {
 /// behind.
 class QueryAxes {
  public:
-  QueryAxes(const points::SiteSet& set, int k) : leading_(set.batched() ? 1 : 0), columns_(k > 1 ? 1 : 0) {}
+  QueryAxes(const SiteSet& set, int k) : leading_(set.batched() ? 1 : 0), columns_(k > 1 ? 1 : 0) {}
 
   /// One direction for all is a row, too.
   RawArray points(const RawArray& array) const {

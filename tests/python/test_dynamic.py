@@ -210,7 +210,11 @@ def test_threads_ask_and_edit_at_once():
 
     def ask():
         while any(editor.is_alive() for editor in editors):
-            ours, ids = dynamic.nearest(queries, k=3)
+            try:
+                ours, ids = dynamic.nearest(queries, k=3)
+            except RuntimeError as error:
+                failures.append(error)
+                return
             if not (np.array_equal(ours, distances) and np.array_equal(ids, sites)):
                 failures.append(ids)
             seen.append(len(edits))

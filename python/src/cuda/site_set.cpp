@@ -25,7 +25,7 @@ void nearest_on_device(const SiteSet& set, const DeviceArray& queries, const poi
                        nb::handle direction, const DeviceArray* directions, const DeviceArray* half_angles,
                        const DeviceArray* distance, const DeviceArray* squared, const DeviceArray* site,
                        const DeviceArray* lower, std::uintptr_t stream) {
-  const QueryAxes axes(set.set(), options.k);
+  const QueryAxes axes(set, options.k);
   const HostArray for_all(direction, HostArray::Access::read);
   points::QueryOptions own = options;
   own.cone.directions = view_of<const std::byte, MemorySpace::host>(for_all.raw());
