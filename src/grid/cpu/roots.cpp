@@ -28,10 +28,13 @@ HWY_INLINE bool can_stream(bool wanted, const float* out) {
   return wanted && reinterpret_cast<std::uintptr_t>(out) % 64 == 0;
 }
 
+/// Elements of a line of the cache.
+constexpr int kLine = 64 / sizeof(float);
+
 /// Of `count` elements, those before the first that begins a line of the cache.
 HWY_INLINE int before_line(const float* out, int count) {
-  constexpr std::uintptr_t kLine = 64 / sizeof(float);
-  return std::min(count, static_cast<int>(-(reinterpret_cast<std::uintptr_t>(out) / sizeof(float)) % kLine));
+  const auto place = reinterpret_cast<std::uintptr_t>(out) / sizeof(float);
+  return std::min(count, static_cast<int>(-place % kLine));
 }
 
 template <class D32>
@@ -67,11 +70,11 @@ HWY_INLINE void small_roots(const T* squared, int count, float unit, bool stream
     hn::Store(roots_at(from), df, roots);
     std::copy_n(roots + (begin - from), end - begin, out + begin);
   };
-  const int line = stream ? before_line(out, count) : 0;
-  for (int i = 0; i < line; i += kStep) copy(i, std::min(line, i + kStep));
-  int i = line;
-  for (; i + kStep <= count; i += kStep) put(stream, roots_at(i), df, out + i);
-  if (i < count) copy(i, count);
+  const int begin = stream ? before_line(out, count) : 0, step = stream ? kLine : kStep;
+  const int end = begin + (count - begin) / step * step;
+  for (int i = 0; i < begin; i += kStep) copy(i, std::min(begin, i + kStep));
+  for (int i = begin; i < end; i += kStep) put(stream, roots_at(i), df, out + i);
+  for (int i = end; i < count; i += kStep) copy(i, std::min(count, i + kStep));
 }
 
 /// Roots of any integers, through double.
