@@ -260,9 +260,8 @@ void DynamicTree::add(const Cloud& sites) {
   const bool in_bulk = sites.count * kBulk >= size_ + sites.count;
   std::vector<Site> all;
   if (in_bulk) all = gather(0, tree_.leaves(), sites.count);  // what most memory is asked for comes before any change
-  leaf_of_.reserve(static_cast<std::size_t>(first + sites.count));
+  leaf_of_.resize(static_cast<std::size_t>(first + sites.count), kNowhere);  // changes nothing where it fails
   open_ = true;
-  leaf_of_.resize(static_cast<std::size_t>(first + sites.count), kNowhere);
   size_ += sites.count;
   for (std::int64_t i = 0; i < sites.count; ++i) {
     const Site site = site_of(sites, i, first + i);
