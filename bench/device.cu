@@ -79,6 +79,32 @@ const std::vector<Operation> kOperations = {
        o.spacing = {3, 1, 1};
        o.max_distance = 50;
      }},
+    {"microscope-nearest",
+     [](Options& o) {
+       o.spacing = {3, 1, 1};
+     },
+     true},
+    {"microscope-signed",
+     [](Options& o) {
+       o.spacing = {3, 1, 1};
+       o.signed_distance = true;
+       o.surface = fathom::grid::Surface::centers;
+     }},
+    {"microscope-labels",
+     [](Options& o) {
+       o.spacing = {3, 1, 1};
+       o.sites.rule = fathom::grid::Sites::Rule::labels;
+     }},
+    {"scanner",
+     [](Options& o) {
+       o.spacing = {1.25, 0.742188, 0.742188};
+     }},
+    {"scanner-signed",
+     [](Options& o) {
+       o.spacing = {1.25, 0.742188, 0.742188};
+       o.signed_distance = true;
+       o.surface = fathom::grid::Surface::centers;
+     }},
     {"labels", [](Options& o) { o.sites.rule = fathom::grid::Sites::Rule::labels; }},
     {"signed", [](Options& o) { o.signed_distance = true; }},
     {"border", [](Options& o) { o.border = {fathom::grid::Border::sites}; }},

@@ -91,28 +91,38 @@ TEST_F(Cuda, PlainShapes) {
       }
 }
 
-/// As many equally near sites as there can be, near and far, in all directions.
+/// The places whose squared distance from the middle is this, steps along the axes being so long.
+std::vector<bool> places_on_sphere(const Shape& shape, const std::vector<std::int64_t>& lengths, std::int64_t square) {
+  std::vector<bool> places(static_cast<std::size_t>(element_count(shape)));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    std::int64_t rest = static_cast<std::int64_t>(i), distance = 0;
+    for (int k = shape.rank() - 1; k >= 0; --k) {
+      const std::int64_t way = (rest % shape[k] - shape[k] / 2) * lengths[static_cast<std::size_t>(k)];
+      distance += way * way;
+      rest /= shape[k];
+    }
+    places[i] = distance == square;
+  }
+  return places;
+}
+
+/// As many equally near sites as there can be, near and far, in all directions, also with unequal spacings.
 TEST_F(Cuda, Ties) {
   for (const Shape& shape : {Shape{401, 401}, Shape{81, 83, 85}})
-    for (std::int64_t square : {1, 25, 81, 325, 1105, 32045}) {  // sums of many pairs of squares
-      Case c{.structure = Structure::ring};
-      std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
-      for (std::size_t i = 0; i < sites.size(); ++i) {
-        std::int64_t rest = static_cast<std::int64_t>(i), distance = 0;
-        for (int k = shape.rank() - 1; k >= 0; --k) {
-          const std::int64_t steps = rest % shape[k] - shape[k] / 2;
-          distance += steps * steps;
-          rest /= shape[k];
-        }
-        sites[i] = distance == square;
+    for (const std::vector<std::int64_t>& lengths :
+         {std::vector<std::int64_t>{1, 1, 1}, {2, 1, 1}, {1, 3, 2}, {5, 3, 4}, {3, 4, 12}})
+      for (std::int64_t square : {1, 25, 81, 325, 1105, 32045}) {  // sums of many pairs of squares
+        Case c{.structure = Structure::ring};
+        c.input = mask_array(places_on_sphere(shape, lengths, square), shape);
+        const bool equal = lengths[0] == lengths[1];
+        if (!equal) c.options.spacing.assign(lengths.begin(), lengths.begin() + shape.rank());
+        c.wanted = {
+            .squared = equal ? DType::uint32 : DType::float64, .nearest = DType::int64, .coordinates = DType::int32};
+        check_against_cpu(c);
+        c.wanted = {.distance = DType::float32, .nearest = DType::int32};
+        check_against_cpu(c);
+        if (HasFatalFailure()) return;
       }
-      c.input = mask_array(sites, shape);
-      c.wanted = {.squared = DType::uint32, .nearest = DType::int64, .coordinates = DType::int32};
-      check_against_cpu(c);
-      c.wanted = {.distance = DType::float32, .nearest = DType::int32};
-      check_against_cpu(c);
-      if (HasFatalFailure()) return;
-    }
 }
 
 /// Few sites and their mirror images: far from all of them, the planes between are as near to several.
@@ -135,12 +145,18 @@ TEST_F(Cuda, FarTies) {
       Case c{.structure = Structure::sparse};
       c.input = mask_array(sites, shape);
       c.wanted = {.distance = DType::float32, .nearest = DType::int64};
-      check_against_cpu(c);
-      c.wanted.coordinates = DType::int32;
-      c.options.max_distance = 200;
-      for (std::int64_t extent : shape) c.options.region.push_back({std::min<std::int64_t>(1, extent - 1), extent});
-      check_against_cpu(c);
-      if (HasFatalFailure()) return;
+      std::vector<double> spacing{3, 2, 1};
+      spacing.resize(static_cast<std::size_t>(shape.rank()));
+      for (bool spaced : {false, true}) {
+        if (spaced) c.options = {.spacing = spacing};
+        c.wanted.coordinates.reset();
+        check_against_cpu(c);
+        c.wanted.coordinates = DType::int32;
+        c.options.max_distance = 200;
+        for (std::int64_t extent : shape) c.options.region.push_back({std::min<std::int64_t>(1, extent - 1), extent});
+        check_against_cpu(c);
+        if (HasFatalFailure()) return;
+      }
     }
 }
 
@@ -292,7 +308,7 @@ TEST_F(Cuda, Labels) {
     }
 }
 
-/// Multiples of a unit, small and as large as they may be, near and far; whole and in pieces.
+/// Multiples of a unit, small and as large as they may be, and none, near and far; whole and in pieces.
 TEST_F(Cuda, Spacings) {
   std::uint64_t seed = 1500000;
   for (const Shape& shape :
@@ -306,7 +322,8 @@ TEST_F(Cuda, Spacings) {
       if (chance(random, 0.5)) sites = scatter(shape, pick<double>(random, {0.3, 0.03, 0.003, 3e-4, 3e-5}), random);
       c.input = mask_array(sites, shape);
       for (int k = 0; k < shape.rank(); ++k)
-        c.options.spacing.push_back(pick<double>(random, {1, 1, 2, 3, 0.5, 0.7, 1.25, 0.1, 255, 0.7071067811865476}));
+        c.options.spacing.push_back(
+            pick<double>(random, {1, 1, 2, 3, 0.5, 0.7, 1.25, 0.1, 255, 0.7071067811865476, 0.742188}));
       if (chance(random, 0.3)) c.options.border = {grid::Border::sites};
       if (chance(random, 0.3)) c.options.max_distance = pick<double>(random, {3, 10.5, 70, 2000});
       c.wanted.distance = DType::float32;
@@ -321,7 +338,66 @@ TEST_F(Cuda, Spacings) {
     }
 }
 
-/// Limits where roots are just kept and just dropped, and those that leave the fast engines.
+/// What else can be asked for with unequal spacings: a sign, nearest sites, labels, regions, other types.
+TEST_F(Cuda, SpacingsWithOtherOptions) {
+  std::uint64_t seed = 1700000;
+  for (const Shape& shape :
+       {Shape{300, 700}, Shape{701, 1030}, Shape{1000, 1777}, Shape{40, 4000}, Shape{9000, 3}, Shape{33, 511},
+        Shape{32, 32}, Shape{61, 53, 47}, Shape{33, 65, 129}, Shape{7, 300, 301}, Shape{300, 7, 130},
+        Shape{64, 96, 128}, Shape{40, 1030, 5}, Shape{1024, 40, 33}, Shape{40, 1024, 33}, Shape{641, 9, 70}})
+    for (int i = 0; i < scaled(24); ++i) {
+      Random random(++seed);
+      Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};
+      auto sites = make_sites(c.structure, shape, random);
+      if (chance(random, 0.5)) sites = scatter(shape, pick<double>(random, {0.3, 0.03, 0.003, 3e-4, 3e-5}), random);
+      c.input = mask_array(sites, shape);
+      for (int k = 0; k < shape.rank(); ++k)
+        c.options.spacing.push_back(
+            pick<double>(random, {1, 1, 2, 3, 0.5, 0.7, 1.25, 5, 16, 255, 0.7071067811865476, 0.742188}));
+      if (chance(random, 0.2)) c.options.border = {grid::Border::sites};
+      if (chance(random, 0.2)) c.options.max_distance = pick<double>(random, {3, 10.5, 70, 2000, 1e6});
+      c.wanted.distance = DType::float32;
+      switch (i % 4) {
+        case 0:
+          c.options.signed_distance = true;
+          c.options.surface = grid::Surface::centers;
+          break;
+        case 1:
+          c.wanted.nearest = pick<DType>(random, {DType::int32, DType::int64});
+          if (chance(random, 0.3)) c.wanted.distance.reset();
+          if (chance(random, 0.3)) c.wanted.coordinates = DType::int32;
+          break;
+        case 2:
+          c.options.sites.rule = grid::Sites::Rule::labels;
+          if (chance(random, 0.7))
+            c.input = label_input(pick<DType>(random, {DType::uint8, DType::uint32}), shape, random);
+          break;
+        default:
+          if (chance(random, 0.3)) c.wanted.distance = DType::float64;
+          if (chance(random, 0.3)) c.wanted.squared = DType::float64;
+      }
+      if (i % 4 == 3 || chance(random, 0.2))
+        for (std::int64_t extent : shape) {
+          const std::int64_t begin = below(random, extent);
+          c.options.region.push_back({begin, begin + 1 + below(random, extent - begin)});
+        }
+      if (element_count(shape) < 300000) check_budgets(c);
+      else check_against_cpu(c);
+      if (HasFatalFailure()) return;
+      c.options.batch_axes = 1;
+      c.options.spacing.pop_back();
+      if (!c.options.region.empty()) c.options.region.pop_back();
+      for (std::size_t k = 0; k < c.options.region.size(); ++k) {
+        const std::int64_t extent = shape[static_cast<int>(k) + 1];
+        c.options.region[k] = {std::min(c.options.region[k].begin, extent - 1), extent};
+      }
+      c.options.execution = {};
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+/// Limits where roots are just kept and just dropped, those that leave the fast engines, and those that drop nothing.
 TEST_F(Cuda, LimitsOfSpacings) {
   std::uint64_t seed = 1600000;
   for (const Shape& shape : {Shape{61, 53, 47}, Shape{300, 700}})
@@ -334,7 +410,7 @@ TEST_F(Cuda, LimitsOfSpacings) {
       c.options.border.assign(static_cast<std::size_t>(shape.rank()), grid::Border::open);
       c.options.border[1] = grid::Border::sites;
       c.wanted.distance = DType::float32;
-      for (double limit : {7 * unit, std::nextafter(7 * unit, 0.0), 1023 * unit, 1024 * unit}) {
+      for (double limit : {7 * unit, std::nextafter(7 * unit, 0.0), 1023 * unit, 1024 * unit, 5000 * unit}) {
         c.options.max_distance = limit;
         check_against_cpu(c);
         if (HasFatalFailure()) return;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -91,42 +92,76 @@ TEST_F(Device, RandomProblems) {
   }
 }
 
+/// How the elements of a padded view lie in memory: rows are padded by some elements, planes by some rows; planes may
+/// run backwards.
+struct Padded {
+  Padded(const Shape& s, Random& random) : shape(s) {
+    const std::int64_t row = shape[2] + below(random, 5), plane = (shape[1] + below(random, 3)) * row;
+    const bool backwards = chance(random, 0.5);
+    strides = {backwards ? -plane : plane, row, 1};
+    first = backwards ? (shape[0] - 1) * plane : 0;
+    size = shape[0] * plane;
+  }
+
+  /// All of the memory: an array's elements where they belong, poison between.
+  Array spread(const Array& array) const {
+    Array memory(array.dtype(), Shape{size});
+    poison(memory);
+    const std::size_t bytes = size_of(array.dtype());
+    for (std::int64_t e = 0; e < element_count(shape); ++e) {
+      const std::int64_t x = e % shape[2], y = e / shape[2] % shape[1], z = e / shape[2] / shape[1];
+      const auto at = static_cast<std::size_t>(first + z * strides[0] + y * strides[1] + x);
+      std::memcpy(memory.data() + at * bytes, array.data() + static_cast<std::size_t>(e) * bytes, bytes);
+    }
+    return memory;
+  }
+  template <class View>
+  View view(const Block& block, DType dtype) const {
+    return View(block.data() + first * static_cast<std::int64_t>(size_of(dtype)), dtype, shape, strides);
+  }
+
+  Shape shape;
+  Strides strides;
+  std::int64_t first = 0, size = 0;
+};
+
 /// Nothing but the elements of padded or reversed views is written.
 TEST_F(Device, Layouts) {
-  for (int i = 0; i < scaled(100); ++i) {
+  for (int i = 0; i < scaled(300); ++i) {
     Random random(static_cast<std::uint64_t>(i));
     const Shape shape{1 + below(random, 70), 1 + below(random, 90), 1 + below(random, 50)};
     Case c{.structure = Structure::sparse};
     c.input = mask_array(scatter(shape, pick<double>(random, {0.3, 0.01, 0.001}), random), shape);
     c.wanted.distance = DType::float32;
-    SCOPED_TRACE(to_string(shape));
-    // Rows are padded by some elements, planes by some rows; planes may run backwards.
-    const std::int64_t row = shape[2] + below(random, 5), plane = (shape[1] + below(random, 3)) * row;
-    const bool backwards = chance(random, 0.5);
-    const Strides strides{backwards ? -plane : plane, row, 1};
-    const std::int64_t first = backwards ? (shape[0] - 1) * plane : 0, size = shape[0] * plane;
-    Array input(DType::uint8, Shape{size}), output(DType::float32, Shape{size});
-    poison(input);
-    const auto at = [&](std::int64_t e) {
-      const std::int64_t x = e % shape[2], y = e / shape[2] % shape[1], z = e / shape[2] / shape[1];
-      return static_cast<std::size_t>(first + z * strides[0] + y * row + x);
-    };
-    for (std::int64_t e = 0; e < element_count(shape); ++e)
-      input.data()[at(e)] = c.input.data()[static_cast<std::size_t>(e)];
-    Block device_input(input), device_output(output.bytes());
-    grid::DeviceDistanceOutputs outputs;
-    outputs.distance =
-        AnyDeviceView(device_output.data() + first * std::int64_t{sizeof(float)}, DType::float32, shape, strides);
-    grid::distance_transform(AnyConstDeviceView(device_input.data() + first, DType::uint8, shape, strides), {},
-                             outputs);
-    must(cudaDeviceSynchronize());
-    device_output.download(output);
-    Array expected(DType::float32, Shape{size});
-    poison(expected);
+    if (chance(random, 0.5)) c.wanted.nearest = pick<DType>(random, {DType::int32, DType::int64});
+    else c.options.signed_distance = chance(random, 0.3);
+    c.options.surface = grid::Surface::centers;
+    if (chance(random, 0.4)) c.options.spacing = {3, 1, 0.5};
+    SCOPED_TRACE(describe(c));
+    const Padded input(shape, random), distance(shape, random), nearest(shape, random);
+    const Block device_input(input.spread(c.input));
     const Results cpu = on_cpu(c);
-    for (std::int64_t e = 0; e < element_count(shape); ++e)
-      std::memcpy(expected.data() + at(e) * sizeof(float), cpu.distance->as<float>().data() + e, sizeof(float));
-    ASSERT_TRUE(equal(expected, output));
+    const Array right_distance = distance.spread(*cpu.distance);
+    const Block device_distance(right_distance.bytes());
+    grid::DeviceDistanceOutputs outputs;
+    outputs.distance = distance.view<AnyDeviceView>(device_distance, DType::float32);
+    std::optional<Array> right_nearest;
+    std::optional<Block> device_nearest;
+    if (c.wanted.nearest) {
+      right_nearest = nearest.spread(*cpu.nearest);
+      device_nearest.emplace(right_nearest->bytes());
+      outputs.nearest = nearest.view<AnyDeviceView>(*device_nearest, *c.wanted.nearest);
+    }
+    c.options.execution.backend = Backend::automatic;
+    grid::distance_transform(input.view<AnyConstDeviceView>(device_input, DType::uint8), c.options, outputs);
+    must(cudaDeviceSynchronize());
+    Array found(DType::float32, Shape{distance.size});
+    device_distance.download(found);
+    ASSERT_TRUE(equal(right_distance, found));
+    if (!c.wanted.nearest) continue;
+    Array sites(*c.wanted.nearest, Shape{nearest.size});
+    device_nearest->download(sites);
+    ASSERT_TRUE(equal(*right_nearest, sites));
   }
 }
 
@@ -276,7 +311,41 @@ TEST_F(Device, SpacingsTakeLittleScratch) {
     c.options.border = {grid::Border::sites};
     c.options.max_distance = 20;
     check_scratch(c, most);
+    c.options.max_distance = 1e6;  // drops nothing
+    check_scratch(c, most);
   }
+}
+
+/// Images and volumes: a sign takes the words of another side, and of volumes squares beside the results; so do results
+/// that are no floats.
+TEST_F(Device, SpacingsWithOtherOptionsTakeLittleScratch) {
+  const auto check = [](const grid::DistanceOptions& options, const Wanted& wanted, double of_image, double of_volume) {
+    for (const auto& [shape, most] :
+         {std::pair{Shape{1000, 1777}, of_image}, std::pair{Shape{128, 96, 160}, of_volume}}) {
+      Case c = sparse_case(shape, wanted);
+      c.options = options;
+      c.options.spacing = {2.5, 1.25, 0.7};
+      c.options.spacing.resize(static_cast<std::size_t>(shape.rank()));
+      check_scratch(c, most);
+    }
+  };
+  const Wanted distance{.distance = DType::float32};
+  check({.signed_distance = true, .surface = grid::Surface::centers}, distance, 0.85, 4.6);
+  check({.sites = {grid::Sites::Rule::labels}}, distance, 0.9, 0.7);
+  check({}, {.distance = DType::float32, .nearest = DType::int32}, 0.6, 2.35);
+  check({}, {.distance = DType::float64}, 0.6, 4.3);
+}
+
+/// Volumes with spacings that have no small unit, or too small a one for 32 bits: squares in double.
+TEST_F(Device, AnySpacingsOfVolumesTakeLittleScratch) {
+  for (const std::vector<double>& spacing : {std::vector<double>{1.25, 0.742188, 0.742188}, {255, 254, 253}})
+    for (bool sign : {false, true}) {
+      Case c = sparse_case({128, 96, 160}, {.distance = DType::float32});
+      c.options.spacing = spacing;
+      c.options.signed_distance = sign;
+      c.options.surface = grid::Surface::centers;
+      check_scratch(c, sign ? 8.6 : 8.3);
+    }
 }
 
 TEST_F(Device, CancelledBetweenPieces) {

@@ -13,6 +13,21 @@
 
 namespace fathom::grid::cuda {
 
+/// Square of an axis' spacing, in units.
+inline std::int64_t weight_of(const Problem& p, int axis) {
+  const std::int64_t multiple = p.multiple[static_cast<std::size_t>(axis)];
+  return multiple * multiple;
+}
+
+/// Whether the maximum distance drops anything: it may be more than what fits the array.
+inline bool drops_any(const Problem& p) {
+  if (!p.integral) return !std::isinf(p.max_distance);
+  double most = 0;
+  for (int k = 0; k < p.rank; ++k)
+    most += static_cast<double>(weight_of(p, k)) * static_cast<double>(p.extent(k)) * static_cast<double>(p.extent(k));
+  return static_cast<double>(largest_kept<std::int64_t>(p)) < most;
+}
+
 inline constexpr int kClampWidth = 4 * kClampBlock;
 
 /// Float distances of up to three axes, over a region.
@@ -41,9 +56,8 @@ struct BorderClamp {
       clamp.multiple[axis] = p.multiple[static_cast<std::size_t>(k)];
     }
     clamp.unit = static_cast<float>(p.unit);
-    const std::int64_t kept = largest_kept<std::int64_t>(p);
     clamp.farthest =
-        kept >= no_cap<std::int64_t>() ? no_value<float>() : std::sqrt(static_cast<float>(kept)) * clamp.unit;
+        drops_any(p) ? std::sqrt(static_cast<float>(largest_kept<std::int64_t>(p))) * clamp.unit : no_value<float>();
     clamp.items = ItemStrides::of(batch.shape, batch.distance);
     clamp.chunks = static_cast<int>((clamp.count[2] + kClampWidth - 1) / kClampWidth);
     return clamp;
@@ -79,28 +93,15 @@ inline bool is_plain_float(const Problem& p, int cut) {
   const DistanceOutputs& out = p.outputs;
   bool whole = true;
   for (int k = 0; k < p.rank; ++k) whole &= k == cut || p.region_extent(k) == p.extent(k);
-  const std::int64_t kept = largest_kept<std::int64_t>(p);
-  const bool roots_tell = kept >= no_cap<std::int64_t>() || kept < std::int64_t{1} << (p.isotropic ? 22 : 20);
+  const std::int64_t most = std::int64_t{1} << (p.isotropic ? 22 : 20);
+  const bool roots_tell = !drops_any(p) || largest_kept<std::int64_t>(p) < most;
   return out.distance.present() && out.distance.dtype() == DType::float32 && !out.squared.present() && whole &&
          (p.unit == 1 || !p.isotropic) && roots_tell;
 }
 
 inline bool has_limits(const Problem& p) {
   const auto end = p.border.begin() + p.rank;
-  return !std::isinf(p.max_distance) || std::find(p.border.begin(), end, Border::sites) != end;
-}
-
-/// Square of an axis' spacing, in units.
-inline std::int64_t weight_of(const Problem& p, int axis) {
-  const std::int64_t multiple = p.multiple[static_cast<std::size_t>(axis)];
-  return multiple * multiple;
-}
-
-/// Whether the fast engines can do what a problem wants with its spacings: where they are unequal, float distances.
-inline bool serves_spacing(const Problem& p) {
-  const bool plain = is_plain_float(p, kNoAxis) && !p.signed_distance && p.sites.rule != Sites::Rule::labels &&
-                     !p.outputs.nearest.present() && !p.outputs.coordinates.present();
-  return p.isotropic || (p.integral && plain);
+  return drops_any(p) || std::find(p.border.begin(), end, Border::sites) != end;
 }
 
 /// Of plain float distances, the items from `first_item` on.

@@ -57,11 +57,11 @@ inline bool has_labels(const Problem& p) { return p.sites.rule == Sites::Rule::l
 inline bool wants_site(const Problem& p) { return p.outputs.nearest.present() || p.outputs.coordinates.present(); }
 
 /// For images, and lines as images of one row. Null where it does not serve: it is for Euclidean distances without
-/// periodic borders; with labels only as plain floats, signed only as floats without a limit or nearest sites; with
-/// unequal spacings only as plain floats, where they are multiples of a unit; and one or two axes that are short enough
-/// for its integers.
+/// periodic borders, with spacings that are small multiples of a unit; with labels only as plain floats, signed only as
+/// floats without a limit or nearest sites; and one or two axes that are short enough for its integers.
 std::unique_ptr<Engine> make_plane_engine(const Problem& problem);
-/// The same for volumes: three axes of at most 1024 elements.
+/// The same for volumes: three axes of at most 1024 elements. Float distances from a mask, also signed, with any
+/// spacings; with limits only where they are multiples of a unit.
 std::unique_ptr<Engine> make_volume_engine(const Problem& problem);
 /// Every option, any extents.
 std::unique_ptr<Engine> make_general_engine(const Problem& problem);

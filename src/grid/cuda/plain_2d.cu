@@ -32,7 +32,7 @@ std::int64_t row_weight_of(const Problem& p) { return p.rank == 1 ? 1 : weight_o
 std::int64_t column_weight_of(const Problem& p) { return weight_of(p, p.rank - 1); }
 
 bool plane_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || p.rank > 2 || !serves_spacing(p) || !serves_labels(p) ||
+  if (p.metric != Metric::euclidean || p.rank > 2 || !p.integral || !serves_labels(p) ||
       (p.signed_distance && (!serves_sides(p) || wants_site(p))))
     return false;
   for (int k = 0; k < p.rank; ++k)
@@ -61,7 +61,6 @@ Plane make_plane(const Problem& p, std::int64_t items, std::byte* words, std::si
   plane.row_weight = static_cast<std::uint32_t>(row_weight_of(p));
   plane.column_weight = static_cast<std::uint32_t>(column_weight_of(p));
   plane.row_ratio = static_cast<float>(plane.row_weight) / static_cast<float>(plane.column_weight);
-  plane.unit = static_cast<float>(p.unit);
   const std::int64_t columns = plane.all_bands * plane.pitch;
   Scratch s(words);
   plane.bits = s.take<std::uint32_t>(columns);
@@ -149,8 +148,7 @@ Writing writing_of(const Problem& p, const Batch& batch, std::int64_t items) {
   if (!writes_floats(p, items)) return Writing::general;
   if (p.signed_distance) return Writing::one_side;
   if (has_labels(p)) return Writing::labels;
-  if (!p.isotropic) return Writing::spaced;
-  return has_aligned_rows(p, batch) ? Writing::aligned : Writing::unaligned;
+  return p.isotropic && has_aligned_rows(p, batch) ? Writing::aligned : Writing::unaligned;
 }
 
 /// From the words of a side to its results.
@@ -180,26 +178,31 @@ class PlaneSolver {
 
   void run() const {
     fathom::cuda::check(cudaMemsetAsync(clear_, 0, cleared_, stream_), "clearing the scratch");
-    switch (writing_) {
-      case Writing::aligned: solve<Writing::aligned>(); break;
-      case Writing::unaligned: solve<Writing::unaligned>(); break;
-      case Writing::labels:
-        solve<Writing::labels>();
-        end_runs();
-        break;
-      case Writing::spaced: solve<Writing::spaced>(); break;
-      case Writing::one_side: return solve<Writing::one_side>();
-      case Writing::sites: return solve<Writing::sites>();
-      case Writing::general: return solve<Writing::general>();
-    }
-    if (has_limits(p_)) clamp_items(p_, batch_, plane_.first_item, items_, stream_);
+    if (writing_ == Writing::aligned) solve<Writing::aligned, false>();
+    else if (p_.isotropic) solve<false>();
+    else solve<true>();
+    if (writing_ == Writing::labels) end_runs();
+    if (!is_general(writing_) && has_limits(p_)) clamp_items(p_, batch_, plane_.first_item, items_, stream_);
   }
 
  private:
-  template <Writing kWriting>
+  /// All writings but Writing::aligned.
+  template <bool kSpaced>
   void solve() const {
-    solve_near<kWriting>
-        <<<blocks(plane_.all_bands, plane_.width, kNearWidth<kWriting>), kNearWords, 0, stream_>>>(plane_, emitter_);
+    switch (writing_) {
+      case Writing::labels: return solve<Writing::labels, kSpaced>();
+      case Writing::one_side: return solve<Writing::one_side, kSpaced>();
+      case Writing::sites: return solve<Writing::sites, kSpaced>();
+      case Writing::general: return solve<Writing::general, kSpaced>();
+      default: return solve<Writing::unaligned, kSpaced>();
+    }
+  }
+
+  template <Writing kWriting, bool kSpaced>
+  void solve() const {
+    constexpr int kWidth = kNearWidth<kWriting, kSpaced>;
+    solve_near<kWriting, kSpaced>
+        <<<blocks(plane_.all_bands, plane_.width, kWidth), kNearWords, 0, stream_>>>(plane_, emitter_);
     const std::int64_t lines = plane_.all_bands / plane_.bands * (plane_.bands + 1);
     prune<<<blocks(lines, plane_.tiles(), kPruneWarps), kPruneWarps * 32, 0, stream_>>>(plane_);
     list_columns<<<static_cast<unsigned>(plane_.all_bands), kListBlock,
@@ -210,7 +213,7 @@ class PlaneSolver {
     // Floats go one by one here: rows need no alignment.
     constexpr Writing kFarWriting =
         kWriting == Writing::aligned || kWriting == Writing::labels ? Writing::unaligned : kWriting;
-    solve_far<kFarWriting><<<persistent, kFarBlock, 0, stream_>>>(plane_, emitter_);
+    solve_far<kFarWriting, kSpaced><<<persistent, kFarBlock, 0, stream_>>>(plane_, emitter_);
     fathom::cuda::check_launch("solving planes");
   }
 

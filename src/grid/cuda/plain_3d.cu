@@ -3,7 +3,8 @@
 // Words and carries along x (volume_words.cuh); the pass along z, first the tiles where sites are near
 // (volume_window.cuh), then those that this left (volume_envelope.cuh); the same along y, which writes the results. With
 // nearest sites both passes have kernels of their own (volume_sites.cuh); with unequal spacings each pass is one kernel
-// (volume_spaced.cuh). What is left to do stays on the device: the host launches all and waits for nothing.
+// (volume_spaced.cuh, volume_spaced_sites.cuh). What is left to do stays on the device: the host launches all and waits
+// for nothing.
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
@@ -12,9 +13,11 @@
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/sides.cuh"
 #include "grid/cuda/volume_envelope.cuh"
+#include "grid/cuda/volume_exact.cuh"
 #include "grid/cuda/volume_labels.cuh"
 #include "grid/cuda/volume_sites.cuh"
 #include "grid/cuda/volume_spaced.cuh"
+#include "grid/cuda/volume_spaced_sites.cuh"
 #include "grid/cuda/volume_window.cuh"
 #include "grid/cuda/volume_words.cuh"
 
@@ -28,6 +31,21 @@ bool may_be_cut(const Problem& p, std::int64_t items) { return items == 1 && p.r
 /// Whether results are floats of whole words.
 bool writes_floats(const Problem& p, std::int64_t items) {
   return is_plain_float(p, may_be_cut(p, items) ? 2 : kNoAxis);
+}
+
+/// Whether squares in units fit integers of 32 bits, also in padding.
+bool squares_fit(const Problem& p) {
+  std::int64_t most = 0;
+  for (int k = 0; k < p.rank; ++k) {
+    const std::int64_t padded = (p.extent(k) + 31) / 32 * 32;
+    most += weight_of(p, k) * padded * padded;
+  }
+  return p.isotropic || (p.integral && most < kMostSpaced);
+}
+
+/// Square of an axis' spacing, in units where there is one.
+double exact_weight(const Problem& p, int axis) {
+  return p.integral ? static_cast<double>(weight_of(p, axis)) : axis_cost<double>(p, axis).weight;
 }
 
 /// Whether the squares between the passes cannot lie where the results go: those are no floats, or of the other side.
@@ -47,7 +65,6 @@ Writing writing_of(const Problem& p, const Batch& batch, std::int64_t items) {
   if (!writes_floats(p, items)) return Writing::general;
   if (p.signed_distance) return Writing::one_side;
   if (has_labels(p)) return Writing::labels;
-  if (!p.isotropic) return Writing::spaced;
   return has_aligned_rows(p, batch) ? Writing::aligned : Writing::unaligned;
 }
 
@@ -63,7 +80,6 @@ Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::
   v.weight_z = static_cast<std::uint32_t>(weight_of(p, 0));
   v.weight_y = static_cast<std::uint32_t>(weight_of(p, 1));
   v.weight_x = static_cast<std::uint32_t>(weight_of(p, 2));
-  v.unit = static_cast<float>(p.unit);
   Scratch s(words);
   const std::int64_t words_of_items = items * v.words * v.ny * v.depth;
   v.word = s.take<uint2>(words_of_items);
@@ -91,15 +107,20 @@ void take_region(Volume& v, const Problem& p, std::int64_t items) {
 
 /// What is needed besides words. @returns its bytes
 std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
-  if (!p.isotropic) return 0;
   const std::int64_t columns = v.items * v.words, jobs = (wants_site(p) ? 2 : 1) * columns;
   Scratch s(base);
-  v.counters = s.take<std::uint32_t>(2);
-  v.z_list = s.take<std::uint32_t>(jobs * v.ny);
-  v.y_list = s.take<std::uint32_t>(jobs * v.nz);
-  v.narrow = s.take<std::uint32_t>(columns * v.nz * v.ny * 16);
+  if (!squares_fit(p)) {
+    v.exact = s.take<double>(v.items * v.nz * v.ny * v.nx);
+    return s.bytes();
+  }
+  if (p.isotropic) {
+    v.counters = s.take<std::uint32_t>(2);
+    v.z_list = s.take<std::uint32_t>(jobs * v.ny);
+    v.y_list = s.take<std::uint32_t>(jobs * v.nz);
+  }
+  if (p.isotropic || wants_site(p)) v.narrow = s.take<std::uint32_t>(columns * v.nz * v.ny * 16);
   if (wants_site(p)) return s.bytes();
-  v.kind = s.take<std::uint8_t>(columns * v.ny);
+  if (p.isotropic) v.kind = s.take<std::uint8_t>(columns * v.ny);
   if (is_wide_beside(p, v.items)) {
     v.wide.data = s.take<std::uint32_t>(v.items * v.nz * v.ny * v.nx);
     v.wide.z_stride = std::int64_t{v.ny} * v.nx;
@@ -157,8 +178,9 @@ class VolumeSolver {
   }
 
   void run() const {
-    if (writing_ == Writing::spaced) solve_spaced();
-    else search();
+    if (p_.isotropic) search();
+    else if (squares_fit(p_)) solve_spaced();
+    else solve_exact();
     if (!is_general(writing_) && has_limits(p_)) clamp_items(p_, batch_, volume_.first_item, volume_.items, stream_);
   }
 
@@ -225,13 +247,50 @@ class VolumeSolver {
            emitter_);
   }
 
-  /// Both passes.
+  /// Both passes with unequal spacings.
   void solve_spaced() const {
+    switch (writing_) {
+      case Writing::labels: return solve_spaced<Writing::labels>();
+      case Writing::one_side: return solve_spaced<Writing::one_side>();
+      case Writing::sites: return find_spaced_sites();
+      case Writing::general: return solve_spaced<Writing::general>();
+      default: return solve_spaced<Writing::unaligned>();  // floats go one by one: rows need no alignment
+    }
+  }
+
+  template <Writing kWriting>
+  void solve_spaced() const {
+    constexpr bool kLabels = kWriting == Writing::labels;
     const int nz = volume_.nz, ny = volume_.ny;
-    if (nz <= kSmallBlocks) launch(solve_spaced_along_z<256>, 2 * z_tiles(), 256, spaced_memory(nz), stream_, volume_);
-    else launch(solve_spaced_along_z<512>, 2 * z_tiles(), 512, spaced_memory(nz), stream_, volume_);
-    if (ny <= kSmallBlocks) launch(solve_spaced_along_y<256>, 2 * y_tiles(), 256, spaced_memory(ny), stream_, volume_);
-    else launch(solve_spaced_along_y<512>, 2 * y_tiles(), 512, spaced_memory(ny), stream_, volume_);
+    launch_line(solve_spaced_along_z<256, kLabels>, solve_spaced_along_z<512, kLabels>, z_tiles(), nz, volume_);
+    launch_line(solve_spaced_along_y<256, kWriting>, solve_spaced_along_y<512, kWriting>, y_tiles(), ny, volume_,
+                emitter_);
+  }
+
+  void find_spaced_sites() const {
+    launch_line(find_spaced_along_y<256>, find_spaced_along_y<512>, y_tiles(), volume_.ny, volume_);
+    launch_line(find_spaced_along_z<256>, find_spaced_along_z<512>, z_tiles(), volume_.nz, volume_, emitter_);
+  }
+
+  /// Both passes in double, for floats.
+  void solve_exact() const {
+    const double weight_z = exact_weight(p_, 0), weight_y = exact_weight(p_, 1), weight_x = exact_weight(p_, 2);
+    const int nz = volume_.nz, ny = volume_.ny;
+    const std::size_t along_y = ExactRows::bytes(ny), along_z = ExactRows::bytes(nz);
+    if (ny <= 256) launch(solve_exact_along_y<256>, 2 * y_tiles(), 256, along_y, stream_, volume_, weight_y, weight_x);
+    else launch(solve_exact_along_y<512>, 2 * y_tiles(), 512, along_y, stream_, volume_, weight_y, weight_x);
+    const auto one = p_.signed_distance;
+    const auto small = one ? solve_exact_along_z<256, true> : solve_exact_along_z<256, false>;
+    const auto large = one ? solve_exact_along_z<512, true> : solve_exact_along_z<512, false>;
+    if (nz <= 256) launch(small, 2 * z_tiles(), 256, along_z, stream_, volume_, weight_z);
+    else launch(large, 2 * z_tiles(), 512, along_z, stream_, volume_, weight_z);
+  }
+
+  /// With unequal spacings, a pass along lines of n elements, in blocks of 256 threads or 512.
+  template <class Kernel, class... Arguments>
+  void launch_line(Kernel small, Kernel large, std::int64_t tiles, int n, const Arguments&... arguments) const {
+    const bool is_small = n <= kSmallBlocks;
+    launch(is_small ? small : large, 2 * tiles, is_small ? 256 : 512, spaced_memory(n), stream_, arguments...);
   }
 
   void find_sites() const {
@@ -263,28 +322,26 @@ class VolumeSolver {
 /// Whether a block of the current device may have the shared memory that the longest line takes.
 bool memory_serves(const Problem& p) {
   const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
-  if (!p.isotropic) return spaced_memory(longest) + sizeof(ByteDistances) <= fathom::cuda::block_memory();
-  const std::size_t more = has_labels(p) ? sizeof(RunWords<true>) : wants_site(p) ? planes_memory(longest) : 0;
+  const std::size_t runs = has_labels(p) ? sizeof(RunWords<true>) : 0;
+  if (!p.isotropic) return spaced_memory(longest) + sizeof(ByteDistances) + runs <= fathom::cuda::block_memory();
+  const std::size_t more = wants_site(p) ? planes_memory(longest) : runs;
   return std::max(window_memory(longest), envelope_memory(longest, 32)) + more <= fathom::cuda::block_memory();
 }
 
-/// Whether squares in units fit, also in padding.
-bool squares_serve(const Problem& p) {
-  std::int64_t most = 0;
-  for (int k = 0; k < p.rank; ++k) {
-    const std::int64_t padded = (p.extent(k) + 31) / 32 * 32;
-    most += weight_of(p, k) * padded * padded;
-  }
-  return p.isotropic || most < kMostSpaced;
+/// Whether squares in double serve: floats from a mask. Where there is no unit, limits are not known in floats.
+bool exact_serves(const Problem& p) {
+  const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
+  return is_plain_float(p, kNoAxis) && !has_labels(p) && !wants_site(p) && (p.integral || !has_limits(p)) &&
+         ExactRows::bytes(longest) + sizeof(ByteDistances) <= fathom::cuda::block_memory();
 }
 
 bool volume_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || p.rank != 3 || !serves_spacing(p) || !serves_labels(p) ||
+  if (p.metric != Metric::euclidean || p.rank != 3 || !serves_labels(p) ||
       (p.signed_distance && (!serves_sides(p) || wants_site(p))))
     return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.extent(k) > kLongestAxis || p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
-  return squares_serve(p) && memory_serves(p);
+  return squares_fit(p) ? memory_serves(p) : exact_serves(p);
 }
 
 /// Whether sixteen bytes can be read at once, everywhere.

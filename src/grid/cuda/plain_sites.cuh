@@ -37,7 +37,7 @@ struct PlainSites {
   };
 
   static bool serves_outputs(const Problem& p) {
-    return has_plain_outputs(p) && p.outputs.nearest.present() && (p.unit == 1 || !p.outputs.distance.present());
+    return has_plain_outputs(p) && p.outputs.nearest.present() && (is_scaled(p) || !p.outputs.distance.present());
   }
 
   static PlainSites of(const Problem& p, const Batch& batch) {
@@ -69,6 +69,10 @@ struct PlainSites {
   /// The row at y, from that at 0.
   __device__ Row down(const Row& row, std::int32_t y) const {
     return {row.distance + y * distance.y_stride, row.nearest + y * nearest.y_stride};
+  }
+  /// The row of plane z, from that of plane 0.
+  __device__ Row behind(const Row& row, std::int32_t z) const {
+    return {row.distance + z * distance.z_stride, row.nearest + z * nearest.z_stride};
   }
   /// To the next row.
   __device__ void advance(Row& row) const {

@@ -26,7 +26,6 @@ enum class Writing {
   aligned,    ///< float distances, rows aligned to 16 bytes
   unaligned,  ///< float distances
   labels,     ///< float distances along columns and across, to which the ends of runs along rows are still missing
-  spaced,     ///< float distances with unequal spacings
   one_side,   ///< float distances of one side of a signed field
   sites,      ///< nearest sites, and whatever else, element by element
   general,    ///< anything else, element by element
@@ -36,16 +35,16 @@ __host__ __device__ constexpr bool is_general(Writing writing) {
   return writing == Writing::sites || writing == Writing::general;
 }
 
-/// A side of a signed field. What has distance 0 belongs to the other.
+/// From squares to distances. Of a signed field this is one side; what has distance 0 belongs to the other.
 struct Side {
-  float sign = 1;
+  float scale = 1;        ///< the sign, times the unit of unequal spacings
   float half = 0;         ///< from an element's centre to its faces, where those have distance 0
   bool is_first = false;  ///< the other side will be written over this one's
 
-  __device__ float none() const { return sign * __int_as_float(0x7F800000); }
-  /// Of a squared distance below 2²¹.
-  __device__ float near(float d2) const { return sign * small_root(d2, half); }
-  __device__ float far(std::uint32_t d2) const { return sign * (half > 0 ? root_to_face(d2) : root_of(d2)); }
+  __device__ float none() const { return scale * __int_as_float(0x7F800000); }
+  /// Of a squared distance below 2²⁴, or 2²¹ to faces.
+  __device__ float near(float d2) const { return scale * small_root(d2, half); }
+  __device__ float far(std::uint32_t d2) const { return scale * (half > 0 ? root_to_face(d2) : root_of(d2)); }
 };
 
 struct Plane {
@@ -71,7 +70,6 @@ struct Plane {
   // Unequal spacings: multiples of a unit. Squared distances are in units.
   std::uint32_t row_weight = 1, column_weight = 1;  ///< squares of the multiples along columns and rows
   float row_ratio = 1;                              ///< row_weight / column_weight
-  float unit = 1;
 
   // What is not solved yet. Cleared before the first kernel.
   std::uint8_t* open_cells = nullptr;   ///< [all_bands][pitch / 32]: 32 × 32 elements each

@@ -61,7 +61,7 @@ __device__ inline bool is_above(const FromLines& left, const FromLines& middle, 
   return p > 0 && q > 0 && above_chord(left.*height, middle.*height, right.*height, p, q);
 }
 
-template <Writing kWriting>
+template <Writing kWriting, bool kSpaced>
 class FarTile {
  public:
   __device__ FarTile(const Plane& plane, const Emitter<std::int64_t>& emitter, FarMemory& memory, std::uint32_t tile)
@@ -83,7 +83,7 @@ class FarTile {
     last_ = edges[1].y;
   }
 
-  static constexpr bool kSites = kWriting == Writing::sites, kSpaced = kWriting == Writing::spaced;
+  static constexpr bool kSites = kWriting == Writing::sites;
 
   /// All candidates at once, unfiltered.
   __device__ void solve_short() {
@@ -199,7 +199,7 @@ class FarTile {
   /// What the columns from x to candidate k add to a value.
   __device__ unsigned across(int x, int k) const {
     const auto columns = static_cast<unsigned>(x - m_.column[k]);
-    return kSpaced ? plane_.across(columns) : columns * columns * (kSites ? 2 : 1);
+    return (kSpaced ? plane_.across(columns) : columns * columns) * (kSites ? 2 : 1);
   }
   __device__ void keep_winners(int p, int winner) {
     const unsigned first = warp_min(static_cast<unsigned>(winner)), last = warp_max(static_cast<unsigned>(winner));
@@ -324,9 +324,10 @@ class FarTile {
 
   /// Linear index of the site nearest to (y, x). There are fewer than 2³¹ elements.
   __device__ std::int32_t site_of(std::int32_t y, std::int32_t x, unsigned value, unsigned column) const {
-    const unsigned code = column ^ turned(value), steps = code >> 1, square = (value >> 1) - steps * steps;
-    const auto rows = static_cast<std::int32_t>(small_root(static_cast<float>(square)) + 0.5f),
-               columns = static_cast<std::int32_t>(steps);
+    const unsigned code = column ^ turned(value), steps = code >> 1;
+    auto square = static_cast<float>((value >> 1) - (kSpaced ? plane_.across(steps) : steps * steps));
+    if constexpr (kSpaced) square /= static_cast<float>(plane_.row_weight);
+    const auto rows = static_cast<std::int32_t>(small_root(square) + 0.5f), columns = static_cast<std::int32_t>(steps);
     return (value & 1 ? y + rows : y - rows) * plane_.width + (code & 1 ? x + columns : x - columns);
   }
 
@@ -352,7 +353,7 @@ class FarTile {
         const bool none = value == kNothing;
         const std::int32_t site = none ? -1 : site_of(y, x, value, stage[64 * (y - y1) + 32]);
         if (emitter_.plain.serves)
-          emitter_.plain.write(row, x, none ? __int_as_float(0x7F800000) : root_of(value >> 1), site);
+          emitter_.plain.write(row, x, none ? plane_.side.none() : in_units(root_of(value >> 1)), site);
         else write_general(emitter_, item, y, x, none ? no_value<std::int64_t>() : std::int64_t{value >> 1}, site);
       }
     }
@@ -390,23 +391,24 @@ class FarTile {
       }
     } else {
       float* to = plane_.row(band_, y0) + x;
-      const auto marked = static_cast<float>(plane_.beyond);
+      const unsigned marked =
+          kSpaced ? plane_.along(static_cast<unsigned>(plane_.beyond)) : static_cast<unsigned>(plane_.beyond);
       if (rows == kBand && largest() < 1u << 24) {
 #pragma unroll
         for (int r = 0; r < kBand; ++r, to += plane_.row_stride)
-          *to = in_units(sites >> r & 1 ? marked : small_root(static_cast<float>(best_[r])));
+          *to = in_units(small_root(static_cast<float>(sites >> r & 1 ? marked : best_[r])));
       } else {
 #pragma unroll
         for (int r = 0; r < kBand; ++r, to += plane_.row_stride) {
           if (r >= rows) break;
-          const unsigned d2 = sites >> r & 1 ? static_cast<unsigned>(plane_.beyond) : best_[r];
-          *to = d2 == kUnsolved ? __int_as_float(0x7F800000) : in_units(root_of(d2));
+          const unsigned d2 = sites >> r & 1 ? marked : best_[r];
+          *to = d2 == kUnsolved ? plane_.side.none() : in_units(root_of(d2));
         }
       }
     }
   }
 
-  __device__ float in_units(float root) const { return kSpaced ? root * plane_.unit : root; }
+  __device__ float in_units(float root) const { return kSpaced ? root * plane_.side.scale : root; }
 
   __device__ unsigned largest() const {
     unsigned most = best_[0];
@@ -430,7 +432,7 @@ class FarTile {
 /// Blocks per multiprocessor.
 constexpr int far_blocks(Writing writing) { return writing == Writing::sites ? kFarBlocksWithSites : kFarBlocks; }
 
-template <Writing kWriting>
+template <Writing kWriting, bool kSpaced>
 __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting))
     solve_far(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<std::int64_t> emitter) {
   __shared__ __align__(16) FarMemory memory;
@@ -441,11 +443,11 @@ __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting))
     __syncthreads();
     const auto ticket = static_cast<unsigned>(memory.ticket);
     if (ticket >= long_tiles) break;
-    FarTile<kWriting>(plane, emitter, memory, plane.work[all - 1 - ticket]).solve_long();
+    FarTile<kWriting, kSpaced>(plane, emitter, memory, plane.work[all - 1 - ticket]).solve_long();
     __syncthreads();
   }
   for (unsigned i = blockIdx.x; i < short_tiles; i += gridDim.x)
-    FarTile<kWriting>(plane, emitter, memory, plane.work[i]).solve_short();
+    FarTile<kWriting, kSpaced>(plane, emitter, memory, plane.work[i]).solve_short();
 }
 
 }  // namespace fathom::grid::cuda

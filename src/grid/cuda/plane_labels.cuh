@@ -128,6 +128,7 @@ static __global__ void __launch_bounds__(kClampBlock) clamp_to_runs(const __grid
   const int w0 = static_cast<int>(warp % chunks) * kRunWords, y = plane.first_row(band) + static_cast<int>(row % kBand);
   if (y >= plane.height) return;
   const RowRuns runs(plane, row * plane.cells(), w0);
+  const float multiple = sqrtf(static_cast<float>(plane.column_weight));  // exact
   float* out = plane.row(band, y);
   for (int k0 = 0; k0 < kRunWords && (w0 + k0) * 32 < plane.width; k0 += kTogether) {
     const int x0 = (w0 + k0) * 32 + lane_id();
@@ -145,8 +146,8 @@ static __global__ void __launch_bounds__(kClampBlock) clamp_to_runs(const __grid
       if (behind) right = x - lane_id() + __ffs(static_cast<int>(behind)) - 1;
       int steps = min(x - left + 1, right - x);
       if (background >> lane_id() & 1) steps = 0;
-      if (x < plane.width && steps < plane.width && static_cast<float>(steps) < distance[k])
-        out[x] = static_cast<float>(steps);
+      const float to_end = static_cast<float>(steps) * multiple * plane.side.scale;
+      if (x < plane.width && steps < plane.width && to_end < distance[k]) out[x] = to_end;
     }
   }
 }

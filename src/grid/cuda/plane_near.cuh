@@ -102,7 +102,7 @@ class NearSearch {
 };
 
 /// Floats of four words, from lanes to rows.
-template <Writing kWriting>
+template <Writing kWriting, bool kSpaced>
 struct NearWriter {
   const Plane& plane;
   float* rows;   ///< the band's first row
@@ -122,10 +122,9 @@ struct NearWriter {
 #pragma unroll
         for (int q = 0; q < 4; ++q) {
           roots[q] = small_root(squares[h][q]);
-          if (kWriting == Writing::spaced) roots[q] *= plane.unit;
+          if constexpr (kSpaced) roots[q] *= plane.side.scale;
         }
-        if (kWriting == Writing::unaligned || (kWriting != Writing::aligned && !plane.is_aligned))
-          spread(row, roots, count, h, there);
+        if (spreads()) spread(row, roots, count, h, there);
         else if (whole) put(row + h * kHalf, roots, 4);
         else if (there && count > 0) put(row + h * kHalf, roots, count);
       }
@@ -133,6 +132,11 @@ struct NearWriter {
   }
 
  private:
+  /// Whether rows are not aligned: where that is no kernel of its own, it is asked.
+  __device__ bool spreads() const {
+    if constexpr (kSpaced || kWriting == Writing::labels) return !plane.is_aligned;
+    else return kWriting == Writing::unaligned;
+  }
   /// One by one where some belong to the other side.
   __device__ void put_side(float* to, const float* squares, int count) const {
     const bool takes_all =
@@ -171,6 +175,7 @@ struct NearWriter {
 };
 
 /// Keys of 64 elements of two rows each, from lanes to results.
+template <bool kSpaced>
 struct NearSites {
   const Plane& plane;
   const Emitter<std::int64_t>& emitter;
@@ -193,6 +198,10 @@ struct NearSites {
   __device__ std::int32_t site_of(const NearKey& key, std::int32_t y, std::int32_t x) const {
     return (y + key.rows) * plane.width + x + key.columns;
   }
+  __device__ float distance_of(const NearKey& key) const {
+    const float root = small_root(small_float(key.square));
+    return kSpaced ? root * plane.side.scale : root;
+  }
 
   /// Not inlined: it takes registers from the search.
   __device__ __noinline__ void write_staged(int r, int x, unsigned unsettled) const {
@@ -204,7 +213,7 @@ struct NearSites {
         const NearKey key(stage[half * 64 + k]);
         if (x + k >= plane.width || key.square >= unsettled) continue;
         const std::int32_t site = site_of(key, y, x + k);
-        if (emitter.plain.serves) emitter.plain.write(row, x + k, small_root(small_float(key.square)), site);
+        if (emitter.plain.serves) emitter.plain.write(row, x + k, distance_of(key), site);
         else write_general(emitter, plane.item_of(band), y, x + k, key.square, site);
       }
     }
@@ -221,7 +230,7 @@ struct NearSites {
 #pragma unroll
     for (int q = 0; q < 4; ++q) {
       const NearKey key(best[q]);
-      roots[q] = small_root(small_float(key.square));
+      roots[q] = distance_of(key);
       sites[q] = site_of(key, y, x + q);
       settled |= unsigned{key.square < unsettled && x + q < plane.width} << q;
     }
@@ -232,16 +241,16 @@ struct NearSites {
   }
 };
 
-template <Writing kWriting>
+template <Writing kWriting, bool kSpaced>
 using NearWord = std::conditional_t<
-    kWriting == Writing::sites, NearKeys,
-    std::conditional_t<kWriting == Writing::spaced, NearSquares, NearPairs<kWriting == Writing::labels>>>;
+    kWriting == Writing::sites, NearKeys<kSpaced>,
+    std::conditional_t<kSpaced, NearSquares<kWriting == Writing::labels>, NearPairs<kWriting == Writing::labels>>>;
 
 /// Columns that a block solves.
-template <Writing kWriting>
-inline constexpr int kNearWidth = NearWord<kWriting>::kColumns* kHalf;
+template <Writing kWriting, bool kSpaced>
+inline constexpr int kNearWidth = NearWord<kWriting, kSpaced>::kColumns* kHalf;
 
-template <Writing kWriting>
+template <Writing kWriting, bool kSpaced>
 __global__ void __launch_bounds__(kNearWords,
                                   resident_blocks(kNearWords,
                                                   kWriting == Writing::aligned ? kNearBlocks : kNearBlocksSlow))
@@ -254,8 +263,8 @@ __global__ void __launch_bounds__(kNearWords,
   __shared__ float* first_row;  // there, because registers are short
   __shared__ PlainSites::Row first_site_row;
   const std::int64_t band = blockIdx.y;
-  using Word = NearWord<kWriting>;
-  constexpr int kWidth = kNearWidth<kWriting>;
+  using Word = NearWord<kWriting, kSpaced>;
+  constexpr int kWidth = kNearWidth<kWriting, kSpaced>;
   const int x0 = static_cast<int>(blockIdx.x) * kWidth, rows = plane.height - plane.first_row(band);
   std::uint8_t* open_cells = plane.open_cells + band * plane.cells();
   if (!is_general(kWriting) && t == 0) first_row = plane.row(band, plane.first_row(band));
@@ -297,19 +306,19 @@ __global__ void __launch_bounds__(kNearWords,
         open = true;
       }
     if constexpr (kWriting == Writing::sites) {
-      const NearSites sites{plane, emitter, band, first_site_row, reinterpret_cast<unsigned*>(stages[warp])};
+      const NearSites<kSpaced> sites{plane, emitter, band, first_site_row, reinterpret_cast<unsigned*>(stages[warp])};
       sites.write(task / 4 * 2, x0 + task % 4 * 64, search.best, unsettled);
     } else {
       float nearest[Word::kColumns][4];
       Word::unpack(search.best, nearest);
       if constexpr (kWriting == Writing::general) {
-        for (int h = 0; h < 2; ++h)
+        for (int h = 0; h < Word::kColumns; ++h)
           for (int q = 0; q < 4; ++q)
             if (row_there && x + h * kHalf + q < plane.width)
               write_general(emitter, plane.item_of(band), plane.first_row(band) + r, x + h * kHalf + q,
                             static_cast<std::int64_t>(nearest[h][q]));
       } else {
-        const NearWriter<kWriting> writer{plane, first_row, stages[kStaged ? warp : 0]};
+        const NearWriter<kWriting, kSpaced> writer{plane, first_row, stages[kStaged ? warp : 0]};
         writer.write(r, x, nearest, row_there, whole);
       }
     }

@@ -5,6 +5,7 @@
 #include <cuda_fp16.h>
 
 #include <cstring>
+#include <type_traits>
 
 #include "grid/cuda/plane.cuh"
 
@@ -61,7 +62,7 @@ struct EqualSteps {
   __device__ explicit EqualSteps(const Plane&) {}
   __device__ unsigned operator()(unsigned square) const { return square; }
 };
-/// … or with unequal spacings.
+/// … or with unequal spacings, …
 struct SpacedSteps {
   static constexpr unsigned kMostRows = 2 * kReach;  ///< what is farther along a column counts as far as this
   const unsigned weight, limit;                      ///< limit: also, floats hold all below it
@@ -70,6 +71,16 @@ struct SpacedSteps {
       : weight(plane.column_weight),
         limit(min(min(kUnsettled * plane.column_weight, plane.along(kMostRows)), 1u << 24)) {}
   __device__ unsigned operator()(unsigned square) const { return square * weight; }
+};
+/// … or these in a key, where all from the limit on are as far: no candidate below it is kReach rows or columns away,
+/// and keys hold its double.
+struct SpacedKeySteps {
+  const unsigned weight, limit;
+
+  __device__ explicit SpacedKeySteps(const Plane& plane)
+      : weight(plane.column_weight),
+        limit(min(min(kUnsettled * plane.column_weight, plane.along(kReach)), (1u << 18) - 1)) {}
+  __device__ unsigned operator()(unsigned square) const { return min(square * weight, limit); }
 };
 
 /// Squared distances of two columns as halves 1024 + d² in half2: below 2048 they are exact, their bits ascend with their
@@ -141,6 +152,9 @@ struct NearPairs : NearColumns<2> {
 };
 
 /// One column: the squared distance, with unequal spacings.
+///
+/// kBeyond: see Plane::beyond.
+template <bool kBeyond>
 struct NearSquares : NearColumns<1> {
   static constexpr unsigned kTies = 0;
   using Steps = SpacedSteps;
@@ -151,14 +165,14 @@ struct NearSquares : NearColumns<1> {
     unsigned rows = min(above[0] - 1, Steps::kMostRows);
 #pragma unroll
     for (int r = 0; r < kBand; ++r) {
-      rows = bits[0] >> r & 1 ? 0 : min(rows + 1, Steps::kMostRows);
+      rows = bits[0] >> r & 1 ? kBeyond : min(rows + 1, Steps::kMostRows);
       column[r][0] = rows;
     }
     asm volatile("" ::: "memory");  // as for pairs
     rows = min(below[0] - 32, Steps::kMostRows);
 #pragma unroll
     for (int r = kBand - 1; r >= 0; --r) {
-      rows = bits[0] >> r & 1 ? 0 : min(rows + 1, Steps::kMostRows);
+      rows = bits[0] >> r & 1 ? kBeyond : min(rows + 1, Steps::kMostRows);
       column[r][0] = plane_.along(min(column[r][0], rows));
     }
   }
@@ -196,39 +210,44 @@ struct NearKey {
         columns(static_cast<int>(key & 127) - kReach) {}
 
   /// @param rows  fewer than kReach, or any number at which the square is kUnsettled or more
-  static __device__ unsigned of_rows(int rows) {
-    return static_cast<unsigned>((rows * rows << kSquareBit) + (rows << kRowBit)) + kOrigin;
+  static __device__ unsigned of_rows(int rows) { return of(static_cast<unsigned>(rows * rows), rows); }
+  static __device__ unsigned of(unsigned square, int rows) {
+    return (square << kSquareBit) + static_cast<unsigned>(rows << kRowBit) + kOrigin;
   }
 };
 
 /// One column: the squared distance and the rows and columns to the site, from the highest bits to the lowest. A
 /// candidate's key is the sum of these for the steps sideways and for those along its column; the least is that of the
 /// site with the lowest index among the nearest.
+template <bool kSpaced>
 struct NearKeys : NearColumns<1> {
   static constexpr unsigned kTies = 1;
-  using Steps = EqualSteps;
-  using NearColumns::NearColumns;
+  using Steps = std::conditional_t<kSpaced, SpacedKeySteps, EqualSteps>;
+
+  __device__ NearKeys(const Plane& plane, std::int64_t band, int x) : NearColumns(plane, band, x), plane_(plane) {}
 
   __device__ void put(unsigned (*column)[kNearWords]) const {
     constexpr int kTooFar = 45;  // its square is more than kUnsettled, and fits
+    const Steps steps(plane_);
     int rows = static_cast<int>(min(above[0] - 1, unsigned{kTooFar}));
 #pragma unroll
     for (int r = 0; r < kBand; ++r) {
       rows = bits[0] >> r & 1 ? 0 : min(rows + 1, kTooFar);
-      column[r][0] = NearKey::of_rows(-rows);
+      column[r][0] = key(rows, -1, steps);
     }
     asm volatile("" ::: "memory");  // as for pairs
     rows = static_cast<int>(min(below[0] - 32, unsigned{kTooFar}));
 #pragma unroll
     for (int r = kBand - 1; r >= 0; --r) {
       rows = bits[0] >> r & 1 ? 0 : min(rows + 1, kTooFar);
-      column[r][0] = min(column[r][0], NearKey::of_rows(rows));
+      column[r][0] = min(column[r][0], key(rows, 1, steps));
     }
   }
 
   template <bool kBalance>
-  static __device__ unsigned offer(unsigned best, unsigned left, unsigned right, int steps, Steps) {
-    const auto square = static_cast<unsigned>(steps * steps) << NearKey::kSquareBit, n = static_cast<unsigned>(steps);
+  static __device__ unsigned offer(unsigned best, unsigned left, unsigned right, int steps, Steps square_of) {
+    const unsigned square = square_of(static_cast<unsigned>(steps * steps)) << NearKey::kSquareBit,
+                   n = static_cast<unsigned>(steps);
     return __viaddmin_u32(left, square - n, __viaddmin_u32(right, square + n, best));
   }
 
@@ -236,6 +255,16 @@ struct NearKeys : NearColumns<1> {
   static __device__ unsigned largest(const unsigned* four, int) {
     return __vimax3_u32(four[0], four[1], max(four[2], four[3])) >> NearKey::kSquareBit;
   }
+
+ private:
+  /// Of a site some rows up (−1) or down (1).
+  __device__ unsigned key(int rows, int direction, const Steps& steps) const {
+    if constexpr (!kSpaced) return NearKey::of_rows(direction * rows);
+    const unsigned square = plane_.along(static_cast<unsigned>(rows));
+    return square < steps.limit ? NearKey::of(square, direction * rows) : NearKey::of(steps.limit, 0);
+  }
+
+  const Plane& plane_;
 };
 
 }  // namespace fathom::grid::cuda

@@ -17,9 +17,10 @@ inline std::size_t sides_of(const Problem& p) { return p.signed_distance ? 2 : 1
 
 /// Side 0 is that of the elements inside, 1 of those outside. Without a sign there is one.
 inline Side side_of(const Problem& p, std::size_t side) {
-  if (!p.signed_distance) return {};
+  const float unit = p.isotropic ? 1.0f : static_cast<float>(p.unit);
+  if (!p.signed_distance) return {.scale = unit};
   const bool inside = side == 0;
-  return {.sign = inside ? -1.0f : 1.0f, .half = p.surface == Surface::faces ? 0.5f : 0.0f, .is_first = inside};
+  return {.scale = inside ? -unit : unit, .half = p.surface == Surface::faces ? 0.5f : 0.0f, .is_first = inside};
 }
 
 /// The sites of a side: the elements of the other one; where there is no sign, the problem's.

@@ -22,6 +22,7 @@ inline constexpr unsigned kNone16 = 0x8000u;  ///< no site, in 16 bits; steps up
 inline constexpr unsigned kNone16x2 = kNone16 * 0x10001u;
 inline constexpr unsigned kCap16 = 181;  ///< distances along x are capped: 181² < kNone16
 inline constexpr unsigned kNone32 = 0x3FFFFFFFu;
+inline constexpr unsigned kNoneSpaced = 0x7FFFFFFFu;  ///< the same with unequal spacings
 inline constexpr unsigned kNoneInWord = 0x7000u;  ///< carries and distances along x from here on: no site
 
 enum TileKind : std::uint8_t { kNarrow, kWide, kEmpty };
@@ -49,10 +50,10 @@ struct Volume {
   std::uint32_t* y_list = nullptr;
   std::uint32_t* counters = nullptr;                       ///< of both lists; cleared before the first kernel
   Placed<std::uint32_t> wide;                              ///< squares after the pass along z, of wide tiles
+  double* exact = nullptr;                                 ///< [items][nz][ny][nx]: squares between the passes
   Placed<float> distance;                                  ///< where results are floats
   bool is_aligned = false;                                 ///< all rows of results, to 8 bytes
   std::uint32_t weight_z = 1, weight_y = 1, weight_x = 1;  ///< squares of spacings, in units
-  float unit = 1;
   Side side;
 
   struct Tile {

@@ -56,11 +56,12 @@ class RunEnds {
   }
 
   /// A minimum with the squares of eight rows of a line …
-  __device__ void bound(int group, int line, unsigned* squares) const {
+  __device__ void bound(int group, int line, unsigned* squares, unsigned weight = 1) const {
     unsigned ends[8];
     steps(group, line, ends);
 #pragma unroll
-    for (int j = 0; j < 8; ++j) squares[j] = min(squares[j], ends[j] * ends[j]);
+    for (int j = 0; j < 8; ++j)
+      if (ends[j] < kNoEnd) squares[j] = min(squares[j], weight * ends[j] * ends[j]);
   }
   /// … and of a pair of lines in 16 bits.
   __device__ void bound_pairs(int group, int pair, unsigned* squares) const {
@@ -75,7 +76,7 @@ class RunEnds {
   }
 
  private:
-  static constexpr unsigned kNoEnd = 1u << 15;  ///< its square is more than kNone32
+  static constexpr unsigned kNoEnd = 1u << 15;
 
   /// Bit `lane` of the words of all lanes.
   static __device__ unsigned turn(unsigned word) {

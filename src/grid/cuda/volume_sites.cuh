@@ -13,6 +13,14 @@
 
 namespace fathom::grid::cuda {
 
+/// Steps from a bit of a row's word to the nearest site in the row, the left one of two.
+__device__ inline int steps_along_x(uint2 word, int bit) {
+  const unsigned up = word.x & (0xFFFFFFFFu >> (31 - bit)), down = word.x >> bit;
+  const int left = up ? bit - 31 + __clz(static_cast<int>(up)) : bit + static_cast<int>(word.y & 0xFFFFu);
+  const int right = down ? __ffs(static_cast<int>(down)) - 1 : 31 - bit + static_cast<int>(word.y >> 16);
+  return left <= right ? -left : right;
+}
+
 /// What the pass along z says of a site in the same plane along x and z, in 16 bits.
 struct Leads {
   /// Steps along x · 2⁹ + (steps along z + 128) · 2 + whether the site lies to the right; or kFirstFar + its z; or
@@ -214,13 +222,7 @@ class SitesOfRows {
     __device__ unsigned square() const { return static_cast<unsigned>(x * x + z * z); }
   };
   /// To the nearest site of row y in plane `z`, the left one of two.
-  __device__ Steps steps(int y, int z) const {
-    const uint2 word = __ldg(words_ + y * depth_ + z);
-    const unsigned up = word.x & (0xFFFFFFFFu >> (31 - bit_)), down = word.x >> bit_;
-    const int left = up ? bit_ - 31 + __clz(static_cast<int>(up)) : bit_ + static_cast<int>(word.y & 0xFFFFu);
-    const int right = down ? __ffs(static_cast<int>(down)) - 1 : 31 - bit_ + static_cast<int>(word.y >> 16);
-    return {left <= right ? -left : right, z - z_};
-  }
+  __device__ Steps steps(int y, int z) const { return {steps_along_x(__ldg(words_ + y * depth_ + z), bit_), z - z_}; }
   /// By a lead that is not Leads::kNone; along x without the sign.
   __device__ Steps steps_by(unsigned lead, int y) const {
     if (Leads::is_far(lead)) return steps(y, static_cast<int>(lead - Leads::kFirstFar));

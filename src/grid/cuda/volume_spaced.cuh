@@ -1,6 +1,7 @@
 // The passes of volumes with unequal spacings, which are multiples of a unit: squares in units, of 32 bits.
 //
-// Between the passes the squares lie where the results will be, so that words are all the memory there is besides.
+// Between the passes the squares lie where the results will be, so that words are all the memory there is besides;
+// unless results are no floats, or of the other side of a signed field. Nearest sites: volume_spaced_sites.cuh.
 //
 // Work mapping: block = 16 neighbours along x, half a word, by one whole line, in shared memory; half warp = 8 rows, lane =
 // column. Phase 1: the window of volume_window.cuh, up to 16 steps. Phase 2, where that does not settle a warp's rows:
@@ -18,7 +19,7 @@ namespace fathom::grid::cuda {
 
 /// A line's squared distance.
 struct WindowSquares {
-  static constexpr unsigned kNone = 0x7FFFFFFFu;
+  static constexpr unsigned kNone = kNoneSpaced;
   static constexpr unsigned kSquare = 1;
   static constexpr unsigned kStep = 0;
   static constexpr unsigned kTies = 0;
@@ -40,6 +41,9 @@ inline std::size_t spaced_memory(int rows) {
 }
 
 /// Eight rows of a line, from all others.
+///
+/// kWinners: asks which rows the least are from, too: the lowest of several.
+template <bool kWinners = false>
 class SpacedSearch {
  public:
   /// @param least  [groups + 1][16]: of the rows' groups
@@ -48,12 +52,12 @@ class SpacedSearch {
       : rows_(rows), least_(least + lane), group_(group), lane_(lane), weight_(weight) {
     const auto own = rows.group(group, lane);
 #pragma unroll
-    for (int j = 0; j < 8; ++j) best[j] = own[j];
-    worst_ = WindowSquares::largest(best);
+    for (int j = 0; j < 8; ++j) best[j] = own[j], from_[j] = group;
   }
 
   /// @param line_least  of all groups
   __device__ void run(unsigned line_least) {
+    worst_ = WindowSquares::largest(best);
     if (!hopeful(line_least + weight_)) return;
     offer<1>(0);
     for (int d = 1; d < rows_.groups; ++d) {
@@ -65,10 +69,23 @@ class SpacedSearch {
     }
   }
 
+  /// The row that best[j], if it is one, is from: within its group, which alone was kept, it is looked for again.
+  __device__ int winner(int j) const {
+    const auto rows = rows_.group(from_[j], lane_);
+    const int first = from_[j] * 8 - (group_ * 8 + j);
+    int row = 0;
+#pragma unroll
+    for (int i = 7; i >= 0; --i)
+      if (rows[i] + weight_ * static_cast<unsigned>((first + i) * (first + i)) == best[j]) row = i;
+    return from_[j] * 8 + row;
+  }
+
   unsigned best[8];
 
  private:
-  __device__ bool hopeful(unsigned bound) const { return __any_sync(kAllLanes, bound < worst_); }
+  __device__ bool hopeful(unsigned bound) const {
+    return __any_sync(kAllLanes, kWinners ? bound <= worst_ : bound < worst_);
+  }
   __device__ unsigned least_of(int group) const {
     return least_[min(static_cast<unsigned>(group), static_cast<unsigned>(rows_.groups)) * 16];
   }
@@ -83,11 +100,19 @@ class SpacedSearch {
       const int steps = 8 * d - 7 + k;
       square[k] = weight_ * static_cast<unsigned>(steps * steps);
     }
+    unsigned found[8];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) found[j] = kWinners ? WindowSquares::kNone : best[j];
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
       const unsigned value = others[i];
 #pragma unroll
-      for (int j = 0; j < 8; ++j) best[j] = WindowSquares::offer(value, square[7 + kDirection * (i - j)], best[j]);
+      for (int j = 0; j < 8; ++j) found[j] = WindowSquares::offer(value, square[7 + kDirection * (i - j)], found[j]);
+    }
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      if (kWinners && (kDirection < 0 ? found[j] <= best[j] : found[j] < best[j])) from_[j] = group_ + kDirection * d;
+      best[j] = min(best[j], found[j]);
     }
     worst_ = WindowSquares::largest(best);
   }
@@ -97,29 +122,13 @@ class SpacedSearch {
   const int group_, lane_;
   const unsigned weight_;
   unsigned worst_;
+  int from_[8];  ///< winners: groups
 };
 
-/// All rows of a tile. By all threads of the block, after a barrier.
-///
-/// @param is_near  whether the window is worth a try
-/// @param store    takes eight results of the lane's column: store(first row, values, how many)
-template <int kThreads, class Store>
-__device__ void solve_spaced(const WindowRows<WindowSquares>& rows, unsigned* least, int n, unsigned weight,
-                             bool is_near, Store&& store) {
-  const int t = static_cast<int>(threadIdx.x), lane = t % 16, first = t / 32 * 2 + lane_id() / 16;
-  const auto group = [&](int q) { return min(q, rows.groups - 1); };
-  unsigned left = 0;  // bit k: the warp's groups of round k
-  for (int k = 0, q = first; q - lane_id() / 16 < rows.groups; ++k, q += kThreads / 16) {
-    if (is_near) {
-      Window<WindowSquares> window(rows, group(q), lane, weight);
-      if (window.search()) {
-        store(q * 8, window.best, n - q * 8);
-        continue;
-      }
-    }
-    left |= 1u << k;
-  }
-  if (!__syncthreads_or(left != 0)) return;
+/// The least of each group of rows, and of the whole line. By all threads of the block, after a barrier.
+template <int kThreads>
+__device__ unsigned find_least(const WindowRows<WindowSquares>& rows, unsigned* least) {
+  const int t = static_cast<int>(threadIdx.x), lane = t % 16;
   for (int i = t; i < (rows.groups + 1) * 16; i += kThreads) {
     const auto own = rows.group(i / 16, lane);
     unsigned value = own[0];
@@ -130,47 +139,95 @@ __device__ void solve_spaced(const WindowRows<WindowSquares>& rows, unsigned* le
   __syncthreads();
   unsigned line_least = WindowSquares::kNone;
   for (int g = 0; g < rows.groups; ++g) line_least = min(line_least, least[g * 16 + lane]);
+  return line_least;
+}
+
+/// All rows of a tile. By all threads of the block, after a barrier.
+///
+/// @param is_near  whether the window is worth a try
+/// @param bound    takes a minimum of a group's eight values with what is known of them besides: bound(group, values)
+/// @param store    takes eight results of the lane's column: store(first row, values, how many)
+template <int kThreads, class Bound, class Store>
+__device__ void solve_spaced(const WindowRows<WindowSquares>& rows, unsigned* least, int n, unsigned weight,
+                             bool is_near, Bound&& bound, Store&& store) {
+  const int t = static_cast<int>(threadIdx.x), lane = t % 16, first = t / 32 * 2 + lane_id() / 16;
+  const auto group = [&](int q) { return min(q, rows.groups - 1); };
+  unsigned left = 0;  // bit k: the warp's groups of round k
+  for (int k = 0, q = first; q - lane_id() / 16 < rows.groups; ++k, q += kThreads / 16) {
+    if (is_near) {
+      Window<WindowSquares> window(rows, group(q), lane, weight);
+      bound(group(q), window.best);
+      if (window.search()) {
+        store(q * 8, window.best, n - q * 8);
+        continue;
+      }
+    }
+    left |= 1u << k;
+  }
+  if (!__syncthreads_or(left != 0)) return;
+  const unsigned line_least = find_least<kThreads>(rows, least);
   for (int k = 0, q = first; q - lane_id() / 16 < rows.groups; ++k, q += kThreads / 16) {
     if (!(left >> k & 1)) continue;
     SpacedSearch search(rows, least, group(q), lane, weight);
+    bound(group(q), search.best);
     search.run(line_least);
     store(q * 8, search.best, n - q * 8);
   }
 }
 
+/// Rows of squared distances along x, from words. By all threads of the block, between barriers.
+///
+/// @param words      the line's, `step` from row to row
+/// @param beyond     see EightDistances
+/// @param near       less than this is near
+/// @returns in how many of the thread's halves of rows a site is near
 template <int kThreads>
-__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreads / kThreads))
-    solve_spaced_along_z(const __grid_constant__ Volume v) {
-  extern __shared__ uint4 window_shared[];
-  __shared__ int near_rows;
-  __shared__ uint2 of_byte[256];
-  const int t = static_cast<int>(threadIdx.x), n = v.nz;
-  const HalfTile half(v.tile(blockIdx.x / 2, v.ny), blockIdx.x);
-  const uint2* line = v.word_line(half.tile);
-  if (half.is_outside(v)) return;
-  auto* memory = reinterpret_cast<unsigned*>(window_shared);
-  WindowRows<WindowSquares> rows(memory, n);
-  if (t == 0) near_rows = 0;
-  for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
-  rows.pad(n);
-  __syncthreads();
-  int near = 0;
+__device__ int load_squares(WindowRows<WindowSquares>& rows, const uint2* words, int step, int n, int first_bit,
+                            const uint2* of_byte, int beyond, unsigned weight, unsigned near) {
+  const int t = static_cast<int>(threadIdx.x);
+  int count = 0;
 #pragma unroll 4
   for (int r = t / 2; r < n; r += kThreads / 2) {
-    const EightDistances distances(__ldg(line + r), half.first + t % 2 * 8, of_byte);
+    const EightDistances distances(__ldg(words + r * step), first_bit + t % 2 * 8, of_byte, beyond);
     unsigned squares[8], least = WindowSquares::kNone;
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
       const unsigned steps = distances.pair[k / 2] >> (16 * (k % 2)) & 0xFFFFu;
-      squares[k] = steps < kNoneInWord ? v.weight_x * steps * steps : WindowSquares::kNone;
+      squares[k] = steps < kNoneInWord ? weight * steps * steps : WindowSquares::kNone;
       least = min(least, squares[k]);
     }
-    near += least < v.weight_z * (64 * 64);
+    count += least < near;
     rows.put(r, t % 2 * 2, make_uint4(squares[0], squares[1], squares[2], squares[3]));
     rows.put(r, t % 2 * 2 + 1, make_uint4(squares[4], squares[5], squares[6], squares[7]));
   }
+  return count;
+}
+
+template <int kThreads, bool kLabels>
+__global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
+    solve_spaced_along_z(const __grid_constant__ Volume v) {
+  extern __shared__ uint4 window_shared[];
+  __shared__ int near_rows;
+  __shared__ uint2 of_byte[256];
+  __shared__ RunWords<kLabels> run_words;
+  const int t = static_cast<int>(threadIdx.x), n = v.nz;
+  const HalfTile half(v.tile(blockIdx.x / 2, v.ny), blockIdx.x);
+  if (half.is_outside(v)) return;
+  auto* memory = reinterpret_cast<unsigned*>(window_shared);
+  WindowRows<WindowSquares> rows(memory, n);
+  if (t == 0) near_rows = 0;
+  for (int i = t; i < 256; i += kThreads) of_byte[i] = byte_distances(i, kLabels);
+  rows.pad(n);
+  const RunEnds ends(run_words, n);
+  if constexpr (kLabels) ends.fill([&](int r) { return __ldg(v.changes_along_z(half.tile) + r); });
+  __syncthreads();
+  const int near = load_squares<kThreads>(rows, v.word_line(half.tile), 1, n, half.first, of_byte, kLabels, v.weight_x,
+                                          v.weight_z * (64 * 64));
   add_over_block(near, &near_rows);
   __syncthreads();
+  const auto bound = [&](int group, unsigned* squares) {
+    if constexpr (kLabels) ends.bound(group, half.first + t % 16, squares, v.weight_z);
+  };
   std::uint32_t* column = v.wide.row(v.wide_first_item + half.tile.item, 0, half.tile.line) + half.x;
   const auto store = [&](int z, const unsigned* values, int count) {
     if (half.x >= v.nx) return;
@@ -179,14 +236,17 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     for (int j = 0; j < 8; ++j, to += v.wide.z_stride)
       if (j < count) *to = values[j];
   };
-  solve_spaced<kThreads>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_z, near_rows * 16 >= n, store);
+  solve_spaced<kThreads>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_z, near_rows * 16 >= n, bound,
+                         store);
 }
 
-template <int kThreads>
-__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreads / kThreads))
-    solve_spaced_along_y(const __grid_constant__ Volume v) {
+template <int kThreads, Writing kWriting>
+__global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kWriting == Writing::labels))
+    solve_spaced_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 window_shared[];
+  constexpr bool kLabels = kWriting == Writing::labels;
   __shared__ int near_elements;
+  __shared__ RunWords<kLabels> run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
   const HalfTile half(v.tile(blockIdx.x / 2, v.nz), blockIdx.x);
   if (half.is_outside(v)) return;
@@ -194,6 +254,8 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   WindowRows<WindowSquares> rows(memory, n);
   if (t == 0) near_elements = 0;
   rows.pad(n);
+  const RunEnds ends(run_words, n);
+  if constexpr (kLabels) ends.fill([&](int r) { return make_uint2(__ldg(v.changes_along_y(half.tile) + r), 0); });
   __syncthreads();
   // Beyond the volume's edge the last column again, so that no branch keeps the loads from being in flight together.
   const std::uint32_t* from = v.wide.row(v.wide_first_item + half.tile.item, half.tile.line, 0) + min(half.x, v.nx - 1);
@@ -206,16 +268,15 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   }
   add_over_block(near, &near_elements);
   __syncthreads();
-  float* column = v.distance.row(v.first_item + half.tile.item, half.tile.line, 0) + half.x;
+  const auto bound = [&](int group, unsigned* squares) {
+    if constexpr (kLabels) ends.bound(group, half.first + t % 16, squares, v.weight_y);
+  };
+  const VolumeWriter<kWriting> writer(v, emitter, half.tile);
   const auto store = [&](int y, const unsigned* values, int count) {
-    if (half.x >= v.nx) return;
-    float* to = column + y * v.distance.y_stride;
-#pragma unroll
-    for (int j = 0; j < 8; ++j, to += v.distance.y_stride)
-      if (j < count) *to = values[j] >= WindowSquares::kNone ? __int_as_float(0x7F800000) : root_of(values[j]) * v.unit;
+    writer.template write_column<true>(y, half.x, values, count);
   };
   solve_spaced<kThreads>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_y, near_elements * 2 >= n,
-                         store);
+                         bound, store);
 }
 
 }  // namespace fathom::grid::cuda

@@ -324,16 +324,19 @@ struct VolumeWriter {
   }
 
   /// Up to eight results along y.
+  template <bool kSpaced = false>
   __device__ void write_column(int y, int x, const unsigned* squares, int count) const {
+    constexpr unsigned kNone = kSpaced ? kNoneSpaced : kNone32;
     if (x >= v.nx) return;
     float* to = row_of(y) + x - tile.word * 32;
 #pragma unroll
     for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
       if (j >= count) break;
-      if constexpr (kWriting == Writing::general) write_volume(y + j, x, squares[j]);
+      if constexpr (kWriting == Writing::general) write_volume(y + j, x, squares[j], kNone);
       else if constexpr (kWriting == Writing::one_side) {
-        if (squares[j] > 0) *to = squares[j] >= kNone32 ? v.side.none() : v.side.far(squares[j]);
-      } else *to = squares[j] >= kNone32 ? __int_as_float(0x7F800000) : small_root(static_cast<float>(squares[j]));
+        if (squares[j] > 0) *to = squares[j] >= kNone ? v.side.none() : v.side.far(squares[j]);
+      } else if constexpr (kSpaced) *to = squares[j] >= kNone ? v.side.none() : root_of(squares[j]) * v.side.scale;
+      else *to = squares[j] >= kNone ? v.side.none() : small_root(static_cast<float>(squares[j]));
     }
   }
 
@@ -361,9 +364,9 @@ struct VolumeWriter {
     }
   }
 
-  __device__ void write_volume(int y, int x, unsigned square) const {
+  __device__ void write_volume(int y, int x, unsigned square, unsigned none = kNone32) const {
     emit_voxel(emitter, tile.item, tile.line, y, v.first_x + x,
-               square >= kNone32 ? no_value<std::int64_t>() : std::int64_t{square});
+               square >= none ? no_value<std::int64_t>() : std::int64_t{square});
   }
   static __device__ __noinline__ void emit_voxel(const Emitter<std::int64_t>& emitter, std::int64_t item,
                                                  std::int64_t z, std::int64_t y, std::int64_t x, std::int64_t d2) {
