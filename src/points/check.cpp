@@ -6,6 +6,7 @@
 #include <numbers>
 #include <string>
 
+#include "core/require_device.h"
 #include "fathom/core/error.h"
 
 namespace fathom::points {
@@ -158,6 +159,11 @@ void check_cone(const SetFacts& set, const CoordinateLayout& queries, const Cone
   else check_half_angle(given.half_angle);
 }
 
+AnyView unchecked(const AnyDeviceView& view) {
+  if (!view.present()) return {};
+  return {view.data(), view.dtype(), view.shape(), view.strides()};
+}
+
 Column column_of(const AnyView& view, bool batched, std::int64_t cloud, bool has_rows) {
   if (!view.present() || !has_rows) return {};
   const int row_axis = batched ? 1 : 0;
@@ -241,6 +247,26 @@ void refuse_coordinate(const char* noun, std::int64_t point, double x) {
       (std::isfinite(x) ? "beyond 1e150; scale the coordinates" : "not finite; leave such points out"));
 }
 
+void refuse_element(std::int64_t element, const Shape& extents) {
+  throw InvalidArgument("there is no element " + std::to_string(element) + " in a set of " + to_string(extents) +
+                        "; give linear indices from 0 to " + std::to_string(element_count(extents) - 1));
+}
+
+void check_backend(const Execution& execution, bool on_device) {
+  if (on_device && execution.backend == Backend::cpu)
+    throw InvalidArgument("the sites are in a device's memory, where the backend cpu cannot work; use auto or cuda");
+  if (on_device || execution.backend != Backend::cuda) return;
+  require_device();
+  throw InvalidArgument("the sites are in the host's memory; build the set with the backend cuda, or use auto or cpu");
+}
+
+void check_on_device(const Execution& execution, bool on_device) {
+  if (!on_device)
+    throw InvalidArgument(
+        "the queries are in a device's memory, the sites in the host's; build the set with the backend cuda");
+  check_backend(execution, true);
+}
+
 int threads_of(const Execution& execution) {
   if (execution.threads < 0)
     throw InvalidArgument("the number of threads is " + std::to_string(execution.threads) +
@@ -268,6 +294,10 @@ void check_query(const SetFacts& set, const CoordinateLayout& queries, const Que
     throw InvalidArgument("a work limit needs boxes to bound what was not looked at; use storage boxed or sorted");
   check_outputs(set, queries, options, outputs);
   check_cone(set, queries, options.cone, space);
+}
+
+QueryOutputs unchecked(const DeviceQueryOutputs& outputs) {
+  return {unchecked(outputs.distance), unchecked(outputs.squared), unchecked(outputs.site), unchecked(outputs.lower)};
 }
 
 Request request_of(const SetFacts& set, const CoordinateLayout& queries, const QueryOptions& options,

@@ -47,6 +47,15 @@ void check_device_memory(const std::optional<std::size_t>& limit, std::size_t ne
 /// Refuses a point with a coordinate `x` that is no number to count with. @param noun  "site" or "query"
 [[noreturn]] void refuse_coordinate(const char* noun, std::int64_t point, double x);
 
+/// Refuses an element that a set of voxels does not have.
+[[noreturn]] void refuse_element(std::int64_t element, const Shape& extents);
+
+/// @throws InvalidArgument, DeviceError the set is elsewhere than where a call is to run
+void check_backend(const Execution& execution, bool on_device);
+
+/// @throws InvalidArgument the set of a call in a device's memory is not there
+void check_on_device(const Execution& execution, bool on_device);
+
 /// @throws InvalidArgument a number of threads without a meaning
 int threads_of(const Execution& execution);
 
@@ -55,6 +64,9 @@ int threads_of(const Execution& execution);
 /// @throws InvalidArgument what was wrong and what would work
 void check_query(const SetFacts& set, const CoordinateLayout& queries, const QueryOptions& options,
                  const QueryOutputs& outputs, MemorySpace space = MemorySpace::host);
+
+/// The same addresses as views that the checks read; only the device looks behind them.
+QueryOutputs unchecked(const DeviceQueryOutputs& outputs);
 
 /// One cloud's part of a call that passed check_query().
 Request request_of(const SetFacts& set, const CoordinateLayout& queries, const QueryOptions& options,

@@ -6,8 +6,10 @@
 #include "points/cpu/extent.h"
 
 #ifdef FATHOM_HAS_CUDA
+#include "points/cuda/download.h"
 #include "points/cuda/mask_sites.h"
 #include "points/cuda/resident.h"
+#include "points/cuda/resident_voxels.h"
 #include "points/cuda/streamed.h"
 #endif
 
@@ -126,6 +128,36 @@ std::vector<std::unique_ptr<FollowingSet>> make_followers([[maybe_unused]] const
 #endif
   }
   return sets;
+}
+
+std::unique_ptr<ResidentVoxels> make_voxels([[maybe_unused]] const Shape& shape,
+                                            [[maybe_unused]] const Pyramid* pyramid,
+                                            [[maybe_unused]] std::int64_t count) {
+  require_device();
+#ifdef FATHOM_HAS_CUDA
+  return cuda::make_voxels(shape, pyramid, count);
+#else
+  throw InternalError("a device without CUDA");
+#endif
+}
+
+std::unique_ptr<ResidentVoxels> make_voxels([[maybe_unused]] const AnyConstDeviceView& mask,
+                                            [[maybe_unused]] Stream stream) {
+  require_device();
+#ifdef FATHOM_HAS_CUDA
+  return cuda::make_voxels(mask, stream);
+#else
+  throw InternalError("a device without CUDA");
+#endif
+}
+
+Array download([[maybe_unused]] const Cloud& points, [[maybe_unused]] Stream stream) {
+  require_device();
+#ifdef FATHOM_HAS_CUDA
+  return cuda::download(points, stream);
+#else
+  throw InternalError("a device without CUDA");
+#endif
 }
 
 std::string names_of(const ResidentSets& sets) {

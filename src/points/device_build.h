@@ -7,6 +7,7 @@
 
 #include "points/check.h"
 #include "points/device_call.h"
+#include "points/resident_voxels.h"
 
 namespace fathom::points {
 
@@ -28,6 +29,17 @@ ResidentSets make_residents_of_mask(const AnyConstDeviceView& mask, const SetFac
 /// Sets that will follow a tree, one on each of the devices that the options name.
 /// @param tree  without sites
 std::vector<std::unique_ptr<FollowingSet>> make_followers(const Tree& tree, const SiteSetOptions& options);
+
+/// Voxels in the memory of the current device.
+/// @param pyramid  of the host, which has the bits, `count` of the elements'; null: there are none
+/// @throws DeviceError there is no device
+std::unique_ptr<ResidentVoxels> make_voxels(const Shape& shape, const Pyramid* pyramid, std::int64_t count);
+
+/// The nonzero elements of a mask in a device's memory, there.
+std::unique_ptr<ResidentVoxels> make_voxels(const AnyConstDeviceView& mask, Stream stream);
+
+/// Points in a device's memory as rows of the host. Waits for the stream, in whose order they are there.
+Array download(const Cloud& points, Stream stream);
 
 /// Names of their devices.
 std::string names_of(const ResidentSets& sets);

@@ -10,6 +10,8 @@
 
 #include "fathom/core/error.h"
 #include "points/check.h"
+#include "points/cpu/extent.h"
+#include "points/device_build.h"
 
 namespace fathom::points {
 
@@ -132,6 +134,15 @@ std::size_t call_host(const ResidentSets& sets, const std::vector<Request>& requ
   return std::max_element(calls.begin(), calls.end(),
                           [](const HostCall& a, const HostCall& b) { return a.bytes() < b.bytes(); })
       ->bytes();
+}
+
+QueryReport answer_on_devices(const ResidentSets& sets, const std::vector<Request>& requests, const CallLimits& limits,
+                              Shares& shares, const Execution& execution) {
+  for (const Request& request : requests) cpu::extent_of(request.queries, "query", threads_of(execution));
+  QueryReport report{.backend = Backend::cuda, .device = names_of(sets)};
+  report.scratch_bytes = call_host(sets, requests, limits, shares, execution);
+  if (execution.progress) execution.progress(1);
+  return report;
 }
 
 }  // namespace fathom::points

@@ -38,4 +38,9 @@ using ResidentSets = std::vector<std::unique_ptr<const ResidentSet>>;
 std::size_t call_host(const ResidentSets& sets, const std::vector<Request>& requests, const CallLimits& limits,
                       Shares& shares, const Execution& execution);
 
+/// All of a call between arrays in the host's memory: looks at the queries, and tells what was done.
+/// @throws InvalidArgument a query that is not finite
+QueryReport answer_on_devices(const ResidentSets& sets, const std::vector<Request>& requests, const CallLimits& limits,
+                              Shares& shares, const Execution& execution);
+
 }  // namespace fathom::points

@@ -24,6 +24,12 @@ SiteSetOptions options_of(const DynamicSetOptions& options) {
   return result;
 }
 
+/// @throws InvalidArgument they are a batch
+Cloud one_cloud(const CoordinateLayout& sites) {
+  if (sites.batched()) throw InvalidArgument("the sites are a batch of clouds, the set is one; give [n, d]");
+  return cloud_of(sites, 0);
+}
+
 /// None, of the type and number of coordinates that some have.
 Coordinates none_of(const Coordinates& sites) {
   if (sites.batched()) throw InvalidArgument("the sites are a batch of clouds, which cannot change; give [n, d]");
@@ -76,14 +82,13 @@ struct DynamicSet::Contents {
 Cloud DynamicSet::Contents::checked(const Coordinates& sites) const {
   check_whole();
   const SetFacts& facts = own->facts;
-  if (sites.batched()) throw InvalidArgument("the sites are a batch of clouds, the set is one; give [n, d]");
+  const Cloud cloud = one_cloud(sites);
   if (sites.axes() != facts.axes)
     throw InvalidArgument("the sites have " + std::to_string(sites.axes()) + " coordinates, those of the set " +
                           std::to_string(facts.axes) + "; give [n, " + std::to_string(facts.axes) + "]");
   if (sites.dtype() != own->dtype)
     throw InvalidArgument("the sites are " + std::string(name_of(sites.dtype())) + ", those of the set " +
                           std::string(name_of(own->dtype)) + "; convert them");
-  const Cloud cloud = cloud_of(sites, 0);
   const Box extent = cpu::extent_of(cloud, "site", threads);
   if (cloud.count > 0) check_inside(extent, facts.period, facts.axes);
   return cloud;
@@ -141,6 +146,11 @@ std::int64_t DynamicSet::add(const Coordinates& sites) {
   return first;
 }
 
+std::int64_t DynamicSet::add(const DeviceCoordinates& sites, Stream stream) {
+  const Array rows = download(one_cloud(sites), stream);
+  return add(Coordinates(rows.view()));
+}
+
 void DynamicSet::remove(std::span<const std::int64_t> ids) {
   contents_->check_ids(ids);
   contents_->tree.remove(ids);
@@ -155,6 +165,11 @@ void DynamicSet::move(std::span<const std::int64_t> ids, const Coordinates& to) 
   contents_->check_ids(ids);
   contents_->tree.move(ids, cloud);
   contents_->settle();
+}
+
+void DynamicSet::move(std::span<const std::int64_t> ids, const DeviceCoordinates& to, Stream stream) {
+  const Array rows = download(one_cloud(to), stream);
+  move(ids, Coordinates(rows.view()));
 }
 
 }  // namespace fathom::points

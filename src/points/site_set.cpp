@@ -75,35 +75,6 @@ void check_no_host(const SiteSetOptions& options) {
         "the sites are in a device's memory, where the set stays; name devices for sites of the host");
 }
 
-/// @throws InvalidArgument the set is elsewhere
-void check_backend(const Execution& execution, bool on_device) {
-  if (on_device && execution.backend == Backend::cpu)
-    throw InvalidArgument("the sites are in a device's memory, where the backend cpu cannot work; use auto or cuda");
-  if (on_device || execution.backend != Backend::cuda) return;
-  require_device();
-  throw InvalidArgument("the sites are in the host's memory; build the set with the backend cuda, or use auto or cpu");
-}
-
-/// Queries and answers of the host, sites on devices.
-QueryReport answer_on_devices(const ResidentSets& residents, const std::vector<Request>& requests,
-                              const CallLimits& limits, Shares& shares, const Execution& execution) {
-  for (const Request& request : requests) cpu::extent_of(request.queries, "query", threads_of(execution));
-  QueryReport report{.backend = Backend::cuda, .device = names_of(residents)};
-  report.scratch_bytes = call_host(residents, requests, limits, shares, execution);
-  if (execution.progress) execution.progress(1);
-  return report;
-}
-
-/// The same address as a view that the checks read; only the device looks behind it.
-AnyView unchecked(const AnyDeviceView& view) {
-  if (!view.present()) return {};
-  return {view.data(), view.dtype(), view.shape(), view.strides()};
-}
-
-QueryOutputs unchecked(const DeviceQueryOutputs& outputs) {
-  return {unchecked(outputs.distance), unchecked(outputs.squared), unchecked(outputs.site), unchecked(outputs.lower)};
-}
-
 /// Of one cloud: reads its queries, and answers them.
 std::size_t run_cloud(const Tree& tree, const Request& request, const Execution& execution, int threads,
                       Monitor& monitor) {
@@ -213,10 +184,7 @@ QueryReport SiteSet::nearest(const Coordinates& queries, const QueryOptions& opt
 
 QueryReport SiteSet::nearest(const DeviceCoordinates& queries, const QueryOptions& options,
                              const DeviceQueryOutputs& device_outputs, Stream stream) const {
-  if (!on_device())
-    throw InvalidArgument(
-        "the queries are in a device's memory, the sites in the host's; build the set with the backend cuda");
-  check_backend(options.execution, true);
+  check_on_device(options.execution, on_device());
   const QueryOutputs outputs = unchecked(device_outputs);
   check_query(sites_->facts, queries, options, outputs, MemorySpace::device);
   const std::vector<Request> requests = requests_of(sites_->facts, queries, options, outputs);

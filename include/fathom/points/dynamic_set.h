@@ -59,6 +59,11 @@ class DynamicSet {
   /// @param to  one place for each id
   void move(std::span<const std::int64_t> ids, const Coordinates& to);
 
+  /// The same with places in a device's memory, in the stream's order. They pass by the host, which makes the edit, also
+  /// of a set on a device. Waits for them.
+  std::int64_t add(const DeviceCoordinates& sites, Stream stream = {});
+  void move(std::span<const std::int64_t> ids, const DeviceCoordinates& to, Stream stream = {});
+
   QueryReport nearest(const Coordinates& queries, const QueryOptions& options, const QueryOutputs& outputs) const {
     return sites().nearest(queries, options, outputs);
   }

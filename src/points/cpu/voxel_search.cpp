@@ -33,8 +33,7 @@ class VoxelSearch {
   }
 
  private:
-  using Step = Difference<Value>;
-  static constexpr int kShift = word_shift(kAxes), kSide = 1 << kShift;
+  static constexpr int kShift = word_shift(kAxes), kSide = word_side(kAxes);
 
   struct Child {
     Value bound;
@@ -46,8 +45,8 @@ class VoxelSearch {
     Value of[kAxes][kSide];
 
     Value sum(int bit) const {
-      Value total = of[0][bit >> (kShift * (kAxes - 1))];
-      for (int k = 1; k < kAxes; ++k) total += of[k][bit >> (kShift * (kAxes - 1 - k)) & (kSide - 1)];
+      Value total = of[0][step_of(bit, 0, kAxes)];
+      for (int k = 1; k < kAxes; ++k) total += of[k][step_of(bit, k, kAxes)];
       return total;
     }
   };
@@ -59,44 +58,19 @@ class VoxelSearch {
     if (!may_carry_ || !request_.exact() || request_.cones.present) return limit_;
     Value farthest{};
     for (int j = 0; j < request_.k; ++j) {
-      const Cell cell = cell_of(list_[j].id);
+      const Cell cell = cell_at(list_[j].id, extents_, kAxes);
       Value squared{};
-      for (std::size_t k = 0; k < kAxes; ++k)
-        squared += square<Value>(way(static_cast<Step>(place_[k]), static_cast<Step>(cell[k]), Step{0}));
+      for (int k = 0; k < kAxes; ++k) squared += square_to_cell<Value>(place_[static_cast<std::size_t>(k)], cell[k], 0);
       farthest = std::max(farthest, squared);
     }
     return std::min(farthest, limit_);
   }
 
-  Cell cell_of(std::int64_t id) const {
-    Cell cell{};
-    for (std::size_t k = kAxes; k-- > 0; id /= extents_[k]) cell[k] = id % extents_[k];
-    return cell;
-  }
-
-  std::int64_t id_of(const Cell& element) const {
-    std::int64_t id = element[0];
-    for (std::size_t k = 1; k < kAxes; ++k) id = id * extents_[k] + element[k];
-    return id;
-  }
-
-  /// Indices of the first and the last element of a cell that is 2^shift elements wide.
-  void bounds_of(const Cell& cell, int shift, Cell& low, Cell& high) const {
-    for (std::size_t k = 0; k < kAxes; ++k) {
-      low[k] = cell[k] << shift;
-      high[k] = std::min(((cell[k] + 1) << shift) - 1, extents_[k] - 1);
-    }
-  }
-
   Squares squares_of(const Cell& word, int shift) const {
     Squares squares;
-    for (std::size_t k = 0; k < kAxes; ++k)
-      for (std::int64_t i = 0; i < kSide; ++i) {
-        const std::int64_t at = (word[k] << kShift) + i;
-        const auto low = static_cast<Step>(at << shift), high = static_cast<Step>(((at + 1) << shift) - 1);
-        // A child that the grid's end cuts off is no closer: a bound all the same.
-        squares.of[k][i] = square<Value>(way_to_interval(static_cast<Step>(place_[k]), low, high, Step{0}));
-      }
+    for (int k = 0; k < kAxes; ++k)
+      for (int i = 0; i < kSide; ++i)
+        squares.of[k][i] = square_to_cell<Value>(place_[static_cast<std::size_t>(k)], (word[k] << kShift) + i, shift);
     return squares;
   }
 
@@ -123,32 +97,16 @@ class VoxelSearch {
         unseen_ = std::min(unseen_, children[i].bound);
         return;  // those that follow are no nearer
       }
-      const Cell cell = child_of(word, children[i].bit);
+      const Cell cell = child_of(word, children[i].bit, kAxes);
       if (may_better(children[i].bound, cell, shift)) visit(level - 1, cell);
     }
   }
 
   /// Whether one of a cell's elements could go on the list.
   bool may_better(Value bound, const Cell& cell, int shift) const {
-    Cell low{}, high{};
-    bounds_of(cell, shift, low, high);
-    if (bound == worst().squared && id_of(low) > worst().id) return false;
-    return !request_.cones.present || cone_meets(low, high);
-  }
-
-  Cell child_of(const Cell& word, int bit) const {
-    Cell cell{};
-    for (std::size_t k = kAxes; k-- > 0; bit >>= kShift) cell[k] = (word[k] << kShift) + (bit & (kSide - 1));
-    return cell;
-  }
-
-  bool cone_meets(const Cell& low, const Cell& high) const {
-    double from[kAxes], to[kAxes];
-    for (std::size_t k = 0; k < kAxes; ++k) {
-      from[k] = static_cast<double>(low[k]) - place_[k];
-      to[k] = static_cast<double>(high[k]) - place_[k];
-    }
-    return may_hold(cone_, from, to, kAxes);
+    const CellBox box = CellBox::of(cell, shift, extents_, kAxes);
+    if (bound == worst().squared && linear_index(box.low, extents_, kAxes) > worst().id) return false;
+    return !request_.cones.present || may_hold(cone_, place_.data(), box, kAxes);
   }
 
   /// The elements of a word of level 0.
@@ -158,18 +116,16 @@ class VoxelSearch {
       const int bit = std::countr_zero(bits);
       const Value squared = squares.sum(bit);
       if (worst().squared < squared) continue;
-      const Cell element = child_of(word, bit);
-      const std::int64_t id = id_of(element);
-      if (!comes_before(squared, id, worst()) || (request_.cones.present && !in_cone(element, squared))) continue;
+      const Cell element = child_of(word, bit, kAxes);
+      const std::int64_t id = linear_index(element, extents_, kAxes);
+      if (!comes_before(squared, id, worst()) || !in_cone(element, squared)) continue;
       insert(list_, request_.k, {squared, id, 0});
       reach_ = reach_of(request_, worst().squared);
     }
   }
 
   bool in_cone(const Cell& element, Value squared) const {
-    double offset[kAxes];
-    for (std::size_t k = 0; k < kAxes; ++k) offset[k] = static_cast<double>(element[k]) - place_[k];
-    return holds(cone_, offset, static_cast<double>(squared), kAxes);
+    return !request_.cones.present || holds(cone_, place_.data(), element, static_cast<double>(squared), kAxes);
   }
 
   const Pyramid& pyramid_;

@@ -1,7 +1,8 @@
-// Sites that come and go: the leaves that changed in the tree of the host are packed, copied at once and put where they
-// belong; boxes above the leaves are all made again, since a look at each costs less than to find out which changed.
+// Sites that come and go: the leaves that changed in the tree of the host are packed, copied, 8192 at once, and put where
+// they belong; boxes above the leaves are all made again, since a look at each costs less than to find out which changed.
 //
 // Work: a warp for each leaf, a lane for each place. Cost: O(changed leaves), and 1/32 of the leaves' boxes.
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -56,19 +57,9 @@ __global__ void __launch_bounds__(kBuildBlock)
   tree.sizes[leaf] = leaves.sizes[number];
 }
 
-}  // namespace
-
-DeviceTree make_tree(const Tree& from) {
-  Cloud places;
-  places.dtype = from.dtype;
-  places.axes = from.axes;
-  places.count = from.count;
-  return make_tree(places, Storage::sorted);
-}
-
-void put_leaves(const DeviceTree& tree, const Tree& from, std::span<const std::uint32_t> numbers, cudaStream_t stream) {
+/// Copies some leaves; waits for it, since what they are packed in goes.
+void put_some(const DeviceTree& tree, const Tree& from, std::span<const std::uint32_t> numbers, cudaStream_t stream) {
   const auto count = static_cast<std::int64_t>(numbers.size());
-  if (count == 0) return;
   Scratch sizing(nullptr);
   const Leaves unplaced(tree, count, sizing);
   std::vector<std::byte> packed(sizing.bytes());
@@ -90,8 +81,26 @@ void put_leaves(const DeviceTree& tree, const Tree& from, std::span<const std::u
         <<<blocks_of(count * 32), kBuildBlock, 0, stream>>>(tree, there, count);
   });
   fathom::cuda::check_launch("changing sites");
+  check(cudaStreamSynchronize(stream), "changing sites");
+}
+
+}  // namespace
+
+DeviceTree make_tree(const Tree& from) {
+  Cloud places;
+  places.dtype = from.dtype;
+  places.axes = from.axes;
+  places.count = from.count;
+  return make_tree(places, Storage::sorted);
+}
+
+void put_leaves(const DeviceTree& tree, const Tree& from, std::span<const std::uint32_t> numbers, cudaStream_t stream) {
+  constexpr std::size_t kAtOnce = 1 << 13;  // so that a set that is built takes little more than what it keeps
+  for (std::size_t first = 0; first < numbers.size(); first += kAtOnce)
+    put_some(tree, from, numbers.subspan(first, std::min(kAtOnce, numbers.size() - first)), stream);
+  if (numbers.empty()) return;
   box_levels(tree, stream);
-  check(cudaStreamSynchronize(stream), "changing sites");  // the packed leaves go
+  check(cudaStreamSynchronize(stream), "changing sites");
 }
 
 }  // namespace fathom::points::cuda

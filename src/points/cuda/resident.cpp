@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <map>
-#include <mutex>
 
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
@@ -15,6 +13,7 @@
 #include "points/cuda/device_request.h"
 #include "points/cuda/follow.h"
 #include "points/cuda/products.h"
+#include "points/cuda/readers.h"
 #include "points/cuda/search.h"
 
 namespace fathom::points::cuda {
@@ -132,29 +131,6 @@ Cloud no_sites(const Tree& tree) {
   none.axes = tree.axes;
   return none;
 }
-
-/// How far each stream is that reads a set: memory is given back after that.
-class Readers {
- public:
-  /// All that is in the stream so far may read. A graph that is being captured may run at any time: whoever captures it
-  /// keeps the set.
-  void add(cudaStream_t stream) {
-    cudaStreamCaptureStatus status{};
-    check(cudaStreamIsCapturing(stream, &status), "looking at a stream");
-    if (status != cudaStreamCaptureStatusNone) return;
-    const std::lock_guard lock(mutex_);
-    passed_[stream].record(stream);
-  }
-
-  /// What comes into the stream from now on comes after them.
-  void hold_back(cudaStream_t stream) const {
-    for (const auto& [reader, event] : passed_) event.hold_back(stream);
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<cudaStream_t, Event> passed_;
-};
 
 class DeviceSet : public FollowingSet {
  public:

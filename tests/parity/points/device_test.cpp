@@ -193,6 +193,59 @@ TEST_F(DevicePoints, SetsThatChange) {
     }
 }
 
+/// Places on the device, in every layout, of sets there and on the host.
+TEST_F(DevicePoints, SetsThatChangeByPlacesThere) {
+  Random random(20);
+  for (Backend backend : {Backend::cpu, Backend::cuda})
+    for (int layout = 0; layout < 3; ++layout) {
+      PointProblem problem;
+      problem.sites = make_points(Spread::uniform, DType::float32, 700, 3, random);
+      problem.queries = make_points(Spread::uniform, DType::float32, 200, 3, random);
+      const Array first = make_points(Spread::uniform, DType::float32, 300, 3, random);
+      const PointsOnDevice places(problem.sites, layout);
+      points::DynamicSetOptions options;
+      options.execution.backend = backend;
+      points::DynamicSet set(first.view(), options);
+      std::vector<std::int64_t> ids(300);
+      std::iota(ids.begin(), ids.end(), 0);
+      set.remove(ids);
+      ids.resize(700);
+      std::iota(ids.begin(), ids.end(), 300);
+      const PointsOnDevice before(make_points(Spread::clustered, DType::float32, 700, 3, random), layout);
+      EXPECT_EQ(set.add(before.coordinates()), 300);
+      set.move(ids, places.coordinates());
+      PointAnswers expected = nearest(problem, DType::float32);
+      for (std::int64_t i = 0; i < 200; ++i) expected.site.as<std::int64_t>().data()[i] += 300;
+      PointAnswers got{Array(DType::float32, {200, 1}), Array(DType::float64, {200, 1}), Array(DType::int64, {200, 1})};
+      set.nearest(problem.queries.view(), {}, {got.distance.view(), got.squared.view(), got.site.view(), {}});
+      EXPECT_TRUE(equal(expected, got)) << layout;
+    }
+  points::DynamicSet set(make_points(Spread::uniform, DType::float32, 3, 3, random).view());
+  const PointsOnDevice flat(make_points(Spread::uniform, DType::float32, 3, 2, random), 0);
+  EXPECT_THROW(set.add(flat.coordinates()), InvalidArgument);
+  const Array of_host = make_points(Spread::uniform, DType::float32, 3, 3, random);
+  EXPECT_THROW(set.add(DeviceCoordinates(AnyConstDeviceView(of_host.data(), DType::float32, {3, 3}))), InvalidArgument);
+  EXPECT_EQ(set.size(), 3);
+}
+
+/// Building takes little more than what the set keeps.
+TEST_F(DevicePoints, SetsThatChangeDoNotTakeTheirMemoryTwice) {
+  Random random(19);
+  const Array sites = make_points(Spread::uniform, DType::float32, 600000, 3, random);
+  points::DynamicSetOptions cuda;
+  cuda.execution.backend = Backend::cuda;
+  std::uint64_t kept = 0;
+  const std::uint64_t most = most_taken([&] {
+    {
+      const points::DynamicSet set(sites.view(), cuda);
+      kept = pool_bytes(cudaMemPoolAttrUsedMemCurrent);
+    }
+    must(cudaDeviceSynchronize());
+  });
+  EXPECT_GE(kept, sites.bytes());
+  EXPECT_LE(static_cast<double>(most), 1.3 * static_cast<double>(kept));
+}
+
 TEST_F(DevicePoints, QueriesThatAreNoNumbersFindNothing) {
   Random random(10);
   Array queries = make_points(Spread::uniform, DType::float64, 4, 2, random);

@@ -14,12 +14,14 @@
 
 namespace {
 std::int64_t allocations_left = -1;  ///< until one fails; negative: all are granted
+std::size_t bytes_granted = 0;
 }
 
 void* operator new(std::size_t bytes) {
   void* const memory = allocations_left == 0 ? nullptr : std::malloc(std::max<std::size_t>(bytes, 1));
   if (allocations_left >= 0) --allocations_left;
   if (!memory) throw std::bad_alloc();
+  bytes_granted += bytes;
   return memory;
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
@@ -51,6 +53,26 @@ TEST(DynamicTrees, LeavesAreNeitherEmptyNorOverfull) {
     ASSERT_LE(*most, points::kSortedLeaf) << i;
   }
   EXPECT_EQ(std::accumulate(tree.sizes.begin(), tree.sizes.end(), std::int64_t{0}), dynamic.size());
+}
+
+/// What single edits ask for does not grow with the set: nothing that has a part for each site is made anew for each.
+TEST(DynamicTrees, SingleEditsAreCheapHoweverManySites) {
+  constexpr std::int64_t kSites = 100000;
+  constexpr std::size_t kMostForEach = 2000;
+  Random random(11);
+  const Array sites = make_points(Spread::uniform, DType::float32, kSites, 3, random);
+  points::DynamicSet set(AnyConstView(sites.data(), DType::float32, {0, 3}), {.execution = {.threads = 1}});
+  const auto row = [&](std::int64_t i) {
+    return AnyConstView(sites.data() + static_cast<std::size_t>(i) * 12, DType::float32, {1, 3});
+  };
+  const std::size_t before = bytes_granted;
+  for (std::int64_t i = 0; i < kSites; ++i) set.add(row(i));
+  const std::size_t added = bytes_granted;
+  EXPECT_LE(added - before, kSites * kMostForEach);
+  for (std::int64_t i = 0; i < kSites; i += 10) set.move(std::vector<std::int64_t>{i}, row(kSites - 1 - i));
+  for (std::int64_t i = 5; i < kSites; i += 10) set.remove(i);
+  EXPECT_LE(bytes_granted - added, kSites / 5 * kMostForEach);
+  EXPECT_EQ(set.size(), kSites - kSites / 10);
 }
 
 /// Runs an edit of a set of 1000 sites in which allocation number `granted` fails. False: it asks for no more.

@@ -1,12 +1,16 @@
-// Sets of voxels: the answers of a SiteSet of the same mask, whatever was edited before.
+// Sets of voxels: the answers of a SiteSet of the same mask, whatever was edited before. Built once for the CPU and once
+// for devices.
 #include "fathom/points/voxel_set.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "cases.h"
+#include "fathom/core/device.h"
 #include "points/problem.h"
 #include "run.h"
 
@@ -17,6 +21,17 @@ using points::QueryOptions;
 using points::QueryOutputs;
 using points::SiteSet;
 using points::VoxelSet;
+
+constexpr Backend kBackend = Backend::FATHOM_TEST_BACKEND;
+
+class VoxelSets : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (kBackend == Backend::cuda && device_count() == 0) GTEST_SKIP() << "no CUDA device, or a build without CUDA";
+  }
+};
+
+const Execution kThere{.backend = kBackend};
 
 struct Answers {
   Array distance, squared, site, lower;
@@ -67,7 +82,7 @@ QueryOptions random_options(int axes, Random& random, Array& direction) {
   return options;
 }
 
-TEST(VoxelSets, AnswerAsSiteSetsDo) {
+TEST_F(VoxelSets, AnswerAsSiteSetsDo) {
   for (int i = 0; i < scaled(400); ++i) {
     Random random(static_cast<std::uint64_t>(i) + 1);
     SCOPED_TRACE("seed " + std::to_string(i + 1));
@@ -80,17 +95,17 @@ TEST(VoxelSets, AnswerAsSiteSetsDo) {
     Array direction;
     const QueryOptions options = random_options(shape.rank(), random, direction);
     const SiteSet expected = SiteSet::of_mask(mask.view());
-    const VoxelSet set = VoxelSet::of_mask(mask.view());
+    const VoxelSet set = VoxelSet::of_mask(mask.view(), kThere);
     ASSERT_EQ(set.size(), expected.size());
     ASSERT_TRUE(same(ask(expected, queries, options), ask(set, queries, options)));
   }
 }
 
-TEST(VoxelSets, KeepTheirGuarantees) {
+TEST_F(VoxelSets, KeepTheirGuarantees) {
   Random random(3);
   const Shape shape{60, 70, 80};
   const Array mask = mask_array(make_sites(Structure::sparse, shape, random), shape, DType::uint8, false);
-  const VoxelSet set = VoxelSet::of_mask(mask.view());
+  const VoxelSet set = VoxelSet::of_mask(mask.view(), kThere);
   const Array queries = queries_near(shape, DType::float32, 3000, random);
   const Answers exact = ask(set, queries, {});
   QueryOptions relative, absolute, limited;
@@ -99,6 +114,12 @@ TEST(VoxelSets, KeepTheirGuarantees) {
   limited.work_limit = 1;
   const Answers near = ask(set, queries, relative), within = ask(set, queries, absolute),
                 some = ask(set, queries, limited);
+  const VoxelSet host = VoxelSet::of_mask(mask.view());
+  for (const auto& [options, answers] : {std::pair(relative, &near), {absolute, &within}, {limited, &some}}) {
+    const Answers expected = ask(host, queries, options);
+    EXPECT_TRUE(same(expected, *answers));
+    EXPECT_TRUE(equal(expected.lower, answers->lower));
+  }
   std::int64_t unequal = 0;
   for (std::int64_t q = 0; q < 3000; ++q) {
     const double truth = std::sqrt(value_at(exact.squared, q));
@@ -112,52 +133,117 @@ TEST(VoxelSets, KeepTheirGuarantees) {
   EXPECT_GT(unequal, 0);  // and it is made use of
 }
 
-TEST(VoxelSets, AfterEditsEqualARebuild) {
-  constexpr std::int64_t kEdits = 100000, kCheck = 5000;
+/// Elements around a place.
+std::vector<std::int64_t> some_elements(std::int64_t region, std::int64_t all, std::int64_t most, Random& random) {
+  std::vector<std::int64_t> elements(static_cast<std::size_t>(1 + below(random, most)));
+  for (std::int64_t& element : elements)
+    element = chance(random, 0.9) ? region + below(random, 4000) : below(random, all);
+  return elements;
+}
+
+/// A set, and what it should hold.
+class EditedVoxels {
+ public:
+  explicit EditedVoxels(const Shape& shape)
+      : set_(shape, kThere),
+        mask_(mask_array(std::vector<bool>(static_cast<std::size_t>(element_count(shape))), shape, DType::uint8,
+                         false)) {}
+
+  const VoxelSet& set() const { return set_; }
+  VoxelSet& set() { return set_; }
+  const Array& mask() const { return mask_; }
+  std::int64_t sites() const { return std::count(at(0), at(0) + mask_.size(), 1); }
+
+  void add(const std::vector<std::int64_t>& elements) { ASSERT_EQ(set_.add(elements), put(elements, 1)); }
+  void remove(const std::vector<std::int64_t>& elements) { ASSERT_EQ(set_.remove(elements), put(elements, 0)); }
+  void move(const std::vector<std::int64_t>& from, const std::vector<std::int64_t>& to) {
+    std::vector<std::int64_t> arriving;
+    for (std::size_t i = 0; i < from.size(); ++i)
+      if (*at(from[i]) == 1) arriving.push_back(to[i]);
+    ASSERT_EQ(set_.move(from, to), static_cast<std::int64_t>(arriving.size()));
+    put(from, 0);
+    put(arriving, 1);
+  }
+
+ private:
+  std::uint8_t* at(std::int64_t element) const { return mask_.as<std::uint8_t>().data() + element; }
+  /// @return how many changed
+  std::int64_t put(const std::vector<std::int64_t>& elements, std::uint8_t value) {
+    std::int64_t changed = 0;
+    for (std::int64_t element : elements) changed += std::exchange(*at(element), value) != value;
+    return changed;
+  }
+
+  VoxelSet set_;
+  mutable Array mask_;
+};
+
+/// One at a time, and many at once: elements named twice, and some that are sites or none already.
+TEST_F(VoxelSets, AfterEditsEqualARebuild) {
+  const std::int64_t edits = scaled(100000);
   Random random(4);
   const Shape shape{40, 50, 60};
   const std::int64_t count = element_count(shape);
-  Array mask(DType::uint8, shape);
-  std::uint8_t* is_site = mask.as<std::uint8_t>().data();
-  std::fill_n(is_site, count, std::uint8_t{0});
-  VoxelSet set(shape);
+  EditedVoxels edited(shape);
   // Around a few places that come and go, so that words fill and empty; at last all leave.
-  for (std::int64_t edit = 1; edit <= kEdits; ++edit) {
-    const double leaving = edit > kEdits / 2 ? 0.7 : 0.3;
-    const std::int64_t region = edit / 1000 % 7 * (count / 7);
-    const auto element = [&] { return chance(random, 0.9) ? region + below(random, 4000) : below(random, count); };
-    const std::int64_t a = element(), b = element();
-    if (chance(random, 0.2)) {
-      ASSERT_EQ(set.move(a, b), is_site[a] == 1);
-      if (is_site[a]) is_site[a] = 0, is_site[b] = 1;
-    } else if (chance(random, leaving)) {
-      ASSERT_EQ(set.remove(a), is_site[a] == 1);
-      is_site[a] = 0;
-    } else {
-      ASSERT_EQ(set.add(a), is_site[a] == 0);
-      is_site[a] = 1;
+  std::int64_t done = 0;
+  for (std::int64_t check = 1; check <= 20; ++check) {
+    const double leaving = check > 10 ? 0.7 : 0.3;
+    const std::int64_t most = kBackend == Backend::cuda || check % 4 == 0 ? 500 : 1;
+    while (done < edits * check / 20) {
+      const std::int64_t region = done / 1000 % 7 * (count / 7);
+      const std::vector<std::int64_t> elements = some_elements(region, count, most, random);
+      done += static_cast<std::int64_t>(elements.size());
+      if (chance(random, 0.2)) {
+        std::vector<std::int64_t> to;
+        for (std::size_t i = 0; i < elements.size(); ++i) to.push_back(some_elements(region, count, 1, random)[0]);
+        edited.move(elements, to);
+      } else if (chance(random, leaving)) {
+        edited.remove(elements);
+      } else {
+        edited.add(elements);
+      }
+      ASSERT_FALSE(HasFatalFailure());
     }
-    if (edit % kCheck != 0) continue;
-    ASSERT_EQ(set.size(), std::count(is_site, is_site + count, 1));
+    ASSERT_EQ(edited.set().size(), edited.sites());
     const Array queries = queries_near(shape, DType::float64, 60, random);
     QueryOptions options;
-    options.k = edit % (2 * kCheck) == 0 ? 1 : 9;
-    ASSERT_TRUE(same(ask(SiteSet::of_mask(mask.view()), queries, options), ask(set, queries, options))) << edit;
+    options.k = check % 2 == 0 ? 1 : 9;
+    ASSERT_TRUE(
+        same(ask(SiteSet::of_mask(edited.mask().view()), queries, options), ask(edited.set(), queries, options)))
+        << done;
   }
   std::vector<std::int64_t> all(static_cast<std::size_t>(count));
-  for (std::int64_t i = 0; i < count; ++i) all[static_cast<std::size_t>(i)] = i;
-  EXPECT_EQ(set.remove(all), std::count(is_site, is_site + count, 1));
-  EXPECT_EQ(set.size(), 0);
+  std::iota(all.begin(), all.end(), 0);
+  edited.remove(all);
+  EXPECT_EQ(edited.set().size(), 0);
   const Array queries = queries_near(shape, DType::int32, 5, random);
-  EXPECT_EQ(value_at(ask(set, queries, {}).distance, 0), INFINITY);
-  EXPECT_EQ(set.add(all), count);
-  const Array full = mask_array(std::vector<bool>(static_cast<std::size_t>(count), true), shape, DType::uint8, false);
-  EXPECT_TRUE(same(ask(SiteSet::of_mask(full.view()), queries, {}), ask(set, queries, {})));
+  EXPECT_EQ(value_at(ask(edited.set(), queries, {}).distance, 0), INFINITY);
+  edited.add(all);
+  EXPECT_EQ(edited.set().size(), count);
+  EXPECT_TRUE(same(ask(SiteSet::of_mask(edited.mask().view()), queries, {}), ask(edited.set(), queries, {})));
+}
+
+TEST_F(VoxelSets, ChangeOneAtATime) {
+  VoxelSet set({9, 70}, kThere);
+  EXPECT_TRUE(set.add(69));
+  EXPECT_FALSE(set.add(69));
+  EXPECT_TRUE(set.move(69, 70));
+  EXPECT_FALSE(set.move(69, 71));
+  EXPECT_TRUE(set.move(70, 70));
+  EXPECT_TRUE(set.contains(70));
+  EXPECT_FALSE(set.contains(69));
+  EXPECT_EQ(set.move(std::vector<std::int64_t>{70, 70}, std::vector<std::int64_t>{5, 6}), 2);  // to both places
+  EXPECT_EQ(set.size(), 2);
+  EXPECT_FALSE(set.remove(70));
+  EXPECT_TRUE(set.remove(5));
+  EXPECT_EQ(set.add(std::vector<std::int64_t>{}), 0);
+  EXPECT_EQ(set.size(), 1);
 }
 
 /// Differences whose squares double does not hold.
-TEST(VoxelSets, AreExactFarAway) {
-  VoxelSet set({2, 2, 2});
+TEST_F(VoxelSets, AreExactFarAway) {
+  VoxelSet set({2, 2, 2}, kThere);
   set.add(std::vector<std::int64_t>{3, 5, 6});
   Array queries(DType::int32, {2, 3});
   for (std::int64_t i = 0; i < 6; ++i) queries.as<std::int32_t>().data()[i] = i < 3 ? INT32_MAX : INT32_MIN;
@@ -166,18 +252,18 @@ TEST(VoxelSets, AreExactFarAway) {
   EXPECT_TRUE(same(ask(SiteSet::of_mask(mask.view()), queries, {}), ask(set, queries, {})));
 }
 
-TEST(VoxelSets, TakeABitForEachElement) {
-  EXPECT_LE(static_cast<double>(VoxelSet({256, 256, 256}).bytes()) * 8, 1.02 * 256 * 256 * 256);
-  EXPECT_LE(static_cast<double>(VoxelSet({4096, 4096}).bytes()) * 8, 1.02 * 4096 * 4096);
+TEST_F(VoxelSets, TakeABitForEachElement) {
+  EXPECT_LE(static_cast<double>(VoxelSet({256, 256, 256}, kThere).bytes()) * 8, 1.02 * 256 * 256 * 256);
+  EXPECT_LE(static_cast<double>(VoxelSet({4096, 4096}, kThere).bytes()) * 8, 1.02 * 4096 * 4096);
 }
 
-TEST(VoxelSets, RefuseWhatHasNoMeaning) {
-  EXPECT_EQ(refusal([] { VoxelSet({3}); }), "a set of voxels has 2 or 3 axes, not 1");
+TEST_F(VoxelSets, RefuseWhatHasNoMeaning) {
+  EXPECT_EQ(refusal([] { VoxelSet({3}, kThere); }), "a set of voxels has 2 or 3 axes, not 1");
   EXPECT_EQ(refusal([] {
-              VoxelSet({2, std::int64_t{1} << 31});
+              VoxelSet({2, std::int64_t{1} << 31}, kThere);
             }),
             "the extents 2 × 2147483648 pass what int32 coordinates hold");
-  VoxelSet set({4, 5});
+  VoxelSet set({4, 5}, kThere);
   EXPECT_EQ(refusal([&] {
               set.add(std::vector<std::int64_t>{3, 20});
             }),
@@ -187,13 +273,29 @@ TEST(VoxelSets, RefuseWhatHasNoMeaning) {
   EXPECT_EQ(refusal([&] { set.move(1, -1); }),
             "there is no element -1 in a set of 4 × 5; give linear indices from 0 to 19");
   EXPECT_TRUE(set.contains(1));
+  EXPECT_EQ(refusal([&] {
+              set.move(std::vector<std::int64_t>{1, 2}, std::vector<std::int64_t>{3});
+            }),
+            "2 elements are to move to 1 places; give one for each");
   const Array queries(DType::int32, {1, 3});
   EXPECT_EQ(refusal([&] { ask(set, queries, {}); }), "the queries have 3 coordinates, the sites 2");
   QueryOptions options;
-  options.execution.backend = Backend::cuda;
-  EXPECT_EQ(refusal([&] { ask(set, queries, options); }),
-            "sets of voxels have no CUDA backend in this version; use backend auto or cpu");
-  VoxelSet none({0, 7, 7});
+  if (kBackend == Backend::cuda) {
+    options.execution.backend = Backend::cpu;
+    EXPECT_EQ(refusal([&] {
+                ask(set, Array(DType::int32, {1, 2}), options);
+              }),
+              "the sites are in a device's memory, where the backend cpu cannot work; use auto or cuda");
+  } else if (device_count() > 0) {
+    options.execution.backend = Backend::cuda;
+    EXPECT_EQ(refusal([&] {
+                ask(set, Array(DType::int32, {1, 2}), options);
+              }),
+              "the sites are in the host's memory; build the set with the backend cuda, or use auto or cpu");
+  } else {
+    EXPECT_THROW(VoxelSet({4, 5}, Execution{.backend = Backend::cuda}), DeviceError);
+  }
+  VoxelSet none({0, 7, 7}, kThere);
   Random random(1);
   EXPECT_EQ(value_at(ask(none, queries_near({1, 1, 1}, DType::int32, 3, random), {}).site, 2), -1);
 }
