@@ -13,6 +13,7 @@ from ._info import Info, info, release_device_memory, release_threads
 from ._labels import expand_labels, fill_nearest
 from ._points import SiteSet
 from ._transform import distance_transform, nearest_site, signed_distance
+from ._voxels import VoxelSet
 
 DeviceError.__module__ = "fathom"
 
@@ -21,6 +22,7 @@ __all__ = [
     "DynamicSet",
     "Info",
     "SiteSet",
+    "VoxelSet",
     "__version__",
     "distance_transform",
     "expand_labels",

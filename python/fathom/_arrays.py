@@ -69,6 +69,15 @@ class Input(Protocol):
     def site_set(self, is_mask: bool, choices: _core.SetChoices, threads: int, listener: Listener) -> _core.SiteSet:
         """Sites at coordinates, or at a mask's elements that are not 0, where these lie."""
 
+    def indices(self, name: str, noun: str) -> Input:
+        """The same numbers as indices, of which each is called `noun`: one axis of int64."""
+
+    def voxel_set(self, backend: int) -> _core.VoxelSet:
+        """The mask's elements that are not 0, where it lies."""
+
+    def edit(self, voxels: _core.VoxelSet, edit: int, to: Input | None) -> int:
+        """Changes the elements with these indices; the number of an edit of ``_core.EDITS``."""
+
     def nearest(
         self,
         sites: _core.SiteSet,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._dtypes import INDICES
-from ._host import HostInput, as_numpy
+from ._host import HostInput, as_indices
 from ._options import thread_count
 from ._points import SiteSet, set_choices
 
@@ -152,7 +152,7 @@ class DynamicSet:
         RuntimeError, fathom.DeviceError
             As for :meth:`add`.
         """
-        self._set.remove(_ids(sites))
+        self._set.remove(as_indices(sites, "sites", "site"))
 
     def move(self, sites: Any, points: Any) -> None:
         """Puts sites elsewhere; their indices stay.
@@ -171,7 +171,7 @@ class DynamicSet:
         RuntimeError, fathom.DeviceError
             As for :meth:`add`.
         """
-        self._set.move(_ids(sites), self._places(points))
+        self._set.move(as_indices(sites, "sites", "site"), self._places(points))
 
     def _places(self, points: Any) -> npt.NDArray[Any]:
         given = HostInput.of_values(points, "points").coordinates("points", False).array
@@ -195,14 +195,3 @@ class DynamicSet:
             f"points has values that {name}, the dtype of the set, does not hold exactly; "
             f"convert them yourself: points.astype({name})"
         )
-
-
-def _ids(sites: Any) -> Ids:
-    ids = np.atleast_1d(as_numpy(sites, "sites"))
-    if ids.ndim != 1:
-        raise ValueError(f"sites has the shape {ids.shape}; it must have (n,)")
-    if ids.dtype.kind not in "iu" and ids.size > 0:
-        raise TypeError(f"sites has the dtype {ids.dtype}; indices are integers")
-    if ids.dtype == np.uint64 and ids.size > 0 and ids.max() > _LARGEST:
-        raise ValueError(f"there is no site {ids.max()}")
-    return np.ascontiguousarray(ids, INDICES[1])

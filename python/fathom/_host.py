@@ -117,6 +117,17 @@ class HostInput:
     def site_set(self, is_mask: bool, choices: _core.SetChoices, threads: int, listener: Listener) -> _core.SiteSet:
         return _core.SiteSet(self.array, is_mask, choices, threads, listener)
 
+    def indices(self, name: str, noun: str) -> HostInput:
+        return HostInput(as_indices(self.array, name, noun), None)
+
+    def voxel_set(self, backend: int) -> _core.VoxelSet:
+        return _core.VoxelSet.of_mask(self.array, backend)
+
+    def edit(self, voxels: _core.VoxelSet, edit: int, to: Input | None) -> int:
+        if to is not None and not isinstance(to, HostInput):
+            raise ValueError("to lies on a CUDA device, but elements on the host; give both in one place")
+        return voxels.edit(edit, self.array, None if to is None else to.array)
+
     def nearest(
         self,
         sites: _core.SiteSet,
@@ -189,6 +200,18 @@ def as_numpy(x: Any, name: str) -> Array:
         return np.from_dlpack(x)
     except (TypeError, ValueError, BufferError, RuntimeError) as error:
         raise TypeError(f"{name} must be an array of numbers: {error}") from error
+
+
+def as_indices(x: Any, name: str, noun: str) -> npt.NDArray[np.int64]:
+    """Indices, of which each is called `noun`: one, or an array of them."""
+    indices = np.atleast_1d(as_numpy(x, name))
+    if indices.ndim != 1:
+        raise ValueError(f"{name} has the shape {indices.shape}; it must have (n,)")
+    if indices.dtype.kind not in "iu" and indices.size > 0:
+        raise TypeError(f"{name} has the dtype {indices.dtype}; indices are integers")
+    if indices.dtype == np.uint64 and indices.size > 0 and indices.max() >= 2**63:
+        raise ValueError(f"there is no {noun} {indices.max()}")
+    return np.ascontiguousarray(indices, INDICES[1])
 
 
 def _readable(array: Array, name: str) -> Array:

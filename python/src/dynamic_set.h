@@ -20,7 +20,6 @@ class DynamicSet : public SiteSet {
   /// @param choices  of which the storage, the step and the memory have no meaning
   DynamicSet(nanobind::handle points, const SetChoices& choices, int threads);
 
-  const points::SiteSet& set() const override { return edited_->sites(); }
   bool batched() const override { return false; }
   /// What the last edit left, even while another is at work.
   /// @throws Error an edit broke off
@@ -33,6 +32,9 @@ class DynamicSet : public SiteSet {
   /// @param ids  [n], int64, dense
   void remove(nanobind::handle ids);
   void move(nanobind::handle ids, nanobind::handle points);
+
+ protected:
+  const points::SiteSet& set() const override { return edited_->sites(); }
 
  private:
   /// Runs an edit, without the interpreter's lock.

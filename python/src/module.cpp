@@ -11,6 +11,7 @@
 #include "host_array.h"
 #include "points.h"
 #include "transform.h"
+#include "voxel_set.h"
 #include "watch.h"
 
 #ifdef FATHOM_PYTHON_CUDA
@@ -54,6 +55,10 @@ void add_tables(nb::module_& m) {
   m.attr("STORAGES") = table({{"plain", number(points::Storage::plain)},
                               {"boxed", number(points::Storage::boxed)},
                               {"sorted", number(points::Storage::sorted)}});
+  using python::VoxelSet;
+  m.attr("EDITS") = table({{"add", number(VoxelSet::Edit::add)},
+                           {"remove", number(VoxelSet::Edit::remove)},
+                           {"move", number(VoxelSet::Edit::move)}});
   m.attr("BACKENDS") =
       table({{"auto", number(Backend::automatic)}, {"cpu", number(Backend::cpu)}, {"cuda", number(Backend::cuda)}});
 }
@@ -158,6 +163,7 @@ NB_MODULE(_core, m) {
   m.def("gather", &gather);
   python::add_points(m);
   python::add_dynamic_set(m);
+  python::add_voxel_set(m);
   m.def("device_names", &device_names);
 #ifdef FATHOM_PYTHON_CUDA
   m.attr("HAS_CUDA") = true;

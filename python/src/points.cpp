@@ -81,7 +81,7 @@ void SiteSet::nearest(nb::handle queries, const points::QueryOptions& options, n
   const auto places = view_of<const std::byte, kHost>(axes.points(inputs[0].raw()));
   run_watched(std::move(progress), own.execution, [&] {
     const auto lock = asking();
-    set().nearest(places, own, out);
+    ask(places, own, out);
   });
 }
 

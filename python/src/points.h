@@ -38,7 +38,14 @@ class SiteSet {
   virtual ~SiteSet() = default;
 
   /// To be called while asking.
-  virtual const points::SiteSet& set() const { return *set_; }
+  virtual void ask(const points::Coordinates& queries, const points::QueryOptions& options,
+                   const points::QueryOutputs& outputs) const {
+    set().nearest(queries, options, outputs);
+  }
+  virtual void ask(const points::DeviceCoordinates& queries, const points::QueryOptions& options,
+                   const points::DeviceQueryOutputs& outputs, Stream stream) const {
+    set().nearest(queries, options, outputs, stream);
+  }
   /// These wait for nobody.
   virtual bool batched() const { return set().batched(); }
   virtual std::int64_t size() const { return set().size(); }
@@ -55,6 +62,8 @@ class SiteSet {
 
  protected:
   SiteSet() : memory_(Py_None, HostArray::Access::read) {}
+  /// What answers, unless ask() says something else; looked at while asking.
+  virtual const points::SiteSet& set() const { return *set_; }
   mutable Turns turns_;
 
  private:

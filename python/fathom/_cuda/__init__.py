@@ -153,6 +153,35 @@ class CudaInput:
             listener(1.0)
         return made
 
+    def indices(self, name: str, noun: str) -> CudaInput:
+        if len(self.shape) > 1:
+            raise ValueError(f"{name} has the shape {self.shape}; it must have (n,)")
+        if self.dtype.kind not in "iu":
+            raise TypeError(f"{name} has the dtype {self.dtype}; indices are integers")
+        given = self if self.shape else self.reshaped((1,))
+        if given.dtype != INDICES[1] or not given.library.is_dense(given.array):
+            given = given._copied(INDICES[1])
+        if given.dtype != INDICES[1]:
+            raise TypeError(f"{given.library.name} makes no int64 of {name}; enable it there, or give a NumPy array")
+        return given
+
+    def voxel_set(self, backend: int) -> _core.VoxelSet:
+        if backend == _core.BACKENDS["cpu"]:
+            raise ValueError("mask lies on a CUDA device, where the backend cpu cannot work; use auto or cuda")
+        return _core.voxel_set_on_device(self.library.describe(self.array, self.stream), self.stream)
+
+    def edit(self, voxels: _core.VoxelSet, edit: int, to: Input | None) -> int:
+        places = None
+        if to is not None:
+            if not isinstance(to, CudaInput):
+                raise ValueError(
+                    f"to lies on the host, but elements on CUDA device {self.device}; give both in one place"
+                )
+            places = self._beside(to, "to")
+        return _core.edit_on_device(
+            voxels, edit, self.library.describe(self.array, self.stream), places, self.stream
+        )
+
     def nearest(
         self,
         sites: _core.SiteSet,

@@ -6,6 +6,7 @@
 #include "cuda/gather.h"
 #include "cuda/memory.h"
 #include "cuda/site_set.h"
+#include "cuda/voxels.h"
 #include "transform.h"
 
 namespace fathom::python {
@@ -48,6 +49,8 @@ void add_cuda(nb::module_& m) {
   m.def("site_set_on_device", &site_set_on_device);
   m.def("nearest_on_device", &nearest_on_device, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
         nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg());
+  m.def("voxel_set_on_device", &voxel_set_on_device);
+  m.def("edit_on_device", &edit_on_device, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg());
   m.def("device_memory", &device_memory);
   m.def("device_of", &device_of);
   m.def("wait_for", [](std::uintptr_t stream) {

@@ -36,7 +36,7 @@ void nearest_on_device(const SiteSet& set, const DeviceArray& queries, const poi
   const auto places = view_of<const std::byte, kDevice>(axes.points(queries.raw()));
   const nb::gil_scoped_release unlocked;
   const auto lock = set.asking();
-  set.set().nearest(places, own, out, stream_at(stream));
+  set.ask(places, own, out, stream_at(stream));
 }
 
 }  // namespace fathom::python
