@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Sets that change: the time of an edit, one at a time and many in a call, and of queries before and after.
 
-Sites uniform in a cube, float32. Before a time is printed the answers are compared with those of a set that was built
-anew. --json FILE appends one JSON line for each row.
+Sites uniform in a cube, float32, and voxels of a cube, one of a hundred a site. Before a time is printed the answers
+are compared with those of a set that was built anew. --json FILE appends one JSON line for each row.
 
   PYTHONPATH=build/release/python python bench/dynamic.py
   PYTHONPATH=build/cuda/python python bench/dynamic.py --backend cuda
@@ -35,6 +35,20 @@ class Edited:
         distances, sites = fathom.SiteSet(self.places[there]).nearest(queries)
         ours, ids = self.set.nearest(queries)
         if not (np.array_equal(ours, distances) and np.array_equal(ids, there[sites])):
+            sys.exit("other answers than those of a set built anew")
+
+
+class EditedVoxels:
+    """A set of voxels, and the mask that it should be."""
+
+    def __init__(self, mask, backend):
+        self.mask = mask
+        self.set = fathom.VoxelSet.of_mask(mask, backend=backend)
+
+    def check(self, queries):
+        distances, sites = fathom.SiteSet.of_mask(self.mask).nearest(queries)
+        ours, elements = self.set.nearest(queries)
+        if not (np.array_equal(ours, distances) and np.array_equal(elements, sites)):
             sys.exit("other answers than those of a set built anew")
 
 
@@ -97,22 +111,75 @@ def measure(count, single, backend):
     yield "bytes per site, after", edited.set.nbytes / len(edited.set)
 
 
+def queries_there(name, sets, queries):
+    """Seconds for each query where queries and answers are on the device, many and few."""
+    import cupy
+
+    for count in len(queries), 1024:
+        there = cupy.asarray(queries[:count])
+        wait = cupy.cuda.Device().synchronize
+        for what, asked in sets.items():
+            asked.nearest(there)
+            wait()
+            seconds = best(lambda: (asked.nearest(there), wait()), 20)
+            yield f"{name}{what}, {count} there", seconds / count
+
+
+def measure_voxels(extent, single, backend):
+    """The same for the voxels of a cube."""
+    random = np.random.default_rng(1)
+    mask = random.random((extent,) * 3, np.float32) < 0.01
+    queries = random.random((2**20, 3), np.float32) * extent
+    flat = mask.reshape(-1)
+    start = time.perf_counter()
+    edited = EditedVoxels(mask, backend)
+    yield "build, per voxel", (time.perf_counter() - start) / mask.size
+    yield "bytes per voxel", edited.set.nbytes / mask.size
+    fixed = fathom.SiteSet.of_mask(mask, backend=backend)
+    yield "query of a SiteSet", best(lambda: fixed.nearest(queries)) / len(queries)
+    yield "query", best(lambda: edited.set.nearest(queries)) / len(queries)
+    if backend == "cuda":
+        edited.check(queries)
+        yield from queries_there("query", {"": edited.set, " of a SiteSet": fixed}, queries)
+    for run, n in ((one_by_one, single), (at_once, mask.size // 100)):
+        name = "one at a time" if run is one_by_one else f"{n} at once, each"
+        new, to = random.integers(mask.size, size=n), random.integers(mask.size, size=n)
+        yield f"add, {name}", run(edited.set.add, new)
+        flat[new] = True
+        there = random.permutation(np.flatnonzero(flat))[: 2 * n]
+        leaving, gone = there[: len(there) // 2], there[len(there) // 2 :]
+        to = np.setdiff1d(to, leaving)[: len(leaving)]  # one at a time and at once give the same sites then
+        leaving = leaving[: len(to)]
+        yield f"move, {name}", run(edited.set.move, leaving, to)
+        flat[leaving] = False
+        flat[to] = True
+        yield f"remove, {name}", run(edited.set.remove, gone)
+        flat[gone] = False
+        edited.check(queries)
+    yield "query, after", best(lambda: edited.set.nearest(queries)) / len(queries)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sites", default="10000,1000000")
+    parser.add_argument("--voxels", default="128,512", help="extents of cubes")
     parser.add_argument("--single", type=int, default=20000, help="edits one at a time")
     parser.add_argument("--backend", default="cpu")
     parser.add_argument("--json")
     arguments = parser.parse_args()
     about = {**machine(), "date": datetime.date.today().isoformat(), "backend": arguments.backend}
     print(about)
-    for count in map(int, arguments.sites.split(",")):
-        for what, value in measure(count, min(arguments.single, count // 10), arguments.backend):
-            shown = f"{value:.1f}" if what.startswith("bytes") else f"{value * 1e6:.3f} µs"
-            print(f"{count:>10}  {what:<46} {shown}", flush=True)
+    cases = [(f"{n} sites", measure(n, min(arguments.single, n // 10), arguments.backend))
+             for n in map(int, filter(None, arguments.sites.split(",")))]
+    cases += [(f"{n}³ voxels", measure_voxels(n, arguments.single, arguments.backend))
+              for n in map(int, filter(None, arguments.voxels.split(",")))]
+    for case, measured in cases:
+        for what, value in measured:
+            shown = f"{value:.3f}" if what.startswith("bytes") else f"{value * 1e6:.4f} µs"
+            print(f"{case:>14}  {what:<46} {shown}", flush=True)
             if arguments.json:
                 with open(arguments.json, "a") as file:
-                    print(json.dumps({**about, "sites": count, "what": what, "value": value}), file=file)
+                    print(json.dumps({**about, "case": case, "what": what, "value": value}), file=file)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include "cases.h"
 #include "fathom/apps/ray_march.h"
 #include "fathom/core/workspace.h"
+#include "fathom/points/dynamic_set.h"
 #include "fathom/points/voxel_set.h"
 #include "points/problem.h"
 #include "run.h"
@@ -130,6 +131,32 @@ TEST(Concurrency, SharedVoxels) {
   const points::VoxelSet shared = points::VoxelSet::of_mask(mask.view());
   const Array expected = nearest_sites(shared, queries);
   at_once([&](int) { EXPECT_TRUE(equal(expected, nearest_sites(shared, queries))); });
+}
+
+/// Edits between the questions of many, who all see what the last one left.
+TEST(Concurrency, SharedSetsThatChange) {
+  Random random(13);
+  const Array queries = make_points(Spread::uniform, DType::float32, 300, 3, random);
+  const Array sites = make_points(Spread::uniform, DType::float32, 2000, 3, random);
+  const auto rows = [&](std::int64_t first, std::int64_t count) {
+    return AnyConstView(sites.data() + static_cast<std::size_t>(first) * 12, DType::float32, {count, 3});
+  };
+  points::DynamicSetOptions options;
+  options.execution.threads = 2;
+  points::DynamicSet dynamic(rows(0, 500), options);
+  points::VoxelSet voxels({20, 30, 25});
+  for (std::int64_t edit = 500; edit < 2000; edit += 300) {
+    dynamic.add(rows(edit, 300));
+    dynamic.remove(std::vector<std::int64_t>{edit, edit - 1});
+    dynamic.move(std::vector<std::int64_t>{edit + 1}, rows(0, 1));
+    voxels.add(std::vector<std::int64_t>{edit, 3 * edit, 7 * edit});
+    voxels.move(edit, edit + 1);
+    const Array of_dynamic = nearest_sites(dynamic, queries), of_voxels = nearest_sites(voxels, queries);
+    at_once([&](int) {
+      EXPECT_TRUE(equal(of_dynamic, nearest_sites(dynamic, queries)));
+      EXPECT_TRUE(equal(of_voxels, nearest_sites(voxels, queries)));
+    });
+  }
 }
 
 TEST(Concurrency, SharedVolumes) {
