@@ -80,12 +80,8 @@ struct Plane {
   std::uint32_t* keep_above = nullptr;
   std::uint32_t* keep_below = nullptr;
 
-  // The columns that may matter to a band, with their words and carries: [all_bands][pitch]
-  std::uint16_t* list_column = nullptr;
-  std::uint16_t* list_above = nullptr;
-  std::uint16_t* list_below = nullptr;
-  std::uint32_t* list_bits = nullptr;
-  std::uint32_t* list_count = nullptr;  ///< [all_bands]
+  std::uint16_t* list_column = nullptr;  ///< [all_bands][pitch]: the columns that may matter to a band
+  std::uint32_t* list_count = nullptr;   ///< [all_bands]
   ushort2* anchors = nullptr;     ///< [all_bands][tiles + 1]: first and last list entry that wins at a tile's edge
   std::uint32_t* work = nullptr;  ///< tiles to solve: those with few candidates from the front, others from the back
 

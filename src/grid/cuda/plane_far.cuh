@@ -91,7 +91,7 @@ class FarTile {
       const int count = last_ - first_ + 1;
       const int mine = warp_ + kFarWarps * lane_id();
       Entry entry;
-      if (mine < count) entry = Entry::load(plane_, list_ + first_ + mine);
+      if (mine < count) entry = Entry::load(plane_, list_, first_ + mine);
       __syncthreads();  // the tile before is done with the memory
       if (mine < count) m_.column[mine] = entry.x;
       for (int k = 0; warp_ + kFarWarps * k < count; ++k)
@@ -138,7 +138,7 @@ class FarTile {
 
   /// Fills the memory with candidates from `next` on, and their squares and winners. @returns how many
   __device__ int load_chunk(int& next) {
-    const FromLines left = from_lines(list_ + first_), right = from_lines(list_ + last_);
+    const FromLines left = from_lines(first_), right = from_lines(last_);
     const int count = collect(next, left, right);
     for (int k = warp_; k < count; k += kFarWarps) store_squares(k, m_.words[k]);
     __syncthreads();
@@ -151,8 +151,9 @@ class FarTile {
     int count = 0;
     do {
       const int k = next + static_cast<int>(threadIdx.x);
-      const Entry entry = k <= last_ ? Entry::load(plane_, list_ + k) : Entry{};
-      const bool keep = k <= last_ && may_win(k, entry, left, right);
+      const Entry entry = k <= last_ ? Entry::load(plane_, list_, k) : Entry{};
+      const Entry before = neighbour(k, entry, -1), behind = neighbour(k, entry, 1);
+      const bool keep = k <= last_ && may_win(k, entry, before, behind, left, right);
       const unsigned kept = __ballot_sync(kAllLanes, keep);
       __syncthreads();
       if (lane_id() == 0) m_.kept[warp_] = __popc(kept);
@@ -173,9 +174,19 @@ class FarTile {
     return count;
   }
 
-  __device__ bool may_win(int k, const Entry& entry, const FromLines& left, const FromLines& right) const {
+  /// The candidate before or behind, which the lane beside has but at the warp's ends.
+  __device__ Entry neighbour(int k, const Entry& entry, int step) const {
+    const int lane = lane_id() + step;
+    const bool is_outside = lane < 0 || lane > 31, is_there = k + step >= first_ && k + step <= last_;
+    const Entry outside = is_outside && is_there ? Entry::load(plane_, list_, k + step) : Entry{};
+    const Entry beside = entry.from_lane(lane & 31);
+    return is_outside ? outside : beside;
+  }
+
+  __device__ bool may_win(int k, const Entry& entry, const Entry& one_before, const Entry& one_behind,
+                          const FromLines& left, const FromLines& right) const {
     if (entry.column.bits || k == first_ || k == last_) return true;
-    const FromLines me(entry, plane_), before = from_lines(list_ + k - 1), behind = from_lines(list_ + k + 1);
+    const FromLines me(entry, plane_), before(one_before, plane_), behind(one_behind, plane_);
     const auto is_out = [&](float FromLines::*height) {
       return is_above(left, me, behind, height) || is_above(before, me, right, height) ||
              is_above(left, me, right, height);
@@ -184,7 +195,7 @@ class FarTile {
            (me.lower_down <= me.lower_up && !is_out(&FromLines::lower));
   }
 
-  __device__ FromLines from_lines(std::int64_t i) const { return {Entry::load(plane_, i), plane_}; }
+  __device__ FromLines from_lines(int k) const { return {Entry::load(plane_, list_, k), plane_}; }
 
   /// The best of every `step`-th candidate from `first` to `last` at column x, for the lane's row.
   __device__ void look(int x, int first, int last, int step, unsigned& best, int& winner) const {

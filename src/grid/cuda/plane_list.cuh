@@ -31,8 +31,10 @@ struct Entry {
   int x = 0;
   Column column{0, kFar, kFar};
 
-  __device__ static Entry load(const Plane& plane, std::int64_t i) {
-    return {plane.list_column[i], {plane.list_bits[i], plane.list_above[i], plane.list_below[i]}};
+  /// Entry k of the band whose columns and list begin at `start`.
+  __device__ static Entry load(const Plane& plane, std::int64_t start, int k) {
+    const int x = plane.list_column[start + k];
+    return {x, {plane.bits[start + x], plane.above[start + x], plane.below[start + x]}};
   }
   __device__ Entry from_lane(int lane) const {
     const unsigned carries = __shfl_sync(kAllLanes, column.above | column.below << 16, lane);
@@ -113,7 +115,7 @@ class Winners {
 
   __device__ void scan(int block, bool is_first) {
     const int mine = block * 32 + lane_id();
-    const Entry entry = mine < count_ ? Entry::load(plane_, list_ + mine) : Entry{};
+    const Entry entry = mine < count_ ? Entry::load(plane_, list_, mine) : Entry{};
     unsigned bound = mine < count_ ? entry.bound(plane_, x_) : kNoBound;
     if (is_first) {
       const int lane = lane_of(bound, warp_min(bound));
@@ -220,19 +222,15 @@ class ListBuilder {
     for (int w = warp(); w < cells_; w += kListWarps) {
       const std::uint32_t mask = masks_[w];
       if (!(mask >> lane_id() & 1)) continue;
-      const std::int64_t from = start_ + w * 32 + lane_id();
       const std::int64_t to = start_ + places_[w] + __popc(mask & lanes_before(lane_id()));
       plane_.list_column[to] = static_cast<std::uint16_t>(w * 32 + lane_id());
-      plane_.list_above[to] = plane_.above[from];
-      plane_.list_below[to] = plane_.below[from];
-      plane_.list_bits[to] = plane_.bits[from];
     }
   }
 
   __device__ void find_bounds() {
     for (int block = warp(); block * 32 < count_; block += kListWarps) {
       const int k = block * 32 + lane_id();
-      const Entry entry = k < count_ ? Entry::load(plane_, start_ + k) : Entry{};
+      const Entry entry = k < count_ ? Entry::load(plane_, start_, k) : Entry{};
       const unsigned above = warp_min(entry.column.above), below = warp_min(entry.column.below);
       const bool inside = __any_sync(kAllLanes, entry.column.bits != 0);
       const int first = __shfl_sync(kAllLanes, entry.x, 0);
