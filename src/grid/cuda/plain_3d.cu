@@ -7,9 +7,9 @@
 // for nothing.
 #include <algorithm>
 
-#include "core/cuda/runtime.h"
 #include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/engine.h"
+#include "grid/cuda/launch.cuh"
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/sides.cuh"
 #include "grid/cuda/volume_envelope.cuh"
@@ -130,29 +130,6 @@ std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
   return s.bytes();
 }
 
-/// Launches a kernel with more shared memory than kernels have by default.
-template <class Kernel, class... Arguments>
-void launch(Kernel kernel, std::int64_t blocks, int threads, std::size_t memory, cudaStream_t stream,
-            const Arguments&... arguments) {
-  fathom::cuda::check(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(memory)),
-      "asking for shared memory");
-  kernel<<<static_cast<unsigned>(blocks), threads, memory, stream>>>(arguments...);
-  fathom::cuda::check_launch("solving volumes");
-}
-
-/// Blocks of a persistent kernel: as many as the device holds, and no more than there are jobs.
-template <class Kernel>
-std::int64_t persistent_blocks(Kernel kernel, std::int64_t jobs, int threads, std::size_t memory) {
-  int resident = 0;
-  fathom::cuda::check(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(memory)),
-      "asking for shared memory");
-  fathom::cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, memory),
-                      "asking for the occupancy");
-  return std::min<std::int64_t>(jobs, std::int64_t{std::max(resident, 1)} * fathom::cuda::multiprocessors());
-}
-
 /// From the words of a side to its results.
 class VolumeSolver {
  public:
@@ -204,11 +181,21 @@ class VolumeSolver {
     }
   }
 
+  /// A search along lines of n elements, in blocks of 128, 256 or 512 threads.
+  template <class Kernel, class... Arguments>
+  void launch_search(Kernel tiny, Kernel small, Kernel large, std::int64_t blocks, int n,
+                     const Arguments&... arguments) const {
+    const std::size_t memory = window_memory(n);
+    if (n <= kTinyBlocks) launch(tiny, blocks, 128, memory, stream_, arguments...);
+    else if (n <= kSmallBlocks) launch(small, blocks, 256, memory, stream_, arguments...);
+    else launch(large, blocks, 512, memory, stream_, arguments...);
+  }
+
   template <bool kLabels>
   void along_z() const {
     const int n = volume_.nz;
-    if (n <= kSmallBlocks) launch(search_along_z<256, kLabels>, z_tiles(), 256, window_memory(n), stream_, volume_);
-    else launch(search_along_z<512, kLabels>, z_tiles(), 512, window_memory(n), stream_, volume_);
+    launch_search(search_along_z<128, kLabels>, search_along_z<256, kLabels>, search_along_z<512, kLabels>, z_tiles(),
+                  n, volume_);
     if constexpr (kLabels) far_along_z<512, 32, true>();
     else if (n <= 128) far_along_z<256, 8>();
     else if (n <= 256) far_along_z<256, 16>();
@@ -227,9 +214,8 @@ class VolumeSolver {
   template <Writing kWriting>
   void along_y() const {
     const int n = volume_.ny;
-    const std::size_t memory = window_memory(n);
-    if (n <= kSmallBlocks) launch(search_along_y<256, kWriting>, y_tiles(), 256, memory, stream_, volume_, emitter_);
-    else launch(search_along_y<512, kWriting>, y_tiles(), 512, memory, stream_, volume_, emitter_);
+    launch_search(search_along_y<128, kWriting>, search_along_y<256, kWriting>, search_along_y<512, kWriting>,
+                  y_tiles(), n, volume_, emitter_);
     if constexpr (kWriting != Writing::aligned && kWriting != Writing::unaligned) far_along_y<512, 32, kWriting>();
     else if (n <= 128) far_along_y<256, 8>();
     else if (n <= 256) far_along_y<256, 16>();
@@ -295,12 +281,11 @@ class VolumeSolver {
 
   void find_sites() const {
     const int nz = volume_.nz, ny = volume_.ny;
-    if (nz <= kSmallBlocks) launch(search_sites_along_z<256>, 2 * z_tiles(), 256, window_memory(nz), stream_, volume_);
-    else launch(search_sites_along_z<512>, 2 * z_tiles(), 512, window_memory(nz), stream_, volume_);
+    launch_search(search_sites_along_z<128>, search_sites_along_z<256>, search_sites_along_z<512>, 2 * z_tiles(), nz,
+                  volume_);
     launch_far(envelope_sites_along_z<512, 32>, z_tiles(), envelope_memory(nz, 32), volume_);
-    const std::size_t memory = window_memory(ny);
-    if (ny <= kSmallBlocks) launch(search_sites_along_y<256>, 2 * y_tiles(), 256, memory, stream_, volume_, emitter_);
-    else launch(search_sites_along_y<512>, 2 * y_tiles(), 512, memory, stream_, volume_, emitter_);
+    launch_search(search_sites_along_y<128>, search_sites_along_y<256>, search_sites_along_y<512>, 2 * y_tiles(), ny,
+                  volume_, emitter_);
     launch_far(envelope_sites_along_y<512, 32>, y_tiles(), envelope_memory(ny, 32) + planes_memory(ny), volume_,
                emitter_);
   }
@@ -401,8 +386,11 @@ class VolumeEngine final : public Engine {
       using T = Label<typename decltype(tag)::type>;
       auto* last_plane = reinterpret_cast<T*>(volume.last_plane);
       const std::int64_t blocks = packing.items * volume.ny * ((volume.nz + 31) / 32);
-      pack_volume_labels<T><<<static_cast<unsigned>(blocks), kVolumePackBlock, 0, stream>>>(
-          volume, packing.input, packing.to > 0 ? last_plane : nullptr);
+      auto* kernel = pack_volume_labels<T, false>;
+      if constexpr (sizeof(T) == 1)
+        if (is_aligned(packing.input)) kernel = pack_volume_labels<T, true>;
+      kernel<<<static_cast<unsigned>(blocks), kVolumePackBlock, 0, stream>>>(volume, packing.input,
+                                                                             packing.to > 0 ? last_plane : nullptr);
       if (packing.to + volume.nz == p_.extent(0)) return;
       const std::int64_t* stride = packing.input.stride;
       const auto* plane = reinterpret_cast<const T*>(packing.input.data) + (volume.nz - 1) * stride[0];

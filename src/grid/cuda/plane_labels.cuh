@@ -51,13 +51,21 @@ __global__ void __launch_bounds__(kPackBlock)
   const T* above = y0 > 0 ? first - step : before ? before + column : nullptr;
   const bool there = x < plane.width;
   T last = above ? *above : *first;
+  // Left of the warp's columns, in the row that is the lane's.
+  const T edge = x < 32 ? T{} : first[min(lane, rows - 1) * step - min(lane, plane.width - 1 - (x - lane)) - 1];
   unsigned ends = 0, own_changes = 0, own_background = 0;  // of a column; of the row that is the lane's
-#pragma unroll 8
+  constexpr int kTogether = 16;                            // loads in flight
+  T labels[kTogether];
+#pragma unroll
   for (int r = 0; r < kBand; ++r) {
-    const T* at = first + min(r, rows - 1) * step;
-    const T label = *at;
-    T left = static_cast<T>(__shfl_up_sync(kAllLanes, label, 1));
-    if (lane == 0) left = at[x > 0 ? -1 : 0];
+    if (r % kTogether == 0) {
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k) labels[k] = first[min(r + k, rows - 1) * step];
+    }
+    const T label = labels[r % kTogether];
+    const auto beside = static_cast<T>(__shfl_up_sync(kAllLanes, label, 1));
+    const auto outside = static_cast<T>(__shfl_sync(kAllLanes, edge, r));
+    const T left = lane == 0 ? outside : beside;
     const bool is_background = there && r < rows && label == T{};
     const bool changes = there && r < rows && x > 0 && label != left;
     const unsigned background = __ballot_sync(kAllLanes, is_background);

@@ -41,8 +41,13 @@ inline constexpr int kResidentThreads = 1280;      ///< of the search, per multi
 inline constexpr int kResidentThreadsAt64 = 1024;  ///< with labels, or sites along y: 64 registers
 inline constexpr int kUsualSteps = 32;             ///< that a tile may need on average
 inline constexpr int kEnvelopeThreads = 1024;      ///< per multiprocessor: 64 registers
+/// Longest line that is searched by blocks of 128 threads: there is no work for more.
+inline constexpr int kTinyBlocks = 64;
 /// Longest line that is searched by blocks of 256 threads: five of them still find the shared memory they take.
 inline constexpr int kSmallBlocks = 640;
+
+// Small images
+inline constexpr int kSmallPackBlock = 128, kSmallBlock = 256;
 
 // General
 inline constexpr int kSearchBlock = 128;

@@ -23,7 +23,7 @@ inline constexpr unsigned kNone16x2 = kNone16 * 0x10001u;
 inline constexpr unsigned kCap16 = 181;  ///< distances along x are capped: 181² < kNone16
 inline constexpr unsigned kNone32 = 0x3FFFFFFFu;
 inline constexpr unsigned kNoneSpaced = 0x7FFFFFFFu;  ///< the same with unequal spacings
-inline constexpr unsigned kNoneInWord = 0x7000u;  ///< carries and distances along x from here on: no site
+inline constexpr unsigned kNoneInWord = 0x7000u;      ///< carries and distances along x from here on: no site
 
 enum TileKind : std::uint8_t { kNarrow, kWide, kEmpty };
 
@@ -106,7 +106,8 @@ struct ByteDistances {
     }
   }
 };
-static __constant__ ByteDistances kByteDistances;
+// In global memory: lanes read different entries, which constant memory would hand out one by one.
+static __device__ const ByteDistances kByteDistances;
 
 /// Bytes 0 and 1, or 2 and 3, as 16-bit numbers with their sign: 255 becomes 65535.
 template <unsigned kSelector>
@@ -116,6 +117,21 @@ __device__ unsigned widen(unsigned bytes) {
   return result;
 }
 
+/// Steps from the ends of a word's bits `first` … `first` + 7 to the nearest sites outside them. Sites lie `beyond`
+/// elements behind the bits, as they do behind the carries.
+struct StepsOutside {
+  unsigned left, right;
+
+  __device__ StepsOutside(uint2 word, int first, int beyond = 0) {
+    const unsigned before = word.x & ((1u << first) - 1), behind = (word.x >> first) >> 8;
+    left = before ? static_cast<unsigned>(first + beyond - 31 + __clz(static_cast<int>(before)))
+                  : static_cast<unsigned>(first) + (word.y & 0xFFFFu);
+    right = behind ? static_cast<unsigned>(__ffs(static_cast<int>(behind)) + beyond)
+                   : static_cast<unsigned>(24 - first) + (word.y >> 16);
+  }
+  __device__ unsigned least() const { return min(left, right); }
+};
+
 /// Distances along x of 8 neighbours, two in a word, from the words' bits `first` … `first` + 7. Sites lie `beyond`
 /// elements behind the bits, which carries and table have in them.
 struct EightDistances {
@@ -123,21 +139,17 @@ struct EightDistances {
   unsigned nearest_outside;
 
   __device__ EightDistances(uint2 word, int first, const uint2* of_byte, int beyond = 0) {
-    const unsigned before = word.x & ((1u << first) - 1), behind = (word.x >> first) >> 8;
-    const unsigned left = before ? static_cast<unsigned>(first + beyond - 31 + __clz(static_cast<int>(before)))
-                                 : static_cast<unsigned>(first) + (word.y & 0xFFFFu);
-    const unsigned right = behind ? static_cast<unsigned>(__ffs(static_cast<int>(behind)) + beyond)
-                                  : static_cast<unsigned>(24 - first) + (word.y >> 16);
+    const StepsOutside outside(word, first, beyond);
     const uint2 inside = of_byte[word.x >> first & 255];
-    nearest_outside = min(left, right);
+    nearest_outside = outside.least();
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
       const unsigned bytes = k < 2 ? inside.x : inside.y;
       const unsigned own = k % 2 ? widen<0xB3A2>(bytes) : widen<0x9180>(bytes);
       const unsigned from_left = static_cast<unsigned>(2 * k) | static_cast<unsigned>(2 * k + 1) << 16;
       const unsigned from_right = static_cast<unsigned>(7 - 2 * k) | static_cast<unsigned>(6 - 2 * k) << 16;
-      pair[k] = __viaddmin_u16x2(left * 0x10001u, from_left, own);
-      pair[k] = __viaddmin_u16x2(right * 0x10001u, from_right, pair[k]);
+      pair[k] = __viaddmin_u16x2(outside.left * 0x10001u, from_left, own);
+      pair[k] = __viaddmin_u16x2(outside.right * 0x10001u, from_right, pair[k]);
     }
   }
 };

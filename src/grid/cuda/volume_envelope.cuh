@@ -67,11 +67,13 @@ class Envelope {
     __syncthreads();
     find_fine_anchors();
     __syncthreads();
-    for (int q = unit_; q < row_groups(n_); q += kUnits) {
+    for (int q = unit_; q - unit_ % 2 < row_groups(n_); q += kUnits) {  // both units of a warp go round as often
+      const bool is_there = q < row_groups(n_), any = is_there && count_ > 0;
+      const unsigned searching = __ballot_sync(kAllLanes, any);
       unsigned best[9];
-      if (count_ > 0) {
+      if (any) {
         const int first = place_of(anchor(q)), last = place_of(anchor(q + 1));
-        if constexpr (kFinding == Finding::least_companion) scan_by_companions(q * 8, first, last, best);
+        if constexpr (kFinding == Finding::least_companion) scan_by_companions(q * 8, first, last, searching, best);
         else scan<8, 1>(q * 8, first, last, 1, best);
 #pragma unroll
         for (int j = 0; j < 8; ++j) {
@@ -82,7 +84,7 @@ class Envelope {
 #pragma unroll
         for (int j = 0; j < 8; ++j) best[j] = kFinding == Finding::values ? kNone32 : kNoKey;
       }
-      store(q * 8, best, min(8, n_ - q * 8));
+      if (is_there) store(q * 8, best, min(8, n_ - q * 8));
     }
     __syncthreads();
   }
@@ -180,7 +182,9 @@ class Envelope {
   /// The same for eight neighbours and all candidates first … last, by companions. All that are as near as the nearest
   /// are among these: as squares are strictly convex, none lies beyond the first of those of the next anchor. Where
   /// companions rise or fall with the candidates, so do the indices that are compared anyway.
-  __device__ void scan_by_companions(int x0, int first, int last, unsigned* best) const {
+  ///
+  /// @param lanes  that call it together: if they differ, none takes a way of its own
+  __device__ void scan_by_companions(int x0, int first, int last, unsigned lanes, unsigned* best) const {
     bool rising = true, falling = true;
     unsigned before = companions_[(keys[min(first, last) * 16 + lane_] & kKeyIndex) * 16];
     for (int p = first + 1; p <= last; ++p) {
@@ -189,7 +193,6 @@ class Envelope {
       falling &= companion < before;
       before = companion;
     }
-    const unsigned lanes = __activemask();
     if (__all_sync(lanes, rising)) return scan<8, 1>(x0, first, last, 1, best);
     if (!__all_sync(lanes, falling)) return scan_ranked(x0, first, last, best);
     scan<8, 1>(x0, first, last, 1, best, kKeyIndex);
@@ -322,7 +325,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
       for (int j = 0; j < 8; ++j, to += v.wide.z_stride, narrow_to += narrow_stride) {
         if (j >= count) break;
         if (there) *to = values[j];
-        *narrow_to = static_cast<std::uint16_t>(min(values[j], kNone16));
+        *narrow_to = there ? static_cast<std::uint16_t>(min(values[j], kNone16)) : std::uint16_t{0};
       }
     };
     Envelope<kThreads, kChunk>(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);

@@ -13,65 +13,148 @@
 
 namespace fathom::grid::cuda {
 
-/// Words and carries of runs along x, changes along z and y, and label 0. Elements beyond the volume count as label 0
-/// along z, so that they keep no search busy.
-///
-/// Work mapping: as pack_volume(), lane = element.
-///
-/// @param before  the plane above the first volume's, where that was packed earlier; null: there is none
+inline constexpr int kLabelRows = 4;  ///< of a warp, one behind the other along z
+
+/// What becomes of a row's labels, lane = word.
+struct RowChanges {
+  unsigned along_x = 0;  ///< between an element and the one before, and label 0
+  unsigned along_y = 0;
+  unsigned along_z = 0;
+  unsigned background = 0xFFFFFFFFu;  ///< label 0. What lies beyond the volume counts as such: it keeps no search busy
+};
+
+/// Rows of labels and what lies beside them.
 template <class T>
-__global__ void __launch_bounds__(kVolumePackBlock)
-    pack_volume_labels(const __grid_constant__ Volume volume, const __grid_constant__ Input input, const T* before) {
-  constexpr int kRows = 4;  // of a warp
-  __shared__ uint2 turned[2][32][33];
-  const auto slabs = static_cast<unsigned>((volume.nz + 31) / 32), lines = static_cast<unsigned>(volume.ny);
-  const int lane = lane_id(), warp = static_cast<int>(threadIdx.x) / 32, nx = volume.nx;
-  const int z0 = static_cast<int>(blockIdx.x % slabs) * 32;
-  const unsigned rest = blockIdx.x / slabs;
-  const std::int64_t first_word = static_cast<std::int64_t>(rest / lines) * volume.words;  // of the item
-  const auto y = static_cast<int>(rest % lines);
-  const T* line = reinterpret_cast<const T*>(input.data) + input.items.offset(volume.first_item + rest / lines) +
-                  y * input.stride[1];
-  const int z = z0 + warp * kRows, rows = min(kRows, volume.nz - z);
-  unsigned along_x[kRows] = {}, along_y[kRows] = {};
-  uint2 along_z[kRows];
-#pragma unroll
-  for (int r = 0; r < kRows; ++r) along_z[r] = make_uint2(0, 0xFFFFFFFFu);
-  if (rows > 0) {
-    const T* row = line + z * input.stride[0];
-    const T* above = z > 0 ? row - input.stride[0] : before ? before + std::int64_t{y} * nx : nullptr;
-    T last[kRows] = {};  // labels of the words before
+struct LabelRows {
+  const T* first;  ///< of kLabelRows, as far as they are there
+  const T* above;  ///< the row before the first along z; null: there is none
+  std::int64_t z_stride, y_stride;
+  int count, nx;
+  bool has_neighbours;  ///< along y, one stride before
+
+  /// Lane = element. Labels of all rows stay in registers; the one before comes from the lane beside.
+  __device__ void find(RowChanges* changes) const {
+    const int lane = lane_id();
+    T last[kLabelRows] = {};  // labels of the words before
     for (int x0 = 0; x0 < nx; x0 += 32) {
       const int x = min(x0 + lane, nx - 1);
       const bool there = x0 + lane < nx;
       T upper = above ? above[x] : T{};
 #pragma unroll
-      for (int r = 0; r < kRows; ++r) {
-        if (r >= rows) break;
-        const T* at = row + r * input.stride[0] + x;
-        const T label = *at, neighbour = y > 0 ? *(at - input.stride[1]) : T{};
+      for (int r = 0; r < kLabelRows; ++r) {
+        if (r >= count) break;
+        const T* at = first + r * z_stride + x;
+        const T label = *at, neighbour = has_neighbours ? *(at - y_stride) : T{};
         const auto left = static_cast<T>(__shfl_sync(kAllLanes, lane == 31 ? last[r] : label, (lane + 31) % 32));
-        const unsigned background = __ballot_sync(kAllLanes, !there || label == T{});
-        const unsigned changes_x = __ballot_sync(kAllLanes, there && (label == T{} || (x > 0 && label != left)));
-        const unsigned changes_z = __ballot_sync(kAllLanes, there && (r > 0 || above) && label != upper);
-        const unsigned changes_y = __ballot_sync(kAllLanes, there && y > 0 && label != neighbour);
-        if (lane == x0 / 32) {
-          along_x[r] = changes_x;
-          along_y[r] = changes_y;
-          along_z[r] = make_uint2(changes_z, background);
-        }
+        const RowChanges all = {
+            .along_x = __ballot_sync(kAllLanes, there && (label == T{} || (x > 0 && label != left))),
+            .along_y = __ballot_sync(kAllLanes, there && has_neighbours && label != neighbour),
+            .along_z = __ballot_sync(kAllLanes, there && (r > 0 || above) && label != upper),
+            .background = __ballot_sync(kAllLanes, !there || label == T{})};
+        if (lane == x0 / 32) changes[r] = all;
         upper = last[r] = label;
       }
     }
   }
+
+  /// The same of bytes at multiples of sixteen, sixteen to a lane, in two halves of a row.
+  __device__ void find_by_sixteens(RowChanges* changes) const {
+    static_assert(sizeof(T) == 1);
+    uint4 upper[2] = {};
 #pragma unroll
-  for (int r = 0; r < kRows; ++r) {
-    if (r < rows && lane < volume.words)
-      volume.along_y[((first_word + lane) * volume.depth + z + r) * volume.ny + y] = along_y[r];
-    const unsigned next = __shfl_down_sync(kAllLanes, along_x[r], 1);
-    const unsigned ends = along_x[r] | along_x[r] >> 1 | (lane == 31 ? 0 : next << 31);
-    turned[0][warp * kRows + r][lane] = with_carries(ends, 1);
-    turned[1][warp * kRows + r][lane] = along_z[r];
+    for (int half = 0; half < 2; ++half)
+      if (above) upper[half] = sixteen(above, half);
+#pragma unroll
+    for (int r = 0; r < kLabelRows; ++r) {
+      if (r >= count) break;
+      const T* row = first + r * z_stride;
+      unsigned along_x_and_y[2], along_z_and_background[2], last = 0;
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const bool there = place(half) < nx;
+        const uint4 own = sixteen(row, half);
+        const unsigned before = __shfl_sync(kAllLanes, lane_id() == 31 ? last : own.w, (lane_id() + 31) % 32);
+        last = own.w;
+        const unsigned background = there ? ~nonzero_bytes(own) & 0xFFFFu : 0xFFFFu;
+        unsigned along_x = nonzero_bytes(differing(own, one_on(own, before)));
+        if (place(half) == 0) along_x &= ~1u;
+        const unsigned along_y = has_neighbours ? nonzero_bytes(differing(own, sixteen(row - y_stride, half))) : 0;
+        const unsigned along_z = r > 0 || above ? nonzero_bytes(differing(own, upper[half])) : 0;
+        along_x_and_y[half] = there ? (along_x | background) | along_y << 16 : 0;
+        along_z_and_background[half] = (there ? along_z : 0) | background << 16;
+        upper[half] = own;
+      }
+      const uint2 x_and_y = words_of(along_x_and_y), z_and_background = words_of(along_z_and_background);
+      const int words = (nx + 31) / 32;
+      if (lane_id() < words) changes[r] = {x_and_y.x, x_and_y.y, z_and_background.x, z_and_background.y};
+    }
+  }
+
+ private:
+  static __device__ int place(int half) { return (half * 32 + lane_id()) * 16; }
+  __device__ uint4 sixteen(const T* row, int half) const {
+    return place(half) < nx ? *reinterpret_cast<const uint4*>(row + place(half)) : make_uint4(0, 0, 0, 0);
+  }
+  static __device__ uint4 differing(uint4 a, uint4 b) { return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w); }
+  /// Bytes one place on; the first is the last of the word before.
+  static __device__ uint4 one_on(uint4 v, unsigned before) {
+    return make_uint4(__funnelshift_l(before, v.x, 8), __funnelshift_l(v.x, v.y, 8), __funnelshift_l(v.y, v.z, 8),
+                      __funnelshift_l(v.z, v.w, 8));
+  }
+  /// From two kinds of sixteen bits of each lane, in two halves of a row, to the words of this lane.
+  static __device__ uint2 words_of(const unsigned (&bits)[2]) {
+    uint2 words = make_uint2(0, 0);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const unsigned low = __shfl_sync(kAllLanes, bits[half], 2 * lane_id() % 32);
+      const unsigned high = __shfl_sync(kAllLanes, bits[half], (2 * lane_id() + 1) % 32);
+      if (lane_id() / 16 == half) words = make_uint2(__byte_perm(low, high, 0x5410), __byte_perm(low, high, 0x7632));
+    }
+    return words;
+  }
+};
+
+/// Words and carries of runs along x, changes along z and y, and label 0.
+///
+/// Work mapping: as pack_volume().
+///
+/// @tparam kSixteens  labels are bytes, and sixteen can be read at once everywhere
+/// @param before      the plane above the first volume's, where that was packed earlier; null: there is none
+template <class T, bool kSixteens>
+__global__ void __launch_bounds__(kVolumePackBlock)
+    pack_volume_labels(const __grid_constant__ Volume volume, const __grid_constant__ Input input, const T* before) {
+  __shared__ uint2 turned[2][32][33];
+  const auto slabs = static_cast<unsigned>((volume.nz + 31) / 32), lines = static_cast<unsigned>(volume.ny);
+  const int lane = lane_id(), warp = static_cast<int>(threadIdx.x) / 32;
+  const int z0 = static_cast<int>(blockIdx.x % slabs) * 32;
+  const unsigned rest = blockIdx.x / slabs;
+  const std::int64_t first_word = static_cast<std::int64_t>(rest / lines) * volume.words;  // of the item
+  const auto y = static_cast<int>(rest % lines);
+  const int z = z0 + warp * kLabelRows;
+  const T* row = reinterpret_cast<const T*>(input.data) + input.items.offset(volume.first_item + rest / lines) +
+                 y * input.stride[1] + z * input.stride[0];
+  const T* above = before ? before + std::int64_t{y} * volume.nx : nullptr;
+  const LabelRows<T> rows{.first = row,
+                          .above = z > 0 ? row - input.stride[0] : above,
+                          .z_stride = input.stride[0],
+                          .y_stride = input.stride[1],
+                          .count = min(kLabelRows, volume.nz - z),
+                          .nx = volume.nx,
+                          .has_neighbours = y > 0};
+  RowChanges changes[kLabelRows];
+  if (rows.count > 0) {
+    if constexpr (kSixteens) rows.find_by_sixteens(changes);
+    else rows.find(changes);
+  }
+#pragma unroll
+  for (int r = 0; r < kLabelRows; ++r) {
+    const RowChanges& own = changes[r];
+    if (r < rows.count && lane < volume.words)
+      volume.along_y[((first_word + lane) * volume.depth + z + r) * volume.ny + y] = own.along_y;
+    const unsigned next = __shfl_down_sync(kAllLanes, own.along_x, 1);
+    const unsigned ends = own.along_x | own.along_x >> 1 | (lane == 31 ? 0 : next << 31);
+    turned[0][warp * kLabelRows + r][lane] = with_carries(ends, 1);
+    turned[1][warp * kLabelRows + r][lane] = make_uint2(own.along_z, own.background);
   }
   __syncthreads();
   for (int w = warp; w < volume.words; w += kVolumePackBlock / 32) {

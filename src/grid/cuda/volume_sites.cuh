@@ -86,22 +86,19 @@ constexpr ByteSides make_byte_sides() {
     }
   return sides;
 }
-static __constant__ ByteSides kByteSides = make_byte_sides();
+static __device__ const ByteSides kByteSides = make_byte_sides();
 
 /// The nearest sites along x of 8 neighbours, as a search along z compares them.
 struct EightSites {
   unsigned site[8];
   bool is_near;  ///< of one of them less than 64 steps away
 
-  /// @param first  bit of the first
-  __device__ EightSites(uint2 word, int first, const ByteSides& sides) {
-    const unsigned before = word.x & ((1u << first) - 1), behind = (word.x >> first) >> 8;
-    const unsigned left = before ? static_cast<unsigned>(first - 31 + __clz(static_cast<int>(before)))
-                                 : static_cast<unsigned>(first) + (word.y & 0xFFFFu);
-    const unsigned right = behind ? static_cast<unsigned>(__ffs(static_cast<int>(behind)))
-                                  : static_cast<unsigned>(24 - first) + (word.y >> 16);
+  /// @param first   bit of the first
+  /// @param inside  how many of them lie inside the volume, from 8 on all: the others keep no search busy
+  __device__ EightSites(uint2 word, int first, int inside, const ByteSides& sides) {
+    const StepsOutside outside(word, first);
     const unsigned byte = word.x >> first & 255;
-    is_near = byte != 0 || min(left, right) < 64;
+    is_near = byte != 0 || outside.least() < 64;
     const uint2 on_left = sides.left[byte], on_right = sides.right[byte];
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
@@ -109,14 +106,17 @@ struct EightSites {
       const unsigned from_left = static_cast<unsigned>(2 * k) | static_cast<unsigned>(2 * k + 1) << 16;
       const unsigned from_right = static_cast<unsigned>(7 - 2 * k) | static_cast<unsigned>(6 - 2 * k) << 16;
       const unsigned to_left =
-          __viaddmin_u16x2(left * 0x10001u, from_left, k % 2 ? widen<0xB3A2>(l) : widen<0x9180>(l));
+          __viaddmin_u16x2(outside.left * 0x10001u, from_left, k % 2 ? widen<0xB3A2>(l) : widen<0x9180>(l));
       const unsigned to_right =
-          __viaddmin_u16x2(right * 0x10001u, from_right, k % 2 ? widen<0xB3A2>(r) : widen<0x9180>(r));
+          __viaddmin_u16x2(outside.right * 0x10001u, from_right, k % 2 ? widen<0xB3A2>(r) : widen<0x9180>(r));
       // Steps · 2, and 1 for those to the right: of two that are as near the left one is less.
       const unsigned both = __vimin3_u16x2(to_left << 1, to_right << 1 | 0x10001u, 2 * WindowSites::kFar * 0x10001u);
       site[2 * k] = of(both & 0xFFFFu);
       site[2 * k + 1] = of(both >> 16);
     }
+#pragma unroll
+    for (int k = 0; k < 8; ++k)
+      if (k >= inside) site[k] = WindowSites::kHere;
   }
 
  private:
@@ -146,10 +146,11 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   __syncthreads();
   bool any = false;
   int near = 0;
+  const int first = half.first + t % 2 * 8;
 #pragma unroll 4
   for (int r = t / 2; r < n; r += kThreads / 2) {
     const uint2 word = __ldg(line + r);
-    const EightSites eight(word, half.first + t % 2 * 8, sides);
+    const EightSites eight(word, first, v.nx - half.tile.word * 32 - first, sides);
     any |= word.x != 0 || word.y != kNoneInWord * 0x10001u;
     near += eight.is_near;
     const unsigned* site = eight.site;
@@ -308,7 +309,7 @@ class SiteWriter {
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     search_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
-  constexpr int kTogether = 8, kStep = kThreads / 16;
+  constexpr int kTogether = 8, kHalfWarps = kThreads / 16;
   extern __shared__ uint4 window_shared[];
   __shared__ int work, near_elements, far_rows;
   const int t = static_cast<int>(threadIdx.x), n = v.ny, lane = t % 16;
@@ -327,7 +328,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   add_over_block(far, &far_rows);
   const SiteWriter writer(v, emitter, half);
   if (!__syncthreads_or(any)) {
-    for (int y = t / 16 * 8; y < n; y += kStep * 8)
+    for (int y = t / 16 * 8; y < n; y += kHalfWarps * 8)
       writer.write(y, n - y, [](int) { return SiteWriter::Result{UINT32_MAX, -1}; });
     return;
   }
@@ -339,23 +340,23 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   rows.pad(n);
   const SitesOfRows sites(v, half);
   int near = 0;
-  for (int r0 = t / 16; r0 < n; r0 += kTogether * kStep) {
+  for (int r0 = t / 16; r0 < n; r0 += kTogether * kHalfWarps) {
     unsigned lead[kTogether];
 #pragma unroll
-    for (int k = 0; k < kTogether; ++k) lead[k] = sites.lead(min(r0 + k * kStep, n - 1));
+    for (int k = 0; k < kTogether; ++k) lead[k] = sites.lead(min(r0 + k * kHalfWarps, n - 1));
 #pragma unroll
     for (int k = 0; k < kTogether; ++k) {
-      const int r = r0 + k * kStep;
+      const int r = r0 + k * kHalfWarps;
       if (r >= n) break;
       const unsigned site = sites.site(lead[k], r);
-      near += site < 64 * 64 * WindowSites::kSquare;
+      near += half.x < v.nx && site < 64 * 64 * WindowSites::kSquare;
       rows.put(r, lane, site);
     }
   }
   add_over_block(near, &near_elements);
   __syncthreads();
   bool failed = near_elements * 2 < n;
-  for (int q0 = t / 32 * 2; !failed && q0 < rows.groups; q0 += kStep) {
+  for (int q0 = t / 32 * 2; !failed && q0 < rows.groups; q0 += kHalfWarps) {
     const int q = q0 + lane_id() / 16;
     Window<WindowSites> window(rows, min(q, rows.groups - 1), lane);
     failed = !window.search(&work, budget_of(n));

@@ -121,6 +121,12 @@ class Window {
   /// @param work  of the block: what its warps have charged so far; null: sixteen steps at most
   /// @returns whether the warp's rows are settled
   __device__ bool search(int* work = nullptr, int budget = 0) {
+    return search_while([&](int m) { return m < 1 || (work && may_go_on(m, work, budget)); });
+  }
+
+  /// @param go_on  whether to look farther after all rows up to 8 m + 8 steps away: go_on(m)
+  template <class GoOn>
+  __device__ bool search_while(GoOn&& go_on) {
     if (settled(1)) return true;
     unsigned square = 0;  // of the steps, as words add it
     for (int m = 0;; ++m) {
@@ -139,7 +145,7 @@ class Window {
         const bool look = s == 4 || s == 8 || (m == 0 && (s <= 3 || s == 6));
         if (look && settled(static_cast<unsigned>((steps + 1) * (steps + 1)))) return true;
       }
-      if (m >= 1 && !(work && may_go_on(m, work, budget))) return false;
+      if (!go_on(m)) return false;
     }
   }
 
@@ -171,6 +177,21 @@ class Window {
   const unsigned weight_;
   unsigned before_[8], behind_[8];
 };
+
+/// Squares of eight distances along x, as a row of pairs holds them.
+///
+/// @param inside  how many of them lie inside the array, from 8 on all: the others keep no search busy
+__device__ inline uint4 capped_squares(const EightDistances& distances, int inside) {
+  uint4 squares;
+  unsigned* out = &squares.x;
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    const unsigned capped = __vminu2(distances.pair[k], kCap16 * 0x10001u), low = capped & 0xFFFFu, high = capped >> 16;
+    out[k] = low * low + (high * high << 16);
+    if (inside < 8) out[k] &= inside > 2 * k + 1 ? 0xFFFFFFFFu : inside > 2 * k ? 0xFFFFu : 0u;
+  }
+  return squares;
+}
 
 /// A half of a tile, 16 neighbours along x; which, says the job's number.
 struct HalfTile {
@@ -222,7 +243,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   __syncthreads();
   bool any = false;
   int near = 0;
-  const int first = t % 4 * 8;
+  const int first = t % 4 * 8, inside = v.nx - tile.word * 32 - first;
   __shared__ RunWords<kLabels> run_words;
   const RunEnds ends(run_words, n);
   const uint2* changes = v.changes_along_z(tile);
@@ -234,15 +255,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     any |= word.x != 0 || word.y != kNoneInWord * 0x10001u;
     near += (word.x >> first & 255) != 0 || distances.nearest_outside < 64 ||
             (kLabels && (__ldg(&changes[r].x) >> first & 255) != 0);
-    uint4 squares;
-    unsigned* out = &squares.x;
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      const unsigned capped = __vminu2(distances.pair[k], kCap16 * 0x10001u), low = capped & 0xFFFFu,
-                     high = capped >> 16;
-      out[k] = low * low + (high * high << 16);
-    }
-    rows.put(r, t % 4, squares);
+    rows.put(r, t % 4, capped_squares(distances, inside));
   }
   add_over_block(near, &near_rows);
   if (!__syncthreads_or(any)) {
@@ -293,10 +306,13 @@ struct VolumeWriter {
     else return rows + y * v.distance.y_stride;
   }
 
+  /// The other half of the warp takes part, too, with the row eight rows before or behind.
+  ///
   /// @param row      row_of(y)
-  /// @param squares  of columns 2·lane and 2·lane + 1 of the tile, lane < 16; both halves of the warp take part
-  __device__ void write_pair(float* row, int y, bool there, unsigned squares) const {
+  /// @param squares  of columns 2·lane and 2·lane + 1 of the tile, lane < 16
+  __device__ void write_pair(float* row, int y, unsigned squares) const {
     const int lane = lane_id() % 16, x = tile.word * 32 + 2 * lane;
+    const bool there = y < v.ny;
     if constexpr (kWriting == Writing::general) {
       for (int k = 0; k < 2 && there; ++k)
         if (x + k < v.nx) write_volume(y, x + k, squares >> (16 * k) & 0xFFFFu);
@@ -312,13 +328,13 @@ struct VolumeWriter {
     if (kWriting == Writing::aligned || (kWriting == Writing::labels && v.is_aligned)) {
       if (there && x < v.nx) __stcs(reinterpret_cast<float2*>(row) + lane, make_float2(a, b));
     } else {
-      const int half = lane_id() & 16;
+      // All lanes write a row of 32 together, so that few sectors of memory are written in two goes.
 #pragma unroll
-      for (int k = 0; k < 2; ++k) {  // neighbouring lanes write neighbours
-        const int from = half + 8 * k + lane / 2;
+      for (int k = 0; k < 2; ++k) {
+        const int from = 16 * k + lane_id() / 2, rows = 8 * (k - lane_id() / 16);
         const float even = __shfl_sync(kAllLanes, a, from), odd = __shfl_sync(kAllLanes, b, from);
-        const int at = 16 * k + lane;
-        if (there && tile.word * 32 + at < v.nx) __stcs(row + at, lane % 2 ? odd : even);
+        if (y + rows < v.ny && tile.word * 32 + lane_id() < v.nx)
+          __stcs(row + rows * v.distance.y_stride + lane_id(), lane_id() % 2 ? odd : even);
       }
     }
   }
@@ -404,6 +420,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kWriting == 
   const RunEnds ends(run_words, n);
   const std::uint32_t* changes = v.changes_along_y(tile);
   if constexpr (kLabels) any = ends.fill([&](int r) { return make_uint2(__ldg(changes + r), 0); });
+  const bool inside = tile.word * 32 + t % 4 * 8 < v.nx;
 #pragma unroll 4
   for (int i = t; i < n * 4; i += kThreads) {
     uint4 four = make_uint4(kNone16x2, kNone16x2, kNone16x2, kNone16x2);
@@ -412,7 +429,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kWriting == 
       any = true;
     }
     const unsigned least = __vminu2(__vminu2(four.x, four.y), __vminu2(four.z, four.w));
-    near += min(least & 0xFFFFu, least >> 16) < 64u * 64u ||
+    near += (inside && min(least & 0xFFFFu, least >> 16) < 64u * 64u) ||
             (kLabels && (__ldg(changes + i / 4) >> (i % 4 * 8) & 255) != 0);
     rows.put(i / 4, i % 4, four);
   }
@@ -440,8 +457,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kWriting == 
       if (dry) continue;
       float* row = writer.row_of(q * 8);
 #pragma unroll
-      for (int j = 0; j < 8; ++j, row += v.distance.y_stride)
-        writer.write_pair(row, q * 8 + j, q * 8 + j < n, window.best[j]);
+      for (int j = 0; j < 8; ++j, row += v.distance.y_stride) writer.write_pair(row, q * 8 + j, window.best[j]);
     }
     if (__syncthreads_or(failed)) {
       if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
