@@ -279,18 +279,45 @@ TEST_F(Cuda, SmallBudgetsOfPlainShapes) {
     }
 }
 
+/// Up to the longest axis of the engine for small images, and one beyond: with all, some or no sites in an item; whole
+/// and in pieces, and an item alone.
+TEST_F(Cuda, SmallImages) {
+  std::uint64_t seed = 1700000;
+  for (const Shape& shape : {Shape{300, 64, 64}, Shape{5, 128, 128}, Shape{40, 28, 28}, Shape{4, 127, 126},
+                             Shape{3, 128, 1}, Shape{6, 1, 128}, Shape{5, 33, 97}, Shape{9, 9, 32}, Shape{700, 2, 3},
+                             Shape{4, 129, 128}, Shape{4, 128, 129}, Shape{128, 128}, Shape{90, 112}, Shape{1, 1}})
+    for (int s = 0; s < kStructures; ++s) {
+      Random random(++seed);
+      Case c{.seed = seed, .structure = static_cast<Structure>(s)};
+      const auto sites = chance(random, 0.5) ? make_sites(c.structure, shape, random)
+                                             : scatter(shape, pick<double>(random, {0.1, 0.003, 2e-4}), random);
+      c.input =
+          mask_array(sites, shape, pick<DType>(random, {DType::boolean, DType::uint8, DType::uint8, DType::float32}),
+                     chance(random, 0.5));
+      if (chance(random, 0.5)) c.options.sites.rule = grid::Sites::Rule::nonzero;
+      if (chance(random, 0.2)) c.options.border = {grid::Border::sites};
+      if (chance(random, 0.2)) c.options.max_distance = 10;
+      c.wanted.distance = DType::float32;
+      check_against_cpu(c);
+      c.options.batch_axes = 1;
+      check_budgets(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// Segments of many sizes, and masks, in shapes that no tile fits; whole and in pieces.
 TEST_F(Cuda, Labels) {
   std::uint64_t seed = 1400000;
   for (const Shape& shape :
        {Shape{300, 700}, Shape{1000, 1777}, Shape{3, 40000}, Shape{9000, 3}, Shape{1, 5000}, Shape{32, 32},
         Shape{33, 511}, Shape{65, 1025}, Shape{61, 53, 47}, Shape{33, 65, 129}, Shape{7, 300, 301}, Shape{300, 7, 130},
-        Shape{64, 96, 128}, Shape{40, 1030, 5}, Shape{1024, 40, 33}, Shape{40, 1024, 33}, Shape{641, 9, 70}})
+        Shape{64, 96, 128}, Shape{40, 1030, 5}, Shape{1024, 40, 33}, Shape{40, 1024, 33}, Shape{641, 9, 70},
+        Shape{33, 9, 48}, Shape{37, 11, 1008}})
     for (int i = 0; i < scaled(8); ++i) {
       Random random(++seed);
       Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};
-      const auto dtype = pick<DType>(random, {DType::boolean, DType::uint8, DType::int16, DType::uint32, DType::int64,
-                                              DType::float32, DType::float64});
+      const auto dtype = pick<DType>(random, {DType::boolean, DType::uint8, DType::int8, DType::int16, DType::uint32,
+                                              DType::int64, DType::float32, DType::float64});
       c.input = chance(random, 0.3)
                     ? mask_array(make_sites(c.structure, shape, random), shape, dtype, chance(random, 0.5))
                     : label_input(dtype, shape, random);

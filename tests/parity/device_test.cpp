@@ -137,6 +137,8 @@ TEST_F(Device, Layouts) {
     else c.options.signed_distance = chance(random, 0.3);
     c.options.surface = grid::Surface::centers;
     if (chance(random, 0.4)) c.options.spacing = {3, 1, 0.5};
+    c.options.batch_axes = chance(random, 0.5) ? 1 : 0;  // small images, or a volume
+    if (!c.options.spacing.empty()) c.options.spacing.resize(c.options.batch_axes ? 2 : 3);
     SCOPED_TRACE(describe(c));
     const Padded input(shape, random), distance(shape, random), nearest(shape, random);
     const Block device_input(input.spread(c.input));
@@ -187,7 +189,7 @@ TEST_F(Device, TwentyStreams) {
 TEST_F(Device, Graphs) {
   cudaStream_t stream;
   must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  for (const Shape& shape : {Shape{700, 900}, Shape{70, 80, 90}, Shape{3000}}) {
+  for (const Shape& shape : {Shape{700, 900}, Shape{70, 80, 90}, Shape{3000}, Shape{100, 90}}) {
     Random random(5);
     Case c{.structure = Structure::sparse};
     c.wanted.distance = DType::float32;
@@ -288,22 +290,30 @@ void check_scratch(const Case& c, double most_per_element) {
 }
 
 TEST_F(Device, NearestSitesTakeLittleScratch) {
-  for (const auto& [shape, most] : {std::pair{Shape{1000, 1777}, 0.6}, std::pair{Shape{128, 96, 160}, 2.35}})
+  for (const auto& [shape, most] : {std::pair{Shape{1000, 1777}, 0.35}, std::pair{Shape{128, 96, 160}, 2.35}})
     for (const Wanted& wanted : {Wanted{.distance = DType::float32, .nearest = DType::int32},
                                  Wanted{.squared = DType::float64, .coordinates = DType::int64}})
       check_scratch(sparse_case(shape, wanted), most);
 }
 
 TEST_F(Device, LabelsTakeLittleScratch) {
-  for (const auto& [shape, most] : {std::pair{Shape{1000, 1777}, 0.9}, std::pair{Shape{128, 96, 160}, 2.75}}) {
+  for (const auto& [shape, most] : {std::pair{Shape{1000, 1777}, 0.6}, std::pair{Shape{128, 96, 160}, 2.75}}) {
     Case c = sparse_case(shape, {.distance = DType::float32});
     c.options.sites.rule = grid::Sites::Rule::labels;
     check_scratch(c, most);
   }
 }
 
+TEST_F(Device, SmallImagesTakeLittleScratch) {
+  for (const auto& [shape, most] : {std::pair{Shape{300, 64, 64}, 0.13}, std::pair{Shape{50, 128, 100}, 0.17}}) {
+    Case c = sparse_case(shape, {.distance = DType::float32});
+    c.options.batch_axes = 1;
+    check_scratch(c, most);
+  }
+}
+
 TEST_F(Device, SpacingsTakeLittleScratch) {
-  for (const auto& [shape, most] : {std::pair{Shape{1000, 1777}, 0.6}, std::pair{Shape{128, 96, 160}, 0.3}}) {
+  for (const auto& [shape, most] : {std::pair{Shape{1000, 1777}, 0.35}, std::pair{Shape{128, 96, 160}, 0.3}}) {
     Case c = sparse_case(shape, {.distance = DType::float32});
     c.options.spacing = {2.5, 1.25, 0.7};
     c.options.spacing.resize(static_cast<std::size_t>(shape.rank()));

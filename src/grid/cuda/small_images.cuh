@@ -1,0 +1,158 @@
+// Small images whole: axes of at most 128 elements, so that squared distances fit 16 bits however far the sites are.
+//
+// Words of 32 bits along rows are packed first. Work mapping: persistent blocks, an image after the other in shared
+// memory. Phase 1: distances along rows from the words, squared, thread = 8 neighbours. Phase 2: the window of
+// volume_window.cuh along columns, half warp = 8 rows of 32 columns, which is done at the latest when all rows are seen.
+//
+// Cost: every element is read once, an eighth of a byte written and read for it, then its distance written: nothing is
+// left to other kernels.
+#pragma once
+
+#include "grid/cuda/volume_window.cuh"
+#include "grid/cuda/volume_words.cuh"
+
+namespace fathom::grid::cuda {
+
+inline constexpr int kSmallAxis = 128;
+static_assert(2 * (kSmallAxis - 1) * (kSmallAxis - 1) < kCap16 * kCap16, "a distance is no missing site");
+
+/// Images as volumes of one plane.
+struct SmallImages {
+  Volume volume;                  ///< y, x
+  std::uint32_t* bits = nullptr;  ///< [items][ny][words]
+
+  __device__ std::uint32_t* words_of(std::int64_t item) const { return bits + item * volume.ny * volume.words; }
+};
+
+/// Block = image. Aligned bytes: thread = half a word; else warp = word, lane = element.
+template <Reading kReading>
+__global__ void __launch_bounds__(kSmallPackBlock)
+    pack_small_images(const __grid_constant__ SmallImages images, const __grid_constant__ Mask mask) {
+  const Volume& v = images.volume;
+  const int t = static_cast<int>(threadIdx.x);
+  const std::int64_t first = mask.input.items.offset(v.first_item + blockIdx.x);
+  const std::int64_t step = mask.input.rank == 1 ? 0 : mask.input.stride[0];
+  std::uint32_t* words = images.words_of(blockIdx.x);
+  if constexpr (kReading == Reading::aligned_bytes) {
+    const int halves = 2 * v.words;
+    for (int i = t; i < v.ny * halves; i += kSmallPackBlock) {
+      const int y = i / halves, x = i % halves * 16;
+      unsigned sites = 0;
+      if (x < v.nx) {
+        sites = nonzero_bytes(__ldcs(reinterpret_cast<const uint4*>(mask.input.data + first + y * step + x)));
+        if (mask.is_zero_site()) sites = ~sites;
+      }
+      reinterpret_cast<std::uint16_t*>(words)[i] = static_cast<std::uint16_t>(sites);
+    }
+  } else {
+#pragma unroll 4
+    for (int i = t / 32; i < v.ny * v.words; i += kSmallPackBlock / 32) {
+      const int y = i / v.words, x = i % v.words * 32 + lane_id();
+      const std::int64_t at = first + y * step + x;
+      bool is_site = x < v.nx;
+      if constexpr (kReading == Reading::elements) is_site = is_site && mask.is_site(at);
+      else is_site = is_site && (mask.input.data[at] == std::byte{0}) == mask.is_zero_site();
+      const unsigned sites = __ballot_sync(kAllLanes, is_site);
+      if (lane_id() == 0) words[i] = sites;
+    }
+  }
+}
+
+/// Word `w` of a row, with the steps from its ends to the nearest sites of the others.
+__device__ inline uint2 with_steps(const std::uint32_t* row, int words, int w) {
+  unsigned left = kNoneInWord, right = kNoneInWord;
+  for (int k = 0; k < w; ++k)
+    if (row[k]) left = static_cast<unsigned>(32 * (w - k - 1) + 1 + __clz(static_cast<int>(row[k])));
+  for (int k = words - 1; k > w; --k)
+    if (row[k]) right = static_cast<unsigned>(32 * (k - w - 1) + __ffs(static_cast<int>(row[k])));
+  return make_uint2(row[w], left | right << 16);
+}
+
+/// An image's tiles in shared memory, side by side.
+class SmallImage {
+ public:
+  __device__ SmallImage(const SmallImages& images, unsigned* memory, const uint2* of_byte)
+      : images_(images), v_(images.volume), memory_(memory), of_byte_(of_byte) {}
+
+  /// Rows behind the last.
+  __device__ void pad() const {
+    for (int w = 0; w < v_.words; ++w) tile(w).pad(v_.ny);
+  }
+
+  /// By all threads of the block. @returns whether the thread has seen a site
+  __device__ bool load(std::int64_t item) const {
+    const std::uint32_t* bits = images_.words_of(item);
+    bool any = false;
+    const int quarter = static_cast<int>(threadIdx.x) % 4;
+    for (int w = 0; w < v_.words; ++w) {
+      auto rows = tile(w);
+      const int inside = v_.nx - w * 32 - quarter * 8;
+      for (int y = static_cast<int>(threadIdx.x) / 4; y < v_.ny; y += static_cast<int>(blockDim.x) / 4) {
+        const uint2 word = with_steps(bits + y * v_.words, v_.words, w);
+        any |= word.x != 0;
+        rows.put(y, quarter, capped_squares(EightDistances(word, quarter * 8, of_byte_), inside));
+      }
+    }
+    return any;
+  }
+
+  template <Writing kWriting>
+  __device__ void solve(std::int64_t item, const Emitter<std::int64_t>& emitter) const {
+    const int groups = row_groups(v_.ny), jobs = (groups + 1) / 2 * v_.words;
+    for (int job = static_cast<int>(threadIdx.x) / 32; job < jobs; job += static_cast<int>(blockDim.x) / 32) {
+      const int w = job % v_.words, q0 = job / v_.words * 2, q = q0 + lane_id() / 16;
+      const auto rows = tile(w);
+      Window<WindowPairs> window(rows, min(q, groups - 1), lane_id() % 16);
+#pragma unroll
+      for (int j = 0; j < 8; ++j)  // rows behind the last must not keep the warp busy
+        if (q * 8 + j >= v_.ny) window.best[j] = 0;
+      const int farthest = max(q0 + 1, groups - 1 - q0);  // group of rows, from the warp's
+      window.search_while([&](int m) { return m < farthest; });
+      const Volume::Tile place{item, w, 0};
+      const VolumeWriter<kWriting> writer(v_, emitter, place);
+      float* row = writer.row_of(q * 8);
+#pragma unroll
+      for (int j = 0; j < 8; ++j, row += v_.distance.y_stride) writer.write_pair(row, q * 8 + j, window.best[j]);
+    }
+  }
+
+  template <Writing kWriting>
+  __device__ void write_none(std::int64_t item, const Emitter<std::int64_t>& emitter) const {
+    for (int w = 0; w < v_.words; ++w) {
+      const Volume::Tile place{item, w, 0};
+      const VolumeWriter<kWriting> writer(v_, emitter, place);
+      for (int i = static_cast<int>(threadIdx.x); i < v_.ny * 32; i += static_cast<int>(blockDim.x))
+        writer.write_none(i / 32, w * 32 + i % 32);
+    }
+  }
+
+ private:
+  /// Words `w` of all rows.
+  __device__ WindowRows<WindowPairs> tile(int w) const {
+    return {memory_ + w * static_cast<int>(window_memory(v_.ny) / sizeof(unsigned)), v_.ny};
+  }
+
+  const SmallImages& images_;
+  const Volume& v_;
+  unsigned* memory_;
+  const uint2* of_byte_;
+};
+
+template <Writing kWriting>
+__global__ void __launch_bounds__(kSmallBlock, search_blocks(kSmallBlock, false))
+    solve_small_images(const __grid_constant__ SmallImages images,
+                       const __grid_constant__ Emitter<std::int64_t> emitter) {
+  extern __shared__ uint4 small_shared[];
+  __shared__ uint2 of_byte[256];
+  const SmallImage image(images, reinterpret_cast<unsigned*>(small_shared), of_byte);
+  for (int i = static_cast<int>(threadIdx.x); i < 256; i += static_cast<int>(blockDim.x))
+    of_byte[i] = kByteDistances.of[i];
+  image.pad();
+  for (std::int64_t item = blockIdx.x; item < images.volume.items; item += gridDim.x) {
+    __syncthreads();  // the table is there, the image before is done
+    if (__syncthreads_or(image.load(item))) image.solve<kWriting>(item, emitter);
+    else image.write_none<kWriting>(item, emitter);
+  }
+}
+
+}  // namespace fathom::grid::cuda
