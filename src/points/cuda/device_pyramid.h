@@ -23,7 +23,7 @@ struct DevicePyramid {
   Cell extents;  ///< of the grid
   Level level[kMostLevels];
 
-  bool empty() const { return count_of(extents) == 0; }
+  FATHOM_HD bool empty() const { return count_of(extents) == 0; }
 
   /// What queries need to know of any set: sites between whole numbers, and where they may be.
   DeviceTree outline() const {

@@ -1,6 +1,7 @@
 #include "points/cuda/resident_voxels.h"
 
 #include <optional>
+#include <utility>
 
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
@@ -41,37 +42,17 @@ DevicePyramid make_pyramid(const Shape& shape, Scratch& memory) {
   return pyramid;
 }
 
-/// An edit's report on its way: cleared, then filled by kernels, then read.
-class Report {
- public:
-  Report(EditReport* there, cudaStream_t stream) : there_(there), stream_(stream) {
-    check(cudaMemcpyAsync(there_, &here_, sizeof here_, cudaMemcpyHostToDevice, stream), "clearing a report");
-  }
-  EditReport* there() const { return there_; }
-
-  /// Waits for it.
-  const EditReport& read() {
-    check(cudaMemcpyAsync(&here_, there_, sizeof here_, cudaMemcpyDeviceToHost, stream_), "reading a report");
-    check(cudaStreamSynchronize(stream_), "editing voxels");
-    return here_;
-  }
-
- private:
-  EditReport here_;
-  EditReport* there_;
-  cudaStream_t stream_;
-};
-
 class DeviceVoxels : public ResidentVoxels {
  public:
   DeviceVoxels(const Shape& shape, int device) : shape_(shape), device_(device) {
     Scratch sizing(nullptr);
-    make_pyramid(shape, sizing);
+    place(sizing);
     bytes_ = sizing.bytes();
     memory_.emplace(bytes_, nullptr);  // given back in the default stream's order: it outlives the one that filled it
     check(cudaStreamSynchronize(nullptr), "asking for memory");
-    Scratch words(memory_->data());
-    pyramid_ = make_pyramid(shape, words);
+    Scratch scratch(memory_->data());
+    place(scratch);
+    reset();
   }
   ~DeviceVoxels() override {
     try {
@@ -83,56 +64,37 @@ class DeviceVoxels : public ResidentVoxels {
   }
 
   void clear() {
-    const OwnStream stream;
-    if (bytes_ > 0) check(cudaMemsetAsync(memory_->data(), 0, bytes_, stream.get()), "clearing voxels");
-    stream.wait();
+    for (int level = 0; level < pyramid_.levels; ++level)
+      check(cudaMemsetAsync(pyramid_.level[level].words, 0, bytes_of(level), edits_.get()), "clearing voxels");
+    edits_.wait();
   }
 
   void fill(const Pyramid& from, std::int64_t count) {
-    const OwnStream stream;
-    for (int level = 0; level < pyramid_.levels; ++level) {
-      const std::span<const std::uint64_t> words = from.words(level);
-      if (words.empty()) continue;
-      check(cudaMemcpyAsync(pyramid_.level[level].words, words.data(), words.size_bytes(), cudaMemcpyHostToDevice,
-                            stream.get()),
+    for (int level = 0; level < pyramid_.levels; ++level)
+      check(cudaMemcpyAsync(pyramid_.level[level].words, from.words(level).data(), bytes_of(level),
+                            cudaMemcpyHostToDevice, edits_.get()),
             "copying voxels");
-    }
-    stream.wait();
+    edits_.wait();
     count_ = count;
   }
 
   void fill(const AnyConstDeviceView& mask, cudaStream_t stream) {
-    const DeviceMemory memory(sizeof(EditReport), stream);
-    Report report(reinterpret_cast<EditReport*>(memory.data()), stream);
-    fill_from_mask(pyramid_, mask, report.there(), stream);
-    count_ = static_cast<std::int64_t>(report.read().added);
+    fill_from_mask(pyramid_, mask, report_, stream);
+    count_ = static_cast<std::int64_t>(news(stream).added);
   }
 
-  std::int64_t add(const ElementList& elements) override {
-    return edit(elements, {},
-                [&](const Edit& edit) { add_elements(pyramid_, edit.first, edit.count, edit.report, edit.stream); })
-        .added;
-  }
-  std::int64_t remove(const ElementList& elements) override {
-    return edit(elements, {},
-                [&](const Edit& edit) { remove_elements(pyramid_, edit.first, edit.count, edit.report, edit.stream); })
-        .removed;
-  }
+  std::int64_t add(const ElementList& elements) override { return edit(elements, {}, add_elements).added; }
+  std::int64_t remove(const ElementList& elements) override { return edit(elements, {}, remove_elements).removed; }
   std::int64_t move(const ElementList& from, const ElementList& to) override {
-    return edit(from, to,
-                [&](const Edit& edit) {
-                  move_elements(pyramid_, edit.first, edit.second, edit.count, edit.flags, edit.report, edit.stream);
-                })
-        .moved;
+    return edit(from, to, move_elements).moved;
   }
 
   bool contains(const Cell& element) const override {
     const OnDevice on_device(device_);
-    const OwnStream stream;
     const auto* word = pyramid_.level[0].word_at(parent_of(element, pyramid_.axes), pyramid_.axes);
     unsigned long long bits = 0;
-    check(cudaMemcpyAsync(&bits, word, sizeof bits, cudaMemcpyDeviceToHost, stream.get()), "looking at an element");
-    stream.wait();
+    check(cudaMemcpyAsync(&bits, word, sizeof bits, cudaMemcpyDeviceToHost, edits_.get()), "looking at an element");
+    edits_.wait();
     return (bits >> bit_of(element, pyramid_.axes) & 1) != 0;
   }
 
@@ -180,51 +142,61 @@ class DeviceVoxels : public ResidentVoxels {
   }
 
  private:
-  /// What an edit works on, all on the device.
-  struct Edit {
-    const std::int64_t *first, *second;  ///< lists of elements
-    std::int64_t count;                  ///< of each
-    bool* flags;                         ///< [count]
-    EditReport* report;
-    cudaStream_t stream;
-  };
   struct Changed {
     std::int64_t added, removed, moved;
   };
+
+  /// @param memory  counts only, or is the set's
+  void place(Scratch& memory) {
+    pyramid_ = make_pyramid(shape_, memory);
+    report_ = memory.take<EditReport>(1);
+  }
+  std::size_t bytes_of(int level) const {
+    return static_cast<std::size_t>(count_of(pyramid_.level[level].extents)) * sizeof(std::uint64_t);
+  }
 
   /// Where the queries' own cones go.
   static ConeOfQuery* cones_in(Scratch& scratch, const Request& request) {
     return request.cones.on_device ? scratch.take<ConeOfQuery>(request.queries.count) : nullptr;
   }
 
-  /// Runs an edit behind the queries at work.
+  /// Makes an edit behind the queries at work.
   /// @param second  without elements, or as many as the first
-  template <class Work>
-  Changed edit(const ElementList& first, const ElementList& second, const Work& work) {
+  Changed edit(const ElementList& first, const ElementList& second,
+               void (*work)(const DevicePyramid&, const ElementEdit&, cudaStream_t)) {
     if (first.count == 0) return {};
     const OnDevice on_device(device_);
     const bool there = first.space == MemorySpace::device;
     if (there) check_place(first, second);
-    const OwnStream own;
-    const cudaStream_t stream = there ? fathom::cuda::native(first.stream) : own.get();
+    const cudaStream_t stream = there ? fathom::cuda::native(first.stream) : edits_.get();
     readers_.hold_back(stream);
     Scratch sizing(nullptr);
-    place(sizing, first, second, stream);
+    bring(sizing, first, second, stream);
     const DeviceMemory memory(sizing.bytes(), stream);
     Scratch scratch(memory.data());
-    const Edit edit = place(scratch, first, second, stream);
-    Report report(edit.report, stream);
-    if (there) {
-      check_elements(pyramid_, first.data, first.count, 0, edit.report, stream);
-      check_elements(pyramid_, second.data, second.count, first.count, edit.report, stream);
-    }
-    work(edit);
-    const EditReport& done = report.read();
+    const ElementEdit edit = bring(scratch, first, second, stream);
+    if (there) check_elements(pyramid_, edit, second.count > 0 ? 2 : 1, stream);
+    work(pyramid_, edit, stream);
+    const EditReport done = news(stream);
     if (done.first_wrong != ~0ull) refuse(first, second, static_cast<std::int64_t>(done.first_wrong), stream);
-    const Changed changed{static_cast<std::int64_t>(done.added), static_cast<std::int64_t>(done.removed),
-                          static_cast<std::int64_t>(done.moved)};
-    count_ += changed.added - changed.removed;
-    return changed;
+    count_ += static_cast<std::int64_t>(done.added) - static_cast<std::int64_t>(done.removed);
+    return {static_cast<std::int64_t>(done.added), static_cast<std::int64_t>(done.removed),
+            static_cast<std::int64_t>(done.moved)};
+  }
+
+  void reset() {
+    seen_ = {};
+    check(cudaMemcpyAsync(report_, &seen_, sizeof seen_, cudaMemcpyHostToDevice, edits_.get()), "making a report");
+    edits_.wait();
+  }
+
+  /// What edits did since the last time. Waits for the stream.
+  EditReport news(cudaStream_t stream) {
+    EditReport now;
+    check(cudaMemcpyAsync(&now, report_, sizeof now, cudaMemcpyDeviceToHost, stream), "reading a report");
+    check(cudaStreamSynchronize(stream), "editing voxels");
+    const EditReport before = std::exchange(seen_, now);
+    return {now.first_wrong, now.added - before.added, now.removed - before.removed, now.moved - before.moved};
   }
 
   void check_place(const ElementList& first, const ElementList& second) const {
@@ -234,7 +206,7 @@ class DeviceVoxels : public ResidentVoxels {
   }
 
   /// @param scratch  counts only, or has room: lists of the host are copied there
-  static Edit place(Scratch& scratch, const ElementList& first, const ElementList& second, cudaStream_t stream) {
+  ElementEdit bring(Scratch& scratch, const ElementList& first, const ElementList& second, cudaStream_t stream) const {
     const auto list = [&](const ElementList& given) {
       if (given.space == MemorySpace::device) return given.data;
       auto* copy = scratch.take<std::int64_t>(given.count);
@@ -244,14 +216,12 @@ class DeviceVoxels : public ResidentVoxels {
               "copying elements");
       return static_cast<const std::int64_t*>(copy);
     };
-    Edit edit{list(first), list(second), first.count, nullptr, nullptr, stream};
-    edit.flags = scratch.take<bool>(second.count);
-    edit.report = scratch.take<EditReport>(1);
-    return edit;
+    return {list(first), list(second), first.count, scratch.take<bool>(second.count), report_};
   }
 
   [[noreturn]] void refuse(const ElementList& first, const ElementList& second, std::int64_t wrong,
-                           cudaStream_t stream) const {
+                           cudaStream_t stream) {
+    reset();
     const std::int64_t* at = wrong < first.count ? first.data + wrong : second.data + (wrong - first.count);
     std::int64_t element = 0;
     check(cudaMemcpyAsync(&element, at, sizeof element, cudaMemcpyDeviceToHost, stream), "reading an element");
@@ -264,7 +234,10 @@ class DeviceVoxels : public ResidentVoxels {
   std::size_t bytes_ = 0;
   std::optional<DeviceMemory> memory_;
   DevicePyramid pyramid_;
+  EditReport* report_ = nullptr;  ///< on the device
+  EditReport seen_;               ///< of it
   std::int64_t count_ = 0;
+  OwnStream edits_;  ///< of edits that come from the host, and of looks
   mutable Readers readers_;
 };
 

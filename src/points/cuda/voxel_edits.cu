@@ -148,35 +148,28 @@ void gather(const Cells<T>& cells, const DevicePyramid& pyramid, int to, unsigne
 
 }  // namespace
 
-void check_elements(const DevicePyramid& pyramid, const std::int64_t* elements, std::int64_t count, std::int64_t first,
-                    EditReport* report, cudaStream_t stream) {
-  if (count == 0) return;
-  look_for_wrong<<<blocks_of(count), kBuildBlock, 0, stream>>>(elements, count, first, count_of(pyramid.extents),
-                                                               report);
+void check_elements(const DevicePyramid& pyramid, const ElementEdit& edit, int lists, cudaStream_t stream) {
+  for (int list = 0; list < lists; ++list)
+    look_for_wrong<<<blocks_of(edit.count), kBuildBlock, 0, stream>>>(
+        list == 0 ? edit.first : edit.second, edit.count, list * edit.count, count_of(pyramid.extents), edit.report);
   check_launch("looking at elements");
 }
 
-void add_elements(const DevicePyramid& pyramid, const std::int64_t* elements, std::int64_t count, EditReport* report,
-                  cudaStream_t stream) {
-  if (count == 0) return;
-  add_each<<<blocks_of(count), kBuildBlock, 0, stream>>>(pyramid, elements, nullptr, count, report);
+void add_elements(const DevicePyramid& pyramid, const ElementEdit& edit, cudaStream_t stream) {
+  add_each<<<blocks_of(edit.count), kBuildBlock, 0, stream>>>(pyramid, edit.first, nullptr, edit.count, edit.report);
   check_launch("adding elements");
 }
 
-void remove_elements(const DevicePyramid& pyramid, const std::int64_t* elements, std::int64_t count, EditReport* report,
-                     cudaStream_t stream) {
-  if (count == 0) return;
-  remove_each<<<blocks_of(count), kBuildBlock, 0, stream>>>(pyramid, elements, count, report);
+void remove_elements(const DevicePyramid& pyramid, const ElementEdit& edit, cudaStream_t stream) {
+  remove_each<<<blocks_of(edit.count), kBuildBlock, 0, stream>>>(pyramid, edit.first, edit.count, edit.report);
   check_launch("removing elements");
 }
 
-void move_elements(const DevicePyramid& pyramid, const std::int64_t* from, const std::int64_t* to, std::int64_t count,
-                   bool* were_sites, EditReport* report, cudaStream_t stream) {
-  if (count == 0) return;
-  const unsigned blocks = blocks_of(count);
-  look_at_each<<<blocks, kBuildBlock, 0, stream>>>(pyramid, from, count, were_sites, report);
-  remove_each<<<blocks, kBuildBlock, 0, stream>>>(pyramid, from, count, report);
-  add_each<<<blocks, kBuildBlock, 0, stream>>>(pyramid, to, were_sites, count, report);
+void move_elements(const DevicePyramid& pyramid, const ElementEdit& edit, cudaStream_t stream) {
+  const unsigned blocks = blocks_of(edit.count);
+  look_at_each<<<blocks, kBuildBlock, 0, stream>>>(pyramid, edit.first, edit.count, edit.flags, edit.report);
+  remove_each<<<blocks, kBuildBlock, 0, stream>>>(pyramid, edit.first, edit.count, edit.report);
+  add_each<<<blocks, kBuildBlock, 0, stream>>>(pyramid, edit.second, edit.flags, edit.count, edit.report);
   check_launch("moving elements");
 }
 

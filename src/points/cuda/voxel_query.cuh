@@ -1,0 +1,209 @@
+// One query against voxels, worked on by a warp: what it has found, and how it measures the 64 children of a word, of
+// which each lane has those of bits `lane` and `lane + 32`. The arithmetic that decides is the CPU's.
+#pragma once
+
+#include "points/cuda/device_pyramid.h"
+#include "points/cuda/warp_query.cuh"
+
+namespace fathom::points::cuda {
+
+inline constexpr int kHalves = 2;  ///< of a word's bits
+
+__device__ inline int bit_of_lane(int half) { return half * kLanes + lane_id(); }
+__device__ inline bool has(unsigned long long bits, int half) { return (bits >> bit_of_lane(half) & 1) != 0; }
+
+/// The least of the lanes' values, 32 bits at a time. Numbers that are not negative rise with their bits.
+__device__ inline float least_of_lanes(float value) { return __uint_as_float(warp_min(__float_as_uint(value))); }
+__device__ inline unsigned long long least_of_lanes(unsigned long long value) {
+  const auto high = static_cast<unsigned>(value >> 32), least = warp_min(high);
+  const unsigned low = warp_min(high == least ? static_cast<unsigned>(value) : ~0u);
+  return static_cast<unsigned long long>(least) << 32 | low;
+}
+__device__ inline double least_of_lanes(double value) {
+  const auto bits = static_cast<unsigned long long>(__double_as_longlong(value));
+  return __longlong_as_double(static_cast<long long>(least_of_lanes(bits)));
+}
+__device__ inline Wide least_of_lanes(Wide value) {
+  const auto high = static_cast<unsigned long long>(value >> 64), least = least_of_lanes(high);
+  const unsigned long long low = least_of_lanes(high == least ? static_cast<unsigned long long>(value) : ~0ull);
+  return static_cast<Wide>(least) << 64 | low;
+}
+
+/// Squared distance to a cell that is 2^shift elements wide.
+template <class Value, int kAxes>
+__device__ Value squared_to(const Place<kAxes>& place, const Cell& cell, int shift) {
+  Value squared{};
+  for (int k = 0; k < kAxes; ++k) squared += square_to_cell<Value>(place.at[k], cell[k], shift);
+  return squared;
+}
+
+/// Whatever is asked for, decided as on the CPU at every step.
+/// @tparam kMany  more than one neighbour
+template <class Value, int kAxes, bool kMany>
+class AnyVoxels {
+ public:
+  using Bound = Value;
+
+  __device__ AnyVoxels(const DevicePyramid& pyramid, const DeviceRequest& request, std::int64_t query,
+                       const Place<kAxes>& place)
+      : pyramid_(pyramid), request_(request), query_(query), place_(place) {
+    if constexpr (std::is_same_v<Value, double>) list_.clear(request.k, request.limit);
+    else list_.clear(request.k, request.wide_limit);
+    if (request.has_cone) cone_ = request.cones ? request.cones[query] : request.cone;
+    reach_ = unseen_ = reach_of(request, list_.worst_squared());
+  }
+
+  /// Beyond all bounds.
+  __device__ static Bound nowhere() {
+    if constexpr (std::is_same_v<Value, double>) return INFINITY;
+    else return ~Value{0};
+  }
+  __device__ Bound bound_of(const Cell& cell, int shift) const { return squared_to<Value>(place_, cell, shift); }
+  __device__ bool is_near(Bound bound) const { return !(bound > reach_); }
+
+  /// Whether one of a cell's elements could go on the list.
+  __device__ bool may_better(Bound bound, const Cell& cell, int shift) const {
+    if (bound != list_.worst_squared() && !request_.has_cone) return true;
+    const CellBox box = CellBox::of(cell, shift, pyramid_.extents, kAxes);
+    if (bound == list_.worst_squared() && linear_index(box.low, pyramid_.extents, kAxes) > list_.worst_id())
+      return false;
+    return !request_.has_cone || may_hold(cone_, place_.at, box, kAxes);
+  }
+
+  /// The elements of a word of level 0.
+  __device__ void take(const Cell& word, unsigned long long bits) {
+    work_ += __popcll(bits);
+    for (int half = 0; half < kHalves; ++half) {
+      const Cell element = child_of(word, bit_of_lane(half), kAxes);
+      const Value squared = squared_to<Value>(place_, element, 0);
+      const std::int64_t id = linear_index(element, pyramid_.extents, kAxes);
+      const bool counts = has(bits, half) && list_.takes(squared, id);
+      list_.offer(counts && in_cone(element, squared), squared, id);
+    }
+    reach_ = reach_of(request_, list_.worst_squared());
+  }
+
+  /// Whether it has looked at as many elements as it may.
+  __device__ bool is_content() const { return request_.work_limit > 0 && work_ >= request_.work_limit; }
+  /// Says that what is left is no nearer than this.
+  __device__ void leave(Bound bound) {
+    stopped_ = true;
+    unseen_ = smaller(unseen_, bound);
+  }
+
+  __device__ void write() const {
+    list_.each([&](int j, Value squared, std::int64_t id) {
+      put_neighbour(request_.answers, query_, j, squared, id);
+      const Value lower = smaller(squared, smaller(reach_, unseen_));
+      if (j == 0) put_root(request_.answers.lower, query_, 0, stopped_ || id != kNobody, lower);
+    });
+  }
+
+ private:
+  __device__ bool in_cone(const Cell& element, Value squared) const {
+    return !request_.has_cone || holds(cone_, place_.at, element, static_cast<double>(squared), kAxes);
+  }
+
+  const DevicePyramid& pyramid_;
+  const DeviceRequest& request_;
+  const std::int64_t query_;
+  const Place<kAxes> place_;
+  LaneList<Value, kMany> list_;
+  ConeOfQuery cone_;
+  Value reach_, unseen_;  ///< as on the CPU
+  std::int64_t work_ = 0;
+  bool stopped_ = false;
+};
+
+/// The nearest one, exactly: bounds are float32 rounded down, and each lane keeps the nearest that it has measured.
+template <int kAxes>
+class NearestVoxel {
+ public:
+  using Bound = float;
+
+  __device__ NearestVoxel(const DevicePyramid& pyramid, const DeviceRequest& request, std::int64_t query,
+                          const Place<kAxes>& place)
+      : pyramid_(pyramid), request_(request), query_(query), place_(place), squared_(request.limit) {
+    for (int k = 0; k < kAxes; ++k) around_[k] = FloatInterval::of(place.at[k]).kept();
+    limit_ = fminf(limit_of(squared_), kNoLimit);
+  }
+
+  __device__ static Bound nowhere() { return INFINITY; }
+  __device__ Bound bound_of(const Cell& cell, int shift) const {
+    Ends low[kAxes], high[kAxes];
+    for (int k = 0; k < kAxes; ++k) {
+      const auto at = static_cast<unsigned>(cell[k]);
+      low[k] = {at << shift};
+      high[k] = {((at + 1) << shift) - 1};
+    }
+    return float_bound(around_, low, high);
+  }
+  __device__ bool is_near(Bound bound) const { return bound <= limit_; }
+
+  /// Where float32 does not tell, the arithmetic that decides does.
+  __device__ bool may_better(Bound bound, const Cell& cell, int shift) const {
+    constexpr float kClearly = 1 - 0x1p-20;
+    if (bound < kClearly * limit_) return true;
+    const Found best = nearest_of_lanes();
+    const double squared = squared_to<double>(place_, cell, shift);
+    const CellBox box = CellBox::of(cell, shift, pyramid_.extents, kAxes);
+    return squared < best.squared ||
+           (squared == best.squared && linear_index(box.low, pyramid_.extents, kAxes) < best.id);
+  }
+
+  __device__ void take(const Cell& word, unsigned long long bits) {
+    for (int half = 0; half < kHalves; ++half) {
+      if (!has(bits, half)) continue;
+      const Cell element = child_of(word, bit_of_lane(half), kAxes);
+      keep(squared_to<double>(place_, element, 0), element);
+    }
+    limit_ = fminf(limit_, least_of_lanes(limit_of(squared_)));
+  }
+
+  __device__ static bool is_content() { return false; }
+  __device__ static void leave(Bound) {}
+
+  __device__ void write() const {
+    const Found best = nearest_of_lanes();
+    if (lane_id() != 0) return;
+    put_neighbour(request_.answers, query_, 0, best.squared, best.id);
+    put_root(request_.answers.lower, query_, 0, best.id != kNobody, best.squared);
+  }
+
+ private:
+  struct Found {
+    double squared;
+    std::int64_t id;
+  };
+  /// A coordinate that 32 bits hold, as float_bound() asks for it.
+  struct Ends {
+    unsigned at;
+    friend __device__ float float_below(Ends x) { return __uint2float_rd(x.at); }
+    friend __device__ float float_above(Ends x) { return __uint2float_ru(x.at); }
+  };
+
+  __device__ void keep(double squared, const Cell& element) {
+    if (squared > squared_) return;
+    const std::int64_t id = linear_index(element, pyramid_.extents, kAxes);
+    if (squared == squared_ && id > id_) return;
+    squared_ = squared;
+    id_ = id;
+  }
+
+  __device__ Found nearest_of_lanes() const {
+    const double least = least_of_lanes(squared_);
+    const auto own = static_cast<unsigned long long>(squared_ == least ? id_ : kNobody);
+    return {least, static_cast<std::int64_t>(least_of_lanes(own))};
+  }
+
+  const DevicePyramid& pyramid_;
+  const DeviceRequest& request_;
+  const std::int64_t query_;
+  const Place<kAxes> place_;
+  FloatInterval around_[kAxes];  ///< the place
+  float limit_;                  ///< bounds beyond do not matter
+  double squared_;               ///< of what the lane has kept; at first the farthest that qualifies
+  std::int64_t id_ = kNobody;
+};
+
+}  // namespace fathom::points::cuda
