@@ -90,6 +90,13 @@ const std::vector<Operation> kOperations = {
        o.signed_distance = true;
        o.surface = fathom::grid::Surface::centers;
      }},
+    {"microscope-signed-limit",
+     [](Options& o) {
+       o.spacing = {3, 1, 1};
+       o.signed_distance = true;
+       o.surface = fathom::grid::Surface::centers;
+       o.max_distance = 50;
+     }},
     {"microscope-labels",
      [](Options& o) {
        o.spacing = {3, 1, 1};

@@ -424,6 +424,29 @@ TEST_F(Cuda, SpacingsWithOtherOptions) {
     }
 }
 
+/// Borders and limits of signed fields, also where roots are just kept and just dropped.
+TEST_F(Cuda, LimitsOfSigns) {
+  using Rule = grid::Sites::Rule;
+  std::uint64_t seed = 1800000;
+  for (const Shape& shape : {Shape{300, 700}, Shape{70, 1030}, Shape{5000}, Shape{61, 53, 47}, Shape{33, 65, 130}})
+    for (int i = 0; i < scaled(24); ++i) {
+      Random random(++seed);
+      Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};
+      c.input = mask_array(make_sites(c.structure, shape, random), shape);
+      c.options.sites = {pick<Rule>(random, {Rule::zero, Rule::nonzero, Rule::greater_equal}), 1};
+      c.options.signed_distance = true;
+      c.options.surface = chance(random, 0.7) ? grid::Surface::faces : grid::Surface::centers;
+      for (int k = 0; k < shape.rank(); ++k)
+        c.options.border.push_back(pick<grid::Border>(random, {grid::Border::open, grid::Border::sites}));
+      if (chance(random, 0.7))
+        c.options.max_distance =
+            pick<double>(random, {0, 1, 2.5, std::sqrt(5.0), std::nextafter(7.0, 0.0), 7, 30, 3000});
+      c.wanted.distance = DType::float32;
+      check_budgets(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// Limits where roots are just kept and just dropped, those that leave the fast engines, and those that drop nothing.
 TEST_F(Cuda, LimitsOfSpacings) {
   std::uint64_t seed = 1600000;

@@ -1,5 +1,5 @@
 // Borders of sites and the maximum distance, after a transform without them: a minimum with the distance to the array's
-// own ends, and a comparison, are all that is missing.
+// own ends, and a comparison, are all that is missing. Signed fields tell by their sign who looks for the border.
 //
 // Work mapping: thread = 4 elements of a row, 64 apart. Cost: every distance is read and written once more.
 #pragma once
@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
+#include "grid/cuda/classes.cuh"
 #include "grid/cuda/layout.cuh"
 #include "grid/cuda/tuning.h"
 #include "grid/metric.h"
@@ -39,7 +40,10 @@ struct BorderClamp {
   bool sites_beyond[3] = {false, false, false};
   std::int64_t multiple[3] = {1, 1, 1};  ///< spacings, in units
   float unit = 1;
-  float farthest = 0;  ///< distances beyond become +inf
+  float farthest = 0;  ///< distances beyond become infinite
+  float half = 0;      ///< of signed fields, from an element's centre to its faces, where those have distance 0
+  bool is_signed = false;
+  bool border_is_inside = false;  ///< of signed fields: it is a site to the others
   ItemStrides items = {};
   std::int64_t first_item = 0;
   int chunks = 1;  ///< of a row
@@ -56,8 +60,11 @@ struct BorderClamp {
       clamp.multiple[axis] = p.multiple[static_cast<std::size_t>(k)];
     }
     clamp.unit = static_cast<float>(p.unit);
-    clamp.farthest =
-        drops_any(p) ? std::sqrt(static_cast<float>(largest_kept<std::int64_t>(p))) * clamp.unit : no_value<float>();
+    clamp.is_signed = p.signed_distance;
+    clamp.border_is_inside = Classes::of(p).border_is_inside;
+    clamp.half = p.signed_distance && p.surface == Surface::faces ? 0.5f : 0.0f;
+    const double kept = std::sqrt(static_cast<double>(largest_kept<std::int64_t>(p))) - static_cast<double>(clamp.half);
+    clamp.farthest = drops_any(p) ? static_cast<float>(kept) * clamp.unit : no_value<float>();
     clamp.items = ItemStrides::of(batch.shape, batch.distance);
     clamp.chunks = static_cast<int>((clamp.count[2] + kClampWidth - 1) / kClampWidth);
     return clamp;
@@ -80,8 +87,9 @@ static __global__ void __launch_bounds__(kClampBlock) clamp_to_border(const __gr
     const std::int64_t x = chunk.remainder * kClampWidth + k * kClampBlock + threadIdx.x;
     if (x >= p.count[2]) continue;
     const float border = fminf(around, static_cast<float>(p.to_border(2, x))), d = out[x];
-    const float least = border < 1e9f ? fminf(d, border * p.unit) : d;
-    out[x] = least > p.farthest ? __int_as_float(0x7F800000) : least;
+    const bool looks = border < 1e9f && !(p.is_signed && (d < 0) == p.border_is_inside);
+    const float least = looks ? fminf(fabsf(d), border * p.unit - p.half) : fabsf(d);
+    out[x] = copysignf(least > p.farthest ? __int_as_float(0x7F800000) : least, d);
   }
 }
 

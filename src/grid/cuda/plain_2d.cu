@@ -32,9 +32,7 @@ std::int64_t row_weight_of(const Problem& p) { return p.rank == 1 ? 1 : weight_o
 std::int64_t column_weight_of(const Problem& p) { return weight_of(p, p.rank - 1); }
 
 bool plane_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || p.rank > 2 || !p.integral || !serves_labels(p) ||
-      (p.signed_distance && (!serves_sides(p) || wants_site(p))))
-    return false;
+  if (p.metric != Metric::euclidean || p.rank > 2 || !p.integral || !serves_labels(p) || !serves_sides(p)) return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
   // Carries and list entries are 16 bits, squared distances 31, and the list's masks must fit shared memory.
@@ -179,7 +177,8 @@ class PlaneSolver {
     else if (p_.isotropic) solve<false>();
     else solve<true>();
     if (writing_ == Writing::labels) end_runs();
-    if (!is_general(writing_) && has_limits(p_)) clamp_items(p_, batch_, plane_.first_item, items_, stream_);
+    const bool is_last = !plane_.side.is_first;
+    if (!is_general(writing_) && is_last && has_limits(p_)) clamp_items(p_, batch_, plane_.first_item, items_, stream_);
   }
 
  private:

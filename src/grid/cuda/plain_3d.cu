@@ -33,15 +33,17 @@ bool writes_floats(const Problem& p, std::int64_t items) {
   return is_plain_float(p, may_be_cut(p, items) ? 2 : kNoAxis);
 }
 
-/// Whether squares in units fit integers of 32 bits, also in padding.
-bool squares_fit(const Problem& p) {
+/// Bound of squares in units, also in padding.
+std::int64_t most_square(const Problem& p) {
   std::int64_t most = 0;
   for (int k = 0; k < p.rank; ++k) {
     const std::int64_t padded = (p.extent(k) + 31) / 32 * 32;
     most += weight_of(p, k) * padded * padded;
   }
-  return p.isotropic || (p.integral && most < kMostSpaced);
+  return most;
 }
+/// Whether they fit integers of 32 bits.
+bool squares_fit(const Problem& p) { return p.isotropic || (p.integral && most_square(p) < kMostSpaced); }
 
 /// Square of an axis' spacing, in units where there is one.
 double exact_weight(const Problem& p, int axis) {
@@ -158,7 +160,8 @@ class VolumeSolver {
     if (p_.isotropic) search();
     else if (squares_fit(p_)) solve_spaced();
     else solve_exact();
-    if (!is_general(writing_) && has_limits(p_)) clamp_items(p_, batch_, volume_.first_item, volume_.items, stream_);
+    if (!is_general(writing_) && !volume_.side.is_first && has_limits(p_))
+      clamp_items(p_, batch_, volume_.first_item, volume_.items, stream_);
   }
 
  private:
@@ -238,7 +241,9 @@ class VolumeSolver {
     switch (writing_) {
       case Writing::labels: return solve_spaced<Writing::labels>();
       case Writing::one_side: return solve_spaced<Writing::one_side>();
-      case Writing::sites: return find_spaced_sites();
+      case Writing::sites:
+        return most_square(p_) < kMostKeyed ? find_spaced_sites<Winners::keyed>()
+                                            : find_spaced_sites<Winners::sought>();
       case Writing::general: return solve_spaced<Writing::general>();
       default: return solve_spaced<Writing::unaligned>();  // floats go one by one: rows need no alignment
     }
@@ -253,9 +258,12 @@ class VolumeSolver {
                 emitter_);
   }
 
+  template <Winners kWinners>
   void find_spaced_sites() const {
-    launch_line(find_spaced_along_y<256>, find_spaced_along_y<512>, y_tiles(), volume_.ny, volume_);
-    launch_line(find_spaced_along_z<256>, find_spaced_along_z<512>, z_tiles(), volume_.nz, volume_, emitter_);
+    const int nz = volume_.nz, ny = volume_.ny;
+    launch_line(find_spaced_along_y<kWinners, 256>, find_spaced_along_y<kWinners, 512>, y_tiles(), ny, volume_);
+    launch_line(find_spaced_along_z<kWinners, 256>, find_spaced_along_z<kWinners, 512>, z_tiles(), nz, volume_,
+                emitter_);
   }
 
   /// Both passes in double, for floats.
@@ -321,9 +329,7 @@ bool exact_serves(const Problem& p) {
 }
 
 bool volume_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || p.rank != 3 || !serves_labels(p) ||
-      (p.signed_distance && (!serves_sides(p) || wants_site(p))))
-    return false;
+  if (p.metric != Metric::euclidean || p.rank != 3 || !serves_labels(p) || !serves_sides(p)) return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.extent(k) > kLongestAxis || p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
   return squares_fit(p) ? memory_serves(p) : exact_serves(p);

@@ -4,13 +4,16 @@
 
 #include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/classes.cuh"
+#include "grid/cuda/engine.h"
 #include "grid/cuda/mask.cuh"
 #include "grid/cuda/plane.cuh"
 
 namespace fathom::grid::cuda {
 
-/// Whether a signed problem can be solved so.
-inline bool serves_sides(const Problem& p) { return is_plain_float(p, kNoAxis) && !has_limits(p); }
+/// Whether a problem, if it is signed, can be solved so.
+inline bool serves_sides(const Problem& p) {
+  return !p.signed_distance || (is_plain_float(p, kNoAxis) && !wants_site(p));
+}
 
 /// How many words there are of each element.
 inline std::size_t sides_of(const Problem& p) { return p.signed_distance ? 2 : 1; }

@@ -40,26 +40,31 @@ inline std::size_t spaced_memory(int rows) {
   return window_memory(rows) + static_cast<std::size_t>(row_groups(rows) + 1) * 16 * sizeof(unsigned);
 }
 
+/// Whether a search asks which rows the least are from, too, the lowest of several: as it goes, behind squares below
+/// kMostKeyed, or at last, within the groups that it kept.
+enum class Winners { none, keyed, sought };
+inline constexpr unsigned kMostKeyed = 1u << 28;  ///< sums of two have three bits to spare, for the row of a group
+
 /// Eight rows of a line, from all others.
-///
-/// kWinners: asks which rows the least are from, too: the lowest of several.
-template <bool kWinners = false>
+template <Winners kWinners = Winners::none>
 class SpacedSearch {
  public:
+  static constexpr unsigned kNone = kWinners == Winners::keyed ? kMostKeyed : WindowSquares::kNone;  ///< and more
+
   /// @param least  [groups + 1][16]: of the rows' groups
   __device__ SpacedSearch(const WindowRows<WindowSquares>& rows, const unsigned* least, int group, int lane,
                           unsigned weight)
       : rows_(rows), least_(least + lane), group_(group), lane_(lane), weight_(weight) {
     const auto own = rows.group(group, lane);
 #pragma unroll
-    for (int j = 0; j < 8; ++j) best[j] = own[j], from_[j] = group;
+    for (int j = 0; j < 8; ++j) best[j] = own[j], from_[j] = kWinners == Winners::keyed ? group * 8 + j : group;
   }
 
   /// @param line_least  of all groups
   __device__ void run(unsigned line_least) {
     worst_ = WindowSquares::largest(best);
     if (!hopeful(line_least + weight_)) return;
-    offer<1>(0);
+    offer<0>(0);
     for (int d = 1; d < rows_.groups; ++d) {
       const auto gap = static_cast<unsigned>(8 * d - 7);
       const unsigned cost = weight_ * gap * gap;
@@ -69,8 +74,9 @@ class SpacedSearch {
     }
   }
 
-  /// The row that best[j], if it is one, is from: within its group, which alone was kept, it is looked for again.
+  /// The row that best[j], if it is one, is from.
   __device__ int winner(int j) const {
+    if constexpr (kWinners == Winners::keyed) return from_[j];
     const auto rows = rows_.group(from_[j], lane_);
     const int first = from_[j] * 8 - (group_ * 8 + j);
     int row = 0;
@@ -84,35 +90,42 @@ class SpacedSearch {
 
  private:
   __device__ bool hopeful(unsigned bound) const {
-    return __any_sync(kAllLanes, kWinners ? bound <= worst_ : bound < worst_);
+    return __any_sync(kAllLanes, kWinners == Winners::none ? bound < worst_ : bound <= worst_);
   }
   __device__ unsigned least_of(int group) const {
     return least_[min(static_cast<unsigned>(group), static_cast<unsigned>(rows_.groups)) * 16];
   }
 
-  /// All of the group `d` groups away.
+  /// All of the group `d` groups away, down (−1), up (1), or of the own one (0).
   template <int kDirection>
   __device__ void offer(int d) {
-    const auto others = rows_.group(group_ + kDirection * d, lane_);
+    constexpr unsigned kUnit = kWinners == Winners::keyed ? 8 : 1;
+    constexpr int kSign = kDirection < 0 ? -1 : 1;
+    const int group = group_ + kSign * d;
+    const auto others = rows_.group(group, lane_);
     unsigned square[15];  // of the steps from the nearest of its rows to the nearest target, and so on
 #pragma unroll
     for (int k = 0; k < 15; ++k) {
       const int steps = 8 * d - 7 + k;
-      square[k] = weight_ * static_cast<unsigned>(steps * steps);
+      square[k] = weight_ * kUnit * static_cast<unsigned>(steps * steps);
     }
     unsigned found[8];
 #pragma unroll
-    for (int j = 0; j < 8; ++j) found[j] = kWinners ? WindowSquares::kNone : best[j];
+    for (int j = 0; j < 8; ++j) found[j] = kWinners == Winners::none ? best[j] : 0xFFFFFFFFu;
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
-      const unsigned value = others[i];
+      unsigned value = others[i];
+      if constexpr (kWinners == Winners::keyed) value = min(value, kNone) * kUnit + static_cast<unsigned>(i);
 #pragma unroll
-      for (int j = 0; j < 8; ++j) found[j] = WindowSquares::offer(value, square[7 + kDirection * (i - j)], found[j]);
+      for (int j = 0; j < 8; ++j) found[j] = WindowSquares::offer(value, square[7 + kSign * (i - j)], found[j]);
     }
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      if (kWinners && (kDirection < 0 ? found[j] <= best[j] : found[j] < best[j])) from_[j] = group_ + kDirection * d;
-      best[j] = min(best[j], found[j]);
+      const unsigned least = found[j] / kUnit;
+      // Rows below go before those that are as near; of its own group, the search has the row itself so far.
+      if (kWinners != Winners::none && (kDirection > 0 ? least < best[j] : least <= best[j]))
+        from_[j] = group * static_cast<int>(kUnit) + static_cast<int>(found[j] % kUnit);
+      best[j] = min(best[j], least);
     }
     worst_ = WindowSquares::largest(best);
   }
@@ -122,7 +135,7 @@ class SpacedSearch {
   const int group_, lane_;
   const unsigned weight_;
   unsigned worst_;
-  int from_[8];  ///< winners: groups
+  int from_[8];  ///< winners: rows, or groups
 };
 
 /// The least of each group of rows, and of the whole line. By all threads of the block, after a barrier.

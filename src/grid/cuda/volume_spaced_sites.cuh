@@ -4,9 +4,9 @@
 // that the slowest axis decides last. Between the passes a site takes 16 bits, its y; the word of its row tells the
 // rest.
 //
-// Work mapping: as in volume_spaced.cuh, but by groups alone, without the window: a group is kept for each element, and
-// the row within it is looked for at last. Cost: one operation per element and row of a group, and another 24 at last;
-// 4 bytes are moved per element between the passes, and words are read once more.
+// Work mapping: as in volume_spaced.cuh, but by groups alone, without the window. Cost: one operation per element and
+// row of a group, and some fifty at last where squares leave no bits for the row; 4 bytes are moved per element between
+// the passes, and words are read once more.
 #pragma once
 
 #include "grid/cuda/volume_sites.cuh"
@@ -19,20 +19,20 @@ inline constexpr unsigned kNoLead = 0xFFFFu;  ///< in place of a site's y: there
 /// All rows of a tile, as solve_spaced() has them.
 ///
 /// @param store  takes eight rows: store(first row, search, how many)
-template <int kThreads, class Store>
+template <Winners kWinners, int kThreads, class Store>
 __device__ void find_winners(const WindowRows<WindowSquares>& rows, unsigned* least, int n, unsigned weight,
                              Store&& store) {
   const unsigned line_least = find_least<kThreads>(rows, least);
   for (int q0 = static_cast<int>(threadIdx.x) / 32 * 2; q0 < rows.groups; q0 += kThreads / 16) {
     const int q = q0 + lane_id() / 16;
-    SpacedSearch<true> search(rows, least, min(q, rows.groups - 1), static_cast<int>(threadIdx.x) % 16, weight);
+    SpacedSearch<kWinners> search(rows, least, min(q, rows.groups - 1), static_cast<int>(threadIdx.x) % 16, weight);
     search.run(line_least);
     store(q * 8, search, n - q * 8);
   }
 }
 
 /// In which row of its plane the site nearest to each element lies.
-template <int kThreads>
+template <Winners kWinners, int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     find_spaced_along_y(const __grid_constant__ Volume v) {
   extern __shared__ uint4 window_shared[];
@@ -49,14 +49,14 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   load_squares<kThreads>(rows, words, v.depth, n, half.first, of_byte, 0, v.weight_x, 0);
   __syncthreads();
   std::uint16_t* leads = leads_of(v, half, half.tile.line, 0) + t % 16;
-  const auto store = [&](int y, const SpacedSearch<true>& search, int count) {
+  const auto store = [&](int y, const SpacedSearch<kWinners>& search, int count) {
 #pragma unroll
     for (int j = 0; j < 8; ++j)
       if (j < count)
         leads[(y + j) * 32] = static_cast<std::uint16_t>(
-            search.best[j] >= kNoneSpaced ? kNoLead : static_cast<unsigned>(search.winner(j)));
+            search.best[j] >= search.kNone ? kNoLead : static_cast<unsigned>(search.winner(j)));
   };
-  find_winners<kThreads>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_y, store);
+  find_winners<kWinners, kThreads>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_y, store);
 }
 
 /// This thread's column of a tile along z: from leads to sites and squares in each plane.
@@ -101,13 +101,11 @@ class PlaneSiteWriter {
   __device__ std::int32_t site(int z, int y, int steps) const {
     return (z * v_.ny + y) * nx_ + v_.first_x + half_.x + steps;
   }
-  /// @param square  kNoneSpaced or more: there is no site
+  /// @param site  −1: there is none
   __device__ void write(int z, unsigned square, std::int32_t site) const {
-    const bool none = square >= kNoneSpaced;
-    if (!emitter_.plain.serves)
-      return emit(z, none ? no_value<std::int64_t>() : std::int64_t{square}, none ? -1 : site);
-    emitter_.plain.write(emitter_.plain.behind(row_, z), half_.x, none ? v_.side.none() : v_.side.far(square),
-                         none ? -1 : site);
+    const bool none = site < 0;
+    if (!emitter_.plain.serves) return emit(z, none ? no_value<std::int64_t>() : std::int64_t{square}, site);
+    emitter_.plain.write(emitter_.plain.behind(row_, z), half_.x, none ? v_.side.none() : v_.side.far(square), site);
   }
 
  private:
@@ -123,7 +121,7 @@ class PlaneSiteWriter {
   const PlainSites::Row row_;  ///< of z = 0
 };
 
-template <int kThreads>
+template <Winners kWinners, int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     find_spaced_along_z(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   constexpr int kTogether = 8, kStep = kThreads / 16;
@@ -147,24 +145,24 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   }
   __syncthreads();
   const PlaneSiteWriter writer(v, emitter, half);
-  const auto store = [&](int z0, const SpacedSearch<true>& search, int count) {
+  const auto store = [&](int z0, const SpacedSearch<kWinners>& search, int count) {
     if (half.x >= v.nx) return;
     int z[8];
     unsigned lead[8];
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      z[j] = min(search.winner(j), n - 1);
+      z[j] = search.best[j] < search.kNone ? search.winner(j) : 0;
       lead[j] = sites.lead(z[j]);
     }
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
       if (j >= count) break;
-      const bool none = search.best[j] >= kNoneSpaced;
+      const bool none = search.best[j] >= search.kNone;
       const std::int32_t site = none ? -1 : writer.site(z[j], static_cast<int>(lead[j]), sites.steps(lead[j], z[j]));
       writer.write(z0 + j, search.best[j], site);
     }
   };
-  find_winners<kThreads>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_z, store);
+  find_winners<kWinners, kThreads>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_z, store);
 }
 
 }  // namespace fathom::grid::cuda
