@@ -1,5 +1,6 @@
 // Nearest voxels through the pyramid of bits: depth first, the nearest child first, leaving out what is farther than
-// the worst of the list, as in search.cpp. A word's 64 bounds come from a few squares along each axis.
+// the worst of the list, as in search.cpp. A word's 64 bounds come from a few squares along each axis. Exact searches
+// begin at the word about the query and go up as far as they must; the others begin at the top, as those of devices do.
 // Cost: O(log of the extent) words per query where voxels are spread out, each with 64 children at most.
 #include "points/cpu/voxel_search.h"
 
@@ -26,7 +27,8 @@ class VoxelSearch {
     reach_ = unseen_ = reach_of(request_, worst().squared);
     work_ = 0;
     stopped_ = false;
-    visit(pyramid_.levels() - 1, {});
+    if (request_.exact() && count_of(extents_) > 0) climb();
+    else visit(pyramid_.levels() - 1, {});
     may_carry_ = worst().id != kNobody;
     answer(request_.answers, query, list_, request_.k, std::min({list_[0].squared, reach_, unseen_}),
            stopped_ || list_[0].id != kNobody);
@@ -74,9 +76,43 @@ class VoxelSearch {
     return squares;
   }
 
+  /// From the word about the query up, until nothing outside of what was looked at can matter: answers that are exact
+  /// do not depend on the order.
+  void climb() {
+    Cell cell;
+    for (int k = 0; k < kAxes; ++k)
+      cell[k] = static_cast<std::int64_t>(
+          std::clamp(place_[static_cast<std::size_t>(k)], 0.0, static_cast<double>(extents_[k] - 1)));
+    std::uint64_t seen = 0;
+    for (int level = 0; level < pyramid_.levels(); ++level) {
+      const Cell word = parent_of(cell, kAxes);
+      visit(level, word, seen);
+      if (is_enough(word, kShift * (level + 1))) return;
+      seen = std::uint64_t{1} << bit_of(word, kAxes);
+      cell = word;
+    }
+  }
+
+  /// Whether all elements outside of a cell that is 2^shift wide are too far away. The query is inside, or beyond the
+  /// grid's end where the cell is.
+  bool is_enough(const Cell& cell, int shift) const {
+    for (int k = 0; k < kAxes; ++k) {
+      const auto at = static_cast<Difference<Value>>(place_[static_cast<std::size_t>(k)]);
+      const std::int64_t before = (cell[k] << shift) - 1, behind = (cell[k] + 1) << shift;
+      const auto way_out = [&](std::int64_t element) {
+        return square<Value>(way(at, static_cast<Difference<Value>>(element), Difference<Value>{}));
+      };
+      if (before >= 0 && !(way_out(before) > reach_)) return false;
+      if (behind < extents_[k] && !(way_out(behind) > reach_)) return false;
+    }
+    return true;
+  }
+
   /// @param word  cell of the level
-  void visit(int level, const Cell& word) {
-    const std::uint64_t bits = pyramid_.word(level, word);
+  /// @param seen  children that are left out
+  void visit(int level, const Cell& word, std::uint64_t seen = 0) {
+    const std::uint64_t bits = pyramid_.word(level, word) & ~seen;
+    if (bits == 0) return;
     const int shift = kShift * level;
     const Squares squares = squares_of(word, shift);
     if (level == 0) return take(word, bits, squares);
