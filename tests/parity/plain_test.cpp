@@ -425,6 +425,43 @@ TEST(Plain, WritesStridedOutputs) {
   }
 }
 
+/// Outputs too large for the caches: rows that begin anywhere in a line of the cache get the same bytes, and nothing is
+/// written before, between and after them.
+TEST(Plain, WritesLargeOutputsToAnyAddress) {
+  std::mt19937 random(17);
+  static constexpr int kKinds[] = {2, 3, 8, 13};
+  int first = 0;
+  for (const Shape& shape : {Shape{1100, 1999}, Shape{1040, 2048}, Shape{61, 200, 190}, Shape{3, 30, 25000}})
+    for (const int kind : kKinds) {
+      const Case c = make_case(shape, kind, random, false);
+      const std::int64_t width = shape[shape.rank() - 1], rows = c.reference.size() / width;
+      const std::int64_t pitch = width + (kind % 2) * 5;
+      first = (first + 3) % 16;
+      for (const InstructionSet set : instruction_sets()) {
+        std::vector<float> memory(static_cast<std::size_t>(first + rows * pitch + 16), -1.0f);
+        DistanceOptions options = nonzero_options();
+        options.execution.instruction_set = set;
+        options.execution.threads = 1 + kind % 2;
+        if (kind == 3) options.max_distance = 9.5;
+        Strides strides{pitch, 1};
+        if (shape.rank() == 3) strides = {shape[1] * pitch, pitch, 1};
+        DistanceOutputs outputs;
+        outputs.distance =
+            AnyView(reinterpret_cast<std::byte*>(memory.data() + first), DType::float32, shape, strides);
+        distance_transform(dense_view(c), options, outputs);
+        const auto size = static_cast<std::int64_t>(memory.size());
+        for (std::int64_t i = 0; i < size; ++i) {
+          const std::int64_t y = (i - first) / pitch, x = (i - first) % pitch;
+          const bool inside = i >= first && y < rows && x < width;
+          const std::int64_t squared = inside ? c.reference.squared[static_cast<std::size_t>(y * width + x)] : 0;
+          const float wanted = inside ? expected<float>(squared, options.max_distance, 1, true) : -1.0f;
+          ASSERT_EQ(memory[static_cast<std::size_t>(i)], wanted) << c.name << ": " << y << ", " << x << ", "
+                                                                 << name_of(set);
+        }
+      }
+    }
+}
+
 template <class Distance, class Squared>
 void expect_types(const Case& c, DistanceOptions options) {
   Array distance(dtype_of<Distance>(), result_shape(c.shape, options));

@@ -63,6 +63,8 @@ Scratch carve(Arena& arena, const Frame& frame) {
   return s;
 }
 
+std::int64_t start_of(int segment) { return segment * static_cast<std::int64_t>(kSegment); }
+
 class Solver {
  public:
   Solver(const Frame& frame, const Shared& shared, std::int64_t job, const Scratch& scratch)
@@ -89,6 +91,7 @@ class Solver {
       solve_block(block);
       monitor.advance(1);
     }
+    seam_.close();
     writer_.finish();
   }
 
@@ -124,7 +127,7 @@ class Solver {
     if (!tiny) std::fill_n(s_.tiny_fits, segments_, false);
     for (int r = kBlock - 1; r >= 0; --r) {
       const int least = sweep_up(bits_.words + block * bits_.pitch, r, tiny);
-      if (near && r >= first && r < end) solve_near(writer_.row(top + r - frame_.slow.begin, 0), least, r == first);
+      if (near && r >= first && r < end) solve_near(top + r - frame_.slow.begin, least, r == first);
     }
     if (!walk_far(top, first, end)) {
       solve_far(s_.search16, kWindowReach, kNarrowReach, top, first, end);
@@ -153,18 +156,24 @@ class Solver {
     return smallest_lane(d, least);
   }
 
-  void solve_near(const OutputRow& out, int least, bool bounding) {
+  void solve_near(std::int64_t slow, int least, bool bounding) {
     const std::int64_t width = frame_.fast.end - frame_.fast.begin;
-    for (int s = 0; s < segments_; ++s) {
-      if (s_.block_reach[s] > kWindowReach) continue;
-      const std::int64_t end = std::min<std::int64_t>(width, (s + 1) * static_cast<std::int64_t>(kSegment));
-      std::uint32_t* most = bounding ? s_.most + s : nullptr;
-      for (std::int64_t x = s * static_cast<std::int64_t>(kSegment); x < end; x += kGroup * kLanes16) {
-        s_.tiny_fits[s] = s_.tiny_fits[s] && solve_group<kGroup>(s_.tiny, out, x, kTinyReach, least, most);
-        if (!s_.tiny_fits[s]) solve_columns(out, x, end - x, s_.block_reach[s], least, most);
-      }
-      if (bounding) s_.tiny_fits[s] = *most > kTinyPays * kTinyPays && *most <= kTinyReach * kTinyReach;
+    const OutputRow out = writer_.row(slow, 0), next = writer_.row(std::max<std::int64_t>(0, slow - 1), 0);
+    for (Run run = next_run(bounds(), 0, -1, kWindowReach); run.begin < segments_;
+         run = next_run(bounds(), run.end, -1, kWindowReach)) {
+      writer_.ask_for_ends(next, start_of(run.begin), std::min(width, start_of(run.end)));
+      for (int s = run.begin; s < run.end; ++s) solve_segment(out, s, least, bounding);
     }
+  }
+
+  void solve_segment(const OutputRow& out, int s, int least, bool bounding) {
+    const std::int64_t end = std::min(frame_.fast.end - frame_.fast.begin, start_of(s + 1));
+    std::uint32_t* most = bounding ? s_.most + s : nullptr;
+    for (std::int64_t x = start_of(s); x < end; x += kGroup * kLanes16) {
+      s_.tiny_fits[s] = s_.tiny_fits[s] && solve_group<kGroup>(s_.tiny, out, x, kTinyReach, least, most);
+      if (!s_.tiny_fits[s]) solve_columns(out, x, end - x, s_.block_reach[s], least, most);
+    }
+    if (bounding) s_.tiny_fits[s] = *most > kTinyPays * kTinyPays && *most <= kTinyReach * kTinyReach;
   }
 
   /// With no more vectors than the columns that are left fill: images may be narrow.
@@ -185,7 +194,7 @@ class Solver {
     window(d, squares + kWindowPad + frame_.fast.begin + x, kLanes<decltype(d)>, 1, reach, least, steps, group);
     const auto largest = largest_of_group(group);
     if (sizeof(T) == 1 && any_above(d, largest, hn::Set(d, kTinyReach * kTinyReach))) return false;
-    writer_.write(d, out, x, group, frame_.fast.end - frame_.fast.begin - x);
+    writer_.write(d, out, x, group, frame_.fast.end - frame_.fast.begin - x, seam_);
     if (most) *most = std::max<std::uint32_t>(*most, largest_lane(d, largest));
     return true;
   }
@@ -239,6 +248,7 @@ class Solver {
   std::uint16_t* const below_;
   Scratch s_;
   const Writer writer_;
+  Seam seam_;  ///< of near results
   const int segments_;
   const std::int64_t columns_;
 };

@@ -111,6 +111,7 @@ class Solver {
       for (int first = kBlock - kSlab; first >= 0; first -= kSlab) solve_slab(block, first);
       monitor.advance(1);
     }
+    seam_.close();
     writer_.finish();
   }
 
@@ -404,7 +405,7 @@ class Solver {
         hn::Vec<decltype(d)> group[kGroupOf<T>];
         if constexpr (sizeof(T) == 1) writer_.ask_ahead(out, x);
         window(d, squares + frame_.fast.begin + x, kLanes<decltype(d)>, 1, span[s], least_square_, steps, group);
-        writer_.write(d, out, x, group, width - x);
+        writer_.write(d, out, x, group, width - x, seam_);
         most[s] = std::max<std::uint32_t>(most[s], largest_lane(d, largest_of_group(group)));
       }
     }
@@ -489,6 +490,7 @@ class Solver {
   const Squares squares_;
   Scratch s_;
   const Writer writer_;
+  Seam seam_;  ///< of near results
   const int tiles_, segments_;
   const std::int64_t rows_;
   std::size_t element_ = 0;  ///< size of the squares that `planes` was used for last

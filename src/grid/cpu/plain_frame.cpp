@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/root.hd.h"
+#include "grid/cpu/plain_tuning.h"
 
 namespace fathom::grid::cpu::plain {
 namespace {
@@ -50,6 +51,24 @@ Target target_of(const AnyView& view, const Axis& slow, const Axis& middle, std:
   return {view.data(), view.dtype(), slow.*stride, middle.*stride};
 }
 
+/// Whether the processor gains by stores past the caches.
+bool gains_by_streaming() {
+#if defined(__x86_64__)
+  return !(__builtin_cpu_is("skylake-avx512") || __builtin_cpu_is("cascadelake") || __builtin_cpu_is("cooperlake"));
+#else
+  return true;
+#endif
+}
+
+bool worth_streaming(const Frame& frame) {
+  const auto length = [](const Range& range) { return static_cast<std::size_t>(range.end - range.begin); };
+  const Target& out = frame.distance;
+  const auto place = reinterpret_cast<std::uintptr_t>(out.data) | static_cast<std::uintptr_t>(out.slow_stride) |
+                     static_cast<std::uintptr_t>(out.middle_stride);
+  return length(frame.slow) * length(frame.middle) * length(frame.fast) * sizeof(float) > kStreamBytes &&
+         place % sizeof(float) == 0 && gains_by_streaming();
+}
+
 }  // namespace
 
 int root_up(std::uint32_t d2) {
@@ -93,6 +112,7 @@ Frame make_frame(const Problem& problem) {
   frame.sites = problem.sites;
   frame.distance = target_of(problem.outputs.distance, axes[0], axes[1], &Axis::distance_stride);
   frame.squared = target_of(problem.outputs.squared, axes[0], axes[1], &Axis::squared_stride);
+  frame.stream = worth_streaming(frame);
   return frame;
 }
 

@@ -148,11 +148,12 @@ struct RowSearch {
     return result;
   }
 
-  HWY_INLINE void write_row(const OutputRow& out, std::int64_t x, const T* row, std::int64_t count) const {
+  HWY_INLINE void write_row(const OutputRow& out, std::int64_t x, const T* row, std::int64_t count, Seam& seam) const {
     if constexpr (sizeof(T) == 2) {
-      for (std::int64_t i = 0; i < count; i += kGroup * kLanes16) writer->write(out, x + i, row + i, count - i);
+      for (std::int64_t i = 0; i < count; i += kGroup * kLanes16) writer->write(out, x + i, row + i, count - i, seam);
     } else {
-      for (std::int64_t i = 0; i < count; i += kLanes32) writer->write(out, x + i, hn::Load(D(), row + i), count - i);
+      for (std::int64_t i = 0; i < count; i += kLanes32)
+        writer->write(out, x + i, hn::Load(D(), row + i), count - i, seam);
     }
   }
 
@@ -164,30 +165,33 @@ struct RowSearch {
     const std::int64_t from = origin + static_cast<std::int64_t>(run.begin) * kSegment;
     const std::int64_t to = std::min(frame->fast.end, origin + static_cast<std::int64_t>(run.end) * kSegment);
     const Candidates candidates = collect(source, from, to, run);
+    Seam seams[kLanes<D>];
     if (candidates.count <= kFewCandidates) {
       for (std::int64_t x = from; x < to; x += kSegment) {
         try_few(candidates.count, tile.count, x);
-        write_segment(tile, x, std::min(to, x + kSegment), most);
+        write_segment(tile, x, std::min(to, x + kSegment), most, seams);
       }
+      for (Seam& seam : seams) seam.close();
       return;
     }
     Search<D> search(memory, squares, candidates, Bounds{bounds.reach, bounds.span, kSegmentShift, origin});
     search.solve(from, to, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t x = begin; x < end; x += kSegment) {
         to_rows(x - begin);
-        write_segment(tile, x, std::min(end, x + kSegment), most);
+        write_segment(tile, x, std::min(end, x + kSegment), most, seams);
       }
     });
+    for (Seam& seam : seams) seam.close();
   }
 
   /// Writes `rows`, columns [begin, end) of a segment.
-  HWY_INLINE void write_segment(const OutputTile& tile, std::int64_t begin, std::int64_t end,
-                                std::uint32_t* most) const {
+  HWY_INLINE void write_segment(const OutputTile& tile, std::int64_t begin, std::int64_t end, std::uint32_t* most,
+                                Seam* seams) const {
     const std::int64_t x = begin - frame->fast.begin;
     std::uint32_t& segment_most = most[x >> kSegmentShift];
     for (int i = 0; i < tile.count; ++i) {
       if (i < tile.bounding) segment_most = std::max(segment_most, largest(rows + i * kSegment, end - begin));
-      write_row(tile.row[i], x, rows + i * kSegment, end - begin);
+      write_row(tile.row[i], x, rows + i * kSegment, end - begin, seams[i]);
     }
   }
 

@@ -20,7 +20,7 @@ inline constexpr int kFewCandidates = 6;
 /// Groups of results ahead of those written whose place in the output is asked for.
 inline constexpr int kGroupsAhead = 3;
 
-/// Outputs larger than this bypass the caches.
+/// Outputs larger than this bypass the caches where the processor gains by that.
 inline constexpr std::size_t kStreamBytes = std::size_t{8} << 20;
 
 /// Jobs per thread: enough to even out unequal work, few enough that starting without a bound stays cheap.

@@ -147,6 +147,7 @@ class RowWalk {
     std::int64_t x = run.begin * static_cast<std::int64_t>(kSegment);
     best = advance(best, origin + x);
     std::int64_t offset = origin + x - best;
+    Seam seam;
     for (int s = run.begin; s < run.end; ++s) {
       V32 largest = hn::Zero(D32());
       for (const std::int64_t to = std::min(width, x + kSegment); x < to; x += kLanes32) {
@@ -155,11 +156,12 @@ class RowWalk {
         best = advance_near(seen_[static_cast<std::size_t>(x) / kLanes32], sites, best, end);
         const V32 least = least_of(origin + x, offset, end - best);
         offset = end - best;
-        writer_->write_found(out, x, least, to - x);
+        writer_->write_found(out, x, least, to - x, seam);
         largest = hn::Max(largest, first_lanes(least, to - x));
       }
       if (most) most[s] = std::max(most[s], largest_lane(D32(), largest));
     }
+    seam.close();
   }
 
   /// The first `count` lanes, zero in the others.

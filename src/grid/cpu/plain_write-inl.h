@@ -12,7 +12,7 @@
 #include <cstring>
 #include <limits>
 
-#include "grid/cpu/plain_lanes-inl.h"
+#include "grid/cpu/plain_stream-inl.h"
 #include "grid/cpu/plain_tuning.h"
 #include "grid/cpu/prefetch.h"
 #include "grid/cpu/to_float-inl.h"
@@ -20,9 +20,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::plain::HWY_NAMESPACE {
 
-using DFloat = hn::ScalableTag<float>;
 using DDouble = hn::ScalableTag<double>;
-using VFloat = hn::Vec<DFloat>;
 using VDouble = hn::Vec<DDouble>;
 inline constexpr int kLanes64 = static_cast<int>(hn::MaxLanes(DDouble()));
 
@@ -40,7 +38,7 @@ class Writer {
         clips_narrow_(frame.limited || frame.reach <= kNarrowReach),
         fast_(frame.distance.data && frame.distance.dtype == DType::float32 && frame.unit == 1 && !frame.squared.data),
         exact_(fast_ && !frame.limited && frame.limit < kExactInFloat),
-        stream_(fast_ && may_stream(frame)) {}
+        stream_(fast_ && frame.stream) {}
 
   OutputRow row(std::int64_t slow, std::int64_t middle) const {
     return {frame_.distance.data ? frame_.distance.row(slow, middle) : nullptr,
@@ -50,38 +48,37 @@ class Writer {
   /// The first `count` of a group of saturated 8- or 16-bit squared distances. Unless the caller set a limit, or all of
   /// the box is near, they were computed because a site is near: then none is past the limit.
   template <class D, class V, int n>
-  HWY_INLINE void write(D d, const OutputRow& row, std::int64_t x, const V (&squared)[n], std::int64_t count) const {
+  HWY_INLINE void write(D d, const OutputRow& row, std::int64_t x, const V (&squared)[n], std::int64_t count,
+                        Seam& seam) const {
     alignas(64) hn::TFromD<D> spill[kGroup * kLanes16];
     for (int i = 0; i < n; ++i) hn::Store(squared[i], d, spill + i * kLanes<D>);
-    write(row, x, spill, count);
+    write(row, x, spill, count, seam);
   }
 
   /// The same from memory, aligned to a vector.
   template <class T>
-  HWY_INLINE void write(const OutputRow& row, std::int64_t x, const T* squared, std::int64_t count) const {
+  HWY_INLINE void write(const OutputRow& row, std::int64_t x, const T* squared, std::int64_t count, Seam& seam) const {
     if (HWY_UNLIKELY(!fast_)) return write_narrow(row, x, squared, count);
     float* out = reinterpret_cast<float*>(row.distance) + x;
-    if (HWY_LIKELY(count >= kGroup * kLanes16)) {
-      for (int i = 0; i < kGroup * kLanes16; i += kLanes32) store(narrow_root(squared + i), out + i);
-    } else {
-      std::int64_t i = 0;
-      for (; i + kLanes32 <= count; i += kLanes32) store(narrow_root(squared + i), out + i);
-      if (i < count) store_some(narrow_root(squared + i), out + i, count - i);
-    }
+    const auto root = [&](int i) { return narrow_root(squared + i * kLanes32); };
+    if (HWY_LIKELY(count >= kGroup * kLanes16)) return store_all<kGroup * kLanes16 / kLanes32>(root, out, seam);
+    int i = 0;
+    for (; (i + 1) * kLanes32 <= count; ++i) store(root(i), out + i * kLanes32, seam);
+    if (i * kLanes32 < count) store_some(root(i), out + i * kLanes32, count - i * kLanes32);
   }
 
   /// The first `count` of one vector of 32-bit squared distances.
-  HWY_INLINE void write(const OutputRow& row, std::int64_t x, V32 squared, std::int64_t count) const {
+  HWY_INLINE void write(const OutputRow& row, std::int64_t x, V32 squared, std::int64_t count, Seam& seam) const {
     if (HWY_UNLIKELY(!fast_)) return write_any(row, x, squared, count);
     float* out = reinterpret_cast<float*>(row.distance) + x;
-    if (HWY_LIKELY(count >= kLanes32)) store(wide_root(squared), out);
+    if (HWY_LIKELY(count >= kLanes32)) store(wide_root(squared), out, seam);
     else store_some(wide_root(squared), out, count);
   }
 
   /// The same of squares that are distances to sites.
-  HWY_INLINE void write_found(const OutputRow& row, std::int64_t x, V32 squared, std::int64_t count) const {
-    if (HWY_LIKELY(exact_ && count >= kLanes32)) store(exact_root(squared), reinterpret_cast<float*>(row.distance) + x);
-    else write(row, x, squared, count);
+  HWY_INLINE void write_found(const OutputRow& row, std::int64_t x, V32 squared, std::int64_t count, Seam& seam) const {
+    if (HWY_UNLIKELY(!exact_ || count < kLanes32)) return write(row, x, squared, count, seam);
+    store(exact_root(squared), reinterpret_cast<float*>(row.distance) + x, seam);
   }
 
   /// Asks for the lines that groups after x go to: where results take little work, stores would wait for them.
@@ -89,6 +86,13 @@ class Writer {
     constexpr std::int64_t kResults = kGroup * kLanes16;
     if (!fast_ || stream_) return;
     prefetch(reinterpret_cast<const float*>(row.distance) + x + kGroupsAhead * kResults, kResults * sizeof(float));
+  }
+
+  /// Asks for the lines of the cache in which streamed results [begin, end) of a row will begin and end.
+  HWY_INLINE void ask_for_ends(const OutputRow& row, std::int64_t begin, std::int64_t end) const {
+    if (!stream_) return;
+    prefetch(row.distance + begin * static_cast<std::int64_t>(sizeof(float)), 1);
+    prefetch(row.distance + end * static_cast<std::int64_t>(sizeof(float)) - 1, 1);
   }
 
   /// Makes streamed stores visible to other threads.
@@ -99,21 +103,14 @@ class Writer {
  private:
   static constexpr std::uint32_t kExactInFloat = 1u << 24;
 
-  static bool may_stream(const Frame& frame) {
-    const Target& out = frame.distance;
-    const std::int64_t fast = frame.fast.end - frame.fast.begin;
-    const std::int64_t count = (frame.slow.end - frame.slow.begin) * (frame.middle.end - frame.middle.begin) * fast;
-    const auto address = reinterpret_cast<std::uintptr_t>(out.data);
-    const bool aligned =
-        (address | static_cast<std::uintptr_t>(out.slow_stride) | static_cast<std::uintptr_t>(out.middle_stride)) %
-            64 ==
-        0;
-    return aligned && static_cast<std::size_t>(count) * sizeof(float) > kStreamBytes;
+  /// vector_at(0) … vector_at(n − 1).
+  template <int n, class VectorAt>
+  HWY_INLINE void store_all(const VectorAt& vector_at, float* out, Seam& seam) const {
+    if (stream_) return seam.stream<n>(out, vector_at);
+    for (int i = 0; i < n; ++i) hn::StoreU(vector_at(i), DFloat(), out + i * kLanes32);
   }
-
-  HWY_INLINE void store(VFloat v, float* out) const {
-    if (stream_) hn::Stream(v, DFloat(), out);
-    else hn::StoreU(v, DFloat(), out);
+  HWY_INLINE void store(VFloat vector, float* out, Seam& seam) const {
+    store_all<1>([&](int) { return vector; }, out, seam);
   }
   static HWY_INLINE void store_some(VFloat v, float* out, std::int64_t count) {
     alignas(64) float spill[kLanes32];
