@@ -61,6 +61,13 @@ HWY_INLINE bool any_above(D d, V a, V b) {
   return !hn::AllTrue(d, less_equal(a, b));
 }
 
+template <class V, int n>
+HWY_INLINE V largest_of_group(const V (&group)[n]) {
+  V most = group[0];
+  for (int i = 1; i < n; ++i) most = hn::Max(most, group[i]);
+  return most;
+}
+
 template <class D>
 HWY_INLINE hn::TFromD<D> largest_lane(D d, hn::Vec<D> v) {
   if constexpr (sizeof(hn::TFromD<D>) == 1 && hn::MaxLanes(D()) > 1) {

@@ -22,13 +22,6 @@ namespace fathom::grid::cpu::plain::HWY_NAMESPACE {
 /// Elements that a window may read past either end of what it computes.
 inline constexpr int kWindowPad = (kWindowReach + 2 + 31) / 32 * 32;
 
-template <class V, int n>
-HWY_INLINE V largest_of_group(const V (&group)[n]) {
-  V most = group[0];
-  for (int i = 1; i < n; ++i) most = hn::Max(most, group[i]);
-  return most;
-}
-
 /// The widest steps needed: a group is done when its largest element cannot be lowered by an element k away.
 template <class D, class V, int n>
 HWY_INLINE bool window_done(D d, const V (&group)[n], int k, int least) {

@@ -52,7 +52,9 @@ class Writer {
                         Seam& seam) const {
     alignas(64) hn::TFromD<D> spill[kGroup * kLanes16];
     for (int i = 0; i < n; ++i) hn::Store(squared[i], d, spill + i * kLanes<D>);
-    write(row, x, spill, count, seam);
+    const bool small = !any_above(d, largest_of_group(squared), hn::Set(d, kLanes32 - 1));
+    if (small && fast_ && HWY_LIKELY(count >= kGroup * kLanes16)) write_small(row, x, spill, seam);
+    else write(row, x, spill, count, seam);
   }
 
   /// The same from memory, aligned to a vector.
@@ -102,6 +104,20 @@ class Writer {
 
  private:
   static constexpr std::uint32_t kExactInFloat = 1u << 24;
+
+  /// A whole group of squares so small that one vector holds all their roots, which saves reckoning them.
+  template <class T>
+  HWY_INLINE void write_small(const OutputRow& row, std::int64_t x, const T* squared, Seam& seam) const {
+    const DFloat d;
+    const VFloat roots = hn::Sqrt(hn::Iota(d, 0));
+    const auto root_at = [&](int i) {
+      const V32 wide = hn::PromoteTo(D32(), hn::Load(hn::Rebind<T, D32>(), squared + i * kLanes32));
+      const auto place = hn::IndicesFromVec(d, hn::BitCast(hn::RebindToSigned<D32>(), wide));
+      const VFloat root = hn::TableLookupLanes(roots, place);
+      return HWY_LIKELY(!clips_narrow_) ? root : clip(wide, root);
+    };
+    store_all<kGroup * kLanes16 / kLanes32>(root_at, reinterpret_cast<float*>(row.distance) + x, seam);
+  }
 
   /// vector_at(0) … vector_at(n − 1).
   template <int n, class VectorAt>
