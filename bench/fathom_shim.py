@@ -72,6 +72,14 @@ def copy(to, source):
     _library.fathom_bench_copy(to.ctypes.data, source.ctypes.data, source.nbytes)
 
 
+def _at_line(shape, dtype):
+    """An array that begins at a line of the cache, as those that the library and the Python package allocate."""
+    size = int(np.prod(shape)) * dtype.itemsize
+    memory = np.empty(size + 64, np.uint8)
+    begin = -memory.ctypes.data % 64
+    return memory[begin:begin + size].view(dtype).reshape(shape)
+
+
 def _describe(array):
     if array is None:
         return _Array(None, 0)
@@ -116,7 +124,7 @@ class Transform:
     def _output(wanted, shape):
         if wanted is None or isinstance(wanted, np.ndarray):
             return wanted
-        return np.empty(shape, wanted)
+        return _at_line(shape, np.dtype(wanted))
 
     def __call__(self):
         if _library.fathom_bench_distance(ctypes.byref(self._call)):

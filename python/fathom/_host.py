@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 _DOUBLE = 2.0**53
 """Beyond this float64 does not hold all integers."""
+_LINE = 64
+"""Bytes of a line of the processor's caches."""
+_LARGE = 1 << 20
+"""Bytes of a result from which on its place in lines is worth the call."""
 
 GiveBack = Callable[[Array], Any]
 
@@ -83,7 +88,7 @@ class HostInput:
         return HostInput(self.array.reshape(shape), self._give_back)
 
     def output(self, shape: Shape, dtype: DType) -> HostOutput:
-        return HostOutput(np.empty(shape, dtype), None, None, self._give_back)
+        return HostOutput(_empty(shape, dtype), None, None, self._give_back)
 
     def output_into(self, out: Any, kind: Kind, shape: Shape, dtype: npt.DTypeLike | None) -> HostOutput:
         array = _writable(out, kind.name)
@@ -243,6 +248,16 @@ def _coordinate_type(array: Array, name: str) -> DType:
     if max(-least, most) > _DOUBLE:
         raise ValueError(f"{name} has coordinates beyond 2⁵³, which float64 does not hold")
     return FLOATS[1]
+
+
+def _empty(shape: Shape, dtype: DType) -> Array:
+    """As np.empty; what is too large for the caches begins at a line of them, where results are streamed at best."""
+    size = math.prod(shape) * dtype.itemsize
+    if size < _LARGE:
+        return np.empty(shape, dtype)
+    memory = np.empty(size + _LINE, np.uint8)
+    begin = -memory.ctypes.data % _LINE
+    return memory[begin : begin + size].view(dtype).reshape(shape)
 
 
 def has_rows(array: Array) -> bool:
