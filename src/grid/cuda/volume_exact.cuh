@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   extern __shared__ double exact_shared[];
   __shared__ uint2 of_byte[256];
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
-  const HalfTile half(v.tile(blockIdx.x / 2, v.nz), blockIdx.x);
+  const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;
   const ExactRows rows(exact_shared, n);
   for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     solve_exact_along_z(const __grid_constant__ Volume v, double weight_z) {
   extern __shared__ double exact_shared[];
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
-  const HalfTile half(v.tile(blockIdx.x / 2, v.ny), blockIdx.x);
+  const HalfTile half = half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
   const ExactRows rows(exact_shared, n);
   rows.prepare(n, weight_z);

@@ -53,12 +53,8 @@ inline __host__ __device__ std::size_t planes_memory(int rows) {
 }
 
 /// A tile of the pass along z by the number of its job, numbered as `narrow` lies.
-__device__ inline HalfTile half_along_z(const Volume& v, std::uint32_t job) {
+__device__ inline HalfTile narrow_half_along_z(const Volume& v, std::uint32_t job) {
   return HalfTile(v.narrow_tile(job / 2), job);
-}
-/// The same along y.
-__device__ inline HalfTile half_along_y(const Volume& v, std::uint32_t job) {
-  return HalfTile(v.tile(job / 2, v.nz), job);
 }
 /// Leads of row (z, y).
 __device__ inline std::uint16_t* leads_of(const Volume& v, const HalfTile& half, std::int32_t z, std::int32_t y) {
@@ -133,7 +129,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   __shared__ int work, near_rows;
   __shared__ ByteSides sides;
   const int t = static_cast<int>(threadIdx.x), n = v.nz, lane = t % 16;
-  const HalfTile half = half_along_z(v, blockIdx.x);
+  const HalfTile half = narrow_half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
   const uint2* line = v.word_line(half.tile);
   WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(window_shared), n);
@@ -188,7 +184,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   if (blockIdx.x >= count) return;
   for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
-    const HalfTile half = half_along_z(v, v.z_list[job]);
+    const HalfTile half = narrow_half_along_z(v, v.z_list[job]);
     const EnvelopeRows<kThreads, kChunk> rows(envelope_shared);
     rows.load(v.word_line(half.tile), n, half.first, of_byte);
     std::uint16_t* leads = leads_of(v, half, 0, half.tile.line) + t % 16;

@@ -224,7 +224,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   __shared__ uint2 of_byte[256];
   __shared__ RunWords<kLabels> run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
-  const HalfTile half(v.tile(blockIdx.x / 2, v.ny), blockIdx.x);
+  const HalfTile half = half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
   WindowRows<WindowSquares> rows(memory, n);
@@ -261,7 +261,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kWriting == 
   __shared__ int near_elements;
   __shared__ RunWords<kLabels> run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
-  const HalfTile half(v.tile(blockIdx.x / 2, v.nz), blockIdx.x);
+  const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
   WindowRows<WindowSquares> rows(memory, n);

@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   constexpr int kTogether = 8, kStep = kThreads / 16;
   extern __shared__ uint4 window_shared[];
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
-  const HalfTile half(v.tile(blockIdx.x / 2, v.ny), blockIdx.x);
+  const HalfTile half = half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
   WindowRows<WindowSquares> rows(memory, n);

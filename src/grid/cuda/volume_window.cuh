@@ -208,6 +208,15 @@ struct HalfTile {
   __device__ bool is_outside(const Volume& v) const { return tile.word * 32 + first >= v.nx; }
 };
 
+/// A tile of the pass along z by the number of its job, numbered along rows of the output.
+__device__ inline HalfTile half_along_z(const Volume& v, std::uint32_t job) {
+  return HalfTile(v.tile(job / 2, v.ny), job);
+}
+/// The same along y.
+__device__ inline HalfTile half_along_y(const Volume& v, std::uint32_t job) {
+  return HalfTile(v.tile(job / 2, v.nz), job);
+}
+
 /// Sum over the block; `total` must be 0 before and is shared.
 __device__ inline void add_over_block(int value, int* total) {
   for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(kAllLanes, value, step);
