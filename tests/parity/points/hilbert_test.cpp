@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <random>
 #include <utility>
 #include <vector>
 
 #include "points/hilbert.hd.h"
+#include "points/hilbert_table.hd.h"
 
 namespace fathom::test {
 namespace {
@@ -56,6 +58,29 @@ TEST(Hilbert, KeysOfFarCellsDiffer) {
   std::uint32_t low[2] = {0, 0}, high[2] = {(1u << 30) - 1, 0};
   const auto first = points::hilbert_key<2, 60, std::uint64_t>(low);
   EXPECT_EQ((points::hilbert_key<2, 60, std::uint64_t>(high)), first + (std::uint64_t{1} << 60) - 1);
+}
+
+/// The table leads to the same places.
+template <int kAxes, int kKeyBits, class Key>
+void check_table() {
+  static constexpr points::HilbertTable<kAxes> kTable;
+  constexpr int kBits = points::hilbert_bits(kAxes, kKeyBits);
+  std::mt19937_64 random(kKeyBits);
+  for (int i = 0; i < 10000; ++i) {
+    std::uint32_t cell[kAxes];
+    for (std::uint32_t& x : cell) x = static_cast<std::uint32_t>(random() & ((1u << kBits) - 1));
+    const Key key = points::HilbertTable<kAxes>::template key<kBits, Key>(kTable.entries, cell);
+    ASSERT_EQ(key, (points::hilbert_key<kAxes, kKeyBits, Key>(cell))) << i;
+  }
+}
+
+TEST(Hilbert, TablesAgree) {
+  check_table<2, 32, std::uint32_t>();
+  check_table<3, 32, std::uint32_t>();
+  check_table<2, 36, std::uint64_t>();
+  check_table<3, 36, std::uint64_t>();
+  check_table<2, 60, std::uint64_t>();
+  check_table<3, 60, std::uint64_t>();
 }
 
 }  // namespace
