@@ -86,6 +86,24 @@ TEST_F(CudaPoints, Spreads) {
   }
 }
 
+/// Plain sets of so many sites that queries with many groups to look into are filtered again.
+TEST_F(CudaPoints, PlainInTwoRounds) {
+  for (int i = 0; i < scaled(kSpreads); ++i) {
+    Random random(static_cast<std::uint64_t>(i) + 200);
+    PointProblem problem;
+    problem.seed = static_cast<std::uint64_t>(i);
+    problem.spread = static_cast<Spread>(i);
+    problem.set.storage = Storage::plain;
+    for (DType dtype : {DType::int32, DType::float32, DType::float64}) {
+      problem.sites = make_points(problem.spread, dtype, 100000 + i, 3, random);
+      problem.queries = make_points(i % 2 ? Spread::uniform : problem.spread, dtype, 300, 3, random);
+      SCOPED_TRACE(describe(problem));
+      const PointAnswers expected = answers_of(Backend::cpu, problem, DType::float32);
+      ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float32)));
+    }
+  }
+}
+
 /// Sites nearer to one another than float32, or a lattice over all of them, can tell apart: on the lattice, where queries
 /// are among the sites; and in float32, where one is far away, or so far that float32 has no square of its distance.
 TEST_F(CudaPoints, SitesCloseTogether) {
