@@ -25,10 +25,12 @@ struct FloatInterval {
 
 __device__ inline float float_below(float x) { return x; }
 __device__ inline float float_below(std::int32_t x) { return __int2float_rd(x); }
+__device__ inline float float_below(double x) { return __double2float_rd(x); }
 __device__ inline float float_above(float x) { return x; }
 __device__ inline float float_above(std::int32_t x) { return __int2float_ru(x); }
+__device__ inline float float_above(double x) { return __double2float_ru(x); }
 
-/// From a place to the box [low, high].
+/// From a place, or a box of places, to the box [low, high].
 template <class T, int kAxes>
 __device__ float float_bound(const FloatInterval (&place)[kAxes], const T (&low)[kAxes], const T (&high)[kAxes]) {
   float bound = 0;

@@ -6,11 +6,13 @@
 // has measured itself; what all go by is how near that is. What the lanes know of the levels above waits in shared
 // memory. Where the time of the slowest counts, because queries are fewer than the warps that fit, four warps share out
 // each. Many queries are taken in the order of the curve, so that warps at work look at the same nodes, and a warp takes
-// 32 one after the other, each begun with the site that was nearest to the one before. Launch: blocks of 4 warps.
+// 32 one after the other, each begun with the site that was nearest to the one before; for eight at a time it lists the
+// leaves that are near, which spares most of them the way through the tree (near_leaves.cuh). Launch: blocks of 4 warps.
 // Source: Roussopoulos et al. 1995; the CPU's search (points/cpu/search.cpp) with four times as many children. Cost:
 // O(log n) nodes per query for sites spread out; at worst, for sites all equally far, every site.
 #include "core/cuda/resident.h"
 #include "core/cuda/runtime.h"
+#include "points/cuda/near_leaves.cuh"
 #include "points/cuda/order.h"
 #include "points/cuda/search.h"
 #include "points/cuda/tuning.h"
@@ -239,6 +241,7 @@ __global__ void __launch_bounds__(kSearchBlock,
   using Site = Measured<T, kAxes, kKind>;
   __shared__ Waiting waiting[kSearchWarps];
   __shared__ Run<T, kAxes, kKind> runs[kSearchWarps];
+  __shared__ std::conditional_t<kKind == Kind::sorted, NearLeaves<T, kAxes>, NoLeaves> leaves[kSearchWarps];
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const std::int64_t first = (std::int64_t{blockIdx.x} * kSearchWarps + warp) * kQueriesInARow;
   const auto count = static_cast<int>(smaller(request.queries.count - first, std::int64_t{kQueriesInARow}));
@@ -248,15 +251,25 @@ __global__ void __launch_bounds__(kSearchBlock,
   const auto places = Place<kAxes>::template of<false>(request, own);
   for (int k = 0; k < kAxes; ++k) run.place[k][lane_id()] = places.at[k];
   if (lane_id() == 0) run.before.id = Site::kNone;
+  leaves[warp].clear();
+  float limit = 0;  // the largest of the queries since the last list: how far the next one reaches goes by it
   unsigned written = 0;
   for (int i = 0; i < count; ++i) {
+    if (i == kQueriesBeforeLists || (i > 0 && i % kQueriesOfList == 0)) {
+      const bool counts = lane_id() >= i && lane_id() / kQueriesOfList == i / kQueriesOfList && lane_id() < count;
+      leaves[warp].find(tree, places, counts, kReachOfList * limit);
+      limit = 0;
+    }
     __syncwarp();
     Place<kAxes> place;
     for (int k = 0; k < kAxes; ++k) place.at[k] = run.place[k][i];
     with_query_at<T, kKind>(place, tree, request, request.order[first + i], [&](auto& mine) {
       using Query = std::remove_reference_t<decltype(mine)>;
       if constexpr (Query::kIsPlain) mine.start_from(run.before);
-      if (mine.is_somewhere()) Descent<Query, 1>(tree, mine, waiting[warp]).run();
+      bool done = !mine.is_somewhere();
+      if constexpr (Query::kHasLeaves) done = done || leaves[warp].serve(mine);
+      if (!done) Descent<Query, 1>(tree, mine, waiting[warp]).run();
+      limit = fmaxf(limit, mine.limit());
       if constexpr (Query::kIsPlain) {
         const auto kept = mine.nearest_of_lanes();
         __syncwarp();

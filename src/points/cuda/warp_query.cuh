@@ -57,6 +57,21 @@ struct Measured {
   static constexpr Id<kKind> kNone = std::numeric_limits<Id<kKind>>::max();
 };
 
+/// The box of one of a group of siblings.
+template <class T, int kAxes>
+struct NodeBox {
+  T low[kAxes], high[kAxes];
+
+  /// No memory holds boxes of 2³² numbers.
+  __device__ NodeBox(const void* boxes, unsigned group, int child) {
+    const T* box = static_cast<const T*>(boxes) + (group * (2 * kAxes * kLanes) + static_cast<unsigned>(child));
+    for (int k = 0; k < kAxes; ++k) {
+      low[k] = box[2 * k * kLanes];
+      high[k] = box[(2 * k + 1) * kLanes];
+    }
+  }
+};
+
 /// Writes a query's neighbour j.
 template <class Value>
 __device__ void put_answer(const DeviceTree& tree, const DeviceRequest& request, std::int64_t query, int j,
@@ -330,19 +345,7 @@ class WarpQuery {
   /// Bounds in float32 are no slower than those of double, and serve.
   static constexpr bool kQuick = !kGeneral && std::is_same_v<Value, double> && sizeof(T) == sizeof(float);
 
-  /// One of a group of siblings.
-  struct Box {
-    T low[kAxes], high[kAxes];
-
-    /// No memory holds boxes of 2³² numbers.
-    __device__ Box(const void* boxes, unsigned group, int child) {
-      const T* box = static_cast<const T*>(boxes) + (group * (2 * kAxes * kLanes) + static_cast<unsigned>(child));
-      for (int k = 0; k < kAxes; ++k) {
-        low[k] = box[2 * k * kLanes];
-        high[k] = box[(2 * k + 1) * kLanes];
-      }
-    }
-  };
+  using Box = NodeBox<T, kAxes>;
 
   __device__ Value bound_of(const Box& box) const {
     Value bound{};

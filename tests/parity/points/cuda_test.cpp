@@ -131,7 +131,8 @@ TEST_F(CudaPoints, SitesCloseTogether) {
     }
 }
 
-/// So many queries that they are put along the curve, where each starts from the answer before it.
+/// So many queries that they are put along the curve, where each starts from the answer before it, and looks at leaves
+/// that are listed for it and its neighbours; of more sites, those of some are too many.
 TEST_F(CudaPoints, ManyQueries) {
   for (int i = 0; i < scaled(kSpreads); ++i) {
     Random random(static_cast<std::uint64_t>(i) + 100);
@@ -139,7 +140,8 @@ TEST_F(CudaPoints, ManyQueries) {
     problem.seed = static_cast<std::uint64_t>(i);
     problem.spread = static_cast<Spread>(i);
     const DType dtype = pick<DType>(random, {DType::int32, DType::float32, DType::float64});
-    problem.sites = make_points(problem.spread, dtype, 20000, 3, random);
+    const std::int64_t sites = i % 3 ? 20000 : 500000;
+    problem.sites = make_points(problem.spread, dtype, sites, 3, random);
     problem.queries = make_points(i % 2 ? problem.spread : Spread::uniform, dtype, 140000, 3, random);
     for (double radius : {1e300, 0.01}) {
       problem.query.radius = radius;
