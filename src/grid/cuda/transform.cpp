@@ -36,6 +36,11 @@ std::size_t scratch_bytes(const Problem& problem, const Batch& batch) {
   return engine->words_bytes(group) + engine->scratch_bytes(problem, group);
 }
 
+std::size_t scratch_bytes_of_views(const Problem& problem, const Batch& batch) {
+  const OnDevice on_device(device_of(problem));
+  return scratch_bytes(problem, batch);
+}
+
 std::string transform(const Problem& problem, const Batch& batch, std::size_t scratch, Stream stream) {
   const int device = device_of(problem);
   const OnDevice on_device(device);

@@ -10,10 +10,16 @@
 
 namespace fathom::grid::cuda {
 
-/// Bytes of device memory that transform() takes from the pool.
+/// Bytes of device memory that transform() would take from the pool of the current device, whose engines may be others
+/// than another device's. The memory behind the views may be missing.
 std::size_t scratch_bytes(const Problem& problem, const Batch& batch);
 
+/// The same on the device that the views are on.
+/// @throws InvalidArgument a view is not on the input's device
+std::size_t scratch_bytes_of_views(const Problem& problem, const Batch& batch);
+
 /// Fills the outputs of all items, whose views are of device memory, in the stream's order. Nothing is empty.
+/// @param scratch  scratch_bytes_of_views()
 /// @returns the name of the device
 /// @throws InvalidArgument a view is not on the input's device
 std::string transform(const Problem& problem, const Batch& batch, std::size_t scratch, Stream stream);
