@@ -1,7 +1,7 @@
 // Times the CUDA backend on arrays that are on the device: graph replays, beside a copy of the output and NVIDIA's NPP.
 //
-//   device_bench [--sizes 1024x1024,512x512x512,…] [--cases 10%,blobs,…] [--operations distance,nearest,…] [--batch AXES]
-//                [--replays N] [--json FILE]
+//   device_bench [--sizes 1024x1024,512x512x512,…] [--cases 10%,blobs,…] [--operations distance,nearest,…]
+//                [--batch AXES] [--replays N] [--json FILE]
 //
 // Every result is compared with the CPU's before it is timed. Median of the replays; × is the time of copying the
 // output (read and write), measured in the same run: the runtime's copy or a kernel, whichever is faster.

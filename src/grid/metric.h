@@ -19,7 +19,8 @@ template <class V>
 AxisCost<V> axis_cost(const Problem& problem, int axis) {
   AxisCost<V> cost{.euclidean = problem.metric == Metric::euclidean};
   const auto k = static_cast<std::size_t>(axis);
-  const V s = static_cast<V>(std::is_floating_point_v<V> ? problem.spacing[k] : static_cast<double>(problem.multiple[k]));
+  const auto multiple = static_cast<double>(problem.multiple[k]);
+  const V s = static_cast<V>(std::is_floating_point_v<V> ? problem.spacing[k] : multiple);
   cost.weight = cost.euclidean ? s * s : s;
   return cost;
 }

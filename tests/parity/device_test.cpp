@@ -185,7 +185,8 @@ TEST_F(Device, TwentyStreams) {
   }
 }
 
-/// Captured once, replayed over other inputs. Where the tests run one by one, the first call of the process is captured.
+/// Captured once, replayed over other inputs. Where the tests run one by one, the first call of the process is
+/// captured.
 TEST_F(Device, Graphs) {
   cudaStream_t stream;
   must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));

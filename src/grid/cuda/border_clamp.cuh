@@ -96,7 +96,8 @@ static __global__ void __launch_bounds__(kClampBlock) clamp_to_border(const __gr
 inline constexpr int kNoAxis = -1;
 
 /// Whether results are floats to which at most borders and a maximum distance are missing, of all that the input has
-/// along axes other than `cut`: what is kept and what is not must not have the same root, nor the same root times a unit.
+/// along axes other than `cut`: what is kept and what is not must not have the same root, nor the same root times a
+/// unit.
 inline bool is_plain_float(const Problem& p, int cut) {
   const DistanceOutputs& out = p.outputs;
   bool whole = true;

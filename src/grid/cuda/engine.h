@@ -56,8 +56,8 @@ class Engine {
 inline bool has_labels(const Problem& p) { return p.sites.rule == Sites::Rule::labels; }
 inline bool wants_site(const Problem& p) { return p.outputs.nearest.present() || p.outputs.coordinates.present(); }
 
-/// For float distances of images of at most 128 × 128 elements, and lines as images of one row: Euclidean, with equal
-/// spacings, without periodic borders, labels, a sign or nearest sites. Null for others.
+/// For float distances of images of at most 128 × 128 elements, and lines as images of one row: Euclidean, with
+/// spacings of 1, without periodic borders, labels, a sign or nearest sites. Null for others.
 std::unique_ptr<Engine> make_small_engine(const Problem& problem);
 /// For images, and lines as images of one row. Null where it does not serve: it is for Euclidean distances without
 /// periodic borders, with spacings that are small multiples of a unit; with labels only as plain floats, signed only as

@@ -3,8 +3,7 @@
 // Five kernels, of which the last three do nothing where sites are near everywhere: words and carries
 // (plane_words.cuh), near elements (plane_near.cuh), columns that can matter to far ones (plane_prune.cuh), lists and
 // queue (plane_list.cuh), far tiles (plane_far.cuh). Labels have words of their own and a kernel more
-// (plane_labels.cuh). What is left to do stays on the device: the host launches all and
-// waits for nothing.
+// (plane_labels.cuh). What is left to do stays on the device: the host launches all and waits for nothing.
 #include <algorithm>
 
 #include "core/cuda/runtime.h"

@@ -1,10 +1,11 @@
-// The engine for volumes: Euclidean, with spacings that are multiples of a unit, up to 1024 elements along an axis.
+// The engine for volumes: Euclidean, up to 1024 elements along an axis; with spacings that are multiples of a unit, or,
+// of float distances from a mask, with any.
 //
 // Words and carries along x (volume_words.cuh); the pass along z, first the tiles where sites are near
-// (volume_window.cuh), then those that this left (volume_envelope.cuh); the same along y, which writes the results. With
-// nearest sites both passes have kernels of their own (volume_sites.cuh); with unequal spacings each pass is one kernel
-// (volume_spaced.cuh, volume_spaced_sites.cuh). What is left to do stays on the device: the host launches all and waits
-// for nothing.
+// (volume_window.cuh), then those that this left (volume_envelope.cuh); the same along y, which writes the results.
+// With nearest sites both passes have kernels of their own (volume_sites.cuh); with unequal spacings each pass is one
+// kernel (volume_spaced.cuh, volume_spaced_sites.cuh; in double volume_exact.cuh). What is left to do stays on the
+// device: the host launches all and waits for nothing.
 #include <algorithm>
 
 #include "grid/cuda/border_clamp.cuh"

@@ -1,5 +1,5 @@
-// Float distances of all elements and nothing else, written by the general engine's last pass: without a pass of their own
-// they save a value to write and one to read.
+// Float distances of all elements and nothing else, written by the general engine's last pass: without a pass of their
+// own they save a value to write and one to read.
 #pragma once
 
 #include "grid/cuda/engine.h"

@@ -13,7 +13,8 @@ inline constexpr std::uint32_t kNoSquare = UINT32_MAX;  ///< squared distance: n
 /// Whether a root is rounded once, to the output's type; else double has the last word.
 inline bool is_scaled(const Problem& p) { return p.metric == Metric::euclidean && (p.unit == 1 || !p.isotropic); }
 
-/// Whether all that is wanted are float distances and linear indices of all elements, without limits, of up to three axes.
+/// Whether all that is wanted are float distances and linear indices of all elements, without limits, of up to three
+/// axes.
 inline bool has_plain_outputs(const Problem& p) {
   const DistanceOutputs& out = p.outputs;
   bool plain = p.rank <= 3 && !out.squared.present() && !out.coordinates.present() && !p.signed_distance &&

@@ -1,8 +1,9 @@
-// The engine for small images: Euclidean, with equal spacings, up to 128 elements along an axis; lines as images of one
+// The engine for small images: Euclidean, with spacings of 1, up to 128 elements along an axis; lines as images of one
 // row.
 //
-// Two kernels, whatever the input: words, and from them the results of an image by a block (small_images.cuh). So a
+// Two kernels, whatever the sites: words, and from them the results of an image by a block (small_images.cuh). So a
 // batch of small images takes what its input and its results take to move, and one alone no more than two launches.
+// Borders of sites and a maximum distance are a third kernel (border_clamp.cuh).
 #include <algorithm>
 
 #include "grid/cuda/border_clamp.cuh"

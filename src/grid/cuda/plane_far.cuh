@@ -300,9 +300,9 @@ class FarTile {
     }
   }
 
-  /// Lane = column: the columns of the sites that the least values belong to, as twice the columns to it and 1 if they go
-  /// to the right. The larger the steps, the less the rows: below, where the lowest row is the nearest, these bits are
-  /// turned round, and the least is right on either side.
+  /// Lane = column: the columns of the sites that the least values belong to, as twice the columns to it and 1 if they
+  /// go to the right. The larger the steps, the less the rows: below, where the lowest row is the nearest, these bits
+  /// are turned round, and the least is right on either side.
   __device__ void find_columns(int count) {
     if (!is_mine_) return;
     const int x = column(), last = last_in_range(count);

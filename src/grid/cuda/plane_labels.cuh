@@ -1,13 +1,13 @@
 // Labels in the engine for planes: each element looks for the nearest element of another label, label 0 for none.
 //
-// Of the elements of a column that differ from (y, x), those beyond the ends of the run of equal labels around (y, c) are
-// nearest if (y, c) is of the same label, else (y, c) itself. In the run of the row around (y, x) all columns are of the
-// first kind; the others lie beyond its ends, and none of their candidates is nearer than these, whatever it is taken
-// for. So the engine searches all columns as for a mask whose sites are the ends of runs along columns, one element
-// farther, and the ends of the run along the row are a minimum at last.
+// Of the elements of a column that differ from (y, x), those beyond the ends of the run of equal labels around (y, c)
+// are nearest if (y, c) is of the same label, else (y, c) itself. In the run of the row around (y, x) all columns are
+// of the first kind; the others lie beyond its ends, and none of their candidates is nearer than these, whatever it is
+// taken for. So the engine searches all columns as for a mask whose sites are the ends of runs along columns, one
+// element farther, and the ends of the run along the row are a minimum at last.
 //
-// Its pruning (plane_prune.cuh) holds, too. If a candidate wins at an element of a band from outside, no candidate is as
-// near to where the way between them crosses the band's edge: an end of a run that is would put two different labels
+// Its pruning (plane_prune.cuh) holds, too. If a candidate wins at an element of a band from outside, no candidate is
+// as near to where the way between them crosses the band's edge: an end of a run that is would put two different labels
 // nearer to the element than what won, and at least one of them differs from it. Label 0 is marked everywhere: so it
 // takes no search.
 //

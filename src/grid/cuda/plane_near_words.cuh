@@ -83,8 +83,8 @@ struct SpacedKeySteps {
   __device__ unsigned operator()(unsigned square) const { return min(square * weight, limit); }
 };
 
-/// Squared distances of two columns as halves 1024 + d² in half2: below 2048 they are exact, their bits ascend with their
-/// values, additions run on the FMA units and minima on the integer units. "No site" is infinity.
+/// Squared distances of two columns as halves 1024 + d² in half2: below 2048 they are exact, their bits ascend with
+/// their values, additions run on the FMA units and minima on the integer units. "No site" is infinity.
 ///
 /// kBeyond: see Plane::beyond.
 template <bool kBeyond>

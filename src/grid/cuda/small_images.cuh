@@ -2,10 +2,11 @@
 //
 // Words of 32 bits along rows are packed first. Work mapping: persistent blocks, an image after the other in shared
 // memory. Phase 1: distances along rows from the words, squared, thread = 8 neighbours. Phase 2: the window of
-// volume_window.cuh along columns, half warp = 8 rows of 32 columns, which is done at the latest when all rows are seen.
+// volume_window.cuh along columns, half warp = 8 rows of 32 columns, which is done at the latest when all rows are
+// seen.
 //
-// Cost: every element is read once, an eighth of a byte written and read for it, then its distance written: nothing is
-// left to other kernels.
+// Cost: every element is read once, an eighth of a byte written and read for it, then its distance written: no search
+// is left to other kernels.
 #pragma once
 
 #include "grid/cuda/volume_window.cuh"

@@ -1,9 +1,8 @@
 // The numbers that are found by measuring, apart from the algorithms: sizes of blocks, how many of them a
 // multiprocessor is to hold, and when to change the method. They were found on an H200 (docs/performance.md) and work
-// from compute capability
-// 7.5 to 10.0: where a device holds fewer blocks, fewer run at once. What depends on the device is asked of it at run
-// time:
-// its multiprocessors, the blocks that it holds of a persistent kernel, the shared memory of a block.
+// from compute capability 7.5 to 10.0: where a device holds fewer blocks, fewer run at once. What depends on the device
+// is asked of it at run time: its multiprocessors, the blocks that it holds of a persistent kernel, the shared memory
+// of a block.
 #pragma once
 
 #include <cstdint>

@@ -60,8 +60,8 @@ struct Volume {
     std::int64_t item;
     std::int32_t word, line;
   };
-  /// Tiles that leave results in rows of the output are numbered along these, so that neighbours in a row are written at
-  /// the same time.
+  /// Tiles that leave results in rows of the output are numbered along these, so that neighbours in a row are written
+  /// at the same time.
   __device__ Tile tile(std::uint32_t number, std::int32_t lines) const {
     const auto of_line = static_cast<unsigned>(words), of_item = static_cast<unsigned>(lines), rest = number / of_line;
     return {rest / of_item, static_cast<std::int32_t>(number % of_line), static_cast<std::int32_t>(rest % of_item)};

@@ -262,8 +262,8 @@ class Envelope {
   int count_ = 0;
 };
 
-/// Distances along x of 16 lines in shared memory, as the envelope along z wants them. A row more per chunk, so that units
-/// meet different banks.
+/// Distances along x of 16 lines in shared memory, as the envelope along z wants them. A row more per chunk, so that
+/// units meet different banks.
 template <int kThreads, int kChunk>
 class EnvelopeRows {
  public:

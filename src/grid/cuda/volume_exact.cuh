@@ -1,5 +1,5 @@
-// The passes of volumes with any unequal spacings: squares in double, where 32 bits do not hold them in a unit, or there
-// is no unit.
+// The passes of volumes with any unequal spacings: squares in double, where 32 bits do not hold them in a unit, or
+// there is no unit.
 //
 // Along y first, then along z, as the general engine and the CPU add up: the sums are rounded alike. In a unit they are
 // integers, and exact.

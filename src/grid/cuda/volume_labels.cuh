@@ -1,9 +1,9 @@
 // Labels in the engine for volumes: each element looks for the nearest element of another label, label 0 for none.
 //
 // A pass along an axis need not know which of its sources are of the same label: those beyond the ends of the run of
-// equal labels around an element are not nearer than these ends, whatever they are taken for. So the passes are those of
-// a mask, from the distances to the ends of runs along x, and each takes the ends of the runs along its own axis as a
-// minimum, element by element (volume_runs.cuh).
+// equal labels around an element are not nearer than these ends, whatever they are taken for. So the passes are those
+// of a mask, from the distances to the ends of runs along x, and each takes the ends of the runs along its own axis as
+// a minimum, element by element (volume_runs.cuh).
 //
 // Cost: every label is read two and a quarter times, from the caches but once; 5/8 byte is written for it.
 #pragma once

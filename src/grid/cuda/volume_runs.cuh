@@ -37,7 +37,8 @@ class RunEnds {
     return any;
   }
 
-  /// Steps from eight rows of a line to the elements beyond the ends of their runs; 0 for label 0 and behind the last row.
+  /// Steps from eight rows of a line to the elements beyond the ends of their runs; 0 for label 0 and behind the last
+  /// row.
   __device__ void steps(int group, int line, unsigned* to_end) const {
     const int b = group / 4, shift = group % 4 * 8, place = b * 32 + line;
     const unsigned word = changes_[place], own = word >> shift, background = background_[place] >> shift;

@@ -3,14 +3,14 @@
 // Between the passes the squares lie where the results will be, so that words are all the memory there is besides;
 // unless results are no floats, or of the other side of a signed field. Nearest sites: volume_spaced_sites.cuh.
 //
-// Work mapping: block = 16 neighbours along x, half a word, by one whole line, in shared memory; half warp = 8 rows, lane =
-// column. Phase 1: the window of volume_window.cuh, up to 16 steps. Phase 2, where that does not settle a warp's rows:
-// groups of eight rows from near to far, without those that cannot matter because their least value, or that of the whole
-// line, is too large from there on.
+// Work mapping: block = 16 neighbours along x, half a word, by one whole line, in shared memory; half warp = 8 rows,
+// lane = column. Phase 1: the window of volume_window.cuh, up to 16 steps. Phase 2, where that does not settle a warp's
+// rows: groups of eight rows from near to far, without those that cannot matter because their least value, or that of
+// the whole line, is too large from there on.
 //
-// Source: separable passes (Hirata 1996); departs by searching outwards with bounds in place of an envelope, as the general
-// engine does. Cost: one operation per element and step; in phase 2 at worst O(n²/64) bounds for a line of n, and the few
-// groups that no bound excludes. 8 bytes are moved per element between the passes.
+// Source: separable passes (Hirata 1996); departs by searching outwards with bounds in place of an envelope, as the
+// general engine does. Cost: one operation per element and step; in phase 2 at worst O(n²/64) bounds for a line of n,
+// and the few groups that no bound excludes. 8 bytes are moved per element between the passes.
 #pragma once
 
 #include "grid/cuda/volume_window.cuh"
