@@ -446,8 +446,7 @@ TEST(Plain, WritesLargeOutputsToAnyAddress) {
         Strides strides{pitch, 1};
         if (shape.rank() == 3) strides = {shape[1] * pitch, pitch, 1};
         DistanceOutputs outputs;
-        outputs.distance =
-            AnyView(reinterpret_cast<std::byte*>(memory.data() + first), DType::float32, shape, strides);
+        outputs.distance = AnyView(reinterpret_cast<std::byte*>(memory.data() + first), DType::float32, shape, strides);
         distance_transform(dense_view(c), options, outputs);
         const auto size = static_cast<std::int64_t>(memory.size());
         for (std::int64_t i = 0; i < size; ++i) {
@@ -455,8 +454,8 @@ TEST(Plain, WritesLargeOutputsToAnyAddress) {
           const bool inside = i >= first && y < rows && x < width;
           const std::int64_t squared = inside ? c.reference.squared[static_cast<std::size_t>(y * width + x)] : 0;
           const float wanted = inside ? expected<float>(squared, options.max_distance, 1, true) : -1.0f;
-          ASSERT_EQ(memory[static_cast<std::size_t>(i)], wanted) << c.name << ": " << y << ", " << x << ", "
-                                                                 << name_of(set);
+          ASSERT_EQ(memory[static_cast<std::size_t>(i)], wanted)
+              << c.name << ": " << y << ", " << x << ", " << name_of(set);
         }
       }
     }
