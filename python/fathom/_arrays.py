@@ -75,7 +75,7 @@ class Input(Protocol):
     def voxel_set(self, backend: int) -> _core.VoxelSet:
         """The mask's elements that are not 0, where it lies."""
 
-    def edit(self, voxels: _core.VoxelSet, edit: int, to: Input | None) -> int:
+    def edit(self, voxels: _core.VoxelSet, edit: int, to: Input | None = None) -> int:
         """Changes the elements with these indices; the number of an edit of ``_core.EDITS``."""
 
     def nearest(

@@ -128,7 +128,7 @@ class HostInput:
     def voxel_set(self, backend: int) -> _core.VoxelSet:
         return _core.VoxelSet.of_mask(self.array, backend)
 
-    def edit(self, voxels: _core.VoxelSet, edit: int, to: Input | None) -> int:
+    def edit(self, voxels: _core.VoxelSet, edit: int, to: Input | None = None) -> int:
         if to is not None and not isinstance(to, HostInput):
             raise ValueError("to lies on a CUDA device, but elements on the host; give both in one place")
         return voxels.edit(edit, self.array, None if to is None else to.array)

@@ -154,7 +154,7 @@ class VoxelSet:
         fathom.DeviceError
             The device failed, or has not enough memory.
         """
-        return self._edit("add", elements, None, stream)
+        return self._edit("add", stream, elements)
 
     def remove(self, elements: Any, *, stream: Any = None) -> int:
         """Makes elements no sites.
@@ -174,7 +174,7 @@ class VoxelSet:
         TypeError, ValueError, RuntimeError, fathom.DeviceError
             As for :meth:`add`.
         """
-        return self._edit("remove", elements, None, stream)
+        return self._edit("remove", stream, elements)
 
     def move(self, elements: Any, to: Any, *, stream: Any = None) -> int:
         """The sites among some elements leave, then each comes to its new place.
@@ -196,9 +196,9 @@ class VoxelSet:
         TypeError, ValueError, RuntimeError, fathom.DeviceError
             As for :meth:`add`.
         """
-        return self._edit("move", elements, to, stream)
+        return self._edit("move", stream, elements, to)
 
-    def _edit(self, edit: str, elements: Any, to: Any, stream: Any) -> int:
+    def _edit(self, edit: str, stream: Any, elements: Any, *to: Any) -> int:
         given = take_values(elements, "elements", stream).indices("elements", "element")
-        places = None if to is None else take_values(to, "to", stream).indices("to", "element")
-        return given.edit(self._set, _core.EDITS[edit], places)
+        places = [take_values(place, "to", stream).indices("to", "element") for place in to]
+        return given.edit(self._set, _core.EDITS[edit], *places)

@@ -54,6 +54,7 @@ def test_edits(backend, shape):
     (lambda v: v.add([3, -1]), ValueError, "there is no element -1"),
     (lambda v: v.move([3, 4], [1]), ValueError, "2 elements are to move to 1 places"),
     (lambda v: v.move([3], [[1]]), ValueError, r"to has the shape \(1, 1\)"),
+    (lambda v: v.move([3], None), TypeError, "to holds objects"),
     (lambda v: v.remove(1.5), TypeError, "elements has the dtype float64; indices are integers"),
     (lambda v: v.remove(np.uint64(2**63 + 5)), ValueError, "there is no element 9223372036854775813"),
     (lambda v: v.add([1], stream=0), ValueError, "stream is for arrays on a CUDA device; elements lies on the host"),
@@ -156,6 +157,7 @@ def test_on_a_device(kind):
         (lambda: voxels.add(library.put(np.float32([1]))), TypeError, "indices are integers"),
         (lambda: voxels.move(library.put(np.int64([1])), [2]), ValueError, "to lies on the host, but elements on CUDA"),
         (lambda: voxels.move([1], library.put(np.int64([2]))), ValueError, "to lies on a CUDA device, but elements on"),
+        (lambda: voxels.move(library.put(np.int64([1])), None), TypeError, "to holds objects"),
         (lambda: fathom.VoxelSet((5, 5)).add(library.put(np.int64([1]))), ValueError, "the set in the host's"),
         (lambda: fathom.VoxelSet.of_mask(library.put(mask), backend="cpu"), ValueError, "the backend cpu cannot work"),
     ]:

@@ -170,7 +170,7 @@ class CudaInput:
             raise ValueError("mask lies on a CUDA device, where the backend cpu cannot work; use auto or cuda")
         return _core.voxel_set_on_device(self.library.describe(self.array, self.stream), self.stream)
 
-    def edit(self, voxels: _core.VoxelSet, edit: int, to: Input | None) -> int:
+    def edit(self, voxels: _core.VoxelSet, edit: int, to: Input | None = None) -> int:
         places = None
         if to is not None:
             if not isinstance(to, CudaInput):
