@@ -25,10 +25,10 @@ namespace {
 const Shape& checked(const Shape& extents) {
   if (extents.rank() != 2 && extents.rank() != 3)
     throw InvalidArgument("a set of voxels has 2 or 3 axes, not " + std::to_string(extents.rank()));
-  for (std::int64_t n : extents)
-    if (n < 0 || n > std::numeric_limits<std::int32_t>::max())
-      throw InvalidArgument("the extents " + to_string(extents) + " pass what int32 coordinates hold");
   element_count(extents);
+  for (std::int64_t n : extents)
+    if (n > std::numeric_limits<std::int32_t>::max())
+      throw InvalidArgument("the extents " + to_string(extents) + " pass what int32 coordinates hold");
   return extents;
 }
 

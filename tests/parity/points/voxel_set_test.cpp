@@ -265,6 +265,10 @@ TEST_F(VoxelSets, RefuseWhatHasNoMeaning) {
               VoxelSet({2, std::int64_t{1} << 31}, kThere);
             }),
             "the extents 2 × 2147483648 pass what int32 coordinates hold");
+  EXPECT_EQ(refusal([] {
+              VoxelSet({-1, 5}, kThere);
+            }),
+            "the shape -1 × 5 has a negative extent");
   VoxelSet set({4, 5}, kThere);
   EXPECT_EQ(refusal([&] {
               set.add(std::vector<std::int64_t>{3, 20});
