@@ -58,7 +58,7 @@ struct Frame {
   Range slow, middle, fast;  ///< the region, in coordinates of the box
   Target distance, squared;
   double unit = 1;
-  bool stream = false;  ///< whether distances are to bypass the caches
+  bool stream = false;  ///< whether distances may bypass the caches: where the ends of rows let that pay
 
   std::uint32_t limit = 0;  ///< largest squared distance that is kept
   bool limited = false;     ///< whether the caller set it: otherwise only "no site" exceeds it

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace fathom::grid::cpu::plain {
 
@@ -22,6 +23,9 @@ inline constexpr int kGroupsAhead = 3;
 
 /// Outputs larger than this bypass the caches where the processor gains by that.
 inline constexpr std::size_t kStreamBytes = std::size_t{8} << 20;
+
+/// Floats of an image's row from which on that pays even if vectors are parts of lines and rows begin inside these.
+inline constexpr std::int64_t kStreamRow = 1024;
 
 /// Jobs per thread: enough to even out unequal work, few enough that starting without a bound stays cheap.
 inline constexpr int kJobsPerThread = 4;

@@ -38,7 +38,7 @@ class Writer {
         clips_narrow_(frame.limited || frame.reach <= kNarrowReach),
         fast_(frame.distance.data && frame.distance.dtype == DType::float32 && frame.unit == 1 && !frame.squared.data),
         exact_(fast_ && !frame.limited && frame.limit < kExactInFloat),
-        stream_(fast_ && frame.stream) {}
+        stream_(fast_ && frame.stream && pays_for_ends(frame)) {}
 
   OutputRow row(std::int64_t slow, std::int64_t middle) const {
     return {frame_.distance.data ? frame_.distance.row(slow, middle) : nullptr,
@@ -104,6 +104,19 @@ class Writer {
 
  private:
   static constexpr std::uint32_t kExactInFloat = 1u << 24;
+
+  /// Whether streaming gains more than the ends of rows cost, where stores reach into streamed lines. Rows of volumes go
+  /// on in each other's lines if all begin at the same place in one. Images ask for the lines at the ends beforehand,
+  /// which suffices if vectors are whole lines.
+  static bool pays_for_ends(const Frame& frame) {
+    constexpr std::uintptr_t kLine = 64;
+    const Target& out = frame.distance;
+    const bool image = frame.middle.end - frame.middle.begin == 1;
+    const auto places = static_cast<std::uintptr_t>(out.slow_stride | out.middle_stride) |
+                        (image ? reinterpret_cast<std::uintptr_t>(out.data) : 0);
+    if (places % kLine == 0) return true;
+    return image && (kLanes32 * sizeof(float) == kLine || frame.fast.end - frame.fast.begin >= kStreamRow);
+  }
 
   /// A whole group of squares so small that one vector holds all their roots, which saves reckoning them.
   template <class T>
