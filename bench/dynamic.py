@@ -88,6 +88,7 @@ def measure(count, single, backend):
     edited = Edited(uniform(count), backend)
     yield "build, per site", (time.perf_counter() - start) / count
     yield "bytes per site", edited.set.nbytes / count
+    edited.check(queries)
     fixed = fathom.SiteSet(edited.places, backend=backend)
     yield "query of a SiteSet", best(lambda: fixed.nearest(queries)) / len(queries)
     yield "query", best(lambda: edited.set.nearest(queries)) / len(queries)
@@ -135,11 +136,11 @@ def measure_voxels(extent, single, backend):
     edited = EditedVoxels(mask, backend)
     yield "build, per voxel", (time.perf_counter() - start) / mask.size
     yield "bytes per voxel", edited.set.nbytes / mask.size
+    edited.check(queries)
     fixed = fathom.SiteSet.of_mask(mask, backend=backend)
     yield "query of a SiteSet", best(lambda: fixed.nearest(queries)) / len(queries)
     yield "query", best(lambda: edited.set.nearest(queries)) / len(queries)
     if backend == "cuda":
-        edited.check(queries)
         yield from queries_there("query", {"": edited.set, " of a SiteSet": fixed}, queries)
     for run, n in ((one_by_one, single), (at_once, mask.size // 100)):
         name = "one at a time" if run is one_by_one else f"{n} at once, each"
@@ -174,7 +175,7 @@ def main():
     cases += [(f"{n}³ voxels", measure_voxels(n, arguments.single, arguments.backend))
               for n in map(int, filter(None, arguments.voxels.split(",")))]
     for case, measured in cases:
-        for what, value in measured:
+        for what, value in list(measured):  # all is checked before anything is printed
             shown = f"{value:.3f}" if what.startswith("bytes") else f"{value * 1e6:.4f} µs"
             print(f"{case:>14}  {what:<46} {shown}", flush=True)
             if arguments.json:
