@@ -57,7 +57,12 @@ class VoxelSet:
     """
 
     def __init__(self, shape: Sequence[int], *, backend: str | None = None) -> None:
-        extents = tuple(map(index, shape))
+        try:
+            extents = tuple(map(index, shape))
+        except TypeError:
+            raise TypeError(f"shape is {shape!r}; it must be 2 or 3 integers") from None
+        if not all(0 <= n < 2**31 for n in extents):
+            raise ValueError(f"shape is {extents}; extents must be from 0 to 2³¹ − 1")
         self._keep(_core.VoxelSet.of_shape(extents, backend_number(backend)), extents)
 
     @classmethod

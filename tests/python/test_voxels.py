@@ -72,6 +72,12 @@ def test_refusals(backend, edit, error, message):
 def test_shapes_that_are_none():
     with pytest.raises(ValueError, match="a set of voxels has 2 or 3 axes, not 1"):
         fathom.VoxelSet((5,))
+    for none in 5, (5, 5.0), None:
+        with pytest.raises(TypeError, match="shape is .*; it must be 2 or 3 integers"):
+            fathom.VoxelSet(none)
+    for none in (2**31, 5), (5, -1), (2**70, 5), (5, -(2**70)):
+        with pytest.raises(ValueError, match="shape is .*; extents must be from 0 to 2³¹ − 1"):
+            fathom.VoxelSet(none)
     with pytest.raises(ValueError, match="mask has 1 axes; it must have 2 or 3"):
         fathom.VoxelSet.of_mask([1, 0])
     with pytest.raises(ValueError, match="backend"):
@@ -99,12 +105,14 @@ def test_threads_ask_and_edit_at_once():
     threads = [threading.Thread(target=ask) for _ in range(3)]
     for thread in threads:
         thread.start()
-    for _ in range(100):
-        assert voxels.add(far) == len(far)
-        assert voxels.remove(far) == len(far)
-    stop.set()
-    for thread in threads:
-        thread.join()
+    try:
+        for _ in range(100):
+            assert voxels.add(far) == len(far)
+            assert voxels.remove(far) == len(far)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
     assert not wrong and len(voxels) == len(core)
 
 
