@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Sets that change: the time of an edit, one at a time and many in a call, and of queries before and after.
 
-Sites uniform in a cube, float32, and voxels of a cube, one of a hundred a site. After edits the answers are
-compared with those of a set that was built anew. --json FILE appends one JSON line for each row.
+Sites uniform in a cube, float32, and voxels of a cube, one of a hundred a site. Before a time is printed the answers
+are compared with those of a set that was built anew. --json FILE appends one JSON line for each row.
 
   PYTHONPATH=build/release/python python bench/dynamic.py
   PYTHONPATH=build/cuda/python python bench/dynamic.py --backend cuda
