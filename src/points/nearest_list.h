@@ -63,11 +63,12 @@ Value squared_limit(double radius) {
   }
 }
 
-/// Squared distance beyond which nothing needs to be looked at when the worst of a list is `worst`.
+/// Squared distance beyond which nothing needs to be looked at when the worst of a list is at `worst`: up to the radius
+/// everything, as long as it is nobody.
 /// @tparam Asked  Request, or what a device makes of it
 template <class Value, class Asked>
-FATHOM_HD Value reach_of(const Asked& request, Value worst) {
-  if (request.shrink == 1 && request.absolute == 0) return worst;
+FATHOM_HD Value reach_of(const Asked& request, Value worst, std::int64_t id) {
+  if (id == kNobody || (request.shrink == 1 && request.absolute == 0)) return worst;
   double reach = static_cast<double>(worst) * request.shrink;
   if (request.absolute > 0) {
     constexpr double kRounding = 1 - 0x1p-48;  // the root and its square round

@@ -54,7 +54,7 @@ class Search {
     kernel_.set_query(place_);
     if (request_.cones.present) cone_ = cone_of(request_.cones, query);
     clear(list_, request_.k, starting_limit());
-    reach_ = reach_of(request_, worst().squared);
+    reach_ = reach_of(request_, worst().squared, worst().id);
     work_ = 0;
     depth_ = 0;
     const bool stopped = descend();
@@ -174,7 +174,7 @@ class Search {
     if (!comes_before(candidate.squared, candidate.id, worst())) return;
     if (request_.cones.present && !in_cone(candidate)) return;
     insert(list_, request_.k, candidate);
-    reach_ = reach_of(request_, worst().squared);
+    reach_ = reach_of(request_, worst().squared, worst().id);
   }
 
   bool in_cone(const Candidate<Value>& candidate) const {

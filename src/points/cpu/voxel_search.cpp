@@ -24,7 +24,7 @@ class VoxelSearch {
     place_ = place_of(request_, query);
     if (request_.cones.present) cone_ = cone_of(request_.cones, query);
     clear(list_, request_.k, starting_limit());
-    reach_ = unseen_ = reach_of(request_, worst().squared);
+    reach_ = unseen_ = reach_of(request_, worst().squared, worst().id);
     work_ = 0;
     stopped_ = false;
     if (request_.exact() && count_of(extents_) > 0) climb();
@@ -156,7 +156,7 @@ class VoxelSearch {
       const std::int64_t id = linear_index(element, extents_, kAxes);
       if (!comes_before(squared, id, worst()) || !in_cone(element, squared)) continue;
       insert(list_, request_.k, {squared, id, 0});
-      reach_ = reach_of(request_, worst().squared);
+      reach_ = reach_of(request_, worst().squared, worst().id);
     }
   }
 

@@ -50,7 +50,7 @@ class AnyVoxels {
     if constexpr (std::is_same_v<Value, double>) list_.clear(request.k, request.limit);
     else list_.clear(request.k, request.wide_limit);
     if (request.has_cone) cone_ = request.cones ? request.cones[query] : request.cone;
-    reach_ = unseen_ = reach_of(request, list_.worst_squared());
+    reach_ = unseen_ = reach_of(request, list_.worst_squared(), list_.worst_id());
   }
 
   /// Beyond all bounds.
@@ -80,7 +80,7 @@ class AnyVoxels {
       const bool counts = has(bits, half) && list_.takes(squared, id);
       list_.offer(counts && in_cone(element, squared), squared, id);
     }
-    reach_ = reach_of(request_, list_.worst_squared());
+    reach_ = reach_of(request_, list_.worst_squared(), list_.worst_id());
   }
 
   /// Whether it has looked at as many elements as it may.

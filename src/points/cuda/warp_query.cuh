@@ -332,7 +332,7 @@ class WarpQuery {
 
   /// Squared distance beyond which nothing needs to be looked at.
   __device__ Value reach() const {
-    if constexpr (kGeneral) return reach_of(request_, list_.worst_squared());
+    if constexpr (kGeneral) return reach_of(request_, list_.worst_squared(), list_.worst_id());
     else return list_.worst_squared();
   }
 

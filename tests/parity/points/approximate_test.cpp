@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include "cases.h"
 #include "fathom/core/device.h"
@@ -100,6 +101,27 @@ TEST_F(ApproximateQueries, AbsoluteError) {
                           }),
             0)
       << "nothing was saved";
+}
+
+/// Sites that qualify are found, however much farther than them a distance may be told.
+TEST_F(ApproximateQueries, FindWhatIsWithinTheRadius) {
+  Random random(9);
+  const Array sites = make_points(Spread::uniform, DType::float32, 4000, 3, random);
+  const Array queries = make_points(Spread::uniform, DType::float64, kQueries, 3, random);
+  const points::SiteSet set(sites.view(), stored(points::Storage::sorted)), host(sites.view());
+  points::QueryOptions options;
+  options.radius = 0.04;
+  const Answer exact = ask(host, queries, options);
+  for (const auto& [relative, absolute] : {std::pair(1.0, 0.0), {0.0, 0.03}}) {
+    options.relative_error = relative;
+    options.absolute_error = absolute;
+    const Answer found = ask(set, queries, options);
+    for (std::int64_t q = 0; q < kQueries; ++q) {
+      const double truth = at(exact.distance, q);
+      ASSERT_LE(at(found.distance, q), std::max((1 + relative) * truth, truth + absolute)) << q;
+      ASSERT_LE(at(found.lower, q), truth) << q;
+    }
+  }
 }
 
 TEST_F(ApproximateQueries, CertifiedInterval) {

@@ -133,6 +133,13 @@ TEST_F(VoxelSets, KeepTheirGuarantees) {
       unequal += value_at(answers->squared, q) != value_at(exact.squared, q);
   }
   EXPECT_GT(unequal, 0);  // and it is made use of
+  QueryOptions within_radius;
+  within_radius.radius = 5;
+  const Answers those = ask(host, queries, within_radius);
+  within_radius.relative_error = 0.5;
+  const Answers found = ask(set, queries, within_radius);
+  for (std::int64_t q = 0; q < 3000; ++q)
+    ASSERT_EQ(std::isfinite(value_at(those.squared, q)), std::isfinite(value_at(found.squared, q))) << q;
 }
 
 /// Elements around a place.
