@@ -9,6 +9,7 @@
 #include <cstring>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "cases.h"
@@ -185,14 +186,40 @@ TEST_F(Device, TwentyStreams) {
   }
 }
 
+/// Threads that launch the same kernels with different amounts of shared memory leave one another's launches alone.
+TEST_F(Device, ThreadsOfDifferentSizes) {
+  const auto solve_often = [](const Shape& shape) {
+    Random random(21);
+    Case c{.structure = Structure::sparse};
+    c.wanted.distance = DType::float32;
+    c.input = mask_array(scatter(shape, 0.01, random), shape);
+    if (shape.rank() == 3 && shape[1] == shape[2]) c.options.batch_axes = 1;
+    OnDevice device(c);
+    cudaStream_t stream;
+    must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    for (int i = 0; i < 500; ++i) EXPECT_NO_THROW(device.run(stream)) << to_string(shape);
+    must(cudaStreamSynchronize(stream));
+    EXPECT_TRUE(equal(on_cpu(c), device.results())) << to_string(shape);
+    must(cudaStreamDestroy(stream));
+  };
+  std::vector<std::thread> threads;
+  for (const Shape& shape : {Shape{900, 40, 33}, Shape{20, 40, 33}, Shape{10, 128, 128}, Shape{10, 28, 28}})
+    threads.emplace_back(solve_often, shape);
+  for (std::thread& thread : threads) thread.join();
+}
+
 /// Captured once, replayed over other inputs. Where the tests run one by one, the first call of the process is
 /// captured.
 TEST_F(Device, Graphs) {
   cudaStream_t stream;
   must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  for (const Shape& shape : {Shape{700, 900}, Shape{70, 80, 90}, Shape{3000}, Shape{100, 90}}) {
+  const std::vector<std::pair<Shape, std::vector<double>>> problems{
+      {{700, 900}, {}}, {{70, 80, 90}, {}}, {{3000}, {}}, {{100, 90}, {}}, {{70, 80, 90}, {3, 1, 1}},
+      {{70, 80, 90}, {1.25, 0.742188, 0.742188}}};
+  for (const auto& [shape, spacing] : problems) {
     Random random(5);
     Case c{.structure = Structure::sparse};
+    c.options.spacing = spacing;
     c.wanted.distance = DType::float32;
     c.input = mask_array(scatter(shape, 0.01, random), shape);
     OnDevice device(c);

@@ -8,13 +8,23 @@
 
 namespace fathom::grid::cuda {
 
+/// Lets a kernel have as much shared memory as a block can. Always as much, since a kernel has one limit for all threads
+/// that launch it, and one thread must not lower it before the launch of another.
+template <class Kernel>
+void allow_memory(Kernel kernel) {
+  cudaFuncAttributes attributes{};
+  fathom::cuda::check(cudaFuncGetAttributes(&attributes, kernel), "looking at a kernel");
+  const std::size_t most = fathom::cuda::block_memory() - attributes.sharedSizeBytes;
+  fathom::cuda::check(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most)),
+      "asking for shared memory");
+}
+
 /// Launches a kernel with more shared memory than kernels have by default.
 template <class Kernel, class... Arguments>
 void launch(Kernel kernel, std::int64_t blocks, int threads, std::size_t memory, cudaStream_t stream,
             const Arguments&... arguments) {
-  fathom::cuda::check(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(memory)),
-      "asking for shared memory");
+  allow_memory(kernel);
   kernel<<<static_cast<unsigned>(blocks), threads, memory, stream>>>(arguments...);
   fathom::cuda::check_launch("solving");
 }
@@ -23,9 +33,7 @@ void launch(Kernel kernel, std::int64_t blocks, int threads, std::size_t memory,
 template <class Kernel>
 std::int64_t persistent_blocks(Kernel kernel, std::int64_t jobs, int threads, std::size_t memory) {
   int resident = 0;
-  fathom::cuda::check(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(memory)),
-      "asking for shared memory");
+  allow_memory(kernel);
   fathom::cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, memory),
                       "asking for the occupancy");
   return std::min<std::int64_t>(jobs, std::int64_t{std::max(resident, 1)} * fathom::cuda::multiprocessors());

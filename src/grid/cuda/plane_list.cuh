@@ -77,9 +77,9 @@ struct BlockBounds {
 };
 
 /// The winners of 32 rows at one column: lane = row.
-class Winners {
+class EdgeWinners {
  public:
-  __device__ Winners(const Plane& plane, std::int64_t list, int count, const BlockBounds& bounds, int x)
+  __device__ EdgeWinners(const Plane& plane, std::int64_t list, int count, const BlockBounds& bounds, int x)
       : plane_(plane), list_(list), count_(count), bounds_(bounds), x_(x) {}
 
   /// The lowest and the highest of the rows' leftmost winners.
@@ -258,7 +258,7 @@ class ListBuilder {
   __device__ void find_anchors() {
     for (int edge = warp(); edge <= plane_.tiles(); edge += kListWarps) {
       if (!is_open(edge - 1) && !is_open(edge)) continue;
-      const ushort2 winners = Winners(plane_, start_, count_, bounds_, edge * kTile).find();
+      const ushort2 winners = EdgeWinners(plane_, start_, count_, bounds_, edge * kTile).find();
       if (lane_id() == 0) anchors()[edge] = winners;
     }
   }
