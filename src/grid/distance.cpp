@@ -141,7 +141,7 @@ void run_item(const Problem& p, const Plan& plan, std::byte* scratch, const Exec
   const int threads = plan.crew.threads_each;
   if (!plan.plain) return cpu::general_transform(p, plan.instruction_set, threads, scratch, execution);
   cpu::plain_transform(cpu::without_site_borders(p), plan.instruction_set, threads, scratch, execution);
-  if (cpu::has_site_border(p)) cpu::clamp_to_border(p, threads);
+  if (cpu::has_site_border(p)) cpu::clamp_to_border(p, plan.instruction_set, threads);
 }
 
 void run_on_cpu(const Problem& first, const Batch& batch, const Plan& plan, const Execution& execution) {

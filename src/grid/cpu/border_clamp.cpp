@@ -1,35 +1,20 @@
 #include "grid/cpu/border_clamp.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/parallel.h"
+#include "grid/cpu/border_row.h"
 
 namespace fathom::grid::cpu {
 
 namespace {
 
-constexpr std::int32_t kNoBorder = std::numeric_limits<std::int32_t>::max();
-
 std::size_t at_axis(int k) { return static_cast<std::size_t>(k); }
-
-/// Steps from the elements of one row of the region to the nearest border of sites: the nearer of the ends of the other
-/// axes, which is the same for the whole row, and of the row.
-struct RowBorder {
-  std::int32_t other = kNoBorder;
-  bool ends = false;
-  std::int32_t first = 0;   ///< coordinate of the row's first element
-  std::int32_t extent = 0;
-
-  std::int32_t steps(std::int32_t i) const {
-    const std::int32_t x = first + i;
-    return ends ? std::min(other, std::min(x + 1, extent - x)) : other;
-  }
-};
 
 class Clamp {
  public:
-  explicit Clamp(const Problem& problem) : p_(problem), kept_(kept_steps(problem)) {}
+  Clamp(const Problem& problem, InstructionSet instruction_set)
+      : p_(problem), set_(instruction_set), kept_(kept_steps(problem)) {}
 
   void row(std::int64_t number) const {
     const int last = p_.rank - 1;
@@ -62,8 +47,10 @@ class Clamp {
     const auto count = static_cast<std::int32_t>(p_.region_extent(p_.rank - 1));
     visit_dtype(view.dtype(), [&](auto tag) {
       using Out = typename decltype(tag)::type;
-      if constexpr (!std::is_same_v<Out, bool>)
-        lower_row(reinterpret_cast<Out*>(view.data()) + offset, count, border, value);
+      [[maybe_unused]] Out* const out = reinterpret_cast<Out*>(view.data()) + offset;
+      if constexpr (std::is_same_v<Out, float> && std::is_same_v<decltype(value(0)), std::int32_t>)
+        lower_to_border(out, count, border, kept_, set_);
+      else if constexpr (!std::is_same_v<Out, bool>) lower_row(out, count, border, value);
     });
   }
 
@@ -78,7 +65,7 @@ class Clamp {
 
   /// Most steps that the maximum distance keeps.
   static std::int32_t kept_steps(const Problem& p) {
-    if (!(p.max_distance / p.unit < kNoBorder - 1)) return kNoBorder;
+    if (!(p.max_distance / p.unit < RowBorder::kNone - 1)) return RowBorder::kNone;
     auto steps = static_cast<std::int32_t>(p.max_distance / p.unit);
     while (steps > 0 && steps * p.unit > p.max_distance) --steps;
     while ((steps + 1) * p.unit <= p.max_distance) ++steps;
@@ -86,6 +73,7 @@ class Clamp {
   }
 
   const Problem& p_;
+  const InstructionSet set_;
   const std::int32_t kept_;
 };
 
@@ -102,11 +90,11 @@ Problem without_site_borders(const Problem& problem) {
   return open;
 }
 
-void clamp_to_border(const Problem& problem, int threads) {
+void clamp_to_border(const Problem& problem, InstructionSet instruction_set, int threads) {
   std::int64_t rows = 1;
   for (int k = 0; k < problem.rank - 1; ++k) rows *= problem.region_extent(k);
   constexpr std::int64_t kRowsPerJob = 64;
-  const Clamp clamp(problem);
+  const Clamp clamp(problem, instruction_set);
   parallel_jobs(threads, (rows + kRowsPerJob - 1) / kRowsPerJob, [&](int, std::int64_t job) {
     for (std::int64_t r = job * kRowsPerJob; r < std::min(rows, (job + 1) * kRowsPerJob); ++r) clamp.row(r);
   });
