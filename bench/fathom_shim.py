@@ -73,7 +73,7 @@ def copy(to, source):
 
 
 def _at_line(shape, dtype):
-    """An array that begins at a line of the cache, as those that the library and the Python package allocate."""
+    """An array that begins at a line of the cache, as the library's do, and large ones of the Python package."""
     size = int(np.prod(shape)) * dtype.itemsize
     memory = np.empty(size + 64, np.uint8)
     begin = -memory.ctypes.data % 64
