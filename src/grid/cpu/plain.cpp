@@ -64,6 +64,11 @@ Memory carve(Arena& arena, const Plan& plan, InstructionSet set, int threads) {
   return memory;
 }
 
+/// Columns that one job scans for carries: images have work for every thread, too.
+std::int64_t scan_columns(std::int64_t pitch, int threads) {
+  return std::min<std::int64_t>(kScanColumns, round_up((pitch + threads - 1) / threads, 64));
+}
+
 void fill_squares(const Plan& plan, Memory& memory) {
   std::uint32_t *wide = memory.wide + plan.squares, *twice = memory.twice + plan.squares;
   std::uint16_t* narrow = memory.narrow + plan.squares;
@@ -122,8 +127,9 @@ void plain_transform(const Problem& problem, InstructionSet instruction_set, int
     pack_block(frame, instruction_set, bits, block);
     monitor.advance(1);
   });
-  parallel_jobs(threads, (bits.pitch + kScanColumns - 1) / kScanColumns, [&](int, std::int64_t chunk) {
-    const std::int64_t begin = chunk * kScanColumns, end = std::min(bits.pitch, begin + kScanColumns);
+  const std::int64_t columns = scan_columns(bits.pitch, threads);
+  parallel_jobs(threads, (bits.pitch + columns - 1) / columns, [&](int, std::int64_t chunk) {
+    const std::int64_t begin = chunk * columns, end = std::min(bits.pitch, begin + columns);
     scan_down(frame, instruction_set, bits, begin, end);
     scan_up(frame, instruction_set, bits, memory.jobs, plan.jobs, begin, end);
   });

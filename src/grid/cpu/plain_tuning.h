@@ -30,7 +30,7 @@ inline constexpr std::int64_t kStreamRow = 1024;
 /// Jobs per thread: enough to even out unequal work, few enough that starting without a bound stays cheap.
 inline constexpr int kJobsPerThread = 4;
 
-/// Columns that one job scans for carries.
+/// Most columns that one job scans for carries.
 inline constexpr int kScanColumns = 8192;
 
 }  // namespace fathom::grid::cpu::plain
