@@ -165,7 +165,7 @@ def signed_distance(
         which it is true.
     surface : {"faces", "centers"}
         Where the field is zero: on the faces between inside and outside, ±(d - ½), or nowhere, ±d to the nearest element
-        of the other side. "faces" needs equal spacings.
+        of the other side. "faces" needs equal spacings, but for axes of one element.
     sites, spacing, metric, border, max_distance, region, ndim, dtype, out, backend, threads, stream, progress
         As for :func:`distance_transform`. What a border of sites adds is outside.
 

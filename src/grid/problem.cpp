@@ -116,8 +116,9 @@ void check_capacity(const Problem& p) {
                           " elements pass what int32 holds; ask for int64");
   for (int k = 0; k < p.rank; ++k)
     if (p.extent(k) > kLargestExtent)
-      throw InvalidArgument("axis " + std::to_string(k) + " has " + std::to_string(p.extent(k)) +
-                            " elements; the CPU serves up to " + std::to_string(kLargestExtent) + " along an axis");
+      throw InvalidArgument("axis " + std::to_string(p.caller_axis[static_cast<std::size_t>(k)]) + " has " +
+                            std::to_string(p.extent(k)) + " elements; the CPU serves up to " +
+                            std::to_string(kLargestExtent) + " along an axis");
 }
 
 template <class AnyViewType>
@@ -152,16 +153,21 @@ void remove_axis(Problem& p, int axis) {
 /// An axis of extent 1 adds nothing to any distance, unless sites lie beyond its ends. The last axis stays, since rows
 /// must be contiguous; its one element is not its own neighbour, though NaN as a label differs from itself.
 void drop_unit_axes(Problem& p) {
-  Border& last = p.border[static_cast<std::size_t>(p.rank - 1)];
-  if (last == Border::periodic && p.extent(p.rank - 1) == 1) last = Border::open;
   for (int k = p.rank - 2; k >= 0; --k)
     if (p.extent(k) == 1 && p.region_extent(k) == 1 && p.border[static_cast<std::size_t>(k)] != Border::sites)
       remove_axis(p, k);
+  const auto last = static_cast<std::size_t>(p.rank - 1);
+  if (p.extent(p.rank - 1) == 1 && p.border[last] != Border::sites) {
+    p.border[last] = Border::open;
+    if (last > 0) p.spacing[last] = p.spacing[last - 1];
+  }
+  p.unit = p.spacing[0];
+  for (int k = 0; k < p.rank; ++k) p.isotropic &= p.spacing[static_cast<std::size_t>(k)] == p.unit;
 }
 
 /// Whether spacing / unit is a small whole number on every axis, up to the rounding of decimal fractions.
 bool set_multiples(Problem& p, double unit) {
-  constexpr double kMost = 255, kRounding = 0x1p-50;
+  constexpr double kMost = kMostMultiple, kRounding = 0x1p-50;
   for (int k = 0; k < p.rank; ++k) {
     const auto i = static_cast<std::size_t>(k);
     const double ratio = p.spacing[i] / unit, whole = std::round(ratio);
@@ -218,12 +224,7 @@ Problem make_problem(const AnyConstView& input, const DistanceOptions& options, 
   if (!(p.max_distance >= 0))
     throw InvalidArgument("the maximum distance is " + text(p.max_distance) + "; it must be 0 or more");
   p.caller_rank = p.rank;
-  for (int k = 0; k < p.rank; ++k) {
-    const auto i = static_cast<std::size_t>(k);
-    p.caller_axis[i] = k;
-    p.isotropic &= p.spacing[i] == p.spacing[0];
-  }
-  p.unit = p.spacing[0];
+  for (int k = 0; k < p.rank; ++k) p.caller_axis[static_cast<std::size_t>(k)] = k;
 
   Shape shape;
   for (int k = 0; k < p.rank; ++k) shape.push_back(p.region_extent(k));
@@ -236,9 +237,9 @@ Problem make_problem(const AnyConstView& input, const DistanceOptions& options, 
   if (!outputs.distance.present() && !outputs.squared.present() && !outputs.nearest.present() &&
       !outputs.coordinates.present())
     throw InvalidArgument("no output was given; give at least one of distance, squared, nearest, coordinates");
+  drop_unit_axes(p);
   check_combination(p);
   check_capacity(p);
-  drop_unit_axes(p);
   find_unit(p);
   return p;
 }

@@ -9,6 +9,7 @@
 namespace fathom::grid {
 
 inline constexpr int kMaxSpaceRank = 8;
+inline constexpr std::int64_t kMostMultiple = 255;  ///< spacing / unit
 
 template <class T>
 using PerAxis = std::array<T, kMaxSpaceRank>;
@@ -31,7 +32,7 @@ struct Problem {
   int caller_rank = 0;               ///< axes of the caller's input
   PerAxis<int> caller_axis{};        ///< which of them each axis is
 
-  bool isotropic = true;  ///< the spacing is the same on all axes
+  bool isotropic = true;  ///< the spacing is the same on all axes that are left
   /// The spacings are small multiples of one `unit`: all that decides is integer, and distances are unit distances
   /// times `unit`. True of every isotropic problem; where false, `unit` is 1.
   bool integral = true;

@@ -97,6 +97,34 @@ TEST(Layout, PaddedAndReversedViews) {
   }
 }
 
+/// What the spacing along an axis of one element is, does not matter: whatever needs equal spacings may be asked for.
+TEST(Layout, SpacingsOfAxesOfOneElement) {
+  Random random(1900000);
+  const std::vector<bool> sites = scatter({40, 50}, 0.02, random);
+  const auto bytes = [&](const Shape& shape, const grid::DistanceOptions& options, const Wanted& wanted) {
+    const Array input = mask_array(sites, shape);
+    const Results results = run(input.view(), options, wanted);
+    std::vector<std::byte> all;
+    for (const auto* array : {&results.distance, &results.squared, &results.nearest})
+      if (*array) all.insert(all.end(), (*array)->data(), (*array)->data() + (*array)->bytes());
+    return all;
+  };
+  for (const bool is_signed : {false, true}) {
+    grid::DistanceOptions options{.spacing = {1, 1}, .signed_distance = is_signed};
+    Wanted wanted{.distance = DType::float32};
+    if (!is_signed) wanted.squared = DType::uint32, wanted.nearest = DType::int32;
+    const auto expected = bytes({40, 50}, options, wanted);
+    options.spacing = {7, 1, 1};
+    EXPECT_EQ(bytes({1, 40, 50}, options, wanted), expected);
+    options.spacing = {1, 7, 1};
+    EXPECT_EQ(bytes({40, 1, 50}, options, wanted), expected);
+    options.spacing = {1, 1, 0.3};
+    EXPECT_EQ(bytes({40, 50, 1}, options, wanted), expected);
+    options.border = {grid::Border::open, grid::Border::open, grid::Border::sites};
+    EXPECT_THROW(bytes({40, 50, 1}, options, wanted), InvalidArgument) << "its ends are sites";
+  }
+}
+
 TEST(Layout, WorkspaceIsUsedAgain) {
   Workspace workspace;
   for (int i = 0; i < scaled(300); ++i) {
