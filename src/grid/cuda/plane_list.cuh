@@ -76,7 +76,8 @@ struct BlockBounds {
   }
 };
 
-/// The winners of 32 rows at one column: lane = row.
+/// The winners of 32 rows at one column: lane = row. Whether an entry may win is asked of eight rows at a time: the
+/// nearest of all rows is much nearer than the farthest.
 class EdgeWinners {
  public:
   __device__ EdgeWinners(const Plane& plane, std::int64_t list, int count, const BlockBounds& bounds, int x)
@@ -89,7 +90,7 @@ class EdgeWinners {
     for (int j = 0; j < blocks; j += 32) {
       const int mine = j + lane_id();
       const bool there = mine < blocks && mine != first;
-      unsigned hopeful = __ballot_sync(kAllLanes, there && bounds_.bound(mine, x_) <= worst_);
+      unsigned hopeful = __ballot_sync(kAllLanes, there && bounds_.bound(mine, x_) <= worst_of_all());
       for (; hopeful; hopeful &= hopeful - 1) {
         const int block = j + __ffs(static_cast<int>(hopeful)) - 1;
         const unsigned bound = bounds_.bound(block, bounds_.sideways(block, x_), lane_id());
@@ -101,6 +102,8 @@ class EdgeWinners {
   }
 
  private:
+  static constexpr int kGroupRows = 8, kRowGroups = kBand / kGroupRows;
+
   __device__ int most_promising(int blocks) const {
     unsigned least = kNoBound;
     int block = 0;
@@ -115,18 +118,39 @@ class EdgeWinners {
 
   __device__ void scan(int block, bool is_first) {
     const int mine = block * 32 + lane_id();
-    const Entry entry = mine < count_ ? Entry::load(plane_, list_, mine) : Entry{};
-    unsigned bound = mine < count_ ? entry.bound(plane_, x_) : kNoBound;
+    const bool there = mine < count_;
+    const Entry entry = there ? Entry::load(plane_, list_, mine) : Entry{};
     if (is_first) {
-      const int lane = lane_of(bound, warp_min(bound));
-      offer(entry, block, lane);
-      worst_ = warp_max(best_);
-      if (lane_id() == lane) bound = kNoBound;
+      const unsigned bound = there ? entry.bound(plane_, x_) : kNoBound;
+      offer(entry, block, lane_of(bound, warp_min(bound)));
+      find_worst();
     }
-    for (unsigned hopeful = __ballot_sync(kAllLanes, bound <= worst_); hopeful; hopeful &= hopeful - 1)
+    for (unsigned hopeful = __ballot_sync(kAllLanes, there && may_win(entry)); hopeful; hopeful &= hopeful - 1)
       offer(entry, block, __ffs(static_cast<int>(hopeful)) - 1);
-    worst_ = warp_max(best_);
+    find_worst();
   }
+
+  /// Whether the lane's entry may be nearest to some row. Along its column distances change by one per row at most.
+  __device__ bool may_win(const Entry& entry) const {
+    const unsigned across = plane_.across(static_cast<unsigned>(x_ - entry.x));
+    bool hopeful = false;
+#pragma unroll
+    for (int g = 0; g < kRowGroups; ++g) {
+      const int middle = entry.column.at(g * kGroupRows + kGroupRows / 2, plane_.beyond);
+      const auto rows = static_cast<unsigned>(max(middle - kGroupRows / 2, 0));
+      hopeful |= plane_.along(rows) + across <= worst_[g];
+    }
+    return hopeful;
+  }
+
+  __device__ void find_worst() {
+    unsigned worst = best_;
+#pragma unroll
+    for (int step = 1; step < kGroupRows; step *= 2) worst = max(worst, __shfl_xor_sync(kAllLanes, worst, step));
+#pragma unroll
+    for (int g = 0; g < kRowGroups; ++g) worst_[g] = __shfl_sync(kAllLanes, worst, g * kGroupRows);
+  }
+  __device__ unsigned worst_of_all() const { return max(max(worst_[0], worst_[1]), max(worst_[2], worst_[3])); }
 
   __device__ void offer(const Entry& mine, int block, int lane) {
     const Entry entry = mine.from_lane(lane);
@@ -143,7 +167,8 @@ class EdgeWinners {
   const int count_;
   const BlockBounds& bounds_;
   const int x_;
-  unsigned best_ = kNoBound, worst_ = kNoBound;
+  unsigned best_ = kNoBound;
+  unsigned worst_[kRowGroups];  ///< greatest of the least distances so far, of each group of rows
   int winner_ = 0;
 };
 
