@@ -1,7 +1,10 @@
 // Borders of sites and the maximum distance, after a transform without them: a minimum with the distance to the array's
 // own ends, and a comparison, are all that is missing. Signed fields tell by their sign who looks for the border.
 //
-// Work mapping: thread = 4 elements of a row, 64 apart. Cost: every distance is read and written once more.
+// Large images have a kernel of their own, which knows where limits cannot matter (plane_limits.cuh).
+//
+// Work mapping: thread = 4 elements of a row, 64 apart. Cost: every distance is read once more, and written where it
+// changes.
 #pragma once
 
 #include <algorithm>
@@ -29,14 +32,9 @@ inline bool drops_any(const Problem& p) {
   return static_cast<double>(largest_kept<std::int64_t>(p)) < most;
 }
 
-inline constexpr int kClampWidth = 4 * kClampBlock;
-
-/// Float distances of up to three axes, over a region.
-struct BorderClamp {
-  float* distance = nullptr;
-  std::int64_t extent[3] = {1, 1, 1};                       ///< of the whole array
-  std::int64_t begin[3] = {0, 0, 0}, count[3] = {1, 1, 1};  ///< of the region
-  std::int64_t stride[3] = {0, 0, 1};
+/// What borders of sites and a maximum distance make of a float distance, in arrays of up to three axes.
+struct Limits {
+  std::int64_t extent[3] = {1, 1, 1};
   bool sites_beyond[3] = {false, false, false};
   std::int64_t multiple[3] = {1, 1, 1};  ///< spacings, in units
   float unit = 1;
@@ -44,27 +42,61 @@ struct BorderClamp {
   float half = 0;      ///< of signed fields, from an element's centre to its faces, where those have distance 0
   bool is_signed = false;
   bool border_is_inside = false;  ///< of signed fields: it is a site to the others
+
+  static Limits of(const Problem& p) {
+    Limits limits;
+    for (int k = 0; k < p.rank; ++k) {
+      const int axis = 3 - p.rank + k;
+      limits.extent[axis] = p.extent(k);
+      limits.sites_beyond[axis] = p.border[static_cast<std::size_t>(k)] == Border::sites;
+      limits.multiple[axis] = p.multiple[static_cast<std::size_t>(k)];
+    }
+    limits.unit = static_cast<float>(p.unit);
+    limits.is_signed = p.signed_distance;
+    limits.border_is_inside = Classes::of(p).border_is_inside;
+    limits.half = p.signed_distance && p.surface == Surface::faces ? 0.5f : 0.0f;
+    const double kept =
+        std::sqrt(static_cast<double>(largest_kept<std::int64_t>(p))) - static_cast<double>(limits.half);
+    limits.farthest = drops_any(p) ? static_cast<float>(kept) * limits.unit : no_value<float>();
+    return limits;
+  }
+
+  /// From the elements `first` to `last` along an axis, in units.
+  __device__ std::int64_t to_border(int axis, std::int64_t first, std::int64_t last) const {
+    return sites_beyond[axis] ? min(first + 1, extent[axis] - last) * multiple[axis] : INT32_MAX;
+  }
+  __device__ std::int64_t to_border(int axis, std::int64_t at) const { return to_border(axis, at, at); }
+
+  /// @param border  steps to the nearest, in units
+  __device__ float of(float d, float border) const {
+    const bool looks = border < 1e9f && !(is_signed && (d < 0) == border_is_inside);
+    const float least = looks ? fminf(fabsf(d), border * unit - half) : fabsf(d);
+    return copysignf(least > farthest ? __int_as_float(0x7F800000) : least, d);
+  }
+};
+
+inline constexpr int kClampWidth = 4 * kClampBlock;
+
+/// Float distances over a region.
+struct BorderClamp {
+  Limits limits;
+  float* distance = nullptr;
+  std::int64_t begin[3] = {0, 0, 0}, count[3] = {1, 1, 1};  ///< of the region
+  std::int64_t stride[3] = {0, 0, 1};
   ItemStrides items = {};
   std::int64_t first_item = 0;
   int chunks = 1;  ///< of a row
 
   static BorderClamp of(const Problem& p, const Batch& batch, std::int64_t first_item) {
-    BorderClamp clamp{.distance = reinterpret_cast<float*>(p.outputs.distance.data()), .first_item = first_item};
+    BorderClamp clamp{.limits = Limits::of(p),
+                      .distance = reinterpret_cast<float*>(p.outputs.distance.data()),
+                      .first_item = first_item};
     for (int k = 0; k < p.rank; ++k) {
       const int axis = 3 - p.rank + k;
-      clamp.extent[axis] = p.extent(k);
       clamp.begin[axis] = p.range(k).begin;
       clamp.count[axis] = p.region_extent(k);
       clamp.stride[axis] = p.outputs.distance.strides()[k];
-      clamp.sites_beyond[axis] = p.border[static_cast<std::size_t>(k)] == Border::sites;
-      clamp.multiple[axis] = p.multiple[static_cast<std::size_t>(k)];
     }
-    clamp.unit = static_cast<float>(p.unit);
-    clamp.is_signed = p.signed_distance;
-    clamp.border_is_inside = Classes::of(p).border_is_inside;
-    clamp.half = p.signed_distance && p.surface == Surface::faces ? 0.5f : 0.0f;
-    const double kept = std::sqrt(static_cast<double>(largest_kept<std::int64_t>(p))) - static_cast<double>(clamp.half);
-    clamp.farthest = drops_any(p) ? static_cast<float>(kept) * clamp.unit : no_value<float>();
     clamp.items = ItemStrides::of(batch.shape, batch.distance);
     clamp.chunks = static_cast<int>((clamp.count[2] + kClampWidth - 1) / kClampWidth);
     return clamp;
@@ -72,8 +104,7 @@ struct BorderClamp {
 
   /// From an element of the region, in units.
   __device__ std::int64_t to_border(int axis, std::int64_t at) const {
-    at += begin[axis];
-    return sites_beyond[axis] ? min(at + 1, extent[axis] - at) * multiple[axis] : INT32_MAX;
+    return limits.to_border(axis, at + begin[axis]);
   }
 };
 
@@ -86,10 +117,8 @@ static __global__ void __launch_bounds__(kClampBlock) clamp_to_border(const __gr
   for (int k = 0; k < 4; ++k) {
     const std::int64_t x = chunk.remainder * kClampWidth + k * kClampBlock + threadIdx.x;
     if (x >= p.count[2]) continue;
-    const float border = fminf(around, static_cast<float>(p.to_border(2, x))), d = out[x];
-    const bool looks = border < 1e9f && !(p.is_signed && (d < 0) == p.border_is_inside);
-    const float least = looks ? fminf(fabsf(d), border * p.unit - p.half) : fabsf(d);
-    out[x] = copysignf(least > p.farthest ? __int_as_float(0x7F800000) : least, d);
+    const float d = out[x], limited = p.limits.of(d, fminf(around, static_cast<float>(p.to_border(2, x))));
+    if (limited != d) out[x] = limited;
   }
 }
 

@@ -3,7 +3,8 @@
 // Five kernels, of which the last three do nothing where sites are near everywhere: words and carries
 // (plane_words.cuh), near elements (plane_near.cuh), columns that can matter to far ones (plane_prune.cuh), lists and
 // queue (plane_list.cuh), far tiles (plane_far.cuh). Labels have words of their own and a kernel more
-// (plane_labels.cuh). What is left to do stays on the device: the host launches all and waits for nothing.
+// (plane_labels.cuh), and limits have one, too (plane_limits.cuh). What is left to do stays on the device: the host
+// launches all and waits for nothing.
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
@@ -11,6 +12,7 @@
 #include "grid/cuda/engine.h"
 #include "grid/cuda/plane_far.cuh"
 #include "grid/cuda/plane_labels.cuh"
+#include "grid/cuda/plane_limits.cuh"
 #include "grid/cuda/plane_list.cuh"
 #include "grid/cuda/plane_near.cuh"
 #include "grid/cuda/plane_prune.cuh"
@@ -151,8 +153,6 @@ class PlaneSolver {
   PlaneSolver(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items, std::size_t side,
               std::byte* words, std::byte* scratch, cudaStream_t stream)
       : p_(p),
-        batch_(batch),
-        items_(items),
         stream_(stream),
         clear_(scratch),
         plane_(make_plane(p, items, words)),
@@ -176,8 +176,7 @@ class PlaneSolver {
     else if (p_.isotropic) solve<false>();
     else solve<true>();
     if (writing_ == Writing::labels) end_runs();
-    const bool is_last = !plane_.side.is_first;
-    if (!is_general(writing_) && is_last && has_limits(p_)) clamp_items(p_, batch_, plane_.first_item, items_, stream_);
+    if (!is_general(writing_) && has_limits(p_)) apply_limits();
   }
 
  private:
@@ -218,9 +217,14 @@ class PlaneSolver {
     fathom::cuda::check_launch("ending runs");
   }
 
+  /// Of a side, whose cells that were left open are known now; the other's stay as they are or are written later.
+  void apply_limits() const {
+    limit_cells<<<blocks(plane_.all_bands, plane_.cells(), kLimitWarps), kLimitWarps * 32, 0, stream_>>>(
+        plane_, Limits::of(p_));
+    fathom::cuda::check_launch("applying limits");
+  }
+
   const Problem& p_;
-  const Batch& batch_;
-  const std::int64_t items_;
   const cudaStream_t stream_;
   std::byte* clear_;
   std::size_t cleared_ = 0;
