@@ -172,27 +172,35 @@ class PlaneSolver {
 
   void run() const {
     fathom::cuda::check(cudaMemsetAsync(clear_, 0, cleared_, stream_), "clearing the scratch");
-    if (writing_ == Writing::aligned) solve<Writing::aligned, false>();
-    else if (p_.isotropic) solve<false>();
-    else solve<true>();
+    if (writing_ == Writing::aligned) solve<Writing::aligned, Spaced::none>();
+    else if (p_.isotropic) solve<Spaced::none>();
+    else if (plane_.column_weight == 1 && !is_general(writing_)) solve_floats<Spaced::along_columns>();
+    else solve<Spaced::any>();
     if (writing_ == Writing::labels) end_runs();
     if (!is_general(writing_) && has_limits(p_)) apply_limits();
   }
 
  private:
   /// All writings but Writing::aligned.
-  template <bool kSpaced>
+  template <Spaced kSpaced>
   void solve() const {
+    switch (writing_) {
+      case Writing::sites: return solve<Writing::sites, kSpaced>();
+      case Writing::general: return solve<Writing::general, kSpaced>();
+      default: return solve_floats<kSpaced>();
+    }
+  }
+
+  template <Spaced kSpaced>
+  void solve_floats() const {
     switch (writing_) {
       case Writing::labels: return solve<Writing::labels, kSpaced>();
       case Writing::one_side: return solve<Writing::one_side, kSpaced>();
-      case Writing::sites: return solve<Writing::sites, kSpaced>();
-      case Writing::general: return solve<Writing::general, kSpaced>();
       default: return solve<Writing::unaligned, kSpaced>();
     }
   }
 
-  template <Writing kWriting, bool kSpaced>
+  template <Writing kWriting, Spaced kSpaced>
   void solve() const {
     constexpr int kWidth = kNearWidth<kWriting, kSpaced>;
     solve_near<kWriting, kSpaced>
@@ -207,7 +215,7 @@ class PlaneSolver {
     // Floats go one by one here: rows need no alignment.
     constexpr Writing kFarWriting =
         kWriting == Writing::aligned || kWriting == Writing::labels ? Writing::unaligned : kWriting;
-    solve_far<kFarWriting, kSpaced><<<persistent, kFarBlock, 0, stream_>>>(plane_, emitter_);
+    solve_far<kFarWriting, kSpaced != Spaced::none><<<persistent, kFarBlock, 0, stream_>>>(plane_, emitter_);
     fathom::cuda::check_launch("solving planes");
   }
 

@@ -1,12 +1,12 @@
-// Everything that is nearer than 32, in 16-bit arithmetic on two elements at once; with nearest sites or unequal
-// spacings, in 32 bits.
+// Everything that is nearer than 32, in 16-bit arithmetic on two elements at once; with nearest sites, or where columns
+// lie more than a unit apart, in 32 bits.
 //
 // Work mapping: a block solves 32 rows × 256 words. A word pairs column x with column x + 256, so that a step sideways
-// is a step of whole words; with nearest sites or unequal spacings it holds one column (plane_near_words.cuh). Phase 1,
-// thread = word: vertical distances of all rows from the band's words and carries, squared, into shared memory. Phase
-// 2, warp = 2 rows × 64 words, lane = 4 words: candidates 1–2, 3–4, and then 4 more at a time on both sides, until the
-// largest value of the warp says that nothing farther can matter. Cells of 32 × 32 elements that this does not settle
-// are marked, for the kernels that follow; a block with too few sites around gives up at once.
+// is a step of whole words; in 32 bits it holds one column (plane_near_words.cuh). Phase 1, thread = word: vertical
+// distances of all rows from the band's words and carries, squared, into shared memory. Phase 2, warp = 2 rows × 64
+// words, lane = 4 words: candidates 1–2, 3–4, and then 4 more at a time on both sides, until the largest value of the
+// warp says that nothing farther can matter. Cells of 32 × 32 elements that this does not settle are marked, for the
+// kernels that follow; a block with too few sites around gives up at once.
 //
 // Source: separable passes (Hirata 1996); departs by searching outwards with an exact stop in place of an envelope.
 // Cost: O(1) per element, a quarter of a byte read and four written for it.
@@ -34,6 +34,7 @@ class NearSearch {
 
   /// Searches until the warp is done or gives up. From the returned squared distance on, results are not settled.
   __device__ unsigned run() {
+    if (Word::kTies > 0 && settled(1)) return square_of_.limit;  // all are sites
     offer<1, 2>(0);
     if (settled(9)) return square_of_.limit;
     offer<3, 4>(0);
@@ -102,7 +103,7 @@ class NearSearch {
 };
 
 /// Floats of four words, from lanes to rows.
-template <Writing kWriting, bool kSpaced>
+template <Writing kWriting, Spaced kSpaced>
 struct NearWriter {
   const Plane& plane;
   float* rows;   ///< the band's first row
@@ -122,7 +123,7 @@ struct NearWriter {
 #pragma unroll
         for (int q = 0; q < 4; ++q) {
           roots[q] = small_root(squares[h][q]);
-          if constexpr (kSpaced) roots[q] *= plane.side.scale;
+          if constexpr (kSpaced != Spaced::none) roots[q] *= plane.side.scale;
         }
         if (spreads()) spread(row, roots, count, h, there);
         else if (whole) put(row + h * kHalf, roots, 4);
@@ -134,7 +135,7 @@ struct NearWriter {
  private:
   /// Whether rows are not aligned: where that is no kernel of its own, it is asked.
   __device__ bool spreads() const {
-    if constexpr (kSpaced || kWriting == Writing::labels) return !plane.is_aligned;
+    if constexpr (kSpaced != Spaced::none || kWriting == Writing::labels) return !plane.is_aligned;
     else return kWriting == Writing::unaligned;
   }
   /// One by one where some belong to the other side.
@@ -241,16 +242,17 @@ struct NearSites {
   }
 };
 
-template <Writing kWriting, bool kSpaced>
-using NearWord = std::conditional_t<
-    kWriting == Writing::sites, NearKeys<kSpaced>,
-    std::conditional_t<kSpaced, NearSquares<kWriting == Writing::labels>, NearPairs<kWriting == Writing::labels>>>;
+template <Writing kWriting, Spaced kSpaced>
+using NearWord =
+    std::conditional_t<kWriting == Writing::sites, NearKeys<kSpaced != Spaced::none>,
+                       std::conditional_t<kSpaced == Spaced::any, NearSquares<kWriting == Writing::labels>,
+                                          NearPairs<kWriting == Writing::labels, kSpaced == Spaced::along_columns>>>;
 
 /// Columns that a block solves.
-template <Writing kWriting, bool kSpaced>
+template <Writing kWriting, Spaced kSpaced>
 inline constexpr int kNearWidth = NearWord<kWriting, kSpaced>::kColumns* kHalf;
 
-template <Writing kWriting, bool kSpaced>
+template <Writing kWriting, Spaced kSpaced>
 __global__ void __launch_bounds__(kNearWords,
                                   resident_blocks(kNearWords,
                                                   kWriting == Writing::aligned ? kNearBlocks : kNearBlocksSlow))
@@ -306,7 +308,8 @@ __global__ void __launch_bounds__(kNearWords,
         open = true;
       }
     if constexpr (kWriting == Writing::sites) {
-      const NearSites<kSpaced> sites{plane, emitter, band, first_site_row, reinterpret_cast<unsigned*>(stages[warp])};
+      const NearSites<kSpaced != Spaced::none> sites{plane, emitter, band, first_site_row,
+                                                     reinterpret_cast<unsigned*>(stages[warp])};
       sites.write(task / 4 * 2, x0 + task % 4 * 64, search.best, unsettled);
     } else {
       float nearest[Word::kColumns][4];

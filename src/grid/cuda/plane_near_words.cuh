@@ -30,6 +30,9 @@ __device__ inline unsigned as_bits(__half2 halves) {
 /// Rows up to the nearest site outside the band, as a half; 2048 stands for all that is too far.
 __device__ inline __half rows_outside(unsigned rows) { return __int2half_rn(static_cast<int>(min(rows, 2048u))); }
 
+/// Which spacings are multiples of the unit, and not the unit itself.
+enum class Spaced { none, along_columns, any };
+
 /// The columns of a word.
 template <int kCount>
 struct NearColumns {
@@ -86,12 +89,14 @@ struct SpacedKeySteps {
 /// Squared distances of two columns as halves 1024 + d² in half2: below 2048 they are exact, their bits ascend with
 /// their values, additions run on the FMA units and minima on the integer units. "No site" is infinity.
 ///
-/// kBeyond: see Plane::beyond.
-template <bool kBeyond>
+/// kBeyond: see Plane::beyond. kWeighted: with the spacing along columns.
+template <bool kBeyond, bool kWeighted>
 struct NearPairs : NearColumns<2> {
   static constexpr unsigned kTies = 0;
   using Steps = EqualSteps;
-  using NearColumns::NearColumns;
+
+  __device__ NearPairs(const Plane& plane, std::int64_t band, int x)
+      : NearColumns(plane, band, x), row_weight_(plane.row_weight) {}
 
   /// 1024 + squared vertical distance of each row. The sweep upwards runs over reversed masks, lest the compiler keep
   /// all 32 masks of the sweep down.
@@ -110,12 +115,13 @@ struct NearPairs : NearColumns<2> {
     high = __byte_perm(__brev(high), 0, 0x1032);
     asm volatile("" ::: "memory");
     rows = __halves2half2(rows_outside(below[0] - 32), rows_outside(below[1] - 32));
+    const __half2 weight = __float2half2_rn(static_cast<float>(row_weight_));  // exact where a row is less than 1024
 #pragma unroll
     for (int r = kBand - 1; r >= 0; --r) {
       const __half2 no_site = as_halves((((r < 16 ? low : high) >> (15 - (r & 15))) & 0x00010001u) * kOne);
       rows = __hfma2(rows, no_site, kBeyond ? one : no_site);
       const __half2 nearest = as_halves(__vminu2(column[r][0], as_bits(rows)));
-      column[r][0] = as_bits(__hfma2(nearest, nearest, as_halves(kBias)));
+      column[r][0] = as_bits(__hfma2(kWeighted ? __hmul2(nearest, weight) : nearest, nearest, as_halves(kBias)));
     }
   }
 
@@ -149,6 +155,9 @@ struct NearPairs : NearColumns<2> {
       squares[1][q] = two.y - 1024.0f;
     }
   }
+
+ private:
+  const std::uint32_t row_weight_;
 };
 
 /// One column: the squared distance, with unequal spacings.
