@@ -3,8 +3,8 @@
 //
 // Large images have a kernel of their own, which knows where limits cannot matter (plane_limits.cuh).
 //
-// Work mapping: thread = 4 elements of a row, 64 apart. Cost: every distance is read once more, and written where it
-// changes.
+// Work mapping: warp = 256 neighbours of a row, lane = 8 of them, 32 apart. Cost: every distance is read once more, and
+// written where it changes.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "grid/cuda/classes.cuh"
 #include "grid/cuda/layout.cuh"
 #include "grid/cuda/tuning.h"
+#include "grid/cuda/warp.cuh"
 #include "grid/metric.h"
 
 namespace fathom::grid::cuda {
@@ -34,9 +35,9 @@ inline bool drops_any(const Problem& p) {
 
 /// What borders of sites and a maximum distance make of a float distance, in arrays of up to three axes.
 struct Limits {
-  std::int64_t extent[3] = {1, 1, 1};
+  std::int32_t extent[3] = {1, 1, 1};
   bool sites_beyond[3] = {false, false, false};
-  std::int64_t multiple[3] = {1, 1, 1};  ///< spacings, in units
+  std::int32_t multiple[3] = {1, 1, 1};  ///< spacings, in units
   float unit = 1;
   float farthest = 0;  ///< distances beyond become infinite
   float half = 0;      ///< of signed fields, from an element's centre to its faces, where those have distance 0
@@ -47,9 +48,9 @@ struct Limits {
     Limits limits;
     for (int k = 0; k < p.rank; ++k) {
       const int axis = 3 - p.rank + k;
-      limits.extent[axis] = p.extent(k);
+      limits.extent[axis] = static_cast<std::int32_t>(p.extent(k));
       limits.sites_beyond[axis] = p.border[static_cast<std::size_t>(k)] == Border::sites;
-      limits.multiple[axis] = p.multiple[static_cast<std::size_t>(k)];
+      limits.multiple[axis] = static_cast<std::int32_t>(p.multiple[static_cast<std::size_t>(k)]);
     }
     limits.unit = static_cast<float>(p.unit);
     limits.is_signed = p.signed_distance;
@@ -62,10 +63,10 @@ struct Limits {
   }
 
   /// From the elements `first` to `last` along an axis, in units.
-  __device__ std::int64_t to_border(int axis, std::int64_t first, std::int64_t last) const {
+  __device__ std::int32_t to_border(int axis, std::int32_t first, std::int32_t last) const {
     return sites_beyond[axis] ? min(first + 1, extent[axis] - last) * multiple[axis] : INT32_MAX;
   }
-  __device__ std::int64_t to_border(int axis, std::int64_t at) const { return to_border(axis, at, at); }
+  __device__ std::int32_t to_border(int axis, std::int32_t at) const { return to_border(axis, at, at); }
 
   /// @param border  steps to the nearest, in units
   __device__ float of(float d, float border) const {
@@ -75,7 +76,7 @@ struct Limits {
   }
 };
 
-inline constexpr int kClampWidth = 4 * kClampBlock;
+inline constexpr int kClampTogether = 8, kClampWidth = 32 * kClampTogether;
 
 /// Float distances over a region.
 struct BorderClamp {
@@ -85,9 +86,10 @@ struct BorderClamp {
   std::int64_t stride[3] = {0, 0, 1};
   ItemStrides items = {};
   std::int64_t first_item = 0;
-  int chunks = 1;  ///< of a row
+  int chunks = 1;          ///< of a row
+  std::int64_t warps = 0;  ///< a chunk each
 
-  static BorderClamp of(const Problem& p, const Batch& batch, std::int64_t first_item) {
+  static BorderClamp of(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items) {
     BorderClamp clamp{.limits = Limits::of(p),
                       .distance = reinterpret_cast<float*>(p.outputs.distance.data()),
                       .first_item = first_item};
@@ -99,26 +101,32 @@ struct BorderClamp {
     }
     clamp.items = ItemStrides::of(batch.shape, batch.distance);
     clamp.chunks = static_cast<int>((clamp.count[2] + kClampWidth - 1) / kClampWidth);
+    clamp.warps = items * clamp.count[0] * clamp.count[1] * clamp.chunks;
     return clamp;
   }
 
   /// From an element of the region, in units.
-  __device__ std::int64_t to_border(int axis, std::int64_t at) const {
-    return limits.to_border(axis, at + begin[axis]);
+  __device__ std::int32_t to_border(int axis, std::int64_t at) const {
+    return limits.to_border(axis, static_cast<std::int32_t>(at + begin[axis]));
   }
 };
 
 static __global__ void __launch_bounds__(kClampBlock) clamp_to_border(const __grid_constant__ BorderClamp p) {
-  const Division chunk(blockIdx.x, p.chunks), row(chunk.quotient, p.count[1]), plane(row.quotient, p.count[0]);
-  const std::int64_t y = row.remainder, z = plane.remainder;
-  float* out = p.distance + p.items.offset(p.first_item + plane.quotient) + z * p.stride[0] + y * p.stride[1];
-  const auto around = static_cast<float>(min(p.to_border(0, z), p.to_border(1, y)));
+  const std::int64_t warp = (std::int64_t{blockIdx.x} * kClampBlock + threadIdx.x) / 32;
+  if (warp >= p.warps) return;
+  const Division chunk(warp, p.chunks), row(chunk.quotient, p.count[1]), plane(row.quotient, p.count[0]);
+  const std::int64_t y = row.remainder, z = plane.remainder, x0 = chunk.remainder * kClampWidth + lane_id();
+  float* out = p.distance + p.items.offset(p.first_item + plane.quotient) + z * p.stride[0] + y * p.stride[1] + x0;
+  const std::int32_t around = min(p.to_border(0, z), p.to_border(1, y));
+  const auto count = static_cast<int>(min(p.count[2] - x0, std::int64_t{kClampWidth}));
+  float distance[kClampTogether];  // all are read before any is written, so that the waits are one
 #pragma unroll
-  for (int k = 0; k < 4; ++k) {
-    const std::int64_t x = chunk.remainder * kClampWidth + k * kClampBlock + threadIdx.x;
-    if (x >= p.count[2]) continue;
-    const float d = out[x], limited = p.limits.of(d, fminf(around, static_cast<float>(p.to_border(2, x))));
-    if (limited != d) out[x] = limited;
+  for (int k = 0; k < kClampTogether; ++k) distance[k] = 32 * k < count ? out[32 * k] : 0;
+#pragma unroll
+  for (int k = 0; k < kClampTogether; ++k) {
+    const auto border = static_cast<float>(min(around, p.to_border(2, x0 + 32 * k)));
+    const float limited = p.limits.of(distance[k], border);
+    if (32 * k < count && limited != distance[k]) out[32 * k] = limited;
   }
 }
 
@@ -145,9 +153,8 @@ inline bool has_limits(const Problem& p) {
 /// Of plain float distances, the items from `first_item` on.
 inline void clamp_items(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items,
                         cudaStream_t stream) {
-  const BorderClamp clamp = BorderClamp::of(p, batch, first_item);
-  const std::int64_t rows = items * clamp.count[0] * clamp.count[1];
-  clamp_to_border<<<static_cast<unsigned>(rows * clamp.chunks), kClampBlock, 0, stream>>>(clamp);
+  const BorderClamp clamp = BorderClamp::of(p, batch, first_item, items);
+  clamp_to_border<<<blocks_for(clamp.warps * 32, kClampBlock), kClampBlock, 0, stream>>>(clamp);
   fathom::cuda::check_launch("adding borders");
 }
 

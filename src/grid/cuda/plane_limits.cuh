@@ -14,7 +14,7 @@ inline constexpr int kLimitWarps = 4;
 
 /// Whether limits may change distances of a cell that are less than `reach` units.
 __device__ inline bool limits_reach(const Limits& limits, int y, int x, float reach) {
-  const std::int64_t border = min(limits.to_border(1, y, y + kBand - 1), limits.to_border(2, x, x + 31));
+  const std::int32_t border = min(limits.to_border(1, y, y + kBand - 1), limits.to_border(2, x, x + 31));
   return static_cast<float>(border) < reach || limits.farthest < reach * limits.unit;
 }
 
