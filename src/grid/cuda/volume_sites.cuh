@@ -202,12 +202,24 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   }
 }
 
-/// This thread's column of a tile along y: from leads in each row to where the sites lie.
+/// Eight leads of neighbours.
+struct EightLeads {
+  unsigned lead[8];
+
+  __device__ explicit EightLeads(uint4 leads) {
+    const unsigned two[4] = {leads.x, leads.y, leads.z, leads.w};
+#pragma unroll
+    for (int k = 0; k < 8; ++k) lead[k] = two[k / 2] >> (k % 2 * 16) & 0xFFFFu;
+  }
+};
+
+/// A tile along y, and this thread's column of it: from leads in each row to where the sites lie.
 class SitesOfRows {
  public:
   __device__ SitesOfRows(const Volume& v, const HalfTile& half)
       : z_(half.tile.line),
         depth_(v.depth),
+        first_bit_(half.first),
         bit_(half.first + static_cast<int>(threadIdx.x) % 16),
         leads_(leads_of(v, half, half.tile.line, 0) + threadIdx.x % 16),
         words_(v.word_line({half.tile.item, half.tile.word, 0})) {}
@@ -225,19 +237,34 @@ class SitesOfRows {
     if (Leads::is_far(lead)) return steps(y, static_cast<int>(lead - Leads::kFirstFar));
     return {static_cast<int>(Leads::along_x(lead)), Leads::along_z(lead)};
   }
-  /// As a search along y compares it.
-  __device__ unsigned site(unsigned lead, int y) const {
-    if (!Leads::is_far(lead)) return Leads::site(lead);
-    const Steps way = steps(y, static_cast<int>(lead - Leads::kFirstFar));
-    if (way.square() >= WindowSites::kFar * WindowSites::kFar) return WindowSites::kNone;
-    return way.square() * WindowSites::kSquare +
-           (static_cast<unsigned>(way.z + 128) << 9 | WindowSites::kHere | unsigned{way.x > 0});
+  /// As a search along y compares them: of eight neighbours in row y, from the tile's column `first` on. They are far
+  /// together.
+  __device__ void sites(const EightLeads& eight, int y, int first, unsigned* site) const {
+    if (!Leads::is_far(eight.lead[0])) {
+#pragma unroll
+      for (int k = 0; k < 8; ++k) site[k] = Leads::site(eight.lead[k]);
+      return;
+    }
+    uint2 word[8];  // all are read before any is looked at, so that the waits are one
+#pragma unroll
+    for (int k = 0; k < 8; ++k) word[k] = __ldg(words_ + y * depth_ + (eight.lead[k] - Leads::kFirstFar));
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      const int z = static_cast<int>(eight.lead[k] - Leads::kFirstFar) - z_;
+      site[k] = far_site({steps_along_x(word[k], first_bit_ + first + k), z});
+    }
   }
   __device__ int z() const { return z_; }
 
  private:
+  static __device__ unsigned far_site(Steps way) {
+    if (way.square() >= WindowSites::kFar * WindowSites::kFar) return WindowSites::kNone;
+    return way.square() * WindowSites::kSquare +
+           (static_cast<unsigned>(way.z + 128) << 9 | WindowSites::kHere | unsigned{way.x > 0});
+  }
+
   const std::int32_t z_, depth_;
-  const int bit_;
+  const int first_bit_, bit_;
   const std::uint16_t* leads_;
   const uint2* words_;
 };
@@ -305,7 +332,7 @@ class SiteWriter {
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     search_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
-  constexpr int kTogether = 8, kHalfWarps = kThreads / 16;
+  constexpr int kHalfWarps = kThreads / 16;
   extern __shared__ uint4 window_shared[];
   __shared__ int work, near_elements, far_rows;
   const int t = static_cast<int>(threadIdx.x), n = v.ny, lane = t % 16;
@@ -336,18 +363,16 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   rows.pad(n);
   const SitesOfRows sites(v, half);
   int near = 0;
-  for (int r0 = t / 16; r0 < n; r0 += kTogether * kHalfWarps) {
-    unsigned lead[kTogether];
+  const int first = t % 2 * 8, inside = v.nx - half.tile.word * 32 - half.first - first;
+  const auto* from = reinterpret_cast<const uint4*>(leads + first);
+#pragma unroll 4
+  for (int r = t / 2; r < n; r += kThreads / 2) {
+    unsigned site[8];
+    sites.sites(EightLeads(__ldg(from + r * 4)), r, first, site);
 #pragma unroll
-    for (int k = 0; k < kTogether; ++k) lead[k] = sites.lead(min(r0 + k * kHalfWarps, n - 1));
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) {
-      const int r = r0 + k * kHalfWarps;
-      if (r >= n) break;
-      const unsigned site = sites.site(lead[k], r);
-      near += half.x < v.nx && site < 64 * 64 * WindowSites::kSquare;
-      rows.put(r, lane, site);
-    }
+    for (int k = 0; k < 8; ++k) near += k < inside && site[k] < 64 * 64 * WindowSites::kSquare;
+    rows.put(r, first / 4, make_uint4(site[0], site[1], site[2], site[3]));
+    rows.put(r, first / 4 + 1, make_uint4(site[4], site[5], site[6], site[7]));
   }
   add_over_block(near, &near_elements);
   __syncthreads();
