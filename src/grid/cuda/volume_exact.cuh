@@ -111,28 +111,38 @@ class ExactSearch {
   double worst_;
 };
 
-/// All rows of a tile. By all threads of the block, after a barrier.
-///
-/// @param store  takes eight results of the lane's column: store(first row, values, how many)
-template <int kThreads, class Store>
-__device__ void solve_exact(const ExactRows& rows, int n, Store&& store) {
+/// The least of each group of rows, and of the whole line. By all threads of the block, after a barrier.
+template <int kThreads>
+__device__ double find_least(const ExactRows& rows) {
+  // Of numbers that are not negative, the bits ascend with the values.
+  __shared__ unsigned long long line_least[16];
   const int t = static_cast<int>(threadIdx.x), lane = t % 16;
+  if (t < 16) line_least[t] = static_cast<unsigned long long>(__double_as_longlong(kNoSquareExact));
+  __syncthreads();
+  double mine = kNoSquareExact;
   for (int i = t; i < (rows.groups + 1) * 16; i += kThreads) {
     const double* own = rows.group(i / 16, lane);
     double value = own[0];
 #pragma unroll
     for (int j = 1; j < 8; ++j) value = own[j * 16] < value ? own[j * 16] : value;
     rows.least[i] = value;
+    mine = value < mine ? value : mine;
   }
+  atomicMin(line_least + lane, static_cast<unsigned long long>(__double_as_longlong(mine)));
   __syncthreads();
-  double line_least = kNoSquareExact;
-  for (int g = 0; g < rows.groups; ++g) {
-    const double value = rows.least[g * 16 + lane];
-    if (value < line_least) line_least = value;
-  }
+  return __longlong_as_double(static_cast<long long>(line_least[lane]));
+}
+
+/// All rows of a tile. By all threads of the block, after a barrier.
+///
+/// @param store  takes eight results of the lane's column: store(first row, values, how many)
+template <int kThreads, class Store>
+__device__ void solve_exact(const ExactRows& rows, int n, Store&& store) {
+  const double line_least = find_least<kThreads>(rows);
+  const int t = static_cast<int>(threadIdx.x);
   for (int q0 = t / 32 * 2; q0 < rows.groups; q0 += kThreads / 16) {
     const int q = q0 + lane_id() / 16;
-    ExactSearch search(rows, min(q, rows.groups - 1), lane);
+    ExactSearch search(rows, min(q, rows.groups - 1), t % 16);
     search.run(line_least);
     store(q * 8, search.best, n - q * 8);
   }
