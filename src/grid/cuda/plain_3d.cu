@@ -285,7 +285,8 @@ class VolumeSolver {
   template <class Kernel, class... Arguments>
   void launch_line(Kernel small, Kernel large, std::int64_t tiles, int n, const Arguments&... arguments) const {
     const bool is_small = n <= kSmallBlocks;
-    launch(is_small ? small : large, 2 * tiles, is_small ? 256 : 512, spaced_memory(n), stream_, arguments...);
+    const std::size_t memory = wants_site(p_) ? spaced_site_memory(n) : spaced_memory(n);
+    launch(is_small ? small : large, 2 * tiles, is_small ? 256 : 512, memory, stream_, arguments...);
   }
 
   void find_sites() const {
@@ -317,7 +318,8 @@ class VolumeSolver {
 bool memory_serves(const Problem& p) {
   const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
   const std::size_t runs = has_labels(p) ? sizeof(RunWords<true>) : 0;
-  if (!p.isotropic) return spaced_memory(longest) + sizeof(ByteDistances) + runs <= fathom::cuda::block_memory();
+  const std::size_t spaced = wants_site(p) ? spaced_site_memory(longest) : spaced_memory(longest);
+  if (!p.isotropic) return spaced + sizeof(ByteDistances) + runs <= fathom::cuda::block_memory();
   const std::size_t more = wants_site(p) ? planes_memory(longest) : runs;
   return std::max(window_memory(longest), envelope_memory(longest, 32)) + more <= fathom::cuda::block_memory();
 }

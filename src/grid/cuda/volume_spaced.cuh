@@ -19,11 +19,13 @@ namespace fathom::grid::cuda {
 
 /// A line's squared distance.
 struct WindowSquares {
+  using Stored = WindowSquares;
   static constexpr unsigned kNone = kNoneSpaced;
   static constexpr unsigned kSquare = 1;
   static constexpr unsigned kStep = 0;
   static constexpr unsigned kTies = 0;
   static constexpr int kMostSteps = 16;
+  static __device__ unsigned from(unsigned stored) { return stored; }
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
     return __viaddmin_u32(value, square, best);
   }
@@ -36,7 +38,7 @@ struct WindowSquares {
 inline constexpr std::int64_t kMostSpaced = 0x70000000;
 
 /// Bytes of dynamic shared memory: the rows, and the least value of each group.
-inline std::size_t spaced_memory(int rows) {
+inline __host__ __device__ std::size_t spaced_memory(int rows) {
   return window_memory(rows) + static_cast<std::size_t>(row_groups(rows) + 1) * 16 * sizeof(unsigned);
 }
 
@@ -141,18 +143,41 @@ class SpacedSearch {
 /// The least of each group of rows, and of the whole line. By all threads of the block, after a barrier.
 template <int kThreads>
 __device__ unsigned find_least(const WindowRows<WindowSquares>& rows, unsigned* least) {
+  __shared__ unsigned line_least[16];
   const int t = static_cast<int>(threadIdx.x), lane = t % 16;
+  if (t < 16) line_least[t] = WindowSquares::kNone;
+  __syncthreads();
+  unsigned mine = WindowSquares::kNone;
   for (int i = t; i < (rows.groups + 1) * 16; i += kThreads) {
     const auto own = rows.group(i / 16, lane);
     unsigned value = own[0];
 #pragma unroll
     for (int j = 1; j < 8; ++j) value = min(value, own[j]);
     least[i] = value;
+    mine = min(mine, value);
   }
+  mine = min(mine, __shfl_xor_sync(kAllLanes, mine, 16));
+  if (lane_id() < 16) atomicMin(line_least + lane, mine);
   __syncthreads();
-  unsigned line_least = WindowSquares::kNone;
-  for (int g = 0; g < rows.groups; ++g) line_least = min(line_least, least[g * 16 + lane]);
-  return line_least;
+  return line_least[lane];
+}
+
+/// All groups of a tile's rows. By all threads of the block, after a barrier.
+///
+/// @param is_near  whether windows are worth a try
+/// @param window   solves group q if all of the warp's are near: window(q), which says whether it did
+/// @param search   solves group q: search(q, the line's least)
+template <int kThreads, class OfWindow, class OfSearch>
+__device__ void solve_groups(const WindowRows<WindowSquares>& rows, unsigned* least, bool is_near, OfWindow&& window,
+                             OfSearch&& search) {
+  const int first = static_cast<int>(threadIdx.x) / 32 * 2 + lane_id() / 16;
+  unsigned left = 0;  // bit k: the warp's groups of round k
+  for (int k = 0, q = first; q - lane_id() / 16 < rows.groups; ++k, q += kThreads / 16)
+    if (!is_near || !window(q)) left |= 1u << k;
+  if (!__syncthreads_or(left != 0)) return;
+  const unsigned line_least = find_least<kThreads>(rows, least);
+  for (int k = 0, q = first; q - lane_id() / 16 < rows.groups; ++k, q += kThreads / 16)
+    if (left >> k & 1) search(q, line_least);
 }
 
 /// All rows of a tile. By all threads of the block, after a barrier.
@@ -163,45 +188,37 @@ __device__ unsigned find_least(const WindowRows<WindowSquares>& rows, unsigned* 
 template <int kThreads, class Bound, class Store>
 __device__ void solve_spaced(const WindowRows<WindowSquares>& rows, unsigned* least, int n, unsigned weight,
                              bool is_near, Bound&& bound, Store&& store) {
-  const int t = static_cast<int>(threadIdx.x), lane = t % 16, first = t / 32 * 2 + lane_id() / 16;
-  const auto group = [&](int q) { return min(q, rows.groups - 1); };
-  unsigned left = 0;  // bit k: the warp's groups of round k
-  for (int k = 0, q = first; q - lane_id() / 16 < rows.groups; ++k, q += kThreads / 16) {
-    if (is_near) {
-      Window<WindowSquares> window(rows, group(q), lane, weight);
-      bound(group(q), window.best);
-      if (window.search()) {
-        store(q * 8, window.best, n - q * 8);
-        continue;
-      }
-    }
-    left |= 1u << k;
-  }
-  if (!__syncthreads_or(left != 0)) return;
-  const unsigned line_least = find_least<kThreads>(rows, least);
-  for (int k = 0, q = first; q - lane_id() / 16 < rows.groups; ++k, q += kThreads / 16) {
-    if (!(left >> k & 1)) continue;
-    SpacedSearch search(rows, least, group(q), lane, weight);
-    bound(group(q), search.best);
+  const int lane = static_cast<int>(threadIdx.x) % 16, last = rows.groups - 1;
+  const auto by_window = [&](int q) {
+    Window<WindowSquares> window(rows, min(q, last), lane, weight);
+    bound(min(q, last), window.best);
+    if (!window.search()) return false;
+    store(q * 8, window.best, n - q * 8);
+    return true;
+  };
+  const auto by_search = [&](int q, unsigned line_least) {
+    SpacedSearch search(rows, least, min(q, last), lane, weight);
+    bound(min(q, last), search.best);
     search.run(line_least);
     store(q * 8, search.best, n - q * 8);
-  }
+  };
+  solve_groups<kThreads>(rows, least, is_near, by_window, by_search);
 }
 
 /// Rows of squared distances along x, from words. By all threads of the block, between barriers.
 ///
-/// @param words      the line's, `step` from row to row
+/// @param word_of    of a row
 /// @param beyond     see EightDistances
 /// @param near       less than this is near
 /// @returns in how many of the thread's halves of rows a site is near
-template <int kThreads>
-__device__ int load_squares(WindowRows<WindowSquares>& rows, const uint2* words, int step, int n, int first_bit,
+template <int kThreads, class WordOf>
+__device__ int load_squares(WindowRows<WindowSquares>& rows, WordOf&& word_of, int n, int first_bit,
                             const uint2* of_byte, int beyond, unsigned weight, unsigned near) {
   const int t = static_cast<int>(threadIdx.x);
   int count = 0;
 #pragma unroll 4
   for (int r = t / 2; r < n; r += kThreads / 2) {
-    const EightDistances distances(__ldg(words + r * step), first_bit + t % 2 * 8, of_byte, beyond);
+    const EightDistances distances(word_of(r), first_bit + t % 2 * 8, of_byte, beyond);
     unsigned squares[8], least = WindowSquares::kNone;
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
@@ -234,8 +251,10 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   const RunEnds ends(run_words, n);
   if constexpr (kLabels) ends.fill([&](int r) { return __ldg(v.changes_along_z(half.tile) + r); });
   __syncthreads();
-  const int near = load_squares<kThreads>(rows, v.word_line(half.tile), 1, n, half.first, of_byte, kLabels, v.weight_x,
-                                          v.weight_z * (64 * 64));
+  const uint2* words = v.word_line(half.tile);
+  const auto word_of = [&](int r) { return __ldg(words + r); };
+  const int near =
+      load_squares<kThreads>(rows, word_of, n, half.first, of_byte, kLabels, v.weight_x, v.weight_z * (64 * 64));
   add_over_block(near, &near_rows);
   __syncthreads();
   const auto bound = [&](int group, unsigned* squares) {

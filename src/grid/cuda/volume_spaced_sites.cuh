@@ -1,12 +1,13 @@
 // The passes of volumes with nearest sites and unequal spacings.
 //
 // Of several nearest sites the first counts: along y, then along z the lowest row wins, and along x the left one, so
-// that the slowest axis decides last. Between the passes a site takes 16 bits, its y; the word of its row tells the
-// rest.
+// that the slowest axis decides last. Between the passes a site takes 16 bits (see PlaneLeads): the steps to it where it
+// is near; else its row, from whose word the pass along z finds out how far along x it lies.
 //
-// Work mapping: as in volume_spaced.cuh, but by groups alone, without the window. Cost: one operation per element and
-// row of a group, and some fifty at last where squares leave no bits for the row; 4 bytes are moved per element between
-// the passes, and words are read once more.
+// Work mapping: as in volume_spaced.cuh; behind the squares that the windows compare are the steps along the line. Cost:
+// one operation per element and step of a window, or row of a group, and some fifty at last where squares leave no bits
+// for the row; 4 bytes are moved per element between the passes. What a search must know of the site of its winner, the
+// words of the line or its leads, waits in shared memory.
 #pragma once
 
 #include "grid/cuda/volume_sites.cuh"
@@ -14,76 +15,183 @@
 
 namespace fathom::grid::cuda {
 
-inline constexpr unsigned kNoLead = 0xFFFFu;  ///< in place of a site's y: there is none in the plane
+/// A line's squared distance and the steps to the row that it is from, so that of equally near rows the lowest is
+/// least: square · 2⁶ + steps + 32. Rows hold squares alone.
+struct WindowWinners {
+  using Stored = WindowSquares;
+  static constexpr unsigned kSquare = 1u << 6;
+  static constexpr unsigned kStep = 1;
+  static constexpr unsigned kTies = 1;
+  static constexpr int kMostSteps = 16;
+  static constexpr unsigned kHere = 32;
+  static constexpr unsigned kFar = (1u << 25) - 1;  ///< as far as squares count: what a window settles is nearer
+  static_assert((kMostSteps + 1) * (kMostSteps + 1) * kMostMultiple * kMostMultiple < kFar);
+
+  static __device__ unsigned from(unsigned stored) { return min(stored, kFar) * kSquare + kHere; }
+  static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
+    return __viaddmin_u32(value, square, best);
+  }
+  static __device__ unsigned largest(const unsigned* eight) { return WindowSquares::largest(eight) / kSquare; }
+  static __device__ unsigned square(unsigned word) { return word / kSquare; }
+  static __device__ int steps(unsigned word) { return static_cast<int>(word % kSquare) - static_cast<int>(kHere); }
+};
+
+/// The row that is nearest to an element; −1: there is none.
+struct Winner {
+  unsigned square;
+  int row;
+};
+
+/// What is nearer than this, a window reaches.
+__device__ inline unsigned near_square(unsigned weight) {
+  return weight * (WindowWinners::kMostSteps * WindowWinners::kMostSteps);
+}
 
 /// All rows of a tile, as solve_spaced() has them.
 ///
-/// @param store  takes eight rows: store(first row, search, how many)
+/// @param store  takes eight results of the lane's column: store(first row, winner of the first, the second and so on,
+///               how many)
 template <Winners kWinners, int kThreads, class Store>
 __device__ void find_winners(const WindowRows<WindowSquares>& rows, unsigned* least, int n, unsigned weight,
-                             Store&& store) {
-  const unsigned line_least = find_least<kThreads>(rows, least);
-  for (int q0 = static_cast<int>(threadIdx.x) / 32 * 2; q0 < rows.groups; q0 += kThreads / 16) {
-    const int q = q0 + lane_id() / 16;
-    SpacedSearch<kWinners> search(rows, least, min(q, rows.groups - 1), static_cast<int>(threadIdx.x) % 16, weight);
+                             bool is_near, Store&& store) {
+  const int lane = static_cast<int>(threadIdx.x) % 16, last = rows.groups - 1;
+  const auto by_window = [&](int q) {
+    Window<WindowWinners> window(rows, min(q, last), lane, weight);
+    if (!window.search()) return false;
+    const auto winner_of = [&](int j) {
+      return Winner{WindowWinners::square(window.best[j]), q * 8 + j + WindowWinners::steps(window.best[j])};
+    };
+    store(q * 8, winner_of, n - q * 8);
+    return true;
+  };
+  const auto by_search = [&](int q, unsigned line_least) {
+    SpacedSearch<kWinners> search(rows, least, min(q, last), lane, weight);
     search.run(line_least);
-    store(q * 8, search, n - q * 8);
-  }
+    const auto winner_of = [&](int j) {
+      return Winner{search.best[j], search.best[j] < search.kNone ? search.winner(j) : -1};
+    };
+    store(q * 8, winner_of, n - q * 8);
+  };
+  solve_groups<kThreads>(rows, least, is_near, by_window, by_search);
 }
 
-/// In which row of its plane the site nearest to each element lies.
+/// What the pass along y says of the nearest site in the same plane, in 16 bits.
+struct PlaneLeads {
+  /// (Rows to the site + 32) · 2⁹ + (columns to it + 256); or kFar + whether it lies to the right · 2¹⁰ + its row; or
+  /// kNone.
+  static constexpr unsigned kFar = 0x8000u, kRight = 1u << 10, kNone = 0xFFFFu;
+  static_assert(kLongestAxis <= kRight);
+
+  static __device__ unsigned of(int rows, int columns, int row) {
+    const bool is_near = abs(rows) < 32 && abs(columns) < 256;
+    return is_near ? static_cast<unsigned>((rows + 32) << 9 | (columns + 256))
+                   : kFar | (columns > 0 ? kRight : 0) | static_cast<unsigned>(row);
+  }
+  static __device__ bool is_far(unsigned lead) { return lead >= kFar; }
+  static __device__ int row(unsigned far_lead) { return static_cast<int>(far_lead % kRight); }
+  static __device__ bool is_right(unsigned far_lead) { return far_lead & kRight; }
+  static __device__ int rows(unsigned near_lead) { return static_cast<int>(near_lead >> 9) - 32; }
+  static __device__ int columns(unsigned near_lead) { return static_cast<int>(near_lead & 511) - 256; }
+};
+
+/// Bytes of dynamic shared memory: those of a search, and the leads of a tile along z, [row][16]. The words of a line
+/// along y take less.
+inline __host__ __device__ std::size_t spaced_site_memory(int rows) {
+  return spaced_memory(rows) + static_cast<std::size_t>(rows) * 16 * sizeof(std::uint16_t);
+}
+
+/// Where in its plane the site nearest to each element lies.
 template <Winners kWinners, int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     find_spaced_along_y(const __grid_constant__ Volume v) {
   extern __shared__ uint4 window_shared[];
   __shared__ uint2 of_byte[256];
+  __shared__ int near_rows;
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
   const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
+  auto* line = reinterpret_cast<uint2*>(memory + spaced_memory(n) / sizeof(unsigned));
   WindowRows<WindowSquares> rows(memory, n);
+  if (t == 0) near_rows = 0;
   for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
+  const uint2* words = v.word_line({half.tile.item, half.tile.word, 0}) + half.tile.line;
+#pragma unroll 4
+  for (int r = t; r < n; r += kThreads) line[r] = __ldg(words + r * v.depth);
   rows.pad(n);
   __syncthreads();
-  const uint2* words = v.word_line({half.tile.item, half.tile.word, 0}) + half.tile.line;
-  load_squares<kThreads>(rows, words, v.depth, n, half.first, of_byte, 0, v.weight_x, 0);
+  const auto word_of = [&](int r) { return line[r]; };
+  const int near =
+      load_squares<kThreads>(rows, word_of, n, half.first, of_byte, 0, v.weight_x, near_square(v.weight_y));
+  add_over_block(near, &near_rows);
   __syncthreads();
   std::uint16_t* leads = leads_of(v, half, half.tile.line, 0) + t % 16;
-  const auto store = [&](int y, const SpacedSearch<kWinners>& search, int count) {
+  const auto store = [&](int y, const auto& winner_of, int count) {
 #pragma unroll
-    for (int j = 0; j < 8; ++j)
-      if (j < count)
-        leads[(y + j) * 32] = static_cast<std::uint16_t>(
-            search.best[j] >= search.kNone ? kNoLead : static_cast<unsigned>(search.winner(j)));
+    for (int j = 0; j < 8; ++j) {
+      if (j >= count) break;
+      const int row = winner_of(j).row;
+      unsigned lead = PlaneLeads::kNone;
+      if (row >= 0) lead = PlaneLeads::of(row - (y + j), steps_along_x(line[row], half.first + t % 16), row);
+      leads[(y + j) * 32] = static_cast<std::uint16_t>(lead);
+    }
   };
-  find_winners<kWinners, kThreads>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_y, store);
+  // A window must settle all of a warp's elements: a fifth of the halves of rows are near where most windows do.
+  find_winners<kWinners, kThreads>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_y,
+                                   near_rows * 5 >= n * 2, store);
 }
 
-/// This thread's column of a tile along z: from leads to sites and squares in each plane.
+/// A tile along z: from leads to sites.
 class SitesOfPlanes {
  public:
   __device__ SitesOfPlanes(const Volume& v, const HalfTile& half)
-      : v_(v),
-        y_(half.tile.line),
-        bit_(half.first + static_cast<int>(threadIdx.x) % 16),
-        step_(std::int64_t{v.ny} * 32),
-        leads_(leads_of(v, half, 0, half.tile.line) + threadIdx.x % 16),
-        words_(v.word_line({half.tile.item, half.tile.word, 0})) {}
+      : v_(v), half_(half), words_(v.word_line({half.tile.item, half.tile.word, 0})) {}
 
-  __device__ unsigned lead(int z) const { return __ldg(leads_ + z * step_); }
-  __device__ int steps(unsigned lead, int z) const {
-    return steps_along_x(__ldg(words_ + static_cast<int>(lead) * v_.depth + z), bit_);
+  /// Squares to the sites of eight neighbours in plane z, from the tile's column `first` on.
+  __device__ void squares(const EightLeads& eight, int z, int first, unsigned* square) const {
+    const unsigned* lead = eight.lead;
+    unsigned far = 0;
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      far |= lead[k];
+      square[k] = square_of(PlaneLeads::columns(lead[k]), PlaneLeads::rows(lead[k]));
+    }
+    if (!PlaneLeads::is_far(far)) return;
+    uint2 word[8];  // all are read before any is looked at, so that the waits are one
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      const bool is_there = PlaneLeads::is_far(lead[k]) && lead[k] != PlaneLeads::kNone;
+      word[k] = is_there ? __ldg(words_ + PlaneLeads::row(lead[k]) * v_.depth + z) : make_uint2(0, 0);
+    }
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      if (!PlaneLeads::is_far(lead[k])) continue;
+      const int columns = steps_along_x(word[k], half_.first + first + k);
+      square[k] =
+          lead[k] == PlaneLeads::kNone ? kNoneSpaced : square_of(columns, PlaneLeads::row(lead[k]) - half_.tile.line);
+    }
   }
-  __device__ unsigned square(unsigned lead, int z) const {
-    const int x = steps(lead, z), y = static_cast<int>(lead) - y_;
-    return v_.weight_x * static_cast<unsigned>(x * x) + v_.weight_y * static_cast<unsigned>(y * y);
+
+  struct Steps {
+    int x, y;
+  };
+  /// @param square  of the way to the site, of which so many steps are along z
+  __device__ Steps steps(unsigned lead, unsigned square, int along_z) const {
+    if (!PlaneLeads::is_far(lead)) return {PlaneLeads::columns(lead), PlaneLeads::rows(lead)};
+    const int y = PlaneLeads::row(lead) - half_.tile.line;
+    const unsigned rest = square - along(v_.weight_z, along_z) - along(v_.weight_y, y);
+    // At most 2²⁰, and no quotient is half of one off.
+    const float x_square = __fdividef(static_cast<float>(rest), static_cast<float>(v_.weight_x));
+    const int x = root_of_square(__float2uint_rn(x_square));
+    return {PlaneLeads::is_right(lead) ? x : -x, y};
   }
 
  private:
+  static __device__ unsigned along(unsigned weight, int steps) { return weight * static_cast<unsigned>(steps * steps); }
+  __device__ unsigned square_of(int x, int y) const { return along(v_.weight_x, x) + along(v_.weight_y, y); }
+
   const Volume& v_;
-  const int y_, bit_;
-  const std::int64_t step_;
-  const std::uint16_t* leads_;
+  const HalfTile& half_;
   const uint2* words_;
 };
 
@@ -97,15 +205,24 @@ class PlaneSiteWriter {
         nx_(static_cast<std::int32_t>(emitter.input.extent[2])),
         row_(emitter.plain.row(v.first_item + half.tile.item, 0, half.tile.line)) {}
 
-  /// Linear index of the site `steps` from this column in row (z, y). There are at most 2³⁰ elements.
-  __device__ std::int32_t site(int z, int y, int steps) const {
-    return (z * v_.ny + y) * nx_ + v_.first_x + half_.x + steps;
+  /// Linear index of a site in plane z. There are at most 2³⁰ elements.
+  __device__ std::int32_t site(int z, SitesOfPlanes::Steps steps) const {
+    return (z * v_.ny + half_.tile.line + steps.y) * nx_ + v_.first_x + half_.x + steps.x;
   }
-  /// @param site  −1: there is none
-  __device__ void write(int z, unsigned square, std::int32_t site) const {
-    const bool none = site < 0;
-    if (!emitter_.plain.serves) return emit(z, none ? no_value<std::int64_t>() : std::int64_t{square}, site);
-    emitter_.plain.write(emitter_.plain.behind(row_, z), half_.x, none ? v_.side.none() : v_.side.far(square), site);
+  /// Up to eight planes. @param winner_of  of the first, the second and so on
+  template <class WinnerOf, class SiteOf>
+  __device__ void write(int z, int count, const WinnerOf& winner_of, SiteOf&& site_of) const {
+    PlainSites::Row row = emitter_.plain.behind(row_, z);
+#pragma unroll
+    for (int j = 0; j < 8; ++j, row = emitter_.plain.behind(row, 1)) {
+      if (j >= count) break;
+      const Winner winner = winner_of(j);
+      const bool none = winner.row < 0;
+      const std::int32_t site = none ? -1 : site_of(z + j, winner);
+      if (emitter_.plain.serves)
+        emitter_.plain.write(row, half_.x, none ? v_.side.none() : root_of(winner.square) * v_.side.scale, site);
+      else emit(z + j, none ? no_value<std::int64_t>() : std::int64_t{winner.square}, site);
+    }
   }
 
  private:
@@ -124,45 +241,49 @@ class PlaneSiteWriter {
 template <Winners kWinners, int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     find_spaced_along_z(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
-  constexpr int kTogether = 8, kStep = kThreads / 16;
   extern __shared__ uint4 window_shared[];
-  const int t = static_cast<int>(threadIdx.x), n = v.nz;
+  __shared__ int near_rows;
+  const int t = static_cast<int>(threadIdx.x), n = v.nz, first = t % 2 * 8;
   const HalfTile half = half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
+  auto* leads = reinterpret_cast<std::uint16_t*>(memory + spaced_memory(n) / sizeof(unsigned));
   WindowRows<WindowSquares> rows(memory, n);
+  if (t == 0) near_rows = 0;
   rows.pad(n);
+  __syncthreads();
   const SitesOfPlanes sites(v, half);
-  for (int r0 = t / 16; r0 < n; r0 += kTogether * kStep) {
-    unsigned lead[kTogether];  // all are read before any is followed, so that the waits are one
+  const auto* from = reinterpret_cast<const uint4*>(leads_of(v, half, 0, half.tile.line) + first);
+  const std::int64_t step = std::int64_t{v.ny} * 4;  // a row of a tile is four times as much
+  const int inside = v.nx - half.tile.word * 32 - half.first - first;
+  int near = 0;
+#pragma unroll 4
+  for (int r = t / 2; r < n; r += kThreads / 2) {
+    const uint4 eight = __ldcs(from + r * step);
+    unsigned square[8], least = kNoneSpaced;
+    sites.squares(EightLeads(eight), r, first, square);
 #pragma unroll
-    for (int k = 0; k < kTogether; ++k) lead[k] = sites.lead(min(r0 + k * kStep, n - 1));
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) {
-      const int r = r0 + k * kStep;
-      if (r < n) rows.put(r, t % 16, lead[k] == kNoLead ? kNoneSpaced : sites.square(lead[k], r));
+    for (int k = 0; k < 8; ++k) {
+      least = min(least, square[k]);
+      if (k >= inside) square[k] = 0;  // columns beyond the last one keep no search busy
     }
+    near += least < near_square(v.weight_z);
+    rows.put(r, first / 4, make_uint4(square[0], square[1], square[2], square[3]));
+    rows.put(r, first / 4 + 1, make_uint4(square[4], square[5], square[6], square[7]));
+    *reinterpret_cast<uint4*>(leads + r * 16 + first) = eight;
   }
+  add_over_block(near, &near_rows);
   __syncthreads();
   const PlaneSiteWriter writer(v, emitter, half);
-  const auto store = [&](int z0, const SpacedSearch<kWinners>& search, int count) {
-    if (half.x >= v.nx) return;
-    int z[8];
-    unsigned lead[8];
-#pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      z[j] = search.best[j] < search.kNone ? search.winner(j) : 0;
-      lead[j] = sites.lead(z[j]);
-    }
-#pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      if (j >= count) break;
-      const bool none = search.best[j] >= search.kNone;
-      const std::int32_t site = none ? -1 : writer.site(z[j], static_cast<int>(lead[j]), sites.steps(lead[j], z[j]));
-      writer.write(z0 + j, search.best[j], site);
-    }
+  const auto site_of = [&](int z, const Winner& winner) {
+    return writer.site(winner.row, sites.steps(leads[winner.row * 16 + t % 16], winner.square, winner.row - z));
   };
-  find_winners<kWinners, kThreads>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_z, store);
+  const auto store = [&](int z, const auto& winner_of, int count) {
+    if (half.x < v.nx) writer.write(z, count, winner_of, site_of);
+  };
+  // Half of the halves of rows: planes are near where windows are worth it.
+  find_winners<kWinners, kThreads>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_z, near_rows >= n,
+                                   store);
 }
 
 }  // namespace fathom::grid::cuda

@@ -23,11 +23,13 @@ inline __host__ __device__ std::size_t window_memory(int rows) {
 
 /// Squares of two lines in a word.
 struct WindowPairs {
+  using Stored = WindowPairs;
   static constexpr unsigned kNone = kNone16x2;
   static constexpr unsigned kSquare = 0x10001u;  ///< what a square of 1 adds
   static constexpr unsigned kStep = 0;           ///< what a step to a higher row adds
   static constexpr unsigned kTies = 0;
   static constexpr int kMostSteps = 128;  ///< of a search
+  static __device__ unsigned from(unsigned stored) { return stored; }
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
     return __viaddmin_u16x2(value, square, best);
   }
@@ -43,6 +45,7 @@ struct WindowPairs {
 /// least:
 /// square · 2¹⁷ + (steps along z + 128) · 2⁹ + (steps along the line + 128) · 2 + whether the site lies to the right.
 struct WindowSites {
+  using Stored = WindowSites;
   static constexpr unsigned kSquare = 1u << 17;
   static constexpr unsigned kStep = 2;
   static constexpr unsigned kTies = 1;
@@ -57,6 +60,7 @@ struct WindowSites {
   static __device__ int along_z(unsigned word) { return static_cast<int>(word >> 9 & 255) - 128; }
   static __device__ int along_line(unsigned word) { return static_cast<int>(word >> 1 & 255) - 128; }
 
+  static __device__ unsigned from(unsigned stored) { return stored; }
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
     return __viaddmin_u32(value, square, best);
   }
@@ -106,16 +110,19 @@ class WindowRows {
 
 /// Eight rows of a word.
 ///
+/// Word::Stored: what the rows hold, of which Word::from() makes a word.
 /// Word::kTies: the square of the steps to a farther row must be more than the largest; else as much is enough.
 template <class Word>
 class Window {
  public:
+  using Rows = WindowRows<typename Word::Stored>;
+
   /// @param weight  of the square of a step
-  __device__ Window(const WindowRows<Word>& rows, int group, int lane, unsigned weight = 1)
+  __device__ Window(const Rows& rows, int group, int lane, unsigned weight = 1)
       : rows_(rows), group_(group), lane_(lane), weight_(weight) {
     const auto own = rows.group(group, lane);
 #pragma unroll
-    for (int j = 0; j < 8; ++j) best[j] = before_[j] = behind_[j] = own[j];
+    for (int j = 0; j < 8; ++j) best[j] = before_[j] = behind_[j] = Word::from(own[j]);
   }
 
   /// @param work  of the block: what its warps have charged so far; null: sixteen steps at most
@@ -136,8 +143,8 @@ class Window {
         const int steps = 8 * m + s;
         square += static_cast<unsigned>(2 * steps - 1) * Word::kSquare * weight_;
         const unsigned way = static_cast<unsigned>(steps) * Word::kStep;
-        behind_[s - 1] = right[s - 1];
-        before_[8 - s] = left[8 - s];
+        behind_[s - 1] = Word::from(right[s - 1]);
+        before_[8 - s] = Word::from(left[8 - s]);
 #pragma unroll
         for (int j = 0; j < 8; ++j) best[j] = Word::offer(behind_[(j + s) & 7], square + way, best[j]);
 #pragma unroll
@@ -172,7 +179,7 @@ class Window {
     return false;
   }
 
-  const WindowRows<Word>& rows_;
+  const Rows& rows_;
   const int group_, lane_;
   const unsigned weight_;
   unsigned before_[8], behind_[8];
