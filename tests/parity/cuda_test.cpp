@@ -335,32 +335,53 @@ TEST_F(Cuda, Labels) {
     }
 }
 
-/// Multiples of a unit, small and as large as they may be, and none, near and far; whole and in pieces.
+/// Shapes for unequal spacings: up to the longest axes of the fast engines and beyond.
+const std::vector<Shape> kSpacedShapes = {
+    Shape{300, 700},    Shape{701, 1030},    Shape{1000, 1777},   Shape{40, 4000},
+    Shape{9000, 3},     Shape{33, 511},      Shape{32, 32},       Shape{61, 53, 47},
+    Shape{33, 65, 129}, Shape{7, 300, 301},  Shape{300, 7, 130},  Shape{64, 96, 128},
+    Shape{40, 1030, 5}, Shape{1024, 40, 33}, Shape{40, 1024, 33}, Shape{641, 9, 70}};
+
+/// Sites near and far, with spacings out of these; limits with the probability `limits`.
+Case spaced_case(std::uint64_t seed, const Shape& shape, Random& random, const std::vector<double>& spacings,
+                 double limits) {
+  Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};
+  auto sites = make_sites(c.structure, shape, random);
+  if (chance(random, 0.5)) sites = scatter(shape, pick<double>(random, {0.3, 0.03, 0.003, 3e-4, 3e-5}), random);
+  c.input = mask_array(sites, shape);
+  for (int k = 0; k < shape.rank(); ++k) c.options.spacing.push_back(pick(random, spacings));
+  if (chance(random, limits)) c.options.border = {grid::Border::sites};
+  if (chance(random, limits)) c.options.max_distance = pick<double>(random, {3, 10.5, 70, 2000, 1e6});
+  c.wanted.distance = DType::float32;
+  return c;
+}
+
+/// A case whole and in pieces, and its parts along the first axis as a batch.
+void check_spaced(Case& c) {
+  const Shape& shape = c.input.shape();
+  if (element_count(shape) < 300000) check_budgets(c);
+  else check_against_cpu(c);
+  if (testing::Test::HasFatalFailure()) return;
+  c.options.batch_axes = 1;
+  c.options.spacing.pop_back();
+  if (!c.options.region.empty()) c.options.region.pop_back();
+  for (std::size_t k = 0; k < c.options.region.size(); ++k) {
+    const std::int64_t extent = shape[static_cast<int>(k) + 1];
+    c.options.region[k] = {std::min(c.options.region[k].begin, extent - 1), extent};
+  }
+  c.options.execution = {};
+  check_against_cpu(c);
+}
+
+/// Multiples of a unit, small and as large as they may be, and none.
 TEST_F(Cuda, Spacings) {
   std::uint64_t seed = 1500000;
-  for (const Shape& shape :
-       {Shape{300, 700}, Shape{700, 1030}, Shape{1000, 1777}, Shape{40, 4000}, Shape{9000, 3}, Shape{33, 511},
-        Shape{32, 32}, Shape{61, 53, 47}, Shape{33, 65, 129}, Shape{7, 300, 301}, Shape{300, 7, 130},
-        Shape{64, 96, 128}, Shape{40, 1030, 5}, Shape{1024, 40, 33}, Shape{40, 1024, 33}, Shape{641, 9, 70}})
+  for (const Shape& shape : kSpacedShapes)
     for (int i = 0; i < scaled(12); ++i) {
       Random random(++seed);
-      Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};
-      auto sites = make_sites(c.structure, shape, random);
-      if (chance(random, 0.5)) sites = scatter(shape, pick<double>(random, {0.3, 0.03, 0.003, 3e-4, 3e-5}), random);
-      c.input = mask_array(sites, shape);
-      for (int k = 0; k < shape.rank(); ++k)
-        c.options.spacing.push_back(
-            pick<double>(random, {1, 1, 2, 3, 0.5, 0.7, 1.25, 0.1, 255, 0.7071067811865476, 0.742188}));
-      if (chance(random, 0.3)) c.options.border = {grid::Border::sites};
-      if (chance(random, 0.3)) c.options.max_distance = pick<double>(random, {3, 10.5, 70, 2000});
-      c.wanted.distance = DType::float32;
-      if (element_count(shape) < 300000) check_budgets(c);
-      else check_against_cpu(c);
-      if (HasFatalFailure()) return;
-      c.options.batch_axes = 1;
-      c.options.spacing.pop_back();
-      c.options.execution = {};
-      check_against_cpu(c);
+      Case c =
+          spaced_case(seed, shape, random, {1, 1, 2, 3, 0.5, 0.7, 1.25, 0.1, 255, 0.7071067811865476, 0.742188}, 0.3);
+      check_spaced(c);
       if (HasFatalFailure()) return;
     }
 }
@@ -368,22 +389,11 @@ TEST_F(Cuda, Spacings) {
 /// What else can be asked for with unequal spacings: a sign, nearest sites, labels, regions, other types.
 TEST_F(Cuda, SpacingsWithOtherOptions) {
   std::uint64_t seed = 1700000;
-  for (const Shape& shape :
-       {Shape{300, 700}, Shape{701, 1030}, Shape{1000, 1777}, Shape{40, 4000}, Shape{9000, 3}, Shape{33, 511},
-        Shape{32, 32}, Shape{61, 53, 47}, Shape{33, 65, 129}, Shape{7, 300, 301}, Shape{300, 7, 130},
-        Shape{64, 96, 128}, Shape{40, 1030, 5}, Shape{1024, 40, 33}, Shape{40, 1024, 33}, Shape{641, 9, 70}})
+  for (const Shape& shape : kSpacedShapes)
     for (int i = 0; i < scaled(24); ++i) {
       Random random(++seed);
-      Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};
-      auto sites = make_sites(c.structure, shape, random);
-      if (chance(random, 0.5)) sites = scatter(shape, pick<double>(random, {0.3, 0.03, 0.003, 3e-4, 3e-5}), random);
-      c.input = mask_array(sites, shape);
-      for (int k = 0; k < shape.rank(); ++k)
-        c.options.spacing.push_back(
-            pick<double>(random, {1, 1, 2, 3, 0.5, 0.7, 1.25, 5, 16, 255, 0.7071067811865476, 0.742188}));
-      if (chance(random, 0.2)) c.options.border = {grid::Border::sites};
-      if (chance(random, 0.2)) c.options.max_distance = pick<double>(random, {3, 10.5, 70, 2000, 1e6});
-      c.wanted.distance = DType::float32;
+      Case c =
+          spaced_case(seed, shape, random, {1, 1, 2, 3, 0.5, 0.7, 1.25, 5, 16, 255, 0.7071067811865476, 0.742188}, 0.2);
       switch (i % 4) {
         case 0:
           c.options.signed_distance = true;
@@ -408,18 +418,7 @@ TEST_F(Cuda, SpacingsWithOtherOptions) {
           const std::int64_t begin = below(random, extent);
           c.options.region.push_back({begin, begin + 1 + below(random, extent - begin)});
         }
-      if (element_count(shape) < 300000) check_budgets(c);
-      else check_against_cpu(c);
-      if (HasFatalFailure()) return;
-      c.options.batch_axes = 1;
-      c.options.spacing.pop_back();
-      if (!c.options.region.empty()) c.options.region.pop_back();
-      for (std::size_t k = 0; k < c.options.region.size(); ++k) {
-        const std::int64_t extent = shape[static_cast<int>(k) + 1];
-        c.options.region[k] = {std::min(c.options.region[k].begin, extent - 1), extent};
-      }
-      c.options.execution = {};
-      check_against_cpu(c);
+      check_spaced(c);
       if (HasFatalFailure()) return;
     }
 }
