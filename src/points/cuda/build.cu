@@ -2,7 +2,7 @@
 // boxes, and so on upwards.
 //
 // Kernels: the extent of all sites; the order; leaves, a warp for each; and, for each level above, a warp for each node
-// with a lane for each child. In the caller's order the boxes come first and tell the extent.
+// with a lane for each child. In the caller's order the boxes come first and tell the extent, and whether they divide.
 // Source: packed R-trees in Hilbert order, Kamel & Faloutsos 1993. Cost: O(n).
 #include <algorithm>
 
@@ -155,9 +155,16 @@ __global__ void __launch_bounds__(kBuildBlock)
   if (lane_id() == 0) tree.level[0].lowest[leaf] = lowest;
 }
 
-/// @param result  learns of coordinates that are no numbers to count with, or not whole
+/// What the boxes tell when all are there.
+struct BoxedBits {
+  ExtentBits extent;
+  double shares;  ///< of the whole box that the leaves' boxes are, added up
+};
+
+/// @param result  learns of coordinates that are no numbers to count with, or not whole; its sum begins
 template <class T, int kAxes>
-__global__ void __launch_bounds__(kBuildBlock) box_leaves(const __grid_constant__ DeviceTree tree, ExtentBits* result) {
+__global__ void __launch_bounds__(kBuildBlock) box_leaves(const __grid_constant__ DeviceTree tree, BoxedBits* result) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) result->shares = 0;
   std::int64_t leaf;
   if (!is_at_work(tree.level[0].count, leaf)) return;
   const std::int64_t first = leaf * tree.leaf, last = smaller(first + tree.leaf, tree.count) - 1;
@@ -169,14 +176,15 @@ __global__ void __launch_bounds__(kBuildBlock) box_leaves(const __grid_constant_
     for (int s = 0; s < kInFlight; ++s)
       for (int k = 0; k < kAxes; ++k) {
         const T x = flight.at[s][k];
-        if (!is_sound(x)) atomicMin(&result->unsound[k], static_cast<Bits>(flight.site[s]));
+        if (!is_sound(x)) atomicMin(&result->extent.unsound[k], static_cast<Bits>(flight.site[s]));
         whole &= is_whole(x);
         low[k] = smaller(low[k], x);
         high[k] = larger(high[k], x);
       }
   }
   const bool broken = !__all_sync(kAllLanes, whole);
-  if (broken && lane_id() == 0 && result->broken != 0) atomicMin(&result->broken, Bits{0});
+  Bits& known = result->extent.broken;
+  if (broken && lane_id() == 0 && known != 0) atomicMin(&known, Bits{0});
   for (int k = 0; k < kAxes; ++k) put_bounds(box_at<T>(tree.level[0], kAxes, leaf), k, low[k], high[k]);
 }
 
@@ -194,14 +202,31 @@ __global__ void __launch_bounds__(kBuildBlock) box_nodes(const __grid_constant__
   if (lane_id() == 0) level.lowest[node] = lowest;
 }
 
-/// Adds up what share of the whole box the leaves' boxes are.
+/// The whole box, a node of the top level in each lane of a warp; and the shares. Threads take a leaf each.
 template <class T, int kAxes>
-__global__ void __launch_bounds__(kBuildBlock) add_shares(const __grid_constant__ DeviceTree tree, double* sum) {
+__global__ void __launch_bounds__(kBuildBlock)
+    measure_boxes(const __grid_constant__ DeviceTree tree, BoxedBits* result) {
+  __shared__ double low[kAxes], high[kAxes];
+  if (threadIdx.x < 32) {
+    const DeviceLevel& top = tree.level[tree.levels - 1];
+    const T* box = box_at<T>(top, kAxes, smaller(std::int64_t{lane_id()}, top.count - 1));
+    for (int k = 0; k < kAxes; ++k) {
+      const double lowest = warp_lowest(static_cast<double>(box[2 * k * kLanes]));
+      const double highest = warp_highest(static_cast<double>(box[(2 * k + 1) * kLanes]));
+      if (lane_id() > 0) continue;
+      low[k] = lowest;
+      high[k] = highest;
+      if (blockIdx.x > 0) continue;
+      result->extent.low[k] = bits_of(lowest);
+      result->extent.high[k] = bits_of(-highest);
+    }
+  }
+  __syncthreads();
   const std::int64_t leaf = std::int64_t{blockIdx.x} * kBuildBlock + threadIdx.x;
   double share = leaf < tree.level[0].count ? 1 : 0;
   for (int k = 0; share > 0 && k < kAxes; ++k) {
     const T* box = box_at<T>(tree.level[0], kAxes, leaf);
-    const double all = tree.high[k] - tree.low[k];
+    const double all = high[k] - low[k];
     const double own = static_cast<double>(box[(2 * k + 1) * kLanes]) - static_cast<double>(box[2 * k * kLanes]);
     if (all > 0) share *= own / all;
   }
@@ -211,16 +236,18 @@ __global__ void __launch_bounds__(kBuildBlock) add_shares(const __grid_constant_
   __syncthreads();
   if (lane_id() == 0) atomicAdd(&block, share);
   __syncthreads();
-  if (threadIdx.x == 0) atomicAdd(sum, block);
+  if (threadIdx.x == 0) atomicAdd(&result->shares, block);
 }
 
-/// @param extent  of the coordinates, whatever they are
-/// @throws InvalidArgument one of them is no number to count with
-Extent judged(Extent extent, const ExtentBits& bits, const Cloud& sites) {
+/// @throws InvalidArgument a coordinate is no number to count with
+Extent judged(const ExtentBits& bits, const Cloud& sites) {
+  Extent extent;
   extent.whole = bits.broken == ~Bits{0};
   for (int k = 0; k < sites.axes; ++k) {
     if (bits.unsound[k] != ~Bits{0}) refuse(sites, k, static_cast<std::int64_t>(bits.unsound[k]));
     const auto axis = static_cast<std::size_t>(k);
+    extent.box.low[axis] = number_of(bits.low[k]);
+    extent.box.high[axis] = -number_of(bits.high[k]);
     extent.whole &= extent.box.low[axis] >= -kWholeInFloat && extent.box.high[axis] <= kWholeInFloat;
   }
   return extent;
@@ -242,12 +269,7 @@ Extent extent_of(const Cloud& sites, cudaStream_t stream) {
   ExtentBits bits;
   check(cudaMemcpyAsync(&bits, result, sizeof bits, cudaMemcpyDeviceToHost, stream), "reading the extent");
   check(cudaStreamSynchronize(stream), "measuring the sites' extent");
-  Extent extent;
-  for (std::size_t k = 0; k < static_cast<std::size_t>(sites.axes); ++k) {
-    extent.box.low[k] = number_of(bits.low[k]);
-    extent.box.high[k] = -number_of(bits.high[k]);
-  }
-  return judged(extent, bits, sites);
+  return judged(bits, sites);
 }
 
 DeviceTree make_tree(const Cloud& sites, Storage storage) {
@@ -304,44 +326,24 @@ void box_levels(const DeviceTree& tree, cudaStream_t stream) {
   fathom::cuda::check_launch("building the tree");
 }
 
-Extent box_tree(const DeviceTree& tree, cudaStream_t stream) {
-  const DeviceMemory memory(sizeof(ExtentBits), stream);
-  auto* result = reinterpret_cast<ExtentBits*>(memory.data());
-  check(cudaMemsetAsync(result, 0xFF, sizeof(ExtentBits), stream), "clearing the extent");
-  const DeviceLevel& top = tree.level[tree.levels - 1];
-  Extent extent;
-  ExtentBits bits;
+Boxed box_tree(const DeviceTree& tree, cudaStream_t stream) {
+  constexpr double kMostMean = 0.5;
+  const DeviceMemory memory(sizeof(BoxedBits), stream);
+  auto* result = reinterpret_cast<BoxedBits*>(memory.data());
+  check(cudaMemsetAsync(&result->extent, 0xFF, sizeof(ExtentBits), stream), "clearing the extent");
+  const std::int64_t leaves = tree.level[0].count;
   visit_kind(tree.dtype, tree.axes, [&](auto tag, auto axes) {
     using T = typename decltype(tag)::type;
     constexpr int kAxes = decltype(axes)::value;
-    check(cudaMemsetAsync(top.boxes, 0, sizeof(T) * 2 * kAxes * kLanes, stream), "clearing boxes");
-    box_leaves<T, kAxes><<<blocks_of(tree.level[0].count * 32), kBuildBlock, 0, stream>>>(tree, result);
+    box_leaves<T, kAxes><<<blocks_of(leaves * 32), kBuildBlock, 0, stream>>>(tree, result);
     box_levels(tree, stream);
-    T boxes[kAxes][2][kLanes];  // of all nodes there, and of lanes without one
-    check(cudaMemcpyAsync(boxes, top.boxes, sizeof boxes, cudaMemcpyDeviceToHost, stream), "reading the extent");
-    check(cudaMemcpyAsync(&bits, result, sizeof bits, cudaMemcpyDeviceToHost, stream), "reading the extent");
-    check(cudaStreamSynchronize(stream), "building the tree");
-    for (std::size_t k = 0; k < kAxes; ++k) {
-      extent.box.low[k] = static_cast<double>(*std::min_element(boxes[k][0], boxes[k][0] + top.count));
-      extent.box.high[k] = static_cast<double>(*std::max_element(boxes[k][1], boxes[k][1] + top.count));
-    }
+    measure_boxes<T, kAxes><<<blocks_of(leaves), kBuildBlock, 0, stream>>>(tree, result);
   });
-  return judged(extent, bits, tree.sites);
-}
-
-bool boxes_divide(const DeviceTree& tree, cudaStream_t stream) {
-  constexpr double kMostMean = 0.5;
-  const DeviceMemory memory(sizeof(double), stream);
-  auto* result = reinterpret_cast<double*>(memory.data());
-  check(cudaMemsetAsync(result, 0, sizeof(double), stream), "clearing a sum");
-  visit_kind(tree.dtype, tree.axes, [&](auto tag, auto axes) {
-    add_shares<typename decltype(tag)::type, decltype(axes)::value>
-        <<<blocks_of(tree.level[0].count), kBuildBlock, 0, stream>>>(tree, result);
-  });
-  double sum = 0;
-  check(cudaMemcpyAsync(&sum, result, sizeof sum, cudaMemcpyDeviceToHost, stream), "reading a sum");
+  fathom::cuda::check_launch("building the tree");
+  BoxedBits bits;
+  check(cudaMemcpyAsync(&bits, result, sizeof bits, cudaMemcpyDeviceToHost, stream), "reading the extent");
   check(cudaStreamSynchronize(stream), "building the tree");
-  return tree.level[0].count == 1 || sum <= kMostMean * static_cast<double>(tree.level[0].count);
+  return {judged(bits.extent, tree.sites), leaves == 1 || bits.shares <= kMostMean * static_cast<double>(leaves)};
 }
 
 }  // namespace fathom::points::cuda

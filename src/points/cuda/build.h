@@ -37,11 +37,14 @@ void sort_tree(const DeviceTree& tree, const Cloud& sites, const std::uint32_t* 
 /// Fills the levels above the leaves.
 void box_levels(const DeviceTree& tree, cudaStream_t stream);
 
-/// Fills a tree with boxes of sites in the caller's order, and tells their extent; waits for it.
-/// @throws InvalidArgument as extent_of()
-Extent box_tree(const DeviceTree& tree, cudaStream_t stream);
+/// What boxes tell of sites in the caller's order.
+struct Boxed {
+  Extent extent;
+  bool divide;  ///< the boxes of the leaves leave something out (points/cpu/build.cpp)
+};
 
-/// Whether the boxes of the leaves leave anything out (points/cpu/build.cpp); waits for it.
-bool boxes_divide(const DeviceTree& tree, cudaStream_t stream);
+/// Fills a tree with boxes of sites in the caller's order; waits for it.
+/// @throws InvalidArgument as extent_of()
+Boxed box_tree(const DeviceTree& tree, cudaStream_t stream);
 
 }  // namespace fathom::points::cuda

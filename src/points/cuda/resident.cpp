@@ -96,11 +96,11 @@ Resident make_resident_cloud(const ResidentSource& source, Cloud sites, cudaStre
   };
   const bool boxed = source.storage == Storage::boxed;
   if (boxed) place();
-  const Extent extent = boxed ? box_tree(tree, stream) : extent_of(sites, stream);
+  const auto [extent, divide] = boxed ? box_tree(tree, stream) : Boxed{extent_of(sites, stream), false};
   source.accept(extent.box);
   set_extent(tree, extent);
   if (!sorted) tree.products = products_serve(tree) && products_are_exact(stream);
-  if (boxed && !boxes_divide(tree, stream)) {
+  if (boxed && !divide) {
     tree.levels = 0;
     resident.give_back();
   }
