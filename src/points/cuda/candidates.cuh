@@ -4,27 +4,29 @@
 
 #include "core/cuda/scratch.h"
 #include "points/cuda/float_bound.cuh"
+#include "points/cuda/products.cuh"
 #include "points/cuda/tuning.h"
 
 namespace fathom::points::cuda {
 
 inline constexpr int kFarBits = 0x7F800000;  ///< of +inf: non-negative floats rise with their bits
 
-/// Bits of the largest squared distance that the nearest site may have where some site has `least` and distances err by
-/// `error` at most; subtractions, squares and sums err by less than 4u of the distance, u = 2⁻²⁴.
-__device__ inline int candidate_limit(int least, double error) {
-  const double root = sqrt(static_cast<double>(__int_as_float(least))), reach = (root + 2 * error) * (1 + 0x1p-20);
-  return __float_as_int(__double2float_ru(reach * reach * (1 + 0x1p-40) + 0x1p-120));
-}
-
-/// How far a query's distances are off, and whether those below 2²⁴ are whole and exact.
+/// How far a query's distances are off.
 struct Accuracy {
-  double error = 0;
-  bool exact = true;
-  bool on_lattice = false;  ///< rounded to one
+  double error = 0;            ///< because points were rounded
+  float exact_below = 0;       ///< squared distances that are exact, as between whole numbers
+  bool from_products = false;  ///< on a lattice (products.cuh), else in float32
 
-  /// Whether a distance, in bits, is exact.
-  __device__ bool holds(int bits) const { return exact && __int_as_float(bits) < 0x1p24f; }
+  /// Whether a squared distance, in bits, is exact.
+  __device__ bool holds(int bits) const { return __int_as_float(bits) < exact_below; }
+
+  /// Bits of the largest squared distance that the nearest site may have where some site has `least`: of both the true
+  /// one may be off. In float32, subtractions, squares and sums err by less than 4u of the distance, u = 2⁻²⁴.
+  __device__ int limit(int least) const {
+    const double root = sqrt(static_cast<double>(__int_as_float(least)));
+    const double reach = (root + 2 * error) * (1 + (from_products ? kProductError : 0x1p-20));
+    return __float_as_int(__double2float_ru(reach * reach * (1 + 0x1p-40) + 0x1p-120));
+  }
 };
 
 /// Queries of a thread.
@@ -88,7 +90,7 @@ struct Candidates {
         limit[i] = static_cast<unsigned>(key[i]) <= group ? best - 1 : best;
         continue;
       }
-      limit[i] = candidate_limit(best, mine.error);
+      limit[i] = mine.limit(best);
       atomicMin(&found[query[i]].limit, limit[i]);
       if (least[i] > limit[i]) continue;
       const unsigned place = atomicAdd(&found[query[i]].count, 1u);

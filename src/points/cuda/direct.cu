@@ -6,17 +6,19 @@
 // is no farther than what is known so far allows becomes a candidate of the query (candidates.cuh). Distances are those
 // between points of a lattice, from tensor cores where these have proved exact on the device: coordinates that are small
 // whole numbers are such points; others are rounded to the lattice, at the price of more candidates. Queries that get too
-// many that way, and queries away from the sites, go through a filter in float32, but where groups are very few.
+// many that way, and queries away from the sites, go through a filter in float32.
 //
 // Finish: a block reads eight columns of the table at once and lists the groups to look into, which two warps for each
-// query do; or four warps for each query look into its candidates, and into all groups, should there still be too many.
+// query do; groups of queries for which these are many are measured in float32 before that. Or four warps for each query
+// look into its candidates, and into all groups, should there still be too many.
 // Launch: as many blocks of 4 warps as fill the device; to finish, blocks of 16. Queries are taken in chunks, so that
 // scratch has a bound.
 //
 // Bounds: in float32, offsets from a center are rounded, by at most E in all, of site and query together; so the nearest
 // site's distance is at most (r + 2E)(1 + 2⁻²⁰), r being the least. Whole numbers below 2²⁴ are exact: the lowest group
-// with the least distance has it. On the lattice, where r is exact, E is the way of both from their points to its. Cost:
-// O(n) per query. Scratch: 34 MB at most, whatever the number of queries and of sites.
+// with the least distance has it. On the lattice, E is the way of both from their points to its, and r is rounded to
+// float16, if it is not a small whole number. Cost: O(n) per query. Scratch: 34 MB at most, whatever the number of
+// queries and of sites.
 #include <algorithm>
 #include <climits>
 #include <cmath>
@@ -59,7 +61,6 @@ struct Frame {
 struct Table {
   int* least;          ///< [group][query]: bits of the least squared distance
   Accuracy* accuracy;  ///< [query]
-  bool* again;         ///< [query]: too many groups may hold its nearest
 };
 
 /// Queries [first, first + count) and how their work is cut.
@@ -84,20 +85,13 @@ struct Plan {
     plan.lattice = Lattice::of(tree);
     Scratch scratch(memory);
     if (plan.has_table()) {
-      plan.table = {scratch.take<int>(plan.groups * plan.count), scratch.take<Accuracy>(plan.count),
-                    scratch.take<bool>(plan.count)};
+      plan.table = {scratch.take<int>(plan.groups * plan.count), scratch.take<Accuracy>(plan.count)};
     } else {
       plan.near = Candidates::take(scratch, plan.count);
       if (tree.products) plan.again = Candidates::take(scratch, plan.count);
     }
     plan.bytes = scratch.bytes();
     return plan;
-  }
-
-  template <bool kTable>
-  __device__ bool is_wanted_again(std::int64_t query) const {
-    if constexpr (kTable) return table.again[query];
-    else return near.found[query].is_full();
   }
 
   bool has_table() const { return groups <= kTableGroups; }
@@ -123,12 +117,10 @@ struct Part {
   /// The thread's i-th query, which may be beyond the last.
   __device__ std::int64_t query(int i) const { return first + i * kDirectBlock + static_cast<int>(threadIdx.x); }
 
-  /// Where the thread's queries are; beyond the last, where that is.
-  template <int kAxes>
-  __device__ void read(const DeviceRequest& request, const Plan& plan, double (&place)[kDirectQueries][kAxes]) const {
-    std::int64_t index[kDirectQueries];
+  /// The thread's queries among all; beyond the last, that.
+  __device__ void find(const Plan& plan, Queries& index) const {
+#pragma unroll
     for (int q = 0; q < kDirectQueries; ++q) index[q] = plan.first + smaller(query(q), plan.count - 1);
-    read_points(request.queries, index, place);
   }
 };
 
@@ -143,6 +135,11 @@ struct Fetched {
     for (int k = 0; k < kAxes; ++k) at[k] = tree.sites.get<T>(k, present ? site : 0);
   }
   /// In float32; infinite beyond the last.
+  __device__ float4 rounded() const {
+    const float x = present ? static_cast<float>(at[0]) : INFINITY;
+    return {x, static_cast<float>(at[1]), kAxes == 3 ? static_cast<float>(at[kAxes - 1]) : 0.f, 0.f};
+  }
+  /// From a center, in float32; infinite beyond the last.
   __device__ float4 offset(const double* center) const {
     float result[3] = {};
     for (int k = 0; k < kAxes; ++k) {
@@ -163,6 +160,7 @@ struct IntoTable {
   __device__ bool has_use_for(int) const { return true; }
   __device__ void take(std::int64_t group, const int (&least)[kDirectQueries]) const {
     int* row = plan.table.least + group * plan.count;
+#pragma unroll
     for (int i = 0; i < kDirectQueries; ++i)
       if (query[i] < plan.count) row[query[i]] = least[i];
   }
@@ -209,39 +207,74 @@ __device__ float to_lattice(float x) {
   return (x + kUnitsInLastPlace) - kUnitsInLastPlace;
 }
 
+/// From the lattice's center to a coordinate, in float32.
+struct LatticeOffset {
+  float value;
+  bool whole;  ///< before it was rounded; on exact lattices, where that is asked for
+
+  /// @tparam Site  type of the sites' coordinates
+  template <class Site, class X>
+  __device__ static LatticeOffset of(const Lattice& lattice, int k, X x) {
+    if constexpr (std::is_same_v<X, std::int32_t>)  // differences of 2³² minus a few do not occur
+      if (lattice.exact) return {static_cast<float>(wrapped(x, static_cast<std::int32_t>(lattice.middle[k]))), true};
+    if constexpr (std::is_same_v<X, float>)
+      if (lattice.exact || std::is_same_v<Site, float>) return {x - lattice.middle[k], x == floorf(x)};
+    const double offset = static_cast<double>(x) - lattice.center[k];
+    return {static_cast<float>(offset), offset == floor(offset)};
+  }
+
+ private:
+  __device__ static std::int32_t wrapped(std::int32_t x, std::int32_t y) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(x) - static_cast<std::uint32_t>(y));
+  }
+};
+
 /// A site's factors.
 template <class T, int kAxes>
 __device__ Factors factors_of(const Lattice& lattice, const Fetched<T, kAxes>& site) {
   if (!site.present) return Factors::of_nobody();
   const auto scale = static_cast<float>(lattice.scale);
-  const float4 offset = site.offset(lattice.center);
-  return Factors::of_site(to_lattice(offset.x * scale), to_lattice(offset.y * scale), to_lattice(offset.z * scale));
+  float at[3] = {};
+  for (int k = 0; k < kAxes; ++k) at[k] = to_lattice(LatticeOffset::of<T>(lattice, k, site.at[k]).value * scale);
+  return Factors::of_site(at[0], at[1], at[2]);
 }
 
 /// The place of a thread's queries on the lattice.
-template <int kAxes>
+template <class T, int kAxes>
 struct LatticePlaces {
   float at[kDirectQueries][3] = {};
   bool near = true;   ///< on the part of the lattice that products.cuh serves
   bool exact = true;  ///< nothing was rounded
 
   __device__ LatticePlaces(const DeviceRequest& request, const Plan& plan, const Part& part) {
-    double place[kDirectQueries][kAxes];
-    part.read(request, plan, place);
+    switch (request.queries.dtype) {
+      case DType::int32: put<std::int32_t>(request.queries, plan, part); break;
+      case DType::float32: put<float>(request.queries, plan, part); break;
+      default: put<double>(request.queries, plan, part);
+    }
+  }
+
+ private:
+  template <class X>
+  __device__ void put(const Cloud& queries, const Plan& plan, const Part& part) {
+    Queries index;
+    part.find(plan, index);
+    X place[kDirectQueries][kAxes];
+    fetch_points(queries, index, place);
     exact = plan.lattice.exact;
     const auto scale = static_cast<float>(plan.lattice.scale);
+#pragma unroll
     for (int q = 0; q < kDirectQueries; ++q)
       for (int k = 0; k < kAxes; ++k) {
-        const double offset = place[q][k] - plan.lattice.center[k];
-        at[q][k] = to_lattice(static_cast<float>(offset) * scale);
+        const auto offset = LatticeOffset::of<T>(plan.lattice, k, place[q][k]);
+        at[q][k] = to_lattice(offset.value * scale);
         near &= fabsf(at[q][k]) <= kProductReach;
-        if (plan.lattice.exact) exact &= static_cast<double>(at[q][k]) == offset;
+        exact &= offset.whole && at[q][k] == offset.value;
       }
   }
 };
 
-constexpr int kProducts = 8;  ///< of a warp: of 16 queries with 8 sites each, of which a lane gets two columns
-constexpr int kRows = 2 * kProducts;
+constexpr int kRows = 4 * kDirectQueries;  ///< of a lane: two of each product of 16 queries and 8 sites, two columns
 
 /// The queries whose least distances a lane gets from three others.
 __device__ void rows_of(const Part& part, Queries& query) {
@@ -250,16 +283,47 @@ __device__ void rows_of(const Part& part, Queries& query) {
     query[i] = part.first + (warp * kDirectQueries + i) * 32 + lane_id() % 4 * 8 + lane_id() / 4;
 }
 
-/// The least of two rows' values that this lane and the one at `step` hold: of the first where the lane's bit is 0.
-__device__ int share(int first, int second, int step) {
+/// The least of two words' halves that this lane and the one at `step` hold: of the first where the lane's bit is 0.
+__device__ unsigned share(unsigned first, unsigned second, int step) {
   const bool odd = (lane_id() & step) != 0;
-  return min(odd ? second : first, from_lane(odd ? first : second, lane_id() ^ step));
+  return __vmins2(odd ? second : first, from_lane(odd ? first : second, lane_id() ^ step));
+}
+
+/// The least of each of four rows' two columns, of the lanes that have parts of these rows: in the halves of a word the
+/// two rows of those that go to this lane's pair of lanes.
+__device__ unsigned least_of_rows(const unsigned* row) {
+  const auto of_columns = [](unsigned first, unsigned second) {
+    return __vmins2(low_halves(first, second), high_halves(first, second));
+  };
+  return share(of_columns(row[0], row[1]), of_columns(row[2], row[3]), 2);
+}
+
+/// The least distances of the lane's queries (rows_of) from those that lanes have found for all rows.
+__device__ void share_rows(const unsigned (&row)[kRows], int (&least)[kDirectQueries]) {
+#pragma unroll
+  for (int i = 0; i < kDirectQueries; i += 2) {
+    const unsigned first = least_of_rows(row + 4 * i), second = least_of_rows(row + 4 * i + 4);
+    const unsigned both = share(low_halves(first, second), high_halves(first, second), 1);
+    least[i] = product_bits(both);
+    least[i + 1] = product_bits(both >> 16);
+  }
+}
+
+/// Lowers the least of a warp's rows to two products with 8 sites each.
+__device__ void multiply_two(const unsigned (&row)[kRows], unsigned sites, unsigned more, unsigned (&least)[kRows]) {
+#pragma unroll
+  for (int m = 0; m < kRows; m += 2) {
+    unsigned first[2], second[2];
+    multiply(first, row[m], row[m + 1], sites);
+    multiply(second, row[m], row[m + 1], more);
+    for (int r = 0; r < 2; ++r) least[m + r] = __vimin3_s16x2(least[m + r], first[r], second[r]);
+  }
 }
 
 /// A warp takes 128 queries. Lanes that have parts of the same rows share out what they have found.
 template <class T, int kAxes, class Sink>
 __device__ void filter_on_lattice(const DeviceTree& tree, const Plan& plan, const Part& part, Fetched<T, kAxes> next,
-                                  const LatticePlaces<kAxes>& places, const Sink& sink) {
+                                  const LatticePlaces<T, kAxes>& places, const Sink& sink) {
   __shared__ unsigned queries[kTile][4];
   __shared__ __align__(
       16) unsigned sites[2][kGroup * 4];  // [4 products][lane][product]: a lane's word of four products
@@ -280,29 +344,21 @@ __device__ void filter_on_lattice(const DeviceTree& tree, const Plan& plan, cons
     __syncthreads();
     next.fetch(tree, (group + plan.slices) * kGroup + thread);
     sink.refresh(turn);
-    int least[kRows];
+    unsigned least[kRows];  // of two columns each
 #pragma unroll
-    for (int& bits : least) bits = kFarBits;
+    for (unsigned& pair : least) pair = kFarProducts;
 #pragma unroll
     for (int j = 0; j < kGroup; j += 32) {
       const uint4 word_of = *reinterpret_cast<const uint4*>(&words[(j + lane_id()) * 4]);
-      for (const unsigned word : {word_of.x, word_of.y, word_of.z, word_of.w})
-#pragma unroll
-        for (int m = 0; m < kProducts; ++m) {
-          int bits[4];
-          multiply(bits, row[2 * m], row[2 * m + 1], word);
-          least[2 * m] = __vimin3_s32(least[2 * m], bits[0], bits[1]);
-          least[2 * m + 1] = __vimin3_s32(least[2 * m + 1], bits[2], bits[3]);
-        }
+      multiply_two(row, word_of.x, word_of.y, least);
+      multiply_two(row, word_of.z, word_of.w, least);
     }
-    int lowest = kFarBits;
+    unsigned lowest = kFarProducts;
 #pragma unroll
-    for (int r = 0; r < kRows; r += 2) lowest = __vimin3_s32(lowest, least[r], least[r + 1]);
-    if (!sink.has_use_for(lowest)) continue;
+    for (int r = 0; r < kRows; r += 2) lowest = __vimin3_s16x2(lowest, least[r], least[r + 1]);
+    if (!sink.has_use_for(product_bits(__vmins2(lowest, lowest >> 16)))) continue;
     int shared[kDirectQueries];
-#pragma unroll
-    for (int i = 0; i < kDirectQueries; ++i)
-      shared[i] = share(share(least[4 * i], least[4 * i + 1], 1), share(least[4 * i + 2], least[4 * i + 3], 1), 2);
+    share_rows(least, shared);
     sink.take(group, shared);
   }
 }
@@ -327,15 +383,17 @@ template <int kAxes>
 __device__ Accuracy accuracy_of(const DeviceTree& tree, const DeviceRequest& request, const Frame& frame,
                                 std::int64_t query) {
   constexpr double kUnit = 0x1p-52;
-  Accuracy result{frame.error, tree.whole};
+  Accuracy result{.error = frame.error};
+  bool whole = tree.whole;
   double place[1][kAxes];
   read_points(request.queries, {query}, place);
   for (int k = 0; k < kAxes; ++k) {
     const double offset = place[0][k] - frame.center[k];
     result.error += fabs(static_cast<double>(static_cast<float>(offset)) - offset);
     if (frame.center[k] != 0) result.error += fabs(offset) * kUnit;
-    result.exact &= offset == floor(offset) && fabs(offset) <= kWholeInFloat;
+    whole &= offset == floor(offset) && fabs(offset) <= kWholeInFloat;
   }
+  if (whole) result.exact_below = kWholeInFloat;
   return result;
 }
 
@@ -344,8 +402,10 @@ __device__ void filter_in_float(const DeviceTree& tree, const DeviceRequest& req
                                 const Part& part, const Sink& sink) {
   __shared__ float4 sites[2][kGroup];
   const int thread = static_cast<int>(threadIdx.x);
+  Queries index;
+  part.find(plan, index);
   double place[kDirectQueries][kAxes];
-  part.read(request, plan, place);
+  read_points(request.queries, index, place);
   float at[kDirectQueries][kAxes];
 #pragma unroll
   for (int q = 0; q < kDirectQueries; ++q)
@@ -382,6 +442,7 @@ template <bool kTable, class Of, class Work>
 __device__ void with_sink(const Plan& plan, const Candidates& candidates, const Queries& query, const Of& accuracy,
                           const Work& work) {
   if constexpr (kTable) {
+#pragma unroll
     for (const std::int64_t q : query)
       if (blockIdx.x % plan.slices == 0 && q < plan.count) plan.table.accuracy[q] = accuracy(q);
     work(IntoTable{plan, query});
@@ -412,11 +473,11 @@ __global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
   if (tree.products) {
     Fetched<T, kAxes> first;
     first.fetch(tree, std::int64_t{part.slice} * kGroup + static_cast<int>(threadIdx.x));
-    const LatticePlaces<kAxes> places(request, plan, part);
+    const LatticePlaces<T, kAxes> places(request, plan, part);
     if (__syncthreads_and(places.near)) {
       constexpr double kOff = 2 * 0.51;  // of site and query along an axis; the rest of a hundredth is float32's
       const bool exact = __syncthreads_and(places.exact);
-      const Accuracy accuracy{exact ? 0 : kOff * sqrt(double{kAxes}), exact, !exact};
+      const Accuracy accuracy{exact ? 0 : kOff * sqrt(double{kAxes}), exact ? kExactProducts : 0, true};
       rows_of(part, query);
       return with_sink<kTable>(
           plan, plan.near, query, [&](std::int64_t) { return accuracy; },
@@ -428,7 +489,7 @@ __global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
 }
 
 /// In float32 for queries that have too many candidates on the lattice.
-template <class T, int kAxes, bool kTable>
+template <class T, int kAxes>
 __global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
     filter_again(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
                  const __grid_constant__ Plan plan) {
@@ -437,13 +498,12 @@ __global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
   bool any = false;
   for (int q = 0; q < kDirectQueries; ++q) {
     query[q] = part.query(q);
-    if (query[q] < plan.count && !plan.is_wanted_again<kTable>(query[q])) query[q] = plan.count;
+    if (query[q] < plan.count && !plan.near.found[query[q]].is_full()) query[q] = plan.count;
     any |= query[q] < plan.count;
   }
   if (!__syncthreads_or(any)) return;
-  if constexpr (!kTable)
-    if (!__syncthreads_and(LatticePlaces<kAxes>(request, plan, part).near)) return;
-  work_in_float<T, kAxes, kTable>(tree, request, plan, part, plan.again, query);
+  if (!__syncthreads_and(LatticePlaces<T, kAxes>(request, plan, part).near)) return;
+  work_in_float<T, kAxes, false>(tree, request, plan, part, plan.again, query);
 }
 
 // Finish
@@ -456,10 +516,6 @@ constexpr int kWarpsOfCandidates = 4;  ///< of one that has candidates
 template <int kWarps>
 constexpr int kFinishQueries = kFinishBlock / (32 * kWarps);
 
-/// What finishes the queries of a table: one that looks into as many groups as it takes, or one that leaves queries with
-/// too many to a filter in float32 and to a second.
-enum class Round { only, first, second };
-
 /// Which groups may hold the nearest of a block's queries, neighbours in the table, whose rows are read 32 bytes at a
 /// time. In shared memory.
 class GroupLists {
@@ -467,7 +523,8 @@ class GroupLists {
   static constexpr int kQueries = kFinishQueries<kWarpsOfListed>;
 
   /// By all threads of the block. @param first  of the block's queries
-  __device__ void fill(const Plan& plan, std::int64_t first) {
+  /// @returns whether any list is long
+  __device__ bool fill(const Plan& plan, std::int64_t first) {
     const int q = static_cast<int>(threadIdx.x) % kQueries, row = static_cast<int>(threadIdx.x) / kQueries;
     const std::int64_t number = first + q;
     const bool known = number < plan.count;
@@ -488,13 +545,17 @@ class GroupLists {
     __syncthreads();
     if (row == 0) judge(q, accuracy);
     __syncthreads();
-    if (!known) return;
-    if (exact_[q]) find_lowest(q, row, least);
-    else list(q, row, least);
+    if (known) exact_[q] ? find_lowest(q, row, least) : list(q, row, least);
+    __syncthreads();
+    return __syncthreads_or(is_long(q));
   }
 
-  /// Too many, if they were rounded to a lattice.
-  __device__ bool is_long(int q) const { return on_lattice_[q] && size(q) > kTooMany; }
+  /// Too many, which float32 may tell apart.
+  __device__ bool is_long(int q) const { return from_products_[q] && size(q) > kTooMany; }
+  /// Of the least distances, in bits, of the groups on the list.
+  __device__ int limit(int q) const { return limit_[q]; }
+  /// Whether squared distances to all sites that may be the nearest are whole numbers that float32 holds.
+  __device__ bool is_whole(int q) const { return whole_[q]; }
   __device__ unsigned size(int q) const { return exact_[q] ? 1 : count_[q]; }
   __device__ unsigned group(int q, unsigned i) const { return exact_[q] ? lowest_[q] : groups_[q][i]; }
 
@@ -523,8 +584,9 @@ class GroupLists {
 
   __device__ void judge(int q, const Accuracy& accuracy) {
     exact_[q] = accuracy.holds(least_[q]);
-    on_lattice_[q] = accuracy.on_lattice;
-    limit_[q] = exact_[q] ? least_[q] : candidate_limit(least_[q], accuracy.error);
+    from_products_[q] = accuracy.from_products;
+    limit_[q] = exact_[q] ? least_[q] : accuracy.limit(least_[q]);
+    whole_[q] = accuracy.exact_below > 0 && __int_as_float(limit_[q]) < kWholeInFloat;
   }
 
   __device__ void find_lowest(int q, int row, const int (&least)[kMine]) {
@@ -547,9 +609,54 @@ class GroupLists {
 
   int least_[kQueries], limit_[kQueries];  ///< bits of squared distances
   unsigned lowest_[kQueries], count_[kQueries];
-  bool exact_[kQueries], on_lattice_[kQueries];
+  bool exact_[kQueries], whole_[kQueries], from_products_[kQueries];
   std::uint16_t groups_[kQueries][kTableGroups];
 };
+
+/// Measures the groups of queries with long lists again, in float32, into the table. By all threads of the block: a warp
+/// takes every 16th group, four sites in each lane, for all of the queries. Not inlined: its registers would be taken from
+/// what queries with short lists need.
+template <class T, int kAxes>
+__device__ __noinline__ void measure_again(const DeviceTree& __restrict__ tree, const DeviceRequest& request,
+                                           const Plan& __restrict__ plan, const GroupLists& lists, std::int64_t first) {
+  constexpr int kQueries = GroupLists::kQueries, kShare = kGroup / kLanes, kStep = kFinishBlock / 32;
+  __shared__ float places[kQueries][kAxes];
+  const int q = lane_id() % kQueries;
+  const bool is_open = lane_id() < kQueries && lists.is_long(q);
+  const int limit = is_open ? lists.limit(q) : -1;
+  if (threadIdx.x < kQueries) {
+    const std::int64_t query = plan.first + smaller(first + q, plan.count - 1);
+    double place[1][kAxes];
+    read_points(request.queries, {query}, place);
+    for (int k = 0; k < kAxes; ++k) places[q][k] = static_cast<float>(place[0][k] - plan.frame.center[k]);
+    if (is_open) plan.table.accuracy[first + q] = accuracy_of<kAxes>(tree, request, plan.frame, query);
+  }
+  __syncthreads();
+  for (std::int64_t group = threadIdx.x / 32; group < plan.groups; group += kStep) {
+    int* const entry = &plan.table.least[group * plan.count + first + q];
+    Fetched<T, kAxes> site[kShare];
+#pragma unroll
+    for (int s = 0; s < kShare; ++s) site[s].fetch(tree, group * kGroup + s * kLanes + lane_id());
+    unsigned least = kFarBits;
+    if (__any_sync(kAllLanes, is_open && *entry <= limit)) {
+      float4 at[kShare];
+#pragma unroll
+      for (int s = 0; s < kShare; ++s) at[s] = site[s].offset(plan.frame.center);
+#pragma unroll
+      for (int other = 0; other < kQueries; ++other) {
+        int bits = kFarBits;
+#pragma unroll
+        for (int s = 0; s < kShare; s += 2)
+          bits =
+              __vimin3_s32(bits, float_bits<kAxes>(places[other], at[s]), float_bits<kAxes>(places[other], at[s + 1]));
+        const unsigned found = warp_min(static_cast<unsigned>(bits));
+        if (other == lane_id()) least = found;
+      }
+    }
+    if (is_open) *entry = static_cast<int>(least);
+  }
+  __syncthreads();
+}
 
 /// A warp's part in a query that `kWarps` of a block share.
 template <int kWarps>
@@ -603,8 +710,8 @@ __device__ void look_into_candidates(const Query& query, const Plan& plan, const
 /// Answers a query. @param look  called with the query and what a warp looks for: fills in what it has found
 template <class T, int kAxes, int kWarps, class Look>
 __device__ void finish_query(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan,
-                             const Share<kWarps>& share, const Look& look) {
-  with_query<T, kAxes, Kind::in_order>(tree, request, plan.first + share.number(), [&](auto& mine) {
+                             const Share<kWarps>& share, const Place<kAxes>& place, const Look& look) {
+  with_query_at<T, Kind::in_order>(place, tree, request, plan.first + share.number(), [&](auto& mine) {
     using Query = std::remove_reference_t<decltype(mine)>;
     __shared__ typename Query::Nearest best[kFinishQueries<kWarps>][kWarps];
     auto nearest = mine.nobody();
@@ -619,21 +726,61 @@ __device__ void finish_query(const DeviceTree& tree, const DeviceRequest& reques
   });
 }
 
+/// Whether float32 holds a place of whole coordinates.
+template <int kAxes>
+__device__ bool is_small(const Place<kAxes>& place) {
+  bool small = true;
+  for (const double x : place.at) small &= fabs(x) <= kWholeInFloat;
+  return small;
+}
+
+/// Answers a query, by a warp, where float32 tells exactly how far the sites are that may be the nearest.
+template <class T, int kAxes>
+__device__ void finish_in_float(const DeviceTree& tree, const DeviceRequest& request, std::int64_t query,
+                                const Place<kAxes>& place, const GroupLists& lists, int q) {
+  constexpr int kShare = kGroup / kLanes;
+  float at[kAxes];
+  for (int k = 0; k < kAxes; ++k) at[k] = static_cast<float>(place.at[k]);
+  unsigned best = kFarBits, position = ~0u;
+  for (unsigned i = 0; i < lists.size(q); ++i) {
+    const unsigned first = lists.group(q, i) * kGroup + static_cast<unsigned>(lane_id());
+    Fetched<T, kAxes> sites[kShare];
+#pragma unroll
+    for (int s = 0; s < kShare; ++s) sites[s].fetch(tree, first + s * kLanes);
+#pragma unroll
+    for (int s = 0; s < kShare; ++s) {
+      const auto bits = static_cast<unsigned>(float_bits<kAxes>(at, sites[s].rounded()));
+      const unsigned mine = first + s * kLanes;
+      if (bits > best || (bits == best && mine > position)) continue;
+      best = bits;
+      position = mine;
+    }
+  }
+  const unsigned least = warp_min(best), lowest = warp_min(best == least ? position : ~0u);
+  if (lane_id() != 0) return;
+  const double squared = __uint_as_float(least);
+  const bool near = squared <= request.limit;
+  put_answer(tree, request, query, 0, squared, near ? (tree.first + lowest) * tree.sites.every : kNobody);
+  put_root(request.answers.lower, query, 0, near, squared);
+}
+
 template <class T, int kAxes>
 __global__ void __launch_bounds__(kFinishBlock)
     finish_listed(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
-                  const __grid_constant__ Plan plan, Round round) {
+                  const __grid_constant__ Plan plan) {
   __shared__ GroupLists lists;
   const Share<kWarpsOfListed> share;
-  const bool wanted = share.number() < plan.count && (round != Round::second || plan.table.again[share.number()]);
-  if (!__syncthreads_or(wanted)) return;
-  lists.fill(plan, share.number() - share.place);
-  __syncthreads();
-  if (!wanted) return;
-  const bool left = round == Round::first && lists.is_long(share.place);
-  if (round == Round::first) plan.table.again[share.number()] = left;
-  if (left) return;
-  finish_query<T, kAxes>(tree, request, plan, share, [&](const auto& query, auto& nearest) {
+  const std::int64_t first = share.number() - share.place;
+  const std::int64_t number = plan.first + smaller(share.number(), plan.count - 1);
+  const auto place = Place<kAxes>::template of<false>(request, number);  // on its way while lists are filled
+  while (lists.fill(plan, first)) measure_again<T, kAxes>(tree, request, plan, lists, first);
+  if (share.number() >= plan.count) return;
+  const bool alone = !request.carried.begun && !request.carried.more;
+  if (alone && lists.is_whole(share.place) && is_small(place)) {
+    if (share.warp == 0) finish_in_float<T>(tree, request, number, place, lists, share.place);
+    return;
+  }
+  finish_query<T>(tree, request, plan, share, place, [&](const auto& query, auto& nearest) {
     for (unsigned i = static_cast<unsigned>(share.warp); i < lists.size(share.place); i += kWarpsOfListed)
       look_into(query, lists.group(share.place, i), nearest);
   });
@@ -645,8 +792,9 @@ __global__ void __launch_bounds__(kFinishBlock)
                       const __grid_constant__ Plan plan) {
   const Share<kWarpsOfCandidates> share;
   if (share.number() >= plan.count) return;
-  finish_query<T, kAxes>(tree, request, plan, share,
-                         [&](const auto& query, auto& nearest) { look_into_candidates(query, plan, share, nearest); });
+  const auto place = Place<kAxes>::template of<false>(request, plan.first + share.number());
+  finish_query<T>(tree, request, plan, share, place,
+                  [&](const auto& query, auto& nearest) { look_into_candidates(query, plan, share, nearest); });
 }
 
 template <class T, int kAxes>
@@ -655,19 +803,13 @@ void launch(const DeviceTree& tree, const DeviceRequest& request, const Plan& pl
   const auto cleared = static_cast<unsigned>((plan.count + kSearchBlock - 1) / kSearchBlock);
   const auto finished = [&](int of_block) { return static_cast<unsigned>((plan.count + of_block - 1) / of_block); };
   const unsigned listed = finished(kFinishQueries<kWarpsOfListed>);
-  const bool exact = plan.lattice.exact && request.may_be_wide, again = tree.products && !exact;
   if (plan.has_table()) {
-    const bool twice = again && plan.groups > kFewGroups;
     filter_sites<T, kAxes, true><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
-    finish_listed<T, kAxes>
-        <<<listed, kFinishBlock, 0, stream>>>(tree, request, plan, twice ? Round::first : Round::only);
-    if (!twice) return;
-    filter_again<T, kAxes, true><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
-    finish_listed<T, kAxes><<<listed, kFinishBlock, 0, stream>>>(tree, request, plan, Round::second);
+    finish_listed<T, kAxes><<<listed, kFinishBlock, 0, stream>>>(tree, request, plan);
   } else {
     clear_candidates<<<cleared, kSearchBlock, 0, stream>>>(plan);
     filter_sites<T, kAxes, false><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
-    if (again) filter_again<T, kAxes, false><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
+    if (tree.products) filter_again<T, kAxes><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
     finish_candidates<T, kAxes>
         <<<finished(kFinishQueries<kWarpsOfCandidates>), kFinishBlock, 0, stream>>>(tree, request, plan);
   }

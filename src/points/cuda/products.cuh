@@ -2,9 +2,10 @@
 //
 //   d² = |q|² + |s|² − 2q·s = (−2q, 2048, 1, hi, lo, 0) · (s, hi, lo, 2048, 1, 0),   where |v|² = 2048 hi + lo
 //
-// Coordinates within ±1024 of a middle make all factors whole numbers up to 2048, which float16 holds, all products
-// whole and all their sums below 2²⁴, which the accumulator's float32 holds. What it rounds on the way is not
-// documented: a test on the device (products_are_exact) decides whether the way is taken.
+// Coordinates within ±1024 of a middle make all factors whole numbers up to 2048, which float16 holds, also divided by
+// 256. A query's are: so no sum is too large for the result, a float16, too. Two of these fill a word, and three words
+// have their minima in one instruction. Squared distances below 2048 come out exact, others rounded. What is rounded on
+// the way is not documented: a test on the device (products_are_exact) decides whether the way is taken.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -15,6 +16,10 @@
 namespace fathom::points::cuda {
 
 inline constexpr float kProductReach = 1024;
+inline constexpr float kProductUnit = 256;            ///< squared distances are divided by it
+inline constexpr float kExactProducts = 2048;         ///< squared distances below are exact, …
+inline constexpr double kProductError = 0x1p-10;      ///< … others off by less than this part of the smaller of both
+inline constexpr unsigned kFarProducts = 0x7C007C00;  ///< infinite, twice
 
 /// Factors k = 2w, 2w + 1 of a site or a query in word w.
 struct Factors {
@@ -26,7 +31,9 @@ struct Factors {
   }
   __device__ static Factors of_query(float x, float y, float z) {
     const Square n(x, y, z);
-    return {pair(-2 * x, -2 * y), pair(-2 * z, kBase), pair(1, n.high), pair(n.low, 0)};
+    constexpr float kPart = 1 / kProductUnit;
+    return {pair(-2 * kPart * x, -2 * kPart * y), pair(-2 * kPart * z, kPart * kBase), pair(kPart, kPart * n.high),
+            pair(kPart * n.low, 0)};
   }
   /// Farther from every query than any site.
   __device__ static Factors of_nobody() { return {0, pair(0, 60000), pair(0, kBase), pair(1, 0)}; }
@@ -52,14 +59,21 @@ struct Factors {
 };
 
 /// Adds nothing to the product of 16 queries and 8 sites. With g = lane / 4 and t = lane % 4 a lane gives word t of
-/// queries g and g + 8 and of site g; it gets the bits of the squared distances from queries g (0, 1) and g + 8 (2, 3)
-/// to sites 2t and 2t + 1.
-__device__ inline void multiply(int (&bits)[4], unsigned query, unsigned query_8, unsigned site) {
-  float d[4];
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5},{%6},{%7,%7,%7,%7};"
-      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-      : "r"(query), "r"(query_8), "r"(site), "f"(0.f));
-  for (int i = 0; i < 4; ++i) bits[i] = __float_as_int(d[i]);
+/// queries g and g + 8 and of site g; it gets the squared distances from queries g (0) and g + 8 (1) to sites 2t, in the
+/// low half of the word, and 2t + 1.
+__device__ inline void multiply(unsigned (&pair)[2], unsigned query, unsigned query_8, unsigned site) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0,%1},{%2,%3},{%4},{%5,%5};"
+      : "=r"(pair[0]), "=r"(pair[1])
+      : "r"(query), "r"(query_8), "r"(site), "r"(0));
 }
+
+/// Bits of the squared distance in a word's low half, in float32.
+__device__ inline int product_bits(unsigned word) {
+  return __float_as_int(__half2float(__ushort_as_half(static_cast<unsigned short>(word))) * kProductUnit);
+}
+
+/// The low halves of two words, and their high halves.
+__device__ inline unsigned low_halves(unsigned first, unsigned second) { return __byte_perm(first, second, 0x5410); }
+__device__ inline unsigned high_halves(unsigned first, unsigned second) { return __byte_perm(first, second, 0x7632); }
 
 }  // namespace fathom::points::cuda

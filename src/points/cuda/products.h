@@ -10,6 +10,7 @@ namespace fathom::points::cuda {
 /// Small whole numbers in the place of coordinates: (coordinate − center) · scale, rounded.
 struct Lattice {
   double center[3] = {};
+  float middle[3] = {};  ///< the same in float32: exactly, between float32 sites and where nothing is rounded
   double scale = 1;
   bool exact = false;  ///< nothing is rounded
 

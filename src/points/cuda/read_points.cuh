@@ -1,4 +1,4 @@
-// Coordinates of some points as double: all are on their way from memory before the first is converted.
+// Coordinates of some points, also as double: all are on their way from memory before the first is converted.
 #pragma once
 
 #include "points/cloud.h"
@@ -6,11 +6,16 @@
 namespace fathom::points::cuda {
 
 template <class T, int kCount, int kAxes>
-__device__ void read_points_as(const Cloud& points, const std::int64_t (&index)[kCount], double (&at)[kCount][kAxes]) {
-  T coordinate[kCount][kAxes];
+__device__ void fetch_points(const Cloud& points, const std::int64_t (&index)[kCount], T (&at)[kCount][kAxes]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i)
-    for (int k = 0; k < kAxes; ++k) coordinate[i][k] = points.get<T>(k, index[i]);
+    for (int k = 0; k < kAxes; ++k) at[i][k] = points.get<T>(k, index[i]);
+}
+
+template <class T, int kCount, int kAxes>
+__device__ void read_points_as(const Cloud& points, const std::int64_t (&index)[kCount], double (&at)[kCount][kAxes]) {
+  T coordinate[kCount][kAxes];
+  fetch_points(points, index, coordinate);
 #pragma unroll
   for (int i = 0; i < kCount; ++i)
     for (int k = 0; k < kAxes; ++k) at[i][k] = static_cast<double>(coordinate[i][k]);

@@ -1,6 +1,7 @@
 // Sets of sites on a device, through the call for host arrays: the same bytes as the CPU and the brute force.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cases.h"
@@ -59,7 +60,8 @@ SiteSet resident(const AnyConstView& sites, Storage storage, std::int64_t every 
 }
 
 void put(Array& points, std::int64_t at, double x) {
-  if (points.dtype() == DType::float64) points.as<double>().data()[at] = x;
+  if (points.dtype() == DType::int32) points.as<std::int32_t>().data()[at] = static_cast<std::int32_t>(x);
+  else if (points.dtype() == DType::float64) points.as<double>().data()[at] = x;
   else points.as<float>().data()[at] = static_cast<float>(x);
 }
 
@@ -86,22 +88,51 @@ TEST_F(CudaPoints, Spreads) {
   }
 }
 
-/// Plain sets of so many sites that queries with many groups to look into are filtered again.
-TEST_F(CudaPoints, PlainInTwoRounds) {
-  for (int i = 0; i < scaled(kSpreads); ++i) {
+/// Plain sets of so many sites that the groups of queries with many to look into are measured again.
+TEST_F(CudaPoints, PlainWithLongLists) {
+  for (int i = 0; i < scaled(2 * kSpreads); ++i) {
     Random random(static_cast<std::uint64_t>(i) + 200);
     PointProblem problem;
     problem.seed = static_cast<std::uint64_t>(i);
-    problem.spread = static_cast<Spread>(i);
+    problem.spread = static_cast<Spread>(i % kSpreads);
     problem.set.storage = Storage::plain;
     for (DType dtype : {DType::int32, DType::float32, DType::float64}) {
-      problem.sites = make_points(problem.spread, dtype, 100000 + i, 3, random);
+      problem.sites = make_points(problem.spread, dtype, (i < kSpreads ? 100000 : 20000) + i, 3, random);
       problem.queries = make_points(i % 2 ? Spread::uniform : problem.spread, dtype, 300, 3, random);
       SCOPED_TRACE(describe(problem));
       const PointAnswers expected = answers_of(Backend::cpu, problem, DType::float32);
       ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float32)));
     }
   }
+}
+
+/// Voxels of a shell, about as far from queries in its middle as float16 can tell, where that is not exact any more; and
+/// queries anywhere: few voxels, more than lists hold, and more than the table does.
+TEST_F(CudaPoints, RoundedProducts) {
+  Random random(9);
+  constexpr std::int64_t kQueries = 300;
+  for (std::int64_t sites : {500, 30000, 300000})
+    for (double radius : {40.0, 50.0, 400.0}) {
+      PointProblem problem;
+      problem.set.storage = Storage::plain;
+      problem.sites = Array(DType::int32, {sites, 3});
+      for (std::int64_t i = 0; i < sites; ++i) {
+        double at[3], square = 0;
+        for (int k = 0; k < 3; ++k) {
+          at[k] = static_cast<double>(below(random, 2001)) - 1000;
+          square += at[k] * at[k];
+        }
+        const double scale = radius / std::max(std::sqrt(square), 1.0);
+        for (int k = 0; k < 3; ++k) put(problem.sites, 3 * i + k, std::round(at[k] * scale));
+      }
+      problem.queries = Array(DType::int32, {kQueries, 3});
+      for (std::int64_t i = 0; i < 3 * kQueries; ++i) {
+        const std::int64_t reach = i < kQueries ? 2 : 500;
+        put(problem.queries, i, static_cast<double>(below(random, 2 * reach + 1)) - static_cast<double>(reach));
+      }
+      const PointAnswers expected = answers_of(Backend::cpu, problem, DType::float32);
+      ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float32))) << sites << ' ' << radius;
+    }
 }
 
 /// Sites nearer to one another than float32, or a lattice over all of them, can tell apart: on the lattice, where queries
