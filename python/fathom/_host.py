@@ -208,7 +208,8 @@ def as_numpy(x: Any, name: str) -> Array:
 
 
 def as_indices(x: Any, name: str, noun: str) -> npt.NDArray[np.int64]:
-    """Indices, of which each is called `noun`: one, or an array of them."""
+    """Indices, of which each is called `noun`: one, or an array of them, copied: they must not change any more once they
+    have been checked."""
     indices = np.atleast_1d(as_numpy(x, name))
     if indices.ndim != 1:
         raise ValueError(f"{name} has the shape {indices.shape}; it must have (n,)")
@@ -216,7 +217,7 @@ def as_indices(x: Any, name: str, noun: str) -> npt.NDArray[np.int64]:
         raise TypeError(f"{name} has the dtype {indices.dtype}; indices are integers")
     if indices.dtype == np.uint64 and indices.size > 0 and indices.max() >= 2**63:
         raise ValueError(f"there is no {noun} {indices.max()}")
-    return np.ascontiguousarray(indices, INDICES[1])
+    return np.array(indices, INDICES[1], order="C")
 
 
 def _readable(array: Array, name: str) -> Array:

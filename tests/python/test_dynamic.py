@@ -8,6 +8,7 @@ import warnings
 import fathom
 import numpy as np
 import pytest
+from fathom._host import as_indices
 
 BACKENDS = ["cpu", "cuda"] if fathom.info().devices else ["cpu"]
 
@@ -94,6 +95,12 @@ def test_places_that_a_dtype_does_not_hold(dtype):
             dynamic.move(0, [[1.0, 1.1]])
         dynamic.add([[1.0, 2.0]])
     assert len(dynamic) == 2
+
+
+def test_indices_are_copied():
+    """Another thread may write into the caller's array between the check and the edit."""
+    given = np.arange(5)
+    assert not np.shares_memory(as_indices(given, "sites", "site"), given)
 
 
 def run_or_give_up(work, seconds=60):
