@@ -10,17 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._changing import ChangingSet
 from ._dtypes import INDICES
 from ._host import HostInput, as_indices
 from ._options import thread_count
-from ._points import SiteSet, set_choices
+from ._points import set_choices
 
 Ids = npt.NDArray[np.int64]
 _LARGEST = 2**63 - 1
 """Of the indices that the compiled part can be asked for."""
 
 
-class DynamicSet:
+class DynamicSet(ChangingSet):
     """Sites in 2D or 3D that come and go, and tell how far the nearest of them is, without a rebuild.
 
     Answers are those of a sorted :class:`SiteSet` of the sites that are there. Each keeps the index that it was given
@@ -52,7 +53,8 @@ class DynamicSet:
     An edit costs some microseconds in practice, one of a quarter of the sites or more a rebuild. In 3D a site takes at
     most 33 bytes (float64: 54) where sites were only added, up to 2.5 times that where they were removed, and on a
     device as much again there; and 4 bytes for each index ever given out. Source: Itai, Konheim & Rodeh 1981, a sorted
-    sequence with gaps; here along a Hilbert curve under a tree of boxes.
+    sequence with gaps; here along a Hilbert curve under a tree of boxes. On a device, a graph that captured a query must
+    not run after the next edit: it would read memory that the set may have given back.
 
     Examples
     --------
@@ -77,39 +79,14 @@ class DynamicSet:
     ) -> None:
         given = HostInput.of_values(points, "points").coordinates("points", False).array
         choices = set_choices("sorted", 1, period, backend, None, devices)
-        self._set = _core.DynamicSet(given, choices, thread_count(threads))
+        self._set: _core.DynamicSet = _core.DynamicSet(given, choices, thread_count(threads))
         self._dtype = given.dtype
-        self._sites = SiteSet.__new__(SiteSet)
-        self._sites._set = self._set
-        self._sites._points = None
-        self._sites._shape = given.shape
-
-    @property
-    def sites(self) -> SiteSet:
-        """What answers: a set that can be asked whatever a :class:`SiteSet` can. It changes with this one."""
-        return self._sites
-
-    def nearest(self, q: Any, k: int = 1, **options: Any) -> tuple[Any, ...]:
-        """As :meth:`SiteSet.nearest`, with the same options."""
-        return self._sites.nearest(q, k, **options)
-
-    def query(self, x: Any, k: int | Sequence[int] = 1, **options: Any) -> tuple[Any, Any]:
-        """As :meth:`SiteSet.query`, same options. Where no site counts, the index is the next to be given out."""
-        return self._sites.query(x, k, **options)
-
-    def __len__(self) -> int:
-        """How many sites there are."""
-        return self._set.size
+        self._ask_through(given.shape)
 
     def __contains__(self, site: int) -> bool:
         """Whether a site with this index is there."""
         site = index(site)
         return 0 <= site <= _LARGEST and self._set.contains(site)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that the set keeps, on the host and on devices together."""
-        return self._set.bytes
 
     def add(self, points: Any) -> Ids:
         """New sites.

@@ -9,15 +9,16 @@ from typing import Any
 
 from . import _core
 from ._arrays import take, take_values
+from ._changing import ChangingSet
 from ._options import backend_number
-from ._points import SiteSet
 
 
-class VoxelSet:
+class VoxelSet(ChangingSet):
     """Elements of a 2D or 3D grid as sites that come and go, and tell how far the nearest of them is.
 
     Answers are those of :meth:`SiteSet.of_mask` of the elements that are there: same options, same bytes, on the host
-    and on a device; a site's index is the linear (row-major) one of its element. Many threads may ask at once; edits
+    and on a device; a site's index is the linear (row-major) one of its element. Queries need not lie inside the grid.
+    Many threads may ask at once; edits
     wait for them, and they for edits. A `progress` function may ask the set that calls it, but not edit it:
     RuntimeError.
 
@@ -94,45 +95,19 @@ class VoxelSet:
         return made
 
     def _keep(self, voxels: _core.VoxelSet, shape: tuple[int, ...]) -> None:
-        self._set = voxels
+        self._set: _core.VoxelSet = voxels
         self._shape = shape
-        self._sites = SiteSet.__new__(SiteSet)
-        self._sites._set = voxels
-        self._sites._points = None
-        self._sites._count = math.prod(shape)
-        self._sites._shape = (self._sites._count, len(shape))
+        self._ask_through((math.prod(shape), len(shape)))
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Extents of the grid."""
         return self._shape
 
-    @property
-    def sites(self) -> SiteSet:
-        """What answers: a set that can be asked whatever a :class:`SiteSet` can. It changes with this one."""
-        return self._sites
-
-    def nearest(self, q: Any, k: int = 1, **options: Any) -> tuple[Any, ...]:
-        """As :meth:`SiteSet.nearest`, with the same options. Queries need not lie inside the grid."""
-        return self._sites.nearest(q, k, **options)
-
-    def query(self, x: Any, k: int | Sequence[int] = 1, **options: Any) -> tuple[Any, Any]:
-        """As :meth:`SiteSet.query`, same options. Where no site counts, the index is the number of elements."""
-        return self._sites.query(x, k, **options)
-
-    def __len__(self) -> int:
-        """How many elements are sites."""
-        return self._set.size
-
     def __contains__(self, element: int) -> bool:
         """Whether the element with this linear index is a site."""
         element = index(element)
         return 0 <= element < self._sites._count and self._set.contains(element)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that the set keeps, on the host or the device."""
-        return self._set.bytes
 
     def add(self, elements: Any, *, stream: Any = None) -> int:
         """Makes elements sites.
