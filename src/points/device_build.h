@@ -22,7 +22,8 @@ ResidentSets make_residents(const std::vector<Cloud>& clouds, const std::vector<
 ResidentSets make_residents_in_place(const std::vector<Cloud>& clouds, const SetFacts& facts,
                                      const SiteSetOptions& options, Stream stream);
 
-/// The nonzero elements of a mask in a device's memory, there. Waits until it is built; nothing refers to the mask then.
+/// The nonzero elements of a mask in a device's memory, there. Waits until it is built; nothing refers to the mask
+/// then.
 ResidentSets make_residents_of_mask(const AnyConstDeviceView& mask, const SetFacts& facts,
                                     const SiteSetOptions& options, Stream stream);
 

@@ -1,5 +1,5 @@
-// Calls of sets on devices: where all queries at once would pass what a call may take, they go in batches; where several
-// devices have the set, they share them.
+// Calls of sets on devices: where all queries at once would pass what a call may take, they go in batches; where
+// several devices have the set, they share them.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // The same place along a Hilbert curve (hilbert.hd.h), two bits of each axis at a time: how the curve runs through a
-// cube is one of few ways, and a table tells for each of them, and each of the cube's 4 × 4 × 4 cells, the cell's place and
-// how the curve runs through it. Cost: a look-up for two bits of all axes.
+// cube is one of few ways, and a table tells for each of them, and each of the cube's 4 × 4 × 4 cells, the cell's place
+// and how the curve runs through it. Cost: a look-up for two bits of all axes.
 #pragma once
 
 #include <cstdint>

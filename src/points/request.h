@@ -64,8 +64,8 @@ struct Request {
   bool periodic() const { return period[0] > 0 || period[1] > 0 || period[2] > 0; }
 };
 
-/// Where a direction is not finite or has no length, or an angle is none, which is refused where it can be read, nothing
-/// lies in the cone.
+/// Where a direction is not finite or has no length, or an angle is none, which is refused where it can be read,
+/// nothing lies in the cone.
 FATHOM_HD inline ConeOfQuery cone_of(const Cones& cones, std::int64_t query) {
   ConeOfQuery cone;
   if (!cones.present) return cone;

@@ -23,11 +23,14 @@ struct DynamicSetOptions {
 ///
 /// Movable. nearest() may be called by many threads at once; while add(), remove() or move() is at work, nothing else.
 ///
-/// Cost of an edit: that of some looks into the tree, on average; of a batch as large as a quarter of the set: a rebuild.
-/// Memory for each site: in 3D at most 33 bytes where sites were only added (float64: 54), up to 2.5 times that where
-/// they were removed; and 4 bytes for each id that was ever given out. Edits of a set on a device copy the leaves that
-/// changed; they wait for queries at work, and are done when they return. A graph that was captured before must not be
-/// running, and must be captured again. A rebuild takes 40 bytes for each site while it works.
+/// Cost of an edit: that of some looks into the tree, on average; of a batch as large as a quarter of the set: a
+/// rebuild. Memory for each site: in 3D at most 33 bytes where sites were only added (float64: 54), up to 2.5 times
+/// that where they were removed; and 4 bytes for each id that was ever given out. A rebuild takes 40 bytes for each
+/// site while it works.
+///
+/// Edits of a set on a device copy the leaves that changed; they wait for queries at work, and are done when they
+/// return. They do not know of graphs: one that captured a query must not be running then, nor run again, for it reads
+/// memory that the set may have given back. Nothing checks that; capture it again.
 /// Source: Itai, Konheim & Rodeh 1981, a sorted sequence with gaps; here along a Hilbert curve under a tree of boxes.
 class DynamicSet {
  public:
@@ -59,8 +62,8 @@ class DynamicSet {
   /// @param to  one place for each id
   void move(std::span<const std::int64_t> ids, const Coordinates& to);
 
-  /// The same with places in a device's memory, in the stream's order. They pass by the host, which makes the edit, also
-  /// of a set on a device. Waits for them.
+  /// The same with places in a device's memory, in the stream's order. They pass by the host, which makes the edit,
+  /// also of a set on a device. Waits for them.
   std::int64_t add(const DeviceCoordinates& sites, Stream stream = {});
   void move(std::span<const std::int64_t> ids, const DeviceCoordinates& to, Stream stream = {});
 

@@ -1,7 +1,7 @@
-// Sites in the order of a Hilbert curve, in leaves with gaps. A new site goes where its key belongs. A leaf without room
-// for it, or one that has lost its last site, shares out the sites of the smallest node about it that is neither too
-// full nor too empty evenly among that node's leaves; where there is no such node, all is built anew. The higher the
-// node, the narrower the limits, so that nodes below are far from theirs afterwards.
+// Sites in the order of a Hilbert curve, in leaves with gaps. A new site goes where its key belongs. A leaf without
+// room for it, or one that has lost its last site, shares out the sites of the smallest node about it that is neither
+// too full nor too empty evenly among that node's leaves; where there is no such node, all is built anew. The higher
+// the node, the narrower the limits, so that nodes below are far from theirs afterwards.
 // Source: Itai, Konheim & Rodeh 1981 (sorted sequences with gaps); Bender, Demaine & Farach-Colton 2005 (limits by
 // height). Departs by leaves of 32 places, unsorted inside, as the search wants them (tree.h).
 // Cost of an edit: O(1) without such sharing, which few edits cause; O(log² n) on average in any case. Memory: 8 to 26
@@ -47,8 +47,8 @@ void visit_place(const Tree& tree, std::int64_t leaf, std::int64_t place, int k,
   });
 }
 
-/// Shares of the sites for each leaf where `mean` would be even: of what room there is, one half goes to the leaves about
-/// one of them, the nearer the more.
+/// Shares of the sites for each leaf where `mean` would be even: of what room there is, one half goes to the leaves
+/// about one of them, the nearer the more.
 void leave_room_about(std::int64_t near, double mean, std::vector<double>& shares) {
   const auto nearness = [&](std::size_t leaf) {
     return 1 / (1 + std::abs(static_cast<double>(leaf) - static_cast<double>(near)));

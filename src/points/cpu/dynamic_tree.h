@@ -43,8 +43,8 @@ class DynamicTree {
   void remove(std::span<const std::int64_t> ids);
   void move(std::span<const std::int64_t> ids, const Cloud& to);
 
-  /// Makes boxes, repeated sites and counts true again after edits: before that nobody may ask. Tells what changed since
-  /// the last time.
+  /// Makes boxes, repeated sites and counts true again after edits: before that nobody may ask. Tells what changed
+  /// since the last time.
   TreeChange settle();
 
   /// Whether something was changed since close(): an edit is at work, or broke off.

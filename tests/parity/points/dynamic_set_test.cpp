@@ -255,7 +255,8 @@ TEST_F(DynamicSets, RefuseWhatHasNoMeaning) {
   EXPECT_EQ(refused([&] { set.remove(Ids{0, -1}); }), "there is no site -1; 5 ids, from 0 on, have been given out");
   EXPECT_EQ(refused([&] { set.remove(Ids{0, 1}); }), "site 1 was removed before; contains() tells which are there");
   EXPECT_EQ(refused([&] { set.remove(Ids{2, 0, 2}); }), "site 2 is named twice; name each once");
-  EXPECT_EQ(refused([&] { set.move(Ids{1}, rows(sites, 0, 1)); }), "site 1 was removed before; contains() tells which are there");
+  EXPECT_EQ(refused([&] { set.move(Ids{1}, rows(sites, 0, 1)); }),
+            "site 1 was removed before; contains() tells which are there");
   EXPECT_EQ(refused([&] {
               set.move(Ids{0, 2}, rows(sites, 0, 1));
             }),
