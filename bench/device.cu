@@ -196,39 +196,55 @@ struct Check {
   double sum_of_squares = 0;  ///< of the distances that are finite
 };
 
-/// @param nearest  null: not computed
-Check check(const std::uint8_t* mask, const float* out, const std::int32_t* nearest, const Shape& shape,
-            const Options& options) {
-  const auto count = static_cast<std::size_t>(fathom::element_count(shape));
-  fathom::Array host_mask(fathom::DType::uint8, shape), right(fathom::DType::float32, shape);
-  fathom::Array right_nearest(fathom::DType::int32, nearest ? shape : Shape{0});
-  std::vector<float> result(count);
-  std::vector<std::int32_t> result_nearest(nearest ? count : 0);
-  MUST(cudaMemcpy(host_mask.data(), mask, count, cudaMemcpyDeviceToHost));
-  MUST(cudaMemcpy(result.data(), out, count * sizeof(float), cudaMemcpyDeviceToHost));
-  Options on_cpu = options;
-  on_cpu.execution.backend = fathom::Backend::cpu;
-  fathom::grid::DistanceOutputs outputs;
-  outputs.distance = right.view();
-  if (nearest) {
-    outputs.nearest = right_nearest.view();
-    MUST(cudaMemcpy(result_nearest.data(), nearest, count * sizeof(std::int32_t), cudaMemcpyDeviceToHost));
-  }
-  fathom::grid::distance_transform(host_mask.view(), on_cpu, outputs);
-  const float* expected = right.as<float>().data();
-  Check check;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (std::memcmp(expected + i, result.data() + i, sizeof(float)) != 0) {
-      check.wrong = "element " + std::to_string(i) + " is " + std::to_string(result[i]) + ", should be " +
-                    std::to_string(expected[i]);
-      return check;
+/// Compares results with the CPU's. Keeps its memory from case to case, which is as long in coming as the work.
+class Checker {
+ public:
+  explicit Checker(const Shape& shape)
+      : mask_(fathom::DType::uint8, shape),
+        right_(fathom::DType::float32, shape),
+        got_(fathom::DType::float32, shape) {}
+
+  /// @param nearest  null: not computed
+  Check check(const std::uint8_t* mask, const float* out, const std::int32_t* nearest, const Options& options) {
+    const Shape& shape = mask_.shape();
+    fathom::Array right_nearest(fathom::DType::int32, nearest ? shape : Shape{0});
+    fathom::Array got_nearest(fathom::DType::int32, nearest ? shape : Shape{0});
+    MUST(cudaMemcpy(mask_.data(), mask, mask_.bytes(), cudaMemcpyDeviceToHost));
+    MUST(cudaMemcpy(got_.data(), out, got_.bytes(), cudaMemcpyDeviceToHost));
+    Options on_cpu = options;
+    on_cpu.execution.backend = fathom::Backend::cpu;
+    fathom::grid::DistanceOutputs outputs;
+    outputs.distance = right_.view();
+    if (nearest) {
+      outputs.nearest = right_nearest.view();
+      MUST(cudaMemcpy(got_nearest.data(), nearest, got_nearest.bytes(), cudaMemcpyDeviceToHost));
     }
-    if (std::isfinite(result[i])) check.sum_of_squares += double{result[i]} * double{result[i]};
+    fathom::grid::distance_transform(mask_.view(), on_cpu, outputs);
+    Check check;
+    if (std::memcmp(right_.data(), got_.data(), got_.bytes()) != 0) check.wrong = first_difference();
+    else if (nearest && std::memcmp(right_nearest.data(), got_nearest.data(), got_nearest.bytes()) != 0)
+      check.wrong = "nearest sites differ";
+    check.sum_of_squares = sum_of_squares();
+    return check;
   }
-  if (nearest && std::memcmp(right_nearest.data(), result_nearest.data(), right_nearest.bytes()) != 0)
-    check.wrong = "nearest sites differ";
-  return check;
-}
+
+ private:
+  std::string first_difference() const {
+    const float *got = got_.as<float>().data(), *right = right_.as<float>().data();
+    std::size_t i = 0;
+    while (std::memcmp(right + i, got + i, sizeof(float)) == 0) ++i;
+    return "element " + std::to_string(i) + " is " + std::to_string(got[i]) + ", should be " + std::to_string(right[i]);
+  }
+  double sum_of_squares() const {
+    const float* right = right_.as<float>().data();
+    double sum = 0;
+    for (std::size_t i = 0; i < right_.bytes() / sizeof(float); ++i)
+      if (std::isfinite(right[i])) sum += double{right[i]} * double{right[i]};
+    return sum;
+  }
+
+  fathom::Array mask_, right_, got_;
+};
 
 struct Arguments {
   std::vector<std::string> sizes = {"1024x1024",   "4096x4096",   "16384x16384", "1000x1777",
@@ -266,7 +282,7 @@ std::string size_of(const Shape& shape) {
 
 /// One line of the table, and of the JSON. @returns whether the result was right
 bool measure(const Shape& shape, const Case& c, const Operation& operation, const Arguments& arguments,
-             std::ostream& json) {
+             Checker& checker, std::ostream& json) {
   const std::int64_t count = fathom::element_count(shape);
   const int rank = shape.rank(), space = arguments.batch ? rank - arguments.batch : rank;
   Block<std::uint8_t> mask(count);
@@ -291,7 +307,7 @@ bool measure(const Shape& shape, const Case& c, const Operation& operation, cons
   };
   run(nullptr);
   MUST(cudaDeviceSynchronize());
-  const Check result = check(mask.data, out.data, operation.nearest ? nearest.data : nullptr, shape, options);
+  const Check result = checker.check(mask.data, out.data, operation.nearest ? nearest.data : nullptr, options);
   const double ours = time_of(run, arguments.replays), copy = copy_time(out.data, other.data, count, arguments.replays);
   double npp = 0;
 #ifdef FATHOM_BENCH_NPP
@@ -336,10 +352,11 @@ int main(int count, char** values) {
   for (const std::string& size : arguments.sizes) {
     Shape shape;
     for (const std::string& extent : split(size, 'x')) shape.push_back(std::atoll(extent.c_str()));
+    Checker checker(shape);
     for (const Case& c : kCases)
       for (const Operation& operation : kOperations)
         if (among(c.name, arguments.cases) && among(operation.name, arguments.operations))
-          right &= measure(shape, c, operation, arguments, file);
+          right &= measure(shape, c, operation, arguments, checker, file);
   }
   return right ? 0 : 70;
 }
