@@ -91,6 +91,31 @@ TEST_F(Cuda, PlainShapes) {
       }
 }
 
+/// Sites of volumes in few rows along y, near and far along z; in some tiles in all rows, but around a hole.
+TEST_F(Cuda, FewRowsOfVolumes) {
+  Random random(900000);
+  for (const Shape& shape : {Shape{130, 48, 515}, Shape{65, 300, 96}, Shape{200, 9, 66}, Shape{300, 4, 40}})
+    for (int kind = 0; kind < 4; ++kind) {
+      const std::int64_t ny = shape[1], nx = shape[2];
+      auto sites = scatter(shape, kind % 2 == 0 ? 0.05 : 1e-3, random);
+      for (std::size_t i = 0; i < sites.size(); ++i) {
+        const auto x = static_cast<std::int64_t>(i) % nx, y = static_cast<std::int64_t>(i) / nx % ny;
+        const bool is_hole = y >= ny / 3 && x >= nx / 8 && x < nx / 2, is_row = y % (ny / 2) == 1;
+        if (kind < 2 ? is_hole : !is_row) sites[i] = false;
+      }
+      Case c{.structure = Structure::sparse};
+      c.input = mask_array(sites, shape);
+      c.wanted = {.distance = DType::float32};
+      check_against_cpu(c);
+      c.wanted.squared = DType::uint32;
+      check_against_cpu(c);
+      c.wanted = {.distance = DType::float32};
+      c.options.signed_distance = true;
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// The places whose squared distance from the middle is this, steps along the axes being so long.
 std::vector<bool> places_on_sphere(const Shape& shape, const std::vector<std::int64_t>& lengths, std::int64_t square) {
   std::vector<bool> places(static_cast<std::size_t>(element_count(shape)));

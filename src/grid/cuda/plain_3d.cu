@@ -2,7 +2,8 @@
 // of float distances from a mask, with any.
 //
 // Words and carries along x (volume_words.cuh); the pass along z, first the tiles where sites are near
-// (volume_window.cuh), then those that this left (volume_envelope.cuh); the same along y, which writes the results.
+// (volume_window.cuh), then those that this left (volume_envelope.cuh); the same along y (volume_along_y.cuh), which
+// writes the results.
 // With nearest sites both passes have kernels of their own (volume_sites.cuh); with unequal spacings each pass is one
 // kernel (volume_spaced.cuh, volume_spaced_sites.cuh; in double volume_exact.cuh). What is left to do stays on the
 // device: the host launches all and waits for nothing.
@@ -13,6 +14,7 @@
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/sides.cuh"
+#include "grid/cuda/volume_along_y.cuh"
 #include "grid/cuda/volume_envelope.cuh"
 #include "grid/cuda/volume_exact.cuh"
 #include "grid/cuda/volume_labels.cuh"

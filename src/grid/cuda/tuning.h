@@ -39,6 +39,7 @@ inline constexpr int kVolumePackBlock = 256, kVolumePackBlocks = 8;
 inline constexpr int kResidentThreads = 1280;      ///< of the search, per multiprocessor: 48 registers
 inline constexpr int kResidentThreadsAt64 = 1024;  ///< with labels, or sites along y: 64 registers
 inline constexpr int kUsualSteps = 32;             ///< that a tile may need on average
+inline constexpr int kFewRows = 4;                 ///< with sites in a tile: all are tried everywhere
 inline constexpr int kEnvelopeThreads = 1024;      ///< per multiprocessor: 64 registers
 /// Longest line that is searched by blocks of 128 threads: there is no work for more.
 inline constexpr int kTinyBlocks = 64;

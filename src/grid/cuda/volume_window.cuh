@@ -1,4 +1,5 @@
-// The passes along z and y where sites are near: an outwards search in 16-bit arithmetic on two lines at once.
+// The passes along z and y (volume_along_y.cuh) where sites are near: an outwards search in 16-bit arithmetic on two
+// lines at once.
 //
 // Work mapping: block = tile. Phase 1: its squares go to shared memory, row by row, 16 words for 32 lines; odd groups
 // of eight rows swap even and odd rows, so that the two halves of a warp, which work on neighbouring groups, meet
@@ -406,82 +407,5 @@ struct VolumeWriter {
     if (emitter.in_region(at)) emitter.emit(item, at, d2, -1);
   }
 };
-
-template <int kThreads, Writing kWriting>
-__global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kWriting == Writing::labels))
-    search_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
-  extern __shared__ uint4 window_shared[];
-  __shared__ int work, near_rows, wide_rows;
-  const int t = static_cast<int>(threadIdx.x), n = v.ny, lane = t % 16;
-  const Volume::Tile tile = v.tile(blockIdx.x, v.nz);
-  const std::uint8_t* kinds = v.kinds(tile);
-  if (t == 0) work = near_rows = wide_rows = 0;
-  __syncthreads();
-  int wide = 0;
-  for (int r = t; r < n; r += kThreads) wide += kinds[r] == kWide;
-  add_over_block(wide, &wide_rows);
-  __syncthreads();
-  if (wide_rows * 2 > n) {  // mostly far
-    if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
-    return;
-  }
-  const VolumeWriter<kWriting> writer(v, emitter, tile);
-  WindowRows<WindowPairs> rows(reinterpret_cast<unsigned*>(window_shared), n);
-  rows.pad(n);
-  const auto* squares = reinterpret_cast<const uint4*>(v.narrow_row(tile.item, tile.word, tile.line, 0));
-  bool any = false;
-  int near = 0;
-  constexpr bool kLabels = kWriting == Writing::labels;
-  __shared__ RunWords<kLabels> run_words;
-  const RunEnds ends(run_words, n);
-  const std::uint32_t* changes = v.changes_along_y(tile);
-  if constexpr (kLabels) any = ends.fill([&](int r) { return make_uint2(__ldg(changes + r), 0); });
-  const bool inside = tile.word * 32 + t % 4 * 8 < v.nx;
-#pragma unroll 4
-  for (int i = t; i < n * 4; i += kThreads) {
-    uint4 four = make_uint4(kNone16x2, kNone16x2, kNone16x2, kNone16x2);
-    if (kinds[i / 4] != kEmpty) {
-      four = __ldcs(squares + i);
-      any = true;
-    }
-    const unsigned least = __vminu2(__vminu2(four.x, four.y), __vminu2(four.z, four.w));
-    near += (inside && min(least & 0xFFFFu, least >> 16) < 64u * 64u) ||
-            (kLabels && (__ldg(changes + i / 4) >> (i % 4 * 8) & 255) != 0);
-    rows.put(i / 4, i % 4, four);
-  }
-  add_over_block(near, &near_rows);
-  if (!__syncthreads_or(any)) {
-    for (int i = t; i < n * 32; i += kThreads) writer.write_none(i / 32, tile.word * 32 + i % 32);
-    return;
-  }
-  if (near_rows * 8 < n) {
-    if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
-    return;
-  }
-  // Wide rows are kept where the result goes: with some about, a first round writes nothing, so that the envelope still
-  // finds them if the search fails.
-  for (int dry = wide_rows > 0; dry >= 0; --dry) {
-    bool failed = false;
-    for (int q0 = t / 32 * 2; q0 < rows.groups; q0 += kThreads / 16) {
-      const int q = q0 + lane_id() / 16;
-      Window<WindowPairs> window(rows, min(q, rows.groups - 1), lane);
-      if constexpr (kLabels) ends.bound_pairs(min(q, rows.groups - 1), lane, window.best);
-      if (!window.search(&work, dry ? max(budget_of(n) / 4, 2) : budget_of(n))) {
-        failed = true;
-        break;
-      }
-      if (dry) continue;
-      float* row = writer.row_of(q * 8);
-#pragma unroll
-      for (int j = 0; j < 8; ++j, row += v.distance.y_stride) writer.write_pair(row, q * 8 + j, window.best[j]);
-    }
-    if (__syncthreads_or(failed)) {
-      if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
-      return;
-    }
-    if (t == 0) work = 0;
-    __syncthreads();
-  }
-}
 
 }  // namespace fathom::grid::cuda

@@ -1,0 +1,59 @@
+// Tiles along y of which only few rows have sites, as with a single site: each row is tried everywhere.
+//
+// Work mapping: block = tile, warp = a row of it, lane = column. Cost: three operations per element and row with sites.
+#pragma once
+
+#include "grid/cuda/volume_window.cuh"
+
+namespace fathom::grid::cuda {
+
+/// At most kFewRows rows.
+template <int kThreads>
+class FewRows {
+ public:
+  __device__ FewRows(const Volume& v, const Volume::Tile& tile, const std::uint8_t* kinds)
+      : v_(v), tile_(tile), kinds_(kinds), lane_(lane_id()), x_(tile.word * 32 + lane_) {}
+
+  template <Writing kWriting>
+  __device__ void solve(const VolumeWriter<kWriting>& writer) const {
+    __shared__ int rows[kFewRows], found;  // in whatever order
+    find_rows(rows, found);
+    const int count = found;
+    int row[kFewRows];
+    unsigned square[kFewRows];
+#pragma unroll
+    for (int k = 0; k < kFewRows; ++k) {
+      row[k] = rows[k];
+      square[k] = k < count && x_ < v_.nx ? square_at(row[k]) : kNone32;
+    }
+    __syncthreads();  // wide rows are kept where the result goes
+    for (int y = static_cast<int>(threadIdx.x) / 32; y < v_.ny; y += kThreads / 32) {
+      unsigned best = kNone32;
+#pragma unroll
+      for (int k = 0; k < kFewRows; ++k)
+        if (k < count) best = min(best, square[k] + static_cast<unsigned>((y - row[k]) * (y - row[k])));
+      writer.write_column(y, x_, &best, 1);
+    }
+  }
+
+ private:
+  __device__ void find_rows(int* rows, int& found) const {
+    const int t = static_cast<int>(threadIdx.x);
+    if (t == 0) found = 0;
+    __syncthreads();
+    for (int r = t; r < v_.ny; r += kThreads)
+      if (kinds_[r] != kEmpty) rows[atomicAdd(&found, 1)] = r;
+    __syncthreads();
+  }
+  __device__ unsigned square_at(int row) const {
+    if (kinds_[row] == kWide) return v_.wide.row(v_.wide_first_item + tile_.item, tile_.line, row)[x_];
+    return reinterpret_cast<const std::uint16_t*>(v_.narrow_row(tile_.item, tile_.word, tile_.line, row))[lane_];
+  }
+
+  const Volume& v_;
+  const Volume::Tile& tile_;
+  const std::uint8_t* kinds_;
+  const int lane_, x_;
+};
+
+}  // namespace fathom::grid::cuda
