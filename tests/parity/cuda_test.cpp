@@ -411,6 +411,26 @@ TEST_F(Cuda, Spacings) {
     }
 }
 
+/// Images whose squares 31 bits do not hold, wide and high, with sites near and far, and rows too long for one block.
+TEST_F(Cuda, AnySpacingsOfLargeImages) {
+  std::uint64_t seed = 1600000;
+  for (const Shape& shape : {Shape{1500, 2100}, Shape{6, 24000}, Shape{5, 30000}, Shape{20000, 9}, Shape{70, 9001}})
+    for (int s = 0; s < kStructures; ++s) {
+      Random random(++seed);
+      Case c{.seed = seed, .structure = static_cast<Structure>(s)};
+      c.input = mask_array(make_sites(c.structure, shape, random), shape);
+      c.options.spacing = pick<std::vector<double>>(random, {{0.7, 1.25}, {255, 254}, {0.742188, 1.3}, {1, 0.33333}});
+      c.options.signed_distance = chance(random, 0.2);
+      c.options.surface = grid::Surface::centers;
+      if (chance(random, 0.2)) c.options.border = {grid::Border::sites};
+      if (chance(random, 0.2)) c.options.max_distance = 33.3;
+      c.wanted.distance = chance(random, 0.7) ? DType::float32 : DType::float64;
+      if (!c.options.signed_distance && chance(random, 0.2)) c.wanted.squared = DType::float64;
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// What else can be asked for with unequal spacings: a sign, nearest sites, labels, regions, other types.
 TEST_F(Cuda, SpacingsWithOtherOptions) {
   std::uint64_t seed = 1700000;

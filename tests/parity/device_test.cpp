@@ -386,6 +386,18 @@ TEST_F(Device, AnySpacingsOfVolumesTakeLittleScratch) {
     }
 }
 
+/// Images likewise: nothing but words.
+TEST_F(Device, AnySpacingsOfImagesTakeLittleScratch) {
+  for (const std::vector<double>& spacing : {std::vector<double>{0.7071067811865476, 1}, {255, 254}})
+    for (const bool sign : {false, true}) {
+      Case c = sparse_case({7000, 7100}, {.distance = DType::float32});
+      c.options.spacing = spacing;
+      c.options.signed_distance = sign;
+      c.options.surface = grid::Surface::centers;
+      check_scratch(c, sign ? 0.53 : 0.27);
+    }
+}
+
 TEST_F(Device, CancelledBetweenPieces) {
   Case c = sparse_case({1500, 1500}, {.distance = DType::float32, .nearest = DType::int32});
   Results results = make_results(c.input.shape(), c.options, c.wanted);

@@ -24,6 +24,11 @@ inline std::int64_t weight_of(const Problem& p, int axis) {
   return multiple * multiple;
 }
 
+/// The same, in units where there is one, else in the caller's.
+inline double exact_weight(const Problem& p, int axis) {
+  return p.integral ? static_cast<double>(weight_of(p, axis)) : axis_cost<double>(p, axis).weight;
+}
+
 /// Whether the maximum distance drops anything: it may be more than what fits the array.
 inline bool drops_any(const Problem& p) {
   if (!p.integral) return !std::isinf(p.max_distance);

@@ -60,8 +60,9 @@ inline bool wants_site(const Problem& p) { return p.outputs.nearest.present() ||
 /// spacings of 1, without periodic borders, labels, a sign or nearest sites. Null for others.
 std::unique_ptr<Engine> make_small_engine(const Problem& problem);
 /// For images, and lines as images of one row. Null where it does not serve: it is for Euclidean distances without
-/// periodic borders, with spacings that are small multiples of a unit; with labels only as plain floats, signed only as
-/// floats without nearest sites; and one or two axes that are short enough for its integers.
+/// periodic borders; with labels only as plain floats, signed only as floats without nearest sites; with spacings that
+/// are no small multiples of a unit only from masks without nearest sites; and one or two axes of at most 46,000
+/// elements, unequally spaced rows as long as they fit a block's memory.
 std::unique_ptr<Engine> make_plane_engine(const Problem& problem);
 /// The same for volumes: three axes of at most 1024 elements. Float distances from a mask, also signed, with any
 /// spacings; with limits only where they are multiples of a unit.

@@ -1,15 +1,19 @@
-// The engine for planes: images, and lines as images of one row, Euclidean, with spacings that are multiples of a unit.
+// The engine for planes: images, and lines as images of one row, Euclidean; with spacings that are multiples of a unit,
+// or, of masks, with any.
 //
 // Five kernels, of which the last three do nothing where sites are near everywhere: words and carries
 // (plane_words.cuh), near elements (plane_near.cuh), columns that can matter to far ones (plane_prune.cuh), lists and
 // queue (plane_list.cuh), far tiles (plane_far.cuh). Labels have words of their own and a kernel more
-// (plane_labels.cuh), and limits have one, too (plane_limits.cuh). What is left to do stays on the device: the host
+// (plane_labels.cuh), and limits have one, too (plane_limits.cuh). With spacings that squares of 31 bits do not hold,
+// words and carries are followed by one kernel (plane_exact.cuh). What is left to do stays on the device: the host
 // launches all and waits for nothing.
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
 #include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/engine.h"
+#include "grid/cuda/launch.cuh"
+#include "grid/cuda/plane_exact.cuh"
 #include "grid/cuda/plane_far.cuh"
 #include "grid/cuda/plane_labels.cuh"
 #include "grid/cuda/plane_limits.cuh"
@@ -32,21 +36,33 @@ std::int64_t pitch_of(const Problem& p) { return (width_of(p) + kTile - 1) / kTi
 std::int64_t row_weight_of(const Problem& p) { return p.rank == 1 ? 1 : weight_of(p, 0); }
 std::int64_t column_weight_of(const Problem& p) { return weight_of(p, p.rank - 1); }
 
-bool plane_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || p.rank > 2 || !p.integral || !serves_labels(p) || !serves_sides(p)) return false;
-  for (int k = 0; k < p.rank; ++k)
-    if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
-  // Carries and list entries are 16 bits, squared distances 31, and the list's masks must fit shared memory.
-  constexpr std::int64_t kLongest = 46000;
-  const std::int64_t height = height_of(p), width = width_of(p);
+/// Whether squares fit integers of 31 bits.
+bool squares_fit(const Problem& p) {
   constexpr std::int64_t kSquares = std::int64_t{1} << 31;
-  if (height > kLongest || width > kLongest) return false;
+  const std::int64_t height = height_of(p), width = width_of(p);
+  if (!p.integral) return false;
   if (!p.isotropic) {  // of padding, too
     const std::int64_t rows = bands_of(p) * kBand, columns = pitch_of(p);
     return row_weight_of(p) * rows * rows + column_weight_of(p) * columns * columns < kSquares;
   }
   const std::int64_t columns = wants_site(p) ? pitch_of(p) : width - 1;  // these are doubled, also in the padding
   return (height - 1) * (height - 1) + columns * columns < kSquares;
+}
+
+/// Whether squares in double serve: masks, without nearest sites. Signed, limits are not seen to.
+bool exact_serves(const Problem& p) {
+  return !p.isotropic && !has_labels(p) && !wants_site(p) && !(p.signed_distance && has_limits(p)) &&
+         ExactRow::bytes(static_cast<int>(width_of(p))) <= fathom::cuda::block_memory();
+}
+
+bool plane_serves(const Problem& p) {
+  if (p.metric != Metric::euclidean || p.rank > 2 || !serves_labels(p) || !serves_sides(p)) return false;
+  for (int k = 0; k < p.rank; ++k)
+    if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
+  // Carries and list entries are 16 bits, and the list's masks must fit shared memory.
+  constexpr std::int64_t kLongest = 46000;
+  if (height_of(p) > kLongest || width_of(p) > kLongest) return false;
+  return squares_fit(p) || exact_serves(p);
 }
 
 /// The words of some items, and how many bytes they take. The rest of the scratch is not there yet.
@@ -95,7 +111,8 @@ void take_region(Plane& plane, const Problem& p, std::int64_t items) {
 }
 
 /// What is needed besides words. @returns its bytes; `cleared` of them, at the front, are to be 0
-std::size_t take_scratch(Plane& plane, std::byte* base, std::size_t* cleared = nullptr) {
+std::size_t take_scratch(Plane& plane, const Problem& p, std::byte* base, std::size_t* cleared = nullptr) {
+  if (!squares_fit(p)) return 0;
   const std::int64_t columns = plane.all_bands * plane.pitch, cells = columns / 32, tiles = columns / kTile;
   Scratch s(base);
   plane.counters = s.take<std::uint32_t>(3);
@@ -144,6 +161,7 @@ Writing writing_of(const Problem& p, const Batch& batch, std::int64_t items) {
   if (!writes_floats(p, items)) return Writing::general;
   if (p.signed_distance) return Writing::one_side;
   if (has_labels(p)) return Writing::labels;
+  if (!squares_fit(p) && has_limits(p)) return Writing::general;
   return p.isotropic && has_aligned_rows(p, batch) ? Writing::aligned : Writing::unaligned;
 }
 
@@ -153,13 +171,14 @@ class PlaneSolver {
   PlaneSolver(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items, std::size_t side,
               std::byte* words, std::byte* scratch, cudaStream_t stream)
       : p_(p),
+        batch_(batch),
         stream_(stream),
         clear_(scratch),
         plane_(make_plane(p, items, words)),
         writing_(writing_of(p, batch, items)),
         emitter_(Emitter<std::int64_t>::of(p, batch, first_item)) {
     take_region(plane_, p, items);
-    take_scratch(plane_, scratch, &cleared_);
+    take_scratch(plane_, p, scratch, &cleared_);
     plane_.first_item = first_item;
     plane_.side = side_of(p, side);
     if (is_general(writing_)) return;
@@ -171,6 +190,10 @@ class PlaneSolver {
   }
 
   void run() const {
+    if (!squares_fit(p_)) {
+      if (p_.integral) return solve_exact(emitter_);
+      return solve_exact(Emitter<double>::of(p_, batch_, plane_.first_item));
+    }
     fathom::cuda::check(cudaMemsetAsync(clear_, 0, cleared_, stream_), "clearing the scratch");
     if (writing_ == Writing::aligned) solve<Writing::aligned, Spaced::none>();
     else if (p_.isotropic) solve<Spaced::none>();
@@ -219,6 +242,21 @@ class PlaneSolver {
     fathom::cuda::check_launch("solving planes");
   }
 
+  template <class V>
+  void solve_exact(const Emitter<V>& emitter) const {
+    switch (writing_) {
+      case Writing::one_side: return solve_exact<Writing::one_side>(emitter);
+      case Writing::general: return solve_exact<Writing::general>(emitter);
+      default: return solve_exact<Writing::unaligned>(emitter);
+    }
+  }
+
+  template <Writing kWriting, class V>
+  void solve_exact(const Emitter<V>& emitter) const {
+    launch(solve_exact_rows<kWriting, V>, plane_.all_bands * kBand, ExactRow::warps_of(plane_.width) * 32,
+           ExactRow::bytes(plane_.width), stream_, plane_, emitter, exact_weight(p_, 0), exact_weight(p_, 1));
+  }
+
   void end_runs() const {
     const std::int64_t warps = plane_.all_bands * kBand * ((plane_.cells() + kRunWords - 1) / kRunWords);
     clamp_to_runs<<<blocks_for(warps * 32, kClampBlock), kClampBlock, 0, stream_>>>(plane_);
@@ -233,6 +271,7 @@ class PlaneSolver {
   }
 
   const Problem& p_;
+  const Batch& batch_;
   const cudaStream_t stream_;
   std::byte* clear_;
   std::size_t cleared_ = 0;
@@ -255,7 +294,7 @@ class PlaneEngine final : public Engine {
   std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {
     Plane plane = make_plane(part, items, nullptr);
     take_region(plane, part, items);
-    return take_scratch(plane, nullptr);
+    return take_scratch(plane, part, nullptr);
   }
 
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {

@@ -48,11 +48,6 @@ std::int64_t most_square(const Problem& p) {
 /// Whether they fit integers of 32 bits.
 bool squares_fit(const Problem& p) { return p.isotropic || (p.integral && most_square(p) < kMostSpaced); }
 
-/// Square of an axis' spacing, in units where there is one.
-double exact_weight(const Problem& p, int axis) {
-  return p.integral ? static_cast<double>(weight_of(p, axis)) : axis_cost<double>(p, axis).weight;
-}
-
 /// Whether the squares between the passes cannot lie where the results go: those are no floats, or of the other side.
 bool is_wide_beside(const Problem& p, std::int64_t items) { return !writes_floats(p, items) || p.signed_distance; }
 
