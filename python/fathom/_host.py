@@ -208,8 +208,8 @@ def as_numpy(x: Any, name: str) -> Array:
 
 
 def as_indices(x: Any, name: str, noun: str) -> npt.NDArray[np.int64]:
-    """Indices, of which each is called `noun`: one, or an array of them, copied: they must not change any more once they
-    have been checked."""
+    """Indices, of which each is called `noun`: one, or an array of them. Copied: once they have been checked they must
+    not change any more."""
     indices = np.atleast_1d(as_numpy(x, name))
     if indices.ndim != 1:
         raise ValueError(f"{name} has the shape {indices.shape}; it must have (n,)")

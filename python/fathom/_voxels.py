@@ -18,9 +18,8 @@ class VoxelSet(ChangingSet):
 
     Answers are those of :meth:`SiteSet.of_mask` of the elements that are there: same options, same bytes, on the host
     and on a device; a site's index is the linear (row-major) one of its element. Queries need not lie inside the grid.
-    Many threads may ask at once; edits
-    wait for them, and they for edits. A `progress` function may ask the set that calls it, but not edit it:
-    RuntimeError.
+    Many threads may ask at once; edits wait for them, and they for edits. A `progress` function may ask the set that
+    calls it, but not edit it: RuntimeError.
 
     Parameters
     ----------

@@ -66,6 +66,8 @@ void expect_within_limits(const Set& set, const Array& queries) {
   options.execution.threads = 3;
   held_by_call(set, queries, options);  // threads come
   const auto [most, told] = held_by_call(set, queries, options);
+  EXPECT_GT(told, 0);
+  EXPECT_GE(most, told);
   EXPECT_LE(most, told + kSmall);
   for (const std::int64_t limit : {100, 10000, 1000000}) {
     options.execution.scratch_limit = static_cast<std::size_t>(limit);
