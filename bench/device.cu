@@ -54,7 +54,8 @@ const std::vector<Case> kCases = {{"all", kAll},
 struct Operation {
   std::string name;
   void (*set)(fathom::grid::DistanceOptions&);
-  bool nearest = false;
+  bool nearest = false;  ///< these, too
+  bool squared = false;  ///< squares in place of distances
 };
 
 using Options = fathom::grid::DistanceOptions;
@@ -112,7 +113,14 @@ const std::vector<Operation> kOperations = {
        o.signed_distance = true;
        o.surface = fathom::grid::Surface::centers;
      }},
+    {"squared", [](Options&) {}, false, true},
     {"labels", [](Options& o) { o.sites.rule = fathom::grid::Sites::Rule::labels; }},
+    {"labels-squared", [](Options& o) { o.sites.rule = fathom::grid::Sites::Rule::labels; }, false, true},
+    {"labels-signed",
+     [](Options& o) {
+       o.sites.rule = fathom::grid::Sites::Rule::labels;
+       o.signed_distance = true;
+     }},
     {"signed", [](Options& o) { o.signed_distance = true; }},
     {"border", [](Options& o) { o.border = {fathom::grid::Border::sites}; }},
     {"periodic", [](Options& o) { o.border = {fathom::grid::Border::periodic}; }},
@@ -204,8 +212,10 @@ class Checker {
         right_(fathom::DType::float32, shape),
         got_(fathom::DType::float32, shape) {}
 
+  /// @param out      distances, or squares
   /// @param nearest  null: not computed
-  Check check(const std::uint8_t* mask, const float* out, const std::int32_t* nearest, const Options& options) {
+  Check check(const std::uint8_t* mask, const float* out, bool squared, const std::int32_t* nearest,
+              const Options& options) {
     const Shape& shape = mask_.shape();
     fathom::Array right_nearest(fathom::DType::int32, nearest ? shape : Shape{0});
     fathom::Array got_nearest(fathom::DType::int32, nearest ? shape : Shape{0});
@@ -214,7 +224,8 @@ class Checker {
     Options on_cpu = options;
     on_cpu.execution.backend = fathom::Backend::cpu;
     fathom::grid::DistanceOutputs outputs;
-    outputs.distance = right_.view();
+    if (squared) outputs.squared = fathom::AnyView(right_.data(), fathom::DType::uint32, shape);
+    else outputs.distance = right_.view();
     if (nearest) {
       outputs.nearest = right_nearest.view();
       MUST(cudaMemcpy(got_nearest.data(), nearest, got_nearest.bytes(), cudaMemcpyDeviceToHost));
@@ -224,7 +235,7 @@ class Checker {
     if (std::memcmp(right_.data(), got_.data(), got_.bytes()) != 0) check.wrong = first_difference();
     else if (nearest && std::memcmp(right_nearest.data(), got_nearest.data(), got_nearest.bytes()) != 0)
       check.wrong = "nearest sites differ";
-    check.sum_of_squares = sum_of_squares();
+    if (!squared) check.sum_of_squares = sum_of_squares();
     return check;
   }
 
@@ -299,7 +310,9 @@ bool measure(const Shape& shape, const Case& c, const Operation& operation, cons
   operation.set(options);
   if (!options.spacing.empty()) options.spacing.resize(static_cast<std::size_t>(space));
   fathom::grid::DeviceDistanceOutputs outputs;
-  outputs.distance = fathom::DeviceView<float>(out.data, shape);
+  if (operation.squared)
+    outputs.squared = fathom::DeviceView<std::uint32_t>(reinterpret_cast<std::uint32_t*>(out.data), shape);
+  else outputs.distance = fathom::DeviceView<float>(out.data, shape);
   if (operation.nearest) outputs.nearest = fathom::DeviceView<std::int32_t>(nearest.data, shape);
   const fathom::AnyConstDeviceView input(fathom::DeviceView<const std::uint8_t>(mask.data, shape));
   const auto run = [&](cudaStream_t stream) {
@@ -307,7 +320,8 @@ bool measure(const Shape& shape, const Case& c, const Operation& operation, cons
   };
   run(nullptr);
   MUST(cudaDeviceSynchronize());
-  const Check result = checker.check(mask.data, out.data, operation.nearest ? nearest.data : nullptr, options);
+  const Check result =
+      checker.check(mask.data, out.data, operation.squared, operation.nearest ? nearest.data : nullptr, options);
   const double ours = time_of(run, arguments.replays), copy = copy_time(out.data, other.data, count, arguments.replays);
   double npp = 0;
 #ifdef FATHOM_BENCH_NPP

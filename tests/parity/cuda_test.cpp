@@ -330,6 +330,50 @@ TEST_F(Cuda, SmallImages) {
     }
 }
 
+/// What else can be asked of them: labels, a sign, nearest sites, squares, other types, regions; in batches, in pieces and
+/// alone.
+TEST_F(Cuda, SmallImagesWithOtherOptions) {
+  std::uint64_t seed = 1750000;
+  for (const Shape& shape : {Shape{40, 64, 64}, Shape{5, 128, 128}, Shape{40, 28, 28}, Shape{4, 127, 126},
+                             Shape{3, 128, 1}, Shape{6, 1, 128}, Shape{5, 33, 97}, Shape{9, 9, 32}, Shape{100, 2, 3},
+                             Shape{7, 17, 16}, Shape{9, 1, 1}, Shape{6, 77}})
+    for (int i = 0; i < scaled(40); ++i) {
+      Random random(++seed);
+      Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};
+      const auto sites = chance(random, 0.5) ? make_sites(c.structure, shape, random)
+                                             : scatter(shape, pick<double>(random, {0.1, 0.003, 2e-4}), random);
+      const auto dtype = pick<DType>(random, {DType::boolean, DType::uint8, DType::int16, DType::float64});
+      c.input = mask_array(sites, shape, dtype, chance(random, 0.5));
+      c.options.batch_axes = 1;
+      c.wanted.distance = pick<DType>(random, {DType::float32, DType::float32, DType::float64});
+      switch (i % 4) {
+        case 0:
+          c.options.sites.rule = grid::Sites::Rule::labels;
+          if (chance(random, 0.7)) c.input = label_input(dtype, shape, random);
+          c.options.signed_distance = chance(random, 0.3);
+          break;
+        case 1: c.options.signed_distance = true; break;
+        case 2:
+          c.wanted.nearest = pick<DType>(random, {DType::int32, DType::int64});
+          if (chance(random, 0.3)) c.wanted.distance.reset();
+          if (chance(random, 0.3)) c.wanted.coordinates = DType::int32;
+          break;
+        default: c.wanted.squared = pick<DType>(random, {DType::uint32, DType::float64});
+      }
+      if (chance(random, 0.5)) c.options.surface = grid::Surface::centers;
+      if (chance(random, 0.2)) c.options.border = {grid::Border::sites};
+      if (chance(random, 0.2)) c.options.max_distance = 10;
+      if (chance(random, 0.2) && c.wanted.squared != DType::uint32) c.options.spacing = {0.3};
+      if (chance(random, 0.2))
+        for (int k = 1; k < shape.rank(); ++k) {
+          const std::int64_t begin = below(random, shape[k]);
+          c.options.region.push_back({begin, begin + 1 + below(random, shape[k] - begin)});
+        }
+      check_budgets(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// Segments of many sizes, and masks, in shapes that no tile fits; whole and in pieces.
 TEST_F(Cuda, Labels) {
   std::uint64_t seed = 1400000;
@@ -356,6 +400,42 @@ TEST_F(Cuda, Labels) {
       c.options.batch_axes = 1;
       c.options.execution = {};
       check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+/// Of labels: a sign, squares, other types, regions and spacings; whole and in pieces.
+TEST_F(Cuda, LabelsWithOtherOptions) {
+  std::uint64_t seed = 1450000;
+  for (const Shape& shape : {Shape{300, 700}, Shape{1000, 1777}, Shape{3, 40000}, Shape{9000, 3}, Shape{5000},
+                             Shape{33, 511}, Shape{61, 53, 47}, Shape{33, 65, 129}, Shape{7, 300, 301},
+                             Shape{40, 1030, 5}, Shape{1024, 40, 33}, Shape{40, 1024, 33}, Shape{33, 9, 48}})
+    for (int i = 0; i < scaled(20); ++i) {
+      Random random(++seed);
+      Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};
+      const auto dtype = pick<DType>(random, {DType::uint8, DType::int16, DType::uint32, DType::float32});
+      c.input = chance(random, 0.3) ? mask_array(make_sites(c.structure, shape, random), shape, dtype)
+                                    : label_input(dtype, shape, random);
+      c.options.sites.rule = grid::Sites::Rule::labels;
+      c.options.signed_distance = chance(random, 0.5);
+      if (chance(random, 0.5)) c.options.surface = grid::Surface::centers;
+      if (chance(random, 0.2)) c.options.border = {grid::Border::sites};
+      if (chance(random, 0.2)) c.options.max_distance = 10;
+      c.wanted.distance = pick<DType>(random, {DType::float32, DType::float64});
+      if (!c.options.signed_distance && chance(random, 0.3)) c.wanted.squared = pick<DType>(random, {DType::uint32, DType::float64});
+      if (!c.wanted.squared && chance(random, 0.4)) c.options.spacing = {0.3};
+      if (c.wanted.squared != DType::uint32 && chance(random, 0.3)) {
+        c.options.spacing = {2.5, 1.25, 0.7};
+        c.options.spacing.resize(static_cast<std::size_t>(shape.rank()));
+        c.options.surface = grid::Surface::centers;
+      }
+      if (chance(random, 0.3))
+        for (std::int64_t extent : shape) {
+          const std::int64_t begin = below(random, extent);
+          c.options.region.push_back({begin, begin + 1 + below(random, extent - begin)});
+        }
+      if (element_count(shape) < 300000) check_budgets(c);
+      else check_against_cpu(c);
       if (HasFatalFailure()) return;
     }
 }

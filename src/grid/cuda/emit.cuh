@@ -6,6 +6,7 @@
 #include "grid/cuda/classes.cuh"
 #include "grid/cuda/layout.cuh"
 #include "grid/cuda/plain_sites.cuh"
+#include "grid/cuda/plain_values.cuh"
 #include "grid/metric.h"
 #include "grid/value.hd.h"
 
@@ -38,6 +39,7 @@ struct Emitter {
   Input input;
   Output distance, squared, nearest, coordinates;
   PlainSites plain;
+  PlainValues values;
   std::int64_t first_item = 0;
   std::int64_t begin[kMaxSpaceRank] = {};  ///< of the region
   std::int64_t end[kMaxSpaceRank] = {};
@@ -60,6 +62,7 @@ struct Emitter {
     e.nearest = Output::of(p.outputs.nearest, p.rank, batch.shape, batch.nearest);
     e.coordinates = Output::of(p.outputs.coordinates, p.rank, batch.shape, batch.coordinates);
     e.plain = PlainSites::of(p, batch);
+    e.values = PlainValues::of(p, batch);
     e.first_item = first_item;
     for (int k = 0; k < p.rank; ++k) {
       const auto axis = static_cast<std::size_t>(k);
@@ -89,7 +92,10 @@ struct Emitter {
   /// @param at    coordinates of an element of the region
   /// @param site  linear index in the item of the nearest site, where one is
   __device__ void emit(std::int64_t item, const std::int64_t* at, V value, std::int64_t site) const {
-    const bool inside = is_signed && is_inside(item, at);
+    emit(item, at, value, site, is_signed && is_inside(item, at));
+  }
+  /// @param inside  of signed fields: whether the element is
+  __device__ void emit(std::int64_t item, const std::int64_t* at, V value, std::int64_t site, bool inside) const {
     if (has_border) {
       const V border = is_signed && inside == classes.border_is_inside ? no_value<V>() : to_border(at);
       if (border < value) {

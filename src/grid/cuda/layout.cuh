@@ -116,6 +116,24 @@ struct Input {
   }
 };
 
+/// Whether bytes of all items can be read so many at a time, also at the ends of rows.
+inline bool has_aligned_rows(const Input& input, std::int64_t bytes) {
+  bool aligned = reinterpret_cast<std::uintptr_t>(input.data) % static_cast<std::uintptr_t>(bytes) == 0 &&
+                 input.extent[input.rank - 1] % bytes == 0;
+  for (int k = 0; k + 1 < input.rank; ++k) aligned &= input.stride[k] % bytes == 0;
+  for (int k = 0; k < input.items.rank; ++k) aligned &= input.items.stride[k] % bytes == 0;
+  return aligned;
+}
+
+/// Whether rows of float distances, of all items, begin at multiples of `floats` of them.
+inline bool has_aligned_rows(const Problem& p, const Batch& batch, std::int64_t floats) {
+  const auto bytes = static_cast<std::uintptr_t>(floats) * sizeof(float);
+  bool aligned = reinterpret_cast<std::uintptr_t>(p.outputs.distance.data()) % bytes == 0;
+  for (int k = 0; k + 1 < p.rank; ++k) aligned &= p.outputs.distance.strides()[k] % floats == 0;
+  for (std::int64_t stride : batch.distance) aligned &= stride % floats == 0;
+  return aligned;
+}
+
 /// A range of the last axis that is worked on as if it were all of it.
 struct Columns {
   std::int64_t first = 0, count = 1;

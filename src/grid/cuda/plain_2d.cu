@@ -3,9 +3,9 @@
 //
 // Five kernels, of which the last three do nothing where sites are near everywhere: words and carries
 // (plane_words.cuh), near elements (plane_near.cuh), columns that can matter to far ones (plane_prune.cuh), lists and
-// queue (plane_list.cuh), far tiles (plane_far.cuh). Labels have words of their own and a kernel more
-// (plane_labels.cuh), and limits have one, too (plane_limits.cuh). With spacings that squares of 31 bits do not hold,
-// words and carries are followed by one kernel (plane_exact.cuh). What is left to do stays on the device: the host
+// queue (plane_list.cuh), far tiles (plane_far.cuh). Labels have words of their own (plane_labels.cuh), and as floats a
+// kernel more (plane_runs.cuh); limits have one, too (plane_limits.cuh). With spacings that squares of 31 bits do not
+// hold, words and carries are followed by one kernel (plane_exact.cuh). What is left to do stays on the device: the host
 // launches all and waits for nothing.
 #include <algorithm>
 
@@ -20,6 +20,7 @@
 #include "grid/cuda/plane_list.cuh"
 #include "grid/cuda/plane_near.cuh"
 #include "grid/cuda/plane_prune.cuh"
+#include "grid/cuda/plane_runs.cuh"
 #include "grid/cuda/plane_words.cuh"
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/sides.cuh"
@@ -83,6 +84,7 @@ Plane make_plane(const Problem& p, std::int64_t items, std::byte* words, std::si
   plane.below = s.take<std::uint16_t>(columns);
   if (has_labels(p)) {
     plane.beyond = 1;
+    plane.pins = !p.signed_distance;
     plane.changes = s.take<std::uint32_t>(columns);  // as many words of rows as of columns
     plane.background = s.take<std::uint32_t>(columns);
     plane.last_row = s.take<std::byte>(plane.width * static_cast<std::int64_t>(size_of(p.input.dtype())));
@@ -133,14 +135,6 @@ dim3 blocks(std::int64_t count, std::int64_t width, int block) {
   return {static_cast<unsigned>((width + block - 1) / block), static_cast<unsigned>(count)};
 }
 
-/// Whether four bytes can be read at once, everywhere, also at the ends of rows.
-bool is_aligned(const Plane& plane, const Input& input) {
-  bool aligned = reinterpret_cast<std::uintptr_t>(input.data) % 4 == 0 && plane.width % 4 == 0;
-  if (input.rank == 2) aligned &= input.stride[0] % 4 == 0;
-  for (int k = 0; k < input.items.rank; ++k) aligned &= input.items.stride[k] % 4 == 0;
-  return aligned;
-}
-
 /// Whether results are floats of whole bands.
 bool writes_floats(const Problem& p, std::int64_t items) {
   const bool may_be_cut = p.rank == 2 && items == 1 && p.range(0).begin % kBand == 0;
@@ -148,21 +142,16 @@ bool writes_floats(const Problem& p, std::int64_t items) {
 }
 
 /// Whether four float results can be written at once, everywhere.
-bool has_aligned_rows(const Problem& p, const Batch& batch) {
-  constexpr int kFloats = 4;
-  bool aligned = reinterpret_cast<std::uintptr_t>(p.outputs.distance.data()) % (kFloats * sizeof(float)) == 0;
-  for (int k = 0; k + 1 < p.rank; ++k) aligned &= p.outputs.distance.strides()[k] % kFloats == 0;
-  for (std::int64_t stride : batch.distance) aligned &= stride % kFloats == 0;
-  return aligned;
-}
+bool writes_fours(const Problem& p, const Batch& batch) { return has_aligned_rows(p, batch, 4); }
 
 Writing writing_of(const Problem& p, const Batch& batch, std::int64_t items) {
   if (wants_site(p)) return Writing::sites;
-  if (!writes_floats(p, items)) return Writing::general;
+  const bool floats = writes_floats(p, items);
+  if (has_labels(p)) return floats && !p.signed_distance ? Writing::labels : Writing::general_labels;
+  if (!floats) return Writing::general;
   if (p.signed_distance) return Writing::one_side;
-  if (has_labels(p)) return Writing::labels;
   if (!squares_fit(p) && has_limits(p)) return Writing::general;
-  return p.isotropic && has_aligned_rows(p, batch) ? Writing::aligned : Writing::unaligned;
+  return p.isotropic && writes_fours(p, batch) ? Writing::aligned : Writing::unaligned;
 }
 
 /// From the words of a side to its results.
@@ -186,7 +175,7 @@ class PlaneSolver {
     plane_.distance = reinterpret_cast<float*>(p.outputs.distance.data()) -
                       plane_.first_band * std::int64_t{kBand} * plane_.row_stride;
     plane_.items = ItemStrides::of(batch.shape, batch.distance);
-    plane_.is_aligned = has_aligned_rows(p, batch);
+    plane_.is_aligned = writes_fours(p, batch);
   }
 
   void run() const {
@@ -210,6 +199,7 @@ class PlaneSolver {
     switch (writing_) {
       case Writing::sites: return solve<Writing::sites, kSpaced>();
       case Writing::general: return solve<Writing::general, kSpaced>();
+      case Writing::general_labels: return solve<Writing::general_labels, kSpaced>();
       default: return solve_floats<kSpaced>();
     }
   }
@@ -358,7 +348,7 @@ class PlaneEngine final : public Engine {
       pack_elements<<<blocks(plane.all_bands, plane.pitch, kPackBlock), kPackBlock, 0, stream>>>(plane, mask);
     } else {
       const dim3 grid = blocks(plane.all_bands, plane.pitch, 4 * kPackBlock);
-      if (is_aligned(plane, mask.input)) pack_bytes<true><<<grid, kPackBlock, 0, stream>>>(plane, mask);
+      if (has_aligned_rows(mask.input, 4)) pack_bytes<true><<<grid, kPackBlock, 0, stream>>>(plane, mask);
       else pack_bytes<false><<<grid, kPackBlock, 0, stream>>>(plane, mask);
     }
     fathom::cuda::check_launch("packing sites");

@@ -52,20 +52,17 @@ bool squares_fit(const Problem& p) { return p.isotropic || (p.integral && most_s
 bool is_wide_beside(const Problem& p, std::int64_t items) { return !writes_floats(p, items) || p.signed_distance; }
 
 /// Whether two float results can be written at once, everywhere.
-bool has_aligned_rows(const Problem& p, const Batch& batch) {
-  bool aligned =
-      reinterpret_cast<std::uintptr_t>(p.outputs.distance.data()) % sizeof(float2) == 0 && p.region_extent(2) % 2 == 0;
-  for (int k = 0; k < 2; ++k) aligned &= p.outputs.distance.strides()[k] % 2 == 0;
-  for (std::int64_t stride : batch.distance) aligned &= stride % 2 == 0;
-  return aligned;
+bool writes_pairs(const Problem& p, const Batch& batch) {
+  return p.region_extent(2) % 2 == 0 && has_aligned_rows(p, batch, 2);
 }
 
 Writing writing_of(const Problem& p, const Batch& batch, std::int64_t items) {
   if (wants_site(p)) return Writing::sites;
-  if (!writes_floats(p, items)) return Writing::general;
+  const bool floats = writes_floats(p, items);
+  if (has_labels(p)) return floats && !p.signed_distance ? Writing::labels : Writing::general_labels;
+  if (!floats) return Writing::general;
   if (p.signed_distance) return Writing::one_side;
-  if (has_labels(p)) return Writing::labels;
-  return has_aligned_rows(p, batch) ? Writing::aligned : Writing::unaligned;
+  return writes_pairs(p, batch) ? Writing::aligned : Writing::unaligned;
 }
 
 /// The words of some items, and how many bytes they take. The rest of the scratch is not there yet.
@@ -84,6 +81,7 @@ Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::
   const std::int64_t words_of_items = items * v.words * v.ny * v.depth;
   v.word = s.take<uint2>(words_of_items);
   if (has_labels(p)) {
+    v.pins = !p.signed_distance;
     v.along_z = s.take<uint2>(words_of_items);
     v.along_y = s.take<std::uint32_t>(words_of_items);
     v.last_plane = s.take<std::byte>(std::int64_t{v.ny} * v.nx * static_cast<std::int64_t>(size_of(p.input.dtype())));
@@ -147,7 +145,7 @@ class VolumeSolver {
     volume_.side = side_of(p, side);
     if (is_general(writing_)) return;
     volume_.distance = Placed<float>::of(p.outputs.distance, p.rank, batch.shape, batch.distance);
-    volume_.is_aligned = has_aligned_rows(p, batch);
+    volume_.is_aligned = writes_pairs(p, batch);
     if (is_wide_beside(p, items)) return;
     volume_.wide = {reinterpret_cast<std::uint32_t*>(volume_.distance.data), volume_.distance.z_stride,
                     volume_.distance.y_stride, volume_.distance.items};
@@ -171,13 +169,14 @@ class VolumeSolver {
     fathom::cuda::check(cudaMemsetAsync(volume_.counters, 0, 2 * sizeof(std::uint32_t), stream_),
                         "clearing the scratch");
     if (writing_ == Writing::sites) return find_sites();
-    if (writing_ == Writing::labels) along_z<true>();
+    if (is_of_labels(writing_)) along_z<true>();
     else along_z<false>();
     switch (writing_) {
       case Writing::aligned: return along_y<Writing::aligned>();
       case Writing::unaligned: return along_y<Writing::unaligned>();
       case Writing::labels: return along_y<Writing::labels>();
       case Writing::one_side: return along_y<Writing::one_side>();
+      case Writing::general_labels: return along_y<Writing::general_labels>();
       default: return along_y<Writing::general>();
     }
   }
@@ -243,13 +242,14 @@ class VolumeSolver {
         return most_square(p_) < kMostKeyed ? find_spaced_sites<Winners::keyed>()
                                             : find_spaced_sites<Winners::sought>();
       case Writing::general: return solve_spaced<Writing::general>();
+      case Writing::general_labels: return solve_spaced<Writing::general_labels>();
       default: return solve_spaced<Writing::unaligned>();  // floats go one by one: rows need no alignment
     }
   }
 
   template <Writing kWriting>
   void solve_spaced() const {
-    constexpr bool kLabels = kWriting == Writing::labels;
+    constexpr bool kLabels = is_of_labels(kWriting);
     const int nz = volume_.nz, ny = volume_.ny;
     launch_line(solve_spaced_along_z<256, kLabels>, solve_spaced_along_z<512, kLabels>, z_tiles(), nz, volume_);
     launch_line(solve_spaced_along_y<256, kWriting>, solve_spaced_along_y<512, kWriting>, y_tiles(), ny, volume_,
@@ -335,15 +335,6 @@ bool volume_serves(const Problem& p) {
   return squares_fit(p) ? memory_serves(p) : exact_serves(p);
 }
 
-/// Whether sixteen bytes can be read at once, everywhere.
-bool is_aligned(const Input& input) {
-  constexpr int kBytes = 16;
-  bool aligned = reinterpret_cast<std::uintptr_t>(input.data) % kBytes == 0 && input.extent[2] % kBytes == 0;
-  for (int k = 0; k < 2; ++k) aligned &= input.stride[k] % kBytes == 0;
-  for (int k = 0; k < input.items.rank; ++k) aligned &= input.items.stride[k] % kBytes == 0;
-  return aligned;
-}
-
 class VolumeEngine final : public Engine {
  public:
   explicit VolumeEngine(const Problem& problem) : p_(problem) {}
@@ -394,7 +385,7 @@ class VolumeEngine final : public Engine {
       const std::int64_t blocks = packing.items * volume.ny * ((volume.nz + 31) / 32);
       auto* kernel = pack_volume_labels<T, false>;
       if constexpr (sizeof(T) == 1)
-        if (is_aligned(packing.input)) kernel = pack_volume_labels<T, true>;
+        if (has_aligned_rows(packing.input, 16)) kernel = pack_volume_labels<T, true>;
       kernel<<<static_cast<unsigned>(blocks), kVolumePackBlock, 0, stream>>>(volume, packing.input,
                                                                              packing.to > 0 ? last_plane : nullptr);
       if (packing.to + volume.nz == p_.extent(0)) return;
@@ -416,7 +407,7 @@ class VolumeEngine final : public Engine {
     volume.first_item = packing.first_item;
     auto* kernel = pack_volume<Reading::elements>;
     if (mask.has_zero_bytes())
-      kernel = is_aligned(mask.input) ? pack_volume<Reading::aligned_bytes> : pack_volume<Reading::bytes>;
+      kernel = has_aligned_rows(mask.input, 16) ? pack_volume<Reading::aligned_bytes> : pack_volume<Reading::bytes>;
     const std::int64_t blocks = packing.items * mask.input.extent[1] * ((volume.nz + 31) / 32);
     kernel<<<static_cast<unsigned>(blocks), kVolumePackBlock, 0, stream>>>(volume, mask);
     fathom::cuda::check_launch("packing sites");

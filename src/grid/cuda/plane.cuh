@@ -23,16 +23,20 @@ inline constexpr int kNoRow = 60000;     ///< vertical distances from here on me
 
 /// How results are written.
 enum class Writing {
-  aligned,    ///< float distances, rows aligned to 16 bytes
-  unaligned,  ///< float distances
-  labels,     ///< float distances along columns and across, to which the ends of runs along rows are still missing
-  one_side,   ///< float distances of one side of a signed field
-  sites,      ///< nearest sites, and whatever else, element by element
-  general,    ///< anything else, element by element
+  aligned,         ///< float distances, rows aligned to 16 bytes
+  unaligned,       ///< float distances
+  labels,          ///< float distances along columns and across, to which the ends of runs along rows are still missing
+  one_side,        ///< float distances of one side of a signed field
+  sites,           ///< nearest sites, and whatever else, element by element
+  general,         ///< anything else, element by element
+  general_labels,  ///< the same of labels
 };
 
 __host__ __device__ constexpr bool is_general(Writing writing) {
-  return writing == Writing::sites || writing == Writing::general;
+  return writing == Writing::sites || writing == Writing::general || writing == Writing::general_labels;
+}
+__host__ __device__ constexpr bool is_of_labels(Writing writing) {
+  return writing == Writing::labels || writing == Writing::general_labels;
 }
 
 /// From squares to distances. Of a signed field this is one side; what has distance 0 belongs to the other.
@@ -65,6 +69,7 @@ struct Plane {
   std::int32_t beyond = 0;              ///< rows from a marked element to its site
   std::uint32_t* changes = nullptr;     ///< [all_bands][kBand][pitch / 32]: along rows
   std::uint32_t* background = nullptr;  ///< the same: label 0
+  bool pins = false;                    ///< label 0 has distance 0; else it is one among others, for a sign
   std::byte* last_row = nullptr;        ///< of the part of an image that was packed last
 
   // Unequal spacings: multiples of a unit. Squared distances are in units.
@@ -133,12 +138,18 @@ struct Column {
   }
 };
 
-/// Writes one result in whatever form is asked for. Not inlined: it is large, and rare.
+/// Writes one result in whatever form is asked for, of a mask where no sites are wanted. Not inlined: it is large.
 __device__ __noinline__ inline void write_general(const Emitter<std::int64_t>& emitter, std::int64_t item,
-                                                  std::int32_t y, std::int32_t x, std::int64_t d2,
-                                                  std::int64_t site = -1) {
+                                                  std::int32_t y, std::int32_t x, std::uint32_t square) {
+  if (emitter.values.serves) return emitter.values.write(emitter.first_item + item, 0, y, x, square, false);
   const std::int64_t at[kMaxSpaceRank] = {emitter.input.rank == 1 ? x : y, x};
-  if (emitter.in_region(at)) emitter.emit(item, at, d2, site);
+  if (emitter.in_region(at)) emitter.emit(item, at, value_of(square), -1, false);
+}
+/// The same with the nearest site.
+__device__ __noinline__ inline void write_site(const Emitter<std::int64_t>& emitter, std::int64_t item, std::int32_t y,
+                                               std::int32_t x, std::uint32_t square, std::int64_t site) {
+  const std::int64_t at[kMaxSpaceRank] = {emitter.input.rank == 1 ? x : y, x};
+  if (emitter.in_region(at)) emitter.emit(item, at, value_of(square), site, false);
 }
 
 }  // namespace fathom::grid::cuda

@@ -15,6 +15,7 @@
 
 #include "grid/cuda/plane_list.cuh"
 #include "grid/cuda/plane_prune.cuh"
+#include "grid/cuda/plane_runs.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -365,7 +366,7 @@ class FarTile {
         const std::int32_t site = none ? -1 : site_of(y, x, value, stage[64 * (y - y1) + 32]);
         if (emitter_.plain.serves)
           emitter_.plain.write(row, x, none ? plane_.side.none() : in_units(root_of(value >> 1)), site);
-        else write_general(emitter_, item, y, x, none ? no_value<std::int64_t>() : std::int64_t{value >> 1}, site);
+        else write_site(emitter_, item, y, x, none ? kNoSquare : value >> 1, site);
       }
     }
   }
@@ -385,13 +386,14 @@ class FarTile {
     // Solid columns between solid columns are not in the list.
     const std::uint32_t sites = plane_.bits[list_ + x];
     const int rows = min(kBand, plane_.height - y0);
-    if constexpr (kWriting == Writing::general) {
+    const unsigned marked =
+        kSpaced ? plane_.along(static_cast<unsigned>(plane_.beyond)) : static_cast<unsigned>(plane_.beyond);
+    if constexpr (is_general(kWriting)) {
 #pragma unroll
       for (int r = 0; r < kBand; ++r) {
         if (r >= rows) break;
-        const unsigned d2 = sites >> r & 1 ? 0 : best_[r];
-        write_general(emitter_, plane_.item_of(band_), y0 + r, x,
-                      d2 == kUnsolved ? no_value<std::int64_t>() : std::int64_t{d2});
+        const unsigned d2 = sites >> r & 1 ? marked : best_[r];
+        write_element<kWriting>(plane_, emitter_, band_, r, x, d2 == kUnsolved ? kNoSquare : d2);
       }
     } else if constexpr (kWriting == Writing::one_side) {
       float* to = plane_.row(band_, y0) + x;
@@ -402,8 +404,6 @@ class FarTile {
       }
     } else {
       float* to = plane_.row(band_, y0) + x;
-      const unsigned marked =
-          kSpaced ? plane_.along(static_cast<unsigned>(plane_.beyond)) : static_cast<unsigned>(plane_.beyond);
       if (rows == kBand && largest() < 1u << 24) {
 #pragma unroll
         for (int r = 0; r < kBand; ++r, to += plane_.row_stride)

@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "grid/cuda/plane_near_words.cuh"
+#include "grid/cuda/plane_runs.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -215,7 +216,7 @@ struct NearSites {
         if (x + k >= plane.width || key.square >= unsettled) continue;
         const std::int32_t site = site_of(key, y, x + k);
         if (emitter.plain.serves) emitter.plain.write(row, x + k, distance_of(key), site);
-        else write_general(emitter, plane.item_of(band), y, x + k, key.square, site);
+        else write_site(emitter, plane.item_of(band), y, x + k, key.square, site);
       }
     }
   }
@@ -245,8 +246,8 @@ struct NearSites {
 template <Writing kWriting, Spaced kSpaced>
 using NearWord =
     std::conditional_t<kWriting == Writing::sites, NearKeys<kSpaced != Spaced::none>,
-                       std::conditional_t<kSpaced == Spaced::any, NearSquares<kWriting == Writing::labels>,
-                                          NearPairs<kWriting == Writing::labels, kSpaced == Spaced::along_columns>>>;
+                       std::conditional_t<kSpaced == Spaced::any, NearSquares<is_of_labels(kWriting)>,
+                                          NearPairs<is_of_labels(kWriting), kSpaced == Spaced::along_columns>>>;
 
 /// Columns that a block solves.
 template <Writing kWriting, Spaced kSpaced>
@@ -258,8 +259,8 @@ __global__ void __launch_bounds__(kNearWords,
                                                   kWriting == Writing::aligned ? kNearBlocks : kNearBlocksSlow))
     solve_near(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<std::int64_t> emitter) {
   __shared__ __align__(16) std::uint32_t squares[kBand][kNearWords];
-  constexpr bool kStaged =
-      kWriting != Writing::aligned && kWriting != Writing::one_side && kWriting != Writing::general;
+  constexpr bool kElements = kWriting == Writing::general || kWriting == Writing::general_labels;
+  constexpr bool kStaged = kWriting != Writing::aligned && kWriting != Writing::one_side && !kElements;
   __shared__ __align__(16) float stages[kStaged ? kNearWords / 32 : 1][128];
   const int t = static_cast<int>(threadIdx.x), lane = t % 32, warp = t / 32;
   __shared__ float* first_row;  // there, because registers are short
@@ -314,12 +315,12 @@ __global__ void __launch_bounds__(kNearWords,
     } else {
       float nearest[Word::kColumns][4];
       Word::unpack(search.best, nearest);
-      if constexpr (kWriting == Writing::general) {
+      if constexpr (kElements) {
         for (int h = 0; h < Word::kColumns; ++h)
           for (int q = 0; q < 4; ++q)
             if (row_there && x + h * kHalf + q < plane.width)
-              write_general(emitter, plane.item_of(band), plane.first_row(band) + r, x + h * kHalf + q,
-                            static_cast<std::int64_t>(nearest[h][q]));
+              write_element<kWriting>(plane, emitter, band, r, x + h * kHalf + q,
+                                      static_cast<std::uint32_t>(nearest[h][q]));
       } else {
         const NearWriter<kWriting, kSpaced> writer{plane, first_row, stages[kStaged ? warp : 0]};
         writer.write(r, x, nearest, row_there, whole);

@@ -1,5 +1,5 @@
 // Signed fields by the fast engines: the distances of each side to the other, from words of its own, in two runs that
-// leave each other's results alone.
+// leave each other's results alone. Labels need but one: each looks for the others, whatever the sign.
 #pragma once
 
 #include "grid/cuda/border_clamp.cuh"
@@ -12,16 +12,16 @@ namespace fathom::grid::cuda {
 
 /// Whether a problem, if it is signed, can be solved so.
 inline bool serves_sides(const Problem& p) {
-  return !p.signed_distance || (is_plain_float(p, kNoAxis) && !wants_site(p));
+  return !p.signed_distance || has_labels(p) || (is_plain_float(p, kNoAxis) && !wants_site(p));
 }
 
 /// How many words there are of each element.
-inline std::size_t sides_of(const Problem& p) { return p.signed_distance ? 2 : 1; }
+inline std::size_t sides_of(const Problem& p) { return p.signed_distance && !has_labels(p) ? 2 : 1; }
 
 /// Side 0 is that of the elements inside, 1 of those outside. Without a sign there is one.
 inline Side side_of(const Problem& p, std::size_t side) {
   const float unit = p.isotropic ? 1.0f : static_cast<float>(p.unit);
-  if (!p.signed_distance) return {.scale = unit};
+  if (sides_of(p) == 1) return {.scale = unit};
   const bool inside = side == 0;
   return {.scale = inside ? -unit : unit, .half = p.surface == Surface::faces ? 0.5f : 0.0f, .is_first = inside};
 }

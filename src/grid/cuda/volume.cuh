@@ -41,6 +41,7 @@ struct Volume {
   // do.
   uint2* along_z = nullptr;          ///< as `word`: bits of changes along z, and of label 0
   std::uint32_t* along_y = nullptr;  ///< [items][words][depth][ny]: changes along y
+  bool pins = false;                 ///< label 0 has distance 0; else it is one among others, for a sign
   std::byte* last_plane = nullptr;   ///< of the part of a volume that was packed last
 
   // Of two neighbours along x in a word, after the pass along z: squares, or with sites their Leads.
@@ -73,6 +74,13 @@ struct Volume {
   }
   __device__ const uint2* word_line(const Tile& t) const { return word + z_line(t); }
   __device__ const uint2* changes_along_z(const Tile& t) const { return along_z + z_line(t); }
+  /// Of row z: changes, and the elements that need no search. @param changes  changes_along_z(t)
+  __device__ uint2 runs_along_z(const Tile& t, const uint2* changes, int z) const {
+    uint2 word = __ldg(changes + z);
+    const int columns = nx - t.word * 32;
+    if (!pins) word.y = columns < 32 ? 0xFFFFFFFFu << columns : 0;  // those beyond the last column
+    return word;
+  }
   __device__ const std::uint32_t* changes_along_y(const Tile& t) const {
     return along_y + ((t.item * words + t.word) * depth + t.line) * ny;
   }

@@ -310,7 +310,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     const int half = static_cast<int>(job % 2) * 16;
     const EnvelopeRows<kThreads, kChunk> rows(envelope_shared);
     rows.load(v.word_line(tile), n, half, of_byte, kLabels);
-    if constexpr (kLabels) ends.fill([&](int r) { return __ldg(v.changes_along_z(tile) + r); });
+    if constexpr (kLabels) ends.fill([&](int r) { return v.runs_along_z(tile, v.changes_along_z(tile), r); });
     const auto load = [&](unsigned* value, int first, int lane) { rows.squares(value, first, lane, n); };
     const int x = tile.word * 32 + half + t % 16;
     const bool there = x < v.nx;
@@ -336,7 +336,7 @@ template <int kThreads, int kChunk, Writing kWriting>
 __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     envelope_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 envelope_shared[];
-  constexpr bool kLabels = kWriting == Writing::labels;
+  constexpr bool kLabels = is_of_labels(kWriting);
   __shared__ RunWords<kLabels> run_words;
   const int n = v.ny;
   const unsigned count = v.counters[1] * 2;

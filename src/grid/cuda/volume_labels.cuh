@@ -17,7 +17,7 @@ inline constexpr int kLabelRows = 4;  ///< of a warp, one behind the other along
 
 /// What becomes of a row's labels, lane = word.
 struct RowChanges {
-  unsigned along_x = 0;  ///< between an element and the one before, and label 0
+  unsigned along_x = 0;  ///< between an element and the one before, and label 0 where that is pinned
   unsigned along_y = 0;
   unsigned along_z = 0;
   unsigned background = 0xFFFFFFFFu;  ///< label 0. What lies beyond the volume counts as such: it keeps no search busy
@@ -31,6 +31,7 @@ struct LabelRows {
   std::int64_t z_stride, y_stride;
   int count, nx;
   bool has_neighbours;  ///< along y, one stride before
+  bool pins;            ///< see Volume
 
   /// Lane = element. Labels of all rows stay in registers; the one before comes from the lane beside.
   __device__ void find(RowChanges* changes) const {
@@ -47,7 +48,7 @@ struct LabelRows {
         const T label = *at, neighbour = has_neighbours ? *(at - y_stride) : T{};
         const auto left = static_cast<T>(__shfl_sync(kAllLanes, lane == 31 ? last[r] : label, (lane + 31) % 32));
         const RowChanges all = {
-            .along_x = __ballot_sync(kAllLanes, there && (label == T{} || (x > 0 && label != left))),
+            .along_x = __ballot_sync(kAllLanes, there && ((pins && label == T{}) || (x > 0 && label != left))),
             .along_y = __ballot_sync(kAllLanes, there && has_neighbours && label != neighbour),
             .along_z = __ballot_sync(kAllLanes, there && (r > 0 || above) && label != upper),
             .background = __ballot_sync(kAllLanes, !there || label == T{})};
@@ -80,7 +81,7 @@ struct LabelRows {
         if (place(half) == 0) along_x &= ~1u;
         const unsigned along_y = has_neighbours ? nonzero_bytes(differing(own, sixteen(row - y_stride, half))) : 0;
         const unsigned along_z = r > 0 || above ? nonzero_bytes(differing(own, upper[half])) : 0;
-        along_x_and_y[half] = there ? (along_x | background) | along_y << 16 : 0;
+        along_x_and_y[half] = there ? (pins ? along_x | background : along_x) | along_y << 16 : 0;
         along_z_and_background[half] = (there ? along_z : 0) | background << 16;
         upper[half] = own;
       }
@@ -140,7 +141,8 @@ __global__ void __launch_bounds__(kVolumePackBlock)
                           .y_stride = input.stride[1],
                           .count = min(kLabelRows, volume.nz - z),
                           .nx = volume.nx,
-                          .has_neighbours = y > 0};
+                          .has_neighbours = y > 0,
+                          .pins = volume.pins};
   RowChanges changes[kLabelRows];
   if (rows.count > 0) {
     if constexpr (kSixteens) rows.find_by_sixteens(changes);

@@ -18,9 +18,10 @@ struct RunWords {
 /// The ends, from such words.
 class RunEnds {
  public:
+  /// @param first  of the words that are the tile's
   template <bool kLabels>
-  __device__ RunEnds(RunWords<kLabels>& words, int rows)
-      : changes_(words.changes), background_(words.background), rows_(rows) {}
+  __device__ RunEnds(RunWords<kLabels>& words, int rows, int first = 0)
+      : changes_(words.changes + first), background_(words.background + first), rows_(rows) {}
 
   /// By all threads of the block, before a barrier. @param load  a row's changes and background
   /// @returns whether the thread's rows have changes

@@ -278,7 +278,7 @@ class SiteWriter {
         z_(half.tile.line),
         x_(half.x),
         first_x_(v.first_x),
-        nx_(static_cast<std::int32_t>(emitter.input.extent[2])),
+        nx_(static_cast<std::int32_t>(emitter.input.extent[emitter.input.rank - 1])),
         ny_(v.ny),
         is_there_(half.x < v.nx),
         row_(emitter.plain.row(v.first_item + item_, z_, 0)) {}
@@ -315,7 +315,7 @@ class SiteWriter {
  private:
   __device__ __noinline__ void emit(int y, int count, const Result* results) const {
     for (int j = 0; j < min(count, 8); ++j) {
-      const std::int64_t at[kMaxSpaceRank] = {z_, y + j, first_x_ + x_};
+      const std::int64_t in_volume[] = {z_, y + j, first_x_ + x_}, *at = in_volume + 3 - emitter_.input.rank;
       const bool none = results[j].square == UINT32_MAX;
       const std::int64_t square = none ? no_value<std::int64_t>() : std::int64_t{results[j].square};
       if (emitter_.in_region(at)) emitter_.emit(item_, at, square, none ? -1 : results[j].site);

@@ -249,7 +249,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   for (int i = t; i < 256; i += kThreads) of_byte[i] = byte_distances(i, kLabels);
   rows.pad(n);
   const RunEnds ends(run_words, n);
-  if constexpr (kLabels) ends.fill([&](int r) { return __ldg(v.changes_along_z(half.tile) + r); });
+  if constexpr (kLabels) ends.fill([&](int r) { return v.runs_along_z(half.tile, v.changes_along_z(half.tile), r); });
   __syncthreads();
   const uint2* words = v.word_line(half.tile);
   const auto word_of = [&](int r) { return __ldg(words + r); };
@@ -273,10 +273,10 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
 }
 
 template <int kThreads, Writing kWriting>
-__global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kWriting == Writing::labels))
+__global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels(kWriting)))
     solve_spaced_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 window_shared[];
-  constexpr bool kLabels = kWriting == Writing::labels;
+  constexpr bool kLabels = is_of_labels(kWriting);
   __shared__ int near_elements;
   __shared__ RunWords<kLabels> run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.ny;

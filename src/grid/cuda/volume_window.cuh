@@ -264,7 +264,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   __shared__ RunWords<kLabels> run_words;
   const RunEnds ends(run_words, n);
   const uint2* changes = v.changes_along_z(tile);
-  if constexpr (kLabels) any = ends.fill([&](int r) { return __ldg(changes + r); });
+  if constexpr (kLabels) any = ends.fill([&](int r) { return v.runs_along_z(tile, changes, r); });
 #pragma unroll 4
   for (int r = t / 4; r < n; r += kThreads / 4) {
     const uint2 word = __ldg(line + r);
@@ -314,12 +314,12 @@ struct VolumeWriter {
 
   __device__ VolumeWriter(const Volume& volume, const Emitter<std::int64_t>& e, const Volume::Tile& t)
       : v(volume), emitter(e), tile(t) {
-    if constexpr (kWriting != Writing::general) rows = v.distance.row(v.first_item + t.item, t.line, 0) + t.word * 32;
+    if constexpr (!is_general(kWriting)) rows = v.distance.row(v.first_item + t.item, t.line, 0) + t.word * 32;
   }
 
   /// Start of the tile's row y, where results are floats.
   __device__ float* row_of(int y) const {
-    if constexpr (kWriting == Writing::general) return nullptr;
+    if constexpr (is_general(kWriting)) return nullptr;
     else return rows + y * v.distance.y_stride;
   }
 
@@ -330,7 +330,7 @@ struct VolumeWriter {
   __device__ void write_pair(float* row, int y, unsigned squares) const {
     const int lane = lane_id() % 16, x = tile.word * 32 + 2 * lane;
     const bool there = y < v.ny;
-    if constexpr (kWriting == Writing::general) {
+    if constexpr (is_general(kWriting)) {
       for (int k = 0; k < 2 && there; ++k)
         if (x + k < v.nx) write_volume(y, x + k, squares >> (16 * k) & 0xFFFFu);
       return;
@@ -365,7 +365,7 @@ struct VolumeWriter {
 #pragma unroll
     for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
       if (j >= count) break;
-      if constexpr (kWriting == Writing::general) write_volume(y + j, x, squares[j], kNone);
+      if constexpr (is_general(kWriting)) write_volume(y + j, x, squares[j], kNone);
       else if constexpr (kWriting == Writing::one_side) {
         if (squares[j] > 0) *to = squares[j] >= kNone ? v.side.none() : v.side.far(squares[j]);
       } else if constexpr (kSpaced) *to = squares[j] >= kNone ? v.side.none() : root_of(squares[j]) * v.side.scale;
@@ -376,7 +376,7 @@ struct VolumeWriter {
   /// No site anywhere: the tile's row y.
   __device__ void write_none(int y, int x) const {
     if (x >= v.nx) return;
-    if constexpr (kWriting == Writing::general) write_volume(y, x, kNone32);
+    if constexpr (is_general(kWriting)) write_volume(y, x, kNone32);
     else row_of(y)[x - tile.word * 32] = v.side.none();
   }
 
@@ -398,13 +398,20 @@ struct VolumeWriter {
   }
 
   __device__ void write_volume(int y, int x, unsigned square, unsigned none = kNone32) const {
-    emit_voxel(emitter, tile.item, tile.line, y, v.first_x + x,
-               square >= none ? no_value<std::int64_t>() : std::int64_t{square});
+    write_voxel(emitter, tile.item, tile.line, y, v.first_x + x, square >= none ? kNoSquare : square, is_inside(y, x));
   }
-  static __device__ __noinline__ void emit_voxel(const Emitter<std::int64_t>& emitter, std::int64_t item,
-                                                 std::int64_t z, std::int64_t y, std::int64_t x, std::int64_t d2) {
-    const std::int64_t at[kMaxSpaceRank] = {z, y, x};
-    if (emitter.in_region(at)) emitter.emit(item, at, d2, -1);
+  /// Of signed labels. Masks are written so without a sign alone.
+  __device__ bool is_inside(int y, int x) const {
+    if (!is_of_labels(kWriting) || v.pins) return false;
+    const uint2* line = v.changes_along_z({tile.item, tile.word, y});
+    return !(__ldg(&line[tile.line].y) >> (x - tile.word * 32) & 1);
+  }
+  static __device__ __noinline__ void write_voxel(const Emitter<std::int64_t>& emitter, std::int64_t item,
+                                                  std::int32_t z, std::int32_t y, std::int32_t x, std::uint32_t square,
+                                                  bool inside) {
+    if (emitter.values.serves) return emitter.values.write(emitter.first_item + item, z, y, x, square, inside);
+    const std::int64_t in_volume[] = {z, y, x}, *at = in_volume + 3 - emitter.input.rank;
+    if (emitter.in_region(at)) emitter.emit(item, at, value_of(square), -1, inside);
   }
 };
 
