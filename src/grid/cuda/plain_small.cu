@@ -1,24 +1,27 @@
-// The engine for small images: Euclidean, with spacings of 1, up to 128 elements along an axis; lines as images of one
+// The engine for small images: Euclidean, with equal spacings, up to 128 elements along an axis; lines as images of one
 // row.
 //
-// Two kernels, whatever the sites: words, and from them the results of an image by a block (small_images.cuh). So a
-// batch of small images takes what its input and its results take to move, and one alone no more than two launches.
-// Borders of sites and a maximum distance are a third kernel (border_clamp.cuh).
+// Two kernels, whatever the sites: words, and from them the results of an image by a block (small_images.cuh, or
+// small_sites.cuh with nearest sites; labels have words of their own, small_labels.cuh). So a batch of small images takes
+// what its input and its results take to move, and one alone no more than two launches; signed, as many for each side.
+// Of float distances, borders of sites and a maximum distance are a kernel more (border_clamp.cuh).
 #include <algorithm>
 
 #include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/engine.h"
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/scratch.h"
+#include "grid/cuda/sides.cuh"
 #include "grid/cuda/small_images.cuh"
+#include "grid/cuda/small_labels.cuh"
+#include "grid/cuda/small_sites.cuh"
 
 namespace fathom::grid::cuda {
 
 namespace {
 
 bool small_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || p.rank > 2 || !p.isotropic || has_labels(p) || p.signed_distance ||
-      wants_site(p) || !is_plain_float(p, kNoAxis))
+  if (p.metric != Metric::euclidean || p.rank > 2 || !p.isotropic || !serves_labels(p) || !serves_sides(p))
     return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.extent(k) > kSmallAxis || p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
@@ -31,31 +34,46 @@ SmallImages make_images(const Problem& p, std::int64_t items, std::byte* words, 
   v.ny = p.rank == 1 ? 1 : static_cast<std::int32_t>(p.extent(0));
   v.nx = static_cast<std::int32_t>(p.extent(p.rank - 1));
   v.words = (v.nx + 31) / 32;
+  v.depth = 1;
   v.items = items;
   Scratch s(words);
-  images.bits = s.take<std::uint32_t>(items * v.ny * v.words);
+  const std::int64_t words_of_items = items * v.ny * v.words;
+  images.bits = s.take<std::uint32_t>(words_of_items);
+  if (has_labels(p)) {
+    v.pins = !p.signed_distance;
+    v.along_z = s.take<uint2>(words_of_items);
+    v.along_y = s.take<std::uint32_t>(words_of_items);
+  }
   if (bytes) *bytes = s.bytes();
   return images;
 }
 
 /// Whether two results can be written at once, everywhere.
-bool has_aligned_rows(const Problem& p, const Batch& batch) {
-  const AnyView& distance = p.outputs.distance;
-  bool aligned =
-      reinterpret_cast<std::uintptr_t>(distance.data()) % sizeof(float2) == 0 && p.extent(p.rank - 1) % 2 == 0;
-  if (p.rank == 2) aligned &= distance.strides()[0] % 2 == 0;
-  for (std::int64_t stride : batch.distance) aligned &= stride % 2 == 0;
-  return aligned;
+bool writes_pairs(const Problem& p, const Batch& batch) {
+  return p.extent(p.rank - 1) % 2 == 0 && has_aligned_rows(p, batch, 2);
 }
 
-/// Whether sixteen bytes can be read at once, everywhere.
-bool is_aligned(const Input& input) {
-  constexpr int kBytes = 16;
-  bool aligned =
-      reinterpret_cast<std::uintptr_t>(input.data) % kBytes == 0 && input.extent[input.rank - 1] % kBytes == 0;
-  if (input.rank == 2) aligned &= input.stride[0] % kBytes == 0;
-  for (int k = 0; k < input.items.rank; ++k) aligned &= input.items.stride[k] % kBytes == 0;
-  return aligned;
+Writing writing_of(const Problem& p, const Batch& batch) {
+  if (wants_site(p)) return Writing::sites;
+  const bool floats = is_plain_float(p, kNoAxis);
+  if (has_labels(p)) return floats && !p.signed_distance ? Writing::labels : Writing::general_labels;
+  if (!floats) return Writing::general;
+  if (p.signed_distance) return Writing::one_side;
+  return writes_pairs(p, batch) ? Writing::aligned : Writing::unaligned;
+}
+
+using SmallKernel = void (*)(SmallImages, Emitter<std::int64_t>);
+
+SmallKernel kernel_of(Writing writing) {
+  switch (writing) {
+    case Writing::aligned: return solve_small_images<Writing::aligned>;
+    case Writing::labels: return solve_small_images<Writing::labels>;
+    case Writing::one_side: return solve_small_images<Writing::one_side>;
+    case Writing::sites: return solve_small_sites;
+    case Writing::general: return solve_small_images<Writing::general>;
+    case Writing::general_labels: return solve_small_images<Writing::general_labels>;
+    default: return solve_small_images<Writing::unaligned>;
+  }
 }
 
 class SmallEngine final : public Engine {
@@ -69,42 +87,67 @@ class SmallEngine final : public Engine {
     const std::int64_t padded = std::int64_t{images.volume.ny} * images.volume.words * 32;
     return std::clamp<std::int64_t>(kPlaneGroup / padded, 1, items);
   }
-  std::size_t words_bytes(std::int64_t items) const override {
-    std::size_t bytes = 0;
-    make_images(p_, items, nullptr, &bytes);
-    return bytes;
-  }
+  std::size_t words_bytes(std::int64_t items) const override { return sides_of(p_) * bytes_of_side(items); }
   std::size_t scratch_bytes(const Problem&, std::int64_t) const override { return 0; }
 
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
-    SmallImages images = make_images(p_, items, words);
-    images.bits += packing.to_item * images.volume.ny * images.volume.words;
-    images.volume.first_item = packing.first_item;
-    const Mask mask = Mask::of(packing.input, element_rule(packing.input.dtype, p_.sites), false);
-    auto* kernel = pack_small_images<Reading::elements>;
-    if (mask.has_zero_bytes())
-      kernel =
-          is_aligned(packing.input) ? pack_small_images<Reading::aligned_bytes> : pack_small_images<Reading::bytes>;
-    kernel<<<static_cast<unsigned>(packing.items), kSmallPackBlock, 0, stream>>>(images, mask);
+    for (std::size_t side = 0; side < sides_of(p_); ++side) {
+      SmallImages images = make_images(p_, items, words + side * bytes_of_side(items));
+      const std::int64_t before = packing.to_item * images.volume.ny * images.volume.words;
+      images.bits += before;
+      images.volume.along_z += before;
+      images.volume.along_y += before;
+      images.volume.first_item = packing.first_item;
+      if (has_labels(p_)) pack_runs(packing, images, stream);
+      else pack_side(packing, images, sites_of(p_, packing.input, side), stream);
+    }
     fathom::cuda::check_launch("packing sites");
   }
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
              std::byte*, cudaStream_t stream) const override {
-    SmallImages images = make_images(part, items, words);
-    Volume& v = images.volume;
-    v.first_item = first_item;
-    v.distance = Placed<float>::of(part.outputs.distance, part.rank, batch.shape, batch.distance);
-    v.is_aligned = has_aligned_rows(part, batch);
-    auto* kernel = v.is_aligned ? solve_small_images<Writing::aligned> : solve_small_images<Writing::unaligned>;
-    const int warps = (row_groups(v.ny) + 1) / 2 * v.words, threads = std::min(warps * 32, kSmallBlock);
-    const std::size_t memory = static_cast<std::size_t>(v.words) * window_memory(v.ny);
-    launch(kernel, persistent_blocks(kernel, items, threads, memory), threads, memory, stream, images,
-           Emitter<std::int64_t>::of(part, batch, first_item));
-    if (has_limits(part)) clamp_items(part, batch, first_item, items, stream);
+    const Writing writing = writing_of(part, batch);
+    const SmallKernel kernel = kernel_of(writing);
+    for (std::size_t side = 0; side < sides_of(p_); ++side) {
+      SmallImages images = make_images(part, items, words + side * bytes_of_side(items));
+      Volume& v = images.volume;
+      v.first_item = first_item;
+      v.side = side_of(part, side);
+      if (!is_general(writing)) {
+        v.distance = Placed<float>::of(part.outputs.distance, part.rank, batch.shape, batch.distance);
+        v.is_aligned = writes_pairs(part, batch);
+      }
+      const int tiles = writing == Writing::sites ? (v.nx + 15) / 16 : v.words;
+      const int warps = (row_groups(v.ny) + 1) / 2 * tiles, threads = std::min(warps * 32, kSmallBlock);
+      const std::size_t memory = static_cast<std::size_t>(tiles) * window_memory(v.ny);
+      launch(kernel, persistent_blocks(kernel, items, threads, memory), threads, memory, stream, images,
+             Emitter<std::int64_t>::of(part, batch, first_item));
+    }
+    if (!is_general(writing) && has_limits(part)) clamp_items(part, batch, first_item, items, stream);
   }
 
  private:
+  std::size_t bytes_of_side(std::int64_t items) const {
+    std::size_t bytes = 0;
+    make_images(p_, items, nullptr, &bytes);
+    return bytes;
+  }
+
+  void pack_runs(const Packing& packing, const SmallImages& images, cudaStream_t stream) const {
+    visit_dtype(p_.input.dtype(), [&](auto tag) {
+      using T = Label<typename decltype(tag)::type>;
+      pack_small_labels<T><<<static_cast<unsigned>(packing.items), kSmallPackBlock, 0, stream>>>(images, packing.input);
+    });
+  }
+
+  static void pack_side(const Packing& packing, const SmallImages& images, const Mask& mask, cudaStream_t stream) {
+    auto* kernel = pack_small_images<Reading::elements>;
+    if (mask.has_zero_bytes())
+      kernel = has_aligned_rows(packing.input, 16) ? pack_small_images<Reading::aligned_bytes>
+                                                   : pack_small_images<Reading::bytes>;
+    kernel<<<static_cast<unsigned>(packing.items), kSmallPackBlock, 0, stream>>>(images, mask);
+  }
+
   const Problem& p_;
 };
 

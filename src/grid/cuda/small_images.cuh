@@ -3,10 +3,11 @@
 // Words of 32 bits along rows are packed first. Work mapping: persistent blocks, an image after the other in shared
 // memory. Phase 1: distances along rows from the words, squared, thread = 8 neighbours. Phase 2: the window of
 // volume_window.cuh along columns, half warp = 8 rows of 32 columns, which is done at the latest when all rows are
-// seen.
+// seen. Labels have words of their own (small_labels.cuh), and the ends of runs as in volumes; nearest sites are a kernel
+// of their own (small_sites.cuh).
 //
-// Cost: every element is read once, an eighth of a byte written and read for it, then its distance written: no search
-// is left to other kernels.
+// Cost: every element is read once, an eighth of a byte written and read for it, half a byte of labels, then its
+// distance written: no search is left to other kernels.
 #pragma once
 
 #include "grid/cuda/volume_window.cuh"
@@ -17,9 +18,9 @@ namespace fathom::grid::cuda {
 inline constexpr int kSmallAxis = 128;
 static_assert(2 * (kSmallAxis - 1) * (kSmallAxis - 1) < kCap16 * kCap16, "a distance is no missing site");
 
-/// Images as volumes of one plane.
+/// Images as volumes of one plane, also as far as their labels go.
 struct SmallImages {
-  Volume volume;                  ///< y, x
+  Volume volume;                  ///< y, x; depth 1
   std::uint32_t* bits = nullptr;  ///< [items][ny][words]
 
   __device__ std::uint32_t* words_of(std::int64_t item) const { return bits + item * volume.ny * volume.words; }
@@ -59,21 +60,24 @@ __global__ void __launch_bounds__(kSmallPackBlock)
   }
 }
 
-/// Word `w` of a row, with the steps from its ends to the nearest sites of the others.
-__device__ inline uint2 with_steps(const std::uint32_t* row, int words, int w) {
+/// Word `w` of a row, with the steps from its ends to the nearest sites of the others, `beyond` the bits.
+__device__ inline uint2 with_steps(const std::uint32_t* row, int words, int w, int beyond = 0) {
   unsigned left = kNoneInWord, right = kNoneInWord;
   for (int k = 0; k < w; ++k)
-    if (row[k]) left = static_cast<unsigned>(32 * (w - k - 1) + 1 + __clz(static_cast<int>(row[k])));
+    if (row[k]) left = static_cast<unsigned>(32 * (w - k - 1) + 1 + __clz(static_cast<int>(row[k])) + beyond);
   for (int k = words - 1; k > w; --k)
-    if (row[k]) right = static_cast<unsigned>(32 * (k - w - 1) + __ffs(static_cast<int>(row[k])));
+    if (row[k]) right = static_cast<unsigned>(32 * (k - w - 1) + __ffs(static_cast<int>(row[k])) + beyond);
   return make_uint2(row[w], left | right << 16);
 }
 
 /// An image's tiles in shared memory, side by side.
+template <Writing kWriting>
 class SmallImage {
  public:
-  __device__ SmallImage(const SmallImages& images, unsigned* memory, const uint2* of_byte)
-      : images_(images), v_(images.volume), memory_(memory), of_byte_(of_byte) {}
+  static constexpr bool kLabels = is_of_labels(kWriting);
+
+  __device__ SmallImage(const SmallImages& images, unsigned* memory, const uint2* of_byte, RunWords<kLabels>& run_words)
+      : images_(images), v_(images.volume), memory_(memory), of_byte_(of_byte), run_words_(run_words) {}
 
   /// Rows behind the last.
   __device__ void pad() const {
@@ -86,24 +90,25 @@ class SmallImage {
     bool any = false;
     const int quarter = static_cast<int>(threadIdx.x) % 4;
     for (int w = 0; w < v_.words; ++w) {
+      if constexpr (kLabels) any |= ends(w).fill([&](int y) { return runs(item, w, y); });
       auto rows = tile(w);
       const int inside = v_.nx - w * 32 - quarter * 8;
       for (int y = static_cast<int>(threadIdx.x) / 4; y < v_.ny; y += static_cast<int>(blockDim.x) / 4) {
-        const uint2 word = with_steps(bits + y * v_.words, v_.words, w);
+        const uint2 word = with_steps(bits + y * v_.words, v_.words, w, kLabels);
         any |= word.x != 0;
-        rows.put(y, quarter, capped_squares(EightDistances(word, quarter * 8, of_byte_), inside));
+        rows.put(y, quarter, capped_squares(EightDistances(word, quarter * 8, of_byte_, kLabels), inside));
       }
     }
     return any;
   }
 
-  template <Writing kWriting>
   __device__ void solve(std::int64_t item, const Emitter<std::int64_t>& emitter) const {
     const int groups = row_groups(v_.ny), jobs = (groups + 1) / 2 * v_.words;
     for (int job = static_cast<int>(threadIdx.x) / 32; job < jobs; job += static_cast<int>(blockDim.x) / 32) {
       const int w = job % v_.words, q0 = job / v_.words * 2, q = q0 + lane_id() / 16;
       const auto rows = tile(w);
       Window<WindowPairs> window(rows, min(q, groups - 1), lane_id() % 16);
+      if constexpr (kLabels) ends(w).bound_pairs(min(q, groups - 1), lane_id() % 16, window.best);
 #pragma unroll
       for (int j = 0; j < 8; ++j)  // rows behind the last must not keep the warp busy
         if (q * 8 + j >= v_.ny) window.best[j] = 0;
@@ -117,7 +122,6 @@ class SmallImage {
     }
   }
 
-  template <Writing kWriting>
   __device__ void write_none(std::int64_t item, const Emitter<std::int64_t>& emitter) const {
     for (int w = 0; w < v_.words; ++w) {
       const Volume::Tile place{item, w, 0};
@@ -133,26 +137,37 @@ class SmallImage {
     return {memory_ + w * static_cast<int>(window_memory(v_.ny) / sizeof(unsigned)), v_.ny};
   }
 
+  __device__ RunEnds ends(int w) const { return RunEnds(run_words_, v_.ny, w * kSmallAxis); }
+  /// Changes along y, and the elements that need no search.
+  __device__ uint2 runs(std::int64_t item, int w, int y) const {
+    const Volume::Tile row{item, w, y};
+    const uint2 pinned = v_.runs_along_z(row, v_.changes_along_z(row), 0);
+    return make_uint2(__ldg(v_.changes_along_y({item, w, 0}) + y), pinned.y);
+  }
+
   const SmallImages& images_;
   const Volume& v_;
   unsigned* memory_;
   const uint2* of_byte_;
+  RunWords<kLabels>& run_words_;
 };
 
 template <Writing kWriting>
-__global__ void __launch_bounds__(kSmallBlock, search_blocks(kSmallBlock, false))
+__global__ void __launch_bounds__(kSmallBlock, search_blocks(kSmallBlock, is_of_labels(kWriting)))
     solve_small_images(const __grid_constant__ SmallImages images,
                        const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 small_shared[];
+  constexpr bool kLabels = is_of_labels(kWriting);
   __shared__ uint2 of_byte[256];
-  const SmallImage image(images, reinterpret_cast<unsigned*>(small_shared), of_byte);
+  __shared__ RunWords<kLabels> run_words;
+  const SmallImage<kWriting> image(images, reinterpret_cast<unsigned*>(small_shared), of_byte, run_words);
   for (int i = static_cast<int>(threadIdx.x); i < 256; i += static_cast<int>(blockDim.x))
-    of_byte[i] = kByteDistances.of[i];
+    of_byte[i] = byte_distances(i, kLabels);
   image.pad();
   for (std::int64_t item = blockIdx.x; item < images.volume.items; item += gridDim.x) {
     __syncthreads();  // the table is there, the image before is done
-    if (__syncthreads_or(image.load(item))) image.solve<kWriting>(item, emitter);
-    else image.write_none<kWriting>(item, emitter);
+    if (__syncthreads_or(image.load(item))) image.solve(item, emitter);
+    else image.write_none(item, emitter);
   }
 }
 

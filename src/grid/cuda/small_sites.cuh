@@ -1,0 +1,136 @@
+// Nearest sites of small images whole, as small_images.cuh does distances.
+//
+// Work mapping: persistent blocks, an image after the other in shared memory. Phase 1: the nearest sites along rows from
+// the words, thread = 4 neighbours. Phase 2: the window along columns, half warp = 8 rows of 16 columns. What is
+// compared has the steps to the site in it, so that of equally near ones the first is least.
+//
+// Cost: as without sites, with 32 bits in place of 16.
+#pragma once
+
+#include "grid/cuda/small_images.cuh"
+#include "grid/cuda/volume_sites.cuh"
+
+namespace fathom::grid::cuda {
+
+/// square · 2⁹ + (steps along y + 128) · 2 + whether the site lies to the right.
+struct SmallSites {
+  using Stored = SmallSites;
+  static constexpr unsigned kSquare = 1u << 9;
+  static constexpr unsigned kStep = 2;
+  static constexpr unsigned kTies = 1;
+  static constexpr unsigned kHere = 128 * kStep;  ///< no steps
+  static constexpr unsigned kNone = kCap16 * kCap16 * kSquare + kHere;
+  static_assert(kSmallAxis <= 128 && kCap16 * kCap16 + kSmallAxis * kSmallAxis < 1u << 23, "a step wraps nothing");
+
+  static __device__ unsigned from(unsigned stored) { return stored; }
+  static __device__ unsigned square(unsigned word) { return word >> 9; }
+  static __device__ int along_y(unsigned word) { return static_cast<int>(word >> 1 & 255) - 128; }
+  /// Of a site some steps to the right, or to the left.
+  static __device__ unsigned along_row(int steps) {
+    return static_cast<unsigned>(steps * steps) * kSquare + kHere + unsigned{steps > 0};
+  }
+
+  static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
+    return __viaddmin_u32(value, square, best);
+  }
+  static __device__ unsigned largest(const unsigned* eight) {
+    const unsigned a = __vimax3_u32(eight[0], eight[1], eight[2]), b = __vimax3_u32(eight[3], eight[4], eight[5]);
+    return square(__vimax3_u32(a, b, max(eight[6], eight[7])));
+  }
+};
+
+/// An image's halves of tiles in shared memory, side by side.
+class SmallSitesImage {
+ public:
+  __device__ SmallSitesImage(const SmallImages& images, unsigned* memory)
+      : images_(images), v_(images.volume), halves_((v_.nx + 15) / 16), memory_(memory) {}
+
+  /// Rows behind the last.
+  __device__ void pad() const {
+    for (int h = 0; h < halves_; ++h) half(h).pad(v_.ny);
+  }
+
+  /// By all threads of the block. @returns whether the thread has seen a site
+  __device__ bool load(std::int64_t item) const {
+    const std::uint32_t* bits = images_.words_of(item);
+    bool any = false;
+    const int quarter = static_cast<int>(threadIdx.x) % 4;
+    for (int h = 0; h < halves_; ++h) {
+      auto rows = half(h);
+      for (int y = static_cast<int>(threadIdx.x) / 4; y < v_.ny; y += static_cast<int>(blockDim.x) / 4) {
+        const uint2 word = with_steps(bits + y * v_.words, v_.words, h / 2);
+        any |= word.x != 0;
+        rows.put(y, quarter, four(word, h * 16 + quarter * 4));
+      }
+    }
+    return any;
+  }
+
+  __device__ void solve(std::int64_t item, const Emitter<std::int64_t>& emitter) const {
+    const int groups = row_groups(v_.ny), jobs = (groups + 1) / 2 * halves_;
+    for (int job = static_cast<int>(threadIdx.x) / 32; job < jobs; job += static_cast<int>(blockDim.x) / 32) {
+      const int h = job % halves_, q0 = job / halves_ * 2, q = q0 + lane_id() / 16;
+      const auto rows = half(h);
+      Window<SmallSites> window(rows, min(q, groups - 1), lane_id() % 16);
+#pragma unroll
+      for (int j = 0; j < 8; ++j)  // rows behind the last must not keep the warp busy
+        if (q * 8 + j >= v_.ny) window.best[j] = SmallSites::kHere;
+      const int farthest = max(q0 + 1, groups - 1 - q0);  // group of rows, from the warp's
+      window.search_while([&](int m) { return m < farthest; });
+      const SiteWriter writer(v_, emitter, place(item, h));
+      writer.write(q * 8, v_.ny - q * 8, [&](int j) {
+        const unsigned best = window.best[j], square = SmallSites::square(best);
+        const int along_y = SmallSites::along_y(best);
+        const int along_x = root_of_square(square - static_cast<unsigned>(along_y * along_y));
+        return SiteWriter::Result{square, writer.site(q * 8 + j + along_y, {best & 1 ? along_x : -along_x, 0})};
+      });
+    }
+  }
+
+  __device__ void write_none(std::int64_t item, const Emitter<std::int64_t>& emitter) const {
+    for (int h = 0; h < halves_; ++h) {
+      const SiteWriter writer(v_, emitter, place(item, h));
+      for (int y = static_cast<int>(threadIdx.x) / 16 * 8; y < v_.ny; y += static_cast<int>(blockDim.x) / 2)
+        writer.write(y, v_.ny - y, [](int) { return SiteWriter::Result{UINT32_MAX, -1}; });
+    }
+  }
+
+ private:
+  __device__ WindowRows<SmallSites> half(int h) const {
+    return {memory_ + h * static_cast<int>(window_memory(v_.ny) / sizeof(unsigned)), v_.ny};
+  }
+  static __device__ HalfTile place(std::int64_t item, int h) {
+    return HalfTile({item, h / 2, 0}, static_cast<std::uint32_t>(h));
+  }
+  /// Neighbours from column `x` on; those beyond the last keep no search busy.
+  __device__ uint4 four(uint2 word, int x) const {
+    unsigned sites[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const int steps = steps_along_x(word, x % 32 + k);
+      sites[k] = abs(steps) < static_cast<int>(kNoneInWord) ? SmallSites::along_row(steps) : SmallSites::kNone;
+      if (x + k >= v_.nx) sites[k] = SmallSites::kHere;
+    }
+    return make_uint4(sites[0], sites[1], sites[2], sites[3]);
+  }
+
+  const SmallImages& images_;
+  const Volume& v_;
+  const int halves_;
+  unsigned* memory_;
+};
+
+static __global__ void __launch_bounds__(kSmallBlock, search_blocks(kSmallBlock, true))
+    solve_small_sites(const __grid_constant__ SmallImages images,
+                      const __grid_constant__ Emitter<std::int64_t> emitter) {
+  extern __shared__ uint4 small_shared[];
+  const SmallSitesImage image(images, reinterpret_cast<unsigned*>(small_shared));
+  image.pad();
+  for (std::int64_t item = blockIdx.x; item < images.volume.items; item += gridDim.x) {
+    __syncthreads();  // the image before is done
+    if (__syncthreads_or(image.load(item))) image.solve(item, emitter);
+    else image.write_none(item, emitter);
+  }
+}
+
+}  // namespace fathom::grid::cuda
