@@ -214,8 +214,8 @@ TEST_F(Device, Graphs) {
   cudaStream_t stream;
   must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   const std::vector<std::pair<Shape, std::vector<double>>> problems{
-      {{700, 900}, {}}, {{70, 80, 90}, {}}, {{3000}, {}}, {{100, 90}, {}}, {{70, 80, 90}, {3, 1, 1}},
-      {{70, 80, 90}, {1.25, 0.742188, 0.742188}}};
+      {{700, 900}, {}}, {{70, 80, 90}, {}},        {{3000}, {}},
+      {{100, 90}, {}},  {{70, 80, 90}, {3, 1, 1}}, {{70, 80, 90}, {1.25, 0.742188, 0.742188}}};
   for (const auto& [shape, spacing] : problems) {
     Random random(5);
     Case c{.structure = Structure::sparse};
@@ -329,6 +329,42 @@ TEST_F(Device, LabelsTakeLittleScratch) {
     Case c = sparse_case(shape, {.distance = DType::float32});
     c.options.sites.rule = grid::Sites::Rule::labels;
     check_scratch(c, most);
+    const double beside = shape.rank() == 3 ? 4.0 : 0.0;  // squares, where results are no floats
+    c.options.signed_distance = true;
+    check_scratch(c, most + beside);
+    c.options.signed_distance = false;
+    c.wanted = {.distance = DType::float64, .squared = DType::uint32};
+    check_scratch(c, most + beside);
+  }
+}
+
+/// What takes more scratch than that is done in ranges of columns.
+TEST_F(Device, LargeVolumesTakeLittleScratch) {
+  constexpr double kMost = 2.3 * 320 / 301;  // with what pads rows
+  const Shape shape{70, 400, 301};
+  const Wanted distance{.distance = DType::float32};
+  const std::vector<double> scanner{1.25, 0.742188, 0.742188};
+  const grid::Sites labels{grid::Sites::Rule::labels};
+  const std::vector<std::pair<grid::DistanceOptions, Wanted>> problems{
+      {{}, distance},
+      {{}, {.distance = DType::float32, .squared = DType::uint32}},
+      {{.region = {{3, 70}, {0, 399}, {37, 290}}}, distance},
+      {{}, {.distance = DType::float32, .nearest = DType::int32, .coordinates = DType::int64}},
+      {{.signed_distance = true}, distance},
+      {{.border = {grid::Border::sites}, .signed_distance = true}, distance},
+      {{.sites = labels}, distance},
+      {{.sites = labels, .signed_distance = true}, {.distance = DType::float64}},
+      {{.spacing = scanner}, distance},
+      {{.spacing = scanner, .signed_distance = true, .surface = grid::Surface::centers}, distance},
+      {{.spacing = {3, 1, 1}, .signed_distance = true, .surface = grid::Surface::centers}, distance}};
+  for (const auto& [options, wanted] : problems) {
+    Case c = sparse_case(shape, wanted);
+    c.options = options;
+    check_scratch(c, kMost);
+    OnDevice device(c);
+    device.run();
+    must(cudaDeviceSynchronize());
+    EXPECT_TRUE(equal(on_cpu(c), device.results())) << describe(c);
   }
 }
 
@@ -337,6 +373,17 @@ TEST_F(Device, SmallImagesTakeLittleScratch) {
     Case c = sparse_case(shape, {.distance = DType::float32});
     c.options.batch_axes = 1;
     check_scratch(c, most);
+    c.wanted.nearest = DType::int32;
+    check_scratch(c, most);
+    c.wanted = {.distance = DType::float32, .squared = DType::uint32};
+    check_scratch(c, most);
+    c.wanted = {.distance = DType::float32};
+    c.options.signed_distance = true;
+    check_scratch(c, 2 * most);
+    c.options.sites.rule = grid::Sites::Rule::labels;
+    check_scratch(c, 4 * most);
+    c.options.signed_distance = false;
+    check_scratch(c, 4 * most);
   }
 }
 

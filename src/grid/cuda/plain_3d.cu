@@ -7,11 +7,15 @@
 // With nearest sites both passes have kernels of their own (volume_sites.cuh); with unequal spacings each pass is one
 // kernel (volume_spaced.cuh, volume_spaced_sites.cuh; in double volume_exact.cuh). What is left to do stays on the
 // device: the host launches all and waits for nothing.
+//
+// Where all of that takes much scratch, a volume is worked on in ranges of columns, one after the other.
 #include <algorithm>
+#include <vector>
 
 #include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/engine.h"
 #include "grid/cuda/launch.cuh"
+#include "grid/cuda/schedule.h"
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/sides.cuh"
 #include "grid/cuda/volume_along_y.cuh"
@@ -335,6 +339,21 @@ bool volume_serves(const Problem& p) {
   return squares_fit(p) ? memory_serves(p) : exact_serves(p);
 }
 
+/// The problem of a range of columns, whose results lie where those of all columns do.
+Problem columns_of(const Problem& p, const Range& range) {
+  Problem columns = part_of(p, 2, range);
+  const std::int64_t before = range.begin - p.range(2).begin;
+  DistanceOutputs& out = columns.outputs;
+  for (AnyView* view : {&out.distance, &out.squared, &out.nearest, &out.coordinates}) {
+    if (!view->present()) continue;
+    Shape shape = view->shape();
+    shape[shape.rank() - 1] = range.end - range.begin;
+    *view = AnyView(view->data() + before * static_cast<std::int64_t>(size_of(view->dtype())), view->dtype(), shape,
+                    view->strides());
+  }
+  return columns;
+}
+
 class VolumeEngine final : public Engine {
  public:
   explicit VolumeEngine(const Problem& problem) : p_(problem) {}
@@ -347,9 +366,7 @@ class VolumeEngine final : public Engine {
   }
   std::size_t words_bytes(std::int64_t items) const override { return sides_of(p_) * bytes_of_side(items); }
   std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {
-    Volume volume = make_volume(part, items, nullptr);
-    take_region(volume, part, items);
-    return take_scratch(volume, part, nullptr);
+    return scratch_of(part, items, words_together(part, items));
   }
 
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
@@ -360,11 +377,44 @@ class VolumeEngine final : public Engine {
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
              std::byte* scratch, cudaStream_t stream) const override {
-    for (std::size_t side = 0; side < sides_of(p_); ++side)
-      VolumeSolver(part, batch, first_item, items, side, words + side * bytes_of_side(items), scratch, stream).run();
+    for (const Range& range : ranges_of(part, words_together(part, items))) {
+      const Problem columns = columns_of(part, range);
+      for (std::size_t side = 0; side < sides_of(p_); ++side)
+        VolumeSolver(columns, batch, first_item, items, side, words + side * bytes_of_side(items), scratch, stream)
+            .run();
+    }
   }
 
  private:
+  /// The region's columns, cut at multiples of so many words.
+  static std::vector<Range> ranges_of(const Problem& part, std::int64_t words) {
+    return cut_range(part.range(2), 32, words * 32);
+  }
+
+  /// Besides words, where so many words of columns are worked on together.
+  static std::size_t scratch_of(const Problem& part, std::int64_t items, std::int64_t words) {
+    std::size_t bytes = 0;
+    for (const Range& range : ranges_of(part, words)) {
+      const Problem columns = part_of(part, 2, range);
+      Volume volume = make_volume(columns, items, nullptr);
+      take_region(volume, columns, items);
+      bytes = std::max(bytes, take_scratch(volume, columns, nullptr));
+    }
+    return bytes;
+  }
+
+  /// How many words of columns are worked on together, so that what lies between their passes takes little room: that
+  /// of one part is the next one's. All, where a volume is small or one of several.
+  std::int64_t words_together(const Problem& part, std::int64_t items) const {
+    const std::int64_t all = (p_.extent(2) + 31) / 32, voxels = p_.extent(0) * p_.extent(1) * all * 32;
+    if (items > 1 || voxels < kVoxelsWorthCutting) return all;
+    const double enough = kVolumeScratch * static_cast<double>(voxels) - static_cast<double>(words_bytes(1));
+    std::int64_t words = all;
+    for (int parts = 2; words > 1 && static_cast<double>(scratch_of(part, 1, words)) > enough; ++parts)
+      words = (all + parts - 1) / parts;
+    return words;
+  }
+
   std::size_t bytes_of_side(std::int64_t items) const {
     std::size_t bytes = 0;
     make_volume(p_, items, nullptr, &bytes);

@@ -42,16 +42,6 @@ std::int64_t units_in(std::size_t piece, std::size_t bytes, std::int64_t count) 
                                   std::max<std::int64_t>(count, 1));
 }
 
-std::vector<Range> cut_range(const Range& range, std::int64_t unit, std::int64_t step) {
-  std::vector<Range> parts;
-  for (std::int64_t begin = range.begin; begin < range.end;) {
-    const std::int64_t end = std::min(begin / unit * unit + step, range.end);
-    parts.push_back({begin, end});
-    begin = end;
-  }
-  return parts;
-}
-
 class Scheduler {
  public:
   Scheduler(const Problem& p, const Batch& batch, const Engine& engine)
@@ -119,6 +109,16 @@ std::size_t Schedule::bytes() const {
   take(input_bytes, part_places);
   take(output_bytes, part_places);
   return scratch.bytes();
+}
+
+std::vector<Range> cut_range(const Range& range, std::int64_t unit, std::int64_t step) {
+  std::vector<Range> parts;
+  for (std::int64_t begin = range.begin; begin < range.end;) {
+    const std::int64_t end = std::min(begin / unit * unit + step, range.end);
+    parts.push_back({begin, end});
+    begin = end;
+  }
+  return parts;
 }
 
 Problem part_of(const Problem& problem, int axis, const Range& range) {

@@ -26,6 +26,9 @@ struct Schedule {
 /// The problem of one part of the results, without its arrays.
 Problem part_of(const Problem& problem, int axis, const Range& range);
 
+/// A range in parts of at most `step`, a multiple of `unit`, that begin at multiples of `unit` but the first.
+std::vector<Range> cut_range(const Range& range, std::int64_t unit, std::int64_t step);
+
 /// The schedule with the largest pieces that stay within the budget and leave copies and computation something to
 /// overlap; the one that takes the fewest bytes if no other stays within it, or none.
 Schedule make_schedule(const Problem& problem, const Batch& batch, const Engine& engine, std::size_t budget);

@@ -36,6 +36,9 @@ inline constexpr int kFarBlocksWithSites = 2;
 
 // Volumes
 inline constexpr int kVolumePackBlock = 256, kVolumePackBlocks = 8;
+/// Bytes of scratch for each voxel that a large volume may take before it is worked on in ranges of columns …
+inline constexpr double kVolumeScratch = 2.3;
+inline constexpr std::int64_t kVoxelsWorthCutting = std::int64_t{1} << 23;  ///< … as which it is slower if small
 inline constexpr int kResidentThreads = 1280;      ///< of the search, per multiprocessor: 48 registers
 inline constexpr int kResidentThreadsAt64 = 1024;  ///< with labels, or sites along y: 64 registers
 inline constexpr int kUsualSteps = 32;             ///< that a tile may need on average
