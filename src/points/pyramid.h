@@ -5,19 +5,33 @@
 #include <span>
 #include <vector>
 
+#include "fathom/core/shape.h"
 #include "points/voxel_cell.hd.h"
 
 namespace fathom::points {
+
+inline Cell extents_of(const Shape& shape) {
+  Cell extents{{1, 1, 1}};
+  for (int k = 0; k < shape.rank(); ++k) extents[k] = shape[k];
+  return extents;
+}
+
+/// Calls visitor(extents in words) for each level over a grid, up to one of a single word.
+template <class Visitor>
+void for_each_level(Cell extents, int axes, Visitor&& visitor) {
+  do {
+    extents = words_for(extents, axes);
+    visitor(extents);
+  } while (count_of(extents) > 1);
+}
 
 class Pyramid {
  public:
   /// @param extents  of 2 or 3 axes
   Pyramid(const Cell& extents, int axes) : axes_(axes) {
-    Cell words = extents;
-    do {
-      words = words_for(words, axes);
+    for_each_level(extents, axes, [&](const Cell& words) {
       levels_.push_back({words, std::vector<std::uint64_t>(static_cast<std::size_t>(count_of(words)))});
-    } while (levels_.back().words.size() > 1);
+    });
   }
 
   int axes() const { return axes_; }

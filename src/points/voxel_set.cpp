@@ -32,12 +32,6 @@ const Shape& checked(const Shape& extents) {
   return extents;
 }
 
-Cell cell_of(const Shape& extents) {
-  Cell cell{{1, 1, 1}};
-  for (int k = 0; k < extents.rank(); ++k) cell[k] = extents[k];
-  return cell;
-}
-
 void check_elements(std::span<const std::int64_t> elements, const Shape& extents) {
   const std::int64_t count = element_count(extents);
   for (std::int64_t element : elements)
@@ -77,7 +71,7 @@ bool needs_wide(const Request& request, const Cell& extents, int threads) {
 
 /// On the host a pyramid and a count, on a device what lives there.
 struct VoxelSet::Contents {
-  explicit Contents(const Shape& grid) : shape(checked(grid)), extents(cell_of(grid)) {
+  explicit Contents(const Shape& grid) : shape(checked(grid)), extents(extents_of(grid)) {
     facts.axes = grid.rank();
     facts.largest_id = element_count(grid) - 1;
   }

@@ -202,12 +202,12 @@ class DeviceSet : public FollowingSet {
     const DeviceMemory memory(scratch_bytes(requests[0], room), stream);
     Scratch scratch(memory.data());
     ConeOfQuery* cones = cones_in(scratch, requests[0]);
+    const Readers::Reading reading(readers_, stream);
     for (std::size_t c = 0; c < requests.size(); ++c) {
       if (cones) make_cones(requests[c].cones, requests[c].queries.count, cones, stream);
       const DeviceRequest request = device_request(requests[c], clouds_[c].tree, cones);
       clouds_[c].answer(request, memory.data() + scratch.bytes(), stream);
     }
-    readers_.add(stream);
   }
 
   void answer_host(const std::vector<Request>& requests, std::size_t room) const override {
@@ -242,7 +242,7 @@ std::unique_ptr<ResidentSet> make_resident(const ResidentSource& source, Stream 
   int device = source.device;
   if (source.space == MemorySpace::device)
     for (const Cloud& cloud : source.clouds)
-      if (cloud.count > 0) device = fathom::cuda::device_of(cloud.data[0], "sites");
+      if (cloud.count > 0) device = device_of(cloud, "sites");
   const OnDevice on_device(device);
   const OwnStream own;
   const cudaStream_t stream = source.space == MemorySpace::host ? own.get() : fathom::cuda::native(given);

@@ -23,22 +23,14 @@ using fathom::cuda::OnDevice;
 using fathom::cuda::OwnStream;
 using fathom::cuda::Scratch;
 
-Cell extents_of(const Shape& shape) {
-  Cell extents{{1, 1, 1}};
-  for (int k = 0; k < shape.rank(); ++k) extents[k] = shape[k];
-  return extents;
-}
-
 /// A pyramid without bits over a grid. @param memory  counts only, or has room for the words
 DevicePyramid make_pyramid(const Shape& shape, Scratch& memory) {
   DevicePyramid pyramid;
   pyramid.axes = shape.rank();
   pyramid.extents = extents_of(shape);
-  Cell words = pyramid.extents;
-  do {
-    words = words_for(words, pyramid.axes);
+  for_each_level(pyramid.extents, pyramid.axes, [&](const Cell& words) {
     pyramid.level[pyramid.levels++] = {words, memory.take<unsigned long long>(count_of(words))};
-  } while (count_of(words) > 1);
+  });
   return pyramid;
 }
 
@@ -123,9 +115,9 @@ class DeviceVoxels : public ResidentVoxels {
     const DeviceMemory memory(scratch_bytes(request, room), stream);
     Scratch scratch(memory.data());
     ConeOfQuery* cones = cones_in(scratch, request);
+    const Readers::Reading reading(readers_, stream);
     if (cones) make_cones(request.cones, request.queries.count, cones, stream);
     search_voxels(pyramid_, device_request(request, pyramid_.outline(), cones), stream);
-    readers_.add(stream);
   }
 
   void answer_host(const std::vector<Request>& requests, std::size_t room) const override {
