@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "core/cuda/runtime.h"
+#include "fathom/core/error.h"
 
 namespace fathom::points::cuda {
 
@@ -24,6 +26,14 @@ bool is_dense(const Cloud& cloud) {
   const Cloud rows = rows_at(cloud, cloud.data[0]);
   return std::equal(rows.data, rows.data + cloud.axes, cloud.data) &&
          std::equal(rows.step, rows.step + cloud.axes, cloud.step);
+}
+
+int device_of(const Cloud& cloud, const char* name) {
+  const int device = fathom::cuda::device_of(cloud.data[0], name);
+  for (int k = 1; k < cloud.axes; ++k)
+    if (fathom::cuda::device_of(cloud.data[k], name) != device)
+      throw InvalidArgument(std::string("the coordinates of '") + name + "' lie on several devices; give them on one");
+  return device;
 }
 
 Cloud upload(const Cloud& cloud, std::byte* to, cudaStream_t stream) {

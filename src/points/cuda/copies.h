@@ -18,6 +18,10 @@ Cloud rows_at(const Cloud& cloud, const std::byte* base);
 /// Whether points are rows without gaps.
 bool is_dense(const Cloud& cloud);
 
+/// The device whose memory holds the points, of which there are some.
+/// @throws InvalidArgument it is no device's, or not one device's alone
+int device_of(const Cloud& cloud, const char* name);
+
 /// Copies points of the host to rows on the device; the stream may still read the points when this returns.
 Cloud upload(const Cloud& cloud, std::byte* to, cudaStream_t stream);
 

@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kBuildBlock) pack_rows(const __grid_constant__
 Array download(const Cloud& points, Stream given) {
   Array rows(points.dtype, {points.count, points.axes});
   if (points.count == 0) return rows;
-  const OnDevice on_device(fathom::cuda::device_of(points.data[0], "sites"));
+  const OnDevice on_device(device_of(points, "sites"));
   const cudaStream_t stream = fathom::cuda::native(given);
   const bool dense = is_dense(points);
   const DeviceMemory packed(dense ? 0 : rows.bytes(), stream);
