@@ -10,19 +10,28 @@
 namespace fathom::points {
 
 /// Indices along the axes; in 2D the last is 0, as extents are 1.
-struct Cell {
-  std::int64_t at[3] = {};
+template <class Index>
+struct CellOf {
+  Index at[3] = {};
 
-  FATHOM_HD std::int64_t& operator[](int axis) { return at[axis]; }
-  FATHOM_HD std::int64_t operator[](int axis) const { return at[axis]; }
+  FATHOM_HD Index& operator[](int axis) { return at[axis]; }
+  FATHOM_HD Index operator[](int axis) const { return at[axis]; }
 };
+using Cell = CellOf<std::int64_t>;
+using ShortCell = CellOf<std::int32_t>;  ///< inside of a grid, whose extents int32 holds
 
 /// Bits of a coordinate that tell places in a word.
 FATHOM_HD constexpr int word_shift(int axes) { return axes == 2 ? 3 : 2; }
 FATHOM_HD constexpr int word_side(int axes) { return 1 << word_shift(axes); }
 
+/// @param count  up to 64
+FATHOM_HD constexpr std::uint64_t bits_below(int count) {
+  return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+}
+
 /// The word that a cell is a child of.
-FATHOM_HD inline Cell parent_of(const Cell& cell, int axes) {
+template <class Index>
+FATHOM_HD CellOf<Index> parent_of(const CellOf<Index>& cell, int axes) {
   const int shift = word_shift(axes);
   return {{cell[0] >> shift, cell[1] >> shift, cell[2] >> shift}};
 }
@@ -35,10 +44,11 @@ FATHOM_HD inline Cell words_for(const Cell& extents, int axes) {
 }
 
 /// A cell's bit in its word: row-major, so that ids rise with the bits.
-FATHOM_HD inline int bit_of(const Cell& cell, int axes) {
-  std::int64_t bit = 0;
-  for (int k = 0; k < axes; ++k) bit = bit << word_shift(axes) | (cell[k] & (word_side(axes) - 1));
-  return static_cast<int>(bit);
+template <class Index>
+FATHOM_HD int bit_of(const CellOf<Index>& cell, int axes) {
+  int bit = 0;
+  for (int k = 0; k < axes; ++k) bit = bit << word_shift(axes) | static_cast<int>(cell[k] & (word_side(axes) - 1));
+  return bit;
 }
 
 /// Where a bit lies along an axis of its word.
@@ -46,15 +56,32 @@ FATHOM_HD inline int step_of(int bit, int axis, int axes) {
   return bit >> (word_shift(axes) * (axes - 1 - axis)) & (word_side(axes) - 1);
 }
 
-FATHOM_HD inline Cell child_of(const Cell& word, int bit, int axes) {
-  Cell cell;
+template <class Index>
+FATHOM_HD CellOf<Index> child_of(const CellOf<Index>& word, int bit, int axes) {
+  CellOf<Index> cell;
   for (int k = 0; k < axes; ++k) cell[k] = (word[k] << word_shift(axes)) + step_of(bit, k, axes);
   return cell;
 }
 
+/// Bits of a word's cells, 2^shift elements wide, that hold an element from `low` to `high` along each axis.
+FATHOM_HD inline std::uint64_t bits_within(const ShortCell& low, const ShortCell& high, const ShortCell& word,
+                                           int shift, int axes) {
+  const int side = word_side(axes);
+  std::uint64_t bits = ~std::uint64_t{0};
+  for (int k = 0, row = 64; k < axes; ++k, row /= side) {  // of so many bits is a row of cells along the axis
+    const std::int32_t base = word[k] * side;
+    const int first = larger((low[k] >> shift) - base, 0), last = smaller((high[k] >> shift) - base, side - 1);
+    if (first > last) return 0;
+    const std::uint64_t in_row = bits_below((last + 1) * (row / side)) ^ bits_below(first * (row / side));
+    bits &= in_row * (~std::uint64_t{0} / bits_below(row));
+  }
+  return bits;
+}
+
 /// Row-major.
 FATHOM_HD inline std::int64_t count_of(const Cell& extents) { return extents[0] * extents[1] * extents[2]; }
-FATHOM_HD inline std::int64_t linear_index(const Cell& cell, const Cell& extents, int axes) {
+template <class Index>
+FATHOM_HD std::int64_t linear_index(const CellOf<Index>& cell, const Cell& extents, int axes) {
   std::int64_t index = cell[0];
   for (int k = 1; k < axes; ++k) index = index * extents[k] + cell[k];
   return index;

@@ -13,7 +13,8 @@ struct DevicePyramid {
     Cell extents;  ///< in words
     unsigned long long* words = nullptr;
 
-    FATHOM_HD unsigned long long* word_at(const Cell& word, int rank) const {
+    template <class Index>
+    FATHOM_HD unsigned long long* word_at(const CellOf<Index>& word, int rank) const {
       return words + linear_index(word, extents, rank);
     }
   };

@@ -95,15 +95,17 @@ class DeviceVoxels : public ResidentVoxels {
   std::int64_t count() const override { return count_; }
   std::size_t bytes() const override { return bytes_; }
 
-  std::size_t scratch_bytes(const Request& request, std::size_t /*room*/) const override {
+  std::size_t scratch_bytes(const Request& request, std::size_t room) const override {
     Scratch scratch(nullptr);
     cones_in(scratch, request);
+    order_in(scratch, request, room);
     return scratch.bytes();
   }
   std::size_t host_bytes(const Request& request, std::size_t room) const override {
     Scratch arrays(nullptr);
     const Copies copies(request, arrays);
-    return arrays.bytes() + scratch_bytes(request, room);
+    order_in(arrays, request, room);
+    return arrays.bytes();
   }
 
   void answer(const std::vector<Request>& requests, std::size_t room, Stream given) const override {
@@ -117,7 +119,8 @@ class DeviceVoxels : public ResidentVoxels {
     ConeOfQuery* cones = cones_in(scratch, request);
     const Readers::Reading reading(readers_, stream);
     if (cones) make_cones(request.cones, request.queries.count, cones, stream);
-    search_voxels(pyramid_, device_request(request, pyramid_.outline(), cones), stream);
+    std::byte* for_order = order_in(scratch, request, room);
+    search_voxels(pyramid_, device_request(request, pyramid_.outline(), cones), for_order, stream);
   }
 
   void answer_host(const std::vector<Request>& requests, std::size_t room) const override {
@@ -129,7 +132,8 @@ class DeviceVoxels : public ResidentVoxels {
     const Copies copies(requests[0], arrays);
     const Request request = copies.upload(requests[0], stream.get());
     const ConeOfQuery* cones = copies.upload_cones(requests[0], stream.get());
-    search_voxels(pyramid_, device_request(request, pyramid_.outline(), cones), stream.get());
+    std::byte* for_order = order_in(arrays, request, room);
+    search_voxels(pyramid_, device_request(request, pyramid_.outline(), cones), for_order, stream.get());
     copies.download(stream.get());
   }
 
@@ -150,6 +154,13 @@ class DeviceVoxels : public ResidentVoxels {
   /// Where the queries' own cones go.
   static ConeOfQuery* cones_in(Scratch& scratch, const Request& request) {
     return request.cones.on_device ? scratch.take<ConeOfQuery>(request.queries.count) : nullptr;
+  }
+
+  /// Where the queries' order goes, if they are worth one and there is room for it; else null.
+  static std::byte* order_in(Scratch& scratch, const Request& request, std::size_t room) {
+    const std::size_t needed = voxel_order_bytes(request);
+    const bool fits = needed > 0 && scratch.bytes() <= room && needed <= room - scratch.bytes();
+    return fits ? scratch.take<std::byte>(static_cast<std::int64_t>(needed)) : nullptr;
   }
 
   /// Makes an edit behind the queries at work.

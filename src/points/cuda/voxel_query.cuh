@@ -19,9 +19,11 @@ __device__ inline unsigned long long least_of_lanes(unsigned long long value) {
   const unsigned low = warp_min(high == least ? static_cast<unsigned>(value) : ~0u);
   return static_cast<unsigned long long>(least) << 32 | low;
 }
+__device__ inline std::int64_t least_of_lanes(std::int64_t value) {
+  return static_cast<std::int64_t>(least_of_lanes(static_cast<unsigned long long>(value)));
+}
 __device__ inline double least_of_lanes(double value) {
-  const auto bits = static_cast<unsigned long long>(__double_as_longlong(value));
-  return __longlong_as_double(static_cast<long long>(least_of_lanes(bits)));
+  return __longlong_as_double(least_of_lanes(std::int64_t{__double_as_longlong(value)}));
 }
 __device__ inline Wide least_of_lanes(Wide value) {
   const auto high = static_cast<unsigned long long>(value >> 64), least = least_of_lanes(high);
@@ -115,21 +117,30 @@ class AnyVoxels {
   bool stopped_ = false;
 };
 
-/// The nearest one, exactly: bounds are float32 rounded down, and each lane keeps the nearest that it has measured.
+/// The nearest element that a lane has measured; which others may be nearer, float32 numbers rounded down tell first.
 template <int kAxes>
-class NearestVoxel {
+class NearestOfLane {
  public:
-  using Bound = float;
+  struct Found {
+    double squared;
+    std::int64_t id;
+  };
 
-  __device__ NearestVoxel(const DevicePyramid& pyramid, const DeviceRequest& request, std::int64_t query,
-                          const Place<kAxes>& place)
-      : pyramid_(pyramid), request_(request), query_(query), place_(place), squared_(request.limit) {
+  __device__ NearestOfLane(const DevicePyramid& pyramid, const DeviceRequest& request, const Place<kAxes>& place)
+      : pyramid_(pyramid), place_(place), found_{request.limit, kNobody} {
     for (int k = 0; k < kAxes; ++k) around_[k] = FloatInterval::of(place.at[k]).kept();
-    limit_ = fminf(limit_of(squared_), kNoLimit);
+    limit_ = fminf(limit_of(found_.squared), kNoLimit);
   }
 
-  __device__ static Bound nowhere() { return INFINITY; }
-  __device__ Bound bound_of(const Cell& cell, int shift) const {
+  __device__ const Found& found() const { return found_; }
+  __device__ const FloatInterval& around(int axis) const { return around_[axis]; }
+
+  /// Bounds beyond do not matter.
+  __device__ float limit() const { return limit_; }
+  __device__ void lower_limit(float limit) { limit_ = fminf(limit_, limit); }
+
+  template <class Index>
+  __device__ float bound_of(const CellOf<Index>& cell, int shift) const {
     Ends low[kAxes], high[kAxes];
     for (int k = 0; k < kAxes; ++k) {
       const auto at = static_cast<unsigned>(cell[k]);
@@ -138,43 +149,35 @@ class NearestVoxel {
     }
     return float_bound(around_, low, high);
   }
-  __device__ bool is_near(Bound bound) const { return bound <= limit_; }
 
-  /// Where float32 does not tell, the arithmetic that decides does.
-  __device__ bool may_better(Bound bound, const Cell& cell, int shift) const {
-    constexpr float kClearly = 1 - 0x1p-20;
-    if (bound < kClearly * limit_) return true;
-    const Found best = nearest_of_lanes();
+  /// Whether one of a cell's elements could come before what is kept. Where float32 does not tell, the arithmetic that
+  /// decides does.
+  template <class Index>
+  __device__ bool may_better(float bound, const CellOf<Index>& cell, int shift) const {
+    return is_clearly_near(bound) || may_come_before(found_, cell, shift);
+  }
+  __device__ bool is_clearly_near(float bound) const { return bound < (1 - 0x1p-20f) * limit_; }
+  template <class Index>
+  __device__ bool may_come_before(const Found& best, const CellOf<Index>& given, int shift) const {
+    const Cell cell{{given[0], given[1], given[2]}};
     const double squared = squared_to<double>(place_, cell, shift);
     const CellBox box = CellBox::of(cell, shift, pyramid_.extents, kAxes);
     return squared < best.squared ||
            (squared == best.squared && linear_index(box.low, pyramid_.extents, kAxes) < best.id);
   }
 
-  __device__ void take(const Cell& word, unsigned long long bits) {
-    for (int half = 0; half < kHalves; ++half) {
-      if (!has(bits, half)) continue;
-      const Cell element = child_of(word, bit_of_lane(half), kAxes);
-      keep(squared_to<double>(place_, element, 0), element);
-    }
-    limit_ = fminf(limit_, least_of_lanes(limit_of(squared_)));
-  }
-
-  __device__ static bool is_content() { return false; }
-  __device__ static void leave(Bound) {}
-
-  __device__ void write() const {
-    const Found best = nearest_of_lanes();
-    if (lane_id() != 0) return;
-    put_neighbour(request_.answers, query_, 0, best.squared, best.id);
-    put_root(request_.answers.lower, query_, 0, best.id != kNobody, best.squared);
+  /// Keeps it, if it comes before what is kept.
+  __device__ void measure(const ShortCell& element) {
+    double squared = 0;
+    for (int k = 0; k < kAxes; ++k) squared += square<double>(place_.at[k] - static_cast<double>(element[k]));
+    if (squared > found_.squared) return;
+    const std::int64_t id = linear_index(element, pyramid_.extents, kAxes);
+    if (squared == found_.squared && id > found_.id) return;
+    found_ = {squared, id};
+    lower_limit(limit_of(squared));
   }
 
  private:
-  struct Found {
-    double squared;
-    std::int64_t id;
-  };
   /// A coordinate that 32 bits hold, as float_bound() asks for it.
   struct Ends {
     unsigned at;
@@ -182,28 +185,62 @@ class NearestVoxel {
     friend __device__ float float_above(Ends x) { return __uint2float_ru(x.at); }
   };
 
-  __device__ void keep(double squared, const Cell& element) {
-    if (squared > squared_) return;
-    const std::int64_t id = linear_index(element, pyramid_.extents, kAxes);
-    if (squared == squared_ && id > id_) return;
-    squared_ = squared;
-    id_ = id;
+  const DevicePyramid& pyramid_;
+  const Place<kAxes>& place_;
+  FloatInterval around_[kAxes];  ///< the place
+  Found found_;                  ///< at first the farthest that qualifies
+  float limit_;
+};
+
+__device__ inline void put_nearest(const DeviceRequest& request, std::int64_t query, double squared, std::int64_t id) {
+  put_neighbour(request.answers, query, 0, squared, id);
+  put_root(request.answers.lower, query, 0, id != kNobody, squared);
+}
+
+/// The nearest one, exactly: each lane keeps the nearest that it has measured.
+template <int kAxes>
+class NearestVoxel {
+ public:
+  using Bound = float;
+
+  __device__ NearestVoxel(const DevicePyramid& pyramid, const DeviceRequest& request, std::int64_t query,
+                          const Place<kAxes>& place)
+      : request_(request), query_(query), own_(pyramid, request, place) {}
+
+  __device__ static Bound nowhere() { return INFINITY; }
+  __device__ Bound bound_of(const Cell& cell, int shift) const { return own_.bound_of(cell, shift); }
+  __device__ bool is_near(Bound bound) const { return bound <= own_.limit(); }
+  __device__ bool may_better(Bound bound, const Cell& cell, int shift) const {
+    return own_.is_clearly_near(bound) || own_.may_come_before(nearest_of_lanes(), cell, shift);
   }
+
+  __device__ void take(const Cell& word, unsigned long long bits) {
+    const ShortCell cell{{static_cast<int>(word[0]), static_cast<int>(word[1]), static_cast<int>(word[2])}};
+    for (int half = 0; half < kHalves; ++half)
+      if (has(bits, half)) own_.measure(child_of(cell, bit_of_lane(half), kAxes));
+    own_.lower_limit(least_of_lanes(own_.limit()));
+  }
+
+  __device__ static bool is_content() { return false; }
+  __device__ static void leave(Bound) {}
+
+  __device__ void write() const {
+    const Found best = nearest_of_lanes();
+    if (lane_id() == 0) put_nearest(request_, query_, best.squared, best.id);
+  }
+
+ private:
+  using Found = typename NearestOfLane<kAxes>::Found;
 
   __device__ Found nearest_of_lanes() const {
-    const double least = least_of_lanes(squared_);
-    const auto own = static_cast<unsigned long long>(squared_ == least ? id_ : kNobody);
-    return {least, static_cast<std::int64_t>(least_of_lanes(own))};
+    const Found& mine = own_.found();
+    const double least = least_of_lanes(mine.squared);
+    return {least, least_of_lanes(mine.squared == least ? mine.id : kNobody)};
   }
 
-  const DevicePyramid& pyramid_;
   const DeviceRequest& request_;
   const std::int64_t query_;
-  const Place<kAxes> place_;
-  FloatInterval around_[kAxes];  ///< the place
-  float limit_;                  ///< bounds beyond do not matter
-  double squared_;               ///< of what the lane has kept; at first the farthest that qualifies
-  std::int64_t id_ = kNobody;
+  NearestOfLane<kAxes> own_;
 };
 
 }  // namespace fathom::points::cuda

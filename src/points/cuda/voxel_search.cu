@@ -1,18 +1,26 @@
-// Nearest voxels through the pyramid of bits, word after word as the CPU goes (points/cpu/voxel_search.cpp): depth first,
-// the nearest child first, so that what is left out of approximate answers is the same, too.
+// Nearest voxels through the pyramid of bits, word after word: depth first, the nearest child first, as the CPU goes
+// where answers are approximate (points/cpu/voxel_search.cpp), so that what is left out is the same, too.
 //
 // Work: a warp for each query. Of a word's 64 children each lane measures two; where these are words of level 0, each
 // asks for its own, so that they are on their way together. What is left of the words above waits as bits, each level's
-// in a lane of its own; their bounds are computed again on the way back up. Launch: blocks of 4 warps. Cost: as on the
-// CPU; the first way down waits for a word at each level.
+// in a lane of its own; their bounds are computed again on the way back up. Of many queries for the nearest one,
+// exactly, a lane takes each (voxel_climb.cuh), and the warp together those that need more or squares beyond double.
+// The most are sorted before, so that lanes look at the same words. Launch: blocks of 4 warps. Cost: as on the CPU; the
+// first way down waits for a word at each level.
+#include "core/cuda/resident.h"
 #include "core/cuda/runtime.h"
+#include "points/cuda/order.h"
 #include "points/cuda/tuning.h"
+#include "points/cuda/voxel_climb.cuh"
 #include "points/cuda/voxel_query.cuh"
 #include "points/cuda/voxel_search.h"
+#include "points/cuda/voxel_tuning.h"
 
 namespace fathom::points::cuda {
 
 namespace {
+
+using fathom::cuda::resident_blocks;
 
 constexpr int kSearchWarps = kSearchBlock / 32;
 
@@ -107,13 +115,19 @@ class VoxelDescent {
   unsigned long long waiting_ = 0;     ///< … and of the word that the lane's level waits with
 };
 
+/// Whether anything can be near.
+template <int kAxes>
+__device__ bool is_somewhere(const DevicePyramid& pyramid, const Place<kAxes>& place) {
+  bool somewhere = !pyramid.empty();
+  for (const double x : place.at) somewhere &= x == x;
+  return somewhere;
+}
+
 template <class Query, int kAxes>
 __device__ void answer(const DevicePyramid& pyramid, const DeviceRequest& request, std::int64_t number,
                        const Place<kAxes>& place) {
   Query query(pyramid, request, number, place);
-  bool somewhere = !pyramid.empty();
-  for (const double x : place.at) somewhere &= x == x;
-  if (somewhere) VoxelDescent<Query, kAxes>(pyramid, query).run();
+  if (is_somewhere(pyramid, place)) VoxelDescent<Query, kAxes>(pyramid, query).run();
   query.write();
 }
 
@@ -134,18 +148,62 @@ __global__ void __launch_bounds__(kSearchBlock)
   else answer<Narrow>(pyramid, request, query, place);
 }
 
+/// The nearest one of each query, exactly: a lane for each, and the warp together for those that need more.
 template <int kAxes>
-auto search_for(const DeviceRequest& request) {
+__global__ void __launch_bounds__(kSearchBlock, resident_blocks(kSearchBlock, kClimbBlocks))
+    climb_words(const __grid_constant__ DevicePyramid pyramid, const __grid_constant__ DeviceTree outline,
+                const __grid_constant__ DeviceRequest request) {
+  const std::int64_t number = std::int64_t{blockIdx.x} * kSearchBlock + threadIdx.x;
+  const bool counts = number < request.queries.count;
+  const std::int64_t last = smaller(number, request.queries.count - 1);
+  const std::int64_t query = request.order ? std::int64_t{request.order[last]} : last;
+  const auto place = Place<kAxes>::template of<false>(request, query);
+  const bool wide = request.may_be_wide && place.is_wide(outline);
+  bool done = !counts;
+  if (counts && !wide) {
+    VoxelClimb<kAxes> climb(pyramid, request, place);
+    done = !is_somewhere(pyramid, place) || climb.run();
+    if (done) climb.write(request, query);
+  }
+  for (unsigned left = __ballot_sync(kAllLanes, !done); left != 0; left &= left - 1) {
+    const int lane = __ffs(static_cast<int>(left)) - 1;
+    Place<kAxes> there;
+    for (int k = 0; k < kAxes; ++k) there.at[k] = from_lane(place.at[k], lane);
+    const std::int64_t its = from_lane(query, lane);
+    if (from_lane(wide, lane)) answer<AnyVoxels<Wide, kAxes, false>>(pyramid, request, its, there);
+    else answer<NearestVoxel<kAxes>>(pyramid, request, its, there);
+  }
+}
+
+template <int kAxes>
+auto search_for(const DeviceRequest& request, bool many) {
+  if (many) return climb_words<kAxes>;
   if (request.k > 1) return search_words<kAxes, Wanted::many>;
   return request.simple && request.exact ? search_words<kAxes, Wanted::nearest> : search_words<kAxes, Wanted::one>;
 }
 
+/// Whether lanes serve.
+bool are_many(bool simple, bool exact, std::int64_t queries) { return simple && exact && queries >= kManyVoxelQueries; }
+
 }  // namespace
 
-void search_voxels(const DevicePyramid& pyramid, const DeviceRequest& request, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>((request.queries.count + kSearchWarps - 1) / kSearchWarps);
-  const auto search = pyramid.axes == 2 ? search_for<2>(request) : search_for<3>(request);
-  search<<<blocks, kSearchBlock, 0, stream>>>(pyramid, pyramid.outline(), request);
+std::size_t voxel_order_bytes(const Request& request) {
+  const std::int64_t queries = request.queries.count;
+  if (!are_many(request.simple(), request.exact(), queries)) return 0;
+  const bool worth_it = queries >= kOrderedVoxelQueries && queries <= std::int64_t{UINT32_MAX};
+  return worth_it ? curve_order_bytes(queries) : 0;
+}
+
+void search_voxels(const DevicePyramid& pyramid, const DeviceRequest& unordered, std::byte* for_order,
+                   cudaStream_t stream) {
+  DeviceRequest request = unordered;
+  const DeviceTree outline = pyramid.outline();
+  if (for_order) request.order = curve_order(outline, request.queries, for_order, stream);
+  const bool many = are_many(request.simple, request.exact, request.queries.count);
+  const std::int64_t of_block = many ? kSearchBlock : kSearchWarps;
+  const auto blocks = static_cast<unsigned>((request.queries.count + of_block - 1) / of_block);
+  const auto search = pyramid.axes == 2 ? search_for<2>(request, many) : search_for<3>(request, many);
+  search<<<blocks, kSearchBlock, 0, stream>>>(pyramid, outline, request);
   fathom::cuda::check_launch("searching the nearest voxels");
 }
 

@@ -8,7 +8,12 @@
 
 namespace fathom::points::cuda {
 
+/// Bytes of device memory that it takes to put a request's queries in order; 0: they are not worth it.
+std::size_t voxel_order_bytes(const Request& request);
+
 /// In the stream's order. There are queries.
-void search_voxels(const DevicePyramid& pyramid, const DeviceRequest& request, cudaStream_t stream);
+/// @param for_order  voxel_order_bytes() bytes, aligned to 256; null: the queries are taken as they come
+void search_voxels(const DevicePyramid& pyramid, const DeviceRequest& request, std::byte* for_order,
+                   cudaStream_t stream);
 
 }  // namespace fathom::points::cuda

@@ -298,23 +298,50 @@ TEST_F(DeviceVoxels, CountTheirMemory) {
   EXPECT_LE(static_cast<double>(bytes) * 8, 1.03 * static_cast<double>(mask.size()));
 }
 
+/// A few, and as many as are sorted.
 TEST_F(DeviceVoxels, QueriesThatAreNoNumbersFindNothing) {
   VoxelSet set({5, 6}, kCuda);
   set.add(7);
-  Array queries(DType::float32, {3, 2});
-  for (std::int64_t i = 0; i < 6; ++i) store(queries, i, 0);
-  store(queries, 0, NAN);
-  store(queries, 3, INFINITY);
-  AskedThere asked(queries, 1);
-  set.nearest(asked.queries(), {}, asked.outputs());
-  must(cudaDeviceSynchronize());
-  Answers expected(3, 1);
-  for (std::int64_t q = 0; q < 3; ++q) {
-    store(expected.distance, q, q < 2 ? INFINITY : std::sqrt(2.0));
-    store(expected.lower, q, q < 2 ? INFINITY : std::sqrt(2.0));
-    store(expected.site, q, q < 2 ? -1 : 7);
+  for (const std::int64_t count : {3, 20000, 530000}) {
+    Array queries(DType::float32, {count, 2});
+    for (std::int64_t i = 0; i < queries.size(); ++i) store(queries, i, 0);
+    store(queries, 0, NAN);
+    store(queries, 3, INFINITY);
+    AskedThere asked(queries, 1);
+    set.nearest(asked.queries(), {}, asked.outputs());
+    must(cudaDeviceSynchronize());
+    Answers expected(count, 1);
+    for (std::int64_t q = 0; q < count; ++q) {
+      store(expected.distance, q, q < 2 ? INFINITY : std::sqrt(2.0));
+      store(expected.lower, q, q < 2 ? INFINITY : std::sqrt(2.0));
+      store(expected.site, q, q < 2 ? -1 : 7);
+    }
+    EXPECT_TRUE(asked.equal_to(expected));
   }
-  EXPECT_TRUE(asked.equal_to(expected));
+}
+
+/// Many queries are sorted where there is room for it; the answers are the same.
+TEST_F(DeviceVoxels, SortQueriesWithinTheLimit) {
+  Random random(35);
+  const Shape shape{60, 70, 80};
+  const Array mask = mask_array(scatter(shape, 0.01, random), shape, DType::uint8, false);
+  const VoxelSet set = VoxelSet::of_mask(mask.view(), kCuda);
+  const Array queries = some_queries(shape, 530000, random);
+  const Answers expected = ask(VoxelSet::of_mask(mask.view()), queries, {});
+  AskedThere asked(queries, 1);
+  QueryOptions options;
+  const std::size_t most = set.scratch_bytes(asked.queries(), options);
+  EXPECT_GT(most, 530000 * sizeof(std::uint32_t));
+  for (const std::size_t limit : {most, most - 1}) {
+    options.execution.scratch_limit = limit;
+    std::uint64_t none = 0;
+    must(cudaMemPoolSetAttribute(cuda::pool_of(current_device()), cudaMemPoolAttrUsedMemHigh, &none));
+    const std::size_t told = set.nearest(asked.queries(), options, asked.outputs()).scratch_bytes;
+    must(cudaDeviceSynchronize());
+    EXPECT_EQ(told, limit == most ? most : 0);
+    EXPECT_LE(pool_bytes(cudaMemPoolAttrUsedMemHigh) - pool_bytes(cudaMemPoolAttrUsedMemCurrent), told + 1024);
+    EXPECT_TRUE(asked.equal_to(expected));
+  }
 }
 
 }  // namespace

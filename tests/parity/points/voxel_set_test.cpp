@@ -1,5 +1,5 @@
-// Sets of voxels: the answers of a SiteSet of the same mask, whatever was edited before. Built once for the CPU and once
-// for devices.
+// Sets of voxels: the answers of a SiteSet of the same mask, whatever was edited before. Built once for the CPU and
+// once for devices.
 #include "fathom/points/voxel_set.h"
 
 #include <gtest/gtest.h>
@@ -100,6 +100,51 @@ TEST_F(VoxelSets, AnswerAsSiteSetsDo) {
     const VoxelSet set = VoxelSet::of_mask(mask.view(), kThere);
     ASSERT_EQ(set.size(), expected.size());
     ASSERT_TRUE(same(ask(expected, queries, options), ask(set, queries, options)));
+  }
+}
+
+/// Elements about as far from the middle as the nearest side is.
+std::vector<bool> sphere(const Shape& shape) {
+  std::vector<bool> mask(static_cast<std::size_t>(element_count(shape)));
+  const std::int64_t middle = shape[0] / 2;
+  const double radius = 0.45 * static_cast<double>(shape[0]);
+  for (std::size_t i = 0; i < mask.size(); ++i) {
+    double squared = 0;
+    for (auto [k, rest] = std::pair(shape.rank() - 1, static_cast<std::int64_t>(i)); k >= 0; rest /= shape[k--])
+      squared += std::pow(static_cast<double>(rest % shape[k] - middle), 2);
+    mask[i] = std::abs(std::sqrt(squared) - radius) < 0.5;
+  }
+  return mask;
+}
+
+/// So many that a device gives each a thread, or sorts them before that; from the middle of a sphere a thread has more
+/// to look at than it may, and from far away squares that need more than double.
+TEST_F(VoxelSets, AnswerManyQueries) {
+  Random random(6);
+  const Shape image{300, 411}, square{300, 300}, volume{50, 61, 72}, cube{90, 90, 90};
+  const auto one = [](const Shape& shape) {
+    std::vector<bool> mask(static_cast<std::size_t>(element_count(shape)));
+    mask[mask.size() / 3] = true;
+    return mask;
+  };
+  const std::pair<Shape, std::vector<bool>> cases[] = {
+      {image, scatter(image, 0.001, random)},  {volume, scatter(volume, 0.01, random)}, {volume, one(volume)},
+      {volume, scatter(volume, 0.6, random)}, {cube, sphere(cube)},                    {square, sphere(square)}};
+  for (int i = 0; i < 6; ++i) {
+    SCOPED_TRACE(i);
+    const auto& [shape, sites] = cases[i];
+    const Array mask = mask_array(sites, shape, DType::uint8, false);
+    const SiteSet expected = SiteSet::of_mask(mask.view());
+    const VoxelSet set = VoxelSet::of_mask(mask.view(), kThere);
+    for (const DType dtype : {DType::int32, DType::float32, DType::float64}) {
+      const std::int64_t count = dtype == DType::float32 && i % 3 == 1 ? 530000 : 17001;
+      Array queries = queries_near(shape, dtype, count, random);
+      for (std::int64_t e = 0; e < 900; ++e) store(queries, e, static_cast<double>(shape[0] / 2 + e % 2));
+      for (std::int64_t e = 900; e < 960; ++e) store(queries, e, e % 2 == 0 ? -2e9 : 2.1e9);
+      QueryOptions options;
+      if (i % 2 == 1) options.radius = 20;
+      ASSERT_TRUE(same(ask(expected, queries, options), ask(set, queries, options)));
+    }
   }
 }
 
