@@ -42,6 +42,9 @@ class Input(Protocol):
     def coordinates(self, name: str, dense: bool) -> Input:
         """The same numbers as coordinates: in one of the three types that the library reads, and in contiguous rows."""
 
+    def exactly(self, dtype: DType, name: str) -> Input:
+        """The same coordinates in a type that holds each of them."""
+
     def reals(self, name: str, allowed: DTypes) -> Input:
         """The same numbers in a dense array of one of some types of floats, the last one at worst."""
 
@@ -77,6 +80,15 @@ class Input(Protocol):
 
     def edit(self, voxels: _core.VoxelSet, edit: int, to: Input | None = None) -> int:
         """Changes the elements with these indices; the number of an edit of ``_core.EDITS``."""
+
+    def dynamic_set(self, choices: _core.SetChoices, threads: int) -> _core.DynamicSet:
+        """Sites at coordinates, to be edited."""
+
+    def add_to(self, sites: _core.DynamicSet) -> int:
+        """New sites at coordinates. The first one's index."""
+
+    def move_in(self, sites: _core.DynamicSet, ids: npt.NDArray[np.int64]) -> None:
+        """Puts sites with these indices to coordinates."""
 
     def nearest(
         self,

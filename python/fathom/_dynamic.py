@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._arrays import Input, take_values
 from ._changing import ChangingSet
+from ._cuda import CudaInput
 from ._dtypes import INDICES
-from ._host import HostInput, as_indices
+from ._host import as_indices
 from ._options import thread_count
 from ._points import set_choices
 
@@ -31,15 +33,17 @@ class DynamicSet(ChangingSet):
     Parameters
     ----------
     points : array, shape (n, d)
-        The first sites, which may be none, with the indices 0 to n - 1. As for :class:`SiteSet`, on the host. Their
-        dtype and d stay the set's.
+        The first sites, which may be none, with the indices 0 to n - 1. As for :class:`SiteSet`. Their dtype and d stay
+        the set's.
     period, devices
         As for :class:`SiteSet`.
     backend : {"auto", "cpu", "cuda"}, optional
-        Where the set lives and answers: the host, or with "cuda" the current CUDA device. There edits copy what
-        changed, so that many are best made in one call.
+        Where the set lives and answers: where the points are, on the host, or with "cuda" on a CUDA device. Edits are
+        made on the host and copied to there, so that many are best made in one call.
     threads : int, optional
         Most threads to use for edits; all processors if not given.
+    stream : optional
+        For points on a device, as for :func:`fathom.distance_transform`. The set is built when the call returns.
 
     Raises
     ------
@@ -76,10 +80,13 @@ class DynamicSet(ChangingSet):
         backend: str | None = None,
         devices: Sequence[int] | None = None,
         threads: int | None = None,
+        stream: Any = None,
     ) -> None:
-        given = HostInput.of_values(points, "points").coordinates("points", False).array
+        given = take_values(points, "points", stream).coordinates("points", False)
+        if isinstance(given, CudaInput) and backend != "cpu":
+            backend, devices = "cuda", [given.device] if devices is None else devices
         choices = set_choices("sorted", 1, period, backend, None, devices)
-        self._set: _core.DynamicSet = _core.DynamicSet(given, choices, thread_count(threads))
+        self._set: _core.DynamicSet = given.dynamic_set(choices, thread_count(threads))
         self._dtype = given.dtype
         self._ask_through(given.shape)
 
@@ -88,13 +95,16 @@ class DynamicSet(ChangingSet):
         site = index(site)
         return 0 <= site <= _LARGEST and self._set.contains(site)
 
-    def add(self, points: Any) -> Ids:
+    def add(self, points: Any, *, stream: Any = None) -> Ids:
         """New sites.
 
         Parameters
         ----------
         points : array, shape (n, d)
-            Their places: finite values that the set's dtype holds exactly.
+            Their places: finite values that the set's dtype holds exactly. On a device, of that dtype; they pass by the
+            host, which makes the edit.
+        stream : optional
+            For points on a device, as for :func:`fathom.distance_transform`. The edit is done when the call returns.
 
         Returns
         -------
@@ -110,9 +120,9 @@ class DynamicSet(ChangingSet):
         fathom.DeviceError
             The device has not enough memory. The set is of no use then.
         """
-        places = self._places(points)
-        first = self._set.add(places)
-        return np.arange(first, first + len(places), dtype=INDICES[1])
+        places = self._places(points, stream)
+        first = places.add_to(self._set)
+        return np.arange(first, first + places.shape[0], dtype=INDICES[1])
 
     def remove(self, sites: Any) -> None:
         """Takes sites away.
@@ -131,15 +141,15 @@ class DynamicSet(ChangingSet):
         """
         self._set.remove(as_indices(sites, "sites", "site"))
 
-    def move(self, sites: Any, points: Any) -> None:
+    def move(self, sites: Any, points: Any, *, stream: Any = None) -> None:
         """Puts sites elsewhere; their indices stay.
 
         Parameters
         ----------
         sites : int or array of int, shape (n,)
             Indices, each once, of sites that are there.
-        points : array, shape (n, d)
-            Where each goes: finite values that the set's dtype holds exactly.
+        points, stream
+            Where each goes, as for :meth:`add`.
 
         Raises
         ------
@@ -148,27 +158,7 @@ class DynamicSet(ChangingSet):
         RuntimeError, fathom.DeviceError
             As for :meth:`add`.
         """
-        self._set.move(as_indices(sites, "sites", "site"), self._places(points))
+        self._places(points, stream).move_in(self._set, as_indices(sites, "sites", "site"))
 
-    def _places(self, points: Any) -> npt.NDArray[Any]:
-        given = HostInput.of_values(points, "points").coordinates("points", False).array
-        if given.dtype == self._dtype:
-            return given
-        finite = np.isfinite(given)
-        if not finite.all():
-            first = np.argwhere(~finite)[0][0]
-            raise ValueError(f"site {first} has a coordinate that is not finite; leave such points out")
-        with np.errstate(over="ignore", invalid="ignore"):
-            places = given.astype(self._dtype)
-        if np.array_equal(places, given):
-            return places
-        name = self._dtype.name
-        limits = np.iinfo(name) if self._dtype.kind == "i" else np.finfo(name)
-        if given.min() < limits.min or given.max() > limits.max:
-            raise ValueError(
-                f"points has values beyond those of {name}, the dtype of the set; make a set of {given.dtype}"
-            )
-        raise ValueError(
-            f"points has values that {name}, the dtype of the set, does not hold exactly; "
-            f"convert them yourself: points.astype({name})"
-        )
+    def _places(self, points: Any, stream: Any) -> Input:
+        return take_values(points, "points", stream).coordinates("points", False).exactly(self._dtype, "points")

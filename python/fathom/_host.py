@@ -78,6 +78,28 @@ class HostInput:
             array = np.ascontiguousarray(array)
         return HostInput(array, self._give_back)
 
+    def exactly(self, dtype: DType, name: str) -> HostInput:
+        given = self.array
+        if given.dtype == dtype:
+            return self
+        finite = np.isfinite(given)
+        if not finite.all():
+            first = np.argwhere(~finite)[0][0]
+            raise ValueError(f"site {first} has a coordinate that is not finite; leave such points out")
+        with np.errstate(over="ignore", invalid="ignore"):
+            same = given.astype(dtype)
+        if np.array_equal(same, given):
+            return HostInput(same, self._give_back)
+        limits = np.iinfo(dtype.name) if dtype.kind == "i" else np.finfo(dtype.name)
+        if given.min() < limits.min or given.max() > limits.max:
+            raise ValueError(
+                f"{name} has values beyond those of {dtype}, the dtype of the set; make a set of {given.dtype}"
+            )
+        raise ValueError(
+            f"{name} has values that {dtype}, the dtype of the set, does not hold exactly; "
+            f"convert them yourself: {name}.astype({dtype})"
+        )
+
     def reals(self, name: str, allowed: DTypes) -> HostInput:
         dtype = self.dtype
         if dtype.kind not in "iuf":
@@ -132,6 +154,15 @@ class HostInput:
         if to is not None and not isinstance(to, HostInput):
             raise ValueError("to lies on a CUDA device, but elements on the host; give both in one place")
         return voxels.edit(edit, self.array, None if to is None else to.array)
+
+    def dynamic_set(self, choices: _core.SetChoices, threads: int) -> _core.DynamicSet:
+        return _core.DynamicSet(self.array, choices, threads)
+
+    def add_to(self, sites: _core.DynamicSet) -> int:
+        return sites.add(self.array)
+
+    def move_in(self, sites: _core.DynamicSet, ids: npt.NDArray[np.int64]) -> None:
+        sites.move(ids, self.array)
 
     def nearest(
         self,

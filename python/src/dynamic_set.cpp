@@ -1,9 +1,5 @@
 #include "dynamic_set.h"
 
-#include <span>
-
-#include "fathom/core/error.h"
-
 namespace fathom::python {
 
 namespace nb = nanobind;
@@ -14,35 +10,22 @@ points::Coordinates coordinates_of(const HostArray& array) {
   return view_of<const std::byte, MemorySpace::host>(array.raw());
 }
 
-std::span<const std::int64_t> ids_of(const HostArray& array) {
-  return {reinterpret_cast<const std::int64_t*>(array.data()), array.bytes() / sizeof(std::int64_t)};
-}
-
 }  // namespace
 
 DynamicSet::DynamicSet(nb::handle points, const SetChoices& choices, int threads) {
   const HostArray array(points, HostArray::Access::read);
-  const points::SiteSetOptions options = choices.options(threads);
+  const points::DynamicSetOptions options = dynamic_options(choices, threads);
   const nb::gil_scoped_release unlocked;
-  edited_.emplace(coordinates_of(array), points::DynamicSetOptions{options.period, options.devices, options.execution});
+  edited_.emplace(coordinates_of(array), options);
   settle();
 }
 
-template <class Work>
-void DynamicSet::edit(Work&& work) {
-  const nb::gil_scoped_release unlocked;
-  const auto lock = turns_.edit();
+void DynamicSet::note_whether_broken() {
   try {
-    work();
-  } catch (...) {
-    try {
-      edited_->sites();
-    } catch (const Error&) {
-      broken_ = true;
-    }
-    throw;
+    edited_->sites();
+  } catch (const Error&) {
+    broken_ = true;
   }
-  settle();
 }
 
 void DynamicSet::settle() {
@@ -60,18 +43,18 @@ bool DynamicSet::contains(std::int64_t id) const {
 std::int64_t DynamicSet::add(nb::handle points) {
   const HostArray array(points, HostArray::Access::read);
   std::int64_t first = 0;
-  edit([&] { first = edited_->add(coordinates_of(array)); });
+  edit([&](points::DynamicSet& set) { first = set.add(coordinates_of(array)); });
   return first;
 }
 
 void DynamicSet::remove(nb::handle ids) {
   const HostArray array(ids, HostArray::Access::read);
-  edit([&] { edited_->remove(ids_of(array)); });
+  edit([&](points::DynamicSet& set) { set.remove(ids_of(array)); });
 }
 
 void DynamicSet::move(nb::handle ids, nb::handle points) {
   const HostArray names(ids, HostArray::Access::read), places(points, HostArray::Access::read);
-  edit([&] { edited_->move(ids_of(names), coordinates_of(places)); });
+  edit([&](points::DynamicSet& set) { set.move(ids_of(names), coordinates_of(places)); });
 }
 
 void add_dynamic_set(nb::module_& m) {

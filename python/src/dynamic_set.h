@@ -7,11 +7,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <utility>
 
+#include "fathom/core/error.h"
 #include "fathom/points/dynamic_set.h"
 #include "points.h"
 
 namespace fathom::python {
+
+inline points::DynamicSetOptions dynamic_options(const SetChoices& choices, int threads) {
+  const points::SiteSetOptions options = choices.options(threads);
+  return {options.period, options.devices, options.execution};
+}
+
+/// @param array  [n], int64, dense
+inline std::span<const std::int64_t> ids_of(const HostArray& array) {
+  return {reinterpret_cast<const std::int64_t*>(array.data()), array.bytes() / sizeof(std::int64_t)};
+}
 
 /// Answers as any set. Edits wait for those who ask, and the other way round. An edit by a thread that asks, out of a
 /// progress function, throws std::runtime_error.
@@ -19,6 +32,7 @@ class DynamicSet : public SiteSet {
  public:
   /// @param choices  of which the storage, the step and the memory have no meaning
   DynamicSet(nanobind::handle points, const SetChoices& choices, int threads);
+  explicit DynamicSet(points::DynamicSet edited) : edited_(std::move(edited)) { settle(); }
 
   bool batched() const override { return false; }
   /// What the last edit left, even while another is at work.
@@ -33,13 +47,25 @@ class DynamicSet : public SiteSet {
   void remove(nanobind::handle ids);
   void move(nanobind::handle ids, nanobind::handle points);
 
+  /// Runs an edit of the set, without the interpreter's lock.
+  template <class Work>
+  void edit(const Work& work) {
+    const nanobind::gil_scoped_release unlocked;
+    const auto lock = turns_.edit();
+    try {
+      work(*edited_);
+    } catch (...) {
+      note_whether_broken();
+      throw;
+    }
+    settle();
+  }
+
  protected:
   const points::SiteSet& set() const override { return edited_->sites(); }
 
  private:
-  /// Runs an edit, without the interpreter's lock.
-  template <class Work>
-  void edit(Work&& work);
+  void note_whether_broken();
   /// At the end of an edit, before anybody asks.
   void settle();
 

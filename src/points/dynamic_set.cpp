@@ -31,7 +31,7 @@ Cloud one_cloud(const CoordinateLayout& sites) {
 }
 
 /// None, of the type and number of coordinates that some have.
-Coordinates none_of(const Coordinates& sites) {
+Coordinates none_of(const CoordinateLayout& sites) {
   if (sites.batched()) throw InvalidArgument("the sites are a batch of clouds, which cannot change; give [n, d]");
   return AnyConstView(nullptr, sites.dtype(), {0, sites.axes()});
 }
@@ -115,6 +115,11 @@ DynamicSet::DynamicSet(const Coordinates& sites, const DynamicSetOptions& given)
   contents_ =
       std::make_unique<Contents>(Contents::of(std::make_unique<SiteSet::Sites>(none_of(sites), options), options));
   add(sites);
+}
+
+DynamicSet::DynamicSet(const DeviceCoordinates& sites, const DynamicSetOptions& options, Stream stream)
+    : DynamicSet(none_of(sites), options) {
+  add(sites, stream);
 }
 
 DynamicSet::~DynamicSet() = default;

@@ -8,9 +8,11 @@ import warnings
 import fathom
 import numpy as np
 import pytest
+from devices import Cupy, Torch
 from fathom._host import as_indices
 
-BACKENDS = ["cpu", "cuda"] if fathom.info().devices else ["cpu"]
+DEVICES = fathom.info().devices
+BACKENDS = ["cpu", "cuda"] if DEVICES else ["cpu"]
 
 
 def check(dynamic, places, queries, **options):
@@ -101,6 +103,44 @@ def test_indices_are_copied():
     """Another thread may write into the caller's array between the check and the edit."""
     given = np.arange(5)
     assert not np.shares_memory(as_indices(given, "sites", "site"), given)
+
+
+@pytest.mark.skipif(not DEVICES, reason="no CUDA device, or a build without CUDA")
+@pytest.mark.parametrize("kind", [Torch, Cupy])
+@pytest.mark.parametrize("backend", [None, "cpu"])
+def test_places_on_a_device(kind, backend):
+    library = kind()
+    random = np.random.default_rng(8)
+    places = random.random((3000, 3), np.float32)
+    dynamic = fathom.DynamicSet(library.put(places), backend=backend)
+    assert dynamic.nbytes > (1.5 if backend is None else 1) * 30 * len(places)  # there and on the host, or here alone
+    new, to = random.random((2, 500, 3), np.float32)
+    assert dynamic.add(library.put(new)).tolist() == list(range(3000, 3500))
+    dynamic.move(np.arange(1000, 1500), library.put(to))
+    dynamic.remove(range(100))
+    places = np.concatenate([places, new])
+    places[1000:1500] = to
+    places[:100] = np.nan
+    queries = random.random((200, 3), np.float32)
+    check(dynamic, places, queries, k=3)
+    if backend is None:
+        there = np.flatnonzero(np.isfinite(places[:, 0]))
+        expected = there[fathom.SiteSet(places[there]).nearest(queries)[1]]
+        np.testing.assert_array_equal(library.get(dynamic.nearest(library.put(queries))[1]), expected)
+    for wrong, error, message in [
+        (lambda: dynamic.add(library.put(np.zeros((1, 3)))), TypeError, "points has the dtype float64, the set float32"),
+        (lambda: dynamic.add(library.put(np.float32([[1, 2, np.inf]]))), ValueError, "site 0 has a coordinate that is"),
+        (lambda: dynamic.move([5000], library.put(to[:1])), ValueError, "there is no site 5000"),
+        (lambda: dynamic.add(np.zeros((1, 3)), stream=0), ValueError, "stream is for arrays on a CUDA device"),
+    ]:
+        with pytest.raises(error, match=message):
+            wrong()
+    stream = library.stream()
+    with library.on(stream):
+        later = library.put(np.float32([[5, 5, 5]]))
+        dynamic.add(later)
+    assert dynamic.nearest([5, 5, 5])[1] == 3500
+    assert fathom.DynamicSet(library.put(np.empty((0, 2)))).nearest([0, 0]) == (np.inf, -1)
 
 
 def run_or_give_up(work, seconds=60):

@@ -172,6 +172,7 @@ def test_on_a_device(kind):
         with pytest.raises(error, match=message):
             wrong()
     assert len(voxels) == np.count_nonzero(flat)
+    assert voxels.add(library.put(np.float64([]))) == voxels.add([]) == 0
     stream = library.stream()
     with library.on(stream):
         later = library.put(np.int64([5]))

@@ -39,6 +39,8 @@ class DynamicSet {
   /// @throws DeviceError CUDA was asked for and is not to be had, or the device has not enough memory, which edits may
   ///   find, too, and std::bad_alloc: all calls throw Error then, unless it was before anything was changed
   explicit DynamicSet(const Coordinates& sites, const DynamicSetOptions& options = {});
+  /// The same of places in a device's memory, as add() takes them. The options say where the set is.
+  explicit DynamicSet(const DeviceCoordinates& sites, const DynamicSetOptions& options = {}, Stream stream = {});
   ~DynamicSet();
   DynamicSet(DynamicSet&&) noexcept;
   DynamicSet& operator=(DynamicSet&&) noexcept;

@@ -78,6 +78,13 @@ class CudaInput:
             )
         return self._copied(INDICES[0])
 
+    def exactly(self, dtype: DType, name: str) -> CudaInput:
+        if self.dtype != dtype:
+            raise TypeError(
+                f"{name} has the dtype {self.dtype}, the set {dtype}; on a device they must be the same: convert them"
+            )
+        return self
+
     def reals(self, name: str, allowed: DTypes) -> CudaInput:
         dtype = self.dtype
         if dtype in allowed:
@@ -156,7 +163,7 @@ class CudaInput:
     def indices(self, name: str, noun: str) -> CudaInput:
         if len(self.shape) > 1:
             raise ValueError(f"{name} has the shape {self.shape}; it must have (n,)")
-        if self.dtype.kind not in "iu":
+        if self.dtype.kind not in "iu" and self.shape != (0,):
             raise TypeError(f"{name} has the dtype {self.dtype}; indices are integers")
         given = self if self.shape else self.reshaped((1,))
         if given.dtype != INDICES[1] or not given.library.is_dense(given.array):
@@ -181,6 +188,16 @@ class CudaInput:
         return _core.edit_on_device(
             voxels, edit, self.library.describe(self.array, self.stream), places, self.stream
         )
+
+    def dynamic_set(self, choices: _core.SetChoices, threads: int) -> _core.DynamicSet:
+        described = self.library.describe(self.array, self.stream)
+        return _core.dynamic_set_on_device(described, choices, threads, self.stream)
+
+    def add_to(self, sites: _core.DynamicSet) -> int:
+        return _core.add_on_device(sites, self.library.describe(self.array, self.stream), self.stream)
+
+    def move_in(self, sites: _core.DynamicSet, ids: npt.NDArray[np.int64]) -> None:
+        _core.move_on_device(sites, ids, self.library.describe(self.array, self.stream), self.stream)
 
     def nearest(
         self,

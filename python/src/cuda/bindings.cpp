@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "cuda/device_array.h"
+#include "cuda/dynamic.h"
 #include "cuda/gather.h"
 #include "cuda/memory.h"
 #include "cuda/site_set.h"
@@ -51,6 +52,9 @@ void add_cuda(nb::module_& m) {
         nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg());
   m.def("voxel_set_on_device", &voxel_set_on_device);
   m.def("edit_on_device", &edit_on_device, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg());
+  m.def("dynamic_set_on_device", &dynamic_set_on_device);
+  m.def("add_on_device", &add_on_device);
+  m.def("move_on_device", &move_on_device);
   m.def("device_memory", &device_memory);
   m.def("device_of", &device_of);
   m.def("wait_for", [](std::uintptr_t stream) {

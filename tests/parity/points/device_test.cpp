@@ -215,9 +215,12 @@ TEST_F(DevicePoints, SetsThatChangeByPlacesThere) {
       EXPECT_EQ(set.add(before.coordinates()), 300);
       set.move(ids, places.coordinates());
       PointAnswers expected = nearest(problem, DType::float32);
-      for (std::int64_t i = 0; i < 200; ++i) expected.site.as<std::int64_t>().data()[i] += 300;
       PointAnswers got{Array(DType::float32, {200, 1}), Array(DType::float64, {200, 1}), Array(DType::int64, {200, 1})};
-      set.nearest(problem.queries.view(), {}, {got.distance.view(), got.squared.view(), got.site.view(), {}});
+      const points::QueryOutputs outputs{got.distance.view(), got.squared.view(), got.site.view(), {}};
+      points::DynamicSet(places.coordinates(), options).nearest(problem.queries.view(), {}, outputs);
+      EXPECT_TRUE(equal(expected, got)) << layout;
+      for (std::int64_t i = 0; i < 200; ++i) expected.site.as<std::int64_t>().data()[i] += 300;
+      set.nearest(problem.queries.view(), {}, outputs);
       EXPECT_TRUE(equal(expected, got)) << layout;
     }
   points::DynamicSet set(make_points(Spread::uniform, DType::float32, 3, 3, random).view());
@@ -225,6 +228,12 @@ TEST_F(DevicePoints, SetsThatChangeByPlacesThere) {
   EXPECT_THROW(set.add(flat.coordinates()), InvalidArgument);
   const Array of_host = make_points(Spread::uniform, DType::float32, 3, 3, random);
   EXPECT_THROW(set.add(DeviceCoordinates(AnyConstDeviceView(of_host.data(), DType::float32, {3, 3}))), InvalidArgument);
+  const Block there(of_host);
+  const DeviceCoordinates partly({AnyConstDeviceView(there.data(), DType::float32, {3}),
+                                  AnyConstDeviceView(there.data(), DType::float32, {3}),
+                                  AnyConstDeviceView(of_host.data(), DType::float32, {3})});
+  EXPECT_THROW(set.add(partly), InvalidArgument);
+  EXPECT_THROW(SiteSet{partly}, InvalidArgument);
   EXPECT_EQ(set.size(), 3);
 }
 
@@ -246,32 +255,37 @@ TEST_F(DevicePoints, SetsThatChangeDoNotTakeTheirMemoryTwice) {
   EXPECT_LE(static_cast<double>(most), 1.3 * static_cast<double>(kept));
 }
 
+/// A few, and as many as are sorted.
 TEST_F(DevicePoints, QueriesThatAreNoNumbersFindNothing) {
   Random random(10);
-  Array queries = make_points(Spread::uniform, DType::float64, 4, 2, random);
-  double* at = queries.as<double>().data();
-  at[0] = NAN;
-  at[3] = -std::numeric_limits<double>::infinity();
-  at[4] = 1e200;
-  at[7] = NAN;
-  const PointsOnDevice on_device(queries, 0);
-  for (DType dtype : {DType::int32, DType::float32, DType::float64}) {
-    const PointsOnDevice sites(make_points(Spread::uniform, dtype, 3000, 2, random), 0);
-    for (Storage storage : {Storage::plain, Storage::boxed, Storage::sorted})
-      for (int k : {1, 3}) {
-        points::SiteSetOptions options;
-        options.storage = storage;
-        points::QueryOptions query;
-        query.k = k;
-        AnswersOnDevice answers(4, k, DType::float32);
-        SiteSet(sites.coordinates(), options).nearest(on_device.coordinates(), query, answers.views());
-        must(cudaDeviceSynchronize());
-        const PointAnswers& host = answers.download();
-        for (std::int64_t i = 0; i < 4 * k; ++i) {
-          EXPECT_EQ(host.distance.as<float>().data()[i], std::numeric_limits<float>::infinity());
-          EXPECT_EQ(host.site.as<std::int64_t>().data()[i], -1);
+  for (const std::int64_t count : {4, 140000}) {
+    Array queries = make_points(Spread::uniform, DType::float64, count, 2, random);
+    for (std::int64_t i = 0; i < count; i += 4) {
+      double* at = queries.as<double>().data() + 2 * i;
+      at[0] = NAN;
+      at[3] = -std::numeric_limits<double>::infinity();
+      at[4] = 1e200;
+      at[7] = NAN;
+    }
+    const PointsOnDevice on_device(queries, 0);
+    for (DType dtype : {DType::int32, DType::float32, DType::float64}) {
+      const PointsOnDevice sites(make_points(Spread::uniform, dtype, 3000, 2, random), 0);
+      for (Storage storage : {Storage::plain, Storage::boxed, Storage::sorted})
+        for (int k : {1, 3}) {
+          points::SiteSetOptions options;
+          options.storage = storage;
+          points::QueryOptions query;
+          query.k = k;
+          AnswersOnDevice answers(count, k, DType::float32);
+          SiteSet(sites.coordinates(), options).nearest(on_device.coordinates(), query, answers.views());
+          must(cudaDeviceSynchronize());
+          const PointAnswers& host = answers.download();
+          for (std::int64_t i = 0; i < count * k; ++i) {
+            ASSERT_EQ(host.distance.as<float>().data()[i], std::numeric_limits<float>::infinity());
+            ASSERT_EQ(host.site.as<std::int64_t>().data()[i], -1);
+          }
         }
-      }
+    }
   }
 }
 
