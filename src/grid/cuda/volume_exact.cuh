@@ -5,13 +5,13 @@
 // integers, and exact.
 //
 // Work mapping: block = 16 neighbours along x, half a word, by one whole line, in shared memory; half warp = 8 rows,
-// lane = column. Groups of eight rows from near to far, without those that cannot matter because their least value, or
-// that of the whole line, is too large from there on; as rounding keeps the order of sums, bounds need no margin.
+// lane = column; each by exact_search.cuh.
 //
 // Source: separable passes (Hirata 1996); departs as volume_spaced.cuh does. Cost: some four operations per element and
 // row of a group; 16 bytes are moved per element between the passes.
 #pragma once
 
+#include "grid/cuda/exact_search.cuh"
 #include "grid/cuda/volume_window.cuh"
 
 namespace fathom::grid::cuda {
@@ -51,64 +51,22 @@ struct ExactRows {
     return static_cast<int>(min(static_cast<unsigned>(group), static_cast<unsigned>(groups)));
   }
   __device__ const double* group(int q, int lane) const { return rows + clamped(q) * 128 + lane; }
-  __device__ double least_of(int q, int lane) const { return least[clamped(q) * 16 + lane]; }
 };
 
-/// Eight rows of a line, from all others.
-class ExactSearch {
- public:
-  __device__ ExactSearch(const ExactRows& rows, int group, int lane) : rows_(rows), group_(group), lane_(lane) {
-    const double* own = rows.group(group, lane);
+/// A line of them, as ExactSearch wants it.
+struct ExactColumn {
+  const ExactRows& rows;
+  int lane;
+
+  __device__ int groups() const { return rows.groups; }
+  __device__ static constexpr int step() { return 16; }
+  __device__ const double* group(int q) const { return rows.group(q, lane); }
+  __device__ double least_of(int q) const { return rows.least[rows.clamped(q) * 16 + lane]; }
+  __device__ double cost(int steps) const { return rows.cost[steps]; }
+  __device__ void costs_from(int steps, double (&cost)[15]) const {
 #pragma unroll
-    for (int j = 0; j < 8; ++j) best[j] = own[j * 16];
-    find_worst();
+    for (int k = 0; k < 15; ++k) cost[k] = rows.cost[abs(steps + k)];
   }
-
-  /// @param line_least  of all groups
-  __device__ void run(double line_least) {
-    if (!hopeful(line_least + rows_.cost[1])) return;
-    offer<1>(0);
-    for (int d = 1; d < rows_.groups; ++d) {
-      const double cost = rows_.cost[8 * d - 7];
-      if (!hopeful(line_least + cost)) return;
-      if (hopeful(rows_.least_of(group_ - d, lane_) + cost)) offer<-1>(d);
-      if (hopeful(rows_.least_of(group_ + d, lane_) + cost)) offer<1>(d);
-    }
-  }
-
-  double best[8];
-
- private:
-  __device__ bool hopeful(double bound) const { return __any_sync(kAllLanes, bound < worst_); }
-  __device__ void find_worst() {
-    worst_ = best[0];
-#pragma unroll
-    for (int j = 1; j < 8; ++j)
-      if (best[j] > worst_) worst_ = best[j];
-  }
-
-  /// All of the group `d` groups away.
-  template <int kDirection>
-  __device__ void offer(int d) {
-    const double* others = rows_.group(group_ + kDirection * d, lane_);
-    double cost[15];  // of the steps from the nearest of its rows to the nearest target, and so on
-#pragma unroll
-    for (int k = 0; k < 15; ++k) cost[k] = rows_.cost[abs(8 * d - 7 + k)];
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      const double value = others[i * 16];
-#pragma unroll
-      for (int j = 0; j < 8; ++j) {
-        const double sum = value + cost[7 + kDirection * (i - j)];
-        if (sum < best[j]) best[j] = sum;
-      }
-    }
-    find_worst();
-  }
-
-  const ExactRows& rows_;
-  const int group_, lane_;
-  double worst_;
 };
 
 /// The least of each group of rows, and of the whole line. By all threads of the block, after a barrier.
@@ -142,8 +100,8 @@ __device__ void solve_exact(const ExactRows& rows, int n, Store&& store) {
   const int t = static_cast<int>(threadIdx.x);
   for (int q0 = t / 32 * 2; q0 < rows.groups; q0 += kThreads / 16) {
     const int q = q0 + lane_id() / 16;
-    ExactSearch search(rows, min(q, rows.groups - 1), t % 16);
-    search.run(line_least);
+    ExactSearch search(ExactColumn{rows, t % 16}, min(q, rows.groups - 1));
+    search.run(line_least, rows.groups - 1);
     store(q * 8, search.best, n - q * 8);
   }
 }
