@@ -130,9 +130,10 @@ struct Fetched {
   T at[kAxes];
   bool present;
 
-  __device__ void fetch(const DeviceTree& tree, std::int64_t site) {
-    present = site < tree.count;
-    for (int k = 0; k < kAxes; ++k) at[k] = tree.sites.get<T>(k, present ? site : 0);
+  __device__ void fetch(const DeviceTree& tree, std::int64_t site) { fetch(tree.sites, tree.count, site); }
+  __device__ void fetch(const Cloud& sites, std::int64_t count, std::int64_t site) {
+    present = site < count;
+    for (int k = 0; k < kAxes; ++k) at[k] = sites.get<T>(k, present ? site : 0);
   }
   /// In float32; infinite beyond the last.
   __device__ float4 rounded() const {
@@ -614,11 +615,11 @@ class GroupLists {
 };
 
 /// Measures the groups of queries with long lists again, in float32, into the table. By all threads of the block: a warp
-/// takes every 16th group, four sites in each lane, for all of the queries. Not inlined: its registers would be taken from
-/// what queries with short lists need.
+/// takes every 16th group, four sites in each lane, which are on their way one group ahead, for all of the queries. Not
+/// inlined: its registers would be taken from what queries with short lists need.
 template <class T, int kAxes>
-__device__ __noinline__ void measure_again(const DeviceTree& __restrict__ tree, const DeviceRequest& request,
-                                           const Plan& __restrict__ plan, const GroupLists& lists, std::int64_t first) {
+__device__ __noinline__ void measure_again(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan,
+                                           const GroupLists& lists, std::int64_t first) {
   constexpr int kQueries = GroupLists::kQueries, kShare = kGroup / kLanes, kStep = kFinishBlock / 32;
   __shared__ float places[kQueries][kAxes];
   const int q = lane_id() % kQueries;
@@ -632,28 +633,38 @@ __device__ __noinline__ void measure_again(const DeviceTree& __restrict__ tree, 
     if (is_open) plan.table.accuracy[first + q] = accuracy_of<kAxes>(tree, request, plan.frame, query);
   }
   __syncthreads();
-  for (std::int64_t group = threadIdx.x / 32; group < plan.groups; group += kStep) {
-    int* const entry = &plan.table.least[group * plan.count + first + q];
-    Fetched<T, kAxes> site[kShare];
+  const Cloud sites = tree.sites;  // in registers: what is stored below might change them otherwise
+  const std::int64_t count = tree.count, groups = plan.groups, queries = plan.count;
+  int* const column = plan.table.least + first + q;
+  double center[kAxes];
+  for (int k = 0; k < kAxes; ++k) center[k] = plan.frame.center[k];
+
+  Fetched<T, kAxes> next[kShare];
+  int next_bits = kFarBits;
+  const auto fetch = [&](std::int64_t group) {
 #pragma unroll
-    for (int s = 0; s < kShare; ++s) site[s].fetch(tree, group * kGroup + s * kLanes + lane_id());
+    for (int s = 0; s < kShare; ++s) next[s].fetch(sites, count, group * kGroup + s * kLanes + lane_id());
+    if (is_open && group < groups) next_bits = column[group * queries];
+  };
+  std::int64_t group = threadIdx.x / 32;
+  for (fetch(group); group < groups; group += kStep) {
+    float4 at[kShare];
+#pragma unroll
+    for (int s = 0; s < kShare; ++s) at[s] = next[s].offset(center);
+    const unsigned wanted = __ballot_sync(kAllLanes, next_bits <= limit);
+    fetch(group + kStep);
     unsigned least = kFarBits;
-    if (__any_sync(kAllLanes, is_open && *entry <= limit)) {
-      float4 at[kShare];
 #pragma unroll
-      for (int s = 0; s < kShare; ++s) at[s] = site[s].offset(plan.frame.center);
+    for (int other = 0; other < kQueries; ++other) {
+      if ((wanted >> other & 1) == 0) continue;
+      int bits = kFarBits;
 #pragma unroll
-      for (int other = 0; other < kQueries; ++other) {
-        int bits = kFarBits;
-#pragma unroll
-        for (int s = 0; s < kShare; s += 2)
-          bits =
-              __vimin3_s32(bits, float_bits<kAxes>(places[other], at[s]), float_bits<kAxes>(places[other], at[s + 1]));
-        const unsigned found = warp_min(static_cast<unsigned>(bits));
-        if (other == lane_id()) least = found;
-      }
+      for (int s = 0; s < kShare; s += 2)
+        bits = __vimin3_s32(bits, float_bits<kAxes>(places[other], at[s]), float_bits<kAxes>(places[other], at[s + 1]));
+      const unsigned found = warp_min(static_cast<unsigned>(bits));
+      if (other == lane_id()) least = found;
     }
-    if (is_open) *entry = static_cast<int>(least);
+    if (is_open) column[group * queries] = static_cast<int>(least);
   }
   __syncthreads();
 }
