@@ -211,7 +211,7 @@ __device__ float to_lattice(float x) {
 /// From the lattice's center to a coordinate, in float32.
 struct LatticeOffset {
   float value;
-  bool whole;  ///< before it was rounded; on exact lattices, where that is asked for
+  bool whole;  ///< the coordinate, before the center was taken off it; on exact lattices, where that is asked for
 
   /// @tparam Site  type of the sites' coordinates
   template <class Site, class X>
@@ -220,8 +220,8 @@ struct LatticeOffset {
       if (lattice.exact) return {static_cast<float>(wrapped(x, static_cast<std::int32_t>(lattice.middle[k]))), true};
     if constexpr (std::is_same_v<X, float>)
       if (lattice.exact || std::is_same_v<Site, float>) return {x - lattice.middle[k], x == floorf(x)};
-    const double offset = static_cast<double>(x) - lattice.center[k];
-    return {static_cast<float>(offset), offset == floor(offset)};
+    const auto at = static_cast<double>(x);
+    return {static_cast<float>(at - lattice.center[k]), at == floor(at)};
   }
 
  private:

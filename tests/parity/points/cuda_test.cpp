@@ -135,6 +135,29 @@ TEST_F(CudaPoints, RoundedProducts) {
     }
 }
 
+/// Queries off whole numbers by so little that it is lost where they are measured from the middle of the sites, all of
+/// a block.
+TEST_F(CudaPoints, QueriesNearlyAtVoxels) {
+  constexpr std::int64_t kSites = 2000, kQueries = 300;
+  for (const std::int64_t step : {1, 7}) {  // neighbours in one group of sites, and in different ones
+    PointProblem problem;
+    problem.set.storage = Storage::plain;
+    problem.sites = Array(DType::int32, {kSites, 3});
+    for (std::int64_t i = 0; i < kSites; ++i) {  // even numbers, in steps
+      const auto place = static_cast<double>(i * step % (kSites / 2));
+      for (int k = 0; k < 3; ++k) put(problem.sites, 3 * i + k, k == 0 ? 2 * place : 0);
+    }
+    problem.queries = Array(DType::float64, {kQueries, 3});
+    for (std::int64_t i = 0; i < kQueries; ++i) {
+      const auto between = static_cast<double>(2 * (i % 60) + 1);
+      const double at = std::nextafter(between, i % 3 == 0 ? 0.0 : i % 3 == 1 ? 1e9 : between);
+      for (int k = 0; k < 3; ++k) put(problem.queries, 3 * i + k, k == 0 ? at : 0);
+    }
+    const PointAnswers expected = answers_of(Backend::cpu, problem, DType::float64);
+    ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float64))) << step;
+  }
+}
+
 /// Sites nearer to one another than float32, or a lattice over all of them, can tell apart: on the lattice, where queries
 /// are among the sites; and in float32, where one is far away, or so far that float32 has no square of its distance.
 TEST_F(CudaPoints, SitesCloseTogether) {
