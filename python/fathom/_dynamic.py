@@ -83,7 +83,7 @@ class DynamicSet(ChangingSet):
         stream: Any = None,
     ) -> None:
         given = take_values(points, "points", stream).coordinates("points", False)
-        if isinstance(given, CudaInput) and backend != "cpu":
+        if isinstance(given, CudaInput) and backend in (None, "auto", "cuda"):
             backend, devices = "cuda", [given.device] if devices is None else devices
         choices = set_choices("sorted", 1, period, backend, None, devices)
         self._set: _core.DynamicSet = given.dynamic_set(choices, thread_count(threads))

@@ -132,6 +132,7 @@ def test_places_on_a_device(kind, backend):
         (lambda: dynamic.add(library.put(np.float32([[1, 2, np.inf]]))), ValueError, "site 0 has a coordinate that is"),
         (lambda: dynamic.move([5000], library.put(to[:1])), ValueError, "there is no site 5000"),
         (lambda: dynamic.add(np.zeros((1, 3)), stream=0), ValueError, "stream is for arrays on a CUDA device"),
+        (lambda: fathom.DynamicSet(library.put(places), backend="gpu"), ValueError, "backend is 'gpu'"),
     ]:
         with pytest.raises(error, match=message):
             wrong()
