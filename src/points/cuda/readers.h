@@ -15,7 +15,8 @@ class Readers {
   /// While it lives, work that reads the set may be put into a stream.
   class Reading {
    public:
-    Reading(Readers& readers, cudaStream_t stream) : readers_(readers), stream_(stream) {}
+    /// @throws DeviceError the set cannot be told of readers: nothing may read it
+    Reading(Readers& readers, cudaStream_t stream) : readers_(readers), stream_(stream) { readers_.expect(stream_); }
     /// Also where a part of the work could not be launched: others may have been.
     ~Reading() {
       try {
@@ -50,14 +51,25 @@ class Readers {
     cudaStream_t stream = nullptr;
   };
 
-  /// All that is in the stream so far may read. A graph that is being captured may run at any time: whoever captures it
-  /// keeps the set.
-  void add(cudaStream_t stream) {
+  /// A graph that is being captured may run at any time: whoever captures it keeps the set.
+  static bool is_capturing(cudaStream_t stream) {
     cudaStreamCaptureStatus status{};
     fathom::cuda::check(cudaStreamIsCapturing(stream, &status), "looking at a stream");
-    if (status != cudaStreamCaptureStatusNone) return;
+    return status != cudaStreamCaptureStatusNone;
+  }
+
+  /// Makes what add() needs.
+  void expect(cudaStream_t stream) {
+    if (is_capturing(stream)) return;
     const std::lock_guard lock(mutex_);
     if (!all_) all_ = std::make_unique<All>();
+  }
+
+  /// All that is in the stream so far may read.
+  void add(cudaStream_t stream) {
+    if (is_capturing(stream)) return;
+    const std::lock_guard lock(mutex_);
+    if (!all_) return;  // it was being captured
     all_->event.record(stream);
     all_->event.hold_back(all_->stream);
   }

@@ -96,12 +96,14 @@ class DeviceVoxels : public ResidentVoxels {
   std::size_t bytes() const override { return bytes_; }
 
   std::size_t scratch_bytes(const Request& request, std::size_t room) const override {
+    const OnDevice on_device(device_);
     Scratch scratch(nullptr);
     cones_in(scratch, request);
     order_in(scratch, request, room);
     return scratch.bytes();
   }
   std::size_t host_bytes(const Request& request, std::size_t room) const override {
+    const OnDevice on_device(device_);
     Scratch arrays(nullptr);
     const Copies copies(request, arrays);
     order_in(arrays, request, room);
