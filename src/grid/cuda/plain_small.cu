@@ -20,12 +20,24 @@ namespace fathom::grid::cuda {
 
 namespace {
 
+/// Tiles of an image, side by side: its words, or with nearest sites halves of them.
+int tiles_of(const Problem& p) {
+  const std::int64_t columns = wants_site(p) ? 16 : 32;
+  return static_cast<int>((p.extent(p.rank - 1) + columns - 1) / columns);
+}
+
+/// Bytes of dynamic shared memory.
+std::size_t image_memory(const Problem& p) {
+  return static_cast<std::size_t>(tiles_of(p)) * window_memory(p.rank == 1 ? 1 : static_cast<int>(p.extent(0)));
+}
+
 bool small_serves(const Problem& p) {
   if (p.metric != Metric::euclidean || p.rank > 2 || !p.isotropic || !serves_labels(p) || !serves_sides(p))
     return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.extent(k) > kSmallAxis || p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
-  return true;
+  // Without nearest sites an image takes less than every device has.
+  return !wants_site(p) || image_memory(p) <= fathom::cuda::block_memory();
 }
 
 SmallImages make_images(const Problem& p, std::int64_t items, std::byte* words, std::size_t* bytes = nullptr) {
@@ -117,9 +129,8 @@ class SmallEngine final : public Engine {
         v.distance = Placed<float>::of(part.outputs.distance, part.rank, batch.shape, batch.distance);
         v.is_aligned = writes_pairs(part, batch);
       }
-      const int tiles = writing == Writing::sites ? (v.nx + 15) / 16 : v.words;
-      const int warps = (row_groups(v.ny) + 1) / 2 * tiles, threads = std::min(warps * 32, kSmallBlock);
-      const std::size_t memory = static_cast<std::size_t>(tiles) * window_memory(v.ny);
+      const int warps = (row_groups(v.ny) + 1) / 2 * tiles_of(part), threads = std::min(warps * 32, kSmallBlock);
+      const std::size_t memory = image_memory(part);
       launch(kernel, persistent_blocks(kernel, items, threads, memory), threads, memory, stream, images,
              Emitter<std::int64_t>::of(part, batch, first_item));
     }
