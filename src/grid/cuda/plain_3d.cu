@@ -404,10 +404,11 @@ class VolumeEngine final : public Engine {
   }
 
   /// How many words of columns are worked on together, so that what lies between their passes takes little room: that
-  /// of one part is the next one's. All, where a volume is small or one of several.
+  /// of one part is the next one's. All, where a volume is small or one of several, or where nearest sites are written
+  /// fastest, which is done for whole volumes alone.
   std::int64_t words_together(const Problem& part, std::int64_t items) const {
     const std::int64_t all = (p_.extent(2) + 31) / 32, voxels = p_.extent(0) * p_.extent(1) * all * 32;
-    if (items > 1 || voxels < kVoxelsWorthCutting) return all;
+    if (items > 1 || voxels < kVoxelsWorthCutting || PlainSites::serves_outputs(part)) return all;
     const double enough = kVolumeScratch * static_cast<double>(voxels) - static_cast<double>(words_bytes(1));
     std::int64_t words = all;
     for (int parts = 2; words > 1 && static_cast<double>(scratch_of(part, 1, words)) > enough; ++parts)
