@@ -21,7 +21,8 @@ class ChangingSet:
         self._sites = SiteSet.__new__(SiteSet)
         self._sites._set = self._set
         self._sites._points = None
-        self._sites._count, _ = self._sites._shape = shape
+        self._sites._shape = shape
+        self._sites._count = shape[0]
 
     @property
     def sites(self) -> SiteSet:

@@ -330,8 +330,8 @@ TEST_F(Cuda, SmallImages) {
     }
 }
 
-/// What else can be asked of them: labels, a sign, nearest sites, squares, other types, regions; in batches, in pieces and
-/// alone.
+/// What else can be asked of them: labels, a sign, nearest sites, squares, other types, regions; in batches, in pieces
+/// and alone.
 TEST_F(Cuda, SmallImagesWithOtherOptions) {
   std::uint64_t seed = 1750000;
   for (const Shape& shape : {Shape{40, 64, 64}, Shape{5, 128, 128}, Shape{40, 28, 28}, Shape{4, 127, 126},
@@ -422,7 +422,8 @@ TEST_F(Cuda, LabelsWithOtherOptions) {
       if (chance(random, 0.2)) c.options.border = {grid::Border::sites};
       if (chance(random, 0.2)) c.options.max_distance = 10;
       c.wanted.distance = pick<DType>(random, {DType::float32, DType::float64});
-      if (!c.options.signed_distance && chance(random, 0.3)) c.wanted.squared = pick<DType>(random, {DType::uint32, DType::float64});
+      if (!c.options.signed_distance && chance(random, 0.3))
+        c.wanted.squared = pick<DType>(random, {DType::uint32, DType::float64});
       if (!c.wanted.squared && chance(random, 0.4)) c.options.spacing = {0.3};
       if (c.wanted.squared != DType::uint32 && chance(random, 0.3)) {
         c.options.spacing = {2.5, 1.25, 0.7};

@@ -60,8 +60,8 @@ inline bool wants_site(const Problem& p) { return p.outputs.nearest.present() ||
 /// periodic borders; of labels without nearest sites, from a mask signed only as floats without these. Null for others.
 std::unique_ptr<Engine> make_small_engine(const Problem& problem);
 /// For images, and lines as images of one row. Null where it does not serve: it is for Euclidean distances without
-/// periodic borders; of labels without nearest sites, from a mask signed only as floats without these; with spacings that
-/// are no small multiples of a unit only from masks without nearest sites; and one or two axes of at most 46,000
+/// periodic borders; of labels without nearest sites, from a mask signed only as floats without these; with spacings
+/// that are no small multiples of a unit only from masks without nearest sites; and one or two axes of at most 46,000
 /// elements, unequally spaced rows as long as they fit a block's memory.
 std::unique_ptr<Engine> make_plane_engine(const Problem& problem);
 /// The same for volumes: three axes of at most 1024 elements. Float distances from a mask, also signed, with any

@@ -5,8 +5,8 @@
 // (plane_words.cuh), near elements (plane_near.cuh), columns that can matter to far ones (plane_prune.cuh), lists and
 // queue (plane_list.cuh), far tiles (plane_far.cuh). Labels have words of their own (plane_labels.cuh), and as floats a
 // kernel more (plane_runs.cuh); limits have one, too (plane_limits.cuh). With spacings that squares of 31 bits do not
-// hold, words and carries are followed by one kernel (plane_exact.cuh). What is left to do stays on the device: the host
-// launches all and waits for nothing.
+// hold, words and carries are followed by one kernel (plane_exact.cuh). What is left to do stays on the device: the
+// host launches all and waits for nothing.
 #include <algorithm>
 
 #include "core/cuda/runtime.h"

@@ -2,9 +2,9 @@
 // row.
 //
 // Two kernels, whatever the sites: words, and from them the results of an image by a block (small_images.cuh, or
-// small_sites.cuh with nearest sites; labels have words of their own, small_labels.cuh). So a batch of small images takes
-// what its input and its results take to move, and one alone no more than two launches; signed, as many for each side.
-// Of float distances, borders of sites and a maximum distance are a kernel more (border_clamp.cuh).
+// small_sites.cuh with nearest sites; labels have words of their own, small_labels.cuh). So a batch of small images
+// takes what its input and its results take to move, and one alone no more than two launches; signed, as many for each
+// side. Of float distances, borders of sites and a maximum distance are a kernel more (border_clamp.cuh).
 #include <algorithm>
 
 #include "grid/cuda/border_clamp.cuh"

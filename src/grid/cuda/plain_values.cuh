@@ -1,5 +1,5 @@
-// Distances and squares without nearest sites and limits, as the engines for images and volumes write them one by one: in
-// any type, and of labels with their sign. Anything else goes through the emitter.
+// Distances and squares without nearest sites and limits, as the engines for images and volumes write them one by one:
+// in any type, and of labels with their sign. Anything else goes through the emitter.
 #pragma once
 
 #include <cmath>

@@ -65,8 +65,8 @@ class ExactRow {
   __device__ int blocks() const { return (groups_ + 7) / 8; }
   __device__ double block_least(int block) const { return block_least_[block]; }
 
-  /// Fills values and minima of groups from row r of a band, whose padding holds no sites. By all threads of the block, before a
-  /// barrier.
+  /// Fills values and minima of groups from row r of a band, whose padding holds no sites. By all threads of the block,
+  /// before a barrier.
   __device__ void fill(const Plane& plane, std::int64_t band, int r, double column_weight) const {
     for (int q = static_cast<int>(threadIdx.x); q < pitch_; q += static_cast<int>(blockDim.x)) {
       double smallest = __builtin_inf();

@@ -28,9 +28,12 @@ static __global__ void __launch_bounds__(kLimitWarps * 32)
   const bool is_near = plane.open_cells[band * plane.cells() + cell] == 0;
   if (is_near && !limits_reach(limits, y0, cell * 32, static_cast<float>(kReach * limits.multiple[2]))) return;
   const auto beside = static_cast<float>(limits.to_border(2, x));
+  // Of the other side of a signed field, where there may be nothing yet.
+  const unsigned others = limits.is_signed && plane.beyond == 0 ? plane.bits[band * plane.pitch + x] : 0;
   float* to = plane.row(band, y0) + x;
 #pragma unroll 8
   for (int r = 0; r < rows; ++r, to += plane.row_stride) {
+    if (others >> r & 1) continue;
     const float d = *to, limited = limits.of(d, fminf(beside, static_cast<float>(limits.to_border(1, y0 + r))));
     if (limited != d) *to = limited;
   }

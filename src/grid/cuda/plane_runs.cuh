@@ -2,8 +2,8 @@
 // (see plane_labels.cuh).
 //
 // Floats have a kernel of their own, which lowers them where a run ends nearer; other results ask for the ends element
-// by element as they are written. Cost: every float is read once more, and written where it changes; the words up to the
-// ends of its run are read for every other element, from the caches.
+// by element as they are written. Cost: every float is read once more, and written where it changes; the words up to
+// the ends of its run are read for every other element, from the caches.
 #pragma once
 
 #include "grid/cuda/plane.cuh"

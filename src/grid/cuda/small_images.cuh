@@ -3,8 +3,8 @@
 // Words of 32 bits along rows are packed first. Work mapping: persistent blocks, an image after the other in shared
 // memory. Phase 1: distances along rows from the words, squared, thread = 8 neighbours. Phase 2: the window of
 // volume_window.cuh along columns, half warp = 8 rows of 32 columns, which is done at the latest when all rows are
-// seen. Labels have words of their own (small_labels.cuh), and the ends of runs as in volumes; nearest sites are a kernel
-// of their own (small_sites.cuh).
+// seen. Labels have words of their own (small_labels.cuh), and the ends of runs as in volumes; nearest sites are a
+// kernel of their own (small_sites.cuh).
 //
 // Cost: every element is read once, an eighth of a byte written and read for it, half a byte of labels, then its
 // distance written: no search is left to other kernels.

@@ -1,7 +1,7 @@
 // Nearest sites of small images whole, as small_images.cuh does distances.
 //
-// Work mapping: persistent blocks, an image after the other in shared memory. Phase 1: the nearest sites along rows from
-// the words, thread = 4 neighbours. Phase 2: the window along columns, half warp = 8 rows of 16 columns. What is
+// Work mapping: persistent blocks, an image after the other in shared memory. Phase 1: the nearest sites along rows
+// from the words, thread = 4 neighbours. Phase 2: the window along columns, half warp = 8 rows of 16 columns. What is
 // compared has the steps to the site in it, so that of equally near ones the first is least.
 //
 // Cost: as without sites, with 32 bits in place of 16.
