@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(kPackBlock)
   const bool there = x < plane.width;
   T last = above ? *above : *first;
   // Left of the warp's columns, in the row that is the lane's.
-  const T edge = x < 32 ? T{} : first[min(lane, rows - 1) * step - min(lane, plane.width - 1 - (x - lane)) - 1];
+  const T edge = x < 32 ? T{} : first[min(lane, rows - 1) * step + min(x - lane, plane.width) - 1 - column];
   unsigned ends = 0, own_changes = 0, own_background = 0;  // of a column; of the row that is the lane's
   constexpr int kTogether = 16;                            // loads in flight
   T labels[kTogether];

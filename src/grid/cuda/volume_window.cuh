@@ -387,9 +387,7 @@ struct VolumeWriter {
     const bool takes_a = v.side.is_first || a > 0, takes_b = v.side.is_first || b > 0;
     if (!takes_a && !takes_b) return;
     if (v.is_aligned && x < v.nx) {
-      float2 both = takes_a && takes_b ? float2{} : *reinterpret_cast<const float2*>(to);
-      if (takes_a) both.x = v.side.near(a);
-      if (takes_b) both.y = v.side.near(b);
+      const float2 both = make_float2(takes_a ? v.side.near(a) : to[0], takes_b ? v.side.near(b) : to[1]);
       __stcs(reinterpret_cast<float2*>(to), both);
     } else {
       if (takes_a && x < v.nx) to[0] = v.side.near(a);
