@@ -6,7 +6,7 @@
 // queue (plane_list.cuh), far tiles (plane_far.cuh). Labels have words of their own (plane_labels.cuh), and as floats a
 // kernel more (plane_runs.cuh); limits have one, too (plane_limits.cuh). With spacings that squares of 31 bits do not
 // hold, words and carries are followed by one kernel (plane_exact.cuh). What is left to do stays on the device: the
-// host launches all and waits for nothing.
+// host launches all and waits for nothing. The two kernels that write results are compiled apart (plane_solve.cuh).
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
@@ -14,13 +14,12 @@
 #include "grid/cuda/engine.h"
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/plane_exact.cuh"
-#include "grid/cuda/plane_far.cuh"
 #include "grid/cuda/plane_labels.cuh"
 #include "grid/cuda/plane_limits.cuh"
 #include "grid/cuda/plane_list.cuh"
-#include "grid/cuda/plane_near.cuh"
 #include "grid/cuda/plane_prune.cuh"
 #include "grid/cuda/plane_runs.cuh"
+#include "grid/cuda/plane_solve.cuh"
 #include "grid/cuda/plane_words.cuh"
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/sides.cuh"
@@ -130,11 +129,6 @@ std::size_t take_scratch(Plane& plane, const Problem& p, std::byte* base, std::s
   return s.bytes();
 }
 
-/// Blocks of `block` for each of `count` rows of `width`. There are fewer than 2¹⁶ bands in a group (see group_of()).
-dim3 blocks(std::int64_t count, std::int64_t width, int block) {
-  return {static_cast<unsigned>((width + block - 1) / block), static_cast<unsigned>(count)};
-}
-
 /// Whether results are floats of whole bands.
 bool writes_floats(const Problem& p, std::int64_t items) {
   const bool may_be_cut = p.rank == 2 && items == 1 && p.range(0).begin % kBand == 0;
@@ -215,21 +209,13 @@ class PlaneSolver {
 
   template <Writing kWriting, Spaced kSpaced>
   void solve() const {
-    constexpr int kWidth = kNearWidth<kWriting, kSpaced>;
-    solve_near<kWriting, kSpaced>
-        <<<blocks(plane_.all_bands, plane_.width, kWidth), kNearWords, 0, stream_>>>(plane_, emitter_);
+    PlaneKernels<kWriting, kSpaced>::solve_near(plane_, emitter_, stream_);
     const std::int64_t lines = plane_.all_bands / plane_.bands * (plane_.bands + 1);
     prune<<<blocks(lines, plane_.tiles(), kPruneWarps), kPruneWarps * 32, 0, stream_>>>(plane_);
     list_columns<<<static_cast<unsigned>(plane_.all_bands), kListBlock,
                    static_cast<std::size_t>(list_memory(plane_.pitch)), stream_>>>(plane_);
-    const std::int64_t tiles = plane_.all_bands * plane_.tiles();
-    const auto persistent =
-        static_cast<unsigned>(std::min<std::int64_t>(tiles, fathom::cuda::multiprocessors() * far_blocks(kWriting)));
-    // Floats go one by one here: rows need no alignment.
-    constexpr Writing kFarWriting =
-        kWriting == Writing::aligned || kWriting == Writing::labels ? Writing::unaligned : kWriting;
-    solve_far<kFarWriting, kSpaced != Spaced::none><<<persistent, kFarBlock, 0, stream_>>>(plane_, emitter_);
-    fathom::cuda::check_launch("solving planes");
+    fathom::cuda::check_launch("choosing columns");
+    PlaneKernels<kWriting, kSpaced>::solve_far(plane_, emitter_, stream_);
   }
 
   template <class V>

@@ -39,6 +39,9 @@ __host__ __device__ constexpr bool is_of_labels(Writing writing) {
   return writing == Writing::labels || writing == Writing::general_labels;
 }
 
+/// Which spacings are multiples of the unit, and not the unit itself.
+enum class Spaced { none, along_columns, any };
+
 /// From squares to distances. Of a signed field this is one side; what has distance 0 belongs to the other.
 struct Side {
   float scale = 1;        ///< the sign, times the unit of unequal spacings

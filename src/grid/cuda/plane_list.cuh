@@ -321,7 +321,7 @@ class ListBuilder {
   int count_ = 0;
 };
 
-__global__ void __launch_bounds__(kListBlock) list_columns(const __grid_constant__ Plane plane) {
+static __global__ void __launch_bounds__(kListBlock) list_columns(const __grid_constant__ Plane plane) {
   extern __shared__ std::uint32_t list_shared[];
   const std::int64_t band = blockIdx.x;
   if (plane.open_bands[band]) ListBuilder(plane, band, list_shared).run();

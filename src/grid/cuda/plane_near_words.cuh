@@ -30,9 +30,6 @@ __device__ inline unsigned as_bits(__half2 halves) {
 /// Rows up to the nearest site outside the band, as a half; 2048 stands for all that is too far.
 __device__ inline __half rows_outside(unsigned rows) { return __int2half_rn(static_cast<int>(min(rows, 2048u))); }
 
-/// Which spacings are multiples of the unit, and not the unit itself.
-enum class Spaced { none, along_columns, any };
-
 /// The columns of a word.
 template <int kCount>
 struct NearColumns {

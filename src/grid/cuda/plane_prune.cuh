@@ -117,7 +117,7 @@ __device__ inline int drop_above_chords(float2* columns, int count, int step) {
 }
 
 /// Line b of an image lies above its band b; there are `bands` + 1 of them.
-__global__ void __launch_bounds__(kPruneWarps * 32, kPruneBlocks) prune(Plane plane) {
+static __global__ void __launch_bounds__(kPruneWarps * 32, kPruneBlocks) prune(Plane plane) {
   __shared__ float2 lists[kPruneWarps][kTile];
   __shared__ std::uint32_t masks[kPruneWarps][2][kGroups];
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = lane_id();

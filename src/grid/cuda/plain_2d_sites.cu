@@ -1,0 +1,9 @@
+// The engine for planes (plain_2d.cu): kernels that write nearest sites.
+#include "grid/cuda/plane_solve_kernels.cuh"
+
+namespace fathom::grid::cuda {
+
+template struct PlaneKernels<Writing::sites, Spaced::none>;
+template struct PlaneKernels<Writing::sites, Spaced::any>;
+
+}  // namespace fathom::grid::cuda

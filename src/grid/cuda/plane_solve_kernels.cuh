@@ -1,0 +1,36 @@
+// The launches that plane_solve.cuh declares, for the files that compile their kernels.
+#pragma once
+
+#include <algorithm>
+
+#include "core/cuda/runtime.h"
+#include "grid/cuda/launch.cuh"
+#include "grid/cuda/plane_far.cuh"
+#include "grid/cuda/plane_near.cuh"
+#include "grid/cuda/plane_solve.cuh"
+
+namespace fathom::grid::cuda {
+
+template <Writing kWriting, Spaced kSpaced>
+void PlaneKernels<kWriting, kSpaced>::solve_near(const Plane& plane, const Emitter<std::int64_t>& emitter,
+                                                 cudaStream_t stream) {
+  constexpr int kWidth = kNearWidth<kWriting, kSpaced>;
+  cuda::solve_near<kWriting, kSpaced>
+      <<<blocks(plane.all_bands, plane.width, kWidth), kNearWords, 0, stream>>>(plane, emitter);
+  fathom::cuda::check_launch("solving near elements");
+}
+
+template <Writing kWriting, Spaced kSpaced>
+void PlaneKernels<kWriting, kSpaced>::solve_far(const Plane& plane, const Emitter<std::int64_t>& emitter,
+                                                cudaStream_t stream) {
+  const std::int64_t tiles = plane.all_bands * plane.tiles();
+  const auto persistent =
+      static_cast<unsigned>(std::min<std::int64_t>(tiles, fathom::cuda::multiprocessors() * far_blocks(kWriting)));
+  // Floats go one by one here: rows need no alignment.
+  constexpr Writing kFarWriting =
+      kWriting == Writing::aligned || kWriting == Writing::labels ? Writing::unaligned : kWriting;
+  cuda::solve_far<kFarWriting, kSpaced != Spaced::none><<<persistent, kFarBlock, 0, stream>>>(plane, emitter);
+  fathom::cuda::check_launch("solving far tiles");
+}
+
+}  // namespace fathom::grid::cuda
