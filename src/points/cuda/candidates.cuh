@@ -17,6 +17,12 @@ struct Accuracy {
   float exact_below = 0;       ///< squared distances that are exact, as between whole numbers
   bool from_products = false;  ///< on a lattice (products.cuh), else in float32
 
+  /// Between points rounded to a lattice, or points of it.
+  __device__ static Accuracy of_products(bool exact, int axes) {
+    constexpr double kOff = 2 * 0.51;  // of site and query along an axis; the rest of a hundredth is float32's
+    return {exact ? 0 : kOff * sqrt(static_cast<double>(axes)), exact ? kExactProducts : 0, true};
+  }
+
   /// Whether a squared distance, in bits, is exact.
   __device__ bool holds(int bits) const { return __int_as_float(bits) < exact_below; }
 

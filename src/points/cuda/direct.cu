@@ -6,7 +6,8 @@
 // is no farther than what is known so far allows becomes a candidate of the query (candidates.cuh). Distances are those
 // between points of a lattice, from tensor cores where these have proved exact on the device: coordinates that are small
 // whole numbers are such points; others are rounded to the lattice, at the price of more candidates. Queries that get too
-// many that way, and queries away from the sites, go through a filter in float32.
+// many that way, and queries away from the sites, go through a filter in float32, as do those of sets that a lattice
+// does not suit (trial.h), which leaves out copies of early sites where these are frequent (early_sites.cuh).
 //
 // Finish: a block reads eight columns of the table at once and lists the groups to look into, which two warps for each
 // query do; groups of queries for which these are many are measured in float32 before that. Or four warps for each query
@@ -25,6 +26,7 @@
 
 #include "core/cuda/runtime.h"
 #include "points/cuda/candidates.cuh"
+#include "points/cuda/early_sites.cuh"
 #include "points/cuda/products.cuh"
 #include "points/cuda/products.h"
 #include "points/cuda/search.h"
@@ -398,6 +400,9 @@ __device__ Accuracy accuracy_of(const DeviceTree& tree, const DeviceRequest& req
   return result;
 }
 
+/// Of filter_sites(), in float32, where the set has copies: an EarlySites.
+extern __shared__ __align__(16) std::byte early_memory[];
+
 template <class T, int kAxes, class Sink>
 __device__ void filter_in_float(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan,
                                 const Part& part, const Sink& sink) {
@@ -416,9 +421,12 @@ __device__ void filter_in_float(const DeviceTree& tree, const DeviceRequest& req
     }
   Fetched<T, kAxes> next;
   next.fetch(tree, std::int64_t{part.slice} * kGroup + thread);
+  auto& early = *reinterpret_cast<EarlySites<T, kAxes>*>(early_memory);
+  if (tree.copies) early.fill(tree.sites);
   unsigned turn = 0;
   for (std::int64_t group = part.slice; group < plan.groups; group += plan.slices, ++turn) {
     const float4* tile = sites[turn % 2];
+    if (tree.copies) next.present &= !early.have(next.at, group * kGroup);
     sites[turn % 2][thread] = next.offset(plan.frame.center);
     __syncthreads();
     next.fetch(tree, (group + plan.slices) * kGroup + thread);
@@ -476,9 +484,7 @@ __global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
     first.fetch(tree, std::int64_t{part.slice} * kGroup + static_cast<int>(threadIdx.x));
     const LatticePlaces<T, kAxes> places(request, plan, part);
     if (__syncthreads_and(places.near)) {
-      constexpr double kOff = 2 * 0.51;  // of site and query along an axis; the rest of a hundredth is float32's
-      const bool exact = __syncthreads_and(places.exact);
-      const Accuracy accuracy{exact ? 0 : kOff * sqrt(double{kAxes}), exact ? kExactProducts : 0, true};
+      const Accuracy accuracy = Accuracy::of_products(__syncthreads_and(places.exact), kAxes);
       rows_of(part, query);
       return with_sink<kTable>(
           plan, plan.near, query, [&](std::int64_t) { return accuracy; },
@@ -814,12 +820,13 @@ void launch(const DeviceTree& tree, const DeviceRequest& request, const Plan& pl
   const auto cleared = static_cast<unsigned>((plan.count + kSearchBlock - 1) / kSearchBlock);
   const auto finished = [&](int of_block) { return static_cast<unsigned>((plan.count + of_block - 1) / of_block); };
   const unsigned listed = finished(kFinishQueries<kWarpsOfListed>);
+  const std::size_t early = tree.copies ? sizeof(EarlySites<T, kAxes>) : 0;
   if (plan.has_table()) {
-    filter_sites<T, kAxes, true><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
+    filter_sites<T, kAxes, true><<<blocks, kDirectBlock, early, stream>>>(tree, request, plan);
     finish_listed<T, kAxes><<<listed, kFinishBlock, 0, stream>>>(tree, request, plan);
   } else {
     clear_candidates<<<cleared, kSearchBlock, 0, stream>>>(plan);
-    filter_sites<T, kAxes, false><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
+    filter_sites<T, kAxes, false><<<blocks, kDirectBlock, early, stream>>>(tree, request, plan);
     if (tree.products) filter_again<T, kAxes><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
     finish_candidates<T, kAxes>
         <<<finished(kFinishQueries<kWarpsOfCandidates>), kFinishBlock, 0, stream>>>(tree, request, plan);

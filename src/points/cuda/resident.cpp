@@ -15,6 +15,7 @@
 #include "points/cuda/products.h"
 #include "points/cuda/readers.h"
 #include "points/cuda/search.h"
+#include "points/cuda/trial.h"
 
 namespace fathom::points::cuda {
 
@@ -71,6 +72,13 @@ std::size_t build_bytes(const ResidentSource& source, const Cloud& sites) {
   return copied + place_tree(tree, source.storage, nullptr) + for_sorting + source.ids.size() * sizeof(std::uint32_t);
 }
 
+/// How queries of a set without boxes are filtered.
+void choose_filter(DeviceTree& tree, bool boxes_failed, cudaStream_t stream) {
+  const Trial trial = boxes_failed && tree.count > kQuickTrial ? Trial() : try_queries(tree, stream);
+  tree.products = !trial.vague && products_are_exact(stream);
+  tree.copies = trial.tied && !tree.whole;  // whole numbers: the lowest group of equally near ones is known
+}
+
 /// @param sites  of one cloud
 Resident make_resident_cloud(const ResidentSource& source, Cloud sites, cudaStream_t stream) {
   Resident resident;
@@ -99,11 +107,11 @@ Resident make_resident_cloud(const ResidentSource& source, Cloud sites, cudaStre
   const auto [extent, divide] = boxed ? box_tree(tree, stream) : Boxed{extent_of(sites, stream), false};
   source.accept(extent.box);
   set_extent(tree, extent);
-  if (!sorted) tree.products = products_serve(tree) && products_are_exact(stream);
   if (boxed && !divide) {
     tree.levels = 0;
     resident.give_back();
   }
+  if (tree.levels == 0 && products_serve(tree)) choose_filter(tree, boxed, stream);
   if (!sorted) return resident;
   const std::size_t needed = sort_scratch_bytes(tree), for_ids = source.ids.size() * sizeof(std::uint32_t);
   check_build_scratch(source.scratch_limit, needed);

@@ -135,6 +135,45 @@ TEST_F(CudaPoints, RoundedProducts) {
     }
 }
 
+/// Sites that are nearly all copies of others: of so few places that the first sites are at all of them, and of more.
+TEST_F(CudaPoints, SitesAtFewPlaces) {
+  Random random(10);
+  for (std::int64_t count : {9000, 60000, 300000})
+    for (int places : {8, 2000})
+      for (DType dtype : {DType::int32, DType::float32, DType::float64}) {
+        PointProblem problem;
+        problem.set.storage = Storage::plain;
+        const Array centers = make_points(Spread::uniform, dtype, places, 3, random);
+        const auto row = static_cast<std::size_t>(centers.bytes()) / static_cast<std::size_t>(places);
+        problem.sites = Array(dtype, {count, 3});
+        for (std::int64_t i = 0; i < count; ++i)
+          std::copy_n(centers.data() + static_cast<std::size_t>(below(random, places)) * row, row,
+                      problem.sites.data() + static_cast<std::size_t>(i) * row);
+        problem.queries = make_points(Spread::uniform, dtype, 300, 3, random);
+        const PointAnswers expected = answers_of(Backend::cpu, problem, DType::float32);
+        ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float32))) << count << ' ' << places;
+      }
+}
+
+/// Queries in the middle of a shell, in sets whose other sites, anywhere outside of it, suit products (trial.h).
+TEST_F(CudaPoints, HardQueriesOfEasySets) {
+  constexpr std::int64_t kQueries = 600;
+  Random random(11);
+  for (std::int64_t count : {20000, 100000, 300000})
+    for (DType dtype : {DType::int32, DType::float32, DType::float64}) {
+      PointProblem problem;
+      problem.set.storage = Storage::plain;
+      problem.sites = shell_in_cube(count, dtype, random);
+      problem.queries = Array(dtype, {kQueries, 3});
+      for (std::int64_t i = 0; i < 3 * kQueries; ++i) {
+        const double reach = i < kQueries ? 3 : 900;
+        put(problem.queries, i, reach * (static_cast<double>(below(random, 2001)) / 1000 - 1));
+      }
+      const PointAnswers expected = answers_of(Backend::cpu, problem, DType::float32);
+      ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float32))) << count;
+    }
+}
+
 /// Queries off whole numbers by so little that it is lost where they are measured from the middle of the sites, all of
 /// a block.
 TEST_F(CudaPoints, QueriesNearlyAtVoxels) {

@@ -19,6 +19,8 @@
 #include "device_block.h"
 #include "device_pool.h"
 #include "fathom/points/dynamic_set.h"
+#include "points/cuda/build.h"
+#include "points/cuda/trial.h"
 #include "points/problem.h"
 #include "run.h"
 
@@ -519,6 +521,32 @@ TEST_F(DevicePoints, SitesAtOnePlace) {
       problem.set.execution.backend = Backend::cuda;
       EXPECT_TRUE(equal(expected, nearest(problem, DType::float32)));
     }
+}
+
+/// Whether plain sets are hard for products is told by a few queries.
+TEST_F(DevicePoints, TrialsTellHardSets) {
+  const auto trial = [](const Array& sites) {
+    const Block there(sites);
+    const DeviceCoordinates rows(AnyConstDeviceView(there.data(), sites.dtype(), sites.shape()));
+    points::Cloud cloud = points::cloud_of(points::CoordinateLayout(rows), 0);
+    points::cuda::DeviceTree tree = points::cuda::make_tree(cloud, Storage::plain);
+    points::cuda::set_extent(tree, points::cuda::extent_of(cloud, nullptr));
+    return points::cuda::try_queries(tree, nullptr);
+  };
+  Random random(21);
+  for (std::int64_t count : {20000, 100000, 400000})
+    for (DType dtype : {DType::int32, DType::float32, DType::float64}) {
+      const auto easy = trial(shell_in_cube(count, dtype, random));
+      EXPECT_FALSE(easy.vague || easy.tied) << count;
+      const auto places = trial(make_points(Spread::duplicates, dtype, count, 3, random));
+      EXPECT_TRUE(places.tied) << count;
+      EXPECT_TRUE(places.vague || dtype == DType::int32) << count;
+      const auto sphere =
+          trial(make_points(Spread::sphere, dtype == DType::int32 ? DType::float32 : dtype, count, 3, random));
+      EXPECT_FALSE(sphere.tied) << count;
+      EXPECT_TRUE(sphere.vague || count < 100000) << count;
+    }
+  EXPECT_FALSE(trial(make_points(Spread::uniform, DType::float32, 100, 3, random)).vague);
 }
 
 TEST_F(DevicePoints, Refusals) {

@@ -257,6 +257,22 @@ Array make_points(Spread spread, DType dtype, std::int64_t count, int axes, Rand
   return points;
 }
 
+Array shell_in_cube(std::int64_t count, DType dtype, Random& random) {
+  constexpr double kRadius = 400, kGap = 20;
+  Array points(dtype, {count, 3});
+  for (std::int64_t i = 0; i < count; ++i) {
+    Place place;
+    double length;
+    do {
+      for (double& x : place) x = uniform(random, -1000, 1000);
+      length = std::hypot(place[0], place[1], place[2]);
+    } while (length < kRadius + kGap);
+    for (int k = 0; k < 3; ++k)
+      store_coordinate(points, 3 * i + k, place[static_cast<std::size_t>(k)] * (i % 2 ? kRadius / length : 1));
+  }
+  return points;
+}
+
 double coordinate(const Array& points, std::int64_t i, int k) {
   return value_at(points, i * points.shape().back() + k);
 }

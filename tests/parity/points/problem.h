@@ -23,6 +23,9 @@ const char* name_of(Spread spread);
 /// Points of one cloud, [n, d], of a type that holds them.
 Array make_points(Spread spread, DType dtype, std::int64_t count, int axes, Random& random);
 
+/// Half of them on a shell of radius 400 about the origin, the others anywhere outside of it in a cube of side 2000.
+Array shell_in_cube(std::int64_t count, DType dtype, Random& random);
+
 /// Coordinate k of point i.
 double coordinate(const Array& points, std::int64_t i, int k);
 
