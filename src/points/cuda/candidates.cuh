@@ -16,6 +16,7 @@ struct Accuracy {
   double error = 0;            ///< because points were rounded
   float exact_below = 0;       ///< squared distances that are exact, as between whole numbers
   bool from_products = false;  ///< on a lattice (products.cuh), else in float32
+  bool of_slices = false;      ///< kept of slices of groups, not of each group (direct.cu)
 
   /// Between points rounded to a lattice, or points of it.
   __device__ static Accuracy of_products(bool exact, int axes) {

@@ -1,17 +1,18 @@
 // The nearest of all sites, for many queries and one neighbour each: a filter says which groups of 128 sites may hold
 // the nearest, and the arithmetic that decides looks into those alone.
 //
-// Filter: a block takes 512 queries, in registers, and every n-th group of sites, which pass through shared memory. The
-// least distance of each group and query goes into a table, as long as groups are few; else a group whose least distance
-// is no farther than what is known so far allows becomes a candidate of the query (candidates.cuh). Distances are those
-// between points of a lattice, from tensor cores where these have proved exact on the device: coordinates that are small
-// whole numbers are such points; others are rounded to the lattice, at the price of more candidates. Queries that get too
-// many that way, and queries away from the sites, go through a filter in float32, as do those of sets that a lattice
-// does not suit (trial.h), which leaves out copies of early sites where these are frequent (early_sites.cuh).
+// Filter: a block takes 512 queries, in registers, and every n-th group of sites, its slice, which passes through
+// shared memory. The least distance of each group and query goes into a table, as long as groups are few, or that of
+// the nearest group of each slice, where distances are exact; else a group whose least distance is no farther than
+// what is known so far allows becomes a candidate of the query (candidates.cuh). Distances are those between points of
+// a lattice, from tensor cores where these have proved exact on the device: coordinates that are small whole numbers
+// are such points; others are rounded to the lattice, at the price of more candidates. Queries that get too many that
+// way, and queries away from the sites, go through a filter in float32, as do those of sets that a lattice does not
+// suit (trial.h), which leaves out copies of early sites where these are frequent (early_sites.cuh).
 //
 // Finish: a block reads eight columns of the table at once and lists the groups to look into, which two warps for each
-// query do; groups of queries for which these are many are measured in float32 before that. Or four warps for each query
-// look into its candidates, and into all groups, should there still be too many.
+// query do; groups of queries for which these are many are measured in float32 before that. It begins while the filter
+// ends. Or four warps for each query look into its candidates, and into all groups, should there still be too many.
 // Launch: as many blocks of 4 warps as fill the device; to finish, blocks of 16. Queries are taken in chunks, so that
 // scratch has a bound.
 //
@@ -24,6 +25,7 @@
 #include <climits>
 #include <cmath>
 
+#include "core/cuda/early_launch.cuh"
 #include "core/cuda/runtime.h"
 #include "points/cuda/candidates.cuh"
 #include "points/cuda/early_sites.cuh"
@@ -61,14 +63,19 @@ struct Frame {
 
 /// What a pass has found where groups are few.
 struct Table {
-  int* least;          ///< [group][query]: bits of the least squared distance
+  int* least;          ///< [group][query]: bits of the least squared distance; or of slices, [slice][query]: entry_of()
   Accuracy* accuracy;  ///< [query]
+
+  /// Of the nearest and lowest group of a slice: its turn there, in bits that no product has.
+  __device__ static int entry_of(int least, unsigned turn) { return least | static_cast<int>(turn); }
+  static constexpr int kTurns = 0x1FFF;
 };
 
 /// Queries [first, first + count) and how their work is cut.
 struct Plan {
   std::int64_t first, count, groups;
   int tiles, slices;
+  bool slices_serve;  ///< for exact products: they are fewer than groups
   Frame frame;
   Lattice lattice;
   Table table;       ///< of few groups; of more:
@@ -85,6 +92,7 @@ struct Plan {
     plan.slices = static_cast<int>(std::clamp<std::int64_t>(blocks / plan.tiles, 1, plan.groups));
     plan.frame = Frame::of(tree);
     plan.lattice = Lattice::of(tree);
+    plan.slices_serve = plan.lattice.exact && plan.slices < plan.groups;
     Scratch scratch(memory);
     if (plan.has_table()) {
       plan.table = {scratch.take<int>(plan.groups * plan.count), scratch.take<Accuracy>(plan.count)};
@@ -161,11 +169,23 @@ struct IntoTable {
 
   __device__ void refresh(unsigned) const {}
   __device__ bool has_use_for(int) const { return true; }
-  __device__ void take(std::int64_t group, const int (&least)[kDirectQueries]) const {
+  __device__ void take(std::int64_t group, unsigned, const int (&least)[kDirectQueries]) const {
     int* row = plan.table.least + group * plan.count;
 #pragma unroll
     for (int i = 0; i < kDirectQueries; ++i)
       if (query[i] < plan.count) row[query[i]] = least[i];
+  }
+};
+
+/// … or, of exact products, the nearest of a slice …
+struct NearestOfSlice {
+  int (&best)[kDirectQueries];  ///< entries of the table
+
+  __device__ void refresh(unsigned) const {}
+  __device__ bool has_use_for(int) const { return true; }
+  __device__ void take(std::int64_t, unsigned turn, const int (&least)[kDirectQueries]) const {
+#pragma unroll
+    for (int i = 0; i < kDirectQueries; ++i) best[i] = min(best[i], Table::entry_of(least[i], turn));
   }
 };
 
@@ -188,7 +208,7 @@ struct AmongCandidates {
   }
   /// Whether any lane's least distance may matter to any of the warp's queries. By whole warps.
   __device__ bool has_use_for(int least) const { return __any_sync(kAllLanes, least <= most); }
-  __device__ void take(std::int64_t group, const int (&least)[kDirectQueries]) const {
+  __device__ void take(std::int64_t group, unsigned, const int (&least)[kDirectQueries]) const {
     candidates.offer(query, least, limit, static_cast<unsigned>(group), accuracy);
     find_most();
   }
@@ -323,13 +343,23 @@ __device__ void multiply_two(const unsigned (&row)[kRows], unsigned sites, unsig
   }
 }
 
+/// What a block multiplies.
+struct ProductTiles {
+  unsigned queries[kTile][4];
+  __align__(16) unsigned sites[2][kGroup * 4];  ///< [4 products][lane][product]: a lane's word of four products
+
+  /// One for all ways to use it.
+  __device__ static ProductTiles& of_block() {
+    __shared__ ProductTiles tiles;
+    return tiles;
+  }
+};
+
 /// A warp takes 128 queries. Lanes that have parts of the same rows share out what they have found.
 template <class T, int kAxes, class Sink>
 __device__ void filter_on_lattice(const DeviceTree& tree, const Plan& plan, const Part& part, Fetched<T, kAxes> next,
                                   const LatticePlaces<T, kAxes>& places, const Sink& sink) {
-  __shared__ unsigned queries[kTile][4];
-  __shared__ __align__(
-      16) unsigned sites[2][kGroup * 4];  // [4 products][lane][product]: a lane's word of four products
+  auto& [queries, sites] = ProductTiles::of_block();
   const int thread = static_cast<int>(threadIdx.x);
   for (int q = 0; q < kDirectQueries; ++q) {
     const Factors factors = Factors::of_query(places.at[q][0], places.at[q][1], places.at[q][2]);
@@ -362,7 +392,7 @@ __device__ void filter_on_lattice(const DeviceTree& tree, const Plan& plan, cons
     if (!sink.has_use_for(product_bits(__vmins2(lowest, lowest >> 16)))) continue;
     int shared[kDirectQueries];
     share_rows(least, shared);
-    sink.take(group, shared);
+    sink.take(group, turn, shared);
   }
 }
 
@@ -441,7 +471,7 @@ __device__ void filter_in_float(const DeviceTree& tree, const DeviceRequest& req
       for (int q = 0; q < kDirectQueries; ++q)
         least[q] = __vimin3_s32(least[q], float_bits<kAxes>(at[q], a), float_bits<kAxes>(at[q], b));
     }
-    sink.take(group, least);
+    sink.take(group, turn, least);
   }
 }
 
@@ -463,6 +493,22 @@ __device__ void with_sink(const Plan& plan, const Candidates& candidates, const 
   }
 }
 
+/// The filter of a block by exact products, of which the finish needs the nearest group alone.
+template <class T, int kAxes>
+__device__ void fill_slice(const DeviceTree& tree, const Plan& plan, const Part& part, const Fetched<T, kAxes>& first,
+                           const LatticePlaces<T, kAxes>& places, Accuracy accuracy, const Queries& query) {
+  int best[kDirectQueries];
+  for (int& entry : best) entry = INT_MAX;
+  filter_on_lattice<T, kAxes>(tree, plan, part, first, places, NearestOfSlice{best});
+  accuracy.of_slices = true;
+#pragma unroll
+  for (int i = 0; i < kDirectQueries; ++i) {
+    if (query[i] >= plan.count) continue;
+    plan.table.least[part.slice * plan.count + query[i]] = best[i];
+    if (part.slice == 0) plan.table.accuracy[query[i]] = accuracy;
+  }
+}
+
 /// The float32 filter of a block.
 template <class T, int kAxes, bool kTable>
 __device__ void work_in_float(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan, const Part& part,
@@ -477,6 +523,7 @@ template <class T, int kAxes, bool kTable>
 __global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
     filter_sites(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
                  const __grid_constant__ Plan plan) {
+  if constexpr (kTable) fathom::cuda::let_next_begin();
   const Part part = Part::of(plan);
   Queries query;
   if (tree.products) {
@@ -484,8 +531,11 @@ __global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
     first.fetch(tree, std::int64_t{part.slice} * kGroup + static_cast<int>(threadIdx.x));
     const LatticePlaces<T, kAxes> places(request, plan, part);
     if (__syncthreads_and(places.near)) {
-      const Accuracy accuracy = Accuracy::of_products(__syncthreads_and(places.exact), kAxes);
+      const bool exact = __syncthreads_and(places.exact);
+      const Accuracy accuracy = Accuracy::of_products(exact, kAxes);
       rows_of(part, query);
+      if constexpr (kTable)
+        if (exact && plan.slices_serve) return fill_slice(tree, plan, part, first, places, accuracy, query);
       return with_sink<kTable>(
           plan, plan.near, query, [&](std::int64_t) { return accuracy; },
           [&](const auto& sink) { filter_on_lattice<T, kAxes>(tree, plan, part, first, places, sink); });
@@ -540,21 +590,39 @@ class GroupLists {
       lowest_[q] = UINT_MAX;
       count_[q] = 0;
     }
-    int least[kMine];
-    read(plan, static_cast<unsigned>(known ? number : 0), row, least);
-    const Accuracy accuracy = plan.table.accuracy[known ? number : 0];
+    const Accuracy& there = plan.table.accuracy[known ? number : 0];
+    const Accuracy accuracy = there;  // on its way together with the table, unless that tells how to read it
+    const bool of_slices = plan.slices_serve && *const_cast<const volatile bool*>(&there.of_slices);
+    const Column column(plan, of_slices, static_cast<unsigned>(known ? number : 0), row);
     __syncthreads();
     int best = INT_MAX;
 #pragma unroll
-    for (const int bits : least) best = min(best, bits);
+    for (int i = 0; i < kMine; ++i) best = min(best, column.bits(i));
     for (int step = kQueries; step < 32; step *= 2) best = min(best, from_lane(best, lane_id() ^ step));
     if (lane_id() < kQueries) atomicMin(&least_[q], best);
     __syncthreads();
     if (row == 0) judge(q, accuracy);
     __syncthreads();
-    if (known) exact_[q] ? find_lowest(q, row, least) : list(q, row, least);
+    if (known) exact_[q] ? find_lowest(q, column) : list(q, column);
     __syncthreads();
     return __syncthreads_or(is_long(q));
+  }
+
+  /// Makes entries of slices those of all their groups, which are no nearer. By all threads of the block.
+  __device__ void spread(const Plan& plan, std::int64_t first) const {
+    const std::int64_t number = first + static_cast<int>(threadIdx.x) % kQueries;
+    const bool of_slices = number < plan.count && plan.table.accuracy[number].of_slices;
+    __syncthreads();
+    if (!of_slices) return;
+    constexpr int kNext = Table::kTurns + 1;  // what float16 holds next
+    int* const column = plan.table.least + number;
+    for (std::int64_t row = threadIdx.x / kQueries; row < plan.slices; row += kRows) {
+      const int entry = column[row * plan.count], bits = entry & ~Table::kTurns;
+      int turn = entry & Table::kTurns;
+      for (std::int64_t group = row; group < plan.groups; group += plan.slices)
+        column[group * plan.count] = turn-- > 0 ? bits + kNext : bits;
+    }
+    if (threadIdx.x < kQueries) plan.table.accuracy[number].of_slices = false;
   }
 
   /// Too many, which float32 may tell apart.
@@ -570,24 +638,44 @@ class GroupLists {
   static constexpr int kRows = kFinishBlock / kQueries, kMine = kTableGroups / kRows;
   static constexpr int kAtOnce = 8;
 
-  /// A thread's part of a query's column. The table has less than 2³² elements.
-  __device__ static void read(const Plan& plan, unsigned number, int row, int (&least)[kMine]) {
-    const auto groups = static_cast<int>(plan.groups);
-    const auto count = static_cast<unsigned>(plan.count);
+  /// A thread's part of a query's column in the table, which has less than 2³² elements.
+  struct Column {
+    int row, step;  ///< of the first entry; from group to group of a slice
+    int groups, no_bits;
+    int entry[kMine];
+
+    __device__ Column(const Plan& plan, bool of_slices, unsigned query, int first_row)
+        : row(first_row),
+          step(of_slices ? plan.slices : static_cast<int>(plan.groups)),
+          groups(static_cast<int>(plan.groups)),
+          no_bits(of_slices ? Table::kTurns : 0) {
+      const auto count = static_cast<unsigned>(plan.count);
 #pragma unroll
-    for (int begin = 0; begin < kMine; begin += kAtOnce) {
-      const bool any = begin * kRows < groups;
+      for (int begin = 0; begin < kMine; begin += kAtOnce) {
+        const bool any = begin * kRows < step;
 #pragma unroll
-      for (int i = begin; i < begin + kAtOnce; ++i) least[i] = INT_MAX;
-      if (!any) continue;
+        for (int i = begin; i < begin + kAtOnce; ++i) entry[i] = INT_MAX;
+        if (!any) continue;
 #pragma unroll
-      for (int i = begin; i < begin + kAtOnce; ++i) {
-        const int group = row + i * kRows;
-        const int bits = plan.table.least[static_cast<unsigned>(min(group, groups - 1)) * count + number];
-        if (group < groups) least[i] = bits;
+        for (int i = begin; i < begin + kAtOnce; ++i) {
+          const int at = row + i * kRows;
+          const int found = plan.table.least[static_cast<unsigned>(min(at, step - 1)) * count + query];
+          if (at < step) entry[i] = found;
+        }
       }
     }
-  }
+
+    __device__ int bits(int i) const { return entry[i] & ~no_bits; }
+    /// The lowest that is as near as an entry says.
+    __device__ int group(int i) const { return row + i * kRows + (entry[i] & no_bits) * step; }
+    /// Calls visit(group) for all that some entries tell of. @param some  bit i for entry i
+    template <class Visit>
+    __device__ void each_group(unsigned some, const Visit& visit) const {
+#pragma unroll 1
+      for (; some != 0; some &= some - 1)
+        for (int group = row + (__ffs(static_cast<int>(some)) - 1) * kRows; group < groups; group += step) visit(group);
+    }
+  };
 
   __device__ void judge(int q, const Accuracy& accuracy) {
     exact_[q] = accuracy.holds(least_[q]);
@@ -596,22 +684,24 @@ class GroupLists {
     whole_[q] = accuracy.exact_below > 0 && __int_as_float(limit_[q]) < kWholeInFloat;
   }
 
-  __device__ void find_lowest(int q, int row, const int (&least)[kMine]) {
+  __device__ void find_lowest(int q, const Column& column) {
+    int lowest = INT_MAX;
 #pragma unroll
     for (int i = 0; i < kMine; ++i)
-      if (least[i] == limit_[q]) atomicMin(&lowest_[q], static_cast<unsigned>(row + i * kRows));
+      if (column.bits(i) == limit_[q]) lowest = min(lowest, column.group(i));
+    if (lowest != INT_MAX) atomicMin(&lowest_[q], static_cast<unsigned>(lowest));
   }
 
-  __device__ void list(int q, int row, const int (&least)[kMine]) {
-    const int limit = limit_[q];
+  __device__ void list(int q, const Column& column) {
+    static_assert(kMine <= 32);
+    unsigned open = 0;
+#pragma unroll
+    for (int i = 0; i < kMine; ++i) open |= (column.bits(i) <= limit_[q] ? 1u : 0u) << i;
+    if (open == 0) return;
     unsigned count = 0;
-#pragma unroll
-    for (const int bits : least) count += bits <= limit;
-    if (count == 0) return;
+    column.each_group(open, [&](int) { ++count; });
     unsigned place = atomicAdd(&count_[q], count);
-#pragma unroll
-    for (int i = 0; i < kMine; ++i)
-      if (least[i] <= limit) groups_[q][place++] = static_cast<std::uint16_t>(row + i * kRows);
+    column.each_group(open, [&](int group) { groups_[q][place++] = static_cast<std::uint16_t>(group); });
   }
 
   int least_[kQueries], limit_[kQueries];  ///< bits of squared distances
@@ -789,8 +879,12 @@ __global__ void __launch_bounds__(kFinishBlock)
   const Share<kWarpsOfListed> share;
   const std::int64_t first = share.number() - share.place;
   const std::int64_t number = plan.first + smaller(share.number(), plan.count - 1);
-  const auto place = Place<kAxes>::template of<false>(request, number);  // on its way while lists are filled
-  while (lists.fill(plan, first)) measure_again<T, kAxes>(tree, request, plan, lists, first);
+  const auto place = Place<kAxes>::template of<false>(request, number);  // on its way before there is a table
+  fathom::cuda::wait_for_last();
+  while (lists.fill(plan, first)) {
+    if (plan.slices_serve) lists.spread(plan, first);
+    measure_again<T, kAxes>(tree, request, plan, lists, first);
+  }
   if (share.number() >= plan.count) return;
   const bool alone = !request.carried.begun && !request.carried.more;
   if (alone && lists.is_whole(share.place) && is_small(place)) {
@@ -823,7 +917,7 @@ void launch(const DeviceTree& tree, const DeviceRequest& request, const Plan& pl
   const std::size_t early = tree.copies ? sizeof(EarlySites<T, kAxes>) : 0;
   if (plan.has_table()) {
     filter_sites<T, kAxes, true><<<blocks, kDirectBlock, early, stream>>>(tree, request, plan);
-    finish_listed<T, kAxes><<<listed, kFinishBlock, 0, stream>>>(tree, request, plan);
+    fathom::cuda::launch_early(finish_listed<T, kAxes>, listed, kFinishBlock, stream, tree, request, plan);
   } else {
     clear_candidates<<<cleared, kSearchBlock, 0, stream>>>(plan);
     filter_sites<T, kAxes, false><<<blocks, kDirectBlock, early, stream>>>(tree, request, plan);

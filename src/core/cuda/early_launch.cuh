@@ -1,0 +1,44 @@
+// Kernels that begin before the one ahead of them in the stream ends: programmatic dependent launch, of devices and
+// code of compute capability 9.0. Others follow one another as ever.
+#pragma once
+
+#include <type_traits>
+
+#include "core/cuda/runtime.h"
+
+namespace fathom::cuda {
+
+/// In a kernel: blocks of the next one may begin where there is room.
+__device__ inline void let_next_begin() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+/// In the next one, before it reads what the one ahead writes, or writes anything: waits until that has ended.
+__device__ inline void wait_for_last() {
+#if __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
+}
+
+/// Launches a kernel that waits by itself.
+template <class... Parameters>
+void launch_early(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cudaStream_t stream,
+                  const std::type_identity_t<Parameters>&... arguments) {
+  constexpr int kOldest = 90;
+  cudaFuncAttributes code;  // which may be for older devices than the one that is there
+  check(cudaFuncGetAttributes(&code, kernel), "looking at a kernel");
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks;
+  config.blockDim = threads;
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = code.ptxVersion >= kOldest ? 1 : 0;
+  check(cudaLaunchKernelEx(&config, kernel, arguments...), "launching a kernel");
+}
+
+}  // namespace fathom::cuda
