@@ -404,6 +404,33 @@ TEST_F(Cuda, Labels) {
     }
 }
 
+/// Runs along rows over many words: no end, one, or one far away; results of all types.
+TEST_F(Cuda, LongRunsOfLabels) {
+  for (const Shape& shape : {Shape{70, 5000}, Shape{3, 40000}, Shape{2100, 33}, Shape{20, 30, 1000}})
+    for (int stripes = 0; stripes < 4; ++stripes) {
+      Case c;
+      c.input = Array(DType::uint16, shape);
+      const std::int64_t nx = shape[shape.rank() - 1];
+      for (std::int64_t i = 0; i < element_count(shape); ++i) {
+        const std::int64_t x = i % nx, y = i / nx;
+        const std::int64_t change = nx * stripes / 7 + (stripes == 3 ? y % 5 : 0);
+        store(c.input, i, x < change ? 9 : y == 1 && stripes == 2 && x == nx - 1 ? 0 : 300);
+      }
+      c.options.sites.rule = grid::Sites::Rule::labels;
+      for (const Wanted& wanted :
+           {Wanted{.distance = DType::float32}, Wanted{.distance = DType::float64, .squared = DType::uint32},
+            Wanted{.squared = DType::uint64}, Wanted{.squared = DType::float64}}) {
+        c.wanted = wanted;
+        for (bool is_signed : {false, true}) {
+          c.options.signed_distance = is_signed;
+          if (is_signed && wanted.squared) continue;
+          check_against_cpu(c);
+          if (HasFatalFailure()) return;
+        }
+      }
+    }
+}
+
 /// Of labels: a sign, squares, other types, regions and spacings; whole and in pieces.
 TEST_F(Cuda, LabelsWithOtherOptions) {
   std::uint64_t seed = 1450000;

@@ -179,4 +179,20 @@ struct Emitter {
   }
 };
 
+/// Writes what a lane has found in whatever form is asked for, where no sites are. Not inlined: it is large.
+template <int kRows, int kColumns>
+__device__ __noinline__ void write_results(const Emitter<std::int64_t>& emitter,
+                                           const LaneResults<kRows, kColumns>& results) {
+  if (emitter.values.serves) return emitter.values.write(emitter.first_item + results.item, results);
+#pragma unroll 1
+  for (int r = 0; r < min(kRows, results.rows); ++r)
+#pragma unroll 1
+    for (int c = 0; c < kColumns; ++c) {
+      const std::int64_t in_volume[] = {results.z, results.y + r, results.x + 32 * c};
+      const std::int64_t* at = in_volume + 3 - emitter.input.rank;
+      if (emitter.in_region(at))
+        emitter.emit(results.item, at, value_of(results.squares[r][c]), -1, results.is_inside(r, c));
+    }
+}
+
 }  // namespace fathom::grid::cuda

@@ -125,8 +125,9 @@ inline bool has_aligned_rows(const Input& input, std::int64_t bytes) {
   return aligned;
 }
 
-/// Whether rows of float distances, of all items, begin at multiples of `floats` of them.
+/// Whether rows of float distances, of all items, begin at multiples of `floats` of them, if there are any.
 inline bool has_aligned_rows(const Problem& p, const Batch& batch, std::int64_t floats) {
+  if (!p.outputs.distance.present()) return false;
   const auto bytes = static_cast<std::uintptr_t>(floats) * sizeof(float);
   bool aligned = reinterpret_cast<std::uintptr_t>(p.outputs.distance.data()) % bytes == 0;
   for (int k = 0; k + 1 < p.rank; ++k) aligned &= p.outputs.distance.strides()[k] % floats == 0;

@@ -3,10 +3,10 @@
 //
 // Five kernels, of which the last three do nothing where sites are near everywhere: words and carries
 // (plane_words.cuh), near elements (plane_near.cuh), columns that can matter to far ones (plane_prune.cuh), lists and
-// queue (plane_list.cuh), far tiles (plane_far.cuh). Labels have words of their own (plane_labels.cuh), and as floats a
-// kernel more (plane_runs.cuh); limits have one, too (plane_limits.cuh). With spacings that squares of 31 bits do not
-// hold, words and carries are followed by one kernel (plane_exact.cuh). What is left to do stays on the device: the
-// host launches all and waits for nothing. The two kernels that write results are compiled apart (plane_solve.cuh).
+// queue (plane_list.cuh), far tiles (plane_far.cuh). Labels have words of their own (plane_labels.cuh), limits a kernel
+// more (plane_limits.cuh). With spacings that squares of 31 bits do not hold, words and carries are followed by one
+// kernel (plane_exact.cuh). What is left to do stays on the device: the host launches all and waits for nothing. The two
+// kernels that write results are compiled apart (plane_solve.cuh).
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
@@ -18,7 +18,6 @@
 #include "grid/cuda/plane_limits.cuh"
 #include "grid/cuda/plane_list.cuh"
 #include "grid/cuda/plane_prune.cuh"
-#include "grid/cuda/plane_runs.cuh"
 #include "grid/cuda/plane_solve.cuh"
 #include "grid/cuda/plane_words.cuh"
 #include "grid/cuda/scratch.h"
@@ -129,24 +128,14 @@ std::size_t take_scratch(Plane& plane, const Problem& p, std::byte* base, std::s
   return s.bytes();
 }
 
-/// Whether results are floats of whole bands.
+/// Whether results are floats of whole bands, whose limits, if any, are seen to afterwards.
 bool writes_floats(const Problem& p, std::int64_t items) {
   const bool may_be_cut = p.rank == 2 && items == 1 && p.range(0).begin % kBand == 0;
-  return is_plain_float(p, may_be_cut ? 0 : kNoAxis);
+  return is_plain_float(p, may_be_cut ? 0 : kNoAxis) && (squares_fit(p) || !has_limits(p));
 }
 
 /// Whether four float results can be written at once, everywhere.
 bool writes_fours(const Problem& p, const Batch& batch) { return has_aligned_rows(p, batch, 4); }
-
-Writing writing_of(const Problem& p, const Batch& batch, std::int64_t items) {
-  if (wants_site(p)) return Writing::sites;
-  const bool floats = writes_floats(p, items);
-  if (has_labels(p)) return floats && !p.signed_distance ? Writing::labels : Writing::general_labels;
-  if (!floats) return Writing::general;
-  if (p.signed_distance) return Writing::one_side;
-  if (!squares_fit(p) && has_limits(p)) return Writing::general;
-  return p.isotropic && writes_fours(p, batch) ? Writing::aligned : Writing::unaligned;
-}
 
 /// From the words of a side to its results.
 class PlaneSolver {
@@ -158,7 +147,7 @@ class PlaneSolver {
         stream_(stream),
         clear_(scratch),
         plane_(make_plane(p, items, words)),
-        writing_(writing_of(p, batch, items)),
+        writing_(writing_of(p, writes_floats(p, items), p.isotropic && writes_fours(p, batch))),
         emitter_(Emitter<std::int64_t>::of(p, batch, first_item)) {
     take_region(plane_, p, items);
     take_scratch(plane_, p, scratch, &cleared_);
@@ -182,7 +171,6 @@ class PlaneSolver {
     else if (p_.isotropic) solve<Spaced::none>();
     else if (plane_.column_weight == 1 && !is_general(writing_)) solve_floats<Spaced::along_columns>();
     else solve<Spaced::any>();
-    if (writing_ == Writing::labels) end_runs();
     if (!is_general(writing_) && has_limits(p_)) apply_limits();
   }
 
@@ -231,12 +219,6 @@ class PlaneSolver {
   void solve_exact(const Emitter<V>& emitter) const {
     launch(solve_exact_rows<kWriting, V>, plane_.all_bands * kBand, ExactRow::warps_of(plane_.width) * 32,
            ExactRow::bytes(plane_.width), stream_, plane_, emitter, exact_weight(p_, 0), exact_weight(p_, 1));
-  }
-
-  void end_runs() const {
-    const std::int64_t warps = plane_.all_bands * kBand * ((plane_.cells() + kRunWords - 1) / kRunWords);
-    clamp_to_runs<<<blocks_for(warps * 32, kClampBlock), kClampBlock, 0, stream_>>>(plane_);
-    fathom::cuda::check_launch("ending runs");
   }
 
   /// Of a side, whose cells that were left open are known now; the other's stay as they are or are written later.

@@ -60,15 +60,6 @@ bool writes_pairs(const Problem& p, const Batch& batch) {
   return p.region_extent(2) % 2 == 0 && has_aligned_rows(p, batch, 2);
 }
 
-Writing writing_of(const Problem& p, const Batch& batch, std::int64_t items) {
-  if (wants_site(p)) return Writing::sites;
-  const bool floats = writes_floats(p, items);
-  if (has_labels(p)) return floats && !p.signed_distance ? Writing::labels : Writing::general_labels;
-  if (!floats) return Writing::general;
-  if (p.signed_distance) return Writing::one_side;
-  return writes_pairs(p, batch) ? Writing::aligned : Writing::unaligned;
-}
-
 /// The words of some items, and how many bytes they take. The rest of the scratch is not there yet.
 Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::size_t* bytes = nullptr) {
   Volume v;
@@ -140,7 +131,7 @@ class VolumeSolver {
       : p_(p),
         batch_(batch),
         stream_(stream),
-        writing_(writing_of(p, batch, items)),
+        writing_(writing_of(p, writes_floats(p, items), writes_pairs(p, batch))),
         volume_(make_volume(p, items, words)),
         emitter_(Emitter<std::int64_t>::of(p, batch, first_item)) {
     take_region(volume_, p, items);

@@ -65,15 +65,6 @@ bool writes_pairs(const Problem& p, const Batch& batch) {
   return p.extent(p.rank - 1) % 2 == 0 && has_aligned_rows(p, batch, 2);
 }
 
-Writing writing_of(const Problem& p, const Batch& batch) {
-  if (wants_site(p)) return Writing::sites;
-  const bool floats = is_plain_float(p, kNoAxis);
-  if (has_labels(p)) return floats && !p.signed_distance ? Writing::labels : Writing::general_labels;
-  if (!floats) return Writing::general;
-  if (p.signed_distance) return Writing::one_side;
-  return writes_pairs(p, batch) ? Writing::aligned : Writing::unaligned;
-}
-
 using SmallKernel = void (*)(SmallImages, Emitter<std::int64_t>);
 
 SmallKernel kernel_of(Writing writing) {
@@ -118,7 +109,7 @@ class SmallEngine final : public Engine {
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
              std::byte*, cudaStream_t stream) const override {
-    const Writing writing = writing_of(part, batch);
+    const Writing writing = writing_of(part, is_plain_float(part, kNoAxis), writes_pairs(part, batch));
     const SmallKernel kernel = kernel_of(writing);
     for (std::size_t side = 0; side < sides_of(p_); ++side) {
       SmallImages images = make_images(part, items, words + side * bytes_of_side(items));

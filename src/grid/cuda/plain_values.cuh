@@ -1,9 +1,11 @@
-// Distances and squares without nearest sites and limits, as the engines for images and volumes write them one by one:
-// in any type, and of labels with their sign. Anything else goes through the emitter.
+// Distances and squares without nearest sites and limits, as the engines for images and volumes write them: in any type,
+// and of labels with their sign. Anything else goes through the emitter.
+//
+// A lane writes several results at once, so that what depends on the type and the place is decided once for all. Lanes
+// side by side write neighbours, whose width fills sectors of memory then.
 #pragma once
 
 #include <cmath>
-#include <type_traits>
 
 #include "grid/cuda/plain_sites.cuh"
 #include "grid/cuda/roots.cuh"
@@ -15,6 +17,18 @@ namespace fathom::grid::cuda {
 __device__ inline std::int64_t value_of(std::uint32_t square) {
   return square == kNoSquare ? no_value<std::int64_t>() : std::int64_t{square};
 }
+
+/// What a lane has found: `kRows` rows of the columns x, x + 32, …, of squared distances.
+template <int kRows, int kColumns>
+struct LaneResults {
+  std::int64_t item;  ///< of those worked on together
+  std::int32_t z, y, x;
+  int rows;                                ///< how many are there; any number below 1: none
+  std::uint32_t squares[kRows][kColumns];  ///< kNoSquare: there is no site
+  unsigned inside = 0;                     ///< bit kColumns · row + column: the distance is negative
+
+  __device__ bool is_inside(int row, int column) const { return inside >> (kColumns * row + column) & 1; }
+};
 
 struct PlainValues {
   bool serves = false;
@@ -48,46 +62,63 @@ struct PlainValues {
     return values;
   }
 
-  /// The element (z, y, x), if it is in the region.
-  ///
-  /// @param item    of the batch
-  /// @param square  kNoSquare: there is no site
-  /// @param inside  whether the distance is negative
-  __device__ void write(std::int64_t item, std::int32_t z, std::int32_t y, std::int32_t x, std::uint32_t square,
-                        bool inside) const {
-    if (z < begin[0] || z >= end[0] || y < begin[1] || y >= end[1] || x < begin[2] || x >= end[2]) return;
-    z -= begin[0];
-    y -= begin[1];
-    x -= begin[2];
-    if (distance.data) write_distance(distance.row(item, z, y), x, square, inside);
-    if (squared.data) write_squared(squared.row(item, z, y), x, square);
+  /// Those of a lane that are in the region. @param item  of the batch
+  template <int kRows, int kColumns>
+  __device__ void write(std::int64_t item, const LaneResults<kRows, kColumns>& results) const {
+    if (results.z < begin[0] || results.z >= end[0]) return;
+    if (distance.data) write_distances(item, results);
+    if (squared.data) write_squares(item, results);
   }
 
  private:
-  __device__ void write_distance(std::byte* row, std::int32_t x, std::uint32_t square, bool inside) const {
-    const bool none = square == kNoSquare;
-    if (distance_type == DType::float64) {
-      const double magnitude = none ? no_value<double>() : length<double>(square);
-      reinterpret_cast<double*>(row)[x] = inside ? -magnitude : magnitude;
-    } else {
-      const float magnitude = none ? no_value<float>() : length<float>(square);
-      reinterpret_cast<float*>(row)[x] = inside ? -magnitude : magnitude;
+  /// @param value_of  the result in the output's type, of a row and a column
+  template <int kRows, int kColumns, class ValueOf>
+  __device__ void put(const Placed<std::byte>& to, std::int64_t item, const LaneResults<kRows, kColumns>& results,
+                      ValueOf&& value_of) const {
+    using Value = decltype(value_of(0, 0));
+    const std::int32_t first = max(begin[1] - results.y, 0), last = min(end[1] - results.y, results.rows);
+    std::byte* row = to.row(item, results.z - begin[0], results.y - begin[1]);
+#pragma unroll
+    for (int r = 0; r < kRows; ++r, row += to.y_stride) {
+      if (r < first || r >= last) continue;
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) {
+        const std::int32_t x = results.x + 32 * c;
+        if (x >= begin[2] && x < end[2]) reinterpret_cast<Value*>(row)[x - begin[2]] = value_of(r, c);
+      }
     }
   }
-  /// The same arithmetic as the emitter's, of squares that fit.
-  template <class Out>
-  __device__ Out length(std::uint32_t square) const {
-    if constexpr (std::is_same_v<Out, float>)
-      if (scaled && half == 0) return root_of(square) * static_cast<float>(unit);
-    return static_cast<Out>(sqrt(static_cast<double>(square)) * unit - half);
+
+  template <int kRows, int kColumns>
+  __device__ void write_distances(std::int64_t item, const LaneResults<kRows, kColumns>& results) const {
+    const auto put_lengths = [&](auto length_of) {
+      put(distance, item, results, [&](int r, int c) {
+        const std::uint32_t square = results.squares[r][c];
+        using Value = decltype(length_of(square));
+        const Value magnitude = square == kNoSquare ? no_value<Value>() : length_of(square);
+        return results.is_inside(r, c) ? -magnitude : magnitude;
+      });
+    };
+    // The same arithmetic as the emitter's, of squares that fit.
+    const auto in_double = [this](std::uint32_t square) { return sqrt(static_cast<double>(square)) * unit - half; };
+    const auto scale = static_cast<float>(unit);
+    if (distance_type == DType::float64) put_lengths(in_double);
+    else if (scaled && half == 0) put_lengths([scale](std::uint32_t square) { return root_of(square) * scale; });
+    else if (unit == 1) put_lengths([](std::uint32_t square) { return root_to_face(square); });
+    else put_lengths([&](std::uint32_t square) { return static_cast<float>(in_double(square)); });
   }
 
-  __device__ void write_squared(std::byte* row, std::int32_t x, std::uint32_t square) const {
-    const bool none = square == kNoSquare;
-    if (squared_type == DType::uint32) reinterpret_cast<std::uint32_t*>(row)[x] = square;
-    else if (squared_type == DType::uint64)
-      reinterpret_cast<std::uint64_t*>(row)[x] = none ? UINT64_MAX : std::uint64_t{square};
-    else reinterpret_cast<double*>(row)[x] = none ? no_value<double>() : static_cast<double>(square) * (unit * unit);
+  template <int kRows, int kColumns>
+  __device__ void write_squares(std::int64_t item, const LaneResults<kRows, kColumns>& results) const {
+    const auto put_squares = [&](auto from) {
+      put(squared, item, results, [&](int r, int c) { return from(results.squares[r][c]); });
+    };
+    if (squared_type == DType::uint32) return put_squares([](std::uint32_t square) { return square; });
+    if (squared_type == DType::uint64)
+      return put_squares([](std::uint32_t square) { return square == kNoSquare ? UINT64_MAX : std::uint64_t{square}; });
+    put_squares([area = unit * unit](std::uint32_t square) {
+      return square == kNoSquare ? no_value<double>() : static_cast<double>(square) * area;
+    });
   }
 };
 

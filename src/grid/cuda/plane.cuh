@@ -25,10 +25,10 @@ inline constexpr int kNoRow = 60000;     ///< vertical distances from here on me
 enum class Writing {
   aligned,         ///< float distances, rows aligned to 16 bytes
   unaligned,       ///< float distances
-  labels,          ///< float distances along columns and across, to which the ends of runs along rows are still missing
+  labels,          ///< float distances to other labels
   one_side,        ///< float distances of one side of a signed field
   sites,           ///< nearest sites, and whatever else, element by element
-  general,         ///< anything else, element by element
+  general,         ///< anything else
   general_labels,  ///< the same of labels
 };
 
@@ -141,14 +141,7 @@ struct Column {
   }
 };
 
-/// Writes one result in whatever form is asked for, of a mask where no sites are wanted. Not inlined: it is large.
-__device__ __noinline__ inline void write_general(const Emitter<std::int64_t>& emitter, std::int64_t item,
-                                                  std::int32_t y, std::int32_t x, std::uint32_t square) {
-  if (emitter.values.serves) return emitter.values.write(emitter.first_item + item, 0, y, x, square, false);
-  const std::int64_t at[kMaxSpaceRank] = {emitter.input.rank == 1 ? x : y, x};
-  if (emitter.in_region(at)) emitter.emit(item, at, value_of(square), -1, false);
-}
-/// The same with the nearest site.
+/// Writes one nearest site and its distance in whatever form is asked for. Not inlined: it is large.
 __device__ __noinline__ inline void write_site(const Emitter<std::int64_t>& emitter, std::int64_t item, std::int32_t y,
                                                std::int32_t x, std::uint32_t square, std::int64_t site) {
   const std::int64_t at[kMaxSpaceRank] = {emitter.input.rank == 1 ? x : y, x};

@@ -84,7 +84,7 @@ class FarTile {
     last_ = edges[1].y;
   }
 
-  static constexpr bool kSites = kWriting == Writing::sites;
+  static constexpr bool kSites = kWriting == Writing::sites, kLabels = is_of_labels(kWriting);
 
   /// All candidates at once, unfiltered.
   __device__ void solve_short() {
@@ -371,50 +371,84 @@ class FarTile {
     }
   }
 
-  __device__ void finish() const {
-    if constexpr (kSites) {
-      __syncthreads();  // the squares give way to the results
-      if (is_mine_ && column() < plane_.width) write_sites();
-    } else {
-      write();
+  __device__ void finish() {
+    if constexpr (kSites) __syncthreads();  // the squares give way to the results
+    if constexpr (kLabels) find_runs();
+    if (!is_mine_ || column() >= plane_.width) return;
+    if constexpr (kSites) write_sites();
+    else if constexpr (is_general(kWriting)) write_values();
+    else write_floats();
+  }
+
+  /// The runs of the tile's rows, a word to a lane, where the squares were.
+  __device__ void find_runs() {
+    __syncthreads();
+    for (int r = warp_; r < kBand; r += kFarWarps) {
+      const RowRuns runs(plane_, (band_ * kBand + r) * plane_.cells(), tile_ * kFarWarps);
+      if (lane_id() < kFarWarps) reinterpret_cast<RowRuns*>(m_.squares)[r * kFarWarps + lane_id()] = runs;
+    }
+    __syncthreads();
+  }
+  /// Of row r, the word that the warp's columns are.
+  __device__ const RowRuns& runs_of(int r) const {
+    return reinterpret_cast<const RowRuns*>(m_.squares)[r * kFarWarps + warp_];
+  }
+
+  /// Of row r, or kNoSquare. @param sites  the column's word
+  __device__ std::uint32_t square_of(int r, std::uint32_t sites) const {
+    const auto beyond = static_cast<unsigned>(plane_.beyond);
+    std::uint32_t square = best_[r] == kUnsolved ? kNoSquare : best_[r];
+    if (sites >> r & 1) square = kSpaced ? plane_.along(beyond) : beyond;
+    if constexpr (kLabels) {
+      const RowRuns& runs = runs_of(r);
+      if (plane_.pins && runs.background >> lane_id() & 1) return 0;
+      const int steps = runs.steps(tile_ * kFarWarps + warp_, lane_id());
+      if (steps < plane_.width) square = min(square, plane_.across(static_cast<unsigned>(steps)));
+    }
+    return square;
+  }
+
+  __device__ void write_values() const {
+    constexpr int kTogether = 8;
+    const int x = column(), y0 = plane_.first_row(band_);
+    const std::uint32_t sites = plane_.bits[list_ + x];
+    LaneResults<kTogether, 1> results{
+        .item = plane_.item_of(band_), .z = 0, .y = y0, .x = x, .rows = plane_.height - y0};
+#pragma unroll
+    for (int r0 = 0; r0 < kBand; r0 += kTogether) {
+      results.inside = 0;
+#pragma unroll
+      for (int j = 0; j < kTogether; ++j) {
+        results.squares[j][0] = square_of(r0 + j, sites);
+        if constexpr (kLabels)
+          if (!plane_.pins) results.inside |= (~runs_of(r0 + j).background >> lane_id() & 1) << j;
+      }
+      write_results(emitter_, results);
+      results.y += kTogether;
+      results.rows -= kTogether;
     }
   }
 
-  __device__ void write() const {
-    const int x = column(), y0 = plane_.first_row(band_);
-    if (!is_mine_ || x >= plane_.width) return;
-    // Solid columns between solid columns are not in the list.
+  __device__ void write_floats() const {
+    const int x = column(), y0 = plane_.first_row(band_), rows = min(kBand, plane_.height - y0);
     const std::uint32_t sites = plane_.bits[list_ + x];
-    const int rows = min(kBand, plane_.height - y0);
-    const unsigned marked =
-        kSpaced ? plane_.along(static_cast<unsigned>(plane_.beyond)) : static_cast<unsigned>(plane_.beyond);
-    if constexpr (is_general(kWriting)) {
-#pragma unroll
-      for (int r = 0; r < kBand; ++r) {
-        if (r >= rows) break;
-        const unsigned d2 = sites >> r & 1 ? marked : best_[r];
-        write_element<kWriting>(plane_, emitter_, band_, r, x, d2 == kUnsolved ? kNoSquare : d2);
-      }
-    } else if constexpr (kWriting == Writing::one_side) {
-      float* to = plane_.row(band_, y0) + x;
+    float* to = plane_.row(band_, y0) + x;
+    if constexpr (kWriting == Writing::one_side) {
 #pragma unroll
       for (int r = 0; r < kBand; ++r, to += plane_.row_stride) {
         if (r >= rows) break;
         if (!(sites >> r & 1)) *to = best_[r] == kUnsolved ? plane_.side.none() : plane_.side.far(best_[r]);
       }
+    } else if (!kLabels && rows == kBand && largest() < 1u << 24) {
+#pragma unroll
+      for (int r = 0; r < kBand; ++r, to += plane_.row_stride)
+        *to = in_units(small_root(static_cast<float>(square_of(r, sites))));
     } else {
-      float* to = plane_.row(band_, y0) + x;
-      if (rows == kBand && largest() < 1u << 24) {
 #pragma unroll
-        for (int r = 0; r < kBand; ++r, to += plane_.row_stride)
-          *to = in_units(small_root(static_cast<float>(sites >> r & 1 ? marked : best_[r])));
-      } else {
-#pragma unroll
-        for (int r = 0; r < kBand; ++r, to += plane_.row_stride) {
-          if (r >= rows) break;
-          const unsigned d2 = sites >> r & 1 ? marked : best_[r];
-          *to = d2 == kUnsolved ? plane_.side.none() : in_units(root_of(d2));
-        }
+      for (int r = 0; r < kBand; ++r, to += plane_.row_stride) {
+        if (r >= rows) break;
+        const std::uint32_t square = square_of(r, sites);
+        *to = square == kNoSquare ? plane_.side.none() : in_units(root_of(square));
       }
     }
   }

@@ -4,7 +4,7 @@
 // are nearest if (y, c) is of the same label, else (y, c) itself. In the run of the row around (y, x) all columns are
 // of the first kind; the others lie beyond its ends, and none of their candidates is nearer than these, whatever it is
 // taken for. So the engine searches all columns as for a mask whose sites are the ends of runs along columns, one
-// element farther, and the ends of the run along the row are a minimum at last (plane_runs.cuh).
+// element farther, and the ends of the run along the row are a minimum besides (plane_runs.cuh).
 //
 // Its pruning (plane_prune.cuh) holds, too. If a candidate wins at an element of a band from outside, no candidate is
 // as near to where the way between them crosses the band's edge: an end of a run that is would put two different labels

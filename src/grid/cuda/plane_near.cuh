@@ -243,6 +243,56 @@ struct NearSites {
   }
 };
 
+/// Squares of 64 elements of two rows each, from lanes to results that are no floats, through shared memory: so
+/// neighbouring lanes write neighbours.
+template <bool kLabels>
+struct NearValues {
+  const Plane& plane;
+  const Emitter<std::int64_t>& emitter;
+  const std::int64_t band;
+  unsigned* stage;  ///< of the warp: 128 squares
+
+  /// @param r, x  row of the band and column of the first word
+  template <class Word>
+  __device__ void write(int r, int x, const unsigned* best) const {
+#pragma unroll
+    for (int k = 0; k < Word::kColumns; ++k) {
+      __syncwarp();
+      reinterpret_cast<uint4*>(stage)[lane_id()] = make_uint4(Word::square(best[0], k), Word::square(best[1], k),
+                                                              Word::square(best[2], k), Word::square(best[3], k));
+      __syncwarp();
+      if (x + k * kHalf < plane.width) write_staged(r, x + k * kHalf);
+    }
+  }
+
+ private:
+  __device__ void write_staged(int r, int x) const {
+    const std::int32_t y = plane.first_row(band) + r;
+    LaneResults<2, 2> results{
+        .item = plane.item_of(band), .z = 0, .y = y, .x = x + lane_id(), .rows = plane.height - y};
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      results.squares[i / 2][i % 2] = stage[32 * i + lane_id()];
+      if (!kLabels || plane.pins) continue;
+      const unsigned background = plane.background[(band * kBand + r + i / 2) * plane.cells() + x / 32 + i % 2];
+      results.inside |= (~background >> lane_id() & 1) << i;
+    }
+    write_results(emitter, results);
+  }
+};
+
+/// Four words of row r of the band from column x on, with no more than the ends of their runs in the row are away. What
+/// is farther than the search reaches is left to far tiles.
+template <class Word>
+__device__ void bound_by_runs(unsigned* best, const Plane& plane, std::int64_t band, int r, int x) {
+#pragma unroll
+  for (int k = 0; k < Word::kColumns; ++k) {
+    const NearRuns runs(plane, band, r, (x + k * kHalf) / 32);
+#pragma unroll
+    for (int q = 0; q < 4; ++q) best[q] = Word::bounded(best[q], k, runs.steps(x % 32 + q), plane);
+  }
+}
+
 template <Writing kWriting, Spaced kSpaced>
 using NearWord =
     std::conditional_t<kWriting == Writing::sites, NearKeys<kSpaced != Spaced::none>,
@@ -259,8 +309,9 @@ __global__ void __launch_bounds__(kNearWords,
                                                   kWriting == Writing::aligned ? kNearBlocks : kNearBlocksSlow))
     solve_near(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<std::int64_t> emitter) {
   __shared__ __align__(16) std::uint32_t squares[kBand][kNearWords];
-  constexpr bool kElements = kWriting == Writing::general || kWriting == Writing::general_labels;
-  constexpr bool kStaged = kWriting != Writing::aligned && kWriting != Writing::one_side && !kElements;
+  constexpr bool kLabels = is_of_labels(kWriting);
+  constexpr bool kValues = kWriting == Writing::general || kWriting == Writing::general_labels;
+  constexpr bool kStaged = kWriting != Writing::aligned && kWriting != Writing::one_side;
   __shared__ __align__(16) float stages[kStaged ? kNearWords / 32 : 1][128];
   const int t = static_cast<int>(threadIdx.x), lane = t % 32, warp = t / 32;
   __shared__ float* first_row;  // there, because registers are short
@@ -293,6 +344,7 @@ __global__ void __launch_bounds__(kNearWords,
     if (x0 + task % 4 * 64 >= plane.width) continue;
     const int r = task / 4 * 2 + lane / 16, word = task % 4 * 64 + lane % 16 * 4, x = x0 + word;
     NearSearch<Word> search(reinterpret_cast<const uint4*>(&squares[r][kReach + word]), plane);
+    if constexpr (kLabels) bound_by_runs<Word>(search.best, plane, band, r, x);
     const bool row_there = whole || r < rows;
     if (!whole) {  // what lies outside the image must not keep the warp busy
 #pragma unroll
@@ -312,19 +364,14 @@ __global__ void __launch_bounds__(kNearWords,
       const NearSites<kSpaced != Spaced::none> sites{plane, emitter, band, first_site_row,
                                                      reinterpret_cast<unsigned*>(stages[warp])};
       sites.write(task / 4 * 2, x0 + task % 4 * 64, search.best, unsettled);
+    } else if constexpr (kValues) {
+      const NearValues<kLabels> values{plane, emitter, band, reinterpret_cast<unsigned*>(stages[warp])};
+      values.template write<Word>(task / 4 * 2, x0 + task % 4 * 64, search.best);
     } else {
       float nearest[Word::kColumns][4];
       Word::unpack(search.best, nearest);
-      if constexpr (kElements) {
-        for (int h = 0; h < Word::kColumns; ++h)
-          for (int q = 0; q < 4; ++q)
-            if (row_there && x + h * kHalf + q < plane.width)
-              write_element<kWriting>(plane, emitter, band, r, x + h * kHalf + q,
-                                      static_cast<std::uint32_t>(nearest[h][q]));
-      } else {
-        const NearWriter<kWriting, kSpaced> writer{plane, first_row, stages[kStaged ? warp : 0]};
-        writer.write(r, x, nearest, row_there, whole);
-      }
+      const NearWriter<kWriting, kSpaced> writer{plane, first_row, stages[kStaged ? warp : 0]};
+      writer.write(r, x, nearest, row_there, whole);
     }
   }
   if (open) plane.open_bands[band] = 1;

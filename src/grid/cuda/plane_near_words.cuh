@@ -138,10 +138,19 @@ struct NearPairs : NearColumns<2> {
     const unsigned half = column == 0 ? 0xFFFFu : 0xFFFF0000u;
     return (word & ~half) | (kBias & half);
   }
+  /// The word with no more than the square of some steps to an end of a run in a column's row.
+  static __device__ unsigned bounded(unsigned word, int column, unsigned steps, const Plane&) {
+    const unsigned end = steps < kReach ? (kBias & 0xFFFFu) + steps * steps : 0xFFFFu;
+    return __vminu2(word, column == 0 ? end | 0xFFFF0000u : end << 16 | 0xFFFFu);
+  }
+  /// The squared distance of a column.
+  static __device__ unsigned square(unsigned word, int column) {
+    return (column == 0 ? word & 0xFFFFu : word >> 16) - (kBias & 0xFFFFu);
+  }
   /// Greatest squared distance of four words' column.
   static __device__ unsigned largest(const unsigned* four, int column) {
     const unsigned both = __vmaxu2(__vmaxu2(four[0], four[1]), __vmaxu2(four[2], four[3]));
-    return (column == 0 ? both & 0xFFFFu : both >> 16) - (kBias & 0xFFFFu);
+    return square(both, column);
   }
   /// The squares of four words, by columns.
   static __device__ void unpack(const unsigned* four, float (&squares)[2][4]) {
@@ -190,6 +199,10 @@ struct NearSquares : NearColumns<1> {
   }
 
   static __device__ unsigned without(unsigned, int) { return 0; }
+  static __device__ unsigned bounded(unsigned word, int, unsigned steps, const Plane& plane) {
+    return steps < kReach ? min(word, plane.across(steps)) : word;
+  }
+  static __device__ unsigned square(unsigned word, int) { return word; }
   static __device__ unsigned largest(const unsigned* four, int) {
     return __vimax3_u32(four[0], four[1], max(four[2], four[3]));
   }

@@ -1,22 +1,49 @@
-// The ends of runs of equal labels along rows, and label 0: what is still missing to distances along columns and across
-// (see plane_labels.cuh).
+// The ends of runs of equal labels along rows, and label 0: what is missing to distances along columns and across (see
+// plane_labels.cuh). An element asks for them before its search if it is near, and with its result if it is far.
 //
-// Floats have a kernel of their own, which lowers them where a run ends nearer; other results ask for the ends element
-// by element as they are written. Cost: every float is read once more, and written where it changes; the words up to
-// the ends of its run are read for every other element, from the caches.
+// Cost: some 15 operations per element; for each word the changes beside it, or of a far one those up to the ends of the
+// runs that cross it, are read by 32 lanes together.
 #pragma once
 
 #include "grid/cuda/plane.cuh"
 
 namespace fathom::grid::cuda {
 
-/// 32 words of a row: lane = word. From changes to the nearest ones around each word.
-struct RowRuns {
+/// A word of a row and those beside it: ends of runs that are less than 32 steps away.
+class NearRuns {
+ public:
+  /// @param r, w  row of the band, and word of the row, also behind its last
+  __device__ NearRuns(const Plane& plane, std::int64_t band, int r, int w) {
+    const int cells = plane.cells();
+    if (w >= cells) return;
+    const std::int64_t place = (band * kBand + r) * cells + w;
+    own_ = plane.changes[place];
+    if (w > 0) before_ = plane.changes[place - 1];
+    if (w + 1 < cells) behind_ = plane.changes[place + 1];
+    if (plane.pins) pinned_ = plane.background[place];
+  }
+
+  /// Steps from an element to the nearest one beyond the ends of its run, 32 or more if there is none so near; 0 where
+  /// it is pinned.
+  __device__ unsigned steps(int bit) const {
+    if (pinned_ >> bit & 1) return 0;
+    const unsigned up_to = __funnelshift_l(before_, own_, static_cast<unsigned>(31 - bit)),
+                   beyond = __funnelshift_rc(own_, behind_, static_cast<unsigned>(bit + 1));
+    return 1 + min(static_cast<unsigned>(__clz(static_cast<int>(up_to))),
+                   static_cast<unsigned>(__ffs(static_cast<int>(beyond)) - 1));
+  }
+
+ private:
+  unsigned own_ = 0, before_ = 0, behind_ = 0, pinned_ = 0;
+};
+
+/// A word of a row, and the nearest changes around it.
+struct alignas(16) RowRuns {
   static constexpr int kNoChange = 1 << 20;  ///< farther than any column
   unsigned changes, background;
   int left = -kNoChange, right = kNoChange;  ///< columns of the nearest changes before and behind the word
 
-  /// @param first  the row's words; `w0`: the first of the 32
+  /// By a warp, lane = word. @param first  the row's words; `w0`: the first of the 32
   __device__ RowRuns(const Plane& plane, std::int64_t first, int w0) {
     const int cells = plane.cells(), w = w0 + lane_id();
     const auto word = [&](int at) { return at >= 0 && at < cells ? plane.changes[first + at] : 0u; };
@@ -31,6 +58,15 @@ struct RowRuns {
     const int behind = first_change(others, from, kAllLanes);
     left = max(before, last_change(changes, w0, lanes_before(lane_id())));
     right = min(behind, first_change(changes, w0, ~lanes_before(lane_id()) & ~(1u << lane_id())));
+  }
+
+  /// Steps from an element to the nearest one beyond the ends of its run; at least kNoChange less the width: there is
+  /// none. @param w  the word's number in the row
+  __device__ int steps(int w, int bit) const {
+    const unsigned up_to = 0xFFFFFFFFu >> (31 - bit), before = changes & up_to, behind = changes & ~up_to;
+    const int x0 = w * 32, from = before ? x0 + 31 - __clz(static_cast<int>(before)) : left,
+              to = behind ? x0 + __ffs(static_cast<int>(behind)) - 1 : right;
+    return min(x0 + bit - from + 1, to - x0 - bit);
   }
 
  private:
@@ -48,91 +84,5 @@ struct RowRuns {
     return filled ? (w0 + lane) * 32 + __ffs(static_cast<int>(bits)) - 1 : kNoChange;
   }
 };
-
-/// Steps from an element to the nearest one beyond the ends of its run in the row, as far as they are fewer than
-/// `limit`; 0 where it is pinned.
-///
-/// @param place  of the element's word
-/// @param w, bit  the word's number in the row, and the element in it
-__device__ inline int steps_to_run_end(const Plane& plane, std::int64_t place, int w, int bit, int limit) {
-  if (plane.pins && plane.background[place] >> bit & 1) return 0;
-  const unsigned own = plane.changes[place], up_to = 0xFFFFFFFFu >> (31 - bit);
-  int steps = limit;
-  unsigned before = own & up_to, behind = own & ~up_to;
-  for (int k = 0; (k - 1) * 32 + bit + 2 <= steps; ++k) {
-    if (k > 0) before = w >= k ? plane.changes[place - k] : 0;
-    if (before) steps = min(steps, k * 32 + bit - 30 + __clz(static_cast<int>(before)));
-    if (before || w <= k) break;
-  }
-  for (int k = 0; k * 32 - bit <= steps; ++k) {
-    if (k > 0) behind = w + k < plane.cells() ? plane.changes[place + k] : 0;
-    if (behind) steps = min(steps, k * 32 + __ffs(static_cast<int>(behind)) - 1 - bit);
-    if (behind || w + k + 1 >= plane.cells()) break;
-  }
-  return steps;
-}
-
-/// Writes one result in whatever form is asked for, from the squared distance along columns and across, or kNoSquare.
-/// Not inlined: as write_general().
-static __device__ __noinline__ void write_label(const Plane& plane, const Emitter<std::int64_t>& emitter,
-                                                std::int64_t band, int r, std::int32_t x, std::uint32_t square) {
-  const std::int64_t place = (band * kBand + r) * plane.cells() + x / 32;
-  // What is farther than that does not count. Two more, because floats round.
-  const float most = sqrtf(static_cast<float>(square) / static_cast<float>(plane.column_weight)) + 2;
-  const int limit = most < static_cast<float>(plane.width) ? static_cast<int>(most) : plane.width;
-  const int steps = steps_to_run_end(plane, place, x / 32, x % 32, limit);
-  if (steps < limit) square = min(square, plane.across(static_cast<std::uint32_t>(steps)));
-  const bool inside = !plane.pins && !(plane.background[place] >> (x % 32) & 1);
-  const std::int64_t item = plane.item_of(band);
-  const std::int32_t y = plane.first_row(band) + r;
-  if (emitter.values.serves) return emitter.values.write(emitter.first_item + item, 0, y, x, square, inside);
-  const std::int64_t at[kMaxSpaceRank] = {emitter.input.rank == 1 ? x : y, x};
-  if (emitter.in_region(at)) emitter.emit(item, at, value_of(square), -1, inside);
-}
-
-/// Row r of the band, column x.
-template <Writing kWriting>
-__device__ void write_element(const Plane& plane, const Emitter<std::int64_t>& emitter, std::int64_t band, int r,
-                              std::int32_t x, std::uint32_t square) {
-  if constexpr (kWriting == Writing::general_labels) write_label(plane, emitter, band, r, x, square);
-  else write_general(emitter, plane.item_of(band), plane.first_row(band) + r, x, square);
-}
-
-inline constexpr int kRunWords = 32;  ///< of a row, by one warp
-
-/// The ends of runs along rows, and label 0. Warp = 1024 columns of a row, lane = word, then element of one word after
-/// the other, eight of them at a time.
-static __global__ void __launch_bounds__(kClampBlock) clamp_to_runs(const __grid_constant__ Plane plane) {
-  constexpr int kTogether = 8;
-  const auto warp = static_cast<unsigned>((std::int64_t{blockIdx.x} * kClampBlock + threadIdx.x) / 32);
-  const auto chunks = static_cast<unsigned>((plane.cells() + kRunWords - 1) / kRunWords);
-  const std::int64_t row = warp / chunks, band = row / kBand;
-  if (band >= plane.all_bands) return;
-  const int w0 = static_cast<int>(warp % chunks) * kRunWords, y = plane.first_row(band) + static_cast<int>(row % kBand);
-  if (y >= plane.height) return;
-  const RowRuns runs(plane, row * plane.cells(), w0);
-  const float multiple = sqrtf(static_cast<float>(plane.column_weight));  // exact
-  float* out = plane.row(band, y);
-  for (int k0 = 0; k0 < kRunWords && (w0 + k0) * 32 < plane.width; k0 += kTogether) {
-    const int x0 = (w0 + k0) * 32 + lane_id();
-    float distance[kTogether];
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) distance[k] = x0 + 32 * k < plane.width ? out[x0 + 32 * k] : 0.0f;
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) {
-      const int x = x0 + 32 * k;
-      const unsigned changes = __shfl_sync(kAllLanes, runs.changes, k0 + k);
-      const unsigned background = __shfl_sync(kAllLanes, runs.background, k0 + k);
-      int left = __shfl_sync(kAllLanes, runs.left, k0 + k), right = __shfl_sync(kAllLanes, runs.right, k0 + k);
-      const unsigned up_to = 0xFFFFFFFFu >> (31 - lane_id()), before = changes & up_to, behind = changes & ~up_to;
-      if (before) left = x - lane_id() + 31 - __clz(static_cast<int>(before));
-      if (behind) right = x - lane_id() + __ffs(static_cast<int>(behind)) - 1;
-      int steps = min(x - left + 1, right - x);
-      if (background >> lane_id() & 1) steps = 0;
-      const float to_end = static_cast<float>(steps) * multiple * plane.side.scale;
-      if (x < plane.width && steps < plane.width && to_end < distance[k]) out[x] = to_end;
-    }
-  }
-}
 
 }  // namespace fathom::grid::cuda

@@ -27,8 +27,7 @@ void PlaneKernels<kWriting, kSpaced>::solve_far(const Plane& plane, const Emitte
   const auto persistent =
       static_cast<unsigned>(std::min<std::int64_t>(tiles, fathom::cuda::multiprocessors() * far_blocks(kWriting)));
   // Floats go one by one here: rows need no alignment.
-  constexpr Writing kFarWriting =
-      kWriting == Writing::aligned || kWriting == Writing::labels ? Writing::unaligned : kWriting;
+  constexpr Writing kFarWriting = kWriting == Writing::aligned ? Writing::unaligned : kWriting;
   cuda::solve_far<kFarWriting, kSpaced != Spaced::none><<<persistent, kFarBlock, 0, stream>>>(plane, emitter);
   fathom::cuda::check_launch("solving far tiles");
 }

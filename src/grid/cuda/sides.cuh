@@ -32,4 +32,13 @@ inline Mask sites_of(const Problem& p, const Input& input, std::size_t side) {
   return Mask::of(input, Classes::of(p).inside, side == 0);
 }
 
+/// How a problem's results are written. @param floats  whether they are plain floats; `aligned`: and all rows aligned
+inline Writing writing_of(const Problem& p, bool floats, bool aligned) {
+  if (wants_site(p)) return Writing::sites;
+  if (has_labels(p)) return floats && !p.signed_distance ? Writing::labels : Writing::general_labels;
+  if (!floats) return Writing::general;
+  if (p.signed_distance) return Writing::one_side;
+  return aligned ? Writing::aligned : Writing::unaligned;
+}
+
 }  // namespace fathom::grid::cuda

@@ -116,9 +116,7 @@ class SmallImage {
       window.search_while([&](int m) { return m < farthest; });
       const Volume::Tile place{item, w, 0};
       const VolumeWriter<kWriting> writer(v_, emitter, place);
-      float* row = writer.row_of(q * 8);
-#pragma unroll
-      for (int j = 0; j < 8; ++j, row += v_.distance.y_stride) writer.write_pair(row, q * 8 + j, window.best[j]);
+      writer.write_pairs(q * 8, window.best);
     }
   }
 

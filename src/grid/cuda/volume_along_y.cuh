@@ -76,9 +76,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
         break;
       }
       if (dry) continue;
-      float* row = writer.row_of(q * 8);
-#pragma unroll
-      for (int j = 0; j < 8; ++j, row += v.distance.y_stride) writer.write_pair(row, q * 8 + j, window.best[j]);
+      writer.write_pairs(q * 8, window.best);
     }
     if (__syncthreads_or(failed)) {
       if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);

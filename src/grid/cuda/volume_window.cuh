@@ -318,23 +318,96 @@ struct VolumeWriter {
   }
 
   /// Start of the tile's row y, where results are floats.
-  __device__ float* row_of(int y) const {
-    if constexpr (is_general(kWriting)) return nullptr;
-    else return rows + y * v.distance.y_stride;
+  __device__ float* row_of(int y) const { return rows + y * v.distance.y_stride; }
+
+  /// Eight rows from y on. The other half of the warp takes part, too, with the eight before or behind.
+  ///
+  /// @param squares  of columns 2·lane and 2·lane + 1 of the tile, lane < 16
+  __device__ void write_pairs(int y, const unsigned* squares) const {
+    if constexpr (is_general(kWriting)) {
+      write_rows(y, squares);
+    } else {
+      float* row = row_of(y);
+#pragma unroll
+      for (int j = 0; j < 8; ++j, row += v.distance.y_stride) write_pair(row, y + j, squares[j]);
+    }
   }
 
-  /// The other half of the warp takes part, too, with the row eight rows before or behind.
-  ///
-  /// @param row      row_of(y)
-  /// @param squares  of columns 2·lane and 2·lane + 1 of the tile, lane < 16
+  /// Up to eight results along y.
+  template <bool kSpaced = false>
+  __device__ void write_column(int y, int x, const unsigned* squares, int count) const {
+    constexpr unsigned kNone = kSpaced ? kNoneSpaced : kNone32;
+    if (x >= v.nx) return;
+    if constexpr (is_general(kWriting)) {
+      auto results = results_of<8>(y, x, count);
+#pragma unroll
+      for (int j = 0; j < 8; ++j) results.squares[j][0] = squares[j] >= kNone ? kNoSquare : squares[j];
+      write_results(emitter, results);
+    } else {
+      float* to = row_of(y) + x - tile.word * 32;
+#pragma unroll
+      for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
+        if (j >= count) break;
+        if constexpr (kWriting == Writing::one_side) {
+          if (squares[j] > 0) *to = squares[j] >= kNone ? v.side.none() : v.side.far(squares[j]);
+        } else if constexpr (kSpaced) {
+          *to = squares[j] >= kNone ? v.side.none() : root_of(squares[j]) * v.side.scale;
+        } else {
+          *to = squares[j] >= kNone ? v.side.none() : small_root(static_cast<float>(squares[j]));
+        }
+      }
+    }
+  }
+
+  /// No site anywhere: the tile's row y.
+  __device__ void write_none(int y, int x) const {
+    if (x >= v.nx) return;
+    if constexpr (is_general(kWriting)) {
+      auto results = results_of<1>(y, x, 1);
+      results.squares[0][0] = kNoSquare;
+      write_results(emitter, results);
+    } else {
+      row_of(y)[x - tile.word * 32] = v.side.none();
+    }
+  }
+
+ private:
+  /// What is no float, a row of 32 by all lanes together, so that neighbouring lanes write neighbours.
+  __device__ void write_rows(int y, const unsigned* squares) const {
+    const int x = tile.word * 32 + lane_id();
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int first = y + 8 * (half - lane_id() / 16);
+      auto results = results_of<8>(first, x, x < v.nx ? v.ny - first : 0);
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        const unsigned pair = __shfl_sync(kAllLanes, squares[j], 16 * half + lane_id() / 2);
+        results.squares[j][0] = lane_id() % 2 ? pair >> 16 : pair & 0xFFFFu;
+      }
+      write_results(emitter, results);
+    }
+  }
+
+  /// Whose squares are not there yet.
+  template <int kRows>
+  __device__ LaneResults<kRows, 1> results_of(int y, int x, int rows) const {
+    LaneResults<kRows, 1> results{.item = tile.item, .z = tile.line, .y = y, .x = v.first_x + x, .rows = rows};
+    if (!is_of_labels(kWriting) || v.pins) return results;
+#pragma unroll
+    for (int j = 0; j < kRows; ++j)
+      if (j < rows) results.inside |= unsigned{is_inside(y + j, x)} << j;
+    return results;
+  }
+  /// Of signed labels. Masks are written so without a sign alone.
+  __device__ bool is_inside(int y, int x) const {
+    const uint2* line = v.changes_along_z({tile.item, tile.word, y});
+    return !(__ldg(&line[tile.line].y) >> (x - tile.word * 32) & 1);
+  }
+
+  /// @param row  row_of(y)
   __device__ void write_pair(float* row, int y, unsigned squares) const {
     const int lane = lane_id() % 16, x = tile.word * 32 + 2 * lane;
     const bool there = y < v.ny;
-    if constexpr (is_general(kWriting)) {
-      for (int k = 0; k < 2 && there; ++k)
-        if (x + k < v.nx) write_volume(y, x + k, squares >> (16 * k) & 0xFFFFu);
-      return;
-    }
     if constexpr (kWriting == Writing::one_side) {
       if (there) write_side(row + 2 * lane, x, squares);
       return;
@@ -356,31 +429,6 @@ struct VolumeWriter {
     }
   }
 
-  /// Up to eight results along y.
-  template <bool kSpaced = false>
-  __device__ void write_column(int y, int x, const unsigned* squares, int count) const {
-    constexpr unsigned kNone = kSpaced ? kNoneSpaced : kNone32;
-    if (x >= v.nx) return;
-    float* to = row_of(y) + x - tile.word * 32;
-#pragma unroll
-    for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
-      if (j >= count) break;
-      if constexpr (is_general(kWriting)) write_volume(y + j, x, squares[j], kNone);
-      else if constexpr (kWriting == Writing::one_side) {
-        if (squares[j] > 0) *to = squares[j] >= kNone ? v.side.none() : v.side.far(squares[j]);
-      } else if constexpr (kSpaced) *to = squares[j] >= kNone ? v.side.none() : root_of(squares[j]) * v.side.scale;
-      else *to = squares[j] >= kNone ? v.side.none() : small_root(static_cast<float>(squares[j]));
-    }
-  }
-
-  /// No site anywhere: the tile's row y.
-  __device__ void write_none(int y, int x) const {
-    if (x >= v.nx) return;
-    if constexpr (is_general(kWriting)) write_volume(y, x, kNone32);
-    else row_of(y)[x - tile.word * 32] = v.side.none();
-  }
-
- private:
   /// Of a pair.
   __device__ void write_side(float* to, int x, unsigned squares) const {
     const auto a = static_cast<float>(squares & 0xFFFFu), b = static_cast<float>(squares >> 16);
@@ -393,23 +441,6 @@ struct VolumeWriter {
       if (takes_a && x < v.nx) to[0] = v.side.near(a);
       if (takes_b && x + 1 < v.nx) to[1] = v.side.near(b);
     }
-  }
-
-  __device__ void write_volume(int y, int x, unsigned square, unsigned none = kNone32) const {
-    write_voxel(emitter, tile.item, tile.line, y, v.first_x + x, square >= none ? kNoSquare : square, is_inside(y, x));
-  }
-  /// Of signed labels. Masks are written so without a sign alone.
-  __device__ bool is_inside(int y, int x) const {
-    if (!is_of_labels(kWriting) || v.pins) return false;
-    const uint2* line = v.changes_along_z({tile.item, tile.word, y});
-    return !(__ldg(&line[tile.line].y) >> (x - tile.word * 32) & 1);
-  }
-  static __device__ __noinline__ void write_voxel(const Emitter<std::int64_t>& emitter, std::int64_t item,
-                                                  std::int32_t z, std::int32_t y, std::int32_t x, std::uint32_t square,
-                                                  bool inside) {
-    if (emitter.values.serves) return emitter.values.write(emitter.first_item + item, z, y, x, square, inside);
-    const std::int64_t in_volume[] = {z, y, x}, *at = in_volume + 3 - emitter.input.rank;
-    if (emitter.in_region(at)) emitter.emit(item, at, value_of(square), -1, inside);
   }
 };
 
