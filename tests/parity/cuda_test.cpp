@@ -374,6 +374,20 @@ TEST_F(Cuda, SmallImagesWithOtherOptions) {
     }
 }
 
+/// Labels in tiles of one size, with background here and there.
+Array tiled_labels(DType dtype, const Shape& shape, Random& random) {
+  Array input(dtype, shape);
+  const std::int64_t nx = shape[shape.rank() - 1], side = pick<std::int64_t>(random, {1, 2, 5, 40, 90});
+  const std::int64_t height = pick<std::int64_t>(random, {1, 3, 40, 1000}),
+                     labels = pick<std::int64_t>(random, {2, 3, 5});
+  const double background = pick<double>(random, {0, 1e-3});
+  for (std::int64_t i = 0; i < element_count(shape); ++i) {
+    const double label = 1 + static_cast<double>((i % nx / side + i / nx / height) % labels);
+    store(input, i, chance(random, background) ? 0 : label);
+  }
+  return input;
+}
+
 /// Segments of many sizes, and masks, in shapes that no tile fits; whole and in pieces.
 TEST_F(Cuda, Labels) {
   std::uint64_t seed = 1400000;
@@ -404,6 +418,33 @@ TEST_F(Cuda, Labels) {
     }
 }
 
+/// Nearest elements of other labels in images: of few labels and many, in patterns full of ties; whole and in pieces.
+TEST_F(Cuda, NearestOfLabels) {
+  std::uint64_t seed = 1480000;
+  for (const Shape& shape : {Shape{300, 700}, Shape{1000, 1777}, Shape{3, 40000}, Shape{9000, 3}, Shape{5000},
+                             Shape{64, 1024}, Shape{33, 511}, Shape{129, 128}, Shape{60, 70}, Shape{2, 40, 300}})
+    for (int i = 0; i < scaled(24); ++i) {
+      Random random(++seed);
+      Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};
+      const auto dtype = pick<DType>(random, {DType::uint8, DType::int16, DType::float32});
+      switch (i % 3) {
+        case 0: c.input = label_input(dtype, shape, random); break;
+        case 1: c.input = mask_array(make_sites(c.structure, shape, random), shape, dtype); break;
+        default: c.input = tiled_labels(dtype, shape, random);
+      }
+      c.options.sites.rule = grid::Sites::Rule::labels;
+      c.options.batch_axes = shape.rank() == 3 ? 1 : 0;
+      c.wanted = {.distance = DType::float32, .nearest = pick<DType>(random, {DType::int32, DType::int64})};
+      if (chance(random, 0.2)) c.options.spacing = {2.5, 1.25};
+      if (c.options.spacing.size() > 1) c.options.spacing.resize(static_cast<std::size_t>(shape.rank() == 1 ? 1 : 2));
+      if (chance(random, 0.2)) c.options.signed_distance = true, c.options.surface = grid::Surface::centers;
+      if (chance(random, 0.1)) c.wanted.distance.reset();
+      if (element_count(shape) < 300000) check_budgets(c);
+      else check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// Runs along rows over many words: no end, one, or one far away; results of all types.
 TEST_F(Cuda, LongRunsOfLabels) {
   for (const Shape& shape : {Shape{70, 5000}, Shape{3, 40000}, Shape{2100, 33}, Shape{20, 30, 1000}})
@@ -419,7 +460,7 @@ TEST_F(Cuda, LongRunsOfLabels) {
       c.options.sites.rule = grid::Sites::Rule::labels;
       for (const Wanted& wanted :
            {Wanted{.distance = DType::float32}, Wanted{.distance = DType::float64, .squared = DType::uint32},
-            Wanted{.squared = DType::uint64}, Wanted{.squared = DType::float64}}) {
+            Wanted{.squared = DType::uint64}, Wanted{.squared = DType::float64}, Wanted{.nearest = DType::int64}}) {
         c.wanted = wanted;
         for (bool is_signed : {false, true}) {
           c.options.signed_distance = is_signed;
@@ -451,6 +492,8 @@ TEST_F(Cuda, LabelsWithOtherOptions) {
       c.wanted.distance = pick<DType>(random, {DType::float32, DType::float64});
       if (!c.options.signed_distance && chance(random, 0.3))
         c.wanted.squared = pick<DType>(random, {DType::uint32, DType::float64});
+      if (chance(random, 0.3)) c.wanted.nearest = pick<DType>(random, {DType::int32, DType::int64});
+      if (chance(random, 0.1)) c.wanted.coordinates = DType::int32;
       if (!c.wanted.squared && chance(random, 0.4)) c.options.spacing = {0.3};
       if (c.wanted.squared != DType::uint32 && chance(random, 0.3)) {
         c.options.spacing = {2.5, 1.25, 0.7};

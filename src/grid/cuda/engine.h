@@ -55,14 +55,16 @@ class Engine {
 
 inline bool has_labels(const Problem& p) { return p.sites.rule == Sites::Rule::labels; }
 inline bool wants_site(const Problem& p) { return p.outputs.nearest.present() || p.outputs.coordinates.present(); }
+/// For what the engines of small images and of volumes do not serve.
+inline bool wants_site_of_labels(const Problem& p) { return has_labels(p) && wants_site(p); }
 
 /// For images of at most 128 × 128 elements, and lines as images of one row: Euclidean, with equal spacings, without
 /// periodic borders; of labels without nearest sites, from a mask signed only as floats without these. Null for others.
 std::unique_ptr<Engine> make_small_engine(const Problem& problem);
 /// For images, and lines as images of one row. Null where it does not serve: it is for Euclidean distances without
-/// periodic borders; of labels without nearest sites, from a mask signed only as floats without these; with spacings
-/// that are no small multiples of a unit only from masks without nearest sites; and one or two axes of at most 46,000
-/// elements, unequally spaced rows as long as they fit a block's memory.
+/// periodic borders; from a mask signed only as floats without nearest sites; with spacings that are no small multiples
+/// of a unit only from masks without nearest sites; and one or two axes of at most 46,000 elements, unequally spaced rows
+/// as long as they fit a block's memory.
 std::unique_ptr<Engine> make_plane_engine(const Problem& problem);
 /// The same for volumes: three axes of at most 1024 elements. Float distances from a mask, also signed, with any
 /// spacings; with limits only where they are multiples of a unit.

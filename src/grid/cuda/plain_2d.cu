@@ -55,7 +55,7 @@ bool exact_serves(const Problem& p) {
 }
 
 bool plane_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || p.rank > 2 || !serves_labels(p) || !serves_sides(p)) return false;
+  if (p.metric != Metric::euclidean || p.rank > 2 || !serves_sides(p)) return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
   // Carries and list entries are 16 bits, and the list's masks must fit shared memory.
@@ -85,6 +85,7 @@ Plane make_plane(const Problem& p, std::int64_t items, std::byte* words, std::si
     plane.pins = !p.signed_distance;
     plane.changes = s.take<std::uint32_t>(columns);  // as many words of rows as of columns
     plane.background = s.take<std::uint32_t>(columns);
+    if (wants_site(p)) plane.upper = s.take<std::uint32_t>(columns);
     plane.last_row = s.take<std::byte>(plane.width * static_cast<std::int64_t>(size_of(p.input.dtype())));
   }
   if (bytes) *bytes = s.bytes();
@@ -98,6 +99,7 @@ void advance(Plane& plane, std::int64_t words) {
   plane.below += words;
   plane.changes += words;
   plane.background += words;
+  if (plane.upper) plane.upper += words;
 }
 
 /// The bands that hold the region; of several images, all.
@@ -180,6 +182,7 @@ class PlaneSolver {
   void solve() const {
     switch (writing_) {
       case Writing::sites: return solve<Writing::sites, kSpaced>();
+      case Writing::label_sites: return solve<Writing::label_sites, kSpaced>();
       case Writing::general: return solve<Writing::general, kSpaced>();
       case Writing::general_labels: return solve<Writing::general_labels, kSpaced>();
       default: return solve_floats<kSpaced>();

@@ -5,5 +5,7 @@ namespace fathom::grid::cuda {
 
 template struct PlaneKernels<Writing::sites, Spaced::none>;
 template struct PlaneKernels<Writing::sites, Spaced::any>;
+template struct PlaneKernels<Writing::label_sites, Spaced::none>;
+template struct PlaneKernels<Writing::label_sites, Spaced::any>;
 
 }  // namespace fathom::grid::cuda

@@ -324,7 +324,7 @@ bool exact_serves(const Problem& p) {
 }
 
 bool volume_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || p.rank != 3 || !serves_labels(p) || !serves_sides(p)) return false;
+  if (p.metric != Metric::euclidean || p.rank != 3 || wants_site_of_labels(p) || !serves_sides(p)) return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.extent(k) > kLongestAxis || p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
   return squares_fit(p) ? memory_serves(p) : exact_serves(p);

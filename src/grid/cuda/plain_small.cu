@@ -32,7 +32,7 @@ std::size_t image_memory(const Problem& p) {
 }
 
 bool small_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || p.rank > 2 || !p.isotropic || !serves_labels(p) || !serves_sides(p))
+  if (p.metric != Metric::euclidean || p.rank > 2 || !p.isotropic || wants_site_of_labels(p) || !serves_sides(p))
     return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.extent(k) > kSmallAxis || p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;

@@ -28,15 +28,20 @@ enum class Writing {
   labels,          ///< float distances to other labels
   one_side,        ///< float distances of one side of a signed field
   sites,           ///< nearest sites, and whatever else, element by element
+  label_sites,     ///< the same of labels
   general,         ///< anything else
   general_labels,  ///< the same of labels
 };
 
 __host__ __device__ constexpr bool is_general(Writing writing) {
-  return writing == Writing::sites || writing == Writing::general || writing == Writing::general_labels;
+  return writing != Writing::aligned && writing != Writing::unaligned && writing != Writing::labels &&
+         writing != Writing::one_side;
 }
 __host__ __device__ constexpr bool is_of_labels(Writing writing) {
-  return writing == Writing::labels || writing == Writing::general_labels;
+  return writing == Writing::labels || writing == Writing::general_labels || writing == Writing::label_sites;
+}
+__host__ __device__ constexpr bool finds_sites(Writing writing) {
+  return writing == Writing::sites || writing == Writing::label_sites;
 }
 
 /// Which spacings are multiples of the unit, and not the unit itself.
@@ -72,6 +77,7 @@ struct Plane {
   std::int32_t beyond = 0;              ///< rows from a marked element to its site
   std::uint32_t* changes = nullptr;     ///< [all_bands][kBand][pitch / 32]: along rows
   std::uint32_t* background = nullptr;  ///< the same: label 0
+  std::uint32_t* upper = nullptr;       ///< as `bits`, for nearest sites: whether a row differs from the one above
   bool pins = false;                    ///< label 0 has distance 0; else it is one among others, for a sign
   std::byte* last_row = nullptr;        ///< of the part of an image that was packed last
 
@@ -142,10 +148,12 @@ struct Column {
 };
 
 /// Writes one nearest site and its distance in whatever form is asked for. Not inlined: it is large.
+///
+/// @param inside  of signed labels: whether the distance is negative
 __device__ __noinline__ inline void write_site(const Emitter<std::int64_t>& emitter, std::int64_t item, std::int32_t y,
-                                               std::int32_t x, std::uint32_t square, std::int64_t site) {
+                                               std::int32_t x, std::uint32_t square, std::int64_t site, bool inside) {
   const std::int64_t at[kMaxSpaceRank] = {emitter.input.rank == 1 ? x : y, x};
-  if (emitter.in_region(at)) emitter.emit(item, at, value_of(square), site, false);
+  if (emitter.in_region(at)) emitter.emit(item, at, value_of(square), site, inside);
 }
 
 }  // namespace fathom::grid::cuda

@@ -84,7 +84,7 @@ class FarTile {
     last_ = edges[1].y;
   }
 
-  static constexpr bool kSites = kWriting == Writing::sites, kLabels = is_of_labels(kWriting);
+  static constexpr bool kSites = finds_sites(kWriting), kLabels = is_of_labels(kWriting);
 
   /// All candidates at once, unfiltered.
   __device__ void solve_short() {
@@ -95,8 +95,7 @@ class FarTile {
       if (mine < count) entry = Entry::load(plane_, list_, first_ + mine);
       __syncthreads();  // the tile before is done with the memory
       if (mine < count) m_.column[mine] = entry.x;
-      for (int k = 0; warp_ + kFarWarps * k < count; ++k)
-        store_squares(warp_ + kFarWarps * k, entry.from_lane(k).column);
+      for (int k = 0; warp_ + kFarWarps * k < count; ++k) store_squares(warp_ + kFarWarps * k, entry.from_lane(k));
       __syncthreads();
       if (count > kFewCandidates) find_winners(count);
       scan(count);
@@ -123,12 +122,13 @@ class FarTile {
  private:
   static constexpr unsigned kNothing = kSites ? kNoBound : kUnsolved;  ///< where there is no site
 
-  __device__ void store_squares(int k, const Column& column) {
-    const int2 both = column.both(lane_id(), plane_.beyond);
+  __device__ void store_squares(int k, const Entry& entry) {
+    const int2 both = entry.column.both(lane_id(), plane_.beyond);
     const auto rows = static_cast<unsigned>(min(both.x, both.y));
     unsigned square = kSpaced ? plane_.along(rows) : rows * rows;
     if constexpr (kSites) {
-      const bool is_below = both.y < both.x;
+      bool is_below = both.y < both.x;
+      if (kLabels && entry.column.bits >> lane_id() & 1) is_below = !(plane_.upper[list_ + entry.x] >> lane_id() & 1);
       square = 2 * square + unsigned{is_below};
       const unsigned below = __ballot_sync(kAllLanes, is_below);
       if (lane_id() == 0)
@@ -141,7 +141,7 @@ class FarTile {
   __device__ int load_chunk(int& next) {
     const FromLines left = from_lines(first_), right = from_lines(last_);
     const int count = collect(next, left, right);
-    for (int k = warp_; k < count; k += kFarWarps) store_squares(k, m_.words[k]);
+    for (int k = warp_; k < count; k += kFarWarps) store_squares(k, {m_.column[k], m_.words[k]});
     __syncthreads();
     if (count > kFewCandidates) count > kShortTile ? find_winners_in_steps(count) : find_winners(count);
     return count;
@@ -343,30 +343,45 @@ class FarTile {
     return (value & 1 ? y + rows : y - rows) * plane_.width + (code & 1 ? x + columns : x - columns);
   }
 
+  /// Takes the end of a run in the row instead, if it is nearer, or as near and what was found lies below.
+  __device__ void find_in_row(std::int32_t y, std::int32_t x, unsigned value, std::uint32_t& square,
+                              std::int32_t& site) const {
+    const RowRuns& runs = runs_of(y - plane_.first_row(band_));
+    RunSteps steps = runs.steps(tile_ * kFarWarps + warp_, lane_id());
+    if (plane_.pins && runs.background >> lane_id() & 1) steps = {0, 0};
+    if (steps.least() >= static_cast<unsigned>(plane_.width)) return;
+    const unsigned end = plane_.across(steps.least());
+    if (2 * end >= value) return;
+    square = end;
+    site = y * plane_.width + x + steps.nearest();
+  }
+
   /// Through shared memory, so that rows can be gone through in a loop: results of all at once take too many registers.
   __device__ void write_sites() const {
     unsigned* stage = m_.squares + warp_ * kBand * 32 + lane_id();
     const int x = column(), y0 = plane_.first_row(band_);
-    const std::uint32_t sites = plane_.bits[list_ + x];
+    const std::uint32_t sites = plane_.bits[list_ + x], upper = kLabels ? plane_.upper[list_ + x] : 0;
     const std::int64_t item = plane_.item_of(band_);
     auto row = emitter_.plain.row(plane_.first_item + item, 0, y0);
 #pragma unroll
     for (int r0 = 0; r0 < kBand; r0 += kBand / 2) {
 #pragma unroll
       for (int r = 0; r < kBand / 2; ++r) {
-        const bool is_site = sites >> (r0 + r) & 1;  // solid columns between solid columns are not in the list
-        stage[64 * r] = is_site ? 0 : best_[r0 + r];
-        stage[64 * r + 32] = is_site ? 0 : column_[r0 + r];
+        const bool is_marked = sites >> (r0 + r) & 1;  // solid columns between solid columns are not in the list
+        const unsigned marked = kLabels ? 2 * plane_.along(1) + (~upper >> (r0 + r) & 1) : 0;
+        stage[64 * r] = is_marked ? marked : best_[r0 + r];
+        stage[64 * r + 32] = is_marked ? turned(marked) : column_[r0 + r];
       }
       const int y1 = y0 + r0, end = min(y1 + kBand / 2, plane_.height);
 #pragma unroll 1
       for (int y = y1; y < end; ++y, emitter_.plain.advance(row)) {
         const unsigned value = stage[64 * (y - y1)];
-        const bool none = value == kNothing;
-        const std::int32_t site = none ? -1 : site_of(y, x, value, stage[64 * (y - y1) + 32]);
+        std::uint32_t square = value == kNothing ? kNoSquare : value >> 1;
+        std::int32_t site = value == kNothing ? -1 : site_of(y, x, value, stage[64 * (y - y1) + 32]);
+        if constexpr (kLabels) find_in_row(y, x, value, square, site);
         if (emitter_.plain.serves)
-          emitter_.plain.write(row, x, none ? plane_.side.none() : in_units(root_of(value >> 1)), site);
-        else write_site(emitter_, item, y, x, none ? kNoSquare : value >> 1, site);
+          emitter_.plain.write(row, x, square == kNoSquare ? plane_.side.none() : in_units(root_of(square)), site);
+        else write_site(emitter_, item, y, x, square, site, kLabels && is_inside(plane_, band_, y - y0, x));
       }
     }
   }
@@ -385,13 +400,17 @@ class FarTile {
     __syncthreads();
     for (int r = warp_; r < kBand; r += kFarWarps) {
       const RowRuns runs(plane_, (band_ * kBand + r) * plane_.cells(), tile_ * kFarWarps);
-      if (lane_id() < kFarWarps) reinterpret_cast<RowRuns*>(m_.squares)[r * kFarWarps + lane_id()] = runs;
+      if (lane_id() < kFarWarps) run_words()[r * kFarWarps + lane_id()] = runs;
     }
     __syncthreads();
   }
   /// Of row r, the word that the warp's columns are.
-  __device__ const RowRuns& runs_of(int r) const {
-    return reinterpret_cast<const RowRuns*>(m_.squares)[r * kFarWarps + warp_];
+  __device__ const RowRuns& runs_of(int r) const { return run_words()[r * kFarWarps + warp_]; }
+  /// Behind the room for results.
+  __device__ RowRuns* run_words() const {
+    constexpr int kResults = kFarWarps * kBand * 32;
+    static_assert(kResults * sizeof(unsigned) + kFarWarps * kBand * sizeof(RowRuns) <= sizeof(m_.squares));
+    return reinterpret_cast<RowRuns*>(m_.squares + kResults);
   }
 
   /// Of row r, or kNoSquare. @param sites  the column's word
@@ -402,8 +421,8 @@ class FarTile {
     if constexpr (kLabels) {
       const RowRuns& runs = runs_of(r);
       if (plane_.pins && runs.background >> lane_id() & 1) return 0;
-      const int steps = runs.steps(tile_ * kFarWarps + warp_, lane_id());
-      if (steps < plane_.width) square = min(square, plane_.across(static_cast<unsigned>(steps)));
+      const unsigned steps = runs.steps(tile_ * kFarWarps + warp_, lane_id()).least();
+      if (steps < static_cast<unsigned>(plane_.width)) square = min(square, plane_.across(steps));
     }
     return square;
   }
@@ -475,7 +494,7 @@ class FarTile {
 };
 
 /// Blocks per multiprocessor.
-constexpr int far_blocks(Writing writing) { return writing == Writing::sites ? kFarBlocksWithSites : kFarBlocks; }
+constexpr int far_blocks(Writing writing) { return finds_sites(writing) ? kFarBlocksWithSites : kFarBlocks; }
 
 template <Writing kWriting, bool kSpaced>
 __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting))

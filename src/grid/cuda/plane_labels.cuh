@@ -11,6 +11,11 @@
 // nearer to the element than what won, and at least one of them differs from it. Label 0 is marked everywhere: so it
 // takes no search. In signed fields it is a label like the others.
 //
+// Nearest sites follow from the same: the nearest marked element above or below tells the first one beyond it. Only where
+// an element is marked itself, the site may lie on either side, and words of their own say so. Equally near as the end of
+// a run along the row is no candidate from outside the run, which is farther, so that ties are between that end and
+// candidates from inside, in rows above or below.
+//
 // Work mapping: see the kernel. Cost: every label is read once and a fifth, half a byte is written for it.
 #pragma once
 
@@ -20,9 +25,6 @@
 #include "grid/cuda/plane.cuh"
 
 namespace fathom::grid::cuda {
-
-/// Whether the fast engines can do what a problem wants of labels, if it has any.
-inline bool serves_labels(const Problem& p) { return !has_labels(p) || !wants_site(p); }
 
 /// As what labels are told apart: floats as numbers, where NaN differs from everything; all else by its bits.
 template <class T>
@@ -49,8 +51,9 @@ __global__ void __launch_bounds__(kPackBlock)
   T last = above ? *above : *first;
   // Left of the warp's columns, in the row that is the lane's.
   const T edge = x < 32 ? T{} : first[min(lane, rows - 1) * step + min(x - lane, plane.width) - 1 - column];
-  unsigned ends = 0, own_changes = 0, own_background = 0;  // of a column; of the row that is the lane's
-  constexpr int kTogether = 16;                            // loads in flight
+  unsigned ends = 0, upper = 0;                  // of a column
+  unsigned own_changes = 0, own_background = 0;  // of the row that is the lane's
+  constexpr int kTogether = 16;                  // loads in flight
   T labels[kTogether];
 #pragma unroll
   for (int r = 0; r < kBand; ++r) {
@@ -69,12 +72,14 @@ __global__ void __launch_bounds__(kPackBlock)
     if (lane == r) own_changes = row, own_background = background;
     const bool differs = there && r < rows && (r > 0 || above) && label != last;
     ends |= unsigned{is_pinned || differs} << r;
+    upper |= unsigned{differs} << r;
     if (r > 0) ends |= unsigned{differs} << (r - 1);
     else if (differs && y0 == 0) plane.bits[x - plane.pitch] |= 1u << (kBand - 1);  // packed earlier
     last = label;
   }
   if (there && y0 + rows < plane.height && first[rows * step] != last) ends |= 1u << (rows - 1);
   plane.bits[band * plane.pitch + x] = ends;
+  if (plane.upper) plane.upper[band * plane.pitch + x] = upper;
   const std::int64_t word = (band * kBand + lane) * plane.cells() + x / 32;
   plane.changes[word] = own_changes;
   plane.background[word] = own_background;

@@ -177,7 +177,7 @@ struct NearWriter {
 };
 
 /// Keys of 64 elements of two rows each, from lanes to results.
-template <bool kSpaced>
+template <bool kSpaced, bool kLabels>
 struct NearSites {
   const Plane& plane;
   const Emitter<std::int64_t>& emitter;
@@ -216,7 +216,9 @@ struct NearSites {
         if (x + k >= plane.width || key.square >= unsettled) continue;
         const std::int32_t site = site_of(key, y, x + k);
         if (emitter.plain.serves) emitter.plain.write(row, x + k, distance_of(key), site);
-        else write_site(emitter, plane.item_of(band), y, x + k, key.square, site);
+        else
+          write_site(emitter, plane.item_of(band), y, x + k, key.square, site,
+                     kLabels && is_inside(plane, band, r + half, x + k));
       }
     }
   }
@@ -273,9 +275,8 @@ struct NearValues {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       results.squares[i / 2][i % 2] = stage[32 * i + lane_id()];
-      if (!kLabels || plane.pins) continue;
-      const unsigned background = plane.background[(band * kBand + r + i / 2) * plane.cells() + x / 32 + i % 2];
-      results.inside |= (~background >> lane_id() & 1) << i;
+      if constexpr (kLabels)
+        results.inside |= unsigned{is_inside(plane, band, r + i / 2, x + 32 * (i % 2) + lane_id())} << i;
     }
     write_results(emitter, results);
   }
@@ -295,7 +296,7 @@ __device__ void bound_by_runs(unsigned* best, const Plane& plane, std::int64_t b
 
 template <Writing kWriting, Spaced kSpaced>
 using NearWord =
-    std::conditional_t<kWriting == Writing::sites, NearKeys<kSpaced != Spaced::none>,
+    std::conditional_t<finds_sites(kWriting), NearKeys<kSpaced != Spaced::none, is_of_labels(kWriting)>,
                        std::conditional_t<kSpaced == Spaced::any, NearSquares<is_of_labels(kWriting)>,
                                           NearPairs<is_of_labels(kWriting), kSpaced == Spaced::along_columns>>>;
 
@@ -322,7 +323,7 @@ __global__ void __launch_bounds__(kNearWords,
   const int x0 = static_cast<int>(blockIdx.x) * kWidth, rows = plane.height - plane.first_row(band);
   std::uint8_t* open_cells = plane.open_cells + band * plane.cells();
   if (!is_general(kWriting) && t == 0) first_row = plane.row(band, plane.first_row(band));
-  if (kWriting == Writing::sites && t == 0)
+  if (finds_sites(kWriting) && t == 0)
     first_site_row = emitter.plain.row(plane.first_item + plane.item_of(band), 0, plane.first_row(band));
   {
     const Word word(plane, band, x0 - kReach + t);
@@ -360,9 +361,9 @@ __global__ void __launch_bounds__(kNearWords,
         open_cells[(x + k * kHalf) / 32] = 1;
         open = true;
       }
-    if constexpr (kWriting == Writing::sites) {
-      const NearSites<kSpaced != Spaced::none> sites{plane, emitter, band, first_site_row,
-                                                     reinterpret_cast<unsigned*>(stages[warp])};
+    if constexpr (finds_sites(kWriting)) {
+      const NearSites<kSpaced != Spaced::none, kLabels> sites{plane, emitter, band, first_site_row,
+                                                              reinterpret_cast<unsigned*>(stages[warp])};
       sites.write(task / 4 * 2, x0 + task % 4 * 64, search.best, unsettled);
     } else if constexpr (kValues) {
       const NearValues<kLabels> values{plane, emitter, band, reinterpret_cast<unsigned*>(stages[warp])};

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "grid/cuda/plane.cuh"
+#include "grid/cuda/plane_runs.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -138,9 +138,9 @@ struct NearPairs : NearColumns<2> {
     const unsigned half = column == 0 ? 0xFFFFu : 0xFFFF0000u;
     return (word & ~half) | (kBias & half);
   }
-  /// The word with no more than the square of some steps to an end of a run in a column's row.
-  static __device__ unsigned bounded(unsigned word, int column, unsigned steps, const Plane&) {
-    const unsigned end = steps < kReach ? (kBias & 0xFFFFu) + steps * steps : 0xFFFFu;
+  /// The word with no more than what the ends of a run in a column's row are away.
+  static __device__ unsigned bounded(unsigned word, int column, const RunSteps& run, const Plane&) {
+    const unsigned steps = run.least(), end = steps < kReach ? (kBias & 0xFFFFu) + steps * steps : 0xFFFFu;
     return __vminu2(word, column == 0 ? end | 0xFFFF0000u : end << 16 | 0xFFFFu);
   }
   /// The squared distance of a column.
@@ -199,8 +199,8 @@ struct NearSquares : NearColumns<1> {
   }
 
   static __device__ unsigned without(unsigned, int) { return 0; }
-  static __device__ unsigned bounded(unsigned word, int, unsigned steps, const Plane& plane) {
-    return steps < kReach ? min(word, plane.across(steps)) : word;
+  static __device__ unsigned bounded(unsigned word, int, const RunSteps& run, const Plane& plane) {
+    return run.least() < kReach ? min(word, plane.across(run.least())) : word;
   }
   static __device__ unsigned square(unsigned word, int) { return word; }
   static __device__ unsigned largest(const unsigned* four, int) {
@@ -238,12 +238,16 @@ struct NearKey {
 /// One column: the squared distance and the rows and columns to the site, from the highest bits to the lowest. A
 /// candidate's key is the sum of these for the steps sideways and for those along its column; the least is that of the
 /// site with the lowest index among the nearest.
-template <bool kSpaced>
+///
+/// kLabels: sites lie one element beyond the bits, above or below these.
+template <bool kSpaced, bool kLabels>
 struct NearKeys : NearColumns<1> {
   static constexpr unsigned kTies = 1;
   using Steps = std::conditional_t<kSpaced, SpacedKeySteps, EqualSteps>;
 
-  __device__ NearKeys(const Plane& plane, std::int64_t band, int x) : NearColumns(plane, band, x), plane_(plane) {}
+  __device__ NearKeys(const Plane& plane, std::int64_t band, int x) : NearColumns(plane, band, x), plane_(plane) {
+    if (kLabels && x >= 0 && x < plane.pitch) only_below_ = bits[0] & ~plane.upper[band * plane.pitch + x];
+  }
 
   __device__ void put(unsigned (*column)[kNearWords]) const {
     constexpr int kTooFar = 45;  // its square is more than kUnsettled, and fits
@@ -251,14 +255,14 @@ struct NearKeys : NearColumns<1> {
     int rows = static_cast<int>(min(above[0] - 1, unsigned{kTooFar}));
 #pragma unroll
     for (int r = 0; r < kBand; ++r) {
-      rows = bits[0] >> r & 1 ? 0 : min(rows + 1, kTooFar);
-      column[r][0] = key(rows, -1, steps);
+      rows = bits[0] >> r & 1 ? kLabels : min(rows + 1, kTooFar);
+      column[r][0] = key(only_below_ >> r & 1 ? kTooFar : rows, -1, steps);
     }
     asm volatile("" ::: "memory");  // as for pairs
     rows = static_cast<int>(min(below[0] - 32, unsigned{kTooFar}));
 #pragma unroll
     for (int r = kBand - 1; r >= 0; --r) {
-      rows = bits[0] >> r & 1 ? 0 : min(rows + 1, kTooFar);
+      rows = bits[0] >> r & 1 ? kLabels : min(rows + 1, kTooFar);
       column[r][0] = min(column[r][0], key(rows, 1, steps));
     }
   }
@@ -271,6 +275,11 @@ struct NearKeys : NearColumns<1> {
   }
 
   static __device__ unsigned without(unsigned, int) { return NearKey::kOrigin; }
+  static __device__ unsigned bounded(unsigned word, int, const RunSteps& run, const Plane& plane) {
+    const unsigned steps = run.least();
+    if (steps >= kReach) return word;
+    return min(word, NearKey::of(Steps(plane)(steps * steps), 0) + static_cast<unsigned>(run.nearest()));
+  }
   static __device__ unsigned largest(const unsigned* four, int) {
     return __vimax3_u32(four[0], four[1], max(four[2], four[3])) >> NearKey::kSquareBit;
   }
@@ -284,6 +293,7 @@ struct NearKeys : NearColumns<1> {
   }
 
   const Plane& plane_;
+  unsigned only_below_ = 0;  ///< bits whose sites do not lie above
 };
 
 }  // namespace fathom::grid::cuda

@@ -9,6 +9,19 @@
 
 namespace fathom::grid::cuda {
 
+/// Steps along a row from an element to the nearest ones to the left and right of its run.
+struct RunSteps {
+  unsigned left, right;
+  __device__ unsigned least() const { return min(left, right); }
+  /// To the nearer one, that to the left if they are equally near.
+  __device__ int nearest() const { return left <= right ? -static_cast<int>(left) : static_cast<int>(right); }
+};
+
+/// Of signed labels: whether the distance of row r, column x of a band is negative.
+__device__ inline bool is_inside(const Plane& plane, std::int64_t band, int r, int x) {
+  return !plane.pins && !(plane.background[(band * kBand + r) * plane.cells() + x / 32] >> (x % 32) & 1);
+}
+
 /// A word of a row and those beside it: ends of runs that are less than 32 steps away.
 class NearRuns {
  public:
@@ -23,14 +36,13 @@ class NearRuns {
     if (plane.pins) pinned_ = plane.background[place];
   }
 
-  /// Steps from an element to the nearest one beyond the ends of its run, 32 or more if there is none so near; 0 where
-  /// it is pinned.
-  __device__ unsigned steps(int bit) const {
-    if (pinned_ >> bit & 1) return 0;
+  /// Of an element; 32 or more: there is none so near. 0 where it is pinned.
+  __device__ RunSteps steps(int bit) const {
+    if (pinned_ >> bit & 1) return {0, 0};
     const unsigned up_to = __funnelshift_l(before_, own_, static_cast<unsigned>(31 - bit)),
                    beyond = __funnelshift_rc(own_, behind_, static_cast<unsigned>(bit + 1));
-    return 1 + min(static_cast<unsigned>(__clz(static_cast<int>(up_to))),
-                   static_cast<unsigned>(__ffs(static_cast<int>(beyond)) - 1));
+    return {1 + static_cast<unsigned>(__clz(static_cast<int>(up_to))),
+            beyond ? static_cast<unsigned>(__ffs(static_cast<int>(beyond))) : 33};
   }
 
  private:
@@ -60,13 +72,12 @@ struct alignas(16) RowRuns {
     right = min(behind, first_change(changes, w0, ~lanes_before(lane_id()) & ~(1u << lane_id())));
   }
 
-  /// Steps from an element to the nearest one beyond the ends of its run; at least kNoChange less the width: there is
-  /// none. @param w  the word's number in the row
-  __device__ int steps(int w, int bit) const {
+  /// Of an element; more than the width: there is none. @param w  the word's number in the row
+  __device__ RunSteps steps(int w, int bit) const {
     const unsigned up_to = 0xFFFFFFFFu >> (31 - bit), before = changes & up_to, behind = changes & ~up_to;
     const int x0 = w * 32, from = before ? x0 + 31 - __clz(static_cast<int>(before)) : left,
               to = behind ? x0 + __ffs(static_cast<int>(behind)) - 1 : right;
-    return min(x0 + bit - from + 1, to - x0 - bit);
+    return {static_cast<unsigned>(x0 + bit - from + 1), static_cast<unsigned>(to - x0 - bit)};
   }
 
  private:

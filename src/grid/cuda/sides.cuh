@@ -34,7 +34,7 @@ inline Mask sites_of(const Problem& p, const Input& input, std::size_t side) {
 
 /// How a problem's results are written. @param floats  whether they are plain floats; `aligned`: and all rows aligned
 inline Writing writing_of(const Problem& p, bool floats, bool aligned) {
-  if (wants_site(p)) return Writing::sites;
+  if (wants_site(p)) return has_labels(p) ? Writing::label_sites : Writing::sites;
   if (has_labels(p)) return floats && !p.signed_distance ? Writing::labels : Writing::general_labels;
   if (!floats) return Writing::general;
   if (p.signed_distance) return Writing::one_side;
