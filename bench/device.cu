@@ -115,6 +115,7 @@ const std::vector<Operation> kOperations = {
      }},
     {"squared", [](Options&) {}, false, true},
     {"labels", [](Options& o) { o.sites.rule = fathom::grid::Sites::Rule::labels; }},
+    {"labels-nearest", [](Options& o) { o.sites.rule = fathom::grid::Sites::Rule::labels; }, true},
     {"labels-squared", [](Options& o) { o.sites.rule = fathom::grid::Sites::Rule::labels; }, false, true},
     {"labels-signed",
      [](Options& o) {

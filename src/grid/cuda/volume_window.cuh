@@ -392,10 +392,11 @@ struct VolumeWriter {
   template <int kRows>
   __device__ LaneResults<kRows, 1> results_of(int y, int x, int rows) const {
     LaneResults<kRows, 1> results{.item = tile.item, .z = tile.line, .y = y, .x = v.first_x + x, .rows = rows};
-    if (!is_of_labels(kWriting) || v.pins) return results;
+    if constexpr (is_of_labels(kWriting)) {
 #pragma unroll
-    for (int j = 0; j < kRows; ++j)
-      if (j < rows) results.inside |= unsigned{is_inside(y + j, x)} << j;
+      for (int j = 0; j < kRows; ++j)
+        if (j < rows && !v.pins) results.inside |= unsigned{is_inside(y + j, x)} << j;
+    }
     return results;
   }
   /// Of signed labels. Masks are written so without a sign alone.
