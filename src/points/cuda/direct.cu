@@ -168,6 +168,8 @@ struct IntoTable {
   const Queries& query;
 
   __device__ void refresh(unsigned) const {}
+  /// Whether groups without a site count.
+  __device__ bool takes_nobody() const { return true; }
   __device__ bool has_use_for(int) const { return true; }
   __device__ void take(std::int64_t group, unsigned, const int (&least)[kDirectQueries]) const {
     int* row = plan.table.least + group * plan.count;
@@ -206,6 +208,7 @@ struct AmongCandidates {
       if (limit[i] >= 0) limit[i] = min(limit[i], candidates.limit_of(query[i]));
     find_most();
   }
+  __device__ bool takes_nobody() const { return false; }
   /// Whether any lane's least distance may matter to any of the warp's queries. By whole warps.
   __device__ bool has_use_for(int least) const { return __any_sync(kAllLanes, least <= most); }
   __device__ void take(std::int64_t group, unsigned, const int (&least)[kDirectQueries]) const {
@@ -458,19 +461,21 @@ __device__ void filter_in_float(const DeviceTree& tree, const DeviceRequest& req
     const float4* tile = sites[turn % 2];
     if (tree.copies) next.present &= !early.have(next.at, group * kGroup);
     sites[turn % 2][thread] = next.offset(plan.frame.center);
-    __syncthreads();
+    const bool any = __syncthreads_or(next.present);  // else all are copies
     next.fetch(tree, (group + plan.slices) * kGroup + thread);
+    if (!any && !sink.takes_nobody()) continue;
     sink.refresh(turn);
     int least[kDirectQueries];
 #pragma unroll
     for (int& bits : least) bits = kFarBits;
+    if (any)
 #pragma unroll 8
-    for (int j = 0; j < kGroup; j += 2) {
-      const float4 a = tile[j], b = tile[j + 1];
+      for (int j = 0; j < kGroup; j += 2) {
+        const float4 a = tile[j], b = tile[j + 1];
 #pragma unroll
-      for (int q = 0; q < kDirectQueries; ++q)
-        least[q] = __vimin3_s32(least[q], float_bits<kAxes>(at[q], a), float_bits<kAxes>(at[q], b));
-    }
+        for (int q = 0; q < kDirectQueries; ++q)
+          least[q] = __vimin3_s32(least[q], float_bits<kAxes>(at[q], a), float_bits<kAxes>(at[q], b));
+      }
     sink.take(group, turn, least);
   }
 }
