@@ -26,7 +26,8 @@ const std::uint32_t* curve_order(const DeviceTree& tree, const Cloud& points, st
 /// Bytes of device memory that fine_order() uses, its result with them.
 std::size_t fine_order_bytes(std::int64_t count);
 
-/// The same, by 32 bits; by 60 where these leave many points in cells with more than a leaf of them; waits to know that.
+/// The same, by 24 bits where a sample of many points says that these tell most of them apart, else by 32; by 60 where
+/// these leave many points in cells with more than a leaf of them; waits to know that.
 /// @param scratch  fine_order_bytes() bytes, aligned to 256
 const std::uint32_t* fine_order(const DeviceTree& tree, const Cloud& points, std::byte* scratch, cudaStream_t stream);
 

@@ -28,6 +28,8 @@ inline constexpr int kTeam = 4;          ///< warps for each query, where there 
 inline constexpr int kTeamBlocks = 8;    ///< … so many per multiprocessor
 inline constexpr int kLeavesOfTeam = 2;  ///< looked at together by each of them
 inline constexpr int kBuildBlock = 256;
+inline constexpr std::int64_t kManyPoints = 1 << 22;  ///< are worth asking a sample by how many bits to sort them …
+inline constexpr int kSampledPoints = 1 << 16;        ///< … of so many
 inline constexpr int kExtentBlocks = 8;  ///< per multiprocessor
 inline constexpr int kScanWarps = 32;    ///< per multiprocessor: fewer queries share out the sites
 

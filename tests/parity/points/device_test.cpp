@@ -549,6 +549,23 @@ TEST_F(DevicePoints, TrialsTellHardSets) {
   EXPECT_FALSE(trial(make_points(Spread::uniform, DType::float32, 100, 3, random)).vague);
 }
 
+/// Sites so many that a sample says how fine their order is to be: spread out, on a surface, and many at each place.
+TEST_F(DevicePoints, SitesOrderedAsASampleSays) {
+  Random random(16);
+  for (Spread spread : {Spread::uniform, Spread::sphere, Spread::duplicates})
+    for (int axes : {2, 3}) {
+      PointProblem problem;
+      problem.sites = make_points(spread, axes == 2 ? DType::int32 : DType::float32, (1 << 22) + 77, axes, random);
+      problem.queries = make_points(Spread::uniform, problem.sites.dtype(), 300, axes, random);
+      problem.set.execution.backend = Backend::cpu;
+      const PointAnswers expected = nearest(problem, DType::float32);
+      SCOPED_TRACE(describe(problem));
+      problem.set.storage = Storage::sorted;
+      problem.set.execution.backend = Backend::cuda;
+      EXPECT_TRUE(equal(expected, nearest(problem, DType::float32)));
+    }
+}
+
 TEST_F(DevicePoints, Refusals) {
   Random random(11);
   const Array host = make_points(Spread::uniform, DType::float32, 100, 3, random);
