@@ -4,16 +4,18 @@
 // Work: a warp for each query; a lane for each of a node's 32 children, and for each of 32 sites of a leaf, or of up to
 // four leaves together, whose sites are in flight at the same time. Of one neighbour each lane keeps the nearest that it
 // has measured itself; what all go by is how near that is. What the lanes know of the levels above waits in shared
-// memory. Where the time of the slowest counts, because queries are fewer than the warps that fit, four warps share out
-// each. Many queries are taken in the order of the curve, so that warps at work look at the same nodes, and a warp takes
-// 32 one after the other, each begun with the site that was nearest to the one before; for eight at a time it lists the
-// leaves that are near, which spares most of them the way through the tree (near_leaves.cuh). Launch: blocks of 4 warps.
+// memory. Where the time of the slowest counts, because queries are fewer than the warps that fit, four warps share
+// out each, among sorted sites in rounds (rounds.cuh). Many queries are taken in the order of the curve, so that warps
+// at work look at the same nodes, and a warp takes 32 one after the other, each begun with the site that was nearest to
+// the one before; for eight at a time it lists the leaves that are near, which spares most of them the way through the
+// tree (near_leaves.cuh). Launch: blocks of 4 warps.
 // Source: Roussopoulos et al. 1995; the CPU's search (points/cpu/search.cpp) with four times as many children. Cost:
 // O(log n) nodes per query for sites spread out; at worst, for sites all equally far, every site.
 #include "core/cuda/resident.h"
 #include "core/cuda/runtime.h"
 #include "points/cuda/near_leaves.cuh"
 #include "points/cuda/order.h"
+#include "points/cuda/rounds.cuh"
 #include "points/cuda/search.h"
 #include "points/cuda/tuning.h"
 #include "points/cuda/warp_query.cuh"
@@ -25,20 +27,6 @@ namespace {
 using fathom::cuda::resident_blocks;
 
 constexpr int kSearchWarps = kSearchBlock / 32;
-
-/// A warp's part in a query that several share out: all go down to the same leaves, and from there back up each takes
-/// its lanes' children. They tell one another how near the nearest is.
-template <int kWarps>
-struct Team {
-  int warp = 0;
-  unsigned* limit = nullptr;  ///< bits of the least that any of them knows, in shared memory
-
-  __device__ unsigned lanes() const { return kAllLanes / ((1u << kWarps) - 1) << warp; }  ///< every kWarps-th
-  __device__ void tell(float known) const {
-    if (lane_id() == 0) atomicMin(limit, __float_as_uint(known));
-  }
-  __device__ float least() const { return __uint_as_float(*const_cast<volatile unsigned*>(limit)); }
-};
 
 /// What the lanes know of a warp's levels: the bounds of the children that are left.
 using Waiting = float[kMostLevels][kLanes];
@@ -292,7 +280,7 @@ __global__ void __launch_bounds__(kSearchBlock,
   put_root(request.answers.lower, own, 0, id != kNobody, squared);
 }
 
-/// A block of warps for each query.
+/// A block of warps for each query: in rounds where these serve, else each goes down and back up by itself.
 template <class T, int kAxes, Kind kKind>
 __global__ void __launch_bounds__(32 * kTeam, resident_blocks(32 * kTeam, kTeamBlocks))
     search_in_teams(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request) {
@@ -300,12 +288,20 @@ __global__ void __launch_bounds__(32 * kTeam, resident_blocks(32 * kTeam, kTeamB
   __shared__ Waiting waiting[kTeam];
   __shared__ unsigned limit;
   const int warp = static_cast<int>(threadIdx.x) / 32;
+  const DeviceLevel& root = tree.level[tree.levels - 1];
+  const NodeBox<T, kAxes> top(root.boxes, 0, min(lane_id(), static_cast<int>(root.count) - 1));  // with the query
   if (threadIdx.x == 0) limit = __float_as_uint(INFINITY);
   __syncthreads();
   with_query<T, kAxes, kKind>(tree, request, blockIdx.x, [&](auto& mine) {
     using Query = std::remove_reference_t<decltype(mine)>;
     __shared__ typename Query::Nearest best[kTeam];
-    if (mine.is_somewhere()) Descent<Query, kTogether, kTeam>(tree, mine, waiting[warp], {warp, &limit}).run();
+    const Team<kTeam> team{warp, &limit};
+    bool done = !mine.is_somewhere();
+    if constexpr (Query::kHasLeaves) {
+      __shared__ RoundsMemory<Query> rounds;
+      done = done || Rounds<Query, kTeam>(tree, mine, rounds, team).run(top);
+    }
+    if (!done) Descent<Query, kTogether, kTeam>(tree, mine, waiting[warp], team).run();
     if constexpr (Query::kIsPlain) mine.settle();
     if (lane_id() == 0) best[warp] = {mine.list().worst_squared(), mine.list().worst_id()};
     __syncthreads();

@@ -27,6 +27,7 @@ inline constexpr int kLeavesTogether = 4;              ///< that are looked at, 
 inline constexpr int kTeam = 4;          ///< warps for each query, where there are no more queries than …
 inline constexpr int kTeamBlocks = 8;    ///< … so many per multiprocessor
 inline constexpr int kLeavesOfTeam = 2;  ///< looked at together by each of them
+inline constexpr int kMostLeft = 256;    ///< nodes that a list of theirs holds
 inline constexpr int kBuildBlock = 256;
 inline constexpr std::int64_t kManyPoints = 1 << 22;  ///< are worth asking a sample by how many bits to sort them …
 inline constexpr int kSampledPoints = 1 << 16;        ///< … of so many

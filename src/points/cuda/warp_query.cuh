@@ -193,6 +193,15 @@ class WarpQuery {
     return {__longlong_as_double(static_cast<long long>(least)), lowest, lane};
   }
 
+  /// Goes by what another warp's lanes have kept.
+  __device__ void begin_with(const Kept& kept) {
+    if (lane_id() == 0) {
+      squared_ = kept.squared;
+      nearest_.id = kept.id;
+    }
+    lower_limit(limit_of(kept.squared));
+  }
+
   /// Puts that on the list.
   __device__ void settle() {
     const Kept kept = nearest_of_lanes();
@@ -229,17 +238,34 @@ class WarpQuery {
     }
   }
 
+  using Box = NodeBox<T, kAxes>;
+
+  /// Least for the box that is most likely to have the nearest site: of some that are as near, as where the place is in
+  /// all of them, the one about it. Any will do.
+  __device__ float guess_of(const Box& box, float bound) const {
+    constexpr float kLittle = 0x1p-12f;
+    float squared = 0;  // of twice the way to the middle
+    for (int k = 0; k < kAxes; ++k) {
+      const float at = around_[k].low;
+      const float way = (static_cast<float>(box.low[k]) - at) + (static_cast<float>(box.high[k]) - at);
+      squared = fmaf(way, way, squared);
+    }
+    return fminf(bound + kLittle * squared, kNoLimit);
+  }
+
   /// A box of a group is at least so far away, squared; infinitely, if nothing in it qualifies.
   __device__ float bound_of(const void* boxes, unsigned group, int child) const {
-    const Box box(boxes, group, child);
+    return bound_of(Box(boxes, group, child));
+  }
+  __device__ float bound_of(const Box& box) const {
     if constexpr (kQuick) return float_bound(around_, box.low, box.high);
-    return meets_cone(box.low, box.high) ? round_down(bound_of(box)) : INFINITY;
+    return meets_cone(box.low, box.high) ? round_down(exact_bound_of(box)) : INFINITY;
   }
 
   /// The same in the arithmetic that decides, for boxes that are about as far as the worst of the list.
   /// @param worst  as the lanes know it together
   __device__ bool may_improve(const Nearest& worst, const void* boxes, unsigned group, std::int64_t lowest_id) const {
-    const Value bound = bound_of(Box(boxes, group, lane_id()));
+    const Value bound = exact_bound_of(Box(boxes, group, lane_id()));
     if (kGeneral && reach() < bound) return false;
     return bound < worst.squared || (bound == worst.squared && lowest_id < worst.id);
   }
@@ -345,9 +371,7 @@ class WarpQuery {
   /// Bounds in float32 are no slower than those of double, and serve.
   static constexpr bool kQuick = !kGeneral && std::is_same_v<Value, double> && sizeof(T) == sizeof(float);
 
-  using Box = NodeBox<T, kAxes>;
-
-  __device__ Value bound_of(const Box& box) const {
+  __device__ Value exact_bound_of(const Box& box) const {
     Value bound{};
     for (int k = 0; k < kAxes; ++k)
       bound += square<Value>(

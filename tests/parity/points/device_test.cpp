@@ -549,6 +549,32 @@ TEST_F(DevicePoints, TrialsTellHardSets) {
   EXPECT_FALSE(trial(make_points(Spread::uniform, DType::float32, 100, 3, random)).vague);
 }
 
+/// Of sorted sites, by teams of warps: through three levels of a tree and more, also where more is left of it than they
+/// list, as from inside a sphere or where many sites are at a place, and within a radius.
+TEST_F(DevicePoints, FewQueriesOfManySortedSites) {
+  Random random(15);
+  const std::int64_t count = std::max(scaled(70000), 2000);
+  for (int spread = 0; spread < kSpreads; ++spread)
+    for (DType dtype : {DType::int32, DType::float32, DType::float64})
+      for (int axes : {2, 3}) {
+        const auto own = static_cast<Spread>(spread);
+        PointProblem problem;
+        problem.sites = make_points(own, dtype, count, axes, random);
+        problem.queries = make_points(spread % 2 == 0 ? own : Spread::uniform, dtype, 300, axes, random);
+        problem.set.execution.backend = Backend::cpu;
+        const PointAnswers all = nearest(problem, DType::float32);
+        SCOPED_TRACE(describe(problem));
+        for (const bool within : {false, true}) {
+          if (within) problem.query.radius = all.distance.as<float>().data()[150];
+          problem.set.execution.backend = Backend::cpu;
+          const PointAnswers expected = nearest(problem, DType::float32);
+          problem.set.storage = Storage::sorted;
+          problem.set.execution.backend = Backend::cuda;
+          EXPECT_TRUE(equal(expected, nearest(problem, DType::float32)));
+        }
+      }
+}
+
 /// Sites so many that a sample says how fine their order is to be: spread out, on a surface, and many at each place.
 TEST_F(DevicePoints, SitesOrderedAsASampleSays) {
   Random random(16);
