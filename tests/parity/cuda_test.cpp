@@ -562,7 +562,24 @@ TEST_F(Cuda, Spacings) {
     }
 }
 
-/// Images whose squares 31 bits do not hold, wide and high, with sites near and far, and rows too long for one block.
+/// Sites as near as others but for what doubles alone tell: mirrored along the diagonal, with spacings that differ little.
+TEST_F(Cuda, AlmostEqualSpacings) {
+  std::uint64_t seed = 1650000;
+  for (const Shape& shape : {Shape{300, 300}, Shape{130, 2000}, Shape{1300, 700}})
+    for (int s = 0; s < kStructures; ++s)
+      for (double more : {1e-7, -3e-8, 1e-9, 1e-15}) {
+        Random random(++seed);
+        Case c{.seed = seed, .structure = static_cast<Structure>(s)};
+        c.input = mask_array(make_sites(c.structure, shape, random), shape);
+        c.options.spacing = {1, 1 + more};
+        c.wanted.distance = chance(random, 0.5) ? DType::float32 : DType::float64;
+        if (chance(random, 0.5)) c.wanted.squared = DType::float64;
+        check_against_cpu(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+/// Images whose squares 31 bits do not hold, wide and high, with sites near and far, and spacings too unequal for floats.
 TEST_F(Cuda, AnySpacingsOfLargeImages) {
   std::uint64_t seed = 1600000;
   for (const Shape& shape : {Shape{1500, 2100}, Shape{6, 24000}, Shape{5, 30000}, Shape{20000, 9}, Shape{70, 9001}})
@@ -570,7 +587,8 @@ TEST_F(Cuda, AnySpacingsOfLargeImages) {
       Random random(++seed);
       Case c{.seed = seed, .structure = static_cast<Structure>(s)};
       c.input = mask_array(make_sites(c.structure, shape, random), shape);
-      c.options.spacing = pick<std::vector<double>>(random, {{0.7, 1.25}, {255, 254}, {0.742188, 1.3}, {1, 0.33333}});
+      c.options.spacing = pick<std::vector<double>>(
+          random, {{0.7, 1.25}, {255, 254}, {0.742188, 1.3}, {1, 0.33333}, {0.7071, 170}, {170.3, 0.7071}, {1e-9, 1}});
       c.options.signed_distance = chance(random, 0.2);
       c.options.surface = grid::Surface::centers;
       if (chance(random, 0.2)) c.options.border = {grid::Border::sites};

@@ -433,7 +433,7 @@ TEST_F(Device, AnySpacingsOfVolumesTakeLittleScratch) {
     }
 }
 
-/// Images likewise: nothing but words.
+/// Images likewise: no more than with others.
 TEST_F(Device, AnySpacingsOfImagesTakeLittleScratch) {
   for (const std::vector<double>& spacing : {std::vector<double>{0.7071067811865476, 1}, {0.7, 1.25}})
     for (const bool sign : {false, true}) {
@@ -441,7 +441,7 @@ TEST_F(Device, AnySpacingsOfImagesTakeLittleScratch) {
       c.options.spacing = spacing;
       c.options.signed_distance = sign;
       c.options.surface = grid::Surface::centers;
-      check_scratch(c, sign ? 0.53 : 0.27);
+      check_scratch(c, sign ? 0.6 : 0.35);
     }
 }
 

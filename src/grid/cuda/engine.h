@@ -63,8 +63,8 @@ inline bool wants_site_of_labels(const Problem& p) { return has_labels(p) && wan
 std::unique_ptr<Engine> make_small_engine(const Problem& problem);
 /// For images, and lines as images of one row. Null where it does not serve: it is for Euclidean distances without
 /// periodic borders; from a mask signed only as floats without nearest sites; with spacings that are no small multiples
-/// of a unit only from masks without nearest sites; and one or two axes of at most 46,000 elements, unequally spaced rows
-/// as long as they fit a block's memory.
+/// of a unit only from masks without nearest sites, and of which none is more than 256 times the other; and one or two
+/// axes of at most 46,000 elements.
 std::unique_ptr<Engine> make_plane_engine(const Problem& problem);
 /// The same for volumes: three axes of at most 1024 elements. Float distances from a mask, also signed, with any
 /// spacings; with limits only where they are multiples of a unit.

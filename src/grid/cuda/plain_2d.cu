@@ -4,9 +4,9 @@
 // Five kernels, of which the last three do nothing where sites are near everywhere: words and carries
 // (plane_words.cuh), near elements (plane_near.cuh), columns that can matter to far ones (plane_prune.cuh), lists and
 // queue (plane_list.cuh), far tiles (plane_far.cuh). Labels have words of their own (plane_labels.cuh), limits a kernel
-// more (plane_limits.cuh). With spacings that squares of 31 bits do not hold, words and carries are followed by one
-// kernel (plane_exact.cuh). What is left to do stays on the device: the host launches all and waits for nothing. The two
-// kernels that write results are compiled apart (plane_solve.cuh).
+// more (plane_limits.cuh). With spacings that squares of 31 bits do not hold, floats say where to look, and double has
+// the last word (plane_exact.cuh). What is left to do stays on the device: the host launches all and waits for nothing.
+// The two kernels that write results are compiled apart (plane_solve.cuh).
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
@@ -49,9 +49,11 @@ bool squares_fit(const Problem& p) {
 }
 
 /// Whether squares in double serve: masks, without nearest sites. Signed, limits are not seen to.
-bool exact_serves(const Problem& p) {
-  return !p.isotropic && !has_labels(p) && !wants_site(p) && !(p.signed_distance && has_limits(p)) &&
-         ExactRow::bytes(static_cast<int>(width_of(p))) <= fathom::cuda::block_memory();
+bool real_serves(const Problem& p) {
+  if (p.isotropic || has_labels(p) || wants_site(p) || (p.signed_distance && has_limits(p))) return false;
+  constexpr double kLeastWeight = 0x1p-200;  // so that no distance but 0 is 0 in floats
+  const double ratio = exact_weight(p, 0) / exact_weight(p, 1);
+  return ratio <= kMostRatio && ratio >= 1 / kMostRatio && exact_weight(p, 1) >= kLeastWeight;
 }
 
 bool plane_serves(const Problem& p) {
@@ -61,7 +63,7 @@ bool plane_serves(const Problem& p) {
   // Carries and list entries are 16 bits, and the list's masks must fit shared memory.
   constexpr std::int64_t kLongest = 46000;
   if (height_of(p) > kLongest || width_of(p) > kLongest) return false;
-  return squares_fit(p) || exact_serves(p);
+  return squares_fit(p) || real_serves(p);
 }
 
 /// The words of some items, and how many bytes they take. The rest of the scratch is not there yet.
@@ -75,6 +77,12 @@ Plane make_plane(const Problem& p, std::int64_t items, std::byte* words, std::si
   plane.row_weight = static_cast<std::uint32_t>(row_weight_of(p));
   plane.column_weight = static_cast<std::uint32_t>(column_weight_of(p));
   plane.row_ratio = static_cast<float>(plane.row_weight) / static_cast<float>(plane.column_weight);
+  if (!squares_fit(p)) {
+    plane.exact_row_weight = exact_weight(p, 0);
+    plane.exact_column_weight = exact_weight(p, 1);
+    plane.row_ratio = static_cast<float>(plane.exact_row_weight / plane.exact_column_weight);
+    plane.inverse_ratio = 1 / plane.row_ratio;
+  }
   const std::int64_t columns = plane.all_bands * plane.pitch;
   Scratch s(words);
   plane.bits = s.take<std::uint32_t>(columns);
@@ -114,7 +122,6 @@ void take_region(Plane& plane, const Problem& p, std::int64_t items) {
 
 /// What is needed besides words. @returns its bytes; `cleared` of them, at the front, are to be 0
 std::size_t take_scratch(Plane& plane, const Problem& p, std::byte* base, std::size_t* cleared = nullptr) {
-  if (!squares_fit(p)) return 0;
   const std::int64_t columns = plane.all_bands * plane.pitch, cells = columns / 32, tiles = columns / kTile;
   Scratch s(base);
   plane.counters = s.take<std::uint32_t>(3);
@@ -127,6 +134,7 @@ std::size_t take_scratch(Plane& plane, const Problem& p, std::byte* base, std::s
   plane.list_count = s.take<std::uint32_t>(plane.all_bands);
   plane.anchors = s.take<ushort2>(tiles + plane.all_bands);
   plane.work = s.take<std::uint32_t>(tiles);
+  if (!squares_fit(p)) plane.near_roots = s.take<float>(kNearRows * kNearColumns);
   return s.bytes();
 }
 
@@ -164,11 +172,8 @@ class PlaneSolver {
   }
 
   void run() const {
-    if (!squares_fit(p_)) {
-      if (p_.integral) return solve_exact(emitter_);
-      return solve_exact(Emitter<double>::of(p_, batch_, plane_.first_item));
-    }
     fathom::cuda::check(cudaMemsetAsync(clear_, 0, cleared_, stream_), "clearing the scratch");
+    if (!squares_fit(p_)) return solve_real();
     if (writing_ == Writing::aligned) solve<Writing::aligned, Spaced::none>();
     else if (p_.isotropic) solve<Spaced::none>();
     else if (plane_.column_weight == 1 && !is_general(writing_)) solve_floats<Spaced::along_columns>();
@@ -200,28 +205,28 @@ class PlaneSolver {
 
   template <Writing kWriting, Spaced kSpaced>
   void solve() const {
-    PlaneKernels<kWriting, kSpaced>::solve_near(plane_, emitter_, stream_);
+    solve<kWriting, kSpaced>(emitter_);
+  }
+
+  template <Writing kWriting, Spaced kSpaced, class V>
+  void solve(const Emitter<V>& emitter) const {
+    using Kernels = PlaneKernels<kWriting, kSpaced, V>;
+    using Square = std::conditional_t<kSpaced == Spaced::real, double, std::uint32_t>;
+    Kernels::solve_near(plane_, emitter, stream_);
     const std::int64_t lines = plane_.all_bands / plane_.bands * (plane_.bands + 1);
     prune<<<blocks(lines, plane_.tiles(), kPruneWarps), kPruneWarps * 32, 0, stream_>>>(plane_);
-    list_columns<<<static_cast<unsigned>(plane_.all_bands), kListBlock,
-                   static_cast<std::size_t>(list_memory(plane_.pitch)), stream_>>>(plane_);
+    list_columns<Square><<<static_cast<unsigned>(plane_.all_bands), kListBlock,
+                           static_cast<std::size_t>(list_memory(plane_.pitch)), stream_>>>(plane_);
     fathom::cuda::check_launch("choosing columns");
-    PlaneKernels<kWriting, kSpaced>::solve_far(plane_, emitter_, stream_);
+    Kernels::solve_far(plane_, emitter, stream_);
   }
 
-  template <class V>
-  void solve_exact(const Emitter<V>& emitter) const {
-    switch (writing_) {
-      case Writing::one_side: return solve_exact<Writing::one_side>(emitter);
-      case Writing::general: return solve_exact<Writing::general>(emitter);
-      default: return solve_exact<Writing::unaligned>(emitter);
-    }
-  }
-
-  template <Writing kWriting, class V>
-  void solve_exact(const Emitter<V>& emitter) const {
-    launch(solve_exact_rows<kWriting, V>, plane_.all_bands * kBand, ExactRow::warps_of(plane_.width) * 32,
-           ExactRow::bytes(plane_.width), stream_, plane_, emitter, exact_weight(p_, 0), exact_weight(p_, 1));
+  void solve_real() const {
+    if (!is_general(writing_)) tabulate<<<kNearRows, kNearColumns, 0, stream_>>>(plane_);
+    if (writing_ == Writing::one_side) return solve<Writing::one_side, Spaced::real>();
+    if (writing_ != Writing::general) return solve<Writing::unaligned, Spaced::real>();
+    if (p_.integral) return solve<Writing::general, Spaced::real>();
+    solve<Writing::general, Spaced::real>(Emitter<double>::of(p_, batch_, plane_.first_item));
   }
 
   /// Of a side, whose cells that were left open are known now; the other's stay as they are or are written later.

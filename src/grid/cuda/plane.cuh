@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "grid/cuda/emit.cuh"
 #include "grid/cuda/layout.cuh"
@@ -44,8 +45,8 @@ __host__ __device__ constexpr bool finds_sites(Writing writing) {
   return writing == Writing::sites || writing == Writing::label_sites;
 }
 
-/// Which spacings are multiples of the unit, and not the unit itself.
-enum class Spaced { none, along_columns, any };
+/// Which spacings are multiples of the unit, and not the unit itself; real: there is no unit, or it is too small.
+enum class Spaced { none, along_columns, any, real };
 
 /// From squares to distances. Of a signed field this is one side; what has distance 0 belongs to the other.
 struct Side {
@@ -84,6 +85,10 @@ struct Plane {
   // Unequal spacings: multiples of a unit. Squared distances are in units.
   std::uint32_t row_weight = 1, column_weight = 1;  ///< squares of the multiples along columns and rows
   float row_ratio = 1;                              ///< row_weight / column_weight
+  // Spacings that are none (see plane_exact.cuh): their squares, in units where there is one, else in the caller's.
+  double exact_row_weight = 1, exact_column_weight = 1;
+  float inverse_ratio = 1;      ///< 1 / row_ratio
+  float* near_roots = nullptr;  ///< see tabulate()
 
   // What is not solved yet. Cleared before the first kernel.
   std::uint8_t* open_cells = nullptr;   ///< [all_bands][pitch / 32]: 32 × 32 elements each
@@ -107,6 +112,26 @@ struct Plane {
 
   __device__ std::uint32_t along(std::uint32_t rows) const { return rows * rows * row_weight; }
   __device__ std::uint32_t across(std::uint32_t columns) const { return columns * columns * column_weight; }
+  /// The same in double, …
+  __device__ double along_exactly(int rows) const {
+    return exact_row_weight * (static_cast<double>(rows) * static_cast<double>(rows));
+  }
+  __device__ double across_exactly(int columns) const {
+    return exact_column_weight * (static_cast<double>(columns) * static_cast<double>(columns));
+  }
+  /// … or roughly, in columns, squared.
+  __device__ float along_roughly(int rows) const {
+    return row_ratio * (static_cast<float>(rows) * static_cast<float>(rows));
+  }
+  static __device__ float across_roughly(int columns) {
+    return static_cast<float>(columns) * static_cast<float>(columns);
+  }
+  /// V: std::uint32_t, or double where squares in units do not fit.
+  template <class V>
+  __device__ V square(int rows, int columns) const {
+    if constexpr (std::is_same_v<V, double>) return along_exactly(rows) + across_exactly(columns);
+    else return along(static_cast<std::uint32_t>(rows)) + across(static_cast<std::uint32_t>(columns));
+  }
   /// Squared distance from a line between two bands, in columns; `rows` end before it.
   __device__ float from_line(std::int32_t rows) const {
     const float height = static_cast<float>(rows) + 0.5f;

@@ -1,222 +1,152 @@
-// Images with any unequal spacings: squares in double, where 31 bits do not hold them in a unit, or there is no unit.
+// Images with spacings that have no small unit: which of the sites that floats take for the nearest is, in double.
 //
-// Vertical distances follow from words and carries (plane.cuh); one pass along rows is left. Squares of both axes are
-// rounded once, and their sum once, as the general engine and the CPU do it. In a unit they are integers, and exact.
+// Squares of rows and of columns are rounded once, and their sum once, as the general engine and the CPU do it. In a
+// unit they are integers, and exact. The kernels for near and far sites search in floats, in columns, squared: of a sum
+// of two squares, one of them times a ratio, no more than 2⁻²² is lost to roundings. So the nearest site is among those
+// whose float is at most 2⁻²⁰ more than the least, one or two of them but for ties; a second look at the same candidates
+// finds these, and only they are measured in double. Roots ascend with squares, rounded as they are: the least root of
+// several sites is that of the nearest.
 //
-// Work mapping: block = row, in shared memory; thread = eight neighbours, by exact_search.cuh; warp = 32 × 8. Where the
-// nearest groups do not settle that, a few columns of the whole row give bounds first; then blocks of eight groups are
-// looked at, from near to far, and of those that may matter their groups. Results go through shared memory, so that
-// neighbours are written by neighbours.
-//
-// Source: separable passes (Hirata 1996); departs by bounds for groups. Cost: some eight operations per element and
-// column of a group; every row reads the words of its band once more, out of the cache.
+// What is left out because a line or a column lies between is farther by more than double rounds: ratios are bounded, and
+// a step towards one of two columns changes their difference by two columns squared, at least.
 #pragma once
 
-#include <algorithm>
+#include <type_traits>
 
-#include "grid/cuda/exact_search.cuh"
 #include "grid/cuda/plane.cuh"
 
 namespace fathom::grid::cuda {
 
-inline constexpr int kMostExactWarps = 8;
-inline constexpr int kExactBlocks = 3;  ///< of a multiprocessor, in registers
-inline constexpr int kExactSpan = 256;  ///< columns of a warp
-inline constexpr int kExactNear = 4;    ///< groups to either side that are looked at one by one first
-inline constexpr int kExactProbe = 4;   ///< groups of which one column is tried for a bound
+inline constexpr float kMore = 1 + 0x1p-20f, kLess = 1 - 0x1p-20f;
+inline constexpr double kMostRatio = 0x1p16;  ///< of squared spacings
 
-/// A row's vertical distances, squared, in shared memory.
-class ExactRow {
- public:
-  double* stage;  ///< [warps][288]: results, a place left free after each eight
+// Floats that are not negative, and their bits, which ascend with them.
+__device__ inline unsigned bits_of(float value) { return __float_as_uint(value); }
+__device__ inline float float_of(unsigned bits) { return __uint_as_float(bits); }
 
-  __host__ __device__ static int groups_of(int width) { return (width + 7) / 8; }
-  /// An odd number, so that the eight arrays begin in different banks.
-  __host__ __device__ static int pitch_of(int width) { return (groups_of(width) + 1) | 1; }
-  static int warps_of(int width) { return std::min((width + kExactSpan - 1) / kExactSpan, kMostExactWarps); }
-  static std::size_t bytes(int width) {
-    const auto pitch = static_cast<std::size_t>(pitch_of(width)), warps = static_cast<std::size_t>(warps_of(width));
-    return (9 * pitch + pitch / 8 + 1 + 288 * warps) * sizeof(double);
-  }
-  __device__ ExactRow(double* memory, int width, double weight)
-      : stage(memory + 9 * pitch_of(width) + pitch_of(width) / 8 + 1),
-        value_(memory),
-        least_(memory + 8 * pitch_of(width)),
-        block_least_(least_ + pitch_of(width)),
-        weight_(weight),
-        groups_(groups_of(width)),
-        pitch_(pitch_of(width)) {}
-
-  // As ExactSearch wants it.
-  __device__ int groups() const { return groups_; }
-  __device__ int step() const { return pitch_; }
-  __device__ const double* group(int q) const { return value_ + clamped(q); }
-  __device__ double least_of(int q) const { return least_[clamped(q)]; }
-  __device__ double cost(int steps) const {
-    return weight_ * (static_cast<double>(steps) * static_cast<double>(steps));
-  }
-  __device__ void costs_from(int steps, double (&cost)[15]) const {
-    const auto first = static_cast<double>(steps);
-#pragma unroll
-    for (int k = 0; k < 15; ++k) cost[k] = weight_ * ((first + k) * (first + k));
-  }
-
-  /// Blocks of eight groups.
-  __device__ int blocks() const { return (groups_ + 7) / 8; }
-  __device__ double block_least(int block) const { return block_least_[block]; }
-
-  /// Fills values and minima of groups from row r of a band, whose padding holds no sites. By all threads of the block,
-  /// before a barrier.
-  __device__ void fill(const Plane& plane, std::int64_t band, int r, double column_weight) const {
-    for (int q = static_cast<int>(threadIdx.x); q < pitch_; q += static_cast<int>(blockDim.x)) {
-      double smallest = __builtin_inf();
-      if (q < groups_) smallest = fill_group(plane, band * plane.pitch + q * 8, q, r, column_weight);
-      else
-        for (int i = 0; i < 8; ++i) value_[i * pitch_ + q] = __builtin_inf();
-      least_[q] = smallest;
-    }
-  }
-
-  /// Fills minima of blocks. By all threads of the block, between barriers.
-  __device__ void fill_blocks() const {
-    for (int b = static_cast<int>(threadIdx.x); b < blocks(); b += static_cast<int>(blockDim.x)) {
-      double smallest = __builtin_inf();
-      for (int q = b * 8; q < min(b * 8 + 8, groups_); ++q) smallest = min(smallest, least_[q]);
-      block_least_[b] = smallest;
-    }
-  }
-
- private:
-  __device__ int clamped(int group) const {  // −1 and below: outside
-    return static_cast<int>(min(static_cast<unsigned>(group), static_cast<unsigned>(groups_)));
-  }
-
-  /// @param first  the group's first column in all bands
-  /// @returns the least value
-  __device__ double fill_group(const Plane& plane, std::int64_t first, int q, int r, double column_weight) const {
-    alignas(16) std::uint32_t bits[8];
-    alignas(16) std::uint16_t above[8], below[8];
-    for (int k = 0; k < 2; ++k)
-      reinterpret_cast<uint4*>(bits)[k] = __ldg(reinterpret_cast<const uint4*>(plane.bits + first) + k);
-    *reinterpret_cast<uint4*>(above) = __ldg(reinterpret_cast<const uint4*>(plane.above + first));
-    *reinterpret_cast<uint4*>(below) = __ldg(reinterpret_cast<const uint4*>(plane.below + first));
-    double smallest = __builtin_inf();
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      const int rows = Column{bits[i], above[i], below[i]}.at(r, 0);
-      const double square = rows < kNoRow ? column_weight * (static_cast<double>(rows) * static_cast<double>(rows))
-                                          : __builtin_inf();
-      value_[i * pitch_ + q] = square;
-      if (square < smallest) smallest = square;
-    }
-    return smallest;
-  }
-
-  double* value_;  ///< [8][pitch]: of each group of eight neighbours; a last group stands for all outside
-  double* least_;  ///< [pitch], of a group
-  double* block_least_;
-  double weight_;  ///< of a step along the row, squared
-  int groups_, pitch_;
-};
-
-/// The 256 columns of a warp.
-class ExactSpan {
- public:
-  __device__ ExactSpan(const ExactRow& row, int first_group)
-      : row_(row),
-        first_(first_group),
-        group_(min(first_group + lane_id(), row.groups() - 1)),
-        search_(row, group_) {}
-
-  /// @param row_least  of all groups
-  __device__ const double* solve(double row_least) {
-    if (search_.run(row_least, kExactNear)) return search_.best;
-    probe();
-    const int first = first_ / 8, end = min((first_ + 31) / 8 + 1, row_.blocks());
-    for (int b = first; b < end; ++b) look(b, row_least);
-    bool before = true, behind = true;
-    for (int k = 0; before || behind; ++k) {
-      before = before && first - 1 - k >= 0 && look(first - 1 - k, row_least);
-      behind = behind && end + k < row_.blocks() && look(end + k, row_least);
-    }
-    return search_.best;
-  }
-
- private:
-  /// A bound from a few columns: what they are to the first and the last of the eight, they are at most to all.
-  __device__ void probe() {
-    double least = __builtin_inf();
-    for (int q = 0; q < row_.groups(); q += kExactProbe) {
-      const double value = *row_.group(q);
-      const double farther = row_.cost(max(abs(8 * (q - group_)), abs(8 * (q - group_) - 7)));
-      least = min(least, value + farther);
-    }
-    search_.expect(least);
-  }
-
-  /// From the eight columns to those of another group, or block of groups.
-  __device__ int steps_to(int first_group, int groups) const {
-    return max(0, max(8 * (first_group - group_) - 7, 8 * (group_ - first_group - groups) + 1));
-  }
-
-  /// @returns whether blocks beyond this may matter
-  __device__ bool look(int block, double row_least) {
-    const double cost = row_.cost(steps_to(block * 8, 8));
-    if (!search_.hopeful(row_least + cost)) return false;
-    if (!search_.hopeful(row_.block_least(block) + cost)) return true;
-    for (int q = block * 8; q < min(block * 8 + 8, row_.groups()); ++q)
-      if (search_.hopeful(row_.least_of(q) + row_.cost(steps_to(q, 1)))) search_.offer(q);
-    return true;
-  }
-
-  const ExactRow& row_;
-  const int first_, group_;
-  ExactSearch<ExactRow> search_;
-};
-
-/// kWriting: unaligned, one_side or general. V: the emitter's, integers where there is a unit.
-template <Writing kWriting, class V>
-__device__ void write_exact(const Plane& plane, const Emitter<V>& emitter, std::int64_t band, int y, int x,
-                            double square) {
-  if constexpr (is_general(kWriting)) {
-    const std::int64_t at[kMaxSpaceRank] = {y, x};
-    const V value = square < __builtin_inf() ? static_cast<V>(square) : no_value<V>();
-    if (emitter.in_region(at)) emitter.emit(plane.item_of(band), at, value, -1);
-  } else if (kWriting != Writing::one_side || square > 0) {
-    plane.row(band, y)[x] = static_cast<float>(sqrt(square)) * plane.side.scale;
-  }
+/// The rows that a rough square came from: one of 46,000 is told from the next by 17 bits. They are the last bits of a
+/// float, which is faster than a conversion.
+__device__ inline int rows_of(const Plane& plane, float square) {
+  const float squared = square * plane.inverse_ratio;
+  float inverse;
+  asm("rsqrt.approx.f32 %0,%1;" : "=f"(inverse) : "f"(squared + 1e-30f));
+  return __float_as_int(fmaf(squared, inverse, 8388608.0f)) - 0x4B000000;
 }
 
-template <Writing kWriting, class V>
-__global__ void __launch_bounds__(kMostExactWarps * 32, kExactBlocks)
-    solve_exact_rows(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<V> emitter,
-                     double column_weight, double row_weight) {
-  extern __shared__ double exact_row_shared[];
-  const std::int64_t band = blockIdx.x / kBand;
-  const int r = static_cast<int>(blockIdx.x % kBand), y = plane.first_row(band) + r, lane = lane_id();
-  if (y >= plane.height) return;
-  const ExactRow row(exact_row_shared, plane.width, row_weight);
-  row.fill(plane, band, r, column_weight);
-  __syncthreads();
-  row.fill_blocks();
-  __syncthreads();
-  double row_least = __builtin_inf();
-  for (int b = lane; b < row.blocks(); b += 32) row_least = min(row_least, row.block_least(b));
-  for (int step = 16; step > 0; step /= 2) row_least = min(row_least, __shfl_xor_sync(kAllLanes, row_least, step));
-  double* stage = row.stage + threadIdx.x / 32 * 288;
-  for (int x0 = static_cast<int>(threadIdx.x) / 32 * kExactSpan; x0 < plane.width;
-       x0 += static_cast<int>(blockDim.x) / 32 * kExactSpan) {
-    ExactSpan span(row, x0 / 8);
-    const double* best = span.solve(row_least);
+/// What is found out about a site: how far it is, in spacings' units, or where results are no floats the square of that.
+template <Writing kWriting>
+using Measured = std::conditional_t<is_general(kWriting), double, float>;
+
+template <class M>
+__device__ M measure(const Plane& plane, int rows, int columns) {
+  const double square = plane.along_exactly(rows) + plane.across_exactly(columns);
+  if constexpr (std::is_same_v<M, float>) return static_cast<float>(sqrt(square));
+  else return square;
+}
+
+/// How far near sites are: a root in double takes as long as all the rest. [kNearRows][kNearColumns]
+inline constexpr int kNearRows = 65, kNearColumns = 32;
+
+static __global__ void __launch_bounds__(kNearColumns) tabulate(const __grid_constant__ Plane plane) {
+  const auto rows = static_cast<int>(blockIdx.x), columns = static_cast<int>(threadIdx.x);
+  plane.near_roots[rows * kNearColumns + columns] = measure<float>(plane, rows, columns);
+}
+
+template <class M>
+__device__ M measure_near(const Plane& plane, int rows, int columns) {
+  if constexpr (std::is_same_v<M, float>) return __ldg(plane.near_roots + rows * kNearColumns + columns);
+  else return measure<M>(plane, rows, columns);
+}
+
+/// Four neighbours of a row of the band, from what a search for near sites found to what is nearest.
+template <class M>
+class NearExact {
+ public:
+  /// @param row   of rough squares, at the first of the four
+  /// @param best  least rough squares, bits of floats; what is `unsettled` or more is not looked for
+  __device__ NearExact(const Plane& plane, const uint4* row, const unsigned* best, unsigned unsettled)
+      : plane_(plane), row_(row) {
 #pragma unroll
-    for (int j = 0; j < 8; ++j) stage[lane * 9 + j] = best[j];
-    __syncwarp();
-#pragma unroll
-    for (int k = 0; k < kExactSpan; k += 32)
-      if (const int x = x0 + k + lane; x < plane.width)
-        write_exact<kWriting>(plane, emitter, band, y, x, stage[k + lane + (k + lane) / 8]);
-    __syncwarp();
+    for (int q = 0; q < 4; ++q) limit_[q] = best[q] < unsettled ? float_of(best[q]) * kMore : -1.0f;
   }
+
+  /// By all lanes of a warp. What is not settled is infinite.
+  __device__ void find(M (&measured)[4]) {
+    const float most = fmaxf(fmaxf(limit_[0], limit_[1]), fmaxf(limit_[2], limit_[3]));
+    if (__any_sync(kAllLanes, most != 0)) find_steps(most);  // else all are sites
+    const auto* row = reinterpret_cast<const float*>(row_);
+#pragma unroll
+    for (int q = 0; q < 4; ++q) measured[q] = limit_[q] == 0 ? 0 : least(row + q, left_[q], right_[q]);
+  }
+
+ private:
+  /// The steps to the left and to the right at which sites may be nearest: the last bit stands for those looked at last.
+  __device__ void find_steps(float most) {
+    float left[8], right[8];
+    load(left, 0, at(0));
+    load(right, 4, at(0));
+#pragma unroll 1
+    while (steps_ < kNearColumns && __any_sync(kAllLanes, most >= Plane::across_roughly(steps_))) {
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        left[4 + k] = left[k];
+        right[k] = right[4 + k];
+      }
+      load(left, 0, at(-steps_ / 4 - 1));
+      load(right, 4, at(steps_ / 4 + 1));
+      offer_four(left, right);
+    }
+  }
+  __device__ float4 at(int words) const { return reinterpret_cast<const float4*>(row_)[words]; }
+  static __device__ void load(float (&to)[8], int place, float4 four) {
+    to[place] = four.x;
+    to[place + 1] = four.y;
+    to[place + 2] = four.z;
+    to[place + 3] = four.w;
+  }
+
+  /// Four steps more, to either side; none is to the left.
+  __device__ void offer_four(const float (&left)[8], const float (&right)[8]) {
+#pragma unroll
+    for (int step = 0; step < 4; ++step, ++steps_) {
+      const float square = Plane::across_roughly(steps_);
+#pragma unroll
+      for (int q = 0; q < 4; ++q) {  // below the limit: the sign is the bit
+        const float without = square - limit_[q];
+        left_[q] = __funnelshift_l(bits_of(left[4 + q - step] + without), left_[q], 1);
+        right_[q] = __funnelshift_l(bits_of(right[q + step] + without), right_[q], 1);
+      }
+    }
+  }
+
+  __device__ M least(const float* own, unsigned left, unsigned right) const {
+    M nearest = __builtin_inff();
+    while (left | right) {
+      const bool is_left = left != 0;
+      const unsigned bits = is_left ? left : right;
+      const int steps = steps_ - __ffs(static_cast<int>(bits));
+      nearest = min(nearest, measure_near<M>(plane_, rows_of(plane_, own[is_left ? -steps : steps]), steps));
+      if (is_left) left = bits & (bits - 1);
+      else right = bits & (bits - 1);
+    }
+    return nearest;
+  }
+
+  const Plane& plane_;
+  const uint4* row_;
+  int steps_ = 0;
+  float limit_[4];
+  unsigned left_[4] = {}, right_[4] = {};
+};
+
+/// Writes one result in whatever form is asked for. V: the emitter's, integers where there is a unit. Not inlined: it
+/// is large.
+template <class V>
+__device__ __noinline__ void write_exact(const Plane& plane, const Emitter<V>& emitter, std::int64_t band, int r, int x,
+                                         double square) {
+  const std::int64_t at[kMaxSpaceRank] = {plane.first_row(band) + r, x};
+  const V value = square < __builtin_inf() ? static_cast<V>(square) : no_value<V>();
+  if (emitter.in_region(at)) emitter.emit(plane.item_of(band), at, value, -1);
 }
 
 }  // namespace fathom::grid::cuda

@@ -11,8 +11,12 @@
 // With nearest sites, values are 2 d² + 1 where the column's nearest site is below and none as near above, else 2 d². A
 // second scan looks for the candidates whose value is the least, and takes of several the one with the lowest row: the
 // nearest column if they are above, the farthest if below. Cost: another five operations.
+//
+// Without a unit, values are rough: a second scan marks all candidates that may be nearest, 32 at a time, and these are
+// measured in double (plane_exact.cuh). Cost: another three operations, and what the one or two marked take.
 #pragma once
 
+#include "grid/cuda/plane_exact.cuh"
 #include "grid/cuda/plane_list.cuh"
 #include "grid/cuda/plane_prune.cuh"
 #include "grid/cuda/plane_runs.cuh"
@@ -21,6 +25,7 @@ namespace fathom::grid::cuda {
 
 inline constexpr int kFarBlock = 256, kFarWarps = kFarBlock / 32;
 inline constexpr unsigned kUnsolved = 0x7FFFFFFFu;
+inline constexpr unsigned kInfinity = 0x7F800000u;  ///< bits of a float
 
 /// Where a column's nearest sites are, of all rows of a band.
 enum class Nearest : std::uint8_t { above, below, both };
@@ -32,7 +37,7 @@ struct FarMemory {
   Nearest nearest[kCapacity];  ///< sites of candidates
   int first_winner[kFarWarps + 1], last_winner[kFarWarps + 1];
   unsigned part_best[kFarWarps][32];
-  int part_winner[kFarWarps][32];
+  ushort2 part_winners[kFarWarps][32];
   int kept[kFarWarps];
   int ticket;
 };
@@ -62,13 +67,63 @@ __device__ inline bool is_above(const FromLines& left, const FromLines& middle, 
   return p > 0 && q > 0 && above_chord(left.*height, middle.*height, right.*height, p, q);
 }
 
-template <Writing kWriting, bool kSpaced>
+/// The leftmost of the candidates whose value is the least.
+struct Winners {
+  unsigned best = kNoBound;
+  int first, last;
+
+  __device__ explicit Winners(int candidate) : first(candidate), last(candidate) {}
+  /// A candidate behind all others.
+  __device__ void offer(unsigned value, int candidate) {
+    if (value >= best) return;
+    best = value;
+    first = last = candidate;
+  }
+  /// The winners of others.
+  __device__ void join(unsigned value, int from, int) {
+    if (value > best || (value == best && from > first)) return;
+    best = value;
+    first = last = from;
+  }
+};
+
+/// The first and the last of the candidates that may be nearest, of rough values, as bits.
+struct RoughWinners {
+  unsigned best = kInfinity;
+  int first, last;
+
+  __device__ explicit RoughWinners(int candidate) : first(candidate), last(candidate) {}
+  __device__ void offer(unsigned value, int candidate) { join(value, candidate, candidate); }
+  __device__ void join(unsigned value, int from, int to) {
+    const float rough = float_of(value), least = float_of(best);
+    if (rough > least * kMore) return;
+    const bool alone = rough < least * kLess;
+    first = alone ? from : min(first, from);
+    last = alone ? to : max(last, to);
+    best = min(best, value);
+  }
+};
+
+/// What is known of the nearest site of each row at a column. Rows are gone through in loops: in local memory.
+template <class M>
+struct MeasuredRows {
+  M nearest[kBand];
+
+  __device__ void clear() {
+    for (M& measured : nearest) measured = __builtin_inff();
+  }
+};
+
+/// V: the emitter's.
+template <Writing kWriting, Spaced kSpacing, class V>
 class FarTile {
  public:
-  __device__ FarTile(const Plane& plane, const Emitter<std::int64_t>& emitter, FarMemory& memory, std::uint32_t tile)
+  __device__ FarTile(const Plane& plane, const Emitter<V>& emitter, FarMemory& memory,
+                     MeasuredRows<Measured<kWriting>>& measured, std::uint32_t tile)
       : plane_(plane),
         emitter_(emitter),
         m_(memory),
+        measured_(measured),
         band_(static_cast<std::int64_t>(tile / static_cast<unsigned>(plane.tiles()))),
         tile_(static_cast<int>(tile % static_cast<unsigned>(plane.tiles()))),
         x0_(tile_ * kTile),
@@ -78,6 +133,7 @@ class FarTile {
     is_mine_ = plane.open_cells[i] != 0;
 #pragma unroll
     for (int r = 0; r < kBand; ++r) best_[r] = kNothing, column_[r] = kNoBound;
+    if constexpr (kReal) measured_.clear();
     if (plane.list_count[band_] == 0) return;
     const ushort2* edges = plane.anchors + band_ * (plane.tiles() + 1) + tile_;
     first_ = edges[0].x;
@@ -85,6 +141,7 @@ class FarTile {
   }
 
   static constexpr bool kSites = finds_sites(kWriting), kLabels = is_of_labels(kWriting);
+  static constexpr bool kSpaced = kSpacing != Spaced::none, kReal = kSpacing == Spaced::real;
 
   /// All candidates at once, unfiltered.
   __device__ void solve_short() {
@@ -100,6 +157,10 @@ class FarTile {
       if (count > kFewCandidates) find_winners(count);
       scan(count);
       if constexpr (kSites) find_columns(count);
+      if constexpr (kReal) {
+        widen();
+        measure_marked(count);
+      }
     }
     finish();
   }
@@ -111,21 +172,26 @@ class FarTile {
       count = load_chunk(next);
       scan(count);
     }
-    if constexpr (kSites) {
-      if (chunks == 1) find_columns(count);
+    const auto look_again = [&](auto&& look) {
+      if (chunks == 1) look(count);
       else
-        for (int next = first_; next <= last_;) find_columns(load_chunk(next));
-    }
+        for (int next = first_; next <= last_;) look(load_chunk(next));
+    };
+    if constexpr (kSites) look_again([&](int of_chunk) { find_columns(of_chunk); });
+    if constexpr (kReal) widen();
+    if constexpr (kReal) look_again([&](int of_chunk) { measure_marked(of_chunk); });
     finish();
   }
 
  private:
-  static constexpr unsigned kNothing = kSites ? kNoBound : kUnsolved;  ///< where there is no site
+  static constexpr unsigned kNothing = kSites ? kNoBound : kReal ? kInfinity : kUnsolved;  ///< where there is no site
 
   __device__ void store_squares(int k, const Entry& entry) {
     const int2 both = entry.column.both(lane_id(), plane_.beyond);
     const auto rows = static_cast<unsigned>(min(both.x, both.y));
-    unsigned square = kSpaced ? plane_.along(rows) : rows * rows;
+    unsigned square = rows * rows;
+    if constexpr (kReal) square = bits_of(plane_.along_roughly(static_cast<int>(rows)));
+    else if constexpr (kSpaced) square = plane_.along(rows);
     if constexpr (kSites) {
       bool is_below = both.y < both.x;
       if (kLabels && entry.column.bits >> lane_id() & 1) is_below = !(plane_.upper[list_ + entry.x] >> lane_id() & 1);
@@ -198,23 +264,31 @@ class FarTile {
 
   __device__ FromLines from_lines(int k) const { return {Entry::load(plane_, list_, k), plane_}; }
 
+  using RowWinners = std::conditional_t<kReal, RoughWinners, Winners>;
+
   /// The best of every `step`-th candidate from `first` to `last` at column x, for the lane's row.
-  __device__ void look(int x, int first, int last, int step, unsigned& best, int& winner) const {
+  __device__ void look(int x, int first, int last, int step, RowWinners& winners) const {
 #pragma unroll 4
-    for (int k = first; k <= last; k += step) {
-      const unsigned value = m_.squares[k * 32 + lane_id()] + across(x, k);
-      if (value >= best) continue;
-      best = value;
-      winner = k;
-    }
+    for (int k = first; k <= last; k += step) winners.offer(sum(m_.squares[k * 32 + lane_id()], across(x, k)), k);
+  }
+  /// Of a square and what the columns add.
+  template <class Across>
+  static __device__ unsigned sum(unsigned square, Across across) {
+    if constexpr (kReal) return bits_of(float_of(square) + across);
+    else return square + across;
   }
   /// What the columns from x to candidate k add to a value.
-  __device__ unsigned across(int x, int k) const {
+  __device__ auto across(int x, int k) const {
+    if constexpr (kReal) return Plane::across_roughly(x - m_.column[k]);
+    else return across_in_units(x, k);
+  }
+  __device__ unsigned across_in_units(int x, int k) const {
     const auto columns = static_cast<unsigned>(x - m_.column[k]);
     return (kSpaced ? plane_.across(columns) : columns * columns) * (kSites ? 2 : 1);
   }
-  __device__ void keep_winners(int p, int winner) {
-    const unsigned first = warp_min(static_cast<unsigned>(winner)), last = warp_max(static_cast<unsigned>(winner));
+  __device__ void keep_winners(int p, const RowWinners& winners) {
+    const unsigned first = warp_min(static_cast<unsigned>(winners.first)),
+                   last = warp_max(static_cast<unsigned>(winners.last));
     if (lane_id() != 0) return;
     m_.first_winner[p] = static_cast<int>(first);
     m_.last_winner[p] = static_cast<int>(last);
@@ -222,10 +296,9 @@ class FarTile {
 
   /// Winners at columns x0 + 32 p, a warp each.
   __device__ void find_winners(int count) {
-    unsigned best = kNoBound;
-    int winner = 0;
-    look(x0_ + 32 * warp_, 0, count - 1, 1, best, winner);
-    keep_winners(warp_, winner);
+    RowWinners winners(0);
+    look(x0_ + 32 * warp_, 0, count - 1, 1, winners);
+    keep_winners(warp_, winners);
     __syncthreads();
   }
 
@@ -237,21 +310,18 @@ class FarTile {
       const int p = (2 * (warp_ >> (3 - level)) + 1) * step;
       const int first = p - step == 0 ? 0 : m_.first_winner[p - step];
       const int last = p + step == kFarWarps ? count - 1 : m_.last_winner[p + step];
-      unsigned best = kNoBound;
-      int winner = first;
-      look(x0_ + 32 * p, first + part, last, parts, best, winner);
-      m_.part_best[warp_][lane_id()] = best;
-      m_.part_winner[warp_][lane_id()] = winner;
+      RowWinners winners(first);
+      look(x0_ + 32 * p, first + part, last, parts, winners);
+      m_.part_best[warp_][lane_id()] = winners.best;
+      m_.part_winners[warp_][lane_id()] =
+          make_ushort2(static_cast<unsigned short>(winners.first), static_cast<unsigned short>(winners.last));
       __syncthreads();
       if (part == 0) {
         for (int i = 1; i < parts; ++i) {
-          const unsigned other = m_.part_best[warp_ + i][lane_id()];
-          const int other_winner = m_.part_winner[warp_ + i][lane_id()];
-          if (other > best || (other == best && other_winner > winner)) continue;
-          best = other;
-          winner = other_winner;
+          const ushort2 others = m_.part_winners[warp_ + i][lane_id()];
+          winners.join(m_.part_best[warp_ + i][lane_id()], others.x, others.y);
         }
-        keep_winners(p, winner);
+        keep_winners(p, winners);
       }
       __syncthreads();
     }
@@ -268,6 +338,78 @@ class FarTile {
 
   /// Lane = column: the least values.
   __device__ void scan(int count) {
+    if constexpr (kReal) return scan_roughly(count);
+    else scan_in_units(count);
+  }
+
+  __device__ void scan_roughly(int count) {
+    if (!is_mine_) return;
+    const int x = column(), last = last_in_range(count);
+    int k = first_in_range(count);
+#pragma unroll 1
+    for (; k <= last; k += 2) {  // the last one twice
+      const int next = min(k + 1, last);
+      const float a = across(x, k), b = across(x, next);
+      const auto *rows = reinterpret_cast<const float4*>(&m_.squares[k * 32]),
+                 *next_rows = reinterpret_cast<const float4*>(&m_.squares[next * 32]);
+#pragma unroll
+      for (int q = 0; q < 8; ++q) {
+        const float4 u = rows[q], v = next_rows[q];
+        unsigned* best = best_ + 4 * q;
+        best[0] = __vimin3_u32(best[0], bits_of(u.x + a), bits_of(v.x + b));
+        best[1] = __vimin3_u32(best[1], bits_of(u.y + a), bits_of(v.y + b));
+        best[2] = __vimin3_u32(best[2], bits_of(u.z + a), bits_of(v.z + b));
+        best[3] = __vimin3_u32(best[3], bits_of(u.w + a), bits_of(v.w + b));
+      }
+    }
+  }
+
+  /// From the least rough values to those of all candidates that may be nearest.
+  __device__ void widen() {
+#pragma unroll
+    for (int r = 0; r < kBand; ++r) best_[r] = bits_of(float_of(best_[r]) * kMore);
+  }
+
+  /// Lane = column: those of the candidates that may be nearest, 32 at a time; the last bit stands for the last one.
+  __device__ void measure_marked(int count) {
+    if (!is_mine_) return;
+    const int x = column(), last = last_in_range(count);
+#pragma unroll 1
+    for (int k0 = first_in_range(count); k0 <= last; k0 += 32) {
+      const int end = min(k0 + 31, last);
+      unsigned marks[kBand] = {};
+#pragma unroll 1
+      for (int k = k0; k <= end; ++k) mark(k, across(x, k), marks);
+      unsigned of_rows[kBand];  // gone through in a loop, in local memory
+#pragma unroll
+      for (int r = 0; r < kBand; ++r) of_rows[r] = marks[r];
+#pragma unroll 1
+      for (int r = 0; r < kBand; ++r)
+        for (unsigned left = of_rows[r]; left; left &= left - 1) {
+          const int k = end + 1 - __ffs(static_cast<int>(left));
+          const int rows = rows_of(plane_, float_of(m_.squares[k * 32 + r]));
+          measured_.nearest[r] =
+              min(measured_.nearest[r], measure<Measured<kWriting>>(plane_, rows, abs(x - m_.column[k])));
+        }
+    }
+  }
+  /// Whether candidate k may be nearest, a bit more for each row: of what is not too much, the sign is set.
+  __device__ void mark(int k, float across, unsigned (&marks)[kBand]) const {
+    const auto* rows = reinterpret_cast<const float4*>(&m_.squares[k * 32]);
+#pragma unroll
+    for (int q = 0; q < 8; ++q) {
+      const float4 u = rows[q];
+      const float square[4] = {u.x, u.y, u.z, u.w};
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const int r = 4 * q + j;
+        const float more = square[j] + across - float_of(best_[r]);
+        marks[r] = __funnelshift_l(bits_of(more), marks[r], 1);
+      }
+    }
+  }
+
+  __device__ void scan_in_units(int count) {
     if (!is_mine_) return;
     const int x = column(), last = last_in_range(count);
     int k = first_in_range(count);
@@ -391,6 +533,7 @@ class FarTile {
     if constexpr (kLabels) find_runs();
     if (!is_mine_ || column() >= plane_.width) return;
     if constexpr (kSites) write_sites();
+    else if constexpr (kReal) write_measured();
     else if constexpr (is_general(kWriting)) write_values();
     else write_floats();
   }
@@ -425,6 +568,18 @@ class FarTile {
       if (steps < static_cast<unsigned>(plane_.width)) square = min(square, plane_.across(steps));
     }
     return square;
+  }
+
+  __device__ void write_measured() const {
+    const int x = column(), y0 = plane_.first_row(band_), rows = min(kBand, plane_.height - y0);
+    const std::uint32_t sites = plane_.bits[list_ + x];
+#pragma unroll 1
+    for (int r = 0; r < rows; ++r) {
+      const bool is_site = sites >> r & 1;
+      const auto nearest = is_site ? 0 : measured_.nearest[r];
+      if constexpr (is_general(kWriting)) write_exact(plane_, emitter_, band_, r, x, nearest);
+      else if (kWriting != Writing::one_side || !is_site) plane_.row(band_, y0 + r)[x] = in_units(nearest);
+    }
   }
 
   __device__ void write_values() const {
@@ -482,8 +637,9 @@ class FarTile {
   }
 
   const Plane& plane_;
-  const Emitter<std::int64_t>& emitter_;
+  const Emitter<V>& emitter_;
   FarMemory& m_;
+  MeasuredRows<Measured<kWriting>>& measured_;
   const std::int64_t band_;
   const int tile_, x0_, warp_;
   const std::int64_t list_;
@@ -494,12 +650,16 @@ class FarTile {
 };
 
 /// Blocks per multiprocessor.
-constexpr int far_blocks(Writing writing) { return finds_sites(writing) ? kFarBlocksWithSites : kFarBlocks; }
+constexpr int far_blocks(Writing writing, Spaced spaced) {
+  return finds_sites(writing) || spaced == Spaced::real ? kFarBlocksWithSites : kFarBlocks;
+}
 
-template <Writing kWriting, bool kSpaced>
-__global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting))
-    solve_far(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<std::int64_t> emitter) {
+/// V: the emitter's.
+template <Writing kWriting, Spaced kSpaced, class V = std::int64_t>
+__global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
+    solve_far(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<V> emitter) {
   __shared__ __align__(16) FarMemory memory;
+  MeasuredRows<Measured<kWriting>> measured;
   const unsigned short_tiles = plane.counters[0], long_tiles = plane.counters[1];
   const std::int64_t all = plane.all_bands * plane.tiles();
   while (long_tiles > 0) {
@@ -507,11 +667,11 @@ __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting))
     __syncthreads();
     const auto ticket = static_cast<unsigned>(memory.ticket);
     if (ticket >= long_tiles) break;
-    FarTile<kWriting, kSpaced>(plane, emitter, memory, plane.work[all - 1 - ticket]).solve_long();
+    FarTile<kWriting, kSpaced, V>(plane, emitter, memory, measured, plane.work[all - 1 - ticket]).solve_long();
     __syncthreads();
   }
   for (unsigned i = blockIdx.x; i < short_tiles; i += gridDim.x)
-    FarTile<kWriting, kSpaced>(plane, emitter, memory, plane.work[i]).solve_short();
+    FarTile<kWriting, kSpaced, V>(plane, emitter, memory, measured, plane.work[i]).solve_short();
 }
 
 }  // namespace fathom::grid::cuda

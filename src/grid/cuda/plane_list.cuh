@@ -3,7 +3,8 @@
 //
 // The matrix d²(x, column) is Monge: the leftmost column that wins at x never moves backwards as x grows. So the
 // leftmost entries that win at the first column of a tile and of the next bound those that win inside, for each row,
-// equally near ones included. They are found by branch and bound over blocks of 32 entries.
+// equally near ones included. They are found by branch and bound over blocks of 32 entries; where squares are rounded, in
+// double, whose roundings are less than what a column more or less makes.
 //
 // Work mapping: block = band. Phase 1, warp by warp: masks of the columns to list – those with sites in the band, but
 // in solid surroundings, and those that prune.cuh kept. Phase 2: prefix sums, and the list. Phase 3: bounds of the
@@ -20,6 +21,19 @@ namespace fathom::grid::cuda {
 
 inline constexpr int kListWarps = kListBlock / 32;
 inline constexpr unsigned kNoBound = 0xFFFFFFFFu;
+
+/// Farther than all squares are.
+template <class V>
+__device__ V no_bound() {
+  if constexpr (std::is_same_v<V, double>) return __builtin_inf();
+  else return kNoBound;
+}
+
+/// A lane that holds the least value, or one of the least, as far as half of the bits of a double tell.
+__device__ inline int lane_of_least(unsigned value) { return lane_of(value, warp_min(value)); }
+__device__ inline int lane_of_least(double value) {
+  return lane_of_least(static_cast<unsigned>(__double2hiint(value)));
+}
 
 /// Bytes of dynamic shared memory.
 inline int list_memory(int pitch) {
@@ -42,13 +56,15 @@ struct Entry {
             {__shfl_sync(kAllLanes, column.bits, lane), carries & 0xFFFFu, carries >> 16}};
   }
   /// Least squared distance from any row of the band at column `to`.
-  __device__ unsigned bound(const Plane& plane, int to) const {
+  template <class V>
+  __device__ V bound(const Plane& plane, int to) const {
     const unsigned rows = column.bits ? 0 : min(column.above, column.below - 31);
-    return plane.along(rows) + plane.across(static_cast<unsigned>(to - x));
+    return plane.square<V>(static_cast<int>(rows), to - x);
   }
 };
 
 /// What is known of blocks of 32 entries.
+template <class V>
 struct BlockBounds {
   static constexpr unsigned kInside = 0xFFFEu;  ///< sites in the band
   const Plane& plane;
@@ -62,25 +78,21 @@ struct BlockBounds {
         above(last + p.cells()),
         below(above + p.cells()) {}
 
-  __device__ unsigned sideways(int block, int x) const {
-    return static_cast<unsigned>(max(0, max(x - int{last[block]}, int{first[block]} - x)));
-  }
-  __device__ unsigned bound(int block, int x) const {
-    return plane.along(rows[block]) + plane.across(sideways(block, x));
-  }
+  __device__ int sideways(int block, int x) const { return max(0, max(x - int{last[block]}, int{first[block]} - x)); }
+  __device__ V bound(int block, int x) const { return plane.square<V>(rows[block], sideways(block, x)); }
   /// The same from one row.
-  __device__ unsigned bound(int block, unsigned across, int row) const {
-    if (above[block] == kInside) return plane.across(across);
-    const auto along = static_cast<unsigned>(min(int{above[block]} + row, int{below[block]} - row));
-    return plane.along(along) + plane.across(across);
+  __device__ V bound(int block, int columns, int row) const {
+    if (above[block] == kInside) return plane.square<V>(0, columns);
+    return plane.square<V>(min(int{above[block]} + row, int{below[block]} - row), columns);
   }
 };
 
 /// The winners of 32 rows at one column: lane = row. Whether an entry may win is asked of eight rows at a time: the
 /// nearest of all rows is much nearer than the farthest.
+template <class V>
 class EdgeWinners {
  public:
-  __device__ EdgeWinners(const Plane& plane, std::int64_t list, int count, const BlockBounds& bounds, int x)
+  __device__ EdgeWinners(const Plane& plane, std::int64_t list, int count, const BlockBounds<V>& bounds, int x)
       : plane_(plane), list_(list), count_(count), bounds_(bounds), x_(x) {}
 
   /// The lowest and the highest of the rows' leftmost winners.
@@ -93,7 +105,7 @@ class EdgeWinners {
       unsigned hopeful = __ballot_sync(kAllLanes, there && bounds_.bound(mine, x_) <= worst_of_all());
       for (; hopeful; hopeful &= hopeful - 1) {
         const int block = j + __ffs(static_cast<int>(hopeful)) - 1;
-        const unsigned bound = bounds_.bound(block, bounds_.sideways(block, x_), lane_id());
+        const V bound = bounds_.bound(block, bounds_.sideways(block, x_), lane_id());
         if (__any_sync(kAllLanes, bound <= best_)) scan(block, false);
       }
     }
@@ -105,15 +117,15 @@ class EdgeWinners {
   static constexpr int kGroupRows = 8, kRowGroups = kBand / kGroupRows;
 
   __device__ int most_promising(int blocks) const {
-    unsigned least = kNoBound;
+    V least = no_bound<V>();
     int block = 0;
     for (int j = lane_id(); j < blocks; j += 32) {
-      const unsigned bound = bounds_.bound(j, x_);
+      const V bound = bounds_.bound(j, x_);
       if (bound >= least) continue;
       least = bound;
       block = j;
     }
-    return __shfl_sync(kAllLanes, block, lane_of(least, warp_min(least)));
+    return __shfl_sync(kAllLanes, block, lane_of_least(least));
   }
 
   __device__ void scan(int block, bool is_first) {
@@ -121,8 +133,7 @@ class EdgeWinners {
     const bool there = mine < count_;
     const Entry entry = there ? Entry::load(plane_, list_, mine) : Entry{};
     if (is_first) {
-      const unsigned bound = there ? entry.bound(plane_, x_) : kNoBound;
-      offer(entry, block, lane_of(bound, warp_min(bound)));
+      offer(entry, block, lane_of_least(there ? entry.bound<V>(plane_, x_) : no_bound<V>()));
       find_worst();
     }
     for (unsigned hopeful = __ballot_sync(kAllLanes, there && may_win(entry)); hopeful; hopeful &= hopeful - 1)
@@ -132,30 +143,27 @@ class EdgeWinners {
 
   /// Whether the lane's entry may be nearest to some row. Along its column distances change by one per row at most.
   __device__ bool may_win(const Entry& entry) const {
-    const unsigned across = plane_.across(static_cast<unsigned>(x_ - entry.x));
     bool hopeful = false;
 #pragma unroll
     for (int g = 0; g < kRowGroups; ++g) {
       const int middle = entry.column.at(g * kGroupRows + kGroupRows / 2, plane_.beyond);
-      const auto rows = static_cast<unsigned>(max(middle - kGroupRows / 2, 0));
-      hopeful |= plane_.along(rows) + across <= worst_[g];
+      hopeful |= plane_.square<V>(max(middle - kGroupRows / 2, 0), x_ - entry.x) <= worst_[g];
     }
     return hopeful;
   }
 
   __device__ void find_worst() {
-    unsigned worst = best_;
+    V worst = best_;
 #pragma unroll
     for (int step = 1; step < kGroupRows; step *= 2) worst = max(worst, __shfl_xor_sync(kAllLanes, worst, step));
 #pragma unroll
     for (int g = 0; g < kRowGroups; ++g) worst_[g] = __shfl_sync(kAllLanes, worst, g * kGroupRows);
   }
-  __device__ unsigned worst_of_all() const { return max(max(worst_[0], worst_[1]), max(worst_[2], worst_[3])); }
+  __device__ V worst_of_all() const { return max(max(worst_[0], worst_[1]), max(worst_[2], worst_[3])); }
 
   __device__ void offer(const Entry& mine, int block, int lane) {
     const Entry entry = mine.from_lane(lane);
-    const auto rows = static_cast<unsigned>(entry.column.at(lane_id(), plane_.beyond));
-    const unsigned d2 = plane_.along(rows) + plane_.across(static_cast<unsigned>(x_ - entry.x));
+    const V d2 = plane_.square<V>(entry.column.at(lane_id(), plane_.beyond), x_ - entry.x);
     const int place = block * 32 + lane;
     if (d2 > best_ || (d2 == best_ && place > winner_)) return;
     best_ = d2;
@@ -165,13 +173,14 @@ class EdgeWinners {
   const Plane& plane_;
   const std::int64_t list_;
   const int count_;
-  const BlockBounds& bounds_;
+  const BlockBounds<V>& bounds_;
   const int x_;
-  unsigned best_ = kNoBound;
-  unsigned worst_[kRowGroups];  ///< greatest of the least distances so far, of each group of rows
+  V best_ = no_bound<V>();
+  V worst_[kRowGroups];  ///< greatest of the least distances so far, of each group of rows
   int winner_ = 0;
 };
 
+template <class V>
 class ListBuilder {
  public:
   __device__ ListBuilder(const Plane& plane, std::int64_t band, std::uint32_t* memory)
@@ -262,7 +271,7 @@ class ListBuilder {
       const int last = __shfl_sync(kAllLanes, entry.x, min(31, count_ - 1 - block * 32));
       if (lane_id() != 0) continue;
       bounds_.rows[block] = static_cast<std::uint16_t>(inside ? 0 : min(above, below - 31));
-      bounds_.above[block] = static_cast<std::uint16_t>(inside ? BlockBounds::kInside : above);
+      bounds_.above[block] = static_cast<std::uint16_t>(inside ? BlockBounds<V>::kInside : above);
       bounds_.below[block] = static_cast<std::uint16_t>(below);
       bounds_.first[block] = static_cast<std::uint16_t>(first);
       bounds_.last[block] = static_cast<std::uint16_t>(last);
@@ -283,7 +292,7 @@ class ListBuilder {
   __device__ void find_anchors() {
     for (int edge = warp(); edge <= plane_.tiles(); edge += kListWarps) {
       if (!is_open(edge - 1) && !is_open(edge)) continue;
-      const ushort2 winners = EdgeWinners(plane_, start_, count_, bounds_, edge * kTile).find();
+      const ushort2 winners = EdgeWinners<V>(plane_, start_, count_, bounds_, edge * kTile).find();
       if (lane_id() == 0) anchors()[edge] = winners;
     }
   }
@@ -317,14 +326,16 @@ class ListBuilder {
   const std::int64_t band_, start_;
   const int cells_;
   std::uint32_t *places_, *masks_;
-  BlockBounds bounds_;
+  BlockBounds<V> bounds_;
   int count_ = 0;
 };
 
-static __global__ void __launch_bounds__(kListBlock) list_columns(const __grid_constant__ Plane plane) {
+/// V: what squares are compared in, see Plane::square().
+template <class V>
+__global__ void __launch_bounds__(kListBlock) list_columns(const __grid_constant__ Plane plane) {
   extern __shared__ std::uint32_t list_shared[];
   const std::int64_t band = blockIdx.x;
-  if (plane.open_bands[band]) ListBuilder(plane, band, list_shared).run();
+  if (plane.open_bands[band]) ListBuilder<V>(plane, band, list_shared).run();
 }
 
 }  // namespace fathom::grid::cuda

@@ -14,6 +14,7 @@
 
 #include <type_traits>
 
+#include "grid/cuda/plane_exact.cuh"
 #include "grid/cuda/plane_near_words.cuh"
 #include "grid/cuda/plane_runs.cuh"
 
@@ -117,19 +118,32 @@ struct NearWriter {
 #pragma unroll
     for (int h = 0; h < kColumns; ++h) {
       const int count = plane.width - x - h * kHalf;
-      if constexpr (kWriting == Writing::one_side) {
-        if (there) put_side(row + h * kHalf, squares[h], count);
-      } else {
-        float roots[4];
+      float roots[4];
 #pragma unroll
-        for (int q = 0; q < 4; ++q) {
-          roots[q] = small_root(squares[h][q]);
-          if constexpr (kSpaced != Spaced::none) roots[q] *= plane.side.scale;
-        }
-        if (spreads()) spread(row, roots, count, h, there);
-        else if (whole) put(row + h * kHalf, roots, 4);
-        else if (there && count > 0) put(row + h * kHalf, roots, count);
+      for (int q = 0; q < 4; ++q) {
+        if constexpr (kWriting == Writing::one_side) roots[q] = plane.side.near(squares[h][q]);
+        else roots[q] = small_root(squares[h][q]);
+        if constexpr (kSpaced != Spaced::none && kWriting != Writing::one_side) roots[q] *= plane.side.scale;
       }
+      if constexpr (kWriting == Writing::one_side) {
+        if (there) put_side(row + h * kHalf, squares[h], roots, count);
+      } else {
+        place(row, roots, count, h, there, whole);
+      }
+    }
+  }
+
+  /// The same from their roots, of columns x … x + 3.
+  __device__ void write(int r, int x, const float (&roots)[4], bool there, bool whole) const {
+    float* row = rows + r * plane.row_stride + x;
+    const int count = plane.width - x;
+    float distances[4];
+#pragma unroll
+    for (int q = 0; q < 4; ++q) distances[q] = roots[q] * plane.side.scale;
+    if constexpr (kWriting == Writing::one_side) {
+      if (there) put_side(row, roots, distances, count);
+    } else {
+      place(row, distances, count, 0, there, whole);
     }
   }
 
@@ -139,13 +153,16 @@ struct NearWriter {
     if constexpr (kSpaced != Spaced::none || kWriting == Writing::labels) return !plane.is_aligned;
     else return kWriting == Writing::unaligned;
   }
+  /// Columns x … x + 3 of a row, or those 256 behind.
+  __device__ void place(float* row, const float* roots, int count, int h, bool there, bool whole) const {
+    if (spreads()) spread(row, roots, count, h, there);
+    else if (whole) put(row + h * kHalf, roots, 4);
+    else if (there && count > 0) put(row + h * kHalf, roots, count);
+  }
   /// One by one where some belong to the other side.
-  __device__ void put_side(float* to, const float* squares, int count) const {
+  __device__ void put_side(float* to, const float* squares, const float* distances, int count) const {
     const bool takes_all =
         plane.side.is_first || fminf(fminf(squares[0], squares[1]), fminf(squares[2], squares[3])) > 0;
-    float distances[4];
-#pragma unroll
-    for (int q = 0; q < 4; ++q) distances[q] = plane.side.near(squares[q]);
     if (plane.is_aligned && takes_all && count >= 4) return put(to, distances, 4);
 #pragma unroll
     for (int q = 0; q < 4; ++q)
@@ -295,20 +312,22 @@ __device__ void bound_by_runs(unsigned* best, const Plane& plane, std::int64_t b
 }
 
 template <Writing kWriting, Spaced kSpaced>
-using NearWord =
-    std::conditional_t<finds_sites(kWriting), NearKeys<kSpaced != Spaced::none, is_of_labels(kWriting)>,
+using NearWord = std::conditional_t<
+    finds_sites(kWriting), NearKeys<kSpaced != Spaced::none, is_of_labels(kWriting)>,
+    std::conditional_t<kSpaced == Spaced::real, NearReals,
                        std::conditional_t<kSpaced == Spaced::any, NearSquares<is_of_labels(kWriting)>,
-                                          NearPairs<is_of_labels(kWriting), kSpaced == Spaced::along_columns>>>;
+                                          NearPairs<is_of_labels(kWriting), kSpaced == Spaced::along_columns>>>>;
 
 /// Columns that a block solves.
 template <Writing kWriting, Spaced kSpaced>
 inline constexpr int kNearWidth = NearWord<kWriting, kSpaced>::kColumns* kHalf;
 
-template <Writing kWriting, Spaced kSpaced>
+/// V: the emitter's.
+template <Writing kWriting, Spaced kSpaced, class V = std::int64_t>
 __global__ void __launch_bounds__(kNearWords,
                                   resident_blocks(kNearWords,
                                                   kWriting == Writing::aligned ? kNearBlocks : kNearBlocksSlow))
-    solve_near(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<std::int64_t> emitter) {
+    solve_near(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<V> emitter) {
   __shared__ __align__(16) std::uint32_t squares[kBand][kNearWords];
   constexpr bool kLabels = is_of_labels(kWriting);
   constexpr bool kValues = kWriting == Writing::general || kWriting == Writing::general_labels;
@@ -344,7 +363,8 @@ __global__ void __launch_bounds__(kNearWords,
   for (int task = warp; task < kTasks; task += kNearWords / 32) {
     if (x0 + task % 4 * 64 >= plane.width) continue;
     const int r = task / 4 * 2 + lane / 16, word = task % 4 * 64 + lane % 16 * 4, x = x0 + word;
-    NearSearch<Word> search(reinterpret_cast<const uint4*>(&squares[r][kReach + word]), plane);
+    const auto* first = reinterpret_cast<const uint4*>(&squares[r][kReach + word]);
+    NearSearch<Word> search(first, plane);
     if constexpr (kLabels) bound_by_runs<Word>(search.best, plane, band, r, x);
     const bool row_there = whole || r < rows;
     if (!whole) {  // what lies outside the image must not keep the warp busy
@@ -361,7 +381,18 @@ __global__ void __launch_bounds__(kNearWords,
         open_cells[(x + k * kHalf) / 32] = 1;
         open = true;
       }
-    if constexpr (finds_sites(kWriting)) {
+    if constexpr (kSpaced == Spaced::real) {
+      Measured<kWriting> exact[4];
+      NearExact<Measured<kWriting>>(plane, first, search.best, unsettled).find(exact);
+      if constexpr (kValues) {
+#pragma unroll
+        for (int q = 0; q < 4; ++q)
+          if (row_there && x + q < plane.width) write_exact(plane, emitter, band, r, x + q, exact[q]);
+      } else {
+        const NearWriter<kWriting, kSpaced> writer{plane, first_row, stages[kStaged ? warp : 0]};
+        writer.write(r, x, exact, row_there, whole);
+      }
+    } else if constexpr (finds_sites(kWriting)) {
       const NearSites<kSpaced != Spaced::none, kLabels> sites{plane, emitter, band, first_site_row,
                                                               reinterpret_cast<unsigned*>(stages[warp])};
       sites.write(task / 4 * 2, x0 + task % 4 * 64, search.best, unsettled);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "grid/cuda/plane_exact.cuh"
 #include "grid/cuda/plane_runs.cuh"
 
 namespace fathom::grid::cuda {
@@ -81,6 +82,16 @@ struct SpacedKeySteps {
       : weight(plane.column_weight),
         limit(min(min(kUnsettled * plane.column_weight, plane.along(kReach)), (1u << 18) - 1)) {}
   __device__ unsigned operator()(unsigned square) const { return min(square * weight, limit); }
+};
+
+/// … or without a unit, in columns, squared, less what makes up for roundings.
+struct RealSteps {
+  static constexpr int kMostRows = 2 * kReach;
+  const unsigned limit;
+
+  __device__ explicit RealSteps(const Plane& plane)
+      : limit(bits_of(fminf(kUnsettled, plane.along_roughly(kMostRows)) * kLess)) {}
+  __device__ unsigned operator()(unsigned square) const { return bits_of(static_cast<float>(square) * kLess); }
 };
 
 /// Squared distances of two columns as halves 1024 + d² in half2: below 2048 they are exact, their bits ascend with
@@ -209,6 +220,46 @@ struct NearSquares : NearColumns<1> {
   static __device__ void unpack(const unsigned* four, float (&squares)[1][4]) {
 #pragma unroll
     for (int q = 0; q < 4; ++q) squares[0][q] = static_cast<float>(four[q]);
+  }
+
+ private:
+  const Plane& plane_;
+};
+
+/// One column: the squared distance roughly, as bits of a float (see plane_exact.cuh).
+struct NearReals : NearColumns<1> {
+  static constexpr unsigned kTies = 0;
+  using Steps = RealSteps;
+
+  __device__ NearReals(const Plane& plane, std::int64_t band, int x) : NearColumns(plane, band, x), plane_(plane) {}
+
+  __device__ void put(unsigned (*column)[kNearWords]) const {
+    constexpr float kMost = Steps::kMostRows;
+    float rows = fminf(static_cast<float>(above[0] - 1), kMost);
+#pragma unroll
+    for (int r = 0; r < kBand; ++r) {
+      rows = bits[0] >> r & 1 ? 0 : fminf(rows + 1, kMost);
+      column[r][0] = bits_of(rows);
+    }
+    asm volatile("" ::: "memory");  // as for pairs
+    rows = fminf(static_cast<float>(below[0] - 32), kMost);
+#pragma unroll
+    for (int r = kBand - 1; r >= 0; --r) {
+      rows = bits[0] >> r & 1 ? 0 : fminf(rows + 1, kMost);
+      const float nearest = fminf(float_of(column[r][0]), rows);
+      column[r][0] = bits_of(plane_.row_ratio * (nearest * nearest));
+    }
+  }
+
+  template <bool kBalance>
+  static __device__ unsigned offer(unsigned best, unsigned left, unsigned right, int steps, Steps) {
+    const float square = Plane::across_roughly(steps);
+    return __vimin3_u32(best, bits_of(float_of(left) + square), bits_of(float_of(right) + square));
+  }
+
+  static __device__ unsigned without(unsigned, int) { return 0; }
+  static __device__ unsigned largest(const unsigned* four, int) {
+    return __vimax3_u32(four[0], four[1], max(four[2], four[3]));
   }
 
  private:

@@ -1,6 +1,6 @@
 // The kernels of the engine for planes that write results, as its host side launches them: near elements
 // (plane_near.cuh) and far tiles (plane_far.cuh). There is one of each for every form of results and kind of spacing, and
-// a compiler takes long over them: they are compiled in parts (plain_2d_distances.cu, plain_2d_sites.cu,
+// a compiler takes long over them: they are compiled in parts (plain_2d_distances.cu, plain_2d_real.cu, plain_2d_sites.cu,
 // plain_2d_values.cu).
 #pragma once
 
@@ -10,10 +10,11 @@
 
 namespace fathom::grid::cuda {
 
-template <Writing kWriting, Spaced kSpaced>
+/// V: the emitter's.
+template <Writing kWriting, Spaced kSpaced, class V = std::int64_t>
 struct PlaneKernels {
-  static void solve_near(const Plane& plane, const Emitter<std::int64_t>& emitter, cudaStream_t stream);
-  static void solve_far(const Plane& plane, const Emitter<std::int64_t>& emitter, cudaStream_t stream);
+  static void solve_near(const Plane& plane, const Emitter<V>& emitter, cudaStream_t stream);
+  static void solve_far(const Plane& plane, const Emitter<V>& emitter, cudaStream_t stream);
 };
 
 }  // namespace fathom::grid::cuda

@@ -11,24 +11,24 @@
 
 namespace fathom::grid::cuda {
 
-template <Writing kWriting, Spaced kSpaced>
-void PlaneKernels<kWriting, kSpaced>::solve_near(const Plane& plane, const Emitter<std::int64_t>& emitter,
-                                                 cudaStream_t stream) {
+template <Writing kWriting, Spaced kSpaced, class V>
+void PlaneKernels<kWriting, kSpaced, V>::solve_near(const Plane& plane, const Emitter<V>& emitter,
+                                                    cudaStream_t stream) {
   constexpr int kWidth = kNearWidth<kWriting, kSpaced>;
-  cuda::solve_near<kWriting, kSpaced>
+  cuda::solve_near<kWriting, kSpaced, V>
       <<<blocks(plane.all_bands, plane.width, kWidth), kNearWords, 0, stream>>>(plane, emitter);
   fathom::cuda::check_launch("solving near elements");
 }
 
-template <Writing kWriting, Spaced kSpaced>
-void PlaneKernels<kWriting, kSpaced>::solve_far(const Plane& plane, const Emitter<std::int64_t>& emitter,
-                                                cudaStream_t stream) {
-  const std::int64_t tiles = plane.all_bands * plane.tiles();
-  const auto persistent =
-      static_cast<unsigned>(std::min<std::int64_t>(tiles, fathom::cuda::multiprocessors() * far_blocks(kWriting)));
-  // Floats go one by one here: rows need no alignment.
+template <Writing kWriting, Spaced kSpaced, class V>
+void PlaneKernels<kWriting, kSpaced, V>::solve_far(const Plane& plane, const Emitter<V>& emitter, cudaStream_t stream) {
+  // Floats go one by one here: rows need no alignment. Which multiples of a unit spacings are does not matter.
   constexpr Writing kFarWriting = kWriting == Writing::aligned ? Writing::unaligned : kWriting;
-  cuda::solve_far<kFarWriting, kSpaced != Spaced::none><<<persistent, kFarBlock, 0, stream>>>(plane, emitter);
+  constexpr Spaced kFarSpaced = kSpaced == Spaced::along_columns ? Spaced::any : kSpaced;
+  const std::int64_t tiles = plane.all_bands * plane.tiles();
+  const auto persistent = static_cast<unsigned>(
+      std::min<std::int64_t>(tiles, fathom::cuda::multiprocessors() * far_blocks(kFarWriting, kFarSpaced)));
+  cuda::solve_far<kFarWriting, kFarSpaced, V><<<persistent, kFarBlock, 0, stream>>>(plane, emitter);
   fathom::cuda::check_launch("solving far tiles");
 }
 
