@@ -1,5 +1,5 @@
-// Distances and squares without nearest sites and limits, as the engines for images and volumes write them: in any type,
-// and of labels with their sign. Anything else goes through the emitter.
+// Distances and squares without nearest sites and limits, as the engines for images and volumes write them: in any
+// type, and of labels with their sign. Anything else goes through the emitter.
 //
 // A lane writes several results at once, so that what depends on the type and the place is decided once for all. Lanes
 // side by side write neighbours, whose width fills sectors of memory then.

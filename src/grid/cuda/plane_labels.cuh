@@ -11,10 +11,10 @@
 // nearer to the element than what won, and at least one of them differs from it. Label 0 is marked everywhere: so it
 // takes no search. In signed fields it is a label like the others.
 //
-// Nearest sites follow from the same: the nearest marked element above or below tells the first one beyond it. Only where
-// an element is marked itself, the site may lie on either side, and words of their own say so. Equally near as the end of
-// a run along the row is no candidate from outside the run, which is farther, so that ties are between that end and
-// candidates from inside, in rows above or below.
+// Nearest sites follow from the same: the nearest marked element above or below tells the first one beyond it. Only
+// where an element is marked itself, the site may lie on either side, and words of their own say so. No candidate from
+// outside the run along the row is as near as that run's end: so ties are between this and candidates from inside, in
+// rows above or below.
 //
 // Work mapping: see the kernel. Cost: every label is read once and a fifth, half a byte is written for it.
 #pragma once

@@ -1,8 +1,8 @@
 // The ends of runs of equal labels along rows, and label 0: what is missing to distances along columns and across (see
 // plane_labels.cuh). An element asks for them before its search if it is near, and with its result if it is far.
 //
-// Cost: some 15 operations per element; for each word the changes beside it, or of a far one those up to the ends of the
-// runs that cross it, are read by 32 lanes together.
+// Cost: some 15 operations per element; for each word the changes beside it, or of a far one those up to the ends of
+// the runs that cross it, are read by 32 lanes together.
 #pragma once
 
 #include "grid/cuda/plane.cuh"
