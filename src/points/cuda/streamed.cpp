@@ -62,7 +62,16 @@ struct Layout {
     const bool in_place = request.answers.site.data && site.dtype == DType::int64 && site.row_step == request.k;
     carried.ids = in_place ? reinterpret_cast<std::int64_t*>(site.data) : scratch.take<std::int64_t>(places);
     for (std::byte*& memory : pieces) memory = scratch.take<std::byte>(piece.count * row_bytes(piece.sites));
-    pass = scratch.take<std::byte>(static_cast<std::int64_t>(pass_scratch_bytes(piece, request)));
+    const std::size_t bytes = std::max(pass_scratch_bytes(piece, request), pass_scratch_bytes(last_of(piece), request));
+    pass = scratch.take<std::byte>(static_cast<std::int64_t>(bytes));
+  }
+
+  /// The piece that is left at the end, whose search may take more than that of a larger one: a table in place of
+  /// candidates, or more slices. Without sites, if there is none.
+  static DeviceTree last_of(const DeviceTree& piece) {
+    DeviceTree last = piece;
+    if (piece.count > 0) last.count = piece.sites.count % piece.count;
+    return last;
   }
 };
 
