@@ -62,15 +62,14 @@ class Rounds {
     for (int level = team_.warp; level < tree_.levels; level += kWarps)
       list(0, shared_.beside[level][lane_id()], level, shared_.siblings >> (5 * level));
     for (int round = 0; __syncthreads_or(is_full_) == 0; ++round) {
-      const LeftList& now = shared_.now[round % 3];
+      const LeftList* now = &shared_.now[round % 3];
       if (threadIdx.x == 0) shared_.now[(round + 2) % 3].count = 0;
-      if (now.count > 0) {
-        take_all(now, round + 1);
-      } else {
+      if (now->count == 0) {
         if (all_counts_ || shared_.later.count == 0) return true;
         all_counts_ = true;
-        take_all(shared_.later, round + 1);
+        now = &shared_.later;
       }
+      take_all(*now, round + 1);
     }
     return false;
   }
