@@ -179,11 +179,10 @@ struct Emitter {
   }
 };
 
-/// Writes what a lane has found in whatever form is asked for, where no sites are. Not inlined: it is large.
+/// Writes what a lane has found element by element. Not inlined: it is large.
 template <int kRows, int kColumns>
-__device__ __noinline__ void write_results(const Emitter<std::int64_t>& emitter,
-                                           const LaneResults<kRows, kColumns>& results) {
-  if (emitter.values.serves) return emitter.values.write(emitter.first_item + results.item, results);
+__device__ __noinline__ void emit_results(const Emitter<std::int64_t>& emitter,
+                                          const LaneResults<kRows, kColumns>& results) {
 #pragma unroll 1
   for (int r = 0; r < min(kRows, results.rows); ++r)
 #pragma unroll 1
@@ -193,6 +192,16 @@ __device__ __noinline__ void write_results(const Emitter<std::int64_t>& emitter,
       if (emitter.in_region(at))
         emitter.emit(results.item, at, value_of(results.squares[r][c]), -1, results.is_inside(r, c));
     }
+}
+
+/// Writes what a lane has found in whatever form is asked for, where no sites are. Plain values inlined: their
+/// parameters are a kernel's own then, and are not loaded again for each lane.
+template <int kRows, int kColumns>
+__device__ __forceinline__ void write_results(const Emitter<std::int64_t>& emitter,
+                                              const LaneResults<kRows, kColumns>& results) {
+  if (emitter.values.serves) return emitter.values.write(emitter.first_item + results.item, results);
+  const LaneResults<kRows, kColumns> in_memory = results;
+  emit_results(emitter, in_memory);
 }
 
 }  // namespace fathom::grid::cuda

@@ -529,7 +529,7 @@ class FarTile {
   }
 
   __device__ void finish() {
-    if constexpr (kSites) __syncthreads();  // the squares give way to the results
+    if constexpr (is_general(kWriting)) __syncthreads();  // the squares give way to the results
     if constexpr (kLabels) find_runs();
     if (!is_mine_ || column() >= plane_.width) return;
     if constexpr (kSites) write_sites();
@@ -582,24 +582,26 @@ class FarTile {
     }
   }
 
+  /// Through shared memory, as sites.
   __device__ void write_values() const {
     constexpr int kTogether = 8;
+    unsigned* stage = m_.squares + warp_ * kBand * 32 + lane_id();
     const int x = column(), y0 = plane_.first_row(band_);
     const std::uint32_t sites = plane_.bits[list_ + x];
-    LaneResults<kTogether, 1> results{
-        .item = plane_.item_of(band_), .z = 0, .y = y0, .x = x, .rows = plane_.height - y0};
 #pragma unroll
+    for (int r = 0; r < kBand; ++r) stage[32 * r] = square_of(r, sites);
+#pragma unroll 1
     for (int r0 = 0; r0 < kBand; r0 += kTogether) {
-      results.inside = 0;
+      const int y = y0 + r0;
+      LaneResults<kTogether, 1> results{
+          .item = plane_.item_of(band_), .z = 0, .y = y, .x = x, .rows = plane_.height - y};
 #pragma unroll
       for (int j = 0; j < kTogether; ++j) {
-        results.squares[j][0] = square_of(r0 + j, sites);
+        results.squares[j][0] = stage[32 * (r0 + j)];
         if constexpr (kLabels)
           if (!plane_.pins) results.inside |= (~runs_of(r0 + j).background >> lane_id() & 1) << j;
       }
       write_results(emitter_, results);
-      results.y += kTogether;
-      results.rows -= kTogether;
     }
   }
 

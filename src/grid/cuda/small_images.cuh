@@ -124,8 +124,8 @@ class SmallImage {
     for (int w = 0; w < v_.words; ++w) {
       const Volume::Tile place{item, w, 0};
       const VolumeWriter<kWriting> writer(v_, emitter, place);
-      for (int i = static_cast<int>(threadIdx.x); i < v_.ny * 32; i += static_cast<int>(blockDim.x))
-        writer.write_none(i / 32, w * 32 + i % 32);
+      for (int q = static_cast<int>(threadIdx.x) / 32; q < row_groups(v_.ny); q += static_cast<int>(blockDim.x) / 32)
+        writer.write_none(q * 8, w * 32 + lane_id());
     }
   }
 
@@ -151,7 +151,8 @@ class SmallImage {
 };
 
 template <Writing kWriting>
-__global__ void __launch_bounds__(kSmallBlock, search_blocks(kSmallBlock, is_of_labels(kWriting)))
+__global__ void __launch_bounds__(kSmallBlock,
+                                  search_blocks(kSmallBlock, is_of_labels(kWriting) || is_general(kWriting)))
     solve_small_images(const __grid_constant__ SmallImages images,
                        const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 small_shared[];

@@ -9,7 +9,7 @@
 namespace fathom::grid::cuda {
 
 template <int kThreads, Writing kWriting>
-__global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels(kWriting)))
+__global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels(kWriting) || is_general(kWriting)))
     search_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 window_shared[];
   constexpr bool kLabels = is_of_labels(kWriting);
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   }
   add_over_block(near, &near_rows);
   if (!__syncthreads_or(any)) {
-    for (int i = t; i < n * 32; i += kThreads) writer.write_none(i / 32, tile.word * 32 + i % 32);
+    for (int q = t / 32; q < rows.groups; q += kThreads / 32) writer.write_none(q * 8, tile.word * 32 + lane_id());
     return;
   }
   if (near_rows * 8 < n) {

@@ -339,7 +339,7 @@ struct VolumeWriter {
     constexpr unsigned kNone = kSpaced ? kNoneSpaced : kNone32;
     if (x >= v.nx) return;
     if constexpr (is_general(kWriting)) {
-      auto results = results_of<8>(y, x, count);
+      auto results = results_of(y, x, count);
 #pragma unroll
       for (int j = 0; j < 8; ++j) results.squares[j][0] = squares[j] >= kNone ? kNoSquare : squares[j];
       write_results(emitter, results);
@@ -359,16 +359,12 @@ struct VolumeWriter {
     }
   }
 
-  /// No site anywhere: the tile's row y.
+  /// No site anywhere: eight rows from y on.
   __device__ void write_none(int y, int x) const {
-    if (x >= v.nx) return;
-    if constexpr (is_general(kWriting)) {
-      auto results = results_of<1>(y, x, 1);
-      results.squares[0][0] = kNoSquare;
-      write_results(emitter, results);
-    } else {
-      row_of(y)[x - tile.word * 32] = v.side.none();
-    }
+    unsigned squares[8];
+#pragma unroll
+    for (unsigned& square : squares) square = kNone32;
+    write_column(y, x, squares, v.ny - y);
   }
 
  private:
@@ -378,7 +374,7 @@ struct VolumeWriter {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int first = y + 8 * (half - lane_id() / 16);
-      auto results = results_of<8>(first, x, x < v.nx ? v.ny - first : 0);
+      auto results = results_of(first, x, x < v.nx ? v.ny - first : 0);
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
         const unsigned pair = __shfl_sync(kAllLanes, squares[j], 16 * half + lane_id() / 2);
@@ -389,12 +385,11 @@ struct VolumeWriter {
   }
 
   /// Whose squares are not there yet.
-  template <int kRows>
-  __device__ LaneResults<kRows, 1> results_of(int y, int x, int rows) const {
-    LaneResults<kRows, 1> results{.item = tile.item, .z = tile.line, .y = y, .x = v.first_x + x, .rows = rows};
+  __device__ LaneResults<8, 1> results_of(int y, int x, int rows) const {
+    LaneResults<8, 1> results{.item = tile.item, .z = tile.line, .y = y, .x = v.first_x + x, .rows = rows};
     if constexpr (is_of_labels(kWriting)) {
 #pragma unroll
-      for (int j = 0; j < kRows; ++j)
+      for (int j = 0; j < 8; ++j)
         if (j < rows && !v.pins) results.inside |= unsigned{is_inside(y + j, x)} << j;
     }
     return results;
