@@ -104,26 +104,41 @@ struct RoughWinners {
   }
 };
 
-/// What is known of the nearest site of each row at a column. Rows are gone through in loops: in local memory.
-template <class M>
-struct MeasuredRows {
-  M nearest[kBand];
+/// The nearest site so far of each row at a column: rows to it in the upper half of a word, columns in the lower. Rows
+/// are gone through in loops: in local memory.
+struct FoundSites {
+  static constexpr unsigned kNone = 0xFFFFFFFFu;  ///< no site is as far
+  unsigned steps[kBand];
 
   __device__ void clear() {
-    for (M& measured : nearest) measured = __builtin_inff();
+    for (unsigned& s : steps) s = kNone;
   }
+  /// Most sites that floats do not tell apart differ in columns alone, and no squares are asked for.
+  static __device__ unsigned nearer(const Plane& plane, unsigned one, unsigned other) {
+    const int rows = rows_in(one), columns = columns_in(one), rows2 = rows_in(other), columns2 = columns_in(other);
+    if (rows <= rows2 && columns <= columns2) return one;
+    if (rows2 <= rows && columns2 <= columns) return other;
+    return plane.square<double>(rows, columns) <= plane.square<double>(rows2, columns2) ? one : other;
+  }
+  template <class M>
+  __device__ M measured(const Plane& plane, int r) const {
+    if (steps[r] == kNone) return __builtin_inff();
+    return measure<M>(plane, rows_in(steps[r]), columns_in(steps[r]));
+  }
+  static __device__ int rows_in(unsigned steps) { return static_cast<int>(steps >> 16); }
+  static __device__ int columns_in(unsigned steps) { return static_cast<int>(steps & 0xFFFFu); }
 };
 
 /// V: the emitter's.
 template <Writing kWriting, Spaced kSpacing, class V>
 class FarTile {
  public:
-  __device__ FarTile(const Plane& plane, const Emitter<V>& emitter, FarMemory& memory,
-                     MeasuredRows<Measured<kWriting>>& measured, std::uint32_t tile)
+  __device__ FarTile(const Plane& plane, const Emitter<V>& emitter, FarMemory& memory, FoundSites& found,
+                     std::uint32_t tile)
       : plane_(plane),
         emitter_(emitter),
         m_(memory),
-        measured_(measured),
+        found_(found),
         band_(static_cast<std::int64_t>(tile / static_cast<unsigned>(plane.tiles()))),
         tile_(static_cast<int>(tile % static_cast<unsigned>(plane.tiles()))),
         x0_(tile_ * kTile),
@@ -133,7 +148,7 @@ class FarTile {
     is_mine_ = plane.open_cells[i] != 0;
 #pragma unroll
     for (int r = 0; r < kBand; ++r) best_[r] = kNothing, column_[r] = kNoBound;
-    if constexpr (kReal) measured_.clear();
+    if constexpr (kReal) found_.clear();
     if (plane.list_count[band_] == 0) return;
     const ushort2* edges = plane.anchors + band_ * (plane.tiles() + 1) + tile_;
     first_ = edges[0].x;
@@ -384,13 +399,15 @@ class FarTile {
 #pragma unroll
       for (int r = 0; r < kBand; ++r) of_rows[r] = marks[r];
 #pragma unroll 1
-      for (int r = 0; r < kBand; ++r)
+      for (int r = 0; r < kBand; ++r) {
+        unsigned nearest = found_.steps[r];
         for (unsigned left = of_rows[r]; left; left &= left - 1) {
           const int k = end + 1 - __ffs(static_cast<int>(left));
-          const int rows = rows_of(plane_, float_of(m_.squares[k * 32 + r]));
-          measured_.nearest[r] =
-              min(measured_.nearest[r], measure<Measured<kWriting>>(plane_, rows, abs(x - m_.column[k])));
+          const int rows = rows_of(plane_, float_of(m_.squares[k * 32 + r])), columns = abs(x - m_.column[k]);
+          nearest = FoundSites::nearer(plane_, nearest, static_cast<unsigned>(rows << 16 | columns));
         }
+        found_.steps[r] = nearest;
+      }
     }
   }
   /// Whether candidate k may be nearest, a bit more for each row: of what is not too much, the sign is set.
@@ -576,7 +593,7 @@ class FarTile {
 #pragma unroll 1
     for (int r = 0; r < rows; ++r) {
       const bool is_site = sites >> r & 1;
-      const auto nearest = is_site ? 0 : measured_.nearest[r];
+      const auto nearest = is_site ? 0 : found_.measured<Measured<kWriting>>(plane_, r);
       if constexpr (is_general(kWriting)) write_exact(plane_, emitter_, band_, r, x, nearest);
       else if (kWriting != Writing::one_side || !is_site) plane_.row(band_, y0 + r)[x] = in_units(nearest);
     }
@@ -641,7 +658,7 @@ class FarTile {
   const Plane& plane_;
   const Emitter<V>& emitter_;
   FarMemory& m_;
-  MeasuredRows<Measured<kWriting>>& measured_;
+  FoundSites& found_;
   const std::int64_t band_;
   const int tile_, x0_, warp_;
   const std::int64_t list_;
@@ -661,7 +678,7 @@ template <Writing kWriting, Spaced kSpaced, class V = std::int64_t>
 __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
     solve_far(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<V> emitter) {
   __shared__ __align__(16) FarMemory memory;
-  MeasuredRows<Measured<kWriting>> measured;
+  FoundSites found;
   const unsigned short_tiles = plane.counters[0], long_tiles = plane.counters[1];
   const std::int64_t all = plane.all_bands * plane.tiles();
   while (long_tiles > 0) {
@@ -669,11 +686,11 @@ __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
     __syncthreads();
     const auto ticket = static_cast<unsigned>(memory.ticket);
     if (ticket >= long_tiles) break;
-    FarTile<kWriting, kSpaced, V>(plane, emitter, memory, measured, plane.work[all - 1 - ticket]).solve_long();
+    FarTile<kWriting, kSpaced, V>(plane, emitter, memory, found, plane.work[all - 1 - ticket]).solve_long();
     __syncthreads();
   }
   for (unsigned i = blockIdx.x; i < short_tiles; i += gridDim.x)
-    FarTile<kWriting, kSpaced, V>(plane, emitter, memory, measured, plane.work[i]).solve_short();
+    FarTile<kWriting, kSpaced, V>(plane, emitter, memory, found, plane.work[i]).solve_short();
 }
 
 }  // namespace fathom::grid::cuda
