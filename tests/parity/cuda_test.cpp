@@ -91,6 +91,36 @@ TEST_F(Cuda, PlainShapes) {
       }
 }
 
+/// Volumes with an axis beyond those whose indices fit the keys of an envelope, with what may be asked for of them.
+TEST_F(Cuda, LongVolumes) {
+  std::uint64_t seed = 750000;
+  for (const Shape& shape : {Shape{5, 30, 2048}, Shape{30, 5, 1025}, Shape{2048, 5, 40}, Shape{33, 2048, 7},
+                             Shape{1500, 33, 70}, Shape{3, 1300, 1400}, Shape{40, 9, 2049}})
+    for (int i = 0; i < scaled(4 * kStructures); ++i) {
+      Random random(++seed);
+      Case c{.seed = seed, .structure = static_cast<Structure>(i % kStructures)};
+      auto sites = make_sites(c.structure, shape, random);
+      if (c.structure == Structure::none) sites = scatter(shape, pick<double>(random, {1e-2, 1e-3, 1e-4}), random);
+      c.input = mask_array(sites, shape, pick<DType>(random, {DType::uint8, DType::float32}), chance(random, 0.3));
+      c.wanted.distance = DType::float32;
+      switch (below(random, 6)) {
+        case 0: c.wanted.nearest = pick<DType>(random, {DType::int32, DType::int64}); break;
+        case 1: c.wanted.squared = DType::uint32; break;
+        case 2: c.options.signed_distance = true; break;
+        case 3:
+          c.options.spacing = {pick<double>(random, {2, 3}), 1, pick<double>(random, {1, 5})};
+          if (chance(random, 0.5)) c.wanted.nearest = DType::int32;
+          break;
+        default: break;
+      }
+      if (chance(random, 0.2)) c.options.border = {grid::Border::sites};
+      if (chance(random, 0.2)) c.options.max_distance = pick<double>(random, {10, 1100});
+      if (chance(random, 0.2)) c.options.region = {{1, 2}, {0, 4}, {3, 7}};
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// Sites of volumes in few rows along y, near and far along z; in some tiles in all rows, but around a hole.
 TEST_F(Cuda, FewRowsOfVolumes) {
   Random random(900000);

@@ -66,8 +66,8 @@ std::unique_ptr<Engine> make_small_engine(const Problem& problem);
 /// of a unit only from masks without nearest sites, and of which none is more than 256 times the other; and one or two
 /// axes of at most 46,000 elements.
 std::unique_ptr<Engine> make_plane_engine(const Problem& problem);
-/// The same for volumes: three axes of at most 1024 elements. Float distances from a mask, also signed, with any
-/// spacings; with limits only where they are multiples of a unit.
+/// The same for volumes: three axes of at most 2048 elements, of labels 1024. Float distances from a mask, also signed,
+/// with any spacings up to 1024 elements; with limits only where they are multiples of a unit.
 std::unique_ptr<Engine> make_volume_engine(const Problem& problem);
 /// Every option, any extents.
 std::unique_ptr<Engine> make_general_engine(const Problem& problem);

@@ -1,11 +1,12 @@
-// The engine for volumes: Euclidean, up to 1024 elements along an axis; with spacings that are multiples of a unit, or,
-// of float distances from a mask, with any.
+// The engine for volumes: Euclidean, up to 2048 elements along an axis, of labels 1024; with spacings that are
+// multiples of a unit, or, of float distances from a mask and up to 1024, with any.
 //
 // Words and carries along x (volume_words.cuh); the pass along z, first the tiles where sites are near
 // (volume_window.cuh), then those that this left (volume_envelope.cuh); the same along y (volume_along_y.cuh), which
 // writes the results.
 // With nearest sites both passes have kernels of their own (volume_sites.cuh); with unequal spacings each pass is one
-// kernel (volume_spaced.cuh, volume_spaced_sites.cuh; in double volume_exact.cuh). What is left to do stays on the
+// kernel (volume_spaced.cuh, volume_spaced_sites.cuh; in double volume_exact.cuh), and so with nearest sites along axes
+// beyond 1024; without them these have an envelope of their own (volume_long.cuh). What is left to do stays on the
 // device: the host launches all and waits for nothing.
 //
 // Where all of that takes much scratch, a volume is worked on in ranges of columns, one after the other.
@@ -22,6 +23,7 @@
 #include "grid/cuda/volume_envelope.cuh"
 #include "grid/cuda/volume_exact.cuh"
 #include "grid/cuda/volume_labels.cuh"
+#include "grid/cuda/volume_long.cuh"
 #include "grid/cuda/volume_sites.cuh"
 #include "grid/cuda/volume_spaced.cuh"
 #include "grid/cuda/volume_spaced_sites.cuh"
@@ -40,6 +42,10 @@ bool writes_floats(const Problem& p, std::int64_t items) {
   return is_plain_float(p, may_be_cut(p, items) ? 2 : kNoAxis);
 }
 
+std::int64_t longest_axis(const Problem& p) { return std::max({p.extent(0), p.extent(1), p.extent(2)}); }
+/// Whether an axis is longer than the keys of envelopes reach.
+bool is_long(const Problem& p) { return longest_axis(p) > kLongestKeyed; }
+
 /// Bound of squares in units, also in padding.
 std::int64_t most_square(const Problem& p) {
   std::int64_t most = 0;
@@ -51,6 +57,9 @@ std::int64_t most_square(const Problem& p) {
 }
 /// Whether they fit integers of 32 bits.
 bool squares_fit(const Problem& p) { return p.isotropic || (p.integral && most_square(p) < kMostSpaced); }
+
+/// Whether each pass is one kernel, in 32 bits.
+bool has_single_passes(const Problem& p) { return squares_fit(p) && (!p.isotropic || (is_long(p) && wants_site(p))); }
 
 /// Whether the squares between the passes cannot lie where the results go: those are no floats, or of the other side.
 bool is_wide_beside(const Problem& p, std::int64_t items) { return !writes_floats(p, items) || p.signed_distance; }
@@ -106,14 +115,15 @@ std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
     v.exact = s.take<double>(v.items * v.nz * v.ny * v.nx);
     return s.bytes();
   }
-  if (p.isotropic) {
+  const bool has_lists = !has_single_passes(p);
+  if (has_lists) {
     v.counters = s.take<std::uint32_t>(2);
     v.z_list = s.take<std::uint32_t>(jobs * v.ny);
     v.y_list = s.take<std::uint32_t>(jobs * v.nz);
   }
-  if (p.isotropic || wants_site(p)) v.narrow = s.take<std::uint32_t>(columns * v.nz * v.ny * 16);
+  if (has_lists || wants_site(p)) v.narrow = s.take<std::uint32_t>(columns * v.nz * v.ny * 16);
   if (wants_site(p)) return s.bytes();
-  if (p.isotropic) v.kind = s.take<std::uint8_t>(columns * v.ny);
+  if (has_lists) v.kind = s.take<std::uint8_t>(columns * v.ny);
   if (is_wide_beside(p, v.items)) {
     v.wide.data = s.take<std::uint32_t>(v.items * v.nz * v.ny * v.nx);
     v.wide.z_stride = std::int64_t{v.ny} * v.nx;
@@ -148,8 +158,8 @@ class VolumeSolver {
   }
 
   void run() const {
-    if (p_.isotropic) search();
-    else if (squares_fit(p_)) solve_spaced();
+    if (has_single_passes(p_)) solve_spaced();
+    else if (p_.isotropic) search();
     else solve_exact();
     if (!is_general(writing_) && !volume_.side.is_first && has_limits(p_))
       clamp_items(p_, batch_, volume_.first_item, volume_.items, stream_);
@@ -189,6 +199,8 @@ class VolumeSolver {
   template <bool kLabels>
   void along_z() const {
     const int n = volume_.nz;
+    if constexpr (!kLabels)
+      if (is_long(p_)) return long_along_z();
     launch_search(search_along_z<128, kLabels>, search_along_z<256, kLabels>, search_along_z<512, kLabels>, z_tiles(),
                   n, volume_);
     if constexpr (kLabels) far_along_z<512, 32, true>();
@@ -209,6 +221,8 @@ class VolumeSolver {
   template <Writing kWriting>
   void along_y() const {
     const int n = volume_.ny;
+    if constexpr (!is_of_labels(kWriting))
+      if (is_long(p_)) return long_along_y<kWriting>();
     launch_search(search_along_y<128, kWriting>, search_along_y<256, kWriting>, search_along_y<512, kWriting>,
                   y_tiles(), n, volume_, emitter_);
     if constexpr (kWriting != Writing::aligned && kWriting != Writing::unaligned) far_along_y<512, 32, kWriting>();
@@ -226,6 +240,25 @@ class VolumeSolver {
     const std::size_t memory = envelope_memory(volume_.ny, kChunk);
     launch(kernel, persistent_blocks(kernel, 2 * y_tiles(), kThreads, memory), kThreads, memory, stream_, volume_,
            emitter_);
+  }
+
+  /// The same where an axis is long: a multiprocessor holds one block with a whole line.
+  void long_along_z() const {
+    const int n = volume_.nz;
+    launch(search_along_z<1024, false>, z_tiles(), 1024, window_memory(n), stream_, volume_);
+    const auto kernel = envelope_along_z<1024, LongEnvelope::kChunk, false, LongEnvelope>;
+    const std::size_t memory = long_envelope_memory(n);
+    launch(kernel, persistent_blocks(kernel, 2 * z_tiles(), 1024, memory), 1024, memory, stream_, volume_);
+  }
+  template <Writing kWriting>
+  void long_along_y() const {
+    const int n = volume_.ny;
+    launch(search_along_y<1024, kWriting>, y_tiles(), 1024, window_memory(n), stream_, volume_, emitter_);
+    // Floats go one by one here: rows need no alignment.
+    constexpr Writing kFar = kWriting == Writing::aligned ? Writing::unaligned : kWriting;
+    const auto kernel = envelope_along_y<1024, LongEnvelope::kChunk, kFar, LongEnvelope>;
+    const std::size_t memory = long_envelope_memory(n);
+    launch(kernel, persistent_blocks(kernel, 2 * y_tiles(), 1024, memory), 1024, memory, stream_, volume_, emitter_);
   }
 
   /// Both passes with unequal spacings.
@@ -254,9 +287,18 @@ class VolumeSolver {
   template <Winners kWinners>
   void find_spaced_sites() const {
     const int nz = volume_.nz, ny = volume_.ny;
+    if constexpr (kWinners == Winners::keyed)
+      if (is_long(p_)) return find_long_sites();
     launch_line(find_spaced_along_y<kWinners, 256>, find_spaced_along_y<kWinners, 512>, y_tiles(), ny, volume_);
     launch_line(find_spaced_along_z<kWinners, 256>, find_spaced_along_z<kWinners, 512>, z_tiles(), nz, volume_,
                 emitter_);
+  }
+
+  void find_long_sites() const {
+    launch(find_spaced_along_y<Winners::keyed, 1024>, 2 * y_tiles(), 1024, spaced_site_memory(volume_.ny), stream_,
+           volume_);
+    launch(find_spaced_along_z<Winners::keyed, 1024>, 2 * z_tiles(), 1024, spaced_site_memory(volume_.nz), stream_,
+           volume_, emitter_);
   }
 
   /// Both passes in double, for floats.
@@ -311,7 +353,8 @@ bool memory_serves(const Problem& p) {
   const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
   const std::size_t runs = has_labels(p) ? sizeof(RunWords<true>) : 0;
   const std::size_t spaced = wants_site(p) ? spaced_site_memory(longest) : spaced_memory(longest);
-  if (!p.isotropic) return spaced + sizeof(ByteDistances) + runs <= fathom::cuda::block_memory();
+  if (has_single_passes(p)) return spaced + sizeof(ByteDistances) + runs <= fathom::cuda::block_memory();
+  if (is_long(p)) return long_envelope_memory(longest) + sizeof(ByteDistances) <= fathom::cuda::block_memory();
   const std::size_t more = wants_site(p) ? planes_memory(longest) : runs;
   return std::max(window_memory(longest), envelope_memory(longest, 32)) + more <= fathom::cuda::block_memory();
 }
@@ -319,14 +362,16 @@ bool memory_serves(const Problem& p) {
 /// Whether squares in double serve: floats from a mask. Where there is no unit, limits are not known in floats.
 bool exact_serves(const Problem& p) {
   const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
-  return is_plain_float(p, kNoAxis) && !has_labels(p) && !wants_site(p) && (p.integral || !has_limits(p)) &&
+  return !is_long(p) && is_plain_float(p, kNoAxis) && !has_labels(p) && !wants_site(p) &&
+         (p.integral || !has_limits(p)) &&
          ExactRows::bytes(longest) + sizeof(ByteDistances) <= fathom::cuda::block_memory();
 }
 
 bool volume_serves(const Problem& p) {
   if (p.metric != Metric::euclidean || p.rank != 3 || wants_site_of_labels(p) || !serves_sides(p)) return false;
+  if (longest_axis(p) > (has_labels(p) ? kLongestKeyed : kLongestAxis)) return false;
   for (int k = 0; k < p.rank; ++k)
-    if (p.extent(k) > kLongestAxis || p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
+    if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
   return squares_fit(p) ? memory_serves(p) : exact_serves(p);
 }
 
@@ -343,6 +388,13 @@ Problem columns_of(const Problem& p, const Range& range) {
                     view->strides());
   }
   return columns;
+}
+
+template <int kBlocks>
+auto* packing_kernel(const Mask& mask) {
+  if (!mask.has_zero_bytes()) return pack_volume<Reading::elements, kBlocks>;
+  return has_aligned_rows(mask.input, 16) ? pack_volume<Reading::aligned_bytes, kBlocks>
+                                          : pack_volume<Reading::bytes, kBlocks>;
 }
 
 class VolumeEngine final : public Engine {
@@ -447,9 +499,8 @@ class VolumeEngine final : public Engine {
     volume.word += packing.to_item * volume.words * volume.ny * volume.depth + packing.to;
     volume.nz = static_cast<std::int32_t>(mask.input.extent[0]);
     volume.first_item = packing.first_item;
-    auto* kernel = pack_volume<Reading::elements>;
-    if (mask.has_zero_bytes())
-      kernel = has_aligned_rows(mask.input, 16) ? pack_volume<Reading::aligned_bytes> : pack_volume<Reading::bytes>;
+    const int row = row_blocks(volume.nx);
+    auto* kernel = row == 1 ? packing_kernel<1>(mask) : row == 2 ? packing_kernel<2>(mask) : packing_kernel<4>(mask);
     const std::int64_t blocks = packing.items * mask.input.extent[1] * ((volume.nz + 31) / 32);
     kernel<<<static_cast<unsigned>(blocks), kVolumePackBlock, 0, stream>>>(volume, mask);
     fathom::cuda::check_launch("packing sites");

@@ -92,10 +92,10 @@ struct PlainSites {
       __stcs(reinterpret_cast<int4*>(row.nearest) + x / 4, make_int4(site[0], site[1], site[2], site[3]));
     }
   }
-  __device__ void write(const Row& row, std::int32_t x, float root, std::int32_t site) const {
+  __device__ void write(const Row& row, std::int32_t x, float root, std::int64_t site) const {
     if (distance.data) __stcs(row.distance + x, root);
     if (is_long) __stcs(reinterpret_cast<long long*>(row.nearest) + x, static_cast<long long>(site));
-    else __stcs(reinterpret_cast<std::int32_t*>(row.nearest) + x, site);
+    else __stcs(reinterpret_cast<std::int32_t*>(row.nearest) + x, static_cast<std::int32_t>(site));
   }
 };
 

@@ -36,6 +36,7 @@ inline constexpr int kFarBlocksWithSites = 2;
 
 // Volumes
 inline constexpr int kVolumePackBlock = 256, kVolumePackBlocks = 8;
+inline constexpr int kVolumeBytesBlocks = 4;  ///< the same where bytes are read: 64 registers
 /// Bytes of scratch for each voxel that a large volume may take before it is worked on in ranges of columns …
 inline constexpr double kVolumeScratch = 2.3;
 inline constexpr std::int64_t kVoxelsWorthCutting = std::int64_t{1} << 23;  ///< … as which it is slower if small

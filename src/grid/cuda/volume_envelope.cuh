@@ -35,6 +35,46 @@ inline __host__ __device__ std::size_t envelope_memory(int rows, int chunk) {
          16 * sizeof(unsigned);
 }
 
+/// Which rows of a chunk may be the nearest somewhere, in bits: those that beat the parabola of the last such row before
+/// them, or of the last behind them.
+///
+/// @param kTies  whether those that do as well are kept, too
+template <int kChunk, bool kTies = false>
+class Candidates {
+ public:
+  static __device__ unsigned of(const unsigned* value) { return from_left(value) | from_right(value); }
+
+ private:
+  /// One row on at a time.
+  struct Running {
+    unsigned value = kNone32 - 4096, step = 0;
+    __device__ bool is_beaten_by(unsigned other) {
+      value += step;
+      step += 2;
+      if (kTies ? other > value : other >= value) return false;
+      value = other;
+      step = 1;
+      return true;
+    }
+  };
+  static __device__ unsigned from_left(const unsigned* value) {
+    unsigned mask = 0;
+    Running running;
+#pragma unroll
+    for (int r = 0; r < kChunk; ++r)
+      if (running.is_beaten_by(value[r])) mask |= 1u << r;
+    return mask;
+  }
+  static __device__ unsigned from_right(const unsigned* value) {
+    unsigned mask = 0;
+    Running running;
+#pragma unroll
+    for (int r = kChunk - 1; r >= 0; --r)
+      if (running.is_beaten_by(value[r])) mask |= 1u << r;
+    return mask;
+  }
+};
+
 /// What an envelope finds.
 enum class Finding {
   values,
@@ -102,7 +142,7 @@ class Envelope {
     unsigned value[kChunk], mask = 0;
     if (active) {
       load(value, unit_ * kChunk, lane_);
-      mask = better_than_left(value) | better_than_right(value);
+      mask = Candidates<kChunk, kFinding == Finding::least_companion>::of(value);
       places_[unit_ * 16 + lane_] = static_cast<unsigned>(__popc(mask));
       masks_[unit_ * 16 + lane_] = mask;
     }
@@ -128,35 +168,6 @@ class Envelope {
     __syncthreads();
     if (active) places_[unit_ * 16 + lane_] = static_cast<unsigned>(first);
     __syncthreads();
-  }
-
-  /// The parabola of the last kept row, one row on at a time. Where companions decide, a row that does as well is kept.
-  struct Running {
-    unsigned value = kNone32 - 4096, step = 0;
-    __device__ bool is_beaten_by(unsigned other) {
-      value += step;
-      step += 2;
-      if (kFinding == Finding::least_companion ? other > value : other >= value) return false;
-      value = other;
-      step = 1;
-      return true;
-    }
-  };
-  static __device__ unsigned better_than_left(const unsigned* value) {
-    unsigned mask = 0;
-    Running running;
-#pragma unroll
-    for (int r = 0; r < kChunk; ++r)
-      if (running.is_beaten_by(value[r])) mask |= 1u << r;
-    return mask;
-  }
-  static __device__ unsigned better_than_right(const unsigned* value) {
-    unsigned mask = 0;
-    Running running;
-#pragma unroll
-    for (int r = kChunk - 1; r >= 0; --r)
-      if (running.is_beaten_by(value[r])) mask |= 1u << r;
-    return mask;
   }
 
   /// best[j] = least key at x0 + j·kStep among the candidates first, first + step, … ≤ last.
@@ -294,7 +305,8 @@ class EnvelopeRows {
   uint4* memory_;
 };
 
-template <int kThreads, int kChunk, bool kLabels>
+/// @param Solver  the envelope, which takes chunks of kChunk rows
+template <int kThreads, int kChunk, bool kLabels, class Solver = Envelope<kThreads, kChunk>>
 __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     envelope_along_z(const __grid_constant__ Volume v) {
   extern __shared__ uint4 envelope_shared[];
@@ -328,11 +340,11 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
         *narrow_to = there ? static_cast<std::uint16_t>(min(values[j], kNone16)) : std::uint16_t{0};
       }
     };
-    Envelope<kThreads, kChunk>(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
+    Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }
 }
 
-template <int kThreads, int kChunk, Writing kWriting>
+template <int kThreads, int kChunk, Writing kWriting, class Solver = Envelope<kThreads, kChunk>>
 __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     envelope_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 envelope_shared[];
@@ -383,7 +395,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
       if constexpr (kLabels) ends.bound(y / 8, half + static_cast<int>(threadIdx.x) % 16, values);
       writer.write_column(y, x, values, count);
     };
-    Envelope<kThreads, kChunk>(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
+    Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }
 }
 

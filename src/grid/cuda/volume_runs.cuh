@@ -11,7 +11,7 @@ namespace fathom::grid::cuda {
 /// Words along a tile's 32 lines: [32 rows][line].
 template <bool kLabels>
 struct RunWords {
-  static constexpr int kWords = kLabels ? kLongestAxis : 1;
+  static constexpr int kWords = kLabels ? kLongestKeyed : 1;
   unsigned changes[kWords], background[kWords];
 };
 

@@ -27,9 +27,9 @@ struct Leads {
   /// kNone.
   static constexpr unsigned kFirstFar = (WindowSites::kMostSteps + 1) << 9;
   static constexpr unsigned kNone = WindowSites::kFar << 9 | WindowSites::kHere;
-  static_assert(kFirstFar + kLongestAxis <= kNone);
+  static_assert(kFirstFar + kLongestKeyed <= kNone);
 
-  static __device__ bool is_far(unsigned lead) { return lead - kFirstFar < static_cast<unsigned>(kLongestAxis); }
+  static __device__ bool is_far(unsigned lead) { return lead - kFirstFar < static_cast<unsigned>(kLongestKeyed); }
 
   /// From what a search along z found.
   static __device__ unsigned of(unsigned site) {
@@ -52,14 +52,6 @@ inline __host__ __device__ std::size_t planes_memory(int rows) {
   return static_cast<std::size_t>(row_groups(rows)) * 8 * 16 * sizeof(std::uint16_t);
 }
 
-/// A tile of the pass along z by the number of its job, numbered as `narrow` lies.
-__device__ inline HalfTile narrow_half_along_z(const Volume& v, std::uint32_t job) {
-  return HalfTile(v.narrow_tile(job / 2), job);
-}
-/// Leads of row (z, y).
-__device__ inline std::uint16_t* leads_of(const Volume& v, const HalfTile& half, std::int32_t z, std::int32_t y) {
-  return reinterpret_cast<std::uint16_t*>(v.narrow_row(half.tile.item, half.tile.word, z, y)) + half.first;
-}
 
 /// Distances inside a byte of sites to the nearest on the left and on the right, one per bit; 255: none.
 struct ByteSides {
@@ -154,7 +146,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     rows.put(r, t % 2 * 2 + 1, make_uint4(site[4], site[5], site[6], site[7]));
   }
   add_over_block(near, &near_rows);
-  std::uint16_t* leads = leads_of(v, half, 0, half.tile.line) + lane;
+  std::uint16_t* leads = narrow_half(v, half, 0, half.tile.line) + lane;
   const std::int64_t step = std::int64_t{v.ny} * 32;
   if (!__syncthreads_or(any)) {
     for (int r = t / 16; r < n; r += kThreads / 16) leads[r * step] = Leads::kNone;
@@ -187,7 +179,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     const HalfTile half = narrow_half_along_z(v, v.z_list[job]);
     const EnvelopeRows<kThreads, kChunk> rows(envelope_shared);
     rows.load(v.word_line(half.tile), n, half.first, of_byte);
-    std::uint16_t* leads = leads_of(v, half, 0, half.tile.line) + t % 16;
+    std::uint16_t* leads = narrow_half(v, half, 0, half.tile.line) + t % 16;
     const std::int64_t step = std::int64_t{v.ny} * 32;
     const auto load = [&](unsigned* value, int first, int lane) { rows.squares(value, first, lane, n); };
     const auto store = [&](int z, const unsigned* winners, int winners_count) {
@@ -221,7 +213,7 @@ class SitesOfRows {
         depth_(v.depth),
         first_bit_(half.first),
         bit_(half.first + static_cast<int>(threadIdx.x) % 16),
-        leads_(leads_of(v, half, half.tile.line, 0) + threadIdx.x % 16),
+        leads_(narrow_half(v, half, half.tile.line, 0) + threadIdx.x % 16),
         words_(v.word_line({half.tile.item, half.tile.word, 0})) {}
 
   __device__ unsigned lead(int y) const { return __ldg(leads_ + y * 32); }
@@ -342,7 +334,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   __syncthreads();
   bool any = false;  // a row has sites in all of its columns or in none; so it is with far ones
   int far = 0;
-  const std::uint16_t* leads = leads_of(v, half, half.tile.line, 0);
+  const std::uint16_t* leads = narrow_half(v, half, half.tile.line, 0);
   for (int r = t; r < n; r += kThreads) {
     const unsigned lead = __ldg(leads + r * 32);
     any |= lead != Leads::kNone;

@@ -77,9 +77,9 @@ __device__ void find_winners(const WindowRows<WindowSquares>& rows, unsigned* le
 
 /// What the pass along y says of the nearest site in the same plane, in 16 bits.
 struct PlaneLeads {
-  /// (Rows to the site + 32) · 2⁹ + (columns to it + 256); or kFar + whether it lies to the right · 2¹⁰ + its row; or
-  /// kNone.
-  static constexpr unsigned kFar = 0x8000u, kRight = 1u << 10, kNone = 0xFFFFu;
+  /// (Rows to the site + 32) · 2⁹ + (columns to it + 256); or kFar + whether it lies to the right · 2¹¹ + its row;
+  /// or kNone.
+  static constexpr unsigned kFar = 0x8000u, kRight = 1u << 11, kNone = 0xFFFFu;
   static_assert(kLongestAxis <= kRight);
 
   static __device__ unsigned of(int rows, int columns, int row) {
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
       load_squares<kThreads>(rows, word_of, n, half.first, of_byte, 0, v.weight_x, near_square(v.weight_y));
   add_over_block(near, &near_rows);
   __syncthreads();
-  std::uint16_t* leads = leads_of(v, half, half.tile.line, 0) + t % 16;
+  std::uint16_t* leads = narrow_half(v, half, half.tile.line, 0) + t % 16;
   const auto store = [&](int y, const auto& winner_of, int count) {
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
@@ -180,7 +180,7 @@ class SitesOfPlanes {
     if (!PlaneLeads::is_far(lead)) return {PlaneLeads::columns(lead), PlaneLeads::rows(lead)};
     const int y = PlaneLeads::row(lead) - half_.tile.line;
     const unsigned rest = square - along(v_.weight_z, along_z) - along(v_.weight_y, y);
-    // At most 2²⁰, and no quotient is half of one off.
+    // At most 2²²: a quotient is less off than would change a root.
     const float x_square = __fdividef(static_cast<float>(rest), static_cast<float>(v_.weight_x));
     const int x = root_of_square(__float2uint_rn(x_square));
     return {PlaneLeads::is_right(lead) ? x : -x, y};
@@ -205,9 +205,9 @@ class PlaneSiteWriter {
         nx_(static_cast<std::int32_t>(emitter.input.extent[2])),
         row_(emitter.plain.row(v.first_item + half.tile.item, 0, half.tile.line)) {}
 
-  /// Linear index of a site in plane z. There are at most 2³⁰ elements.
-  __device__ std::int32_t site(int z, SitesOfPlanes::Steps steps) const {
-    return (z * v_.ny + half_.tile.line + steps.y) * nx_ + v_.first_x + half_.x + steps.x;
+  /// Linear index of a site in plane z.
+  __device__ std::int64_t site(int z, SitesOfPlanes::Steps steps) const {
+    return std::int64_t{z * v_.ny + half_.tile.line + steps.y} * nx_ + (v_.first_x + half_.x + steps.x);
   }
   /// Up to eight planes. @param winner_of  of the first, the second and so on
   template <class WinnerOf, class SiteOf>
@@ -218,7 +218,7 @@ class PlaneSiteWriter {
       if (j >= count) break;
       const Winner winner = winner_of(j);
       const bool none = winner.row < 0;
-      const std::int32_t site = none ? -1 : site_of(z + j, winner);
+      const std::int64_t site = none ? -1 : site_of(z + j, winner);
       if (emitter_.plain.serves)
         emitter_.plain.write(row, half_.x, none ? v_.side.none() : root_of(winner.square) * v_.side.scale, site);
       else emit(z + j, none ? no_value<std::int64_t>() : std::int64_t{winner.square}, site);
@@ -226,7 +226,7 @@ class PlaneSiteWriter {
   }
 
  private:
-  __device__ __noinline__ void emit(int z, std::int64_t square, std::int32_t site) const {
+  __device__ __noinline__ void emit(int z, std::int64_t square, std::int64_t site) const {
     const std::int64_t at[kMaxSpaceRank] = {z, half_.tile.line, v_.first_x + half_.x};
     if (emitter_.in_region(at)) emitter_.emit(half_.tile.item, at, square, site);
   }
@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   rows.pad(n);
   __syncthreads();
   const SitesOfPlanes sites(v, half);
-  const auto* from = reinterpret_cast<const uint4*>(leads_of(v, half, 0, half.tile.line) + first);
+  const auto* from = reinterpret_cast<const uint4*>(narrow_half(v, half, 0, half.tile.line) + first);
   const std::int64_t step = std::int64_t{v.ny} * 4;  // a row of a tile is four times as much
   const int inside = v.nx - half.tile.word * 32 - half.first - first;
   int near = 0;

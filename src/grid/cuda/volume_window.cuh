@@ -216,6 +216,14 @@ struct HalfTile {
   __device__ bool is_outside(const Volume& v) const { return tile.word * 32 + first >= v.nx; }
 };
 
+/// Row (z, y) of `narrow` from the half's first column on: squares, or leads.
+__device__ inline std::uint16_t* narrow_half(const Volume& v, const HalfTile& half, std::int32_t z, std::int32_t y) {
+  return reinterpret_cast<std::uint16_t*>(v.narrow_row(half.tile.item, half.tile.word, z, y)) + half.first;
+}
+/// A tile of the pass along z by the number of its job, numbered as `narrow` lies.
+__device__ inline HalfTile narrow_half_along_z(const Volume& v, std::uint32_t job) {
+  return HalfTile(v.narrow_tile(job / 2), job);
+}
 /// A tile of the pass along z by the number of its job, numbered along rows of the output.
 __device__ inline HalfTile half_along_z(const Volume& v, std::uint32_t job) {
   return HalfTile(v.tile(job / 2, v.ny), job);
@@ -227,7 +235,7 @@ __device__ inline HalfTile half_along_y(const Volume& v, std::uint32_t job) {
 
 /// Sum over the block; `total` must be 0 before and is shared.
 __device__ inline void add_over_block(int value, int* total) {
-  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(kAllLanes, value, step);
+  value = warp_sum(value);
   if (lane_id() == 0 && value) atomicAdd(total, value);
 }
 

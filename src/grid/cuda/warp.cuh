@@ -11,5 +11,6 @@ using fathom::cuda::lane_of;
 using fathom::cuda::lanes_before;
 using fathom::cuda::warp_max;
 using fathom::cuda::warp_min;
+using fathom::cuda::warp_sum;
 
 }  // namespace fathom::grid::cuda
