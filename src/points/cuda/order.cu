@@ -89,7 +89,9 @@ __global__ void __launch_bounds__(kBuildBlock)
   __shared__ typename OwnCurve::Entries entries;
   const OwnCurve curve(points, grid, entries);
   const std::int64_t number = std::int64_t{blockIdx.x} * kBuildBlock + threadIdx.x;
-  const std::uint32_t key = curve.key(number * (points.count / kSampledPoints));
+  // Not one of every so many, which may be one of each run of neighbours.
+  const std::int64_t apart = points.count / kSampledPoints, mixed = static_cast<std::uint32_t>(number) * 0x9E3779B1u;
+  const std::uint32_t key = curve.key(number * apart + mixed % apart);
   const unsigned bit = 1u << key % 32;
   const int sum = __syncthreads_count((atomicOr(&marked[key / 32], bit) & bit) != 0);
   if (threadIdx.x == 0 && sum > 0) atomicAdd(repeated, static_cast<unsigned long long>(sum));

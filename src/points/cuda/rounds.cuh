@@ -6,7 +6,7 @@
 // the list: of a node a lane looks at each child, and those that are left are for the next round; of a leaf a lane
 // measures each site. What is beyond a quarter of the distance known waits until nothing nearer is left: after a way
 // down to the wrong leaf, as where boxes overlap, that distance is large, and would let too much through. Cost: as many
-// steps as the tree has levels, and mostly two rounds more, at most six for the 1024 queries of 16.8 M uniform sites.
+// steps as the tree has levels, and mostly two rounds more, at most seven for the 1024 queries of 16.8 M uniform sites.
 #pragma once
 
 #include "points/cuda/team.cuh"
@@ -36,13 +36,14 @@ struct LeftList {
 };
 
 /// What the warps share.
-template <class Query>
+template <class Query, int kWarps>
 struct RoundsMemory {
   float beside[kMostLevels][kLanes];  ///< bounds of the children beside the way down
   unsigned siblings;                  ///< the group of leaves in which it ended
   typename Query::Kept found;         ///< there
   LeftList now[3];                    ///< for this round, the next and the one after, in turns
   LeftList later;
+  typename Query::Kept kept[kWarps];  ///< by each warp, in the end
 };
 
 template <class Query, int kWarps>
@@ -50,7 +51,7 @@ class Rounds {
   using Box = typename Query::Box;
 
  public:
-  __device__ Rounds(const DeviceTree& tree, Query& query, RoundsMemory<Query>& shared, const Team<kWarps>& team)
+  __device__ Rounds(const DeviceTree& tree, Query& query, RoundsMemory<Query, kWarps>& shared, const Team<kWarps>& team)
       : tree_(tree), query_(query), shared_(shared), team_(team) {}
 
   /// @param top  the lane's box of the top level
@@ -71,6 +72,7 @@ class Rounds {
       }
       take_all(*now, round + 1);
     }
+    agree();
     return false;
   }
 
@@ -98,6 +100,16 @@ class Rounds {
     shared_.found = found;
   }
 
+  /// Warps that go on together must know the same, or they go different ways.
+  __device__ void agree() {
+    auto best = query_.nearest_of_lanes();
+    if (lane_id() == 0) shared_.kept[team_.warp] = best;
+    __syncthreads();
+    for (const auto& other : shared_.kept)
+      if (other.squared < best.squared || (other.squared == best.squared && other.id < best.id)) best = other;
+    query_.begin_with(best);
+  }
+
   /// The box to enter.
   struct Entry {
     int lane;      ///< that has it
@@ -123,7 +135,7 @@ class Rounds {
     for (int i = team_.warp; i < list.count && !is_full_; i += kWarps) {
       const Left left = list.left[i];
       query_.lower_limit(team_.least());
-      if (left.bound <= query_.limit()) take(left, next);
+      if (__any_sync(kAllLanes, left.bound <= query_.limit())) take(left, next);
     }
   }
 
@@ -173,7 +185,7 @@ class Rounds {
 
   const DeviceTree& tree_;
   Query& query_;
-  RoundsMemory<Query>& shared_;
+  RoundsMemory<Query, kWarps>& shared_;
   const Team<kWarps> team_;
   bool all_counts_ = false;  ///< nothing waits any more
   bool is_full_ = false;     ///< a list that the warp has added to

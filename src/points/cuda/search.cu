@@ -298,7 +298,7 @@ __global__ void __launch_bounds__(32 * kTeam, resident_blocks(32 * kTeam, kTeamB
     const Team<kTeam> team{warp, &limit};
     bool done = !mine.is_somewhere();
     if constexpr (Query::kHasLeaves) {
-      __shared__ RoundsMemory<Query> rounds;
+      __shared__ RoundsMemory<Query, kTeam> rounds;
       done = done || Rounds<Query, kTeam>(tree, mine, rounds, team).run(top);
     }
     if (!done) Descent<Query, kTogether, kTeam>(tree, mine, waiting[warp], team).run();

@@ -9,8 +9,8 @@
 
 namespace fathom::points::cuda {
 
-/// What most queries have many of, among which float32 or the order of sites must decide: groups of sites that a
-/// lattice (products.h) does not tell apart, and groups that are equally near in float32, too.
+/// What more than an eighth of queries have many of, among which float32 or the order of sites must decide: groups of
+/// sites that a lattice (products.h) does not tell apart, and groups that are equally near in float32, too.
 struct Trial {
   bool vague = false;
   bool tied = false;

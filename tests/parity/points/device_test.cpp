@@ -10,6 +10,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -573,6 +574,23 @@ TEST_F(DevicePoints, FewQueriesOfManySortedSites) {
           EXPECT_TRUE(equal(expected, nearest(problem, DType::float32)));
         }
       }
+}
+
+/// Queries so far from sorted sites that about all are equally near, as float32 has it.
+TEST_F(DevicePoints, QueriesFarFromSortedSites) {
+  Random random(17);
+  for (int i = 0; i < scaled(60); ++i) {
+    PointProblem problem;
+    problem.sites = make_points(Spread::uniform, DType::float32, 100000, 3, random);
+    problem.queries = make_points(Spread::uniform, DType::float32, 1000, 3, random);
+    for (float& x : std::span(problem.queries.as<float>().data(), 3000)) x = (x - 0.5f) * 2e8f;
+    problem.set.execution.backend = Backend::cpu;
+    const PointAnswers expected = nearest(problem, DType::float32);
+    SCOPED_TRACE(describe(problem));
+    problem.set.storage = Storage::sorted;
+    problem.set.execution.backend = Backend::cuda;
+    ASSERT_TRUE(equal(expected, nearest(problem, DType::float32)));
+  }
 }
 
 /// Sites so many that a sample says how fine their order is to be: spread out, on a surface, and many at each place.
