@@ -94,8 +94,9 @@ TEST_F(Cuda, PlainShapes) {
 /// Volumes with an axis beyond those whose indices fit the keys of an envelope, with what may be asked for of them.
 TEST_F(Cuda, LongVolumes) {
   std::uint64_t seed = 750000;
-  for (const Shape& shape : {Shape{5, 30, 2048}, Shape{30, 5, 1025}, Shape{2048, 5, 40}, Shape{33, 2048, 7},
-                             Shape{1500, 33, 70}, Shape{3, 1300, 1400}, Shape{40, 9, 2049}})
+  for (const Shape& shape :
+       {Shape{5, 30, 2048}, Shape{30, 5, 1025}, Shape{2048, 5, 40}, Shape{33, 2048, 7}, Shape{1500, 33, 70},
+        Shape{3, 1300, 1400}, Shape{40, 9, 2049}, Shape{3, 5, 2047}, Shape{3, 4, 1023}, Shape{2, 4, 511}})
     for (int i = 0; i < scaled(4 * kStructures); ++i) {
       Random random(++seed);
       Case c{.seed = seed, .structure = static_cast<Structure>(i % kStructures)};
@@ -108,7 +109,7 @@ TEST_F(Cuda, LongVolumes) {
         case 1: c.wanted.squared = DType::uint32; break;
         case 2: c.options.signed_distance = true; break;
         case 3:
-          c.options.spacing = {pick<double>(random, {2, 3}), 1, pick<double>(random, {1, 5})};
+          c.options.spacing = {pick<double>(random, {2, 3, 9}), 1, pick<double>(random, {1, 5})};
           if (chance(random, 0.5)) c.wanted.nearest = DType::int32;
           break;
         default: break;

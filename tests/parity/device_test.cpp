@@ -368,6 +368,12 @@ TEST_F(Device, LargeVolumesTakeLittleScratch) {
   }
 }
 
+TEST_F(Device, LongVolumesTakeLittleScratch) {
+  for (const Shape& shape : {Shape{64, 64, 2048}, Shape{64, 2048, 96}, Shape{1025, 30, 64}}) {
+    check_scratch(sparse_case(shape, {.distance = DType::float32}), 2.35);
+    check_scratch(sparse_case(shape, {.distance = DType::float32, .nearest = DType::int64}), 2.35);
+  }
+}
 TEST_F(Device, SmallImagesTakeLittleScratch) {
   for (const auto& [shape, most] : {std::pair{Shape{300, 64, 64}, 0.13}, std::pair{Shape{50, 128, 100}, 0.17}}) {
     Case c = sparse_case(shape, {.distance = DType::float32});

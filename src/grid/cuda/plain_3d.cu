@@ -199,11 +199,13 @@ class VolumeSolver {
   template <bool kLabels>
   void along_z() const {
     const int n = volume_.nz;
-    if constexpr (!kLabels)
-      if (is_long(p_)) return long_along_z();
-    launch_search(search_along_z<128, kLabels>, search_along_z<256, kLabels>, search_along_z<512, kLabels>, z_tiles(),
-                  n, volume_);
+    if (n <= kLongestKeyed)
+      launch_search(search_along_z<128, kLabels>, search_along_z<256, kLabels>, search_along_z<512, kLabels>, z_tiles(),
+                    n, volume_);
+    else if constexpr (!kLabels)
+      launch(search_along_z<1024, false>, z_tiles(), 1024, window_memory(n), stream_, volume_);
     if constexpr (kLabels) far_along_z<512, 32, true>();
+    else if (is_long(p_)) far_along_z<LongEnvelope::kThreads, LongEnvelope::kChunk, false, LongEnvelope>();
     else if (n <= 128) far_along_z<256, 8>();
     else if (n <= 256) far_along_z<256, 16>();
     else if (n <= 512) far_along_z<256, 32>();
@@ -211,21 +213,27 @@ class VolumeSolver {
     else far_along_z<512, 32>();
   }
 
-  template <int kThreads, int kChunk, bool kLabels = false>
+  template <int kThreads, int kChunk, bool kLabels = false, class Solver = Envelope<kThreads, kChunk>>
   void far_along_z() const {
-    const auto kernel = envelope_along_z<kThreads, kChunk, kLabels>;
-    const std::size_t memory = envelope_memory(volume_.nz, kChunk);
+    const auto kernel = envelope_along_z<kThreads, kChunk, kLabels, Solver>;
+    const std::size_t memory = far_memory(volume_.nz, kChunk);
     launch(kernel, persistent_blocks(kernel, 2 * z_tiles(), kThreads, memory), kThreads, memory, stream_, volume_);
   }
 
   template <Writing kWriting>
   void along_y() const {
+    constexpr bool kLabels = is_of_labels(kWriting);
     const int n = volume_.ny;
-    if constexpr (!is_of_labels(kWriting))
-      if (is_long(p_)) return long_along_y<kWriting>();
-    launch_search(search_along_y<128, kWriting>, search_along_y<256, kWriting>, search_along_y<512, kWriting>,
-                  y_tiles(), n, volume_, emitter_);
-    if constexpr (kWriting != Writing::aligned && kWriting != Writing::unaligned) far_along_y<512, 32, kWriting>();
+    if (n <= kLongestKeyed)
+      launch_search(search_along_y<128, kWriting>, search_along_y<256, kWriting>, search_along_y<512, kWriting>,
+                    y_tiles(), n, volume_, emitter_);
+    else if constexpr (!kLabels)
+      launch(search_along_y<1024, kWriting>, y_tiles(), 1024, window_memory(n), stream_, volume_, emitter_);
+    constexpr bool kFloats = kWriting == Writing::aligned || kWriting == Writing::unaligned;
+    constexpr Writing kFar = kFloats ? Writing::unaligned : kWriting;  // one by one: rows need no alignment
+    if constexpr (!kLabels)
+      if (is_long(p_)) return far_along_y<LongEnvelope::kThreads, LongEnvelope::kChunk, kFar, LongEnvelope>();
+    if constexpr (!kFloats) far_along_y<512, 32, kFar>();
     else if (n <= 128) far_along_y<256, 8>();
     else if (n <= 256) far_along_y<256, 16>();
     else if (n <= 512) far_along_y<256, 32>();
@@ -233,32 +241,16 @@ class VolumeSolver {
     else far_along_y<512, 32>();
   }
 
-  /// Floats go one by one here: rows need no alignment.
-  template <int kThreads, int kChunk, Writing kWriting = Writing::unaligned>
+  template <int kThreads, int kChunk, Writing kWriting = Writing::unaligned, class Solver = Envelope<kThreads, kChunk>>
   void far_along_y() const {
-    const auto kernel = envelope_along_y<kThreads, kChunk, kWriting>;
-    const std::size_t memory = envelope_memory(volume_.ny, kChunk);
+    const auto kernel = envelope_along_y<kThreads, kChunk, kWriting, Solver>;
+    const std::size_t memory = far_memory(volume_.ny, kChunk);
     launch(kernel, persistent_blocks(kernel, 2 * y_tiles(), kThreads, memory), kThreads, memory, stream_, volume_,
            emitter_);
   }
 
-  /// The same where an axis is long: a multiprocessor holds one block with a whole line.
-  void long_along_z() const {
-    const int n = volume_.nz;
-    launch(search_along_z<1024, false>, z_tiles(), 1024, window_memory(n), stream_, volume_);
-    const auto kernel = envelope_along_z<1024, LongEnvelope::kChunk, false, LongEnvelope>;
-    const std::size_t memory = long_envelope_memory(n);
-    launch(kernel, persistent_blocks(kernel, 2 * z_tiles(), 1024, memory), 1024, memory, stream_, volume_);
-  }
-  template <Writing kWriting>
-  void long_along_y() const {
-    const int n = volume_.ny;
-    launch(search_along_y<1024, kWriting>, y_tiles(), 1024, window_memory(n), stream_, volume_, emitter_);
-    // Floats go one by one here: rows need no alignment.
-    constexpr Writing kFar = kWriting == Writing::aligned ? Writing::unaligned : kWriting;
-    const auto kernel = envelope_along_y<1024, LongEnvelope::kChunk, kFar, LongEnvelope>;
-    const std::size_t memory = long_envelope_memory(n);
-    launch(kernel, persistent_blocks(kernel, 2 * y_tiles(), 1024, memory), 1024, memory, stream_, volume_, emitter_);
+  std::size_t far_memory(int n, int chunk) const {
+    return is_long(p_) ? long_envelope_memory(n) : envelope_memory(n, chunk);
   }
 
   /// Both passes with unequal spacings.
@@ -287,18 +279,19 @@ class VolumeSolver {
   template <Winners kWinners>
   void find_spaced_sites() const {
     const int nz = volume_.nz, ny = volume_.ny;
-    if constexpr (kWinners == Winners::keyed)
-      if (is_long(p_)) return find_long_sites();
-    launch_line(find_spaced_along_y<kWinners, 256>, find_spaced_along_y<kWinners, 512>, y_tiles(), ny, volume_);
-    launch_line(find_spaced_along_z<kWinners, 256>, find_spaced_along_z<kWinners, 512>, z_tiles(), nz, volume_,
-                emitter_);
+    const bool is_keyed = kWinners == Winners::keyed;
+    if (is_keyed && ny > kLongestKeyed) find_in_long_lines(find_spaced_along_y<Winners::keyed, 1024>, y_tiles(), ny);
+    else launch_line(find_spaced_along_y<kWinners, 256>, find_spaced_along_y<kWinners, 512>, y_tiles(), ny, volume_);
+    if (is_keyed && nz > kLongestKeyed)
+      find_in_long_lines(find_spaced_along_z<Winners::keyed, 1024>, z_tiles(), nz, emitter_);
+    else
+      launch_line(find_spaced_along_z<kWinners, 256>, find_spaced_along_z<kWinners, 512>, z_tiles(), nz, volume_,
+                  emitter_);
   }
-
-  void find_long_sites() const {
-    launch(find_spaced_along_y<Winners::keyed, 1024>, 2 * y_tiles(), 1024, spaced_site_memory(volume_.ny), stream_,
-           volume_);
-    launch(find_spaced_along_z<Winners::keyed, 1024>, 2 * z_tiles(), 1024, spaced_site_memory(volume_.nz), stream_,
-           volume_, emitter_);
+  /// A multiprocessor holds one block with such a line.
+  template <class Kernel, class... Arguments>
+  void find_in_long_lines(Kernel kernel, std::int64_t tiles, int n, const Arguments&... arguments) const {
+    launch(kernel, 2 * tiles, 1024, spaced_site_memory(n), stream_, volume_, arguments...);
   }
 
   /// Both passes in double, for floats.

@@ -52,7 +52,6 @@ inline __host__ __device__ std::size_t planes_memory(int rows) {
   return static_cast<std::size_t>(row_groups(rows)) * 8 * 16 * sizeof(std::uint16_t);
 }
 
-
 /// Distances inside a byte of sites to the nearest on the left and on the right, one per bit; 255: none.
 struct ByteSides {
   uint2 left[256], right[256];
