@@ -550,6 +550,16 @@ TEST_F(DevicePoints, TrialsTellHardSets) {
   EXPECT_FALSE(trial(make_points(Spread::uniform, DType::float32, 100, 3, random)).vague);
 }
 
+/// The CPU's answers, from sites that the device has sorted. Leaves the problem to the device.
+void check_sorted(PointProblem& problem) {
+  SCOPED_TRACE(describe(problem));
+  problem.set.execution.backend = Backend::cpu;
+  const PointAnswers expected = nearest(problem, DType::float32);
+  problem.set.storage = Storage::sorted;
+  problem.set.execution.backend = Backend::cuda;
+  ASSERT_TRUE(equal(expected, nearest(problem, DType::float32)));
+}
+
 /// Of sorted sites, by teams of warps: through three levels of a tree and more, also where more is left of it than they
 /// list, as from inside a sphere or where many sites are at a place, and within a radius.
 TEST_F(DevicePoints, FewQueriesOfManySortedSites) {
@@ -562,17 +572,10 @@ TEST_F(DevicePoints, FewQueriesOfManySortedSites) {
         PointProblem problem;
         problem.sites = make_points(own, dtype, count, axes, random);
         problem.queries = make_points(spread % 2 == 0 ? own : Spread::uniform, dtype, 300, axes, random);
+        check_sorted(problem);
         problem.set.execution.backend = Backend::cpu;
-        const PointAnswers all = nearest(problem, DType::float32);
-        SCOPED_TRACE(describe(problem));
-        for (const bool within : {false, true}) {
-          if (within) problem.query.radius = all.distance.as<float>().data()[150];
-          problem.set.execution.backend = Backend::cpu;
-          const PointAnswers expected = nearest(problem, DType::float32);
-          problem.set.storage = Storage::sorted;
-          problem.set.execution.backend = Backend::cuda;
-          EXPECT_TRUE(equal(expected, nearest(problem, DType::float32)));
-        }
+        problem.query.radius = nearest(problem, DType::float32).distance.as<float>().data()[150];
+        check_sorted(problem);
       }
 }
 
@@ -584,12 +587,7 @@ TEST_F(DevicePoints, QueriesFarFromSortedSites) {
     problem.sites = make_points(Spread::uniform, DType::float32, 100000, 3, random);
     problem.queries = make_points(Spread::uniform, DType::float32, 1000, 3, random);
     for (float& x : std::span(problem.queries.as<float>().data(), 3000)) x = (x - 0.5f) * 2e8f;
-    problem.set.execution.backend = Backend::cpu;
-    const PointAnswers expected = nearest(problem, DType::float32);
-    SCOPED_TRACE(describe(problem));
-    problem.set.storage = Storage::sorted;
-    problem.set.execution.backend = Backend::cuda;
-    ASSERT_TRUE(equal(expected, nearest(problem, DType::float32)));
+    check_sorted(problem);
   }
 }
 
@@ -601,12 +599,7 @@ TEST_F(DevicePoints, SitesOrderedAsASampleSays) {
       PointProblem problem;
       problem.sites = make_points(spread, axes == 2 ? DType::int32 : DType::float32, (1 << 22) + 77, axes, random);
       problem.queries = make_points(Spread::uniform, problem.sites.dtype(), 300, axes, random);
-      problem.set.execution.backend = Backend::cpu;
-      const PointAnswers expected = nearest(problem, DType::float32);
-      SCOPED_TRACE(describe(problem));
-      problem.set.storage = Storage::sorted;
-      problem.set.execution.backend = Backend::cuda;
-      EXPECT_TRUE(equal(expected, nearest(problem, DType::float32)));
+      check_sorted(problem);
     }
 }
 
