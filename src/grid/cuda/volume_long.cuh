@@ -66,7 +66,7 @@ class LongEnvelope {
   __device__ void keep_candidates(Load&& load) {
     const int chunks = (n_ + kChunk - 1) / kChunk;
     const bool active = unit_ < chunks;
-    unsigned* counts = least_;  // until there are anchors
+    unsigned* counts = place_;  // until there are anchors; beyond what other units still load, even of short lines
     unsigned value[kChunk], mask = 0;
     if (active) {
       load(value, unit_ * kChunk, lane_);
