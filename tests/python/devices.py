@@ -33,6 +33,9 @@ class Torch(Library):
     def on(self, stream):
         return self.library.cuda.stream(stream)
 
+    def on_device(self, number):
+        return self.library.cuda.device(number)
+
     def synchronize(self):
         self.library.cuda.synchronize()
 
@@ -57,6 +60,9 @@ class Cupy(Library):
 
     def on(self, stream):
         return stream
+
+    def on_device(self, number):
+        return self.library.cuda.Device(number)
 
     def synchronize(self):
         self.library.cuda.Device().synchronize()

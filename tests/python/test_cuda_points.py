@@ -119,13 +119,47 @@ def test_masks_on_the_device(library):
             np.testing.assert_array_equal(ours, theirs)
 
 
-def test_several_devices():
-    points = RANDOM.random((20_000, 3)).astype("f4")
+def on_several_devices(**options):
+    """A set on one device twice, and, where there are more, on each."""
+    for devices in ([0, 0], list(range(len(fathom.info().devices)))):
+        if len(devices) > 1:
+            yield {"backend": "cuda", "devices": devices, **options}
+
+
+@pytest.mark.parametrize("options", [{}, {"storage": "plain"}, {"storage": "plain", "device_memory": 3_000_000}])
+def test_several_devices(options):
+    points = RANDOM.random((100_000, 3)).astype("f4")
     queries = RANDOM.random((30_000, 3)).astype("f4")
-    sites = fathom.SiteSet(points, backend="cuda", devices=[0, 0])
-    for _ in range(3):
-        for ours, theirs in zip(sites.nearest(queries, k=2), fathom.SiteSet(points).nearest(queries, k=2)):
+    expected = fathom.SiteSet(points).nearest(queries, k=2)
+    for there in on_several_devices(**options):
+        sites = fathom.SiteSet(points, **there)
+        for _ in range(3):
+            for ours, theirs in zip(sites.nearest(queries, k=2), expected):
+                np.testing.assert_array_equal(ours, theirs)
+
+
+def test_sets_that_change_on_several_devices():
+    points = RANDOM.random((20_000, 3)).astype("f4")
+    for there in on_several_devices():
+        sites = fathom.DynamicSet(points, **there)
+        sites.remove(np.arange(0, 20_000, 3))
+        sites.add(points[:100] + 1)
+        kept = np.concatenate([np.delete(points, np.arange(0, 20_000, 3), axis=0), points[:100] + 1])
+        for ours, theirs in zip(sites.nearest(QUERIES)[:1], fathom.SiteSet(kept).nearest(QUERIES)):
             np.testing.assert_array_equal(ours, theirs)
+
+
+def test_arrays_of_another_device(with_streams):
+    """The second device serves what lies there, wherever the thread is."""
+    if len(fathom.info().devices) < 2:
+        pytest.skip("one CUDA device")
+    expected = fathom.SiteSet(POINTS).nearest(QUERIES)
+    with with_streams.on_device(1):
+        points, queries = with_streams.put(POINTS), with_streams.put(QUERIES)
+        mask = with_streams.put(RANDOM.random((60, 70)) > 0.3)
+    same(with_streams, fathom.SiteSet(points).nearest(queries), expected)
+    np.testing.assert_array_equal(
+        with_streams.get(fathom.distance_transform(mask)), fathom.distance_transform(with_streams.get(mask)))
 
 
 def test_sites_beyond_the_device():
