@@ -7,7 +7,7 @@
 // With nearest sites both passes have kernels of their own (volume_sites.cuh); with unequal spacings each pass is one
 // kernel (volume_spaced.cuh, volume_spaced_sites.cuh; in double volume_exact.cuh), and so with nearest sites along axes
 // beyond 1024; without them these have an envelope of their own (volume_long.cuh). What is left to do stays on the
-// device: the host launches all and waits for nothing.
+// device: the host launches all and waits for nothing. The kernels of both passes are compiled apart (volume_solve.cuh).
 //
 // Where all of that takes much scratch, a volume is worked on in ranges of columns, one after the other.
 #include <algorithm>
@@ -15,19 +15,17 @@
 
 #include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/engine.h"
-#include "grid/cuda/launch.cuh"
 #include "grid/cuda/schedule.h"
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/sides.cuh"
-#include "grid/cuda/volume_along_y.cuh"
 #include "grid/cuda/volume_envelope.cuh"
 #include "grid/cuda/volume_exact.cuh"
 #include "grid/cuda/volume_labels.cuh"
 #include "grid/cuda/volume_long.cuh"
 #include "grid/cuda/volume_sites.cuh"
+#include "grid/cuda/volume_solve.cuh"
 #include "grid/cuda/volume_spaced.cuh"
 #include "grid/cuda/volume_spaced_sites.cuh"
-#include "grid/cuda/volume_window.cuh"
 #include "grid/cuda/volume_words.cuh"
 
 namespace fathom::grid::cuda {
@@ -140,205 +138,65 @@ class VolumeSolver {
                std::byte* words, std::byte* scratch, cudaStream_t stream)
       : p_(p),
         batch_(batch),
-        stream_(stream),
         writing_(writing_of(p, writes_floats(p, items), writes_pairs(p, batch))),
-        volume_(make_volume(p, items, words)),
-        emitter_(Emitter<std::int64_t>::of(p, batch, first_item)) {
-    take_region(volume_, p, items);
-    take_scratch(volume_, p, scratch);
-    volume_.first_item = first_item;
-    volume_.side = side_of(p, side);
+        passes_{make_volume(p, items, words), Emitter<std::int64_t>::of(p, batch, first_item), stream, is_long(p)} {
+    Volume& volume = passes_.volume;
+    take_region(volume, p, items);
+    take_scratch(volume, p, scratch);
+    volume.first_item = first_item;
+    volume.side = side_of(p, side);
     if (is_general(writing_)) return;
-    volume_.distance = Placed<float>::of(p.outputs.distance, p.rank, batch.shape, batch.distance);
-    volume_.is_aligned = writes_pairs(p, batch);
+    volume.distance = Placed<float>::of(p.outputs.distance, p.rank, batch.shape, batch.distance);
+    volume.is_aligned = writes_pairs(p, batch);
     if (is_wide_beside(p, items)) return;
-    volume_.wide = {reinterpret_cast<std::uint32_t*>(volume_.distance.data), volume_.distance.z_stride,
-                    volume_.distance.y_stride, volume_.distance.items};
-    volume_.wide_first_item = first_item;
+    volume.wide = {reinterpret_cast<std::uint32_t*>(volume.distance.data), volume.distance.z_stride,
+                   volume.distance.y_stride, volume.distance.items};
+    volume.wide_first_item = first_item;
   }
 
   void run() const {
     if (has_single_passes(p_)) solve_spaced();
     else if (p_.isotropic) search();
-    else solve_exact();
-    if (!is_general(writing_) && !volume_.side.is_first && has_limits(p_))
-      clamp_items(p_, batch_, volume_.first_item, volume_.items, stream_);
+    else passes_.solve_exact({exact_weight(p_, 0), exact_weight(p_, 1), exact_weight(p_, 2)}, p_.signed_distance);
+    const Volume& volume = passes_.volume;
+    if (!is_general(writing_) && !volume.side.is_first && has_limits(p_))
+      clamp_items(p_, batch_, volume.first_item, volume.items, passes_.stream);
   }
 
  private:
-  std::int64_t z_tiles() const { return volume_.items * volume_.words * volume_.ny; }
-  std::int64_t y_tiles() const { return volume_.items * volume_.words * volume_.nz; }
-
   /// All passes but those with unequal spacings.
   void search() const {
-    fathom::cuda::check(cudaMemsetAsync(volume_.counters, 0, 2 * sizeof(std::uint32_t), stream_),
+    fathom::cuda::check(cudaMemsetAsync(passes_.volume.counters, 0, 2 * sizeof(std::uint32_t), passes_.stream),
                         "clearing the scratch");
-    if (writing_ == Writing::sites) return find_sites();
-    if (is_of_labels(writing_)) along_z<true>();
-    else along_z<false>();
+    if (writing_ == Writing::sites) return passes_.find_sites();
+    if (is_of_labels(writing_)) passes_.search_along_z<true>();
+    else passes_.search_along_z<false>();
     switch (writing_) {
-      case Writing::aligned: return along_y<Writing::aligned>();
-      case Writing::unaligned: return along_y<Writing::unaligned>();
-      case Writing::labels: return along_y<Writing::labels>();
-      case Writing::one_side: return along_y<Writing::one_side>();
-      case Writing::general_labels: return along_y<Writing::general_labels>();
-      default: return along_y<Writing::general>();
+      case Writing::aligned: return passes_.search_along_y<Writing::aligned>();
+      case Writing::unaligned: return passes_.search_along_y<Writing::unaligned>();
+      case Writing::labels: return passes_.search_along_y<Writing::labels>();
+      case Writing::one_side: return passes_.search_along_y<Writing::one_side>();
+      case Writing::general_labels: return passes_.search_along_y<Writing::general_labels>();
+      default: return passes_.search_along_y<Writing::general>();
     }
-  }
-
-  /// A search along lines of n elements, in blocks of 128, 256 or 512 threads.
-  template <class Kernel, class... Arguments>
-  void launch_search(Kernel tiny, Kernel small, Kernel large, std::int64_t blocks, int n,
-                     const Arguments&... arguments) const {
-    const std::size_t memory = window_memory(n);
-    if (n <= kTinyBlocks) launch(tiny, blocks, 128, memory, stream_, arguments...);
-    else if (n <= kSmallBlocks) launch(small, blocks, 256, memory, stream_, arguments...);
-    else launch(large, blocks, 512, memory, stream_, arguments...);
-  }
-
-  template <bool kLabels>
-  void along_z() const {
-    const int n = volume_.nz;
-    if (n <= kLongestKeyed)
-      launch_search(search_along_z<128, kLabels>, search_along_z<256, kLabels>, search_along_z<512, kLabels>, z_tiles(),
-                    n, volume_);
-    else if constexpr (!kLabels)
-      launch(search_along_z<1024, false>, z_tiles(), 1024, window_memory(n), stream_, volume_);
-    if constexpr (kLabels) far_along_z<512, 32, true>();
-    else if (is_long(p_)) far_along_z<LongEnvelope::kThreads, LongEnvelope::kChunk, false, LongEnvelope>();
-    else if (n <= 128) far_along_z<256, 8>();
-    else if (n <= 256) far_along_z<256, 16>();
-    else if (n <= 512) far_along_z<256, 32>();
-    else if (n <= 640) far_along_z<320, 32>();
-    else far_along_z<512, 32>();
-  }
-
-  template <int kThreads, int kChunk, bool kLabels = false, class Solver = Envelope<kThreads, kChunk>>
-  void far_along_z() const {
-    const auto kernel = envelope_along_z<kThreads, kChunk, kLabels, Solver>;
-    const std::size_t memory = far_memory(volume_.nz, kChunk);
-    launch(kernel, persistent_blocks(kernel, 2 * z_tiles(), kThreads, memory), kThreads, memory, stream_, volume_);
-  }
-
-  template <Writing kWriting>
-  void along_y() const {
-    constexpr bool kLabels = is_of_labels(kWriting);
-    const int n = volume_.ny;
-    if (n <= kLongestKeyed)
-      launch_search(search_along_y<128, kWriting>, search_along_y<256, kWriting>, search_along_y<512, kWriting>,
-                    y_tiles(), n, volume_, emitter_);
-    else if constexpr (!kLabels)
-      launch(search_along_y<1024, kWriting>, y_tiles(), 1024, window_memory(n), stream_, volume_, emitter_);
-    constexpr bool kFloats = kWriting == Writing::aligned || kWriting == Writing::unaligned;
-    constexpr Writing kFar = kFloats ? Writing::unaligned : kWriting;  // one by one: rows need no alignment
-    if constexpr (!kLabels)
-      if (is_long(p_)) return far_along_y<LongEnvelope::kThreads, LongEnvelope::kChunk, kFar, LongEnvelope>();
-    if constexpr (!kFloats) far_along_y<512, 32, kFar>();
-    else if (n <= 128) far_along_y<256, 8>();
-    else if (n <= 256) far_along_y<256, 16>();
-    else if (n <= 512) far_along_y<256, 32>();
-    else if (n <= 640) far_along_y<320, 32>();
-    else far_along_y<512, 32>();
-  }
-
-  template <int kThreads, int kChunk, Writing kWriting = Writing::unaligned, class Solver = Envelope<kThreads, kChunk>>
-  void far_along_y() const {
-    const auto kernel = envelope_along_y<kThreads, kChunk, kWriting, Solver>;
-    const std::size_t memory = far_memory(volume_.ny, kChunk);
-    launch(kernel, persistent_blocks(kernel, 2 * y_tiles(), kThreads, memory), kThreads, memory, stream_, volume_,
-           emitter_);
-  }
-
-  std::size_t far_memory(int n, int chunk) const {
-    return is_long(p_) ? long_envelope_memory(n) : envelope_memory(n, chunk);
   }
 
   /// Both passes with unequal spacings.
   void solve_spaced() const {
     switch (writing_) {
-      case Writing::labels: return solve_spaced<Writing::labels>();
-      case Writing::one_side: return solve_spaced<Writing::one_side>();
-      case Writing::sites:
-        return most_square(p_) < kMostKeyed ? find_spaced_sites<Winners::keyed>()
-                                            : find_spaced_sites<Winners::sought>();
-      case Writing::general: return solve_spaced<Writing::general>();
-      case Writing::general_labels: return solve_spaced<Writing::general_labels>();
-      default: return solve_spaced<Writing::unaligned>();  // floats go one by one: rows need no alignment
+      case Writing::labels: return passes_.solve_spaced<Writing::labels>();
+      case Writing::one_side: return passes_.solve_spaced<Writing::one_side>();
+      case Writing::sites: return passes_.find_spaced_sites(most_square(p_) < kMostKeyed);
+      case Writing::general: return passes_.solve_spaced<Writing::general>();
+      case Writing::general_labels: return passes_.solve_spaced<Writing::general_labels>();
+      default: return passes_.solve_spaced<Writing::unaligned>();  // floats go one by one: rows need no alignment
     }
-  }
-
-  template <Writing kWriting>
-  void solve_spaced() const {
-    constexpr bool kLabels = is_of_labels(kWriting);
-    const int nz = volume_.nz, ny = volume_.ny;
-    launch_line(solve_spaced_along_z<256, kLabels>, solve_spaced_along_z<512, kLabels>, z_tiles(), nz, volume_);
-    launch_line(solve_spaced_along_y<256, kWriting>, solve_spaced_along_y<512, kWriting>, y_tiles(), ny, volume_,
-                emitter_);
-  }
-
-  template <Winners kWinners>
-  void find_spaced_sites() const {
-    const int nz = volume_.nz, ny = volume_.ny;
-    const bool is_keyed = kWinners == Winners::keyed;
-    if (is_keyed && ny > kLongestKeyed) find_in_long_lines(find_spaced_along_y<Winners::keyed, 1024>, y_tiles(), ny);
-    else launch_line(find_spaced_along_y<kWinners, 256>, find_spaced_along_y<kWinners, 512>, y_tiles(), ny, volume_);
-    if (is_keyed && nz > kLongestKeyed)
-      find_in_long_lines(find_spaced_along_z<Winners::keyed, 1024>, z_tiles(), nz, emitter_);
-    else
-      launch_line(find_spaced_along_z<kWinners, 256>, find_spaced_along_z<kWinners, 512>, z_tiles(), nz, volume_,
-                  emitter_);
-  }
-  /// A multiprocessor holds one block with such a line.
-  template <class Kernel, class... Arguments>
-  void find_in_long_lines(Kernel kernel, std::int64_t tiles, int n, const Arguments&... arguments) const {
-    launch(kernel, 2 * tiles, 1024, spaced_site_memory(n), stream_, volume_, arguments...);
-  }
-
-  /// Both passes in double, for floats.
-  void solve_exact() const {
-    const double weight_z = exact_weight(p_, 0), weight_y = exact_weight(p_, 1), weight_x = exact_weight(p_, 2);
-    const int nz = volume_.nz, ny = volume_.ny;
-    const std::size_t along_y = ExactRows::bytes(ny), along_z = ExactRows::bytes(nz);
-    if (ny <= 256) launch(solve_exact_along_y<256>, 2 * y_tiles(), 256, along_y, stream_, volume_, weight_y, weight_x);
-    else launch(solve_exact_along_y<512>, 2 * y_tiles(), 512, along_y, stream_, volume_, weight_y, weight_x);
-    const auto one = p_.signed_distance;
-    const auto small = one ? solve_exact_along_z<256, true> : solve_exact_along_z<256, false>;
-    const auto large = one ? solve_exact_along_z<512, true> : solve_exact_along_z<512, false>;
-    if (nz <= 256) launch(small, 2 * z_tiles(), 256, along_z, stream_, volume_, weight_z);
-    else launch(large, 2 * z_tiles(), 512, along_z, stream_, volume_, weight_z);
-  }
-
-  /// With unequal spacings, a pass along lines of n elements, in blocks of 256 threads or 512.
-  template <class Kernel, class... Arguments>
-  void launch_line(Kernel small, Kernel large, std::int64_t tiles, int n, const Arguments&... arguments) const {
-    const bool is_small = n <= kSmallBlocks;
-    const std::size_t memory = wants_site(p_) ? spaced_site_memory(n) : spaced_memory(n);
-    launch(is_small ? small : large, 2 * tiles, is_small ? 256 : 512, memory, stream_, arguments...);
-  }
-
-  void find_sites() const {
-    const int nz = volume_.nz, ny = volume_.ny;
-    launch_search(search_sites_along_z<128>, search_sites_along_z<256>, search_sites_along_z<512>, 2 * z_tiles(), nz,
-                  volume_);
-    launch_far(envelope_sites_along_z<512, 32>, z_tiles(), envelope_memory(nz, 32), volume_);
-    launch_search(search_sites_along_y<128>, search_sites_along_y<256>, search_sites_along_y<512>, 2 * y_tiles(), ny,
-                  volume_, emitter_);
-    launch_far(envelope_sites_along_y<512, 32>, y_tiles(), envelope_memory(ny, 32) + planes_memory(ny), volume_,
-               emitter_);
-  }
-
-  /// A persistent kernel of 512 threads, 32 rows to each chunk.
-  template <class Kernel, class... Arguments>
-  void launch_far(Kernel kernel, std::int64_t tiles, std::size_t memory, const Arguments&... arguments) const {
-    launch(kernel, persistent_blocks(kernel, 2 * tiles, 512, memory), 512, memory, stream_, arguments...);
   }
 
   const Problem& p_;
   const Batch& batch_;
-  const cudaStream_t stream_;
   const Writing writing_;
-  Volume volume_;
-  const Emitter<std::int64_t> emitter_;
+  VolumePasses passes_;
 };
 
 /// Whether a block of the current device may have the shared memory that the longest line takes.

@@ -1,0 +1,35 @@
+// The engine for volumes (plain_3d.cu): kernels for unequal spacings, without nearest sites.
+#include "grid/cuda/volume_exact.cuh"
+#include "grid/cuda/volume_solve_kernels.cuh"
+#include "grid/cuda/volume_spaced.cuh"
+
+namespace fathom::grid::cuda {
+
+template <Writing kWriting>
+void VolumePasses::solve_spaced() const {
+  constexpr bool kLabels = is_of_labels(kWriting);
+  const int nz = volume.nz, ny = volume.ny;
+  launch_line(solve_spaced_along_z<256, kLabels>, solve_spaced_along_z<512, kLabels>, z_tiles(), nz, spaced_memory(nz),
+              stream, volume);
+  launch_line(solve_spaced_along_y<256, kWriting>, solve_spaced_along_y<512, kWriting>, y_tiles(), ny,
+              spaced_memory(ny), stream, volume, emitter);
+}
+
+template void VolumePasses::solve_spaced<Writing::unaligned>() const;
+template void VolumePasses::solve_spaced<Writing::one_side>() const;
+template void VolumePasses::solve_spaced<Writing::labels>() const;
+template void VolumePasses::solve_spaced<Writing::general>() const;
+template void VolumePasses::solve_spaced<Writing::general_labels>() const;
+
+void VolumePasses::solve_exact(const ExactWeights& weights, bool is_one_side) const {
+  const int nz = volume.nz, ny = volume.ny;
+  const std::size_t along_y = ExactRows::bytes(ny), along_z = ExactRows::bytes(nz);
+  if (ny <= 256) launch(solve_exact_along_y<256>, 2 * y_tiles(), 256, along_y, stream, volume, weights.y, weights.x);
+  else launch(solve_exact_along_y<512>, 2 * y_tiles(), 512, along_y, stream, volume, weights.y, weights.x);
+  const auto small = is_one_side ? solve_exact_along_z<256, true> : solve_exact_along_z<256, false>;
+  const auto large = is_one_side ? solve_exact_along_z<512, true> : solve_exact_along_z<512, false>;
+  if (nz <= 256) launch(small, 2 * z_tiles(), 256, along_z, stream, volume, weights.z);
+  else launch(large, 2 * z_tiles(), 512, along_z, stream, volume, weights.z);
+}
+
+}  // namespace fathom::grid::cuda

@@ -1,0 +1,45 @@
+// The passes of the engine for volumes, as its host side launches them. There are kernels for every form of results and
+// for spacings, and a compiler takes long over them: they are compiled in parts (plain_3d_distances.cu,
+// plain_3d_values.cu, plain_3d_sites.cu, plain_3d_spaced.cu).
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "grid/cuda/volume.cuh"
+
+namespace fathom::grid::cuda {
+
+/// Squares of spacings.
+struct ExactWeights {
+  double z, y, x;
+};
+
+/// From words to results.
+struct VolumePasses {
+  Volume volume;
+  Emitter<std::int64_t> emitter;
+  cudaStream_t stream = nullptr;
+  bool is_long = false;  ///< an axis is longer than the keys of envelopes reach
+
+  /// With equal spacings, and counters that are 0: the pass along z, and that along y, which writes the results.
+  template <bool kLabels>
+  void search_along_z() const;
+  template <Writing kWriting>
+  void search_along_y() const;
+  /// Both with nearest sites.
+  void find_sites() const;
+
+  /// Both, each as one kernel, with unequal spacings.
+  template <Writing kWriting>
+  void solve_spaced() const;
+  /// The same with nearest sites; of equal spacings, too, where axes are long.
+  /// @param is_keyed  whether squares are below kMostKeyed
+  void find_spaced_sites(bool is_keyed) const;
+  /// The same in double, for floats from a mask.
+  void solve_exact(const ExactWeights& weights, bool is_one_side) const;
+
+  std::int64_t z_tiles() const { return volume.items * volume.words * volume.ny; }
+  std::int64_t y_tiles() const { return volume.items * volume.words * volume.nz; }
+};
+
+}  // namespace fathom::grid::cuda

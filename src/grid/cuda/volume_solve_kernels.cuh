@@ -1,0 +1,97 @@
+// The launches that volume_solve.cuh declares, for the files that compile their kernels.
+#pragma once
+
+#include "grid/cuda/launch.cuh"
+#include "grid/cuda/volume_along_y.cuh"
+#include "grid/cuda/volume_envelope.cuh"
+#include "grid/cuda/volume_long.cuh"
+#include "grid/cuda/volume_solve.cuh"
+#include "grid/cuda/volume_window.cuh"
+
+namespace fathom::grid::cuda {
+
+/// A search along lines of n elements, in blocks of 128, 256 or 512 threads.
+template <class Kernel, class... Arguments>
+void launch_search(Kernel tiny, Kernel small, Kernel large, std::int64_t blocks, int n, cudaStream_t stream,
+                   const Arguments&... arguments) {
+  const std::size_t memory = window_memory(n);
+  if (n <= kTinyBlocks) launch(tiny, blocks, 128, memory, stream, arguments...);
+  else if (n <= kSmallBlocks) launch(small, blocks, 256, memory, stream, arguments...);
+  else launch(large, blocks, 512, memory, stream, arguments...);
+}
+
+/// A pass that is one kernel along lines of n elements, in blocks of 256 threads or 512.
+template <class Kernel, class... Arguments>
+void launch_line(Kernel small, Kernel large, std::int64_t tiles, int n, std::size_t memory, cudaStream_t stream,
+                 const Arguments&... arguments) {
+  const bool is_small = n <= kSmallBlocks;
+  launch(is_small ? small : large, 2 * tiles, is_small ? 256 : 512, memory, stream, arguments...);
+}
+
+/// The persistent kernel for the tiles that a search left.
+template <class Kernel, class... Arguments>
+void launch_far(Kernel kernel, std::int64_t tiles, int threads, std::size_t memory, cudaStream_t stream,
+                const Arguments&... arguments) {
+  launch(kernel, persistent_blocks(kernel, 2 * tiles, threads, memory), threads, memory, stream, arguments...);
+}
+
+template <int kThreads, int kChunk, bool kLabels = false>
+void far_along_z(const VolumePasses& p) {
+  launch_far(envelope_along_z<kThreads, kChunk, kLabels>, p.z_tiles(), kThreads, envelope_memory(p.volume.nz, kChunk),
+             p.stream, p.volume);
+}
+inline void long_along_z(const VolumePasses& p) {
+  launch_far(envelope_along_z<LongEnvelope::kThreads, LongEnvelope::kChunk, false, LongEnvelope>, p.z_tiles(),
+             LongEnvelope::kThreads, long_envelope_memory(p.volume.nz), p.stream, p.volume);
+}
+
+template <bool kLabels>
+void VolumePasses::search_along_z() const {
+  const int n = volume.nz;
+  if (n <= kLongestKeyed)
+    launch_search(cuda::search_along_z<128, kLabels>, cuda::search_along_z<256, kLabels>,
+                  cuda::search_along_z<512, kLabels>, z_tiles(), n, stream, volume);
+  else if constexpr (!kLabels)
+    launch(cuda::search_along_z<1024, false>, z_tiles(), 1024, window_memory(n), stream, volume);
+  if constexpr (kLabels) far_along_z<512, 32, true>(*this);
+  else if (is_long) long_along_z(*this);
+  else if (n <= 128) far_along_z<256, 8>(*this);
+  else if (n <= 256) far_along_z<256, 16>(*this);
+  else if (n <= 512) far_along_z<256, 32>(*this);
+  else if (n <= 640) far_along_z<320, 32>(*this);
+  else far_along_z<512, 32>(*this);
+}
+
+template <int kThreads, int kChunk, Writing kWriting>
+void far_along_y(const VolumePasses& p) {
+  launch_far(envelope_along_y<kThreads, kChunk, kWriting>, p.y_tiles(), kThreads, envelope_memory(p.volume.ny, kChunk),
+             p.stream, p.volume, p.emitter);
+}
+template <Writing kWriting>
+void long_along_y(const VolumePasses& p) {
+  launch_far(envelope_along_y<LongEnvelope::kThreads, LongEnvelope::kChunk, kWriting, LongEnvelope>, p.y_tiles(),
+             LongEnvelope::kThreads, long_envelope_memory(p.volume.ny), p.stream, p.volume, p.emitter);
+}
+
+template <Writing kWriting>
+void VolumePasses::search_along_y() const {
+  constexpr bool kLabels = is_of_labels(kWriting);
+  const int n = volume.ny;
+  if (n <= kLongestKeyed)
+    launch_search(cuda::search_along_y<128, kWriting>, cuda::search_along_y<256, kWriting>,
+                  cuda::search_along_y<512, kWriting>, y_tiles(), n, stream, volume, emitter);
+  else if constexpr (!kLabels)
+    launch(cuda::search_along_y<1024, kWriting>, y_tiles(), 1024, window_memory(n), stream, volume, emitter);
+  constexpr bool kFloats = kWriting == Writing::aligned || kWriting == Writing::unaligned;
+  constexpr Writing kFar = kFloats ? Writing::unaligned : kWriting;  // one by one: rows need no alignment
+  if constexpr (!kLabels)
+    if (is_long) return long_along_y<kFar>(*this);
+  if constexpr (!kFloats) far_along_y<512, 32, kFar>(*this);
+  else if (n <= 128) far_along_y<256, 8, kFar>(*this);
+  else if (n <= 256) far_along_y<256, 16, kFar>(*this);
+  else if (n <= 512) far_along_y<256, 32, kFar>(*this);
+  else if (n <= 640) far_along_y<320, 32, kFar>(*this);
+  else far_along_y<512, 32, kFar>(*this);
+}
+
+}  // namespace fathom::grid::cuda
