@@ -143,7 +143,7 @@ def test_on_a_device(kind):
     queries = (random.random((200, 3)) * mask.shape).astype("f4")
     voxels = fathom.VoxelSet.of_mask(library.put(mask))
     flat = mask.reshape(-1)
-    for dtype in "int64", "int32":
+    for dtype in "int64", "int32", "uint64":
         new, gone = random.integers(flat.size, size=500).astype(dtype), np.flatnonzero(flat)[::3].astype(dtype)
         assert voxels.add(library.put(new)) == len(np.unique(new[~flat[new]]))
         flat[new] = True
@@ -162,6 +162,9 @@ def test_on_a_device(kind):
     assert len(voxels) == np.count_nonzero(flat)
     for wrong, error, message in [
         (lambda: voxels.add(library.put(np.int64([1, 120000]))), ValueError, "there is no element 120000"),
+        (lambda: voxels.add(library.put(np.uint64([1, 2**63 + 5, 2**63]))), ValueError, "no element 9223372036854775813"),
+        (lambda: voxels.move(library.put(np.uint64([1])), library.put(np.uint64([2**64 - 1]))), ValueError,
+         "there is no element 18446744073709551615"),
         (lambda: voxels.add(library.put(np.float32([1]))), TypeError, "indices are integers"),
         (lambda: voxels.move(library.put(np.int64([1])), [2]), ValueError, "to lies on the host, but elements on CUDA"),
         (lambda: voxels.move([1], library.put(np.int64([2]))), ValueError, "to lies on a CUDA device, but elements on"),

@@ -170,7 +170,16 @@ class CudaInput:
             given = given._copied(INDICES[1])
         if given.dtype != INDICES[1]:
             raise TypeError(f"{given.library.name} makes no int64 of {name}; enable it there, or give a NumPy array")
+        if self.dtype == np.uint64:
+            given._refuse_wrapped(noun)
         return given
+
+    def _refuse_wrapped(self, noun: str) -> None:
+        """Looks for indices from 2⁶³ on among those that have become int64; waits for the device."""
+        with self.library.on(self.device, self._given_stream):
+            wrapped = self.array[self.array < 0]
+            if len(wrapped) > 0:
+                raise ValueError(f"there is no {noun} {int(wrapped.max()) + 2**64}")
 
     def voxel_set(self, backend: int) -> _core.VoxelSet:
         if backend == _core.BACKENDS["cpu"]:
