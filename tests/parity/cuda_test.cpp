@@ -181,6 +181,27 @@ TEST_F(Cuda, Ties) {
       }
 }
 
+/// Two parallel lines of sites, level or not, between which those above and below are equally near, nearer and farther
+/// than where the way to far sites no longer fits behind their squares.
+TEST_F(Cuda, SitesBetweenLines) {
+  const Shape shape{1500, 700};
+  for (std::int64_t slope : {0, 1, 5})
+    for (std::int64_t apart : {300, 1370, 1400, 1440, 1449, 1470}) {
+      std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+      for (std::int64_t x = 0; x < shape[1]; ++x)
+        for (std::int64_t y : {7 + x * slope / 9, 7 + x * slope / 9 + apart})
+          if (y < shape[0]) sites[static_cast<std::size_t>(y * shape[1] + x)] = true;
+      Case c{.structure = Structure::plane};
+      c.input = mask_array(sites, shape);
+      c.wanted = {.distance = DType::float32, .nearest = DType::int32};
+      for (const std::vector<double>& spacing : {std::vector<double>{}, {1, 2}, {2, 1}}) {
+        c.options.spacing = spacing;
+        check_against_cpu(c);
+        if (HasFatalFailure()) return;
+      }
+    }
+}
+
 /// Few sites and their mirror images: far from all of them, the planes between are as near to several.
 TEST_F(Cuda, FarTies) {
   for (const Shape& shape : {Shape{61, 301, 33}, Shape{301, 61, 35}, Shape{33, 31, 401}, Shape{3, 1001, 65},

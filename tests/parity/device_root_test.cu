@@ -12,6 +12,8 @@ __global__ void count_wrong(unsigned long long* wrong) {
   for (std::uint64_t n = blockIdx.x * blockDim.x + threadIdx.x; n < std::uint64_t{1} << 32; n += threads) {
     const auto right = static_cast<float>(sqrt(static_cast<double>(n)));
     if (grid::cuda::root_of(static_cast<std::uint32_t>(n)) != right) atomicAdd(wrong, 1ull);
+    if (n >= grid::cuda::kLeastLarge && grid::cuda::large_root(static_cast<std::uint32_t>(n)) != right)
+      atomicAdd(wrong, 1ull);
     const auto to_face = static_cast<float>(sqrt(static_cast<double>(n)) - 0.5);
     if (n > 0 && grid::cuda::root_to_face(static_cast<std::uint32_t>(n)) != to_face) atomicAdd(wrong, 1ull);
   }

@@ -10,7 +10,8 @@
 //
 // With nearest sites, values are 2 d² + 1 where the column's nearest site is below and none as near above, else 2 d². A
 // second scan looks for the candidates whose value is the least, and takes of several the one with the lowest row: the
-// nearest column if they are above, the farthest if below. Cost: another five operations.
+// nearest column if they are above, the farthest if below. Cost: another five operations. Where all sites are less than
+// 724 away, one scan does: the columns stand behind the values then, so that the least key is the right site's.
 //
 // Without a unit, values are rough: a second scan marks all candidates that may be nearest, 32 at a time, and these are
 // measured in double (plane_exact.cuh). Cost: another three operations, and what the one or two marked take.
@@ -169,9 +170,14 @@ class FarTile {
       if (mine < count) m_.column[mine] = entry.x;
       for (int k = 0; warp_ + kFarWarps * k < count; ++k) store_squares(warp_ + kFarWarps * k, entry.from_lane(k));
       __syncthreads();
-      if (count > kFewCandidates) find_winners(count);
-      scan(count);
-      if constexpr (kSites) find_columns(count);
+      const bool is_near = count > kFewCandidates && find_winners(count);
+      if (kSites && is_near) {
+        scan_keys(count);
+        open_keys();
+      } else {
+        scan(count);
+        if constexpr (kSites) find_columns(count);
+      }
       if constexpr (kReal) {
         widen();
         measure_marked(count);
@@ -183,16 +189,22 @@ class FarTile {
   /// In chunks of what fits, filtered.
   __device__ void solve_long() {
     int count = 0, chunks = 0;
+    bool is_near = false, is_chunk_near = false;  // what the first chunk says holds for all
     for (int next = first_; next <= last_; ++chunks) {
-      count = load_chunk(next);
-      scan(count);
+      count = load_chunk(next, is_chunk_near);
+      if (chunks == 0) is_near = is_chunk_near;
+      if (kSites && is_near) scan_keys(count);
+      else scan(count);
     }
     const auto look_again = [&](auto&& look) {
       if (chunks == 1) look(count);
       else
-        for (int next = first_; next <= last_;) look(load_chunk(next));
+        for (int next = first_; next <= last_;) look(load_chunk(next, is_chunk_near));
     };
-    if constexpr (kSites) look_again([&](int of_chunk) { find_columns(of_chunk); });
+    if constexpr (kSites) {
+      if (is_near) open_keys();
+      else look_again([&](int of_chunk) { find_columns(of_chunk); });
+    }
     if constexpr (kReal) widen();
     if constexpr (kReal) look_again([&](int of_chunk) { measure_marked(of_chunk); });
     finish();
@@ -219,12 +231,14 @@ class FarTile {
   }
 
   /// Fills the memory with candidates from `next` on, and their squares and winners. @returns how many
-  __device__ int load_chunk(int& next) {
+  ///
+  /// @param is_near  whether all of the tile's nearest sites are known to be near enough for keys
+  __device__ int load_chunk(int& next, bool& is_near) {
     const FromLines left = from_lines(first_), right = from_lines(last_);
     const int count = collect(next, left, right);
     for (int k = warp_; k < count; k += kFarWarps) store_squares(k, {m_.column[k], m_.words[k]});
     __syncthreads();
-    if (count > kFewCandidates) count > kShortTile ? find_winners_in_steps(count) : find_winners(count);
+    is_near = count > kFewCandidates && (count > kShortTile ? find_winners_in_steps(count) : find_winners(count));
     return count;
   }
 
@@ -251,7 +265,7 @@ class FarTile {
         m_.words[place] = entry.column;
       }
       next += kFarBlock;
-    } while (next <= last_ && count + kFarBlock <= kCapacity);
+    } while (next <= last_ && count + min(kFarBlock, last_ - next + 1) <= kCapacity);
     __syncthreads();
     return count;
   }
@@ -309,16 +323,29 @@ class FarTile {
     m_.last_winner[p] = static_cast<int>(last);
   }
 
-  /// Winners at columns x0 + 32 p, a warp each.
-  __device__ void find_winners(int count) {
+  /// Whether a site is so near that none within 32 columns is kKeyedReach away.
+  __device__ bool is_near(unsigned value) const {
+    const float left = kKeyedReach - 32 * (kSpaced ? sqrtf(static_cast<float>(plane_.column_weight)) : 1.0f);
+    return left > 0 && static_cast<float>(value) < 2 * left * left;
+  }
+  /// A barrier. @returns whether all threads say so, where that is asked
+  static __device__ bool agree(bool says) {
+    if constexpr (kSites) return __syncthreads_and(says);
+    __syncthreads();
+    return false;
+  }
+
+  /// Winners at columns x0 + 32 p, a warp each. @returns whether they are near
+  __device__ bool find_winners(int count) {
     RowWinners winners(0);
     look(x0_ + 32 * warp_, 0, count - 1, 1, winners);
     keep_winners(warp_, winners);
-    __syncthreads();
+    return agree(kSites && is_near(winners.best));
   }
 
   /// The same by halving, where the warps share the candidates between two columns that are known.
-  __device__ void find_winners_in_steps(int count) {
+  __device__ bool find_winners_in_steps(int count) {
+    bool are_near = true;
 #pragma unroll 1
     for (int level = 0; level < 3; ++level) {
       const int step = 4 >> level, parts = 8 >> level, part = warp_ & (parts - 1);
@@ -337,9 +364,11 @@ class FarTile {
           winners.join(m_.part_best[warp_ + i][lane_id()], others.x, others.y);
         }
         keep_winners(p, winners);
+        if constexpr (kSites) are_near &= is_near(winners.best);
       }
       __syncthreads();
     }
+    return agree(are_near);
   }
 
   __device__ int column() const { return x0_ + 32 * warp_ + lane_id(); }
@@ -427,12 +456,18 @@ class FarTile {
   }
 
   __device__ void scan_in_units(int count) {
+    const int x = column();
+    scan_in_units(count, [&](int k) { return across(x, k); });
+  }
+  /// @param across_to  what the columns to a candidate add
+  template <class AcrossTo>
+  __device__ void scan_in_units(int count, AcrossTo&& across_to) {
     if (!is_mine_) return;
-    const int x = column(), last = last_in_range(count);
+    const int last = last_in_range(count);
     int k = first_in_range(count);
 #pragma unroll 1
     for (; k + 2 <= last; k += 3) {
-      const unsigned a = across(x, k), b = across(x, k + 1), c = across(x, k + 2);
+      const unsigned a = across_to(k), b = across_to(k + 1), c = across_to(k + 2);
       const auto* rows = reinterpret_cast<const uint4*>(&m_.squares[k * 32]);
 #pragma unroll
       for (int q = 0; q < 8; ++q) {
@@ -446,7 +481,7 @@ class FarTile {
     }
 #pragma unroll 1
     for (; k <= last; ++k) {
-      const unsigned a = across(x, k);
+      const unsigned a = across_to(k);
       const auto* rows = reinterpret_cast<const uint4*>(&m_.squares[k * 32]);
 #pragma unroll
       for (int q = 0; q < 8; ++q) {
@@ -457,6 +492,54 @@ class FarTile {
         best[2] = __viaddmin_u32(u.z, a, best[2]);
         best[3] = __viaddmin_u32(u.w, a, best[3]);
       }
+    }
+  }
+
+  // A key is a value, up to kKeyedMost, and behind it the column as find_columns() has it.
+  static constexpr float kKeyedReach = 724;
+  static constexpr int kColumnBits = 11;
+  static constexpr unsigned kKeyedMost = (1u << 20) - 1, kTurn = 0x7FEu;  ///< no sum of two keys wraps
+  static_assert(2 * 724 * 724 <= kKeyedMost && 2 * 724 < kTurn);
+
+  /// Lane = column: the least keys. By all threads of the block; the squares become keys.
+  __device__ void scan_keys(int count) {
+    for (int i = static_cast<int>(threadIdx.x); i < count * 32; i += kFarBlock) {
+      const unsigned value = m_.squares[i];
+      m_.squares[i] = min(value, kKeyedMost) << kColumnBits | (value & 1 ? kTurn : 0);
+    }
+    __syncthreads();
+    const int x = column();
+    scan_in_units(count, [&](int k) {
+      const Nearest nearest = m_.nearest[k];
+      return nearest == Nearest::both ? kKeyedMost << kColumnBits : across_in_key(x, k, nearest == Nearest::below);
+    });
+    if (!is_mine_) return;
+    const int last = last_in_range(count);
+#pragma unroll 1
+    for (int k = first_in_range(count); k <= last; ++k) {
+      if (m_.nearest[k] != Nearest::both) continue;
+      const unsigned above = across_in_key(x, k, false), below = across_in_key(x, k, true);
+#pragma unroll
+      for (int r = 0; r < kBand; ++r) {
+        const unsigned key = m_.squares[k * 32 + r];
+        best_[r] = __viaddmin_u32(key, key & kTurn ? below : above, best_[r]);
+      }
+    }
+  }
+  /// What the columns from x to candidate k add to a key.
+  __device__ unsigned across_in_key(int x, int k, bool is_below) const {
+    const int steps = m_.column[k] - x;
+    const unsigned square = across(x, k), twice = static_cast<unsigned>(2 * abs(steps));
+    if (square >= kKeyedMost) return kKeyedMost << kColumnBits;
+    return (square << kColumnBits) + (is_below ? 0 - twice : twice) + unsigned{steps > 0};
+  }
+  /// From keys to values and columns.
+  __device__ void open_keys() {
+#pragma unroll
+    for (int r = 0; r < kBand; ++r) {
+      const unsigned key = best_[r], code = key & ((1u << kColumnBits) - 1);
+      best_[r] = key >> kColumnBits;
+      column_[r] = best_[r] & 1 ? code ^ kTurn ^ turned(1) : code;
     }
   }
 
@@ -573,11 +656,15 @@ class FarTile {
     return reinterpret_cast<RowRuns*>(m_.squares + kResults);
   }
 
-  /// Of row r, or kNoSquare. @param sites  the column's word
-  __device__ std::uint32_t square_of(int r, std::uint32_t sites) const {
+  /// Of row r, if a site was found. @param sites  the column's word
+  __device__ std::uint32_t settled_square(int r, std::uint32_t sites) const {
     const auto beyond = static_cast<unsigned>(plane_.beyond);
-    std::uint32_t square = best_[r] == kUnsolved ? kNoSquare : best_[r];
-    if (sites >> r & 1) square = kSpaced ? plane_.along(beyond) : beyond;
+    return sites >> r & 1 ? (kSpaced ? plane_.along(beyond) : beyond) : best_[r];
+  }
+  /// Of row r, or kNoSquare.
+  __device__ std::uint32_t square_of(int r, std::uint32_t sites) const {
+    std::uint32_t square = settled_square(r, sites);
+    if (square == kUnsolved) square = kNoSquare;
     if constexpr (kLabels) {
       const RowRuns& runs = runs_of(r);
       if (plane_.pins && runs.background >> lane_id() & 1) return 0;
@@ -632,17 +719,38 @@ class FarTile {
         if (r >= rows) break;
         if (!(sites >> r & 1)) *to = best_[r] == kUnsolved ? plane_.side.none() : plane_.side.far(best_[r]);
       }
-    } else if (!kLabels && rows == kBand && largest() < 1u << 24) {
+    } else if (kLabels || rows < kBand || !write_alike(to, sites)) {
+      write_rows(to, sites, rows);
+    }
+  }
+
+  /// A whole column whose results are so much alike that no element needs a branch. @returns whether it is
+  __device__ bool write_alike(float* to, std::uint32_t sites) const {
+    const unsigned most = largest();
+    if (most < 1u << 24) {
 #pragma unroll
       for (int r = 0; r < kBand; ++r, to += plane_.row_stride)
-        *to = in_units(small_root(static_cast<float>(square_of(r, sites))));
-    } else {
+        *to = in_units(small_root(static_cast<float>(settled_square(r, sites))));
+      return true;
+    }
+    const unsigned least = sites == 0 ? smallest() : 0;
+    if (least == kUnsolved) {
 #pragma unroll
-      for (int r = 0; r < kBand; ++r, to += plane_.row_stride) {
-        if (r >= rows) break;
-        const std::uint32_t square = square_of(r, sites);
-        *to = square == kNoSquare ? plane_.side.none() : in_units(root_of(square));
-      }
+      for (int r = 0; r < kBand; ++r, to += plane_.row_stride) *to = plane_.side.none();
+    } else if (least >= kLeastLarge && most < kUnsolved) {
+#pragma unroll
+      for (int r = 0; r < kBand; ++r, to += plane_.row_stride) *to = in_units(large_root(best_[r]));
+    } else {
+      return false;
+    }
+    return true;
+  }
+  __device__ void write_rows(float* to, std::uint32_t sites, int rows) const {
+#pragma unroll
+    for (int r = 0; r < kBand; ++r, to += plane_.row_stride) {
+      if (r >= rows) break;
+      const std::uint32_t square = square_of(r, sites);
+      *to = square == kNoSquare ? plane_.side.none() : in_units(root_of(square));
     }
   }
 
@@ -653,6 +761,12 @@ class FarTile {
 #pragma unroll
     for (int r = 1; r + 1 < kBand; r += 2) most = max(most, max(best_[r], best_[r + 1]));
     return max(most, best_[kBand - 1]);
+  }
+  __device__ unsigned smallest() const {
+    unsigned least = best_[0];
+#pragma unroll
+    for (int r = 1; r < kBand; ++r) least = min(least, best_[r]);
+    return least;
   }
 
   const Plane& plane_;

@@ -26,17 +26,21 @@ __device__ inline int root_of_square(std::uint32_t d2) {
   return __float_as_int(fmaf(small_float(d2), inverse, 8388608.0f)) - 0x4B000000;
 }
 
-/// √d2, correctly rounded. From 2²⁴ on an integer is no float: the root of the nearest float is at most one step off,
-/// and integers say which way. With R the root's 24 bits and d2 as many places up as R² is, the root lies nearest to R
-/// while −R < d2 − R² ≤ R; that difference fits 32 bits, so that nothing above them need be computed.
-__device__ inline float root_of(std::uint32_t d2) {
-  const float root = small_root(static_cast<float>(d2));
-  if (d2 < 1u << 24) return root;
-  const int bits = __float_as_int(root);
+/// √d2, correctly rounded, from kLeastLarge on. From 2²⁴ on an integer is no float: the root of the nearest float is at
+/// most one step off, and integers say which way. With R the root's 24 bits and d2 as many places up as R² is, the root
+/// lies nearest to R while −R < d2 − R² ≤ R; that difference fits 32 bits, so that nothing above them need be computed.
+inline constexpr std::uint32_t kLeastLarge = 1u << 16;
+__device__ inline float large_root(std::uint32_t d2) {
+  const int bits = __float_as_int(small_root(static_cast<float>(d2)));
   const unsigned mantissa = (static_cast<unsigned>(bits) & 0x7FFFFFu) | 0x800000u;
   const int places = 2 * (23 + 127 - (bits >> 23));
   const auto excess = static_cast<int>((d2 << places) - mantissa * mantissa), limit = static_cast<int>(mantissa);
   return __int_as_float(bits + (excess > limit) - (excess <= -limit));
+}
+
+/// √d2, correctly rounded.
+__device__ inline float root_of(std::uint32_t d2) {
+  return d2 < 1u << 24 ? small_root(static_cast<float>(d2)) : large_root(d2);
 }
 
 /// √d2 − ½, rounded as in double and then to float, for d2 ≥ 1.
