@@ -80,7 +80,7 @@ Copies::Copies(const Request& request, Scratch& scratch)
 Request Copies::upload(const Request& host, cudaStream_t stream) const {
   Request request = host;
   request.queries = cuda::upload(host.queries, queries, stream);
-  request.answers = {distance.device, squared.device, site.device, lower.device};
+  request.answers = answers();
   return request;
 }
 

@@ -48,6 +48,8 @@ struct Copies {
 
   Copies(const Request& request, fathom::cuda::Scratch& scratch);
 
+  /// Where they go on the device.
+  Answers answers() const { return {distance.device, squared.device, site.device, lower.device}; }
   /// The request with its queries on the device, and its answers to go there.
   Request upload(const Request& host, cudaStream_t stream) const;
   const ConeOfQuery* upload_cones(const Request& host, cudaStream_t stream) const;

@@ -9,10 +9,15 @@
 
 namespace fathom::points::cuda {
 
+namespace {
+
+/// Whether distances are between integers.
 bool is_integral(const Request& request, const DeviceTree& tree) {
   return tree.dtype == DType::int32 && request.queries.dtype == DType::int32 &&
          std::all_of(request.period.begin(), request.period.end(), [](double x) { return x == std::floor(x); });
 }
+
+}  // namespace
 
 void check_memory(const Request& request, int device) {
   const auto check = [&](const void* address, const char* name) {

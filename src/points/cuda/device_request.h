@@ -7,14 +7,14 @@
 
 namespace fathom::points::cuda {
 
-/// Neighbours that were found among the pieces of a set that passed by before.
+/// Neighbours that were found among the pieces of a set that passed by before (carried.cuh).
 struct Carried {
-  std::byte* squared = nullptr;  ///< [query][k] of the arithmetic that decides, …
-  std::size_t bytes = 0;         ///< … of so many bytes each
-  std::int64_t* ids = nullptr;   ///< [query][k]
-  bool begun = false;            ///< there are such
-  bool more = false;             ///< more pieces are to come
+  std::uint64_t* squares = nullptr;  ///< [query][k]
+  Column ids;                        ///< of int64, or of int32, if kShortIdBits hold them: mostly an answer's place
+  bool begun = false;                ///< there are such
+  bool more = false;                 ///< more pieces are to come
 };
+inline constexpr int kShortIdBits = 30;
 
 struct DeviceRequest {
   Cloud queries;
@@ -35,9 +35,6 @@ struct DeviceRequest {
   Answers answers;
   Carried carried;
 };
-
-/// Whether distances are between integers.
-bool is_integral(const Request& request, const DeviceTree& tree);
 
 /// @throws InvalidArgument queries, cones or answers are not in the device's memory
 void check_memory(const Request& request, int device);

@@ -3,6 +3,7 @@
 // say before that what cannot matter.
 #pragma once
 
+#include "points/cuda/carried.cuh"
 #include "points/cuda/device_request.h"
 #include "points/cuda/float_bound.cuh"
 #include "points/cuda/lane_list.cuh"
@@ -290,12 +291,11 @@ class WarpQuery {
 
   /// Goes on from what has been found among earlier pieces of the set.
   __device__ void resume() {
-    const Carried& carried = request_.carried;
-    if (!carried.begun) return;
+    if (!request_.carried.begun) return;
     for (int begin = 0; begin < request_.k; begin += kLanes) {
       const int j = begin + lane_id();
-      const std::int64_t at = query_ * request_.k + min(j, request_.k - 1), id = carried.ids[at];
-      list_.offer(j < request_.k && id != kNobody, *carried_squared(at), id);
+      const auto before = carried<Value>(request_, query_, min(j, request_.k - 1));
+      list_.offer(j < request_.k && before.id != kNobody, before.squared, before.id);
     }
     set_limit(limit_of(reach()));
   }
@@ -303,11 +303,7 @@ class WarpQuery {
   /// Writes the answers; or, if more pieces are to come, what is carried on to them.
   __device__ void finish() const {
     if (!request_.carried.more) return write();
-    list_.each([&](int j, Value squared, std::int64_t id) {
-      const std::int64_t at = query_ * request_.k + j;
-      *carried_squared(at) = squared;
-      request_.carried.ids[at] = id;
-    });
+    list_.each([&](int j, Value squared, std::int64_t id) { carry<Value>(request_, query_, j, {squared, id}); });
   }
 
   __device__ void write() const {
@@ -350,10 +346,6 @@ class WarpQuery {
       const unsigned low = warp_min(high == least ? static_cast<unsigned>(value) : ~0u);
       return static_cast<Bits>(static_cast<unsigned long long>(least) << 32 | low);
     }
-  }
-
-  __device__ Value* carried_squared(std::int64_t at) const {
-    return reinterpret_cast<Value*>(request_.carried.squared + at * static_cast<std::int64_t>(request_.carried.bytes));
   }
 
   /// Squared distance beyond which nothing needs to be looked at.

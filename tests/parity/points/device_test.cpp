@@ -387,6 +387,37 @@ TEST_F(DevicePoints, SetsKeepTheirLimit) {
   }
 }
 
+/// What is found waits in the place of an answer, of 4 bytes or 8, for the next piece: of squares between integers that
+/// need more than 64 bits, too.
+TEST_F(DevicePoints, PiecesLeaveWhatTheyFindInAnyAnswer) {
+  constexpr std::int64_t kQueries = 500;
+  for (DType dtype : {DType::int32, DType::float32}) {
+    Random random(15);
+    const Spread spread = dtype == DType::int32 ? Spread::extremes : Spread::uniform;
+    const Array sites = make_points(spread, dtype, 40000, 3, random),
+                queries = make_points(spread, dtype, kQueries, 3, random);
+    points::SiteSetOptions options;
+    options.storage = Storage::plain;
+    options.execution.backend = Backend::cuda;
+    options.device_memory = 400000;
+    const SiteSet on_host(sites.view()), passing(sites.view(), options);
+    ASSERT_EQ(passing.bytes(), 0u) << "the sites stay";
+    for (DType answer : {DType::float32, DType::float64, DType::int32, DType::int64}) {
+      for (bool lower : {false, true}) {
+        const auto found_by = [&](const SiteSet& set) {
+          Array found(answer, {kQueries});
+          points::QueryOutputs outputs;
+          const bool ids = answer == DType::int32 || answer == DType::int64;
+          (ids ? outputs.site : lower ? outputs.lower : outputs.distance) = found.view();
+          set.nearest(queries.view(), {}, outputs);
+          return found;
+        };
+        EXPECT_TRUE(equal(found_by(on_host), found_by(passing))) << static_cast<int>(answer) << lower;
+      }
+    }
+  }
+}
+
 /// A set on several devices: the bytes of one, however the queries are shared.
 TEST_F(DevicePoints, SetsOnSeveralDevices) {
   for (int i = 0; i < scaled(40); ++i) {
