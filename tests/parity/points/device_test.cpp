@@ -321,16 +321,19 @@ TEST_F(DevicePoints, ConesThatAreNoneHoldNothing) {
   }
 }
 
-/// The smallest limit of device memory, which the refusal of a single byte names.
+/// The smallest limit of device memory, which refusals name, of the set and then of the call.
 std::size_t smallest_memory(PointProblem& problem) {
-  problem.set.device_memory = 1;
-  try {
-    nearest(problem, DType::float64);
-  } catch (const InvalidArgument& error) {
-    const std::string words = error.what();
-    return std::stoul(words.substr(words.find("works here is ") + 14));
+  for (problem.set.device_memory = 1;;) {
+    try {
+      nearest(problem, DType::float64);
+      return *problem.set.device_memory;
+    } catch (const InvalidArgument& error) {
+      const std::string words = error.what();
+      const std::size_t named = std::stoul(words.substr(words.find("works here is ") + 14));
+      if (named <= *problem.set.device_memory) throw std::logic_error("a limit that was named did not suffice");
+      problem.set.device_memory = named;
+    }
   }
-  throw std::logic_error("a byte was enough");
 }
 
 /// Sites that pass by in pieces: the CPU's bytes, within the smallest limit and one that makes larger pieces.
@@ -413,6 +416,78 @@ TEST_F(DevicePoints, PiecesLeaveWhatTheyFindInAnyAnswer) {
           return found;
         };
         EXPECT_TRUE(equal(found_by(on_host), found_by(passing))) << static_cast<int>(answer) << lower;
+      }
+    }
+  }
+}
+
+/// A set whose last piece is smaller than the others, and takes more scratch: nothing is written beyond the memory of
+/// the call.
+TEST_F(DevicePoints, LastPiecesKeepToTheirMemory) {
+  constexpr std::int64_t kSites = 600000, kQueries = 100;
+  Random random(14);
+  const Array sites = make_points(Spread::uniform, DType::float32, kSites, 3, random);
+  const PointsOnDevice queries(make_points(Spread::uniform, DType::float32, kQueries, 3, random), 0);
+  const PointsOnDevice on_device(sites, 0);
+  AnswersOnDevice expected(kQueries, 1, DType::float32), answers(kQueries, 1, DType::float32);
+  SiteSet(on_device.coordinates()).nearest(queries.coordinates(), {}, expected.views());
+  must(cudaDeviceSynchronize());
+  expected.download();
+  points::SiteSetOptions options;
+  options.storage = Storage::plain;
+  options.execution.backend = Backend::cuda;
+  for (std::size_t limit = 10500000; limit <= 14000000; limit += 500000) {
+    options.device_memory = limit;
+    release_device_memory();
+    const SiteSet set(sites.view(), options);
+    ASSERT_EQ(set.bytes(), 0u) << "the sites stay";
+    std::uint64_t most = 0;
+    const std::uint64_t written = span_written(limit * 2, [&] {
+      most = most_taken([&] {
+        set.nearest(queries.coordinates(), {}, answers.views());
+        must(cudaDeviceSynchronize());
+      });
+    });
+    EXPECT_GT(written, most / 2) << limit;
+    EXPECT_LE(written, most) << limit;
+    EXPECT_LE(most, limit);
+    EXPECT_TRUE(equal(expected.host, answers.download())) << limit;
+  }
+}
+
+/// Of a call with the first query alone.
+std::size_t least_of_one_query(PointProblem& problem) {
+  Array all = std::exchange(problem.queries, Array(problem.queries.dtype(), {1, problem.queries.shape()[1]}));
+  std::copy_n(all.data(), problem.queries.bytes(), problem.queries.data());
+  const std::size_t least = smallest_memory(problem);
+  problem.queries = std::move(all);
+  return least;
+}
+
+/// What a set and its calls take of the device at most is within the limit: at each size, in each storage, whether sites
+/// pass by, queries go in batches, or all is there at once.
+TEST_F(DevicePoints, PeaksAreWithinTheLimit) {
+  const std::int64_t sizes[] = {5000, 60000, 300000, 1500000};
+  for (int i = 0; i < 12; ++i) {
+    Random random(static_cast<std::uint64_t>(i) + 80);
+    PointProblem problem;
+    const DType dtype = pick<DType>(random, {DType::int32, DType::float32, DType::float64});
+    problem.sites = make_points(Spread::uniform, dtype, sizes[i % 4], 2 + i % 2, random);
+    problem.queries = make_points(Spread::uniform, dtype, i % 3 == 2 ? 5000 : 20 + i % 3 * 980, 2 + i % 2, random);
+    problem.query.k = i % 5 == 4 ? 7 : 1;
+    const PointAnswers expected = nearest(problem, DType::float32);
+    problem.set.execution.backend = Backend::cuda;
+    for (Storage storage : {Storage::plain, Storage::boxed, Storage::sorted}) {
+      problem.set.storage = storage;
+      const auto least = static_cast<double>(least_of_one_query(problem)) + 100000;
+      const auto own = static_cast<double>(problem.sites.bytes());
+      for (double limit : {least, 0.4 * own, 0.8 * own, 1.2 * own, 5 * own}) {
+        if (limit < least) continue;
+        problem.set.device_memory = static_cast<std::size_t>(limit);
+        SCOPED_TRACE(describe(problem) + " limit " + std::to_string(limit));
+        const std::uint64_t most =
+            most_taken([&] { ASSERT_TRUE(equal(expected, nearest(problem, DType::float32, i % 3))); });
+        EXPECT_LE(most, *problem.set.device_memory);
       }
     }
   }
