@@ -1,4 +1,5 @@
-// The device's roots of integers, all of them, against the double root, which is exact enough to be rounded once more.
+// The device's roots of integers, all of them, against the double root, which is exact enough to be rounded once more;
+// and those of doubles, next to where their rounding turns.
 #include <gtest/gtest.h>
 
 #include "fathom/core/device.h"
@@ -19,15 +20,43 @@ __global__ void count_wrong(unsigned long long* wrong) {
   }
 }
 
+/// Beside the squares of all that lies halfway between two floats from 1 to 4, at several scales.
+__global__ void count_wrong_halves(unsigned long long* wrong) {
+  const unsigned threads = gridDim.x * blockDim.x;
+  for (unsigned n = blockIdx.x * blockDim.x + threadIdx.x; n < 1u << 24; n += threads) {
+    const float below = __uint_as_float(0x3F800000u + n), above = __uint_as_float(0x3F800000u + n + 1);
+    const double middle = 0.5 * (static_cast<double>(below) + static_cast<double>(above));
+    for (double scale : {0x1p-100, 0x1p-3, 1.0, 0x1p50}) {
+      const double square = middle * middle * scale;
+      const auto beside = [&](int steps) { return __longlong_as_double(__double_as_longlong(square) + steps); };
+      const double squares[4] = {square, beside(-1), beside(1 + static_cast<int>(n % 5)), beside(static_cast<int>(n))};
+      float roots[4];
+      grid::cuda::roots_of(squares, roots);
+      for (int k = 0; k < 4; ++k)
+        if (roots[k] != static_cast<float>(sqrt(squares[k]))) atomicAdd(wrong, 1ull);
+    }
+  }
+}
+
+/// What a kernel counts.
+unsigned long long count(void (*kernel)(unsigned long long*)) {
+  unsigned long long *wrong = nullptr, result = 1;
+  EXPECT_EQ(cudaMalloc(&wrong, sizeof result), cudaSuccess);
+  EXPECT_EQ(cudaMemset(wrong, 0, sizeof result), cudaSuccess);
+  kernel<<<4096, 256>>>(wrong);
+  EXPECT_EQ(cudaMemcpy(&result, wrong, sizeof result, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(cudaFree(wrong), cudaSuccess);
+  return result;
+}
+
 TEST(DeviceRoots, AllIntegers) {
   if (device_count() == 0) GTEST_SKIP() << "no CUDA device";
-  unsigned long long *wrong = nullptr, result = 1;
-  ASSERT_EQ(cudaMalloc(&wrong, sizeof result), cudaSuccess);
-  ASSERT_EQ(cudaMemset(wrong, 0, sizeof result), cudaSuccess);
-  count_wrong<<<4096, 256>>>(wrong);
-  ASSERT_EQ(cudaMemcpy(&result, wrong, sizeof result, cudaMemcpyDeviceToHost), cudaSuccess);
-  ASSERT_EQ(cudaFree(wrong), cudaSuccess);
-  EXPECT_EQ(result, 0u);
+  EXPECT_EQ(count(count_wrong), 0u);
+}
+
+TEST(DeviceRoots, HalfwayBetweenFloats) {
+  if (device_count() == 0) GTEST_SKIP() << "no CUDA device";
+  EXPECT_EQ(count(count_wrong_halves), 0u);
 }
 
 }  // namespace

@@ -51,9 +51,10 @@ bool squares_fit(const Problem& p) {
 /// Whether squares in double serve: masks, without nearest sites. Signed, limits are not seen to.
 bool real_serves(const Problem& p) {
   if (p.isotropic || has_labels(p) || wants_site(p) || (p.signed_distance && has_limits(p))) return false;
-  constexpr double kLeastWeight = 0x1p-200;  // so that no distance but 0 is 0 in floats
-  const double ratio = exact_weight(p, 0) / exact_weight(p, 1);
-  return ratio <= kMostRatio && ratio >= 1 / kMostRatio && exact_weight(p, 1) >= kLeastWeight;
+  // So that no distance but 0 is 0 in floats, and squares are far from the ends of double's range.
+  constexpr double kLeastWeight = 0x1p-200, kMostWeight = 0x1p200;
+  const double weight = exact_weight(p, 1), ratio = exact_weight(p, 0) / weight;
+  return ratio <= kMostRatio && ratio >= 1 / kMostRatio && weight >= kLeastWeight && weight <= kMostWeight;
 }
 
 bool plane_serves(const Problem& p) {
@@ -134,7 +135,10 @@ std::size_t take_scratch(Plane& plane, const Problem& p, std::byte* base, std::s
   plane.list_count = s.take<std::uint32_t>(plane.all_bands);
   plane.anchors = s.take<ushort2>(tiles + plane.all_bands);
   plane.work = s.take<std::uint32_t>(tiles);
-  if (!squares_fit(p)) plane.near_roots = s.take<float>(kNearRows * kNearColumns);
+  if (!squares_fit(p)) {
+    plane.near_roots = s.take<float>(kNearRows * kNearColumns);
+    plane.near_keys = s.take<std::uint32_t>(kNearRows);
+  }
   return s.bytes();
 }
 
@@ -211,18 +215,20 @@ class PlaneSolver {
   template <Writing kWriting, Spaced kSpaced, class V>
   void solve(const Emitter<V>& emitter) const {
     using Kernels = PlaneKernels<kWriting, kSpaced, V>;
-    using Square = std::conditional_t<kSpaced == Spaced::real, double, std::uint32_t>;
+    using WhoWins = std::conditional_t<kSpaced == Spaced::real, RoughWinners, Winners>;
     Kernels::solve_near(plane_, emitter, stream_);
     const std::int64_t lines = plane_.all_bands / plane_.bands * (plane_.bands + 1);
     prune<<<blocks(lines, plane_.tiles(), kPruneWarps), kPruneWarps * 32, 0, stream_>>>(plane_);
-    list_columns<Square><<<static_cast<unsigned>(plane_.all_bands), kListBlock,
-                           static_cast<std::size_t>(list_memory(plane_.pitch)), stream_>>>(plane_);
+    list_columns<WhoWins><<<static_cast<unsigned>(plane_.all_bands), kListBlock,
+                            static_cast<std::size_t>(list_memory(plane_.pitch)), stream_>>>(plane_);
     fathom::cuda::check_launch("choosing columns");
     Kernels::solve_far(plane_, emitter, stream_);
   }
 
   void solve_real() const {
-    if (!is_general(writing_)) tabulate<<<kNearRows, kNearColumns, 0, stream_>>>(plane_);
+    const auto tables = is_general(writing_) ? tabulate<double> : tabulate<float>;
+    tables<<<kNearRows, kNearColumns * 32, 0, stream_>>>(plane_);
+    fathom::cuda::check_launch("tabulating roots");
     if (writing_ == Writing::one_side) return solve<Writing::one_side, Spaced::real>();
     if (writing_ != Writing::general) return solve<Writing::unaligned, Spaced::real>();
     if (p_.integral) return solve<Writing::general, Spaced::real>();

@@ -87,8 +87,9 @@ struct Plane {
   float row_ratio = 1;                              ///< row_weight / column_weight
   // Spacings that are none (see plane_exact.cuh): their squares, in units where there is one, else in the caller's.
   double exact_row_weight = 1, exact_column_weight = 1;
-  float inverse_ratio = 1;      ///< 1 / row_ratio
-  float* near_roots = nullptr;  ///< see tabulate()
+  float inverse_ratio = 1;             ///< 1 / row_ratio
+  float* near_roots = nullptr;         ///< see tabulate()
+  std::uint32_t* near_keys = nullptr;  ///< the same
 
   // What is not solved yet. Cleared before the first kernel.
   std::uint8_t* open_cells = nullptr;   ///< [all_bands][pitch / 32]: 32 × 32 elements each
@@ -113,11 +114,11 @@ struct Plane {
   __device__ std::uint32_t along(std::uint32_t rows) const { return rows * rows * row_weight; }
   __device__ std::uint32_t across(std::uint32_t columns) const { return columns * columns * column_weight; }
   /// The same in double, …
-  __device__ double along_exactly(int rows) const {
-    return exact_row_weight * (static_cast<double>(rows) * static_cast<double>(rows));
-  }
-  __device__ double across_exactly(int columns) const {
-    return exact_column_weight * (static_cast<double>(columns) * static_cast<double>(columns));
+  __device__ double along_exactly(int rows) const { return exact_row_weight * squared(rows); }
+  __device__ double across_exactly(int columns) const { return exact_column_weight * squared(columns); }
+  static __device__ double squared(int steps) {
+    const auto n = static_cast<std::uint32_t>(abs(steps));
+    return exact_double(n * n);
   }
   /// … or roughly, in columns, squared.
   __device__ float along_roughly(int rows) const {
@@ -126,11 +127,11 @@ struct Plane {
   static __device__ float across_roughly(int columns) {
     return static_cast<float>(columns) * static_cast<float>(columns);
   }
-  /// V: std::uint32_t, or double where squares in units do not fit.
-  template <class V>
-  __device__ V square(int rows, int columns) const {
-    if constexpr (std::is_same_v<V, double>) return along_exactly(rows) + across_exactly(columns);
-    else return along(static_cast<std::uint32_t>(rows)) + across(static_cast<std::uint32_t>(columns));
+  __device__ std::uint32_t square(int rows, int columns) const {
+    return along(static_cast<std::uint32_t>(rows)) + across(static_cast<std::uint32_t>(columns));
+  }
+  __device__ double square_exactly(int rows, int columns) const {
+    return along_exactly(rows) + across_exactly(columns);
   }
   /// Squared distance from a line between two bands, in columns; `rows` end before it.
   __device__ float from_line(std::int32_t rows) const {

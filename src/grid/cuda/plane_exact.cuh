@@ -1,11 +1,18 @@
-// Images with spacings that have no small unit: which of the sites that floats take for the nearest is, in double.
+// Images with spacings that have no small unit: which of the sites that rough squares take for the nearest is, in double.
 //
 // Squares of rows and of columns are rounded once, and their sum once, as the general engine and the CPU do it. In a
-// unit they are integers, and exact. The kernels for near and far sites search in floats, in columns, squared: of a sum
-// of two squares, one of them times a ratio, no more than 2⁻²² is lost to roundings. So the nearest site is among those
-// whose float is at most 2⁻²⁰ more than the least, one or two of them but for ties; a second look at the same candidates
-// finds these, and only they are measured in double. Roots ascend with squares, rounded as they are: the least root of
-// several sites is that of the nearest.
+// unit they are integers, and exact. Roots ascend with squares, rounded as they are: the least root of several sites is
+// that of the nearest.
+//
+// The kernel for far sites searches in floats, in columns, squared: of a sum of two squares, one of them times a ratio,
+// no more than 2⁻²² is lost to roundings. So the nearest site is among those whose float is at most 2⁻²⁰ more than the
+// least, one or two of them but for ties; a second look at the same candidates finds these, and only they are measured
+// in double.
+//
+// The kernel for near sites searches in keys: squares in fixed point, of rows rounded once, of columns exact, and behind
+// them the steps sideways. The rows follow from what the columns leave of the square, and the distance stands in a
+// table. Where two sites' squares are at most one place apart, yet not their distances, the table says so, and there
+// alone candidates are looked at again: with most spacings nowhere.
 //
 // What is left out because a line or a column lies between is farther by more than double rounds: ratios are bounded, and
 // a step towards one of two columns changes their difference by two columns squared, at least.
@@ -23,6 +30,7 @@ inline constexpr double kMostRatio = 0x1p16;  ///< of squared spacings
 // Floats that are not negative, and their bits, which ascend with them.
 __device__ inline unsigned bits_of(float value) { return __float_as_uint(value); }
 __device__ inline float float_of(unsigned bits) { return __uint_as_float(bits); }
+inline constexpr unsigned kInfinity = 0x7F800000u;
 
 /// The rows that a rough square came from: one of 46,000 is told from the next by 17 bits. They are the last bits of a
 /// float, which is faster than a conversion.
@@ -39,104 +47,97 @@ using Measured = std::conditional_t<is_general(kWriting), double, float>;
 
 template <class M>
 __device__ M measure(const Plane& plane, int rows, int columns) {
-  const double square = plane.along_exactly(rows) + plane.across_exactly(columns);
+  const double square = plane.square_exactly(rows, columns);
   if constexpr (std::is_same_v<M, float>) return static_cast<float>(sqrt(square));
   else return square;
 }
 
-/// How far near sites are: a root in double takes as long as all the rest. [kNearRows][kNearColumns]
+/// Roughly how far a near site is: its square in columns, with kPlaces binary places, and behind it the steps sideways.
+/// Keys of steps along a column and of steps sideways add up.
+struct RealKey {
+  static constexpr int kPlaces = 16, kColumnBits = 5;
+  static constexpr unsigned kMost = (1u << (10 + kPlaces)) - 2;  ///< of a square of rows: with 32 columns, keys fit
+
+  unsigned square;
+  int columns;
+
+  __device__ explicit RealKey(unsigned key)
+      : square(key >> kColumnBits), columns(static_cast<int>(key & ((1u << kColumnBits) - 1))) {}
+
+  static constexpr __device__ unsigned square_of_columns(int steps) {
+    return static_cast<unsigned>(steps * steps) << kPlaces;
+  }
+  static constexpr __device__ unsigned of_columns(int steps) {
+    return (square_of_columns(steps) << kColumnBits) + static_cast<unsigned>(steps);
+  }
+  static __device__ unsigned square_of_rows(const Plane& plane, int rows) {
+    const double square = plane.along_exactly(rows) / plane.exact_column_weight * (1u << kPlaces);
+    return square < kMost ? __double2uint_rn(square) : kMost;
+  }
+  /// The rows to the site whose square this is, without the columns.
+  static __device__ int rows_of(const Plane& plane, unsigned square) {
+    return cuda::rows_of(plane, static_cast<float>(square) * (1.0f / (1u << kPlaces)));
+  }
+  __device__ int rows(const Plane& plane) const { return rows_of(plane, square - square_of_columns(columns)); }
+};
+
+/// Near sites: as many rows and columns away.
 inline constexpr int kNearRows = 65, kNearColumns = 32;
 
-static __global__ void __launch_bounds__(kNearColumns) tabulate(const __grid_constant__ Plane plane) {
-  const auto rows = static_cast<int>(blockIdx.x), columns = static_cast<int>(threadIdx.x);
-  plane.near_roots[rows * kNearColumns + columns] = measure<float>(plane, rows, columns);
-}
-
+/// Fills plane.near_keys, and plane.near_roots: a root in double takes as long as all the rest. Where keys do not tell a
+/// site from another whose measure is not the same, the root's sign is set.
+///
+/// M: see Measured. Block = rows to the site, warp = columns, lane = columns to another.
 template <class M>
-__device__ M measure_near(const Plane& plane, int rows, int columns) {
-  if constexpr (std::is_same_v<M, float>) return __ldg(plane.near_roots + rows * kNearColumns + columns);
-  else return measure<M>(plane, rows, columns);
+__global__ void __launch_bounds__(kNearColumns * 32) tabulate(const __grid_constant__ Plane plane) {
+  const auto rows = static_cast<int>(blockIdx.x), columns = static_cast<int>(threadIdx.x) / 32;
+  const unsigned of_rows = RealKey::square_of_rows(plane, rows);
+  const int own = static_cast<int>(of_rows + RealKey::square_of_columns(columns));
+  const int others = own - static_cast<int>(RealKey::square_of_columns(lane_id()));  // what is left for its rows
+  const int nearest = RealKey::rows_of(plane, static_cast<unsigned>(max(others, 0)));
+  bool in_doubt = false;
+  for (int other = max(nearest - 1, 0); other <= min(nearest + 1, kNearRows - 1); ++other)
+    if (abs(static_cast<int>(RealKey::square_of_rows(plane, other)) - others) <= 1)
+      in_doubt |= measure<M>(plane, other, lane_id()) != measure<M>(plane, rows, columns);
+  in_doubt = __any_sync(kAllLanes, in_doubt);
+  if (lane_id() != 0) return;
+  const auto root = measure<float>(plane, rows, columns);
+  plane.near_roots[rows * kNearColumns + columns] = in_doubt ? -root : root;
+  if (columns == 0) plane.near_keys[rows] = of_rows << RealKey::kColumnBits;
 }
 
-/// Four neighbours of a row of the band, from what a search for near sites found to what is nearest.
+/// Neighbours of a row of the band, from the keys that a search for near sites found to what is nearest.
 template <class M>
 class NearExact {
  public:
-  /// @param row   of rough squares, at the first of the four
-  /// @param best  least rough squares, bits of floats; what is `unsettled` or more is not looked for
-  __device__ NearExact(const Plane& plane, const uint4* row, const unsigned* best, unsigned unsettled)
-      : plane_(plane), row_(row) {
-#pragma unroll
-    for (int q = 0; q < 4; ++q) limit_[q] = best[q] < unsettled ? float_of(best[q]) * kMore : -1.0f;
-  }
+  /// @param row   of keys, at the first neighbour
+  __device__ NearExact(const Plane& plane, const uint4* row)
+      : plane_(plane), row_(reinterpret_cast<const unsigned*>(row)) {}
 
-  /// By all lanes of a warp. What is not settled is infinite.
-  __device__ void find(M (&measured)[4]) {
-    const float most = fmaxf(fmaxf(limit_[0], limit_[1]), fmaxf(limit_[2], limit_[3]));
-    if (__any_sync(kAllLanes, most != 0)) find_steps(most);  // else all are sites
-    const auto* row = reinterpret_cast<const float*>(row_);
-#pragma unroll
-    for (int q = 0; q < 4; ++q) measured[q] = limit_[q] == 0 ? 0 : least(row + q, left_[q], right_[q]);
+  /// Of neighbour q; any number if it is not settled.
+  __device__ M measured(int q, const RealKey& best) const {
+    const int rows = best.rows(plane_);
+    const float root = __ldg(plane_.near_roots + rows * kNearColumns + best.columns);
+    if (__float_as_int(root) < 0) return least(row_ + q, best.square + 1);
+    if constexpr (std::is_same_v<M, float>) return root;
+    else return measure<M>(plane_, rows, best.columns);
   }
 
  private:
-  /// The steps to the left and to the right at which sites may be nearest: the last bit stands for those looked at last.
-  __device__ void find_steps(float most) {
-    float left[8], right[8];
-    load(left, 0, at(0));
-    load(right, 4, at(0));
-#pragma unroll 1
-    while (steps_ < kNearColumns && __any_sync(kAllLanes, most >= Plane::across_roughly(steps_))) {
-#pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        left[4 + k] = left[k];
-        right[k] = right[4 + k];
-      }
-      load(left, 0, at(-steps_ / 4 - 1));
-      load(right, 4, at(steps_ / 4 + 1));
-      offer_four(left, right);
-    }
-  }
-  __device__ float4 at(int words) const { return reinterpret_cast<const float4*>(row_)[words]; }
-  static __device__ void load(float (&to)[8], int place, float4 four) {
-    to[place] = four.x;
-    to[place + 1] = four.y;
-    to[place + 2] = four.z;
-    to[place + 3] = four.w;
-  }
-
-  /// Four steps more, to either side; none is to the left.
-  __device__ void offer_four(const float (&left)[8], const float (&right)[8]) {
-#pragma unroll
-    for (int step = 0; step < 4; ++step, ++steps_) {
-      const float square = Plane::across_roughly(steps_);
-#pragma unroll
-      for (int q = 0; q < 4; ++q) {  // below the limit: the sign is the bit
-        const float without = square - limit_[q];
-        left_[q] = __funnelshift_l(bits_of(left[4 + q - step] + without), left_[q], 1);
-        right_[q] = __funnelshift_l(bits_of(right[q + step] + without), right_[q], 1);
-      }
-    }
-  }
-
-  __device__ M least(const float* own, unsigned left, unsigned right) const {
+  /// Of all sites whose rough squares are no more than `most`.
+  __device__ M least(const unsigned* own, unsigned most) const {
     M nearest = __builtin_inff();
-    while (left | right) {
-      const bool is_left = left != 0;
-      const unsigned bits = is_left ? left : right;
-      const int steps = steps_ - __ffs(static_cast<int>(bits));
-      nearest = min(nearest, measure_near<M>(plane_, rows_of(plane_, own[is_left ? -steps : steps]), steps));
-      if (is_left) left = bits & (bits - 1);
-      else right = bits & (bits - 1);
-    }
+    for (int steps = 0; steps < kNearColumns && RealKey::square_of_columns(steps) <= most; ++steps)
+      for (int side = -1; side <= 1; side += 2) {
+        const unsigned of_rows = RealKey(own[side * steps]).square;
+        if (of_rows + RealKey::square_of_columns(steps) > most) continue;
+        nearest = min(nearest, measure<M>(plane_, RealKey::rows_of(plane_, of_rows), steps));
+      }
     return nearest;
   }
 
   const Plane& plane_;
-  const uint4* row_;
-  int steps_ = 0;
-  float limit_[4];
-  unsigned left_[4] = {}, right_[4] = {};
+  const unsigned* row_;
 };
 
 /// Writes one result in whatever form is asked for. V: the emitter's, integers where there is a unit. Not inlined: it

@@ -26,7 +26,6 @@ namespace fathom::grid::cuda {
 
 inline constexpr int kFarBlock = 256, kFarWarps = kFarBlock / 32;
 inline constexpr unsigned kUnsolved = 0x7FFFFFFFu;
-inline constexpr unsigned kInfinity = 0x7F800000u;  ///< bits of a float
 
 /// Where a column's nearest sites are, of all rows of a band.
 enum class Nearest : std::uint8_t { above, below, both };
@@ -68,43 +67,6 @@ __device__ inline bool is_above(const FromLines& left, const FromLines& middle, 
   return p > 0 && q > 0 && above_chord(left.*height, middle.*height, right.*height, p, q);
 }
 
-/// The leftmost of the candidates whose value is the least.
-struct Winners {
-  unsigned best = kNoBound;
-  int first, last;
-
-  __device__ explicit Winners(int candidate) : first(candidate), last(candidate) {}
-  /// A candidate behind all others.
-  __device__ void offer(unsigned value, int candidate) {
-    if (value >= best) return;
-    best = value;
-    first = last = candidate;
-  }
-  /// The winners of others.
-  __device__ void join(unsigned value, int from, int) {
-    if (value > best || (value == best && from > first)) return;
-    best = value;
-    first = last = from;
-  }
-};
-
-/// The first and the last of the candidates that may be nearest, of rough values, as bits.
-struct RoughWinners {
-  unsigned best = kInfinity;
-  int first, last;
-
-  __device__ explicit RoughWinners(int candidate) : first(candidate), last(candidate) {}
-  __device__ void offer(unsigned value, int candidate) { join(value, candidate, candidate); }
-  __device__ void join(unsigned value, int from, int to) {
-    const float rough = float_of(value), least = float_of(best);
-    if (rough > least * kMore) return;
-    const bool alone = rough < least * kLess;
-    first = alone ? from : min(first, from);
-    last = alone ? to : max(last, to);
-    best = min(best, value);
-  }
-};
-
 /// The nearest site so far of each row at a column: rows to it in the upper half of a word, columns in the lower. Rows
 /// are gone through in loops: in local memory.
 struct FoundSites {
@@ -119,12 +81,20 @@ struct FoundSites {
     const int rows = rows_in(one), columns = columns_in(one), rows2 = rows_in(other), columns2 = columns_in(other);
     if (rows <= rows2 && columns <= columns2) return one;
     if (rows2 <= rows && columns2 <= columns) return other;
-    return plane.square<double>(rows, columns) <= plane.square<double>(rows2, columns2) ? one : other;
+    return plane.square_exactly(rows, columns) <= plane.square_exactly(rows2, columns2) ? one : other;
   }
-  template <class M>
-  __device__ M measured(const Plane& plane, int r) const {
-    if (steps[r] == kNone) return __builtin_inff();
-    return measure<M>(plane, rows_in(steps[r]), columns_in(steps[r]));
+  /// How far those of some rows from row r on are.
+  template <class M, int kCount>
+  __device__ void measure(const Plane& plane, int r, M (&measured)[kCount]) const {
+    double squares[kCount];
+#pragma unroll
+    for (int j = 0; j < kCount; ++j) squares[j] = plane.square_exactly(rows_in(steps[r + j]), columns_in(steps[r + j]));
+    if constexpr (std::is_same_v<M, float>) roots_of(squares, measured);
+    else
+      for (int j = 0; j < kCount; ++j) measured[j] = squares[j];
+#pragma unroll
+    for (int j = 0; j < kCount; ++j)
+      if (steps[r + j] == kNone) measured[j] = __builtin_inff();
   }
   static __device__ int rows_in(unsigned steps) { return static_cast<int>(steps >> 16); }
   static __device__ int columns_in(unsigned steps) { return static_cast<int>(steps & 0xFFFFu); }
@@ -158,6 +128,7 @@ class FarTile {
 
   static constexpr bool kSites = finds_sites(kWriting), kLabels = is_of_labels(kWriting);
   static constexpr bool kSpaced = kSpacing != Spaced::none, kReal = kSpacing == Spaced::real;
+  static constexpr int kTogether = 4;  ///< rows of measured sites
 
   /// All candidates at once, unfiltered.
   __device__ void solve_short() {
@@ -428,16 +399,30 @@ class FarTile {
 #pragma unroll
       for (int r = 0; r < kBand; ++r) of_rows[r] = marks[r];
 #pragma unroll 1
-      for (int r = 0; r < kBand; ++r) {
-        unsigned nearest = found_.steps[r];
-        for (unsigned left = of_rows[r]; left; left &= left - 1) {
-          const int k = end + 1 - __ffs(static_cast<int>(left));
-          const int rows = rows_of(plane_, float_of(m_.squares[k * 32 + r])), columns = abs(x - m_.column[k]);
-          nearest = FoundSites::nearer(plane_, nearest, static_cast<unsigned>(rows << 16 | columns));
+      for (int r0 = 0; r0 < kBand; r0 += kTogether) {
+        unsigned left[kTogether], nearest[kTogether], first[kTogether];
+        const auto steps = [&](unsigned marks, int j) {
+          return steps_to(end + 1 - __ffs(static_cast<int>(marks)), x, r0 + j);
+        };
+#pragma unroll
+        for (int j = 0; j < kTogether; ++j) {
+          left[j] = of_rows[r0 + j];
+          nearest[j] = found_.steps[r0 + j];
+          first[j] = left[j] ? steps(left[j], j) : FoundSites::kNone;
         }
-        found_.steps[r] = nearest;
+#pragma unroll
+        for (int j = 0; j < kTogether; ++j) {
+          nearest[j] = FoundSites::nearer(plane_, nearest[j], first[j]);
+          while (left[j] &= left[j] - 1) nearest[j] = FoundSites::nearer(plane_, nearest[j], steps(left[j], j));
+          found_.steps[r0 + j] = nearest[j];
+        }
       }
     }
+  }
+  /// From row r of the band at column x to candidate k's site.
+  __device__ unsigned steps_to(int k, int x, int r) const {
+    const int rows = rows_of(plane_, float_of(m_.squares[k * 32 + r])), columns = abs(x - m_.column[k]);
+    return static_cast<unsigned>(rows << 16 | columns);
   }
   /// Whether candidate k may be nearest, a bit more for each row: of what is not too much, the sign is set.
   __device__ void mark(int k, float across, unsigned (&marks)[kBand]) const {
@@ -674,15 +659,23 @@ class FarTile {
     return square;
   }
 
+  /// A few rows at a time, so that they wait together.
   __device__ void write_measured() const {
     const int x = column(), y0 = plane_.first_row(band_), rows = min(kBand, plane_.height - y0);
     const std::uint32_t sites = plane_.bits[list_ + x];
+    float* to = is_general(kWriting) ? nullptr : plane_.row(band_, y0) + x;
 #pragma unroll 1
-    for (int r = 0; r < rows; ++r) {
-      const bool is_site = sites >> r & 1;
-      const auto nearest = is_site ? 0 : found_.measured<Measured<kWriting>>(plane_, r);
-      if constexpr (is_general(kWriting)) write_exact(plane_, emitter_, band_, r, x, nearest);
-      else if (kWriting != Writing::one_side || !is_site) plane_.row(band_, y0 + r)[x] = in_units(nearest);
+    for (int r0 = 0; r0 < rows; r0 += kTogether) {
+      Measured<kWriting> nearest[kTogether];
+      found_.measure(plane_, r0, nearest);
+#pragma unroll
+      for (int j = 0; j < kTogether; ++j, to += plane_.row_stride) {
+        if (r0 + j >= rows) break;
+        const bool is_site = sites >> (r0 + j) & 1;
+        if (is_site) nearest[j] = 0;
+        if constexpr (is_general(kWriting)) write_exact(plane_, emitter_, band_, r0 + j, x, nearest[j]);
+        else if (kWriting != Writing::one_side || !is_site) *to = in_units(nearest[j]);
+      }
     }
   }
 

@@ -3,8 +3,8 @@
 //
 // The matrix d²(x, column) is Monge: the leftmost column that wins at x never moves backwards as x grows. So the
 // leftmost entries that win at the first column of a tile and of the next bound those that win inside, for each row,
-// equally near ones included. They are found by branch and bound over blocks of 32 entries; where squares are rounded, in
-// double, whose roundings are less than what a column more or less makes.
+// equally near ones included. They are found by branch and bound over blocks of 32 entries; where squares are rounded,
+// the first and the last of those that may win, as far as floats tell (plane_exact.cuh).
 //
 // Work mapping: block = band. Phase 1, warp by warp: masks of the columns to list – those with sites in the band, but
 // in solid surroundings, and those that prune.cuh kept. Phase 2: prefix sums, and the list. Phase 3: bounds of the
@@ -15,25 +15,62 @@
 // per unfinished band, and a few blocks of entries per edge.
 #pragma once
 
-#include "grid/cuda/plane.cuh"
+#include "grid/cuda/plane_exact.cuh"
 
 namespace fathom::grid::cuda {
 
 inline constexpr int kListWarps = kListBlock / 32;
 inline constexpr unsigned kNoBound = 0xFFFFFFFFu;
 
-/// Farther than all squares are.
-template <class V>
-__device__ V no_bound() {
-  if constexpr (std::is_same_v<V, double>) return __builtin_inf();
-  else return kNoBound;
-}
+/// The leftmost of the candidates whose value is the least.
+struct Winners {
+  static constexpr unsigned kNothing = kNoBound;
+  unsigned best = kNothing;
+  int first, last;
 
-/// A lane that holds the least value, or one of the least, as far as half of the bits of a double tell.
+  __device__ explicit Winners(int candidate) : first(candidate), last(candidate) {}
+  static __device__ unsigned square(const Plane& plane, int rows, int columns) { return plane.square(rows, columns); }
+  /// The most that a value may be where `value` is the least.
+  static __device__ unsigned most(unsigned value) { return value; }
+
+  /// A candidate behind all others.
+  __device__ void offer(unsigned value, int candidate) {
+    if (value >= best) return;
+    best = value;
+    first = last = candidate;
+  }
+  /// The winners of others.
+  __device__ void join(unsigned value, int from, int) {
+    if (value > best || (value == best && from > first)) return;
+    best = value;
+    first = last = from;
+  }
+};
+
+/// The first and the last of the candidates that may be nearest, of rough values, as bits.
+struct RoughWinners {
+  static constexpr unsigned kNothing = kInfinity;
+  unsigned best = kNothing;
+  int first, last;
+
+  __device__ explicit RoughWinners(int candidate) : first(candidate), last(candidate) {}
+  static __device__ unsigned square(const Plane& plane, int rows, int columns) {
+    return bits_of(plane.along_roughly(rows) + Plane::across_roughly(columns));
+  }
+  static __device__ unsigned most(unsigned value) { return bits_of(float_of(value) * kMore); }
+
+  __device__ void offer(unsigned value, int candidate) { join(value, candidate, candidate); }
+  __device__ void join(unsigned value, int from, int to) {
+    if (value > most(best)) return;
+    const bool alone = float_of(value) < float_of(best) * kLess;
+    first = alone ? from : min(first, from);
+    last = alone ? to : max(last, to);
+    best = min(best, value);
+  }
+};
+
+/// A lane that holds the least value, or one of the least.
 __device__ inline int lane_of_least(unsigned value) { return lane_of(value, warp_min(value)); }
-__device__ inline int lane_of_least(double value) {
-  return lane_of_least(static_cast<unsigned>(__double2hiint(value)));
-}
 
 /// Bytes of dynamic shared memory.
 inline int list_memory(int pitch) {
@@ -56,15 +93,15 @@ struct Entry {
             {__shfl_sync(kAllLanes, column.bits, lane), carries & 0xFFFFu, carries >> 16}};
   }
   /// Least squared distance from any row of the band at column `to`.
-  template <class V>
-  __device__ V bound(const Plane& plane, int to) const {
+  template <class W>
+  __device__ unsigned bound(const Plane& plane, int to) const {
     const unsigned rows = column.bits ? 0 : min(column.above, column.below - 31);
-    return plane.square<V>(static_cast<int>(rows), to - x);
+    return W::square(plane, static_cast<int>(rows), to - x);
   }
 };
 
-/// What is known of blocks of 32 entries.
-template <class V>
+/// What is known of blocks of 32 entries. W: the kind of winners.
+template <class W>
 struct BlockBounds {
   static constexpr unsigned kInside = 0xFFFEu;  ///< sites in the band
   const Plane& plane;
@@ -79,23 +116,23 @@ struct BlockBounds {
         below(above + p.cells()) {}
 
   __device__ int sideways(int block, int x) const { return max(0, max(x - int{last[block]}, int{first[block]} - x)); }
-  __device__ V bound(int block, int x) const { return plane.square<V>(rows[block], sideways(block, x)); }
+  __device__ unsigned bound(int block, int x) const { return W::square(plane, rows[block], sideways(block, x)); }
   /// The same from one row.
-  __device__ V bound(int block, int columns, int row) const {
-    if (above[block] == kInside) return plane.square<V>(0, columns);
-    return plane.square<V>(min(int{above[block]} + row, int{below[block]} - row), columns);
+  __device__ unsigned bound(int block, int columns, int row) const {
+    if (above[block] == kInside) return W::square(plane, 0, columns);
+    return W::square(plane, min(int{above[block]} + row, int{below[block]} - row), columns);
   }
 };
 
 /// The winners of 32 rows at one column: lane = row. Whether an entry may win is asked of eight rows at a time: the
 /// nearest of all rows is much nearer than the farthest.
-template <class V>
+template <class W>
 class EdgeWinners {
  public:
-  __device__ EdgeWinners(const Plane& plane, std::int64_t list, int count, const BlockBounds<V>& bounds, int x)
+  __device__ EdgeWinners(const Plane& plane, std::int64_t list, int count, const BlockBounds<W>& bounds, int x)
       : plane_(plane), list_(list), count_(count), bounds_(bounds), x_(x) {}
 
-  /// The lowest and the highest of the rows' leftmost winners.
+  /// The lowest and the highest of the rows' winners.
   __device__ ushort2 find() {
     const int blocks = (count_ + 31) / 32, first = most_promising(blocks);
     scan(first, true);
@@ -105,22 +142,22 @@ class EdgeWinners {
       unsigned hopeful = __ballot_sync(kAllLanes, there && bounds_.bound(mine, x_) <= worst_of_all());
       for (; hopeful; hopeful &= hopeful - 1) {
         const int block = j + __ffs(static_cast<int>(hopeful)) - 1;
-        const V bound = bounds_.bound(block, bounds_.sideways(block, x_), lane_id());
-        if (__any_sync(kAllLanes, bound <= best_)) scan(block, false);
+        const unsigned bound = bounds_.bound(block, bounds_.sideways(block, x_), lane_id());
+        if (__any_sync(kAllLanes, bound <= W::most(winners_.best))) scan(block, false);
       }
     }
-    return make_ushort2(static_cast<unsigned short>(warp_min(static_cast<unsigned>(winner_))),
-                        static_cast<unsigned short>(warp_max(static_cast<unsigned>(winner_))));
+    return make_ushort2(static_cast<unsigned short>(warp_min(static_cast<unsigned>(winners_.first))),
+                        static_cast<unsigned short>(warp_max(static_cast<unsigned>(winners_.last))));
   }
 
  private:
   static constexpr int kGroupRows = 8, kRowGroups = kBand / kGroupRows;
 
   __device__ int most_promising(int blocks) const {
-    V least = no_bound<V>();
+    unsigned least = W::kNothing;
     int block = 0;
     for (int j = lane_id(); j < blocks; j += 32) {
-      const V bound = bounds_.bound(j, x_);
+      const unsigned bound = bounds_.bound(j, x_);
       if (bound >= least) continue;
       least = bound;
       block = j;
@@ -133,7 +170,7 @@ class EdgeWinners {
     const bool there = mine < count_;
     const Entry entry = there ? Entry::load(plane_, list_, mine) : Entry{};
     if (is_first) {
-      offer(entry, block, lane_of_least(there ? entry.bound<V>(plane_, x_) : no_bound<V>()));
+      offer(entry, block, lane_of_least(there ? entry.bound<W>(plane_, x_) : W::kNothing));
       find_worst();
     }
     for (unsigned hopeful = __ballot_sync(kAllLanes, there && may_win(entry)); hopeful; hopeful &= hopeful - 1)
@@ -147,40 +184,36 @@ class EdgeWinners {
 #pragma unroll
     for (int g = 0; g < kRowGroups; ++g) {
       const int middle = entry.column.at(g * kGroupRows + kGroupRows / 2, plane_.beyond);
-      hopeful |= plane_.square<V>(max(middle - kGroupRows / 2, 0), x_ - entry.x) <= worst_[g];
+      hopeful |= W::square(plane_, max(middle - kGroupRows / 2, 0), x_ - entry.x) <= worst_[g];
     }
     return hopeful;
   }
 
   __device__ void find_worst() {
-    V worst = best_;
+    unsigned worst = W::most(winners_.best);
 #pragma unroll
     for (int step = 1; step < kGroupRows; step *= 2) worst = max(worst, __shfl_xor_sync(kAllLanes, worst, step));
 #pragma unroll
     for (int g = 0; g < kRowGroups; ++g) worst_[g] = __shfl_sync(kAllLanes, worst, g * kGroupRows);
   }
-  __device__ V worst_of_all() const { return max(max(worst_[0], worst_[1]), max(worst_[2], worst_[3])); }
+  __device__ unsigned worst_of_all() const { return max(max(worst_[0], worst_[1]), max(worst_[2], worst_[3])); }
 
   __device__ void offer(const Entry& mine, int block, int lane) {
     const Entry entry = mine.from_lane(lane);
-    const V d2 = plane_.square<V>(entry.column.at(lane_id(), plane_.beyond), x_ - entry.x);
-    const int place = block * 32 + lane;
-    if (d2 > best_ || (d2 == best_ && place > winner_)) return;
-    best_ = d2;
-    winner_ = place;
+    const int rows = entry.column.at(lane_id(), plane_.beyond), place = block * 32 + lane;
+    winners_.join(W::square(plane_, rows, x_ - entry.x), place, place);
   }
 
   const Plane& plane_;
   const std::int64_t list_;
   const int count_;
-  const BlockBounds<V>& bounds_;
+  const BlockBounds<W>& bounds_;
   const int x_;
-  V best_ = no_bound<V>();
-  V worst_[kRowGroups];  ///< greatest of the least distances so far, of each group of rows
-  int winner_ = 0;
+  W winners_{0};
+  unsigned worst_[kRowGroups];  ///< greatest of what may still win, of each group of rows
 };
 
-template <class V>
+template <class W>
 class ListBuilder {
  public:
   __device__ ListBuilder(const Plane& plane, std::int64_t band, std::uint32_t* memory)
@@ -271,7 +304,7 @@ class ListBuilder {
       const int last = __shfl_sync(kAllLanes, entry.x, min(31, count_ - 1 - block * 32));
       if (lane_id() != 0) continue;
       bounds_.rows[block] = static_cast<std::uint16_t>(inside ? 0 : min(above, below - 31));
-      bounds_.above[block] = static_cast<std::uint16_t>(inside ? BlockBounds<V>::kInside : above);
+      bounds_.above[block] = static_cast<std::uint16_t>(inside ? BlockBounds<W>::kInside : above);
       bounds_.below[block] = static_cast<std::uint16_t>(below);
       bounds_.first[block] = static_cast<std::uint16_t>(first);
       bounds_.last[block] = static_cast<std::uint16_t>(last);
@@ -292,7 +325,7 @@ class ListBuilder {
   __device__ void find_anchors() {
     for (int edge = warp(); edge <= plane_.tiles(); edge += kListWarps) {
       if (!is_open(edge - 1) && !is_open(edge)) continue;
-      const ushort2 winners = EdgeWinners<V>(plane_, start_, count_, bounds_, edge * kTile).find();
+      const ushort2 winners = EdgeWinners<W>(plane_, start_, count_, bounds_, edge * kTile).find();
       if (lane_id() == 0) anchors()[edge] = winners;
     }
   }
@@ -326,16 +359,16 @@ class ListBuilder {
   const std::int64_t band_, start_;
   const int cells_;
   std::uint32_t *places_, *masks_;
-  BlockBounds<V> bounds_;
+  BlockBounds<W> bounds_;
   int count_ = 0;
 };
 
-/// V: what squares are compared in, see Plane::square().
-template <class V>
+/// W: Winners, or RoughWinners where squares are rounded.
+template <class W>
 __global__ void __launch_bounds__(kListBlock) list_columns(const __grid_constant__ Plane plane) {
   extern __shared__ std::uint32_t list_shared[];
   const std::int64_t band = blockIdx.x;
-  if (plane.open_bands[band]) ListBuilder<V>(plane, band, list_shared).run();
+  if (plane.open_bands[band]) ListBuilder<W>(plane, band, list_shared).run();
 }
 
 }  // namespace fathom::grid::cuda

@@ -383,7 +383,9 @@ __global__ void __launch_bounds__(kNearWords,
       }
     if constexpr (kSpaced == Spaced::real) {
       Measured<kWriting> exact[4];
-      NearExact<Measured<kWriting>>(plane, first, search.best, unsettled).find(exact);
+      const NearExact<Measured<kWriting>> sites(plane, first);
+#pragma unroll
+      for (int q = 0; q < 4; ++q) exact[q] = sites.measured(q, RealKey(search.best[q]));
       if constexpr (kValues) {
 #pragma unroll
         for (int q = 0; q < 4; ++q)

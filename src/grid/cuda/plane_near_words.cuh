@@ -84,14 +84,13 @@ struct SpacedKeySteps {
   __device__ unsigned operator()(unsigned square) const { return min(square * weight, limit); }
 };
 
-/// … or without a unit, in columns, squared, less what makes up for roundings.
+/// … or without a unit, in fixed point, less what roundings may add.
 struct RealSteps {
-  static constexpr int kMostRows = 2 * kReach;
   const unsigned limit;
 
   __device__ explicit RealSteps(const Plane& plane)
-      : limit(bits_of(fminf(kUnsettled, plane.along_roughly(kMostRows)) * kLess)) {}
-  __device__ unsigned operator()(unsigned square) const { return bits_of(static_cast<float>(square) * kLess); }
+      : limit((__ldg(plane.near_keys + kNearRows - 1) >> RealKey::kColumnBits) - 1) {}
+  __device__ unsigned operator()(unsigned square) const { return square << RealKey::kPlaces; }
 };
 
 /// Squared distances of two columns as halves 1024 + d² in half2: below 2048 they are exact, their bits ascend with
@@ -226,7 +225,7 @@ struct NearSquares : NearColumns<1> {
   const Plane& plane_;
 };
 
-/// One column: the squared distance roughly, as bits of a float (see plane_exact.cuh).
+/// One column: the squared distance roughly, and the steps sideways (see RealKey).
 struct NearReals : NearColumns<1> {
   static constexpr unsigned kTies = 0;
   using Steps = RealSteps;
@@ -234,32 +233,31 @@ struct NearReals : NearColumns<1> {
   __device__ NearReals(const Plane& plane, std::int64_t band, int x) : NearColumns(plane, band, x), plane_(plane) {}
 
   __device__ void put(unsigned (*column)[kNearWords]) const {
-    constexpr float kMost = Steps::kMostRows;
-    float rows = fminf(static_cast<float>(above[0] - 1), kMost);
+    constexpr unsigned kMost = kNearRows - 1;  // what is farther along a column counts as far as this
+    unsigned rows = min(above[0] - 1, kMost);
 #pragma unroll
     for (int r = 0; r < kBand; ++r) {
-      rows = bits[0] >> r & 1 ? 0 : fminf(rows + 1, kMost);
-      column[r][0] = bits_of(rows);
+      rows = bits[0] >> r & 1 ? 0 : min(rows + 1, kMost);
+      column[r][0] = rows;
     }
     asm volatile("" ::: "memory");  // as for pairs
-    rows = fminf(static_cast<float>(below[0] - 32), kMost);
+    rows = min(below[0] - 32, kMost);
 #pragma unroll
     for (int r = kBand - 1; r >= 0; --r) {
-      rows = bits[0] >> r & 1 ? 0 : fminf(rows + 1, kMost);
-      const float nearest = fminf(float_of(column[r][0]), rows);
-      column[r][0] = bits_of(plane_.row_ratio * (nearest * nearest));
+      rows = bits[0] >> r & 1 ? 0 : min(rows + 1, kMost);
+      column[r][0] = __ldg(plane_.near_keys + min(column[r][0], rows));
     }
   }
 
   template <bool kBalance>
   static __device__ unsigned offer(unsigned best, unsigned left, unsigned right, int steps, Steps) {
-    const float square = Plane::across_roughly(steps);
-    return __vimin3_u32(best, bits_of(float_of(left) + square), bits_of(float_of(right) + square));
+    const unsigned sideways = RealKey::of_columns(steps);
+    return __viaddmin_u32(left, sideways, __viaddmin_u32(right, sideways, best));
   }
 
   static __device__ unsigned without(unsigned, int) { return 0; }
   static __device__ unsigned largest(const unsigned* four, int) {
-    return __vimax3_u32(four[0], four[1], max(four[2], four[3]));
+    return __vimax3_u32(four[0], four[1], max(four[2], four[3])) >> RealKey::kColumnBits;
   }
 
  private:

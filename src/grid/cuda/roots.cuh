@@ -19,6 +19,11 @@ __device__ inline float small_float(std::uint32_t integer) {
   return __uint_as_float(integer | 0x4B000000u) - 8388608.0f;
 }
 
+/// An integer in double, which is faster than a conversion, too.
+__device__ inline double exact_double(std::uint32_t integer) {
+  return __hiloint2double(0x43300000, static_cast<int>(integer)) - 0x1p52;
+}
+
 /// √d2 for squares of integers, below 2²³.
 __device__ inline int root_of_square(std::uint32_t d2) {
   float inverse;
@@ -41,6 +46,29 @@ __device__ inline float large_root(std::uint32_t d2) {
 /// √d2, correctly rounded.
 __device__ inline float root_of(std::uint32_t d2) {
   return d2 < 1u << 24 ? small_root(static_cast<float>(d2)) : large_root(d2);
+}
+
+/// √squares, rounded to double and then to float, of positive numbers that are far from the ends of double's range. Two
+/// of Newton's steps lead to the last few of double's bits; these are asked for only where they may matter to a float.
+template <int kCount>
+__device__ inline void roots_of(const double (&squares)[kCount], float (&roots)[kCount]) {
+  constexpr unsigned kBehind = 1u << 29, kDoubt = 1u << 10;  // of the bits behind a float's
+  bool in_doubt = false;
+#pragma unroll
+  for (int j = 0; j < kCount; ++j) {
+    double inverse;
+    asm("rsqrt.approx.ftz.f64 %0,%1;" : "=d"(inverse) : "d"(squares[j]));
+    const double half = 0.5 * inverse;
+    double root = squares[j] * inverse;
+    root = fma(fma(-root, root, squares[j]), half, root);
+    root = fma(fma(-root, root, squares[j]), half, root);
+    const unsigned behind = static_cast<unsigned>(__double2loint(root)) & (kBehind - 1);
+    in_doubt |= behind - (kBehind / 2 - kDoubt) < 2 * kDoubt;
+    roots[j] = static_cast<float>(root);
+  }
+  if (!in_doubt) return;
+#pragma unroll
+  for (int j = 0; j < kCount; ++j) roots[j] = static_cast<float>(sqrt(squares[j]));
 }
 
 /// √d2 − ½, rounded as in double and then to float, for d2 ≥ 1.
