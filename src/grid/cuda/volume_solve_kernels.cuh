@@ -40,8 +40,9 @@ void far_along_z(const VolumePasses& p) {
   launch_far(envelope_along_z<kThreads, kChunk, kLabels>, p.z_tiles(), kThreads, envelope_memory(p.volume.nz, kChunk),
              p.stream, p.volume);
 }
-inline void long_along_z(const VolumePasses& p) {
-  launch_far(envelope_along_z<LongEnvelope::kThreads, LongEnvelope::kChunk, false, LongEnvelope>, p.z_tiles(),
+template <bool kLabels>  // so that only the file that launches it compiles it
+void long_along_z(const VolumePasses& p) {
+  launch_far(envelope_along_z<LongEnvelope::kThreads, LongEnvelope::kChunk, kLabels, LongEnvelope>, p.z_tiles(),
              LongEnvelope::kThreads, long_envelope_memory(p.volume.nz), p.stream, p.volume);
 }
 
@@ -54,7 +55,7 @@ void VolumePasses::search_along_z() const {
   else if constexpr (!kLabels)
     launch(cuda::search_along_z<1024, false>, z_tiles(), 1024, window_memory(n), stream, volume);
   if constexpr (kLabels) far_along_z<512, 32, true>(*this);
-  else if (is_long) long_along_z(*this);
+  else if (is_long) long_along_z<kLabels>(*this);
   else if (n <= 128) far_along_z<256, 8>(*this);
   else if (n <= 256) far_along_z<256, 16>(*this);
   else if (n <= 512) far_along_z<256, 32>(*this);
