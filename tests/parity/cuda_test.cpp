@@ -497,6 +497,51 @@ TEST_F(Cuda, NearestOfLabels) {
     }
 }
 
+/// Labels in boxes, each axis with a size of its own, with background here and there.
+Array boxes_of_labels(DType dtype, const Shape& shape, Random& random) {
+  Array input(dtype, shape);
+  std::int64_t size[3];
+  for (std::int64_t& s : size) s = pick<std::int64_t>(random, {1, 2, 7, 45, 5000});
+  const auto labels = pick<std::int64_t>(random, {2, 3, 5});
+  const double background = pick<double>(random, {0, 1e-3, 0.1});
+  for (std::int64_t i = 0; i < element_count(shape); ++i) {
+    const std::int64_t x = i % shape[2], y = i / shape[2] % shape[1], z = i / shape[2] / shape[1];
+    const std::int64_t box = x / size[2] + y / size[1] + z / size[0];
+    store(input, i, chance(random, background) ? 0 : 1 + static_cast<double>(box % labels));
+  }
+  return input;
+}
+
+/// The same in volumes, where ends of runs along every axis meet sites beyond those along the others.
+TEST_F(Cuda, NearestOfLabelsInVolumes) {
+  std::uint64_t seed = 1490000;
+  for (const Shape& shape : {Shape{61, 53, 47}, Shape{33, 65, 129}, Shape{7, 300, 301}, Shape{200, 9, 130},
+                             Shape{64, 96, 128}, Shape{40, 1024, 5}, Shape{1024, 40, 17}, Shape{641, 9, 70},
+                             Shape{33, 9, 48}, Shape{20, 11, 1008}, Shape{1, 40, 64}, Shape{90, 1, 33}})
+    for (int i = 0; i < scaled(30); ++i) {
+      Random random(++seed);
+      Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};
+      const auto dtype = pick<DType>(random, {DType::uint8, DType::int16, DType::float32});
+      switch (i % 3) {
+        case 0: c.input = label_input(dtype, shape, random); break;
+        case 1: c.input = mask_array(make_sites(c.structure, shape, random), shape, dtype); break;
+        default: c.input = boxes_of_labels(dtype, shape, random);
+      }
+      c.options.sites.rule = grid::Sites::Rule::labels;
+      c.wanted = {.distance = DType::float32, .nearest = pick<DType>(random, {DType::int32, DType::int64})};
+      if (chance(random, 0.4))
+        c.options.spacing = pick<std::vector<double>>(random, {{0.3}, {3, 1, 1}, {2.5, 1.25, 0.7}, {1, 2, 300}});
+      if (chance(random, 0.2)) c.options.signed_distance = true, c.options.surface = grid::Surface::centers;
+      if (chance(random, 0.2)) c.options.border = {grid::Border::sites};
+      if (chance(random, 0.2)) c.options.max_distance = 10;
+      if (chance(random, 0.1)) c.wanted.distance.reset();
+      if (chance(random, 0.1)) c.wanted.coordinates = DType::int32;
+      if (element_count(shape) < 300000) check_budgets(c);
+      else check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// Runs along rows over many words: no end, one, or one far away; results of all types.
 TEST_F(Cuda, LongRunsOfLabels) {
   for (const Shape& shape : {Shape{70, 5000}, Shape{3, 40000}, Shape{2100, 33}, Shape{20, 30, 1000}})

@@ -55,7 +55,7 @@ class Engine {
 
 inline bool has_labels(const Problem& p) { return p.sites.rule == Sites::Rule::labels; }
 inline bool wants_site(const Problem& p) { return p.outputs.nearest.present() || p.outputs.coordinates.present(); }
-/// For what the engines of small images and of volumes do not serve.
+/// For what the engine of small images does not serve.
 inline bool wants_site_of_labels(const Problem& p) { return has_labels(p) && wants_site(p); }
 
 /// For images of at most 128 × 128 elements, and lines as images of one row: Euclidean, with equal spacings, without

@@ -57,7 +57,9 @@ std::int64_t most_square(const Problem& p) {
 bool squares_fit(const Problem& p) { return p.isotropic || (p.integral && most_square(p) < kMostSpaced); }
 
 /// Whether each pass is one kernel, in 32 bits.
-bool has_single_passes(const Problem& p) { return squares_fit(p) && (!p.isotropic || (is_long(p) && wants_site(p))); }
+bool has_single_passes(const Problem& p) {
+  return squares_fit(p) && (!p.isotropic || (wants_site(p) && (is_long(p) || has_labels(p))));
+}
 
 /// Whether the squares between the passes cannot lie where the results go: those are no floats, or of the other side.
 bool is_wide_beside(const Problem& p, std::int64_t items) { return !writes_floats(p, items) || p.signed_distance; }
@@ -84,6 +86,7 @@ Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::
   v.word = s.take<uint2>(words_of_items);
   if (has_labels(p)) {
     v.pins = !p.signed_distance;
+    v.keeps_changes = wants_site(p);
     v.along_z = s.take<uint2>(words_of_items);
     v.along_y = s.take<std::uint32_t>(words_of_items);
     v.last_plane = s.take<std::byte>(std::int64_t{v.ny} * v.nx * static_cast<std::int64_t>(size_of(p.input.dtype())));
@@ -186,7 +189,8 @@ class VolumeSolver {
     switch (writing_) {
       case Writing::labels: return passes_.solve_spaced<Writing::labels>();
       case Writing::one_side: return passes_.solve_spaced<Writing::one_side>();
-      case Writing::sites: return passes_.find_spaced_sites(most_square(p_) < kMostKeyed);
+      case Writing::sites: return passes_.find_spaced_sites<false>(most_square(p_) < kMostKeyed);
+      case Writing::label_sites: return passes_.find_spaced_sites<true>(most_square(p_) < kMostKeyed);
       case Writing::general: return passes_.solve_spaced<Writing::general>();
       case Writing::general_labels: return passes_.solve_spaced<Writing::general_labels>();
       default: return passes_.solve_spaced<Writing::unaligned>();  // floats go one by one: rows need no alignment
@@ -219,7 +223,7 @@ bool exact_serves(const Problem& p) {
 }
 
 bool volume_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || p.rank != 3 || wants_site_of_labels(p) || !serves_sides(p)) return false;
+  if (p.metric != Metric::euclidean || p.rank != 3 || !serves_sides(p)) return false;
   if (longest_axis(p) > (has_labels(p) ? kLongestKeyed : kLongestAxis)) return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;

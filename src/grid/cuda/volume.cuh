@@ -43,6 +43,7 @@ struct Volume {
   uint2* along_z = nullptr;          ///< as `word`: bits of changes along z, and of label 0
   std::uint32_t* along_y = nullptr;  ///< [items][words][depth][ny]: changes along y
   bool pins = false;                 ///< label 0 has distance 0; else it is one among others, for a sign
+  bool keeps_changes = false;        ///< the bits are changes along x instead (volume_label_sites.cuh)
   std::byte* last_plane = nullptr;   ///< of the part of a volume that was packed last
 
   // Of two neighbours along x in a word, after the pass along z: squares, or with sites their Leads.

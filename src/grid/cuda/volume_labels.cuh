@@ -31,7 +31,7 @@ struct LabelRows {
   std::int64_t z_stride, y_stride;
   int count, nx;
   bool has_neighbours;  ///< along y, one stride before
-  bool pins;            ///< see Volume
+  bool pins;            ///< label 0 is marked along x
 
   /// Lane = element. Labels of all rows stay in registers; the one before comes from the lane beside.
   __device__ void find(RowChanges* changes) const {
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(kVolumePackBlock)
                           .count = min(kLabelRows, volume.nz - z),
                           .nx = volume.nx,
                           .has_neighbours = y > 0,
-                          .pins = volume.pins};
+                          .pins = volume.pins && !volume.keeps_changes};
   RowChanges changes[kLabelRows];
   if (rows.count > 0) {
     if constexpr (kSixteens) rows.find_by_sixteens(changes);
@@ -155,7 +155,14 @@ __global__ void __launch_bounds__(kVolumePackBlock)
       volume.along_y[((first_word + lane) * volume.depth + z + r) * volume.ny + y] = own.along_y;
     const unsigned next = __shfl_down_sync(kAllLanes, own.along_x, 1);
     const unsigned ends = own.along_x | own.along_x >> 1 | (lane == 31 ? 0 : next << 31);
-    turned[0][warp * kLabelRows + r][lane] = with_carries(ends, 1);
+    uint2 word;
+    if (volume.keeps_changes) {
+      word = with_carries(own.along_x);
+      ++word.y;  // on the left, sites lie one element beyond
+    } else {
+      word = with_carries(ends, 1);
+    }
+    turned[0][warp * kLabelRows + r][lane] = word;
     turned[1][warp * kLabelRows + r][lane] = make_uint2(own.along_z, own.background);
   }
   __syncthreads();

@@ -41,19 +41,22 @@ class RunEnds {
   /// Steps from eight rows of a line to the elements beyond the ends of their runs; 0 for label 0 and behind the last
   /// row.
   __device__ void steps(int group, int line, unsigned* to_end) const {
-    const int b = group / 4, shift = group % 4 * 8, place = b * 32 + line;
-    const unsigned word = changes_[place], own = word >> shift, background = background_[place] >> shift;
-    unsigned up = before(b, line, word & ((1u << shift) - 1), group * 8);
-    unsigned down = behind(b, line, own >> 8 << shift << 8, group * 8 + 7);
+    const unsigned background = background_[group / 4 * 32 + line] >> group % 4 * 8;
+    unsigned down[8];
+    around(group, line, to_end, down);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) to_end[j] = background >> j & 1 ? 0 : min(to_end[j], down[j]);
+  }
+
+  /// The same to the nearer of both, whatever the label: upwards, where the other one is not nearer, they are negative.
+  /// 0: there is none.
+  __device__ void nearest(int group, int line, int* to_end) const {
+    unsigned up[8], down[8];
+    around(group, line, up, down);
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      up = own >> j & 1 ? 1 : up + 1;
-      to_end[j] = up;
-    }
-#pragma unroll
-    for (int j = 7; j >= 0; --j) {
-      if (j < 7) down = own >> (j + 1) & 1 ? 1 : down + 1;
-      to_end[j] = background >> j & 1 ? 0 : min(to_end[j], down);
+      const auto steps = static_cast<int>(min(up[j], down[j]));
+      to_end[j] = steps >= static_cast<int>(kNoEnd) ? 0 : up[j] <= down[j] ? -steps : steps;
     }
   }
 
@@ -79,6 +82,19 @@ class RunEnds {
 
  private:
   static constexpr unsigned kNoEnd = 1u << 15;
+
+  /// Steps from eight rows of a line to the elements beyond the upper and the lower end of their runs.
+  __device__ void around(int group, int line, unsigned* up, unsigned* down) const {
+    const int b = group / 4, shift = group % 4 * 8;
+    const unsigned word = changes_[b * 32 + line], own = word >> shift;
+    unsigned last = before(b, line, word & ((1u << shift) - 1), group * 8);
+    unsigned next = behind(b, line, own >> 8 << shift << 8, group * 8 + 7);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) up[j] = last = own >> j & 1 ? 1 : last + 1;
+    down[7] = next;
+#pragma unroll
+    for (int j = 6; j >= 0; --j) down[j] = next = own >> (j + 1) & 1 ? 1 : next + 1;
+  }
 
   /// Bit `lane` of the words of all lanes.
   static __device__ unsigned turn(unsigned word) {

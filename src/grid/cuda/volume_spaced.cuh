@@ -47,6 +47,12 @@ inline __host__ __device__ std::size_t spaced_memory(int rows) {
 enum class Winners { none, keyed, sought };
 inline constexpr unsigned kMostKeyed = 1u << 28;  ///< sums of two have three bits to spare, for the row of a group
 
+/// The row that is nearest to an element; −1: there is none.
+struct Winner {
+  unsigned square;
+  int row;
+};
+
 /// Eight rows of a line, from all others.
 template <Winners kWinners = Winners::none>
 class SpacedSearch {
@@ -210,20 +216,22 @@ __device__ void solve_spaced(const WindowRows<WindowSquares>& rows, unsigned* le
 /// @param word_of    of a row
 /// @param beyond     see EightDistances
 /// @param near       less than this is near
+/// @param pinned_of  of a row: the elements that have distance 0 besides
 /// @returns in how many of the thread's halves of rows a site is near
-template <int kThreads, class WordOf>
+template <int kThreads, class WordOf, class PinnedOf>
 __device__ int load_squares(WindowRows<WindowSquares>& rows, WordOf&& word_of, int n, int first_bit,
-                            const uint2* of_byte, int beyond, unsigned weight, unsigned near) {
+                            const uint2* of_byte, int beyond, unsigned weight, unsigned near, PinnedOf&& pinned_of) {
   const int t = static_cast<int>(threadIdx.x);
   int count = 0;
 #pragma unroll 4
   for (int r = t / 2; r < n; r += kThreads / 2) {
     const EightDistances distances(word_of(r), first_bit + t % 2 * 8, of_byte, beyond);
+    const unsigned pinned = pinned_of(r) >> (first_bit + t % 2 * 8);
     unsigned squares[8], least = WindowSquares::kNone;
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
       const unsigned steps = distances.pair[k / 2] >> (16 * (k % 2)) & 0xFFFFu;
-      squares[k] = steps < kNoneInWord ? weight * steps * steps : WindowSquares::kNone;
+      squares[k] = pinned >> k & 1 ? 0 : steps < kNoneInWord ? weight * steps * steps : WindowSquares::kNone;
       least = min(least, squares[k]);
     }
     count += least < near;
@@ -253,8 +261,8 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   __syncthreads();
   const uint2* words = v.word_line(half.tile);
   const auto word_of = [&](int r) { return __ldg(words + r); };
-  const int near =
-      load_squares<kThreads>(rows, word_of, n, half.first, of_byte, kLabels, v.weight_x, v.weight_z * (64 * 64));
+  const int near = load_squares<kThreads>(rows, word_of, n, half.first, of_byte, kLabels, v.weight_x,
+                                          v.weight_z * (64 * 64), [](int) { return 0u; });
   add_over_block(near, &near_rows);
   __syncthreads();
   const auto bound = [&](int group, unsigned* squares) {

@@ -10,8 +10,8 @@
 // words of the line or its leads, waits in shared memory.
 #pragma once
 
+#include "grid/cuda/volume_label_sites.cuh"
 #include "grid/cuda/volume_sites.cuh"
-#include "grid/cuda/volume_spaced.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -36,12 +36,6 @@ struct WindowWinners {
   static __device__ int steps(unsigned word) { return static_cast<int>(word % kSquare) - static_cast<int>(kHere); }
 };
 
-/// The row that is nearest to an element; −1: there is none.
-struct Winner {
-  unsigned square;
-  int row;
-};
-
 /// What is nearer than this, a window reaches.
 __device__ inline unsigned near_square(unsigned weight) {
   return weight * (WindowWinners::kMostSteps * WindowWinners::kMostSteps);
@@ -49,26 +43,32 @@ __device__ inline unsigned near_square(unsigned weight) {
 
 /// All rows of a tile, as solve_spaced() has them.
 ///
-/// @param store  takes eight results of the lane's column: store(first row, winner of the first, the second and so on,
-///               how many)
-template <Winners kWinners, int kThreads, class Store>
+/// @param ends_of  the EightEnds of a group
+/// @param store    takes eight results of the lane's column: store(first row, winner of the first, the second and so on,
+///                 how many)
+template <Winners kWinners, int kThreads, class EndsOf, class Store>
 __device__ void find_winners(const WindowRows<WindowSquares>& rows, unsigned* least, int n, unsigned weight,
-                             bool is_near, Store&& store) {
+                             bool is_near, EndsOf&& ends_of, Store&& store) {
   const int lane = static_cast<int>(threadIdx.x) % 16, last = rows.groups - 1;
   const auto by_window = [&](int q) {
     Window<WindowWinners> window(rows, min(q, last), lane, weight);
+    ends_of(min(q, last)).template bound<WindowWinners>(window.best);
     if (!window.search()) return false;
+    const auto ends = ends_of(min(q, last));
     const auto winner_of = [&](int j) {
-      return Winner{WindowWinners::square(window.best[j]), q * 8 + j + WindowWinners::steps(window.best[j])};
+      const unsigned best = window.best[j];
+      return ends.nearer(j, {WindowWinners::square(best), q * 8 + j + WindowWinners::steps(best)});
     };
     store(q * 8, winner_of, n - q * 8);
     return true;
   };
   const auto by_search = [&](int q, unsigned line_least) {
     SpacedSearch<kWinners> search(rows, least, min(q, last), lane, weight);
+    ends_of(min(q, last)).template bound<WindowSquares>(search.best);
     search.run(line_least);
+    const auto ends = ends_of(min(q, last));
     const auto winner_of = [&](int j) {
-      return Winner{search.best[j], search.best[j] < search.kNone ? search.winner(j) : -1};
+      return ends.nearer(j, {search.best[j], search.best[j] < search.kNone ? search.winner(j) : -1});
     };
     store(q * 8, winner_of, n - q * 8);
   };
@@ -77,19 +77,20 @@ __device__ void find_winners(const WindowRows<WindowSquares>& rows, unsigned* le
 
 /// What the pass along y says of the nearest site in the same plane, in 16 bits.
 struct PlaneLeads {
-  /// (Rows to the site + 32) · 2⁹ + (columns to it + 256); or kFar + whether it lies to the right · 2¹¹ + its row;
-  /// or kNone.
-  static constexpr unsigned kFar = 0x8000u, kRight = 1u << 11, kNone = 0xFFFFu;
+  /// (Rows to the site + 32) · 2⁹ + (columns to it + 256); or kFar + whether it lies to the right · 2¹¹, or in the same
+  /// column · 2¹² + its row; or kNone.
+  static constexpr unsigned kFar = 0x8000u, kRight = 1u << 11, kStraight = 1u << 12, kNone = 0xFFFFu;
   static_assert(kLongestAxis <= kRight);
 
   static __device__ unsigned of(int rows, int columns, int row) {
     const bool is_near = abs(rows) < 32 && abs(columns) < 256;
     return is_near ? static_cast<unsigned>((rows + 32) << 9 | (columns + 256))
-                   : kFar | (columns > 0 ? kRight : 0) | static_cast<unsigned>(row);
+                   : kFar | (columns > 0 ? kRight : columns == 0 ? kStraight : 0) | static_cast<unsigned>(row);
   }
   static __device__ bool is_far(unsigned lead) { return lead >= kFar; }
   static __device__ int row(unsigned far_lead) { return static_cast<int>(far_lead % kRight); }
   static __device__ bool is_right(unsigned far_lead) { return far_lead & kRight; }
+  static __device__ bool is_straight(unsigned far_lead) { return far_lead & kStraight; }
   static __device__ int rows(unsigned near_lead) { return static_cast<int>(near_lead >> 9) - 32; }
   static __device__ int columns(unsigned near_lead) { return static_cast<int>(near_lead & 511) - 256; }
 };
@@ -100,13 +101,25 @@ inline __host__ __device__ std::size_t spaced_site_memory(int rows) {
   return spaced_memory(rows) + static_cast<std::size_t>(rows) * 16 * sizeof(std::uint16_t);
 }
 
+/// Steps from a bit of a row's word to the row's nearest site, the left one of two.
+template <bool kLabels>
+__device__ int steps_in_row(uint2 word, int bit) {
+  return kLabels ? steps_beyond_run(word, bit) : steps_along_x(word, bit);
+}
+
+/// Square of the way of some steps along an axis.
+__device__ inline unsigned square_along(unsigned weight, int steps) {
+  return weight * static_cast<unsigned>(steps * steps);
+}
+
 /// Where in its plane the site nearest to each element lies.
-template <Winners kWinners, int kThreads>
+template <Winners kWinners, int kThreads, bool kLabels>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     find_spaced_along_y(const __grid_constant__ Volume v) {
   extern __shared__ uint4 window_shared[];
   __shared__ uint2 of_byte[256];
   __shared__ int near_rows;
+  __shared__ RunWords<kLabels> run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
   const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;
@@ -114,15 +127,22 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   auto* line = reinterpret_cast<uint2*>(memory + spaced_memory(n) / sizeof(unsigned));
   WindowRows<WindowSquares> rows(memory, n);
   if (t == 0) near_rows = 0;
-  for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
-  const uint2* words = v.word_line({half.tile.item, half.tile.word, 0}) + half.tile.line;
+  for (int i = t; i < 256; i += kThreads) of_byte[i] = byte_distances(i, kLabels);
+  const Volume::Tile first_line{half.tile.item, half.tile.word, 0};
+  const uint2* words = v.word_line(first_line) + half.tile.line;
 #pragma unroll 4
   for (int r = t; r < n; r += kThreads) line[r] = __ldg(words + r * v.depth);
   rows.pad(n);
+  const RunEnds runs(run_words, n);
+  if constexpr (kLabels) runs.fill([&](int r) { return make_uint2(__ldg(v.changes_along_y(half.tile) + r), 0); });
   __syncthreads();
-  const auto word_of = [&](int r) { return line[r]; };
-  const int near =
-      load_squares<kThreads>(rows, word_of, n, half.first, of_byte, 0, v.weight_x, near_square(v.weight_y));
+  const auto word_of = [&](int r) { return kLabels ? ends_of_runs(line[r]) : line[r]; };
+  const auto pinned_of = [&](int r) {
+    if constexpr (!kLabels) return 0u;
+    return v.runs_along_z(half.tile, v.changes_along_z(first_line) + r * v.depth, half.tile.line).y;
+  };
+  const int near = load_squares<kThreads>(rows, word_of, n, half.first, of_byte, kLabels, v.weight_x,
+                                          near_square(v.weight_y), pinned_of);
   add_over_block(near, &near_rows);
   __syncthreads();
   std::uint16_t* leads = narrow_half(v, half, half.tile.line, 0) + t % 16;
@@ -130,18 +150,28 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
       if (j >= count) break;
-      const int row = winner_of(j).row;
+      const Winner winner = winner_of(j);
+      const int row = winner.row, steps = row - (y + j);
       unsigned lead = PlaneLeads::kNone;
-      if (row >= 0) lead = PlaneLeads::of(row - (y + j), steps_along_x(line[row], half.first + t % 16), row);
+      if (row >= 0) {
+        // An end of a run along y is none of the run along x beside it.
+        const bool is_straight = kLabels && winner.square == square_along(v.weight_y, steps);
+        const int columns = is_straight ? 0 : steps_in_row<kLabels>(line[row], half.first + t % 16);
+        lead = PlaneLeads::of(steps, columns, row);
+      }
       leads[(y + j) * 32] = static_cast<std::uint16_t>(lead);
     }
   };
+  const auto ends_of = [&](int group) {
+    return EightEnds<kLabels>(runs, group, half.first + t % 16, v.weight_y);
+  };
   // A window must settle all of a warp's elements: a fifth of the halves of rows are near where most windows do.
   find_winners<kWinners, kThreads>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_y,
-                                   near_rows * 5 >= n * 2, store);
+                                   near_rows * 5 >= n * 2, ends_of, store);
 }
 
 /// A tile along z: from leads to sites.
+template <bool kLabels>
 class SitesOfPlanes {
  public:
   __device__ SitesOfPlanes(const Volume& v, const HalfTile& half)
@@ -160,13 +190,14 @@ class SitesOfPlanes {
     uint2 word[8];  // all are read before any is looked at, so that the waits are one
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
-      const bool is_there = PlaneLeads::is_far(lead[k]) && lead[k] != PlaneLeads::kNone;
+      const bool is_there = PlaneLeads::is_far(lead[k]) && !PlaneLeads::is_straight(lead[k]);
       word[k] = is_there ? __ldg(words_ + PlaneLeads::row(lead[k]) * v_.depth + z) : make_uint2(0, 0);
     }
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
       if (!PlaneLeads::is_far(lead[k])) continue;
-      const int columns = steps_along_x(word[k], half_.first + first + k);
+      const int in_row = steps_in_row<kLabels>(word[k], half_.first + first + k);
+      const int columns = PlaneLeads::is_straight(lead[k]) ? 0 : in_row;
       square[k] =
           lead[k] == PlaneLeads::kNone ? kNoneSpaced : square_of(columns, PlaneLeads::row(lead[k]) - half_.tile.line);
     }
@@ -177,9 +208,11 @@ class SitesOfPlanes {
   };
   /// @param square  of the way to the site, of which so many steps are along z
   __device__ Steps steps(unsigned lead, unsigned square, int along_z) const {
+    const unsigned in_plane = square - square_along(v_.weight_z, along_z);
+    if (kLabels && in_plane == 0) return {0, 0};  // also an end of a run along z, which has a lead of its own
     if (!PlaneLeads::is_far(lead)) return {PlaneLeads::columns(lead), PlaneLeads::rows(lead)};
     const int y = PlaneLeads::row(lead) - half_.tile.line;
-    const unsigned rest = square - along(v_.weight_z, along_z) - along(v_.weight_y, y);
+    const unsigned rest = in_plane - square_along(v_.weight_y, y);
     // At most 2²²: a quotient is less off than would change a root.
     const float x_square = __fdividef(static_cast<float>(rest), static_cast<float>(v_.weight_x));
     const int x = root_of_square(__float2uint_rn(x_square));
@@ -187,8 +220,9 @@ class SitesOfPlanes {
   }
 
  private:
-  static __device__ unsigned along(unsigned weight, int steps) { return weight * static_cast<unsigned>(steps * steps); }
-  __device__ unsigned square_of(int x, int y) const { return along(v_.weight_x, x) + along(v_.weight_y, y); }
+  __device__ unsigned square_of(int x, int y) const {
+    return square_along(v_.weight_x, x) + square_along(v_.weight_y, y);
+  }
 
   const Volume& v_;
   const HalfTile& half_;
@@ -196,6 +230,7 @@ class SitesOfPlanes {
 };
 
 /// Results of a tile along z, in this thread's column.
+template <bool kLabels>
 class PlaneSiteWriter {
  public:
   __device__ PlaneSiteWriter(const Volume& v, const Emitter<std::int64_t>& emitter, const HalfTile& half)
@@ -206,7 +241,7 @@ class PlaneSiteWriter {
         row_(emitter.plain.row(v.first_item + half.tile.item, 0, half.tile.line)) {}
 
   /// Linear index of a site in plane z.
-  __device__ std::int64_t site(int z, SitesOfPlanes::Steps steps) const {
+  __device__ std::int64_t site(int z, typename SitesOfPlanes<kLabels>::Steps steps) const {
     return std::int64_t{z * v_.ny + half_.tile.line + steps.y} * nx_ + (v_.first_x + half_.x + steps.x);
   }
   /// Up to eight planes. @param winner_of  of the first, the second and so on
@@ -226,9 +261,14 @@ class PlaneSiteWriter {
   }
 
  private:
+  /// Of signed labels. Masks have no sign here.
+  __device__ bool is_inside(int z) const {
+    const unsigned background = __ldg(&v_.changes_along_z(half_.tile)[z].y);
+    return !v_.pins && !(background >> (half_.x % 32) & 1);
+  }
   __device__ __noinline__ void emit(int z, std::int64_t square, std::int64_t site) const {
     const std::int64_t at[kMaxSpaceRank] = {z, half_.tile.line, v_.first_x + half_.x};
-    if (emitter_.in_region(at)) emitter_.emit(half_.tile.item, at, square, site);
+    if (emitter_.in_region(at)) emitter_.emit(half_.tile.item, at, square, site, kLabels && is_inside(z));
   }
 
   const Volume& v_;
@@ -238,11 +278,12 @@ class PlaneSiteWriter {
   const PlainSites::Row row_;  ///< of z = 0
 };
 
-template <Winners kWinners, int kThreads>
+template <Winners kWinners, int kThreads, bool kLabels>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     find_spaced_along_z(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 window_shared[];
   __shared__ int near_rows;
+  __shared__ RunWords<kLabels> run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.nz, first = t % 2 * 8;
   const HalfTile half = half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
@@ -251,8 +292,11 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   WindowRows<WindowSquares> rows(memory, n);
   if (t == 0) near_rows = 0;
   rows.pad(n);
+  const RunEnds runs(run_words, n);
+  if constexpr (kLabels)
+    runs.fill([&](int r) { return make_uint2(__ldg(&v.changes_along_z(half.tile)[r].x), 0); });
   __syncthreads();
-  const SitesOfPlanes sites(v, half);
+  const SitesOfPlanes<kLabels> sites(v, half);
   const auto* from = reinterpret_cast<const uint4*>(narrow_half(v, half, 0, half.tile.line) + first);
   const std::int64_t step = std::int64_t{v.ny} * 4;  // a row of a tile is four times as much
   const int inside = v.nx - half.tile.word * 32 - half.first - first;
@@ -274,16 +318,19 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   }
   add_over_block(near, &near_rows);
   __syncthreads();
-  const PlaneSiteWriter writer(v, emitter, half);
+  const PlaneSiteWriter<kLabels> writer(v, emitter, half);
   const auto site_of = [&](int z, const Winner& winner) {
     return writer.site(winner.row, sites.steps(leads[winner.row * 16 + t % 16], winner.square, winner.row - z));
   };
   const auto store = [&](int z, const auto& winner_of, int count) {
     if (half.x < v.nx) writer.write(z, count, winner_of, site_of);
   };
+  const auto ends_of = [&](int group) {
+    return EightEnds<kLabels>(runs, group, half.first + t % 16, v.weight_z);
+  };
   // Half of the halves of rows: planes are near where windows are worth it.
   find_winners<kWinners, kThreads>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_z, near_rows >= n,
-                                   store);
+                                   ends_of, store);
 }
 
 }  // namespace fathom::grid::cuda
