@@ -1,5 +1,5 @@
-// The engine for volumes (plain_3d.cu): kernels that find nearest sites, one for each pass: with unequal spacings, or of
-// labels.
+// The engine for volumes (plain_3d.cu): kernels that find nearest sites, one for each pass: with unequal spacings, or
+// of labels.
 #include "grid/cuda/volume_solve_kernels.cuh"
 #include "grid/cuda/volume_spaced_sites.cuh"
 

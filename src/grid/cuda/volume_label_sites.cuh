@@ -10,7 +10,8 @@
 // Words hold changes here instead of ends: bit x tells that element x differs from the one before it. So it is known on
 // which side of an element the site lies.
 //
-// Cost: the changes around eight rows are looked for twice, before the search, as bounds, and behind it.
+// Cost: the changes around eight rows are looked for once for a window, which takes the ends as rows like others;
+// twice for a search, as bounds before it, and behind it.
 #pragma once
 
 #include "grid/cuda/volume_spaced.cuh"
@@ -35,17 +36,27 @@ __device__ inline int steps_beyond_run(uint2 changes, int bit) {
 template <bool kLabels>
 class EightEnds {
  public:
-  __device__ EightEnds(const RunEnds& runs, int group, int line, unsigned weight)
+  /// @param most  steps to look at least; an end beyond may be as good as none
+  __device__ EightEnds(const RunEnds& runs, int group, int line, int most, unsigned weight)
       : first_row_(group * 8), weight_(weight) {
-    if constexpr (kLabels) runs.nearest(group, line, steps_);
+    if constexpr (kLabels) runs.nearest(group, line, most, steps_);
   }
 
+  /// Takes part in a window: an end is a row like others there, before or behind all that are as near.
+  __device__ void offer(unsigned* best) const {
+    if constexpr (kLabels) {
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        const bool is_near = abs(steps_[j]) <= WindowWinners::kMostSteps;
+        if (is_near) best[j] = min(best[j], WindowWinners::from(square(j)) + static_cast<unsigned>(steps_[j]));
+      }
+    }
+  }
   /// Bounds what a search begins with. One more than the ends' squares: rows that are as near are found.
-  template <class Word>
   __device__ void bound(unsigned* best) const {
     if constexpr (kLabels) {
 #pragma unroll
-      for (int j = 0; j < 8; ++j) best[j] = min(best[j], Word::from(square(j) + 1));
+      for (int j = 0; j < 8; ++j) best[j] = min(best[j], square(j) + 1);
     }
   }
   /// Of what a search found for row j and the end the nearer one, the first of two.

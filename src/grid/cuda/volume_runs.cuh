@@ -38,6 +38,18 @@ class RunEnds {
     return any;
   }
 
+  /// The same for the half of the lines from `first` on, where squares tell of label 0. @param load  a row's changes
+  template <class Load>
+  __device__ void fill_half(int first, Load&& load) const {
+    for (int b = static_cast<int>(threadIdx.x) / 32; b * 32 < rows_; b += static_cast<int>(blockDim.x) / 32) {
+      const int row = b * 32 + lane_id(), rows = rows_ - b * 32;
+      const unsigned turned = turn<16>((row < rows_ ? load(row) : 0) >> first);
+      if (lane_id() >= 16) continue;
+      changes_[b * 32 + first + lane_id()] = turned;
+      background_[b * 32 + first + lane_id()] = rows < 32 ? 0xFFFFFFFFu << rows : 0;
+    }
+  }
+
   /// Steps from eight rows of a line to the elements beyond the ends of their runs; 0 for label 0 and behind the last
   /// row.
   __device__ void steps(int group, int line, unsigned* to_end) const {
@@ -49,10 +61,10 @@ class RunEnds {
   }
 
   /// The same to the nearer of both, whatever the label: upwards, where the other one is not nearer, they are negative.
-  /// 0: there is none.
-  __device__ void nearest(int group, int line, int* to_end) const {
+  /// 0: there is none, or it is farther than `most`.
+  __device__ void nearest(int group, int line, int most, int* to_end) const {
     unsigned up[8], down[8];
-    around(group, line, up, down);
+    around(group, line, up, down, (most + 31) / 32);
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
       const auto steps = static_cast<int>(min(up[j], down[j]));
@@ -84,11 +96,12 @@ class RunEnds {
   static constexpr unsigned kNoEnd = 1u << 15;
 
   /// Steps from eight rows of a line to the elements beyond the upper and the lower end of their runs.
-  __device__ void around(int group, int line, unsigned* up, unsigned* down) const {
+  /// @param words  to look into, before and behind
+  __device__ void around(int group, int line, unsigned* up, unsigned* down, int words = kLongestKeyed / 32) const {
     const int b = group / 4, shift = group % 4 * 8;
     const unsigned word = changes_[b * 32 + line], own = word >> shift;
-    unsigned last = before(b, line, word & ((1u << shift) - 1), group * 8);
-    unsigned next = behind(b, line, own >> 8 << shift << 8, group * 8 + 7);
+    unsigned last = before(b, line, word & ((1u << shift) - 1), group * 8, words);
+    unsigned next = behind(b, line, own >> 8 << shift << 8, group * 8 + 7, words);
 #pragma unroll
     for (int j = 0; j < 8; ++j) up[j] = last = own >> j & 1 ? 1 : last + 1;
     down[7] = next;
@@ -96,24 +109,25 @@ class RunEnds {
     for (int j = 6; j >= 0; --j) down[j] = next = own >> (j + 1) & 1 ? 1 : next + 1;
   }
 
-  /// Bit `lane` of the words of all lanes.
+  /// Bit `lane` of the words of all lanes, if it is one of the first kLines.
+  template <int kLines = 32>
   static __device__ unsigned turn(unsigned word) {
     unsigned turned = 0;
 #pragma unroll
-    for (int k = 0; k < 32; ++k) {
+    for (int k = 0; k < kLines; ++k) {
       const unsigned bits = __ballot_sync(kAllLanes, word >> k & 1);
       if (lane_id() == k) turned = bits;
     }
     return turned;
   }
   /// Rows from the one before `row` to the last change before it, and one. @param word  what is before it in word b
-  __device__ unsigned before(int b, int line, unsigned word, int row) const {
-    while (!word && b > 0) word = changes_[--b * 32 + line];
+  __device__ unsigned before(int b, int line, unsigned word, int row, int words) const {
+    for (const int last = max(b - words, 0); !word && b > last;) word = changes_[--b * 32 + line];
     return word ? static_cast<unsigned>(row - (b * 32 + 31 - __clz(static_cast<int>(word)))) : kNoEnd;
   }
   /// Rows from `row` to the first change behind it. @param word  what is behind it in word b
-  __device__ unsigned behind(int b, int line, unsigned word, int row) const {
-    while (!word && (b + 1) * 32 < rows_) word = changes_[++b * 32 + line];
+  __device__ unsigned behind(int b, int line, unsigned word, int row, int words) const {
+    for (const int last = min(b + words, (rows_ - 1) / 32); !word && b < last;) word = changes_[++b * 32 + line];
     return word ? static_cast<unsigned>(b * 32 + __ffs(static_cast<int>(word)) - 1 - row) : kNoEnd;
   }
 

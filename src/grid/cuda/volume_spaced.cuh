@@ -34,6 +34,27 @@ struct WindowSquares {
     return __vimax3_u32(a, b, max(eight[6], eight[7]));
   }
 };
+/// A line's squared distance and the steps to the row that it is from, so that of equally near rows the lowest is
+/// least: square · 2⁶ + steps + 32. Rows hold squares alone.
+struct WindowWinners {
+  using Stored = WindowSquares;
+  static constexpr unsigned kSquare = 1u << 6;
+  static constexpr unsigned kStep = 1;
+  static constexpr unsigned kTies = 1;
+  static constexpr int kMostSteps = 16;
+  static constexpr unsigned kHere = 32;
+  static constexpr unsigned kFar = (1u << 25) - 1;  ///< as far as squares count: what a window settles is nearer
+  static_assert((kMostSteps + 1) * (kMostSteps + 1) * kMostMultiple * kMostMultiple < kFar);
+
+  static __device__ unsigned from(unsigned stored) { return min(stored, kFar) * kSquare + kHere; }
+  static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
+    return __viaddmin_u32(value, square, best);
+  }
+  static __device__ unsigned largest(const unsigned* eight) { return WindowSquares::largest(eight) / kSquare; }
+  static __device__ unsigned square(unsigned word) { return word / kSquare; }
+  static __device__ int steps(unsigned word) { return static_cast<int>(word % kSquare) - static_cast<int>(kHere); }
+};
+
 /// Squares are less than this, also in padding, so that no sum of two wraps.
 inline constexpr std::int64_t kMostSpaced = 0x70000000;
 
@@ -186,25 +207,40 @@ __device__ void solve_groups(const WindowRows<WindowSquares>& rows, unsigned* le
     if (left >> k & 1) search(q, line_least);
 }
 
+/// Rows of a group behind the line's last keep no search busy. @param count  rows of the line from the group's first on
+__device__ inline void leave_out_behind(unsigned* best, int count) {
+  if (count >= 8) return;
+#pragma unroll
+  for (int j = 0; j < 8; ++j)
+    if (j >= count) best[j] = 0;
+}
+
 /// All rows of a tile. By all threads of the block, after a barrier.
 ///
 /// @param is_near  whether the window is worth a try
-/// @param bound    takes a minimum of a group's eight values with what is known of them besides: bound(group, values)
+/// @param bound    of labels, takes a minimum of a group's eight values with what is known of them besides:
+///                 bound(group, values)
 /// @param store    takes eight results of the lane's column: store(first row, values, how many)
-template <int kThreads, class Bound, class Store>
+template <int kThreads, bool kLabels, class Bound, class Store>
 __device__ void solve_spaced(const WindowRows<WindowSquares>& rows, unsigned* least, int n, unsigned weight,
                              bool is_near, Bound&& bound, Store&& store) {
   const int lane = static_cast<int>(threadIdx.x) % 16, last = rows.groups - 1;
   const auto by_window = [&](int q) {
     Window<WindowSquares> window(rows, min(q, last), lane, weight);
-    bound(min(q, last), window.best);
+    if constexpr (kLabels) {
+      leave_out_behind(window.best, n - q * 8);
+      if (__any_sync(kAllLanes, WindowSquares::largest(window.best) > 0)) bound(min(q, last), window.best);
+    }
     if (!window.search()) return false;
     store(q * 8, window.best, n - q * 8);
     return true;
   };
   const auto by_search = [&](int q, unsigned line_least) {
     SpacedSearch search(rows, least, min(q, last), lane, weight);
-    bound(min(q, last), search.best);
+    if constexpr (kLabels) {
+      leave_out_behind(search.best, n - q * 8);
+      bound(min(q, last), search.best);
+    }
     search.run(line_least);
     store(q * 8, search.best, n - q * 8);
   };
@@ -257,17 +293,17 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   for (int i = t; i < 256; i += kThreads) of_byte[i] = byte_distances(i, kLabels);
   rows.pad(n);
   const RunEnds ends(run_words, n);
-  if constexpr (kLabels) ends.fill([&](int r) { return v.runs_along_z(half.tile, v.changes_along_z(half.tile), r); });
+  const uint2* changes = v.changes_along_z(half.tile);
+  if constexpr (kLabels) ends.fill_half(half.first, [&](int r) { return __ldg(&changes[r].x); });
   __syncthreads();
   const uint2* words = v.word_line(half.tile);
   const auto word_of = [&](int r) { return __ldg(words + r); };
+  const auto pinned_of = [&](int r) { return kLabels ? v.runs_along_z(half.tile, changes, r).y : 0u; };
   const int near = load_squares<kThreads>(rows, word_of, n, half.first, of_byte, kLabels, v.weight_x,
-                                          v.weight_z * (64 * 64), [](int) { return 0u; });
+                                          v.weight_z * (64 * 64), pinned_of);
   add_over_block(near, &near_rows);
   __syncthreads();
-  const auto bound = [&](int group, unsigned* squares) {
-    if constexpr (kLabels) ends.bound(group, half.first + t % 16, squares, v.weight_z);
-  };
+  const auto bound = [&](int group, unsigned* squares) { ends.bound(group, half.first + t % 16, squares, v.weight_z); };
   std::uint32_t* column = v.wide.row(v.wide_first_item + half.tile.item, 0, half.tile.line) + half.x;
   const auto store = [&](int z, const unsigned* values, int count) {
     if (half.x >= v.nx) return;
@@ -276,8 +312,8 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     for (int j = 0; j < 8; ++j, to += v.wide.z_stride)
       if (j < count) *to = values[j];
   };
-  solve_spaced<kThreads>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_z, near_rows * 16 >= n, bound,
-                         store);
+  solve_spaced<kThreads, kLabels>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_z,
+                                  near_rows * 16 >= n, bound, store);
 }
 
 template <int kThreads, Writing kWriting>
@@ -295,7 +331,8 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   if (t == 0) near_elements = 0;
   rows.pad(n);
   const RunEnds ends(run_words, n);
-  if constexpr (kLabels) ends.fill([&](int r) { return make_uint2(__ldg(v.changes_along_y(half.tile) + r), 0); });
+  const std::uint32_t* changes = v.changes_along_y(half.tile);
+  if constexpr (kLabels) ends.fill_half(half.first, [&](int r) { return __ldg(changes + r); });
   __syncthreads();
   // Beyond the volume's edge the last column again, so that no branch keeps the loads from being in flight together.
   const std::uint32_t* from = v.wide.row(v.wide_first_item + half.tile.item, half.tile.line, 0) + min(half.x, v.nx - 1);
@@ -308,15 +345,13 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   }
   add_over_block(near, &near_elements);
   __syncthreads();
-  const auto bound = [&](int group, unsigned* squares) {
-    if constexpr (kLabels) ends.bound(group, half.first + t % 16, squares, v.weight_y);
-  };
+  const auto bound = [&](int group, unsigned* squares) { ends.bound(group, half.first + t % 16, squares, v.weight_y); };
   const VolumeWriter<kWriting> writer(v, emitter, half.tile);
   const auto store = [&](int y, const unsigned* values, int count) {
     writer.template write_column<true>(y, half.x, values, count);
   };
-  solve_spaced<kThreads>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_y, near_elements * 2 >= n,
-                         bound, store);
+  solve_spaced<kThreads, kLabels>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_y,
+                                  near_elements * 2 >= n, bound, store);
 }
 
 }  // namespace fathom::grid::cuda

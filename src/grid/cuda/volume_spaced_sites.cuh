@@ -1,4 +1,5 @@
-// The passes of volumes with nearest sites and unequal spacings.
+// The passes of volumes with nearest sites and unequal spacings; with equal ones, too, along axes beyond 1024 and of
+// labels (volume_label_sites.cuh).
 //
 // Of several nearest sites the first counts: along y, then along z the lowest row wins, and along x the left one, so
 // that the slowest axis decides last. Between the passes a site takes 16 bits (see PlaneLeads): the steps to it where it
@@ -15,27 +16,6 @@
 
 namespace fathom::grid::cuda {
 
-/// A line's squared distance and the steps to the row that it is from, so that of equally near rows the lowest is
-/// least: square · 2⁶ + steps + 32. Rows hold squares alone.
-struct WindowWinners {
-  using Stored = WindowSquares;
-  static constexpr unsigned kSquare = 1u << 6;
-  static constexpr unsigned kStep = 1;
-  static constexpr unsigned kTies = 1;
-  static constexpr int kMostSteps = 16;
-  static constexpr unsigned kHere = 32;
-  static constexpr unsigned kFar = (1u << 25) - 1;  ///< as far as squares count: what a window settles is nearer
-  static_assert((kMostSteps + 1) * (kMostSteps + 1) * kMostMultiple * kMostMultiple < kFar);
-
-  static __device__ unsigned from(unsigned stored) { return min(stored, kFar) * kSquare + kHere; }
-  static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
-    return __viaddmin_u32(value, square, best);
-  }
-  static __device__ unsigned largest(const unsigned* eight) { return WindowSquares::largest(eight) / kSquare; }
-  static __device__ unsigned square(unsigned word) { return word / kSquare; }
-  static __device__ int steps(unsigned word) { return static_cast<int>(word % kSquare) - static_cast<int>(kHere); }
-};
-
 /// What is nearer than this, a window reaches.
 __device__ inline unsigned near_square(unsigned weight) {
   return weight * (WindowWinners::kMostSteps * WindowWinners::kMostSteps);
@@ -43,30 +23,31 @@ __device__ inline unsigned near_square(unsigned weight) {
 
 /// All rows of a tile, as solve_spaced() has them.
 ///
-/// @param ends_of  the EightEnds of a group
-/// @param store    takes eight results of the lane's column: store(first row, winner of the first, the second and so on,
-///                 how many)
+/// @param ends_of  the EightEnds of a group: ends_of(group, steps to look)
+/// @param store    takes eight results of the lane's column: store(first row, winner of the first, the second and
+///                 so on, how many)
 template <Winners kWinners, int kThreads, class EndsOf, class Store>
 __device__ void find_winners(const WindowRows<WindowSquares>& rows, unsigned* least, int n, unsigned weight,
                              bool is_near, EndsOf&& ends_of, Store&& store) {
   const int lane = static_cast<int>(threadIdx.x) % 16, last = rows.groups - 1;
   const auto by_window = [&](int q) {
     Window<WindowWinners> window(rows, min(q, last), lane, weight);
-    ends_of(min(q, last)).template bound<WindowWinners>(window.best);
+    leave_out_behind(window.best, n - q * 8);
+    if (__any_sync(kAllLanes, WindowWinners::largest(window.best) > 0))
+      ends_of(min(q, last), WindowWinners::kMostSteps).offer(window.best);
     if (!window.search()) return false;
-    const auto ends = ends_of(min(q, last));
     const auto winner_of = [&](int j) {
-      const unsigned best = window.best[j];
-      return ends.nearer(j, {WindowWinners::square(best), q * 8 + j + WindowWinners::steps(best)});
+      return Winner{WindowWinners::square(window.best[j]), q * 8 + j + WindowWinners::steps(window.best[j])};
     };
     store(q * 8, winner_of, n - q * 8);
     return true;
   };
   const auto by_search = [&](int q, unsigned line_least) {
     SpacedSearch<kWinners> search(rows, least, min(q, last), lane, weight);
-    ends_of(min(q, last)).template bound<WindowSquares>(search.best);
+    leave_out_behind(search.best, n - q * 8);
+    ends_of(min(q, last), n).bound(search.best);
     search.run(line_least);
-    const auto ends = ends_of(min(q, last));
+    const auto ends = ends_of(min(q, last), n);
     const auto winner_of = [&](int j) {
       return ends.nearer(j, {search.best[j], search.best[j] < search.kNone ? search.winner(j) : -1});
     };
@@ -84,8 +65,9 @@ struct PlaneLeads {
 
   static __device__ unsigned of(int rows, int columns, int row) {
     const bool is_near = abs(rows) < 32 && abs(columns) < 256;
+    const unsigned side = columns > 0 ? kRight : columns == 0 ? kStraight : 0;
     return is_near ? static_cast<unsigned>((rows + 32) << 9 | (columns + 256))
-                   : kFar | (columns > 0 ? kRight : columns == 0 ? kStraight : 0) | static_cast<unsigned>(row);
+                   : kFar | side | static_cast<unsigned>(row);
   }
   static __device__ bool is_far(unsigned lead) { return lead >= kFar; }
   static __device__ int row(unsigned far_lead) { return static_cast<int>(far_lead % kRight); }
@@ -134,7 +116,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   for (int r = t; r < n; r += kThreads) line[r] = __ldg(words + r * v.depth);
   rows.pad(n);
   const RunEnds runs(run_words, n);
-  if constexpr (kLabels) runs.fill([&](int r) { return make_uint2(__ldg(v.changes_along_y(half.tile) + r), 0); });
+  if constexpr (kLabels) runs.fill_half(half.first, [&](int r) { return __ldg(v.changes_along_y(half.tile) + r); });
   __syncthreads();
   const auto word_of = [&](int r) { return kLabels ? ends_of_runs(line[r]) : line[r]; };
   const auto pinned_of = [&](int r) {
@@ -162,8 +144,8 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
       leads[(y + j) * 32] = static_cast<std::uint16_t>(lead);
     }
   };
-  const auto ends_of = [&](int group) {
-    return EightEnds<kLabels>(runs, group, half.first + t % 16, v.weight_y);
+  const auto ends_of = [&](int group, int most) {
+    return EightEnds<kLabels>(runs, group, half.first + t % 16, most, v.weight_y);
   };
   // A window must settle all of a warp's elements: a fifth of the halves of rows are near where most windows do.
   find_winners<kWinners, kThreads>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_y,
@@ -229,6 +211,26 @@ class SitesOfPlanes {
   const uint2* words_;
 };
 
+/// What a lane has found in up to eight planes.
+struct PlaneSites {
+  std::int64_t item;
+  std::int32_t z, y, x;
+  std::int32_t count = 0;
+  std::uint32_t square[8];  ///< UINT32_MAX: there is no site
+  std::int64_t site[8];
+  unsigned inside = 0;  ///< bits, of signed labels
+};
+/// Writes what are no plain results, as far as they lie in the region. Not inlined: it is large.
+static __device__ __noinline__ void emit_sites(const Emitter<std::int64_t>& emitter, const PlaneSites& found) {
+#pragma unroll 1
+  for (int j = 0; j < found.count; ++j) {
+    const std::int64_t at[kMaxSpaceRank] = {found.z + j, found.y, found.x};
+    const std::uint32_t square = found.square[j];
+    const std::int64_t value = square == UINT32_MAX ? no_value<std::int64_t>() : std::int64_t{square};
+    if (emitter.in_region(at)) emitter.emit(found.item, at, value, found.site[j], found.inside >> j & 1);
+  }
+}
+
 /// Results of a tile along z, in this thread's column.
 template <bool kLabels>
 class PlaneSiteWriter {
@@ -247,28 +249,37 @@ class PlaneSiteWriter {
   /// Up to eight planes. @param winner_of  of the first, the second and so on
   template <class WinnerOf, class SiteOf>
   __device__ void write(int z, int count, const WinnerOf& winner_of, SiteOf&& site_of) const {
+    if (!emitter_.plain.serves) return write_others(z, count, winner_of, site_of);
     PlainSites::Row row = emitter_.plain.behind(row_, z);
 #pragma unroll
     for (int j = 0; j < 8; ++j, row = emitter_.plain.behind(row, 1)) {
       if (j >= count) break;
       const Winner winner = winner_of(j);
       const bool none = winner.row < 0;
-      const std::int64_t site = none ? -1 : site_of(z + j, winner);
-      if (emitter_.plain.serves)
-        emitter_.plain.write(row, half_.x, none ? v_.side.none() : root_of(winner.square) * v_.side.scale, site);
-      else emit(z + j, none ? no_value<std::int64_t>() : std::int64_t{winner.square}, site);
+      emitter_.plain.write(row, half_.x, none ? v_.side.none() : root_of(winner.square) * v_.side.scale,
+                           none ? -1 : site_of(z + j, winner));
     }
   }
 
  private:
+  template <class WinnerOf, class SiteOf>
+  __device__ void write_others(int z, int count, const WinnerOf& winner_of, SiteOf&& site_of) const {
+    PlaneSites found{.item = half_.tile.item, .z = z, .y = half_.tile.line, .x = v_.first_x + half_.x};
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      if (j >= count) break;
+      const Winner winner = winner_of(j);
+      const bool none = winner.row < 0;
+      found.square[j] = none ? UINT32_MAX : winner.square;
+      found.site[j] = none ? -1 : site_of(z + j, winner);
+      if (kLabels && !v_.pins) found.inside |= unsigned{is_inside(z + j)} << j;
+      found.count = j + 1;
+    }
+    emit_sites(emitter_, found);
+  }
   /// Of signed labels. Masks have no sign here.
   __device__ bool is_inside(int z) const {
-    const unsigned background = __ldg(&v_.changes_along_z(half_.tile)[z].y);
-    return !v_.pins && !(background >> (half_.x % 32) & 1);
-  }
-  __device__ __noinline__ void emit(int z, std::int64_t square, std::int64_t site) const {
-    const std::int64_t at[kMaxSpaceRank] = {z, half_.tile.line, v_.first_x + half_.x};
-    if (emitter_.in_region(at)) emitter_.emit(half_.tile.item, at, square, site, kLabels && is_inside(z));
+    return !(__ldg(&v_.changes_along_z(half_.tile)[z].y) >> (half_.x % 32) & 1);
   }
 
   const Volume& v_;
@@ -293,8 +304,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   if (t == 0) near_rows = 0;
   rows.pad(n);
   const RunEnds runs(run_words, n);
-  if constexpr (kLabels)
-    runs.fill([&](int r) { return make_uint2(__ldg(&v.changes_along_z(half.tile)[r].x), 0); });
+  if constexpr (kLabels) runs.fill_half(half.first, [&](int r) { return __ldg(&v.changes_along_z(half.tile)[r].x); });
   __syncthreads();
   const SitesOfPlanes<kLabels> sites(v, half);
   const auto* from = reinterpret_cast<const uint4*>(narrow_half(v, half, 0, half.tile.line) + first);
@@ -325,8 +335,8 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   const auto store = [&](int z, const auto& winner_of, int count) {
     if (half.x < v.nx) writer.write(z, count, winner_of, site_of);
   };
-  const auto ends_of = [&](int group) {
-    return EightEnds<kLabels>(runs, group, half.first + t % 16, v.weight_z);
+  const auto ends_of = [&](int group, int most) {
+    return EightEnds<kLabels>(runs, group, half.first + t % 16, most, v.weight_z);
   };
   // Half of the halves of rows: planes are near where windows are worth it.
   find_winners<kWinners, kThreads>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_z, near_rows >= n,
