@@ -542,6 +542,27 @@ TEST_F(Cuda, NearestOfLabelsInVolumes) {
     }
 }
 
+/// Lines that just fit the shared memory of a block with 64 or 99 KiB of it, and such as do not with all else that is in
+/// there.
+TEST_F(Cuda, LinesThatFillSharedMemory) {
+  Random random(41);
+  for (std::int64_t length : {520, 522, 524, 712, 720, 728, 756, 760, 764, 800, 816, 832, 840, 864, 868, 872})
+    for (const Shape& shape : {Shape{length, 3, 33}, Shape{3, length, 33}})
+      for (const std::vector<double>& spacing : {std::vector<double>{}, {3, 1, 1}})
+        for (bool labels : {false, true})
+          for (bool sites : {false, true}) {
+            Case c{.structure = Structure::sparse};
+            c.input = labels ? label_input(DType::uint8, shape, random)
+                             : mask_array(make_sites(c.structure, shape, random), shape);
+            if (labels) c.options.sites.rule = grid::Sites::Rule::labels;
+            c.options.spacing = spacing;
+            c.wanted.distance = DType::float32;
+            if (sites) c.wanted.nearest = DType::int32;
+            check_against_cpu(c);
+            if (HasFatalFailure()) return;
+          }
+}
+
 /// Runs along rows over many words: no end, one, or one far away; results of all types.
 TEST_F(Cuda, LongRunsOfLabels) {
   for (const Shape& shape : {Shape{70, 5000}, Shape{3, 40000}, Shape{2100, 33}, Shape{20, 30, 1000}})

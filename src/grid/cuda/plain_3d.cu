@@ -204,23 +204,28 @@ class VolumeSolver {
   VolumePasses passes_;
 };
 
-/// Whether a block of the current device may have the shared memory that the longest line takes.
+/// Whether a block of the current device may have so much shared memory for its lines, and what kernels take besides: a
+/// table, ends of runs, and few numbers.
+bool block_holds(const Problem& p, std::size_t lines) {
+  constexpr std::size_t kNumbers = 128;
+  const std::size_t runs = has_labels(p) ? sizeof(RunWords<true>) : 0;
+  return lines + sizeof(ByteDistances) + runs + kNumbers <= fathom::cuda::block_memory();
+}
+
+/// Whether it may have the shared memory that the longest line takes.
 bool memory_serves(const Problem& p) {
   const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
-  const std::size_t runs = has_labels(p) ? sizeof(RunWords<true>) : 0;
-  const std::size_t spaced = wants_site(p) ? spaced_site_memory(longest) : spaced_memory(longest);
-  if (has_single_passes(p)) return spaced + sizeof(ByteDistances) + runs <= fathom::cuda::block_memory();
-  if (is_long(p)) return long_envelope_memory(longest) + sizeof(ByteDistances) <= fathom::cuda::block_memory();
-  const std::size_t more = wants_site(p) ? planes_memory(longest) : runs;
-  return std::max(window_memory(longest), envelope_memory(longest, 32)) + more <= fathom::cuda::block_memory();
+  if (has_single_passes(p)) return block_holds(p, wants_site(p) ? spaced_site_memory(longest) : spaced_memory(longest));
+  if (is_long(p)) return block_holds(p, long_envelope_memory(longest));
+  const std::size_t lines = std::max(window_memory(longest), envelope_memory(longest, 32));
+  return block_holds(p, lines + (wants_site(p) ? planes_memory(longest) : 0));
 }
 
 /// Whether squares in double serve: floats from a mask. Where there is no unit, limits are not known in floats.
 bool exact_serves(const Problem& p) {
   const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
   return !is_long(p) && is_plain_float(p, kNoAxis) && !has_labels(p) && !wants_site(p) &&
-         (p.integral || !has_limits(p)) &&
-         ExactRows::bytes(longest) + sizeof(ByteDistances) <= fathom::cuda::block_memory();
+         (p.integral || !has_limits(p)) && block_holds(p, ExactRows::bytes(longest));
 }
 
 bool volume_serves(const Problem& p) {
