@@ -542,8 +542,8 @@ TEST_F(Cuda, NearestOfLabelsInVolumes) {
     }
 }
 
-/// Lines that just fit the shared memory of a block with 64 or 99 KiB of it, and such as do not with all else that is in
-/// there.
+/// Lines that just fit the shared memory of a block with 64 or 99 KiB of it, and such as do not with all else that is
+/// in there.
 TEST_F(Cuda, LinesThatFillSharedMemory) {
   Random random(41);
   for (std::int64_t length : {520, 522, 524, 712, 720, 728, 756, 760, 764, 800, 816, 832, 840, 864, 868, 872})

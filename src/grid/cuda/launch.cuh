@@ -13,8 +13,8 @@ inline dim3 blocks(std::int64_t count, std::int64_t width, int block) {
   return {static_cast<unsigned>((width + block - 1) / block), static_cast<unsigned>(count)};
 }
 
-/// Lets a kernel have as much shared memory as a block can. Always as much, since a kernel has one limit for all threads
-/// that launch it, and one thread must not lower it before the launch of another.
+/// Lets a kernel have as much shared memory as a block can. Always as much, since a kernel has one limit for all
+/// threads that launch it, and one thread must not lower it before the launch of another.
 template <class Kernel>
 void allow_memory(Kernel kernel) {
   cudaFuncAttributes attributes{};

@@ -6,8 +6,8 @@
 // writes the results.
 // With nearest sites both passes have kernels of their own (volume_sites.cuh); with unequal spacings each pass is one
 // kernel (volume_spaced.cuh, volume_spaced_sites.cuh; in double volume_exact.cuh), and so with nearest sites of labels
-// or along axes beyond 1024; without them these have an envelope of their own (volume_long.cuh). What is left to do stays
-// on the device: the host launches all and waits for nothing. The kernels of both passes are compiled apart
+// or along axes beyond 1024; without them these have an envelope of their own (volume_long.cuh). What is left to do
+// stays on the device: the host launches all and waits for nothing. The kernels of both passes are compiled apart
 // (volume_solve.cuh).
 //
 // Where all of that takes much scratch, a volume is worked on in ranges of columns, one after the other.

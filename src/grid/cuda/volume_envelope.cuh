@@ -35,8 +35,8 @@ inline __host__ __device__ std::size_t envelope_memory(int rows, int chunk) {
          16 * sizeof(unsigned);
 }
 
-/// Which rows of a chunk may be the nearest somewhere, in bits: those that beat the parabola of the last such row before
-/// them, or of the last behind them.
+/// Which rows of a chunk may be the nearest somewhere, in bits: those that beat the parabola of the last such row
+/// before them, or of the last behind them.
 ///
 /// @param kTies  whether those that do as well are kept, too
 template <int kChunk, bool kTies = false>

@@ -2,13 +2,13 @@
 // labels (volume_label_sites.cuh).
 //
 // Of several nearest sites the first counts: along y, then along z the lowest row wins, and along x the left one, so
-// that the slowest axis decides last. Between the passes a site takes 16 bits (see PlaneLeads): the steps to it where it
-// is near; else its row, from whose word the pass along z finds out how far along x it lies.
+// that the slowest axis decides last. Between the passes a site takes 16 bits (see PlaneLeads): the steps to it where
+// it is near; else its row, from whose word the pass along z finds out how far along x it lies.
 //
-// Work mapping: as in volume_spaced.cuh; behind the squares that the windows compare are the steps along the line. Cost:
-// one operation per element and step of a window, or row of a group, and some fifty at last where squares leave no bits
-// for the row; 4 bytes are moved per element between the passes. What a search must know of the site of its winner, the
-// words of the line or its leads, waits in shared memory.
+// Work mapping: as in volume_spaced.cuh; behind the squares that the windows compare are the steps along the line.
+// Cost: one operation per element and step of a window, or row of a group, and some fifty at last where squares leave
+// no bits for the row; 4 bytes are moved per element between the passes. What a search must know of the site of its
+// winner, the words of the line or its leads, waits in shared memory.
 #pragma once
 
 #include "grid/cuda/volume_label_sites.cuh"
