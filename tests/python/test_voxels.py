@@ -162,7 +162,8 @@ def test_on_a_device(kind):
     assert len(voxels) == np.count_nonzero(flat)
     for wrong, error, message in [
         (lambda: voxels.add(library.put(np.int64([1, 120000]))), ValueError, "there is no element 120000"),
-        (lambda: voxels.add(library.put(np.uint64([1, 2**63 + 5, 2**63]))), ValueError, "no element 9223372036854775813"),
+        (lambda: voxels.add(library.put(np.uint64([1, 2**63 + 5, 2**63]))), ValueError,
+         "there is no element 9223372036854775813"),
         (lambda: voxels.move(library.put(np.uint64([1])), library.put(np.uint64([2**64 - 1]))), ValueError,
          "there is no element 18446744073709551615"),
         (lambda: voxels.add(library.put(np.float32([1]))), TypeError, "indices are integers"),

@@ -1,9 +1,9 @@
 // Sites beyond the device's memory: they pass by in pieces, and what has been found is carried from piece to piece.
 //
-// Work: three pieces at a time, each with a stream of its own, so that copies overlap with one another and with the search
-// of the piece before; searches follow one another. Source: Khan & Zahran's K kernels and J streams; departs by carrying
-// exact neighbours: 8 bytes for each beside the answers, whatever the number of sites (16 where ids reach 2³⁰ and answers
-// have 4 bytes). Memory: one block, with pieces as large as the limit allows.
+// Work: three pieces at a time, each with a stream of its own, so that copies overlap with one another and with the
+// search of the piece before; searches follow one another. Source: Khan & Zahran's K kernels and J streams; departs by
+// carrying exact neighbours: 8 bytes for each beside the answers, whatever the number of sites (16 where ids reach 2³⁰
+// and answers have 4 bytes). Memory: one block, with pieces as large as the limit allows.
 #include "points/cuda/streamed.h"
 
 #include <algorithm>
