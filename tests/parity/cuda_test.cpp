@@ -521,7 +521,7 @@ TEST_F(Cuda, NearestOfLabelsInVolumes) {
     for (int i = 0; i < scaled(30); ++i) {
       Random random(++seed);
       Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};
-      const auto dtype = pick<DType>(random, {DType::uint8, DType::int16, DType::float32});
+      const auto dtype = pick<DType>(random, {DType::uint8, DType::int16, DType::float32, DType::int64});
       switch (i % 3) {
         case 0: c.input = label_input(dtype, shape, random); break;
         case 1: c.input = mask_array(make_sites(c.structure, shape, random), shape, dtype); break;
