@@ -680,7 +680,8 @@ TEST_F(Cuda, Spacings) {
     }
 }
 
-/// Sites as near as others but for what doubles alone tell: mirrored along the diagonal, with spacings that differ little.
+/// Sites as near as others but for what doubles alone tell: mirrored along the diagonal, with spacings that differ
+/// little.
 TEST_F(Cuda, AlmostEqualSpacings) {
   std::uint64_t seed = 1650000;
   for (const Shape& shape : {Shape{300, 300}, Shape{130, 2000}, Shape{1300, 700}})
@@ -697,7 +698,8 @@ TEST_F(Cuda, AlmostEqualSpacings) {
       }
 }
 
-/// Images whose squares 31 bits do not hold, wide and high, with sites near and far, and spacings too unequal for floats.
+/// Images whose squares 31 bits do not hold, wide and high, with sites near and far, and spacings too unequal for
+/// floats.
 TEST_F(Cuda, AnySpacingsOfLargeImages) {
   std::uint64_t seed = 1600000;
   for (const Shape& shape : {Shape{1500, 2100}, Shape{6, 24000}, Shape{5, 30000}, Shape{20000, 9}, Shape{70, 9001}})

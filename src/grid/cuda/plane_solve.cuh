@@ -1,7 +1,7 @@
 // The kernels of the engine for planes that write results, as its host side launches them: near elements
-// (plane_near.cuh) and far tiles (plane_far.cuh). There is one of each for every form of results and kind of spacing, and
-// a compiler takes long over them: they are compiled in parts (plain_2d_distances.cu, plain_2d_real.cu, plain_2d_sites.cu,
-// plain_2d_values.cu).
+// (plane_near.cuh) and far tiles (plane_far.cuh). There is one of each for every form of results and kind of spacing,
+// and a compiler takes long over them: they are compiled in parts (plain_2d_distances.cu, plain_2d_real.cu,
+// plain_2d_sites.cu, plain_2d_values.cu).
 #pragma once
 
 #include <cuda_runtime_api.h>
