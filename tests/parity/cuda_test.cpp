@@ -707,8 +707,17 @@ TEST_F(Cuda, AnySpacingsOfLargeImages) {
       Random random(++seed);
       Case c{.seed = seed, .structure = static_cast<Structure>(s)};
       c.input = mask_array(make_sites(c.structure, shape, random), shape);
-      c.options.spacing = pick<std::vector<double>>(
-          random, {{0.7, 1.25}, {255, 254}, {0.742188, 1.3}, {1, 0.33333}, {0.7071, 170}, {170.3, 0.7071}, {1e-9, 1}});
+      c.options.spacing = pick<std::vector<double>>(random, {{0.7, 1.25},
+                                                             {255, 254},
+                                                             {0.742188, 1.3},
+                                                             {1, 0.33333},
+                                                             {0.7071, 170},
+                                                             {170.3, 0.7071},
+                                                             {1e-9, 1},
+                                                             {179.2, 0.7},
+                                                             {0.7, 179.2},
+                                                             {1e-25, 3e-24},
+                                                             {2.5e27, 1.1e28}});
       c.options.signed_distance = chance(random, 0.2);
       c.options.surface = grid::Surface::centers;
       if (chance(random, 0.2)) c.options.border = {grid::Border::sites};
