@@ -4,10 +4,9 @@
 // unit they are integers, and exact. Roots ascend with squares, rounded as they are: the least root of several sites is
 // that of the nearest.
 //
-// The kernel for far sites searches in floats, in columns, squared: of a sum of two squares, one of them times a ratio,
-// no more than 2⁻²² is lost to roundings. So the nearest site is among those whose float is at most 2⁻²⁰ more than the
-// least, one or two of them but for ties; a second look at the same candidates finds these, and only they are measured
-// in double.
+// The kernel for far sites searches in floats, in columns, squared: three roundings for each sum of two squares, and the
+// ratio's one for all, of 2⁻²⁴ each. So the nearest site is among those whose float is at most kMore times the least, one
+// or two of them but for ties; a second look at the same candidates finds these, and only they are measured in double.
 //
 // The kernel for near sites searches in keys: squares in fixed point, of rows rounded once, of columns exact, and behind
 // them the steps sideways. The rows follow from what the columns leave of the square, and the distance stands in a
@@ -24,7 +23,7 @@
 
 namespace fathom::grid::cuda {
 
-inline constexpr float kMore = 1 + 0x1p-20f, kLess = 1 - 0x1p-20f;
+inline constexpr float kMore = 1 + 0x1.4p-21f, kLess = 1 - 0x1.4p-21f;
 inline constexpr double kMostRatio = 0x1p16;  ///< of squared spacings
 
 // Floats that are not negative, and their bits, which ascend with them.

@@ -34,7 +34,8 @@ struct FarMemory {
   unsigned squares[kCapacity * 32];  ///< [candidate][row]
   int column[kCapacity];
   Column words[kCapacity];
-  Nearest nearest[kCapacity];  ///< sites of candidates
+  Nearest nearest[kCapacity];      ///< sites of candidates
+  std::uint8_t shaded[kCapacity];  ///< without a unit: see find_shades()
   int first_winner[kFarWarps + 1], last_winner[kFarWarps + 1];
   unsigned part_best[kFarWarps][32];
   ushort2 part_winners[kFarWarps][32];
@@ -387,6 +388,7 @@ class FarTile {
 
   /// Lane = column: those of the candidates that may be nearest, 32 at a time; the last bit stands for the last one.
   __device__ void measure_marked(int count) {
+    find_shades(count);
     if (!is_mine_) return;
     const int x = column(), last = last_in_range(count);
 #pragma unroll 1
@@ -394,7 +396,7 @@ class FarTile {
       const int end = min(k0 + 31, last);
       unsigned marks[kBand] = {};
 #pragma unroll 1
-      for (int k = k0; k <= end; ++k) mark(k, across(x, k), marks);
+      for (int k = k0; k <= end; ++k) mark(k, is_shaded(k, x) ? __builtin_inff() : across(x, k), marks);
       unsigned of_rows[kBand];  // gone through in a loop, in local memory
 #pragma unroll
       for (int r = 0; r < kBand; ++r) of_rows[r] = marks[r];
@@ -418,6 +420,21 @@ class FarTile {
         }
       }
     }
+  }
+  /// Whether the candidate before (bit 0) or behind (bit 1) is as near in all rows: at its own column, and beyond, it is
+  /// the nearer one. Straight rows of sites have many that floats do not tell apart.
+  __device__ void find_shades(int count) {
+    for (int k = warp_; k < count; k += kFarWarps) {
+      const unsigned* row = m_.squares + k * 32 + lane_id();
+      const bool before = __all_sync(kAllLanes, k > 0 && row[k > 0 ? -32 : 0] <= *row);
+      const bool behind = __all_sync(kAllLanes, k + 1 < count && row[k + 1 < count ? 32 : 0] <= *row);
+      if (lane_id() == 0) m_.shaded[k] = static_cast<std::uint8_t>(unsigned{before} | unsigned{behind} << 1);
+    }
+    __syncthreads();
+  }
+  __device__ bool is_shaded(int k, int x) const {
+    const unsigned shaded = m_.shaded[k];
+    return (shaded & 1 && x <= m_.column[k - 1]) || (shaded & 2 && x >= m_.column[k + 1]);
   }
   /// From row r of the band at column x to candidate k's site.
   __device__ unsigned steps_to(int k, int x, int r) const {

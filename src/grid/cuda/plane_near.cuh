@@ -36,7 +36,7 @@ class NearSearch {
 
   /// Searches until the warp is done or gives up. From the returned squared distance on, results are not settled.
   __device__ unsigned run() {
-    if (Word::kTies > 0 && settled(1)) return square_of_.limit;  // all are sites
+    if (Word::kColumns == 1 && settled(1)) return square_of_.limit;  // all are sites
     offer<1, 2>(0);
     if (settled(9)) return square_of_.limit;
     offer<3, 4>(0);
@@ -382,6 +382,9 @@ __global__ void __launch_bounds__(kNearWords,
         open = true;
       }
     if constexpr (kSpaced == Spaced::real) {
+      // All belong to the other side.
+      if (kWriting == Writing::one_side && !plane.side.is_first && !__any_sync(kAllLanes, Word::largest(search.best, 0)))
+        continue;
       Measured<kWriting> exact[4];
       const NearExact<Measured<kWriting>> sites(plane, first);
 #pragma unroll
