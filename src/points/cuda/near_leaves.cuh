@@ -109,7 +109,7 @@ class NearLeaves {
     }
   }
 
-  /// Looks at leaves that are within a limit, and within the query's.
+  /// Looks at leaves that are within a limit, and within the query's, as many at a time as it has on their way.
   template <class Query>
   __device__ void visit(Query& query, float (&bound)[kBatches], float limit) const {
 #pragma unroll
@@ -117,9 +117,18 @@ class NearLeaves {
       while (true) {
         const unsigned near = __ballot_sync(kAllLanes, bound[b] <= fminf(limit, query.limit()));
         if (near == 0) break;
-        const int lane = __ffs(static_cast<int>(near)) - 1;
-        if (lane_id() == lane) bound[b] = kVisited;
-        query.look_at_leaves({node_[first_ + b * kLanes + lane]}, 1);
+        unsigned leaves[Query::kTogether], left = near;  // what is behind the last is a leaf, too
+        int count = 0;
+#pragma unroll
+        for (int l = 0; l < Query::kTogether; ++l) {
+          if (l > 0) leaves[l] = leaves[0];
+          if (left == 0) continue;
+          leaves[l] = node_[first_ + b * kLanes + __ffs(static_cast<int>(left)) - 1];
+          left &= left - 1;
+          count = l + 1;
+        }
+        if (((near ^ left) >> lane_id() & 1) != 0) bound[b] = kVisited;
+        query.look_at_leaves(leaves, count);
       }
   }
 

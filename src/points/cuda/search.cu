@@ -8,11 +8,14 @@
 // out each, among sorted sites in rounds (rounds.cuh). Many queries are taken in the order of the curve, so that warps
 // at work look at the same nodes, and a warp takes 32 one after the other, each begun with the site that was nearest to
 // the one before; for eight at a time it lists the leaves that are near, which spares most of them the way through the
-// tree (near_leaves.cuh). Launch: blocks of 4 warps.
+// tree (near_leaves.cuh). Where float32 holds sites and queries, it says first, for most of these, which site is the
+// nearest (float_query.cuh). Launch: blocks of 4 warps.
 // Source: Roussopoulos et al. 1995; the CPU's search (points/cpu/search.cpp) with four times as many children. Cost:
 // O(log n) nodes per query for sites spread out; at worst, for sites all equally far, every site.
 #include "core/cuda/resident.h"
 #include "core/cuda/runtime.h"
+#include "core/cuda/scratch.h"
+#include "points/cuda/float_query.cuh"
 #include "points/cuda/near_leaves.cuh"
 #include "points/cuda/order.h"
 #include "points/cuda/rounds.cuh"
@@ -25,6 +28,7 @@ namespace fathom::points::cuda {
 namespace {
 
 using fathom::cuda::resident_blocks;
+using fathom::cuda::Scratch;
 
 constexpr int kSearchWarps = kSearchBlock / 32;
 
@@ -222,18 +226,22 @@ struct Run {
 
 /// A warp for a run of queries along the curve, of which each lane reads one and writes one's answer. One after the
 /// other, each begins with the site that was nearest to the one before.
+/// @param unclear  [run]: a bit for each query that is to be answered; null: all are
 template <class T, int kAxes, Kind kKind>
 __global__ void __launch_bounds__(kSearchBlock,
                                   resident_blocks(kSearchBlock, kKind == Kind::sorted ? kRunBlocks : kRunBlocksInOrder))
-    search_runs(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request) {
+    search_runs(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
+                const unsigned* unclear) {
   using Site = Measured<T, kAxes, kKind>;
   __shared__ Waiting waiting[kSearchWarps];
   __shared__ Run<T, kAxes, kKind> runs[kSearchWarps];
   __shared__ std::conditional_t<kKind == Kind::sorted, NearLeaves<T, kAxes>, NoLeaves> leaves[kSearchWarps];
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  const std::int64_t first = (std::int64_t{blockIdx.x} * kSearchWarps + warp) * kQueriesInARow;
+  const std::int64_t number = std::int64_t{blockIdx.x} * kSearchWarps + warp, first = number * kQueriesInARow;
   const auto count = static_cast<int>(smaller(request.queries.count - first, std::int64_t{kQueriesInARow}));
   if (count <= 0) return;
+  const unsigned wanted = unclear ? unclear[number] : ~0u;
+  if (wanted == 0) return;
   Run<T, kAxes, kKind>& run = runs[warp];
   const std::int64_t own = request.order[first + min(lane_id(), count - 1)];
   const auto places = Place<kAxes>::template of<false>(request, own);
@@ -241,13 +249,15 @@ __global__ void __launch_bounds__(kSearchBlock,
   if (lane_id() == 0) run.before.id = Site::kNone;
   leaves[warp].clear();
   float limit = 0;  // the largest of the queries since the last list: how far the next one reaches goes by it
-  unsigned written = 0;
+  unsigned written = ~wanted;
   for (int i = 0; i < count; ++i) {
     if (i == kQueriesBeforeLists || (i > 0 && i % kQueriesOfList == 0)) {
-      const bool counts = lane_id() >= i && lane_id() / kQueriesOfList == i / kQueriesOfList && lane_id() < count;
+      const bool later = lane_id() >= i && lane_id() / kQueriesOfList == i / kQueriesOfList && lane_id() < count;
+      const bool counts = later && (wanted >> lane_id() & 1) == 1;
       leaves[warp].find(tree, places, counts, kReachOfList * limit);
       limit = 0;
     }
+    if ((wanted >> i & 1) == 0) continue;
     __syncwarp();
     Place<kAxes> place;
     for (int k = 0; k < kAxes; ++k) place.at[k] = run.place[k][i];
@@ -278,6 +288,58 @@ __global__ void __launch_bounds__(kSearchBlock,
   const std::int64_t id = run.id[lane_id()] == Site::kNone ? kNobody : std::int64_t{run.id[lane_id()]};
   put_answer(tree, request, own, 0, squared, id);
   put_root(request.answers.lower, own, 0, id != kNobody, squared);
+}
+
+/// The same for sorted sites that float32 holds, as far as that tells. What is nearest to each of a run is measured in
+/// double at last, by a lane each.
+/// @param unclear  [run]: a bit for each query that is left to search_runs()
+template <class T, int kAxes>
+__global__ void __launch_bounds__(kSearchBlock, resident_blocks(kSearchBlock, kFloatRunBlocks))
+    search_runs_in_float(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
+                         unsigned* unclear) {
+  using Query = FloatQuery<T, kAxes>;
+  __shared__ Waiting waiting[kSearchWarps];
+  __shared__ NearLeaves<T, kAxes> leaves[kSearchWarps];
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const std::int64_t run = std::int64_t{blockIdx.x} * kSearchWarps + warp, first = run * kQueriesInARow;
+  const auto count = static_cast<int>(smaller(request.queries.count - first, std::int64_t{kQueriesInARow}));
+  if (count <= 0) return;
+  const std::int64_t own = request.order[first + min(lane_id(), count - 1)];
+  const auto places = Place<kAxes>::template of<false>(request, own);
+  const float farthest = Query::about(limit_of(request.limit));
+  unsigned left = ~__ballot_sync(kAllLanes, Query::holds(places)), nearest = Query::kNoSite, before = nearest;
+  leaves[warp].clear();
+  float limit = 0;  // the largest of the queries since the last list: how far the next one reaches goes by it
+  for (int i = 0; i < count; ++i) {
+    if (i == kQueriesBeforeLists || (i > 0 && i % kQueriesOfList == 0)) {
+      const bool later = lane_id() >= i && lane_id() / kQueriesOfList == i / kQueriesOfList && lane_id() < count;
+      const bool counts = later && (left >> lane_id() & 1) == 0;
+      leaves[warp].find(tree, places, counts, kReachOfList * limit);
+      limit = 0;
+    }
+    if ((left >> i & 1) != 0) continue;
+    Query mine(tree, places, i, farthest);
+    if (!leaves[warp].serve(mine)) {
+      mine.begin_again();
+      if (before != Query::kNoSite) mine.start_from(before);
+      Descent<Query, 1>(tree, mine, waiting[warp]).run();
+    }
+    limit = fmaxf(limit, mine.limit());
+    const unsigned winner = mine.winner(places, i);
+    if (winner == Query::kUnclear) {
+      const bool rarely = kMostUnclear * __popc(left & fathom::cuda::lanes_before(i)) <= i;
+      left |= rarely ? 1u << i : ~0u << i;
+      continue;
+    }
+    if (winner != Query::kNoSite) before = winner;
+    if (lane_id() == i) nearest = winner;
+  }
+  if (lane_id() == 0) unclear[run] = left;
+  if (lane_id() >= count || (left >> lane_id() & 1) != 0) return;
+  const double squared = nearest == Query::kNoSite ? INFINITY : Query::squared_distance(tree, places, nearest);
+  const bool found = squared <= request.limit && nearest != Query::kNoSite;
+  put_answer(tree, request, own, 0, squared, found ? tree.ids[nearest] : kNobody);
+  put_root(request.answers.lower, own, 0, found, squared);
 }
 
 /// A block of warps for each query: in rounds where these serve, else each goes down and back up by itself.
@@ -319,11 +381,15 @@ unsigned blocks_of(std::int64_t queries, std::int64_t of_block) {
 std::int64_t most_in_teams() { return std::int64_t{fathom::cuda::multiprocessors()} * kTeamBlocks; }
 
 template <class T, int kAxes, Kind kKind>
-void launch(const DeviceTree& tree, const DeviceRequest& request, cudaStream_t stream) {
+void launch(const DeviceTree& tree, const DeviceRequest& request, unsigned* unclear, cudaStream_t stream) {
   const std::int64_t queries = request.queries.count;
   const unsigned blocks = blocks_of(queries, kSearchWarps), runs = blocks_of(queries, kSearchWarps * kQueriesInARow);
   if constexpr (kKind != Kind::general) {
-    if (request.order) return search_runs<T, kAxes, kKind><<<runs, kSearchBlock, 0, stream>>>(tree, request);
+    if (request.order) {
+      if constexpr (kKind == Kind::sorted && sizeof(T) == sizeof(float))
+        if (unclear) search_runs_in_float<T, kAxes><<<runs, kSearchBlock, 0, stream>>>(tree, request, unclear);
+      return search_runs<T, kAxes, kKind><<<runs, kSearchBlock, 0, stream>>>(tree, request, unclear);
+    }
     if (queries <= most_in_teams())
       return search_in_teams<T, kAxes, kKind><<<static_cast<unsigned>(queries), 32 * kTeam, 0, stream>>>(tree, request);
   }
@@ -333,19 +399,46 @@ void launch(const DeviceTree& tree, const DeviceRequest& request, cudaStream_t s
 /// Whether it is worth sorting the queries, whose number 32 bits must hold.
 bool are_many(std::int64_t queries) { return queries >= kManyQueries && queries <= std::int64_t{UINT32_MAX}; }
 
+/// Whether float32 holds sorted sites, and mostly queries of such a type.
+bool are_floats(const DeviceTree& tree, const Cloud& queries) {
+  const bool held = tree.dtype == DType::float32 || (tree.dtype == DType::int32 && tree.whole);
+  return tree.blocks && held && queries.dtype != DType::float64;
+}
+
+/// What many queries take of a call's scratch.
+struct ManyQueries {
+  std::byte* sorting;
+  unsigned* unclear;
+  std::size_t bytes;
+
+  ManyQueries(std::int64_t queries, std::byte* base) {
+    Scratch scratch(base);
+    sorting = scratch.take<std::byte>(static_cast<std::int64_t>(curve_order_bytes(queries)));
+    unclear = scratch.take<unsigned>((queries + kQueriesInARow - 1) / kQueriesInARow);
+    bytes = scratch.bytes();
+  }
+};
+
 }  // namespace
 
-std::size_t search_scratch_bytes(std::int64_t queries) { return are_many(queries) ? curve_order_bytes(queries) : 0; }
+std::size_t search_scratch_bytes(std::int64_t queries) {
+  return are_many(queries) ? ManyQueries(queries, nullptr).bytes : 0;
+}
 
 void search(const DeviceTree& tree, const DeviceRequest& unordered, std::byte* scratch, cudaStream_t stream) {
   DeviceRequest request = unordered;
-  if (are_many(request.queries.count)) request.order = curve_order(tree, request.queries, scratch, stream);
+  unsigned* unclear = nullptr;
+  if (are_many(request.queries.count)) {
+    const ManyQueries many(request.queries.count, scratch);
+    request.order = curve_order(tree, request.queries, many.sorting, stream);
+    if (are_floats(tree, request.queries)) unclear = many.unclear;
+  }
   visit_kind(tree.dtype, tree.axes, [&](auto tag, auto axes) {
     using T = typename decltype(tag)::type;
     constexpr int kAxes = decltype(axes)::value;
-    if (!request.simple || !request.exact) launch<T, kAxes, Kind::general>(tree, request, stream);
-    else if (tree.blocks) launch<T, kAxes, Kind::sorted>(tree, request, stream);
-    else launch<T, kAxes, Kind::in_order>(tree, request, stream);
+    if (!request.simple || !request.exact) launch<T, kAxes, Kind::general>(tree, request, nullptr, stream);
+    else if (tree.blocks) launch<T, kAxes, Kind::sorted>(tree, request, unclear, stream);
+    else launch<T, kAxes, Kind::in_order>(tree, request, nullptr, stream);
   });
   fathom::cuda::check_launch("searching the nearest sites");
 }

@@ -143,6 +143,7 @@ class WarpQuery {
 
   /// Whether each lane keeps the nearest of the sites that it measures, until settle(): one neighbour, in double.
   static constexpr bool kIsPlain = !kGeneral && std::is_same_v<Value, double>;
+  static constexpr int kTogether = 1;  ///< leaves of a list that are on their way together
   /// Whether look_at_leaves() serves.
   static constexpr bool kHasLeaves = kIsPlain && kKind == Kind::sorted;
 
