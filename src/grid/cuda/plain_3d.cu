@@ -85,6 +85,7 @@ Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::
   Scratch s(words);
   const std::int64_t words_of_items = items * v.words * v.ny * v.depth;
   v.word = s.take<uint2>(words_of_items);
+  v.counters = s.take<std::uint32_t>(2);
   if (has_labels(p)) {
     v.pins = !p.signed_distance;
     v.keeps_changes = wants_site(p);
@@ -119,7 +120,6 @@ std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
   }
   const bool has_lists = !has_single_passes(p);
   if (has_lists) {
-    v.counters = s.take<std::uint32_t>(2);
     v.z_list = s.take<std::uint32_t>(jobs * v.ny);
     v.y_list = s.take<std::uint32_t>(jobs * v.nz);
   }
@@ -170,8 +170,6 @@ class VolumeSolver {
  private:
   /// All passes but those with unequal spacings.
   void search() const {
-    fathom::cuda::check(cudaMemsetAsync(passes_.volume.counters, 0, 2 * sizeof(std::uint32_t), passes_.stream),
-                        "clearing the scratch");
     if (writing_ == Writing::sites) return passes_.find_sites();
     if (is_of_labels(writing_)) passes_.search_along_z<true>();
     else passes_.search_along_z<false>();

@@ -51,7 +51,8 @@ struct Volume {
   std::uint8_t* kind = nullptr;     ///< [items][words][ny]: TileKind
   std::uint32_t* z_list = nullptr;  ///< tiles left to the envelope along z
   std::uint32_t* y_list = nullptr;
-  std::uint32_t* counters = nullptr;                       ///< of both lists; cleared before the first kernel
+  /// Of both lists. A pass finds that of its list cleared: by packing, or by a kernel of the other pass.
+  std::uint32_t* counters = nullptr;
   Placed<std::uint32_t> wide;                              ///< squares after the pass along z, of wide tiles
   double* exact = nullptr;                                 ///< [items][nz][ny][nx]: squares between the passes
   Placed<float> distance;                                  ///< where results are floats
@@ -63,6 +64,10 @@ struct Volume {
     std::int64_t item;
     std::int32_t word, line;
   };
+  /// By all threads of a kernel that neither reads that counter nor adds to it.
+  __device__ void clear_counter(int list) const {
+    if (blockIdx.x == 0 && threadIdx.x == 0) counters[list] = 0;
+  }
   /// Tiles that leave results in rows of the output are numbered along these, so that neighbours in a row are written
   /// at the same time.
   __device__ Tile tile(std::uint32_t number, std::int32_t lines) const {

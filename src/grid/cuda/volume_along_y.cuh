@@ -13,6 +13,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
     search_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 window_shared[];
   constexpr bool kLabels = is_of_labels(kWriting);
+  v.clear_counter(0);
   __shared__ int work, near_rows, filled_rows;  // the latter: wide ones in the upper half
   const int t = static_cast<int>(threadIdx.x), n = v.ny, lane = t % 16;
   const Volume::Tile tile = v.tile(blockIdx.x, v.nz);

@@ -125,6 +125,7 @@ template <class T, bool kSixteens>
 __global__ void __launch_bounds__(kVolumePackBlock)
     pack_volume_labels(const __grid_constant__ Volume volume, const __grid_constant__ Input input, const T* before) {
   __shared__ uint2 turned[2][32][33];
+  volume.clear_counter(0);
   const auto slabs = static_cast<unsigned>((volume.nz + 31) / 32), lines = static_cast<unsigned>(volume.ny);
   const int lane = lane_id(), warp = static_cast<int>(threadIdx.x) / 32;
   const int z0 = static_cast<int>(blockIdx.x % slabs) * 32;

@@ -119,6 +119,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   extern __shared__ uint4 window_shared[];
   __shared__ int work, near_rows;
   __shared__ ByteSides sides;
+  v.clear_counter(1);
   const int t = static_cast<int>(threadIdx.x), n = v.nz, lane = t % 16;
   const HalfTile half = narrow_half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
@@ -326,6 +327,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   constexpr int kHalfWarps = kThreads / 16;
   extern __shared__ uint4 window_shared[];
   __shared__ int work, near_elements, far_rows;
+  v.clear_counter(0);
   const int t = static_cast<int>(threadIdx.x), n = v.ny, lane = t % 16;
   const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;

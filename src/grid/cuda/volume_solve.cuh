@@ -21,7 +21,7 @@ struct VolumePasses {
   cudaStream_t stream = nullptr;
   bool is_long = false;  ///< an axis is longer than the keys of envelopes reach
 
-  /// With equal spacings, and counters that are 0: the pass along z, and that along y, which writes the results.
+  /// With equal spacings: the pass along z, and that along y, which writes the results.
   template <bool kLabels>
   void search_along_z() const;
   template <Writing kWriting>

@@ -258,6 +258,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   extern __shared__ uint4 window_shared[];
   __shared__ int work, near_rows;
   __shared__ uint2 of_byte[256];
+  v.clear_counter(1);
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
   const Volume::Tile tile = v.narrow_tile(blockIdx.x);
   const uint2* line = v.word_line(tile);
