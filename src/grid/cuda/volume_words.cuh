@@ -17,17 +17,16 @@ enum class Reading {
   elements,       ///< anything
 };
 
-/// Sixteen bytes, of which those outside [begin, end) count as zero and are not read. Not inlined: it is rare.
-__device__ __noinline__ inline unsigned nonzero_bytes_within(const std::byte* at, const std::byte* begin,
-                                                             const std::byte* end) {
-  unsigned bits = 0;
+/// Sixteen bytes, of which those outside [begin, end) are not read, but 0. Not inlined: it is rare.
+__device__ __noinline__ inline uint4 load_within(const std::byte* at, const std::byte* begin, const std::byte* end) {
+  unsigned words[4] = {};
   for (int k = 0; k < 16; ++k)
-    if (at + k >= begin && at + k < end) bits |= unsigned{at[k] != std::byte{0}} << k;
-  return bits;
+    if (at + k >= begin && at + k < end) words[k / 4] |= static_cast<unsigned>(at[k]) << (k % 4 * 8);
+  return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
 /// A row of bytes at any address, in blocks of sixteen at multiples of sixteen. Blocks reach over the row's ends; those
-/// that reach over the array's are read byte by byte.
+/// of rows at the array's ends are read byte by byte.
 template <bool kAligned>
 class ByteRow {
  public:
@@ -35,37 +34,30 @@ class ByteRow {
       : shift(kAligned ? 0 : static_cast<int>(reinterpret_cast<std::uintptr_t>(data) % 16)),
         mask_(mask),
         first_(data - shift),
-        nx_(nx) {}
+        nx_(nx),
+        inside_(kAligned || (first_ >= mask.begin && data + nx + 15 <= mask.end)) {}
 
+  /// 0 behind the row.
   __device__ uint4 load(int j) const {
-    if (begin_of(j) >= nx_ || !is_readable(j)) return {};
-    return __ldcs(reinterpret_cast<const uint4*>(first_ + 16 * j));
+    if (16 * j - shift >= nx_) return {};
+    const std::byte* at = first_ + 16 * j;
+    return inside_ ? __ldcs(reinterpret_cast<const uint4*>(at)) : load_within(at, mask_.begin, mask_.end);
   }
-  /// Which bytes of a block are sites, in bits. @param loaded  load(j)
-  __device__ unsigned sites(int j, uint4 loaded) const {
-    const int begin = begin_of(j);
-    if (begin >= nx_) return 0;
-    unsigned bits =
-        is_readable(j) ? nonzero_bytes(loaded) : nonzero_bytes_within(first_ + 16 * j, mask_.begin, mask_.end);
-    if (mask_.is_zero_site()) bits = ~bits & 0xFFFFu;
-    if constexpr (kAligned) return bits;
-    if (begin < 0) bits &= 0xFFFFu << -begin;
-    return nx_ - begin < 16 ? bits & ((1u << (nx_ - begin)) - 1) : bits;
+  /// Sites among a word's 32 elements, of which those behind the row are none.
+  /// @param nonzero  which of them are not 0; behind the row, whatever
+  __device__ unsigned sites(unsigned nonzero, int first) const {
+    const int columns = nx_ - first;
+    const unsigned sites = mask_.is_zero_site() ? ~nonzero : nonzero;
+    return columns >= 32 ? sites : columns > 0 ? sites & ((1u << columns) - 1) : 0;
   }
 
   const int shift;  ///< bytes from the first block's start to the row's
 
  private:
-  /// Element.
-  __device__ int begin_of(int j) const { return 16 * j - shift; }
-  __device__ bool is_readable(int j) const {
-    const std::byte* at = first_ + 16 * j;
-    return kAligned || (at >= mask_.begin && at + 16 <= mask_.end);
-  }
-
   const Mask& mask_;
   const std::byte* first_;
   const int nx_;
+  const bool inside_;  ///< whether the blocks are, of the array
 };
 
 inline constexpr int kSegment = 1024;  ///< columns of a row that have a lane for each word
@@ -92,12 +84,14 @@ class RowWords {
     for (int s = 0; s < kWords; ++s) word[s] = 0;
 #pragma unroll
     for (int k = 0; k < kBlocks; ++k) {
-      const unsigned block = row_.sites(k * 32 + lane_id(), loaded_[k]);
+      const unsigned block = nonzero_bytes(loaded_[k]);
       const unsigned low = __shfl_sync(kAllLanes, block, 2 * lane_id() % 32);
       const unsigned high = __shfl_sync(kAllLanes, block, (2 * lane_id() + 1) % 32);
       if (lane_id() / 16 == k % 2) word[k / 2] = low | high << 16;
     }
     if constexpr (!kAligned) shift_down(word);
+#pragma unroll
+    for (int s = 0; s < kWords; ++s) word[s] = row_.sites(word[s], s * kSegment + lane_id() * 32);
   }
 
  private:
@@ -106,7 +100,7 @@ class RowWords {
 
   /// Bit 0 of the first word becomes the row's first element.
   __device__ void shift_down(unsigned (&word)[kWords]) const {
-    const unsigned rest = lane_id() == kRestLane ? row_.sites(kBlocks * 32, rest_) : 0;
+    const unsigned rest = nonzero_bytes(rest_);
     if (kBlocks == 1 && lane_id() == kRestLane) word[0] = rest;
 #pragma unroll
     for (int s = 0; s < kWords; ++s) {
@@ -194,8 +188,9 @@ __device__ void with_carries(const unsigned (&word)[kSegments], uint2 (&carried)
 
 /// Blocks of packing per multiprocessor: where bytes are read, what is on its way takes registers.
 constexpr int packing_blocks(Reading reading, int blocks) {
+  const bool is_light = reading == Reading::elements || (reading == Reading::aligned_bytes && blocks == 1);
   const int of_bytes = blocks > 2 ? kVolumeBytesBlocks / 2 : kVolumeBytesBlocks;
-  return resident_blocks(kVolumePackBlock, reading == Reading::elements ? kVolumePackBlocks : of_bytes);
+  return resident_blocks(kVolumePackBlock, is_light ? kVolumePackBlocks : of_bytes);
 }
 
 template <Reading kReading, int kBlocks>
@@ -220,8 +215,10 @@ __global__ void __launch_bounds__(kVolumePackBlock, packing_blocks(kReading, kBl
     unsigned word[Row::kWords];
     row.get(word);
     with_carries(word, carried[r]);
+    if constexpr (Row::kWords == 1) turned[warp * 4 + r][lane] = carried[r][0];
   };
-  if constexpr (kBlocks <= 2) {  // rows that are on their way together
+  constexpr bool kFour = kBlocks == 1 || (kBlocks == 2 && kReading != Reading::bytes);
+  if constexpr (kFour) {  // rows that are on their way together
     const Row a = row_of(0), b = row_of(1), c = row_of(2), d = row_of(3);
     finish(0, a), finish(1, b), finish(2, c), finish(3, d);
   } else {
@@ -234,8 +231,9 @@ __global__ void __launch_bounds__(kVolumePackBlock, packing_blocks(kReading, kBl
 #pragma unroll
   for (int s = 0; s < Row::kWords; ++s) {
     if (s > 0) __syncthreads();
+    if constexpr (Row::kWords > 1)
 #pragma unroll
-    for (int r = 0; r < 4; ++r) turned[warp * 4 + r][lane] = carried[r][s];
+      for (int r = 0; r < 4; ++r) turned[warp * 4 + r][lane] = carried[r][s];
     __syncthreads();
     for (int w = warp; w < min(volume.words - s * 32, 32); w += kVolumePackBlock / 32)
       volume.word[((item * volume.words + s * 32 + w) * volume.ny + y) * volume.depth + z0 + lane] = turned[lane][w];
