@@ -273,6 +273,15 @@ class Envelope {
   int count_ = 0;
 };
 
+/// Makes the values of a chunk's rows from one on those without a site. Few chunks have such rows.
+template <int kChunk>
+__device__ void forget_rows_from(unsigned* value, int row) {
+  if (row >= kChunk) return;
+#pragma unroll
+  for (int r = 0; r < kChunk; ++r)
+    if (r >= row) value[r] = kNone32;
+}
+
 /// Distances along x of 16 lines in shared memory, as the envelope along z wants them. A row more per chunk, so that
 /// units meet different banks.
 template <int kThreads, int kChunk>
@@ -293,12 +302,13 @@ class EnvelopeRows {
   }
   /// Of a line's chunk.
   __device__ void squares(unsigned* value, int first, int lane, int rows) const {
-    const auto* distances = reinterpret_cast<const std::uint16_t*>(memory_);
+    const auto* distances = reinterpret_cast<const std::uint16_t*>(memory_) + (first + first / kChunk) * 16 + lane;
 #pragma unroll
     for (int r = 0; r < kChunk; ++r) {
-      const unsigned steps = distances[(first + first / kChunk + r) * 16 + lane];
-      value[r] = steps < kNoneInWord && first + r < rows ? steps * steps : kNone32;
+      const unsigned steps = distances[r * 16];
+      value[r] = steps < kNoneInWord ? steps * steps : kNone32;
     }
+    forget_rows_from<kChunk>(value, rows - first);
   }
 
  private:
@@ -333,12 +343,16 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
       if constexpr (kLabels) ends.bound(z / 8, half + t % 16, values);
       std::uint32_t* to = wide + z * v.wide.z_stride;
       std::uint16_t* narrow_to = narrow + z * narrow_stride;
+      const auto put = [&](int rows) {
 #pragma unroll
-      for (int j = 0; j < 8; ++j, to += v.wide.z_stride, narrow_to += narrow_stride) {
-        if (j >= count) break;
-        if (there) *to = values[j];
-        *narrow_to = there ? static_cast<std::uint16_t>(min(values[j], kNone16)) : std::uint16_t{0};
-      }
+        for (int j = 0; j < 8; ++j, to += v.wide.z_stride, narrow_to += narrow_stride) {
+          if (j >= rows) break;
+          if (there) *to = values[j];
+          *narrow_to = there ? static_cast<std::uint16_t>(min(values[j], kNone16)) : std::uint16_t{0};
+        }
+      };
+      if (count == 8) put(8);
+      else put(count);
     };
     Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }
@@ -370,10 +384,15 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     const auto load = [&](unsigned* value, int first, int lane) {
       if (all_wide) {
         const std::uint32_t* row = wide + min(first, n - 1) * v.wide.y_stride;
+        if (first + kChunk <= n) {
 #pragma unroll
-        for (int r = 0; r < kChunk; ++r) {
-          value[r] = *row;
-          if (first + r + 1 < n) row += v.wide.y_stride;
+          for (int r = 0; r < kChunk; ++r, row += v.wide.y_stride) value[r] = *row;
+        } else {
+#pragma unroll
+          for (int r = 0; r < kChunk; ++r) {
+            value[r] = *row;
+            if (first + r + 1 < n) row += v.wide.y_stride;
+          }
         }
       } else {
 #pragma unroll
@@ -385,9 +404,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
           else if (kind == kWide) value[r] = wide[y * v.wide.y_stride];
         }
       }
-#pragma unroll
-      for (int r = 0; r < kChunk; ++r)
-        if (first + r >= n) value[r] = kNone32;
+      forget_rows_from<kChunk>(value, n - first);
     };
     if constexpr (kLabels) ends.fill([&](int r) { return make_uint2(__ldg(v.changes_along_y(tile) + r), 0); });
     const VolumeWriter<kWriting> writer(v, emitter, tile);

@@ -354,6 +354,8 @@ struct VolumeWriter {
       write_results(emitter, results);
     } else {
       float* to = row_of(y) + x - tile.word * 32;
+      if (kWriting == Writing::unaligned && !kSpaced && count == 8 && squares[0] < kNone)
+        return write_eight(to, squares);
 #pragma unroll
       for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
         if (j >= count) break;
@@ -377,6 +379,12 @@ struct VolumeWriter {
   }
 
  private:
+  /// Of eight rows that all have a site.
+  __device__ void write_eight(float* to, const unsigned* squares) const {
+#pragma unroll
+    for (int j = 0; j < 8; ++j, to += v.distance.y_stride) *to = small_root(static_cast<float>(squares[j]));
+  }
+
   /// What is no float, a row of 32 by all lanes together, so that neighbouring lanes write neighbours.
   __device__ void write_rows(int y, const unsigned* squares) const {
     const int x = tile.word * 32 + lane_id();
