@@ -86,6 +86,8 @@ template <int kThreads, int kChunk, Finding kFinding = Finding::values>
 class Envelope {
  public:
   static constexpr int kUnits = kThreads / 16;
+  static constexpr bool kSmall = true;  ///< values are below 2²³
+  static_assert(3 * kLongestKeyed * kLongestKeyed < 1 << 23);
 
   /// @param companions  [row][16], filled by the loader, if they matter
   __device__ Envelope(unsigned* memory, int rows, const std::uint16_t* companions = nullptr)
@@ -410,7 +412,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     const VolumeWriter<kWriting> writer(v, emitter, tile);
     const auto store = [&](int y, unsigned* values, int count) {
       if constexpr (kLabels) ends.bound(y / 8, half + static_cast<int>(threadIdx.x) % 16, values);
-      writer.write_column(y, x, values, count);
+      writer.template write_column<false, Solver::kSmall>(y, x, values, count);
     };
     Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }

@@ -23,6 +23,7 @@ inline __host__ __device__ std::size_t long_envelope_memory(int rows) {
 class LongEnvelope {
  public:
   static constexpr int kThreads = 1024, kChunk = 32;
+  static constexpr bool kSmall = false;
 
   __device__ LongEnvelope(unsigned* memory, int rows)
       : values_(memory),

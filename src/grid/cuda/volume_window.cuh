@@ -343,7 +343,8 @@ struct VolumeWriter {
   }
 
   /// Up to eight results along y.
-  template <bool kSpaced = false>
+  /// @tparam kSmall  squares are below 2²³, where there is a site
+  template <bool kSpaced = false, bool kSmall = false>
   __device__ void write_column(int y, int x, const unsigned* squares, int count) const {
     constexpr unsigned kNone = kSpaced ? kNoneSpaced : kNone32;
     if (x >= v.nx) return;
@@ -355,7 +356,8 @@ struct VolumeWriter {
     } else {
       float* to = row_of(y) + x - tile.word * 32;
       if (kWriting == Writing::unaligned && !kSpaced && count == 8 && squares[0] < kNone)
-        return write_eight(to, squares);
+
+        return write_eight<kSmall>(to, squares);
 #pragma unroll
       for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
         if (j >= count) break;
@@ -380,9 +382,11 @@ struct VolumeWriter {
 
  private:
   /// Of eight rows that all have a site.
+  template <bool kSmall>
   __device__ void write_eight(float* to, const unsigned* squares) const {
 #pragma unroll
-    for (int j = 0; j < 8; ++j, to += v.distance.y_stride) *to = small_root(static_cast<float>(squares[j]));
+    for (int j = 0; j < 8; ++j, to += v.distance.y_stride)
+      *to = small_root(kSmall ? small_float(squares[j]) : static_cast<float>(squares[j]));
   }
 
   /// What is no float, a row of 32 by all lanes together, so that neighbouring lanes write neighbours.
