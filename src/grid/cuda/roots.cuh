@@ -5,11 +5,12 @@
 
 namespace fathom::grid::cuda {
 
-/// √d2 for integers below 2²⁴, correctly rounded: the estimate and one step of Newton's in fused arithmetic. With
+/// √d2 for integers below 2²⁴, correctly rounded: the estimate and one step of Newton's in fused arithmetic. Nothing is
+/// so small that the estimate could flush it to 0; without .ftz it would take three instructions more. With
 /// `less` = ½ √d2 − ½ for 1 ≤ d2 < 2²¹, rounded as in double and then to float: the estimate less a half is exact.
 __device__ inline float small_root(float d2, float less = 0) {
   float inverse;
-  asm("rsqrt.approx.f32 %0,%1;" : "=f"(inverse) : "f"(d2 + 1e-30f));
+  asm("rsqrt.approx.ftz.f32 %0,%1;" : "=f"(inverse) : "f"(d2 + 1e-30f));
   const float root = d2 * inverse;
   return fmaf(fmaf(-root, root, d2), 0.5f * inverse, root - less);
 }
@@ -27,7 +28,7 @@ __device__ inline double exact_double(std::uint32_t integer) {
 /// √d2 for squares of integers, below 2²³.
 __device__ inline int root_of_square(std::uint32_t d2) {
   float inverse;
-  asm("rsqrt.approx.f32 %0,%1;" : "=f"(inverse) : "f"(small_float(d2) + 1e-30f));
+  asm("rsqrt.approx.ftz.f32 %0,%1;" : "=f"(inverse) : "f"(small_float(d2) + 1e-30f));
   return __float_as_int(fmaf(small_float(d2), inverse, 8388608.0f)) - 0x4B000000;
 }
 

@@ -337,6 +337,7 @@ struct VolumeWriter {
       write_rows(y, squares);
     } else {
       float* row = row_of(y);
+      if (kWriting == Writing::aligned && y + 8 <= v.ny) return write_eight_pairs(row, squares);
 #pragma unroll
       for (int j = 0; j < 8; ++j, row += v.distance.y_stride) write_pair(row, y + j, squares[j]);
     }
@@ -421,6 +422,28 @@ struct VolumeWriter {
     return !(__ldg(&line[tile.line].y) >> (x - tile.word * 32) & 1);
   }
 
+  /// The roots of two squares.
+  static __device__ float2 roots_of(unsigned squares) {
+    return make_float2(small_root(low_float(squares)), small_root(high_float(squares)));
+  }
+  // Below 2²³ integers are the last bits of floats.
+  static __device__ float low_float(unsigned squares) {
+    return __uint_as_float(__byte_perm(squares, 0x4B000000u, 0x7610)) - 8388608.0f;
+  }
+  static __device__ float high_float(unsigned squares) {
+    return __uint_as_float(__byte_perm(squares, 0x4B000000u, 0x7632)) - 8388608.0f;
+  }
+
+  /// Rows that are all there. @param row  row_of(y)
+  __device__ void write_eight_pairs(float* row, const unsigned* squares) const {
+    const int lane = lane_id() % 16;
+    if (tile.word * 32 + 2 * lane >= v.nx) return;
+    row += 2 * lane;
+#pragma unroll
+    for (int j = 0; j < 8; ++j, row += v.distance.y_stride)
+      __stcs(reinterpret_cast<float2*>(row), roots_of(squares[j]));
+  }
+
   /// @param row  row_of(y)
   __device__ void write_pair(float* row, int y, unsigned squares) const {
     const int lane = lane_id() % 16, x = tile.word * 32 + 2 * lane;
@@ -429,9 +452,7 @@ struct VolumeWriter {
       if (there) write_side(row + 2 * lane, x, squares);
       return;
     }
-    // Below 2²³ integers are the last bits of floats.
-    const float a = small_root(__uint_as_float(__byte_perm(squares, 0x4B000000u, 0x7610)) - 8388608.0f);
-    const float b = small_root(__uint_as_float(__byte_perm(squares, 0x4B000000u, 0x7632)) - 8388608.0f);
+    const auto [a, b] = roots_of(squares);
     if (kWriting == Writing::aligned || (kWriting == Writing::labels && v.is_aligned)) {
       if (there && x < v.nx) __stcs(reinterpret_cast<float2*>(row) + lane, make_float2(a, b));
     } else {
