@@ -838,14 +838,6 @@ __device__ void finish_query(const DeviceTree& tree, const DeviceRequest& reques
   });
 }
 
-/// Whether float32 holds a place of whole coordinates.
-template <int kAxes>
-__device__ bool is_small(const Place<kAxes>& place) {
-  bool small = true;
-  for (const double x : place.at) small &= fabs(x) <= kWholeInFloat;
-  return small;
-}
-
 /// Answers a query, by a warp, where float32 tells exactly how far the sites are that may be the nearest.
 template <class T, int kAxes>
 __device__ void finish_in_float(const DeviceTree& tree, const DeviceRequest& request, std::int64_t query,
@@ -892,7 +884,7 @@ __global__ void __launch_bounds__(kFinishBlock)
   }
   if (share.number() >= plan.count) return;
   const bool alone = !request.carried.begun && !request.carried.more;
-  if (alone && lists.is_whole(share.place) && is_small(place)) {
+  if (alone && lists.is_whole(share.place) && place.is_small()) {
     if (share.warp == 0) finish_in_float<T>(tree, request, number, place, lists, share.place);
     return;
   }

@@ -15,9 +15,10 @@ namespace fathom::points::cuda {
 template <class T, int kAxes>
 class FloatQuery {
  public:
+  using Box = NodeBox<T, kAxes>;
   static constexpr bool kHasLeaves = true;
   static constexpr int kTogether = kListedTogether;             ///< leaves of a list that are on their way together
-  static constexpr unsigned kNoSite = ~0u, kUnclear = ~0u - 1;  ///< no positions: sorted sites are fewer
+  static constexpr unsigned kNoSite = ~0u, kUnclear = ~0u - 1;  ///< the last of 2³² − 1 sites is never clear
 
   /// Whether float32 holds a place, and double the squared distances between it and sites of integers.
   __device__ static bool holds(const Place<kAxes>& place) {
@@ -56,14 +57,14 @@ class FloatQuery {
   __device__ void begin_again() { best_ = second_ = INFINITY; }
 
   __device__ float bound_of(const void* boxes, unsigned group, int child) const {
-    const NodeBox<T, kAxes> box(boxes, group, child);
+    const Box box(boxes, group, child);
     FloatInterval around[kAxes];
     for (int k = 0; k < kAxes; ++k) around[k] = {at_[k], at_[k]};
     return float_bound(around, box.low, box.high);
   }
   /// What is about as near as the nearest is looked at.
   __device__ int worst() const { return 0; }
-  __device__ bool may_improve(int, const void*, unsigned, std::int64_t) const { return true; }
+  __device__ bool may_improve(int, const Box&, std::int64_t) const { return true; }
   __device__ bool is_content_with(std::int64_t) const { return false; }
   __device__ void stop_at(float) const {}
 

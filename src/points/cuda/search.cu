@@ -5,11 +5,11 @@
 // four leaves together, whose sites are in flight at the same time. Of one neighbour each lane keeps the nearest that it
 // has measured itself; what all go by is how near that is. What the lanes know of the levels above waits in shared
 // memory. Where the time of the slowest counts, because queries are fewer than the warps that fit, four warps share
-// out each, among sorted sites in rounds (rounds.cuh). Many queries are taken in the order of the curve, so that warps
-// at work look at the same nodes, and a warp takes 32 one after the other, each begun with the site that was nearest to
-// the one before; for eight at a time it lists the leaves that are near, which spares most of them the way through the
-// tree (near_leaves.cuh). Where float32 holds sites and queries, it says first, for most of these, which site is the
-// nearest (float_query.cuh). Launch: blocks of 4 warps.
+// out each, among sorted sites in rounds (rounds.cuh), and what these leave by parents of leaves. Many queries are taken
+// in the order of the curve, so that warps at work look at the same nodes, and a warp takes 32 one after the other, each
+// begun with the site that was nearest to the one before; for eight at a time it lists the leaves that are near, which
+// spares most of them the way through the tree (near_leaves.cuh). Where float32 holds sites and queries, it says first,
+// for most of these, which site is the nearest (float_query.cuh). Launch: blocks of 4 warps.
 // Source: Roussopoulos et al. 1995; the CPU's search (points/cpu/search.cpp) with four times as many children. Cost:
 // O(log n) nodes per query for sites spread out; at worst, for sites all equally far, every site.
 #include "core/cuda/resident.h"
@@ -80,7 +80,8 @@ class Descent {
   /// What float32 does not tell where bounds and limit are about the same.
   __device__ bool is_worth_it() const {
     const auto worst = query_.worst();
-    return bound_ <= query_.limit() && query_.may_improve(worst, tree_.level[level_].boxes, group_, lowest_id());
+    if (bound_ > query_.limit()) return false;
+    return query_.may_improve(worst, typename Query::Box(tree_.level[level_].boxes, group_, lane_id()), lowest_id());
   }
 
   /// Of some lanes the one with the nearest child.
@@ -119,13 +120,14 @@ class Descent {
     const auto last = static_cast<int>(static_cast<unsigned>(tree_.level[level].count - 1) - group * kLanes);
     const float bound = query_.bound_of(tree_.level[level].boxes, group, min(lane_id(), last));
     bound_ = lane_id() <= last ? bound : kVisited;
-    if (level > 0) return;
+    if (level > 0 && !kParts) return;
     take_off(others());
     together_ = false;
   }
 
-  /// Lanes that other warps of the team take while all go the same way.
-  __device__ unsigned others() const { return together_ ? ~team_.lanes() : 0; }
+  /// Lanes that other warps of the team take: while all go the same way, of the leaves they come to; or always, of the
+  /// parents of leaves.
+  __device__ unsigned others() const { return together_ || (kParts && level_ == 1) ? ~team_.lanes() : 0; }
 
   /// Of the lane's child.
   __device__ std::int64_t lowest_id() const {
@@ -137,6 +139,7 @@ class Descent {
 
   /// @returns what is left of the lanes whose children are worth a visit
   __device__ unsigned visit_leaf(unsigned near) {
+    if constexpr (kParts) return sift_leaves(near);
     const int lane = nearest_of(near);
     if constexpr (Query::kHasLeaves) {
       return visit_leaves(near & ~(1u << lane), lane);
@@ -170,7 +173,26 @@ class Descent {
     }
     take_off(visited);
     if (!query_.look_at_leaves(leaves, count)) return others & ~visited;
-    if constexpr (kWarps > 1) team_.tell(query_.limit());
+    return near_children();
+  }
+
+  /// Some leaves, of which those are measured that have a site within the limit; for these a site is known already.
+  __device__ unsigned sift_leaves(unsigned near) {
+    unsigned leaves[kTogether], sifted = 0, left = near;
+    int count = 0;
+#pragma unroll
+    for (int l = 0; l < kTogether; ++l) {
+      leaves[l] = l == 0 || left != 0 ? leaf_of(__ffs(static_cast<int>(left)) - 1) : leaves[0];
+      sifted |= left & -left;
+      count += left != 0 ? 1 : 0;
+      left &= left - 1;
+    }
+    take_off(sifted);
+    unsigned open = query_.near_leaves(leaves, count);
+    if (open == 0) return left;
+    for (; sifted != 0; sifted &= sifted - 1, open >>= 1)
+      if ((open & 1) != 0) query_.look_at_leaves({leaf_of(__ffs(static_cast<int>(sifted)) - 1)}, 1);
+    team_.tell(query_.limit());
     return near_children();
   }
 
@@ -185,12 +207,14 @@ class Descent {
   }
 
   static constexpr float kVisited = INFINITY;  ///< beyond every limit
+  /// Whether the warps of a team go about by themselves: after rounds they begin with a near site.
+  static constexpr bool kParts = kWarps > 1 && Query::kHasLeaves;
 
   const DeviceTree& tree_;
   Query& query_;
   Waiting& waiting_;
   const Team<kWarps> team_;
-  bool together_ = kWarps > 1;  ///< all do the same, and go by what each knows itself
+  bool together_ = kWarps > 1 && !kParts;  ///< all do the same, and go by what each knows itself
   int level_ = 0;
   unsigned group_ = 0;     ///< of the siblings at hand: no memory holds 2³² leaves
   unsigned open_ = 0;      ///< levels above where children are left, a bit for each
@@ -345,13 +369,14 @@ __global__ void __launch_bounds__(kSearchBlock, resident_blocks(kSearchBlock, kF
 /// A block of warps for each query: in rounds where these serve, else each goes down and back up by itself.
 template <class T, int kAxes, Kind kKind>
 __global__ void __launch_bounds__(32 * kTeam, resident_blocks(32 * kTeam, kTeamBlocks))
-    search_in_teams(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request) {
-  constexpr int kTogether = kKind == Kind::sorted ? kLeavesOfTeam : 1;
+    search_in_teams(const __grid_constant__ FirstLevel first_level, const __grid_constant__ DeviceTree tree,
+                    const __grid_constant__ DeviceRequest request) {
+  using First = FirstBoxes<T, kAxes, kTeam>;
+  constexpr int kTogether = kKind == Kind::sorted ? kLeavesOfTeam * sizeof(float) / sizeof(T) : 1;
   __shared__ Waiting waiting[kTeam];
   __shared__ unsigned limit;
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  const DeviceLevel& root = tree.level[tree.levels - 1];
-  const NodeBox<T, kAxes> top(root.boxes, 0, min(lane_id(), static_cast<int>(root.count) - 1));  // with the query
+  const First first(first_level, warp);  // with the query
   if (threadIdx.x == 0) limit = __float_as_uint(INFINITY);
   __syncthreads();
   with_query<T, kAxes, kKind>(tree, request, blockIdx.x, [&](auto& mine) {
@@ -361,7 +386,7 @@ __global__ void __launch_bounds__(32 * kTeam, resident_blocks(32 * kTeam, kTeamB
     bool done = !mine.is_somewhere();
     if constexpr (Query::kHasLeaves) {
       __shared__ RoundsMemory<Query, kTeam> rounds;
-      done = done || Rounds<Query, kTeam>(tree, mine, rounds, team).run(top);
+      done = done || Rounds<Query, First, kTeam>(tree, mine, rounds, team).run(first);
     }
     if (!done) Descent<Query, kTogether, kTeam>(tree, mine, waiting[warp], team).run();
     if constexpr (Query::kIsPlain) mine.settle();
@@ -391,7 +416,8 @@ void launch(const DeviceTree& tree, const DeviceRequest& request, unsigned* uncl
       return search_runs<T, kAxes, kKind><<<runs, kSearchBlock, 0, stream>>>(tree, request, unclear);
     }
     if (queries <= most_in_teams())
-      return search_in_teams<T, kAxes, kKind><<<static_cast<unsigned>(queries), 32 * kTeam, 0, stream>>>(tree, request);
+      return search_in_teams<T, kAxes, kKind>
+          <<<static_cast<unsigned>(queries), 32 * kTeam, 0, stream>>>(FirstLevel::of(tree), tree, request);
   }
   search_one_by_one<T, kAxes, kKind><<<blocks, kSearchBlock, 0, stream>>>(tree, request);
 }

@@ -29,12 +29,13 @@ inline constexpr int kMostUnclear = 8;                 ///< one query of so many
 inline constexpr int kLeavesTogether = 4;              ///< that are looked at, where queries are fewer
 inline constexpr int kTeam = 4;          ///< warps for each query, where there are no more queries than …
 inline constexpr int kTeamBlocks = 8;    ///< … so many per multiprocessor
-inline constexpr int kLeavesOfTeam = 2;  ///< looked at together by each of them
+inline constexpr int kLeavesOfTeam = 8;  ///< looked at together by each of them
 inline constexpr int kMostLeft = 256;    ///< nodes that a list of theirs holds
+inline constexpr int kFirstNodes = 512;  ///< at most, at which they begin
 inline constexpr int kBuildBlock = 256;
 inline constexpr std::int64_t kManyPoints = 1 << 22;  ///< are worth asking a sample by how many bits to sort them …
 inline constexpr int kSampledPoints = 1 << 16;        ///< … of so many
-inline constexpr int kExtentBlocks = 8;  ///< per multiprocessor
-inline constexpr int kScanWarps = 32;    ///< per multiprocessor: fewer queries share out the sites
+inline constexpr int kExtentBlocks = 8;               ///< per multiprocessor
+inline constexpr int kScanWarps = 32;                 ///< per multiprocessor: fewer queries share out the sites
 
 }  // namespace fathom::points::cuda

@@ -30,8 +30,16 @@ struct Place {
     return result;
   }
 
+  /// Whether float32 holds whole coordinates of it.
+  __device__ bool is_small() const {
+    bool small = true;
+    for (const double x : at) small &= fabs(x) <= kWholeInFloat;
+    return small;
+  }
+
   /// Whether squared distances to the sites may pass what double holds exactly.
   __device__ bool is_wide(const DeviceTree& tree) const {
+    if (tree.whole && is_small()) return false;  // mostly, and known without the sites' extent
     double sum = 0;
     for (int k = 0; k < kAxes; ++k) {
       const double reach = larger(larger(at[k], tree.high[k]) - smaller(at[k], tree.low[k]), 0.0);
@@ -63,6 +71,7 @@ template <class T, int kAxes>
 struct NodeBox {
   T low[kAxes], high[kAxes];
 
+  NodeBox() = default;
   /// No memory holds boxes of 2³² numbers.
   __device__ NodeBox(const void* boxes, unsigned group, int child) {
     const T* box = static_cast<const T*>(boxes) + (group * (2 * kAxes * kLanes) + static_cast<unsigned>(child));
@@ -181,6 +190,23 @@ class WarpQuery {
     return any;
   }
 
+  /// Which of `count` leaves of sorted sites, all on their way together, have a site within the limit: a bit for each.
+  template <int kMost>
+  __device__ unsigned near_leaves(const unsigned (&leaves)[kMost], int count) const {
+    T site[kMost][kAxes];
+#pragma unroll
+    for (int l = 0; l < kMost; ++l) {
+      const T* block = static_cast<const T*>(tree_.blocks) + lane_id();
+      block += std::size_t{leaves[l]} * (kAxes * kSortedLeaf);
+      for (int k = 0; k < kAxes; ++k) site[l][k] = block[k * kSortedLeaf];
+    }
+    unsigned near = 0;
+#pragma unroll
+    for (int l = 0; l < kMost; ++l)
+      near |= (__any_sync(kAllLanes, float_bound(around_, site[l], site[l]) <= limit_) ? 1u : 0u) << l;
+    return near & ((1u << count) - 1);
+  }
+
   /// The nearest of what the lanes have kept.
   struct Kept {
     double squared;
@@ -266,8 +292,8 @@ class WarpQuery {
 
   /// The same in the arithmetic that decides, for boxes that are about as far as the worst of the list.
   /// @param worst  as the lanes know it together
-  __device__ bool may_improve(const Nearest& worst, const void* boxes, unsigned group, std::int64_t lowest_id) const {
-    const Value bound = exact_bound_of(Box(boxes, group, lane_id()));
+  __device__ bool may_improve(const Nearest& worst, const Box& box, std::int64_t lowest_id) const {
+    const Value bound = exact_bound_of(box);
     if (kGeneral && reach() < bound) return false;
     return bound < worst.squared || (bound == worst.squared && lowest_id < worst.id);
   }

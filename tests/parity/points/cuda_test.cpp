@@ -253,9 +253,9 @@ TEST_F(CudaPoints, ManyQueries) {
 TEST_F(CudaPoints, ManyQueriesThatFloatsHardlyTell) {
   for (DType dtype : {DType::int32, DType::float32}) {
     Random random(120);
-    const auto whole_points = [&](std::int64_t count, std::int64_t extent, bool far) {
-      Array points(dtype, {count, 3});
-      for (std::int64_t i = 0; i < 3 * count; ++i) {
+    const auto whole_points = [&](std::int64_t count, std::int64_t axes, std::int64_t extent, bool far) {
+      Array points(dtype, {count, axes});
+      for (std::int64_t i = 0; i < axes * count; ++i) {
         const std::int64_t x = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(extent));
         const std::int64_t at = far && i / 3000 % 5 == 4 ? (x - extent / 2) << 24 : x;
         if (dtype == DType::int32) points.as<std::int32_t>().data()[i] = static_cast<std::int32_t>(at);
@@ -263,14 +263,16 @@ TEST_F(CudaPoints, ManyQueriesThatFloatsHardlyTell) {
       }
       return points;
     };
-    PointProblem problem;
-    problem.sites = whole_points(30000, 50, false);
-    problem.queries = whole_points(140000, 60, true);
-    for (double radius : {1e300, 1.5}) {
-      problem.query.radius = radius;
-      SCOPED_TRACE(describe(problem));
-      const PointAnswers expected = answers_of(Backend::cpu, problem, DType::float64);
-      ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float64)));
+    for (std::int64_t axes : {2, 3}) {
+      PointProblem problem;
+      problem.sites = whole_points(30000, axes, 50, false);
+      problem.queries = whole_points(140000, axes, 60, true);
+      for (double radius : {1e300, 1.5}) {
+        problem.query.radius = radius;
+        SCOPED_TRACE(describe(problem));
+        const PointAnswers expected = answers_of(Backend::cpu, problem, DType::float64);
+        ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float64)));
+      }
     }
   }
 }

@@ -685,6 +685,32 @@ TEST_F(DevicePoints, FewQueriesOfManySortedSites) {
       }
 }
 
+/// Teams of warps begin at the lowest level of no more than 512 nodes, of 32 leaves or nodes of 32 each: with as many nodes
+/// as that, with one more, with some groups of them, with fewer than one.
+TEST_F(DevicePoints, FewQueriesFromEachLevelOfSortedSites) {
+  Random random(18);
+  const std::int64_t full = 512 * 32, more = full * 32;
+  for (const std::int64_t count :
+       {1L, 33L, 1057L, 3 * 1024L + 1, full, full + 1, full + 1024, more - 31, more, more + 1})
+    for (DType dtype : {DType::int32, DType::float32}) {
+      PointProblem problem;
+      problem.sites = make_points(dtype == DType::int32 ? Spread::lattice : Spread::uniform, dtype, count, 3, random);
+      problem.queries = make_points(Spread::uniform, dtype, 200, 3, random);
+      check_sorted(problem);
+    }
+}
+
+/// Sites at eight places, so many at each that all leaves of a full list are as near as the nearest.
+TEST_F(DevicePoints, FewQueriesOfSitesAtFewPlaces) {
+  Random random(19);
+  for (const std::int64_t count : {20000, 70000, 300000}) {
+    PointProblem problem;
+    problem.sites = make_points(Spread::duplicates, DType::float32, count, 3, random);
+    problem.queries = make_points(Spread::uniform, DType::float32, 300, 3, random);
+    check_sorted(problem);
+  }
+}
+
 /// Queries so far from sorted sites that about all are equally near, as float32 has it.
 TEST_F(DevicePoints, QueriesFarFromSortedSites) {
   Random random(17);
