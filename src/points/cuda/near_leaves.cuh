@@ -3,7 +3,8 @@
 // other leaf, and is spared the way through the tree.
 //
 // Work: a warp, and for each step a lane for each child of a node, or for each listed leaf, whose boxes are copied to
-// shared memory. Cost: a vote for each node near the box, once for all queries; for each query the bounds of the leaves.
+// shared memory. Cost: a vote for each node near the box, once for all queries; for each query the bounds of the
+// leaves.
 #pragma once
 
 #include "points/cuda/boxes.cuh"
@@ -18,6 +19,7 @@ class NearLeaves {
   /// There is none yet.
   __device__ void clear() {
     if (lane_id() == 0) count_ = 0;
+    __syncwarp();
   }
 
   /// Lists the leaves near some queries; none, if they are too many.
