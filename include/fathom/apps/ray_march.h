@@ -78,8 +78,8 @@ struct RayMarchReport {
 ///
 /// A ray takes samples: each asks how far nothing is solid, goes there, and looks at every voxel on the next unit of
 /// its way, the unit being a voxel's edge. Which voxels a ray passes does not depend on where it stopped, and no step
-/// passes a solid one, so that shade, voxel and depth are the same bytes for every stepping, angle and thread count, and
-/// from a device.
+/// passes a solid one, so that shade, voxel and depth are the same bytes for every stepping, angle and thread count,
+/// and from a device.
 ///
 /// Source: Khan & Zahran, pointwise evaluation of distance transforms (steps by pointwise and cone-restricted
 /// distance); faces in the order of Amanatides & Woo 1987. Departs in that voxels have extent: a step ends half a

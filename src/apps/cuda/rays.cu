@@ -1,10 +1,10 @@
 // Rays on a device. The arithmetic is that of ray.hd.h and voxels.hd.h, so that the CPU's bytes come out.
 //
-// Work: thread = ray. With a field, or unit steps, a ray goes to its end in one kernel. Where distances have to be asked
-// for, rays go in rounds, as on the CPU: one kernel says where they are, the set of sites answers, another takes the
-// step; rays that go on are gathered into a list, whose order does not matter. Launch: blocks of 128 threads, which
-// leaves registers for a ray's 15 numbers. Memory: 184 bytes per ray that goes in rounds, none otherwise. Source: Khan &
-// Zahran, pointwise evaluation of distance transforms; compaction between rounds as in wavefront path tracing (Laine
+// Work: thread = ray. With a field, or unit steps, a ray goes to its end in one kernel. Where distances have to be
+// asked for, rays go in rounds, as on the CPU: one kernel says where they are, the set of sites answers, another takes
+// the step; rays that go on are gathered into a list, whose order does not matter. Launch: blocks of 128 threads, which
+// leaves registers for a ray's 15 numbers. Memory: 184 bytes per ray that goes in rounds, none otherwise. Source: Khan
+// & Zahran, pointwise evaluation of distance transforms; compaction between rounds as in wavefront path tracing (Laine
 // et al. 2013). Cost: as on the CPU; a warp walks as far as the longest way of its rays.
 #include "apps/cuda/rays.h"
 #include "apps/safe_step.hd.h"

@@ -47,7 +47,8 @@ struct NearResults {
 bool near_pass(NearColumn& column, std::int64_t y, const NearResults& results, InstructionSet instruction_set);
 
 /// Steps from each element to the nearest of another class along the line, saturated.
-/// @param changes  [rows][kRun / 32], and two words to spare: bit i set where element i is of another class than the one
+/// @param changes  [rows][kRun / 32], and two words to spare: bit i set where element i is of another class than the
+///                 one
 ///                 before it (row 0: none)
 /// @param steps    [rows][kRun]
 void near_run_ends(const std::uint32_t* changes, std::int64_t rows, std::uint8_t* steps,

@@ -42,8 +42,8 @@ inline constexpr int kGroupOf = kGroup* kLanes16 / kLanes<hn::ScalableTag<T>>;
 /// Columns that share a bound on the distance: one group of vectors, or more where vectors are short.
 inline constexpr int kSegment = kLanes16 * kGroup < 64 ? 64 : kLanes16 * kGroup;
 
-/// At the head of a loop over candidates: keeps GCC from carrying squares in registers from one to the next, at twice the
-/// instructions that loading them takes.
+/// At the head of a loop over candidates: keeps GCC from carrying squares in registers from one to the next, at twice
+/// the instructions that loading them takes.
 HWY_INLINE void load_again() { HWY_FENCE; }
 
 /// "Infinitely far" in the arithmetic of T.

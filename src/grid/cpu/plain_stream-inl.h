@@ -1,9 +1,9 @@
 // Floats past the caches, whatever address they go to.
 //
-// Streamed stores take aligned vectors and pay for whole lines of the cache. Where results begin inside a vector's place,
-// vectors are turned by that much, and each is completed by the next. Parts of vectors at the ends of what is written go
-// by ordinary stores. Those are dear, since all later stores wait until their lines are read: so the last results are
-// kept as long as the next ones may follow them.
+// Streamed stores take aligned vectors and pay for whole lines of the cache. Where results begin inside a vector's
+// place, vectors are turned by that much, and each is completed by the next. Parts of vectors at the ends of what is
+// written go by ordinary stores. Those are dear, since all later stores wait until their lines are read: so the last
+// results are kept as long as the next ones may follow them.
 //
 // Source: Fathom's. Cost per vector: a permutation and a selection; nothing where results begin at vectors.
 #if defined(FATHOM_GRID_CPU_PLAIN_STREAM_INL_H) == defined(HWY_TARGET_TOGGLE)

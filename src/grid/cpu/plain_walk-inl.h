@@ -2,10 +2,10 @@
 //   out[x] = min over columns i of f(i) + (x − i)²,
 // as beside a straight line or plane of sites.
 //
-// Then (x − i)² + f(i) falls and rises once as i grows, so that the best column is found by comparing neighbours, without
-// a search. From one x to the next it moves by a column or none: the offsets x − i of the best never shrink, and those of
-// a vector of positions lie between the offsets at its ends, few enough to try them all. The best columns at the ends of
-// vectors are close to those of the row before. Rows stay rows: nothing is turned into lanes and back.
+// Then (x − i)² + f(i) falls and rises once as i grows, so that the best column is found by comparing neighbours,
+// without a search. From one x to the next it moves by a column or none: the offsets x − i of the best never shrink,
+// and those of a vector of positions lie between the offsets at its ends, few enough to try them all. The best columns
+// at the ends of vectors are close to those of the row before. Rows stay rows: nothing is turned into lanes and back.
 //
 // Source: the lower envelope of Felzenszwalb & Huttenlocher 2012, in which every parabola stays here. Cost per element:
 // by how much the offset changes along a vector, at most its lanes; nothing beside a flat plane.
@@ -127,8 +127,8 @@ class RowWalk {
     }
   }
 
-  /// The same; looks around the column that was `seen` to be best in the row before, so that vectors do not wait for one
-  /// another.
+  /// The same; looks around the column that was `seen` to be best in the row before, so that vectors do not wait for
+  /// one another.
   HWY_INLINE std::int64_t advance_near(std::int32_t& seen, const Range& sites, std::int64_t before,
                                        std::int64_t x) const {
     const hn::RebindToSigned<D32> ds;

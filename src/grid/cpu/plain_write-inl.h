@@ -105,9 +105,9 @@ class Writer {
  private:
   static constexpr std::uint32_t kExactInFloat = 1u << 24;
 
-  /// Whether streaming gains more than the ends of rows cost, where stores reach into streamed lines. Rows of volumes go
-  /// on in each other's lines if all begin at the same place in one. Images ask for the lines at the ends beforehand,
-  /// which suffices if vectors are whole lines.
+  /// Whether streaming gains more than the ends of rows cost, where stores reach into streamed lines. Rows of volumes
+  /// go on in each other's lines if all begin at the same place in one. Images ask for the lines at the ends
+  /// beforehand, which suffices if vectors are whole lines.
   static bool pays_for_ends(const Frame& frame) {
     constexpr std::uintptr_t kLine = 64;
     const Target& out = frame.distance;

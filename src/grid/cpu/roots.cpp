@@ -47,8 +47,8 @@ HWY_INLINE hn::Vec<D32> load_i32(D32 d, const std::uint16_t* values) {
 }
 
 /// Roots of integers below 2²⁴, which are exact in float, times a unit that is 1 unless spacings are unequal. Streams
-/// whole lines of the cache. What is left of a line at either end is copied: a store, though masked, that reaches into a
-/// streamed line costs more than all else. Zeros are passed over, since roots cost more than what is asked for them.
+/// whole lines of the cache. What is left of a line at either end is copied: a store, though masked, that reaches into
+/// a streamed line costs more than all else. Zeros are passed over, since roots cost more than what is asked for them.
 template <class T>
 HWY_INLINE void small_roots(const T* squared, int count, float unit, bool stream, float* out) {
   const hn::ScalableTag<float> df;

@@ -82,7 +82,8 @@ constexpr std::uint16_t kBit[8] = {1, 2, 4, 8, 16, 32, 64, 128};
 
 using D32 = hn::CappedTag<std::uint32_t, 8>;
 
-/// Calls visitor(first, steps) for vectors of the 32 elements: steps to their nearest site in the row, ≥ 2³¹ without one.
+/// Calls visitor(first, steps) for vectors of the 32 elements: steps to their nearest site in the row, ≥ 2³¹ without
+/// one.
 template <class Visitor>
 HWY_INLINE void visit_steps(const RowWord& word, const Row& row, Visitor&& visitor) {
   const D32 d;

@@ -10,8 +10,8 @@
 namespace fathom::grid::cuda {
 
 /// Line: groups() of eight elements and one more for all outside; group(q)[i · step()] of its elements, least_of(q) of
-/// each group; cost(n) of n steps, and costs_from(n, …) of n, n + 1, … steps, backwards if negative. All lanes of a warp
-/// search together.
+/// each group; cost(n) of n steps, and costs_from(n, …) of n, n + 1, … steps, backwards if negative. All lanes of a
+/// warp search together.
 template <class Line>
 class ExactSearch {
  public:

@@ -1,20 +1,22 @@
-// Images with spacings that have no small unit: which of the sites that rough squares take for the nearest is, in double.
+// Images with spacings that have no small unit: which of the sites that rough squares take for the nearest is, in
+// double.
 //
 // Squares of rows and of columns are rounded once, and their sum once, as the general engine and the CPU do it. In a
 // unit they are integers, and exact. Roots ascend with squares, rounded as they are: the least root of several sites is
 // that of the nearest.
 //
-// The kernel for far sites searches in floats, in columns, squared: three roundings for each sum of two squares, and the
-// ratio's one for all, of 2⁻²⁴ each. So the nearest site is among those whose float is at most kMore times the least, one
-// or two of them but for ties; a second look at the same candidates finds these, and only they are measured in double.
+// The kernel for far sites searches in floats, in columns, squared: three roundings for each sum of two squares, and
+// the ratio's one for all, of 2⁻²⁴ each. So the nearest site is among those whose float is at most kMore times the
+// least, one or two of them but for ties; a second look at the same candidates finds these, and only they are measured
+// in double.
 //
-// The kernel for near sites searches in keys: squares in fixed point, of rows rounded once, of columns exact, and behind
-// them the steps sideways. The rows follow from what the columns leave of the square, and the distance stands in a
-// table. Where two sites' squares are at most one place apart, yet not their distances, the table says so, and there
+// The kernel for near sites searches in keys: squares in fixed point, of rows rounded once, of columns exact, and
+// behind them the steps sideways. The rows follow from what the columns leave of the square, and the distance stands in
+// a table. Where two sites' squares are at most one place apart, yet not their distances, the table says so, and there
 // alone candidates are looked at again: with most spacings nowhere.
 //
-// What is left out because a line or a column lies between is farther by more than double rounds: ratios are bounded, and
-// a step towards one of two columns changes their difference by two columns squared, at least.
+// What is left out because a line or a column lies between is farther by more than double rounds: ratios are bounded,
+// and a step towards one of two columns changes their difference by two columns squared, at least.
 #pragma once
 
 #include <type_traits>
@@ -40,7 +42,8 @@ __device__ inline int rows_of(const Plane& plane, float square) {
   return __float_as_int(fmaf(squared, inverse, 8388608.0f)) - 0x4B000000;
 }
 
-/// What is found out about a site: how far it is, in spacings' units, or where results are no floats the square of that.
+/// What is found out about a site: how far it is, in spacings' units, or where results are no floats the square of
+/// that.
 template <Writing kWriting>
 using Measured = std::conditional_t<is_general(kWriting), double, float>;
 
@@ -83,8 +86,8 @@ struct RealKey {
 /// Near sites: as many rows and columns away.
 inline constexpr int kNearRows = 65, kNearColumns = 32;
 
-/// Fills plane.near_keys, and plane.near_roots: a root in double takes as long as all the rest. Where keys do not tell a
-/// site from another whose measure is not the same, the root's sign is set.
+/// Fills plane.near_keys, and plane.near_roots: a root in double takes as long as all the rest. Where keys do not tell
+/// a site from another whose measure is not the same, the root's sign is set.
 ///
 /// M: see Measured. Block = rows to the site, warp = columns, lane = columns to another.
 template <class M>

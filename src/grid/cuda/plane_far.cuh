@@ -421,8 +421,8 @@ class FarTile {
       }
     }
   }
-  /// Whether the candidate before (bit 0) or behind (bit 1) is as near in all rows: at its own column, and beyond, it is
-  /// the nearer one. Straight rows of sites have many that floats do not tell apart.
+  /// Whether the candidate before (bit 0) or behind (bit 1) is as near in all rows: at its own column, and beyond, it
+  /// is the nearer one. Straight rows of sites have many that floats do not tell apart.
   __device__ void find_shades(int count) {
     for (int k = warp_; k < count; k += kFarWarps) {
       const unsigned* row = m_.squares + k * 32 + lane_id();

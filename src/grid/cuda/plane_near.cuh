@@ -383,7 +383,8 @@ __global__ void __launch_bounds__(kNearWords,
       }
     if constexpr (kSpaced == Spaced::real) {
       // All belong to the other side.
-      if (kWriting == Writing::one_side && !plane.side.is_first && !__any_sync(kAllLanes, Word::largest(search.best, 0)))
+      if (kWriting == Writing::one_side && !plane.side.is_first &&
+          !__any_sync(kAllLanes, Word::largest(search.best, 0)))
         continue;
       Measured<kWriting> exact[4];
       const NearExact<Measured<kWriting>> sites(plane, first);

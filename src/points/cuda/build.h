@@ -29,7 +29,8 @@ std::size_t sort_scratch_bytes(const DeviceTree& tree);
 
 /// Fills a tree of sorted sites, whose extent is set, in the stream's order.
 /// @param sites    that the tree is over
-/// @param ids      of the sites where they are not their indices in the caller's array, in the device's memory; else null
+/// @param ids      of the sites where they are not their indices in the caller's array, in the device's memory; else
+///                 null
 /// @param scratch  sort_scratch_bytes() bytes, aligned to 256
 void sort_tree(const DeviceTree& tree, const Cloud& sites, const std::uint32_t* ids, std::byte* scratch,
                cudaStream_t stream);

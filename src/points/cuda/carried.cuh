@@ -1,8 +1,8 @@
 // Neighbours that a query carries from piece to piece of a set that passes by: 8 bytes of each, and the place of one of
 // its answers, which are not written before the last piece.
 //
-// The 8 bytes hold the square, if that is a double. Between int32 coordinates squares are less than 3 · 2⁶⁴: two bits of
-// these go above the id, which leaves 30 for it in a place of 4 bytes, and 61 in one of 8.
+// The 8 bytes hold the square, if that is a double. Between int32 coordinates squares are less than 3 · 2⁶⁴: two bits
+// of these go above the id, which leaves 30 for it in a place of 4 bytes, and 61 in one of 8.
 #pragma once
 
 #include "points/cuda/device_request.h"

@@ -16,11 +16,11 @@
 // Launch: as many blocks of 4 warps as fill the device; to finish, blocks of 16. Queries are taken in chunks, so that
 // scratch has a bound.
 //
-// Bounds: in float32, offsets from a center are rounded, by at most E in all, of site and query together; so the nearest
-// site's distance is at most (r + 2E)(1 + 2⁻²⁰), r being the least. Whole numbers below 2²⁴ are exact: the lowest group
-// with the least distance has it. On the lattice, E is the way of both from their points to its, and r is rounded to
-// float16, if it is not a small whole number. Cost: O(n) per query. Scratch: 34 MB at most, whatever the number of
-// queries and of sites.
+// Bounds: in float32, offsets from a center are rounded, by at most E in all, of site and query together; so the
+// nearest site's distance is at most (r + 2E)(1 + 2⁻²⁰), r being the least. Whole numbers below 2²⁴ are exact: the
+// lowest group with the least distance has it. On the lattice, E is the way of both from their points to its, and r is
+// rounded to float16, if it is not a small whole number. Cost: O(n) per query. Scratch: 34 MB at most, whatever the
+// number of queries and of sites.
 #include <algorithm>
 #include <climits>
 #include <cmath>
@@ -715,9 +715,9 @@ class GroupLists {
   std::uint16_t groups_[kQueries][kTableGroups];
 };
 
-/// Measures the groups of queries with long lists again, in float32, into the table. By all threads of the block: a warp
-/// takes every 16th group, four sites in each lane, which are on their way one group ahead, for all of the queries. Not
-/// inlined: its registers would be taken from what queries with short lists need.
+/// Measures the groups of queries with long lists again, in float32, into the table. By all threads of the block: a
+/// warp takes every 16th group, four sites in each lane, which are on their way one group ahead, for all of the
+/// queries. Not inlined: its registers would be taken from what queries with short lists need.
 template <class T, int kAxes>
 __device__ __noinline__ void measure_again(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan,
                                            const GroupLists& lists, std::int64_t first) {

@@ -1,10 +1,10 @@
 // One query of sorted sites, worked on by a warp in float32: which site may be the nearest. Mostly one alone may, and
 // the arithmetic that decides need measure no other.
 //
-// Where float32 holds the coordinates, the roundings of a squared distance are those of a difference, twice, of a square
-// and of two sums: 5 · 2⁻²⁴ of it. So a site may be the nearest, or as near, to the numbers that decide, as long as it is
-// no farther than the nearest by 10 · 2⁻²⁴; kClose allows for 12, which covers its own rounding and those of double, and
-// kTiny for what underflows.
+// Where float32 holds the coordinates, the roundings of a squared distance are those of a difference, twice, of a
+// square and of two sums: 5 · 2⁻²⁴ of it. So a site may be the nearest, or as near, to the numbers that decide, as long
+// as it is no farther than the nearest by 10 · 2⁻²⁴; kClose allows for 12, which covers its own rounding and those of
+// double, and kTiny for what underflows.
 #pragma once
 
 #include "points/cuda/tuning.h"

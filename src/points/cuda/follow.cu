@@ -1,5 +1,6 @@
-// Sites that come and go: the leaves that changed in the tree of the host are packed, copied, 8192 at once, and put where
-// they belong; boxes above the leaves are all made again, since a look at each costs less than to find out which changed.
+// Sites that come and go: the leaves that changed in the tree of the host are packed, copied, 8192 at once, and put
+// where they belong; boxes above the leaves are all made again, since a look at each costs less than to find out which
+// changed.
 //
 // Work: a warp for each leaf, a lane for each place. Cost: O(changed leaves), and 1/32 of the leaves' boxes.
 #include <algorithm>

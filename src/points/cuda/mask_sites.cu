@@ -1,5 +1,5 @@
-// A warp looks at a stretch of 1024 consecutive elements, 32 at a time: first it counts its sites, then, when the sums of
-// all stretches before are known, it writes them to their places. Cost: the mask is read twice.
+// A warp looks at a stretch of 1024 consecutive elements, 32 at a time: first it counts its sites, then, when the sums
+// of all stretches before are known, it writes them to their places. Cost: the mask is read twice.
 #include <algorithm>
 #include <cub/device/device_scan.cuh>
 

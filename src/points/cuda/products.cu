@@ -1,6 +1,6 @@
 // The test by which tensor cores prove that they serve (products.cuh): a quarter of a million squared distances between
-// points at the corners of what is allowed and anywhere in it, beside the same in integers. Those that float16 holds must be
-// exact, others one of the two next to them.
+// points at the corners of what is allowed and anywhere in it, beside the same in integers. Those that float16 holds
+// must be exact, others one of the two next to them.
 //
 // Work: a warp for 16 queries and 8 sites at a time. Launch: 64 blocks of 4 warps, 8 products each.
 #include <algorithm>

@@ -59,8 +59,8 @@ struct Factors {
 };
 
 /// Adds nothing to the product of 16 queries and 8 sites. With g = lane / 4 and t = lane % 4 a lane gives word t of
-/// queries g and g + 8 and of site g; it gets the squared distances from queries g (0) and g + 8 (1) to sites 2t, in the
-/// low half of the word, and 2t + 1.
+/// queries g and g + 8 and of site g; it gets the squared distances from queries g (0) and g + 8 (1) to sites 2t, in
+/// the low half of the word, and 2t + 1.
 __device__ inline void multiply(unsigned (&pair)[2], unsigned query, unsigned query_8, unsigned site) {
   asm("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0,%1},{%2,%3},{%4},{%5,%5};"
       : "=r"(pair[0]), "=r"(pair[1])

@@ -3,11 +3,12 @@
 //
 // Work: all warps look at the nodes of the first level, the lowest one that has no more than kFirstNodes. One warp goes
 // straight down from there to a near leaf; the others wait and leave the multiprocessor to it. What is passed by on all
-// levels is left, unless the site found there rules it out, and listed in shared memory. All warps take from the list: of
-// a node a lane looks at each child, and those that are left are for the next round; of a leaf a lane measures each site.
-// What is beyond a quarter of the distance known waits until nothing nearer is left: after a way down to the wrong leaf,
-// as where boxes overlap, that distance is large, and would let too much through. Cost: the nodes of the first level, a
-// step for each level below it, and mostly two rounds more; where more is left than a list holds, a Descent by each warp.
+// levels is left, unless the site found there rules it out, and listed in shared memory. All warps take from the list:
+// of a node a lane looks at each child, and those that are left are for the next round; of a leaf a lane measures each
+// site. What is beyond a quarter of the distance known waits until nothing nearer is left: after a way down to the
+// wrong leaf, as where boxes overlap, that distance is large, and would let too much through. Cost: the nodes of the
+// first level, a step for each level below it, and mostly two rounds more; where more is left than a list holds, a
+// Descent by each warp.
 #pragma once
 
 #include "points/cuda/team.cuh"
@@ -213,8 +214,8 @@ class Rounds {
     }
   }
 
-  /// Drops what holds nothing of a warp's share from i on, of things that are as near as what is known: many, where sites
-  /// are at the same place. @returns whether that is so of number i
+  /// Drops what holds nothing of a warp's share from i on, of things that are as near as what is known: many, where
+  /// sites are at the same place. @returns whether that is so of number i
   __device__ bool drop_tied(LeftList& list, int i) const {
     const int mine = i + kWarps * lane_id();
     const bool is_listed = mine < list.count;

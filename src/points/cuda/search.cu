@@ -2,14 +2,14 @@
 // the list. Bounds need no margin (measure.hd.h), and equally near nodes that hold no lower id are left out.
 //
 // Work: a warp for each query; a lane for each of a node's 32 children, and for each of 32 sites of a leaf, or of up to
-// four leaves together, whose sites are in flight at the same time. Of one neighbour each lane keeps the nearest that it
-// has measured itself; what all go by is how near that is. What the lanes know of the levels above waits in shared
+// four leaves together, whose sites are in flight at the same time. Of one neighbour each lane keeps the nearest that
+// it has measured itself; what all go by is how near that is. What the lanes know of the levels above waits in shared
 // memory. Where the time of the slowest counts, because queries are fewer than the warps that fit, four warps share
-// out each, among sorted sites in rounds (rounds.cuh), and what these leave by parents of leaves. Many queries are taken
-// in the order of the curve, so that warps at work look at the same nodes, and a warp takes 32 one after the other, each
-// begun with the site that was nearest to the one before; for eight at a time it lists the leaves that are near, which
-// spares most of them the way through the tree (near_leaves.cuh). Where float32 holds sites and queries, it says first,
-// for most of these, which site is the nearest (float_query.cuh). Launch: blocks of 4 warps.
+// out each, among sorted sites in rounds (rounds.cuh), and what these leave by parents of leaves. Many queries are
+// taken in the order of the curve, so that warps at work look at the same nodes, and a warp takes 32 one after the
+// other, each begun with the site that was nearest to the one before; for eight at a time it lists the leaves that are
+// near, which spares most of them the way through the tree (near_leaves.cuh). Where float32 holds sites and queries, it
+// says first, for most of these, which site is the nearest (float_query.cuh). Launch: blocks of 4 warps.
 // Source: Roussopoulos et al. 1995; the CPU's search (points/cpu/search.cpp) with four times as many children. Cost:
 // O(log n) nodes per query for sites spread out; at worst, for sites all equally far, every site.
 #include "core/cuda/resident.h"

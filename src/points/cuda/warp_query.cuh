@@ -246,8 +246,9 @@ class WarpQuery {
   /// None yet that is near enough.
   __device__ Nearest nobody() const { return {list_.worst_squared(), kNobody}; }
 
-  /// The nearest and lowest of what a lane knows already and its share of sites in the caller's order, whose coordinates
-  /// are on their way together: `kShare` · 32 from position `first` on, of which the last may be beyond the end.
+  /// The nearest and lowest of what a lane knows already and its share of sites in the caller's order, whose
+  /// coordinates are on their way together: `kShare` · 32 from position `first` on, of which the last may be beyond the
+  /// end.
   template <int kShare>
   __device__ void look_past(std::int64_t first, Nearest& nearest) const {
     std::int64_t at[kShare];

@@ -106,8 +106,8 @@ TEST_F(CudaPoints, PlainWithLongLists) {
   }
 }
 
-/// Voxels of a shell, about as far from queries in its middle as float16 can tell, where that is not exact any more; and
-/// queries anywhere: few voxels, more than lists hold, and more than the table does.
+/// Voxels of a shell, about as far from queries in its middle as float16 can tell, where that is not exact any more;
+/// and queries anywhere: few voxels, more than lists hold, and more than the table does.
 TEST_F(CudaPoints, RoundedProducts) {
   Random random(9);
   constexpr std::int64_t kQueries = 300;
@@ -197,8 +197,9 @@ TEST_F(CudaPoints, QueriesNearlyAtVoxels) {
   }
 }
 
-/// Sites nearer to one another than float32, or a lattice over all of them, can tell apart: on the lattice, where queries
-/// are among the sites; and in float32, where one is far away, or so far that float32 has no square of its distance.
+/// Sites nearer to one another than float32, or a lattice over all of them, can tell apart: on the lattice, where
+/// queries are among the sites; and in float32, where one is far away, or so far that float32 has no square of its
+/// distance.
 TEST_F(CudaPoints, SitesCloseTogether) {
   Random random(8);
   constexpr std::int64_t kSites = 20000, kQueries = 600;
@@ -248,8 +249,8 @@ TEST_F(CudaPoints, ManyQueries) {
   }
 }
 
-/// Many queries of sites that lie at one place or equally far, and some that are so far away that float32, or double, does
-/// not tell sites apart.
+/// Many queries of sites that lie at one place or equally far, and some that are so far away that float32, or double,
+/// does not tell sites apart.
 TEST_F(CudaPoints, ManyQueriesThatFloatsHardlyTell) {
   for (DType dtype : {DType::int32, DType::float32}) {
     Random random(120);

@@ -464,8 +464,8 @@ std::size_t least_of_one_query(PointProblem& problem) {
   return least;
 }
 
-/// What a set and its calls take of the device at most is within the limit: at each size, in each storage, whether sites
-/// pass by, queries go in batches, or all is there at once.
+/// What a set and its calls take of the device at most is within the limit: at each size, in each storage, whether
+/// sites pass by, queries go in batches, or all is there at once.
 TEST_F(DevicePoints, PeaksAreWithinTheLimit) {
   const std::int64_t sizes[] = {5000, 60000, 300000, 1500000};
   for (int i = 0; i < 12; ++i) {
@@ -685,8 +685,8 @@ TEST_F(DevicePoints, FewQueriesOfManySortedSites) {
       }
 }
 
-/// Teams of warps begin at the lowest level of no more than 512 nodes, of 32 leaves or nodes of 32 each: with as many nodes
-/// as that, with one more, with some groups of them, with fewer than one.
+/// Teams of warps begin at the lowest level of no more than 512 nodes, of 32 leaves or nodes of 32 each: with as many
+/// nodes as that, with one more, with some groups of them, with fewer than one.
 TEST_F(DevicePoints, FewQueriesFromEachLevelOfSortedSites) {
   Random random(18);
   const std::int64_t full = 512 * 32, more = full * 32;
