@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Nearest sites of points: ours beside SciPy's cKDTree and nanoflann, same arrays, one run, alternating.
+"""Nearest sites of points: ours beside SciPy's cKDTree, nanoflann and FAISS, same arrays, one run, alternating.
 
-Every answer is checked before it counts: each peer's distances against ours, ours by brute force at some queries. Prints
-a table of seconds to build, to query, and both; --json FILE appends one JSON line for each row.
+Every answer is checked before it counts: each peer's distances against ours, ours by brute force at some queries. FAISS
+measures all pairs (IndexFlatL2), by matrix products that lose digits where sites are near; it takes part up to 2³⁵
+pairs. Prints a table of seconds to build, to query, and both; --json FILE appends one JSON line for each row.
 
   cmake --preset release && cmake --build --preset release --target fathom_bench
   python bench/points.py --sizes 1024x16777216,1000000x1000000 --threads 2 --json points.jsonl
@@ -21,6 +22,7 @@ import time
 import numpy as np
 
 STORAGES = ["plain", "boxed", "sorted"]
+MOST_PAIRS = 2**35  # for peers that measure all
 
 
 class _Call(ctypes.Structure):
@@ -53,7 +55,18 @@ def call_scipy(sites, queries, threads):
     return built - start, time.perf_counter() - built, distance, site
 
 
-def contenders(library, storages):
+def call_faiss(sites, queries, threads):
+    import faiss
+    faiss.omp_set_num_threads(threads)
+    start = time.perf_counter()
+    index = faiss.IndexFlatL2(sites.shape[1])
+    index.add(sites)
+    built = time.perf_counter()
+    squared, site = index.search(queries, 1)
+    return built - start, time.perf_counter() - built, np.sqrt(squared[:, 0]), site[:, 0]
+
+
+def contenders(library, storages, pairs):
     """Name and call(sites, queries, threads) of each; ours first."""
     for storage in storages:
         number = STORAGES.index(storage)
@@ -67,6 +80,13 @@ def contenders(library, storages):
         yield f"SciPy {scipy.__version__} cKDTree", call_scipy
     except ImportError:
         print("SciPy is not installed: left out", file=sys.stderr)
+    if pairs > MOST_PAIRS:
+        return
+    try:
+        import faiss
+        yield f"FAISS {faiss.__version__} flat", call_faiss
+    except ImportError:
+        print("FAISS is not installed: left out", file=sys.stderr)
 
 
 def make(spread, count, random):
@@ -80,13 +100,16 @@ def make(spread, count, random):
 
 
 def check(name, sites, queries, found, expected):
-    """Distances agree up to float32's rounding; brute force for ours, where there is nothing else to agree with."""
+    """Ours by brute force. Distances agree up to float32's rounding, those of products up to that of their squares."""
     if expected is None:
         for q in range(0, len(queries), max(1, len(queries) // 16)):
             steps = sites.astype(np.float64) - queries[q]
             squared = (steps[:, 0] ** 2 + steps[:, 1] ** 2) + steps[:, 2] ** 2
             if found[3][q] != squared.argmin() or found[2][q] != np.float32(np.sqrt(squared.min())):
                 sys.exit(f"{name} is wrong at query {q}")
+    elif name.startswith("FAISS"):
+        if not np.allclose(found[2] ** 2, expected[2] ** 2, rtol=1e-5, atol=1e-5):
+            sys.exit(f"{name} finds other squared distances than Fathom")
     elif not np.allclose(found[2], expected[2], rtol=1e-5, atol=1e-9):
         sys.exit(f"{name} finds other distances than Fathom")
 
@@ -109,7 +132,7 @@ def main():
             sites, queries = make(spread, site_count, random), make(spread, query_count, random)
             rows, first = {}, None
             for _ in range(arguments.repeat):
-                for name, call in contenders(library, arguments.storages.split(",")):
+                for name, call in contenders(library, arguments.storages.split(","), query_count * site_count):
                     found = call(sites, queries, arguments.threads)
                     if name not in rows:
                         check(name, sites, queries, found, first)

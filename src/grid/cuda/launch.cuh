@@ -20,9 +20,8 @@ void allow_memory(Kernel kernel) {
   cudaFuncAttributes attributes{};
   fathom::cuda::check(cudaFuncGetAttributes(&attributes, kernel), "looking at a kernel");
   const std::size_t most = fathom::cuda::block_memory() - attributes.sharedSizeBytes;
-  fathom::cuda::check(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most)),
-      "asking for shared memory");
+  fathom::cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most)),
+                      "asking for shared memory");
 }
 
 /// Launches a kernel with more shared memory than kernels have by default.
