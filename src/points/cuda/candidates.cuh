@@ -30,9 +30,11 @@ struct Accuracy {
   /// Bits of the largest squared distance that the nearest site may have where some site has `least`: of both the true
   /// one may be off. In float32, subtractions, squares and sums err by less than 4u of the distance, u = 2⁻²⁴.
   __device__ int limit(int least) const {
-    const double root = sqrt(static_cast<double>(__int_as_float(least)));
-    const double reach = (root + 2 * error) * (1 + (from_products ? kProductError : 0x1p-20));
-    return __float_as_int(__double2float_ru(reach * reach * (1 + 0x1p-40) + 0x1p-120));
+    const auto squared = static_cast<double>(__int_as_float(least));
+    const double apart = 1 + (from_products ? kProductError : 0x1p-20);
+    const double reach = error == 0 ? 0 : (sqrt(squared) + 2 * error) * apart;
+    const double most = error == 0 ? squared * (apart * apart) : reach * reach;
+    return __float_as_int(__double2float_ru(most * (1 + 0x1p-40) + 0x1p-120));
   }
 };
 

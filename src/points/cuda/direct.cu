@@ -1,19 +1,20 @@
 // The nearest of all sites, for many queries and one neighbour each: a filter says which groups of 128 sites may hold
 // the nearest, and the arithmetic that decides looks into those alone.
 //
-// Filter: a block takes 512 queries, in registers, and every n-th group of sites, its slice, which passes through
-// shared memory. The least distance of each group and query goes into a table, as long as groups are few, or that of
-// the nearest group of each slice, where distances are exact; else a group whose least distance is no farther than
-// what is known so far allows becomes a candidate of the query (candidates.cuh). Distances are those between points of
-// a lattice, from tensor cores where these have proved exact on the device: coordinates that are small whole numbers
-// are such points; others are rounded to the lattice, at the price of more candidates. Queries that get too many that
-// way, and queries away from the sites, go through a filter in float32, as do those of sets that a lattice does not
-// suit (trial.h), which leaves out copies of early sites where these are frequent (early_sites.cuh).
+// Filter: a block takes 512 queries, which each of its two teams of 4 warps has in registers. A team takes every n-th
+// group of sites, its slice, which passes through shared memory. The least distance of each group and query goes into a
+// table, as long as groups are few, or that of the nearest group of each slice, where distances are exact; else a group
+// whose least distance is no farther than what is known so far allows becomes a candidate of the query
+// (candidates.cuh). Distances are those between points of a lattice, from tensor cores where these have proved exact on
+// the device: coordinates that are small whole numbers are such points; others are rounded to the lattice, at the price
+// of more candidates. Queries that get too many that way, and queries away from the sites, go through a filter in
+// float32, as do those of sets that a lattice does not suit (trial.h), which leaves out copies of early sites where
+// these are frequent (early_sites.cuh).
 //
 // Finish: a block reads eight columns of the table at once and lists the groups to look into, which two warps for each
 // query do; groups of queries for which these are many are measured in float32 before that. It begins while the filter
 // ends. Or four warps for each query look into its candidates, and into all groups, should there still be too many.
-// Launch: as many blocks of 4 warps as fill the device; to finish, blocks of 16. Queries are taken in chunks, so that
+// Launch: as many blocks of 8 warps as fill the device; to finish, blocks of 16. Queries are taken in chunks, so that
 // scratch has a bound.
 //
 // Bounds: in float32, offsets from a center are rounded, by at most E in all, of site and query together; so the
@@ -43,6 +44,7 @@ using fathom::cuda::Scratch;
 
 constexpr int kGroup = kDirectBlock;  ///< sites: one for each thread to fetch
 constexpr int kTile = kDirectBlock * kDirectQueries;
+constexpr int kFilterBlock = kDirectBlock * kDirectTeams;
 
 /// Where float32 offsets are measured from, and how far those of sites are rounded off at most, all axes together.
 struct Frame {
@@ -66,16 +68,17 @@ struct Table {
   int* least;          ///< [group][query]: bits of the least squared distance; or of slices, [slice][query]: entry_of()
   Accuracy* accuracy;  ///< [query]
 
-  /// Of the nearest and lowest group of a slice: its turn there, in bits that no product has.
-  __device__ static int entry_of(int least, unsigned turn) { return least | static_cast<int>(turn); }
-  static constexpr int kTurns = 0x1FFF;
+  /// Of a slice's nearest and lowest group, which takes bits that no product has: it rises with the distance, then with
+  /// the group.
+  __device__ static int entry_of(int least, std::int64_t group) { return least | static_cast<int>(group); }
+  static constexpr int kGroups = 0x1FFF;
+  static_assert(kTableGroups <= kGroups + 1);
 };
 
 /// Queries [first, first + count) and how their work is cut.
 struct Plan {
   std::int64_t first, count, groups;
   int tiles, slices;
-  bool slices_serve;  ///< for exact products: they are fewer than groups
   Frame frame;
   Lattice lattice;
   Table table;       ///< of few groups; of more:
@@ -88,11 +91,10 @@ struct Plan {
     plan.groups = (tree.count + kGroup - 1) / kGroup;
     plan.count = std::min(queries, plan.chunk());
     plan.tiles = static_cast<int>((plan.count + kTile - 1) / kTile);
-    const std::int64_t blocks = std::int64_t{fathom::cuda::multiprocessors()} * kDirectBlocks;
-    plan.slices = static_cast<int>(std::clamp<std::int64_t>(blocks / plan.tiles, 1, plan.groups));
+    const std::int64_t teams = std::int64_t{fathom::cuda::multiprocessors()} * (kDirectBlocks * kDirectTeams);
+    plan.slices = static_cast<int>(std::clamp<std::int64_t>(teams / plan.tiles, 1, plan.groups));
     plan.frame = Frame::of(tree);
     plan.lattice = Lattice::of(tree);
-    plan.slices_serve = plan.lattice.exact && plan.slices < plan.groups;
     Scratch scratch(memory);
     if (plan.has_table()) {
       plan.table = {scratch.take<int>(plan.groups * plan.count), scratch.take<Accuracy>(plan.count)};
@@ -116,21 +118,38 @@ __global__ void __launch_bounds__(kSearchBlock) clear_candidates(const __grid_co
   if (plan.again.found) plan.again.clear(query);
 }
 
-/// One block's part of the work.
+/// A team's part of the work. All teams of a block take the same queries.
 struct Part {
-  int slice;
+  int team, thread;    ///< of the block, of the team
+  int slice;           ///< beyond the last where their number is odd: no group is in it
   std::int64_t first;  ///< query of the plan
 
-  __device__ static Part of(const Plan& plan) {
-    return {static_cast<int>(blockIdx.x) % plan.slices, std::int64_t{blockIdx.x} / plan.slices * kTile};
+  __device__ static Part of() {
+    const auto thread = static_cast<int>(threadIdx.x), team = thread / kDirectBlock;
+    const int slice = static_cast<int>(blockIdx.x) * kDirectTeams + team;
+    return {team, thread % kDirectBlock, slice, std::int64_t{blockIdx.y} * kTile};
   }
+  __device__ std::int64_t first_group(const Plan& plan) const { return slice < plan.slices ? slice : plan.groups; }
   /// The thread's i-th query, which may be beyond the last.
-  __device__ std::int64_t query(int i) const { return first + i * kDirectBlock + static_cast<int>(threadIdx.x); }
+  __device__ std::int64_t query(int i) const { return first + i * kDirectBlock + thread; }
 
   /// The thread's queries among all; beyond the last, that.
   __device__ void find(const Plan& plan, Queries& index) const {
 #pragma unroll
     for (int q = 0; q < kDirectQueries; ++q) index[q] = plan.first + smaller(query(q), plan.count - 1);
+  }
+
+  /// The threads of the team wait for one another.
+  __device__ void meet() const { asm volatile("bar.sync %0, %1;" ::"r"(1 + team), "n"(kDirectBlock) : "memory"); }
+  /// And learn whether anything holds for any of them.
+  __device__ bool meet_or(bool mine) const {
+    int any;
+    asm volatile(
+        "{.reg .pred mine, any; setp.ne.s32 mine, %1, 0; bar.red.or.pred any, %2, %3, mine; selp.s32 %0, 1, 0, any;}"
+        : "=r"(any)
+        : "r"(static_cast<int>(mine)), "r"(1 + team), "n"(kDirectBlock)
+        : "memory");
+    return any != 0;
   }
 };
 
@@ -171,7 +190,7 @@ struct IntoTable {
   /// Whether groups without a site count.
   __device__ bool takes_nobody() const { return true; }
   __device__ bool has_use_for(int) const { return true; }
-  __device__ void take(std::int64_t group, unsigned, const int (&least)[kDirectQueries]) const {
+  __device__ void take(std::int64_t group, const int (&least)[kDirectQueries]) const {
     int* row = plan.table.least + group * plan.count;
 #pragma unroll
     for (int i = 0; i < kDirectQueries; ++i)
@@ -185,9 +204,9 @@ struct NearestOfSlice {
 
   __device__ void refresh(unsigned) const {}
   __device__ bool has_use_for(int) const { return true; }
-  __device__ void take(std::int64_t, unsigned turn, const int (&least)[kDirectQueries]) const {
+  __device__ void take(std::int64_t group, const int (&least)[kDirectQueries]) const {
 #pragma unroll
-    for (int i = 0; i < kDirectQueries; ++i) best[i] = min(best[i], Table::entry_of(least[i], turn));
+    for (int i = 0; i < kDirectQueries; ++i) best[i] = min(best[i], Table::entry_of(least[i], group));
   }
 };
 
@@ -211,7 +230,7 @@ struct AmongCandidates {
   __device__ bool takes_nobody() const { return false; }
   /// Whether any lane's least distance may matter to any of the warp's queries. By whole warps.
   __device__ bool has_use_for(int least) const { return __any_sync(kAllLanes, least <= most); }
-  __device__ void take(std::int64_t group, unsigned, const int (&least)[kDirectQueries]) const {
+  __device__ void take(std::int64_t group, const int (&least)[kDirectQueries]) const {
     candidates.offer(query, least, limit, static_cast<unsigned>(group), accuracy);
     find_most();
   }
@@ -259,20 +278,24 @@ struct LatticeOffset {
 template <class T, int kAxes>
 __device__ Factors factors_of(const Lattice& lattice, const Fetched<T, kAxes>& site) {
   if (!site.present) return Factors::of_nobody();
-  const auto scale = static_cast<float>(lattice.scale);
   float at[3] = {};
-  for (int k = 0; k < kAxes; ++k) at[k] = to_lattice(LatticeOffset::of<T>(lattice, k, site.at[k]).value * scale);
+  for (int k = 0; k < kAxes; ++k) at[k] = LatticeOffset::of<T>(lattice, k, site.at[k]).value;
+  if (!lattice.exact) {
+    const auto scale = static_cast<float>(lattice.scale);
+    for (int k = 0; k < kAxes; ++k) at[k] = to_lattice(at[k] * scale);
+  }
   return Factors::of_site(at[0], at[1], at[2]);
 }
 
-/// The place of a thread's queries on the lattice.
+/// A thread's share of the block's queries, on the lattice.
 template <class T, int kAxes>
-struct LatticePlaces {
-  float at[kDirectQueries][3] = {};
+struct LatticeQueries {
+  static constexpr int kCount = kTile / kFilterBlock;
+  float at[kCount][3] = {};
   bool near = true;   ///< on the part of the lattice that products.cuh serves
   bool exact = true;  ///< nothing was rounded
 
-  __device__ LatticePlaces(const DeviceRequest& request, const Plan& plan, const Part& part) {
+  __device__ LatticeQueries(const DeviceRequest& request, const Plan& plan, const Part& part) {
     switch (request.queries.dtype) {
       case DType::int32: put<std::int32_t>(request.queries, plan, part); break;
       case DType::float32: put<float>(request.queries, plan, part); break;
@@ -280,22 +303,38 @@ struct LatticePlaces {
     }
   }
 
+  /// The q-th one's among the block's.
+  __device__ static int number(int q) { return q * kFilterBlock + static_cast<int>(threadIdx.x); }
+
  private:
   template <class X>
   __device__ void put(const Cloud& queries, const Plan& plan, const Part& part) {
-    Queries index;
-    part.find(plan, index);
-    X place[kDirectQueries][kAxes];
+    std::int64_t index[kCount];
+#pragma unroll
+    for (int q = 0; q < kCount; ++q) index[q] = plan.first + smaller(part.first + number(q), plan.count - 1);
+    X place[kCount][kAxes];
     fetch_points(queries, index, place);
     exact = plan.lattice.exact;
+    if constexpr (std::is_same_v<X, std::int32_t>)
+      if (exact) return put_whole(plan.lattice, place);
     const auto scale = static_cast<float>(plan.lattice.scale);
 #pragma unroll
-    for (int q = 0; q < kDirectQueries; ++q)
+    for (int q = 0; q < kCount; ++q)
       for (int k = 0; k < kAxes; ++k) {
         const auto offset = LatticeOffset::of<T>(plan.lattice, k, place[q][k]);
         at[q][k] = to_lattice(offset.value * scale);
         near &= fabsf(at[q][k]) <= kProductReach;
         exact &= offset.whole && at[q][k] == offset.value;
+      }
+  }
+
+  /// Nothing is to be rounded.
+  __device__ void put_whole(const Lattice& lattice, const std::int32_t (&place)[kCount][kAxes]) {
+#pragma unroll
+    for (int q = 0; q < kCount; ++q)
+      for (int k = 0; k < kAxes; ++k) {
+        at[q][k] = LatticeOffset::of<T>(lattice, k, place[q][k]).value;
+        near &= fabsf(at[q][k]) <= kProductReach;
       }
   }
 };
@@ -304,7 +343,7 @@ constexpr int kRows = 4 * kDirectQueries;  ///< of a lane: two of each product o
 
 /// The queries whose least distances a lane gets from three others.
 __device__ void rows_of(const Part& part, Queries& query) {
-  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int warp = part.thread / 32;
   for (int i = 0; i < kDirectQueries; ++i)
     query[i] = part.first + (warp * kDirectQueries + i) * 32 + lane_id() % 4 * 8 + lane_id() / 4;
 }
@@ -346,56 +385,66 @@ __device__ void multiply_two(const unsigned (&row)[kRows], unsigned sites, unsig
   }
 }
 
-/// What a block multiplies.
+/// What a block multiplies: factors of its queries and of its teams' sites.
 struct ProductTiles {
-  unsigned queries[kTile][4];
-  __align__(16) unsigned sites[2][kGroup * 4];  ///< [4 products][lane][product]: a lane's word of four products
+  uint4 queries[kTile];
+  uint4 sites[kDirectTeams][2][kGroup];
 
   /// One for all ways to use it.
   __device__ static ProductTiles& of_block() {
     __shared__ ProductTiles tiles;
     return tiles;
   }
+
+  template <class T, int kAxes>
+  __device__ void put(const LatticeQueries<T, kAxes>& places) {
+#pragma unroll
+    for (int q = 0; q < places.kCount; ++q)
+      queries[places.number(q)] = Factors::of_query(places.at[q][0], places.at[q][1], places.at[q][2]).words;
+  }
+  template <class T, int kAxes>
+  __device__ void put(const Plan& plan, const Part& part, unsigned turn, const Fetched<T, kAxes>& site) {
+    sites[part.team][turn % 2][part.thread] = factors_of(plan.lattice, site).words;
+  }
 };
 
-/// A warp takes 128 queries. Lanes that have parts of the same rows share out what they have found.
+/// A warp takes 128 queries, whose factors all threads of the block have put there, and the team's first sites', too.
+/// Lanes that have parts of the same rows share out what they have found.
 template <class T, int kAxes, class Sink>
-__device__ void filter_on_lattice(const DeviceTree& tree, const Plan& plan, const Part& part, Fetched<T, kAxes> next,
-                                  const LatticePlaces<T, kAxes>& places, const Sink& sink) {
-  auto& [queries, sites] = ProductTiles::of_block();
-  const int thread = static_cast<int>(threadIdx.x);
-  for (int q = 0; q < kDirectQueries; ++q) {
-    const Factors factors = Factors::of_query(places.at[q][0], places.at[q][1], places.at[q][2]);
-    for (int w = 0; w < 4; ++w) queries[q * kDirectBlock + thread][w] = factors.words[w];
-  }
-  __syncthreads();
+__device__ void filter_on_lattice(const DeviceTree& tree, const Plan& plan, const Part& part, const Sink& sink) {
+  auto& tiles = ProductTiles::of_block();
   unsigned row[kRows];
 #pragma unroll
-  for (int r = 0; r < kRows; ++r) row[r] = queries[(thread / 32 * kRows + r) * 8 + lane_id() / 4][lane_id() % 4];
+  for (int r = 0; r < kRows; r += 4) load_words(&tiles.queries[(part.thread / 32 * kRows + r) * 8], row + r);
   unsigned turn = 0;
-  for (std::int64_t group = part.slice; group < plan.groups; group += plan.slices, ++turn) {
-    const Factors factors = factors_of(plan.lattice, next);
-    unsigned* words = sites[turn % 2];
-    for (int w = 0; w < 4; ++w) words[(thread / 32 * 32 + thread % 8 * 4 + w) * 4 + thread / 8 % 4] = factors.words[w];
-    __syncthreads();
-    next.fetch(tree, (group + plan.slices) * kGroup + thread);
+  for (std::int64_t group = part.slice;; ++turn) {
+    const uint4* sites = tiles.sites[part.team][turn % 2];
+    const std::int64_t next_group = group + plan.slices;
+    Fetched<T, kAxes> next;
+    if (next_group < plan.groups) next.fetch(tree, next_group * kGroup + part.thread);
     sink.refresh(turn);
     unsigned least[kRows];  // of two columns each
 #pragma unroll
     for (unsigned& pair : least) pair = kFarProducts;
 #pragma unroll
     for (int j = 0; j < kGroup; j += 32) {
-      const uint4 word_of = *reinterpret_cast<const uint4*>(&words[(j + lane_id()) * 4]);
-      multiply_two(row, word_of.x, word_of.y, least);
-      multiply_two(row, word_of.z, word_of.w, least);
+      unsigned site[4];
+      load_words(sites + j, site);
+      multiply_two(row, site[0], site[1], least);
+      multiply_two(row, site[2], site[3], least);
     }
     unsigned lowest = kFarProducts;
 #pragma unroll
     for (int r = 0; r < kRows; r += 2) lowest = __vimin3_s16x2(lowest, least[r], least[r + 1]);
-    if (!sink.has_use_for(product_bits(__vmins2(lowest, lowest >> 16)))) continue;
-    int shared[kDirectQueries];
-    share_rows(least, shared);
-    sink.take(group, turn, shared);
+    if (sink.has_use_for(product_bits(__vmins2(lowest, lowest >> 16)))) {
+      int shared[kDirectQueries];
+      share_rows(least, shared);
+      sink.take(group, shared);
+    }
+    if (next_group >= plan.groups) return;
+    group = next_group;
+    tiles.put(plan, part, turn + 1, next);
+    part.meet();
   }
 }
 
@@ -439,8 +488,8 @@ extern __shared__ __align__(16) std::byte early_memory[];
 template <class T, int kAxes, class Sink>
 __device__ void filter_in_float(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan,
                                 const Part& part, const Sink& sink) {
-  __shared__ float4 sites[2][kGroup];
-  const int thread = static_cast<int>(threadIdx.x);
+  __shared__ float4 tiles[kDirectTeams][2][kGroup];
+  auto& sites = tiles[part.team];
   Queries index;
   part.find(plan, index);
   double place[kDirectQueries][kAxes];
@@ -453,16 +502,16 @@ __device__ void filter_in_float(const DeviceTree& tree, const DeviceRequest& req
       at[q][k] = fabs(x) <= kLargestCoordinate ? static_cast<float>(x - plan.frame.center[k]) : INFINITY;
     }
   Fetched<T, kAxes> next;
-  next.fetch(tree, std::int64_t{part.slice} * kGroup + thread);
+  next.fetch(tree, std::int64_t{part.slice} * kGroup + part.thread);
   auto& early = *reinterpret_cast<EarlySites<T, kAxes>*>(early_memory);
   if (tree.copies) early.fill(tree.sites);
   unsigned turn = 0;
-  for (std::int64_t group = part.slice; group < plan.groups; group += plan.slices, ++turn) {
+  for (std::int64_t group = part.first_group(plan); group < plan.groups; group += plan.slices, ++turn) {
     const float4* tile = sites[turn % 2];
     if (tree.copies) next.present &= !early.have(next.at, group * kGroup);
-    sites[turn % 2][thread] = next.offset(plan.frame.center);
-    const bool any = __syncthreads_or(next.present);  // else all are copies
-    next.fetch(tree, (group + plan.slices) * kGroup + thread);
+    sites[turn % 2][part.thread] = next.offset(plan.frame.center);
+    const bool any = part.meet_or(next.present);  // else all are copies
+    next.fetch(tree, (group + plan.slices) * kGroup + part.thread);
     if (!any && !sink.takes_nobody()) continue;
     sink.refresh(turn);
     int least[kDirectQueries];
@@ -476,19 +525,19 @@ __device__ void filter_in_float(const DeviceTree& tree, const DeviceRequest& req
         for (int q = 0; q < kDirectQueries; ++q)
           least[q] = __vimin3_s32(least[q], float_bits<kAxes>(at[q], a), float_bits<kAxes>(at[q], b));
       }
-    sink.take(group, turn, least);
+    sink.take(group, least);
   }
 }
 
 /// Calls work(sink) for a thread's queries; those beyond the last take no part.
 /// @param accuracy  called with the number of a query
 template <bool kTable, class Of, class Work>
-__device__ void with_sink(const Plan& plan, const Candidates& candidates, const Queries& query, const Of& accuracy,
-                          const Work& work) {
+__device__ void with_sink(const Plan& plan, const Part& part, const Candidates& candidates, const Queries& query,
+                          const Of& accuracy, const Work& work) {
   if constexpr (kTable) {
 #pragma unroll
     for (const std::int64_t q : query)
-      if (blockIdx.x % plan.slices == 0 && q < plan.count) plan.table.accuracy[q] = accuracy(q);
+      if (part.slice == 0 && q < plan.count) plan.table.accuracy[q] = accuracy(q);
     work(IntoTable{plan, query});
   } else {
     int limit[kDirectQueries];
@@ -500,11 +549,11 @@ __device__ void with_sink(const Plan& plan, const Candidates& candidates, const 
 
 /// The filter of a block by exact products, of which the finish needs the nearest group alone.
 template <class T, int kAxes>
-__device__ void fill_slice(const DeviceTree& tree, const Plan& plan, const Part& part, const Fetched<T, kAxes>& first,
-                           const LatticePlaces<T, kAxes>& places, Accuracy accuracy, const Queries& query) {
+__device__ void fill_slice(const DeviceTree& tree, const Plan& plan, const Part& part, Accuracy accuracy,
+                           const Queries& query) {
   int best[kDirectQueries];
   for (int& entry : best) entry = INT_MAX;
-  filter_on_lattice<T, kAxes>(tree, plan, part, first, places, NearestOfSlice{best});
+  filter_on_lattice<T, kAxes>(tree, plan, part, NearestOfSlice{best});
   accuracy.of_slices = true;
 #pragma unroll
   for (int i = 0; i < kDirectQueries; ++i) {
@@ -519,31 +568,35 @@ template <class T, int kAxes, bool kTable>
 __device__ void work_in_float(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan, const Part& part,
                               const Candidates& candidates, const Queries& query) {
   with_sink<kTable>(
-      plan, candidates, query,
+      plan, part, candidates, query,
       [&](std::int64_t q) { return accuracy_of<kAxes>(tree, request, plan.frame, plan.first + q); },
       [&](const auto& sink) { filter_in_float<T, kAxes>(tree, request, plan, part, sink); });
 }
 
 template <class T, int kAxes, bool kTable>
-__global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
+__global__ void __launch_bounds__(kFilterBlock, kDirectBlocks)
     filter_sites(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
                  const __grid_constant__ Plan plan) {
   if constexpr (kTable) fathom::cuda::let_next_begin();
-  const Part part = Part::of(plan);
+  const Part part = Part::of();
   Queries query;
   if (tree.products) {
     Fetched<T, kAxes> first;
-    first.fetch(tree, std::int64_t{part.slice} * kGroup + static_cast<int>(threadIdx.x));
-    const LatticePlaces<T, kAxes> places(request, plan, part);
-    if (__syncthreads_and(places.near)) {
-      const bool exact = __syncthreads_and(places.exact);
+    first.fetch(tree, std::int64_t{part.slice} * kGroup + part.thread);
+    const LatticeQueries<T, kAxes> places(request, plan, part);
+    auto& tiles = ProductTiles::of_block();
+    tiles.put(places);
+    tiles.put(plan, part, 0, first);
+    const bool exact = __syncthreads_and(places.near && places.exact);
+    if (exact || __syncthreads_and(places.near)) {
+      if (part.slice >= plan.slices) return;
       const Accuracy accuracy = Accuracy::of_products(exact, kAxes);
       rows_of(part, query);
       if constexpr (kTable)
-        if (exact && plan.slices_serve) return fill_slice(tree, plan, part, first, places, accuracy, query);
+        if (exact) return fill_slice<T, kAxes>(tree, plan, part, accuracy, query);
       return with_sink<kTable>(
-          plan, plan.near, query, [&](std::int64_t) { return accuracy; },
-          [&](const auto& sink) { filter_on_lattice<T, kAxes>(tree, plan, part, first, places, sink); });
+          plan, part, plan.near, query, [&](std::int64_t) { return accuracy; },
+          [&](const auto& sink) { filter_on_lattice<T, kAxes>(tree, plan, part, sink); });
     }
   }
   for (int q = 0; q < kDirectQueries; ++q) query[q] = part.query(q);
@@ -552,10 +605,10 @@ __global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
 
 /// In float32 for queries that have too many candidates on the lattice.
 template <class T, int kAxes>
-__global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
+__global__ void __launch_bounds__(kFilterBlock, kDirectBlocks)
     filter_again(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
                  const __grid_constant__ Plan plan) {
-  const Part part = Part::of(plan);
+  const Part part = Part::of();
   Queries query;
   bool any = false;
   for (int q = 0; q < kDirectQueries; ++q) {
@@ -564,7 +617,7 @@ __global__ void __launch_bounds__(kDirectBlock, kDirectBlocks)
     any |= query[q] < plan.count;
   }
   if (!__syncthreads_or(any)) return;
-  if (!__syncthreads_and(LatticePlaces<T, kAxes>(request, plan, part).near)) return;
+  if (!__syncthreads_and(LatticeQueries<T, kAxes>(request, plan, part).near)) return;
   work_in_float<T, kAxes, false>(tree, request, plan, part, plan.again, query);
 }
 
@@ -584,31 +637,33 @@ class GroupLists {
  public:
   static constexpr int kQueries = kFinishQueries<kWarpsOfListed>;
 
-  /// By all threads of the block. @param first  of the block's queries
+  /// By all threads of the block, in each of whose warps all of its queries have lanes.
+  /// @param first  of the block's queries
   /// @returns whether any list is long
   __device__ bool fill(const Plan& plan, std::int64_t first) {
     const int q = static_cast<int>(threadIdx.x) % kQueries, row = static_cast<int>(threadIdx.x) / kQueries;
     const std::int64_t number = first + q;
     const bool known = number < plan.count;
     if (row == 0) {
-      least_[q] = INT_MAX;
+      best_[q] = INT_MAX;
       lowest_[q] = UINT_MAX;
       count_[q] = 0;
     }
-    const Accuracy& there = plan.table.accuracy[known ? number : 0];
-    const Accuracy accuracy = there;  // on its way together with the table, unless that tells how to read it
-    const bool of_slices = plan.slices_serve && *const_cast<const volatile bool*>(&there.of_slices);
-    const Column column(plan, of_slices, static_cast<unsigned>(known ? number : 0), row);
+    const unsigned query = known ? static_cast<unsigned>(number) : 0;
+    Column column(plan, query, row);
+    const Accuracy accuracy = plan.table.accuracy[query];  // on its way together with the column
+    column.know(plan, query, accuracy.of_slices);
     __syncthreads();
     int best = INT_MAX;
-#pragma unroll
-    for (int i = 0; i < kMine; ++i) best = min(best, column.bits(i));
+    column.each([&](int i) { best = min(best, column.entry[i]); });
     for (int step = kQueries; step < 32; step *= 2) best = min(best, from_lane(best, lane_id() ^ step));
-    if (lane_id() < kQueries) atomicMin(&least_[q], best);
+    if (lane_id() < kQueries) atomicMin(&best_[q], best);
     __syncthreads();
-    if (row == 0) judge(q, accuracy);
+    if (row == 0) judge(q, accuracy, column.no_bits);
+    const bool exact = accuracy.holds(best_[q] & ~column.no_bits), settled = exact && accuracy.of_slices;
     __syncthreads();
-    if (known) exact_[q] ? find_lowest(q, column) : list(q, column);
+    if (__all_sync(kAllLanes, settled)) return false;  // in all warps, then
+    if (known && !settled) exact ? find_lowest(q, column) : list(q, column);
     __syncthreads();
     return __syncthreads_or(is_long(q));
   }
@@ -619,13 +674,12 @@ class GroupLists {
     const bool of_slices = number < plan.count && plan.table.accuracy[number].of_slices;
     __syncthreads();
     if (!of_slices) return;
-    constexpr int kNext = Table::kTurns + 1;  // what float16 holds next
+    constexpr int kNext = Table::kGroups + 1;  // what float16 holds next
     int* const column = plan.table.least + number;
     for (std::int64_t row = threadIdx.x / kQueries; row < plan.slices; row += kRows) {
-      const int entry = column[row * plan.count], bits = entry & ~Table::kTurns;
-      int turn = entry & Table::kTurns;
+      const int entry = column[row * plan.count], bits = entry & ~Table::kGroups, nearest = entry & Table::kGroups;
       for (std::int64_t group = row; group < plan.groups; group += plan.slices)
-        column[group * plan.count] = turn-- > 0 ? bits + kNext : bits;
+        column[group * plan.count] = group < nearest ? bits + kNext : bits;
     }
     if (threadIdx.x < kQueries) plan.table.accuracy[number].of_slices = false;
   }
@@ -641,67 +695,82 @@ class GroupLists {
 
  private:
   static constexpr int kRows = kFinishBlock / kQueries, kMine = kTableGroups / kRows;
-  static constexpr int kAtOnce = 8;
+  static constexpr int kAtOnce = 4;
 
   /// A thread's part of a query's column in the table, which has less than 2³² elements.
   struct Column {
-    int row, step;  ///< of the first entry; from group to group of a slice
-    int groups, no_bits;
+    int row, rows;  ///< of the first entry; of the table
+    int groups, no_bits = 0;
     int entry[kMine];
 
-    __device__ Column(const Plan& plan, bool of_slices, unsigned query, int first_row)
+    /// Of exact products slices alone, to begin with.
+    __device__ Column(const Plan& plan, unsigned query, int first_row)
         : row(first_row),
-          step(of_slices ? plan.slices : static_cast<int>(plan.groups)),
-          groups(static_cast<int>(plan.groups)),
-          no_bits(of_slices ? Table::kTurns : 0) {
+          rows(plan.lattice.exact ? plan.slices : static_cast<int>(plan.groups)),
+          groups(static_cast<int>(plan.groups)) {
+      read(plan, query);
+    }
+
+    /// Learns what the entries are of.
+    __device__ void know(const Plan& plan, unsigned query, bool of_slices) {
+      if (of_slices) no_bits = Table::kGroups;
+      if (of_slices || rows == groups) return;
+      rows = groups;
+      read(plan, query);
+    }
+
+    __device__ void read(const Plan& plan, unsigned query) {
       const auto count = static_cast<unsigned>(plan.count);
+      each([&](int i) {
+        const int at = row + i * kRows;
+        entry[i] = INT_MAX;
+        if (at < rows) entry[i] = plan.table.least[static_cast<unsigned>(at) * count + query];
+      });
+    }
+
+    /// Calls visit(i) for the entries that there are, and a few more.
+    template <class Visit>
+    __device__ void each(const Visit& visit) const {
 #pragma unroll
       for (int begin = 0; begin < kMine; begin += kAtOnce) {
-        const bool any = begin * kRows < step;
+        if (begin * kRows >= rows) return;
 #pragma unroll
-        for (int i = begin; i < begin + kAtOnce; ++i) entry[i] = INT_MAX;
-        if (!any) continue;
-#pragma unroll
-        for (int i = begin; i < begin + kAtOnce; ++i) {
-          const int at = row + i * kRows;
-          const int found = plan.table.least[static_cast<unsigned>(min(at, step - 1)) * count + query];
-          if (at < step) entry[i] = found;
-        }
+        for (int i = begin; i < begin + kAtOnce; ++i) visit(i);
       }
     }
 
     __device__ int bits(int i) const { return entry[i] & ~no_bits; }
-    /// The lowest that is as near as an entry says.
-    __device__ int group(int i) const { return row + i * kRows + (entry[i] & no_bits) * step; }
     /// Calls visit(group) for all that some entries tell of. @param some  bit i for entry i
     template <class Visit>
     __device__ void each_group(unsigned some, const Visit& visit) const {
 #pragma unroll 1
       for (; some != 0; some &= some - 1)
-        for (int group = row + (__ffs(static_cast<int>(some)) - 1) * kRows; group < groups; group += step) visit(group);
+        for (int group = row + (__ffs(static_cast<int>(some)) - 1) * kRows; group < groups; group += rows) visit(group);
     }
   };
 
-  __device__ void judge(int q, const Accuracy& accuracy) {
-    exact_[q] = accuracy.holds(least_[q]);
+  /// @param no_bits  of the best entry, which name the lowest group that has it
+  __device__ void judge(int q, const Accuracy& accuracy, int no_bits) {
+    const int least = best_[q] & ~no_bits;
+    exact_[q] = accuracy.holds(least);
+    if (no_bits != 0) lowest_[q] = static_cast<unsigned>(best_[q] & no_bits);
     from_products_[q] = accuracy.from_products;
-    limit_[q] = exact_[q] ? least_[q] : accuracy.limit(least_[q]);
+    limit_[q] = exact_[q] ? least : accuracy.limit(least);
     whole_[q] = accuracy.exact_below > 0 && __int_as_float(limit_[q]) < kWholeInFloat;
   }
 
   __device__ void find_lowest(int q, const Column& column) {
     int lowest = INT_MAX;
-#pragma unroll
-    for (int i = 0; i < kMine; ++i)
-      if (column.bits(i) == limit_[q]) lowest = min(lowest, column.group(i));
+    column.each([&](int i) {
+      if (column.entry[i] == limit_[q]) lowest = min(lowest, column.row + i * kRows);
+    });
     if (lowest != INT_MAX) atomicMin(&lowest_[q], static_cast<unsigned>(lowest));
   }
 
   __device__ void list(int q, const Column& column) {
     static_assert(kMine <= 32);
     unsigned open = 0;
-#pragma unroll
-    for (int i = 0; i < kMine; ++i) open |= (column.bits(i) <= limit_[q] ? 1u : 0u) << i;
+    column.each([&](int i) { open |= (column.bits(i) <= limit_[q] ? 1u : 0u) << i; });
     if (open == 0) return;
     unsigned count = 0;
     column.each_group(open, [&](int) { ++count; });
@@ -709,7 +778,8 @@ class GroupLists {
     column.each_group(open, [&](int group) { groups_[q][place++] = static_cast<std::uint16_t>(group); });
   }
 
-  int least_[kQueries], limit_[kQueries];  ///< bits of squared distances
+  int best_[kQueries];   ///< entry of the table
+  int limit_[kQueries];  ///< bits of a squared distance
   unsigned lowest_[kQueries], count_[kQueries];
   bool exact_[kQueries], whole_[kQueries], from_products_[kQueries];
   std::uint16_t groups_[kQueries][kTableGroups];
@@ -717,10 +787,10 @@ class GroupLists {
 
 /// Measures the groups of queries with long lists again, in float32, into the table. By all threads of the block: a
 /// warp takes every 16th group, four sites in each lane, which are on their way one group ahead, for all of the
-/// queries. Not inlined: its registers would be taken from what queries with short lists need.
+/// queries.
 template <class T, int kAxes>
-__device__ __noinline__ void measure_again(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan,
-                                           const GroupLists& lists, std::int64_t first) {
+__device__ void measure_again(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan,
+                              const GroupLists& lists, std::int64_t first) {
   constexpr int kQueries = GroupLists::kQueries, kShare = kGroup / kLanes, kStep = kFinishBlock / 32;
   __shared__ float places[kQueries][kAxes];
   const int q = lane_id() % kQueries;
@@ -768,6 +838,16 @@ __device__ __noinline__ void measure_again(const DeviceTree& tree, const DeviceR
     if (is_open) column[group * queries] = static_cast<int>(least);
   }
   __syncthreads();
+}
+
+/// Not inlined: its registers would be taken from what queries with short lists need.
+template <class T, int kAxes>
+__device__ __noinline__ void shorten(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan,
+                                     GroupLists& lists, std::int64_t first) {
+  do {
+    if (plan.lattice.exact) lists.spread(plan, first);
+    measure_again<T, kAxes>(tree, request, plan, lists, first);
+  } while (lists.fill(plan, first));
 }
 
 /// A warp's part in a query that `kWarps` of a block share.
@@ -841,10 +921,8 @@ __device__ void finish_query(const DeviceTree& tree, const DeviceRequest& reques
 /// Answers a query, by a warp, where float32 tells exactly how far the sites are that may be the nearest.
 template <class T, int kAxes>
 __device__ void finish_in_float(const DeviceTree& tree, const DeviceRequest& request, std::int64_t query,
-                                const Place<kAxes>& place, const GroupLists& lists, int q) {
+                                const float (&at)[kAxes], const GroupLists& lists, int q) {
   constexpr int kShare = kGroup / kLanes;
-  float at[kAxes];
-  for (int k = 0; k < kAxes; ++k) at[k] = static_cast<float>(place.at[k]);
   unsigned best = kFarBits, position = ~0u;
   for (unsigned i = 0; i < lists.size(q); ++i) {
     const unsigned first = lists.group(q, i) * kGroup + static_cast<unsigned>(lane_id());
@@ -868,27 +946,40 @@ __device__ void finish_in_float(const DeviceTree& tree, const DeviceRequest& req
   put_root(request.answers.lower, query, 0, near, squared);
 }
 
+/// A query, as far as it is known before there is a table.
+template <int kAxes>
+struct Asked {
+  Place<kAxes> place;
+  float at[kAxes];
+  bool in_float;  ///< finish_in_float() serves, as far as the query goes
+
+  __device__ static Asked of(const DeviceRequest& request, std::int64_t query) {
+    Asked asked{Place<kAxes>::template of<false>(request, query), {}, false};
+    for (int k = 0; k < kAxes; ++k) asked.at[k] = static_cast<float>(asked.place.at[k]);
+    asked.in_float = !request.carried.begun && !request.carried.more && asked.place.is_small();
+    return asked;
+  }
+};
+
 template <class T, int kAxes>
 __global__ void __launch_bounds__(kFinishBlock)
     finish_listed(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
                   const __grid_constant__ Plan plan) {
   __shared__ GroupLists lists;
+  __shared__ Asked<kAxes> queries[GroupLists::kQueries];
   const Share<kWarpsOfListed> share;
   const std::int64_t first = share.number() - share.place;
   const std::int64_t number = plan.first + smaller(share.number(), plan.count - 1);
-  const auto place = Place<kAxes>::template of<false>(request, number);  // on its way before there is a table
+  const Asked<kAxes>& asked = queries[share.place];
+  if (share.warp == 0 && lane_id() == 0) queries[share.place] = Asked<kAxes>::of(request, number);
   fathom::cuda::wait_for_last();
-  while (lists.fill(plan, first)) {
-    if (plan.slices_serve) lists.spread(plan, first);
-    measure_again<T, kAxes>(tree, request, plan, lists, first);
-  }
+  if (lists.fill(plan, first)) shorten<T, kAxes>(tree, request, plan, lists, first);
   if (share.number() >= plan.count) return;
-  const bool alone = !request.carried.begun && !request.carried.more;
-  if (alone && lists.is_whole(share.place) && place.is_small()) {
-    if (share.warp == 0) finish_in_float<T>(tree, request, number, place, lists, share.place);
+  if (asked.in_float && lists.is_whole(share.place)) {
+    if (share.warp == 0) finish_in_float<T>(tree, request, number, asked.at, lists, share.place);
     return;
   }
-  finish_query<T>(tree, request, plan, share, place, [&](const auto& query, auto& nearest) {
+  finish_query<T>(tree, request, plan, share, asked.place, [&](const auto& query, auto& nearest) {
     for (unsigned i = static_cast<unsigned>(share.warp); i < lists.size(share.place); i += kWarpsOfListed)
       look_into(query, lists.group(share.place, i), nearest);
   });
@@ -907,18 +998,19 @@ __global__ void __launch_bounds__(kFinishBlock)
 
 template <class T, int kAxes>
 void launch(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>(plan.tiles * plan.slices);
+  const dim3 blocks(static_cast<unsigned>((plan.slices + kDirectTeams - 1) / kDirectTeams),
+                    static_cast<unsigned>(plan.tiles));
   const auto cleared = static_cast<unsigned>((plan.count + kSearchBlock - 1) / kSearchBlock);
   const auto finished = [&](int of_block) { return static_cast<unsigned>((plan.count + of_block - 1) / of_block); };
   const unsigned listed = finished(kFinishQueries<kWarpsOfListed>);
   const std::size_t early = tree.copies ? sizeof(EarlySites<T, kAxes>) : 0;
   if (plan.has_table()) {
-    filter_sites<T, kAxes, true><<<blocks, kDirectBlock, early, stream>>>(tree, request, plan);
+    filter_sites<T, kAxes, true><<<blocks, kFilterBlock, early, stream>>>(tree, request, plan);
     fathom::cuda::launch_early(finish_listed<T, kAxes>, listed, kFinishBlock, stream, tree, request, plan);
   } else {
     clear_candidates<<<cleared, kSearchBlock, 0, stream>>>(plan);
-    filter_sites<T, kAxes, false><<<blocks, kDirectBlock, early, stream>>>(tree, request, plan);
-    if (tree.products) filter_again<T, kAxes><<<blocks, kDirectBlock, 0, stream>>>(tree, request, plan);
+    filter_sites<T, kAxes, false><<<blocks, kFilterBlock, early, stream>>>(tree, request, plan);
+    if (tree.products) filter_again<T, kAxes><<<blocks, kFilterBlock, 0, stream>>>(tree, request, plan);
     finish_candidates<T, kAxes>
         <<<finished(kFinishQueries<kWarpsOfCandidates>), kFinishBlock, 0, stream>>>(tree, request, plan);
   }

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "points/cuda/device_tree.h"
-#include "points/cuda/tuning.h"
 #include "points/measure.hd.h"
 
 namespace fathom::points::cuda {
@@ -13,15 +12,15 @@ namespace fathom::points::cuda {
 template <class T, int kAxes>
 class EarlySites {
  public:
-  /// By all threads of a block of kDirectBlock.
+  /// By all threads of a block.
   __device__ void fill(const Cloud& sites) {
-    const auto thread = static_cast<int>(threadIdx.x);
+    const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
     const auto count = static_cast<int>(smaller(sites.count, std::int64_t{kCount}));
-    for (int i = thread; i < kEntries; i += kDirectBlock) entries_[i] = kFree;
-    for (int i = thread; i < count; i += kDirectBlock)
+    for (int i = thread; i < kEntries; i += threads) entries_[i] = kFree;
+    for (int i = thread; i < count; i += threads)
       for (int k = 0; k < kAxes; ++k) places_[i][k] = sites.get<T>(k, i);
     __syncthreads();
-    for (int i = thread; i < count; i += kDirectBlock) put(i);
+    for (int i = thread; i < count; i += threads) put(i);
     __syncthreads();
   }
 

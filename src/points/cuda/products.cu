@@ -37,11 +37,14 @@ struct Point {
   }
 };
 
+__device__ unsigned word_of(const uint4& words, int t) {
+  return t == 0 ? words.x : t == 1 ? words.y : t == 2 ? words.z : words.w;
+}
 __device__ unsigned query_word(const Point& p, int t) {
-  return Factors::of_query(static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)).words[t];
+  return word_of(Factors::of_query(static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)).words, t);
 }
 __device__ unsigned site_word(const Point& p, int t) {
-  return Factors::of_site(static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)).words[t];
+  return word_of(Factors::of_site(static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)).words, t);
 }
 
 /// Whether the bits are those of a float16 next to, or at, a squared distance. Those of −0 are not: bits are compared.

@@ -23,20 +23,20 @@ inline constexpr unsigned kFarProducts = 0x7C007C00;  ///< infinite, twice
 
 /// Factors k = 2w, 2w + 1 of a site or a query in word w.
 struct Factors {
-  unsigned words[4];
+  uint4 words;
 
   __device__ static Factors of_site(float x, float y, float z) {
     const Square n(x, y, z);
-    return {pair(x, y), pair(z, n.high), pair(n.low, kBase), pair(1, 0)};
+    return {{pair(x, y), pair(z, n.high), pair(n.low, kBase), pair(1, 0)}};
   }
   __device__ static Factors of_query(float x, float y, float z) {
     const Square n(x, y, z);
     constexpr float kPart = 1 / kProductUnit;
-    return {pair(-2 * kPart * x, -2 * kPart * y), pair(-2 * kPart * z, kPart * kBase), pair(kPart, kPart * n.high),
-            pair(kPart * n.low, 0)};
+    return {{pair(-2 * kPart * x, -2 * kPart * y), pair(-2 * kPart * z, kPart * kBase), pair(kPart, kPart * n.high),
+             pair(kPart * n.low, 0)}};
   }
   /// Farther from every query than any site.
-  __device__ static Factors of_nobody() { return {0, pair(0, 60000), pair(0, kBase), pair(1, 0)}; }
+  __device__ static Factors of_nobody() { return {{0, pair(0, 60000), pair(0, kBase), pair(1, 0)}}; }
 
  private:
   static constexpr float kBase = 2048;
@@ -65,6 +65,15 @@ __device__ inline void multiply(unsigned (&pair)[2], unsigned query, unsigned qu
   asm("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0,%1},{%2,%3},{%4},{%5,%5};"
       : "=r"(pair[0]), "=r"(pair[1])
       : "r"(query), "r"(query_8), "r"(site), "r"(0));
+}
+
+/// Of the factors of 32 queries or sites, in shared memory, those that multiply() takes: of rows 0, 8, 16 and 24, and of
+/// those behind, word t of row g.
+__device__ inline void load_words(const uint4* rows, unsigned* word) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(rows + lane_id())))
+               : "memory");
 }
 
 /// Bits of the squared distance in a word's low half, in float32.

@@ -6,9 +6,10 @@
 namespace fathom::points::cuda {
 
 inline constexpr int kSearchBlock = 128;
-inline constexpr int kDirectBlock = 128;
+inline constexpr int kDirectBlock = 128;               ///< threads of a team
+inline constexpr int kDirectTeams = 2;                 ///< of a block
 inline constexpr int kDirectQueries = 4;               ///< of a thread
-inline constexpr int kDirectBlocks = 4;                ///< per multiprocessor
+inline constexpr int kDirectBlocks = 2;                ///< per multiprocessor
 inline constexpr unsigned kCandidates = 128;           ///< groups of sites that are kept for a query
 inline constexpr int kTableGroups = 2048;              ///< of sites: more go without a table
 inline constexpr unsigned kTooMany = 32;               ///< groups to look into, before they are measured again
