@@ -12,6 +12,12 @@
 
 namespace fathom::points::cuda {
 
+/// What float32 has beyond this is farther than what it has at `squared`; at most infinite.
+__device__ inline float beyond(float squared) {
+  constexpr float kClose = 1 + 0x1.8p-21f, kTiny = 0x1p-140f;
+  return fmaf(squared, kClose, kTiny);
+}
+
 template <class T, int kAxes>
 class FloatQuery {
  public:
@@ -39,10 +45,7 @@ class FloatQuery {
   }
 
   /// What is within a squared distance, as far as float32 tells; at most kNoLimit.
-  __device__ static float about(float squared) {
-    constexpr float kClose = 1 + 0x1.8p-21f, kTiny = 0x1p-140f;
-    return fminf(fmaf(squared, kClose, kTiny), kNoLimit);
-  }
+  __device__ static float about(float squared) { return fminf(beyond(squared), kNoLimit); }
 
   __device__ float limit() const { return limit_; }
 

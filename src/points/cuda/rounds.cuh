@@ -1,5 +1,5 @@
 // A query among sorted sites that a team of warps answers in rounds, so that the depth of what there is to look at
-// counts and not its sum.
+// counts and not its sum: of sites too many for few_nodes.cuh.
 //
 // Work: all warps look at the nodes of the first level, the lowest one that has no more than kFirstNodes. One warp goes
 // straight down from there to a near leaf; the others wait and leave the multiprocessor to it. What is passed by on all
@@ -12,6 +12,7 @@
 #pragma once
 
 #include "points/cuda/team.cuh"
+#include "points/cuda/tuning.h"
 #include "points/cuda/warp_query.cuh"
 
 namespace fathom::points::cuda {
@@ -48,9 +49,12 @@ struct FirstLevel {
     while (level > 0 && tree.level[level - 1].count <= kFirstNodes) --level;
     return {level, static_cast<unsigned>(tree.level[level].count), tree.level[level].boxes};
   }
+
+  /// Of leaves or parents of leaves.
+  __device__ bool is_low() const { return level <= 1; }
 };
 
-/// A warp's share of its boxes: every kWarps-th group of siblings.
+/// A warp's share of its boxes: every kWarps-th of low nodes, of others every kWarps-th group of siblings.
 template <class T, int kAxes, int kWarps>
 struct FirstBoxes {
   static constexpr int kGroups = kFirstNodes / (kWarps * kLanes);
@@ -62,15 +66,26 @@ struct FirstBoxes {
   __device__ FirstBoxes(const FirstLevel& first, int of_warp) : level(first), warp(of_warp) {
 #pragma unroll
     for (int i = 0; i < kGroups; ++i)
-      if (has(i)) box[i] = {level.boxes, group(i), static_cast<int>(min(number(i), level.count - 1) % kLanes)};
+      if (has(i)) box[i] = box_of(min(number_of(i, lane_id()), level.count - 1));
   }
 
   /// Of siblings, of all warps.
   __device__ int groups() const { return static_cast<int>((level.count + kLanes - 1) / kLanes); }
   __device__ unsigned group(int i) const { return static_cast<unsigned>(i * kWarps + warp); }
-  __device__ bool has(int i) const { return group(i) * kLanes < level.count; }
-  /// Of the lane's node; beyond the last, there is none.
-  __device__ unsigned number(int i) const { return group(i) * kLanes + static_cast<unsigned>(lane_id()); }
+  /// Whether the warp has number i.
+  __device__ bool has(int i) const { return number_of(i, 0) < level.count; }
+  /// Whether the lane does; else its box is any.
+  __device__ bool is_there(int i) const { return number_of(i, lane_id()) < level.count; }
+  /// Of a lane's node.
+  __device__ unsigned number_of(int i, int lane) const {
+    return static_cast<unsigned>(level.is_low() ? (i * kLanes + lane) * kWarps + warp
+                                                : (i * kWarps + warp) * kLanes + lane);
+  }
+
+ private:
+  __device__ NodeBox<T, kAxes> box_of(unsigned node) const {
+    return {level.boxes, node / kLanes, static_cast<int>(node % kLanes)};
+  }
 };
 
 /// A node to enter.
@@ -131,7 +146,7 @@ class Rounds {
 
  private:
   static constexpr float kBeyond = INFINITY;  ///< every limit
-  static constexpr float kClearly = 1 - 0x1p-20;
+  static constexpr float kClearly = 1 - 0x1p-18;
   static constexpr float kNearer = 0x1p-4f;  ///< than what waits: squared, in distances known
   static constexpr int kFew = 4, kMany = 64;
 
@@ -141,9 +156,11 @@ class Rounds {
 #pragma unroll
     for (int i = 0; i < First::kGroups; ++i) {
       if (!first.has(i)) continue;
-      const float bound = first.number(i) < first.level.count ? query_.bound_of(first.box[i]) : kBeyond;
-      const unsigned rank = rank_of(bound < kBeyond ? query_.guess_of(first.box[i], bound) : kBeyond);
-      if (rank < own.rank) own = {rank, bound, first.number(i)};
+      const bool is_there = first.is_there(i);
+      const float of_box = query_.bound_of(first.box[i]), guess = query_.guess_of(first.box[i], of_box);
+      const float bound = is_there ? of_box : kBeyond;
+      const unsigned rank = rank_of(is_there ? guess : kBeyond);
+      if (rank < own.rank) own = {rank, bound, first.number_of(i, lane_id())};
       shared_.first[first.group(i)][lane_id()] = bound;
     }
     if (lane_id() == lane_of(own.rank, warp_min(own.rank))) shared_.entry[team_.warp] = own;
@@ -161,6 +178,7 @@ class Rounds {
   __device__ void go_down(int level, const Entry& entry) {
     unsigned node = entry.number;
     float bound = entry.bound;
+#pragma unroll 1
     while (--level >= 0) {
       const int last = last_of(level, node);
       const int lane = go_past(level, Box(tree_.level[level].boxes, node, min(lane_id(), last)), last, bound);
@@ -168,10 +186,8 @@ class Rounds {
     }
     if (__any_sync(kAllLanes, bound <= query_.limit())) query_.look_at_leaves({node}, 1);
     team_.tell(query_.limit());
-    const auto found = query_.nearest_of_lanes();
-    if (lane_id() > 0) return;
-    shared_.siblings = node / kLanes;
-    shared_.found = found;
+    query_.put_nearest(shared_.found);
+    if (lane_id() == 0) shared_.siblings = node / kLanes;
   }
 
   /// Leaves the bounds of all boxes but the best behind.
@@ -179,8 +195,9 @@ class Rounds {
   /// @param best_bound  becomes the best one's
   /// @returns the lane that has it
   __device__ int go_past(int level, const Box& box, int last, float& best_bound) {
-    const float bound = lane_id() <= last ? query_.bound_of(box) : kBeyond;
-    const unsigned rank = rank_of(bound < kBeyond ? query_.guess_of(box, bound) : kBeyond);
+    const float of_box = query_.bound_of(box), guess = query_.guess_of(box, of_box);
+    const float bound = lane_id() <= last ? of_box : kBeyond;
+    const unsigned rank = rank_of(lane_id() <= last ? guess : kBeyond);
     const int lane = lane_of(rank, warp_min(rank));
     shared_.beside[level][lane_id()] = lane_id() == lane ? kBeyond : bound;
     best_bound = from_lane(bound, lane);
@@ -189,12 +206,9 @@ class Rounds {
 
   /// Each goes on from the nearest that any of them knows.
   __device__ void agree() {
-    auto best = query_.nearest_of_lanes();
-    if (lane_id() == 0) shared_.kept[team_.warp] = best;
+    query_.put_nearest(shared_.kept[team_.warp]);
     __syncthreads();
-    for (const auto& other : shared_.kept)
-      if (other.squared < best.squared || (other.squared == best.squared && other.id < best.id)) best = other;
-    query_.begin_with(best);
+    for (const auto& other : shared_.kept) query_.begin_with(other);
   }
 
   /// The last child of a group of siblings.

@@ -4,22 +4,26 @@
 // Work: a warp for each query; a lane for each of a node's 32 children, and for each of 32 sites of a leaf, or of up to
 // four leaves together, whose sites are in flight at the same time. Of one neighbour each lane keeps the nearest that
 // it has measured itself; what all go by is how near that is. What the lanes know of the levels above waits in shared
-// memory. Where the time of the slowest counts, because queries are fewer than the warps that fit, four warps share
-// out each, among sorted sites in rounds (rounds.cuh), and what these leave by parents of leaves. Many queries are
-// taken in the order of the curve, so that warps at work look at the same nodes, and a warp takes 32 one after the
-// other, each begun with the site that was nearest to the one before; for eight at a time it lists the leaves that are
-// near, which spares most of them the way through the tree (near_leaves.cuh). Where float32 holds sites and queries, it
-// says first, for most of these, which site is the nearest (float_query.cuh). Launch: blocks of 4 warps.
+// memory. Where the time of the slowest counts, because queries are fewer than the warps that fit, four warps share out
+// each: among sorted sites each looks at its share of few nodes (few_nodes.cuh), or all go in rounds through more
+// (rounds.cuh), in float32 where that holds sites and query (team_query.cuh), and what these leave they share out by
+// parents of leaves. Many queries are taken in the order of the curve, so that warps at work look at the same nodes,
+// and a warp takes 32 one after the other, each begun with the site that was nearest to the one before; for eight at a
+// time it lists the leaves that are near, which spares most of them the way through the tree (near_leaves.cuh). Where
+// float32 holds sites and queries, it says first, for most of these, which site is the nearest (float_query.cuh).
+// Launch: blocks of 4 warps.
 // Source: Roussopoulos et al. 1995; the CPU's search (points/cpu/search.cpp) with four times as many children. Cost:
 // O(log n) nodes per query for sites spread out; at worst, for sites all equally far, every site.
 #include "core/cuda/resident.h"
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
+#include "points/cuda/few_nodes.cuh"
 #include "points/cuda/float_query.cuh"
 #include "points/cuda/near_leaves.cuh"
 #include "points/cuda/order.h"
 #include "points/cuda/rounds.cuh"
 #include "points/cuda/search.h"
+#include "points/cuda/team_query.cuh"
 #include "points/cuda/tuning.h"
 #include "points/cuda/warp_query.cuh"
 
@@ -64,7 +68,7 @@ class Descent {
  private:
   /// Lanes whose children are worth a visit.
   __device__ unsigned near_children() {
-    constexpr float kClearly = 1 - 0x1p-20;
+    constexpr float kClearly = 1 - 0x1p-18;
     if constexpr (kWarps > 1)
       if (!together_) query_.lower_limit(team_.least());
     unsigned near = lanes_within(query_.limit());
@@ -366,36 +370,113 @@ __global__ void __launch_bounds__(kSearchBlock, resident_blocks(kSearchBlock, kF
   put_root(request.answers.lower, own, 0, found, squared);
 }
 
-/// A block of warps for each query: in rounds where these serve, else each goes down and back up by itself.
+/// What a team shares while it answers a query, in whichever arithmetic.
+template <class T, int kAxes>
+union RoundsOfTeam {
+  RoundsMemory<TeamQuery<T, kAxes>, kTeam> in_float;
+  RoundsMemory<WarpQuery<double, T, kAxes, Kind::sorted>, kTeam> in_double;
+};
+struct NoRounds {};
+template <class T, int kAxes, Kind kKind>
+using MemoryOfTeam = std::conditional_t<kKind == Kind::sorted, RoundsOfTeam<T, kAxes>, NoRounds>;
+
+/// A team's way through sorted sites. @returns whether it came to an end: if not, the rest is for a Descent
+template <class Query, class First>
+__device__ bool go_from(const First& first, const DeviceTree& tree, Query& query, RoundsMemory<Query, kTeam>& memory,
+                        const Team<kTeam>& team) {
+  if (first.level.is_low()) return FewNodes<Query, First, kTeam>(tree, query, first, team).run();
+  return Rounds<Query, First, kTeam>(tree, query, memory, team).run(first);
+}
+
+/// The nearest of the sites that lanes of a team have.
+template <class Query>
+__device__ typename Query::Nearest nearest_of_team(const typename Query::Nearest& own,
+                                                   typename Query::Nearest (&best)[kTeam], int warp) {
+  const auto of_warp = Query::nearest_of(own);
+  if (lane_id() == 0) best[warp] = of_warp;
+  __syncthreads();
+  auto nearest = best[0];
+  for (const auto& other : best)
+    if (other < nearest) nearest = other;
+  return nearest;
+}
+
+/// A team's search for the nearest site to a place that float32 holds. Mostly one lane alone may have it, and writes
+/// the answer.
+template <class T, int kAxes, class First>
+__device__ void search_in_float(const First& first, const DeviceTree& tree, const DeviceRequest& request,
+                                const float (&place)[kAxes], Waiting& waiting,
+                                RoundsMemory<TeamQuery<T, kAxes>, kTeam>& memory, const Team<kTeam>& team) {
+  using Query = TeamQuery<T, kAxes>;
+  __shared__ typename Query::Nearest best[kTeam];
+  Query mine(tree, place, request.limit);
+  if (!go_from(first, tree, mine, memory, team)) {
+    Descent<Query, kLeavesOfTeam, kTeam>(tree, mine, waiting, team).run();
+    __syncthreads();
+  }
+  const bool is_left = mine.is_left(team.least()), is_clear = __syncthreads_count(is_left) == 1;
+  if (is_clear && !is_left) return;
+  auto nearest = is_left ? mine.own() : mine.nobody();
+  if (!is_clear) nearest = nearest_of_team<Query>(nearest, best, team.warp);
+  if (!is_clear && threadIdx.x > 0) return;
+  const bool found = nearest.id != Query::kNone && nearest.squared <= request.limit;
+  put_answer(tree, request, blockIdx.x, 0, nearest.squared, found ? std::int64_t{nearest.id} : kNobody);
+  put_root(request.answers.lower, blockIdx.x, 0, found, nearest.squared);
+}
+
+/// The same in the arithmetic that decides.
+template <class T, int kAxes, Kind kKind, class First>
+__device__ void search_in_double(const First& first, const DeviceTree& tree, const DeviceRequest& request,
+                                 Waiting& waiting, MemoryOfTeam<T, kAxes, kKind>& memory, const Team<kTeam>& team) {
+  constexpr int kTogether = kKind == Kind::sorted ? kLeavesOfTeam * sizeof(float) / sizeof(T) : 1;
+  with_query<T, kAxes, kKind>(tree, request, blockIdx.x, [&](auto& mine) {
+    using Query = std::remove_reference_t<decltype(mine)>;
+    __shared__ typename Query::Nearest best[kTeam];
+    bool done = !mine.is_somewhere();
+    if constexpr (kKind == Kind::sorted)
+      if constexpr (Query::kHasLeaves) done = done || go_from(first, tree, mine, memory.in_double, team);
+    if (!done) Descent<Query, kTogether, kTeam>(tree, mine, waiting, team).run();
+    if constexpr (Query::kIsPlain) mine.settle();
+    if (lane_id() == 0) best[team.warp] = {mine.list().worst_squared(), mine.list().worst_id()};
+    __syncthreads();
+    if (team.warp > 0) return;
+    for (const auto& other : best) mine.list().offer_one(other.squared, other.id);
+    mine.write();
+  });
+}
+
+/// The same, seldom, in a kernel that is there for the search in float32: by itself, so that it takes nothing of that
+/// one's registers.
+template <class T, int kAxes, Kind kKind, class First>
+__device__ __noinline__ void search_in_double_instead(const FirstLevel& first_level, const DeviceTree& tree,
+                                                      const DeviceRequest& request, Waiting& waiting,
+                                                      MemoryOfTeam<T, kAxes, kKind>& memory, const Team<kTeam>& team) {
+  const First first(first_level, team.warp);
+  search_in_double<T, kAxes, kKind>(first, tree, request, waiting, memory, team);
+}
+
+/// A block of warps for each query.
 template <class T, int kAxes, Kind kKind>
 __global__ void __launch_bounds__(32 * kTeam, resident_blocks(32 * kTeam, kTeamBlocks))
     search_in_teams(const __grid_constant__ FirstLevel first_level, const __grid_constant__ DeviceTree tree,
                     const __grid_constant__ DeviceRequest request) {
   using First = FirstBoxes<T, kAxes, kTeam>;
-  constexpr int kTogether = kKind == Kind::sorted ? kLeavesOfTeam * sizeof(float) / sizeof(T) : 1;
   __shared__ Waiting waiting[kTeam];
+  __shared__ MemoryOfTeam<T, kAxes, kKind> memory;
   __shared__ unsigned limit;
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  const First first(first_level, warp);  // with the query
+  const Team<kTeam> team{static_cast<int>(threadIdx.x) / 32, &limit};
+  Waiting& mine = waiting[team.warp];
+  const First first(first_level, team.warp);  // with the query
   if (threadIdx.x == 0) limit = __float_as_uint(INFINITY);
   __syncthreads();
-  with_query<T, kAxes, kKind>(tree, request, blockIdx.x, [&](auto& mine) {
-    using Query = std::remove_reference_t<decltype(mine)>;
-    __shared__ typename Query::Nearest best[kTeam];
-    const Team<kTeam> team{warp, &limit};
-    bool done = !mine.is_somewhere();
-    if constexpr (Query::kHasLeaves) {
-      __shared__ RoundsMemory<Query, kTeam> rounds;
-      done = done || Rounds<Query, First, kTeam>(tree, mine, rounds, team).run(first);
-    }
-    if (!done) Descent<Query, kTogether, kTeam>(tree, mine, waiting[warp], team).run();
-    if constexpr (Query::kIsPlain) mine.settle();
-    if (lane_id() == 0) best[warp] = {mine.list().worst_squared(), mine.list().worst_id()};
-    __syncthreads();
-    if (warp > 0) return;
-    for (const auto& other : best) mine.list().offer_one(other.squared, other.id);
-    mine.write();
-  });
+  if constexpr (kKind == Kind::sorted && sizeof(T) == sizeof(float)) {
+    float place[kAxes];
+    if (TeamQuery<T, kAxes>::read(tree, request.queries, blockIdx.x, place))
+      return search_in_float<T>(first, tree, request, place, mine, memory.in_float, team);
+    search_in_double_instead<T, kAxes, kKind, First>(first_level, tree, request, mine, memory, team);
+  } else {
+    search_in_double<T, kAxes, kKind>(first, tree, request, mine, memory, team);
+  }
 }
 
 unsigned blocks_of(std::int64_t queries, std::int64_t of_block) {

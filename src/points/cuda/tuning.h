@@ -33,6 +33,7 @@ inline constexpr int kTeamBlocks = 8;    ///< … so many per multiprocessor
 inline constexpr int kLeavesOfTeam = 8;  ///< looked at together by each of them
 inline constexpr int kMostLeft = 256;    ///< nodes that a list of theirs holds
 inline constexpr int kFirstNodes = 512;  ///< at most, at which they begin
+inline constexpr int kMostNear = 16;     ///< of a warp's share, that are left when each has looked at the first
 inline constexpr int kBuildBlock = 256;
 inline constexpr std::int64_t kManyPoints = 1 << 22;  ///< are worth asking a sample by how many bits to sort them …
 inline constexpr int kSampledPoints = 1 << 16;        ///< … of so many

@@ -221,9 +221,15 @@ class WarpQuery {
     return {__longlong_as_double(static_cast<long long>(least)), lowest, lane};
   }
 
-  /// Goes by what another warp's lanes have kept.
+  /// Tells another warp.
+  __device__ void put_nearest(Kept& kept) const {
+    const Kept nearest = nearest_of_lanes();
+    if (lane_id() == 0) kept = nearest;
+  }
+
+  /// Goes by what another warp has told.
   __device__ void begin_with(const Kept& kept) {
-    if (lane_id() == 0) {
+    if (lane_id() == 0 && (kept.squared < squared_ || (kept.squared == squared_ && kept.id < nearest_.id))) {
       squared_ = kept.squared;
       nearest_.id = kept.id;
     }

@@ -711,6 +711,31 @@ TEST_F(DevicePoints, FewQueriesOfSitesAtFewPlaces) {
   }
 }
 
+/// Queries that float32 holds and others, of each type, side by side: teams answer the first in float32. Among them are
+/// some to which squared distances pass float32, and some that are nowhere; of whole ones, the last that it holds.
+TEST_F(DevicePoints, FewQueriesThatFloat32HoldsOrNot) {
+  Random random(20);
+  const double odd[] = {0x1p24, 0x1p24 + 1, -0x1p24, -0x1p24 - 1, 0x7FFFFFFF, 1e19, 3e38, 0.1};
+  for (const std::int64_t count : {500, 20000, 70000, 600000})
+    for (DType dtype : {DType::int32, DType::float32})
+      for (DType asked : {DType::int32, DType::float32, DType::float64}) {
+        PointProblem problem;
+        problem.sites = make_points(dtype == DType::int32 ? Spread::lattice : Spread::uniform, dtype, count, 3, random);
+        problem.queries = make_points(asked == DType::int32 ? Spread::lattice : Spread::uniform, asked, 200, 3, random);
+        for (int i = 0; i < 16; ++i) {
+          const double x = odd[i / 2], y = i % 2 == 0 ? 0 : x;
+          for (const auto& [axis, value] : {std::pair{0, x}, {1, y}}) {
+            const int at = 3 * 8 * i + axis;
+            if (asked == DType::float64) problem.queries.as<double>().data()[at] = value;
+            if (asked == DType::float32) problem.queries.as<float>().data()[at] = static_cast<float>(value);
+            if (asked == DType::int32 && std::abs(value) <= 0x7FFFFFFF)
+              problem.queries.as<std::int32_t>().data()[at] = static_cast<std::int32_t>(value);
+          }
+        }
+        check_sorted(problem);
+      }
+}
+
 /// Queries so far from sorted sites that about all are equally near, as float32 has it.
 TEST_F(DevicePoints, QueriesFarFromSortedSites) {
   Random random(17);
