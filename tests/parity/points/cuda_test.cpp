@@ -135,6 +135,29 @@ TEST_F(CudaPoints, RoundedProducts) {
     }
 }
 
+/// Blocks of queries that each go their own way: at voxels, between them, and beyond what products serve. There are so
+/// many that the sites are shared out to an odd number of teams on many devices.
+TEST_F(CudaPoints, BlocksOfUnlikeQueries) {
+  constexpr std::int64_t kBlock = 512;
+  Random random(12);
+  for (std::int64_t sites : {200, 30000, 100000})
+    for (std::int64_t blocks : {5, 7}) {
+      PointProblem problem;
+      problem.set.storage = Storage::plain;
+      problem.sites = Array(DType::int32, {sites, 3});
+      const auto coordinate = [&] { return static_cast<double>(below(random, 2001)) - 1000; };
+      for (std::int64_t i = 0; i < 3 * sites; ++i) put(problem.sites, i, coordinate());
+      const std::int64_t queries = blocks * kBlock - 100;
+      problem.queries = Array(DType::float32, {queries, 3});
+      for (std::int64_t i = 0; i < 3 * queries; ++i) {
+        const std::int64_t way = i / (3 * kBlock) % 3;
+        put(problem.queries, i, way == 0 ? coordinate() : way == 1 ? coordinate() + 0.5 : 5 * coordinate());
+      }
+      const PointAnswers expected = answers_of(Backend::cpu, problem, DType::float32);
+      ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float32))) << sites << ' ' << blocks;
+    }
+}
+
 /// Sites that are nearly all copies of others: of so few places that the first sites are at all of them, and of more.
 TEST_F(CudaPoints, SitesAtFewPlaces) {
   Random random(10);
