@@ -91,6 +91,27 @@ TEST_F(Cuda, PlainShapes) {
       }
 }
 
+/// Volumes of bytes whose rows begin at multiples of sixteen: several rows are packed at once.
+TEST_F(Cuda, ShortRowsOfVolumes) {
+  Random random(760000);
+  for (std::int64_t nx : {16, 32, 48, 112, 128, 144, 240, 256, 272, 480, 496, 512, 528})
+    for (int i = 0; i < scaled(5); ++i) {
+      const std::int64_t nz = pick<std::int64_t>(random, {1, 3, 31, 33, 70});
+      const bool is_batch = chance(random, 0.3), zero = chance(random, 0.5);
+      const std::int64_t ny = below(random, 9) + 1;
+      const Shape shape = is_batch ? Shape{3, nz, ny, nx} : Shape{nz, ny, nx};
+      Case c{.structure = Structure::sparse};
+      const auto sites = scatter(shape, pick<double>(random, {0.9, 0.1, 0.01, 1e-3, 0.0}), random);
+      c.input = mask_array(sites, shape, pick<DType>(random, {DType::uint8, DType::boolean}), zero);
+      c.options.sites.rule = zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
+      c.options.batch_axes = is_batch;
+      c.options.signed_distance = chance(random, 0.3);
+      c.wanted.distance = DType::float32;
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// Volumes with an axis beyond those whose indices fit the keys of an envelope, with what may be asked for of them.
 TEST_F(Cuda, LongVolumes) {
   std::uint64_t seed = 750000;

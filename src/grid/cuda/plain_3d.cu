@@ -23,6 +23,7 @@
 #include "grid/cuda/volume_exact.cuh"
 #include "grid/cuda/volume_labels.cuh"
 #include "grid/cuda/volume_long.cuh"
+#include "grid/cuda/volume_short_rows.cuh"
 #include "grid/cuda/volume_sites.cuh"
 #include "grid/cuda/volume_solve.cuh"
 #include "grid/cuda/volume_spaced.cuh"
@@ -256,6 +257,10 @@ auto* packing_kernel(const Mask& mask) {
                                           : pack_volume<Reading::bytes, kBlocks>;
 }
 
+auto* short_rows_kernel(int together) {
+  return together == 4 ? pack_short_rows<4> : together == 2 ? pack_short_rows<2> : pack_short_rows<1>;
+}
+
 class VolumeEngine final : public Engine {
  public:
   explicit VolumeEngine(const Problem& problem) : p_(problem) {}
@@ -358,10 +363,16 @@ class VolumeEngine final : public Engine {
     volume.word += packing.to_item * volume.words * volume.ny * volume.depth + packing.to;
     volume.nz = static_cast<std::int32_t>(mask.input.extent[0]);
     volume.first_item = packing.first_item;
+    const std::int64_t lines = packing.items * mask.input.extent[1], slabs = (volume.nz + 31) / 32;
+    if (mask.has_zero_bytes() && has_aligned_rows(mask.input, 16) && rows_together(volume.nx) > 0) {
+      auto* kernel = short_rows_kernel(rows_together(volume.nx));
+      const dim3 blocks(static_cast<unsigned>(lines), static_cast<unsigned>(slabs));
+      kernel<<<blocks, kVolumePackBlock, 0, stream>>>(volume, mask);
+      return fathom::cuda::check_launch("packing sites");
+    }
     const int row = row_blocks(volume.nx);
     auto* kernel = row == 1 ? packing_kernel<1>(mask) : row == 2 ? packing_kernel<2>(mask) : packing_kernel<4>(mask);
-    const std::int64_t blocks = packing.items * mask.input.extent[1] * ((volume.nz + 31) / 32);
-    kernel<<<static_cast<unsigned>(blocks), kVolumePackBlock, 0, stream>>>(volume, mask);
+    kernel<<<static_cast<unsigned>(lines * slabs), kVolumePackBlock, 0, stream>>>(volume, mask);
     fathom::cuda::check_launch("packing sites");
   }
 

@@ -143,9 +143,11 @@ class RowWords<Reading::elements, kBlocks> {
 
 /// The word with the steps from its ends to the nearest sites of the row outside, which lie `beyond` elements behind
 /// the bits.
-__device__ inline uint2 with_carries(unsigned word, int beyond = 0) {
+///
+/// @param lanes  that hold the row
+__device__ inline uint2 with_carries(unsigned word, int beyond = 0, unsigned lanes = kAllLanes) {
   const int lane = lane_id();
-  const unsigned filled = __ballot_sync(kAllLanes, word != 0);
+  const unsigned filled = __ballot_sync(kAllLanes, word != 0) & lanes;
   const unsigned before = filled & lanes_before(lane), behind = lane == 31 ? 0u : filled >> (lane + 1) << (lane + 1);
   const int from_before = before ? 31 - __clz(static_cast<int>(before)) : 0;
   const int from_behind = behind ? __ffs(static_cast<int>(behind)) - 1 : 0;

@@ -1,0 +1,87 @@
+// The words and carries of volume_words.cuh for rows of up to 512 bytes at multiples of sixteen, that are zero or not.
+//
+// Work mapping: block = one y, 32 z; warp = 4 rows, of which a load takes kTogether at once, so that no lane is idle:
+// sixteen bytes to a lane. As two of these make a word, the words of two loads fill a warp and get their carries
+// together. The block turns them in shared memory.
+// Cost: as there.
+#pragma once
+
+#include "grid/cuda/volume_words.cuh"
+
+namespace fathom::grid::cuda {
+
+/// Rows that a warp reads at once; 0: rows are too long.
+inline int rows_together(int nx) { return nx <= 128 ? 4 : nx <= 256 ? 2 : nx <= 512 ? 1 : 0; }
+
+/// A warp's four rows.
+template <int kTogether>
+class ShortRows {
+ public:
+  static constexpr int kWords = 16 / kTogether;  ///< of a row
+  static constexpr int kRounds = kTogether == 1 ? 2 : 1;
+
+  /// @param first  element of the first row
+  /// @param rows   how many there are, from four on all
+  __device__ ShortRows(const std::byte* first, std::int64_t stride, int rows, int nx)
+      : rows_(rows), columns_(nx - 32 * (lane_id() % kWords)) {
+    const int row = lane_id() / kLanes, column = lane_id() % kLanes * 16;
+    const std::byte* from = first + row * stride + column;
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k, from += kTogether * stride) {
+      const bool there = column < nx && k * kTogether + row < rows;
+      loaded_[k] = there ? __ldcs(reinterpret_cast<const uint4*>(from)) : uint4{};
+    }
+  }
+
+  /// Which of the four rows this lane has a word of in a round, number lane % kWords.
+  static __device__ int row(int round) { return round * kRowsOfRound + lane_id() / kWords; }
+  static __device__ bool has_word() { return lane_id() / kWords < kRowsOfRound; }
+
+  /// This lane's word of a round, with carries; of rows that are not there, without a site.
+  __device__ uint2 word(int round, bool zero_is_site) const {
+    constexpr int kLoadsOfRound = kLoads / kRounds;
+    unsigned both = nonzero_bytes(loaded_[round * kLoadsOfRound]);
+    if constexpr (kLoadsOfRound == 2) both |= nonzero_bytes(loaded_[round * kLoadsOfRound + 1]) << 16;
+    const int row = lane_id() / kWords, from = row % kTogether * kLanes + lane_id() % kWords * 2;
+    const unsigned even = __shfl_sync(kAllLanes, both, from), odd = __shfl_sync(kAllLanes, both, from + 1);
+    unsigned bits = __byte_perm(even, odd, row / kTogether == 0 ? 0x5410 : 0x7632);
+    if (zero_is_site) bits = ~bits;
+    const int columns = this->row(round) < rows_ ? columns_ : 0;
+    if (columns < 32) bits &= columns > 0 ? (1u << columns) - 1 : 0;
+    return with_carries(bits, 0, kRowLanes << (lane_id() / kWords * kWords));
+  }
+
+ private:
+  static constexpr int kLanes = 32 / kTogether, kLoads = 4 / kTogether;
+  static constexpr int kRowsOfRound = 4 / kRounds;
+  static constexpr unsigned kRowLanes = (1u << kWords) - 1;
+
+  const int rows_, columns_;  ///< the latter of a row from this lane's word on
+  uint4 loaded_[kLoads];
+};
+
+template <int kTogether>
+__global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackBlock, kVolumePackBlocks))
+    pack_short_rows(const __grid_constant__ Volume volume, const __grid_constant__ Mask mask) {
+  using Rows = ShortRows<kTogether>;
+  __shared__ uint2 turned[32][Rows::kWords + 1];
+  volume.clear_counter(0);
+  const auto lines = static_cast<unsigned>(mask.input.extent[1]);
+  const int warp = static_cast<int>(threadIdx.x) / 32, z0 = static_cast<int>(blockIdx.y) * 32, z = z0 + warp * 4;
+  const std::int64_t item = blockIdx.x / lines;
+  const auto y = static_cast<int>(blockIdx.x % lines);
+  const std::byte* line = mask.input.data + mask.input.items.offset(volume.first_item + item) +
+                          y * mask.input.stride[1] + z * mask.input.stride[0];
+  const Rows rows(line, mask.input.stride[0], volume.nz - z, volume.nx);
+#pragma unroll
+  for (int round = 0; round < Rows::kRounds; ++round) {
+    const uint2 word = rows.word(round, mask.is_zero_site());
+    if (Rows::has_word()) turned[warp * 4 + Rows::row(round)][lane_id() % Rows::kWords] = word;
+  }
+  __syncthreads();
+  std::int64_t to = ((item * volume.words + warp) * volume.ny + y) * volume.depth + z0 + lane_id();
+  const std::int64_t step = std::int64_t{kVolumePackBlock / 32} * volume.ny * volume.depth;
+  for (int w = warp; w < volume.words; w += kVolumePackBlock / 32, to += step) volume.word[to] = turned[lane_id()][w];
+}
+
+}  // namespace fathom::grid::cuda
