@@ -168,6 +168,39 @@ TEST_F(Cuda, FewRowsOfVolumes) {
     }
 }
 
+/// Volumes whose sites are far along z: in all rows less than 181 away, which 16 bits hold, or only in some, by rows or
+/// in one half of a tile; beside rows where sites are near, and with and without a site on the way along y.
+TEST_F(Cuda, FarSitesOfVolumesInBothWidths) {
+  Random random(910000);
+  int next = 0;
+  for (const Shape& shape : {Shape{420, 70, 70}, Shape{230, 300, 40}, Shape{90, 530, 33}, Shape{700, 40, 48},
+                             Shape{1500, 20, 40}, Shape{130, 1100, 18}})
+    for (int i = 0; i < scaled(5); ++i) {
+      const std::int64_t nz = shape[0], ny = shape[1], nx = shape[2];
+      const int kind = next++ % 5;
+      auto sites = scatter(shape, kind < 2 ? 2e-4 : 2e-3, random);
+      if (kind == 4) sites = scatter(shape, 0.05, random);
+      for (std::size_t k = 0; k < sites.size(); ++k) {
+        const auto x = static_cast<std::int64_t>(k) % nx, y = static_cast<std::int64_t>(k) / nx % ny;
+        const std::int64_t z = static_cast<std::int64_t>(k) / nx / ny;
+        if (kind == 1 && z >= nz / 3) sites[k] = false;
+        if (kind == 2 && (z >= nz / 8 || x >= 20)) sites[k] = false;
+        if (kind == 3) sites[k] = z * ny / nz == y && x % 16 == 3;
+        if (kind == 4 && y % 64 >= 20) sites[k] = z == y / 2 && x == y % nx;
+      }
+      Case c{.structure = Structure::sparse};
+      c.input = mask_array(sites, shape);
+      c.wanted = {.distance = DType::float32};
+      check_against_cpu(c);
+      c.wanted = {.squared = DType::uint32};
+      check_against_cpu(c);
+      c.wanted = {.distance = DType::float32};
+      c.options.signed_distance = true;
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// The places whose squared distance from the middle is this, steps along the axes being so long.
 std::vector<bool> places_on_sphere(const Shape& shape, const std::vector<std::int64_t>& lengths, std::int64_t square) {
   std::vector<bool> places(static_cast<std::size_t>(element_count(shape)));

@@ -2,8 +2,9 @@
 //
 // A tile is 32 neighbours along x by one whole line along z or, later, y. Distances along x follow from a word of 32
 // bits and two carries; what the pass along z leaves is kept as squares in 16 bits, which is enough wherever sites are
-// near. A tile that does not fit, or whose search would be long, is computed in 32 bits instead and kept where the
-// result will be, or beside it if results are no floats or there already; its rows of 16 bits are then clamped.
+// near. A tile that does not fit, or whose search would be long, is computed in 32 bits instead. Of it, what does not
+// fit 16 bits is kept where the result will be, or beside it if results are no floats or there already; its rows of 16
+// bits are then clamped.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +50,8 @@ struct Volume {
   // Of two neighbours along x in a word, after the pass along z: squares, or with sites their Leads.
   std::uint32_t* narrow = nullptr;  ///< [items][words][nz][ny][16]
   std::uint8_t* kind = nullptr;     ///< [items][words][ny]: TileKind
+  /// [items][words][2][nz / 8][ny], of wide tiles: whether these 8 rows of half the columns do not fit 16 bits.
+  std::uint8_t* beyond = nullptr;
   std::uint32_t* z_list = nullptr;  ///< tiles left to the envelope along z
   std::uint32_t* y_list = nullptr;
   /// Of both lists. A pass finds that of its list cleared: by packing, or by a kernel of the other pass.
@@ -96,9 +99,29 @@ struct Volume {
     return narrow + (((item * words + w) * nz + z) * ny + y) * 16;
   }
   __device__ const std::uint8_t* kinds(const Tile& t) const { return kind + (t.item * words + t.word) * ny; }
+  /// @param half  0 or 1, of the columns
+  __device__ std::uint8_t* beyond_row(std::int64_t item, std::int32_t w, int half, std::int32_t z) const {
+    return beyond + (((item * words + w) * 2 + half) * ((nz + 7) / 8) + z / 8) * ny;
+  }
 
  private:
   __device__ std::int64_t z_line(const Tile& t) const { return ((t.item * words + t.word) * ny + t.line) * depth; }
+};
+
+/// What the pass along z left in the rows of a tile along y, for half its columns: where it is wide, it does not fit 16
+/// bits.
+class RowKinds {
+ public:
+  __device__ RowKinds(const Volume& v, const Volume::Tile& t, int half)
+      : of_tile_(v.kinds(t)), beyond_(v.beyond_row(t.item, t.word, half, t.line)) {}
+
+  __device__ TileKind operator[](int row) const {
+    const auto kind = static_cast<TileKind>(of_tile_[row]);
+    return kind == kWide && !beyond_[row] ? kNarrow : kind;
+  }
+
+ private:
+  const std::uint8_t *of_tile_, *beyond_;
 };
 
 /// Distances inside a byte of sites, one per bit; 255: none.

@@ -14,11 +14,11 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   extern __shared__ uint4 window_shared[];
   constexpr bool kLabels = is_of_labels(kWriting);
   v.clear_counter(0);
-  __shared__ int work, near_rows, filled_rows;  // the latter: wide ones in the upper half
+  __shared__ int work, near_rows, wide_rows, filled_rows;  // the latter: those of wide tiles in the upper half
   const int t = static_cast<int>(threadIdx.x), n = v.ny, lane = t % 16;
   const Volume::Tile tile = v.tile(blockIdx.x, v.nz);
   const std::uint8_t* kinds = v.kinds(tile);
-  if (t == 0) work = near_rows = filled_rows = 0;
+  if (t == 0) near_rows = wide_rows = filled_rows = 0;
   __syncthreads();
   int filled = 0;
   for (int r = t; r < n; r += kThreads) filled += (kinds[r] != kEmpty) + ((kinds[r] == kWide) << 16);
@@ -27,12 +27,26 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   const VolumeWriter<kWriting> writer(v, emitter, tile);
   const int any_rows = filled_rows & 0xFFFF;
   if constexpr (kWriting == Writing::aligned || kWriting == Writing::unaligned)  // others are short of registers
-    if (any_rows > 0 && any_rows <= kFewRows) return FewRows<kThreads>(v, tile, kinds).solve(writer);
-  const int wide_rows = filled_rows >> 16;
-  if (wide_rows * 2 > n) {  // mostly far
+    if (any_rows > 0 && any_rows <= kFewRows) return FewRows<kThreads>(v, tile).solve(writer);
+  const int far_rows = filled_rows >> 16;
+  if (far_rows > 0) {
+    const RowKinds first_half(v, tile, 0), second_half(v, tile, 1);
+    int wide = 0;
+    for (int r = t; r < n; r += kThreads) wide += first_half[r] == kWide || second_half[r] == kWide;
+    add_over_block(wide, &wide_rows);
+    __syncthreads();
+  }
+  if (wide_rows * 2 > n) {
     if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
     return;
   }
+  // Where rows are mostly far along z, searches are longer, which is worth while if many of them are less than 64 away.
+  // Asked for anew each time, as registers are short.
+  const auto is_far = [&] { return (filled_rows >> 16) * 2 > n; };
+  const auto begin_work = [&] {
+    if (t == 0) work = is_far() ? -budget_of(n) / 2 : 0;
+  };
+  begin_work();
   WindowRows<WindowPairs> rows(reinterpret_cast<unsigned*>(window_shared), n);
   rows.pad(n);
   const auto* squares = reinterpret_cast<const uint4*>(v.narrow_row(tile.item, tile.word, tile.line, 0));
@@ -60,7 +74,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
     for (int q = t / 32; q < rows.groups; q += kThreads / 32) writer.write_none(q * 8, tile.word * 32 + lane_id());
     return;
   }
-  if (near_rows * 8 < n) {
+  if (is_far() ? near_rows * 2 < n : near_rows * 8 < n) {
     if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
     return;
   }
@@ -83,7 +97,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
       if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
       return;
     }
-    if (t == 0) work = 0;
+    begin_work();
     __syncthreads();
   }
 }

@@ -8,7 +8,7 @@
 // Work mapping: persistent blocks take halves of the tiles that the search left. A unit of 16 lanes, lane = line, takes
 // kChunk rows into registers. Phase 1: a row stays if it beats the running candidate of its left or of its right; one
 // that does neither is nowhere the best. Phase 2: the kept rows of each line move together. Phases 3 to 5: the three
-// stages.
+// stages. Along z, eight rows that fit 16 bits are left for the search along y.
 //
 // Source: the monotone-matrix search of Aggarwal et al. 1987, in place of the intersections of Felzenszwalb &
 // Huttenlocher 2012, so that nothing is decided by a quotient. Cost: some 50 operations per element.
@@ -101,7 +101,8 @@ class Envelope {
         companions_(companions + lane_) {}
 
   /// @param load   fills a chunk's values: load(values, first row, line)
-  /// @param store  takes up to eight results of the lane's line: store(first row, values, how many)
+  /// @param store  takes up to eight results of the lane's line: store(first row, values, how many). By whole warps,
+  ///               some of whose lanes may have none.
   template <class Load, class Store>
   __device__ void run(Load&& load, Store&& store) {
     keep_candidates(load);
@@ -126,7 +127,7 @@ class Envelope {
 #pragma unroll
         for (int j = 0; j < 8; ++j) best[j] = kFinding == Finding::values ? kNone32 : kNoKey;
       }
-      if (is_there) store(q * 8, best, min(8, n_ - q * 8));
+      store(q * 8, best, is_there ? min(8, n_ - q * 8) : 0);
     }
     __syncthreads();
   }
@@ -317,6 +318,46 @@ class EnvelopeRows {
   uint4* memory_;
 };
 
+/// The greatest of eight.
+__device__ inline unsigned most_of(const unsigned* eight) {
+  const unsigned a = __vimax3_u32(eight[0], eight[1], eight[2]), b = __vimax3_u32(eight[3], eight[4], eight[5]);
+  return __vimax3_u32(a, b, max(eight[6], eight[7]));
+}
+
+/// Calls act(0), …, act(count − 1), up to eight: eight mostly, without a question for each.
+template <class Act>
+__device__ void for_rows(int count, Act&& act) {
+  const auto up_to = [&](int rows) {
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      if (j >= rows) break;
+      act(j);
+    }
+  };
+  if (count == 8) up_to(8);
+  else up_to(count);
+}
+
+/// What the rows of half a tile along y hold, in bits; those behind the last, nothing.
+class RowKindBits {
+ public:
+  /// By all threads; they meet.
+  __device__ void fill(const RowKinds& kinds, int rows) {
+    for (int r = static_cast<int>(threadIdx.x); r < (rows + 31) / 32 * 32; r += static_cast<int>(blockDim.x)) {
+      const TileKind kind = r < rows ? kinds[r] : kEmpty;
+      const unsigned wide = __ballot_sync(kAllLanes, kind == kWide), narrow = __ballot_sync(kAllLanes, kind == kNarrow);
+      if (lane_id() == 0) wide_[r / 32] = wide, narrow_[r / 32] = narrow;
+    }
+    __syncthreads();
+  }
+  /// Of up to 32 rows from one on, a multiple of as many.
+  __device__ unsigned wide(int row) const { return wide_[row / 32] >> row % 32; }
+  __device__ unsigned narrow(int row) const { return narrow_[row / 32] >> row % 32; }
+
+ private:
+  unsigned wide_[kLongestAxis / 32], narrow_[kLongestAxis / 32];
+};
+
 /// @param Solver  the envelope, which takes chunks of kChunk rows
 template <int kThreads, int kChunk, bool kLabels, class Solver = Envelope<kThreads, kChunk>>
 __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
@@ -341,20 +382,25 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     std::uint32_t* wide = v.wide.row(v.wide_first_item + tile.item, 0, tile.line) + x;
     auto* narrow = reinterpret_cast<std::uint16_t*>(v.narrow_row(tile.item, tile.word, 0, tile.line)) + half + t % 16;
     const std::int64_t narrow_stride = std::int64_t{v.ny} * 32;
+    std::uint8_t* beyond = v.beyond_row(tile.item, tile.word, half / 16, 0) + tile.line;
     const auto store = [&](int z, unsigned* values, int count) {
-      if constexpr (kLabels) ends.bound(z / 8, half + t % 16, values);
-      std::uint32_t* to = wide + z * v.wide.z_stride;
+      if constexpr (kLabels)
+        if (count > 0) ends.bound(z / 8, half + t % 16, values);
+      const bool fits = !there || count == 0 || most_of(values) < kNone16;
+      const bool is_wide = (__ballot_sync(kAllLanes, !fits) >> (lane_id() & 16) & 0xFFFFu) != 0;
+      if (count > 0 && t % 16 == 0) beyond[std::int64_t{v.ny} * (z / 8)] = is_wide;
+      if (is_wide && there) {
+        std::uint32_t* to = wide + z * v.wide.z_stride;
+        for_rows(count, [&](int j) {
+          *to = values[j];
+          to += v.wide.z_stride;
+        });
+      }
       std::uint16_t* narrow_to = narrow + z * narrow_stride;
-      const auto put = [&](int rows) {
-#pragma unroll
-        for (int j = 0; j < 8; ++j, to += v.wide.z_stride, narrow_to += narrow_stride) {
-          if (j >= rows) break;
-          if (there) *to = values[j];
-          *narrow_to = there ? static_cast<std::uint16_t>(min(values[j], kNone16)) : std::uint16_t{0};
-        }
-      };
-      if (count == 8) put(8);
-      else put(count);
+      for_rows(count, [&](int j) {
+        *narrow_to = there ? static_cast<std::uint16_t>(min(values[j], kNone16)) : std::uint16_t{0};
+        narrow_to += narrow_stride;
+      });
     };
     Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }
@@ -369,48 +415,47 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   const int n = v.ny;
   const unsigned count = v.counters[1] * 2;
   const RunEnds ends(run_words, n);
+  __shared__ RowKindBits kinds;
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
     const Volume::Tile tile = v.tile(v.y_list[job / 2], v.nz);
     const int half = static_cast<int>(job % 2) * 16, x0 = tile.word * 32 + half;
     if (x0 >= v.nx) continue;
-    const std::uint8_t* kinds = v.kinds(tile);
-    const auto* narrow =
-        reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) + half;
+    // The pair of neighbours that this thread's column is of.
+    const int column = half + static_cast<int>(threadIdx.x) % 16;
+    const std::uint32_t* pairs = v.narrow_row(tile.item, tile.word, tile.line, 0) + column / 2;
+    const auto narrow = [column](std::uint32_t pair) { return column % 2 ? pair >> 16 : pair & 0xFFFFu; };
     // Beyond the volume's edges the last element again, so that no branch keeps the loads from being in flight
     // together.
     const int x = x0 + static_cast<int>(threadIdx.x) % 16;
     const std::uint32_t* wide = v.wide.row(v.wide_first_item + tile.item, tile.line, 0) + min(x, v.nx - 1);
-    int others = 0;
-    for (int r = static_cast<int>(threadIdx.x); r < n; r += kThreads) others |= kinds[r] != kWide;
-    const bool all_wide = !__syncthreads_or(others);
-    const auto load = [&](unsigned* value, int first, int lane) {
-      if (all_wide) {
-        const std::uint32_t* row = wide + min(first, n - 1) * v.wide.y_stride;
-        if (first + kChunk <= n) {
+    kinds.fill(RowKinds(v, tile, half / 16), n);
+    const auto load = [&](unsigned* value, int first, int) {
+      constexpr unsigned kAll = 0xFFFFFFFFu >> (32 - kChunk);
+      const unsigned are_wide = kinds.wide(first) & kAll, are_narrow = kinds.narrow(first) & kAll;
+      const std::uint32_t* row = wide + first * v.wide.y_stride;
+      const std::uint32_t* pair = pairs + first * 16;
+      if (are_wide == kAll) {
 #pragma unroll
-          for (int r = 0; r < kChunk; ++r, row += v.wide.y_stride) value[r] = *row;
-        } else {
+        for (int r = 0; r < kChunk; ++r, row += v.wide.y_stride) value[r] = *row;
+      } else if (are_narrow == kAll) {
 #pragma unroll
-          for (int r = 0; r < kChunk; ++r) {
-            value[r] = *row;
-            if (first + r + 1 < n) row += v.wide.y_stride;
-          }
-        }
-      } else {
+        for (int r = 0; r < kChunk; ++r) value[r] = narrow(pair[r * 16]);
+      } else {  // all that is read is on its way before any of it is looked at
 #pragma unroll
-        for (int r = 0; r < kChunk; ++r) {
-          const int y = min(first + r, n - 1);
-          const std::uint8_t kind = kinds[y];
+        for (int r = 0; r < kChunk; ++r, row += v.wide.y_stride) {
           value[r] = kNone32;
-          if (kind == kNarrow) value[r] = narrow[y * 32 + lane];
-          else if (kind == kWide) value[r] = wide[y * v.wide.y_stride];
+          if (are_wide >> r & 1) value[r] = *row;
+          if (are_narrow >> r & 1) value[r] = pair[r * 16];
         }
+#pragma unroll
+        for (int r = 0; r < kChunk; ++r)
+          if (are_narrow >> r & 1) value[r] = narrow(value[r]);
       }
-      forget_rows_from<kChunk>(value, n - first);
     };
     if constexpr (kLabels) ends.fill([&](int r) { return make_uint2(__ldg(v.changes_along_y(tile) + r), 0); });
     const VolumeWriter<kWriting> writer(v, emitter, tile);
     const auto store = [&](int y, unsigned* values, int count) {
+      if (count == 0) return;
       if constexpr (kLabels) ends.bound(y / 8, half + static_cast<int>(threadIdx.x) % 16, values);
       writer.template write_column<false, Solver::kSmall>(y, x, values, count);
     };

@@ -11,8 +11,8 @@ namespace fathom::grid::cuda {
 template <int kThreads>
 class FewRows {
  public:
-  __device__ FewRows(const Volume& v, const Volume::Tile& tile, const std::uint8_t* kinds)
-      : v_(v), tile_(tile), kinds_(kinds), lane_(lane_id()), x_(tile.word * 32 + lane_) {}
+  __device__ FewRows(const Volume& v, const Volume::Tile& tile)
+      : v_(v), tile_(tile), lane_(lane_id()), kinds_(v, tile, lane_ / 16), x_(tile.word * 32 + lane_) {}
 
   template <Writing kWriting>
   __device__ void solve(const VolumeWriter<kWriting>& writer) const {
@@ -52,8 +52,9 @@ class FewRows {
 
   const Volume& v_;
   const Volume::Tile& tile_;
-  const std::uint8_t* kinds_;
-  const int lane_, x_;
+  const int lane_;
+  const RowKinds kinds_;
+  const int x_;
 };
 
 }  // namespace fathom::grid::cuda

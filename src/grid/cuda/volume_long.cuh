@@ -40,9 +40,10 @@ class LongEnvelope {
     keep_candidates(load);
     find_coarse_anchors();
     find_fine_anchors();
-    for (int q = unit_; q < row_groups(n_); q += kUnits) {
+    for (int q = unit_; q - unit_ % 2 < row_groups(n_); q += kUnits) {  // both units of a warp go round as often
+      const bool is_there = q < row_groups(n_);
       unsigned best[8];
-      if (count_ > 0) {
+      if (is_there && count_ > 0) {
         scan<8, 1>(q * 8, place(q), place(q + 1), 1, best);
 #pragma unroll
         for (int j = 0; j < 8; ++j) best[j] += static_cast<unsigned>((q * 8 + j) * (q * 8 + j)) - kBias;
@@ -50,7 +51,7 @@ class LongEnvelope {
 #pragma unroll
         for (int j = 0; j < 8; ++j) best[j] = kNone32;
       }
-      store(q * 8, best, min(8, n_ - q * 8));
+      store(q * 8, best, is_there ? min(8, n_ - q * 8) : 0);
     }
     __syncthreads();
   }

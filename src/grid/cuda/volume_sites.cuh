@@ -410,6 +410,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     };
     const SiteWriter writer(v, emitter, half);
     const auto store = [&](int y0, const unsigned* winners, int count) {
+      if (count == 0) return;
       std::int32_t site[8];  // all that is read is read before anything is written, so that the waits are one
 #pragma unroll
       for (int j = 0; j < 8; ++j) {

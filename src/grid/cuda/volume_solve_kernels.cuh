@@ -10,12 +10,15 @@
 
 namespace fathom::grid::cuda {
 
-/// A search along lines of n elements, in blocks of 128, 256 or 512 threads.
+/// Like kTinyBlocks, where lines take little shared memory: more of these blocks fit, with longer work each.
+inline constexpr int kTinyBlocksOfMasks = 256;
+
+/// A search along lines of n elements, in blocks of 128 threads up to some of them, of 256 or 512.
 template <class Kernel, class... Arguments>
-void launch_search(Kernel tiny, Kernel small, Kernel large, std::int64_t blocks, int n, cudaStream_t stream,
-                   const Arguments&... arguments) {
+void launch_search(Kernel tiny, Kernel small, Kernel large, std::int64_t blocks, int tiny_lines, int n,
+                   cudaStream_t stream, const Arguments&... arguments) {
   const std::size_t memory = window_memory(n);
-  if (n <= kTinyBlocks) launch(tiny, blocks, 128, memory, stream, arguments...);
+  if (n <= tiny_lines) launch(tiny, blocks, 128, memory, stream, arguments...);
   else if (n <= kSmallBlocks) launch(small, blocks, 256, memory, stream, arguments...);
   else launch(large, blocks, 512, memory, stream, arguments...);
 }
@@ -51,7 +54,8 @@ void VolumePasses::search_along_z() const {
   const int n = volume.nz;
   if (n <= kLongestKeyed)
     launch_search(cuda::search_along_z<128, kLabels>, cuda::search_along_z<256, kLabels>,
-                  cuda::search_along_z<512, kLabels>, z_tiles(), n, stream, volume);
+                  cuda::search_along_z<512, kLabels>, z_tiles(), kLabels ? kTinyBlocks : kTinyBlocksOfMasks, n, stream,
+                  volume);
   else if constexpr (!kLabels)
     launch(cuda::search_along_z<1024, false>, z_tiles(), 1024, window_memory(n), stream, volume);
   if constexpr (kLabels) far_along_z<512, 32, true>(*this);
@@ -80,7 +84,8 @@ void VolumePasses::search_along_y() const {
   const int n = volume.ny;
   if (n <= kLongestKeyed)
     launch_search(cuda::search_along_y<128, kWriting>, cuda::search_along_y<256, kWriting>,
-                  cuda::search_along_y<512, kWriting>, y_tiles(), n, stream, volume, emitter);
+                  cuda::search_along_y<512, kWriting>, y_tiles(), kLabels ? kTinyBlocks : kTinyBlocksOfMasks, n, stream,
+                  volume, emitter);
   else if constexpr (!kLabels)
     launch(cuda::search_along_y<1024, kWriting>, y_tiles(), 1024, window_memory(n), stream, volume, emitter);
   constexpr bool kFloats = kWriting == Writing::aligned || kWriting == Writing::unaligned;

@@ -131,11 +131,24 @@ class Window {
   __device__ bool search(int* work = nullptr, int budget = 0) {
     return search_while([&](int m) { return m < 1 || (work && may_go_on(m, work, budget)); });
   }
+  /// @param took  steps that the warp's rows before took, and what these did: whether they are settled is not asked
+  ///              before half as many
+  __device__ bool search_as_before(int& took, int* work, int budget) {
+    return search_while<true>([&](int m) { return m < 1 || may_go_on(m, work, budget); }, &took);
+  }
 
   /// @param go_on  whether to look farther after all rows up to 8 m + 8 steps away: go_on(m)
   template <class GoOn>
   __device__ bool search_while(GoOn&& go_on) {
-    if (settled(1)) return true;
+    return search_while<false>(go_on, nullptr);
+  }
+
+  /// @tparam kAsBefore  whether `took` matters, see search_as_before(); a compiler keeps more registers where it does
+  template <bool kAsBefore, class GoOn>
+  __device__ bool search_while(GoOn&& go_on, int* took) {
+    const int unasked = kAsBefore ? *took / 2 : 0;
+    if constexpr (kAsBefore) *took = 0;
+    if (unasked == 0 && settled(1)) return true;
     unsigned square = 0;  // of the steps, as words add it
     for (int m = 0;; ++m) {
       const auto left = rows_.group(group_ - 1 - m, lane_), right = rows_.group(group_ + 1 + m, lane_);
@@ -151,7 +164,10 @@ class Window {
 #pragma unroll
         for (int j = 0; j < 8; ++j) best[j] = Word::offer(before_[(j - s) & 7], square - way, best[j]);
         const bool look = s == 4 || s == 8 || (m == 0 && (s <= 3 || s == 6));
-        if (look && settled(static_cast<unsigned>((steps + 1) * (steps + 1)))) return true;
+        if (look && steps >= unasked && settled(static_cast<unsigned>((steps + 1) * (steps + 1)))) {
+          if constexpr (kAsBefore) *took = steps;
+          return true;
+        }
       }
       if (!go_on(m)) return false;
     }
@@ -291,6 +307,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   // With sites near fewer than 1/32 of the rows, searches would be long.
   bool failed = near_rows * 8 < n;
   const int lane = t % 16;
+  int took = 0;
   std::uint32_t* narrow = v.narrow_row(tile.item, tile.word, 0, tile.line) + lane;
   const std::int64_t step = std::int64_t{v.ny} * 16;
   if (!failed)
@@ -298,7 +315,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
       const int q = q0 + lane_id() / 16;
       Window<WindowPairs> window(rows, min(q, rows.groups - 1), lane);
       if constexpr (kLabels) ends.bound_pairs(min(q, rows.groups - 1), lane, window.best);
-      if (!window.search(&work, budget_of(n))) {
+      if (!window.search_as_before(took, &work, budget_of(n))) {
         failed = true;
         break;
       }
