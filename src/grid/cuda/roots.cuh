@@ -5,13 +5,18 @@
 
 namespace fathom::grid::cuda {
 
-/// √d2 for integers below 2²⁴, correctly rounded: the estimate and one step of Newton's in fused arithmetic. Nothing is
-/// so small that the estimate could flush it to 0; without .ftz it would take three instructions more. With
+/// 1/√d2, roughly. Nothing is so small that it could be flushed to 0; without .ftz this would take three instructions
+/// more.
+__device__ inline float inverse_root(float d2) {
+  float inverse;
+  asm("rsqrt.approx.ftz.f32 %0,%1;" : "=f"(inverse) : "f"(d2));
+  return inverse;
+}
+
+/// √d2 for integers below 2²⁴, correctly rounded: the estimate and one step of Newton's in fused arithmetic. With
 /// `less` = ½ √d2 − ½ for 1 ≤ d2 < 2²¹, rounded as in double and then to float: the estimate less a half is exact.
 __device__ inline float small_root(float d2, float less = 0) {
-  float inverse;
-  asm("rsqrt.approx.ftz.f32 %0,%1;" : "=f"(inverse) : "f"(d2 + 1e-30f));
-  const float root = d2 * inverse;
+  const float inverse = inverse_root(d2 + 1e-30f), root = d2 * inverse;
   return fmaf(fmaf(-root, root, d2), 0.5f * inverse, root - less);
 }
 
@@ -27,22 +32,55 @@ __device__ inline double exact_double(std::uint32_t integer) {
 
 /// √d2 for squares of integers, below 2²³.
 __device__ inline int root_of_square(std::uint32_t d2) {
-  float inverse;
-  asm("rsqrt.approx.ftz.f32 %0,%1;" : "=f"(inverse) : "f"(small_float(d2) + 1e-30f));
+  const float inverse = inverse_root(small_float(d2) + 1e-30f);
   return __float_as_int(fmaf(small_float(d2), inverse, 8388608.0f)) - 0x4B000000;
 }
 
-/// √d2, correctly rounded, from kLeastLarge on. From 2²⁴ on an integer is no float: the root of the nearest float is at
-/// most one step off, and integers say which way. With R the root's 24 bits and d2 as many places up as R² is, the root
-/// lies nearest to R while −R < d2 − R² ≤ R; that difference fits 32 bits, so that nothing above them need be computed.
 inline constexpr std::uint32_t kLeastLarge = 1u << 16;
-__device__ inline float large_root(std::uint32_t d2) {
-  const int bits = __float_as_int(small_root(static_cast<float>(d2)));
-  const unsigned mantissa = (static_cast<unsigned>(bits) & 0x7FFFFFu) | 0x800000u;
-  const int places = 2 * (23 + 127 - (bits >> 23));
-  const auto excess = static_cast<int>((d2 << places) - mantissa * mantissa), limit = static_cast<int>(mantissa);
-  return __int_as_float(bits + (excess > limit) - (excess <= -limit));
+
+/// Bits of √d2, rounded down, from kLeastLarge on. From 2²⁴ on an integer is no float, and the root of the nearest one
+/// is up to 0.36 of a float's steps off: what the last step of Newton's rounds down is right, or one step too low.
+__device__ inline std::uint32_t low_root(std::uint32_t d2) {
+  const auto nearest = static_cast<float>(d2);
+  const float inverse = inverse_root(nearest), root = nearest * inverse;
+  return __float_as_uint(__fmaf_rd(fmaf(-root, root, nearest), 0.5f * inverse, root));
 }
+
+/// The root, from the bits of low_root() and what is left. With R the 24 bits of these and d2 as many places up as R²
+/// is, the root lies nearest to R while R² + R − d2 is not negative. That is all that is left, and it fits 32 bits, so
+/// that nothing above them need be computed.
+__device__ inline float raised_root(std::uint32_t bits, std::uint32_t left) {
+  return __uint_as_float(bits + (left >> 31));
+}
+
+/// √d2, correctly rounded, from kLeastLarge on.
+__device__ inline float large_root(std::uint32_t d2) {
+  const std::uint32_t bits = low_root(d2), root = (bits & 0x7FFFFFu) | 0x800000u;
+  const std::uint32_t places = 2 * (23 + 127 - (bits >> 23));
+  return raised_root(bits, root * root + root - (d2 << places));
+}
+
+/// The same of integers whose roots have one exponent: a quarter of the instructions less.
+class LargeRoots {
+ public:
+  /// @param d2  any of them
+  __device__ explicit LargeRoots(std::uint32_t d2)
+      : leading_((23 + 127 - 1 - places(d2) / 2) << 23), times_(0xFFFFFFFFu << places(d2)) {}
+  static __device__ bool serve(std::uint32_t least, std::uint32_t most) {
+    return least >= kLeastLarge && places(least) == places(most);
+  }
+  __device__ float operator()(std::uint32_t d2) const {
+    const std::uint32_t bits = low_root(d2), root = bits - leading_;
+    return raised_root(bits, root * root + root + d2 * times_);
+  }
+
+ private:
+  /// By which d2 is to be up, from kLeastLarge on.
+  static __device__ std::uint32_t places(std::uint32_t d2) { return 16 + (static_cast<unsigned>(__clz(d2)) & ~1u); }
+
+  const std::uint32_t leading_;  ///< what bits have more than the root's 24
+  const std::uint32_t times_;    ///< −2 to the places
+};
 
 /// √d2, correctly rounded.
 __device__ inline float root_of(std::uint32_t d2) {
