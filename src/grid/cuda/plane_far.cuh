@@ -131,9 +131,23 @@ class FarTile {
   static constexpr bool kSpaced = kSpacing != Spaced::none, kReal = kSpacing == Spaced::real;
   static constexpr int kTogether = 4;  ///< rows of measured sites
 
+  /// Asks for what a tile reads first.
+  static __device__ void expect(const Plane& plane, std::uint32_t tile) {
+    const std::int64_t band = tile / static_cast<unsigned>(plane.tiles());
+    const unsigned t = tile % static_cast<unsigned>(plane.tiles());
+    const auto ask_for = [](const void* at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); };
+    if (lane_id() % 8 == 0) ask_for(plane.bits + band * plane.pitch + t * kTile + threadIdx.x);
+    if (threadIdx.x != 0) return;
+    ask_for(plane.open_cells + band * plane.cells() + t * kFarWarps);
+    ask_for(plane.list_count + band);
+    ask_for(plane.anchors + band * (plane.tiles() + 1) + t);
+  }
+
   /// All candidates at once, unfiltered.
   __device__ void solve_short() {
-    if (first_ <= last_) {
+    if (!kSites && !kReal && first_ == last_) {
+      take_only();
+    } else if (first_ <= last_) {
       const int count = last_ - first_ + 1;
       const int mine = warp_ + kFarWarps * lane_id();
       Entry entry;
@@ -184,6 +198,17 @@ class FarTile {
 
  private:
   static constexpr unsigned kNothing = kSites ? kNoBound : kReal ? kInfinity : kUnsolved;  ///< where there is no site
+
+  /// The only candidate: no memory is shared, and no warp waits for another.
+  __device__ void take_only() {
+    const Entry entry = Entry::load(plane_, list_, first_);
+    const auto rows = static_cast<unsigned>(entry.column.at(lane_id(), plane_.beyond)),
+               columns = static_cast<unsigned>(column() - entry.x);
+    const unsigned own = kSpaced ? plane_.along(rows) : rows * rows,
+                   beside = kSpaced ? plane_.across(columns) : columns * columns;
+#pragma unroll
+    for (int r = 0; r < kBand; ++r) best_[r] = beside + __shfl_sync(kAllLanes, own, r);
+  }
 
   __device__ void store_squares(int k, const Entry& entry) {
     const int2 both = entry.column.both(lane_id(), plane_.beyond);
@@ -632,12 +657,16 @@ class FarTile {
 
   __device__ void finish() {
     if constexpr (is_general(kWriting)) __syncthreads();  // the squares give way to the results
-    if constexpr (kLabels) find_runs();
+    bool by_columns = true;
+    if constexpr (kLabels) {
+      find_runs();
+      by_columns = runs_are_endless();
+    }
     if (!is_mine_ || column() >= plane_.width) return;
     if constexpr (kSites) write_sites();
     else if constexpr (kReal) write_measured();
     else if constexpr (is_general(kWriting)) write_values();
-    else write_floats();
+    else write_floats(by_columns);
   }
 
   /// The runs of the tile's rows, a word to a lane, where the squares were.
@@ -651,6 +680,12 @@ class FarTile {
   }
   /// Of row r, the word that the warp's columns are.
   __device__ const RowRuns& runs_of(int r) const { return run_words()[r * kFarWarps + warp_]; }
+  /// Whether no row of the warp's columns has a change, or pinned elements.
+  __device__ bool runs_are_endless() const {
+    static_assert(kBand == 32);
+    const RowRuns& runs = runs_of(lane_id());
+    return __all_sync(kAllLanes, runs.are_endless() && !(plane_.pins && runs.background));
+  }
   /// Behind the room for results.
   __device__ RowRuns* run_words() const {
     constexpr int kResults = kFarWarps * kBand * 32;
@@ -719,9 +754,10 @@ class FarTile {
     }
   }
 
-  __device__ void write_floats() const {
+  /// @param by_columns  there is nothing else
+  __device__ void write_floats(bool by_columns) {
     const int x = column(), y0 = plane_.first_row(band_), rows = min(kBand, plane_.height - y0);
-    const std::uint32_t sites = plane_.bits[list_ + x];
+    const std::uint32_t sites = first_ <= last_ ? plane_.bits[list_ + x] : 0;
     float* to = plane_.row(band_, y0) + x;
     if constexpr (kWriting == Writing::one_side) {
 #pragma unroll
@@ -729,31 +765,33 @@ class FarTile {
         if (r >= rows) break;
         if (!(sites >> r & 1)) *to = best_[r] == kUnsolved ? plane_.side.none() : plane_.side.far(best_[r]);
       }
-    } else if (kLabels || rows < kBand || !write_alike(to, sites)) {
+    } else if (rows < kBand || !by_columns) {
       write_rows(to, sites, rows);
+    } else {
+      write_column(to, sites);
     }
   }
 
-  /// A whole column whose results are so much alike that no element needs a branch. @returns whether it is
-  __device__ bool write_alike(float* to, std::uint32_t sites) const {
-    const unsigned most = largest();
-    if (most < 1u << 24) {
+  /// A whole column. No element needs a branch if results are alike.
+  __device__ void write_column(float* to, std::uint32_t sites) {
+    if (sites) {
 #pragma unroll
-      for (int r = 0; r < kBand; ++r, to += plane_.row_stride)
-        *to = in_units(small_root(static_cast<float>(settled_square(r, sites))));
-      return true;
+      for (int r = 0; r < kBand; ++r) best_[r] = settled_square(r, sites);
     }
-    const unsigned least = sites == 0 ? smallest() : 0;
-    if (least == kUnsolved) {
+    const unsigned least = smallest(), most = largest();
+    if (most < 1u << 24) write_alike(to, [](unsigned square) { return small_root(static_cast<float>(square)); });
+    else if (least == kUnsolved) write_none(to);
+    else if (LargeRoots::serve(least, most)) write_alike(to, LargeRoots(least));
+    else write_rows(to, 0, kBand);
+  }
+  template <class Root>
+  __device__ void write_alike(float* to, const Root& root_of) const {
 #pragma unroll
-      for (int r = 0; r < kBand; ++r, to += plane_.row_stride) *to = plane_.side.none();
-    } else if (least >= kLeastLarge && most < kUnsolved) {
+    for (int r = 0; r < kBand; ++r, to += plane_.row_stride) __stcs(to, in_units(root_of(best_[r])));
+  }
+  __device__ void write_none(float* to) const {
 #pragma unroll
-      for (int r = 0; r < kBand; ++r, to += plane_.row_stride) *to = in_units(large_root(best_[r]));
-    } else {
-      return false;
-    }
-    return true;
+    for (int r = 0; r < kBand; ++r, to += plane_.row_stride) __stcs(to, plane_.side.none());
   }
   __device__ void write_rows(float* to, std::uint32_t sites, int rows) const {
 #pragma unroll
@@ -801,6 +839,7 @@ constexpr int far_blocks(Writing writing, Spaced spaced) {
 template <Writing kWriting, Spaced kSpaced, class V = std::int64_t>
 __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
     solve_far(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<V> emitter) {
+  using Tile = FarTile<kWriting, kSpaced, V>;
   __shared__ __align__(16) FarMemory memory;
   FoundSites found;
   const unsigned short_tiles = plane.counters[0], long_tiles = plane.counters[1];
@@ -810,11 +849,19 @@ __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
     __syncthreads();
     const auto ticket = static_cast<unsigned>(memory.ticket);
     if (ticket >= long_tiles) break;
-    FarTile<kWriting, kSpaced, V>(plane, emitter, memory, found, plane.work[all - 1 - ticket]).solve_long();
+    Tile(plane, emitter, memory, found, plane.work[all - 1 - ticket]).solve_long();
     __syncthreads();
   }
-  for (unsigned i = blockIdx.x; i < short_tiles; i += gridDim.x)
-    FarTile<kWriting, kSpaced, V>(plane, emitter, memory, found, plane.work[i]).solve_short();
+  // While one is solved, what the next one reads is on its way.
+  const auto short_tile = [&](unsigned i) { return i < short_tiles ? plane.work[i] : 0; };
+  std::uint32_t tile = short_tile(blockIdx.x), next = short_tile(blockIdx.x + gridDim.x);
+  for (unsigned i = blockIdx.x; i < short_tiles; i += gridDim.x) {
+    const std::uint32_t behind = short_tile(i + 2 * gridDim.x);
+    Tile::expect(plane, next);
+    Tile(plane, emitter, memory, found, tile).solve_short();
+    tile = next;
+    next = behind;
+  }
 }
 
 }  // namespace fathom::grid::cuda

@@ -243,22 +243,34 @@ class ListBuilder {
  private:
   __device__ int warp() const { return static_cast<int>(threadIdx.x) / 32; }
 
+  /// A few words at a time, so that they wait together.
   __device__ void find_columns() {
-    for (int w = warp(); w < cells_; w += kListWarps) {
-      const std::int64_t i = start_ + w * 32 + lane_id();
-      const std::uint32_t bits = plane_.bits[i];
-      std::uint32_t inner = 0;
-      if (const std::uint32_t solid = __ballot_sync(kAllLanes, bits == 0xFFFFFFFFu)) {
-        // A solid column between solid columns is nearest to nobody but itself.
-        const bool left = w == 0 || plane_.bits[start_ + w * 32 - 1] == 0xFFFFFFFFu;
-        const bool right = w + 1 == cells_ || plane_.bits[start_ + w * 32 + 32] == 0xFFFFFFFFu;
-        inner = solid & (solid << 1 | unsigned{left}) & (solid >> 1 | (right ? 0x80000000u : 0u));
+    constexpr int kTogether = 8;
+    for (int w0 = warp(); w0 < cells_; w0 += kTogether * kListWarps) {
+      std::uint32_t bits[kTogether], kept[kTogether];
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k) {
+        const int w = min(w0 + k * kListWarps, cells_ - 1);
+        bits[k] = plane_.bits[start_ + w * 32 + lane_id()];
+        kept[k] = plane_.keep_above[band_ * cells_ + w] | plane_.keep_below[band_ * cells_ + w];
       }
-      const std::int64_t cell = band_ * cells_ + w;
-      const std::uint32_t wanted =
-          __ballot_sync(kAllLanes, bits != 0) | plane_.keep_above[cell] | plane_.keep_below[cell];
-      if (lane_id() == 0) masks_[w] = wanted & ~inner;
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k) {
+        const int w = w0 + k * kListWarps;
+        if (w >= cells_) break;
+        const std::uint32_t wanted = __ballot_sync(kAllLanes, bits[k] != 0) | kept[k],
+                            inner = inner_columns(w, bits[k]);
+        if (lane_id() == 0) masks_[w] = wanted & ~inner;
+      }
     }
+  }
+  /// Of 32, those that are solid between solid columns: nearest to nobody but themselves.
+  __device__ std::uint32_t inner_columns(int w, std::uint32_t bits) const {
+    const std::uint32_t solid = __ballot_sync(kAllLanes, bits == 0xFFFFFFFFu);
+    if (!solid) return 0;
+    const bool left = w == 0 || plane_.bits[start_ + w * 32 - 1] == 0xFFFFFFFFu;
+    const bool right = w + 1 == cells_ || plane_.bits[start_ + w * 32 + 32] == 0xFFFFFFFFu;
+    return solid & (solid << 1 | unsigned{left}) & (solid >> 1 | (right ? 0x80000000u : 0u));
   }
 
   /// Exclusive prefix sums of the masks' sizes.
@@ -311,13 +323,9 @@ class ListBuilder {
     }
   }
 
-  /// Open cells of a tile.
-  __device__ uint2 open_cells(int tile) const {
-    return reinterpret_cast<const uint2*>(plane_.open_cells + band_ * cells_)[tile];
-  }
   __device__ bool is_open(int tile) const {
     if (tile < 0 || tile >= plane_.tiles()) return false;
-    const uint2 cells = open_cells(tile);
+    const uint2 cells = reinterpret_cast<const uint2*>(plane_.open_cells + band_ * cells_)[tile];
     return (cells.x | cells.y) != 0;
   }
   __device__ ushort2* anchors() const { return plane_.anchors + band_ * (plane_.tiles() + 1); }

@@ -72,6 +72,8 @@ struct alignas(16) RowRuns {
     right = min(behind, first_change(changes, w0, ~lanes_before(lane_id()) & ~(1u << lane_id())));
   }
 
+  /// Whether there is no change in the row.
+  __device__ bool are_endless() const { return changes == 0 && left == -kNoChange && right == kNoChange; }
   /// Of an element; more than the width: there is none. @param w  the word's number in the row
   __device__ RunSteps steps(int w, int bit) const {
     const unsigned up_to = 0xFFFFFFFFu >> (31 - bit), before = changes & up_to, behind = changes & ~up_to;
