@@ -61,15 +61,15 @@ TEST_F(Cuda, LargeProblems) { check_random(600000, 400, 200000, false); }
 /// Masks as most people have them, in shapes that no tile fits.
 TEST_F(Cuda, PlainShapes) {
   std::uint64_t seed = 700000;
-  for (const Shape& shape : {Shape{1000, 1777},   Shape{3, 40000},     Shape{40000, 3},      Shape{1, 5000},
-                             Shape{5000, 1},      Shape{1024, 1024},   Shape{31, 33},        Shape{32, 32},
-                             Shape{33, 511},      Shape{64, 513},      Shape{65, 1025},      Shape{997, 1009},
-                             Shape{2048, 96},     Shape{2, 2},         Shape{1, 1},          Shape{61, 53, 47},
-                             Shape{32, 64, 96},   Shape{33, 65, 129},  Shape{128, 128, 128}, Shape{7, 300, 301},
-                             Shape{300, 7, 301},  Shape{301, 300, 7},  Shape{100, 1, 2000},  Shape{1, 700, 700},
-                             Shape{1100, 40, 40}, Shape{40, 1100, 40}, Shape{40, 40, 1100},  Shape{1024, 40, 33},
-                             Shape{40, 1024, 33}, Shape{33, 40, 1024},  // the longest axes of the engine for volumes
-                             Shape{641, 9, 70},   Shape{1023, 31, 5},  Shape{1025, 9, 33}})
+  for (const Shape& shape :
+       {Shape{1000, 1777},   Shape{3, 40000},     Shape{40000, 3},     Shape{1, 5000},      Shape{5000, 1},
+        Shape{1024, 1024},   Shape{31, 33},       Shape{32, 32},       Shape{33, 511},      Shape{64, 513},
+        Shape{65, 1025},     Shape{997, 1009},    Shape{2048, 96},     Shape{1999, 2222},   Shape{2, 2},
+        Shape{1, 1},         Shape{61, 53, 47},   Shape{32, 64, 96},   Shape{33, 65, 129},  Shape{128, 128, 128},
+        Shape{7, 300, 301},  Shape{300, 7, 301},  Shape{301, 300, 7},  Shape{100, 1, 2000}, Shape{1, 700, 700},
+        Shape{1100, 40, 40}, Shape{40, 1100, 40}, Shape{40, 40, 1100}, Shape{1024, 40, 33}, Shape{40, 1024, 33},
+        Shape{33, 40, 1024},  // the longest axes of the engine for volumes
+        Shape{641, 9, 70},   Shape{1023, 31, 5},  Shape{1025, 9, 33}})
     for (int s = 0; s < kStructures; ++s)
       for (bool sparse : {false, true}) {
         Random random(++seed);

@@ -22,23 +22,34 @@ __device__ inline void wait_for_last() {
 #endif
 }
 
+/// Launches a kernel.
+///
+/// @param memory  of a block, shared, in bytes
+/// @param early   it waits by itself
+template <class... Parameters>
+void launch(void (*kernel)(Parameters...), dim3 blocks, unsigned threads, std::size_t memory, cudaStream_t stream,
+            bool early, const std::type_identity_t<Parameters>&... arguments) {
+  constexpr int kOldest = 90;
+  cudaFuncAttributes code{};  // which may be for older devices than the one that is there
+  if (early) check(cudaFuncGetAttributes(&code, kernel), "looking at a kernel");
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks;
+  config.blockDim = threads;
+  config.dynamicSmemBytes = memory;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = code.ptxVersion >= kOldest ? 1 : 0;
+  check(cudaLaunchKernelEx(&config, kernel, arguments...), "launching a kernel");
+}
+
 /// Launches a kernel that waits by itself.
 template <class... Parameters>
 void launch_early(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cudaStream_t stream,
                   const std::type_identity_t<Parameters>&... arguments) {
-  constexpr int kOldest = 90;
-  cudaFuncAttributes code;  // which may be for older devices than the one that is there
-  check(cudaFuncGetAttributes(&code, kernel), "looking at a kernel");
-  cudaLaunchAttribute early{};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = blocks;
-  config.blockDim = threads;
-  config.stream = stream;
-  config.attrs = &early;
-  config.numAttrs = code.ptxVersion >= kOldest ? 1 : 0;
-  check(cudaLaunchKernelEx(&config, kernel, arguments...), "launching a kernel");
+  launch(kernel, blocks, threads, 0, stream, true, arguments...);
 }
 
 }  // namespace fathom::cuda

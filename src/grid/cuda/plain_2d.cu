@@ -3,7 +3,8 @@
 //
 // Five kernels, of which the last three do nothing where sites are near everywhere: words and carries
 // (plane_words.cuh), near elements (plane_near.cuh), columns that can matter to far ones (plane_prune.cuh), lists and
-// queue (plane_list.cuh), far tiles (plane_far.cuh). Labels have words of their own (plane_labels.cuh), limits a kernel
+// queue (plane_list.cuh), far tiles (plane_far.cuh). Of small images all but the one for near elements begin before the
+// one ahead ends, which hides what a launch takes. Labels have words of their own (plane_labels.cuh), limits a kernel
 // more (plane_limits.cuh). With spacings that squares of 31 bits do not hold, rough squares say where to look, and
 // double has the last word (plane_exact.cuh). What is left to do stays on the device: the host launches all and waits
 // for nothing. The two kernels that write results are compiled apart (plane_solve.cuh).
@@ -12,9 +13,9 @@
 #include "core/cuda/runtime.h"
 #include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/engine.h"
-#include "grid/cuda/launch.cuh"
 #include "grid/cuda/plane_exact.cuh"
 #include "grid/cuda/plane_labels.cuh"
+#include "grid/cuda/plane_launch.cuh"
 #include "grid/cuda/plane_limits.cuh"
 #include "grid/cuda/plane_list.cuh"
 #include "grid/cuda/plane_prune.cuh"
@@ -89,6 +90,8 @@ Plane make_plane(const Problem& p, std::int64_t items, std::byte* words, std::si
   plane.bits = s.take<std::uint32_t>(columns);
   plane.above = s.take<std::uint16_t>(columns);
   plane.below = s.take<std::uint16_t>(columns);
+  plane.open_cells = s.take<std::uint8_t>(columns / 32);
+  plane.open_bands = s.take<std::uint32_t>(plane.all_bands);
   if (has_labels(p)) {
     plane.beyond = 1;
     plane.pins = !p.signed_distance;
@@ -98,11 +101,15 @@ Plane make_plane(const Problem& p, std::int64_t items, std::byte* words, std::si
     plane.last_row = s.take<std::byte>(plane.width * static_cast<std::int64_t>(size_of(p.input.dtype())));
   }
   if (bytes) *bytes = s.bytes();
+  plane.begins_early = columns * kBand <= kEarlyElements;
   return plane;
 }
 
-/// Leaves words of columns, and as many of rows, out at the front.
-void advance(Plane& plane, std::int64_t words) {
+/// Leaves bands out at the front.
+void advance(Plane& plane, std::int64_t bands) {
+  const std::int64_t words = bands * plane.pitch;  // of columns, and as many of rows
+  plane.open_cells += words / 32;
+  plane.open_bands += bands;
   plane.bits += words;
   plane.above += words;
   plane.below += words;
@@ -118,17 +125,14 @@ void take_region(Plane& plane, const Problem& p, std::int64_t items) {
   plane.height = static_cast<std::int32_t>(p.range(0).end);
   plane.bands = (plane.height + kBand - 1) / kBand - plane.first_band;
   plane.all_bands = plane.bands;
-  advance(plane, std::int64_t{plane.first_band} * plane.pitch);
+  advance(plane, plane.first_band);
 }
 
-/// What is needed besides words. @returns its bytes; `cleared` of them, at the front, are to be 0
-std::size_t take_scratch(Plane& plane, const Problem& p, std::byte* base, std::size_t* cleared = nullptr) {
+/// What is needed besides words. @returns its bytes
+std::size_t take_scratch(Plane& plane, const Problem& p, std::byte* base) {
   const std::int64_t columns = plane.all_bands * plane.pitch, cells = columns / 32, tiles = columns / kTile;
   Scratch s(base);
-  plane.counters = s.take<std::uint32_t>(3);
-  plane.open_bands = s.take<std::uint32_t>(plane.all_bands);
-  plane.open_cells = s.take<std::uint8_t>(cells);
-  if (cleared) *cleared = s.bytes();
+  plane.counters = s.take<std::uint32_t>(Plane::kCounters);
   plane.keep_above = s.take<std::uint32_t>(cells);
   plane.keep_below = s.take<std::uint32_t>(cells);
   plane.list_column = s.take<std::uint16_t>(columns);
@@ -159,12 +163,11 @@ class PlaneSolver {
       : p_(p),
         batch_(batch),
         stream_(stream),
-        clear_(scratch),
         plane_(make_plane(p, items, words)),
         writing_(writing_of(p, writes_floats(p, items), p.isotropic && writes_fours(p, batch))),
         emitter_(Emitter<std::int64_t>::of(p, batch, first_item)) {
     take_region(plane_, p, items);
-    take_scratch(plane_, p, scratch, &cleared_);
+    take_scratch(plane_, p, scratch);
     plane_.first_item = first_item;
     plane_.side = side_of(p, side);
     if (is_general(writing_)) return;
@@ -176,7 +179,6 @@ class PlaneSolver {
   }
 
   void run() const {
-    fathom::cuda::check(cudaMemsetAsync(clear_, 0, cleared_, stream_), "clearing the scratch");
     if (!squares_fit(p_)) return solve_real();
     if (writing_ == Writing::aligned) solve<Writing::aligned, Spaced::none>();
     else if (p_.isotropic) solve<Spaced::none>();
@@ -218,9 +220,9 @@ class PlaneSolver {
     using WhoWins = std::conditional_t<kSpaced == Spaced::real, RoughWinners, Winners>;
     Kernels::solve_near(plane_, emitter, stream_);
     const std::int64_t lines = plane_.all_bands / plane_.bands * (plane_.bands + 1);
-    prune<<<blocks(lines, plane_.tiles(), kPruneWarps), kPruneWarps * 32, 0, stream_>>>(plane_);
-    list_columns<WhoWins><<<static_cast<unsigned>(plane_.all_bands), kListBlock,
-                            static_cast<std::size_t>(list_memory(plane_.pitch)), stream_>>>(plane_);
+    launch_in_turn(prune, blocks(lines, plane_.tiles(), kPruneWarps), kPruneWarps * 32, 0, stream_, plane_);
+    launch_in_turn(list_columns<WhoWins>, static_cast<unsigned>(plane_.all_bands), kListBlock,
+                   static_cast<std::size_t>(list_memory(plane_.pitch)), stream_, plane_);
     fathom::cuda::check_launch("choosing columns");
     Kernels::solve_far(plane_, emitter, stream_);
   }
@@ -245,8 +247,6 @@ class PlaneSolver {
   const Problem& p_;
   const Batch& batch_;
   const cudaStream_t stream_;
-  std::byte* clear_;
-  std::size_t cleared_ = 0;
   Plane plane_;
   const Writing writing_;
   const Emitter<std::int64_t> emitter_;
@@ -278,7 +278,7 @@ class PlaneEngine final : public Engine {
   void finish_words(std::int64_t items, std::byte* words, cudaStream_t stream) const override {
     for (std::size_t side = 0; side < sides_of(p_); ++side) {
       const Plane plane = make_plane(p_, items, words + side * bytes_of_side(items));
-      carry<<<blocks(items, plane.pitch, 32), carry_segments(plane.bands) * 32, 0, stream>>>(plane);
+      launch_in_turn(carry, blocks(items, plane.pitch, 32), carry_segments(plane.bands) * 32, 0, stream, plane);
     }
     fathom::cuda::check_launch("carrying sites");
   }
@@ -299,7 +299,7 @@ class PlaneEngine final : public Engine {
   /// Where the words of a part belong.
   Plane packed_plane(const Packing& packing, std::int64_t items, std::byte* words) const {
     Plane plane = make_plane(p_, items, words);
-    advance(plane, (packing.to_item * plane.bands + packing.to / kBand) * plane.pitch);
+    advance(plane, packing.to_item * plane.bands + packing.to / kBand);
     if (p_.rank == 2) plane.height = static_cast<std::int32_t>(packing.input.extent[0]);
     plane.bands = (plane.height + kBand - 1) / kBand;
     plane.all_bands = packing.items * plane.bands;

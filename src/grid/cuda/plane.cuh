@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "core/cuda/early_launch.cuh"
 #include "grid/cuda/emit.cuh"
 #include "grid/cuda/layout.cuh"
 #include "grid/cuda/roots.cuh"
@@ -91,10 +92,12 @@ struct Plane {
   float* near_roots = nullptr;         ///< see tabulate()
   std::uint32_t* near_keys = nullptr;  ///< the same
 
-  // What is not solved yet. Cleared before the first kernel.
+  // What is not solved yet. Cleared with the carries, …
   std::uint8_t* open_cells = nullptr;   ///< [all_bands][pitch / 32]: 32 × 32 elements each
   std::uint32_t* open_bands = nullptr;  ///< [all_bands]
-  std::uint32_t* counters = nullptr;    ///< short tiles, long tiles, long tiles that are taken
+  // … and what is to do of it.
+  static constexpr int kCounters = 3;
+  std::uint32_t* counters = nullptr;  ///< short tiles, long tiles, long tiles that are taken
 
   // Columns whose site above (below) a band's upper (lower) edge may matter inside: [all_bands][pitch / 32]
   std::uint32_t* keep_above = nullptr;
@@ -108,7 +111,8 @@ struct Plane {
   float* distance = nullptr;  ///< where results are floats
   std::int64_t row_stride = 0;
   ItemStrides items;
-  bool is_aligned = false;  ///< all rows, to 16 bytes
+  bool begins_early = false;  ///< a kernel, before the one ahead ends (core/cuda/early_launch.cuh)
+  bool is_aligned = false;    ///< all rows, to 16 bytes
   Side side;
 
   __device__ std::uint32_t along(std::uint32_t rows) const { return rows * rows * row_weight; }
@@ -146,6 +150,12 @@ struct Plane {
   }
   __device__ std::int32_t first_row(std::int64_t band) const {
     return (first_band + static_cast<std::int32_t>(static_cast<unsigned>(band) % static_cast<unsigned>(bands))) * kBand;
+  }
+  /// What kernels that may begin early do before they read or write anything.
+  __device__ void take_turn() const {
+    if (!begins_early) return;
+    fathom::cuda::wait_for_last();
+    fathom::cuda::let_next_begin();
   }
   /// Start of a row of the output.
   __device__ float* row(std::int64_t band, std::int32_t y) const {

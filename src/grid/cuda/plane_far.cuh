@@ -842,6 +842,7 @@ __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
   using Tile = FarTile<kWriting, kSpaced, V>;
   __shared__ __align__(16) FarMemory memory;
   FoundSites found;
+  plane.take_turn();
   const unsigned short_tiles = plane.counters[0], long_tiles = plane.counters[1];
   const std::int64_t all = plane.all_bands * plane.tiles();
   while (long_tiles > 0) {

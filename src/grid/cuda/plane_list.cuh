@@ -376,6 +376,7 @@ template <class W>
 __global__ void __launch_bounds__(kListBlock) list_columns(const __grid_constant__ Plane plane) {
   extern __shared__ std::uint32_t list_shared[];
   const std::int64_t band = blockIdx.x;
+  plane.take_turn();
   if (plane.open_bands[band]) ListBuilder<W>(plane, band, list_shared).run();
 }
 

@@ -116,12 +116,15 @@ __device__ inline int drop_above_chords(float2* columns, int count, int step) {
   return left;
 }
 
-/// Line b of an image lies above its band b; there are `bands` + 1 of them.
-static __global__ void __launch_bounds__(kPruneWarps * 32, kPruneBlocks) prune(Plane plane) {
+/// Line b of an image lies above its band b; there are `bands` + 1 of them. The counters of what the next kernel queues
+/// are set back.
+static __global__ void __launch_bounds__(kPruneWarps * 32, kPruneBlocks) prune(const __grid_constant__ Plane plane) {
   __shared__ float2 lists[kPruneWarps][kTile];
   __shared__ std::uint32_t masks[kPruneWarps][2][kGroups];
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = lane_id();
   const int chunk = static_cast<int>(blockIdx.x) * kPruneWarps + warp;
+  plane.take_turn();
+  if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x < Plane::kCounters) plane.counters[threadIdx.x] = 0;
   if (chunk >= plane.tiles()) return;
   const auto lines = static_cast<unsigned>(plane.bands + 1);  // of an image
   const auto b = static_cast<int>(blockIdx.y % lines);

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
-#include "grid/cuda/launch.cuh"
 #include "grid/cuda/plane_far.cuh"
+#include "grid/cuda/plane_launch.cuh"
 #include "grid/cuda/plane_near.cuh"
 #include "grid/cuda/plane_solve.cuh"
 
@@ -28,7 +28,7 @@ void PlaneKernels<kWriting, kSpaced, V>::solve_far(const Plane& plane, const Emi
   const std::int64_t tiles = plane.all_bands * plane.tiles();
   const auto persistent = static_cast<unsigned>(
       std::min<std::int64_t>(tiles, fathom::cuda::multiprocessors() * far_blocks(kFarWriting, kFarSpaced)));
-  cuda::solve_far<kFarWriting, kFarSpaced, V><<<persistent, kFarBlock, 0, stream>>>(plane, emitter);
+  launch_in_turn(cuda::solve_far<kFarWriting, kFarSpaced, V>, persistent, kFarBlock, 0, stream, plane, emitter);
   fathom::cuda::check_launch("solving far tiles");
 }
 

@@ -85,18 +85,24 @@ inline int carry_segments(int bands) {
 }
 
 /// The carries. Block = 32 columns of an image, warp = segment of them. Phase 1: the first and the last site of each
-/// segment. Phase 2: with those of the others, the carries of the segment's words, downwards and upwards.
+/// segment. Phase 2: with those of the others, the carries of the segment's words, downwards and upwards. By the way,
+/// what says that cells and bands are open is cleared: a fill by itself would be a launch more.
 __global__ void __launch_bounds__(kMostSegments * 32) carry(Plane plane) {
   __shared__ std::int32_t first_row[kMostSegments][32], last_row[kMostSegments][32];
   constexpr int kAhead = 8;
   constexpr std::int32_t kBefore = -1, kBehind = INT32_MAX;  // no site
+  plane.take_turn();
   const int lane = lane_id(), segment = static_cast<int>(threadIdx.x) / 32,
             segments = static_cast<int>(blockDim.x) / 32;
   const int length = (plane.bands + segments - 1) / segments;
   const int begin = segment * length, end = min(begin + length, plane.bands);
-  const std::int64_t column =
-      static_cast<std::int64_t>(blockIdx.y) * plane.bands * plane.pitch + blockIdx.x * 32 + lane;
+  const std::int64_t first_band = static_cast<std::int64_t>(blockIdx.y) * plane.bands;
+  const std::int64_t column = first_band * plane.pitch + blockIdx.x * 32 + lane;
   const auto place = [&](int b) { return column + static_cast<std::int64_t>(b) * plane.pitch; };
+  for (int b = begin + lane; b < end; b += 32) {
+    plane.open_cells[(first_band + b) * plane.cells() + blockIdx.x] = 0;
+    if (blockIdx.x == 0) plane.open_bands[first_band + b] = 0;
+  }
   const auto load = [&](unsigned* words, int b0) {
 #pragma unroll
     for (int k = 0; k < kAhead; ++k) words[k] = b0 + k >= begin && b0 + k < end ? plane.bits[place(b0 + k)] : 0;

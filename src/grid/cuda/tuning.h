@@ -19,6 +19,9 @@ inline constexpr std::int64_t kVolumeGroup = std::int64_t{1} << 27;
 inline constexpr std::int64_t kGeneralGroup = std::int64_t{1} << 25;
 
 // Planes
+/// Elements of images up to which kernels begin before the ones ahead of them end.
+inline constexpr std::int64_t kEarlyElements = std::int64_t{1} << 22;
+
 inline constexpr int kPackBlock = 128;
 inline constexpr int kMostSegments = 16;   ///< warps that share a column's carries …
 inline constexpr int kSegmentWords = 8;    ///< … with at least as many words each
@@ -28,10 +31,10 @@ inline constexpr int kGiveUp = 20;         ///< lanes without a site near from w
 inline constexpr int kPruneWarps = 4;      ///< of a block
 inline constexpr int kPruneBlocks = 8;     ///< per multiprocessor
 inline constexpr int kListBlock = 544;     ///< 17 warps: tiles of 2ⁿ columns have 2ᵏ + 1 edges
-inline constexpr int kShortTile = 64;     ///< tiles with this many candidates are long
-inline constexpr int kFewCandidates = 8;  ///< up to here all are tried everywhere
-inline constexpr int kCapacity = 320;     ///< candidates in shared memory, which leaves it below 48 KiB
-inline constexpr int kFarBlocks = 4;      ///< per multiprocessor
+inline constexpr int kShortTile = 64;      ///< tiles with this many candidates are long
+inline constexpr int kFewCandidates = 8;   ///< up to here all are tried everywhere
+inline constexpr int kCapacity = 320;      ///< candidates in shared memory, which leaves it below 48 KiB
+inline constexpr int kFarBlocks = 4;       ///< per multiprocessor
 inline constexpr int kFarBlocksWithSites = 2;
 
 // Volumes
