@@ -338,6 +338,24 @@ TEST_F(Cuda, Batches) {
   }
 }
 
+/// More images of one band than a launch has rows for.
+TEST_F(Cuda, LargeBatches) {
+  Random random(1);
+  Case c{.structure = Structure::sparse};
+  for (const Shape& shape : {Shape{33000, 3, 5}, Shape{66000, 9}}) {
+    c.input = mask_array(scatter(shape, 0.05, random), shape);
+    c.options = {.batch_axes = 1};
+    c.wanted = {.distance = DType::float32};
+    if (shape.rank() == 3) {
+      c.options.spacing = {2, 1};
+    } else {
+      c.options.sites.rule = grid::Sites::Rule::labels;
+      c.wanted.nearest = DType::int32;
+    }
+    check_against_cpu(c);
+  }
+}
+
 TEST_F(Cuda, SeveralThreads) {
   std::vector<Case> cases;
   std::vector<Results> expected, results(20);

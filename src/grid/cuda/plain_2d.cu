@@ -259,8 +259,9 @@ class PlaneEngine final : public Engine {
   Cut cut() const override { return p_.rank == 1 ? Cut{0, p_.extent(0)} : Cut{0, kBand}; }
   std::int64_t packed_unit() const override { return cut().unit; }
   std::int64_t group_of(std::int64_t items) const override {
+    constexpr std::int64_t kMostLines = 65535;  // between bands: rows of a grid
     const std::int64_t padded = bands_of(p_) * kBand * pitch_of(p_);
-    return std::clamp<std::int64_t>(kPlaneGroup / padded, 1, items);
+    return std::clamp<std::int64_t>(std::min(kPlaneGroup / padded, kMostLines / (bands_of(p_) + 1)), 1, items);
   }
   std::size_t words_bytes(std::int64_t items) const override { return sides_of(p_) * bytes_of_side(items); }
   std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {
