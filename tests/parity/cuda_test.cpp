@@ -128,7 +128,12 @@ TEST_F(Cuda, LongVolumes) {
       switch (below(random, 6)) {
         case 0: c.wanted.nearest = pick<DType>(random, {DType::int32, DType::int64}); break;
         case 1: c.wanted.squared = DType::uint32; break;
-        case 2: c.options.signed_distance = true; break;
+        case 2:
+          c.options.signed_distance = true;
+          if (chance(random, 0.5)) break;
+          c.options.spacing = {pick<double>(random, {2, 3}), 1, pick<double>(random, {1, 5})};
+          c.options.surface = grid::Surface::centers;
+          break;
         case 3:
           c.options.spacing = {pick<double>(random, {2, 3, 9}), 1, pick<double>(random, {1, 5})};
           if (chance(random, 0.5)) c.wanted.nearest = DType::int32;
@@ -799,6 +804,33 @@ TEST_F(Cuda, AnySpacingsOfLargeImages) {
       check_against_cpu(c);
       if (HasFatalFailure()) return;
     }
+}
+
+/// Volumes, also signed, with any spacings: of which squares alone tell sites apart, in a unit that 31 bits do not hold,
+/// very unequal, very small and very large.
+TEST_F(Cuda, AnySpacingsOfVolumes) {
+  std::uint64_t seed = 1670000;
+  for (const Shape& shape : {Shape{61, 53, 47}, Shape{33, 65, 130}, Shape{9, 140, 64}, Shape{140, 9, 33}})
+    for (int s = 0; s < kStructures; ++s)
+      for (int i = 0; i < scaled(8); ++i) {
+        Random random(++seed);
+        Case c{.seed = seed, .structure = static_cast<Structure>(s)};
+        c.input = mask_array(make_sites(c.structure, shape, random), shape);
+        c.options.spacing = pick<std::vector<double>>(random, {{1.25, 0.742188, 0.742188},
+                                                               {0.742188, 0.742188, 0.742188 * (1 + 1e-15)},
+                                                               {0.1, 0.30000001192092896, 0.20000000298023224},
+                                                               {255, 254, 253},
+                                                               {1, 1000.1, 0.001},
+                                                               {1e-25, 3e-24, 2e-25},
+                                                               {2.5e27, 1.1e28, 3e27},
+                                                               {3, 1, 1},
+                                                               {2.5, 1.25, 0.7}});
+        c.options.signed_distance = chance(random, 0.5);
+        c.options.surface = grid::Surface::centers;
+        c.wanted.distance = DType::float32;
+        check_budgets(c);
+        if (HasFatalFailure()) return;
+      }
 }
 
 /// What else can be asked for with unequal spacings: a sign, nearest sites, labels, regions, other types.

@@ -10,7 +10,8 @@
 // stays on the device: the host launches all and waits for nothing. The kernels of both passes are compiled apart
 // (volume_solve.cuh).
 //
-// Where all of that takes much scratch, a volume is worked on in ranges of columns, one after the other.
+// Both sides of a signed field are solved at once where unequal spacings have a unit. Where all of that takes much
+// scratch, a volume is worked on in ranges of columns, one after the other.
 #include <algorithm>
 #include <vector>
 
@@ -63,8 +64,13 @@ bool has_single_passes(const Problem& p) {
   return squares_fit(p) && (!p.isotropic || (wants_site(p) && (is_long(p) || has_labels(p))));
 }
 
-/// Whether the squares between the passes cannot lie where the results go: those are no floats, or of the other side.
-bool is_wide_beside(const Problem& p, std::int64_t items) { return !writes_floats(p, items) || p.signed_distance; }
+/// Whether both sides of a signed field are solved at once.
+bool joins_sides(const Problem& p) { return sides_of(p) == 2 && !p.isotropic && squares_fit(p); }
+
+/// Whether what lies between the passes cannot lie where the results go: those are no floats, or of the other side.
+bool is_wide_beside(const Problem& p, std::int64_t items) {
+  return !writes_floats(p, items) || (p.signed_distance && !joins_sides(p));
+}
 
 /// Whether two float results can be written at once, everywhere.
 bool writes_pairs(const Problem& p, const Batch& batch) {
@@ -95,6 +101,7 @@ Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::
     v.last_plane = s.take<std::byte>(std::int64_t{v.ny} * v.nx * static_cast<std::int64_t>(size_of(p.input.dtype())));
   }
   if (bytes) *bytes = s.bytes();
+  if (words && joins_sides(p)) v.other_word = reinterpret_cast<uint2*>(words + s.bytes());
   return v;
 }
 
@@ -107,6 +114,7 @@ void take_region(Volume& v, const Problem& p, std::int64_t items) {
   v.words = (v.nx + 31) / 32;
   const std::int64_t before = std::int64_t{first_word} * v.ny * v.depth;
   v.word += before;
+  if (v.other_word) v.other_word += before;
   v.along_z += before;
   v.along_y += before;
 }
@@ -139,7 +147,7 @@ std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
   return s.bytes();
 }
 
-/// From the words of a side to its results.
+/// From the words of a side, or of both, to its results.
 class VolumeSolver {
  public:
   VolumeSolver(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items, std::size_t side,
@@ -152,7 +160,7 @@ class VolumeSolver {
     take_region(volume, p, items);
     take_scratch(volume, p, scratch);
     volume.first_item = first_item;
-    volume.side = side_of(p, side);
+    volume.side = side_of(p, joins_sides(p) ? 1 : side);
     if (is_general(writing_)) return;
     volume.distance = Placed<float>::of(p.outputs.distance, p.rank, batch.shape, batch.distance);
     volume.is_aligned = writes_pairs(p, batch);
@@ -191,7 +199,7 @@ class VolumeSolver {
   void solve_spaced() const {
     switch (writing_) {
       case Writing::labels: return passes_.solve_spaced<Writing::labels>();
-      case Writing::one_side: return passes_.solve_spaced<Writing::one_side>();
+      case Writing::one_side: return passes_.solve_spaced<Writing::both_sides>();
       case Writing::sites: return passes_.find_spaced_sites<false>(most_square(p_) < kMostKeyed);
       case Writing::label_sites: return passes_.find_spaced_sites<true>(most_square(p_) < kMostKeyed);
       case Writing::general: return passes_.solve_spaced<Writing::general>();
@@ -210,7 +218,9 @@ class VolumeSolver {
 /// table, ends of runs, and few numbers.
 bool block_holds(const Problem& p, std::size_t lines) {
   constexpr std::size_t kNumbers = 128;
-  const std::size_t runs = has_labels(p) ? sizeof(RunWords<true>) : 0;
+  const std::size_t runs = has_labels(p)    ? sizeof(RunWords<true>)
+                           : joins_sides(p) ? sizeof(SpacedRunWords<Runs::of_sides>)
+                                            : 0;
   return lines + sizeof(ByteDistances) + runs + kNumbers <= fathom::cuda::block_memory();
 }
 
@@ -289,7 +299,7 @@ class VolumeEngine final : public Engine {
              std::byte* scratch, cudaStream_t stream) const override {
     for (const Range& range : ranges_of(part, words_together(part, items))) {
       const Problem columns = columns_of(part, range);
-      for (std::size_t side = 0; side < sides_of(p_); ++side)
+      for (std::size_t side = 0; side < (joins_sides(p_) ? 1 : sides_of(p_)); ++side)
         VolumeSolver(columns, batch, first_item, items, side, words + side * bytes_of_side(items), scratch, stream)
             .run();
     }

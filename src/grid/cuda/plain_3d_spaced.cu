@@ -7,16 +7,16 @@ namespace fathom::grid::cuda {
 
 template <Writing kWriting>
 void VolumePasses::solve_spaced() const {
-  constexpr bool kLabels = is_of_labels(kWriting);
+  constexpr Runs kRuns = runs_of(kWriting);
   const int nz = volume.nz, ny = volume.ny;
-  launch_line(solve_spaced_along_z<256, kLabels>, solve_spaced_along_z<512, kLabels>, z_tiles(), nz, spaced_memory(nz),
+  launch_line(solve_spaced_along_z<256, kRuns>, solve_spaced_along_z<512, kRuns>, z_tiles(), nz, spaced_memory(nz),
               stream, volume);
   launch_line(solve_spaced_along_y<256, kWriting>, solve_spaced_along_y<512, kWriting>, y_tiles(), ny,
               spaced_memory(ny), stream, volume, emitter);
 }
 
 template void VolumePasses::solve_spaced<Writing::unaligned>() const;
-template void VolumePasses::solve_spaced<Writing::one_side>() const;
+template void VolumePasses::solve_spaced<Writing::both_sides>() const;
 template void VolumePasses::solve_spaced<Writing::labels>() const;
 template void VolumePasses::solve_spaced<Writing::general>() const;
 template void VolumePasses::solve_spaced<Writing::general_labels>() const;

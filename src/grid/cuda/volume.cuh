@@ -39,6 +39,7 @@ struct Volume {
   std::int64_t wide_first_item = 0;  ///< the same for `wide`
 
   uint2* word = nullptr;  ///< [items][words][ny][depth]: bits; steps from element 0 to the left, from 31 to the right
+  uint2* other_word = nullptr;  ///< the same of a signed field's other side, where both are solved at once
   // Labels (volume_labels.cuh). The bits of `word` are ends of runs then: sites lie one element beyond, and so carries
   // do.
   uint2* along_z = nullptr;          ///< as `word`: bits of changes along z, and of label 0
@@ -83,6 +84,7 @@ struct Volume {
     return {rest / of_row, static_cast<std::int32_t>(rest % of_row), static_cast<std::int32_t>(number % of_line)};
   }
   __device__ const uint2* word_line(const Tile& t) const { return word + z_line(t); }
+  __device__ const uint2* other_line(const Tile& t) const { return other_word + z_line(t); }
   __device__ const uint2* changes_along_z(const Tile& t) const { return along_z + z_line(t); }
   /// Of row z: changes, and the elements that need no search. @param changes  changes_along_z(t)
   __device__ uint2 runs_along_z(const Tile& t, const uint2* changes, int z) const {
@@ -191,5 +193,15 @@ struct EightDistances {
     }
   }
 };
+
+/// The same to the other side of a signed field: an element is a site to one of the two, whose distance is 0.
+__device__ inline EightDistances distances_to_other_side(uint2 word, uint2 other_word, int first,
+                                                         const uint2* of_byte) {
+  EightDistances distances(word, first, of_byte);
+  const EightDistances others(other_word, first, of_byte);
+#pragma unroll
+  for (int k = 0; k < 4; ++k) distances.pair[k] += others.pair[k];
+  return distances;
+}
 
 }  // namespace fathom::grid::cuda

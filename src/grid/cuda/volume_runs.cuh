@@ -9,9 +9,9 @@
 namespace fathom::grid::cuda {
 
 /// Words along a tile's 32 lines: [32 rows][line].
-template <bool kLabels>
+template <bool kRuns, int kMostRows = kLongestKeyed>
 struct RunWords {
-  static constexpr int kWords = kLabels ? kLongestKeyed : 1;
+  static constexpr int kWords = kRuns ? kMostRows : 1;
   unsigned changes[kWords], background[kWords];
 };
 
@@ -19,8 +19,8 @@ struct RunWords {
 class RunEnds {
  public:
   /// @param first  of the words that are the tile's
-  template <bool kLabels>
-  __device__ RunEnds(RunWords<kLabels>& words, int rows, int first = 0)
+  template <bool kRuns, int kMostRows>
+  __device__ RunEnds(RunWords<kRuns, kMostRows>& words, int rows, int first = 0)
       : changes_(words.changes + first), background_(words.background + first), rows_(rows) {}
 
   /// By all threads of the block, before a barrier. @param load  a row's changes and background
@@ -97,7 +97,7 @@ class RunEnds {
 
   /// Steps from eight rows of a line to the elements beyond the upper and the lower end of their runs.
   /// @param words  to look into, before and behind
-  __device__ void around(int group, int line, unsigned* up, unsigned* down, int words = kLongestKeyed / 32) const {
+  __device__ void around(int group, int line, unsigned* up, unsigned* down, int words = kLongestAxis / 32) const {
     const int b = group / 4, shift = group % 4 * 8;
     const unsigned word = changes_[b * 32 + line], own = word >> shift;
     unsigned last = before(b, line, word & ((1u << shift) - 1), group * 8, words);

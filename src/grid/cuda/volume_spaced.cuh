@@ -1,7 +1,11 @@
 // The passes of volumes with unequal spacings, which are multiples of a unit: squares in units, of 32 bits.
 //
 // Between the passes the squares lie where the results will be, so that words are all the memory there is besides;
-// unless results are no floats, or of the other side of a signed field. Nearest sites: volume_spaced_sites.cuh.
+// unless results are no floats. Nearest sites: volume_spaced_sites.cuh.
+//
+// Both sides of a signed field are solved at once, as two labels (volume_labels.cuh): an element is a site to the other
+// side, so that one number for each is enough, and rows beyond the ends of a run of elements of one side are not nearer
+// than these ends, whatever they are taken for. What changes along an axis is told by the words of one side.
 //
 // Work mapping: block = 16 neighbours along x, half a word, by one whole line, in shared memory; half warp = 8 rows,
 // lane = column. Phase 1: the window of volume_window.cuh, up to 16 steps. Phase 2, where that does not settle a warp's
@@ -218,16 +222,16 @@ __device__ inline void leave_out_behind(unsigned* best, int count) {
 /// All rows of a tile. By all threads of the block, after a barrier.
 ///
 /// @param is_near  whether the window is worth a try
-/// @param bound    of labels, takes a minimum of a group's eight values with what is known of them besides:
+/// @param bound    of runs, takes a minimum of a group's eight values with what is known of them besides:
 ///                 bound(group, values)
 /// @param store    takes eight results of the lane's column: store(first row, values, how many)
-template <int kThreads, bool kLabels, class Bound, class Store>
+template <int kThreads, bool kRuns, class Bound, class Store>
 __device__ void solve_spaced(const WindowRows<WindowSquares>& rows, unsigned* least, int n, unsigned weight,
                              bool is_near, Bound&& bound, Store&& store) {
   const int lane = static_cast<int>(threadIdx.x) % 16, last = rows.groups - 1;
   const auto by_window = [&](int q) {
     Window<WindowSquares> window(rows, min(q, last), lane, weight);
-    if constexpr (kLabels) {
+    if constexpr (kRuns) {
       leave_out_behind(window.best, n - q * 8);
       if (__any_sync(kAllLanes, WindowSquares::largest(window.best) > 0)) bound(min(q, last), window.best);
     }
@@ -237,7 +241,7 @@ __device__ void solve_spaced(const WindowRows<WindowSquares>& rows, unsigned* le
   };
   const auto by_search = [&](int q, unsigned line_least) {
     SpacedSearch search(rows, least, min(q, last), lane, weight);
-    if constexpr (kLabels) {
+    if constexpr (kRuns) {
       leave_out_behind(search.best, n - q * 8);
       bound(min(q, last), search.best);
     }
@@ -249,19 +253,18 @@ __device__ void solve_spaced(const WindowRows<WindowSquares>& rows, unsigned* le
 
 /// Rows of squared distances along x, from words. By all threads of the block, between barriers.
 ///
-/// @param word_of    of a row
-/// @param beyond     see EightDistances
+/// @param distances_of  eight of a row: distances_of(row, first bit)
 /// @param near       less than this is near
 /// @param pinned_of  of a row: the elements that have distance 0 besides
 /// @returns in how many of the thread's halves of rows a site is near
-template <int kThreads, class WordOf, class PinnedOf>
-__device__ int load_squares(WindowRows<WindowSquares>& rows, WordOf&& word_of, int n, int first_bit,
-                            const uint2* of_byte, int beyond, unsigned weight, unsigned near, PinnedOf&& pinned_of) {
+template <int kThreads, class DistancesOf, class PinnedOf>
+__device__ int load_squares(WindowRows<WindowSquares>& rows, DistancesOf&& distances_of, int n, int first_bit,
+                            unsigned weight, unsigned near, PinnedOf&& pinned_of) {
   const int t = static_cast<int>(threadIdx.x);
   int count = 0;
 #pragma unroll 4
   for (int r = t / 2; r < n; r += kThreads / 2) {
-    const EightDistances distances(word_of(r), first_bit + t % 2 * 8, of_byte, beyond);
+    const EightDistances distances = distances_of(r, first_bit + t % 2 * 8);
     const unsigned pinned = pinned_of(r) >> (first_bit + t % 2 * 8);
     unsigned squares[8], least = WindowSquares::kNone;
 #pragma unroll
@@ -277,13 +280,22 @@ __device__ int load_squares(WindowRows<WindowSquares>& rows, WordOf&& word_of, i
   return count;
 }
 
-template <int kThreads, bool kLabels>
-__global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
+/// The runs whose ends passes take in: of labels, or of the sides of a signed field that are solved at once.
+enum class Runs { none, of_labels, of_sides };
+__host__ __device__ constexpr Runs runs_of(Writing writing) {
+  return is_of_labels(writing) ? Runs::of_labels : writing == Writing::both_sides ? Runs::of_sides : Runs::none;
+}
+template <Runs kRuns>
+using SpacedRunWords = RunWords<kRuns != Runs::none, kRuns == Runs::of_sides ? kLongestAxis : kLongestKeyed>;
+
+template <int kThreads, Runs kRuns>
+__global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Runs::none))
     solve_spaced_along_z(const __grid_constant__ Volume v) {
   extern __shared__ uint4 window_shared[];
+  constexpr bool kLabels = kRuns == Runs::of_labels, kSides = kRuns == Runs::of_sides;
   __shared__ int near_rows;
   __shared__ uint2 of_byte[256];
-  __shared__ RunWords<kLabels> run_words;
+  __shared__ SpacedRunWords<kRuns> run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
   const HalfTile half = half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
@@ -293,14 +305,18 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   for (int i = t; i < 256; i += kThreads) of_byte[i] = byte_distances(i, kLabels);
   rows.pad(n);
   const RunEnds ends(run_words, n);
-  const uint2* changes = v.changes_along_z(half.tile);
+  const uint2 *words = v.word_line(half.tile), *changes = v.changes_along_z(half.tile);
   if constexpr (kLabels) ends.fill_half(half.first, [&](int r) { return __ldg(&changes[r].x); });
+  if constexpr (kSides)
+    ends.fill_half(half.first, [&](int r) { return r ? __ldg(&words[r].x) ^ __ldg(&words[r - 1].x) : 0; });
   __syncthreads();
-  const uint2* words = v.word_line(half.tile);
-  const auto word_of = [&](int r) { return __ldg(words + r); };
+  const auto distances_of = [&](int r, int first) {
+    if constexpr (!kSides) return EightDistances(__ldg(words + r), first, of_byte, kLabels);
+    else return distances_to_other_side(__ldg(words + r), __ldg(v.other_line(half.tile) + r), first, of_byte);
+  };
   const auto pinned_of = [&](int r) { return kLabels ? v.runs_along_z(half.tile, changes, r).y : 0u; };
-  const int near = load_squares<kThreads>(rows, word_of, n, half.first, of_byte, kLabels, v.weight_x,
-                                          v.weight_z * (64 * 64), pinned_of);
+  const int near =
+      load_squares<kThreads>(rows, distances_of, n, half.first, v.weight_x, v.weight_z * (64 * 64), pinned_of);
   add_over_block(near, &near_rows);
   __syncthreads();
   const auto bound = [&](int group, unsigned* squares) { ends.bound(group, half.first + t % 16, squares, v.weight_z); };
@@ -312,17 +328,17 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     for (int j = 0; j < 8; ++j, to += v.wide.z_stride)
       if (j < count) *to = values[j];
   };
-  solve_spaced<kThreads, kLabels>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_z,
-                                  near_rows * 16 >= n, bound, store);
+  solve_spaced<kThreads, kRuns != Runs::none>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_z,
+                                              near_rows * 16 >= n, bound, store);
 }
 
 template <int kThreads, Writing kWriting>
-__global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels(kWriting)))
+__global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWriting) != Runs::none))
     solve_spaced_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 window_shared[];
-  constexpr bool kLabels = is_of_labels(kWriting);
+  constexpr Runs kRuns = runs_of(kWriting);
   __shared__ int near_elements;
-  __shared__ RunWords<kLabels> run_words;
+  __shared__ SpacedRunWords<kRuns> run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
   const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;
@@ -331,8 +347,15 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   if (t == 0) near_elements = 0;
   rows.pad(n);
   const RunEnds ends(run_words, n);
-  const std::uint32_t* changes = v.changes_along_y(half.tile);
-  if constexpr (kLabels) ends.fill_half(half.first, [&](int r) { return __ldg(changes + r); });
+  if constexpr (kRuns == Runs::of_labels) {
+    const std::uint32_t* changes = v.changes_along_y(half.tile);
+    ends.fill_half(half.first, [&](int r) { return __ldg(changes + r); });
+  }
+  if constexpr (kRuns == Runs::of_sides) {
+    const uint2* words = v.word_line({half.tile.item, half.tile.word, 0}) + half.tile.line;
+    const auto bits = [&](int r) { return __ldg(&words[std::int64_t{r} * v.depth].x); };
+    ends.fill_half(half.first, [&](int r) { return r ? bits(r) ^ bits(r - 1) : 0; });
+  }
   __syncthreads();
   // Beyond the volume's edge the last column again, so that no branch keeps the loads from being in flight together.
   const std::uint32_t* from = v.wide.row(v.wide_first_item + half.tile.item, half.tile.line, 0) + min(half.x, v.nx - 1);
@@ -350,8 +373,8 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   const auto store = [&](int y, const unsigned* values, int count) {
     writer.template write_column<true>(y, half.x, values, count);
   };
-  solve_spaced<kThreads, kLabels>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_y,
-                                  near_elements * 2 >= n, bound, store);
+  solve_spaced<kThreads, kRuns != Runs::none>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_y,
+                                              near_elements * 2 >= n, bound, store);
 }
 
 }  // namespace fathom::grid::cuda

@@ -118,13 +118,15 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   const RunEnds runs(run_words, n);
   if constexpr (kLabels) runs.fill_half(half.first, [&](int r) { return __ldg(v.changes_along_y(half.tile) + r); });
   __syncthreads();
-  const auto word_of = [&](int r) { return kLabels ? ends_of_runs(line[r]) : line[r]; };
+  const auto distances_of = [&](int r, int first) {
+    return EightDistances(kLabels ? ends_of_runs(line[r]) : line[r], first, of_byte, kLabels);
+  };
   const auto pinned_of = [&](int r) {
     if constexpr (!kLabels) return 0u;
     return v.runs_along_z(half.tile, v.changes_along_z(first_line) + r * v.depth, half.tile.line).y;
   };
-  const int near = load_squares<kThreads>(rows, word_of, n, half.first, of_byte, kLabels, v.weight_x,
-                                          near_square(v.weight_y), pinned_of);
+  const int near =
+      load_squares<kThreads>(rows, distances_of, n, half.first, v.weight_x, near_square(v.weight_y), pinned_of);
   add_over_block(near, &near_rows);
   __syncthreads();
   std::uint16_t* leads = narrow_half(v, half, half.tile.line, 0) + t % 16;

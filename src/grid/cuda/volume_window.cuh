@@ -382,7 +382,8 @@ struct VolumeWriter {
         if constexpr (kWriting == Writing::one_side) {
           if (squares[j] > 0) *to = squares[j] >= kNone ? v.side.none() : v.side.far(squares[j]);
         } else if constexpr (kSpaced) {
-          *to = squares[j] >= kNone ? v.side.none() : root_of(squares[j]) * v.side.scale;
+          const float distance = squares[j] >= kNone ? v.side.none() : root_of(squares[j]) * v.side.scale;
+          *to = kWriting == Writing::both_sides && !is_site(y + j, x) ? -distance : distance;
         } else {
           *to = squares[j] >= kNone ? v.side.none() : small_root(static_cast<float>(squares[j]));
         }
@@ -437,6 +438,12 @@ struct VolumeWriter {
   __device__ bool is_inside(int y, int x) const {
     const uint2* line = v.changes_along_z({tile.item, tile.word, y});
     return !(__ldg(&line[tile.line].y) >> (x - tile.word * 32) & 1);
+  }
+
+  /// Of a signed field: whether an element is on the outer side, as the sites of the inner one are.
+  __device__ bool is_site(int y, int x) const {
+    const uint2* line = v.word_line({tile.item, tile.word, y});
+    return __ldg(&line[tile.line].x) >> (x - tile.word * 32) & 1;
   }
 
   /// The roots of two squares.
