@@ -67,8 +67,8 @@ __device__ inline void multiply(unsigned (&pair)[2], unsigned query, unsigned qu
       : "r"(query), "r"(query_8), "r"(site), "r"(0));
 }
 
-/// Of the factors of 32 queries or sites, in shared memory, those that multiply() takes: of rows 0, 8, 16 and 24, and of
-/// those behind, word t of row g.
+/// Of the factors of 32 queries or sites, in shared memory, those that multiply() takes: of rows 0, 8, 16 and 24, and
+/// of those behind, word t of row g.
 __device__ inline void load_words(const uint4* rows, unsigned* word) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])
