@@ -261,35 +261,35 @@ TEST_F(DevicePoints, SetsThatChangeDoNotTakeTheirMemoryTwice) {
 /// A few, and as many as are sorted.
 TEST_F(DevicePoints, QueriesThatAreNoNumbersFindNothing) {
   Random random(10);
-  for (const std::int64_t count : {4, 140000}) {
-    Array queries = make_points(Spread::uniform, DType::float64, count, 2, random);
-    for (std::int64_t i = 0; i < count; i += 4) {
-      double* at = queries.as<double>().data() + 2 * i;
-      at[0] = NAN;
-      at[3] = -std::numeric_limits<double>::infinity();
-      at[4] = 1e200;
-      at[7] = NAN;
-    }
-    const PointsOnDevice on_device(queries, 0);
-    for (DType dtype : {DType::int32, DType::float32, DType::float64}) {
-      const PointsOnDevice sites(make_points(Spread::uniform, dtype, 3000, 2, random), 0);
-      for (Storage storage : {Storage::plain, Storage::boxed, Storage::sorted})
-        for (int k : {1, 3}) {
-          points::SiteSetOptions options;
-          options.storage = storage;
-          points::QueryOptions query;
-          query.k = k;
-          AnswersOnDevice answers(count, k, DType::float32);
-          SiteSet(sites.coordinates(), options).nearest(on_device.coordinates(), query, answers.views());
-          must(cudaDeviceSynchronize());
-          const PointAnswers& host = answers.download();
-          for (std::int64_t i = 0; i < count * k; ++i) {
-            ASSERT_EQ(host.distance.as<float>().data()[i], std::numeric_limits<float>::infinity());
-            ASSERT_EQ(host.site.as<std::int64_t>().data()[i], -1);
+  for (const std::int64_t count : {4, 140000})
+    for (DType asked : {DType::float32, DType::float64}) {
+      Array queries = make_points(Spread::uniform, asked, count, 2, random);
+      for (std::int64_t i = 0; i < 2 * count; i += 8) {
+        store(queries, i, NAN);
+        store(queries, i + 3, -INFINITY);
+        store(queries, i + 4, asked == DType::float64 ? 1e200 : INFINITY);
+        store(queries, i + 7, NAN);
+      }
+      const PointsOnDevice on_device(queries, 0);
+      for (DType dtype : {DType::int32, DType::float32, DType::float64}) {
+        const PointsOnDevice sites(make_points(Spread::uniform, dtype, 3000, 2, random), 0);
+        for (Storage storage : {Storage::plain, Storage::boxed, Storage::sorted})
+          for (int k : {1, 3}) {
+            points::SiteSetOptions options;
+            options.storage = storage;
+            points::QueryOptions query;
+            query.k = k;
+            AnswersOnDevice answers(count, k, DType::float32);
+            SiteSet(sites.coordinates(), options).nearest(on_device.coordinates(), query, answers.views());
+            must(cudaDeviceSynchronize());
+            const PointAnswers& host = answers.download();
+            for (std::int64_t i = 0; i < count * k; ++i) {
+              ASSERT_EQ(host.distance.as<float>().data()[i], std::numeric_limits<float>::infinity());
+              ASSERT_EQ(host.site.as<std::int64_t>().data()[i], -1);
+            }
           }
-        }
+      }
     }
-  }
 }
 
 /// Where they cannot be refused, directions and angles that are none make cones that nothing lies in.
@@ -712,7 +712,7 @@ TEST_F(DevicePoints, FewQueriesOfSitesAtFewPlaces) {
 }
 
 /// Queries that float32 holds and others, of each type, side by side: teams answer the first in float32. Among them are
-/// some to which squared distances pass float32, and some that are nowhere; of whole ones, the last that it holds.
+/// some to which squared distances pass float32; of whole ones, the last that it holds.
 TEST_F(DevicePoints, FewQueriesThatFloat32HoldsOrNot) {
   Random random(20);
   const double odd[] = {0x1p24, 0x1p24 + 1, -0x1p24, -0x1p24 - 1, 0x7FFFFFFF, 1e19, 3e38, 0.1};
@@ -724,13 +724,8 @@ TEST_F(DevicePoints, FewQueriesThatFloat32HoldsOrNot) {
         problem.queries = make_points(asked == DType::int32 ? Spread::lattice : Spread::uniform, asked, 200, 3, random);
         for (int i = 0; i < 16; ++i) {
           const double x = odd[i / 2], y = i % 2 == 0 ? 0 : x;
-          for (const auto& [axis, value] : {std::pair{0, x}, {1, y}}) {
-            const int at = 3 * 8 * i + axis;
-            if (asked == DType::float64) problem.queries.as<double>().data()[at] = value;
-            if (asked == DType::float32) problem.queries.as<float>().data()[at] = static_cast<float>(value);
-            if (asked == DType::int32 && std::abs(value) <= 0x7FFFFFFF)
-              problem.queries.as<std::int32_t>().data()[at] = static_cast<std::int32_t>(value);
-          }
+          for (const auto& [axis, value] : {std::pair{0, x}, {1, y}})
+            if (asked != DType::int32 || std::abs(value) <= 0x7FFFFFFF) store(problem.queries, 3 * 8 * i + axis, value);
         }
         check_sorted(problem);
       }
