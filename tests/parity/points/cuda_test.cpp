@@ -59,12 +59,6 @@ SiteSet resident(const AnyConstView& sites, Storage storage, std::int64_t every 
   return SiteSet(sites, options);
 }
 
-void put(Array& points, std::int64_t at, double x) {
-  if (points.dtype() == DType::int32) points.as<std::int32_t>().data()[at] = static_cast<std::int32_t>(x);
-  else if (points.dtype() == DType::float64) points.as<double>().data()[at] = x;
-  else points.as<float>().data()[at] = static_cast<float>(x);
-}
-
 constexpr Storage kStorages[] = {Storage::plain, Storage::boxed, Storage::sorted};
 
 /// Every spread at a size with several levels of boxes, from few queries, which share out the sites, to many.
@@ -123,12 +117,12 @@ TEST_F(CudaPoints, RoundedProducts) {
           square += at[k] * at[k];
         }
         const double scale = radius / std::max(std::sqrt(square), 1.0);
-        for (int k = 0; k < 3; ++k) put(problem.sites, 3 * i + k, std::round(at[k] * scale));
+        for (int k = 0; k < 3; ++k) store(problem.sites, 3 * i + k, std::round(at[k] * scale));
       }
       problem.queries = Array(DType::int32, {kQueries, 3});
       for (std::int64_t i = 0; i < 3 * kQueries; ++i) {
         const std::int64_t reach = i < kQueries ? 2 : 500;
-        put(problem.queries, i, static_cast<double>(below(random, 2 * reach + 1)) - static_cast<double>(reach));
+        store(problem.queries, i, static_cast<double>(below(random, 2 * reach + 1)) - static_cast<double>(reach));
       }
       const PointAnswers expected = answers_of(Backend::cpu, problem, DType::float32);
       ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float32))) << sites << ' ' << radius;
@@ -146,12 +140,12 @@ TEST_F(CudaPoints, BlocksOfUnlikeQueries) {
       problem.set.storage = Storage::plain;
       problem.sites = Array(DType::int32, {sites, 3});
       const auto coordinate = [&] { return static_cast<double>(below(random, 2001)) - 1000; };
-      for (std::int64_t i = 0; i < 3 * sites; ++i) put(problem.sites, i, coordinate());
+      for (std::int64_t i = 0; i < 3 * sites; ++i) store(problem.sites, i, coordinate());
       const std::int64_t queries = blocks * kBlock - 100;
       problem.queries = Array(DType::float32, {queries, 3});
       for (std::int64_t i = 0; i < 3 * queries; ++i) {
         const std::int64_t way = i / (3 * kBlock) % 3;
-        put(problem.queries, i, way == 0 ? coordinate() : way == 1 ? coordinate() + 0.5 : 5 * coordinate());
+        store(problem.queries, i, way == 0 ? coordinate() : way == 1 ? coordinate() + 0.5 : 5 * coordinate());
       }
       const PointAnswers expected = answers_of(Backend::cpu, problem, DType::float32);
       ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float32))) << sites << ' ' << blocks;
@@ -190,7 +184,7 @@ TEST_F(CudaPoints, HardQueriesOfEasySets) {
       problem.queries = Array(dtype, {kQueries, 3});
       for (std::int64_t i = 0; i < 3 * kQueries; ++i) {
         const double reach = i < kQueries ? 3 : 900;
-        put(problem.queries, i, reach * (static_cast<double>(below(random, 2001)) / 1000 - 1));
+        store(problem.queries, i, reach * (static_cast<double>(below(random, 2001)) / 1000 - 1));
       }
       const PointAnswers expected = answers_of(Backend::cpu, problem, DType::float32);
       ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float32))) << count;
@@ -207,13 +201,13 @@ TEST_F(CudaPoints, QueriesNearlyAtVoxels) {
     problem.sites = Array(DType::int32, {kSites, 3});
     for (std::int64_t i = 0; i < kSites; ++i) {  // even numbers, in steps
       const auto place = static_cast<double>(i * step % (kSites / 2));
-      for (int k = 0; k < 3; ++k) put(problem.sites, 3 * i + k, k == 0 ? 2 * place : 0);
+      for (int k = 0; k < 3; ++k) store(problem.sites, 3 * i + k, k == 0 ? 2 * place : 0);
     }
     problem.queries = Array(DType::float64, {kQueries, 3});
     for (std::int64_t i = 0; i < kQueries; ++i) {
       const auto between = static_cast<double>(2 * (i % 60) + 1);
       const double at = std::nextafter(between, i % 3 == 0 ? 0.0 : i % 3 == 1 ? 1e9 : between);
-      for (int k = 0; k < 3; ++k) put(problem.queries, 3 * i + k, k == 0 ? at : 0);
+      for (int k = 0; k < 3; ++k) store(problem.queries, 3 * i + k, k == 0 ? at : 0);
     }
     const PointAnswers expected = answers_of(Backend::cpu, problem, DType::float64);
     ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float64))) << step;
@@ -236,12 +230,12 @@ TEST_F(CudaPoints, SitesCloseTogether) {
       problem.sites = Array(dtype, {kSites, 3});
       problem.queries = Array(DType::float64, {kQueries, 3});
       for (std::int64_t i = 0; i < kSites; ++i)
-        for (int k = 0; k < 3; ++k) put(problem.sites, 3 * i + k, near(i, k));
+        for (int k = 0; k < 3; ++k) store(problem.sites, 3 * i + k, near(i, k));
       for (std::int64_t i = 0; i < kQueries; ++i)
-        for (int k = 0; k < 3; ++k) put(problem.queries, 3 * i + k, near(i, k));
+        for (int k = 0; k < 3; ++k) store(problem.queries, 3 * i + k, near(i, k));
       problem.set.storage = Storage::plain;
       for (double far : {0.0, 100.0, 1e25}) {
-        put(problem.queries, 3 * 7, far);
+        store(problem.queries, 3 * 7, far);
         const PointAnswers expected = answers_of(Backend::cpu, problem, DType::float64);
         ASSERT_TRUE(equal(expected, answers_of(Backend::cuda, problem, DType::float64))) << way << ' ' << far;
       }
