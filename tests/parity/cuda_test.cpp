@@ -806,8 +806,8 @@ TEST_F(Cuda, AnySpacingsOfLargeImages) {
     }
 }
 
-/// Volumes, also signed, with any spacings: of which squares alone tell sites apart, in a unit that 31 bits do not hold,
-/// very unequal, very small and very large.
+/// Volumes, also signed, with any spacings: of which squares alone tell sites apart, in a unit that 31 bits do not
+/// hold, very unequal, very small and very large.
 TEST_F(Cuda, AnySpacingsOfVolumes) {
   std::uint64_t seed = 1670000;
   for (const Shape& shape : {Shape{61, 53, 47}, Shape{33, 65, 130}, Shape{9, 140, 64}, Shape{140, 9, 33}})

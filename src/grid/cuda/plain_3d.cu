@@ -10,8 +10,8 @@
 // stays on the device: the host launches all and waits for nothing. The kernels of both passes are compiled apart
 // (volume_solve.cuh).
 //
-// Both sides of a signed field are solved at once where unequal spacings have a unit. Where all of that takes much
-// scratch, a volume is worked on in ranges of columns, one after the other.
+// Both sides of a signed field are solved at once where unequal spacings have a unit that is not too small. Where all of
+// that takes much scratch, a volume is worked on in ranges of columns, one after the other.
 #include <algorithm>
 #include <vector>
 
@@ -266,8 +266,9 @@ Problem columns_of(const Problem& p, const Range& range) {
 template <int kBlocks>
 auto* packing_kernel(const Mask& mask) {
   if (!mask.has_zero_bytes()) return pack_volume<Reading::elements, kBlocks>;
-  return has_aligned_rows(mask.input, 16) ? pack_volume<Reading::aligned_bytes, kBlocks>
-                                          : pack_volume<Reading::bytes, kBlocks>;
+  if constexpr (kBlocks > 1)  // rows of one block are short ones otherwise
+    if (has_aligned_rows(mask.input, 16)) return pack_volume<Reading::aligned_bytes, kBlocks>;
+  return pack_volume<Reading::bytes, kBlocks>;
 }
 
 auto* short_rows_kernel(int together) {

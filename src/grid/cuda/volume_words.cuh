@@ -190,9 +190,8 @@ __device__ void with_carries(const unsigned (&word)[kSegments], uint2 (&carried)
 
 /// Blocks of packing per multiprocessor: where bytes are read, what is on its way takes registers.
 constexpr int packing_blocks(Reading reading, int blocks) {
-  const bool is_light = reading == Reading::elements || (reading == Reading::aligned_bytes && blocks == 1);
   const int of_bytes = blocks > 2 ? kVolumeBytesBlocks / 2 : kVolumeBytesBlocks;
-  return resident_blocks(kVolumePackBlock, is_light ? kVolumePackBlocks : of_bytes);
+  return resident_blocks(kVolumePackBlock, reading == Reading::elements ? kVolumePackBlocks : of_bytes);
 }
 
 template <Reading kReading, int kBlocks>
