@@ -10,8 +10,8 @@
 // stays on the device: the host launches all and waits for nothing. The kernels of both passes are compiled apart
 // (volume_solve.cuh).
 //
-// Both sides of a signed field are solved at once where unequal spacings have a unit that is not too small. Where all of
-// that takes much scratch, a volume is worked on in ranges of columns, one after the other.
+// Both sides of a signed field are solved at once where unequal spacings have a unit that is not too small. Where all
+// of that takes much scratch, a volume is worked on in ranges of columns, one after the other.
 #include <algorithm>
 #include <vector>
 
