@@ -374,7 +374,6 @@ struct VolumeWriter {
     } else {
       float* to = row_of(y) + x - tile.word * 32;
       if (kWriting == Writing::unaligned && !kSpaced && count == 8 && squares[0] < kNone)
-
         return write_eight<kSmall>(to, squares);
 #pragma unroll
       for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
