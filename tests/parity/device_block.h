@@ -31,7 +31,11 @@ class Block {
   Block(const Block&) = delete;
 
   std::byte* data() const { return static_cast<std::byte*>(data_); }
-  void upload(const Array& array) { must(cudaMemcpy(data_, array.data(), array.bytes(), cudaMemcpyHostToDevice)); }
+  /// It is there when this returns, for streams that do not wait for the default one, too.
+  void upload(const Array& array) {
+    must(cudaMemcpy(data_, array.data(), array.bytes(), cudaMemcpyHostToDevice));
+    must(cudaDeviceSynchronize());
+  }
   void download(Array& array) const { must(cudaMemcpy(array.data(), data_, array.bytes(), cudaMemcpyDeviceToHost)); }
 
  private:
