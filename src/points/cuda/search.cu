@@ -445,16 +445,6 @@ __device__ void search_in_double(const First& first, const DeviceTree& tree, con
   });
 }
 
-/// The same, seldom, in a kernel that is there for the search in float32: by itself, so that it takes nothing of that
-/// one's registers.
-template <class T, int kAxes, Kind kKind, class First>
-__device__ __noinline__ void search_in_double_instead(const FirstLevel& first_level, const DeviceTree& tree,
-                                                      const DeviceRequest& request, Waiting& waiting,
-                                                      MemoryOfTeam<T, kAxes, kKind>& memory, const Team<kTeam>& team) {
-  const First first(first_level, team.warp);
-  search_in_double<T, kAxes, kKind>(first, tree, request, waiting, memory, team);
-}
-
 /// A block of warps for each query.
 template <class T, int kAxes, Kind kKind>
 __global__ void __launch_bounds__(32 * kTeam, resident_blocks(32 * kTeam, kTeamBlocks))
@@ -473,10 +463,8 @@ __global__ void __launch_bounds__(32 * kTeam, resident_blocks(32 * kTeam, kTeamB
     float place[kAxes];
     if (TeamQuery<T, kAxes>::read(tree, request.queries, blockIdx.x, place))
       return search_in_float<T>(first, tree, request, place, mine, memory.in_float, team);
-    search_in_double_instead<T, kAxes, kKind, First>(first_level, tree, request, mine, memory, team);
-  } else {
-    search_in_double<T, kAxes, kKind>(first, tree, request, mine, memory, team);
   }
+  search_in_double<T, kAxes, kKind>(first, tree, request, mine, memory, team);
 }
 
 unsigned blocks_of(std::int64_t queries, std::int64_t of_block) {
