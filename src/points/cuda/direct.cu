@@ -12,10 +12,10 @@
 // these are frequent (early_sites.cuh).
 //
 // Finish: a block reads eight columns of the table at once and lists the groups to look into, which two warps for each
-// query do; groups of queries for which these are many are measured in float32 before that. It begins while the filter
-// ends. Or four warps for each query look into its candidates, and into all groups, should there still be too many.
-// Launch: as many blocks of 8 warps as fill the device; to finish, blocks of 16. Queries are taken in chunks, so that
-// scratch has a bound.
+// query do, or one, where exact distances to few sites mostly leave one group; groups of queries for which these are
+// many are measured in float32 before that. It begins while the filter ends. Or four warps for each query look into its
+// candidates, and into all groups, should there still be too many. Launch: as many blocks of 8 warps as fill the
+// device; to finish, blocks of 16, or of 8. Queries are taken in chunks, so that scratch has a bound.
 //
 // Bounds: in float32, offsets from a center are rounded, by at most E in all, of site and query together; so the
 // nearest site's distance is at most (r + 2E)(1 + 2⁻²⁰), r being the least. Whole numbers below 2²⁴ are exact: the
@@ -624,18 +624,29 @@ __global__ void __launch_bounds__(kFilterBlock, kDirectBlocks)
 // Finish
 // ---------------------------------------------------------------------------------------------------------------------
 
-constexpr int kFinishBlock = 512;
-constexpr int kWarpsOfListed = 2;      ///< of a query whose groups are listed from the table
-constexpr int kWarpsOfCandidates = 4;  ///< of one that has candidates
+constexpr int kListedQueries = 8;      ///< of a block that finishes from the table
+constexpr int kCandidatesQueries = 4;  ///< of one that does from candidates
+constexpr int kWarpsOfCandidates = 4;  ///< of each of these
 
-template <int kWarps>
-constexpr int kFinishQueries = kFinishBlock / (32 * kWarps);
+/// How blocks finish from a table of many rows, …
+struct ManyRows {
+  static constexpr int kWarps = 2;  ///< of a query
+  static constexpr int kBlock = kListedQueries * kWarps * 32;
+  static constexpr int kRows = kTableGroups;  ///< at most
+};
+/// … or of few, where blocks are small enough to begin beside those of the filter.
+struct FewRows {
+  static constexpr int kWarps = 1;
+  static constexpr int kBlock = kListedQueries * kWarps * 32;
+  static constexpr int kRows = 256;
+};
 
 /// Which groups may hold the nearest of a block's queries, neighbours in the table, whose rows are read 32 bytes at a
 /// time. In shared memory.
+template <class Rows>
 class GroupLists {
  public:
-  static constexpr int kQueries = kFinishQueries<kWarpsOfListed>;
+  static constexpr int kQueries = kListedQueries;
 
   /// By all threads of the block, in each of whose warps all of its queries have lanes.
   /// @param first  of the block's queries
@@ -660,10 +671,10 @@ class GroupLists {
     if (lane_id() < kQueries) atomicMin(&best_[q], best);
     __syncthreads();
     if (row == 0) judge(q, accuracy, column.no_bits);
-    const bool exact = accuracy.holds(best_[q] & ~column.no_bits), settled = exact && accuracy.of_slices;
+    const bool exact = accuracy.holds(best_[q] & ~column.no_bits), settled = !known || (exact && accuracy.of_slices);
     __syncthreads();
     if (__all_sync(kAllLanes, settled)) return false;  // in all warps, then
-    if (known && !settled) exact ? find_lowest(q, column) : list(q, column);
+    if (!settled) exact ? find_lowest(q, column) : list(q, column);
     __syncthreads();
     return __syncthreads_or(is_long(q));
   }
@@ -694,7 +705,7 @@ class GroupLists {
   __device__ unsigned group(int q, unsigned i) const { return exact_[q] ? lowest_[q] : groups_[q][i]; }
 
  private:
-  static constexpr int kRows = kFinishBlock / kQueries, kMine = kTableGroups / kRows;
+  static constexpr int kRows = Rows::kBlock / kQueries, kMine = Rows::kRows / kRows;
   static constexpr int kAtOnce = 4;
 
   /// A thread's part of a query's column in the table, which has less than 2³² elements.
@@ -782,16 +793,16 @@ class GroupLists {
   int limit_[kQueries];  ///< bits of a squared distance
   unsigned lowest_[kQueries], count_[kQueries];
   bool exact_[kQueries], whole_[kQueries], from_products_[kQueries];
-  std::uint16_t groups_[kQueries][kTableGroups];
+  std::uint16_t groups_[kQueries][Rows::kRows];
 };
 
-/// Measures the groups of queries with long lists again, in float32, into the table. By all threads of the block: a
-/// warp takes every 16th group, four sites in each lane, which are on their way one group ahead, for all of the
+/// Measures the groups of queries with long lists again, in float32, into the table. By all threads of the block: each
+/// warp takes its share of the groups, four sites in each lane, which are on their way one group ahead, for all of the
 /// queries.
-template <class T, int kAxes>
+template <class T, int kAxes, class Rows>
 __device__ void measure_again(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan,
-                              const GroupLists& lists, std::int64_t first) {
-  constexpr int kQueries = GroupLists::kQueries, kShare = kGroup / kLanes, kStep = kFinishBlock / 32;
+                              const GroupLists<Rows>& lists, std::int64_t first) {
+  constexpr int kQueries = kListedQueries, kShare = kGroup / kLanes, kStep = Rows::kBlock / 32;
   __shared__ float places[kQueries][kAxes];
   const int q = lane_id() % kQueries;
   const bool is_open = lane_id() < kQueries && lists.is_long(q);
@@ -841,17 +852,17 @@ __device__ void measure_again(const DeviceTree& tree, const DeviceRequest& reque
 }
 
 /// Not inlined: its registers would be taken from what queries with short lists need.
-template <class T, int kAxes>
+template <class T, int kAxes, class Rows>
 __device__ __noinline__ void shorten(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan,
-                                     GroupLists& lists, std::int64_t first) {
+                                     GroupLists<Rows>& lists, std::int64_t first) {
   do {
     if (plan.lattice.exact) lists.spread(plan, first);
     measure_again<T, kAxes>(tree, request, plan, lists, first);
   } while (lists.fill(plan, first));
 }
 
-/// A warp's part in a query that `kWarps` of a block share.
-template <int kWarps>
+/// A warp's part in a query, one of `kQueries` of a block, that `kWarps` share.
+template <int kQueries, int kWarps>
 struct Share {
   int place;  ///< of the query in the block
   int warp;
@@ -859,11 +870,13 @@ struct Share {
   __device__ Share()
       : place(static_cast<int>(threadIdx.x) / (kWarps * 32)), warp(static_cast<int>(threadIdx.x) / 32 % kWarps) {}
 
-  __device__ std::int64_t number() const { return std::int64_t{blockIdx.x} * kFinishQueries<kWarps> + place; }
+  __device__ std::int64_t number() const { return std::int64_t{blockIdx.x} * kQueries + place; }
 
   /// All warps of the query wait for one another, whatever the block's other queries do.
   __device__ void meet() const { asm volatile("bar.sync %0, %1;" ::"r"(1 + place), "n"(kWarps * 32) : "memory"); }
 };
+
+using ShareOfCandidates = Share<kCandidatesQueries, kWarpsOfCandidates>;
 
 template <class Query>
 __device__ void look_into(const Query& query, std::int64_t group, typename Query::Nearest& nearest) {
@@ -872,7 +885,7 @@ __device__ void look_into(const Query& query, std::int64_t group, typename Query
 
 /// Looks into a warp's share of the candidates; into all groups, if there are too many.
 template <class Query>
-__device__ void look_into_candidates(const Query& query, const Plan& plan, const Share<kWarpsOfCandidates>& share,
+__device__ void look_into_candidates(const Query& query, const Plan& plan, const ShareOfCandidates& share,
                                      typename Query::Nearest& nearest) {
   const std::int64_t number = share.number();
   Found found = plan.near.found[number];
@@ -900,12 +913,12 @@ __device__ void look_into_candidates(const Query& query, const Plan& plan, const
 }
 
 /// Answers a query. @param look  called with the query and what a warp looks for: fills in what it has found
-template <class T, int kAxes, int kWarps, class Look>
+template <class T, int kAxes, int kQueries, int kWarps, class Look>
 __device__ void finish_query(const DeviceTree& tree, const DeviceRequest& request, const Plan& plan,
-                             const Share<kWarps>& share, const Place<kAxes>& place, const Look& look) {
+                             const Share<kQueries, kWarps>& share, const Place<kAxes>& place, const Look& look) {
   with_query_at<T, Kind::in_order>(place, tree, request, plan.first + share.number(), [&](auto& mine) {
     using Query = std::remove_reference_t<decltype(mine)>;
-    __shared__ typename Query::Nearest best[kFinishQueries<kWarps>][kWarps];
+    __shared__ typename Query::Nearest best[kQueries][kWarps];
     auto nearest = mine.nobody();
     if (mine.is_somewhere()) look(mine, nearest);
     mine.list().offer(nearest.id != kNobody, nearest.squared, nearest.id);
@@ -919,9 +932,9 @@ __device__ void finish_query(const DeviceTree& tree, const DeviceRequest& reques
 }
 
 /// Answers a query, by a warp, where float32 tells exactly how far the sites are that may be the nearest.
-template <class T, int kAxes>
+template <class T, int kAxes, class Rows>
 __device__ void finish_in_float(const DeviceTree& tree, const DeviceRequest& request, std::int64_t query,
-                                const float (&at)[kAxes], const GroupLists& lists, int q) {
+                                const float (&at)[kAxes], const GroupLists<Rows>& lists, int q) {
   constexpr int kShare = kGroup / kLanes;
   unsigned best = kFarBits, position = ~0u;
   for (unsigned i = 0; i < lists.size(q); ++i) {
@@ -961,13 +974,13 @@ struct Asked {
   }
 };
 
-template <class T, int kAxes>
-__global__ void __launch_bounds__(kFinishBlock)
+template <class T, int kAxes, class Rows>
+__global__ void __launch_bounds__(Rows::kBlock)
     finish_listed(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
                   const __grid_constant__ Plan plan) {
-  __shared__ GroupLists lists;
-  __shared__ Asked<kAxes> queries[GroupLists::kQueries];
-  const Share<kWarpsOfListed> share;
+  __shared__ GroupLists<Rows> lists;
+  __shared__ Asked<kAxes> queries[kListedQueries];
+  const Share<kListedQueries, Rows::kWarps> share;
   const std::int64_t first = share.number() - share.place;
   const std::int64_t number = plan.first + smaller(share.number(), plan.count - 1);
   const Asked<kAxes>& asked = queries[share.place];
@@ -980,16 +993,16 @@ __global__ void __launch_bounds__(kFinishBlock)
     return;
   }
   finish_query<T>(tree, request, plan, share, asked.place, [&](const auto& query, auto& nearest) {
-    for (unsigned i = static_cast<unsigned>(share.warp); i < lists.size(share.place); i += kWarpsOfListed)
+    for (unsigned i = static_cast<unsigned>(share.warp); i < lists.size(share.place); i += Rows::kWarps)
       look_into(query, lists.group(share.place, i), nearest);
   });
 }
 
 template <class T, int kAxes>
-__global__ void __launch_bounds__(kFinishBlock)
+__global__ void __launch_bounds__(kCandidatesQueries* kWarpsOfCandidates * 32)
     finish_candidates(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
                       const __grid_constant__ Plan plan) {
-  const Share<kWarpsOfCandidates> share;
+  const ShareOfCandidates share;
   if (share.number() >= plan.count) return;
   const auto place = Place<kAxes>::template of<false>(request, plan.first + share.number());
   finish_query<T>(tree, request, plan, share, place,
@@ -1002,17 +1015,22 @@ void launch(const DeviceTree& tree, const DeviceRequest& request, const Plan& pl
                     static_cast<unsigned>(plan.tiles));
   const auto cleared = static_cast<unsigned>((plan.count + kSearchBlock - 1) / kSearchBlock);
   const auto finished = [&](int of_block) { return static_cast<unsigned>((plan.count + of_block - 1) / of_block); };
-  const unsigned listed = finished(kFinishQueries<kWarpsOfListed>);
   const std::size_t early = tree.copies ? sizeof(EarlySites<T, kAxes>) : 0;
   if (plan.has_table()) {
     filter_sites<T, kAxes, true><<<blocks, kFilterBlock, early, stream>>>(tree, request, plan);
-    fathom::cuda::launch_early(finish_listed<T, kAxes>, listed, kFinishBlock, stream, tree, request, plan);
+    const auto finish = [&](auto rows) {
+      using Rows = decltype(rows);
+      fathom::cuda::launch_early(finish_listed<T, kAxes, Rows>, finished(kListedQueries), Rows::kBlock, stream, tree,
+                                 request, plan);
+    };
+    plan.lattice.exact&& plan.groups <= FewRows::kRows ? finish(FewRows{}) : finish(ManyRows{});
   } else {
     clear_candidates<<<cleared, kSearchBlock, 0, stream>>>(plan);
     filter_sites<T, kAxes, false><<<blocks, kFilterBlock, early, stream>>>(tree, request, plan);
     if (tree.products) filter_again<T, kAxes><<<blocks, kFilterBlock, 0, stream>>>(tree, request, plan);
     finish_candidates<T, kAxes>
-        <<<finished(kFinishQueries<kWarpsOfCandidates>), kFinishBlock, 0, stream>>>(tree, request, plan);
+        <<<finished(kCandidatesQueries), kCandidatesQueries * kWarpsOfCandidates * 32, 0, stream>>>(tree, request,
+                                                                                                    plan);
   }
 }
 
