@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Nearest sites of points: ours beside SciPy's cKDTree, nanoflann and FAISS, same arrays, one run, alternating.
 
-Every answer is checked before it counts: each peer's distances against ours, ours by brute force at some queries. FAISS
+The first answer of each is checked: a peer's distances against ours, ours by brute force at some queries. FAISS
 measures all pairs (IndexFlatL2), by matrix products that lose digits where sites are near; it takes part up to 2³⁵
 pairs. Prints a table of seconds to build, to query, and both; --json FILE appends one JSON line for each row.
 
