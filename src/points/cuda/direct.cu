@@ -627,6 +627,7 @@ __global__ void __launch_bounds__(kFilterBlock, kDirectBlocks)
 constexpr int kListedQueries = 8;      ///< of a block that finishes from the table
 constexpr int kCandidatesQueries = 4;  ///< of one that does from candidates
 constexpr int kWarpsOfCandidates = 4;  ///< of each of these
+constexpr int kCandidatesBlock = kCandidatesQueries * kWarpsOfCandidates * 32;
 
 /// How blocks finish from a table of many rows, …
 struct ManyRows {
@@ -999,7 +1000,7 @@ __global__ void __launch_bounds__(Rows::kBlock)
 }
 
 template <class T, int kAxes>
-__global__ void __launch_bounds__(kCandidatesQueries* kWarpsOfCandidates * 32)
+__global__ void __launch_bounds__(kCandidatesBlock)
     finish_candidates(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request,
                       const __grid_constant__ Plan plan) {
   const ShareOfCandidates share;
@@ -1023,14 +1024,13 @@ void launch(const DeviceTree& tree, const DeviceRequest& request, const Plan& pl
       fathom::cuda::launch_early(finish_listed<T, kAxes, Rows>, finished(kListedQueries), Rows::kBlock, stream, tree,
                                  request, plan);
     };
-    plan.lattice.exact&& plan.groups <= FewRows::kRows ? finish(FewRows{}) : finish(ManyRows{});
+    const bool few = plan.lattice.exact && plan.groups <= FewRows::kRows;
+    few ? finish(FewRows{}) : finish(ManyRows{});
   } else {
     clear_candidates<<<cleared, kSearchBlock, 0, stream>>>(plan);
     filter_sites<T, kAxes, false><<<blocks, kFilterBlock, early, stream>>>(tree, request, plan);
     if (tree.products) filter_again<T, kAxes><<<blocks, kFilterBlock, 0, stream>>>(tree, request, plan);
-    finish_candidates<T, kAxes>
-        <<<finished(kCandidatesQueries), kCandidatesQueries * kWarpsOfCandidates * 32, 0, stream>>>(tree, request,
-                                                                                                    plan);
+    finish_candidates<T, kAxes><<<finished(kCandidatesQueries), kCandidatesBlock, 0, stream>>>(tree, request, plan);
   }
 }
 
