@@ -10,8 +10,8 @@
 
 namespace fathom::grid::cuda {
 
-/// Like kTinyBlocks, of distances from a mask: lines take little shared memory, and more of these blocks fit, with longer
-/// work each.
+/// Like kTinyBlocks, of distances from a mask: lines take little shared memory, and more of these blocks fit, with
+/// longer work each.
 inline constexpr int kTinyBlocksOfMasks = 256;
 
 /// A search along lines of n elements, in blocks of 128 threads up to some of them, of 256 or 512.
