@@ -10,8 +10,7 @@
 
 namespace fathom::grid::cuda {
 
-/// Like kTinyBlocks, of distances from a mask: lines take little shared memory, and more of these blocks fit, with
-/// longer work each.
+/// Like kTinyBlocks, where lines take little shared memory: more of these blocks fit, with longer work each.
 inline constexpr int kTinyBlocksOfMasks = 256;
 
 /// A search along lines of n elements, in blocks of 128 threads up to some of them, of 256 or 512.
@@ -82,14 +81,14 @@ void long_along_y(const VolumePasses& p) {
 template <Writing kWriting>
 void VolumePasses::search_along_y() const {
   constexpr bool kLabels = is_of_labels(kWriting);
-  constexpr bool kFloats = kWriting == Writing::aligned || kWriting == Writing::unaligned;
   const int n = volume.ny;
   if (n <= kLongestKeyed)
     launch_search(cuda::search_along_y<128, kWriting>, cuda::search_along_y<256, kWriting>,
-                  cuda::search_along_y<512, kWriting>, y_tiles(), kFloats ? kTinyBlocksOfMasks : kTinyBlocks, n, stream,
+                  cuda::search_along_y<512, kWriting>, y_tiles(), kLabels ? kTinyBlocks : kTinyBlocksOfMasks, n, stream,
                   volume, emitter);
   else if constexpr (!kLabels)
     launch(cuda::search_along_y<1024, kWriting>, y_tiles(), 1024, window_memory(n), stream, volume, emitter);
+  constexpr bool kFloats = kWriting == Writing::aligned || kWriting == Writing::unaligned;
   constexpr Writing kFar = kFloats ? Writing::unaligned : kWriting;  // one by one: rows need no alignment
   if constexpr (!kLabels)
     if (is_long) return long_along_y<kFar>(*this);
