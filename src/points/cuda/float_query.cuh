@@ -18,6 +18,24 @@ __device__ inline float beyond(float squared) {
   return fmaf(squared, kClose, kTiny);
 }
 
+/// A leaf's site of the lane.
+template <class T, int kAxes>
+__device__ void fetch_in_float(const DeviceTree& tree, unsigned leaf, float (&site)[kAxes]) {
+  const T* block = static_cast<const T*>(tree.blocks) + lane_id();
+  block += std::size_t{leaf} * (kAxes * kSortedLeaf);
+  for (int k = 0; k < kAxes; ++k) site[k] = static_cast<float>(block[k * kSortedLeaf]);
+}
+
+template <int kAxes>
+__device__ float squared_in_float(const float (&place)[kAxes], const float (&site)[kAxes]) {
+  float squared = 0;
+  for (int k = 0; k < kAxes; ++k) {
+    const float way = site[k] - place[k];
+    squared = k == 0 ? way * way : fmaf(way, way, squared);
+  }
+  return squared;
+}
+
 template <class T, int kAxes>
 class FloatQuery {
  public:
@@ -54,7 +72,7 @@ class FloatQuery {
     const T* site = site_at(tree_, position);
     float place[kAxes];
     for (int k = 0; k < kAxes; ++k) place[k] = static_cast<float>(site[k * kSortedLeaf]);
-    limit_ = fminf(limit_, about(squared_distance(place)));
+    limit_ = fminf(limit_, about(squared_in_float(at_, place)));
   }
   /// All sites are to be looked at again.
   __device__ void begin_again() { best_ = second_ = INFINITY; }
@@ -76,14 +94,10 @@ class FloatQuery {
   __device__ bool look_at_leaves(const unsigned (&leaves)[kMost], int count) {
     float site[kMost][kAxes];
 #pragma unroll
-    for (int l = 0; l < kMost; ++l) {
-      const T* block = static_cast<const T*>(tree_.blocks) + lane_id();
-      block += std::size_t{leaves[l]} * (kAxes * kSortedLeaf);
-      for (int k = 0; k < kAxes; ++k) site[l][k] = static_cast<float>(block[k * kSortedLeaf]);
-    }
+    for (int l = 0; l < kMost; ++l) fetch_in_float<T>(tree_, leaves[l], site[l]);
 #pragma unroll
     for (int l = 0; l < kMost; ++l)
-      if (l < count) keep(squared_distance(site[l]), leaves[l]);
+      if (l < count) keep(squared_in_float(at_, site[l]), leaves[l]);
     limit_ = fminf(limit_, about(__uint_as_float(warp_min(__float_as_uint(best_)))));
     return true;
   }
@@ -109,15 +123,6 @@ class FloatQuery {
   }
 
  private:
-  __device__ float squared_distance(const float (&site)[kAxes]) const {
-    float squared = 0;
-    for (int k = 0; k < kAxes; ++k) {
-      const float way = site[k] - at_[k];
-      squared = k == 0 ? way * way : fmaf(way, way, squared);
-    }
-    return squared;
-  }
-
   __device__ void keep(float squared, unsigned leaf) {
     second_ = fminf(second_, fmaxf(squared, best_));
     if (squared < best_) leaf_ = leaf;

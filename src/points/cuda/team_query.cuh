@@ -52,7 +52,7 @@ class TeamQuery {
 
   /// @param farthest  squared distance beyond which nothing qualifies
   __device__ TeamQuery(const DeviceTree& tree, const float (&place)[kAxes], double farthest)
-      : tree_(tree), limit_(fminf(beyond(limit_of(farthest)), kNoLimit)) {
+      : tree_(tree), limit_(FloatQuery<T, kAxes>::about(limit_of(farthest))) {
     for (int k = 0; k < kAxes; ++k) at_[k] = place[k];
     for (int k = 0; k < kAxes; ++k) kept_.at[k] = 0;
     kept_.squared = INFINITY;
@@ -94,7 +94,7 @@ class TeamQuery {
     unsigned id[kMost];
 #pragma unroll
     for (int l = 0; l < kMost; ++l) {
-      fetch(leaves[l], site[l]);
+      fetch_in_float<T>(tree_, leaves[l], site[l]);
       id[l] = id_of(leaves[l]);
     }
 #pragma unroll
@@ -109,10 +109,10 @@ class TeamQuery {
   __device__ unsigned near_leaves(const unsigned (&leaves)[kMost], int count) const {
     float site[kMost][kAxes], squared[kMost], least = kNoLimit;
 #pragma unroll
-    for (int l = 0; l < kMost; ++l) fetch(leaves[l], site[l]);
+    for (int l = 0; l < kMost; ++l) fetch_in_float<T>(tree_, leaves[l], site[l]);
 #pragma unroll
     for (int l = 0; l < kMost; ++l) {
-      squared[l] = fminf(squared_distance(site[l]), kNoLimit);
+      squared[l] = fminf(squared_in_float(at_, site[l]), kNoLimit);
       least = fminf(least, squared[l]);
     }
     if (!__any_sync(kAllLanes, least <= limit_)) return 0;
@@ -175,21 +175,6 @@ class TeamQuery {
   __device__ float below(const Box& box, int k) const { return __fsub_rd(static_cast<float>(box.low[k]), at_[k]); }
   __device__ float above(const Box& box, int k) const { return __fsub_rd(at_[k], static_cast<float>(box.high[k])); }
 
-  __device__ void fetch(unsigned leaf, float (&site)[kAxes]) const {
-    const T* block = static_cast<const T*>(tree_.blocks) + lane_id();
-    block += std::size_t{leaf} * (kAxes * kSortedLeaf);
-    for (int k = 0; k < kAxes; ++k) site[k] = static_cast<float>(block[k * kSortedLeaf]);
-  }
-
-  __device__ float squared_distance(const float (&site)[kAxes]) const {
-    float squared = 0;
-    for (int k = 0; k < kAxes; ++k) {
-      const float way = site[k] - at_[k];
-      squared = k == 0 ? way * way : fmaf(way, way, squared);
-    }
-    return squared;
-  }
-
   __device__ double squared_distance_to(const float (&site)[kAxes]) const {
     double squared = 0;
     for (int k = 0; k < kAxes; ++k)
@@ -199,7 +184,7 @@ class TeamQuery {
 
   /// A site, if it is nearer or lower than what the lane has.
   __device__ void keep(const float (&site)[kAxes], unsigned id) {
-    const float squared = squared_distance(site);
+    const float squared = squared_in_float(at_, site);
     if (beyond(kept_.squared) < squared) return;
     const bool is_clear = beyond(squared) < kept_.squared || kept_.id == kNone;
     if (!is_clear && !(Nearest{squared_distance_to(site), id} < own())) return;
