@@ -133,10 +133,13 @@ void set_cone(QueryPlan& plan, int axes, Array& direction) {
   if (plan.cone.size() != static_cast<std::size_t>(axes) + 1)
     throw InvalidArgument(fmt::format("--cone takes {}, for points with {} coordinates; {} numbers were given",
                                       axes == 2 ? "X,Y,DEGREES" : "X,Y,Z,DEGREES", axes, plan.cone.size()));
+  const double degrees = plan.cone.back();
+  if (degrees < 0 || degrees > 180)
+    throw InvalidArgument(fmt::format("--cone takes degrees from 0 to 180, not '{}'", degrees));
   direction = Array(DType::float64, {1, axes});
   std::copy_n(plan.cone.begin(), axes, direction.as<double>().data());
   plan.query.cone.directions = direction.view();
-  plan.query.cone.half_angle = plan.cone.back() * std::numbers::pi / 180;
+  plan.query.cone.half_angle = degrees * std::numbers::pi / 180;
 }
 
 void fit_into_memory(QueryPlan& plan, const Array& sites, const Array& queries) {

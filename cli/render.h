@@ -19,7 +19,7 @@ struct RenderArguments {
   std::string dtype;
   std::string spacing;
   std::string step = "field";
-  std::string cone = "0";
+  std::string cone;
   std::string size = "512x512";
   std::string azimuth = "30";
   std::string elevation = "20";

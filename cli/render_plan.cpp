@@ -138,7 +138,9 @@ RenderPlan make_render_plan(const RenderArguments& arguments) {
     plan.marcher.threshold = threshold[0];
   }
   plan.marcher.stepping = parse_stepping(arguments.step);
-  plan.march.half_angle = parse_degrees("--cone", arguments.cone, 0, 180);
+  if (!arguments.cone.empty()) plan.march.half_angle = parse_degrees("--cone", arguments.cone, 0, 180);
+  if (!arguments.cone.empty() && plan.marcher.stepping != apps::Stepping::cone)
+    throw InvalidArgument("--cone is the half-angle of --step cone; give that, too");
   plan.march.camera = parse_camera(arguments);
   plan.repeat = static_cast<int>(parse_count("--repeat", arguments.repeat, 1, 1000));
   plan.marcher.execution.backend = parse_backend(arguments.backend);

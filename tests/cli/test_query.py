@@ -224,7 +224,7 @@ def test_without_sites(fathom):
     ("-o out.npy --cone 0,0,1", "--cone takes X,Y,Z,DEGREES, for points with 3 coordinates; 3 numbers were given"),
     ("-o out.npy --cone 0,0,1,x", "--cone takes numbers separated by commas, not '0,0,1,x'"),
     ("-o out.npy --cone 0,0,0,10", "the cone's direction 0 is not finite or has no length"),
-    ("-o out.npy --cone 0,0,1,181", "the cone's half-angle is 3.15905; give radians from 0 to pi"),
+    ("-o out.npy --cone 0,0,1,181", "--cone takes degrees from 0 to 180, not '181'"),
     ("-o out.npy --cylinder 1", "--cylinder widens a cone; give --cone, too"),
     ("-o out.npy --period 0.5",
      "a site lies outside of the periodic box, which goes from 0 to below the period along axis 0; wrap the coordinates "

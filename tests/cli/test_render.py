@@ -127,6 +127,7 @@ def test_memory_is_kept(scene):
      "the name 'out.jpg' does not say which format to write; end it in .npy, .tif, .nii, .nii.gz or .png"),
     ("-o o.png --step far", "--step takes unit, field, pointwise or cone, not 'far'"),
     ("-o o.png --cone 181", "--cone takes degrees from 0 to 180, not '181'"),
+    ("-o o.png --cone 36", "--cone is the half-angle of --step cone; give that, too"),
     ("-o o.png --size 100", "--size takes WIDTHxHEIGHT, such as 640x480, not '100'"),
     ("-o o.png --size 0x100", "--size takes a whole number from 1 to 32768, not '0'"),
     ("-o o.png --elevation 91", "--elevation takes degrees from -90 to 90, not '91'"),
