@@ -234,6 +234,9 @@ class SiteSet:
         count = index(k)
         if directions is not None and half_angle is None:
             raise ValueError("directions is given, but half_angle is not; give both for a cone")
+        if directions is None and (half_angle is not None or cylinder_radius):
+            name = "cylinder_radius" if half_angle is None else "half_angle"
+            raise ValueError(f"{name} is given, but directions is not; give both for a cone")
         shape = queries.shape[:-1]
         angles = None if half_angle is None or np.ndim(half_angle) == 0 else _angles(half_angle, shape, stream)
         options = _core.QueryOptions(
@@ -349,7 +352,7 @@ def set_choices(
         index(every),
         periods,
         backend_number(backend),
-        None if device_memory is None else index(device_memory),
+        None if device_memory is None else _byte_count(device_memory, "device_memory"),
         () if devices is None else tuple(map(index, devices)),
     )
 
@@ -372,6 +375,13 @@ def _angles(angles: Any, shape: Shape, stream: Any) -> Input:
 def _take_beside(x: Any, name: str, stream: Any) -> Input:
     """An array that may lie on the host where the queries do not."""
     return take_values(x, name, stream if lies_on_cuda(x, name) else None)
+
+
+def _byte_count(value: int, name: str) -> int:
+    count = index(value)
+    if count < 0:
+        raise ValueError(f"{name} is {count}; give a number of bytes")
+    return count
 
 
 def _number(value: Any, name: str) -> float:
