@@ -163,7 +163,7 @@ std::vector<io::WriteReport> write_all(const DistanceArguments& arguments, const
 void print_outcome(const DistanceArguments& arguments, const Plan& plan, const DistanceOutcome& outcome) {
   if (arguments.json) return print_line(to_json(arguments.input, plan, outcome));
   if (arguments.quiet) return;
-  if (arguments.output == "-") fmt::print(stderr, "{}", to_text(plan, outcome));
+  if (arguments.output == "-") print_aside(to_text(plan, outcome));
   else print_text(to_text(plan, outcome));
 }
 

@@ -16,6 +16,7 @@
 #include "interrupt.h"
 #include "query.h"
 #include "render.h"
+#include "report.h"
 
 namespace fathom::cli {
 
@@ -24,7 +25,7 @@ namespace {
 /// One line, whatever the message holds: file names may contain line breaks.
 int fail(int code, std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
-  fmt::print(stderr, "fathom: {}\n", message);
+  print_aside(fmt::format("fathom: {}\n", message));
   return code;
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -84,6 +85,13 @@ std::int64_t bound(std::string_view text, std::int64_t otherwise, std::string_vi
     throw InvalidArgument(fmt::format("--region: '{}' does not lie in axis {}, which takes begin:end from 0 to {}",
                                       range, axis, extent));
   return *value;
+}
+
+/// A path as the file system sees it, whether the file exists or not.
+std::filesystem::path canonical(const std::string& path) {
+  std::error_code error;
+  const auto result = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
+  return error ? std::filesystem::path(path) : result;
 }
 
 }  // namespace
@@ -194,6 +202,15 @@ io::Format parse_format(std::string_view text) { return value_of("--format", kFo
 
 std::string_view name_of(grid::Metric metric) { return name_in(kMetrics, metric); }
 std::string_view name_of(grid::Border border) { return name_in(kBorders, border); }
+
+void check_distinct(const std::vector<std::pair<const char*, std::string>>& outputs) {
+  for (std::size_t a = 0; a < outputs.size(); ++a)
+    for (std::size_t b = a + 1; b < outputs.size(); ++b)
+      if (!outputs[a].second.empty() && !outputs[b].second.empty() &&
+          canonical(outputs[a].second) == canonical(outputs[b].second))
+        throw InvalidArgument(fmt::format("{} and {} name the same file '{}'; give each its own", outputs[a].first,
+                                          outputs[b].first, outputs[b].second));
+}
 
 std::string to_text(const grid::Sites& sites) {
   using Rule = grid::Sites::Rule;

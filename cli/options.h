@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fathom/grid/distance.h"
@@ -44,6 +45,10 @@ std::vector<grid::Range> parse_region(std::string_view text, const Shape& shape)
 
 /// A count of threads; 0: as many as there are processors.
 int parse_threads(std::string_view text);
+
+/// @param outputs  option and path; empty: not given
+/// @throws InvalidArgument two of them name one file
+void check_distinct(const std::vector<std::pair<const char*, std::string>>& outputs);
 
 grid::Metric parse_metric(std::string_view text);
 grid::Surface parse_surface(std::string_view text);

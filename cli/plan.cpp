@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -105,26 +104,6 @@ void check_arguments(const DistanceArguments& arguments) {
                                       arguments.metric));
 }
 
-/// A path as the file system sees it, whether the file exists or not.
-std::filesystem::path canonical(const std::string& path) {
-  std::error_code error;
-  const auto result = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
-  return error ? std::filesystem::path(path) : result;
-}
-
-void check_distinct(const DistanceArguments& arguments) {
-  const std::vector<std::pair<const char*, const std::string*>> outputs = {{"-o", &arguments.output},
-                                                                           {"--nearest", &arguments.nearest},
-                                                                           {"--coordinates", &arguments.coordinates},
-                                                                           {"--preview", &arguments.preview}};
-  for (std::size_t a = 0; a < outputs.size(); ++a)
-    for (std::size_t b = a + 1; b < outputs.size(); ++b)
-      if (!outputs[a].second->empty() && !outputs[b].second->empty() &&
-          canonical(*outputs[a].second) == canonical(*outputs[b].second))
-        throw InvalidArgument(fmt::format("{} and {} name the same file '{}'; give each its own", outputs[a].first,
-                                          outputs[b].first, *outputs[b].second));
-}
-
 /// Between elements of unequal sides there is no one half of a step.
 void check_surface(const grid::DistanceOptions& options) {
   if (!options.signed_distance || options.surface == grid::Surface::centers) return;
@@ -215,7 +194,10 @@ const PlannedOutput* Plan::field() const {
 
 Plan make_plan(const DistanceArguments& arguments) {
   check_arguments(arguments);
-  check_distinct(arguments);
+  check_distinct({{"-o", arguments.output},
+                  {"--nearest", arguments.nearest},
+                  {"--coordinates", arguments.coordinates},
+                  {"--preview", arguments.preview}});
   std::optional<std::size_t> budget;
   if (!arguments.memory.empty()) budget = parse_memory(arguments.memory);
   const io::WriteOptions field_format = write_options(arguments);

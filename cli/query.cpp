@@ -169,7 +169,7 @@ void print_outcome(const QueryArguments& arguments, const QueryPlan& plan, const
   if (arguments.json) return print_line(json_of(arguments, plan, points, outcome));
   if (arguments.quiet) return;
   const std::string text = text_of(arguments, plan, points, outcome);
-  if (arguments.output == "-") fmt::print(stderr, "{}", text);
+  if (arguments.output == "-") print_aside(text);
   else print_text(text);
 }
 

@@ -180,7 +180,7 @@ void print_outcome(const RenderArguments& arguments, const RenderPlan& plan, con
   if (arguments.json) return print_line(json_of(arguments, plan, outcome));
   if (arguments.quiet) return;
   const std::string text = text_of(arguments, plan, outcome);
-  if (arguments.output == "-") fmt::print(stderr, "{}", text);
+  if (arguments.output == "-") print_aside(text);
   else print_text(text);
 }
 

@@ -126,6 +126,8 @@ RenderPlan make_render_plan(const RenderArguments& arguments) {
     throw InvalidArgument("no output was asked for; give -o FILE or --samples FILE");
   if (arguments.json && arguments.output == "-")
     throw InvalidArgument("--json and -o - both want standard output; write the result to a file");
+  if (arguments.samples == "-") throw InvalidArgument("only -o can be standard output; give --samples a file");
+  check_distinct({{"-o", arguments.output}, {"--samples", arguments.samples}});
   plan.picture = parse_size(arguments.size);
   for (const std::string& path : {arguments.output, arguments.samples})
     if (!path.empty()) io::check_write(path, DType::uint8, plan.picture);

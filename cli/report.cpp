@@ -63,6 +63,8 @@ void print_text(std::string_view text) {
     throw IoError(fmt::format("cannot write standard output: {}", std::strerror(errno)));
 }
 
+void print_aside(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
 void print_line(const Json& json) {
   // File names need not be UTF-8; JSON must be.
   print_text(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");

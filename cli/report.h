@@ -19,6 +19,8 @@ using Json = nlohmann::ordered_json;
 /// Prints to standard output. @throws IoError it is closed or full
 void print_text(std::string_view text);
 void print_line(const Json& json);
+/// Prints to standard error. Where that is closed or full the text is lost, and nothing else.
+void print_aside(std::string_view text);
 
 /// {path, format, dtype, shape, spacing}
 Json describe(const std::string& path, const io::ImageInfo& info);

@@ -88,6 +88,14 @@ def test_standard_output_that_is_full(mask):
         assert done.stderr.count(b"\n") == 1 and b"standard output" in done.stderr, arguments
 
 
+def test_standard_error_that_is_full(mask):
+    for arguments, code in ((["distance", "in.npy", "-o", "-"], 0), (["distance", "none.npy", "-o", "out.npy"], 3),
+                            (["distance", "in.npy"], 2), (["distance"], 2)):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([mask.command, *arguments], cwd=mask.directory, stdout=subprocess.PIPE, stderr=full)
+        assert done.returncode == code, arguments
+
+
 @pytest.mark.parametrize("name", ["out.npy", "out.tif", "out.nii", "out.nii.gz", "out.png"])
 def test_full_disk(mask, small_disk, name):
     message = mask.refuses(3, "distance", "in.npy", "-o", f"disk/{name}", "--dtype", "float64", "--spacing", "0.3")

@@ -125,6 +125,8 @@ def test_memory_is_kept(scene):
     ("", "no output was asked for; give -o FILE or --samples FILE"),
     ("-o out.jpg",
      "the name 'out.jpg' does not say which format to write; end it in .npy, .tif, .nii, .nii.gz or .png"),
+    ("-o o.png --samples ./o.png", "-o and --samples name the same file './o.png'; give each its own"),
+    ("-o o.png --samples -", "only -o can be standard output; give --samples a file"),
     ("-o o.png --step far", "--step takes unit, field, pointwise or cone, not 'far'"),
     ("-o o.png --cone 181", "--cone takes degrees from 0 to 180, not '181'"),
     ("-o o.png --cone 36", "--cone is the half-angle of --step cone; give that, too"),
