@@ -1,20 +1,12 @@
 // A call as kernels see it.
 #pragma once
 
+#include "points/cuda/carried.h"
 #include "points/cuda/device_tree.h"
 #include "points/nearest_list.h"
 #include "points/request.h"
 
 namespace fathom::points::cuda {
-
-/// Neighbours that were found among the pieces of a set that passed by before (carried.cuh).
-struct Carried {
-  std::uint64_t* squares = nullptr;  ///< [query][k]
-  Column ids;                        ///< of int64, or of int32, if kShortIdBits hold them: mostly an answer's place
-  bool begun = false;                ///< there are such
-  bool more = false;                 ///< more pieces are to come
-};
-inline constexpr int kShortIdBits = 30;
 
 struct DeviceRequest {
   Cloud queries;
@@ -33,7 +25,7 @@ struct DeviceRequest {
   std::int64_t work_limit = 0;
   Naming naming;
   Answers answers;
-  Carried carried;
+  Carried carried;  ///< from piece to piece of a set that passes by
 };
 
 /// @throws InvalidArgument queries, cones or answers are not in the device's memory

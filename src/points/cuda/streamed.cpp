@@ -2,8 +2,8 @@
 //
 // Work: three pieces at a time, each with a stream of its own, so that copies overlap with one another and with the
 // search of the piece before; searches follow one another. Source: Khan & Zahran's K kernels and J streams; departs by
-// carrying exact neighbours: 8 bytes for each beside the answers, whatever the number of sites (16 where ids reach 2³⁰
-// and answers have 4 bytes). Memory: one block, with pieces as large as the limit allows.
+// carrying exact neighbours (carried.h): 8 bytes for each beside the answers, whatever the number of sites. Memory: one
+// block, with pieces as large as the limit allows.
 #include "points/cuda/streamed.h"
 
 #include <algorithm>
@@ -56,30 +56,10 @@ struct Layout {
   /// @param answers  where they go on the device
   /// @param piece    the largest
   Layout(const Request& request, const Answers& answers, const DeviceTree& piece, Scratch& scratch) {
-    const std::int64_t places = request.queries.count * request.k;
-    carried.squares = scratch.take<std::uint64_t>(places);
-    carried.ids = widest_of(request.answers, answers);
-    const std::int64_t ids = piece.sites.count * piece.sites.every;
-    if (carried.ids.dtype == DType::int32 && ids > std::int64_t{1} << kShortIdBits)
-      carried.ids = {scratch.take<std::byte>(places * 8), DType::int64, request.k};
+    carried = carried_of(request, answers, piece, scratch);
     for (std::byte*& memory : pieces) memory = scratch.take<std::byte>(piece.count * row_bytes(piece.sites));
     const std::size_t bytes = std::max(pass_scratch_bytes(piece, request), pass_scratch_bytes(last_of(piece), request));
     pass = scratch.take<std::byte>(static_cast<std::int64_t>(bytes));
-  }
-
-  /// The places of the answers with the most bytes each, for ids to wait there.
-  /// @param wanted  says which there are, of which there are some when the call is made
-  static Column widest_of(const Answers& wanted, const Answers& answers) {
-    Column widest{nullptr, DType::int32, 1};
-    bool any = false;
-    for (const auto name : {&Answers::site, &Answers::distance, &Answers::squared, &Answers::lower}) {
-      if (!(wanted.*name).data) continue;
-      const Column& column = answers.*name;
-      const DType dtype = size_of(column.dtype) == 8 ? DType::int64 : DType::int32;
-      if (!any || size_of(dtype) > size_of(widest.dtype)) widest = {column.data, dtype, column.row_step};
-      any = true;
-    }
-    return widest;
   }
 
   /// The piece that is left at the end, whose search may take more than that of a larger one: a table in place of
