@@ -35,9 +35,15 @@ struct Sample {
       : all((tree.count + kGroup - 1) / kGroup), count(static_cast<int>(std::min<std::int64_t>(all, kTrialGroups))) {}
 
   __device__ std::int64_t group(int i) const { return all * i / count; }
-  /// Whether so many of them say that there are too many, as far as a table of groups reaches.
+  /// Whether so many of them say that float32 alone is faster for all, as far as a table of groups reaches.
   __device__ bool is_too_many(int found) const {
-    return found * smaller(all, std::int64_t{kTableGroups}) > std::int64_t{kTooMany} * count;
+    const std::int64_t groups = smaller(all, std::int64_t{kTableGroups});
+    return found * groups > most_open(groups) * count;
+  }
+
+ private:
+  __device__ static std::int64_t most_open(std::int64_t groups) {
+    return smaller(larger(groups / kOpenShare, std::int64_t{kFewOpen}), std::int64_t{kTooMany});
   }
 };
 
@@ -114,7 +120,7 @@ __global__ void __launch_bounds__(kTrialGroups)
 Trial try_queries(const DeviceTree& tree, cudaStream_t stream) {
   using fathom::cuda::check;
   const Sample sample(tree);
-  if (sample.all <= kTooMany) return {};
+  if (sample.all <= kFewOpen) return {};
   std::array<Finding, kTrialQueries> findings;
   const fathom::cuda::DeviceMemory memory(sizeof findings, stream);
   auto* result = reinterpret_cast<Finding*>(memory.data());

@@ -641,7 +641,7 @@ TEST_F(DevicePoints, TrialsTellHardSets) {
     return points::cuda::try_queries(tree, nullptr);
   };
   Random random(21);
-  for (std::int64_t count : {20000, 100000, 400000})
+  for (std::int64_t count : {8000, 20000, 100000, 400000})
     for (DType dtype : {DType::int32, DType::float32, DType::float64}) {
       const auto easy = trial(shell_in_cube(count, dtype, random));
       EXPECT_FALSE(easy.vague || easy.tied) << count;
@@ -651,8 +651,10 @@ TEST_F(DevicePoints, TrialsTellHardSets) {
       const auto sphere =
           trial(make_points(Spread::sphere, dtype == DType::int32 ? DType::float32 : dtype, count, 3, random));
       EXPECT_FALSE(sphere.tied) << count;
-      EXPECT_TRUE(sphere.vague || count < 100000) << count;
+      EXPECT_TRUE(sphere.vague) << count;
     }
+  for (std::int64_t count : {1000, 3000, 16000})
+    EXPECT_FALSE(trial(make_points(Spread::uniform, DType::float32, count, 3, random)).vague) << count;
   EXPECT_FALSE(trial(make_points(Spread::uniform, DType::float32, 100, 3, random)).vague);
 }
 
