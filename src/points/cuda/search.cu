@@ -6,7 +6,7 @@
 // it has measured itself; what all go by is how near that is. What the lanes know of the levels above waits in shared
 // memory. Where the time of the slowest counts, because queries are fewer than the warps that fit, four warps share out
 // each: among sorted sites each looks at its share of few nodes (few_nodes.cuh), or all go in rounds through more
-// (rounds.cuh), in float32 where that holds sites and query (team_query.cuh), and what these leave they share out by
+// (rounds.cuh), in float32 where that holds sites and query (team_query.cuh), and what rounds leave they share out by
 // parents of leaves. Many queries are taken in the order of the curve, so that warps at work look at the same nodes,
 // and a warp takes 32 one after the other, each begun with the site that was nearest to the one before; for eight at a
 // time it lists the leaves that are near, which spares most of them the way through the tree (near_leaves.cuh). Where
@@ -375,17 +375,25 @@ template <class T, int kAxes>
 union RoundsOfTeam {
   RoundsMemory<TeamQuery<T, kAxes>, kTeam> in_float;
   RoundsMemory<WarpQuery<double, T, kAxes, Kind::sorted>, kTeam> in_double;
+  LeavesLeft<kTeam> few;
 };
 struct NoRounds {};
 template <class T, int kAxes, Kind kKind>
 using MemoryOfTeam = std::conditional_t<kKind == Kind::sorted, RoundsOfTeam<T, kAxes>, NoRounds>;
 
+/// Leaves that are looked at together by each warp of a team: as many as fit in its registers.
+template <class T>
+constexpr int kTogetherOfTeam = kLeavesOfTeam * sizeof(float) / sizeof(T);
+
 /// A team's way through sorted sites. @returns whether it came to an end: if not, the rest is for a Descent
-template <class Query, class First>
-__device__ bool go_from(const First& first, const DeviceTree& tree, Query& query, RoundsMemory<Query, kTeam>& memory,
-                        const Team<kTeam>& team) {
-  if (first.level.is_low()) return FewNodes<Query, First, kTeam>(tree, query, first, team).run();
-  return Rounds<Query, First, kTeam>(tree, query, memory, team).run(first);
+template <class T, class Query, class First>
+__device__ bool go_from(const First& first, const DeviceTree& tree, Query& query, RoundsMemory<Query, kTeam>& rounds,
+                        LeavesLeft<kTeam>& few, const Team<kTeam>& team) {
+  if (first.level.is_low()) {
+    FewNodes<Query, First, kTeam, kTogetherOfTeam<T>>(tree, query, first, few, team).run();
+    return true;
+  }
+  return Rounds<Query, First, kTeam>(tree, query, rounds, team).run(first);
 }
 
 /// The nearest of the sites that lanes of a team have.
@@ -405,13 +413,13 @@ __device__ typename Query::Nearest nearest_of_team(const typename Query::Nearest
 /// the answer.
 template <class T, int kAxes, class First>
 __device__ void search_in_float(const First& first, const DeviceTree& tree, const DeviceRequest& request,
-                                const float (&place)[kAxes], Waiting& waiting,
-                                RoundsMemory<TeamQuery<T, kAxes>, kTeam>& memory, const Team<kTeam>& team) {
+                                const float (&place)[kAxes], Waiting& waiting, RoundsOfTeam<T, kAxes>& memory,
+                                const Team<kTeam>& team) {
   using Query = TeamQuery<T, kAxes>;
   __shared__ typename Query::Nearest best[kTeam];
   Query mine(tree, place, request.limit);
-  if (!go_from(first, tree, mine, memory, team)) {
-    Descent<Query, kLeavesOfTeam, kTeam>(tree, mine, waiting, team).run();
+  if (!go_from<T>(first, tree, mine, memory.in_float, memory.few, team)) {
+    Descent<Query, kTogetherOfTeam<T>, kTeam>(tree, mine, waiting, team).run();
     __syncthreads();
   }
   const bool is_left = mine.is_left(team.least()), is_clear = __syncthreads_count(is_left) == 1;
@@ -428,13 +436,13 @@ __device__ void search_in_float(const First& first, const DeviceTree& tree, cons
 template <class T, int kAxes, Kind kKind, class First>
 __device__ void search_in_double(const First& first, const DeviceTree& tree, const DeviceRequest& request,
                                  Waiting& waiting, MemoryOfTeam<T, kAxes, kKind>& memory, const Team<kTeam>& team) {
-  constexpr int kTogether = kKind == Kind::sorted ? kLeavesOfTeam * sizeof(float) / sizeof(T) : 1;
+  constexpr int kTogether = kKind == Kind::sorted ? kTogetherOfTeam<T> : 1;
   with_query<T, kAxes, kKind>(tree, request, blockIdx.x, [&](auto& mine) {
     using Query = std::remove_reference_t<decltype(mine)>;
     __shared__ typename Query::Nearest best[kTeam];
     bool done = !mine.is_somewhere();
     if constexpr (kKind == Kind::sorted)
-      if constexpr (Query::kHasLeaves) done = done || go_from(first, tree, mine, memory.in_double, team);
+      if constexpr (Query::kHasLeaves) done = done || go_from<T>(first, tree, mine, memory.in_double, memory.few, team);
     if (!done) Descent<Query, kTogether, kTeam>(tree, mine, waiting, team).run();
     if constexpr (Query::kIsPlain) mine.settle();
     if (lane_id() == 0) best[team.warp] = {mine.list().worst_squared(), mine.list().worst_id()};
@@ -462,7 +470,7 @@ __global__ void __launch_bounds__(32 * kTeam, resident_blocks(32 * kTeam, kTeamB
   if constexpr (kKind == Kind::sorted && sizeof(T) == sizeof(float)) {
     float place[kAxes];
     if (TeamQuery<T, kAxes>::read(tree, request.queries, blockIdx.x, place))
-      return search_in_float<T>(first, tree, request, place, mine, memory.in_float, team);
+      return search_in_float<T>(first, tree, request, place, mine, memory, team);
   }
   search_in_double<T, kAxes, kKind>(first, tree, request, mine, memory, team);
 }

@@ -104,21 +104,24 @@ class TeamQuery {
     return true;
   }
 
-  /// Which of `count` leaves, all on their way together, have a site within the limit: a bit for each; mostly none has.
+  /// Which of `count` leaves, all on their way together, may have the nearest site: a bit for each; mostly none has. It
+  /// goes by how near their sites are.
   template <int kMost>
-  __device__ unsigned near_leaves(const unsigned (&leaves)[kMost], int count) const {
+  __device__ unsigned near_leaves(const unsigned (&leaves)[kMost], int count) {
     float site[kMost][kAxes], squared[kMost], least = kNoLimit;
 #pragma unroll
     for (int l = 0; l < kMost; ++l) fetch_in_float<T>(tree_, leaves[l], site[l]);
 #pragma unroll
     for (int l = 0; l < kMost; ++l) {
-      squared[l] = fminf(squared_in_float(at_, site[l]), kNoLimit);
+      squared[l] = squared_in_float(at_, site[l]);
       least = fminf(least, squared[l]);
     }
     if (!__any_sync(kAllLanes, least <= limit_)) return 0;
+    lower_limit(beyond(__uint_as_float(warp_min(rank_of(least)))));
     unsigned near = 0;
 #pragma unroll
-    for (int l = 0; l < kMost; ++l) near |= (__any_sync(kAllLanes, squared[l] <= limit_) ? 1u : 0u) << l;
+    for (int l = 0; l < kMost; ++l)
+      near |= (__any_sync(kAllLanes, fminf(squared[l], kNoLimit) <= limit_) ? 1u : 0u) << l;
     return near & ((1u << count) - 1);
   }
 

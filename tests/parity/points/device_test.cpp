@@ -705,12 +705,51 @@ TEST_F(DevicePoints, FewQueriesFromEachLevelOfSortedSites) {
 /// Sites at eight places, so many at each that all leaves of a full list are as near as the nearest.
 TEST_F(DevicePoints, FewQueriesOfSitesAtFewPlaces) {
   Random random(19);
-  for (const std::int64_t count : {20000, 70000, 300000}) {
-    PointProblem problem;
-    problem.sites = make_points(Spread::duplicates, DType::float32, count, 3, random);
-    problem.queries = make_points(Spread::uniform, DType::float32, 300, 3, random);
-    check_sorted(problem);
-  }
+  for (const std::int64_t count : {9000, 16384, 70000, 300000})
+    for (DType dtype : {DType::int32, DType::float32, DType::float64}) {
+      PointProblem problem;
+      problem.sites = make_points(Spread::duplicates, dtype, count, 3, random);
+      problem.queries = make_points(Spread::uniform, dtype, 300, 3, random);
+      check_sorted(problem);
+    }
+}
+
+/// Sites at the corners of a cube, and queries as near to two, four or all eight of them: the lowest id may be among
+/// the last that a team comes to.
+TEST_F(DevicePoints, FewQueriesBetweenPlaces) {
+  Random random(22);
+  const auto corners = [&](std::int64_t count, DType dtype, int steps) {
+    Array points(dtype, {count, 3});
+    for (std::int64_t i = 0; i < 3 * count; ++i)
+      store(points, i, static_cast<double>(below(random, steps)) * 10 / (steps - 1));
+    return points;
+  };
+  for (const std::int64_t count : {2000, 16384, 70000, 300000})
+    for (DType dtype : {DType::int32, DType::float32, DType::float64}) {
+      PointProblem problem;
+      problem.sites = corners(count, dtype, 2);
+      problem.queries = corners(300, dtype, 3);
+      check_sorted(problem);
+    }
+}
+
+/// Sites on a sphere and queries within it, its middle among them, for which more is left than a team looks at one by
+/// one: of as many sites as it has leaves at hand, or parents of leaves, and fewer; and within a radius.
+TEST_F(DevicePoints, FewQueriesFromInsideSpheres) {
+  Random random(23);
+  for (const std::int64_t count : {1500, 16384, 70000, 524288})
+    for (DType dtype : {DType::int32, DType::float32, DType::float64})
+      for (int axes : {2, 3}) {
+        PointProblem problem;
+        problem.sites = make_points(Spread::sphere, dtype, count, axes, random);
+        problem.queries = make_points(Spread::sphere, dtype, 200, axes, random);
+        for (std::int64_t i = 0; i < 200 * axes; ++i)
+          store(problem.queries, i, value_at(problem.queries, i) * static_cast<double>(i / axes) / 200);
+        check_sorted(problem);
+        problem.set.execution.backend = Backend::cpu;
+        problem.query.radius = nearest(problem, DType::float32).distance.as<float>().data()[100];
+        check_sorted(problem);
+      }
 }
 
 /// Queries that float32 holds and others, of each type, side by side: teams answer the first in float32. Among them are
