@@ -150,7 +150,7 @@ def thread_count(threads: int | None) -> int:
         raise TypeError(f"threads must be an integer or None, not {threads!r}") from None
     if count < 1:
         raise ValueError(f"threads is {count}; it must be 1 or more, or None for all processors")
-    return count
+    return min(count, 2**31 - 1)
 
 
 Settings = tuple[Sites, Spacing, str, Border, Union[float, None], Union[str, None], Union[int, None], bool, str]

@@ -232,6 +232,8 @@ class SiteSet:
         """
         queries = self._queries(q, stream)
         count = index(k)
+        if not 1 <= count <= 64:
+            raise ValueError(f"k is {count}; give 1 to 64")
         if directions is not None and half_angle is None:
             raise ValueError("directions is given, but half_angle is not; give both for a cone")
         if directions is None and (half_angle is not None or cylinder_radius):
@@ -244,7 +246,7 @@ class SiteSet:
             math.inf if radius is None else _number(radius, "radius"),
             _number(relative_error, "relative_error"),
             _number(absolute_error, "absolute_error"),
-            0 if work_limit is None else index(work_limit),
+            0 if work_limit is None else _int64(work_limit, "work_limit"),
             _number(half_angle, "half_angle") if half_angle is not None and angles is None else 0.0,
             _number(cylinder_radius, "cylinder_radius"),
             thread_count(threads),
@@ -307,10 +309,12 @@ class SiteSet:
         """
         if p != 2:
             raise ValueError(f"p is {p}; distances are Euclidean: it must be 2")
-        wanted = np.atleast_1d(k)
+        wanted = [index(number) for number in np.atleast_1d(k)]
+        if min(wanted, default=0) < 1:
+            raise ValueError(f"k is {k}; give 1 to 64, or some of these numbers")
         distances, sites = self.nearest(
             x if lies_on_cuda(x, "x") else as_numpy(x, "x"),
-            index(wanted.max()),
+            max(wanted),
             radius=distance_upper_bound,
             relative_error=eps,
             threads=None if workers == -1 else workers,
@@ -320,9 +324,9 @@ class SiteSet:
         none = self._set.ids if isinstance(self._set, _core.DynamicSet) else self._count
         distances[out_of_reach], sites[out_of_reach] = math.inf, none
         if np.ndim(k):
-            if wanted.max() == 1:
+            if max(wanted) == 1:
                 distances, sites = distances[..., None], sites[..., None]
-            places = (wanted - 1).tolist()
+            places = [number - 1 for number in wanted]
             distances, sites = distances[..., places], sites[..., places]
         return distances, sites
 
@@ -349,7 +353,7 @@ def set_choices(
     periods = () if period is None else tuple(_number(length, "period") for length in np.atleast_1d(period))
     return _core.SetChoices(
         choose(_core.STORAGES, storage, "storage"),
-        index(every),
+        _int64(every, "every"),
         periods,
         backend_number(backend),
         None if device_memory is None else _byte_count(device_memory, "device_memory"),
@@ -378,10 +382,17 @@ def _take_beside(x: Any, name: str, stream: Any) -> Input:
 
 
 def _byte_count(value: int, name: str) -> int:
-    count = index(value)
+    count = _int64(value, name)
     if count < 0:
         raise ValueError(f"{name} is {count}; give a number of bytes")
     return count
+
+
+def _int64(value: int, name: str) -> int:
+    number = index(value)
+    if not -(2**63) <= number < 2**63:
+        raise ValueError(f"{name} is {number}, which 64 bits do not hold")
+    return number
 
 
 def _number(value: Any, name: str) -> float:
