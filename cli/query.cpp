@@ -51,9 +51,18 @@ struct QueryOutcome {
   double read = 0, build = 0, compute = 0, write = 0, total = 0;
 };
 
+Array read_finite(const std::string& path, const char* noun) {
+  Array points = io::read_points(path);
+  const std::int64_t bad = first_not_finite(points.view());
+  if (bad < points.size())
+    throw IoError(fmt::format("{}: {} {} has a coordinate that is not finite; leave such points out", path, noun,
+                              bad / points.shape()[1]));
+  return points;
+}
+
 Points read_both(const QueryArguments& arguments) {
   const LeaveAtOnce leave_at_once;
-  Points points{io::read_points(arguments.sites), io::read_points(arguments.queries)};
+  Points points{read_finite(arguments.sites, "site"), read_finite(arguments.queries, "query")};
   if (points.sites.shape()[1] != points.queries.shape()[1])
     throw InvalidArgument(fmt::format("{} has points with {} coordinates, {} with {}", arguments.sites,
                                       points.sites.shape()[1], arguments.queries, points.queries.shape()[1]));

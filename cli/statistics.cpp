@@ -146,6 +146,14 @@ ValueRange value_range(const AnyConstView& data) {
   });
 }
 
+std::int64_t first_not_finite(const AnyConstView& data) {
+  return visit_dtype(data.dtype(), [&](auto tag) {
+    const auto values = elements<typename decltype(tag)::type>(data);
+    const auto is_finite = [](auto value) { return std::isfinite(static_cast<double>(value)); };
+    return static_cast<std::int64_t>(std::find_if_not(values.begin(), values.end(), is_finite) - values.begin());
+  });
+}
+
 ValueRange field_range(const AnyConstView& field) {
   return visit_dtype(field.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;

@@ -25,6 +25,9 @@ struct ValueRange {
 
 ValueRange value_range(const AnyConstView& data);
 
+/// The first element that is infinite or NaN; the number of elements if there is none.
+std::int64_t first_not_finite(const AnyConstView& data);
+
 /// The same of a field of distances, where the maximum of an integer type means "no site" and counts as infinite.
 ValueRange field_range(const AnyConstView& field);
 

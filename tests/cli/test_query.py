@@ -255,11 +255,13 @@ def test_refuses_other_axes(inputs):
 
 
 def test_refuses_what_is_not_finite(inputs):
-    bad = QUERIES.copy()
-    bad[7, 1] = np.nan
-    np.save(inputs.directory / "bad.npy", bad)
-    assert inputs.refuses(2, "query", "sites.npy", "bad.npy", "-o", "o.npy") == (
-        "query 7 has a coordinate that is not finite; leave such points out")
+    for row, value in (7, np.nan), (0, -np.inf):
+        bad = QUERIES.copy()
+        bad[row, 1] = value
+        np.save(inputs.directory / "bad.npy", bad)
+        for noun, files in ("query", ("sites.npy", "bad.npy")), ("site", ("bad.npy", "queries.npy")):
+            assert inputs.refuses(3, "query", *files, "-o", "o.npy") == (
+                f"bad.npy: {noun} {row} has a coordinate that is not finite; leave such points out")
 
 
 @pytest.mark.parametrize("name, data, message", [

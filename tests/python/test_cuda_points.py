@@ -33,6 +33,13 @@ def test_same_bytes_as_on_the_host(library, storage, options):
         np.testing.assert_array_equal(ours, theirs)
 
 
+def test_percentage_error(library):
+    expected = fathom.SiteSet(POINTS, every=3).percentage_error(QUERIES, fathom.SiteSet(POINTS))
+    there = library.put(POINTS)
+    error = fathom.SiteSet(there, every=3).percentage_error(library.put(QUERIES), fathom.SiteSet(there))
+    assert error == pytest.approx(expected, rel=1e-5)  # CuPy and the like may add in another order, JAX in float32
+
+
 def test_a_cone_for_each_query(with_streams):
     directions, angles = RANDOM.standard_normal(QUERIES.shape).astype("f4"), RANDOM.random(len(QUERIES)) + 0.2
     expected = fathom.SiteSet(POINTS).nearest(QUERIES, directions=directions, half_angle=angles, cylinder_radius=0.01)

@@ -80,6 +80,19 @@ def test_what_counts():
     np.testing.assert_allclose(sites.nearest(queries, squared=True)[0], expected[:, 0] ** 2, rtol=1e-15)
 
 
+def test_percentage_error():
+    points, queries = RANDOM.random((300, 3)), RANDOM.random((50, 3))
+    queries[:3] = points[:3]  # whose distance is 0: they do not count
+    exact, sparse = fathom.SiteSet(points), fathom.SiteSet(points, every=5)
+    truth, found = (brute_force(some, queries, 1)[0][3:, 0] for some in (points, points[::5]))
+    assert sparse.percentage_error(queries, exact) == pytest.approx(100 * np.mean((found - truth) / truth), rel=1e-12)
+    assert exact.percentage_error(queries, exact) == 0
+    assert exact.percentage_error(points, exact) == 0
+    assert sparse.percentage_error(queries[0], exact) == 0
+    assert sparse.percentage_error(queries, exact, radius=1e-9) == 0
+    assert sparse.percentage_error(points[1] + 1e-6, exact, radius=1e-5) == np.inf
+
+
 def test_cones():
     points, queries = RANDOM.random((300, 3)), RANDOM.random((30, 3))
     directions, angles = RANDOM.standard_normal((30, 3)), RANDOM.random(30)
