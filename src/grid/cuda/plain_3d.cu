@@ -24,6 +24,7 @@
 #include "grid/cuda/volume_exact.cuh"
 #include "grid/cuda/volume_labels.cuh"
 #include "grid/cuda/volume_long.cuh"
+#include "grid/cuda/volume_short_labels.cuh"
 #include "grid/cuda/volume_short_rows.cuh"
 #include "grid/cuda/volume_sites.cuh"
 #include "grid/cuda/volume_solve.cuh"
@@ -271,8 +272,19 @@ auto* packing_kernel(const Mask& mask) {
   return pack_volume<Reading::bytes, kBlocks>;
 }
 
+template <int kSides>
 auto* short_rows_kernel(int together) {
-  return together == 4 ? pack_short_rows<4> : together == 2 ? pack_short_rows<2> : pack_short_rows<1>;
+  return together == 4   ? pack_short_rows<4, kSides>
+         : together == 2 ? pack_short_rows<2, kSides>
+                         : pack_short_rows<1, kSides>;
+}
+
+/// Of bytes, sixteen at a time. @param together  rows; 0: they are long
+auto* labels_kernel(int together) {
+  return together == 4   ? pack_short_labels<4>
+         : together == 2 ? pack_short_labels<2>
+         : together == 1 ? pack_short_labels<1>
+                         : pack_volume_labels<std::uint8_t, true>;
 }
 
 class VolumeEngine final : public Engine {
@@ -292,8 +304,12 @@ class VolumeEngine final : public Engine {
 
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
     if (has_labels(p_)) return pack_runs(packing, items, words, stream);
-    for (std::size_t side = 0; side < sides_of(p_); ++side)
-      pack_side(packing, items, sites_of(p_, packing.input, side), words + side * bytes_of_side(items), stream);
+    const auto mask = [&](std::size_t side) { return sites_of(p_, packing.input, side); };
+    const auto volume = [&](std::size_t side) {
+      return packed_volume(packing, items, words + side * bytes_of_side(items));
+    };
+    if (has_short_rows(mask(0))) return pack_sides(volume(0), volume(sides_of(p_) - 1), mask(0), packing.items, stream);
+    for (std::size_t side = 0; side < sides_of(p_); ++side) pack_side(volume(side), mask(side), packing.items, stream);
   }
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
@@ -357,7 +373,7 @@ class VolumeEngine final : public Engine {
       const std::int64_t blocks = packing.items * volume.ny * ((volume.nz + 31) / 32);
       auto* kernel = pack_volume_labels<T, false>;
       if constexpr (sizeof(T) == 1)
-        if (has_aligned_rows(packing.input, 16)) kernel = pack_volume_labels<T, true>;
+        if (has_aligned_rows(packing.input, 16)) kernel = labels_kernel(rows_together(volume.nx));
       kernel<<<static_cast<unsigned>(blocks), kVolumePackBlock, 0, stream>>>(volume, packing.input,
                                                                              packing.to > 0 ? last_plane : nullptr);
       if (packing.to + volume.nz == p_.extent(0)) return;
@@ -371,22 +387,35 @@ class VolumeEngine final : public Engine {
     fathom::cuda::check_launch("packing labels");
   }
 
-  void pack_side(const Packing& packing, std::int64_t items, const Mask& mask, std::byte* words,
-                 cudaStream_t stream) const {
+  /// Where the words of a part belong.
+  Volume packed_volume(const Packing& packing, std::int64_t items, std::byte* words) const {
     Volume volume = make_volume(p_, items, words);
     volume.word += packing.to_item * volume.words * volume.ny * volume.depth + packing.to;
-    volume.nz = static_cast<std::int32_t>(mask.input.extent[0]);
+    volume.nz = static_cast<std::int32_t>(packing.input.extent[0]);
     volume.first_item = packing.first_item;
-    const std::int64_t lines = packing.items * mask.input.extent[1], slabs = (volume.nz + 31) / 32;
-    if (mask.has_zero_bytes() && has_aligned_rows(mask.input, 16) && rows_together(volume.nx) > 0) {
-      auto* kernel = short_rows_kernel(rows_together(volume.nx));
-      const dim3 blocks(static_cast<unsigned>(lines), static_cast<unsigned>(slabs));
-      kernel<<<blocks, kVolumePackBlock, 0, stream>>>(volume, mask);
-      return fathom::cuda::check_launch("packing sites");
-    }
+    return volume;
+  }
+
+  static bool has_short_rows(const Mask& mask) {
+    return mask.has_zero_bytes() && has_aligned_rows(mask.input, 16) &&
+           rows_together(static_cast<int>(mask.input.extent[2])) > 0;
+  }
+
+  /// @param other  of a signed field, the side of the elements that are no sites; else the same
+  void pack_sides(const Volume& volume, const Volume& other, const Mask& mask, std::int64_t items,
+                  cudaStream_t stream) const {
+    const int together = rows_together(volume.nx);
+    auto* kernel = sides_of(p_) == 2 ? short_rows_kernel<2>(together) : short_rows_kernel<1>(together);
+    const dim3 blocks(static_cast<unsigned>(items * volume.ny), static_cast<unsigned>((volume.nz + 31) / 32));
+    kernel<<<blocks, kVolumePackBlock, 0, stream>>>(volume, other, mask);
+    fathom::cuda::check_launch("packing sites");
+  }
+
+  static void pack_side(const Volume& volume, const Mask& mask, std::int64_t items, cudaStream_t stream) {
+    const std::int64_t blocks = items * volume.ny * ((volume.nz + 31) / 32);
     const int row = row_blocks(volume.nx);
     auto* kernel = row == 1 ? packing_kernel<1>(mask) : row == 2 ? packing_kernel<2>(mask) : packing_kernel<4>(mask);
-    kernel<<<static_cast<unsigned>(lines * slabs), kVolumePackBlock, 0, stream>>>(volume, mask);
+    kernel<<<static_cast<unsigned>(blocks), kVolumePackBlock, 0, stream>>>(volume, mask);
     fathom::cuda::check_launch("packing sites");
   }
 

@@ -23,6 +23,36 @@ struct RowChanges {
   unsigned background = 0xFFFFFFFFu;  ///< label 0. What lies beyond the volume counts as such: it keeps no search busy
 };
 
+/// What a block packs: 32 rows, one behind the other along z.
+struct LabelSlab {
+  std::int64_t item;
+  std::int32_t y, z0;
+
+  __device__ explicit LabelSlab(const Volume& volume) {
+    const auto slabs = static_cast<unsigned>((volume.nz + 31) / 32), lines = static_cast<unsigned>(volume.ny);
+    const unsigned rest = blockIdx.x / slabs;
+    item = rest / lines;
+    y = static_cast<std::int32_t>(rest % lines);
+    z0 = static_cast<std::int32_t>(blockIdx.x % slabs) * 32;
+  }
+
+  /// Where the words number `w` of the rows lie, the first of them.
+  __device__ std::int64_t line(const Volume& volume, int w) const {
+    return ((item * volume.words + w) * volume.ny + y) * volume.depth + z0;
+  }
+  /// Changes along y in word `w` of a row.
+  __device__ std::uint32_t* along_y(const Volume& volume, int w, int row) const {
+    return volume.along_y + ((item * volume.words + w) * volume.depth + z0 + row) * volume.ny + y;
+  }
+};
+
+__device__ inline uint4 differing(uint4 a, uint4 b) { return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w); }
+/// Bytes one place on; the first is the last of the word before.
+__device__ inline uint4 one_on(uint4 v, unsigned before) {
+  return make_uint4(__funnelshift_l(before, v.x, 8), __funnelshift_l(v.x, v.y, 8), __funnelshift_l(v.y, v.z, 8),
+                    __funnelshift_l(v.z, v.w, 8));
+}
+
 /// Rows of labels and what lies beside them.
 template <class T>
 struct LabelRows {
@@ -32,6 +62,20 @@ struct LabelRows {
   int count, nx;
   bool has_neighbours;  ///< along y, one stride before
   bool pins;            ///< label 0 is marked along x
+
+  /// Of a slab, from a row of it on. @param before  as pack_volume_labels() has it
+  __device__ LabelRows(const Volume& volume, const Input& input, const T* before, const LabelSlab& slab, int row)
+      : first(reinterpret_cast<const T*>(input.data) + input.items.offset(volume.first_item + slab.item) +
+              slab.y * input.stride[1] + (slab.z0 + row) * input.stride[0]),
+        above(slab.z0 + row > 0 ? first - input.stride[0]
+              : before          ? before + std::int64_t{slab.y} * volume.nx
+                                : nullptr),
+        z_stride(input.stride[0]),
+        y_stride(input.stride[1]),
+        count(min(kLabelRows, volume.nz - slab.z0 - row)),
+        nx(volume.nx),
+        has_neighbours(slab.y > 0),
+        pins(volume.pins && !volume.keeps_changes) {}
 
   /// Lane = element. Labels of all rows stay in registers; the one before comes from the lane beside.
   __device__ void find(RowChanges* changes) const {
@@ -96,12 +140,6 @@ struct LabelRows {
   __device__ uint4 sixteen(const T* row, int half) const {
     return place(half) < nx ? *reinterpret_cast<const uint4*>(row + place(half)) : make_uint4(0, 0, 0, 0);
   }
-  static __device__ uint4 differing(uint4 a, uint4 b) { return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w); }
-  /// Bytes one place on; the first is the last of the word before.
-  static __device__ uint4 one_on(uint4 v, unsigned before) {
-    return make_uint4(__funnelshift_l(before, v.x, 8), __funnelshift_l(v.x, v.y, 8), __funnelshift_l(v.y, v.z, 8),
-                      __funnelshift_l(v.z, v.w, 8));
-  }
   /// From two kinds of sixteen bits of each lane, in two halves of a row, to the words of this lane.
   static __device__ uint2 words_of(const unsigned (&bits)[2]) {
     uint2 words = make_uint2(0, 0);
@@ -115,35 +153,36 @@ struct LabelRows {
   }
 };
 
+/// A word of ends of runs along x, or of changes, with its carries.
+///
+/// @param along_x  changes
+/// @param is_last  whether it is the row's last
+/// @param lanes    that hold the row
+__device__ inline uint2 run_word(const Volume& volume, unsigned along_x, bool is_last, unsigned lanes = kAllLanes) {
+  if (volume.keeps_changes) {
+    uint2 word = with_carries(along_x, 0, lanes);
+    ++word.y;  // on the left, sites lie one element beyond
+    return word;
+  }
+  const unsigned next = __shfl_down_sync(kAllLanes, along_x, 1);
+  return with_carries(along_x | along_x >> 1 | (is_last ? 0 : next << 31), 1, lanes);
+}
+
 /// Words and carries of runs along x, changes along z and y, and label 0.
 ///
 /// Work mapping: as pack_volume().
 ///
-/// @tparam kSixteens  labels are bytes, and sixteen can be read at once everywhere
+/// @tparam kSixteens  labels are bytes, and sixteen can be read at once everywhere; where rows are short, that has a
+///                    kernel of its own (volume_short_labels.cuh)
 /// @param before      the plane above the first volume's, where that was packed earlier; null: there is none
 template <class T, bool kSixteens>
 __global__ void __launch_bounds__(kVolumePackBlock)
     pack_volume_labels(const __grid_constant__ Volume volume, const __grid_constant__ Input input, const T* before) {
   __shared__ uint2 turned[2][32][33];
   volume.clear_counter(0);
-  const auto slabs = static_cast<unsigned>((volume.nz + 31) / 32), lines = static_cast<unsigned>(volume.ny);
+  const LabelSlab slab(volume);
   const int lane = lane_id(), warp = static_cast<int>(threadIdx.x) / 32;
-  const int z0 = static_cast<int>(blockIdx.x % slabs) * 32;
-  const unsigned rest = blockIdx.x / slabs;
-  const std::int64_t first_word = static_cast<std::int64_t>(rest / lines) * volume.words;  // of the item
-  const auto y = static_cast<int>(rest % lines);
-  const int z = z0 + warp * kLabelRows;
-  const T* row = reinterpret_cast<const T*>(input.data) + input.items.offset(volume.first_item + rest / lines) +
-                 y * input.stride[1] + z * input.stride[0];
-  const T* above = before ? before + std::int64_t{y} * volume.nx : nullptr;
-  const LabelRows<T> rows{.first = row,
-                          .above = z > 0 ? row - input.stride[0] : above,
-                          .z_stride = input.stride[0],
-                          .y_stride = input.stride[1],
-                          .count = min(kLabelRows, volume.nz - z),
-                          .nx = volume.nx,
-                          .has_neighbours = y > 0,
-                          .pins = volume.pins && !volume.keeps_changes};
+  const LabelRows<T> rows(volume, input, before, slab, warp * kLabelRows);
   RowChanges changes[kLabelRows];
   if (rows.count > 0) {
     if constexpr (kSixteens) rows.find_by_sixteens(changes);
@@ -152,23 +191,14 @@ __global__ void __launch_bounds__(kVolumePackBlock)
 #pragma unroll
   for (int r = 0; r < kLabelRows; ++r) {
     const RowChanges& own = changes[r];
-    if (r < rows.count && lane < volume.words)
-      volume.along_y[((first_word + lane) * volume.depth + z + r) * volume.ny + y] = own.along_y;
-    const unsigned next = __shfl_down_sync(kAllLanes, own.along_x, 1);
-    const unsigned ends = own.along_x | own.along_x >> 1 | (lane == 31 ? 0 : next << 31);
-    uint2 word;
-    if (volume.keeps_changes) {
-      word = with_carries(own.along_x);
-      ++word.y;  // on the left, sites lie one element beyond
-    } else {
-      word = with_carries(ends, 1);
-    }
-    turned[0][warp * kLabelRows + r][lane] = word;
-    turned[1][warp * kLabelRows + r][lane] = make_uint2(own.along_z, own.background);
+    const int row = warp * kLabelRows + r;
+    if (r < rows.count && lane < volume.words) *slab.along_y(volume, lane, row) = own.along_y;
+    turned[0][row][lane] = run_word(volume, own.along_x, lane == 31);
+    turned[1][row][lane] = make_uint2(own.along_z, own.background);
   }
   __syncthreads();
   for (int w = warp; w < volume.words; w += kVolumePackBlock / 32) {
-    const std::int64_t to = ((first_word + w) * volume.ny + y) * volume.depth + z0 + lane;
+    const std::int64_t to = slab.line(volume, w) + lane;
     volume.word[to] = turned[0][lane][w];
     volume.along_z[to] = turned[1][lane][w];
   }
