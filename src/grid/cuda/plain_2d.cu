@@ -13,6 +13,7 @@
 #include "core/cuda/runtime.h"
 #include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/engine.h"
+#include "grid/cuda/plane_byte_labels.cuh"
 #include "grid/cuda/plane_exact.cuh"
 #include "grid/cuda/plane_labels.cuh"
 #include "grid/cuda/plane_launch.cuh"
@@ -313,7 +314,11 @@ class PlaneEngine final : public Engine {
     visit_dtype(p_.input.dtype(), [&](auto tag) {
       using T = Label<typename decltype(tag)::type>;
       auto* last_row = reinterpret_cast<T*>(plane.last_row);
-      pack_labels<T><<<blocks(plane.all_bands, plane.pitch, kPackBlock), kPackBlock, 0, stream>>>(
+      auto* kernel = pack_labels<T>;
+      int columns = kPackBlock;  // of a block
+      if constexpr (sizeof(T) == 1)
+        if (has_aligned_rows(packing.input, 4)) kernel = pack_byte_labels, columns = 4 * kPackBlock;
+      kernel<<<blocks(plane.all_bands, plane.pitch, columns), kPackBlock, 0, stream>>>(
           plane, packing.input, packing.to > 0 ? last_row : nullptr);
       if (p_.rank == 1 || packing.to + plane.height == p_.extent(0)) return;
       const auto* row = reinterpret_cast<const T*>(packing.input.data) + (plane.height - 1) * packing.input.stride[0];

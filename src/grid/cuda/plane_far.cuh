@@ -625,6 +625,13 @@ class FarTile {
     site = y * plane_.width + x + steps.nearest();
   }
 
+  /// Where the tile has no candidates, nor its rows.
+  __device__ void write_no_sites() const {
+    const std::int32_t y0 = plane_.first_row(band_), end = min(y0 + kBand, plane_.height);
+    auto row = emitter_.plain.row(plane_.first_item + plane_.item_of(band_), 0, y0);
+    for (std::int32_t y = y0; y < end; ++y, emitter_.plain.advance(row))
+      emitter_.plain.write(row, column(), plane_.side.none(), -1);
+  }
   /// Through shared memory, so that rows can be gone through in a loop: results of all at once take too many registers.
   __device__ void write_sites() const {
     unsigned* stage = m_.squares + warp_ * kBand * 32 + lane_id();
@@ -663,19 +670,28 @@ class FarTile {
       by_columns = runs_are_endless();
     }
     if (!is_mine_ || column() >= plane_.width) return;
-    if constexpr (kSites) write_sites();
-    else if constexpr (kReal) write_measured();
-    else if constexpr (is_general(kWriting)) write_values();
-    else write_floats(by_columns);
+    if constexpr (kSites) {
+      if (by_columns && first_ > last_ && emitter_.plain.serves) write_no_sites();
+      else write_sites();
+    } else if constexpr (kReal) {
+      write_measured();
+    } else if constexpr (is_general(kWriting)) {
+      write_values(by_columns);
+    } else {
+      write_floats(by_columns);
+    }
   }
 
   /// The runs of the tile's rows, a word to a lane, where the squares were.
   __device__ void find_runs() {
     __syncthreads();
-    for (int r = warp_; r < kBand; r += kFarWarps) {
-      const RowRuns runs(plane_, (band_ * kBand + r) * plane_.cells(), tile_ * kFarWarps);
-      if (lane_id() < kFarWarps) run_words()[r * kFarWarps + lane_id()] = runs;
-    }
+    constexpr int kRows = kBand / kFarWarps;  // of a warp
+    RowRuns runs[kRows];
+    const std::int64_t cells = plane_.cells(), first = (band_ * kBand + warp_) * cells;
+    RowRuns::find(plane_, first, kFarWarps * cells, tile_ * kFarWarps, runs);
+    if (lane_id() < kFarWarps)
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) run_words()[(warp_ + r * kFarWarps) * kFarWarps + lane_id()] = runs[r];
     __syncthreads();
   }
   /// Of row r, the word that the warp's columns are.
@@ -698,11 +714,11 @@ class FarTile {
     const auto beyond = static_cast<unsigned>(plane_.beyond);
     return sites >> r & 1 ? (kSpaced ? plane_.along(beyond) : beyond) : best_[r];
   }
-  /// Of row r, or kNoSquare.
-  __device__ std::uint32_t square_of(int r, std::uint32_t sites) const {
+  /// Of row r, or kNoSquare. @param by_columns  there is nothing else
+  __device__ std::uint32_t square_of(int r, std::uint32_t sites, bool by_columns = false) const {
     std::uint32_t square = settled_square(r, sites);
     if (square == kUnsolved) square = kNoSquare;
-    if constexpr (kLabels) {
+    if (kLabels && !by_columns) {
       const RowRuns& runs = runs_of(r);
       if (plane_.pins && runs.background >> lane_id() & 1) return 0;
       const unsigned steps = runs.steps(tile_ * kFarWarps + warp_, lane_id()).least();
@@ -732,13 +748,13 @@ class FarTile {
   }
 
   /// Through shared memory, as sites.
-  __device__ void write_values() const {
+  __device__ void write_values(bool by_columns) const {
     constexpr int kTogether = 8;
     unsigned* stage = m_.squares + warp_ * kBand * 32 + lane_id();
     const int x = column(), y0 = plane_.first_row(band_);
     const std::uint32_t sites = plane_.bits[list_ + x];
 #pragma unroll
-    for (int r = 0; r < kBand; ++r) stage[32 * r] = square_of(r, sites);
+    for (int r = 0; r < kBand; ++r) stage[32 * r] = square_of(r, sites, by_columns);
 #pragma unroll 1
     for (int r0 = 0; r0 < kBand; r0 += kTogether) {
       const int y = y0 + r0;

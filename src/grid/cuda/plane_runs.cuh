@@ -55,21 +55,46 @@ struct alignas(16) RowRuns {
   unsigned changes, background;
   int left = -kNoChange, right = kNoChange;  ///< columns of the nearest changes before and behind the word
 
-  /// By a warp, lane = word. @param first  the row's words; `w0`: the first of the 32
-  __device__ RowRuns(const Plane& plane, std::int64_t first, int w0) {
+  /// Of kRows rows, which wait together for what they read. By a warp, lane = word.
+  ///
+  /// @param first  the first row's words; the next one's are `step` words behind
+  /// @param w0     the first of 32 words
+  template <int kRows>
+  static __device__ void find(const Plane& plane, std::int64_t first, std::int64_t step, int w0,
+                              RowRuns (&runs)[kRows]) {
     const int cells = plane.cells(), w = w0 + lane_id();
-    const auto word = [&](int at) { return at >= 0 && at < cells ? plane.changes[first + at] : 0u; };
-    changes = word(w);
-    background = w < cells ? plane.background[first + w] : 0u;
-    unsigned others = 0;
-    int from = w0;
-    while (from > 0 && !__any_sync(kAllLanes, others)) others = word((from -= 32) + lane_id());
-    const int before = last_change(others, from, kAllLanes);
-    for (others = 0, from = w0; from + 32 < cells && !__any_sync(kAllLanes, others);)
-      others = word((from += 32) + lane_id());
-    const int behind = first_change(others, from, kAllLanes);
-    left = max(before, last_change(changes, w0, lanes_before(lane_id())));
-    right = min(behind, first_change(changes, w0, ~lanes_before(lane_id()) & ~(1u << lane_id())));
+    const auto word = [&](int r, int at) { return at >= 0 && at < cells ? plane.changes[first + r * step + at] : 0u; };
+    // The changes of the nearest 32 words, away from these, that have any, and where they begin.
+    unsigned others[kRows] = {};
+    int from[kRows] = {};
+    const auto look = [&](int at) {
+      unsigned words[kRows];
+      bool found = true;
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) words[r] = word(r, at + lane_id());
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) {
+        if (!__any_sync(kAllLanes, others[r])) others[r] = words[r], from[r] = at;
+        found &= __any_sync(kAllLanes, others[r]) != 0;
+      }
+      return found;
+    };
+    for (int at = w0; at > 0 && !look(at -= 32);) continue;
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      runs[r].left = last_change(others[r], from[r], kAllLanes);
+      others[r] = 0;
+    }
+    for (int at = w0; at + 32 < cells && !look(at += 32);) continue;
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      const unsigned changes = word(r, w);
+      const int behind = first_change(others[r], from[r], kAllLanes);
+      runs[r].changes = changes;
+      runs[r].background = w < cells ? plane.background[first + r * step + w] : 0u;
+      runs[r].left = max(runs[r].left, last_change(changes, w0, lanes_before(lane_id())));
+      runs[r].right = min(behind, first_change(changes, w0, ~lanes_before(lane_id()) & ~(1u << lane_id())));
+    }
   }
 
   /// Whether there is no change in the row.
