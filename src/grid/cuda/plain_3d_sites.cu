@@ -1,5 +1,5 @@
 // The engine for volumes (plain_3d.cu): kernels that find nearest sites, with equal spacings.
-#include "grid/cuda/volume_sites.cuh"
+#include "grid/cuda/volume_sites_along_y.cuh"
 #include "grid/cuda/volume_solve_kernels.cuh"
 
 namespace fathom::grid::cuda {

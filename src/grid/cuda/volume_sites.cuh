@@ -229,6 +229,15 @@ class SitesOfRows {
     if (Leads::is_far(lead)) return steps(y, static_cast<int>(lead - Leads::kFirstFar));
     return {static_cast<int>(Leads::along_x(lead)), Leads::along_z(lead)};
   }
+  /// Whether row y has sites, which it has in all columns or in none, as it is with far ones.
+  __device__ bool has_site(int y) const { return any_lead(y) != Leads::kNone; }
+  __device__ bool is_far(int y) const { return Leads::is_far(any_lead(y)); }
+  /// To the site of row y, which has one in this thread's column.
+  __device__ Steps way(int y) const {
+    const unsigned lead = this->lead(y);
+    const Steps way = steps_by(lead, y);
+    return Leads::is_far(lead) || (lead & 1) ? way : Steps{-way.x, way.z};
+  }
   /// As a search along y compares them: of eight neighbours in row y, from the tile's column `first` on. They are far
   /// together.
   __device__ void sites(const EightLeads& eight, int y, int first, unsigned* site) const {
@@ -254,6 +263,8 @@ class SitesOfRows {
     return way.square() * WindowSites::kSquare +
            (static_cast<unsigned>(way.z + 128) << 9 | WindowSites::kHere | unsigned{way.x > 0});
   }
+
+  __device__ unsigned any_lead(int y) const { return __ldg(leads_ + y * 32 - threadIdx.x % 16); }
 
   const std::int32_t z_, depth_;
   const int first_bit_, bit_;
@@ -320,70 +331,6 @@ class SiteWriter {
   const bool is_there_;
   const PlainSites::Row row_;  ///< of y = 0
 };
-
-template <int kThreads>
-__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
-    search_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
-  constexpr int kHalfWarps = kThreads / 16;
-  extern __shared__ uint4 window_shared[];
-  __shared__ int work, near_elements, far_rows;
-  v.clear_counter(0);
-  const int t = static_cast<int>(threadIdx.x), n = v.ny, lane = t % 16;
-  const HalfTile half = half_along_y(v, blockIdx.x);
-  if (half.is_outside(v)) return;
-  if (t == 0) work = near_elements = far_rows = 0;
-  __syncthreads();
-  bool any = false;  // a row has sites in all of its columns or in none; so it is with far ones
-  int far = 0;
-  const std::uint16_t* leads = narrow_half(v, half, half.tile.line, 0);
-  for (int r = t; r < n; r += kThreads) {
-    const unsigned lead = __ldg(leads + r * 32);
-    any |= lead != Leads::kNone;
-    far += Leads::is_far(lead);
-  }
-  add_over_block(far, &far_rows);
-  const SiteWriter writer(v, emitter, half);
-  if (!__syncthreads_or(any)) {
-    for (int y = t / 16 * 8; y < n; y += kHalfWarps * 8)
-      writer.write(y, n - y, [](int) { return SiteWriter::Result{UINT32_MAX, -1}; });
-    return;
-  }
-  if (far_rows * 2 > n) {
-    if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
-    return;
-  }
-  WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(window_shared), n);
-  rows.pad(n);
-  const SitesOfRows sites(v, half);
-  int near = 0;
-  const int first = t % 2 * 8, inside = v.nx - half.tile.word * 32 - half.first - first;
-  const auto* from = reinterpret_cast<const uint4*>(leads + first);
-#pragma unroll 4
-  for (int r = t / 2; r < n; r += kThreads / 2) {
-    unsigned site[8];
-    sites.sites(EightLeads(__ldg(from + r * 4)), r, first, site);
-#pragma unroll
-    for (int k = 0; k < 8; ++k) near += k < inside && site[k] < 64 * 64 * WindowSites::kSquare;
-    rows.put(r, first / 4, make_uint4(site[0], site[1], site[2], site[3]));
-    rows.put(r, first / 4 + 1, make_uint4(site[4], site[5], site[6], site[7]));
-  }
-  add_over_block(near, &near_elements);
-  __syncthreads();
-  bool failed = near_elements * 2 < n;
-  for (int q0 = t / 32 * 2; !failed && q0 < rows.groups; q0 += kHalfWarps) {
-    const int q = q0 + lane_id() / 16;
-    Window<WindowSites> window(rows, min(q, rows.groups - 1), lane);
-    failed = !window.search(&work, budget_of(n));
-    if (failed) break;
-    writer.write(q * 8, n - q * 8, [&](int j) {
-      const unsigned best = window.best[j], square = WindowSites::square(best);
-      const int along_y = WindowSites::along_line(best), along_z = WindowSites::along_z(best);
-      const int along_x = root_of_square(square - static_cast<unsigned>(along_y * along_y + along_z * along_z));
-      return SiteWriter::Result{square, writer.site(q * 8 + j + along_y, {best & 1 ? along_x : -along_x, along_z})};
-    });
-  }
-  if (__syncthreads_or(failed) && t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
-}
 
 template <int kThreads, int kChunk>
 __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
