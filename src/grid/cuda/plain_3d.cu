@@ -68,9 +68,16 @@ bool has_single_passes(const Problem& p) {
 /// Whether both sides of a signed field are solved at once.
 bool joins_sides(const Problem& p) { return sides_of(p) == 2 && !p.isotropic && squares_fit(p); }
 
-/// Whether what lies between the passes cannot lie where the results go: those are no floats, or of the other side.
-bool is_wide_beside(const Problem& p, std::int64_t items) {
-  return !writes_floats(p, items) || (p.signed_distance && !joins_sides(p));
+/// The output in which squares of 32 bits may lie between the passes: of as many bits, whole words of it, of all that
+/// the input has along the other axes. Null: there is none, or it holds results of a signed field's other side.
+const AnyView* room_between_passes(const Problem& p, std::int64_t items) {
+  if (sides_of(p) == 2 && !joins_sides(p)) return nullptr;
+  for (int k = 0; k < p.rank; ++k)
+    if (p.region_extent(k) != p.extent(k) && !(k == 2 && may_be_cut(p, items))) return nullptr;
+  const DistanceOutputs& out = p.outputs;
+  if (out.distance.present() && out.distance.dtype() == DType::float32) return &out.distance;
+  if (out.squared.present() && out.squared.dtype() == DType::uint32) return &out.squared;
+  return nullptr;
 }
 
 /// Whether two float results can be written at once, everywhere.
@@ -139,7 +146,7 @@ std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
     v.kind = s.take<std::uint8_t>(columns * v.ny);
     v.beyond = s.take<std::uint8_t>(columns * 2 * ((v.nz + 7) / 8) * v.ny);
   }
-  if (is_wide_beside(p, v.items)) {
+  if (!room_between_passes(p, v.items)) {
     v.wide.data = s.take<std::uint32_t>(v.items * v.nz * v.ny * v.nx);
     v.wide.z_stride = std::int64_t{v.ny} * v.nx;
     v.wide.y_stride = v.nx;
@@ -162,13 +169,14 @@ class VolumeSolver {
     take_scratch(volume, p, scratch);
     volume.first_item = first_item;
     volume.side = side_of(p, joins_sides(p) ? 1 : side);
+    if (const AnyView* room = room_between_passes(p, items)) {
+      const Strides& strides = room == &p.outputs.distance ? batch.distance : batch.squared;
+      volume.wide = Placed<std::uint32_t>::of(*room, p.rank, batch.shape, strides);
+      volume.wide_first_item = first_item;
+    }
     if (is_general(writing_)) return;
     volume.distance = Placed<float>::of(p.outputs.distance, p.rank, batch.shape, batch.distance);
     volume.is_aligned = writes_pairs(p, batch);
-    if (is_wide_beside(p, items)) return;
-    volume.wide = {reinterpret_cast<std::uint32_t*>(volume.distance.data), volume.distance.z_stride,
-                   volume.distance.y_stride, volume.distance.items};
-    volume.wide_first_item = first_item;
   }
 
   void run() const {

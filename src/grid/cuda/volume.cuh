@@ -3,8 +3,8 @@
 // A tile is 32 neighbours along x by one whole line along z or, later, y. Distances along x follow from a word of 32
 // bits and two carries; what the pass along z leaves is kept as squares in 16 bits, which is enough wherever sites are
 // near. A tile that does not fit, or whose search would be long, is computed in 32 bits instead. Of it, what does not
-// fit 16 bits is kept where the result will be, or beside it if results are no floats or there already; its rows of 16
-// bits are then clamped.
+// fit 16 bits is kept where the result will be, or beside it if results are not of 32 bits or there already; its rows
+// of 16 bits are then clamped.
 #pragma once
 
 #include <cstdint>
