@@ -85,7 +85,9 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
     for (int q0 = t / 32 * 2; q0 < rows.groups; q0 += kThreads / 16) {
       const int q = q0 + lane_id() / 16;
       Window<WindowPairs> window(rows, min(q, rows.groups - 1), lane);
-      if constexpr (kLabels) ends.bound_pairs(min(q, rows.groups - 1), lane, window.best);
+      if constexpr (kLabels)
+        if (__any_sync(kAllLanes, WindowPairs::largest(window.best) > 0))
+          ends.bound_pairs(min(q, rows.groups - 1), lane, window.best);
       if (!window.search(&work, dry ? max(budget_of(n) / 4, 2) : budget_of(n))) {
         failed = true;
         break;

@@ -39,21 +39,25 @@ class RunEnds {
   }
 
   /// The same for the half of the lines from `first` on, where squares tell of label 0. @param load  a row's changes
+  /// @returns whether those that the thread's warp has loaded have changes
   template <class Load>
-  __device__ void fill_half(int first, Load&& load) const {
+  __device__ bool fill_half(int first, Load&& load) const {
+    bool any = false;
     for (int b = static_cast<int>(threadIdx.x) / 32; b * 32 < rows_; b += static_cast<int>(blockDim.x) / 32) {
       const int row = b * 32 + lane_id(), rows = rows_ - b * 32;
       const unsigned turned = turn<16>((row < rows_ ? load(row) : 0) >> first);
+      any |= turned != 0;
       if (lane_id() >= 16) continue;
       changes_[b * 32 + first + lane_id()] = turned;
       background_[b * 32 + first + lane_id()] = rows < 32 ? 0xFFFFFFFFu << rows : 0;
     }
+    return any;
   }
 
   /// Steps from eight rows of a line to the elements beyond the ends of their runs; 0 for label 0 and behind the last
   /// row.
   __device__ void steps(int group, int line, unsigned* to_end) const {
-    const unsigned background = background_[group / 4 * 32 + line] >> group % 4 * 8;
+    const unsigned background = background_of(group, line);
     unsigned down[8];
     around(group, line, to_end, down);
 #pragma unroll
@@ -82,6 +86,11 @@ class RunEnds {
   }
   /// … and of a pair of lines in 16 bits.
   __device__ void bound_pairs(int group, int pair, unsigned* squares) const {
+    if ((background_of(group, 2 * pair) & background_of(group, 2 * pair + 1)) == 255) {  // no change matters
+#pragma unroll
+      for (int j = 0; j < 8; ++j) squares[j] = 0;
+      return;
+    }
     unsigned low[8], high[8];
     steps(group, 2 * pair, low);
     steps(group, 2 * pair + 1, high);
@@ -94,6 +103,11 @@ class RunEnds {
 
  private:
   static constexpr unsigned kNoEnd = 1u << 15;
+
+  /// Which of eight rows of a line are of label 0, or behind the last.
+  __device__ unsigned background_of(int group, int line) const {
+    return background_[group / 4 * 32 + line] >> group % 4 * 8 & 255;
+  }
 
   /// Steps from eight rows of a line to the elements beyond the upper and the lower end of their runs.
   /// @param words  to look into, before and behind
