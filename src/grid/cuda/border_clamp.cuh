@@ -1,7 +1,8 @@
 // Borders of sites and the maximum distance, after a transform without them: a minimum with the distance to the array's
 // own ends, and a comparison, are all that is missing. Signed fields tell by their sign who looks for the border.
 //
-// Large images have a kernel of their own, which knows where limits cannot matter (plane_limits.cuh).
+// Large images have a kernel of their own, which knows where limits cannot matter (plane_limits.cuh); masks of volumes
+// with unequal spacings get theirs as they are written (volume_spaced.cuh).
 //
 // Work mapping: warp = 256 neighbours of a row, lane = 8 of them, 32 apart. Cost: every distance is read once more, and
 // written where it changes.
@@ -10,76 +11,12 @@
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
-#include "grid/cuda/classes.cuh"
 #include "grid/cuda/layout.cuh"
+#include "grid/cuda/limits.cuh"
 #include "grid/cuda/tuning.h"
 #include "grid/cuda/warp.cuh"
-#include "grid/metric.h"
 
 namespace fathom::grid::cuda {
-
-/// Square of an axis' spacing, in units.
-inline std::int64_t weight_of(const Problem& p, int axis) {
-  const std::int64_t multiple = p.multiple[static_cast<std::size_t>(axis)];
-  return multiple * multiple;
-}
-
-/// The same, in units where there is one, else in the caller's.
-inline double exact_weight(const Problem& p, int axis) {
-  return p.integral ? static_cast<double>(weight_of(p, axis)) : axis_cost<double>(p, axis).weight;
-}
-
-/// Whether the maximum distance drops anything: it may be more than what fits the array.
-inline bool drops_any(const Problem& p) {
-  if (!p.integral) return !std::isinf(p.max_distance);
-  double most = 0;
-  for (int k = 0; k < p.rank; ++k)
-    most += static_cast<double>(weight_of(p, k)) * static_cast<double>(p.extent(k)) * static_cast<double>(p.extent(k));
-  return static_cast<double>(largest_kept<std::int64_t>(p)) < most;
-}
-
-/// What borders of sites and a maximum distance make of a float distance, in arrays of up to three axes.
-struct Limits {
-  std::int32_t extent[3] = {1, 1, 1};
-  bool sites_beyond[3] = {false, false, false};
-  std::int32_t multiple[3] = {1, 1, 1};  ///< spacings, in units
-  float unit = 1;
-  float farthest = 0;  ///< distances beyond become infinite
-  float half = 0;      ///< of signed fields, from an element's centre to its faces, where those have distance 0
-  bool is_signed = false;
-  bool border_is_inside = false;  ///< of signed fields: it is a site to the others
-
-  static Limits of(const Problem& p) {
-    Limits limits;
-    for (int k = 0; k < p.rank; ++k) {
-      const int axis = 3 - p.rank + k;
-      limits.extent[axis] = static_cast<std::int32_t>(p.extent(k));
-      limits.sites_beyond[axis] = p.border[static_cast<std::size_t>(k)] == Border::sites;
-      limits.multiple[axis] = static_cast<std::int32_t>(p.multiple[static_cast<std::size_t>(k)]);
-    }
-    limits.unit = static_cast<float>(p.unit);
-    limits.is_signed = p.signed_distance;
-    limits.border_is_inside = Classes::of(p).border_is_inside;
-    limits.half = p.signed_distance && p.surface == Surface::faces ? 0.5f : 0.0f;
-    const double kept =
-        std::sqrt(static_cast<double>(largest_kept<std::int64_t>(p))) - static_cast<double>(limits.half);
-    limits.farthest = drops_any(p) ? static_cast<float>(kept) * limits.unit : no_value<float>();
-    return limits;
-  }
-
-  /// From the elements `first` to `last` along an axis, in units.
-  __device__ std::int32_t to_border(int axis, std::int32_t first, std::int32_t last) const {
-    return sites_beyond[axis] ? min(first + 1, extent[axis] - last) * multiple[axis] : INT32_MAX;
-  }
-  __device__ std::int32_t to_border(int axis, std::int32_t at) const { return to_border(axis, at, at); }
-
-  /// @param border  steps to the nearest, in units
-  __device__ float of(float d, float border) const {
-    const bool looks = border < 1e9f && !(is_signed && (d < 0) == border_is_inside);
-    const float least = looks ? fminf(fabsf(d), border * unit - half) : fabsf(d);
-    return copysignf(least > farthest ? __int_as_float(0x7F800000) : least, d);
-  }
-};
 
 inline constexpr int kClampTogether = 8, kClampWidth = 32 * kClampTogether;
 

@@ -175,6 +175,7 @@ class VolumeSolver {
       volume.wide_first_item = first_item;
     }
     if (is_general(writing_)) return;
+    if (has_single_passes(p) && !has_labels(p) && has_limits(p)) passes_.limits = Limits::of(p);
     volume.distance = Placed<float>::of(p.outputs.distance, p.rank, batch.shape, batch.distance);
     volume.is_aligned = writes_pairs(p, batch);
   }
@@ -184,7 +185,7 @@ class VolumeSolver {
     else if (p_.isotropic) search();
     else passes_.solve_exact({exact_weight(p_, 0), exact_weight(p_, 1), exact_weight(p_, 2)}, p_.signed_distance);
     const Volume& volume = passes_.volume;
-    if (!is_general(writing_) && !volume.side.is_first && has_limits(p_))
+    if (!is_general(writing_) && !volume.side.is_first && has_limits(p_) && !passes_.limits)
       clamp_items(p_, batch_, volume.first_item, volume.items, passes_.stream);
   }
 

@@ -11,8 +11,13 @@ void VolumePasses::solve_spaced() const {
   const int nz = volume.nz, ny = volume.ny;
   launch_line(solve_spaced_along_z<256, kRuns>, solve_spaced_along_z<512, kRuns>, z_tiles(), nz, spaced_memory(nz),
               stream, volume);
-  launch_line(solve_spaced_along_y<256, kWriting>, solve_spaced_along_y<512, kWriting>, y_tiles(), ny,
-              spaced_memory(ny), stream, volume, emitter);
+  const auto solve_along_y = [&](auto* small, auto* large) {
+    launch_line(small, large, y_tiles(), ny, spaced_memory(ny), stream, volume, emitter, limits.value_or(Limits{}));
+  };
+  if constexpr (kWriting == Writing::unaligned || kWriting == Writing::both_sides)
+    if (limits)
+      return solve_along_y(solve_spaced_along_y<256, kWriting, true>, solve_spaced_along_y<512, kWriting, true>);
+  solve_along_y(solve_spaced_along_y<256, kWriting, false>, solve_spaced_along_y<512, kWriting, false>);
 }
 
 template void VolumePasses::solve_spaced<Writing::unaligned>() const;

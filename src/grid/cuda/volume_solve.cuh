@@ -5,6 +5,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include <optional>
+
+#include "grid/cuda/limits.cuh"
 #include "grid/cuda/volume.cuh"
 
 namespace fathom::grid::cuda {
@@ -19,7 +22,8 @@ struct VolumePasses {
   Volume volume;
   Emitter<std::int64_t> emitter;
   cudaStream_t stream = nullptr;
-  bool is_long = false;  ///< an axis is longer than the keys of envelopes reach
+  bool is_long = false;               ///< an axis is longer than the keys of envelopes reach
+  std::optional<Limits> limits = {};  ///< of float distances with unequal spacings, where there are any
 
   /// With equal spacings: the pass along z, and that along y, which writes the results.
   template <bool kLabels>

@@ -1,7 +1,8 @@
 // The passes of volumes with unequal spacings, which are multiples of a unit: squares in units, of 32 bits.
 //
 // Between the passes the squares lie where the results will be, so that words are all the memory there is besides;
-// unless results are no floats. Nearest sites: volume_spaced_sites.cuh.
+// unless results are not of 32 bits. Nearest sites: volume_spaced_sites.cuh. Limits of float distances are seen to
+// before they are written, by kernels of their own, since that takes registers.
 //
 // Both sides of a signed field are solved at once, as two labels (volume_labels.cuh): an element is a site to the other
 // side, so that one number for each is enough, and rows beyond the ends of a run of elements of one side are not nearer
@@ -17,6 +18,7 @@
 // and the few groups that no bound excludes. 8 bytes are moved per element between the passes.
 #pragma once
 
+#include "grid/cuda/limits.cuh"
 #include "grid/cuda/volume_window.cuh"
 
 namespace fathom::grid::cuda {
@@ -78,6 +80,28 @@ struct Winner {
   int row;
 };
 
+/// The groups of a tile's rows that have sites, from low to high, where they are few.
+struct FewGroups {
+  static constexpr int kMost = 4;
+  int count, group[kMost];
+
+  /// Whether it is worth while to look at these alone.
+  __device__ bool serve(int groups) const { return count <= kMost && groups > 2 * kMost; }
+  /// In any order.
+  __device__ void add(int g) {
+    const int place = atomicAdd(&count, 1);
+    if (place < kMost) group[place] = g;
+  }
+  /// By one thread, after a barrier.
+  __device__ void sort() {
+    for (int i = 1; i < min(count, kMost); ++i)
+      for (int k = i; k > 0 && group[k] < group[k - 1]; --k) {
+        const int lower = group[k];
+        group[k] = group[k - 1], group[k - 1] = lower;
+      }
+  }
+};
+
 /// Eight rows of a line, from all others.
 template <Winners kWinners = Winners::none>
 class SpacedSearch {
@@ -105,6 +129,19 @@ class SpacedSearch {
       if (hopeful(least_of(group_ - d) + cost)) offer<-1>(d);
       if (hopeful(least_of(group_ + d) + cost)) offer<1>(d);
     }
+  }
+
+  /// The same where few groups have sites: no bound is asked for.
+  __device__ void run(const FewGroups& few) {
+#pragma unroll 1
+    for (int k = 0; k < few.count; ++k)
+      if (few.group[k] == group_) offer<0>(0);
+#pragma unroll 1
+    for (int k = 0; k < few.count; ++k)
+      if (few.group[k] > group_) offer<1>(few.group[k] - group_);
+#pragma unroll 1
+    for (int k = few.count - 1; k >= 0; --k)
+      if (few.group[k] < group_) offer<-1>(group_ - few.group[k]);
   }
 
   /// The row that best[j], if it is one, is from.
@@ -171,24 +208,30 @@ class SpacedSearch {
   int from_[8];  ///< winners: rows, or groups
 };
 
-/// The least of each group of rows, and of the whole line. By all threads of the block, after a barrier.
+/// The least of each group of rows, and of the whole line; which groups have sites. By all threads of the block, after
+/// a barrier.
 template <int kThreads>
-__device__ unsigned find_least(const WindowRows<WindowSquares>& rows, unsigned* least) {
+__device__ unsigned find_least(const WindowRows<WindowSquares>& rows, unsigned* least, FewGroups& few) {
   __shared__ unsigned line_least[16];
-  const int t = static_cast<int>(threadIdx.x), lane = t % 16;
+  const int t = static_cast<int>(threadIdx.x), lane = t % 16, count = (rows.groups + 1) * 16;
   if (t < 16) line_least[t] = WindowSquares::kNone;
+  if (t == 0) few.count = 0;
   __syncthreads();
   unsigned mine = WindowSquares::kNone;
-  for (int i = t; i < (rows.groups + 1) * 16; i += kThreads) {
+  for (int i = t; i - lane_id() < count; i += kThreads) {  // also a half warp behind the last group
     const auto own = rows.group(i / 16, lane);
     unsigned value = own[0];
 #pragma unroll
     for (int j = 1; j < 8; ++j) value = min(value, own[j]);
-    least[i] = value;
+    if (i < count) least[i] = value;
     mine = min(mine, value);
+    const unsigned filled = __ballot_sync(kAllLanes, value < WindowSquares::kNone) >> (lane_id() & 16) & 0xFFFFu;
+    if (filled != 0 && lane == 0) few.add(i / 16);
   }
   mine = min(mine, __shfl_xor_sync(kAllLanes, mine, 16));
   if (lane_id() < 16) atomicMin(line_least + lane, mine);
+  __syncthreads();
+  if (t == 0 && few.serve(rows.groups)) few.sort();
   __syncthreads();
   return line_least[lane];
 }
@@ -197,18 +240,23 @@ __device__ unsigned find_least(const WindowRows<WindowSquares>& rows, unsigned* 
 ///
 /// @param is_near  whether windows are worth a try
 /// @param window   solves group q if all of the warp's are near: window(q), which says whether it did
-/// @param search   solves group q: search(q, the line's least)
+/// @param search   solves group q: search(q, look), where look() runs a SpacedSearch
 template <int kThreads, class OfWindow, class OfSearch>
 __device__ void solve_groups(const WindowRows<WindowSquares>& rows, unsigned* least, bool is_near, OfWindow&& window,
                              OfSearch&& search) {
+  __shared__ FewGroups few;
   const int first = static_cast<int>(threadIdx.x) / 32 * 2 + lane_id() / 16;
   unsigned left = 0;  // bit k: the warp's groups of round k
   for (int k = 0, q = first; q - lane_id() / 16 < rows.groups; ++k, q += kThreads / 16)
     if (!is_near || !window(q)) left |= 1u << k;
   if (!__syncthreads_or(left != 0)) return;
-  const unsigned line_least = find_least<kThreads>(rows, least);
+  const unsigned line_least = find_least<kThreads>(rows, least, few);
+  const auto look = [&](auto& spaced_search) {
+    if (few.serve(rows.groups)) spaced_search.run(few);
+    else spaced_search.run(line_least);
+  };
   for (int k = 0, q = first; q - lane_id() / 16 < rows.groups; ++k, q += kThreads / 16)
-    if (left >> k & 1) search(q, line_least);
+    if (left >> k & 1) search(q, look);
 }
 
 /// Rows of a group behind the line's last keep no search busy. @param count  rows of the line from the group's first on
@@ -239,13 +287,13 @@ __device__ void solve_spaced(const WindowRows<WindowSquares>& rows, unsigned* le
     store(q * 8, window.best, n - q * 8);
     return true;
   };
-  const auto by_search = [&](int q, unsigned line_least) {
+  const auto by_search = [&](int q, auto&& look) {
     SpacedSearch search(rows, least, min(q, last), lane, weight);
     if constexpr (kRuns) {
       leave_out_behind(search.best, n - q * 8);
       bound(min(q, last), search.best);
     }
-    search.run(line_least);
+    look(search);
     store(q * 8, search.best, n - q * 8);
   };
   solve_groups<kThreads>(rows, least, is_near, by_window, by_search);
@@ -294,6 +342,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
   extern __shared__ uint4 window_shared[];
   constexpr bool kLabels = kRuns == Runs::of_labels, kSides = kRuns == Runs::of_sides;
   __shared__ int near_rows;
+  __shared__ int has_ends;  // there, because registers are short
   __shared__ uint2 of_byte[256];
   __shared__ SpacedRunWords<kRuns> run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
@@ -301,15 +350,17 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
   if (half.is_outside(v)) return;
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
   WindowRows<WindowSquares> rows(memory, n);
-  if (t == 0) near_rows = 0;
+  if (t == 0) near_rows = has_ends = 0;
   for (int i = t; i < 256; i += kThreads) of_byte[i] = byte_distances(i, kLabels);
   rows.pad(n);
   const RunEnds ends(run_words, n);
   const uint2 *words = v.word_line(half.tile), *changes = v.changes_along_z(half.tile);
-  if constexpr (kLabels) ends.fill_half(half.first, [&](int r) { return __ldg(&changes[r].x); });
+  bool any = false;
+  if constexpr (kLabels) any = ends.fill_half(half.first, [&](int r) { return __ldg(&changes[r].x); });
   if constexpr (kSides)
-    ends.fill_half(half.first, [&](int r) { return r ? __ldg(&words[r].x) ^ __ldg(&words[r - 1].x) : 0; });
+    any = ends.fill_half(half.first, [&](int r) { return r ? __ldg(&words[r].x) ^ __ldg(&words[r - 1].x) : 0; });
   __syncthreads();
+  if (any) atomicOr(&has_ends, 1);
   const auto distances_of = [&](int r, int first) {
     if constexpr (!kSides) return EightDistances(__ldg(words + r), first, of_byte, kLabels);
     else return distances_to_other_side(__ldg(words + r), __ldg(v.other_line(half.tile) + r), first, of_byte);
@@ -319,7 +370,9 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
       load_squares<kThreads>(rows, distances_of, n, half.first, v.weight_x, v.weight_z * (64 * 64), pinned_of);
   add_over_block(near, &near_rows);
   __syncthreads();
-  const auto bound = [&](int group, unsigned* squares) { ends.bound(group, half.first + t % 16, squares, v.weight_z); };
+  const auto bound = [&](int group, unsigned* squares) {
+    if (has_ends) ends.bound(group, half.first + t % 16, squares, v.weight_z);
+  };
   std::uint32_t* column = v.wide.row(v.wide_first_item + half.tile.item, 0, half.tile.line) + half.x;
   const auto store = [&](int z, const unsigned* values, int count) {
     if (half.x >= v.nx) return;
@@ -332,31 +385,36 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
                                               near_rows * 16 >= n, bound, store);
 }
 
-template <int kThreads, Writing kWriting>
+/// @param limits  of float distances
+template <int kThreads, Writing kWriting, bool kLimited>
 __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWriting) != Runs::none))
-    solve_spaced_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
+    solve_spaced_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter,
+                         const __grid_constant__ Limits limits) {
   extern __shared__ uint4 window_shared[];
   constexpr Runs kRuns = runs_of(kWriting);
   __shared__ int near_elements;
+  __shared__ int has_ends;
   __shared__ SpacedRunWords<kRuns> run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
   const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
   WindowRows<WindowSquares> rows(memory, n);
-  if (t == 0) near_elements = 0;
+  if (t == 0) near_elements = has_ends = 0;
   rows.pad(n);
   const RunEnds ends(run_words, n);
+  bool any = false;
   if constexpr (kRuns == Runs::of_labels) {
     const std::uint32_t* changes = v.changes_along_y(half.tile);
-    ends.fill_half(half.first, [&](int r) { return __ldg(changes + r); });
+    any = ends.fill_half(half.first, [&](int r) { return __ldg(changes + r); });
   }
   if constexpr (kRuns == Runs::of_sides) {
     const uint2* words = v.word_line({half.tile.item, half.tile.word, 0}) + half.tile.line;
     const auto bits = [&](int r) { return __ldg(&words[std::int64_t{r} * v.depth].x); };
-    ends.fill_half(half.first, [&](int r) { return r ? bits(r) ^ bits(r - 1) : 0; });
+    any = ends.fill_half(half.first, [&](int r) { return r ? bits(r) ^ bits(r - 1) : 0; });
   }
   __syncthreads();
+  if (any) atomicOr(&has_ends, 1);
   // Beyond the volume's edge the last column again, so that no branch keeps the loads from being in flight together.
   const std::uint32_t* from = v.wide.row(v.wide_first_item + half.tile.item, half.tile.line, 0) + min(half.x, v.nx - 1);
   int near = 0;
@@ -368,10 +426,19 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
   }
   add_over_block(near, &near_elements);
   __syncthreads();
-  const auto bound = [&](int group, unsigned* squares) { ends.bound(group, half.first + t % 16, squares, v.weight_y); };
+  const auto bound = [&](int group, unsigned* squares) {
+    if (has_ends) ends.bound(group, half.first + t % 16, squares, v.weight_y);
+  };
   const VolumeWriter<kWriting> writer(v, emitter, half.tile);
   const auto store = [&](int y, const unsigned* values, int count) {
-    writer.template write_column<true>(y, half.x, values, count);
+    if constexpr (kLimited) {
+      const std::int32_t around = min(limits.to_border(0, half.tile.line), limits.to_border(2, v.first_x + half.x));
+      writer.template write_column<true>(y, half.x, values, count, [&](float distance, int row) {
+        return limits.of(distance, static_cast<float>(min(around, limits.to_border(1, row))));
+      });
+    } else {
+      writer.template write_column<true>(y, half.x, values, count);
+    }
   };
   solve_spaced<kThreads, kRuns != Runs::none>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_y,
                                               near_elements * 2 >= n, bound, store);

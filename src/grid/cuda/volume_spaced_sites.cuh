@@ -42,11 +42,11 @@ __device__ void find_winners(const WindowRows<WindowSquares>& rows, unsigned* le
     store(q * 8, winner_of, n - q * 8);
     return true;
   };
-  const auto by_search = [&](int q, unsigned line_least) {
+  const auto by_search = [&](int q, auto&& look) {
     SpacedSearch<kWinners> search(rows, least, min(q, last), lane, weight);
     leave_out_behind(search.best, n - q * 8);
     ends_of(min(q, last), n).bound(search.best);
-    search.run(line_least);
+    look(search);
     const auto ends = ends_of(min(q, last), n);
     const auto winner_of = [&](int j) {
       return ends.nearer(j, {search.best[j], search.best[j] < search.kNone ? search.winner(j) : -1});
@@ -101,6 +101,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   extern __shared__ uint4 window_shared[];
   __shared__ uint2 of_byte[256];
   __shared__ int near_rows;
+  __shared__ int has_ends;
   __shared__ RunWords<kLabels> run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
   const HalfTile half = half_along_y(v, blockIdx.x);
@@ -108,7 +109,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
   auto* line = reinterpret_cast<uint2*>(memory + spaced_memory(n) / sizeof(unsigned));
   WindowRows<WindowSquares> rows(memory, n);
-  if (t == 0) near_rows = 0;
+  if (t == 0) near_rows = has_ends = 0;
   for (int i = t; i < 256; i += kThreads) of_byte[i] = byte_distances(i, kLabels);
   const Volume::Tile first_line{half.tile.item, half.tile.word, 0};
   const uint2* words = v.word_line(first_line) + half.tile.line;
@@ -116,8 +117,11 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   for (int r = t; r < n; r += kThreads) line[r] = __ldg(words + r * v.depth);
   rows.pad(n);
   const RunEnds runs(run_words, n);
-  if constexpr (kLabels) runs.fill_half(half.first, [&](int r) { return __ldg(v.changes_along_y(half.tile) + r); });
+  bool any = false;
+  if constexpr (kLabels)
+    any = runs.fill_half(half.first, [&](int r) { return __ldg(v.changes_along_y(half.tile) + r); });
   __syncthreads();
+  if (any) atomicOr(&has_ends, 1);
   const auto distances_of = [&](int r, int first) {
     return EightDistances(kLabels ? ends_of_runs(line[r]) : line[r], first, of_byte, kLabels);
   };
@@ -147,7 +151,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     }
   };
   const auto ends_of = [&](int group, int most) {
-    return EightEnds<kLabels>(runs, group, half.first + t % 16, most, v.weight_y);
+    return EightEnds<kLabels>(runs, group, half.first + t % 16, has_ends ? most : 0, v.weight_y);
   };
   // A window must settle all of a warp's elements: a fifth of the halves of rows are near where most windows do.
   find_winners<kWinners, kThreads>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_y,
@@ -296,6 +300,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     find_spaced_along_z(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 window_shared[];
   __shared__ int near_rows;
+  __shared__ int has_ends;
   __shared__ RunWords<kLabels> run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.nz, first = t % 2 * 8;
   const HalfTile half = half_along_z(v, blockIdx.x);
@@ -303,11 +308,14 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
   auto* leads = reinterpret_cast<std::uint16_t*>(memory + spaced_memory(n) / sizeof(unsigned));
   WindowRows<WindowSquares> rows(memory, n);
-  if (t == 0) near_rows = 0;
+  if (t == 0) near_rows = has_ends = 0;
   rows.pad(n);
   const RunEnds runs(run_words, n);
-  if constexpr (kLabels) runs.fill_half(half.first, [&](int r) { return __ldg(&v.changes_along_z(half.tile)[r].x); });
+  bool any = false;
+  if constexpr (kLabels)
+    any = runs.fill_half(half.first, [&](int r) { return __ldg(&v.changes_along_z(half.tile)[r].x); });
   __syncthreads();
+  if (any) atomicOr(&has_ends, 1);
   const SitesOfPlanes<kLabels> sites(v, half);
   const auto* from = reinterpret_cast<const uint4*>(narrow_half(v, half, 0, half.tile.line) + first);
   const std::int64_t step = std::int64_t{v.ny} * 4;  // a row of a tile is four times as much
@@ -338,7 +346,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     if (half.x < v.nx) writer.write(z, count, winner_of, site_of);
   };
   const auto ends_of = [&](int group, int most) {
-    return EightEnds<kLabels>(runs, group, half.first + t % 16, most, v.weight_z);
+    return EightEnds<kLabels>(runs, group, half.first + t % 16, has_ends ? most : 0, v.weight_z);
   };
   // Half of the halves of rows: planes are near where windows are worth it.
   find_winners<kWinners, kThreads>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_z, near_rows >= n,

@@ -330,6 +330,11 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   if (failed) enlist(v.z_list, v.counters, blockIdx.x);
 }
 
+/// What is left to do with a float distance, of an element of row y: nothing.
+struct AsItIs {
+  __device__ float operator()(float distance, int) const { return distance; }
+};
+
 /// Float distances of two neighbours of a row, or whatever else is asked for.
 template <Writing kWriting>
 struct VolumeWriter {
@@ -362,8 +367,9 @@ struct VolumeWriter {
 
   /// Up to eight results along y.
   /// @tparam kSmall  squares are below 2²³, where there is a site
-  template <bool kSpaced = false, bool kSmall = false>
-  __device__ void write_column(int y, int x, const unsigned* squares, int count) const {
+  /// @param finish   with unequal spacings, of float distances
+  template <bool kSpaced = false, bool kSmall = false, class Finish = AsItIs>
+  __device__ void write_column(int y, int x, const unsigned* squares, int count, const Finish& finish = {}) const {
     constexpr unsigned kNone = kSpaced ? kNoneSpaced : kNone32;
     if (x >= v.nx) return;
     if constexpr (is_general(kWriting)) {
@@ -382,7 +388,7 @@ struct VolumeWriter {
           if (squares[j] > 0) *to = squares[j] >= kNone ? v.side.none() : v.side.far(squares[j]);
         } else if constexpr (kSpaced) {
           const float distance = squares[j] >= kNone ? v.side.none() : root_of(squares[j]) * v.side.scale;
-          *to = kWriting == Writing::both_sides && !is_site(y + j, x) ? -distance : distance;
+          *to = finish(kWriting == Writing::both_sides && !is_site(y + j, x) ? -distance : distance, y + j);
         } else {
           *to = squares[j] >= kNone ? v.side.none() : small_root(static_cast<float>(squares[j]));
         }
