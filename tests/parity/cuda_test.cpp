@@ -106,7 +106,12 @@ TEST_F(Cuda, ShortRowsOfVolumes) {
       c.options.sites.rule = zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
       c.options.batch_axes = is_batch;
       c.options.signed_distance = chance(random, 0.3);
+      if (chance(random, 0.3)) c.options.spacing = {2, 1, 3}, c.options.surface = grid::Surface::centers;
       c.wanted.distance = DType::float32;
+      check_against_cpu(c);
+      c.input = label_input(DType::uint8, shape, random);
+      c.options.sites.rule = grid::Sites::Rule::labels;
+      if (chance(random, 0.3)) c.wanted.nearest = DType::int32;
       check_against_cpu(c);
       if (HasFatalFailure()) return;
     }
@@ -166,8 +171,40 @@ TEST_F(Cuda, FewRowsOfVolumes) {
       check_against_cpu(c);
       c.wanted.squared = DType::uint32;
       check_against_cpu(c);
+      c.wanted = {.distance = DType::float32, .nearest = DType::int32};
+      check_against_cpu(c);
+      c.wanted.coordinates = DType::int64;
+      check_against_cpu(c);
       c.wanted = {.distance = DType::float32};
       c.options.signed_distance = true;
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+/// Nearest of few sites in volumes: a tile's are in one row along y or in up to six of them, and many are as near.
+TEST_F(Cuda, NearestOfFewSitesInVolumes) {
+  std::uint64_t seed = 1510000;
+  for (const Shape& shape :
+       {Shape{61, 53, 47}, Shape{40, 200, 100}, Shape{130, 66, 33}, Shape{5, 1024, 20}, Shape{300, 7, 130}})
+    for (int i = 0; i < scaled(30); ++i) {
+      Random random(++seed);
+      std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+      const std::int64_t apart = pick<std::int64_t>(random, {2, 6, 40});
+      for (int k = 1 + i % 6; k > 0; --k) {
+        std::int64_t place = 0;
+        for (std::int64_t extent : shape) {
+          const std::int64_t step = std::min(apart, extent - 1);
+          place = place * extent + extent / 4 + below(random, (extent - 1 - extent / 4) / step + 1) * step;
+        }
+        sites[static_cast<std::size_t>(place)] = true;
+      }
+      Case c{.seed = seed, .structure = Structure::sparse};
+      c.input = mask_array(sites, shape);
+      c.wanted = {.distance = DType::float32, .nearest = pick<DType>(random, {DType::int32, DType::int64})};
+      if (chance(random, 0.3)) c.wanted.distance.reset();
+      if (chance(random, 0.3)) c.options.max_distance = 30;
+      if (chance(random, 0.3)) c.options.spacing = {3, 1, 1};
       check_against_cpu(c);
       if (HasFatalFailure()) return;
     }
@@ -521,10 +558,11 @@ Array tiled_labels(DType dtype, const Shape& shape, Random& random) {
 TEST_F(Cuda, Labels) {
   std::uint64_t seed = 1400000;
   for (const Shape& shape :
-       {Shape{300, 700}, Shape{1000, 1777}, Shape{3, 40000}, Shape{9000, 3}, Shape{1, 5000}, Shape{32, 32},
-        Shape{33, 511}, Shape{65, 1025}, Shape{61, 53, 47}, Shape{33, 65, 129}, Shape{7, 300, 301}, Shape{300, 7, 130},
-        Shape{64, 96, 128}, Shape{40, 1030, 5}, Shape{1024, 40, 33}, Shape{40, 1024, 33}, Shape{641, 9, 70},
-        Shape{33, 9, 48}, Shape{37, 11, 1008}})
+       {Shape{300, 700},     Shape{1000, 1777},  Shape{3, 40000},    Shape{9000, 3},     Shape{1, 5000},
+        Shape{32, 32},       Shape{33, 511},     Shape{65, 1025},    Shape{61, 53, 47},  Shape{33, 65, 129},
+        Shape{7, 300, 301},  Shape{300, 7, 130}, Shape{64, 96, 128}, Shape{40, 1030, 5}, Shape{1024, 40, 33},
+        Shape{40, 1024, 33}, Shape{641, 9, 70},  Shape{33, 9, 48},   Shape{33, 9, 208},  Shape{37, 11, 400},
+        Shape{37, 11, 1008}, Shape{70, 1300}})
     for (int i = 0; i < scaled(8); ++i) {
       Random random(++seed);
       Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};
@@ -592,9 +630,10 @@ Array boxes_of_labels(DType dtype, const Shape& shape, Random& random) {
 /// The same in volumes, where ends of runs along every axis meet sites beyond those along the others.
 TEST_F(Cuda, NearestOfLabelsInVolumes) {
   std::uint64_t seed = 1490000;
-  for (const Shape& shape : {Shape{61, 53, 47}, Shape{33, 65, 129}, Shape{7, 300, 301}, Shape{200, 9, 130},
-                             Shape{64, 96, 128}, Shape{40, 1024, 5}, Shape{1024, 40, 17}, Shape{641, 9, 70},
-                             Shape{33, 9, 48}, Shape{20, 11, 1008}, Shape{1, 40, 64}, Shape{90, 1, 33}})
+  for (const Shape& shape :
+       {Shape{61, 53, 47}, Shape{33, 65, 129}, Shape{7, 300, 301}, Shape{200, 9, 130}, Shape{64, 96, 128},
+        Shape{40, 1024, 5}, Shape{1024, 40, 17}, Shape{641, 9, 70}, Shape{33, 9, 48}, Shape{70, 11, 208},
+        Shape{33, 9, 400}, Shape{20, 11, 1008}, Shape{1, 40, 64}, Shape{90, 1, 33}})
     for (int i = 0; i < scaled(30); ++i) {
       Random random(++seed);
       Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};
