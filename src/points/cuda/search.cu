@@ -381,16 +381,13 @@ struct NoRounds {};
 template <class T, int kAxes, Kind kKind>
 using MemoryOfTeam = std::conditional_t<kKind == Kind::sorted, RoundsOfTeam<T, kAxes>, NoRounds>;
 
-/// Leaves that are looked at together by each warp of a team: as many as fit in its registers.
-template <class T>
-constexpr int kTogetherOfTeam = kLeavesOfTeam * sizeof(float) / sizeof(T);
-
 /// A team's way through sorted sites. @returns whether it came to an end: if not, the rest is for a Descent
 template <class T, class Query, class First>
 __device__ bool go_from(const First& first, const DeviceTree& tree, Query& query, RoundsMemory<Query, kTeam>& rounds,
                         LeavesLeft<kTeam>& few, const Team<kTeam>& team) {
+  constexpr int kTogether = kSiftedLeaves * sizeof(float) / sizeof(T);
   if (first.level.is_low()) {
-    FewNodes<Query, First, kTeam, kTogetherOfTeam<T>>(tree, query, first, few, team).run();
+    FewNodes<Query, First, kTeam, kTogether>(tree, query, first, few, team).run();
     return true;
   }
   return Rounds<Query, First, kTeam>(tree, query, rounds, team).run(first);
@@ -419,7 +416,7 @@ __device__ void search_in_float(const First& first, const DeviceTree& tree, cons
   __shared__ typename Query::Nearest best[kTeam];
   Query mine(tree, place, request.limit);
   if (!go_from<T>(first, tree, mine, memory.in_float, memory.few, team)) {
-    Descent<Query, kTogetherOfTeam<T>, kTeam>(tree, mine, waiting, team).run();
+    Descent<Query, kLeavesOfTeam, kTeam>(tree, mine, waiting, team).run();
     __syncthreads();
   }
   const bool is_left = mine.is_left(team.least()), is_clear = __syncthreads_count(is_left) == 1;
@@ -436,7 +433,7 @@ __device__ void search_in_float(const First& first, const DeviceTree& tree, cons
 template <class T, int kAxes, Kind kKind, class First>
 __device__ void search_in_double(const First& first, const DeviceTree& tree, const DeviceRequest& request,
                                  Waiting& waiting, MemoryOfTeam<T, kAxes, kKind>& memory, const Team<kTeam>& team) {
-  constexpr int kTogether = kKind == Kind::sorted ? kTogetherOfTeam<T> : 1;
+  constexpr int kTogether = kKind == Kind::sorted ? kLeavesOfTeam * sizeof(float) / sizeof(T) : 1;
   with_query<T, kAxes, kKind>(tree, request, blockIdx.x, [&](auto& mine) {
     using Query = std::remove_reference_t<decltype(mine)>;
     __shared__ typename Query::Nearest best[kTeam];
