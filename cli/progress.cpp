@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "report.h"
+
 namespace fathom::cli {
 
 namespace {
@@ -64,12 +66,12 @@ void Progress::draw_until_done(std::stop_token done) {
   std::unique_lock lock(mutex_);
   bool drawn = false;
   while (!wake_.wait_for(lock, done, drawn ? kPeriod : kPatience, [&] { return done.stop_requested(); })) {
-    fmt::print(stderr, "{}{}", kErase, line());
+    print_aside(fmt::format("{}{}", kErase, line()));
     std::fflush(stderr);
     drawn = true;
   }
   if (!drawn) return;
-  fmt::print(stderr, "{}", kErase);
+  print_aside(kErase);
   std::fflush(stderr);
 }
 

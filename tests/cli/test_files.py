@@ -4,6 +4,7 @@ import os
 import resource
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -172,4 +173,21 @@ def test_progress_bar_on_a_terminal(mask):
     os.close(leader)
     assert process.returncode == 0
     assert seen.endswith(b"\r\x1b[K")
+    assert out.startswith(b"out.npy: distance")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pseudo terminals as Linux has them")
+def test_progress_bar_on_a_terminal_that_is_closed(mask):
+    import pty
+
+    data = (mask.directory / "in.npy").read_bytes()
+    leader, follower = pty.openpty()
+    process = subprocess.Popen([mask.command, "distance", "-", "-o", "out.npy"], cwd=mask.directory,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=follower)
+    os.close(follower)
+    assert b"reading" in os.read(leader, 1000)
+    os.close(leader)
+    time.sleep(0.5)  # it goes on drawing
+    out, _ = process.communicate(data, timeout=60)
+    assert process.returncode == 0
     assert out.startswith(b"out.npy: distance")
