@@ -236,7 +236,8 @@ class SiteSet:
             raise ValueError(f"k is {count}; give 1 to 64")
         if directions is not None and half_angle is None:
             raise ValueError("directions is given, but half_angle is not; give both for a cone")
-        if directions is None and (half_angle is not None or cylinder_radius):
+        cylinder = _number(cylinder_radius, "cylinder_radius")
+        if directions is None and (half_angle is not None or cylinder != 0):
             name = "cylinder_radius" if half_angle is None else "half_angle"
             raise ValueError(f"{name} is given, but directions is not; give both for a cone")
         shape = queries.shape[:-1]
@@ -246,9 +247,9 @@ class SiteSet:
             math.inf if radius is None else _number(radius, "radius"),
             _number(relative_error, "relative_error"),
             _number(absolute_error, "absolute_error"),
-            0 if work_limit is None else _int64(work_limit, "work_limit"),
+            0 if work_limit is None else _whole(work_limit, "work_limit"),
             _number(half_angle, "half_angle") if half_angle is not None and angles is None else 0.0,
-            _number(cylinder_radius, "cylinder_radius"),
+            cylinder,
             thread_count(threads),
         )
         usual = FLOATS[0] if queries.dtype == FLOATS[0] else FLOATS[1]
@@ -393,11 +394,11 @@ def set_choices(
     periods = () if period is None else tuple(_number(length, "period") for length in np.atleast_1d(period))
     return _core.SetChoices(
         choose(_core.STORAGES, storage, "storage"),
-        _int64(every, "every"),
+        _whole(every, "every"),
         periods,
         backend_number(backend),
         None if device_memory is None else _byte_count(device_memory, "device_memory"),
-        () if devices is None else tuple(map(index, devices)),
+        () if devices is None else tuple(_whole(device, "devices", 32) for device in devices),
     )
 
 
@@ -422,16 +423,16 @@ def _take_beside(x: Any, name: str, stream: Any) -> Input:
 
 
 def _byte_count(value: int, name: str) -> int:
-    count = _int64(value, name)
+    count = _whole(value, name)
     if count < 0:
         raise ValueError(f"{name} is {count}; give a number of bytes")
     return count
 
 
-def _int64(value: int, name: str) -> int:
+def _whole(value: int, name: str, bits: int = 64) -> int:
     number = index(value)
-    if not -(2**63) <= number < 2**63:
-        raise ValueError(f"{name} is {number}, which 64 bits do not hold")
+    if not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
+        raise ValueError(f"{name} is {number}, which {bits} bits with a sign do not hold")
     return number
 
 
