@@ -5,6 +5,9 @@
 // two bits of these that do not fit go above the id, in the answer's place. Ids wait where ids are asked for: distances
 // do not depend on them. If two bits above leave 4 bytes too few for the ids, they go to the place of another answer.
 // Cost: where there is none, 1 byte more. 66 bits of a square and 31 of an id are more than 12 bytes hold.
+//
+// All bits set there say that there is no neighbour: 65 bits of a square and the id 2³¹ − 1 would, too, but the last of
+// so many sites is never carried on.
 #pragma once
 
 #include "core/cuda/scratch.h"

@@ -1,5 +1,5 @@
-// What is carried from piece to piece of a set that passes by on a device: 8 bytes for each neighbour, whichever answers
-// are asked for and whatever the number of sites, and the CPU's bytes come out.
+// What is carried from piece to piece of a set that passes by on a device: 8 bytes for each neighbour, whichever
+// answers are asked for and whatever the number of sites, and the CPU's bytes come out.
 #include "points/cuda/carried.h"
 
 #include <gtest/gtest.h>
