@@ -285,6 +285,17 @@ struct NearValues {
   }
 
  private:
+  /// As LaneResults::inside.
+  __device__ unsigned inside_of(int r, int x) const {
+    const std::uint32_t* row = plane.background + (band * kBand + r) * plane.cells() + x / 32;
+    unsigned words[4], inside = 0;  // all are read before any is looked at, so that the waits are one
+#pragma unroll
+    for (int i = 0; i < 4; ++i) words[i] = row[i / 2 * plane.cells() + i % 2];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) inside |= (~words[i] >> lane_id() & 1) << i;
+    return inside;
+  }
+
   __device__ void write_staged(int r, int x) const {
     const std::int32_t y = plane.first_row(band) + r;
     LaneResults<2, 2> results{
@@ -292,9 +303,8 @@ struct NearValues {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       results.squares[i / 2][i % 2] = stage[32 * i + lane_id()];
-      if constexpr (kLabels)
-        results.inside |= unsigned{is_inside(plane, band, r + i / 2, x + 32 * (i % 2) + lane_id())} << i;
     }
+    if (kLabels && !plane.pins) results.inside = inside_of(r, x);
     write_results(emitter, results);
   }
 };
