@@ -470,6 +470,62 @@ TEST_F(Cuda, SmallBudgetsOfPlainShapes) {
     }
 }
 
+/// Rows of sites so far apart that what lies between is just within the reach of the search for near sites, or beyond,
+/// wherever these are in bands of 32 rows: whole and in pieces.
+TEST_F(Cuda, RowsAroundTheReach) {
+  for (std::int64_t apart : {33, 62, 63, 64, 65, 66, 67})
+    for (std::int64_t first : {0, 1, 31, 32}) {
+      const Shape shape{first + 2 * apart + 3, 543};
+      std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+      for (std::int64_t y : {first, first + apart, first + 2 * apart})
+        for (std::int64_t x = 0; x < shape[1]; ++x) sites[static_cast<std::size_t>(y * shape[1] + x)] = true;
+      Case c{.structure = Structure::plane};
+      c.input = mask_array(sites, shape);
+      for (const Wanted& wanted :
+           {Wanted{.distance = DType::float32}, Wanted{.distance = DType::float32, .nearest = DType::int32},
+            Wanted{.squared = DType::uint32}})
+        for (const std::vector<double>& spacing : {std::vector<double>{}, {2, 1}, {1, 3}})
+          for (bool labels : {false, true}) {
+            if (wanted.squared && !spacing.empty()) continue;  // these are no integers
+            c.wanted = wanted;
+            c.options = {.spacing = spacing};
+            if (labels) c.options.sites.rule = grid::Sites::Rule::labels;
+            check_against_cpu(c);
+            if (HasFatalFailure()) return;
+          }
+      c.wanted = {.distance = DType::float32};
+      c.options = {.signed_distance = true};
+      check_budgets(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+/// Images of a batch of which some are settled by the search for near sites, and others are not.
+TEST_F(Cuda, BatchesOfNearAndFarSites) {
+  Random random(850000);
+  for (const Shape& image : {Shape{300, 700}, Shape{31, 1100}, Shape{530, 130}}) {
+    const std::vector<double> shares{0.5, 1e-5, 0.3, 0, 1, 0.02, 0.001};
+    const Shape shape{static_cast<std::int64_t>(shares.size()), image[0], image[1]};
+    std::vector<bool> sites;
+    for (double share : shares) {
+      const std::vector<bool> of_image = scatter(image, share, random);
+      sites.insert(sites.end(), of_image.begin(), of_image.end());
+    }
+    for (const std::vector<double>& spacing : {std::vector<double>{}, {2, 1}})
+      for (auto rule : {grid::Sites::Rule::zero, grid::Sites::Rule::labels})
+        for (bool nearest : {false, true}) {
+          Case c{.structure = Structure::sparse};
+          c.input = mask_array(sites, shape);
+          c.options = {.spacing = spacing, .batch_axes = 1};
+          c.options.sites.rule = rule;
+          c.wanted.distance = DType::float32;
+          if (nearest) c.wanted.nearest = DType::int32;
+          check_budgets(c);
+          if (HasFatalFailure()) return;
+        }
+  }
+}
+
 /// Up to the longest axis of the engine for small images, and one beyond: with all, some or no sites in an item; whole
 /// and in pieces, and an item alone.
 TEST_F(Cuda, SmallImages) {

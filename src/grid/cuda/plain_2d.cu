@@ -1,13 +1,14 @@
 // The engine for planes: images, and lines as images of one row, Euclidean; with spacings that are multiples of a unit,
 // or, of masks, with any.
 //
-// Five kernels, of which the last three do nothing where sites are near everywhere: words and carries
-// (plane_words.cuh), near elements (plane_near.cuh), columns that can matter to far ones (plane_prune.cuh), lists and
-// queue (plane_list.cuh), far tiles (plane_far.cuh). Of small images all but the one for near elements begin before the
-// one ahead ends, which hides what a launch takes. Labels have words of their own (plane_labels.cuh), limits a kernel
-// more (plane_limits.cuh). With spacings that squares of 31 bits do not hold, rough squares say where to look, and
-// double has the last word (plane_exact.cuh). What is left to do stays on the device: the host launches all and waits
-// for nothing. The two kernels that write results are compiled apart (plane_solve.cuh).
+// Six kernels, of which the last four do nothing where sites are near everywhere: words (plane_words.cuh), near
+// elements (plane_near.cuh), carries (plane_words.cuh; with unequal spacings they come before near elements, which need
+// them), columns that can matter to far ones (plane_prune.cuh), lists and queue (plane_list.cuh), far tiles
+// (plane_far.cuh). Of small images they begin before the one ahead ends, which hides what a launch takes. Labels have
+// words of their own (plane_labels.cuh), limits a kernel more (plane_limits.cuh). With spacings that squares of 31 bits
+// do not hold, rough squares say where to look, and double has the last word (plane_exact.cuh). What is left to do stays
+// on the device: the host launches all and waits for nothing. The two kernels that write results are compiled apart
+// (plane_solve.cuh).
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
@@ -156,6 +157,17 @@ bool writes_floats(const Problem& p, std::int64_t items) {
 /// Whether four float results can be written at once, everywhere.
 bool writes_fours(const Problem& p, const Batch& batch) { return has_aligned_rows(p, batch, 4); }
 
+/// Whether the search for near sites asks how far those are that lie outside a band and the ones beside it.
+bool near_reads_carries(const Problem& p) { return !p.isotropic; }
+
+/// @param plane      of whole images
+/// @param only_open  images of which something is left open
+void carry_sites(const Plane& plane, bool only_open, cudaStream_t stream) {
+  launch_in_turn(carry, blocks(plane.all_bands / plane.bands, plane.pitch, kCarryWidth),
+                 carry_segments(plane.bands) * 32, 0, stream, plane, only_open);
+  fathom::cuda::check_launch("carrying sites");
+}
+
 /// From the words of a side to its results.
 class PlaneSolver {
  public:
@@ -164,7 +176,8 @@ class PlaneSolver {
       : p_(p),
         batch_(batch),
         stream_(stream),
-        plane_(make_plane(p, items, words)),
+        image_(make_plane(p, items, words)),
+        plane_(image_),
         writing_(writing_of(p, writes_floats(p, items), p.isotropic && writes_fours(p, batch))),
         emitter_(Emitter<std::int64_t>::of(p, batch, first_item)) {
     take_region(plane_, p, items);
@@ -220,6 +233,7 @@ class PlaneSolver {
     using Kernels = PlaneKernels<kWriting, kSpaced, V>;
     using WhoWins = std::conditional_t<kSpaced == Spaced::real, RoughWinners, Winners>;
     Kernels::solve_near(plane_, emitter, stream_);
+    if (!near_reads_carries(p_)) carry_sites(image_, true, stream_);
     const std::int64_t lines = plane_.all_bands / plane_.bands * (plane_.bands + 1);
     launch_in_turn(prune, blocks(lines, plane_.tiles(), kPruneWarps), kPruneWarps * 32, 0, stream_, plane_);
     launch_in_turn(list_columns<WhoWins>, static_cast<unsigned>(plane_.all_bands), kListBlock,
@@ -248,6 +262,7 @@ class PlaneSolver {
   const Problem& p_;
   const Batch& batch_;
   const cudaStream_t stream_;
+  const Plane image_;  ///< all of it
   Plane plane_;
   const Writing writing_;
   const Emitter<std::int64_t> emitter_;
@@ -278,11 +293,9 @@ class PlaneEngine final : public Engine {
   }
 
   void finish_words(std::int64_t items, std::byte* words, cudaStream_t stream) const override {
-    for (std::size_t side = 0; side < sides_of(p_); ++side) {
-      const Plane plane = make_plane(p_, items, words + side * bytes_of_side(items));
-      launch_in_turn(carry, blocks(items, plane.pitch, 32), carry_segments(plane.bands) * 32, 0, stream, plane);
-    }
-    fathom::cuda::check_launch("carrying sites");
+    if (!near_reads_carries(p_)) return;
+    for (std::size_t side = 0; side < sides_of(p_); ++side)
+      carry_sites(make_plane(p_, items, words + side * bytes_of_side(items)), false, stream);
   }
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
@@ -311,6 +324,10 @@ class PlaneEngine final : public Engine {
 
   void pack_runs(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const {
     const Plane plane = packed_plane(packing, items, words);
+    const auto bands = static_cast<std::size_t>(plane.all_bands), cells = static_cast<std::size_t>(plane.cells());
+    constexpr const char* kClearing = "clearing what is open";
+    fathom::cuda::check(cudaMemsetAsync(plane.open_cells, 0, bands * cells, stream), kClearing);
+    fathom::cuda::check(cudaMemsetAsync(plane.open_bands, 0, bands * sizeof(std::uint32_t), stream), kClearing);
     visit_dtype(p_.input.dtype(), [&](auto tag) {
       using T = Label<typename decltype(tag)::type>;
       auto* last_row = reinterpret_cast<T*>(plane.last_row);

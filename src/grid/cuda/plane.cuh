@@ -93,7 +93,7 @@ struct Plane {
   float* near_roots = nullptr;         ///< see tabulate()
   std::uint32_t* near_keys = nullptr;  ///< the same
 
-  // What is not solved yet. Cleared with the carries, …
+  // What is not solved yet. Cleared when columns are packed, …
   std::uint8_t* open_cells = nullptr;   ///< [all_bands][pitch / 32]: 32 × 32 elements each
   std::uint32_t* open_bands = nullptr;  ///< [all_bands]
   // … and what is to do of it.
@@ -152,6 +152,9 @@ struct Plane {
   __device__ std::int32_t first_row(std::int64_t band) const {
     return (first_band + static_cast<std::int32_t>(static_cast<unsigned>(band) % static_cast<unsigned>(bands))) * kBand;
   }
+  /// Of an image, also where a part of it is solved by itself.
+  __device__ bool is_first(std::int64_t band) const { return first_row(band) == 0; }
+  __device__ bool is_last(std::int64_t band) const { return first_row(band) == (image_bands - 1) * kBand; }
   /// What kernels that may begin early do before they read or write anything.
   __device__ void take_turn() const {
     if (!begins_early) return;

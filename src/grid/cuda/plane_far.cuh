@@ -145,6 +145,8 @@ class FarTile {
 
   /// All candidates at once, unfiltered.
   __device__ void solve_short() {
+    if constexpr (kWriting == Writing::unaligned && !kReal)
+      if (first_ >= last_ && is_blank()) return fill();
     if (!kSites && !kReal && first_ == last_) {
       take_only();
     } else if (first_ <= last_) {
@@ -198,6 +200,63 @@ class FarTile {
 
  private:
   static constexpr unsigned kNothing = kSites ? kNoBound : kReal ? kInfinity : kUnsolved;  ///< where there is no site
+
+  /// Whether all of a whole tile is to be written, none of it is a site, and four floats fit their place everywhere.
+  __device__ bool is_blank() const {
+    if (!plane_.is_aligned || x0_ + kTile > plane_.width || plane_.first_row(band_) + kBand > plane_.height)
+      return false;
+    const uint2 cells = reinterpret_cast<const uint2*>(plane_.open_cells + band_ * plane_.cells())[tile_];
+    if ((cells.x & cells.y) != 0x01010101u) return false;
+    const auto* words = reinterpret_cast<const uint4*>(plane_.bits + list_ + x0_) + lane_id();
+    const uint4 a = words[0], b = words[32];
+    return !__any_sync(kAllLanes, (a.x | a.y | a.z | a.w | b.x | b.y | b.z | b.w) != 0);
+  }
+
+  /// A blank tile, from its only candidate or none, by rows: longer stores than by columns. Warp = 4 rows, lane = 4
+  /// columns and those 128 behind.
+  __device__ void fill() const {
+    constexpr int kRows = kBand / kFarWarps;
+    const int r0 = warp_ * kRows, x = x0_ + 4 * lane_id();
+    float* to = plane_.row(band_, plane_.first_row(band_) + r0) + x;
+    if (first_ > last_) {
+      for (int r = 0; r < kRows; ++r, to += plane_.row_stride) fill_row(to, [&](int) { return plane_.side.none(); });
+      return;
+    }
+    const Entry entry = Entry::load(plane_, list_, first_);
+    std::uint32_t along[kRows], across[8];
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) along[r] = plane_.square(entry.column.at(r0 + r, plane_.beyond), 0);
+#pragma unroll
+    for (int q = 0; q < 8; ++q) across[q] = plane_.square(0, x + q % 4 + q / 4 * (kTile / 2) - entry.x);
+    const auto fill_rows = [&](auto&& root_of) {
+#pragma unroll
+      for (int r = 0; r < kRows; ++r, to += plane_.row_stride)
+        fill_row(to, [&](int q) { return in_units(root_of(along[r] + across[q])); });
+    };
+    const std::uint32_t least = min_of(along) + min_of(across), most = max_of(along) + max_of(across);
+    if (most < 1u << 24) fill_rows([](std::uint32_t square) { return small_root(static_cast<float>(square)); });
+    else if (LargeRoots::serve(least, most)) fill_rows(LargeRoots(least));
+    else fill_rows([](std::uint32_t square) { return root_of(square); });
+  }
+  /// @param distance  of the lane's column q
+  template <class Distance>
+  static __device__ void fill_row(float* to, Distance&& distance) {
+    auto* fours = reinterpret_cast<float4*>(to);
+    __stcs(fours, make_float4(distance(0), distance(1), distance(2), distance(3)));
+    __stcs(fours + kTile / 8, make_float4(distance(4), distance(5), distance(6), distance(7)));
+  }
+  template <int kCount>
+  static __device__ std::uint32_t min_of(const std::uint32_t (&values)[kCount]) {
+    std::uint32_t least = values[0];
+    for (int k = 1; k < kCount; ++k) least = min(least, values[k]);
+    return least;
+  }
+  template <int kCount>
+  static __device__ std::uint32_t max_of(const std::uint32_t (&values)[kCount]) {
+    std::uint32_t most = values[0];
+    for (int k = 1; k < kCount; ++k) most = max(most, values[k]);
+    return most;
+  }
 
   /// The only candidate: no memory is shared, and no warp waits for another.
   __device__ void take_only() {

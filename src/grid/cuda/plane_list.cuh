@@ -331,6 +331,11 @@ class ListBuilder {
   __device__ ushort2* anchors() const { return plane_.anchors + band_ * (plane_.tiles() + 1); }
 
   __device__ void find_anchors() {
+    if (count_ == 1) {  // it wins everywhere
+      for (int edge = static_cast<int>(threadIdx.x); edge <= plane_.tiles(); edge += kListBlock)
+        anchors()[edge] = make_ushort2(0, 0);
+      return;
+    }
     for (int edge = warp(); edge <= plane_.tiles(); edge += kListWarps) {
       if (!is_open(edge - 1) && !is_open(edge)) continue;
       const ushort2 winners = EdgeWinners<W>(plane_, start_, count_, bounds_, edge * kTile).find();

@@ -6,7 +6,8 @@
 // distances of all rows from the band's words and carries, squared, into shared memory. Phase 2, warp = 2 rows × 64
 // words, lane = 4 words: candidates 1–2, 3–4, and then 4 more at a time on both sides, until the largest value of the
 // warp says that nothing farther can matter. Cells of 32 × 32 elements that this does not settle are marked, for the
-// kernels that follow; a block with too few sites around gives up at once.
+// kernels that follow; a block with too few sites around gives up at once. Of small images, two blocks share the rows
+// of a tile.
 //
 // Source: separable passes (Hirata 1996); departs by searching outwards with an exact stop in place of an envelope.
 // Cost: O(1) per element, a quarter of a byte read and four written for it.
@@ -350,6 +351,7 @@ __global__ void __launch_bounds__(kNearWords,
   using Word = NearWord<kWriting, kSpaced>;
   constexpr int kWidth = kNearWidth<kWriting, kSpaced>;
   const int x0 = static_cast<int>(blockIdx.x) * kWidth, rows = plane.height - plane.first_row(band);
+  plane.take_turn();
   std::uint8_t* open_cells = plane.open_cells + band * plane.cells();
   if (!is_general(kWriting) && t == 0) first_row = plane.row(band, plane.first_row(band));
   if (finds_sites(kWriting) && t == 0)
@@ -357,7 +359,7 @@ __global__ void __launch_bounds__(kNearWords,
   {
     const Word word(plane, band, x0 - kReach + t);
     const int there = min(kNearWords, plane.width - x0 + (x0 == 0 ? 0 : kReach));
-    if (__syncthreads_count(word.is_alive()) * 4 < there) {
+    if (__syncthreads_count(word.is_alive) * 4 < there) {
       const int cell = x0 / 32 + t;
       if (t < kWidth / 32 && cell * 32 < plane.width) open_cells[cell] = 1;
       if (t == 0) plane.open_bands[band] = 1;
@@ -370,7 +372,9 @@ __global__ void __launch_bounds__(kNearWords,
   bool open = false;
   const bool whole = x0 + kWidth <= plane.width && rows >= kBand;
   constexpr int kTasks = kBand / 2 * (kHalf / 64);
-  for (int task = warp; task < kTasks; task += kNearWords / 32) {
+  constexpr int kWarps = kNearWords / 32;
+  const int first_task = static_cast<int>(blockIdx.z) * kWarps + warp, step = static_cast<int>(gridDim.z) * kWarps;
+  for (int task = first_task; task < kTasks; task += step) {
     if (x0 + task % 4 * 64 >= plane.width) continue;
     const int r = task / 4 * 2 + lane / 16, word = task % 4 * 64 + lane % 16 * 4, x = x0 + word;
     const auto* first = reinterpret_cast<const uint4*>(&squares[r][kReach + word]);

@@ -32,28 +32,34 @@ __device__ inline unsigned as_bits(__half2 halves) {
 __device__ inline __half rows_outside(unsigned rows) { return __int2half_rn(static_cast<int>(min(rows, 2048u))); }
 
 /// The columns of a word.
-template <int kCount>
+///
+/// kCarried: with carries; else the words above and below say enough, and what they do not is too far.
+template <int kCount, bool kCarried>
 struct NearColumns {
   static constexpr int kColumns = kCount;
   unsigned bits[kCount], above[kCount], below[kCount];
+  bool is_alive = false;  ///< whether a site lies in one of the columns, at most 32 rows from the band
 
   __device__ NearColumns(const Plane& plane, std::int64_t band, int x) {
+    const bool is_first = plane.is_first(band), is_last = plane.is_last(band);
     for (int k = 0; k < kCount; ++k, x += kHalf) {
       bits[k] = 0;
       above[k] = below[k] = kFar;
       if (x < 0 || x >= plane.pitch) continue;
       const std::int64_t i = band * plane.pitch + x;
       bits[k] = plane.bits[i];
-      above[k] = plane.above[i];
-      below[k] = plane.below[i];
+      if constexpr (kCarried) {
+        above[k] = plane.above[i];
+        below[k] = plane.below[i];
+        is_alive |= bits[k] != 0 || above[k] <= 32 || below[k] < 64;
+      } else {
+        const std::uint32_t upper = is_first ? 0 : plane.bits[i - plane.pitch],
+                            lower = is_last ? 0 : plane.bits[i + plane.pitch];
+        above[k] = static_cast<unsigned>(1 + __clz(static_cast<int>(upper)) + plane.beyond);
+        below[k] = static_cast<unsigned>(kBand + __clz(static_cast<int>(__brev(lower))) + plane.beyond);
+        is_alive |= (bits[k] | upper | lower) != 0;
+      }
     }
-  }
-
-  /// Whether a site lies in one of the columns, at most 32 rows from the band.
-  __device__ bool is_alive() const {
-    bool alive = false;
-    for (int k = 0; k < kCount; ++k) alive |= bits[k] != 0 || above[k] <= 32 || below[k] < 64;
-    return alive;
   }
 };
 
@@ -98,12 +104,14 @@ struct RealSteps {
 ///
 /// kBeyond: see Plane::beyond. kWeighted: with the spacing along columns.
 template <bool kBeyond, bool kWeighted>
-struct NearPairs : NearColumns<2> {
+struct NearPairs : NearColumns<2, kWeighted> {
+  using Base = NearColumns<2, kWeighted>;
+  using Base::bits, Base::above, Base::below;
   static constexpr unsigned kTies = 0;
   using Steps = EqualSteps;
 
   __device__ NearPairs(const Plane& plane, std::int64_t band, int x)
-      : NearColumns(plane, band, x), row_weight_(plane.row_weight) {}
+      : Base(plane, band, x), row_weight_(plane.row_weight) {}
 
   /// 1024 + squared vertical distance of each row. The sweep upwards runs over reversed masks, lest the compiler keep
   /// all 32 masks of the sweep down.
@@ -180,7 +188,7 @@ struct NearPairs : NearColumns<2> {
 ///
 /// kBeyond: see Plane::beyond.
 template <bool kBeyond>
-struct NearSquares : NearColumns<1> {
+struct NearSquares : NearColumns<1, true> {
   static constexpr unsigned kTies = 0;
   using Steps = SpacedSteps;
 
@@ -226,7 +234,7 @@ struct NearSquares : NearColumns<1> {
 };
 
 /// One column: the squared distance roughly, and the steps sideways (see RealKey).
-struct NearReals : NearColumns<1> {
+struct NearReals : NearColumns<1, true> {
   static constexpr unsigned kTies = 0;
   using Steps = RealSteps;
 
@@ -290,11 +298,13 @@ struct NearKey {
 ///
 /// kLabels: sites lie one element beyond the bits, above or below these.
 template <bool kSpaced, bool kLabels>
-struct NearKeys : NearColumns<1> {
+struct NearKeys : NearColumns<1, kSpaced> {
+  using Base = NearColumns<1, kSpaced>;
+  using Base::bits, Base::above, Base::below;
   static constexpr unsigned kTies = 1;
   using Steps = std::conditional_t<kSpaced, SpacedKeySteps, EqualSteps>;
 
-  __device__ NearKeys(const Plane& plane, std::int64_t band, int x) : NearColumns(plane, band, x), plane_(plane) {
+  __device__ NearKeys(const Plane& plane, std::int64_t band, int x) : Base(plane, band, x), plane_(plane) {
     if (kLabels && x >= 0 && x < plane.pitch) only_below_ = bits[0] & ~plane.upper[band * plane.pitch + x];
   }
 

@@ -15,8 +15,13 @@ template <Writing kWriting, Spaced kSpaced, class V>
 void PlaneKernels<kWriting, kSpaced, V>::solve_near(const Plane& plane, const Emitter<V>& emitter,
                                                     cudaStream_t stream) {
   constexpr int kWidth = kNearWidth<kWriting, kSpaced>;
-  cuda::solve_near<kWriting, kSpaced, V>
-      <<<blocks(plane.all_bands, plane.width, kWidth), kNearWords, 0, stream>>>(plane, emitter);
+  dim3 grid = blocks(plane.all_bands, plane.width, kWidth);
+  const auto room = static_cast<unsigned>(fathom::cuda::multiprocessors());
+  if (2 * grid.x * grid.y <= room) grid.z = 2;
+  // Where more blocks waited for the kernel ahead, they would take its room.
+  Plane in_turn = plane;
+  in_turn.begins_early &= grid.x * grid.y * grid.z <= room;
+  launch_in_turn(cuda::solve_near<kWriting, kSpaced, V>, grid, kNearWords, 0, stream, in_turn, emitter);
   fathom::cuda::check_launch("solving near elements");
 }
 

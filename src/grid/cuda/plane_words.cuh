@@ -11,6 +11,12 @@
 
 namespace fathom::grid::cuda {
 
+/// Nothing of a band is open yet: said with its column x, where that is a cell's first.
+__device__ inline void close_cell(const Plane& plane, std::int64_t band, int x) {
+  if (x % 32 == 0) plane.open_cells[band * plane.cells() + x / 32] = 0;
+  if (x == 0) plane.open_bands[band] = 0;
+}
+
 /// Any layout and type. Thread = column of a band: neighbours read neighbours.
 __global__ void __launch_bounds__(kPackBlock) pack_elements(Plane plane, const __grid_constant__ Mask mask) {
   const std::int64_t band = blockIdx.y;
@@ -24,6 +30,7 @@ __global__ void __launch_bounds__(kPackBlock) pack_elements(Plane plane, const _
     for (int r = 0; r < rows; ++r) word |= unsigned{mask.is_site(first + r * step)} << r;
   }
   plane.bits[band * plane.pitch + x] = word;
+  close_cell(plane, band, x);
 }
 
 /// Four bytes of a row at any address, by the two words around them.
@@ -77,6 +84,7 @@ __global__ void __launch_bounds__(kPackBlock) pack_bytes(Plane plane, const __gr
     }
   }
   *reinterpret_cast<uint4*>(plane.bits + band * plane.pitch + x) = make_uint4(words[0], words[1], words[2], words[3]);
+  close_cell(plane, band, x);
 }
 
 /// Segments of an image's columns that are worked on at once, and warps of a block.
@@ -84,70 +92,137 @@ inline int carry_segments(int bands) {
   return std::clamp((bands + kSegmentWords - 1) / kSegmentWords, 1, kMostSegments);
 }
 
-/// The carries. Block = 32 columns of an image, warp = segment of them. Phase 1: the first and the last site of each
-/// segment. Phase 2: with those of the others, the carries of the segment's words, downwards and upwards. By the way,
-/// what says that cells and bands are open is cleared: a fill by itself would be a launch more.
-__global__ void __launch_bounds__(kMostSegments * 32) carry(Plane plane) {
-  __shared__ std::int32_t first_row[kMostSegments][32], last_row[kMostSegments][32];
-  constexpr int kAhead = 8;
-  constexpr std::int32_t kBefore = -1, kBehind = INT32_MAX;  // no site
+inline constexpr int kCarryWidth = 32;  ///< columns of a block
+
+// Rows from a word's end up to the nearest site, and from its begin down, with those of the word before or behind.
+__device__ inline int rows_up(std::uint32_t word, int rows) {
+  return word ? 1 + __clz(static_cast<int>(word)) : rows + kBand;
+}
+__device__ inline int rows_down(std::uint32_t word, int rows) {
+  return word ? __clz(static_cast<int>(__brev(word))) : rows + kBand;
+}
+
+/// The carries of a segment of a column. Its words are read once, if they fit the registers, all at the same time.
+class CarrySegment {
+ public:
+  /// @param first_band  of the image
+  __device__ CarrySegment(const Plane& plane, std::int64_t first_band)
+      : plane_(plane),
+        segment_(static_cast<int>(threadIdx.x) / 32),
+        segments_(static_cast<int>(blockDim.x) / 32),
+        length_((plane.bands + segments_ - 1) / segments_),
+        count_(min(max(plane.bands - segment_ * length_, 0), length_)),
+        padding_((count_ + kGroup - 1) / kGroup * kGroup - count_),
+        first_((first_band + segment_ * length_) * plane.pitch + blockIdx.x * kCarryWidth + lane_id()) {}
+
+  /// The rows from its end up to its last site, and from its begin down to its first, to shared memory.
+  __device__ void look(int (*to_last)[32], int (*to_first)[32]) {
+    int up = kNoSite, down = 0, rows = 0;
+    for (int k0 = 0; k0 < count_; k0 += kHeld) {
+      hold(k0);
+#pragma unroll
+      for (int g = 0; g < kHeld; g += kGroup) {
+        if (k0 + g >= count_) break;
+#pragma unroll
+        for (int i = g; i < g + kGroup; ++i, rows += kBand) {
+          up = rows_up(words_[i], up);
+          if (down == rows) down += rows_down(words_[i], 0);  // no site yet: as many rows as were gone through
+        }
+      }
+    }
+    to_last[segment_][lane_id()] = up - padding_ * kBand;
+    to_first[segment_][lane_id()] = down < count_ * kBand ? down : kNoSite;
+  }
+
+  /// Its carries, from what all segments found.
+  __device__ void carry(const int (*to_last)[32], const int (*to_first)[32]) {
+    int up = kNoSite, down = kNoSite;
+    for (int s = 0; s < segment_; ++s) up = beyond(to_last[s][lane_id()], up);
+    for (int s = segments_ - 1; s > segment_; --s) down = beyond(to_first[s][lane_id()], down);
+    for (int k0 = 0; k0 < count_; k0 += kHeld) carry_down(k0, up);
+    down -= padding_ * kBand;
+    for (int k0 = (count_ + kHeld - 1) / kHeld * kHeld; k0 > 0;) carry_up(k0 -= kHeld, down);
+  }
+
+ private:
+  static constexpr int kHeld = 32, kGroup = 8;  ///< words in registers, and of these with one question for their end
+  static constexpr int kNoSite = 1 << 17;       ///< rows; as far as that, or not much nearer
+
+  __device__ std::int64_t place(int k) const { return first_ + static_cast<std::int64_t>(k) * plane_.pitch; }
+  __device__ bool is_there(int k) const { return k < count_; }
+
+  /// Words from k0 on; none where the segment has ended.
+  __device__ void hold(int k0) {
+    if (k0 == held_) return;
+    held_ = k0;
+    const std::uint32_t* word = plane_.bits + place(k0);
+#pragma unroll
+    for (int i = 0; i < kHeld; ++i, word += plane_.pitch) words_[i] = is_there(k0 + i) ? *word : 0;
+  }
+  /// Rows to a site of the next segment, or beyond.
+  __device__ int beyond(int of_next, int rows) const { return of_next < kNoSite ? of_next : rows + length_ * kBand; }
+
+  /// @param rows  from the first word's begin up, and then from the last one's end
+  __device__ void carry_down(int k0, int& rows) {
+    hold(k0);
+    std::uint16_t* to = plane_.above + place(k0);
+#pragma unroll
+    for (int g = 0; g < kHeld; g += kGroup) {
+      if (k0 + g >= count_) break;
+#pragma unroll
+      for (int i = g; i < g + kGroup; ++i, to += plane_.pitch) {
+        if (is_there(k0 + i)) *to = carried(rows + plane_.beyond);
+        rows = rows_up(words_[i], rows);
+      }
+    }
+  }
+  /// @param rows  from the last word's end down, and then from the first one's begin
+  __device__ void carry_up(int k0, int& rows) {
+    hold(k0);
+#pragma unroll
+    for (int g = kHeld - kGroup; g >= 0; g -= kGroup) {
+      if (k0 + g >= count_) continue;
+      std::uint16_t* to = plane_.below + place(k0 + g + kGroup);
+#pragma unroll
+      for (int i = g + kGroup - 1; i >= g; --i) {
+        to -= plane_.pitch;
+        if (is_there(k0 + i)) *to = carried(rows + kBand + plane_.beyond);
+        rows = rows_down(words_[i], rows);
+      }
+    }
+  }
+  static __device__ std::uint16_t carried(int rows) {
+    constexpr int kMost = kFar;
+    return static_cast<std::uint16_t>(min(rows, kMost));
+  }
+
+  const Plane& plane_;
+  const int segment_, segments_, length_, count_;
+  const int padding_;  ///< words that are gone through behind the end
+  const std::int64_t first_;
+  std::uint32_t words_[kHeld];
+  int held_ = -1;
+};
+
+/// The carries of an image's columns. Block = 32 columns of an image, warp = segment of them. Phase 1: the first and
+/// the last site of each segment. Phase 2: with those of the others, the carries of the segment's words.
+///
+/// @param only_open  images none of whose bands is open are left out
+__global__ void __launch_bounds__(kMostSegments * 32, resident_blocks(kMostSegments * 32, kCarryBlocks))
+    carry(const __grid_constant__ Plane plane, bool only_open) {
+  __shared__ int to_last[kMostSegments][32], to_first[kMostSegments][32];
   plane.take_turn();
-  const int lane = lane_id(), segment = static_cast<int>(threadIdx.x) / 32,
-            segments = static_cast<int>(blockDim.x) / 32;
-  const int length = (plane.bands + segments - 1) / segments;
-  const int begin = segment * length, end = min(begin + length, plane.bands);
   const std::int64_t first_band = static_cast<std::int64_t>(blockIdx.y) * plane.bands;
-  const std::int64_t column = first_band * plane.pitch + blockIdx.x * 32 + lane;
-  const auto place = [&](int b) { return column + static_cast<std::int64_t>(b) * plane.pitch; };
-  for (int b = begin + lane; b < end; b += 32) {
-    plane.open_cells[(first_band + b) * plane.cells() + blockIdx.x] = 0;
-    if (blockIdx.x == 0) plane.open_bands[first_band + b] = 0;
+  if (only_open) {
+    bool is_open = false;
+    for (int b = static_cast<int>(threadIdx.x); b < plane.bands; b += static_cast<int>(blockDim.x))
+      is_open |= plane.open_bands[first_band + b] != 0;
+    if (!__syncthreads_or(is_open)) return;
   }
-  const auto load = [&](unsigned* words, int b0) {
-#pragma unroll
-    for (int k = 0; k < kAhead; ++k) words[k] = b0 + k >= begin && b0 + k < end ? plane.bits[place(b0 + k)] : 0;
-  };
-  std::int32_t first = kBehind, last = kBefore;
-  for (int b0 = begin; b0 < end; b0 += kAhead) {
-    unsigned words[kAhead];
-    load(words, b0);
-#pragma unroll
-    for (int k = 0; k < kAhead; ++k) {
-      if (!words[k]) continue;
-      first = min(first, (b0 + k) * kBand + __ffs(static_cast<int>(words[k])) - 1);
-      last = (b0 + k) * kBand + 31 - __clz(static_cast<int>(words[k]));
-    }
-  }
-  first_row[segment][lane] = first;
-  last_row[segment][lane] = last;
+  CarrySegment segment(plane, first_band);
+  segment.look(to_last, to_first);
   __syncthreads();
-  std::int32_t before = kBefore, behind = kBehind;
-  for (int s = 0; s < segments; ++s) {
-    if (s < segment) before = max(before, last_row[s][lane]);
-    if (s > segment) behind = min(behind, first_row[s][lane]);
-  }
-  for (int b0 = begin; b0 < end; b0 += kAhead) {
-    unsigned words[kAhead];
-    load(words, b0);
-#pragma unroll
-    for (int k = 0; k < kAhead; ++k) {
-      if (b0 + k >= end) break;
-      const int y = (b0 + k) * kBand;
-      plane.above[place(b0 + k)] = static_cast<std::uint16_t>(before == kBefore ? kFar : y - before + plane.beyond);
-      if (words[k]) before = y + 31 - __clz(static_cast<int>(words[k]));
-    }
-  }
-  for (int b0 = end - kAhead; b0 > begin - kAhead; b0 -= kAhead) {
-    unsigned words[kAhead];
-    load(words, b0);
-#pragma unroll
-    for (int k = kAhead - 1; k >= 0; --k) {
-      if (b0 + k < begin) break;
-      const int y = (b0 + k) * kBand;
-      plane.below[place(b0 + k)] = static_cast<std::uint16_t>(behind == kBehind ? kFar : behind - y + plane.beyond);
-      if (words[k]) behind = y + __ffs(static_cast<int>(words[k])) - 1;
-    }
-  }
+  segment.carry(to_last, to_first);
 }
 
 }  // namespace fathom::grid::cuda

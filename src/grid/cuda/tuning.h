@@ -25,6 +25,7 @@ inline constexpr std::int64_t kEarlyElements = std::int64_t{1} << 22;
 inline constexpr int kPackBlock = 128;
 inline constexpr int kMostSegments = 16;   ///< warps that share a column's carries …
 inline constexpr int kSegmentWords = 8;    ///< … with at least as many words each
+inline constexpr int kCarryBlocks = 2;     ///< per multiprocessor
 inline constexpr int kNearBlocks = 5;      ///< per multiprocessor: 32 registers, no spills
 inline constexpr int kNearBlocksSlow = 4;  ///< the same where rows are not aligned, or results are no floats
 inline constexpr int kGiveUp = 20;         ///< lanes without a site near from which a search for near sites stops
