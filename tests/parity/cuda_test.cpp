@@ -474,30 +474,31 @@ TEST_F(Cuda, SmallBudgetsOfPlainShapes) {
 /// wherever these are in bands of 32 rows: whole and in pieces.
 TEST_F(Cuda, RowsAroundTheReach) {
   for (std::int64_t apart : {33, 62, 63, 64, 65, 66, 67})
-    for (std::int64_t first : {0, 1, 31, 32}) {
-      const Shape shape{first + 2 * apart + 3, 543};
-      std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
-      for (std::int64_t y : {first, first + apart, first + 2 * apart})
-        for (std::int64_t x = 0; x < shape[1]; ++x) sites[static_cast<std::size_t>(y * shape[1] + x)] = true;
-      Case c{.structure = Structure::plane};
-      c.input = mask_array(sites, shape);
-      for (const Wanted& wanted :
-           {Wanted{.distance = DType::float32}, Wanted{.distance = DType::float32, .nearest = DType::int32},
-            Wanted{.squared = DType::uint32}})
-        for (const std::vector<double>& spacing : {std::vector<double>{}, {2, 1}, {1, 3}})
-          for (bool labels : {false, true}) {
-            if (wanted.squared && !spacing.empty()) continue;  // these are no integers
-            c.wanted = wanted;
-            c.options = {.spacing = spacing};
-            if (labels) c.options.sites.rule = grid::Sites::Rule::labels;
-            check_against_cpu(c);
-            if (HasFatalFailure()) return;
-          }
-      c.wanted = {.distance = DType::float32};
-      c.options = {.signed_distance = true};
-      check_budgets(c);
-      if (HasFatalFailure()) return;
-    }
+    for (std::int64_t first : {0, 1, 31, 32})
+      for (std::int64_t width : {543, 768}) {  // rows are not aligned, or are
+        const Shape shape{first + 2 * apart + 3, width};
+        std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+        for (std::int64_t y : {first, first + apart, first + 2 * apart})
+          for (std::int64_t x = 0; x < width; ++x) sites[static_cast<std::size_t>(y * width + x)] = true;
+        Case c{.structure = Structure::plane};
+        c.input = mask_array(sites, shape);
+        for (const Wanted& wanted :
+             {Wanted{.distance = DType::float32}, Wanted{.distance = DType::float32, .nearest = DType::int32},
+              Wanted{.squared = DType::uint32}})
+          for (const std::vector<double>& spacing : {std::vector<double>{}, {2, 1}, {1, 3}})
+            for (bool labels : {false, true}) {
+              if (wanted.squared && !spacing.empty()) continue;  // these are no integers
+              c.wanted = wanted;
+              c.options = {.spacing = spacing};
+              if (labels) c.options.sites.rule = grid::Sites::Rule::labels;
+              check_against_cpu(c);
+              if (HasFatalFailure()) return;
+            }
+        c.wanted = {.distance = DType::float32};
+        c.options = {.signed_distance = true};
+        check_budgets(c);
+        if (HasFatalFailure()) return;
+      }
 }
 
 /// Images of a batch of which some are settled by the search for near sites, and others are not.
