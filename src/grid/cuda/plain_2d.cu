@@ -6,9 +6,9 @@
 // them), columns that can matter to far ones (plane_prune.cuh), lists and queue (plane_list.cuh), far tiles
 // (plane_far.cuh). Of small images they begin before the one ahead ends, which hides what a launch takes. Labels have
 // words of their own (plane_labels.cuh), limits a kernel more (plane_limits.cuh). With spacings that squares of 31 bits
-// do not hold, rough squares say where to look, and double has the last word (plane_exact.cuh). What is left to do stays
-// on the device: the host launches all and waits for nothing. The two kernels that write results are compiled apart
-// (plane_solve.cuh).
+// do not hold, rough squares say where to look, and double has the last word (plane_exact.cuh). What is left to do
+// stays on the device: the host launches all and waits for nothing. The two kernels that write results are compiled
+// apart (plane_solve.cuh).
 #include <algorithm>
 
 #include "core/cuda/runtime.h"

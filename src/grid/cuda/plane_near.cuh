@@ -3,11 +3,11 @@
 //
 // Work mapping: a block solves 32 rows × 256 words. A word pairs column x with column x + 256, so that a step sideways
 // is a step of whole words; in 32 bits it holds one column (plane_near_words.cuh). Phase 1, thread = word: vertical
-// distances of all rows from the band's words and carries, squared, into shared memory. Phase 2, warp = 2 rows × 64
-// words, lane = 4 words: candidates 1–2, 3–4, and then 4 more at a time on both sides, until the largest value of the
-// warp says that nothing farther can matter. Cells of 32 × 32 elements that this does not settle are marked, for the
-// kernels that follow; a block with too few sites around gives up at once. Of small images, two blocks share the rows
-// of a tile.
+// distances of all rows from the band's words and those of the bands above and below, or, with unequal spacings, its
+// carries, squared, into shared memory. Phase 2, warp = 2 rows × 64 words, lane = 4 words: candidates 1–2, 3–4, and
+// then 4 more at a time on both sides, until the largest value of the warp says that nothing farther can matter. Cells
+// of 32 × 32 elements that this does not settle are marked, for the kernels that follow; a block with too few sites
+// around gives up at once. Of small images, two blocks share the rows of a tile.
 //
 // Source: separable passes (Hirata 1996); departs by searching outwards with an exact stop in place of an envelope.
 // Cost: O(1) per element, a quarter of a byte read and four written for it.
