@@ -193,8 +193,8 @@ class VolumeSolver {
   /// All passes but those with unequal spacings.
   void search() const {
     if (writing_ == Writing::sites) return passes_.find_sites();
-    if (is_of_labels(writing_)) passes_.search_along_z<true>();
-    else passes_.search_along_z<false>();
+    if (is_of_labels(writing_)) passes_.search_along_z<true>(false);
+    else passes_.search_along_z<false>(writing_ == Writing::aligned || writing_ == Writing::unaligned);
     switch (writing_) {
       case Writing::aligned: return passes_.search_along_y<Writing::aligned>();
       case Writing::unaligned: return passes_.search_along_y<Writing::unaligned>();

@@ -26,8 +26,9 @@ struct VolumePasses {
   std::optional<Limits> limits = {};  ///< of float distances with unequal spacings, where there are any
 
   /// With equal spacings: the pass along z, and that along y, which writes the results.
+  /// @param writes_floats  whether the results are float distances of a mask
   template <bool kLabels>
-  void search_along_z() const;
+  void search_along_z(bool writes_floats) const;
   template <Writing kWriting>
   void search_along_y() const;
   /// Both with nearest sites.

@@ -10,8 +10,9 @@
 
 namespace fathom::grid::cuda {
 
-/// Like kTinyBlocks, where lines take little shared memory: more of these blocks fit, with longer work each.
-inline constexpr int kTinyBlocksOfMasks = 256;
+/// Like kTinyBlocks, where float distances of masks are written: more of these blocks fit, with longer work each.
+inline constexpr int kTinyBlocksOfFloats = 256;
+inline constexpr int kTinyBlocksOfSites = 256;  ///< with nearest sites, of halves of tiles
 
 /// A search along lines of n elements, in blocks of 128 threads up to some of them, of 256 or 512.
 template <class Kernel, class... Arguments>
@@ -50,12 +51,12 @@ void long_along_z(const VolumePasses& p) {
 }
 
 template <bool kLabels>
-void VolumePasses::search_along_z() const {
+void VolumePasses::search_along_z(bool writes_floats) const {
   const int n = volume.nz;
   if (n <= kLongestKeyed)
     launch_search(cuda::search_along_z<128, kLabels>, cuda::search_along_z<256, kLabels>,
-                  cuda::search_along_z<512, kLabels>, z_tiles(), kLabels ? kTinyBlocks : kTinyBlocksOfMasks, n, stream,
-                  volume);
+                  cuda::search_along_z<512, kLabels>, z_tiles(), writes_floats ? kTinyBlocksOfFloats : kTinyBlocks, n,
+                  stream, volume);
   else if constexpr (!kLabels)
     launch(cuda::search_along_z<1024, false>, z_tiles(), 1024, window_memory(n), stream, volume);
   if constexpr (kLabels) far_along_z<512, 32, true>(*this);
@@ -81,14 +82,14 @@ void long_along_y(const VolumePasses& p) {
 template <Writing kWriting>
 void VolumePasses::search_along_y() const {
   constexpr bool kLabels = is_of_labels(kWriting);
+  constexpr bool kFloats = kWriting == Writing::aligned || kWriting == Writing::unaligned;
   const int n = volume.ny;
   if (n <= kLongestKeyed)
     launch_search(cuda::search_along_y<128, kWriting>, cuda::search_along_y<256, kWriting>,
-                  cuda::search_along_y<512, kWriting>, y_tiles(), kLabels ? kTinyBlocks : kTinyBlocksOfMasks, n, stream,
-                  volume, emitter);
+                  cuda::search_along_y<512, kWriting>, y_tiles(), kFloats ? kTinyBlocksOfFloats : kTinyBlocks, n,
+                  stream, volume, emitter);
   else if constexpr (!kLabels)
     launch(cuda::search_along_y<1024, kWriting>, y_tiles(), 1024, window_memory(n), stream, volume, emitter);
-  constexpr bool kFloats = kWriting == Writing::aligned || kWriting == Writing::unaligned;
   constexpr Writing kFar = kFloats ? Writing::unaligned : kWriting;  // one by one: rows need no alignment
   if constexpr (!kLabels)
     if (is_long) return long_along_y<kFar>(*this);
