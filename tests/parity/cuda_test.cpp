@@ -243,6 +243,43 @@ TEST_F(Cuda, FarSitesOfVolumesInBothWidths) {
     }
 }
 
+/// Volumes whose lines meet sites in stretches, with gaps between them that searches pass over: balls; planes, as far
+/// apart as a search reaches, or not quite; and planes of which some hold a single site, that is farther than 16 bits
+/// hold along z, though others are near along y.
+TEST_F(Cuda, GapsInLinesOfVolumes) {
+  Random random(920000);
+  int next = 0;
+  for (const Shape& shape : {Shape{380, 60, 50}, Shape{60, 380, 50}, Shape{730, 20, 33}, Shape{20, 730, 33},
+                             Shape{1100, 16, 40}, Shape{16, 1100, 40}, Shape{250, 140, 18}})
+    for (int i = 0; i < scaled(10); ++i) {
+      const std::int64_t ny = shape[1], nx = shape[2];
+      const int kind = next++ % 5;
+      const std::int64_t gap = kind < 2 ? 20 + below(random, 110) : 344 + below(random, 14);
+      const std::int64_t radius = gap / (3 + below(random, 3)), first = below(random, 30), column = below(random, nx);
+      auto sites = scatter(shape, kind == 4 ? 0.02 : 0, random);
+      for (std::size_t k = 0; k < sites.size(); ++k) {
+        const auto x = static_cast<std::int64_t>(k) % nx, y = static_cast<std::int64_t>(k) / nx % ny;
+        const std::int64_t z = static_cast<std::int64_t>(k) / nx / ny;
+        const std::int64_t dz = z % gap - gap / 2, dy = y % gap - gap / 2, dx = x % gap - gap / 2;
+        if (kind == 0) sites[k] = dz * dz + dy * dy + dx * dx < radius * radius;
+        if (kind == 1) sites[k] = dz * dz + dy * dy < radius * radius / 4 && x % 7 == 0;
+        if (kind == 2) sites[k] = z % gap == first && (x == column || y % 9 == 4);
+        if (kind == 3) sites[k] = y % gap == first && (x == column || z % 9 == 4);
+        if (kind == 4 && y % 40 == 17) sites[k] = z == first && x == column;
+      }
+      Case c{.structure = Structure::sparse};
+      c.input = mask_array(sites, shape);
+      c.wanted = {.distance = DType::float32};
+      check_against_cpu(c);
+      c.wanted = {.squared = DType::uint32};
+      check_against_cpu(c);
+      c.wanted = {.distance = DType::float32};
+      c.options.sites.rule = grid::Sites::Rule::labels;
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// The places whose squared distance from the middle is this, steps along the axes being so long.
 std::vector<bool> places_on_sphere(const Shape& shape, const std::vector<std::int64_t>& lengths, std::int64_t square) {
   std::vector<bool> places(static_cast<std::size_t>(element_count(shape)));

@@ -2,7 +2,7 @@
 // multiples of a unit, or, of float distances from a mask and up to 1024, with any.
 //
 // Words and carries along x (volume_words.cuh); the pass along z, first the tiles where sites are near
-// (volume_window.cuh), then those that this left (volume_envelope.cuh); the same along y (volume_along_y.cuh), which
+// (volume_along_z.cuh), then those that this left (volume_envelope.cuh); the same along y (volume_along_y.cuh), which
 // writes the results.
 // With nearest sites both passes have kernels of their own (volume_sites.cuh); with unequal spacings each pass is one
 // kernel (volume_spaced.cuh, volume_spaced_sites.cuh; in double volume_exact.cuh), and so with nearest sites of labels
@@ -227,7 +227,7 @@ class VolumeSolver {
 /// Whether a block of the current device may have so much shared memory for its lines, and what kernels take besides: a
 /// table, ends of runs, and few numbers.
 bool block_holds(const Problem& p, std::size_t lines) {
-  constexpr std::size_t kNumbers = 128;
+  constexpr std::size_t kNumbers = 256;
   const std::size_t runs = has_labels(p)    ? sizeof(RunWords<true>)
                            : joins_sides(p) ? sizeof(SpacedRunWords<Runs::of_sides>)
                                             : 0;

@@ -20,7 +20,7 @@ namespace fathom::grid::cuda {
 
 inline constexpr int kLongestAxis = 2048;
 inline constexpr int kLongestKeyed = 1024;    ///< keys of the envelope hold a value and an index of 10 bits
-inline constexpr unsigned kNone16 = 0x8000u;  ///< no site, in 16 bits; steps up to 128, squared, do not make it wrap
+inline constexpr unsigned kNone16 = 0x8000u;  ///< no site, in 16 bits; steps up to 181, squared, do not make it wrap
 inline constexpr unsigned kNone16x2 = kNone16 * 0x10001u;
 inline constexpr unsigned kCap16 = 181;  ///< distances along x are capped: 181² < kNone16
 inline constexpr unsigned kNone32 = 0x3FFFFFFFu;

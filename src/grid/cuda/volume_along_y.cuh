@@ -1,10 +1,11 @@
-// The pass along y where sites are near, which writes results: the search of volume_window.cuh.
+// The pass along y where sites are near, which writes results: the search of volume_gaps.cuh.
 //
 // Work mapping: block = tile. Tiles with few rows that have sites are solved at once (volume_few_rows.cuh); those whose
 // search would be long are left to the envelope (volume_envelope.cuh), by a list.
 #pragma once
 
 #include "grid/cuda/volume_few_rows.cuh"
+#include "grid/cuda/volume_gaps.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -14,11 +15,13 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   extern __shared__ uint4 window_shared[];
   constexpr bool kLabels = is_of_labels(kWriting);
   v.clear_counter(0);
-  __shared__ int work, near_rows, wide_rows, filled_rows;  // the latter: those of wide tiles in the upper half
+  __shared__ int work, wide_rows, filled_rows;  // the latter: those of wide tiles in the upper half
   const int t = static_cast<int>(threadIdx.x), n = v.ny, lane = t % 16;
   const Volume::Tile tile = v.tile(blockIdx.x, v.nz);
   const std::uint8_t* kinds = v.kinds(tile);
-  if (t == 0) near_rows = wide_rows = filled_rows = 0;
+  __shared__ unsigned wide_pairs[kLongestAxis / 16 / 32];  // of groups: which have wide rows
+  if (t == 0) wide_rows = filled_rows = 0;
+  if (t < kLongestAxis / 16 / 32) wide_pairs[t] = 0;
   __syncthreads();
   int filled = 0;
   for (int r = t; r < n; r += kThreads) filled += (kinds[r] != kEmpty) + ((kinds[r] == kWide) << 16);
@@ -32,74 +35,74 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   if (far_rows > 0) {
     const RowKinds first_half(v, tile, 0), second_half(v, tile, 1);
     int wide = 0;
-    for (int r = t; r < n; r += kThreads) wide += first_half[r] == kWide || second_half[r] == kWide;
+    for (int r = t; r < n; r += kThreads) {
+      if (first_half[r] != kWide && second_half[r] != kWide) continue;
+      ++wide;
+      atomicOr(&wide_pairs[r / 512], 1u << r / 16 % 32);
+    }
     add_over_block(wide, &wide_rows);
     __syncthreads();
   }
-  if (wide_rows * 2 > n) {
+  if (wide_rows * 8 > n) {  // a search takes two rounds then
     if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
     return;
   }
-  // Where rows are mostly far along z, searches are longer, which is worth while if many of them are less than 64 away.
-  // Asked for anew each time, as registers are short.
-  const auto is_far = [&] { return (filled_rows >> 16) * 2 > n; };
-  const auto begin_work = [&] {
-    if (t == 0) work = is_far() ? -budget_of(n) / 2 : 0;
-  };
-  begin_work();
   WindowRows<WindowPairs> rows(reinterpret_cast<unsigned*>(window_shared), n);
   rows.pad(n);
-  const auto* squares = reinterpret_cast<const uint4*>(v.narrow_row(tile.item, tile.word, tile.line, 0));
+  if (t == 0) work = 0;
+  const auto* narrow = reinterpret_cast<const uint4*>(v.narrow_row(tile.item, tile.word, tile.line, 0));
   bool any = false;
-  int near = 0;
   __shared__ RunWords<kLabels> run_words;
   const RunEnds ends(run_words, n);
   const std::uint32_t* changes = v.changes_along_y(tile);
   if constexpr (kLabels) any = ends.fill([&](int r) { return make_uint2(__ldg(changes + r), 0); });
-  const bool inside = tile.word * 32 + t % 4 * 8 < v.nx;
+  const unsigned near_square = tile.word * 32 + t % 4 * 8 < v.nx ? 64 * 64 : 0;  // none behind the last column
+  __shared__ unsigned near_of_warps[kThreads / 32];
+  NearRows<kThreads, kLabels, 64> near;
 #pragma unroll 4
   for (int i = t; i < n * 4; i += kThreads) {
     uint4 four = make_uint4(kNone16x2, kNone16x2, kNone16x2, kNone16x2);
     if (kinds[i / 4] != kEmpty) {
-      four = __ldcs(squares + i);
+      four = __ldcs(narrow + i);
       any = true;
     }
     const unsigned least = __vminu2(__vminu2(four.x, four.y), __vminu2(four.z, four.w));
-    near += (inside && min(least & 0xFFFFu, least >> 16) < 64u * 64u) ||
-            (kLabels && (__ldg(changes + i / 4) >> (i % 4 * 8) & 255) != 0);
+    near.add(i / 4, min(least & 0xFFFFu, least >> 16) < near_square ||
+                        (kLabels && (__ldg(changes + i / 4) >> (i % 4 * 8) & 255) != 0));
     rows.put(i / 4, i % 4, four);
   }
-  add_over_block(near, &near_rows);
+  near.put(near_of_warps);
   if (!__syncthreads_or(any)) {
     for (int q = t / 32; q < rows.groups; q += kThreads / 32) writer.write_none(q * 8, tile.word * 32 + lane_id());
     return;
   }
-  if (is_far() ? near_rows * 2 < n : near_rows * 8 < n) {
+  if (!near.suffice(near_of_warps, n, 8)) {  // a search would be long
     if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
     return;
   }
-  // Wide rows are kept where the result goes: with some about, a first round writes nothing, so that the envelope still
+  // Wide rows are kept where results go: groups with some are written in a second round, so that the envelope still
   // finds them if the search fails.
-  for (int dry = wide_rows > 0; dry >= 0; --dry) {
+  for (int round = 0; round <= (wide_rows > 0 ? 1 : 0); ++round) {
     bool failed = false;
     for (int q0 = t / 32 * 2; q0 < rows.groups; q0 += kThreads / 16) {
+      const bool keeps = (wide_pairs[q0 / 64] >> q0 / 2 % 32 & 1) != 0;
+      if (round == 1 && !keeps) continue;
       const int q = q0 + lane_id() / 16;
-      Window<WindowPairs> window(rows, min(q, rows.groups - 1), lane);
+      GapWindow window(rows, min(q, rows.groups - 1), lane);
       if constexpr (kLabels)
         if (__any_sync(kAllLanes, WindowPairs::largest(window.best) > 0))
           ends.bound_pairs(min(q, rows.groups - 1), lane, window.best);
-      if (!window.search(&work, dry ? max(budget_of(n) / 4, 2) : budget_of(n))) {
+      if (!window.search(&work, GapWindow::budget_of(n))) {
         failed = true;
         break;
       }
-      if (dry) continue;
-      writer.write_pairs(q * 8, window.best);
+      if (round == 1 || !keeps) writer.write_pairs(q * 8, window.best);
     }
     if (__syncthreads_or(failed)) {
       if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
       return;
     }
-    begin_work();
+    if (t == 0) work = 0;
     __syncthreads();
   }
 }

@@ -3,10 +3,10 @@
 
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/volume_along_y.cuh"
+#include "grid/cuda/volume_along_z.cuh"
 #include "grid/cuda/volume_envelope.cuh"
 #include "grid/cuda/volume_long.cuh"
 #include "grid/cuda/volume_solve.cuh"
-#include "grid/cuda/volume_window.cuh"
 
 namespace fathom::grid::cuda {
 

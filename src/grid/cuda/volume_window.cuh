@@ -1,5 +1,5 @@
-// The passes along z and y (volume_along_y.cuh) where sites are near: an outwards search in 16-bit arithmetic on two
-// lines at once.
+// The passes along z and y where sites are near: an outwards search in 16-bit arithmetic on two lines at once. Where no
+// sites are asked for, one that passes over gaps (volume_gaps.cuh).
 //
 // Work mapping: block = tile. Phase 1: its squares go to shared memory, row by row, 16 words for 32 lines; odd groups
 // of eight rows swap even and odd rows, so that the two halves of a warp, which work on neighbouring groups, meet
@@ -78,11 +78,11 @@ class WindowRows {
   __device__ WindowRows(unsigned* memory, int rows) : memory_(memory), groups(row_groups(rows)) {}
 
   /// Four words of a row: `quarter` of the 16.
-  __device__ void put(int row, int quarter, uint4 words) {
+  __device__ void put(int row, int quarter, uint4 words) const {
     reinterpret_cast<uint4*>(memory_)[(row * 4 + quarter) ^ ((row & 8) >> 1)] = words;
   }
   /// A word of a row.
-  __device__ void put(int row, int lane, unsigned word) { memory_[(row * 16 + lane) ^ ((row & 8) << 1)] = word; }
+  __device__ void put(int row, int lane, unsigned word) const { memory_[(row * 16 + lane) ^ ((row & 8) << 1)] = word; }
   __device__ unsigned get(int row, int lane) const { return memory_[(row * 16 + lane) ^ ((row & 8) << 1)]; }
   /// Rows behind the last, and the group that stands for all outside.
   __device__ void pad(int rows) {
@@ -131,24 +131,10 @@ class Window {
   __device__ bool search(int* work = nullptr, int budget = 0) {
     return search_while([&](int m) { return m < 1 || (work && may_go_on(m, work, budget)); });
   }
-  /// @param took  steps that the warp's rows before took, and what these did: whether they are settled is not asked
-  ///              before half as many
-  __device__ bool search_as_before(int& took, int* work, int budget) {
-    return search_while<true>([&](int m) { return m < 1 || may_go_on(m, work, budget); }, &took);
-  }
-
   /// @param go_on  whether to look farther after all rows up to 8 m + 8 steps away: go_on(m)
   template <class GoOn>
   __device__ bool search_while(GoOn&& go_on) {
-    return search_while<false>(go_on, nullptr);
-  }
-
-  /// @tparam kAsBefore  whether `took` matters, see search_as_before(); a compiler keeps more registers where it does
-  template <bool kAsBefore, class GoOn>
-  __device__ bool search_while(GoOn&& go_on, int* took) {
-    const int unasked = kAsBefore ? *took / 2 : 0;
-    if constexpr (kAsBefore) *took = 0;
-    if (unasked == 0 && settled(1)) return true;
+    if (settled(1)) return true;
     unsigned square = 0;  // of the steps, as words add it
     for (int m = 0;; ++m) {
       const auto left = rows_.group(group_ - 1 - m, lane_), right = rows_.group(group_ + 1 + m, lane_);
@@ -164,10 +150,7 @@ class Window {
 #pragma unroll
         for (int j = 0; j < 8; ++j) best[j] = Word::offer(before_[(j - s) & 7], square - way, best[j]);
         const bool look = s == 4 || s == 8 || (m == 0 && (s <= 3 || s == 6));
-        if (look && steps >= unasked && settled(static_cast<unsigned>((steps + 1) * (steps + 1)))) {
-          if constexpr (kAsBefore) *took = steps;
-          return true;
-        }
+        if (look && settled(static_cast<unsigned>((steps + 1) * (steps + 1)))) return true;
       }
       if (!go_on(m)) return false;
     }
@@ -215,6 +198,14 @@ __device__ inline uint4 capped_squares(const EightDistances& distances, int insi
     if (inside < 8) out[k] &= inside > 2 * k + 1 ? 0xFFFFFFFFu : inside > 2 * k ? 0xFFFFu : 0u;
   }
   return squares;
+}
+
+/// The same of a row without a site.
+__device__ inline uint4 no_squares(int inside) {
+  const auto pair = [inside](int k) {
+    return inside > 2 * k + 1 ? kNone16x2 : inside > 2 * k ? kNone16x2 & 0xFFFFu : 0u;
+  };
+  return make_uint4(pair(0), pair(1), pair(2), pair(3));
 }
 
 /// A half of a tile, 16 neighbours along x; which, says the job's number.
@@ -267,68 +258,6 @@ constexpr int search_blocks(int threads, bool labels) {
 
 /// Groups of a warp lie side by side; all lanes take part in the search, also those beyond the last group.
 __device__ inline int budget_of(int rows) { return max(row_groups(rows) / 2 * kUsualSteps / 8, 2); }
-
-template <int kThreads, bool kLabels>
-__global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
-    search_along_z(const __grid_constant__ Volume v) {
-  extern __shared__ uint4 window_shared[];
-  __shared__ int work, near_rows;
-  __shared__ uint2 of_byte[256];
-  v.clear_counter(1);
-  const int t = static_cast<int>(threadIdx.x), n = v.nz;
-  const Volume::Tile tile = v.narrow_tile(blockIdx.x);
-  const uint2* line = v.word_line(tile);
-  WindowRows<WindowPairs> rows(reinterpret_cast<unsigned*>(window_shared), n);
-  if (t == 0) work = near_rows = 0;
-  for (int i = t; i < 256; i += kThreads) of_byte[i] = byte_distances(i, kLabels);
-  rows.pad(n);
-  __syncthreads();
-  bool any = false;
-  int near = 0;
-  const int first = t % 4 * 8, inside = v.nx - tile.word * 32 - first;
-  __shared__ RunWords<kLabels> run_words;
-  const RunEnds ends(run_words, n);
-  const uint2* changes = v.changes_along_z(tile);
-  if constexpr (kLabels) any = ends.fill([&](int r) { return v.runs_along_z(tile, changes, r); });
-#pragma unroll 4
-  for (int r = t / 4; r < n; r += kThreads / 4) {
-    const uint2 word = __ldg(line + r);
-    const EightDistances distances(word, first, of_byte, kLabels);
-    any |= word.x != 0 || word.y != kNoneInWord * 0x10001u;
-    near += (word.x >> first & 255) != 0 || distances.nearest_outside < 64 ||
-            (kLabels && (__ldg(&changes[r].x) >> first & 255) != 0);
-    rows.put(r, t % 4, capped_squares(distances, inside));
-  }
-  add_over_block(near, &near_rows);
-  if (!__syncthreads_or(any)) {
-    if (t == 0) v.kind[blockIdx.x] = kEmpty;
-    return;
-  }
-  // With sites near fewer than 1/32 of the rows, searches would be long.
-  bool failed = near_rows * 8 < n;
-  const int lane = t % 16;
-  int took = 0;
-  std::uint32_t* narrow = v.narrow_row(tile.item, tile.word, 0, tile.line) + lane;
-  const std::int64_t step = std::int64_t{v.ny} * 16;
-  if (!failed)
-    for (int q0 = t / 32 * 2; q0 < rows.groups; q0 += kThreads / 16) {
-      const int q = q0 + lane_id() / 16;
-      Window<WindowPairs> window(rows, min(q, rows.groups - 1), lane);
-      if constexpr (kLabels) ends.bound_pairs(min(q, rows.groups - 1), lane, window.best);
-      if (!window.search_as_before(took, &work, budget_of(n))) {
-        failed = true;
-        break;
-      }
-      std::uint32_t* to = narrow + q * 8 * step;
-#pragma unroll
-      for (int j = 0; j < 8; ++j, to += step)
-        if (q * 8 + j < n) *to = window.best[j];
-    }
-  failed = __syncthreads_or(failed);
-  if (t != 0) return;
-  v.kind[blockIdx.x] = failed ? kWide : kNarrow;
-  if (failed) enlist(v.z_list, v.counters, blockIdx.x);
-}
 
 /// What is left to do with a float distance, of an element of row y: nothing.
 struct AsItIs {

@@ -1,0 +1,94 @@
+// The pass along z where sites are near: the search of volume_gaps.cuh.
+//
+// Work mapping: block = tile. A first look at its words tells whether there are sites at all, and near enough. Tiles
+// whose search would be long are left to the envelope (volume_envelope.cuh), by a list.
+#pragma once
+
+#include "grid/cuda/volume_gaps.cuh"
+
+namespace fathom::grid::cuda {
+
+/// Whether there is a site in a word's row.
+__device__ inline bool has_sites(uint2 word) { return word.x != 0 || word.y != kNoneInWord * 0x10001u; }
+
+/// Fills a tile's rows with squares of the distances along x. By all threads.
+///
+/// @tparam kSparse   most rows have no site
+/// @param of_byte    byte_distances() in shared memory
+/// @param columns    of the tile, or more
+template <int kThreads, bool kLabels, bool kSparse>
+__device__ void fill_rows(const WindowRows<WindowPairs>& rows, const uint2* line, int n, const uint2* of_byte,
+                          int columns) {
+  const int t = static_cast<int>(threadIdx.x), first = t % 4 * 8, inside = columns - first;
+#pragma unroll 4
+  for (int r = t / 4; r < n; r += kThreads / 4) {
+    const uint2 word = __ldg(line + r);
+    if (kSparse && !has_sites(word)) rows.put(r, t % 4, no_squares(inside));
+    else rows.put(r, t % 4, capped_squares(EightDistances(word, first, of_byte, kLabels), inside));
+  }
+}
+
+template <int kThreads, bool kLabels>
+__global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
+    search_along_z(const __grid_constant__ Volume v) {
+  extern __shared__ uint4 window_shared[];
+  __shared__ int work;
+  __shared__ unsigned near_of_warps[kThreads / 32];
+  __shared__ uint2 of_byte[256];
+  v.clear_counter(1);
+  const int t = static_cast<int>(threadIdx.x), n = v.nz;
+  const Volume::Tile tile = v.narrow_tile(blockIdx.x);
+  const uint2* line = v.word_line(tile);
+  __shared__ RunWords<kLabels> run_words;
+  const RunEnds ends(run_words, n);
+  const uint2* changes = v.changes_along_z(tile);
+  bool any = false;
+  if constexpr (kLabels) any = ends.fill([&](int r) { return v.runs_along_z(tile, changes, r); });
+  NearRows<kThreads, kLabels, 128> near;
+  for (int r = t; r < n; r += kThreads) {
+    const uint2 word = __ldg(line + r);
+    any |= has_sites(word);
+    near.add(r, word.x != 0 || min(word.y & 0xFFFFu, word.y >> 16) < (kLabels ? 64 : kCap16) ||
+                    (kLabels && __ldg(&changes[r].x) != 0));
+  }
+  near.put(near_of_warps);
+  WindowRows<WindowPairs> rows(reinterpret_cast<unsigned*>(window_shared), n);
+  rows.pad(n);
+  for (int i = t; i < 256; i += kThreads) of_byte[i] = byte_distances(i, kLabels);
+  if (t == 0) work = 0;
+  const int with_sites = __syncthreads_count(any);  // threads
+  if (with_sites == 0) {
+    if (t == 0) v.kind[blockIdx.x] = kEmpty;
+    return;
+  }
+  bool failed = !near.suffice(near_of_warps, n, 16);
+  if (!failed) {
+    const int columns = v.nx - tile.word * 32;
+    if (!kLabels && with_sites * 4 < kThreads) fill_rows<kThreads, kLabels, true>(rows, line, n, of_byte, columns);
+    else fill_rows<kThreads, kLabels, false>(rows, line, n, of_byte, columns);
+    __syncthreads();
+    const int lane = t % 16;
+    int took = 0;
+    std::uint32_t* narrow = v.narrow_row(tile.item, tile.word, 0, tile.line) + lane;
+    const std::int64_t step = std::int64_t{v.ny} * 16;
+    for (int q0 = t / 32 * 2; q0 < rows.groups; q0 += kThreads / 16) {
+      const int q = q0 + lane_id() / 16;
+      GapWindow window(rows, min(q, rows.groups - 1), lane);
+      if constexpr (kLabels) ends.bound_pairs(min(q, rows.groups - 1), lane, window.best);
+      if (!window.search(&work, GapWindow::budget_of(n), &took)) {
+        failed = true;
+        break;
+      }
+      std::uint32_t* to = narrow + q * 8 * step;
+#pragma unroll
+      for (int j = 0; j < 8; ++j, to += step)
+        if (q * 8 + j < n) *to = window.best[j];
+    }
+    failed = __syncthreads_or(failed);
+  }
+  if (t != 0) return;
+  v.kind[blockIdx.x] = failed ? kWide : kNarrow;
+  if (failed) enlist(v.z_list, v.counters, blockIdx.x);
+}
+
+}  // namespace fathom::grid::cuda

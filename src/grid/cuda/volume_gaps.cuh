@@ -1,0 +1,177 @@
+// The outwards search of volume_window.cuh for squares of two lines, which passes over groups of rows that are too far
+// to better anything: where sites are few, most rows hold none near, and between balls lie stretches of such rows.
+//
+// After sixteen steps a warp looks at the rows of the next group to a side before it takes eight more steps there: if
+// neither those nor the ones of the group before, with the least steps to them, could better the farther of two lines
+// in any lane, it takes none. What was passed over is still in the registers that slide outwards, as an older group.
+// That offers too much, as its rows are nearer than where they are taken to be, and so does no harm.
+//
+// Cost: as there, for the groups that are not passed over, and some 20 operations for eight steps to a side.
+#pragma once
+
+#include "grid/cuda/volume_window.cuh"
+
+namespace fathom::grid::cuda {
+
+/// What any lane has.
+__device__ inline unsigned warp_or(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_or_sync(kAllLanes, value);
+#else
+  for (int step = 16; step > 0; step /= 2) value |= __shfl_xor_sync(kAllLanes, value, step);
+  return value;
+#endif
+}
+
+/// Whether a tile has sites near enough for a search to be worth while.
+///
+/// Of masks: in each stretch of so many rows. Of labels, of which other rows may need no search: in a share of them.
+template <int kThreads, bool kLabels, int kStretch>
+class NearRows {
+ public:
+  /// Of a thread.
+  __device__ void add(int row, bool is_near) {
+    if constexpr (kLabels) near_ += is_near;
+    else if (is_near) near_ |= 1u << static_cast<unsigned>(row) / kStretch;
+  }
+  /// By all threads of the block, before they meet. @param of_warps  shared
+  __device__ void put(unsigned* of_warps) const {
+    const unsigned near = kLabels ? static_cast<unsigned>(warp_sum(static_cast<int>(near_))) : warp_or(near_);
+    if (lane_id() == 0) of_warps[threadIdx.x / 32] = near;
+  }
+  /// Thereafter. A last stretch that is shorter is not asked for.
+  /// @param share  of labels: how many of those that were added suffice, as one in so many rows
+  __device__ static bool suffice(const unsigned* of_warps, int rows, int share) {
+    unsigned near = 0;
+#pragma unroll
+    for (int w = 0; w < kThreads / 32; ++w) near = kLabels ? near + of_warps[w] : near | of_warps[w];
+    if constexpr (kLabels) return near * static_cast<unsigned>(share) >= static_cast<unsigned>(rows);
+    return (~near & static_cast<unsigned>((std::uint64_t{1} << rows / kStretch) - 1)) == 0;
+  }
+
+ private:
+  static_assert(kLongestAxis / kStretch <= 32);
+  unsigned near_ = 0;
+};
+
+/// Eight rows of two lines, as Window<WindowPairs>.
+class GapWindow {
+ public:
+  using Rows = WindowRows<WindowPairs>;
+
+  __device__ GapWindow(const Rows& rows, int group, int lane) : rows_(rows), group_(group), lane_(lane) {
+    const auto own = rows.group(group, lane);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) best[j] = before_[j] = behind_[j] = own[j];
+  }
+
+  /// What the warps of a block may spend on a tile: eight steps to a side are one.
+  static __device__ int budget_of(int rows) { return max(row_groups(rows) / 2 * kUsualSides, 4); }
+
+  /// @param work  of the block: what its warps have spent so far
+  /// @param took  steps that the warp's rows before took, and what these did: whether they are settled is not asked
+  ///              before half as many. Null: it is asked always
+  /// @returns whether the warp's rows are settled
+  __device__ bool search(int* work, int budget, int* took = nullptr) {
+    const int unasked = took ? *took / 2 : 0;
+    const auto is_done = [&](int steps) {
+      if (steps < unasked || !is_settled(steps)) return false;
+      if (took) *took = steps;
+      return true;
+    };
+    if (is_done(0)) return true;
+#pragma unroll
+    for (int m = 0; m < 2; ++m) {
+      const auto left = rows_.group(group_ - 1 - m, lane_), right = rows_.group(group_ + 1 + m, lane_);
+#pragma unroll
+      for (int s = 1; s <= 8; ++s) {
+        step_right(right, s, 8 * m + s);
+        step_left(left, s, 8 * m + s);
+        const bool look = s == 4 || s == 8 || (m == 0 && (s <= 3 || s == 6));
+        if (look && is_done(8 * m + s)) return true;
+      }
+      if (!may_spend(2, work, budget)) return false;
+    }
+    unsigned least_left = least_of(before_), least_right = least_of(behind_);
+    for (int m = 2; m < kMostSteps / 8; ++m) {
+      const bool to_left = may_better(m, -1, least_left), to_right = may_better(m, 1, least_right);
+      if (!to_left && !to_right) {
+        if (is_done(8 * m + 8)) return true;
+        continue;
+      }
+      if (!may_spend(to_left + to_right, work, budget)) return false;
+#pragma unroll
+      for (int half = 0; half < 8; half += 4) {
+        if (to_right) four_steps(m, half, 1);
+        if (to_left) four_steps(m, half, -1);
+        if (is_done(8 * m + half + 4)) return true;
+      }
+    }
+    return may_spend(1 << 24, work, budget);  // for the other warps
+  }
+
+  unsigned best[8];
+
+ private:
+  static constexpr int kMostSteps = 176;  ///< whose square, and that of one more, is below kNone16
+  static_assert((kMostSteps + 1) * (kMostSteps + 1) < kNone16 && kNone16 + kMostSteps * kMostSteps < 1 << 16);
+
+  static __device__ unsigned most_of(const unsigned* eight) {
+    const unsigned a = __vimax3_u16x2(eight[0], eight[1], eight[2]), b = __vimax3_u16x2(eight[3], eight[4], eight[5]);
+    return __vimax3_u16x2(a, b, __vmaxu2(eight[6], eight[7]));
+  }
+  template <class Eight>
+  static __device__ unsigned least_of(const Eight& eight) {
+    const unsigned a = __vimin3_u16x2(eight[0], eight[1], eight[2]), b = __vimin3_u16x2(eight[3], eight[4], eight[5]);
+    return __vimin3_u16x2(a, b, __vminu2(eight[6], eight[7]));
+  }
+  /// Of so many steps, in both lines.
+  static __device__ unsigned square_of(int steps) {
+    return static_cast<unsigned>(steps * steps) * WindowPairs::kSquare;
+  }
+
+  __device__ bool is_settled(int steps) const {
+    const unsigned next = square_of(steps + 1);
+    return !__any_sync(kAllLanes, __vmaxu2(most_of(best), next) != next);
+  }
+  /// Whether steps 8 m + 1 … 8 m + 8 to a side may better an element of the warp.
+  /// @param least  of the group that the steps before went to, and the next one's
+  __device__ bool may_better(int m, int side, unsigned& least) const {
+    const unsigned most = most_of(best), next = least_of(rows_.group(group_ + side * (m + 1), lane_));
+    const unsigned nearest = __viaddmin_u16x2(__vminu2(least, next), square_of(8 * m + 1), most);
+    least = next;
+    return __any_sync(kAllLanes, nearest != most) != 0;
+  }
+  __device__ static bool may_spend(int sides, int* work, int budget) {
+    int spent = 0;
+    if (lane_id() == 0) spent = atomicAdd(work, sides);
+    return __shfl_sync(kAllLanes, spent, 0) + sides <= budget;
+  }
+
+  /// Steps 8 m + half + 1 … 8 m + half + 4 to a side.
+  __device__ void four_steps(int m, int half, int side) {
+    const auto from = rows_.group(group_ + side * (m + 1), lane_);
+#pragma unroll
+    for (int s = half + 1; s <= half + 4; ++s) {
+      if (side > 0) step_right(from, s, 8 * m + s);
+      else step_left(from, s, 8 * m + s);
+    }
+  }
+  /// @param s  1 … 8, of the steps into a group
+  __device__ void step_right(const Rows::Group& from, int s, int steps) {
+    behind_[s - 1] = from[s - 1];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) best[j] = WindowPairs::offer(behind_[(j + s) & 7], square_of(steps), best[j]);
+  }
+  __device__ void step_left(const Rows::Group& from, int s, int steps) {
+    before_[8 - s] = from[8 - s];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) best[j] = WindowPairs::offer(before_[(j - s) & 7], square_of(steps), best[j]);
+  }
+
+  const Rows& rows_;
+  const int group_, lane_;
+  unsigned before_[8], behind_[8];
+};
+
+}  // namespace fathom::grid::cuda
