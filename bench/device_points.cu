@@ -46,7 +46,9 @@ Array make_points(const std::string& spread, std::int64_t count, bool queries, R
       const double* center = centers[random() % 100];
       for (int k = 0; k < 3; ++k) place[k] = center[k] + 1e-3 * normal(random);
     }
-    if (spread == "sphere" && !queries) {
+    if (spread == "middle" && queries)
+      for (double& x : place) x = 0.5 + 0.01 * (x - 0.5);
+    if ((spread == "sphere" || spread == "middle") && !queries) {
       for (double& x : place) x = normal(random);
       const double length = std::sqrt(place[0] * place[0] + place[1] * place[1] + place[2] * place[2]);
       for (double& x : place) x = 0.5 + 0.5 * x / length;

@@ -28,6 +28,7 @@ struct DeviceTree {
   bool whole = false;     ///< coordinates are whole numbers up to 2²⁴, which float32 holds
   bool products = false;  ///< products.cuh serves on a lattice about the sites, is exact on the device, and suits them
   bool copies = false;  ///< sites are so often at places of others that it is worth looking for these; no products then
+  bool hollow = false;  ///< sorted: some queries are better given up (left_over.h)
 
   void* blocks = nullptr;        ///< sorted: [leaf][axis][kSortedLeaf]; else null
   std::uint32_t* ids = nullptr;  ///< sorted: id of each site, the last leaf filled up with its last site's

@@ -12,6 +12,7 @@
 #include "points/cuda/copies.h"
 #include "points/cuda/device_request.h"
 #include "points/cuda/follow.h"
+#include "points/cuda/left_over.h"
 #include "points/cuda/products.h"
 #include "points/cuda/readers.h"
 #include "points/cuda/search.h"
@@ -53,7 +54,7 @@ struct Resident {
   }
 
   std::size_t scratch_bytes(const Request& request) const {
-    return tree.levels > 0 ? search_scratch_bytes(request.queries.count) : pass_scratch_bytes(tree, request);
+    return tree.levels > 0 ? search_scratch_bytes(tree, request) : pass_scratch_bytes(tree, request);
   }
 
   void answer(const DeviceRequest& request, std::byte* scratch, cudaStream_t stream) const {
@@ -121,6 +122,7 @@ Resident make_resident_cloud(const ResidentSource& source, Cloud sites, cudaStre
     check(cudaMemcpyAsync(ids.data(), source.ids.data(), for_ids, cudaMemcpyHostToDevice, stream), "copying ids");
   const auto* copied_ids = reinterpret_cast<const std::uint32_t*>(ids.data());
   sort_tree(tree, sites, for_ids > 0 ? copied_ids : source.ids_there, scratch.data(), stream);
+  tree.hollow = is_hollow(tree, stream);
   return resident;
 }
 

@@ -10,15 +10,18 @@
 // parents of leaves. Many queries are taken in the order of the curve, so that warps at work look at the same nodes,
 // and a warp takes 32 one after the other, each begun with the site that was nearest to the one before; for eight at a
 // time it lists the leaves that are near, which spares most of them the way through the tree (near_leaves.cuh). Where
-// float32 holds sites and queries, it says first, for most of these, which site is the nearest (float_query.cuh).
+// float32 holds sites and queries, it says first, for most of these, which site is the nearest (float_query.cuh). Few
+// queries to which too many sites are about as near are given up, where the set has a place for such (left_over.cu).
 // Launch: blocks of 4 warps.
 // Source: Roussopoulos et al. 1995; the CPU's search (points/cpu/search.cpp) with four times as many children. Cost:
 // O(log n) nodes per query for sites spread out; at worst, for sites all equally far, every site.
+#include "core/cuda/early_launch.cuh"
 #include "core/cuda/resident.h"
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
 #include "points/cuda/few_nodes.cuh"
 #include "points/cuda/float_query.cuh"
+#include "points/cuda/left_over.h"
 #include "points/cuda/near_leaves.cuh"
 #include "points/cuda/order.h"
 #include "points/cuda/rounds.cuh"
@@ -387,8 +390,7 @@ __device__ bool go_from(const First& first, const DeviceTree& tree, Query& query
                         LeavesLeft<kTeam>& few, const Team<kTeam>& team) {
   constexpr int kTogether = kSiftedLeaves * sizeof(float) / sizeof(T);
   if (first.level.is_low()) {
-    FewNodes<Query, First, kTeam, kTogether>(tree, query, first, few, team).run();
-    return true;
+    return FewNodes<Query, First, kTeam, kTogether>(tree, query, first, few, team).run();
   }
   return Rounds<Query, First, kTeam>(tree, query, rounds, team).run(first);
 }
@@ -406,19 +408,11 @@ __device__ typename Query::Nearest nearest_of_team(const typename Query::Nearest
   return nearest;
 }
 
-/// A team's search for the nearest site to a place that float32 holds. Mostly one lane alone may have it, and writes
-/// the answer.
-template <class T, int kAxes, class First>
-__device__ void search_in_float(const First& first, const DeviceTree& tree, const DeviceRequest& request,
-                                const float (&place)[kAxes], Waiting& waiting, RoundsOfTeam<T, kAxes>& memory,
+/// What a team has found in float32. Mostly one lane alone may have the nearest site, and writes the answer.
+template <class Query>
+__device__ void answer_in_float(const Query& mine, const DeviceTree& tree, const DeviceRequest& request,
                                 const Team<kTeam>& team) {
-  using Query = TeamQuery<T, kAxes>;
   __shared__ typename Query::Nearest best[kTeam];
-  Query mine(tree, place, request.limit);
-  if (!go_from<T>(first, tree, mine, memory.in_float, memory.few, team)) {
-    Descent<Query, kLeavesOfTeam, kTeam>(tree, mine, waiting, team).run();
-    __syncthreads();
-  }
   const bool is_left = mine.is_left(team.least()), is_clear = __syncthreads_count(is_left) == 1;
   if (is_clear && !is_left) return;
   auto nearest = is_left ? mine.own() : mine.nobody();
@@ -427,6 +421,20 @@ __device__ void search_in_float(const First& first, const DeviceTree& tree, cons
   const bool found = nearest.id != Query::kNone && nearest.squared <= request.limit;
   put_answer(tree, request, blockIdx.x, 0, nearest.squared, found ? std::int64_t{nearest.id} : kNobody);
   put_root(request.answers.lower, blockIdx.x, 0, found, nearest.squared);
+}
+
+/// A team's search for the nearest site to a place that float32 holds.
+template <class T, int kAxes, class First>
+__device__ void search_in_float(const First& first, const DeviceTree& tree, const DeviceRequest& request,
+                                const float (&place)[kAxes], Waiting& waiting, RoundsOfTeam<T, kAxes>& memory,
+                                const Team<kTeam>& team) {
+  using Query = TeamQuery<T, kAxes>;
+  Query mine(tree, place, request.limit);
+  if (!go_from<T>(first, tree, mine, memory.in_float, memory.few, team)) {
+    Descent<Query, kLeavesOfTeam, kTeam>(tree, mine, waiting, team).run();
+    __syncthreads();
+  }
+  answer_in_float(mine, tree, request, team);
 }
 
 /// The same in the arithmetic that decides.
@@ -472,6 +480,35 @@ __global__ void __launch_bounds__(32 * kTeam, resident_blocks(32 * kTeam, kTeamB
   search_in_double<T, kAxes, kKind>(first, tree, request, mine, memory, team);
 }
 
+/// The same for a set with parents of leaves at hand, where queries that float32 holds may be given up.
+/// @param given_up  [query]: whether it was
+template <class T, int kAxes>
+__global__ void __launch_bounds__(32 * kTeam, resident_blocks(32 * kTeam, kTeamBlocks))
+    search_with_patience(const __grid_constant__ FirstLevel first_level, const __grid_constant__ DeviceTree tree,
+                         const __grid_constant__ DeviceRequest request, std::uint8_t* given_up) {
+  using First = FirstBoxes<T, kAxes, kTeam>;
+  using Query = TeamQuery<T, kAxes>;
+  __shared__ Waiting waiting[kTeam];
+  __shared__ RoundsOfTeam<T, kAxes> memory;
+  __shared__ unsigned limit;
+  fathom::cuda::let_next_begin();
+  const Team<kTeam> team{static_cast<int>(threadIdx.x) / 32, &limit};
+  const First first(first_level, team.warp);
+  if (threadIdx.x == 0) limit = __float_as_uint(INFINITY);
+  __syncthreads();
+  float place[kAxes];
+  const bool is_held = Query::read(tree, request.queries, blockIdx.x, place);
+  bool is_answered = true;
+  if (is_held) {
+    Query mine(tree, place, request.limit);
+    is_answered = FewNodes<Query, First, kTeam, kSiftedLeaves, kMostParents>(tree, mine, first, memory.few, team).run();
+    if (is_answered) answer_in_float(mine, tree, request, team);
+  } else {
+    search_in_double<T, kAxes, Kind::sorted>(first, tree, request, waiting[team.warp], memory, team);
+  }
+  if (threadIdx.x == 0) given_up[blockIdx.x] = !is_answered;
+}
+
 unsigned blocks_of(std::int64_t queries, std::int64_t of_block) {
   return static_cast<unsigned>((queries + of_block - 1) / of_block);
 }
@@ -494,6 +531,24 @@ void launch(const DeviceTree& tree, const DeviceRequest& request, unsigned* uncl
           <<<static_cast<unsigned>(queries), 32 * kTeam, 0, stream>>>(FirstLevel::of(tree), tree, request);
   }
   search_one_by_one<T, kAxes, kKind><<<blocks, kSearchBlock, 0, stream>>>(tree, request);
+}
+
+/// Whether queries of one neighbour, without periods and cones, may be given up.
+bool may_give_up(const DeviceTree& tree, std::int64_t queries) {
+  return tree.hollow && queries <= std::min<std::int64_t>(most_in_teams(), kMostLeftOver);
+}
+
+/// Of such queries.
+void search_or_give_up(const DeviceTree& tree, const DeviceRequest& request, const LeftOver& left,
+                       cudaStream_t stream) {
+  visit_kind(tree.dtype, tree.axes, [&](auto tag, auto axes) {
+    using T = typename decltype(tag)::type;
+    if constexpr (sizeof(T) == sizeof(float))
+      search_with_patience<T, decltype(axes)::value>
+          <<<static_cast<unsigned>(request.queries.count), 32 * kTeam, 0, stream>>>(FirstLevel::of(tree), tree, request,
+                                                                                    left.given_up);
+  });
+  answer_left_over(tree, request, left, stream);
 }
 
 /// Whether it is worth sorting the queries, whose number 32 bits must hold.
@@ -521,15 +576,22 @@ struct ManyQueries {
 
 }  // namespace
 
-std::size_t search_scratch_bytes(std::int64_t queries) {
+std::size_t search_scratch_bytes(const DeviceTree& tree, const Request& request) {
+  const std::int64_t queries = request.queries.count;
+  if (request.simple() && request.exact() && may_give_up(tree, queries)) return LeftOver(tree, queries, nullptr).bytes;
   return are_many(queries) ? ManyQueries(queries, nullptr).bytes : 0;
 }
 
 void search(const DeviceTree& tree, const DeviceRequest& unordered, std::byte* scratch, cudaStream_t stream) {
   DeviceRequest request = unordered;
+  const std::int64_t queries = request.queries.count;
+  if (request.simple && request.exact && may_give_up(tree, queries)) {
+    search_or_give_up(tree, request, LeftOver(tree, queries, scratch), stream);
+    return fathom::cuda::check_launch("searching the nearest sites");
+  }
   unsigned* unclear = nullptr;
-  if (are_many(request.queries.count)) {
-    const ManyQueries many(request.queries.count, scratch);
+  if (are_many(queries)) {
+    const ManyQueries many(queries, scratch);
     request.order = curve_order(tree, request.queries, many.sorting, stream);
     if (are_floats(tree, request.queries)) unclear = many.unclear;
   }

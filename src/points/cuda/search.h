@@ -10,7 +10,7 @@
 namespace fathom::points::cuda {
 
 /// Bytes of device memory that search() uses.
-std::size_t search_scratch_bytes(std::int64_t queries);
+std::size_t search_scratch_bytes(const DeviceTree& tree, const Request& request);
 
 /// Through the tree's boxes, in the stream's order. There are queries.
 /// @param scratch  search_scratch_bytes() bytes, aligned to 256

@@ -131,10 +131,13 @@ TEST_F(DevicePoints, RandomProblems) {
 /// Sets of each storage under graphs of several streams; the queries change between replays.
 TEST_F(DevicePoints, StreamsAndGraphs) {
   Random random(9);
-  PointProblem problem;
-  problem.sites = make_points(Spread::uniform, DType::float32, 30000, 3, random);
-  const PointsOnDevice on_device(problem.sites, 0);
-  for (Storage storage : {Storage::plain, Storage::boxed, Storage::sorted}) {
+  for (const auto& [storage, spread] : {std::pair{Storage::plain, Spread::uniform},
+                                        {Storage::boxed, Spread::uniform},
+                                        {Storage::sorted, Spread::uniform},
+                                        {Storage::sorted, Spread::sphere}}) {
+    PointProblem problem;
+    problem.sites = make_points(spread, DType::float32, 70000, 3, random);
+    const PointsOnDevice on_device(problem.sites, 0);
     points::SiteSetOptions options;
     options.storage = storage;
     cudaStream_t stream;
@@ -750,6 +753,51 @@ TEST_F(DevicePoints, FewQueriesFromInsideSpheres) {
         problem.query.radius = nearest(problem, DType::float32).distance.as<float>().data()[100];
         check_sorted(problem);
       }
+}
+
+/// The same about the middle, where teams give queries up: some of them, all, or a single one, beside such as float32
+/// does not hold. That takes scratch, which sorted sets of other shapes need none of.
+TEST_F(DevicePoints, FewQueriesAboutTheMiddleOfSpheres) {
+  Random random(24);
+  const auto sphere = [&](DType dtype, std::int64_t count, int axes, double radius) {
+    const Array from = make_points(Spread::sphere, DType::float64, count, axes, random);
+    Array points(dtype, {count, axes});
+    for (std::int64_t i = 0; i < count; ++i) {
+      double squared = 0;
+      for (int k = 0; k < axes; ++k) squared += std::pow(value_at(from, i * axes + k), 2);
+      for (int k = 0; k < axes; ++k)
+        store(points, i * axes + k, value_at(from, i * axes + k) / std::sqrt(squared) * radius);
+    }
+    return points;
+  };
+  const std::pair<std::int64_t, std::int64_t> sizes[] = {{66000, 1}, {70000, 9}, {140000, 300}, {262144, 1050}};
+  for (const auto& [count, queries] : sizes)
+    for (DType dtype : {DType::int32, DType::float32})
+      for (int axes : {2, 3}) {
+        const double radius = dtype == DType::int32 ? 1e6 : 1;
+        PointProblem problem;
+        problem.sites = sphere(dtype, count, axes, radius);
+        problem.queries = sphere(DType::float32, queries, axes, radius);
+        for (std::int64_t i = 0; i < queries * axes; ++i) {
+          const std::int64_t query = i / axes;
+          const double share = query % 5 == 4 && queries == 300 ? 1 : 1e-2, far = query == 7 ? 0x1p24 + 2 : 0;
+          store(problem.queries, i, value_at(problem.queries, i) * share + far);
+        }
+        check_sorted(problem);
+        problem.set.execution.backend = Backend::cpu;
+        problem.query.radius = nearest(problem, DType::float32).distance.as<float>().data()[queries / 2];
+        check_sorted(problem);
+      }
+  const auto scratch_of = [&](Spread spread) {
+    const PointsOnDevice sites(make_points(spread, DType::float32, 70000, 3, random), 0);
+    const PointsOnDevice queries(make_points(Spread::uniform, DType::float32, 200, 3, random), 0);
+    points::SiteSetOptions options;
+    options.storage = Storage::sorted;
+    return SiteSet(sites.coordinates(), options).scratch_bytes(queries.coordinates(), {});
+  };
+  EXPECT_GT(scratch_of(Spread::sphere), 0u);
+  EXPECT_EQ(scratch_of(Spread::uniform), 0u);
+  EXPECT_EQ(scratch_of(Spread::clustered), 0u);
 }
 
 /// Queries that float32 holds and others, of each type, side by side: teams answer the first in float32. Among them are
