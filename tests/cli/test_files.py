@@ -149,16 +149,21 @@ def test_permissions_are_those_of_any_new_file(mask):
     assert (mask.directory / "chart.png").stat().st_mode == mode
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="pseudo terminals as Linux has them")
-def test_progress_bar_on_a_terminal(mask):
-    """Appears while the command works for long, and is gone at the end. Standard input makes it wait long enough."""
+def start_on_a_terminal(mask):
+    """A command, its terminal's other end, and what it waits for on standard input, long enough for a bar to appear."""
     import pty
 
-    data = (mask.directory / "in.npy").read_bytes()
     leader, follower = pty.openpty()
     process = subprocess.Popen([mask.command, "distance", "-", "-o", "out.npy"], cwd=mask.directory,
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=follower)
     os.close(follower)
+    return process, leader, (mask.directory / "in.npy").read_bytes()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pseudo terminals as Linux has them")
+def test_progress_bar_on_a_terminal(mask):
+    """Appears while the command works for long, and is gone at the end."""
+    process, leader, data = start_on_a_terminal(mask)
     seen = os.read(leader, 1000)  # waits for the bar
     assert b"reading" in seen
     out, _ = process.communicate(data, timeout=60)
@@ -178,13 +183,7 @@ def test_progress_bar_on_a_terminal(mask):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="pseudo terminals as Linux has them")
 def test_progress_bar_on_a_terminal_that_is_closed(mask):
-    import pty
-
-    data = (mask.directory / "in.npy").read_bytes()
-    leader, follower = pty.openpty()
-    process = subprocess.Popen([mask.command, "distance", "-", "-o", "out.npy"], cwd=mask.directory,
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=follower)
-    os.close(follower)
+    process, leader, data = start_on_a_terminal(mask)
     assert b"reading" in os.read(leader, 1000)
     os.close(leader)
     time.sleep(0.5)  # it goes on drawing
