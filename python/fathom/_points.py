@@ -305,6 +305,8 @@ class SiteSet:
         >>> round(fathom.SiteSet(points, every=2).percentage_error([[1, 1], [4, 5]], fathom.SiteSet(points)), 2)
         20.71
         """
+        if not isinstance(exact, SiteSet):
+            raise TypeError(f"exact is {type(exact).__name__}; it must be a SiteSet of all sites")
         found, _ = self.nearest(q, radius=radius, dtype=FLOATS[1])
         truth, _ = exact.nearest(q, radius=radius, dtype=FLOATS[1])
         counts = (truth > 0) & (truth < math.inf)

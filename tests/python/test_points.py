@@ -91,6 +91,8 @@ def test_percentage_error():
     assert sparse.percentage_error(queries[0], exact) == 0
     assert sparse.percentage_error(queries, exact, radius=1e-9) == 0
     assert sparse.percentage_error(points[1] + 1e-6, exact, radius=1e-5) == np.inf
+    with pytest.raises(TypeError, match="exact is ndarray; it must be a SiteSet of all sites"):
+        sparse.percentage_error(queries, points)
 
 
 def test_cones():
