@@ -538,6 +538,44 @@ TEST_F(Cuda, RowsAroundTheReach) {
       }
 }
 
+/// Volumes of few elements, or rows along y, that differ from all others, which are sites or labels or none: as signed
+/// fields and by labels, in whole, in pieces and in batches. What is far has its squares where the other side's results
+/// are, and rows are longer than what is turned from one side to the other at a time.
+TEST_F(Cuda, FewOfOneSideInVolumes) {
+  Random random(905000);
+  for (const Shape& shape : {Shape{70, 40, 330}, Shape{230, 60, 33}, Shape{40, 230, 48}, Shape{9, 12, 1100},
+                             Shape{3, 20, 1, 270}, Shape{4, 200, 9, 260}, Shape{1040, 9, 20}, Shape{9, 1040, 20}})
+    for (int i = 0; i < scaled(12); ++i) {
+      const int rank = static_cast<int>(shape.rank());
+      const std::int64_t nx = shape[rank - 1], ny = shape[rank - 2], first = below(random, ny);
+      const std::int64_t rows = i % 4 < 2 ? ny : 1 + below(random, 6);  // along y that may have some
+      auto sites = scatter(shape, pick<double>(random, {0.0, 1e-5, 1e-4, 1e-3, 0.3}), random);
+      for (std::size_t k = 0; k < sites.size(); ++k) {
+        const std::int64_t y = static_cast<std::int64_t>(k) / nx % ny;
+        sites[k] = (sites[k] && y >= first && y < first + rows) != (i % 2 == 1);
+      }
+      Case c{.structure = Structure::sparse};
+      const auto dtype = pick<DType>(random, {DType::uint8, DType::uint8, DType::float32});
+      c.input = mask_array(sites, shape, dtype, chance(random, 0.5));
+      c.options.batch_axes = rank - 3;
+      c.options.signed_distance = true;
+      if (chance(random, 0.3)) c.options.surface = grid::Surface::centers;
+      if (chance(random, 0.2)) c.options.border = {grid::Border::sites};
+      c.wanted = {.distance = DType::float32};
+      check_budgets(c);
+      c.options.execution = {};
+      c.options.sites.rule = grid::Sites::Rule::labels;
+      check_against_cpu(c);
+      c.options.signed_distance = false;
+      check_against_cpu(c);
+      c.wanted = {.squared = DType::uint32};
+      check_against_cpu(c);
+      c.options.sites.rule = grid::Sites::Rule::nonzero;
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// Images of a batch of which some are settled by the search for near sites, and others are not.
 TEST_F(Cuda, BatchesOfNearAndFarSites) {
   Random random(850000);

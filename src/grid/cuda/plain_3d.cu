@@ -10,13 +10,15 @@
 // stays on the device: the host launches all and waits for nothing. The kernels of both passes are compiled apart
 // (volume_solve.cuh).
 //
-// Both sides of a signed field are solved at once where unequal spacings have a unit that is not too small. Where all
-// of that takes much scratch, a volume is worked on in ranges of columns, one after the other.
+// Both sides of a signed field are solved at once where unequal spacings have a unit that is not too small; with equal
+// ones one after the other, from the same words, which are turned in between (volume_sides.cuh). Where all of that takes
+// much scratch, a volume is worked on in ranges of columns, one after the other.
 #include <algorithm>
 #include <vector>
 
 #include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/engine.h"
+#include "grid/cuda/launch.cuh"
 #include "grid/cuda/schedule.h"
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/sides.cuh"
@@ -26,6 +28,7 @@
 #include "grid/cuda/volume_long.cuh"
 #include "grid/cuda/volume_short_labels.cuh"
 #include "grid/cuda/volume_short_rows.cuh"
+#include "grid/cuda/volume_sides.cuh"
 #include "grid/cuda/volume_sites.cuh"
 #include "grid/cuda/volume_solve.cuh"
 #include "grid/cuda/volume_spaced.cuh"
@@ -68,10 +71,12 @@ bool has_single_passes(const Problem& p) {
 /// Whether both sides of a signed field are solved at once.
 bool joins_sides(const Problem& p) { return sides_of(p) == 2 && !p.isotropic && squares_fit(p); }
 
+/// Whether the sides of a signed field are solved one after the other from the same words, which are turned in between.
+bool turns_sides(const Problem& p) { return sides_of(p) == 2 && p.isotropic; }
+
 /// The output in which squares of 32 bits may lie between the passes: of as many bits, whole words of it, of all that
-/// the input has along the other axes. Null: there is none, or it holds results of a signed field's other side.
+/// the input has along the other axes. Null: there is none.
 const AnyView* room_between_passes(const Problem& p, std::int64_t items) {
-  if (sides_of(p) == 2 && !joins_sides(p)) return nullptr;
   for (int k = 0; k < p.rank; ++k)
     if (p.region_extent(k) != p.extent(k) && !(k == 2 && may_be_cut(p, items))) return nullptr;
   const DistanceOutputs& out = p.outputs;
@@ -169,10 +174,12 @@ class VolumeSolver {
     take_scratch(volume, p, scratch);
     volume.first_item = first_item;
     volume.side = side_of(p, joins_sides(p) ? 1 : side);
+    volume.is_one_side = writing_ == Writing::one_side;
     if (const AnyView* room = room_between_passes(p, items)) {
       const Strides& strides = room == &p.outputs.distance ? batch.distance : batch.squared;
       volume.wide = Placed<std::uint32_t>::of(*room, p.rank, batch.shape, strides);
       volume.wide_first_item = first_item;
+      volume.wide_has_results = volume.is_one_side && !volume.side.is_first;
     }
     if (is_general(writing_)) return;
     if (has_single_passes(p) && !has_labels(p) && has_limits(p)) passes_.limits = Limits::of(p);
@@ -306,7 +313,7 @@ class VolumeEngine final : public Engine {
     const std::int64_t padded = p_.extent(0) * p_.extent(1) * ((p_.extent(2) + 31) / 32 * 32);
     return std::clamp<std::int64_t>(kVolumeGroup / padded, 1, items);
   }
-  std::size_t words_bytes(std::int64_t items) const override { return sides_of(p_) * bytes_of_side(items); }
+  std::size_t words_bytes(std::int64_t items) const override { return packed_sides() * bytes_of_side(items); }
   std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {
     return scratch_of(part, items, words_together(part, items));
   }
@@ -317,18 +324,22 @@ class VolumeEngine final : public Engine {
     const auto volume = [&](std::size_t side) {
       return packed_volume(packing, items, words + side * bytes_of_side(items));
     };
-    if (has_short_rows(mask(0))) return pack_sides(volume(0), volume(sides_of(p_) - 1), mask(0), packing.items, stream);
-    for (std::size_t side = 0; side < sides_of(p_); ++side) pack_side(volume(side), mask(side), packing.items, stream);
+    if (has_short_rows(mask(0)))
+      return pack_sides(volume(0), volume(packed_sides() - 1), mask(0), packing.items, stream);
+    for (std::size_t side = 0; side < packed_sides(); ++side)
+      pack_side(volume(side), mask(side), packing.items, stream);
   }
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
              std::byte* scratch, cudaStream_t stream) const override {
-    for (const Range& range : ranges_of(part, words_together(part, items))) {
-      const Problem columns = columns_of(part, range);
-      for (std::size_t side = 0; side < (joins_sides(p_) ? 1 : sides_of(p_)); ++side)
-        VolumeSolver(columns, batch, first_item, items, side, words + side * bytes_of_side(items), scratch, stream)
-            .run();
+    for (std::size_t side = 0; side < (joins_sides(p_) ? 1 : sides_of(p_)); ++side) {
+      if (side == 1 && turns_sides(p_)) turn_words(items, words, stream);
+      std::byte* own = words + (turns_sides(p_) ? 0 : side) * bytes_of_side(items);
+      for (const Range& range : ranges_of(part, words_together(part, items)))
+        VolumeSolver(columns_of(part, range), batch, first_item, items, side, own, scratch, stream).run();
     }
+    const bool is_last = part.range(2).end == p_.range(2).end;
+    if (turns_sides(p_) && !is_last) turn_words(items, words, stream);
   }
 
  private:
@@ -360,6 +371,16 @@ class VolumeEngine final : public Engine {
     for (int parts = 2; words > 1 && static_cast<double>(scratch_of(part, 1, words)) > enough; ++parts)
       words = (all + parts - 1) / parts;
     return words;
+  }
+
+  /// How many sides have words of their own.
+  std::size_t packed_sides() const { return turns_sides(p_) ? 1 : sides_of(p_); }
+
+  /// From the words of one side to those of the other.
+  void turn_words(std::int64_t items, std::byte* words, cudaStream_t stream) const {
+    const Volume volume = make_volume(p_, items, words);
+    const std::int64_t rows = items * volume.ny * volume.depth;
+    launch(turn_to_other_side, (rows + kTurnBlock - 1) / kTurnBlock, kTurnBlock, 0, stream, volume);
   }
 
   std::size_t bytes_of_side(std::int64_t items) const {
@@ -414,7 +435,7 @@ class VolumeEngine final : public Engine {
   void pack_sides(const Volume& volume, const Volume& other, const Mask& mask, std::int64_t items,
                   cudaStream_t stream) const {
     const int together = rows_together(volume.nx);
-    auto* kernel = sides_of(p_) == 2 ? short_rows_kernel<2>(together) : short_rows_kernel<1>(together);
+    auto* kernel = packed_sides() == 2 ? short_rows_kernel<2>(together) : short_rows_kernel<1>(together);
     const dim3 blocks(static_cast<unsigned>(items * volume.ny), static_cast<unsigned>((volume.nz + 31) / 32));
     kernel<<<blocks, kVolumePackBlock, 0, stream>>>(volume, other, mask);
     fathom::cuda::check_launch("packing sites");

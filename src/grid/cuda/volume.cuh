@@ -3,8 +3,9 @@
 // A tile is 32 neighbours along x by one whole line along z or, later, y. Distances along x follow from a word of 32
 // bits and two carries; what the pass along z leaves is kept as squares in 16 bits, which is enough wherever sites are
 // near. A tile that does not fit, or whose search would be long, is computed in 32 bits instead. Of it, what does not
-// fit 16 bits is kept where the result will be, or beside it if results are not of 32 bits or there already; its rows
-// of 16 bits are then clamped.
+// fit 16 bits is kept where the result will be, or beside it if results are not of 32 bits; its rows of 16 bits are then
+// clamped. Both sides of a signed field may keep squares there, one after the other: an element is a site to one side,
+// where its square is 0, and has the result of the other.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,12 @@ inline constexpr unsigned kNone32 = 0x3FFFFFFFu;
 inline constexpr unsigned kNoneSpaced = 0x7FFFFFFFu;  ///< the same with unequal spacings
 inline constexpr unsigned kNoneInWord = 0x7000u;      ///< carries and distances along x from here on: no site
 
-enum TileKind : std::uint8_t { kNarrow, kWide, kEmpty };
+enum TileKind : std::uint8_t {
+  kNarrow,
+  kWide,
+  kEmpty,  ///< has no site
+  kFull,   ///< narrow, and has sites alone; told of a signed field's sides
+};
 
 struct Volume {
   std::int32_t nz = 1, ny = 1, nx = 1;
@@ -63,6 +69,8 @@ struct Volume {
   bool is_aligned = false;                                 ///< all rows of results, to 8 bytes
   std::uint32_t weight_z = 1, weight_y = 1, weight_x = 1;  ///< squares of spacings, in units
   Side side;
+  bool is_one_side = false;       ///< of a signed field: what is a site has a result of the other side …
+  bool wide_has_results = false;  ///< … which is in `wide` already
 
   struct Tile {
     std::int64_t item;
@@ -110,6 +118,12 @@ struct Volume {
   __device__ std::int64_t z_line(const Tile& t) const { return ((t.item * words + t.word) * ny + t.line) * depth; }
 };
 
+/// A square from `wide`. @tparam kSide  of a signed field, whose first side's results, which are negative, stand for 0
+template <bool kSide>
+__device__ inline unsigned wide_square(std::uint32_t stored) {
+  return kSide ? static_cast<unsigned>(max(static_cast<int>(stored), 0)) : stored;
+}
+
 /// What the pass along z left in the rows of a tile along y, for half its columns: where it is wide, it does not fit 16
 /// bits.
 class RowKinds {
@@ -119,7 +133,7 @@ class RowKinds {
 
   __device__ TileKind operator[](int row) const {
     const auto kind = static_cast<TileKind>(of_tile_[row]);
-    return kind == kWide && !beyond_[row] ? kNarrow : kind;
+    return kind == kFull || (kind == kWide && !beyond_[row]) ? kNarrow : kind;
   }
 
  private:

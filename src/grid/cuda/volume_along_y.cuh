@@ -9,12 +9,21 @@
 
 namespace fathom::grid::cuda {
 
+/// Whether anything changes along a line. By all threads.
+template <int kThreads>
+__device__ bool has_changes(const std::uint32_t* changes, int rows) {
+  bool any = false;
+  for (int r = static_cast<int>(threadIdx.x); r < rows; r += kThreads) any |= __ldg(changes + r) != 0;
+  return __syncthreads_or(any);
+}
+
 template <int kThreads, Writing kWriting>
 __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels(kWriting) || is_general(kWriting)))
     search_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 window_shared[];
   constexpr bool kLabels = is_of_labels(kWriting);
   v.clear_counter(0);
+  constexpr bool kSide = kWriting == Writing::one_side;
   __shared__ int work, wide_rows, filled_rows;  // the latter: those of wide tiles in the upper half
   const int t = static_cast<int>(threadIdx.x), n = v.ny, lane = t % 16;
   const Volume::Tile tile = v.tile(blockIdx.x, v.nz);
@@ -24,14 +33,25 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   if (t < kLongestAxis / 16 / 32) wide_pairs[t] = 0;
   __syncthreads();
   int filled = 0;
-  for (int r = t; r < n; r += kThreads) filled += (kinds[r] != kEmpty) + ((kinds[r] == kWide) << 16);
+  bool is_full = kSide;
+  for (int r = t; r < n; r += kThreads) {
+    filled += (kinds[r] != kEmpty) + ((kinds[r] == kWide) << 16);
+    is_full &= kinds[r] == kFull;
+  }
   add_over_block(filled, &filled_rows);
-  __syncthreads();
+  if constexpr (kSide) {
+    if (__syncthreads_and(is_full)) return;  // the other side's
+  } else {
+    __syncthreads();
+  }
   const VolumeWriter<kWriting> writer(v, emitter, tile);
-  const int any_rows = filled_rows & 0xFFFF;
-  if constexpr (kWriting == Writing::aligned || kWriting == Writing::unaligned)  // others are short of registers
-    if (any_rows > 0 && any_rows <= kFewRows) return FewRows<kThreads>(v, tile).solve(writer);
-  const int far_rows = filled_rows >> 16;
+  const int any_rows = filled_rows & 0xFFFF, far_rows = filled_rows >> 16;
+  const std::uint32_t* changes = v.changes_along_y(tile);
+  if (any_rows <= kFewRows && !(kLabels && has_changes<kThreads>(changes, n))) {
+    if (any_rows > 0) return FewRows<kThreads>(v, tile).solve(writer);
+    for (int y = t / 32 * 8; y < n; y += kThreads / 4) writer.write_none(y, tile.word * 32 + lane_id());
+    return;
+  }
   if (far_rows > 0) {
     const RowKinds first_half(v, tile, 0), second_half(v, tile, 1);
     int wide = 0;
@@ -51,31 +71,23 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   rows.pad(n);
   if (t == 0) work = 0;
   const auto* narrow = reinterpret_cast<const uint4*>(v.narrow_row(tile.item, tile.word, tile.line, 0));
-  bool any = false;
   __shared__ RunWords<kLabels> run_words;
   const RunEnds ends(run_words, n);
-  const std::uint32_t* changes = v.changes_along_y(tile);
-  if constexpr (kLabels) any = ends.fill([&](int r) { return make_uint2(__ldg(changes + r), 0); });
+  if constexpr (kLabels) ends.fill([&](int r) { return make_uint2(__ldg(changes + r), 0); });
   const unsigned near_square = tile.word * 32 + t % 4 * 8 < v.nx ? 64 * 64 : 0;  // none behind the last column
   __shared__ unsigned near_of_warps[kThreads / 32];
   NearRows<kThreads, kLabels, 64> near;
 #pragma unroll 4
   for (int i = t; i < n * 4; i += kThreads) {
     uint4 four = make_uint4(kNone16x2, kNone16x2, kNone16x2, kNone16x2);
-    if (kinds[i / 4] != kEmpty) {
-      four = __ldcs(narrow + i);
-      any = true;
-    }
+    if (kinds[i / 4] != kEmpty) four = __ldcs(narrow + i);
     const unsigned least = __vminu2(__vminu2(four.x, four.y), __vminu2(four.z, four.w));
     near.add(i / 4, min(least & 0xFFFFu, least >> 16) < near_square ||
                         (kLabels && (__ldg(changes + i / 4) >> (i % 4 * 8) & 255) != 0));
     rows.put(i / 4, i % 4, four);
   }
   near.put(near_of_warps);
-  if (!__syncthreads_or(any)) {
-    for (int q = t / 32; q < rows.groups; q += kThreads / 32) writer.write_none(q * 8, tile.word * 32 + lane_id());
-    return;
-  }
+  __syncthreads();
   if (!near.suffice(near_of_warps, n, 8)) {  // a search would be long
     if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
     return;

@@ -28,6 +28,16 @@ __device__ void fill_rows(const WindowRows<WindowPairs>& rows, const uint2* line
   }
 }
 
+/// By all threads.
+template <int kThreads>
+__device__ bool has_sites_alone(const Volume& v, const Volume::Tile& tile) {
+  const int columns = v.nx - tile.word * 32;
+  const unsigned all = columns < 32 ? (1u << columns) - 1 : 0xFFFFFFFFu;
+  bool alone = true;
+  for (int r = static_cast<int>(threadIdx.x); r < v.nz; r += kThreads) alone &= __ldg(v.word_line(tile) + r).x == all;
+  return __syncthreads_and(alone);
+}
+
 template <int kThreads, bool kLabels>
 __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     search_along_z(const __grid_constant__ Volume v) {
@@ -43,13 +53,12 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   const RunEnds ends(run_words, n);
   const uint2* changes = v.changes_along_z(tile);
   bool any = false;
-  if constexpr (kLabels) any = ends.fill([&](int r) { return v.runs_along_z(tile, changes, r); });
   NearRows<kThreads, kLabels, 128> near;
   for (int r = t; r < n; r += kThreads) {
     const uint2 word = __ldg(line + r);
-    any |= has_sites(word);
-    near.add(r, word.x != 0 || min(word.y & 0xFFFFu, word.y >> 16) < (kLabels ? 64 : kCap16) ||
-                    (kLabels && __ldg(&changes[r].x) != 0));
+    const bool has_change = kLabels && __ldg(&changes[r].x) != 0;
+    any |= has_sites(word) || has_change;
+    near.add(r, word.x != 0 || min(word.y & 0xFFFFu, word.y >> 16) < (kLabels ? 64 : kCap16) || has_change);
   }
   near.put(near_of_warps);
   WindowRows<WindowPairs> rows(reinterpret_cast<unsigned*>(window_shared), n);
@@ -61,6 +70,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     if (t == 0) v.kind[blockIdx.x] = kEmpty;
     return;
   }
+  if constexpr (kLabels) ends.fill([&](int r) { return v.runs_along_z(tile, changes, r); });
   bool failed = !near.suffice(near_of_warps, n, 16);
   if (!failed) {
     const int columns = v.nx - tile.word * 32;
@@ -86,8 +96,9 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     }
     failed = __syncthreads_or(failed);
   }
+  const bool is_full = !kLabels && v.is_one_side && !failed && has_sites_alone<kThreads>(v, tile);
   if (t != 0) return;
-  v.kind[blockIdx.x] = failed ? kWide : kNarrow;
+  v.kind[blockIdx.x] = failed ? kWide : is_full ? kFull : kNarrow;
   if (failed) enlist(v.z_list, v.counters, blockIdx.x);
 }
 

@@ -391,8 +391,9 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
       if (count > 0 && t % 16 == 0) beyond[std::int64_t{v.ny} * (z / 8)] = is_wide;
       if (is_wide && there) {
         std::uint32_t* to = wide + z * v.wide.z_stride;
+        const unsigned least = v.wide_has_results ? 1 : 0;
         for_rows(count, [&](int j) {
-          *to = values[j];
+          if (values[j] >= least) *to = values[j];
           to += v.wide.z_stride;
         });
       }
@@ -424,6 +425,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     const int column = half + static_cast<int>(threadIdx.x) % 16;
     const std::uint32_t* pairs = v.narrow_row(tile.item, tile.word, tile.line, 0) + column / 2;
     const auto narrow = [column](std::uint32_t pair) { return column % 2 ? pair >> 16 : pair & 0xFFFFu; };
+    constexpr bool kSide = kWriting == Writing::one_side;
     // Beyond the volume's edges the last element again, so that no branch keeps the loads from being in flight
     // together.
     const int x = x0 + static_cast<int>(threadIdx.x) % 16;
@@ -436,7 +438,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
       const std::uint32_t* pair = pairs + first * 16;
       if (are_wide == kAll) {
 #pragma unroll
-        for (int r = 0; r < kChunk; ++r, row += v.wide.y_stride) value[r] = *row;
+        for (int r = 0; r < kChunk; ++r, row += v.wide.y_stride) value[r] = wide_square<kSide>(*row);
       } else if (are_narrow == kAll) {
 #pragma unroll
         for (int r = 0; r < kChunk; ++r) value[r] = narrow(pair[r * 16]);
@@ -444,7 +446,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
 #pragma unroll
         for (int r = 0; r < kChunk; ++r, row += v.wide.y_stride) {
           value[r] = kNone32;
-          if (are_wide >> r & 1) value[r] = *row;
+          if (are_wide >> r & 1) value[r] = wide_square<kSide>(*row);
           if (are_narrow >> r & 1) value[r] = pair[r * 16];
         }
 #pragma unroll

@@ -24,15 +24,21 @@ class FewRows {
 #pragma unroll
     for (int k = 0; k < kFewRows; ++k) {
       row[k] = rows[k];
-      square[k] = k < count && x_ < v_.nx ? square_at(row[k]) : kNone32;
+      square[k] = k < count && x_ < v_.nx ? square_at<kWriting == Writing::one_side>(row[k]) : kNone32;
     }
     __syncthreads();  // wide rows are kept where the result goes
-    for (int y = static_cast<int>(threadIdx.x) / 32; y < v_.ny; y += kThreads / 32) {
-      unsigned best = kNone32;
+    // Floats go one by one; what else there may be, eight at a time.
+    constexpr int kTogether = is_general(kWriting) ? 8 : 1;
+    for (int y = static_cast<int>(threadIdx.x) / 32 * kTogether; y < v_.ny; y += kThreads / 32 * kTogether) {
+      unsigned best[kTogether];
 #pragma unroll
-      for (int k = 0; k < kFewRows; ++k)
-        if (k < count) best = min(best, square[k] + static_cast<unsigned>((y - row[k]) * (y - row[k])));
-      writer.write_column(y, x_, &best, 1);
+      for (int j = 0; j < kTogether; ++j) {
+        best[j] = kNone32;
+#pragma unroll
+        for (int k = 0; k < kFewRows; ++k)
+          if (k < count) best[j] = min(best[j], square[k] + static_cast<unsigned>((y + j - row[k]) * (y + j - row[k])));
+      }
+      writer.write_column(y, x_, best, min(kTogether, v_.ny - y));
     }
   }
 
@@ -45,8 +51,10 @@ class FewRows {
       if (kinds_[r] != kEmpty) rows[atomicAdd(&found, 1)] = r;
     __syncthreads();
   }
+  template <bool kSide>
   __device__ unsigned square_at(int row) const {
-    if (kinds_[row] == kWide) return v_.wide.row(v_.wide_first_item + tile_.item, tile_.line, row)[x_];
+    if (kinds_[row] == kWide)
+      return wide_square<kSide>(v_.wide.row(v_.wide_first_item + tile_.item, tile_.line, row)[x_]);
     return reinterpret_cast<const std::uint16_t*>(v_.narrow_row(tile_.item, tile_.word, tile_.line, row))[lane_];
   }
 

@@ -1,0 +1,69 @@
+// From the words of one side of a signed volume to those of the other: its sites are the elements that were none.
+//
+// Work mapping: thread = row along x, so that neighbours along z are read and written together. Phase 1: bits, and steps
+// to sites on the left, from left to right; phase 2: steps to the right, from right to left. Both take eight words at a
+// time, all of which are on their way together. Cost: 1/2 byte is read for an element, and as much written.
+#pragma once
+
+#include "grid/cuda/volume.cuh"
+
+namespace fathom::grid::cuda {
+
+inline constexpr int kTurnBlock = 128;
+
+/// The words of a row.
+class RowOfWords {
+ public:
+  /// @param row  of all rows, those in padding along z, too: it is the fastest axis
+  __device__ RowOfWords(const Volume& v, std::int64_t row)
+      : step_(std::int64_t{v.ny} * v.depth), first_(v.word + row / step_ * v.words * step_ + row % step_) {}
+
+  __device__ uint2& operator[](int w) const { return first_[w * step_]; }
+
+ private:
+  const std::int64_t step_;
+  uint2* const first_;
+};
+
+__global__ void __launch_bounds__(kTurnBlock) turn_to_other_side(const __grid_constant__ Volume v) {
+  constexpr int kTogether = 8;
+  const std::int64_t index = std::int64_t{blockIdx.x} * kTurnBlock + threadIdx.x;
+  if (index >= v.items * v.ny * v.depth || index % v.depth >= v.nz) return;
+  const RowOfWords row(v, index);
+  uint2 words[kTogether];
+  const auto read = [&](int first) {
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k)
+      if (first + k < v.words) words[k] = row[first + k];
+  };
+  const auto write = [&](int first) {
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k)
+      if (first + k < v.words) row[first + k] = words[k];
+  };
+  unsigned left = kNoneInWord, right = kNoneInWord;  // steps from the next word's end to the last site
+  for (int first = 0; first < v.words; first += kTogether) {
+    read(first);
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) {
+      const int columns = v.nx - (first + k) * 32;
+      const unsigned inside = columns >= 32 ? 0xFFFFFFFFu : columns > 0 ? (1u << columns) - 1 : 0;
+      const unsigned bits = ~words[k].x & inside;
+      words[k] = make_uint2(bits, left);
+      left = bits ? static_cast<unsigned>(__clz(static_cast<int>(bits))) + 1 : min(left + 32, kNoneInWord);
+    }
+    write(first);
+  }
+  for (int first = (v.words - 1) / kTogether * kTogether; first >= 0; first -= kTogether) {
+    read(first);
+#pragma unroll
+    for (int k = kTogether - 1; k >= 0; --k) {
+      if (first + k >= v.words) continue;
+      words[k].y |= right << 16;
+      right = words[k].x ? static_cast<unsigned>(__ffs(static_cast<int>(words[k].x))) : min(right + 32, kNoneInWord);
+    }
+    write(first);
+  }
+}
+
+}  // namespace fathom::grid::cuda
