@@ -244,8 +244,8 @@ TEST_F(Cuda, FarSitesOfVolumesInBothWidths) {
 }
 
 /// Volumes whose lines meet sites in stretches, with gaps between them that searches pass over: balls; planes, as far
-/// apart as a search reaches, or not quite; and planes of which some hold a single site, that is farther than 16 bits
-/// hold along z, though others are near along y.
+/// apart as a search reaches, or not quite, for distances or for nearest sites; and planes of which some hold a single
+/// site, that is farther than 16 bits hold along z, though others are near along y.
 TEST_F(Cuda, GapsInLinesOfVolumes) {
   Random random(920000);
   int next = 0;
@@ -254,7 +254,8 @@ TEST_F(Cuda, GapsInLinesOfVolumes) {
     for (int i = 0; i < scaled(10); ++i) {
       const std::int64_t ny = shape[1], nx = shape[2];
       const int kind = next++ % 5;
-      const std::int64_t gap = kind < 2 ? 20 + below(random, 110) : 344 + below(random, 14);
+      const std::int64_t reach = chance(random, 0.4) ? 232 : 344;
+      const std::int64_t gap = kind < 2 ? 20 + below(random, 110) : reach + below(random, 14);
       const std::int64_t radius = gap / (3 + below(random, 3)), first = below(random, 30), column = below(random, nx);
       auto sites = scatter(shape, kind == 4 ? 0.02 : 0, random);
       for (std::size_t k = 0; k < sites.size(); ++k) {
@@ -272,6 +273,8 @@ TEST_F(Cuda, GapsInLinesOfVolumes) {
       c.wanted = {.distance = DType::float32};
       check_against_cpu(c);
       c.wanted = {.squared = DType::uint32};
+      check_against_cpu(c);
+      c.wanted = {.distance = DType::float32, .nearest = DType::int32};
       check_against_cpu(c);
       c.wanted = {.distance = DType::float32};
       c.options.sites.rule = grid::Sites::Rule::labels;

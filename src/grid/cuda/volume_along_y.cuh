@@ -100,11 +100,11 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
       const bool keeps = (wide_pairs[q0 / 64] >> q0 / 2 % 32 & 1) != 0;
       if (round == 1 && !keeps) continue;
       const int q = q0 + lane_id() / 16;
-      GapWindow window(rows, min(q, rows.groups - 1), lane);
+      GapWindow<WindowPairs> window(rows, min(q, rows.groups - 1), lane);
       if constexpr (kLabels)
         if (__any_sync(kAllLanes, WindowPairs::largest(window.best) > 0))
           ends.bound_pairs(min(q, rows.groups - 1), lane, window.best);
-      if (!window.search(&work, GapWindow::budget_of(n))) {
+      if (!window.search(&work, GapWindow<WindowPairs>::budget_of(n))) {
         failed = true;
         break;
       }

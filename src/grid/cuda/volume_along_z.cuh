@@ -83,9 +83,9 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     const std::int64_t step = std::int64_t{v.ny} * 16;
     for (int q0 = t / 32 * 2; q0 < rows.groups; q0 += kThreads / 16) {
       const int q = q0 + lane_id() / 16;
-      GapWindow window(rows, min(q, rows.groups - 1), lane);
+      GapWindow<WindowPairs> window(rows, min(q, rows.groups - 1), lane);
       if constexpr (kLabels) ends.bound_pairs(min(q, rows.groups - 1), lane, window.best);
-      if (!window.search(&work, GapWindow::budget_of(n), &took)) {
+      if (!window.search(&work, GapWindow<WindowPairs>::budget_of(n), &took)) {
         failed = true;
         break;
       }

@@ -1,5 +1,4 @@
-// The outwards search of volume_window.cuh for squares of two lines, which passes over groups of rows that are too far
-// to better anything: where sites are few, most rows hold none near, and between balls lie stretches of such rows.
+// The outwards search of volume_window.cuh, which passes over groups of rows that are too far to better anything: where sites are few, most rows hold none near, and between balls lie stretches of such rows.
 //
 // After sixteen steps a warp looks at the rows of the next group to a side before it takes eight more steps there: if
 // neither those nor the ones of the group before, with the least steps to them, could better the farther of two lines
@@ -54,10 +53,13 @@ class NearRows {
   unsigned near_ = 0;
 };
 
-/// Eight rows of two lines, as Window<WindowPairs>.
+/// Eight rows of a word, as Window<Word>.
+///
+/// Word::kFarthestSteps: of a search
+template <class Word>
 class GapWindow {
  public:
-  using Rows = WindowRows<WindowPairs>;
+  using Rows = WindowRows<Word>;
 
   __device__ GapWindow(const Rows& rows, int group, int lane) : rows_(rows), group_(group), lane_(lane) {
     const auto own = rows.group(group, lane);
@@ -92,8 +94,8 @@ class GapWindow {
       }
       if (!may_spend(2, work, budget)) return false;
     }
-    unsigned least_left = least_of(before_), least_right = least_of(behind_);
-    for (int m = 2; m < kMostSteps / 8; ++m) {
+    unsigned least_left = Word::least(before_), least_right = Word::least(behind_);
+    for (int m = 2; m < Word::kFarthestSteps / 8; ++m) {
       const bool to_left = may_better(m, -1, least_left), to_right = may_better(m, 1, least_right);
       if (!to_left && !to_right) {
         if (is_done(8 * m + 8)) return true;
@@ -113,32 +115,20 @@ class GapWindow {
   unsigned best[8];
 
  private:
-  static constexpr int kMostSteps = 176;  ///< whose square, and that of one more, is below kNone16
-  static_assert((kMostSteps + 1) * (kMostSteps + 1) < kNone16 && kNone16 + kMostSteps * kMostSteps < 1 << 16);
-
-  static __device__ unsigned most_of(const unsigned* eight) {
-    const unsigned a = __vimax3_u16x2(eight[0], eight[1], eight[2]), b = __vimax3_u16x2(eight[3], eight[4], eight[5]);
-    return __vimax3_u16x2(a, b, __vmaxu2(eight[6], eight[7]));
-  }
-  template <class Eight>
-  static __device__ unsigned least_of(const Eight& eight) {
-    const unsigned a = __vimin3_u16x2(eight[0], eight[1], eight[2]), b = __vimin3_u16x2(eight[3], eight[4], eight[5]);
-    return __vimin3_u16x2(a, b, __vminu2(eight[6], eight[7]));
-  }
-  /// Of so many steps, in both lines.
-  static __device__ unsigned square_of(int steps) {
-    return static_cast<unsigned>(steps * steps) * WindowPairs::kSquare;
-  }
+  /// What so many steps add, without the way.
+  static __device__ unsigned square_of(int steps) { return static_cast<unsigned>(steps * steps) * Word::kSquare; }
+  static __device__ unsigned way_of(int steps) { return static_cast<unsigned>(steps) * Word::kStep; }
 
   __device__ bool is_settled(int steps) const {
-    const unsigned next = square_of(steps + 1);
-    return !__any_sync(kAllLanes, __vmaxu2(most_of(best), next) != next);
+    const unsigned next = square_of(steps + 1) - Word::kTies;
+    return !__any_sync(kAllLanes, Word::greater(Word::most(best), next) != next);
   }
   /// Whether steps 8 m + 1 … 8 m + 8 to a side may better an element of the warp.
   /// @param least  of the group that the steps before went to, and the next one's
   __device__ bool may_better(int m, int side, unsigned& least) const {
-    const unsigned most = most_of(best), next = least_of(rows_.group(group_ + side * (m + 1), lane_));
-    const unsigned nearest = __viaddmin_u16x2(__vminu2(least, next), square_of(8 * m + 1), most);
+    const unsigned most = Word::most(best), next = Word::least(rows_.group(group_ + side * (m + 1), lane_));
+    const unsigned steps = square_of(8 * m + 1) - way_of(8 * m + 8);
+    const unsigned nearest = Word::offer(Word::lesser(least, next), steps, most);
     least = next;
     return __any_sync(kAllLanes, nearest != most) != 0;
   }
@@ -161,12 +151,12 @@ class GapWindow {
   __device__ void step_right(const Rows::Group& from, int s, int steps) {
     behind_[s - 1] = from[s - 1];
 #pragma unroll
-    for (int j = 0; j < 8; ++j) best[j] = WindowPairs::offer(behind_[(j + s) & 7], square_of(steps), best[j]);
+    for (int j = 0; j < 8; ++j) best[j] = Word::offer(behind_[(j + s) & 7], square_of(steps) + way_of(steps), best[j]);
   }
   __device__ void step_left(const Rows::Group& from, int s, int steps) {
     before_[8 - s] = from[8 - s];
 #pragma unroll
-    for (int j = 0; j < 8; ++j) best[j] = WindowPairs::offer(before_[(j - s) & 7], square_of(steps), best[j]);
+    for (int j = 0; j < 8; ++j) best[j] = Word::offer(before_[(j - s) & 7], square_of(steps) - way_of(steps), best[j]);
   }
 
   const Rows& rows_;

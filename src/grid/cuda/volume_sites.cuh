@@ -10,6 +10,7 @@
 #pragma once
 
 #include "grid/cuda/volume_envelope.cuh"
+#include "grid/cuda/volume_gaps.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -78,14 +79,12 @@ static __device__ const ByteSides kByteSides = make_byte_sides();
 /// The nearest sites along x of 8 neighbours, as a search along z compares them.
 struct EightSites {
   unsigned site[8];
-  bool is_near;  ///< of one of them less than 64 steps away
 
   /// @param first   bit of the first
   /// @param inside  how many of them lie inside the volume, from 8 on all: the others keep no search busy
   __device__ EightSites(uint2 word, int first, int inside, const ByteSides& sides) {
     const StepsOutside outside(word, first);
     const unsigned byte = word.x >> first & 255;
-    is_near = byte != 0 || outside.least() < 64;
     const uint2 on_left = sides.left[byte], on_right = sides.right[byte];
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
@@ -113,51 +112,63 @@ struct EightSites {
   }
 };
 
+/// Rows along z of which a search wants one with a site near.
+inline constexpr int kStretchOfSites = 128;
+
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreads / kThreads))
     search_sites_along_z(const __grid_constant__ Volume v) {
   extern __shared__ uint4 window_shared[];
-  __shared__ int work, near_rows;
+  __shared__ int work;
+  __shared__ unsigned near_of_warps[kThreads / 32];
   __shared__ ByteSides sides;
   v.clear_counter(1);
   const int t = static_cast<int>(threadIdx.x), n = v.nz, lane = t % 16;
   const HalfTile half = narrow_half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
   const uint2* line = v.word_line(half.tile);
+  bool any = false;
+  NearRows<kThreads, false, kStretchOfSites> near;
+  for (int r = t; r < n; r += kThreads) {
+    const uint2 word = __ldg(line + r);
+    const unsigned outside = min(word.y & 0xFFFFu, word.y >> 16);
+    any |= word.x != 0 || outside != kNoneInWord;
+    near.add(r, word.x != 0 || outside < WindowSites::kFar);
+  }
+  near.put(near_of_warps);
   WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(window_shared), n);
-  if (t == 0) work = near_rows = 0;
+  if (t == 0) work = 0;
   for (int i = t; i < 256; i += kThreads) {
     sides.left[i] = kByteSides.left[i];
     sides.right[i] = kByteSides.right[i];
   }
   rows.pad(n);
-  __syncthreads();
-  bool any = false;
-  int near = 0;
-  const int first = half.first + t % 2 * 8;
-#pragma unroll 4
-  for (int r = t / 2; r < n; r += kThreads / 2) {
-    const uint2 word = __ldg(line + r);
-    const EightSites eight(word, first, v.nx - half.tile.word * 32 - first, sides);
-    any |= word.x != 0 || word.y != kNoneInWord * 0x10001u;
-    near += eight.is_near;
-    const unsigned* site = eight.site;
-    rows.put(r, t % 2 * 2, make_uint4(site[0], site[1], site[2], site[3]));
-    rows.put(r, t % 2 * 2 + 1, make_uint4(site[4], site[5], site[6], site[7]));
-  }
-  add_over_block(near, &near_rows);
   std::uint16_t* leads = narrow_half(v, half, 0, half.tile.line) + lane;
   const std::int64_t step = std::int64_t{v.ny} * 32;
   if (!__syncthreads_or(any)) {
     for (int r = t / 16; r < n; r += kThreads / 16) leads[r * step] = Leads::kNone;
     return;
   }
-  // With sites near fewer than 1/32 of the rows, searches would be long.
-  bool failed = near_rows * 16 < n;
+  if (!near.suffice(near_of_warps, n, 0)) {  // a search would be long
+    if (t == 0) enlist(v.z_list, v.counters, blockIdx.x);
+    return;
+  }
+  const int first = half.first + t % 2 * 8;
+#pragma unroll 4
+  for (int r = t / 2; r < n; r += kThreads / 2) {
+    const uint2 word = __ldg(line + r);
+    const EightSites eight(word, first, v.nx - half.tile.word * 32 - first, sides);
+    const unsigned* site = eight.site;
+    rows.put(r, t % 2 * 2, make_uint4(site[0], site[1], site[2], site[3]));
+    rows.put(r, t % 2 * 2 + 1, make_uint4(site[4], site[5], site[6], site[7]));
+  }
+  __syncthreads();
+  bool failed = false;
+  int took = 0;
   for (int q0 = t / 32 * 2; !failed && q0 < rows.groups; q0 += kThreads / 16) {
     const int q = q0 + lane_id() / 16;
-    Window<WindowSites> window(rows, min(q, rows.groups - 1), lane);
-    failed = !window.search(&work, budget_of(n));
+    GapWindow<WindowSites> window(rows, min(q, rows.groups - 1), lane);
+    failed = !window.search(&work, GapWindow<WindowSites>::budget_of(n), &took);
     std::uint16_t* to = leads + q * 8 * step;
 #pragma unroll
     for (int j = 0; j < 8; ++j, to += step)

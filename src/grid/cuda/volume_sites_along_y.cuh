@@ -1,5 +1,5 @@
 // The pass along y of volumes with nearest sites where these are near, which writes results: the search of
-// volume_window.cuh.
+// volume_gaps.cuh.
 //
 // Work mapping: block = half a tile. Tiles with few rows that have sites are solved at once (volume_few_sites.cuh);
 // those whose search would be long are left to the envelope (volume_sites.cuh), by a list.
@@ -14,12 +14,13 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     search_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   constexpr int kHalfWarps = kThreads / 16;
   extern __shared__ uint4 window_shared[];
-  __shared__ int work, near_elements, filled_rows;  // the latter: those of far ones in the upper half
+  __shared__ int work, filled_rows;  // the latter: those of far ones in the upper half
+  __shared__ unsigned near_of_warps[kThreads / 32];
   v.clear_counter(0);
   const int t = static_cast<int>(threadIdx.x), n = v.ny, lane = t % 16;
   const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;
-  if (t == 0) work = near_elements = filled_rows = 0;
+  if (t == 0) work = filled_rows = 0;
   __syncthreads();
   const SitesOfRows sites(v, half);
   int filled = 0;
@@ -39,25 +40,28 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   }
   WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(window_shared), n);
   rows.pad(n);
-  int near = 0;
+  NearRows<kThreads, false, 64> near;
   const int first = t % 2 * 8, inside = v.nx - half.tile.word * 32 - half.first - first;
   const auto* from = reinterpret_cast<const uint4*>(narrow_half(v, half, half.tile.line, 0) + first);
 #pragma unroll 4
   for (int r = t / 2; r < n; r += kThreads / 2) {
     unsigned site[8];
     sites.sites(EightLeads(__ldg(from + r * 4)), r, first, site);
+    unsigned least = WindowSites::kNone;
 #pragma unroll
-    for (int k = 0; k < 8; ++k) near += k < inside && site[k] < 64 * 64 * WindowSites::kSquare;
+    for (int k = 0; k < 8; ++k)
+      if (k < inside) least = min(least, site[k]);
+    near.add(r, least < 64 * 64 * WindowSites::kSquare);
     rows.put(r, first / 4, make_uint4(site[0], site[1], site[2], site[3]));
     rows.put(r, first / 4 + 1, make_uint4(site[4], site[5], site[6], site[7]));
   }
-  add_over_block(near, &near_elements);
+  near.put(near_of_warps);
   __syncthreads();
-  bool failed = near_elements * 2 < n;
+  bool failed = !near.suffice(near_of_warps, n, 0);  // a search would be long
   for (int q0 = t / 32 * 2; !failed && q0 < rows.groups; q0 += kHalfWarps) {
     const int q = q0 + lane_id() / 16;
-    Window<WindowSites> window(rows, min(q, rows.groups - 1), lane);
-    failed = !window.search(&work, budget_of(n));
+    GapWindow<WindowSites> window(rows, min(q, rows.groups - 1), lane);
+    failed = !window.search(&work, GapWindow<WindowSites>::budget_of(n));
     if (failed) break;
     writer.write(q * 8, n - q * 8, [&](int j) {
       const unsigned best = window.best[j], square = WindowSites::square(best);

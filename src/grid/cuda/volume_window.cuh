@@ -29,15 +29,29 @@ struct WindowPairs {
   static constexpr unsigned kSquare = 0x10001u;  ///< what a square of 1 adds
   static constexpr unsigned kStep = 0;           ///< what a step to a higher row adds
   static constexpr unsigned kTies = 0;
-  static constexpr int kMostSteps = 128;  ///< of a search
+  static constexpr int kMostSteps = 128;      ///< of a search
+  static constexpr int kFarthestSteps = 176;  ///< of one that passes over gaps: what it settles is below kNone16
+  static_assert((kFarthestSteps + 1) * (kFarthestSteps + 1) < kNone16);
+  static_assert(kNone16 + kFarthestSteps * kFarthestSteps < 1 << 16);
   static __device__ unsigned from(unsigned stored) { return stored; }
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
     return __viaddmin_u16x2(value, square, best);
   }
+  static __device__ unsigned greater(unsigned a, unsigned b) { return __vmaxu2(a, b); }
+  static __device__ unsigned lesser(unsigned a, unsigned b) { return __vminu2(a, b); }
+  /// The greatest and the least of eight words, of each line.
+  static __device__ unsigned most(const unsigned* eight) {
+    const unsigned a = __vimax3_u16x2(eight[0], eight[1], eight[2]), b = __vimax3_u16x2(eight[3], eight[4], eight[5]);
+    return __vimax3_u16x2(a, b, __vmaxu2(eight[6], eight[7]));
+  }
+  template <class Eight>
+  static __device__ unsigned least(const Eight& eight) {
+    const unsigned a = __vimin3_u16x2(eight[0], eight[1], eight[2]), b = __vimin3_u16x2(eight[3], eight[4], eight[5]);
+    return __vimin3_u16x2(a, b, __vminu2(eight[6], eight[7]));
+  }
   /// Greatest square of eight words.
   static __device__ unsigned largest(const unsigned* eight) {
-    const unsigned a = __vimax3_u16x2(eight[0], eight[1], eight[2]), b = __vimax3_u16x2(eight[3], eight[4], eight[5]);
-    const unsigned both = __vimax3_u16x2(a, b, __vmaxu2(eight[6], eight[7]));
+    const unsigned both = most(eight);
     return max(both & 0xFFFFu, both >> 16);
   }
 };
@@ -50,7 +64,7 @@ struct WindowSites {
   static constexpr unsigned kSquare = 1u << 17;
   static constexpr unsigned kStep = 2;
   static constexpr unsigned kTies = 1;
-  static constexpr int kMostSteps = 120;
+  static constexpr int kMostSteps = 120, kFarthestSteps = 120;
   static constexpr unsigned kHere = 128 * kStep;            ///< no steps along the line
   static constexpr unsigned kFar = 127;                     ///< steps along x; what a search settles is nearer
   static constexpr unsigned kNone = kFar * kFar * kSquare;  ///< the farthest step does not wrap it
@@ -65,10 +79,18 @@ struct WindowSites {
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
     return __viaddmin_u32(value, square, best);
   }
-  static __device__ unsigned largest(const unsigned* eight) {
+  static __device__ unsigned greater(unsigned a, unsigned b) { return max(a, b); }
+  static __device__ unsigned lesser(unsigned a, unsigned b) { return min(a, b); }
+  static __device__ unsigned most(const unsigned* eight) {
     const unsigned a = __vimax3_u32(eight[0], eight[1], eight[2]), b = __vimax3_u32(eight[3], eight[4], eight[5]);
-    return square(__vimax3_u32(a, b, max(eight[6], eight[7])));
+    return __vimax3_u32(a, b, max(eight[6], eight[7]));
   }
+  template <class Eight>
+  static __device__ unsigned least(const Eight& eight) {
+    const unsigned a = __vimin3_u32(eight[0], eight[1], eight[2]), b = __vimin3_u32(eight[3], eight[4], eight[5]);
+    return __vimin3_u32(a, b, min(eight[6], eight[7]));
+  }
+  static __device__ unsigned largest(const unsigned* eight) { return square(most(eight)); }
 };
 
 /// The tile in shared memory.
