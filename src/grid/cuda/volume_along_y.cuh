@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   const auto* narrow = reinterpret_cast<const uint4*>(v.narrow_row(tile.item, tile.word, tile.line, 0));
   __shared__ RunWords<kLabels> run_words;
   const RunEnds ends(run_words, n);
-  if constexpr (kLabels) ends.fill([&](int r) { return make_uint2(__ldg(changes + r), 0); });
+  if constexpr (kLabels) ends.fill_changes([&](int r) { return __ldg(changes + r); });
   const unsigned near_square = tile.word * 32 + t % 4 * 8 < v.nx ? 64 * 64 : 0;  // none behind the last column
   __shared__ unsigned near_of_warps[kThreads / 32];
   NearRows<kThreads, kLabels, 64> near;

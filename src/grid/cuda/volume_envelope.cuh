@@ -454,7 +454,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
           if (are_narrow >> r & 1) value[r] = narrow(value[r]);
       }
     };
-    if constexpr (kLabels) ends.fill([&](int r) { return make_uint2(__ldg(v.changes_along_y(tile) + r), 0); });
+    if constexpr (kLabels) ends.fill_changes([&](int r) { return __ldg(v.changes_along_y(tile) + r); });
     const VolumeWriter<kWriting> writer(v, emitter, tile);
     const auto store = [&](int y, unsigned* values, int count) {
       if (count == 0) return;

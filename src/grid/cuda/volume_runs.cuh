@@ -1,7 +1,8 @@
 // The ends of runs of equal labels along the lines of a tile (see volume_labels.cuh), in shared memory.
 //
-// Work mapping: warp = 32 rows by 32 lines of bits, which it turns by votes. A lane then looks for the changes around
-// eight rows of a line, word by word. Cost: some ten operations per element, and a few per word of a long run.
+// Work mapping: warp = 32 rows by 32 lines of bits, which it turns by swapping ever smaller blocks of them. A lane then
+// looks for the changes around eight rows of a line, word by word. Cost: some ten operations per element, and a few per
+// word of a long run.
 #pragma once
 
 #include "grid/cuda/volume.cuh"
@@ -38,6 +39,16 @@ class RunEnds {
     return any;
   }
 
+  /// The same where no label is pinned. @param load  a row's changes
+  template <class Load>
+  __device__ void fill_changes(Load&& load) const {
+    for (int b = static_cast<int>(threadIdx.x) / 32; b * 32 < rows_; b += static_cast<int>(blockDim.x) / 32) {
+      const int row = b * 32 + lane_id(), rows = rows_ - b * 32;
+      changes_[row] = turn(row < rows_ ? load(row) : 0);
+      background_[row] = rows < 32 ? 0xFFFFFFFFu << rows : 0;
+    }
+  }
+
   /// The same for the half of the lines from `first` on, where squares tell of label 0. @param load  a row's changes
   /// @returns whether those that the thread's warp has loaded have changes
   template <class Load>
@@ -45,11 +56,11 @@ class RunEnds {
     bool any = false;
     for (int b = static_cast<int>(threadIdx.x) / 32; b * 32 < rows_; b += static_cast<int>(blockDim.x) / 32) {
       const int row = b * 32 + lane_id(), rows = rows_ - b * 32;
-      const unsigned turned = turn<16>((row < rows_ ? load(row) : 0) >> first);
+      const unsigned turned = turn(row < rows_ ? load(row) : 0);
+      if (lane_id() / 16 * 16 != first) continue;
       any |= turned != 0;
-      if (lane_id() >= 16) continue;
-      changes_[b * 32 + first + lane_id()] = turned;
-      background_[b * 32 + first + lane_id()] = rows < 32 ? 0xFFFFFFFFu << rows : 0;
+      changes_[row] = turned;
+      background_[row] = rows < 32 ? 0xFFFFFFFFu << rows : 0;
     }
     return any;
   }
@@ -123,16 +134,17 @@ class RunEnds {
     for (int j = 6; j >= 0; --j) down[j] = next = own >> (j + 1) & 1 ? 1 : next + 1;
   }
 
-  /// Bit `lane` of the words of all lanes, if it is one of the first kLines.
-  template <int kLines = 32>
+  /// Bit `lane` of the words of all lanes: of 2ᵏ⁺¹ bits, two lanes swap the halves that belong to the other.
   static __device__ unsigned turn(unsigned word) {
-    unsigned turned = 0;
+    constexpr unsigned kLower[] = {0x55555555u, 0x33333333u, 0x0F0F0F0Fu, 0x00FF00FFu, 0x0000FFFFu};
 #pragma unroll
-    for (int k = 0; k < kLines; ++k) {
-      const unsigned bits = __ballot_sync(kAllLanes, word >> k & 1);
-      if (lane_id() == k) turned = bits;
+    for (int k = 4; k >= 0; --k) {
+      const bool is_upper = (lane_id() >> k & 1) != 0;
+      const unsigned kept = is_upper ? ~kLower[k] : kLower[k], other = __shfl_xor_sync(kAllLanes, word, 1 << k);
+      const unsigned across = __funnelshift_l(other, other, is_upper ? 32 - (1 << k) : 1 << k);
+      word = (word & kept) | (across & ~kept);
     }
-    return turned;
+    return word;
   }
   /// Rows from the one before `row` to the last change before it, and one. @param word  what is before it in word b
   __device__ unsigned before(int b, int line, unsigned word, int row, int words) const {
