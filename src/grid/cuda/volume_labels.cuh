@@ -40,6 +40,15 @@ struct LabelSlab {
   __device__ std::int64_t line(const Volume& volume, int w) const {
     return ((item * volume.words + w) * volume.ny + y) * volume.depth + z0;
   }
+  /// Words, and changes along z, of all rows. By all threads of the block, after a barrier. @param turned  [row][word]
+  template <int kWords>
+  __device__ void write(const Volume& volume, const uint2 (&turned)[2][32][kWords]) const {
+    for (int w = static_cast<int>(threadIdx.x) / 32; w < volume.words; w += kVolumePackBlock / 32) {
+      const std::int64_t to = line(volume, w) + lane_id();
+      volume.word[to] = turned[0][lane_id()][w];
+      volume.along_z[to] = turned[1][lane_id()][w];
+    }
+  }
   /// Changes along y in word `w` of a row.
   __device__ std::uint32_t* along_y(const Volume& volume, int w, int row) const {
     return volume.along_y + ((item * volume.words + w) * volume.depth + z0 + row) * volume.ny + y;
@@ -197,11 +206,7 @@ __global__ void __launch_bounds__(kVolumePackBlock)
     turned[1][row][lane] = make_uint2(own.along_z, own.background);
   }
   __syncthreads();
-  for (int w = warp; w < volume.words; w += kVolumePackBlock / 32) {
-    const std::int64_t to = slab.line(volume, w) + lane;
-    volume.word[to] = turned[0][lane][w];
-    volume.along_z[to] = turned[1][lane][w];
-  }
+  slab.write(volume, turned);
 }
 
 }  // namespace fathom::grid::cuda

@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackB
   __shared__ uint2 turned[2][32][Labels::kWords + 1];
   volume.clear_counter(0);
   const LabelSlab slab(volume);
-  const int lane = lane_id(), warp = static_cast<int>(threadIdx.x) / 32;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
   const LabelRows<std::uint8_t> rows(volume, input, before, slab, warp * kLabelRows);
   const Labels labels(rows);
 #pragma unroll
@@ -67,11 +67,7 @@ __global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackB
     if (row < rows.count && word < volume.words) *slab.along_y(volume, word, warp * kLabelRows + row) = own.along_y;
   }
   __syncthreads();
-  for (int w = warp; w < volume.words; w += kVolumePackBlock / 32) {
-    const std::int64_t to = slab.line(volume, w) + lane;
-    volume.word[to] = turned[0][lane][w];
-    volume.along_z[to] = turned[1][lane][w];
-  }
+  slab.write(volume, turned);
 }
 
 }  // namespace fathom::grid::cuda
