@@ -46,6 +46,7 @@ const std::vector<Case> kCases = {{"all", kAll},
                                   {"one", kOne},
                                   {"none", kNone},
                                   {"blobs", kBlobs},
+                                  {"objects", kObjects},
                                   {"ring", kRing},
                                   {"plane", kPlane},
                                   {"diagonal", kDiagonal}};

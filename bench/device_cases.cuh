@@ -9,7 +9,19 @@ __device__ inline unsigned mixed(unsigned long long i, unsigned seed) {
   return static_cast<unsigned>(i >> 32);
 }
 
-enum Kind { kScatter, kOne, kNone, kAll, kBlobs, kPlane, kDiagonal, kRing };
+enum Kind { kScatter, kOne, kNone, kAll, kBlobs, kPlane, kDiagonal, kRing, kObjects };
+
+/// Whether an element is in one of a dozen disks or balls at random places, with radii of 1/16 to 1/8 of the array.
+__device__ inline bool in_object(long long nz, long long ny, long long nx, long long z, long long y, long long x) {
+  const long long n = min(nx, ny);
+  const auto random = [](int k, int what) { return mixed(4 * k + what, 11) / 4294967296.0; };
+  for (int k = 0; k < 12; ++k) {
+    const double dx = x - random(k, 0) * nx, dy = y - random(k, 1) * ny, dz = nz > 1 ? z - random(k, 2) * nz : 0;
+    const double r = n / 16.0 * (1 + random(k, 3));
+    if (dx * dx + dy * dy + dz * dz < r * r) return true;
+  }
+  return false;
+}
 
 /// Nonzero = site. Thread = element, in blocks of 256. `share`: of sites, for scattered ones.
 extern "C" __global__ void draw(unsigned char* mask, long long nz, long long ny, long long nx, int kind, double share) {
@@ -37,6 +49,7 @@ extern "C" __global__ void draw(unsigned char* mask, long long nz, long long ny,
       site = fabs(sqrt(dx * dx + dy * dy + dz * dz) - r) < 1;
       break;
     }
+    case kObjects: site = !in_object(nz, ny, nx, z, y, x); break;
   }
   mask[i] = site;
 }
