@@ -160,11 +160,11 @@ bool writes_fours(const Problem& p, const Batch& batch) { return has_aligned_row
 /// Whether the search for near sites asks how far those are that lie outside a band and the ones beside it.
 bool near_reads_carries(const Problem& p) { return !p.isotropic; }
 
-/// @param plane      of whole images
-/// @param only_open  images of which something is left open
-void carry_sites(const Plane& plane, bool only_open, cudaStream_t stream) {
+/// @param plane  of whole images
+/// @param open   see carry()
+void carry_sites(const Plane& plane, int2 open, cudaStream_t stream) {
   launch_in_turn(carry, blocks(plane.all_bands / plane.bands, plane.pitch, kCarryWidth),
-                 carry_segments(plane.bands) * 32, 0, stream, plane, only_open);
+                 carry_segments(plane.bands) * 32, 0, stream, plane, open);
   fathom::cuda::check_launch("carrying sites");
 }
 
@@ -233,7 +233,8 @@ class PlaneSolver {
     using Kernels = PlaneKernels<kWriting, kSpaced, V>;
     using WhoWins = std::conditional_t<kSpaced == Spaced::real, RoughWinners, Winners>;
     Kernels::solve_near(plane_, emitter, stream_);
-    if (!near_reads_carries(p_)) carry_sites(image_, true, stream_);
+    const int2 bands = make_int2(plane_.first_band, plane_.first_band + plane_.bands);
+    if (!near_reads_carries(p_)) carry_sites(image_, bands, stream_);
     const std::int64_t lines = plane_.all_bands / plane_.bands * (plane_.bands + 1);
     launch_in_turn(prune, blocks(lines, plane_.tiles(), kPruneWarps), kPruneWarps * 32, 0, stream_, plane_);
     launch_in_turn(list_columns<WhoWins>, static_cast<unsigned>(plane_.all_bands), kListBlock,
@@ -295,7 +296,7 @@ class PlaneEngine final : public Engine {
   void finish_words(std::int64_t items, std::byte* words, cudaStream_t stream) const override {
     if (!near_reads_carries(p_)) return;
     for (std::size_t side = 0; side < sides_of(p_); ++side)
-      carry_sites(make_plane(p_, items, words + side * bytes_of_side(items)), false, stream);
+      carry_sites(make_plane(p_, items, words + side * bytes_of_side(items)), make_int2(0, 0), stream);
   }
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
@@ -324,10 +325,6 @@ class PlaneEngine final : public Engine {
 
   void pack_runs(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const {
     const Plane plane = packed_plane(packing, items, words);
-    const auto bands = static_cast<std::size_t>(plane.all_bands), cells = static_cast<std::size_t>(plane.cells());
-    constexpr const char* kClearing = "clearing what is open";
-    fathom::cuda::check(cudaMemsetAsync(plane.open_cells, 0, bands * cells, stream), kClearing);
-    fathom::cuda::check(cudaMemsetAsync(plane.open_bands, 0, bands * sizeof(std::uint32_t), stream), kClearing);
     visit_dtype(p_.input.dtype(), [&](auto tag) {
       using T = Label<typename decltype(tag)::type>;
       auto* last_row = reinterpret_cast<T*>(plane.last_row);

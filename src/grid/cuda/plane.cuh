@@ -167,6 +167,12 @@ struct Plane {
   }
 };
 
+/// Nothing of a band is open yet: said with its column x, where that is a cell's first.
+__device__ inline void close_cell(const Plane& plane, std::int64_t band, int x) {
+  if (x % 32 == 0) plane.open_cells[band * plane.cells() + x / 32] = 0;
+  if (x == 0) plane.open_bands[band] = 0;
+}
+
 /// A column of a band.
 struct Column {
   std::uint32_t bits;

@@ -106,15 +106,10 @@ __global__ void __launch_bounds__(kPackBlock)
   const unsigned edge = x0 == 0 || x0 >= plane.width ? 0 : image[min(lane, rows - 1) * step + x0 - 1];
 
   FourColumns differing_up, differing_left, filled;
-  constexpr int kTogether = 16;  // loads in flight
-  unsigned labels[kTogether];
+  RowsInFlight<unsigned> labels;
 #pragma unroll
   for (int r = 0; r < kBand; ++r) {
-    if (r % kTogether == 0) {
-#pragma unroll
-      for (int k = 0; k < kTogether; ++k) labels[k] = four(min(r + k, rows - 1));
-    }
-    const unsigned own = labels[r % kTogether];
+    const unsigned own = labels.next(r, rows, four);
     const unsigned beside = __shfl_up_sync(kAllLanes, own, 1), outside = __shfl_sync(kAllLanes, edge, r) << 24;
     const unsigned left = x == 0 ? own << 24 : lane == 0 ? outside : beside;
     differing_up.add(r, own ^ last);
@@ -138,6 +133,7 @@ __global__ void __launch_bounds__(kPackBlock)
   }
   const std::int64_t words = band * plane.pitch + x;
   *reinterpret_cast<uint4*>(plane.bits + words) = make_uint4(ends[0], ends[1], ends[2], ends[3]);
+  close_cell(plane, band, x);
   if (plane.upper) *reinterpret_cast<uint4*>(plane.upper + words) = make_uint4(upper[0], upper[1], upper[2], upper[3]);
   const std::int64_t row = (band * kBand + TurnedColumns::row()) * plane.cells() + x0 / 32;
   *reinterpret_cast<uint4*>(plane.changes + row) = TurnedColumns(changes).words();

@@ -119,7 +119,7 @@ class NearExact {
   /// Of neighbour q; any number if it is not settled.
   __device__ M measured(int q, const RealKey& best) const {
     const int rows = best.rows(plane_);
-    const float root = __ldg(plane_.near_roots + rows * kNearColumns + best.columns);
+    const float root = plane_.near_roots[rows * kNearColumns + best.columns];
     if (__float_as_int(root) < 0) return least(row_ + q, best.square + 1);
     if constexpr (std::is_same_v<M, float>) return root;
     else return measure<M>(plane_, rows, best.columns);

@@ -34,6 +34,25 @@ using Label = std::conditional_t<
                        std::conditional_t<sizeof(T) == 2, std::uint16_t,
                                           std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>>;
 
+/// What is read of a band's rows, one after the other; so many of them are on their way together.
+template <class T>
+class RowsInFlight {
+ public:
+  /// @param rows  there; behind the last one it is read again
+  template <class Read>
+  __device__ T next(int r, int rows, Read&& read) {
+    if (r % kTogether == 0) {
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k) labels_[k] = read(min(r + k, rows - 1));
+    }
+    return labels_[r % kTogether];
+  }
+
+ private:
+  static constexpr int kTogether = 16;
+  T labels_[kTogether];
+};
+
 /// Words of columns and rows. Thread = column of a band, warp = a word of each of its rows.
 ///
 /// @param before  the row above the first image's, where that was packed earlier; null: there is none
@@ -53,15 +72,10 @@ __global__ void __launch_bounds__(kPackBlock)
   const T edge = x < 32 ? T{} : first[min(lane, rows - 1) * step + min(x - lane, plane.width) - 1 - column];
   unsigned ends = 0, upper = 0;                  // of a column
   unsigned own_changes = 0, own_background = 0;  // of the row that is the lane's
-  constexpr int kTogether = 16;                  // loads in flight
-  T labels[kTogether];
+  RowsInFlight<T> labels;
 #pragma unroll
   for (int r = 0; r < kBand; ++r) {
-    if (r % kTogether == 0) {
-#pragma unroll
-      for (int k = 0; k < kTogether; ++k) labels[k] = first[min(r + k, rows - 1) * step];
-    }
-    const T label = labels[r % kTogether];
+    const T label = labels.next(r, rows, [&](int row) { return first[row * step]; });
     const auto beside = static_cast<T>(__shfl_up_sync(kAllLanes, label, 1));
     const auto outside = static_cast<T>(__shfl_sync(kAllLanes, edge, r));
     const T left = lane == 0 ? outside : beside;
@@ -79,6 +93,7 @@ __global__ void __launch_bounds__(kPackBlock)
   }
   if (there && y0 + rows < plane.height && first[rows * step] != last) ends |= 1u << (rows - 1);
   plane.bits[band * plane.pitch + x] = ends;
+  close_cell(plane, band, x);
   if (plane.upper) plane.upper[band * plane.pitch + x] = upper;
   const std::int64_t word = (band * kBand + lane) * plane.cells() + x / 32;
   plane.changes[word] = own_changes;

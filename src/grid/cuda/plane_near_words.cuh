@@ -95,7 +95,7 @@ struct RealSteps {
   const unsigned limit;
 
   __device__ explicit RealSteps(const Plane& plane)
-      : limit((__ldg(plane.near_keys + kNearRows - 1) >> RealKey::kColumnBits) - 1) {}
+      : limit((plane.near_keys[kNearRows - 1] >> RealKey::kColumnBits) - 1) {}
   __device__ unsigned operator()(unsigned square) const { return square << RealKey::kPlaces; }
 };
 
@@ -253,7 +253,7 @@ struct NearReals : NearColumns<1, true> {
 #pragma unroll
     for (int r = kBand - 1; r >= 0; --r) {
       rows = bits[0] >> r & 1 ? 0 : min(rows + 1, kMost);
-      column[r][0] = __ldg(plane_.near_keys + min(column[r][0], rows));
+      column[r][0] = plane_.near_keys[min(column[r][0], rows)];
     }
   }
 

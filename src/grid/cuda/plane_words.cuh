@@ -11,12 +11,6 @@
 
 namespace fathom::grid::cuda {
 
-/// Nothing of a band is open yet: said with its column x, where that is a cell's first.
-__device__ inline void close_cell(const Plane& plane, std::int64_t band, int x) {
-  if (x % 32 == 0) plane.open_cells[band * plane.cells() + x / 32] = 0;
-  if (x == 0) plane.open_bands[band] = 0;
-}
-
 /// Any layout and type. Thread = column of a band: neighbours read neighbours.
 __global__ void __launch_bounds__(kPackBlock) pack_elements(Plane plane, const __grid_constant__ Mask mask) {
   const std::int64_t band = blockIdx.y;
@@ -207,17 +201,18 @@ class CarrySegment {
 /// The carries of an image's columns. Block = 32 columns of an image, warp = segment of them. Phase 1: the first and
 /// the last site of each segment. Phase 2: with those of the others, the carries of the segment's words.
 ///
-/// @param only_open  images none of whose bands is open are left out
+/// @param open  the bands of an image that are being solved, from x to before y. Images are left out of which none of
+///              these is open, or one before, with which they were carried. (0, 0): all are worked on
 __global__ void __launch_bounds__(kMostSegments * 32, resident_blocks(kMostSegments * 32, kCarryBlocks))
-    carry(const __grid_constant__ Plane plane, bool only_open) {
+    carry(const __grid_constant__ Plane plane, int2 open) {
   __shared__ int to_last[kMostSegments][32], to_first[kMostSegments][32];
   plane.take_turn();
   const std::int64_t first_band = static_cast<std::int64_t>(blockIdx.y) * plane.bands;
-  if (only_open) {
-    bool is_open = false;
-    for (int b = static_cast<int>(threadIdx.x); b < plane.bands; b += static_cast<int>(blockDim.x))
-      is_open |= plane.open_bands[first_band + b] != 0;
-    if (!__syncthreads_or(is_open)) return;
+  if (open.y > 0) {
+    bool was_open = false, is_open = false;
+    for (int b = static_cast<int>(threadIdx.x); b < open.y; b += static_cast<int>(blockDim.x))
+      (b < open.x ? was_open : is_open) |= plane.open_bands[first_band + b] != 0;
+    if (__syncthreads_or(was_open) || !__syncthreads_or(is_open)) return;
   }
   CarrySegment segment(plane, first_band);
   segment.look(to_last, to_first);
