@@ -289,8 +289,8 @@ class PlaneEngine final : public Engine {
 
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
     if (has_labels(p_)) return pack_runs(packing, items, words, stream);
-    for (std::size_t side = 0; side < sides_of(p_); ++side)
-      pack_side(packing, items, sites_of(p_, packing.input, side), words + side * bytes_of_side(items), stream);
+    const auto side = [&](std::size_t k) { return packed_plane(packing, items, words + k * bytes_of_side(items)); };
+    pack_sides(side(0), sides_of(p_) == 2 ? side(1) : Plane{}, sites_of(p_, packing.input, 0), stream);
   }
 
   void finish_words(std::int64_t items, std::byte* words, cudaStream_t stream) const override {
@@ -343,15 +343,14 @@ class PlaneEngine final : public Engine {
     fathom::cuda::check_launch("packing labels");
   }
 
-  void pack_side(const Packing& packing, std::int64_t items, const Mask& mask, std::byte* words,
-                 cudaStream_t stream) const {
-    const Plane plane = packed_plane(packing, items, words);
+  /// @param other  the other side of a signed field, whose sites are all other elements; without words: there is none
+  static void pack_sides(const Plane& plane, const Plane& other, const Mask& mask, cudaStream_t stream) {
     if (!mask.has_zero_bytes()) {
-      pack_elements<<<blocks(plane.all_bands, plane.pitch, kPackBlock), kPackBlock, 0, stream>>>(plane, mask);
+      pack_elements<<<blocks(plane.all_bands, plane.pitch, kPackBlock), kPackBlock, 0, stream>>>(plane, other, mask);
     } else {
       const dim3 grid = blocks(plane.all_bands, plane.pitch, 4 * kPackBlock);
-      if (has_aligned_rows(mask.input, 4)) pack_bytes<true><<<grid, kPackBlock, 0, stream>>>(plane, mask);
-      else pack_bytes<false><<<grid, kPackBlock, 0, stream>>>(plane, mask);
+      auto* kernel = has_aligned_rows(mask.input, 4) ? pack_bytes<true> : pack_bytes<false>;
+      kernel<<<grid, kPackBlock, 0, stream>>>(plane, other, mask);
     }
     fathom::cuda::check_launch("packing sites");
   }

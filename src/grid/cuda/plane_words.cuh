@@ -12,19 +12,26 @@
 namespace fathom::grid::cuda {
 
 /// Any layout and type. Thread = column of a band: neighbours read neighbours.
-__global__ void __launch_bounds__(kPackBlock) pack_elements(Plane plane, const __grid_constant__ Mask mask) {
+///
+/// @param other  where what is no site goes, as the other side of a signed field; without words: nowhere
+__global__ void __launch_bounds__(kPackBlock)
+    pack_elements(Plane plane, const __grid_constant__ Plane other, const __grid_constant__ Mask mask) {
   const std::int64_t band = blockIdx.y;
   const int x = static_cast<int>(blockIdx.x) * kPackBlock + static_cast<int>(threadIdx.x);
   if (x >= plane.pitch) return;
-  unsigned word = 0;
+  unsigned word = 0, there = 0;
   if (x < plane.width) {
     const int y0 = plane.first_row(band), rows = min(kBand, plane.height - y0);
+    there = 0xFFFFFFFFu >> (kBand - rows);
     const std::int64_t step = mask.input.rank == 1 ? 0 : mask.input.stride[0];
     const std::int64_t first = mask.input.items.offset(plane.first_item + plane.item_of(band)) + y0 * step + x;
     for (int r = 0; r < rows; ++r) word |= unsigned{mask.is_site(first + r * step)} << r;
   }
   plane.bits[band * plane.pitch + x] = word;
   close_cell(plane, band, x);
+  if (!other.bits) return;
+  other.bits[band * plane.pitch + x] = ~word & there;
+  close_cell(other, band, x);
 }
 
 /// Four bytes of a row at any address, by the two words around them.
@@ -53,13 +60,22 @@ __device__ void pack_rows(unsigned* words, int rows, Read&& read) {
   }
 }
 
+/// Words of four columns, of which nothing is open yet.
+__device__ inline void put_words(const Plane& plane, std::int64_t band, int x, const unsigned (&words)[4]) {
+  *reinterpret_cast<uint4*>(plane.bits + band * plane.pitch + x) = make_uint4(words[0], words[1], words[2], words[3]);
+  close_cell(plane, band, x);
+}
+
 /// Bytes, zero or not. Thread = 4 columns of a band; kAligned: their addresses are multiples of 4.
+///
+/// @param other  as for pack_elements()
 template <bool kAligned>
-__global__ void __launch_bounds__(kPackBlock) pack_bytes(Plane plane, const __grid_constant__ Mask mask) {
+__global__ void __launch_bounds__(kPackBlock)
+    pack_bytes(Plane plane, const __grid_constant__ Plane other, const __grid_constant__ Mask mask) {
   const std::int64_t band = blockIdx.y;
   const int x = (static_cast<int>(blockIdx.x) * kPackBlock + static_cast<int>(threadIdx.x)) * 4;
   if (x >= plane.pitch) return;
-  unsigned words[4] = {};
+  unsigned words[4] = {}, others[4] = {};
   if (x < plane.width) {
     const int y0 = plane.first_row(band), rows = min(kBand, plane.height - y0);
     const std::int64_t step = mask.input.rank == 1 ? 0 : mask.input.stride[0];
@@ -74,11 +90,12 @@ __global__ void __launch_bounds__(kPackBlock) pack_bytes(Plane plane, const __gr
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
       if (mask.is_zero_site()) words[k] = ~words[k];
+      others[k] = k < columns ? ~words[k] & there : 0;
       words[k] = k < columns ? words[k] & there : 0;
     }
   }
-  *reinterpret_cast<uint4*>(plane.bits + band * plane.pitch + x) = make_uint4(words[0], words[1], words[2], words[3]);
-  close_cell(plane, band, x);
+  put_words(plane, band, x, words);
+  if (other.bits) put_words(other, band, x, others);
 }
 
 /// Segments of an image's columns that are worked on at once, and warps of a block.
