@@ -1,8 +1,9 @@
 // Times sets of sites on a device: graph replays of queries whose arrays are there, and the building of the set.
 //
 //   device_points [--sites 16384,…] [--queries 1024,…] [--spreads uniform,lattice,…] [--storages plain,boxed,sorted]
-//                 [--replays N] [--json FILE]
+//                 [--dtype float32|float64|int32] [--replays N] [--json FILE]
 //
+// Whole coordinates are those of a lattice of 1024 steps along each axis, as those of `lattice` are in any case.
 // Distance and id of the nearest site, each compared with the CPU's before it is timed. Median of the replays.
 #include <chrono>
 #include <cmath>
@@ -28,11 +29,32 @@ using Random = std::mt19937_64;
 double uniform(Random& random) { return std::uniform_real_distribution<double>()(random); }
 double normal(Random& random) { return std::normal_distribution<double>()(random); }
 
+/// Writes a coordinate, of which whole ones are in steps of 1/1024.
+void put(Array& points, std::int64_t i, double at) {
+  switch (points.dtype()) {
+    case DType::int32: points.as<std::int32_t>().data()[i] = static_cast<std::int32_t>(at * 1024); break;
+    case DType::float64: points.as<double>().data()[i] = at; break;
+    default: points.as<float>().data()[i] = static_cast<float>(at);
+  }
+}
+
+/// A place at a distance from the middle of the unit cube.
+void put_on_sphere(Random& random, double radius, double (&place)[3]) {
+  for (double& x : place) x = normal(random);
+  const double length = std::sqrt(place[0] * place[0] + place[1] * place[1] + place[2] * place[2]);
+  for (double& x : place) x = 0.5 + radius * x / length;
+}
+
+/// In which part of it, about its middle, queries of sites on a sphere are.
+double part_of_cube(const std::string& spread) {
+  return spread == "inner" ? 0.1 : spread == "middle" ? 0.01 : spread == "center" ? 0 : 1;
+}
+
 /// Points of one kind; `queries`: those that are asked about.
-Array make_points(const std::string& spread, std::int64_t count, bool queries, Random& random) {
-  const bool lattice = spread == "lattice";
-  Array points(lattice ? DType::int32 : DType::float32, {count, 3});
-  auto* at = reinterpret_cast<float*>(points.data());
+Array make_points(const std::string& spread, DType dtype, std::int64_t count, bool queries, Random& random) {
+  Array points(spread == "lattice" ? DType::int32 : dtype, {count, 3});
+  const double part = part_of_cube(spread);
+  const bool is_sphere = spread == "sphere" || spread == "near" || part < 1;
   double centers[100][3];
   Random fixed(1);
   for (auto& center : centers)
@@ -46,16 +68,11 @@ Array make_points(const std::string& spread, std::int64_t count, bool queries, R
       const double* center = centers[random() % 100];
       for (int k = 0; k < 3; ++k) place[k] = center[k] + 1e-3 * normal(random);
     }
-    if (spread == "middle" && queries)
-      for (double& x : place) x = 0.5 + 0.01 * (x - 0.5);
-    if ((spread == "sphere" || spread == "middle") && !queries) {
-      for (double& x : place) x = normal(random);
-      const double length = std::sqrt(place[0] * place[0] + place[1] * place[1] + place[2] * place[2]);
-      for (double& x : place) x = 0.5 + 0.5 * x / length;
-    }
-    for (int k = 0; k < 3; ++k)
-      if (lattice) points.as<std::int32_t>().data()[3 * i + k] = static_cast<std::int32_t>(place[k] * 1024);
-      else at[3 * i + k] = static_cast<float>(place[k]);
+    if (is_sphere && !queries) put_on_sphere(random, 0.5, place);
+    if (spread == "near" && queries) put_on_sphere(random, 0.5 + 0.01 * normal(random), place);
+    if (part < 1 && queries)
+      for (double& x : place) x = 0.5 + part * (x - 0.5);
+    for (int k = 0; k < 3; ++k) put(points, 3 * i + k, place[k]);
   }
   return points;
 }
@@ -65,9 +82,17 @@ struct Arguments {
   std::vector<std::string> queries = {"1024"};
   std::vector<std::string> spreads = {"uniform", "lattice"};
   std::vector<std::string> storages = {"plain", "boxed", "sorted"};
+  DType dtype = DType::float32;
   int replays = 50;
   std::string json;
 };
+
+DType dtype_of(const std::string& name) {
+  if (name == "int32") return DType::int32;
+  if (name == "float64") return DType::float64;
+  if (name != "float32") std::fprintf(stderr, "device_points: no such type: %s\n", name.c_str()), std::exit(2);
+  return DType::float32;
+}
 
 Arguments parse(int count, char** values) {
   Arguments arguments;
@@ -77,6 +102,7 @@ Arguments parse(int count, char** values) {
     else if (name == "--queries") arguments.queries = split(value, ',');
     else if (name == "--spreads") arguments.spreads = split(value, ',');
     else if (name == "--storages") arguments.storages = split(value, ',');
+    else if (name == "--dtype") arguments.dtype = dtype_of(value);
     else if (name == "--replays") arguments.replays = std::atoi(value.c_str());
     else if (name == "--json") arguments.json = value;
     else std::fprintf(stderr, "device_points: unknown option %s\n", name.c_str()), std::exit(2);
@@ -179,10 +205,10 @@ int main(int count, char** values) {
   for (const std::string& spread : arguments.spreads)
     for (const std::string& number : arguments.sites) {
       Random random(7);
-      const Copied sites(make_points(spread, std::atoll(number.c_str()), false, random));
+      const Copied sites(make_points(spread, arguments.dtype, std::atoll(number.c_str()), false, random));
       const SiteSet on_host(sites.host.view());
       for (const std::string& asked : arguments.queries) {
-        const Copied queries(make_points(spread, std::atoll(asked.c_str()), true, random));
+        const Copied queries(make_points(spread, arguments.dtype, std::atoll(asked.c_str()), true, random));
         const Answers answers = expected(on_host, queries.host);
         for (const std::string& storage : arguments.storages)
           right &= measure(spread, storage, sites, queries, answers, arguments.replays, file);
