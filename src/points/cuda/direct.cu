@@ -30,6 +30,7 @@
 #include "core/cuda/runtime.h"
 #include "points/cuda/candidates.cuh"
 #include "points/cuda/early_sites.cuh"
+#include "points/cuda/float_offsets.cuh"
 #include "points/cuda/products.cuh"
 #include "points/cuda/products.h"
 #include "points/cuda/search.h"
@@ -45,23 +46,6 @@ using fathom::cuda::Scratch;
 constexpr int kGroup = kDirectBlock;  ///< sites: one for each thread to fetch
 constexpr int kTile = kDirectBlock * kDirectQueries;
 constexpr int kFilterBlock = kDirectBlock * kDirectTeams;
-
-/// Where float32 offsets are measured from, and how far those of sites are rounded off at most, all axes together.
-struct Frame {
-  double center[3] = {};
-  double error = 0;
-
-  static Frame of(const DeviceTree& tree) {
-    constexpr double kUnit = 0x1.04p-24, kUnderflow = 0x1p-140;
-    Frame frame;
-    if (tree.whole || tree.dtype == DType::float32) return frame;
-    for (int k = 0; k < tree.axes; ++k) {
-      frame.center[k] = 0.5 * tree.low[k] + 0.5 * tree.high[k];
-      frame.error += std::max(tree.high[k] - frame.center[k], frame.center[k] - tree.low[k]) * kUnit + kUnderflow;
-    }
-    return frame;
-  }
-};
 
 /// What a pass has found where groups are few.
 struct Table {
@@ -450,37 +434,6 @@ __device__ void filter_on_lattice(const DeviceTree& tree, const Plan& plan, cons
 
 // In float32
 // ---------------------------------------------------------------------------------------------------------------------
-
-/// Bits of the squared distance in float32. No distance is a NaN that comes before another: inf − inf has a NaN's bits.
-template <int kAxes>
-__device__ int float_bits(const float* query, const float4& site) {
-  const float x = query[0] - site.x, y = query[1] - site.y;
-  float sum = fmaf(x, x, y * y);
-  if constexpr (kAxes == 3) {
-    const float z = query[2] - site.z;
-    sum = fmaf(z, z, sum);
-  }
-  return __float_as_int(sum);
-}
-
-/// How far a query's distances are rounded off.
-template <int kAxes>
-__device__ Accuracy accuracy_of(const DeviceTree& tree, const DeviceRequest& request, const Frame& frame,
-                                std::int64_t query) {
-  constexpr double kUnit = 0x1p-52;
-  Accuracy result{.error = frame.error};
-  bool whole = tree.whole;
-  double place[1][kAxes];
-  read_points(request.queries, {query}, place);
-  for (int k = 0; k < kAxes; ++k) {
-    const double offset = place[0][k] - frame.center[k];
-    result.error += fabs(static_cast<double>(static_cast<float>(offset)) - offset);
-    if (frame.center[k] != 0) result.error += fabs(offset) * kUnit;
-    whole &= offset == floor(offset) && fabs(offset) <= kWholeInFloat;
-  }
-  if (whole) result.exact_below = kWholeInFloat;
-  return result;
-}
 
 /// Of filter_sites(), in float32, where the set has copies: an EarlySites.
 extern __shared__ __align__(16) std::byte early_memory[];

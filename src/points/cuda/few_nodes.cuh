@@ -6,10 +6,9 @@
 // nodes, and of their leaves two, which are on their way together. It tells the others how near that is. They wait for
 // one another once, when each has looked at its first two leaves. Cost: the boxes, and mostly two steps more for each
 // level. Where much is left then, as inside a sphere, its leaves are sifted, kTogether at a time; of what is as near as
-// the nearest, as where many sites are at one place, what holds no lower id is dropped. Or a query is given up there.
+// the nearest, as where many sites are at one place, what holds no lower id is dropped. A query that may be given up
+// learns what is left (patience.cuh).
 #pragma once
-
-#include <climits>
 
 #include "points/cuda/rounds.cuh"
 
@@ -99,31 +98,27 @@ struct LeavesLeft {
 };
 
 /// @tparam kTogether  leaves that are sifted together
-/// @tparam kPatience  parents of leaves of a warp's share: if more are left, the query is given up
-template <class Query, class First, int kWarps, int kTogether, int kPatience = INT_MAX>
+template <class Query, class First, int kWarps, int kTogether>
 class FewNodes {
  public:
   __device__ FewNodes(const DeviceTree& tree, Query& query, const First& first, LeavesLeft<kWarps>& left,
                       const Team<kWarps>& team)
       : tree_(tree), query_(query), first_(first), left_(left.left[team.warp]), team_(team) {}
 
-  /// All warps are done with it when it returns. @returns whether it was not given up
-  __device__ bool run() {
+  /// All warps are done with it when it returns.
+  __device__ void run() {
     Choice<Query, First::kGroups> nodes;
 #pragma unroll
     for (int i = 0; i < First::kGroups; ++i)
       if (first_.has(i)) nodes.put(i, first_.is_there(i), query_, first_.box[i]);
       else nodes.put_none(i);
-    bool is_patient = true;
     for (bool are_more = true; are_more; sift()) {
       are_more = look_on(nodes);
-      if constexpr (kPatience < INT_MAX) is_patient = !has_met_ || nodes.left(query_.limit()) <= kPatience;
-      if (!is_patient) break;
+      if constexpr (requires { query_.expect(0); })
+        if (are_more) query_.expect(nodes.left(query_.limit()));
     }
     if (!has_met_) meet();
-    if constexpr (kPatience < INT_MAX) return __syncthreads_and(is_patient);
     __syncthreads();
-    return true;
   }
 
  private:

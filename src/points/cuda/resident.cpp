@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
@@ -53,13 +54,13 @@ struct Resident {
     memory.pop_back();
   }
 
-  std::size_t scratch_bytes(const Request& request) const {
-    return tree.levels > 0 ? search_scratch_bytes(tree, request) : pass_scratch_bytes(tree, request);
+  std::size_t scratch_bytes(const Request& request, std::size_t room) const {
+    return tree.levels > 0 ? search_scratch_bytes(tree, request, room) : pass_scratch_bytes(tree, request);
   }
 
-  void answer(const DeviceRequest& request, std::byte* scratch, cudaStream_t stream) const {
+  void answer(const DeviceRequest& request, std::span<std::byte> scratch, cudaStream_t stream) const {
     if (request.queries.count == 0) return;
-    tree.levels > 0 ? search(tree, request, scratch, stream) : pass(tree, request, scratch, stream);
+    tree.levels > 0 ? search(tree, request, scratch, stream) : pass(tree, request, scratch.data(), stream);
   }
 };
 
@@ -189,19 +190,20 @@ class DeviceSet : public FollowingSet {
     return sum;
   }
 
-  std::size_t scratch_bytes(const Request& request, std::size_t /*room*/) const override {
+  std::size_t scratch_bytes(const Request& request, std::size_t room) const override {
     const OnDevice on_device(device_);
     Scratch scratch(nullptr);
     cones_in(scratch, request);
+    const std::size_t left = room - std::min(room, scratch.bytes());
     std::size_t most = 0;
-    for (const Resident& cloud : clouds_) most = std::max(most, cloud.scratch_bytes(request));
+    for (const Resident& cloud : clouds_) most = std::max(most, cloud.scratch_bytes(request, left));
     return scratch.bytes() + most;
   }
 
   std::size_t host_bytes(const Request& request, std::size_t room) const override {
     Scratch arrays(nullptr);
     const Copies copies(request, arrays);
-    return arrays.bytes() + scratch_bytes(request, room);
+    return arrays.bytes() + scratch_bytes(request, room - std::min(room, arrays.bytes()));
   }
 
   void answer(const std::vector<Request>& requests, std::size_t room, Stream given) const override {
@@ -209,14 +211,16 @@ class DeviceSet : public FollowingSet {
     check_memory(requests[0], device_);
     const OnDevice on_device(device_);
     const cudaStream_t stream = fathom::cuda::native(given);
-    const DeviceMemory memory(scratch_bytes(requests[0], room), stream);
+    const std::size_t bytes = scratch_bytes(requests[0], room);
+    const DeviceMemory memory(bytes, stream);
     Scratch scratch(memory.data());
     ConeOfQuery* cones = cones_in(scratch, requests[0]);
+    const std::span for_search(memory.data() + scratch.bytes(), bytes - scratch.bytes());
     const Readers::Reading reading(readers_, stream);
     for (std::size_t c = 0; c < requests.size(); ++c) {
       if (cones) make_cones(requests[c].cones, requests[c].queries.count, cones, stream);
       const DeviceRequest request = device_request(requests[c], clouds_[c].tree, cones);
-      clouds_[c].answer(request, memory.data() + scratch.bytes(), stream);
+      clouds_[c].answer(request, for_search, stream);
     }
   }
 
@@ -224,13 +228,15 @@ class DeviceSet : public FollowingSet {
     if (requests.empty() || requests[0].queries.count == 0) return;
     const OnDevice on_device(device_);
     const OwnStream stream;
-    const DeviceMemory memory(host_bytes(requests[0], room), stream.get());
+    const std::size_t bytes = host_bytes(requests[0], room);
+    const DeviceMemory memory(bytes, stream.get());
     for (std::size_t c = 0; c < requests.size(); ++c) {
       Scratch arrays(memory.data());
       const Copies copies(requests[c], arrays);
       const Request request = copies.upload(requests[c], stream.get());
       const ConeOfQuery* cones = copies.upload_cones(requests[c], stream.get());
-      clouds_[c].answer(device_request(request, clouds_[c].tree, cones), memory.data() + arrays.bytes(), stream.get());
+      const std::span for_search(memory.data() + arrays.bytes(), bytes - arrays.bytes());
+      clouds_[c].answer(device_request(request, clouds_[c].tree, cones), for_search, stream.get());
       copies.download(stream.get());
     }
   }

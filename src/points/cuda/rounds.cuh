@@ -95,25 +95,26 @@ struct Entry {
   unsigned number;
 };
 
-/// What the warps share.
-template <class Query, int kWarps>
+/// What the warps share. @tparam Kept  what a query tells other warps
+template <class Kept, int kWarps>
 struct RoundsMemory {
   Entry entry[kWarps];                        ///< the best that each warp knows of the first level
   float first[kFirstNodes / kLanes][kLanes];  ///< bounds of that level
   float beside[kMostLevels][kLanes];          ///< bounds of the children beside the way down
   unsigned siblings;                          ///< the group of leaves in which it ended
-  typename Query::Kept found;                 ///< there
+  Kept found;                                 ///< there
   LeftList now[3];                            ///< for this round, the next and the one after, in turns
   LeftList later;
-  typename Query::Kept kept[kWarps];  ///< by each warp, in the end
+  Kept kept[kWarps];  ///< by each warp, in the end
 };
 
 template <class Query, class First, int kWarps>
 class Rounds {
   using Box = typename Query::Box;
+  using Memory = RoundsMemory<typename Query::Kept, kWarps>;
 
  public:
-  __device__ Rounds(const DeviceTree& tree, Query& query, RoundsMemory<Query, kWarps>& shared, const Team<kWarps>& team)
+  __device__ Rounds(const DeviceTree& tree, Query& query, Memory& shared, const Team<kWarps>& team)
       : tree_(tree), query_(query), shared_(shared), team_(team) {}
 
   /// @returns whether that was all: not, if more was left than a list holds
@@ -287,7 +288,7 @@ class Rounds {
 
   const DeviceTree& tree_;
   Query& query_;
-  RoundsMemory<Query, kWarps>& shared_;
+  Memory& shared_;
   const Team<kWarps> team_;
   bool all_counts_ = false;  ///< nothing waits any more
   bool is_full_ = false;     ///< a list that the warp has added to

@@ -11,11 +11,11 @@
 // and a warp takes 32 one after the other, each begun with the site that was nearest to the one before; for eight at a
 // time it lists the leaves that are near, which spares most of them the way through the tree (near_leaves.cuh). Where
 // float32 holds sites and queries, it says first, for most of these, which site is the nearest (float_query.cuh). Few
-// queries to which too many sites are about as near are given up, where the set has a place for such (left_over.cu).
+// queries of a set with a place to which too many sites are about as near are given up after some steps, or not searched
+// at all, and taken past all sites (left_over.cu).
 // Launch: blocks of 4 warps.
 // Source: Roussopoulos et al. 1995; the CPU's search (points/cpu/search.cpp) with four times as many children. Cost:
 // O(log n) nodes per query for sites spread out; at worst, for sites all equally far, every site.
-#include "core/cuda/early_launch.cuh"
 #include "core/cuda/resident.h"
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
@@ -24,6 +24,7 @@
 #include "points/cuda/left_over.h"
 #include "points/cuda/near_leaves.cuh"
 #include "points/cuda/order.h"
+#include "points/cuda/patience.cuh"
 #include "points/cuda/rounds.cuh"
 #include "points/cuda/search.h"
 #include "points/cuda/team_query.cuh"
@@ -376,8 +377,8 @@ __global__ void __launch_bounds__(kSearchBlock, resident_blocks(kSearchBlock, kF
 /// What a team shares while it answers a query, in whichever arithmetic.
 template <class T, int kAxes>
 union RoundsOfTeam {
-  RoundsMemory<TeamQuery<T, kAxes>, kTeam> in_float;
-  RoundsMemory<WarpQuery<double, T, kAxes, Kind::sorted>, kTeam> in_double;
+  RoundsMemory<typename TeamQuery<T, kAxes>::Kept, kTeam> in_float;
+  RoundsMemory<typename WarpQuery<double, T, kAxes, Kind::sorted>::Kept, kTeam> in_double;
   LeavesLeft<kTeam> few;
 };
 struct NoRounds {};
@@ -386,13 +387,13 @@ using MemoryOfTeam = std::conditional_t<kKind == Kind::sorted, RoundsOfTeam<T, k
 
 /// A team's way through sorted sites. @returns whether it came to an end: if not, the rest is for a Descent
 template <class T, class Query, class First>
-__device__ bool go_from(const First& first, const DeviceTree& tree, Query& query, RoundsMemory<Query, kTeam>& rounds,
-                        LeavesLeft<kTeam>& few, const Team<kTeam>& team) {
+__device__ bool go_from(const First& first, const DeviceTree& tree, Query& query,
+                        RoundsMemory<typename Query::Kept, kTeam>& rounds, LeavesLeft<kTeam>& few,
+                        const Team<kTeam>& team) {
   constexpr int kTogether = kSiftedLeaves * sizeof(float) / sizeof(T);
-  if (first.level.is_low()) {
-    return FewNodes<Query, First, kTeam, kTogether>(tree, query, first, few, team).run();
-  }
-  return Rounds<Query, First, kTeam>(tree, query, rounds, team).run(first);
+  if (!first.level.is_low()) return Rounds<Query, First, kTeam>(tree, query, rounds, team).run(first);
+  FewNodes<Query, First, kTeam, kTogether>(tree, query, first, few, team).run();
+  return true;
 }
 
 /// The nearest of the sites that lanes of a team have.
@@ -424,31 +425,43 @@ __device__ void answer_in_float(const Query& mine, const DeviceTree& tree, const
 }
 
 /// A team's search for the nearest site to a place that float32 holds.
-template <class T, int kAxes, class First>
-__device__ void search_in_float(const First& first, const DeviceTree& tree, const DeviceRequest& request,
+/// @param effort  that it may take: Unlimited, or Limited
+/// @returns whether it came to an end
+template <class T, int kAxes, class First, class Effort>
+__device__ bool search_in_float(const First& first, const DeviceTree& tree, const DeviceRequest& request,
                                 const float (&place)[kAxes], Waiting& waiting, RoundsOfTeam<T, kAxes>& memory,
-                                const Team<kTeam>& team) {
-  using Query = TeamQuery<T, kAxes>;
-  Query mine(tree, place, request.limit);
+                                const Team<kTeam>& team, const Effort& effort) {
+  TeamQuery<T, kAxes> asked(tree, place, request.limit);
+  decltype(auto) mine = effort.of(asked);
+  using Query = std::remove_reference_t<decltype(mine)>;
   if (!go_from<T>(first, tree, mine, memory.in_float, memory.few, team)) {
     Descent<Query, kLeavesOfTeam, kTeam>(tree, mine, waiting, team).run();
     __syncthreads();
   }
+  if (effort.is_used_up(mine)) return false;
   answer_in_float(mine, tree, request, team);
+  return true;
 }
 
 /// The same in the arithmetic that decides.
-template <class T, int kAxes, Kind kKind, class First>
-__device__ void search_in_double(const First& first, const DeviceTree& tree, const DeviceRequest& request,
-                                 Waiting& waiting, MemoryOfTeam<T, kAxes, kKind>& memory, const Team<kTeam>& team) {
+template <class T, int kAxes, Kind kKind, class First, class Effort>
+__device__ bool search_in_double(const First& first, const DeviceTree& tree, const DeviceRequest& request,
+                                 Waiting& waiting, MemoryOfTeam<T, kAxes, kKind>& memory, const Team<kTeam>& team,
+                                 const Effort& effort) {
   constexpr int kTogether = kKind == Kind::sorted ? kLeavesOfTeam * sizeof(float) / sizeof(T) : 1;
-  with_query<T, kAxes, kKind>(tree, request, blockIdx.x, [&](auto& mine) {
+  bool is_answered = true;
+  with_query<T, kAxes, kKind>(tree, request, blockIdx.x, [&](auto& asked) {
+    decltype(auto) mine = effort.of(asked);
     using Query = std::remove_reference_t<decltype(mine)>;
     __shared__ typename Query::Nearest best[kTeam];
     bool done = !mine.is_somewhere();
     if constexpr (kKind == Kind::sorted)
       if constexpr (Query::kHasLeaves) done = done || go_from<T>(first, tree, mine, memory.in_double, memory.few, team);
     if (!done) Descent<Query, kTogether, kTeam>(tree, mine, waiting, team).run();
+    if (effort.is_used_up(mine)) {
+      is_answered = false;
+      return;
+    }
     if constexpr (Query::kIsPlain) mine.settle();
     if (lane_id() == 0) best[team.warp] = {mine.list().worst_squared(), mine.list().worst_id()};
     __syncthreads();
@@ -456,13 +469,14 @@ __device__ void search_in_double(const First& first, const DeviceTree& tree, con
     for (const auto& other : best) mine.list().offer_one(other.squared, other.id);
     mine.write();
   });
+  return is_answered;
 }
 
-/// A block of warps for each query.
-template <class T, int kAxes, Kind kKind>
-__global__ void __launch_bounds__(32 * kTeam, resident_blocks(32 * kTeam, kTeamBlocks))
-    search_in_teams(const __grid_constant__ FirstLevel first_level, const __grid_constant__ DeviceTree tree,
-                    const __grid_constant__ DeviceRequest request) {
+/// A block's search, of kTeam warps, for a query.
+/// @returns whether it came to an end
+template <class T, int kAxes, Kind kKind, class Effort>
+__device__ bool search_as_team(const FirstLevel& first_level, const DeviceTree& tree, const DeviceRequest& request,
+                               const Effort& effort) {
   using First = FirstBoxes<T, kAxes, kTeam>;
   __shared__ Waiting waiting[kTeam];
   __shared__ MemoryOfTeam<T, kAxes, kKind> memory;
@@ -475,37 +489,26 @@ __global__ void __launch_bounds__(32 * kTeam, resident_blocks(32 * kTeam, kTeamB
   if constexpr (kKind == Kind::sorted && sizeof(T) == sizeof(float)) {
     float place[kAxes];
     if (TeamQuery<T, kAxes>::read(tree, request.queries, blockIdx.x, place))
-      return search_in_float<T>(first, tree, request, place, mine, memory, team);
+      return search_in_float<T>(first, tree, request, place, mine, memory, team, effort);
   }
-  search_in_double<T, kAxes, kKind>(first, tree, request, mine, memory, team);
+  return search_in_double<T, kAxes, kKind>(first, tree, request, mine, memory, team, effort);
 }
 
-/// The same for a set with parents of leaves at hand, where queries that float32 holds may be given up.
+/// A block of warps for each query.
+template <class T, int kAxes, Kind kKind>
+__global__ void __launch_bounds__(32 * kTeam, resident_blocks(32 * kTeam, kTeamBlocks))
+    search_in_teams(const __grid_constant__ FirstLevel first_level, const __grid_constant__ DeviceTree tree,
+                    const __grid_constant__ DeviceRequest request) {
+  search_as_team<T, kAxes, kKind>(first_level, tree, request, Unlimited());
+}
+
+/// The same of sorted sites, where queries that take too many steps are given up.
 /// @param given_up  [query]: whether it was
 template <class T, int kAxes>
 __global__ void __launch_bounds__(32 * kTeam, resident_blocks(32 * kTeam, kTeamBlocks))
     search_with_patience(const __grid_constant__ FirstLevel first_level, const __grid_constant__ DeviceTree tree,
-                         const __grid_constant__ DeviceRequest request, std::uint8_t* given_up) {
-  using First = FirstBoxes<T, kAxes, kTeam>;
-  using Query = TeamQuery<T, kAxes>;
-  __shared__ Waiting waiting[kTeam];
-  __shared__ RoundsOfTeam<T, kAxes> memory;
-  __shared__ unsigned limit;
-  fathom::cuda::let_next_begin();
-  const Team<kTeam> team{static_cast<int>(threadIdx.x) / 32, &limit};
-  const First first(first_level, team.warp);
-  if (threadIdx.x == 0) limit = __float_as_uint(INFINITY);
-  __syncthreads();
-  float place[kAxes];
-  const bool is_held = Query::read(tree, request.queries, blockIdx.x, place);
-  bool is_answered = true;
-  if (is_held) {
-    Query mine(tree, place, request.limit);
-    is_answered = FewNodes<Query, First, kTeam, kSiftedLeaves, kMostParents>(tree, mine, first, memory.few, team).run();
-    if (is_answered) answer_in_float(mine, tree, request, team);
-  } else {
-    search_in_double<T, kAxes, Kind::sorted>(first, tree, request, waiting[team.warp], memory, team);
-  }
+                         const __grid_constant__ DeviceRequest request, Patience patience, std::uint8_t* given_up) {
+  const bool is_answered = search_as_team<T, kAxes, Kind::sorted>(first_level, tree, request, Limited{patience});
   if (threadIdx.x == 0) given_up[blockIdx.x] = !is_answered;
 }
 
@@ -541,14 +544,14 @@ bool may_give_up(const DeviceTree& tree, std::int64_t queries) {
 /// Of such queries.
 void search_or_give_up(const DeviceTree& tree, const DeviceRequest& request, const LeftOver& left,
                        cudaStream_t stream) {
+  const auto blocks = static_cast<unsigned>(request.queries.count);
   visit_kind(tree.dtype, tree.axes, [&](auto tag, auto axes) {
-    using T = typename decltype(tag)::type;
-    if constexpr (sizeof(T) == sizeof(float))
-      search_with_patience<T, decltype(axes)::value>
-          <<<static_cast<unsigned>(request.queries.count), 32 * kTeam, 0, stream>>>(FirstLevel::of(tree), tree, request,
-                                                                                    left.given_up);
+    const auto search = search_with_patience<typename decltype(tag)::type, decltype(axes)::value>;
+    if (left.patience.steps > 0)
+      search<<<blocks, 32 * kTeam, 0, stream>>>(FirstLevel::of(tree), tree, request, left.patience, left.given_up);
   });
   answer_left_over(tree, request, left, stream);
+  fathom::cuda::check_launch("searching the nearest sites, or past all");
 }
 
 /// Whether it is worth sorting the queries, whose number 32 bits must hold.
@@ -576,22 +579,25 @@ struct ManyQueries {
 
 }  // namespace
 
-std::size_t search_scratch_bytes(const DeviceTree& tree, const Request& request) {
+std::size_t search_scratch_bytes(const DeviceTree& tree, const Request& request, std::size_t room) {
   const std::int64_t queries = request.queries.count;
-  if (request.simple() && request.exact() && may_give_up(tree, queries)) return LeftOver(tree, queries, nullptr).bytes;
+  if (request.simple() && request.exact() && may_give_up(tree, queries)) {
+    const std::size_t bytes = LeftOver(tree, queries, nullptr).bytes;
+    return bytes <= room ? bytes : 0;
+  }
   return are_many(queries) ? ManyQueries(queries, nullptr).bytes : 0;
 }
 
-void search(const DeviceTree& tree, const DeviceRequest& unordered, std::byte* scratch, cudaStream_t stream) {
+void search(const DeviceTree& tree, const DeviceRequest& unordered, std::span<std::byte> scratch, cudaStream_t stream) {
   DeviceRequest request = unordered;
   const std::int64_t queries = request.queries.count;
   if (request.simple && request.exact && may_give_up(tree, queries)) {
-    search_or_give_up(tree, request, LeftOver(tree, queries, scratch), stream);
-    return fathom::cuda::check_launch("searching the nearest sites");
+    const LeftOver left(tree, queries, scratch.data());
+    if (left.bytes <= scratch.size()) return search_or_give_up(tree, request, left, stream);
   }
   unsigned* unclear = nullptr;
   if (are_many(queries)) {
-    const ManyQueries many(queries, scratch);
+    const ManyQueries many(queries, scratch.data());
     request.order = curve_order(tree, request.queries, many.sorting, stream);
     if (are_floats(tree, request.queries)) unclear = many.unclear;
   }

@@ -4,17 +4,18 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <span>
 
 #include "points/cuda/device_request.h"
 
 namespace fathom::points::cuda {
 
-/// Bytes of device memory that search() uses.
-std::size_t search_scratch_bytes(const DeviceTree& tree, const Request& request);
+/// Bytes of device memory that search() uses where there is so much room; more than that, where it needs more.
+std::size_t search_scratch_bytes(const DeviceTree& tree, const Request& request, std::size_t room);
 
 /// Through the tree's boxes, in the stream's order. There are queries.
-/// @param scratch  search_scratch_bytes() bytes, aligned to 256
-void search(const DeviceTree& tree, const DeviceRequest& request, std::byte* scratch, cudaStream_t stream);
+/// @param scratch  search_scratch_bytes() bytes or more, aligned to 256
+void search(const DeviceTree& tree, const DeviceRequest& request, std::span<std::byte> scratch, cudaStream_t stream);
 
 /// Whether direct() serves. @param simple  one neighbour, no period, no cone
 bool direct_serves(const DeviceTree& tree, std::int64_t queries, bool simple);

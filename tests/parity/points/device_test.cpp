@@ -755,49 +755,89 @@ TEST_F(DevicePoints, FewQueriesFromInsideSpheres) {
       }
 }
 
-/// The same about the middle, where teams give queries up: some of them, all, or a single one, beside such as float32
-/// does not hold. That takes scratch, which sorted sets of other shapes need none of.
+/// Points of a sphere about the origin.
+Array sphere_about_origin(DType dtype, std::int64_t count, int axes, double radius, Random& random) {
+  const Array from = make_points(Spread::sphere, DType::float64, count, axes, random);
+  Array points(dtype, {count, axes});
+  for (std::int64_t i = 0; i < count; ++i) {
+    double squared = 0;
+    for (int k = 0; k < axes; ++k) squared += std::pow(value_at(from, i * axes + k), 2);
+    for (int k = 0; k < axes; ++k)
+      store(points, i * axes + k, value_at(from, i * axes + k) / std::sqrt(squared) * radius);
+  }
+  return points;
+}
+
+/// Sites on a sphere, of which the second half may be copies of the first, and queries about its middle: every seventh
+/// in it, a fifth of 300 anywhere within, one so far away that float32 does not hold it.
+PointProblem middle_of_sphere(DType dtype, std::int64_t count, std::int64_t queries, int axes, Random& random) {
+  const bool has_copies = queries == 300;
+  const double radius = dtype != DType::int32 ? 1 : count % 2 == 0 ? 1e6 : 1.5e9;
+  PointProblem problem;
+  problem.sites = sphere_about_origin(dtype, count, axes, radius, random);
+  for (std::int64_t i = count / 2 * axes; has_copies && i < count * axes; ++i)
+    store(problem.sites, i, value_at(problem.sites, i - count / 2 * axes));
+  const bool is_same = dtype == DType::float64 || (dtype == DType::int32 && count > 100000);
+  const DType asked = is_same ? dtype : has_copies ? DType::float64 : DType::float32;
+  problem.queries = sphere_about_origin(asked, queries, axes, radius, random);
+  for (std::int64_t i = 0; i < queries * axes; ++i) {
+    const std::int64_t query = i / axes;
+    const double share = query % 7 == 3 ? 0 : query % 5 == 4 && queries == 300 ? 1 : 1e-2;
+    store(problem.queries, i, value_at(problem.queries, i) * share + (query == 8 ? 0x1p24 + 2 : 0));
+  }
+  return problem;
+}
+
+/// The same about the middle, where queries are given up, or not searched at all: some of them, all, or a single one,
+/// of sites of each type, up to as many as groups of several tiles take.
 TEST_F(DevicePoints, FewQueriesAboutTheMiddleOfSpheres) {
   Random random(24);
-  const auto sphere = [&](DType dtype, std::int64_t count, int axes, double radius) {
-    const Array from = make_points(Spread::sphere, DType::float64, count, axes, random);
-    Array points(dtype, {count, axes});
-    for (std::int64_t i = 0; i < count; ++i) {
-      double squared = 0;
-      for (int k = 0; k < axes; ++k) squared += std::pow(value_at(from, i * axes + k), 2);
-      for (int k = 0; k < axes; ++k)
-        store(points, i * axes + k, value_at(from, i * axes + k) / std::sqrt(squared) * radius);
-    }
-    return points;
-  };
-  const std::pair<std::int64_t, std::int64_t> sizes[] = {{66000, 1}, {70000, 9}, {140000, 300}, {262144, 1050}};
+  const std::pair<std::int64_t, std::int64_t> sizes[] = {{20000, 300},  {16384, 40},    {66000, 1},    {70001, 9},
+                                                         {140000, 300}, {262144, 1050}, {300001, 300}, {1100000, 60}};
   for (const auto& [count, queries] : sizes)
-    for (DType dtype : {DType::int32, DType::float32})
+    for (DType dtype : {DType::int32, DType::float32, DType::float64})
       for (int axes : {2, 3}) {
-        const double radius = dtype == DType::int32 ? 1e6 : 1;
-        PointProblem problem;
-        problem.sites = sphere(dtype, count, axes, radius);
-        problem.queries = sphere(DType::float32, queries, axes, radius);
-        for (std::int64_t i = 0; i < queries * axes; ++i) {
-          const std::int64_t query = i / axes;
-          const double share = query % 5 == 4 && queries == 300 ? 1 : 1e-2, far = query == 7 ? 0x1p24 + 2 : 0;
-          store(problem.queries, i, value_at(problem.queries, i) * share + far);
-        }
+        if ((axes == 2 && count > 140000) || count > scaled(4'000'000)) continue;
+        PointProblem problem = middle_of_sphere(dtype, count, queries, axes, random);
         check_sorted(problem);
         problem.set.execution.backend = Backend::cpu;
         problem.query.radius = nearest(problem, DType::float32).distance.as<float>().data()[queries / 2];
         check_sorted(problem);
       }
-  const auto scratch_of = [&](Spread spread) {
-    const PointsOnDevice sites(make_points(spread, DType::float32, 70000, 3, random), 0);
+}
+
+/// That takes scratch, of which sorted sets of other shapes need none, and none is taken where there is no room.
+TEST_F(DevicePoints, ScratchOfHollowSets) {
+  Random random(26);
+  const auto scratch_of = [&](Spread spread, std::int64_t count) {
+    const PointsOnDevice sites(make_points(spread, DType::float32, count, 3, random), 0);
     const PointsOnDevice queries(make_points(Spread::uniform, DType::float32, 200, 3, random), 0);
     points::SiteSetOptions options;
     options.storage = Storage::sorted;
     return SiteSet(sites.coordinates(), options).scratch_bytes(queries.coordinates(), {});
   };
-  EXPECT_GT(scratch_of(Spread::sphere), 0u);
-  EXPECT_EQ(scratch_of(Spread::uniform), 0u);
-  EXPECT_EQ(scratch_of(Spread::clustered), 0u);
+  for (const std::int64_t count : {16384, 70000, 600000}) {
+    EXPECT_GT(scratch_of(Spread::sphere, count), 0u);
+    for (Spread spread : {Spread::uniform, Spread::lattice, Spread::clustered, Spread::duplicates, Spread::equal})
+      EXPECT_EQ(scratch_of(spread, count), 0u) << name_of(spread) << " " << count;
+  }
+  PointProblem problem = middle_of_sphere(DType::float32, 70000, 300, 3, random);
+  problem.set.execution.backend = Backend::cpu;
+  const PointAnswers expected = nearest(problem, DType::float32);
+  const PointsOnDevice sites(problem.sites, 0), queries(problem.queries, 0);
+  points::SiteSetOptions options;
+  options.storage = Storage::sorted;
+  const SiteSet set(sites.coordinates(), options);
+  const std::size_t needed = set.scratch_bytes(queries.coordinates(), {});
+  for (const std::size_t limit : {std::size_t{0}, needed - 1, needed}) {
+    points::QueryOptions query;
+    query.execution.scratch_limit = limit;
+    AnswersOnDevice answers(300, 1, DType::float32);
+    const points::QueryReport report = set.nearest(queries.coordinates(), query, answers.views());
+    must(cudaDeviceSynchronize());
+    EXPECT_EQ(report.scratch_bytes, limit == needed ? needed : 0);
+    EXPECT_TRUE(equal(expected, answers.download()));
+  }
 }
 
 /// Queries that float32 holds and others, of each type, side by side: teams answer the first in float32. Among them are
