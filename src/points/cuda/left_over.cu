@@ -281,7 +281,8 @@ __device__ void find_place(const DeviceTree& tree, unsigned i, double (&place)[k
   }
 }
 
-/// A block for each place: whether more than a quarter of a level's nodes may hold its nearest site, as far as boxes tell.
+/// A block for each place: whether more than a quarter of a level's nodes may hold its nearest site, as far as boxes
+/// tell. Nodes as far as the nearest do not count: where many sites are at one place, a search drops them.
 template <class T, int kAxes>
 __global__ void __launch_bounds__(kPlacesBlock)
     try_places(const __grid_constant__ DeviceTree tree, int level, int* hollow) {

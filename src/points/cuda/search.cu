@@ -11,9 +11,8 @@
 // and a warp takes 32 one after the other, each begun with the site that was nearest to the one before; for eight at a
 // time it lists the leaves that are near, which spares most of them the way through the tree (near_leaves.cuh). Where
 // float32 holds sites and queries, it says first, for most of these, which site is the nearest (float_query.cuh). Few
-// queries of a set with a place to which too many sites are about as near are given up after some steps, or not searched
-// at all, and taken past all sites (left_over.cu).
-// Launch: blocks of 4 warps.
+// queries of a set with a place to which too many sites are about as near are given up after some steps, or are not
+// searched at all, and taken past all sites (left_over.cu). Launch: blocks of 4 warps.
 // Source: Roussopoulos et al. 1995; the CPU's search (points/cpu/search.cpp) with four times as many children. Cost:
 // O(log n) nodes per query for sites spread out; at worst, for sites all equally far, every site.
 #include "core/cuda/resident.h"
