@@ -579,6 +579,56 @@ TEST_F(Cuda, FewOfOneSideInVolumes) {
     }
 }
 
+/// Lines of sites, of which every column, or every second, may be nearest to what is far: straight ones, bent towards or
+/// away from one side, and two that are as far from what lies between.
+TEST_F(Cuda, FarFromLines) {
+  using Line = std::int64_t (*)(std::int64_t);
+  const std::vector<std::vector<Line>> kLines{
+      {[](std::int64_t) { return std::int64_t{5}; }},
+      {[](std::int64_t x) { return x; }},
+      {[](std::int64_t x) { return 900 - 2 * x; }},
+      {[](std::int64_t x) { return x / 2; }},
+      {[](std::int64_t x) { return (x - 500) * (x - 500) / 900; }},
+      {[](std::int64_t x) { return 350 - (x - 300) * (x - 300) / 700; }},
+      {[](std::int64_t x) { return x < 600 ? 600 - x : x - 600; }},
+      {[](std::int64_t) { return std::int64_t{0}; }, [](std::int64_t) { return std::int64_t{406}; }},
+      {[](std::int64_t x) { return x - 300; }, [](std::int64_t x) { return x + 301; }},
+  };
+  const std::vector<Shape> shapes{{700, 1101}, {513, 1024}, {100, 40000}};
+  const int all = static_cast<int>(2 * shapes.size() * kLines.size());
+  for (int i = 0; i < std::min(scaled(all), all); ++i) {
+    const auto n = static_cast<std::size_t>(i);
+    const Shape& shape = shapes[n % shapes.size()];
+    const std::vector<Line>& lines = kLines[n / shapes.size() % kLines.size()];
+    const std::int64_t step = i < all / 2 ? 1 : 2;
+    std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+    for (Line line : lines)
+      for (std::int64_t x = 0; x < shape[1]; x += step)
+        if (const std::int64_t y = line(x); y >= 0 && y < shape[0])
+          sites[static_cast<std::size_t>(y * shape[1] + x)] = true;
+    Case c{.structure = Structure::plane};
+    c.input = mask_array(sites, shape);
+    for (const Wanted& wanted :
+         {Wanted{.distance = DType::float32}, Wanted{.distance = DType::float32, .nearest = DType::int32}})
+      for (const std::vector<double>& spacing : {std::vector<double>{}, {2, 1}, {1, 3}}) {
+        c.wanted = wanted;
+        c.options = {.spacing = spacing};
+        check_against_cpu(c);
+        if (HasFatalFailure()) return;
+      }
+    c.options = {};
+    c.wanted = {.squared = DType::uint32};
+    check_against_cpu(c);
+    c.options.sites.rule = grid::Sites::Rule::labels;
+    c.wanted = {.distance = DType::float32, .nearest = DType::int64};
+    check_against_cpu(c);
+    c.options = {.signed_distance = true};
+    c.wanted = {.distance = DType::float32};
+    check_against_cpu(c);
+    if (HasFatalFailure()) return;
+  }
+}
+
 /// Images of a batch of which some are settled by the search for near sites, and others are not.
 TEST_F(Cuda, BatchesOfNearAndFarSites) {
   Random random(850000);

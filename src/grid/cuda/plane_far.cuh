@@ -6,7 +6,8 @@
 // Phase 2, lane = row: the candidates that win at every 32nd column; again they bound what can win between (see
 // plane_list.cuh). Phase 3, warp = 32 columns, lane = column with 32 rows in registers: a scan of that range, where the
 // square of the horizontal distance is computed once per candidate. Cost: some ten operations per element and candidate
-// in range.
+// in range. Where many candidates are convex along all rows, a walk takes the place of phases 2 and 3
+// (plane_far_walk.cuh).
 //
 // With nearest sites, values are 2 d² + 1 where the column's nearest site is below and none as near above, else 2 d². A
 // second scan looks for the candidates whose value is the least, and takes of several the one with the lowest row: the
@@ -18,6 +19,7 @@
 #pragma once
 
 #include "grid/cuda/plane_exact.cuh"
+#include "grid/cuda/plane_far_walk.cuh"
 #include "grid/cuda/plane_list.cuh"
 #include "grid/cuda/plane_prune.cuh"
 #include "grid/cuda/plane_runs.cuh"
@@ -176,10 +178,20 @@ class FarTile {
 
   /// In chunks of what fits, filtered.
   __device__ void solve_long() {
+    find_among_many();
+    finish();
+  }
+
+ private:
+  static constexpr unsigned kNothing = kSites ? kNoBound : kReal ? kInfinity : kUnsolved;  ///< where there is no site
+
+  __device__ void find_among_many() {
     int count = 0, chunks = 0;
     bool is_near = false, is_chunk_near = false;  // what the first chunk says holds for all
     for (int next = first_; next <= last_; ++chunks) {
-      count = load_chunk(next, is_chunk_near);
+      count = load_squares(next);
+      if (!kReal && chunks == 0 && next > last_ && walk(count)) return;
+      is_chunk_near = find_winners_among(count);
       if (chunks == 0) is_near = is_chunk_near;
       if (kSites && is_near) scan_keys(count);
       else scan(count);
@@ -187,7 +199,11 @@ class FarTile {
     const auto look_again = [&](auto&& look) {
       if (chunks == 1) look(count);
       else
-        for (int next = first_; next <= last_;) look(load_chunk(next, is_chunk_near));
+        for (int next = first_; next <= last_;) {
+          count = load_squares(next);
+          find_winners_among(count);
+          look(count);
+        }
     };
     if constexpr (kSites) {
       if (is_near) open_keys();
@@ -195,11 +211,7 @@ class FarTile {
     }
     if constexpr (kReal) widen();
     if constexpr (kReal) look_again([&](int of_chunk) { measure_marked(of_chunk); });
-    finish();
   }
-
- private:
-  static constexpr unsigned kNothing = kSites ? kNoBound : kReal ? kInfinity : kUnsolved;  ///< where there is no site
 
   /// Whether all of a whole tile is to be written, none of it is a site, and four floats fit their place everywhere.
   __device__ bool is_blank() const {
@@ -286,16 +298,40 @@ class FarTile {
     m_.squares[k * 32 + lane_id()] = square;
   }
 
-  /// Fills the memory with candidates from `next` on, and their squares and winners. @returns how many
-  ///
-  /// @param is_near  whether all of the tile's nearest sites are known to be near enough for keys
-  __device__ int load_chunk(int& next, bool& is_near) {
+  /// Fills the memory with candidates from `next` on, and their squares. @returns how many
+  __device__ int load_squares(int& next) {
     const FromLines left = from_lines(first_), right = from_lines(last_);
     const int count = collect(next, left, right);
     for (int k = warp_; k < count; k += kFarWarps) store_squares(k, {m_.column[k], m_.words[k]});
     __syncthreads();
-    is_near = count > kFewCandidates && (count > kShortTile ? find_winners_in_steps(count) : find_winners(count));
     return count;
+  }
+  /// @returns whether all of the tile's nearest sites are known to be near enough for keys
+  __device__ bool find_winners_among(int count) {
+    return count > kFewCandidates && (count > kShortTile ? find_winners_in_steps(count) : find_winners(count));
+  }
+
+  /// Lane = column: the least values, where all rows of many candidates are convex. @returns whether they are
+  __device__ bool walk(int count) {
+    constexpr std::uint32_t kMost = 1u << 30;  // values are twice that with sites, and below 2³¹
+    if (count < kWorthWalking || count > RowWalk::kMostCandidates) return false;
+    if (kSites && plane_.square(plane_.height, plane_.pitch) >= kMost) return false;
+    RowWalk row(m_.squares, m_.column, count, (kSpaced ? plane_.column_weight : 1) * (kSites ? 2 : 1));
+    if (warp_ == kFarWarps - 1) row.put_guard();
+    if (!__syncthreads_and(row.is_convex(warp_, kFarWarps))) return false;
+    if (is_mine_) {
+      const int x = x0_ + 32 * warp_;
+      if constexpr (kSites)
+        row.walk(x, best_, column_, [](unsigned value, int steps) { return code_of(value, steps); });
+      else row.walk(x, best_);
+    }
+    __syncthreads();  // the squares give way to what was found
+    if (is_mine_) {
+      unsigned* memory = m_.squares + warp_ * kTurnedWords;
+      turn(memory, best_);
+      if constexpr (kSites) turn(memory, column_);
+    }
+    return true;
   }
 
   /// Fills the memory with candidates from `next` on. @returns how many
@@ -661,6 +697,9 @@ class FarTile {
     }
   }
   static __device__ unsigned turned(unsigned value) { return (0u - (value & 1)) & 0x1FFFEu; }
+  static __device__ unsigned code_of(unsigned value, int steps) {
+    return (static_cast<unsigned>(2 * abs(steps)) + unsigned{steps > 0}) ^ turned(value);
+  }
 
   /// Linear index of the site nearest to (y, x). There are fewer than 2³¹ elements.
   __device__ std::int32_t site_of(std::int32_t y, std::int32_t x, unsigned value, unsigned column) const {

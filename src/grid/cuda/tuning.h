@@ -33,6 +33,7 @@ inline constexpr int kPruneWarps = 4;      ///< of a block
 inline constexpr int kPruneBlocks = 8;     ///< per multiprocessor
 inline constexpr int kListBlock = 544;     ///< 17 warps: tiles of 2ⁿ columns have 2ᵏ + 1 edges
 inline constexpr int kShortTile = 64;      ///< tiles with this many candidates are long
+inline constexpr int kWorthWalking = 112;  ///< candidates of a tile from which on their rows may be convex
 inline constexpr int kFewCandidates = 8;   ///< up to here all are tried everywhere
 inline constexpr int kCapacity = 320;      ///< candidates in shared memory, which leaves it below 48 KiB
 inline constexpr int kFarBlocks = 4;       ///< per multiprocessor
