@@ -283,6 +283,85 @@ TEST_F(Cuda, GapsInLinesOfVolumes) {
     }
 }
 
+/// Sites of volumes in few planes along z, of which lines meet one, up to four, or more: near and far along all axes.
+TEST_F(Cuda, FewPlanesOfVolumes) {
+  Random random(930000);
+  int next = 0;
+  for (const Shape& shape : {Shape{300, 40, 70}, Shape{700, 20, 33}, Shape{130, 48, 515}, Shape{1500, 6, 40},
+                             Shape{60, 300, 31}, Shape{9, 70, 200}, Shape{513, 33, 96}})
+    for (int i = 0; i < scaled(12); ++i) {
+      const std::int64_t nz = shape[0], plane = shape[1] * shape[2];
+      const int planes = 1 + next++ % 6;
+      const auto in_planes = scatter(shape, pick<double>(random, {1.0, 0.3, 0.01, 1e-3}), random);
+      std::vector<bool> sites(in_planes.size());
+      for (int k = 0; k < planes; ++k) {
+        const std::int64_t first = below(random, nz) * plane;
+        for (std::int64_t at = first; at < first + plane; ++at)
+          sites[static_cast<std::size_t>(at)] = in_planes[static_cast<std::size_t>(at)];
+      }
+      Case c{.structure = Structure::sparse};
+      c.input = mask_array(sites, shape);
+      c.wanted = {.distance = DType::float32};
+      if (i % 4 == 3) c.options.region = {{0, nz}, {1, shape[1]}, {5, shape[2] - 3}};
+      check_against_cpu(c);
+      c.wanted = {.squared = DType::uint32};
+      check_against_cpu(c);
+      c.wanted = {.distance = DType::float32};
+      c.options.signed_distance = true;
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+/// One row of a volume whose sites are just farther along z than 16 bits hold, beside rows that are full, and far from
+/// others whose sites are much farther: near it a search succeeds, but behind all of them it does not, and there that
+/// one row is the nearest.
+TEST_F(Cuda, SearchThatFailsBehindWideRows) {
+  const Shape shape{512, 512, 5};
+  const std::int64_t ny = shape[1], nx = shape[2];
+  std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+  for (std::size_t k = 0; k < sites.size(); ++k) {
+    const auto y = static_cast<std::int64_t>(k) / nx % ny, z = static_cast<std::int64_t>(k) / nx / ny;
+    if (y > 32 && y <= 40) sites[k] = true;
+    if (y == 80) sites[k] = z == 318;
+    if (y >= 150 && (y - 150) % 60 == 0) sites[k] = z == 0;
+    if (y == 505) sites[k] = z == 0;
+  }
+  Case c{.structure = Structure::sparse};
+  c.input = mask_array(sites, shape);
+  c.wanted = {.distance = DType::float32};
+  check_against_cpu(c);
+}
+
+/// Volumes along whose lines nothing changes, or only at the end of one, though sites are far.
+TEST_F(Cuda, ConstantLinesOfVolumes) {
+  Random random(940000);
+  int next = 0;
+  for (const Shape& shape : {Shape{300, 70, 40}, Shape{70, 300, 40}, Shape{40, 9, 500}, Shape{700, 33, 33},
+                             Shape{33, 700, 35}, Shape{130, 96, 640}})
+    for (int i = 0; i < scaled(6); ++i) {
+      const int kind = next++ % 6;
+      const std::int64_t nz = shape[0], ny = shape[1], nx = shape[2];
+      std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+      const std::int64_t hole = below(random, ny), axis = kind % 3;
+      for (std::size_t k = 0; k < sites.size(); ++k) {
+        const auto x = static_cast<std::int64_t>(k) % nx, y = static_cast<std::int64_t>(k) / nx % ny;
+        const std::int64_t z = static_cast<std::int64_t>(k) / nx / ny;
+        sites[k] = axis == 0 ? z == nz - 1 : axis == 1 ? y == ny - 1 : x == nx - 1;
+        if (kind >= 3 && (axis == 1 ? z < 9 : y == hole)) sites[k] = false;
+      }
+      Case c{.structure = Structure::sparse};
+      c.input = mask_array(sites, shape);
+      c.wanted = {.distance = DType::float32};
+      check_against_cpu(c);
+      c.wanted = {.squared = DType::uint32};
+      check_against_cpu(c);
+      c.options.sites.rule = grid::Sites::Rule::labels;
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// The places whose squared distance from the middle is this, steps along the axes being so long.
 std::vector<bool> places_on_sphere(const Shape& shape, const std::vector<std::int64_t>& lengths, std::int64_t square) {
   std::vector<bool> places(static_cast<std::size_t>(element_count(shape)));

@@ -1,7 +1,7 @@
 // The engine for volumes: Euclidean, up to 2048 elements along an axis, of labels 1024; with spacings that are
 // multiples of a unit, or, of float distances from a mask and up to 1024, with any.
 //
-// Words and carries along x (volume_words.cuh); the pass along z, first the tiles where sites are near
+// Words and carries along x (volume_words.cuh); the pass along z, first the tiles where sites are near or few
 // (volume_along_z.cuh), then those that this left (volume_envelope.cuh); the same along y (volume_along_y.cuh), which
 // writes the results.
 // With nearest sites both passes have kernels of their own (volume_sites.cuh); with unequal spacings each pass is one
@@ -408,7 +408,8 @@ class VolumeEngine final : public Engine {
                                                                              packing.to > 0 ? last_plane : nullptr);
       if (packing.to + volume.nz == p_.extent(0)) return;
       const std::int64_t* stride = packing.input.stride;
-      const auto* plane = reinterpret_cast<const T*>(packing.input.data) + (volume.nz - 1) * stride[0];
+      const auto* plane = reinterpret_cast<const T*>(packing.input.data) +
+                          packing.input.items.offset(packing.first_item) + (volume.nz - 1) * stride[0];
       const std::size_t row = static_cast<std::size_t>(volume.nx) * sizeof(T);
       fathom::cuda::check(cudaMemcpy2DAsync(last_plane, row, plane, static_cast<std::size_t>(stride[1]) * sizeof(T),
                                             row, static_cast<std::size_t>(volume.ny), cudaMemcpyDeviceToDevice, stream),

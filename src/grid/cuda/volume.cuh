@@ -190,12 +190,10 @@ struct StepsOutside {
 /// elements behind the bits, which carries and table have in them.
 struct EightDistances {
   unsigned pair[4];
-  unsigned nearest_outside;
 
   __device__ EightDistances(uint2 word, int first, const uint2* of_byte, int beyond = 0) {
     const StepsOutside outside(word, first, beyond);
     const uint2 inside = of_byte[word.x >> first & 255];
-    nearest_outside = outside.least();
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
       const unsigned bytes = k < 2 ? inside.x : inside.y;

@@ -1,15 +1,14 @@
 // The pass along z where sites are near: the search of volume_gaps.cuh.
 //
 // Work mapping: block = tile. A first look at its words tells whether there are sites at all, and near enough. Tiles
-// whose search would be long are left to the envelope (volume_envelope.cuh), by a list.
+// with few rows that have sites are solved at once (volume_few_rows_along_z.cuh); those whose search would be long are
+// left to the envelope (volume_envelope.cuh), by a list.
 #pragma once
 
+#include "grid/cuda/volume_few_rows_along_z.cuh"
 #include "grid/cuda/volume_gaps.cuh"
 
 namespace fathom::grid::cuda {
-
-/// Whether there is a site in a word's row.
-__device__ inline bool has_sites(uint2 word) { return word.x != 0 || word.y != kNoneInWord * 0x10001u; }
 
 /// Fills a tile's rows with squares of the distances along x. By all threads.
 ///
@@ -70,7 +69,16 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     if (t == 0) v.kind[blockIdx.x] = kEmpty;
     return;
   }
-  if constexpr (kLabels) ends.fill([&](int r) { return v.runs_along_z(tile, changes, r); });
+  if constexpr (kLabels) {
+    ends.fill([&](int r) { return v.runs_along_z(tile, changes, r); });
+  } else {
+    __shared__ FewRowsAlongZ few;
+    if (with_sites <= kFewRows && few.find(v, tile)) {
+      const bool is_wide = few.solve(v, tile);
+      if (t == 0) v.kind[blockIdx.x] = is_wide ? kWide : kNarrow;
+      return;
+    }
+  }
   bool failed = !near.suffice(near_of_warps, n, 16);
   if (!failed) {
     const int columns = v.nx - tile.word * 32;

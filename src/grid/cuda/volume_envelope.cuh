@@ -16,7 +16,7 @@
 
 #include <type_traits>
 
-#include "grid/cuda/volume_window.cuh"
+#include "grid/cuda/volume_far_rows.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -125,7 +125,7 @@ class Envelope {
         }
       } else {
 #pragma unroll
-        for (int j = 0; j < 8; ++j) best[j] = kFinding == Finding::values ? kNone32 : kNoKey;
+        for (int j = 0; j < 8; ++j) best[j] = kFinding == Finding::values ? constant_ : kNoKey;
       }
       store(q * 8, best, is_there ? min(8, n_ - q * 8) : 0);
     }
@@ -135,6 +135,9 @@ class Envelope {
   unsigned* keys;  ///< [candidates][16]; before, free for the loader
 
  private:
+  /// What the number of a chunk's candidates has besides, where all rows are the same.
+  static constexpr int kSameChunk = 1 << 16;
+
   static __device__ int chunks_of(int rows) { return (rows + kChunk - 1) / kChunk; }
   __device__ unsigned& anchor(int fine) const { return anchors_[fine * 16 + lane_]; }
 
@@ -146,7 +149,8 @@ class Envelope {
     if (active) {
       load(value, unit_ * kChunk, lane_);
       mask = Candidates<kChunk, kFinding == Finding::least_companion>::of(value);
-      places_[unit_ * 16 + lane_] = static_cast<unsigned>(__popc(mask));
+      const bool same = kFinding == Finding::values && are_same(value, mask, n_ - unit_ * kChunk);
+      places_[unit_ * 16 + lane_] = static_cast<unsigned>(__popc(mask)) | (same ? kSameChunk : 0);
       masks_[unit_ * 16 + lane_] = mask;
     }
     for (int i = static_cast<int>(threadIdx.x); i < (coarse_steps(n_) * (kCoarse / kFine) + 1) * 16; i += kThreads)
@@ -158,6 +162,12 @@ class Envelope {
       if (k == unit_) first = count_;
       count_ += static_cast<int>(places_[k * 16 + lane_]);
     }
+    const bool may_be_constant = static_cast<unsigned>(count_) / kSameChunk == static_cast<unsigned>(chunks);
+    first %= kSameChunk, count_ %= kSameChunk;
+    if constexpr (kFinding == Finding::values)
+      if (__any_sync(kAllLanes, may_be_constant)) {  // the same in all warps, as they have the same lines
+        if (find_constant(value[0], active, may_be_constant)) mask = 0;
+      }
     if (active) {
       unsigned* to = keys + first * 16 + lane_;
 #pragma unroll
@@ -171,6 +181,26 @@ class Envelope {
     __syncthreads();
     if (active) places_[unit_ * 16 + lane_] = static_cast<unsigned>(first);
     __syncthreads();
+  }
+
+  /// Of a chunk, as far as there are rows. All of them are candidates then.
+  static __device__ bool are_same(const unsigned* value, unsigned mask, int rows) {
+    if (mask != 0xFFFFFFFFu >> (32 - min(rows, kChunk)) || (rows > 1 && value[1] != value[0])) return false;
+    bool same = true;
+#pragma unroll
+    for (int r = 2; r < kChunk; ++r) same &= r >= rows || value[r] == value[0];
+    return same;
+  }
+  /// Whether the chunks of a line, in each of which all is the same, are all the same. It has no candidates then.
+  /// @param value  of the chunk
+  __device__ bool find_constant(unsigned value, bool active, bool may_be_constant) {
+    if (active) keys[unit_ * 16 + lane_] = value;
+    __syncthreads();
+    bool same = may_be_constant;
+    for (int k = 1; k < chunks_of(n_); ++k) same &= keys[k * 16 + lane_] == keys[lane_];
+    if (same) count_ = 0, constant_ = keys[lane_];
+    __syncthreads();
+    return same;
   }
 
   /// best[j] = least key at x0 + j·kStep among the candidates first, first + step, … ≤ last.
@@ -274,6 +304,7 @@ class Envelope {
   const int n_, lane_, unit_;
   const std::uint16_t* companions_;
   int count_ = 0;
+  unsigned constant_ = kNone32;  ///< of a line without candidates
 };
 
 /// Makes the values of a chunk's rows from one on those without a site. Few chunks have such rows.
@@ -318,26 +349,6 @@ class EnvelopeRows {
   uint4* memory_;
 };
 
-/// The greatest of eight.
-__device__ inline unsigned most_of(const unsigned* eight) {
-  const unsigned a = __vimax3_u32(eight[0], eight[1], eight[2]), b = __vimax3_u32(eight[3], eight[4], eight[5]);
-  return __vimax3_u32(a, b, max(eight[6], eight[7]));
-}
-
-/// Calls act(0), …, act(count − 1), up to eight: eight mostly, without a question for each.
-template <class Act>
-__device__ void for_rows(int count, Act&& act) {
-  const auto up_to = [&](int rows) {
-#pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      if (j >= rows) break;
-      act(j);
-    }
-  };
-  if (count == 8) up_to(8);
-  else up_to(count);
-}
-
 /// What the rows of half a tile along y hold, in bits; those behind the last, nothing.
 class RowKindBits {
  public:
@@ -377,31 +388,11 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     rows.load(v.word_line(tile), n, half, of_byte, kLabels);
     if constexpr (kLabels) ends.fill([&](int r) { return v.runs_along_z(tile, v.changes_along_z(tile), r); });
     const auto load = [&](unsigned* value, int first, int lane) { rows.squares(value, first, lane, n); };
-    const int x = tile.word * 32 + half + t % 16;
-    const bool there = x < v.nx;
-    std::uint32_t* wide = v.wide.row(v.wide_first_item + tile.item, 0, tile.line) + x;
-    auto* narrow = reinterpret_cast<std::uint16_t*>(v.narrow_row(tile.item, tile.word, 0, tile.line)) + half + t % 16;
-    const std::int64_t narrow_stride = std::int64_t{v.ny} * 32;
-    std::uint8_t* beyond = v.beyond_row(tile.item, tile.word, half / 16, 0) + tile.line;
+    const FarRows far(v, tile, half + t % 16);
     const auto store = [&](int z, unsigned* values, int count) {
       if constexpr (kLabels)
         if (count > 0) ends.bound(z / 8, half + t % 16, values);
-      const bool fits = !there || count == 0 || most_of(values) < kNone16;
-      const bool is_wide = (__ballot_sync(kAllLanes, !fits) >> (lane_id() & 16) & 0xFFFFu) != 0;
-      if (count > 0 && t % 16 == 0) beyond[std::int64_t{v.ny} * (z / 8)] = is_wide;
-      if (is_wide && there) {
-        std::uint32_t* to = wide + z * v.wide.z_stride;
-        const unsigned least = v.wide_has_results ? 1 : 0;
-        for_rows(count, [&](int j) {
-          if (values[j] >= least) *to = values[j];
-          to += v.wide.z_stride;
-        });
-      }
-      std::uint16_t* narrow_to = narrow + z * narrow_stride;
-      for_rows(count, [&](int j) {
-        *narrow_to = there ? static_cast<std::uint16_t>(min(values[j], kNone16)) : std::uint16_t{0};
-        narrow_to += narrow_stride;
-      });
+      far.put(z, values, count);
     };
     Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
   }

@@ -38,14 +38,15 @@ class NearRows {
     const unsigned near = kLabels ? static_cast<unsigned>(warp_sum(static_cast<int>(near_))) : warp_or(near_);
     if (lane_id() == 0) of_warps[threadIdx.x / 32] = near;
   }
-  /// Thereafter. A last stretch that is shorter is not asked for.
+  /// Thereafter. A last stretch that is less than half as long is not asked for.
   /// @param share  of labels: how many of those that were added suffice, as one in so many rows
   __device__ static bool suffice(const unsigned* of_warps, int rows, int share) {
     unsigned near = 0;
 #pragma unroll
     for (int w = 0; w < kThreads / 32; ++w) near = kLabels ? near + of_warps[w] : near | of_warps[w];
     if constexpr (kLabels) return near * static_cast<unsigned>(share) >= static_cast<unsigned>(rows);
-    return (~near & static_cast<unsigned>((std::uint64_t{1} << rows / kStretch) - 1)) == 0;
+    const int stretches = (rows + kStretch / 2) / kStretch;
+    return (~near & static_cast<unsigned>((std::uint64_t{1} << stretches) - 1)) == 0;
   }
 
  private:

@@ -1,0 +1,76 @@
+// Tiles along z of which only few rows have sites, as with a plane, a line or a single site: each row is tried
+// everywhere.
+//
+// Work mapping: block = tile, warp = eight of its rows, lane = column. Cost: three operations per element and row with
+// sites.
+#pragma once
+
+#include "grid/cuda/volume_far_rows.cuh"
+
+namespace fathom::grid::cuda {
+
+/// Whether there is a site in a word's row.
+__device__ inline bool has_sites(uint2 word) { return word.x != 0 || word.y != kNoneInWord * 0x10001u; }
+
+/// In shared memory. All threads call it.
+class FewRowsAlongZ {
+ public:
+  /// @returns whether there are at most kFewRows. Threads look at every blockDim.x-th row.
+  __device__ bool find(const Volume& v, const Volume::Tile& tile) {
+    const uint2* line = v.word_line(tile);
+    const auto t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+    if (t == 0) found_ = 0;
+    __syncthreads();
+    for (int r = t; r < v.nz; r += threads) {
+      if (!has_sites(__ldg(line + r))) continue;
+      const int place = atomicAdd(&found_, 1);
+      if (place < kFewRows) rows_[place] = r;
+    }
+    __syncthreads();
+    return found_ <= kFewRows;
+  }
+
+  /// After find(). Not inlined, for the registers of the search. @returns whether some rows do not fit 16 bits
+  __device__ __noinline__ bool solve(const Volume& v, const Volume::Tile& tile) const {
+    const FarRows far(v, tile, lane_id());
+    const uint2* line = v.word_line(tile);
+    const int count = found_;
+    int row[kFewRows];
+    unsigned square[kFewRows];
+#pragma unroll
+    for (int k = 0; k < kFewRows; ++k) {
+      row[k] = k < count ? rows_[k] : 0;
+      square[k] = k < count ? square_at(__ldg(line + row[k])) : kNone32;
+    }
+    bool any_wide = false;
+    for (int z = static_cast<int>(threadIdx.x) / 32 * 8; z < v.nz; z += static_cast<int>(blockDim.x) / 32 * 8) {
+      unsigned best[8];
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        best[j] = kNone32;
+#pragma unroll
+        for (int k = 0; k < kFewRows; ++k)
+          if (k < count) best[j] = min(best[j], square[k] + static_cast<unsigned>((z + j - row[k]) * (z + j - row[k])));
+      }
+      any_wide |= far.put(z, best, min(8, v.nz - z));
+    }
+    return __syncthreads_or(any_wide);
+  }
+
+ private:
+  /// Of the distance along x from this lane's column.
+  static __device__ unsigned square_at(uint2 word) {
+    const int column = lane_id();
+    const unsigned before = word.x & ((2u << column) - 1), behind = word.x >> column;
+    const unsigned left = before ? static_cast<unsigned>(column - 31 + __clz(static_cast<int>(before)))
+                                 : static_cast<unsigned>(column) + (word.y & 0xFFFFu);
+    const unsigned right = behind ? static_cast<unsigned>(__ffs(static_cast<int>(behind)) - 1)
+                                  : static_cast<unsigned>(31 - column) + (word.y >> 16);
+    const unsigned steps = min(left, right);
+    return steps * steps;
+  }
+
+  int rows_[kFewRows], found_;  ///< in whatever order
+};
+
+}  // namespace fathom::grid::cuda
