@@ -1109,11 +1109,12 @@ TEST_F(Cuda, AnySpacingsOfLargeImages) {
     }
 }
 
-/// Volumes, also signed, with any spacings: of which squares alone tell sites apart, in a unit that 31 bits do not
-/// hold, very unequal, very small and very large.
+/// Volumes, also signed, with any spacings: of which squares alone tell sites apart, whose keys are equal where distances
+/// are not, in a unit that 31 bits do not hold, very unequal, very small and very large.
 TEST_F(Cuda, AnySpacingsOfVolumes) {
   std::uint64_t seed = 1670000;
-  for (const Shape& shape : {Shape{61, 53, 47}, Shape{33, 65, 130}, Shape{9, 140, 64}, Shape{140, 9, 33}})
+  for (const Shape& shape : {Shape{61, 53, 47}, Shape{33, 65, 130}, Shape{9, 140, 64}, Shape{140, 9, 33},
+                             Shape{3, 300, 40}, Shape{270, 2, 70}})
     for (int s = 0; s < kStructures; ++s)
       for (int i = 0; i < scaled(8); ++i) {
         Random random(++seed);
@@ -1121,11 +1122,14 @@ TEST_F(Cuda, AnySpacingsOfVolumes) {
         c.input = mask_array(make_sites(c.structure, shape, random), shape);
         c.options.spacing = pick<std::vector<double>>(random, {{1.25, 0.742188, 0.742188},
                                                                {0.742188, 0.742188, 0.742188 * (1 + 1e-15)},
+                                                               {1, 1.000001, 1.0000005},
+                                                               {3.00001, 1, 1.0000003},
                                                                {0.1, 0.30000001192092896, 0.20000000298023224},
                                                                {255, 254, 253},
                                                                {1, 1000.1, 0.001},
                                                                {1e-25, 3e-24, 2e-25},
                                                                {2.5e27, 1.1e28, 3e27},
+                                                               {1e-70, 3e-70, 2.1e-70},
                                                                {3, 1, 1},
                                                                {2.5, 1.25, 0.7}});
         c.options.signed_distance = chance(random, 0.5);

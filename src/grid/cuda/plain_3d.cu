@@ -5,7 +5,7 @@
 // (volume_along_z.cuh), then those that this left (volume_envelope.cuh); the same along y (volume_along_y.cuh), which
 // writes the results.
 // With nearest sites both passes have kernels of their own (volume_sites.cuh); with unequal spacings each pass is one
-// kernel (volume_spaced.cuh, volume_spaced_sites.cuh; in double volume_exact.cuh), and so with nearest sites of labels
+// kernel (volume_spaced.cuh, volume_spaced_sites.cuh; without a unit volume_exact.cuh), and so with nearest sites of labels
 // or along axes beyond 1024; without them these have an envelope of their own (volume_long.cuh). What is left to do
 // stays on the device: the host launches all and waits for nothing. The kernels of both passes are compiled apart
 // (volume_solve.cuh).
@@ -136,11 +136,8 @@ void take_region(Volume& v, const Problem& p, std::int64_t items) {
 std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
   const std::int64_t columns = v.items * v.words, jobs = (wants_site(p) ? 2 : 1) * columns;
   Scratch s(base);
-  if (!squares_fit(p)) {
-    v.exact = s.take<double>(v.items * v.nz * v.ny * v.nx);
-    return s.bytes();
-  }
-  const bool has_lists = !has_single_passes(p);
+  const bool has_lists = squares_fit(p) && !has_single_passes(p);
+  if (!squares_fit(p)) v.step_tables = s.take<StepTables>(1);
   if (has_lists) {
     v.z_list = s.take<std::uint32_t>(jobs * v.ny);
     v.y_list = s.take<std::uint32_t>(jobs * v.nz);
@@ -250,11 +247,18 @@ bool memory_serves(const Problem& p) {
   return block_holds(p, lines + (wants_site(p) ? planes_memory(longest) : 0));
 }
 
+/// Whether squares in double are far from the ends of their range.
+bool weights_serve(const Problem& p) {
+  constexpr double kLeastWeight = 0x1p-200, kMostWeight = 0x1p200;
+  const auto [least, most] = std::minmax({exact_weight(p, 0), exact_weight(p, 1), exact_weight(p, 2)});
+  return least >= kLeastWeight && most <= kMostWeight;
+}
+
 /// Whether squares in double serve: floats from a mask. Where there is no unit, limits are not known in floats.
 bool exact_serves(const Problem& p) {
   const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
-  return !is_long(p) && is_plain_float(p, kNoAxis) && !has_labels(p) && !wants_site(p) &&
-         (p.integral || !has_limits(p)) && block_holds(p, ExactRows::bytes(longest));
+  return !is_long(p) && is_plain_float(p, kNoAxis) && !has_labels(p) && !wants_site(p) && weights_serve(p) &&
+         (p.integral || !has_limits(p)) && block_holds(p, exact_memory_along_z(longest));
 }
 
 bool volume_serves(const Problem& p) {

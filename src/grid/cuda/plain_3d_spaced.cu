@@ -1,5 +1,4 @@
-// The engine for volumes (plain_3d.cu): kernels for unequal spacings, without nearest sites.
-#include "grid/cuda/volume_exact.cuh"
+// The engine for volumes (plain_3d.cu): kernels for unequal spacings in a unit, without nearest sites.
 #include "grid/cuda/volume_solve_kernels.cuh"
 #include "grid/cuda/volume_spaced.cuh"
 
@@ -25,16 +24,5 @@ template void VolumePasses::solve_spaced<Writing::both_sides>() const;
 template void VolumePasses::solve_spaced<Writing::labels>() const;
 template void VolumePasses::solve_spaced<Writing::general>() const;
 template void VolumePasses::solve_spaced<Writing::general_labels>() const;
-
-void VolumePasses::solve_exact(const ExactWeights& weights, bool is_one_side) const {
-  const int nz = volume.nz, ny = volume.ny;
-  const std::size_t along_y = ExactRows::bytes(ny), along_z = ExactRows::bytes(nz);
-  if (ny <= 256) launch(solve_exact_along_y<256>, 2 * y_tiles(), 256, along_y, stream, volume, weights.y, weights.x);
-  else launch(solve_exact_along_y<512>, 2 * y_tiles(), 512, along_y, stream, volume, weights.y, weights.x);
-  const auto small = is_one_side ? solve_exact_along_z<256, true> : solve_exact_along_z<256, false>;
-  const auto large = is_one_side ? solve_exact_along_z<512, true> : solve_exact_along_z<512, false>;
-  if (nz <= 256) launch(small, 2 * z_tiles(), 256, along_z, stream, volume, weights.z);
-  else launch(large, 2 * z_tiles(), 512, along_z, stream, volume, weights.z);
-}
 
 }  // namespace fathom::grid::cuda

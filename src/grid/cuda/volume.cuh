@@ -35,6 +35,8 @@ enum TileKind : std::uint8_t {
   kFull,   ///< narrow, and has sites alone; told of a signed field's sides
 };
 
+struct StepTables;  // volume_steps.cuh
+
 struct Volume {
   std::int32_t nz = 1, ny = 1, nx = 1;
   std::int32_t first_x = 0;  ///< of the input, where a part of its words is worked on as if it were all
@@ -63,8 +65,9 @@ struct Volume {
   std::uint32_t* y_list = nullptr;
   /// Of both lists. A pass finds that of its list cleared: by packing, or by a kernel of the other pass.
   std::uint32_t* counters = nullptr;
-  Placed<std::uint32_t> wide;                              ///< squares after the pass along z, of wide tiles
-  double* exact = nullptr;                                 ///< [items][nz][ny][nx]: squares between the passes
+  /// After the pass along z, squares, of wide tiles; with spacings without a unit after that along y, Steps.
+  Placed<std::uint32_t> wide;
+  StepTables* step_tables = nullptr;                       ///< of the latter
   Placed<float> distance;                                  ///< where results are floats
   bool is_aligned = false;                                 ///< all rows of results, to 8 bytes
   std::uint32_t weight_z = 1, weight_y = 1, weight_x = 1;  ///< squares of spacings, in units

@@ -1,6 +1,6 @@
 // The passes of the engine for volumes, as its host side launches them. There are kernels for every form of results and
 // for spacings, and a compiler takes long over them: they are compiled in parts (plain_3d_distances.cu,
-// plain_3d_values.cu, plain_3d_sites.cu, plain_3d_spaced.cu, plain_3d_spaced_sites.cu).
+// plain_3d_values.cu, plain_3d_sites.cu, plain_3d_exact.cu, plain_3d_spaced.cu, plain_3d_spaced_sites.cu).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -41,7 +41,7 @@ struct VolumePasses {
   /// @param is_keyed  whether squares are below kMostKeyed
   template <bool kLabels>
   void find_spaced_sites(bool is_keyed) const;
-  /// The same in double, for floats from a mask.
+  /// The same with any spacings, for floats from a mask.
   void solve_exact(const ExactWeights& weights, bool is_one_side) const;
 
   std::int64_t z_tiles() const { return volume.items * volume.words * volume.ny; }

@@ -1,0 +1,293 @@
+// What lies between the passes of volumes with any spacings: how many steps it is to the site that is nearest in the
+// same plane, in a word. Its square in double, as the CPU has it, follows from these; where sites are near, no square in
+// double is asked for at all.
+//
+// There, passes search in keys: squares in fixed point, and behind them steps. What a step adds along each axis is a
+// number of a table, so that keys of steps along several axes add up, and the least key is of the nearest site – but for
+// sites whose squares are about as large. Which these are follows from the spacings alone: tables say of all near sites
+// where another one with no lesser key may be nearer. There, and where sites are far, squares in double decide.
+//
+// In doubt is a distance, not a square: two squares that are equal as real numbers may differ in double's last bit, yet
+// hardly ever in float's. In a plane that is asked for all distances from it that there are.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "grid/cuda/volume_solve.cuh"
+#include "grid/cuda/volume_window.cuh"
+
+namespace fathom::grid::cuda {
+
+/// Keys with so many bits for steps behind the square: of up to kSteps steps of the least spacing, whose squares take
+/// kPlaces binary places. Two of them do not wrap when they add up.
+template <int kStepBits, int kSquareBits, int kMostSteps>
+struct Keys {
+  static constexpr int kBits = kStepBits, kSteps = kMostSteps, kPlaces = kSquareBits;
+  static constexpr std::uint32_t kEnd =  ///< and more: not near
+      std::min<std::uint64_t>(std::uint64_t{kSteps * kSteps} << (kPlaces + kBits), (1u << 31) - (1u << kBits));
+
+  std::uint32_t of[kSteps + 1];  ///< so many steps along an axis
+
+  /// @param ratio  of the axis' squared spacing to the least
+  /// @param step   what is added behind the square
+  static Keys along(double ratio, std::uint32_t step) {
+    Keys keys;
+    for (std::uint32_t i = 0; i <= kSteps; ++i) {
+      const double square = std::rint(ratio * (1 << kPlaces) * (i * i));
+      const bool is_near = square < (kEnd >> kBits);
+      keys.of[i] = is_near ? (static_cast<std::uint32_t>(square) << kBits) + i * step : kEnd;
+    }
+    return keys;
+  }
+  static __host__ __device__ int square_of(std::uint32_t key) { return static_cast<int>(key >> kBits); }
+  /// A site with a key that is larger by more is no nearer: rounding moves a square by half a place for each axis.
+  static constexpr int kSlack = 3;
+  static __device__ bool may_be_nearer(int difference) { return difference >= 0 && difference <= kSlack; }
+  /// The steps along an axis whose square this is, roughly. @param inverse  1 / the axis' ratio
+  static __device__ int steps_of(int square, float inverse) {
+    const float squared = small_float(static_cast<unsigned>(square) >> 2) * (inverse * (4.0f / (1 << kPlaces)));
+    return __float_as_int(fmaf(squared, inverse_root(squared + 1e-30f), 8388608.0f)) - 0x4B000000;
+  }
+};
+using PlaneKeys = Keys<6, 13, 64>;   ///< of sites in a plane; behind the square: steps along y
+using VolumeKeys = Keys<8, 14, 16>;  ///< of all sites; behind the square: steps along y and x, four bits each
+inline constexpr int kPairs = 1 << VolumeKeys::kBits;
+inline constexpr int kPlanePairs = PlaneKeys::kSteps * PlaneKeys::kSteps;
+
+/// Spacings and what follows from them.
+struct ExactSpacing {
+  double z, y, x;              ///< squares
+  float inverse_z, inverse_x;  ///< of the ratios to the least
+  PlaneKeys plane_y, plane_x;
+  VolumeKeys volume_z, volume_y, volume_x;
+
+  static ExactSpacing of(const ExactWeights& weights) {
+    const auto [z, y, x] = weights;
+    const double least = std::min({z, y, x}), least_in_plane = std::min(y, x);
+    return {.z = z,
+            .y = y,
+            .x = x,
+            .inverse_z = static_cast<float>(least / z),
+            .inverse_x = static_cast<float>(least_in_plane / x),
+            .plane_y = PlaneKeys::along(y / least_in_plane, 1),
+            .plane_x = PlaneKeys::along(x / least_in_plane, 0),
+            .volume_z = VolumeKeys::along(z / least, 0),
+            .volume_y = VolumeKeys::along(y / least, VolumeKeys::kSteps),
+            .volume_x = VolumeKeys::along(x / least, 1)};
+  }
+  /// As the CPU adds them up.
+  __device__ double square(int y_steps, int x_steps) const {
+    return x * static_cast<double>(x_steps * x_steps) + y * static_cast<double>(y_steps * y_steps);
+  }
+  __device__ double square(int z_steps, int y_steps, int x_steps) const {
+    return square(y_steps, x_steps) + z * static_cast<double>(z_steps * z_steps);
+  }
+};
+
+/// What is found out about near sites before all else, by blocks of which each looks at a few.
+inline constexpr int kTabulateBlocks = 512, kTabulateWarps = 16;
+
+struct StepTables {
+  PlaneKeys plane_y, plane_x;                      ///< the spacing's, where lanes ask for different ones
+  std::uint32_t pair[kPairs];                      ///< VolumeKeys by their last bits: of steps along y and x
+  float distance[VolumeKeys::kSteps * kPairs];     ///< [steps along z][as above]; less than 0: in doubt
+  std::uint8_t plane_doubt[kPlanePairs];           ///< [steps along y][along x]
+  std::uint8_t has_plane_doubts[kTabulateBlocks];  ///< of each block's share of these
+};
+
+/// The steps to a site in the same plane.
+struct Steps {
+  static constexpr unsigned kFar = 1u << 31, kFarBits = 11, kNone = kFar | 1u << (2 * kFarBits);  ///< far: y, x
+  static_assert(VolumeKeys::kEnd + kNone > kNone && kLongestKeyed < 1 << kFarBits);
+
+  int y, x;
+
+  __device__ explicit Steps(unsigned word) {
+    const unsigned bits = word >= kFar ? kFarBits : VolumeKeys::kBits / 2;
+    x = static_cast<int>(word & ((1u << bits) - 1));
+    y = static_cast<int>(word >> bits & ((1u << bits) - 1));
+  }
+  static __device__ unsigned word_of(const StepTables& tables, int y, int x) {
+    const unsigned far = kFar | static_cast<unsigned>(y << kFarBits | x);
+    if (max(y, x) >= VolumeKeys::kSteps) return far;
+    const unsigned near = __ldg(tables.pair + (y * VolumeKeys::kSteps + x));
+    return near < VolumeKeys::kEnd ? near : far;
+  }
+};
+
+__device__ inline float root_of_exact(double square) { return static_cast<float>(sqrt(square)); }
+
+/// The distance of a near site, less than 0 where it is in doubt. Lane = steps along x to another.
+__device__ inline float tabulated_distance(const ExactSpacing& spacing, int z, int y, int x) {
+  const float distance = root_of_exact(spacing.square(z, y, x));
+  const auto square_of = VolumeKeys::square_of;
+  const int square = square_of(spacing.volume_z.of[z]) + square_of(spacing.volume_y.of[y] + spacing.volume_x.of[x]);
+  bool in_doubt = false;
+  if (lane_id() <= VolumeKeys::kSteps && square < square_of(VolumeKeys::kEnd))
+    for (int other_y = 0; other_y <= VolumeKeys::kSteps; ++other_y) {
+      const int rest = square - square_of(spacing.volume_y.of[other_y]) - square_of(spacing.volume_x.of[lane_id()]);
+      if (rest < -VolumeKeys::kSlack) continue;
+      const int nearest = VolumeKeys::steps_of(max(rest, 0), spacing.inverse_z);
+      for (int other_z = max(nearest - 1, 0); other_z <= min(nearest + 1, VolumeKeys::kSteps); ++other_z)
+        in_doubt |= VolumeKeys::may_be_nearer(square_of(spacing.volume_z.of[other_z]) - rest) &&
+                    root_of_exact(spacing.square(other_z, other_y, lane_id())) < distance;
+    }
+  return __any_sync(kAllLanes, in_doubt) ? -distance : distance;
+}
+
+/// Another site of a plane, with no lesser key, that is nearer by its square at least.
+struct Rival {
+  static constexpr int kMost = 512;  ///< of a block
+  int of, y, x;
+};
+
+/// Finds the rivals of a site of a plane. @returns whether there are too many
+__device__ inline bool find_rivals(const ExactSpacing& spacing, int pair, Rival* rivals, int* count) {
+  const int y = pair / PlaneKeys::kSteps, x = pair % PlaneKeys::kSteps;
+  const auto square_of = PlaneKeys::square_of;
+  const int square = square_of(spacing.plane_y.of[y]) + square_of(spacing.plane_x.of[x]);
+  bool too_many = false;
+  if (square >= square_of(PlaneKeys::kEnd)) return false;
+  for (int other_y = lane_id(); other_y <= PlaneKeys::kSteps; other_y += 32) {
+    const int rest = square - square_of(spacing.plane_y.of[other_y]);
+    if (rest < -PlaneKeys::kSlack) continue;
+    const int nearest = PlaneKeys::steps_of(max(rest, 0), spacing.inverse_x);
+    for (int other_x = max(nearest - 1, 0); other_x <= min(nearest + 1, PlaneKeys::kSteps); ++other_x) {
+      if (!PlaneKeys::may_be_nearer(square_of(spacing.plane_x.of[other_x]) - rest)) continue;
+      if (!(spacing.square(other_y, other_x) < spacing.square(y, x))) continue;
+      const int place = atomicAdd(count, 1);
+      if (place < Rival::kMost) rivals[place] = {pair, other_y, other_x};
+      else too_many = true;
+    }
+  }
+  return too_many;
+}
+
+/// Whether a rival is nearer by its distance, too, from any plane. Lane = planes away.
+__device__ inline bool is_nearer(const ExactSpacing& spacing, const Rival& rival, int nz) {
+  const double own = spacing.square(rival.of / PlaneKeys::kSteps, rival.of % PlaneKeys::kSteps);
+  const double other = spacing.square(rival.y, rival.x);
+  bool result = false;
+  for (int z = lane_id(); z < nz; z += 32) {
+    const double along_z = spacing.z * static_cast<double>(z * z);
+    if (own + along_z != other + along_z)  // seldom: their difference is mostly lost
+      result |= root_of_exact(own + along_z) != root_of_exact(other + along_z);
+  }
+  return result;
+}
+
+/// Fills the tables. Half of a block's warps look at a near site each, half at one of a plane; then each at rivals.
+static __global__ void __launch_bounds__(kTabulateWarps * 32)
+    tabulate_steps(StepTables* tables, const __grid_constant__ ExactSpacing constants, int nz) {
+  constexpr int kSites = kTabulateWarps / 2;
+  static_assert(kTabulateBlocks * kSites == kPlanePairs && kPlanePairs == kPairs * VolumeKeys::kSteps);
+  __shared__ Rival rivals[Rival::kMost];
+  __shared__ int count;
+  __shared__ unsigned doubt[kSites];
+  __shared__ ExactSpacing spacing;  // there, because lanes ask for different keys
+  const int t = static_cast<int>(threadIdx.x), warp = t / 32, first = static_cast<int>(blockIdx.x) * kSites;
+  constexpr int kWords = sizeof(ExactSpacing) / sizeof(unsigned);
+  if (t < kWords) reinterpret_cast<unsigned*>(&spacing)[t] = reinterpret_cast<const unsigned*>(&constants)[t];
+  if (t == 0) count = 0;
+  if (t < kSites) doubt[t] = 0;
+  __syncthreads();
+  if (blockIdx.x == 0 && t <= PlaneKeys::kSteps)
+    tables->plane_y.of[t] = spacing.plane_y.of[t], tables->plane_x.of[t] = spacing.plane_x.of[t];
+  if (warp < kSites) {
+    if (find_rivals(spacing, first + warp, rivals, &count)) atomicOr(doubt + warp, 1u);
+  } else {
+    const int site = first + warp - kSites, pair = site % kPairs;
+    const int y = pair / VolumeKeys::kSteps, x = pair % VolumeKeys::kSteps;
+    const float distance = tabulated_distance(spacing, site / kPairs, y, x);
+    if (lane_id() == 0) tables->distance[site] = distance;
+    if (lane_id() == 0 && site < kPairs) tables->pair[pair] = spacing.volume_y.of[y] + spacing.volume_x.of[x];
+  }
+  __syncthreads();
+  for (int i = warp; i < min(count, Rival::kMost); i += kTabulateWarps)
+    if (is_nearer(spacing, rivals[i], nz)) atomicOr(doubt + (rivals[i].of - first), 1u);
+  const bool any = __syncthreads_or(t < kSites && doubt[t] != 0);
+  if (t < kSites) tables->plane_doubt[first + t] = static_cast<std::uint8_t>(doubt[t]);
+  if (t == 0) tables->has_plane_doubts[blockIdx.x] = any;
+}
+
+/// What rows of a search hold: keys, or words of steps, which are no less than their end where they are no keys.
+template <class KeysOfRows>
+struct KeyRows {
+  static constexpr unsigned kNone = KeysOfRows::kEnd;
+};
+
+/// Eight rows from those that are near, by their keys.
+template <class KeysOfRows>
+class KeyWindow {
+ public:
+  using Rows = WindowRows<KeyRows<KeysOfRows>>;
+
+  /// @param keys  of steps along the line
+  __device__ KeyWindow(const Rows& rows, int group, int lane, const KeysOfRows& keys)
+      : rows_(rows), group_(group), lane_(lane), keys_(keys) {
+    const auto own = rows.group(group, lane);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) best[j] = before_[j] = behind_[j] = own[j];
+  }
+
+  /// @param count  rows of the line from the group's first on: those behind keep no search busy
+  /// @returns whether all of the warp's are near
+  __device__ bool search(int count) {
+    if (count < 8) {
+#pragma unroll
+      for (int j = 0; j < 8; ++j)
+        if (j >= count) best[j] = 0;
+    }
+    if (settled(1)) return true;
+    if (__popc(__ballot_sync(kAllLanes, least() >= KeysOfRows::kEnd)) > kFar) return false;
+#pragma unroll 1
+    for (int m = 0; m < KeysOfRows::kSteps / 8; ++m) {
+      if (m == 2 && __popc(__ballot_sync(kAllLanes, largest() >= keys_.of[kTooFar])) > kHopeless) return false;
+      const auto left = rows_.group(group_ - 1 - m, lane_), right = rows_.group(group_ + 1 + m, lane_);
+#pragma unroll
+      for (int s = 1; s <= 8; ++s) {
+        const int steps = 8 * m + s;
+        const unsigned key = keys_.of[steps];
+        behind_[s - 1] = right[s - 1];
+        before_[8 - s] = left[8 - s];
+#pragma unroll
+        for (int j = 0; j < 8; ++j) best[j] = __viaddmin_u32(behind_[(j + s) & 7], key, best[j]);
+#pragma unroll
+        for (int j = 0; j < 8; ++j) best[j] = __viaddmin_u32(before_[(j - s) & 7], key, best[j]);
+        const bool look = s == 4 || s == 8 || (m == 0 && (s <= 3 || s == 6));
+        if (look && settled(min(steps + 1, KeysOfRows::kSteps))) return true;
+      }
+    }
+    return false;
+  }
+
+  /// Whether all of the warp's are sites.
+  __device__ bool is_all_sites() const { return !__any_sync(kAllLanes, largest() > 0); }
+
+  unsigned best[8];
+
+ private:
+  static constexpr int kFar = 24;      ///< lanes of whose rows none is near, from which a search is no use
+  static constexpr int kHopeless = 8;  ///< the same of lanes that have a row with no site …
+  static constexpr int kTooFar = KeysOfRows::kSteps * 3 / 4;  ///< … nearer than this, after sixteen steps
+
+  __device__ unsigned least() const {
+    const unsigned a = __vimin3_u32(best[0], best[1], best[2]), b = __vimin3_u32(best[3], best[4], best[5]);
+    return __vimin3_u32(a, b, min(best[6], best[7]));
+  }
+
+  __device__ unsigned largest() const {
+    const unsigned a = __vimax3_u32(best[0], best[1], best[2]), b = __vimax3_u32(best[3], best[4], best[5]);
+    return __vimax3_u32(a, b, max(best[6], best[7]));
+  }
+  /// Whether rows from so many steps on cannot be nearer.
+  __device__ bool settled(int steps) const { return !__any_sync(kAllLanes, largest() >= keys_.of[steps]); }
+
+  const Rows& rows_;
+  const int group_, lane_;
+  const KeysOfRows& keys_;
+  unsigned before_[8], behind_[8];
+};
+
+}  // namespace fathom::grid::cuda
