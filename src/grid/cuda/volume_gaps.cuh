@@ -1,9 +1,11 @@
-// The outwards search of volume_window.cuh, which passes over groups of rows that are too far to better anything: where sites are few, most rows hold none near, and between balls lie stretches of such rows.
+// The outwards search of volume_window.cuh, which passes over groups of rows that are too far to better anything: where
+// sites are few, most rows hold none near, and between balls lie stretches of such rows.
 //
 // After sixteen steps a warp looks at the rows of the next group to a side before it takes eight more steps there: if
-// neither those nor the ones of the group before, with the least steps to them, could better the farther of two lines
-// in any lane, it takes none. What was passed over is still in the registers that slide outwards, as an older group.
-// That offers too much, as its rows are nearer than where they are taken to be, and so does no harm.
+// neither those nor the ones of the group before, with the least steps to them, could better the farthest element of
+// any lane, it takes none. What was passed over is still in the registers that slide outwards, as an older group. Its
+// rows are nearer than where they are taken to be: what they offer is too much there, and has not bettered anything
+// where they are.
 //
 // Cost: as there, for the groups that are not passed over, and some 20 operations for eight steps to a side.
 #pragma once
@@ -56,7 +58,7 @@ class NearRows {
 
 /// Eight rows of a word, as Window<Word>.
 ///
-/// Word::kFarthestSteps: of a search
+/// Word::kMostSteps: of a search
 template <class Word>
 class GapWindow {
  public:
@@ -96,7 +98,7 @@ class GapWindow {
       if (!may_spend(2, work, budget)) return false;
     }
     unsigned least_left = Word::least(before_), least_right = Word::least(behind_);
-    for (int m = 2; m < Word::kFarthestSteps / 8; ++m) {
+    for (int m = 2; m < Word::kMostSteps / 8; ++m) {
       const bool to_left = may_better(m, -1, least_left), to_right = may_better(m, 1, least_right);
       if (!to_left && !to_right) {
         if (is_done(8 * m + 8)) return true;

@@ -1,8 +1,9 @@
 // From the words of one side of a signed volume to those of the other: its sites are the elements that were none.
 //
-// Work mapping: thread = row along x, so that neighbours along z are read and written together. Phase 1: bits, and steps
-// to sites on the left, from left to right; phase 2: steps to the right, from right to left. Both take eight words at a
-// time, all of which are on their way together. Cost: 1/2 byte is read for an element, and as much written.
+// Work mapping: thread = row along x, so that neighbours along z are read and written together. Phase 1: bits, and
+// steps to sites on the left, from left to right; phase 2: steps to the right, from right to left. Both take eight
+// words at a time, all of which are on their way together; the last eight stay in registers in between.
+// Cost: 1/4 byte is read for an element, and as much written; up to twice that in long rows.
 #pragma once
 
 #include "grid/cuda/volume.cuh"
@@ -42,7 +43,8 @@ __global__ void __launch_bounds__(kTurnBlock) turn_to_other_side(const __grid_co
       if (first + k < v.words) row[first + k] = words[k];
   };
   unsigned left = kNoneInWord, right = kNoneInWord;  // steps from the next word's end to the last site
-  for (int first = 0; first < v.words; first += kTogether) {
+  const int last = (v.words - 1) / kTogether * kTogether;
+  for (int first = 0; first <= last; first += kTogether) {
     read(first);
 #pragma unroll
     for (int k = 0; k < kTogether; ++k) {
@@ -52,10 +54,10 @@ __global__ void __launch_bounds__(kTurnBlock) turn_to_other_side(const __grid_co
       words[k] = make_uint2(bits, left);
       left = bits ? static_cast<unsigned>(__clz(static_cast<int>(bits))) + 1 : min(left + 32, kNoneInWord);
     }
-    write(first);
+    if (first < last) write(first);
   }
-  for (int first = (v.words - 1) / kTogether * kTogether; first >= 0; first -= kTogether) {
-    read(first);
+  for (int first = last; first >= 0; first -= kTogether) {
+    if (first < last) read(first);
 #pragma unroll
     for (int k = kTogether - 1; k >= 0; --k) {
       if (first + k >= v.words) continue;

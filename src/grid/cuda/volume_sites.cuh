@@ -1,5 +1,5 @@
-// The passes of volumes with nearest sites: those of volume_window.cuh and volume_envelope.cuh with the sites in what
-// is compared.
+// The passes of volumes with nearest sites: those of volume_gaps.cuh and volume_envelope.cuh with the sites in what is
+// compared.
 //
 // Of several nearest sites the first counts. Along z that is the one with the lowest z. Along y it is the one with the
 // lowest z again, and only then the one with the lowest y. Between the passes a site takes 16 bits (see Leads): the

@@ -1,5 +1,5 @@
-// The passes along z and y where sites are near: an outwards search in 16-bit arithmetic on two lines at once. Where no
-// sites are asked for, one that passes over gaps (volume_gaps.cuh).
+// The passes along z and y where sites are near: an outwards search in 16-bit arithmetic on two lines at once, or with
+// nearest sites in 32 bits on one. With equal spacings, one that passes over gaps (volume_gaps.cuh).
 //
 // Work mapping: block = tile. Phase 1: its squares go to shared memory, row by row, 16 words for 32 lines; odd groups
 // of eight rows swap even and odd rows, so that the two halves of a warp, which work on neighbouring groups, meet
@@ -29,10 +29,8 @@ struct WindowPairs {
   static constexpr unsigned kSquare = 0x10001u;  ///< what a square of 1 adds
   static constexpr unsigned kStep = 0;           ///< what a step to a higher row adds
   static constexpr unsigned kTies = 0;
-  static constexpr int kMostSteps = 128;      ///< of a search
-  static constexpr int kFarthestSteps = 176;  ///< of one that passes over gaps: what it settles is below kNone16
-  static_assert((kFarthestSteps + 1) * (kFarthestSteps + 1) < kNone16);
-  static_assert(kNone16 + kFarthestSteps * kFarthestSteps < 1 << 16);
+  static constexpr int kMostSteps = 176;  ///< of a search: what it settles is below kNone16
+  static_assert((kMostSteps + 1) * (kMostSteps + 1) < kNone16 && kNone16 + kMostSteps * kMostSteps < 1 << 16);
   static __device__ unsigned from(unsigned stored) { return stored; }
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
     return __viaddmin_u16x2(value, square, best);
@@ -64,7 +62,7 @@ struct WindowSites {
   static constexpr unsigned kSquare = 1u << 17;
   static constexpr unsigned kStep = 2;
   static constexpr unsigned kTies = 1;
-  static constexpr int kMostSteps = 120, kFarthestSteps = 120;
+  static constexpr int kMostSteps = 120;
   static constexpr unsigned kHere = 128 * kStep;            ///< no steps along the line
   static constexpr unsigned kFar = 127;                     ///< steps along x; what a search settles is nearer
   static constexpr unsigned kNone = kFar * kFar * kSquare;  ///< the farthest step does not wrap it
@@ -148,10 +146,9 @@ class Window {
     for (int j = 0; j < 8; ++j) best[j] = before_[j] = behind_[j] = Word::from(own[j]);
   }
 
-  /// @param work  of the block: what its warps have charged so far; null: sixteen steps at most
-  /// @returns whether the warp's rows are settled
-  __device__ bool search(int* work = nullptr, int budget = 0) {
-    return search_while([&](int m) { return m < 1 || (work && may_go_on(m, work, budget)); });
+  /// Sixteen steps at most. @returns whether the warp's rows are settled
+  __device__ bool search() {
+    return search_while([](int m) { return m < 1; });
   }
   /// @param go_on  whether to look farther after all rows up to 8 m + 8 steps away: go_on(m)
   template <class GoOn>
@@ -183,22 +180,6 @@ class Window {
  private:
   __device__ bool settled(unsigned square) const {
     return !__any_sync(kAllLanes, Word::largest(best) > square * weight_ - Word::kTies);
-  }
-
-  /// Charges eight steps to the block; after the first sixteen, lanes that are still far from done foretell many more.
-  __device__ bool may_go_on(int m, int* work, int budget) const {
-    int charge = 1;
-    if (m == 1) {
-      const unsigned most = Word::largest(best);
-      if (__popc(__ballot_sync(kAllLanes, most > 48u * 48u)) > 16) charge += 10;
-      if (__popc(__ballot_sync(kAllLanes, most > 120u * 120u)) > 16) charge += 90;
-    }
-    int spent = 0;
-    if (lane_id() == 0) spent = atomicAdd(work, charge);
-    spent = __shfl_sync(kAllLanes, spent, 0) + charge;
-    if (8 * m + 8 < Word::kMostSteps && spent <= budget) return true;
-    if (lane_id() == 0) atomicAdd(work, 1 << 24);  // for the other warps
-    return false;
   }
 
   const Rows& rows_;
@@ -278,9 +259,6 @@ constexpr int search_blocks(int threads, bool labels) {
   return resident_blocks(threads, (labels ? kResidentThreadsAt64 : kResidentThreads) / threads);
 }
 
-/// Groups of a warp lie side by side; all lanes take part in the search, also those beyond the last group.
-__device__ inline int budget_of(int rows) { return max(row_groups(rows) / 2 * kUsualSteps / 8, 2); }
-
 /// What is left to do with a float distance, of an element of row y: nothing.
 struct AsItIs {
   __device__ float operator()(float distance, int) const { return distance; }
@@ -310,6 +288,7 @@ struct VolumeWriter {
       write_rows(y, squares);
     } else {
       float* row = row_of(y);
+      if (kWriting == Writing::one_side && v.is_aligned) return write_sides(row, y, squares);
       if (kWriting == Writing::aligned && y + 8 <= v.ny) return write_eight_pairs(row, squares);
 #pragma unroll
       for (int j = 0; j < 8; ++j, row += v.distance.y_stride) write_pair(row, y + j, squares[j]);
@@ -449,15 +428,31 @@ struct VolumeWriter {
 
   /// Of a pair.
   __device__ void write_side(float* to, int x, unsigned squares) const {
-    const auto a = static_cast<float>(squares & 0xFFFFu), b = static_cast<float>(squares >> 16);
-    const bool takes_a = v.side.is_first || a > 0, takes_b = v.side.is_first || b > 0;
-    if (!takes_a && !takes_b) return;
-    if (v.is_aligned && x < v.nx) {
-      const float2 both = make_float2(takes_a ? v.side.near(a) : to[0], takes_b ? v.side.near(b) : to[1]);
-      __stcs(reinterpret_cast<float2*>(to), both);
-    } else {
-      if (takes_a && x < v.nx) to[0] = v.side.near(a);
-      if (takes_b && x + 1 < v.nx) to[1] = v.side.near(b);
+    const unsigned a = squares & 0xFFFFu, b = squares >> 16;
+    if ((v.side.is_first || a > 0) && x < v.nx) to[0] = v.side.near(static_cast<float>(a));
+    if ((v.side.is_first || b > 0) && x + 1 < v.nx) to[1] = v.side.near(static_cast<float>(b));
+  }
+  /// Of eight rows of aligned pairs. What the other side has left in a pair is read before anything is written, so that
+  /// the waits are one.
+  __device__ void write_sides(float* row, int y, const unsigned* squares) const {
+    const int lane = lane_id() % 16;
+    if (tile.word * 32 + 2 * lane >= v.nx) return;
+    row += 2 * lane;
+    float2 both[8];
+    float* at = row;
+#pragma unroll
+    for (int j = 0; j < 8; ++j, at += v.distance.y_stride) {
+      const bool has_a = (squares[j] & 0xFFFFu) != 0, has_b = squares[j] >> 16 != 0;
+      both[j] = make_float2(0, 0);
+      if (!v.side.is_first && has_a != has_b && y + j < v.ny) both[j] = *reinterpret_cast<const float2*>(at);
+    }
+#pragma unroll
+    for (int j = 0; j < 8; ++j, row += v.distance.y_stride) {
+      const unsigned a = squares[j] & 0xFFFFu, b = squares[j] >> 16;
+      if (y + j >= v.ny || (!v.side.is_first && squares[j] == 0)) continue;
+      if (v.side.is_first || a > 0) both[j].x = v.side.near(static_cast<float>(a));
+      if (v.side.is_first || b > 0) both[j].y = v.side.near(static_cast<float>(b));
+      __stcs(reinterpret_cast<float2*>(row), both[j]);
     }
   }
 };
