@@ -658,8 +658,8 @@ TEST_F(Cuda, FewOfOneSideInVolumes) {
     }
 }
 
-/// Lines of sites, of which every column, or every second, may be nearest to what is far: straight ones, bent towards or
-/// away from one side, and two that are as far from what lies between.
+/// Lines of sites, of which every column, or every second, may be nearest to what is far: straight ones, bent towards
+/// or away from one side, and two that are as far from what lies between.
 TEST_F(Cuda, FarFromLines) {
   using Line = std::int64_t (*)(std::int64_t);
   const std::vector<std::vector<Line>> kLines{
@@ -1109,8 +1109,8 @@ TEST_F(Cuda, AnySpacingsOfLargeImages) {
     }
 }
 
-/// Volumes, also signed, with any spacings: of which squares alone tell sites apart, whose keys are equal where distances
-/// are not, in a unit that 31 bits do not hold, very unequal, very small and very large.
+/// Volumes, also signed, with any spacings: of which squares alone tell sites apart, whose keys are equal where
+/// distances are not, in a unit that 31 bits do not hold, very unequal, very small and very large.
 TEST_F(Cuda, AnySpacingsOfVolumes) {
   std::uint64_t seed = 1670000;
   for (const Shape& shape : {Shape{61, 53, 47}, Shape{33, 65, 130}, Shape{9, 140, 64}, Shape{140, 9, 33},

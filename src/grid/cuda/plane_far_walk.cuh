@@ -89,7 +89,8 @@ class RowWalk {
     return std::int64_t{one.rise} * other.columns <= std::int64_t{other.rise} * one.columns;
   }
 
-  /// @param put  takes a column, less x, its least value, the first candidate that has it, and what the next one is more
+  /// @param put  takes a column, less x, its least value, the first candidate that has it, and what the next one is
+  ///             more
   template <class Put>
   __device__ void walk(int x, Put&& put) const {
     int k = least_at(x);

@@ -3,9 +3,9 @@
 // A tile is 32 neighbours along x by one whole line along z or, later, y. Distances along x follow from a word of 32
 // bits and two carries; what the pass along z leaves is kept as squares in 16 bits, which is enough wherever sites are
 // near. A tile that does not fit, or whose search would be long, is computed in 32 bits instead. Of it, what does not
-// fit 16 bits is kept where the result will be, or beside it if results are not of 32 bits; its rows of 16 bits are then
-// clamped. Both sides of a signed field may keep squares there, one after the other: an element is a site to one side,
-// where its square is 0, and has the result of the other.
+// fit 16 bits is kept where the result will be, or beside it if results are not of 32 bits; its rows of 16 bits are
+// then clamped. Both sides of a signed field may keep squares there, one after the other: an element is a site to one
+// side, where its square is 0, and has the result of the other.
 #pragma once
 
 #include <cstdint>

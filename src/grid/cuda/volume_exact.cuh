@@ -5,9 +5,8 @@
 // are a part of the input. Where the other side of a signed field has left results, elements are sites, without a step.
 //
 // Work mapping: block = 16 neighbours along x, half a word, by one whole line, in shared memory; half warp = 8 rows,
-// lane = column. Phase 1: where sites are near, keys of steps, up to 63 rows away along y and 15 along z, whose distances
-// stand in a table.
-// Phase 2, where that does not settle a warp's rows: squares in double, by exact_search.cuh.
+// lane = column. Phase 1: where sites are near, keys of steps, up to 63 rows away along y and 15 along z, whose
+// distances stand in a table. Phase 2, where that does not settle a warp's rows: squares in double, by exact_search.cuh.
 //
 // Source: separable passes (Hirata 1996); departs as volume_spaced.cuh does. Cost: one operation per element and step;
 // in phase 2 some four, along y five, per element and row of a group. 8 bytes are moved per element between the passes.

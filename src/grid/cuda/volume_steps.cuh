@@ -1,11 +1,11 @@
 // What lies between the passes of volumes with any spacings: how many steps it is to the site that is nearest in the
-// same plane, in a word. Its square in double, as the CPU has it, follows from these; where sites are near, no square in
-// double is asked for at all.
+// same plane, in a word. Its square in double, as the CPU has it, follows from these; where sites are near, no square
+// in double is asked for at all.
 //
 // There, passes search in keys: squares in fixed point, and behind them steps. What a step adds along each axis is a
-// number of a table, so that keys of steps along several axes add up, and the least key is of the nearest site – but for
-// sites whose squares are about as large. Which these are follows from the spacings alone: tables say of all near sites
-// where another one with no lesser key may be nearer. There, and where sites are far, squares in double decide.
+// number of a table, so that keys of steps along several axes add up, and the least key is of the nearest site – but
+// for sites whose squares are about as large. Which these are follows from the spacings alone: tables say of all near
+// sites where another one with no lesser key may be nearer. There, and where sites are far, squares in double decide.
 //
 // In doubt is a distance, not a square: two squares that are equal as real numbers may differ in double's last bit, yet
 // hardly ever in float's. In a plane that is asked for all distances from it that there are.
