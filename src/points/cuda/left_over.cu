@@ -9,7 +9,7 @@
 // ends; the filter when all before has ended, so that its blocks spread evenly, as its slices do. Groups are of 128
 // sites, or of so many times 128 that a table holds a number for each group and query.
 //
-// Bounds: as in direct.cu. Cost: O(n) per query that is left. Scratch: 8 KB per query at most.
+// Bounds: as in direct.cu. Cost: O(n) per query that is left. Scratch: a byte and at most 8 KB per query.
 #include <algorithm>
 #include <array>
 #include <climits>

@@ -275,22 +275,25 @@ TEST_F(DevicePoints, QueriesThatAreNoNumbersFindNothing) {
       }
       const PointsOnDevice on_device(queries, 0);
       for (DType dtype : {DType::int32, DType::float32, DType::float64}) {
+        const auto expect_nothing = [&](const PointsOnDevice& sites, Storage storage, int k) {
+          points::SiteSetOptions options;
+          options.storage = storage;
+          points::QueryOptions query;
+          query.k = k;
+          AnswersOnDevice answers(count, k, DType::float32);
+          SiteSet(sites.coordinates(), options).nearest(on_device.coordinates(), query, answers.views());
+          must(cudaDeviceSynchronize());
+          const PointAnswers& host = answers.download();
+          for (std::int64_t i = 0; i < count * k; ++i) {
+            ASSERT_EQ(host.distance.as<float>().data()[i], std::numeric_limits<float>::infinity());
+            ASSERT_EQ(host.site.as<std::int64_t>().data()[i], -1);
+          }
+        };
         const PointsOnDevice sites(make_points(Spread::uniform, dtype, 3000, 2, random), 0);
         for (Storage storage : {Storage::plain, Storage::boxed, Storage::sorted})
-          for (int k : {1, 3}) {
-            points::SiteSetOptions options;
-            options.storage = storage;
-            points::QueryOptions query;
-            query.k = k;
-            AnswersOnDevice answers(count, k, DType::float32);
-            SiteSet(sites.coordinates(), options).nearest(on_device.coordinates(), query, answers.views());
-            must(cudaDeviceSynchronize());
-            const PointAnswers& host = answers.download();
-            for (std::int64_t i = 0; i < count * k; ++i) {
-              ASSERT_EQ(host.distance.as<float>().data()[i], std::numeric_limits<float>::infinity());
-              ASSERT_EQ(host.site.as<std::int64_t>().data()[i], -1);
-            }
-          }
+          for (int k : {1, 3}) expect_nothing(sites, storage, k);
+        for (const std::int64_t hollow : {20000, 70000})  // without a search, and given up
+          expect_nothing(PointsOnDevice(make_points(Spread::sphere, dtype, hollow, 2, random), 0), Storage::sorted, 1);
       }
     }
 }
@@ -777,7 +780,7 @@ PointProblem middle_of_sphere(DType dtype, std::int64_t count, std::int64_t quer
   problem.sites = sphere_about_origin(dtype, count, axes, radius, random);
   for (std::int64_t i = count / 2 * axes; has_copies && i < count * axes; ++i)
     store(problem.sites, i, value_at(problem.sites, i - count / 2 * axes));
-  const bool is_same = dtype == DType::float64 || (dtype == DType::int32 && count > 100000);
+  const bool is_same = dtype == DType::float64 || (dtype == DType::int32 && (count > 100000 || count == 20001));
   const DType asked = is_same ? dtype : has_copies ? DType::float64 : DType::float32;
   problem.queries = sphere_about_origin(asked, queries, axes, radius, random);
   for (std::int64_t i = 0; i < queries * axes; ++i) {
@@ -792,8 +795,9 @@ PointProblem middle_of_sphere(DType dtype, std::int64_t count, std::int64_t quer
 /// of sites of each type, up to as many as groups of several tiles take.
 TEST_F(DevicePoints, FewQueriesAboutTheMiddleOfSpheres) {
   Random random(24);
-  const std::pair<std::int64_t, std::int64_t> sizes[] = {{20000, 300},  {16384, 40},    {66000, 1},    {70001, 9},
-                                                         {140000, 300}, {262144, 1050}, {300001, 300}, {1100000, 60}};
+  const std::pair<std::int64_t, std::int64_t> sizes[] = {{20000, 300},   {20001, 40},   {16384, 40},
+                                                         {66000, 1},     {70001, 9},    {140000, 300},
+                                                         {262144, 1050}, {300001, 300}, {1100000, 60}};
   for (const auto& [count, queries] : sizes)
     for (DType dtype : {DType::int32, DType::float32, DType::float64})
       for (int axes : {2, 3}) {
@@ -809,13 +813,16 @@ TEST_F(DevicePoints, FewQueriesAboutTheMiddleOfSpheres) {
 /// That takes scratch, of which sorted sets of other shapes need none, and none is taken where there is no room.
 TEST_F(DevicePoints, ScratchOfHollowSets) {
   Random random(26);
-  const auto scratch_of = [&](Spread spread, std::int64_t count) {
-    const PointsOnDevice sites(make_points(spread, DType::float32, count, 3, random), 0);
-    const PointsOnDevice queries(make_points(Spread::uniform, DType::float32, 200, 3, random), 0);
+  const auto scratch_of = [&](Spread spread, std::int64_t count, DType dtype = DType::float32, int axes = 3) {
+    const PointsOnDevice sites(make_points(spread, dtype, count, axes, random), 0);
+    const PointsOnDevice queries(make_points(Spread::uniform, DType::float32, 200, axes, random), 0);
     points::SiteSetOptions options;
     options.storage = Storage::sorted;
     return SiteSet(sites.coordinates(), options).scratch_bytes(queries.coordinates(), {});
   };
+  for (DType dtype : {DType::int32, DType::float32, DType::float64})
+    for (int axes : {2, 3})
+      EXPECT_GT(scratch_of(Spread::sphere, 20000, dtype, axes), 0u) << name_of(dtype) << " " << axes;
   for (const std::int64_t count : {16384, 70000, 600000}) {
     EXPECT_GT(scratch_of(Spread::sphere, count), 0u);
     for (Spread spread : {Spread::uniform, Spread::lattice, Spread::clustered, Spread::duplicates, Spread::equal})
