@@ -106,8 +106,13 @@ struct FoundSteps {
   }
 };
 
+/// Blocks of the pass along y per multiprocessor. Of the larger ones, 80 registers leave room for one.
+constexpr int exact_blocks_along_y(int threads) {
+  return resident_blocks(threads, (threads > 256 ? kResidentThreadsAt64 : kResidentThreadsAt80) / threads);
+}
+
 template <int kThreads>
-__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt80 / kThreads))
+__global__ void __launch_bounds__(kThreads, exact_blocks_along_y(kThreads))
     solve_exact_along_y(const __grid_constant__ Volume v, const __grid_constant__ ExactSpacing spacing) {
   extern __shared__ uint4 window_shared[];
   __shared__ uint2 of_byte[256];
