@@ -658,6 +658,21 @@ TEST_F(Cuda, FewOfOneSideInVolumes) {
     }
 }
 
+/// The first rows of a tall image, whose sites are a row at its end: squares near 2³¹.
+TEST_F(Cuda, RegionFarFromALine) {
+  const Shape shape{46000, 310};
+  std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+  std::fill(sites.end() - 310, sites.end(), true);
+  Case c{.structure = Structure::plane};
+  c.input = mask_array(sites, shape);
+  c.options.region = {{0, 33}, {0, 310}};
+  for (const Wanted& wanted :
+       {Wanted{.distance = DType::float32}, Wanted{.distance = DType::float32, .nearest = DType::int32}}) {
+    c.wanted = wanted;
+    check_against_cpu(c);
+  }
+}
+
 /// Lines of sites, of which every column, or every second, may be nearest to what is far: straight ones, bent towards
 /// or away from one side, and two that are as far from what lies between.
 TEST_F(Cuda, FarFromLines) {

@@ -190,7 +190,8 @@ class FarTile {
     bool is_near = false, is_chunk_near = false;  // what the first chunk says holds for all
     for (int next = first_; next <= last_; ++chunks) {
       count = load_squares(next);
-      if (!kReal && chunks == 0 && next > last_ && walk(count)) return;
+      if constexpr (!kReal)
+        if (chunks == 0 && next > last_ && walk(count)) return;
       is_chunk_near = find_winners_among(count);
       if (chunks == 0) is_near = is_chunk_near;
       if (kSites && is_near) scan_keys(count);
@@ -315,7 +316,7 @@ class FarTile {
   __device__ bool walk(int count) {
     constexpr std::uint32_t kMost = 1u << 30;  // values are twice that with sites, and below 2³¹
     if (count < kWorthWalking || count > RowWalk::kMostCandidates) return false;
-    if (kSites && plane_.square(plane_.height, plane_.pitch) >= kMost) return false;
+    if (kSites && plane_.square(plane_.image_bands * kBand, plane_.pitch) >= kMost) return false;
     RowWalk row(m_.squares, m_.column, count, (kSpaced ? plane_.column_weight : 1) * (kSites ? 2 : 1));
     if (warp_ == kFarWarps - 1) row.put_guard();
     if (!__syncthreads_and(row.is_convex(warp_, kFarWarps))) return false;
