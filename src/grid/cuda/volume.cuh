@@ -186,7 +186,6 @@ struct StepsOutside {
     right = behind ? static_cast<unsigned>(__ffs(static_cast<int>(behind)) + beyond)
                    : static_cast<unsigned>(24 - first) + (word.y >> 16);
   }
-  __device__ unsigned least() const { return min(left, right); }
 };
 
 /// Distances along x of 8 neighbours, two in a word, from the words' bits `first` … `first` + 7. Sites lie `beyond`

@@ -23,7 +23,7 @@ class FewRows {
     unsigned square[kFewRows];
 #pragma unroll
     for (int k = 0; k < kFewRows; ++k) {
-      row[k] = rows[k];
+      row[k] = k < count ? rows[k] : 0;
       square[k] = k < count && x_ < v_.nx ? square_at<kWriting == Writing::one_side>(row[k]) : kNone32;
     }
     __syncthreads();  // wide rows are kept where the result goes

@@ -438,21 +438,22 @@ struct VolumeWriter {
     const int lane = lane_id() % 16;
     if (tile.word * 32 + 2 * lane >= v.nx) return;
     row += 2 * lane;
-    float2 both[8];
+    float left[8];
     float* at = row;
 #pragma unroll
     for (int j = 0; j < 8; ++j, at += v.distance.y_stride) {
       const bool has_a = (squares[j] & 0xFFFFu) != 0, has_b = squares[j] >> 16 != 0;
-      both[j] = make_float2(0, 0);
-      if (!v.side.is_first && has_a != has_b && y + j < v.ny) both[j] = *reinterpret_cast<const float2*>(at);
+      left[j] = 0;
+      if (!v.side.is_first && has_a != has_b && y + j < v.ny) left[j] = at[int{has_a}];
     }
 #pragma unroll
     for (int j = 0; j < 8; ++j, row += v.distance.y_stride) {
       const unsigned a = squares[j] & 0xFFFFu, b = squares[j] >> 16;
       if (y + j >= v.ny || (!v.side.is_first && squares[j] == 0)) continue;
-      if (v.side.is_first || a > 0) both[j].x = v.side.near(static_cast<float>(a));
-      if (v.side.is_first || b > 0) both[j].y = v.side.near(static_cast<float>(b));
-      __stcs(reinterpret_cast<float2*>(row), both[j]);
+      float2 both = make_float2(left[j], left[j]);
+      if (v.side.is_first || a > 0) both.x = v.side.near(static_cast<float>(a));
+      if (v.side.is_first || b > 0) both.y = v.side.near(static_cast<float>(b));
+      __stcs(reinterpret_cast<float2*>(row), both);
     }
   }
 };
