@@ -38,6 +38,17 @@ void check_against_cpu(const Case& c) {
   }
 }
 
+/// Distances, squares and a signed field, which the case is left with.
+void check_squares_and_sign(Case& c) {
+  c.wanted = {.distance = DType::float32};
+  check_against_cpu(c);
+  c.wanted = {.squared = DType::uint32};
+  check_against_cpu(c);
+  c.wanted = {.distance = DType::float32};
+  c.options.signed_distance = true;
+  check_against_cpu(c);
+}
+
 void check_random(std::uint64_t first_seed, int count, std::int64_t most_elements, bool oracle) {
   std::uint64_t first = first_seed;
   int cases = scaled(count);
@@ -232,13 +243,7 @@ TEST_F(Cuda, FarSitesOfVolumesInBothWidths) {
       }
       Case c{.structure = Structure::sparse};
       c.input = mask_array(sites, shape);
-      c.wanted = {.distance = DType::float32};
-      check_against_cpu(c);
-      c.wanted = {.squared = DType::uint32};
-      check_against_cpu(c);
-      c.wanted = {.distance = DType::float32};
-      c.options.signed_distance = true;
-      check_against_cpu(c);
+      check_squares_and_sign(c);
       if (HasFatalFailure()) return;
     }
 }
@@ -301,14 +306,8 @@ TEST_F(Cuda, FewPlanesOfVolumes) {
       }
       Case c{.structure = Structure::sparse};
       c.input = mask_array(sites, shape);
-      c.wanted = {.distance = DType::float32};
       if (i % 4 == 3) c.options.region = {{0, nz}, {1, shape[1]}, {5, shape[2] - 3}};
-      check_against_cpu(c);
-      c.wanted = {.squared = DType::uint32};
-      check_against_cpu(c);
-      c.wanted = {.distance = DType::float32};
-      c.options.signed_distance = true;
-      check_against_cpu(c);
+      check_squares_and_sign(c);
       if (HasFatalFailure()) return;
     }
 }
