@@ -1128,7 +1128,7 @@ TEST_F(Cuda, AnySpacingsOfLargeImages) {
 TEST_F(Cuda, AnySpacingsOfVolumes) {
   std::uint64_t seed = 1670000;
   for (const Shape& shape : {Shape{61, 53, 47}, Shape{33, 65, 130}, Shape{9, 140, 64}, Shape{140, 9, 33},
-                             Shape{3, 300, 40}, Shape{270, 2, 70}})
+                             Shape{3, 300, 40}, Shape{270, 2, 70}, Shape{1024, 3, 17}, Shape{2, 1023, 33}})
     for (int s = 0; s < kStructures; ++s)
       for (int i = 0; i < scaled(8); ++i) {
         Random random(++seed);

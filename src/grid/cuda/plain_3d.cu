@@ -10,9 +10,9 @@
 // do stays on the device: the host launches all and waits for nothing. The kernels of both passes are compiled apart
 // (volume_solve.cuh).
 //
-// Both sides of a signed field are solved at once where unequal spacings have a unit that is not too small; with equal
-// ones one after the other, from the same words, which are turned in between (volume_sides.cuh). Where all of that
-// takes much scratch, a volume is worked on in ranges of columns, one after the other.
+// Both sides of a signed field are solved at once with unequal spacings; with equal ones one after the other, from the
+// same words, which are turned in between (volume_sides.cuh). Where all of that takes much scratch, a volume is worked
+// on in ranges of columns, one after the other.
 #include <algorithm>
 #include <vector>
 
@@ -69,7 +69,7 @@ bool has_single_passes(const Problem& p) {
 }
 
 /// Whether both sides of a signed field are solved at once.
-bool joins_sides(const Problem& p) { return sides_of(p) == 2 && !p.isotropic && squares_fit(p); }
+bool joins_sides(const Problem& p) { return sides_of(p) == 2 && !p.isotropic; }
 
 /// Whether the sides of a signed field are solved one after the other from the same words, which are turned in between.
 bool turns_sides(const Problem& p) { return sides_of(p) == 2 && p.isotropic; }
@@ -258,7 +258,7 @@ bool weights_serve(const Problem& p) {
 bool exact_serves(const Problem& p) {
   const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
   return !is_long(p) && is_plain_float(p, kNoAxis) && !has_labels(p) && !wants_site(p) && weights_serve(p) &&
-         (p.integral || !has_limits(p)) && block_holds(p, exact_memory_along_z(longest));
+         (p.integral || !has_limits(p)) && block_holds(p, exact_memory(longest) + 2 * sizeof(PlaneKeys));
 }
 
 bool volume_serves(const Problem& p) {

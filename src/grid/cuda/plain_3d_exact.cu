@@ -5,19 +5,33 @@
 
 namespace fathom::grid::cuda {
 
-void VolumePasses::solve_exact(const ExactWeights& weights, bool is_one_side) const {
-  const int nz = volume.nz, ny = volume.ny;
+namespace {
+
+/// A pass along lines of n elements, in blocks of at least as many threads.
+template <class Kernel>
+void launch_exact(Kernel small, Kernel middle, Kernel large, std::int64_t tiles, int n, const VolumePasses& p,
+                  const ExactSpacing& spacing) {
+  const int threads = n <= 256 ? 256 : n <= 512 ? 512 : 1024;
+  Kernel kernel = n <= 256 ? small : n <= 512 ? middle : large;
+  launch(kernel, 2 * tiles, threads, exact_memory(n), p.stream, p.volume, spacing);
+}
+
+template <bool kSides>
+void solve_lines(const VolumePasses& p, const ExactSpacing& spacing) {
+  launch_exact(solve_exact_along_y<256, kSides>, solve_exact_along_y<512, kSides>, solve_exact_along_y<1024, kSides>,
+               p.y_tiles(), p.volume.ny, p, spacing);
+  launch_exact(solve_exact_along_z<256, kSides>, solve_exact_along_z<512, kSides>, solve_exact_along_z<1024, kSides>,
+               p.z_tiles(), p.volume.nz, p, spacing);
+}
+
+}  // namespace
+
+void VolumePasses::solve_exact(const ExactWeights& weights, bool has_sides) const {
   const ExactSpacing spacing = ExactSpacing::of(weights);
-  tabulate_steps<<<kTabulateBlocks, kTabulateWarps * 32, 0, stream>>>(volume.step_tables, spacing, nz);
+  tabulate_steps<<<kTabulateBlocks, kTabulateWarps * 32, 0, stream>>>(volume.step_tables, spacing, volume.nz);
   fathom::cuda::check_launch("measuring near sites");
-  const auto solve = [&](auto* small, auto* large, std::int64_t tiles, int n, std::size_t memory) {
-    const bool is_small = n <= 256;
-    launch(is_small ? small : large, 2 * tiles, is_small ? 256 : 512, memory, stream, volume, spacing);
-  };
-  solve(solve_exact_along_y<256>, solve_exact_along_y<512>, y_tiles(), ny, exact_memory_along_y(ny));
-  if (is_one_side)
-    solve(solve_exact_along_z<256, true>, solve_exact_along_z<512, true>, z_tiles(), nz, exact_memory_along_z(nz));
-  else solve(solve_exact_along_z<256, false>, solve_exact_along_z<512, false>, z_tiles(), nz, exact_memory_along_z(nz));
+  if (has_sides) solve_lines<true>(*this, spacing);
+  else solve_lines<false>(*this, spacing);
 }
 
 }  // namespace fathom::grid::cuda

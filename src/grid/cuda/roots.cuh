@@ -30,6 +30,19 @@ __device__ inline double exact_double(std::uint32_t integer) {
   return __hiloint2double(0x43300000, static_cast<int>(integer)) - 0x1p52;
 }
 
+/// By which integers are multiplied, rounded as in double: 2⁵² times it are exact, and taken off as it is rounded.
+class IntegerFactor {
+ public:
+  IntegerFactor() = default;
+  __host__ __device__ explicit IntegerFactor(double factor) : factor_(factor), behind_(-0x1p52 * factor) {}
+  __device__ friend double operator*(const IntegerFactor& f, std::uint32_t integer) {
+    return fma(f.factor_, __hiloint2double(0x43300000, static_cast<int>(integer)), f.behind_);
+  }
+
+ private:
+  double factor_, behind_;
+};
+
 /// √d2 for squares of integers, below 2²³.
 __device__ inline int root_of_square(std::uint32_t d2) {
   const float inverse = inverse_root(small_float(d2) + 1e-30f);

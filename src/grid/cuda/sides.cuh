@@ -1,6 +1,6 @@
 // Signed fields by the fast engines: the distances of each side to the other, from words of its own, in two runs that
 // leave each other's results alone. Labels need but one: each looks for the others, whatever the sign. So do volumes
-// with unequal spacings that have a unit, which take the sides as two labels, but for their words.
+// with unequal spacings, which take the sides as two labels, but for their words.
 #pragma once
 
 #include "grid/cuda/border_clamp.cuh"

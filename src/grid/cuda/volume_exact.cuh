@@ -2,70 +2,135 @@
 //
 // Along y first, then along z, as the general engine and the CPU add up: squares in double are rounded alike. Between
 // the passes lie the steps to the nearest site of the plane (volume_steps.cuh), where the results will be, unless these
-// are a part of the input. Where the other side of a signed field has left results, elements are sites, without a step.
+// are a part of the input.
+//
+// Both sides of a signed field are solved at once, as in volume_spaced.cuh: an element is a site to the other side.
 //
 // Work mapping: block = 16 neighbours along x, half a word, by one whole line, in shared memory; half warp = 8 rows,
 // lane = column. Phase 1: where sites are near, keys of steps, up to 63 rows away along y and 15 along z, whose
-// distances stand in a table. Phase 2, where that does not settle a warp's rows: squares in double, by exact_search.cuh.
+// distances stand in a table. Phase 2, where that does not settle a warp's rows: between which rows the nearest lie
+// (volume_brackets.cuh), and squares in double of these.
 //
-// Source: separable passes (Hirata 1996); departs as volume_spaced.cuh does. Cost: one operation per element and step;
-// in phase 2 some four, along y five, per element and row of a group. 8 bytes are moved per element between the passes.
+// Source: separable passes (Hirata 1996), where sites are near by searching outwards. Cost: one operation per element
+// and step; in phase 2 some 80 per element. 8 bytes are moved per element between the passes.
 #pragma once
 
-#include "grid/cuda/exact_search.cuh"
+#include "grid/cuda/volume_brackets.cuh"
 #include "grid/cuda/volume_steps.cuh"
 
 namespace fathom::grid::cuda {
 
 /// Bytes of dynamic shared memory.
-inline std::size_t exact_memory_along_y(int rows) { return std::max(window_memory(rows), ExactRows::bytes(rows)); }
-inline std::size_t exact_memory_along_z(int rows) { return window_memory(rows) + ExactRows::bytes(rows); }
+inline std::size_t exact_memory(int rows) { return window_memory(rows) + Brackets<0>::bytes(rows); }
 
-/// All rows of a tile. By all threads of the block, after a barrier.
+/// Groups of a tile's rows that no window settles. By all threads of the block, after a barrier.
 ///
-/// @param is_near  whether windows are worth a try
-/// @param window   solves group q if all of the warp's are near: window(q), which says whether it did
-/// @param fill     of the exact rows
-/// @param store    takes a search that is done: store(q, search)
-template <int kThreads, bool kWinners, class OfWindow, class Fill, class Store>
-__device__ void solve_exact(const ExactRows& rows, int n, bool is_near, OfWindow&& window, Fill&& fill, Store&& store) {
-  __shared__ FewGroups few;
+/// @param window  solves group q if all of the warp's are near: window(q), which says whether it did
+/// @returns bit k: the warp's groups of round k
+template <int kThreads, class OfWindow>
+__device__ unsigned left_by_windows(int groups, OfWindow&& window) {
   const int first = static_cast<int>(threadIdx.x) / 32 * 2 + lane_id() / 16;
-  unsigned left = 0;  // bit k: the warp's groups of round k
-  for (int k = 0, q = first; q - lane_id() / 16 < rows.groups; ++k, q += kThreads / 16)
-    if (!is_near || !window(q)) left |= 1u << k;
-  if (!__syncthreads_or(left != 0)) return;
-  fill();
-  __syncthreads();
-  const double line_least = find_least<kThreads>(rows, few);
-  for (int k = 0, q = first; q - lane_id() / 16 < rows.groups; ++k, q += kThreads / 16) {
+  unsigned left = 0;
+  for (int k = 0, q = first; q - lane_id() / 16 < groups; ++k, q += kThreads / 16)
+    if (!window(q)) left |= 1u << k;
+  return left;
+}
+
+/// Groups that are left, from squares in double. By all threads of the block, after a barrier.
+///
+/// @param memory  shared, for brackets
+/// @param line    of the lane, as Brackets ask for it
+/// @param store   takes what has been found: store(q, eight)
+template <int kThreads, bool kWinners, class Line, class Store>
+__device__ void solve_left(uint4* memory, const Line& line, int n, const IntegerFactor& weight, unsigned left,
+                           Store&& store) {
+  Brackets<kThreads> brackets(reinterpret_cast<unsigned*>(memory), n);
+  brackets.find(line, weight * 1);
+  const int groups = row_groups(n), first = static_cast<int>(threadIdx.x) / 32 * 2 + lane_id() / 16;
+  for (int k = 0, q = first; q - lane_id() / 16 < groups; ++k, q += kThreads / 16) {
     if (!(left >> k & 1)) continue;
-    ExactSearch<kWinners> search(rows, min(q, rows.groups - 1), static_cast<int>(threadIdx.x) % 16);
-    search.leave_out_behind(n - q * 8);
-    if (few.serve(rows.groups)) search.run(few);
-    else search.run(line_least);
-    store(q, search);
+    EightSquares<kWinners> eight(q * 8, weight);
+    brackets.for_rows(min(q, groups - 1), [&](int row) { eight.offer(row, line.square(row)); });
+    store(q, eight);
   }
 }
+
+/// The ends of runs of elements of one side along the lines of half a tile, where both sides are solved at once: an
+/// element of the other side is nearer than all behind it, whatever these are taken for.
+template <bool kSides>
+class SideEnds {
+ public:
+  using Words = RunWords<kSides>;
+
+  /// @param line  the lane's
+  __device__ SideEnds(Words& words, int rows, int line) : runs_(words, rows), line_(line) {}
+
+  /// By all threads of the block, between barriers. @param bits_of  elements of one side: bits_of(row)
+  /// @param has_any  shared; 0
+  template <class BitsOf>
+  __device__ void fill(BitsOf&& bits_of, int* has_any) {
+    if constexpr (!kSides) return;
+    if (runs_.fill_half(line_ & 16, [&](int r) { return r ? bits_of(r) ^ bits_of(r - 1) : 0; })) atomicOr(has_any, 1);
+  }
+  /// Steps from eight rows to the nearest one of the other side; 0 behind the last row.
+  __device__ void steps(int group, unsigned (&to_end)[8]) const { runs_.steps(group, line_, to_end); }
+
+  /// A minimum with the keys of eight rows. @param keys  of steps along the line
+  template <class KeysOfLine>
+  __device__ void bound(int group, unsigned* best, const KeysOfLine& keys) const {
+    unsigned to_end[8];
+    steps(group, to_end);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) best[j] = min(best[j], keys.of[min(to_end[j], KeysOfLine::kSteps)]);
+  }
+
+ private:
+  RunEnds runs_;
+  int line_;
+};
 
 inline constexpr int kSite = 1 << 16;  ///< what a count of what is near has more for all that has a site at all
 
 /// Steps along x of the rows of a tile along y, of eight neighbours at a time. By all threads of the block.
 ///
 /// @param take  take(row, the first one's column of the half tile, steps)
-template <int kThreads, class Take>
+template <int kThreads, bool kSides, class Take>
 __device__ void for_steps_along_x(const Volume& v, const HalfTile& half, const uint2* of_byte, Take&& take) {
   const int t = static_cast<int>(threadIdx.x), first = t % 2 * 8;
-  const uint2* words = v.word_line({half.tile.item, half.tile.word, 0}) + half.tile.line;
+  const Volume::Tile first_line{half.tile.item, half.tile.word, 0};
+  const uint2* words = v.word_line(first_line) + half.tile.line;
+  const auto distances_in = [&](int r) {
+    const uint2 word = __ldg(words + r * v.depth);
+    if constexpr (!kSides) return EightDistances(word, half.first + first, of_byte);
+    const uint2 other = __ldg(v.other_line(first_line) + half.tile.line + r * v.depth);
+    return distances_to_other_side(word, other, half.first + first, of_byte);
+  };
 #pragma unroll 4
   for (int r = t / 2; r < v.ny; r += kThreads / 2) {
-    const EightDistances distances(__ldg(words + r * v.depth), half.first + first, of_byte);
+    const EightDistances distances = distances_in(r);
     int steps[8];
 #pragma unroll
     for (int k = 0; k < 8; ++k) steps[k] = static_cast<int>(distances.pair[k / 2] >> (16 * (k % 2)) & 0xFFFFu);
     take(r, first, steps);
   }
 }
+
+/// A line along y: rows of steps along x.
+struct LineOfPlane {
+  const KeyWindow<PlaneKeys>::Rows& rows;
+  const ExactSpacing& spacing;
+
+  __device__ int steps(int row) const { return static_cast<int>(rows.get(row, static_cast<int>(threadIdx.x) % 16)); }
+  __device__ double square(int row) const {
+    const int x = steps(row);
+    return x < static_cast<int>(kNoneInWord) ? spacing.square(0, x) : kNoSquareExact;
+  }
+  __device__ unsigned halves(int row) const {
+    const int x = steps(row);
+    return x < static_cast<int>(kNoneInWord) ? rounded_halves(small_float(squared(x)) * spacing.halves_y_of_x)
+                                             : kNoHalves;
+  }
+};
 
 /// From keys and rows of squares to words of steps.
 struct FoundSteps {
@@ -90,49 +155,52 @@ struct FoundSteps {
     return !has_doubts || !__any_sync(kAllLanes, in_doubt);
   }
 
-  /// @param group  of rows, that were searched
-  __device__ void of_squares(const ExactRows& rows, int group, const ExactSearch<true>& search,
+  /// @param group  of rows, of which these are the least squares
+  __device__ void of_squares(const LineOfPlane& line, int group, const EightSquares<true>& eight,
                              unsigned (&steps)[8]) const {
-    const double inverse_x = 1 / spacing.x;
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      const int row = search.winner(j);
-      const double square = rows.rows[row * 16 + static_cast<int>(threadIdx.x) % 16];
       steps[j] = Steps::kNone;
-      if (square == kNoSquareExact) continue;
-      const int x = __float2int_rn(sqrtf(static_cast<float>(square * inverse_x)));
-      steps[j] = Steps::word_of(tables, abs(row - (group * 8 + j)), x);
+      if (eight.best[j] == kNoSquareExact) continue;
+      const int row = eight.winner(j);
+      steps[j] = Steps::word_of(tables, abs(row - (group * 8 + j)), line.steps(row));
+    }
+  }
+  /// What is nearer than steps of so large squares. @param to_end  steps along the line
+  __device__ void of_ends(const unsigned (&to_end)[8], const double (&squares)[8], unsigned (&steps)[8]) const {
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const auto y = static_cast<int>(to_end[j]);
+      if (to_end[j] < RunEnds::kNoEnd && spacing.square(y, 0) < squares[j]) steps[j] = Steps::word_of(tables, y, 0);
     }
   }
 };
 
-/// Blocks of the pass along y per multiprocessor. Of the larger ones, 80 registers leave room for one.
-constexpr int exact_blocks_along_y(int threads) {
-  return resident_blocks(threads, (threads > 256 ? kResidentThreadsAt64 : kResidentThreadsAt80) / threads);
-}
-
-template <int kThreads>
-__global__ void __launch_bounds__(kThreads, exact_blocks_along_y(kThreads))
+template <int kThreads, bool kSides>
+__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     solve_exact_along_y(const __grid_constant__ Volume v, const __grid_constant__ ExactSpacing spacing) {
   extern __shared__ uint4 window_shared[];
   __shared__ uint2 of_byte[256];
   __shared__ PlaneKeys keys_x, keys_y;
-  __shared__ int near_rows;
+  __shared__ int near_rows, has_ends;
+  __shared__ typename SideEnds<kSides>::Words run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
   const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;
   KeyWindow<PlaneKeys>::Rows rows(reinterpret_cast<unsigned*>(window_shared), n);
-  const ExactRows exact(reinterpret_cast<double*>(window_shared), n);  // in their place, when they are done with
   const StepTables& tables = *v.step_tables;
-  if (t == 0) near_rows = 0;
+  if (t == 0) near_rows = has_ends = 0;
   if (t <= PlaneKeys::kSteps) keys_x.of[t] = __ldg(tables.plane_x.of + t), keys_y.of[t] = __ldg(tables.plane_y.of + t);
   for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
   rows.pad(n);
   bool has_doubts = false;
   for (int i = t; i < kTabulateBlocks; i += kThreads) has_doubts |= __ldg(tables.has_plane_doubts + i) != 0;
   has_doubts = __syncthreads_or(has_doubts);
+  SideEnds<kSides> ends(run_words, n, half.first + t % 16);
+  const uint2* words = v.word_line({half.tile.item, half.tile.word, 0}) + half.tile.line;
+  ends.fill([&](int r) { return __ldg(&words[std::int64_t{r} * v.depth].x); }, &has_ends);
   int near = 0;
-  for_steps_along_x<kThreads>(v, half, of_byte, [&](int r, int first, const int(&steps)[8]) {
+  for_steps_along_x<kThreads, kSides>(v, half, of_byte, [&](int r, int first, const int(&steps)[8]) {
     unsigned keys[8], least = PlaneKeys::kEnd;
     int fewest = kNoneInWord;
 #pragma unroll
@@ -153,38 +221,46 @@ __global__ void __launch_bounds__(kThreads, exact_blocks_along_y(kThreads))
     std::uint32_t* to = column + y * v.wide.y_stride;
 #pragma unroll
     for (int j = 0; j < 8; ++j, to += v.wide.y_stride)
-      if (j < count && (!v.wide_has_results || steps[j] != 0)) *to = steps[j];
+      if (j < count) *to = steps[j];
   };
-  if (near_rows < kSite) {
+  if (near_rows < kSite && !has_ends) {
     constexpr unsigned kNone = Steps::kNone;
     for (int q = t / 16; q < rows.groups; q += kThreads / 16)
       store(q * 8, {kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone}, n - q * 8);
     return;
   }
   const FoundSteps found{spacing, tables, keys_y, has_doubts};
-  unsigned steps[8];
-  const auto by_window = [&](int q) {
-    KeyWindow<PlaneKeys> window(rows, min(q, rows.groups - 1), t % 16, spacing.plane_y);
-    if (!window.search(n - q * 8) || !found.of_keys(window, steps)) return false;
-    store(q * 8, steps, n - q * 8);
-    return true;
-  };
-  const auto fill = [&] {
-    exact.prepare(n, spacing.y);
-    for_steps_along_x<kThreads>(v, half, of_byte, [&](int r, int first, const int(&along_x)[8]) {
-#pragma unroll
-      for (int k = 0; k < 8; ++k) {
-        const bool is_there = along_x[k] < static_cast<int>(kNoneInWord);
-        exact.rows[r * 16 + first + k] = is_there ? spacing.square(0, along_x[k]) : kNoSquareExact;
-      }
-    });
-  };
-  const auto store_winners = [&](int q, const ExactSearch<true>& search) {
-    found.of_squares(exact, q, search, steps);
-    store(q * 8, steps, n - q * 8);
-  };
+  unsigned steps[8], left = ~0u;
   // A window must settle all of a warp's elements, and may take many rows for it.
-  solve_exact<kThreads, true>(exact, n, near_rows % kSite * 16 >= n, by_window, fill, store_winners);
+  if (near_rows % kSite * 16 >= n)
+    left = left_by_windows<kThreads>(rows.groups, [&](int q) {
+      KeyWindow<PlaneKeys> window(rows, min(q, rows.groups - 1), t % 16, spacing.plane_y);
+      if (kSides && has_ends) ends.bound(min(q, rows.groups - 1), window.best, keys_y);
+      if (!window.search(n - q * 8) || !found.of_keys(window, steps)) return false;
+      store(q * 8, steps, n - q * 8);
+      return true;
+    });
+  if (!__syncthreads_or(left != 0)) return;
+  for_steps_along_x<kThreads, kSides>(v, half, of_byte, [&](int r, int first, const int(&along_x)[8]) {
+    const auto four = [&](int k) {
+      return make_uint4(static_cast<unsigned>(along_x[k]), static_cast<unsigned>(along_x[k + 1]),
+                        static_cast<unsigned>(along_x[k + 2]), static_cast<unsigned>(along_x[k + 3]));
+    };
+    rows.put(r, first / 4, four(0));
+    rows.put(r, first / 4 + 1, four(4));
+  });
+  __syncthreads();
+  const LineOfPlane line{rows, spacing};
+  solve_left<kThreads, true>(window_shared + window_memory(n) / sizeof(uint4), line, n, spacing.times_y, left,
+                             [&](int q, const auto& eight) {
+                               found.of_squares(line, q, eight, steps);
+                               if (kSides && has_ends) {
+                                 unsigned to_end[8];
+                                 ends.steps(min(q, rows.groups - 1), to_end);
+                                 found.of_ends(to_end, eight.best, steps);
+                               }
+                               store(q * 8, steps, n - q * 8);
+                             });
 }
 
 /// Distances of near sites, from the tables. @returns whether none of the warp's is in doubt
@@ -219,103 +295,99 @@ __device__ inline void any_roots_of(const double (&squares)[8], float (&roots)[8
   }
 }
 
-/// The groups of rows that have sites. By all threads of the block, after a barrier.
-template <int kThreads>
-__device__ void find_filled(const KeyWindow<VolumeKeys>::Rows& rows, FewGroups& few) {
-  const int t = static_cast<int>(threadIdx.x);
-  if (t == 0) few.count = 0;
-  __syncthreads();
-  for (int q = t / 16; q - lane_id() / 16 < rows.groups; q += kThreads / 16) {
-    const auto own = rows.group(q, t % 16);
-    bool is_filled = false;
-#pragma unroll
-    for (int j = 0; j < 8; ++j) is_filled |= own[j] != Steps::kNone;
-    const unsigned filled = __ballot_sync(kAllLanes, is_filled && q < rows.groups) >> (lane_id() & 16) & 0xFFFFu;
-    if (filled != 0 && t % 16 == 0) few.add(q);
-  }
-  __syncthreads();
-}
+/// A line along z: rows of words of steps.
+struct LineOfVolume {
+  const KeyWindow<VolumeKeys>::Rows& rows;
+  const ExactSpacing& spacing;
 
-/// kSide: of a signed field.
-template <int kThreads, bool kSide>
+  __device__ unsigned word(int row) const { return rows.get(row, static_cast<int>(threadIdx.x) % 16); }
+  __device__ double square(int row) const {
+    const Steps steps(word(row));
+    return word(row) == Steps::kNone ? kNoSquareExact : spacing.square(steps.y, steps.x);
+  }
+  __device__ unsigned halves(int row) const {
+    const Steps steps(word(row));
+    const float halves = fmaf(small_float(squared(steps.y)), spacing.halves_z_of_y,
+                              small_float(squared(steps.x)) * spacing.halves_z_of_x);
+    return word(row) == Steps::kNone ? kNoHalves : rounded_halves(halves);
+  }
+};
+
+/// kSides: both, of a signed field.
+template <int kThreads, bool kSides>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     solve_exact_along_z(const __grid_constant__ Volume v, const __grid_constant__ ExactSpacing spacing) {
   extern __shared__ uint4 window_shared[];
-  __shared__ int near_elements;
-  __shared__ FewGroups few;
+  __shared__ int near_elements, has_ends;
+  __shared__ VolumeKeys keys_z;  // the spacing's: lanes ask for different ones
+  __shared__ typename SideEnds<kSides>::Words run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
   const HalfTile half = half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
   KeyWindow<VolumeKeys>::Rows rows(reinterpret_cast<unsigned*>(window_shared), n);
-  const ExactRows exact(reinterpret_cast<double*>(window_shared + window_memory(n) / sizeof(uint4)), n);
-  if (t == 0) near_elements = 0;
+  if (t == 0) near_elements = has_ends = 0;
+  if (kSides && t <= VolumeKeys::kSteps) keys_z.of[t] = spacing.volume_z.of[t];
   rows.pad(n);
   __syncthreads();
+  SideEnds<kSides> ends(run_words, n, half.first + t % 16);
+  const uint2* words = v.word_line(half.tile);
+  ends.fill([&](int r) { return __ldg(&words[r].x); }, &has_ends);
   // Beyond the volume's edge the last column again, so that no branch keeps the loads from being in flight together.
   const std::uint32_t* from = v.wide.row(v.wide_first_item + half.tile.item, 0, half.tile.line) + min(half.x, v.nx - 1);
-  const int column_of_word = min(half.x, v.nx - 1) % 32;
-  const uint2* sites = v.word_line(half.tile);
   int near = 0;
 #pragma unroll 8
   for (int r = t / 16; r < n; r += kThreads / 16) {
-    unsigned word = __ldcs(from + r * v.wide.z_stride);
-    if (kSide && v.wide_has_results && __ldg(&sites[r].x) >> column_of_word & 1) word = 0;
+    const unsigned word = __ldcs(from + r * v.wide.z_stride);
     near += (word < VolumeKeys::kEnd) + (word == Steps::kNone ? 0 : kSite);
     rows.put(r, t % 16, word);
   }
   add_over_block(near, &near_elements);
   __syncthreads();
   float* column = v.distance.row(v.first_item + half.tile.item, 0, half.tile.line) + half.x;
+  const auto scale_of = [&](int z) {
+    const bool is_inside = kSides && !(__ldg(&words[z].x) >> (half.first + t % 16) & 1);
+    return is_inside ? -v.side.scale : v.side.scale;
+  };
   const auto store = [&](int z, const float(&distances)[8], int count) {
     if (half.x >= v.nx) return;
     float* to = column + z * v.distance.z_stride;
 #pragma unroll
     for (int j = 0; j < 8; ++j, to += v.distance.z_stride)
-      if (j < count && (!kSide || distances[j] > 0)) *to = distances[j] * v.side.scale;
+      if (j < count) *to = distances[j] * scale_of(z + j);
   };
-  if (near_elements < kSite) {
+  if (near_elements < kSite && !has_ends) {
     constexpr float kNone = __builtin_inff();
     for (int q = t / 16; q < rows.groups; q += kThreads / 16)
       store(q * 8, {kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone}, n - q * 8);
     return;
   }
   float distances[8];
-  const auto by_window = [&](int q) {
-    KeyWindow<VolumeKeys> window(rows, min(q, rows.groups - 1), t % 16, spacing.volume_z);
-    if (!window.search(n - q * 8) || !tabulated_distances(spacing, *v.step_tables, window, distances)) return false;
-    store(q * 8, distances, n - q * 8);
-    return true;
-  };
-  const auto fill_rows = [&](int first, int end) {
-    for (int i = first * 16 + t; i < end * 16; i += kThreads) {
-      const unsigned word = rows.get(i / 16, i % 16);
-      const Steps steps(word);
-      exact.rows[i] = word == Steps::kNone ? kNoSquareExact : spacing.square(steps.y, steps.x);
-    }
-  };
-  const auto fill = [&] {
-    exact.prepare(n, spacing.z);
-    fill_rows(0, n);
-  };
-  const auto store_roots = [&](int q, const ExactSearch<false>& search) {
-    any_roots_of(search.best, distances);
-    store(q * 8, distances, n - q * 8);
-  };
-  if (near_elements / kSite <= FewGroups::kMost * 128) {
-    find_filled<kThreads>(rows, few);
-    if (few.serve(rows.groups)) {
-      exact.prepare(n, spacing.z);
-      for (int k = 0; k < few.count; ++k) fill_rows(few.group[k] * 8, min(few.group[k] * 8 + 8, n));
-      __syncthreads();
-      for (int q = t / 16; q - lane_id() / 16 < rows.groups; q += kThreads / 16) {
-        ExactSearch<false> search(exact, min(q, rows.groups - 1));
-        search.run(few);
-        store_roots(q, search);
+  const LineOfVolume line{rows, spacing};
+  const auto store_roots = [&](int q, EightSquares<false>& eight) {
+    if (kSides && has_ends) {
+      unsigned to_end[8];
+      ends.steps(min(q, rows.groups - 1), to_end);
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        const double square = spacing.square(static_cast<int>(to_end[j]), 0, 0);
+        if (to_end[j] < RunEnds::kNoEnd && square < eight.best[j]) eight.best[j] = square;
       }
-      return;
     }
-  }
-  solve_exact<kThreads, false>(exact, n, near_elements % kSite * 8 >= n * 16, by_window, fill, store_roots);
+    any_roots_of(eight.best, distances);
+    store(q * 8, distances, n - q * 8);
+  };
+  unsigned left = ~0u;
+  if (near_elements % kSite * 8 >= n * 16)
+    left = left_by_windows<kThreads>(rows.groups, [&](int q) {
+      KeyWindow<VolumeKeys> window(rows, min(q, rows.groups - 1), t % 16, spacing.volume_z);
+      if (kSides && has_ends) ends.bound(min(q, rows.groups - 1), window.best, keys_z);
+      if (!window.search(n - q * 8) || !tabulated_distances(spacing, *v.step_tables, window, distances)) return false;
+      store(q * 8, distances, n - q * 8);
+      return true;
+    });
+  if (!__syncthreads_or(left != 0)) return;
+  solve_left<kThreads, false>(window_shared + window_memory(n) / sizeof(uint4), line, n, spacing.times_z, left,
+                              store_roots);
 }
 
 }  // namespace fathom::grid::cuda

@@ -19,6 +19,8 @@ struct RunWords {
 /// The ends, from such words.
 class RunEnds {
  public:
+  static constexpr unsigned kNoEnd = 1u << 15;  ///< steps from here on: there is no end
+
   /// @param first  of the words that are the tile's
   template <bool kRuns, int kMostRows>
   __device__ RunEnds(RunWords<kRuns, kMostRows>& words, int rows, int first = 0)
@@ -113,8 +115,6 @@ class RunEnds {
   }
 
  private:
-  static constexpr unsigned kNoEnd = 1u << 15;
-
   /// Which of eight rows of a line are of label 0, or behind the last.
   __device__ unsigned background_of(int group, int line) const {
     return background_[group / 4 * 32 + line] >> group % 4 * 8 & 255;

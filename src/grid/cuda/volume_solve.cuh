@@ -41,8 +41,8 @@ struct VolumePasses {
   /// @param is_keyed  whether squares are below kMostKeyed
   template <bool kLabels>
   void find_spaced_sites(bool is_keyed) const;
-  /// The same with any spacings, for floats from a mask.
-  void solve_exact(const ExactWeights& weights, bool is_one_side) const;
+  /// The same with any spacings, for floats from a mask. @param has_sides  both, of a signed field
+  void solve_exact(const ExactWeights& weights, bool has_sides) const;
 
   std::int64_t z_tiles() const { return volume.items * volume.words * volume.ny; }
   std::int64_t y_tiles() const { return volume.items * volume.words * volume.nz; }

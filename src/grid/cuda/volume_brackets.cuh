@@ -1,0 +1,284 @@
+// Between which rows of a line the nearest to each eight of its rows lie, where sites are far: the lower envelope of
+// 16 lines at once, in integers that are rounded.
+//
+// A row's square is taken in halves of the square of a step along the line, rounded: it is less than 0.9 of one off. At
+// an anchor half a row ahead of a group, let w win, and let u lie before w. As the gap between two parabolas grows by
+// four halves for each row and each row between them, u is worse than w by two more at the group's rows than at the
+// anchor, while roundings hide less than two. So w bounds the group's true winners from below, and likewise the winner
+// behind the group from above; doubles, which round sums in order, make no row outside the nearest.
+//
+// Work mapping: half warp = unit, lane = line. Phase 1: each unit takes kChunk rows into registers; one that is worse
+// than the running candidates of its left and of its right, by two halves or more, is nowhere the nearest. Values that
+// are too large for floats or for keys are taken above the line's least.
+// Phase 2: the kept rows of each line move together. Phases 3 and 4: the winners at every 64th anchor, from all
+// candidates, then at each, from those between.
+//
+// Source: volume_envelope.cuh; departs by keys that are measured from the line's middle, so that values may be larger.
+// Cost: some 25 operations per element.
+#pragma once
+
+#include "grid/cuda/volume_envelope.cuh"
+
+namespace fathom::grid::cuda {
+
+inline constexpr double kNoSquareExact = __builtin_inf();
+inline constexpr unsigned kNoHalves = 1u << 24;    ///< of a row without a site
+inline constexpr unsigned kManyHalves = 1u << 21;  ///< from here on floats round too roughly
+
+/// A square in halves, from a float that three roundings have led to: less than 0.9 off.
+__device__ inline unsigned rounded_halves(float halves) {
+  return halves < kManyHalves ? static_cast<unsigned>(__float_as_int(halves + 8388608.0f)) - 0x4B000000u : kManyHalves;
+}
+
+/// Of lines of up to kThreads rows. All functions are called by all threads of the block.
+template <int kThreads>
+class Brackets {
+ public:
+  static constexpr int kUnits = kThreads / 16, kChunk = 16;
+
+  /// Bytes of shared memory.
+  static std::size_t bytes(int rows) {
+    const int of_lines = row_groups(rows) * 8 + anchors_of(rows) + 1 + 2 * chunks_of(rows);
+    return static_cast<std::size_t>(of_lines) * 16 * sizeof(unsigned);
+  }
+
+  __device__ Brackets(unsigned* memory, int rows)
+      : keys_(memory),
+        anchors_(keys_ + row_groups(rows) * 128),
+        masks_(anchors_ + (anchors_of(rows) + 1) * 16),
+        places_(masks_ + chunks_of(rows) * 16),
+        n_(rows),
+        middle_(coarse_steps(rows) * (kCoarse / 2)),
+        lane_(static_cast<int>(threadIdx.x) % 16),
+        unit_(static_cast<int>(threadIdx.x) / 16) {}
+
+  /// @param line    the lane's: line.square(row), or kNoSquareExact; and in halves, line.halves(row): rounded_halves(),
+  ///                or kNoHalves
+  /// @param weight  of the square of a step along the line
+  template <class Line>
+  __device__ void find(const Line& line, double weight) {
+    keep_candidates(line, weight);
+    find_coarse_anchors();
+    __syncthreads();
+    find_fine_anchors();
+    __syncthreads();
+  }
+
+  /// The rows among which those are that are nearest to a group of eight: offer(row), in ascending order.
+  template <class Offer>
+  __device__ void for_rows(int group, Offer&& offer) const {
+    if (count_ == 0) return;
+    const int last = place_of(anchor(group + 1));
+    for (int p = place_of(anchor(group)); p <= last; ++p) offer(static_cast<int>(keys_[p * 16 + lane_] & kKeyIndex));
+  }
+
+ private:
+  /// The last candidate on one side of a row: what it has there, in halves.
+  class Running {
+   public:
+    /// One row on. @returns whether that row is a candidate, too, and is the last one then
+    __device__ bool meets(unsigned value) {
+      value_ += step_;
+      step_ += 4;
+      if (value > value_ + 1) return false;
+      value_ = value;
+      step_ = 2;
+      return true;
+    }
+
+   private:
+    unsigned value_ = kNoHalves - 8 * kChunk * kChunk, step_ = 0;
+  };
+
+  static constexpr int kFineSteps = kCoarse / kFine;
+
+  static __host__ __device__ int chunks_of(int rows) { return (rows + kChunk - 1) / kChunk; }
+  static __host__ __device__ int anchors_of(int rows) { return coarse_steps(rows) * kFineSteps; }
+  /// Of half a row before a group.
+  __device__ unsigned& anchor(int group) const { return anchors_[group * 16 + lane_]; }
+  /// Keeps keys from falling below 0.
+  __device__ unsigned bias() const { return static_cast<unsigned>(2 * middle_ * middle_ + 2 * middle_ + 1); }
+  /// Values up to this leave keys below 2²²: at an anchor they have less than 6 · middle² more, and the bias.
+  __device__ unsigned most() const { return (1u << 22) - 2 - static_cast<unsigned>(8 * middle_ * middle_); }
+
+  /// A chunk's values in halves. @returns whether all are small
+  template <class Line>
+  __device__ bool load(unsigned (&value)[kChunk], const Line& line) const {
+    bool is_small = true;
+#pragma unroll
+    for (int r = 0; r < kChunk; ++r) {
+      const int row = unit_ * kChunk + r;
+      value[r] = line.halves(min(row, n_ - 1));
+      if (row >= n_) value[r] = kNoHalves;
+      is_small &= value[r] < min(kManyHalves, most() + 1) || value[r] == kNoHalves;
+    }
+    return is_small;
+  }
+  /// The same above the least square of the line. What is above it by more than the whole line's length is not nearest.
+  /// @param scale  halves to a square
+  template <class Line>
+  __device__ void load_above(unsigned (&value)[kChunk], const Line& line, double least, double scale) const {
+#pragma unroll 1
+    for (int r = 0; r < kChunk; ++r) {
+      const int row = unit_ * kChunk + r;
+      const double above = row < n_ ? (line.square(row) - least) * scale : kNoSquareExact;
+      const bool is_small = above <= static_cast<double>(most());
+      const unsigned rounded = is_small ? static_cast<unsigned>(__double2loint(above + 0x1p52)) : kNoHalves;
+#pragma unroll
+      for (int k = 0; k < kChunk; ++k)
+        if (k == r) value[k] = rounded;
+    }
+  }
+  /// The least square of the lane's line.
+  template <class Line>
+  __device__ double least_square(const Line& line) const {
+    // Of numbers that are not negative, the bits ascend with the values.
+    __shared__ unsigned long long line_least[16];
+    double least = kNoSquareExact;
+    if (unit_ == 0) line_least[lane_] = static_cast<unsigned long long>(__double_as_longlong(least));
+    __syncthreads();
+#pragma unroll 1
+    for (int row = unit_; row < n_; row += kUnits) {
+      const double square = line.square(row);
+      least = square < least ? square : least;
+    }
+    atomicMin(line_least + lane_, static_cast<unsigned long long>(__double_as_longlong(least)));
+    __syncthreads();
+    return __longlong_as_double(static_cast<long long>(line_least[lane_]));
+  }
+
+  template <class Line>
+  __device__ void keep_candidates(const Line& line, double weight) {
+    const int chunks = chunks_of(n_), first_row = unit_ * kChunk;
+    const bool active = unit_ < chunks;
+    unsigned value[kChunk], mask = 0;
+    const bool is_small = !active || load(value, line);
+    if (!__syncthreads_and(is_small)) {
+      const double least = least_square(line);
+      if (active) load_above(value, line, least, 2 / weight);
+    }
+    if (active) {
+      mask = candidates(value);
+      places_[unit_ * 16 + lane_] = static_cast<unsigned>(__popc(mask));
+      masks_[unit_ * 16 + lane_] = mask;
+    }
+    for (int i = static_cast<int>(threadIdx.x); i < (anchors_of(n_) + 1) * 16; i += kThreads) anchors_[i] = kNoKey;
+    __syncthreads();
+    int first = 0;
+    for (int k = 0; k < chunks; ++k) {
+      if (k == unit_) first = count_;
+      count_ += static_cast<int>(places_[k * 16 + lane_]);
+    }
+    if (active) {
+      unsigned* to = keys_ + first * 16 + lane_;
+#pragma unroll
+      for (int r = 0; r < kChunk; ++r) {
+        if (!(mask >> r & 1)) continue;
+        const int i = first_row + r, from_middle = i - middle_;
+        *to =
+            (value[r] + static_cast<unsigned>(2 * from_middle * from_middle) + bias()) << 10 | static_cast<unsigned>(i);
+        to += 16;
+      }
+    }
+    __syncthreads();
+    if (active) places_[unit_ * 16 + lane_] = static_cast<unsigned>(first);
+    __syncthreads();
+  }
+  static __device__ unsigned candidates(const unsigned* value) {
+    unsigned mask = 0;
+    Running left, right;
+#pragma unroll
+    for (int r = 0; r < kChunk; ++r)
+      if (left.meets(value[r])) mask |= 1u << r;
+#pragma unroll
+    for (int r = kChunk - 1; r >= 0; --r)
+      if (right.meets(value[r])) mask |= 1u << r;
+    return mask;
+  }
+
+  /// Least keys at the anchors first + k·kStep, among the candidates from, from + by, … ≤ to.
+  template <int kCount, int kStep>
+  __device__ void scan(int first, int from, int to, int by) const {
+    unsigned best[kCount], slope[kCount];
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) {
+      best[k] = kNoKey;
+      slope[k] = 0u - (static_cast<unsigned>(4 * kFine * (first + k * kStep) - 2 - 4 * middle_) << 10);
+    }
+    const int end = to * 16 + lane_;
+    for (int p = from * 16 + lane_; p <= end; p += 32 * by) {
+      const unsigned a = keys_[p], b = keys_[min(p + 16 * by, end)];
+      const unsigned i = (a & kKeyIndex) - static_cast<unsigned>(middle_);
+      const unsigned j = (b & kKeyIndex) - static_cast<unsigned>(middle_);
+#pragma unroll
+      for (int k = 0; k < kCount; ++k) best[k] = __vimin3_u32(best[k], a + i * slope[k], b + j * slope[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < kCount; ++k)
+      if (first + k * kStep <= anchors_of(n_)) atomicMin(&anchor(first + k * kStep), best[k]);
+  }
+  /// Place of a key's row among the candidates.
+  __device__ int place_of(unsigned key) const {
+    const auto i = static_cast<int>(key & kKeyIndex), chunk = i / kChunk;
+    return static_cast<int>(places_[chunk * 16 + lane_]) +
+           __popc(masks_[chunk * 16 + lane_] & lanes_before(i % kChunk));
+  }
+
+  /// The units share the candidates.
+  __device__ void find_coarse_anchors() const {
+    constexpr int kTogether = kThreads == 256 ? 5 : 9;
+    if (unit_ >= count_) return;
+    for (int first = 0; first <= anchors_of(n_); first += kTogether * kFineSteps)
+      scan<kTogether, kFineSteps>(first, unit_, count_ - 1, kUnits);
+  }
+  /// The units share the intervals and, where there are more units, the candidates of each.
+  __device__ void find_fine_anchors() const {
+    if (count_ == 0) return;
+    const int intervals = coarse_steps(n_);
+    int shift = 0;
+    while (intervals << (shift + 1) <= kUnits) ++shift;
+    for (int id = unit_; id < intervals << shift; id += kUnits) {
+      const int first = (id >> shift) * kFineSteps, part = id & ((1 << shift) - 1);
+      const int from = place_of(anchor(first)) + part, to = place_of(anchor(first + kFineSteps));
+      if (from <= to) scan<kFineSteps - 1, 1>(first + 1, from, to, 1 << shift);
+    }
+  }
+
+  unsigned *keys_, *anchors_, *masks_, *places_;
+  const int n_, middle_, lane_, unit_;
+  int count_ = 0;
+};
+
+/// The least squares of eight rows of a line, in double, from rows that are offered.
+template <bool kWinners>
+class EightSquares {
+ public:
+  /// @param first   of the eight
+  /// @param weight  of the square of a step along the line
+  __device__ EightSquares(int first, const IntegerFactor& weight) : first_(first), weight_(weight) {
+#pragma unroll
+    for (int j = 0; j < 8; ++j) best[j] = kNoSquareExact;
+  }
+  __device__ void offer(int row, double square) {
+    const int steps = first_ - row;
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const double sum = square + weight_ * static_cast<unsigned>((steps + j) * (steps + j));
+      if (sum < best[j]) {
+        best[j] = sum;
+        if constexpr (kWinners) row_[j] = row;
+      }
+    }
+  }
+  /// The row that best[j] is from, if it is one.
+  __device__ int winner(int j) const { return row_[j]; }
+
+  double best[8];
+
+ private:
+  const int first_;
+  const IntegerFactor& weight_;
+  int row_[8];
+};
+
+}  // namespace fathom::grid::cuda
