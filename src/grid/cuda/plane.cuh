@@ -114,6 +114,7 @@ struct Plane {
   ItemStrides items;
   bool begins_early = false;  ///< a kernel, before the one ahead ends (core/cuda/early_launch.cuh)
   bool is_aligned = false;    ///< all rows, to 16 bytes
+  std::uint32_t one = 1;      ///< which a compiler does not know: see sum_by_product()
   Side side;
 
   __device__ std::uint32_t along(std::uint32_t rows) const { return rows * rows * row_weight; }

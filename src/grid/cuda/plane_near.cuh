@@ -93,9 +93,10 @@ class NearSearch {
 #pragma unroll
       for (int q = 0; q < 4; ++q) {
         const unsigned left = left_[4 + q - step], right = right_[q + step];
-        // One of four goes to the other kind of units, which balances them.
-        best[q] = base > 0 && step == 4 ? Word::template offer<true>(best[q], left, right, base + step, square_of_)
-                                        : Word::template offer<false>(best[q], left, right, base + step, square_of_);
+        // Some go to the other kind of units, which balances them.
+        const bool balances = Word::kColumns == 2 ? base > 0 && step == 4 : (step + q) % 3 != 0;
+        best[q] = balances ? Word::template offer<true>(best[q], left, right, base + step, square_of_)
+                           : Word::template offer<false>(best[q], left, right, base + step, square_of_);
       }
     }
   }
@@ -200,7 +201,8 @@ struct NearSites {
   const Plane& plane;
   const Emitter<std::int64_t>& emitter;
   const std::int64_t band;
-  const PlainSites::Row& rows;  ///< the band's first row
+  const std::int32_t y0;        ///< the band's first row, …
+  const PlainSites::Row& rows;  ///< … and its results
   unsigned* stage;              ///< of the warp: 128 keys, so that neighbouring lanes write neighbours
 
   /// @param r, x       row of the band and column of the first word
@@ -211,7 +213,7 @@ struct NearSites {
     __syncwarp();
     reinterpret_cast<uint4*>(stage)[lane_id()] = make_uint4(best[0], best[1], best[2], best[3]);
     __syncwarp();
-    write_staged(r, x, unsettled);
+    write_staged(*this, r, x, unsettled);
   }
 
  private:
@@ -223,43 +225,47 @@ struct NearSites {
     return kSpaced ? root * plane.side.scale : root;
   }
 
-  /// Not inlined: it takes registers from the search.
-  __device__ __noinline__ void write_staged(int r, int x, unsigned unsettled) const {
+  /// Not inlined: it takes registers from the search. Nor by reference: what has an address is in memory, and would be
+  /// written there for each task.
+  static __device__ __noinline__ void write_staged(NearSites near, int r, int x, unsigned unsettled) {
     for (int half = 0; half < 2; ++half) {
-      const std::int32_t y = plane.first_row(band) + r + half;
-      if (y >= plane.height) break;
-      const PlainSites::Row row = emitter.plain.down(rows, r + half);
-      for (int k = lane_id(); k < 64; k += 32) {
-        const NearKey key(stage[half * 64 + k]);
-        if (x + k >= plane.width || key.square >= unsettled) continue;
-        const std::int32_t site = site_of(key, y, x + k);
-        if (emitter.plain.serves) emitter.plain.write(row, x + k, distance_of(key), site);
-        else
-          write_site(emitter, plane.item_of(band), y, x + k, key.square, site,
-                     kLabels && is_inside(plane, band, r + half, x + k));
-      }
+      const std::int32_t y = near.y0 + r + half;
+      if (y >= near.plane.height) break;
+      near.write_row(r + half, y, x, near.stage + half * 64, unsettled);
+    }
+  }
+  __device__ void write_row(int r, std::int32_t y, int x, const unsigned* keys, unsigned unsettled) const {
+    const PlainSites::Row row = emitter.plain.down(rows, r);
+    for (int k = lane_id(); k < 64; k += 32) {
+      const NearKey key(keys[k]);
+      if (x + k >= plane.width || key.square >= unsettled) continue;
+      const std::int32_t site = site_of(key, y, x + k);
+      if (emitter.plain.serves) emitter.plain.write(row, x + k, distance_of(key), site);
+      else
+        write_site(emitter, plane.item_of(band), y, x + k, key.square, site,
+                   kLabels && is_inside(plane, band, r, x + k));
     }
   }
 
   /// The lane's own, one by one where some are not settled.
   __device__ void write_four(int r, int x, const unsigned* best, unsigned unsettled) const {
-    const std::int32_t y = plane.first_row(band) + r;
+    const std::int32_t y = y0 + r;
     if (y >= plane.height) return;
     const PlainSites::Row row = emitter.plain.down(rows, r);
     float roots[4];
     std::int32_t sites[4];
-    unsigned settled = 0;
 #pragma unroll
     for (int q = 0; q < 4; ++q) {
       const NearKey key(best[q]);
       roots[q] = distance_of(key);
       sites[q] = site_of(key, y, x + q);
-      settled |= unsigned{key.square < unsettled && x + q < plane.width} << q;
     }
-    if (settled == 15) return emitter.plain.write_four(row, x, roots, sites);
+    if (NearKeys<kSpaced, kLabels>::largest(best, 0) < unsettled && x + 4 <= plane.width)
+      return emitter.plain.write_four(row, x, roots, sites);
 #pragma unroll
     for (int q = 0; q < 4; ++q)
-      if (settled >> q & 1) emitter.plain.write(row, x + q, roots[q], sites[q]);
+      if (NearKey(best[q]).square < unsettled && x + q < plane.width)
+        emitter.plain.write(row, x + q, roots[q], sites[q]);
   }
 };
 
@@ -413,8 +419,8 @@ __global__ void __launch_bounds__(kNearWords,
         writer.write(r, x, exact, row_there, whole);
       }
     } else if constexpr (finds_sites(kWriting)) {
-      const NearSites<kSpaced != Spaced::none, kLabels> sites{plane, emitter, band, first_site_row,
-                                                              reinterpret_cast<unsigned*>(stages[warp])};
+      const NearSites<kSpaced != Spaced::none, kLabels> sites{
+          plane, emitter, band, plane.height - rows, first_site_row, reinterpret_cast<unsigned*>(stages[warp])};
       sites.write(task / 4 * 2, x0 + task % 4 * 64, search.best, unsettled);
     } else if constexpr (kValues) {
       const NearValues<kLabels> values{plane, emitter, band, reinterpret_cast<unsigned*>(stages[warp])};

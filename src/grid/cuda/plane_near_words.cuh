@@ -63,39 +63,51 @@ struct NearColumns {
   }
 };
 
+/// A sum, on the units of products.
+///
+/// @param one  1, which the compiler must not know
+__device__ inline unsigned sum_by_product(unsigned a, unsigned b, unsigned one) {
+  unsigned sum;
+  asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(one), "r"(b));
+  return sum;
+}
+
 /// What squares of steps sideways come to: as many, …
 struct EqualSteps {
   static constexpr unsigned limit = kUnsettled;
-  __device__ explicit EqualSteps(const Plane&) {}
+  const unsigned one;
+  __device__ explicit EqualSteps(const Plane& plane) : one(plane.one) {}
   __device__ unsigned operator()(unsigned square) const { return square; }
 };
 /// … or with unequal spacings, …
 struct SpacedSteps {
   static constexpr unsigned kMostRows = 2 * kReach;  ///< what is farther along a column counts as far as this
-  const unsigned weight, limit;                      ///< limit: also, floats hold all below it
+  const unsigned weight, limit, one;                 ///< limit: also, floats hold all below it
 
   __device__ explicit SpacedSteps(const Plane& plane)
       : weight(plane.column_weight),
-        limit(min(min(kUnsettled * plane.column_weight, plane.along(kMostRows)), 1u << 24)) {}
+        limit(min(min(kUnsettled * plane.column_weight, plane.along(kMostRows)), 1u << 24)),
+        one(plane.one) {}
   __device__ unsigned operator()(unsigned square) const { return square * weight; }
 };
 /// … or these in a key, where all from the limit on are as far: no candidate below it is kReach rows or columns away,
 /// and keys hold its double.
 struct SpacedKeySteps {
-  const unsigned weight, limit;
+  const unsigned weight, limit, one;
 
   __device__ explicit SpacedKeySteps(const Plane& plane)
       : weight(plane.column_weight),
-        limit(min(min(kUnsettled * plane.column_weight, plane.along(kReach)), (1u << 18) - 1)) {}
+        limit(min(min(kUnsettled * plane.column_weight, plane.along(kReach)), (1u << 18) - 1)),
+        one(plane.one) {}
   __device__ unsigned operator()(unsigned square) const { return min(square * weight, limit); }
 };
 
 /// … or without a unit, in fixed point, less what roundings may add.
 struct RealSteps {
-  const unsigned limit;
+  const unsigned limit, one;
 
   __device__ explicit RealSteps(const Plane& plane)
-      : limit((plane.near_keys[kNearRows - 1] >> RealKey::kColumnBits) - 1) {}
+      : limit((plane.near_keys[kNearRows - 1] >> RealKey::kColumnBits) - 1), one(plane.one) {}
   __device__ unsigned operator()(unsigned square) const { return square << RealKey::kPlaces; }
 };
 
@@ -184,6 +196,17 @@ struct NearPairs : NearColumns<2, kWeighted> {
   const std::uint32_t row_weight_;
 };
 
+/// The least of `best`, `left` and what is added to it, and `right` and what is added to that, in 32 bits.
+///
+/// kBalance: the sums on the other kind of units.
+template <bool kBalance>
+__device__ unsigned nearer(unsigned best, unsigned left, unsigned to_left, unsigned right, unsigned to_right,
+                           unsigned one) {
+  if constexpr (kBalance)
+    return __vimin3_u32(best, sum_by_product(left, to_left, one), sum_by_product(right, to_right, one));
+  return __viaddmin_u32(left, to_left, __viaddmin_u32(right, to_right, best));
+}
+
 /// One column: the squared distance, with unequal spacings.
 ///
 /// kBeyond: see Plane::beyond.
@@ -213,7 +236,7 @@ struct NearSquares : NearColumns<1, true> {
   template <bool kBalance>
   static __device__ unsigned offer(unsigned best, unsigned left, unsigned right, int steps, Steps square_of) {
     const unsigned square = square_of(static_cast<unsigned>(steps * steps));
-    return __viaddmin_u32(left, square, __viaddmin_u32(right, square, best));
+    return nearer<kBalance>(best, left, square, right, square, square_of.one);
   }
 
   static __device__ unsigned without(unsigned, int) { return 0; }
@@ -258,9 +281,9 @@ struct NearReals : NearColumns<1, true> {
   }
 
   template <bool kBalance>
-  static __device__ unsigned offer(unsigned best, unsigned left, unsigned right, int steps, Steps) {
+  static __device__ unsigned offer(unsigned best, unsigned left, unsigned right, int steps, Steps s) {
     const unsigned sideways = RealKey::of_columns(steps);
-    return __viaddmin_u32(left, sideways, __viaddmin_u32(right, sideways, best));
+    return nearer<kBalance>(best, left, sideways, right, sideways, s.one);
   }
 
   static __device__ unsigned without(unsigned, int) { return 0; }
@@ -315,14 +338,15 @@ struct NearKeys : NearColumns<1, kSpaced> {
 #pragma unroll
     for (int r = 0; r < kBand; ++r) {
       rows = bits[0] >> r & 1 ? kLabels : min(rows + 1, kTooFar);
-      column[r][0] = key(only_below_ >> r & 1 ? kTooFar : rows, -1, steps);
+      column[r][0] = static_cast<unsigned>(only_below_ >> r & 1 ? kTooFar : rows);
     }
     asm volatile("" ::: "memory");  // as for pairs
     rows = static_cast<int>(min(below[0] - 32, unsigned{kTooFar}));
 #pragma unroll
     for (int r = kBand - 1; r >= 0; --r) {
       rows = bits[0] >> r & 1 ? kLabels : min(rows + 1, kTooFar);
-      column[r][0] = min(column[r][0], key(rows, 1, steps));
+      const int above = static_cast<int>(column[r][0]);
+      column[r][0] = key(above <= rows ? -above : rows, steps);
     }
   }
 
@@ -330,7 +354,7 @@ struct NearKeys : NearColumns<1, kSpaced> {
   static __device__ unsigned offer(unsigned best, unsigned left, unsigned right, int steps, Steps square_of) {
     const unsigned square = square_of(static_cast<unsigned>(steps * steps)) << NearKey::kSquareBit,
                    n = static_cast<unsigned>(steps);
-    return __viaddmin_u32(left, square - n, __viaddmin_u32(right, square + n, best));
+    return nearer<kBalance>(best, left, square - n, right, square + n, square_of.one);
   }
 
   static __device__ unsigned without(unsigned, int) { return NearKey::kOrigin; }
@@ -344,11 +368,11 @@ struct NearKeys : NearColumns<1, kSpaced> {
   }
 
  private:
-  /// Of a site some rows up (−1) or down (1).
-  __device__ unsigned key(int rows, int direction, const Steps& steps) const {
-    if constexpr (!kSpaced) return NearKey::of_rows(direction * rows);
+  /// Of a site some rows down, or up if they are negative.
+  __device__ unsigned key(int rows, const Steps& steps) const {
+    if constexpr (!kSpaced) return NearKey::of_rows(rows);
     const unsigned square = plane_.along(static_cast<unsigned>(rows));
-    return square < steps.limit ? NearKey::of(square, direction * rows) : NearKey::of(steps.limit, 0);
+    return square < steps.limit ? NearKey::of(square, rows) : NearKey::of(steps.limit, 0);
   }
 
   const Plane& plane_;
