@@ -718,6 +718,13 @@ TEST_F(Cuda, FarFromLines) {
     c.options = {.signed_distance = true};
     c.wanted = {.distance = DType::float32};
     check_against_cpu(c);
+    for (bool is_signed : {false, true}) {  // without a small unit
+      c.options = {.spacing = {1.25, 0.742188}, .signed_distance = is_signed, .surface = grid::Surface::centers};
+      check_against_cpu(c);
+    }
+    c.options = {.spacing = {0.3, 7.1}};
+    c.wanted = {.distance = DType::float64, .squared = DType::float64};
+    check_against_cpu(c);
     if (HasFatalFailure()) return;
   }
 }

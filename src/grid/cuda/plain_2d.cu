@@ -176,6 +176,7 @@ class PlaneSolver {
       : p_(p),
         batch_(batch),
         stream_(stream),
+        side_(side),
         image_(make_plane(p, items, words)),
         plane_(image_),
         writing_(writing_of(p, writes_floats(p, items), p.isotropic && writes_fours(p, batch))),
@@ -231,7 +232,7 @@ class PlaneSolver {
   template <Writing kWriting, Spaced kSpaced, class V>
   void solve(const Emitter<V>& emitter) const {
     using Kernels = PlaneKernels<kWriting, kSpaced, V>;
-    using WhoWins = std::conditional_t<kSpaced == Spaced::real, RoughWinners, Winners>;
+    using WhoWins = std::conditional_t<kSpaced == Spaced::real, LikelyWinners<Floats>, Winners>;
     Kernels::solve_near(plane_, emitter, stream_);
     const int2 bands = make_int2(plane_.first_band, plane_.first_band + plane_.bands);
     if (!near_reads_carries(p_)) carry_sites(image_, bands, stream_);
@@ -244,13 +245,18 @@ class PlaneSolver {
   }
 
   void solve_real() const {
-    const auto tables = is_general(writing_) ? tabulate<double> : tabulate<float>;
-    tables<<<kNearRows, kNearColumns * 32, 0, stream_>>>(plane_);
-    fathom::cuda::check_launch("tabulating roots");
+    if (side_ == 0) make_tables();
     if (writing_ == Writing::one_side) return solve<Writing::one_side, Spaced::real>();
     if (writing_ != Writing::general) return solve<Writing::unaligned, Spaced::real>();
     if (p_.integral) return solve<Writing::general, Spaced::real>();
     solve<Writing::general, Spaced::real>(Emitter<double>::of(p_, batch_, plane_.first_item));
+  }
+
+  /// For both sides.
+  void make_tables() const {
+    const auto tables = is_general(writing_) ? tabulate<double> : tabulate<float>;
+    tables<<<kNearRows, kNearColumns * 32, 0, stream_>>>(plane_);
+    fathom::cuda::check_launch("tabulating roots");
   }
 
   /// Of a side, whose cells that were left open are known now; the other's stay as they are or are written later.
@@ -263,6 +269,7 @@ class PlaneSolver {
   const Problem& p_;
   const Batch& batch_;
   const cudaStream_t stream_;
+  const std::size_t side_;
   const Plane image_;  ///< all of it
   Plane plane_;
   const Writing writing_;

@@ -5,10 +5,10 @@
 // unit they are integers, and exact. Roots ascend with squares, rounded as they are: the least root of several sites is
 // that of the nearest.
 //
-// The kernel for far sites searches in floats, in columns, squared: three roundings for each sum of two squares, and
-// the ratio's one for all, of 2⁻²⁴ each. So the nearest site is among those whose float is at most kMore times the
-// least, one or two of them but for ties; a second look at the same candidates finds these, and only they are measured
-// in double.
+// Which candidates a tile needs is asked of floats, in columns, squared: three roundings for each sum of two squares,
+// and the ratio's one for all, of 2⁻²⁴ each. So the nearest site is among those whose float is at most kMore times the
+// least. Inside a tile, doubles are searched, and of their upper halves the nearest one's is at most one more than the
+// least.
 //
 // The kernel for near sites searches in keys: squares in fixed point, of rows rounded once, of columns exact, and
 // behind them the steps sideways. The rows follow from what the columns leave of the square, and the distance stands in
@@ -25,13 +25,27 @@
 
 namespace fathom::grid::cuda {
 
-inline constexpr float kMore = 1 + 0x1.4p-21f, kLess = 1 - 0x1.4p-21f;
+inline constexpr float kMore = 1 + 0x1.4p-21f;
 inline constexpr double kMostRatio = 0x1p16;  ///< of squared spacings
 
-// Floats that are not negative, and their bits, which ascend with them.
-__device__ inline unsigned bits_of(float value) { return __float_as_uint(value); }
-__device__ inline float float_of(unsigned bits) { return __uint_as_float(bits); }
-inline constexpr unsigned kInfinity = 0x7F800000u;
+/// Squares as floats that are not negative, and as their bits, which ascend with them.
+struct Floats {
+  static constexpr unsigned kNothing = 0x7F800000u;
+
+  static __device__ unsigned square(const Plane& plane, int rows, int columns) {
+    return __float_as_uint(plane.along_roughly(rows) + Plane::across_roughly(columns));
+  }
+  /// The most that a value may be where `value` is the least.
+  static __device__ unsigned most(unsigned value) { return __float_as_uint(__uint_as_float(value) * kMore); }
+};
+
+/// The upper halves of doubles, likewise.
+struct UpperHalves {
+  static constexpr unsigned kNothing = 0x7FF00000u;
+
+  static __device__ unsigned rounded(double value) { return static_cast<unsigned>(__double2hiint(value)); }
+  static __device__ unsigned most(unsigned value) { return value + 1; }
+};
 
 /// The rows that a rough square came from: one of 46,000 is told from the next by 17 bits. They are the last bits of a
 /// float, which is faster than a conversion.
@@ -89,17 +103,21 @@ inline constexpr int kNearRows = 65, kNearColumns = 32;
 /// Fills plane.near_keys, and plane.near_roots: a root in double takes as long as all the rest. Where keys do not tell
 /// a site from another whose measure is not the same, the root's sign is set.
 ///
-/// M: see Measured. Block = rows to the site, warp = columns, lane = columns to another.
+/// M: see Measured. Block = rows to the site, warp = columns, lane = columns to another. Phase 1, thread = row: all
+/// squares of rows.
 template <class M>
 __global__ void __launch_bounds__(kNearColumns * 32) tabulate(const __grid_constant__ Plane plane) {
-  const auto rows = static_cast<int>(blockIdx.x), columns = static_cast<int>(threadIdx.x) / 32;
-  const unsigned of_rows = RealKey::square_of_rows(plane, rows);
+  __shared__ unsigned squares[kNearRows];
+  const auto rows = static_cast<int>(blockIdx.x), t = static_cast<int>(threadIdx.x), columns = t / 32;
+  if (t < kNearRows) squares[t] = RealKey::square_of_rows(plane, t);
+  __syncthreads();
+  const unsigned of_rows = squares[rows];
   const int own = static_cast<int>(of_rows + RealKey::square_of_columns(columns));
   const int others = own - static_cast<int>(RealKey::square_of_columns(lane_id()));  // what is left for its rows
   const int nearest = RealKey::rows_of(plane, static_cast<unsigned>(max(others, 0)));
   bool in_doubt = false;
   for (int other = max(nearest - 1, 0); other <= min(nearest + 1, kNearRows - 1); ++other)
-    if (abs(static_cast<int>(RealKey::square_of_rows(plane, other)) - others) <= 1)
+    if (abs(static_cast<int>(squares[other]) - others) <= 1)
       in_doubt |= measure<M>(plane, other, lane_id()) != measure<M>(plane, rows, columns);
   in_doubt = __any_sync(kAllLanes, in_doubt);
   if (lane_id() != 0) return;

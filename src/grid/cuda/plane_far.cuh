@@ -14,11 +14,12 @@
 // nearest column if they are above, the farthest if below. Cost: another five operations. Where all sites are less than
 // 724 away, one scan does: the columns stand behind the values then, so that the least key is the right site's.
 //
-// Without a unit, values are rough: a second scan marks all candidates that may be nearest, 32 at a time, and these are
-// measured in double (plane_exact.cuh). Cost: another three operations, and what the one or two marked take.
+// Without a unit, values are doubles (plane_exact.cuh), and half as many candidates are in shared memory at a time.
+// Cost: twice as many operations per element and candidate as in units, on two kinds of units that work side by side.
 #pragma once
 
 #include "grid/cuda/plane_exact.cuh"
+#include "grid/cuda/plane_far_exact_walk.cuh"
 #include "grid/cuda/plane_far_walk.cuh"
 #include "grid/cuda/plane_list.cuh"
 #include "grid/cuda/plane_prune.cuh"
@@ -36,8 +37,7 @@ struct FarMemory {
   unsigned squares[kCapacity * 32];  ///< [candidate][row]
   int column[kCapacity];
   Column words[kCapacity];
-  Nearest nearest[kCapacity];      ///< sites of candidates
-  std::uint8_t shaded[kCapacity];  ///< without a unit: see find_shades()
+  Nearest nearest[kCapacity];  ///< sites of candidates
   int first_winner[kFarWarps + 1], last_winner[kFarWarps + 1];
   unsigned part_best[kFarWarps][32];
   ushort2 part_winners[kFarWarps][32];
@@ -70,49 +70,14 @@ __device__ inline bool is_above(const FromLines& left, const FromLines& middle, 
   return p > 0 && q > 0 && above_chord(left.*height, middle.*height, right.*height, p, q);
 }
 
-/// The nearest site so far of each row at a column: rows to it in the upper half of a word, columns in the lower. Rows
-/// are gone through in loops: in local memory.
-struct FoundSites {
-  static constexpr unsigned kNone = 0xFFFFFFFFu;  ///< no site is as far
-  unsigned steps[kBand];
-
-  __device__ void clear() {
-    for (unsigned& s : steps) s = kNone;
-  }
-  /// Most sites that floats do not tell apart differ in columns alone, and no squares are asked for.
-  static __device__ unsigned nearer(const Plane& plane, unsigned one, unsigned other) {
-    const int rows = rows_in(one), columns = columns_in(one), rows2 = rows_in(other), columns2 = columns_in(other);
-    if (rows <= rows2 && columns <= columns2) return one;
-    if (rows2 <= rows && columns2 <= columns) return other;
-    return plane.square_exactly(rows, columns) <= plane.square_exactly(rows2, columns2) ? one : other;
-  }
-  /// How far those of some rows from row r on are.
-  template <class M, int kCount>
-  __device__ void measure(const Plane& plane, int r, M (&measured)[kCount]) const {
-    double squares[kCount];
-#pragma unroll
-    for (int j = 0; j < kCount; ++j) squares[j] = plane.square_exactly(rows_in(steps[r + j]), columns_in(steps[r + j]));
-    if constexpr (std::is_same_v<M, float>) roots_of(squares, measured);
-    else
-      for (int j = 0; j < kCount; ++j) measured[j] = squares[j];
-#pragma unroll
-    for (int j = 0; j < kCount; ++j)
-      if (steps[r + j] == kNone) measured[j] = __builtin_inff();
-  }
-  static __device__ int rows_in(unsigned steps) { return static_cast<int>(steps >> 16); }
-  static __device__ int columns_in(unsigned steps) { return static_cast<int>(steps & 0xFFFFu); }
-};
-
 /// V: the emitter's.
 template <Writing kWriting, Spaced kSpacing, class V>
 class FarTile {
  public:
-  __device__ FarTile(const Plane& plane, const Emitter<V>& emitter, FarMemory& memory, FoundSites& found,
-                     std::uint32_t tile)
+  __device__ FarTile(const Plane& plane, const Emitter<V>& emitter, FarMemory& memory, std::uint32_t tile)
       : plane_(plane),
         emitter_(emitter),
         m_(memory),
-        found_(found),
         band_(static_cast<std::int64_t>(tile / static_cast<unsigned>(plane.tiles()))),
         tile_(static_cast<int>(tile % static_cast<unsigned>(plane.tiles()))),
         x0_(tile_ * kTile),
@@ -122,7 +87,6 @@ class FarTile {
     is_mine_ = plane.open_cells[i] != 0;
 #pragma unroll
     for (int r = 0; r < kBand; ++r) best_[r] = kNothing, column_[r] = kNoBound;
-    if constexpr (kReal) found_.clear();
     if (plane.list_count[band_] == 0) return;
     const ushort2* edges = plane.anchors + band_ * (plane.tiles() + 1) + tile_;
     first_ = edges[0].x;
@@ -131,7 +95,8 @@ class FarTile {
 
   static constexpr bool kSites = finds_sites(kWriting), kLabels = is_of_labels(kWriting);
   static constexpr bool kSpaced = kSpacing != Spaced::none, kReal = kSpacing == Spaced::real;
-  static constexpr int kTogether = 4;  ///< rows of measured sites
+  using Value = std::conditional_t<kReal, double, unsigned>;
+  static constexpr int kHeld = kCapacity * sizeof(unsigned) / sizeof(Value);  ///< candidates whose squares fit
 
   /// Asks for what a tile reads first.
   static __device__ void expect(const Plane& plane, std::uint32_t tile) {
@@ -147,9 +112,9 @@ class FarTile {
 
   /// All candidates at once, unfiltered.
   __device__ void solve_short() {
-    if constexpr (kWriting == Writing::unaligned && !kReal)
+    if constexpr (kWriting == Writing::unaligned)
       if (first_ >= last_ && is_blank()) return fill();
-    if (!kSites && !kReal && first_ == last_) {
+    if (!kSites && first_ == last_) {
       take_only();
     } else if (first_ <= last_) {
       const int count = last_ - first_ + 1;
@@ -161,16 +126,14 @@ class FarTile {
       for (int k = 0; warp_ + kFarWarps * k < count; ++k) store_squares(warp_ + kFarWarps * k, entry.from_lane(k));
       __syncthreads();
       const bool is_near = count > kFewCandidates && find_winners(count);
-      if (kSites && is_near) {
+      if constexpr (!kSites) {
+        scan(count);
+      } else if (is_near) {
         scan_keys(count);
         open_keys();
       } else {
         scan(count);
-        if constexpr (kSites) find_columns(count);
-      }
-      if constexpr (kReal) {
-        widen();
-        measure_marked(count);
+        find_columns(count);
       }
     }
     finish();
@@ -178,20 +141,27 @@ class FarTile {
 
   /// In chunks of what fits, filtered.
   __device__ void solve_long() {
-    find_among_many();
+    if constexpr (kReal) find_exactly_among_many();
+    else find_among_many();
     finish();
   }
 
  private:
-  static constexpr unsigned kNothing = kSites ? kNoBound : kReal ? kInfinity : kUnsolved;  ///< where there is no site
+  /// Where there is no site.
+  static constexpr Value kNothing = [] {
+    if constexpr (kReal) return __builtin_inf();
+    else return kSites ? kNoBound : kUnsolved;
+  }();
+
+  /// [candidate][row]
+  __device__ Value* squares() const { return reinterpret_cast<Value*>(m_.squares); }
 
   __device__ void find_among_many() {
     int count = 0, chunks = 0;
     bool is_near = false, is_chunk_near = false;  // what the first chunk says holds for all
     for (int next = first_; next <= last_; ++chunks) {
       count = load_squares(next);
-      if constexpr (!kReal)
-        if (chunks == 0 && next > last_ && walk(count)) return;
+      if (chunks == 0 && next > last_ && walk(count)) return;
       is_chunk_near = find_winners_among(count);
       if (chunks == 0) is_near = is_chunk_near;
       if (kSites && is_near) scan_keys(count);
@@ -210,8 +180,43 @@ class FarTile {
       if (is_near) open_keys();
       else look_again([&](int of_chunk) { find_columns(of_chunk); });
     }
-    if constexpr (kReal) widen();
-    if constexpr (kReal) look_again([&](int of_chunk) { measure_marked(of_chunk); });
+  }
+
+  /// The same without a unit, where squares of half as many fit.
+  __device__ void find_exactly_among_many() {
+    const FromLines left = from_lines(first_), right = from_lines(last_);
+    for (int next = first_; next <= last_;) {
+      const bool are_first = next == first_;
+      const int count = collect(next, left, right);
+      if (are_first && next > last_ && walk_exactly(count)) return;
+      for (int from = 0; from < count; from += kHeld) {
+        const int held = min(kHeld, count - from);
+        if (from > 0) move_to_front(from, held);
+        for (int k = warp_; k < held; k += kFarWarps) store_squares(k, {m_.column[k], m_.words[k]});
+        __syncthreads();
+        find_winners_among(held);
+        scan(held);
+      }
+    }
+  }
+  __device__ void move_to_front(int from, int count) {
+    static_assert(kHeld <= kFarBlock && 2 * kHeld >= kCapacity);
+    __syncthreads();
+    const int t = static_cast<int>(threadIdx.x);
+    if (t < count) m_.column[t] = m_.column[from + t], m_.words[t] = m_.words[from + t];
+    __syncthreads();
+  }
+  __device__ bool walk_exactly(int count) {
+    if (count < kWorthWalking) return false;
+    for (int k = warp_; k < count; k += kFarWarps)
+      m_.squares[k * 32 + lane_id()] = static_cast<unsigned>(m_.words[k].at(lane_id(), plane_.beyond));
+    __syncthreads();
+    const ExactRowWalk row(plane_, m_.squares, m_.column, count);
+    if (!__syncthreads_and(row.is_convex(warp_, kFarWarps))) return false;
+    if (is_mine_) row.walk(x0_ + 32 * warp_, best_);
+    __syncthreads();  // the rows give way to what was found
+    if (is_mine_) turn(m_.squares + warp_ * kTurnedWords, best_);
+    return true;
   }
 
   /// Whether all of a whole tile is to be written, none of it is a site, and four floats fit their place everywhere.
@@ -236,11 +241,16 @@ class FarTile {
       return;
     }
     const Entry entry = Entry::load(plane_, list_, first_);
-    std::uint32_t along[kRows], across[8];
+    Value along[kRows], across[8];
 #pragma unroll
-    for (int r = 0; r < kRows; ++r) along[r] = plane_.square(entry.column.at(r0 + r, plane_.beyond), 0);
+    for (int r = 0; r < kRows; ++r) along[r] = square_along(entry.column.at(r0 + r, plane_.beyond));
 #pragma unroll
-    for (int q = 0; q < 8; ++q) across[q] = plane_.square(0, x + q % 4 + q / 4 * (kTile / 2) - entry.x);
+    for (int q = 0; q < 8; ++q) across[q] = square_across(x + q % 4 + q / 4 * (kTile / 2) - entry.x);
+    fill(to, along, across);
+  }
+  /// @param along, across  squares of rows and of columns
+  template <int kRows>
+  __device__ void fill(float* to, const std::uint32_t (&along)[kRows], const std::uint32_t (&across)[8]) const {
     const auto fill_rows = [&](auto&& root_of) {
 #pragma unroll
       for (int r = 0; r < kRows; ++r, to += plane_.row_stride)
@@ -250,6 +260,18 @@ class FarTile {
     if (most < 1u << 24) fill_rows([](std::uint32_t square) { return small_root(static_cast<float>(square)); });
     else if (LargeRoots::serve(least, most)) fill_rows(LargeRoots(least));
     else fill_rows([](std::uint32_t square) { return root_of(square); });
+  }
+  template <int kRows>
+  __device__ void fill(float* to, const double (&along)[kRows], const double (&across)[8]) const {
+#pragma unroll
+    for (int r = 0; r < kRows; ++r, to += plane_.row_stride) {
+      double squares[8];
+      float roots[8];
+#pragma unroll
+      for (int q = 0; q < 8; ++q) squares[q] = along[r] + across[q];
+      roots_of(squares, roots);
+      fill_row(to, [&](int q) { return in_units(roots[q]); });
+    }
   }
   /// @param distance  of the lane's column q
   template <class Distance>
@@ -274,20 +296,15 @@ class FarTile {
   /// The only candidate: no memory is shared, and no warp waits for another.
   __device__ void take_only() {
     const Entry entry = Entry::load(plane_, list_, first_);
-    const auto rows = static_cast<unsigned>(entry.column.at(lane_id(), plane_.beyond)),
-               columns = static_cast<unsigned>(column() - entry.x);
-    const unsigned own = kSpaced ? plane_.along(rows) : rows * rows,
-                   beside = kSpaced ? plane_.across(columns) : columns * columns;
+    const Value own = square_along(entry.column.at(lane_id(), plane_.beyond)),
+                beside = square_across(column() - entry.x);
 #pragma unroll
     for (int r = 0; r < kBand; ++r) best_[r] = beside + __shfl_sync(kAllLanes, own, r);
   }
 
   __device__ void store_squares(int k, const Entry& entry) {
     const int2 both = entry.column.both(lane_id(), plane_.beyond);
-    const auto rows = static_cast<unsigned>(min(both.x, both.y));
-    unsigned square = rows * rows;
-    if constexpr (kReal) square = bits_of(plane_.along_roughly(static_cast<int>(rows)));
-    else if constexpr (kSpaced) square = plane_.along(rows);
+    Value square = square_along(min(both.x, both.y));
     if constexpr (kSites) {
       bool is_below = both.y < both.x;
       if (kLabels && entry.column.bits >> lane_id() & 1) is_below = !(plane_.upper[list_ + entry.x] >> lane_id() & 1);
@@ -296,7 +313,17 @@ class FarTile {
       if (lane_id() == 0)
         m_.nearest[k] = below == 0 ? Nearest::above : below == kAllLanes ? Nearest::below : Nearest::both;
     }
-    m_.squares[k * 32 + lane_id()] = square;
+    squares()[k * 32 + lane_id()] = square;
+  }
+  __device__ Value square_along(int rows) const {
+    if constexpr (kReal) return plane_.along_exactly(rows);
+    const auto steps = static_cast<unsigned>(rows);
+    return kSpaced ? plane_.along(steps) : steps * steps;
+  }
+  __device__ Value square_across(int columns) const {
+    if constexpr (kReal) return plane_.across_exactly(columns);
+    const auto steps = static_cast<unsigned>(columns);
+    return kSpaced ? plane_.across(steps) : steps * steps;
   }
 
   /// Fills the memory with candidates from `next` on, and their squares. @returns how many
@@ -386,28 +413,16 @@ class FarTile {
 
   __device__ FromLines from_lines(int k) const { return {Entry::load(plane_, list_, k), plane_}; }
 
-  using RowWinners = std::conditional_t<kReal, RoughWinners, Winners>;
+  using RowWinners = std::conditional_t<kReal, LikelyWinners<UpperHalves>, Winners>;
 
   /// The best of every `step`-th candidate from `first` to `last` at column x, for the lane's row.
   __device__ void look(int x, int first, int last, int step, RowWinners& winners) const {
 #pragma unroll 4
-    for (int k = first; k <= last; k += step) winners.offer(sum(m_.squares[k * 32 + lane_id()], across(x, k)), k);
-  }
-  /// Of a square and what the columns add.
-  template <class Across>
-  static __device__ unsigned sum(unsigned square, Across across) {
-    if constexpr (kReal) return bits_of(float_of(square) + across);
-    else return square + across;
+    for (int k = first; k <= last; k += step)
+      winners.offer(RowWinners::rounded(squares()[k * 32 + lane_id()] + across(x, k)), k);
   }
   /// What the columns from x to candidate k add to a value.
-  __device__ auto across(int x, int k) const {
-    if constexpr (kReal) return Plane::across_roughly(x - m_.column[k]);
-    else return across_in_units(x, k);
-  }
-  __device__ unsigned across_in_units(int x, int k) const {
-    const auto columns = static_cast<unsigned>(x - m_.column[k]);
-    return (kSpaced ? plane_.across(columns) : columns * columns) * (kSites ? 2 : 1);
-  }
+  __device__ Value across(int x, int k) const { return square_across(x - m_.column[k]) * (kSites ? 2 : 1); }
   __device__ void keep_winners(int p, const RowWinners& winners) {
     const unsigned first = warp_min(static_cast<unsigned>(winners.first)),
                    last = warp_max(static_cast<unsigned>(winners.last));
@@ -475,108 +490,27 @@ class FarTile {
 
   /// Lane = column: the least values.
   __device__ void scan(int count) {
-    if constexpr (kReal) return scan_roughly(count);
+    if constexpr (kReal) return scan_exactly(count);
     else scan_in_units(count);
   }
 
-  __device__ void scan_roughly(int count) {
-    if (!is_mine_) return;
-    const int x = column(), last = last_in_range(count);
-    int k = first_in_range(count);
-#pragma unroll 1
-    for (; k <= last; k += 2) {  // the last one twice
-      const int next = min(k + 1, last);
-      const float a = across(x, k), b = across(x, next);
-      const auto *rows = reinterpret_cast<const float4*>(&m_.squares[k * 32]),
-                 *next_rows = reinterpret_cast<const float4*>(&m_.squares[next * 32]);
-#pragma unroll
-      for (int q = 0; q < 8; ++q) {
-        const float4 u = rows[q], v = next_rows[q];
-        unsigned* best = best_ + 4 * q;
-        best[0] = __vimin3_u32(best[0], bits_of(u.x + a), bits_of(v.x + b));
-        best[1] = __vimin3_u32(best[1], bits_of(u.y + a), bits_of(v.y + b));
-        best[2] = __vimin3_u32(best[2], bits_of(u.z + a), bits_of(v.z + b));
-        best[3] = __vimin3_u32(best[3], bits_of(u.w + a), bits_of(v.w + b));
-      }
-    }
-  }
-
-  /// From the least rough values to those of all candidates that may be nearest.
-  __device__ void widen() {
-#pragma unroll
-    for (int r = 0; r < kBand; ++r) best_[r] = bits_of(float_of(best_[r]) * kMore);
-  }
-
-  /// Lane = column: those of the candidates that may be nearest, 32 at a time; the last bit stands for the last one.
-  __device__ void measure_marked(int count) {
-    find_shades(count);
+  __device__ void scan_exactly(int count) {
     if (!is_mine_) return;
     const int x = column(), last = last_in_range(count);
 #pragma unroll 1
-    for (int k0 = first_in_range(count); k0 <= last; k0 += 32) {
-      const int end = min(k0 + 31, last);
-      unsigned marks[kBand] = {};
-#pragma unroll 1
-      for (int k = k0; k <= end; ++k) mark(k, is_shaded(k, x) ? __builtin_inff() : across(x, k), marks);
-      unsigned of_rows[kBand];  // gone through in a loop, in local memory
+    for (int k = first_in_range(count); k <= last; ++k) {
+      const double a = across(x, k);
+      const auto* rows = reinterpret_cast<const double2*>(squares() + k * 32);
 #pragma unroll
-      for (int r = 0; r < kBand; ++r) of_rows[r] = marks[r];
-#pragma unroll 1
-      for (int r0 = 0; r0 < kBand; r0 += kTogether) {
-        unsigned left[kTogether], nearest[kTogether], first[kTogether];
-        const auto steps = [&](unsigned marks, int j) {
-          return steps_to(end + 1 - __ffs(static_cast<int>(marks)), x, r0 + j);
-        };
-#pragma unroll
-        for (int j = 0; j < kTogether; ++j) {
-          left[j] = of_rows[r0 + j];
-          nearest[j] = found_.steps[r0 + j];
-          first[j] = left[j] ? steps(left[j], j) : FoundSites::kNone;
-        }
-#pragma unroll
-        for (int j = 0; j < kTogether; ++j) {
-          nearest[j] = FoundSites::nearer(plane_, nearest[j], first[j]);
-          while (left[j] &= left[j] - 1) nearest[j] = FoundSites::nearer(plane_, nearest[j], steps(left[j], j));
-          found_.steps[r0 + j] = nearest[j];
-        }
+      for (int q = 0; q < kBand / 2; ++q) {
+        const double2 u = rows[q];
+        best_[2 * q] = lesser(u.x + a, best_[2 * q]);
+        best_[2 * q + 1] = lesser(u.y + a, best_[2 * q + 1]);
       }
     }
   }
-  /// Whether the candidate before (bit 0) or behind (bit 1) is as near in all rows: at its own column, and beyond, it
-  /// is the nearer one. Straight rows of sites have many that floats do not tell apart.
-  __device__ void find_shades(int count) {
-    for (int k = warp_; k < count; k += kFarWarps) {
-      const unsigned* row = m_.squares + k * 32 + lane_id();
-      const bool before = __all_sync(kAllLanes, k > 0 && row[k > 0 ? -32 : 0] <= *row);
-      const bool behind = __all_sync(kAllLanes, k + 1 < count && row[k + 1 < count ? 32 : 0] <= *row);
-      if (lane_id() == 0) m_.shaded[k] = static_cast<std::uint8_t>(unsigned{before} | unsigned{behind} << 1);
-    }
-    __syncthreads();
-  }
-  __device__ bool is_shaded(int k, int x) const {
-    const unsigned shaded = m_.shaded[k];
-    return (shaded & 1 && x <= m_.column[k - 1]) || (shaded & 2 && x >= m_.column[k + 1]);
-  }
-  /// From row r of the band at column x to candidate k's site.
-  __device__ unsigned steps_to(int k, int x, int r) const {
-    const int rows = rows_of(plane_, float_of(m_.squares[k * 32 + r])), columns = abs(x - m_.column[k]);
-    return static_cast<unsigned>(rows << 16 | columns);
-  }
-  /// Whether candidate k may be nearest, a bit more for each row: of what is not too much, the sign is set.
-  __device__ void mark(int k, float across, unsigned (&marks)[kBand]) const {
-    const auto* rows = reinterpret_cast<const float4*>(&m_.squares[k * 32]);
-#pragma unroll
-    for (int q = 0; q < 8; ++q) {
-      const float4 u = rows[q];
-      const float square[4] = {u.x, u.y, u.z, u.w};
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const int r = 4 * q + j;
-        const float more = square[j] + across - float_of(best_[r]);
-        marks[r] = __funnelshift_l(bits_of(more), marks[r], 1);
-      }
-    }
-  }
+  /// Of numbers: fmin() asks whether they are.
+  static __device__ double lesser(double one, double other) { return one < other ? one : other; }
 
   __device__ void scan_in_units(int count) {
     const int x = column();
@@ -703,12 +637,22 @@ class FarTile {
   }
 
   /// Linear index of the site nearest to (y, x). There are fewer than 2³¹ elements.
+  ///
+  /// kSmall: values are less than kMostSmall, and spare conversions, which are slow.
+  template <bool kSmall>
   __device__ std::int32_t site_of(std::int32_t y, std::int32_t x, unsigned value, unsigned column) const {
-    const unsigned code = column ^ turned(value), steps = code >> 1;
-    auto square = static_cast<float>((value >> 1) - (kSpaced ? plane_.across(steps) : steps * steps));
-    if constexpr (kSpaced) square /= static_cast<float>(plane_.row_weight);
-    const auto rows = static_cast<std::int32_t>(small_root(square) + 0.5f), columns = static_cast<std::int32_t>(steps);
+    const unsigned code = column ^ turned(value);
+    const auto columns = static_cast<std::int32_t>(code >> 1);
+    const std::int32_t rows = rows_of<kSmall>((value >> 1) - square_across(columns));
     return (value & 1 ? y + rows : y - rows) * plane_.width + (code & 1 ? x + columns : x - columns);
+  }
+  static constexpr unsigned kMostSmall = 1u << 23;
+  template <bool kSmall>
+  __device__ std::int32_t rows_of(std::uint32_t square) const {
+    if constexpr (kSmall && !kSpaced) return root_of_square(square);
+    auto rows = kSmall ? small_float(square) : static_cast<float>(square);
+    if constexpr (kSpaced) rows /= static_cast<float>(plane_.row_weight);
+    return static_cast<std::int32_t>(small_root(rows) + 0.5f);
   }
 
   /// Takes the end of a run in the row instead, if it is nearer, or as near and what was found lies below.
@@ -736,8 +680,8 @@ class FarTile {
     unsigned* stage = m_.squares + warp_ * kBand * 32 + lane_id();
     const int x = column(), y0 = plane_.first_row(band_);
     const std::uint32_t sites = plane_.bits[list_ + x], upper = kLabels ? plane_.upper[list_ + x] : 0;
-    const std::int64_t item = plane_.item_of(band_);
-    auto row = emitter_.plain.row(plane_.first_item + item, 0, y0);
+    const bool are_small = max(largest(), kLabels ? 2 * plane_.along(1) + 1 : 0) < kMostSmall;
+    auto row = emitter_.plain.row(plane_.first_item + plane_.item_of(band_), 0, y0);
 #pragma unroll
     for (int r0 = 0; r0 < kBand; r0 += kBand / 2) {
 #pragma unroll
@@ -748,21 +692,32 @@ class FarTile {
         stage[64 * r + 32] = is_marked ? turned(marked) : column_[r0 + r];
       }
       const int y1 = y0 + r0, end = min(y1 + kBand / 2, plane_.height);
+      if (are_small) write_staged<true>(row, stage, y1, end);
+      else write_staged<false>(row, stage, y1, end);
+    }
+  }
+  /// Rows y … end − 1, which follow one another in memory.
+  template <bool kSmall>
+  __device__ void write_staged(PlainSites::Row& row, const unsigned* stage, int y, int end) const {
+    const int x = column();
 #pragma unroll 1
-      for (int y = y1; y < end; ++y, emitter_.plain.advance(row)) {
-        const unsigned value = stage[64 * (y - y1)];
-        std::uint32_t square = value == kNothing ? kNoSquare : value >> 1;
-        std::int32_t site = value == kNothing ? -1 : site_of(y, x, value, stage[64 * (y - y1) + 32]);
-        if constexpr (kLabels) find_in_row(y, x, value, square, site);
-        if (emitter_.plain.serves)
-          emitter_.plain.write(row, x, square == kNoSquare ? plane_.side.none() : in_units(root_of(square)), site);
-        else write_site(emitter_, item, y, x, square, site, kLabels && is_inside(plane_, band_, y - y0, x));
-      }
+    for (; y < end; ++y, stage += 64, emitter_.plain.advance(row)) {
+      const unsigned value = stage[0];
+      const bool is_there = kSmall || value != kNothing;
+      std::uint32_t square = is_there ? value >> 1 : kNoSquare;
+      std::int32_t site = is_there ? site_of<kSmall>(y, x, value, stage[32]) : -1;
+      if constexpr (kLabels) find_in_row(y, x, value, square, site);
+      const auto root = [&] { return kSmall ? small_root(small_float(square)) : root_of(square); };
+      if (emitter_.plain.serves)
+        emitter_.plain.write(row, x, !kSmall && square == kNoSquare ? plane_.side.none() : in_units(root()), site);
+      else
+        write_site(emitter_, plane_.item_of(band_), y, x, square, site,
+                   kLabels && is_inside(plane_, band_, y - plane_.first_row(band_), x));
     }
   }
 
   __device__ void finish() {
-    if constexpr (is_general(kWriting)) __syncthreads();  // the squares give way to the results
+    if (is_general(kWriting) || (kReal && first_ < last_)) __syncthreads();  // the squares give way to the results
     bool by_columns = true;
     if constexpr (kLabels) {
       find_runs();
@@ -826,24 +781,42 @@ class FarTile {
     return square;
   }
 
-  /// A few rows at a time, so that they wait together.
+  /// Through shared memory, as sites. A few rows at a time, so that they wait together.
   __device__ void write_measured() const {
+    constexpr int kTogether = 4;
+    double* stage = squares() + warp_ * (kBand / 2) * 32 + lane_id();
     const int x = column(), y0 = plane_.first_row(band_), rows = min(kBand, plane_.height - y0);
-    const std::uint32_t sites = plane_.bits[list_ + x];
+    const std::uint32_t sites = first_ <= last_ ? plane_.bits[list_ + x] : 0;
     float* to = is_general(kWriting) ? nullptr : plane_.row(band_, y0) + x;
-#pragma unroll 1
-    for (int r0 = 0; r0 < rows; r0 += kTogether) {
-      Measured<kWriting> nearest[kTogether];
-      found_.measure(plane_, r0, nearest);
 #pragma unroll
-      for (int j = 0; j < kTogether; ++j, to += plane_.row_stride) {
-        if (r0 + j >= rows) break;
-        const bool is_site = sites >> (r0 + j) & 1;
-        if (is_site) nearest[j] = 0;
-        if constexpr (is_general(kWriting)) write_exact(plane_, emitter_, band_, r0 + j, x, nearest[j]);
-        else if (kWriting != Writing::one_side || !is_site) *to = in_units(nearest[j]);
+    for (int r0 = 0; r0 < kBand; r0 += kBand / 2) {
+#pragma unroll
+      for (int r = 0; r < kBand / 2; ++r) stage[32 * r] = sites >> (r0 + r) & 1 ? 0 : best_[r0 + r];
+      const int end = min(r0 + kBand / 2, rows);
+#pragma unroll 1
+      for (int r = r0; r < end; r += kTogether) {
+        double squares[kTogether];
+#pragma unroll
+        for (int j = 0; j < kTogether; ++j) squares[j] = stage[32 * (r - r0 + j)];
+        Measured<kWriting> nearest[kTogether];
+        measure_all(squares, nearest);
+#pragma unroll
+        for (int j = 0; j < kTogether; ++j, to += plane_.row_stride) {
+          if (r + j >= end) break;
+          if constexpr (is_general(kWriting)) write_exact(plane_, emitter_, band_, r + j, x, nearest[j]);
+          else if (kWriting != Writing::one_side || squares[j] > 0) *to = in_units(nearest[j]);
+        }
       }
     }
+  }
+  /// What squares measure, 0 and infinity included.
+  template <class M, int kCount>
+  static __device__ void measure_all(const double (&squares)[kCount], M (&measured)[kCount]) {
+    if constexpr (std::is_same_v<M, float>) roots_of(squares, measured);
+#pragma unroll
+    for (int j = 0; j < kCount; ++j)
+      if (std::is_same_v<M, double> || squares[j] == 0 || squares[j] == kNothing)
+        measured[j] = static_cast<M>(squares[j]);
   }
 
   /// Through shared memory, as sites.
@@ -935,13 +908,12 @@ class FarTile {
   const Plane& plane_;
   const Emitter<V>& emitter_;
   FarMemory& m_;
-  FoundSites& found_;
   const std::int64_t band_;
   const int tile_, x0_, warp_;
   const std::int64_t list_;
   bool is_mine_;
   int first_ = 0, last_ = -1;
-  unsigned best_[kBand];
+  Value best_[kBand];
   unsigned column_[kBand];  ///< sites
 };
 
@@ -956,7 +928,6 @@ __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
     solve_far(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<V> emitter) {
   using Tile = FarTile<kWriting, kSpaced, V>;
   __shared__ __align__(16) FarMemory memory;
-  FoundSites found;
   plane.take_turn();
   const unsigned short_tiles = plane.counters[0], long_tiles = plane.counters[1];
   const std::int64_t all = plane.all_bands * plane.tiles();
@@ -965,7 +936,7 @@ __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
     __syncthreads();
     const auto ticket = static_cast<unsigned>(memory.ticket);
     if (ticket >= long_tiles) break;
-    Tile(plane, emitter, memory, found, plane.work[all - 1 - ticket]).solve_long();
+    Tile(plane, emitter, memory, plane.work[all - 1 - ticket]).solve_long();
     __syncthreads();
   }
   // While one is solved, what the next one reads is on its way.
@@ -974,7 +945,7 @@ __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
   for (unsigned i = blockIdx.x; i < short_tiles; i += gridDim.x) {
     const std::uint32_t behind = short_tile(i + 2 * gridDim.x);
     Tile::expect(plane, next);
-    Tile(plane, emitter, memory, found, tile).solve_short();
+    Tile(plane, emitter, memory, tile).solve_short();
     tile = next;
     next = behind;
   }

@@ -30,6 +30,7 @@ struct Winners {
 
   __device__ explicit Winners(int candidate) : first(candidate), last(candidate) {}
   static __device__ unsigned square(const Plane& plane, int rows, int columns) { return plane.square(rows, columns); }
+  static __device__ unsigned rounded(unsigned value) { return value; }
   /// The most that a value may be where `value` is the least.
   static __device__ unsigned most(unsigned value) { return value; }
 
@@ -47,22 +48,19 @@ struct Winners {
   }
 };
 
-/// The first and the last of the candidates that may be nearest, of rough values, as bits.
-struct RoughWinners {
-  static constexpr unsigned kNothing = kInfinity;
+/// The first and the last of the candidates that may be nearest, as far as rounded values tell.
+template <class Rounding>
+struct LikelyWinners : Rounding {
+  using Rounding::kNothing;
   unsigned best = kNothing;
   int first, last;
 
-  __device__ explicit RoughWinners(int candidate) : first(candidate), last(candidate) {}
-  static __device__ unsigned square(const Plane& plane, int rows, int columns) {
-    return bits_of(plane.along_roughly(rows) + Plane::across_roughly(columns));
-  }
-  static __device__ unsigned most(unsigned value) { return bits_of(float_of(value) * kMore); }
+  __device__ explicit LikelyWinners(int candidate) : first(candidate), last(candidate) {}
 
   __device__ void offer(unsigned value, int candidate) { join(value, candidate, candidate); }
   __device__ void join(unsigned value, int from, int to) {
-    if (value > most(best)) return;
-    const bool alone = float_of(value) < float_of(best) * kLess;
+    if (value > Rounding::most(best)) return;
+    const bool alone = Rounding::most(value) < best;
     first = alone ? from : min(first, from);
     last = alone ? to : max(last, to);
     best = min(best, value);
@@ -376,7 +374,7 @@ class ListBuilder {
   int count_ = 0;
 };
 
-/// W: Winners, or RoughWinners where squares are rounded.
+/// W: Winners, or LikelyWinners where squares are rounded.
 template <class W>
 __global__ void __launch_bounds__(kListBlock) list_columns(const __grid_constant__ Plane plane) {
   extern __shared__ std::uint32_t list_shared[];
