@@ -128,6 +128,56 @@ TEST_F(Cuda, ShortRowsOfVolumes) {
     }
 }
 
+/// Volumes of bytes whose rows begin anywhere, up to the lengths at which they are packed in another way.
+TEST_F(Cuda, LooseRowsOfVolumes) {
+  Random random(765000);
+  for (std::int64_t nx : {1, 17, 31, 33, 100, 497, 498, 513, 515, 544, 609, 625, 626, 639, 700, 1009, 1010, 1023})
+    for (int i = 0; i < scaled(5); ++i) {
+      const std::int64_t nz = pick<std::int64_t>(random, {1, 3, 31, 33, 70});
+      const bool is_batch = chance(random, 0.3), zero = chance(random, 0.5);
+      const std::int64_t ny = below(random, 9) + 1;
+      const Shape shape = is_batch ? Shape{3, nz, ny, nx} : Shape{nz, ny, nx};
+      Case c{.structure = Structure::sparse};
+      const auto sites = scatter(shape, pick<double>(random, {0.9, 0.1, 0.01, 1e-3, 0.0}), random);
+      c.input = mask_array(sites, shape, pick<DType>(random, {DType::uint8, DType::boolean}), zero);
+      c.options.sites.rule = zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
+      c.options.batch_axes = is_batch;
+      c.wanted.distance = DType::float32;
+      check_against_cpu(c);
+      c.options.signed_distance = true;
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+/// Volumes whose rows of distances begin inside sectors of memory: of tiles that lie side by side some have sites near,
+/// of which rows hand over their ends, others far ones or none, which are left to the envelope.
+TEST_F(Cuda, TilesSideBySideInVolumes) {
+  Random random(770000);
+  for (const Shape& shape :
+       {Shape{3, 200, 97}, Shape{5, 300, 259}, Shape{2, 700, 130}, Shape{2, 1030, 67}, Shape{9, 60, 515},
+        Shape{40, 33, 284}, Shape{300, 70, 75}, Shape{3, 257, 36}, Shape{2, 90, 1000}, Shape{3, 2, 100, 75}})
+    for (int i = 0; i < scaled(12); ++i) {
+      const std::int64_t ny = shape[shape.rank() - 2], nx = shape[shape.rank() - 1], even = chance(random, 0.3) ? 2 : 1;
+      auto sites = scatter(shape, pick<double>(random, {1.0, 0.3, 0.02}), random);
+      std::vector<int> kinds(static_cast<std::size_t>(nx / 32 + 1));
+      for (int& kind : kinds) kind = static_cast<int>(below(random, 4));
+      const std::int64_t hole = below(random, ny);
+      for (std::size_t k = 0; k < sites.size(); ++k) {
+        const auto x = static_cast<std::int64_t>(k) % nx, y = static_cast<std::int64_t>(k) / nx % ny;
+        const int kind = kinds[static_cast<std::size_t>(x / 32 / even)];
+        if (kind == 2 && y >= ny / 8) sites[k] = false;
+        if (kind == 3 || (i % 4 == 3 && y > hole)) sites[k] = false;
+      }
+      Case c{.structure = Structure::sparse};
+      c.input = mask_array(sites, shape);
+      c.options.batch_axes = shape.rank() - 3;
+      c.wanted = {.distance = DType::float32};
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// Volumes with an axis beyond those whose indices fit the keys of an envelope, with what may be asked for of them.
 TEST_F(Cuda, LongVolumes) {
   std::uint64_t seed = 750000;

@@ -26,6 +26,7 @@
 #include "grid/cuda/volume_exact.cuh"
 #include "grid/cuda/volume_labels.cuh"
 #include "grid/cuda/volume_long.cuh"
+#include "grid/cuda/volume_loose_rows.cuh"
 #include "grid/cuda/volume_short_labels.cuh"
 #include "grid/cuda/volume_short_rows.cuh"
 #include "grid/cuda/volume_sides.cuh"
@@ -284,12 +285,14 @@ Problem columns_of(const Problem& p, const Range& range) {
   return columns;
 }
 
+/// For rows that are neither short nor loose.
 template <int kBlocks>
 auto* packing_kernel(const Mask& mask) {
-  if (!mask.has_zero_bytes()) return pack_volume<Reading::elements, kBlocks>;
-  if constexpr (kBlocks > 1)  // rows of one block are short ones otherwise
-    if (has_aligned_rows(mask.input, 16)) return pack_volume<Reading::aligned_bytes, kBlocks>;
-  return pack_volume<Reading::bytes, kBlocks>;
+  if constexpr (kBlocks > 1)
+    if (mask.has_zero_bytes() && has_aligned_rows(mask.input, 16)) return pack_volume<Reading::aligned_bytes, kBlocks>;
+  if constexpr (kBlocks > 2)
+    if (mask.has_zero_bytes()) return pack_volume<Reading::bytes, kBlocks>;
+  return pack_volume<Reading::elements, kBlocks>;
 }
 
 template <int kSides>
@@ -330,8 +333,10 @@ class VolumeEngine final : public Engine {
     };
     if (has_short_rows(mask(0)))
       return pack_sides(volume(0), volume(packed_sides() - 1), mask(0), packing.items, stream);
-    for (std::size_t side = 0; side < packed_sides(); ++side)
-      pack_side(volume(side), mask(side), packing.items, stream);
+    for (std::size_t side = 0; side < packed_sides(); ++side) {
+      if (has_loose_rows(mask(side))) pack_loose_side(volume(side), mask(side), packing.items, stream);
+      else pack_side(volume(side), mask(side), packing.items, stream);
+    }
   }
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
@@ -436,14 +441,29 @@ class VolumeEngine final : public Engine {
            rows_together(static_cast<int>(mask.input.extent[2])) > 0;
   }
 
+  static bool has_loose_rows(const Mask& mask) {
+    return mask.has_zero_bytes() && !has_aligned_rows(mask.input, 16) &&
+           loose_blocks(static_cast<int>(mask.input.extent[2])) > 0;
+  }
+
   /// @param other  of a signed field, the side of the elements that are no sites; else the same
   void pack_sides(const Volume& volume, const Volume& other, const Mask& mask, std::int64_t items,
                   cudaStream_t stream) const {
     const int together = rows_together(volume.nx);
     auto* kernel = packed_sides() == 2 ? short_rows_kernel<2>(together) : short_rows_kernel<1>(together);
-    const dim3 blocks(static_cast<unsigned>(items * volume.ny), static_cast<unsigned>((volume.nz + 31) / 32));
-    kernel<<<blocks, kVolumePackBlock, 0, stream>>>(volume, other, mask);
+    kernel<<<short_blocks(volume, items), kVolumePackBlock, 0, stream>>>(volume, other, mask);
     fathom::cuda::check_launch("packing sites");
+  }
+
+  static void pack_loose_side(const Volume& volume, const Mask& mask, std::int64_t items, cudaStream_t stream) {
+    auto* kernel = loose_blocks(volume.nx) == 1 ? pack_loose_rows<1> : pack_loose_rows<2>;
+    kernel<<<short_blocks(volume, items), kVolumePackBlock, 0, stream>>>(volume, mask);
+    fathom::cuda::check_launch("packing sites");
+  }
+
+  /// Of 32 rows along z each, whose number is below 2¹⁶.
+  static dim3 short_blocks(const Volume& volume, std::int64_t items) {
+    return {static_cast<unsigned>(items * volume.ny), static_cast<unsigned>((volume.nz + 31) / 32)};
   }
 
   static void pack_side(const Volume& volume, const Mask& mask, std::int64_t items, cudaStream_t stream) {

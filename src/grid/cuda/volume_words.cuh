@@ -96,12 +96,11 @@ class RowWords {
 
  private:
   static constexpr bool kAligned = kReading == Reading::aligned_bytes;
-  static constexpr int kRestLane = kBlocks == 1 ? 16 : 31;  ///< which has the block behind the last
+  static constexpr int kRestLane = 31;  ///< which has the block behind the last
 
   /// Bit 0 of the first word becomes the row's first element.
   __device__ void shift_down(unsigned (&word)[kWords]) const {
     const unsigned rest = nonzero_bytes(rest_);
-    if (kBlocks == 1 && lane_id() == kRestLane) word[0] = rest;
 #pragma unroll
     for (int s = 0; s < kWords; ++s) {
       unsigned next = __shfl_down_sync(kAllLanes, word[s], 1);
