@@ -401,6 +401,8 @@ TEST_F(Cuda, ConstantLinesOfVolumes) {
       }
       Case c{.structure = Structure::sparse};
       c.input = mask_array(sites, shape);
+      c.wanted = {.distance = DType::float32, .nearest = DType::int32};
+      check_against_cpu(c);
       c.wanted = {.distance = DType::float32};
       check_against_cpu(c);
       c.wanted = {.squared = DType::uint32};
@@ -702,6 +704,39 @@ TEST_F(Cuda, FewOfOneSideInVolumes) {
       c.wanted = {.squared = DType::uint32};
       check_against_cpu(c);
       c.options.sites.rule = grid::Sites::Rule::nonzero;
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+/// Nearest sites where few rows of lines along z have some, and those of up to twenty planes, near and far; in every row
+/// along y alike, or in all but one.
+TEST_F(Cuda, NearestOfFewPlanesOfVolumes) {
+  Random random(960000);
+  int next = 0;
+  for (const Shape& shape : {Shape{300, 40, 70}, Shape{700, 20, 33}, Shape{130, 48, 515}, Shape{60, 300, 31},
+                             Shape{9, 70, 200}, Shape{1024, 9, 48}})
+    for (int i = 0; i < scaled(16); ++i) {
+      const std::int64_t nz = shape[0], ny = shape[1], nx = shape[2];
+      const auto in_planes = scatter(shape, pick<double>(random, {1.0, 0.3, 0.01, 1e-3}), random);
+      std::vector<bool> sites(in_planes.size());
+      const bool is_alike = next % 2 == 0, has_hole = next % 4 == 0;
+      const std::int64_t hole = below(random, ny);
+      for (std::int64_t k = 1 + next++ % 20; k > 0; --k) {
+        const std::int64_t z = below(random, nz);
+        for (std::int64_t y = 0; y < ny; ++y)
+          for (std::int64_t x = 0; x < nx; ++x) {
+            const std::int64_t from = (z * ny + (is_alike ? 0 : y)) * nx + x;
+            sites[static_cast<std::size_t>((z * ny + y) * nx + x)] =
+                in_planes[static_cast<std::size_t>(from)] && !(has_hole && y == hole);
+          }
+      }
+      Case c{.structure = Structure::sparse};
+      c.input = mask_array(sites, shape);
+      c.wanted = {.distance = DType::float32, .nearest = pick<DType>(random, {DType::int32, DType::int64})};
+      if (chance(random, 0.2)) c.options.region = {{0, nz}, {0, ny}, {0, nx - 3}};
+      check_against_cpu(c);
+      c.options.sites.rule = grid::Sites::Rule::labels;
       check_against_cpu(c);
       if (HasFatalFailure()) return;
     }

@@ -245,7 +245,7 @@ bool memory_serves(const Problem& p) {
   if (has_single_passes(p)) return block_holds(p, wants_site(p) ? spaced_site_memory(longest) : spaced_memory(longest));
   if (is_long(p)) return block_holds(p, long_envelope_memory(longest));
   const std::size_t lines = std::max(window_memory(longest), envelope_memory(longest, 32));
-  return block_holds(p, lines + (wants_site(p) ? planes_memory(longest) : 0));
+  return block_holds(p, lines + (wants_site(p) ? SitePlaces<32>::memory(longest) : 0));
 }
 
 /// Whether squares in double are far from the ends of their range.

@@ -1,18 +1,39 @@
 // The engine for volumes (plain_3d.cu): kernels that find nearest sites, with equal spacings.
 #include "grid/cuda/volume_sites_along_y.cuh"
+#include "grid/cuda/volume_sites_along_z.cuh"
 #include "grid/cuda/volume_solve_kernels.cuh"
 
 namespace fathom::grid::cuda {
+
+namespace {
+
+template <int kThreads, int kChunk>
+void far_sites_along_z(const VolumePasses& p) {
+  launch_far(envelope_sites_along_z<kThreads, kChunk>, p.z_tiles(), kThreads, envelope_memory(p.volume.nz, kChunk),
+             p.stream, p.volume);
+}
+
+template <int kThreads, int kChunk>
+void far_sites_along_y(const VolumePasses& p) {
+  const int n = p.volume.ny;
+  launch_far(envelope_sites_along_y<kThreads, kChunk>, p.y_tiles(), kThreads,
+             envelope_memory(n, kChunk) + SitePlaces<kChunk>::memory(n), p.stream, p.volume, p.emitter);
+}
+
+}  // namespace
 
 void VolumePasses::find_sites() const {
   const int nz = volume.nz, ny = volume.ny;
   launch_search(search_sites_along_z<128>, search_sites_along_z<256>, search_sites_along_z<512>, 2 * z_tiles(),
                 kTinyBlocksOfSites, nz, stream, volume);
-  launch_far(envelope_sites_along_z<512, 32>, z_tiles(), 512, envelope_memory(nz, 32), stream, volume);
+  if (nz <= 256) far_sites_along_z<256, 16>(*this);
+  else if (nz <= 512) far_sites_along_z<256, 32>(*this);
+  else far_sites_along_z<512, 32>(*this);
   launch_search(search_sites_along_y<128>, search_sites_along_y<256>, search_sites_along_y<512>, 2 * y_tiles(),
                 kTinyBlocksOfSites, ny, stream, volume, emitter);
-  launch_far(envelope_sites_along_y<512, 32>, y_tiles(), 512, envelope_memory(ny, 32) + planes_memory(ny), stream,
-             volume, emitter);
+  if (ny <= 256) far_sites_along_y<256, 16>(*this);
+  else if (ny <= 512) far_sites_along_y<256, 32>(*this);
+  else far_sites_along_y<512, 32>(*this);
 }
 
 }  // namespace fathom::grid::cuda

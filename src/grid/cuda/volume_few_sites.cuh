@@ -6,6 +6,7 @@
 // with sites.
 #pragma once
 
+#include "grid/cuda/volume_filled_rows.cuh"
 #include "grid/cuda/volume_sites.cuh"
 
 namespace fathom::grid::cuda {
@@ -17,14 +18,14 @@ class FewSites {
   __device__ FewSites(const SitesOfRows& sites, int rows) : sites_(sites), rows_(rows) {}
 
   __device__ void solve(const SiteWriter& writer) const {
-    __shared__ int filled[kFewRows], found;  // in whatever order
-    find_rows(filled, found);
-    const int count = found, first = static_cast<int>(threadIdx.x) / 16 * 8;
+    __shared__ FilledRows<kFewRows> filled;
+    filled.find(rows_, [&](int r) { return sites_.has_site(r); });
+    const int count = filled.count, first = static_cast<int>(threadIdx.x) / 16 * 8;
     int row[kFewRows];
     SiteWriter::Result of_row[kFewRows];
 #pragma unroll
     for (int k = 0; k < kFewRows; ++k) {
-      row[k] = k < count ? filled[k] : 0;
+      row[k] = k < count ? filled.row[k] : 0;
       of_row[k] = {kNone32, -1};
       if (k >= count) continue;
       const SitesOfRows::Steps way = sites_.way(row[k]);
@@ -45,15 +46,6 @@ class FewSites {
   }
 
  private:
-  __device__ void find_rows(int* filled, int& found) const {
-    const int t = static_cast<int>(threadIdx.x);
-    if (t == 0) found = 0;
-    __syncthreads();
-    for (int r = t; r < rows_; r += kThreads)
-      if (sites_.has_site(r)) filled[atomicAdd(&found, 1)] = r;
-    __syncthreads();
-  }
-
   const SitesOfRows& sites_;
   const int rows_;
 };

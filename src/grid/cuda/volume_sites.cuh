@@ -10,7 +10,6 @@
 #pragma once
 
 #include "grid/cuda/volume_envelope.cuh"
-#include "grid/cuda/volume_gaps.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -30,7 +29,14 @@ struct Leads {
   static constexpr unsigned kNone = WindowSites::kFar << 9 | WindowSites::kHere;
   static_assert(kFirstFar + kLongestKeyed <= kNone);
 
+  static constexpr unsigned kFarSquare = (WindowSites::kMostSteps + 1) * (WindowSites::kMostSteps + 1);
+
   static __device__ bool is_far(unsigned lead) { return lead - kFirstFar < static_cast<unsigned>(kLongestKeyed); }
+
+  /// Of a site whose square is below kFarSquare.
+  static __device__ unsigned near(int along_x, int along_z) {
+    return static_cast<unsigned>(abs(along_x) << 9 | (along_z + 128) << 1) | unsigned{along_x > 0};
+  }
 
   /// From what a search along z found.
   static __device__ unsigned of(unsigned site) {
@@ -48,134 +54,34 @@ struct Leads {
   }
 };
 
-/// Bytes of dynamic shared memory: z of the sites of a tile along y, behind an envelope: [row][16]
-inline __host__ __device__ std::size_t planes_memory(int rows) {
-  return static_cast<std::size_t>(row_groups(rows)) * 8 * 16 * sizeof(std::uint16_t);
-}
-
-/// Distances inside a byte of sites to the nearest on the left and on the right, one per bit; 255: none.
-struct ByteSides {
-  uint2 left[256], right[256];
-};
-constexpr ByteSides make_byte_sides() {
-  ByteSides sides{};
-  for (unsigned byte = 0; byte < 256; ++byte)
-    for (int x = 0; x < 8; ++x) {
-      unsigned to_left = 255, to_right = 255;
-      for (int k = 7; k >= 0; --k) {
-        if ((byte >> k & 1) == 0) continue;
-        if (k > x) to_right = static_cast<unsigned>(k - x);
-        else if (to_left == 255) to_left = static_cast<unsigned>(x - k);
-      }
-      if (byte >> x & 1) to_right = 0;
-      const int shift = x % 4 * 8;
-      (x < 4 ? sides.left[byte].x : sides.left[byte].y) |= to_left << shift;
-      (x < 4 ? sides.right[byte].x : sides.right[byte].y) |= to_right << shift;
-    }
-  return sides;
-}
-static __device__ const ByteSides kByteSides = make_byte_sides();
-
-/// The nearest sites along x of 8 neighbours, as a search along z compares them.
-struct EightSites {
-  unsigned site[8];
-
-  /// @param first   bit of the first
-  /// @param inside  how many of them lie inside the volume, from 8 on all: the others keep no search busy
-  __device__ EightSites(uint2 word, int first, int inside, const ByteSides& sides) {
-    const StepsOutside outside(word, first);
-    const unsigned byte = word.x >> first & 255;
-    const uint2 on_left = sides.left[byte], on_right = sides.right[byte];
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      const unsigned l = k < 2 ? on_left.x : on_left.y, r = k < 2 ? on_right.x : on_right.y;
-      const unsigned from_left = static_cast<unsigned>(2 * k) | static_cast<unsigned>(2 * k + 1) << 16;
-      const unsigned from_right = static_cast<unsigned>(7 - 2 * k) | static_cast<unsigned>(6 - 2 * k) << 16;
-      const unsigned to_left =
-          __viaddmin_u16x2(outside.left * 0x10001u, from_left, k % 2 ? widen<0xB3A2>(l) : widen<0x9180>(l));
-      const unsigned to_right =
-          __viaddmin_u16x2(outside.right * 0x10001u, from_right, k % 2 ? widen<0xB3A2>(r) : widen<0x9180>(r));
-      // Steps · 2, and 1 for those to the right: of two that are as near the left one is less.
-      const unsigned both = __vimin3_u16x2(to_left << 1, to_right << 1 | 0x10001u, 2 * WindowSites::kFar * 0x10001u);
-      site[2 * k] = of(both & 0xFFFFu);
-      site[2 * k + 1] = of(both >> 16);
-    }
-#pragma unroll
-    for (int k = 0; k < 8; ++k)
-      if (k >= inside) site[k] = WindowSites::kHere;
+/// Where the sites of a tile along y lie, in shared memory behind an envelope with chunks of so many rows.
+template <int kChunk>
+class SitePlaces {
+ public:
+  /// Bytes.
+  static __host__ __device__ std::size_t memory(int rows) {
+    return planes_memory(rows) + static_cast<std::size_t>((rows + kChunk - 1) / kChunk) * 16 * sizeof(unsigned);
   }
+
+  __device__ SitePlaces(std::byte* memory, int rows)
+      : planes(reinterpret_cast<std::uint16_t*>(memory)),
+        right_(reinterpret_cast<unsigned*>(memory + planes_memory(rows))) {}
+
+  /// Of a line's chunk: in which rows the site lies to the right, in bits.
+  __device__ void put_sides(int first_row, int lane, unsigned right) const {
+    right_[first_row / kChunk * 16 + lane] = right;
+  }
+  __device__ bool is_right(int row, int lane) const { return right_[row / kChunk * 16 + lane] >> row % kChunk & 1; }
+
+  std::uint16_t* const planes;  ///< z: [row][16]
 
  private:
-  static __device__ unsigned of(unsigned twice) {
-    const unsigned steps = twice >> 1;
-    return steps * steps * WindowSites::kSquare + (WindowSites::kHere | (twice & 1));
+  static __host__ __device__ std::size_t planes_memory(int rows) {
+    return static_cast<std::size_t>(row_groups(rows)) * 8 * 16 * sizeof(std::uint16_t);
   }
+
+  unsigned* const right_;
 };
-
-/// Rows along z of which a search wants one with a site near.
-inline constexpr int kStretchOfSites = 128;
-
-template <int kThreads>
-__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreads / kThreads))
-    search_sites_along_z(const __grid_constant__ Volume v) {
-  extern __shared__ uint4 window_shared[];
-  __shared__ int work;
-  __shared__ unsigned near_of_warps[kThreads / 32];
-  __shared__ ByteSides sides;
-  v.clear_counter(1);
-  const int t = static_cast<int>(threadIdx.x), n = v.nz, lane = t % 16;
-  const HalfTile half = narrow_half_along_z(v, blockIdx.x);
-  if (half.is_outside(v)) return;
-  const uint2* line = v.word_line(half.tile);
-  bool any = false;
-  NearRows<kThreads, false, kStretchOfSites> near;
-  for (int r = t; r < n; r += kThreads) {
-    const uint2 word = __ldg(line + r);
-    const unsigned outside = min(word.y & 0xFFFFu, word.y >> 16);
-    any |= word.x != 0 || outside != kNoneInWord;
-    near.add(r, word.x != 0 || outside < WindowSites::kFar);
-  }
-  near.put(near_of_warps);
-  WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(window_shared), n);
-  if (t == 0) work = 0;
-  for (int i = t; i < 256; i += kThreads) {
-    sides.left[i] = kByteSides.left[i];
-    sides.right[i] = kByteSides.right[i];
-  }
-  rows.pad(n);
-  std::uint16_t* leads = narrow_half(v, half, 0, half.tile.line) + lane;
-  const std::int64_t step = std::int64_t{v.ny} * 32;
-  if (!__syncthreads_or(any)) {
-    for (int r = t / 16; r < n; r += kThreads / 16) leads[r * step] = Leads::kNone;
-    return;
-  }
-  if (!near.suffice(near_of_warps, n, 0)) {  // a search would be long
-    if (t == 0) enlist(v.z_list, v.counters, blockIdx.x);
-    return;
-  }
-  const int first = half.first + t % 2 * 8;
-#pragma unroll 4
-  for (int r = t / 2; r < n; r += kThreads / 2) {
-    const uint2 word = __ldg(line + r);
-    const EightSites eight(word, first, v.nx - half.tile.word * 32 - first, sides);
-    const unsigned* site = eight.site;
-    rows.put(r, t % 2 * 2, make_uint4(site[0], site[1], site[2], site[3]));
-    rows.put(r, t % 2 * 2 + 1, make_uint4(site[4], site[5], site[6], site[7]));
-  }
-  __syncthreads();
-  bool failed = false;
-  int took = 0;
-  for (int q0 = t / 32 * 2; !failed && q0 < rows.groups; q0 += kThreads / 16) {
-    const int q = q0 + lane_id() / 16;
-    GapWindow<WindowSites> window(rows, min(q, rows.groups - 1), lane);
-    failed = !window.search(&work, GapWindow<WindowSites>::budget_of(n), &took);
-    std::uint16_t* to = leads + q * 8 * step;
-#pragma unroll
-    for (int j = 0; j < 8; ++j, to += step)
-      if (!failed && q * 8 + j < n) *to = static_cast<std::uint16_t>(Leads::of(window.best[j]));
-  }
-  if (__syncthreads_or(failed) && t == 0) enlist(v.z_list, v.counters, blockIdx.x);
-}
 
 template <int kThreads, int kChunk>
 __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
@@ -243,12 +149,24 @@ class SitesOfRows {
   /// Whether row y has sites, which it has in all columns or in none, as it is with far ones.
   __device__ bool has_site(int y) const { return any_lead(y) != Leads::kNone; }
   __device__ bool is_far(int y) const { return Leads::is_far(any_lead(y)); }
-  /// To the site of row y, which has one in this thread's column.
-  __device__ Steps way(int y) const {
-    const unsigned lead = this->lead(y);
+  /// Of the half's first column: whether it is a site, and whether row y has it where the first one has.
+  __device__ bool is_here(int y) const { return any_lead(y) == Leads::near(0, 0); }
+  __device__ bool is_like_first(int y) const { return any_lead(y) == any_lead(0); }
+  /// The same of all eight columns, the first of the half or the others.
+  __device__ bool are_like_first(int y, int which) const {
+    const auto leads = [&](int row) {
+      return __ldg(reinterpret_cast<const uint4*>(leads_ + row * 32 - threadIdx.x % 16) + which);
+    };
+    const uint4 own = leads(y), first = leads(0);
+    return own.x == first.x && own.y == first.y && own.z == first.z && own.w == first.w;
+  }
+  /// As steps_by(), along x with the sign.
+  __device__ Steps way_by(unsigned lead, int y) const {
     const Steps way = steps_by(lead, y);
     return Leads::is_far(lead) || (lead & 1) ? way : Steps{-way.x, way.z};
   }
+  /// To the site of row y, which has one in this thread's column.
+  __device__ Steps way(int y) const { return way_by(lead(y), y); }
   /// As a search along y compares them: of eight neighbours in row y, from the tile's column `first` on. They are far
   /// together.
   __device__ void sites(const EightLeads& eight, int y, int first, unsigned* site) const {
@@ -349,38 +267,39 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   extern __shared__ uint4 envelope_shared[];
   const int n = v.ny;
   const unsigned jobs = v.counters[1];
-  auto* planes =
-      reinterpret_cast<std::uint16_t*>(reinterpret_cast<std::byte*>(envelope_shared) + envelope_memory(n, kChunk));
-  const std::uint16_t* column = planes + threadIdx.x % 16;
+  const SitePlaces<kChunk> places(reinterpret_cast<std::byte*>(envelope_shared) + envelope_memory(n, kChunk), n);
+  const int lane = static_cast<int>(threadIdx.x) % 16;
   for (unsigned job = blockIdx.x; job < jobs; job += gridDim.x) {
     const HalfTile half = half_along_y(v, v.y_list[job]);
     const SitesOfRows sites(v, half);
-    const auto load = [&](unsigned* value, int first, int lane) {
+    const auto load = [&](unsigned* value, int first, int) {
 #pragma unroll
       for (int r = 0; r < kChunk; ++r) value[r] = sites.lead(min(first + r, n - 1));
+      unsigned right = 0;
 #pragma unroll
       for (int r = 0; r < kChunk; ++r) {
         const bool there = first + r < n && value[r] != Leads::kNone;
-        const SitesOfRows::Steps way = sites.steps_by(value[r], min(first + r, n - 1));
-        if (there) planes[(first + r) * 16 + lane] = static_cast<std::uint16_t>(sites.z() + way.z);
+        const SitesOfRows::Steps way = sites.way_by(value[r], min(first + r, n - 1));
+        right |= unsigned{way.x > 0} << r;
+        if (there) places.planes[(first + r) * 16 + lane] = static_cast<std::uint16_t>(sites.z() + way.z);
         value[r] = there ? way.square() : kNone32;
       }
+      places.put_sides(first, lane, right);
     };
     const SiteWriter writer(v, emitter, half);
     const auto store = [&](int y0, const unsigned* winners, int count) {
       if (count == 0) return;
-      std::int32_t site[8];  // all that is read is read before anything is written, so that the waits are one
-#pragma unroll
-      for (int j = 0; j < 8; ++j) {
-        const auto y = static_cast<int>(winners[j] & kKeyIndex);
-        site[j] = winners[j] == kNoKey ? -1 : writer.site(y, sites.steps(y, column[y * 16]));
-      }
       writer.write(y0, count, [&](int j) {
-        return SiteWriter::Result{winners[j] == kNoKey ? UINT32_MAX : winners[j] >> 10, site[j]};
+        if (winners[j] == kNoKey) return SiteWriter::Result{UINT32_MAX, -1};
+        const auto y = static_cast<int>(winners[j] & kKeyIndex);
+        const unsigned square = winners[j] >> 10;
+        const int along_y = y - (y0 + j), along_z = places.planes[y * 16 + lane] - sites.z();
+        const int along_x = root_of_square(square - static_cast<unsigned>(along_y * along_y + along_z * along_z));
+        return SiteWriter::Result{square, writer.site(y, {places.is_right(y, lane) ? along_x : -along_x, along_z})};
       });
     };
     using Sites = Envelope<kThreads, kChunk, Finding::least_companion>;
-    Sites(reinterpret_cast<unsigned*>(envelope_shared), n, planes).run(load, store);
+    Sites(reinterpret_cast<unsigned*>(envelope_shared), n, places.planes).run(load, store);
   }
 }
 

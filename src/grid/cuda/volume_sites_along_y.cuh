@@ -1,11 +1,14 @@
 // The pass along y of volumes with nearest sites where these are near, which writes results: the search of
 // volume_gaps.cuh.
 //
-// Work mapping: block = half a tile. Tiles with few rows that have sites are solved at once (volume_few_sites.cuh);
-// those whose search would be long are left to the envelope (volume_sites.cuh), by a list.
+// Work mapping: block = half a tile. Tiles with few rows that have sites (volume_few_sites.cuh), and those in whose rows
+// they lie alike (volume_same_sites.cuh), are solved at once; those whose search would be long are left to the envelope
+// (volume_sites.cuh), by a list.
 #pragma once
 
 #include "grid/cuda/volume_few_sites.cuh"
+#include "grid/cuda/volume_gaps.cuh"
+#include "grid/cuda/volume_same_sites.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -24,9 +27,13 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   __syncthreads();
   const SitesOfRows sites(v, half);
   int filled = 0;
-  for (int r = t; r < n; r += kThreads) filled += sites.has_site(r) + (sites.is_far(r) << 16);
+  bool may_be_same = !sites.is_here(0);  // a search ends at once there
+  for (int r = t; r < n; r += kThreads) {
+    filled += sites.has_site(r) + (sites.is_far(r) << 16);
+    may_be_same &= sites.is_like_first(r);
+  }
   add_over_block(filled, &filled_rows);
-  __syncthreads();
+  may_be_same = __syncthreads_and(may_be_same);
   const SiteWriter writer(v, emitter, half);
   if (filled_rows == 0) {
     for (int y = t / 16 * 8; y < n; y += kHalfWarps * 8)
@@ -34,6 +41,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     return;
   }
   if ((filled_rows & 0xFFFF) <= kFewRows) return FewSites<kThreads>(sites, n).solve(writer);
+  if (may_be_same && are_same_sites(sites, n)) return write_same_sites(sites, n, writer);
   if ((filled_rows >> 16) * 2 > n) {
     if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
     return;
