@@ -982,17 +982,17 @@ TEST_F(Cuda, NearestOfLabels) {
     }
 }
 
-/// Labels in boxes, each axis with a size of its own, with background here and there.
+/// Labels in boxes, each axis with a size of its own, with background here and there, or as a label of boxes.
 Array boxes_of_labels(DType dtype, const Shape& shape, Random& random) {
   Array input(dtype, shape);
   std::int64_t size[3];
   for (std::int64_t& s : size) s = pick<std::int64_t>(random, {1, 2, 7, 45, 5000});
   const auto labels = pick<std::int64_t>(random, {2, 3, 5});
-  const double background = pick<double>(random, {0, 1e-3, 0.1});
+  const double background = pick<double>(random, {0, 1e-3, 0.1}), first = chance(random, 0.5) ? 1 : 0;
   for (std::int64_t i = 0; i < element_count(shape); ++i) {
     const std::int64_t x = i % shape[2], y = i / shape[2] % shape[1], z = i / shape[2] / shape[1];
     const std::int64_t box = x / size[2] + y / size[1] + z / size[0];
-    store(input, i, chance(random, background) ? 0 : 1 + static_cast<double>(box % labels));
+    store(input, i, chance(random, background) ? 0 : first + static_cast<double>(box % labels));
   }
   return input;
 }

@@ -335,6 +335,8 @@ TEST_F(Device, LabelsTakeLittleScratch) {
     c.options.signed_distance = false;
     c.wanted = {.distance = DType::float64, .squared = DType::uint32};
     check_scratch(c, most + beside);
+    c.wanted = {.distance = DType::float32, .nearest = DType::int32};
+    check_scratch(c, std::max(most, 0.8));
   }
 }
 
@@ -353,6 +355,9 @@ TEST_F(Device, LargeVolumesTakeLittleScratch) {
       {{.signed_distance = true}, distance},
       {{.border = {grid::Border::sites}, .signed_distance = true}, distance},
       {{.sites = labels}, distance},
+      {{.sites = labels}, {.distance = DType::float32, .nearest = DType::int32}},
+      {{.sites = labels, .region = {{0, 70}, {0, 400}, {32, 287}}},
+       {.distance = DType::float32, .nearest = DType::int64}},
       {{.sites = labels, .signed_distance = true}, {.distance = DType::float64}},
       {{.spacing = scanner}, distance},
       {{.spacing = scanner, .signed_distance = true, .surface = grid::Surface::centers}, distance},

@@ -43,6 +43,11 @@ namespace {
 /// Whether the region is a part that begins at a word, and one item's.
 bool may_be_cut(const Problem& p, std::int64_t items) { return items == 1 && p.range(2).begin % 32 == 0; }
 
+/// The problem as those see it whose rows of results begin where the region does: if it may be cut, with all columns.
+Problem with_all_columns(const Problem& p, std::int64_t items) {
+  return may_be_cut(p, items) ? part_of(p, 2, {0, p.extent(2)}) : p;
+}
+
 /// Whether results are floats of whole words.
 bool writes_floats(const Problem& p, std::int64_t items) {
   return is_plain_float(p, may_be_cut(p, items) ? 2 : kNoAxis);
@@ -171,6 +176,7 @@ class VolumeSolver {
     take_region(volume, p, items);
     take_scratch(volume, p, scratch);
     volume.first_item = first_item;
+    passes_.emitter.plain = PlainSites::of(with_all_columns(p, items), batch);
     volume.side = side_of(p, joins_sides(p) ? 1 : side);
     volume.is_one_side = writing_ == Writing::one_side;
     if (const AnyView* room = room_between_passes(p, items)) {
@@ -370,11 +376,10 @@ class VolumeEngine final : public Engine {
   }
 
   /// How many words of columns are worked on together, so that what lies between their passes takes little room: that
-  /// of one part is the next one's. All, where a volume is small or one of several, or where nearest sites are written
-  /// fastest, which is done for whole volumes alone.
+  /// of one part is the next one's. All, where a volume is small or one of several.
   std::int64_t words_together(const Problem& part, std::int64_t items) const {
     const std::int64_t all = (p_.extent(2) + 31) / 32, voxels = p_.extent(0) * p_.extent(1) * all * 32;
-    if (items > 1 || voxels < kVoxelsWorthCutting || PlainSites::serves_outputs(part)) return all;
+    if (items > 1 || voxels < kVoxelsWorthCutting) return all;
     const double enough = kVolumeScratch * static_cast<double>(voxels) - static_cast<double>(words_bytes(1));
     std::int64_t words = all;
     for (int parts = 2; words > 1 && static_cast<double>(scratch_of(part, 1, words)) > enough; ++parts)

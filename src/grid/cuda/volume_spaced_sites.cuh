@@ -61,6 +61,7 @@ struct PlaneLeads {
   /// (Rows to the site + 32) · 2⁹ + (columns to it + 256); or kFar + whether it lies to the right · 2¹¹, or in the same
   /// column · 2¹² + its row; or kNone.
   static constexpr unsigned kFar = 0x8000u, kRight = 1u << 11, kStraight = 1u << 12, kNone = 0xFFFFu;
+  static constexpr unsigned kHere = 32u << 9 | 256;
   static_assert(kLongestAxis <= kRight);
 
   static __device__ unsigned of(int rows, int columns, int row) {
@@ -78,7 +79,7 @@ struct PlaneLeads {
 };
 
 /// Bytes of dynamic shared memory: those of a search, and the leads of a tile along z, [row][16]. The words of a line
-/// along y take less.
+/// along y, and what is pinned in its rows, take less.
 inline __host__ __device__ std::size_t spaced_site_memory(int rows) {
   return spaced_memory(rows) + static_cast<std::size_t>(rows) * 16 * sizeof(std::uint16_t);
 }
@@ -94,7 +95,31 @@ __device__ inline unsigned square_along(unsigned weight, int steps) {
   return weight * static_cast<unsigned>(steps * steps);
 }
 
-/// Where in its plane the site nearest to each element lies.
+/// Whether a row's word tells of no site, nor of an end of a run.
+__device__ inline bool tells_nothing(uint2 word) {
+  return word.x == 0 && min(word.y & 0xFFFFu, word.y >> 16) >= kNoneInWord;
+}
+
+/// Eight leads that are the same.
+__device__ inline uint4 same_leads(unsigned lead) {
+  const unsigned two = lead * 0x10001u;
+  return make_uint4(two, two, two, two);
+}
+__device__ inline bool are_same_leads(uint4 leads, unsigned lead) {
+  const unsigned two = lead * 0x10001u;
+  return leads.x == two && leads.y == two && leads.z == two && leads.w == two;
+}
+
+/// Leaves the same lead in all rows of half a tile along y. By all threads.
+template <int kThreads>
+__device__ void leave_lead(const Volume& v, const HalfTile& half, unsigned lead) {
+  const int t = static_cast<int>(threadIdx.x);
+  auto* to = reinterpret_cast<uint4*>(narrow_half(v, half, half.tile.line, 0)) + t % 2;
+  for (int r = t / 2; r < v.ny; r += kThreads / 2) to[r * 4] = same_leads(lead);
+}
+
+/// Where in its plane the site nearest to each element lies. Tiles without a site, and those of label 0 alone, are seen
+/// at once.
 template <Winners kWinners, int kThreads, bool kLabels>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     find_spaced_along_y(const __grid_constant__ Volume v) {
@@ -113,22 +138,34 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   for (int i = t; i < 256; i += kThreads) of_byte[i] = byte_distances(i, kLabels);
   const Volume::Tile first_line{half.tile.item, half.tile.word, 0};
   const uint2* words = v.word_line(first_line) + half.tile.line;
+  auto* pinned = reinterpret_cast<std::uint16_t*>(line + n);  // elements that have distance 0 besides, of each row
+  bool is_bare = true, is_pinned = kLabels;                   // of the thread's rows
+  const int columns = v.nx - half.tile.word * 32 - half.first;
+  const unsigned inside = columns < 16 ? (1u << columns) - 1 : 0xFFFFu;
 #pragma unroll 4
-  for (int r = t; r < n; r += kThreads) line[r] = __ldg(words + r * v.depth);
+  for (int r = t; r < n; r += kThreads) {
+    line[r] = __ldg(words + r * v.depth);
+    is_bare &= tells_nothing(line[r]);
+    if constexpr (kLabels) {
+      const unsigned of_word = v.runs_along_z(half.tile, v.changes_along_z(first_line) + r * v.depth, half.tile.line).y;
+      const unsigned own = of_word >> half.first & 0xFFFFu;
+      pinned[r] = static_cast<std::uint16_t>(own);
+      is_bare &= (own & inside) == 0;
+      is_pinned &= own == 0xFFFFu;
+    }
+  }
   rows.pad(n);
   const RunEnds runs(run_words, n);
   bool any = false;
   if constexpr (kLabels)
     any = runs.fill_half(half.first, [&](int r) { return __ldg(v.changes_along_y(half.tile) + r); });
-  __syncthreads();
+  if (__syncthreads_and(is_bare && !any)) return leave_lead<kThreads>(v, half, PlaneLeads::kNone);
+  if (kLabels && __syncthreads_and(is_pinned)) return leave_lead<kThreads>(v, half, PlaneLeads::kHere);
   if (any) atomicOr(&has_ends, 1);
   const auto distances_of = [&](int r, int first) {
     return EightDistances(kLabels ? ends_of_runs(line[r]) : line[r], first, of_byte, kLabels);
   };
-  const auto pinned_of = [&](int r) {
-    if constexpr (!kLabels) return 0u;
-    return v.runs_along_z(half.tile, v.changes_along_z(first_line) + r * v.depth, half.tile.line).y;
-  };
+  const auto pinned_of = [&](int r) { return kLabels ? unsigned{pinned[r]} << half.first : 0u; };
   const int near =
       load_squares<kThreads>(rows, distances_of, n, half.first, v.weight_x, near_square(v.weight_y), pinned_of);
   add_over_block(near, &near_rows);
@@ -295,6 +332,17 @@ class PlaneSiteWriter {
   const PlainSites::Row row_;  ///< of z = 0
 };
 
+/// Results of a tile without a site, or of one whose elements are sites themselves. By all threads.
+template <int kThreads, bool kLabels>
+__device__ void write_alike(const Volume& v, const PlaneSiteWriter<kLabels>& writer, bool is_none) {
+  for (int z = static_cast<int>(threadIdx.x) / 16 * 8; z < v.nz; z += kThreads / 2) {
+    const auto winner_of = [&](int j) { return is_none ? Winner{kNoneSpaced, -1} : Winner{0, z + j}; };
+    writer.write(z, v.nz - z, winner_of, [&](int own, const Winner&) { return writer.site(own, {0, 0}); });
+  }
+}
+
+/// The nearest sites of all. Tiles in whose planes are none, and those whose elements are sites themselves, are written
+/// at once.
 template <Winners kWinners, int kThreads, bool kLabels>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     find_spaced_along_z(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
@@ -314,18 +362,31 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   bool any = false;
   if constexpr (kLabels)
     any = runs.fill_half(half.first, [&](int r) { return __ldg(&v.changes_along_z(half.tile)[r].x); });
-  __syncthreads();
+  const auto* from = reinterpret_cast<const uint4*>(narrow_half(v, half, 0, half.tile.line) + first);
+  auto* eights = reinterpret_cast<uint4*>(leads) + t % 2;  // two of a row
+  const std::int64_t step = std::int64_t{v.ny} * 4;        // a row of a tile is four times as much
+  bool is_none = !any, is_here = true;                     // of the thread's rows
+#pragma unroll 4
+  for (int r = t / 2; r < n; r += kThreads / 2) {
+    const uint4 eight = __ldcs(from + r * step);
+    is_none &= are_same_leads(eight, PlaneLeads::kNone);
+    is_here &= are_same_leads(eight, PlaneLeads::kHere);
+    eights[r * 2] = eight;
+  }
+  is_none = __syncthreads_and(is_none);
+  const PlaneSiteWriter<kLabels> writer(v, emitter, half);
+  if (is_none || __syncthreads_and(is_here)) {
+    if (half.x < v.nx) write_alike<kThreads>(v, writer, is_none);
+    return;
+  }
   if (any) atomicOr(&has_ends, 1);
   const SitesOfPlanes<kLabels> sites(v, half);
-  const auto* from = reinterpret_cast<const uint4*>(narrow_half(v, half, 0, half.tile.line) + first);
-  const std::int64_t step = std::int64_t{v.ny} * 4;  // a row of a tile is four times as much
   const int inside = v.nx - half.tile.word * 32 - half.first - first;
   int near = 0;
 #pragma unroll 4
   for (int r = t / 2; r < n; r += kThreads / 2) {
-    const uint4 eight = __ldcs(from + r * step);
     unsigned square[8], least = kNoneSpaced;
-    sites.squares(EightLeads(eight), r, first, square);
+    sites.squares(EightLeads(eights[r * 2]), r, first, square);
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
       least = min(least, square[k]);
@@ -334,11 +395,9 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     near += least < near_square(v.weight_z);
     rows.put(r, first / 4, make_uint4(square[0], square[1], square[2], square[3]));
     rows.put(r, first / 4 + 1, make_uint4(square[4], square[5], square[6], square[7]));
-    *reinterpret_cast<uint4*>(leads + r * 16 + first) = eight;
   }
   add_over_block(near, &near_rows);
   __syncthreads();
-  const PlaneSiteWriter<kLabels> writer(v, emitter, half);
   const auto site_of = [&](int z, const Winner& winner) {
     return writer.site(winner.row, sites.steps(leads[winner.row * 16 + t % 16], winner.square, winner.row - z));
   };
