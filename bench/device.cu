@@ -57,6 +57,7 @@ struct Operation {
   void (*set)(fathom::grid::DistanceOptions&);
   bool nearest = false;  ///< these, too
   bool squared = false;  ///< squares in place of distances
+  bool sides = false;    ///< and those of the elements that are sites to the others, in a call of their own
 };
 
 using Options = fathom::grid::DistanceOptions;
@@ -124,6 +125,7 @@ const std::vector<Operation> kOperations = {
        o.signed_distance = true;
      }},
     {"signed", [](Options& o) { o.signed_distance = true; }},
+    {"sides", [](Options&) {}, false, false, true},
     {"border", [](Options& o) { o.border = {fathom::grid::Border::sites}; }},
     {"periodic", [](Options& o) { o.border = {fathom::grid::Border::periodic}; }},
     {"taxicab", [](Options& o) { o.metric = fathom::grid::Metric::taxicab; }},
@@ -317,13 +319,20 @@ bool measure(const Shape& shape, const Case& c, const Operation& operation, cons
   else outputs.distance = fathom::DeviceView<float>(out.data, shape);
   if (operation.nearest) outputs.nearest = fathom::DeviceView<std::int32_t>(nearest.data, shape);
   const fathom::AnyConstDeviceView input(fathom::DeviceView<const std::uint8_t>(mask.data, shape));
+  Options other_options = options;
+  other_options.sites.rule = fathom::grid::Sites::Rule::zero;
+  fathom::grid::DeviceDistanceOutputs other_outputs;
+  other_outputs.distance = fathom::DeviceView<float>(other.data, shape);
   const auto run = [&](cudaStream_t stream) {
     fathom::grid::distance_transform(input, options, outputs, fathom::Stream{stream});
+    if (operation.sides) fathom::grid::distance_transform(input, other_options, other_outputs, fathom::Stream{stream});
   };
   run(nullptr);
   MUST(cudaDeviceSynchronize());
-  const Check result =
+  Check result =
       checker.check(mask.data, out.data, operation.squared, operation.nearest ? nearest.data : nullptr, options);
+  if (operation.sides && result.wrong.empty())
+    result.wrong = checker.check(mask.data, other.data, false, nullptr, other_options).wrong;
   const double ours = time_of(run, arguments.replays), copy = copy_time(out.data, other.data, count, arguments.replays);
   double npp = 0;
 #ifdef FATHOM_BENCH_NPP
