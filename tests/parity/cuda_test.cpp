@@ -1153,6 +1153,31 @@ void check_spaced(Case& c) {
   check_against_cpu(c);
 }
 
+/// Squares, and signed distances to other labels, of which four neighbours are written at once where rows are aligned:
+/// all of them, or a region, whose first column is a multiple of four or not.
+TEST_F(Cuda, ValuesInFours) {
+  std::uint64_t seed = 1490000;
+  const Shape shape{150, 1040};
+  for (int i = 0; i < scaled(100); ++i) {
+    Random random(++seed);
+    Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};
+    const bool has_labels = chance(random, 0.7);
+    c.input = has_labels ? label_input(DType::uint8, shape, random)
+                         : mask_array(make_sites(c.structure, shape, random), shape);
+    if (has_labels) c.options.sites.rule = grid::Sites::Rule::labels;
+    c.options.signed_distance = has_labels && chance(random, 0.6);
+    if (chance(random, 0.5)) c.options.surface = grid::Surface::centers;
+    if (c.options.signed_distance) c.wanted = {.distance = DType::float32};
+    else c.wanted = {.squared = DType::uint32};
+    if (chance(random, 0.5)) {
+      const std::int64_t y = below(random, 100), x = 4 * below(random, 20) + (chance(random, 0.3) ? 1 : 0);
+      c.options.region = {{y, y + 1 + below(random, 150 - y)}, {x, x + 4 * (1 + below(random, (1040 - x) / 4))}};
+    }
+    check_against_cpu(c);
+    if (HasFatalFailure()) return;
+  }
+}
+
 /// Multiples of a unit, small and as large as they may be, and none.
 TEST_F(Cuda, Spacings) {
   std::uint64_t seed = 1500000;

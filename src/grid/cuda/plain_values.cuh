@@ -32,6 +32,8 @@ struct LaneResults {
 
 struct PlainValues {
   bool serves = false;
+  /// One output, of four bytes an element, in the unit, and rows aligned to 16: see write_four().
+  bool in_fours = false;
   std::int32_t begin[3] = {0, 0, 0}, end[3] = {1, 1, 1};  ///< of the region
   Placed<std::byte> distance, squared;                    ///< null: not wanted; strides in bytes
   DType distance_type = DType::float32, squared_type = DType::uint32;
@@ -59,7 +61,36 @@ struct PlainValues {
     values.unit = p.unit;
     values.half = p.signed_distance && p.surface == Surface::faces ? 0.5 * p.unit : 0.0;
     values.scaled = is_scaled(p);
+    values.in_fours = values.may_write_fours();
     return values;
+  }
+
+  /// Whether a tile is in the region.
+  __device__ bool holds(std::int32_t z, std::int32_t y, std::int32_t rows, std::int32_t x, std::int32_t columns) const {
+    return z >= begin[0] && z < end[0] && y >= begin[1] && y + rows <= end[1] && x >= begin[2] && x + columns <= end[2];
+  }
+  /// The element (z, y, 0) of the only output, where it is in the region. @param item  of the batch
+  __device__ std::byte* row(std::int64_t item, std::int32_t z, std::int32_t y) const {
+    const std::int64_t before = std::int64_t{4} * begin[2];
+    return (squared.data ? squared : distance).row(item, z - begin[0], y - begin[1]) - before;
+  }
+  __device__ std::int64_t row_bytes() const { return (squared.data ? squared : distance).y_stride; }
+  /// Four neighbours, whose squares are less than 2²¹; of distances to faces, not 0.
+  ///
+  /// @param inside  bits: distances that are negative
+  __device__ void write_four(std::byte* to, const unsigned (&squares)[4], unsigned inside) const {
+    if (squared.data) {
+      __stcs(reinterpret_cast<uint4*>(to), make_uint4(squares[0], squares[1], squares[2], squares[3]));
+      return;
+    }
+    const float less = half == 0 ? 0.0f : 0.5f;
+    float lengths[4];
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      const float length = small_root(small_float(squares[q]), less);
+      lengths[q] = inside >> q & 1 ? -length : length;
+    }
+    __stcs(reinterpret_cast<float4*>(to), make_float4(lengths[0], lengths[1], lengths[2], lengths[3]));
   }
 
   /// Those of a lane that are in the region. @param item  of the batch
@@ -71,6 +102,12 @@ struct PlainValues {
   }
 
  private:
+  bool may_write_fours() const {
+    if ((distance.data != nullptr) == (squared.data != nullptr) || begin[2] % 4 != 0) return false;
+    if (squared.data) return squared_type == DType::uint32 && PlainSites::is_aligned_to<sizeof(uint4)>(squared);
+    return distance_type == DType::float32 && unit == 1 && PlainSites::is_aligned_to<sizeof(float4)>(distance);
+  }
+
   /// @param value_of  the result in the output's type, of a row and a column
   template <int kRows, int kColumns, class ValueOf>
   __device__ void put(const Placed<std::byte>& to, std::int64_t item, const LaneResults<kRows, kColumns>& results,

@@ -278,6 +278,21 @@ struct NearValues {
   const std::int64_t band;
   unsigned* stage;  ///< of the warp: 128 squares
 
+  /// The lane's own, at once.
+  ///
+  /// @param rows  results of the band's first row
+  /// @param r, x  row of the band and column of the lane's first word
+  template <class Word>
+  __device__ void write_fours(std::byte* rows, int r, int x, const unsigned* best) const {
+#pragma unroll
+    for (int k = 0; k < Word::kColumns; ++k, x += kHalf) {
+      const unsigned squares[4] = {Word::square(best[0], k), Word::square(best[1], k), Word::square(best[2], k),
+                                   Word::square(best[3], k)};
+      unsigned inside = 0;
+      if (kLabels && !plane.pins) inside = ~(plane.background[(band * kBand + r) * plane.cells() + x / 32] >> x % 32);
+      emitter.values.write_four(rows + r * emitter.values.row_bytes() + std::int64_t{4} * x, squares, inside);
+    }
+  }
   /// @param r, x  row of the band and column of the first word
   template <class Word>
   __device__ void write(int r, int x, const unsigned* best) const {
@@ -353,6 +368,7 @@ __global__ void __launch_bounds__(kNearWords,
   const int t = static_cast<int>(threadIdx.x), lane = t % 32, warp = t / 32;
   __shared__ float* first_row;  // there, because registers are short
   __shared__ PlainSites::Row first_site_row;
+  __shared__ std::byte* first_value_row;  ///< null: results are not written four at a time
   const std::int64_t band = blockIdx.y;
   using Word = NearWord<kWriting, kSpaced>;
   constexpr int kWidth = kNearWidth<kWriting, kSpaced>;
@@ -362,6 +378,12 @@ __global__ void __launch_bounds__(kNearWords,
   if (!is_general(kWriting) && t == 0) first_row = plane.row(band, plane.first_row(band));
   if (finds_sites(kWriting) && t == 0)
     first_site_row = emitter.plain.row(plane.first_item + plane.item_of(band), 0, plane.first_row(band));
+  if (kValues && t == 0) {
+    const bool in_fours = kSpaced == Spaced::none && emitter.values.serves && emitter.values.in_fours &&
+                          emitter.values.holds(0, plane.height - rows, kBand, x0, kWidth);
+    first_value_row =
+        in_fours ? emitter.values.row(plane.first_item + plane.item_of(band), 0, plane.height - rows) : nullptr;
+  }
   {
     const Word word(plane, band, x0 - kReach + t);
     const int there = min(kNearWords, plane.width - x0 + (x0 == 0 ? 0 : kReach));
@@ -424,7 +446,8 @@ __global__ void __launch_bounds__(kNearWords,
       sites.write(task / 4 * 2, x0 + task % 4 * 64, search.best, unsettled);
     } else if constexpr (kValues) {
       const NearValues<kLabels> values{plane, emitter, band, reinterpret_cast<unsigned*>(stages[warp])};
-      values.template write<Word>(task / 4 * 2, x0 + task % 4 * 64, search.best);
+      if (first_value_row) values.template write_fours<Word>(first_value_row, r, x, search.best);
+      else values.template write<Word>(task / 4 * 2, x0 + task % 4 * 64, search.best);
     } else {
       float nearest[Word::kColumns][4];
       Word::unpack(search.best, nearest);
