@@ -4,11 +4,12 @@
 // Six kernels, of which the last four do nothing where sites are near everywhere: words (plane_words.cuh), near
 // elements (plane_near.cuh), carries (plane_words.cuh; with unequal spacings they come before near elements, which need
 // them), columns that can matter to far ones (plane_prune.cuh), lists and queue (plane_list.cuh), far tiles
-// (plane_far.cuh). Of small images they begin before the one ahead ends, which hides what a launch takes. Labels have
-// words of their own (plane_labels.cuh), limits a kernel more (plane_limits.cuh). With spacings that squares of 31 bits
-// do not hold, rough squares say where to look, and double has the last word (plane_exact.cuh). What is left to do
-// stays on the device: the host launches all and waits for nothing. The two kernels that write results are compiled
-// apart (plane_solve.cuh).
+// (plane_far.cuh). Of small images they begin before the one ahead ends, which hides what a launch takes, and far tiles
+// of masks list their columns themselves (plane_tile_list.cuh), in place of two of the kernels. Labels have words of
+// their own (plane_labels.cuh), limits a kernel more (plane_limits.cuh). With spacings that squares of 31 bits do not
+// hold, rough squares say where to look, and double has the last word (plane_exact.cuh). What is left to do stays on
+// the device: the host launches all and waits for nothing. The two kernels that write results are compiled apart
+// (plane_solve.cuh).
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
@@ -236,12 +237,21 @@ class PlaneSolver {
     Kernels::solve_near(plane_, emitter, stream_);
     const int2 bands = make_int2(plane_.first_band, plane_.first_band + plane_.bands);
     if (!near_reads_carries(p_)) carry_sites(image_, bands, stream_);
+    if (Kernels::solve_far_at_once(plane_, emitter, stream_)) return;
     const std::int64_t lines = plane_.all_bands / plane_.bands * (plane_.bands + 1);
     launch_in_turn(prune, blocks(lines, plane_.tiles(), kPruneWarps), kPruneWarps * 32, 0, stream_, plane_);
-    launch_in_turn(list_columns<WhoWins>, static_cast<unsigned>(plane_.all_bands), kListBlock,
-                   static_cast<std::size_t>(list_memory(plane_.pitch)), stream_, plane_);
+    list<WhoWins>();
     fathom::cuda::check_launch("choosing columns");
     Kernels::solve_far(plane_, emitter, stream_);
+  }
+
+  /// A band that has a multiprocessor to itself is listed by a large block, several by smaller ones at once.
+  template <class W>
+  void list() const {
+    const bool are_many = plane_.all_bands > fathom::cuda::multiprocessors();
+    launch_in_turn(are_many ? list_columns<W, kManyListsBlock, kManyListsBlocks> : list_columns<W, kListBlock, 1>,
+                   static_cast<unsigned>(plane_.all_bands), are_many ? kManyListsBlock : kListBlock,
+                   static_cast<std::size_t>(list_memory(plane_.pitch)), stream_, plane_);
   }
 
   void solve_real() const {

@@ -18,23 +18,26 @@
 // Cost: twice as many operations per element and candidate as in units, on two kinds of units that work side by side.
 #pragma once
 
+#include "grid/cuda/plane_chords.cuh"
 #include "grid/cuda/plane_exact.cuh"
 #include "grid/cuda/plane_far_exact_walk.cuh"
 #include "grid/cuda/plane_far_walk.cuh"
 #include "grid/cuda/plane_list.cuh"
-#include "grid/cuda/plane_prune.cuh"
 #include "grid/cuda/plane_runs.cuh"
+#include "grid/cuda/plane_tile_list.cuh"
 
 namespace fathom::grid::cuda {
 
-inline constexpr int kFarBlock = 256, kFarWarps = kFarBlock / 32;
 inline constexpr unsigned kUnsolved = 0x7FFFFFFFu;
 
 /// Where a column's nearest sites are, of all rows of a band.
 enum class Nearest : std::uint8_t { above, below, both };
 
 struct FarMemory {
-  unsigned squares[kCapacity * 32];  ///< [candidate][row]
+  union {
+    unsigned squares[kCapacity * 32];  ///< [candidate][row]
+    TileListMemory list;               ///< before there are any
+  };
   int column[kCapacity];
   Column words[kCapacity];
   Nearest nearest[kCapacity];  ///< sites of candidates
@@ -45,36 +48,12 @@ struct FarMemory {
   int ticket;
 };
 
-/// A candidate as seen from the lines above and below the band.
-struct FromLines {
-  float x, upper, lower;     ///< upper, lower: squared distances along the column
-  int upper_up, upper_down;  ///< rows from the upper line up and down to the nearest site
-  int lower_up, lower_down;
-
-  __device__ FromLines(const Entry& entry, const Plane& plane) : x(static_cast<float>(entry.x)) {
-    const Column& c = entry.column;
-    const int beyond = plane.beyond;
-    upper_up = static_cast<int>(c.above) - 1;
-    upper_down = c.bits ? __ffs(static_cast<int>(c.bits)) - 1 + beyond : static_cast<int>(c.below);
-    lower_up = c.bits ? __clz(static_cast<int>(c.bits)) + beyond : static_cast<int>(c.above) + 31;
-    lower_down = static_cast<int>(c.below) - 32;
-    upper = plane.from_line(min(upper_up, upper_down));
-    lower = plane.from_line(min(lower_up, lower_down));
-  }
-};
-
-/// Whether `middle` lies above the chord of the two others on a line; false unless they are on either side of it.
-__device__ inline bool is_above(const FromLines& left, const FromLines& middle, const FromLines& right,
-                                float FromLines::*height) {
-  const float p = middle.x - left.x, q = right.x - middle.x;
-  return p > 0 && q > 0 && above_chord(left.*height, middle.*height, right.*height, p, q);
-}
-
-/// V: the emitter's.
-template <Writing kWriting, Spaced kSpacing, class V>
+/// V: the emitter's. List: BandList or TileList.
+template <Writing kWriting, Spaced kSpacing, class V, class List>
 class FarTile {
  public:
-  __device__ FarTile(const Plane& plane, const Emitter<V>& emitter, FarMemory& memory, std::uint32_t tile)
+  __device__ FarTile(const Plane& plane, const Emitter<V>& emitter, FarMemory& memory, std::uint32_t tile,
+                     const List& list)
       : plane_(plane),
         emitter_(emitter),
         m_(memory),
@@ -82,15 +61,15 @@ class FarTile {
         tile_(static_cast<int>(tile % static_cast<unsigned>(plane.tiles()))),
         x0_(tile_ * kTile),
         warp_(static_cast<int>(threadIdx.x) / 32),
-        list_(band_ * plane.pitch) {
+        start_(band_ * plane.pitch),
+        list_(list) {
     const std::int64_t i = band_ * plane.cells() + tile_ * kFarWarps + warp_;
     is_mine_ = plane.open_cells[i] != 0;
 #pragma unroll
     for (int r = 0; r < kBand; ++r) best_[r] = kNothing, column_[r] = kNoBound;
-    if (plane.list_count[band_] == 0) return;
-    const ushort2* edges = plane.anchors + band_ * (plane.tiles() + 1) + tile_;
-    first_ = edges[0].x;
-    last_ = edges[1].y;
+    const int2 range = list.range();
+    first_ = range.x;
+    last_ = range.y;
   }
 
   static constexpr bool kSites = finds_sites(kWriting), kLabels = is_of_labels(kWriting);
@@ -120,7 +99,7 @@ class FarTile {
       const int count = last_ - first_ + 1;
       const int mine = warp_ + kFarWarps * lane_id();
       Entry entry;
-      if (mine < count) entry = Entry::load(plane_, list_, first_ + mine);
+      if (mine < count) entry = list_[first_ + mine];
       __syncthreads();  // the tile before is done with the memory
       if (mine < count) m_.column[mine] = entry.x;
       for (int k = 0; warp_ + kFarWarps * k < count; ++k) store_squares(warp_ + kFarWarps * k, entry.from_lane(k));
@@ -225,7 +204,7 @@ class FarTile {
       return false;
     const uint2 cells = reinterpret_cast<const uint2*>(plane_.open_cells + band_ * plane_.cells())[tile_];
     if ((cells.x & cells.y) != 0x01010101u) return false;
-    const auto* words = reinterpret_cast<const uint4*>(plane_.bits + list_ + x0_) + lane_id();
+    const auto* words = reinterpret_cast<const uint4*>(plane_.bits + start_ + x0_) + lane_id();
     const uint4 a = words[0], b = words[32];
     return !__any_sync(kAllLanes, (a.x | a.y | a.z | a.w | b.x | b.y | b.z | b.w) != 0);
   }
@@ -240,7 +219,7 @@ class FarTile {
       for (int r = 0; r < kRows; ++r, to += plane_.row_stride) fill_row(to, [&](int) { return plane_.side.none(); });
       return;
     }
-    const Entry entry = Entry::load(plane_, list_, first_);
+    const Entry entry = list_[first_];
     Value along[kRows], across[8];
 #pragma unroll
     for (int r = 0; r < kRows; ++r) along[r] = square_along(entry.column.at(r0 + r, plane_.beyond));
@@ -295,7 +274,7 @@ class FarTile {
 
   /// The only candidate: no memory is shared, and no warp waits for another.
   __device__ void take_only() {
-    const Entry entry = Entry::load(plane_, list_, first_);
+    const Entry entry = list_[first_];
     const Value own = square_along(entry.column.at(lane_id(), plane_.beyond)),
                 beside = square_across(column() - entry.x);
 #pragma unroll
@@ -307,7 +286,7 @@ class FarTile {
     Value square = square_along(min(both.x, both.y));
     if constexpr (kSites) {
       bool is_below = both.y < both.x;
-      if (kLabels && entry.column.bits >> lane_id() & 1) is_below = !(plane_.upper[list_ + entry.x] >> lane_id() & 1);
+      if (kLabels && entry.column.bits >> lane_id() & 1) is_below = !(plane_.upper[start_ + entry.x] >> lane_id() & 1);
       square = 2 * square + unsigned{is_below};
       const unsigned below = __ballot_sync(kAllLanes, is_below);
       if (lane_id() == 0)
@@ -367,7 +346,7 @@ class FarTile {
     int count = 0;
     do {
       const int k = next + static_cast<int>(threadIdx.x);
-      const Entry entry = k <= last_ ? Entry::load(plane_, list_, k) : Entry{};
+      const Entry entry = k <= last_ ? list_[k] : Entry{};
       const Entry before = neighbour(k, entry, -1), behind = neighbour(k, entry, 1);
       const bool keep = k <= last_ && may_win(k, entry, before, behind, left, right);
       const unsigned kept = __ballot_sync(kAllLanes, keep);
@@ -394,7 +373,7 @@ class FarTile {
   __device__ Entry neighbour(int k, const Entry& entry, int step) const {
     const int lane = lane_id() + step;
     const bool is_outside = lane < 0 || lane > 31, is_there = k + step >= first_ && k + step <= last_;
-    const Entry outside = is_outside && is_there ? Entry::load(plane_, list_, k + step) : Entry{};
+    const Entry outside = is_outside && is_there ? list_[k + step] : Entry{};
     const Entry beside = entry.from_lane(lane & 31);
     return is_outside ? outside : beside;
   }
@@ -403,15 +382,14 @@ class FarTile {
                           const FromLines& left, const FromLines& right) const {
     if (entry.column.bits || k == first_ || k == last_) return true;
     const FromLines me(entry, plane_), before(one_before, plane_), behind(one_behind, plane_);
-    const auto is_out = [&](float FromLines::*height) {
+    const auto is_out = [&](float LinePoint::*height) {
       return is_above(left, me, behind, height) || is_above(before, me, right, height) ||
              is_above(left, me, right, height);
     };
-    return (me.upper_up <= me.upper_down && !is_out(&FromLines::upper)) ||
-           (me.lower_down <= me.lower_up && !is_out(&FromLines::lower));
+    return (me.may_be_above() && !is_out(&LinePoint::upper)) || (me.may_be_below() && !is_out(&LinePoint::lower));
   }
 
-  __device__ FromLines from_lines(int k) const { return {Entry::load(plane_, list_, k), plane_}; }
+  __device__ FromLines from_lines(int k) const { return {list_[k], plane_}; }
 
   using RowWinners = std::conditional_t<kReal, LikelyWinners<UpperHalves>, Winners>;
 
@@ -679,7 +657,7 @@ class FarTile {
   __device__ void write_sites() const {
     unsigned* stage = m_.squares + warp_ * kBand * 32 + lane_id();
     const int x = column(), y0 = plane_.first_row(band_);
-    const std::uint32_t sites = plane_.bits[list_ + x], upper = kLabels ? plane_.upper[list_ + x] : 0;
+    const std::uint32_t sites = plane_.bits[start_ + x], upper = kLabels ? plane_.upper[start_ + x] : 0;
     const bool are_small = max(largest(), kLabels ? 2 * plane_.along(1) + 1 : 0) < kMostSmall;
     auto row = emitter_.plain.row(plane_.first_item + plane_.item_of(band_), 0, y0);
 #pragma unroll
@@ -786,7 +764,7 @@ class FarTile {
     constexpr int kTogether = 4;
     double* stage = squares() + warp_ * (kBand / 2) * 32 + lane_id();
     const int x = column(), y0 = plane_.first_row(band_), rows = min(kBand, plane_.height - y0);
-    const std::uint32_t sites = first_ <= last_ ? plane_.bits[list_ + x] : 0;
+    const std::uint32_t sites = first_ <= last_ ? plane_.bits[start_ + x] : 0;
     float* to = is_general(kWriting) ? nullptr : plane_.row(band_, y0) + x;
 #pragma unroll
     for (int r0 = 0; r0 < kBand; r0 += kBand / 2) {
@@ -824,7 +802,7 @@ class FarTile {
     constexpr int kTogether = 8;
     unsigned* stage = m_.squares + warp_ * kBand * 32 + lane_id();
     const int x = column(), y0 = plane_.first_row(band_);
-    const std::uint32_t sites = plane_.bits[list_ + x];
+    const std::uint32_t sites = plane_.bits[start_ + x];
 #pragma unroll
     for (int r = 0; r < kBand; ++r) stage[32 * r] = square_of(r, sites, by_columns);
 #pragma unroll 1
@@ -845,7 +823,7 @@ class FarTile {
   /// @param by_columns  there is nothing else
   __device__ void write_floats(bool by_columns) {
     const int x = column(), y0 = plane_.first_row(band_), rows = min(kBand, plane_.height - y0);
-    const std::uint32_t sites = first_ <= last_ ? plane_.bits[list_ + x] : 0;
+    const std::uint32_t sites = first_ <= last_ ? plane_.bits[start_ + x] : 0;
     float* to = plane_.row(band_, y0) + x;
     if constexpr (kWriting == Writing::one_side) {
 #pragma unroll
@@ -910,7 +888,8 @@ class FarTile {
   FarMemory& m_;
   const std::int64_t band_;
   const int tile_, x0_, warp_;
-  const std::int64_t list_;
+  const std::int64_t start_;  ///< of the band's columns
+  const List& list_;
   bool is_mine_;
   int first_ = 0, last_ = -1;
   Value best_[kBand];
@@ -926,7 +905,7 @@ constexpr int far_blocks(Writing writing, Spaced spaced) {
 template <Writing kWriting, Spaced kSpaced, class V = std::int64_t>
 __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
     solve_far(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<V> emitter) {
-  using Tile = FarTile<kWriting, kSpaced, V>;
+  using Tile = FarTile<kWriting, kSpaced, V, BandList>;
   __shared__ __align__(16) FarMemory memory;
   plane.take_turn();
   const unsigned short_tiles = plane.counters[0], long_tiles = plane.counters[1];
@@ -936,7 +915,8 @@ __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
     __syncthreads();
     const auto ticket = static_cast<unsigned>(memory.ticket);
     if (ticket >= long_tiles) break;
-    Tile(plane, emitter, memory, plane.work[all - 1 - ticket]).solve_long();
+    const std::uint32_t tile = plane.work[all - 1 - ticket];
+    Tile(plane, emitter, memory, tile, BandList(plane, tile)).solve_long();
     __syncthreads();
   }
   // While one is solved, what the next one reads is on its way.
@@ -945,10 +925,26 @@ __global__ void __launch_bounds__(kFarBlock, far_blocks(kWriting, kSpaced))
   for (unsigned i = blockIdx.x; i < short_tiles; i += gridDim.x) {
     const std::uint32_t behind = short_tile(i + 2 * gridDim.x);
     Tile::expect(plane, next);
-    Tile(plane, emitter, memory, tile).solve_short();
+    Tile(plane, emitter, memory, tile, BandList(plane, tile)).solve_short();
     tile = next;
     next = behind;
   }
+}
+
+/// All tiles at once, each with a list of its own. Block = tile.
+template <Writing kWriting, Spaced kSpaced, class V = std::int64_t>
+__global__ void __launch_bounds__(kFarBlock, kFarBlocksAtOnce)
+    solve_far_at_once(const __grid_constant__ Plane plane, const __grid_constant__ Emitter<V> emitter) {
+  static_assert(kSpaced != Spaced::real);
+  extern __shared__ __align__(16) uint4 tile_entries[];
+  __shared__ __align__(16) FarMemory memory;
+  plane.take_turn();
+  TileList list(plane, blockIdx.x, tile_entries, memory.list);
+  if (!list.make()) return;
+  const int2 range = list.range();
+  FarTile<kWriting, kSpaced, V, TileList> tile(plane, emitter, memory, blockIdx.x, list);
+  if (range.y - range.x >= kShortOwnTile) tile.solve_long();
+  else tile.solve_short();
 }
 
 }  // namespace fathom::grid::cuda

@@ -19,7 +19,6 @@
 
 namespace fathom::grid::cuda {
 
-inline constexpr int kListWarps = kListBlock / 32;
 inline constexpr unsigned kNoBound = 0xFFFFFFFFu;
 
 /// The leftmost of the candidates whose value is the least.
@@ -211,7 +210,7 @@ class EdgeWinners {
   unsigned worst_[kRowGroups];  ///< greatest of what may still win, of each group of rows
 };
 
-template <class W>
+template <class W, int kBlock>
 class ListBuilder {
  public:
   __device__ ListBuilder(const Plane& plane, std::int64_t band, std::uint32_t* memory)
@@ -239,22 +238,24 @@ class ListBuilder {
   }
 
  private:
+  static constexpr int kWarps = kBlock / 32;
+
   __device__ int warp() const { return static_cast<int>(threadIdx.x) / 32; }
 
   /// A few words at a time, so that they wait together.
   __device__ void find_columns() {
     constexpr int kTogether = 8;
-    for (int w0 = warp(); w0 < cells_; w0 += kTogether * kListWarps) {
+    for (int w0 = warp(); w0 < cells_; w0 += kTogether * kWarps) {
       std::uint32_t bits[kTogether], kept[kTogether];
 #pragma unroll
       for (int k = 0; k < kTogether; ++k) {
-        const int w = min(w0 + k * kListWarps, cells_ - 1);
+        const int w = min(w0 + k * kWarps, cells_ - 1);
         bits[k] = plane_.bits[start_ + w * 32 + lane_id()];
         kept[k] = plane_.keep_above[band_ * cells_ + w] | plane_.keep_below[band_ * cells_ + w];
       }
 #pragma unroll
       for (int k = 0; k < kTogether; ++k) {
-        const int w = w0 + k * kListWarps;
+        const int w = w0 + k * kWarps;
         if (w >= cells_) break;
         const std::uint32_t wanted = __ballot_sync(kAllLanes, bits[k] != 0) | kept[k],
                             inner = inner_columns(w, bits[k]);
@@ -273,8 +274,8 @@ class ListBuilder {
 
   /// Exclusive prefix sums of the masks' sizes.
   __device__ void find_places() {
-    __shared__ int of_warp[kListWarps];
-    for (int w0 = 0; w0 < cells_; w0 += kListBlock) {
+    __shared__ int of_warp[kWarps];
+    for (int w0 = 0; w0 < cells_; w0 += kBlock) {
       const int w = w0 + static_cast<int>(threadIdx.x), own = w < cells_ ? __popc(masks_[w]) : 0;
       int sum = own;
       for (int step = 1; step < 32; step *= 2) {
@@ -284,7 +285,7 @@ class ListBuilder {
       if (lane_id() == 31) of_warp[warp()] = sum;
       __syncthreads();
       int before = count_, all = 0;
-      for (int k = 0; k < kListWarps; ++k) {
+      for (int k = 0; k < kWarps; ++k) {
         if (k < warp()) before += of_warp[k];
         all += of_warp[k];
       }
@@ -296,7 +297,7 @@ class ListBuilder {
   }
 
   __device__ void write_list() const {
-    for (int w = warp(); w < cells_; w += kListWarps) {
+    for (int w = warp(); w < cells_; w += kWarps) {
       const std::uint32_t mask = masks_[w];
       if (!(mask >> lane_id() & 1)) continue;
       const std::int64_t to = start_ + places_[w] + __popc(mask & lanes_before(lane_id()));
@@ -305,7 +306,7 @@ class ListBuilder {
   }
 
   __device__ void find_bounds() {
-    for (int block = warp(); block * 32 < count_; block += kListWarps) {
+    for (int block = warp(); block * 32 < count_; block += kWarps) {
       const int k = block * 32 + lane_id();
       const Entry entry = k < count_ ? Entry::load(plane_, start_, k) : Entry{};
       const unsigned above = warp_min(entry.column.above), below = warp_min(entry.column.below);
@@ -330,11 +331,11 @@ class ListBuilder {
 
   __device__ void find_anchors() {
     if (count_ == 1) {  // it wins everywhere
-      for (int edge = static_cast<int>(threadIdx.x); edge <= plane_.tiles(); edge += kListBlock)
+      for (int edge = static_cast<int>(threadIdx.x); edge <= plane_.tiles(); edge += kBlock)
         anchors()[edge] = make_ushort2(0, 0);
       return;
     }
-    for (int edge = warp(); edge <= plane_.tiles(); edge += kListWarps) {
+    for (int edge = warp(); edge <= plane_.tiles(); edge += kWarps) {
       if (!is_open(edge - 1) && !is_open(edge)) continue;
       const ushort2 winners = EdgeWinners<W>(plane_, start_, count_, bounds_, edge * kTile).find();
       if (lane_id() == 0) anchors()[edge] = winners;
@@ -344,7 +345,7 @@ class ListBuilder {
   __device__ void queue_tiles() const {
     const int tiles = plane_.tiles();
     const std::int64_t all = plane_.all_bands * tiles;
-    for (int t0 = 0; t0 < tiles; t0 += kListBlock) {
+    for (int t0 = 0; t0 < tiles; t0 += kBlock) {
       const int tile = t0 + static_cast<int>(threadIdx.x);
       const bool open = is_open(tile);
       bool is_long = false;
@@ -374,13 +375,36 @@ class ListBuilder {
   int count_ = 0;
 };
 
-/// W: Winners, or LikelyWinners where squares are rounded.
-template <class W>
-__global__ void __launch_bounds__(kListBlock) list_columns(const __grid_constant__ Plane plane) {
+/// The candidates of a tile among those of its band, and the winners at its edges, as list_columns() left them.
+class BandList {
+ public:
+  __device__ BandList(const Plane& plane, std::uint32_t tile)
+      : plane_(plane),
+        band_(static_cast<std::int64_t>(tile / static_cast<unsigned>(plane.tiles()))),
+        tile_(static_cast<int>(tile % static_cast<unsigned>(plane.tiles()))) {}
+
+  __device__ Entry operator[](int k) const { return Entry::load(plane_, band_ * plane_.pitch, k); }
+  /// The first and the last that can win in the tile; (0, −1): none.
+  __device__ int2 range() const {
+    if (plane_.list_count[band_] == 0) return make_int2(0, -1);
+    const ushort2* edges = plane_.anchors + band_ * (plane_.tiles() + 1) + tile_;
+    return make_int2(edges[0].x, edges[1].y);
+  }
+
+ private:
+  const Plane& plane_;
+  const std::int64_t band_;
+  const int tile_;
+};
+
+/// W: Winners, or LikelyWinners where squares are rounded. kBlock: threads. kBlocks: of a multiprocessor
+template <class W, int kBlock, int kBlocks>
+__global__ void __launch_bounds__(kBlock, resident_blocks(kBlock, kBlocks))
+    list_columns(const __grid_constant__ Plane plane) {
   extern __shared__ std::uint32_t list_shared[];
   const std::int64_t band = blockIdx.x;
   plane.take_turn();
-  if (plane.open_bands[band]) ListBuilder<W>(plane, band, list_shared).run();
+  if (plane.open_bands[band]) ListBuilder<W, kBlock>(plane, band, list_shared).run();
 }
 
 }  // namespace fathom::grid::cuda

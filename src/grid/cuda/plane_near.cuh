@@ -419,7 +419,7 @@ __global__ void __launch_bounds__(kNearWords,
     const unsigned unsettled = search.run();
 #pragma unroll
     for (int k = 0; k < Word::kColumns; ++k)
-      if (Word::largest(search.best, k) >= unsettled) {
+      if (Word::largest(search.best, k) >= unsettled && x + k * kHalf < plane.width) {
         open_cells[(x + k * kHalf) / 32] = 1;
         open = true;
       }

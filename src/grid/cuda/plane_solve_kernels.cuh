@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
+#include "grid/cuda/launch.cuh"
 #include "grid/cuda/plane_far.cuh"
 #include "grid/cuda/plane_launch.cuh"
 #include "grid/cuda/plane_near.cuh"
@@ -25,16 +26,39 @@ void PlaneKernels<kWriting, kSpaced, V>::solve_near(const Plane& plane, const Em
   fathom::cuda::check_launch("solving near elements");
 }
 
+// In far tiles floats go one by one: rows need no alignment. Which multiples of a unit spacings are does not matter.
+template <Writing kWriting>
+inline constexpr Writing kFarWriting = kWriting == Writing::aligned ? Writing::unaligned : kWriting;
+template <Spaced kSpaced>
+inline constexpr Spaced kFarSpaced = kSpaced == Spaced::along_columns ? Spaced::any : kSpaced;
+
 template <Writing kWriting, Spaced kSpaced, class V>
 void PlaneKernels<kWriting, kSpaced, V>::solve_far(const Plane& plane, const Emitter<V>& emitter, cudaStream_t stream) {
-  // Floats go one by one here: rows need no alignment. Which multiples of a unit spacings are does not matter.
-  constexpr Writing kFarWriting = kWriting == Writing::aligned ? Writing::unaligned : kWriting;
-  constexpr Spaced kFarSpaced = kSpaced == Spaced::along_columns ? Spaced::any : kSpaced;
   const std::int64_t tiles = plane.all_bands * plane.tiles();
-  const auto persistent = static_cast<unsigned>(
-      std::min<std::int64_t>(tiles, fathom::cuda::multiprocessors() * far_blocks(kFarWriting, kFarSpaced)));
-  launch_in_turn(cuda::solve_far<kFarWriting, kFarSpaced, V>, persistent, kFarBlock, 0, stream, plane, emitter);
+  const auto persistent = static_cast<unsigned>(std::min<std::int64_t>(
+      tiles, fathom::cuda::multiprocessors() * far_blocks(kFarWriting<kWriting>, kFarSpaced<kSpaced>)));
+  launch_in_turn(cuda::solve_far<kFarWriting<kWriting>, kFarSpaced<kSpaced>, V>, persistent, kFarBlock, 0, stream,
+                 plane, emitter);
   fathom::cuda::check_launch("solving far tiles");
+}
+
+template <Writing kWriting, Spaced kSpaced, class V>
+bool PlaneKernels<kWriting, kSpaced, V>::solve_far_at_once(const Plane& plane, const Emitter<V>& emitter,
+                                                           cudaStream_t stream) {
+  if constexpr (is_general(kWriting) || is_of_labels(kWriting) || kSpaced == Spaced::real) {
+    return false;
+  } else {
+    const std::int64_t tiles = plane.all_bands * plane.tiles();
+    const std::size_t memory = tile_list_memory(plane.pitch);
+    if (tiles > fathom::cuda::multiprocessors() || plane.pitch > kMostOwnColumns ||
+        sizeof(FarMemory) + memory > fathom::cuda::block_memory())
+      return false;
+    auto* kernel = cuda::solve_far_at_once<kFarWriting<kWriting>, kFarSpaced<kSpaced>, V>;
+    allow_memory(kernel);
+    launch_in_turn(kernel, static_cast<unsigned>(tiles), kFarBlock, memory, stream, plane, emitter);
+    fathom::cuda::check_launch("solving far tiles");
+    return true;
+  }
 }
 
 }  // namespace fathom::grid::cuda

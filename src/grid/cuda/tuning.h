@@ -23,21 +23,25 @@ inline constexpr std::int64_t kGeneralGroup = std::int64_t{1} << 25;
 inline constexpr std::int64_t kEarlyElements = std::int64_t{1} << 22;
 
 inline constexpr int kPackBlock = 128;
-inline constexpr int kMostSegments = 16;   ///< warps that share a column's carries …
-inline constexpr int kSegmentWords = 8;    ///< … with at least as many words each
-inline constexpr int kCarryBlocks = 2;     ///< per multiprocessor
-inline constexpr int kNearBlocks = 5;      ///< per multiprocessor: 32 registers, no spills
-inline constexpr int kNearBlocksSlow = 4;  ///< the same where rows are not aligned, or results are no floats
-inline constexpr int kGiveUp = 20;         ///< lanes without a site near from which a search for near sites stops
-inline constexpr int kPruneWarps = 4;      ///< of a block
-inline constexpr int kPruneBlocks = 8;     ///< per multiprocessor
-inline constexpr int kListBlock = 544;     ///< 17 warps: tiles of 2ⁿ columns have 2ᵏ + 1 edges
-inline constexpr int kShortTile = 64;      ///< tiles with this many candidates are long
-inline constexpr int kWorthWalking = 112;  ///< candidates of a tile from which on it is asked whether rows are convex
-inline constexpr int kFewCandidates = 8;   ///< up to here all are tried everywhere
-inline constexpr int kCapacity = 320;      ///< candidates in shared memory, which leaves it below 48 KiB
-inline constexpr int kFarBlocks = 4;       ///< per multiprocessor
+inline constexpr int kMostSegments = 16;     ///< warps that share a column's carries …
+inline constexpr int kSegmentWords = 8;      ///< … with at least as many words each
+inline constexpr int kCarryBlocks = 2;       ///< per multiprocessor
+inline constexpr int kNearBlocks = 5;        ///< per multiprocessor: 32 registers, no spills
+inline constexpr int kNearBlocksSlow = 4;    ///< the same where rows are not aligned, or results are no floats
+inline constexpr int kGiveUp = 20;           ///< lanes without a site near from which a search for near sites stops
+inline constexpr int kPruneWarps = 4;        ///< of a block
+inline constexpr int kPruneBlocks = 8;       ///< per multiprocessor
+inline constexpr int kListBlock = 544;       ///< 17 warps: tiles of 2ⁿ columns have 2ᵏ + 1 edges
+inline constexpr int kManyListsBlock = 384;  ///< where a multiprocessor has several bands …
+inline constexpr int kManyListsBlocks = 4;   ///< … as many at once
+inline constexpr int kShortTile = 64;        ///< tiles with this many candidates are long
+inline constexpr int kWorthWalking = 112;    ///< candidates of a tile from which on it is asked whether rows are convex
+inline constexpr int kFewCandidates = 8;     ///< up to here all are tried everywhere
+inline constexpr int kCapacity = 320;        ///< candidates in shared memory, which leaves it below 48 KiB
+inline constexpr int kFarBlocks = 4;         ///< per multiprocessor
 inline constexpr int kFarBlocksWithSites = 2;
+inline constexpr int kFarBlocksAtOnce = 2;  ///< the same where blocks have one tile each, and list its candidates
+inline constexpr int kShortOwnTile = 24;    ///< as kShortTile, of these
 
 // Volumes
 inline constexpr int kVolumePackBlock = 256, kVolumePackBlocks = 8;
