@@ -772,7 +772,7 @@ TEST_F(Cuda, FarFromLines) {
       {[](std::int64_t) { return std::int64_t{0}; }, [](std::int64_t) { return std::int64_t{406}; }},
       {[](std::int64_t x) { return x - 300; }, [](std::int64_t x) { return x + 301; }},
   };
-  const std::vector<Shape> shapes{{700, 1101}, {513, 1024}, {100, 40000}};
+  const std::vector<Shape> shapes{{700, 1101}, {513, 1024}, {100, 40000}, {1100, 1500}};
   const int all = static_cast<int>(2 * shapes.size() * kLines.size());
   for (int i = 0; i < std::min(scaled(all), all); ++i) {
     const auto n = static_cast<std::size_t>(i);
@@ -810,8 +810,52 @@ TEST_F(Cuda, FarFromLines) {
     c.options = {.spacing = {0.3, 7.1}};
     c.wanted = {.distance = DType::float64, .squared = DType::float64};
     check_against_cpu(c);
+    c.wanted = {.distance = DType::float32};
+    for (const std::vector<double>& spacing : {std::vector<double>{}, {2, 1}, {1.25, 0.742188}}) {  // parts
+      c.options = {.spacing = spacing, .region = {{32, 97}, {3, shape[1] - 1}}};
+      check_against_cpu(c);
+    }
     if (HasFatalFailure()) return;
   }
+}
+
+/// Disks without sites, some of which meet, in a background of sites: in images of few tiles and of many, of as many
+/// columns as tiles that list theirs may have, and of more; with all that may be asked for.
+TEST_F(Cuda, InsideDisks) {
+  Random random(870000);
+  for (const Shape& shape : {Shape{1024, 1024}, Shape{700, 777}, Shape{1100, 1060}, Shape{250, 1023}, Shape{250, 1027}})
+    for (int i = 0; i < scaled(5); ++i) {
+      std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)), true);
+      for (int disk = 0; disk < 12; ++disk) {
+        const std::int64_t radius = 33 + below(random, std::min(shape[0], shape[1]) / 4);
+        const std::int64_t y = below(random, shape[0]), x = below(random, shape[1]);
+        for (std::int64_t dy = std::max(-radius, -y); dy <= std::min(radius, shape[0] - 1 - y); ++dy)
+          for (std::int64_t dx = std::max(-radius, -x); dx <= std::min(radius, shape[1] - 1 - x); ++dx)
+            if (dy * dy + dx * dx < radius * radius)
+              sites[static_cast<std::size_t>((y + dy) * shape[1] + x + dx)] = false;
+      }
+      Case c{.structure = Structure::blobs};
+      c.input = mask_array(sites, shape);
+      check_squares_and_sign(c);
+      for (const std::vector<double>& spacing : {std::vector<double>{}, {3, 1}, {1, 2}})
+        for (bool nearest : {false, true})
+          for (auto rule : {grid::Sites::Rule::nonzero, grid::Sites::Rule::labels}) {
+            c.options = {.spacing = spacing};
+            c.options.sites.rule = rule;
+            c.wanted = {.distance = DType::float32};
+            if (nearest) c.wanted.nearest = DType::int32;
+            check_against_cpu(c);
+            if (HasFatalFailure()) return;
+          }
+      c.wanted = {.distance = DType::float32};
+      c.options = {.spacing = {1.25, 0.742188}};
+      check_against_cpu(c);
+      c.options = {.border = {grid::Border::sites}, .max_distance = 70};
+      check_against_cpu(c);
+      c.options = {.region = {{shape[0] / 3, shape[0] - 5}, {7, shape[1] / 2}}};
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
 }
 
 /// Images of a batch of which some are settled by the search for near sites, and others are not.
