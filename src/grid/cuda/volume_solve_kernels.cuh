@@ -12,6 +12,8 @@ namespace fathom::grid::cuda {
 
 /// Like kTinyBlocks, where float distances of masks are written: more of these blocks fit, with longer work each.
 inline constexpr int kTinyBlocksOfFloats = 256;
+/// Lines beyond the first and up to the second have a ninth warp there, without which a few rows would be a round more.
+inline constexpr int kEvenLines = 512, kUnevenLines = 576;
 inline constexpr int kTinyBlocksOfSites = 256;  ///< with nearest sites, of halves of tiles
 
 /// A search along lines of n elements, in blocks of 128 threads up to some of them, of 256 or 512.
@@ -79,17 +81,27 @@ void long_along_y(const VolumePasses& p) {
              LongEnvelope::kThreads, long_envelope_memory(p.volume.ny), p.stream, p.volume, p.emitter);
 }
 
+/// The tiles where sites are near or few.
+template <Writing kWriting>
+void search_near_along_y(const VolumePasses& p) {
+  constexpr bool kFloats = kWriting == Writing::aligned || kWriting == Writing::unaligned;
+  const int n = p.volume.ny;
+  if constexpr (kWriting == Writing::unaligned)
+    if (n > kEvenLines && n <= kUnevenLines)
+      return launch(search_along_y<288, kWriting>, p.y_tiles(), 288, window_memory(n), p.stream, p.volume, p.emitter);
+  if (n <= kLongestKeyed)
+    launch_search(search_along_y<128, kWriting>, search_along_y<256, kWriting>, search_along_y<512, kWriting>,
+                  p.y_tiles(), kFloats ? kTinyBlocksOfFloats : kTinyBlocks, n, p.stream, p.volume, p.emitter);
+  else if constexpr (!is_of_labels(kWriting))
+    launch(search_along_y<1024, kWriting>, p.y_tiles(), 1024, window_memory(n), p.stream, p.volume, p.emitter);
+}
+
 template <Writing kWriting>
 void VolumePasses::search_along_y() const {
   constexpr bool kLabels = is_of_labels(kWriting);
   constexpr bool kFloats = kWriting == Writing::aligned || kWriting == Writing::unaligned;
   const int n = volume.ny;
-  if (n <= kLongestKeyed)
-    launch_search(cuda::search_along_y<128, kWriting>, cuda::search_along_y<256, kWriting>,
-                  cuda::search_along_y<512, kWriting>, y_tiles(), kFloats ? kTinyBlocksOfFloats : kTinyBlocks, n,
-                  stream, volume, emitter);
-  else if constexpr (!kLabels)
-    launch(cuda::search_along_y<1024, kWriting>, y_tiles(), 1024, window_memory(n), stream, volume, emitter);
+  search_near_along_y<kWriting>(*this);
   constexpr Writing kFar = kFloats ? Writing::unaligned : kWriting;  // one by one: rows need no alignment
   if constexpr (!kLabels)
     if (is_long) return long_along_y<kFar>(*this);

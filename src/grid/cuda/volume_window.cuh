@@ -286,10 +286,13 @@ struct VolumeWriter {
   __device__ void write_pairs(int y, const unsigned* squares) const {
     if constexpr (is_general(kWriting)) {
       write_rows(y, squares);
+    } else if constexpr (kWriting == Writing::unaligned) {
+      write_rows_of_32(row_of(y), y, squares);
     } else {
       float* row = row_of(y);
       if (kWriting == Writing::one_side && v.is_aligned) return write_sides(row, y, squares);
       if (kWriting == Writing::aligned && y + 8 <= v.ny) return write_eight_pairs(row, squares);
+      if (kWriting == Writing::labels && !v.is_aligned) return write_rows_of_32(row, y, squares);
 #pragma unroll
       for (int j = 0; j < 8; ++j, row += v.distance.y_stride) write_pair(row, y + j, squares[j]);
     }
@@ -411,17 +414,25 @@ struct VolumeWriter {
       if (there) write_side(row + 2 * lane, x, squares);
       return;
     }
-    const auto [a, b] = roots_of(squares);
-    if (kWriting == Writing::aligned || (kWriting == Writing::labels && v.is_aligned)) {
-      if (there && x < v.nx) __stcs(reinterpret_cast<float2*>(row) + lane, make_float2(a, b));
-    } else {
-      // All lanes write a row of 32 together, so that few sectors of memory are written in two goes.
+    if (there && x < v.nx) __stcs(reinterpret_cast<float2*>(row) + lane, roots_of(squares));
+  }
+
+  /// Sixteen rows of any address, those of both halves, each of 32 by all lanes together, so that few sectors of memory
+  /// are written in two goes: neighbours take the same square and its own half.
+  /// @param row  row_of(y)
+  __device__ void write_rows_of_32(float* row, int y, const unsigned* squares) const {
+    constexpr unsigned kSmallFloat = 0x4B000000u;  // 2²³: integers below are its last bits
+    const unsigned half = lane_id() % 2 ? 0x7632 : 0x7610;
+    const bool there = tile.word * 32 + lane_id() < v.nx;
+#pragma unroll 1
+    for (int k = 0; k < 2; ++k) {
+      const int before = 8 * (k - lane_id() / 16), count = there ? v.ny - y - before : 0;
+      float* to = row + before * v.distance.y_stride + lane_id();
 #pragma unroll
-      for (int k = 0; k < 2; ++k) {
-        const int from = 16 * k + lane_id() / 2, rows = 8 * (k - lane_id() / 16);
-        const float even = __shfl_sync(kAllLanes, a, from), odd = __shfl_sync(kAllLanes, b, from);
-        if (y + rows < v.ny && tile.word * 32 + lane_id() < v.nx)
-          __stcs(row + rows * v.distance.y_stride + lane_id(), lane_id() % 2 ? odd : even);
+      for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
+        const unsigned pair = __shfl_sync(kAllLanes, squares[j], 16 * k + lane_id() / 2);
+        const float square = __uint_as_float(__byte_perm(pair, kSmallFloat, half)) - 8388608.0f;
+        if (j < count) __stcs(to, small_root(square));
       }
     }
   }
