@@ -709,8 +709,8 @@ TEST_F(Cuda, FewOfOneSideInVolumes) {
     }
 }
 
-/// Nearest sites where few rows of lines along z have some, and those of up to twenty planes, near and far; in every row
-/// along y alike, or in all but one.
+/// Nearest sites where few rows of lines along z have some, and those of up to twenty planes, near and far; in every
+/// row along y alike, or in all but one.
 TEST_F(Cuda, NearestOfFewPlanesOfVolumes) {
   Random random(960000);
   int next = 0;
@@ -858,10 +858,11 @@ TEST_F(Cuda, InsideDisks) {
     }
 }
 
-/// Images of a batch of which some are settled by the search for near sites, and others are not.
+/// Images of a batch of which some are settled by the search for near sites, and others are not; the last ones of so
+/// many bands that smaller blocks list them.
 TEST_F(Cuda, BatchesOfNearAndFarSites) {
   Random random(850000);
-  for (const Shape& image : {Shape{300, 700}, Shape{31, 1100}, Shape{530, 130}}) {
+  for (const Shape& image : {Shape{300, 700}, Shape{31, 1100}, Shape{530, 130}, Shape{700, 330}}) {
     const std::vector<double> shares{0.5, 1e-5, 0.3, 0, 1, 0.02, 0.001};
     const Shape shape{static_cast<std::int64_t>(shares.size()), image[0], image[1]};
     std::vector<bool> sites;
@@ -881,6 +882,12 @@ TEST_F(Cuda, BatchesOfNearAndFarSites) {
           check_budgets(c);
           if (HasFatalFailure()) return;
         }
+    Case c{.structure = Structure::sparse};
+    c.input = mask_array(sites, shape);
+    c.options = {.spacing = {1.25, 0.742188}, .batch_axes = 1};
+    c.wanted.distance = DType::float32;
+    check_budgets(c);
+    if (HasFatalFailure()) return;
   }
 }
 
