@@ -1,9 +1,9 @@
-// The walk along convex rows (plane_far_walk.cuh) in double, for spacings that have no small unit: the least values of a
-// far tile without a search.
+// The walk along convex rows (plane_far_walk.cuh) in double, for spacings that have no small unit: the least values of
+// a far tile without a search.
 //
-// Values are as rounded as everywhere (plane_exact.cuh), and are computed anew at each column. That they fall no more is
-// asked of rounded values: where the step behind is steeper by a weight for each column, that is far more than doubles
-// round, and what has begun to rise does not fall again.
+// Values are as rounded as everywhere (plane_exact.cuh), and are computed anew at each column. That they fall no more
+// is asked of rounded values: where the step behind is steeper by a weight for each column, that is far more than
+// doubles round, and what has begun to rise does not fall again.
 //
 // Work mapping: as there. Cost: about 30 operations per element, and twice as many per candidate and row.
 #pragma once

@@ -7,7 +7,7 @@
 // the first and the last of those that may win, as far as floats tell (plane_exact.cuh).
 //
 // Work mapping: block = band. Phase 1, warp by warp: masks of the columns to list – those with sites in the band, but
-// in solid surroundings, and those that prune.cuh kept. Phase 2: prefix sums, and the list. Phase 3: bounds of the
+// in solid surroundings, and those that prune() kept. Phase 2: prefix sums, and the list. Phase 3: bounds of the
 // blocks of entries. Phase 4, warp = edge, lane = row: the first and the last winner. Phase 5: the tiles with open
 // cells are queued, those with few candidates apart from those with many.
 //

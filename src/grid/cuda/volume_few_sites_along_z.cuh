@@ -2,8 +2,8 @@
 // for: each row is tried everywhere, and of equally near ones the lowest wins.
 //
 // Work mapping: block = half a tile, half warp = eight of its rows, lane = column. Phase 1: the rows with sites, in
-// whatever order; phase 2: sorted, with the steps along x in each; phase 3: all others. Cost: two operations per element
-// and row with sites.
+// whatever order; phase 2: sorted, with the steps along x in each; phase 3: all others. Cost: two operations per
+// element and row with sites.
 #pragma once
 
 #include "grid/cuda/volume_few_rows_along_z.cuh"

@@ -1,9 +1,9 @@
 // The pass along y of volumes with nearest sites where these are near, which writes results: the search of
 // volume_gaps.cuh.
 //
-// Work mapping: block = half a tile. Tiles with few rows that have sites (volume_few_sites.cuh), and those in whose rows
-// they lie alike (volume_same_sites.cuh), are solved at once; those whose search would be long are left to the envelope
-// (volume_sites.cuh), by a list.
+// Work mapping: block = half a tile. Tiles with few rows that have sites (volume_few_sites.cuh), and those in whose
+// rows they lie alike (volume_same_sites.cuh), are solved at once; those whose search would be long are left to the
+// envelope (volume_sites.cuh), by a list.
 #pragma once
 
 #include "grid/cuda/volume_few_sites.cuh"
