@@ -52,8 +52,8 @@ class Brackets {
         lane_(static_cast<int>(threadIdx.x) % 16),
         unit_(static_cast<int>(threadIdx.x) / 16) {}
 
-  /// @param line    the lane's: line.square(row), or kNoSquareExact; and in halves, line.halves(row): rounded_halves(),
-  ///                or kNoHalves
+  /// @param line    the lane's: in halves, line.halves(row), which are rounded_halves() or kNoHalves; in double, where
+  ///                line.has_site(row), line.square(row)
   /// @param weight  of the square of a step along the line
   template <class Line>
   __device__ void find(const Line& line, double weight) {
@@ -121,7 +121,7 @@ class Brackets {
 #pragma unroll 1
     for (int r = 0; r < kChunk; ++r) {
       const int row = unit_ * kChunk + r;
-      const double above = row < n_ ? (line.square(row) - least) * scale : kNoSquareExact;
+      const double above = row < n_ && line.has_site(row) ? (line.square(row) - least) * scale : kNoSquareExact;
       const bool is_small = above <= static_cast<double>(most());
       const unsigned rounded = is_small ? static_cast<unsigned>(__double2loint(above + 0x1p52)) : kNoHalves;
 #pragma unroll
@@ -139,7 +139,7 @@ class Brackets {
     __syncthreads();
 #pragma unroll 1
     for (int row = unit_; row < n_; row += kUnits) {
-      const double square = line.square(row);
+      const double square = line.has_site(row) ? line.square(row) : kNoSquareExact;
       least = square < least ? square : least;
     }
     atomicMin(line_least + lane_, static_cast<unsigned long long>(__double_as_longlong(least)));

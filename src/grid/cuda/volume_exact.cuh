@@ -45,7 +45,7 @@ template <int kThreads, bool kWinners, class Line, class Store>
 __device__ void solve_left(uint4* memory, const Line& line, int n, const IntegerFactor& weight, unsigned left,
                            Store&& store) {
   Brackets<kThreads> brackets(reinterpret_cast<unsigned*>(memory), n);
-  brackets.find(line, weight * 1);
+  brackets.find(line, weight.value());
   const int groups = row_groups(n), first = static_cast<int>(threadIdx.x) / 32 * 2 + lane_id() / 16;
   for (int k = 0, q = first; q - lane_id() / 16 < groups; ++k, q += kThreads / 16) {
     if (!(left >> k & 1)) continue;
@@ -121,14 +121,11 @@ struct LineOfPlane {
   const ExactSpacing& spacing;
 
   __device__ int steps(int row) const { return static_cast<int>(rows.get(row, static_cast<int>(threadIdx.x) % 16)); }
-  __device__ double square(int row) const {
-    const int x = steps(row);
-    return x < static_cast<int>(kNoneInWord) ? spacing.square(0, x) : kNoSquareExact;
-  }
+  __device__ bool has_site(int row) const { return steps(row) < static_cast<int>(kNoneInWord); }
+  __device__ double square(int row) const { return spacing.square(0, steps(row)); }
   __device__ unsigned halves(int row) const {
-    const int x = steps(row);
-    return x < static_cast<int>(kNoneInWord) ? rounded_halves(small_float(squared(x)) * spacing.halves_y_of_x)
-                                             : kNoHalves;
+    const unsigned halves = rounded_halves(small_float(squared(steps(row))) * spacing.halves_y_of_x);
+    return has_site(row) ? halves : kNoHalves;
   }
 };
 
@@ -283,16 +280,22 @@ __device__ inline bool tabulated_distances(const ExactSpacing& spacing, const St
 
 /// √squares as roots_of() has them, also of 0 and of infinity.
 __device__ inline void any_roots_of(const double (&squares)[8], float (&roots)[8]) {
-  const auto is_ordinary = [](double square) { return square > 0 && square < kNoSquareExact; };
+  const auto is_ordinary = [](double square) {  // by its upper half
+    return static_cast<unsigned>(__double2hiint(square)) - 1u < 0x7FF00000u - 1u;
+  };
   const auto ordinary = [&](double square) { return is_ordinary(square) ? square : 1; };
+  bool are_ordinary = true;
 #pragma unroll
   for (int j = 0; j < 8; j += 2) {  // two at a time, for the registers
     float two[2];
     roots_of({ordinary(squares[j]), ordinary(squares[j + 1])}, two);
-#pragma unroll
-    for (int k = 0; k < 2; ++k)
-      roots[j + k] = is_ordinary(squares[j + k]) ? two[k] : static_cast<float>(squares[j + k]);
+    roots[j] = two[0], roots[j + 1] = two[1];
+    are_ordinary &= is_ordinary(squares[j]) && is_ordinary(squares[j + 1]);
   }
+  if (are_ordinary) return;
+#pragma unroll
+  for (int j = 0; j < 8; ++j)
+    if (!is_ordinary(squares[j])) roots[j] = static_cast<float>(squares[j]);
 }
 
 /// A line along z: rows of words of steps.
@@ -301,15 +304,16 @@ struct LineOfVolume {
   const ExactSpacing& spacing;
 
   __device__ unsigned word(int row) const { return rows.get(row, static_cast<int>(threadIdx.x) % 16); }
+  __device__ bool has_site(int row) const { return word(row) != Steps::kNone; }
   __device__ double square(int row) const {
     const Steps steps(word(row));
-    return word(row) == Steps::kNone ? kNoSquareExact : spacing.square(steps.y, steps.x);
+    return spacing.square(steps.y, steps.x);
   }
   __device__ unsigned halves(int row) const {
     const Steps steps(word(row));
     const float halves = fmaf(small_float(squared(steps.y)), spacing.halves_z_of_y,
                               small_float(squared(steps.x)) * spacing.halves_z_of_x);
-    return word(row) == Steps::kNone ? kNoHalves : rounded_halves(halves);
+    return has_site(row) ? rounded_halves(halves) : kNoHalves;
   }
 };
 

@@ -250,24 +250,22 @@ class KeyWindow {
         if (j >= count) best[j] = 0;
     }
     if (settled(1)) return true;
-    if (__popc(__ballot_sync(kAllLanes, least(best) >= KeysOfRows::kEnd)) > kFar) return false;
-    unsigned least_left = 0, least_right = 0;
+    // Beside a long search, what one that fails costs is little: it is all of the tile that is solved in another way.
+    constexpr bool kShort = KeysOfRows::kSteps <= 16;
+    if (kShort && __popc(__ballot_sync(kAllLanes, least() >= KeysOfRows::kEnd)) > kFar) return false;
 #pragma unroll 1
     for (int m = 0; m < KeysOfRows::kSteps / 8; ++m) {
       const auto left = rows_.group(group_ - 1 - m, lane_), right = rows_.group(group_ + 1 + m, lane_);
-      bool to_left = true, to_right = true;
-      if (KeysOfRows::kSteps > 16 && m >= 2) {
-        if (m == 2) {
-          if (__popc(__ballot_sync(kAllLanes, largest() >= keys_.of[kTooFar])) > kHopeless) return false;
-          least_left = least(before_), least_right = least(behind_);
-        }
-        to_left = may_better(m, left, least_left), to_right = may_better(m, right, least_right);
-      }
 #pragma unroll
       for (int s = 1; s <= 8; ++s) {
         const int steps = 8 * m + s;
-        if (to_right) step_right(right, s, keys_.of[steps]);
-        if (to_left) step_left(left, s, keys_.of[steps]);
+        const unsigned key = keys_.of[steps];
+        behind_[s - 1] = right[s - 1];
+        before_[8 - s] = left[8 - s];
+#pragma unroll
+        for (int j = 0; j < 8; ++j) best[j] = __viaddmin_u32(behind_[(j + s) & 7], key, best[j]);
+#pragma unroll
+        for (int j = 0; j < 8; ++j) best[j] = __viaddmin_u32(before_[(j - s) & 7], key, best[j]);
         const bool look = s == 4 || s == 8 || (m == 0 && (s <= 3 || s == 6));
         if (look && settled(min(steps + 1, KeysOfRows::kSteps))) return true;
       }
@@ -281,33 +279,11 @@ class KeyWindow {
   unsigned best[8];
 
  private:
-  static constexpr int kFar = 24;      ///< lanes of whose rows none is near, from which a search is no use
-  static constexpr int kHopeless = 8;  ///< the same of lanes that have a row with no site …
-  static constexpr int kTooFar = KeysOfRows::kSteps * 3 / 4;  ///< … nearer than this, after sixteen steps
+  static constexpr int kFar = 24;  ///< lanes of whose rows none is near, from which a short search is no use
 
-  /// @param s  1 … 8, of the steps into a group
-  __device__ void step_right(const typename Rows::Group& right, int s, unsigned key) {
-    behind_[s - 1] = right[s - 1];
-#pragma unroll
-    for (int j = 0; j < 8; ++j) best[j] = __viaddmin_u32(behind_[(j + s) & 7], key, best[j]);
-  }
-  __device__ void step_left(const typename Rows::Group& left, int s, unsigned key) {
-    before_[8 - s] = left[8 - s];
-#pragma unroll
-    for (int j = 0; j < 8; ++j) best[j] = __viaddmin_u32(before_[(j - s) & 7], key, best[j]);
-  }
-  /// Whether steps 8 m + 1 … 8 m + 8 to a side may better an element of the warp (see volume_gaps.cuh).
-  /// @param least_before  of the group that the steps before went to; then the next one's
-  __device__ bool may_better(int m, const typename Rows::Group& next, unsigned& least_before) const {
-    const unsigned least_next = least(next), nearest = min(least_before, least_next) + keys_.of[8 * m + 1];
-    least_before = least_next;
-    return __any_sync(kAllLanes, nearest < largest());
-  }
-
-  template <class Eight>
-  static __device__ unsigned least(const Eight& eight) {
-    const unsigned a = __vimin3_u32(eight[0], eight[1], eight[2]), b = __vimin3_u32(eight[3], eight[4], eight[5]);
-    return __vimin3_u32(a, b, min(eight[6], eight[7]));
+  __device__ unsigned least() const {
+    const unsigned a = __vimin3_u32(best[0], best[1], best[2]), b = __vimin3_u32(best[3], best[4], best[5]);
+    return __vimin3_u32(a, b, min(best[6], best[7]));
   }
 
   __device__ unsigned largest() const {
