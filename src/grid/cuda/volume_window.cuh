@@ -35,6 +35,9 @@ struct WindowPairs {
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
     return __viaddmin_u16x2(value, square, best);
   }
+  static __device__ unsigned offer(unsigned a, unsigned square_a, unsigned b, unsigned square_b, unsigned best) {
+    return __vimin3_u16x2(a + square_a, b + square_b, best);
+  }
   static __device__ unsigned greater(unsigned a, unsigned b) { return __vmaxu2(a, b); }
   static __device__ unsigned lesser(unsigned a, unsigned b) { return __vminu2(a, b); }
   /// The greatest and the least of eight words, of each line.
@@ -76,6 +79,9 @@ struct WindowSites {
   static __device__ unsigned from(unsigned stored) { return stored; }
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
     return __viaddmin_u32(value, square, best);
+  }
+  static __device__ unsigned offer(unsigned a, unsigned square_a, unsigned b, unsigned square_b, unsigned best) {
+    return __vimin3_u32(a + square_a, b + square_b, best);
   }
   static __device__ unsigned greater(unsigned a, unsigned b) { return max(a, b); }
   static __device__ unsigned lesser(unsigned a, unsigned b) { return min(a, b); }
