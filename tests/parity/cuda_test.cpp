@@ -338,18 +338,20 @@ TEST_F(Cuda, GapsInLinesOfVolumes) {
     }
 }
 
-/// Sites of volumes in few planes along z, of which lines meet one, up to four, or more: near and far along all axes.
+/// Sites of volumes in few planes along z, of which lines meet one, up to four, some or many: near and far
+/// along all axes.
 TEST_F(Cuda, FewPlanesOfVolumes) {
   Random random(930000);
-  int next = 0;
+  std::size_t next = 0;
   for (const Shape& shape : {Shape{300, 40, 70}, Shape{700, 20, 33}, Shape{130, 48, 515}, Shape{1500, 6, 40},
                              Shape{60, 300, 31}, Shape{9, 70, 200}, Shape{513, 33, 96}})
     for (int i = 0; i < scaled(12); ++i) {
       const std::int64_t nz = shape[0], plane = shape[1] * shape[2];
-      const int planes = 1 + next++ % 6;
+      const std::int64_t counts[] = {1, 2, 3, 4, 5, nz / 16 + 6, nz / 5, nz / 4, nz / 4 + 1, nz / 3};
+      const std::int64_t planes = counts[next++ % std::size(counts)];
       const auto in_planes = scatter(shape, pick<double>(random, {1.0, 0.3, 0.01, 1e-3}), random);
       std::vector<bool> sites(in_planes.size());
-      for (int k = 0; k < planes; ++k) {
+      for (std::int64_t k = 0; k < planes; ++k) {
         const std::int64_t first = below(random, nz) * plane;
         for (std::int64_t at = first; at < first + plane; ++at)
           sites[static_cast<std::size_t>(at)] = in_planes[static_cast<std::size_t>(at)];
@@ -360,6 +362,22 @@ TEST_F(Cuda, FewPlanesOfVolumes) {
       check_squares_and_sign(c);
       if (HasFatalFailure()) return;
     }
+}
+
+/// Rows along z that have a site at one end of x, many together and others apart: where those are farther along x than
+/// 16 bits hold, all of them are tried in vain, and tiles are given up.
+TEST_F(Cuda, SparseRowsThatAreGivenUp) {
+  for (const Shape& shape : {Shape{1000, 3, 600}, Shape{500, 5, 300}, Shape{200, 2, 400}}) {
+    const std::int64_t nz = shape[0], plane = shape[1] * shape[2], nx = shape[2];
+    std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+    for (std::size_t k = 0; k < sites.size(); ++k) {
+      const auto at = static_cast<std::int64_t>(k), z = at / plane;
+      sites[k] = at % nx == 0 && (z % 8 == 0 || (z > nz / 3 && z < nz / 3 + 120));
+    }
+    Case c{.structure = Structure::sparse};
+    c.input = mask_array(sites, shape);
+    check_squares_and_sign(c);
+  }
 }
 
 /// One row of a volume whose sites are just farther along z than 16 bits hold, beside rows that are full, and far from

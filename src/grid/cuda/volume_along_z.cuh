@@ -1,12 +1,12 @@
 // The pass along z where sites are near: the search of volume_gaps.cuh.
 //
 // Work mapping: block = tile. A first look at its words tells whether there are sites at all, and near enough. Tiles
-// with few rows that have sites are solved at once (volume_few_rows_along_z.cuh); those whose search would be long are
-// left to the envelope (volume_envelope.cuh), by a list.
+// of which few rows have sites are solved by these alone (volume_few_rows_along_z.cuh, volume_sparse_rows_along_z.cuh);
+// those whose search would be long are left to the envelope (volume_envelope.cuh), by a list.
 #pragma once
 
-#include "grid/cuda/volume_few_rows_along_z.cuh"
 #include "grid/cuda/volume_gaps.cuh"
+#include "grid/cuda/volume_sparse_rows_along_z.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -76,6 +76,15 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     if (with_sites <= kFewRows && few.find(v, tile)) {
       const bool is_wide = few.solve(v, tile);
       if (t == 0) v.kind[blockIdx.x] = is_wide ? kWide : kNarrow;
+      return;
+    }
+    using Found = SparseRowsAlongZ::Found;
+    __shared__ ListedRows filled;
+    if (with_sites * 2 <= kThreads && filled.find(line, n, SparseRowsAlongZ::list_in(window_shared, n))) {
+      const Found found = SparseRowsAlongZ::solve(v, tile, filled, window_shared, of_byte, &work);
+      if (t != 0) return;
+      v.kind[blockIdx.x] = found == Found::narrow ? kNarrow : kWide;
+      if (found == Found::too_long) enlist(v.z_list, v.counters, blockIdx.x);
       return;
     }
   }

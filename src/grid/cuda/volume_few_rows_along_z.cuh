@@ -12,6 +12,18 @@ namespace fathom::grid::cuda {
 /// Whether there is a site in a word's row.
 __device__ inline bool has_sites(uint2 word) { return word.x != 0 || word.y != kNoneInWord * 0x10001u; }
 
+/// Of the distance along x from the column of a word that is this lane's.
+__device__ inline unsigned square_along_x(uint2 word) {
+  const int column = lane_id();
+  const unsigned before = word.x & ((2u << column) - 1), behind = word.x >> column;
+  const unsigned left = before ? static_cast<unsigned>(column - 31 + __clz(static_cast<int>(before)))
+                               : static_cast<unsigned>(column) + (word.y & 0xFFFFu);
+  const unsigned right = behind ? static_cast<unsigned>(__ffs(static_cast<int>(behind)) - 1)
+                                : static_cast<unsigned>(31 - column) + (word.y >> 16);
+  const unsigned steps = min(left, right);
+  return steps * steps;
+}
+
 /// In shared memory. All threads call it.
 class FewRowsAlongZ {
  public:
@@ -40,7 +52,7 @@ class FewRowsAlongZ {
 #pragma unroll
     for (int k = 0; k < kFewRows; ++k) {
       row[k] = k < count ? rows_[k] : 0;
-      square[k] = k < count ? square_at(__ldg(line + row[k])) : kNone32;
+      square[k] = k < count ? square_along_x(__ldg(line + row[k])) : kNone32;
     }
     bool any_wide = false;
     for (int z = static_cast<int>(threadIdx.x) / 32 * 8; z < v.nz; z += static_cast<int>(blockDim.x) / 32 * 8) {
@@ -58,18 +70,6 @@ class FewRowsAlongZ {
   }
 
  private:
-  /// Of the distance along x from this lane's column.
-  static __device__ unsigned square_at(uint2 word) {
-    const int column = lane_id();
-    const unsigned before = word.x & ((2u << column) - 1), behind = word.x >> column;
-    const unsigned left = before ? static_cast<unsigned>(column - 31 + __clz(static_cast<int>(before)))
-                                 : static_cast<unsigned>(column) + (word.y & 0xFFFFu);
-    const unsigned right = behind ? static_cast<unsigned>(__ffs(static_cast<int>(behind)) - 1)
-                                  : static_cast<unsigned>(31 - column) + (word.y >> 16);
-    const unsigned steps = min(left, right);
-    return steps * steps;
-  }
-
   int rows_[kFewRows], found_;  ///< in whatever order
 };
 
