@@ -380,6 +380,19 @@ TEST_F(Cuda, SparseRowsThatAreGivenUp) {
   }
 }
 
+/// A row with a site one step farther away than 16 bits hold, and one straight behind, much farther away.
+TEST_F(Cuda, SparseRowsJustBeyondSixteenBits) {
+  const Shape shape{600, 2, 137};
+  std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+  for (std::int64_t y = 0; y < 2; ++y) {
+    sites[static_cast<std::size_t>((100 * 2 + y) * 137)] = true;
+    for (std::int64_t z : {400, 450, 500, 550}) sites[static_cast<std::size_t>((z * 2 + y) * 137 + 136)] = true;
+  }
+  Case c{.structure = Structure::sparse};
+  c.input = mask_array(sites, shape);
+  check_squares_and_sign(c);
+}
+
 /// One row of a volume whose sites are just farther along z than 16 bits hold, beside rows that are full, and far from
 /// others whose sites are much farther: near it a search succeeds, but behind all of them it does not, and there that
 /// one row is the nearest.

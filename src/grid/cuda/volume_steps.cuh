@@ -55,7 +55,10 @@ using VolumeKeys = Keys<8, 14, 16>;  ///< of all sites; behind the square: steps
 inline constexpr int kPairs = 1 << VolumeKeys::kBits;
 inline constexpr int kPlanePairs = PlaneKeys::kSteps * PlaneKeys::kSteps;
 
-__device__ inline std::uint32_t squared(int steps) { return static_cast<std::uint32_t>(steps * steps); }
+__device__ inline std::uint32_t squared(int steps) {
+  const auto n = static_cast<std::uint32_t>(steps);
+  return n * n;
+}
 
 /// Spacings and what follows from them.
 struct ExactSpacing {
