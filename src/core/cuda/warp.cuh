@@ -30,6 +30,16 @@ __device__ inline int warp_sum(int value) {
 #endif
 }
 
+/// The bits that any lane has.
+__device__ inline unsigned warp_or(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_or_sync(kAllLanes, value);
+#else
+  for (int step = 16; step > 0; step /= 2) value |= __shfl_xor_sync(kAllLanes, value, step);
+  return value;
+#endif
+}
+
 /// The first lane that holds the least value.
 __device__ inline int lane_of(unsigned value, unsigned least) {
   return __ffs(static_cast<int>(__ballot_sync(kAllLanes, value == least))) - 1;

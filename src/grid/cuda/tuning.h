@@ -57,8 +57,14 @@ inline constexpr int kFewRows = 4;                 ///< with sites in a tile: al
 inline constexpr int kEnvelopeThreads = 1024;      ///< per multiprocessor: 64 registers
 /// Longest line that is searched by blocks of 128 threads: there is no work for more.
 inline constexpr int kTinyBlocks = 64;
+/// The same where float distances of masks are written: more of these blocks fit, with longer work each.
+inline constexpr int kTinyBlocksOfFloats = 256;
+inline constexpr int kTinyBlocksOfSites = 256;  ///< with nearest sites, of halves of tiles
 /// Longest line that is searched by blocks of 256 threads: five of them still find the shared memory they take.
 inline constexpr int kSmallBlocks = 640;
+/// Lines beyond the first and up to the second have a ninth warp where float distances of masks are written to rows that
+/// are not aligned: without it a few rows would be a round more.
+inline constexpr int kEvenLines = 512, kUnevenLines = 576;
 
 // Small images
 inline constexpr int kSmallPackBlock = 128, kSmallBlock = 256;

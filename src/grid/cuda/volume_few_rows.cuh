@@ -3,6 +3,7 @@
 // Work mapping: block = tile, warp = a row of it, lane = column. Cost: three operations per element and row with sites.
 #pragma once
 
+#include "grid/cuda/volume_filled_rows.cuh"
 #include "grid/cuda/volume_window.cuh"
 
 namespace fathom::grid::cuda {
@@ -16,14 +17,14 @@ class FewRows {
 
   template <Writing kWriting>
   __device__ void solve(const VolumeWriter<kWriting>& writer) const {
-    __shared__ int rows[kFewRows], found;  // in whatever order
-    find_rows(rows, found);
-    const int count = found;
+    __shared__ FilledRows<kFewRows> filled;
+    filled.find(v_.ny, [&](int r) { return kinds_[r] != kEmpty; });
+    const int count = filled.count;
     int row[kFewRows];
     unsigned square[kFewRows];
 #pragma unroll
     for (int k = 0; k < kFewRows; ++k) {
-      row[k] = k < count ? rows[k] : 0;
+      row[k] = k < count ? filled.row[k] : 0;
       square[k] = k < count && x_ < v_.nx ? square_at<kWriting == Writing::one_side>(row[k]) : kNone32;
     }
     __syncthreads();  // wide rows are kept where the result goes
@@ -43,14 +44,6 @@ class FewRows {
   }
 
  private:
-  __device__ void find_rows(int* rows, int& found) const {
-    const int t = static_cast<int>(threadIdx.x);
-    if (t == 0) found = 0;
-    __syncthreads();
-    for (int r = t; r < v_.ny; r += kThreads)
-      if (kinds_[r] != kEmpty) rows[atomicAdd(&found, 1)] = r;
-    __syncthreads();
-  }
   template <bool kSide>
   __device__ unsigned square_at(int row) const {
     if (kinds_[row] == kWide)

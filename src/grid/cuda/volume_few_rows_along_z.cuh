@@ -6,6 +6,7 @@
 #pragma once
 
 #include "grid/cuda/volume_far_rows.cuh"
+#include "grid/cuda/volume_filled_rows.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -27,31 +28,23 @@ __device__ inline unsigned square_along_x(uint2 word) {
 /// In shared memory. All threads call it.
 class FewRowsAlongZ {
  public:
-  /// @returns whether there are at most kFewRows. Threads look at every blockDim.x-th row.
+  /// @returns whether there are at most kFewRows
   __device__ bool find(const Volume& v, const Volume::Tile& tile) {
     const uint2* line = v.word_line(tile);
-    const auto t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-    if (t == 0) found_ = 0;
-    __syncthreads();
-    for (int r = t; r < v.nz; r += threads) {
-      if (!has_sites(__ldg(line + r))) continue;
-      const int place = atomicAdd(&found_, 1);
-      if (place < kFewRows) rows_[place] = r;
-    }
-    __syncthreads();
-    return found_ <= kFewRows;
+    filled_.find(v.nz, [&](int r) { return has_sites(__ldg(line + r)); });
+    return filled_.count <= kFewRows;
   }
 
   /// After find(). Not inlined, for the registers of the search. @returns whether some rows do not fit 16 bits
   __device__ __noinline__ bool solve(const Volume& v, const Volume::Tile& tile) const {
     const FarRows far(v, tile, lane_id());
     const uint2* line = v.word_line(tile);
-    const int count = found_;
+    const int count = filled_.count;
     int row[kFewRows];
     unsigned square[kFewRows];
 #pragma unroll
     for (int k = 0; k < kFewRows; ++k) {
-      row[k] = k < count ? rows_[k] : 0;
+      row[k] = k < count ? filled_.row[k] : 0;
       square[k] = k < count ? square_along_x(__ldg(line + row[k])) : kNone32;
     }
     bool any_wide = false;
@@ -70,7 +63,7 @@ class FewRowsAlongZ {
   }
 
  private:
-  int rows_[kFewRows], found_;  ///< in whatever order
+  FilledRows<kFewRows> filled_;
 };
 
 }  // namespace fathom::grid::cuda

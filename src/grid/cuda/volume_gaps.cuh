@@ -14,16 +14,6 @@
 
 namespace fathom::grid::cuda {
 
-/// What any lane has.
-__device__ inline unsigned warp_or(unsigned value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_or_sync(kAllLanes, value);
-#else
-  for (int step = 16; step > 0; step /= 2) value |= __shfl_xor_sync(kAllLanes, value, step);
-  return value;
-#endif
-}
-
 /// Whether a tile has sites near enough for a search to be worth while.
 ///
 /// Of masks: in each stretch of so many rows. Of labels, of which other rows may need no search: in a share of them.

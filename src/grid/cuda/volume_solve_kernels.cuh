@@ -10,12 +10,6 @@
 
 namespace fathom::grid::cuda {
 
-/// Like kTinyBlocks, where float distances of masks are written: more of these blocks fit, with longer work each.
-inline constexpr int kTinyBlocksOfFloats = 256;
-/// Lines beyond the first and up to the second have a ninth warp there, without which a few rows would be a round more.
-inline constexpr int kEvenLines = 512, kUnevenLines = 576;
-inline constexpr int kTinyBlocksOfSites = 256;  ///< with nearest sites, of halves of tiles
-
 /// A search along lines of n elements, in blocks of 128 threads up to some of them, of 256 or 512.
 template <class Kernel, class... Arguments>
 void launch_search(Kernel tiny, Kernel small, Kernel large, std::int64_t blocks, int tiny_lines, int n,

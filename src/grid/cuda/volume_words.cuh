@@ -217,7 +217,7 @@ __global__ void __launch_bounds__(kVolumePackBlock, packing_blocks(kReading, kBl
     with_carries(word, carried[r]);
     if constexpr (Row::kWords == 1) turned[warp * 4 + r][lane] = carried[r][0];
   };
-  constexpr bool kFour = kBlocks == 1 || (kBlocks == 2 && kReading != Reading::bytes);
+  constexpr bool kFour = kBlocks <= 2;
   if constexpr (kFour) {  // rows that are on their way together
     const Row a = row_of(0), b = row_of(1), c = row_of(2), d = row_of(3);
     finish(0, a), finish(1, b), finish(2, c), finish(3, d);

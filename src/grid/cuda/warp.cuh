@@ -11,6 +11,7 @@ using fathom::cuda::lane_of;
 using fathom::cuda::lanes_before;
 using fathom::cuda::warp_max;
 using fathom::cuda::warp_min;
+using fathom::cuda::warp_or;
 using fathom::cuda::warp_sum;
 
 }  // namespace fathom::grid::cuda
