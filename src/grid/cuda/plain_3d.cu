@@ -143,7 +143,10 @@ std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
   const std::int64_t columns = v.items * v.words, jobs = (wants_site(p) ? 2 : 1) * columns;
   Scratch s(base);
   const bool has_lists = squares_fit(p) && !has_single_passes(p);
-  if (!squares_fit(p)) v.step_tables = s.take<StepTables>(1);
+  if (!squares_fit(p)) {
+    v.step_tables = s.take<StepTables>(1);
+    v.kind = s.take<std::uint8_t>(columns * 2 * v.nz);
+  }
   if (has_lists) {
     v.z_list = s.take<std::uint32_t>(jobs * v.ny);
     v.y_list = s.take<std::uint32_t>(jobs * v.nz);

@@ -58,7 +58,8 @@ struct Volume {
 
   // Of two neighbours along x in a word, after the pass along z: squares, or with sites their Leads.
   std::uint32_t* narrow = nullptr;  ///< [items][words][nz][ny][16]
-  std::uint8_t* kind = nullptr;     ///< [items][words][ny]: TileKind
+  /// TileKind, [items][words][ny]; with spacings without a unit after the pass along y, [items][words][2][nz].
+  std::uint8_t* kind = nullptr;
   /// [items][words][2][nz / 8][ny], of wide tiles: whether these 8 rows of half the columns do not fit 16 bits.
   std::uint8_t* beyond = nullptr;
   std::uint32_t* z_list = nullptr;  ///< tiles left to the envelope along z

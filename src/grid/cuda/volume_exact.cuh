@@ -4,6 +4,8 @@
 // the passes lie the steps to the nearest site of the plane (volume_steps.cuh), where the results will be, unless these
 // are a part of the input.
 //
+// Of a half tile of a plane that has no site the pass along y leaves one byte that says so, and no steps.
+//
 // Both sides of a signed field are solved at once, as in volume_spaced.cuh: an element is a site to the other side.
 //
 // Work mapping: block = 16 neighbours along x, half a word, by one whole line, in shared memory; half warp = 8 rows,
@@ -129,6 +131,11 @@ struct LineOfPlane {
   }
 };
 
+/// Of a half tile along y or z, for each plane: kEmpty where the pass along y has found no site, and left no steps.
+__device__ inline std::uint8_t* kinds_of_planes(const Volume& v, const HalfTile& half) {
+  return v.kind + ((half.tile.item * v.words + half.tile.word) * 2 + half.first / 16) * v.nz;
+}
+
 /// From keys and rows of squares to words of steps.
 struct FoundSteps {
   const ExactSpacing& spacing;
@@ -220,12 +227,9 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     for (int j = 0; j < 8; ++j, to += v.wide.y_stride)
       if (j < count) *to = steps[j];
   };
-  if (near_rows < kSite && !has_ends) {
-    constexpr unsigned kNone = Steps::kNone;
-    for (int q = t / 16; q < rows.groups; q += kThreads / 16)
-      store(q * 8, {kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone}, n - q * 8);
-    return;
-  }
+  const bool is_empty = near_rows < kSite && !has_ends;
+  if (t == 0) kinds_of_planes(v, half)[half.tile.line] = is_empty ? kEmpty : kNarrow;
+  if (is_empty) return;
   const FoundSteps found{spacing, tables, keys_y, has_doubts};
   unsigned steps[8], left = ~0u;
   // A window must settle all of a warp's elements, and may take many rows for it.
@@ -332,19 +336,24 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   if (t == 0) near_elements = has_ends = 0;
   if (kSides && t <= VolumeKeys::kSteps) keys_z.of[t] = spacing.volume_z.of[t];
   rows.pad(n);
-  __syncthreads();
+  const std::uint8_t* kinds = kinds_of_planes(v, half);
+  const bool has_empty = __syncthreads_or(t < n && __ldg(kinds + t) == kEmpty);
   SideEnds<kSides> ends(run_words, n, half.first + t % 16);
   const uint2* words = v.word_line(half.tile);
   ends.fill([&](int r) { return __ldg(&words[r].x); }, &has_ends);
   // Beyond the volume's edge the last column again, so that no branch keeps the loads from being in flight together.
   const std::uint32_t* from = v.wide.row(v.wide_first_item + half.tile.item, 0, half.tile.line) + min(half.x, v.nx - 1);
   int near = 0;
+  const auto put_rows = [&](auto&& is_left) {
 #pragma unroll 8
-  for (int r = t / 16; r < n; r += kThreads / 16) {
-    const unsigned word = __ldcs(from + r * v.wide.z_stride);
-    near += (word < VolumeKeys::kEnd) + (word == Steps::kNone ? 0 : kSite);
-    rows.put(r, t % 16, word);
-  }
+    for (int r = t / 16; r < n; r += kThreads / 16) {
+      const unsigned word = is_left(r) ? __ldcs(from + r * v.wide.z_stride) : Steps::kNone;
+      near += (word < VolumeKeys::kEnd) + (word == Steps::kNone ? 0 : kSite);
+      rows.put(r, t % 16, word);
+    }
+  };
+  if (has_empty) put_rows([&](int r) { return __ldg(kinds + r) != kEmpty; });
+  else put_rows([](int) { return true; });
   add_over_block(near, &near_elements);
   __syncthreads();
   float* column = v.distance.row(v.first_item + half.tile.item, 0, half.tile.line) + half.x;
