@@ -49,6 +49,7 @@ class NearRows {
 /// Eight rows of a word, as Window<Word>.
 ///
 /// Word::kMostSteps: of a search
+/// Word::kOffersTwo: whether a step to both sides is offered at once
 template <class Word>
 class GapWindow {
  public:
@@ -130,15 +131,19 @@ class GapWindow {
     return __shfl_sync(kAllLanes, spent, 0) + sides <= budget;
   }
 
-  /// A step to both sides, two offers at a time: the sums are left to the multipliers, which have less to do than what
-  /// takes minima.
+  /// A step to both sides.
   /// @param s  1 … 8, of the steps into a group
   __device__ void step_both(const Rows::Group& left, const Rows::Group& right, int s, int steps) {
-    behind_[s - 1] = right[s - 1], before_[8 - s] = left[8 - s];
-    const unsigned square = square_of(steps), way = way_of(steps);
+    if constexpr (Word::kOffersTwo) {
+      behind_[s - 1] = right[s - 1], before_[8 - s] = left[8 - s];
+      const unsigned square = square_of(steps), way = way_of(steps);
 #pragma unroll
-    for (int j = 0; j < 8; ++j)
-      best[j] = Word::offer(behind_[(j + s) & 7], square + way, before_[(j - s) & 7], square - way, best[j]);
+      for (int j = 0; j < 8; ++j)
+        best[j] = Word::offer(behind_[(j + s) & 7], square + way, before_[(j - s) & 7], square - way, best[j]);
+    } else {
+      step_right(right, s, steps);
+      step_left(left, s, steps);
+    }
   }
   /// Steps 8 m + half + 1 … 8 m + half + 4 to a side.
   __device__ void four_steps(int m, int half, int side) {

@@ -29,12 +29,14 @@ struct WindowPairs {
   static constexpr unsigned kSquare = 0x10001u;  ///< what a square of 1 adds
   static constexpr unsigned kStep = 0;           ///< what a step to a higher row adds
   static constexpr unsigned kTies = 0;
-  static constexpr int kMostSteps = 176;  ///< of a search: what it settles is below kNone16
+  static constexpr bool kOffersTwo = true;  ///< at once, where there are two
+  static constexpr int kMostSteps = 176;    ///< of a search: what it settles is below kNone16
   static_assert((kMostSteps + 1) * (kMostSteps + 1) < kNone16 && kNone16 + kMostSteps * kMostSteps < 1 << 16);
   static __device__ unsigned from(unsigned stored) { return stored; }
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
     return __viaddmin_u16x2(value, square, best);
   }
+  /// Two at once. The sums are left to the multipliers, which have less to do than what takes minima.
   static __device__ unsigned offer(unsigned a, unsigned square_a, unsigned b, unsigned square_b, unsigned best) {
     return __vimin3_u16x2(a + square_a, b + square_b, best);
   }
@@ -65,6 +67,7 @@ struct WindowSites {
   static constexpr unsigned kSquare = 1u << 17;
   static constexpr unsigned kStep = 2;
   static constexpr unsigned kTies = 1;
+  static constexpr bool kOffersTwo = false;  ///< one by one they are fewer operations in 32 bits
   static constexpr int kMostSteps = 120;
   static constexpr unsigned kHere = 128 * kStep;            ///< no steps along the line
   static constexpr unsigned kFar = 127;                     ///< steps along x; what a search settles is nearer
@@ -79,9 +82,6 @@ struct WindowSites {
   static __device__ unsigned from(unsigned stored) { return stored; }
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
     return __viaddmin_u32(value, square, best);
-  }
-  static __device__ unsigned offer(unsigned a, unsigned square_a, unsigned b, unsigned square_b, unsigned best) {
-    return __vimin3_u32(a + square_a, b + square_b, best);
   }
   static __device__ unsigned greater(unsigned a, unsigned b) { return max(a, b); }
   static __device__ unsigned lesser(unsigned a, unsigned b) { return min(a, b); }
