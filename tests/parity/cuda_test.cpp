@@ -2,6 +2,7 @@
 // options.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "cases.h"
@@ -740,21 +741,27 @@ TEST_F(Cuda, FewOfOneSideInVolumes) {
     }
 }
 
-/// Nearest sites where few rows of lines along z have some, and those of up to twenty planes, near and far; in every
-/// row along y alike, or in all but one.
+/// Nearest sites where few rows of lines along z have some, as many as are solved by themselves and one more among them,
+/// near and far; in every row along y alike, or in all but one.
 TEST_F(Cuda, NearestOfFewPlanesOfVolumes) {
   Random random(960000);
-  int next = 0;
   for (const Shape& shape : {Shape{300, 40, 70}, Shape{700, 20, 33}, Shape{130, 48, 515}, Shape{60, 300, 31},
-                             Shape{9, 70, 200}, Shape{1024, 9, 48}})
+                             Shape{9, 70, 200}, Shape{1024, 9, 48}, Shape{512, 12, 64}})
     for (int i = 0; i < scaled(16); ++i) {
       const std::int64_t nz = shape[0], ny = shape[1], nx = shape[2];
-      const auto in_planes = scatter(shape, pick<double>(random, {1.0, 0.3, 0.01, 1e-3}), random);
-      std::vector<bool> sites(in_planes.size());
-      const bool is_alike = next % 2 == 0, has_hole = next % 4 == 0;
+      const bool is_edge = i < 2;
+      const std::int64_t few = std::clamp<std::int64_t>(nz / 16, 4, 32);
+      const std::int64_t planes = std::min(is_edge ? few + i : 1 + below(random, 36), nz);
+      const double share = is_edge ? 0.3 : pick<double>(random, {1.0, 0.3, 0.01, 1e-3});  // 0.3: in each row
+      const auto in_planes = scatter(shape, share, random);
+      const bool is_alike = chance(random, 0.5), has_hole = chance(random, 0.3);
       const std::int64_t hole = below(random, ny);
-      for (std::int64_t k = 1 + next++ % 20; k > 0; --k) {
+      std::vector<bool> sites(in_planes.size()), is_plane(static_cast<std::size_t>(nz));
+      for (std::int64_t k = 0; k < planes;) {
         const std::int64_t z = below(random, nz);
+        if (is_plane[static_cast<std::size_t>(z)]) continue;
+        is_plane[static_cast<std::size_t>(z)] = true;
+        ++k;
         for (std::int64_t y = 0; y < ny; ++y)
           for (std::int64_t x = 0; x < nx; ++x) {
             const std::int64_t from = (z * ny + (is_alike ? 0 : y)) * nx + x;

@@ -13,13 +13,16 @@
 namespace fathom::grid::cuda {
 
 /// In shared memory. All threads call it.
+///
+/// @tparam kMost  rows with sites; a power of two
+template <int kMost>
 class FewSitesAlongZ {
  public:
-  static constexpr int kMost = 16;
-
-  /// Whether so many rows with sites, of all, are few enough: where more than one in sixteen has some, a search is
-  /// faster, but for the shortest lines.
-  static __device__ bool are_few(int filled, int rows) { return filled <= min(kMost, max(kFewRows, rows / kMost)); }
+  /// Whether so many rows with sites, of all, are few enough: where more have some, a search is faster, but for the
+  /// shortest lines.
+  static __device__ bool are_few(int filled, int rows) {
+    return filled <= min(kMost, max(kFewRows, rows / kFewSitesShare));
+  }
 
   /// @returns whether they are few
   __device__ bool find(const uint2* line, int rows) {
@@ -48,6 +51,9 @@ class FewSitesAlongZ {
   }
 
  private:
+  static_assert((kMost & (kMost - 1)) == 0);
+  static_assert(2LL * kLongestAxis * kLongestAxis * kMost < 1LL << 31);  // what is compared
+
   __device__ void tabulate(const uint2* line, int first_bit) {
     const auto t = static_cast<int>(threadIdx.x), lane = t % 16;
     for (int k = t / 16; k < filled_.count; k += static_cast<int>(blockDim.x) / 16) {

@@ -101,8 +101,9 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     for (int r = t / 16; r < n; r += kThreads / 16) leads[r * step] = Leads::kNone;
     return;
   }
-  __shared__ FewSitesAlongZ few;
-  if (with_sites <= FewSitesAlongZ::kMost && few.find(line, n)) return few.solve(v, half);
+  constexpr int kMostRows = kThreads > 128 ? kFewSitesOfLong : kFewSites;
+  __shared__ FewSitesAlongZ<kMostRows> few;
+  if (with_sites <= kMostRows && few.find(line, n)) return few.solve(v, half);
   if (!near.suffice(near_of_warps, n, 0)) {  // a search would be long
     if (t == 0) enlist(v.z_list, v.counters, blockIdx.x);
     return;
