@@ -36,7 +36,7 @@ class Results:
 
 
 def digits(ms):
-    return f"{ms:.3f}" if ms < 1 else f"{ms:.3g}"
+    return f"{ms:.3f}" if ms < 1 else f"{ms:#.3g}".rstrip(".")
 
 
 def times(quotient):
