@@ -103,25 +103,31 @@ TEST_F(Cuda, PlainShapes) {
       }
 }
 
+/// A mask of bytes with rows of nx elements, or three of them in a batch, whose distances are wanted.
+Case volume_of_bytes(std::int64_t nx, Random& random) {
+  const std::int64_t nz = pick<std::int64_t>(random, {1, 3, 31, 33, 70});
+  const bool is_batch = chance(random, 0.3), zero = chance(random, 0.5);
+  const std::int64_t ny = below(random, 9) + 1;
+  const Shape shape = is_batch ? Shape{3, nz, ny, nx} : Shape{nz, ny, nx};
+  Case c{.structure = Structure::sparse};
+  const auto sites = scatter(shape, pick<double>(random, {0.9, 0.1, 0.01, 1e-3, 0.0}), random);
+  c.input = mask_array(sites, shape, pick<DType>(random, {DType::uint8, DType::boolean}), zero);
+  c.options.sites.rule = zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
+  c.options.batch_axes = is_batch;
+  c.wanted.distance = DType::float32;
+  return c;
+}
+
 /// Volumes of bytes whose rows begin at multiples of sixteen: several rows are packed at once.
 TEST_F(Cuda, ShortRowsOfVolumes) {
   Random random(760000);
   for (std::int64_t nx : {16, 32, 48, 112, 128, 144, 240, 256, 272, 480, 496, 512, 528})
     for (int i = 0; i < scaled(5); ++i) {
-      const std::int64_t nz = pick<std::int64_t>(random, {1, 3, 31, 33, 70});
-      const bool is_batch = chance(random, 0.3), zero = chance(random, 0.5);
-      const std::int64_t ny = below(random, 9) + 1;
-      const Shape shape = is_batch ? Shape{3, nz, ny, nx} : Shape{nz, ny, nx};
-      Case c{.structure = Structure::sparse};
-      const auto sites = scatter(shape, pick<double>(random, {0.9, 0.1, 0.01, 1e-3, 0.0}), random);
-      c.input = mask_array(sites, shape, pick<DType>(random, {DType::uint8, DType::boolean}), zero);
-      c.options.sites.rule = zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
-      c.options.batch_axes = is_batch;
+      Case c = volume_of_bytes(nx, random);
       c.options.signed_distance = chance(random, 0.3);
       if (chance(random, 0.3)) c.options.spacing = {2, 1, 3}, c.options.surface = grid::Surface::centers;
-      c.wanted.distance = DType::float32;
       check_against_cpu(c);
-      c.input = label_input(DType::uint8, shape, random);
+      c.input = label_input(DType::uint8, c.input.shape(), random);
       c.options.sites.rule = grid::Sites::Rule::labels;
       if (chance(random, 0.3)) c.wanted.nearest = DType::int32;
       check_against_cpu(c);
@@ -134,16 +140,7 @@ TEST_F(Cuda, LooseRowsOfVolumes) {
   Random random(765000);
   for (std::int64_t nx : {1, 17, 31, 33, 100, 497, 498, 513, 515, 544, 609, 625, 626, 639, 700, 1009, 1010, 1023})
     for (int i = 0; i < scaled(5); ++i) {
-      const std::int64_t nz = pick<std::int64_t>(random, {1, 3, 31, 33, 70});
-      const bool is_batch = chance(random, 0.3), zero = chance(random, 0.5);
-      const std::int64_t ny = below(random, 9) + 1;
-      const Shape shape = is_batch ? Shape{3, nz, ny, nx} : Shape{nz, ny, nx};
-      Case c{.structure = Structure::sparse};
-      const auto sites = scatter(shape, pick<double>(random, {0.9, 0.1, 0.01, 1e-3, 0.0}), random);
-      c.input = mask_array(sites, shape, pick<DType>(random, {DType::uint8, DType::boolean}), zero);
-      c.options.sites.rule = zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
-      c.options.batch_axes = is_batch;
-      c.wanted.distance = DType::float32;
+      Case c = volume_of_bytes(nx, random);
       check_against_cpu(c);
       c.options.signed_distance = true;
       check_against_cpu(c);
@@ -151,8 +148,8 @@ TEST_F(Cuda, LooseRowsOfVolumes) {
     }
 }
 
-/// Volumes whose rows of distances begin inside sectors of memory: of tiles that lie side by side some have sites near,
-/// of which rows hand over their ends, others far ones or none, which are left to the envelope.
+/// Volumes whose rows of distances begin inside sectors of memory: of tiles that lie side by side, and write to the same
+/// sectors, some have sites near, others far ones or none, which are left to the envelope.
 TEST_F(Cuda, TilesSideBySideInVolumes) {
   Random random(770000);
   for (const Shape& shape :
