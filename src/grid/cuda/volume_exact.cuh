@@ -18,6 +18,8 @@
 #pragma once
 
 #include "grid/cuda/volume_brackets.cuh"
+#include "grid/cuda/volume_few_rows_along_z.cuh"
+#include "grid/cuda/volume_sites.cuh"
 #include "grid/cuda/volume_steps.cuh"
 
 namespace fathom::grid::cuda {
@@ -57,6 +59,35 @@ __device__ void solve_left(uint4* memory, const Line& line, int n, const Integer
   }
 }
 
+/// The rows of a line of no more elements than threads that have sites, where they are few. By all threads of the block.
+///
+/// @param has_sites  of the thread's row
+/// @returns how many rows have; no more than kFewRows of them are found
+__device__ inline int find_few(FilledRows<kFewRows>& filled, bool has_sites) {
+  const auto t = static_cast<int>(threadIdx.x);
+  if (t == 0) filled.count = 0;
+  const int all = __syncthreads_count(has_sites);
+  if (all > kFewRows) return all;
+  if (has_sites) filled.row[atomicAdd(&filled.count, 1)] = t;
+  __syncthreads();
+  return all;
+}
+
+/// All groups of a tile's rows from the few that have sites, in double. By all threads of the block, after a barrier.
+///
+/// @param line   of the lane: line.square(row)
+/// @param store  takes what has been found: store(q, eight)
+template <int kThreads, bool kWinners, class Line, class Store>
+__device__ void solve_from_few(const FilledRows<kFewRows>& filled, const Line& line, int groups,
+                               const IntegerFactor& weight, Store&& store) {
+  for (int q = static_cast<int>(threadIdx.x) / 16; q < groups; q += kThreads / 16) {
+    EightSquares<kWinners> eight(q * 8, weight);
+#pragma unroll 1
+    for (int k = 0; k < filled.count; ++k) eight.offer(filled.row[k], line.square(filled.row[k]));
+    store(q, eight);
+  }
+}
+
 /// The ends of runs of elements of one side along the lines of half a tile, where both sides are solved at once: an
 /// element of the other side is nearer than all behind it, whatever these are taken for.
 template <bool kSides>
@@ -91,31 +122,49 @@ class SideEnds {
   int line_;
 };
 
-inline constexpr int kSite = 1 << 16;  ///< what a count of what is near has more for all that has a site at all
-
-/// Steps along x of the rows of a tile along y, of eight neighbours at a time. By all threads of the block.
-///
-/// @param take  take(row, the first one's column of the half tile, steps)
-template <int kThreads, bool kSides, class Take>
-__device__ void for_steps_along_x(const Volume& v, const HalfTile& half, const uint2* of_byte, Take&& take) {
-  const int t = static_cast<int>(threadIdx.x), first = t % 2 * 8;
-  const Volume::Tile first_line{half.tile.item, half.tile.word, 0};
-  const uint2* words = v.word_line(first_line) + half.tile.line;
-  const auto distances_in = [&](int r) {
-    const uint2 word = __ldg(words + r * v.depth);
-    if constexpr (!kSides) return EightDistances(word, half.first + first, of_byte);
-    const uint2 other = __ldg(v.other_line(first_line) + half.tile.line + r * v.depth);
-    return distances_to_other_side(word, other, half.first + first, of_byte);
-  };
-#pragma unroll 4
-  for (int r = t / 2; r < v.ny; r += kThreads / 2) {
-    const EightDistances distances = distances_in(r);
-    int steps[8];
-#pragma unroll
-    for (int k = 0; k < 8; ++k) steps[k] = static_cast<int>(distances.pair[k / 2] >> (16 * (k % 2)) & 0xFFFFu);
-    take(r, first, steps);
+/// The rows of a tile along y, in words.
+template <bool kSides>
+class RowsOfPlane {
+ public:
+  __device__ RowsOfPlane(const Volume& v, const HalfTile& half) : half_(half), depth_(v.depth) {
+    const Volume::Tile first{half.tile.item, half.tile.word, 0};
+    words_ = v.word_line(first) + half.tile.line;
+    if constexpr (kSides) other_words_ = v.other_line(first) + half.tile.line;
   }
-}
+
+  __device__ uint2 word(int row) const { return __ldg(words_ + std::int64_t{row} * depth_); }
+  /// Whether there is a site to an element of a row: in it or, of the other side, at its ends along y.
+  __device__ bool has_sites(int row) const {
+    const uint2 own = word(row);
+    if constexpr (!kSides) return cuda::has_sites(own);
+    return (cuda::has_sites(own) && cuda::has_sites(other(row))) || (row > 0 && own.x != word(row - 1).x);
+  }
+  /// Steps along x, eight neighbours at a time. By all threads of the block.
+  /// @param take  take(row, the first one's column of the half tile, steps)
+  template <int kThreads, class Take>
+  __device__ void for_steps(int rows, const uint2* of_byte, Take&& take) const {
+    const int t = static_cast<int>(threadIdx.x), first = t % 2 * 8;
+#pragma unroll 4
+    for (int r = t / 2; r < rows; r += kThreads / 2) {
+      const EightDistances distances = distances_in(r, half_.first + first, of_byte);
+      int steps[8];
+#pragma unroll
+      for (int k = 0; k < 8; ++k) steps[k] = static_cast<int>(distances.pair[k / 2] >> (16 * (k % 2)) & 0xFFFFu);
+      take(r, first, steps);
+    }
+  }
+
+ private:
+  __device__ uint2 other(int row) const { return __ldg(other_words_ + std::int64_t{row} * depth_); }
+  __device__ EightDistances distances_in(int row, int first_bit, const uint2* of_byte) const {
+    if constexpr (!kSides) return EightDistances(word(row), first_bit, of_byte);
+    else return distances_to_other_side(word(row), other(row), first_bit, of_byte);
+  }
+
+  const HalfTile& half_;
+  const std::int64_t depth_;
+  const uint2 *words_, *other_words_ = nullptr;
+};
 
 /// A line along y: rows of steps along x.
 struct LineOfPlane {
@@ -136,7 +185,19 @@ __device__ inline std::uint8_t* kinds_of_planes(const Volume& v, const HalfTile&
   return v.kind + ((half.tile.item * v.words + half.tile.word) * 2 + half.first / 16) * v.nz;
 }
 
-/// From keys and rows of squares to words of steps.
+/// Words of steps. @param group  of rows, of which these are the least squares
+__device__ inline void steps_of_squares(const StepTables& tables, const LineOfPlane& line, int group,
+                                        const EightSquares<true>& eight, unsigned (&steps)[8]) {
+#pragma unroll
+  for (int j = 0; j < 8; ++j) {
+    steps[j] = Steps::kNone;
+    if (eight.best[j] == kNoSquareExact) continue;
+    const int row = eight.winner(j);
+    steps[j] = Steps::word_of(tables, abs(row - (group * 8 + j)), line.steps(row));
+  }
+}
+
+/// From keys, and ends of runs, to words of steps.
 struct FoundSteps {
   const ExactSpacing& spacing;
   const StepTables& tables;
@@ -159,17 +220,6 @@ struct FoundSteps {
     return !has_doubts || !__any_sync(kAllLanes, in_doubt);
   }
 
-  /// @param group  of rows, of which these are the least squares
-  __device__ void of_squares(const LineOfPlane& line, int group, const EightSquares<true>& eight,
-                             unsigned (&steps)[8]) const {
-#pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      steps[j] = Steps::kNone;
-      if (eight.best[j] == kNoSquareExact) continue;
-      const int row = eight.winner(j);
-      steps[j] = Steps::word_of(tables, abs(row - (group * 8 + j)), line.steps(row));
-    }
-  }
   /// What is nearer than steps of so large squares. @param to_end  steps along the line
   __device__ void of_ends(const unsigned (&to_end)[8], const double (&squares)[8], unsigned (&steps)[8]) const {
 #pragma unroll
@@ -187,38 +237,17 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   __shared__ uint2 of_byte[256];
   __shared__ PlaneKeys keys_x, keys_y;
   __shared__ int near_rows, has_ends;
+  __shared__ FilledRows<kFewRows> filled;
   __shared__ typename SideEnds<kSides>::Words run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
   const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;
+  const RowsOfPlane<kSides> plane(v, half);
+  const int with_sites = find_few(filled, t < n && plane.has_sites(t));
+  if (t == 0) kinds_of_planes(v, half)[half.tile.line] = with_sites == 0 ? kEmpty : kNarrow;
+  if (with_sites == 0) return;
   KeyWindow<PlaneKeys>::Rows rows(reinterpret_cast<unsigned*>(window_shared), n);
   const StepTables& tables = *v.step_tables;
-  if (t == 0) near_rows = has_ends = 0;
-  if (t <= PlaneKeys::kSteps) keys_x.of[t] = __ldg(tables.plane_x.of + t), keys_y.of[t] = __ldg(tables.plane_y.of + t);
-  for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
-  rows.pad(n);
-  bool has_doubts = false;
-  for (int i = t; i < kTabulateBlocks; i += kThreads) has_doubts |= __ldg(tables.has_plane_doubts + i) != 0;
-  has_doubts = __syncthreads_or(has_doubts);
-  SideEnds<kSides> ends(run_words, n, half.first + t % 16);
-  const uint2* words = v.word_line({half.tile.item, half.tile.word, 0}) + half.tile.line;
-  ends.fill([&](int r) { return __ldg(&words[std::int64_t{r} * v.depth].x); }, &has_ends);
-  int near = 0;
-  for_steps_along_x<kThreads, kSides>(v, half, of_byte, [&](int r, int first, const int(&steps)[8]) {
-    unsigned keys[8], least = PlaneKeys::kEnd;
-    int fewest = kNoneInWord;
-#pragma unroll
-    for (int k = 0; k < 8; ++k) {
-      keys[k] = keys_x.of[min(steps[k], PlaneKeys::kSteps)];
-      least = min(least, keys[k]);
-      fewest = min(fewest, steps[k]);
-    }
-    near += (least < PlaneKeys::kEnd) + (fewest < static_cast<int>(kNoneInWord) ? kSite : 0);
-    rows.put(r, first / 4, make_uint4(keys[0], keys[1], keys[2], keys[3]));
-    rows.put(r, first / 4 + 1, make_uint4(keys[4], keys[5], keys[6], keys[7]));
-  });
-  add_over_block(near, &near_rows);
-  __syncthreads();
   std::uint32_t* column = v.wide.row(v.wide_first_item + half.tile.item, half.tile.line, 0) + half.x;
   const auto store = [&](int y, const unsigned(&steps)[8], int count) {
     if (half.x >= v.nx) return;
@@ -227,13 +256,46 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     for (int j = 0; j < 8; ++j, to += v.wide.y_stride)
       if (j < count) *to = steps[j];
   };
-  const bool is_empty = near_rows < kSite && !has_ends;
-  if (t == 0) kinds_of_planes(v, half)[half.tile.line] = is_empty ? kEmpty : kNarrow;
-  if (is_empty) return;
+  unsigned steps[8];
+  const LineOfPlane line{rows, spacing};
+  if (!kSides && with_sites <= kFewRows) {
+    if (t < 16 * with_sites) {
+      const int row = filled.row[t / 16];
+      rows.put(row, t % 16, static_cast<unsigned>(abs(steps_along_x(plane.word(row), half.first + t % 16))));
+    }
+    __syncthreads();
+    return solve_from_few<kThreads, true>(filled, line, rows.groups, spacing.times_y, [&](int q, const auto& eight) {
+      steps_of_squares(tables, line, q, eight, steps);
+      store(q * 8, steps, n - q * 8);
+    });
+  }
+  if (t == 0) near_rows = has_ends = 0;
+  if (t <= PlaneKeys::kSteps) keys_x.of[t] = __ldg(tables.plane_x.of + t), keys_y.of[t] = __ldg(tables.plane_y.of + t);
+  for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
+  rows.pad(n);
+  bool has_doubts = false;
+  for (int i = t; i < kTabulateBlocks; i += kThreads) has_doubts |= __ldg(tables.has_plane_doubts + i) != 0;
+  has_doubts = __syncthreads_or(has_doubts);
+  SideEnds<kSides> ends(run_words, n, half.first + t % 16);
+  ends.fill([&](int r) { return plane.word(r).x; }, &has_ends);
+  int near = 0;
+  plane.template for_steps<kThreads>(n, of_byte, [&](int r, int first, const int(&steps)[8]) {
+    unsigned keys[8], least = PlaneKeys::kEnd;
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      keys[k] = keys_x.of[min(steps[k], PlaneKeys::kSteps)];
+      least = min(least, keys[k]);
+    }
+    near += least < PlaneKeys::kEnd;
+    rows.put(r, first / 4, make_uint4(keys[0], keys[1], keys[2], keys[3]));
+    rows.put(r, first / 4 + 1, make_uint4(keys[4], keys[5], keys[6], keys[7]));
+  });
+  add_over_block(near, &near_rows);
+  __syncthreads();
   const FoundSteps found{spacing, tables, keys_y, has_doubts};
-  unsigned steps[8], left = ~0u;
+  unsigned left = ~0u;
   // A window must settle all of a warp's elements, and may take many rows for it.
-  if (near_rows % kSite * 16 >= n)
+  if (near_rows * 16 >= n)
     left = left_by_windows<kThreads>(rows.groups, [&](int q) {
       KeyWindow<PlaneKeys> window(rows, min(q, rows.groups - 1), t % 16, spacing.plane_y);
       if (kSides && has_ends) ends.bound(min(q, rows.groups - 1), window.best, keys_y);
@@ -242,7 +304,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
       return true;
     });
   if (!__syncthreads_or(left != 0)) return;
-  for_steps_along_x<kThreads, kSides>(v, half, of_byte, [&](int r, int first, const int(&along_x)[8]) {
+  plane.template for_steps<kThreads>(n, of_byte, [&](int r, int first, const int(&along_x)[8]) {
     const auto four = [&](int k) {
       return make_uint4(static_cast<unsigned>(along_x[k]), static_cast<unsigned>(along_x[k + 1]),
                         static_cast<unsigned>(along_x[k + 2]), static_cast<unsigned>(along_x[k + 3]));
@@ -251,10 +313,9 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     rows.put(r, first / 4 + 1, four(4));
   });
   __syncthreads();
-  const LineOfPlane line{rows, spacing};
   solve_left<kThreads, true>(window_shared + window_memory(n) / sizeof(uint4), line, n, spacing.times_y, left,
                              [&](int q, const auto& eight) {
-                               found.of_squares(line, q, eight, steps);
+                               steps_of_squares(tables, line, q, eight, steps);
                                if (kSides && has_ends) {
                                  unsigned to_end[8];
                                  ends.steps(min(q, rows.groups - 1), to_end);
@@ -327,6 +388,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     solve_exact_along_z(const __grid_constant__ Volume v, const __grid_constant__ ExactSpacing spacing) {
   extern __shared__ uint4 window_shared[];
   __shared__ int near_elements, has_ends;
+  __shared__ FilledRows<kFewRows> filled;
   __shared__ VolumeKeys keys_z;  // the spacing's: lanes ask for different ones
   __shared__ typename SideEnds<kSides>::Words run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
@@ -337,25 +399,12 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   if (kSides && t <= VolumeKeys::kSteps) keys_z.of[t] = spacing.volume_z.of[t];
   rows.pad(n);
   const std::uint8_t* kinds = kinds_of_planes(v, half);
-  const bool has_empty = __syncthreads_or(t < n && __ldg(kinds + t) == kEmpty);
+  const int with_sites = find_few(filled, t < n && __ldg(kinds + t) != kEmpty);
   SideEnds<kSides> ends(run_words, n, half.first + t % 16);
   const uint2* words = v.word_line(half.tile);
   ends.fill([&](int r) { return __ldg(&words[r].x); }, &has_ends);
   // Beyond the volume's edge the last column again, so that no branch keeps the loads from being in flight together.
   const std::uint32_t* from = v.wide.row(v.wide_first_item + half.tile.item, 0, half.tile.line) + min(half.x, v.nx - 1);
-  int near = 0;
-  const auto put_rows = [&](auto&& is_left) {
-#pragma unroll 8
-    for (int r = t / 16; r < n; r += kThreads / 16) {
-      const unsigned word = is_left(r) ? __ldcs(from + r * v.wide.z_stride) : Steps::kNone;
-      near += (word < VolumeKeys::kEnd) + (word == Steps::kNone ? 0 : kSite);
-      rows.put(r, t % 16, word);
-    }
-  };
-  if (has_empty) put_rows([&](int r) { return __ldg(kinds + r) != kEmpty; });
-  else put_rows([](int) { return true; });
-  add_over_block(near, &near_elements);
-  __syncthreads();
   float* column = v.distance.row(v.first_item + half.tile.item, 0, half.tile.line) + half.x;
   const auto scale_of = [&](int z) {
     const bool is_inside = kSides && !(__ldg(&words[z].x) >> (half.first + t % 16) & 1);
@@ -368,12 +417,6 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     for (int j = 0; j < 8; ++j, to += v.distance.z_stride)
       if (j < count) *to = distances[j] * scale_of(z + j);
   };
-  if (near_elements < kSite && !has_ends) {
-    constexpr float kNone = __builtin_inff();
-    for (int q = t / 16; q < rows.groups; q += kThreads / 16)
-      store(q * 8, {kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone}, n - q * 8);
-    return;
-  }
   float distances[8];
   const LineOfVolume line{rows, spacing};
   const auto store_roots = [&](int q, EightSquares<false>& eight) {
@@ -389,8 +432,32 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     any_roots_of(eight.best, distances);
     store(q * 8, distances, n - q * 8);
   };
+  if (!kSides && with_sites > 0 && with_sites <= kFewRows) {
+    if (t < 16 * with_sites) rows.put(filled.row[t / 16], t % 16, __ldcs(from + filled.row[t / 16] * v.wide.z_stride));
+    __syncthreads();
+    return solve_from_few<kThreads, false>(filled, line, rows.groups, spacing.times_z, store_roots);
+  }
+  int near = 0;
+  const auto put_rows = [&](auto&& is_left) {
+#pragma unroll 8
+    for (int r = t / 16; r < n; r += kThreads / 16) {
+      const unsigned word = is_left(r) ? __ldcs(from + r * v.wide.z_stride) : Steps::kNone;
+      near += word < VolumeKeys::kEnd;
+      rows.put(r, t % 16, word);
+    }
+  };
+  if (with_sites < n) put_rows([&](int r) { return __ldg(kinds + r) != kEmpty; });
+  else put_rows([](int) { return true; });
+  add_over_block(near, &near_elements);
+  __syncthreads();
+  if (with_sites == 0 && !has_ends) {
+    constexpr float kNone = __builtin_inff();
+    for (int q = t / 16; q < rows.groups; q += kThreads / 16)
+      store(q * 8, {kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone}, n - q * 8);
+    return;
+  }
   unsigned left = ~0u;
-  if (near_elements % kSite * 8 >= n * 16)
+  if (near_elements * 8 >= n * 16)
     left = left_by_windows<kThreads>(rows.groups, [&](int q) {
       KeyWindow<VolumeKeys> window(rows, min(q, rows.groups - 1), t % 16, spacing.volume_z);
       if (kSides && has_ends) ends.bound(min(q, rows.groups - 1), window.best, keys_z);
