@@ -186,14 +186,14 @@ __device__ inline std::uint8_t* kinds_of_planes(const Volume& v, const HalfTile&
 }
 
 /// Words of steps. @param group  of rows, of which these are the least squares
-__device__ inline void steps_of_squares(const StepTables& tables, const LineOfPlane& line, int group,
-                                        const EightSquares<true>& eight, unsigned (&steps)[8]) {
+__device__ inline void steps_of_squares(const StepTables& tables, const NearPairs& pairs, const LineOfPlane& line,
+                                        int group, const EightSquares<true>& eight, unsigned (&steps)[8]) {
 #pragma unroll
   for (int j = 0; j < 8; ++j) {
     steps[j] = Steps::kNone;
     if (eight.best[j] == kNoSquareExact) continue;
     const int row = eight.winner(j);
-    steps[j] = Steps::word_of(tables, abs(row - (group * 8 + j)), line.steps(row));
+    steps[j] = Steps::word_of(tables, pairs, abs(row - (group * 8 + j)), line.steps(row));
   }
 }
 
@@ -201,7 +201,8 @@ __device__ inline void steps_of_squares(const StepTables& tables, const LineOfPl
 struct FoundSteps {
   const ExactSpacing& spacing;
   const StepTables& tables;
-  const PlaneKeys& keys_y;  ///< the spacing's, in shared memory: lanes ask for different ones
+  const NearPairs& pairs;   ///< the spacing's, in shared memory: lanes ask for different ones
+  const PlaneKeys& keys_y;  ///< likewise
   const bool has_doubts;    ///< whether any site of a plane is in doubt
 
   /// @returns whether none of the warp's is in doubt
@@ -215,7 +216,7 @@ struct FoundSteps {
       const auto y = static_cast<int>(window.best[j] % PlaneKeys::kSteps);
       const int x = PlaneKeys::steps_of(PlaneKeys::square_of(window.best[j] - keys_y.of[y]), spacing.inverse_x);
       if (has_doubts) in_doubt |= __ldg(tables.plane_doubt + (y * PlaneKeys::kSteps + x));
-      steps[j] = Steps::word_of(tables, y, x);
+      steps[j] = Steps::word_of(tables, pairs, y, x);
     }
     return !has_doubts || !__any_sync(kAllLanes, in_doubt);
   }
@@ -225,7 +226,7 @@ struct FoundSteps {
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
       const auto y = static_cast<int>(to_end[j]);
-      if (to_end[j] < RunEnds::kNoEnd && spacing.square(y, 0) < squares[j]) steps[j] = Steps::word_of(tables, y, 0);
+      if (to_end[j] < RunEnds::kNoEnd && spacing.square(y, 0) < squares[j]) steps[j] = Steps::word_of(tables, pairs, y, 0);
     }
   }
 };
@@ -236,6 +237,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   extern __shared__ uint4 window_shared[];
   __shared__ uint2 of_byte[256];
   __shared__ PlaneKeys keys_x, keys_y;
+  __shared__ NearPairs pairs;  // the spacing's, as these keys
   __shared__ int near_rows, has_ends;
   __shared__ FilledRows<kFewRows> filled;
   __shared__ typename SideEnds<kSides>::Words run_words;
@@ -248,6 +250,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   if (with_sites == 0) return;
   KeyWindow<PlaneKeys>::Rows rows(reinterpret_cast<unsigned*>(window_shared), n);
   const StepTables& tables = *v.step_tables;
+  if (t <= VolumeKeys::kSteps) pairs.first[t] = spacing.pairs.first[t];
   std::uint32_t* column = v.wide.row(v.wide_first_item + half.tile.item, half.tile.line, 0) + half.x;
   const auto store = [&](int y, const unsigned(&steps)[8], int count) {
     if (half.x >= v.nx) return;
@@ -265,7 +268,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     }
     __syncthreads();
     return solve_from_few<kThreads, true>(filled, line, rows.groups, spacing.times_y, [&](int q, const auto& eight) {
-      steps_of_squares(tables, line, q, eight, steps);
+      steps_of_squares(tables, pairs, line, q, eight, steps);
       store(q * 8, steps, n - q * 8);
     });
   }
@@ -292,7 +295,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   });
   add_over_block(near, &near_rows);
   __syncthreads();
-  const FoundSteps found{spacing, tables, keys_y, has_doubts};
+  const FoundSteps found{spacing, tables, pairs, keys_y, has_doubts};
   unsigned left = ~0u;
   // A window must settle all of a warp's elements, and may take many rows for it.
   if (near_rows * 16 >= n)
@@ -315,7 +318,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   __syncthreads();
   solve_left<kThreads, true>(window_shared + window_memory(n) / sizeof(uint4), line, n, spacing.times_y, left,
                              [&](int q, const auto& eight) {
-                               steps_of_squares(tables, line, q, eight, steps);
+                               steps_of_squares(tables, pairs, line, q, eight, steps);
                                if (kSides && has_ends) {
                                  unsigned to_end[8];
                                  ends.steps(min(q, rows.groups - 1), to_end);
@@ -398,6 +401,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   if (t == 0) near_elements = has_ends = 0;
   if (kSides && t <= VolumeKeys::kSteps) keys_z.of[t] = spacing.volume_z.of[t];
   rows.pad(n);
+  const StepTables& tables = *v.step_tables;
   const std::uint8_t* kinds = kinds_of_planes(v, half);
   const int with_sites = find_few(filled, t < n && __ldg(kinds + t) != kEmpty);
   SideEnds<kSides> ends(run_words, n, half.first + t % 16);
@@ -433,7 +437,10 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     store(q * 8, distances, n - q * 8);
   };
   if (!kSides && with_sites > 0 && with_sites <= kFewRows) {
-    if (t < 16 * with_sites) rows.put(filled.row[t / 16], t % 16, __ldcs(from + filled.row[t / 16] * v.wide.z_stride));
+    if (t < 16 * with_sites) {
+      const int row = filled.row[t / 16];
+      rows.put(row, t % 16, Steps::far(tables, __ldcs(from + row * v.wide.z_stride)));
+    }
     __syncthreads();
     return solve_from_few<kThreads, false>(filled, line, rows.groups, spacing.times_z, store_roots);
   }
@@ -457,15 +464,17 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     return;
   }
   unsigned left = ~0u;
-  if (near_elements * 8 >= n * 16)
+  if (near_elements * 4 >= n * 16)
     left = left_by_windows<kThreads>(rows.groups, [&](int q) {
       KeyWindow<VolumeKeys> window(rows, min(q, rows.groups - 1), t % 16, spacing.volume_z);
       if (kSides && has_ends) ends.bound(min(q, rows.groups - 1), window.best, keys_z);
-      if (!window.search(n - q * 8) || !tabulated_distances(spacing, *v.step_tables, window, distances)) return false;
+      if (!window.search(n - q * 8) || !tabulated_distances(spacing, tables, window, distances)) return false;
       store(q * 8, distances, n - q * 8);
       return true;
     });
   if (!__syncthreads_or(left != 0)) return;
+  for (int r = t / 16; r < n; r += kThreads / 16) rows.put(r, t % 16, Steps::far(tables, rows.get(r, t % 16)));
+  __syncthreads();
   solve_left<kThreads, false>(window_shared + window_memory(n) / sizeof(uint4), line, n, spacing.times_z, left,
                               store_roots);
 }

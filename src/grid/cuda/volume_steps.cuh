@@ -51,9 +51,30 @@ struct Keys {
   }
 };
 using PlaneKeys = Keys<6, 13, 64>;   ///< of sites in a plane; behind the square: steps along y
-using VolumeKeys = Keys<8, 14, 16>;  ///< of all sites; behind the square: steps along y and x, four bits each
+using VolumeKeys = Keys<9, 12, 24>;  ///< of all sites; behind the square: the number of the steps along y and x
 inline constexpr int kPairs = 1 << VolumeKeys::kBits;
 inline constexpr int kPlanePairs = PlaneKeys::kSteps * PlaneKeys::kSteps;
+
+/// Numbers of near pairs of steps along y and x: there are fewer of these than a square of them would have.
+struct NearPairs {
+  std::uint16_t first[VolumeKeys::kSteps + 1];  ///< by steps along y; at last, how many there are
+
+  static NearPairs of(const VolumeKeys& along_y, const VolumeKeys& along_x) {
+    NearPairs pairs{};
+    for (int y = 0; y < VolumeKeys::kSteps; ++y) {
+      int x = 0;
+      while (x < VolumeKeys::kSteps && along_y.of[y] + along_x.of[x] < VolumeKeys::kEnd) ++x;
+      pairs.first[y + 1] = static_cast<std::uint16_t>(pairs.first[y] + x);
+    }
+    return pairs;
+  }
+  __device__ int count() const { return first[VolumeKeys::kSteps]; }
+  /// Steps along y of a pair. By whole warps.
+  __device__ int steps_along_y(int pair) const {
+    const int y = lane_id();
+    return __popc(__ballot_sync(kAllLanes, y < VolumeKeys::kSteps && first[y + 1] <= pair));
+  }
+};
 
 __device__ inline std::uint32_t squared(int steps) {
   const auto n = static_cast<std::uint32_t>(steps);
@@ -68,10 +89,12 @@ struct ExactSpacing {
   IntegerFactor times_z, times_y, times_x;
   PlaneKeys plane_y, plane_x;
   VolumeKeys volume_z, volume_y, volume_x;
+  NearPairs pairs;
 
   static ExactSpacing of(const ExactWeights& weights) {
     const auto [z, y, x] = weights;
     const double least = std::min({z, y, x}), least_in_plane = std::min(y, x);
+    const auto volume_y = VolumeKeys::along(y / least, 0), volume_x = VolumeKeys::along(x / least, 0);
     return {.z = z,
             .y = y,
             .x = x,
@@ -86,8 +109,9 @@ struct ExactSpacing {
             .plane_y = PlaneKeys::along(y / least_in_plane, 1),
             .plane_x = PlaneKeys::along(x / least_in_plane, 0),
             .volume_z = VolumeKeys::along(z / least, 0),
-            .volume_y = VolumeKeys::along(y / least, VolumeKeys::kSteps),
-            .volume_x = VolumeKeys::along(x / least, 1)};
+            .volume_y = volume_y,
+            .volume_x = volume_x,
+            .pairs = NearPairs::of(volume_y, volume_x)};
   }
   /// As the CPU adds them up.
   __device__ double square(int y_steps, int x_steps) const {
@@ -103,7 +127,8 @@ inline constexpr int kTabulateBlocks = 512, kTabulateWarps = 16;
 
 struct StepTables {
   PlaneKeys plane_y, plane_x;                      ///< the spacing's, where lanes ask for different ones
-  std::uint32_t pair[kPairs];                      ///< VolumeKeys by their last bits: of steps along y and x
+  std::uint32_t pair[kPairs];                      ///< VolumeKeys by their last bits: of a pair of steps
+  std::uint32_t pair_steps[kPairs];                ///< the pair, as Steps have it
   float distance[VolumeKeys::kSteps * kPairs];     ///< [steps along z][as above]; less than 0: in doubt
   std::uint8_t plane_doubt[kPlanePairs];           ///< [steps along y][along x]
   std::uint8_t has_plane_doubts[kTabulateBlocks];  ///< of each block's share of these
@@ -116,16 +141,19 @@ struct Steps {
 
   int y, x;
 
-  __device__ explicit Steps(unsigned word) {
-    const unsigned bits = word >= kFar ? kFarBits : VolumeKeys::kBits / 2;
-    x = static_cast<int>(word & ((1u << bits) - 1));
-    y = static_cast<int>(word >> bits & ((1u << bits) - 1));
+  /// @param word  a far one
+  __device__ explicit Steps(unsigned word)
+      : y(static_cast<int>(word >> kFarBits & ((1u << kFarBits) - 1))), x(static_cast<int>(word & ((1u << kFarBits) - 1))) {}
+  static __device__ unsigned far_word_of(int y, int x) { return kFar | static_cast<unsigned>(y << kFarBits | x); }
+  /// @param pairs  the spacing's, in shared memory
+  static __device__ unsigned word_of(const StepTables& tables, const NearPairs& pairs, int y, int x) {
+    if (max(y, x) < VolumeKeys::kSteps && pairs.first[y] + x < pairs.first[y + 1])
+      return __ldg(tables.pair + (pairs.first[y] + x));
+    return far_word_of(y, x);
   }
-  static __device__ unsigned word_of(const StepTables& tables, int y, int x) {
-    const unsigned far = kFar | static_cast<unsigned>(y << kFarBits | x);
-    if (max(y, x) >= VolumeKeys::kSteps) return far;
-    const unsigned near = __ldg(tables.pair + (y * VolumeKeys::kSteps + x));
-    return near < VolumeKeys::kEnd ? near : far;
+  /// The far word of the same steps.
+  static __device__ unsigned far(const StepTables& tables, unsigned word) {
+    return word >= kFar ? word : __ldg(tables.pair_steps + word % kPairs);
   }
 };
 
@@ -141,12 +169,24 @@ __device__ inline float tabulated_distance(const ExactSpacing& spacing, int z, i
     for (int other_y = 0; other_y <= VolumeKeys::kSteps; ++other_y) {
       const int rest = square - square_of(spacing.volume_y.of[other_y]) - square_of(spacing.volume_x.of[lane_id()]);
       if (rest < -VolumeKeys::kSlack) continue;
-      const int nearest = VolumeKeys::steps_of(max(rest, 0), spacing.inverse_z);
-      for (int other_z = max(nearest - 1, 0); other_z <= min(nearest + 1, VolumeKeys::kSteps); ++other_z)
-        in_doubt |= VolumeKeys::may_be_nearer(square_of(spacing.volume_z.of[other_z]) - rest) &&
-                    root_of_exact(spacing.square(other_z, other_y, lane_id())) < distance;
+      const int other_z = min(VolumeKeys::steps_of(max(rest, 0), spacing.inverse_z), VolumeKeys::kSteps);
+      in_doubt |= VolumeKeys::may_be_nearer(square_of(spacing.volume_z.of[other_z]) - rest) &&
+                  root_of_exact(spacing.square(other_z, other_y, lane_id())) < distance;
     }
   return __any_sync(kAllLanes, in_doubt) ? -distance : distance;
+}
+
+/// All near sites of a pair, each by another of as many warps. @param warp  that of the caller
+__device__ inline void tabulate_pair(StepTables* tables, const ExactSpacing& spacing, int pair, int warp) {
+  if (pair >= spacing.pairs.count()) return;
+  const int y = spacing.pairs.steps_along_y(pair), x = pair - spacing.pairs.first[y];
+  for (int z = warp; z < VolumeKeys::kSteps; z += kTabulateWarps / 2) {
+    const float distance = tabulated_distance(spacing, z, y, x);
+    if (lane_id() == 0) tables->distance[z * kPairs + pair] = distance;
+  }
+  if (warp > 0 || lane_id() > 0) return;
+  tables->pair[pair] = spacing.volume_y.of[y] + spacing.volume_x.of[x] + static_cast<unsigned>(pair);
+  tables->pair_steps[pair] = Steps::far_word_of(y, x);
 }
 
 /// Another site of a plane, with no lesser key, that is nearer by its square at least.
@@ -194,7 +234,7 @@ __device__ inline bool is_nearer(const ExactSpacing& spacing, const Rival& rival
 static __global__ void __launch_bounds__(kTabulateWarps * 32)
     tabulate_steps(StepTables* tables, const __grid_constant__ ExactSpacing constants, int nz) {
   constexpr int kSites = kTabulateWarps / 2;
-  static_assert(kTabulateBlocks * kSites == kPlanePairs && kPlanePairs == kPairs * VolumeKeys::kSteps);
+  static_assert(kTabulateBlocks * kSites == kPlanePairs && kTabulateBlocks == kPairs);
   __shared__ Rival rivals[Rival::kMost];
   __shared__ int count;
   __shared__ unsigned doubt[kSites];
@@ -210,11 +250,7 @@ static __global__ void __launch_bounds__(kTabulateWarps * 32)
   if (warp < kSites) {
     if (find_rivals(spacing, first + warp, rivals, &count)) atomicOr(doubt + warp, 1u);
   } else {
-    const int site = first + warp - kSites, pair = site % kPairs;
-    const int y = pair / VolumeKeys::kSteps, x = pair % VolumeKeys::kSteps;
-    const float distance = tabulated_distance(spacing, site / kPairs, y, x);
-    if (lane_id() == 0) tables->distance[site] = distance;
-    if (lane_id() == 0 && site < kPairs) tables->pair[pair] = spacing.volume_y.of[y] + spacing.volume_x.of[x];
+    tabulate_pair(tables, spacing, static_cast<int>(blockIdx.x), warp - kSites);
   }
   __syncthreads();
   for (int i = warp; i < min(count, Rival::kMost); i += kTabulateWarps)
@@ -254,7 +290,7 @@ class KeyWindow {
     }
     if (settled(1)) return true;
     // Beside a long search, what one that fails costs is little: it is all of the tile that is solved in another way.
-    constexpr bool kShort = KeysOfRows::kSteps <= 16;
+    constexpr bool kShort = KeysOfRows::kSteps <= 24;
     if (kShort && __popc(__ballot_sync(kAllLanes, least() >= KeysOfRows::kEnd)) > kFar) return false;
 #pragma unroll 1
     for (int m = 0; m < KeysOfRows::kSteps / 8; ++m) {
