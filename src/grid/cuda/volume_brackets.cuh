@@ -5,7 +5,8 @@
 // an anchor half a row ahead of a group, let w win, and let u lie before w. As the gap between two parabolas grows by
 // four halves for each row and each row between them, u is worse than w by two more at the group's rows than at the
 // anchor, while roundings hide less than two. So w bounds the group's true winners from below, and likewise the winner
-// behind the group from above; doubles, which round sums in order, make no row outside the nearest.
+// behind the group from above; doubles, which round sums in order, make no row outside the nearest. Nor is a row between
+// them that lies, by more than roundings hide, above the chord from one to another, as lines in place of parabolas.
 //
 // Work mapping: half warp = unit, lane = line. Phase 1: each unit takes kChunk rows into registers; one that is worse
 // than the running candidates of its left and of its right, by two halves or more, is nowhere the nearest. Values that
@@ -68,8 +69,16 @@ class Brackets {
   template <class Offer>
   __device__ void for_rows(int group, Offer&& offer) const {
     if (count_ == 0) return;
-    const int last = place_of(anchor(group + 1));
-    for (int p = place_of(anchor(group)); p <= last; ++p) offer(static_cast<int>(keys_[p * 16 + lane_] & kKeyIndex));
+    const unsigned *key = key_at(place_of(anchor(group))), *last = key_at(place_of(anchor(group + 1)));
+    const Vertex end(*last);
+    while (true) {
+      offer(static_cast<int>(*key & kKeyIndex));
+      if (key == last) return;
+      const Vertex begin(*key);
+      const float slope = (end.value - begin.value) / (end.row - begin.row);
+      do key += 16;
+      while (key != last && Vertex(*key).is_above(begin, slope));
+    }
   }
 
  private:
@@ -90,10 +99,22 @@ class Brackets {
     unsigned value_ = kNoHalves - 8 * kChunk * kChunk, step_ = 0;
   };
 
+  /// Where a candidate's parabola has its place among lines: above the chord between two others it is nowhere the least.
+  struct Vertex {
+    float row, value;
+
+    __device__ explicit Vertex(unsigned key) : row(small_float(key & kKeyIndex)), value(small_float(key >> 10)) {}
+    /// By more than the roundings of three values and of this one hide.
+    __device__ bool is_above(const Vertex& begin, float slope) const {
+      return value > fmaf(row - begin.row, slope, begin.value + 4);
+    }
+  };
+
   static constexpr int kFineSteps = kCoarse / kFine;
 
   static __host__ __device__ int chunks_of(int rows) { return (rows + kChunk - 1) / kChunk; }
   static __host__ __device__ int anchors_of(int rows) { return coarse_steps(rows) * kFineSteps; }
+  __device__ const unsigned* key_at(int place) const { return keys_ + place * 16 + lane_; }
   /// Of half a row before a group.
   __device__ unsigned& anchor(int group) const { return anchors_[group * 16 + lane_]; }
   /// Keeps keys from falling below 0.
