@@ -1357,6 +1357,63 @@ TEST_F(Cuda, AnySpacingsOfVolumes) {
       }
 }
 
+/// Volumes with any spacings of which few planes have sites, or few rows of these, at the ends and anywhere; up to as
+/// many as are tried everywhere, and one more.
+TEST_F(Cuda, AnySpacingsOfFewRows) {
+  std::uint64_t seed = 1675000;
+  for (const Shape& shape : {Shape{50, 70, 45}, Shape{257, 40, 33}, Shape{40, 257, 17}, Shape{600, 9, 20}})
+    for (int planes = 1; planes <= 5; ++planes)
+      for (int rows = 1; rows <= 5; ++rows) {
+        Random random(++seed);
+        std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+        const auto any_of = [&](std::int64_t extent, int number) {
+          return number == 0 ? 0 : number == 1 ? extent - 1 : below(random, extent);
+        };
+        for (int k = 0; k < planes; ++k)
+          for (int i = 0; i < rows; ++i) {
+            const std::int64_t z = any_of(shape[0], k), y = any_of(shape[1], i), x = below(random, shape[2]);
+            sites[static_cast<std::size_t>((z * shape[1] + y) * shape[2] + x)] = true;
+          }
+        Case c{.seed = seed, .structure = Structure::sparse};
+        c.input = mask_array(sites, shape);
+        c.options.spacing = pick<std::vector<double>>(random, {{1.25, 0.742188, 0.742188}, {0.3, 7.1, 0.9}});
+        c.options.signed_distance = chance(random, 0.3);
+        c.options.surface = grid::Surface::centers;
+        c.wanted.distance = DType::float32;
+        check_against_cpu(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+/// Lattices of sites with any spacings, whose holes are as wide as windows reach, and somewhat less and more; in which
+/// no element, a few and many are in doubt.
+TEST_F(Cuda, AnySpacingsAtTheReachOfWindows) {
+  std::uint64_t seed = 1677000;
+  const Shape shape{70, 75, 66};
+  for (std::int64_t step : {16, 24, 26, 28, 30, 34, 40, 48})
+    for (const std::vector<double>& spacing : {std::vector<double>{1.25, 0.742188, 0.742188},
+                                               {0.742188, 0.742188, 0.742188 * (1 + 1e-15)},
+                                               {1, 1.000001, 1.0000005},
+                                               {1.1, 1.003, 0.9007},
+                                               {255, 254, 253}})
+      for (bool is_signed : {false, true}) {
+        Random random(++seed);
+        std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+        for (std::int64_t z = 3; z < shape[0]; z += step)
+          for (std::int64_t y = 2; y < shape[1]; y += step)
+            for (std::int64_t x = 1; x < shape[2]; x += step) {
+              const std::int64_t to_x = std::min(x + below(random, 4), shape[2] - 1);
+              sites[static_cast<std::size_t>((z * shape[1] + y) * shape[2] + to_x)] = true;
+            }
+        Case c{.seed = seed, .structure = Structure::sparse};
+        c.input = mask_array(sites, shape);
+        c.options = {.spacing = spacing, .signed_distance = is_signed, .surface = grid::Surface::centers};
+        c.wanted.distance = DType::float32;
+        check_against_cpu(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
 /// What else can be asked for with unequal spacings: a sign, nearest sites, labels, regions, other types.
 TEST_F(Cuda, SpacingsWithOtherOptions) {
   std::uint64_t seed = 1700000;

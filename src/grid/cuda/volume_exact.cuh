@@ -4,13 +4,15 @@
 // the passes lie the steps to the nearest site of the plane (volume_steps.cuh), where the results will be, unless these
 // are a part of the input.
 //
-// Of a half tile of a plane that has no site the pass along y leaves one byte that says so, and no steps.
+// Of a half tile of a plane that has no site the pass along y leaves one byte that says so, and no steps. Where few rows
+// of a line have sites, these are tried everywhere.
 //
 // Both sides of a signed field are solved at once, as in volume_spaced.cuh: an element is a site to the other side.
 //
 // Work mapping: block = 16 neighbours along x, half a word, by one whole line, in shared memory; half warp = 8 rows,
-// lane = column. Phase 1: where sites are near, keys of steps, up to 63 rows away along y and 15 along z, whose
-// distances stand in a table. Phase 2, where that does not settle a warp's rows: between which rows the nearest lie
+// lane = column. Phase 1: where sites are near, keys of steps, up to 63 rows away along y and 23 along z, whose
+// distances stand in a table; those of which it is in doubt, if they are few, from squares in double of all rows near,
+// a lane to each. Phase 2, where that does not settle a warp's rows: between which rows the nearest lie
 // (volume_brackets.cuh), and squares in double of these.
 //
 // Source: separable passes (Hirata 1996), where sites are near by searching outwards. Cost: one operation per element
@@ -126,13 +128,13 @@ class SideEnds {
 template <bool kSides>
 class RowsOfPlane {
  public:
-  __device__ RowsOfPlane(const Volume& v, const HalfTile& half) : half_(half), depth_(v.depth) {
+  __device__ RowsOfPlane(const Volume& v, const HalfTile& half) : v_(v), half_(half) {
     const Volume::Tile first{half.tile.item, half.tile.word, 0};
     words_ = v.word_line(first) + half.tile.line;
     if constexpr (kSides) other_words_ = v.other_line(first) + half.tile.line;
   }
 
-  __device__ uint2 word(int row) const { return __ldg(words_ + std::int64_t{row} * depth_); }
+  __device__ uint2 word(int row) const { return __ldg(words_ + row * v_.depth); }
   /// Whether there is a site to an element of a row: in it or, of the other side, at its ends along y.
   __device__ bool has_sites(int row) const {
     const uint2 own = word(row);
@@ -155,14 +157,14 @@ class RowsOfPlane {
   }
 
  private:
-  __device__ uint2 other(int row) const { return __ldg(other_words_ + std::int64_t{row} * depth_); }
+  __device__ uint2 other(int row) const { return __ldg(other_words_ + row * v_.depth); }
   __device__ EightDistances distances_in(int row, int first_bit, const uint2* of_byte) const {
     if constexpr (!kSides) return EightDistances(word(row), first_bit, of_byte);
     else return distances_to_other_side(word(row), other(row), first_bit, of_byte);
   }
 
+  const Volume& v_;
   const HalfTile& half_;
-  const std::int64_t depth_;
   const uint2 *words_, *other_words_ = nullptr;
 };
 
@@ -226,7 +228,8 @@ struct FoundSteps {
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
       const auto y = static_cast<int>(to_end[j]);
-      if (to_end[j] < RunEnds::kNoEnd && spacing.square(y, 0) < squares[j]) steps[j] = Steps::word_of(tables, pairs, y, 0);
+      if (to_end[j] < RunEnds::kNoEnd && spacing.square(y, 0) < squares[j])
+        steps[j] = Steps::word_of(tables, pairs, y, 0);
     }
   }
 };
@@ -328,10 +331,10 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
                              });
 }
 
-/// Distances of near sites, from the tables. @returns whether none of the warp's is in doubt
-__device__ inline bool tabulated_distances(const ExactSpacing& spacing, const StepTables& tables,
-                                           const KeyWindow<VolumeKeys>& window, float (&distances)[8]) {
-  int in_doubt = 0;  // less than 0
+/// Distances of near sites, from the tables; less than 0 where in doubt. @returns the rows where they are, in bits
+__device__ inline unsigned tabulated_distances(const ExactSpacing& spacing, const StepTables& tables,
+                                               const KeyWindow<VolumeKeys>& window, float (&distances)[8]) {
+  unsigned in_doubt = 0;
   const bool all_sites = window.is_all_sites();
 #pragma unroll
   for (int j = 0; j < 8; ++j) {
@@ -341,9 +344,43 @@ __device__ inline bool tabulated_distances(const ExactSpacing& spacing, const St
     const int square = VolumeKeys::square_of(window.best[j] - __ldg(tables.pair + pair));
     const int z = VolumeKeys::steps_of(square, spacing.inverse_z);
     distances[j] = __ldg(tables.distance + (static_cast<unsigned>(z) * kPairs + pair));
-    in_doubt |= __float_as_int(distances[j]);
+    in_doubt |= (__float_as_uint(distances[j]) >> 31) << j;
   }
-  return !__any_sync(kAllLanes, in_doubt < 0);
+  return in_doubt;
+}
+
+/// Other distances in place of those in doubt, one at a time, unless they are many. By whole warps.
+///
+/// @param in_doubt     rows of the lane's eight, in bits
+/// @param first        of these
+/// @param distance_of  of an element, by the warp: distance_of(row, lane whose element it is)
+/// @returns whether none is in doubt any more
+template <class DistanceOf>
+__device__ bool settle_doubts(unsigned in_doubt, int first, float (&distances)[8], DistanceOf&& distance_of) {
+  constexpr int kMany = 16;
+  if (!__any_sync(kAllLanes, in_doubt != 0)) return true;
+  if (warp_sum(__popc(in_doubt)) > kMany) return false;
+  for (unsigned lanes; (lanes = __ballot_sync(kAllLanes, in_doubt != 0)) != 0;) {
+    const int lane = __ffs(static_cast<int>(lanes)) - 1;
+    const int row = __shfl_sync(kAllLanes, first + __ffs(static_cast<int>(in_doubt)) - 1, lane);
+    const float distance = distance_of(row, lane);
+    if (lane_id() != lane) continue;
+#pragma unroll
+    for (int j = 0; j < 8; ++j)
+      if (first + j == row) distances[j] = distance;
+    in_doubt &= in_doubt - 1;
+  }
+  return true;
+}
+
+/// Least of a warp's values.
+__device__ inline double warp_least(double value) {
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) {
+    const double other = __shfl_xor_sync(kAllLanes, value, step);
+    value = other < value ? other : value;
+  }
+  return value;
 }
 
 /// √squares as roots_of() has them, also of 0 and of infinity.
@@ -410,16 +447,15 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   // Beyond the volume's edge the last column again, so that no branch keeps the loads from being in flight together.
   const std::uint32_t* from = v.wide.row(v.wide_first_item + half.tile.item, 0, half.tile.line) + min(half.x, v.nx - 1);
   float* column = v.distance.row(v.first_item + half.tile.item, 0, half.tile.line) + half.x;
-  const auto scale_of = [&](int z) {
-    const bool is_inside = kSides && !(__ldg(&words[z].x) >> (half.first + t % 16) & 1);
-    return is_inside ? -v.side.scale : v.side.scale;
+  const auto is_inside = [&](int z, int lane) {
+    return kSides && !(__ldg(&words[z].x) >> (half.first + lane % 16) & 1);
   };
   const auto store = [&](int z, const float(&distances)[8], int count) {
     if (half.x >= v.nx) return;
     float* to = column + z * v.distance.z_stride;
 #pragma unroll
     for (int j = 0; j < 8; ++j, to += v.distance.z_stride)
-      if (j < count) *to = distances[j] * scale_of(z + j);
+      if (j < count) *to = is_inside(z + j, t) ? -distances[j] * v.side.scale : distances[j] * v.side.scale;
   };
   float distances[8];
   const LineOfVolume line{rows, spacing};
@@ -463,12 +499,26 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
       store(q * 8, {kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone}, n - q * 8);
     return;
   }
+  const auto distance_near = [&](int z, int lane) {
+    double least = kNoSquareExact;
+    const int last = min(z + VolumeKeys::kSteps, n - 1);
+    for (int r = max(z - VolumeKeys::kSteps, 0) + lane_id(); r <= last; r += 32) {
+      const unsigned word = rows.get(r, lane % 16);
+      const bool is_other = kSides && is_inside(r, lane) != is_inside(z, lane);
+      if (word == Steps::kNone && !is_other) continue;
+      const Steps steps(is_other ? Steps::kHere : Steps::far(tables, word));
+      least = min(least, spacing.square(abs(r - z), steps.y, steps.x));
+    }
+    return root_of_exact(warp_least(least));
+  };
   unsigned left = ~0u;
   if (near_elements * 4 >= n * 16)
     left = left_by_windows<kThreads>(rows.groups, [&](int q) {
       KeyWindow<VolumeKeys> window(rows, min(q, rows.groups - 1), t % 16, spacing.volume_z);
       if (kSides && has_ends) ends.bound(min(q, rows.groups - 1), window.best, keys_z);
-      if (!window.search(n - q * 8) || !tabulated_distances(spacing, tables, window, distances)) return false;
+      if (!window.search(n - q * 8)) return false;
+      const unsigned in_doubt = tabulated_distances(spacing, tables, window, distances);
+      if (!settle_doubts(in_doubt, min(q, rows.groups - 1) * 8, distances, distance_near)) return false;
       store(q * 8, distances, n - q * 8);
       return true;
     });

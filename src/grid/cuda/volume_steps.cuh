@@ -137,13 +137,15 @@ struct StepTables {
 /// The steps to a site in the same plane.
 struct Steps {
   static constexpr unsigned kFar = 1u << 31, kFarBits = 11, kNone = kFar | 1u << (2 * kFarBits);  ///< far: y, x
+  static constexpr unsigned kHere = kFar;
   static_assert(VolumeKeys::kEnd + kNone > kNone && kLongestKeyed < 1 << kFarBits);
 
   int y, x;
 
   /// @param word  a far one
   __device__ explicit Steps(unsigned word)
-      : y(static_cast<int>(word >> kFarBits & ((1u << kFarBits) - 1))), x(static_cast<int>(word & ((1u << kFarBits) - 1))) {}
+      : y(static_cast<int>(word >> kFarBits & ((1u << kFarBits) - 1))),
+        x(static_cast<int>(word & ((1u << kFarBits) - 1))) {}
   static __device__ unsigned far_word_of(int y, int x) { return kFar | static_cast<unsigned>(y << kFarBits | x); }
   /// @param pairs  the spacing's, in shared memory
   static __device__ unsigned word_of(const StepTables& tables, const NearPairs& pairs, int y, int x) {
