@@ -133,7 +133,7 @@ class GapWindow {
 
   /// A step to both sides.
   /// @param s  1 … 8, of the steps into a group
-  __device__ void step_both(const Rows::Group& left, const Rows::Group& right, int s, int steps) {
+  __device__ void step_both(const typename Rows::Group& left, const typename Rows::Group& right, int s, int steps) {
     if constexpr (Word::kOffersTwo) {
       behind_[s - 1] = right[s - 1], before_[8 - s] = left[8 - s];
       const unsigned square = square_of(steps), way = way_of(steps);
@@ -155,12 +155,12 @@ class GapWindow {
     }
   }
   /// A step to one side.
-  __device__ void step_right(const Rows::Group& from, int s, int steps) {
+  __device__ void step_right(const typename Rows::Group& from, int s, int steps) {
     behind_[s - 1] = from[s - 1];
 #pragma unroll
     for (int j = 0; j < 8; ++j) best[j] = Word::offer(behind_[(j + s) & 7], square_of(steps) + way_of(steps), best[j]);
   }
-  __device__ void step_left(const Rows::Group& from, int s, int steps) {
+  __device__ void step_left(const typename Rows::Group& from, int s, int steps) {
     before_[8 - s] = from[8 - s];
 #pragma unroll
     for (int j = 0; j < 8; ++j) best[j] = Word::offer(before_[(j - s) & 7], square_of(steps) - way_of(steps), best[j]);
