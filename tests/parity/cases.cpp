@@ -30,6 +30,11 @@ int scaled(int count) {
   return text ? std::max(1, static_cast<int>(count * std::atof(text))) : count;
 }
 
+std::int64_t largest_problem() {
+  const char* text = std::getenv("FATHOM_TEST_LARGEST");
+  return text ? std::atoll(text) : std::numeric_limits<std::int64_t>::max();
+}
+
 std::optional<std::uint64_t> seed_to_replay() {
   const char* text = std::getenv("FATHOM_TEST_SEED");
   if (!text) return {};
@@ -185,7 +190,11 @@ void store(Array& array, std::int64_t index, double value) {
 
 Array mask_array(const std::vector<bool>& sites, const Shape& shape, DType dtype, bool site_is_zero) {
   Array array(dtype, shape);
-  for (std::size_t i = 0; i < sites.size(); ++i) store(array, static_cast<std::int64_t>(i), sites[i] != site_is_zero);
+  visit_dtype(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* const elements = array.as<T>().data();
+    for (std::size_t i = 0; i < sites.size(); ++i) elements[i] = static_cast<T>(sites[i] != site_is_zero);
+  });
   return array;
 }
 

@@ -25,6 +25,8 @@ const T& pick(Random& random, const std::vector<T>& choices) {
 
 /// `count` × FATHOM_TEST_SCALE, at least 1.
 int scaled(int count);
+/// FATHOM_TEST_LARGEST, if set: how many elements a problem may have where a device is emulated.
+std::int64_t largest_problem();
 /// FATHOM_TEST_SEED, if set.
 std::optional<std::uint64_t> seed_to_replay();
 

@@ -13,10 +13,30 @@
 namespace fathom::test {
 namespace {
 
+/// Large problems take too long where a device is emulated.
+class SizeLimit {
+ public:
+  bool takes(const Shape& shape) {
+    const bool is_small = element_count(shape) <= largest_problem();
+    ++(is_small ? taken_ : left_out_);
+    return is_small;
+  }
+  bool left_all_out() const { return taken_ == 0 && left_out_ > 0; }
+
+ private:
+  int taken_ = 0, left_out_ = 0;
+};
+SizeLimit size_limit;  ///< of the test that runs
+
 class Cuda : public testing::Test {
  protected:
   void SetUp() override {
     if (device_count() == 0) GTEST_SKIP() << "no CUDA device, or a build without CUDA";
+    size_limit = {};
+  }
+
+  void TearDown() override {
+    if (size_limit.left_all_out()) GTEST_SKIP() << "no problem is small enough for an emulated device";
   }
 };
 
@@ -28,6 +48,7 @@ Results run_on(Backend backend, const Case& c) {
 
 /// The CPU's bytes, from a device that says its name.
 void check_against_cpu(const Case& c) {
+  if (!size_limit.takes(c.input.shape())) return;
   SCOPED_TRACE(describe(c));
   try {
     const Results device = run_on(Backend::cuda, c);
@@ -81,7 +102,8 @@ TEST_F(Cuda, PlainShapes) {
         Shape{7, 300, 301},  Shape{300, 7, 301},  Shape{301, 300, 7},  Shape{100, 1, 2000}, Shape{1, 700, 700},
         Shape{1100, 40, 40}, Shape{40, 1100, 40}, Shape{40, 40, 1100}, Shape{1024, 40, 33}, Shape{40, 1024, 33},
         Shape{33, 40, 1024},  // the longest axes of the engine for volumes
-        Shape{641, 9, 70},   Shape{1023, 31, 5},  Shape{1025, 9, 33}})
+        Shape{641, 9, 70},   Shape{1023, 31, 5},  Shape{1025, 9, 33}}) {
+    if (!size_limit.takes(shape)) continue;
     for (int s = 0; s < kStructures; ++s)
       for (bool sparse : {false, true}) {
         Random random(++seed);
@@ -101,6 +123,7 @@ TEST_F(Cuda, PlainShapes) {
         check_against_cpu(c);
         if (HasFatalFailure()) return;
       }
+  }
 }
 
 /// A mask of bytes with rows of nx elements, or three of them in a batch, whose distances are wanted.

@@ -1,0 +1,121 @@
+// Memory of the emulated device: of the host, filled with a pattern, and known by its addresses.
+#include <cuda_runtime_api.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+namespace {
+
+constexpr std::size_t kDeviceBytes = std::size_t{4} << 30;
+constexpr int kMultiprocessors = 3;
+
+class Memory {
+ public:
+  cudaError_t allocate(void** address, std::size_t bytes, cudaMemoryType type) {
+    const std::lock_guard lock(mutex_);
+    if (type == cudaMemoryTypeDevice && bytes > kDeviceBytes - used_) return cudaErrorMemoryAllocation;
+    constexpr std::size_t kAlignment = 256;
+    if (posix_memalign(address, kAlignment, bytes) != 0) return cudaErrorMemoryAllocation;
+    std::memset(*address, fathom::emulation::kPattern, bytes);
+    blocks_[static_cast<const std::byte*>(*address)] = {bytes, type};
+    if (type == cudaMemoryTypeDevice) used_ += bytes;
+    return cudaSuccess;
+  }
+
+  cudaError_t free(void* address) {
+    const std::lock_guard lock(mutex_);
+    const auto found = blocks_.find(static_cast<const std::byte*>(address));
+    if (found == blocks_.end()) return cudaErrorInvalidValue;
+    if (found->second.type == cudaMemoryTypeDevice) used_ -= found->second.bytes;
+    blocks_.erase(found);
+    std::free(address);
+    return cudaSuccess;
+  }
+
+  cudaMemoryType type_of(const void* address) {
+    const std::lock_guard lock(mutex_);
+    const auto* at = static_cast<const std::byte*>(address);
+    auto found = blocks_.upper_bound(at);
+    if (found == blocks_.begin()) return cudaMemoryTypeUnregistered;
+    --found;
+    return at < found->first + found->second.bytes ? found->second.type : cudaMemoryTypeUnregistered;
+  }
+
+  std::size_t used() {
+    const std::lock_guard lock(mutex_);
+    return used_;
+  }
+
+ private:
+  struct Allocation {
+    std::size_t bytes;
+    cudaMemoryType type;
+  };
+  std::mutex mutex_;
+  std::map<const std::byte*, Allocation> blocks_;
+  std::size_t used_ = 0;  ///< of the device's
+};
+
+Memory& memory() {
+  static Memory all;
+  return all;
+}
+
+}  // namespace
+
+cudaError_t cudaGetDeviceCount(int* count) { return *count = 1, cudaSuccess; }
+cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
+cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  *properties = {"emulated device", 9, 0, kMultiprocessors, kDeviceBytes};
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  *value = attribute == cudaDevAttrMultiProcessorCount ? kMultiprocessors
+                                                       : static_cast<int>(fathom::emulation::kMostSharedMemory);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(std::size_t* unused, std::size_t* all) {
+  return *all = kDeviceBytes, *unused = kDeviceBytes - memory().used(), cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* address) {
+  return *attributes = {memory().type_of(address), 0}, cudaSuccess;
+}
+
+cudaError_t cudaMallocHost(void** address, std::size_t bytes) {
+  return memory().allocate(address, bytes, cudaMemoryTypeHost);
+}
+cudaError_t cudaFreeHost(void* address) { return memory().free(address); }
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*) { return *pool = nullptr, cudaSuccess; }
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) { return cudaSuccess; }
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr, void* value) {
+  const std::uint64_t used = memory().used();  // nothing is kept besides
+  std::memcpy(value, &used, sizeof used);
+  return cudaSuccess;
+}
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) { return cudaSuccess; }
+
+cudaError_t cudaMallocFromPoolAsync(void** address, std::size_t bytes, cudaMemPool_t, cudaStream_t) {
+  return memory().allocate(address, bytes, cudaMemoryTypeDevice);
+}
+cudaError_t cudaFreeAsync(void* address, cudaStream_t) { return memory().free(address); }
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t) {
+  std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                              std::size_t width, std::size_t height, cudaMemcpyKind, cudaStream_t) {
+  for (std::size_t row = 0; row < height; ++row)
+    std::memcpy(static_cast<std::byte*>(to) + row * to_pitch, static_cast<const std::byte*>(from) + row * from_pitch,
+                width);
+  return cudaSuccess;
+}
