@@ -55,13 +55,14 @@ void VolumePasses::search_along_z(bool writes_floats) const {
                   stream, volume);
   else if constexpr (!kLabels)
     launch(cuda::search_along_z<1024, false>, z_tiles(), 1024, window_memory(n), stream, volume);
-  if constexpr (kLabels) far_along_z<512, 32, true>(*this);
-  else if (is_long) long_along_z<kLabels>(*this);
-  else if (n <= 128) far_along_z<256, 8>(*this);
-  else if (n <= 256) far_along_z<256, 16>(*this);
-  else if (n <= 512) far_along_z<256, 32>(*this);
-  else if (n <= 640) far_along_z<320, 32>(*this);
-  else far_along_z<512, 32>(*this);
+  if constexpr (!kLabels) {
+    if (is_long) return long_along_z<kLabels>(*this);
+    if (n <= 128) return far_along_z<256, 8>(*this);
+    if (n > 512 && n <= 640) return far_along_z<320, 32>(*this);
+  }
+  if (n <= 256) far_along_z<256, 16, kLabels>(*this);
+  else if (n <= 512) far_along_z<256, 32, kLabels>(*this);
+  else far_along_z<512, 32, kLabels>(*this);
 }
 
 template <int kThreads, int kChunk, Writing kWriting>
@@ -99,11 +100,12 @@ void VolumePasses::search_along_y() const {
   constexpr Writing kFar = kFloats ? Writing::unaligned : kWriting;  // one by one: rows need no alignment
   if constexpr (!kLabels)
     if (is_long) return long_along_y<kFar>(*this);
-  if constexpr (!kFloats) far_along_y<512, 32, kFar>(*this);
-  else if (n <= 128) far_along_y<256, 8, kFar>(*this);
-  else if (n <= 256) far_along_y<256, 16, kFar>(*this);
+  if constexpr (kFloats) {
+    if (n <= 128) return far_along_y<256, 8, kFar>(*this);
+    if (n > 512 && n <= 640) return far_along_y<320, 32, kFar>(*this);
+  }
+  if (n <= 256) far_along_y<256, 16, kFar>(*this);
   else if (n <= 512) far_along_y<256, 32, kFar>(*this);
-  else if (n <= 640) far_along_y<320, 32, kFar>(*this);
   else far_along_y<512, 32, kFar>(*this);
 }
 
