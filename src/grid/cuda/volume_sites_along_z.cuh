@@ -1,12 +1,12 @@
 // The pass along z of volumes with nearest sites where these are near: the search of volume_gaps.cuh.
 //
-// Work mapping: block = half a tile. Tiles with few rows that have sites are solved at once
-// (volume_few_sites_along_z.cuh); those whose search would be long are left to the envelope (volume_sites.cuh), by a
+// Work mapping: block = half a tile. Tiles of which few rows have sites are solved by these alone
+// (volume_sparse_sites_along_z.cuh); those whose search would be long are left to the envelope (volume_sites.cuh), by a
 // list.
 #pragma once
 
-#include "grid/cuda/volume_few_sites_along_z.cuh"
 #include "grid/cuda/volume_gaps.cuh"
+#include "grid/cuda/volume_sparse_sites_along_z.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -101,9 +101,13 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     for (int r = t / 16; r < n; r += kThreads / 16) leads[r * step] = Leads::kNone;
     return;
   }
-  constexpr int kMostRows = kThreads > 128 ? kFewSitesOfLong : kFewSites;
-  __shared__ FewSitesAlongZ<kMostRows> few;
-  if (with_sites <= kMostRows && few.find(line, n)) return few.solve(v, half);
+  __shared__ ListedRows filled;
+  std::int16_t* list = SparseSitesAlongZ::list_in(window_shared, n);
+  if (with_sites * 2 <= kThreads && filled.find(line, n, list, n / kFewSitesShare)) {
+    const bool is_done = SparseSitesAlongZ::solve(v, half, filled, window_shared, &work);
+    if (!is_done && t == 0) enlist(v.z_list, v.counters, blockIdx.x);
+    return;
+  }
   if (!near.suffice(near_of_warps, n, 0)) {  // a search would be long
     if (t == 0) enlist(v.z_list, v.counters, blockIdx.x);
     return;

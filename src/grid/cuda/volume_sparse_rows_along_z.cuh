@@ -21,8 +21,9 @@ class ListedRows {
   static __device__ int most_of(int rows) { return most_in(row_groups(rows)); }
 
   /// Lists them. By all threads. @param list  in shared memory, of most_of(rows) and two more
+  /// @param few  so many are few, even if they lie together
   /// @returns whether there are so few that it is worth while to try them one by one
-  __device__ bool find(const uint2* line, int rows, std::int16_t* list) {
+  __device__ bool find(const uint2* line, int rows, std::int16_t* list, int few = 0) {
     const auto t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
     const int words = (rows + 31) / 32;
     for (int r = t; r < words * 32; r += threads) {
@@ -30,7 +31,7 @@ class ListedRows {
       if (lane_id() == 0) filled_[r / 32] = filled;
     }
     __syncthreads();
-    if (t < 32) count_before(t, words);
+    if (t < 32) count_before(t, words, few);
     __syncthreads();
     if (!are_few_) return false;
     for (int r = t; r < rows; r += threads)
@@ -57,7 +58,7 @@ class ListedRows {
     return __popc((filled | filled >> 1) & 0x01010101u);
   }
   /// By the first warp.
-  __device__ void count_before(int lane, int words) {
+  __device__ void count_before(int lane, int words, int few) {
     const unsigned first = 2 * lane < words ? filled_[2 * lane] : 0;
     const unsigned second = 2 * lane + 1 < words ? filled_[2 * lane + 1] : 0;
     const int even = __popc(first), both = even + __popc(second),
@@ -70,7 +71,7 @@ class ListedRows {
     }
     before_[2 * lane] = static_cast<std::int16_t>(sum - both);
     before_[2 * lane + 1] = static_cast<std::int16_t>(sum - both + even);
-    if (lane == 31) count_ = sum, are_few_ = sum <= most_in(groups);
+    if (lane == 31) count_ = sum, are_few_ = sum <= max(most_in(groups), few);
   }
 
   static_assert(kLongestAxis / 32 <= 2 * 32);
@@ -99,6 +100,13 @@ class SparseRowsAlongZ {
   static __device__ __noinline__ Found solve(const Volume& v, Volume::Tile tile, const ListedRows& filled,
                                              uint4* memory, const uint2* of_byte, int* tries) {
     return SparseRowsAlongZ(v, tile, filled, memory).solve(of_byte, tries);
+  }
+
+  /// By a warp. @returns whether the block has spent no more than its budget
+  static __device__ bool may_spend(int spent, int* tries, int budget) {
+    int before = 0;
+    if (lane_id() == 0) before = atomicAdd(tries, spent);
+    return __shfl_sync(kAllLanes, before, 0) + spent <= budget;
   }
 
  private:
@@ -159,13 +167,6 @@ class SparseRowsAlongZ {
     return way_from(z, max(way.before - 1, -1), min(way.behind + 1, filled_.count()));
   }
   __device__ bool is_row(int place) const { return place >= 0 && place < filled_.count(); }
-
-  /// By a warp. @returns whether the block has spent no more than its budget
-  static __device__ bool may_spend(int spent, int* tries, int budget) {
-    int before = 0;
-    if (lane_id() == 0) before = atomicAdd(tries, spent);
-    return __shfl_sync(kAllLanes, before, 0) + spent <= budget;
-  }
 
   /// Of the distances along x in the row at a place, from column `first` of the tile on, with the bias.
   __device__ uint4 eight_squares(int place, int first, const uint2* of_byte) const {
