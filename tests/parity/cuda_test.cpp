@@ -800,6 +800,58 @@ TEST_F(Cuda, NearestOfFewPlanesOfVolumes) {
     }
 }
 
+/// Nearest sites where rows of lines along z that have some lie apart, at random or at one distance from one another, in
+/// which case many are as near; or many together besides, so that tiles are given up; up to the longest line that keys
+/// reach, whose ends have one another's sites.
+TEST_F(Cuda, NearestOfSparseRowsInVolumes) {
+  Random random(965000);
+  for (const Shape& shape : {Shape{512, 5, 130}, Shape{1024, 3, 70}, Shape{1024, 2, 1023}, Shape{300, 9, 260},
+                             Shape{257, 5, 33}, Shape{33, 40, 64}, Shape{8, 30, 40}, Shape{1000, 3, 600}})
+    for (int i = 0; i < scaled(10); ++i) {
+      const std::int64_t nz = shape[0], plane = shape[1] * shape[2], nx = shape[2];
+      const int kind = i % 5;
+      const std::int64_t apart = pick<std::int64_t>(random, {3, 4, 7, 20}), first = below(random, apart);
+      auto sites = scatter(shape, pick<double>(random, {1e-4, 5e-4, 2e-3, 0.01}), random);
+      for (std::size_t k = 0; k < sites.size(); ++k) {
+        const auto at = static_cast<std::int64_t>(k), z = at / plane, x = at % nx;
+        const bool is_row = z % apart == first;
+        if (kind == 1) sites[k] = is_row && x % 40 == 3;
+        if (kind == 2) sites[k] = x == 0 && (is_row || (z > nz / 3 && z < nz / 3 + 120));
+        if (kind == 3) sites[k] = sites[k] && is_row;
+        if (kind == 4) sites[k] = (z == 0 && x == 0) || (z == nz - 1 && x == nx - 1);
+      }
+      Case c{.structure = Structure::sparse};
+      c.input = mask_array(sites, shape);
+      c.wanted = {.distance = DType::float32, .nearest = pick<DType>(random, {DType::int32, DType::int64})};
+      if (chance(random, 0.3)) c.options.region = {{0, nz}, {0, shape[1]}, {0, nx - 3}};
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+/// Few elements of other labels, or of the other side, far from most: along lines as long as the blocks of an envelope
+/// have rows, and one row more.
+TEST_F(Cuda, FarLabelsOfVolumes) {
+  std::uint64_t seed = 966000;
+  for (const Shape& shape :
+       {Shape{256, 9, 40}, Shape{257, 9, 40}, Shape{9, 256, 40}, Shape{9, 257, 40}, Shape{512, 7, 33},
+        Shape{513, 7, 33}, Shape{7, 512, 33}, Shape{7, 513, 33}, Shape{100, 130, 48}, Shape{300, 300, 18}})
+    for (int i = 0; i < scaled(6); ++i) {
+      Random random(++seed);
+      const auto others = scatter(shape, pick<double>(random, {3e-5, 3e-4, 2e-3}), random);
+      Case c{.seed = seed, .structure = Structure::sparse};
+      c.input = Array(DType::uint8, shape);
+      const std::int64_t half = element_count(shape) / 2;
+      for (std::int64_t k = 0; k < element_count(shape); ++k)
+        store(c.input, k, others[static_cast<std::size_t>(k)] ? i % 3 : i % 2 == 0 && k < half ? 8 : 9);
+      check_squares_and_sign(c);
+      c.options.signed_distance = false;
+      c.options.sites.rule = grid::Sites::Rule::labels;
+      check_squares_and_sign(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// The first rows of a tall image, whose sites are a row at its end: squares near 2³¹.
 TEST_F(Cuda, RegionFarFromALine) {
   const Shape shape{46000, 310};
