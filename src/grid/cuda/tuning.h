@@ -54,10 +54,8 @@ inline constexpr int kResidentThreadsAt64 = 1024;  ///< with labels, no floats, 
 inline constexpr int kUsualSides = 16;             ///< that a tile may need on average: eight steps to one each
 inline constexpr int kUsualTries = 16;             ///< pairs of rows that sixteen rows may try, on average
 inline constexpr int kFewRows = 4;                 ///< with sites in a tile: all are tried everywhere
-inline constexpr int kFewSites = 16;               ///< the same along z, where nearest sites are asked for …
-inline constexpr int kFewSitesOfLong = 32;         ///< … of lines longer than kTinyBlocksOfSites …
-inline constexpr int kFewSitesShare = 16;          ///< … and no more than one row in so many
-inline constexpr int kEnvelopeThreads = 1024;      ///< per multiprocessor: 64 registers
+inline constexpr int kFewSitesShare = 16;      ///< one row in so many is few along z, where nearest sites are asked for
+inline constexpr int kEnvelopeThreads = 1024;  ///< per multiprocessor: 64 registers
 /// Longest line that is searched by blocks of 128 threads: there is no work for more.
 inline constexpr int kTinyBlocks = 64;
 /// The same where float distances of masks are written: more of these blocks fit, with longer work each.
