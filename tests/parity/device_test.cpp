@@ -324,6 +324,13 @@ TEST_F(Device, NearestSitesTakeLittleScratch) {
       check_scratch(sparse_case(shape, wanted), most);
 }
 
+TEST_F(Device, ShallowImagesTakeLittleScratch) {
+  for (const Shape& shape : {Shape{3, 40000}, Shape{2, 70001}, Shape{31, 1000}, Shape{1000003}})
+    for (const Wanted& wanted : {Wanted{.distance = DType::float32}, Wanted{.squared = DType::uint64},
+                                 Wanted{.distance = DType::float32, .nearest = DType::int32}})
+      check_scratch(sparse_case(shape, wanted), 0.15);
+}
+
 TEST_F(Device, LabelsTakeLittleScratch) {
   for (const auto& [shape, most] : {std::pair{Shape{1000, 1777}, 0.6}, std::pair{Shape{128, 96, 160}, 2.75}}) {
     Case c = sparse_case(shape, {.distance = DType::float32});

@@ -61,6 +61,9 @@ inline bool wants_site_of_labels(const Problem& p) { return has_labels(p) && wan
 /// For images of at most 128 × 128 elements, and lines as images of one row: Euclidean, with equal spacings, without
 /// periodic borders; of labels without nearest sites, from a mask signed only as floats without these. Null for others.
 std::unique_ptr<Engine> make_small_engine(const Problem& problem);
+/// For images of at most 31 rows, and lines as images of one row, of at most 2²⁰ elements along a row: Euclidean, of
+/// masks, with equal spacings, without a sign or periodic borders. Null for others.
+std::unique_ptr<Engine> make_shallow_engine(const Problem& problem);
 /// For images, and lines as images of one row. Null where it does not serve: it is for Euclidean distances without
 /// periodic borders; from a mask signed only as floats without nearest sites; with spacings that are no small multiples
 /// of a unit only from masks without nearest sites, and of which none is more than 256 times the other; and one or two
@@ -75,6 +78,7 @@ std::unique_ptr<Engine> make_general_engine(const Problem& problem);
 /// The fastest that serves. It refers to the problem.
 inline std::unique_ptr<Engine> make_engine(const Problem& problem) {
   if (auto engine = make_small_engine(problem)) return engine;
+  if (auto engine = make_shallow_engine(problem)) return engine;
   if (auto engine = make_plane_engine(problem)) return engine;
   if (auto engine = make_volume_engine(problem)) return engine;
   return make_general_engine(problem);

@@ -6,6 +6,13 @@
 
 namespace fathom::grid::cuda {
 
+/// How a row is read.
+enum class Reading {
+  aligned_bytes,  ///< zero or not, 16 at a time
+  bytes,          ///< the same at any address
+  elements,       ///< anything
+};
+
 /// Four bytes that are not zero, as four bits.
 __device__ inline unsigned nonzero_bytes(unsigned four) {
   const unsigned top = (((four & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | four) & 0x80808080u;

@@ -70,6 +70,14 @@ inline constexpr int kEvenLines = 512, kUnevenLines = 576;
 // Small images
 inline constexpr int kSmallPackBlock = 128, kSmallBlock = 256;
 
+// Shallow images
+inline constexpr int kShallowPackBlock = 128;
+inline constexpr int kShallowBlock = 256;       ///< and columns of it
+inline constexpr int kShallowBlocks = 4;        ///< per multiprocessor
+inline constexpr int kShallowBlocksOfMany = 2;  ///< the same with more than 16 rows: 128 registers
+/// Each block looks for the sites beside its columns by itself, in the worst case through all of its rows.
+inline constexpr std::int64_t kShallowColumns = std::int64_t{1} << 20;
+
 // General
 inline constexpr int kSearchBlock = 128;
 inline constexpr int kLongRow = 1024;  ///< words; longer rows are worth a large block

@@ -10,13 +10,6 @@
 
 namespace fathom::grid::cuda {
 
-/// How a row is read.
-enum class Reading {
-  aligned_bytes,  ///< zero or not, 16 at a time
-  bytes,          ///< the same at any address
-  elements,       ///< anything
-};
-
 /// Sixteen bytes, of which those outside [begin, end) are not read, but 0. Not inlined: it is rare.
 __device__ __noinline__ inline uint4 load_within(const std::byte* at, const std::byte* begin, const std::byte* end) {
   unsigned words[4] = {};
