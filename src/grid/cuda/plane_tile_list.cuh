@@ -11,10 +11,10 @@
 #pragma once
 
 #include "grid/cuda/plane_chords.cuh"
+#include "grid/cuda/plane_far_cell.cuh"
 
 namespace fathom::grid::cuda {
 
-inline constexpr int kFarBlock = 256, kFarWarps = kFarBlock / 32;
 inline constexpr int kMostOwnColumns = 4 * kFarBlock;  ///< of a band whose tiles have lists of their own
 
 /// Bytes of dynamic shared memory.
@@ -86,8 +86,7 @@ class TileList {
     const int x = x0_ + static_cast<int>(threadIdx.x);
     const Column c = column(x);
     // The row farthest from sites above and below is the first or the last one, or in the middle between these.
-    const unsigned rows = c.bits ? static_cast<unsigned>(kBand - 1 + plane_.beyond)
-                                 : min(min(c.below, c.above + kBand - 1), (c.above + c.below) / 2);
+    const unsigned rows = c.bits ? kBand - 1 : min(min(c.below, c.above + kBand - 1), (c.above + c.below) / 2);
     const unsigned to_open =
         rows < kNoRow ? Winners::square(plane_, static_cast<int>(rows), max(x - first_, last_ - x)) : Winners::kNothing;
     const unsigned most_rows = warp_max(is_open && x < plane_.width ? rows : 0), distance = warp_min(to_open);
@@ -200,7 +199,7 @@ class TileList {
 #pragma unroll 4
     for (int k = share; k < count_; k += kShares) {
       const Entry entry = (*this)[k];
-      winners.offer(Winners::square(plane_, entry.column.at(lane_id(), plane_.beyond), x - entry.x), k);
+      winners.offer(Winners::square(plane_, entry.column.at(lane_id(), 0), x - entry.x), k);
     }
     m_.best[warp_][lane_id()] = winners.best;
     m_.winners[warp_][lane_id()] = as_shorts(winners.first, winners.last);
