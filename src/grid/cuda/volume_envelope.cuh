@@ -6,9 +6,9 @@
 // 8th; then at all.
 //
 // Work mapping: persistent blocks take halves of the tiles that the search left. A unit of 16 lanes, lane = line, takes
-// kChunk rows into registers. Phase 1: a row stays if it beats the running candidate of its left or of its right; one
-// that does neither is nowhere the best. Phase 2: the kept rows of each line move together. Phases 3 to 5: the three
-// stages. Along z, eight rows that fit 16 bits are left for the search along y.
+// kChunk rows into registers. Phase 1: a row stays if it lies below chords of g + i² between rows beside it; one that
+// does not is nowhere the best. Phase 2: the kept rows of each line move together. Phases 3 to 5: the three stages.
+// Along z, eight rows that fit 16 bits are left for the search along y.
 //
 // Source: the monotone-matrix search of Aggarwal et al. 1987, in place of the intersections of Felzenszwalb &
 // Huttenlocher 2012, so that nothing is decided by a quotient. Cost: some 50 operations per element.
@@ -35,44 +35,43 @@ inline __host__ __device__ std::size_t envelope_memory(int rows, int chunk) {
          16 * sizeof(unsigned);
 }
 
-/// Which rows of a chunk may be the nearest somewhere, in bits: those that beat the parabola of the last such row
-/// before them, or of the last behind them.
+/// Which rows of a chunk may be the nearest somewhere, in bits.
 ///
-/// @param kTies  whether those that do as well are kept, too
+/// Those are corners of the lower hull of height = value + row², and a corner lies below each chord from a row before it
+/// to one behind. Asked of three chords: between the rows next to it, and from the next on one side to the next but one
+/// on the other. Of smooth fields that leaves hardly more than the corners.
+///
+/// @param kTies  whether those on a chord are kept, too: as near as its ends somewhere, but never nearer
 template <int kChunk, bool kTies = false>
 class Candidates {
  public:
-  static __device__ unsigned of(const unsigned* value) { return from_left(value) | from_right(value); }
-
- private:
-  /// One row on at a time.
-  struct Running {
-    unsigned value = kNone32 - 4096, step = 0;
-    __device__ bool is_beaten_by(unsigned other) {
-      value += step;
-      step += 2;
-      if (kTies ? other > value : other >= value) return false;
-      value = other;
-      step = 1;
-      return true;
-    }
-  };
-  static __device__ unsigned from_left(const unsigned* value) {
+  /// @param value  becomes the height, of rows counted from the chunk's first
+  static __device__ unsigned of(unsigned* value) {
+#pragma unroll
+    for (unsigned r = 0; r < kChunk; ++r) value[r] = __viaddmin_u32(value[r], r * r, kNoHeight);
     unsigned mask = 0;
-    Running running;
 #pragma unroll
     for (int r = 0; r < kChunk; ++r)
-      if (running.is_beaten_by(value[r])) mask |= 1u << r;
+      if (is_below_chords(value, r) & (value[r] < kNoHeight)) mask |= 1u << r;  // without a branch
     return mask;
   }
-  static __device__ unsigned from_right(const unsigned* value) {
-    unsigned mask = 0;
-    Running running;
-#pragma unroll
-    for (int r = kChunk - 1; r >= 0; --r)
-      if (running.is_beaten_by(value[r])) mask |= 1u << r;
-    return mask;
+
+ private:
+  static constexpr unsigned kNoHeight = 1u << 28;  ///< no site: above all chords; twice it fits an integer
+  static_assert(3 * kLongestAxis * kLongestAxis + kChunk * kChunk < kNoHeight / 4);
+
+  static __device__ bool is_below_chords(const unsigned* height, int r) {
+    if (r < 1 || r + 1 >= kChunk) return true;
+    const int before = rise(height, r - 1, r), behind = rise(height, r, r + 1);
+    bool is_below = is_less(before, behind);
+    if (r + 2 < kChunk) is_below &= is_less(2 * before, rise(height, r, r + 2));
+    if (r >= 2) is_below &= is_less(rise(height, r - 2, r), 2 * behind);
+    return is_below;
   }
+  static __device__ int rise(const unsigned* height, int from, int to) {
+    return static_cast<int>(height[to] - height[from]);
+  }
+  static __device__ bool is_less(int a, int b) { return kTies ? a <= b : a < b; }
 };
 
 /// What an envelope finds.
@@ -145,11 +144,11 @@ class Envelope {
   __device__ void keep_candidates(Load&& load) {
     const int chunks = chunks_of(n_);
     const bool active = unit_ < chunks;
-    unsigned value[kChunk], mask = 0;
+    unsigned height[kChunk], mask = 0;
     if (active) {
-      load(value, unit_ * kChunk, lane_);
-      mask = Candidates<kChunk, kFinding == Finding::least_companion>::of(value);
-      const bool same = kFinding == Finding::values && are_same(value, mask, n_ - unit_ * kChunk);
+      load(height, unit_ * kChunk, lane_);
+      mask = Candidates<kChunk, kFinding == Finding::least_companion>::of(height);
+      const bool same = kFinding == Finding::values && are_same(height, mask, n_ - unit_ * kChunk);
       places_[unit_ * 16 + lane_] = static_cast<unsigned>(__popc(mask)) | (same ? kSameChunk : 0);
       masks_[unit_ * 16 + lane_] = mask;
     }
@@ -166,7 +165,7 @@ class Envelope {
     first %= kSameChunk, count_ %= kSameChunk;
     if constexpr (kFinding == Finding::values)
       if (__any_sync(kAllLanes, may_be_constant)) {  // the same in all warps, as they have the same lines
-        if (find_constant(value[0], active, may_be_constant)) mask = 0;
+        if (find_constant(height[0], active, may_be_constant)) mask = 0;
       }
     if (active) {
       unsigned* to = keys + first * 16 + lane_;
@@ -174,7 +173,7 @@ class Envelope {
       for (int r = 0; r < kChunk; ++r) {
         if (!(mask >> r & 1)) continue;
         const auto i = static_cast<unsigned>(unit_ * kChunk + r);
-        *to = (value[r] + i * i + kKeyBias) << 10 | i;
+        *to = (height[r] + (kKeyBias - static_cast<unsigned>(r * r)) + i * i) << 10 | i;
         to += 16;
       }
     }
@@ -183,16 +182,16 @@ class Envelope {
     __syncthreads();
   }
 
-  /// Of a chunk, as far as there are rows. All of them are candidates then.
-  static __device__ bool are_same(const unsigned* value, unsigned mask, int rows) {
-    if (mask != 0xFFFFFFFFu >> (32 - min(rows, kChunk)) || (rows > 1 && value[1] != value[0])) return false;
+  /// The values of a chunk, as far as there are rows. All of them are candidates then.
+  static __device__ bool are_same(const unsigned* height, unsigned mask, int rows) {
+    if (mask != 0xFFFFFFFFu >> (32 - min(rows, kChunk)) || (rows > 1 && height[1] != height[0] + 1)) return false;
     bool same = true;
 #pragma unroll
-    for (int r = 2; r < kChunk; ++r) same &= r >= rows || value[r] == value[0];
+    for (int r = 2; r < kChunk; ++r) same &= r >= rows || height[r] == height[0] + static_cast<unsigned>(r * r);
     return same;
   }
   /// Whether the chunks of a line, in each of which all is the same, are all the same. It has no candidates then.
-  /// @param value  of the chunk
+  /// @param value  of the chunk's first row
   __device__ bool find_constant(unsigned value, bool active, bool may_be_constant) {
     if (active) keys[unit_ * 16 + lane_] = value;
     __syncthreads();

@@ -69,10 +69,10 @@ class LongEnvelope {
     const int chunks = (n_ + kChunk - 1) / kChunk;
     const bool active = unit_ < chunks;
     unsigned* counts = place_;  // until there are anchors; beyond what other units still load, even of short lines
-    unsigned value[kChunk], mask = 0;
+    unsigned height[kChunk], mask = 0;
     if (active) {
-      load(value, unit_ * kChunk, lane_);
-      mask = Candidates<kChunk>::of(value);
+      load(height, unit_ * kChunk, lane_);
+      mask = Candidates<kChunk>::of(height);
       counts[unit_ * 16 + lane_] = static_cast<unsigned>(__popc(mask));
     }
     __syncthreads();
@@ -87,7 +87,7 @@ class LongEnvelope {
     for (int r = 0; r < kChunk; ++r) {
       if (!(mask >> r & 1)) continue;
       const auto i = static_cast<unsigned>(unit_ * kChunk + r);
-      values_[at] = value[r] + i * i + kBias;
+      values_[at] = height[r] + (kBias - static_cast<unsigned>(r * r)) + i * i;
       indices_[at] = static_cast<std::uint16_t>(i);
       at += 16;
     }
