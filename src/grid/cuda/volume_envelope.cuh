@@ -117,9 +117,11 @@ class Envelope {
         const int first = place_of(anchor(q)), last = place_of(anchor(q + 1));
         if constexpr (kFinding == Finding::least_companion) scan_by_companions(q * 8, first, last, searching, best);
         else scan<8, 1>(q * 8, first, last, 1, best);
+        unsigned rest = static_cast<unsigned>(q * q * 64) - kKeyBias;  // x² less the bias
 #pragma unroll
         for (int j = 0; j < 8; ++j) {
-          const unsigned value = (best[j] >> 10) + static_cast<unsigned>((q * 8 + j) * (q * 8 + j)) - kKeyBias;
+          const unsigned value = (best[j] >> 10) + rest;
+          rest += static_cast<unsigned>(2 * (q * 8 + j) + 1);
           best[j] = kFinding == Finding::values ? value : value << 10 | (best[j] & kKeyIndex);
         }
       } else {
@@ -411,10 +413,8 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     const Volume::Tile tile = v.tile(v.y_list[job / 2], v.nz);
     const int half = static_cast<int>(job % 2) * 16, x0 = tile.word * 32 + half;
     if (x0 >= v.nx) continue;
-    // The pair of neighbours that this thread's column is of.
-    const int column = half + static_cast<int>(threadIdx.x) % 16;
-    const std::uint32_t* pairs = v.narrow_row(tile.item, tile.word, tile.line, 0) + column / 2;
-    const auto narrow = [column](std::uint32_t pair) { return column % 2 ? pair >> 16 : pair & 0xFFFFu; };
+    const auto* narrow = reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) +
+                         half + threadIdx.x % 16;
     constexpr bool kSide = kWriting == Writing::one_side;
     // Beyond the volume's edges the last element again, so that no branch keeps the loads from being in flight
     // together.
@@ -425,23 +425,20 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
       constexpr unsigned kAll = 0xFFFFFFFFu >> (32 - kChunk);
       const unsigned are_wide = kinds.wide(first) & kAll, are_narrow = kinds.narrow(first) & kAll;
       const std::uint32_t* row = wide + first * v.wide.y_stride;
-      const std::uint32_t* pair = pairs + first * 16;
+      const std::uint16_t* narrow_row = narrow + first * 32;
       if (are_wide == kAll) {
 #pragma unroll
         for (int r = 0; r < kChunk; ++r, row += v.wide.y_stride) value[r] = wide_square<kSide>(*row);
       } else if (are_narrow == kAll) {
 #pragma unroll
-        for (int r = 0; r < kChunk; ++r) value[r] = narrow(pair[r * 16]);
+        for (int r = 0; r < kChunk; ++r) value[r] = narrow_row[r * 32];
       } else {  // all that is read is on its way before any of it is looked at
 #pragma unroll
         for (int r = 0; r < kChunk; ++r, row += v.wide.y_stride) {
           value[r] = kNone32;
           if (are_wide >> r & 1) value[r] = wide_square<kSide>(*row);
-          if (are_narrow >> r & 1) value[r] = pair[r * 16];
+          if (are_narrow >> r & 1) value[r] = narrow_row[r * 32];
         }
-#pragma unroll
-        for (int r = 0; r < kChunk; ++r)
-          if (are_narrow >> r & 1) value[r] = narrow(value[r]);
       }
     };
     if constexpr (kLabels) ends.fill_changes([&](int r) { return __ldg(v.changes_along_y(tile) + r); });
