@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <thread>
 
@@ -498,6 +499,39 @@ TEST_F(Cuda, Ties) {
         check_against_cpu(c);
         if (HasFatalFailure()) return;
       }
+}
+
+/// Far sites on a sphere, by whole elements, on both sides of which squares along lines are nearly convex; exactly on a
+/// sphere, to whose middle all are as near; and those of two balls, between which lines are bent the other way. Lines
+/// end about where the rows do that a thread takes, and blocks change.
+TEST_F(Cuda, SmoothFarFieldsOfVolumes) {
+  for (const Shape& shape :
+       {Shape{210, 128, 17}, Shape{129, 240, 17}, Shape{230, 257, 20}, Shape{256, 213, 33}, Shape{380, 513, 17},
+        Shape{512, 345, 18}, Shape{410, 641, 17}, Shape{1024, 300, 17}, Shape{300, 1025, 17}})
+    for (int kind = 0; kind < 3; ++kind) {
+      const std::int64_t ny = shape[1], nx = shape[2], longest = std::max(shape[0], ny);
+      const double radius = static_cast<double>(longest) * (kind == 0 ? 0.4 : 0.05);
+      std::vector<bool> sites = places_on_sphere(shape, {1, 1, 1}, longest > 400 ? 32045 : 5525);
+      if (kind != 1)
+        for (std::size_t k = 0; k < sites.size(); ++k) {
+          const auto x = static_cast<double>(static_cast<std::int64_t>(k) % nx - nx / 2);
+          const auto y = static_cast<double>(static_cast<std::int64_t>(k) / nx % ny);
+          const auto z = static_cast<double>(static_cast<std::int64_t>(k) / nx / ny);
+          const auto from = [&](double share) {
+            return std::hypot(x, y - share * static_cast<double>(ny), z - share * static_cast<double>(shape[0]));
+          };
+          sites[k] = kind == 0 ? std::abs(from(0.5) - radius) < 1 : std::min(from(0.1), from(0.85)) < radius;
+        }
+      Case c{.structure = Structure::ring};
+      c.input = mask_array(sites, shape);
+      for (const Wanted& wanted : {Wanted{.distance = DType::float32},
+                                   {.squared = DType::uint32},
+                                   {.distance = DType::float32, .nearest = DType::int32}}) {
+        c.wanted = wanted;
+        check_against_cpu(c);
+        if (HasFatalFailure()) return;
+      }
+    }
 }
 
 /// Two parallel lines of sites, level or not, between which those above and below are equally near, nearer and farther
