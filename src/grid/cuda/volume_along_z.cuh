@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     }
     using Found = SparseRowsAlongZ::Found;
     __shared__ ListedRows filled;
-    if (with_sites * 2 <= kThreads && filled.find(line, n, SparseRowsAlongZ::list_in(window_shared, n))) {
+    if (with_sites * 2 <= min(kThreads, n) && filled.find(line, n, SparseRowsAlongZ::list_in(window_shared, n))) {
       const Found found = SparseRowsAlongZ::solve(v, tile, filled, window_shared, of_byte, &work);
       if (t != 0) return;
       v.kind[blockIdx.x] = found == Found::narrow ? kNarrow : kWide;
