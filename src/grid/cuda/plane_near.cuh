@@ -21,6 +21,8 @@
 
 namespace fathom::grid::cuda {
 
+inline constexpr unsigned kAllSettled = 0xFFFFFFFFu;  ///< the squared distance from which on nothing is unsettled
+
 /// Four neighbouring words of a row, and the words around them.
 ///
 /// Word::kTies: the steps to a farther candidate must be more than the largest distance; else as many are enough.
@@ -37,18 +39,20 @@ class NearSearch {
 
   /// Searches until the warp is done or gives up. From the returned squared distance on, results are not settled.
   __device__ unsigned run() {
-    if (Word::kColumns == 1 && settled(1)) return square_of_.limit;  // all are sites
+    constexpr int kRounds = kReach / 4 - 1;
+    const unsigned where_done = Word::Steps::kLimited ? square_of_.limit : kAllSettled;
+    if (Word::kColumns == 1 && settled(1)) return where_done;  // all are sites
     offer<1, 2>(0);
-    if (settled(9)) return square_of_.limit;
+    if (settled(9)) return where_done;
     offer<3, 4>(0);
-    if (settled(25)) return square_of_.limit;
+    if (settled(25)) return where_done;
 #pragma unroll
-    for (int j = 1; j <= 7; ++j) {
+    for (int j = 1; j <= kRounds; ++j) {
       shift(j);
       offer<1, 4>(4 * j);
-      if (settled((4 * j + 5) * (4 * j + 5))) return square_of_.limit;
+      if (j < kRounds && settled((4 * j + 5) * (4 * j + 5))) return where_done;
       // Too many lanes without a site within 8 columns and 32 rows: this is not the place for near sites.
-      if (j == 1 && __popc(__ballot_sync(kAllLanes, largest() >= square_of_.limit)) >= kGiveUp)
+      if (j == 1 && __popc(__ballot_sync(kAllLanes, exceed(square_of_.limit - 1))) >= kGiveUp)
         return min(square_of_(81) + 1 - Word::kTies, square_of_.limit);
     }
     return square_of_.limit;
@@ -57,14 +61,13 @@ class NearSearch {
   unsigned best[4];
 
  private:
-  __device__ unsigned largest() const {
-    unsigned most = Word::largest(best, 0);
-    if constexpr (Word::kColumns == 2) most = max(most, Word::largest(best, 1));
-    return most;
+  __device__ bool exceed(unsigned square) const {
+    if constexpr (Word::kColumns == 2) return Word::exceed(best, square);
+    else return Word::largest(best, 0) > square;
   }
   /// @param square  of the steps to the next candidate
   __device__ bool settled(unsigned square) const {
-    return !__any_sync(kAllLanes, largest() > square_of_(square) - Word::kTies);
+    return !__any_sync(kAllLanes, exceed(square_of_(square) - Word::kTies));
   }
 
   static __device__ void load(unsigned* to, int at, uint4 four) {
@@ -94,7 +97,8 @@ class NearSearch {
       for (int q = 0; q < 4; ++q) {
         const unsigned left = left_[4 + q - step], right = right_[q + step];
         // Some go to the other kind of units, which balances them.
-        const bool balances = Word::kColumns == 2 ? base > 0 && step == 4 : (step + q) % 3 != 0;
+        const bool balances =
+            Word::kColumns == 2 ? base > 0 && (step == 4 || (step == 2 && q % 2 == 0)) : (step + q) % 3 != 0;
         best[q] = balances ? Word::template offer<true>(best[q], left, right, base + step, square_of_)
                            : Word::template offer<false>(best[q], left, right, base + step, square_of_);
       }
@@ -343,6 +347,23 @@ __device__ void bound_by_runs(unsigned* best, const Plane& plane, std::int64_t b
   }
 }
 
+/// Marks the cells of four words, and those 256 columns behind, where results are not settled. @returns whether there
+/// are any
+///
+/// @param x  column of the first word
+template <class Word>
+__device__ bool mark_open(const Plane& plane, std::uint8_t* open_cells, const unsigned* best, int x,
+                          unsigned unsettled) {
+  bool open = false;
+#pragma unroll
+  for (int k = 0; k < Word::kColumns; ++k, x += kHalf)
+    if (Word::largest(best, k) >= unsettled && x < plane.width) {
+      open_cells[x / 32] = 1;
+      open = true;
+    }
+  return open;
+}
+
 template <Writing kWriting, Spaced kSpaced>
 using NearWord = std::conditional_t<
     finds_sites(kWriting), NearKeys<kSpaced != Spaced::none, is_of_labels(kWriting)>,
@@ -417,12 +438,7 @@ __global__ void __launch_bounds__(kNearWords,
           if (!row_there || x + k * kHalf >= plane.width) search.best[q] = Word::without(search.best[q], k);
     }
     const unsigned unsettled = search.run();
-#pragma unroll
-    for (int k = 0; k < Word::kColumns; ++k)
-      if (Word::largest(search.best, k) >= unsettled && x + k * kHalf < plane.width) {
-        open_cells[(x + k * kHalf) / 32] = 1;
-        open = true;
-      }
+    if (unsettled != kAllSettled) open |= mark_open<Word>(plane, open_cells, search.best, x, unsettled);
     if constexpr (kSpaced == Spaced::real) {
       // All belong to the other side.
       if (kWriting == Writing::one_side && !plane.side.is_first &&

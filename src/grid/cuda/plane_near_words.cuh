@@ -28,8 +28,11 @@ __device__ inline unsigned as_bits(__half2 halves) {
   return bits;
 }
 
-/// Rows up to the nearest site outside the band, as a half; 2048 stands for all that is too far.
-__device__ inline __half rows_outside(unsigned rows) { return __int2half_rn(static_cast<int>(min(rows, 2048u))); }
+/// Rows up to the nearest sites of two columns outside the band; 1023 stands for all that is too far.
+__device__ inline __half2 rows_outside(unsigned one, unsigned other) {
+  constexpr unsigned kMost = 1023;
+  return __hsub2(as_halves(kBias + min(one, kMost) + (min(other, kMost) << 16)), as_halves(kBias));
+}
 
 /// The columns of a word.
 ///
@@ -73,7 +76,10 @@ __device__ inline unsigned sum_by_product(unsigned a, unsigned b, unsigned one) 
 }
 
 /// What squares of steps sideways come to: as many, …
+///
+/// kLimited: what a search settles may still be farther than the limit.
 struct EqualSteps {
+  static constexpr bool kLimited = false;
   static constexpr unsigned limit = kUnsettled;
   const unsigned one;
   __device__ explicit EqualSteps(const Plane& plane) : one(plane.one) {}
@@ -81,6 +87,7 @@ struct EqualSteps {
 };
 /// … or with unequal spacings, …
 struct SpacedSteps {
+  static constexpr bool kLimited = true;
   static constexpr unsigned kMostRows = 2 * kReach;  ///< what is farther along a column counts as far as this
   const unsigned weight, limit, one;                 ///< limit: also, floats hold all below it
 
@@ -93,6 +100,7 @@ struct SpacedSteps {
 /// … or these in a key, where all from the limit on are as far: no candidate below it is kReach rows or columns away,
 /// and keys hold its double.
 struct SpacedKeySteps {
+  static constexpr bool kLimited = true;
   const unsigned weight, limit, one;
 
   __device__ explicit SpacedKeySteps(const Plane& plane)
@@ -104,6 +112,7 @@ struct SpacedKeySteps {
 
 /// … or without a unit, in fixed point, less what roundings may add.
 struct RealSteps {
+  static constexpr bool kLimited = true;
   const unsigned limit, one;
 
   __device__ explicit RealSteps(const Plane& plane)
@@ -125,27 +134,23 @@ struct NearPairs : NearColumns<2, kWeighted> {
   __device__ NearPairs(const Plane& plane, std::int64_t band, int x)
       : Base(plane, band, x), row_weight_(plane.row_weight) {}
 
-  /// 1024 + squared vertical distance of each row. The sweep upwards runs over reversed masks, lest the compiler keep
-  /// all 32 masks of the sweep down.
+  /// 1024 + squared vertical distance of each row. Where sites are, the sweep upwards learns from the one down.
   __device__ void put(unsigned (*column)[kNearWords]) const {
-    unsigned low = ~((bits[0] & 0xFFFFu) | (bits[1] << 16)), high = ~((bits[0] >> 16) | (bits[1] & 0xFFFF0000u));
-    constexpr unsigned kOne = 0x3C00u;  // the half 1
-    const __half2 one = as_halves(kOne * 0x10001u);
-    __half2 rows = __halves2half2(rows_outside(above[0] - 1), rows_outside(above[1] - 1));
+    const unsigned low = ~((bits[0] & 0xFFFFu) | (bits[1] << 16)), high = ~((bits[0] >> 16) | (bits[1] & 0xFFFF0000u));
+    const __half2 one = as_halves(kOne * 0x10001u), at_sites = as_halves(kBeyond ? kOne * 0x10001u : 0);
+    __half2 rows = rows_outside(above[0] - 1, above[1] - 1);
 #pragma unroll
     for (int r = 0; r < kBand; ++r) {
-      const __half2 no_site = as_halves((((r < 16 ? low : high) >> (r & 15)) & 0x00010001u) * kOne);
+      const __half2 no_site = ones(r < 16 ? low : high, r % 16);
       rows = __hfma2(rows, no_site, kBeyond ? one : no_site);
       column[r][0] = as_bits(rows);
     }
-    low = __byte_perm(__brev(low), 0, 0x1032);
-    high = __byte_perm(__brev(high), 0, 0x1032);
-    asm volatile("" ::: "memory");
-    rows = __halves2half2(rows_outside(below[0] - 32), rows_outside(below[1] - 32));
+    asm volatile("" ::: "memory");  // lest the compiler keep all of them
+    rows = rows_outside(below[0] - 32, below[1] - 32);
     const __half2 weight = __float2half2_rn(static_cast<float>(row_weight_));  // exact where a row is less than 1024
 #pragma unroll
     for (int r = kBand - 1; r >= 0; --r) {
-      const __half2 no_site = as_halves((((r < 16 ? low : high) >> (15 - (r & 15))) & 0x00010001u) * kOne);
+      const __half2 no_site = __hne2(as_halves(column[r][0]), at_sites);
       rows = __hfma2(rows, no_site, kBeyond ? one : no_site);
       const __half2 nearest = as_halves(__vminu2(column[r][0], as_bits(rows)));
       column[r][0] = as_bits(__hfma2(kWeighted ? __hmul2(nearest, weight) : nearest, nearest, as_halves(kBias)));
@@ -179,20 +184,33 @@ struct NearPairs : NearColumns<2, kWeighted> {
   }
   /// Greatest squared distance of four words' column.
   static __device__ unsigned largest(const unsigned* four, int column) {
-    const unsigned both = __vmaxu2(__vmaxu2(four[0], four[1]), __vmaxu2(four[2], four[3]));
-    return square(both, column);
+    return square(__vimax3_u16x2(four[0], four[1], __vmaxu2(four[2], four[3])), column);
+  }
+  /// Whether some squared distance of four words is more than `square`.
+  static __device__ bool exceed(const unsigned* four, unsigned square) {
+    const unsigned both = kBias + square * 0x10001u;
+    return __vimax3_u16x2(__vimax3_u16x2(four[0], four[1], four[2]), four[3], both) != both;
   }
   /// The squares of four words, by columns.
   static __device__ void unpack(const unsigned* four, float (&squares)[2][4]) {
 #pragma unroll
     for (int q = 0; q < 4; ++q) {
-      const float2 two = __half22float2(as_halves(four[q]));  // exact
-      squares[0][q] = two.x - 1024.0f;
-      squares[1][q] = two.y - 1024.0f;
+      const float2 two = __half22float2(__hsub2(as_halves(four[q]), as_halves(kBias)));  // exact below kUnsettled
+      squares[0][q] = two.x;
+      squares[1][q] = two.y;
     }
   }
 
  private:
+  static constexpr unsigned kOne = 0x3C00u;  ///< the half 1
+
+  /// The halves 1 or 0 for bit k of both halves of a word: a product moves the bit there where kOne leaves room.
+  static __device__ __half2 ones(unsigned word, int k) {
+    constexpr int kRoom = 10;
+    const int left = k > kRoom ? kRoom / 2 : 0;
+    return as_halves((word >> left & 0x10001u << (k - left)) * (kOne >> (k - left)));
+  }
+
   const std::uint32_t row_weight_;
 };
 

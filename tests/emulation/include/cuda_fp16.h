@@ -65,6 +65,12 @@ inline float2 __half22float2(__half2 pair) {
   using fathom::emulation::to_double;
   return {static_cast<float>(to_double(pair.x)), static_cast<float>(to_double(pair.y))};
 }
+inline __half2 __hsub2(__half2 a, __half2 b) {
+  return fathom::emulation::of_halves([&](auto of) { return of(a) - of(b); });
+}
+inline __half2 __hne2(__half2 a, __half2 b) {
+  return fathom::emulation::of_halves([&](auto of) { return of(a) != of(b) ? 1.0 : 0.0; });
+}
 inline __half2 __hadd2(__half2 a, __half2 b) {
   return fathom::emulation::of_halves([&](auto of) { return of(a) + of(b); });
 }
