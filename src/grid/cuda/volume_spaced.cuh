@@ -39,6 +39,10 @@ struct WindowSquares {
     const unsigned a = __vimax3_u32(eight[0], eight[1], eight[2]), b = __vimax3_u32(eight[3], eight[4], eight[5]);
     return __vimax3_u32(a, b, max(eight[6], eight[7]));
   }
+  static __device__ unsigned least(const unsigned* eight) {
+    const unsigned a = __vimin3_u32(eight[0], eight[1], eight[2]), b = __vimin3_u32(eight[3], eight[4], eight[5]);
+    return __vimin3_u32(a, b, min(eight[6], eight[7]));
+  }
 };
 /// A line's squared distance and the steps to the row that it is from, so that of equally near rows the lowest is
 /// least: square · 2⁶ + steps + 32. Rows hold squares alone.
@@ -57,9 +61,19 @@ struct WindowWinners {
     return __viaddmin_u32(value, square, best);
   }
   static __device__ unsigned largest(const unsigned* eight) { return WindowSquares::largest(eight) / kSquare; }
+  static __device__ unsigned least(const unsigned* eight) { return WindowSquares::least(eight); }
   static __device__ unsigned square(unsigned word) { return word / kSquare; }
   static __device__ int steps(unsigned word) { return static_cast<int>(word % kSquare) - static_cast<int>(kHere); }
 };
+
+/// Whether in most lanes none of a group's rows is as near by itself as those behind a window's last step are at least:
+/// hardly ever does one settle the warp's rows then.
+template <class Word>
+__device__ bool is_far(const Window<Word>& window, unsigned weight) {
+  constexpr unsigned kSteps = Word::kMostSteps + 1;
+  const unsigned reach = weight * (kSteps * kSteps * Word::kSquare);
+  return __popc(__ballot_sync(kAllLanes, Word::least(window.best) > reach)) > 16;
+}
 
 /// Squares are less than this, also in padding, so that no sum of two wraps.
 inline constexpr std::int64_t kMostSpaced = 0x70000000;
@@ -283,7 +297,7 @@ __device__ void solve_spaced(const WindowRows<WindowSquares>& rows, unsigned* le
       leave_out_behind(window.best, n - q * 8);
       if (__any_sync(kAllLanes, WindowSquares::largest(window.best) > 0)) bound(min(q, last), window.best);
     }
-    if (!window.search()) return false;
+    if (is_far(window, weight) || !window.search()) return false;
     store(q * 8, window.best, n - q * 8);
     return true;
   };
