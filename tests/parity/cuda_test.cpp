@@ -1471,6 +1471,31 @@ TEST_F(Cuda, Spacings) {
     }
 }
 
+/// A line of sites that leans away from lines along y, so that the nearest of their rows are far away: in steps, in rows
+/// of which every third has none, with another line that is as near in the middle. Also so far that brackets measure
+/// above the least; lines end about where those do that are left to brackets, where blocks change, and beyond.
+TEST_F(Cuda, FarRowsWithSpacings) {
+  for (const Shape& shape : {Shape{40, 256, 33}, Shape{40, 257, 17}, Shape{33, 300, 70}, Shape{64, 512, 18},
+                             Shape{40, 513, 33}, Shape{40, 641, 17}, Shape{36, 1024, 17}, Shape{36, 1025, 17}})
+    for (int kind = 0; kind < 3; ++kind)
+      for (const double spacing_z : {7.0, 9.0, 50.0}) {
+        const std::int64_t nz = shape[0], ny = shape[1], nx = shape[2];
+        std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+        for (std::int64_t y = 0; y < ny; ++y) {
+          const std::int64_t z = y * nz / ny, x = y * 7 % nx;
+          if (kind == 1 && y % 3 == 0) continue;
+          sites[static_cast<std::size_t>((z * ny + y) * nx + x)] = true;
+          if (kind == 2) sites[static_cast<std::size_t>(((nz - 1 - z) * ny + y) * nx + x)] = true;
+        }
+        Case c{.structure = Structure::diagonal};
+        c.input = mask_array(sites, shape);
+        c.options.spacing = {spacing_z, 1, kind == 1 ? 3.0 : 1.0};
+        c.wanted.distance = DType::float32;
+        check_against_cpu(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
 /// Sites as near as others but for what doubles alone tell: mirrored along the diagonal, with spacings that differ
 /// little.
 TEST_F(Cuda, AlmostEqualSpacings) {

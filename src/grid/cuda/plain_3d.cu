@@ -33,6 +33,7 @@
 #include "grid/cuda/volume_sites.cuh"
 #include "grid/cuda/volume_solve.cuh"
 #include "grid/cuda/volume_spaced.cuh"
+#include "grid/cuda/volume_spaced_far.cuh"
 #include "grid/cuda/volume_spaced_sites.cuh"
 #include "grid/cuda/volume_words.cuh"
 
@@ -138,6 +139,24 @@ void take_region(Volume& v, const Problem& p, std::int64_t items) {
   v.along_y += before;
 }
 
+/// Whether a block of the current device may have so much shared memory for its lines, and what kernels take besides: a
+/// table, ends of runs, and few numbers.
+bool block_holds(const Problem& p, std::size_t lines) {
+  constexpr std::size_t kNumbers = 256;
+  const std::size_t runs = has_labels(p)    ? sizeof(RunWords<true>)
+                           : joins_sides(p) ? sizeof(SpacedRunWords<Runs::of_sides>)
+                                            : 0;
+  return lines + sizeof(ByteDistances) + runs + kNumbers <= fathom::cuda::block_memory();
+}
+
+/// Whether half tiles along y whose nearest rows are far are left to a kernel of their own, with unequal spacings.
+bool leaves_far_tiles(const Problem& p, std::int64_t items) {
+  const std::int64_t n = p.extent(1);
+  return has_single_passes(p) && writes_floats(p, items) && !has_labels(p) && !wants_site(p) && !joins_sides(p) &&
+         !has_limits(p) && n > kLongEnoughToLeave && n <= kLongestKeyed &&
+         block_holds(p, spaced_far_memory(static_cast<int>(n)));
+}
+
 /// What is needed besides words. @returns its bytes
 std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
   const std::int64_t columns = v.items * v.words, jobs = (wants_site(p) ? 2 : 1) * columns;
@@ -151,6 +170,7 @@ std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
     v.z_list = s.take<std::uint32_t>(jobs * v.ny);
     v.y_list = s.take<std::uint32_t>(jobs * v.nz);
   }
+  if (leaves_far_tiles(p, v.items)) v.y_list = s.take<std::uint32_t>(columns * 2 * v.nz);
   if (has_lists || wants_site(p)) v.narrow = s.take<std::uint32_t>(columns * v.nz * v.ny * 16);
   if (wants_site(p)) return s.bytes();
   if (has_lists) {
@@ -237,16 +257,6 @@ class VolumeSolver {
   const Writing writing_;
   VolumePasses passes_;
 };
-
-/// Whether a block of the current device may have so much shared memory for its lines, and what kernels take besides: a
-/// table, ends of runs, and few numbers.
-bool block_holds(const Problem& p, std::size_t lines) {
-  constexpr std::size_t kNumbers = 256;
-  const std::size_t runs = has_labels(p)    ? sizeof(RunWords<true>)
-                           : joins_sides(p) ? sizeof(SpacedRunWords<Runs::of_sides>)
-                                            : 0;
-  return lines + sizeof(ByteDistances) + runs + kNumbers <= fathom::cuda::block_memory();
-}
 
 /// Whether it may have the shared memory that the longest line takes.
 bool memory_serves(const Problem& p) {

@@ -15,8 +15,11 @@
 //
 // Source: separable passes (Hirata 1996); departs by searching outwards with bounds in place of an envelope, as the
 // general engine does. Cost: one operation per element and step; in phase 2 at worst O(n²/64) bounds for a line of n,
-// and the few groups that no bound excludes. 8 bytes are moved per element between the passes.
+// and the few groups that no bound excludes; tiles along y where these would be many are left to volume_spaced_far.cuh.
+// 8 bytes are moved per element between the passes.
 #pragma once
+
+#include <type_traits>
 
 #include "grid/cuda/limits.cuh"
 #include "grid/cuda/volume_window.cuh"
@@ -250,21 +253,57 @@ __device__ unsigned find_least(const WindowRows<WindowSquares>& rows, unsigned* 
   return line_least[lane];
 }
 
+inline constexpr int kFarGroups = 9;            ///< from which on a search is left to brackets …
+inline constexpr int kLongEnoughToLeave = 256;  ///< … in lines of more rows: there is a kernel more to launch
+
+/// Whether the nearest rows of a tile's lines are many groups away, by the least of groups alone: of sixteen groups, each
+/// in another column. By all threads of the block, after a barrier.
+inline __device__ bool are_winners_far(const unsigned* least, int groups, unsigned weight) {
+  constexpr unsigned kGroup = kLongestKeyed / 8 - 1;  ///< last bits of squares, in which groups take their place
+  __shared__ int way;
+  const int t = static_cast<int>(threadIdx.x), lane = t % 16, column = t / 16, own = (2 * column + 1) * groups / 32;
+  if (t == 0) way = 0;
+  __syncthreads();
+  if (column < 16) {
+    unsigned best = 0xFFFFFFFFu;
+    for (int g = lane; g < groups; g += 16) {
+      const auto steps = static_cast<unsigned>(8 * (g - own));
+      best = min(best, ((least[g * 16 + column] + weight * steps * steps) & ~kGroup) | static_cast<unsigned>(g));
+    }
+#pragma unroll
+    for (int step = 8; step > 0; step /= 2) best = min(best, __shfl_xor_sync(kAllLanes, best, step));
+    if (lane == 0) atomicAdd(&way, abs(static_cast<int>(best & kGroup) - own));
+  }
+  __syncthreads();
+  return way >= 16 * kFarGroups;
+}
+
+/// Leaves no tile.
+struct LeaveNone {
+  __device__ bool operator()() const { return false; }
+};
+
 /// All groups of a tile's rows. By all threads of the block, after a barrier.
 ///
 /// @param is_near  whether windows are worth a try
 /// @param window   solves group q if all of the warp's are near: window(q), which says whether it did
 /// @param search   solves group q: search(q, look), where look() runs a SpacedSearch
-template <int kThreads, class OfWindow, class OfSearch>
+/// @param leave    of a tile of which no window has solved a group, by all threads: whether it is left to another kernel
+template <int kThreads, class OfWindow, class OfSearch, class Leave = LeaveNone>
 __device__ void solve_groups(const WindowRows<WindowSquares>& rows, unsigned* least, bool is_near, OfWindow&& window,
-                             OfSearch&& search) {
+                             OfSearch&& search, Leave&& leave = {}) {
   __shared__ FewGroups few;
   const int first = static_cast<int>(threadIdx.x) / 32 * 2 + lane_id() / 16;
   unsigned left = 0;  // bit k: the warp's groups of round k
-  for (int k = 0, q = first; q - lane_id() / 16 < rows.groups; ++k, q += kThreads / 16)
+  bool any_solved = false;
+  for (int k = 0, q = first; q - lane_id() / 16 < rows.groups; ++k, q += kThreads / 16) {
     if (!is_near || !window(q)) left |= 1u << k;
+    else any_solved = true;
+  }
   if (!__syncthreads_or(left != 0)) return;
   const unsigned line_least = find_least<kThreads>(rows, least, few);
+  if constexpr (!std::is_same_v<std::decay_t<Leave>, LeaveNone>)
+    if (!few.serve(rows.groups) && !__syncthreads_or(any_solved) && leave()) return;
   const auto look = [&](auto& spaced_search) {
     if (few.serve(rows.groups)) spaced_search.run(few);
     else spaced_search.run(line_least);
@@ -287,9 +326,10 @@ __device__ inline void leave_out_behind(unsigned* best, int count) {
 /// @param bound    of runs, takes a minimum of a group's eight values with what is known of them besides:
 ///                 bound(group, values)
 /// @param store    takes eight results of the lane's column: store(first row, values, how many)
-template <int kThreads, bool kRuns, class Bound, class Store>
+/// @param leave    as solve_groups() has it
+template <int kThreads, bool kRuns, class Bound, class Store, class Leave = LeaveNone>
 __device__ void solve_spaced(const WindowRows<WindowSquares>& rows, unsigned* least, int n, unsigned weight,
-                             bool is_near, Bound&& bound, Store&& store) {
+                             bool is_near, Bound&& bound, Store&& store, Leave&& leave = {}) {
   const int lane = static_cast<int>(threadIdx.x) % 16, last = rows.groups - 1;
   const auto by_window = [&](int q) {
     Window<WindowSquares> window(rows, min(q, last), lane, weight);
@@ -310,7 +350,7 @@ __device__ void solve_spaced(const WindowRows<WindowSquares>& rows, unsigned* le
     look(search);
     store(q * 8, search.best, n - q * 8);
   };
-  solve_groups<kThreads>(rows, least, is_near, by_window, by_search);
+  solve_groups<kThreads>(rows, least, is_near, by_window, by_search, leave);
 }
 
 /// Rows of squared distances along x, from words. By all threads of the block, between barriers.
@@ -359,6 +399,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
   __shared__ int has_ends;  // there, because registers are short
   __shared__ uint2 of_byte[256];
   __shared__ SpacedRunWords<kRuns> run_words;
+  v.clear_counter(1);
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
   const HalfTile half = half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
@@ -399,6 +440,16 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
                                               near_rows * 16 >= n, bound, store);
 }
 
+/// Squares of half a tile along y, sixteen neighbours by as many threads: take(row, square). By all threads of the block.
+template <int kThreads, class Take>
+__device__ void load_squares_along_y(const Volume& v, const HalfTile& half, Take&& take) {
+  // Beyond the volume's edge the last column again, so that no branch keeps the loads from being in flight together.
+  const std::uint32_t* from = v.wide.row(v.wide_first_item + half.tile.item, half.tile.line, 0) + min(half.x, v.nx - 1);
+#pragma unroll 8
+  for (int r = static_cast<int>(threadIdx.x) / 16; r < v.ny; r += kThreads / 16)
+    take(r, __ldcs(from + r * v.wide.y_stride));
+}
+
 /// @param limits  of float distances
 template <int kThreads, Writing kWriting, bool kLimited>
 __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWriting) != Runs::none))
@@ -429,15 +480,11 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
   }
   __syncthreads();
   if (any) atomicOr(&has_ends, 1);
-  // Beyond the volume's edge the last column again, so that no branch keeps the loads from being in flight together.
-  const std::uint32_t* from = v.wide.row(v.wide_first_item + half.tile.item, half.tile.line, 0) + min(half.x, v.nx - 1);
   int near = 0;
-#pragma unroll 8
-  for (int r = t / 16; r < n; r += kThreads / 16) {
-    const unsigned square = __ldcs(from + r * v.wide.y_stride);
+  load_squares_along_y<kThreads>(v, half, [&](int r, unsigned square) {
     near += square < v.weight_y * (64 * 64);
     rows.put(r, t % 16, square);
-  }
+  });
   add_over_block(near, &near_elements);
   __syncthreads();
   const auto bound = [&](int group, unsigned* squares) {
@@ -454,8 +501,18 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
       writer.template write_column<true>(y, half.x, values, count);
     }
   };
-  solve_spaced<kThreads, kRuns != Runs::none>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_y,
-                                              near_elements * 2 >= n, bound, store);
+  unsigned* least = memory + window_memory(n) / sizeof(unsigned);
+  const bool is_near = near_elements * 2 >= n;
+  if constexpr (kWriting == Writing::unaligned && !kLimited) {
+    const auto leave = [&] {
+      if (!v.y_list || !are_winners_far(least, rows.groups, v.weight_y)) return false;
+      if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
+      return true;
+    };
+    solve_spaced<kThreads, false>(rows, least, n, v.weight_y, is_near, bound, store, leave);
+  } else {
+    solve_spaced<kThreads, kRuns != Runs::none>(rows, least, n, v.weight_y, is_near, bound, store);
+  }
 }
 
 }  // namespace fathom::grid::cuda

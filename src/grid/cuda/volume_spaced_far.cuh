@@ -1,0 +1,79 @@
+// Half tiles along y of volumes with unequal spacings in a unit whose nearest rows are far away, as of a smooth far
+// field: the search of volume_spaced.cuh leaves them, since it would try all groups of rows on its way.
+//
+// Work mapping: persistent blocks, with a thread to each row. Phase 1: squares from where the results will be to shared
+// memory. Phase 2: between which rows the nearest of each eight lie (volume_brackets.cuh). Phase 3, half warp = 8 rows,
+// lane = column: squares of these rows alone, in units.
+//
+// Source and cost: volume_brackets.cuh, and three operations for each row that is tried for an element.
+#pragma once
+
+#include "grid/cuda/volume_brackets.cuh"
+#include "grid/cuda/volume_spaced.cuh"
+
+namespace fathom::grid::cuda {
+
+/// Bytes of dynamic shared memory.
+inline std::size_t spaced_far_memory(int rows) { return window_memory(rows) + Brackets<0>::bytes(rows); }
+
+/// A line of squares in units, as Brackets ask for it.
+struct LineOfSquares {
+  const WindowRows<WindowSquares>& rows;
+  float halves_of_unit;
+
+  __device__ unsigned units(int row) const { return rows.get(row, static_cast<int>(threadIdx.x) % 16); }
+  __device__ bool has_site(int row) const { return units(row) < WindowSquares::kNone; }
+  __device__ double square(int row) const { return units(row); }
+  __device__ unsigned halves(int row) const {
+    return has_site(row) ? rounded_halves(static_cast<float>(units(row)) * halves_of_unit) : kNoHalves;
+  }
+};
+
+/// The least squares of eight rows of a line, from rows that are offered.
+class EightUnits {
+ public:
+  /// @param first   of the eight
+  /// @param weight  of the square of a step along the line
+  __device__ EightUnits(int first, unsigned weight) : first_(first), weight_(weight) {
+#pragma unroll
+    for (unsigned& square : best) square = WindowSquares::kNone;
+  }
+  __device__ void offer(int row, unsigned square) {
+    const auto steps = static_cast<unsigned>(first_ - row);
+    unsigned sum = square + weight_ * steps * steps, rise = weight_ * (2 * steps + 1);
+#pragma unroll
+    for (int j = 0; j < 8; ++j, sum += rise, rise += 2 * weight_) best[j] = min(best[j], sum);
+  }
+
+  unsigned best[8];
+
+ private:
+  const int first_;
+  const unsigned weight_;
+};
+
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
+    solve_spaced_far_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
+  extern __shared__ uint4 window_shared[];
+  const int t = static_cast<int>(threadIdx.x), n = v.ny;
+  const WindowRows<WindowSquares> rows(reinterpret_cast<unsigned*>(window_shared), n);
+  const LineOfSquares line{rows, 2 / static_cast<float>(v.weight_y)};
+  const unsigned count = v.counters[1];
+  for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
+    const HalfTile half = half_along_y(v, v.y_list[job]);
+    __syncthreads();
+    load_squares_along_y<kThreads>(v, half, [&](int r, unsigned square) { rows.put(r, t % 16, square); });
+    __syncthreads();
+    Brackets<kThreads> brackets(reinterpret_cast<unsigned*>(window_shared) + window_memory(n) / sizeof(unsigned), n);
+    brackets.find(line, v.weight_y);
+    const VolumeWriter<Writing::unaligned> writer(v, emitter, half.tile);
+    for (int q = t / 16; q < rows.groups; q += kThreads / 16) {
+      EightUnits eight(q * 8, v.weight_y);
+      brackets.for_rows(q, [&](int row) { eight.offer(row, line.units(row)); });
+      writer.template write_column<true>(q * 8, half.x, eight.best, n - q * 8);
+    }
+  }
+}
+
+}  // namespace fathom::grid::cuda
