@@ -205,11 +205,10 @@ struct FoundSteps {
   const StepTables& tables;
   const NearPairs& pairs;   ///< the spacing's, in shared memory: lanes ask for different ones
   const PlaneKeys& keys_y;  ///< likewise
-  const bool has_doubts;    ///< whether any site of a plane is in doubt
 
   /// @returns whether none of the warp's is in doubt
   __device__ bool of_keys(const KeyWindow<PlaneKeys>& window, unsigned (&steps)[8]) const {
-    unsigned in_doubt = 0;
+    unsigned largest = 0;
     const bool all_sites = window.is_all_sites();
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
@@ -217,10 +216,10 @@ struct FoundSteps {
       if (all_sites) continue;
       const auto y = static_cast<int>(window.best[j] % PlaneKeys::kSteps);
       const int x = PlaneKeys::steps_of(PlaneKeys::square_of(window.best[j] - keys_y.of[y]), spacing.inverse_x);
-      if (has_doubts) in_doubt |= __ldg(tables.plane_doubt + (y * PlaneKeys::kSteps + x));
-      steps[j] = Steps::word_of(tables, pairs, y, x);
+      steps[j] = __ldg(tables.plane + (y * PlaneKeys::kSteps + x));
+      largest = max(largest, steps[j]);
     }
-    return !has_doubts || !__any_sync(kAllLanes, in_doubt);
+    return !__any_sync(kAllLanes, largest == Steps::kInDoubt);
   }
 
   /// What is nearer than steps of so large squares. @param to_end  steps along the line
@@ -279,9 +278,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   if (t <= PlaneKeys::kSteps) keys_x.of[t] = __ldg(tables.plane_x.of + t), keys_y.of[t] = __ldg(tables.plane_y.of + t);
   for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
   rows.pad(n);
-  bool has_doubts = false;
-  for (int i = t; i < kTabulateBlocks; i += kThreads) has_doubts |= __ldg(tables.has_plane_doubts + i) != 0;
-  has_doubts = __syncthreads_or(has_doubts);
+  __syncthreads();
   SideEnds<kSides> ends(run_words, n, half.first + t % 16);
   ends.fill([&](int r) { return plane.word(r).x; }, &has_ends);
   int near = 0;
@@ -298,7 +295,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   });
   add_over_block(near, &near_rows);
   __syncthreads();
-  const FoundSteps found{spacing, tables, pairs, keys_y, has_doubts};
+  const FoundSteps found{spacing, tables, pairs, keys_y};
   unsigned left = ~0u;
   // A window must settle all of a warp's elements, and may take many rows for it.
   if (near_rows * 16 >= n)

@@ -126,18 +126,17 @@ struct ExactSpacing {
 inline constexpr int kTabulateBlocks = 512, kTabulateWarps = 16;
 
 struct StepTables {
-  PlaneKeys plane_y, plane_x;                      ///< the spacing's, where lanes ask for different ones
-  std::uint32_t pair[kPairs];                      ///< VolumeKeys by their last bits: of a pair of steps
-  std::uint32_t pair_steps[kPairs];                ///< the pair, as Steps have it
-  float distance[VolumeKeys::kSteps * kPairs];     ///< [steps along z][as above]; less than 0: in doubt
-  std::uint8_t plane_doubt[kPlanePairs];           ///< [steps along y][along x]
-  std::uint8_t has_plane_doubts[kTabulateBlocks];  ///< of each block's share of these
+  PlaneKeys plane_y, plane_x;                   ///< the spacing's, where lanes ask for different ones
+  std::uint32_t pair[kPairs];                   ///< VolumeKeys by their last bits: of a pair of steps
+  std::uint32_t pair_steps[kPairs];             ///< the pair, as Steps have it
+  float distance[VolumeKeys::kSteps * kPairs];  ///< [steps along z][as above]; less than 0: in doubt
+  std::uint32_t plane[kPlanePairs];             ///< [steps along y][along x]: words of Steps, or kInDoubt
 };
 
 /// The steps to a site in the same plane.
 struct Steps {
   static constexpr unsigned kFar = 1u << 31, kFarBits = 11, kNone = kFar | 1u << (2 * kFarBits);  ///< far: y, x
-  static constexpr unsigned kHere = kFar;
+  static constexpr unsigned kHere = kFar, kInDoubt = 0xFFFFFFFFu;  ///< no word is as large
   static_assert(VolumeKeys::kEnd + kNone > kNone && kLongestKeyed < 1 << kFarBits);
 
   int y, x;
@@ -196,6 +195,14 @@ struct Rival {
   static constexpr int kMost = 512;  ///< of a block
   int of, y, x;
 };
+
+/// The word of a site of a plane, by its number.
+__device__ inline unsigned word_in_plane(const ExactSpacing& spacing, int number) {
+  const int y = number / PlaneKeys::kSteps, x = number % PlaneKeys::kSteps;
+  const bool is_near = y < VolumeKeys::kSteps && spacing.pairs.first[y] + x < spacing.pairs.first[y + 1];
+  if (!is_near) return Steps::far_word_of(y, x);
+  return spacing.volume_y.of[y] + spacing.volume_x.of[x] + static_cast<unsigned>(spacing.pairs.first[y] + x);
+}
 
 /// Finds the rivals of a site of a plane. @returns whether there are too many
 __device__ inline bool find_rivals(const ExactSpacing& spacing, int pair, Rival* rivals, int* count) {
@@ -257,9 +264,8 @@ static __global__ void __launch_bounds__(kTabulateWarps * 32)
   __syncthreads();
   for (int i = warp; i < min(count, Rival::kMost); i += kTabulateWarps)
     if (is_nearer(spacing, rivals[i], nz)) atomicOr(doubt + (rivals[i].of - first), 1u);
-  const bool any = __syncthreads_or(t < kSites && doubt[t] != 0);
-  if (t < kSites) tables->plane_doubt[first + t] = static_cast<std::uint8_t>(doubt[t]);
-  if (t == 0) tables->has_plane_doubts[blockIdx.x] = any;
+  __syncthreads();
+  if (t < kSites) tables->plane[first + t] = doubt[t] ? Steps::kInDoubt : word_in_plane(spacing, first + t);
 }
 
 /// What rows of a search hold: keys, or words of steps, which are no less than their end where they are no keys.
