@@ -32,6 +32,7 @@
 #include "grid/cuda/volume_sides.cuh"
 #include "grid/cuda/volume_sites.cuh"
 #include "grid/cuda/volume_solve.cuh"
+#include "grid/cuda/volume_sorted_rows.cuh"
 #include "grid/cuda/volume_spaced.cuh"
 #include "grid/cuda/volume_spaced_far.cuh"
 #include "grid/cuda/volume_spaced_sites.cuh"
@@ -278,7 +279,8 @@ bool weights_serve(const Problem& p) {
 bool exact_serves(const Problem& p) {
   const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
   return !is_long(p) && is_plain_float(p, kNoAxis) && !has_labels(p) && !wants_site(p) && weights_serve(p) &&
-         (p.integral || !has_limits(p)) && block_holds(p, exact_memory(longest) + 2 * sizeof(PlaneKeys));
+         (p.integral || !has_limits(p)) &&
+         block_holds(p, exact_memory(longest) + 2 * sizeof(PlaneKeys) + sizeof(SortedRows));
 }
 
 bool volume_serves(const Problem& p) {

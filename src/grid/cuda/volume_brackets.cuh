@@ -19,6 +19,7 @@
 #pragma once
 
 #include "grid/cuda/volume_envelope.cuh"
+#include "grid/cuda/volume_sorted_rows.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -59,10 +60,15 @@ class Brackets {
   template <class Line>
   __device__ void find(const Line& line, double weight) {
     keep_candidates(line, weight);
-    find_coarse_anchors();
-    __syncthreads();
-    find_fine_anchors();
-    __syncthreads();
+    find_anchors();
+  }
+
+  /// The same of a line of whose rows few have sites. @returns whether their values are small: else nothing is found
+  template <class Line>
+  __device__ bool find_among(const SortedRows& listed, const Line& line) {
+    if (!keep_listed(listed, line)) return false;
+    find_anchors();
+    return true;
   }
 
   /// The rows among which those are that are nearest to a group of eight: offer(row), in ascending order.
@@ -122,18 +128,28 @@ class Brackets {
   /// Values up to this leave keys below 2²²: at an anchor they have less than 6 · middle² more, and the bias.
   __device__ unsigned most() const { return (1u << 22) - 2 - static_cast<unsigned>(8 * middle_ * middle_); }
 
+  /// A value that is small enough for keys, and exact enough.
+  __device__ bool is_small(unsigned value) const { return value < min(kManyHalves, most() + 1); }
+  __device__ unsigned key_of(unsigned value, int row) const {
+    const int from_middle = row - middle_;
+    return (value + static_cast<unsigned>(2 * from_middle * from_middle) + bias()) << 10 | static_cast<unsigned>(row);
+  }
+  __device__ void clear_anchors() const {
+    for (int i = static_cast<int>(threadIdx.x); i < (anchors_of(n_) + 1) * 16; i += kThreads) anchors_[i] = kNoKey;
+  }
+
   /// A chunk's values in halves. @returns whether all are small
   template <class Line>
   __device__ bool load(unsigned (&value)[kChunk], const Line& line) const {
-    bool is_small = true;
+    bool are_small = true;
 #pragma unroll
     for (int r = 0; r < kChunk; ++r) {
       const int row = unit_ * kChunk + r;
       value[r] = line.halves(min(row, n_ - 1));
       if (row >= n_) value[r] = kNoHalves;
-      is_small &= value[r] < min(kManyHalves, most() + 1) || value[r] == kNoHalves;
+      are_small &= is_small(value[r]) || value[r] == kNoHalves;
     }
-    return is_small;
+    return are_small;
   }
   /// The same above the least square of the line. What is above it by more than the whole line's length is not nearest.
   /// @param scale  halves to a square
@@ -173,8 +189,8 @@ class Brackets {
     const int chunks = chunks_of(n_), first_row = unit_ * kChunk;
     const bool active = unit_ < chunks;
     unsigned value[kChunk], mask = 0;
-    const bool is_small = !active || load(value, line);
-    if (!__syncthreads_and(is_small)) {
+    const bool are_small = !active || load(value, line);
+    if (!__syncthreads_and(are_small)) {
       const double least = least_square(line);
       if (active) load_above(value, line, least, 2 / weight);
     }
@@ -183,8 +199,9 @@ class Brackets {
       places_[unit_ * 16 + lane_] = static_cast<unsigned>(__popc(mask));
       masks_[unit_ * 16 + lane_] = mask;
     }
-    for (int i = static_cast<int>(threadIdx.x); i < (anchors_of(n_) + 1) * 16; i += kThreads) anchors_[i] = kNoKey;
+    clear_anchors();
     __syncthreads();
+    count_ = 0;
     int first = 0;
     for (int k = 0; k < chunks; ++k) {
       if (k == unit_) first = count_;
@@ -195,15 +212,30 @@ class Brackets {
 #pragma unroll
       for (int r = 0; r < kChunk; ++r) {
         if (!(mask >> r & 1)) continue;
-        const int i = first_row + r, from_middle = i - middle_;
-        *to =
-            (value[r] + static_cast<unsigned>(2 * from_middle * from_middle) + bias()) << 10 | static_cast<unsigned>(i);
+        *to = key_of(value[r], first_row + r);
         to += 16;
       }
     }
     __syncthreads();
     if (active) places_[unit_ * 16 + lane_] = static_cast<unsigned>(first);
     __syncthreads();
+  }
+  /// All of them are candidates.
+  template <class Line>
+  __device__ bool keep_listed(const SortedRows& listed, const Line& line) {
+    bool are_small = true;
+    count_ = listed.count;
+    for (int p = unit_; p < count_; p += kUnits) {
+      const unsigned value = line.halves(listed.row[p]);
+      are_small &= is_small(value);
+      keys_[p * 16 + lane_] = key_of(value, listed.row[p]);
+    }
+    for (int k = unit_; k < chunks_of(n_); k += kUnits) {
+      masks_[k * 16 + lane_] = listed.mask(k * kChunk);
+      places_[k * 16 + lane_] = listed.place(k * kChunk);
+    }
+    clear_anchors();
+    return __syncthreads_and(are_small);
   }
   static __device__ unsigned candidates(const unsigned* value) {
     unsigned mask = 0;
@@ -245,6 +277,12 @@ class Brackets {
            __popc(masks_[chunk * 16 + lane_] & lanes_before(i % kChunk));
   }
 
+  __device__ void find_anchors() const {
+    find_coarse_anchors();
+    __syncthreads();
+    find_fine_anchors();
+    __syncthreads();
+  }
   /// The units share the candidates.
   __device__ void find_coarse_anchors() const {
     constexpr int kTogether = kThreads == 256 ? 5 : 9;

@@ -5,7 +5,7 @@
 // are a part of the input.
 //
 // Of a half tile of a plane that has no site the pass along y leaves one byte that says so, and no steps. Where few rows
-// of a line have sites, these are tried everywhere.
+// of a line have sites, these are tried everywhere; along y, where not quite so few have, brackets are of these alone.
 //
 // Both sides of a signed field are solved at once, as in volume_spaced.cuh: an element is a site to the other side.
 //
@@ -42,16 +42,13 @@ __device__ unsigned left_by_windows(int groups, OfWindow&& window) {
   return left;
 }
 
-/// Groups that are left, from squares in double. By all threads of the block, after a barrier.
+/// Groups that are left, from squares in double of the rows that brackets have found.
 ///
-/// @param memory  shared, for brackets
-/// @param line    of the lane, as Brackets ask for it
-/// @param store   takes what has been found: store(q, eight)
+/// @param line   of the lane, as Brackets ask for it
+/// @param store  takes what has been found: store(q, eight)
 template <int kThreads, bool kWinners, class Line, class Store>
-__device__ void solve_left(uint4* memory, const Line& line, int n, const IntegerFactor& weight, unsigned left,
-                           Store&& store) {
-  Brackets<kThreads> brackets(reinterpret_cast<unsigned*>(memory), n);
-  brackets.find(line, weight.value());
+__device__ void solve_left(const Brackets<kThreads>& brackets, const Line& line, int n, const IntegerFactor& weight,
+                           unsigned left, Store&& store) {
   const int groups = row_groups(n), first = static_cast<int>(threadIdx.x) / 32 * 2 + lane_id() / 16;
   for (int k = 0, q = first; q - lane_id() / 16 < groups; ++k, q += kThreads / 16) {
     if (!(left >> k & 1)) continue;
@@ -61,27 +58,13 @@ __device__ void solve_left(uint4* memory, const Line& line, int n, const Integer
   }
 }
 
-/// The rows of a line of no more elements than threads that have sites, where they are few. By all threads of the block.
-///
-/// @param has_sites  of the thread's row
-/// @returns how many rows have; no more than kFewRows of them are found
-__device__ inline int find_few(FilledRows<kFewRows>& filled, bool has_sites) {
-  const auto t = static_cast<int>(threadIdx.x);
-  if (t == 0) filled.count = 0;
-  const int all = __syncthreads_count(has_sites);
-  if (all > kFewRows) return all;
-  if (has_sites) filled.row[atomicAdd(&filled.count, 1)] = t;
-  __syncthreads();
-  return all;
-}
-
 /// All groups of a tile's rows from the few that have sites, in double. By all threads of the block, after a barrier.
 ///
 /// @param line   of the lane: line.square(row)
 /// @param store  takes what has been found: store(q, eight)
 template <int kThreads, bool kWinners, class Line, class Store>
-__device__ void solve_from_few(const FilledRows<kFewRows>& filled, const Line& line, int groups,
-                               const IntegerFactor& weight, Store&& store) {
+__device__ void solve_from_few(const SortedRows& filled, const Line& line, int groups, const IntegerFactor& weight,
+                               Store&& store) {
   for (int q = static_cast<int>(threadIdx.x) / 16; q < groups; q += kThreads / 16) {
     EightSquares<kWinners> eight(q * 8, weight);
 #pragma unroll 1
@@ -241,13 +224,13 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   __shared__ PlaneKeys keys_x, keys_y;
   __shared__ NearPairs pairs;  // the spacing's, as these keys
   __shared__ int near_rows, has_ends;
-  __shared__ FilledRows<kFewRows> filled;
+  __shared__ SortedRows filled;
   __shared__ typename SideEnds<kSides>::Words run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
   const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;
   const RowsOfPlane<kSides> plane(v, half);
-  const int with_sites = find_few(filled, t < n && plane.has_sites(t));
+  const int with_sites = filled.find(n, t < n && plane.has_sites(t));
   if (t == 0) kinds_of_planes(v, half)[half.tile.line] = with_sites == 0 ? kEmpty : kNarrow;
   if (with_sites == 0) return;
   KeyWindow<PlaneKeys>::Rows rows(reinterpret_cast<unsigned*>(window_shared), n);
@@ -263,16 +246,21 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   };
   unsigned steps[8];
   const LineOfPlane line{rows, spacing};
-  if (!kSides && with_sites <= kFewRows) {
-    if (t < 16 * with_sites) {
-      const int row = filled.row[t / 16];
+  Brackets<kThreads> brackets(reinterpret_cast<unsigned*>(window_shared + window_memory(n) / sizeof(uint4)), n);
+  if (!kSides && SortedRows::are_few(with_sites, n)) {
+    for (int i = t; i < 16 * with_sites; i += kThreads) {
+      const int row = filled.row[i / 16];
       rows.put(row, t % 16, static_cast<unsigned>(abs(steps_along_x(plane.word(row), half.first + t % 16))));
     }
     __syncthreads();
-    return solve_from_few<kThreads, true>(filled, line, rows.groups, spacing.times_y, [&](int q, const auto& eight) {
+    const auto store_squares = [&](int q, const auto& eight) {
       steps_of_squares(tables, pairs, line, q, eight, steps);
       store(q * 8, steps, n - q * 8);
-    });
+    };
+    if (with_sites <= kFewRows)
+      return solve_from_few<kThreads, true>(filled, line, rows.groups, spacing.times_y, store_squares);
+    if (brackets.find_among(filled, line))
+      return solve_left<kThreads, true>(brackets, line, n, spacing.times_y, ~0u, store_squares);
   }
   if (t == 0) near_rows = has_ends = 0;
   if (t <= PlaneKeys::kSteps) keys_x.of[t] = __ldg(tables.plane_x.of + t), keys_y.of[t] = __ldg(tables.plane_y.of + t);
@@ -316,16 +304,16 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     rows.put(r, first / 4 + 1, four(4));
   });
   __syncthreads();
-  solve_left<kThreads, true>(window_shared + window_memory(n) / sizeof(uint4), line, n, spacing.times_y, left,
-                             [&](int q, const auto& eight) {
-                               steps_of_squares(tables, pairs, line, q, eight, steps);
-                               if (kSides && has_ends) {
-                                 unsigned to_end[8];
-                                 ends.steps(min(q, rows.groups - 1), to_end);
-                                 found.of_ends(to_end, eight.best, steps);
-                               }
-                               store(q * 8, steps, n - q * 8);
-                             });
+  brackets.find(line, spacing.y);
+  solve_left<kThreads, true>(brackets, line, n, spacing.times_y, left, [&](int q, const auto& eight) {
+    steps_of_squares(tables, pairs, line, q, eight, steps);
+    if (kSides && has_ends) {
+      unsigned to_end[8];
+      ends.steps(min(q, rows.groups - 1), to_end);
+      found.of_ends(to_end, eight.best, steps);
+    }
+    store(q * 8, steps, n - q * 8);
+  });
 }
 
 /// Distances of near sites, from the tables; less than 0 where in doubt. @returns the rows where they are, in bits
@@ -425,7 +413,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     solve_exact_along_z(const __grid_constant__ Volume v, const __grid_constant__ ExactSpacing spacing) {
   extern __shared__ uint4 window_shared[];
   __shared__ int near_elements, has_ends;
-  __shared__ FilledRows<kFewRows> filled;
+  __shared__ SortedRows filled;
   __shared__ VolumeKeys keys_z;  // the spacing's: lanes ask for different ones
   __shared__ typename SideEnds<kSides>::Words run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
@@ -437,7 +425,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   rows.pad(n);
   const StepTables& tables = *v.step_tables;
   const std::uint8_t* kinds = kinds_of_planes(v, half);
-  const int with_sites = find_few(filled, t < n && __ldg(kinds + t) != kEmpty);
+  const int with_sites = filled.find(n, t < n && __ldg(kinds + t) != kEmpty);
   SideEnds<kSides> ends(run_words, n, half.first + t % 16);
   const uint2* words = v.word_line(half.tile);
   ends.fill([&](int r) { return __ldg(&words[r].x); }, &has_ends);
@@ -522,8 +510,9 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   if (!__syncthreads_or(left != 0)) return;
   for (int r = t / 16; r < n; r += kThreads / 16) rows.put(r, t % 16, Steps::far(tables, rows.get(r, t % 16)));
   __syncthreads();
-  solve_left<kThreads, false>(window_shared + window_memory(n) / sizeof(uint4), line, n, spacing.times_z, left,
-                              store_roots);
+  Brackets<kThreads> brackets(reinterpret_cast<unsigned*>(window_shared + window_memory(n) / sizeof(uint4)), n);
+  brackets.find(line, spacing.z);
+  solve_left<kThreads, false>(brackets, line, n, spacing.times_z, left, store_roots);
 }
 
 }  // namespace fathom::grid::cuda
