@@ -1604,6 +1604,35 @@ TEST_F(Cuda, AnySpacingsOfFewRows) {
       }
 }
 
+/// Planes of which one row in eight has sites, and one more, with any spacings; in the last so unequal ones that squares
+/// of columns are too large for brackets.
+TEST_F(Cuda, AnySpacingsOfSparseRows) {
+  std::uint64_t seed = 1676000;
+  for (const Shape& shape :
+       {Shape{20, 70, 45}, Shape{9, 256, 33}, Shape{7, 257, 17}, Shape{5, 520, 40}, Shape{3, 1024, 70}})
+    for (const std::vector<double>& spacing :
+         {std::vector<double>{1.25, 0.742188, 0.742188}, {0.3, 7.1, 0.9}, {1, 0.0101, 3.7}})
+      for (int i = 0; i < scaled(4); ++i) {
+        Random random(++seed);
+        std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+        for (std::int64_t z = 0; z < shape[0]; ++z) {
+          std::int64_t left = shape[1] / 8 + z % 2;  // rows
+          for (std::int64_t y = 0; y < shape[1] && left > 0; ++y) {
+            if (below(random, shape[1] - y) >= left) continue;
+            --left;
+            for (std::int64_t k = below(random, 3); k >= 0; --k)
+              sites[static_cast<std::size_t>((z * shape[1] + y) * shape[2] + below(random, shape[2]))] = true;
+          }
+        }
+        Case c{.seed = seed, .structure = Structure::sparse};
+        c.input = mask_array(sites, shape);
+        c.options.spacing = spacing;
+        c.wanted.distance = DType::float32;
+        check_against_cpu(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
 /// Lattices of sites with any spacings, whose holes are as wide as windows reach, and somewhat less and more; in which
 /// no element, a few and many are in doubt.
 TEST_F(Cuda, AnySpacingsAtTheReachOfWindows) {
