@@ -1471,9 +1471,9 @@ TEST_F(Cuda, Spacings) {
     }
 }
 
-/// A line of sites that leans away from lines along y, so that the nearest of their rows are far away: in steps, in rows
-/// of which every third has none, with another line that is as near in the middle. Also so far that brackets measure
-/// above the least; lines end about where those do that are left to brackets, where blocks change, and beyond.
+/// A line of sites that leans away from lines along y, so that the nearest of their rows are far away: in steps, in
+/// rows of which every third has none, with another line that is as near in the middle. Also so far that brackets
+/// measure above the least; lines end about where those do that are left to brackets, where blocks change, and beyond.
 TEST_F(Cuda, FarRowsWithSpacings) {
   for (const Shape& shape : {Shape{40, 256, 33}, Shape{40, 257, 17}, Shape{33, 300, 70}, Shape{64, 512, 18},
                              Shape{40, 513, 33}, Shape{40, 641, 17}, Shape{36, 1024, 17}, Shape{36, 1025, 17}})
@@ -1604,8 +1604,8 @@ TEST_F(Cuda, AnySpacingsOfFewRows) {
       }
 }
 
-/// Planes of which one row in eight has sites, and one more, with any spacings; in the last so unequal ones that squares
-/// of columns are too large for brackets.
+/// Planes of which one row in eight has sites, and one more, with any spacings; in the last so unequal ones that
+/// squares of columns are too large for brackets.
 TEST_F(Cuda, AnySpacingsOfSparseRows) {
   std::uint64_t seed = 1676000;
   for (const Shape& shape :

@@ -256,8 +256,8 @@ __device__ unsigned find_least(const WindowRows<WindowSquares>& rows, unsigned* 
 inline constexpr int kFarGroups = 9;            ///< from which on a search is left to brackets …
 inline constexpr int kLongEnoughToLeave = 256;  ///< … in lines of more rows: there is a kernel more to launch
 
-/// Whether the nearest rows of a tile's lines are many groups away, by the least of groups alone: of sixteen groups, each
-/// in another column. By all threads of the block, after a barrier.
+/// Whether the nearest rows of a tile's lines are many groups away, by the least of groups alone: of sixteen groups,
+/// each in another column. By all threads of the block, after a barrier.
 inline __device__ bool are_winners_far(const unsigned* least, int groups, unsigned weight) {
   constexpr unsigned kGroup = kLongestKeyed / 8 - 1;  ///< last bits of squares, in which groups take their place
   __shared__ int way;
@@ -288,7 +288,7 @@ struct LeaveNone {
 /// @param is_near  whether windows are worth a try
 /// @param window   solves group q if all of the warp's are near: window(q), which says whether it did
 /// @param search   solves group q: search(q, look), where look() runs a SpacedSearch
-/// @param leave    of a tile of which no window has solved a group, by all threads: whether it is left to another kernel
+/// @param leave    of a tile of which no window has solved a group, by all threads: whether it is left
 template <int kThreads, class OfWindow, class OfSearch, class Leave = LeaveNone>
 __device__ void solve_groups(const WindowRows<WindowSquares>& rows, unsigned* least, bool is_near, OfWindow&& window,
                              OfSearch&& search, Leave&& leave = {}) {
@@ -440,7 +440,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
                                               near_rows * 16 >= n, bound, store);
 }
 
-/// Squares of half a tile along y, sixteen neighbours by as many threads: take(row, square). By all threads of the block.
+/// Squares of half a tile along y, sixteen neighbours by as many threads: take(row, square). By all threads.
 template <int kThreads, class Take>
 __device__ void load_squares_along_y(const Volume& v, const HalfTile& half, Take&& take) {
   // Beyond the volume's edge the last column again, so that no branch keeps the loads from being in flight together.
