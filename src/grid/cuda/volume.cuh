@@ -35,6 +35,12 @@ enum TileKind : std::uint8_t {
   kFull,   ///< narrow, and has sites alone; told of a signed field's sides
 };
 
+/// What is told of eight rows of half a wide tile.
+enum Beyond : std::uint8_t {
+  kBeyond16 = 1,  ///< they do not fit 16 bits
+  kFarRows = 2,   ///< none of their distances is below 64
+};
+
 struct StepTables;  // volume_steps.cuh
 
 struct Volume {
@@ -60,7 +66,7 @@ struct Volume {
   std::uint32_t* narrow = nullptr;  ///< [items][words][nz][ny][16]
   /// TileKind, [items][words][ny]; with spacings without a unit after the pass along y, [items][words][2][nz].
   std::uint8_t* kind = nullptr;
-  /// [items][words][2][nz / 8][ny], of wide tiles: whether these 8 rows of half the columns do not fit 16 bits.
+  /// Beyond, [items][words][2][nz / 8][ny], of wide tiles: of these 8 rows of half the columns.
   std::uint8_t* beyond = nullptr;
   std::uint32_t* z_list = nullptr;  ///< tiles left to the envelope along z
   std::uint32_t* y_list = nullptr;
@@ -137,7 +143,11 @@ class RowKinds {
 
   __device__ TileKind operator[](int row) const {
     const auto kind = static_cast<TileKind>(of_tile_[row]);
-    return kind == kFull || (kind == kWide && !beyond_[row]) ? kNarrow : kind;
+    return kind == kFull || (kind == kWide && !(beyond_[row] & kBeyond16)) ? kNarrow : kind;
+  }
+  /// Whether no distance is below 64, as far as that is known.
+  __device__ bool is_far(int row) const {
+    return of_tile_[row] == kEmpty || (of_tile_[row] == kWide && (beyond_[row] & kFarRows) != 0);
   }
 
  private:

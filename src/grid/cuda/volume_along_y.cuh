@@ -17,6 +17,24 @@ __device__ bool has_changes(const std::uint32_t* changes, int rows) {
   return __syncthreads_or(any);
 }
 
+/// What is told of a tile's rows: beyond 16 bits is what either half is, far is what both are.
+class BothHalves {
+ public:
+  __device__ BothHalves(const Volume& v, const Volume::Tile& t)
+      : kinds_(v.kinds(t)),
+        first_(v.beyond_row(t.item, t.word, 0, t.line)),
+        second_(v.beyond_row(t.item, t.word, 1, t.line)) {}
+
+  __device__ unsigned operator[](int row) const {
+    if (kinds_[row] != kWide) return kinds_[row] == kEmpty ? kFarRows : 0;
+    const unsigned first = first_[row], second = second_[row];
+    return ((first | second) & kBeyond16) | (first & second & kFarRows);
+  }
+
+ private:
+  const std::uint8_t *kinds_, *first_, *second_;
+};
+
 template <int kThreads, Writing kWriting>
 __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels(kWriting) || is_general(kWriting)))
     search_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
@@ -52,18 +70,25 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
     for (int y = t / 32 * 8; y < n; y += kThreads / 4) writer.write_none(y, tile.word * 32 + lane_id());
     return;
   }
+  __shared__ unsigned foreseen_of_warps[kThreads / 32];
+  bool is_far = false;
   if (far_rows > 0) {
-    const RowKinds first_half(v, tile, 0), second_half(v, tile, 1);
+    const BothHalves halves(v, tile);
     int wide = 0;
+    NearRows<kThreads, false, 64> near;
     for (int r = t; r < n; r += kThreads) {
-      if (first_half[r] != kWide && second_half[r] != kWide) continue;
+      const unsigned told = halves[r];
+      near.add(r, (told & kFarRows) == 0);
+      if ((told & kBeyond16) == 0) continue;
       ++wide;
       atomicOr(&wide_pairs[r / 512], 1u << r / 16 % 32);
     }
     add_over_block(wide, &wide_rows);
+    near.put(foreseen_of_warps);
     __syncthreads();
+    if constexpr (!kLabels) is_far = !near.suffice(foreseen_of_warps, n, 0);
   }
-  if (wide_rows * 8 > n) {  // a search takes two rounds then
+  if (is_far || wide_rows * 8 > n) {  // a search would be long, or take two rounds
     if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
     return;
   }

@@ -22,7 +22,10 @@ class FarRows {
   __device__ bool put(int z, const unsigned* squares, int count) const {
     const bool fits = !there_ || count == 0 || most_of(squares) < kNone16;
     const bool is_wide = (__ballot_sync(kAllLanes, !fits) >> (lane_id() & 16) & 0xFFFFu) != 0;
-    if (count > 0 && lane_id() % 16 == 0) beyond_[std::int64_t{v_.ny} * (z / 8)] = is_wide;
+    if (count > 0 && lane_id() % 16 == 0) {
+      const bool is_far = !there_ || squares[0] >= kFarSquare;
+      beyond_[std::int64_t{v_.ny} * (z / 8)] = (is_wide ? kBeyond16 : 0) | (is_far ? kFarRows : 0);
+    }
     if (is_wide && there_) {
       std::uint32_t* to = wide_ + z * v_.wide.z_stride;
       const unsigned least = v_.wide_has_results ? 1 : 0;
@@ -41,6 +44,10 @@ class FarRows {
   }
 
  private:
+  /// Of a distance from which none of eight rows and sixteen columns is nearer than 64.
+  static constexpr unsigned kFarSquare = 81 * 81;
+  static_assert((81 - 64) * (81 - 64) > 7 * 7 + 15 * 15);
+
   /// The greatest of eight.
   static __device__ unsigned most_of(const unsigned* eight) {
     const unsigned a = __vimax3_u32(eight[0], eight[1], eight[2]), b = __vimax3_u32(eight[3], eight[4], eight[5]);
