@@ -1,10 +1,12 @@
 // The pass along z where sites are near: the search of volume_gaps.cuh.
 //
-// Work mapping: block = tile. A first look at its words tells whether there are sites at all, and near enough. Tiles
-// of which few rows have sites are solved by these alone (volume_few_rows_along_z.cuh, volume_sparse_rows_along_z.cuh);
-// those whose search would be long are left to the envelope (volume_envelope.cuh), by a list.
+// Work mapping: block = tile. A first look at its words tells whether there are sites at all, and near enough
+// (volume_far_stretches.cuh). Tiles of which few rows have sites are solved by these alone
+// (volume_few_rows_along_z.cuh, volume_sparse_rows_along_z.cuh); those whose search would be long are left to the
+// envelope (volume_envelope.cuh), by a list.
 #pragma once
 
+#include "grid/cuda/volume_far_stretches.cuh"
 #include "grid/cuda/volume_gaps.cuh"
 #include "grid/cuda/volume_sparse_rows_along_z.cuh"
 
@@ -52,12 +54,13 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   const RunEnds ends(run_words, n);
   const uint2* changes = v.changes_along_z(tile);
   bool any = false;
-  NearRows<kThreads, kLabels, 128> near;
+  std::conditional_t<kLabels, NearRows<kThreads, true, 128>, FarStretches<kThreads>> near;
+  const unsigned near_steps = kLabels ? 64 : FarStretches<kThreads>::near_steps(n);
   for (int r = t; r < n; r += kThreads) {
     const uint2 word = __ldg(line + r);
     const bool has_change = kLabels && __ldg(&changes[r].x) != 0;
     any |= has_sites(word) || has_change;
-    near.add(r, word.x != 0 || min(word.y & 0xFFFFu, word.y >> 16) < (kLabels ? 64 : kCap16) || has_change);
+    near.add(r, word.x != 0 || min(word.y & 0xFFFFu, word.y >> 16) < near_steps || has_change);
   }
   near.put(near_of_warps);
   WindowRows<WindowPairs> rows(reinterpret_cast<unsigned*>(window_shared), n);
@@ -88,7 +91,9 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
       return;
     }
   }
-  bool failed = !near.suffice(near_of_warps, n, 16);
+  bool failed;
+  if constexpr (kLabels) failed = !near.suffice(near_of_warps, n, 16);
+  else failed = !near.are_few(near_of_warps, n);
   if (!failed) {
     const int columns = v.nx - tile.word * 32;
     if (!kLabels && with_sites * 4 < kThreads) fill_rows<kThreads, kLabels, true>(rows, line, n, of_byte, columns);
