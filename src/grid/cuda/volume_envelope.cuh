@@ -52,7 +52,7 @@ class Candidates {
     unsigned mask = 0;
 #pragma unroll
     for (int r = 0; r < kChunk; ++r)
-      if (is_below_chords(value, r) & (value[r] < kNoHeight)) mask |= 1u << r;  // without a branch
+      if (may_be_nearest(value, r)) mask |= 1u << r;  // without a branch
     return mask;
   }
 
@@ -60,8 +60,13 @@ class Candidates {
   static constexpr unsigned kNoHeight = 1u << 28;  ///< no site: above all chords; twice it fits an integer
   static_assert(3 * kLongestAxis * kLongestAxis + kChunk * kChunk < kNoHeight / 4);
 
+  /// A row without a site is not below a chord that ends in another, or in one with a site.
+  static __device__ bool may_be_nearest(const unsigned* height, int r) {
+    const bool has_chords = r >= 1 && r + 1 < kChunk;
+    const bool has_site = (has_chords && !kTies) || height[r] < kNoHeight;
+    return has_site & (!has_chords || is_below_chords(height, r));
+  }
   static __device__ bool is_below_chords(const unsigned* height, int r) {
-    if (r < 1 || r + 1 >= kChunk) return true;
     const int before = rise(height, r - 1, r), behind = rise(height, r, r + 1);
     bool is_below = is_less(before, behind);
     if (r + 2 < kChunk) is_below &= is_less(2 * before, rise(height, r, r + 2));
@@ -109,12 +114,17 @@ class Envelope {
     __syncthreads();
     find_fine_anchors();
     __syncthreads();
-    for (int q = unit_; q - unit_ % 2 < row_groups(n_); q += kUnits) {  // both units of a warp go round as often
-      const bool is_there = q < row_groups(n_), any = is_there && count_ > 0;
+    // Both units of a warp take neighbouring groups, so that where the candidates of one end those of the other begin.
+    const int groups = row_groups(n_), rounds = (groups + kUnits - 1) / kUnits, q0 = unit_ / 2 * 2 * rounds;
+    int before = count_ > 0 && q0 < groups ? place_of(anchor(q0)) : 0;
+    for (int q = q0 + unit_ % 2; q < q0 + 2 * rounds; q += 2) {
+      const bool is_there = q < groups, any = is_there && count_ > 0;
       const unsigned searching = __ballot_sync(kAllLanes, any);
+      const int last = any ? place_of(anchor(q + 1)) : 0, beside = __shfl_xor_sync(kAllLanes, last, 16);
+      const int first = unit_ % 2 != 0 ? beside : before;
+      before = beside;
       unsigned best[9];
       if (any) {
-        const int first = place_of(anchor(q)), last = place_of(anchor(q + 1));
         if constexpr (kFinding == Finding::least_companion) scan_by_companions(q * 8, first, last, searching, best);
         else scan<8, 1>(q * 8, first, last, 1, best);
         unsigned rest = static_cast<unsigned>(q * q * 64) - kKeyBias;  // x² less the bias
@@ -136,6 +146,11 @@ class Envelope {
   unsigned* keys;  ///< [candidates][16]; before, free for the loader
 
  private:
+  /// Coarse anchors of the longest line, and how many of them are found at once: up to nine.
+  static constexpr int kAnchors = kUnits * kChunk / kCoarse + 1, kRounds = (kAnchors + 8) / 9,
+                       kAtOnce = (kAnchors + kRounds - 1) / kRounds;
+  static constexpr unsigned kBehindLast = ~kKeyIndex;  ///< a key behind those of the candidates, never the best
+
   /// What the number of a chunk's candidates has besides, where all rows are the same.
   static constexpr int kSameChunk = 1 << 16;
 
@@ -171,16 +186,20 @@ class Envelope {
       }
     if (active) {
       unsigned* to = keys + first * 16 + lane_;
+      const auto i0 = static_cast<unsigned>(unit_ * kChunk);
+      unsigned rest = ((kKeyBias + i0 * i0) << 10) + i0;  // of row r besides its height: i² − r² = i0² + 2·i0·r
 #pragma unroll
       for (int r = 0; r < kChunk; ++r) {
-        if (!(mask >> r & 1)) continue;
-        const auto i = static_cast<unsigned>(unit_ * kChunk + r);
-        *to = (height[r] + (kKeyBias - static_cast<unsigned>(r * r)) + i * i) << 10 | i;
-        to += 16;
+        if (mask >> r & 1) {
+          *to = (height[r] << 10) + rest;
+          to += 16;
+        }
+        rest = kept(rest + (i0 << 11) + 1);
       }
     }
     __syncthreads();
     if (active) places_[unit_ * 16 + lane_] = static_cast<unsigned>(first);
+    if (unit_ == 0) keys[count_ * 16 + lane_] = kBehindLast;
     __syncthreads();
   }
 
@@ -204,6 +223,13 @@ class Envelope {
     return same;
   }
 
+  /// Of which the compiler is not to see that it is another value and a little more: it would compute each of them from
+  /// the one before, where a multiplication and sum at once needs no other.
+  static __device__ unsigned kept(unsigned value) {
+    asm("" : "+r"(value));
+    return value;
+  }
+
   /// best[j] = least key at x0 + j·kStep among the candidates first, first + step, … ≤ last.
   ///
   /// @param flip  kKeyIndex: indices are taken from the other end, so that the last of several is least
@@ -213,11 +239,13 @@ class Envelope {
 #pragma unroll
     for (int j = 0; j < kCount; ++j) {
       best[j] = kNoKey;
-      slope[j] = 0u - (static_cast<unsigned>(x0 + j * kStep) << 11);
+      slope[j] = kept(0u - (static_cast<unsigned>(x0 + j * kStep) << 11));
     }
     const int end = last * 16 + lane_;
+#pragma unroll 1
     for (int p = first * 16 + lane_; p <= end; p += 32 * step) {
-      const unsigned a = keys[p], b = keys[min(p + 16 * step, end)], i = a & kKeyIndex, k = b & kKeyIndex;
+      const int next = kStep == 1 ? p + 16 : min(p + 16 * step, end);  // a candidate more does no harm
+      const unsigned a = keys[p], b = keys[next], i = a & kKeyIndex, k = b & kKeyIndex;
 #pragma unroll
       for (int j = 0; j < kCount; ++j)
         best[j] = __vimin3_u32(best[j], (a ^ flip) + i * slope[j], (b ^ flip) + k * slope[j]);
@@ -275,11 +303,11 @@ class Envelope {
   __device__ void find_coarse_anchors() {
     if (unit_ >= count_) return;
     const int anchors = coarse_steps(n_) + 1;
-    for (int s = 0; s < anchors; s += 9) {
-      unsigned best[9];
-      scan<9, kCoarse>(s * kCoarse, unit_, count_ - 1, kUnits, best);
+    for (int s = 0; s < anchors; s += kAtOnce) {
+      unsigned best[kAtOnce];
+      scan<kAtOnce, kCoarse>(s * kCoarse, unit_, count_ - 1, kUnits, best);
 #pragma unroll
-      for (int j = 0; j < 9; ++j)
+      for (int j = 0; j < kAtOnce; ++j)
         if (s + j < anchors) atomicMin(&anchor((s + j) * (kCoarse / kFine)), best[j]);
     }
   }
