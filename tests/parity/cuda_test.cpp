@@ -361,6 +361,36 @@ TEST_F(Cuda, GapsInLinesOfVolumes) {
     }
 }
 
+/// Columns of sites along z that are left out in stretches, so that rows of a tile have no site near along x, or just
+/// one: stretches about as long and as many as tell that a search would be long. Along y, where sites lie in bands, rows
+/// are as far apart. Lines are of all the lengths at which blocks of threads and anchors change.
+TEST_F(Cuda, FarStretchesOfVolumes) {
+  Random random(950000);
+  int next = 0;
+  for (const Shape& shape :
+       {Shape{512, 24, 140}, Shape{385, 30, 140}, Shape{384, 30, 140}, Shape{640, 16, 140}, Shape{641, 16, 140},
+        Shape{1024, 9, 140}, Shape{1500, 6, 140}, Shape{128, 90, 215}, Shape{129, 90, 215}, Shape{400, 512, 9},
+        Shape{300, 640, 7}, Shape{64, 128, 60}, Shape{513, 65, 66}})
+    for (int i = 0; i < scaled(6); ++i) {
+      const std::int64_t ny = shape[1], nx = shape[2], length = 20 * (2 + next % 9) + below(random, 3) - 1;
+      const std::int64_t first = below(random, shape[0]), times = 2 + below(random, 5);
+      const std::int64_t column = pick<std::int64_t>(random, {0, nx / 2, nx - 1}), band = 1 + next++ % 3 * 70;
+      std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+      for (std::size_t k = 0; k < sites.size(); ++k) {
+        const auto x = static_cast<std::int64_t>(k) % nx, y = static_cast<std::int64_t>(k) / nx % ny;
+        const std::int64_t z = static_cast<std::int64_t>(k) / nx / ny;
+        sites[k] = x == column && (z + first) % (length * times) >= length && y / band % 2 == 0;
+      }
+      Case c{.structure = Structure::sparse};
+      c.input = mask_array(sites, shape);
+      check_squares_and_sign(c);
+      c.options.signed_distance = false;
+      c.wanted = {.distance = DType::float32, .nearest = DType::int32};
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// Sites of volumes in few planes along z, of which lines meet one, up to four, some or many: near and far
 /// along all axes.
 TEST_F(Cuda, FewPlanesOfVolumes) {
