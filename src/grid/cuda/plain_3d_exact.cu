@@ -27,7 +27,7 @@ void solve_lines(const VolumePasses& p, const ExactSpacing& spacing) {
 }  // namespace
 
 void VolumePasses::solve_exact(const ExactWeights& weights, bool has_sides) const {
-  const ExactSpacing spacing = ExactSpacing::of(weights);
+  const ExactSpacing spacing = ExactSpacing::of(weights, volume.side.scale);
   tabulate_steps<<<kTabulateBlocks, kTabulateWarps * 32, 0, stream>>>(volume.step_tables, spacing, volume.nz);
   fathom::cuda::check_launch("measuring near sites");
   if (has_sides) solve_lines<true>(*this, spacing);

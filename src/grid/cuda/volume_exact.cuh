@@ -22,6 +22,7 @@
 #include "grid/cuda/volume_brackets.cuh"
 #include "grid/cuda/volume_few_rows_along_z.cuh"
 #include "grid/cuda/volume_sites.cuh"
+#include "grid/cuda/volume_sorted_rows.cuh"
 #include "grid/cuda/volume_steps.cuh"
 
 namespace fathom::grid::cuda {
@@ -412,7 +413,7 @@ template <int kThreads, bool kSides>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     solve_exact_along_z(const __grid_constant__ Volume v, const __grid_constant__ ExactSpacing spacing) {
   extern __shared__ uint4 window_shared[];
-  __shared__ int near_elements, has_ends;
+  __shared__ int far_elements, has_ends;
   __shared__ SortedRows filled;
   __shared__ VolumeKeys keys_z;  // the spacing's: lanes ask for different ones
   __shared__ typename SideEnds<kSides>::Words run_words;
@@ -420,7 +421,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   const HalfTile half = half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
   KeyWindow<VolumeKeys>::Rows rows(reinterpret_cast<unsigned*>(window_shared), n);
-  if (t == 0) near_elements = has_ends = 0;
+  if (t == 0) far_elements = has_ends = 0;
   if (kSides && t <= VolumeKeys::kSteps) keys_z.of[t] = spacing.volume_z.of[t];
   rows.pad(n);
   const StepTables& tables = *v.step_tables;
@@ -440,7 +441,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     float* to = column + z * v.distance.z_stride;
 #pragma unroll
     for (int j = 0; j < 8; ++j, to += v.distance.z_stride)
-      if (j < count) *to = is_inside(z + j, t) ? -distances[j] * v.side.scale : distances[j] * v.side.scale;
+      if (j < count) *to = is_inside(z + j, t) ? -distances[j] : distances[j];
   };
   float distances[8];
   const LineOfVolume line{rows, spacing};
@@ -455,6 +456,8 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
       }
     }
     any_roots_of(eight.best, distances);
+#pragma unroll
+    for (float& distance : distances) distance *= spacing.scale;
     store(q * 8, distances, n - q * 8);
   };
   if (!kSides && with_sites > 0 && with_sites <= kFewRows) {
@@ -465,18 +468,18 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     __syncthreads();
     return solve_from_few<kThreads, false>(filled, line, rows.groups, spacing.times_z, store_roots);
   }
-  int near = 0;
+  unsigned far = 0;
   const auto put_rows = [&](auto&& is_left) {
 #pragma unroll 8
     for (int r = t / 16; r < n; r += kThreads / 16) {
       const unsigned word = is_left(r) ? __ldcs(from + r * v.wide.z_stride) : Steps::kNone;
-      near += word < VolumeKeys::kEnd;
+      far += word / Steps::kFar;
       rows.put(r, t % 16, word);
     }
   };
   if (with_sites < n) put_rows([&](int r) { return __ldg(kinds + r) != kEmpty; });
   else put_rows([](int) { return true; });
-  add_over_block(near, &near_elements);
+  add_over_block(static_cast<int>(far), &far_elements);
   __syncthreads();
   if (with_sites == 0 && !has_ends) {
     constexpr float kNone = __builtin_inff();
@@ -494,10 +497,10 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
       const Steps steps(is_other ? Steps::kHere : Steps::far(tables, word));
       least = min(least, spacing.square(abs(r - z), steps.y, steps.x));
     }
-    return root_of_exact(warp_least(least));
+    return root_of_exact(warp_least(least)) * spacing.scale;
   };
   unsigned left = ~0u;
-  if (near_elements * 4 >= n * 16)
+  if (far_elements <= n * 12)  // of 16 n
     left = left_by_windows<kThreads>(rows.groups, [&](int q) {
       KeyWindow<VolumeKeys> window(rows, min(q, rows.groups - 1), t % 16, spacing.volume_z);
       if (kSides && has_ends) ends.bound(min(q, rows.groups - 1), window.best, keys_z);

@@ -84,6 +84,7 @@ __device__ inline std::uint32_t squared(int steps) {
 /// Spacings and what follows from them.
 struct ExactSpacing {
   double z, y, x;                                     ///< squares
+  float scale;                                        ///< of distances
   float inverse_z, inverse_x;                         ///< of the ratios to the least
   float halves_z_of_y, halves_z_of_x, halves_y_of_x;  ///< one square in halves of another
   IntegerFactor times_z, times_y, times_x;
@@ -91,13 +92,14 @@ struct ExactSpacing {
   VolumeKeys volume_z, volume_y, volume_x;
   NearPairs pairs;
 
-  static ExactSpacing of(const ExactWeights& weights) {
+  static ExactSpacing of(const ExactWeights& weights, float scale) {
     const auto [z, y, x] = weights;
     const double least = std::min({z, y, x}), least_in_plane = std::min(y, x);
     const auto volume_y = VolumeKeys::along(y / least, 0), volume_x = VolumeKeys::along(x / least, 0);
     return {.z = z,
             .y = y,
             .x = x,
+            .scale = scale,
             .inverse_z = static_cast<float>(least / z),
             .inverse_x = static_cast<float>(least_in_plane / x),
             .halves_z_of_y = static_cast<float>(2 * y / z),
@@ -183,7 +185,7 @@ __device__ inline void tabulate_pair(StepTables* tables, const ExactSpacing& spa
   const int y = spacing.pairs.steps_along_y(pair), x = pair - spacing.pairs.first[y];
   for (int z = warp; z < VolumeKeys::kSteps; z += kTabulateWarps / 2) {
     const float distance = tabulated_distance(spacing, z, y, x);
-    if (lane_id() == 0) tables->distance[z * kPairs + pair] = distance;
+    if (lane_id() == 0) tables->distance[z * kPairs + pair] = distance * spacing.scale;
   }
   if (warp > 0 || lane_id() > 0) return;
   tables->pair[pair] = spacing.volume_y.of[y] + spacing.volume_x.of[x] + static_cast<unsigned>(pair);
