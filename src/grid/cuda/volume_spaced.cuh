@@ -64,7 +64,6 @@ struct WindowWinners {
     return __viaddmin_u32(value, square, best);
   }
   static __device__ unsigned largest(const unsigned* eight) { return WindowSquares::largest(eight) / kSquare; }
-  static __device__ unsigned least(const unsigned* eight) { return WindowSquares::least(eight); }
   static __device__ unsigned square(unsigned word) { return word / kSquare; }
   static __device__ int steps(unsigned word) { return static_cast<int>(word % kSquare) - static_cast<int>(kHere); }
 };

@@ -35,7 +35,7 @@ __device__ void find_winners(const WindowRows<WindowSquares>& rows, unsigned* le
     leave_out_behind(window.best, n - q * 8);
     if (__any_sync(kAllLanes, WindowWinners::largest(window.best) > 0))
       ends_of(min(q, last), WindowWinners::kMostSteps).offer(window.best);
-    if (is_far(window, weight) || !window.search()) return false;
+    if (!window.search()) return false;
     const auto winner_of = [&](int j) {
       return Winner{WindowWinners::square(window.best[j]), q * 8 + j + WindowWinners::steps(window.best[j])};
     };
