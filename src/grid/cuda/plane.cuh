@@ -34,11 +34,12 @@ enum class Writing {
   general,         ///< anything else
   general_labels,  ///< the same of labels
   both_sides,      ///< float distances of both sides of a signed field, at once
+  transposed,      ///< float distances of a transposed volume
 };
 
 __host__ __device__ constexpr bool is_general(Writing writing) {
   return writing != Writing::aligned && writing != Writing::unaligned && writing != Writing::labels &&
-         writing != Writing::one_side && writing != Writing::both_sides;
+         writing != Writing::one_side && writing != Writing::both_sides && writing != Writing::transposed;
 }
 __host__ __device__ constexpr bool is_of_labels(Writing writing) {
   return writing == Writing::labels || writing == Writing::general_labels || writing == Writing::label_sites;

@@ -5,6 +5,7 @@
 #include "core/cuda/pool.h"
 #include "core/cuda/runtime.h"
 #include "grid/cuda/engine.h"
+#include "grid/cuda/tuning.h"
 
 namespace fathom::grid::cuda {
 
@@ -28,10 +29,17 @@ int device_of(const Problem& p) {
   return device;
 }
 
+/// The fastest that serves arrays on the device.
+std::unique_ptr<Engine> make_device_engine(const Problem& problem) {
+  if (element_count(problem.input.shape()) >= kVoxelsWorthTransposing)
+    if (auto engine = make_transposed_volume_engine(problem)) return engine;
+  return make_engine(problem);
+}
+
 }  // namespace
 
 std::size_t scratch_bytes(const Problem& problem, const Batch& batch) {
-  const auto engine = make_engine(problem);
+  const auto engine = make_device_engine(problem);
   const std::int64_t group = engine->group_of(batch.count());
   return engine->words_bytes(group) + engine->scratch_bytes(problem, group);
 }
@@ -46,7 +54,7 @@ std::string transform(const Problem& problem, const Batch& batch, std::size_t sc
   const OnDevice on_device(device);
   const cudaStream_t native = fathom::cuda::native(stream);
   const DeviceMemory memory(scratch, native);
-  const auto engine = make_engine(problem);
+  const auto engine = make_device_engine(problem);
   const Input input = Input::of(problem, batch);
   const std::int64_t count = batch.count(), group = engine->group_of(count);
   std::byte* rest = memory.data() + engine->words_bytes(group);

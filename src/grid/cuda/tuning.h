@@ -67,6 +67,13 @@ inline constexpr int kSmallBlocks = 640;
 /// Lines beyond the first and up to the second have a ninth warp where float distances of masks are written to rows that
 /// are not aligned: without it a few rows would be a round more.
 inline constexpr int kEvenLines = 512, kUnevenLines = 576;
+/// Of transposed volumes: threads that search along x, by the longest lines that they search. Five, three and two such
+/// blocks find the shared memory they take, of the longest lines four, three and two.
+inline constexpr int kAlongXBlock = 256, kLongAlongXBlock = 384, kLongestAlongXBlock = 512;
+inline constexpr int kShortAlongX = 384, kLongAlongX = 544, kLongestAlongX = 800;
+inline constexpr int kColumnsPackBlock = 512, kColumnsPackBlocks = 2;  ///< blocks of packing: per multiprocessor
+/// From so many voxels on they are solved so: there are too few blocks to pack smaller ones fast.
+inline constexpr std::int64_t kVoxelsWorthTransposing = std::int64_t{1} << 26;
 
 // Small images
 inline constexpr int kSmallPackBlock = 128, kSmallBlock = 256;

@@ -6,6 +6,9 @@
 // fit 16 bits is kept where the result will be, or beside it if results are not of 32 bits; its rows of 16 bits are
 // then clamped. Both sides of a signed field may keep squares there, one after the other: an element is a site to one
 // side, where its square is 0, and has the result of the other.
+//
+// In a transposed volume (volume_along_x.cuh) y and x have changed places: words hold neighbours along the array's
+// middle axis, `nx` is its extent, and what is called the pass along y goes along the array's rows.
 #pragma once
 
 #include <cstdint>
@@ -74,9 +77,10 @@ struct Volume {
   std::uint32_t* counters = nullptr;
   /// After the pass along z, squares, of wide tiles; with spacings without a unit after that along y, Steps.
   Placed<std::uint32_t> wide;
-  StepTables* step_tables = nullptr;                       ///< of the latter
-  Placed<float> distance;                                  ///< where results are floats
-  bool is_aligned = false;                                 ///< all rows of results, to 8 bytes
+  StepTables* step_tables = nullptr;  ///< of the latter
+  Placed<float> distance;             ///< where results are floats
+  bool is_aligned = false;            ///< all rows of results, to 8 bytes
+  bool is_transposed = false;
   std::uint32_t weight_z = 1, weight_y = 1, weight_x = 1;  ///< squares of spacings, in units
   Side side;
   bool is_one_side = false;       ///< of a signed field: what is a site has a result of the other side …
@@ -114,6 +118,15 @@ struct Volume {
   __device__ const std::uint32_t* changes_along_y(const Tile& t) const {
     return along_y + ((t.item * words + t.word) * depth + t.line) * ny;
   }
+  /// Where `wide` keeps an element. Of a transposed volume half a tile of the last pass keeps its squares, one line
+  /// along x behind the other, in those rows of the output that are its results', so that nothing else is written over
+  /// them.
+  __device__ std::uint32_t* wide_at(std::int64_t item, std::int32_t z, std::int32_t y, std::int32_t x) const {
+    std::uint32_t* plane = wide.row(wide_first_item + item, z, 0);
+    return is_transposed ? plane + x / 16 * 16 * ny + y * half_columns(x) + x % 16 : plane + y * wide.y_stride + x;
+  }
+  /// How many columns there are of the half tile that column x is of.
+  __device__ std::int32_t half_columns(std::int32_t x) const { return min(16, nx - x / 16 * 16); }
   /// Row (z, y) of `narrow`.
   __device__ std::uint32_t* narrow_row(std::int64_t item, std::int32_t w, std::int32_t z, std::int32_t y) const {
     return narrow + (((item * words + w) * nz + z) * ny + y) * 16;

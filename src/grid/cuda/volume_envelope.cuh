@@ -17,6 +17,7 @@
 #include <type_traits>
 
 #include "grid/cuda/volume_far_rows.cuh"
+#include "grid/cuda/volume_lines.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -431,7 +432,8 @@ template <int kThreads, int kChunk, Writing kWriting, class Solver = Envelope<kT
 __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     envelope_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 envelope_shared[];
-  constexpr bool kLabels = is_of_labels(kWriting);
+  constexpr bool kLabels = is_of_labels(kWriting), kTransposed = kWriting == Writing::transposed;
+  using Writer = std::conditional_t<kTransposed, LineWriter<kThreads>, VolumeWriter<kWriting>>;
   __shared__ RunWords<kLabels> run_words;
   const int n = v.ny;
   const unsigned count = v.counters[1] * 2;
@@ -447,22 +449,23 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     // Beyond the volume's edges the last element again, so that no branch keeps the loads from being in flight
     // together.
     const int x = x0 + static_cast<int>(threadIdx.x) % 16;
-    const std::uint32_t* wide = v.wide.row(v.wide_first_item + tile.item, tile.line, 0) + min(x, v.nx - 1);
+    const std::uint32_t* wide = v.wide_at(tile.item, tile.line, 0, min(x, v.nx - 1));
+    const std::int64_t wide_step = kTransposed ? v.half_columns(x0) : v.wide.y_stride;
     kinds.fill(RowKinds(v, tile, half / 16), n);
     const auto load = [&](unsigned* value, int first, int) {
       constexpr unsigned kAll = 0xFFFFFFFFu >> (32 - kChunk);
       const unsigned are_wide = kinds.wide(first) & kAll, are_narrow = kinds.narrow(first) & kAll;
-      const std::uint32_t* row = wide + first * v.wide.y_stride;
+      const std::uint32_t* row = wide + first * wide_step;
       const std::uint16_t* narrow_row = narrow + first * 32;
       if (are_wide == kAll) {
 #pragma unroll
-        for (int r = 0; r < kChunk; ++r, row += v.wide.y_stride) value[r] = wide_square<kSide>(*row);
+        for (int r = 0; r < kChunk; ++r, row += wide_step) value[r] = wide_square<kSide>(*row);
       } else if (are_narrow == kAll) {
 #pragma unroll
         for (int r = 0; r < kChunk; ++r) value[r] = narrow_row[r * 32];
       } else {  // all that is read is on its way before any of it is looked at
 #pragma unroll
-        for (int r = 0; r < kChunk; ++r, row += v.wide.y_stride) {
+        for (int r = 0; r < kChunk; ++r, row += wide_step) {
           value[r] = kNone32;
           if (are_wide >> r & 1) value[r] = wide_square<kSide>(*row);
           if (are_narrow >> r & 1) value[r] = narrow_row[r * 32];
@@ -470,9 +473,9 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
       }
     };
     if constexpr (kLabels) ends.fill_changes([&](int r) { return __ldg(v.changes_along_y(tile) + r); });
-    const VolumeWriter<kWriting> writer(v, emitter, tile);
+    const Writer writer(v, emitter, tile);
     const auto store = [&](int y, unsigned* values, int count) {
-      if (count == 0) return;
+      if (!kTransposed && count == 0) return;
       if constexpr (kLabels) ends.bound(y / 8, half + static_cast<int>(threadIdx.x) % 16, values);
       writer.template write_column<false, Solver::kSmall>(y, x, values, count);
     };

@@ -13,7 +13,7 @@ class FarRows {
   __device__ FarRows(const Volume& v, const Volume::Tile& tile, int column)
       : v_(v),
         there_(tile.word * 32 + column < v.nx),
-        wide_(v.wide.row(v.wide_first_item + tile.item, 0, tile.line) + tile.word * 32 + column),
+        wide_(v.wide_at(tile.item, 0, tile.line, tile.word * 32 + column)),
         narrow_(reinterpret_cast<std::uint16_t*>(v.narrow_row(tile.item, tile.word, 0, tile.line)) + column),
         beyond_(v.beyond_row(tile.item, tile.word, column / 16, 0) + tile.line) {}
 

@@ -1,6 +1,7 @@
 // The passes of the engine for volumes, as its host side launches them. There are kernels for every form of results and
 // for spacings, and a compiler takes long over them: they are compiled in parts (plain_3d_distances.cu,
-// plain_3d_values.cu, plain_3d_sites.cu, plain_3d_exact.cu, plain_3d_spaced.cu, plain_3d_spaced_sites.cu).
+// plain_3d_values.cu, plain_3d_along_x.cu, plain_3d_sites.cu, plain_3d_exact.cu, plain_3d_spaced.cu,
+// plain_3d_spaced_sites.cu).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -31,6 +32,8 @@ struct VolumePasses {
   void search_along_z(bool writes_floats) const;
   template <Writing kWriting>
   void search_along_y() const;
+  /// The last pass of a transposed volume, which writes float distances of a mask.
+  void search_along_x() const;
   /// Both with nearest sites.
   void find_sites() const;
 

@@ -1,0 +1,142 @@
+// The engine for large volumes on the device whose rows of distances begin inside sectors of memory: float distances
+// from a mask, Euclidean, with equal spacings, in rows of up to 800 elements.
+//
+// As the engine for volumes (plain_3d.cu) goes about it, but with y and x in each other's places: words and carries
+// along y (volume_columns.cuh), the pass along z, and the last along x (volume_along_x.cuh), whose tiles are whole rows
+// of the output. What else may be asked for is left to that engine, and so are parts of results.
+#include <algorithm>
+
+#include "grid/cuda/border_clamp.cuh"
+#include "grid/cuda/engine.h"
+#include "grid/cuda/launch.cuh"
+#include "grid/cuda/scratch.h"
+#include "grid/cuda/sides.cuh"
+#include "grid/cuda/volume_along_x.cuh"
+#include "grid/cuda/volume_columns.cuh"
+#include "grid/cuda/volume_envelope.cuh"
+#include "grid/cuda/volume_solve.cuh"
+
+namespace fathom::grid::cuda {
+
+namespace {
+
+constexpr std::int64_t kSectorFloats = 8;
+
+/// The words of some items, and how many bytes they take. The rest of the scratch is not there yet.
+Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::size_t* bytes = nullptr) {
+  Volume v;
+  v.is_transposed = true;
+  v.nz = static_cast<std::int32_t>(p.extent(0));
+  v.ny = static_cast<std::int32_t>(p.extent(2));
+  v.nx = static_cast<std::int32_t>(p.extent(1));
+  v.words = (v.nx + 31) / 32;
+  v.depth = (v.nz + 31) / 32 * 32;
+  v.items = items;
+  Scratch s(words);
+  v.word = s.take<uint2>(items * v.words * v.ny * v.depth);
+  v.counters = s.take<std::uint32_t>(2);
+  if (bytes) *bytes = s.bytes();
+  return v;
+}
+
+/// What is needed besides words. @returns its bytes
+std::size_t take_scratch(Volume& v, std::byte* base) {
+  const std::int64_t columns = v.items * v.words;
+  Scratch s(base);
+  v.z_list = s.take<std::uint32_t>(columns * v.ny);
+  v.y_list = s.take<std::uint32_t>(columns * v.nz);
+  v.narrow = s.take<std::uint32_t>(columns * v.nz * v.ny * 16);
+  v.kind = s.take<std::uint8_t>(columns * v.ny);
+  v.beyond = s.take<std::uint8_t>(columns * 2 * ((v.nz + 7) / 8) * v.ny);
+  return s.bytes();
+}
+
+/// Whether the result is what this engine writes, in planes without gaps.
+bool result_serves(const Problem& p) {
+  return is_plain_float(p, kNoAxis) && !wants_site(p) && !p.signed_distance &&
+         p.outputs.distance.strides()[1] == p.extent(2);
+}
+
+std::int64_t filled_up(std::int64_t n) { return (n + 31) / 32 * 32; }
+/// With what fills up words along y.
+std::int64_t voxels_of(const Problem& p) { return p.extent(0) * filled_up(p.extent(1)) * p.extent(2); }
+
+/// Whether rows begin inside sectors, and fit; and whether words along y take little more than along x.
+bool extents_serve(const Problem& p) {
+  const std::int64_t nz = p.extent(0), ny = p.extent(1), nx = p.extent(2);
+  return nx % kSectorFloats != 0 && nx <= kLongestAlongX && std::max(nz, ny) <= kLongestKeyed &&
+         9 * filled_up(nx) * ny * nz >= 8 * voxels_of(p);
+}
+
+/// Whether the volume is small, or takes no more than the engine for volumes, which would cut it.
+bool scratch_serves(const Problem& p) {
+  std::size_t words = 0;
+  Volume volume = make_volume(p, 1, nullptr, &words);
+  const auto bytes = static_cast<double>(words + take_scratch(volume, nullptr));
+  return voxels_of(p) < kVoxelsWorthCutting || bytes <= kVolumeScratch * static_cast<double>(voxels_of(p));
+}
+
+bool memory_serves(const Problem& p) {
+  constexpr std::size_t kNumbers = 20480;  // what kernels take besides
+  const int nz = static_cast<int>(p.extent(0)), nx = static_cast<int>(p.extent(2));
+  const std::size_t lines = std::max({along_x_memory(nx), envelope_memory(nx, 32), envelope_memory(nz, 32)});
+  return std::max(lines, ColumnBits::memory((static_cast<int>(p.extent(1)) + 31) / 32)) + kNumbers <=
+         fathom::cuda::block_memory();
+}
+
+class TransposedVolumeEngine final : public Engine {
+ public:
+  explicit TransposedVolumeEngine(const Problem& problem) : p_(problem) {}
+
+  Cut cut() const override { return {2, p_.extent(2)}; }  // none: they are whole arrays on the device
+  std::int64_t packed_unit() const override { return p_.extent(0); }
+  std::int64_t group_of(std::int64_t items) const override {
+    return std::clamp<std::int64_t>(kVolumeGroup / voxels_of(p_), 1, items);
+  }
+  std::size_t words_bytes(std::int64_t items) const override {
+    std::size_t bytes = 0;
+    make_volume(p_, items, nullptr, &bytes);
+    return bytes;
+  }
+  std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {
+    Volume volume = make_volume(part, items, nullptr);
+    return take_scratch(volume, nullptr);
+  }
+
+  void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
+    Volume volume = make_volume(p_, items, words);
+    volume.first_item = packing.first_item;
+    const Mask mask = sites_of(p_, packing.input, 0);
+    launch(mask.has_zero_bytes() ? pack_columns<Reading::bytes> : pack_columns<Reading::elements>,
+           packing.items * ColumnBlock::count(volume), kColumnsPackBlock, ColumnBits::memory(volume.words), stream,
+           volume, mask);
+  }
+
+  void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
+             std::byte* scratch, cudaStream_t stream) const override {
+    Volume volume = make_volume(part, items, words);
+    take_scratch(volume, scratch);
+    volume.first_item = volume.wide_first_item = first_item;
+    volume.side = side_of(part, 0);
+    volume.distance = Placed<float>::of(part.outputs.distance, part.rank, batch.shape, batch.distance);
+    volume.wide = Placed<std::uint32_t>::of(part.outputs.distance, part.rank, batch.shape, batch.distance);
+    const VolumePasses passes{volume, Emitter<std::int64_t>::of(part, batch, first_item), stream};
+    passes.search_along_z<false>(true);
+    passes.search_along_x();
+    if (has_limits(part)) clamp_items(part, batch, first_item, items, stream);
+  }
+
+ private:
+  const Problem& p_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_transposed_volume_engine(const Problem& p) {
+  const bool is_plain = p.metric == Metric::euclidean && p.rank == 3 && p.isotropic && !has_labels(p) &&
+                        std::count(p.border.begin(), p.border.begin() + p.rank, Border::periodic) == 0;
+  const bool serves = is_plain && result_serves(p) && extents_serve(p) && scratch_serves(p) && memory_serves(p);
+  return serves ? std::make_unique<TransposedVolumeEngine>(p) : nullptr;
+}
+
+}  // namespace fathom::grid::cuda

@@ -1,0 +1,208 @@
+// The last pass of a transposed volume where sites are near, or rows with sites few. For rows of distances that begin
+// inside sectors of memory: tiles of 32 columns would begin and end inside sectors in every row.
+//
+// Words hold 32 neighbours along y there (volume_columns.cuh), and the pass along z is the same as ever. Of this one a
+// tile is 32 neighbours along y, which are its lines, by whole rows along x: in memory one piece of the output
+// (volume_lines.cuh).
+//
+// Work mapping: block = tile. The search of volume_along_y.cuh, but that its results go to shared memory, in 16 bits,
+// and to the output when all are there. So nothing is written of a tile whose search fails; wide rows, which lie where
+// results go, are left as they are for the envelope (volume_envelope.cuh), as all else that would take long.
+// Cost: as there, and one store to shared memory for two elements.
+#pragma once
+
+#include "grid/cuda/volume_filled_rows.cuh"
+#include "grid/cuda/volume_gaps.cuh"
+#include "grid/cuda/volume_lines.cuh"
+
+namespace fathom::grid::cuda {
+
+/// Squares of a tile that go to the output, each of up to 16 bits: of two lines in a word. There are gaps behind
+/// neighbours, groups of eight and pairs of groups, so that lanes meet different banks, be it those that read
+/// neighbours of a line or those that write two groups.
+class FoundSquares {
+  static constexpr int kPitch = 17, kGroup = 8 * kPitch + 8;  ///< words
+
+ public:
+  static constexpr int kNext = 4 * kGroup * 2;  ///< from an element to the 32nd behind
+
+  static __host__ __device__ std::size_t memory(int length) {
+    return static_cast<std::size_t>((row_groups(length) + 3) / 4) * 4 * kGroup * sizeof(unsigned);
+  }
+  __device__ explicit FoundSquares(void* memory) : memory_(static_cast<unsigned*>(memory)) {}
+
+  /// Eight neighbours. @param lane  of half a warp: two lines
+  __device__ void put(int group, int lane, const unsigned (&pairs)[8]) const {
+    unsigned* to = memory_ + start(group) + lane;
+#pragma unroll
+    for (int j = 0; j < 8; ++j) to[j * kPitch] = pairs[j];
+  }
+  /// Of a line, from element x on.
+  __device__ const std::uint16_t* from(int line, int x) const {
+    return reinterpret_cast<const std::uint16_t*>(memory_ + start(x >> 3) + (x & 7) * kPitch) + line;
+  }
+
+ private:
+  static __device__ int start(int group) { return group * kGroup + (group & 2) * 4; }
+
+  unsigned* memory_;
+};
+
+/// Bytes of dynamic shared memory.
+inline __host__ __device__ std::size_t along_x_memory(int length) {
+  return window_memory(length) + FoundSquares::memory(length);
+}
+
+/// The rows of a tile that have sites, and those of them in which some squares do not fit 16 bits.
+struct RowCounts {
+  int filled, wide;
+};
+
+/// By all threads.
+template <int kThreads>
+__device__ RowCounts count_rows(const Volume& v, const Volume::Tile& tile) {
+  __shared__ int both;  // wide ones in the upper half
+  if (threadIdx.x == 0) both = 0;
+  __syncthreads();
+  const std::uint8_t* kinds = v.kinds(tile);
+  const RowKinds first_half(v, tile, 0), second_half(v, tile, 1);
+  int own = 0;
+  for (int r = static_cast<int>(threadIdx.x); r < v.ny; r += kThreads) {
+    own += kinds[r] != kEmpty;
+    if (kinds[r] == kWide && (first_half[r] == kWide || second_half[r] == kWide)) own += 1 << 16;
+  }
+  add_over_block(own, &both);
+  __syncthreads();
+  return {both & 0xFFFF, both >> 16};
+}
+
+/// Tiles of which at most kFewRows rows have sites: each of these is tried everywhere.
+template <int kThreads>
+class FewRowsAlongX {
+ public:
+  __device__ FewRowsAlongX(const Volume& v, const Volume::Tile& tile) : v_(v), tile_(tile) {}
+
+  /// By all threads.
+  __device__ void solve(const LineWriter<kThreads>& writer) const {
+    __shared__ FilledRows<kFewRows> filled;
+    __shared__ unsigned squares[kFewRows][32];
+    filled.find(v_.ny, [&](int r) { return v_.kinds(tile_)[r] != kEmpty; });
+    for (int i = static_cast<int>(threadIdx.x); i < filled.count * 32; i += kThreads)
+      squares[i / 32][i % 32] = i % 32 < writer.lines ? square_at(filled.row[i / 32], i % 32) : 0;
+    __syncthreads();  // wide rows are kept where results go
+    writer.write_rows([&](int line) {
+      OfLine few{.count = filled.count};
+#pragma unroll
+      for (int k = 0; k < kFewRows; ++k)
+        if (k < filled.count) few.row[k] = filled.row[k], few.square[k] = squares[k][line];
+      return [few](int x) { return [&few, x](int k) { return few.at(x + 32 * k); }; };
+    });
+  }
+
+ private:
+  struct OfLine {
+    int count, row[kFewRows];
+    unsigned square[kFewRows];
+
+    __device__ float at(int x) const {
+      unsigned least = kNone32;
+#pragma unroll
+      for (int k = 0; k < kFewRows; ++k)
+        if (k < count) least = min(least, square[k] + static_cast<unsigned>((x - row[k]) * (x - row[k])));
+      return small_root(small_float(least));
+    }
+  };
+
+  __device__ unsigned square_at(int row, int line) const {
+    if (RowKinds(v_, tile_, line / 16)[row] == kWide)
+      return *v_.wide_at(tile_.item, tile_.line, row, tile_.word * 32 + line);
+    return reinterpret_cast<const std::uint16_t*>(v_.narrow_row(tile_.item, tile_.word, tile_.line, row))[line];
+  }
+
+  const Volume& v_;
+  const Volume::Tile& tile_;
+};
+
+/// A tile's rows as the pass along z left them, to shared memory. By all threads.
+/// @returns whether sites are near enough for a search
+template <int kThreads>
+__device__ bool load_rows(WindowRows<WindowPairs>& rows, const Volume& v, const Volume::Tile& tile) {
+  __shared__ unsigned near_of_warps[kThreads / 32];
+  const int t = static_cast<int>(threadIdx.x), n = v.ny;
+  const std::uint8_t* kinds = v.kinds(tile);
+  const auto* narrow = reinterpret_cast<const uint4*>(v.narrow_row(tile.item, tile.word, tile.line, 0));
+  const unsigned near_square = tile.word * 32 + t % 4 * 8 < v.nx ? 64 * 64 : 0;  // none behind the last line
+  NearRows<kThreads, false, 64> near;
+  rows.pad(n);
+#pragma unroll 4
+  for (int i = t; i < n * 4; i += kThreads) {
+    uint4 four = make_uint4(kNone16x2, kNone16x2, kNone16x2, kNone16x2);
+    if (kinds[i / 4] != kEmpty) four = __ldcs(narrow + i);
+    const unsigned least = __vminu2(__vminu2(four.x, four.y), __vminu2(four.z, four.w));
+    near.add(i / 4, min(least & 0xFFFFu, least >> 16) < near_square);
+    rows.put(i / 4, i % 4, four);
+  }
+  near.put(near_of_warps);
+  __syncthreads();
+  return near.suffice(near_of_warps, n, 8);
+}
+
+/// By all threads. @returns whether all squares are found
+template <int kThreads>
+__device__ bool find_near(const WindowRows<WindowPairs>& rows, int length, const FoundSquares& found) {
+  __shared__ int work;
+  if (threadIdx.x == 0) work = 0;
+  __syncthreads();
+  const int lane = lane_id() % 16;
+  bool failed = false;
+  for (int q0 = static_cast<int>(threadIdx.x) / 32 * 2; q0 < rows.groups && !failed; q0 += kThreads / 16) {
+    const int q = min(q0 + lane_id() / 16, rows.groups - 1);
+    GapWindow<WindowPairs> window(rows, q, lane);
+    failed = !window.search(&work, GapWindow<WindowPairs>::budget_of(length));
+    if (!failed) found.put(q, lane, window.best);
+  }
+  return !__syncthreads_or(failed);
+}
+
+/// By all threads.
+template <int kThreads>
+__device__ void write_none(const LineWriter<kThreads>& writer, float none) {
+  writer.write_rows([none](int) { return [none](int) { return [none](int) { return none; }; }; });
+}
+
+/// By all threads.
+template <int kThreads>
+__device__ void write_found(const LineWriter<kThreads>& writer, const FoundSquares& found) {
+  writer.write_rows([&](int line) {
+    return [&found, line](int x) {
+      const std::uint16_t* squares = found.from(line, x);
+      return [squares](int k) { return small_root(small_float(squares[k * FoundSquares::kNext])); };
+    };
+  });
+}
+
+/// Blocks per multiprocessor, as far as its shared memory goes.
+constexpr int along_x_blocks(int threads) {
+  return resident_blocks(threads, threads == kAlongXBlock ? 5 : threads == kLongAlongXBlock ? 3 : 2);
+}
+
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads, along_x_blocks(kThreads))
+    search_along_x(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
+  extern __shared__ uint4 window_shared[];
+  v.clear_counter(0);
+  const Volume::Tile tile = v.tile(blockIdx.x, v.nz);
+  const LineWriter<kThreads> writer(v, emitter, tile);
+  const RowCounts counts = count_rows<kThreads>(v, tile);
+  if (counts.filled == 0) return write_none(writer, v.side.none());
+  if (counts.filled <= kFewRows) return FewRowsAlongX<kThreads>(v, tile).solve(writer);
+  const FoundSquares found(window_shared + window_memory(v.ny) / sizeof(uint4));
+  WindowRows<WindowPairs> rows(reinterpret_cast<unsigned*>(window_shared), v.ny);
+  if (counts.wide * 8 <= v.ny && load_rows<kThreads>(rows, v, tile) && find_near<kThreads>(rows, v.ny, found)) {
+    write_found(writer, found);
+  } else if (threadIdx.x == 0) {
+    enlist(v.y_list, v.counters + 1, blockIdx.x);
+  }
+}
+
+}  // namespace fathom::grid::cuda
