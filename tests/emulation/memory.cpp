@@ -88,6 +88,10 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   return *attributes = {memory().type_of(address), 0}, cudaSuccess;
 }
 
+cudaError_t cudaMalloc(void** address, std::size_t bytes) {
+  return memory().allocate(address, bytes, cudaMemoryTypeDevice);
+}
+cudaError_t cudaFree(void* address) { return memory().free(address); }
 cudaError_t cudaMallocHost(void** address, std::size_t bytes) {
   return memory().allocate(address, bytes, cudaMemoryTypeHost);
 }
@@ -107,9 +111,16 @@ cudaError_t cudaMallocFromPoolAsync(void** address, std::size_t bytes, cudaMemPo
 }
 cudaError_t cudaFreeAsync(void* address, cudaStream_t) { return memory().free(address); }
 
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t) {
+cudaError_t cudaMemset(void* address, int byte, std::size_t bytes) {
+  std::memset(address, byte, bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
   std::memcpy(to, from, bytes);
   return cudaSuccess;
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
+  return cudaMemcpy(to, from, bytes, kind);
 }
 
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,

@@ -1,7 +1,5 @@
 // The CUDA backend through the call for device arrays: streams, graphs, layouts, failures. Results come out of memory
 // that the host cannot reach, so that only the device can have computed them.
-#include "fathom/core/device.h"
-
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -12,65 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "cases.h"
-#include "device_block.h"
+#include "device_case.h"
 #include "device_pool.h"
-#include "run.h"
 
 namespace fathom::test {
 namespace {
-
-/// A case with its arrays on the device.
-struct OnDevice {
-  explicit OnDevice(const Case& c)
-      : host(make_results(c.input.shape(), c.options, c.wanted)),
-        options(c.options),
-        input(c.input),
-        input_view(input.data(), c.input.dtype(), c.input.shape()) {
-    options.execution.backend = Backend::automatic;
-    place(host.distance, outputs.distance);
-    place(host.squared, outputs.squared);
-    place(host.nearest, outputs.nearest);
-    place(host.coordinates, outputs.coordinates);
-  }
-
-  grid::DistanceReport run(cudaStream_t stream = nullptr) {
-    return grid::distance_transform(input_view, options, outputs, Stream{stream});
-  }
-
-  /// What the outputs hold; the stream must be done.
-  const Results& results() {
-    std::size_t next = 0;
-    for (auto* array : {&host.distance, &host.squared, &host.nearest, &host.coordinates})
-      if (*array) blocks[next++].download(**array);
-    return host;
-  }
-
-  void place(const std::optional<Array>& array, AnyDeviceView& view) {
-    if (!array) return;
-    blocks.emplace_back(*array);
-    view = AnyDeviceView(blocks.back().data(), array->dtype(), array->shape());
-  }
-
-  Results host;
-  grid::DistanceOptions options;
-  Block input;
-  AnyConstDeviceView input_view;
-  std::vector<Block> blocks;
-  grid::DeviceDistanceOutputs outputs;
-};
-
-Results on_cpu(Case& c) {
-  c.options.execution.backend = Backend::cpu;
-  return run(c.input.view(), c.options, c.wanted);
-}
-
-class Device : public testing::Test {
- protected:
-  void SetUp() override {
-    if (device_count() == 0) GTEST_SKIP() << "no CUDA device";
-  }
-};
 
 TEST_F(Device, Describes) {
   const DeviceInfo info = describe_device(current_device());
