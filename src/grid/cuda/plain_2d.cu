@@ -15,6 +15,7 @@
 #include "core/cuda/runtime.h"
 #include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/engine.h"
+#include "grid/cuda/image_shape.h"
 #include "grid/cuda/plane_byte_labels.cuh"
 #include "grid/cuda/plane_exact.cuh"
 #include "grid/cuda/plane_labels.cuh"
@@ -31,8 +32,6 @@ namespace fathom::grid::cuda {
 
 namespace {
 
-std::int64_t height_of(const Problem& p) { return p.rank == 1 ? 1 : p.extent(0); }
-std::int64_t width_of(const Problem& p) { return p.extent(p.rank - 1); }
 std::int64_t bands_of(const Problem& p) { return (height_of(p) + kBand - 1) / kBand; }
 std::int64_t pitch_of(const Problem& p) { return (width_of(p) + kTile - 1) / kTile * kTile; }
 

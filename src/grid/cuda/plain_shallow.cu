@@ -7,6 +7,7 @@
 
 #include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/engine.h"
+#include "grid/cuda/image_shape.h"
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/shallow_images.cuh"
 #include "grid/cuda/sides.cuh"
@@ -14,9 +15,6 @@
 namespace fathom::grid::cuda {
 
 namespace {
-
-std::int64_t height_of(const Problem& p) { return p.rank == 1 ? 1 : p.extent(0); }
-std::int64_t width_of(const Problem& p) { return p.extent(p.rank - 1); }
 
 bool shallow_serves(const Problem& p) {
   if (p.metric != Metric::euclidean || p.rank > 2 || !p.isotropic || p.signed_distance || has_labels(p)) return false;

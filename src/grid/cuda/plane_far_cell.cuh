@@ -20,7 +20,7 @@ struct FarCell {
   const int tile, x0;        ///< of the band, and its first column
   const int warp;            ///< and cell of the tile
   const std::int64_t start;  ///< of the band's columns
-  bool is_open;
+  const bool is_open;
 
   /// The thread's, of a tile of all bands.
   __device__ FarCell(const Plane& p, std::uint32_t of_all)
@@ -29,10 +29,8 @@ struct FarCell {
         tile(static_cast<int>(of_all % static_cast<unsigned>(p.tiles()))),
         x0(tile * kTile),
         warp(static_cast<int>(threadIdx.x) / 32),
-        start(band * p.pitch) {
-    const std::int64_t i = band * plane.cells() + tile * kFarWarps + warp;
-    is_open = plane.open_cells[i] != 0;
-  }
+        start(band * p.pitch),
+        is_open(p.open_cells[band * p.cells() + tile * kFarWarps + warp] != 0) {}
 
   __device__ int column() const { return x0 + 32 * warp + lane_id(); }
 
