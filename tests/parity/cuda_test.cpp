@@ -826,6 +826,15 @@ TEST_F(Cuda, FewOfOneSideInVolumes) {
     }
 }
 
+/// Nearest sites of a volume. @param cut  how often not all of its columns are asked for
+Case nearest_in_volume(const std::vector<bool>& sites, const Shape& shape, double cut, Random& random) {
+  Case c{.structure = Structure::sparse};
+  c.input = mask_array(sites, shape);
+  c.wanted = {.distance = DType::float32, .nearest = pick<DType>(random, {DType::int32, DType::int64})};
+  if (chance(random, cut)) c.options.region = {{0, shape[0]}, {0, shape[1]}, {0, shape[2] - 3}};
+  return c;
+}
+
 /// Nearest sites where few rows of lines along z have some, as many as are solved by themselves and one more among them,
 /// near and far; in every row along y alike, or in all but one.
 TEST_F(Cuda, NearestOfFewPlanesOfVolumes) {
@@ -854,10 +863,7 @@ TEST_F(Cuda, NearestOfFewPlanesOfVolumes) {
                 in_planes[static_cast<std::size_t>(from)] && !(has_hole && y == hole);
           }
       }
-      Case c{.structure = Structure::sparse};
-      c.input = mask_array(sites, shape);
-      c.wanted = {.distance = DType::float32, .nearest = pick<DType>(random, {DType::int32, DType::int64})};
-      if (chance(random, 0.2)) c.options.region = {{0, nz}, {0, ny}, {0, nx - 3}};
+      Case c = nearest_in_volume(sites, shape, 0.2, random);
       check_against_cpu(c);
       c.options.sites.rule = grid::Sites::Rule::labels;
       check_against_cpu(c);
@@ -885,10 +891,7 @@ TEST_F(Cuda, NearestOfSparseRowsInVolumes) {
         if (kind == 3) sites[k] = sites[k] && is_row;
         if (kind == 4) sites[k] = (z == 0 && x == 0) || (z == nz - 1 && x == nx - 1);
       }
-      Case c{.structure = Structure::sparse};
-      c.input = mask_array(sites, shape);
-      c.wanted = {.distance = DType::float32, .nearest = pick<DType>(random, {DType::int32, DType::int64})};
-      if (chance(random, 0.3)) c.options.region = {{0, nz}, {0, shape[1]}, {0, nx - 3}};
+      const Case c = nearest_in_volume(sites, shape, 0.3, random);
       check_against_cpu(c);
       if (HasFatalFailure()) return;
     }
@@ -994,6 +997,13 @@ TEST_F(Cuda, FarFromLines) {
   }
 }
 
+/// Takes the sites out of a disk of an image.
+void clear_disk(std::vector<bool>& sites, const Shape& shape, std::int64_t y, std::int64_t x, std::int64_t radius) {
+  for (std::int64_t dy = std::max(-radius, -y); dy <= std::min(radius, shape[0] - 1 - y); ++dy)
+    for (std::int64_t dx = std::max(-radius, -x); dx <= std::min(radius, shape[1] - 1 - x); ++dx)
+      if (dy * dy + dx * dx < radius * radius) sites[static_cast<std::size_t>((y + dy) * shape[1] + x + dx)] = false;
+}
+
 /// Disks without sites, some of which meet, in a background of sites: in images of few tiles and of many, of as many
 /// columns as tiles that list theirs may have, and of more; with all that may be asked for.
 TEST_F(Cuda, InsideDisks) {
@@ -1004,10 +1014,7 @@ TEST_F(Cuda, InsideDisks) {
       for (int disk = 0; disk < 12; ++disk) {
         const std::int64_t radius = 33 + below(random, std::min(shape[0], shape[1]) / 4);
         const std::int64_t y = below(random, shape[0]), x = below(random, shape[1]);
-        for (std::int64_t dy = std::max(-radius, -y); dy <= std::min(radius, shape[0] - 1 - y); ++dy)
-          for (std::int64_t dx = std::max(-radius, -x); dx <= std::min(radius, shape[1] - 1 - x); ++dx)
-            if (dy * dy + dx * dx < radius * radius)
-              sites[static_cast<std::size_t>((y + dy) * shape[1] + x + dx)] = false;
+        clear_disk(sites, shape, y, x, radius);
       }
       Case c{.structure = Structure::blobs};
       c.input = mask_array(sites, shape);
@@ -1028,6 +1035,28 @@ TEST_F(Cuda, InsideDisks) {
       c.options = {.border = {grid::Border::sites}, .max_distance = 70};
       check_against_cpu(c);
       c.options = {.region = {{shape[0] / 3, shape[0] - 5}, {7, shape[1] / 2}}};
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+/// Few holes in scattered sites, from less than a cell to several bands wide, so that rows of a cell are open, or all of
+/// it, and those beside it, or not: in an image, a part of it and a batch.
+TEST_F(Cuda, HolesAmongSites) {
+  Random random(880000);
+  for (const Shape& shape : {Shape{330, 1100}, Shape{520, 2011}, Shape{1030, 4452}, Shape{20, 500, 1021}})
+    for (double share : {0.004, 0.05, 1.0}) {
+      if (!size_limit.takes(shape)) continue;
+      const std::int64_t columns = shape.back(), rows = element_count(shape) / columns;
+      auto sites = scatter(shape, share, random);
+      for (std::int64_t hole = 0; hole < rows * columns / 250000 + 1; ++hole)
+        clear_disk(sites, {rows, columns}, below(random, rows), below(random, columns), 20 + below(random, 90));
+      Case c{.structure = Structure::sparse};
+      c.input = mask_array(sites, shape);
+      c.options.batch_axes = shape.rank() - 2;
+      c.wanted.distance = DType::float32;
+      check_against_cpu(c);
+      if (shape.rank() == 2) c.options.region = {{64, rows}, {5, columns}};
       check_against_cpu(c);
       if (HasFatalFailure()) return;
     }
