@@ -466,6 +466,29 @@ TEST_F(Cuda, SearchThatFailsBehindWideRows) {
   check_against_cpu(c);
 }
 
+/// Rows of volumes with sites at one end, or another label there, to which it is just as many steps as searches take,
+/// in all rows or in some: one step more, and the squares that they begin with are too small.
+TEST_F(Cuda, RowsAsLongAsSearchesReach) {
+  for (std::int64_t nx = 170; nx < 192; ++nx)
+    for (std::int64_t apart : {1, 4, 9}) {
+      const Shape shape{65, 70, nx};
+      std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+      for (std::size_t k = 0; k < sites.size(); ++k) {
+        const auto at = static_cast<std::int64_t>(k), z = at / nx / shape[1];
+        sites[k] = z % apart == 0 && at % nx == (at / nx % shape[1] < 35 ? 0 : nx - 1);
+      }
+      Case c{.structure = Structure::sparse};
+      c.input = mask_array(sites, shape);
+      c.wanted = {.distance = DType::float32};
+      check_against_cpu(c);
+      std::uint8_t* labels = c.input.as<std::uint8_t>().data();
+      for (std::size_t k = 0; k < sites.size(); ++k) ++labels[k];  // none is background
+      c.options.sites.rule = grid::Sites::Rule::labels;
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// Volumes along whose lines nothing changes, or only at the end of one, though sites are far.
 TEST_F(Cuda, ConstantLinesOfVolumes) {
   Random random(940000);

@@ -10,13 +10,16 @@
 // distance written: no search is left to other kernels.
 #pragma once
 
+#include "grid/cuda/volume_row_squares.cuh"
 #include "grid/cuda/volume_window.cuh"
 #include "grid/cuda/volume_words.cuh"
 
 namespace fathom::grid::cuda {
 
 inline constexpr int kSmallAxis = 128;
+using SmallSquares = RowSquares<kCap16>;
 static_assert(2 * (kSmallAxis - 1) * (kSmallAxis - 1) < kCap16 * kCap16, "a distance is no missing site");
+static_assert(SmallSquares::most() + kSmallAxis * kSmallAxis < 1 << 16, "a step wraps nothing");
 
 /// Images as volumes of one plane, also as far as their labels go.
 struct SmallImages {
@@ -92,11 +95,11 @@ class SmallImage {
     for (int w = 0; w < v_.words; ++w) {
       if constexpr (kLabels) any |= ends(w).fill([&](int y) { return runs(item, w, y); });
       auto rows = tile(w);
-      const int inside = v_.nx - w * 32 - quarter * 8;
+      const uint4 inside = pairs_inside(v_.nx - w * 32 - quarter * 8);
       for (int y = static_cast<int>(threadIdx.x) / 4; y < v_.ny; y += static_cast<int>(blockDim.x) / 4) {
         const uint2 word = with_steps(bits + y * v_.words, v_.words, w, kLabels);
         any |= word.x != 0;
-        rows.put(y, quarter, capped_squares(EightDistances(word, quarter * 8, of_byte_, kLabels), inside));
+        rows.put(y, quarter, SmallSquares(word, quarter * 8, of_byte_, kLabels).within(inside));
       }
     }
     return any;
@@ -160,8 +163,8 @@ __global__ void __launch_bounds__(kSmallBlock,
   __shared__ uint2 of_byte[256];
   __shared__ RunWords<kLabels> run_words;
   const SmallImage<kWriting> image(images, reinterpret_cast<unsigned*>(small_shared), of_byte, run_words);
-  for (int i = static_cast<int>(threadIdx.x); i < 256; i += static_cast<int>(blockDim.x))
-    of_byte[i] = byte_distances(i, kLabels);
+  const uint2* squares = kLabels ? kByteSquaresBeyond.of : kByteSquares.of;
+  for (int i = static_cast<int>(threadIdx.x); i < 256; i += static_cast<int>(blockDim.x)) of_byte[i] = squares[i];
   image.pad();
   for (std::int64_t item = blockIdx.x; item < images.volume.items; item += gridDim.x) {
     __syncthreads();  // the table is there, the image before is done

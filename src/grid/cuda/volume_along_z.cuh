@@ -12,20 +12,28 @@
 
 namespace fathom::grid::cuda {
 
+/// Of a search along z: what it settles is nearer than the caps, and none of its sums wraps.
+using NearSquares = RowSquares<178>;
+static_assert((WindowPairs::kMostSteps + 1) * (WindowPairs::kMostSteps + 1) < 178 * 178);
+static_assert(NearSquares::most() + WindowPairs::kMostSteps * WindowPairs::kMostSteps < 1 << 16);
+
 /// Fills a tile's rows with squares of the distances along x. By all threads.
 ///
 /// @tparam kSparse   most rows have no site
-/// @param of_byte    byte_distances() in shared memory
+/// @param of_byte    copy_byte_squares()
 /// @param columns    of the tile, or more
 template <int kThreads, bool kLabels, bool kSparse>
 __device__ void fill_rows(const WindowRows<WindowPairs>& rows, const uint2* line, int n, const uint2* of_byte,
                           int columns) {
-  const int t = static_cast<int>(threadIdx.x), first = t % 4 * 8, inside = columns - first;
+  const int t = static_cast<int>(threadIdx.x), first = t % 4 * 8;
+  const uint4 inside = pairs_inside(columns - first);
 #pragma unroll 4
   for (int r = t / 4; r < n; r += kThreads / 4) {
     const uint2 word = __ldg(line + r);
-    if (kSparse && !has_sites(word)) rows.put(r, t % 4, no_squares(inside));
-    else rows.put(r, t % 4, capped_squares(EightDistances(word, first, of_byte, kLabels), inside));
+    const auto none = [](unsigned there) { return kNone16x2 & there; };
+    if (kSparse && !has_sites(word))
+      rows.put(r, t % 4, make_uint4(none(inside.x), none(inside.y), none(inside.z), none(inside.w)));
+    else rows.put(r, t % 4, NearSquares(word, first, of_byte, kLabels).within(inside));
   }
 }
 
@@ -65,7 +73,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   near.put(near_of_warps);
   WindowRows<WindowPairs> rows(reinterpret_cast<unsigned*>(window_shared), n);
   rows.pad(n);
-  for (int i = t; i < 256; i += kThreads) of_byte[i] = byte_distances(i, kLabels);
+  copy_byte_squares<kThreads>(of_byte, kLabels);
   if (t == 0) work = 0;
   const int with_sites = __syncthreads_count(any);  // threads
   if (with_sites == 0) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "grid/cuda/volume_few_rows_along_z.cuh"
+#include "grid/cuda/volume_row_squares.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -95,7 +96,7 @@ class SparseRowsAlongZ {
 
   /// Not inlined, for the registers of the search.
   /// @param memory   with the list of `filled`
-  /// @param of_byte  byte_distances() in shared memory
+  /// @param of_byte  copy_byte_squares()
   /// @param tries    what the warps have spent; shared, 0
   static __device__ __noinline__ Found solve(const Volume& v, Volume::Tile tile, const ListedRows& filled,
                                              uint4* memory, const uint2* of_byte, int* tries) {
@@ -146,7 +147,8 @@ class SparseRowsAlongZ {
   static constexpr int kBias = 64;
   static constexpr int kMostSteps = 172;  ///< in 16 bits, to the nearest of eight rows
   static_assert(kNone16 + kBias + (kMostSteps + 8) * (kMostSteps + 8) < 1 << 16);
-  static_assert(kMostSteps * kMostSteps < kNone16);
+  using Squares = RowSquares<174>;
+  static_assert(kMostSteps < 174 && Squares::most() < kNone16);
   static constexpr int kMostTries = 4 * kUsualTries;  ///< of a warp's rows in 16 bits, before the tile is given up
 
   /// The way from the first of eight rows to the next listed ones before and behind them.
@@ -173,7 +175,7 @@ class SparseRowsAlongZ {
     uint4 squares = make_uint4(kNone16x2, kNone16x2, kNone16x2, kNone16x2);
     if (is_row(place)) {
       const uint2 word = __ldg(line_ + list_[place]);
-      squares = capped_squares(EightDistances(word, first, of_byte), columns_ - first);
+      squares = Squares(word, first, of_byte).within(pairs_inside(columns_ - first));
     }
     const unsigned bias = twice(kBias);
     return make_uint4(squares.x + bias, squares.y + bias, squares.z + bias, squares.w + bias);

@@ -194,29 +194,6 @@ class Window {
   unsigned before_[8], behind_[8];
 };
 
-/// Squares of eight distances along x, as a row of pairs holds them.
-///
-/// @param inside  how many of them lie inside the array, from 8 on all: the others keep no search busy
-__device__ inline uint4 capped_squares(const EightDistances& distances, int inside) {
-  uint4 squares;
-  unsigned* out = &squares.x;
-#pragma unroll
-  for (int k = 0; k < 4; ++k) {
-    const unsigned capped = __vminu2(distances.pair[k], kCap16 * 0x10001u), low = capped & 0xFFFFu, high = capped >> 16;
-    out[k] = low * low + (high * high << 16);
-    if (inside < 8) out[k] &= inside > 2 * k + 1 ? 0xFFFFFFFFu : inside > 2 * k ? 0xFFFFu : 0u;
-  }
-  return squares;
-}
-
-/// The same of a row without a site.
-__device__ inline uint4 no_squares(int inside) {
-  const auto pair = [inside](int k) {
-    return inside > 2 * k + 1 ? kNone16x2 : inside > 2 * k ? kNone16x2 & 0xFFFFu : 0u;
-  };
-  return make_uint4(pair(0), pair(1), pair(2), pair(3));
-}
-
 /// A half of a tile, 16 neighbours along x; which, says the job's number.
 struct HalfTile {
   Volume::Tile tile;
