@@ -107,7 +107,7 @@ class SmallImage {
 
   __device__ void solve(std::int64_t item, const Emitter<std::int64_t>& emitter) const {
     const int groups = row_groups(v_.ny), jobs = (groups + 1) / 2 * v_.words;
-    for (int job = static_cast<int>(threadIdx.x) / 32; job < jobs; job += static_cast<int>(blockDim.x) / 32) {
+    for (int job = warp_number(); job < jobs; job += static_cast<int>(blockDim.x) / 32) {
       const int w = job % v_.words, q0 = job / v_.words * 2, q = q0 + lane_id() / 16;
       const auto rows = tile(w);
       Window<WindowPairs> window(rows, min(q, groups - 1), lane_id() % 16);

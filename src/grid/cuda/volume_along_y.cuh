@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   // finds them if the search fails.
   for (int round = 0; round <= (wide_rows > 0 ? 1 : 0); ++round) {
     bool failed = false;
-    for (int q0 = t / 32 * 2; q0 < rows.groups; q0 += kThreads / 16) {
+    for (int q0 = warp_number() * 2; q0 < rows.groups; q0 += kThreads / 16) {
       const bool keeps = (wide_pairs[q0 / 64] >> q0 / 2 % 32 & 1) != 0;
       if (round == 1 && !keeps) continue;
       const int q = q0 + lane_id() / 16;

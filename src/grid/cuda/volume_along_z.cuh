@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     int took = 0;
     std::uint32_t* narrow = v.narrow_row(tile.item, tile.word, 0, tile.line) + lane;
     const std::int64_t step = std::int64_t{v.ny} * 16;
-    for (int q0 = t / 32 * 2; q0 < rows.groups; q0 += kThreads / 16) {
+    for (int q0 = warp_number() * 2; q0 < rows.groups; q0 += kThreads / 16) {
       const int q = q0 + lane_id() / 16;
       GapWindow<WindowPairs> window(rows, min(q, rows.groups - 1), lane);
       if constexpr (kLabels) ends.bound_pairs(min(q, rows.groups - 1), lane, window.best);

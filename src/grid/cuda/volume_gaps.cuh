@@ -108,13 +108,16 @@ class GapWindow {
   unsigned best[8];
 
  private:
+  /// Of eight rows, those that are offered two at once: so that both kinds of units have as much to do.
+  static constexpr int kByThree = 5;
+
   /// What so many steps add, without the way.
   static __device__ unsigned square_of(int steps) { return static_cast<unsigned>(steps * steps) * Word::kSquare; }
   static __device__ unsigned way_of(int steps) { return static_cast<unsigned>(steps) * Word::kStep; }
 
   __device__ bool is_settled(int steps) const {
     const unsigned next = square_of(steps + 1) - Word::kTies;
-    return !__any_sync(kAllLanes, Word::greater(Word::most(best), next) != next);
+    return !__any_sync(kAllLanes, Word::most(best, next) != next);
   }
   /// Whether steps 8 m + 1 … 8 m + 8 to a side may better an element of the warp.
   /// @param least  of the group that the steps before went to, and the next one's
@@ -138,8 +141,11 @@ class GapWindow {
       behind_[s - 1] = right[s - 1], before_[8 - s] = left[8 - s];
       const unsigned square = square_of(steps), way = way_of(steps);
 #pragma unroll
-      for (int j = 0; j < 8; ++j)
-        best[j] = Word::offer(behind_[(j + s) & 7], square + way, before_[(j - s) & 7], square - way, best[j]);
+      for (int j = 0; j < 8; ++j) {
+        const unsigned on_right = behind_[(j + s) & 7], on_left = before_[(j - s) & 7];
+        if (j < kByThree) best[j] = Word::offer_two(on_right, square + way, on_left, square - way, best[j]);
+        else best[j] = Word::offer(on_right, square + way, Word::offer(on_left, square - way, best[j]));
+      }
     } else {
       step_right(right, s, steps);
       step_left(left, s, steps);

@@ -131,7 +131,7 @@ class SparseRowsAlongZ {
     __syncthreads();
     const int budget = (nz_ + 15) / 16 * kUsualTries;
     bool any_wide = false, too_long = false;
-    for (int z = t / 32 * 16; z < nz_ && !too_long; z += threads / 2) {
+    for (int z = warp_number() * 16; z < nz_ && !too_long; z += threads / 2) {
       int spent = 0;
       const bool is_near = solve_near(z + lane_id() / 16 * 8, spent), is_far = !is_near && spent < kMostTries;
       if (is_far)
@@ -202,7 +202,7 @@ class SparseRowsAlongZ {
       way = next_way(z, way);
       steps = min(way.least_steps(), kMostSteps);
       const unsigned next = twice(steps * steps + kBias - 7 * 7);
-      is_open = WindowPairs::greater(WindowPairs::most(best), next) != next;
+      is_open = WindowPairs::most(best, next) != next;
     }
     if (__any_sync(kAllLanes, is_open)) return false;
     store_near(z, best);

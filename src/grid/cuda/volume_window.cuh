@@ -22,6 +22,10 @@ inline __host__ __device__ std::size_t window_memory(int rows) {
   return static_cast<std::size_t>(row_groups(rows) + 1) * 8 * 64;
 }
 
+/// This thread's warp in its block. All lanes have it from the first, by which the compiler knows that it is the same:
+/// loops by it do not part them, and votes in these need no preparations.
+__device__ inline int warp_number() { return __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / 32, 0); }
+
 /// Squares of two lines in a word.
 struct WindowPairs {
   using Stored = WindowPairs;
@@ -37,15 +41,14 @@ struct WindowPairs {
     return __viaddmin_u16x2(value, square, best);
   }
   /// Two at once. The sums are left to the multipliers, which have less to do than what takes minima.
-  static __device__ unsigned offer(unsigned a, unsigned square_a, unsigned b, unsigned square_b, unsigned best) {
+  static __device__ unsigned offer_two(unsigned a, unsigned square_a, unsigned b, unsigned square_b, unsigned best) {
     return __vimin3_u16x2(a + square_a, b + square_b, best);
   }
-  static __device__ unsigned greater(unsigned a, unsigned b) { return __vmaxu2(a, b); }
   static __device__ unsigned lesser(unsigned a, unsigned b) { return __vminu2(a, b); }
-  /// The greatest and the least of eight words, of each line.
-  static __device__ unsigned most(const unsigned* eight) {
+  /// The greatest of eight words and another, and the least of eight, of each line.
+  static __device__ unsigned most(const unsigned* eight, unsigned other = 0) {
     const unsigned a = __vimax3_u16x2(eight[0], eight[1], eight[2]), b = __vimax3_u16x2(eight[3], eight[4], eight[5]);
-    return __vimax3_u16x2(a, b, __vmaxu2(eight[6], eight[7]));
+    return __vimax3_u16x2(a, b, __vimax3_u16x2(eight[6], eight[7], other));
   }
   template <class Eight>
   static __device__ unsigned least(const Eight& eight) {
@@ -83,11 +86,10 @@ struct WindowSites {
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
     return __viaddmin_u32(value, square, best);
   }
-  static __device__ unsigned greater(unsigned a, unsigned b) { return max(a, b); }
   static __device__ unsigned lesser(unsigned a, unsigned b) { return min(a, b); }
-  static __device__ unsigned most(const unsigned* eight) {
+  static __device__ unsigned most(const unsigned* eight, unsigned other = 0) {
     const unsigned a = __vimax3_u32(eight[0], eight[1], eight[2]), b = __vimax3_u32(eight[3], eight[4], eight[5]);
-    return __vimax3_u32(a, b, max(eight[6], eight[7]));
+    return __vimax3_u32(a, b, __vimax3_u32(eight[6], eight[7], other));
   }
   template <class Eight>
   static __device__ unsigned least(const Eight& eight) {
