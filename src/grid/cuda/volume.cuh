@@ -98,11 +98,13 @@ struct Volume {
   /// at the same time.
   __device__ Tile tile(std::uint32_t number, std::int32_t lines) const {
     const auto of_line = static_cast<unsigned>(words), of_item = static_cast<unsigned>(lines), rest = number / of_line;
+    if (items == 1) return {0, static_cast<std::int32_t>(number % of_line), static_cast<std::int32_t>(rest)};
     return {rest / of_item, static_cast<std::int32_t>(number % of_line), static_cast<std::int32_t>(rest % of_item)};
   }
   /// Tiles of the pass along z that leave `narrow` are numbered as `kind` is.
   __device__ Tile narrow_tile(std::uint32_t number) const {
     const auto of_line = static_cast<unsigned>(ny), of_row = static_cast<unsigned>(words), rest = number / of_line;
+    if (items == 1) return {0, static_cast<std::int32_t>(rest), static_cast<std::int32_t>(number % of_line)};
     return {rest / of_row, static_cast<std::int32_t>(rest % of_row), static_cast<std::int32_t>(number % of_line)};
   }
   __device__ const uint2* word_line(const Tile& t) const { return word + z_line(t); }
