@@ -36,8 +36,8 @@ class FewRows {
       for (int j = 0; j < kTogether; ++j) {
         best[j] = kNone32;
 #pragma unroll
-        for (int k = 0; k < kFewRows; ++k)
-          if (k < count) best[j] = min(best[j], square[k] + static_cast<unsigned>((y + j - row[k]) * (y + j - row[k])));
+        for (int k = 0; k < kFewRows; ++k)  // without a question for each: those that are not there are kNone32 away
+          best[j] = min(best[j], square[k] + static_cast<unsigned>((y + j - row[k]) * (y + j - row[k])));
       }
       writer.write_column(y, x_, best, min(kTogether, v_.ny - y));
     }
