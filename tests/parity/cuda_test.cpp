@@ -920,6 +920,35 @@ TEST_F(Cuda, NearestOfSparseRowsInVolumes) {
     }
 }
 
+/// Nearest sites of lines along z with gaps about twice as long as what 16 bits hold of a search, between rows with
+/// sites at the same columns, so that those before and behind are as near; or with sites so far to the side, of every
+/// row, in one half of a tile or in both; up to the lines at which blocks change, and beyond.
+TEST_F(Cuda, NearestAboutTheReachOfPairs) {
+  Random random(967000);
+  for (const Shape& shape : {Shape{130, 5, 65}, Shape{256, 4, 40}, Shape{257, 3, 48}, Shape{333, 3, 33},
+                             Shape{640, 2, 31}, Shape{641, 2, 64}, Shape{61, 9, 80}})
+    for (int i = 0; i < scaled(24); ++i) {
+      const std::int64_t plane = shape[1] * shape[2], nx = shape[2];
+      const std::int64_t rows = 7 + below(random, 12), gap = 46 + i % 8, aside = 23 + i % 4;
+      const bool is_aside = i % 3 == 0;
+      const double share = pick<double>(random, {0.02, 0.1, 0.5});
+      const auto columns = scatter({nx}, share, random);
+      auto sites = scatter(shape, is_aside ? 1e-3 : 0.05, random);
+      for (std::size_t k = 0; k < sites.size(); ++k) {
+        const auto at = static_cast<std::int64_t>(k), z = at / plane, x = at % nx;
+        const bool is_filled = (z + at / nx % shape[1]) % (rows + gap) < rows;
+        if (is_aside) sites[k] = sites[k] || x % (2 * aside) == 5;
+        else sites[k] = is_filled && (sites[k] || columns[static_cast<std::size_t>(x)]);
+      }
+      Case c{.structure = Structure::sparse};
+      c.input = mask_array(sites, shape);
+      c.wanted = {.distance = DType::float32, .nearest = pick<DType>(random, {DType::int32, DType::int64})};
+      if (chance(random, 0.2)) c.wanted.distance.reset();
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// Few elements of other labels, or of the other side, far from most: along lines as long as the blocks of an envelope
 /// have rows, and one row more.
 TEST_F(Cuda, FarLabelsOfVolumes) {

@@ -17,7 +17,7 @@ namespace fathom::grid::cuda {
 /// Whether a tile has sites near enough for a search to be worth while.
 ///
 /// Of masks: in each stretch of so many rows. Of labels, of which other rows may need no search: in a share of them.
-template <int kThreads, bool kLabels, int kStretch>
+template <int kThreads, bool kLabels, int kStretch, int kLongest = kLongestAxis>
 class NearRows {
  public:
   /// Of a thread.
@@ -37,12 +37,25 @@ class NearRows {
 #pragma unroll
     for (int w = 0; w < kThreads / 32; ++w) near = kLabels ? near + of_warps[w] : near | of_warps[w];
     if constexpr (kLabels) return near * static_cast<unsigned>(share) >= static_cast<unsigned>(rows);
-    const int stretches = (rows + kStretch / 2) / kStretch;
-    return (~near & static_cast<unsigned>((std::uint64_t{1} << stretches) - 1)) == 0;
+    return missing(near, rows) == 0;
+  }
+  /// Of masks: whether at most one in so many stretches has none.
+  __device__ static bool nearly_suffice(const unsigned* of_warps, int rows, int share) {
+    unsigned near = 0;
+#pragma unroll
+    for (int w = 0; w < kThreads / 32; ++w) near |= of_warps[w];
+    return __popc(missing(near, rows)) * share <= stretches_of(rows);
   }
 
  private:
-  static_assert(kLongestAxis / kStretch <= 32);
+  static_assert(kLongest / kStretch <= 32);
+
+  static __device__ int stretches_of(int rows) { return (rows + kStretch / 2) / kStretch; }
+  /// Which stretches have none, in bits.
+  static __device__ unsigned missing(unsigned near, int rows) {
+    return ~near & static_cast<unsigned>((std::uint64_t{1} << stretches_of(rows)) - 1);
+  }
+
   unsigned near_ = 0;
 };
 
@@ -50,11 +63,10 @@ class NearRows {
 ///
 /// Word::kMostSteps: of a search
 /// Word::kOffersTwo: whether a step to both sides is offered at once
-template <class Word>
+/// Word::kIsCharged: whether nothing else searches what this leaves, so that steps count and it fails the block
+template <class Word, class Rows = WindowRows<Word>>
 class GapWindow {
  public:
-  using Rows = WindowRows<Word>;
-
   __device__ GapWindow(const Rows& rows, int group, int lane) : rows_(rows), group_(group), lane_(lane) {
     const auto own = rows.group(group, lane);
 #pragma unroll
@@ -102,7 +114,12 @@ class GapWindow {
         if (is_done(8 * m + half + 4)) return true;
       }
     }
-    return may_spend(1 << 24, work, budget);  // for the other warps
+    return Word::kIsCharged && may_spend(1 << 24, work, budget);  // for the other warps
+  }
+  /// Of this lane's rows, whether some are farther than such steps may tell.
+  __device__ bool is_open(int steps) const {
+    const unsigned next = square_of(steps + 1) - Word::kTies;
+    return Word::most(best, next) != next;
   }
 
   unsigned best[8];
@@ -115,10 +132,7 @@ class GapWindow {
   static __device__ unsigned square_of(int steps) { return static_cast<unsigned>(steps * steps) * Word::kSquare; }
   static __device__ unsigned way_of(int steps) { return static_cast<unsigned>(steps) * Word::kStep; }
 
-  __device__ bool is_settled(int steps) const {
-    const unsigned next = square_of(steps + 1) - Word::kTies;
-    return !__any_sync(kAllLanes, Word::most(best, next) != next);
-  }
+  __device__ bool is_settled(int steps) const { return !__any_sync(kAllLanes, is_open(steps)); }
   /// Whether steps 8 m + 1 … 8 m + 8 to a side may better an element of the warp.
   /// @param least  of the group that the steps before went to, and the next one's
   __device__ bool may_better(int m, int side, unsigned& least) const {
@@ -129,6 +143,7 @@ class GapWindow {
     return __any_sync(kAllLanes, nearest != most) != 0;
   }
   __device__ static bool may_spend(int sides, int* work, int budget) {
+    if (!Word::kIsCharged) return true;
     int spent = 0;
     if (lane_id() == 0) spent = atomicAdd(work, sides);
     return __shfl_sync(kAllLanes, spent, 0) + sides <= budget;

@@ -48,9 +48,9 @@ struct Leads {
   static __device__ int along_z(unsigned lead) { return static_cast<int>(lead >> 1 & 255) - 128; }
   /// A near one as a search along y compares it.
   static __device__ unsigned site(unsigned lead) {
-    const int z = along_z(lead);
-    const unsigned square = along_x(lead) * along_x(lead) + static_cast<unsigned>(z * z);
-    return square * WindowSites::kSquare + ((lead & 0x1FE) << 8 | WindowSites::kHere | (lead & 1));
+    const auto steps = static_cast<int>(lead >> 1 ^ 0x80u);  // bytes: along x, and along z with a sign
+    const auto square = static_cast<unsigned>(__dp4a(steps, steps, 0));
+    return square * WindowSites::kSquare + (lead & 0x1FE) * 256 + (WindowSites::kHere | (lead & 1));
   }
 };
 
@@ -221,8 +221,20 @@ class SiteWriter {
   }
   struct Result {
     std::uint32_t square;  ///< UINT32_MAX: there is no site
-    std::int32_t site;
+    std::int32_t site;     ///< −1 then
   };
+  /// Up to eight rows, from what a search says of them.
+  __device__ void write_near(int y, int count, const unsigned* sites) const {
+    const auto result = [&](int j) { return near_result(y + j, sites[j]); };
+    if (writes_usual() && count >= 8) write_eight(y, result);
+    else write(y, count, result);
+  }
+  /// Of an element of row y, from what a search says of it.
+  __device__ Result near_result(int y, unsigned word) const {
+    const int steps = WindowSites::steps(word);
+    const std::int32_t rows = WindowSites::along_z_of(steps) * ny_ + WindowSites::along_line_of(steps);
+    return {WindowSites::square(word), site(y, {0, 0}) + rows * nx_ + WindowSites::along_x(word)};
+  }
   /// Up to eight rows. @param result  of the first, the second and so on
   template <class Of>
   __device__ void write(int y, int count, Of&& result) const {
@@ -238,19 +250,39 @@ class SiteWriter {
     for (int j = 0; j < 8; ++j, emitter_.plain.advance(row)) {
       if (j >= count) break;
       const Result r = result(j);
-      const bool none = r.square == UINT32_MAX;
-      emitter_.plain.write(row, x_, none ? __int_as_float(0x7F800000) : small_root(small_float(r.square)),
-                           none ? -1 : r.site);
+      emitter_.plain.write(row, x_, distance_of(r), r.site);
     }
   }
 
  private:
+  /// Whether float distances of all elements are wanted, and indices of 32 bits.
+  __device__ bool writes_usual() const {
+    return emitter_.plain.serves && emitter_.plain.distance.data && !emitter_.plain.is_long;
+  }
+  /// Those, of rows that are all there, without a question for each.
+  template <class Of>
+  __device__ void write_eight(int y, Of&& result) const {
+    const PlainSites& plain = emitter_.plain;
+    const PlainSites::Row row = plain.down(row_, y);
+    if (!is_there_) return;
+    float* distance = row.distance + x_;
+    std::byte* site = row.nearest + x_ * std::int64_t{sizeof(std::int32_t)};
+#pragma unroll
+    for (int j = 0; j < 8; ++j, distance += plain.distance.y_stride, site += plain.nearest.y_stride) {
+      const Result r = result(j);
+      __stcs(distance, distance_of(r));
+      __stcs(reinterpret_cast<std::int32_t*>(site), r.site);
+    }
+  }
+  static __device__ float distance_of(const Result& result) {
+    return result.square == UINT32_MAX ? __int_as_float(0x7F800000) : small_root(small_float(result.square));
+  }
   __device__ __noinline__ void emit(int y, int count, const Result* results) const {
     for (int j = 0; j < min(count, 8); ++j) {
       const std::int64_t in_volume[] = {z_, y + j, first_x_ + x_}, *at = in_volume + 3 - emitter_.input.rank;
       const bool none = results[j].square == UINT32_MAX;
       const std::int64_t square = none ? no_value<std::int64_t>() : std::int64_t{results[j].square};
-      if (emitter_.in_region(at)) emitter_.emit(item_, at, square, none ? -1 : results[j].site);
+      if (emitter_.in_region(at)) emitter_.emit(item_, at, square, results[j].site);
     }
   }
 

@@ -12,6 +12,16 @@
 
 namespace fathom::grid::cuda {
 
+/// The least of eight neighbours' sites, as far as they lie inside.
+__device__ inline unsigned least_inside(const unsigned* site, int inside) {
+  if (inside >= 8) return WindowSites::least(site);
+  unsigned least = WindowSites::kNone;
+#pragma unroll
+  for (int k = 0; k < 8; ++k)
+    if (k < inside) least = min(least, site[k]);
+  return least;
+}
+
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     search_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
@@ -55,11 +65,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   for (int r = t / 2; r < n; r += kThreads / 2) {
     unsigned site[8];
     sites.sites(EightLeads(__ldg(from + r * 4)), r, first, site);
-    unsigned least = WindowSites::kNone;
-#pragma unroll
-    for (int k = 0; k < 8; ++k)
-      if (k < inside) least = min(least, site[k]);
-    near.add(r, least < 64 * 64 * WindowSites::kSquare);
+    near.add(r, least_inside(site, inside) < 64 * 64 * WindowSites::kSquare);
     rows.put(r, first / 4, make_uint4(site[0], site[1], site[2], site[3]));
     rows.put(r, first / 4 + 1, make_uint4(site[4], site[5], site[6], site[7]));
   }
@@ -71,12 +77,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     GapWindow<WindowSites> window(rows, min(q, rows.groups - 1), lane);
     failed = !window.search(&work, GapWindow<WindowSites>::budget_of(n));
     if (failed) break;
-    writer.write(q * 8, n - q * 8, [&](int j) {
-      const unsigned best = window.best[j], square = WindowSites::square(best);
-      const int along_y = WindowSites::along_line(best), along_z = WindowSites::along_z(best);
-      const int along_x = root_of_square(square - static_cast<unsigned>(along_y * along_y + along_z * along_z));
-      return SiteWriter::Result{square, writer.site(q * 8 + j + along_y, {best & 1 ? along_x : -along_x, along_z})};
-    });
+    writer.write_near(q * 8, n - q * 8, window.best);
   }
   if (__syncthreads_or(failed) && t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
 }

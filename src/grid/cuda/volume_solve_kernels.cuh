@@ -13,8 +13,7 @@ namespace fathom::grid::cuda {
 /// A search along lines of n elements, in blocks of 128 threads up to some of them, of 256 or 512.
 template <class Kernel, class... Arguments>
 void launch_search(Kernel tiny, Kernel small, Kernel large, std::int64_t blocks, int tiny_lines, int n,
-                   cudaStream_t stream, const Arguments&... arguments) {
-  const std::size_t memory = window_memory(n);
+                   std::size_t memory, cudaStream_t stream, const Arguments&... arguments) {
   if (n <= tiny_lines) launch(tiny, blocks, 128, memory, stream, arguments...);
   else if (n <= kSmallBlocks) launch(small, blocks, 256, memory, stream, arguments...);
   else launch(large, blocks, 512, memory, stream, arguments...);
@@ -52,7 +51,7 @@ void VolumePasses::search_along_z(bool writes_floats) const {
   if (n <= kLongestKeyed)
     launch_search(cuda::search_along_z<128, kLabels>, cuda::search_along_z<256, kLabels>,
                   cuda::search_along_z<512, kLabels>, z_tiles(), writes_floats ? kTinyBlocksOfFloats : kTinyBlocks, n,
-                  stream, volume);
+                  window_memory(n), stream, volume);
   else if constexpr (!kLabels)
     launch(cuda::search_along_z<1024, false>, z_tiles(), 1024, window_memory(n), stream, volume);
   if constexpr (!kLabels) {
@@ -86,7 +85,8 @@ void search_near_along_y(const VolumePasses& p) {
       return launch(search_along_y<288, kWriting>, p.y_tiles(), 288, window_memory(n), p.stream, p.volume, p.emitter);
   if (n <= kLongestKeyed)
     launch_search(search_along_y<128, kWriting>, search_along_y<256, kWriting>, search_along_y<512, kWriting>,
-                  p.y_tiles(), kFloats ? kTinyBlocksOfFloats : kTinyBlocks, n, p.stream, p.volume, p.emitter);
+                  p.y_tiles(), kFloats ? kTinyBlocksOfFloats : kTinyBlocks, n, window_memory(n), p.stream, p.volume,
+                  p.emitter);
   else if constexpr (!is_of_labels(kWriting))
     launch(search_along_y<1024, kWriting>, p.y_tiles(), 1024, window_memory(n), p.stream, p.volume, p.emitter);
 }

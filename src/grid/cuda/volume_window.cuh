@@ -34,6 +34,7 @@ struct WindowPairs {
   static constexpr unsigned kStep = 0;           ///< what a step to a higher row adds
   static constexpr unsigned kTies = 0;
   static constexpr bool kOffersTwo = true;  ///< at once, where there are two
+  static constexpr bool kIsCharged = true;  ///< see GapWindow
   static constexpr int kMostSteps = 176;    ///< of a search: what it settles is below kNone16
   static_assert((kMostSteps + 1) * (kMostSteps + 1) < kNone16 && kNone16 + kMostSteps * kMostSteps < 1 << 16);
   static __device__ unsigned from(unsigned stored) { return stored; }
@@ -62,6 +63,15 @@ struct WindowPairs {
   }
 };
 
+/// √d2 or −√d2 for squares of integers below 2²².
+__device__ inline int signed_root_of_square(std::uint32_t d2, bool is_positive) {
+  constexpr float kMiddle = 12582912.0f;  // 1.5 · 2²³: integers on both sides of it are the last bits
+  float root;
+  asm("sqrt.approx.ftz.f32 %0,%1;" : "=f"(root) : "f"(small_float(d2)));
+  const unsigned turned = __float_as_uint(root) ^ unsigned { is_positive } << 31;
+  return __float_as_int(kMiddle - __uint_as_float(turned)) - __float_as_int(kMiddle);
+}
+
 /// A line's squared distance and the way to the site (volume_sites.cuh), so that of equally near sites the first is
 /// least:
 /// square · 2¹⁷ + (steps along z + 128) · 2⁹ + (steps along the line + 128) · 2 + whether the site lies to the right.
@@ -71,6 +81,7 @@ struct WindowSites {
   static constexpr unsigned kStep = 2;
   static constexpr unsigned kTies = 1;
   static constexpr bool kOffersTwo = false;  ///< one by one they are fewer operations in 32 bits
+  static constexpr bool kIsCharged = true;
   static constexpr int kMostSteps = 120;
   static constexpr unsigned kHere = 128 * kStep;            ///< no steps along the line
   static constexpr unsigned kFar = 127;                     ///< steps along x; what a search settles is nearer
@@ -79,8 +90,15 @@ struct WindowSites {
   static_assert((kMostSteps + 1) * (kMostSteps + 1) <= kFar * kFar);
 
   static __device__ unsigned square(unsigned word) { return word >> 17; }
-  static __device__ int along_z(unsigned word) { return static_cast<int>(word >> 9 & 255) - 128; }
   static __device__ int along_line(unsigned word) { return static_cast<int>(word >> 1 & 255) - 128; }
+  /// Both, as two bytes with signs.
+  static __device__ int steps(unsigned word) { return static_cast<int>((word >> 1 & 0xFFFFu) ^ 0x8080u); }
+  static __device__ int along_z_of(int steps) { return static_cast<std::int8_t>(steps >> 8); }
+  static __device__ int along_line_of(int steps) { return static_cast<std::int8_t>(steps); }
+  static __device__ int along_x(unsigned word) {
+    const int both = steps(word);
+    return signed_root_of_square(square(word) - static_cast<unsigned>(__dp4a(both, both, 0)), word & 1);
+  }
 
   static __device__ unsigned from(unsigned stored) { return stored; }
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {

@@ -101,6 +101,10 @@ inline double __hiloint2double(int high, int low) {
 
 // ---- several at once ----
 
+inline int __dp4a(int a, int b, int sum) {
+  for (int k = 0; k < 4; ++k) sum += static_cast<std::int8_t>(a >> 8 * k) * static_cast<std::int8_t>(b >> 8 * k);
+  return sum;
+}
 inline unsigned __vimin3_u32(unsigned a, unsigned b, unsigned c) { return std::min({a, b, c}); }
 inline unsigned __vimax3_u32(unsigned a, unsigned b, unsigned c) { return std::max({a, b, c}); }
 inline int __vimin3_s32(int a, int b, int c) { return std::min({a, b, c}); }
@@ -152,6 +156,7 @@ inline float __fmaf_rd(float a, float b, float c) {
 namespace fathom::emulation {
 
 // Instructions that are written as PTX, by their names. Approximations have no more error than a device's.
+inline void sqrt_approx_ftz_f32(float& result, float x) { result = std::sqrt(x); }
 inline void rsqrt_approx_f32(float& result, float x) { result = 1.0f / std::sqrt(x); }
 inline void rsqrt_approx_ftz_f32(float& result, float x) {
   result = x < std::numeric_limits<float>::min() ? std::numeric_limits<float>::infinity() : 1.0f / std::sqrt(x);
