@@ -132,7 +132,7 @@ __device__ bool load_rows(WindowRows<WindowPairs>& rows, const Volume& v, const 
   const std::uint8_t* kinds = v.kinds(tile);
   const auto* narrow = reinterpret_cast<const uint4*>(v.narrow_row(tile.item, tile.word, tile.line, 0));
   const unsigned near_square = tile.word * 32 + t % 4 * 8 < v.nx ? 64 * 64 : 0;  // none behind the last line
-  NearRows<kThreads, false, 64> near;
+  NearRows<kThreads, 64> near;
   rows.pad(n);
 #pragma unroll 4
   for (int i = t; i < n * 4; i += kThreads) {
@@ -144,7 +144,7 @@ __device__ bool load_rows(WindowRows<WindowPairs>& rows, const Volume& v, const 
   }
   near.put(near_of_warps);
   __syncthreads();
-  return near.suffice(near_of_warps, n, 8);
+  return near.suffice(near_of_warps, n);
 }
 
 /// By all threads. @returns whether all squares are found

@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   if (far_rows > 0) {
     const BothHalves halves(v, tile);
     int wide = 0;
-    NearRows<kThreads, false, 64> near;
+    NearRows<kThreads, 64> near;
     for (int r = t; r < n; r += kThreads) {
       const unsigned told = halves[r];
       near.add(r, (told & kFarRows) == 0);
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
     add_over_block(wide, &wide_rows);
     near.put(foreseen_of_warps);
     __syncthreads();
-    if constexpr (!kLabels) is_far = !near.suffice(foreseen_of_warps, n, 0);
+    if constexpr (!kLabels) is_far = !near.suffice(foreseen_of_warps, n);
   }
   if (is_far || wide_rows * 8 > n) {  // a search would be long, or take two rounds
     if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   if constexpr (kLabels) ends.fill_changes([&](int r) { return __ldg(changes + r); });
   const unsigned near_square = tile.word * 32 + t % 4 * 8 < v.nx ? 64 * 64 : 0;  // none behind the last column
   __shared__ unsigned near_of_warps[kThreads / 32];
-  NearRows<kThreads, kLabels, 64> near;
+  NearRows<kThreads, 64> near;
 #pragma unroll 4
   for (int i = t; i < n * 4; i += kThreads) {
     uint4 four = make_uint4(kNone16x2, kNone16x2, kNone16x2, kNone16x2);
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   }
   near.put(near_of_warps);
   __syncthreads();
-  if (!near.suffice(near_of_warps, n, 8)) {  // a search would be long
+  if (!near.suffice(near_of_warps, n)) {  // a search would be long
     if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
     return;
   }

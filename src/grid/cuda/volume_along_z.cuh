@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   const RunEnds ends(run_words, n);
   const uint2* changes = v.changes_along_z(tile);
   bool any = false;
-  std::conditional_t<kLabels, NearRows<kThreads, true, 128>, FarStretches<kThreads>> near;
+  std::conditional_t<kLabels, NearRows<kThreads, 128>, FarStretches<kThreads>> near;
   const unsigned near_steps = kLabels ? 64 : FarStretches<kThreads>::near_steps(n);
   for (int r = t; r < n; r += kThreads) {
     const uint2 word = __ldg(line + r);
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     }
   }
   bool failed;
-  if constexpr (kLabels) failed = !near.suffice(near_of_warps, n, 16);
+  if constexpr (kLabels) failed = !near.suffice(near_of_warps, n);
   else failed = !near.are_few(near_of_warps, n);
   if (!failed) {
     const int columns = v.nx - tile.word * 32;

@@ -14,37 +14,24 @@
 
 namespace fathom::grid::cuda {
 
-/// Whether a tile has sites near enough for a search to be worth while.
-///
-/// Of masks: in each stretch of so many rows. Of labels, of which other rows may need no search: in a share of them.
-template <int kThreads, bool kLabels, int kStretch, int kLongest = kLongestAxis>
+/// Whether a tile has sites near enough for a search to be worth while: in each stretch of so many rows.
+template <int kThreads, int kStretch, int kLongest = kLongestAxis>
 class NearRows {
  public:
   /// Of a thread.
   __device__ void add(int row, bool is_near) {
-    if constexpr (kLabels) near_ += is_near;
-    else if (is_near) near_ |= 1u << static_cast<unsigned>(row) / kStretch;
+    if (is_near) near_ |= 1u << static_cast<unsigned>(row) / kStretch;
   }
   /// By all threads of the block, before they meet. @param of_warps  shared
   __device__ void put(unsigned* of_warps) const {
-    const unsigned near = kLabels ? static_cast<unsigned>(warp_sum(static_cast<int>(near_))) : warp_or(near_);
+    const unsigned near = warp_or(near_);
     if (lane_id() == 0) of_warps[threadIdx.x / 32] = near;
   }
   /// Thereafter. A last stretch that is less than half as long is not asked for.
-  /// @param share  of labels: how many of those that were added suffice, as one in so many rows
-  __device__ static bool suffice(const unsigned* of_warps, int rows, int share) {
-    unsigned near = 0;
-#pragma unroll
-    for (int w = 0; w < kThreads / 32; ++w) near = kLabels ? near + of_warps[w] : near | of_warps[w];
-    if constexpr (kLabels) return near * static_cast<unsigned>(share) >= static_cast<unsigned>(rows);
-    return missing(near, rows) == 0;
-  }
-  /// Of masks: whether at most one in so many stretches has none.
+  __device__ static bool suffice(const unsigned* of_warps, int rows) { return missing(of_warps, rows) == 0; }
+  /// The same if one in so many stretches may have none.
   __device__ static bool nearly_suffice(const unsigned* of_warps, int rows, int share) {
-    unsigned near = 0;
-#pragma unroll
-    for (int w = 0; w < kThreads / 32; ++w) near |= of_warps[w];
-    return __popc(missing(near, rows)) * share <= stretches_of(rows);
+    return __popc(missing(of_warps, rows)) * share <= stretches_of(rows);
   }
 
  private:
@@ -52,7 +39,10 @@ class NearRows {
 
   static __device__ int stretches_of(int rows) { return (rows + kStretch / 2) / kStretch; }
   /// Which stretches have none, in bits.
-  static __device__ unsigned missing(unsigned near, int rows) {
+  static __device__ unsigned missing(const unsigned* of_warps, int rows) {
+    unsigned near = 0;
+#pragma unroll
+    for (int w = 0; w < kThreads / 32; ++w) near |= of_warps[w];
     return ~near & static_cast<unsigned>((std::uint64_t{1} << stretches_of(rows)) - 1);
   }
 

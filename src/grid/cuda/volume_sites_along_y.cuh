@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   }
   WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(window_shared), n);
   rows.pad(n);
-  NearRows<kThreads, false, 64> near;
+  NearRows<kThreads, 64> near;
   const int first = t % 2 * 8, inside = v.nx - half.tile.word * 32 - half.first - first;
   const auto* from = reinterpret_cast<const uint4*>(narrow_half(v, half, half.tile.line, 0) + first);
 #pragma unroll 4
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   }
   near.put(near_of_warps);
   __syncthreads();
-  bool failed = !near.suffice(near_of_warps, n, 0);  // a search would be long
+  bool failed = !near.suffice(near_of_warps, n);  // a search would be long
   for (int q0 = t / 32 * 2; !failed && q0 < rows.groups; q0 += kHalfWarps) {
     const int q = q0 + lane_id() / 16;
     GapWindow<WindowSites> window(rows, min(q, rows.groups - 1), lane);

@@ -47,8 +47,8 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   if (half.is_outside(v)) return;
   const uint2* line = v.word_line(half.tile);
   bool any = false;
-  NearRows<kThreads, false, 32, kLongestKeyed> in_tile;  // mostly near enough for a search in 16 bits
-  NearRows<kThreads, false, kStretchOfSites> near;
+  NearRows<kThreads, 32, kLongestKeyed> in_tile;  // mostly near enough for a search in 16 bits
+  NearRows<kThreads, kStretchOfSites> near;
   for (int r = t; r < n; r += kThreads) {
     const uint2 word = __ldg(line + r);
     const unsigned outside = min(word.y & 0xFFFFu, word.y >> 16);
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     if (!is_done && t == 0) enlist(v.z_list, v.counters, blockIdx.x);
     return;
   }
-  if (!near.suffice(near_of_warps, n, 0)) {  // a search would be long
+  if (!near.suffice(near_of_warps, n)) {  // a search would be long
     if (t == 0) enlist(v.z_list, v.counters, blockIdx.x);
     return;
   }
