@@ -50,6 +50,15 @@ __device__ inline int root_of_square(std::uint32_t d2) {
   return __float_as_int(fmaf(small_float(d2), inverse, 8388608.0f)) - 0x4B000000;
 }
 
+/// √d2 or −√d2 for squares of integers below 2²².
+__device__ inline int signed_root_of_square(std::uint32_t d2, bool is_positive) {
+  constexpr float kMiddle = 12582912.0f;  // 1.5 · 2²³: integers on both sides of it are the last bits
+  float root;
+  asm("sqrt.approx.ftz.f32 %0,%1;" : "=f"(root) : "f"(small_float(d2)));
+  const unsigned turned = __float_as_uint(root) ^ unsigned { is_positive } << 31;
+  return __float_as_int(kMiddle - __uint_as_float(turned)) - __float_as_int(kMiddle);
+}
+
 inline constexpr std::uint32_t kLeastLarge = 1u << 16;
 
 /// Bits of √d2, rounded down, from kLeastLarge on. From 2²⁴ on an integer is no float, and the root of the nearest one

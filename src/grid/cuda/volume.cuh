@@ -160,10 +160,6 @@ class RowKinds {
     const auto kind = static_cast<TileKind>(of_tile_[row]);
     return kind == kFull || (kind == kWide && !(beyond_[row] & kBeyond16)) ? kNarrow : kind;
   }
-  /// Whether no distance is below 64, as far as that is known.
-  __device__ bool is_far(int row) const {
-    return of_tile_[row] == kEmpty || (of_tile_[row] == kWide && (beyond_[row] & kFarRows) != 0);
-  }
 
  private:
   const std::uint8_t *of_tile_, *beyond_;

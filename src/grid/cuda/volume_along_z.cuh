@@ -13,9 +13,10 @@
 namespace fathom::grid::cuda {
 
 /// Of a search along z: what it settles is nearer than the caps, and none of its sums wraps.
-using NearSquares = RowSquares<178>;
-static_assert((WindowPairs::kMostSteps + 1) * (WindowPairs::kMostSteps + 1) < 178 * 178);
-static_assert(NearSquares::most() + WindowPairs::kMostSteps * WindowPairs::kMostSteps < 1 << 16);
+inline constexpr unsigned kCapOfSearch = 178;
+using SearchedSquares = RowSquares<kCapOfSearch>;
+static_assert((WindowPairs::kMostSteps + 1) * (WindowPairs::kMostSteps + 1) < kCapOfSearch * kCapOfSearch);
+static_assert(SearchedSquares::most() + WindowPairs::kMostSteps * WindowPairs::kMostSteps < 1 << 16);
 
 /// Fills a tile's rows with squares of the distances along x. By all threads.
 ///
@@ -33,7 +34,7 @@ __device__ void fill_rows(const WindowRows<WindowPairs>& rows, const uint2* line
     const auto none = [](unsigned there) { return kNone16x2 & there; };
     if (kSparse && !has_sites(word))
       rows.put(r, t % 4, make_uint4(none(inside.x), none(inside.y), none(inside.z), none(inside.w)));
-    else rows.put(r, t % 4, NearSquares(word, first, of_byte, kLabels).within(inside));
+    else rows.put(r, t % 4, SearchedSquares(word, first, of_byte, kLabels).within(inside));
   }
 }
 

@@ -70,11 +70,9 @@ struct WindowWinners {
 
 /// Whether in most lanes none of a group's rows is as near by itself as those behind a window's last step are at least:
 /// hardly ever does one settle the warp's rows then.
-template <class Word>
-__device__ bool is_far(const Window<Word>& window, unsigned weight) {
-  constexpr unsigned kSteps = Word::kMostSteps + 1;
-  const unsigned reach = weight * (kSteps * kSteps * Word::kSquare);
-  return __popc(__ballot_sync(kAllLanes, Word::least(window.best) > reach)) > 16;
+__device__ inline bool is_far(const Window<WindowSquares>& window, unsigned weight) {
+  constexpr unsigned kSteps = WindowSquares::kMostSteps + 1;
+  return __popc(__ballot_sync(kAllLanes, WindowSquares::least(window.best) > weight * (kSteps * kSteps))) > 16;
 }
 
 /// Squares are less than this, also in padding, so that no sum of two wraps.

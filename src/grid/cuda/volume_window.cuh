@@ -63,15 +63,6 @@ struct WindowPairs {
   }
 };
 
-/// √d2 or −√d2 for squares of integers below 2²².
-__device__ inline int signed_root_of_square(std::uint32_t d2, bool is_positive) {
-  constexpr float kMiddle = 12582912.0f;  // 1.5 · 2²³: integers on both sides of it are the last bits
-  float root;
-  asm("sqrt.approx.ftz.f32 %0,%1;" : "=f"(root) : "f"(small_float(d2)));
-  const unsigned turned = __float_as_uint(root) ^ unsigned { is_positive } << 31;
-  return __float_as_int(kMiddle - __uint_as_float(turned)) - __float_as_int(kMiddle);
-}
-
 /// A line's squared distance and the way to the site (volume_sites.cuh), so that of equally near sites the first is
 /// least:
 /// square · 2¹⁷ + (steps along z + 128) · 2⁹ + (steps along the line + 128) · 2 + whether the site lies to the right.
