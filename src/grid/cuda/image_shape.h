@@ -1,4 +1,4 @@
-// The shape of an image, as the engines for images see it: a line is an image of one row.
+// The shape of an image, as two engines ask for it (plain_2d.cu, plain_shallow.cu): a line is an image of one row.
 #pragma once
 
 #include <cstdint>

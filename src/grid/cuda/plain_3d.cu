@@ -5,10 +5,10 @@
 // (volume_along_z.cuh), then those that this left (volume_envelope.cuh); the same along y (volume_along_y.cuh), which
 // writes the results.
 // With nearest sites both passes have kernels of their own (volume_sites.cuh); with unequal spacings each pass is one
-// kernel (volume_spaced.cuh, volume_spaced_sites.cuh; without a unit volume_exact.cuh), and so with nearest sites of
-// labels or along axes beyond 1024; without them these have an envelope of their own (volume_long.cuh). What is left to
-// do stays on the device: the host launches all and waits for nothing. The kernels of both passes are compiled apart
-// (volume_solve.cuh).
+// kernel (volume_spaced.cuh, volume_spaced_sites.cuh; without a unit volume_exact.cuh), but for half tiles along y that
+// it leaves (volume_spaced_far.cuh); with nearest sites of labels or along axes beyond 1024 it is one as well; without
+// them these have an envelope of their own (volume_long.cuh). What is left to do stays on the device: the host launches
+// all and waits for nothing. The kernels of both passes are compiled apart (volume_solve.cuh).
 //
 // Both sides of a signed field are solved at once with unequal spacings; with equal ones one after the other, from the
 // same words, which are turned in between (volume_sides.cuh). Where all of that takes much scratch, a volume is worked

@@ -1,5 +1,6 @@
 // The engine for large volumes on the device whose rows of distances begin inside sectors of memory: float distances
-// from a mask, Euclidean, with equal spacings, in rows of up to 800 elements.
+// from a mask, Euclidean, with equal spacings, in rows of up to 800 elements, up to 1024 along the other axes, where
+// words along y take little more than along x.
 //
 // As the engine for volumes (plain_3d.cu) goes about it, but with y and x in each other's places: words and carries
 // along y (volume_columns.cuh), the pass along z, and the last along x (volume_along_x.cuh), whose tiles are whole rows
@@ -77,7 +78,8 @@ bool scratch_serves(const Problem& p) {
 }
 
 bool memory_serves(const Problem& p) {
-  constexpr std::size_t kNumbers = 20480;  // what kernels take besides
+  // besides: 18 KB in which an envelope turns its results (volume_lines.cuh), kinds of rows, and few numbers
+  constexpr std::size_t kNumbers = 20480;
   const int nz = static_cast<int>(p.extent(0)), nx = static_cast<int>(p.extent(2));
   const std::size_t lines = std::max({along_x_memory(nx), envelope_memory(nx, 32), envelope_memory(nz, 32)});
   return std::max(lines, ColumnBits::memory((static_cast<int>(p.extent(1)) + 31) / 32)) + kNumbers <=

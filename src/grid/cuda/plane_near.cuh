@@ -37,7 +37,8 @@ class NearSearch {
     load(right_, 4, row[1]);
   }
 
-  /// Searches until the warp is done or gives up. From the returned squared distance on, results are not settled.
+  /// Searches until the warp is done or gives up. From the returned squared distance on, results are not settled;
+  /// kAllSettled: all are.
   __device__ unsigned run() {
     constexpr int kRounds = kReach / 4 - 1;
     const unsigned where_done = Word::Steps::kLimited ? square_of_.limit : kAllSettled;

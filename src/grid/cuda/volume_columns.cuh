@@ -1,10 +1,11 @@
 // The words and carries of transposed volumes (volume_along_x.cuh): of 32 neighbours along y, in rows at any address.
 //
 // Work mapping: block = up to 124 columns of four planes, all rows. Phase 1: warp = the words of these columns in 32
-// rows of a plane. Of bytes that are zero or not, lane = four columns, which it reads at once; bits are gathered eight
-// rows at a time, a byte for each column, and turned. Of anything else, lane = every 32nd column. Phase 2: thread =
-// column of a plane; it goes from word to word with the steps to the last site before, and looks for the next one
-// behind where it has passed it. Planes are neighbours in memory then, as the pass along z reads them.
+// rows of a plane. Of bytes that are zero or not, lane = four columns, of which it reads one word and has the rest from
+// the next lane; bits are gathered eight rows at a time, a byte for each column, and turned. Of anything else, lane =
+// every 32nd column. Phase 2: thread = column of a plane; it goes from word to word with the steps to the last site
+// before, and looks for the next one behind where it has passed it. Planes are neighbours in memory then, as the pass
+// along z reads them.
 // Cost: every element is read once, 1/4 byte is written.
 #pragma once
 
@@ -113,7 +114,7 @@ __device__ void carry_column(const ColumnBits& bits, int words, int plane, int c
   }
 }
 
-/// The columns of a block: of four planes, up to 124 neighbours, so that all blocks of a row have as many.
+/// The columns of a block: of four planes, up to 124 neighbours, so that those of a row have about as many.
 struct ColumnBlock {
   int x0, z0, columns, planes;
   std::int64_t item;

@@ -231,7 +231,8 @@ class Envelope {
     return value;
   }
 
-  /// best[j] = least key at x0 + j·kStep among the candidates first, first + step, … ≤ last.
+  /// best[j] = least key at x0 + j·kStep among the candidates first, first + step, … ≤ last. For neighbours (kStep = 1)
+  /// step is 1, and the candidate behind the last, or kBehindLast, may be among them.
   ///
   /// @param flip  kKeyIndex: indices are taken from the other end, so that the last of several is least
   template <int kCount, int kStep>
