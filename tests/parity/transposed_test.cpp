@@ -1,5 +1,7 @@
 // Volumes on a device whose rows of distances begin inside sectors of memory: the engine that solves them transposed, by
 // itself, since the call takes it for large ones alone; and one that the call takes it for.
+#include <limits>
+
 #include "core/cuda/runtime.h"
 #include "device_case.h"
 #include "grid/batch.h"
@@ -96,6 +98,15 @@ void set_limits(grid::DistanceOptions& options, Random& random) {
   if (chance(random, 0.2)) options.max_distance = 4.5;
 }
 
+/// As check(), of distances alone, and with nearest sites, which know no limits.
+void check_both(Case& c) {
+  check(c);
+  c.wanted.nearest = DType::int32;
+  c.options.border = {};
+  c.options.max_distance = std::numeric_limits<double>::infinity();
+  check(c);
+}
+
 /// Lines of all lengths at which blocks change; of the last 32 rows one, half, one more than half, or all but one; and a
 /// batch.
 TEST_F(Device, TransposedVolumes) {
@@ -115,7 +126,7 @@ TEST_F(Device, TransposedVolumes) {
       c.options.batch_axes = shape.rank() - 3;
       set_limits(c.options, random);
       c.wanted = {.distance = DType::float32};
-      check(c);
+      check_both(c);
       if (HasFatalFailure()) return;
     }
 }
@@ -140,9 +151,57 @@ TEST_F(Device, FarSitesOfTransposedVolumes) {
       c.input = mask_array(sites, shape);
       c.options.batch_axes = shape.rank() - 3;
       c.wanted = {.distance = DType::float32};
+      check_both(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+/// Sites that are as near as others along all axes, near ones and far ones: of lattices, of mirrored points, and of
+/// spheres, from whose middle all are as far. The first by its index counts.
+TEST_F(Device, TiesOfTransposedVolumes) {
+  for (const Shape& shape : {Shape{40, 63, 65}, Shape{200, 95, 211}, Shape{65, 257, 260}, Shape{60, 230, 515}})
+    for (int kind = 0; kind < 5 && element_count(shape) <= largest_problem(); ++kind) {
+      std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+      const std::int64_t nz = shape[0], ny = shape[1], nx = shape[2];
+      for (std::size_t k = 0; k < sites.size(); ++k) {
+        const auto i = static_cast<std::int64_t>(k), x = i % nx, y = i / nx % ny, z = i / nx / ny;
+        const auto off = [](std::int64_t at, std::int64_t n) { return (2 * at + 1 - n) * (2 * at + 1 - n); };
+        const std::int64_t radius = off(x, nx) + off(y, ny) + off(z, nz);
+        const bool at[] = {(x + y + z) % 2 == 0, x % 6 + y % 6 + z % 6 == 0, x % 50 + y % 50 + z % 50 == 0,
+                           radius > 4 * 31 * 31, (x - y) % 32 == 0 && (x + z) % 40 == 0};
+        sites[k] = at[kind];
+      }
+      Case c{.structure = Structure::sparse};
+      c.input = mask_array(sites, shape);
+      c.wanted = {.distance = DType::float32, .nearest = DType::int32};
       check(c);
       if (HasFatalFailure()) return;
     }
+}
+
+/// Nearest sites where the outputs have gaps between rows and planes, at any address. Nothing but elements is written.
+TEST_F(Device, LayoutsOfTransposedSites) {
+  for (int i = 0; i < scaled(20); ++i) {
+    Random random(778000 + static_cast<std::uint64_t>(i));
+    const Shape shape{2 + below(random, 5), 33 + below(random, 90), 33 + 8 * below(random, 30) + below(random, 7)};
+    Case c = case_of(shape, pick<double>(random, {0.3, 0.01, 0.001}));
+    c.wanted.nearest = DType::int32;
+    if (element_count(shape) > largest_problem() || !is_served(c)) continue;
+    SCOPED_TRACE(describe(c));
+    const Padded distance(shape, random), nearest(shape, random);
+    const Block device_input(c.input);
+    const Array distances = distance.spread(*on_cpu(c).distance), sites = nearest.spread(*on_cpu(c).nearest);
+    const Block device_distance(distances.bytes()), device_nearest(sites.bytes());
+    grid::DistanceOutputs outputs;
+    outputs.distance = distance.view<AnyView>(device_distance, DType::float32);
+    outputs.nearest = nearest.view<AnyView>(device_nearest, DType::int32);
+    Transposed({device_input.data(), c.input.dtype(), shape}, c.options, outputs).run();
+    Array found(DType::float32, distances.shape()), found_sites(DType::int32, sites.shape());
+    device_distance.download(found);
+    device_nearest.download(found_sites);
+    ASSERT_TRUE(equal(distances, found));
+    ASSERT_TRUE(equal(sites, found_sites));
+  }
 }
 
 /// Masks at any address, with gaps between rows and planes, that run backwards; and planes of results with gaps between.
@@ -204,12 +263,19 @@ TEST_F(Device, TransposedNeverWith) {
     settings[k](c.options);
     EXPECT_FALSE(is_served(c)) << "setting " << k;
   }
-  for (const Wanted& wanted : {Wanted{.distance = DType::float64}, Wanted{.squared = DType::uint32},
-                               Wanted{.distance = DType::float32, .nearest = DType::int32}}) {
+  for (const Wanted& wanted :
+       {Wanted{.distance = DType::float64}, Wanted{.squared = DType::uint32},
+        Wanted{.distance = DType::float32, .nearest = DType::int64},
+        Wanted{.distance = DType::float64, .nearest = DType::int32}, Wanted{.nearest = DType::int32}}) {
     Case c = case_of({4, 33, 35});
     c.wanted = wanted;
     EXPECT_FALSE(is_served(c)) << describe(c);
   }
+  Case c = case_of({4, 33, 35});
+  c.wanted = {.distance = DType::float32, .nearest = DType::int32};
+  EXPECT_TRUE(is_served(c));
+  c.options.max_distance = 4.5;
+  EXPECT_FALSE(is_served(c));
 }
 
 /// Words along y, of 416 rows instead of 448, tell that the call takes the engine: the bound lies in the middle.
@@ -224,6 +290,10 @@ TEST_F(Device, TransposedByTheCall) {
   EXPECT_LT(report.scratch_bytes, static_cast<std::size_t>(409 * 417) * 432 * 9 / 4);
   ASSERT_EQ(report.scratch_bytes, grid::scratch_bytes(device.input_view, device.options, device.outputs));
   ASSERT_TRUE(equal(on_cpu(c), device.results()));
+  c.wanted.nearest = DType::int32;
+  const OnDevice with_sites(c);
+  EXPECT_LT(grid::scratch_bytes(with_sites.input_view, with_sites.options, with_sites.outputs),
+            static_cast<std::size_t>(409 * 417) * 432 * 9 / 4);
 }
 
 }  // namespace

@@ -227,7 +227,10 @@ class VolumeSolver {
  private:
   /// All passes but those with unequal spacings.
   void search() const {
-    if (writing_ == Writing::sites) return passes_.find_sites();
+    if (writing_ == Writing::sites) {
+      passes_.find_sites_along_z();
+      return passes_.find_sites_along_y();
+    }
     if (is_of_labels(writing_)) passes_.search_along_z<true>(false);
     else passes_.search_along_z<false>(writing_ == Writing::aligned || writing_ == Writing::unaligned);
     switch (writing_) {

@@ -22,13 +22,17 @@ void far_sites_along_y(const VolumePasses& p) {
 
 }  // namespace
 
-void VolumePasses::find_sites() const {
-  const int nz = volume.nz, ny = volume.ny;
+void VolumePasses::find_sites_along_z() const {
+  const int nz = volume.nz;
   launch_search(search_sites_along_z<128>, search_sites_along_z<256>, search_sites_along_z<512>, 2 * z_tiles(),
                 kTinyBlocksOfSites, nz, near_sites_memory(nz), stream, volume);
   if (nz <= 256) far_sites_along_z<256, 16>(*this);
   else if (nz <= 512) far_sites_along_z<256, 32>(*this);
   else far_sites_along_z<512, 32>(*this);
+}
+
+void VolumePasses::find_sites_along_y() const {
+  const int ny = volume.ny;
   launch_search(search_sites_along_y<128>, search_sites_along_y<256>, search_sites_along_y<512>, 2 * y_tiles(),
                 kTinyBlocksOfSites, ny, window_memory(ny), stream, volume, emitter);
   if (ny <= 256) far_sites_along_y<256, 16>(*this);

@@ -1,10 +1,10 @@
 // The engine for large volumes on the device whose rows of distances begin inside sectors of memory: float distances
-// from a mask, Euclidean, with equal spacings, in rows of up to 800 elements, up to 1024 along the other axes, where
-// words along y take little more than along x.
+// from a mask, and nearest sites beside them, Euclidean, with equal spacings, in rows of up to 800 elements, up to 1024
+// along the other axes, where words along y take little more than along x.
 //
 // As the engine for volumes (plain_3d.cu) goes about it, but with y and x in each other's places: words and carries
-// along y (volume_columns.cuh), the pass along z, and the last along x (volume_along_x.cuh), whose tiles are whole rows
-// of the output. What else may be asked for is left to that engine, and so are parts of results.
+// along y (volume_columns.cuh), the pass along z, and the last along x (volume_along_x.cuh, volume_sites_along_x.cuh),
+// whose tiles are whole rows of the output. What else may be asked for is left to that engine, and so are parts of results.
 #include <algorithm>
 
 #include "grid/cuda/border_clamp.cuh"
@@ -15,6 +15,8 @@
 #include "grid/cuda/volume_along_x.cuh"
 #include "grid/cuda/volume_columns.cuh"
 #include "grid/cuda/volume_envelope.cuh"
+#include "grid/cuda/volume_near_sites_along_z.cuh"
+#include "grid/cuda/volume_sites_along_x.cuh"
 #include "grid/cuda/volume_solve.cuh"
 
 namespace fathom::grid::cuda {
@@ -41,21 +43,28 @@ Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::
 }
 
 /// What is needed besides words. @returns its bytes
-std::size_t take_scratch(Volume& v, std::byte* base) {
-  const std::int64_t columns = v.items * v.words;
+std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
+  const std::int64_t columns = v.items * v.words, jobs = (wants_site(p) ? 2 : 1) * columns;
   Scratch s(base);
-  v.z_list = s.take<std::uint32_t>(columns * v.ny);
-  v.y_list = s.take<std::uint32_t>(columns * v.nz);
+  v.z_list = s.take<std::uint32_t>(jobs * v.ny);
+  v.y_list = s.take<std::uint32_t>(jobs * v.nz);
   v.narrow = s.take<std::uint32_t>(columns * v.nz * v.ny * 16);
+  if (wants_site(p)) return s.bytes();
   v.kind = s.take<std::uint8_t>(columns * v.ny);
   v.beyond = s.take<std::uint8_t>(columns * 2 * ((v.nz + 7) / 8) * v.ny);
   return s.bytes();
 }
 
-/// Whether the result is what this engine writes, in planes without gaps.
-bool result_serves(const Problem& p) {
+/// Whether the results are what this engine writes: float distances in planes without gaps …
+bool distances_serve(const Problem& p) {
   return is_plain_float(p, kNoAxis) && !wants_site(p) && !p.signed_distance &&
          p.outputs.distance.strides()[1] == p.extent(2);
+}
+
+/// … or, anywhere, float distances and indices of 32 bits.
+bool sites_serve(const Problem& p) {
+  const DistanceOutputs& out = p.outputs;
+  return PlainSites::serves_outputs(p) && out.distance.present() && out.nearest.dtype() == DType::int32;
 }
 
 std::int64_t filled_up(std::int64_t n) { return (n + 31) / 32 * 32; }
@@ -73,7 +82,7 @@ bool extents_serve(const Problem& p) {
 bool scratch_serves(const Problem& p) {
   std::size_t words = 0;
   Volume volume = make_volume(p, 1, nullptr, &words);
-  const auto bytes = static_cast<double>(words + take_scratch(volume, nullptr));
+  const auto bytes = static_cast<double>(words + take_scratch(volume, p, nullptr));
   return voxels_of(p) < kVoxelsWorthCutting || bytes <= kVolumeScratch * static_cast<double>(voxels_of(p));
 }
 
@@ -81,7 +90,10 @@ bool memory_serves(const Problem& p) {
   // besides: 18 KB in which an envelope turns its results (volume_lines.cuh), kinds of rows, and few numbers
   constexpr std::size_t kNumbers = 20480;
   const int nz = static_cast<int>(p.extent(0)), nx = static_cast<int>(p.extent(2));
-  const std::size_t lines = std::max({along_x_memory(nx), envelope_memory(nx, 32), envelope_memory(nz, 32)});
+  const std::size_t along_z = std::max(envelope_memory(nz, 32), near_sites_memory(nz));
+  const std::size_t along_x = wants_site(p) ? std::max(sites_along_x_memory(nx), sites_envelope_memory(nx, 32))
+                                            : std::max(along_x_memory(nx), envelope_memory(nx, 32));
+  const std::size_t lines = std::max(along_z, along_x);
   return std::max(lines, ColumnBits::memory((static_cast<int>(p.extent(1)) + 31) / 32)) + kNumbers <=
          fathom::cuda::block_memory();
 }
@@ -102,7 +114,7 @@ class TransposedVolumeEngine final : public Engine {
   }
   std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {
     Volume volume = make_volume(part, items, nullptr);
-    return take_scratch(volume, nullptr);
+    return take_scratch(volume, part, nullptr);
   }
 
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
@@ -117,11 +129,12 @@ class TransposedVolumeEngine final : public Engine {
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
              std::byte* scratch, cudaStream_t stream) const override {
     Volume volume = make_volume(part, items, words);
-    take_scratch(volume, scratch);
+    take_scratch(volume, part, scratch);
     volume.first_item = volume.wide_first_item = first_item;
     volume.side = side_of(part, 0);
     volume.distance = Placed<float>::of(part.outputs.distance, part.rank, batch.shape, batch.distance);
     volume.wide = Placed<std::uint32_t>::of(part.outputs.distance, part.rank, batch.shape, batch.distance);
+    if (wants_site(part)) return find_sites({volume, Emitter<std::int64_t>::of(part, batch, first_item), stream});
     const VolumePasses passes{volume, Emitter<std::int64_t>::of(part, batch, first_item), stream};
     passes.search_along_z<false>(true);
     passes.search_along_x();
@@ -129,6 +142,11 @@ class TransposedVolumeEngine final : public Engine {
   }
 
  private:
+  static void find_sites(const VolumePasses& passes) {
+    passes.find_sites_along_z();
+    passes.find_sites_along_x();
+  }
+
   const Problem& p_;
 };
 
@@ -137,7 +155,8 @@ class TransposedVolumeEngine final : public Engine {
 std::unique_ptr<Engine> make_transposed_volume_engine(const Problem& p) {
   const bool is_plain = p.metric == Metric::euclidean && p.rank == 3 && p.isotropic && !has_labels(p) &&
                         std::count(p.border.begin(), p.border.begin() + p.rank, Border::periodic) == 0;
-  const bool serves = is_plain && result_serves(p) && extents_serve(p) && scratch_serves(p) && memory_serves(p);
+  const bool serves = is_plain && (wants_site(p) ? sites_serve(p) : distances_serve(p)) && extents_serve(p) &&
+                      scratch_serves(p) && memory_serves(p);
   return serves ? std::make_unique<TransposedVolumeEngine>(p) : nullptr;
 }
 

@@ -71,6 +71,8 @@ inline constexpr int kEvenLines = 512, kUnevenLines = 576;
 /// blocks find the shared memory they take, of the longest lines four, three and two.
 inline constexpr int kAlongXBlock = 256, kLongAlongXBlock = 384, kLongestAlongXBlock = 512;
 inline constexpr int kShortAlongX = 384, kLongAlongX = 544, kLongestAlongX = 800;
+/// The same with nearest sites, of half tiles: three blocks up to kLongAlongX, then two of kLongestAlongXBlock threads.
+inline constexpr int kSitesAlongXBlock = 320;
 inline constexpr int kColumnsPackBlock = 512, kColumnsPackBlocks = 2;  ///< blocks of packing: per multiprocessor
 /// From so many voxels on they are solved so: there are too few blocks to pack smaller ones fast.
 inline constexpr std::int64_t kVoxelsWorthTransposing = std::int64_t{1} << 26;

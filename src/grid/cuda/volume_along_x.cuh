@@ -17,40 +17,9 @@
 
 namespace fathom::grid::cuda {
 
-/// Squares of a tile that go to the output, each of up to 16 bits: of two lines in a word. There are gaps behind
-/// neighbours, groups of eight and pairs of groups, so that lanes meet different banks, be it those that read
-/// neighbours of a line or those that write two groups.
-class FoundSquares {
-  static constexpr int kPitch = 17, kGroup = 8 * kPitch + 8;  ///< words
-
- public:
-  static constexpr int kNext = 4 * kGroup * 2;  ///< from an element to the 32nd behind
-
-  static __host__ __device__ std::size_t memory(int length) {
-    return static_cast<std::size_t>((row_groups(length) + 3) / 4) * 4 * kGroup * sizeof(unsigned);
-  }
-  __device__ explicit FoundSquares(void* memory) : memory_(static_cast<unsigned*>(memory)) {}
-
-  /// Eight neighbours. @param lane  of half a warp: two lines
-  __device__ void put(int group, int lane, const unsigned (&pairs)[8]) const {
-    unsigned* to = memory_ + start(group) + lane;
-#pragma unroll
-    for (int j = 0; j < 8; ++j) to[j * kPitch] = pairs[j];
-  }
-  /// Of a line, from element x on.
-  __device__ const std::uint16_t* from(int line, int x) const {
-    return reinterpret_cast<const std::uint16_t*>(memory_ + start(x >> 3) + (x & 7) * kPitch) + line;
-  }
-
- private:
-  static __device__ int start(int group) { return group * kGroup + (group & 2) * 4; }
-
-  unsigned* memory_;
-};
-
 /// Bytes of dynamic shared memory.
 inline __host__ __device__ std::size_t along_x_memory(int length) {
-  return window_memory(length) + FoundSquares::memory(length);
+  return window_memory(length) + FoundWords::memory(length);
 }
 
 /// The rows of a tile that have sites, and those of them in which some squares do not fit 16 bits.
@@ -149,7 +118,7 @@ __device__ bool load_rows(WindowRows<WindowPairs>& rows, const Volume& v, const 
 
 /// By all threads. @returns whether all squares are found
 template <int kThreads>
-__device__ bool find_near(const WindowRows<WindowPairs>& rows, int length, const FoundSquares& found) {
+__device__ bool find_near(const WindowRows<WindowPairs>& rows, int length, const FoundWords& found) {
   __shared__ int work;
   if (threadIdx.x == 0) work = 0;
   __syncthreads();
@@ -172,11 +141,11 @@ __device__ void write_none(const LineWriter<kThreads>& writer, float none) {
 
 /// By all threads.
 template <int kThreads>
-__device__ void write_found(const LineWriter<kThreads>& writer, const FoundSquares& found) {
+__device__ void write_found(const LineWriter<kThreads>& writer, const FoundWords& found) {
   writer.write_rows([&](int line) {
     return [&found, line](int x) {
-      const std::uint16_t* squares = found.from(line, x);
-      return [squares](int k) { return small_root(small_float(squares[k * FoundSquares::kNext])); };
+      const auto* squares = reinterpret_cast<const std::uint16_t*>(found.from(line / 2, x)) + line % 2;
+      return [squares](int k) { return small_root(small_float(squares[k * 2 * FoundWords::kNext])); };
     };
   });
 }
@@ -196,7 +165,7 @@ __global__ void __launch_bounds__(kThreads, along_x_blocks(kThreads))
   const RowCounts counts = count_rows<kThreads>(v, tile);
   if (counts.filled == 0) return write_none(writer, v.side.none());
   if (counts.filled <= kFewRows) return FewRowsAlongX<kThreads>(v, tile).solve(writer);
-  const FoundSquares found(window_shared + window_memory(v.ny) / sizeof(uint4));
+  const FoundWords found(window_shared + window_memory(v.ny) / sizeof(uint4));
   WindowRows<WindowPairs> rows(reinterpret_cast<unsigned*>(window_shared), v.ny);
   if (counts.wide * 8 <= v.ny && load_rows<kThreads>(rows, v, tile) && find_near<kThreads>(rows, v.ny, found)) {
     write_found(writer, found);

@@ -87,7 +87,8 @@ enum class Finding {
   least_companion,  ///< the same, but of several winners the one with the least companion
 };
 
-template <int kThreads, int kChunk, Finding kFinding = Finding::values>
+/// @param Companion  of 16 bits, below 2¹⁰; or of 32, and any
+template <int kThreads, int kChunk, Finding kFinding = Finding::values, class Companion = std::uint16_t>
 class Envelope {
  public:
   static constexpr int kUnits = kThreads / 16;
@@ -95,7 +96,7 @@ class Envelope {
   static_assert(3 * kLongestKeyed * kLongestKeyed < 1 << 23);
 
   /// @param companions  [row][16], filled by the loader, if they matter
-  __device__ Envelope(unsigned* memory, int rows, const std::uint16_t* companions = nullptr)
+  __device__ Envelope(unsigned* memory, int rows, const Companion* companions = nullptr)
       : keys(memory),
         anchors_(memory + (row_groups(rows) * 8 + kChunk) * 16),
         masks_(anchors_ + (coarse_steps(rows) * (kCoarse / kFine) + 1) * 16),
@@ -269,7 +270,10 @@ class Envelope {
       before = companion;
     }
     if (__all_sync(lanes, rising)) return scan<8, 1>(x0, first, last, 1, best);
-    if (!__all_sync(lanes, falling)) return scan_ranked(x0, first, last, best);
+    if (!__all_sync(lanes, falling)) {
+      if constexpr (sizeof(Companion) == 2) return scan_ranked(x0, first, last, best);
+      else return scan_ties(x0, first, last, best);
+    }
     scan<8, 1>(x0, first, last, 1, best, kKeyIndex);
 #pragma unroll
     for (int j = 0; j < 8; ++j) best[j] ^= kKeyIndex;
@@ -292,6 +296,25 @@ class Envelope {
     }
 #pragma unroll
     for (int j = 0; j < 8; ++j) best[j] = (best[j] & ~kKeyIndex) | winner[j];
+  }
+
+  /// Companions are looked at where two are as near.
+  __device__ void scan_ties(int x0, int first, int last, unsigned* best) const {
+#pragma unroll
+    for (int j = 0; j < 8; ++j) best[j] = kNoKey;
+    for (int p = first; p <= last; ++p) {
+      const unsigned key = keys[p * 16 + lane_], i = key & kKeyIndex;
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        const unsigned value = key - i * (static_cast<unsigned>(x0 + j) << 11);
+        const bool is_as_near = value >> 10 == best[j] >> 10;
+        if (is_as_near ? is_before(value, best[j]) : value < best[j]) best[j] = value;
+      }
+    }
+  }
+  /// Of two winners, whether the first has the lesser companion.
+  __device__ bool is_before(unsigned key, unsigned other) const {
+    return companions_[(key & kKeyIndex) * 16] < companions_[(other & kKeyIndex) * 16];
   }
 
   /// Place among the candidates of a key's index.
@@ -333,7 +356,7 @@ class Envelope {
 
   unsigned *anchors_, *masks_, *places_;
   const int n_, lane_, unit_;
-  const std::uint16_t* companions_;
+  const Companion* companions_;
   int count_ = 0;
   unsigned constant_ = kNone32;  ///< of a line without candidates
 };

@@ -52,6 +52,7 @@ class NearRows {
 /// Eight rows of a word, as Window<Word>.
 ///
 /// Word::kMostSteps: of a search
+/// Word::kRight: what steps to higher rows add, however many they are
 /// Word::kOffersTwo: whether a step to both sides is offered at once
 /// Word::kIsCharged: whether nothing else searches what this leaves, so that steps count and it fails the block
 template <class Word, class Rows = WindowRows<Word>>
@@ -121,6 +122,9 @@ class GapWindow {
   /// What so many steps add, without the way.
   static __device__ unsigned square_of(int steps) { return static_cast<unsigned>(steps * steps) * Word::kSquare; }
   static __device__ unsigned way_of(int steps) { return static_cast<unsigned>(steps) * Word::kStep; }
+  /// The same with the way.
+  static __device__ unsigned to_right(int steps) { return square_of(steps) + way_of(steps) + Word::kRight; }
+  static __device__ unsigned to_left(int steps) { return square_of(steps) - way_of(steps); }
 
   __device__ bool is_settled(int steps) const { return !__any_sync(kAllLanes, is_open(steps)); }
   /// Whether steps 8 m + 1 … 8 m + 8 to a side may better an element of the warp.
@@ -141,19 +145,19 @@ class GapWindow {
 
   /// A step to both sides.
   /// @param s  1 … 8, of the steps into a group
-  __device__ void step_both(const typename Rows::Group& left, const typename Rows::Group& right, int s, int steps) {
+  __device__ void step_both(const typename Rows::Group& before, const typename Rows::Group& behind, int s, int steps) {
     if constexpr (Word::kOffersTwo) {
-      behind_[s - 1] = right[s - 1], before_[8 - s] = left[8 - s];
-      const unsigned square = square_of(steps), way = way_of(steps);
+      behind_[s - 1] = behind[s - 1], before_[8 - s] = before[8 - s];
+      const unsigned right = to_right(steps), left = to_left(steps);
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
         const unsigned on_right = behind_[(j + s) & 7], on_left = before_[(j - s) & 7];
-        if (j < kByThree) best[j] = Word::offer_two(on_right, square + way, on_left, square - way, best[j]);
-        else best[j] = Word::offer(on_right, square + way, Word::offer(on_left, square - way, best[j]));
+        if (j < kByThree) best[j] = Word::offer_two(on_right, right, on_left, left, best[j]);
+        else best[j] = Word::offer(on_right, right, Word::offer(on_left, left, best[j]));
       }
     } else {
-      step_right(right, s, steps);
-      step_left(left, s, steps);
+      step_right(behind, s, steps);
+      step_left(before, s, steps);
     }
   }
   /// Steps 8 m + half + 1 … 8 m + half + 4 to a side.
@@ -169,12 +173,12 @@ class GapWindow {
   __device__ void step_right(const typename Rows::Group& from, int s, int steps) {
     behind_[s - 1] = from[s - 1];
 #pragma unroll
-    for (int j = 0; j < 8; ++j) best[j] = Word::offer(behind_[(j + s) & 7], square_of(steps) + way_of(steps), best[j]);
+    for (int j = 0; j < 8; ++j) best[j] = Word::offer(behind_[(j + s) & 7], to_right(steps), best[j]);
   }
   __device__ void step_left(const typename Rows::Group& from, int s, int steps) {
     before_[8 - s] = from[8 - s];
 #pragma unroll
-    for (int j = 0; j < 8; ++j) best[j] = Word::offer(before_[(j - s) & 7], square_of(steps) - way_of(steps), best[j]);
+    for (int j = 0; j < 8; ++j) best[j] = Word::offer(before_[(j - s) & 7], to_left(steps), best[j]);
   }
 
   const Rows& rows_;

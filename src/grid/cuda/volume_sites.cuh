@@ -47,10 +47,16 @@ struct Leads {
   static __device__ unsigned along_x(unsigned lead) { return lead >> 9; }
   static __device__ int along_z(unsigned lead) { return static_cast<int>(lead >> 1 & 255) - 128; }
   /// A near one as a search along y compares it.
-  static __device__ unsigned site(unsigned lead) {
+  static __device__ unsigned near_site(unsigned lead) {
     const auto steps = static_cast<int>(lead >> 1 ^ 0x80u);  // bytes: along x, and along z with a sign
     const auto square = static_cast<unsigned>(__dp4a(steps, steps, 0));
     return square * WindowSites::kSquare + (lead & 0x1FE) * 256 + (WindowSites::kHere | (lead & 1));
+  }
+  /// The same of a far one, which is not too far.
+  static __device__ unsigned far_site(int along_x, int along_z) {
+    const auto square = static_cast<unsigned>(along_x * along_x + along_z * along_z);
+    return square * WindowSites::kSquare +
+           (static_cast<unsigned>(along_z + 128) << 9 | WindowSites::kHere | unsigned{along_x > 0});
   }
 };
 
@@ -122,6 +128,16 @@ struct EightLeads {
   }
 };
 
+/// The least of eight neighbours' sites, as far as they lie inside.
+__device__ inline unsigned least_inside(const unsigned* site, int inside) {
+  if (inside >= 8) return WindowSites::least(site);
+  unsigned least = WindowSites::kNone;
+#pragma unroll
+  for (int k = 0; k < 8; ++k)
+    if (k < inside) least = min(least, site[k]);
+  return least;
+}
+
 /// A tile along y, and this thread's column of it: from leads in each row to where the sites lie.
 class SitesOfRows {
  public:
@@ -167,12 +183,14 @@ class SitesOfRows {
   }
   /// To the site of row y, which has one in this thread's column.
   __device__ Steps way(int y) const { return way_by(lead(y), y); }
-  /// As a search along y compares them: of eight neighbours in row y, from the tile's column `first` on. They are far
-  /// together.
+  /// As a search compares them: of eight neighbours in row y, from the tile's column `first` on. They are far together.
+  ///
+  /// @tparam Sites  near_site() and far_site(), as Leads has them for a search along y
+  template <class Sites = Leads>
   __device__ void sites(const EightLeads& eight, int y, int first, unsigned* site) const {
     if (!Leads::is_far(eight.lead[0])) {
 #pragma unroll
-      for (int k = 0; k < 8; ++k) site[k] = Leads::site(eight.lead[k]);
+      for (int k = 0; k < 8; ++k) site[k] = Sites::near_site(eight.lead[k]);
       return;
     }
     uint2 word[8];  // all are read before any is looked at, so that the waits are one
@@ -181,18 +199,14 @@ class SitesOfRows {
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
       const int z = static_cast<int>(eight.lead[k] - Leads::kFirstFar) - z_;
-      site[k] = far_site({steps_along_x(word[k], first_bit_ + first + k), z});
+      const Steps way{steps_along_x(word[k], first_bit_ + first + k), z};
+      const bool is_too_far = way.square() >= WindowSites::kFar * WindowSites::kFar;
+      site[k] = is_too_far ? WindowSites::kNone : Sites::far_site(way.x, way.z);
     }
   }
   __device__ int z() const { return z_; }
 
  private:
-  static __device__ unsigned far_site(Steps way) {
-    if (way.square() >= WindowSites::kFar * WindowSites::kFar) return WindowSites::kNone;
-    return way.square() * WindowSites::kSquare +
-           (static_cast<unsigned>(way.z + 128) << 9 | WindowSites::kHere | unsigned{way.x > 0});
-  }
-
   __device__ unsigned any_lead(int y) const { return __ldg(leads_ + y * 32 - threadIdx.x % 16); }
 
   const std::int32_t z_, depth_;

@@ -12,16 +12,6 @@
 
 namespace fathom::grid::cuda {
 
-/// The least of eight neighbours' sites, as far as they lie inside.
-__device__ inline unsigned least_inside(const unsigned* site, int inside) {
-  if (inside >= 8) return WindowSites::least(site);
-  unsigned least = WindowSites::kNone;
-#pragma unroll
-  for (int k = 0; k < 8; ++k)
-    if (k < inside) least = min(least, site[k]);
-  return least;
-}
-
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     search_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {

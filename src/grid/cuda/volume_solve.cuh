@@ -1,7 +1,7 @@
 // The passes of the engine for volumes, as its host side launches them. There are kernels for every form of results and
 // for spacings, and a compiler takes long over them: they are compiled in parts (plain_3d_distances.cu,
-// plain_3d_values.cu, plain_3d_along_x.cu, plain_3d_sites.cu, plain_3d_exact.cu, plain_3d_spaced.cu,
-// plain_3d_spaced_sites.cu).
+// plain_3d_values.cu, plain_3d_along_x.cu, plain_3d_sites.cu, plain_3d_sites_along_x.cu, plain_3d_exact.cu,
+// plain_3d_spaced.cu, plain_3d_spaced_sites.cu).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -34,8 +34,10 @@ struct VolumePasses {
   void search_along_y() const;
   /// The last pass of a transposed volume, which writes float distances of a mask.
   void search_along_x() const;
-  /// Both with nearest sites.
-  void find_sites() const;
+  /// The pass along z with nearest sites, and that along y, or of a transposed volume along x.
+  void find_sites_along_z() const;
+  void find_sites_along_y() const;
+  void find_sites_along_x() const;
 
   /// Both, each as one kernel, with unequal spacings.
   template <Writing kWriting>

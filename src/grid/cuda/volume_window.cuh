@@ -33,6 +33,7 @@ struct WindowPairs {
   static constexpr unsigned kNone = kNone16x2;
   static constexpr unsigned kSquare = 0x10001u;  ///< what a square of 1 adds
   static constexpr unsigned kStep = 0;           ///< what a step to a higher row adds
+  static constexpr unsigned kRight = 0;
   static constexpr unsigned kTies = 0;
   static constexpr bool kOffersTwo = true;  ///< at once, where there are two
   static constexpr bool kIsCharged = true;  ///< see GapWindow
@@ -70,7 +71,7 @@ struct WindowPairs {
 struct WindowSites {
   using Stored = WindowSites;
   static constexpr unsigned kSquare = 1u << 17;
-  static constexpr unsigned kStep = 2;
+  static constexpr unsigned kStep = 2, kRight = 0;
   static constexpr unsigned kTies = 1;
   static constexpr bool kOffersTwo = false;  ///< one by one they are fewer operations in 32 bits
   static constexpr bool kIsCharged = true;

@@ -1,0 +1,33 @@
+// The engine for transposed volumes (plain_3d_transposed.cu): kernels of the last pass that find nearest sites.
+#include "grid/cuda/volume_sites_along_x.cuh"
+#include "grid/cuda/volume_solve_kernels.cuh"
+
+namespace fathom::grid::cuda {
+
+namespace {
+
+template <int kThreads>
+void near_sites_along_x(const VolumePasses& p) {
+  launch(search_sites_along_x<kThreads>, 2 * p.y_tiles(), kThreads, sites_along_x_memory(p.volume.ny), p.stream,
+         p.volume, p.emitter);
+}
+
+template <int kThreads, int kChunk>
+void far_sites_along_x(const VolumePasses& p) {
+  launch_far(envelope_sites_along_x<kThreads, kChunk>, p.y_tiles(), kThreads,
+             sites_envelope_memory(p.volume.ny, kChunk), p.stream, p.volume, p.emitter);
+}
+
+}  // namespace
+
+void VolumePasses::find_sites_along_x() const {
+  const int n = volume.ny;
+  if (n <= kLongAlongX) near_sites_along_x<kSitesAlongXBlock>(*this);
+  else near_sites_along_x<kLongestAlongXBlock>(*this);
+  if (n <= 256) far_sites_along_x<256, 16>(*this);
+  else if (n <= 512) far_sites_along_x<256, 32>(*this);
+  else if (n <= 640) far_sites_along_x<320, 32>(*this);
+  else far_sites_along_x<512, 32>(*this);
+}
+
+}  // namespace fathom::grid::cuda
