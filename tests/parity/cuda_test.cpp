@@ -920,6 +920,30 @@ TEST_F(Cuda, NearestOfSparseRowsInVolumes) {
     }
 }
 
+/// Nearest sites beside planes along y that have none: alone, in turns, or many together, as at both ends; with sites near
+/// along z beside them, far, or both, so that lines along y are searched, left to envelopes, or have few rows with sites.
+TEST_F(Cuda, NearestBesideEmptyPlanesOfVolumes) {
+  Random random(990000);
+  int next = 0;
+  for (const Shape& shape : {Shape{40, 90, 70}, Shape{200, 60, 33}, Shape{24, 530, 16}, Shape{390, 40, 49},
+                             Shape{5, 300, 17}, Shape{33, 700, 15}, Shape{9, 1024, 64}})
+    for (int i = 0; i < scaled(12); ++i) {
+      const std::int64_t nz = shape[0], ny = shape[1], nx = shape[2], kind = next++ % 4;
+      const std::int64_t band = 1 + below(random, 20), every = 2 + below(random, 3), end = below(random, ny / 2);
+      auto sites = scatter(shape, kind == 1 ? 2e-4 : 0.02, random);
+      for (std::size_t k = 0; k < sites.size(); ++k) {
+        const auto x = static_cast<std::int64_t>(k) % nx, y = static_cast<std::int64_t>(k) / nx % ny;
+        const std::int64_t z = static_cast<std::int64_t>(k) / nx / ny;
+        if (kind == 2 && y % 3 != 0) sites[k] = z == nz / 3 && x == y % nx;
+        if (kind == 3) sites[k] = z == y * (nz - 1) / ny && x % 9 == 4;
+        if (y / band % every == 0 || y < end / 2 || y >= ny - end) sites[k] = false;
+      }
+      const Case c = nearest_in_volume(sites, shape, 0.2, random);
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// Nearest sites of lines along z with gaps about twice as long as what 16 bits hold of a search, between rows with
 /// sites at the same columns, so that those before and behind are as near; or with sites so far to the side, of every
 /// row, in one half of a tile or in both; up to the lines at which blocks change, and beyond.
@@ -985,6 +1009,29 @@ TEST_F(Cuda, RegionFarFromALine) {
     c.wanted = wanted;
     check_against_cpu(c);
   }
+}
+
+/// Nearest sites of images with one column of sites, or none: of a single site, or of two that are as far from rows
+/// between them; with tiles that lie inside the image as a whole, and some that do not.
+TEST_F(Cuda, NearestOfOneColumn) {
+  Random random(970000);
+  for (const Shape& shape : {Shape{160, 1024}, Shape{97, 1027}, Shape{700, 772}, Shape{1500, 2052}, Shape{64, 40000}})
+    for (int i = 0; i < scaled(8); ++i) {
+      std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+      const std::int64_t x = below(random, shape[1]), y = below(random, shape[0]), apart = 1 + below(random, 90);
+      const auto put = [&](std::int64_t row) { sites[static_cast<std::size_t>(row * shape[1] + x)] = true; };
+      if (i % 8 != 7) put(y);
+      if (i % 2 == 1 && i % 8 != 7) put(std::max<std::int64_t>(y - apart, 0));
+      Case c{.structure = Structure::sparse};
+      c.input = mask_array(sites, shape);
+      c.wanted = {.distance = DType::float32, .nearest = pick<DType>(random, {DType::int32, DType::int64})};
+      if (chance(random, 0.2)) c.wanted.distance.reset();
+      for (const std::vector<double>& spacing : {std::vector<double>{}, {2, 1}, {1, 3}}) {
+        c.options.spacing = spacing;
+        check_against_cpu(c);
+        if (HasFatalFailure()) return;
+      }
+    }
 }
 
 /// Lines of sites, of which every column, or every second, may be nearest to what is far: straight ones, bent towards
