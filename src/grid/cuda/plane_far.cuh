@@ -88,6 +88,11 @@ class FarTile {
         const BlankTile<kSpacing> blank(cell_);
         if (blank.serves()) return blank.fill(list_, first_, last_);
       }
+    if constexpr (kWriting == Writing::sites)
+      if (first_ >= last_) {
+        const BlankSitesTile<kSpacing> blank(cell_, emitter_.plain);
+        if (blank.serves()) return blank.fill(list_, first_, last_);
+      }
     if (!kSites && first_ == last_) {
       take_only();
     } else if (first_ <= last_) {
