@@ -31,7 +31,8 @@ int device_of(const Problem& p) {
 
 /// The fastest that serves arrays on the device.
 std::unique_ptr<Engine> make_device_engine(const Problem& problem) {
-  if (element_count(problem.input.shape()) >= kVoxelsWorthTransposing)
+  const std::int64_t enough = wants_site(problem) ? kVoxelsOfSitesWorthTransposing : kVoxelsWorthTransposing;
+  if (element_count(problem.input.shape()) >= enough)
     if (auto engine = make_transposed_volume_engine(problem)) return engine;
   return make_engine(problem);
 }

@@ -76,6 +76,8 @@ inline constexpr int kSitesAlongXBlock = 320;
 inline constexpr int kColumnsPackBlock = 512, kColumnsPackBlocks = 2;  ///< blocks of packing: per multiprocessor
 /// From so many voxels on they are solved so: there are too few blocks to pack smaller ones fast.
 inline constexpr std::int64_t kVoxelsWorthTransposing = std::int64_t{1} << 26;
+/// The same with nearest sites: twice as much is written then.
+inline constexpr std::int64_t kVoxelsOfSitesWorthTransposing = std::int64_t{1} << 22;
 
 // Small images
 inline constexpr int kSmallPackBlock = 128, kSmallBlock = 256;

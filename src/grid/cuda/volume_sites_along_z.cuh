@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   }
   __shared__ ListedRows filled;
   std::int16_t* list = SparseSitesAlongZ::list_in(window_shared, n);
-  if (with_sites * 2 <= kThreads && filled.find(line, n, list, n / kFewSitesShare)) {
+  if (with_sites <= min(kThreads / 2, ListedRows::most_of(n)) && filled.find(line, n, list, n / kFewSitesShare)) {
     const bool is_done = SparseSitesAlongZ::solve(v, half, filled, window_shared, &work);
     if (!is_done && t == 0) enlist(v.z_list, v.counters, blockIdx.x);
     return;
