@@ -32,8 +32,15 @@ inline __host__ __device__ int coarse_steps(int rows) { return (rows + kCoarse -
 inline __host__ __device__ std::size_t envelope_memory(int rows, int chunk) {
   const int anchors = coarse_steps(rows) * (kCoarse / kFine) + 1, chunks = (rows + chunk - 1) / chunk;
   return (static_cast<std::size_t>(row_groups(rows) * 8 + chunk) + static_cast<std::size_t>(anchors) +
-          2 * static_cast<std::size_t>(chunks)) *
+          3 * static_cast<std::size_t>(chunks)) *
          16 * sizeof(unsigned);
+}
+
+/// Of which the compiler is not to see what it is made of: it would compute sums and products from others like them,
+/// which takes more instructions, or waits for these.
+__device__ inline unsigned kept(unsigned value) {
+  asm("" : "+r"(value));
+  return value;
 }
 
 /// Which rows of a chunk may be the nearest somewhere, in bits.
@@ -50,34 +57,32 @@ class Candidates {
   static __device__ unsigned of(unsigned* value) {
 #pragma unroll
     for (unsigned r = 0; r < kChunk; ++r) value[r] = __viaddmin_u32(value[r], r * r, kNoHeight);
+    unsigned rise[kChunk], bend[kChunk];  // from each row to the next; less before a row than behind it
+#pragma unroll
+    for (int r = 0; r + 1 < kChunk; ++r) rise[r] = kept(value[r + 1] - value[r]);
+#pragma unroll
+    for (int r = 1; r + 1 < kChunk; ++r) bend[r] = kept(kTies ? rise[r] - rise[r - 1] : rise[r - 1] - rise[r]);
     unsigned mask = 0;
 #pragma unroll
-    for (int r = 0; r < kChunk; ++r)
-      if (may_be_nearest(value, r)) mask |= 1u << r;  // without a branch
+    for (int r = kChunk - 1; r >= 0; --r) {
+      const bool has_chords = r >= 1 && r + 1 < kChunk;
+      const unsigned has_site = has_chords && !kTies ? ~0u : value[r] - kNoHeight;
+      mask = __funnelshift_l(has_chords ? has_site & is_corner(bend, r) : has_site, mask, 1);
+    }
     return mask;
   }
 
  private:
-  static constexpr unsigned kNoHeight = 1u << 28;  ///< no site: above all chords; twice it fits an integer
+  static constexpr unsigned kNoHeight = 1u << 28;  ///< no site: above all chords; six times it fits an integer
   static_assert(3 * kLongestAxis * kLongestAxis + kChunk * kChunk < kNoHeight / 4);
 
   /// A row without a site is not below a chord that ends in another, or in one with a site.
-  static __device__ bool may_be_nearest(const unsigned* height, int r) {
-    const bool has_chords = r >= 1 && r + 1 < kChunk;
-    const bool has_site = (has_chords && !kTies) || height[r] < kNoHeight;
-    return has_site & (!has_chords || is_below_chords(height, r));
+  /// @returns in its first bit, as a sign of each chord tells it: no predicates are to be joined
+  static __device__ unsigned is_corner(const unsigned* bend, int r) {
+    const unsigned before = r >= 2 ? 2 * bend[r] + bend[r - 1] : bend[r];
+    const unsigned behind = r + 2 < kChunk ? 2 * bend[r] + bend[r + 1] : bend[r];
+    return kTies ? ~(bend[r] | before | behind) : bend[r] & before & behind;
   }
-  static __device__ bool is_below_chords(const unsigned* height, int r) {
-    const int before = rise(height, r - 1, r), behind = rise(height, r, r + 1);
-    bool is_below = is_less(before, behind);
-    if (r + 2 < kChunk) is_below &= is_less(2 * before, rise(height, r, r + 2));
-    if (r >= 2) is_below &= is_less(rise(height, r - 2, r), 2 * behind);
-    return is_below;
-  }
-  static __device__ int rise(const unsigned* height, int from, int to) {
-    return static_cast<int>(height[to] - height[from]);
-  }
-  static __device__ bool is_less(int a, int b) { return kTies ? a <= b : a < b; }
 };
 
 /// What an envelope finds.
@@ -100,7 +105,6 @@ class Envelope {
       : keys(memory),
         anchors_(memory + (row_groups(rows) * 8 + kChunk) * 16),
         masks_(anchors_ + (coarse_steps(rows) * (kCoarse / kFine) + 1) * 16),
-        places_(masks_ + chunks_of(rows) * 16),
         n_(rows),
         lane_(static_cast<int>(threadIdx.x) % 16),
         unit_(static_cast<int>(threadIdx.x) / 16),
@@ -138,7 +142,7 @@ class Envelope {
         }
       } else {
 #pragma unroll
-        for (int j = 0; j < 8; ++j) best[j] = kFinding == Finding::values ? constant_ : kNoKey;
+        for (int j = 0; j < 8; ++j) best[j] = kept(kFinding == Finding::values ? constant_ : kNoKey);
       }
       store(q * 8, best, is_there ? min(8, n_ - q * 8) : 0);
     }
@@ -158,51 +162,63 @@ class Envelope {
 
   static __device__ int chunks_of(int rows) { return (rows + kChunk - 1) / kChunk; }
   __device__ unsigned& anchor(int fine) const { return anchors_[fine * 16 + lane_]; }
+  /// Of a chunk: which rows are candidates, the first one's place among all, and how many there are.
+  __device__ unsigned& mask(int chunk) const { return masks_[chunk * 48 + lane_]; }
+  __device__ unsigned& place(int chunk) const { return masks_[chunk * 48 + 16 + lane_]; }
+  __device__ unsigned& number(int chunk) const { return masks_[chunk * 48 + 32 + lane_]; }
 
   template <class Load>
   __device__ void keep_candidates(Load&& load) {
     const int chunks = chunks_of(n_);
     const bool active = unit_ < chunks;
-    unsigned height[kChunk], mask = 0;
+    unsigned height[kChunk], candidates = 0;
     if (active) {
       load(height, unit_ * kChunk, lane_);
-      mask = Candidates<kChunk, kFinding == Finding::least_companion>::of(height);
-      const bool same = kFinding == Finding::values && are_same(height, mask, n_ - unit_ * kChunk);
-      places_[unit_ * 16 + lane_] = static_cast<unsigned>(__popc(mask)) | (same ? kSameChunk : 0);
-      masks_[unit_ * 16 + lane_] = mask;
+      candidates = Candidates<kChunk, kFinding == Finding::least_companion>::of(height);
+      const bool same = kFinding == Finding::values && are_same(height, candidates, n_ - unit_ * kChunk);
+      number(unit_) = static_cast<unsigned>(__popc(candidates)) | (same ? kSameChunk : 0);
+      mask(unit_) = candidates;
     }
-    for (int i = static_cast<int>(threadIdx.x); i < (coarse_steps(n_) * (kCoarse / kFine) + 1) * 16; i += kThreads)
-      anchors_[i] = kNoKey;
+    forget_anchors();
     __syncthreads();
-    count_ = 0;
-    int first = 0;
-    for (int k = 0; k < chunks; ++k) {
-      if (k == unit_) first = count_;
-      count_ += static_cast<int>(places_[k * 16 + lane_]);
-    }
+    int first = candidates_of(0, min(unit_, chunks));
+    count_ = first + candidates_of(min(unit_, chunks), chunks);
     const bool may_be_constant = static_cast<unsigned>(count_) / kSameChunk == static_cast<unsigned>(chunks);
     first %= kSameChunk, count_ %= kSameChunk;
     if constexpr (kFinding == Finding::values)
       if (__any_sync(kAllLanes, may_be_constant)) {  // the same in all warps, as they have the same lines
-        if (find_constant(height[0], active, may_be_constant)) mask = 0;
+        if (find_constant(height[0], active, may_be_constant)) candidates = 0;
       }
     if (active) {
+      place(unit_) = static_cast<unsigned>(first);
       unsigned* to = keys + first * 16 + lane_;
       const auto i0 = static_cast<unsigned>(unit_ * kChunk);
       unsigned rest = ((kKeyBias + i0 * i0) << 10) + i0;  // of row r besides its height: i² − r² = i0² + 2·i0·r
+      const unsigned step = kept((i0 << 11) + 1);
 #pragma unroll
       for (int r = 0; r < kChunk; ++r) {
-        if (mask >> r & 1) {
+        if (candidates >> r & 1) {
           *to = (height[r] << 10) + rest;
           to += 16;
         }
-        rest = kept(rest + (i0 << 11) + 1);
+        rest = kept(rest + step);
       }
     }
-    __syncthreads();
-    if (active) places_[unit_ * 16 + lane_] = static_cast<unsigned>(first);
     if (unit_ == 0) keys[count_ * 16 + lane_] = kBehindLast;
     __syncthreads();
+  }
+
+  __device__ void forget_anchors() const {
+    auto* four = reinterpret_cast<uint4*>(anchors_);
+    for (int i = static_cast<int>(threadIdx.x); i < (coarse_steps(n_) * (kCoarse / kFine) + 1) * 4; i += kThreads)
+      four[i] = make_uint4(kNoKey, kNoKey, kNoKey, kNoKey);
+  }
+
+  __device__ int candidates_of(int first, int end) const {
+    unsigned count = 0;
+#pragma unroll 4
+    for (int k = first; k < end; ++k) count += number(k);
+    return static_cast<int>(count);
   }
 
   /// The values of a chunk, as far as there are rows. All of them are candidates then.
@@ -225,34 +241,29 @@ class Envelope {
     return same;
   }
 
-  /// Of which the compiler is not to see that it is another value and a little more: it would compute each of them from
-  /// the one before, where a multiplication and sum at once needs no other.
-  static __device__ unsigned kept(unsigned value) {
-    asm("" : "+r"(value));
-    return value;
-  }
-
-  /// best[j] = least key at x0 + j·kStep among the candidates first, first + step, … ≤ last. For neighbours (kStep = 1)
-  /// step is 1, and the candidate behind the last, or kBehindLast, may be among them.
+  /// best[j] = least key at x0 + j·kStep among the candidates first, first + step, … ≤ last, of which there is one. For
+  /// neighbours (kStep = 1) step is 1, and the candidate behind the last, or kBehindLast, may be among them.
   ///
   /// @param flip  kKeyIndex: indices are taken from the other end, so that the last of several is least
   template <int kCount, int kStep>
   __device__ void scan(int x0, int first, int last, int step, unsigned* best, unsigned flip = 0) const {
-    unsigned slope[kCount];
-#pragma unroll
-    for (int j = 0; j < kCount; ++j) {
-      best[j] = kNoKey;
-      slope[j] = kept(0u - (static_cast<unsigned>(x0 + j * kStep) << 11));
-    }
+    const unsigned slope = 0u - (static_cast<unsigned>(x0) << 11);
     const int end = last * 16 + lane_;
-#pragma unroll 1
-    for (int p = first * 16 + lane_; p <= end; p += 32 * step) {
+    const auto offer_two = [&](int p, auto&& offer) {
       const int next = kStep == 1 ? p + 16 : min(p + 16 * step, end);  // a candidate more does no harm
       const unsigned a = keys[p], b = keys[next], i = a & kKeyIndex, k = b & kKeyIndex;
+      const unsigned at_a = (a ^ flip) + i * slope, at_b = (b ^ flip) + k * slope;
 #pragma unroll
-      for (int j = 0; j < kCount; ++j)
-        best[j] = __vimin3_u32(best[j], (a ^ flip) + i * slope[j], (b ^ flip) + k * slope[j]);
-    }
+      for (int j = 0; j < kCount; ++j) {
+        const unsigned rise = 0u - (static_cast<unsigned>(j * kStep) << 11);
+        offer(j, at_a + kept(i) * rise, at_b + kept(k) * rise);
+      }
+    };
+    int p = first * 16 + lane_;
+    offer_two(p, [&](int j, unsigned a, unsigned b) { best[j] = min(a, b); });
+#pragma unroll 1
+    for (p += 32 * step; p <= end; p += 32 * step)
+      offer_two(p, [&](int j, unsigned a, unsigned b) { best[j] = __vimin3_u32(best[j], a, b); });
   }
 
   /// The same for eight neighbours and all candidates first … last, by companions. All that are as near as the nearest
@@ -320,20 +331,25 @@ class Envelope {
   /// Place among the candidates of a key's index.
   __device__ int place_of(unsigned key) const {
     const auto i = static_cast<int>(key & kKeyIndex), chunk = i / kChunk;
-    return static_cast<int>(places_[chunk * 16 + lane_]) +
-           __popc(masks_[chunk * 16 + lane_] & lanes_before(i % kChunk));
+    return static_cast<int>(place(chunk)) + __popc(mask(chunk) & lanes_before(i % kChunk));
   }
 
   /// The units share the candidates.
   __device__ void find_coarse_anchors() {
     if (unit_ >= count_) return;
     const int anchors = coarse_steps(n_) + 1;
-    for (int s = 0; s < anchors; s += kAtOnce) {
+#pragma unroll 1
+    for (int s = 0; s < kRounds * kAtOnce; s += kAtOnce) {
       unsigned best[kAtOnce];
       scan<kAtOnce, kCoarse>(s * kCoarse, unit_, count_ - 1, kUnits, best);
+      unsigned* to = &anchor(s * (kCoarse / kFine));
+      const auto put = [&](int count) {
 #pragma unroll
-      for (int j = 0; j < kAtOnce; ++j)
-        if (s + j < anchors) atomicMin(&anchor((s + j) * (kCoarse / kFine)), best[j]);
+        for (int j = 0; j < kAtOnce; ++j)
+          if (j < count) atomicMin(to + j * (kCoarse / kFine) * 16, best[j]);
+      };
+      if (s + kAtOnce <= anchors) put(kAtOnce);  // mostly, without a question for each
+      else put(anchors - s);
     }
   }
 
@@ -354,7 +370,7 @@ class Envelope {
     }
   }
 
-  unsigned *anchors_, *masks_, *places_;
+  unsigned *anchors_, *masks_;
   const int n_, lane_, unit_;
   const Companion* companions_;
   int count_ = 0;
@@ -394,7 +410,7 @@ class EnvelopeRows {
 #pragma unroll
     for (int r = 0; r < kChunk; ++r) {
       const unsigned steps = distances[r * 16];
-      value[r] = steps < kNoneInWord ? steps * steps : kNone32;
+      value[r] = steps * steps;  // of no site, beyond all heights
     }
     forget_rows_from<kChunk>(value, rows - first);
   }

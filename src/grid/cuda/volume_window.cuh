@@ -339,8 +339,10 @@ struct VolumeWriter {
   __device__ void write_eight(float* to, const unsigned* squares) const {
 #pragma unroll
     for (int j = 0; j < 8; ++j, to += v.distance.y_stride)
-      *to = small_root(kSmall ? small_float(squares[j]) : static_cast<float>(squares[j]));
+      *to = small_root(kSmall ? small_float_of_sum(squares[j]) : static_cast<float>(squares[j]));
   }
+  /// small_float() for what is a sum anyway, to which the constant is added at once.
+  static __device__ float small_float_of_sum(unsigned sum) { return __uint_as_float(sum + 0x4B000000u) - 8388608.0f; }
 
   /// What is no float, a row of 32 by all lanes together, so that neighbouring lanes write neighbours.
   __device__ void write_rows(int y, const unsigned* squares) const {
