@@ -587,6 +587,39 @@ TEST_F(Cuda, SmoothFarFieldsOfVolumes) {
     }
 }
 
+/// Many lines with far sites, of which a block takes several, one after the other: some have many candidates, others few
+/// or none, so that parts of a block still store one while others read the next.
+TEST_F(Cuda, FarLinesOneAfterTheOther) {
+  for (const Shape& shape : {Shape{250, 300, 160}, Shape{300, 250, 160}, Shape{480, 390, 96}, Shape{390, 512, 96},
+                             Shape{600, 300, 96}, Shape{300, 900, 96}, Shape{120, 700, 130}}) {
+    const std::int64_t nz = shape[0], ny = shape[1], nx = shape[2];
+    std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+    for (std::size_t k = 0; k < sites.size(); ++k) {
+      const auto x = static_cast<std::int64_t>(k) % nx, y = static_cast<std::int64_t>(k) / nx % ny;
+      const std::int64_t z = static_cast<std::int64_t>(k) / nx / ny, kind = (x / 16 + y / 13 + z / 29) % 5;
+      const auto from = [](std::int64_t at, std::int64_t extent) { return static_cast<double>(2 * at - extent) / 2; };
+      const double away = std::hypot(from(x, nx), from(y, ny), from(z, nz));
+      const double radius = 0.45 * static_cast<double>(std::max(nz, ny));
+      sites[k] = kind < 3 ? std::abs(away - radius) < 1 : kind == 3 ? y == ny - 1 && z == 0 : false;
+    }
+    Case c{.structure = Structure::ring};
+    c.input = mask_array(sites, shape);
+    for (const Wanted& wanted : {Wanted{.distance = DType::float32},
+                                 {.squared = DType::uint32},
+                                 {.distance = DType::float32, .nearest = DType::int32}}) {
+      c.wanted = wanted;
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+    for (std::size_t k = 0; k < sites.size(); ++k) sites[k] = !sites[k];
+    c.input = mask_array(sites, shape);
+    c.wanted = {.distance = DType::float32};
+    c.options.signed_distance = true;
+    check_against_cpu(c);
+    if (HasFatalFailure()) return;
+  }
+}
+
 /// Two parallel lines of sites, level or not, between which those above and below are equally near, nearer and farther
 /// than where the way to far sites no longer fits behind their squares.
 TEST_F(Cuda, SitesBetweenLines) {
