@@ -184,7 +184,7 @@ class PlaneSolver {
     take_region(plane_, p, items);
     take_scratch(plane_, p, scratch);
     plane_.first_item = first_item;
-    plane_.side = side_of(p, side);
+    plane_.side = side_of(p, side, side == 1);
     if (is_general(writing_)) return;
     plane_.row_stride = p.rank == 1 ? 0 : p.outputs.distance.strides()[0];
     plane_.distance = reinterpret_cast<float*>(p.outputs.distance.data()) -
@@ -254,7 +254,7 @@ class PlaneSolver {
   }
 
   void solve_real() const {
-    if (side_ == 0) make_tables();
+    if (side_ + 1 == sides_of(p_)) make_tables();
     if (writing_ == Writing::one_side) return solve<Writing::one_side, Spaced::real>();
     if (writing_ != Writing::general) return solve<Writing::unaligned, Spaced::real>();
     if (p_.integral) return solve<Writing::general, Spaced::real>();
@@ -317,7 +317,8 @@ class PlaneEngine final : public Engine {
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
              std::byte* scratch, cudaStream_t stream) const override {
-    for (std::size_t side = 0; side < sides_of(p_); ++side)
+    // The elements inside last: mostly they are fewer, and most of what the other side leaves is not written again.
+    for (std::size_t side = sides_of(p_); side-- > 0;)
       PlaneSolver(part, batch, first_item, items, side, words + side * bytes_of_side(items), scratch, stream).run();
   }
 

@@ -201,7 +201,7 @@ class VolumeSolver {
     take_scratch(volume, p, scratch);
     volume.first_item = first_item;
     passes_.emitter.plain = PlainSites::of(with_all_columns(p, items), batch);
-    volume.side = side_of(p, joins_sides(p) ? 1 : side);
+    volume.side = side_of(p, joins_sides(p) ? 1 : side, turns_sides(p) && side == 0);
     volume.is_one_side = writing_ == Writing::one_side;
     if (const AnyView* room = room_between_passes(p, items)) {
       const Strides& strides = room == &p.outputs.distance ? batch.distance : batch.squared;

@@ -20,11 +20,12 @@ inline bool serves_sides(const Problem& p) {
 inline std::size_t sides_of(const Problem& p) { return p.signed_distance && !has_labels(p) ? 2 : 1; }
 
 /// Side 0 is that of the elements inside, 1 of those outside. Without a sign there is one.
-inline Side side_of(const Problem& p, std::size_t side) {
+/// @param is_first  whether the other one is written over it
+inline Side side_of(const Problem& p, std::size_t side, bool is_first = false) {
   const float unit = p.isotropic ? 1.0f : static_cast<float>(p.unit);
   if (sides_of(p) == 1) return {.scale = unit};
   const bool inside = side == 0;
-  return {.scale = inside ? -unit : unit, .half = p.surface == Surface::faces ? 0.5f : 0.0f, .is_first = inside};
+  return {.scale = inside ? -unit : unit, .half = p.surface == Surface::faces ? 0.5f : 0.0f, .is_first = is_first};
 }
 
 /// The sites of a side: the elements of the other one; where there is no sign, the problem's.
