@@ -58,6 +58,7 @@ struct Side {
   bool is_first = false;  ///< the other side will be written over this one's
 
   __device__ float none() const { return scale * __int_as_float(0x7F800000); }
+  static constexpr std::uint32_t kLeastFar = 1u << 21;  ///< squares below are near() always
   /// Of a squared distance below 2²⁴, or 2²¹ to faces.
   __device__ float near(float d2) const { return scale * small_root(d2, half); }
   __device__ float far(std::uint32_t d2) const { return scale * (half > 0 ? root_to_face(d2) : root_of(d2)); }

@@ -261,16 +261,26 @@ class FarResults {
     const std::uint32_t sites = has_candidates_ ? plane_.bits[cell_.start + x] : 0;
     float* to = plane_.row(cell_.band, y0) + x;
     if constexpr (kWriting == Writing::one_side) {
-#pragma unroll
-      for (int r = 0; r < kBand; ++r, to += plane_.row_stride) {
-        if (r >= rows) break;
-        if (!(sites >> r & 1)) *to = best_[r] == kUnsolved ? plane_.side.none() : plane_.side.far(best_[r]);
-      }
+      write_side(to, sites, rows);
     } else if (rows < kBand || !by_columns) {
       write_rows(to, sites, rows);
     } else {
       write_column(to, sites);
     }
+  }
+
+  /// Of those that are no sites.
+  __device__ void write_side(float* to, std::uint32_t sites, int rows) const {
+    const Side& side = plane_.side;
+    const auto write = [&](const auto& distance_of) {
+#pragma unroll
+      for (int r = 0; r < kBand; ++r, to += plane_.row_stride) {
+        if (r >= rows) break;
+        if (!(sites >> r & 1)) *to = distance_of(best_[r]);
+      }
+    };
+    if (largest() < Side::kLeastFar) write([&](unsigned square) { return side.near(small_float(square)); });
+    else write([&](unsigned square) { return square == kUnsolved ? side.none() : side.far(square); });
   }
 
   /// A whole column. No element needs a branch if results are alike.
