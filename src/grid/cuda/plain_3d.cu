@@ -215,7 +215,9 @@ class VolumeSolver {
     volume.is_aligned = writes_pairs(p, batch);
   }
 
-  void run() const {
+  /// @param turns_words  leaves the words of the other side, of all columns
+  void run(bool turns_words) {
+    passes_.turns_words = turns_words;
     if (has_single_passes(p_)) solve_spaced();
     else if (p_.isotropic) search();
     else passes_.solve_exact({exact_weight(p_, 0), exact_weight(p_, 1), exact_weight(p_, 2)}, p_.signed_distance);
@@ -232,7 +234,7 @@ class VolumeSolver {
       return passes_.find_sites_along_y();
     }
     if (is_of_labels(writing_)) passes_.search_along_z<true>(false);
-    else passes_.search_along_z<false>(writing_ == Writing::aligned || writing_ == Writing::unaligned);
+    else passes_.search_along_z<false>(!is_general(writing_));
     switch (writing_) {
       case Writing::aligned: return passes_.search_along_y<Writing::aligned>();
       case Writing::unaligned: return passes_.search_along_y<Writing::unaligned>();
@@ -319,6 +321,10 @@ auto* packing_kernel(const Mask& mask) {
   return pack_volume<Reading::elements, kBlocks>;
 }
 
+__global__ void __launch_bounds__(kTurnBlock) turn_to_other_side(const __grid_constant__ Volume volume) {
+  turn_row(volume, blockIdx.x);
+}
+
 template <int kSides>
 auto* short_rows_kernel(int together) {
   return together == 4   ? pack_short_rows<4, kSides>
@@ -365,17 +371,22 @@ class VolumeEngine final : public Engine {
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
              std::byte* scratch, cudaStream_t stream) const override {
+    const std::vector<Range> ranges = ranges_of(part, words_together(part, items));
+    const bool turns_at_once = turns_sides(p_) && ranges.size() == 1 && has_all_columns(part);
     for (std::size_t side = 0; side < (joins_sides(p_) ? 1 : sides_of(p_)); ++side) {
-      if (side == 1 && turns_sides(p_)) turn_words(items, words, stream);
+      if (side == 1 && turns_sides(p_) && !turns_at_once) turn_words(items, words, stream);
       std::byte* own = words + (turns_sides(p_) ? 0 : side) * bytes_of_side(items);
-      for (const Range& range : ranges_of(part, words_together(part, items)))
-        VolumeSolver(columns_of(part, range), batch, first_item, items, side, own, scratch, stream).run();
+      for (const Range& range : ranges)
+        VolumeSolver(columns_of(part, range), batch, first_item, items, side, own, scratch, stream)
+            .run(side == 0 && turns_at_once);
     }
     const bool is_last = part.range(2).end == p_.range(2).end;
     if (turns_sides(p_) && !is_last) turn_words(items, words, stream);
   }
 
  private:
+  static bool has_all_columns(const Problem& part) { return part.region_extent(2) == part.extent(2); }
+
   /// The region's columns, cut at multiples of so many words.
   static std::vector<Range> ranges_of(const Problem& part, std::int64_t words) {
     return cut_range(part.range(2), 32, words * 32);
@@ -411,8 +422,7 @@ class VolumeEngine final : public Engine {
   /// From the words of one side to those of the other.
   void turn_words(std::int64_t items, std::byte* words, cudaStream_t stream) const {
     const Volume volume = make_volume(p_, items, words);
-    const std::int64_t rows = items * volume.ny * volume.depth;
-    launch(turn_to_other_side, (rows + kTurnBlock - 1) / kTurnBlock, kTurnBlock, 0, stream, volume);
+    launch(turn_to_other_side, turning_blocks(volume), kTurnBlock, 0, stream, volume);
   }
 
   std::size_t bytes_of_side(std::int64_t items) const {

@@ -35,7 +35,7 @@ enum TileKind : std::uint8_t {
   kNarrow,
   kWide,
   kEmpty,  ///< has no site
-  kFull,   ///< narrow, and has sites alone; told of a signed field's sides
+  kFull,   ///< has sites alone, of one of a signed field's sides: all squares are 0, and none is read
 };
 
 /// What is told of eight rows of half a wide tile.
@@ -158,7 +158,7 @@ class RowKinds {
 
   __device__ TileKind operator[](int row) const {
     const auto kind = static_cast<TileKind>(of_tile_[row]);
-    return kind == kFull || (kind == kWide && !(beyond_[row] & kBeyond16)) ? kNarrow : kind;
+    return kind == kWide && !(beyond_[row] & kBeyond16) ? kNarrow : kind;
   }
 
  private:

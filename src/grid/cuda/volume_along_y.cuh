@@ -1,11 +1,13 @@
 // The pass along y where sites are near, which writes results: the search of volume_gaps.cuh.
 //
 // Work mapping: block = tile. Tiles with few rows that have sites are solved at once (volume_few_rows.cuh); those whose
-// search would be long are left to the envelope (volume_envelope.cuh), by a list.
+// search would be long are left to the envelope (volume_envelope.cuh), by a list. Blocks behind those of a signed
+// field's first side turn its words to the other's (volume_sides.cuh).
 #pragma once
 
 #include "grid/cuda/volume_few_rows.cuh"
 #include "grid/cuda/volume_gaps.cuh"
+#include "grid/cuda/volume_sides.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -42,6 +44,10 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   constexpr bool kLabels = is_of_labels(kWriting);
   v.clear_counter(0);
   constexpr bool kSide = kWriting == Writing::one_side;
+  if constexpr (kSide) {
+    const std::int64_t tiles = v.items * v.words * v.nz;
+    if (blockIdx.x >= tiles) return turn_row(v, blockIdx.x - tiles);
+  }
   __shared__ int work, wide_rows, filled_rows;  // the latter: those of wide tiles in the upper half
   const int t = static_cast<int>(threadIdx.x), n = v.ny, lane = t % 16;
   const Volume::Tile tile = v.tile(blockIdx.x, v.nz);
@@ -105,7 +111,8 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
 #pragma unroll 4
   for (int i = t; i < n * 4; i += kThreads) {
     uint4 four = make_uint4(kNone16x2, kNone16x2, kNone16x2, kNone16x2);
-    if (kinds[i / 4] != kEmpty) four = __ldcs(narrow + i);
+    if (kSide && kinds[i / 4] == kFull) four = make_uint4(0, 0, 0, 0);
+    else if (kinds[i / 4] != kEmpty) four = __ldcs(narrow + i);
     const unsigned least = __vminu2(__vminu2(four.x, four.y), __vminu2(four.z, four.w));
     near.add(i / 4, min(least & 0xFFFFu, least >> 16) < near_square ||
                         (kLabels && (__ldg(changes + i / 4) >> (i % 4 * 8) & 255) != 0));

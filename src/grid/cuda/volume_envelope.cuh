@@ -420,6 +420,8 @@ class EnvelopeRows {
 };
 
 /// What the rows of half a tile along y hold, in bits; those behind the last, nothing.
+/// @tparam kSide  of a signed field, where they may have sites alone
+template <bool kSide>
 class RowKindBits {
  public:
   /// By all threads; they meet.
@@ -428,15 +430,21 @@ class RowKindBits {
       const TileKind kind = r < rows ? kinds[r] : kEmpty;
       const unsigned wide = __ballot_sync(kAllLanes, kind == kWide), narrow = __ballot_sync(kAllLanes, kind == kNarrow);
       if (lane_id() == 0) wide_[r / 32] = wide, narrow_[r / 32] = narrow;
+      if constexpr (kSide) {
+        const unsigned full = __ballot_sync(kAllLanes, kind == kFull);
+        if (lane_id() == 0) full_[r / 32] = full;
+      }
     }
     __syncthreads();
   }
   /// Of up to 32 rows from one on, a multiple of as many.
   __device__ unsigned wide(int row) const { return wide_[row / 32] >> row % 32; }
   __device__ unsigned narrow(int row) const { return narrow_[row / 32] >> row % 32; }
+  __device__ unsigned full(int row) const { return kSide ? full_[row / 32] >> row % 32 : 0; }
 
  private:
-  unsigned wide_[kLongestAxis / 32], narrow_[kLongestAxis / 32];
+  static constexpr int kWords = kLongestAxis / 32;
+  unsigned wide_[kWords], narrow_[kWords], full_[kSide ? kWords : 1];
 };
 
 /// @param Solver  the envelope, which takes chunks of kChunk rows
@@ -478,14 +486,14 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   const int n = v.ny;
   const unsigned count = v.counters[1] * 2;
   const RunEnds ends(run_words, n);
-  __shared__ RowKindBits kinds;
+  constexpr bool kSide = kWriting == Writing::one_side;
+  __shared__ RowKindBits<kSide> kinds;
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
     const Volume::Tile tile = v.tile(v.y_list[job / 2], v.nz);
     const int half = static_cast<int>(job % 2) * 16, x0 = tile.word * 32 + half;
     if (x0 >= v.nx) continue;
     const auto* narrow = reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) +
                          half + threadIdx.x % 16;
-    constexpr bool kSide = kWriting == Writing::one_side;
     // Beyond the volume's edges the last element again, so that no branch keeps the loads from being in flight
     // together.
     const int x = x0 + static_cast<int>(threadIdx.x) % 16;
@@ -504,9 +512,10 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
 #pragma unroll
         for (int r = 0; r < kChunk; ++r) value[r] = narrow_row[r * 32];
       } else {  // all that is read is on its way before any of it is looked at
+        const unsigned are_full = kinds.full(first);
 #pragma unroll
         for (int r = 0; r < kChunk; ++r, row += wide_step) {
-          value[r] = kNone32;
+          value[r] = kSide && (are_full >> r & 1) ? 0 : kNone32;
           if (are_wide >> r & 1) value[r] = wide_square<kSide>(*row);
           if (are_narrow >> r & 1) value[r] = narrow_row[r * 32];
         }

@@ -48,11 +48,6 @@ class FarRows {
   static constexpr unsigned kFarSquare = 81 * 81;
   static_assert((81 - 64) * (81 - 64) > 7 * 7 + 15 * 15);
 
-  /// The greatest of eight.
-  static __device__ unsigned most_of(const unsigned* eight) {
-    const unsigned a = __vimax3_u32(eight[0], eight[1], eight[2]), b = __vimax3_u32(eight[3], eight[4], eight[5]);
-    return __vimax3_u32(a, b, max(eight[6], eight[7]));
-  }
   /// Calls act(0), …, act(count − 1), up to eight: eight mostly, without a question for each.
   template <class Act>
   static __device__ void for_rows(int count, Act&& act) {

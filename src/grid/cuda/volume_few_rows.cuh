@@ -46,6 +46,7 @@ class FewRows {
  private:
   template <bool kSide>
   __device__ unsigned square_at(int row) const {
+    if (kSide && kinds_[row] == kFull) return 0;
     if (kinds_[row] == kWide)
       return wide_square<kSide>(v_.wide.row(v_.wide_first_item + tile_.item, tile_.line, row)[x_]);
     return reinterpret_cast<const std::uint16_t*>(v_.narrow_row(tile_.item, tile_.word, tile_.line, row))[lane_];

@@ -3,6 +3,7 @@
 // Work mapping: thread = row along x, so that neighbours along z are read and written together. Phase 1: bits, and
 // steps to sites on the left, from left to right; phase 2: steps to the right, from right to left. Both take eight
 // words at a time, all of which are on their way together; the last eight stay in registers in between.
+// The pass along y of the first side, which reads no words, has blocks that do so at its end, where others are few.
 // Cost: 1/4 byte is read for an element, and as much written; up to twice that in long rows.
 #pragma once
 
@@ -26,10 +27,16 @@ class RowOfWords {
   uint2* const first_;
 };
 
-__global__ void __launch_bounds__(kTurnBlock) turn_to_other_side(const __grid_constant__ Volume v) {
+/// How many blocks turn all rows.
+inline __host__ __device__ std::int64_t turning_blocks(const Volume& v) {
+  return (v.items * v.ny * v.depth + kTurnBlock - 1) / kTurnBlock;
+}
+
+/// A thread's row. @param block  of turning_blocks(), of kTurnBlock threads or more
+__device__ inline void turn_row(const Volume& v, std::int64_t block) {
   constexpr int kTogether = 8;
-  const std::int64_t index = std::int64_t{blockIdx.x} * kTurnBlock + threadIdx.x;
-  if (index >= v.items * v.ny * v.depth || index % v.depth >= v.nz) return;
+  const std::int64_t index = block * kTurnBlock + threadIdx.x;
+  if (threadIdx.x >= kTurnBlock || index >= v.items * v.ny * v.depth || index % v.depth >= v.nz) return;
   const RowOfWords row(v, index);
   uint2 words[kTogether];
   const auto read = [&](int first) {

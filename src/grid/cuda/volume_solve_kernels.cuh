@@ -80,15 +80,15 @@ template <Writing kWriting>
 void search_near_along_y(const VolumePasses& p) {
   constexpr bool kFloats = kWriting == Writing::aligned || kWriting == Writing::unaligned;
   const int n = p.volume.ny;
+  const std::int64_t blocks = p.y_tiles() + (p.turns_words ? turning_blocks(p.volume) : 0);
   if constexpr (kWriting == Writing::unaligned)
     if (n > kEvenLines && n <= kUnevenLines)
-      return launch(search_along_y<288, kWriting>, p.y_tiles(), 288, window_memory(n), p.stream, p.volume, p.emitter);
+      return launch(search_along_y<288, kWriting>, blocks, 288, window_memory(n), p.stream, p.volume, p.emitter);
   if (n <= kLongestKeyed)
-    launch_search(search_along_y<128, kWriting>, search_along_y<256, kWriting>, search_along_y<512, kWriting>,
-                  p.y_tiles(), kFloats ? kTinyBlocksOfFloats : kTinyBlocks, n, window_memory(n), p.stream, p.volume,
-                  p.emitter);
+    launch_search(search_along_y<128, kWriting>, search_along_y<256, kWriting>, search_along_y<512, kWriting>, blocks,
+                  kFloats ? kTinyBlocksOfFloats : kTinyBlocks, n, window_memory(n), p.stream, p.volume, p.emitter);
   else if constexpr (!is_of_labels(kWriting))
-    launch(search_along_y<1024, kWriting>, p.y_tiles(), 1024, window_memory(n), p.stream, p.volume, p.emitter);
+    launch(search_along_y<1024, kWriting>, blocks, 1024, window_memory(n), p.stream, p.volume, p.emitter);
 }
 
 template <Writing kWriting>

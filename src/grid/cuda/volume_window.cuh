@@ -255,6 +255,12 @@ constexpr int search_blocks(int threads, bool labels) {
   return resident_blocks(threads, (labels ? kResidentThreadsAt64 : kResidentThreads) / threads);
 }
 
+/// The greatest of eight.
+__device__ inline unsigned most_of(const unsigned* eight) {
+  const unsigned a = __vimax3_u32(eight[0], eight[1], eight[2]), b = __vimax3_u32(eight[3], eight[4], eight[5]);
+  return __vimax3_u32(a, b, max(eight[6], eight[7]));
+}
+
 /// What is left to do with a float distance, of an element of row y: nothing.
 struct AsItIs {
   __device__ float operator()(float distance, int) const { return distance; }
@@ -287,8 +293,8 @@ struct VolumeWriter {
     } else {
       float* row = row_of(y);
       if (kWriting == Writing::one_side && v.is_aligned) return write_sides(row, y, squares);
-      if (kWriting == Writing::aligned && y + 8 <= v.ny) return write_eight_pairs(row, squares);
       if (kWriting == Writing::labels && !v.is_aligned) return write_rows_of_32(row, y, squares);
+      if (kWriting != Writing::one_side && y + 8 <= v.ny) return write_eight_pairs(row, squares);
 #pragma unroll
       for (int j = 0; j < 8; ++j, row += v.distance.y_stride) write_pair(row, y + j, squares[j]);
     }
@@ -310,6 +316,10 @@ struct VolumeWriter {
       float* to = row_of(y) + x - tile.word * 32;
       if (kWriting == Writing::unaligned && !kSpaced && count == 8 && squares[0] < kNone)
         return write_eight<kSmall>(to, squares);
+      if constexpr (kWriting == Writing::labels && !kSpaced)
+        if (count == 8 && most_of(squares) < kNone) return write_eight<kSmall>(to, squares);
+      if constexpr (kWriting == Writing::one_side)
+        if (count == 8 && most_of(squares) < Side::kLeastFar) return write_eight_of_side(to, squares);
 #pragma unroll
       for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
         if (j >= count) break;
@@ -340,6 +350,12 @@ struct VolumeWriter {
 #pragma unroll
     for (int j = 0; j < 8; ++j, to += v.distance.y_stride)
       *to = small_root(kSmall ? small_float_of_sum(squares[j]) : static_cast<float>(squares[j]));
+  }
+  /// The same of a side, of squares that are below Side::kLeastFar.
+  __device__ void write_eight_of_side(float* to, const unsigned* squares) const {
+#pragma unroll
+    for (int j = 0; j < 8; ++j, to += v.distance.y_stride)
+      if (squares[j] > 0) *to = v.side.near(small_float(squares[j]));
   }
   /// small_float() for what is a sum anyway, to which the constant is added at once.
   static __device__ float small_float_of_sum(unsigned sum) { return __uint_as_float(sum + 0x4B000000u) - 8388608.0f; }
@@ -437,31 +453,48 @@ struct VolumeWriter {
 
   /// Of a pair.
   __device__ void write_side(float* to, int x, unsigned squares) const {
-    const unsigned a = squares & 0xFFFFu, b = squares >> 16;
-    if ((v.side.is_first || a > 0) && x < v.nx) to[0] = v.side.near(static_cast<float>(a));
-    if ((v.side.is_first || b > 0) && x + 1 < v.nx) to[1] = v.side.near(static_cast<float>(b));
+    const float2 both = distances_of(squares);
+    if ((v.side.is_first || has_low(squares)) && x < v.nx) to[0] = both.x;
+    if ((v.side.is_first || has_high(squares)) && x + 1 < v.nx) to[1] = both.y;
   }
-  /// Of eight rows of aligned pairs. What the other side has left in a pair is read before anything is written, so that
-  /// the waits are one.
+  __device__ float2 distances_of(unsigned squares) const {
+    return make_float2(v.side.near(low_float(squares)), v.side.near(high_float(squares)));
+  }
+  static __device__ bool has_low(unsigned squares) { return (squares & 0xFFFFu) != 0; }
+  static __device__ bool has_high(unsigned squares) { return squares > 0xFFFFu; }
+
+  /// Of eight rows of aligned pairs.
   __device__ void write_sides(float* row, int y, const unsigned* squares) const {
-    const int lane = lane_id() % 16;
+    const int lane = lane_id() % 16, rows = v.ny - y;
     if (tile.word * 32 + 2 * lane >= v.nx) return;
     row += 2 * lane;
+    const auto write = [&](int count) {
+      if (v.side.is_first) write_first_side(row, squares, count);
+      else write_second_side(row, squares, count);
+    };
+    if (rows >= 8) write(8);
+    else write(rows);
+  }
+  __device__ void write_first_side(float* row, const unsigned* squares, int count) const {
+#pragma unroll
+    for (int j = 0; j < 8; ++j, row += v.distance.y_stride)
+      if (j < count) __stcs(reinterpret_cast<float2*>(row), distances_of(squares[j]));
+  }
+  /// What the first side has left in a pair is read before anything is written, so that the waits are one.
+  __device__ void write_second_side(float* row, const unsigned* squares, int count) const {
     float left[8];
-    float* at = row;
+    const float* at = row;
 #pragma unroll
     for (int j = 0; j < 8; ++j, at += v.distance.y_stride) {
-      const bool has_a = (squares[j] & 0xFFFFu) != 0, has_b = squares[j] >> 16 != 0;
       left[j] = 0;
-      if (!v.side.is_first && has_a != has_b && y + j < v.ny) left[j] = at[int{has_a}];
+      if (has_low(squares[j]) != has_high(squares[j]) && j < count) left[j] = at[int{has_low(squares[j])}];
     }
 #pragma unroll
     for (int j = 0; j < 8; ++j, row += v.distance.y_stride) {
-      const unsigned a = squares[j] & 0xFFFFu, b = squares[j] >> 16;
-      if (y + j >= v.ny || (!v.side.is_first && squares[j] == 0)) continue;
-      float2 both = make_float2(left[j], left[j]);
-      if (v.side.is_first || a > 0) both.x = v.side.near(static_cast<float>(a));
-      if (v.side.is_first || b > 0) both.y = v.side.near(static_cast<float>(b));
+      if (squares[j] == 0 || j >= count) continue;
+      float2 both = distances_of(squares[j]);
+      if (!has_low(squares[j])) both.x = left[j];
+      if (!has_high(squares[j])) both.y = left[j];
       __stcs(reinterpret_cast<float2*>(row), both);
     }
   }
