@@ -882,6 +882,32 @@ TEST_F(Cuda, FewOfOneSideInVolumes) {
     }
 }
 
+/// Signed volumes in which planes are of one side alone, as many along y as are tried one by one, more, or all, but for
+/// a few elements elsewhere: where all is of one side, nothing is searched or left along z. Rows of up to eight words and
+/// more, also cut, are turned from one side to the other.
+TEST_F(Cuda, PlanesOfOneSideInVolumes) {
+  Random random(906000);
+  for (const Shape& shape : {Shape{33, 64, 40}, Shape{20, 129, 70}, Shape{64, 130, 256}, Shape{40, 257, 31},
+                             Shape{9, 300, 300}, Shape{256, 90, 34}, Shape{70, 520, 33}, Shape{5, 1030, 66}})
+    for (const std::int64_t planes : {1, 4, 5, 40}) {
+      const std::int64_t ny = shape[1], nx = shape[2], first = below(random, ny - planes + 1);
+      const bool turned = chance(random, 0.5);
+      auto sites = scatter(shape, pick<double>(random, {0.0, 0.0, 1e-5, 1e-3}), random);
+      for (std::size_t k = 0; k < sites.size(); ++k) {
+        const std::int64_t y = static_cast<std::int64_t>(k) / nx % ny;
+        sites[k] = (sites[k] != (y >= first && y < first + planes)) != turned;
+      }
+      Case c{.structure = Structure::sparse};
+      c.input = mask_array(sites, shape);
+      c.options.signed_distance = true;
+      if (chance(random, 0.5)) c.options.surface = grid::Surface::centers;
+      if (chance(random, 0.3)) c.options.region = {{0, shape[0]}, {0, ny}, {0, nx - 3}};
+      c.wanted = {.distance = DType::float32};
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// Nearest sites of a volume. @param cut  how often not all of its columns are asked for
 Case nearest_in_volume(const std::vector<bool>& sites, const Shape& shape, double cut, Random& random) {
   Case c{.structure = Structure::sparse};
