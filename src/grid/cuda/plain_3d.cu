@@ -173,11 +173,9 @@ std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
   }
   if (leaves_far_tiles(p, v.items)) v.y_list = s.take<std::uint32_t>(columns * 2 * v.nz);
   if (has_lists || wants_site(p)) v.narrow = s.take<std::uint32_t>(columns * v.nz * v.ny * 16);
+  if (has_lists) v.kind = s.take<std::uint8_t>(jobs * v.ny);
   if (wants_site(p)) return s.bytes();
-  if (has_lists) {
-    v.kind = s.take<std::uint8_t>(columns * v.ny);
-    v.beyond = s.take<std::uint8_t>(columns * 2 * ((v.nz + 7) / 8) * v.ny);
-  }
+  if (has_lists) v.beyond = s.take<std::uint8_t>(columns * 2 * ((v.nz + 7) / 8) * v.ny);
   if (!room_between_passes(p, v.items)) {
     v.wide.data = s.take<std::uint32_t>(v.items * v.nz * v.ny * v.nx);
     v.wide.z_stride = std::int64_t{v.ny} * v.nx;

@@ -49,8 +49,8 @@ std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
   v.z_list = s.take<std::uint32_t>(jobs * v.ny);
   v.y_list = s.take<std::uint32_t>(jobs * v.nz);
   v.narrow = s.take<std::uint32_t>(columns * v.nz * v.ny * 16);
+  v.kind = s.take<std::uint8_t>(jobs * v.ny);
   if (wants_site(p)) return s.bytes();
-  v.kind = s.take<std::uint8_t>(columns * v.ny);
   v.beyond = s.take<std::uint8_t>(columns * 2 * ((v.nz + 7) / 8) * v.ny);
   return s.bytes();
 }

@@ -68,7 +68,7 @@ class SmallSitesImage {
 
   __device__ void solve(std::int64_t item, const Emitter<std::int64_t>& emitter) const {
     const int groups = row_groups(v_.ny), jobs = (groups + 1) / 2 * halves_;
-    for (int job = static_cast<int>(threadIdx.x) / 32; job < jobs; job += static_cast<int>(blockDim.x) / 32) {
+    for (int job = warp_number(); job < jobs; job += static_cast<int>(blockDim.x) / 32) {
       const int h = job % halves_, q0 = job / halves_ * 2, q = q0 + lane_id() / 16;
       const auto rows = half(h);
       Window<SmallSites> window(rows, min(q, groups - 1), lane_id() % 16);
@@ -77,19 +77,17 @@ class SmallSitesImage {
         if (q * 8 + j >= v_.ny) window.best[j] = SmallSites::kHere;
       const int farthest = max(q0 + 1, groups - 1 - q0);  // group of rows, from the warp's
       window.search_while([&](int m) { return m < farthest; });
-      const SiteWriter writer(v_, emitter, place(item, h));
+      const SiteWriter writer = writer_of(item, h, emitter);
       writer.write(q * 8, v_.ny - q * 8, [&](int j) {
-        const unsigned best = window.best[j], square = SmallSites::square(best);
-        const int along_y = SmallSites::along_y(best);
-        const int along_x = root_of_square(square - static_cast<unsigned>(along_y * along_y));
-        return SiteWriter::Result{square, writer.site(q * 8 + j + along_y, {best & 1 ? along_x : -along_x, 0})};
+        const unsigned best = window.best[j];
+        return writer.result(q * 8 + j, SmallSites::square(best), SmallSites::along_y(best), 0, best & 1);
       });
     }
   }
 
   __device__ void write_none(std::int64_t item, const Emitter<std::int64_t>& emitter) const {
     for (int h = 0; h < halves_; ++h) {
-      const SiteWriter writer(v_, emitter, place(item, h));
+      const SiteWriter writer = writer_of(item, h, emitter);
       for (int y = static_cast<int>(threadIdx.x) / 16 * 8; y < v_.ny; y += static_cast<int>(blockDim.x) / 2)
         writer.write(y, v_.ny - y, [](int) { return SiteWriter::Result{UINT32_MAX, -1}; });
     }
@@ -99,8 +97,8 @@ class SmallSitesImage {
   __device__ WindowRows<SmallSites> half(int h) const {
     return {memory_ + h * static_cast<int>(window_memory(v_.ny) / sizeof(unsigned)), v_.ny};
   }
-  static __device__ HalfTile place(std::int64_t item, int h) {
-    return HalfTile({item, h / 2, 0}, static_cast<std::uint32_t>(h));
+  __device__ SiteWriter writer_of(std::int64_t item, int h, const Emitter<std::int64_t>& emitter) const {
+    return {v_, emitter, {item, h / 2, 0}, h * 16 + lane_id() % 16};
   }
   /// Neighbours from column `x` on; those beyond the last keep no search busy.
   __device__ uint4 four(uint2 word, int x) const {

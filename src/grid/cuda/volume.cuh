@@ -67,7 +67,8 @@ struct Volume {
 
   // Of two neighbours along x in a word, after the pass along z: squares, or with sites their Leads.
   std::uint32_t* narrow = nullptr;  ///< [items][words][nz][ny][16]
-  /// TileKind, [items][words][ny]; with spacings without a unit after the pass along y, [items][words][2][nz].
+  /// TileKind, [items][words][ny], with nearest sites of halves (site_kinds()); with spacings without a unit after the
+  /// pass along y, [items][words][2][nz].
   std::uint8_t* kind = nullptr;
   /// Beyond, [items][words][2][nz / 8][ny], of wide tiles: of these 8 rows of half the columns.
   std::uint8_t* beyond = nullptr;

@@ -203,6 +203,12 @@ class LeadWriter {
     for (int j = 0; j < 8; ++j, to += step_)
       if (z + j < rows_) *to = leads(j);
   }
+  /// All of the half: there is no site. By all threads.
+  __device__ void write_none() const {
+    std::uint16_t* to = first_ + threadIdx.x % 16;
+    for (int z = static_cast<int>(threadIdx.x) / 16; z < rows_; z += static_cast<int>(blockDim.x) / 16)
+      to[z * 2 * step_] = Leads::kNone;
+  }
 
  private:
   const int rows_;
@@ -253,7 +259,7 @@ class NearSitesAlongZ {
   /// @returns whether all rows of the warp are settled
   __device__ bool search(const LeadWriter& writer, int* work) const {
     int took = 0;
-    for (int q0 = static_cast<int>(threadIdx.x) / 32 * 4; q0 < pairs_.groups; q0 += kThreads / 8)
+    for (int q0 = warp_number() * 4; q0 < pairs_.groups; q0 += kThreads / 8)
       if (!search_four_groups(q0, writer, work, &took)) return false;
     return true;
   }

@@ -16,9 +16,9 @@ __device__ inline bool are_same_sites(const SitesOfRows& sites, int rows) {
   for (int r = t / 2; r < rows; r += threads / 2) same &= sites.are_like_first(r, t % 2);
   const unsigned lead = sites.lead(0);
   if (Leads::is_far(lead)) {
-    const int along_x = sites.steps_by(lead, 0).x;
+    const int along_x = sites.way_by(lead, 0).x;
 #pragma unroll 4
-    for (int r = t / 16; r < rows; r += threads / 16) same &= sites.steps_by(lead, r).x == along_x;
+    for (int r = t / 16; r < rows; r += threads / 16) same &= sites.way_by(lead, r).x == along_x;
   }
   return __syncthreads_and(same);
 }
@@ -28,7 +28,7 @@ __device__ inline void write_same_sites(const SitesOfRows& sites, int rows, cons
   const SitesOfRows::Steps way = sites.way(0);
   const unsigned square = way.square();
   for (int y = static_cast<int>(threadIdx.x) / 16 * 8; y < rows; y += static_cast<int>(blockDim.x) / 2)
-    writer.write(y, rows - y, [&](int j) { return SiteWriter::Result{square, writer.site(y + j, way)}; });
+    writer.write_group(y, rows - y, [&](int j) { return SiteWriter::Result{square, writer.site(y + j, way)}; });
 }
 
 }  // namespace fathom::grid::cuda

@@ -117,6 +117,11 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   }
 }
 
+/// What is told of half a tile's lines along z: TileKind, [y]. Empty ones have no leads, of wide ones some may be far.
+__device__ inline std::uint8_t* site_kinds(const Volume& v, const Volume::Tile& t, int half) {
+  return v.kind + ((t.item * v.words + t.word) * 2 + half) * v.ny;
+}
+
 /// Eight leads of neighbours.
 struct EightLeads {
   unsigned lead[8];
@@ -141,48 +146,54 @@ __device__ inline unsigned least_inside(const unsigned* site, int inside) {
 /// A tile along y, and this thread's column of it: from leads in each row to where the sites lie.
 class SitesOfRows {
  public:
-  __device__ SitesOfRows(const Volume& v, const HalfTile& half)
-      : z_(half.tile.line),
+  /// @param x  the thread's column
+  __device__ SitesOfRows(const Volume& v, const Volume::Tile& tile, int x)
+      : z_(tile.line),
         depth_(v.depth),
-        first_bit_(half.first),
-        bit_(half.first + static_cast<int>(threadIdx.x) % 16),
-        leads_(narrow_half(v, half, half.tile.line, 0) + threadIdx.x % 16),
-        words_(v.word_line({half.tile.item, half.tile.word, 0})) {}
+        bit_(x % 32),
+        kinds_(site_kinds(v, tile, x % 32 / 16)),
+        leads_(reinterpret_cast<std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) + x % 32),
+        words_(v.word_line({tile.item, tile.word, 0})) {}
 
+  /// Of a row that has sites.
   __device__ unsigned lead(int y) const { return __ldg(leads_ + y * 32); }
 
   struct Steps {
     int x, z;
     __device__ unsigned square() const { return static_cast<unsigned>(x * x + z * z); }
   };
-  /// To the nearest site of row y in plane `z`, the left one of two.
-  __device__ Steps steps(int y, int z) const { return {steps_along_x(__ldg(words_ + y * depth_ + z), bit_), z - z_}; }
-  /// By a lead that is not Leads::kNone; along x without the sign.
-  __device__ Steps steps_by(unsigned lead, int y) const {
-    if (Leads::is_far(lead)) return steps(y, static_cast<int>(lead - Leads::kFirstFar));
-    return {static_cast<int>(Leads::along_x(lead)), Leads::along_z(lead)};
+  /// What tells where in row y and its plane a site lies, if a lead says that it is far; else whatever.
+  __device__ uint2 word_by(unsigned lead, int y) const {
+    uint2 word = make_uint2(0, 0);
+    if (Leads::is_far(lead)) word = __ldg(words_ + y * depth_ + (lead - Leads::kFirstFar));
+    return word;
   }
-  /// Whether row y has sites, which it has in all columns or in none, as it is with far ones.
-  __device__ bool has_site(int y) const { return any_lead(y) != Leads::kNone; }
+  /// By a lead that is not Leads::kNone, and word_by(): to the nearest site of its row, the left one of two.
+  __device__ Steps way_by(unsigned lead, uint2 word) const {
+    if (Leads::is_far(lead)) return {steps_along_x(word, bit_), static_cast<int>(lead - Leads::kFirstFar) - z_};
+    const auto along_x = static_cast<int>(Leads::along_x(lead));
+    return {lead & 1 ? along_x : -along_x, Leads::along_z(lead)};
+  }
+  __device__ TileKind kind(int y) const { return static_cast<TileKind>(__ldg(kinds_ + y)); }
+  /// Whether row y has sites, which it has in all columns or in none.
+  __device__ bool has_site(int y) const { return kind(y) != kEmpty; }
+  /// Of a row that has: whether they are far, which they are together.
   __device__ bool is_far(int y) const { return Leads::is_far(any_lead(y)); }
   /// Of the half's first column: whether it is a site, and whether row y has it where the first one has.
   __device__ bool is_here(int y) const { return any_lead(y) == Leads::near(0, 0); }
   __device__ bool is_like_first(int y) const { return any_lead(y) == any_lead(0); }
   /// The same of all eight columns, the first of the half or the others.
   __device__ bool are_like_first(int y, int which) const {
-    const auto leads = [&](int row) {
-      return __ldg(reinterpret_cast<const uint4*>(leads_ + row * 32 - threadIdx.x % 16) + which);
-    };
-    const uint4 own = leads(y), first = leads(0);
+    const uint4 own = eight_leads(y, which), first = eight_leads(0, which);
     return own.x == first.x && own.y == first.y && own.z == first.z && own.w == first.w;
   }
-  /// As steps_by(), along x with the sign.
-  __device__ Steps way_by(unsigned lead, int y) const {
-    const Steps way = steps_by(lead, y);
-    return Leads::is_far(lead) || (lead & 1) ? way : Steps{-way.x, way.z};
-  }
+  __device__ Steps way_by(unsigned lead, int y) const { return way_by(lead, word_by(lead, y)); }
   /// To the site of row y, which has one in this thread's column.
   __device__ Steps way(int y) const { return way_by(lead(y), y); }
+  /// The leads of row y, which has sites, in eight columns of the half, the first or the others.
+  __device__ uint4 eight_leads(int y, int which) const {
+    return __ldg(reinterpret_cast<const uint4*>(first_lead(y)) + which);
+  }
   /// As a search compares them: of eight neighbours in row y, from the tile's column `first` on. They are far together.
   ///
   /// @tparam Sites  near_site() and far_site(), as Leads has them for a search along y
@@ -199,34 +210,44 @@ class SitesOfRows {
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
       const int z = static_cast<int>(eight.lead[k] - Leads::kFirstFar) - z_;
-      const Steps way{steps_along_x(word[k], first_bit_ + first + k), z};
+      const Steps way{steps_along_x(word[k], first + k), z};
       const bool is_too_far = way.square() >= WindowSites::kFar * WindowSites::kFar;
       site[k] = is_too_far ? WindowSites::kNone : Sites::far_site(way.x, way.z);
     }
   }
   __device__ int z() const { return z_; }
 
+  /// Lets rows without a site, as the pass along z left them, say so to the envelope. By all threads, a half each.
+  __device__ void put_none(int rows) const {
+    for (int r = static_cast<int>(threadIdx.x) / 16; r < rows; r += static_cast<int>(blockDim.x) / 16)
+      if (!has_site(r)) leads_[r * 32] = Leads::kNone;
+  }
+
  private:
-  __device__ unsigned any_lead(int y) const { return __ldg(leads_ + y * 32 - threadIdx.x % 16); }
+  /// Of the half's first column.
+  __device__ const std::uint16_t* first_lead(int y) const { return leads_ + y * 32 - (bit_ & 15); }
+  __device__ unsigned any_lead(int y) const { return __ldg(first_lead(y)); }
 
   const std::int32_t z_, depth_;
-  const int first_bit_, bit_;
-  const std::uint16_t* leads_;
-  const uint2* words_;
+  const int bit_;
+  const std::uint8_t* const kinds_;
+  std::uint16_t* const leads_;
+  const uint2* const words_;
 };
 
 /// Results of a tile along y, in this thread's column.
 class SiteWriter {
  public:
-  __device__ SiteWriter(const Volume& v, const Emitter<std::int64_t>& emitter, const HalfTile& half)
+  /// @param x  the thread's column
+  __device__ SiteWriter(const Volume& v, const Emitter<std::int64_t>& emitter, const Volume::Tile& tile, int x)
       : emitter_(emitter),
-        item_(half.tile.item),
-        z_(half.tile.line),
-        x_(half.x),
+        item_(tile.item),
+        z_(tile.line),
+        x_(x),
         first_x_(v.first_x),
         nx_(static_cast<std::int32_t>(emitter.input.extent[emitter.input.rank - 1])),
         ny_(v.ny),
-        is_there_(half.x < v.nx),
+        is_there_(x < v.nx),
         row_(emitter.plain.row(v.first_item + item_, z_, 0)) {}
 
   /// Linear index of a site in row y. There are at most 2³⁰ elements.
@@ -239,9 +260,18 @@ class SiteWriter {
   };
   /// Up to eight rows, from what a search says of them.
   __device__ void write_near(int y, int count, const unsigned* sites) const {
-    const auto result = [&](int j) { return near_result(y + j, sites[j]); };
+    write_group(y, count, [&](int j) { return near_result(y + j, sites[j]); });
+  }
+  /// Up to eight rows, mostly eight. @param result  as in write()
+  template <class Of>
+  __device__ void write_group(int y, int count, Of&& result) const {
     if (writes_usual() && count >= 8) write_eight(y, result);
     else write(y, count, result);
+  }
+  /// Of an element of row y, from the square of the way to its site, steps of it, and the side that it lies on.
+  __device__ Result result(int y, unsigned square, int along_y, int along_z, bool is_right) const {
+    const auto others = static_cast<unsigned>(along_y * along_y + along_z * along_z);
+    return {square, site(y + along_y, {signed_root_of_square(square - others, is_right), along_z})};
   }
   /// Of an element of row y, from what a search says of it.
   __device__ Result near_result(int y, unsigned word) const {
@@ -317,31 +347,38 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   const int lane = static_cast<int>(threadIdx.x) % 16;
   for (unsigned job = blockIdx.x; job < jobs; job += gridDim.x) {
     const HalfTile half = half_along_y(v, v.y_list[job]);
-    const SitesOfRows sites(v, half);
+    const SitesOfRows sites(v, half.tile, half.x);
     const auto load = [&](unsigned* value, int first, int) {
 #pragma unroll
       for (int r = 0; r < kChunk; ++r) value[r] = sites.lead(min(first + r, n - 1));
       unsigned right = 0;
+      constexpr int kTogether = 8;  // words that are read before any is looked at, so that the waits are one
 #pragma unroll
-      for (int r = 0; r < kChunk; ++r) {
-        const bool there = first + r < n && value[r] != Leads::kNone;
-        const SitesOfRows::Steps way = sites.way_by(value[r], min(first + r, n - 1));
-        right |= unsigned{way.x > 0} << r;
-        if (there) places.planes[(first + r) * 16 + lane] = static_cast<std::uint16_t>(sites.z() + way.z);
-        value[r] = there ? way.square() : kNone32;
+      for (int r0 = 0; r0 < kChunk; r0 += kTogether) {
+        uint2 word[kTogether];
+#pragma unroll
+        for (int k = 0; k < kTogether; ++k) word[k] = sites.word_by(value[r0 + k], min(first + r0 + k, n - 1));
+#pragma unroll
+        for (int k = 0; k < kTogether; ++k) {
+          const int r = r0 + k;
+          const bool there = first + r < n && value[r] != Leads::kNone;
+          const SitesOfRows::Steps way = sites.way_by(value[r], word[k]);
+          right |= unsigned{way.x > 0} << r;
+          if (there) places.planes[(first + r) * 16 + lane] = static_cast<std::uint16_t>(sites.z() + way.z);
+          value[r] = there ? way.square() : kNone32;
+        }
       }
       places.put_sides(first, lane, right);
     };
-    const SiteWriter writer(v, emitter, half);
+    const SiteWriter writer(v, emitter, half.tile, half.x);
     const auto store = [&](int y0, const unsigned* winners, int count) {
       if (count == 0) return;
-      writer.write(y0, count, [&](int j) {
+      writer.write_group(y0, count, [&](int j) {
         if (winners[j] == kNoKey) return SiteWriter::Result{UINT32_MAX, -1};
         const auto y = static_cast<int>(winners[j] & kKeyIndex);
         const unsigned square = winners[j] >> 10;
-        const int along_y = y - (y0 + j), along_z = places.planes[y * 16 + lane] - sites.z();
-        const int along_x = root_of_square(square - static_cast<unsigned>(along_y * along_y + along_z * along_z));
-        return SiteWriter::Result{square, writer.site(y, {places.is_right(y, lane) ? along_x : -along_x, along_z})};
+        const int along_z = places.planes[y * 16 + lane] - sites.z();
+        return writer.result(y0 + j, square, y - (y0 + j), along_z, places.is_right(y, lane));
       });
     };
     using Sites = Envelope<kThreads, kChunk, Finding::least_companion>;

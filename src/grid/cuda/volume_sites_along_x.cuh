@@ -215,7 +215,7 @@ __device__ bool load_sites(WindowRows<SitesAlongX>& rows, const Volume& v, const
 #pragma unroll 4
   for (int r = t / 2; r < n; r += kThreads / 2) {
     unsigned site[8];
-    sites.sites<SitesAlongX>(EightLeads(__ldg(from + r * 4)), r, first, site);
+    sites.sites<SitesAlongX>(EightLeads(__ldg(from + r * 4)), r, half.first + first, site);
     near.add(r, least_inside(site, inside) < 64 * 64 * WindowSites::kSquare);
     rows.put(r, first / 4, make_uint4(site[0], site[1], site[2], site[3]));
     rows.put(r, first / 4 + 1, make_uint4(site[4], site[5], site[6], site[7]));
@@ -255,7 +255,7 @@ __global__ void __launch_bounds__(kThreads, sites_along_x_blocks(kThreads))
   v.clear_counter(0);
   const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;
-  const SitesOfRows sites(v, half);
+  const SitesOfRows sites(v, half.tile, half.x);
   const SiteLineWriter<kThreads> writer(v, emitter, half);
   const SiteRows counts = look_at_rows<kThreads>(sites, v.ny);
   if (counts.filled == 0)
@@ -295,7 +295,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   auto* places = reinterpret_cast<std::uint32_t*>(envelope_shared) + envelope_memory(n, kChunk) / sizeof(std::uint32_t);
   for (unsigned job = blockIdx.x; job < jobs; job += gridDim.x) {
     const HalfTile half = half_along_y(v, v.y_list[job]);
-    const SitesOfRows sites(v, half);
+    const SitesOfRows sites(v, half.tile, half.x);
     const auto load = [&](unsigned* value, int first, int) {
 #pragma unroll
       for (int r = 0; r < kChunk; ++r) value[r] = sites.lead(min(first + r, n - 1));

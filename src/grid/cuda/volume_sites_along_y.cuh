@@ -1,9 +1,9 @@
 // The pass along y of volumes with nearest sites where these are near, which writes results: the search of
 // volume_gaps.cuh.
 //
-// Work mapping: block = half a tile. Tiles with few rows that have sites (volume_few_sites.cuh), and those in whose
-// rows they lie alike (volume_same_sites.cuh), are solved at once; those whose search would be long are left to the
-// envelope (volume_sites.cuh), by a list.
+// Work mapping: block = half a tile. Tiles with few rows that have sites, or none (volume_few_sites.cuh: both halves by
+// the first one's block), and those in whose rows far ones lie alike (volume_same_sites.cuh), are solved at once; those
+// whose search would be long are left to the envelope (volume_sites.cuh), by a list.
 #pragma once
 
 #include "grid/cuda/volume_few_sites.cuh"
@@ -15,7 +15,6 @@ namespace fathom::grid::cuda {
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     search_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
-  constexpr int kHalfWarps = kThreads / 16;
   extern __shared__ uint4 window_shared[];
   __shared__ int work, filled_rows;  // the latter: those of far ones in the upper half
   __shared__ unsigned near_of_warps[kThreads / 32];
@@ -25,51 +24,64 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   if (half.is_outside(v)) return;
   if (t == 0) work = filled_rows = 0;
   __syncthreads();
-  const SitesOfRows sites(v, half);
+  const SitesOfRows sites(v, half.tile, half.x);
   int filled = 0;
-  bool may_be_same = !sites.is_here(0);  // a search ends at once there
+  bool may_be_same = sites.kind(0) == kWide && !sites.is_here(0);  // near ones a search finds soon
   for (int r = t; r < n; r += kThreads) {
-    filled += sites.has_site(r) + (sites.is_far(r) << 16);
-    may_be_same &= sites.is_like_first(r);
+    const TileKind kind = sites.kind(r);
+    filled += (kind != kEmpty) + ((kind == kWide && sites.is_far(r)) << 16);
+    may_be_same = may_be_same && kind == kWide && sites.is_like_first(r);
   }
   add_over_block(filled, &filled_rows);
   may_be_same = __syncthreads_and(may_be_same);
-  const SiteWriter writer(v, emitter, half);
-  if (filled_rows == 0) {
-    for (int y = t / 16 * 8; y < n; y += kHalfWarps * 8)
-      writer.write(y, n - y, [](int) { return SiteWriter::Result{UINT32_MAX, -1}; });
+  const int count = filled_rows & 0xFFFF;
+  if (count <= kFewRows) {
+    if (half.first == 0) FewSites<kThreads>(v, emitter, half.tile).solve(count);  // for the other half, too
     return;
   }
-  if ((filled_rows & 0xFFFF) <= kFewRows) return FewSites<kThreads>(sites, n).solve(writer);
+  const SiteWriter writer(v, emitter, half.tile, half.x);
   if (may_be_same && are_same_sites(sites, n)) return write_same_sites(sites, n, writer);
-  if ((filled_rows >> 16) * 2 > n) {
+  const auto leave_to_envelope = [&] {
+    if (count < n) sites.put_none(n);
     if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
-    return;
-  }
+  };
+  if ((filled_rows >> 16) * 2 > n) return leave_to_envelope();
   WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(window_shared), n);
   rows.pad(n);
   NearRows<kThreads, 64> near;
   const int first = t % 2 * 8, inside = v.nx - half.tile.word * 32 - half.first - first;
-  const auto* from = reinterpret_cast<const uint4*>(narrow_half(v, half, half.tile.line, 0) + first);
-#pragma unroll 4
-  for (int r = t / 2; r < n; r += kThreads / 2) {
-    unsigned site[8];
-    sites.sites(EightLeads(__ldg(from + r * 4)), r, first, site);
-    near.add(r, least_inside(site, inside) < 64 * 64 * WindowSites::kSquare);
-    rows.put(r, first / 4, make_uint4(site[0], site[1], site[2], site[3]));
-    rows.put(r, first / 4 + 1, make_uint4(site[4], site[5], site[6], site[7]));
+  constexpr int kTogether = 4, kStep = kThreads / 2;  // rows of a thread that are asked for before any is looked at
+  for (int r0 = t / 2; r0 < n; r0 += kTogether * kStep) {
+    uint4 leads[kTogether];
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) {
+      const int r = r0 + k * kStep;
+      constexpr unsigned kNone = Leads::kNone * 0x10001u;
+      leads[k] = make_uint4(kNone, kNone, kNone, kNone);
+      if (r < n && (count == n || sites.has_site(r))) leads[k] = sites.eight_leads(r, t % 2);
+    }
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) {
+      const int r = r0 + k * kStep;
+      if (r >= n) break;
+      unsigned site[8];
+      sites.sites(EightLeads(leads[k]), r, half.first + first, site);
+      near.add(r, least_inside(site, inside) < 64 * 64 * WindowSites::kSquare);
+      rows.put(r, first / 4, make_uint4(site[0], site[1], site[2], site[3]));
+      rows.put(r, first / 4 + 1, make_uint4(site[4], site[5], site[6], site[7]));
+    }
   }
   near.put(near_of_warps);
   __syncthreads();
   bool failed = !near.suffice(near_of_warps, n);  // a search would be long
-  for (int q0 = t / 32 * 2; !failed && q0 < rows.groups; q0 += kHalfWarps) {
+  for (int q0 = warp_number() * 2; !failed && q0 < rows.groups; q0 += kThreads / 16) {
     const int q = q0 + lane_id() / 16;
     GapWindow<WindowSites> window(rows, min(q, rows.groups - 1), lane);
     failed = !window.search(&work, GapWindow<WindowSites>::budget_of(n));
     if (failed) break;
     writer.write_near(q * 8, n - q * 8, window.best);
   }
-  if (__syncthreads_or(failed) && t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
+  if (__syncthreads_or(failed)) leave_to_envelope();
 }
 
 }  // namespace fathom::grid::cuda

@@ -29,7 +29,7 @@ __device__ bool search_sparse_rows(uint4* memory, int n, SitesOf&& sites_of, con
   }
   __syncthreads();
   int took = 0;
-  for (int q0 = t / 32 * 2; q0 < rows.groups; q0 += kThreads / 16)
+  for (int q0 = warp_number() * 2; q0 < rows.groups; q0 += kThreads / 16)
     if (!search_sites(rows, q0, n, writer, work, &took)) return false;
   return true;
 }
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   __shared__ unsigned near_of_warps[kThreads / 32], in_tile_of_warps[kThreads / 32];
   __shared__ ByteSides sides;
   v.clear_counter(1);
-  const int t = static_cast<int>(threadIdx.x), n = v.nz, lane = t % 16;
+  const int t = static_cast<int>(threadIdx.x), n = v.nz;
   const HalfTile half = narrow_half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
   const uint2* line = v.word_line(half.tile);
@@ -59,24 +59,21 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   near.put(near_of_warps);
   in_tile.put(in_tile_of_warps);
   if (t == 0) work = 0;
-  std::uint16_t* leads = narrow_half(v, half, 0, half.tile.line) + lane;
-  const std::int64_t step = std::int64_t{v.ny} * 32;
   const int with_sites = __syncthreads_count(any);  // threads
+  const auto leave = [&](TileKind kind, bool is_done = true) {
+    if (t != 0) return;
+    site_kinds(v, half.tile, half.first / 16)[half.tile.line] = kind;
+    if (!is_done) enlist(v.z_list, v.counters, blockIdx.x);
+  };
   if (with_sites == 0) {
-    for (int r = t / 16; r < n; r += kThreads / 16) leads[r * step] = Leads::kNone;
-    return;
+    if (v.is_transposed) LeadWriter(v, half).write_none();  // its last pass asks leads
+    return leave(kEmpty);
   }
   __shared__ ListedRows filled;
   std::int16_t* list = SparseSitesAlongZ::list_in(window_shared, n);
-  if (with_sites <= min(kThreads / 2, ListedRows::most_of(n)) && filled.find(line, n, list, n / kFewSitesShare)) {
-    const bool is_done = SparseSitesAlongZ::solve(v, half, filled, window_shared, &work);
-    if (!is_done && t == 0) enlist(v.z_list, v.counters, blockIdx.x);
-    return;
-  }
-  if (!near.suffice(near_of_warps, n)) {  // a search would be long
-    if (t == 0) enlist(v.z_list, v.counters, blockIdx.x);
-    return;
-  }
+  if (with_sites <= min(kThreads / 2, ListedRows::most_of(n)) && filled.find(line, n, list, n / kFewSitesShare))
+    return leave(kWide, SparseSitesAlongZ::solve(v, half, filled, window_shared, &work));
+  if (!near.suffice(near_of_warps, n)) return leave(kWide, false);  // a search would be long
   for (int i = t; i < 256; i += kThreads) {
     sides.left[i] = kByteSides.left[i];
     sides.right[i] = kByteSides.right[i];
@@ -95,7 +92,8 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   } else {
     is_done = search_sparse_rows<kThreads>(window_shared, n, sites_of, writer, &work);
   }
-  if (!__syncthreads_and(is_done) && t == 0) enlist(v.z_list, v.counters, blockIdx.x);
+  is_done = __syncthreads_and(is_done);
+  leave(is_done ? kNarrow : kWide, is_done);
 }
 
 }  // namespace fathom::grid::cuda

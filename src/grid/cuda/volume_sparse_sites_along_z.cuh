@@ -49,9 +49,9 @@ class SparseSitesAlongZ {
   __device__ bool solve(int* tries) const {
     tabulate();
     const int budget = (nz_ + 15) / 16 * kUsualTries, groups = row_groups(nz_);
-    const auto warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32;
+    const auto warps = static_cast<int>(blockDim.x) / 32;
     bool is_done = true;
-    for (int q0 = warp * 2; q0 < groups && is_done; q0 += warps * 2) {
+    for (int q0 = warp_number() * 2; q0 < groups && is_done; q0 += warps * 2) {
       const int z = min(q0 + lane_id() / 16, groups - 1) * 8;
       unsigned best[8];
       is_done = SparseRowsAlongZ::may_spend(find_winners(z, best), tries, budget);
