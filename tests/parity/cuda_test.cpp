@@ -204,9 +204,9 @@ TEST_F(Cuda, TilesSideBySideInVolumes) {
 /// Volumes with an axis beyond those whose indices fit the keys of an envelope, with what may be asked for of them.
 TEST_F(Cuda, LongVolumes) {
   std::uint64_t seed = 750000;
-  for (const Shape& shape :
-       {Shape{5, 30, 2048}, Shape{30, 5, 1025}, Shape{2048, 5, 40}, Shape{33, 2048, 7}, Shape{1500, 33, 70},
-        Shape{3, 1300, 1400}, Shape{40, 9, 2049}, Shape{3, 5, 2047}, Shape{3, 4, 1023}, Shape{2, 4, 511}})
+  for (const Shape& shape : {Shape{5, 30, 2048}, Shape{30, 5, 1025}, Shape{2048, 5, 40}, Shape{33, 2048, 7},
+                             Shape{1500, 33, 70}, Shape{3, 1300, 1400}, Shape{40, 9, 2049}, Shape{3, 5, 2047},
+                             Shape{3, 4, 1023}, Shape{2, 4, 511}, Shape{513, 2, 2048}, Shape{2, 257, 2047}})
     for (int i = 0; i < scaled(4 * kStructures); ++i) {
       Random random(++seed);
       Case c{.seed = seed, .structure = static_cast<Structure>(i % kStructures)};
@@ -235,6 +235,36 @@ TEST_F(Cuda, LongVolumes) {
       check_against_cpu(c);
       if (HasFatalFailure()) return;
     }
+}
+
+/// Of lines along y and z all rows are about as far from sites, so that most of them are candidates, but two are near
+/// to some: where the nearest changes from one of these to the other, hundreds of candidates lie between. Lines end
+/// about where keys change their form.
+TEST_F(Cuda, FarRowsOfLongLines) {
+  constexpr std::int64_t kApart = 200, kWidth = 261;
+  const std::pair<std::int64_t, std::int64_t> lines[] = {{1024, 1025}, {1025, 1024}, {1025, 1},   {1472, 1},
+                                                         {2047, 1},    {2048, 1},    {2049, 1},   {256, 1030},
+                                                         {257, 1030},  {512, 1030},  {513, 1030}, {640, 1030}};
+  for (const auto& [length, beside] : lines)
+    for (const bool is_along_z : {false, true})
+      for (const bool is_level : {true, false}) {
+        const std::int64_t width = beside > 1 ? beside : kWidth;
+        const Shape shape = is_along_z ? Shape{length, 2, width} : Shape{2, length, width};
+        std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+        const auto at = [&](std::int64_t row, std::int64_t x) {
+          return static_cast<std::size_t>(is_along_z ? row * 2 * width + x : row * width + x);
+        };
+        for (std::int64_t row = 0; row < length; ++row) sites[at(row, is_level ? 0 : row * row % 29)] = true;
+        for (std::int64_t row : {length / 2 - kApart, length / 2 + kApart})
+          sites[at(std::max(row, std::int64_t{0}) % length, width - 1)] = true;
+        Case c{.structure = Structure::plane};
+        c.input = mask_array(sites, shape);
+        for (const Wanted& wanted : {Wanted{.distance = DType::float32}, {.squared = DType::uint32}}) {
+          c.wanted = wanted;
+          check_against_cpu(c);
+          if (HasFatalFailure()) return;
+        }
+      }
 }
 
 /// Sites of volumes in few rows along y, near and far along z; in some tiles in all rows, but around a hole.

@@ -1,9 +1,9 @@
 // The passes along z and y where sites are far: the lower envelope of 16 lines at once, in 32 bits.
 //
-// A candidate i with value g is kept as the key (g + i²) · 2¹⁰ + i. At x its value is the key less 2xi · 2¹⁰, plus x²:
-// one multiply and add per evaluation, and the winner's index comes along. As the winner never moves backwards when x
-// grows, the winners at two places bound those between: first at every 64th row, from all candidates; then at every
-// 8th; then at all.
+// A candidate i with value g is kept as the key (g + i²) · 2ᵇ + i, where indices have b bits. At x its value is the key
+// less 2xi · 2ᵇ, plus x²: one multiply and add per evaluation, and the winner's index comes along. As the winner never
+// moves backwards when x grows, the winners at two places bound those between: first at every 64th row, from all
+// candidates; then at every 8th; then at all.
 //
 // Work mapping: persistent blocks take halves of the tiles that the search left. A unit of 16 lanes, lane = line, takes
 // kChunk rows into registers. Phase 1: a row stays if it lies below chords of g + i² between rows beside it; one that
@@ -22,11 +22,19 @@
 namespace fathom::grid::cuda {
 
 inline constexpr unsigned kKeyBias = 1u << 20;  ///< keeps g + i² − 2xi from falling below 0
-inline constexpr unsigned kKeyIndex = 1023;
+inline constexpr int kKeyBits = 10;             ///< of an index, but in short lines
+inline constexpr unsigned kKeyIndex = (1u << kKeyBits) - 1;
 inline constexpr unsigned kNoKey = 0xFFFFFFFFu;
 inline constexpr int kCoarse = 64, kFine = 8;  ///< rows between anchors
 
 inline __host__ __device__ int coarse_steps(int rows) { return (rows + kCoarse - 1) / kCoarse; }
+
+/// Bits of an index in the keys of lines of up to so many rows.
+inline constexpr int index_bits(int rows) {
+  int bits = 0;
+  while (1 << bits < rows) ++bits;
+  return bits;
+}
 
 /// Bytes of dynamic shared memory.
 inline __host__ __device__ std::size_t envelope_memory(int rows, int chunk) {
@@ -136,9 +144,9 @@ class Envelope {
         unsigned rest = static_cast<unsigned>(q * q * 64) - kKeyBias;  // x² less the bias
 #pragma unroll
         for (int j = 0; j < 8; ++j) {
-          const unsigned value = (best[j] >> 10) + rest;
+          const unsigned value = (best[j] >> kBits) + rest;
           rest += static_cast<unsigned>(2 * (q * 8 + j) + 1);
-          best[j] = kFinding == Finding::values ? value : value << 10 | (best[j] & kKeyIndex);
+          best[j] = kFinding == Finding::values ? value : value << kBits | (best[j] & kIndex);
         }
       } else {
 #pragma unroll
@@ -155,7 +163,9 @@ class Envelope {
   /// Coarse anchors of the longest line, and how many of them are found at once: up to nine.
   static constexpr int kAnchors = kUnits * kChunk / kCoarse + 1, kRounds = (kAnchors + 8) / 9,
                        kAtOnce = (kAnchors + kRounds - 1) / kRounds;
-  static constexpr unsigned kBehindLast = ~kKeyIndex;  ///< a key behind those of the candidates, never the best
+  static constexpr int kBits = kFinding == Finding::values ? index_bits(kUnits * kChunk) : kKeyBits;
+  static constexpr unsigned kIndex = (1u << kBits) - 1;
+  static constexpr unsigned kBehindLast = ~kIndex;  ///< a key behind those of the candidates, never the best
 
   /// What the number of a chunk's candidates has besides, where all rows are the same.
   static constexpr int kSameChunk = 1 << 16;
@@ -193,12 +203,12 @@ class Envelope {
       place(unit_) = static_cast<unsigned>(first);
       unsigned* to = keys + first * 16 + lane_;
       const auto i0 = static_cast<unsigned>(unit_ * kChunk);
-      unsigned rest = ((kKeyBias + i0 * i0) << 10) + i0;  // of row r besides its height: i² − r² = i0² + 2·i0·r
-      const unsigned step = kept((i0 << 11) + 1);
+      unsigned rest = ((kKeyBias + i0 * i0) << kBits) + i0;  // of row r besides its height: i² − r² = i0² + 2·i0·r
+      const unsigned step = kept((i0 << (kBits + 1)) + 1);
 #pragma unroll
       for (int r = 0; r < kChunk; ++r) {
         if (candidates >> r & 1) {
-          *to = (height[r] << 10) + rest;
+          *to = (height[r] << kBits) + rest;
           to += 16;
         }
         rest = kept(rest + step);
@@ -247,15 +257,15 @@ class Envelope {
   /// @param flip  kKeyIndex: indices are taken from the other end, so that the last of several is least
   template <int kCount, int kStep>
   __device__ void scan(int x0, int first, int last, int step, unsigned* best, unsigned flip = 0) const {
-    const unsigned slope = 0u - (static_cast<unsigned>(x0) << 11);
+    const unsigned slope = 0u - (static_cast<unsigned>(x0) << (kBits + 1));
     const int end = last * 16 + lane_;
     const auto offer_two = [&](int p, auto&& offer) {
       const int next = kStep == 1 ? p + 16 : min(p + 16 * step, end);  // a candidate more does no harm
-      const unsigned a = keys[p], b = keys[next], i = a & kKeyIndex, k = b & kKeyIndex;
+      const unsigned a = keys[p], b = keys[next], i = a & kIndex, k = b & kIndex;
       const unsigned at_a = (a ^ flip) + i * slope, at_b = (b ^ flip) + k * slope;
 #pragma unroll
       for (int j = 0; j < kCount; ++j) {
-        const unsigned rise = 0u - (static_cast<unsigned>(j * kStep) << 11);
+        const unsigned rise = 0u - (static_cast<unsigned>(j * kStep) << (kBits + 1));
         offer(j, at_a + kept(i) * rise, at_b + kept(k) * rise);
       }
     };
@@ -330,7 +340,7 @@ class Envelope {
 
   /// Place among the candidates of a key's index.
   __device__ int place_of(unsigned key) const {
-    const auto i = static_cast<int>(key & kKeyIndex), chunk = i / kChunk;
+    const auto i = static_cast<int>(key & kIndex), chunk = i / kChunk;
     return static_cast<int>(place(chunk)) + __popc(mask(chunk) & lanes_before(i % kChunk));
   }
 

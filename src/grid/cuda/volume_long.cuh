@@ -1,23 +1,66 @@
-// The lower envelope of volume_envelope.cuh for lines that are longer than its keys reach.
+// The lower envelope of volume_envelope.cuh for lines in which a value and an index take more than 32 bits.
 //
-// A candidate is its value g + i² and its index i, apart. A scan tells only the least value; which candidate it is
-// from, the first of several, tells a second scan, which only the anchors need.
+// A candidate is its value g + i², of 24 bits, and its index i, apart. Keys hold the value and eight bits more, which
+// tell an anchor's winner: among eight candidates that lie together, or, where an anchor is sought among fewer than 256
+// of them, by its place. Anchors are found in one stage more: at every 256th row first, from all candidates.
 //
-// Work mapping and source: as there. Cost: the same, and another scan for each anchor; half as much shared memory
-// again.
+// Work mapping and source: as there; of the last anchors a warp takes those between two others. Cost: the same, another
+// stage, and candidates that are tried because they lie beside a winner; half as much shared memory again.
 #pragma once
 
 #include "grid/cuda/volume_envelope.cuh"
 
 namespace fathom::grid::cuda {
 
-inline __host__ __device__ int fine_anchors(int rows) { return coarse_steps(rows) * (kCoarse / kFine) + 1; }
+/// Lines of up to so many rows along z, and along y, have keys that hold squares of long axes, too.
+inline constexpr int kShortAlongZ = 512, kShortAlongY = 256;
+static_assert((kLongestAxis + 31) * (kLongestAxis + 31) + kShortAlongZ * kShortAlongZ + kKeyBias <
+              (1u << (32 - index_bits(kShortAlongZ))));
+static_assert(2 * kLongestAxis * kLongestAxis + kShortAlongY * kShortAlongY + kKeyBias <
+              (1u << (32 - index_bits(kShortAlongY))));
 
-/// Bytes of dynamic shared memory.
-inline __host__ __device__ std::size_t long_envelope_memory(int rows) {
-  return static_cast<std::size_t>(row_groups(rows)) * 8 * 16 * (sizeof(unsigned) + sizeof(std::uint16_t)) +
-         static_cast<std::size_t>(fine_anchors(rows)) * 16 * 2 * sizeof(unsigned);
-}
+/// The envelope of these.
+template <int kThreads, int kChunk>
+class ShortEnvelope : public Envelope<kThreads, kChunk> {
+ public:
+  using Envelope<kThreads, kChunk>::Envelope;
+  static constexpr bool kSmall = false;
+};
+
+inline constexpr int kDistant = 256;  ///< rows between the first anchors
+
+inline __host__ __device__ int distant_steps(int rows) { return (rows + kDistant - 1) / kDistant; }
+
+/// Shared memory of a block for 16 lines.
+struct LongLines {
+  static constexpr int kCountsPitch = 20;  ///< words of a line's, so that lanes meet different banks
+
+  unsigned* keys;          ///< [candidates][16], a row more
+  unsigned* coarse;        ///< [anchors][16]: keys
+  unsigned* fine;          ///< [anchors][16]: places
+  unsigned* counts;        ///< [16][kCountsPitch]: of chunks, a byte each
+  std::uint16_t* indices;  ///< as keys
+
+  __device__ LongLines(unsigned* memory, int rows)
+      : keys(memory),
+        coarse(keys + candidates(rows) * 16),
+        fine(coarse + coarse_anchors(rows) * 16),
+        counts(fine + fine_anchors(rows) * 16),
+        indices(reinterpret_cast<std::uint16_t*>(counts + kCountsPitch * 16)) {}
+
+  static __host__ __device__ int coarse_anchors(int rows) { return distant_steps(rows) * (kDistant / kCoarse) + 1; }
+
+  /// Bytes.
+  static __host__ __device__ std::size_t memory(int rows) {
+    const int per_line = coarse_anchors(rows) + fine_anchors(rows) + kCountsPitch;
+    return static_cast<std::size_t>(candidates(rows)) * 16 * (sizeof(unsigned) + sizeof(std::uint16_t)) +
+           static_cast<std::size_t>(per_line) * 16 * sizeof(unsigned);
+  }
+
+ private:
+  static __host__ __device__ int candidates(int rows) { return row_groups(rows) * 8 + 1; }
+  static __host__ __device__ int fine_anchors(int rows) { return coarse_steps(rows) * (kCoarse / kFine) + 1; }
+};
 
 /// Blocks have 1024 threads: with fewer, units of 16 lanes could not take all of a line.
 class LongEnvelope {
@@ -26,10 +69,7 @@ class LongEnvelope {
   static constexpr bool kSmall = false;
 
   __device__ LongEnvelope(unsigned* memory, int rows)
-      : values_(memory),
-        least_(values_ + row_groups(rows) * 8 * 16),
-        place_(least_ + fine_anchors(rows) * 16),
-        indices_(reinterpret_cast<std::uint16_t*>(place_ + fine_anchors(rows) * 16)),
+      : lines_(memory, rows),
         n_(rows),
         lane_(static_cast<int>(threadIdx.x) % 16),
         unit_(static_cast<int>(threadIdx.x) / 16) {}
@@ -38,15 +78,17 @@ class LongEnvelope {
   template <class Load, class Store>
   __device__ void run(Load&& load, Store&& store) {
     keep_candidates(load);
+    find_distant_anchors();
     find_coarse_anchors();
     find_fine_anchors();
     for (int q = unit_; q - unit_ % 2 < row_groups(n_); q += kUnits) {  // both units of a warp go round as often
       const bool is_there = q < row_groups(n_);
       unsigned best[8];
       if (is_there && count_ > 0) {
-        scan<8, 1>(q * 8, place(q), place(q + 1), 1, best);
+        scan<8, 1>(q * 8, {fine(q).first, fine(q + 1).last}, 1, best, [](unsigned key, int) { return key; });
 #pragma unroll
-        for (int j = 0; j < 8; ++j) best[j] += static_cast<unsigned>((q * 8 + j) * (q * 8 + j)) - kBias;
+        for (int j = 0; j < 8; ++j)
+          best[j] = (best[j] >> kNumberBits) + static_cast<unsigned>((q * 8 + j) * (q * 8 + j)) - kBias;
       } else {
 #pragma unroll
         for (int j = 0; j < 8; ++j) best[j] = kNone32;
@@ -60,115 +102,155 @@ class LongEnvelope {
   static constexpr int kUnits = kThreads / 16;
   static_assert(kUnits * kChunk >= kLongestAxis);
   static constexpr unsigned kBias = kLongestAxis * kLongestAxis;  ///< keeps g + i² − 2xi from falling below 0
+  static constexpr int kNumberBits = 8, kTogether = 8;            ///< candidates of a number
+  static_assert(kLongestAxis / kTogether <= 1 << kNumberBits);
+  /// Of two axes a square is at most 2 · 2047², and in padding no anchor is before row 0.
+  static_assert(2 * (kLongestAxis - 1) * (kLongestAxis - 1) + (kLongestAxis - 1) * (kLongestAxis - 1) + kBias <
+                (1u << (32 - kNumberBits)) - 1);
 
-  __device__ unsigned& least(int fine) const { return least_[fine * 16 + lane_]; }
-  __device__ unsigned& place(int fine) const { return place_[fine * 16 + lane_]; }
+  /// Candidates among which a winner is.
+  struct Places {
+    int first, last;
+  };
+
+  __device__ unsigned& coarse(int anchor) const { return lines_.coarse[anchor * 16 + lane_]; }
+  /// Of an anchor whose key is numbered by kTogether.
+  __device__ Places places_of(unsigned key) const {
+    const int first = static_cast<int>(key % (1u << kNumberBits)) * kTogether;
+    return {first, min(first + kTogether, count_) - 1};
+  }
+  __device__ Places fine(int anchor) const {
+    const unsigned places = lines_.fine[anchor * 16 + lane_];
+    return {static_cast<int>(places & 0xFFFFu), static_cast<int>(places >> 16)};
+  }
+  __device__ void put_fine(int anchor, Places places) const {
+    lines_.fine[anchor * 16 + lane_] = static_cast<unsigned>(places.first | places.last << 16);
+  }
 
   template <class Load>
   __device__ void keep_candidates(Load&& load) {
-    const int chunks = (n_ + kChunk - 1) / kChunk;
-    const bool active = unit_ < chunks;
-    unsigned* counts = place_;  // until there are anchors; beyond what other units still load, even of short lines
     unsigned height[kChunk], mask = 0;
-    if (active) {
+    if (unit_ * kChunk < n_) {
       load(height, unit_ * kChunk, lane_);
       mask = Candidates<kChunk>::of(height);
-      counts[unit_ * 16 + lane_] = static_cast<unsigned>(__popc(mask));
     }
+    auto* counts = reinterpret_cast<std::uint8_t*>(lines_.counts + lane_ * LongLines::kCountsPitch);
+    counts[unit_] = static_cast<std::uint8_t>(__popc(mask));
+    for (int i = static_cast<int>(threadIdx.x); i < LongLines::coarse_anchors(n_) * 16; i += kThreads)
+      lines_.coarse[i] = kNoKey;
     __syncthreads();
-    count_ = 0;
-    int first = 0;
-    for (int k = 0; k < chunks; ++k) {
-      if (k == unit_) first = count_;
-      count_ += static_cast<int>(counts[k * 16 + lane_]);
-    }
-    int at = first * 16 + lane_;
+    int at = count_candidates() * 16 + lane_;
+    const auto i0 = static_cast<unsigned>(unit_ * kChunk);
+    unsigned rest = (kBias + i0 * i0) << kNumberBits;  // of row r besides its height: i² − r² = i0² + 2·i0·r
 #pragma unroll
-    for (int r = 0; r < kChunk; ++r) {
-      if (!(mask >> r & 1)) continue;
-      const auto i = static_cast<unsigned>(unit_ * kChunk + r);
-      values_[at] = height[r] + (kBias - static_cast<unsigned>(r * r)) + i * i;
-      indices_[at] = static_cast<std::uint16_t>(i);
-      at += 16;
+    for (unsigned r = 0; r < kChunk; ++r) {
+      if (mask >> r & 1) {
+        lines_.keys[at] = (height[r] << kNumberBits) + rest;
+        lines_.indices[at] = static_cast<std::uint16_t>(i0 + r);
+        at += 16;
+      }
+      rest = kept(rest + (i0 << (kNumberBits + 1)));
     }
-    __syncthreads();
-    for (int i = static_cast<int>(threadIdx.x); i < fine_anchors(n_) * 16; i += kThreads)
-      least_[i] = place_[i] = kNoKey;
+    if (unit_ == 0) lines_.keys[count_ * 16 + lane_] = kNoKey, lines_.indices[count_ * 16 + lane_] = 0;
     __syncthreads();
   }
+  /// Of the line. @returns how many lie before the unit's chunk
+  __device__ int count_candidates() {
+    constexpr unsigned kOnes = 0x01010101;
+    const auto* counts = reinterpret_cast<const uint4*>(lines_.counts + lane_ * LongLines::kCountsPitch);
+    unsigned before = 0, all = 0;
+#pragma unroll
+    for (int k = 0; k < kUnits / 16; ++k) {
+      const uint4 sixteen = counts[k];
+      const unsigned fours[4] = {sixteen.x, sixteen.y, sixteen.z, sixteen.w};
+#pragma unroll
+      for (int w = 0; w < 4; ++w) {
+        const int chunk = k * 16 + w * 4;
+        all = __dp4a(fours[w], kOnes, all);
+        if (chunk + 4 <= unit_) before = __dp4a(fours[w], kOnes, before);
+        else if (chunk < unit_) before = __dp4a(fours[w], kOnes >> ((chunk + 4 - unit_) * 8), before);
+      }
+    }
+    count_ = static_cast<int>(all);
+    return static_cast<int>(before);
+  }
 
-  /// best[j] = least value at x0 + j·kStep, less the square of that, of the candidates first, first + step, … ≤ last.
-  template <int kCount, int kStep>
-  __device__ void scan(int x0, unsigned first, unsigned last, unsigned step, unsigned* best) const {
+  /// best[j] = least key at x0 + j·kStep of the candidates first, first + step, … ≤ last. For neighbours (kStep = 1)
+  /// step is 1, and what is behind the last may be among them.
+  ///
+  /// @param numbered  adds to a candidate's key what is told of its place: numbered(key, place)
+  template <int kCount, int kStep, class Numbered>
+  __device__ void scan(int x0, Places places, int step, unsigned* best, Numbered&& numbered) const {
+    unsigned slope[kCount];
 #pragma unroll
-    for (int j = 0; j < kCount; ++j) best[j] = kNoKey;
-    for (unsigned p = first; p <= last; p += 2 * step) {
-      const At a(*this, p), b(*this, min(p + step, last));
+    for (int j = 0; j < kCount; ++j) {
+      best[j] = kNoKey;
+      slope[j] = kept(0u - (static_cast<unsigned>(x0 + j * kStep) << (kNumberBits + 1)));
+    }
+#pragma unroll 1
+    for (int p = places.first; p <= places.last; p += 2 * step) {
+      const int next = kStep == 1 ? p + 1 : min(p + step, places.last);  // a candidate more does no harm
+      const unsigned a = numbered(lines_.keys[p * 16 + lane_], p), i = lines_.indices[p * 16 + lane_];
+      const unsigned b = numbered(lines_.keys[next * 16 + lane_], next), k = lines_.indices[next * 16 + lane_];
 #pragma unroll
-      for (int j = 0; j < kCount; ++j)
-        best[j] = __vimin3_u32(best[j], a.value(x0 + j * kStep), b.value(x0 + j * kStep));
+      for (int j = 0; j < kCount; ++j) best[j] = __vimin3_u32(best[j], a + i * slope[j], b + k * slope[j]);
     }
   }
-  /// A candidate's value at x, less x².
-  struct At {
-    unsigned own, index;
-    __device__ At(const LongEnvelope& e, unsigned p)
-        : own(e.values_[p * 16 + static_cast<unsigned>(e.lane_)]),
-          index(e.indices_[p * 16 + static_cast<unsigned>(e.lane_)]) {}
-    __device__ unsigned value(int x) const { return own + index * (0u - 2 * static_cast<unsigned>(x)); }
-  };
 
-  /// Anchors `fine`, `fine` + kApart, … at x0, x0 + kStep, …: the first of the candidates that are as near as the
-  /// nearest. By all threads; those whose `last` is before `first` have no part in it.
-  template <int kCount, int kStep, int kApart>
-  __device__ void find_anchors(int fine, int count, int x0, unsigned first, unsigned last, unsigned step) const {
-    const bool takes_part = first <= last && last != kNoKey;
+  /// Coarse anchors anchor, anchor + kApart, … from candidates that units share. By those that have a part of them.
+  template <int kCount, int kApart>
+  __device__ void offer_coarse_anchors(int anchor, Places places, int step) const {
     unsigned best[kCount];
-    if (takes_part) {
-      scan<kCount, kStep>(x0, first, last, step, best);
-#pragma unroll
-      for (int j = 0; j < kCount; ++j)
-        if (j < count) atomicMin(&least(fine + j * kApart), best[j]);
-    }
-    __syncthreads();
-    if (!takes_part) return;
+    const auto numbered = [](unsigned key, int place) { return key + static_cast<unsigned>(place / kTogether); };
+    scan<kCount, kCoarse * kApart>(anchor * kCoarse, places, step, best, numbered);
 #pragma unroll
     for (int j = 0; j < kCount; ++j)
-      if (j < count) best[j] = least(fine + j * kApart);
-    for (unsigned p = first; p <= last; p += step) {
-      const At candidate(*this, p);
-#pragma unroll
-      for (int j = 0; j < kCount; ++j)
-        if (j < count && candidate.value(x0 + j * kStep) == best[j]) atomicMin(&place(fine + j * kApart), p);
-    }
+      if (anchor + j * kApart < LongLines::coarse_anchors(n_)) atomicMin(&coarse(anchor + j * kApart), best[j]);
   }
-
-  /// The units share the candidates.
-  __device__ void find_coarse_anchors() const {
-    const int anchors = coarse_steps(n_) + 1;
-    for (int s = 0; s < anchors; s += 9)
-      find_anchors<9, kCoarse, kCoarse / kFine>(s * (kCoarse / kFine), min(9, anchors - s), s * kCoarse,
-                                                static_cast<unsigned>(unit_), static_cast<unsigned>(count_) - 1,
-                                                kUnits);
+  /// The units share all candidates.
+  __device__ void find_distant_anchors() const {
+    if (unit_ < count_)
+      offer_coarse_anchors<kLongestAxis / kDistant + 1, kDistant / kCoarse>(0, {unit_, count_ - 1}, kUnits);
     __syncthreads();
   }
   /// The units share the intervals and the candidates of each.
-  __device__ void find_fine_anchors() const {
-    const int intervals = coarse_steps(n_);
-    int shift = 0;
-    while (intervals << (shift + 1) <= kUnits) ++shift;
-    const int k = unit_ >> shift;
-    unsigned first = 1, last = 0;
-    if (k < intervals && count_ > 0) {
-      first = place(k * 8) + static_cast<unsigned>(unit_ & ((1 << shift) - 1));
-      last = place(k * 8 + 8);
+  __device__ void find_coarse_anchors() const {
+    constexpr int kInterval = kDistant / kCoarse, kSharing = kUnits * kDistant / kLongestAxis;
+    const int anchor = unit_ / kSharing * kInterval;
+    if (anchor + kInterval < LongLines::coarse_anchors(n_) && count_ > 0) {
+      const int first = places_of(coarse(anchor)).first, last = places_of(coarse(anchor + kInterval)).last;
+      offer_coarse_anchors<kInterval - 1, 1>(anchor + 1, {first + unit_ % kSharing, last}, kSharing);
     }
-    find_anchors<7, kFine, 1>(k * 8 + 1, 7, k * kCoarse + kFine, first, last, 1u << shift);
+    __syncthreads();
+  }
+  /// The warps share the intervals, both units of one its candidates.
+  __device__ void find_fine_anchors() const {
+    constexpr int kInterval = kCoarse / kFine;
+    static_assert(kThreads / 32 * kCoarse >= kLongestAxis);
+    const int k = unit_ / 2;
+    if (k < coarse_steps(n_)) {
+      const Places before = places_of(coarse(k)), behind = places_of(coarse(k + 1));
+      const int first = before.first, last = count_ > 0 ? behind.last : -1;
+      const bool are_few = last - first < 1 << kNumberBits;
+      const int shift = are_few ? 0 : 3;
+      static_assert(kTogether == 1 << 3);
+      unsigned best[kInterval - 1];
+      scan<kInterval - 1, kFine>(
+          k * kCoarse + kFine, {first + unit_ % 2, last}, 2, best,
+          [shift](unsigned key, int place) { return key | (static_cast<unsigned>(place) >> shift & 255u); });
+#pragma unroll
+      for (int j = 0; j < kInterval - 1; ++j) {
+        const unsigned key = min(best[j], __shfl_xor_sync(kAllLanes, best[j], 16));
+        const int place = first + ((static_cast<int>(key) - first) & 255);
+        if (unit_ % 2 == 0) put_fine(k * kInterval + 1 + j, are_few ? Places{place, place} : places_of(key));
+      }
+      if (unit_ % 2 == 0) put_fine(k * kInterval, before);
+      else if (k + 1 == coarse_steps(n_)) put_fine((k + 1) * kInterval, behind);
+    }
     __syncthreads();
   }
 
-  unsigned *values_, *least_, *place_;
-  std::uint16_t* indices_;
+  const LongLines lines_;
   const int n_, lane_, unit_;
   int count_ = 0;
 };

@@ -42,7 +42,7 @@ void far_along_z(const VolumePasses& p) {
 template <bool kLabels>  // so that only the file that launches it compiles it
 void long_along_z(const VolumePasses& p) {
   launch_far(envelope_along_z<LongEnvelope::kThreads, LongEnvelope::kChunk, kLabels, LongEnvelope>, p.z_tiles(),
-             LongEnvelope::kThreads, long_envelope_memory(p.volume.nz), p.stream, p.volume);
+             LongEnvelope::kThreads, LongLines::memory(p.volume.nz), p.stream, p.volume);
 }
 
 template <bool kLabels>
@@ -55,7 +55,7 @@ void VolumePasses::search_along_z(bool writes_floats) const {
   else if constexpr (!kLabels)
     launch(cuda::search_along_z<1024, false>, z_tiles(), 1024, window_memory(n), stream, volume);
   if constexpr (!kLabels) {
-    if (is_long) return long_along_z<kLabels>(*this);
+    if (is_long && n > kShortAlongZ) return long_along_z<kLabels>(*this);
     if (n <= 128) return far_along_z<256, 8>(*this);
     if (n > 512 && n <= 640) return far_along_z<320, 32>(*this);
   }
@@ -64,15 +64,16 @@ void VolumePasses::search_along_z(bool writes_floats) const {
   else far_along_z<512, 32, kLabels>(*this);
 }
 
-template <int kThreads, int kChunk, Writing kWriting>
+template <int kThreads, int kChunk, Writing kWriting, class Solver = Envelope<kThreads, kChunk>>
 void far_along_y(const VolumePasses& p) {
-  launch_far(envelope_along_y<kThreads, kChunk, kWriting>, p.y_tiles(), kThreads, envelope_memory(p.volume.ny, kChunk),
-             p.stream, p.volume, p.emitter);
+  launch_far(envelope_along_y<kThreads, kChunk, kWriting, Solver>, p.y_tiles(), kThreads,
+             envelope_memory(p.volume.ny, kChunk), p.stream, p.volume, p.emitter);
 }
 template <Writing kWriting>
 void long_along_y(const VolumePasses& p) {
+  if (p.volume.ny <= kShortAlongY) return far_along_y<256, 16, kWriting, ShortEnvelope<256, 16>>(p);
   launch_far(envelope_along_y<LongEnvelope::kThreads, LongEnvelope::kChunk, kWriting, LongEnvelope>, p.y_tiles(),
-             LongEnvelope::kThreads, long_envelope_memory(p.volume.ny), p.stream, p.volume, p.emitter);
+             LongEnvelope::kThreads, LongLines::memory(p.volume.ny), p.stream, p.volume, p.emitter);
 }
 
 /// The tiles where sites are near or few.
