@@ -62,10 +62,11 @@ struct LongLines {
   static __host__ __device__ int fine_anchors(int rows) { return coarse_steps(rows) * (kCoarse / kFine) + 1; }
 };
 
-/// Blocks have 1024 threads: with fewer, units of 16 lanes could not take all of a line.
+/// Lines have up to twice as many rows as blocks have threads, so that units of 16 lanes take all of one.
+template <int kThreads>
 class LongEnvelope {
  public:
-  static constexpr int kThreads = 1024, kChunk = 32;
+  static constexpr int kChunk = 32;
   static constexpr bool kSmall = false;
 
   __device__ LongEnvelope(unsigned* memory, int rows)
@@ -99,11 +100,11 @@ class LongEnvelope {
   }
 
  private:
-  static constexpr int kUnits = kThreads / 16;
-  static_assert(kUnits * kChunk >= kLongestAxis);
+  static constexpr int kUnits = kThreads / 16, kLongestLine = kUnits * kChunk;
   static constexpr unsigned kBias = kLongestAxis * kLongestAxis;  ///< keeps g + i² − 2xi from falling below 0
   static constexpr int kNumberBits = 8, kTogether = 8;            ///< candidates of a number
   static_assert(kLongestAxis / kTogether <= 1 << kNumberBits);
+  static_assert(kUnits % 16 == 0 && kLongestLine % kDistant == 0 && kLongestLine <= kLongestAxis);
   /// Of two axes a square is at most 2 · 2047², and in padding no anchor is before row 0.
   static_assert(2 * (kLongestAxis - 1) * (kLongestAxis - 1) + (kLongestAxis - 1) * (kLongestAxis - 1) + kBias <
                 (1u << (32 - kNumberBits)) - 1);
@@ -210,12 +211,12 @@ class LongEnvelope {
   /// The units share all candidates.
   __device__ void find_distant_anchors() const {
     if (unit_ < count_)
-      offer_coarse_anchors<kLongestAxis / kDistant + 1, kDistant / kCoarse>(0, {unit_, count_ - 1}, kUnits);
+      offer_coarse_anchors<kLongestLine / kDistant + 1, kDistant / kCoarse>(0, {unit_, count_ - 1}, kUnits);
     __syncthreads();
   }
   /// The units share the intervals and the candidates of each.
   __device__ void find_coarse_anchors() const {
-    constexpr int kInterval = kDistant / kCoarse, kSharing = kUnits * kDistant / kLongestAxis;
+    constexpr int kInterval = kDistant / kCoarse, kSharing = kDistant / kChunk;
     const int anchor = unit_ / kSharing * kInterval;
     if (anchor + kInterval < LongLines::coarse_anchors(n_) && count_ > 0) {
       const int first = places_of(coarse(anchor)).first, last = places_of(coarse(anchor + kInterval)).last;
@@ -226,7 +227,7 @@ class LongEnvelope {
   /// The warps share the intervals, both units of one its candidates.
   __device__ void find_fine_anchors() const {
     constexpr int kInterval = kCoarse / kFine;
-    static_assert(kThreads / 32 * kCoarse >= kLongestAxis);
+    static_assert(kThreads / 32 * kCoarse == kLongestLine);
     const int k = unit_ / 2;
     if (k < coarse_steps(n_)) {
       const Places before = places_of(coarse(k)), behind = places_of(coarse(k + 1));

@@ -39,10 +39,11 @@ void far_along_z(const VolumePasses& p) {
   launch_far(envelope_along_z<kThreads, kChunk, kLabels>, p.z_tiles(), kThreads, envelope_memory(p.volume.nz, kChunk),
              p.stream, p.volume);
 }
-template <bool kLabels>  // so that only the file that launches it compiles it
+template <int kThreads, bool kLabels>  // so that only the file that launches it compiles it
 void long_along_z(const VolumePasses& p) {
-  launch_far(envelope_along_z<LongEnvelope::kThreads, LongEnvelope::kChunk, kLabels, LongEnvelope>, p.z_tiles(),
-             LongEnvelope::kThreads, LongLines::memory(p.volume.nz), p.stream, p.volume);
+  using Solver = LongEnvelope<kThreads>;
+  launch_far(envelope_along_z<kThreads, Solver::kChunk, kLabels, Solver>, p.z_tiles(), kThreads,
+             LongLines::memory(p.volume.nz), p.stream, p.volume);
 }
 
 template <bool kLabels>
@@ -55,7 +56,8 @@ void VolumePasses::search_along_z(bool writes_floats) const {
   else if constexpr (!kLabels)
     launch(cuda::search_along_z<1024, false>, z_tiles(), 1024, window_memory(n), stream, volume);
   if constexpr (!kLabels) {
-    if (is_long && n > kShortAlongZ) return long_along_z<kLabels>(*this);
+    if (is_long && n > kLongestKeyed) return long_along_z<1024, kLabels>(*this);
+    if (is_long && n > kShortAlongZ) return long_along_z<512, kLabels>(*this);
     if (n <= 128) return far_along_z<256, 8>(*this);
     if (n > 512 && n <= 640) return far_along_z<320, 32>(*this);
   }
@@ -69,11 +71,20 @@ void far_along_y(const VolumePasses& p) {
   launch_far(envelope_along_y<kThreads, kChunk, kWriting, Solver>, p.y_tiles(), kThreads,
              envelope_memory(p.volume.ny, kChunk), p.stream, p.volume, p.emitter);
 }
-template <Writing kWriting>
+template <int kThreads, Writing kWriting>
 void long_along_y(const VolumePasses& p) {
-  if (p.volume.ny <= kShortAlongY) return far_along_y<256, 16, kWriting, ShortEnvelope<256, 16>>(p);
-  launch_far(envelope_along_y<LongEnvelope::kThreads, LongEnvelope::kChunk, kWriting, LongEnvelope>, p.y_tiles(),
-             LongEnvelope::kThreads, LongLines::memory(p.volume.ny), p.stream, p.volume, p.emitter);
+  using Solver = LongEnvelope<kThreads>;
+  launch_far(envelope_along_y<kThreads, Solver::kChunk, kWriting, Solver>, p.y_tiles(), kThreads,
+             LongLines::memory(p.volume.ny), p.stream, p.volume, p.emitter);
+}
+/// Of a volume with a long axis, lines of any length.
+template <Writing kWriting>
+void far_of_long_along_y(const VolumePasses& p) {
+  const int n = p.volume.ny;
+  if (n <= kShortAlongY) far_along_y<256, 16, kWriting, ShortEnvelope<256, 16>>(p);
+  else if (n <= 512) long_along_y<256, kWriting>(p);
+  else if (n <= kLongestKeyed) long_along_y<512, kWriting>(p);
+  else long_along_y<1024, kWriting>(p);
 }
 
 /// The tiles where sites are near or few.
@@ -100,7 +111,7 @@ void VolumePasses::search_along_y() const {
   search_near_along_y<kWriting>(*this);
   constexpr Writing kFar = kFloats ? Writing::unaligned : kWriting;  // one by one: rows need no alignment
   if constexpr (!kLabels)
-    if (is_long) return long_along_y<kFar>(*this);
+    if (is_long) return far_of_long_along_y<kFar>(*this);
   if constexpr (kFloats) {
     if (n <= 128) return far_along_y<256, 8, kFar>(*this);
     if (n > 512 && n <= 640) return far_along_y<320, 32, kFar>(*this);
