@@ -241,22 +241,21 @@ TEST_F(Cuda, LongVolumes) {
 /// to some: where the nearest changes from one of these to the other, hundreds of candidates lie between. Lines end
 /// about where keys change their form.
 TEST_F(Cuda, FarRowsOfLongLines) {
-  constexpr std::int64_t kApart = 200, kWidth = 261;
-  const std::pair<std::int64_t, std::int64_t> lines[] = {{1024, 1025}, {1025, 1024}, {1025, 1},   {1472, 1},
-                                                         {2047, 1},    {2048, 1},    {2049, 1},   {256, 1030},
-                                                         {257, 1030},  {512, 1030},  {513, 1030}, {640, 1030}};
-  for (const auto& [length, beside] : lines)
+  const std::pair<std::int64_t, std::int64_t> lines_and_widths[] = {
+      {1024, 1025}, {1025, 1024}, {1025, 261}, {1472, 261}, {2047, 261}, {2048, 261},
+      {2049, 261},  {256, 1030},  {257, 1030}, {512, 1030}, {513, 1030}, {640, 1030}};
+  for (const auto& [length, width] : lines_and_widths)
     for (const bool is_along_z : {false, true})
       for (const bool is_level : {true, false}) {
-        const std::int64_t width = beside > 1 ? beside : kWidth;
         const Shape shape = is_along_z ? Shape{length, 2, width} : Shape{2, length, width};
         std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
-        const auto at = [&](std::int64_t row, std::int64_t x) {
-          return static_cast<std::size_t>(is_along_z ? row * 2 * width + x : row * width + x);
+        const auto put = [&](std::int64_t row, std::int64_t x) {
+          sites[static_cast<std::size_t>((is_along_z ? 2 * row : row) * width + x)] = true;
         };
-        for (std::int64_t row = 0; row < length; ++row) sites[at(row, is_level ? 0 : row * row % 29)] = true;
-        for (std::int64_t row : {length / 2 - kApart, length / 2 + kApart})
-          sites[at(std::max(row, std::int64_t{0}) % length, width - 1)] = true;
+        for (std::int64_t row = 0; row < length; ++row) put(row, is_level ? 0 : row * row % 29);
+        const std::int64_t apart = std::min<std::int64_t>(200, length / 2 - 1);
+        put(length / 2 - apart, width - 1);
+        put(length / 2 + apart, width - 1);
         Case c{.structure = Structure::plane};
         c.input = mask_array(sites, shape);
         for (const Wanted& wanted : {Wanted{.distance = DType::float32}, {.squared = DType::uint32}}) {
