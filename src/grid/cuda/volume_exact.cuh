@@ -36,10 +36,9 @@ inline std::size_t exact_memory(int rows) { return window_memory(rows) + Bracket
 /// @returns bit k: the warp's groups of round k
 template <int kThreads, class OfWindow>
 __device__ unsigned left_by_windows(int groups, OfWindow&& window) {
-  const int first = static_cast<int>(threadIdx.x) / 32 * 2 + lane_id() / 16;
   unsigned left = 0;
-  for (int k = 0, q = first; q - lane_id() / 16 < groups; ++k, q += kThreads / 16)
-    if (!window(q)) left |= 1u << k;
+  for (int k = 0, q0 = warp_number() * 2; q0 < groups; ++k, q0 += kThreads / 16)
+    if (!window(q0 + lane_id() / 16)) left |= 1u << k;
   return left;
 }
 
@@ -50,9 +49,10 @@ __device__ unsigned left_by_windows(int groups, OfWindow&& window) {
 template <int kThreads, bool kWinners, class Line, class Store>
 __device__ void solve_left(const Brackets<kThreads>& brackets, const Line& line, int n, const IntegerFactor& weight,
                            unsigned left, Store&& store) {
-  const int groups = row_groups(n), first = static_cast<int>(threadIdx.x) / 32 * 2 + lane_id() / 16;
-  for (int k = 0, q = first; q - lane_id() / 16 < groups; ++k, q += kThreads / 16) {
+  const int groups = row_groups(n);
+  for (int k = 0, q0 = warp_number() * 2; q0 < groups; ++k, q0 += kThreads / 16) {
     if (!(left >> k & 1)) continue;
+    const int q = q0 + lane_id() / 16;
     EightSquares<kWinners> eight(q * 8, weight);
     brackets.for_rows(min(q, groups - 1), [&](int row) { eight.offer(row, line.square(row)); });
     store(q, eight);
@@ -71,6 +71,19 @@ __device__ void solve_from_few(const SortedRows& filled, const Line& line, int g
 #pragma unroll 1
     for (int k = 0; k < filled.count; ++k) eight.offer(filled.row[k], line.square(filled.row[k]));
     store(q, eight);
+  }
+}
+
+/// Eight values of a column, or as many as there are. @param value  value(j)
+template <class Value, class Of>
+__device__ void store_eight(int count, Value* to, std::int64_t stride, Of&& value) {
+  if (count >= 8) {  // not asked of each
+#pragma unroll
+    for (int j = 0; j < 8; ++j, to += stride) *to = value(j);
+  } else {
+#pragma unroll
+    for (int j = 0; j < 7; ++j, to += stride)
+      if (j < count) *to = value(j);
   }
 }
 
@@ -126,18 +139,12 @@ class RowsOfPlane {
     return (cuda::has_sites(own) && cuda::has_sites(other(row))) || (row > 0 && own.x != word(row - 1).x);
   }
   /// Steps along x, eight neighbours at a time. By all threads of the block.
-  /// @param take  take(row, the first one's column of the half tile, steps)
+  /// @param take  take(row, steps): those of EightDistances
   template <int kThreads, class Take>
   __device__ void for_steps(int rows, const uint2* of_byte, Take&& take) const {
-    const int t = static_cast<int>(threadIdx.x), first = t % 2 * 8;
+    const int t = static_cast<int>(threadIdx.x);
 #pragma unroll 4
-    for (int r = t / 2; r < rows; r += kThreads / 2) {
-      const EightDistances distances = distances_in(r, half_.first + first, of_byte);
-      int steps[8];
-#pragma unroll
-      for (int k = 0; k < 8; ++k) steps[k] = static_cast<int>(distances.pair[k / 2] >> (16 * (k % 2)) & 0xFFFFu);
-      take(r, first, steps);
-    }
+    for (int r = t / 2; r < rows; r += kThreads / 2) take(r, distances_in(r, half_.first + t % 2 * 8, of_byte).pair);
   }
 
  private:
@@ -192,18 +199,18 @@ struct FoundSteps {
 
   /// @returns whether none of the warp's is in doubt
   __device__ bool of_keys(const KeyWindow<PlaneKeys>& window, unsigned (&steps)[8]) const {
-    unsigned largest = 0;
-    const bool all_sites = window.is_all_sites();
+    if (window.is_all_sites()) {
+#pragma unroll
+      for (unsigned& word : steps) word = Steps::kAtSite;
+      return true;
+    }
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      steps[j] = 0;
-      if (all_sites) continue;
       const auto y = static_cast<int>(window.best[j] % PlaneKeys::kSteps);
       const int x = PlaneKeys::steps_of(PlaneKeys::square_of(window.best[j] - keys_y.of[y]), spacing.inverse_x);
       steps[j] = __ldg(tables.plane + (y * PlaneKeys::kSteps + x));
-      largest = max(largest, steps[j]);
     }
-    return !__any_sync(kAllLanes, largest == Steps::kInDoubt);
+    return !__any_sync(kAllLanes, largest_of(steps) == Steps::kInDoubt);
   }
 
   /// What is nearer than steps of so large squares. @param to_end  steps along the line
@@ -240,10 +247,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   std::uint32_t* column = v.wide.row(v.wide_first_item + half.tile.item, half.tile.line, 0) + half.x;
   const auto store = [&](int y, const unsigned(&steps)[8], int count) {
     if (half.x >= v.nx) return;
-    std::uint32_t* to = column + y * v.wide.y_stride;
-#pragma unroll
-    for (int j = 0; j < 8; ++j, to += v.wide.y_stride)
-      if (j < count) *to = steps[j];
+    store_eight(count, column + y * v.wide.y_stride, v.wide.y_stride, [&](int j) { return steps[j]; });
   };
   unsigned steps[8];
   const LineOfPlane line{rows, spacing};
@@ -271,16 +275,22 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   SideEnds<kSides> ends(run_words, n, half.first + t % 16);
   ends.fill([&](int r) { return plane.word(r).x; }, &has_ends);
   int near = 0;
-  plane.template for_steps<kThreads>(n, of_byte, [&](int r, int first, const int(&steps)[8]) {
+  unsigned* own = each_sixteenth(reinterpret_cast<unsigned*>(window_shared), t / 2, t % 2 * 8);
+  const auto put = [&](int r, const unsigned(&eight)[8]) {
+    auto* to = reinterpret_cast<uint4*>(own + r * 16);
+    to[0] = make_uint4(eight[0], eight[1], eight[2], eight[3]);
+    to[1] = make_uint4(eight[4], eight[5], eight[6], eight[7]);
+  };
+  plane.template for_steps<kThreads>(n, of_byte, [&](int r, const unsigned(&along_x)[4]) {
     unsigned keys[8], least = PlaneKeys::kEnd;
 #pragma unroll
-    for (int k = 0; k < 8; ++k) {
-      keys[k] = keys_x.of[min(steps[k], PlaneKeys::kSteps)];
-      least = min(least, keys[k]);
+    for (int k = 0; k < 8; k += 2) {
+      const unsigned two = __vminu2(along_x[k / 2], PlaneKeys::kSteps * 0x10001u);
+      keys[k] = keys_x.of[two & 0xFFFFu], keys[k + 1] = keys_x.of[two >> 16];
+      least = min(least, min(keys[k], keys[k + 1]));
     }
     near += least < PlaneKeys::kEnd;
-    rows.put(r, first / 4, make_uint4(keys[0], keys[1], keys[2], keys[3]));
-    rows.put(r, first / 4 + 1, make_uint4(keys[4], keys[5], keys[6], keys[7]));
+    put(r, keys);
   });
   add_over_block(near, &near_rows);
   __syncthreads();
@@ -296,13 +306,11 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
       return true;
     });
   if (!__syncthreads_or(left != 0)) return;
-  plane.template for_steps<kThreads>(n, of_byte, [&](int r, int first, const int(&along_x)[8]) {
-    const auto four = [&](int k) {
-      return make_uint4(static_cast<unsigned>(along_x[k]), static_cast<unsigned>(along_x[k + 1]),
-                        static_cast<unsigned>(along_x[k + 2]), static_cast<unsigned>(along_x[k + 3]));
-    };
-    rows.put(r, first / 4, four(0));
-    rows.put(r, first / 4 + 1, four(4));
+  plane.template for_steps<kThreads>(n, of_byte, [&](int r, const unsigned(&along_x)[4]) {
+    unsigned eight[8];
+#pragma unroll
+    for (int k = 0; k < 8; ++k) eight[k] = along_x[k / 2] >> (16 * (k % 2)) & 0xFFFFu;
+    put(r, eight);
   });
   __syncthreads();
   brackets.find(line, spacing.y);
@@ -320,18 +328,24 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
 /// Distances of near sites, from the tables; less than 0 where in doubt. @returns the rows where they are, in bits
 __device__ inline unsigned tabulated_distances(const ExactSpacing& spacing, const StepTables& tables,
                                                const KeyWindow<VolumeKeys>& window, float (&distances)[8]) {
-  unsigned in_doubt = 0;
-  const bool all_sites = window.is_all_sites();
+  if (window.is_all_sites()) {
+#pragma unroll
+    for (float& distance : distances) distance = 0;
+    return 0;
+  }
 #pragma unroll
   for (int j = 0; j < 8; ++j) {
-    distances[j] = 0;
-    if (all_sites) continue;
     const unsigned pair = window.best[j] % kPairs;
     const int square = VolumeKeys::square_of(window.best[j] - __ldg(tables.pair + pair));
     const int z = VolumeKeys::steps_of(square, spacing.inverse_z);
     distances[j] = __ldg(tables.distance + (static_cast<unsigned>(z) * kPairs + pair));
-    in_doubt |= (__float_as_uint(distances[j]) >> 31) << j;
   }
+  unsigned bits[8], in_doubt = 0;
+#pragma unroll
+  for (int j = 0; j < 8; ++j) bits[j] = __float_as_uint(distances[j]);
+  if (largest_of(bits) >> 31)
+#pragma unroll
+    for (int j = 0; j < 8; ++j) in_doubt |= (bits[j] >> 31) << j;
   return in_doubt;
 }
 
@@ -438,10 +452,8 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   };
   const auto store = [&](int z, const float(&distances)[8], int count) {
     if (half.x >= v.nx) return;
-    float* to = column + z * v.distance.z_stride;
-#pragma unroll
-    for (int j = 0; j < 8; ++j, to += v.distance.z_stride)
-      if (j < count) *to = is_inside(z + j, t) ? -distances[j] : distances[j];
+    store_eight(count, column + z * v.distance.z_stride, v.distance.z_stride,
+                [&](int j) { return is_inside(z + j, t) ? -distances[j] : distances[j]; });
   };
   float distances[8];
   const LineOfVolume line{rows, spacing};
@@ -469,12 +481,13 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     return solve_from_few<kThreads, false>(filled, line, rows.groups, spacing.times_z, store_roots);
   }
   unsigned far = 0;
+  unsigned* own = each_sixteenth(reinterpret_cast<unsigned*>(window_shared), t / 16, t % 16);
   const auto put_rows = [&](auto&& is_left) {
 #pragma unroll 8
     for (int r = t / 16; r < n; r += kThreads / 16) {
       const unsigned word = is_left(r) ? __ldcs(from + r * v.wide.z_stride) : Steps::kNone;
       far += word / Steps::kFar;
-      rows.put(r, t % 16, word);
+      own[r * 16] = word;
     }
   };
   if (with_sites < n) put_rows([&](int r) { return __ldg(kinds + r) != kEmpty; });
@@ -511,7 +524,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
       return true;
     });
   if (!__syncthreads_or(left != 0)) return;
-  for (int r = t / 16; r < n; r += kThreads / 16) rows.put(r, t % 16, Steps::far(tables, rows.get(r, t % 16)));
+  for (int r = t / 16; r < n; r += kThreads / 16) own[r * 16] = Steps::far(tables, own[r * 16]);
   __syncthreads();
   Brackets<kThreads> brackets(reinterpret_cast<unsigned*>(window_shared + window_memory(n) / sizeof(uint4)), n);
   brackets.find(line, spacing.z);

@@ -19,6 +19,13 @@
 
 namespace fathom::grid::cuda {
 
+/// √x, roughly.
+__device__ inline float rough_root(float x) {
+  float root;
+  asm("sqrt.approx.ftz.f32 %0,%1;" : "=f"(root) : "f"(x));
+  return root;
+}
+
 /// Keys with so many bits for steps behind the square: of up to kSteps steps of the least spacing, whose squares take
 /// kPlaces binary places. Two of them do not wrap when they add up.
 template <int kStepBits, int kSquareBits, int kMostSteps>
@@ -43,11 +50,14 @@ struct Keys {
   static __host__ __device__ int square_of(std::uint32_t key) { return static_cast<int>(key >> kBits); }
   /// A site with a key that is larger by more is no nearer: rounding moves a square by half a place for each axis.
   static constexpr int kSlack = 3;
+  static constexpr std::uint32_t kSlackOfKeys = kSlack << kBits;  ///< where no steps are behind squares
   static __device__ bool may_be_nearer(int difference) { return difference >= 0 && difference <= kSlack; }
   /// The steps along an axis whose square this is, roughly. @param inverse  1 / the axis' ratio
   static __device__ int steps_of(int square, float inverse) {
-    const float squared = small_float(static_cast<unsigned>(square) >> 2) * (inverse * (4.0f / (1 << kPlaces)));
-    return __float_as_int(fmaf(squared, inverse_root(squared + 1e-30f), 8388608.0f)) - 0x4B000000;
+    constexpr float kMagic = 8388608.0f;  // 2²³: integers below are its last bits
+    const float one = inverse * (4.0f / (1 << kPlaces));
+    const float shifted = __uint_as_float(static_cast<unsigned>(square) >> 2 | 0x4B000000u);
+    return __float_as_int(rough_root(fmaf(shifted, one, -kMagic * one)) + kMagic) - 0x4B000000;
   }
 };
 using PlaneKeys = Keys<6, 13, 64>;   ///< of sites in a plane; behind the square: steps along y
@@ -138,6 +148,7 @@ struct StepTables {
 /// The steps to a site in the same plane.
 struct Steps {
   static constexpr unsigned kFar = 1u << 31, kFarBits = 11, kNone = kFar | 1u << (2 * kFarBits);  ///< far: y, x
+  static constexpr unsigned kAtSite = 0;                           ///< of the first near pair
   static constexpr unsigned kHere = kFar, kInDoubt = 0xFFFFFFFFu;  ///< no word is as large
   static_assert(VolumeKeys::kEnd + kNone > kNone && kLongestKeyed < 1 << kFarBits);
 
@@ -162,19 +173,43 @@ struct Steps {
 
 __device__ inline float root_of_exact(double square) { return static_cast<float>(sqrt(square)); }
 
+/// The steps along z, at most all that are near, whose key this is, roughly. @param key  below 2³¹, or less than 0: none
+__device__ inline int steps_along_z(const ExactSpacing& spacing, unsigned key) {
+  const int square = VolumeKeys::square_of(static_cast<unsigned>(max(static_cast<int>(key), 0)));
+  return min(VolumeKeys::steps_of(square, spacing.inverse_z), VolumeKeys::kSteps);
+}
+
+/// Of the key of a near site along all axes, without steps: in bits, at which steps along y another one may be nearer,
+/// though its key is no less. Lane = steps along x to it.
+__device__ inline unsigned possible_rivals(const ExactSpacing& spacing, unsigned key) {
+  constexpr int kTogether = 5;  // which need not wait for each other
+  static_assert((VolumeKeys::kSteps + 1) % kTogether == 0);
+  const unsigned above_x = key - spacing.volume_x.of[min(lane_id(), VolumeKeys::kSteps)];
+  unsigned rivals = 0;
+#pragma unroll 1
+  for (int first = 0; first <= VolumeKeys::kSteps; first += kTogether) {
+    if (spacing.volume_y.of[first] > key + VolumeKeys::kSlackOfKeys) break;
+#pragma unroll
+    for (int y = first; y < first + kTogether; ++y) {
+      const unsigned rest = above_x - spacing.volume_y.of[y];
+      const int z = steps_along_z(spacing, rest);
+      if (spacing.volume_z.of[z] - rest <= VolumeKeys::kSlackOfKeys) rivals |= 1u << y;
+    }
+  }
+  return lane_id() <= VolumeKeys::kSteps ? rivals : 0;
+}
+
 /// The distance of a near site, less than 0 where it is in doubt. Lane = steps along x to another.
 __device__ inline float tabulated_distance(const ExactSpacing& spacing, int z, int y, int x) {
   const float distance = root_of_exact(spacing.square(z, y, x));
-  const auto square_of = VolumeKeys::square_of;
-  const int square = square_of(spacing.volume_z.of[z]) + square_of(spacing.volume_y.of[y] + spacing.volume_x.of[x]);
+  const unsigned key = spacing.volume_z.of[z] + (spacing.volume_y.of[y] + spacing.volume_x.of[x]);
   bool in_doubt = false;
-  if (lane_id() <= VolumeKeys::kSteps && square < square_of(VolumeKeys::kEnd))
-    for (int other_y = 0; other_y <= VolumeKeys::kSteps; ++other_y) {
-      const int rest = square - square_of(spacing.volume_y.of[other_y]) - square_of(spacing.volume_x.of[lane_id()]);
-      if (rest < -VolumeKeys::kSlack) continue;
-      const int other_z = min(VolumeKeys::steps_of(max(rest, 0), spacing.inverse_z), VolumeKeys::kSteps);
-      in_doubt |= VolumeKeys::may_be_nearer(square_of(spacing.volume_z.of[other_z]) - rest) &&
-                  root_of_exact(spacing.square(other_z, other_y, lane_id())) < distance;
+  if (key < VolumeKeys::kEnd)
+    for (unsigned rivals = possible_rivals(spacing, key); rivals != 0; rivals &= rivals - 1) {
+      const int other_y = __ffs(static_cast<int>(rivals)) - 1;
+      const unsigned rest = key - spacing.volume_y.of[other_y] - spacing.volume_x.of[lane_id()];
+      const int other_z = steps_along_z(spacing, rest);
+      in_doubt |= root_of_exact(spacing.square(other_z, other_y, lane_id())) < distance;
     }
   return __any_sync(kAllLanes, in_doubt) ? -distance : distance;
 }
@@ -276,6 +311,17 @@ struct KeyRows {
   static constexpr unsigned kNone = KeysOfRows::kEnd;
 };
 
+/// From where a lane's words of a row and of each sixteenth before and behind it are, as WindowRows keep them: of row r
+/// at [16 r].
+__device__ inline unsigned* each_sixteenth(unsigned* memory, int row, int lane) {
+  return memory + (((row * 16 + lane) ^ ((row & 8) << 1)) - row * 16);
+}
+
+__device__ inline unsigned largest_of(const unsigned (&eight)[8]) {
+  const unsigned a = __vimax3_u32(eight[0], eight[1], eight[2]), b = __vimax3_u32(eight[3], eight[4], eight[5]);
+  return __vimax3_u32(a, b, max(eight[6], eight[7]));
+}
+
 /// Eight rows from those that are near, by their keys.
 template <class KeysOfRows>
 class KeyWindow {
@@ -323,7 +369,7 @@ class KeyWindow {
   }
 
   /// Whether all of the warp's are sites.
-  __device__ bool is_all_sites() const { return !__any_sync(kAllLanes, largest() > 0); }
+  __device__ bool is_all_sites() const { return !__any_sync(kAllLanes, largest_of(best) > 0); }
 
   unsigned best[8];
 
@@ -335,12 +381,8 @@ class KeyWindow {
     return __vimin3_u32(a, b, min(best[6], best[7]));
   }
 
-  __device__ unsigned largest() const {
-    const unsigned a = __vimax3_u32(best[0], best[1], best[2]), b = __vimax3_u32(best[3], best[4], best[5]);
-    return __vimax3_u32(a, b, max(best[6], best[7]));
-  }
   /// Whether rows from so many steps on cannot be nearer.
-  __device__ bool settled(int steps) const { return !__any_sync(kAllLanes, largest() >= keys_.of[steps]); }
+  __device__ bool settled(int steps) const { return !__any_sync(kAllLanes, largest_of(best) >= keys_.of[steps]); }
 
   const Rows& rows_;
   const int group_, lane_;
