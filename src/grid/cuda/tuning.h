@@ -57,6 +57,9 @@ inline constexpr int kUsualTries = 16;             ///< pairs of rows that sixte
 inline constexpr int kFewRows = 4;                 ///< with sites in a tile: all are tried everywhere
 inline constexpr int kFewSitesShare = 16;      ///< one row in so many is few along z, where nearest sites are asked for
 inline constexpr int kEnvelopeThreads = 1024;  ///< per multiprocessor: 64 registers
+/// With spacings in a unit: groups of eight rows to the nearest ones from which on brackets search half a tile along y …
+inline constexpr int kFarGroups = 9;
+inline constexpr int kLongEnoughToLeave = 256;  ///< … in lines of more rows: there is a kernel more to launch
 /// Longest line that is searched by blocks of 128 threads: there is no work for more.
 inline constexpr int kTinyBlocks = 64;
 /// The same where float distances of masks are written: more of these blocks fit, with longer work each.

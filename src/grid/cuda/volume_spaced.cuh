@@ -250,9 +250,6 @@ __device__ unsigned find_least(const WindowRows<WindowSquares>& rows, unsigned* 
   return line_least[lane];
 }
 
-inline constexpr int kFarGroups = 9;            ///< from which on a search is left to brackets …
-inline constexpr int kLongEnoughToLeave = 256;  ///< … in lines of more rows: there is a kernel more to launch
-
 /// Whether the nearest rows of a tile's lines are many groups away, by the least of groups alone: of sixteen groups,
 /// each in another column. By all threads of the block, after a barrier.
 inline __device__ bool are_winners_far(const unsigned* least, int groups, unsigned weight) {
