@@ -206,7 +206,7 @@ TEST_F(Cuda, LongVolumes) {
   std::uint64_t seed = 750000;
   for (const Shape& shape : {Shape{5, 30, 2048}, Shape{30, 5, 1025}, Shape{2048, 5, 40}, Shape{33, 2048, 7},
                              Shape{1500, 33, 70}, Shape{3, 1300, 1400}, Shape{40, 9, 2049}, Shape{3, 5, 2047},
-                             Shape{3, 4, 1023}, Shape{2, 4, 511}, Shape{513, 2, 2048}, Shape{2, 257, 2047}})
+                             Shape{3, 4, 1023}, Shape{2, 4, 511}, Shape{513, 4, 2048}, Shape{2, 257, 2047}})
     for (int i = 0; i < scaled(4 * kStructures); ++i) {
       Random random(++seed);
       Case c{.seed = seed, .structure = static_cast<Structure>(i % kStructures)};
