@@ -62,7 +62,7 @@ inline constexpr int kFarGroups = 9;
 inline constexpr int kLongEnoughToLeave = 256;  ///< … in lines of more rows: there is a kernel more to launch
 /// Longest line that is searched by blocks of 128 threads: there is no work for more.
 inline constexpr int kTinyBlocks = 64;
-/// The same where float distances of masks are written: more of these blocks fit, with longer work each.
+/// The same where float distances of masks are written, along y without a sign: more of these blocks fit, with longer work each.
 inline constexpr int kTinyBlocksOfFloats = 256;
 inline constexpr int kTinyBlocksOfSites = 256;  ///< with nearest sites, of halves of tiles
 /// Longest line that is searched by blocks of 256 threads: five of them still find the shared memory they take.

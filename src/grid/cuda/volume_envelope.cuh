@@ -11,7 +11,8 @@
 // Along z, eight rows that fit 16 bits are left for the search along y.
 //
 // Source: the monotone-matrix search of Aggarwal et al. 1987, in place of the intersections of Felzenszwalb &
-// Huttenlocher 2012, so that nothing is decided by a quotient. Cost: some 50 operations per element.
+// Huttenlocher 2012, so that nothing is decided by a quotient. Cost: some 50 operations per element, 80
+// instructions with loads, addresses and stores.
 #pragma once
 
 #include <type_traits>

@@ -1,10 +1,12 @@
-// The lower envelope of volume_envelope.cuh for lines in which a value and an index take more than 32 bits.
+// The lower envelope of volume_envelope.cuh for lines in which a value and an index take more than 32 bits; and the
+// lengths up to which lines of the other axes of such volumes have keys that hold both, as there.
 //
 // A candidate is its value g + i², of 24 bits, and its index i, apart. Keys hold the value and eight bits more, which
 // tell an anchor's winner: among eight candidates that lie together, or, where an anchor is sought among fewer than 256
 // of them, by its place. Anchors are found in one stage more: at every 256th row first, from all candidates.
 //
-// Work mapping and source: as there; of the last anchors a warp takes those between two others. Cost: the same, another
+// Work mapping and source: as there, in blocks of 256 threads and more, for up to twice as many rows; of the last anchors
+// a warp takes those between two others. Cost: the same, another
 // stage, and candidates that are tried because they lie beside a winner; half as much shared memory again.
 #pragma once
 
@@ -19,7 +21,7 @@ static_assert((kLongestAxis + 31) * (kLongestAxis + 31) + kShortAlongZ * kShortA
 static_assert(2 * kLongestAxis * kLongestAxis + kShortAlongY * kShortAlongY + kKeyBias <
               (1u << (32 - index_bits(kShortAlongY))));
 
-/// The envelope of these.
+/// The envelope of such short lines.
 template <int kThreads, int kChunk>
 class ShortEnvelope : public Envelope<kThreads, kChunk> {
  public:
