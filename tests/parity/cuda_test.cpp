@@ -249,7 +249,7 @@ TEST_F(Cuda, FarRowsOfLongLines) {
       for (const bool is_level : {true, false}) {
         const Shape shape = is_along_z ? Shape{length, 2, width} : Shape{2, length, width};
         std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
-        const auto put = [&](std::int64_t row, std::int64_t x) {
+        const auto put = [&, width = width](std::int64_t row, std::int64_t x) {
           sites[static_cast<std::size_t>((is_along_z ? 2 * row : row) * width + x)] = true;
         };
         for (std::int64_t row = 0; row < length; ++row) put(row, is_level ? 0 : row * row % 29);
