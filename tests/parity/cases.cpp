@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 #include <sstream>
 
 #include "oracle.h"
@@ -28,6 +29,15 @@ bool chance(Random& random, double probability) { return static_cast<double>(ran
 int scaled(int count) {
   const char* text = std::getenv("FATHOM_TEST_SCALE");
   return text ? std::max(1, static_cast<int>(count * std::atof(text))) : count;
+}
+
+std::vector<std::int64_t> some_of(int count, int least) {
+  int step = count * 5 / 8 + 1;  // no period of cases is close to it
+  while (std::gcd(step, count) != 1) ++step;
+  std::vector<std::int64_t> chosen;
+  const int tried = std::clamp(scaled(count), std::min(least, count), count);
+  for (int i = 0; i < tried; ++i) chosen.push_back(std::int64_t{i} * step % count);
+  return chosen;
 }
 
 std::int64_t largest_problem() {

@@ -25,7 +25,9 @@ const T& pick(Random& random, const std::vector<T>& choices) {
 
 /// `count` × FATHOM_TEST_SCALE, at least 1.
 int scaled(int count);
-/// FATHOM_TEST_LARGEST, if set: how many elements a problem may have where a device is emulated.
+/// Which of `count` cases to try: `count` × FATHOM_TEST_SCALE of them, at least some, spread over all.
+std::vector<std::int64_t> some_of(int count, int least);
+/// FATHOM_TEST_LARGEST, if set: how many elements a problem may have where a device is emulated, or watched.
 std::int64_t largest_problem();
 /// FATHOM_TEST_SEED, if set.
 std::optional<std::uint64_t> seed_to_replay();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <thread>
@@ -241,29 +242,29 @@ TEST_F(Cuda, LongVolumes) {
 /// to some: where the nearest changes from one of these to the other, hundreds of candidates lie between. Lines end
 /// about where keys change their form.
 TEST_F(Cuda, FarRowsOfLongLines) {
-  const std::pair<std::int64_t, std::int64_t> lines_and_widths[] = {
+  const std::vector<std::array<std::int64_t, 2>> lines_and_widths = {
       {1024, 1025}, {1025, 1024}, {1025, 261}, {1472, 261}, {2047, 261}, {2048, 261},
       {2049, 261},  {256, 1030},  {257, 1030}, {512, 1030}, {513, 1030}, {640, 1030}};
-  for (const auto& [length, width] : lines_and_widths)
-    for (const bool is_along_z : {false, true})
-      for (const bool is_level : {true, false}) {
-        const Shape shape = is_along_z ? Shape{length, 2, width} : Shape{2, length, width};
-        std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
-        const auto put = [&, width = width](std::int64_t row, std::int64_t x) {
-          sites[static_cast<std::size_t>((is_along_z ? 2 * row : row) * width + x)] = true;
-        };
-        for (std::int64_t row = 0; row < length; ++row) put(row, is_level ? 0 : row * row % 29);
-        const std::int64_t apart = std::min<std::int64_t>(200, length / 2 - 1);
-        put(length / 2 - apart, width - 1);
-        put(length / 2 + apart, width - 1);
-        Case c{.structure = Structure::plane};
-        c.input = mask_array(sites, shape);
-        for (const Wanted& wanted : {Wanted{.distance = DType::float32}, {.squared = DType::uint32}}) {
-          c.wanted = wanted;
-          check_against_cpu(c);
-          if (HasFatalFailure()) return;
-        }
-      }
+  for (const std::int64_t i : some_of(static_cast<int>(lines_and_widths.size()) * 4, 8)) {
+    const auto [length, width] = lines_and_widths[static_cast<std::size_t>(i / 4)];
+    const bool is_along_z = i / 2 % 2 == 1, is_level = i % 2 == 0;
+    const Shape shape = is_along_z ? Shape{length, 2, width} : Shape{2, length, width};
+    std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+    const auto put = [&, width = width](std::int64_t row, std::int64_t x) {
+      sites[static_cast<std::size_t>((is_along_z ? 2 * row : row) * width + x)] = true;
+    };
+    for (std::int64_t row = 0; row < length; ++row) put(row, is_level ? 0 : row * row % 29);
+    const std::int64_t apart = std::min<std::int64_t>(200, length / 2 - 1);
+    put(length / 2 - apart, width - 1);
+    put(length / 2 + apart, width - 1);
+    Case c{.structure = Structure::plane};
+    c.input = mask_array(sites, shape);
+    for (const Wanted& wanted : {Wanted{.distance = DType::float32}, {.squared = DType::uint32}}) {
+      c.wanted = wanted;
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+  }
 }
 
 /// Sites of volumes in few rows along y, near and far along z; in some tiles in all rows, but around a hole.
@@ -394,30 +395,30 @@ TEST_F(Cuda, GapsInLinesOfVolumes) {
 /// one: stretches about as long and as many as tell that a search would be long. Along y, where sites lie in bands, rows
 /// are as far apart. Lines are of all the lengths at which blocks of threads and anchors change.
 TEST_F(Cuda, FarStretchesOfVolumes) {
-  Random random(950000);
-  int next = 0;
-  for (const Shape& shape :
-       {Shape{512, 24, 140}, Shape{385, 30, 140}, Shape{384, 30, 140}, Shape{640, 16, 140}, Shape{641, 16, 140},
-        Shape{1024, 9, 140}, Shape{1500, 6, 140}, Shape{128, 90, 215}, Shape{129, 90, 215}, Shape{400, 512, 9},
-        Shape{300, 640, 7}, Shape{64, 128, 60}, Shape{513, 65, 66}})
-    for (int i = 0; i < scaled(6); ++i) {
-      const std::int64_t ny = shape[1], nx = shape[2], length = 20 * (2 + next % 9) + below(random, 3) - 1;
-      const std::int64_t first = below(random, shape[0]), times = 2 + below(random, 5);
-      const std::int64_t column = pick<std::int64_t>(random, {0, nx / 2, nx - 1}), band = 1 + next++ % 3 * 70;
-      std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
-      for (std::size_t k = 0; k < sites.size(); ++k) {
-        const auto x = static_cast<std::int64_t>(k) % nx, y = static_cast<std::int64_t>(k) / nx % ny;
-        const std::int64_t z = static_cast<std::int64_t>(k) / nx / ny;
-        sites[k] = x == column && (z + first) % (length * times) >= length && y / band % 2 == 0;
-      }
-      Case c{.structure = Structure::sparse};
-      c.input = mask_array(sites, shape);
-      check_squares_and_sign(c);
-      c.options.signed_distance = false;
-      c.wanted = {.distance = DType::float32, .nearest = DType::int32};
-      check_against_cpu(c);
-      if (HasFatalFailure()) return;
+  const std::vector<Shape> shapes = {Shape{512, 15, 140}, Shape{385, 20, 140}, Shape{384, 20, 140}, Shape{640, 12, 140},
+                                     Shape{641, 12, 140}, Shape{1024, 9, 140}, Shape{1500, 6, 140}, Shape{128, 90, 215},
+                                     Shape{129, 90, 215}, Shape{400, 512, 9},  Shape{300, 640, 7},  Shape{64, 128, 60},
+                                     Shape{513, 65, 66}};
+  for (const std::int64_t i : some_of(static_cast<int>(shapes.size()) * 6, 10)) {
+    Random random(950000 + static_cast<std::uint64_t>(i));
+    const Shape& shape = shapes[static_cast<std::size_t>(i / 6)];
+    const std::int64_t ny = shape[1], nx = shape[2], length = 20 * (2 + i % 9) + below(random, 3) - 1;
+    const std::int64_t first = below(random, shape[0]), times = 2 + below(random, 5);
+    const std::int64_t column = pick<std::int64_t>(random, {0, nx / 2, nx - 1}), band = 1 + i % 3 * 70;
+    std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+    for (std::size_t k = 0; k < sites.size(); ++k) {
+      const auto x = static_cast<std::int64_t>(k) % nx, y = static_cast<std::int64_t>(k) / nx % ny;
+      const std::int64_t z = static_cast<std::int64_t>(k) / nx / ny;
+      sites[k] = x == column && (z + first) % (length * times) >= length && y / band % 2 == 0;
     }
+    Case c{.structure = Structure::sparse};
+    c.input = mask_array(sites, shape);
+    check_squares_and_sign(c);
+    c.options.signed_distance = false;
+    c.wanted = {.distance = DType::float32, .nearest = DType::int32};
+    check_against_cpu(c);
+    if (HasFatalFailure()) return;
+  }
 }
 
 /// Sites of volumes in few planes along z, of which lines meet one, up to four, some or many: near and far
@@ -498,24 +499,25 @@ TEST_F(Cuda, SearchThatFailsBehindWideRows) {
 /// Rows of volumes with sites at one end, or another label there, to which it is just as many steps as searches take,
 /// in all rows or in some: one step more, and the squares that they begin with are too small.
 TEST_F(Cuda, RowsAsLongAsSearchesReach) {
-  for (std::int64_t nx = 170; nx < 192; ++nx)
-    for (std::int64_t apart : {1, 4, 9}) {
-      const Shape shape{65, 70, nx};
-      std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
-      for (std::size_t k = 0; k < sites.size(); ++k) {
-        const auto at = static_cast<std::int64_t>(k), z = at / nx / shape[1];
-        sites[k] = z % apart == 0 && at % nx == (at / nx % shape[1] < 35 ? 0 : nx - 1);
-      }
-      Case c{.structure = Structure::sparse};
-      c.input = mask_array(sites, shape);
-      c.wanted = {.distance = DType::float32};
-      check_against_cpu(c);
-      std::uint8_t* labels = c.input.as<std::uint8_t>().data();
-      for (std::size_t k = 0; k < sites.size(); ++k) ++labels[k];  // none is background
-      c.options.sites.rule = grid::Sites::Rule::labels;
-      check_against_cpu(c);
-      if (HasFatalFailure()) return;
+  constexpr int kWidths = 22;
+  for (const std::int64_t i : some_of(kWidths * 3, 12)) {
+    const std::int64_t nx = 170 + i % kWidths, root = i / kWidths + 1, apart = root * root;
+    const Shape shape{65, 70, nx};
+    std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+    for (std::size_t k = 0; k < sites.size(); ++k) {
+      const auto at = static_cast<std::int64_t>(k), z = at / nx / shape[1];
+      sites[k] = z % apart == 0 && at % nx == (at / nx % shape[1] < 35 ? 0 : nx - 1);
     }
+    Case c{.structure = Structure::sparse};
+    c.input = mask_array(sites, shape);
+    c.wanted = {.distance = DType::float32};
+    check_against_cpu(c);
+    std::uint8_t* labels = c.input.as<std::uint8_t>().data();
+    for (std::size_t k = 0; k < sites.size(); ++k) ++labels[k];  // none is background
+    c.options.sites.rule = grid::Sites::Rule::labels;
+    check_against_cpu(c);
+    if (HasFatalFailure()) return;
+  }
 }
 
 /// Volumes along whose lines nothing changes, or only at the end of one, though sites are far.

@@ -110,50 +110,54 @@ void check_both(Case& c) {
 /// Lines of all lengths at which blocks change; of the last 32 rows one, half, one more than half, or all but one; and a
 /// batch.
 TEST_F(Device, TransposedVolumes) {
-  Random random(775000);
-  for (const Shape& shape :
-       {Shape{3, 33, 33}, Shape{9, 31, 12}, Shape{40, 64, 33}, Shape{5, 116, 127}, Shape{6, 49, 129}, Shape{2, 95, 255},
-        Shape{3, 128, 257}, Shape{2, 64, 383}, Shape{3, 112, 385}, Shape{2, 63, 511}, Shape{4, 225, 515},
-        Shape{2, 96, 543}, Shape{3, 32, 545}, Shape{2, 60, 641}, Shape{3, 63, 799}, Shape{2, 60, 500},
-        Shape{4, 3, 33, 35}})
-    for (double share : {1.0, 0.3, 0.02, 1e-3}) {
-      if (element_count(shape) > largest_problem()) continue;
-      Case c{.structure = Structure::sparse};
-      const bool zero = chance(random, 0.5);
-      c.input = mask_array(sites_by_words_along_y(shape, share, random), shape,
-                           pick<DType>(random, {DType::uint8, DType::boolean, DType::int8, DType::float32}), zero);
-      c.options.sites.rule = zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
-      c.options.batch_axes = shape.rank() - 3;
-      set_limits(c.options, random);
-      c.wanted = {.distance = DType::float32};
-      check_both(c);
-      if (HasFatalFailure()) return;
-    }
+  const std::vector<Shape> shapes = {Shape{3, 33, 33},   Shape{9, 31, 12},  Shape{40, 64, 33},  Shape{5, 116, 127},
+                                     Shape{6, 49, 129},  Shape{2, 95, 255}, Shape{3, 128, 257}, Shape{2, 64, 383},
+                                     Shape{3, 112, 385}, Shape{2, 63, 511}, Shape{4, 225, 515}, Shape{2, 96, 543},
+                                     Shape{3, 32, 545},  Shape{2, 60, 641}, Shape{3, 63, 799},  Shape{2, 60, 500},
+                                     Shape{4, 3, 33, 35}};
+  const double shares[] = {1.0, 0.3, 0.02, 1e-3};
+  for (const std::int64_t i : some_of(static_cast<int>(shapes.size()) * 4, 17)) {
+    Random random(775000 + static_cast<std::uint64_t>(i));
+    const Shape& shape = shapes[static_cast<std::size_t>(i / 4)];
+    if (element_count(shape) > largest_problem()) continue;
+    Case c{.structure = Structure::sparse};
+    const bool zero = chance(random, 0.5);
+    c.input = mask_array(sites_by_words_along_y(shape, shares[i % 4], random), shape,
+                         pick<DType>(random, {DType::uint8, DType::boolean, DType::int8, DType::float32}), zero);
+    c.options.sites.rule = zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
+    c.options.batch_axes = shape.rank() - 3;
+    set_limits(c.options, random);
+    c.wanted = {.distance = DType::float32};
+    check_both(c);
+    if (HasFatalFailure()) return;
+  }
 }
 
 /// The same with sites far away along each axis: squares of more than 16 bits lie where results go, also of the last
 /// rows, which are fewer than 32 or 16, beside planes that must stay as they are.
 TEST_F(Device, FarSitesOfTransposedVolumes) {
-  for (const Shape& shape : {Shape{300, 34, 34}, Shape{260, 49, 36}, Shape{40, 300, 303}, Shape{300, 60, 300},
-                             Shape{1024, 33, 37}, Shape{9, 1024, 500}, Shape{3, 60, 700}, Shape{2, 300, 34, 34}})
-    for (int kind = 0; kind < 6 && element_count(shape) <= largest_problem(); ++kind) {
-      const int last = shape.rank() - 1;
-      const std::int64_t nz = shape[last - 2], ny = shape[last - 1], nx = shape[last];
-      std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
-      for (std::size_t k = 0; k < sites.size(); ++k) {
-        const auto x = static_cast<std::int64_t>(k) % nx, y = static_cast<std::int64_t>(k) / nx % ny;
-        const std::int64_t z = static_cast<std::int64_t>(k) / nx / ny % nz;
-        const bool at[] = {z == 0,           x == nx - 1,           y == 0, z == nz - 1 && y == 7,
-                           x == 2 && z == 1, (x + y + z) % 290 == 3};
-        sites[k] = at[kind];
-      }
-      Case c{.structure = Structure::sparse};
-      c.input = mask_array(sites, shape);
-      c.options.batch_axes = shape.rank() - 3;
-      c.wanted = {.distance = DType::float32};
-      check_both(c);
-      if (HasFatalFailure()) return;
+  const std::vector<Shape> shapes = {Shape{300, 34, 34},  Shape{260, 49, 36},   Shape{40, 300, 303},
+                                     Shape{300, 60, 300}, Shape{1024, 33, 37},  Shape{9, 1024, 500},
+                                     Shape{3, 60, 700},   Shape{2, 300, 34, 34}};
+  for (const std::int64_t i : some_of(static_cast<int>(shapes.size()) * 6, 16)) {
+    const Shape& shape = shapes[static_cast<std::size_t>(i / 6)];
+    if (element_count(shape) > largest_problem()) continue;
+    const int last = shape.rank() - 1;
+    const std::int64_t nz = shape[last - 2], ny = shape[last - 1], nx = shape[last];
+    std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+    for (std::size_t k = 0; k < sites.size(); ++k) {
+      const auto x = static_cast<std::int64_t>(k) % nx, y = static_cast<std::int64_t>(k) / nx % ny;
+      const std::int64_t z = static_cast<std::int64_t>(k) / nx / ny % nz;
+      const bool at[] = {z == 0, x == nx - 1, y == 0, z == nz - 1 && y == 7, x == 2 && z == 1, (x + y + z) % 290 == 3};
+      sites[k] = at[i % 6];
     }
+    Case c{.structure = Structure::sparse};
+    c.input = mask_array(sites, shape);
+    c.options.batch_axes = shape.rank() - 3;
+    c.wanted = {.distance = DType::float32};
+    check_both(c);
+    if (HasFatalFailure()) return;
+  }
 }
 
 /// Sites that are as near as others along all axes, near ones and far ones: of lattices, of mirrored points, and of
