@@ -844,6 +844,23 @@ TEST_F(Cuda, SmallBudgetsOfPlainShapes) {
     }
 }
 
+/// Signed volumes whose words are turned to the other side more than once: for each part of the results, and where all
+/// columns of a large one are not solved together.
+TEST_F(Cuda, SignedVolumesInParts) {
+  Random random(1310000);
+  for (const Shape& shape : {Shape{20, 33, 40}, Shape{70, 41, 333}, Shape{33, 70, 160}, Shape{203, 205, 230}})
+    for (const double share : {0.0, 1e-4, 0.3, 1.0}) {
+      if (!size_limit.takes(shape)) continue;
+      Case c{.structure = Structure::sparse};
+      c.input = mask_array(scatter(shape, share, random), shape);
+      c.wanted.distance = DType::float32;
+      c.options.signed_distance = true;
+      c.options.surface = pick<grid::Surface>(random, {grid::Surface::faces, grid::Surface::centers});
+      check_budgets(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// Rows of sites so far apart that what lies between is just within the reach of the search for near sites, or beyond,
 /// wherever these are in bands of 32 rows: whole and in pieces.
 TEST_F(Cuda, RowsAroundTheReach) {

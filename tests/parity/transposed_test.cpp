@@ -280,6 +280,8 @@ TEST_F(Device, TransposedNeverWith) {
   EXPECT_TRUE(is_served(c));
   c.options.max_distance = 4.5;
   EXPECT_FALSE(is_served(c));
+  c.options = {.border = {grid::Border::sites}};
+  EXPECT_FALSE(is_served(c));
 }
 
 /// Words along y, of 416 rows instead of 448, tell that the call takes the engine: the bound lies in the middle.
