@@ -4,6 +4,7 @@
 // Work mapping: block = tile, warp = 4 rows, lane = 4 columns and those 128 behind. Cost: a root for each element.
 #pragma once
 
+#include "grid/cuda/extremes.cuh"
 #include "grid/cuda/plane_exact.cuh"
 #include "grid/cuda/plane_far_cell.cuh"
 #include "grid/cuda/plane_list.cuh"
@@ -40,19 +41,6 @@ __device__ void with_root(std::uint32_t least, std::uint32_t most, Fill&& fill) 
   else fill([](std::uint32_t square) { return root_of(square); });
 }
 
-template <int kCount>
-__device__ std::uint32_t least_of(const std::uint32_t (&values)[kCount]) {
-  std::uint32_t least = values[0];
-  for (int k = 1; k < kCount; ++k) least = min(least, values[k]);
-  return least;
-}
-template <int kCount>
-__device__ std::uint32_t most_of(const std::uint32_t (&values)[kCount]) {
-  std::uint32_t most = values[0];
-  for (int k = 1; k < kCount; ++k) most = max(most, values[k]);
-  return most;
-}
-
 template <Spaced kSpacing>
 class BlankTile {
  public:
@@ -85,7 +73,7 @@ class BlankTile {
   }
   /// @param along, across  squares of rows and of columns
   __device__ void fill(float* to, const std::uint32_t (&along)[kFillRows], const std::uint32_t (&across)[8]) const {
-    with_root(least_of(along) + least_of(across), most_of(along) + most_of(across), [&](auto&& root_of) {
+    with_root(least_of(along) + least_of(across), greatest_of(along) + greatest_of(across), [&](auto&& root_of) {
 #pragma unroll
       for (int r = 0; r < kFillRows; ++r, to += cell_.plane.row_stride)
         fill_row(to, [&](int q) { return cell_.in_units(root_of(along[r] + across[q])); });
@@ -149,7 +137,7 @@ class BlankSitesTile {
       site[r] = (y + r + (rows.y < rows.x ? rows.y : -rows.x)) * cell_.plane.width + entry.x;
     }
     squares_across(cell_, entry.x, across);
-    with_root(least_of(along) + least_of(across), most_of(along) + most_of(across), [&](auto&& root_of) {
+    with_root(least_of(along) + least_of(across), greatest_of(along) + greatest_of(across), [&](auto&& root_of) {
 #pragma unroll
       for (int r = 0; r < kFillRows; ++r, plain_.advance(row))
         fill_row(row, site[r], [&](int q) { return cell_.in_units(root_of(along[r] + across[q])); });

@@ -7,6 +7,7 @@
 // Cost: as without sites, with 32 bits in place of 16.
 #pragma once
 
+#include "grid/cuda/extremes.cuh"
 #include "grid/cuda/small_images.cuh"
 #include "grid/cuda/volume_sites.cuh"
 
@@ -34,8 +35,7 @@ struct SmallSites {
     return __viaddmin_u32(value, square, best);
   }
   static __device__ unsigned largest(const unsigned* eight) {
-    const unsigned a = __vimax3_u32(eight[0], eight[1], eight[2]), b = __vimax3_u32(eight[3], eight[4], eight[5]);
-    return square(__vimax3_u32(a, b, max(eight[6], eight[7])));
+    return square(greatest_of_eight(eight));
   }
 };
 

@@ -19,6 +19,7 @@
 // and step; in phase 2 some 80 per element. 8 bytes are moved per element between the passes.
 #pragma once
 
+#include "grid/cuda/extremes.cuh"
 #include "grid/cuda/volume_brackets.cuh"
 #include "grid/cuda/volume_few_rows_along_z.cuh"
 #include "grid/cuda/volume_sites.cuh"
@@ -210,7 +211,7 @@ struct FoundSteps {
       const int x = PlaneKeys::steps_of(PlaneKeys::square_of(window.best[j] - keys_y.of[y]), spacing.inverse_x);
       steps[j] = __ldg(tables.plane + (y * PlaneKeys::kSteps + x));
     }
-    return !__any_sync(kAllLanes, largest_of(steps) == Steps::kInDoubt);
+    return !__any_sync(kAllLanes, greatest_of_eight(steps) == Steps::kInDoubt);
   }
 
   /// What is nearer than steps of so large squares. @param to_end  steps along the line
@@ -343,7 +344,7 @@ __device__ inline unsigned tabulated_distances(const ExactSpacing& spacing, cons
   unsigned bits[8], in_doubt = 0;
 #pragma unroll
   for (int j = 0; j < 8; ++j) bits[j] = __float_as_uint(distances[j]);
-  if (largest_of(bits) >> 31)
+  if (greatest_of_eight(bits) >> 31)
 #pragma unroll
     for (int j = 0; j < 8; ++j) in_doubt |= (bits[j] >> 31) << j;
   return in_doubt;

@@ -2,6 +2,7 @@
 // bits where eight rows of half a tile do not fit.
 #pragma once
 
+#include "grid/cuda/extremes.cuh"
 #include "grid/cuda/volume_window.cuh"
 
 namespace fathom::grid::cuda {
@@ -20,7 +21,7 @@ class FarRows {
   /// Up to eight rows from z on, a multiple of eight. By whole warps, of which halves may have no rows.
   /// @returns whether they do not fit 16 bits
   __device__ bool put(int z, const unsigned* squares, int count) const {
-    const bool fits = !there_ || count == 0 || most_of(squares) < kNone16;
+    const bool fits = !there_ || count == 0 || greatest_of_eight(squares) < kNone16;
     const bool is_wide = (__ballot_sync(kAllLanes, !fits) >> (lane_id() & 16) & 0xFFFFu) != 0;
     if (count > 0 && lane_id() % 16 == 0) {
       const bool is_far = !there_ || squares[0] >= kFarSquare;

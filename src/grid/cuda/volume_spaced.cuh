@@ -21,6 +21,7 @@
 
 #include <type_traits>
 
+#include "grid/cuda/extremes.cuh"
 #include "grid/cuda/limits.cuh"
 #include "grid/cuda/volume_window.cuh"
 
@@ -38,14 +39,8 @@ struct WindowSquares {
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
     return __viaddmin_u32(value, square, best);
   }
-  static __device__ unsigned largest(const unsigned* eight) {
-    const unsigned a = __vimax3_u32(eight[0], eight[1], eight[2]), b = __vimax3_u32(eight[3], eight[4], eight[5]);
-    return __vimax3_u32(a, b, max(eight[6], eight[7]));
-  }
-  static __device__ unsigned least(const unsigned* eight) {
-    const unsigned a = __vimin3_u32(eight[0], eight[1], eight[2]), b = __vimin3_u32(eight[3], eight[4], eight[5]);
-    return __vimin3_u32(a, b, min(eight[6], eight[7]));
-  }
+  static __device__ unsigned largest(const unsigned* eight) { return greatest_of_eight(eight); }
+  static __device__ unsigned least(const unsigned* eight) { return least_of_eight(eight); }
 };
 /// A line's squared distance and the steps to the row that it is from, so that of equally near rows the lowest is
 /// least: square · 2⁶ + steps + 32. Rows hold squares alone.

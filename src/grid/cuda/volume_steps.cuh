@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "grid/cuda/extremes.cuh"
 #include "grid/cuda/volume_solve.cuh"
 #include "grid/cuda/volume_window.cuh"
 
@@ -317,11 +318,6 @@ __device__ inline unsigned* each_sixteenth(unsigned* memory, int row, int lane) 
   return memory + (((row * 16 + lane) ^ ((row & 8) << 1)) - row * 16);
 }
 
-__device__ inline unsigned largest_of(const unsigned (&eight)[8]) {
-  const unsigned a = __vimax3_u32(eight[0], eight[1], eight[2]), b = __vimax3_u32(eight[3], eight[4], eight[5]);
-  return __vimax3_u32(a, b, max(eight[6], eight[7]));
-}
-
 /// Eight rows from those that are near, by their keys.
 template <class KeysOfRows>
 class KeyWindow {
@@ -347,7 +343,7 @@ class KeyWindow {
     if (settled(1)) return true;
     // Beside a long search, what one that fails costs is little: it is all of the tile that is solved in another way.
     constexpr bool kShort = KeysOfRows::kSteps <= 24;
-    if (kShort && __popc(__ballot_sync(kAllLanes, least() >= KeysOfRows::kEnd)) > kFar) return false;
+    if (kShort && __popc(__ballot_sync(kAllLanes, least_of_eight(best) >= KeysOfRows::kEnd)) > kFar) return false;
 #pragma unroll 1
     for (int m = 0; m < KeysOfRows::kSteps / 8; ++m) {
       const auto left = rows_.group(group_ - 1 - m, lane_), right = rows_.group(group_ + 1 + m, lane_);
@@ -369,20 +365,15 @@ class KeyWindow {
   }
 
   /// Whether all of the warp's are sites.
-  __device__ bool is_all_sites() const { return !__any_sync(kAllLanes, largest_of(best) > 0); }
+  __device__ bool is_all_sites() const { return !__any_sync(kAllLanes, greatest_of_eight(best) > 0); }
 
   unsigned best[8];
 
  private:
   static constexpr int kFar = 24;  ///< lanes of whose rows none is near, from which a short search is no use
 
-  __device__ unsigned least() const {
-    const unsigned a = __vimin3_u32(best[0], best[1], best[2]), b = __vimin3_u32(best[3], best[4], best[5]);
-    return __vimin3_u32(a, b, min(best[6], best[7]));
-  }
-
   /// Whether rows from so many steps on cannot be nearer.
-  __device__ bool settled(int steps) const { return !__any_sync(kAllLanes, largest_of(best) >= keys_.of[steps]); }
+  __device__ bool settled(int steps) const { return !__any_sync(kAllLanes, greatest_of_eight(best) >= keys_.of[steps]); }
 
   const Rows& rows_;
   const int group_, lane_;

@@ -13,6 +13,7 @@
 // Cost: one operation per element and step.
 #pragma once
 
+#include "grid/cuda/extremes.cuh"
 #include "grid/cuda/volume_runs.cuh"
 
 namespace fathom::grid::cuda {
@@ -98,14 +99,10 @@ struct WindowSites {
     return __viaddmin_u32(value, square, best);
   }
   static __device__ unsigned lesser(unsigned a, unsigned b) { return min(a, b); }
-  static __device__ unsigned most(const unsigned* eight, unsigned other = 0) {
-    const unsigned a = __vimax3_u32(eight[0], eight[1], eight[2]), b = __vimax3_u32(eight[3], eight[4], eight[5]);
-    return __vimax3_u32(a, b, __vimax3_u32(eight[6], eight[7], other));
-  }
+  static __device__ unsigned most(const unsigned* eight, unsigned other = 0) { return greatest_of_nine(eight, other); }
   template <class Eight>
   static __device__ unsigned least(const Eight& eight) {
-    const unsigned a = __vimin3_u32(eight[0], eight[1], eight[2]), b = __vimin3_u32(eight[3], eight[4], eight[5]);
-    return __vimin3_u32(a, b, min(eight[6], eight[7]));
+    return least_of_eight(eight);
   }
   static __device__ unsigned largest(const unsigned* eight) { return square(most(eight)); }
 };
@@ -255,12 +252,6 @@ constexpr int search_blocks(int threads, bool labels) {
   return resident_blocks(threads, (labels ? kResidentThreadsAt64 : kResidentThreads) / threads);
 }
 
-/// The greatest of eight.
-__device__ inline unsigned most_of(const unsigned* eight) {
-  const unsigned a = __vimax3_u32(eight[0], eight[1], eight[2]), b = __vimax3_u32(eight[3], eight[4], eight[5]);
-  return __vimax3_u32(a, b, max(eight[6], eight[7]));
-}
-
 /// What is left to do with a float distance, of an element of row y: nothing.
 struct AsItIs {
   __device__ float operator()(float distance, int) const { return distance; }
@@ -317,9 +308,9 @@ struct VolumeWriter {
       if (kWriting == Writing::unaligned && !kSpaced && count == 8 && squares[0] < kNone)
         return write_eight<kSmall>(to, squares);
       if constexpr (kWriting == Writing::labels && !kSpaced)
-        if (count == 8 && most_of(squares) < kNone) return write_eight<kSmall>(to, squares);
+        if (count == 8 && greatest_of_eight(squares) < kNone) return write_eight<kSmall>(to, squares);
       if constexpr (kWriting == Writing::one_side)
-        if (count == 8 && most_of(squares) < Side::kLeastFar) return write_eight_of_side(to, squares);
+        if (count == 8 && greatest_of_eight(squares) < Side::kLeastFar) return write_eight_of_side(to, squares);
 #pragma unroll
       for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
         if (j >= count) break;
