@@ -144,6 +144,13 @@ struct Volume {
   __device__ std::int64_t z_line(const Tile& t) const { return ((t.item * words + t.word) * ny + t.line) * depth; }
 };
 
+/// Of which the compiler is not to see what it is made of: it would compute sums and products from others like them,
+/// which takes more instructions, or waits for these.
+__device__ inline unsigned kept(unsigned value) {
+  asm("" : "+r"(value));
+  return value;
+}
+
 /// A square from `wide`. @tparam kSide  of a signed field, whose first side's results, which are negative, stand for 0
 template <bool kSide>
 __device__ inline unsigned wide_square(std::uint32_t stored) {

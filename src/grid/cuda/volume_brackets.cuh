@@ -109,7 +109,7 @@ class Brackets {
   struct Vertex {
     float row, value;
 
-    __device__ explicit Vertex(unsigned key) : row(small_float(key & kKeyIndex)), value(small_float(key >> 10)) {}
+    __device__ explicit Vertex(unsigned key) : row(small_float(key & kKeyIndex)), value(small_float(key >> kKeyBits)) {}
     /// By more than the roundings of three values and of this one hide.
     __device__ bool is_above(const Vertex& begin, float slope) const {
       return value > fmaf(row - begin.row, slope, begin.value + 4);
@@ -132,7 +132,7 @@ class Brackets {
   __device__ bool is_small(unsigned value) const { return value < min(kManyHalves, most() + 1); }
   __device__ unsigned key_of(unsigned value, int row) const {
     const int from_middle = row - middle_;
-    return (value + static_cast<unsigned>(2 * from_middle * from_middle) + bias()) << 10 | static_cast<unsigned>(row);
+    return (value + static_cast<unsigned>(2 * from_middle * from_middle) + bias()) << kKeyBits | static_cast<unsigned>(row);
   }
   __device__ void clear_anchors() const {
     for (int i = static_cast<int>(threadIdx.x); i < (anchors_of(n_) + 1) * 16; i += kThreads) anchors_[i] = kNoKey;
@@ -256,7 +256,7 @@ class Brackets {
 #pragma unroll
     for (int k = 0; k < kCount; ++k) {
       best[k] = kNoKey;
-      slope[k] = 0u - (static_cast<unsigned>(4 * kFine * (first + k * kStep) - 2 - 4 * middle_) << 10);
+      slope[k] = 0u - (static_cast<unsigned>(4 * kFine * (first + k * kStep) - 2 - 4 * middle_) << kKeyBits);
     }
     const int end = to * 16 + lane_;
     for (int p = from * 16 + lane_; p <= end; p += 32 * by) {

@@ -45,13 +45,6 @@ inline __host__ __device__ std::size_t envelope_memory(int rows, int chunk) {
          16 * sizeof(unsigned);
 }
 
-/// Of which the compiler is not to see what it is made of: it would compute sums and products from others like them,
-/// which takes more instructions, or waits for these.
-__device__ inline unsigned kept(unsigned value) {
-  asm("" : "+r"(value));
-  return value;
-}
-
 /// Which rows of a chunk may be the nearest somewhere, in bits.
 ///
 /// Those are corners of the lower hull of height = value + row², and a corner lies below each chord from a row before it
@@ -97,7 +90,7 @@ class Candidates {
 /// What an envelope finds.
 enum class Finding {
   values,
-  winners,          ///< value · 2¹⁰ + winner, the first of several; kNoKey where there is none
+  winners,          ///< value · 2ᵇ + winner (b = kKeyBits), the first of several; kNoKey where there is none
   least_companion,  ///< the same, but of several winners the one with the least companion
 };
 
@@ -306,7 +299,7 @@ class Envelope {
     for (int j = 0; j < 8; ++j) {
       best[j] = kNoKey;
       winner[j] = 0;
-      slope[j] = 0u - (static_cast<unsigned>(x0 + j) << 11);
+      slope[j] = 0u - (static_cast<unsigned>(x0 + j) << (kKeyBits + 1));
     }
     for (int p = first; p <= last; ++p) {
       const unsigned key = keys[p * 16 + lane_], i = key & kKeyIndex, ranked = key - i + companions_[i * 16];
@@ -328,8 +321,8 @@ class Envelope {
       const unsigned key = keys[p * 16 + lane_], i = key & kKeyIndex;
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
-        const unsigned value = key - i * (static_cast<unsigned>(x0 + j) << 11);
-        const bool is_as_near = value >> 10 == best[j] >> 10;
+        const unsigned value = key - i * (static_cast<unsigned>(x0 + j) << (kKeyBits + 1));
+        const bool is_as_near = value >> kKeyBits == best[j] >> kKeyBits;
         if (is_as_near ? is_before(value, best[j]) : value < best[j]) best[j] = value;
       }
     }

@@ -376,7 +376,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
       writer.write_group(y0, count, [&](int j) {
         if (winners[j] == kNoKey) return SiteWriter::Result{UINT32_MAX, -1};
         const auto y = static_cast<int>(winners[j] & kKeyIndex);
-        const unsigned square = winners[j] >> 10;
+        const unsigned square = winners[j] >> kKeyBits;
         const int along_z = places.planes[y * 16 + lane] - sites.z();
         return writer.result(y0 + j, square, y - (y0 + j), along_z, places.is_right(y, lane));
       });

@@ -209,11 +209,6 @@ class SparseRowsAlongZ {
     return true;
   }
   static __device__ unsigned twice(int value) { return static_cast<unsigned>(value) * 0x10001u; }
-  /// What is added often, and the compiler would take to pieces.
-  static __device__ unsigned kept(unsigned value) {
-    asm("" : "+r"(value));
-    return value;
-  }
 
   __device__ void store_near(int z, const unsigned* best) const {
     const int lane = lane_id() % 16, columns = columns_ - 2 * lane, rows = nz_ - z;
