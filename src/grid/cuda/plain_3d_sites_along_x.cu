@@ -1,4 +1,5 @@
 // The engine for transposed volumes (plain_3d_transposed.cu): kernels of the last pass that find nearest sites.
+#include "grid/cuda/volume_far_sites_along_x.cuh"
 #include "grid/cuda/volume_sites_along_x.cuh"
 #include "grid/cuda/volume_solve_kernels.cuh"
 

@@ -15,6 +15,7 @@
 #include "grid/cuda/volume_along_x.cuh"
 #include "grid/cuda/volume_columns.cuh"
 #include "grid/cuda/volume_envelope.cuh"
+#include "grid/cuda/volume_far_sites_along_x.cuh"
 #include "grid/cuda/volume_near_sites_along_z.cuh"
 #include "grid/cuda/volume_sites_along_x.cuh"
 #include "grid/cuda/volume_solve.cuh"

@@ -34,9 +34,7 @@ struct SmallSites {
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
     return __viaddmin_u32(value, square, best);
   }
-  static __device__ unsigned largest(const unsigned* eight) {
-    return square(greatest_of_eight(eight));
-  }
+  static __device__ unsigned largest(const unsigned* eight) { return square(greatest_of_eight(eight)); }
 };
 
 /// An image's halves of tiles in shared memory, side by side.

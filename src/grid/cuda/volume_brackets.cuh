@@ -132,7 +132,8 @@ class Brackets {
   __device__ bool is_small(unsigned value) const { return value < min(kManyHalves, most() + 1); }
   __device__ unsigned key_of(unsigned value, int row) const {
     const int from_middle = row - middle_;
-    return (value + static_cast<unsigned>(2 * from_middle * from_middle) + bias()) << kKeyBits | static_cast<unsigned>(row);
+    return (value + static_cast<unsigned>(2 * from_middle * from_middle) + bias()) << kKeyBits |
+           static_cast<unsigned>(row);
   }
   __device__ void clear_anchors() const {
     for (int i = static_cast<int>(threadIdx.x); i < (anchors_of(n_) + 1) * 16; i += kThreads) anchors_[i] = kNoKey;

@@ -373,7 +373,9 @@ class KeyWindow {
   static constexpr int kFar = 24;  ///< lanes of whose rows none is near, from which a short search is no use
 
   /// Whether rows from so many steps on cannot be nearer.
-  __device__ bool settled(int steps) const { return !__any_sync(kAllLanes, greatest_of_eight(best) >= keys_.of[steps]); }
+  __device__ bool settled(int steps) const {
+    return !__any_sync(kAllLanes, greatest_of_eight(best) >= keys_.of[steps]);
+  }
 
   const Rows& rows_;
   const int group_, lane_;
