@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   constexpr bool kLabels = is_of_labels(kWriting);
   v.clear_counter(0);
   constexpr bool kSide = kWriting == Writing::one_side;
-  if constexpr (kSide) {
+  if constexpr (may_turn_words(kWriting)) {
     const std::int64_t tiles = v.items * v.words * v.nz;
     if (blockIdx.x >= tiles) return turn_row(v, blockIdx.x - tiles);
   }

@@ -3,7 +3,11 @@
 // Work mapping: thread = row along x, so that neighbours along z are read and written together. Phase 1: bits, and
 // steps to sites on the left, from left to right; phase 2: steps to the right, from right to left. Both take eight
 // words at a time, all of which are on their way together; the last eight stay in registers in between.
-// The pass along y of the first side, which reads no words, has blocks that do so at its end, where others are few.
+//
+// The pass along y of the first side, which reads no words, turns them at its end, where its own blocks are few: it has
+// turning_blocks() more, behind those of its tiles. Kernels have a way for these if may_turn_words(); the host has no
+// such blocks for others (search_near_along_y()), and turns by a kernel of its own where not all columns are solved
+// together, so that no pass finds words of the other side (VolumeEngine::solve()).
 // Cost: 1/4 byte is read for an element, and as much written; up to twice that in long rows.
 #pragma once
 
@@ -31,6 +35,9 @@ class RowOfWords {
 inline __host__ __device__ std::int64_t turning_blocks(const Volume& v) {
   return (v.items * v.ny * v.depth + kTurnBlock - 1) / kTurnBlock;
 }
+
+/// Whether the pass along y that writes such results can turn words besides, which VolumePasses::turns_words asks for.
+inline constexpr __host__ __device__ bool may_turn_words(Writing writing) { return writing == Writing::one_side; }
 
 /// A thread's row. @param block  of turning_blocks(), of kTurnBlock threads or more
 __device__ inline void turn_row(const Volume& v, std::int64_t block) {

@@ -92,7 +92,8 @@ template <Writing kWriting>
 void search_near_along_y(const VolumePasses& p) {
   constexpr bool kFloats = kWriting == Writing::aligned || kWriting == Writing::unaligned;
   const int n = p.volume.ny;
-  const std::int64_t blocks = p.y_tiles() + (p.turns_words ? turning_blocks(p.volume) : 0);
+  const bool turns_words = may_turn_words(kWriting) && p.turns_words;
+  const std::int64_t blocks = p.y_tiles() + (turns_words ? turning_blocks(p.volume) : 0);
   if constexpr (kWriting == Writing::unaligned)
     if (n > kEvenLines && n <= kUnevenLines)
       return launch(search_along_y<288, kWriting>, blocks, 288, window_memory(n), p.stream, p.volume, p.emitter);
