@@ -6,8 +6,8 @@
 // of them, by its place. Anchors are found in one stage more: at every 256th row first, from all candidates.
 //
 // Work mapping and source: as there, in blocks of 256 threads and more, for up to twice as many rows; of the last anchors
-// a warp takes those between two others. Cost: the same, another
-// stage, and candidates that are tried because they lie beside a winner; half as much shared memory again.
+// a warp takes those between two others. Cost: the same, another stage, and candidates that are tried because they lie
+// beside a winner; half as much shared memory again.
 #pragma once
 
 #include "grid/cuda/volume_envelope.cuh"

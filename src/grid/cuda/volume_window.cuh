@@ -7,7 +7,8 @@
 // different banks. Phase 2, half warp = 8 rows, lane = two lines: the rows around slide through registers, one step
 // outwards at a time on both sides, until all values of the warp are at most the square of the next step. A tile whose
 // search would be long is left to the envelope (volume_envelope.cuh), by a list; the two are kernels of their own
-// because the envelope needs three times the registers.
+// because the envelope needs three times the registers. What both need of halves of tiles, and how the pass along y
+// writes results of masks and labels, stands here, too.
 //
 // Source: separable passes (Hirata 1996); departs by searching outwards with an exact stop in place of an envelope.
 // Cost: one operation per element and step.
