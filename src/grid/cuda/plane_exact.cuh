@@ -47,15 +47,6 @@ struct UpperHalves {
   static __device__ unsigned most(unsigned value) { return value + 1; }
 };
 
-/// The rows that a rough square came from: one of 46,000 is told from the next by 17 bits. They are the last bits of a
-/// float, which is faster than a conversion.
-__device__ inline int rows_of(const Plane& plane, float square) {
-  const float squared = square * plane.inverse_ratio;
-  float inverse;
-  asm("rsqrt.approx.f32 %0,%1;" : "=f"(inverse) : "f"(squared + 1e-30f));
-  return __float_as_int(fmaf(squared, inverse, 8388608.0f)) - 0x4B000000;
-}
-
 /// What is found out about a site: how far it is, in spacings' units, or where results are no floats the square of
 /// that.
 template <Writing kWriting>
@@ -90,15 +81,40 @@ struct RealKey {
     const double square = plane.along_exactly(rows) / plane.exact_column_weight * (1u << kPlaces);
     return square < kMost ? __double2uint_rn(square) : kMost;
   }
-  /// The rows to the site whose square this is, without the columns.
-  static __device__ int rows_of(const Plane& plane, unsigned square) {
-    return cuda::rows_of(plane, static_cast<float>(square) * (1.0f / (1u << kPlaces)));
-  }
-  __device__ int rows(const Plane& plane) const { return rows_of(plane, square - square_of_columns(columns)); }
 };
 
 /// Near sites: as many rows and columns away.
 inline constexpr int kNearRows = 65, kNearColumns = 32;
+
+/// The rows to a near site, from its key: what the columns leave of the square. Of its bits the first ones tell, as the
+/// last bits of a float, which is faster than a conversion.
+class RowsOfKeys {
+ public:
+  __device__ explicit RowsOfKeys(const Plane& plane)
+      : dropped_(RealKey::kColumnBits + (plane.inverse_ratio > kFine ? 0 : kDropped)),
+        one_(plane.inverse_ratio * (plane.inverse_ratio > kFine ? 1.0f : 1 << kDropped) / (1u << RealKey::kPlaces)) {}
+
+  /// @param columns  RealKey(key).columns
+  __device__ int operator()(unsigned key, int columns) const {
+    constexpr float kMagic = 8388608.0f;  // 2²³: integers below are its last bits
+    const unsigned of_rows = key - (RealKey::square_of_columns(columns) << RealKey::kColumnBits);
+    const float shifted = __uint_as_float(of_rows >> dropped_ | 0x4B000000u);
+    float rows;
+    asm("sqrt.approx.ftz.f32 %0,%1;" : "=f"(rows) : "f"(fmaf(shifted, one_, -kMagic * one_)));
+    return __float_as_int(rows + kMagic) - 0x4B000000;
+  }
+
+ private:
+  /// Last bits, where rows are not much closer than columns: up to this ratio one row's square is 2¹⁰ at least, …
+  static constexpr int kDropped = 3;
+  static constexpr float kFine = 64;
+  static_assert(RealKey::kMost >> kDropped < 1u << 23);
+  // … and beyond all bits of a near site's rows fit.
+  static_assert(kNearRows * kNearRows << RealKey::kPlaces >> 6 < 1 << 23);
+
+  const int dropped_;
+  const float one_;  ///< 1 of what is left, in squares of rows
+};
 
 /// Fills plane.near_keys, and plane.near_roots: a root in double takes as long as all the rest. Where keys do not tell
 /// a site from another whose measure is not the same, the root's sign is set.
@@ -114,7 +130,7 @@ __global__ void __launch_bounds__(kNearColumns * 32) tabulate(const __grid_const
   const unsigned of_rows = squares[rows];
   const int own = static_cast<int>(of_rows + RealKey::square_of_columns(columns));
   const int others = own - static_cast<int>(RealKey::square_of_columns(lane_id()));  // what is left for its rows
-  const int nearest = RealKey::rows_of(plane, static_cast<unsigned>(max(others, 0)));
+  const int nearest = RowsOfKeys(plane)(static_cast<unsigned>(max(others, 0)) << RealKey::kColumnBits, 0);
   bool in_doubt = false;
   for (int other = max(nearest - 1, 0); other <= min(nearest + 1, kNearRows - 1); ++other)
     if (abs(static_cast<int>(squares[other]) - others) <= 1)
@@ -132,15 +148,25 @@ class NearExact {
  public:
   /// @param row   of keys, at the first neighbour
   __device__ NearExact(const Plane& plane, const uint4* row)
-      : plane_(plane), row_(reinterpret_cast<const unsigned*>(row)) {}
+      : plane_(plane), rows_of_(plane), row_(reinterpret_cast<const unsigned*>(row)) {}
 
-  /// Of neighbour q; any number if it is not settled.
-  __device__ M measured(int q, const RealKey& best) const {
-    const int rows = best.rows(plane_);
-    const float root = plane_.near_roots[rows * kNearColumns + best.columns];
-    if (__float_as_int(root) < 0) return least(row_ + q, best.square + 1);
-    if constexpr (std::is_same_v<M, float>) return root;
-    else return measure<M>(plane_, rows, best.columns);
+  /// Of four; any number where it is not settled. What the table tells is asked for at once, before any is looked at.
+  __device__ void measure_four(const unsigned (&best)[4], M (&measured)[4]) const {
+    float roots[4];
+    int signs = 0;
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      const RealKey key(best[q]);
+      const int rows = rows_of_(best[q], key.columns);
+      roots[q] = __ldg(plane_.near_roots + (rows * kNearColumns + key.columns));
+      signs |= __float_as_int(roots[q]);
+      if constexpr (std::is_same_v<M, float>) measured[q] = roots[q];
+      else measured[q] = measure<M>(plane_, rows, key.columns);
+    }
+    if (signs >= 0) return;
+#pragma unroll
+    for (int q = 0; q < 4; ++q)
+      if (__float_as_int(roots[q]) < 0) measured[q] = least(row_ + q, RealKey(best[q]).square + 1);
   }
 
  private:
@@ -149,14 +175,15 @@ class NearExact {
     M nearest = __builtin_inff();
     for (int steps = 0; steps < kNearColumns && RealKey::square_of_columns(steps) <= most; ++steps)
       for (int side = -1; side <= 1; side += 2) {
-        const unsigned of_rows = RealKey(own[side * steps]).square;
-        if (of_rows + RealKey::square_of_columns(steps) > most) continue;
-        nearest = min(nearest, measure<M>(plane_, RealKey::rows_of(plane_, of_rows), steps));
+        const unsigned key = own[side * steps];  // of rows alone
+        if (RealKey(key).square + RealKey::square_of_columns(steps) > most) continue;
+        nearest = min(nearest, measure<M>(plane_, rows_of_(key, 0), steps));
       }
     return nearest;
   }
 
   const Plane& plane_;
+  const RowsOfKeys rows_of_;
   const unsigned* row_;
 };
 

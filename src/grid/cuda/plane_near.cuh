@@ -447,8 +447,7 @@ __global__ void __launch_bounds__(kNearWords,
         continue;
       Measured<kWriting> exact[4];
       const NearExact<Measured<kWriting>> sites(plane, first);
-#pragma unroll
-      for (int q = 0; q < 4; ++q) exact[q] = sites.measured(q, RealKey(search.best[q]));
+      sites.measure_four(search.best, exact);
       if constexpr (kValues) {
 #pragma unroll
         for (int q = 0; q < 4; ++q)

@@ -293,8 +293,8 @@ struct NearReals : NearColumns<1, true> {
     rows = min(below[0] - 32, kMost);
 #pragma unroll
     for (int r = kBand - 1; r >= 0; --r) {
-      rows = bits[0] >> r & 1 ? 0 : min(rows + 1, kMost);
-      column[r][0] = plane_.near_keys[min(column[r][0], rows)];
+      rows = min(rows + 1, column[r][0]);  // no bits are asked again: at sites there is 0
+      column[r][0] = __ldg(plane_.near_keys + rows);
     }
   }
 
