@@ -1760,6 +1760,37 @@ TEST_F(Cuda, FarRowsWithSpacings) {
       }
 }
 
+/// Volumes, and batches of them, of which none, a few or a few more rows have sites, so that all is solved from these
+/// rows or by passes; lines end about where those do that ask for it, and beyond.
+TEST_F(Cuda, FewRowsOfVolumesWithSpacings) {
+  const std::vector<Shape> volumes = {{1, 257, 16}, {9, 256, 40},  {5, 257, 33}, {1, 260, 1030},
+                                      {3, 641, 17}, {2, 1024, 36}, {3, 1025, 33}};
+  const int shapes = static_cast<int>(volumes.size());
+  for (const std::int64_t i : some_of(2 * 7 * shapes, 49)) {
+    const Shape& volume = volumes[static_cast<std::size_t>(i % shapes)];
+    const std::int64_t filled = i / shapes % 7, items = i / (7 * shapes) == 0 ? 1 : 3;
+    Random random(1640000 + static_cast<std::uint64_t>(i));
+    const Shape shape{items, volume[0], volume[1], volume[2]};
+    const std::int64_t rows = element_count(shape) / volume[2];
+    std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+    for (std::int64_t k = 0; k < filled; ++k) {
+      const std::int64_t row = k == 0 ? rows - 1 : below(random, rows), more = chance(random, 0.2) ? 200 : 2;
+      for (std::int64_t n = 0; n < more; ++n)
+        sites[static_cast<std::size_t>(row * volume[2] + below(random, volume[2]))] = true;
+    }
+    Case c{.seed = 1640000 + static_cast<std::uint64_t>(i), .structure = Structure::sparse};
+    c.input = mask_array(sites, shape);
+    c.options.batch_axes = 1;
+    c.options.spacing = {pick<double>(random, {3, 2.5, 50}), pick<double>(random, {1, 1.25}), 0.5};
+    if (volume[2] > 64 && items == 1) c.options.region = {{0, volume[0]}, {0, volume[1]}, {64, volume[2]}};
+    if (chance(random, 0.2)) c.options.max_distance = 10.5;
+    c.wanted.distance = DType::float32;
+    check_against_cpu(c);
+    if (items == 1 && element_count(shape) < 300000) check_budgets(c);
+    if (HasFatalFailure()) return;
+  }
+}
+
 /// Sites as near as others but for what doubles alone tell: mirrored along the diagonal, with spacings that differ
 /// little.
 TEST_F(Cuda, AlmostEqualSpacings) {
@@ -1790,6 +1821,8 @@ TEST_F(Cuda, AnySpacingsOfLargeImages) {
       c.options.spacing = pick<std::vector<double>>(random, {{0.7, 1.25},
                                                              {255, 254},
                                                              {0.742188, 1.3},
+                                                             {0.1249, 1},
+                                                             {0.1251, 1},
                                                              {1, 0.33333},
                                                              {0.7071, 170},
                                                              {170.3, 0.7071},

@@ -6,9 +6,10 @@
 // writes the results.
 // With nearest sites both passes have kernels of their own (volume_sites.cuh); with unequal spacings each pass is one
 // kernel (volume_spaced.cuh, volume_spaced_sites.cuh; without a unit volume_exact.cuh), but for half tiles along y that
-// it leaves (volume_spaced_far.cuh); with nearest sites of labels or along axes beyond 1024 it is one as well; without
-// them these have an envelope of their own (volume_long.cuh). What is left to do stays on the device: the host launches
-// all and waits for nothing. The kernels of both passes are compiled apart (volume_solve.cuh).
+// it leaves (volume_spaced_far.cuh) and volumes with few sites (volume_spaced_few.cuh); with nearest sites of labels or
+// along axes beyond 1024 it is one as well; without them these have an envelope of their own (volume_long.cuh). What is
+// left to do stays on the device: the host launches all and waits for nothing. The kernels of both passes are compiled
+// apart (volume_solve.cuh).
 //
 // Both sides of a signed field are solved at once with unequal spacings; with equal ones one after the other, from the
 // same words, which are turned in between (volume_sides.cuh). Where all of that takes much scratch, a volume is worked
@@ -171,7 +172,10 @@ std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
     v.z_list = s.take<std::uint32_t>(jobs * v.ny);
     v.y_list = s.take<std::uint32_t>(jobs * v.nz);
   }
-  if (leaves_far_tiles(p, v.items)) v.y_list = s.take<std::uint32_t>(columns * 2 * v.nz);
+  if (leaves_far_tiles(p, v.items)) {
+    const std::int64_t half_tiles = columns * 2 * v.nz;
+    v.y_list = s.take<std::uint32_t>(std::max<std::int64_t>(half_tiles, kFewRows));
+  }
   if (has_lists || wants_site(p)) v.narrow = s.take<std::uint32_t>(columns * v.nz * v.ny * 16);
   if (has_lists) v.kind = s.take<std::uint8_t>(jobs * v.ny);
   if (wants_site(p)) return s.bytes();

@@ -2,12 +2,21 @@
 #include "grid/cuda/volume_solve_kernels.cuh"
 #include "grid/cuda/volume_spaced.cuh"
 #include "grid/cuda/volume_spaced_far.cuh"
+#include "grid/cuda/volume_spaced_few.cuh"
 
 namespace fathom::grid::cuda {
 
 namespace {
 
-/// The half tiles that the search along y left.
+/// Which rows have sites, if few have some.
+void find_rows(const VolumePasses& p) {
+  const Volume& v = p.volume;
+  const std::int64_t rows = v.items * v.ny * v.depth;
+  find_few_rows<<<blocks(1, rows, kFindRowsBlock), kFindRowsBlock, 0, p.stream>>>(v);
+  fathom::cuda::check_launch("looking for rows with sites");
+}
+
+/// The half tiles that the search along y left, or what both passes did.
 void solve_far_along_y(const VolumePasses& p) {
   const int n = p.volume.ny, threads = n <= 512 ? 512 : 1024;
   launch_far(n <= 512 ? solve_spaced_far_along_y<512> : solve_spaced_far_along_y<1024>, p.y_tiles(), threads,
@@ -19,7 +28,9 @@ void solve_far_along_y(const VolumePasses& p) {
 template <Writing kWriting>
 void VolumePasses::solve_spaced() const {
   constexpr Runs kRuns = runs_of(kWriting);
+  constexpr bool kLeaves = kWriting == Writing::unaligned;
   const int nz = volume.nz, ny = volume.ny;
+  if (kLeaves && volume.y_list) find_rows(*this);
   launch_line(solve_spaced_along_z<256, kRuns>, solve_spaced_along_z<512, kRuns>, z_tiles(), nz, spaced_memory(nz),
               stream, volume);
   const auto solve_along_y = [&](auto* small, auto* large) {
@@ -29,8 +40,7 @@ void VolumePasses::solve_spaced() const {
     if (limits)
       return solve_along_y(solve_spaced_along_y<256, kWriting, true>, solve_spaced_along_y<512, kWriting, true>);
   solve_along_y(solve_spaced_along_y<256, kWriting, false>, solve_spaced_along_y<512, kWriting, false>);
-  if constexpr (kWriting == Writing::unaligned)
-    if (volume.y_list) solve_far_along_y(*this);
+  if (kLeaves && volume.y_list) solve_far_along_y(*this);
 }
 
 template void VolumePasses::solve_spaced<Writing::unaligned>() const;

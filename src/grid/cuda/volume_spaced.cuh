@@ -15,7 +15,8 @@
 //
 // Source: separable passes (Hirata 1996); departs by searching outwards with bounds in place of an envelope, as the
 // general engine does. Cost: one operation per element and step; in phase 2 at worst O(n²/64) bounds for a line of n,
-// and the few groups that no bound excludes; tiles along y where these would be many are left to volume_spaced_far.cuh.
+// and the few groups that no bound excludes; tiles along y where these would be many are left to volume_spaced_far.cuh,
+// and whole volumes of few rows with sites to volume_spaced_few.cuh.
 // 8 bytes are moved per element between the passes.
 #pragma once
 
@@ -371,6 +372,9 @@ __device__ int load_squares(WindowRows<WindowSquares>& rows, DistancesOf&& dista
   return count;
 }
 
+/// Whether the volume has so few rows with sites that both passes leave all of it to volume_spaced_few.cuh.
+__device__ inline bool is_left_to_few_rows(const Volume& v) { return v.y_list && __ldg(v.counters) <= kFewRows; }
+
 /// The runs whose ends passes take in: of labels, or of the sides of a signed field that are solved at once.
 enum class Runs { none, of_labels, of_sides };
 __host__ __device__ constexpr Runs runs_of(Writing writing) {
@@ -389,6 +393,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
   __shared__ uint2 of_byte[256];
   __shared__ SpacedRunWords<kRuns> run_words;
   v.clear_counter(1);
+  const bool is_left = kRuns == Runs::none && is_left_to_few_rows(v);
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
   const HalfTile half = half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
@@ -404,6 +409,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
   if constexpr (kSides)
     any = ends.fill_half(half.first, [&](int r) { return r ? __ldg(&words[r].x) ^ __ldg(&words[r - 1].x) : 0; });
   __syncthreads();
+  if (is_left) return;  // asked for before, and not waited for
   if (any) atomicOr(&has_ends, 1);
   const auto distances_of = [&](int r, int first) {
     if constexpr (!kSides) return EightDistances(__ldg(words + r), first, of_byte, kLabels);
@@ -449,6 +455,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
   __shared__ int near_elements;
   __shared__ int has_ends;
   __shared__ SpacedRunWords<kRuns> run_words;
+  const bool is_left = kWriting == Writing::unaligned && !kLimited && is_left_to_few_rows(v);
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
   const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;
@@ -468,6 +475,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
     any = ends.fill_half(half.first, [&](int r) { return r ? bits(r) ^ bits(r - 1) : 0; });
   }
   __syncthreads();
+  if (is_left) return;
   if (any) atomicOr(&has_ends, 1);
   int near = 0;
   load_squares_along_y<kThreads>(v, half, [&](int r, unsigned square) {

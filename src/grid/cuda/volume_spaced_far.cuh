@@ -1,5 +1,6 @@
 // Half tiles along y of volumes with unequal spacings in a unit whose nearest rows are far away, as of a smooth far
-// field: the search of volume_spaced.cuh leaves them, since it would try all groups of rows on its way.
+// field: the search of volume_spaced.cuh leaves them, since it would try all groups of rows on its way. Or whole volumes
+// with few sites, which both passes leave (volume_spaced_few.cuh).
 //
 // Work mapping: persistent blocks, with a thread to each row. Phase 1: squares from where the results will be to shared
 // memory. Phase 2: between which rows the nearest of each eight lie (volume_brackets.cuh). Phase 3, half warp = 8 rows,
@@ -10,6 +11,7 @@
 
 #include "grid/cuda/volume_brackets.cuh"
 #include "grid/cuda/volume_spaced.cuh"
+#include "grid/cuda/volume_spaced_few.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -29,33 +31,11 @@ struct LineOfSquares {
   }
 };
 
-/// The least squares of eight rows of a line, from rows that are offered.
-class EightUnits {
- public:
-  /// @param first   of the eight
-  /// @param weight  of the square of a step along the line
-  __device__ EightUnits(int first, unsigned weight) : first_(first), weight_(weight) {
-#pragma unroll
-    for (unsigned& square : best) square = WindowSquares::kNone;
-  }
-  __device__ void offer(int row, unsigned square) {
-    const auto steps = static_cast<unsigned>(first_ - row);
-    unsigned sum = square + weight_ * steps * steps, rise = weight_ * (2 * steps + 1);
-#pragma unroll
-    for (int j = 0; j < 8; ++j, sum += rise, rise += 2 * weight_) best[j] = min(best[j], sum);
-  }
-
-  unsigned best[8];
-
- private:
-  const int first_;
-  const unsigned weight_;
-};
-
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     solve_spaced_far_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 window_shared[];
+  if (is_left_to_few_rows(v)) return solve_few_rows<kThreads>(v, emitter);
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
   const WindowRows<WindowSquares> rows(reinterpret_cast<unsigned*>(window_shared), n);
   const LineOfSquares line{rows, 2 / static_cast<float>(v.weight_y)};
