@@ -1050,6 +1050,32 @@ TEST_F(Cuda, NearestBesideEmptyPlanesOfVolumes) {
     }
 }
 
+/// Nearest sites about 121 steps away along x and z together, from which on a lead tells the plane alone: in all columns
+/// of half a tile or in some, in all rows of lines along y or in bands; to the left and to the right, of which one or both
+/// are as near, in lines that the envelope takes at once or after a search.
+TEST_F(Cuda, NearestAboutTheReachOfLeads) {
+  Random random(968000);
+  int next = 0;
+  for (const Shape& shape : {Shape{512, 40, 150}, Shape{385, 67, 145}, Shape{640, 33, 137}, Shape{257, 70, 140},
+                             Shape{700, 31, 150}, Shape{400, 515, 16}, Shape{250, 260, 31}})
+    for (int i = 0; i < scaled(8); ++i) {
+      const std::int64_t ny = shape[1], nx = shape[2], kind = next++ % 4;
+      const std::int64_t left = i % 2 == 0 ? 5 + i / 2 % 3 : below(random, 20);  // 5 to 7: 120 to 122 of a half's end
+      const std::int64_t right = pick<std::int64_t>(random, {nx, nx - 1 - left, 2 * 120});
+      const std::int64_t gap = 236 + below(random, 10), first = below(random, gap), band = 1 + below(random, 40);
+      std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+      for (std::size_t k = 0; k < sites.size(); ++k) {
+        const auto x = static_cast<std::int64_t>(k) % nx, y = static_cast<std::int64_t>(k) / nx % ny;
+        const std::int64_t z = static_cast<std::int64_t>(k) / nx / ny, in_gap = (z + first) % gap;
+        const bool is_column = x == left + (kind == 3 ? y % 16 : 0) || x == right;
+        sites[k] = is_column && (kind == 0 ? in_gap < 30 : in_gap < 1 + y % 3) && !(kind == 2 && y / band % 2 == 0);
+      }
+      const Case c = nearest_in_volume(sites, shape, 0.2, random);
+      check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// Nearest sites of lines along z with gaps about twice as long as what 16 bits hold of a search, between rows with
 /// sites at the same columns, so that those before and behind are as near; or with sites so far to the side, of every
 /// row, in one half of a tile or in both; up to the lines at which blocks change, and beyond.
