@@ -25,6 +25,7 @@
 #include "grid/cuda/sides.cuh"
 #include "grid/cuda/volume_envelope.cuh"
 #include "grid/cuda/volume_exact.cuh"
+#include "grid/cuda/volume_far_sites.cuh"
 #include "grid/cuda/volume_labels.cuh"
 #include "grid/cuda/volume_long.cuh"
 #include "grid/cuda/volume_loose_rows.cuh"
@@ -272,7 +273,7 @@ bool memory_serves(const Problem& p) {
   if (has_single_passes(p)) return block_holds(p, wants_site(p) ? spaced_site_memory(longest) : spaced_memory(longest));
   if (is_long(p)) return block_holds(p, LongLines::memory(longest));
   const std::size_t lines = std::max(window_memory(longest), envelope_memory(longest, 32));
-  return block_holds(p, lines + (wants_site(p) ? SitePlaces<32>::memory(longest) : 0));
+  return block_holds(p, lines + (wants_site(p) ? site_places_memory(longest) : 0));
 }
 
 /// Whether squares in double are far from the ends of their range.

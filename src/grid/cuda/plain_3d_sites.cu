@@ -1,4 +1,5 @@
 // The engine for volumes (plain_3d.cu): kernels that find nearest sites, with equal spacings.
+#include "grid/cuda/volume_far_sites.cuh"
 #include "grid/cuda/volume_sites_along_y.cuh"
 #include "grid/cuda/volume_sites_along_z.cuh"
 #include "grid/cuda/volume_solve_kernels.cuh"
@@ -17,7 +18,7 @@ template <int kThreads, int kChunk>
 void far_sites_along_y(const VolumePasses& p) {
   const int n = p.volume.ny;
   launch_far(envelope_sites_along_y<kThreads, kChunk>, p.y_tiles(), kThreads,
-             envelope_memory(n, kChunk) + SitePlaces<kChunk>::memory(n), p.stream, p.volume, p.emitter);
+             envelope_memory(n, kChunk) + site_places_memory(n), p.stream, p.volume, p.emitter);
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ class SmallSitesImage {
     for (int h = 0; h < halves_; ++h) {
       const SiteWriter writer = writer_of(item, h, emitter);
       for (int y = static_cast<int>(threadIdx.x) / 16 * 8; y < v_.ny; y += static_cast<int>(blockDim.x) / 2)
-        writer.write(y, v_.ny - y, [](int) { return SiteWriter::Result{UINT32_MAX, -1}; });
+        writer.write(y, v_.ny - y, [](int) { return SiteWriter::NoSite{}; });
     }
   }
 

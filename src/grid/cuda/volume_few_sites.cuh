@@ -22,7 +22,7 @@ class FewSites {
 
   /// @param count  of the rows that have sites
   __device__ void solve(int count) const {
-    if (count == 0) return write([](int) { return SiteWriter::Result{UINT32_MAX, -1}; });
+    if (count == 0) return write([](int) { return SiteWriter::NoSite{}; });
     __shared__ FilledRows<kFewRows> filled;
     filled.find(rows_, [&](int r) { return sites_.has_site(r); });
     if (count == 1) write_nearest<1>(filled);

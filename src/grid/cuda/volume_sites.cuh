@@ -60,63 +60,6 @@ struct Leads {
   }
 };
 
-/// Where the sites of a tile along y lie, in shared memory behind an envelope with chunks of so many rows.
-template <int kChunk>
-class SitePlaces {
- public:
-  /// Bytes.
-  static __host__ __device__ std::size_t memory(int rows) {
-    return planes_memory(rows) + static_cast<std::size_t>((rows + kChunk - 1) / kChunk) * 16 * sizeof(unsigned);
-  }
-
-  __device__ SitePlaces(std::byte* memory, int rows)
-      : planes(reinterpret_cast<std::uint16_t*>(memory)),
-        right_(reinterpret_cast<unsigned*>(memory + planes_memory(rows))) {}
-
-  /// Of a line's chunk: in which rows the site lies to the right, in bits.
-  __device__ void put_sides(int first_row, int lane, unsigned right) const {
-    right_[first_row / kChunk * 16 + lane] = right;
-  }
-  __device__ bool is_right(int row, int lane) const { return right_[row / kChunk * 16 + lane] >> row % kChunk & 1; }
-
-  std::uint16_t* const planes;  ///< z: [row][16]
-
- private:
-  static __host__ __device__ std::size_t planes_memory(int rows) {
-    return static_cast<std::size_t>(row_groups(rows)) * 8 * 16 * sizeof(std::uint16_t);
-  }
-
-  unsigned* const right_;
-};
-
-template <int kThreads, int kChunk>
-__global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
-    envelope_sites_along_z(const __grid_constant__ Volume v) {
-  extern __shared__ uint4 envelope_shared[];
-  __shared__ uint2 of_byte[256];
-  const int t = static_cast<int>(threadIdx.x), n = v.nz;
-  const unsigned count = v.counters[0];
-  if (blockIdx.x >= count) return;
-  for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
-  for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
-    const HalfTile half = narrow_half_along_z(v, v.z_list[job]);
-    const EnvelopeRows<kThreads, kChunk> rows(envelope_shared);
-    rows.load(v.word_line(half.tile), n, half.first, of_byte);
-    std::uint16_t* leads = narrow_half(v, half, 0, half.tile.line) + t % 16;
-    const std::int64_t step = std::int64_t{v.ny} * 32;
-    const auto load = [&](unsigned* value, int first, int lane) { rows.squares(value, first, lane, n); };
-    const auto store = [&](int z, const unsigned* winners, int winners_count) {
-      std::uint16_t* to = leads + z * step;
-#pragma unroll
-      for (int j = 0; j < 8; ++j, to += step)
-        if (j < winners_count)
-          *to = static_cast<std::uint16_t>(winners[j] == kNoKey ? Leads::kNone
-                                                                : Leads::kFirstFar + (winners[j] & kKeyIndex));
-    };
-    Envelope<kThreads, kChunk, Finding::winners>(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
-  }
-}
-
 /// What is told of half a tile's lines along z: TileKind, [y]. Empty ones have no leads, of wide ones some may be far.
 __device__ inline std::uint8_t* site_kinds(const Volume& v, const Volume::Tile& t, int half) {
   return v.kind + ((t.item * v.words + t.word) * 2 + half) * v.ny;
@@ -152,7 +95,7 @@ class SitesOfRows {
         depth_(v.depth),
         bit_(x % 32),
         kinds_(site_kinds(v, tile, x % 32 / 16)),
-        leads_(reinterpret_cast<std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) + x % 32),
+        leads_(reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) + x % 32),
         words_(v.word_line({tile.item, tile.word, 0})) {}
 
   /// Of a row that has sites.
@@ -217,11 +160,20 @@ class SitesOfRows {
   }
   __device__ int z() const { return z_; }
 
-  /// Lets rows without a site, as the pass along z left them, say so to the envelope. By all threads, a half each.
-  __device__ void put_none(int rows) const {
-    for (int r = static_cast<int>(threadIdx.x) / 16; r < rows; r += static_cast<int>(blockDim.x) / 16)
-      if (!has_site(r)) leads_[r * 32] = Leads::kNone;
+  /// Eight rows, from the first on.
+  struct EightRows {
+    const std::uint16_t* leads;  ///< 32 apart
+    const uint2* words;          ///< depth() apart
+    int y;
+  };
+  __device__ EightRows rows_from(int y) const { return {leads_ + y * 32, words_ + y * depth_, y}; }
+  __device__ void advance(EightRows& rows) const {
+    rows.leads += 8 * 32;
+    rows.words += depth(8);
+    rows.y += 8;
   }
+  /// Of so many rows: words.
+  __device__ unsigned depth(int rows) const { return static_cast<unsigned>(rows * depth_); }
 
  private:
   /// Of the half's first column.
@@ -231,7 +183,7 @@ class SitesOfRows {
   const std::int32_t z_, depth_;
   const int bit_;
   const std::uint8_t* const kinds_;
-  std::uint16_t* const leads_;
+  const std::uint16_t* const leads_;
   const uint2* const words_;
 };
 
@@ -257,6 +209,11 @@ class SiteWriter {
   struct Result {
     std::uint32_t square;  ///< UINT32_MAX: there is no site
     std::int32_t site;     ///< −1 then
+  };
+  /// The same where there is none, which is not asked for each element then.
+  struct NoSite {
+    static constexpr std::int32_t site = -1;
+    __device__ operator Result() const { return {UINT32_MAX, site}; }
   };
   /// Up to eight rows, from what a search says of them.
   __device__ void write_near(int y, int count, const unsigned* sites) const {
@@ -293,7 +250,7 @@ class SiteWriter {
 #pragma unroll
     for (int j = 0; j < 8; ++j, emitter_.plain.advance(row)) {
       if (j >= count) break;
-      const Result r = result(j);
+      const auto r = result(j);
       emitter_.plain.write(row, x_, distance_of(r), r.site);
     }
   }
@@ -313,14 +270,13 @@ class SiteWriter {
     std::byte* site = row.nearest + x_ * std::int64_t{sizeof(std::int32_t)};
 #pragma unroll
     for (int j = 0; j < 8; ++j, distance += plain.distance.y_stride, site += plain.nearest.y_stride) {
-      const Result r = result(j);
+      const auto r = result(j);
       __stcs(distance, distance_of(r));
       __stcs(reinterpret_cast<std::int32_t*>(site), r.site);
     }
   }
-  static __device__ float distance_of(const Result& result) {
-    return result.square == UINT32_MAX ? __int_as_float(0x7F800000) : small_root(small_float(result.square));
-  }
+  static __device__ float distance_of(const Result& result) { return small_root(small_float(result.square)); }
+  static __device__ float distance_of(NoSite) { return __int_as_float(0x7F800000); }
   __device__ __noinline__ void emit(int y, int count, const Result* results) const {
     for (int j = 0; j < min(count, 8); ++j) {
       const std::int64_t in_volume[] = {z_, y + j, first_x_ + x_}, *at = in_volume + 3 - emitter_.input.rank;
@@ -336,54 +292,5 @@ class SiteWriter {
   const bool is_there_;
   const PlainSites::Row row_;  ///< of y = 0
 };
-
-template <int kThreads, int kChunk>
-__global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
-    envelope_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
-  extern __shared__ uint4 envelope_shared[];
-  const int n = v.ny;
-  const unsigned jobs = v.counters[1];
-  const SitePlaces<kChunk> places(reinterpret_cast<std::byte*>(envelope_shared) + envelope_memory(n, kChunk), n);
-  const int lane = static_cast<int>(threadIdx.x) % 16;
-  for (unsigned job = blockIdx.x; job < jobs; job += gridDim.x) {
-    const HalfTile half = half_along_y(v, v.y_list[job]);
-    const SitesOfRows sites(v, half.tile, half.x);
-    const auto load = [&](unsigned* value, int first, int) {
-#pragma unroll
-      for (int r = 0; r < kChunk; ++r) value[r] = sites.lead(min(first + r, n - 1));
-      unsigned right = 0;
-      constexpr int kTogether = 8;  // words that are read before any is looked at, so that the waits are one
-#pragma unroll
-      for (int r0 = 0; r0 < kChunk; r0 += kTogether) {
-        uint2 word[kTogether];
-#pragma unroll
-        for (int k = 0; k < kTogether; ++k) word[k] = sites.word_by(value[r0 + k], min(first + r0 + k, n - 1));
-#pragma unroll
-        for (int k = 0; k < kTogether; ++k) {
-          const int r = r0 + k;
-          const bool there = first + r < n && value[r] != Leads::kNone;
-          const SitesOfRows::Steps way = sites.way_by(value[r], word[k]);
-          right |= unsigned{way.x > 0} << r;
-          if (there) places.planes[(first + r) * 16 + lane] = static_cast<std::uint16_t>(sites.z() + way.z);
-          value[r] = there ? way.square() : kNone32;
-        }
-      }
-      places.put_sides(first, lane, right);
-    };
-    const SiteWriter writer(v, emitter, half.tile, half.x);
-    const auto store = [&](int y0, const unsigned* winners, int count) {
-      if (count == 0) return;
-      writer.write_group(y0, count, [&](int j) {
-        if (winners[j] == kNoKey) return SiteWriter::Result{UINT32_MAX, -1};
-        const auto y = static_cast<int>(winners[j] & kKeyIndex);
-        const unsigned square = winners[j] >> kKeyBits;
-        const int along_z = places.planes[y * 16 + lane] - sites.z();
-        return writer.result(y0 + j, square, y - (y0 + j), along_z, places.is_right(y, lane));
-      });
-    };
-    using Sites = Envelope<kThreads, kChunk, Finding::least_companion>;
-    Sites(reinterpret_cast<unsigned*>(envelope_shared), n, places.planes).run(load, store);
-  }
-}
 
 }  // namespace fathom::grid::cuda

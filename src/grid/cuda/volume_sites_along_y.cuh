@@ -3,7 +3,7 @@
 //
 // Work mapping: block = half a tile. Tiles with few rows that have sites, or none (volume_few_sites.cuh: both halves by
 // the first one's block), and those in whose rows far ones lie alike (volume_same_sites.cuh), are solved at once; those
-// whose search would be long are left to the envelope (volume_sites.cuh), by a list.
+// whose search would be long are left to the envelope (volume_far_sites.cuh), by a list.
 #pragma once
 
 #include "grid/cuda/volume_few_sites.cuh"
@@ -42,7 +42,6 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   const SiteWriter writer(v, emitter, half.tile, half.x);
   if (may_be_same && are_same_sites(sites, n)) return write_same_sites(sites, n, writer);
   const auto leave_to_envelope = [&] {
-    if (count < n) sites.put_none(n);
     if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
   };
   if ((filled_rows >> 16) * 2 > n) return leave_to_envelope();

@@ -2,10 +2,11 @@
 //
 // Work mapping: block = half a tile. Tiles of which few rows have sites are solved by these alone
 // (volume_sparse_sites_along_z.cuh); those with sites all along the line are searched in 16 bits
-// (volume_near_sites_along_z.cuh); those whose search would be long are left to the envelope (volume_sites.cuh), by a
-// list.
+// (volume_near_sites_along_z.cuh); those whose search would be long are left to the envelope (volume_far_sites.cuh), by
+// a list.
 #pragma once
 
+#include "grid/cuda/volume_far_stretches.cuh"
 #include "grid/cuda/volume_near_sites_along_z.cuh"
 #include "grid/cuda/volume_sparse_sites_along_z.cuh"
 
@@ -13,6 +14,8 @@ namespace fathom::grid::cuda {
 
 /// Rows along z of which a search wants one with a site near.
 inline constexpr int kStretchOfSites = 128;
+/// Rows up to which no search is so long that the envelope would be faster, if it succeeds.
+inline constexpr int kShortSearches = 384;
 
 /// A tile whose search would often be too long for 16 bits. By all threads.
 /// @param sites_of  as NearSitesAlongZ::fill() has it
@@ -39,7 +42,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     search_sites_along_z(const __grid_constant__ Volume v) {
   extern __shared__ uint4 window_shared[];
   __shared__ int work;
-  __shared__ unsigned near_of_warps[kThreads / 32], in_tile_of_warps[kThreads / 32];
+  __shared__ unsigned near_of_warps[kThreads / 32], in_tile_of_warps[kThreads / 32], stretches_of_warps[kThreads / 32];
   __shared__ ByteSides sides;
   v.clear_counter(1);
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
@@ -49,14 +52,17 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   bool any = false;
   NearRows<kThreads, 32, kLongestKeyed> in_tile;  // mostly near enough for a search in 16 bits
   NearRows<kThreads, kStretchOfSites> near;
+  FarStretches<kThreads> stretches;
   for (int r = t; r < n; r += kThreads) {
     const uint2 word = __ldg(line + r);
     const unsigned outside = min(word.y & 0xFFFFu, word.y >> 16);
     any |= has_sites(word);
     in_tile.add(r, word.x != 0);
     near.add(r, word.x != 0 || outside < WindowSites::kFar);
+    stretches.add(r, word.x != 0 || outside < FarStretches<kThreads>::near_steps(n));
   }
   near.put(near_of_warps);
+  stretches.put(stretches_of_warps);
   in_tile.put(in_tile_of_warps);
   if (t == 0) work = 0;
   const int with_sites = __syncthreads_count(any);  // threads
@@ -73,7 +79,9 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   std::int16_t* list = SparseSitesAlongZ::list_in(window_shared, n);
   if (with_sites <= min(kThreads / 2, ListedRows::most_of(n)) && filled.find(line, n, list, n / kFewSitesShare))
     return leave(kWide, SparseSitesAlongZ::solve(v, half, filled, window_shared, &work));
-  if (!near.suffice(near_of_warps, n)) return leave(kWide, false);  // a search would be long
+  const bool is_long =
+      !near.suffice(near_of_warps, n) || (n > kShortSearches && !stretches.are_few(stretches_of_warps, n));
+  if (is_long) return leave(kWide, false);  // the search would be
   for (int i = t; i < 256; i += kThreads) {
     sides.left[i] = kByteSides.left[i];
     sides.right[i] = kByteSides.right[i];
