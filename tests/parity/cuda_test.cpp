@@ -267,6 +267,61 @@ TEST_F(Cuda, FarRowsOfLongLines) {
   }
 }
 
+/// Lines beyond 1024 elements along y and z, and shorter ones beside a row as long, all of whose rows are as far from a
+/// site; or all but the first, the last, or some from one on, where threads begin.
+TEST_F(Cuda, ConstantLongLines) {
+  const std::pair<std::int64_t, std::int64_t> lines_and_widths[] = {{1025, 261}, {2017, 261}, {2047, 300},
+                                                                    {2048, 261}, {513, 1030}, {257, 1025}};
+  for (const auto& [length, width] : lines_and_widths)
+    for (const bool is_along_z : {false, true})
+      for (const auto& [first, end] : {std::pair<std::int64_t, std::int64_t>{0, 0},
+                                       {0, 1},
+                                       {length - 1, length},
+                                       {length / 2, length / 2 + 1},
+                                       {length / 64 * 32, length}}) {
+        const Shape shape = is_along_z ? Shape{length, 2, width} : Shape{2, length, width};
+        std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+        for (std::int64_t row = 0; row < length; ++row) {
+          const std::int64_t x = row >= first && row < end ? 1 : 0;
+          sites[static_cast<std::size_t>((is_along_z ? 2 * row : row) * width + x)] = true;
+        }
+        Case c{.structure = Structure::plane};
+        c.input = mask_array(sites, shape);
+        check_squares_and_sign(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+/// Lines of few rows along y or z, whose sites are far, near in other rows, or fill some, of one volume or three: up to
+/// the lengths at which all rows are tried, always or where sites are far, and one more.
+TEST_F(Cuda, FarSitesOfShortLines) {
+  Random random(751000);
+  for (std::int64_t length : {1, 5, 7, 8, 9, 15, 16, 17, 24, 25, 31, 32, 33})
+    for (const bool is_along_z : {false, true})
+      for (int i = 0; i < scaled(6); ++i) {
+        const std::int64_t other = below(random, 40) + 1, nx = pick<std::int64_t>(random, {261, 400, 515, 1030, 1500});
+        const std::int64_t items = i % 2 == 0 ? 3 : 1;
+        const Shape shape = is_along_z ? Shape{items, length, other, nx} : Shape{items, other, length, nx};
+        std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+        const int kinds = i % 3 == 0 ? 1 : 4;  // of rows: with a far site, none, one anywhere, a run of them
+        for (std::int64_t row = 0; row < items * length * other; ++row) {
+          const auto begin = static_cast<std::size_t>(row * nx);
+          switch (below(random, kinds)) {
+            case 0: sites[begin + static_cast<std::size_t>(below(random, 40))] = true; break;
+            case 2: sites[begin + static_cast<std::size_t>(below(random, nx))] = true; break;
+            case 3: std::fill_n(sites.begin() + static_cast<std::ptrdiff_t>(begin) + 96, 100, true); break;
+            default: break;
+          }
+        }
+        Case c{.structure = Structure::sparse};
+        c.input = mask_array(sites, shape);
+        c.options.sites.rule = chance(random, 0.5) ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
+        c.options.batch_axes = 1;
+        check_squares_and_sign(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
 /// Sites of volumes in few rows along y, near and far along z; in some tiles in all rows, but around a hole.
 TEST_F(Cuda, FewRowsOfVolumes) {
   Random random(900000);

@@ -271,7 +271,7 @@ class VolumeSolver {
 bool memory_serves(const Problem& p) {
   const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
   if (has_single_passes(p)) return block_holds(p, wants_site(p) ? spaced_site_memory(longest) : spaced_memory(longest));
-  if (is_long(p)) return block_holds(p, LongLines::memory(longest));
+  if (is_long(p)) return block_holds(p, LongLines<16>::memory(longest));
   const std::size_t lines = std::max(window_memory(longest), envelope_memory(longest, 32));
   return block_holds(p, lines + (wants_site(p) ? site_places_memory(longest) : 0));
 }

@@ -74,6 +74,16 @@ class Candidates {
     return mask;
   }
 
+  /// Whether the values of a chunk are the same, as far as there are rows. All of these are candidates then.
+  /// @param height, mask  what of() left
+  static __device__ bool are_same(const unsigned* height, unsigned mask, int rows) {
+    if (mask != 0xFFFFFFFFu >> (32 - min(rows, kChunk)) || (rows > 1 && height[1] != height[0] + 1)) return false;
+    bool same = true;
+#pragma unroll
+    for (int r = 2; r < kChunk; ++r) same &= r >= rows || height[r] == height[0] + static_cast<unsigned>(r * r);
+    return same;
+  }
+
  private:
   static constexpr unsigned kNoHeight = 1u << 28;  ///< no site: above all chords; six times it fits an integer
   static_assert(3 * kLongestAxis * kLongestAxis + kChunk * kChunk < kNoHeight / 4);
@@ -98,6 +108,7 @@ enum class Finding {
 template <int kThreads, int kChunk, Finding kFinding = Finding::values, class Companion = std::uint16_t>
 class Envelope {
  public:
+  static constexpr int kLines = 16;  ///< of a block
   static constexpr int kUnits = kThreads / 16;
   static constexpr bool kSmall = true;  ///< values are below 2²³
   static_assert(3 * kLongestKeyed * kLongestKeyed < 1 << 23);
@@ -178,8 +189,9 @@ class Envelope {
     unsigned height[kChunk], candidates = 0;
     if (active) {
       load(height, unit_ * kChunk, lane_);
-      candidates = Candidates<kChunk, kFinding == Finding::least_companion>::of(height);
-      const bool same = kFinding == Finding::values && are_same(height, candidates, n_ - unit_ * kChunk);
+      using Kept = Candidates<kChunk, kFinding == Finding::least_companion>;
+      candidates = Kept::of(height);
+      const bool same = kFinding == Finding::values && Kept::are_same(height, candidates, n_ - unit_ * kChunk);
       number(unit_) = static_cast<unsigned>(__popc(candidates)) | (same ? kSameChunk : 0);
       mask(unit_) = candidates;
     }
@@ -225,14 +237,6 @@ class Envelope {
     return static_cast<int>(count);
   }
 
-  /// The values of a chunk, as far as there are rows. All of them are candidates then.
-  static __device__ bool are_same(const unsigned* height, unsigned mask, int rows) {
-    if (mask != 0xFFFFFFFFu >> (32 - min(rows, kChunk)) || (rows > 1 && height[1] != height[0] + 1)) return false;
-    bool same = true;
-#pragma unroll
-    for (int r = 2; r < kChunk; ++r) same &= r >= rows || height[r] == height[0] + static_cast<unsigned>(r * r);
-    return same;
-  }
   /// Whether the chunks of a line, in each of which all is the same, are all the same. It has no candidates then.
   /// @param value  of the chunk's first row
   __device__ bool find_constant(unsigned value, bool active, bool may_be_constant) {
@@ -487,23 +491,24 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   constexpr bool kLabels = is_of_labels(kWriting), kTransposed = kWriting == Writing::transposed;
   using Writer = std::conditional_t<kTransposed, LineWriter<kThreads>, VolumeWriter<kWriting>>;
   __shared__ RunWords<kLabels> run_words;
-  const int n = v.ny;
-  const unsigned count = v.counters[1] * 2;
+  constexpr int kLines = Solver::kLines, kParts = 32 / kLines;  // of a tile
+  const int n = v.ny, lane = static_cast<int>(threadIdx.x) % kLines;
+  const unsigned count = v.counters[1] * kParts;
   const RunEnds ends(run_words, n);
   constexpr bool kSide = kWriting == Writing::one_side;
   __shared__ RowKindBits<kSide> kinds;
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
-    const Volume::Tile tile = v.tile(v.y_list[job / 2], v.nz);
-    const int half = static_cast<int>(job % 2) * 16, x0 = tile.word * 32 + half;
+    const Volume::Tile tile = v.tile(v.y_list[job / kParts], v.nz);
+    const int column = static_cast<int>(job % kParts) * kLines + lane, x0 = tile.word * 32 + column - lane;
     if (x0 >= v.nx) continue;
-    const auto* narrow = reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) +
-                         half + threadIdx.x % 16;
+    const auto* narrow =
+        reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) + column;
     // Beyond the volume's edges the last element again, so that no branch keeps the loads from being in flight
     // together.
-    const int x = x0 + static_cast<int>(threadIdx.x) % 16;
+    const int x = x0 + lane;
     const std::uint32_t* wide = v.wide_at(tile.item, tile.line, 0, min(x, v.nx - 1));
     const std::int64_t wide_step = kTransposed ? v.half_columns(x0) : v.wide.y_stride;
-    kinds.fill(RowKinds(v, tile, half / 16), n);
+    kinds.fill(RowKinds(v, tile, column / 16), n);
     const auto load = [&](unsigned* value, int first, int) {
       constexpr unsigned kAll = 0xFFFFFFFFu >> (32 - kChunk);
       const unsigned are_wide = kinds.wide(first) & kAll, are_narrow = kinds.narrow(first) & kAll;
@@ -529,7 +534,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     const Writer writer(v, emitter, tile);
     const auto store = [&](int y, unsigned* values, int count) {
       if (!kTransposed && count == 0) return;
-      if constexpr (kLabels) ends.bound(y / 8, half + static_cast<int>(threadIdx.x) % 16, values);
+      if constexpr (kLabels) ends.bound(y / 8, column, values);
       writer.template write_column<false, Solver::kSmall>(y, x, values, count);
     };
     Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);

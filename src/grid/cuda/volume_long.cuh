@@ -5,9 +5,9 @@
 // tell an anchor's winner: among eight candidates that lie together, or, where an anchor is sought among fewer than 256
 // of them, by its place. Anchors are found in one stage more: at every 256th row first, from all candidates.
 //
-// Work mapping and source: as there, in blocks of 256 threads and more, for up to twice as many rows; of the last anchors
-// a warp takes those between two others. Cost: the same, another stage, and candidates that are tried because they lie
-// beside a winner; half as much shared memory again.
+// Work mapping and source: as there, in blocks of 256 threads and more; of the last anchors two units take those between
+// two others. Cost: the same, another stage, and candidates that are tried because they lie beside a winner; half as much
+// shared memory again.
 #pragma once
 
 #include "grid/cuda/volume_envelope.cuh"
@@ -33,30 +33,31 @@ inline constexpr int kDistant = 256;  ///< rows between the first anchors
 
 inline __host__ __device__ int distant_steps(int rows) { return (rows + kDistant - 1) / kDistant; }
 
-/// Shared memory of a block for 16 lines.
+/// Shared memory of a block for kLines lines.
+template <int kLines>
 struct LongLines {
   static constexpr int kCountsPitch = 20;  ///< words of a line's, so that lanes meet different banks
 
-  unsigned* keys;          ///< [candidates][16], a row more
-  unsigned* coarse;        ///< [anchors][16]: keys
-  unsigned* fine;          ///< [anchors][16]: places
-  unsigned* counts;        ///< [16][kCountsPitch]: of chunks, a byte each
+  unsigned* keys;          ///< [candidates][kLines], a row more
+  unsigned* coarse;        ///< [anchors][kLines]: keys
+  unsigned* fine;          ///< [anchors][kLines]: places
+  unsigned* counts;        ///< [kLines][kCountsPitch]: of chunks, a byte each
   std::uint16_t* indices;  ///< as keys
 
   __device__ LongLines(unsigned* memory, int rows)
       : keys(memory),
-        coarse(keys + candidates(rows) * 16),
-        fine(coarse + coarse_anchors(rows) * 16),
-        counts(fine + fine_anchors(rows) * 16),
-        indices(reinterpret_cast<std::uint16_t*>(counts + kCountsPitch * 16)) {}
+        coarse(keys + candidates(rows) * kLines),
+        fine(coarse + coarse_anchors(rows) * kLines),
+        counts(fine + fine_anchors(rows) * kLines),
+        indices(reinterpret_cast<std::uint16_t*>(counts + kCountsPitch * kLines)) {}
 
   static __host__ __device__ int coarse_anchors(int rows) { return distant_steps(rows) * (kDistant / kCoarse) + 1; }
 
   /// Bytes.
   static __host__ __device__ std::size_t memory(int rows) {
     const int per_line = coarse_anchors(rows) + fine_anchors(rows) + kCountsPitch;
-    return static_cast<std::size_t>(candidates(rows)) * 16 * (sizeof(unsigned) + sizeof(std::uint16_t)) +
-           static_cast<std::size_t>(per_line) * 16 * sizeof(unsigned);
+    return static_cast<std::size_t>(candidates(rows)) * kLines * (sizeof(unsigned) + sizeof(std::uint16_t)) +
+           static_cast<std::size_t>(per_line) * kLines * sizeof(unsigned);
   }
 
  private:
@@ -64,27 +65,31 @@ struct LongLines {
   static __host__ __device__ int fine_anchors(int rows) { return coarse_steps(rows) * (kCoarse / kFine) + 1; }
 };
 
-/// Lines have up to twice as many rows as blocks have threads, so that units of 16 lanes take all of one.
-template <int kThreads>
+/// Units of as many lanes as there are lines take all of a line at once: 16 lines have up to twice as many rows as blocks
+/// have threads.
+/// @tparam kOfBlock  lines: 16, or eight, so that two blocks fit a multiprocessor, one of which waits less for the other
+template <int kThreads, int kOfBlock = 16>
 class LongEnvelope {
  public:
+  static constexpr int kLines = kOfBlock;
   static constexpr int kChunk = 32;
   static constexpr bool kSmall = false;
 
   __device__ LongEnvelope(unsigned* memory, int rows)
       : lines_(memory, rows),
         n_(rows),
-        lane_(static_cast<int>(threadIdx.x) % 16),
-        unit_(static_cast<int>(threadIdx.x) / 16) {}
+        lane_(static_cast<int>(threadIdx.x) % kLines),
+        unit_(static_cast<int>(threadIdx.x) / kLines) {}
 
   /// See Envelope::run().
   template <class Load, class Store>
   __device__ void run(Load&& load, Store&& store) {
-    keep_candidates(load);
-    find_distant_anchors();
-    find_coarse_anchors();
-    find_fine_anchors();
-    for (int q = unit_; q - unit_ % 2 < row_groups(n_); q += kUnits) {  // both units of a warp go round as often
+    if (keep_candidates(load)) {
+      find_distant_anchors();
+      find_coarse_anchors();
+      find_fine_anchors();
+    }
+    for (int q = unit_; q - unit_ % kOfWarp < row_groups(n_); q += kUnits) {  // a warp's units go round as often
       const bool is_there = q < row_groups(n_);
       unsigned best[8];
       if (is_there && count_ > 0) {
@@ -94,7 +99,7 @@ class LongEnvelope {
           best[j] = (best[j] >> kNumberBits) + static_cast<unsigned>((q * 8 + j) * (q * 8 + j)) - kBias;
       } else {
 #pragma unroll
-        for (int j = 0; j < 8; ++j) best[j] = kNone32;
+        for (int j = 0; j < 8; ++j) best[j] = kept(constant_);
       }
       store(q * 8, best, is_there ? min(8, n_ - q * 8) : 0);
     }
@@ -102,7 +107,8 @@ class LongEnvelope {
   }
 
  private:
-  static constexpr int kUnits = kThreads / 16, kLongestLine = kUnits * kChunk;
+  using Lines = LongLines<kLines>;
+  static constexpr int kUnits = kThreads / kLines, kOfWarp = 32 / kLines, kLongestLine = kUnits * kChunk;
   static constexpr unsigned kBias = kLongestAxis * kLongestAxis;  ///< keeps g + i² − 2xi from falling below 0
   static constexpr int kNumberBits = 8, kTogether = 8;            ///< candidates of a number
   static_assert(kLongestAxis / kTogether <= 1 << kNumberBits);
@@ -116,33 +122,36 @@ class LongEnvelope {
     int first, last;
   };
 
-  __device__ unsigned& coarse(int anchor) const { return lines_.coarse[anchor * 16 + lane_]; }
+  __device__ unsigned& coarse(int anchor) const { return lines_.coarse[anchor * kLines + lane_]; }
   /// Of an anchor whose key is numbered by kTogether.
   __device__ Places places_of(unsigned key) const {
     const int first = static_cast<int>(key % (1u << kNumberBits)) * kTogether;
     return {first, min(first + kTogether, count_) - 1};
   }
   __device__ Places fine(int anchor) const {
-    const unsigned places = lines_.fine[anchor * 16 + lane_];
+    const unsigned places = lines_.fine[anchor * kLines + lane_];
     return {static_cast<int>(places & 0xFFFFu), static_cast<int>(places >> 16)};
   }
   __device__ void put_fine(int anchor, Places places) const {
-    lines_.fine[anchor * 16 + lane_] = static_cast<unsigned>(places.first | places.last << 16);
+    lines_.fine[anchor * kLines + lane_] = static_cast<unsigned>(places.first | places.last << 16);
   }
 
+  /// @returns whether there are any, or may be: none where all lines are constant
   template <class Load>
-  __device__ void keep_candidates(Load&& load) {
+  __device__ bool keep_candidates(Load&& load) {
     unsigned height[kChunk], mask = 0;
+    bool same = true;
     if (unit_ * kChunk < n_) {
       load(height, unit_ * kChunk, lane_);
       mask = Candidates<kChunk>::of(height);
+      same = Candidates<kChunk>::are_same(height, mask, n_ - unit_ * kChunk);
     }
-    auto* counts = reinterpret_cast<std::uint8_t*>(lines_.counts + lane_ * LongLines::kCountsPitch);
+    auto* counts = reinterpret_cast<std::uint8_t*>(lines_.counts + lane_ * Lines::kCountsPitch);
     counts[unit_] = static_cast<std::uint8_t>(__popc(mask));
-    for (int i = static_cast<int>(threadIdx.x); i < LongLines::coarse_anchors(n_) * 16; i += kThreads)
+    for (int i = static_cast<int>(threadIdx.x); i < Lines::coarse_anchors(n_) * kLines; i += kThreads)
       lines_.coarse[i] = kNoKey;
-    __syncthreads();
-    int at = count_candidates() * 16 + lane_;
+    if (__syncthreads_and(same) && are_constant(height[0])) return false;
+    int at = count_candidates() * kLines + lane_;
     const auto i0 = static_cast<unsigned>(unit_ * kChunk);
     unsigned rest = (kBias + i0 * i0) << kNumberBits;  // of row r besides its height: i² − r² = i0² + 2·i0·r
 #pragma unroll
@@ -150,17 +159,29 @@ class LongEnvelope {
       if (mask >> r & 1) {
         lines_.keys[at] = (height[r] << kNumberBits) + rest;
         lines_.indices[at] = static_cast<std::uint16_t>(i0 + r);
-        at += 16;
+        at += kLines;
       }
       rest = kept(rest + (i0 << (kNumberBits + 1)));
     }
-    if (unit_ == 0) lines_.keys[count_ * 16 + lane_] = kNoKey, lines_.indices[count_ * 16 + lane_] = 0;
+    if (unit_ == 0) lines_.keys[count_ * kLines + lane_] = kNoKey, lines_.indices[count_ * kLines + lane_] = 0;
     __syncthreads();
+    return true;
+  }
+  /// Whether lines in whose chunks all is the same are constant, all of them. By all threads.
+  /// @param value  of the first row of the unit's chunk
+  __device__ bool are_constant(unsigned value) {
+    const bool has_chunk = unit_ * kChunk < n_;
+    if (has_chunk) lines_.keys[unit_ * kLines + lane_] = value;
+    __syncthreads();
+    const unsigned of_line = lines_.keys[lane_];
+    const bool are = __syncthreads_and(!has_chunk || value == of_line);
+    if (are) constant_ = of_line;
+    return are;
   }
   /// Of the line. @returns how many lie before the unit's chunk
   __device__ int count_candidates() {
     constexpr unsigned kOnes = 0x01010101;
-    const auto* counts = reinterpret_cast<const uint4*>(lines_.counts + lane_ * LongLines::kCountsPitch);
+    const auto* counts = reinterpret_cast<const uint4*>(lines_.counts + lane_ * Lines::kCountsPitch);
     unsigned before = 0, all = 0;
 #pragma unroll
     for (int k = 0; k < kUnits / 16; ++k) {
@@ -193,8 +214,8 @@ class LongEnvelope {
 #pragma unroll 1
     for (int p = places.first; p <= places.last; p += 2 * step) {
       const int next = kStep == 1 ? p + 1 : min(p + step, places.last);  // a candidate more does no harm
-      const unsigned a = numbered(lines_.keys[p * 16 + lane_], p), i = lines_.indices[p * 16 + lane_];
-      const unsigned b = numbered(lines_.keys[next * 16 + lane_], next), k = lines_.indices[next * 16 + lane_];
+      const unsigned a = numbered(lines_.keys[p * kLines + lane_], p), i = lines_.indices[p * kLines + lane_];
+      const unsigned b = numbered(lines_.keys[next * kLines + lane_], next), k = lines_.indices[next * kLines + lane_];
 #pragma unroll
       for (int j = 0; j < kCount; ++j) best[j] = __vimin3_u32(best[j], a + i * slope[j], b + k * slope[j]);
     }
@@ -208,7 +229,7 @@ class LongEnvelope {
     scan<kCount, kCoarse * kApart>(anchor * kCoarse, places, step, best, numbered);
 #pragma unroll
     for (int j = 0; j < kCount; ++j)
-      if (anchor + j * kApart < LongLines::coarse_anchors(n_)) atomicMin(&coarse(anchor + j * kApart), best[j]);
+      if (anchor + j * kApart < Lines::coarse_anchors(n_)) atomicMin(&coarse(anchor + j * kApart), best[j]);
   }
   /// The units share all candidates.
   __device__ void find_distant_anchors() const {
@@ -220,42 +241,42 @@ class LongEnvelope {
   __device__ void find_coarse_anchors() const {
     constexpr int kInterval = kDistant / kCoarse, kSharing = kDistant / kChunk;
     const int anchor = unit_ / kSharing * kInterval;
-    if (anchor + kInterval < LongLines::coarse_anchors(n_) && count_ > 0) {
+    if (anchor + kInterval < Lines::coarse_anchors(n_) && count_ > 0) {
       const int first = places_of(coarse(anchor)).first, last = places_of(coarse(anchor + kInterval)).last;
       offer_coarse_anchors<kInterval - 1, 1>(anchor + 1, {first + unit_ % kSharing, last}, kSharing);
     }
     __syncthreads();
   }
-  /// The warps share the intervals, both units of one its candidates.
+  /// Pairs of units share the intervals, both units of one its candidates.
   __device__ void find_fine_anchors() const {
     constexpr int kInterval = kCoarse / kFine;
-    static_assert(kThreads / 32 * kCoarse == kLongestLine);
-    const int k = unit_ / 2;
-    if (k < coarse_steps(n_)) {
-      const Places before = places_of(coarse(k)), behind = places_of(coarse(k + 1));
-      const int first = before.first, last = count_ > 0 ? behind.last : -1;
-      const bool are_few = last - first < 1 << kNumberBits;
-      const int shift = are_few ? 0 : 3;
-      static_assert(kTogether == 1 << 3);
-      unsigned best[kInterval - 1];
-      scan<kInterval - 1, kFine>(
-          k * kCoarse + kFine, {first + unit_ % 2, last}, 2, best,
-          [shift](unsigned key, int place) { return key | (static_cast<unsigned>(place) >> shift & 255u); });
+    static_assert(kUnits / 2 * kCoarse == kLongestLine);
+    const int k = unit_ / 2, steps = coarse_steps(n_);
+    const Places none{0, -1}, before = k < steps ? places_of(coarse(k)) : none;
+    const Places behind = k < steps && count_ > 0 ? places_of(coarse(k + 1)) : none;
+    const int first = before.first;
+    const bool are_few = behind.last - first < 1 << kNumberBits;
+    const int shift = are_few ? 0 : 3;
+    static_assert(kTogether == 1 << 3);
+    unsigned best[kInterval - 1];
+    scan<kInterval - 1, kFine>(
+        k * kCoarse + kFine, {first + unit_ % 2, behind.last}, 2, best,
+        [shift](unsigned key, int place) { return key | (static_cast<unsigned>(place) >> shift & 255u); });
 #pragma unroll
-      for (int j = 0; j < kInterval - 1; ++j) {
-        const unsigned key = min(best[j], __shfl_xor_sync(kAllLanes, best[j], 16));
-        const int place = first + ((static_cast<int>(key) - first) & 255);
-        if (unit_ % 2 == 0) put_fine(k * kInterval + 1 + j, are_few ? Places{place, place} : places_of(key));
-      }
-      if (unit_ % 2 == 0) put_fine(k * kInterval, before);
-      else if (k + 1 == coarse_steps(n_)) put_fine((k + 1) * kInterval, behind);
+    for (int j = 0; j < kInterval - 1; ++j) {
+      const unsigned key = min(best[j], __shfl_xor_sync(kAllLanes, best[j], kLines));
+      const int place = first + ((static_cast<int>(key) - first) & 255);
+      if (k < steps && unit_ % 2 == 0) put_fine(k * kInterval + 1 + j, are_few ? Places{place, place} : places_of(key));
     }
+    if (k < steps && unit_ % 2 == 0) put_fine(k * kInterval, before);
+    else if (k + 1 == steps) put_fine(steps * kInterval, behind);
     __syncthreads();
   }
 
-  const LongLines lines_;
+  const Lines lines_;
   const int n_, lane_, unit_;
   int count_ = 0;
+  unsigned constant_ = kNone32;  ///< of lines without candidates
 };
 
 }  // namespace fathom::grid::cuda

@@ -6,6 +6,7 @@
 #include "grid/cuda/volume_along_z.cuh"
 #include "grid/cuda/volume_envelope.cuh"
 #include "grid/cuda/volume_long.cuh"
+#include "grid/cuda/volume_short_lines.cuh"
 #include "grid/cuda/volume_solve.cuh"
 
 namespace fathom::grid::cuda {
@@ -34,6 +35,14 @@ void launch_far(Kernel kernel, std::int64_t tiles, int threads, std::size_t memo
   launch(kernel, persistent_blocks(kernel, 2 * tiles, threads, memory), threads, memory, stream, arguments...);
 }
 
+/// Along short lines, a tile to a warp.
+template <class Kernel, class... Arguments>
+void launch_short(Kernel kernel, std::int64_t tiles, cudaStream_t stream, const Arguments&... arguments) {
+  constexpr int kWarps = kShortLinesBlock / 32;
+  const std::int64_t blocks = persistent_blocks(kernel, (tiles + kWarps - 1) / kWarps, kShortLinesBlock, 0);
+  launch(kernel, blocks, kShortLinesBlock, 0, stream, arguments...);
+}
+
 template <int kThreads, int kChunk, bool kLabels = false>
 void far_along_z(const VolumePasses& p) {
   launch_far(envelope_along_z<kThreads, kChunk, kLabels>, p.z_tiles(), kThreads, envelope_memory(p.volume.nz, kChunk),
@@ -43,12 +52,16 @@ template <int kThreads, bool kLabels>  // so that only the file that launches it
 void long_along_z(const VolumePasses& p) {
   using Solver = LongEnvelope<kThreads>;
   launch_far(envelope_along_z<kThreads, Solver::kChunk, kLabels, Solver>, p.z_tiles(), kThreads,
-             LongLines::memory(p.volume.nz), p.stream, p.volume);
+             LongLines<Solver::kLines>::memory(p.volume.nz), p.stream, p.volume);
 }
 
 template <bool kLabels>
 void VolumePasses::search_along_z(bool writes_floats) const {
   const int n = volume.nz;
+  if constexpr (!kLabels) {
+    if (n <= kShortLines / 2) return launch_short(short_along_z<kShortLines / 2, false>, z_tiles(), stream, volume);
+    if (n <= kShortLines) return launch_short(short_along_z<kShortLines, false>, z_tiles(), stream, volume);
+  }
   if (n <= kLongestKeyed)
     launch_search(cuda::search_along_z<128, kLabels>, cuda::search_along_z<256, kLabels>,
                   cuda::search_along_z<512, kLabels>, z_tiles(), writes_floats ? kTinyBlocksOfFloats : kTinyBlocks, n,
@@ -56,6 +69,7 @@ void VolumePasses::search_along_z(bool writes_floats) const {
   else if constexpr (!kLabels)
     launch(cuda::search_along_z<1024, false>, z_tiles(), 1024, window_memory(n), stream, volume);
   if constexpr (!kLabels) {
+    if (n <= kShortFarLines) return launch_short(short_along_z<kShortFarLines, true>, z_tiles(), stream, volume);
     if (is_long && n > kLongestKeyed) return long_along_z<1024, kLabels>(*this);
     if (is_long && n > kShortAlongZ) return long_along_z<512, kLabels>(*this);
     if (n <= 128) return far_along_z<256, 8>(*this);
@@ -71,11 +85,11 @@ void far_along_y(const VolumePasses& p) {
   launch_far(envelope_along_y<kThreads, kChunk, kWriting, Solver>, p.y_tiles(), kThreads,
              envelope_memory(p.volume.ny, kChunk), p.stream, p.volume, p.emitter);
 }
-template <int kThreads, Writing kWriting>
+template <int kThreads, Writing kWriting, int kLines = 16>
 void long_along_y(const VolumePasses& p) {
-  using Solver = LongEnvelope<kThreads>;
+  using Solver = LongEnvelope<kThreads, kLines>;
   launch_far(envelope_along_y<kThreads, Solver::kChunk, kWriting, Solver>, p.y_tiles(), kThreads,
-             LongLines::memory(p.volume.ny), p.stream, p.volume, p.emitter);
+             LongLines<Solver::kLines>::memory(p.volume.ny), p.stream, p.volume, p.emitter);
 }
 /// Of a volume with a long axis, lines of any length.
 template <Writing kWriting>
@@ -84,7 +98,7 @@ void far_of_long_along_y(const VolumePasses& p) {
   if (n <= kShortAlongY) far_along_y<256, 16, kWriting, ShortEnvelope<256, 16>>(p);
   else if (n <= 512) long_along_y<256, kWriting>(p);
   else if (n <= kLongestKeyed) long_along_y<512, kWriting>(p);
-  else long_along_y<1024, kWriting>(p);
+  else long_along_y<512, kWriting, 8>(p);
 }
 
 /// The tiles where sites are near or few.
@@ -105,14 +119,26 @@ void search_near_along_y(const VolumePasses& p) {
 }
 
 template <Writing kWriting>
+void all_of_short_along_y(const VolumePasses& p) {
+  launch_short(p.volume.ny <= kShortLines / 2 ? short_along_y<kShortLines / 2, kWriting, false>
+                                              : short_along_y<kShortLines, kWriting, false>,
+               p.y_tiles(), p.stream, p.volume, p.emitter);
+}
+
+template <Writing kWriting>
 void VolumePasses::search_along_y() const {
   constexpr bool kLabels = is_of_labels(kWriting);
   constexpr bool kFloats = kWriting == Writing::aligned || kWriting == Writing::unaligned;
   const int n = volume.ny;
-  search_near_along_y<kWriting>(*this);
   constexpr Writing kFar = kFloats ? Writing::unaligned : kWriting;  // one by one: rows need no alignment
   if constexpr (!kLabels)
+    if (n <= kShortLines && !turns_words) return all_of_short_along_y<kFar>(*this);
+  search_near_along_y<kWriting>(*this);
+  if constexpr (!kLabels) {
+    if (n <= kShortFarLines)
+      return launch_short(short_along_y<kShortFarLines, kFar, true>, y_tiles(), stream, volume, emitter);
     if (is_long) return far_of_long_along_y<kFar>(*this);
+  }
   if constexpr (kFloats) {
     if (n <= 128) return far_along_y<256, 8, kFar>(*this);
     if (n > 512 && n <= 640) return far_along_y<320, 32, kFar>(*this);
