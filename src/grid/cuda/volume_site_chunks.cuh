@@ -92,8 +92,7 @@ class SiteChunks {
       for (int k = 0; k < 8; ++k) (k % 2 ? odd : even)[k * 16] = kNone32;
       return;
     }
-    unsigned lead[8], farthest = 0;
-    uint2 word[8];  // all are read before any is looked at, so that the waits are one
+    unsigned lead[8], least = ~0u, most = 0;  // plane of a site that is far; of others it is none
     if ((filled & 255) == 255) {
 #pragma unroll
       for (int k = 0; k < 8; ++k) lead[k] = __ldg(rows.leads + k * 32);
@@ -101,12 +100,22 @@ class SiteChunks {
 #pragma unroll
       for (int k = 0; k < 8; ++k) lead[k] = filled >> k & 1 ? __ldg(rows.leads + k * 32) : Leads::kNone;
     }
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      least = min(least, lead[k] - Leads::kFirstFar);
+      most = max(most, lead[k] - Leads::kFirstFar);
+    }
+    if (least <= last_plane_) put_far(rows, lead, even, odd, places);
+    if (most > last_plane_) put_near(filled, lead, even, odd, places);
+  }
+  /// Of all rows, of those whose sites are not far whatever.
+  __device__ void put_far(const Rows& rows, const unsigned* lead, unsigned* even, unsigned* odd, Place* places) const {
+    uint2 word[8];  // all are read before any is looked at, so that the waits are one
     const unsigned last = sites_.depth(last_row_ - rows.y) + last_plane_;  // word of the line, from these rows'
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
-      const unsigned plane = lead[k] - Leads::kFirstFar;
-      farthest = max(farthest, plane);
-      word[k] = __ldg(rows.words + __viaddmin_u32(min(plane, last_plane_), sites_.depth(k), last));
+      const unsigned plane = min(lead[k] - Leads::kFirstFar, last_plane_);
+      word[k] = __ldg(rows.words + __viaddmin_u32(plane, sites_.depth(k), last));
     }
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
@@ -115,11 +124,9 @@ class SiteChunks {
       places[k * 16] = Place::of(plane, way.x, x_);
       (k % 2 ? odd : even)[k * 16] = way.square();
     }
-    if (farthest > last_plane_) correct_near(filled, lead, even, odd, places);
   }
   /// Of rows whose sites are not far, and those that have none.
-  __device__ void correct_near(unsigned filled, const unsigned* lead, unsigned* even, unsigned* odd,
-                               Place* places) const {
+  __device__ void put_near(unsigned filled, const unsigned* lead, unsigned* even, unsigned* odd, Place* places) const {
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
       if (Leads::is_far(lead[k])) continue;
