@@ -37,12 +37,29 @@ __device__ bool search_sparse_rows(uint4* memory, int n, SitesOf&& sites_of, con
   return true;
 }
 
+/// Whether the envelope would be faster, even where the search succeeds. By all threads.
+/// @param line  the tile's words: from the cache, as they have been looked at
+template <int kThreads>
+__device__ bool has_far_stretches(const uint2* line, int rows) {
+  if (kThreads <= 128 || rows <= kShortSearches) return false;
+  __shared__ unsigned near_of_warps[kThreads / 32];
+  FarStretches<kThreads> stretches;
+  for (int r = static_cast<int>(threadIdx.x); r < rows; r += kThreads) {
+    const uint2 word = __ldg(line + r);
+    const unsigned outside = min(word.y & 0xFFFFu, word.y >> 16);
+    stretches.add(r, word.x != 0 || outside < FarStretches<kThreads>::near_steps(rows));
+  }
+  stretches.put(near_of_warps);
+  __syncthreads();
+  return !stretches.are_few(near_of_warps, rows);
+}
+
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     search_sites_along_z(const __grid_constant__ Volume v) {
   extern __shared__ uint4 window_shared[];
   __shared__ int work;
-  __shared__ unsigned near_of_warps[kThreads / 32], in_tile_of_warps[kThreads / 32], stretches_of_warps[kThreads / 32];
+  __shared__ unsigned near_of_warps[kThreads / 32], in_tile_of_warps[kThreads / 32];
   __shared__ ByteSides sides;
   v.clear_counter(1);
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
@@ -52,17 +69,14 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   bool any = false;
   NearRows<kThreads, 32, kLongestKeyed> in_tile;  // mostly near enough for a search in 16 bits
   NearRows<kThreads, kStretchOfSites> near;
-  FarStretches<kThreads> stretches;
   for (int r = t; r < n; r += kThreads) {
     const uint2 word = __ldg(line + r);
     const unsigned outside = min(word.y & 0xFFFFu, word.y >> 16);
     any |= has_sites(word);
     in_tile.add(r, word.x != 0);
     near.add(r, word.x != 0 || outside < WindowSites::kFar);
-    stretches.add(r, word.x != 0 || outside < FarStretches<kThreads>::near_steps(n));
   }
   near.put(near_of_warps);
-  stretches.put(stretches_of_warps);
   in_tile.put(in_tile_of_warps);
   if (t == 0) work = 0;
   const int with_sites = __syncthreads_count(any);  // threads
@@ -79,9 +93,8 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   std::int16_t* list = SparseSitesAlongZ::list_in(window_shared, n);
   if (with_sites <= min(kThreads / 2, ListedRows::most_of(n)) && filled.find(line, n, list, n / kFewSitesShare))
     return leave(kWide, SparseSitesAlongZ::solve(v, half, filled, window_shared, &work));
-  const bool is_long =
-      !near.suffice(near_of_warps, n) || (n > kShortSearches && !stretches.are_few(stretches_of_warps, n));
-  if (is_long) return leave(kWide, false);  // the search would be
+  if (!near.suffice(near_of_warps, n) || has_far_stretches<kThreads>(line, n))
+    return leave(kWide, false);  // a search would be long
   for (int i = t; i < 256; i += kThreads) {
     sides.left[i] = kByteSides.left[i];
     sides.right[i] = kByteSides.right[i];
