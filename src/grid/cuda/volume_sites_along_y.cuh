@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     search_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 window_shared[];
   __shared__ int work, filled_rows;  // the latter: those of far ones in the upper half
-  __shared__ unsigned near_of_warps[kThreads / 32];
+  __shared__ unsigned near_of_warps[kThreads / 32], may_be_near_of_warps[kThreads / 32];
   v.clear_counter(0);
   const int t = static_cast<int>(threadIdx.x), n = v.ny, lane = t % 16;
   const HalfTile half = half_along_y(v, blockIdx.x);
@@ -26,12 +26,16 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   __syncthreads();
   const SitesOfRows sites(v, half.tile, half.x);
   int filled = 0;
+  NearRows<kThreads, 64> may_be_near;
   bool may_be_same = sites.kind(0) == kWide && !sites.is_here(0);  // near ones a search finds soon
   for (int r = t; r < n; r += kThreads) {
     const TileKind kind = sites.kind(r);
-    filled += (kind != kEmpty) + ((kind == kWide && sites.is_far(r)) << 16);
+    const bool is_far = kind == kWide && sites.is_far(r);
+    filled += (kind != kEmpty) + (is_far << 16);
+    may_be_near.add(r, kind != kEmpty && !is_far);
     may_be_same = may_be_same && kind == kWide && sites.is_like_first(r);
   }
+  may_be_near.put(may_be_near_of_warps);
   add_over_block(filled, &filled_rows);
   may_be_same = __syncthreads_and(may_be_same);
   const int count = filled_rows & 0xFFFF;
@@ -44,7 +48,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   const auto leave_to_envelope = [&] {
     if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
   };
-  if ((filled_rows >> 16) * 2 > n) return leave_to_envelope();
+  if ((filled_rows >> 16) * 2 > n || !may_be_near.suffice(may_be_near_of_warps, n)) return leave_to_envelope();
   WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(window_shared), n);
   rows.pad(n);
   NearRows<kThreads, 64> near;
