@@ -157,7 +157,7 @@ bool leaves_far_tiles(const Problem& p, std::int64_t items) {
   const std::int64_t n = p.extent(1);
   return has_single_passes(p) && writes_floats(p, items) && !has_labels(p) && !wants_site(p) && !joins_sides(p) &&
          !has_limits(p) && n > kLongEnoughToLeave && n <= kLongestKeyed &&
-         block_holds(p, spaced_far_memory(static_cast<int>(n)));
+         block_holds(p, brackets_memory(static_cast<int>(n)));
 }
 
 /// What is needed besides words. @returns its bytes
@@ -288,7 +288,7 @@ bool exact_serves(const Problem& p) {
   const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
   return !is_long(p) && is_plain_float(p, kNoAxis) && !has_labels(p) && !wants_site(p) && weights_serve(p) &&
          (p.integral || !has_limits(p)) &&
-         block_holds(p, exact_memory(longest) + 2 * sizeof(PlaneKeys) + sizeof(SortedRows));
+         block_holds(p, brackets_memory(longest) + 2 * sizeof(PlaneKeys) + sizeof(SortedRows));
 }
 
 bool volume_serves(const Problem& p) {

@@ -13,7 +13,7 @@ void launch_exact(Kernel small, Kernel middle, Kernel large, std::int64_t tiles,
                   const ExactSpacing& spacing) {
   const int threads = n <= 256 ? 256 : n <= 512 ? 512 : 1024;
   Kernel kernel = n <= 256 ? small : n <= 512 ? middle : large;
-  launch(kernel, 2 * tiles, threads, exact_memory(n), p.stream, p.volume, spacing);
+  launch(kernel, 2 * tiles, threads, brackets_memory(n), p.stream, p.volume, spacing);
 }
 
 template <bool kSides>

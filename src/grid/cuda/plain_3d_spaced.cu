@@ -20,7 +20,7 @@ void find_rows(const VolumePasses& p) {
 void solve_far_along_y(const VolumePasses& p) {
   const int n = p.volume.ny, threads = n <= 512 ? 512 : 1024;
   launch_far(n <= 512 ? solve_spaced_far_along_y<512> : solve_spaced_far_along_y<1024>, p.y_tiles(), threads,
-             spaced_far_memory(n), p.stream, p.volume, p.emitter);
+             brackets_memory(n), p.stream, p.volume, p.emitter);
 }
 
 }  // namespace

@@ -341,4 +341,7 @@ class EightSquares {
   int row_[8];
 };
 
+/// Bytes of dynamic shared memory: the rows, and their brackets.
+inline std::size_t brackets_memory(int rows) { return window_memory(rows) + Brackets<0>::bytes(rows); }
+
 }  // namespace fathom::grid::cuda

@@ -28,9 +28,6 @@
 
 namespace fathom::grid::cuda {
 
-/// Bytes of dynamic shared memory.
-inline std::size_t exact_memory(int rows) { return window_memory(rows) + Brackets<0>::bytes(rows); }
-
 /// Groups of a tile's rows that no window settles. By all threads of the block, after a barrier.
 ///
 /// @param window  solves group q if all of the warp's are near: window(q), which says whether it did

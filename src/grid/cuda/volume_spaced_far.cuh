@@ -15,9 +15,6 @@
 
 namespace fathom::grid::cuda {
 
-/// Bytes of dynamic shared memory.
-inline std::size_t spaced_far_memory(int rows) { return window_memory(rows) + Brackets<0>::bytes(rows); }
-
 /// A line of squares in units, as Brackets ask for it.
 struct LineOfSquares {
   const WindowRows<WindowSquares>& rows;
