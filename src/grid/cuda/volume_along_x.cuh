@@ -116,23 +116,6 @@ __device__ bool load_rows(WindowRows<WindowPairs>& rows, const Volume& v, const 
   return near.suffice(near_of_warps, n);
 }
 
-/// By all threads. @returns whether all squares are found
-template <int kThreads>
-__device__ bool find_near(const WindowRows<WindowPairs>& rows, int length, const FoundWords& found) {
-  __shared__ int work;
-  if (threadIdx.x == 0) work = 0;
-  __syncthreads();
-  const int lane = lane_id() % 16;
-  bool failed = false;
-  for (int q0 = static_cast<int>(threadIdx.x) / 32 * 2; q0 < rows.groups && !failed; q0 += kThreads / 16) {
-    const int q = min(q0 + lane_id() / 16, rows.groups - 1);
-    GapWindow<WindowPairs> window(rows, q, lane);
-    failed = !window.search(&work, GapWindow<WindowPairs>::budget_of(length));
-    if (!failed) found.put(q, lane, window.best);
-  }
-  return !__syncthreads_or(failed);
-}
-
 /// By all threads.
 template <int kThreads>
 __device__ void write_none(const LineWriter<kThreads>& writer, float none) {

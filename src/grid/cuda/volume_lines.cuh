@@ -1,12 +1,13 @@
-// What the last pass of a transposed volume writes: the lines of a tile are rows of the output, which lie one behind
-// the other, so that only the two ends of a tile share sectors of memory with its neighbours.
+// What the last pass of a transposed volume finds of a tile, in shared memory, and writes: the lines of a tile are rows
+// of the output, which lie one behind the other, so that only the two ends of a tile share sectors of memory with its
+// neighbours.
 //
 // Work mapping: warp = row, whose neighbours are written by neighbouring lanes from multiples of 128 bytes on; of an
 // envelope, which finds eight neighbours with each lane, warp = sixteen neighbours of sixteen rows, turned in shared
 // memory. Cost: one load from shared memory and one store per element.
 #pragma once
 
-#include "grid/cuda/volume_window.cuh"
+#include "grid/cuda/volume_gaps.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -38,6 +39,23 @@ class FoundWords {
 
   unsigned* memory_;
 };
+
+/// What windows find of all rows. By all threads. @returns whether they find it everywhere
+template <int kThreads, class Word>
+__device__ bool find_near(const WindowRows<Word>& rows, int length, const FoundWords& found) {
+  __shared__ int work;
+  if (threadIdx.x == 0) work = 0;
+  __syncthreads();
+  const int lane = lane_id() % 16;
+  bool failed = false;
+  for (int q0 = static_cast<int>(threadIdx.x) / 32 * 2; q0 < rows.groups && !failed; q0 += kThreads / 16) {
+    const int q = min(q0 + lane_id() / 16, rows.groups - 1);
+    GapWindow<Word> window(rows, q, lane);
+    failed = !window.search(&work, GapWindow<Word>::budget_of(length));
+    if (!failed) found.put(q, lane, window.best);
+  }
+  return !__syncthreads_or(failed);
+}
 
 /// A row of results by a warp, from multiples of 128 bytes on.
 ///

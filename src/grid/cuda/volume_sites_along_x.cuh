@@ -85,23 +85,6 @@ __device__ bool load_sites(WindowRows<SitesAlongX>& rows, const Volume& v, const
   return near.suffice(near_of_warps, n);
 }
 
-/// By all threads. @returns whether all sites are found
-template <int kThreads>
-__device__ bool find_near_sites(const WindowRows<SitesAlongX>& rows, int length, const FoundWords& found) {
-  __shared__ int work;
-  if (threadIdx.x == 0) work = 0;
-  __syncthreads();
-  const int lane = lane_id() % 16;
-  bool failed = false;
-  for (int q0 = static_cast<int>(threadIdx.x) / 32 * 2; q0 < rows.groups && !failed; q0 += kThreads / 16) {
-    const int q = min(q0 + lane_id() / 16, rows.groups - 1);
-    GapWindow<SitesAlongX> window(rows, q, lane);
-    failed = !window.search(&work, GapWindow<SitesAlongX>::budget_of(length));
-    if (!failed) found.put(q, lane, window.best);
-  }
-  return !__syncthreads_or(failed);
-}
-
 /// Blocks per multiprocessor, as far as its shared memory goes.
 constexpr int sites_along_x_blocks(int threads) {
   return resident_blocks(threads, threads == kSitesAlongXBlock ? 3 : 2);
@@ -124,8 +107,7 @@ __global__ void __launch_bounds__(kThreads, sites_along_x_blocks(kThreads))
   if (counts.may_be_same && are_same_sites(sites, v.ny)) return write_same_sites(sites, writer);
   const FoundWords found(window_shared + window_memory(v.ny) / sizeof(uint4));
   WindowRows<SitesAlongX> rows(reinterpret_cast<unsigned*>(window_shared), v.ny);
-  if (counts.far * 2 > v.ny || !load_sites<kThreads>(rows, v, half, sites) ||
-      !find_near_sites<kThreads>(rows, v.ny, found)) {
+  if (counts.far * 2 > v.ny || !load_sites<kThreads>(rows, v, half, sites) || !find_near<kThreads>(rows, v.ny, found)) {
     if (threadIdx.x == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
     return;
   }
