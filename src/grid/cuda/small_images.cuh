@@ -13,6 +13,7 @@
 #include "grid/cuda/volume_row_squares.cuh"
 #include "grid/cuda/volume_window.cuh"
 #include "grid/cuda/volume_words.cuh"
+#include "grid/cuda/volume_writer.cuh"
 
 namespace fathom::grid::cuda {
 

@@ -19,6 +19,7 @@
 
 #include "grid/cuda/volume_far_rows.cuh"
 #include "grid/cuda/volume_lines.cuh"
+#include "grid/cuda/volume_writer.cuh"
 
 namespace fathom::grid::cuda {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "grid/cuda/volume_filled_rows.cuh"
-#include "grid/cuda/volume_window.cuh"
+#include "grid/cuda/volume_writer.cuh"
 
 namespace fathom::grid::cuda {
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "grid/cuda/volume_few_rows_along_z.cuh"
+#include "grid/cuda/volume_writer.cuh"
 
 namespace fathom::grid::cuda {
 

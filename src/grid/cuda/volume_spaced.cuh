@@ -25,6 +25,7 @@
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/limits.cuh"
 #include "grid/cuda/volume_window.cuh"
+#include "grid/cuda/volume_writer.cuh"
 
 namespace fathom::grid::cuda {
 
