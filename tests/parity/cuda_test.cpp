@@ -1131,6 +1131,36 @@ TEST_F(Cuda, NearestAboutTheReachOfLeads) {
     }
 }
 
+/// Nearest sites across gaps about twice as wide as ranges of rows reach, along z or y, between bands of rows that are
+/// alike from both ends, or in each other's planes: in the middle two are as near.
+TEST_F(Cuda, NearestAboutTheReachOfRanges) {
+  Random random(969000);
+  for (int i = 0; i < scaled(40); ++i) {
+    const bool is_along_y = i % 2 != 0;
+    const std::int64_t gap = 214 + below(random, 28), band = 9 + below(random, 8), bands = i % 5 == 4 ? 3 : 2;
+    const std::int64_t rows = bands * band + (bands - 1) * gap, others = 3 + below(random, 8);
+    const std::int64_t nx = pick<std::int64_t>(random, {17, 32, 47, 64});
+    const Shape shape = is_along_y ? Shape{others, rows, nx} : Shape{rows, others, nx};
+    const double share = pick<double>(random, {0.02, 0.3, 1.0});
+    std::vector<bool> drawn(static_cast<std::size_t>(element_count(shape)));
+    for (std::size_t k = 0; k < drawn.size(); ++k) drawn[k] = chance(random, share);
+    std::vector<bool> sites(drawn.size());
+    for (std::size_t k = 0; k < sites.size(); ++k) {
+      const auto at = static_cast<std::int64_t>(k), x = at % nx, y = at / nx % shape[1], z = at / nx / shape[1];
+      const std::int64_t row = is_along_y ? y : z, other = is_along_y ? z : y;
+      if (row % (band + gap) >= band) continue;
+      const bool is_behind = row * 2 >= rows;
+      const std::int64_t from = is_behind ? rows - 1 - row : row;
+      const std::int64_t beside = is_behind && i % 3 == 0 ? others - 1 - other : other;
+      sites[k] =
+          drawn[static_cast<std::size_t>((is_along_y ? beside * shape[1] + from : from * shape[1] + beside) * nx + x)];
+    }
+    const Case c = nearest_in_volume(sites, shape, 0.2, random);
+    check_against_cpu(c);
+    if (HasFatalFailure()) return;
+  }
+}
+
 /// Nearest sites of lines along z with gaps about twice as long as what 16 bits hold of a search, between rows with
 /// sites at the same columns, so that those before and behind are as near; or with sites so far to the side, of every
 /// row, in one half of a tile or in both; up to the lines at which blocks change, and beyond.
