@@ -58,6 +58,11 @@ struct Operation {
   bool nearest = false;  ///< these, too
   bool squared = false;  ///< squares in place of distances
   bool sides = false;    ///< and those of the elements that are sites to the others, in a call of their own
+  bool doubles = false;  ///< distances of 64 bits
+
+  fathom::DType dtype() const {
+    return squared ? fathom::DType::uint32 : doubles ? fathom::DType::float64 : fathom::DType::float32;
+  }
 };
 
 using Options = fathom::grid::DistanceOptions;
@@ -127,6 +132,13 @@ const std::vector<Operation> kOperations = {
     {"signed", [](Options& o) { o.signed_distance = true; }},
     {"sides", [](Options&) {}, false, false, true},
     {"border", [](Options& o) { o.border = {fathom::grid::Border::sites}; }},
+    {"doubles", [](Options&) {}, false, false, false, true},
+    {"labels-doubles", [](Options& o) { o.sites.rule = fathom::grid::Sites::Rule::labels; }, false, false, false, true},
+    {"microscope-doubles",
+     [](Options& o) {
+       o.spacing = {3, 1, 1};
+     },
+     false, false, false, true},
     {"periodic", [](Options& o) { o.border = {fathom::grid::Border::periodic}; }},
     {"taxicab", [](Options& o) { o.metric = fathom::grid::Metric::taxicab; }},
 };
@@ -216,11 +228,12 @@ class Checker {
         right_(fathom::DType::float32, shape),
         got_(fathom::DType::float32, shape) {}
 
-  /// @param out      distances, or squares
+  /// @param out      distances, or squares as integers
   /// @param nearest  null: not computed
-  Check check(const std::uint8_t* mask, const float* out, bool squared, const std::int32_t* nearest,
+  Check check(const std::uint8_t* mask, const void* out, fathom::DType dtype, const std::int32_t* nearest,
               const Options& options) {
     const Shape& shape = mask_.shape();
+    if (right_.dtype() != dtype) right_ = fathom::Array(dtype, shape), got_ = fathom::Array(dtype, shape);
     fathom::Array right_nearest(fathom::DType::int32, nearest ? shape : Shape{0});
     fathom::Array got_nearest(fathom::DType::int32, nearest ? shape : Shape{0});
     MUST(cudaMemcpy(mask_.data(), mask, mask_.bytes(), cudaMemcpyDeviceToHost));
@@ -228,32 +241,42 @@ class Checker {
     Options on_cpu = options;
     on_cpu.execution.backend = fathom::Backend::cpu;
     fathom::grid::DistanceOutputs outputs;
-    if (squared) outputs.squared = fathom::AnyView(right_.data(), fathom::DType::uint32, shape);
-    else outputs.distance = right_.view();
+    (dtype == fathom::DType::uint32 ? outputs.squared : outputs.distance) = right_.view();
     if (nearest) {
       outputs.nearest = right_nearest.view();
       MUST(cudaMemcpy(got_nearest.data(), nearest, got_nearest.bytes(), cudaMemcpyDeviceToHost));
     }
     fathom::grid::distance_transform(mask_.view(), on_cpu, outputs);
     Check check;
-    if (std::memcmp(right_.data(), got_.data(), got_.bytes()) != 0) check.wrong = first_difference();
-    else if (nearest && std::memcmp(right_nearest.data(), got_nearest.data(), got_nearest.bytes()) != 0)
+    if (dtype == fathom::DType::uint32) check.wrong = first_difference<std::uint32_t>();
+    else if (dtype == fathom::DType::float64) check = compare<double>();
+    else check = compare<float>();
+    if (check.wrong.empty() && nearest &&
+        std::memcmp(right_nearest.data(), got_nearest.data(), got_nearest.bytes()) != 0)
       check.wrong = "nearest sites differ";
-    if (!squared) check.sum_of_squares = sum_of_squares();
     return check;
   }
 
  private:
+  /// Distances.
+  template <class T>
+  Check compare() const {
+    return {first_difference<T>(), sum_of_squares<T>()};
+  }
+  /// Empty: there is none.
+  template <class T>
   std::string first_difference() const {
-    const float *got = got_.as<float>().data(), *right = right_.as<float>().data();
+    if (std::memcmp(right_.data(), got_.data(), got_.bytes()) == 0) return {};
+    const T *got = got_.as<T>().data(), *right = right_.as<T>().data();
     std::size_t i = 0;
-    while (std::memcmp(right + i, got + i, sizeof(float)) == 0) ++i;
+    while (std::memcmp(right + i, got + i, sizeof(T)) == 0) ++i;
     return "element " + std::to_string(i) + " is " + std::to_string(got[i]) + ", should be " + std::to_string(right[i]);
   }
+  template <class T>
   double sum_of_squares() const {
-    const float* right = right_.as<float>().data();
+    const T* right = right_.as<T>().data();
     double sum = 0;
-    for (std::size_t i = 0; i < right_.bytes() / sizeof(float); ++i)
+    for (std::size_t i = 0; i < right_.bytes() / sizeof(T); ++i)
       if (std::isfinite(right[i])) sum += double{right[i]} * double{right[i]};
     return sum;
   }
@@ -298,14 +321,14 @@ std::string size_of(const Shape& shape) {
 /// One line of the table, and of the JSON. @returns whether the result was right
 bool measure(const Shape& shape, const Case& c, const Operation& operation, const Arguments& arguments,
              Checker& checker, std::ostream& json) {
-  const std::int64_t count = fathom::element_count(shape);
+  const std::int64_t count = fathom::element_count(shape), floats = operation.doubles ? 2 * count : count;
   const int rank = shape.rank(), space = arguments.batch ? rank - arguments.batch : rank;
   Block<std::uint8_t> mask(count);
-  Block<float> out(count), other(count);
+  Block<float> out(floats), other(floats);
   Block<std::int32_t> nearest(operation.nearest ? count : 1);
   const long long nx = shape[rank - 1], ny = rank > 1 ? shape[rank - 2] : 1, nz = count / nx / ny;
   draw<<<static_cast<unsigned>((count + 255) / 256), 256>>>(mask.data, nz, ny, nx, c.kind, c.share);
-  MUST(cudaMemset(out.data, 0xa5, static_cast<std::size_t>(count) * sizeof(float)));
+  MUST(cudaMemset(out.data, 0xa5, static_cast<std::size_t>(floats) * sizeof(float)));
   MUST(cudaDeviceSynchronize());
 
   Options options;
@@ -314,9 +337,8 @@ bool measure(const Shape& shape, const Case& c, const Operation& operation, cons
   operation.set(options);
   if (!options.spacing.empty()) options.spacing.resize(static_cast<std::size_t>(space));
   fathom::grid::DeviceDistanceOutputs outputs;
-  if (operation.squared)
-    outputs.squared = fathom::DeviceView<std::uint32_t>(reinterpret_cast<std::uint32_t*>(out.data), shape);
-  else outputs.distance = fathom::DeviceView<float>(out.data, shape);
+  (operation.squared ? outputs.squared : outputs.distance) =
+      fathom::AnyDeviceView(reinterpret_cast<std::byte*>(out.data), operation.dtype(), shape);
   if (operation.nearest) outputs.nearest = fathom::DeviceView<std::int32_t>(nearest.data, shape);
   const fathom::AnyConstDeviceView input(fathom::DeviceView<const std::uint8_t>(mask.data, shape));
   Options other_options = options;
@@ -330,10 +352,11 @@ bool measure(const Shape& shape, const Case& c, const Operation& operation, cons
   run(nullptr);
   MUST(cudaDeviceSynchronize());
   Check result =
-      checker.check(mask.data, out.data, operation.squared, operation.nearest ? nearest.data : nullptr, options);
+      checker.check(mask.data, out.data, operation.dtype(), operation.nearest ? nearest.data : nullptr, options);
   if (operation.sides && result.wrong.empty())
-    result.wrong = checker.check(mask.data, other.data, false, nullptr, other_options).wrong;
-  const double ours = time_of(run, arguments.replays), copy = copy_time(out.data, other.data, count, arguments.replays);
+    result.wrong = checker.check(mask.data, other.data, operation.dtype(), nullptr, other_options).wrong;
+  const double ours = time_of(run, arguments.replays),
+               copy = copy_time(out.data, other.data, floats, arguments.replays);
   double npp = 0;
 #ifdef FATHOM_BENCH_NPP
   // Without a site NPP fails and leaves the device unusable.
