@@ -406,6 +406,44 @@ TEST_F(Cuda, FarSitesOfVolumesInBothWidths) {
     }
 }
 
+/// Results of 64 bits, in each of which a square of 32 lies between the passes, where 16 bits do not hold it: in all
+/// tiles, those of few rows, in one half, or far from a plane on a slant.
+TEST_F(Cuda, SquaresBetweenPassesInResultsOf64Bits) {
+  Random random(920000);
+  const std::vector<Wanted> all_wanted{{.distance = DType::float64},
+                                       {.squared = DType::uint64},
+                                       {.squared = DType::float64},
+                                       {.distance = DType::float64, .squared = DType::float64},
+                                       {.distance = DType::float64, .squared = DType::uint32},
+                                       {.distance = DType::float32, .squared = DType::uint64}};
+  int next = 0;
+  for (const Shape& shape : {Shape{420, 9, 70}, Shape{230, 33, 33}, Shape{33, 230, 34}, Shape{300, 17, 48},
+                             Shape{420, 70, 70}, Shape{1100, 20, 40}})
+    for (int kind = 0; kind < 4; ++kind)
+      for (const Wanted& wanted : all_wanted) {
+        const std::int64_t nz = shape[0], ny = shape[1], nx = shape[2];
+        auto sites = scatter(shape, kind == 0 ? 2e-4 : kind == 3 ? 0 : 2e-3, random);
+        for (std::size_t k = 0; k < sites.size(); ++k) {
+          const auto x = static_cast<std::int64_t>(k) % nx, y = static_cast<std::int64_t>(k) / nx % ny;
+          const std::int64_t z = static_cast<std::int64_t>(k) / nx / ny;
+          if (kind == 1 && (z >= nz / 8 || x >= 20)) sites[k] = false;
+          if (kind == 2) sites[k] = z * ny / nz == y && x % 16 == 3;
+          if (kind == 3) sites[k] = z + y < 2 && x == 1;
+        }
+        Case c{.structure = Structure::sparse};
+        c.input = mask_array(sites, shape);
+        c.wanted = wanted;
+        const int option = next++ % 5;
+        if (option == 1) c.options.sites.rule = grid::Sites::Rule::labels;
+        if (option == 2) c.options.region = {{0, nz}, {0, ny}, {32, nx}};
+        if (option == 3) c.options.border = {grid::Border::open, grid::Border::open, grid::Border::sites};
+        if (option == 4) c.options.spacing = {3, 1, 1};
+        if (option == 4 && wanted.squared) c.wanted.squared = DType::float64;
+        check_against_cpu(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
 /// Volumes whose lines meet sites in stretches, with gaps between them that searches pass over: balls; planes, as far
 /// apart as a search reaches, or not quite, for distances or for nearest sites; and planes of which some hold a single
 /// site, that is farther than 16 bits hold along z, though others are near along y.

@@ -235,6 +235,14 @@ TEST_F(Device, NearestSitesTakeLittleScratch) {
       check_scratch(sparse_case(shape, wanted), most);
 }
 
+/// Of results of 64 bits, too, which have room for squares of 32.
+TEST_F(Device, VolumesTakeLittleScratch) {
+  for (const Wanted& wanted :
+       {Wanted{.distance = DType::float32}, Wanted{.distance = DType::float64}, Wanted{.squared = DType::uint32},
+        Wanted{.squared = DType::uint64}, Wanted{.squared = DType::float64}})
+    check_scratch(sparse_case({128, 96, 160}, wanted), 2.3);
+}
+
 TEST_F(Device, ShallowImagesTakeLittleScratch) {
   for (const Shape& shape : {Shape{3, 40000}, Shape{2, 70001}, Shape{31, 1000}, Shape{1000003}})
     for (const Wanted& wanted : {Wanted{.distance = DType::float32}, Wanted{.squared = DType::uint64},
@@ -247,12 +255,11 @@ TEST_F(Device, LabelsTakeLittleScratch) {
     Case c = sparse_case(shape, {.distance = DType::float32});
     c.options.sites.rule = grid::Sites::Rule::labels;
     check_scratch(c, most);
-    const double beside = shape.rank() == 3 ? 4.0 : 0.0;  // squares, where results are no floats
     c.options.signed_distance = true;
-    check_scratch(c, most + beside);
+    check_scratch(c, most);
     c.options.signed_distance = false;
     c.wanted = {.distance = DType::float64, .squared = DType::uint32};
-    check_scratch(c, most + beside);
+    check_scratch(c, most);
     c.wanted = {.distance = DType::float32, .nearest = DType::int32};
     check_scratch(c, std::max(most, 0.8));
   }
@@ -330,8 +337,7 @@ TEST_F(Device, SpacingsTakeLittleScratch) {
   }
 }
 
-/// Images and volumes: a sign takes the words of another side, and of volumes squares beside the results; so do results
-/// that are no floats.
+/// Images and volumes: a sign takes the words of another side.
 TEST_F(Device, SpacingsWithOtherOptionsTakeLittleScratch) {
   const auto check = [](const grid::DistanceOptions& options, const Wanted& wanted, double of_image, double of_volume) {
     for (const auto& [shape, most] :
@@ -344,13 +350,13 @@ TEST_F(Device, SpacingsWithOtherOptionsTakeLittleScratch) {
     }
   };
   const Wanted distance{.distance = DType::float32};
-  check({.signed_distance = true, .surface = grid::Surface::centers}, distance, 0.62, 4.6);
+  check({.signed_distance = true, .surface = grid::Surface::centers}, distance, 0.62, 0.6);
   check({.sites = {grid::Sites::Rule::labels}}, distance, 0.62, 0.7);
   check({}, {.distance = DType::float32, .nearest = DType::int32}, 0.35, 2.35);
-  check({}, {.distance = DType::float64}, 0.35, 4.3);
+  check({}, {.distance = DType::float64}, 0.35, 0.3);
 }
 
-/// Volumes with spacings that have no small unit, or too small a one for 32 bits: squares in double.
+/// Volumes with spacings that have no small unit, or too small a one for 32 bits: no more than with others.
 TEST_F(Device, AnySpacingsOfVolumesTakeLittleScratch) {
   for (const std::vector<double>& spacing : {std::vector<double>{1.25, 0.742188, 0.742188}, {255, 254, 253}})
     for (bool sign : {false, true}) {
@@ -358,7 +364,7 @@ TEST_F(Device, AnySpacingsOfVolumesTakeLittleScratch) {
       c.options.spacing = spacing;
       c.options.signed_distance = sign;
       c.options.surface = grid::Surface::centers;
-      check_scratch(c, sign ? 8.6 : 8.3);
+      check_scratch(c, sign ? 0.6 : 0.3);
     }
 }
 

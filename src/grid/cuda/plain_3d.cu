@@ -84,15 +84,15 @@ bool joins_sides(const Problem& p) { return sides_of(p) == 2 && !p.isotropic; }
 /// Whether the sides of a signed field are solved one after the other from the same words, which are turned in between.
 bool turns_sides(const Problem& p) { return sides_of(p) == 2 && p.isotropic; }
 
-/// The output in which squares of 32 bits may lie between the passes: of as many bits, whole words of it, of all that
-/// the input has along the other axes. Null: there is none.
+/// The output in which squares of 32 bits may lie between the passes, one in each of its elements, of as many bits if
+/// there is such: whole words of it, of all that the input has along the other axes. Null: there is none.
 const AnyView* room_between_passes(const Problem& p, std::int64_t items) {
   for (int k = 0; k < p.rank; ++k)
     if (p.region_extent(k) != p.extent(k) && !(k == 2 && may_be_cut(p, items))) return nullptr;
-  const DistanceOutputs& out = p.outputs;
-  if (out.distance.present() && out.distance.dtype() == DType::float32) return &out.distance;
-  if (out.squared.present() && out.squared.dtype() == DType::uint32) return &out.squared;
-  return nullptr;
+  const AnyView &distance = p.outputs.distance, &squared = p.outputs.squared;
+  if (distance.present() && distance.dtype() == DType::float32) return &distance;
+  if (squared.present() && squared.dtype() == DType::uint32) return &squared;
+  return distance.present() ? &distance : squared.present() ? &squared : nullptr;
 }
 
 /// Whether two float results can be written at once, everywhere.
@@ -209,6 +209,7 @@ class VolumeSolver {
     if (const AnyView* room = room_between_passes(p, items)) {
       const Strides& strides = room == &p.outputs.distance ? batch.distance : batch.squared;
       volume.wide = Placed<std::uint32_t>::of(*room, p.rank, batch.shape, strides);
+      volume.wide_x_stride = static_cast<std::int32_t>(size_of(room->dtype()) / sizeof(std::uint32_t));
       volume.wide_first_item = first_item;
       volume.wide_has_results = volume.is_one_side && !volume.side.is_first;
     }

@@ -78,6 +78,7 @@ struct Volume {
   std::uint32_t* counters = nullptr;
   /// After the pass along z, squares, of wide tiles; with spacings without a unit after that along y, Steps.
   Placed<std::uint32_t> wide;
+  std::int32_t wide_x_stride = 1;     ///< between neighbours in its rows: 2 where they lie in results of 64 bits
   StepTables* step_tables = nullptr;  ///< of the latter
   Placed<float> distance;             ///< where results are floats
   bool is_aligned = false;            ///< all rows of results, to 8 bytes
@@ -126,7 +127,8 @@ struct Volume {
   /// them.
   __device__ std::uint32_t* wide_at(std::int64_t item, std::int32_t z, std::int32_t y, std::int32_t x) const {
     std::uint32_t* plane = wide.row(wide_first_item + item, z, 0);
-    return is_transposed ? plane + x / 16 * 16 * ny + y * half_columns(x) + x % 16 : plane + y * wide.y_stride + x;
+    return is_transposed ? plane + x / 16 * 16 * ny + y * half_columns(x) + x % 16
+                         : plane + y * wide.y_stride + x * wide_x_stride;
   }
   /// How many columns there are of the half tile that column x is of.
   __device__ std::int32_t half_columns(std::int32_t x) const { return min(16, nx - x / 16 * 16); }

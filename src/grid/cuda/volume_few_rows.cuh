@@ -25,7 +25,7 @@ class FewRows {
 #pragma unroll
     for (int k = 0; k < kFewRows; ++k) {
       row[k] = k < count ? filled.row[k] : 0;
-      square[k] = k < count && x_ < v_.nx ? square_at<kWriting == Writing::one_side>(row[k]) : kNone32;
+      square[k] = k < count && x_ < v_.nx ? square_at<kWriting>(row[k]) : kNone32;
     }
     __syncthreads();  // wide rows are kept where the result goes
     // Floats go one by one; what else there may be, eight at a time.
@@ -44,11 +44,14 @@ class FewRows {
   }
 
  private:
-  template <bool kSide>
+  template <Writing kWriting>
   __device__ unsigned square_at(int row) const {
+    constexpr bool kSide = kWriting == Writing::one_side;
     if (kSide && kinds_[row] == kFull) return 0;
-    if (kinds_[row] == kWide)
-      return wide_square<kSide>(v_.wide.row(v_.wide_first_item + tile_.item, tile_.line, row)[x_]);
+    if (kinds_[row] == kWide) {
+      const std::uint32_t* wide = v_.wide.row(v_.wide_first_item + tile_.item, tile_.line, row);
+      return wide_square<kSide>(wide[is_general(kWriting) ? x_ * v_.wide_x_stride : x_]);
+    }
     return reinterpret_cast<const std::uint16_t*>(v_.narrow_row(tile_.item, tile_.word, tile_.line, row))[lane_];
   }
 

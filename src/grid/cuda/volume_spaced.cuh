@@ -384,6 +384,12 @@ __host__ __device__ constexpr Runs runs_of(Writing writing) {
 template <Runs kRuns>
 using SpacedRunWords = RunWords<kRuns != Runs::none, kRuns == Runs::of_sides ? kLongestAxis : kLongestKeyed>;
 
+/// The squares of a row of half a tile: one behind the other, from where its results will be. The pass along y reads all
+/// of half a tile before it writes any.
+__device__ inline std::uint32_t* squares_between_passes(const Volume& v, const HalfTile& half, int z, int y) {
+  return v.wide.row(v.wide_first_item + half.tile.item, z, y) + (half.tile.word * 32 + half.first) * v.wide_x_stride;
+}
+
 template <int kThreads, Runs kRuns>
 __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Runs::none))
     solve_spaced_along_z(const __grid_constant__ Volume v) {
@@ -424,7 +430,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
   const auto bound = [&](int group, unsigned* squares) {
     if (has_ends) ends.bound(group, half.first + t % 16, squares, v.weight_z);
   };
-  std::uint32_t* column = v.wide.row(v.wide_first_item + half.tile.item, 0, half.tile.line) + half.x;
+  std::uint32_t* column = squares_between_passes(v, half, 0, half.tile.line) + t % 16;
   const auto store = [&](int z, const unsigned* values, int count) {
     if (half.x >= v.nx) return;
     std::uint32_t* to = column + z * v.wide.z_stride;
@@ -440,7 +446,8 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
 template <int kThreads, class Take>
 __device__ void load_squares_along_y(const Volume& v, const HalfTile& half, Take&& take) {
   // Beyond the volume's edge the last column again, so that no branch keeps the loads from being in flight together.
-  const std::uint32_t* from = v.wide.row(v.wide_first_item + half.tile.item, half.tile.line, 0) + min(half.x, v.nx - 1);
+  const int lane = static_cast<int>(threadIdx.x) % 16, last = v.nx - 1 - (half.x - lane);
+  const std::uint32_t* from = squares_between_passes(v, half, half.tile.line, 0) + min(lane, last);
 #pragma unroll 8
   for (int r = static_cast<int>(threadIdx.x) / 16; r < v.ny; r += kThreads / 16)
     take(r, __ldcs(from + r * v.wide.y_stride));
