@@ -153,6 +153,9 @@ __device__ inline unsigned kept(unsigned value) {
   return value;
 }
 
+/// Whether there is a site in a word's row.
+__device__ inline bool has_sites(uint2 word) { return word.x != 0 || word.y != kNoneInWord * 0x10001u; }
+
 /// A square from `wide`. @tparam kSide  of a signed field, whose first side's results, which are negative, stand for 0
 template <bool kSide>
 __device__ inline unsigned wide_square(std::uint32_t stored) {

@@ -10,9 +10,6 @@
 
 namespace fathom::grid::cuda {
 
-/// Whether there is a site in a word's row.
-__device__ inline bool has_sites(uint2 word) { return word.x != 0 || word.y != kNoneInWord * 0x10001u; }
-
 /// Of the distance along x from the column of a word that is this lane's.
 __device__ inline unsigned square_along_x(uint2 word) {
   const int column = lane_id();

@@ -390,6 +390,23 @@ __device__ inline std::uint32_t* squares_between_passes(const Volume& v, const H
   return v.wide.row(v.wide_first_item + half.tile.item, z, y) + (half.tile.word * 32 + half.first) * v.wide_x_stride;
 }
 
+/// Whether a line of words has a site. By all threads of the block.
+template <int kThreads>
+__device__ bool has_any_site(const uint2* words, int n) {
+  bool any = false;
+  for (int r = static_cast<int>(threadIdx.x); r < n; r += kThreads) any |= has_sites(__ldg(words + r));
+  return __syncthreads_or(any);
+}
+
+/// All rows of half a tile in which there is no site. @param store  as solve_spaced() has it
+template <int kThreads, class Store>
+__device__ void fill_without_sites(int n, Store&& store) {
+  unsigned none[8];
+#pragma unroll
+  for (unsigned& square : none) square = WindowSquares::kNone;
+  for (int z = static_cast<int>(threadIdx.x) / 16 * 8; z < n; z += kThreads / 2) store(z, none, n - z);
+}
+
 template <int kThreads, Runs kRuns>
 __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Runs::none))
     solve_spaced_along_z(const __grid_constant__ Volume v) {
@@ -438,6 +455,8 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
     for (int j = 0; j < 8; ++j, to += v.wide.z_stride)
       if (j < count) *to = values[j];
   };
+  if constexpr (kRuns == Runs::none)
+    if (near_rows == 0 && !has_any_site<kThreads>(words, n)) return fill_without_sites<kThreads>(n, store);
   solve_spaced<kThreads, kRuns != Runs::none>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_z,
                                               near_rows * 16 >= n, bound, store);
 }
