@@ -1909,6 +1909,28 @@ TEST_F(Cuda, FarRowsWithSpacings) {
       }
 }
 
+/// Volumes with spacings whose sites are at one end of their rows, in two of three lines along z, in few of these, or in
+/// none: at the other end half tiles have sites, though none near, and those of the third line have none.
+TEST_F(Cuda, SitesAtEndsOfRowsWithSpacings) {
+  Random random(930000);
+  for (const Shape& shape : {Shape{40, 9, 300}, Shape{130, 5, 200}, Shape{300, 5, 170}, Shape{3, 40, 700}})
+    for (const std::vector<double>& spacing : {std::vector<double>{3, 1, 1}, {1, 2, 1}, {1, 1, 3}})
+      for (const double share : {0.3, 0.01, 0.0}) {
+        auto sites = scatter(shape, share, random);
+        for (std::size_t k = 0; k < sites.size(); ++k) {
+          const auto x = static_cast<std::int64_t>(k) % shape[2],
+                     y = static_cast<std::int64_t>(k) / shape[2] % shape[1];
+          if (x >= 3 || y % 3 == 1) sites[k] = false;
+        }
+        Case c{.structure = Structure::sparse};
+        c.input = mask_array(sites, shape);
+        c.options.spacing = spacing;
+        c.wanted = {.distance = chance(random, 0.7) ? DType::float32 : DType::float64};
+        check_against_cpu(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
 /// Volumes, and batches of them, of which none, a few or a few more rows have sites, so that all is solved from these
 /// rows or by passes; lines end about where those do that ask for it, and beyond.
 TEST_F(Cuda, FewRowsOfVolumesWithSpacings) {
