@@ -107,7 +107,7 @@ Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::
   v.ny = static_cast<std::int32_t>(p.extent(1));
   v.nx = static_cast<std::int32_t>(p.extent(2));
   v.words = (v.nx + 31) / 32;
-  v.depth = (v.nz + 31) / 32 * 32;
+  v.depth = padded_depth(v.nz);
   v.items = items;
   v.weight_z = static_cast<std::uint32_t>(weight_of(p, 0));
   v.weight_y = static_cast<std::uint32_t>(weight_of(p, 1));

@@ -34,7 +34,7 @@ Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::
   v.ny = static_cast<std::int32_t>(p.extent(2));
   v.nx = static_cast<std::int32_t>(p.extent(1));
   v.words = (v.nx + 31) / 32;
-  v.depth = (v.nz + 31) / 32 * 32;
+  v.depth = padded_depth(v.nz);
   v.items = items;
   Scratch s(words);
   v.word = s.take<uint2>(items * v.words * v.ny * v.depth);

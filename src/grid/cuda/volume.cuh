@@ -44,13 +44,16 @@ enum Beyond : std::uint8_t {
   kFarRows = 2,   ///< none of their distances is below 64
 };
 
+/// Words of a line along z: whole sectors of memory.
+inline __host__ __device__ int padded_depth(int nz) { return (nz + 3) / 4 * 4; }
+
 struct StepTables;  // volume_steps.cuh
 
 struct Volume {
   std::int32_t nz = 1, ny = 1, nx = 1;
   std::int32_t first_x = 0;  ///< of the input, where a part of its words is worked on as if it were all
   std::int32_t words = 1;    ///< of a row
-  std::int32_t depth = 0;    ///< nz, padded to a multiple of 32
+  std::int32_t depth = 0;    ///< padded_depth(nz)
   std::int64_t items = 1;
   std::int64_t first_item = 0;
   std::int64_t wide_first_item = 0;  ///< the same for `wide`

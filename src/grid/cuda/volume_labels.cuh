@@ -43,6 +43,7 @@ struct LabelSlab {
   /// Words, and changes along z, of all rows. By all threads of the block, after a barrier. @param turned  [row][word]
   template <int kWords>
   __device__ void write(const Volume& volume, const uint2 (&turned)[2][32][kWords]) const {
+    if (z0 + lane_id() >= padded_depth(volume.nz)) return;
     for (int w = static_cast<int>(threadIdx.x) / 32; w < volume.words; w += kVolumePackBlock / 32) {
       const std::int64_t to = line(volume, w) + lane_id();
       volume.word[to] = turned[0][lane_id()][w];

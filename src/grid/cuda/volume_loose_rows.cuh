@@ -92,6 +92,7 @@ __global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackB
   for (int r = 0; r < 4; ++r)
     turned[warp * 4 + r][lane] = with_carries((rows.nonzero(r) ^ flip) & (z + r < volume.nz ? there : 0));
   __syncthreads();
+  if (z0 + lane >= padded_depth(volume.nz)) return;
   std::int64_t to = ((item * volume.words + warp) * volume.ny + y) * volume.depth + z0 + lane;
   const std::int64_t step = std::int64_t{kVolumePackBlock / 32} * volume.ny * volume.depth;
   for (int w = warp; w < volume.words; w += kVolumePackBlock / 32, to += step) volume.word[to] = turned[lane][w];

@@ -110,6 +110,7 @@ __global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackB
     }
   }
   __syncthreads();
+  if (z0 + lane_id() >= padded_depth(volume.nz)) return;
   std::int64_t to = ((item * volume.words + warp) * volume.ny + y) * volume.depth + z0 + lane_id();
   const std::int64_t step = std::int64_t{kVolumePackBlock / 32} * volume.ny * volume.depth;
   for (int w = warp; w < volume.words; w += kVolumePackBlock / 32, to += step) {

@@ -228,7 +228,8 @@ __global__ void __launch_bounds__(kVolumePackBlock, packing_blocks(kReading, kBl
 #pragma unroll
       for (int r = 0; r < 4; ++r) turned[warp * 4 + r][lane] = carried[r][s];
     __syncthreads();
-    for (int w = warp; w < min(volume.words - s * 32, 32); w += kVolumePackBlock / 32)
+    const int words = z0 + lane < padded_depth(volume.nz) ? min(volume.words - s * 32, 32) : 0;
+    for (int w = warp; w < words; w += kVolumePackBlock / 32)
       volume.word[((item * volume.words + s * 32 + w) * volume.ny + y) * volume.depth + z0 + lane] = turned[lane][w];
   }
 }
