@@ -1,12 +1,14 @@
 // The pass along y where sites are near, which writes results: the search of volume_gaps.cuh.
 //
 // Work mapping: block = tile. Tiles with few rows that have sites are solved at once (volume_few_rows.cuh); those whose
-// search would be long are left to the envelope (volume_envelope.cuh), by a list. Blocks behind those of a signed
-// field's first side turn its words to the other's (volume_sides.cuh).
+// search would be long by ranges of rows (volume_ranges.cuh); what these do not settle is left to the envelope
+// (volume_envelope.cuh), by a list. Blocks behind those of a signed field's first side turn its words to the other's
+// (volume_sides.cuh).
 #pragma once
 
 #include "grid/cuda/volume_few_rows.cuh"
 #include "grid/cuda/volume_gaps.cuh"
+#include "grid/cuda/volume_ranges.cuh"
 #include "grid/cuda/volume_sides.cuh"
 
 namespace fathom::grid::cuda {
@@ -105,9 +107,12 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   __shared__ RunWords<kLabels> run_words;
   const RunEnds ends(run_words, n);
   if constexpr (kLabels) ends.fill_changes([&](int r) { return __ldg(changes + r); });
-  const unsigned near_square = tile.word * 32 + t % 4 * 8 < v.nx ? 64 * 64 : 0;  // none behind the last column
+  // Without labels, ranges of rows are there for what is less near.
+  constexpr int kNearSteps = kLabels ? 64 : 20, kStretch = kLabels || kThreads > 512 ? 64 : 32;
+  const bool has_columns = tile.word * 32 + t % 4 * 8 < v.nx;
+  const unsigned near_square = has_columns ? kNearSteps * kNearSteps : 0;
   __shared__ unsigned near_of_warps[kThreads / 32];
-  NearRows<kThreads, 64> near;
+  NearRows<kThreads, kStretch, 32 * kStretch> near;
 #pragma unroll 4
   for (int i = t; i < n * 4; i += kThreads) {
     uint4 four = make_uint4(kNone16x2, kNone16x2, kNone16x2, kNone16x2);
@@ -120,14 +125,10 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   }
   near.put(near_of_warps);
   __syncthreads();
-  if (!near.suffice(near_of_warps, n)) {  // a search would be long
-    if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
-    return;
-  }
   // Wide rows are kept where results go: groups with some are written in a second round, so that the envelope still
   // finds them if the search fails.
-  for (int round = 0; round <= (wide_rows > 0 ? 1 : 0); ++round) {
-    bool failed = false;
+  bool failed = kLabels ? !near.suffice(near_of_warps, n) : !near.nearly_suffice(near_of_warps, n, 8);
+  for (int round = 0; round <= (wide_rows > 0 ? 1 : 0) && !failed; ++round) {
     for (int q0 = warp_number() * 2; q0 < rows.groups; q0 += kThreads / 16) {
       const bool keeps = (wide_pairs[q0 / 64] >> q0 / 2 % 32 & 1) != 0;
       if (round == 1 && !keeps) continue;
@@ -142,13 +143,16 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
       }
       if (round == 1 || !keeps) writer.write_pairs(q * 8, window.best);
     }
-    if (__syncthreads_or(failed)) {
-      if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
-      return;
-    }
+    failed = __syncthreads_or(failed);
     if (t == 0) work = 0;
     __syncthreads();
   }
+  if constexpr (!kLabels) {
+    __shared__ NearestGroups<kThreads> nearest;
+    const auto put = [&](int group, const unsigned* squares) { writer.write_pairs(group * 8, squares); };
+    if (failed && wide_rows == 0) failed = !nearest.solve(rows, put);
+  }
+  if (failed && t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
 }
 
 }  // namespace fathom::grid::cuda

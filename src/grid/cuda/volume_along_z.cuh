@@ -2,12 +2,14 @@
 //
 // Work mapping: block = tile. A first look at its words tells whether there are sites at all, and near enough
 // (volume_far_stretches.cuh). Tiles of which few rows have sites are solved by these alone
-// (volume_few_rows_along_z.cuh, volume_sparse_rows_along_z.cuh); those whose search would be long are left to the
-// envelope (volume_envelope.cuh), by a list.
+// (volume_few_rows_along_z.cuh, volume_sparse_rows_along_z.cuh), those of short lines whose search would be long by
+// ranges of rows (volume_ranges.cuh). What none of these settles is left to the envelope (volume_envelope.cuh), by a
+// list.
 #pragma once
 
 #include "grid/cuda/volume_far_stretches.cuh"
 #include "grid/cuda/volume_gaps.cuh"
+#include "grid/cuda/volume_ranges.cuh"
 #include "grid/cuda/volume_sparse_rows_along_z.cuh"
 
 namespace fathom::grid::cuda {
@@ -38,6 +40,24 @@ __device__ void fill_rows(const WindowRows<WindowPairs>& rows, const uint2* line
   }
 }
 
+/// A tile by ranges of rows. By all threads.
+/// @param memory  where the rows behind the last are padded
+/// @returns whether it is settled
+template <int kThreads>
+__device__ bool solve_by_ranges(const Volume& v, Volume::Tile tile, uint4* memory, const uint2* of_byte) {
+  __shared__ NearestGroups<kThreads> nearest;
+  const WindowRows<WindowPairs> rows(reinterpret_cast<unsigned*>(memory), v.nz);
+  fill_rows<kThreads, false, true>(rows, v.word_line(tile), v.nz, of_byte, v.nx - tile.word * 32);
+  std::uint32_t* narrow = v.narrow_row(tile.item, tile.word, 0, tile.line) + lane_id() % 16;
+  const std::int64_t step = std::int64_t{v.ny} * 16;
+  return nearest.solve(rows, [&](int group, const unsigned* squares) {
+    std::uint32_t* to = narrow + group * 8 * step;
+#pragma unroll
+    for (int j = 0; j < 8; ++j, to += step)
+      if (group * 8 + j < v.nz) *to = squares[j];
+  });
+}
+
 /// By all threads.
 template <int kThreads>
 __device__ bool has_sites_alone(const Volume& v, const Volume::Tile& tile) {
@@ -63,8 +83,8 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   const RunEnds ends(run_words, n);
   const uint2* changes = v.changes_along_z(tile);
   bool any = false;
-  std::conditional_t<kLabels, NearRows<kThreads, 128>, FarStretches<kThreads>> near;
-  const unsigned near_steps = kLabels ? 64 : FarStretches<kThreads>::near_steps(n);
+  std::conditional_t<kLabels, NearRows<kThreads, 128>, FarStretches<kThreads, true>> near;
+  const unsigned near_steps = kLabels ? 64 : FarStretches<kThreads, true>::near_steps(n);
   for (int r = t; r < n; r += kThreads) {
     const uint2 word = __ldg(line + r);
     const bool has_change = kLabels && __ldg(&changes[r].x) != 0;
@@ -100,9 +120,16 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
       return;
     }
   }
-  bool failed;
-  if constexpr (kLabels) failed = !near.suffice(near_of_warps, n);
-  else failed = !near.are_few(near_of_warps, n);
+  bool failed = false;
+  if constexpr (kLabels) {
+    failed = !near.suffice(near_of_warps, n);
+  } else if (!near.are_few(near_of_warps, n)) {
+    failed = !near.are_short(n) || !solve_by_ranges<kThreads>(v, tile, window_shared, of_byte);
+    if (t != 0) return;
+    v.kind[blockIdx.x] = failed ? kWide : kNarrow;
+    if (failed) enlist(v.z_list, v.counters, blockIdx.x);
+    return;
+  }
   if (!failed) {
     const int columns = v.nx - tile.word * 32;
     if (!kLabels && with_sites * 4 < kThreads) fill_rows<kThreads, kLabels, true>(rows, line, n, of_byte, columns);

@@ -2,7 +2,7 @@
 //
 // Where several stretches of rows without a site near along x lie together, none is near along z, either, and each of
 // their rows would take as many steps as it is rows to the nearest other stretch. As soon as such rows are a part of
-// the tile, the envelope is faster.
+// the tile, the envelope is faster, and ranges of rows are before.
 #pragma once
 
 #include "grid/cuda/volume_window.cuh"
@@ -10,12 +10,16 @@
 namespace fathom::grid::cuda {
 
 /// Of masks: which stretches of a tile's rows have no site near along x, in bits.
-template <int kThreads>
+///
+/// @tparam kRanges  whether ranges of rows (volume_ranges.cuh) are there for far tiles of short lines
+template <int kThreads, bool kRanges>
 class FarStretches {
  public:
-  /// Steps along x from which on a site is not near. Along short lines no search is so long that the envelope would be
-  /// faster, if it succeeds.
-  static __device__ unsigned near_steps(int rows) { return rows <= kShort ? kCap16 : kNearSteps; }
+  /// Whether lines are so short that ranges mostly reach far enough. No search along these is so long that the envelope
+  /// would be faster, if it succeeds.
+  static __device__ bool are_short(int rows) { return rows <= 384; }
+  /// Steps along x from which on a site is not near.
+  static __device__ unsigned near_steps(int rows) { return !are_short(rows) ? 64 : kRanges ? 24 : kCap16; }
   /// Of a thread.
   __device__ void add(int row, bool is_near) {
     if (is_near) near_ |= 1u << static_cast<unsigned>(row) / kStretch;
@@ -32,15 +36,14 @@ class FarStretches {
     for (int w = 0; w < kThreads / 32; ++w) near |= of_warps[w];
     const unsigned far = ~near, between = far & (far << 1 | 1u) & (far >> 1 | 1u << 31);
     const int stretches = (rows + kStretch - 1) / kStretch;
-    const int few = rows <= kShort ? min(kFewOfShort, stretches) : (stretches + kShare - 1) / kShare;
+    const int few = are_short(rows) ? min(kFewOfShort, stretches) : (stretches + kShare - 1) / kShare;
     return __popc(between & (0xFFFFFFFFu >> (32 - stretches))) < few;
   }
 
  private:
   static constexpr int kLongest = kThreads <= 256 ? kSmallBlocks : 2 * kThreads;  ///< line of such blocks
   static constexpr int kStretch = kLongest / 32;                                  ///< rows
-  static constexpr int kShort = 384, kFewOfShort = 6;
-  static constexpr int kNearSteps = 64;
+  static constexpr int kFewOfShort = kRanges ? 1 : 6;
   static constexpr int kShare = 8;  ///< of longer lines, one stretch in so many is not few
 
   unsigned near_ = 0;

@@ -43,11 +43,11 @@ template <int kThreads>
 __device__ bool has_far_stretches(const uint2* line, int rows) {
   if (kThreads <= 128 || rows <= kShortSearches) return false;
   __shared__ unsigned near_of_warps[kThreads / 32];
-  FarStretches<kThreads> stretches;
+  FarStretches<kThreads, false> stretches;
   for (int r = static_cast<int>(threadIdx.x); r < rows; r += kThreads) {
     const uint2 word = __ldg(line + r);
     const unsigned outside = min(word.y & 0xFFFFu, word.y >> 16);
-    stretches.add(r, word.x != 0 || outside < FarStretches<kThreads>::near_steps(rows));
+    stretches.add(r, word.x != 0 || outside < FarStretches<kThreads, false>::near_steps(rows));
   }
   stretches.put(near_of_warps);
   __syncthreads();

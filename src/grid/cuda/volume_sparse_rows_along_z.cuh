@@ -208,7 +208,6 @@ class SparseRowsAlongZ {
     store_near(z, best);
     return true;
   }
-  static __device__ unsigned twice(int value) { return static_cast<unsigned>(value) * 0x10001u; }
 
   __device__ void store_near(int z, const unsigned* best) const {
     const int lane = lane_id() % 16, columns = columns_ - 2 * lane, rows = nz_ - z;

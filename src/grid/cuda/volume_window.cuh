@@ -28,6 +28,9 @@ inline __host__ __device__ std::size_t window_memory(int rows) {
 /// loops by it do not part them, and votes in these need no preparations.
 __device__ inline int warp_number() { return __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / 32, 0); }
 
+/// The same for two lines in a word.
+__device__ constexpr unsigned twice(int value) { return static_cast<unsigned>(value) * 0x10001u; }
+
 /// Squares of two lines in a word.
 struct WindowPairs {
   using Stored = WindowPairs;
