@@ -589,6 +589,41 @@ TEST_F(Cuda, SearchThatFailsBehindWideRows) {
   check_against_cpu(c);
 }
 
+/// Far rows of volumes about the reach of 16 bits: two bands of rows whose sites lie anywhere, and which are as far apart
+/// as twice as many rows; rows with sites at one end that others are as far from; and paraboloids, so that of each row
+/// the nearest one is another. Lines are of the lengths at which blocks of threads and groups of rows change.
+TEST_F(Cuda, RangesOfFarRows) {
+  const std::int64_t lengths[] = {250, 256, 257, 263, 384, 385, 400, 500, 512, 513, 640, 641, 700, 1024, 1030};
+  for (const int i : some_of(static_cast<int>(std::size(lengths)) * 12, 24)) {
+    Random random(985000 + static_cast<std::uint64_t>(i));
+    const std::int64_t length = lengths[i / 12];
+    const int kind = i % 3, option = i / 3 % 4;
+    const bool is_along_z = option % 2 == 0, has_labels = option > 1;
+    const std::int64_t width = kind == 1 ? 260 : 40;
+    const Shape shape = is_along_z ? Shape{length, 5, width} : Shape{5, length, width};
+    const std::int64_t gap = std::min<std::int64_t>(332 + below(random, 12), length - 60), from = (length - gap) / 2;
+    const std::int64_t vertex = below(random, length), slope = 16 + below(random, 200);
+    std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+    for (std::size_t k = 0; k < sites.size(); ++k) {
+      const auto x = static_cast<std::int64_t>(k) % width, y = static_cast<std::int64_t>(k) / width % shape[1];
+      const std::int64_t z = static_cast<std::int64_t>(k) / width / shape[1], row = is_along_z ? z : y;
+      const std::int64_t apart = row - vertex, other = is_along_z ? y : z;
+      if (kind == 0) sites[k] = (row < from || row >= from + gap) && x == (row * row + other) % 37;
+      if (kind == 1) sites[k] = x == (row % 2 == 0 ? 0 : other) || (row / 100 % 2 == 1 && x == 20);
+      if (kind == 2) sites[k] = x == (apart * apart / slope + other) % (3 * width);
+    }
+    Case c{.structure = Structure::sparse};
+    c.input = mask_array(sites, shape);
+    if (has_labels) {
+      std::uint8_t* labels = c.input.as<std::uint8_t>().data();
+      for (std::size_t k = 0; k < sites.size(); ++k) ++labels[k];  // none is background
+      c.options.sites.rule = grid::Sites::Rule::labels;
+    }
+    check_squares_and_sign(c);
+    if (HasFatalFailure()) return;
+  }
+}
+
 /// Rows of volumes with sites at one end, or another label there, to which it is just as many steps as searches take,
 /// in all rows or in some: one step more, and the squares that they begin with are too small.
 TEST_F(Cuda, RowsAsLongAsSearchesReach) {
