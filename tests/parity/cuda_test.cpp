@@ -594,10 +594,10 @@ TEST_F(Cuda, SearchThatFailsBehindWideRows) {
 /// the nearest one is another. Lines are of the lengths at which blocks of threads and groups of rows change.
 TEST_F(Cuda, RangesOfFarRows) {
   const std::int64_t lengths[] = {250, 256, 257, 263, 384, 385, 400, 500, 512, 513, 640, 641, 700, 1024, 1030};
-  for (const int i : some_of(static_cast<int>(std::size(lengths)) * 12, 24)) {
+  for (const std::int64_t i : some_of(static_cast<int>(std::size(lengths)) * 12, 24)) {
     Random random(985000 + static_cast<std::uint64_t>(i));
     const std::int64_t length = lengths[i / 12];
-    const int kind = i % 3, option = i / 3 % 4;
+    const std::int64_t kind = i % 3, option = i / 3 % 4;
     const bool is_along_z = option % 2 == 0, has_labels = option > 1;
     const std::int64_t width = kind == 1 ? 260 : 40;
     const Shape shape = is_along_z ? Shape{length, 5, width} : Shape{5, length, width};
