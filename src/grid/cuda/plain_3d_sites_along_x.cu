@@ -27,7 +27,7 @@ void VolumePasses::find_sites_along_x() const {
   else near_sites_along_x<kLongestAlongXBlock>(*this);
   if (n <= 256) far_sites_along_x<256, 16>(*this);
   else if (n <= 512) far_sites_along_x<256, 32>(*this);
-  else if (n <= 640) far_sites_along_x<320, 32>(*this);
+  else if (n <= 640) far_sites_along_x<352, 32>(*this);  // a round less for lines of up to 528
   else far_sites_along_x<512, 32>(*this);
 }
 

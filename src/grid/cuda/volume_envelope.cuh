@@ -105,7 +105,7 @@ enum class Finding {
   least_companion,  ///< the same, but of several winners the one with the least companion
 };
 
-/// @param Companion  of 16 bits, below 2¹⁰; or of 32, and any
+/// @param Companion  of 16 bits, below 2¹⁰; or of 32, below 2²²
 template <int kThreads, int kChunk, Finding kFinding = Finding::values, class Companion = std::uint16_t>
 class Envelope {
  public:
@@ -283,6 +283,7 @@ class Envelope {
   __device__ void scan_by_companions(int x0, int first, int last, unsigned lanes, unsigned* best) const {
     bool rising = true, falling = true;
     unsigned before = companions_[(keys[min(first, last) * 16 + lane_] & kKeyIndex) * 16];
+#pragma unroll 1
     for (int p = first + 1; p <= last; ++p) {
       const unsigned companion = companions_[(keys[p * 16 + lane_] & kKeyIndex) * 16];
       rising &= companion >= before;
@@ -292,7 +293,7 @@ class Envelope {
     if (__all_sync(lanes, rising)) return scan<8, 1>(x0, first, last, 1, best);
     if (!__all_sync(lanes, falling)) {
       if constexpr (sizeof(Companion) == 2) return scan_ranked(x0, first, last, best);
-      else return scan_ties(x0, first, last, best);
+      else return scan_places(x0, first, last, best);
     }
     scan<8, 1>(x0, first, last, 1, best, kKeyIndex);
 #pragma unroll
@@ -318,23 +319,23 @@ class Envelope {
     for (int j = 0; j < 8; ++j) best[j] = (best[j] & ~kKeyIndex) | winner[j];
   }
 
-  /// Companions are looked at where two are as near.
-  __device__ void scan_ties(int x0, int first, int last, unsigned* best) const {
+  /// The same with companions that do not fit a key: behind the square, with the index behind them, in 64 bits.
+  __device__ void scan_places(int x0, int first, int last, unsigned* best) const {
+    std::uint64_t least[8];
 #pragma unroll
-    for (int j = 0; j < 8; ++j) best[j] = kNoKey;
+    for (std::uint64_t& place : least) place = UINT64_MAX;
     for (int p = first; p <= last; ++p) {
       const unsigned key = keys[p * 16 + lane_], i = key & kKeyIndex;
+      const unsigned place = companions_[i * 16] << kKeyBits | i;
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
-        const unsigned value = key - i * (static_cast<unsigned>(x0 + j) << (kKeyBits + 1));
-        const bool is_as_near = value >> kKeyBits == best[j] >> kKeyBits;
-        if (is_as_near ? is_before(value, best[j]) : value < best[j]) best[j] = value;
+        const unsigned value = key - i - i * (static_cast<unsigned>(x0 + j) << (kKeyBits + 1));
+        least[j] = min(least[j], std::uint64_t{value} << 32 | place);
       }
     }
-  }
-  /// Of two winners, whether the first has the lesser companion.
-  __device__ bool is_before(unsigned key, unsigned other) const {
-    return companions_[(key & kKeyIndex) * 16] < companions_[(other & kKeyIndex) * 16];
+#pragma unroll
+    for (int j = 0; j < 8; ++j)
+      best[j] = static_cast<unsigned>(least[j] >> 32) | (static_cast<unsigned>(least[j]) & kKeyIndex);
   }
 
   /// Place among the candidates of a key's index.
