@@ -55,7 +55,12 @@ inline constexpr int kResidentThreadsAt64 = 1024;  ///< with labels, no floats, 
 inline constexpr int kUsualSides = 16;             ///< that a tile may need on average: eight steps to one each
 inline constexpr int kUsualTries = 16;             ///< pairs of rows that sixteen rows may try, on average
 inline constexpr int kFewRows = 4;                 ///< with sites in a tile: all are tried everywhere
-inline constexpr int kFewSitesShare = 16;      ///< one row in so many is few along z, where nearest sites are asked for
+inline constexpr int kFewSitesShare = 16;  ///< one row in so many is few along z, where nearest sites are asked for
+/// Ranges of rows, of volumes: longest line along which they mostly reach far enough …
+inline constexpr int kRangedRows = 384;
+/// … and steps within which a stretch of rows is to have a site, or they are better than a search: along z, there with
+/// nearest sites, and along y and x.
+inline constexpr int kUnrangedAlongZ = 24, kUnrangedSitesAlongZ = 16, kUnrangedAlongY = 20;
 inline constexpr int kEnvelopeThreads = 1024;  ///< per multiprocessor: 64 registers
 /// With spacings in a unit: groups of eight rows to the nearest ones from which on brackets search half a tile along y …
 inline constexpr int kFarGroups = 9;

@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   const RunEnds ends(run_words, n);
   if constexpr (kLabels) ends.fill_changes([&](int r) { return __ldg(changes + r); });
   // Without labels, ranges of rows are there for what is less near.
-  constexpr int kNearSteps = kLabels ? 64 : 20, kStretch = kLabels || kThreads > 512 ? 64 : 32;
+  constexpr int kNearSteps = kLabels ? 64 : kUnrangedAlongY, kStretch = kLabels || kThreads > 512 ? 64 : 32;
   const bool has_columns = tile.word * 32 + t % 4 * 8 < v.nx;
   const unsigned near_square = has_columns ? kNearSteps * kNearSteps : 0;
   __shared__ unsigned near_of_warps[kThreads / 32];

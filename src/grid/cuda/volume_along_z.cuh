@@ -83,8 +83,8 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   const RunEnds ends(run_words, n);
   const uint2* changes = v.changes_along_z(tile);
   bool any = false;
-  std::conditional_t<kLabels, NearRows<kThreads, 128>, FarStretches<kThreads, true>> near;
-  const unsigned near_steps = kLabels ? 64 : FarStretches<kThreads, true>::near_steps(n);
+  std::conditional_t<kLabels, NearRows<kThreads, 128>, FarStretches<kThreads>> near;
+  const unsigned near_steps = kLabels ? 64 : FarStretches<kThreads>::near_steps(n, kUnrangedAlongZ);
   for (int r = t; r < n; r += kThreads) {
     const uint2 word = __ldg(line + r);
     const bool has_change = kLabels && __ldg(&changes[r].x) != 0;

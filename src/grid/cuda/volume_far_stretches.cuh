@@ -10,16 +10,13 @@
 namespace fathom::grid::cuda {
 
 /// Of masks: which stretches of a tile's rows have no site near along x, in bits.
-///
-/// @tparam kRanges  whether ranges of rows (volume_ranges.cuh) are there for far tiles of short lines
-template <int kThreads, bool kRanges>
+template <int kThreads>
 class FarStretches {
  public:
-  /// Whether lines are so short that ranges mostly reach far enough. No search along these is so long that the envelope
-  /// would be faster, if it succeeds.
-  static __device__ bool are_short(int rows) { return rows <= 384; }
-  /// Steps along x from which on a site is not near.
-  static __device__ unsigned near_steps(int rows) { return !are_short(rows) ? 64 : kRanges ? 24 : kCap16; }
+  /// Whether lines are so short that ranges of rows (volume_ranges.cuh) mostly reach far enough.
+  static __device__ bool are_short(int rows) { return rows <= kRangedRows; }
+  /// Steps along x from which on a site is not near. @param of_short  the same of lines that are short
+  static __device__ unsigned near_steps(int rows, int of_short) { return are_short(rows) ? of_short : 64; }
   /// Of a thread.
   __device__ void add(int row, bool is_near) {
     if (is_near) near_ |= 1u << static_cast<unsigned>(row) / kStretch;
@@ -36,14 +33,13 @@ class FarStretches {
     for (int w = 0; w < kThreads / 32; ++w) near |= of_warps[w];
     const unsigned far = ~near, between = far & (far << 1 | 1u) & (far >> 1 | 1u << 31);
     const int stretches = (rows + kStretch - 1) / kStretch;
-    const int few = are_short(rows) ? min(kFewOfShort, stretches) : (stretches + kShare - 1) / kShare;
+    const int few = are_short(rows) ? 1 : (stretches + kShare - 1) / kShare;
     return __popc(between & (0xFFFFFFFFu >> (32 - stretches))) < few;
   }
 
  private:
   static constexpr int kLongest = kThreads <= 256 ? kSmallBlocks : 2 * kThreads;  ///< line of such blocks
   static constexpr int kStretch = kLongest / 32;                                  ///< rows
-  static constexpr int kFewOfShort = kRanges ? 1 : 6;
   static constexpr int kShare = 8;  ///< of longer lines, one stretch in so many is not few
 
   unsigned near_ = 0;

@@ -216,6 +216,20 @@ class LeadWriter {
   std::uint16_t* const first_;
 };
 
+/// A tile's rows for a search in 32 bits. By all threads. @param sites_of  as NearSitesAlongZ::fill() has it
+template <int kThreads, class SitesOf>
+__device__ void fill_sites(const WindowRows<WindowSites>& rows, int n, SitesOf&& sites_of) {
+  const auto t = static_cast<int>(threadIdx.x);
+  rows.pad(n);
+#pragma unroll 4
+  for (int r = t / 2; r < n; r += kThreads / 2) {
+    const EightSites eight = sites_of(r, t % 2);
+    rows.put(r, t % 2 * 2, eight.sites(0));
+    rows.put(r, t % 2 * 2 + 1, eight.sites(1));
+  }
+  __syncthreads();
+}
+
 /// The rows of a warp that a search in 32 bits is for, from group q0 on: those of both halves, a column to each lane.
 /// @returns whether they are settled; else nothing is stored
 template <class Rows>
@@ -226,6 +240,15 @@ __device__ bool search_sites(const Rows& rows, int q0, int n, const LeadWriter& 
   if (!window.search(work, window.budget_of(n), took)) return false;
   writer.write_column(q * 8, lane, [&](int j) { return Leads::of(window.best[j]); });
   return true;
+}
+
+/// To shared memory. By all threads.
+template <int kThreads>
+__device__ void copy_byte_sides(ByteSides& sides) {
+  for (int i = static_cast<int>(threadIdx.x); i < 256; i += kThreads) {
+    sides.left[i] = kByteSides.left[i];
+    sides.right[i] = kByteSides.right[i];
+  }
 }
 
 /// Bytes of dynamic shared memory: the rows, and the leads.

@@ -6,13 +6,15 @@
 //
 // Work mapping: block = half a tile, which is 16 neighbours along y by whole rows along x, in memory one piece of each
 // output. The search of volume_sites_along_y.cuh, but that what it finds goes to shared memory, and to the outputs when
-// all is there (volume_site_lines.cuh). Tiles that need none are solved at once (volume_few_sites_along_x.cuh); those
-// whose search would be long are left to the envelope (volume_far_sites_along_x.cuh), by a list.
+// all is there (volume_site_lines.cuh). Tiles that need none are solved at once (volume_few_sites_along_x.cuh); those of
+// short lines whose search would be long by ranges of rows (volume_site_ranges.cuh). What none of these settles is left
+// to the envelope (volume_far_sites_along_x.cuh), by a list.
 // Cost: as there, and one store to shared memory and one load for each element.
 #pragma once
 
 #include "grid/cuda/volume_few_sites_along_x.cuh"
 #include "grid/cuda/volume_gaps.cuh"
+#include "grid/cuda/volume_site_ranges.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -40,49 +42,84 @@ inline __host__ __device__ std::size_t sites_along_x_memory(int length) {
 
 /// What a tile's rows hold.
 struct SiteRows {
-  int filled, far;   ///< rows that have sites, and those of them whose sites are far
+  int filled;        ///< rows that have sites
+  bool are_far;      ///< more than half of all rows are, or those of a stretch that are not empty
   bool may_be_same;  ///< whether all may have the same
 };
 
 /// By all threads.
 template <int kThreads>
 __device__ SiteRows look_at_rows(const SitesOfRows& sites, int rows) {
-  __shared__ int both;  // far ones in the upper half
+  __shared__ int both;  // rows that have sites, and in the upper half those of them whose sites are far
+  __shared__ unsigned may_be_near_of_warps[kThreads / 32];
   if (threadIdx.x == 0) both = 0;
   __syncthreads();
   int own = 0;
+  NearRows<kThreads, 64> may_be_near;
   bool may_be_same = !sites.is_here(0);  // a search ends at once there
   for (int r = static_cast<int>(threadIdx.x); r < rows; r += kThreads) {
-    own += sites.has_site(r) + (sites.is_far(r) << 16);
+    const bool has_site = sites.has_site(r), is_far = sites.is_far(r);
+    own += has_site + (is_far << 16);
+    may_be_near.add(r, has_site && !is_far);
     may_be_same &= sites.is_like_first(r);
   }
   add_over_block(own, &both);
+  may_be_near.put(may_be_near_of_warps);
   may_be_same = __syncthreads_and(may_be_same);
-  return {both & 0xFFFF, both >> 16, may_be_same};
+  return {both & 0xFFFF, (both >> 16) * 2 > rows || !may_be_near.suffice(may_be_near_of_warps, rows), may_be_same};
 }
 
 /// A tile's rows as the pass along z left them, to shared memory. By all threads.
 /// @returns whether sites are near enough for a search
 template <int kThreads>
-__device__ bool load_sites(WindowRows<SitesAlongX>& rows, const Volume& v, const HalfTile& half,
+__device__ bool load_sites(const WindowRows<SitesAlongX>& rows, const Volume& v, const HalfTile& half,
                            const SitesOfRows& sites) {
   __shared__ unsigned near_of_warps[kThreads / 32];
   const int t = static_cast<int>(threadIdx.x), n = v.ny, first = t % 2 * 8;
   const int inside = v.nx - half.tile.word * 32 - half.first - first;
   const auto* from = reinterpret_cast<const uint4*>(narrow_half(v, half, half.tile.line, 0) + first);
+  const unsigned end = near_words_end(are_short_lines<kThreads>(n));
   NearRows<kThreads, 64> near;
   rows.pad(n);
 #pragma unroll 4
   for (int r = t / 2; r < n; r += kThreads / 2) {
     unsigned site[8];
     sites.sites<SitesAlongX>(EightLeads(__ldg(from + r * 4)), r, half.first + first, site);
-    near.add(r, least_inside(site, inside) < 64 * 64 * WindowSites::kSquare);
+    near.add(r, least_inside(site, inside) < end);
     rows.put(r, first / 4, make_uint4(site[0], site[1], site[2], site[3]));
     rows.put(r, first / 4 + 1, make_uint4(site[4], site[5], site[6], site[7]));
   }
   near.put(near_of_warps);
   __syncthreads();
   return near.suffice(near_of_warps, n);
+}
+
+/// By all threads.
+template <int kThreads>
+__device__ void write_found(const SiteLineWriter<kThreads>& writer, const FoundWords& found) {
+  writer.write_rows([&](int line) {
+    return [&, line](int x) {
+      const unsigned* words = found.from(line, x);
+      return [&writer, line, x, words](int k) {
+        return writer.near_result(line, x + 32 * k, words[k * FoundWords::kNext]);
+      };
+    };
+  });
+}
+
+/// As settle_sites_along_y(), of short lines whose search would be long.
+template <int kThreads>
+__device__ __noinline__ void settle_sites_along_x(const Volume& v, const Emitter<std::int64_t>& emitter,
+                                                  uint4* memory) {
+  __shared__ NearestGroups<kThreads, SitesAlongX> nearest;
+  const HalfTile half = half_along_y(v, blockIdx.x);
+  const WindowRows<SitesAlongX> rows(reinterpret_cast<unsigned*>(memory), v.ny);
+  const FoundWords found(memory + window_memory(v.ny) / sizeof(uint4));
+  const bool is_done = nearest.solve(rows, [&](int group, const unsigned(&words)[8]) {
+    if (group < rows.groups) found.put(group, lane_id() % 16, words);
+  });
+  if (is_done) write_found(SiteLineWriter<kThreads>(v, emitter, half), found);
+  else if (threadIdx.x == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
 }
 
 /// Blocks per multiprocessor, as far as its shared memory goes.
@@ -100,25 +137,19 @@ __global__ void __launch_bounds__(kThreads, sites_along_x_blocks(kThreads))
   if (half.is_outside(v)) return;
   const SitesOfRows sites(v, half.tile, half.x);
   const SiteLineWriter<kThreads> writer(v, emitter, half);
-  const SiteRows counts = look_at_rows<kThreads>(sites, v.ny);
-  if (counts.filled == 0)
+  const SiteRows told = look_at_rows<kThreads>(sites, v.ny);
+  if (told.filled == 0)
     return writer.write_rows([](int) { return [](int) { return [](int) { return Result{UINT32_MAX, -1}; }; }; });
-  if (counts.filled <= kFewRows) return FewSitesAlongX<kThreads>::solve(sites, v.ny, writer);
-  if (counts.may_be_same && are_same_sites(sites, v.ny)) return write_same_sites(sites, writer);
+  if (told.filled <= kFewRows) return FewSitesAlongX<kThreads>::solve(sites, v.ny, writer);
+  if (told.may_be_same && are_same_sites(sites, v.ny)) return write_same_sites(sites, writer);
   const FoundWords found(window_shared + window_memory(v.ny) / sizeof(uint4));
-  WindowRows<SitesAlongX> rows(reinterpret_cast<unsigned*>(window_shared), v.ny);
-  if (counts.far * 2 > v.ny || !load_sites<kThreads>(rows, v, half, sites) || !find_near<kThreads>(rows, v.ny, found)) {
-    if (threadIdx.x == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
-    return;
+  const WindowRows<SitesAlongX> rows(reinterpret_cast<unsigned*>(window_shared), v.ny);
+  if (!told.are_far) {
+    const bool is_near = load_sites<kThreads>(rows, v, half, sites);
+    if (is_near && find_near<kThreads>(rows, v.ny, found)) return write_found(writer, found);
+    if (!is_near && are_short_lines<kThreads>(v.ny)) return settle_sites_along_x<kThreads>(v, emitter, window_shared);
   }
-  writer.write_rows([&](int line) {
-    return [&, line](int x) {
-      const unsigned* words = found.from(line, x);
-      return [&writer, line, x, words](int k) {
-        return writer.near_result(line, x + 32 * k, words[k * FoundWords::kNext]);
-      };
-    };
-  });
+  if (threadIdx.x == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
 }
 
 }  // namespace fathom::grid::cuda

@@ -3,21 +3,63 @@
 //
 // Work mapping: block = half a tile. Tiles with few rows that have sites, or none (volume_few_sites.cuh: both halves by
 // the first one's block), and those in whose rows far ones lie alike (volume_same_sites.cuh), are solved at once; those
-// whose search would be long are left to the envelope (volume_far_sites.cuh), by a list.
+// whose search would be long, or in short lines was, by ranges of rows (volume_site_ranges.cuh). What none of these
+// settles is left to the envelope (volume_far_sites.cuh), by a list.
 #pragma once
 
 #include "grid/cuda/volume_few_sites.cuh"
 #include "grid/cuda/volume_gaps.cuh"
 #include "grid/cuda/volume_same_sites.cuh"
+#include "grid/cuda/volume_site_ranges.cuh"
 
 namespace fathom::grid::cuda {
+
+/// A tile's rows as the pass along z left them, to shared memory. By all threads.
+/// @param all_filled  whether all rows have sites
+/// @returns whether sites are near enough for a search
+template <int kThreads>
+__device__ bool load_sites(const WindowRows<WindowSites>& rows, const Volume& v, const HalfTile& half,
+                           const SitesOfRows& sites, bool all_filled) {
+  __shared__ unsigned near_of_warps[kThreads / 32];
+  const int t = static_cast<int>(threadIdx.x), n = v.ny, first = t % 2 * 8;
+  const int inside = v.nx - half.tile.word * 32 - half.first - first;
+  constexpr int kTogether = 4, kStep = kThreads / 2;  // rows of a thread that are asked for before any is looked at
+  constexpr int kStretch = kThreads <= 128 ? 32 : 64;
+  const bool is_short = are_short_lines<kThreads>(n);
+  const unsigned end = near_words_end(is_short);
+  NearRows<kThreads, kStretch, 32 * kStretch> near;
+  rows.pad(n);
+  for (int r0 = t / 2; r0 < n; r0 += kTogether * kStep) {
+    uint4 leads[kTogether];
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) {
+      const int r = r0 + k * kStep;
+      constexpr unsigned kNone = Leads::kNone * 0x10001u;
+      leads[k] = make_uint4(kNone, kNone, kNone, kNone);
+      if (r < n && (all_filled || sites.has_site(r))) leads[k] = sites.eight_leads(r, t % 2);
+    }
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) {
+      const int r = r0 + k * kStep;
+      if (r >= n) break;
+      unsigned site[8];
+      sites.sites(EightLeads(leads[k]), r, half.first + first, site);
+      near.add(r, least_inside(site, inside) < end);
+      rows.put(r, first / 4, make_uint4(site[0], site[1], site[2], site[3]));
+      rows.put(r, first / 4 + 1, make_uint4(site[4], site[5], site[6], site[7]));
+    }
+  }
+  near.put(near_of_warps);
+  __syncthreads();
+  return is_short ? near.nearly_suffice(near_of_warps, n, 8) : near.suffice(near_of_warps, n);
+}
 
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     search_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 window_shared[];
   __shared__ int work, filled_rows;  // the latter: those of far ones in the upper half
-  __shared__ unsigned near_of_warps[kThreads / 32], may_be_near_of_warps[kThreads / 32];
+  __shared__ unsigned may_be_near_of_warps[kThreads / 32];
   v.clear_counter(0);
   const int t = static_cast<int>(threadIdx.x), n = v.ny, lane = t % 16;
   const HalfTile half = half_along_y(v, blockIdx.x);
@@ -49,34 +91,9 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
   };
   if ((filled_rows >> 16) * 2 > n || !may_be_near.suffice(may_be_near_of_warps, n)) return leave_to_envelope();
-  WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(window_shared), n);
-  rows.pad(n);
-  NearRows<kThreads, 64> near;
-  const int first = t % 2 * 8, inside = v.nx - half.tile.word * 32 - half.first - first;
-  constexpr int kTogether = 4, kStep = kThreads / 2;  // rows of a thread that are asked for before any is looked at
-  for (int r0 = t / 2; r0 < n; r0 += kTogether * kStep) {
-    uint4 leads[kTogether];
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) {
-      const int r = r0 + k * kStep;
-      constexpr unsigned kNone = Leads::kNone * 0x10001u;
-      leads[k] = make_uint4(kNone, kNone, kNone, kNone);
-      if (r < n && (count == n || sites.has_site(r))) leads[k] = sites.eight_leads(r, t % 2);
-    }
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) {
-      const int r = r0 + k * kStep;
-      if (r >= n) break;
-      unsigned site[8];
-      sites.sites(EightLeads(leads[k]), r, half.first + first, site);
-      near.add(r, least_inside(site, inside) < 64 * 64 * WindowSites::kSquare);
-      rows.put(r, first / 4, make_uint4(site[0], site[1], site[2], site[3]));
-      rows.put(r, first / 4 + 1, make_uint4(site[4], site[5], site[6], site[7]));
-    }
-  }
-  near.put(near_of_warps);
-  __syncthreads();
-  bool failed = !near.suffice(near_of_warps, n);  // a search would be long
+  const WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(window_shared), n);
+  const bool is_near = load_sites<kThreads>(rows, v, half, sites, count == n);
+  bool failed = !is_near;
   for (int q0 = warp_number() * 2; !failed && q0 < rows.groups; q0 += kThreads / 16) {
     const int q = q0 + lane_id() / 16;
     GapWindow<WindowSites> window(rows, min(q, rows.groups - 1), lane);
@@ -84,7 +101,9 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     if (failed) break;
     writer.write_near(q * 8, n - q * 8, window.best);
   }
-  if (__syncthreads_or(failed)) leave_to_envelope();
+  if (!__syncthreads_or(failed)) return;
+  if (!is_near || are_short_lines<kThreads>(n)) settle_sites_along_y<kThreads>(v, emitter, window_shared);
+  else leave_to_envelope();
 }
 
 }  // namespace fathom::grid::cuda

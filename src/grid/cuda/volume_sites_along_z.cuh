@@ -2,56 +2,27 @@
 //
 // Work mapping: block = half a tile. Tiles of which few rows have sites are solved by these alone
 // (volume_sparse_sites_along_z.cuh); those with sites all along the line are searched in 16 bits
-// (volume_near_sites_along_z.cuh); those whose search would be long are left to the envelope (volume_far_sites.cuh), by
-// a list.
+// (volume_near_sites_along_z.cuh); those of short lines whose search would be long, or was, by ranges of
+// rows (volume_site_ranges.cuh). What none of these settles is left to the envelope (volume_far_sites.cuh), by a list.
 #pragma once
 
 #include "grid/cuda/volume_far_stretches.cuh"
 #include "grid/cuda/volume_near_sites_along_z.cuh"
+#include "grid/cuda/volume_site_ranges.cuh"
 #include "grid/cuda/volume_sparse_sites_along_z.cuh"
 
 namespace fathom::grid::cuda {
-
-/// Rows along z of which a search wants one with a site near.
-inline constexpr int kStretchOfSites = 128;
-/// Rows up to which no search is so long that the envelope would be faster, if it succeeds.
-inline constexpr int kShortSearches = 384;
 
 /// A tile whose search would often be too long for 16 bits. By all threads.
 /// @param sites_of  as NearSitesAlongZ::fill() has it
 template <int kThreads, class SitesOf>
 __device__ bool search_sparse_rows(uint4* memory, int n, SitesOf&& sites_of, const LeadWriter& writer, int* work) {
-  const auto t = static_cast<int>(threadIdx.x);
-  WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(memory), n);
-  rows.pad(n);
-#pragma unroll 4
-  for (int r = t / 2; r < n; r += kThreads / 2) {
-    const EightSites eight = sites_of(r, t % 2);
-    rows.put(r, t % 2 * 2, eight.sites(0));
-    rows.put(r, t % 2 * 2 + 1, eight.sites(1));
-  }
-  __syncthreads();
+  const WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(memory), n);
+  fill_sites<kThreads>(rows, n, sites_of);
   int took = 0;
   for (int q0 = warp_number() * 2; q0 < rows.groups; q0 += kThreads / 16)
     if (!search_sites(rows, q0, n, writer, work, &took)) return false;
   return true;
-}
-
-/// Whether the envelope would be faster, even where the search succeeds. By all threads.
-/// @param line  the tile's words: from the cache, as they have been looked at
-template <int kThreads>
-__device__ bool has_far_stretches(const uint2* line, int rows) {
-  if (kThreads <= 128 || rows <= kShortSearches) return false;
-  __shared__ unsigned near_of_warps[kThreads / 32];
-  FarStretches<kThreads, false> stretches;
-  for (int r = static_cast<int>(threadIdx.x); r < rows; r += kThreads) {
-    const uint2 word = __ldg(line + r);
-    const unsigned outside = min(word.y & 0xFFFFu, word.y >> 16);
-    stretches.add(r, word.x != 0 || outside < FarStretches<kThreads, false>::near_steps(rows));
-  }
-  stretches.put(near_of_warps);
-  __syncthreads();
-  return !stretches.are_few(near_of_warps, rows);
 }
 
 template <int kThreads>
@@ -67,16 +38,17 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   if (half.is_outside(v)) return;
   const uint2* line = v.word_line(half.tile);
   bool any = false;
+  const unsigned near_steps = FarStretches<kThreads>::near_steps(n, kUnrangedSitesAlongZ);
   NearRows<kThreads, 32, kLongestKeyed> in_tile;  // mostly near enough for a search in 16 bits
-  NearRows<kThreads, kStretchOfSites> near;
+  FarStretches<kThreads> stretches;
   for (int r = t; r < n; r += kThreads) {
     const uint2 word = __ldg(line + r);
     const unsigned outside = min(word.y & 0xFFFFu, word.y >> 16);
     any |= has_sites(word);
     in_tile.add(r, word.x != 0);
-    near.add(r, word.x != 0 || outside < WindowSites::kFar);
+    stretches.add(r, word.x != 0 || outside < near_steps);
   }
-  near.put(near_of_warps);
+  stretches.put(near_of_warps);
   in_tile.put(in_tile_of_warps);
   if (t == 0) work = 0;
   const int with_sites = __syncthreads_count(any);  // threads
@@ -93,27 +65,26 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   std::int16_t* list = SparseSitesAlongZ::list_in(window_shared, n);
   if (with_sites <= min(kThreads / 2, ListedRows::most_of(n)) && filled.find(line, n, list, n / kFewSitesShare))
     return leave(kWide, SparseSitesAlongZ::solve(v, half, filled, window_shared, &work));
-  if (!near.suffice(near_of_warps, n) || has_far_stretches<kThreads>(line, n))
-    return leave(kWide, false);  // a search would be long
-  for (int i = t; i < 256; i += kThreads) {
-    sides.left[i] = kByteSides.left[i];
-    sides.right[i] = kByteSides.right[i];
-  }
+  const bool is_far = !stretches.are_few(near_of_warps, n);  // a search would be long
+  const bool is_short = are_short_lines<kThreads>(n);
+  if (is_far && !is_short) return leave(kWide, false);
+  copy_byte_sides<kThreads>(sides);
   const int first = half.first, inside = v.nx - half.tile.word * 32 - first;
   const auto sites_of = [&](int row, int part) {
     return EightSites(__ldg(line + row), first + part * 8, inside - part * 8, sides);
   };
   const LeadWriter writer(v, half);
-  bool is_done;
+  bool is_done = false;
   __syncthreads();
-  if (in_tile.nearly_suffice(in_tile_of_warps, n, 8)) {
+  if (!is_far && in_tile.nearly_suffice(in_tile_of_warps, n, 8)) {
     const NearSitesAlongZ<kThreads> near_sites(window_shared, n);
     near_sites.fill(sites_of);
     is_done = near_sites.search(writer, &work);
-  } else {
+  } else if (!is_far) {
     is_done = search_sparse_rows<kThreads>(window_shared, n, sites_of, writer, &work);
   }
   is_done = __syncthreads_and(is_done);
+  if (!is_done && is_short) return settle_sites_along_z<kThreads>(v, window_shared, sides);
   leave(is_done ? kNarrow : kWide, is_done);
 }
 

@@ -6,8 +6,9 @@
 // of eight rows swap even and odd rows, so that the two halves of a warp, which work on neighbouring groups, meet
 // different banks. Phase 2, half warp = 8 rows, lane = two lines: the rows around slide through registers, one step
 // outwards at a time on both sides, until all values of the warp are at most the square of the next step. A tile whose
-// search would be long is left to the envelope (volume_envelope.cuh), by a list; the two are kernels of their own
-// because the envelope needs three times the registers. What both need of halves of tiles stands here, too.
+// search would be long is left to ranges of rows (volume_ranges.cuh) or, by a list, to the envelope
+// (volume_envelope.cuh), which has kernels of its own because it needs three times the registers. What both need of
+// halves of tiles stands here, too.
 //
 // Source: separable passes (Hirata 1996); departs by searching outwards with an exact stop in place of an envelope.
 // Cost: one operation per element and step.
@@ -39,9 +40,11 @@ struct WindowPairs {
   static constexpr unsigned kStep = 0;           ///< what a step to a higher row adds
   static constexpr unsigned kRight = 0;
   static constexpr unsigned kTies = 0;
-  static constexpr bool kOffersTwo = true;  ///< at once, where there are two
-  static constexpr bool kIsCharged = true;  ///< see GapWindow
-  static constexpr int kMostSteps = 176;    ///< of a search: what it settles is below kNone16
+  static constexpr bool kOffersTwo = true;                                  ///< at once, where there are two
+  static constexpr bool kIsCharged = true;                                  ///< see GapWindow
+  static constexpr unsigned kFirstLine = 0xFFFFu, kLastLine = ~kFirstLine;  ///< which bits they have
+  static constexpr unsigned kLeast = 0x10001u;                              ///< of each line, the least difference
+  static constexpr int kMostSteps = 176;  ///< of a search: what it settles is below kNone16
   static_assert((kMostSteps + 1) * (kMostSteps + 1) < kNone16 && kNone16 + kMostSteps * kMostSteps < 1 << 16);
   static __device__ unsigned from(unsigned stored) { return stored; }
   static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
@@ -79,6 +82,7 @@ struct WindowSites {
   static constexpr unsigned kTies = 1;
   static constexpr bool kOffersTwo = false;  ///< one by one they are fewer operations in 32 bits
   static constexpr bool kIsCharged = true;
+  static constexpr unsigned kFirstLine = ~0u, kLastLine = ~0u, kLeast = 1;  ///< it has one line
   static constexpr int kMostSteps = 120;
   static constexpr unsigned kHere = 128 * kStep;            ///< no steps along the line
   static constexpr unsigned kFar = 127;                     ///< steps along x; what a search settles is nearer
@@ -124,7 +128,7 @@ class WindowRows {
   __device__ void put(int row, int lane, unsigned word) const { memory_[(row * 16 + lane) ^ ((row & 8) << 1)] = word; }
   __device__ unsigned get(int row, int lane) const { return memory_[(row * 16 + lane) ^ ((row & 8) << 1)]; }
   /// Rows behind the last, and the group that stands for all outside.
-  __device__ void pad(int rows) {
+  __device__ void pad(int rows) const {
     const uint4 none = make_uint4(Word::kNone, Word::kNone, Word::kNone, Word::kNone);
     for (int i = rows * 4 + static_cast<int>(threadIdx.x); i < (groups + 1) * 32; i += static_cast<int>(blockDim.x))
       put(i / 4, i % 4, none);

@@ -1,0 +1,78 @@
+// Half tiles with nearest sites whose search would be long, or was, as far as ranges of rows reach (volume_ranges.cuh):
+// of short lines, and along y of all. The rest is left to the envelope (volume_far_sites.cuh), by a list.
+//
+// Work mapping: block = half a tile; as volume_ranges.cuh has it. Functions that are not inlined are the last thing
+// that the kernels of the searches do, so that these keep nothing for them and near tiles pay no registers.
+// Cost: as there, in 32 bits.
+#pragma once
+
+#include "grid/cuda/volume_gaps.cuh"
+#include "grid/cuda/volume_near_sites_along_z.cuh"
+#include "grid/cuda/volume_ranges.cuh"
+
+namespace fathom::grid::cuda {
+
+/// Whether ranges mostly reach far enough along lines. Blocks that have longer ones alone are not to compile the rest.
+template <int kThreads>
+__device__ bool are_short_lines(int rows) {
+  return kThreads < 512 && rows <= kRangedRows;
+}
+/// Of a search along y or x: words that it begins with are to be less, somewhere in each stretch of rows.
+__device__ inline unsigned near_words_end(bool is_short) {
+  return (is_short ? kUnrangedAlongY * kUnrangedAlongY : 64 * 64) * WindowSites::kSquare;
+}
+
+/// Whether each stretch of rows has a site that words can name, from a line's words. By all threads.
+template <int kThreads>
+__device__ bool are_in_reach(const uint2* line, int rows) {
+  constexpr int kStretch = 128;
+  __shared__ unsigned near_of_warps[kThreads / 32];
+  NearRows<kThreads, kStretch> near;
+  for (int r = static_cast<int>(threadIdx.x); r < rows; r += kThreads) {
+    const uint2 word = __ldg(line + r);
+    near.add(r, word.x != 0 || min(word.y & 0xFFFFu, word.y >> 16) < WindowSites::kFar);
+  }
+  near.put(near_of_warps);
+  __syncthreads();
+  return near.suffice(near_of_warps, rows);
+}
+
+/// Of the pass along z, by all threads of the block whose half tile it is.
+/// @param memory  window_memory()
+template <int kThreads>
+__device__ __noinline__ void settle_sites_along_z(const Volume& v, uint4* memory, const ByteSides& sides) {
+  __shared__ NearestGroups<kThreads, WindowSites> nearest;
+  const HalfTile half = narrow_half_along_z(v, blockIdx.x);
+  const uint2* line = v.word_line(half.tile);
+  const int n = v.nz, inside = v.nx - half.tile.word * 32 - half.first;
+  bool is_done = are_in_reach<kThreads>(line, n);
+  if (is_done) {
+    const WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(memory), n);
+    fill_sites<kThreads>(rows, n, [&](int row, int part) {
+      return EightSites(__ldg(line + row), half.first + part * 8, inside - part * 8, sides);
+    });
+    const LeadWriter writer(v, half);
+    is_done = nearest.solve(rows, [&](int group, const unsigned* found) {
+      writer.write_column(group * 8, lane_id() % 16, [&](int j) { return Leads::of(found[j]); });
+    });
+  }
+  if (threadIdx.x != 0) return;
+  site_kinds(v, half.tile, half.first / 16)[half.tile.line] = is_done ? kNarrow : kWide;
+  if (!is_done) enlist(v.z_list, v.counters, blockIdx.x);
+}
+
+/// The same along y. @param memory  where the tile's rows lie
+template <int kThreads>
+__device__ __noinline__ void settle_sites_along_y(const Volume& v, const Emitter<std::int64_t>& emitter,
+                                                  uint4* memory) {
+  __shared__ NearestGroups<kThreads, WindowSites> nearest;
+  const HalfTile half = half_along_y(v, blockIdx.x);
+  const int n = v.ny;
+  const SiteWriter writer(v, emitter, half.tile, half.x);
+  const WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(memory), n);
+  const bool is_done = nearest.solve(
+      rows, [&](int group, const unsigned* found) { writer.write_near(group * 8, n - group * 8, found); });
+  if (!is_done && threadIdx.x == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
+}
+
+}  // namespace fathom::grid::cuda
