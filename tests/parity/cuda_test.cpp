@@ -63,6 +63,15 @@ void check_against_cpu(const Case& c) {
   }
 }
 
+/// Nearest sites of a volume. @param cut  how often not all of its columns are asked for
+Case nearest_in_volume(const std::vector<bool>& sites, const Shape& shape, double cut, Random& random) {
+  Case c{.structure = Structure::sparse};
+  c.input = mask_array(sites, shape);
+  c.wanted = {.distance = DType::float32, .nearest = pick<DType>(random, {DType::int32, DType::int64})};
+  if (chance(random, cut)) c.options.region = {{0, shape[0]}, {0, shape[1]}, {0, shape[2] - 3}};
+  return c;
+}
+
 /// Distances, squares and a signed field, which the case is left with.
 void check_squares_and_sign(Case& c) {
   c.wanted = {.distance = DType::float32};
@@ -1083,15 +1092,6 @@ TEST_F(Cuda, PlanesOfOneSideInVolumes) {
     }
 }
 
-/// Nearest sites of a volume. @param cut  how often not all of its columns are asked for
-Case nearest_in_volume(const std::vector<bool>& sites, const Shape& shape, double cut, Random& random) {
-  Case c{.structure = Structure::sparse};
-  c.input = mask_array(sites, shape);
-  c.wanted = {.distance = DType::float32, .nearest = pick<DType>(random, {DType::int32, DType::int64})};
-  if (chance(random, cut)) c.options.region = {{0, shape[0]}, {0, shape[1]}, {0, shape[2] - 3}};
-  return c;
-}
-
 /// Nearest sites where few rows of lines along z have some, as many as are solved by themselves and one more among them,
 /// near and far; in every row along y alike, or in all but one.
 TEST_F(Cuda, NearestOfFewPlanesOfVolumes) {
@@ -1205,14 +1205,16 @@ TEST_F(Cuda, NearestAboutTheReachOfLeads) {
 }
 
 /// Nearest sites across gaps about twice as wide as ranges of rows reach, along z or y, between bands of rows that are
-/// alike from both ends, or in each other's planes: in the middle two are as near.
+/// alike from both ends, or in each other's planes: in the middle two are as near. Some gaps along y have sites at the
+/// ends of rows, about as far away.
 TEST_F(Cuda, NearestAboutTheReachOfRanges) {
   Random random(969000);
   for (int i = 0; i < scaled(40); ++i) {
     const bool is_along_y = i % 2 != 0;
     const std::int64_t gap = 214 + below(random, 28), band = 9 + below(random, 8), bands = i % 5 == 4 ? 3 : 2;
     const std::int64_t rows = bands * band + (bands - 1) * gap, others = 3 + below(random, 8);
-    const std::int64_t nx = pick<std::int64_t>(random, {17, 32, 47, 64});
+    const bool has_ends = i % 4 == 1;
+    const std::int64_t nx = has_ends ? 130 : pick<std::int64_t>(random, {17, 32, 47, 64});
     const Shape shape = is_along_y ? Shape{others, rows, nx} : Shape{rows, others, nx};
     const double share = pick<double>(random, {0.02, 0.3, 1.0});
     std::vector<bool> drawn(static_cast<std::size_t>(element_count(shape)));
@@ -1221,7 +1223,9 @@ TEST_F(Cuda, NearestAboutTheReachOfRanges) {
     for (std::size_t k = 0; k < sites.size(); ++k) {
       const auto at = static_cast<std::int64_t>(k), x = at % nx, y = at / nx % shape[1], z = at / nx / shape[1];
       const std::int64_t row = is_along_y ? y : z, other = is_along_y ? z : y;
-      if (row % (band + gap) >= band) continue;
+      const bool is_gap = row % (band + gap) >= band;
+      if (is_gap) sites[k] = has_ends && x == 0;
+      if (is_gap) continue;
       const bool is_behind = row * 2 >= rows;
       const std::int64_t from = is_behind ? rows - 1 - row : row;
       const std::int64_t beside = is_behind && i % 3 == 0 ? others - 1 - other : other;

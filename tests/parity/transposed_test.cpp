@@ -183,6 +183,37 @@ TEST_F(Device, TiesOfTransposedVolumes) {
     }
 }
 
+/// Nearest sites along x across gaps about twice as wide as ranges of rows reach, from bands that are alike from both
+/// ends, or mirrored along y besides: in the middle two are as near. Some gaps have sites along one edge, about as far
+/// away.
+TEST_F(Device, TransposedSitesAboutTheReachOfRanges) {
+  for (int i = 0; i < scaled(24); ++i) {
+    Random random(777000 + static_cast<std::uint64_t>(i));
+    const std::int64_t gap = 214 + below(random, 28), band = 9 + below(random, 30), nx = 2 * band + gap;
+    const std::int64_t ny = pick<std::int64_t>(random, {64, 127, 128});
+    const Shape shape{3 + below(random, 8), ny, nx % 8 == 0 ? nx + 1 : nx};
+    if (element_count(shape) > largest_problem()) continue;
+    const std::int64_t last = shape[2] - 1;
+    const double share = pick<double>(random, {0.02, 0.3, 1.0});
+    const auto drawn = scatter(shape, share, random);
+    std::vector<bool> sites(drawn.size());
+    for (std::size_t k = 0; k < sites.size(); ++k) {
+      const auto at = static_cast<std::int64_t>(k), x = at % (last + 1), row = at / (last + 1), y = row % ny;
+      const bool is_gap = std::min(x, last - x) >= band;
+      if (is_gap) sites[k] = i % 2 == 0 && y == 0;
+      if (is_gap) continue;
+      const bool is_behind = x > last / 2;
+      const std::int64_t of_row = row - y + (is_behind && i % 3 == 0 ? ny - 1 - y : y);
+      sites[k] = drawn[static_cast<std::size_t>(of_row * (last + 1) + (is_behind ? last - x : x))];
+    }
+    Case c{.structure = Structure::sparse};
+    c.input = mask_array(sites, shape);
+    c.wanted = {.distance = DType::float32, .nearest = DType::int32};
+    check(c);
+    if (HasFatalFailure()) return;
+  }
+}
+
 /// Nearest sites where the outputs have gaps between rows and planes, at any address. Nothing but elements is written.
 TEST_F(Device, LayoutsOfTransposedSites) {
   for (int i = 0; i < scaled(20); ++i) {
