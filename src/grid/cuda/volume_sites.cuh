@@ -103,7 +103,11 @@ class SitesOfRows {
 
   struct Steps {
     int x, z;
-    __device__ unsigned square() const { return static_cast<unsigned>(x * x + z * z); }
+    /// Of what is looked at for nothing, whatever: without signs, so that it may wrap.
+    __device__ unsigned square() const {
+      const auto along_x = static_cast<unsigned>(x), along_z = static_cast<unsigned>(z);
+      return along_x * along_x + along_z * along_z;
+    }
   };
   /// What tells where in row y and its plane a site lies, if a lead says that it is far; else whatever.
   __device__ uint2 word_by(unsigned lead, int y) const {
