@@ -283,7 +283,7 @@ class Envelope {
   __device__ void scan_by_companions(int x0, int first, int last, unsigned lanes, unsigned* best) const {
     bool rising = true, falling = true;
     unsigned before = companions_[(keys[min(first, last) * 16 + lane_] & kKeyIndex) * 16];
-#pragma unroll 1
+#pragma unroll 1  // as the compiler unrolls it, it takes longer
     for (int p = first + 1; p <= last; ++p) {
       const unsigned companion = companions_[(keys[p * 16 + lane_] & kKeyIndex) * 16];
       rising &= companion >= before;
