@@ -360,6 +360,35 @@ TEST_F(Cuda, FewRowsOfVolumes) {
     }
 }
 
+/// Lines along z that are sites throughout, in words of which they fill all or not, the last ones with up to 8, 16 or
+/// more columns: in all rows along y, in each other one, in all but a wide gap, or in three; the others have few sites,
+/// or none.
+TEST_F(Cuda, FullLinesOfVolumes) {
+  Random random(907000);
+  const std::vector<Shape> shapes = {Shape{40, 70, 33},  Shape{20, 300, 72}, Shape{300, 9, 41},   Shape{64, 130, 96},
+                                     Shape{17, 520, 48}, Shape{40, 32, 130}, Shape{1040, 40, 33}, Shape{17, 1040, 24}};
+  for (const std::int64_t i : some_of(static_cast<int>(shapes.size()) * 8, 20)) {
+    const Shape& shape = shapes[static_cast<std::size_t>(i / 8)];
+    const std::int64_t ny = shape[1], nx = shape[2], begin = pick<std::int64_t>(random, {0, 0, 16, 5});
+    const std::int64_t end = pick<std::int64_t>(random, {nx, nx, 32, nx - 1}), gap = below(random, ny / 3);
+    auto sites = scatter(shape, i % 8 < 4 ? 0.0 : 1e-3, random);
+    for (std::size_t k = 0; k < sites.size(); ++k) {
+      const auto x = static_cast<std::int64_t>(k) % nx, y = static_cast<std::int64_t>(k) / nx % ny;
+      const bool in_row[] = {true, y % 2 == 0, y < gap || y >= gap + ny * 2 / 3, y % (ny / 3) == 1};
+      if (x >= begin && x < end && in_row[i % 4]) sites[k] = true;
+    }
+    Case c{.structure = Structure::sparse};
+    c.input = mask_array(sites, shape);
+    check_squares_and_sign(c);
+    c.options.signed_distance = false;
+    c.wanted.nearest = DType::int32;
+    check_against_cpu(c);
+    c.wanted.coordinates = DType::int64;
+    check_against_cpu(c);
+    if (HasFatalFailure()) return;
+  }
+}
+
 /// Nearest of few sites in volumes: a tile's are in one row along y or in up to six of them, and many are as near.
 TEST_F(Cuda, NearestOfFewSitesInVolumes) {
   std::uint64_t seed = 1510000;

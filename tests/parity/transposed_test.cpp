@@ -160,6 +160,31 @@ TEST_F(Device, FarSitesOfTransposedVolumes) {
   }
 }
 
+/// Lines along z that are sites throughout, in whole words along y or all but one row: along all of x, each other
+/// element, a few, or in a fourth.
+TEST_F(Device, FullLinesOfTransposedVolumes) {
+  Random random(779000);
+  const std::vector<Shape> shapes = {Shape{18, 225, 250}, Shape{17, 60, 515}, Shape{300, 33, 36}, Shape{2, 20, 96, 45},
+                                     Shape{17, 60, 555}};
+  for (const std::int64_t i : some_of(static_cast<int>(shapes.size()) * 8, 16)) {
+    const Shape& shape = shapes[static_cast<std::size_t>(i / 8)];
+    const int last = shape.rank() - 1;
+    const std::int64_t ny = shape[last - 1], nx = shape[last], end = pick<std::int64_t>(random, {ny, ny - 1, 32});
+    auto sites = scatter(shape, i % 8 < 4 ? 0.0 : 1e-3, random);
+    for (std::size_t k = 0; k < sites.size(); ++k) {
+      const auto x = static_cast<std::int64_t>(k) % nx, y = static_cast<std::int64_t>(k) / nx % ny;
+      const bool at[] = {true, x % 2 == 0, x % (nx / 3) == 1, x < nx / 4};
+      if (y < end && at[i % 4]) sites[k] = true;
+    }
+    Case c{.structure = Structure::sparse};
+    c.input = mask_array(sites, shape);
+    c.options.batch_axes = shape.rank() - 3;
+    c.wanted = {.distance = DType::float32};
+    check_both(c);
+    if (HasFatalFailure()) return;
+  }
+}
+
 /// Sites that are as near as others along all axes, near ones and far ones: of lattices, of mirrored points, and of
 /// spheres, from whose middle all are as far. The first by its index counts.
 TEST_F(Device, TiesOfTransposedVolumes) {

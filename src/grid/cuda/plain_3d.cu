@@ -205,13 +205,12 @@ class VolumeSolver {
     volume.first_item = first_item;
     passes_.emitter.plain = PlainSites::of(with_all_columns(p, items), batch);
     volume.side = side_of(p, joins_sides(p) ? 1 : side, turns_sides(p) && side == 0);
-    volume.is_one_side = writing_ == Writing::one_side;
     if (const AnyView* room = room_between_passes(p, items)) {
       const Strides& strides = room == &p.outputs.distance ? batch.distance : batch.squared;
       volume.wide = Placed<std::uint32_t>::of(*room, p.rank, batch.shape, strides);
       volume.wide_x_stride = static_cast<std::int32_t>(size_of(room->dtype()) / sizeof(std::uint32_t));
       volume.wide_first_item = first_item;
-      volume.wide_has_results = volume.is_one_side && !volume.side.is_first;
+      volume.wide_has_results = writing_ == Writing::one_side && !volume.side.is_first;
     }
     if (is_general(writing_)) return;
     if (has_single_passes(p) && !has_labels(p) && has_limits(p)) passes_.limits = Limits::of(p);

@@ -8,7 +8,8 @@
 // side, where its square is 0, and has the result of the other.
 //
 // In a transposed volume (volume_along_x.cuh) y and x have changed places: words hold neighbours along the array's
-// middle axis, `nx` is its extent, and what is called the pass along y goes along the array's rows.
+// middle axis, `nx` is its extent, or that of a range of it, and what is called the pass along y goes along the array's
+// rows.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +36,13 @@ enum TileKind : std::uint8_t {
   kNarrow,
   kWide,
   kEmpty,  ///< has no site
-  kFull,   ///< has sites alone, of one of a signed field's sides: all squares are 0, and none is read
+  kFull,   ///< has sites alone: squares are 0 and not kept; leads are
 };
+
+/// Whether a tile's squares are kept in rows of 16 bits.
+__device__ inline bool keeps_squares(TileKind kind) { return kind < kEmpty; }
+/// Else, two of them.
+__device__ inline unsigned squares_not_kept(TileKind kind) { return kind == kFull ? 0 : kNone16x2; }
 
 /// What is told of eight rows of half a wide tile.
 enum Beyond : std::uint8_t {
@@ -88,8 +94,7 @@ struct Volume {
   bool is_transposed = false;
   std::uint32_t weight_z = 1, weight_y = 1, weight_x = 1;  ///< squares of spacings, in units
   Side side;
-  bool is_one_side = false;       ///< of a signed field: what is a site has a result of the other side …
-  bool wide_has_results = false;  ///< … which is in `wide` already
+  bool wide_has_results = false;  ///< of the other side of a signed field, where elements are sites to this one
 
   struct Tile {
     std::int64_t item;
@@ -154,6 +159,11 @@ struct Volume {
 __device__ inline unsigned kept(unsigned value) {
   asm("" : "+r"(value));
   return value;
+}
+
+/// The lowest bits of a word, as many as there are columns: none up to 0, from 32 on all.
+__device__ inline unsigned first_bits(int columns) {
+  return columns >= 32 ? 0xFFFFFFFFu : columns > 0 ? (1u << columns) - 1 : 0;
 }
 
 /// Whether there is a site in a word's row.

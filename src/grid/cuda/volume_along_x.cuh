@@ -25,6 +25,7 @@ inline __host__ __device__ std::size_t along_x_memory(int length) {
 /// The rows of a tile that have sites, and those of them in which some squares do not fit 16 bits.
 struct RowCounts {
   int filled, wide;
+  bool are_full;  ///< all rows are
 };
 
 /// By all threads.
@@ -36,13 +37,15 @@ __device__ RowCounts count_rows(const Volume& v, const Volume::Tile& tile) {
   const std::uint8_t* kinds = v.kinds(tile);
   const RowKinds first_half(v, tile, 0), second_half(v, tile, 1);
   int own = 0;
+  bool are_full = true;
   for (int r = static_cast<int>(threadIdx.x); r < v.ny; r += kThreads) {
     own += kinds[r] != kEmpty;
+    are_full &= kinds[r] == kFull;
     if (kinds[r] == kWide && (first_half[r] == kWide || second_half[r] == kWide)) own += 1 << 16;
   }
   add_over_block(own, &both);
-  __syncthreads();
-  return {both & 0xFFFF, both >> 16};
+  are_full = __syncthreads_and(are_full);
+  return {both & 0xFFFF, both >> 16, are_full};
 }
 
 /// Tiles of which at most kFewRows rows have sites: each of these is tried everywhere.
@@ -83,8 +86,9 @@ class FewRowsAlongX {
   };
 
   __device__ unsigned square_at(int row, int line) const {
-    if (RowKinds(v_, tile_, line / 16)[row] == kWide)
-      return *v_.wide_at(tile_.item, tile_.line, row, tile_.word * 32 + line);
+    const TileKind kind = RowKinds(v_, tile_, line / 16)[row];
+    if (kind == kFull) return 0;
+    if (kind == kWide) return *v_.wide_at(tile_.item, tile_.line, row, tile_.word * 32 + line);
     return reinterpret_cast<const std::uint16_t*>(v_.narrow_row(tile_.item, tile_.word, tile_.line, row))[line];
   }
 
@@ -105,8 +109,10 @@ __device__ bool load_rows(WindowRows<WindowPairs>& rows, const Volume& v, const 
   rows.pad(n);
 #pragma unroll 4
   for (int i = t; i < n * 4; i += kThreads) {
-    uint4 four = make_uint4(kNone16x2, kNone16x2, kNone16x2, kNone16x2);
-    if (kinds[i / 4] != kEmpty) four = __ldcs(narrow + i);
+    const auto kind = static_cast<TileKind>(kinds[i / 4]);
+    const unsigned two = squares_not_kept(kind);
+    uint4 four = make_uint4(two, two, two, two);
+    if (keeps_squares(kind)) four = __ldcs(narrow + i);
     const unsigned least = __vminu2(__vminu2(four.x, four.y), __vminu2(four.z, four.w));
     near.add(i / 4, min(least & 0xFFFFu, least >> 16) < near_square);
     rows.put(i / 4, i % 4, four);
@@ -118,8 +124,8 @@ __device__ bool load_rows(WindowRows<WindowPairs>& rows, const Volume& v, const 
 
 /// By all threads.
 template <int kThreads>
-__device__ void write_none(const LineWriter<kThreads>& writer, float none) {
-  writer.write_rows([none](int) { return [none](int) { return [none](int) { return none; }; }; });
+__device__ void write_same(const LineWriter<kThreads>& writer, float result) {
+  writer.write_rows([result](int) { return [result](int) { return [result](int) { return result; }; }; });
 }
 
 /// By all threads.
@@ -146,7 +152,8 @@ __global__ void __launch_bounds__(kThreads, along_x_blocks(kThreads))
   const Volume::Tile tile = v.tile(blockIdx.x, v.nz);
   const LineWriter<kThreads> writer(v, emitter, tile);
   const RowCounts counts = count_rows<kThreads>(v, tile);
-  if (counts.filled == 0) return write_none(writer, v.side.none());
+  if (counts.filled == 0) return write_same(writer, v.side.none());
+  if (counts.are_full) return write_same(writer, 0.0f);
   if (counts.filled <= kFewRows) return FewRowsAlongX<kThreads>(v, tile).solve(writer);
   const FoundWords found(window_shared + window_memory(v.ny) / sizeof(uint4));
   WindowRows<WindowPairs> rows(reinterpret_cast<unsigned*>(window_shared), v.ny);

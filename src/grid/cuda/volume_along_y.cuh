@@ -115,9 +115,10 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   NearRows<kThreads, kStretch, 32 * kStretch> near;
 #pragma unroll 4
   for (int i = t; i < n * 4; i += kThreads) {
-    uint4 four = make_uint4(kNone16x2, kNone16x2, kNone16x2, kNone16x2);
-    if (kSide && kinds[i / 4] == kFull) four = make_uint4(0, 0, 0, 0);
-    else if (kinds[i / 4] != kEmpty) four = __ldcs(narrow + i);
+    const auto kind = static_cast<TileKind>(kinds[i / 4]);
+    const unsigned two = kLabels ? kNone16x2 : squares_not_kept(kind);
+    uint4 four = make_uint4(two, two, two, two);
+    if (keeps_squares(kind)) four = __ldcs(narrow + i);
     const unsigned least = __vminu2(__vminu2(four.x, four.y), __vminu2(four.z, four.w));
     near.add(i / 4, min(least & 0xFFFFu, least >> 16) < near_square ||
                         (kLabels && (__ldg(changes + i / 4) >> (i % 4 * 8) & 255) != 0));

@@ -1,10 +1,10 @@
 // The pass along z where sites are near: the search of volume_gaps.cuh.
 //
-// Work mapping: block = tile. A first look at its words tells whether there are sites at all, and near enough
-// (volume_far_stretches.cuh). Tiles of which few rows have sites are solved by these alone
-// (volume_few_rows_along_z.cuh, volume_sparse_rows_along_z.cuh), those of short lines whose search would be long by
-// ranges of rows (volume_ranges.cuh). What none of these settles is left to the envelope (volume_envelope.cuh), by a
-// list.
+// Work mapping: block = tile. A first look at its words tells whether there are sites at all, or alone, which is all
+// that is kept of such a tile, and near enough (volume_far_stretches.cuh). Tiles of which few rows have sites are
+// solved by these alone (volume_few_rows_along_z.cuh, volume_sparse_rows_along_z.cuh), those of short lines whose
+// search would be long by ranges of rows (volume_ranges.cuh). What none of these settles is left to the envelope
+// (volume_envelope.cuh), by a list.
 #pragma once
 
 #include "grid/cuda/volume_far_stretches.cuh"
@@ -58,16 +58,6 @@ __device__ bool solve_by_ranges(const Volume& v, Volume::Tile tile, uint4* memor
   });
 }
 
-/// By all threads.
-template <int kThreads>
-__device__ bool has_sites_alone(const Volume& v, const Volume::Tile& tile) {
-  const int columns = v.nx - tile.word * 32;
-  const unsigned all = columns < 32 ? (1u << columns) - 1 : 0xFFFFFFFFu;
-  bool alone = true;
-  for (int r = static_cast<int>(threadIdx.x); r < v.nz; r += kThreads) alone &= __ldg(v.word_line(tile) + r).x == all;
-  return __syncthreads_and(alone);
-}
-
 template <int kThreads, bool kLabels>
 __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     search_along_z(const __grid_constant__ Volume v) {
@@ -82,13 +72,15 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   __shared__ RunWords<kLabels> run_words;
   const RunEnds ends(run_words, n);
   const uint2* changes = v.changes_along_z(tile);
-  bool any = false;
+  bool any = false, is_full = !kLabels;  // of the thread's rows
+  const unsigned all = first_bits(v.nx - tile.word * 32);
   std::conditional_t<kLabels, NearRows<kThreads, 128>, FarStretches<kThreads>> near;
   const unsigned near_steps = kLabels ? 64 : FarStretches<kThreads>::near_steps(n, kUnrangedAlongZ);
   for (int r = t; r < n; r += kThreads) {
     const uint2 word = __ldg(line + r);
     const bool has_change = kLabels && __ldg(&changes[r].x) != 0;
     any |= has_sites(word) || has_change;
+    is_full &= word.x == all;
     near.add(r, word.x != 0 || min(word.y & 0xFFFFu, word.y >> 16) < near_steps || has_change);
   }
   near.put(near_of_warps);
@@ -104,6 +96,10 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   if constexpr (kLabels) {
     ends.fill([&](int r) { return v.runs_along_z(tile, changes, r); });
   } else {
+    if (__ldg(&line->x) == all && __syncthreads_and(is_full)) {
+      if (t == 0) v.kind[blockIdx.x] = kFull;
+      return;
+    }
     __shared__ FewRowsAlongZ few;
     if (with_sites <= kFewRows && few.find(v, tile)) {
       const bool is_wide = few.solve(v, tile);
@@ -154,9 +150,8 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     }
     failed = __syncthreads_or(failed);
   }
-  const bool is_full = !kLabels && v.is_one_side && !failed && has_sites_alone<kThreads>(v, tile);
   if (t != 0) return;
-  v.kind[blockIdx.x] = failed ? kWide : is_full ? kFull : kNarrow;
+  v.kind[blockIdx.x] = failed ? kWide : kNarrow;
   if (failed) enlist(v.z_list, v.counters, blockIdx.x);
 }
 

@@ -430,8 +430,8 @@ class EnvelopeRows {
 };
 
 /// What the rows of half a tile along y hold, in bits; those behind the last, nothing.
-/// @tparam kSide  of a signed field, where they may have sites alone
-template <bool kSide>
+/// @tparam kMask  whether they may have sites alone
+template <bool kMask>
 class RowKindBits {
  public:
   /// By all threads; they meet.
@@ -440,7 +440,7 @@ class RowKindBits {
       const TileKind kind = r < rows ? kinds[r] : kEmpty;
       const unsigned wide = __ballot_sync(kAllLanes, kind == kWide), narrow = __ballot_sync(kAllLanes, kind == kNarrow);
       if (lane_id() == 0) wide_[r / 32] = wide, narrow_[r / 32] = narrow;
-      if constexpr (kSide) {
+      if constexpr (kMask) {
         const unsigned full = __ballot_sync(kAllLanes, kind == kFull);
         if (lane_id() == 0) full_[r / 32] = full;
       }
@@ -450,11 +450,11 @@ class RowKindBits {
   /// Of up to 32 rows from one on, a multiple of as many.
   __device__ unsigned wide(int row) const { return wide_[row / 32] >> row % 32; }
   __device__ unsigned narrow(int row) const { return narrow_[row / 32] >> row % 32; }
-  __device__ unsigned full(int row) const { return kSide ? full_[row / 32] >> row % 32 : 0; }
+  __device__ unsigned full(int row) const { return kMask ? full_[row / 32] >> row % 32 : 0; }
 
  private:
   static constexpr int kWords = kLongestAxis / 32;
-  unsigned wide_[kWords], narrow_[kWords], full_[kSide ? kWords : 1];
+  unsigned wide_[kWords], narrow_[kWords], full_[kMask ? kWords : 1];
 };
 
 /// @param Solver  the envelope, which takes chunks of kChunk rows
@@ -498,7 +498,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   const unsigned count = v.counters[1] * kParts;
   const RunEnds ends(run_words, n);
   constexpr bool kSide = kWriting == Writing::one_side;
-  __shared__ RowKindBits<kSide> kinds;
+  __shared__ RowKindBits<!kLabels> kinds;
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
     const Volume::Tile tile = v.tile(v.y_list[job / kParts], v.nz);
     const int column = static_cast<int>(job % kParts) * kLines + lane, x0 = tile.word * 32 + column - lane;
@@ -523,13 +523,17 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
 #pragma unroll
         for (int r = 0; r < kChunk; ++r) value[r] = narrow_row[r * 32];
       } else {  // all that is read is on its way before any of it is looked at
-        const unsigned are_full = kinds.full(first);
 #pragma unroll
         for (int r = 0; r < kChunk; ++r, row += wide_step) {
-          value[r] = kSide && (are_full >> r & 1) ? 0 : kNone32;
+          value[r] = kNone32;
           if (are_wide >> r & 1) value[r] = wide_square<kSide>(*row);
           if (are_narrow >> r & 1) value[r] = narrow_row[r * 32];
         }
+        const unsigned are_full = kinds.full(first);
+        if (are_full == 0) return;
+#pragma unroll
+        for (int r = 0; r < kChunk; ++r)
+          if (are_full >> r & 1) value[r] = 0;
       }
     };
     if constexpr (kLabels) ends.fill_changes([&](int r) { return __ldg(v.changes_along_y(tile) + r); });

@@ -47,7 +47,7 @@ class FewRows {
   template <Writing kWriting>
   __device__ unsigned square_at(int row) const {
     constexpr bool kSide = kWriting == Writing::one_side;
-    if (kSide && kinds_[row] == kFull) return 0;
+    if (!is_of_labels(kWriting) && kinds_[row] == kFull) return 0;
     if (kinds_[row] == kWide) {
       const std::uint32_t* wide = v_.wide.row(v_.wide_first_item + tile_.item, tile_.line, row);
       return wide_square<kSide>(wide[is_general(kWriting) ? x_ * v_.wide_x_stride : x_]);

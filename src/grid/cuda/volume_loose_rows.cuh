@@ -86,11 +86,10 @@ __global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackB
                                 mask.input.data + mask.input.items.offset(volume.first_item + item) +
                                     y * mask.input.stride[1] + z * mask.input.stride[0],
                                 mask.input.stride[0], volume.nz - z, volume.nx);
-  const unsigned there = columns >= 32 ? 0xFFFFFFFFu : columns > 0 ? (1u << columns) - 1 : 0;
   const unsigned flip = mask.is_zero_site() ? 0xFFFFFFFFu : 0;
 #pragma unroll
   for (int r = 0; r < 4; ++r)
-    turned[warp * 4 + r][lane] = with_carries((rows.nonzero(r) ^ flip) & (z + r < volume.nz ? there : 0));
+    turned[warp * 4 + r][lane] = with_carries((rows.nonzero(r) ^ flip) & (z + r < volume.nz ? first_bits(columns) : 0));
   __syncthreads();
   if (z0 + lane >= padded_depth(volume.nz)) return;
   std::int64_t to = ((item * volume.words + warp) * volume.ny + y) * volume.depth + z0 + lane;

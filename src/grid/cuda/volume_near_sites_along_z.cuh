@@ -203,11 +203,11 @@ class LeadWriter {
     for (int j = 0; j < 8; ++j, to += step_)
       if (z + j < rows_) *to = leads(j);
   }
-  /// All of the half: there is no site. By all threads.
-  __device__ void write_none() const {
+  /// All of the half. By all threads.
+  __device__ void write_same(unsigned lead) const {
     std::uint16_t* to = first_ + threadIdx.x % 16;
     for (int z = static_cast<int>(threadIdx.x) / 16; z < rows_; z += static_cast<int>(blockDim.x) / 16)
-      to[z * 2 * step_] = Leads::kNone;
+      to[z * 2 * step_] = static_cast<std::uint16_t>(lead);
   }
 
  private:

@@ -1,5 +1,5 @@
-// Tiles along y along whose lines nothing changes, as with a plane of sites: that of its own row is the nearest to each
-// element.
+// Tiles along y along whose lines nothing changes, as with a plane of sites, or sites alone: that of its own row is the
+// nearest to each element.
 //
 // Work mapping: block = half a tile, half warp = eight rows, lane = column. Cost: a comparison per element.
 #pragma once

@@ -84,7 +84,6 @@ __global__ void __launch_bounds__(kShortLinesBlock, short_lines_blocks(kRows))
 }
 
 /// What the rows of a tile along y hold, of the half that this lane has a column of, in bits. One row to a lane.
-template <bool kSide>
 struct ShortLineKinds {
   unsigned wide = 0, narrow = 0, full = 0;
 
@@ -95,7 +94,7 @@ struct ShortLineKinds {
       const unsigned are_wide = __ballot_sync(kAllLanes, kind == kWide);
       const unsigned are_narrow = __ballot_sync(kAllLanes, kind == kNarrow);
       if (lane_id() / 16 == half) wide = are_wide, narrow = are_narrow;
-      if constexpr (kSide) full = __ballot_sync(kAllLanes, kind == kFull);
+      full = __ballot_sync(kAllLanes, kind == kFull);
     }
   }
 };
@@ -111,14 +110,14 @@ __global__ void __launch_bounds__(kShortLinesBlock, short_lines_blocks(kRows))
   for_tiles(kListed ? v.y_list : nullptr, kListed ? v.counters[1] : all, [&](std::uint32_t number) {
     const Volume::Tile tile = v.tile(number, v.nz);
     const int x = tile.word * 32 + lane_id();
-    const ShortLineKinds<kSide> kinds(v, tile);
+    const ShortLineKinds kinds(v, tile);
     const auto* narrow =
         reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) + lane_id();
     const std::uint32_t* wide = v.wide_at(tile.item, tile.line, 0, min(x, v.nx - 1));
     ShortLine<kRows> line;
 #pragma unroll
     for (int r = 0; r < kRows; ++r, narrow += 32, wide += v.wide.y_stride) {
-      line.square[r] = kSide && (kinds.full >> r & 1) ? 0 : kNone32;
+      line.square[r] = kinds.full >> r & 1 ? 0 : kNone32;
       if (kinds.wide >> r & 1) line.square[r] = wide_square<kSide>(*wide);
       if (kinds.narrow >> r & 1) line.square[r] = *narrow;
     }

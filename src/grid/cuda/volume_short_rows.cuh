@@ -73,7 +73,7 @@ class ShortRows : public ShortLanes<kTogether> {
     unsigned bits = Lanes::gather(nonzero);
     if (zero_is_site) bits = ~bits;
     const int columns = Lanes::row(round) < rows_ ? columns_ : 0;
-    if (columns < 32) bits &= columns > 0 ? (1u << columns) - 1 : 0;
+    if (columns < 32) bits &= first_bits(columns);
     return with_carries(bits, 0, Lanes::of_row());
   }
 

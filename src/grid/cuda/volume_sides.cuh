@@ -62,9 +62,7 @@ __device__ inline void turn_row(const Volume& v, std::int64_t block) {
     read(first);
 #pragma unroll
     for (int k = 0; k < kTogether; ++k) {
-      const int columns = v.nx - (first + k) * 32;
-      const unsigned inside = columns >= 32 ? 0xFFFFFFFFu : columns > 0 ? (1u << columns) - 1 : 0;
-      const unsigned bits = ~words[k].x & inside;
+      const unsigned bits = ~words[k].x & first_bits(v.nx - (first + k) * 32);
       words[k] = make_uint2(bits, left);
       left = bits ? static_cast<unsigned>(__clz(static_cast<int>(bits))) + 1 : min(left + 32, kNoneInWord);
     }

@@ -60,7 +60,8 @@ struct Leads {
   }
 };
 
-/// What is told of half a tile's lines along z: TileKind, [y]. Empty ones have no leads, of wide ones some may be far.
+/// What is told of half a tile's lines along z: TileKind, [y]. Empty ones have no leads, of wide ones some may be far;
+/// those of full ones are known, and there.
 __device__ inline std::uint8_t* site_kinds(const Volume& v, const Volume::Tile& t, int half) {
   return v.kind + ((t.item * v.words + t.word) * 2 + half) * v.ny;
 }

@@ -56,12 +56,13 @@ __device__ SiteRows look_at_rows(const SitesOfRows& sites, int rows) {
   __syncthreads();
   int own = 0;
   NearRows<kThreads, 64> may_be_near;
-  bool may_be_same = !sites.is_here(0);  // a search ends at once there
+  const bool is_full = sites.kind(0) == kFull;
+  bool may_be_same = is_full || !sites.is_here(0);  // else a search ends at once there
   for (int r = static_cast<int>(threadIdx.x); r < rows; r += kThreads) {
     const bool has_site = sites.has_site(r), is_far = sites.is_far(r);
     own += has_site + (is_far << 16);
     may_be_near.add(r, has_site && !is_far);
-    may_be_same &= sites.is_like_first(r);
+    may_be_same &= is_full ? sites.kind(r) == kFull : sites.is_like_first(r);
   }
   add_over_block(own, &both);
   may_be_near.put(may_be_near_of_warps);
@@ -141,7 +142,8 @@ __global__ void __launch_bounds__(kThreads, sites_along_x_blocks(kThreads))
   if (told.filled == 0)
     return writer.write_rows([](int) { return [](int) { return [](int) { return Result{UINT32_MAX, -1}; }; }; });
   if (told.filled <= kFewRows) return FewSitesAlongX<kThreads>::solve(sites, v.ny, writer);
-  if (told.may_be_same && are_same_sites(sites, v.ny)) return write_same_sites(sites, writer);
+  if (told.may_be_same && (sites.kind(0) == kFull || are_same_sites(sites, v.ny)))
+    return write_same_sites(sites, writer);
   const FoundWords found(window_shared + window_memory(v.ny) / sizeof(uint4));
   const WindowRows<SitesAlongX> rows(reinterpret_cast<unsigned*>(window_shared), v.ny);
   if (!told.are_far) {

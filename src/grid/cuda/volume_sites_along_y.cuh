@@ -2,9 +2,9 @@
 // volume_gaps.cuh.
 //
 // Work mapping: block = half a tile. Tiles with few rows that have sites, or none (volume_few_sites.cuh: both halves by
-// the first one's block), and those in whose rows far ones lie alike (volume_same_sites.cuh), are solved at once; those
-// whose search would be long, or in short lines was, by ranges of rows (volume_site_ranges.cuh). What none of these
-// settles is left to the envelope (volume_far_sites.cuh), by a list.
+// the first one's block), those that have sites alone, and those in whose rows far ones lie alike
+// (volume_same_sites.cuh), are solved at once; those whose search would be long, or in short lines was, by ranges of
+// rows (volume_site_ranges.cuh). What none of these settles is left to the envelope (volume_far_sites.cuh), by a list.
 #pragma once
 
 #include "grid/cuda/volume_few_sites.cuh"
@@ -69,13 +69,15 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   const SitesOfRows sites(v, half.tile, half.x);
   int filled = 0;
   NearRows<kThreads, 64> may_be_near;
-  bool may_be_same = sites.kind(0) == kWide && !sites.is_here(0);  // near ones a search finds soon
+  const TileKind first_kind = sites.kind(0);
+  // Other near ones a search finds soon.
+  bool may_be_same = first_kind == kFull || (first_kind == kWide && !sites.is_here(0));
   for (int r = t; r < n; r += kThreads) {
     const TileKind kind = sites.kind(r);
     const bool is_far = kind == kWide && sites.is_far(r);
     filled += (kind != kEmpty) + (is_far << 16);
     may_be_near.add(r, kind != kEmpty && !is_far);
-    may_be_same = may_be_same && kind == kWide && sites.is_like_first(r);
+    may_be_same = may_be_same && kind == first_kind && (kind == kFull || sites.is_like_first(r));
   }
   may_be_near.put(may_be_near_of_warps);
   add_over_block(filled, &filled_rows);
@@ -86,7 +88,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     return;
   }
   const SiteWriter writer(v, emitter, half.tile, half.x);
-  if (may_be_same && are_same_sites(sites, n)) return write_same_sites(sites, n, writer);
+  if (may_be_same && (first_kind == kFull || are_same_sites(sites, n))) return write_same_sites(sites, n, writer);
   const auto leave_to_envelope = [&] {
     if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
   };

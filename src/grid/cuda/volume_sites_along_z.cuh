@@ -1,9 +1,9 @@
 // The pass along z of volumes with nearest sites where these are near: the search of volume_gaps.cuh.
 //
-// Work mapping: block = half a tile. Tiles of which few rows have sites are solved by these alone
-// (volume_sparse_sites_along_z.cuh); those with sites all along the line are searched in 16 bits
-// (volume_near_sites_along_z.cuh); those of short lines whose search would be long, or was, by ranges of
-// rows (volume_site_ranges.cuh). What none of these settles is left to the envelope (volume_far_sites.cuh), by a list.
+// Work mapping: block = half a tile. Tiles that have sites alone are told at once; those of which few rows have sites
+// are solved by these alone (volume_sparse_sites_along_z.cuh); those with sites all along the line are searched in 16
+// bits (volume_near_sites_along_z.cuh); those of short lines whose search would be long, or was, by ranges of rows
+// (volume_site_ranges.cuh). What none of these settles is left to the envelope (volume_far_sites.cuh), by a list.
 #pragma once
 
 #include "grid/cuda/volume_far_stretches.cuh"
@@ -37,7 +37,8 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   const HalfTile half = narrow_half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
   const uint2* line = v.word_line(half.tile);
-  bool any = false;
+  bool any = false, is_full = true;  // of the thread's rows
+  const unsigned all = first_bits(v.nx - half.tile.word * 32) & 0xFFFFu << half.first;
   const unsigned near_steps = FarStretches<kThreads>::near_steps(n, kUnrangedSitesAlongZ);
   NearRows<kThreads, 32, kLongestKeyed> in_tile;  // mostly near enough for a search in 16 bits
   FarStretches<kThreads> stretches;
@@ -45,6 +46,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     const uint2 word = __ldg(line + r);
     const unsigned outside = min(word.y & 0xFFFFu, word.y >> 16);
     any |= has_sites(word);
+    is_full &= (word.x & all) == all;
     in_tile.add(r, word.x != 0);
     stretches.add(r, word.x != 0 || outside < near_steps);
   }
@@ -58,8 +60,12 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     if (!is_done) enlist(v.z_list, v.counters, blockIdx.x);
   };
   if (with_sites == 0) {
-    if (v.is_transposed) LeadWriter(v, half).write_none();  // its last pass asks leads
+    if (v.is_transposed) LeadWriter(v, half).write_same(Leads::kNone);  // its last pass asks leads
     return leave(kEmpty);
+  }
+  if ((__ldg(&line->x) & all) == all && __syncthreads_and(is_full)) {
+    LeadWriter(v, half).write_same(Leads::near(0, 0));
+    return leave(kFull);
   }
   __shared__ ListedRows filled;
   std::int16_t* list = SparseSitesAlongZ::list_in(window_shared, n);

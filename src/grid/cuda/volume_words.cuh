@@ -39,9 +39,8 @@ class ByteRow {
   /// Sites among a word's 32 elements, of which those behind the row are none.
   /// @param nonzero  which of them are not 0; behind the row, whatever
   __device__ unsigned sites(unsigned nonzero, int first) const {
-    const int columns = nx_ - first;
     const unsigned sites = mask_.is_zero_site() ? ~nonzero : nonzero;
-    return columns >= 32 ? sites : columns > 0 ? sites & ((1u << columns) - 1) : 0;
+    return sites & first_bits(nx_ - first);
   }
 
   const int shift;  ///< bytes from the first block's start to the row's
