@@ -70,6 +70,8 @@ inline constexpr int kTinyBlocks = 64;
 /// The same where float distances of masks are written, along y without a sign: more of these blocks fit, with longer work each.
 inline constexpr int kTinyBlocksOfFloats = 256;
 inline constexpr int kTinyBlocksOfSites = 256;  ///< with nearest sites, of halves of tiles
+/// The same of 64 threads, along z: quarters of their warps search eight rows each.
+inline constexpr int kLeastBlocksOfSites = 64;
 /// Longest line that is searched by blocks of 256 threads: five of them still find the shared memory they take.
 inline constexpr int kSmallBlocks = 640;
 /// Lines beyond the first and up to the second have a ninth warp where float distances of masks are written to rows that
