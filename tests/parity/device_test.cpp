@@ -298,6 +298,12 @@ TEST_F(Device, LargeVolumesTakeLittleScratch) {
   }
 }
 
+/// Nor is it taken for what fills up the last word of the rows of large ones.
+TEST_F(Device, VolumesOfFilledWordsTakeLittleScratch) {
+  const Shape shape{512, 512, 264};
+  if (element_count(shape) <= largest_problem()) check_scratch(sparse_case(shape, {.distance = DType::float32}), 2.3);
+}
+
 TEST_F(Device, LongVolumesTakeLittleScratch) {
   for (const Shape& shape : {Shape{64, 64, 2048}, Shape{64, 2048, 96}, Shape{1025, 30, 64}}) {
     check_scratch(sparse_case(shape, {.distance = DType::float32}), 2.35);

@@ -354,6 +354,36 @@ TEST_F(Device, TransposedByTheCall) {
   ASSERT_TRUE(equal(on_cpu(c), device.results()));
 }
 
+/// Large volumes whose last word along y lacks many rows are solved in two ranges, so that the others' scratch is not
+/// taken for these, too: with sites near everywhere, none within reach of that word's tiles, or that word full of them.
+TEST_F(Device, TransposedInRanges) {
+  const Shape shape{252, 532, 505};
+  if (!has_shared_memory()) GTEST_SKIP() << "blocks have too little shared memory";
+  if (element_count(shape) > largest_problem()) GTEST_SKIP() << "too large for an emulated device";
+  for (int kind = 0; kind < 3; ++kind) {
+    Random random(776500);
+    auto sites = scatter(shape, 0.01, random);
+    for (std::size_t k = 0; k < sites.size(); ++k) {
+      const std::int64_t y = static_cast<std::int64_t>(k) / shape[2] % shape[1];
+      if (kind > 0 && y >= 300) sites[k] = kind == 2 && y >= 512;
+    }
+    Case c{.structure = Structure::sparse};
+    c.input = mask_array(sites, shape);
+    for (const bool with_sites : {false, true}) {
+      c.wanted = {.distance = DType::float32};
+      if (with_sites) c.wanted.nearest = DType::int32;
+      c.options.max_distance = kind == 1 && !with_sites ? 200 : std::numeric_limits<double>::infinity();
+      ASSERT_TRUE(is_served(c));
+      OnDevice device(c);
+      const grid::DistanceReport report = device.run();
+      must(cudaDeviceSynchronize());
+      EXPECT_LE(static_cast<double>(report.scratch_bytes), 2.3 * static_cast<double>(element_count(shape)));
+      ASSERT_EQ(report.scratch_bytes, grid::scratch_bytes(device.input_view, device.options, device.outputs));
+      ASSERT_TRUE(equal(on_cpu(c), device.results())) << describe(c);
+    }
+  }
+}
+
 /// Volumes with nearest sites from 2²² voxels on are, too, though smaller than those of distances alone. As they are, words
 /// would hold 192 columns of 165.
 TEST_F(Device, SitesTransposedByTheCall) {

@@ -410,9 +410,12 @@ class VolumeEngine final : public Engine {
   /// How many words of columns are worked on together, so that what lies between their passes takes little room: that
   /// of one part is the next one's. All, where a volume is small or one of several.
   std::int64_t words_together(const Problem& part, std::int64_t items) const {
-    const std::int64_t all = (p_.extent(2) + 31) / 32, voxels = p_.extent(0) * p_.extent(1) * all * 32;
-    if (items > 1 || voxels < kVoxelsWorthCutting) return all;
-    const double enough = kVolumeScratch * static_cast<double>(voxels) - static_cast<double>(words_bytes(1));
+    const std::int64_t all = (p_.extent(2) + 31) / 32, rows = p_.extent(0) * p_.extent(1);
+    const std::int64_t voxels = rows * p_.extent(2), filled_up = rows * all * 32;
+    if (items > 1 || filled_up < kVoxelsWorthCutting) return all;
+    // Of a signed field a range is a launch more for either side, and words are turned by a kernel of its own.
+    const std::int64_t counted = voxels >= kVoxelsCountedAlone && !turns_sides(p_) ? voxels : filled_up;
+    const double enough = kVolumeScratch * static_cast<double>(counted) - static_cast<double>(words_bytes(1));
     std::int64_t words = all;
     for (int parts = 2; words > 1 && static_cast<double>(scratch_of(part, 1, words)) > enough; ++parts)
       words = (all + parts - 1) / parts;

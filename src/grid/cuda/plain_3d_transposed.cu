@@ -4,8 +4,10 @@
 //
 // As the engine for volumes (plain_3d.cu) goes about it, but with y and x in each other's places: words and carries
 // along y (volume_columns.cuh), the pass along z, and the last along x (volume_along_x.cuh, volume_sites_along_x.cuh),
-// whose tiles are whole rows of the output. What else may be asked for is left to that engine, and so are parts of results.
+// whose tiles are whole rows of the output. Where the last word along y would take much scratch for few rows, it is
+// worked on behind the others. What else may be asked for is left to that engine, and so are parts of results.
 #include <algorithm>
+#include <vector>
 
 #include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/engine.h"
@@ -41,6 +43,16 @@ Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::
   v.counters = s.take<std::uint32_t>(2);
   if (bytes) *bytes = s.bytes();
   return v;
+}
+
+/// Leaves out what is not in a range of columns, which begins at a word.
+void take_range(Volume& v, const Range& range) {
+  v.first_x = static_cast<std::int32_t>(range.begin);
+  v.nx = static_cast<std::int32_t>(range.end - range.begin);
+  v.words = (v.nx + 31) / 32;
+  v.word += range.begin / 32 * v.ny * v.depth;
+  v.distance.data += range.begin * v.distance.y_stride;
+  v.wide.data += range.begin * v.wide.y_stride;
 }
 
 /// What is needed besides words. @returns its bytes
@@ -114,8 +126,9 @@ class TransposedVolumeEngine final : public Engine {
     return bytes;
   }
   std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {
-    Volume volume = make_volume(part, items, nullptr);
-    return take_scratch(volume, part, nullptr);
+    std::size_t bytes = 0;
+    for (const Range& range : ranges_of(items)) bytes = std::max(bytes, scratch_of(part, items, range));
+    return bytes;
   }
 
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
@@ -130,22 +143,46 @@ class TransposedVolumeEngine final : public Engine {
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
              std::byte* scratch, cudaStream_t stream) const override {
     Volume volume = make_volume(part, items, words);
-    take_scratch(volume, part, scratch);
     volume.first_item = volume.wide_first_item = first_item;
     volume.side = side_of(part, 0);
     volume.distance = Placed<float>::of(part.outputs.distance, part.rank, batch.shape, batch.distance);
     volume.wide = Placed<std::uint32_t>::of(part.outputs.distance, part.rank, batch.shape, batch.distance);
-    if (wants_site(part)) return find_sites({volume, Emitter<std::int64_t>::of(part, batch, first_item), stream});
-    const VolumePasses passes{volume, Emitter<std::int64_t>::of(part, batch, first_item), stream};
-    passes.search_along_z<false>(true);
-    passes.search_along_x();
-    if (has_limits(part)) clamp_items(part, batch, first_item, items, stream);
+    for (const Range& range : ranges_of(items)) {
+      Volume columns = volume;
+      take_range(columns, range);
+      take_scratch(columns, part, scratch);
+      run({columns, Emitter<std::int64_t>::of(part, batch, first_item), stream}, wants_site(part));
+    }
+    if (!wants_site(part) && has_limits(part)) clamp_items(part, batch, first_item, items, stream);
   }
 
  private:
-  static void find_sites(const VolumePasses& passes) {
-    passes.find_sites_along_z();
-    passes.find_sites_along_x();
+  static void run(const VolumePasses& passes, bool wants_sites) {
+    if (wants_sites) {
+      passes.find_sites_along_z();
+      passes.find_sites_along_x();
+    } else {
+      passes.search_along_z<false>(true);
+      passes.search_along_x();
+    }
+  }
+
+  /// Besides words, where these columns are worked on together.
+  static std::size_t scratch_of(const Problem& part, std::int64_t items, const Range& columns) {
+    Volume volume = make_volume(part, items, nullptr);
+    take_range(volume, columns);
+    return take_scratch(volume, part, nullptr);
+  }
+
+  /// The columns that are worked on together: all, or where a large volume's would take much scratch for those that its
+  /// last word lacks, that word after the others.
+  std::vector<Range> ranges_of(std::int64_t items) const {
+    const Range all{0, p_.extent(1)};
+    const std::int64_t last = (all.end - 1) / 32 * 32, voxels = p_.extent(0) * all.end * p_.extent(2);
+    const auto bytes = static_cast<double>(words_bytes(items) + scratch_of(p_, items, all));
+    const bool fits = bytes <= kVolumeScratch * static_cast<double>(voxels);
+    if (items > 1 || fits || voxels < kVoxelsCountedAlone || last == 0) return {all};
+    return {{0, last}, {last, all.end}};
   }
 
   const Problem& p_;

@@ -39,14 +39,15 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   extern __shared__ uint4 envelope_shared[];
   using Result = typename SiteLineWriter<kThreads>::Result;
   const int n = v.ny, lane = static_cast<int>(threadIdx.x) % 16;
-  const auto plane_size = static_cast<unsigned>(v.nx * v.ny), row_size = static_cast<unsigned>(v.ny);
+  const auto row_size = static_cast<unsigned>(v.ny);
+  const auto plane_size = static_cast<unsigned>(lines_of_array(emitter)) * row_size;
   const unsigned jobs = v.counters[1];
   auto* memory = reinterpret_cast<unsigned*>(envelope_shared);
   auto* places = reinterpret_cast<PlaceAcrossX*>(memory + envelope_memory(n, kChunk) / sizeof(unsigned));
   for (unsigned job = blockIdx.x; job < jobs; job += gridDim.x) {
     const HalfTile half = half_along_y(v, v.y_list[job]);
     const SitesOfRows sites(v, half.tile, half.x);
-    const SiteChunks<kChunk, PlaceAcrossX> chunks(v, sites, half.x, memory, places);
+    const SiteChunks<kChunk, PlaceAcrossX> chunks(v, sites, v.first_x + half.x, memory, places);
     const auto load = [&](unsigned* value, int, int) { return chunks.load(value); };
     const SiteLineWriter<kThreads> writer(v, emitter, half);
     const auto store = [&](int first, const unsigned* winners, int) {

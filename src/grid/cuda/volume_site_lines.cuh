@@ -9,6 +9,11 @@
 
 namespace fathom::grid::cuda {
 
+/// Lines of a plane of the array, of which a transposed volume may be a part.
+__device__ inline std::int32_t lines_of_array(const Emitter<std::int64_t>& emitter) {
+  return static_cast<std::int32_t>(emitter.input.extent[1]);
+}
+
 /// Results of half a tile of a transposed volume: its lines are rows of the outputs.
 template <int kThreads>
 class SiteLineWriter {
@@ -21,10 +26,10 @@ class SiteLineWriter {
   __device__ SiteLineWriter(const Volume& v, const Emitter<std::int64_t>& emitter, const HalfTile& half)
       : lines(min(16, v.nx - first_line_of(half))),
         plain_(emitter.plain),
-        rows_(plain_.row(v.first_item + half.tile.item, half.tile.line, first_line_of(half))),
-        first_(static_cast<std::int32_t>((half.tile.line * v.nx + first_line_of(half)) * v.ny)),
+        rows_(plain_.row(v.first_item + half.tile.item, half.tile.line, v.first_x + first_line_of(half))),
         nx_(v.ny),
-        ny_(v.nx) {}
+        ny_(lines_of_array(emitter)),
+        first_((half.tile.line * ny_ + v.first_x + first_line_of(half)) * nx_) {}
 
   /// Linear index of the site so many steps away from element x of a line along z, y and x.
   __device__ std::int32_t site(int line, int x, int along_z, int along_y) const {
@@ -82,7 +87,7 @@ class SiteLineWriter {
 
   const PlainSites& plain_;
   const PlainSites::Row rows_;
-  const std::int32_t first_, nx_, ny_;  ///< linear index of the first element; the array's extents
+  const std::int32_t nx_, ny_, first_;  ///< the array's extents; linear index of the first element
 };
 
 }  // namespace fathom::grid::cuda
