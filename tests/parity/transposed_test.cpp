@@ -107,6 +107,15 @@ void check_both(Case& c) {
   check(c);
 }
 
+/// The same of a mask, or of a batch of masks.
+void check_sites(const std::vector<bool>& sites, const Shape& shape) {
+  Case c{.structure = Structure::sparse};
+  c.input = mask_array(sites, shape);
+  c.options.batch_axes = shape.rank() - 3;
+  c.wanted = {.distance = DType::float32};
+  check_both(c);
+}
+
 /// Lines of all lengths at which blocks change; of the last 32 rows one, half, one more than half, or all but one; and a
 /// batch.
 TEST_F(Device, TransposedVolumes) {
@@ -151,11 +160,7 @@ TEST_F(Device, FarSitesOfTransposedVolumes) {
       const bool at[] = {z == 0, x == nx - 1, y == 0, z == nz - 1 && y == 7, x == 2 && z == 1, (x + y + z) % 290 == 3};
       sites[k] = at[i % 6];
     }
-    Case c{.structure = Structure::sparse};
-    c.input = mask_array(sites, shape);
-    c.options.batch_axes = shape.rank() - 3;
-    c.wanted = {.distance = DType::float32};
-    check_both(c);
+    check_sites(sites, shape);
     if (HasFatalFailure()) return;
   }
 }
@@ -176,11 +181,7 @@ TEST_F(Device, FullLinesOfTransposedVolumes) {
       const bool at[] = {true, x % 2 == 0, x % (nx / 3) == 1, x < nx / 4};
       if (y < end && at[i % 4]) sites[k] = true;
     }
-    Case c{.structure = Structure::sparse};
-    c.input = mask_array(sites, shape);
-    c.options.batch_axes = shape.rank() - 3;
-    c.wanted = {.distance = DType::float32};
-    check_both(c);
+    check_sites(sites, shape);
     if (HasFatalFailure()) return;
   }
 }

@@ -131,15 +131,7 @@ Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::
 /// The words that hold the region; of several volumes, all.
 void take_region(Volume& v, const Problem& p, std::int64_t items) {
   if (items != 1) return;
-  const auto first_word = static_cast<std::int32_t>(p.range(2).begin / 32);
-  v.first_x = first_word * 32;
-  v.nx = static_cast<std::int32_t>(p.range(2).end) - v.first_x;
-  v.words = (v.nx + 31) / 32;
-  const std::int64_t before = std::int64_t{first_word} * v.ny * v.depth;
-  v.word += before;
-  if (v.other_word) v.other_word += before;
-  v.along_z += before;
-  v.along_y += before;
+  v.take_columns(p.range(2).begin / 32 * 32, p.range(2).end);
 }
 
 /// Whether a block of the current device may have so much shared memory for its lines, and what kernels take besides: a

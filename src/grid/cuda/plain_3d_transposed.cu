@@ -47,10 +47,7 @@ Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::
 
 /// Leaves out what is not in a range of columns, which begins at a word.
 void take_range(Volume& v, const Range& range) {
-  v.first_x = static_cast<std::int32_t>(range.begin);
-  v.nx = static_cast<std::int32_t>(range.end - range.begin);
-  v.words = (v.nx + 31) / 32;
-  v.word += range.begin / 32 * v.ny * v.depth;
+  v.take_columns(range.begin, range.end);
   v.distance.data += range.begin * v.distance.y_stride;
   v.wide.data += range.begin * v.wide.y_stride;
 }

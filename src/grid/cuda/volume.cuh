@@ -96,6 +96,17 @@ struct Volume {
   Side side;
   bool wide_has_results = false;  ///< of the other side of a signed field, where elements are sites to this one
 
+  /// Leaves out what is not in a range of columns, which begins at a word.
+  void take_columns(std::int64_t begin, std::int64_t end) {
+    first_x = static_cast<std::int32_t>(begin);
+    nx = static_cast<std::int32_t>(end - begin);
+    words = (nx + 31) / 32;
+    const std::int64_t before = begin / 32 * ny * depth;
+    word += before;
+    if (other_word) other_word += before;
+    if (along_z) along_z += before, along_y += before;
+  }
+
   struct Tile {
     std::int64_t item;
     std::int32_t word, line;
