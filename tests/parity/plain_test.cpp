@@ -455,8 +455,10 @@ TEST(Plain, WritesLargeOutputsToAnyAddress) {
           const bool inside = i >= first && y < rows && x < width;
           const std::int64_t squared = inside ? c.reference.squared[static_cast<std::size_t>(y * width + x)] : 0;
           const float wanted = inside ? expected<float>(squared, options.max_distance, 1, true) : -1.0f;
-          ASSERT_EQ(memory[static_cast<std::size_t>(i)], wanted)
-              << c.name << ": " << y << ", " << x << ", " << name_of(set);
+          // Of so many, asked before: the assertion takes long.
+          if (memory[static_cast<std::size_t>(i)] != wanted)
+            ASSERT_EQ(memory[static_cast<std::size_t>(i)], wanted)
+                << c.name << ": " << y << ", " << x << ", " << name_of(set);
         }
       }
     }
