@@ -40,6 +40,8 @@ std::vector<std::int64_t> some_of(int count, int least) {
   return chosen;
 }
 
+OneOf::OneOf(int period) : period_(scaled(period) < period ? period : 1) {}
+
 std::int64_t largest_problem() {
   const char* text = std::getenv("FATHOM_TEST_LARGEST");
   return text ? std::atoll(text) : std::numeric_limits<std::int64_t>::max();

@@ -27,6 +27,16 @@ const T& pick(Random& random, const std::vector<T>& choices) {
 int scaled(int count);
 /// Which of `count` cases to try: `count` × FATHOM_TEST_SCALE of them, at least some, spread over all.
 std::vector<std::int64_t> some_of(int count, int least);
+/// Of cases that follow one another, those to try: all, but one in `period` where FATHOM_TEST_SCALE asks for fewer.
+class OneOf {
+ public:
+  explicit OneOf(int period);
+  bool is_next() { return number_++ % period_ == 0; }
+
+ private:
+  const int period_;
+  int number_ = 0;
+};
 /// FATHOM_TEST_LARGEST, if set: how many elements a problem may have where a device is emulated, or watched.
 std::int64_t largest_problem();
 /// FATHOM_TEST_SEED, if set.

@@ -106,6 +106,7 @@ TEST_F(Cuda, LargeProblems) { check_random(600000, 400, 200000, false); }
 /// Masks as most people have them, in shapes that no tile fits.
 TEST_F(Cuda, PlainShapes) {
   std::uint64_t seed = 700000;
+  OneOf some(3);
   for (const Shape& shape :
        {Shape{1000, 1777},   Shape{3, 40000},     Shape{40000, 3},     Shape{1, 5000},      Shape{5000, 1},
         Shape{1024, 1024},   Shape{31, 33},       Shape{32, 32},       Shape{33, 511},      Shape{64, 513},
@@ -119,6 +120,7 @@ TEST_F(Cuda, PlainShapes) {
     for (int s = 0; s < kStructures; ++s)
       for (bool sparse : {false, true}) {
         Random random(++seed);
+        if (!some.is_next()) continue;
         Case c{.seed = seed, .structure = static_cast<Structure>(s)};
         auto sites = make_sites(c.structure, shape, random);
         if (sparse) sites = scatter(shape, pick<double>(random, {0.5, 0.1, 0.03, 0.01, 0.003, 0.001, 1e-4}), random);
@@ -281,6 +283,7 @@ TEST_F(Cuda, FarRowsOfLongLines) {
 TEST_F(Cuda, ConstantLongLines) {
   const std::pair<std::int64_t, std::int64_t> lines_and_widths[] = {{1025, 261}, {2017, 261}, {2047, 300},
                                                                     {2048, 261}, {513, 1030}, {257, 1025}};
+  OneOf some(7);
   for (const auto& [length, width] : lines_and_widths)
     for (const bool is_along_z : {false, true})
       for (const auto& [first, end] : {std::pair<std::int64_t, std::int64_t>{0, 0},
@@ -288,6 +291,7 @@ TEST_F(Cuda, ConstantLongLines) {
                                        {length - 1, length},
                                        {length / 2, length / 2 + 1},
                                        {length / 64 * 32, length}}) {
+        if (!some.is_next()) continue;
         const Shape shape = is_along_z ? Shape{length, 2, width} : Shape{2, length, width};
         std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
         for (std::int64_t row = 0; row < length; ++row) {
@@ -454,11 +458,14 @@ TEST_F(Cuda, SquaresBetweenPassesInResultsOf64Bits) {
                                        {.distance = DType::float64, .squared = DType::float64},
                                        {.distance = DType::float64, .squared = DType::uint32},
                                        {.distance = DType::float32, .squared = DType::uint64}};
+  OneOf some(7);
   int next = 0;
   for (const Shape& shape : {Shape{420, 9, 70}, Shape{230, 33, 33}, Shape{33, 230, 34}, Shape{300, 17, 48},
                              Shape{420, 70, 70}, Shape{1100, 20, 40}})
     for (int kind = 0; kind < 4; ++kind)
       for (const Wanted& wanted : all_wanted) {
+        const int option = next++ % 5;
+        if (!some.is_next() || !size_limit.takes(shape)) continue;
         const std::int64_t nz = shape[0], ny = shape[1], nx = shape[2];
         auto sites = scatter(shape, kind == 0 ? 2e-4 : kind == 3 ? 0 : 2e-3, random);
         for (std::size_t k = 0; k < sites.size(); ++k) {
@@ -471,7 +478,6 @@ TEST_F(Cuda, SquaresBetweenPassesInResultsOf64Bits) {
         Case c{.structure = Structure::sparse};
         c.input = mask_array(sites, shape);
         c.wanted = wanted;
-        const int option = next++ % 5;
         if (option == 1) c.options.sites.rule = grid::Sites::Rule::labels;
         if (option == 2) c.options.region = {{0, nz}, {0, ny}, {32, nx}};
         if (option == 3) c.options.border = {grid::Border::open, grid::Border::open, grid::Border::sites};
@@ -759,6 +765,7 @@ TEST_F(Cuda, SmoothFarFieldsOfVolumes) {
        {Shape{210, 128, 17}, Shape{129, 240, 17}, Shape{230, 257, 20}, Shape{256, 213, 33}, Shape{380, 513, 17},
         Shape{512, 345, 18}, Shape{410, 641, 17}, Shape{1024, 300, 17}, Shape{300, 1025, 17}})
     for (int kind = 0; kind < 3; ++kind) {
+      if (!size_limit.takes(shape)) continue;
       const std::int64_t ny = shape[1], nx = shape[2], longest = std::max(shape[0], ny);
       const double radius = static_cast<double>(longest) * (kind == 0 ? 0.4 : 0.05);
       std::vector<bool> sites = places_on_sphere(shape, {1, 1, 1}, longest > 400 ? 32045 : 5525);
@@ -789,6 +796,7 @@ TEST_F(Cuda, SmoothFarFieldsOfVolumes) {
 TEST_F(Cuda, FarLinesOneAfterTheOther) {
   for (const Shape& shape : {Shape{250, 300, 160}, Shape{300, 250, 160}, Shape{480, 390, 96}, Shape{390, 512, 96},
                              Shape{600, 300, 96}, Shape{300, 900, 96}, Shape{120, 700, 130}}) {
+    if (!size_limit.takes(shape)) continue;
     const std::int64_t nz = shape[0], ny = shape[1], nx = shape[2];
     std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
     for (std::size_t k = 0; k < sites.size(); ++k) {
@@ -923,8 +931,10 @@ TEST_F(Cuda, Batches) {
 /// More images of one band than a launch has rows for.
 TEST_F(Cuda, LargeBatches) {
   Random random(1);
+  OneOf some(2);
   Case c{.structure = Structure::sparse};
   for (const Shape& shape : {Shape{33000, 3, 5}, Shape{66000, 9}}) {
+    if (!some.is_next()) continue;
     c.input = mask_array(scatter(shape, 0.05, random), shape);
     c.options = {.batch_axes = 1};
     c.wanted = {.distance = DType::float32};
@@ -956,6 +966,7 @@ TEST_F(Cuda, SeveralThreads) {
 
 /// A budget is kept or refused before anything is touched, and the bytes are the same.
 void check_budgets(Case& c) {
+  if (!size_limit.takes(c.input.shape())) return;
   SCOPED_TRACE(describe(c));
   c.options.execution = {.backend = Backend::cpu};
   const Results expected = run(c.input.view(), c.options, c.wanted);
@@ -1030,10 +1041,12 @@ TEST_F(Cuda, SignedVolumesInParts) {
 /// Rows of sites so far apart that what lies between is just within the reach of the search for near sites, or beyond,
 /// wherever these are in bands of 32 rows: whole and in pieces.
 TEST_F(Cuda, RowsAroundTheReach) {
+  OneOf some(3);
   for (std::int64_t apart : {33, 62, 63, 64, 65, 66, 67})
     for (std::int64_t first : {0, 1, 31, 32})
       for (std::int64_t width : {543, 768}) {  // rows are not aligned, or are
         const Shape shape{first + 2 * apart + 3, width};
+        if (!some.is_next() || !size_limit.takes(shape)) continue;
         std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
         for (std::int64_t y : {first, first + apart, first + 2 * apart})
           for (std::int64_t x = 0; x < width; ++x) sites[static_cast<std::size_t>(y * width + x)] = true;
@@ -1488,6 +1501,7 @@ TEST_F(Cuda, HolesAmongSites) {
 /// many bands that smaller blocks list them.
 TEST_F(Cuda, BatchesOfNearAndFarSites) {
   Random random(850000);
+  OneOf some(3);
   for (const Shape& image : {Shape{300, 700}, Shape{31, 1100}, Shape{530, 130}, Shape{700, 330}}) {
     const std::vector<double> shares{0.5, 1e-5, 0.3, 0, 1, 0.02, 0.001};
     const Shape shape{static_cast<std::int64_t>(shares.size()), image[0], image[1]};
@@ -1499,6 +1513,7 @@ TEST_F(Cuda, BatchesOfNearAndFarSites) {
     for (const std::vector<double>& spacing : {std::vector<double>{}, {2, 1}})
       for (auto rule : {grid::Sites::Rule::zero, grid::Sites::Rule::labels})
         for (bool nearest : {false, true}) {
+          if (!some.is_next()) continue;
           Case c{.structure = Structure::sparse};
           c.input = mask_array(sites, shape);
           c.options = {.spacing = spacing, .batch_axes = 1};
@@ -1793,11 +1808,13 @@ TEST_F(Cuda, NearestOfLabelsInVolumes) {
 /// in there.
 TEST_F(Cuda, LinesThatFillSharedMemory) {
   Random random(41);
+  OneOf some(5);
   for (std::int64_t length : {520, 522, 524, 712, 720, 728, 756, 760, 764, 800, 816, 832, 840, 864, 868, 872})
     for (const Shape& shape : {Shape{length, 3, 33}, Shape{3, length, 33}})
       for (const std::vector<double>& spacing : {std::vector<double>{}, {3, 1, 1}})
         for (bool labels : {false, true})
           for (bool sites : {false, true}) {
+            if (!some.is_next()) continue;
             Case c{.structure = Structure::sparse};
             c.input = labels ? label_input(DType::uint8, shape, random)
                              : mask_array(make_sites(c.structure, shape, random), shape);
@@ -1812,6 +1829,7 @@ TEST_F(Cuda, LinesThatFillSharedMemory) {
 
 /// Runs along rows over many words: no end, one, or one far away; results of all types.
 TEST_F(Cuda, LongRunsOfLabels) {
+  OneOf some(3);
   for (const Shape& shape : {Shape{70, 5000}, Shape{3, 40000}, Shape{2100, 33}, Shape{20, 30, 1000}})
     for (int stripes = 0; stripes < 4; ++stripes) {
       Case c;
@@ -1829,7 +1847,7 @@ TEST_F(Cuda, LongRunsOfLabels) {
         c.wanted = wanted;
         for (bool is_signed : {false, true}) {
           c.options.signed_distance = is_signed;
-          if (is_signed && wanted.squared) continue;
+          if ((is_signed && wanted.squared) || !some.is_next()) continue;
           check_against_cpu(c);
           if (HasFatalFailure()) return;
         }
@@ -1956,10 +1974,12 @@ TEST_F(Cuda, Spacings) {
 /// rows of which every third has none, with another line that is as near in the middle. Also so far that brackets
 /// measure above the least; lines end about where those do that are left to brackets, where blocks change, and beyond.
 TEST_F(Cuda, FarRowsWithSpacings) {
+  OneOf some(5);
   for (const Shape& shape : {Shape{40, 256, 33}, Shape{40, 257, 17}, Shape{33, 300, 70}, Shape{64, 512, 18},
                              Shape{40, 513, 33}, Shape{40, 641, 17}, Shape{36, 1024, 17}, Shape{36, 1025, 17}})
     for (int kind = 0; kind < 3; ++kind)
       for (const double spacing_z : {7.0, 9.0, 50.0}) {
+        if (!some.is_next()) continue;
         const std::int64_t nz = shape[0], ny = shape[1], nx = shape[2];
         std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
         for (std::int64_t y = 0; y < ny; ++y) {
@@ -2005,7 +2025,7 @@ TEST_F(Cuda, FewRowsOfVolumesWithSpacings) {
   const std::vector<Shape> volumes = {{1, 257, 16}, {9, 256, 40},  {5, 257, 33}, {1, 260, 1030},
                                       {3, 641, 17}, {2, 1024, 36}, {3, 1025, 33}};
   const int shapes = static_cast<int>(volumes.size());
-  for (const std::int64_t i : some_of(2 * 7 * shapes, 49)) {
+  for (const std::int64_t i : some_of(2 * 7 * shapes, 24)) {
     const Shape& volume = volumes[static_cast<std::size_t>(i % shapes)];
     const std::int64_t filled = i / shapes % 7, items = i / (7 * shapes) == 0 ? 1 : 3;
     Random random(1640000 + static_cast<std::uint64_t>(i));
@@ -2085,11 +2105,13 @@ TEST_F(Cuda, AnySpacingsOfLargeImages) {
 /// distances are not, in a unit that 31 bits do not hold, very unequal, very small and very large.
 TEST_F(Cuda, AnySpacingsOfVolumes) {
   std::uint64_t seed = 1670000;
+  OneOf some(3);
   for (const Shape& shape : {Shape{61, 53, 47}, Shape{33, 65, 130}, Shape{9, 140, 64}, Shape{140, 9, 33},
                              Shape{3, 300, 40}, Shape{270, 2, 70}, Shape{1024, 3, 17}, Shape{2, 1023, 33}})
     for (int s = 0; s < kStructures; ++s)
       for (int i = 0; i < scaled(8); ++i) {
         Random random(++seed);
+        if (!some.is_next()) continue;
         Case c{.seed = seed, .structure = static_cast<Structure>(s)};
         c.input = mask_array(make_sites(c.structure, shape, random), shape);
         c.options.spacing = pick<std::vector<double>>(random, {{1.25, 0.742188, 0.742188},
@@ -2116,10 +2138,12 @@ TEST_F(Cuda, AnySpacingsOfVolumes) {
 /// many as are tried everywhere, and one more.
 TEST_F(Cuda, AnySpacingsOfFewRows) {
   std::uint64_t seed = 1675000;
+  OneOf some(3);
   for (const Shape& shape : {Shape{50, 70, 45}, Shape{257, 40, 33}, Shape{40, 257, 17}, Shape{600, 9, 20}})
     for (int planes = 1; planes <= 5; ++planes)
       for (int rows = 1; rows <= 5; ++rows) {
         Random random(++seed);
+        if (!some.is_next()) continue;
         std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
         const auto any_of = [&](std::int64_t extent, int number) {
           return number == 0 ? 0 : number == 1 ? extent - 1 : below(random, extent);
@@ -2173,6 +2197,7 @@ TEST_F(Cuda, AnySpacingsOfSparseRows) {
 /// no element, a few and many are in doubt.
 TEST_F(Cuda, AnySpacingsAtTheReachOfWindows) {
   std::uint64_t seed = 1677000;
+  OneOf some(3);
   const Shape shape{70, 75, 66};
   for (std::int64_t step : {16, 24, 26, 28, 30, 34, 40, 48})
     for (const std::vector<double>& spacing : {std::vector<double>{1.25, 0.742188, 0.742188},
@@ -2182,6 +2207,7 @@ TEST_F(Cuda, AnySpacingsAtTheReachOfWindows) {
                                                {255, 254, 253}})
       for (bool is_signed : {false, true}) {
         Random random(++seed);
+        if (!some.is_next()) continue;
         std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
         for (std::int64_t z = 3; z < shape[0]; z += step)
           for (std::int64_t y = 2; y < shape[1]; y += step)
