@@ -152,6 +152,11 @@ bool leaves_far_tiles(const Problem& p, std::int64_t items) {
          block_holds(p, brackets_memory(static_cast<int>(n)));
 }
 
+/// Whether the pass along z of what is one kernel tells of lines without a site, or with sites alone.
+bool tells_kinds(const Problem& p) {
+  return has_single_passes(p) && !wants_site(p) && !has_labels(p) && !joins_sides(p);
+}
+
 /// What is needed besides words. @returns its bytes
 std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
   const std::int64_t columns = v.items * v.words, jobs = (wants_site(p) ? 2 : 1) * columns;
@@ -170,7 +175,7 @@ std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
     v.y_list = s.take<std::uint32_t>(std::max<std::int64_t>(half_tiles, kFewRows));
   }
   if (has_lists || wants_site(p)) v.narrow = s.take<std::uint32_t>(columns * v.nz * v.ny * 16);
-  if (has_lists) v.kind = s.take<std::uint8_t>(jobs * v.ny);
+  if (has_lists || tells_kinds(p)) v.kind = s.take<std::uint8_t>(has_lists ? jobs * v.ny : columns * 2 * v.ny);
   if (wants_site(p)) return s.bytes();
   if (has_lists) v.beyond = s.take<std::uint8_t>(columns * 2 * ((v.nz + 7) / 8) * v.ny);
   if (!room_between_passes(p, v.items)) {

@@ -36,12 +36,12 @@ enum TileKind : std::uint8_t {
   kNarrow,
   kWide,
   kEmpty,  ///< has no site
-  kFull,   ///< has sites alone: squares are 0 and not kept; leads are
+  kFull,   ///< has sites alone: squares are 0
 };
 
-/// Whether a tile's squares are kept in rows of 16 bits.
-__device__ inline bool keeps_squares(TileKind kind) { return kind < kEmpty; }
-/// Else, two of them.
+/// Whether a tile's squares, or leads, are kept in rows of 16 bits.
+__device__ inline bool keeps_rows(TileKind kind) { return kind < kEmpty; }
+/// Else, two squares.
 __device__ inline unsigned squares_not_kept(TileKind kind) { return kind == kFull ? 0 : kNone16x2; }
 
 /// What is told of eight rows of half a wide tile.
@@ -76,8 +76,8 @@ struct Volume {
 
   // Of two neighbours along x in a word, after the pass along z: squares, or with sites their Leads.
   std::uint32_t* narrow = nullptr;  ///< [items][words][nz][ny][16]
-  /// TileKind, [items][words][ny], with nearest sites of halves (site_kinds()); with spacings without a unit after the
-  /// pass along y, [items][words][2][nz].
+  /// TileKind, [items][words][ny]; of halves with nearest sites and with spacings in a unit (kinds_of_half()), and with
+  /// spacings without a unit after the pass along y, [items][words][2][nz].
   std::uint8_t* kind = nullptr;
   /// Beyond, [items][words][2][nz / 8][ny], of wide tiles: of these 8 rows of half the columns.
   std::uint8_t* beyond = nullptr;
@@ -179,6 +179,11 @@ __device__ inline unsigned first_bits(int columns) {
 
 /// Whether there is a site in a word's row.
 __device__ inline bool has_sites(uint2 word) { return word.x != 0 || word.y != kNoneInWord * 0x10001u; }
+
+/// TileKind of half a tile's lines along z, [y].
+__device__ inline std::uint8_t* kinds_of_half(const Volume& v, const Volume::Tile& t, int half) {
+  return v.kind + ((t.item * v.words + t.word) * 2 + half) * v.ny;
+}
 
 /// A square from `wide`. @tparam kSide  of a signed field, whose first side's results, which are negative, stand for 0
 template <bool kSide>

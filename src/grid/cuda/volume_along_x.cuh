@@ -112,7 +112,7 @@ __device__ bool load_rows(WindowRows<WindowPairs>& rows, const Volume& v, const 
     const auto kind = static_cast<TileKind>(kinds[i / 4]);
     const unsigned two = squares_not_kept(kind);
     uint4 four = make_uint4(two, two, two, two);
-    if (keeps_squares(kind)) four = __ldcs(narrow + i);
+    if (keeps_rows(kind)) four = __ldcs(narrow + i);
     const unsigned least = __vminu2(__vminu2(four.x, four.y), __vminu2(four.z, four.w));
     near.add(i / 4, min(least & 0xFFFFu, least >> 16) < near_square);
     rows.put(i / 4, i % 4, four);

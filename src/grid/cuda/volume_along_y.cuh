@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
     const auto kind = static_cast<TileKind>(kinds[i / 4]);
     const unsigned two = kLabels ? kNone16x2 : squares_not_kept(kind);
     uint4 four = make_uint4(two, two, two, two);
-    if (keeps_squares(kind)) four = __ldcs(narrow + i);
+    if (keeps_rows(kind)) four = __ldcs(narrow + i);
     const unsigned least = __vminu2(__vminu2(four.x, four.y), __vminu2(four.z, four.w));
     near.add(i / 4, min(least & 0xFFFFu, least >> 16) < near_square ||
                         (kLabels && (__ldg(changes + i / 4) >> (i % 4 * 8) & 255) != 0));

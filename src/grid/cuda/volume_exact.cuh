@@ -4,8 +4,8 @@
 // the passes lie the steps to the nearest site of the plane (volume_steps.cuh), where the results will be, unless these
 // are a part of the input.
 //
-// Of a half tile of a plane that has no site the pass along y leaves one byte that says so, and no steps. Where few rows
-// of a line have sites, these are tried everywhere; along y, where not quite so few have, brackets are of these alone.
+// Of a half tile of a plane that has no site, or sites alone, the pass along y leaves one byte that says so, and no
+// steps. Where few rows of a line have sites, these are tried everywhere; along y, where not quite so few have, brackets are of these alone.
 //
 // Both sides of a signed field are solved at once, as in volume_spaced.cuh: an element is a site to the other side.
 //
@@ -171,7 +171,7 @@ struct LineOfPlane {
   }
 };
 
-/// Of a half tile along y or z, for each plane: kEmpty where the pass along y has found no site, and left no steps.
+/// Of a half tile along y or z, for each plane: kNarrow where the pass along y has left steps.
 __device__ inline std::uint8_t* kinds_of_planes(const Volume& v, const HalfTile& half) {
   return v.kind + ((half.tile.item * v.words + half.tile.word) * 2 + half.first / 16) * v.nz;
 }
@@ -237,8 +237,11 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   if (half.is_outside(v)) return;
   const RowsOfPlane<kSides> plane(v, half);
   const int with_sites = filled.find(n, t < n && plane.has_sites(t));
-  if (t == 0) kinds_of_planes(v, half)[half.tile.line] = with_sites == 0 ? kEmpty : kNarrow;
-  if (with_sites == 0) return;
+  const auto is_full = [&](int row) { return (plane.word(row).x & half.bits(v)) == half.bits(v); };
+  const bool all_full = !kSides && is_full(0) && __syncthreads_and(t >= n || is_full(t));
+  const TileKind kind = with_sites == 0 ? kEmpty : all_full ? kFull : kNarrow;
+  if (t == 0) kinds_of_planes(v, half)[half.tile.line] = kind;
+  if (kind != kNarrow) return;
   KeyWindow<PlaneKeys>::Rows rows(reinterpret_cast<unsigned*>(window_shared), n);
   const StepTables& tables = *v.step_tables;
   if (t <= VolumeKeys::kSteps) pairs.first[t] = spacing.pairs.first[t];
@@ -438,7 +441,9 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   rows.pad(n);
   const StepTables& tables = *v.step_tables;
   const std::uint8_t* kinds = kinds_of_planes(v, half);
-  const int with_sites = filled.find(n, t < n && __ldg(kinds + t) != kEmpty);
+  const TileKind own_kind = t < n ? static_cast<TileKind>(__ldg(kinds + t)) : kEmpty;
+  const int with_sites = filled.find(n, own_kind != kEmpty);
+  const int full_rows = kSides ? 0 : __syncthreads_count(own_kind == kFull);
   SideEnds<kSides> ends(run_words, n, half.first + t % 16);
   const uint2* words = v.word_line(half.tile);
   ends.fill([&](int r) { return __ldg(&words[r].x); }, &has_ends);
@@ -452,6 +457,15 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     if (half.x >= v.nx) return;
     store_eight(count, column + z * v.distance.z_stride, v.distance.z_stride,
                 [&](int j) { return is_inside(z + j, t) ? -distances[j] : distances[j]; });
+  };
+  const auto store_same = [&](float distance) {
+    for (int q = t / 16; q < rows.groups; q += kThreads / 16)
+      store(q * 8, {distance, distance, distance, distance, distance, distance, distance, distance}, n - q * 8);
+  };
+  if (full_rows == n) return store_same(0);
+  const auto word_of = [&](int r) {
+    const auto kind = static_cast<TileKind>(__ldg(kinds + r));
+    return kind == kNarrow ? __ldcs(from + r * v.wide.z_stride) : kind == kFull ? Steps::kAtSite : Steps::kNone;
   };
   float distances[8];
   const LineOfVolume line{rows, spacing};
@@ -473,31 +487,26 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   if (!kSides && with_sites > 0 && with_sites <= kFewRows) {
     if (t < 16 * with_sites) {
       const int row = filled.row[t / 16];
-      rows.put(row, t % 16, Steps::far(tables, __ldcs(from + row * v.wide.z_stride)));
+      rows.put(row, t % 16, Steps::far(tables, word_of(row)));
     }
     __syncthreads();
     return solve_from_few<kThreads, false>(filled, line, rows.groups, spacing.times_z, store_roots);
   }
   unsigned far = 0;
   unsigned* own = each_sixteenth(reinterpret_cast<unsigned*>(window_shared), t / 16, t % 16);
-  const auto put_rows = [&](auto&& is_left) {
+  const auto put_rows = [&](auto&& word_of_row) {
 #pragma unroll 8
     for (int r = t / 16; r < n; r += kThreads / 16) {
-      const unsigned word = is_left(r) ? __ldcs(from + r * v.wide.z_stride) : Steps::kNone;
+      const unsigned word = word_of_row(r);
       far += word / Steps::kFar;
       own[r * 16] = word;
     }
   };
-  if (with_sites < n) put_rows([&](int r) { return __ldg(kinds + r) != kEmpty; });
-  else put_rows([](int) { return true; });
+  if (with_sites < n || full_rows > 0) put_rows(word_of);
+  else put_rows([&](int r) { return __ldcs(from + r * v.wide.z_stride); });
   add_over_block(static_cast<int>(far), &far_elements);
   __syncthreads();
-  if (with_sites == 0 && !has_ends) {
-    constexpr float kNone = __builtin_inff();
-    for (int q = t / 16; q < rows.groups; q += kThreads / 16)
-      store(q * 8, {kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone}, n - q * 8);
-    return;
-  }
+  if (with_sites == 0 && !has_ends) return store_same(__builtin_inff());
   const auto distance_near = [&](int z, int lane) {
     double least = kNoSquareExact;
     const int last = min(z + VolumeKeys::kSteps, n - 1);

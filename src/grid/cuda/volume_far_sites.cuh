@@ -43,7 +43,7 @@ class WinnerLeads {
     return warp_or(far << of_half) >> of_half;
   }
   __device__ unsigned near_lead(unsigned plane, int z) const {
-    if (!is_inside_) return Leads::near(0, 0);
+    if (!is_inside_) return Leads::kHere;
     return Leads::near(steps_along_x(__ldg(line_ + plane), bit_), static_cast<int>(plane) - z);
   }
 

@@ -203,12 +203,6 @@ class LeadWriter {
     for (int j = 0; j < 8; ++j, to += step_)
       if (z + j < rows_) *to = leads(j);
   }
-  /// All of the half. By all threads.
-  __device__ void write_same(unsigned lead) const {
-    std::uint16_t* to = first_ + threadIdx.x % 16;
-    for (int z = static_cast<int>(threadIdx.x) / 16; z < rows_; z += static_cast<int>(blockDim.x) / 16)
-      to[z * 2 * step_] = static_cast<std::uint16_t>(lead);
-  }
 
  private:
   const int rows_;
@@ -298,6 +292,7 @@ class NearSitesAlongZ {
         const unsigned best = window.best[j];
         return lead(best & 0xFFFFu, q * 8 + j, 2 * lane) | lead(best >> 16, q * 8 + j, 2 * lane + 1) << 16;
       });
+    if (!work) return open == 0;
     for (int half = 0; half < 2; ++half)
       if ((open >> 16 * half & 0xFFFFu) != 0 && !search_sites(leads_, q0 + 2 * half, n_, writer, work)) return false;
     return true;

@@ -45,7 +45,7 @@ class SiteChunks {
         last_row_(v.ny - 1),
         squares_(squares),
         places_(places),
-        filled_(filled_rows(v.ny)) {}
+        kept_(kept_rows(v.ny)) {}
 
   /// What the unit's rows hold goes through shared memory, eight at a time, so that few registers are taken: what lies
   /// there is the unit's alone.
@@ -59,46 +59,66 @@ class SiteChunks {
     Rows rows = sites_.rows_from(first);
 #pragma unroll 1
     for (int r = 0; r < kChunk; r += 8) {
-      load_eight(rows, filled_ >> r, own + r * 16 + swap, own + r * 16 - swap, places + r * 16);
+      load_eight(rows, kept_ >> r, own + r * 16 + swap, own + r * 16 - swap, places + r * 16);
       sites_.advance(rows);
     }
+    unsigned filled = kept_;
+    if (kept_ != kAllRows)
+      filled |= put_full(sites_.kinds() + first, min(kChunk, last_row_ + 1 - first), own, swap, places, here());
 #pragma unroll
     for (int r = 0; r < kChunk; ++r) value[r] = own[r * 16 + (r % 2 ? -swap : swap)];
-    return filled_;
+    return filled;
   }
 
  private:
+  static constexpr unsigned kAllRows = 0xFFFFFFFFu >> (32 - kChunk);
   using Rows = SitesOfRows::EightRows;
 
   static __device__ int unit() { return static_cast<int>(threadIdx.x) / 16; }
 
-  /// Which of the unit's rows have sites, in bits. By whole warps.
-  __device__ unsigned filled_rows(int rows) const {
-    unsigned filled = 0;
+  /// Which of the unit's rows keep leads, in bits. By whole warps.
+  __device__ unsigned kept_rows(int rows) const {
+    unsigned kept = 0;
 #pragma unroll
     for (int r = 0; r < kChunk; r += 16) {
       const int row = unit() * kChunk + r + lane_id() % 16;
-      const unsigned both = __ballot_sync(kAllLanes, row < rows && sites_.has_site(row));
-      filled |= (both >> (lane_id() & 16) & 0xFFFFu) << r;
+      const unsigned both = __ballot_sync(kAllLanes, row < rows && keeps_rows(sites_.kind(row)));
+      kept |= (both >> (lane_id() & 16) & 0xFFFFu) << r;
     }
-    return filled;
+    return kept;
   }
 
-  /// @param filled     which of the rows have sites
+  /// The place of a site in the plane of the tile and in this lane's column.
+  __device__ Place here() const { return Place::of(static_cast<unsigned>(sites_.z()), 0, x_); }
+  /// Of the unit's rows that have sites alone, as load() does of the others. Not inlined, since there are mostly none.
+  /// @returns which they are, in bits
+  static __device__ __noinline__ unsigned put_full(const std::uint8_t* kinds, int rows, unsigned* own, int swap,
+                                                   Place* places, Place here) {
+    unsigned full = 0;
+    for (int r = 0; r < rows; ++r) {
+      if (__ldg(kinds + r) != kFull) continue;
+      full |= 1u << r;
+      own[r * 16 + (r % 2 ? -swap : swap)] = 0;
+      places[r * 16] = here;
+    }
+    return full;
+  }
+
+  /// @param kept       which of the rows keep leads; the others are to have no sites
   /// @param even, odd  where squares of such rows go
-  __device__ void load_eight(const Rows& rows, unsigned filled, unsigned* even, unsigned* odd, Place* places) const {
-    if ((filled & 255) == 0) {
+  __device__ void load_eight(const Rows& rows, unsigned kept, unsigned* even, unsigned* odd, Place* places) const {
+    if ((kept & 255) == 0) {
 #pragma unroll
       for (int k = 0; k < 8; ++k) (k % 2 ? odd : even)[k * 16] = kNone32;
       return;
     }
     unsigned lead[8], least = ~0u, most = 0;  // plane of a site that is far; of others it is none
-    if ((filled & 255) == 255) {
+    if ((kept & 255) == 255) {
 #pragma unroll
       for (int k = 0; k < 8; ++k) lead[k] = __ldg(rows.leads + k * 32);
     } else {
 #pragma unroll
-      for (int k = 0; k < 8; ++k) lead[k] = filled >> k & 1 ? __ldg(rows.leads + k * 32) : Leads::kNone;
+      for (int k = 0; k < 8; ++k) lead[k] = kept >> k & 1 ? __ldg(rows.leads + k * 32) : Leads::kNone;
     }
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
@@ -106,7 +126,7 @@ class SiteChunks {
       most = max(most, lead[k] - Leads::kFirstFar);
     }
     if (least <= last_plane_) put_far(rows, lead, even, odd, places);
-    if (most > last_plane_) put_near(filled, lead, even, odd, places);
+    if (most > last_plane_) put_near(kept, lead, even, odd, places);
   }
   /// Of all rows, of those whose sites are not far whatever.
   __device__ void put_far(const Rows& rows, const unsigned* lead, unsigned* even, unsigned* odd, Place* places) const {
@@ -126,14 +146,14 @@ class SiteChunks {
     }
   }
   /// Of rows whose sites are not far, and those that have none.
-  __device__ void put_near(unsigned filled, const unsigned* lead, unsigned* even, unsigned* odd, Place* places) const {
+  __device__ void put_near(unsigned kept, const unsigned* lead, unsigned* even, unsigned* odd, Place* places) const {
 #pragma unroll
     for (int k = 0; k < 8; ++k) {
       if (Leads::is_far(lead[k])) continue;
       const SitesOfRows::Steps way = sites_.way_by(lead[k], make_uint2(0, 0));
       const auto plane = static_cast<unsigned>(sites_.z() + way.z);
       places[k * 16] = Place::of(plane, way.x, x_);
-      (k % 2 ? odd : even)[k * 16] = filled >> k & 1 ? way.square() : kNone32;
+      (k % 2 ? odd : even)[k * 16] = kept >> k & 1 ? way.square() : kNone32;
     }
   }
 
@@ -144,7 +164,7 @@ class SiteChunks {
   const int last_row_;
   unsigned* const squares_;
   Place* const places_;
-  const unsigned filled_;
+  const unsigned kept_;  ///< which of the unit's rows keep leads
 };
 
 }  // namespace fathom::grid::cuda

@@ -57,7 +57,7 @@ __device__ __noinline__ void settle_sites_along_z(const Volume& v, uint4* memory
     });
   }
   if (threadIdx.x != 0) return;
-  site_kinds(v, half.tile, half.first / 16)[half.tile.line] = is_done ? kNarrow : kWide;
+  kinds_of_half(v, half.tile, half.first / 16)[half.tile.line] = is_done ? kNarrow : kWide;
   if (!is_done) enlist(v.z_list, v.counters, blockIdx.x);
 }
 

@@ -27,9 +27,13 @@ struct Leads {
   /// kNone.
   static constexpr unsigned kFirstFar = (WindowSites::kMostSteps + 1) << 9;
   static constexpr unsigned kNone = WindowSites::kFar << 9 | WindowSites::kHere;
+  static constexpr unsigned kHere = 128 << 1;  ///< of a site, to itself
   static_assert(kFirstFar + kLongestKeyed <= kNone);
 
   static constexpr unsigned kFarSquare = (WindowSites::kMostSteps + 1) * (WindowSites::kMostSteps + 1);
+
+  /// Of a row that keeps none.
+  static __device__ unsigned not_kept(TileKind kind) { return kind == kFull ? kHere : kNone; }
 
   static __device__ bool is_far(unsigned lead) { return lead - kFirstFar < static_cast<unsigned>(kLongestKeyed); }
 
@@ -60,12 +64,6 @@ struct Leads {
   }
 };
 
-/// What is told of half a tile's lines along z: TileKind, [y]. Empty ones have no leads, of wide ones some may be far;
-/// those of full ones are known, and there.
-__device__ inline std::uint8_t* site_kinds(const Volume& v, const Volume::Tile& t, int half) {
-  return v.kind + ((t.item * v.words + t.word) * 2 + half) * v.ny;
-}
-
 /// Eight leads of neighbours.
 struct EightLeads {
   unsigned lead[8];
@@ -95,11 +93,11 @@ class SitesOfRows {
       : z_(tile.line),
         depth_(v.depth),
         bit_(x % 32),
-        kinds_(site_kinds(v, tile, x % 32 / 16)),
+        kinds_(kinds_of_half(v, tile, x % 32 / 16)),
         leads_(reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) + x % 32),
         words_(v.word_line({tile.item, tile.word, 0})) {}
 
-  /// Of a row that has sites.
+  /// Of a row that keeps leads.
   __device__ unsigned lead(int y) const { return __ldg(leads_ + y * 32); }
 
   struct Steps {
@@ -122,13 +120,15 @@ class SitesOfRows {
     const auto along_x = static_cast<int>(Leads::along_x(lead));
     return {lead & 1 ? along_x : -along_x, Leads::along_z(lead)};
   }
+  /// TileKind, of each row.
+  __device__ const std::uint8_t* kinds() const { return kinds_; }
   __device__ TileKind kind(int y) const { return static_cast<TileKind>(__ldg(kinds_ + y)); }
   /// Whether row y has sites, which it has in all columns or in none.
   __device__ bool has_site(int y) const { return kind(y) != kEmpty; }
-  /// Of a row that has: whether they are far, which they are together.
+  /// Of a row that keeps leads: whether they are far, which they are together.
   __device__ bool is_far(int y) const { return Leads::is_far(any_lead(y)); }
-  /// Of the half's first column: whether it is a site, and whether row y has it where the first one has.
-  __device__ bool is_here(int y) const { return any_lead(y) == Leads::near(0, 0); }
+  /// The same of the half's first column: whether it is a site, and whether row y has it where the first one has.
+  __device__ bool is_here(int y) const { return any_lead(y) == Leads::kHere; }
   __device__ bool is_like_first(int y) const { return any_lead(y) == any_lead(0); }
   /// The same of all eight columns, the first of the half or the others.
   __device__ bool are_like_first(int y, int which) const {
@@ -137,10 +137,28 @@ class SitesOfRows {
   }
   __device__ Steps way_by(unsigned lead, int y) const { return way_by(lead, word_by(lead, y)); }
   /// To the site of row y, which has one in this thread's column.
-  __device__ Steps way(int y) const { return way_by(lead(y), y); }
-  /// The leads of row y, which has sites, in eight columns of the half, the first or the others.
+  __device__ Steps way(int y) const { return kind(y) == kFull ? Steps{0, 0} : way_by(lead(y), y); }
+  /// The leads of row y, which keeps them, in eight columns of the half, the first or the others.
   __device__ uint4 eight_leads(int y, int which) const {
     return __ldg(reinterpret_cast<const uint4*>(first_lead(y)) + which);
+  }
+  /// The same of each so manieth row from y on, as far as there are such: all are asked for before any is looked at.
+  /// @param all_kept  whether all rows are known to keep leads
+  template <int kStep, int kCount>
+  __device__ void load(int y, int rows, int which, bool all_kept, uint4 (&leads)[kCount]) const {
+    if (all_kept) {
+#pragma unroll
+      for (int k = 0; k < kCount; ++k)
+        if (y + k * kStep < rows) leads[k] = eight_leads(y + k * kStep, which);
+      return;
+    }
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) {
+      const TileKind own = y + k * kStep < rows ? kind(y + k * kStep) : kEmpty;
+      const unsigned two = Leads::not_kept(own) * 0x10001u;
+      leads[k] = make_uint4(two, two, two, two);
+      if (keeps_rows(own)) leads[k] = eight_leads(y + k * kStep, which);
+    }
   }
   /// As a search compares them: of eight neighbours in row y, from the tile's column `first` on. They are far together.
   ///
@@ -190,6 +208,28 @@ class SitesOfRows {
   const std::uint8_t* const kinds_;
   const std::uint16_t* const leads_;
   const uint2* const words_;
+};
+
+/// How many of a tile's rows have sites, have far ones, and have sites alone: in one word, which a block adds up at once.
+class SiteRowCounts {
+ public:
+  __device__ explicit SiteRowCounts(int counts = 0) : counts_(static_cast<unsigned>(counts)) {}
+  __device__ void add(TileKind kind, bool is_far) {
+    counts_ += (kind != kEmpty ? 1 : 0) + (is_far ? kOneFar : 0) + (kind == kFull ? kOneFull : 0);
+  }
+  /// Of a thread, before all meet. @param total  shared, 0
+  __device__ void put(int* total) const { add_over_block(static_cast<int>(counts_), total); }
+
+  __device__ int filled() const { return static_cast<int>(counts_ % kOneFar); }
+  __device__ int far() const { return static_cast<int>(counts_ / kOneFar % kOneFar); }
+  /// Whether all of so many rows keep leads, unless all have sites alone: so many wrap.
+  __device__ bool all_kept(int rows) const { return filled() == rows && counts_ / kOneFull == 0; }
+
+ private:
+  static constexpr unsigned kOneFar = 2 * kLongestKeyed, kOneFull = kOneFar * kOneFar;
+  static_assert((1ULL << 32) / kOneFull >= kLongestKeyed);
+
+  unsigned counts_;
 };
 
 /// Results of a tile along y, in this thread's column.

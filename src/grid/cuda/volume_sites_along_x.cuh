@@ -43,6 +43,7 @@ inline __host__ __device__ std::size_t sites_along_x_memory(int length) {
 /// What a tile's rows hold.
 struct SiteRows {
   int filled;        ///< rows that have sites
+  bool all_kept;     ///< whether all keep leads
   bool are_far;      ///< more than half of all rows are, or those of a stretch that are not empty
   bool may_be_same;  ///< whether all may have the same
 };
@@ -50,45 +51,56 @@ struct SiteRows {
 /// By all threads.
 template <int kThreads>
 __device__ SiteRows look_at_rows(const SitesOfRows& sites, int rows) {
-  __shared__ int both;  // rows that have sites, and in the upper half those of them whose sites are far
+  __shared__ int row_counts;
   __shared__ unsigned may_be_near_of_warps[kThreads / 32];
-  if (threadIdx.x == 0) both = 0;
+  if (threadIdx.x == 0) row_counts = 0;
   __syncthreads();
-  int own = 0;
+  SiteRowCounts counts;
   NearRows<kThreads, 64> may_be_near;
-  const bool is_full = sites.kind(0) == kFull;
-  bool may_be_same = is_full || !sites.is_here(0);  // else a search ends at once there
+  const TileKind first_kind = sites.kind(0);
+  // Where the first is a site, a search ends at once.
+  bool may_be_same = first_kind == kFull || (keeps_rows(first_kind) && !sites.is_here(0));
   for (int r = static_cast<int>(threadIdx.x); r < rows; r += kThreads) {
-    const bool has_site = sites.has_site(r), is_far = sites.is_far(r);
-    own += has_site + (is_far << 16);
-    may_be_near.add(r, has_site && !is_far);
-    may_be_same &= is_full ? sites.kind(r) == kFull : sites.is_like_first(r);
+    const TileKind kind = sites.kind(r);
+    const bool is_far = kind == kWide && sites.is_far(r);
+    counts.add(kind, is_far);
+    may_be_near.add(r, kind != kEmpty && !is_far);
+    may_be_same = may_be_same && (first_kind == kFull ? kind == kFull : keeps_rows(kind) && sites.is_like_first(r));
   }
-  add_over_block(own, &both);
+  counts.put(&row_counts);
   may_be_near.put(may_be_near_of_warps);
   may_be_same = __syncthreads_and(may_be_same);
-  return {both & 0xFFFF, (both >> 16) * 2 > rows || !may_be_near.suffice(may_be_near_of_warps, rows), may_be_same};
+  counts = SiteRowCounts(row_counts);
+  const bool are_far = counts.far() * 2 > rows || !may_be_near.suffice(may_be_near_of_warps, rows);
+  return {counts.filled(), counts.all_kept(rows), are_far, may_be_same};
 }
 
 /// A tile's rows as the pass along z left them, to shared memory. By all threads.
+/// @param all_kept  whether all rows keep leads
 /// @returns whether sites are near enough for a search
 template <int kThreads>
 __device__ bool load_sites(const WindowRows<SitesAlongX>& rows, const Volume& v, const HalfTile& half,
-                           const SitesOfRows& sites) {
+                           const SitesOfRows& sites, bool all_kept) {
   __shared__ unsigned near_of_warps[kThreads / 32];
   const int t = static_cast<int>(threadIdx.x), n = v.ny, first = t % 2 * 8;
   const int inside = v.nx - half.tile.word * 32 - half.first - first;
-  const auto* from = reinterpret_cast<const uint4*>(narrow_half(v, half, half.tile.line, 0) + first);
   const unsigned end = near_words_end(are_short_lines<kThreads>(n));
   NearRows<kThreads, 64> near;
   rows.pad(n);
-#pragma unroll 4
-  for (int r = t / 2; r < n; r += kThreads / 2) {
-    unsigned site[8];
-    sites.sites<SitesAlongX>(EightLeads(__ldg(from + r * 4)), r, half.first + first, site);
-    near.add(r, least_inside(site, inside) < end);
-    rows.put(r, first / 4, make_uint4(site[0], site[1], site[2], site[3]));
-    rows.put(r, first / 4 + 1, make_uint4(site[4], site[5], site[6], site[7]));
+  constexpr int kTogether = 2, kStep = kThreads / 2;  // rows of a thread that are asked for before any is looked at
+  for (int r0 = t / 2; r0 < n; r0 += kTogether * kStep) {
+    uint4 leads[kTogether];
+    sites.load<kStep>(r0, n, t % 2, all_kept, leads);
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) {
+      const int r = r0 + k * kStep;
+      if (r >= n) break;
+      unsigned site[8];
+      sites.sites<SitesAlongX>(EightLeads(leads[k]), r, half.first + first, site);
+      near.add(r, least_inside(site, inside) < end);
+      rows.put(r, first / 4, make_uint4(site[0], site[1], site[2], site[3]));
+      rows.put(r, first / 4 + 1, make_uint4(site[4], site[5], site[6], site[7]));
+    }
   }
   near.put(near_of_warps);
   __syncthreads();
@@ -147,7 +159,7 @@ __global__ void __launch_bounds__(kThreads, sites_along_x_blocks(kThreads))
   const FoundWords found(window_shared + window_memory(v.ny) / sizeof(uint4));
   const WindowRows<SitesAlongX> rows(reinterpret_cast<unsigned*>(window_shared), v.ny);
   if (!told.are_far) {
-    const bool is_near = load_sites<kThreads>(rows, v, half, sites);
+    const bool is_near = load_sites<kThreads>(rows, v, half, sites, told.all_kept);
     if (is_near && find_near<kThreads>(rows, v.ny, found)) return write_found(writer, found);
     if (!is_near && are_short_lines<kThreads>(v.ny)) return settle_sites_along_x<kThreads>(v, emitter, window_shared);
   }

@@ -15,11 +15,11 @@
 namespace fathom::grid::cuda {
 
 /// A tile's rows as the pass along z left them, to shared memory. By all threads.
-/// @param all_filled  whether all rows have sites
+/// @param all_kept  whether all rows keep leads
 /// @returns whether sites are near enough for a search
 template <int kThreads>
 __device__ bool load_sites(const WindowRows<WindowSites>& rows, const Volume& v, const HalfTile& half,
-                           const SitesOfRows& sites, bool all_filled) {
+                           const SitesOfRows& sites, bool all_kept) {
   __shared__ unsigned near_of_warps[kThreads / 32];
   const int t = static_cast<int>(threadIdx.x), n = v.ny, first = t % 2 * 8;
   const int inside = v.nx - half.tile.word * 32 - half.first - first;
@@ -31,13 +31,7 @@ __device__ bool load_sites(const WindowRows<WindowSites>& rows, const Volume& v,
   rows.pad(n);
   for (int r0 = t / 2; r0 < n; r0 += kTogether * kStep) {
     uint4 leads[kTogether];
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) {
-      const int r = r0 + k * kStep;
-      constexpr unsigned kNone = Leads::kNone * 0x10001u;
-      leads[k] = make_uint4(kNone, kNone, kNone, kNone);
-      if (r < n && (all_filled || sites.has_site(r))) leads[k] = sites.eight_leads(r, t % 2);
-    }
+    sites.load<kStep>(r0, n, t % 2, all_kept, leads);
 #pragma unroll
     for (int k = 0; k < kTogether; ++k) {
       const int r = r0 + k * kStep;
@@ -58,16 +52,16 @@ template <int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     search_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 window_shared[];
-  __shared__ int work, filled_rows;  // the latter: those of far ones in the upper half
+  __shared__ int work, row_counts;
   __shared__ unsigned may_be_near_of_warps[kThreads / 32];
   v.clear_counter(0);
   const int t = static_cast<int>(threadIdx.x), n = v.ny, lane = t % 16;
   const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;
-  if (t == 0) work = filled_rows = 0;
+  if (t == 0) work = 0, row_counts = 0;
   __syncthreads();
   const SitesOfRows sites(v, half.tile, half.x);
-  int filled = 0;
+  SiteRowCounts counts;
   NearRows<kThreads, 64> may_be_near;
   const TileKind first_kind = sites.kind(0);
   // Other near ones a search finds soon.
@@ -75,16 +69,16 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   for (int r = t; r < n; r += kThreads) {
     const TileKind kind = sites.kind(r);
     const bool is_far = kind == kWide && sites.is_far(r);
-    filled += (kind != kEmpty) + (is_far << 16);
+    counts.add(kind, is_far);
     may_be_near.add(r, kind != kEmpty && !is_far);
     may_be_same = may_be_same && kind == first_kind && (kind == kFull || sites.is_like_first(r));
   }
   may_be_near.put(may_be_near_of_warps);
-  add_over_block(filled, &filled_rows);
+  counts.put(&row_counts);
   may_be_same = __syncthreads_and(may_be_same);
-  const int count = filled_rows & 0xFFFF;
-  if (count <= kFewRows) {
-    if (half.first == 0) FewSites<kThreads>(v, emitter, half.tile).solve(count);  // for the other half, too
+  counts = SiteRowCounts(row_counts);
+  if (counts.filled() <= kFewRows) {
+    if (half.first == 0) FewSites<kThreads>(v, emitter, half.tile).solve(counts.filled());  // for the other half, too
     return;
   }
   const SiteWriter writer(v, emitter, half.tile, half.x);
@@ -92,9 +86,9 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   const auto leave_to_envelope = [&] {
     if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
   };
-  if ((filled_rows >> 16) * 2 > n || !may_be_near.suffice(may_be_near_of_warps, n)) return leave_to_envelope();
+  if (counts.far() * 2 > n || !may_be_near.suffice(may_be_near_of_warps, n)) return leave_to_envelope();
   const WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(window_shared), n);
-  const bool is_near = load_sites<kThreads>(rows, v, half, sites, count == n);
+  const bool is_near = load_sites<kThreads>(rows, v, half, sites, counts.all_kept(n));
   bool failed = !is_near;
   for (int q0 = warp_number() * 2; !failed && q0 < rows.groups; q0 += kThreads / 16) {
     const int q = q0 + lane_id() / 16;

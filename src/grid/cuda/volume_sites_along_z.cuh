@@ -33,12 +33,13 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   __shared__ unsigned near_of_warps[kThreads / 32], in_tile_of_warps[kThreads / 32];
   __shared__ ByteSides sides;
   v.clear_counter(1);
+  constexpr bool kSearchesAgain = kThreads > 64;
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
   const HalfTile half = narrow_half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
   const uint2* line = v.word_line(half.tile);
   bool any = false, is_full = true;  // of the thread's rows
-  const unsigned all = first_bits(v.nx - half.tile.word * 32) & 0xFFFFu << half.first;
+  const unsigned all = half.bits(v);
   const unsigned near_steps = FarStretches<kThreads>::near_steps(n, kUnrangedSitesAlongZ);
   NearRows<kThreads, 32, kLongestKeyed> in_tile;  // mostly near enough for a search in 16 bits
   FarStretches<kThreads> stretches;
@@ -56,17 +57,11 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   const int with_sites = __syncthreads_count(any);  // threads
   const auto leave = [&](TileKind kind, bool is_done = true) {
     if (t != 0) return;
-    site_kinds(v, half.tile, half.first / 16)[half.tile.line] = kind;
+    kinds_of_half(v, half.tile, half.first / 16)[half.tile.line] = kind;
     if (!is_done) enlist(v.z_list, v.counters, blockIdx.x);
   };
-  if (with_sites == 0) {
-    if (v.is_transposed) LeadWriter(v, half).write_same(Leads::kNone);  // its last pass asks leads
-    return leave(kEmpty);
-  }
-  if ((__ldg(&line->x) & all) == all && __syncthreads_and(is_full)) {
-    LeadWriter(v, half).write_same(Leads::near(0, 0));
-    return leave(kFull);
-  }
+  if (with_sites == 0) return leave(kEmpty);
+  if ((__ldg(&line->x) & all) == all && __syncthreads_and(is_full)) return leave(kFull);
   __shared__ ListedRows filled;
   std::int16_t* list = SparseSitesAlongZ::list_in(window_shared, n);
   if (with_sites <= min(kThreads / 2, ListedRows::most_of(n)) && filled.find(line, n, list, n / kFewSitesShare))
@@ -85,8 +80,8 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   if (!is_far && in_tile.nearly_suffice(in_tile_of_warps, n, 8)) {
     const NearSitesAlongZ<kThreads> near_sites(window_shared, n);
     near_sites.fill(sites_of);
-    is_done = near_sites.search(writer, &work);
-  } else if (!is_far) {
+    is_done = near_sites.search(writer, kSearchesAgain ? &work : nullptr);
+  } else if (!is_far && kSearchesAgain) {
     is_done = search_sparse_rows<kThreads>(window_shared, n, sites_of, writer, &work);
   }
   is_done = __syncthreads_and(is_done);

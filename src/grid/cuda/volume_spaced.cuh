@@ -1,7 +1,8 @@
 // The passes of volumes with unequal spacings, which are multiples of a unit: squares in units, of 32 bits.
 //
-// Between the passes the squares lie where the results will be, so that words are all the memory there is besides;
-// unless results are not of 32 bits. Nearest sites: volume_spaced_sites.cuh. Limits of float distances are seen to
+// Between the passes the squares lie where the results will be, so that words are nearly all the memory there is
+// besides; unless results are not of 32 bits. Of a half tile's line along z that has no site, or sites alone, there is
+// one byte that says so, and no squares. Nearest sites: volume_spaced_sites.cuh. Limits of float distances are seen to
 // before they are written, by kernels of their own, since that takes registers.
 //
 // Both sides of a signed field are solved at once, as two labels (volume_labels.cuh): an element is a site to the other
@@ -398,13 +399,15 @@ __device__ bool has_any_site(const uint2* words, int n) {
   return __syncthreads_or(any);
 }
 
-/// All rows of half a tile in which there is no site. @param store  as solve_spaced() has it
-template <int kThreads, class Store>
-__device__ void fill_without_sites(int n, Store&& store) {
-  unsigned none[8];
-#pragma unroll
-  for (unsigned& square : none) square = WindowSquares::kNone;
-  for (int z = static_cast<int>(threadIdx.x) / 16 * 8; z < n; z += kThreads / 2) store(z, none, n - z);
+/// Whether all rows of a line of words have sites in some columns. By all threads of the block.
+/// @param columns  bits
+template <int kThreads>
+__device__ bool has_sites_alone(const uint2* words, int n, unsigned columns) {
+  const auto is_full = [&](int r) { return (__ldg(&words[r].x) & columns) == columns; };
+  if (!is_full(0)) return false;
+  bool all = true;
+  for (int r = static_cast<int>(threadIdx.x); r < n; r += kThreads) all &= is_full(r);
+  return __syncthreads_and(all);
 }
 
 template <int kThreads, Runs kRuns>
@@ -423,17 +426,22 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
   if (half.is_outside(v)) return;
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
   WindowRows<WindowSquares> rows(memory, n);
+  const uint2 *words = v.word_line(half.tile), *changes = v.changes_along_z(half.tile);
+  const auto tell = [&](TileKind kind) {
+    if (kRuns == Runs::none && t == 0) kinds_of_half(v, half.tile, half.first / 16)[half.tile.line] = kind;
+  };
+  if constexpr (kRuns == Runs::none)
+    if (has_sites_alone<kThreads>(words, n, half.bits(v))) return tell(kFull);
   if (t == 0) near_rows = has_ends = 0;
   for (int i = t; i < 256; i += kThreads) of_byte[i] = byte_distances(i, kLabels);
   rows.pad(n);
   const RunEnds ends(run_words, n);
-  const uint2 *words = v.word_line(half.tile), *changes = v.changes_along_z(half.tile);
   bool any = false;
   if constexpr (kLabels) any = ends.fill_half(half.first, [&](int r) { return __ldg(&changes[r].x); });
   if constexpr (kSides)
     any = ends.fill_half(half.first, [&](int r) { return r ? __ldg(&words[r].x) ^ __ldg(&words[r - 1].x) : 0; });
   __syncthreads();
-  if (is_left) return;  // asked for before, and not waited for
+  if (is_left) return tell(kEmpty);  // asked for before, and not waited for
   if (any) atomicOr(&has_ends, 1);
   const auto distances_of = [&](int r, int first) {
     if constexpr (!kSides) return EightDistances(__ldg(words + r), first, of_byte, kLabels);
@@ -456,20 +464,50 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
       if (j < count) *to = values[j];
   };
   if constexpr (kRuns == Runs::none)
-    if (near_rows == 0 && !has_any_site<kThreads>(words, n)) return fill_without_sites<kThreads>(n, store);
+    if (near_rows == 0 && !has_any_site<kThreads>(words, n)) return tell(kEmpty);
+  tell(kNarrow);
   solve_spaced<kThreads, kRuns != Runs::none>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_z,
                                               near_rows * 16 >= n, bound, store);
 }
 
+/// Whether a thread's rows of half a tile along y are of a kind, of those that the pass along z told of all rows.
+template <int kThreads>
+__device__ bool are_of_kind(TileKind kind, const std::uint8_t* kinds, int rows) {
+  constexpr int kLongest = kThreads > 256 ? kLongestAxis : kSmallBlocks;  // lines of such blocks
+  bool all = true;
+#pragma unroll
+  for (int k = 0; k < (kLongest + kThreads - 1) / kThreads; ++k)  // without a branch, so that the waits are one
+    all &= __ldg(kinds + min(static_cast<int>(threadIdx.x) + k * kThreads, rows - 1)) == kind;
+  return all;
+}
+
 /// Squares of half a tile along y, sixteen neighbours by as many threads: take(row, square). By all threads.
+/// @param kinds  of its rows; null: all have squares
 template <int kThreads, class Take>
-__device__ void load_squares_along_y(const Volume& v, const HalfTile& half, Take&& take) {
+__device__ void load_squares_along_y(const Volume& v, const HalfTile& half, const std::uint8_t* kinds, Take&& take) {
   // Beyond the volume's edge the last column again, so that no branch keeps the loads from being in flight together.
   const int lane = static_cast<int>(threadIdx.x) % 16, last = v.nx - 1 - (half.x - lane);
   const std::uint32_t* from = squares_between_passes(v, half, half.tile.line, 0) + min(lane, last);
+  if (!kinds) {
 #pragma unroll 8
-  for (int r = static_cast<int>(threadIdx.x) / 16; r < v.ny; r += kThreads / 16)
-    take(r, __ldcs(from + r * v.wide.y_stride));
+    for (int r = static_cast<int>(threadIdx.x) / 16; r < v.ny; r += kThreads / 16)
+      take(r, __ldcs(from + r * v.wide.y_stride));
+    return;
+  }
+#pragma unroll 4
+  for (int r = static_cast<int>(threadIdx.x) / 16; r < v.ny; r += kThreads / 16) {
+    const auto kind = static_cast<TileKind>(__ldg(kinds + r));
+    unsigned square = kind == kFull ? 0 : WindowSquares::kNone;
+    if (kind == kNarrow) square = __ldcs(from + r * v.wide.y_stride);
+    take(r, square);
+  }
+}
+
+/// Zeros for all rows of half a tile. By all threads. @param store  as solve_spaced() has it
+template <int kThreads, class Store>
+__device__ void store_zeros(int n, Store&& store) {
+  const unsigned zeros[8] = {};
+  for (int y = static_cast<int>(threadIdx.x) / 16 * 8; y < n; y += kThreads / 2) store(y, zeros, n - y);
 }
 
 /// @param limits  of float distances
@@ -488,6 +526,8 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
   if (half.is_outside(v)) return;
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
   WindowRows<WindowSquares> rows(memory, n);
+  const std::uint8_t* kinds = kRuns == Runs::none ? kinds_of_half(v, half.tile, half.first / 16) : nullptr;
+  const bool all_kept = kRuns == Runs::none && are_of_kind<kThreads>(kNarrow, kinds, n);  // of the thread's rows
   if (t == 0) near_elements = has_ends = 0;
   rows.pad(n);
   const RunEnds ends(run_words, n);
@@ -501,16 +541,9 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
     const auto bits = [&](int r) { return __ldg(&words[std::int64_t{r} * v.depth].x); };
     any = ends.fill_half(half.first, [&](int r) { return r ? bits(r) ^ bits(r - 1) : 0; });
   }
-  __syncthreads();
+  if (__syncthreads_and(all_kept)) kinds = nullptr;
   if (is_left) return;
   if (any) atomicOr(&has_ends, 1);
-  int near = 0;
-  load_squares_along_y<kThreads>(v, half, [&](int r, unsigned square) {
-    near += square < v.weight_y * (64 * 64);
-    rows.put(r, t % 16, square);
-  });
-  add_over_block(near, &near_elements);
-  __syncthreads();
   const auto bound = [&](int group, unsigned* squares) {
     if (has_ends) ends.bound(group, half.first + t % 16, squares, v.weight_y);
   };
@@ -525,6 +558,15 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
       writer.template write_column<true>(y, half.x, values, count);
     }
   };
+  if (kinds && __ldg(kinds) == kFull && __syncthreads_and(are_of_kind<kThreads>(kFull, kinds, n)))
+    return store_zeros<kThreads>(n, store);
+  int near = 0;
+  load_squares_along_y<kThreads>(v, half, kinds, [&](int r, unsigned square) {
+    near += square < v.weight_y * (64 * 64);
+    rows.put(r, t % 16, square);
+  });
+  add_over_block(near, &near_elements);
+  __syncthreads();
   unsigned* least = memory + window_memory(n) / sizeof(unsigned);
   const bool is_near = near_elements * 2 >= n;
   if constexpr (kWriting == Writing::unaligned && !kLimited) {

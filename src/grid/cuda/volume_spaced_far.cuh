@@ -39,8 +39,10 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   const unsigned count = v.counters[1];
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
     const HalfTile half = half_along_y(v, v.y_list[job]);
-    __syncthreads();
-    load_squares_along_y<kThreads>(v, half, [&](int r, unsigned square) { rows.put(r, t % 16, square); });
+    const std::uint8_t* kinds = kinds_of_half(v, half.tile, half.first / 16);
+    const bool all_kept = __syncthreads_and(are_of_kind<kThreads>(kNarrow, kinds, n));
+    load_squares_along_y<kThreads>(v, half, all_kept ? nullptr : kinds,
+                                   [&](int r, unsigned square) { rows.put(r, t % 16, square); });
     __syncthreads();
     Brackets<kThreads> brackets(reinterpret_cast<unsigned*>(window_shared) + window_memory(n) / sizeof(unsigned), n);
     brackets.find(line, v.weight_y);

@@ -128,7 +128,7 @@ class SparseSitesAlongZ {
   /// Of row z.
   __device__ unsigned lead(int place, int z, bool is_far) const {
     if (is_far) return Leads::kFirstFar + static_cast<unsigned>(list_[place]);
-    return is_inside_ ? Leads::near(along_x_[place * 16], list_[place] - z) : Leads::near(0, 0);
+    return is_inside_ ? Leads::near(along_x_[place * 16], list_[place] - z) : Leads::kHere;
   }
 
   const ListedRows& filled_;

@@ -222,6 +222,8 @@ struct HalfTile {
         first(static_cast<int>(job % 2) * 16),
         x(tile.word * 32 + first + static_cast<int>(threadIdx.x) % 16) {}
 
+  /// Of a word: those of its columns that are there.
+  __device__ unsigned bits(const Volume& v) const { return first_bits(v.nx - tile.word * 32) & 0xFFFFu << first; }
   /// Whether it lies behind the volume's last column.
   __device__ bool is_outside(const Volume& v) const { return tile.word * 32 + first >= v.nx; }
 };
