@@ -272,7 +272,7 @@ class NearSitesAlongZ {
     }
     __syncthreads();
   }
-  /// Thereafter. @param work  what the warps have spent; shared, 0
+  /// Thereafter. @param work  what the warps have spent; shared, 0. Null: nothing is searched again, in 32 bits
   /// @returns whether all rows of the warp are settled
   __device__ bool search(const LeadWriter& writer, int* work) const {
     int took = 0;

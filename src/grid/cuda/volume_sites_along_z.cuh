@@ -4,6 +4,8 @@
 // are solved by these alone (volume_sparse_sites_along_z.cuh); those with sites all along the line are searched in 16
 // bits (volume_near_sites_along_z.cuh); those of short lines whose search would be long, or was, by ranges of rows
 // (volume_site_ranges.cuh). What none of these settles is left to the envelope (volume_far_sites.cuh), by a list.
+// Blocks of the shortest lines have two warps, each at another place in the code, and wait for its instructions if there
+// is much of it: they search in 16 bits or by ranges alone.
 #pragma once
 
 #include "grid/cuda/volume_far_stretches.cuh"
@@ -33,7 +35,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   __shared__ unsigned near_of_warps[kThreads / 32], in_tile_of_warps[kThreads / 32];
   __shared__ ByteSides sides;
   v.clear_counter(1);
-  constexpr bool kSearchesAgain = kThreads > 64;
+  constexpr bool kSearchesAgain = kThreads > 64;  // in 32 bits
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
   const HalfTile half = narrow_half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
