@@ -144,17 +144,16 @@ bool block_holds(const Problem& p, std::size_t lines) {
   return lines + sizeof(ByteDistances) + runs + kNumbers <= fathom::cuda::block_memory();
 }
 
+/// Whether the pass along z, where it is one kernel, tells of lines without a site, or with sites alone.
+bool tells_kinds(const Problem& p) {
+  return has_single_passes(p) && !wants_site(p) && !has_labels(p) && !joins_sides(p);
+}
+
 /// Whether half tiles along y whose nearest rows are far are left to a kernel of their own, with unequal spacings.
 bool leaves_far_tiles(const Problem& p, std::int64_t items) {
   const std::int64_t n = p.extent(1);
-  return has_single_passes(p) && writes_floats(p, items) && !has_labels(p) && !wants_site(p) && !joins_sides(p) &&
-         !has_limits(p) && n > kLongEnoughToLeave && n <= kLongestKeyed &&
+  return tells_kinds(p) && writes_floats(p, items) && !has_limits(p) && n > kLongEnoughToLeave && n <= kLongestKeyed &&
          block_holds(p, brackets_memory(static_cast<int>(n)));
-}
-
-/// Whether the pass along z of what is one kernel tells of lines without a site, or with sites alone.
-bool tells_kinds(const Problem& p) {
-  return has_single_passes(p) && !wants_site(p) && !has_labels(p) && !joins_sides(p);
 }
 
 /// What is needed besides words. @returns its bytes

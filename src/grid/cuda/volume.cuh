@@ -32,6 +32,7 @@ inline constexpr unsigned kNone32 = 0x3FFFFFFFu;
 inline constexpr unsigned kNoneSpaced = 0x7FFFFFFFu;  ///< the same with unequal spacings
 inline constexpr unsigned kNoneInWord = 0x7000u;      ///< carries and distances along x from here on: no site
 
+/// With unequal spacings, whose squares or steps take 32 bits, narrow lines are all that have some.
 enum TileKind : std::uint8_t {
   kNarrow,
   kWide,
@@ -76,8 +77,8 @@ struct Volume {
 
   // Of two neighbours along x in a word, after the pass along z: squares, or with sites their Leads.
   std::uint32_t* narrow = nullptr;  ///< [items][words][nz][ny][16]
-  /// TileKind, [items][words][ny]; of halves with nearest sites and with spacings in a unit (kinds_of_half()), and with
-  /// spacings without a unit after the pass along y, [items][words][2][nz].
+  /// TileKind, [items][words][ny]; of halves, [items][words][2][ny], with nearest sites and equal spacings and with
+  /// spacings in a unit (kinds_of_half()), and with others after the pass along y, [items][words][2][nz].
   std::uint8_t* kind = nullptr;
   /// Beyond, [items][words][2][nz / 8][ny], of wide tiles: of these 8 rows of half the columns.
   std::uint8_t* beyond = nullptr;
@@ -180,7 +181,7 @@ __device__ inline unsigned first_bits(int columns) {
 /// Whether there is a site in a word's row.
 __device__ inline bool has_sites(uint2 word) { return word.x != 0 || word.y != kNoneInWord * 0x10001u; }
 
-/// TileKind of half a tile's lines along z, [y].
+/// TileKind of half a tile's lines along z, [y]. With nearest sites, leads may be far in wide ones alone.
 __device__ inline std::uint8_t* kinds_of_half(const Volume& v, const Volume::Tile& t, int half) {
   return v.kind + ((t.item * v.words + t.word) * 2 + half) * v.ny;
 }

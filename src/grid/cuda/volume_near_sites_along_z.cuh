@@ -3,7 +3,7 @@
 //
 // Of a site 16 bits hold the square and the steps along z; on which side it lies along x, and how far, is looked up
 // behind the search, where the site's row tells. Up to 24 steps fit. Rows for which that is too few are searched again,
-// in 32 bits.
+// in 32 bits, but those of the shortest lines.
 //
 // Work mapping: block = half a tile, a quarter of a warp = eight rows, lane = two columns; in 32 bits half a warp =
 // eight rows, lane = column. Cost: half the operations of a search in 32 bits.

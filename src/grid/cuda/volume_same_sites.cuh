@@ -8,7 +8,7 @@
 
 namespace fathom::grid::cuda {
 
-/// Whether sites lie in all rows as they do in the first, in which there are some. By all threads.
+/// Whether sites lie in all rows as they do in the first, in which there are some; all keep leads. By all threads.
 __device__ inline bool are_same_sites(const SitesOfRows& sites, int rows) {
   const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   bool same = true;

@@ -5,7 +5,7 @@
 // bits (volume_near_sites_along_z.cuh); those of short lines whose search would be long, or was, by ranges of rows
 // (volume_site_ranges.cuh). What none of these settles is left to the envelope (volume_far_sites.cuh), by a list.
 // Blocks of the shortest lines have two warps, each at another place in the code, and wait for its instructions if there
-// is much of it: they search in 16 bits or by ranges alone.
+// is much of it: what their search in 16 bits leaves goes to ranges at once.
 #pragma once
 
 #include "grid/cuda/volume_far_stretches.cuh"
