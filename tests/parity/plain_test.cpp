@@ -456,9 +456,10 @@ TEST(Plain, WritesLargeOutputsToAnyAddress) {
           const std::int64_t squared = inside ? c.reference.squared[static_cast<std::size_t>(y * width + x)] : 0;
           const float wanted = inside ? expected<float>(squared, options.max_distance, 1, true) : -1.0f;
           // Of so many, asked before: the assertion takes long.
-          if (memory[static_cast<std::size_t>(i)] != wanted)
+          if (memory[static_cast<std::size_t>(i)] != wanted) {
             ASSERT_EQ(memory[static_cast<std::size_t>(i)], wanted)
                 << c.name << ": " << y << ", " << x << ", " << name_of(set);
+          }
         }
       }
     }
