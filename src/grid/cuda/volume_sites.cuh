@@ -210,6 +210,35 @@ class SitesOfRows {
   const uint2* const words_;
 };
 
+/// Half a tile's rows as the pass along z left them, to shared memory. By all threads.
+///
+/// @tparam kTogether  rows of a thread that are asked for before any is looked at
+/// @tparam Sites      as SitesOfRows::sites() has it
+/// @param all_kept    whether all rows keep leads
+/// @param near        is told of each row whether some word of it is less than `end`: near.add(row, whether)
+template <int kThreads, int kTogether, class Sites, class Word, class Near>
+__device__ void load_rows_of_sites(const WindowRows<Word>& rows, const Volume& v, const HalfTile& half,
+                                   const SitesOfRows& sites, bool all_kept, unsigned end, Near& near) {
+  const int t = static_cast<int>(threadIdx.x), n = v.ny, first = t % 2 * 8;
+  const int inside = v.nx - half.tile.word * 32 - half.first - first;
+  constexpr int kStep = kThreads / 2;
+  rows.pad(n);
+  for (int r0 = t / 2; r0 < n; r0 += kTogether * kStep) {
+    uint4 leads[kTogether];
+    sites.load<kStep>(r0, n, t % 2, all_kept, leads);
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) {
+      const int r = r0 + k * kStep;
+      if (r >= n) break;
+      unsigned site[8];
+      sites.sites<Sites>(EightLeads(leads[k]), r, half.first + first, site);
+      near.add(r, least_inside(site, inside) < end);
+      rows.put(r, first / 4, make_uint4(site[0], site[1], site[2], site[3]));
+      rows.put(r, first / 4 + 1, make_uint4(site[4], site[5], site[6], site[7]));
+    }
+  }
+}
+
 /// How many of a tile's rows have sites, have far ones, and have sites alone: in one word, which a block adds up at once.
 class SiteRowCounts {
  public:

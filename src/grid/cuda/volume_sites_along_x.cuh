@@ -82,29 +82,12 @@ template <int kThreads>
 __device__ bool load_sites(const WindowRows<SitesAlongX>& rows, const Volume& v, const HalfTile& half,
                            const SitesOfRows& sites, bool all_kept) {
   __shared__ unsigned near_of_warps[kThreads / 32];
-  const int t = static_cast<int>(threadIdx.x), n = v.ny, first = t % 2 * 8;
-  const int inside = v.nx - half.tile.word * 32 - half.first - first;
-  const unsigned end = near_words_end(are_short_lines<kThreads>(n));
+  const unsigned end = near_words_end(are_short_lines<kThreads>(v.ny));
   NearRows<kThreads, 64> near;
-  rows.pad(n);
-  constexpr int kTogether = 2, kStep = kThreads / 2;  // rows of a thread that are asked for before any is looked at
-  for (int r0 = t / 2; r0 < n; r0 += kTogether * kStep) {
-    uint4 leads[kTogether];
-    sites.load<kStep>(r0, n, t % 2, all_kept, leads);
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) {
-      const int r = r0 + k * kStep;
-      if (r >= n) break;
-      unsigned site[8];
-      sites.sites<SitesAlongX>(EightLeads(leads[k]), r, half.first + first, site);
-      near.add(r, least_inside(site, inside) < end);
-      rows.put(r, first / 4, make_uint4(site[0], site[1], site[2], site[3]));
-      rows.put(r, first / 4 + 1, make_uint4(site[4], site[5], site[6], site[7]));
-    }
-  }
+  load_rows_of_sites<kThreads, 2, SitesAlongX>(rows, v, half, sites, all_kept, end, near);
   near.put(near_of_warps);
   __syncthreads();
-  return near.suffice(near_of_warps, n);
+  return near.suffice(near_of_warps, v.ny);
 }
 
 /// By all threads.
