@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     const HalfTile half = half_along_y(v, v.y_list[job]);
     const SitesOfRows sites(v, half.tile, half.x);
     const SiteChunks<kChunk, PlaceAcrossX> chunks(v, sites, v.first_x + half.x, memory, places);
-    const auto load = [&](unsigned* value, int, int) { return chunks.load(value); };
+    const auto load = [&](unsigned* value, int, int) { chunks.load(value); };
     const SiteLineWriter<kThreads> writer(v, emitter, half);
     const auto store = [&](int first, const unsigned* winners, int) {
       writer.write_column(first, [&](int j) {

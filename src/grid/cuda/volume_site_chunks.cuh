@@ -49,8 +49,7 @@ class SiteChunks {
 
   /// What the unit's rows hold goes through shared memory, eight at a time, so that few registers are taken: what lies
   /// there is the unit's alone.
-  /// @returns which rows have sites, in bits
-  __device__ unsigned load(unsigned* value) const {
+  __device__ void load(unsigned* value) const {
     const int lane = lane_id() % 16, first = unit() * kChunk;
     // Odd chunks swap even and odd rows, so that units meet different banks.
     const int swap = unit() % 2 * 16;
@@ -62,12 +61,10 @@ class SiteChunks {
       load_eight(rows, kept_ >> r, own + r * 16 + swap, own + r * 16 - swap, places + r * 16);
       sites_.advance(rows);
     }
-    unsigned filled = kept_;
     if (kept_ != kAllRows)
-      filled |= put_full(sites_.kinds() + first, min(kChunk, last_row_ + 1 - first), own, swap, places, here());
+      put_full(sites_.kinds() + first, min(kChunk, last_row_ + 1 - first), own, swap, places, here());
 #pragma unroll
     for (int r = 0; r < kChunk; ++r) value[r] = own[r * 16 + (r % 2 ? -swap : swap)];
-    return filled;
   }
 
  private:
@@ -91,17 +88,13 @@ class SiteChunks {
   /// The place of a site in the plane of the tile and in this lane's column.
   __device__ Place here() const { return Place::of(static_cast<unsigned>(sites_.z()), 0, x_); }
   /// Of the unit's rows that have sites alone, as load() does of the others. Not inlined, since there are mostly none.
-  /// @returns which they are, in bits
-  static __device__ __noinline__ unsigned put_full(const std::uint8_t* kinds, int rows, unsigned* own, int swap,
-                                                   Place* places, Place here) {
-    unsigned full = 0;
+  static __device__ __noinline__ void put_full(const std::uint8_t* kinds, int rows, unsigned* own, int swap,
+                                               Place* places, Place here) {
     for (int r = 0; r < rows; ++r) {
       if (__ldg(kinds + r) != kFull) continue;
-      full |= 1u << r;
       own[r * 16 + (r % 2 ? -swap : swap)] = 0;
       places[r * 16] = here;
     }
-    return full;
   }
 
   /// @param kept       which of the rows keep leads; the others are to have no sites
