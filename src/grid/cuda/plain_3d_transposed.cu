@@ -133,8 +133,8 @@ class TransposedVolumeEngine final : public Engine {
     volume.first_item = packing.first_item;
     const Mask mask = sites_of(p_, packing.input, 0);
     launch(mask.has_zero_bytes() ? pack_columns<Reading::bytes> : pack_columns<Reading::elements>,
-           packing.items * ColumnBlock::count(volume), kColumnsPackBlock, ColumnBits::memory(volume.words), stream,
-           volume, mask);
+           packing.items * ColumnBlock::count(volume), columns_pack_block(volume.words),
+           ColumnBits::memory(volume.words), stream, volume, mask);
   }
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,

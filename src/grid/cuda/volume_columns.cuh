@@ -177,6 +177,13 @@ class ColumnReader {
   const int columns_;
 };
 
+/// Threads of a block: as many warps as its words are shared evenly by, in as few rounds as the most would take.
+inline int columns_pack_block(int words) {
+  constexpr int kMostWarps = kColumnsPackBlock / 32;
+  const int tasks = words * ColumnBits::kPlanes, rounds = (tasks + kMostWarps - 1) / kMostWarps;
+  return (tasks + rounds - 1) / rounds * 32;
+}
+
 /// @param volume  transposed
 template <Reading kReading>
 __global__ void __launch_bounds__(kColumnsPackBlock, resident_blocks(kColumnsPackBlock, kColumnsPackBlocks))
@@ -188,14 +195,14 @@ __global__ void __launch_bounds__(kColumnsPackBlock, resident_blocks(kColumnsPac
   const ColumnBlock block(volume, blockIdx.x);
   const std::int64_t item = mask.input.items.offset(volume.first_item + block.item);
   const ColumnReader<kReading> reader(mask, item + block.z0 * mask.input.stride[0] + block.x0, block.columns);
-  const int t = static_cast<int>(threadIdx.x);
-  for (int task = t / 32; task < volume.words * kPlanes; task += kColumnsPackBlock / 32) {
+  const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  for (int task = t / 32; task < volume.words * kPlanes; task += threads / 32) {
     const int word = task / kPlanes, plane = task % kPlanes;
     if (plane < block.planes) reader.read(bits, word, plane, min(32, volume.nx - word * 32));
   }
   __syncthreads();
   const std::int64_t step = std::int64_t{volume.ny} * volume.depth;
-  for (int i = t; i < kPlanes * block.columns; i += kColumnsPackBlock) {
+  for (int i = t; i < kPlanes * block.columns; i += threads) {
     const int plane = i % kPlanes, column = i / kPlanes;
     if (plane >= block.planes) continue;
     uint2* to =
