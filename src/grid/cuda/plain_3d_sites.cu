@@ -26,11 +26,13 @@ void far_sites_along_y(const VolumePasses& p) {
 void VolumePasses::find_sites_along_z() const {
   const int nz = volume.nz;
   if (nz <= kLeastBlocksOfSites)
-    launch(search_sites_along_z<64>, 2 * z_tiles(), 64, near_sites_memory(nz), stream, volume);
+    launch(search_sites_along_z<kLeastBlocksOfSites>, 2 * z_tiles(), kLeastBlocksOfSites, near_sites_memory(nz), stream,
+           volume);
   else
     launch_search(search_sites_along_z<128>, search_sites_along_z<256>, search_sites_along_z<512>, 2 * z_tiles(),
                   kTinyBlocksOfSites, nz, near_sites_memory(nz), stream, volume);
-  if (nz <= 256) far_sites_along_z<256, 16>(*this);
+  if (nz <= kLeastBlocksOfSites) far_sites_along_z<kLeastBlocksOfSites, 16>(*this);
+  else if (nz <= 256) far_sites_along_z<256, 16>(*this);
   else if (nz <= 512) far_sites_along_z<256, 32>(*this);
   else far_sites_along_z<512, 32>(*this);
 }

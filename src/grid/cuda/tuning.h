@@ -85,7 +85,9 @@ inline constexpr int kAlongXBlock = 256, kLongAlongXBlock = 384, kLongestAlongXB
 inline constexpr int kShortAlongX = 384, kLongAlongX = 544, kLongestAlongX = 800;
 /// The same with nearest sites, of half tiles: three blocks up to kLongAlongX, then two of kLongestAlongXBlock threads.
 inline constexpr int kSitesAlongXBlock = 320;
-inline constexpr int kColumnsPackBlock = 512, kColumnsPackBlocks = 2;  ///< blocks of packing: per multiprocessor
+/// Packing of these: threads of the largest blocks, 17 warps, which share the words of 513 rows, 17 in each of four
+/// planes, evenly; and such blocks per multiprocessor.
+inline constexpr int kColumnsPackBlock = 544, kColumnsPackBlocks = 2;
 /// From so many voxels on they are solved so: there are too few blocks to pack smaller ones fast.
 inline constexpr std::int64_t kVoxelsWorthTransposing = std::int64_t{1} << 26;
 /// The same with nearest sites: twice as much is written then.

@@ -1,12 +1,13 @@
 // The passes of volumes with nearest sites where these are far: the envelope of volume_envelope.cuh by halves of the
 // tiles that the searches left (volume_sites_along_z.cuh, volume_sites_along_y.cuh), which compares sites with the
-// squares.
+// squares. Of the shortest lines along z, what ranges of rows (volume_site_ranges.cuh) do not settle.
 //
 // Work mapping and cost: as without sites, but a tile is 16 neighbours along x, half a word, by one whole line.
 #pragma once
 
 #include "grid/cuda/volume_envelope.cuh"
 #include "grid/cuda/volume_site_chunks.cuh"
+#include "grid/cuda/volume_site_ranges.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -58,13 +59,21 @@ template <int kThreads, int kChunk>
 __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     envelope_sites_along_z(const __grid_constant__ Volume v) {
   extern __shared__ uint4 envelope_shared[];
+  constexpr bool kShortest = kThreads == kLeastBlocksOfSites;  // lines
   __shared__ uint2 of_byte[256];
+  __shared__ std::conditional_t<kShortest, ByteSides, char> sides;
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
   const unsigned count = v.counters[0];
   if (blockIdx.x >= count) return;
   for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
+  if constexpr (kShortest) copy_byte_sides<kThreads>(sides);
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
     const HalfTile half = narrow_half_along_z(v, v.z_list[job]);
+    if constexpr (kShortest)
+      if (try_ranges_along_z<kThreads>(v, half, envelope_shared, sides)) {
+        if (t == 0) kinds_of_half(v, half.tile, half.first / 16)[half.tile.line] = kNarrow;
+        continue;
+      }
     const EnvelopeRows<kThreads, kChunk> rows(envelope_shared);
     rows.load(v.word_line(half.tile), n, half.first, of_byte);
     const WinnerLeads leads(v, half);
@@ -107,7 +116,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     const HalfTile half = half_along_y(v, v.y_list[job]);
     const SitesOfRows sites(v, half.tile, half.x);
     const SiteChunks<kChunk, SitePlace> chunks(v, sites, half.x, memory, places);
-    const auto load = [&](unsigned* value, int, int) { return chunks.load(value); };
+    const auto load = [&](unsigned* value, int, int) { chunks.load(value); };
     const auto store = [&](int y0, const unsigned* winners, int count) {
       if (count == 0) return;
       const SiteWriter writer(v, emitter, half.tile, half.x);

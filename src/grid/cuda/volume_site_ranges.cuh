@@ -1,5 +1,6 @@
 // Half tiles with nearest sites whose search would be long, or was, as far as ranges of rows reach (volume_ranges.cuh):
-// of short lines, and along y of all. The rest is left to the envelope (volume_far_sites.cuh), by a list.
+// of short lines, and along y of all. The rest is left to the envelope (volume_far_sites.cuh), by a list. Of the
+// shortest lines along z all is, and the envelope's kernel tries ranges first.
 //
 // Work mapping: block = half a tile; as volume_ranges.cuh has it. Functions that are not inlined are the last thing
 // that the kernels of the searches do, so that these keep nothing for them and near tiles pay no registers.
@@ -37,25 +38,31 @@ __device__ bool are_in_reach(const uint2* line, int rows) {
   return near.suffice(near_of_warps, rows);
 }
 
-/// Of the pass along z, by all threads of the block whose half tile it is.
+/// Of the pass along z, by all threads of a block.
 /// @param memory  window_memory()
+/// @param sides   in shared memory
+/// @returns whether all of the half tile is settled
 template <int kThreads>
-__device__ __noinline__ void settle_sites_along_z(const Volume& v, uint4* memory, const ByteSides& sides) {
+__device__ bool try_ranges_along_z(const Volume& v, const HalfTile& half, uint4* memory, const ByteSides& sides) {
   __shared__ NearestGroups<kThreads, WindowSites> nearest;
-  const HalfTile half = narrow_half_along_z(v, blockIdx.x);
   const uint2* line = v.word_line(half.tile);
   const int n = v.nz, inside = v.nx - half.tile.word * 32 - half.first;
-  bool is_done = are_in_reach<kThreads>(line, n);
-  if (is_done) {
-    const WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(memory), n);
-    fill_sites<kThreads>(rows, n, [&](int row, int part) {
-      return EightSites(__ldg(line + row), half.first + part * 8, inside - part * 8, sides);
-    });
-    const LeadWriter writer(v, half);
-    is_done = nearest.solve(rows, [&](int group, const unsigned* found) {
-      writer.write_column(group * 8, lane_id() % 16, [&](int j) { return Leads::of(found[j]); });
-    });
-  }
+  if (!are_in_reach<kThreads>(line, n)) return false;
+  const WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(memory), n);
+  fill_sites<kThreads>(rows, n, [&](int row, int part) {
+    return EightSites(__ldg(line + row), half.first + part * 8, inside - part * 8, sides);
+  });
+  const LeadWriter writer(v, half);
+  return nearest.solve(rows, [&](int group, const unsigned* found) {
+    writer.write_column(group * 8, lane_id() % 16, [&](int j) { return Leads::of(found[j]); });
+  });
+}
+
+/// The same of the half tile that is the block's.
+template <int kThreads>
+__device__ __noinline__ void settle_sites_along_z(const Volume& v, uint4* memory, const ByteSides& sides) {
+  const HalfTile half = narrow_half_along_z(v, blockIdx.x);
+  const bool is_done = try_ranges_along_z<kThreads>(v, half, memory, sides);
   if (threadIdx.x != 0) return;
   kinds_of_half(v, half.tile, half.first / 16)[half.tile.line] = is_done ? kNarrow : kWide;
   if (!is_done) enlist(v.z_list, v.counters, blockIdx.x);

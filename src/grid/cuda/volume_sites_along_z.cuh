@@ -5,7 +5,7 @@
 // bits (volume_near_sites_along_z.cuh); those of short lines whose search would be long, or was, by ranges of rows
 // (volume_site_ranges.cuh). What none of these settles is left to the envelope (volume_far_sites.cuh), by a list.
 // Blocks of the shortest lines have two warps, each at another place in the code, and wait for its instructions if there
-// is much of it: what their search in 16 bits leaves goes to ranges at once.
+// is much of it: what their search in 16 bits leaves goes to ranges at once, in the kernel of the envelope.
 #pragma once
 
 #include "grid/cuda/volume_far_stretches.cuh"
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   __shared__ unsigned near_of_warps[kThreads / 32], in_tile_of_warps[kThreads / 32];
   __shared__ ByteSides sides;
   v.clear_counter(1);
-  constexpr bool kSearchesAgain = kThreads > 64;  // in 32 bits
+  constexpr bool kShortest = kThreads == kLeastBlocksOfSites;  // lines
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
   const HalfTile half = narrow_half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     return leave(kWide, SparseSitesAlongZ::solve(v, half, filled, window_shared, &work));
   const bool is_far = !stretches.are_few(near_of_warps, n);  // a search would be long
   const bool is_short = are_short_lines<kThreads>(n);
-  if (is_far && !is_short) return leave(kWide, false);
+  if (is_far && (kShortest || !is_short)) return leave(kWide, false);
   copy_byte_sides<kThreads>(sides);
   const int first = half.first, inside = v.nx - half.tile.word * 32 - first;
   const auto sites_of = [&](int row, int part) {
@@ -82,12 +82,13 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   if (!is_far && in_tile.nearly_suffice(in_tile_of_warps, n, 8)) {
     const NearSitesAlongZ<kThreads> near_sites(window_shared, n);
     near_sites.fill(sites_of);
-    is_done = near_sites.search(writer, kSearchesAgain ? &work : nullptr);
-  } else if (!is_far && kSearchesAgain) {
+    is_done = near_sites.search(writer, kShortest ? nullptr : &work);
+  } else if (!is_far && !kShortest) {
     is_done = search_sparse_rows<kThreads>(window_shared, n, sites_of, writer, &work);
   }
   is_done = __syncthreads_and(is_done);
-  if (!is_done && is_short) return settle_sites_along_z<kThreads>(v, window_shared, sides);
+  if constexpr (!kShortest)
+    if (!is_done && is_short) return settle_sites_along_z<kThreads>(v, window_shared, sides);
   leave(is_done ? kNarrow : kWide, is_done);
 }
 
