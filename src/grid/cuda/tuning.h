@@ -67,13 +67,24 @@ inline constexpr int kEnvelopeThreads = 1024;  ///< per multiprocessor: 64 regis
 /// With spacings in a unit: groups of eight rows to the nearest ones from which on brackets search half a tile along y …
 inline constexpr int kFarGroups = 9;
 inline constexpr int kLongEnoughToLeave = 256;  ///< … in lines of more rows: there is a kernel more to launch
+/// The same: windows are tried along y in half tiles of which one element in so many has a site near; in those that may be
+/// left to brackets, one in fewer.
+inline constexpr int kNearShare = 32, kNearShareToLeave = 8;
+/// With spacings without a unit, where blocks have a thread for each row: the size for lines of a few more than 512. A
+/// multiprocessor has room for two of these blocks, with 56 registers.
+inline constexpr int kUnevenExactBlock = 544;
+/// The same: steps of the least spacing in the plane within which each stretch of rows along y is to have a site, or
+/// brackets are better than windows.
+inline constexpr int kUnbracketedSteps = 24;
 /// Longest line that is searched by blocks of 128 threads: there is no work for more.
 inline constexpr int kTinyBlocks = 64;
 /// The same where float distances of masks are written, along y without a sign: more of these blocks fit, with longer work each.
 inline constexpr int kTinyBlocksOfFloats = 256;
 inline constexpr int kTinyBlocksOfSites = 256;  ///< with nearest sites, of halves of tiles
-/// The same of 64 threads, along z: quarters of their warps search eight rows each.
+/// Along z, longest line that is searched by the least blocks, and threads of these: quarters of their warps search eight
+/// rows each.
 inline constexpr int kLeastBlocksOfSites = 64;
+static_assert(kLeastBlocksOfSites < 128);  // threads of the next ones
 /// Longest line that is searched by blocks of 256 threads: five of them still find the shared memory they take.
 inline constexpr int kSmallBlocks = 640;
 /// Lines beyond the first and up to the second have a ninth warp where float distances of masks are written to rows that

@@ -25,6 +25,7 @@
 
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/limits.cuh"
+#include "grid/cuda/volume_alike_lines.cuh"
 #include "grid/cuda/volume_window.cuh"
 #include "grid/cuda/volume_writer.cuh"
 
@@ -470,17 +471,6 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
                                               near_rows * 16 >= n, bound, store);
 }
 
-/// Whether a thread's rows of half a tile along y are of a kind, of those that the pass along z told of all rows.
-template <int kThreads>
-__device__ bool are_of_kind(TileKind kind, const std::uint8_t* kinds, int rows) {
-  constexpr int kLongest = kThreads > 256 ? kLongestAxis : kSmallBlocks;  // lines of such blocks
-  bool all = true;
-#pragma unroll
-  for (int k = 0; k < (kLongest + kThreads - 1) / kThreads; ++k)  // without a branch, so that the waits are one
-    all &= __ldg(kinds + min(static_cast<int>(threadIdx.x) + k * kThreads, rows - 1)) == kind;
-  return all;
-}
-
 /// Squares of half a tile along y, sixteen neighbours by as many threads: take(row, square). By all threads.
 /// @param kinds  of its rows; null: all have squares
 template <int kThreads, class Take>
@@ -503,11 +493,11 @@ __device__ void load_squares_along_y(const Volume& v, const HalfTile& half, cons
   }
 }
 
-/// Zeros for all rows of half a tile. By all threads. @param store  as solve_spaced() has it
+/// One square for all rows of half a tile. By all threads. @param store  as solve_spaced() has it
 template <int kThreads, class Store>
-__device__ void store_zeros(int n, Store&& store) {
-  const unsigned zeros[8] = {};
-  for (int y = static_cast<int>(threadIdx.x) / 16 * 8; y < n; y += kThreads / 2) store(y, zeros, n - y);
+__device__ void store_same(unsigned square, int n, Store&& store) {
+  const unsigned eight[8] = {square, square, square, square, square, square, square, square};
+  for (int y = static_cast<int>(threadIdx.x) / 16 * 8; y < n; y += kThreads / 2) store(y, eight, n - y);
 }
 
 /// @param limits  of float distances
@@ -527,7 +517,9 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
   WindowRows<WindowSquares> rows(memory, n);
   const std::uint8_t* kinds = kRuns == Runs::none ? kinds_of_half(v, half.tile, half.first / 16) : nullptr;
-  const bool all_kept = kRuns == Runs::none && are_of_kind<kThreads>(kNarrow, kinds, n);  // of the thread's rows
+  const TileKind first_kind = kRuns == Runs::none ? static_cast<TileKind>(__ldg(kinds)) : kNarrow;
+  // The thread's rows. With runs, none is told of, and all have squares.
+  bool are_alike = kRuns != Runs::none || are_of_kind<kThreads>(first_kind, kinds, n);
   if (t == 0) near_elements = has_ends = 0;
   rows.pad(n);
   const RunEnds ends(run_words, n);
@@ -541,7 +533,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
     const auto bits = [&](int r) { return __ldg(&words[std::int64_t{r} * v.depth].x); };
     any = ends.fill_half(half.first, [&](int r) { return r ? bits(r) ^ bits(r - 1) : 0; });
   }
-  if (__syncthreads_and(all_kept)) kinds = nullptr;
+  are_alike = __syncthreads_and(are_alike);
   if (is_left) return;
   if (any) atomicOr(&has_ends, 1);
   const auto bound = [&](int group, unsigned* squares) {
@@ -558,17 +550,24 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
       writer.template write_column<true>(y, half.x, values, count);
     }
   };
-  if (kinds && __ldg(kinds) == kFull && __syncthreads_and(are_of_kind<kThreads>(kFull, kinds, n)))
-    return store_zeros<kThreads>(n, store);
+  if constexpr (kRuns == Runs::none)
+    if (are_alike && !keeps_rows(first_kind)) {
+      if constexpr (!is_general(kWriting) && !kLimited) {
+        const AlikeLines lines{first_kind, kinds, writer.row_of(0) + half.first, v.distance.y_stride, n};
+        const float result = first_kind == kFull ? 0 : v.side.none();
+        if (!lines.begin_sectors()) return lines.write<kThreads>(result, half.tile.word * 32 + half.first, v.nx);
+      }
+      return store_same<kThreads>(first_kind == kFull ? 0 : WindowSquares::kNone, n, store);
+    }
   int near = 0;
-  load_squares_along_y<kThreads>(v, half, kinds, [&](int r, unsigned square) {
+  load_squares_along_y<kThreads>(v, half, are_alike ? nullptr : kinds, [&](int r, unsigned square) {
     near += square < v.weight_y * (64 * 64);
     rows.put(r, t % 16, square);
   });
   add_over_block(near, &near_elements);
   __syncthreads();
   unsigned* least = memory + window_memory(n) / sizeof(unsigned);
-  const bool is_near = near_elements * 2 >= n;
+  const bool is_near = near_elements * (v.y_list ? kNearShareToLeave : kNearShare) >= n * 16;
   if constexpr (kWriting == Writing::unaligned && !kLimited) {
     const auto leave = [&] {
       if (!v.y_list || !are_winners_far(least, rows.groups, v.weight_y)) return false;
