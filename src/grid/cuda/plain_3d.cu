@@ -137,7 +137,7 @@ void take_region(Volume& v, const Problem& p, std::int64_t items) {
 /// Whether a block of the current device may have so much shared memory for its lines, and what kernels take besides: a
 /// table, ends of runs, and few numbers.
 bool block_holds(const Problem& p, std::size_t lines) {
-  constexpr std::size_t kNumbers = 256;
+  constexpr std::size_t kNumbers = 384;
   const std::size_t runs = has_labels(p)    ? sizeof(RunWords<true>)
                            : joins_sides(p) ? sizeof(SpacedRunWords<Runs::of_sides>)
                                             : 0;

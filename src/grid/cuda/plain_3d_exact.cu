@@ -1,4 +1,6 @@
 // The engine for volumes (plain_3d.cu): kernels for any unequal spacings.
+#include <type_traits>
+
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/volume_exact.cuh"
 #include "grid/cuda/volume_solve.cuh"
@@ -7,21 +9,24 @@ namespace fathom::grid::cuda {
 
 namespace {
 
-/// A pass along lines of n elements, in blocks of at least as many threads.
-template <class Kernel>
-void launch_exact(Kernel small, Kernel middle, Kernel large, std::int64_t tiles, int n, const VolumePasses& p,
-                  const ExactSpacing& spacing) {
-  const int threads = n <= 256 ? 256 : n <= 512 ? 512 : 1024;
-  Kernel kernel = n <= 256 ? small : n <= 512 ? middle : large;
-  launch(kernel, 2 * tiles, threads, brackets_memory(n), p.stream, p.volume, spacing);
+/// For lines of n elements, calls pass(threads) with the size of its blocks, a constant: at least as many threads.
+template <class Pass>
+void with_block_for(int n, Pass&& pass) {
+  if (n <= 256) pass(std::integral_constant<int, 256>{});
+  else if (n <= 512) pass(std::integral_constant<int, 512>{});
+  else if (n <= kUnevenExactBlock) pass(std::integral_constant<int, kUnevenExactBlock>{});
+  else pass(std::integral_constant<int, 1024>{});
 }
 
 template <bool kSides>
 void solve_lines(const VolumePasses& p, const ExactSpacing& spacing) {
-  launch_exact(solve_exact_along_y<256, kSides>, solve_exact_along_y<512, kSides>, solve_exact_along_y<1024, kSides>,
-               p.y_tiles(), p.volume.ny, p, spacing);
-  launch_exact(solve_exact_along_z<256, kSides>, solve_exact_along_z<512, kSides>, solve_exact_along_z<1024, kSides>,
-               p.z_tiles(), p.volume.nz, p, spacing);
+  const Volume& v = p.volume;
+  with_block_for(v.ny, [&](auto threads) {
+    launch(solve_exact_along_y<threads, kSides>, 2 * p.y_tiles(), threads, brackets_memory(v.ny), p.stream, v, spacing);
+  });
+  with_block_for(v.nz, [&](auto threads) {
+    launch(solve_exact_along_z<threads, kSides>, 2 * p.z_tiles(), threads, brackets_memory(v.nz), p.stream, v, spacing);
+  });
 }
 
 }  // namespace

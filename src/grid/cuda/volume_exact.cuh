@@ -21,13 +21,44 @@
 #pragma once
 
 #include "grid/cuda/extremes.cuh"
+#include "grid/cuda/volume_alike_lines.cuh"
 #include "grid/cuda/volume_brackets.cuh"
 #include "grid/cuda/volume_few_rows_along_z.cuh"
+#include "grid/cuda/volume_gaps.cuh"
 #include "grid/cuda/volume_sites.cuh"
 #include "grid/cuda/volume_sorted_rows.cuh"
 #include "grid/cuda/volume_steps.cuh"
 
 namespace fathom::grid::cuda {
+
+/// Blocks of a pass per multiprocessor.
+constexpr int exact_blocks(int threads) {
+  return resident_blocks(threads, threads == kUnevenExactBlock ? 2 : kResidentThreadsAt64 / threads);
+}
+
+/// A thread's rows of a line, so many of which are asked for before any is looked at, also of the rest that there may be,
+/// in place of whose missing rows the last one is read again. A compiler's unrolled loop takes the rest one by one, and
+/// all of a block wait for the threads that have one.
+///
+/// @param load  of a row: load(row)
+/// @param take  takes a row's: take(row, loaded)
+template <int kTogether, class Load, class Take>
+__device__ void take_rows(int first, int step, int rows, Load&& load, Take&& take) {
+  decltype(load(0)) loaded[kTogether];
+  int row = first;
+  for (; row + (kTogether - 1) * step < rows; row += kTogether * step) {
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) loaded[k] = load(row + k * step);
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) take(row + k * step, loaded[k]);
+  }
+  if (row >= rows) return;
+#pragma unroll
+  for (int k = 0; k < kTogether - 1; ++k) loaded[k] = load(min(row + k * step, rows - 1));
+#pragma unroll
+  for (int k = 0; k < kTogether - 1; ++k)
+    if (row + k * step < rows) take(row + k * step, loaded[k]);
+}
 
 /// Groups of a tile's rows that no window settles. By all threads of the block, after a barrier.
 ///
@@ -224,13 +255,14 @@ struct FoundSteps {
 };
 
 template <int kThreads, bool kSides>
-__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
+__global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
     solve_exact_along_y(const __grid_constant__ Volume v, const __grid_constant__ ExactSpacing spacing) {
   extern __shared__ uint4 window_shared[];
   __shared__ uint2 of_byte[256];
   __shared__ PlaneKeys keys_x, keys_y;
   __shared__ NearPairs pairs;  // the spacing's, as these keys
-  __shared__ int near_rows, has_ends;
+  __shared__ int has_ends;
+  __shared__ unsigned near_of_warps[kThreads / 32];
   __shared__ SortedRows filled;
   __shared__ typename SideEnds<kSides>::Words run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
@@ -269,14 +301,17 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     if (brackets.find_among(filled, line))
       return solve_left<kThreads, true>(brackets, line, n, spacing.times_y, ~0u, store_squares);
   }
-  if (t == 0) near_rows = has_ends = 0;
+  if (t == 0) has_ends = 0;
   if (t <= PlaneKeys::kSteps) keys_x.of[t] = __ldg(tables.plane_x.of + t), keys_y.of[t] = __ldg(tables.plane_y.of + t);
   for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
   rows.pad(n);
   __syncthreads();
   SideEnds<kSides> ends(run_words, n, half.first + t % 16);
   ends.fill([&](int r) { return plane.word(r).x; }, &has_ends);
-  int near = 0;
+  static_assert(kUnbracketedSteps < PlaneKeys::kSteps);
+  constexpr unsigned kNear = PlaneKeys::of_steps(kUnbracketedSteps);
+  NearRows<kThreads, 64, kLongestKeyed> near;
+  static_assert(kThreads / 2 % 16 == 0);  // so that each sixteenth is among a thread's rows
   unsigned* own = each_sixteenth(reinterpret_cast<unsigned*>(window_shared), t / 2, t % 2 * 8);
   const auto put = [&](int r, const unsigned(&eight)[8]) {
     auto* to = reinterpret_cast<uint4*>(own + r * 16);
@@ -291,15 +326,15 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
       keys[k] = keys_x.of[two & 0xFFFFu], keys[k + 1] = keys_x.of[two >> 16];
       least = min(least, min(keys[k], keys[k + 1]));
     }
-    near += least < PlaneKeys::kEnd;
+    near.add(r, least < kNear);
     put(r, keys);
   });
-  add_over_block(near, &near_rows);
+  near.put(near_of_warps);
   __syncthreads();
   const FoundSteps found{spacing, tables, pairs, keys_y};
   unsigned left = ~0u;
-  // A window must settle all of a warp's elements, and may take many rows for it.
-  if (near_rows * 16 >= n)
+  // A window must settle all of a warp's elements, and may take many rows for it. Ends of runs bound these.
+  if ((kSides && has_ends) || near.nearly_suffice(near_of_warps, n, 8))
     left = left_by_windows<kThreads>(rows.groups, [&](int q) {
       KeyWindow<PlaneKeys> window(rows, min(q, rows.groups - 1), t % 16, spacing.plane_y);
       if (kSides && has_ends) ends.bound(min(q, rows.groups - 1), window.best, keys_y);
@@ -426,7 +461,7 @@ struct LineOfVolume {
 
 /// kSides: both, of a signed field.
 template <int kThreads, bool kSides>
-__global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
+__global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
     solve_exact_along_z(const __grid_constant__ Volume v, const __grid_constant__ ExactSpacing spacing) {
   extern __shared__ uint4 window_shared[];
   __shared__ int far_elements, has_ends;
@@ -463,7 +498,14 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     for (int q = t / 16; q < rows.groups; q += kThreads / 16)
       store(q * 8, {distance, distance, distance, distance, distance, distance, distance, distance}, n - q * 8);
   };
-  if (full_rows == n) return store_same(0);
+  if constexpr (!kSides)
+    if (full_rows == n || with_sites == 0) {
+      const TileKind kind = with_sites == 0 ? kEmpty : kFull;
+      const AlikeLines lines{kind, kinds, column - t % 16, v.distance.z_stride, n};
+      const float result = kind == kFull ? 0 : __builtin_inff();
+      if (lines.begin_sectors()) return store_same(result);
+      return lines.write<kThreads>(result, half.tile.word * 32 + half.first, v.nx);
+    }
   const auto word_of = [&](int r) {
     const auto kind = static_cast<TileKind>(__ldg(kinds + r));
     return kind == kNarrow ? __ldcs(from + r * v.wide.z_stride) : kind == kFull ? Steps::kAtSite : Steps::kNone;
@@ -485,7 +527,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     for (float& distance : distances) distance *= spacing.scale;
     store(q * 8, distances, n - q * 8);
   };
-  if (!kSides && with_sites > 0 && with_sites <= kFewRows) {
+  if (!kSides && with_sites <= kFewRows) {
     if (t < 16 * with_sites) {
       const int row = filled.row[t / 16];
       rows.put(row, t % 16, Steps::far(tables, word_of(row)));
@@ -495,19 +537,19 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   }
   unsigned far = 0;
   unsigned* own = each_sixteenth(reinterpret_cast<unsigned*>(window_shared), t / 16, t % 16);
+  constexpr int kStep = kThreads / 256 * 16;  // of a thread's rows, of which some threads may have none
+  const int first = t / 16 < kStep ? t / 16 : n;
   const auto put_rows = [&](auto&& word_of_row) {
-#pragma unroll 8
-    for (int r = t / 16; r < n; r += kThreads / 16) {
-      const unsigned word = word_of_row(r);
+    take_rows<8>(first, kStep, n, word_of_row, [&](int r, unsigned word) {
       far += word / Steps::kFar;
       own[r * 16] = word;
-    }
+    });
   };
   if (with_sites < n || full_rows > 0) put_rows(word_of);
   else put_rows([&](int r) { return __ldcs(from + r * v.wide.z_stride); });
   add_over_block(static_cast<int>(far), &far_elements);
   __syncthreads();
-  if (with_sites == 0 && !has_ends) return store_same(__builtin_inff());
+  if (kSides && with_sites == 0 && !has_ends) return store_same(__builtin_inff());
   const auto distance_near = [&](int z, int lane) {
     double least = kNoSquareExact;
     const int last = min(z + VolumeKeys::kSteps, n - 1);
@@ -532,7 +574,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
       return true;
     });
   if (!__syncthreads_or(left != 0)) return;
-  for (int r = t / 16; r < n; r += kThreads / 16) own[r * 16] = Steps::far(tables, own[r * 16]);
+  for (int r = first; r < n; r += kStep) own[r * 16] = Steps::far(tables, own[r * 16]);
   __syncthreads();
   Brackets<kThreads> brackets(reinterpret_cast<unsigned*>(window_shared + window_memory(n) / sizeof(uint4)), n);
   brackets.find(line, spacing.z);

@@ -48,6 +48,10 @@ struct Keys {
     }
     return keys;
   }
+  /// Of so many steps of the least spacing.
+  static __host__ __device__ constexpr std::uint32_t of_steps(std::uint32_t steps) {
+    return steps * steps << (kPlaces + kBits);
+  }
   static __host__ __device__ int square_of(std::uint32_t key) { return static_cast<int>(key >> kBits); }
   /// A site with a key that is larger by more is no nearer: rounding moves a square by half a place for each axis.
   static constexpr int kSlack = 3;
