@@ -399,7 +399,8 @@ TEST_F(Cuda, FullLinesWithSpacings) {
   Random random(911000);
   const std::vector<Shape> shapes = {Shape{40, 70, 33},    Shape{70, 40, 48}, Shape{20, 300, 40}, Shape{300, 20, 41},
                                      Shape{3, 300, 40},    Shape{30, 3, 70},  Shape{9, 660, 33},  Shape{660, 9, 20},
-                                     Shape{2, 20, 30, 40}, Shape{12, 40, 40}, Shape{40, 12, 40}};
+                                     Shape{2, 20, 30, 40}, Shape{12, 40, 40}, Shape{40, 12, 40},  Shape{6, 530, 35},
+                                     Shape{530, 6, 35},    Shape{20, 9, 131}};
   const std::vector<std::vector<double>> spacings = {{3, 1, 1}, {2.5, 1.25, 0.7}, {1.25, 0.742188, 0.742188}};
   for (const std::int64_t i : some_of(static_cast<int>(shapes.size()) * 30, 20)) {
     const Shape& shape = shapes[static_cast<std::size_t>(i / 30)];
