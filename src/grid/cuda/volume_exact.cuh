@@ -5,8 +5,8 @@
 // are a part of the input.
 //
 // Of a half tile of a plane that has no site, or sites alone, the pass along y leaves one byte that says so, and no
-// steps. Where few rows of a line have sites, these are tried everywhere; along y, where not quite so few have, brackets
-// are of these alone.
+// steps; half tiles along z whose planes are all alike are written at once (volume_alike_lines.cuh). Where few rows of a
+// line have sites, these are tried everywhere; along y, where not quite so few have, brackets are of these alone.
 //
 // Both sides of a signed field are solved at once, as in volume_spaced.cuh: an element is a site to the other side.
 //
