@@ -5,8 +5,8 @@
 // are a part of the input.
 //
 // Of a half tile of a plane that has no site, or sites alone, the pass along y leaves one byte that says so, and no
-// steps; half tiles along z whose planes are all alike are written at once (volume_alike_lines.cuh). Where few rows of a
-// line have sites, these are tried everywhere; along y, where not quite so few have, brackets are of these alone.
+// steps; half tiles along z whose planes are all alike are written at once (volume_alike_lines.cuh). Where few rows of
+// a line have sites, these are tried everywhere; along y, where not quite so few have, brackets are of these alone.
 //
 // Both sides of a signed field are solved at once, as in volume_spaced.cuh: an element is a site to the other side.
 //
@@ -36,9 +36,9 @@ constexpr int exact_blocks(int threads) {
   return resident_blocks(threads, threads == kUnevenExactBlock ? 2 : kResidentThreadsAt64 / threads);
 }
 
-/// A thread's rows of a line, so many of which are asked for before any is looked at, also of the rest that there may be,
-/// in place of whose missing rows the last one is read again. A compiler's unrolled loop takes the rest one by one, and
-/// all of a block wait for the threads that have one.
+/// A thread's rows of a line, so many of which are asked for before any is looked at, also of the rest that there may
+/// be, in place of whose missing rows the last one is read again. A compiler's unrolled loop takes the rest one by one,
+/// and all of a block wait for the threads that have one.
 ///
 /// @param load  of a row: load(row)
 /// @param take  takes a row's: take(row, loaded)

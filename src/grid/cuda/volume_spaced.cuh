@@ -3,8 +3,8 @@
 // Between the passes the squares lie where the results will be, so that words are nearly all the memory there is
 // besides; unless results are not of 32 bits. Of a half tile's line along z that has no site, or sites alone, there is
 // one byte that says so, and no squares; half tiles along y whose lines are all alike are written at once
-// (volume_alike_lines.cuh). Nearest sites: volume_spaced_sites.cuh. Limits of float distances are seen to before they are
-// written, by kernels of their own, since that takes registers.
+// (volume_alike_lines.cuh). Nearest sites: volume_spaced_sites.cuh. Limits of float distances are seen to before they
+// are written, by kernels of their own, since that takes registers.
 //
 // Both sides of a signed field are solved at once, as two labels (volume_labels.cuh): an element is a site to the other
 // side, so that one number for each is enough, and rows beyond the ends of a run of elements of one side are not nearer
