@@ -400,7 +400,7 @@ TEST_F(Cuda, FullLinesWithSpacings) {
   const std::vector<Shape> shapes = {Shape{40, 70, 33},    Shape{70, 40, 48}, Shape{20, 300, 40}, Shape{300, 20, 41},
                                      Shape{3, 300, 40},    Shape{30, 3, 70},  Shape{9, 660, 33},  Shape{660, 9, 20},
                                      Shape{2, 20, 30, 40}, Shape{12, 40, 40}, Shape{40, 12, 40},  Shape{6, 530, 35},
-                                     Shape{530, 6, 35},    Shape{20, 9, 131}};
+                                     Shape{530, 6, 35},    Shape{20, 9, 131}, Shape{3, 9, 14, 37}};
   const std::vector<std::vector<double>> spacings = {{3, 1, 1}, {2.5, 1.25, 0.7}, {1.25, 0.742188, 0.742188}};
   for (const std::int64_t i : some_of(static_cast<int>(shapes.size()) * 30, 20)) {
     const Shape& shape = shapes[static_cast<std::size_t>(i / 30)];
@@ -2154,7 +2154,8 @@ TEST_F(Cuda, AnySpacingsOfVolumes) {
   std::uint64_t seed = 1670000;
   OneOf some(3);
   for (const Shape& shape : {Shape{61, 53, 47}, Shape{33, 65, 130}, Shape{9, 140, 64}, Shape{140, 9, 33},
-                             Shape{3, 300, 40}, Shape{270, 2, 70}, Shape{1024, 3, 17}, Shape{2, 1023, 33}})
+                             Shape{3, 300, 40}, Shape{270, 2, 70}, Shape{1024, 3, 17}, Shape{2, 1023, 33},
+                             Shape{544, 2, 19}, Shape{3, 513, 17}, Shape{545, 3, 16}})
     for (int s = 0; s < kStructures; ++s)
       for (int i = 0; i < scaled(8); ++i) {
         Random random(++seed);

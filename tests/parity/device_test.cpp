@@ -37,18 +37,30 @@ TEST_F(Device, RandomProblems) {
   }
 }
 
+/// Makes sites of all elements in some neighbouring columns.
+void fill_columns(std::vector<bool>& sites, std::int64_t row, Random& random) {
+  const std::int64_t begin = below(random, row), end = begin + 1 + below(random, row - begin);
+  for (std::size_t k = 0; k < sites.size(); ++k) {
+    const auto x = static_cast<std::int64_t>(k) % row;
+    if (x >= begin && x < end) sites[k] = true;
+  }
+}
+
 /// Nothing but the elements of padded or reversed views is written.
 TEST_F(Device, Layouts) {
   for (int i = 0; i < scaled(300); ++i) {
     Random random(static_cast<std::uint64_t>(i));
     const Shape shape{1 + below(random, 70), 1 + below(random, 90), 1 + below(random, chance(random, 0.3) ? 300 : 50)};
     Case c{.structure = Structure::sparse};
-    c.input = mask_array(scatter(shape, pick<double>(random, {0.3, 0.01, 0.001}), random), shape);
+    auto mask = scatter(shape, pick<double>(random, {0.3, 0.01, 0.001, 0}), random);
+    if (chance(random, 0.3)) fill_columns(mask, shape[2], random);
+    c.input = mask_array(mask, shape);
     c.wanted.distance = DType::float32;
     if (chance(random, 0.5)) c.wanted.nearest = pick<DType>(random, {DType::int32, DType::int64});
     else c.options.signed_distance = chance(random, 0.3);
     c.options.surface = grid::Surface::centers;
-    if (chance(random, 0.4)) c.options.spacing = {3, 1, 0.5};
+    if (chance(random, 0.4))
+      c.options.spacing = pick<std::vector<double>>(random, {{3, 1, 0.5}, {1.25, 0.742188, 0.742188}});
     c.options.batch_axes = chance(random, 0.5) ? 1 : 0;  // small images, or a volume
     if (!c.options.spacing.empty()) c.options.spacing.resize(c.options.batch_axes ? 2 : 3);
     SCOPED_TRACE(describe(c));
