@@ -331,6 +331,14 @@ auto* short_rows_kernel(int together) {
                          : pack_short_rows<1, kSides>;
 }
 
+/// For rows of up to kSegment bytes at any address.
+auto* loose_rows_kernel(int nx) {
+  return nx <= loose_bytes(4, 1)   ? pack_loose_rows<4, 1>
+         : nx <= loose_bytes(2, 1) ? pack_loose_rows<2, 1>
+         : nx <= loose_bytes(1, 1) ? pack_loose_rows<1, 1>
+                                   : pack_loose_rows<1, 2>;
+}
+
 /// Of bytes, sixteen at a time. @param together  rows; 0: they are long
 auto* labels_kernel(int together) {
   return together == 4   ? pack_short_labels<4>
@@ -478,7 +486,7 @@ class VolumeEngine final : public Engine {
 
   static bool has_loose_rows(const Mask& mask) {
     return mask.has_zero_bytes() && !has_aligned_rows(mask.input, 16) &&
-           loose_blocks(static_cast<int>(mask.input.extent[2])) > 0;
+           mask.input.extent[2] <= kSegment;
   }
 
   /// @param other  of a signed field, the side of the elements that are no sites; else the same
@@ -491,8 +499,7 @@ class VolumeEngine final : public Engine {
   }
 
   static void pack_loose_side(const Volume& volume, const Mask& mask, std::int64_t items, cudaStream_t stream) {
-    auto* kernel = loose_blocks(volume.nx) == 1 ? pack_loose_rows<1> : pack_loose_rows<2>;
-    kernel<<<short_blocks(volume, items), kVolumePackBlock, 0, stream>>>(volume, mask);
+    loose_rows_kernel(volume.nx)<<<short_blocks(volume, items), kVolumePackBlock, 0, stream>>>(volume, mask);
     fathom::cuda::check_launch("packing sites");
   }
 
