@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
 
 #include "core/cuda/runtime.h"
 
@@ -31,6 +34,13 @@ void launch(Kernel kernel, std::int64_t blocks, int threads, std::size_t memory,
   allow_memory(kernel);
   kernel<<<static_cast<unsigned>(blocks), threads, memory, stream>>>(arguments...);
   fathom::cuda::check_launch("solving");
+}
+
+/// Calls pass(threads) with the one of kSizes that is `threads`, as a constant: kernels are compiled for some blocks.
+template <int... kSizes, class Pass>
+void with_block(int threads, Pass&& pass) {
+  const bool is_one = ((threads == kSizes && (pass(std::integral_constant<int, kSizes>{}), true)) || ...);
+  if (!is_one) throw std::logic_error("no kernel has blocks of " + std::to_string(threads) + " threads");
 }
 
 /// Blocks of a persistent kernel: as many as the device holds, and no more than there are jobs.

@@ -125,6 +125,8 @@ inline bool has_aligned_rows(const Input& input, std::int64_t bytes) {
   return aligned;
 }
 
+inline constexpr int kSectorFloats = 8;  ///< of a sector of memory
+
 /// Whether rows of float distances, of all items, begin at multiples of `floats` of them, if there are any.
 inline bool has_aligned_rows(const Problem& p, const Batch& batch, std::int64_t floats) {
   if (!p.outputs.distance.present()) return false;

@@ -212,6 +212,7 @@ class VolumeSolver {
     if (has_single_passes(p) && !has_labels(p) && has_limits(p)) passes_.limits = Limits::of(p);
     volume.distance = Placed<float>::of(p.outputs.distance, p.rank, batch.shape, batch.distance);
     volume.is_aligned = writes_pairs(p, batch);
+    passes_.writes_sectors = has_aligned_rows(p, batch, kSectorFloats);
   }
 
   /// @param turns_words  leaves the words of the other side, of all columns
@@ -485,8 +486,7 @@ class VolumeEngine final : public Engine {
   }
 
   static bool has_loose_rows(const Mask& mask) {
-    return mask.has_zero_bytes() && !has_aligned_rows(mask.input, 16) &&
-           mask.input.extent[2] <= kSegment;
+    return mask.has_zero_bytes() && !has_aligned_rows(mask.input, 16) && mask.input.extent[2] <= kSegment;
   }
 
   /// @param other  of a signed field, the side of the elements that are no sites; else the same
@@ -499,7 +499,8 @@ class VolumeEngine final : public Engine {
   }
 
   static void pack_loose_side(const Volume& volume, const Mask& mask, std::int64_t items, cudaStream_t stream) {
-    loose_rows_kernel(volume.nx)<<<short_blocks(volume, items), kVolumePackBlock, 0, stream>>>(volume, mask);
+    auto* kernel = loose_rows_kernel(volume.nx);
+    kernel<<<short_blocks(volume, items), kVolumePackBlock, 0, stream>>>(volume, mask);
     fathom::cuda::check_launch("packing sites");
   }
 

@@ -1,6 +1,4 @@
 // The engine for volumes (plain_3d.cu): kernels for any unequal spacings.
-#include <type_traits>
-
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/volume_exact.cuh"
 #include "grid/cuda/volume_solve.cuh"
@@ -12,10 +10,12 @@ namespace {
 /// For lines of n elements, calls pass(threads) with the size of its blocks, a constant: at least as many threads.
 template <class Pass>
 void with_block_for(int n, Pass&& pass) {
-  if (n <= 256) pass(std::integral_constant<int, 256>{});
-  else if (n <= 512) pass(std::integral_constant<int, 512>{});
-  else if (n <= kUnevenExactBlock) pass(std::integral_constant<int, kUnevenExactBlock>{});
-  else pass(std::integral_constant<int, 1024>{});
+  const int threads = n <= 256                 ? 256
+                      : n <= 320               ? 320
+                      : n <= 512               ? 512
+                      : n <= kUnevenExactBlock ? kUnevenExactBlock
+                                               : 1024;
+  with_block<256, 320, 512, kUnevenExactBlock, 1024>(threads, pass);
 }
 
 template <bool kSides>

@@ -25,12 +25,11 @@ void far_sites_along_y(const VolumePasses& p) {
 
 void VolumePasses::find_sites_along_z() const {
   const int nz = volume.nz;
-  if (nz <= kLeastBlocksOfSites)
-    launch(search_sites_along_z<kLeastBlocksOfSites>, 2 * z_tiles(), kLeastBlocksOfSites, near_sites_memory(nz), stream,
-           volume);
-  else
-    launch_search(search_sites_along_z<128>, search_sites_along_z<256>, search_sites_along_z<512>, 2 * z_tiles(),
-                  kTinyBlocksOfSites, nz, near_sites_memory(nz), stream, volume);
+  const auto search = [&](auto threads) {
+    launch(search_sites_along_z<threads>, 2 * z_tiles(), threads, near_sites_memory(nz), stream, volume);
+  };
+  if (nz <= kLeastBlocksOfSites) with_block<kLeastBlocksOfSites>(kLeastBlocksOfSites, search);
+  else with_block<128, 256, 512>(search_block(nz, kTinyBlocksOfSites), search);
   if (nz <= kLeastBlocksOfSites) far_sites_along_z<kLeastBlocksOfSites, 16>(*this);
   else if (nz <= 256) far_sites_along_z<256, 16>(*this);
   else if (nz <= 512) far_sites_along_z<256, 32>(*this);
@@ -39,8 +38,9 @@ void VolumePasses::find_sites_along_z() const {
 
 void VolumePasses::find_sites_along_y() const {
   const int ny = volume.ny;
-  launch_search(search_sites_along_y<128>, search_sites_along_y<256>, search_sites_along_y<512>, 2 * y_tiles(),
-                kTinyBlocksOfSites, ny, window_memory(ny), stream, volume, emitter);
+  with_block<128, 256, 512>(search_block(ny, kTinyBlocksOfSites), [&](auto threads) {
+    launch(search_sites_along_y<threads>, 2 * y_tiles(), threads, window_memory(ny), stream, volume, emitter);
+  });
   if (ny <= 256) far_sites_along_y<256, 16>(*this);
   else if (ny <= 512) far_sites_along_y<256, 32>(*this);
   else far_sites_along_y<512, 32>(*this);

@@ -23,6 +23,12 @@ void solve_far_along_y(const VolumePasses& p) {
              brackets_memory(n), p.stream, p.volume, p.emitter);
 }
 
+/// For lines of n elements, where float distances of masks are written.
+template <class Pass>
+void with_block_of_floats(int n, bool writes_sectors, Pass&& pass) {
+  with_block<128, 160, 192, 256, 288, 512>(spaced_block(n, writes_sectors), pass);
+}
+
 }  // namespace
 
 template <Writing kWriting>
@@ -31,15 +37,21 @@ void VolumePasses::solve_spaced() const {
   constexpr bool kLeaves = kWriting == Writing::unaligned;
   const int nz = volume.nz, ny = volume.ny;
   if (kLeaves && volume.y_list) find_rows(*this);
-  launch_line(solve_spaced_along_z<256, kRuns>, solve_spaced_along_z<512, kRuns>, z_tiles(), nz, spaced_memory(nz),
-              stream, volume);
-  const auto solve_along_y = [&](auto* small, auto* large) {
-    launch_line(small, large, y_tiles(), ny, spaced_memory(ny), stream, volume, emitter, limits.value_or(Limits{}));
+  const auto along_z = [&](auto threads) {
+    launch(solve_spaced_along_z<threads, kRuns>, 2 * z_tiles(), threads, spaced_memory(nz), stream, volume);
   };
+  const auto along_y = [&](auto is_limited) {
+    return [&](auto threads) {
+      launch(solve_spaced_along_y<threads, kWriting, decltype(is_limited)::value>, 2 * y_tiles(), threads,
+             spaced_memory(ny), stream, volume, emitter, limits.value_or(Limits{}));
+    };
+  };
+  if constexpr (kWriting == Writing::unaligned) with_block_of_floats(nz, writes_sectors, along_z);
+  else with_block<256, 512>(search_block(nz, 0), along_z);
   if constexpr (kWriting == Writing::unaligned || kWriting == Writing::both_sides)
-    if (limits)
-      return solve_along_y(solve_spaced_along_y<256, kWriting, true>, solve_spaced_along_y<512, kWriting, true>);
-  solve_along_y(solve_spaced_along_y<256, kWriting, false>, solve_spaced_along_y<512, kWriting, false>);
+    if (limits) return with_block<256, 512>(search_block(ny, 0), along_y(std::true_type{}));
+  if constexpr (kWriting == Writing::unaligned) with_block_of_floats(ny, writes_sectors, along_y(std::false_type{}));
+  else with_block<256, 512>(search_block(ny, 0), along_y(std::false_type{}));
   if (kLeaves && volume.y_list) solve_far_along_y(*this);
 }
 

@@ -19,8 +19,10 @@ void find_along_y(const VolumePasses& p) {
   const int n = p.volume.ny;
   if constexpr (kWinners == Winners::keyed && !kLabels)
     if (n > kLongestKeyed) return find_in_long_lines(find_spaced_along_y<kWinners, 1024, false>, p.y_tiles(), n, p);
-  launch_line(find_spaced_along_y<kWinners, 256, kLabels>, find_spaced_along_y<kWinners, 512, kLabels>, p.y_tiles(), n,
-              spaced_site_memory(n), p.stream, p.volume);
+  with_block<256, 512>(search_block(n, 0), [&](auto threads) {
+    launch(find_spaced_along_y<kWinners, threads, kLabels>, 2 * p.y_tiles(), threads, spaced_site_memory(n), p.stream,
+           p.volume);
+  });
 }
 
 template <Winners kWinners, bool kLabels>
@@ -29,8 +31,10 @@ void find_along_z(const VolumePasses& p) {
   if constexpr (kWinners == Winners::keyed && !kLabels)
     if (n > kLongestKeyed)
       return find_in_long_lines(find_spaced_along_z<kWinners, 1024, false>, p.z_tiles(), n, p, p.emitter);
-  launch_line(find_spaced_along_z<kWinners, 256, kLabels>, find_spaced_along_z<kWinners, 512, kLabels>, p.z_tiles(), n,
-              spaced_site_memory(n), p.stream, p.volume, p.emitter);
+  with_block<256, 512>(search_block(n, 0), [&](auto threads) {
+    launch(find_spaced_along_z<kWinners, threads, kLabels>, 2 * p.z_tiles(), threads, spaced_site_memory(n), p.stream,
+           p.volume, p.emitter);
+  });
 }
 
 }  // namespace

@@ -26,8 +26,6 @@ namespace fathom::grid::cuda {
 
 namespace {
 
-constexpr std::int64_t kSectorFloats = 8;
-
 /// The words of some items, and how many bytes they take. The rest of the scratch is not there yet.
 Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::size_t* bytes = nullptr) {
   Volume v;

@@ -76,20 +76,35 @@ inline constexpr int kUnevenExactBlock = 544;
 /// The same: steps of the least spacing in the plane within which each stretch of rows along y is to have a site, or
 /// brackets are better than windows.
 inline constexpr int kUnbracketedSteps = 24;
-/// Longest line that is searched by blocks of 128 threads: there is no work for more.
+/// Longest line that is searched by blocks of 128 threads: there is no work for more …
 inline constexpr int kTinyBlocks = 64;
-/// The same where float distances of masks are written, along y without a sign: more of these blocks fit, with longer work each.
-inline constexpr int kTinyBlocksOfFloats = 256;
-inline constexpr int kTinyBlocksOfSites = 256;  ///< with nearest sites, of halves of tiles
+inline constexpr int kTinyBlocksOfSites = 256;  ///< … or, with nearest sites, of halves of tiles, more of these fit
 /// Along z, longest line that is searched by the least blocks, and threads of these: quarters of their warps search eight
 /// rows each.
 inline constexpr int kLeastBlocksOfSites = 64;
 static_assert(kLeastBlocksOfSites < 128);  // threads of the next ones
 /// Longest line that is searched by blocks of 256 threads: five of them still find the shared memory they take.
 inline constexpr int kSmallBlocks = 640;
-/// Lines beyond the first and up to the second have a ninth warp where float distances of masks are written to rows that
-/// are not aligned: without it a few rows would be a round more.
-inline constexpr int kEvenLines = 512, kUnevenLines = 576;
+/// Threads of a block that searches a line of n elements.
+constexpr int search_block(int n, int tiny_lines) { return n <= tiny_lines ? 128 : n <= kSmallBlocks ? 256 : 512; }
+/// The same where float distances of masks are asked for: of small blocks more fit. Half a warp takes eight elements, and
+/// few are to be idle in a block's last round.
+constexpr int even_search_block(int n) {
+  return n <= 256 ? 128 : n <= 288 ? 192 : n <= 320 ? 160 : n <= 448 ? 192 : n <= kSmallBlocks ? 256 : 512;
+}
+/// The same along z with equal spacings.
+constexpr int search_block_along_z(int n) { return n <= 384 ? 128 : even_search_block(n); }
+/// The same along y, where rows of results begin inside sectors of memory: of large blocks, what neighbours write of a
+/// sector is written at about the same time.
+constexpr int uneven_search_block(int n) {
+  if (n <= 256 || n > 576) return even_search_block(n);
+  return n <= 288 ? 288 : n <= 320 ? 320 : n <= 512 ? 256 : 288;
+}
+/// The same along both with spacings in a unit.
+constexpr int spaced_block(int n, bool writes_sectors) {
+  if (writes_sectors) return n <= 384 ? even_search_block(n) : n <= kSmallBlocks ? 256 : 512;
+  return n <= 224 ? 128 : n <= 512 ? 256 : n <= 576 ? 288 : n <= kSmallBlocks ? 256 : 512;
+}
 /// Of transposed volumes: threads that search along x, by the longest lines that they search. Five, three and two such
 /// blocks find the shared memory they take, of the longest lines four, three and two.
 inline constexpr int kAlongXBlock = 256, kLongAlongXBlock = 384, kLongestAlongXBlock = 512;

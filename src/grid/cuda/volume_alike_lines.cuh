@@ -14,7 +14,7 @@ namespace fathom::grid::cuda {
 /// Whether a thread's lines of half a tile are of a kind, of those that the pass before told of all lines.
 template <int kThreads>
 __device__ bool are_of_kind(TileKind kind, const std::uint8_t* kinds, int lines) {
-  constexpr int kLongest = kThreads > 256 ? kLongestAxis : kSmallBlocks;  // lines of such blocks
+  constexpr int kLongest = kThreads >= 512 ? kLongestAxis : kSmallBlocks;  // lines of such blocks
   bool all = true;
 #pragma unroll
   for (int k = 0; k < (kLongest + kThreads - 1) / kThreads; ++k)  // without a branch, so that the waits are one
@@ -31,7 +31,7 @@ struct AlikeLines {
   int rows;                   ///< as many as lines
 
   /// Whether all begin where sectors of memory do.
-  __device__ bool begin_sectors() const { return place_in_sector(first) == 0 && stride % kSector == 0; }
+  __device__ bool begin_sectors() const { return place_in_sector(first) == 0 && stride % kSectorFloats == 0; }
 
   /// Writes the result that all elements have. By all threads.
   /// @param x   the half tile's first column
@@ -44,17 +44,15 @@ struct AlikeLines {
 #pragma unroll 4
     for (int r = t / 8; r < rows; r += kThreads / 8) {
       float* row = first + r * stride;
-      const int sector = (kSector - place_in_sector(row)) % kSector;  // the first that begins in the piece
+      const int sector = (kSectorFloats - place_in_sector(row)) % kSectorFloats;  // the first that begins in the piece
       const int begin = before ? sector : 0, end = min(behind ? 16 + sector : 16, columns);
-      write_four(result, row, sector - kSector + 4 * (t % 8), begin, end);
+      write_four(result, row, sector - kSectorFloats + 4 * (t % 8), begin, end);
     }
   }
 
  private:
-  static constexpr int kSector = 32 / sizeof(float);
-
   static __device__ int place_in_sector(const float* at) {
-    return static_cast<int>(reinterpret_cast<std::uintptr_t>(at) / sizeof(float) % kSector);
+    return static_cast<int>(reinterpret_cast<std::uintptr_t>(at) / sizeof(float) % kSectorFloats);
   }
   template <int kThreads>
   __device__ bool are_alike(const std::uint8_t* kinds_beside) const {

@@ -24,6 +24,7 @@ struct VolumePasses {
   Emitter<std::int64_t> emitter;
   cudaStream_t stream = nullptr;
   bool is_long = false;               ///< an axis is longer than the keys of envelopes reach
+  bool writes_sectors = false;        ///< rows of float results begin where sectors of memory do
   bool turns_words = false;           ///< the pass along y leaves the words of the other side (volume_sides.cuh)
   std::optional<Limits> limits = {};  ///< of float distances with unequal spacings, where there are any
 

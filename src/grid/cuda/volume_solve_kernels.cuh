@@ -11,23 +11,6 @@
 
 namespace fathom::grid::cuda {
 
-/// A search along lines of n elements, in blocks of 128 threads up to some of them, of 256 or 512.
-template <class Kernel, class... Arguments>
-void launch_search(Kernel tiny, Kernel small, Kernel large, std::int64_t blocks, int tiny_lines, int n,
-                   std::size_t memory, cudaStream_t stream, const Arguments&... arguments) {
-  if (n <= tiny_lines) launch(tiny, blocks, 128, memory, stream, arguments...);
-  else if (n <= kSmallBlocks) launch(small, blocks, 256, memory, stream, arguments...);
-  else launch(large, blocks, 512, memory, stream, arguments...);
-}
-
-/// A pass that is one kernel along lines of n elements, in blocks of 256 threads or 512.
-template <class Kernel, class... Arguments>
-void launch_line(Kernel small, Kernel large, std::int64_t tiles, int n, std::size_t memory, cudaStream_t stream,
-                 const Arguments&... arguments) {
-  const bool is_small = n <= kSmallBlocks;
-  launch(is_small ? small : large, 2 * tiles, is_small ? 256 : 512, memory, stream, arguments...);
-}
-
 /// The persistent kernel for the tiles that a search left.
 template <class Kernel, class... Arguments>
 void launch_far(Kernel kernel, std::int64_t tiles, int threads, std::size_t memory, cudaStream_t stream,
@@ -62,12 +45,12 @@ void VolumePasses::search_along_z(bool writes_floats) const {
     if (n <= kShortLines / 2) return launch_short(short_along_z<kShortLines / 2, false>, z_tiles(), stream, volume);
     if (n <= kShortLines) return launch_short(short_along_z<kShortLines, false>, z_tiles(), stream, volume);
   }
-  if (n <= kLongestKeyed)
-    launch_search(cuda::search_along_z<128, kLabels>, cuda::search_along_z<256, kLabels>,
-                  cuda::search_along_z<512, kLabels>, z_tiles(), writes_floats ? kTinyBlocksOfFloats : kTinyBlocks, n,
-                  window_memory(n), stream, volume);
-  else if constexpr (!kLabels)
-    launch(cuda::search_along_z<1024, false>, z_tiles(), 1024, window_memory(n), stream, volume);
+  const auto search = [&](auto threads) {
+    launch(cuda::search_along_z<threads, kLabels>, z_tiles(), threads, window_memory(n), stream, volume);
+  };
+  if constexpr (kLabels) with_block<128, 256, 512>(search_block(n, kTinyBlocks), search);
+  else if (n > kLongestKeyed) with_block<1024>(1024, search);
+  else with_block<128, 192, 256, 512>(writes_floats ? search_block_along_z(n) : search_block(n, kTinyBlocks), search);
   if constexpr (!kLabels) {
     if (n <= kShortFarLines) return launch_short(short_along_z<kShortFarLines, true>, z_tiles(), stream, volume);
     if (is_long && n > kLongestKeyed) return long_along_z<1024, kLabels>(*this);
@@ -104,18 +87,19 @@ void far_of_long_along_y(const VolumePasses& p) {
 /// The tiles where sites are near or few.
 template <Writing kWriting>
 void search_near_along_y(const VolumePasses& p) {
-  constexpr bool kFloats = kWriting == Writing::aligned || kWriting == Writing::unaligned;
   const int n = p.volume.ny;
   const bool turns_words = may_turn_words(kWriting) && p.turns_words;
   const std::int64_t blocks = p.y_tiles() + (turns_words ? turning_blocks(p.volume) : 0);
-  if constexpr (kWriting == Writing::unaligned)
-    if (n > kEvenLines && n <= kUnevenLines)
-      return launch(search_along_y<288, kWriting>, blocks, 288, window_memory(n), p.stream, p.volume, p.emitter);
-  if (n <= kLongestKeyed)
-    launch_search(search_along_y<128, kWriting>, search_along_y<256, kWriting>, search_along_y<512, kWriting>, blocks,
-                  kFloats ? kTinyBlocksOfFloats : kTinyBlocks, n, window_memory(n), p.stream, p.volume, p.emitter);
-  else if constexpr (!is_of_labels(kWriting))
-    launch(search_along_y<1024, kWriting>, blocks, 1024, window_memory(n), p.stream, p.volume, p.emitter);
+  const auto search = [&](auto threads) {
+    launch(search_along_y<threads, kWriting>, blocks, threads, window_memory(n), p.stream, p.volume, p.emitter);
+  };
+  if constexpr (!is_of_labels(kWriting))
+    if (n > kLongestKeyed) return with_block<1024>(1024, search);
+  if constexpr (kWriting == Writing::aligned)
+    if (p.writes_sectors) return with_block<128, 160, 192, 256, 512>(even_search_block(n), search);
+  if constexpr (kWriting == Writing::aligned || kWriting == Writing::unaligned)
+    with_block<128, 256, 288, 320, 512>(uneven_search_block(n), search);
+  else with_block<128, 256, 512>(search_block(n, kTinyBlocks), search);
 }
 
 template <Writing kWriting>
