@@ -233,8 +233,8 @@ class VolumeSolver {
       passes_.find_sites_along_z();
       return passes_.find_sites_along_y();
     }
-    if (is_of_labels(writing_)) passes_.search_along_z<true>(false);
-    else passes_.search_along_z<false>(!is_general(writing_));
+    if (is_of_labels(writing_)) passes_.search_along_z<true>();
+    else passes_.search_along_z<false>();
     switch (writing_) {
       case Writing::aligned: return passes_.search_along_y<Writing::aligned>();
       case Writing::unaligned: return passes_.search_along_y<Writing::unaligned>();

@@ -3,7 +3,7 @@
 
 namespace fathom::grid::cuda {
 
-template void VolumePasses::search_along_z<false>(bool writes_floats) const;
+template void VolumePasses::search_along_z<false>() const;
 template void VolumePasses::search_along_y<Writing::aligned>() const;
 template void VolumePasses::search_along_y<Writing::unaligned>() const;
 template void VolumePasses::search_along_y<Writing::one_side>() const;

@@ -29,7 +29,7 @@ void VolumePasses::find_sites_along_z() const {
     launch(search_sites_along_z<threads>, 2 * z_tiles(), threads, near_sites_memory(nz), stream, volume);
   };
   if (nz <= kLeastBlocksOfSites) with_block<kLeastBlocksOfSites>(kLeastBlocksOfSites, search);
-  else with_block<128, 256, 512>(search_block(nz, kTinyBlocksOfSites), search);
+  else with_block<128, 256, 512>(search_block(nz, kTinyBlocksOfMasks), search);
   if (nz <= kLeastBlocksOfSites) far_sites_along_z<kLeastBlocksOfSites, 16>(*this);
   else if (nz <= 256) far_sites_along_z<256, 16>(*this);
   else if (nz <= 512) far_sites_along_z<256, 32>(*this);
@@ -38,7 +38,7 @@ void VolumePasses::find_sites_along_z() const {
 
 void VolumePasses::find_sites_along_y() const {
   const int ny = volume.ny;
-  with_block<128, 256, 512>(search_block(ny, kTinyBlocksOfSites), [&](auto threads) {
+  with_block<128, 256, 320, 512>(sites_block_along_y(ny), [&](auto threads) {
     launch(search_sites_along_y<threads>, 2 * y_tiles(), threads, window_memory(ny), stream, volume, emitter);
   });
   if (ny <= 256) far_sites_along_y<256, 16>(*this);

@@ -47,11 +47,11 @@ void VolumePasses::solve_spaced() const {
     };
   };
   if constexpr (kWriting == Writing::unaligned) with_block_of_floats(nz, writes_sectors, along_z);
-  else with_block<256, 512>(search_block(nz, 0), along_z);
+  else with_block<256, 512>(line_block(nz), along_z);
   if constexpr (kWriting == Writing::unaligned || kWriting == Writing::both_sides)
-    if (limits) return with_block<256, 512>(search_block(ny, 0), along_y(std::true_type{}));
+    if (limits) return with_block<256, 512>(line_block(ny), along_y(std::true_type{}));
   if constexpr (kWriting == Writing::unaligned) with_block_of_floats(ny, writes_sectors, along_y(std::false_type{}));
-  else with_block<256, 512>(search_block(ny, 0), along_y(std::false_type{}));
+  else with_block<256, 512>(line_block(ny), along_y(std::false_type{}));
   if (kLeaves && volume.y_list) solve_far_along_y(*this);
 }
 

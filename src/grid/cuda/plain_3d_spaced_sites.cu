@@ -19,7 +19,7 @@ void find_along_y(const VolumePasses& p) {
   const int n = p.volume.ny;
   if constexpr (kWinners == Winners::keyed && !kLabels)
     if (n > kLongestKeyed) return find_in_long_lines(find_spaced_along_y<kWinners, 1024, false>, p.y_tiles(), n, p);
-  with_block<256, 512>(search_block(n, 0), [&](auto threads) {
+  with_block<256, 512>(line_block(n), [&](auto threads) {
     launch(find_spaced_along_y<kWinners, threads, kLabels>, 2 * p.y_tiles(), threads, spaced_site_memory(n), p.stream,
            p.volume);
   });
@@ -31,7 +31,7 @@ void find_along_z(const VolumePasses& p) {
   if constexpr (kWinners == Winners::keyed && !kLabels)
     if (n > kLongestKeyed)
       return find_in_long_lines(find_spaced_along_z<kWinners, 1024, false>, p.z_tiles(), n, p, p.emitter);
-  with_block<256, 512>(search_block(n, 0), [&](auto threads) {
+  with_block<256, 512>(line_block(n), [&](auto threads) {
     launch(find_spaced_along_z<kWinners, threads, kLabels>, 2 * p.z_tiles(), threads, spaced_site_memory(n), p.stream,
            p.volume, p.emitter);
   });

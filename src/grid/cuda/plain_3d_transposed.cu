@@ -157,7 +157,7 @@ class TransposedVolumeEngine final : public Engine {
       passes.find_sites_along_z();
       passes.find_sites_along_x();
     } else {
-      passes.search_along_z<false>(true);
+      passes.search_along_z<false>();
       passes.search_along_x();
     }
   }

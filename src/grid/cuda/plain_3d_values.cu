@@ -3,7 +3,7 @@
 
 namespace fathom::grid::cuda {
 
-template void VolumePasses::search_along_z<true>(bool writes_floats) const;
+template void VolumePasses::search_along_z<true>() const;
 template void VolumePasses::search_along_y<Writing::labels>() const;
 template void VolumePasses::search_along_y<Writing::general>() const;
 template void VolumePasses::search_along_y<Writing::general_labels>() const;

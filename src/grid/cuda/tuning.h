@@ -78,32 +78,36 @@ inline constexpr int kUnevenExactBlock = 544;
 inline constexpr int kUnbracketedSteps = 24;
 /// Longest line that is searched by blocks of 128 threads: there is no work for more …
 inline constexpr int kTinyBlocks = 64;
-inline constexpr int kTinyBlocksOfSites = 256;  ///< … or, with nearest sites, of halves of tiles, more of these fit
+/// … or, of masks without a sign, more of these fit.
+inline constexpr int kTinyBlocksOfMasks = 256;
 /// Along z, longest line that is searched by the least blocks, and threads of these: quarters of their warps search eight
 /// rows each.
 inline constexpr int kLeastBlocksOfSites = 64;
 static_assert(kLeastBlocksOfSites < 128);  // threads of the next ones
 /// Longest line that is searched by blocks of 256 threads: five of them still find the shared memory they take.
 inline constexpr int kSmallBlocks = 640;
-/// Threads of a block that searches a line of n elements.
+/// Threads of a block that searches a line of n elements, of which half a warp takes eight at a time.
 constexpr int search_block(int n, int tiny_lines) { return n <= tiny_lines ? 128 : n <= kSmallBlocks ? 256 : 512; }
-/// The same where float distances of masks are asked for: of small blocks more fit. Half a warp takes eight elements, and
-/// few are to be idle in a block's last round.
+/// The same along y where float distances of masks are written: few half warps are to be idle in a block's last round.
 constexpr int even_search_block(int n) {
   return n <= 256 ? 128 : n <= 288 ? 192 : n <= 320 ? 160 : n <= 448 ? 192 : n <= kSmallBlocks ? 256 : 512;
 }
-/// The same along z with equal spacings.
+/// The same along z, of masks.
 constexpr int search_block_along_z(int n) { return n <= 384 ? 128 : even_search_block(n); }
-/// The same along y, where rows of results begin inside sectors of memory: of large blocks, what neighbours write of a
-/// sector is written at about the same time.
+/// The same along y with nearest sites: of long lines, three blocks fit instead of two.
+constexpr int sites_block_along_y(int n) { return n > 896 ? 320 : search_block(n, kTinyBlocksOfMasks); }
+/// The same along y where rows of float distances begin inside sectors of memory: of large blocks, what neighbours write
+/// of a sector is written at about the same time.
 constexpr int uneven_search_block(int n) {
   if (n <= 256 || n > 576) return even_search_block(n);
   return n <= 288 ? 288 : n <= 320 ? 320 : n <= 512 ? 256 : 288;
 }
-/// The same along both with spacings in a unit.
+/// The same of passes that are one kernel.
+constexpr int line_block(int n) { return n <= kSmallBlocks ? 256 : 512; }
+/// The same of these with spacings in a unit, where float distances of masks are written.
 constexpr int spaced_block(int n, bool writes_sectors) {
-  if (writes_sectors) return n <= 384 ? even_search_block(n) : n <= kSmallBlocks ? 256 : 512;
-  return n <= 224 ? 128 : n <= 512 ? 256 : n <= 576 ? 288 : n <= kSmallBlocks ? 256 : 512;
+  if (writes_sectors) return n <= 384 ? even_search_block(n) : line_block(n);
+  return n <= 224 ? 128 : n > 512 && n <= 576 ? 288 : line_block(n);
 }
 /// Of transposed volumes: threads that search along x, by the longest lines that they search. Five, three and two such
 /// blocks find the shared memory they take, of the longest lines four, three and two.

@@ -29,9 +29,8 @@ struct VolumePasses {
   std::optional<Limits> limits = {};  ///< of float distances with unequal spacings, where there are any
 
   /// With equal spacings: the pass along z, and that along y, which writes the results.
-  /// @param writes_floats  whether the results are float distances of a mask, with a sign or without
   template <bool kLabels>
-  void search_along_z(bool writes_floats) const;
+  void search_along_z() const;
   template <Writing kWriting>
   void search_along_y() const;
   /// The last pass of a transposed volume, which writes float distances of a mask.

@@ -39,7 +39,7 @@ void long_along_z(const VolumePasses& p) {
 }
 
 template <bool kLabels>
-void VolumePasses::search_along_z(bool writes_floats) const {
+void VolumePasses::search_along_z() const {
   const int n = volume.nz;
   if constexpr (!kLabels) {
     if (n <= kShortLines / 2) return launch_short(short_along_z<kShortLines / 2, false>, z_tiles(), stream, volume);
@@ -50,7 +50,7 @@ void VolumePasses::search_along_z(bool writes_floats) const {
   };
   if constexpr (kLabels) with_block<128, 256, 512>(search_block(n, kTinyBlocks), search);
   else if (n > kLongestKeyed) with_block<1024>(1024, search);
-  else with_block<128, 192, 256, 512>(writes_floats ? search_block_along_z(n) : search_block(n, kTinyBlocks), search);
+  else with_block<128, 192, 256, 512>(search_block_along_z(n), search);
   if constexpr (!kLabels) {
     if (n <= kShortFarLines) return launch_short(short_along_z<kShortFarLines, true>, z_tiles(), stream, volume);
     if (is_long && n > kLongestKeyed) return long_along_z<1024, kLabels>(*this);
@@ -99,7 +99,8 @@ void search_near_along_y(const VolumePasses& p) {
     if (p.writes_sectors) return with_block<128, 160, 192, 256, 512>(even_search_block(n), search);
   if constexpr (kWriting == Writing::aligned || kWriting == Writing::unaligned)
     with_block<128, 256, 288, 320, 512>(uneven_search_block(n), search);
-  else with_block<128, 256, 512>(search_block(n, kTinyBlocks), search);
+  else
+    with_block<128, 256, 512>(search_block(n, kWriting == Writing::general ? kTinyBlocksOfMasks : kTinyBlocks), search);
 }
 
 template <Writing kWriting>
