@@ -199,11 +199,13 @@ TEST_F(Cuda, BlocksOfVolumes) {
     const Shape shape = i / 3 % 2 == 0 ? Shape{length, 5, width} : Shape{5, length, width};
     auto sites = scatter(shape, pick<double>(random, {1.0, 0.3, 0.01}), random);
     const std::int64_t end = below(random, length) + 1, last_column = below(random, width) + 1;
+    const std::int64_t gap = below(random, length), gap_end = gap + 40 + below(random, 100);
     const int line_axis = shape[0] == length ? 0 : 1;
     for (std::size_t k = 0; k < sites.size(); ++k) {
       const auto x = static_cast<std::int64_t>(k) % width, row = static_cast<std::int64_t>(k) / width;
       const std::int64_t along = line_axis == 0 ? row / shape[1] : row % shape[1];
-      if (along >= end || x >= last_column) sites[k] = false;
+      const bool is_behind = i / 3 % 4 < 2 && (along >= end || x >= last_column);
+      if (is_behind || (along >= gap && along < gap_end)) sites[k] = false;
     }
     Case c{.structure = Structure::sparse};
     c.input = mask_array(sites, shape);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #include "core/cuda/resident.h"
 
@@ -86,6 +87,8 @@ inline constexpr int kLeastBlocksOfSites = 64;
 static_assert(kLeastBlocksOfSites < 128);  // threads of the next ones
 /// Longest line that is searched by blocks of 256 threads: five of them still find the shared memory they take.
 inline constexpr int kSmallBlocks = 640;
+/// Longest line that blocks of so many threads search: what they keep of it in shared memory, and in bits, has its room.
+constexpr int longest_line(int threads) { return threads <= 256 ? kSmallBlocks : 2 * threads; }
 /// Threads of a block that searches a line of n elements, of which half a warp takes eight at a time.
 constexpr int search_block(int n, int tiny_lines) { return n <= tiny_lines ? 128 : n <= kSmallBlocks ? 256 : 512; }
 /// The same along y where float distances of masks are written: few half warps are to be idle in a block's last round.
@@ -94,14 +97,20 @@ constexpr int even_search_block(int n) {
 }
 /// The same along z, of masks.
 constexpr int search_block_along_z(int n) { return n <= 384 ? 128 : even_search_block(n); }
-/// The same along y with nearest sites: of long lines, three blocks fit instead of two.
-constexpr int sites_block_along_y(int n) { return n > 896 ? 320 : search_block(n, kTinyBlocksOfMasks); }
 /// The same along y where rows of float distances begin inside sectors of memory: of large blocks, what neighbours write
 /// of a sector is written at about the same time.
 constexpr int uneven_search_block(int n) {
   if (n <= 256 || n > 576) return even_search_block(n);
   return n <= 288 ? 288 : n <= 320 ? 320 : n <= 512 ? 256 : 288;
 }
+constexpr bool search_blocks_hold_lines(int longest) {
+  for (int n = 1; n <= longest; ++n)
+    for (const int threads : {search_block(n, kTinyBlocks), search_block(n, kTinyBlocksOfMasks), even_search_block(n),
+                              uneven_search_block(n), search_block_along_z(n)})
+      if (n > longest_line(threads)) return false;
+  return true;
+}
+static_assert(search_blocks_hold_lines(1024));
 /// The same of passes that are one kernel.
 constexpr int line_block(int n) { return n <= kSmallBlocks ? 256 : 512; }
 /// The same of these with spacings in a unit, where float distances of masks are written.

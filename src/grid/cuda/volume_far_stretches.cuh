@@ -38,9 +38,9 @@ class FarStretches {
   }
 
  private:
-  static constexpr int kLongest = kThreads <= 256 ? kSmallBlocks : 2 * kThreads;  ///< line of such blocks
-  static constexpr int kStretch = kLongest / 32;                                  ///< rows
-  static constexpr int kShare = 8;  ///< of longer lines, one stretch in so many is not few
+  static constexpr int kLongest = longest_line(kThreads);
+  static constexpr int kStretch = kLongest / 32;  ///< rows
+  static constexpr int kShare = 8;                ///< of longer lines, one stretch in so many is not few
 
   unsigned near_ = 0;
 };

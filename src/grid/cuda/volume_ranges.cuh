@@ -96,7 +96,7 @@ class NearestGroups {
   static constexpr int kFirstStep = 4;  ///< pairs of groups
   /// Of eight rows, those that are offered two at once: so that both kinds of units have as much to do.
   static constexpr int kByThree = 5;
-  static constexpr int kLongest = kThreads <= 256 ? kSmallBlocks : 2 * kThreads;  ///< line of such blocks
+  static constexpr int kLongest = longest_line(kThreads);
   static_assert(kLongest / 8 <= 256);
 
   static __device__ int same(int in_all_lanes) { return __shfl_sync(kAllLanes, in_all_lanes, 0); }
