@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 
 #include "core/cuda/runtime.h"
+#include "fathom/core/error.h"
 
 namespace fathom::grid::cuda {
 
@@ -40,7 +40,7 @@ void launch(Kernel kernel, std::int64_t blocks, int threads, std::size_t memory,
 template <int... kSizes, class Pass>
 void with_block(int threads, Pass&& pass) {
   const bool is_one = ((threads == kSizes && (pass(std::integral_constant<int, kSizes>{}), true)) || ...);
-  if (!is_one) throw std::logic_error("no kernel has blocks of " + std::to_string(threads) + " threads");
+  if (!is_one) throw InternalError("no kernel has blocks of " + std::to_string(threads) + " threads");
 }
 
 /// Blocks of a persistent kernel: as many as the device holds, and no more than there are jobs.

@@ -28,7 +28,7 @@ void VolumePasses::find_sites_along_z() const {
   const auto search = [&](auto threads) {
     launch(search_sites_along_z<threads>, 2 * z_tiles(), threads, near_sites_memory(nz), stream, volume);
   };
-  if (nz <= kLeastBlocksOfSites) with_block<kLeastBlocksOfSites>(kLeastBlocksOfSites, search);
+  if (nz <= kLeastBlocksOfSites) search(std::integral_constant<int, kLeastBlocksOfSites>{});
   else with_block<128, 256, 512>(search_block(nz, kTinyBlocksOfMasks), search);
   if (nz <= kLeastBlocksOfSites) far_sites_along_z<kLeastBlocksOfSites, 16>(*this);
   else if (nz <= 256) far_sites_along_z<256, 16>(*this);

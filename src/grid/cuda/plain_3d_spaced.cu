@@ -23,11 +23,21 @@ void solve_far_along_y(const VolumePasses& p) {
              brackets_memory(n), p.stream, p.volume, p.emitter);
 }
 
-/// For lines of n elements, where float distances of masks are written.
-template <class Pass>
-void with_block_of_floats(int n, bool writes_sectors, Pass&& pass) {
-  with_block<128, 160, 192, 256, 288, 512>(spaced_block(n, writes_sectors), pass);
+/// Calls pass(threads) with the size of the blocks for lines of n elements, a constant.
+/// @tparam kFloats  float distances of masks are written
+template <bool kFloats, class Pass>
+void with_spaced_block(int n, bool writes_sectors, Pass&& pass) {
+  if constexpr (kFloats) with_block<128, 160, 192, 256, 288, 512>(spaced_block(n, writes_sectors), pass);
+  else with_block<256, 512>(line_block(n), pass);
 }
+
+constexpr bool spaced_blocks_tell_of_lines() {
+  for (int n = 1; n <= kLongestAxis; ++n)
+    for (const int threads : {spaced_block(n, true), spaced_block(n, false), line_block(n)})
+      if (n > longest_alike_line(threads)) return false;
+  return true;
+}
+static_assert(spaced_blocks_tell_of_lines());
 
 }  // namespace
 
@@ -46,12 +56,10 @@ void VolumePasses::solve_spaced() const {
              spaced_memory(ny), stream, volume, emitter, limits.value_or(Limits{}));
     };
   };
-  if constexpr (kWriting == Writing::unaligned) with_block_of_floats(nz, writes_sectors, along_z);
-  else with_block<256, 512>(line_block(nz), along_z);
+  with_spaced_block<kLeaves>(nz, writes_sectors, along_z);
   if constexpr (kWriting == Writing::unaligned || kWriting == Writing::both_sides)
-    if (limits) return with_block<256, 512>(line_block(ny), along_y(std::true_type{}));
-  if constexpr (kWriting == Writing::unaligned) with_block_of_floats(ny, writes_sectors, along_y(std::false_type{}));
-  else with_block<256, 512>(line_block(ny), along_y(std::false_type{}));
+    if (limits) return with_spaced_block<false>(ny, writes_sectors, along_y(std::true_type{}));
+  with_spaced_block<kLeaves>(ny, writes_sectors, along_y(std::false_type{}));
   if (kLeaves && volume.y_list) solve_far_along_y(*this);
 }
 

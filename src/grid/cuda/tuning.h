@@ -77,9 +77,9 @@ inline constexpr int kUnevenExactBlock = 544;
 /// The same: steps of the least spacing in the plane within which each stretch of rows along y is to have a site, or
 /// brackets are better than windows.
 inline constexpr int kUnbracketedSteps = 24;
-/// Longest line that is searched by blocks of 128 threads: there is no work for more …
+/// Longest line that is searched by blocks of 128 threads: there is no work for more.
 inline constexpr int kTinyBlocks = 64;
-/// … or, of masks without a sign, more of these fit.
+/// The same for squares and nearest sites of masks, where more of these blocks fit.
 inline constexpr int kTinyBlocksOfMasks = 256;
 /// Along z, longest line that is searched by the least blocks, and threads of these: quarters of their warps search eight
 /// rows each.
@@ -87,35 +87,33 @@ inline constexpr int kLeastBlocksOfSites = 64;
 static_assert(kLeastBlocksOfSites < 128);  // threads of the next ones
 /// Longest line that is searched by blocks of 256 threads: five of them still find the shared memory they take.
 inline constexpr int kSmallBlocks = 640;
-/// Longest line that blocks of so many threads search: what they keep of it in shared memory, and in bits, has its room.
+/// Longest line of a search with equal spacings by blocks of so many threads: their arrays and bit masks are made for it.
 constexpr int longest_line(int threads) { return threads <= 256 ? kSmallBlocks : 2 * threads; }
 /// Threads of a block that searches a line of n elements, of which half a warp takes eight at a time.
 constexpr int search_block(int n, int tiny_lines) { return n <= tiny_lines ? 128 : n <= kSmallBlocks ? 256 : 512; }
-/// The same along y where float distances of masks are written: few half warps are to be idle in a block's last round.
-constexpr int even_search_block(int n) {
-  return n <= 256 ? 128 : n <= 288 ? 192 : n <= 320 ? 160 : n <= 448 ? 192 : n <= kSmallBlocks ? 256 : 512;
-}
 /// The same along z, of masks.
-constexpr int search_block_along_z(int n) { return n <= 384 ? 128 : even_search_block(n); }
-/// The same along y where rows of float distances begin inside sectors of memory: of large blocks, what neighbours write
-/// of a sector is written at about the same time.
-constexpr int uneven_search_block(int n) {
-  if (n <= 256 || n > 576) return even_search_block(n);
+constexpr int search_block_along_z(int n) { return search_block(n, 384); }
+/// The same along y where float distances of masks are written: few half warps are to be idle in a block's last round.
+/// Where rows begin inside sectors of memory, blocks are larger: what neighbours write of a sector is then written at
+/// about the same time.
+constexpr int float_search_block(int n, bool writes_sectors) {
+  if (n <= 256 || n > 576) return search_block(n, 256);
+  if (writes_sectors) return n <= 288 ? 192 : n <= 320 ? 160 : n <= 384 ? 192 : 256;
   return n <= 288 ? 288 : n <= 320 ? 320 : n <= 512 ? 256 : 288;
 }
 constexpr bool search_blocks_hold_lines(int longest) {
   for (int n = 1; n <= longest; ++n)
-    for (const int threads : {search_block(n, kTinyBlocks), search_block(n, kTinyBlocksOfMasks), even_search_block(n),
-                              uneven_search_block(n), search_block_along_z(n)})
+    for (const int threads : {search_block(n, kTinyBlocks), search_block(n, kTinyBlocksOfMasks),
+                              search_block_along_z(n), float_search_block(n, true), float_search_block(n, false)})
       if (n > longest_line(threads)) return false;
   return true;
 }
 static_assert(search_blocks_hold_lines(1024));
 /// The same of passes that are one kernel.
-constexpr int line_block(int n) { return n <= kSmallBlocks ? 256 : 512; }
+constexpr int line_block(int n) { return search_block(n, 0); }
 /// The same of these with spacings in a unit, where float distances of masks are written.
 constexpr int spaced_block(int n, bool writes_sectors) {
-  if (writes_sectors) return n <= 384 ? even_search_block(n) : line_block(n);
+  if (writes_sectors) return float_search_block(n, true);
   return n <= 224 ? 128 : n > 512 && n <= 576 ? 288 : line_block(n);
 }
 /// Of transposed volumes: threads that search along x, by the longest lines that they search. Five, three and two such

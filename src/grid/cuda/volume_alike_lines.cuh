@@ -11,10 +11,15 @@
 
 namespace fathom::grid::cuda {
 
+/// Most lines of half a tile that blocks of so many threads tell of.
+__host__ __device__ constexpr int longest_alike_line(int threads) {
+  return threads >= 512 ? kLongestAxis : kSmallBlocks;
+}
+
 /// Whether a thread's lines of half a tile are of a kind, of those that the pass before told of all lines.
 template <int kThreads>
 __device__ bool are_of_kind(TileKind kind, const std::uint8_t* kinds, int lines) {
-  constexpr int kLongest = kThreads >= 512 ? kLongestAxis : kSmallBlocks;  // lines of such blocks
+  constexpr int kLongest = longest_alike_line(kThreads);
   bool all = true;
 #pragma unroll
   for (int k = 0; k < (kLongest + kThreads - 1) / kThreads; ++k)  // without a branch, so that the waits are one

@@ -36,6 +36,7 @@ static __device__ const ByteSquares<1> kByteSquaresBeyond;
 /// The table of a mask's sites, or of ends of runs, which lie one element beyond, to shared memory. By all threads.
 template <int kThreads>
 __device__ void copy_byte_squares(uint2* of_byte, bool beyond) {
+  static_assert(kThreads >= 256 || 256 % kThreads == 0);
   const uint2* from = beyond ? kByteSquaresBeyond.of : kByteSquares.of;
   const int t = static_cast<int>(threadIdx.x);
 #pragma unroll

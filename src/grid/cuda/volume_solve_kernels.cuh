@@ -49,8 +49,8 @@ void VolumePasses::search_along_z() const {
     launch(cuda::search_along_z<threads, kLabels>, z_tiles(), threads, window_memory(n), stream, volume);
   };
   if constexpr (kLabels) with_block<128, 256, 512>(search_block(n, kTinyBlocks), search);
-  else if (n > kLongestKeyed) with_block<1024>(1024, search);
-  else with_block<128, 192, 256, 512>(search_block_along_z(n), search);
+  else if (n > kLongestKeyed) search(std::integral_constant<int, 1024>{});
+  else with_block<128, 256, 512>(search_block_along_z(n), search);
   if constexpr (!kLabels) {
     if (n <= kShortFarLines) return launch_short(short_along_z<kShortFarLines, true>, z_tiles(), stream, volume);
     if (is_long && n > kLongestKeyed) return long_along_z<1024, kLabels>(*this);
@@ -94,11 +94,11 @@ void search_near_along_y(const VolumePasses& p) {
     launch(search_along_y<threads, kWriting>, blocks, threads, window_memory(n), p.stream, p.volume, p.emitter);
   };
   if constexpr (!is_of_labels(kWriting))
-    if (n > kLongestKeyed) return with_block<1024>(1024, search);
+    if (n > kLongestKeyed) return search(std::integral_constant<int, 1024>{});
   if constexpr (kWriting == Writing::aligned)
-    if (p.writes_sectors) return with_block<128, 160, 192, 256, 512>(even_search_block(n), search);
-  if constexpr (kWriting == Writing::aligned || kWriting == Writing::unaligned)
-    with_block<128, 256, 288, 320, 512>(uneven_search_block(n), search);
+    with_block<128, 160, 192, 256, 288, 320, 512>(float_search_block(n, p.writes_sectors), search);
+  else if constexpr (kWriting == Writing::unaligned)  // few of these begin with sectors
+    with_block<128, 256, 288, 320, 512>(float_search_block(n, false), search);
   else
     with_block<128, 256, 512>(search_block(n, kWriting == Writing::general ? kTinyBlocksOfMasks : kTinyBlocks), search);
 }

@@ -250,15 +250,16 @@ __device__ unsigned find_least(const WindowRows<WindowSquares>& rows, unsigned* 
   return line_least[lane];
 }
 
-/// Whether the nearest rows of a tile's lines are many groups away, by the least of groups alone: of sixteen groups,
-/// each in another column. By all threads of the block, after a barrier.
-inline __device__ bool are_winners_far(const unsigned* least, int groups, unsigned weight) {
+/// Whether the nearest rows of a tile's lines are many groups away, by the least of groups alone: of a group in
+/// each of some columns, half a warp each. By all threads of the block, after a barrier.
+inline __device__ bool are_winners_far(const unsigned* least, int groups, unsigned weight, int columns) {
   constexpr unsigned kGroup = kLongestKeyed / 8 - 1;  ///< last bits of squares, in which groups take their place
   __shared__ int way;
-  const int t = static_cast<int>(threadIdx.x), lane = t % 16, column = t / 16, own = (2 * column + 1) * groups / 32;
+  const int t = static_cast<int>(threadIdx.x), lane = t % 16, column = t / 16,
+            own = (2 * column + 1) * groups / (2 * columns);
   if (t == 0) way = 0;
   __syncthreads();
-  if (column < 16) {
+  if (column < columns) {
     unsigned best = 0xFFFFFFFFu;
     for (int g = lane; g < groups; g += 16) {
       const auto steps = static_cast<unsigned>(8 * (g - own));
@@ -269,7 +270,7 @@ inline __device__ bool are_winners_far(const unsigned* least, int groups, unsign
     if (lane == 0) atomicAdd(&way, abs(static_cast<int>(best & kGroup) - own));
   }
   __syncthreads();
-  return way >= 16 * kFarGroups;
+  return way >= columns * kFarGroups;
 }
 
 /// Leaves no tile.
@@ -571,7 +572,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
   const bool is_near = near_elements * (v.y_list ? kNearShareToLeave : kNearShare) >= n * 16;
   if constexpr (kWriting == Writing::unaligned && !kLimited) {
     const auto leave = [&] {
-      if (!v.y_list || !are_winners_far(least, rows.groups, v.weight_y)) return false;
+      if (!v.y_list || !are_winners_far(least, rows.groups, v.weight_y, min(16, kThreads / 16))) return false;
       if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);
       return true;
     };
