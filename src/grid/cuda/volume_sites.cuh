@@ -242,12 +242,12 @@ __device__ void load_rows_of_sites(const WindowRows<Word>& rows, const Volume& v
 /// How many of a tile's rows have sites, have far ones, and have sites alone: in one word, which a block adds up at once.
 class SiteRowCounts {
  public:
-  __device__ explicit SiteRowCounts(int counts = 0) : counts_(static_cast<unsigned>(counts)) {}
+  __device__ explicit SiteRowCounts(unsigned counts = 0) : counts_(counts) {}
   __device__ void add(TileKind kind, bool is_far) {
     counts_ += (kind != kEmpty ? 1 : 0) + (is_far ? kOneFar : 0) + (kind == kFull ? kOneFull : 0);
   }
   /// Of a thread, before all meet. @param total  shared, 0
-  __device__ void put(int* total) const { add_over_block(static_cast<int>(counts_), total); }
+  __device__ void put(unsigned* total) const { add_over_block(counts_, total); }
 
   __device__ int filled() const { return static_cast<int>(counts_ % kOneFar); }
   __device__ int far() const { return static_cast<int>(counts_ / kOneFar % kOneFar); }

@@ -51,7 +51,7 @@ struct SiteRows {
 /// By all threads.
 template <int kThreads>
 __device__ SiteRows look_at_rows(const SitesOfRows& sites, int rows) {
-  __shared__ int row_counts;
+  __shared__ unsigned row_counts;
   __shared__ unsigned may_be_near_of_warps[kThreads / 32];
   if (threadIdx.x == 0) row_counts = 0;
   __syncthreads();

@@ -34,7 +34,8 @@ template <int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     search_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 window_shared[];
-  __shared__ int work, row_counts;
+  __shared__ int work;
+  __shared__ unsigned row_counts;
   __shared__ unsigned may_be_near_of_warps[kThreads / 32];
   v.clear_counter(0);
   const int t = static_cast<int>(threadIdx.x), n = v.ny, lane = t % 16;

@@ -246,7 +246,8 @@ __device__ inline HalfTile half_along_y(const Volume& v, std::uint32_t job) {
 }
 
 /// Sum over the block; `total` must be 0 before and is shared.
-__device__ inline void add_over_block(int value, int* total) {
+template <class T>
+__device__ void add_over_block(T value, T* total) {
   value = warp_sum(value);
   if (lane_id() == 0 && value) atomicAdd(total, value);
 }
