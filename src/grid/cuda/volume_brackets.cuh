@@ -286,8 +286,9 @@ class Brackets {
   }
   /// The units share the candidates.
   __device__ void find_coarse_anchors() const {
-    // In even rounds: the longest lines of blocks of 256, 320, 512, 544 and 1024 threads have 5, 6, 9, 10 and 17 of them.
-    constexpr int kTogether = kThreads == 320 ? 6 : kThreads == 256 || kThreads == kUnevenExactBlock ? 5 : 9;
+    // In even rounds: the longest lines of blocks of 256, 512, 544 and 1024 threads have 5, 9, 10 and 17 of them. Those
+    // of 320 threads have 6, which one round takes.
+    constexpr int kTogether = kThreads == 256 || kThreads == kUnevenExactBlock ? 5 : 9;
     if (unit_ >= count_) return;
     for (int first = 0; first <= anchors_of(n_); first += kTogether * kFineSteps)
       scan<kTogether, kFineSteps>(first, unit_, count_ - 1, kUnits);
