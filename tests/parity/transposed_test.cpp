@@ -165,6 +165,43 @@ TEST_F(Device, FarSitesOfTransposedVolumes) {
   }
 }
 
+/// One row along y more than whole words: sites near or far, in that row alone, or in all others. Two volumes, which are
+/// solved in tiles; and few planes, which are, too.
+TEST_F(Device, LastPlanesOfTransposedVolumes) {
+  const std::vector<Shape> shapes = {Shape{17, 33, 33},   Shape{18, 33, 34},    Shape{70, 65, 70},
+                                     Shape{65, 129, 290}, Shape{300, 33, 36},   Shape{33, 257, 515},
+                                     Shape{17, 193, 577}, Shape{2, 20, 33, 33}, Shape{16, 65, 35}};
+  constexpr int kKinds = 9;
+  for (const std::int64_t i : some_of(static_cast<int>(shapes.size()) * kKinds, 27)) {
+    Random random(774000 + static_cast<std::uint64_t>(i));
+    const Shape& shape = shapes[static_cast<std::size_t>(i / kKinds)];
+    if (element_count(shape) > largest_problem()) continue;
+    const int last = shape.rank() - 1;
+    const std::int64_t nz = shape[last - 2], ny = shape[last - 1], nx = shape[last];
+    const double shares[kKinds] = {1.0, 0.3, 0.02, 1e-3, 0.02, 0.02};
+    auto sites = scatter(shape, shares[i % kKinds], random);
+    for (std::size_t k = 0; k < sites.size(); ++k) {
+      const auto at = static_cast<std::int64_t>(k), x = at % nx, y = at / nx % ny, z = at / nx / ny % nz;
+      const bool is_last = y == ny - 1;
+      switch (i % kKinds) {
+        case 4: sites[k] = sites[k] && is_last; break;
+        case 5: sites[k] = sites[k] && !is_last; break;
+        case 6: sites[k] = is_last && x == nx - 1 && z == nz / 2; break;
+        case 7: sites[k] = x == 0 && y == 0 && z == 0; break;
+        case 8: sites[k] = is_last && (x + 2 * z) % 150 == 7; break;
+        default: break;
+      }
+    }
+    Case c{.structure = Structure::sparse};
+    c.input = mask_array(sites, shape);
+    c.options.batch_axes = shape.rank() - 3;
+    set_limits(c.options, random);
+    c.wanted = {.distance = DType::float32};
+    check_both(c);
+    if (HasFatalFailure()) return;
+  }
+}
+
 /// Lines along z that are sites throughout, in whole words along y or all but one row: along all of x, each other
 /// element, a few, or in a fourth.
 TEST_F(Device, FullLinesOfTransposedVolumes) {

@@ -9,7 +9,11 @@ namespace {
 
 template <int kThreads>
 void near_along_x(const VolumePasses& p) {
-  launch(search_along_x<kThreads>, p.y_tiles(), kThreads, along_x_memory(p.volume.ny), p.stream, p.volume, p.emitter);
+  const auto launch_blocks = [&](auto* kernel, std::int64_t of_plane) {
+    launch(kernel, p.y_tiles() + of_plane, kThreads, along_x_memory(p.volume.ny), p.stream, p.volume, p.emitter);
+  };
+  if (p.volume.has_plane) launch_blocks(search_along_x<kThreads, true>, plane_blocks(p.volume.nz));
+  else launch_blocks(search_along_x<kThreads, false>, 0);
 }
 
 }  // namespace

@@ -18,7 +18,9 @@
 #include "grid/cuda/volume_columns.cuh"
 #include "grid/cuda/volume_envelope.cuh"
 #include "grid/cuda/volume_far_sites_along_x.cuh"
+#include "grid/cuda/volume_last_plane.cuh"
 #include "grid/cuda/volume_near_sites_along_z.cuh"
+#include "grid/cuda/volume_short_lines.cuh"
 #include "grid/cuda/volume_sites_along_x.cuh"
 #include "grid/cuda/volume_solve.cuh"
 
@@ -43,9 +45,15 @@ Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::
   return v;
 }
 
+/// Whether the last column is solved as a plane, not in tiles (volume_last_plane.cuh).
+bool has_plane(const Problem& p, std::int64_t items) {
+  return p.extent(1) % 32 == 1 && p.extent(1) > 1 && items == 1 && !wants_site(p) && p.extent(0) > kShortLines;
+}
+
 /// Leaves out what is not in a range of columns, which begins at a word.
-void take_range(Volume& v, const Range& range) {
-  v.take_columns(range.begin, range.end);
+void take_range(Volume& v, const Problem& p, const Range& range) {
+  v.has_plane = has_plane(p, v.items);
+  v.take_columns(range.begin, range.end - int{v.has_plane});
   v.distance.data += range.begin * v.distance.y_stride;
   v.wide.data += range.begin * v.wide.y_stride;
 }
@@ -144,7 +152,7 @@ class TransposedVolumeEngine final : public Engine {
     volume.wide = Placed<std::uint32_t>::of(part.outputs.distance, part.rank, batch.shape, batch.distance);
     for (const Range& range : ranges_of(items)) {
       Volume columns = volume;
-      take_range(columns, range);
+      take_range(columns, part, range);
       take_scratch(columns, part, scratch);
       run({columns, Emitter<std::int64_t>::of(part, batch, first_item), stream}, wants_site(part));
     }
@@ -165,18 +173,18 @@ class TransposedVolumeEngine final : public Engine {
   /// Besides words, where these columns are worked on together.
   static std::size_t scratch_of(const Problem& part, std::int64_t items, const Range& columns) {
     Volume volume = make_volume(part, items, nullptr);
-    take_range(volume, columns);
+    take_range(volume, part, columns);
     return take_scratch(volume, part, nullptr);
   }
 
   /// The columns that are worked on together: all, or where a large volume's would take much scratch for those that its
-  /// last word lacks, that word after the others.
+  /// last word lacks, unless it is a plane, that word after the others.
   std::vector<Range> ranges_of(std::int64_t items) const {
     const Range all{0, p_.extent(1)};
     const std::int64_t last = (all.end - 1) / 32 * 32, voxels = p_.extent(0) * all.end * p_.extent(2);
     const auto bytes = static_cast<double>(words_bytes(items) + scratch_of(p_, items, all));
     const bool fits = bytes <= kVolumeScratch * static_cast<double>(voxels);
-    if (items > 1 || fits || voxels < kVoxelsCountedAlone || last == 0) return {all};
+    if (items > 1 || fits || has_plane(p_, items) || voxels < kVoxelsCountedAlone || last == 0) return {all};
     return {{0, last}, {last, all.end}};
   }
 

@@ -13,6 +13,7 @@
 
 #include "grid/cuda/volume_filled_rows.cuh"
 #include "grid/cuda/volume_gaps.cuh"
+#include "grid/cuda/volume_last_plane.cuh"
 #include "grid/cuda/volume_lines.cuh"
 
 namespace fathom::grid::cuda {
@@ -144,12 +145,16 @@ constexpr int along_x_blocks(int threads) {
   return resident_blocks(threads, threads == kAlongXBlock ? 5 : threads == kLongAlongXBlock ? 3 : 2);
 }
 
-template <int kThreads>
+/// @tparam kPlane  there are blocks ahead of those of the tiles, for v.has_plane
+template <int kThreads, bool kPlane>
 __global__ void __launch_bounds__(kThreads, along_x_blocks(kThreads))
     search_along_x(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 window_shared[];
   v.clear_counter(0);
-  const Volume::Tile tile = v.tile(blockIdx.x, v.nz);
+  const unsigned number = blockIdx.x - (kPlane ? plane_blocks(v.nz) : 0);  // of the tile
+  if constexpr (kPlane)
+    if (blockIdx.x < plane_blocks(v.nz)) return solve_plane_along_x<kThreads>(v, blockIdx.x, window_shared);
+  const Volume::Tile tile = v.tile(number, v.nz);
   const LineWriter<kThreads> writer(v, emitter, tile);
   const RowCounts counts = count_rows<kThreads>(v, tile);
   if (counts.filled == 0) return write_same(writer, v.side.none());
@@ -160,7 +165,7 @@ __global__ void __launch_bounds__(kThreads, along_x_blocks(kThreads))
   if (counts.wide * 8 <= v.ny && load_rows<kThreads>(rows, v, tile) && find_near<kThreads>(rows, v.ny, found)) {
     write_found(writer, found);
   } else if (threadIdx.x == 0) {
-    enlist(v.y_list, v.counters + 1, blockIdx.x);
+    enlist(v.y_list, v.counters + 1, number);
   }
 }
 

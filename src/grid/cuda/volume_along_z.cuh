@@ -9,6 +9,7 @@
 
 #include "grid/cuda/volume_far_stretches.cuh"
 #include "grid/cuda/volume_gaps.cuh"
+#include "grid/cuda/volume_last_plane.cuh"
 #include "grid/cuda/volume_ranges.cuh"
 #include "grid/cuda/volume_sparse_rows_along_z.cuh"
 
@@ -58,7 +59,8 @@ __device__ bool solve_by_ranges(const Volume& v, Volume::Tile tile, uint4* memor
   });
 }
 
-template <int kThreads, bool kLabels>
+/// @tparam kPlane  there are blocks ahead of those of the tiles, for v.has_plane
+template <int kThreads, bool kLabels, bool kPlane = false>
 __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     search_along_z(const __grid_constant__ Volume v) {
   extern __shared__ uint4 window_shared[];
@@ -66,8 +68,11 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   __shared__ unsigned near_of_warps[kThreads / 32];
   __shared__ uint2 of_byte[256];
   v.clear_counter(1);
+  const unsigned number = blockIdx.x - (kPlane ? plane_blocks(v.ny) : 0);  // of the tile
+  if constexpr (kPlane)
+    if (blockIdx.x < plane_blocks(v.ny)) return solve_plane_along_z<kThreads>(v, blockIdx.x, window_shared);
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
-  const Volume::Tile tile = v.narrow_tile(blockIdx.x);
+  const Volume::Tile tile = v.narrow_tile(number);
   const uint2* line = v.word_line(tile);
   __shared__ RunWords<kLabels> run_words;
   const RunEnds ends(run_words, n);
@@ -90,20 +95,20 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   if (t == 0) work = 0;
   const int with_sites = __syncthreads_count(any);  // threads
   if (with_sites == 0) {
-    if (t == 0) v.kind[blockIdx.x] = kEmpty;
+    if (t == 0) v.kind[number] = kEmpty;
     return;
   }
   if constexpr (kLabels) {
     ends.fill([&](int r) { return v.runs_along_z(tile, changes, r); });
   } else {
     if (__ldg(&line->x) == all && __syncthreads_and(is_full)) {
-      if (t == 0) v.kind[blockIdx.x] = kFull;
+      if (t == 0) v.kind[number] = kFull;
       return;
     }
     __shared__ FewRowsAlongZ few;
     if (with_sites <= kFewRows && few.find(v, tile)) {
       const bool is_wide = few.solve(v, tile);
-      if (t == 0) v.kind[blockIdx.x] = is_wide ? kWide : kNarrow;
+      if (t == 0) v.kind[number] = is_wide ? kWide : kNarrow;
       return;
     }
     using Found = SparseRowsAlongZ::Found;
@@ -111,8 +116,8 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     if (with_sites * 2 <= min(kThreads, n) && filled.find(line, n, SparseRowsAlongZ::list_in(window_shared, n))) {
       const Found found = SparseRowsAlongZ::solve(v, tile, filled, window_shared, of_byte, &work);
       if (t != 0) return;
-      v.kind[blockIdx.x] = found == Found::narrow ? kNarrow : kWide;
-      if (found == Found::too_long) enlist(v.z_list, v.counters, blockIdx.x);
+      v.kind[number] = found == Found::narrow ? kNarrow : kWide;
+      if (found == Found::too_long) enlist(v.z_list, v.counters, number);
       return;
     }
   }
@@ -122,8 +127,8 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   } else if (!near.are_few(near_of_warps, n)) {
     failed = !near.are_short(n) || !solve_by_ranges<kThreads>(v, tile, window_shared, of_byte);
     if (t != 0) return;
-    v.kind[blockIdx.x] = failed ? kWide : kNarrow;
-    if (failed) enlist(v.z_list, v.counters, blockIdx.x);
+    v.kind[number] = failed ? kWide : kNarrow;
+    if (failed) enlist(v.z_list, v.counters, number);
     return;
   }
   if (!failed) {
@@ -151,8 +156,8 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     failed = __syncthreads_or(failed);
   }
   if (t != 0) return;
-  v.kind[blockIdx.x] = failed ? kWide : kNarrow;
-  if (failed) enlist(v.z_list, v.counters, blockIdx.x);
+  v.kind[number] = failed ? kWide : kNarrow;
+  if (failed) enlist(v.z_list, v.counters, number);
 }
 
 }  // namespace fathom::grid::cuda
