@@ -4,8 +4,9 @@
 //
 // As the engine for volumes (plain_3d.cu) goes about it, but with y and x in each other's places: words and carries
 // along y (volume_columns.cuh), the pass along z, and the last along x (volume_along_x.cuh, volume_sites_along_x.cuh),
-// whose tiles are whole rows of the output. Where the last word along y would take much scratch for few rows, it is
-// worked on behind the others. What else may be asked for is left to that engine, and so are parts of results.
+// whose tiles are whole rows of the output. Where the last word along y has one row, that is solved as a plane by itself
+// (volume_last_plane.cuh); where it would take much scratch for few rows, it is worked on behind the others. What else
+// may be asked for is left to that engine, and so are parts of results.
 #include <algorithm>
 #include <vector>
 
