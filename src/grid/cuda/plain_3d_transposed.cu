@@ -5,7 +5,7 @@
 // As the engine for volumes (plain_3d.cu) goes about it, but with y and x in each other's places: words and carries
 // along y (volume_columns.cuh), the pass along z, and the last along x (volume_along_x.cuh, volume_sites_along_x.cuh),
 // whose tiles are whole rows of the output. Where the last word along y has one row, that is solved as a plane by itself
-// (volume_last_plane.cuh); where it would take much scratch for few rows, it is worked on behind the others. What else
+// (volume_last_column.cuh); where it would take much scratch for few rows, it is worked on behind the others. What else
 // may be asked for is left to that engine, and so are parts of results.
 #include <algorithm>
 #include <vector>
@@ -19,7 +19,7 @@
 #include "grid/cuda/volume_columns.cuh"
 #include "grid/cuda/volume_envelope.cuh"
 #include "grid/cuda/volume_far_sites_along_x.cuh"
-#include "grid/cuda/volume_last_plane.cuh"
+#include "grid/cuda/volume_last_column.cuh"
 #include "grid/cuda/volume_near_sites_along_z.cuh"
 #include "grid/cuda/volume_short_lines.cuh"
 #include "grid/cuda/volume_sites_along_x.cuh"
@@ -46,15 +46,16 @@ Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::
   return v;
 }
 
-/// Whether the last column is solved as a plane, not in tiles (volume_last_plane.cuh).
-bool has_plane(const Problem& p, std::int64_t items) {
+/// Whether the last column is solved as a plane, not in tiles (volume_last_column.cuh). The kernel for short lines along
+/// z has no blocks for it.
+bool has_last_column(const Problem& p, std::int64_t items) {
   return p.extent(1) % 32 == 1 && p.extent(1) > 1 && items == 1 && !wants_site(p) && p.extent(0) > kShortLines;
 }
 
 /// Leaves out what is not in a range of columns, which begins at a word.
 void take_range(Volume& v, const Problem& p, const Range& range) {
-  v.has_plane = has_plane(p, v.items);
-  v.take_columns(range.begin, range.end - int{v.has_plane});
+  v.has_last_column = has_last_column(p, v.items);
+  v.take_columns(range.begin, range.end - int{v.has_last_column});
   v.distance.data += range.begin * v.distance.y_stride;
   v.wide.data += range.begin * v.wide.y_stride;
 }
@@ -185,7 +186,7 @@ class TransposedVolumeEngine final : public Engine {
     const std::int64_t last = (all.end - 1) / 32 * 32, voxels = p_.extent(0) * all.end * p_.extent(2);
     const auto bytes = static_cast<double>(words_bytes(items) + scratch_of(p_, items, all));
     const bool fits = bytes <= kVolumeScratch * static_cast<double>(voxels);
-    if (items > 1 || fits || has_plane(p_, items) || voxels < kVoxelsCountedAlone || last == 0) return {all};
+    if (items > 1 || fits || has_last_column(p_, items) || voxels < kVoxelsCountedAlone || last == 0) return {all};
     return {{0, last}, {last, all.end}};
   }
 

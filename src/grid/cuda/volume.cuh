@@ -96,7 +96,7 @@ struct Volume {
   std::uint32_t weight_z = 1, weight_y = 1, weight_x = 1;  ///< squares of spacings, in units
   Side side;
   bool wide_has_results = false;  ///< of the other side of a signed field, where elements are sites to this one
-  bool has_plane = false;  ///< one column behind these, in a word of its own (volume_last_plane.cuh), of one item
+  bool has_last_column = false;   ///< one more, in a word of its own (volume_last_column.cuh), of one item
 
   /// Leaves out what is not in a range of columns, which begins at a word.
   void take_columns(std::int64_t begin, std::int64_t end) {
@@ -181,14 +181,6 @@ __device__ inline unsigned first_bits(int columns) {
 
 /// Whether there is a site in a word's row.
 __device__ inline bool has_sites(uint2 word) { return word.x != 0 || word.y != kNoneInWord * 0x10001u; }
-
-/// Steps from a bit of a row's word to the nearest site in the row, the left one of two.
-__device__ inline int steps_along_x(uint2 word, int bit) {
-  const unsigned up = word.x & (0xFFFFFFFFu >> (31 - bit)), down = word.x >> bit;
-  const int left = up ? bit - 31 + __clz(static_cast<int>(up)) : bit + static_cast<int>(word.y & 0xFFFFu);
-  const int right = down ? __ffs(static_cast<int>(down)) - 1 : 31 - bit + static_cast<int>(word.y >> 16);
-  return left <= right ? -left : right;
-}
 
 /// TileKind of half a tile's lines along z, [y]. With nearest sites, leads may be far in wide ones alone.
 __device__ inline std::uint8_t* kinds_of_half(const Volume& v, const Volume::Tile& t, int half) {

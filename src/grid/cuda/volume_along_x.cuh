@@ -8,12 +8,13 @@
 // Work mapping: block = tile. The search of volume_along_y.cuh, but that its results go to shared memory, in 16 bits,
 // and to the output when all are there. So nothing is written of a tile whose search fails; wide rows, which lie where
 // results go, are left as they are for the envelope (volume_envelope.cuh), as all else that would take long.
+// Blocks ahead of these solve a last column (volume_last_column.cuh).
 // Cost: as there, and one store to shared memory for two elements.
 #pragma once
 
 #include "grid/cuda/volume_filled_rows.cuh"
 #include "grid/cuda/volume_gaps.cuh"
-#include "grid/cuda/volume_last_plane.cuh"
+#include "grid/cuda/volume_last_column.cuh"
 #include "grid/cuda/volume_lines.cuh"
 
 namespace fathom::grid::cuda {
@@ -145,15 +146,15 @@ constexpr int along_x_blocks(int threads) {
   return resident_blocks(threads, threads == kAlongXBlock ? 5 : threads == kLongAlongXBlock ? 3 : 2);
 }
 
-/// @tparam kPlane  there are blocks ahead of those of the tiles, for v.has_plane
-template <int kThreads, bool kPlane>
+/// @tparam kLastColumn  v.has_last_column, as a constant, so that kernels without it keep no register for a tile's number
+template <int kThreads, bool kLastColumn = false>
 __global__ void __launch_bounds__(kThreads, along_x_blocks(kThreads))
     search_along_x(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 window_shared[];
   v.clear_counter(0);
-  const unsigned number = blockIdx.x - (kPlane ? plane_blocks(v.nz) : 0);  // of the tile
-  if constexpr (kPlane)
-    if (blockIdx.x < plane_blocks(v.nz)) return solve_plane_along_x<kThreads>(v, blockIdx.x, window_shared);
+  if constexpr (kLastColumn)
+    if (blockIdx.x < last_column_blocks(v.nz)) return solve_last_column_along_x<kThreads>(v, blockIdx.x, window_shared);
+  const unsigned number = blockIdx.x - (kLastColumn ? last_column_blocks(v.nz) : 0);  // of the tile
   const Volume::Tile tile = v.tile(number, v.nz);
   const LineWriter<kThreads> writer(v, emitter, tile);
   const RowCounts counts = count_rows<kThreads>(v, tile);

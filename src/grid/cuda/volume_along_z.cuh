@@ -4,12 +4,12 @@
 // that is kept of such a tile, and near enough (volume_far_stretches.cuh). Tiles of which few rows have sites are
 // solved by these alone (volume_few_rows_along_z.cuh, volume_sparse_rows_along_z.cuh), those of short lines whose
 // search would be long by ranges of rows (volume_ranges.cuh). What none of these settles is left to the envelope
-// (volume_envelope.cuh), by a list.
+// (volume_envelope.cuh), by a list. Blocks ahead of these solve a last column (volume_last_column.cuh).
 #pragma once
 
 #include "grid/cuda/volume_far_stretches.cuh"
 #include "grid/cuda/volume_gaps.cuh"
-#include "grid/cuda/volume_last_plane.cuh"
+#include "grid/cuda/volume_last_column.cuh"
 #include "grid/cuda/volume_ranges.cuh"
 #include "grid/cuda/volume_sparse_rows_along_z.cuh"
 
@@ -59,8 +59,8 @@ __device__ bool solve_by_ranges(const Volume& v, Volume::Tile tile, uint4* memor
   });
 }
 
-/// @tparam kPlane  there are blocks ahead of those of the tiles, for v.has_plane
-template <int kThreads, bool kLabels, bool kPlane = false>
+/// @tparam kLastColumn  v.has_last_column, as a constant, so that kernels without it keep no register for a tile's number
+template <int kThreads, bool kLabels, bool kLastColumn = false>
 __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     search_along_z(const __grid_constant__ Volume v) {
   extern __shared__ uint4 window_shared[];
@@ -68,9 +68,9 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
   __shared__ unsigned near_of_warps[kThreads / 32];
   __shared__ uint2 of_byte[256];
   v.clear_counter(1);
-  const unsigned number = blockIdx.x - (kPlane ? plane_blocks(v.ny) : 0);  // of the tile
-  if constexpr (kPlane)
-    if (blockIdx.x < plane_blocks(v.ny)) return solve_plane_along_z<kThreads>(v, blockIdx.x, window_shared);
+  if constexpr (kLastColumn)
+    if (blockIdx.x < last_column_blocks(v.ny)) return solve_last_column_along_z<kThreads>(v, blockIdx.x, window_shared);
+  const unsigned number = blockIdx.x - (kLastColumn ? last_column_blocks(v.ny) : 0);  // of the tile
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
   const Volume::Tile tile = v.narrow_tile(number);
   const uint2* line = v.word_line(tile);

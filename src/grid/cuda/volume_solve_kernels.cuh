@@ -46,11 +46,12 @@ void VolumePasses::search_along_z() const {
     if (n <= kShortLines) return launch_short(short_along_z<kShortLines, false>, z_tiles(), stream, volume);
   }
   const auto search = [&](auto threads) {
-    const auto launch_blocks = [&](auto* kernel, std::int64_t of_plane) {
-      launch(kernel, z_tiles() + of_plane, threads, window_memory(n), stream, volume);
+    const auto launch_blocks = [&](auto* kernel, std::int64_t of_last_column) {
+      launch(kernel, z_tiles() + of_last_column, threads, window_memory(n), stream, volume);
     };
-    if constexpr (!kLabels)
-      if (volume.has_plane) return launch_blocks(cuda::search_along_z<threads, kLabels, true>, plane_blocks(volume.ny));
+    if constexpr (!kLabels && threads <= 512)  // transposed volumes have no lines for more
+      if (volume.has_last_column)
+        return launch_blocks(cuda::search_along_z<threads, false, true>, last_column_blocks(volume.ny));
     launch_blocks(cuda::search_along_z<threads, kLabels>, 0);
   };
   if constexpr (kLabels) with_block<128, 256, 512>(search_block(n, kTinyBlocks), search);

@@ -16,26 +16,27 @@
 namespace fathom::grid::cuda {
 
 /// Lines side by side that a block has.
-inline constexpr int kPlaneLines = 2;
+inline constexpr int kLinesTogether = 2;
 
 /// How many blocks a plane takes.
-inline __host__ __device__ unsigned plane_blocks(int lines) {
-  return static_cast<unsigned>(lines + kPlaneLines - 1) / kPlaneLines;
+inline __host__ __device__ unsigned last_column_blocks(int lines) {
+  return static_cast<unsigned>(lines + kLinesTogether - 1) / kLinesTogether;
 }
 
-/// A line, in shared memory, with the least of each eight rows and of each eight of these.
-class PlaneLine {
+/// A line of the plane, in shared memory, with the least of each eight rows and of each eight of these.
+class LineOfPlaneSquares {
  public:
   /// @param memory  of memory_words(length)
-  __device__ PlaneLine(unsigned* memory, int length)
+  __device__ LineOfPlaneSquares(unsigned* memory, int length)
       : length_(length),
         eights_((length + 7) / 8),
         groups_((eights_ + 7) / 8),
         squares_(memory),
         of_eights_(squares_ + eights_ * 8),
         of_groups_(of_eights_ + eights_) {}
-  /// Less than a tile's rows take.
-  static __device__ int memory_words(int length) { return (length + 7) / 8 * 9 + (length + 63) / 64; }
+  static __host__ __device__ constexpr int memory_words(int length) {
+    return (length + 7) / 8 * 9 + (length + 63) / 64;
+  }
 
   /// @param square  behind the line's end, up to a multiple of eight, kNone32
   __device__ void put(int at, unsigned square) const { squares_[at] = square; }
@@ -102,69 +103,77 @@ class PlaneLine {
   unsigned *const squares_, *const of_eights_, *const of_groups_;
 };
 
+constexpr bool lines_fit_a_tile() {
+  for (int length = 1; length <= kLongestKeyed; ++length)
+    if (kLinesTogether * LineOfPlaneSquares::memory_words(length) > ((length + 7) / 8 + 1) * 8 * 16) return false;
+  return true;
+}
+static_assert(kLinesTogether == 2 && lines_fit_a_tile());
+
 /// The least squares of a block's lines. By all threads.
 ///
+/// @param memory     a tile's, which is more than lines take
 /// @param length     of a line
 /// @param square_of  an element's: square_of(line, at)
 /// @param store      takes the least: store(line, at, square)
 template <int kThreads, class SquareOf, class Store>
-__device__ void solve_plane_lines(unsigned* memory, int length, SquareOf&& square_of, Store&& store) {
-  static_assert(kPlaneLines == 2);
+__device__ void solve_lines_together(unsigned* memory, int length, SquareOf&& square_of, Store&& store) {
   const int t = static_cast<int>(threadIdx.x);
-  const PlaneLine lines[] = {{memory, length}, {memory + PlaneLine::memory_words(length), length}};
+  const LineOfPlaneSquares lines[] = {{memory, length}, {memory + LineOfPlaneSquares::memory_words(length), length}};
   for (int at = t; at < (length + 7) / 8 * 8; at += kThreads)
 #pragma unroll
-    for (int k = 0; k < 2; ++k) lines[k].put(at, at < length ? square_of(k, at) : kNone32);
+    for (int k = 0; k < kLinesTogether; ++k) lines[k].put(at, at < length ? square_of(k, at) : kNone32);
   __syncthreads();
   const auto for_elements = [&](auto&& take) {
 #pragma unroll
-    for (int k = 0; k < 2; ++k)
+    for (int k = 0; k < kLinesTogether; ++k)
       for (int at = t; at < length; at += kThreads) take(k, at, lines[k].least_near(at));
   };
   bool all_near = true;
   for_elements([&](int k, int at, unsigned square) {
-    if (PlaneLine::is_settled(square)) store(k, at, square);
+    if (LineOfPlaneSquares::is_settled(square)) store(k, at, square);
     else all_near = false;
   });
   if (__syncthreads_and(all_near)) return;
-  for (const PlaneLine& line : lines) line.find_eights(t, kThreads);
+  for (const LineOfPlaneSquares& line : lines) line.find_eights(t, kThreads);
   __syncthreads();
-  for (const PlaneLine& line : lines) line.find_groups(t, kThreads);
+  for (const LineOfPlaneSquares& line : lines) line.find_groups(t, kThreads);
   __syncthreads();
   for_elements([&](int k, int at, unsigned square) {
-    if (!PlaneLine::is_settled(square)) store(k, at, lines[k].least_far(at, square));
+    if (!LineOfPlaneSquares::is_settled(square)) store(k, at, lines[k].least_far(at, square));
   });
 }
 
-/// The squares of a plane's line after the pass along z: in place of its words, half of which they take.
-__device__ inline std::uint32_t* plane_squares(const Volume& v, int y) {
+/// The squares of a line after the pass along z: in place of its words, half of which they take. So these serve but once,
+/// which is all that is asked of them: results are not cut (TransposedVolumeEngine::cut()).
+__device__ inline std::uint32_t* squares_of_last_column(const Volume& v, int y) {
   return reinterpret_cast<std::uint32_t*>(v.word + (std::int64_t{v.words} * v.ny + y) * v.depth);
 }
 
-/// By all threads of a block. @param block  of plane_blocks(v.ny)
+/// By all threads of a block. @param block  of last_column_blocks(v.ny)
 template <int kThreads>
-__device__ void solve_plane_along_z(const Volume& v, unsigned block, void* memory) {
-  const int first = static_cast<int>(block) * kPlaneLines;
+__device__ void solve_last_column_along_z(const Volume& v, unsigned block, void* memory) {
+  const int first = static_cast<int>(block) * kLinesTogether;
   const auto square_of = [&](int k, int z) {
     const uint2 word = v.word_line({0, v.words, min(first + k, v.ny - 1)})[z];
-    const auto steps = static_cast<unsigned>(abs(steps_along_x(word, 0)));
+    const unsigned steps = word.x ? 0 : word.y & 0xFFFFu;  // it is the last: sites lie before it alone
     return steps < kNoneInWord ? steps * steps : kNone32;
   };
-  solve_plane_lines<kThreads>(static_cast<unsigned*>(memory), v.nz, square_of, [&](int k, int z, unsigned square) {
-    if (first + k < v.ny) plane_squares(v, first + k)[z] = square;
+  solve_lines_together<kThreads>(static_cast<unsigned*>(memory), v.nz, square_of, [&](int k, int z, unsigned square) {
+    if (first + k < v.ny) squares_of_last_column(v, first + k)[z] = square;
   });
 }
 
 /// The last pass, which writes float distances: a line is a row of them. By all threads of a block.
-/// @param block  of plane_blocks(v.nz)
+/// @param block  of last_column_blocks(v.nz)
 template <int kThreads>
-__device__ void solve_plane_along_x(const Volume& v, unsigned block, void* memory) {
-  const int first = static_cast<int>(block) * kPlaneLines;
+__device__ void solve_last_column_along_x(const Volume& v, unsigned block, void* memory) {
+  const int first = static_cast<int>(block) * kLinesTogether;
   float* to = v.distance.row(v.first_item, first, v.nx);
-  const auto square_of = [&](int k, int y) { return __ldg(plane_squares(v, y) + min(first + k, v.nz - 1)); };
-  solve_plane_lines<kThreads>(static_cast<unsigned*>(memory), v.ny, square_of, [&](int k, int y, unsigned square) {
+  const auto square_of = [&](int k, int y) { return __ldg(squares_of_last_column(v, y) + min(first + k, v.nz - 1)); };
+  solve_lines_together<kThreads>(static_cast<unsigned*>(memory), v.ny, square_of, [&](int k, int y, unsigned square) {
     if (first + k >= v.nz) return;
-    const float distance = square < kNone32 ? small_root(static_cast<float>(square)) : v.side.none();
+    const float distance = square < kNone32 ? small_root(small_float(square)) : v.side.none();
     __stcs(to + k * v.distance.z_stride + y, distance);
   });
 }
