@@ -125,6 +125,9 @@ inline constexpr int kSitesAlongXBlock = 320;
 /// Packing of these: threads of the largest blocks, 17 warps, which share the words of 513 rows, 17 in each of four
 /// planes, evenly; and such blocks per multiprocessor.
 inline constexpr int kColumnsPackBlock = 544, kColumnsPackBlocks = 2;
+/// The same of a last column: lines of a block, side by side; and steps to both sides before groups of rows are passed
+/// over.
+inline constexpr int kLinesOfLastColumn = 2, kStepsOfLastColumn = 16;
 /// From so many voxels on they are solved so: there are too few blocks to pack smaller ones fast.
 inline constexpr std::int64_t kVoxelsWorthTransposing = std::int64_t{1} << 26;
 /// The same with nearest sites: twice as much is written then.

@@ -59,7 +59,7 @@ __device__ bool solve_by_ranges(const Volume& v, Volume::Tile tile, uint4* memor
   });
 }
 
-/// @tparam kLastColumn  v.has_last_column, as a constant, so that kernels without it keep no register for a tile's number
+/// @tparam kLastColumn  v.has_last_column: asked by all kernels, that took up to 1.6 % of their time
 template <int kThreads, bool kLabels, bool kLastColumn = false>
 __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     search_along_z(const __grid_constant__ Volume v) {

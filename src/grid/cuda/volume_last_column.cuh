@@ -15,12 +15,9 @@
 
 namespace fathom::grid::cuda {
 
-/// Lines side by side that a block has.
-inline constexpr int kLinesTogether = 2;
-
 /// How many blocks a plane takes.
 inline __host__ __device__ unsigned last_column_blocks(int lines) {
-  return static_cast<unsigned>(lines + kLinesTogether - 1) / kLinesTogether;
+  return static_cast<unsigned>(lines + kLinesOfLastColumn - 1) / kLinesOfLastColumn;
 }
 
 /// A line of the plane, in shared memory, with the least of each eight rows and of each eight of these.
@@ -41,10 +38,10 @@ class LineOfPlaneSquares {
   /// @param square  behind the line's end, up to a multiple of eight, kNone32
   __device__ void put(int at, unsigned square) const { squares_[at] = square; }
 
-  /// From kNearSteps rows to both sides, as far as they may be nearer.
+  /// From kStepsOfLastColumn rows to both sides, as far as they may be nearer.
   __device__ unsigned least_near(int at) const {
     unsigned least = squares_[at];
-    for (int first = 1; first <= kNearSteps && squared_steps(first) < least; first += kTogether)
+    for (int first = 1; first <= kStepsOfLastColumn && squared_steps(first) < least; first += kTogether)
 #pragma unroll
       for (int steps = first; steps < first + kTogether; ++steps) {
         // Beyond the ends these again, for which it is too many steps.
@@ -54,7 +51,7 @@ class LineOfPlaneSquares {
     return least;
   }
   /// Whether that is the least of all.
-  static __device__ bool is_settled(unsigned square) { return square <= squared_steps(kNearSteps + 1); }
+  static __device__ bool is_settled(unsigned square) { return square <= squared_steps(kStepsOfLastColumn + 1); }
 
   /// By so many threads, between barriers.
   __device__ void find_eights(int thread, int threads) const {
@@ -77,7 +74,8 @@ class LineOfPlaneSquares {
   }
 
  private:
-  static constexpr int kNearSteps = 16, kTogether = 4;  ///< before it is asked again whether others may be nearer
+  static constexpr int kTogether = 4;  ///< steps before it is asked again whether others may be nearer
+  static_assert(kStepsOfLastColumn % kTogether == 0);
 
   static __device__ unsigned squared_steps(int steps) { return static_cast<unsigned>(steps * steps); }
   /// To the next of so many rows.
@@ -105,10 +103,10 @@ class LineOfPlaneSquares {
 
 constexpr bool lines_fit_a_tile() {
   for (int length = 1; length <= kLongestKeyed; ++length)
-    if (kLinesTogether * LineOfPlaneSquares::memory_words(length) > ((length + 7) / 8 + 1) * 8 * 16) return false;
+    if (kLinesOfLastColumn * LineOfPlaneSquares::memory_words(length) > ((length + 7) / 8 + 1) * 8 * 16) return false;
   return true;
 }
-static_assert(kLinesTogether == 2 && lines_fit_a_tile());
+static_assert(kLinesOfLastColumn == 2 && lines_fit_a_tile());
 
 /// The least squares of a block's lines. By all threads.
 ///
@@ -122,11 +120,11 @@ __device__ void solve_lines_together(unsigned* memory, int length, SquareOf&& sq
   const LineOfPlaneSquares lines[] = {{memory, length}, {memory + LineOfPlaneSquares::memory_words(length), length}};
   for (int at = t; at < (length + 7) / 8 * 8; at += kThreads)
 #pragma unroll
-    for (int k = 0; k < kLinesTogether; ++k) lines[k].put(at, at < length ? square_of(k, at) : kNone32);
+    for (int k = 0; k < kLinesOfLastColumn; ++k) lines[k].put(at, at < length ? square_of(k, at) : kNone32);
   __syncthreads();
   const auto for_elements = [&](auto&& take) {
 #pragma unroll
-    for (int k = 0; k < kLinesTogether; ++k)
+    for (int k = 0; k < kLinesOfLastColumn; ++k)
       for (int at = t; at < length; at += kThreads) take(k, at, lines[k].least_near(at));
   };
   bool all_near = true;
@@ -153,7 +151,7 @@ __device__ inline std::uint32_t* squares_of_last_column(const Volume& v, int y) 
 /// By all threads of a block. @param block  of last_column_blocks(v.ny)
 template <int kThreads>
 __device__ void solve_last_column_along_z(const Volume& v, unsigned block, void* memory) {
-  const int first = static_cast<int>(block) * kLinesTogether;
+  const int first = static_cast<int>(block) * kLinesOfLastColumn;
   const auto square_of = [&](int k, int z) {
     const uint2 word = v.word_line({0, v.words, min(first + k, v.ny - 1)})[z];
     const unsigned steps = word.x ? 0 : word.y & 0xFFFFu;  // it is the last: sites lie before it alone
@@ -168,7 +166,7 @@ __device__ void solve_last_column_along_z(const Volume& v, unsigned block, void*
 /// @param block  of last_column_blocks(v.nz)
 template <int kThreads>
 __device__ void solve_last_column_along_x(const Volume& v, unsigned block, void* memory) {
-  const int first = static_cast<int>(block) * kLinesTogether;
+  const int first = static_cast<int>(block) * kLinesOfLastColumn;
   float* to = v.distance.row(v.first_item, first, v.nx);
   const auto square_of = [&](int k, int y) { return __ldg(squares_of_last_column(v, y) + min(first + k, v.nz - 1)); };
   solve_lines_together<kThreads>(static_cast<unsigned*>(memory), v.ny, square_of, [&](int k, int y, unsigned square) {
