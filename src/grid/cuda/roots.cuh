@@ -20,10 +20,11 @@ __device__ inline float small_root(float d2, float less = 0) {
   return fmaf(fmaf(-root, root, d2), 0.5f * inverse, root - less);
 }
 
-/// Of integers below 2²³, which are the last bits of floats then: faster than a conversion.
-__device__ inline float small_float(std::uint32_t integer) {
-  return __uint_as_float(integer | 0x4B000000u) - 8388608.0f;
-}
+/// Integers below 2²³, and 2²³: the last bits of floats then. Enough where differences are asked for.
+__device__ inline float shifted_float(std::uint32_t integer) { return __uint_as_float(integer | 0x4B000000u); }
+
+/// Integers below 2²³: faster than a conversion.
+__device__ inline float small_float(std::uint32_t integer) { return shifted_float(integer) - 8388608.0f; }
 
 /// An integer in double, which is faster than a conversion, too.
 __device__ inline double exact_double(std::uint32_t integer) {

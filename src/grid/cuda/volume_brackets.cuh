@@ -8,9 +8,9 @@
 // behind the group from above; doubles, which round sums in order, make no row outside the nearest. Nor is a row between
 // them that lies, by more than roundings hide, above the chord from one to another, as lines in place of parabolas.
 //
-// Work mapping: half warp = unit, lane = line. Phase 1: each unit takes kChunk rows into registers; one that is worse
-// than the running candidates of its left and of its right, by two halves or more, is nowhere the nearest. Values that
-// are too large for floats or for keys are taken above the line's least.
+// Work mapping: half warp = unit, lane = line. Phase 1: each unit takes kChunk rows into registers; one that lies above
+// the chord between rows beside it, one or two away, is nowhere the nearest. Values that are too large for floats or for
+// keys are taken above the line's least.
 // Phase 2: the kept rows of each line move together. Phases 3 and 4: the winners at every 64th anchor, from all
 // candidates, then at each, from those between.
 //
@@ -27,9 +27,16 @@ inline constexpr double kNoSquareExact = __builtin_inf();
 inline constexpr unsigned kNoHalves = 1u << 24;    ///< of a row without a site
 inline constexpr unsigned kManyHalves = 1u << 21;  ///< from here on floats round too roughly
 
+/// 1/x, roughly.
+__device__ inline float rough_inverse(float x) {
+  float inverse;
+  asm("rcp.approx.ftz.f32 %0,%1;" : "=f"(inverse) : "f"(x));
+  return inverse;
+}
+
 /// A square in halves, from a float that three roundings have led to: less than 0.9 off.
 __device__ inline unsigned rounded_halves(float halves) {
-  return halves < kManyHalves ? static_cast<unsigned>(__float_as_int(halves + 8388608.0f)) - 0x4B000000u : kManyHalves;
+  return __float_as_uint(fminf(halves, kManyHalves) + 8388608.0f) - 0x4B000000u;
 }
 
 /// Of lines of up to kThreads rows. All functions are called by all threads of the block.
@@ -40,22 +47,22 @@ class Brackets {
 
   /// Bytes of shared memory.
   static std::size_t bytes(int rows) {
-    const int of_lines = row_groups(rows) * 8 + anchors_of(rows) + 1 + 2 * chunks_of(rows);
+    const int of_lines = row_groups(rows) * 8 + anchors_of(rows) + 1 + chunks_of(rows);
     return static_cast<std::size_t>(of_lines) * 16 * sizeof(unsigned);
   }
 
   __device__ Brackets(unsigned* memory, int rows)
       : keys_(memory),
         anchors_(keys_ + row_groups(rows) * 128),
-        masks_(anchors_ + (anchors_of(rows) + 1) * 16),
-        places_(masks_ + chunks_of(rows) * 16),
+        chunks_(anchors_ + (anchors_of(rows) + 1) * 16),
         n_(rows),
         middle_(coarse_steps(rows) * (kCoarse / 2)),
         lane_(static_cast<int>(threadIdx.x) % 16),
         unit_(static_cast<int>(threadIdx.x) / 16) {}
 
-  /// @param line    the lane's: in halves, line.halves(row), which are rounded_halves() or kNoHalves; in double, where
-  ///                line.has_site(row), line.square(row)
+  /// @param line    the lane's, of whose last group the rows that are missing have no site either: of line.word(row), in
+  ///                halves, line.halves(word), which are rounded_halves() or kNoHalves; in double, where
+  ///                line.has_site(word), line.square(word)
   /// @param weight  of the square of a step along the line
   template <class Line>
   __device__ void find(const Line& line, double weight) {
@@ -81,35 +88,20 @@ class Brackets {
       offer(static_cast<int>(*key & kKeyIndex));
       if (key == last) return;
       const Vertex begin(*key);
-      const float slope = (end.value - begin.value) / (end.row - begin.row);
+      const float slope = begin.slope_to(end);
       do key += 16;
       while (key != last && Vertex(*key).is_above(begin, slope));
     }
   }
 
  private:
-  /// The last candidate on one side of a row: what it has there, in halves.
-  class Running {
-   public:
-    /// One row on. @returns whether that row is a candidate, too, and is the last one then
-    __device__ bool meets(unsigned value) {
-      value_ += step_;
-      step_ += 4;
-      if (value > value_ + 1) return false;
-      value_ = value;
-      step_ = 2;
-      return true;
-    }
-
-   private:
-    unsigned value_ = kNoHalves - 8 * kChunk * kChunk, step_ = 0;
-  };
-
   /// Where a candidate's parabola has its place among lines: above the chord between two others it is nowhere the least.
   struct Vertex {
-    float row, value;
+    float row, value;  ///< and 2²³
 
-    __device__ explicit Vertex(unsigned key) : row(small_float(key & kKeyIndex)), value(small_float(key >> kKeyBits)) {}
+    __device__ explicit Vertex(unsigned key)
+        : row(shifted_float(key & kKeyIndex)), value(shifted_float(key >> kKeyBits)) {}
+    __device__ float slope_to(const Vertex& end) const { return (end.value - value) * rough_inverse(end.row - row); }
     /// By more than the roundings of three values and of this one hide.
     __device__ bool is_above(const Vertex& begin, float slope) const {
       return value > fmaf(row - begin.row, slope, begin.value + 4);
@@ -121,6 +113,10 @@ class Brackets {
   static __host__ __device__ int chunks_of(int rows) { return (rows + kChunk - 1) / kChunk; }
   static __host__ __device__ int anchors_of(int rows) { return coarse_steps(rows) * kFineSteps; }
   __device__ const unsigned* key_at(int place) const { return keys_ + place * 16 + lane_; }
+  /// Which rows of a chunk are candidates, in bits, and how many there are before these.
+  __device__ unsigned& chunk_at(int chunk) const { return chunks_[chunk * 16 + lane_]; }
+  static __device__ unsigned chunk_of(unsigned mask, unsigned place) { return place << kChunk | mask; }
+  static __device__ unsigned place_in(unsigned chunk) { return chunk >> kChunk; }
   /// Of half a row before a group.
   __device__ unsigned& anchor(int group) const { return anchors_[group * 16 + lane_]; }
   /// Keeps keys from falling below 0.
@@ -142,15 +138,19 @@ class Brackets {
   /// A chunk's values in halves. @returns whether all are small
   template <class Line>
   __device__ bool load(unsigned (&value)[kChunk], const Line& line) const {
-    bool are_small = true;
+    static_assert(kChunk == 16);
+    unsigned largest = 0;
 #pragma unroll
-    for (int r = 0; r < kChunk; ++r) {
-      const int row = unit_ * kChunk + r;
-      value[r] = line.halves(min(row, n_ - 1));
-      if (row >= n_) value[r] = kNoHalves;
-      are_small &= is_small(value[r]) || value[r] == kNoHalves;
+    for (int half = 0; half < 2; ++half) {
+      const auto group = line.rows.group(2 * unit_ + half, lane_);
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        const unsigned halves = line.halves(group[j]);
+        value[half * 8 + j] = halves;
+        largest = max(largest, halves % kNoHalves);
+      }
     }
-    return are_small;
+    return is_small(largest);
   }
   /// The same above the least square of the line. What is above it by more than the whole line's length is not nearest.
   /// @param scale  halves to a square
@@ -159,7 +159,8 @@ class Brackets {
 #pragma unroll 1
     for (int r = 0; r < kChunk; ++r) {
       const int row = unit_ * kChunk + r;
-      const double above = row < n_ && line.has_site(row) ? (line.square(row) - least) * scale : kNoSquareExact;
+      const unsigned word = line.word(min(row, n_ - 1));
+      const double above = row < n_ && line.has_site(word) ? (line.square(word) - least) * scale : kNoSquareExact;
       const bool is_small = above <= static_cast<double>(most());
       const unsigned rounded = is_small ? static_cast<unsigned>(__double2loint(above + 0x1p52)) : kNoHalves;
 #pragma unroll
@@ -177,7 +178,8 @@ class Brackets {
     __syncthreads();
 #pragma unroll 1
     for (int row = unit_; row < n_; row += kUnits) {
-      const double square = line.has_site(row) ? line.square(row) : kNoSquareExact;
+      const unsigned word = line.word(row);
+      const double square = line.has_site(word) ? line.square(word) : kNoSquareExact;
       least = square < least ? square : least;
     }
     atomicMin(line_least + lane_, static_cast<unsigned long long>(__double_as_longlong(least)));
@@ -187,7 +189,7 @@ class Brackets {
 
   template <class Line>
   __device__ void keep_candidates(const Line& line, double weight) {
-    const int chunks = chunks_of(n_), first_row = unit_ * kChunk;
+    const int chunks = chunks_of(n_);
     const bool active = unit_ < chunks;
     unsigned value[kChunk], mask = 0;
     const bool are_small = !active || load(value, line);
@@ -197,28 +199,19 @@ class Brackets {
     }
     if (active) {
       mask = candidates(value);
-      places_[unit_ * 16 + lane_] = static_cast<unsigned>(__popc(mask));
-      masks_[unit_ * 16 + lane_] = mask;
+      chunk_at(unit_) = chunk_of(mask, static_cast<unsigned>(__popc(mask)));
     }
     clear_anchors();
     __syncthreads();
-    count_ = 0;
-    int first = 0;
+    unsigned before = 0, first = 0;
     for (int k = 0; k < chunks; ++k) {
-      if (k == unit_) first = count_;
-      count_ += static_cast<int>(places_[k * 16 + lane_]);
+      if (k == unit_) first = before;
+      before += place_in(chunk_at(k));
     }
-    if (active) {
-      unsigned* to = keys_ + first * 16 + lane_;
-#pragma unroll
-      for (int r = 0; r < kChunk; ++r) {
-        if (!(mask >> r & 1)) continue;
-        *to = key_of(value[r], first_row + r);
-        to += 16;
-      }
-    }
+    count_ = static_cast<int>(before);
+    if (active) put_keys(value, mask, keys_ + first * 16 + lane_);
     __syncthreads();
-    if (active) places_[unit_ * 16 + lane_] = static_cast<unsigned>(first);
+    if (active) chunk_at(unit_) = chunk_of(mask, first);
     __syncthreads();
   }
   /// All of them are candidates.
@@ -227,27 +220,41 @@ class Brackets {
     bool are_small = true;
     count_ = listed.count;
     for (int p = unit_; p < count_; p += kUnits) {
-      const unsigned value = line.halves(listed.row[p]);
+      const unsigned value = line.halves(line.word(listed.row[p]));
       are_small &= is_small(value);
       keys_[p * 16 + lane_] = key_of(value, listed.row[p]);
     }
-    for (int k = unit_; k < chunks_of(n_); k += kUnits) {
-      masks_[k * 16 + lane_] = listed.mask(k * kChunk);
-      places_[k * 16 + lane_] = listed.place(k * kChunk);
-    }
+    for (int k = unit_; k < chunks_of(n_); k += kUnits)
+      chunk_at(k) = chunk_of(listed.mask(k * kChunk), listed.place(k * kChunk));
     clear_anchors();
     return __syncthreads_and(are_small);
   }
-  static __device__ unsigned candidates(const unsigned* value) {
-    unsigned mask = 0;
-    Running left, right;
+  /// Rows of a chunk, in bits, that lie above no chord by more than roundings hide, two halves.
+  static __device__ unsigned candidates(const unsigned (&value)[kChunk]) {
+    const auto above_chord = [&](int r, int steps) {  // in the sign
+      if (r < steps || r + steps >= kChunk) return 0u;
+      return value[r - steps] + value[r + steps] + static_cast<unsigned>(4 * steps * steps + 4) - 2 * value[r];
+    };
+    unsigned dropped = 0;
 #pragma unroll
-    for (int r = 0; r < kChunk; ++r)
-      if (left.meets(value[r])) mask |= 1u << r;
+    for (int r = kChunk - 1; r >= 0; --r) {
+      static_assert(kNoHalves << 7 == 1u << 31);
+      dropped = __funnelshift_l(above_chord(r, 1) | above_chord(r, 2) | value[r] << 7, dropped, 1);
+    }
+    return ~dropped & ((1u << kChunk) - 1);
+  }
+  /// Those of a chunk's candidates.
+  __device__ void put_keys(const unsigned (&value)[kChunk], unsigned mask, unsigned* to) const {
+    unsigned of_row = key_of(0, unit_ * kChunk);
+    const unsigned rise = key_of(0, unit_ * kChunk + 1) - of_row;
 #pragma unroll
-    for (int r = kChunk - 1; r >= 0; --r)
-      if (right.meets(value[r])) mask |= 1u << r;
-    return mask;
+    for (int r = 0; r < kChunk; ++r) {
+      if (mask >> r & 1) {
+        *to = (value[r] << kKeyBits) + of_row;
+        to += 16;
+      }
+      of_row += rise + (static_cast<unsigned>(4 * r) << kKeyBits);
+    }
   }
 
   /// Least keys at the anchors first + k·kStep, among the candidates from, from + by, … ≤ to.
@@ -274,8 +281,8 @@ class Brackets {
   /// Place of a key's row among the candidates.
   __device__ int place_of(unsigned key) const {
     const auto i = static_cast<int>(key & kKeyIndex), chunk = i / kChunk;
-    return static_cast<int>(places_[chunk * 16 + lane_]) +
-           __popc(masks_[chunk * 16 + lane_] & lanes_before(i % kChunk));
+    const unsigned own = chunk_at(chunk);
+    return static_cast<int>(place_in(own)) + __popc(own & lanes_before(i % kChunk));
   }
 
   __device__ void find_anchors() const {
@@ -306,7 +313,7 @@ class Brackets {
     }
   }
 
-  unsigned *keys_, *anchors_, *masks_, *places_;
+  unsigned *keys_, *anchors_, *chunks_;
   const int n_, middle_, lane_, unit_;
   int count_ = 0;
 };
@@ -315,17 +322,17 @@ class Brackets {
 template <bool kWinners>
 class EightSquares {
  public:
-  /// @param first   of the eight
-  /// @param weight  of the square of a step along the line
-  __device__ EightSquares(int first, const IntegerFactor& weight) : first_(first), weight_(weight) {
+  /// @param first     of the eight
+  /// @param of_steps  squares of steps along the line, from those to rows behind, below 0, on
+  __device__ EightSquares(int first, const double* of_steps) : of_steps_(of_steps + first) {
 #pragma unroll
     for (int j = 0; j < 8; ++j) best[j] = kNoSquareExact;
   }
   __device__ void offer(int row, double square) {
-    const int steps = first_ - row;
+    const double* of_steps = of_steps_ - row;
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      const double sum = square + weight_ * static_cast<unsigned>((steps + j) * (steps + j));
+      const double sum = square + __ldg(of_steps + j);
       if (sum < best[j]) {
         best[j] = sum;
         if constexpr (kWinners) row_[j] = row;
@@ -338,8 +345,7 @@ class EightSquares {
   double best[8];
 
  private:
-  const int first_;
-  const IntegerFactor& weight_;
+  const double* of_steps_;  ///< from a row before the first of all
   int row_[8];
 };
 

@@ -77,14 +77,14 @@ __device__ unsigned left_by_windows(int groups, OfWindow&& window) {
 /// @param line   of the lane, as Brackets ask for it
 /// @param store  takes what has been found: store(q, eight)
 template <int kThreads, bool kWinners, class Line, class Store>
-__device__ void solve_left(const Brackets<kThreads>& brackets, const Line& line, int n, const IntegerFactor& weight,
+__device__ void solve_left(const Brackets<kThreads>& brackets, const Line& line, int n, const double* of_steps,
                            unsigned left, Store&& store) {
   const int groups = row_groups(n);
   for (int k = 0, q0 = warp_number() * 2; q0 < groups; ++k, q0 += kThreads / 16) {
     if (!(left >> k & 1)) continue;
     const int q = q0 + lane_id() / 16;
-    EightSquares<kWinners> eight(q * 8, weight);
-    brackets.for_rows(min(q, groups - 1), [&](int row) { eight.offer(row, line.square(row)); });
+    EightSquares<kWinners> eight(q * 8, of_steps);
+    brackets.for_rows(min(q, groups - 1), [&](int row) { eight.offer(row, line.square(line.word(row))); });
     store(q, eight);
   }
 }
@@ -94,12 +94,12 @@ __device__ void solve_left(const Brackets<kThreads>& brackets, const Line& line,
 /// @param line   of the lane: line.square(row)
 /// @param store  takes what has been found: store(q, eight)
 template <int kThreads, bool kWinners, class Line, class Store>
-__device__ void solve_from_few(const SortedRows& filled, const Line& line, int groups, const IntegerFactor& weight,
+__device__ void solve_from_few(const SortedRows& filled, const Line& line, int groups, const double* of_steps,
                                Store&& store) {
   for (int q = static_cast<int>(threadIdx.x) / 16; q < groups; q += kThreads / 16) {
-    EightSquares<kWinners> eight(q * 8, weight);
+    EightSquares<kWinners> eight(q * 8, of_steps);
 #pragma unroll 1
-    for (int k = 0; k < filled.count; ++k) eight.offer(filled.row[k], line.square(filled.row[k]));
+    for (int k = 0; k < filled.count; ++k) eight.offer(filled.row[k], line.square(line.word(filled.row[k])));
     store(q, eight);
   }
 }
@@ -194,12 +194,12 @@ struct LineOfPlane {
   const KeyWindow<PlaneKeys>::Rows& rows;
   const ExactSpacing& spacing;
 
-  __device__ int steps(int row) const { return static_cast<int>(rows.get(row, static_cast<int>(threadIdx.x) % 16)); }
-  __device__ bool has_site(int row) const { return steps(row) < static_cast<int>(kNoneInWord); }
-  __device__ double square(int row) const { return spacing.square(0, steps(row)); }
-  __device__ unsigned halves(int row) const {
-    const unsigned halves = rounded_halves(small_float(squared(steps(row))) * spacing.halves_y_of_x);
-    return has_site(row) ? halves : kNoHalves;
+  __device__ unsigned word(int row) const { return rows.get(row, static_cast<int>(threadIdx.x) % 16); }
+  __device__ bool has_site(unsigned steps) const { return steps < kNoneInWord; }
+  __device__ double square(unsigned steps) const { return spacing.square(0, static_cast<int>(steps)); }
+  __device__ unsigned halves(unsigned steps) const {
+    const unsigned halves = rounded_halves(small_float(steps * steps) * spacing.halves_y_of_x);
+    return has_site(steps) ? halves : kNoHalves;
   }
 };
 
@@ -216,7 +216,7 @@ __device__ inline void steps_of_squares(const StepTables& tables, const NearPair
     steps[j] = Steps::kNone;
     if (eight.best[j] == kNoSquareExact) continue;
     const int row = eight.winner(j);
-    steps[j] = Steps::word_of(tables, pairs, abs(row - (group * 8 + j)), line.steps(row));
+    steps[j] = Steps::word_of(tables, pairs, abs(row - (group * 8 + j)), static_cast<int>(line.word(row)));
   }
 }
 
@@ -297,9 +297,9 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
       store(q * 8, steps, n - q * 8);
     };
     if (with_sites <= kFewRows)
-      return solve_from_few<kThreads, true>(filled, line, rows.groups, spacing.times_y, store_squares);
+      return solve_from_few<kThreads, true>(filled, line, rows.groups, tables.along_y.from(0), store_squares);
     if (brackets.find_among(filled, line))
-      return solve_left<kThreads, true>(brackets, line, n, spacing.times_y, ~0u, store_squares);
+      return solve_left<kThreads, true>(brackets, line, n, tables.along_y.from(0), ~0u, store_squares);
   }
   if (t == 0) has_ends = 0;
   if (t <= PlaneKeys::kSteps) keys_x.of[t] = __ldg(tables.plane_x.of + t), keys_y.of[t] = __ldg(tables.plane_y.of + t);
@@ -351,7 +351,7 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   });
   __syncthreads();
   brackets.find(line, spacing.y);
-  solve_left<kThreads, true>(brackets, line, n, spacing.times_y, left, [&](int q, const auto& eight) {
+  solve_left<kThreads, true>(brackets, line, n, tables.along_y.from(0), left, [&](int q, const auto& eight) {
     steps_of_squares(tables, pairs, line, q, eight, steps);
     if (kSides && has_ends) {
       unsigned to_end[8];
@@ -446,16 +446,16 @@ struct LineOfVolume {
   const ExactSpacing& spacing;
 
   __device__ unsigned word(int row) const { return rows.get(row, static_cast<int>(threadIdx.x) % 16); }
-  __device__ bool has_site(int row) const { return word(row) != Steps::kNone; }
-  __device__ double square(int row) const {
-    const Steps steps(word(row));
+  __device__ bool has_site(unsigned word) const { return word != Steps::kNone; }
+  __device__ double square(unsigned word) const {
+    const Steps steps(word);
     return spacing.square(steps.y, steps.x);
   }
-  __device__ unsigned halves(int row) const {
-    const Steps steps(word(row));
+  __device__ unsigned halves(unsigned word) const {
+    const Steps steps(word);
     const float halves = fmaf(small_float(squared(steps.y)), spacing.halves_z_of_y,
                               small_float(squared(steps.x)) * spacing.halves_z_of_x);
-    return has_site(row) ? rounded_halves(halves) : kNoHalves;
+    return has_site(word) ? rounded_halves(halves) : kNoHalves;
   }
 };
 
@@ -533,7 +533,7 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
       rows.put(row, t % 16, Steps::far(tables, word_of(row)));
     }
     __syncthreads();
-    return solve_from_few<kThreads, false>(filled, line, rows.groups, spacing.times_z, store_roots);
+    return solve_from_few<kThreads, false>(filled, line, rows.groups, tables.along_z.from(0), store_roots);
   }
   unsigned far = 0;
   unsigned* own = each_sixteenth(reinterpret_cast<unsigned*>(window_shared), t / 16, t % 16);
@@ -578,7 +578,7 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   __syncthreads();
   Brackets<kThreads> brackets(reinterpret_cast<unsigned*>(window_shared + window_memory(n) / sizeof(uint4)), n);
   brackets.find(line, spacing.z);
-  solve_left<kThreads, false>(brackets, line, n, spacing.times_z, left, store_roots);
+  solve_left<kThreads, false>(brackets, line, n, tables.along_z.from(0), left, store_roots);
 }
 
 }  // namespace fathom::grid::cuda

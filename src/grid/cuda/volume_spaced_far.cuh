@@ -20,11 +20,11 @@ struct LineOfSquares {
   const WindowRows<WindowSquares>& rows;
   float halves_of_unit;
 
-  __device__ unsigned units(int row) const { return rows.get(row, static_cast<int>(threadIdx.x) % 16); }
-  __device__ bool has_site(int row) const { return units(row) < WindowSquares::kNone; }
-  __device__ double square(int row) const { return units(row); }
-  __device__ unsigned halves(int row) const {
-    return has_site(row) ? rounded_halves(static_cast<float>(units(row)) * halves_of_unit) : kNoHalves;
+  __device__ unsigned word(int row) const { return rows.get(row, static_cast<int>(threadIdx.x) % 16); }
+  __device__ bool has_site(unsigned units) const { return units < WindowSquares::kNone; }
+  __device__ double square(unsigned units) const { return units; }
+  __device__ unsigned halves(unsigned units) const {
+    return has_site(units) ? rounded_halves(static_cast<float>(units) * halves_of_unit) : kNoHalves;
   }
 };
 
@@ -37,6 +37,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   const WindowRows<WindowSquares> rows(reinterpret_cast<unsigned*>(window_shared), n);
   const LineOfSquares line{rows, 2 / static_cast<float>(v.weight_y)};
   const unsigned count = v.counters[1];
+  rows.pad(n);
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
     const HalfTile half = half_along_y(v, v.y_list[job]);
     const std::uint8_t* kinds = kinds_of_half(v, half.tile, half.first / 16);
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     const VolumeWriter<Writing::unaligned> writer(v, emitter, half.tile);
     for (int q = t / 16; q < rows.groups; q += kThreads / 16) {
       EightUnits eight(q * 8, v.weight_y);
-      brackets.for_rows(q, [&](int row) { eight.offer(row, line.units(row)); });
+      brackets.for_rows(q, [&](int row) { eight.offer(row, line.word(row)); });
       writer.template write_column<true>(q * 8, half.x, eight.best, n - q * 8);
     }
   }

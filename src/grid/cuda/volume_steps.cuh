@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/volume_solve.cuh"
@@ -142,8 +143,18 @@ struct ExactSpacing {
 /// What is found out about near sites before all else, by blocks of which each looks at a few.
 inline constexpr int kTabulateBlocks = 512, kTabulateWarps = 16;
 
+/// The squares of steps along an axis, to both sides.
+struct StepSquares {
+  static constexpr int kMost = kLongestKeyed + 8;  ///< from a row to the last of any group
+
+  double of[2 * kMost];
+
+  __device__ const double* from(int steps) const { return of + kMost + steps; }
+};
+
 struct StepTables {
-  PlaneKeys plane_y, plane_x;                   ///< the spacing's, where lanes ask for different ones
+  StepSquares along_z, along_y;                 ///< the spacing's, where lanes ask for different ones
+  PlaneKeys plane_y, plane_x;                   ///< likewise
   std::uint32_t pair[kPairs];                   ///< VolumeKeys by their last bits: of a pair of steps
   std::uint32_t pair_steps[kPairs];             ///< the pair, as Steps have it
   float distance[VolumeKeys::kSteps * kPairs];  ///< [steps along z][as above]; less than 0: in doubt
@@ -155,7 +166,7 @@ struct Steps {
   static constexpr unsigned kFar = 1u << 31, kFarBits = 11, kNone = kFar | 1u << (2 * kFarBits);  ///< far: y, x
   static constexpr unsigned kAtSite = 0;                           ///< of the first near pair
   static constexpr unsigned kHere = kFar, kInDoubt = 0xFFFFFFFFu;  ///< no word is as large
-  static_assert(VolumeKeys::kEnd + kNone > kNone && kLongestKeyed < 1 << kFarBits);
+  static_assert(kLongestKeyed < 1 << kFarBits);
 
   int y, x;
 
@@ -298,6 +309,11 @@ static __global__ void __launch_bounds__(kTabulateWarps * 32)
   __syncthreads();
   if (blockIdx.x == 0 && t <= PlaneKeys::kSteps)
     tables->plane_y.of[t] = spacing.plane_y.of[t], tables->plane_x.of[t] = spacing.plane_x.of[t];
+  for (int i = static_cast<int>(blockIdx.x) * kTabulateWarps * 32 + t; i < 2 * StepSquares::kMost;
+       i += kTabulateBlocks * kTabulateWarps * 32) {
+    const auto square = squared(i - StepSquares::kMost);
+    tables->along_z.of[i] = spacing.times_z * square, tables->along_y.of[i] = spacing.times_y * square;
+  }
   if (warp < kSites) {
     if (find_rivals(spacing, first + warp, rivals, &count)) atomicOr(doubt + warp, 1u);
   } else {
@@ -310,10 +326,12 @@ static __global__ void __launch_bounds__(kTabulateWarps * 32)
   if (t < kSites) tables->plane[first + t] = doubt[t] ? Steps::kInDoubt : word_in_plane(spacing, first + t);
 }
 
-/// What rows of a search hold: keys, or words of steps, which are no less than their end where they are no keys.
+/// What rows of a search hold: along y keys, along z words of steps, which are no less than their end where they are no
+/// keys. To keys none wraps when it is added.
 template <class KeysOfRows>
 struct KeyRows {
-  static constexpr unsigned kNone = KeysOfRows::kEnd;
+  static constexpr unsigned kNone = std::is_same_v<KeysOfRows, VolumeKeys> ? Steps::kNone : KeysOfRows::kEnd;
+  static_assert(kNone >= KeysOfRows::kEnd && KeysOfRows::kEnd + kNone > kNone);
 };
 
 /// From where a lane's words of a row and of each sixteenth before and behind it are, as WindowRows keep them: of row r
