@@ -49,7 +49,7 @@ void launch(void (*kernel)(Parameters...), dim3 blocks, unsigned threads, std::s
 template <class... Parameters>
 void launch_early(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cudaStream_t stream,
                   const std::type_identity_t<Parameters>&... arguments) {
-  launch(kernel, blocks, threads, 0, stream, true, arguments...);
+  cuda::launch(kernel, blocks, threads, 0, stream, true, arguments...);  // not one of the arguments' namespace
 }
 
 }  // namespace fathom::cuda

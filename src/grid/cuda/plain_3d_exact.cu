@@ -1,4 +1,5 @@
 // The engine for volumes (plain_3d.cu): kernels for any unequal spacings.
+#include "core/cuda/early_launch.cuh"
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/volume_exact.cuh"
 #include "grid/cuda/volume_solve.cuh"
@@ -33,8 +34,8 @@ void solve_lines(const VolumePasses& p, const ExactSpacing& spacing) {
 
 void VolumePasses::solve_exact(const ExactWeights& weights, bool has_sides) const {
   const ExactSpacing spacing = ExactSpacing::of(weights, volume.side.scale);
-  tabulate_steps<<<kTabulateBlocks, kTabulateWarps * 32, 0, stream>>>(volume.step_tables, spacing, volume.nz);
-  fathom::cuda::check_launch("measuring near sites");
+  fathom::cuda::launch_early(tabulate_steps, kTabulateBlocks, kTabulateWarps * 32, stream, volume.step_tables, spacing,
+                             volume.nz);
   if (has_sides) solve_lines<true>(*this, spacing);
   else solve_lines<false>(*this, spacing);
 }

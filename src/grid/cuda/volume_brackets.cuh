@@ -204,9 +204,11 @@ class Brackets {
     clear_anchors();
     __syncthreads();
     unsigned before = 0, first = 0;
-    for (int k = 0; k < chunks; ++k) {
+    const unsigned* chunk = &chunk_at(0);
+#pragma unroll 4
+    for (int k = 0; k < chunks; ++k, chunk += 16) {
       if (k == unit_) first = before;
-      before += place_in(chunk_at(k));
+      before += place_in(*chunk);
     }
     count_ = static_cast<int>(before);
     if (active) put_keys(value, mask, keys_ + first * 16 + lane_);

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "core/cuda/early_launch.cuh"
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/volume_solve.cuh"
 #include "grid/cuda/volume_window.cuh"
@@ -292,7 +293,8 @@ __device__ inline bool is_nearer(const ExactSpacing& spacing, const Rival& rival
   return result;
 }
 
-/// Fills the tables. Half of a block's warps look at a near site each, half at one of a plane; then each at rivals.
+/// Fills the tables. Half of a block's warps look at a near site each, half at one of a plane; then each at rivals. It
+/// may begin before the kernel ahead ends, which has nothing to do with it, and ends behind that.
 static __global__ void __launch_bounds__(kTabulateWarps * 32)
     tabulate_steps(StepTables* tables, const __grid_constant__ ExactSpacing constants, int nz) {
   constexpr int kSites = kTabulateWarps / 2;
@@ -324,6 +326,7 @@ static __global__ void __launch_bounds__(kTabulateWarps * 32)
     if (is_nearer(spacing, rivals[i], nz)) atomicOr(doubt + (rivals[i].of - first), 1u);
   __syncthreads();
   if (t < kSites) tables->plane[first + t] = doubt[t] ? Steps::kInDoubt : word_in_plane(spacing, first + t);
+  fathom::cuda::wait_for_last();
 }
 
 /// What rows of a search hold: along y keys, along z words of steps, which are no less than their end where they are no
