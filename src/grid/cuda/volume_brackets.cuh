@@ -20,6 +20,7 @@
 
 #include "grid/cuda/volume_envelope.cuh"
 #include "grid/cuda/volume_sorted_rows.cuh"
+#include "grid/cuda/volume_step_squares.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -78,19 +79,25 @@ class Brackets {
     return true;
   }
 
-  /// The rows among which those are that are nearest to a group of eight: offer(row), in ascending order.
-  template <class Offer>
-  __device__ void for_rows(int group, Offer&& offer) const {
+  /// The rows among which those are that are nearest to a group of eight, in ascending order: offer(row, its word).
+  template <class Line, class Offer>
+  __device__ void for_rows(int group, const Line& line, Offer&& offer) const {
     if (count_ == 0) return;
-    const unsigned *key = key_at(place_of(anchor(group))), *last = key_at(place_of(anchor(group + 1)));
-    const Vertex end(*last);
-    while (true) {
-      offer(static_cast<int>(*key & kKeyIndex));
-      if (key == last) return;
-      const Vertex begin(*key);
-      const float slope = begin.slope_to(end);
-      do key += 16;
-      while (key != last && Vertex(*key).is_above(begin, slope));
+    const unsigned* at = key_at(place_of(anchor(group)));
+    const unsigned last = *key_at(place_of(anchor(group + 1)));
+    const Vertex end(last);
+    for (unsigned key = *at; true;) {
+      const auto row = static_cast<int>(key & kKeyIndex);
+      const unsigned word = line.word(row);  // on its way while the next row is looked for
+      const bool is_last = key == last;
+      if (!is_last) {
+        const Vertex begin(key);
+        const float slope = begin.slope_to(end);
+        do key = *(at += 16);
+        while (key != last && Vertex(key).is_above(begin, slope));
+      }
+      offer(row, word);
+      if (is_last) return;
     }
   }
 
@@ -321,34 +328,40 @@ class Brackets {
 };
 
 /// The least squares of eight rows of a line, in double, from rows that are offered.
+/// @tparam kWinners  whether it is remembered which rows they are from: their words have 16 bits
 template <bool kWinners>
 class EightSquares {
  public:
-  /// @param first     of the eight
-  /// @param of_steps  squares of steps along the line, from those to rows behind, below 0, on
-  __device__ EightSquares(int first, const double* of_steps) : of_steps_(of_steps + first) {
+  /// @param first  of the eight
+  /// @param steps  along the line
+  __device__ EightSquares(int first, const StepSquares& steps) : first_(first), steps_(steps) {
 #pragma unroll
     for (int j = 0; j < 8; ++j) best[j] = kNoSquareExact;
   }
-  __device__ void offer(int row, double square) {
-    const double* of_steps = of_steps_ - row;
+  template <class Line>
+  __device__ void offer(int row, unsigned word, const Line& line) {
+    const double* along_line = steps_.from(first_ - row);
+    const double square = line.square(word);
+    const unsigned both = word << 16 | static_cast<unsigned>(row);
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      const double sum = square + __ldg(of_steps + j);
+      const double sum = square + __ldg(along_line + j);
       if (sum < best[j]) {
         best[j] = sum;
-        if constexpr (kWinners) row_[j] = row;
+        if constexpr (kWinners) winner_[j] = both;
       }
     }
   }
-  /// The row that best[j] is from, if it is one.
-  __device__ int winner(int j) const { return row_[j]; }
+  /// The row that best[j] is from, if it is one, and its word.
+  __device__ int row(int j) const { return static_cast<int>(winner_[j] & 0xFFFFu); }
+  __device__ unsigned word(int j) const { return winner_[j] >> 16; }
 
   double best[8];
 
  private:
-  const double* of_steps_;  ///< from a row before the first of all
-  int row_[8];
+  const int first_;
+  const StepSquares& steps_;
+  unsigned winner_[8];
 };
 
 /// Bytes of dynamic shared memory: the rows, and their brackets.

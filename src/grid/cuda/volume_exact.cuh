@@ -77,14 +77,14 @@ __device__ unsigned left_by_windows(int groups, OfWindow&& window) {
 /// @param line   of the lane, as Brackets ask for it
 /// @param store  takes what has been found: store(q, eight)
 template <int kThreads, bool kWinners, class Line, class Store>
-__device__ void solve_left(const Brackets<kThreads>& brackets, const Line& line, int n, const double* of_steps,
+__device__ void solve_left(const Brackets<kThreads>& brackets, const Line& line, int n, const StepSquares& steps,
                            unsigned left, Store&& store) {
   const int groups = row_groups(n);
   for (int k = 0, q0 = warp_number() * 2; q0 < groups; ++k, q0 += kThreads / 16) {
     if (!(left >> k & 1)) continue;
     const int q = q0 + lane_id() / 16;
-    EightSquares<kWinners> eight(q * 8, of_steps);
-    brackets.for_rows(min(q, groups - 1), [&](int row) { eight.offer(row, line.square(line.word(row))); });
+    EightSquares<kWinners> eight(q * 8, steps);
+    brackets.for_rows(min(q, groups - 1), line, [&](int row, unsigned word) { eight.offer(row, word, line); });
     store(q, eight);
   }
 }
@@ -94,12 +94,12 @@ __device__ void solve_left(const Brackets<kThreads>& brackets, const Line& line,
 /// @param line   of the lane: line.square(row)
 /// @param store  takes what has been found: store(q, eight)
 template <int kThreads, bool kWinners, class Line, class Store>
-__device__ void solve_from_few(const SortedRows& filled, const Line& line, int groups, const double* of_steps,
+__device__ void solve_from_few(const SortedRows& filled, const Line& line, int groups, const StepSquares& steps,
                                Store&& store) {
   for (int q = static_cast<int>(threadIdx.x) / 16; q < groups; q += kThreads / 16) {
-    EightSquares<kWinners> eight(q * 8, of_steps);
+    EightSquares<kWinners> eight(q * 8, steps);
 #pragma unroll 1
-    for (int k = 0; k < filled.count; ++k) eight.offer(filled.row[k], line.square(line.word(filled.row[k])));
+    for (int k = 0; k < filled.count; ++k) eight.offer(filled.row[k], line.word(filled.row[k]), line);
     store(q, eight);
   }
 }
@@ -209,14 +209,13 @@ __device__ inline std::uint8_t* kinds_of_planes(const Volume& v, const HalfTile&
 }
 
 /// Words of steps. @param group  of rows, of which these are the least squares
-__device__ inline void steps_of_squares(const StepTables& tables, const NearPairs& pairs, const LineOfPlane& line,
-                                        int group, const EightSquares<true>& eight, unsigned (&steps)[8]) {
+__device__ inline void steps_of_squares(const StepTables& tables, const NearPairs& pairs, int group,
+                                        const EightSquares<true>& eight, unsigned (&steps)[8]) {
 #pragma unroll
   for (int j = 0; j < 8; ++j) {
     steps[j] = Steps::kNone;
     if (eight.best[j] == kNoSquareExact) continue;
-    const int row = eight.winner(j);
-    steps[j] = Steps::word_of(tables, pairs, abs(row - (group * 8 + j)), static_cast<int>(line.word(row)));
+    steps[j] = Steps::word_of(tables, pairs, abs(eight.row(j) - (group * 8 + j)), static_cast<int>(eight.word(j)));
   }
 }
 
@@ -293,13 +292,13 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
     }
     __syncthreads();
     const auto store_squares = [&](int q, const auto& eight) {
-      steps_of_squares(tables, pairs, line, q, eight, steps);
+      steps_of_squares(tables, pairs, q, eight, steps);
       store(q * 8, steps, n - q * 8);
     };
     if (with_sites <= kFewRows)
-      return solve_from_few<kThreads, true>(filled, line, rows.groups, tables.along_y.from(0), store_squares);
+      return solve_from_few<kThreads, true>(filled, line, rows.groups, tables.along_y, store_squares);
     if (brackets.find_among(filled, line))
-      return solve_left<kThreads, true>(brackets, line, n, tables.along_y.from(0), ~0u, store_squares);
+      return solve_left<kThreads, true>(brackets, line, n, tables.along_y, ~0u, store_squares);
   }
   if (t == 0) has_ends = 0;
   if (t <= PlaneKeys::kSteps) keys_x.of[t] = __ldg(tables.plane_x.of + t), keys_y.of[t] = __ldg(tables.plane_y.of + t);
@@ -351,8 +350,8 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   });
   __syncthreads();
   brackets.find(line, spacing.y);
-  solve_left<kThreads, true>(brackets, line, n, tables.along_y.from(0), left, [&](int q, const auto& eight) {
-    steps_of_squares(tables, pairs, line, q, eight, steps);
+  solve_left<kThreads, true>(brackets, line, n, tables.along_y, left, [&](int q, const auto& eight) {
+    steps_of_squares(tables, pairs, q, eight, steps);
     if (kSides && has_ends) {
       unsigned to_end[8];
       ends.steps(min(q, rows.groups - 1), to_end);
@@ -533,7 +532,7 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
       rows.put(row, t % 16, Steps::far(tables, word_of(row)));
     }
     __syncthreads();
-    return solve_from_few<kThreads, false>(filled, line, rows.groups, tables.along_z.from(0), store_roots);
+    return solve_from_few<kThreads, false>(filled, line, rows.groups, tables.along_z, store_roots);
   }
   unsigned far = 0;
   unsigned* own = each_sixteenth(reinterpret_cast<unsigned*>(window_shared), t / 16, t % 16);
@@ -578,7 +577,7 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   __syncthreads();
   Brackets<kThreads> brackets(reinterpret_cast<unsigned*>(window_shared + window_memory(n) / sizeof(uint4)), n);
   brackets.find(line, spacing.z);
-  solve_left<kThreads, false>(brackets, line, n, tables.along_z.from(0), left, store_roots);
+  solve_left<kThreads, false>(brackets, line, n, tables.along_z, left, store_roots);
 }
 
 }  // namespace fathom::grid::cuda

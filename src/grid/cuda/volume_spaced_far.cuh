@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     const VolumeWriter<Writing::unaligned> writer(v, emitter, half.tile);
     for (int q = t / 16; q < rows.groups; q += kThreads / 16) {
       EightUnits eight(q * 8, v.weight_y);
-      brackets.for_rows(q, [&](int row) { eight.offer(row, line.word(row)); });
+      brackets.for_rows(q, line, [&](int row, unsigned units) { eight.offer(row, units); });
       writer.template write_column<true>(q * 8, half.x, eight.best, n - q * 8);
     }
   }

@@ -18,6 +18,7 @@
 #include "core/cuda/early_launch.cuh"
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/volume_solve.cuh"
+#include "grid/cuda/volume_step_squares.cuh"
 #include "grid/cuda/volume_window.cuh"
 
 namespace fathom::grid::cuda {
@@ -143,15 +144,6 @@ struct ExactSpacing {
 
 /// What is found out about near sites before all else, by blocks of which each looks at a few.
 inline constexpr int kTabulateBlocks = 512, kTabulateWarps = 16;
-
-/// The squares of steps along an axis, to both sides.
-struct StepSquares {
-  static constexpr int kMost = kLongestKeyed + 8;  ///< from a row to the last of any group
-
-  double of[2 * kMost];
-
-  __device__ const double* from(int steps) const { return of + kMost + steps; }
-};
 
 struct StepTables {
   StepSquares along_z, along_y;                 ///< the spacing's, where lanes ask for different ones

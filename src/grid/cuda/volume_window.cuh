@@ -126,7 +126,7 @@ class WindowRows {
   }
   /// A word of a row.
   __device__ void put(int row, int lane, unsigned word) const { memory_[(row * 16 + lane) ^ ((row & 8) << 1)] = word; }
-  __device__ unsigned get(int row, int lane) const { return memory_[(row * 16 + lane) ^ ((row & 8) << 1)]; }
+  __device__ unsigned get(int row, int lane) const { return (memory_ + lane)[(row * 16) ^ ((row & 8) << 1)]; }
   /// Rows behind the last, and the group that stands for all outside.
   __device__ void pad(int rows) const {
     const uint4 none = make_uint4(Word::kNone, Word::kNone, Word::kNone, Word::kNone);
