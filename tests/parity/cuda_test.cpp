@@ -2254,6 +2254,43 @@ TEST_F(Cuda, AnySpacingsOfFewRows) {
       }
 }
 
+/// Volumes with any spacings whose sites are shells, inside of which nearly every row of a line is the nearest to some
+/// element, and others hardly farther: as smooth as voxels are, or with a tenth of the sites left.
+TEST_F(Cuda, AnySpacingsOfShells) {
+  std::uint64_t seed = 1678000;
+  for (const Shape& shape : {Shape{96, 100, 70}, Shape{70, 260, 20}, Shape{330, 12, 33}, Shape{6, 515, 48},
+                             Shape{1024, 12, 33}, Shape{6, 1021, 48}})
+    for (const std::vector<double>& spacing : {std::vector<double>{1.25, 0.742188, 0.742188},
+                                               {0.742188, 1.25, 0.9},
+                                               {1, 1.0000001, 0.99},
+                                               {9.1, 1.3, 1e-3},
+                                               {1e-3, 1.3, 9.1},
+                                               {0.05, 1.01, 1.7}})
+      for (const bool is_whole : {true, false}) {
+        Random random(++seed);
+        std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+        const auto from_middle = [&](std::int64_t i, int axis) {  // 1 at the shell
+          const double half = static_cast<double>(shape[axis]) / 2;
+          return (static_cast<double>(i) - half) / (0.8 * half);
+        };
+        std::size_t at = 0;
+        for (std::int64_t z = 0; z < shape[0]; ++z)
+          for (std::int64_t y = 0; y < shape[1]; ++y)
+            for (std::int64_t x = 0; x < shape[2]; ++x, ++at) {
+              const double radius = std::hypot(from_middle(z, 0), from_middle(y, 1), from_middle(x, 2));
+              sites[at] = std::abs(radius - 1) < 0.03 && (is_whole || chance(random, 0.1));
+            }
+        Case c{.seed = seed, .structure = Structure::sparse};
+        c.input = mask_array(sites, shape);
+        c.options.spacing = spacing;
+        c.options.signed_distance = chance(random, 0.3);
+        c.options.surface = grid::Surface::centers;
+        c.wanted.distance = DType::float32;
+        check_against_cpu(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
 /// Planes of which one row in eight has sites, and one more, with any spacings; in the last so unequal ones that
 /// squares of columns are too large for brackets.
 TEST_F(Cuda, AnySpacingsOfSparseRows) {

@@ -15,7 +15,8 @@ __device__ inline void let_next_begin() {
 #endif
 }
 
-/// In the next one, before it reads what the one ahead writes, or writes anything: waits until that has ended.
+/// In the next one, before it reads what the one ahead writes, or writes what that or any before it uses: waits until
+/// that has ended. Where the one ahead was launched as ever, all before it have.
 __device__ inline void wait_for_last() {
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();

@@ -36,7 +36,6 @@ class IntegerFactor {
  public:
   IntegerFactor() = default;
   __host__ __device__ explicit IntegerFactor(double factor) : factor_(factor), behind_(-0x1p52 * factor) {}
-  __device__ double value() const { return factor_; }
   __device__ friend double operator*(const IntegerFactor& f, std::uint32_t integer) {
     return fma(f.factor_, __hiloint2double(0x43300000, static_cast<int>(integer)), f.behind_);
   }

@@ -9,13 +9,13 @@
 // them that lies, by more than roundings hide, above the chord from one to another, as lines in place of parabolas.
 //
 // Work mapping: half warp = unit, lane = line. Phase 1: each unit takes kChunk rows into registers; one that lies above
-// the chord between rows beside it, one or two away, is nowhere the nearest. Values that are too large for floats or for
-// keys are taken above the line's least.
+// the chord between rows beside it, one or two away, is nowhere the nearest. Values that are too large for floats or
+// for keys are taken above the line's least.
 // Phase 2: the kept rows of each line move together. Phases 3 and 4: the winners at every 64th anchor, from all
 // candidates, then at each, from those between.
 //
 // Source: volume_envelope.cuh; departs by keys that are measured from the line's middle, so that values may be larger.
-// Cost: some 25 operations per element.
+// Cost: some 80 operations per element.
 #pragma once
 
 #include "grid/cuda/volume_envelope.cuh"
@@ -61,8 +61,8 @@ class Brackets {
         lane_(static_cast<int>(threadIdx.x) % 16),
         unit_(static_cast<int>(threadIdx.x) / 16) {}
 
-  /// @param line    the lane's, of whose last group the rows that are missing have no site either: of line.word(row), in
-  ///                halves, line.halves(word), which are rounded_halves() or kNoHalves; in double, where
+  /// @param line    the lane's: line.rows, which are padded; of a row's word, line.word(row), in halves
+  ///                line.halves(word), which are rounded_halves() or kNoHalves, and in double, where
   ///                line.has_site(word), line.square(word)
   /// @param weight  of the square of a step along the line
   template <class Line>

@@ -17,7 +17,8 @@
 // (volume_brackets.cuh), and squares in double of these.
 //
 // Source: separable passes (Hirata 1996), where sites are near by searching outwards. Cost: one operation per element
-// and step; in phase 2 some 80 per element. 8 bytes are moved per element between the passes.
+// and step; in phase 2 some 80 per element, and 10 for each row that is tried for it. 8 bytes are moved per element
+// between the passes.
 #pragma once
 
 #include "grid/cuda/extremes.cuh"
@@ -91,7 +92,7 @@ __device__ void solve_left(const Brackets<kThreads>& brackets, const Line& line,
 
 /// All groups of a tile's rows from the few that have sites, in double. By all threads of the block, after a barrier.
 ///
-/// @param line   of the lane: line.square(row)
+/// @param line   of the lane: line.word(row), line.square(word)
 /// @param store  takes what has been found: store(q, eight)
 template <int kThreads, bool kWinners, class Line, class Store>
 __device__ void solve_from_few(const SortedRows& filled, const Line& line, int groups, const StepSquares& steps,

@@ -2,8 +2,8 @@
 //
 // Of the rows of a line, the nearest one to an element never lies before the nearest one to an element further up. So
 // in which groups of eight rows the nearest ones of two rows lie bounds those of all rows between. Phase 1 finds them
-// for each 64th row, then for the rows halfway between, and again, down to each sixteenth; in lines of up to 128 rows for
-// each sixteenth at once, which takes less than to wait twice. Phase 2 tries, for each sixteen rows, the groups from the
+// for each 64th row, then for the rows halfway between, and again, down to each sixteenth; by the least blocks, whose
+// lines have 64 rows at most, for each sixteenth at once. Phase 2 tries, for each sixteen rows, the groups from the
 // first to the last that these leave. A group counts for all lines of a tile if it does for one: those of neighbours are
 // mostly the same.
 //
@@ -94,8 +94,7 @@ class NearestGroups {
   static constexpr int kMostGroups = StepWords<Word>::kMostGroups;
   static constexpr int kReach = 8 * kMostGroups - 7;  ///< rows
   static constexpr unsigned kFar = kReach * kReach * Word::kSquare, kNotFar = kFar - Word::kLeast;
-  static constexpr int kFirstStep = 4;  ///< pairs of groups
-  static constexpr int kFewPairs = 8;   ///< of which each is found among all groups, in one round
+  static constexpr int kFirstStep = kThreads == kLeastBlocksOfSites ? 1 : 4;  ///< pairs of groups
   /// Of eight rows, those that are offered two at once: so that both kinds of units have as much to do.
   static constexpr int kByThree = 5;
   static constexpr int kLongest = longest_line(kThreads);
@@ -109,9 +108,8 @@ class NearestGroups {
     if (threadIdx.x == 0) first_[0] = 0, last_[pairs] = static_cast<std::uint8_t>(rows.groups - 1);
     __syncthreads();
     bool is_far = false;
-    const int first_step = pairs <= kFewPairs ? 1 : kFirstStep;
-    for (int step = first_step; step > 0; step /= 2) {
-      const bool is_first = step == first_step;
+    for (int step = kFirstStep; step > 0; step /= 2) {
+      const bool is_first = step == kFirstStep;
       for (int k = (warp_number() * (is_first ? 1 : 2) + 1) * step; k < pairs;
            k += kThreads / 32 * (is_first ? 1 : 2) * step)
         is_far |= find_at(rows, k, same(first_[is_first ? 0 : k - step]),

@@ -1,5 +1,5 @@
-// Squares of steps in double, from a table: with one, a row that is offered to eight takes eight loads that need not wait
-// for each other, in place of eight products of integers that are made doubles first.
+// Squares of steps in double, from a table: so a row that is offered to eight takes eight loads that need not wait for
+// each other, in place of eight products of integers that are made doubles first.
 #pragma once
 
 #include "grid/cuda/volume.cuh"

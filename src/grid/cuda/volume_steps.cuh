@@ -286,7 +286,7 @@ __device__ inline bool is_nearer(const ExactSpacing& spacing, const Rival& rival
 }
 
 /// Fills the tables. Half of a block's warps look at a near site each, half at one of a plane; then each at rivals. It
-/// may begin before the kernel ahead ends, which has nothing to do with it, and ends behind that.
+/// may begin before the kernel ahead ends, which packs words and leaves the tables alone, and ends behind that.
 static __global__ void __launch_bounds__(kTabulateWarps * 32)
     tabulate_steps(StepTables* tables, const __grid_constant__ ExactSpacing constants, int nz) {
   constexpr int kSites = kTabulateWarps / 2;
@@ -303,8 +303,8 @@ static __global__ void __launch_bounds__(kTabulateWarps * 32)
   __syncthreads();
   if (blockIdx.x == 0 && t <= PlaneKeys::kSteps)
     tables->plane_y.of[t] = spacing.plane_y.of[t], tables->plane_x.of[t] = spacing.plane_x.of[t];
-  for (int i = static_cast<int>(blockIdx.x) * kTabulateWarps * 32 + t; i < 2 * StepSquares::kMost;
-       i += kTabulateBlocks * kTabulateWarps * 32) {
+  static_assert(2 * StepSquares::kMost <= kTabulateBlocks * kTabulateWarps * 32);
+  if (const int i = static_cast<int>(blockIdx.x) * kTabulateWarps * 32 + t; i < 2 * StepSquares::kMost) {
     const auto square = squared(i - StepSquares::kMost);
     tables->along_z.of[i] = spacing.times_z * square, tables->along_y.of[i] = spacing.times_y * square;
   }

@@ -157,6 +157,7 @@ namespace fathom::emulation {
 
 // Instructions that are written as PTX, by their names. Approximations have no more error than a device's.
 inline void sqrt_approx_ftz_f32(float& result, float x) { result = std::sqrt(x); }
+inline void rcp_approx_ftz_f32(float& result, float x) { result = 1.0f / x; }
 inline void rsqrt_approx_f32(float& result, float x) { result = 1.0f / std::sqrt(x); }
 inline void rsqrt_approx_ftz_f32(float& result, float x) {
   result = x < std::numeric_limits<float>::min() ? std::numeric_limits<float>::infinity() : 1.0f / std::sqrt(x);
