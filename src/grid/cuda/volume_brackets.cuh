@@ -86,7 +86,8 @@ class Brackets {
     const unsigned* at = key_at(place_of(anchor(group)));
     const unsigned last = *key_at(place_of(anchor(group + 1)));
     const Vertex end(last);
-    for (unsigned key = *at; true;) {
+    unsigned key = *at;
+    while (true) {
       const auto row = static_cast<int>(key & kKeyIndex);
       const unsigned word = line.word(row);  // on its way while the next row is looked for
       const bool is_last = key == last;
