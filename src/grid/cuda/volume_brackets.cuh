@@ -241,7 +241,7 @@ class Brackets {
   }
   /// Rows of a chunk, in bits, that lie above no chord by more than roundings hide, two halves.
   static __device__ unsigned candidates(const unsigned (&value)[kChunk]) {
-    const auto above_chord = [&](int r, int steps) {  // in the sign
+    const auto above_chord = [&](int r, int steps) {  // in the sign; as lines, rows beside lie 2 · steps² higher
       if (r < steps || r + steps >= kChunk) return 0u;
       return value[r - steps] + value[r + steps] + static_cast<unsigned>(4 * steps * steps + 4) - 2 * value[r];
     };
@@ -253,7 +253,7 @@ class Brackets {
     }
     return ~dropped & ((1u << kChunk) - 1);
   }
-  /// Those of a chunk's candidates.
+  /// Keys of a chunk's candidates. From row to row, those of a value grow by four halves more each time.
   __device__ void put_keys(const unsigned (&value)[kChunk], unsigned mask, unsigned* to) const {
     unsigned of_row = key_of(0, unit_ * kChunk);
     const unsigned rise = key_of(0, unit_ * kChunk + 1) - of_row;
