@@ -162,7 +162,7 @@ std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
   Scratch s(base);
   const bool has_lists = squares_fit(p) && !has_single_passes(p);
   if (!squares_fit(p)) {
-    v.step_tables = s.take<StepTables>(1);
+    v.step_tables = reinterpret_cast<StepTables*>(s.take<std::byte>(StepTables::bytes(v.nz, v.ny)));
     v.kind = s.take<std::uint8_t>(columns * 2 * v.nz);
   }
   if (has_lists) {

@@ -35,7 +35,7 @@ void solve_lines(const VolumePasses& p, const ExactSpacing& spacing) {
 void VolumePasses::solve_exact(const ExactWeights& weights, bool has_sides) const {
   const ExactSpacing spacing = ExactSpacing::of(weights, volume.side.scale);
   fathom::cuda::launch_early(tabulate_steps, kTabulateBlocks, kTabulateWarps * 32, stream, volume.step_tables, spacing,
-                             volume.nz);
+                             volume.nz, volume.ny);
   if (has_sides) solve_lines<true>(*this, spacing);
   else solve_lines<false>(*this, spacing);
 }

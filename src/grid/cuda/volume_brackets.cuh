@@ -361,7 +361,7 @@ class EightSquares {
 
  private:
   const int first_;
-  const StepSquares& steps_;
+  const StepSquares steps_;
   unsigned winner_[8];
 };
 

@@ -297,9 +297,9 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
       store(q * 8, steps, n - q * 8);
     };
     if (with_sites <= kFewRows)
-      return solve_from_few<kThreads, true>(filled, line, rows.groups, tables.along_y, store_squares);
+      return solve_from_few<kThreads, true>(filled, line, rows.groups, tables.along_y(v.nz, n), store_squares);
     if (brackets.find_among(filled, line))
-      return solve_left<kThreads, true>(brackets, line, n, tables.along_y, ~0u, store_squares);
+      return solve_left<kThreads, true>(brackets, line, n, tables.along_y(v.nz, n), ~0u, store_squares);
   }
   if (t == 0) has_ends = 0;
   if (t <= PlaneKeys::kSteps) keys_x.of[t] = __ldg(tables.plane_x.of + t), keys_y.of[t] = __ldg(tables.plane_y.of + t);
@@ -351,7 +351,7 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   });
   __syncthreads();
   brackets.find(line, spacing.y);
-  solve_left<kThreads, true>(brackets, line, n, tables.along_y, left, [&](int q, const auto& eight) {
+  solve_left<kThreads, true>(brackets, line, n, tables.along_y(v.nz, n), left, [&](int q, const auto& eight) {
     steps_of_squares(tables, pairs, q, eight, steps);
     if (kSides && has_ends) {
       unsigned to_end[8];
@@ -533,7 +533,7 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
       rows.put(row, t % 16, Steps::far(tables, word_of(row)));
     }
     __syncthreads();
-    return solve_from_few<kThreads, false>(filled, line, rows.groups, tables.along_z, store_roots);
+    return solve_from_few<kThreads, false>(filled, line, rows.groups, tables.along_z(n), store_roots);
   }
   unsigned far = 0;
   unsigned* own = each_sixteenth(reinterpret_cast<unsigned*>(window_shared), t / 16, t % 16);
@@ -578,7 +578,7 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   __syncthreads();
   Brackets<kThreads> brackets(reinterpret_cast<unsigned*>(window_shared + window_memory(n) / sizeof(uint4)), n);
   brackets.find(line, spacing.z);
-  solve_left<kThreads, false>(brackets, line, n, tables.along_z, left, store_roots);
+  solve_left<kThreads, false>(brackets, line, n, tables.along_z(n), left, store_roots);
 }
 
 }  // namespace fathom::grid::cuda

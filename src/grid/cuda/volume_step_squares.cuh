@@ -6,14 +6,23 @@
 
 namespace fathom::grid::cuda {
 
-/// The squares of steps along an axis, to both sides.
-struct StepSquares {
-  static constexpr int kMost = kLongestKeyed + 8;  ///< from a row to the last of any group
+/// The squares of steps along lines of so many rows, to both sides.
+class StepSquares {
+ public:
+  static __host__ __device__ int count(int rows) { return 2 * none(rows); }
 
-  double of[2 * kMost];
+  /// @param of  so many squares
+  __device__ StepSquares(const double* of, int rows) : of_(of), none_(none(rows)) {}
 
   /// Of so many steps, below 0 to rows behind, and from there on.
-  __device__ const double* from(int steps) const { return of + static_cast<unsigned>(kMost + steps); }
+  __device__ const double* from(int steps) const { return of_ + static_cast<unsigned>(none_ + steps); }
+
+  /// The place of no steps: a group's rows reach eight behind the last.
+  static __host__ __device__ int none(int rows) { return rows + 8; }
+
+ private:
+  const double* of_;
+  const int none_;
 };
 
 }  // namespace fathom::grid::cuda

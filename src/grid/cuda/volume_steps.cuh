@@ -145,13 +145,22 @@ struct ExactSpacing {
 /// What is found out about near sites before all else, by blocks of which each looks at a few.
 inline constexpr int kTabulateBlocks = 512, kTabulateWarps = 16;
 
-struct StepTables {
-  StepSquares along_z, along_y;                 ///< the spacing's, where lanes ask for different ones
-  PlaneKeys plane_y, plane_x;                   ///< likewise
+struct alignas(double) StepTables {
+  PlaneKeys plane_y, plane_x;                   ///< the spacing's, where lanes ask for different ones
   std::uint32_t pair[kPairs];                   ///< VolumeKeys by their last bits: of a pair of steps
   std::uint32_t pair_steps[kPairs];             ///< the pair, as Steps have it
   float distance[VolumeKeys::kSteps * kPairs];  ///< [steps along z][as above]; less than 0: in doubt
   std::uint32_t plane[kPlanePairs];             ///< [steps along y][along x]: words of Steps, or kInDoubt
+
+  /// Squares of steps along z, and along y, lie behind the rest.
+  static std::size_t bytes(int nz, int ny) {
+    return sizeof(StepTables) +
+           static_cast<std::size_t>(StepSquares::count(nz) + StepSquares::count(ny)) * sizeof(double);
+  }
+  __device__ double* squares() { return reinterpret_cast<double*>(this + 1); }
+  __device__ const double* squares() const { return reinterpret_cast<const double*>(this + 1); }
+  __device__ StepSquares along_z(int nz) const { return {squares(), nz}; }
+  __device__ StepSquares along_y(int nz, int ny) const { return {squares() + StepSquares::count(nz), ny}; }
 };
 
 /// The steps to a site in the same plane.
@@ -288,7 +297,7 @@ __device__ inline bool is_nearer(const ExactSpacing& spacing, const Rival& rival
 /// Fills the tables. Half of a block's warps look at a near site each, half at one of a plane; then each at rivals. It
 /// may begin before the kernel ahead ends, which packs words and leaves the tables alone, and ends behind that.
 static __global__ void __launch_bounds__(kTabulateWarps * 32)
-    tabulate_steps(StepTables* tables, const __grid_constant__ ExactSpacing constants, int nz) {
+    tabulate_steps(StepTables* tables, const __grid_constant__ ExactSpacing constants, int nz, int ny) {
   constexpr int kSites = kTabulateWarps / 2;
   static_assert(kTabulateBlocks * kSites == kPlanePairs && kTabulateBlocks == kPairs);
   __shared__ Rival rivals[Rival::kMost];
@@ -303,11 +312,11 @@ static __global__ void __launch_bounds__(kTabulateWarps * 32)
   __syncthreads();
   if (blockIdx.x == 0 && t <= PlaneKeys::kSteps)
     tables->plane_y.of[t] = spacing.plane_y.of[t], tables->plane_x.of[t] = spacing.plane_x.of[t];
-  static_assert(2 * StepSquares::kMost <= kTabulateBlocks * kTabulateWarps * 32);
-  if (const int i = static_cast<int>(blockIdx.x) * kTabulateWarps * 32 + t; i < 2 * StepSquares::kMost) {
-    const auto square = squared(i - StepSquares::kMost);
-    tables->along_z.of[i] = spacing.times_z * square, tables->along_y.of[i] = spacing.times_y * square;
-  }
+  const int of_grid = static_cast<int>(blockIdx.x) * kTabulateWarps * 32 + t, along_z = StepSquares::count(nz);
+  static_assert(4 * (kLongestKeyed + 8) <= kTabulateBlocks * kTabulateWarps * 32);
+  if (of_grid < along_z) tables->squares()[of_grid] = spacing.times_z * squared(of_grid - StepSquares::none(nz));
+  else if (of_grid < along_z + StepSquares::count(ny))
+    tables->squares()[of_grid] = spacing.times_y * squared(of_grid - along_z - StepSquares::none(ny));
   if (warp < kSites) {
     if (find_rivals(spacing, first + warp, rivals, &count)) atomicOr(doubt + warp, 1u);
   } else {
