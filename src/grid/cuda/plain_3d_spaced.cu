@@ -1,4 +1,5 @@
 // The engine for volumes (plain_3d.cu): kernels for unequal spacings in a unit, without nearest sites.
+#include "core/cuda/early_launch.cuh"
 #include "grid/cuda/volume_solve_kernels.cuh"
 #include "grid/cuda/volume_spaced.cuh"
 #include "grid/cuda/volume_spaced_far.cuh"
@@ -12,15 +13,18 @@ namespace {
 void find_rows(const VolumePasses& p) {
   const Volume& v = p.volume;
   const std::int64_t rows = v.items * v.ny * v.depth;
-  find_few_rows<<<blocks(1, rows, kFindRowsBlock), kFindRowsBlock, 0, p.stream>>>(v);
-  fathom::cuda::check_launch("looking for rows with sites");
+  fathom::cuda::launch_early(find_few_rows, blocks(1, rows, kFindRowsBlock).x, kFindRowsBlock, p.stream, v);
 }
 
 /// The half tiles that the search along y left, or what both passes did.
 void solve_far_along_y(const VolumePasses& p) {
-  const int n = p.volume.ny, threads = n <= 512 ? 512 : 1024;
-  launch_far(n <= 512 ? solve_spaced_far_along_y<512> : solve_spaced_far_along_y<1024>, p.y_tiles(), threads,
-             brackets_memory(n), p.stream, p.volume, p.emitter);
+  const int n = p.volume.ny;
+  with_block<256, 512, 1024>(n <= 256 ? 256 : n <= 512 ? 512 : 1024, [&](auto threads) {
+    const auto kernel = solve_spaced_far_along_y<threads>;
+    const std::size_t memory = brackets_memory(n);
+    const auto blocks = static_cast<unsigned>(persistent_blocks(kernel, 2 * p.y_tiles(), threads, memory));
+    fathom::cuda::launch(kernel, blocks, threads, memory, p.stream, true, p.volume, p.emitter);
+  });
 }
 
 /// Calls pass(threads) with the size of the blocks for lines of n elements, a constant.

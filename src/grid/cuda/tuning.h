@@ -67,7 +67,7 @@ inline constexpr int kUnrangedAlongZ = 24, kUnrangedSitesAlongZ = 16, kUnrangedA
 inline constexpr int kEnvelopeThreads = 1024;  ///< per multiprocessor: 64 registers
 /// With spacings in a unit: groups of eight rows to the nearest ones from which on brackets search half a tile along y …
 inline constexpr int kFarGroups = 9;
-inline constexpr int kLongEnoughToLeave = 256;  ///< … in lines of more rows: there is a kernel more to launch
+inline constexpr int kLongEnoughToLeave = 240;  ///< … in lines of more rows: there are two kernels more to launch
 /// The same: windows are tried along y in half tiles of which one element in so many has a site near; in those that may be
 /// left to brackets, one in fewer.
 inline constexpr int kNearShare = 32, kNearShareToLeave = 8;

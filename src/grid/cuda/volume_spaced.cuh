@@ -24,6 +24,7 @@
 
 #include <type_traits>
 
+#include "core/cuda/early_launch.cuh"
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/limits.cuh"
 #include "grid/cuda/volume_alike_lines.cuh"
@@ -508,6 +509,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
     solve_spaced_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter,
                          const __grid_constant__ Limits limits) {
   extern __shared__ uint4 window_shared[];
+  if constexpr (kWriting == Writing::unaligned && !kLimited) fathom::cuda::let_next_begin();
   constexpr Runs kRuns = runs_of(kWriting);
   __shared__ int near_elements;
   __shared__ int has_ends;

@@ -9,6 +9,7 @@
 // Source and cost: volume_brackets.cuh, and three operations for each row that is tried for an element.
 #pragma once
 
+#include "core/cuda/early_launch.cuh"
 #include "grid/cuda/volume_brackets.cuh"
 #include "grid/cuda/volume_spaced.cuh"
 #include "grid/cuda/volume_spaced_few.cuh"
@@ -32,6 +33,7 @@ template <int kThreads>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     solve_spaced_far_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 window_shared[];
+  fathom::cuda::wait_for_last();
   if (is_left_to_few_rows(v)) return solve_few_rows<kThreads>(v, emitter);
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
   const WindowRows<WindowSquares> rows(reinterpret_cast<unsigned*>(window_shared), n);

@@ -7,6 +7,7 @@
 // column. Cost: a word of each row is read; three operations per element and row with sites.
 #pragma once
 
+#include "core/cuda/early_launch.cuh"
 #include "grid/cuda/volume_few_rows_along_z.cuh"
 #include "grid/cuda/volume_spaced.cuh"
 
@@ -18,6 +19,7 @@ inline constexpr int kFindRowsBlock = 1024;
 /// of with unequal spacings, and lie where tiles along y will be listed, unless these are left. Where parts of a volume
 /// are solved one after the other, rows are counted and listed again, which does no harm.
 static __global__ void __launch_bounds__(kFindRowsBlock) find_few_rows(const __grid_constant__ Volume v) {
+  fathom::cuda::wait_for_last();
   const unsigned of_item = static_cast<unsigned>(v.ny) * static_cast<unsigned>(v.depth);
   const unsigned row = blockIdx.x * kFindRowsBlock + threadIdx.x, item = v.items == 1 ? 0 : row / of_item;
   const std::int64_t others = std::int64_t{item} * (v.words - 1) * of_item;  // words that are not rows' first
