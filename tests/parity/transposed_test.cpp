@@ -4,52 +4,15 @@
 
 #include "core/cuda/runtime.h"
 #include "device_case.h"
-#include "grid/batch.h"
-#include "grid/cuda/engine.h"
-#include "grid/problem.h"
+#include "engine_on_device.h"
 #include "padded.h"
 
 namespace fathom::test {
 namespace {
 
-/// The engine on arrays on the device. Words and scratch are poisoned.
-class Transposed {
- public:
-  /// Engines do not ask whose memory it is that views are of.
-  ///
-  /// @param outputs  views of the device's memory
-  Transposed(const AnyConstView& input, const grid::DistanceOptions& options, const grid::DistanceOutputs& outputs)
-      : items_(grid::split_batch(input, options, outputs)),
-        problem_(grid::make_problem(items_.input, options, items_.outputs)),
-        engine_(grid::cuda::make_transposed_volume_engine(problem_)) {}
+constexpr EngineOnDevice::Maker kTransposed = grid::cuda::make_transposed_volume_engine;
 
-  bool serves() const { return engine_ != nullptr; }
-
-  void run() const {
-    const std::int64_t count = items_.batch.count();
-    const Block words(engine_->words_bytes(count)), scratch(engine_->scratch_bytes(problem_, count));
-    const auto input = grid::cuda::Input::of(problem_, items_.batch);
-    engine_->pack({.input = input, .items = count}, count, words.data(), nullptr);
-    engine_->solve(problem_, items_.batch, 0, count, words.data(), scratch.data(), nullptr);
-    must(cudaDeviceSynchronize());
-  }
-
- private:
-  const grid::Items items_;
-  const grid::Problem problem_;
-  const std::unique_ptr<grid::cuda::Engine> engine_;
-};
-
-Transposed transposed(const Case& c, const OnDevice& device) {
-  const auto view_of = [](const AnyDeviceView& v) {
-    return v.data() ? AnyView(v.data(), v.dtype(), v.shape(), v.strides()) : AnyView();
-  };
-  grid::DistanceOutputs outputs;
-  outputs.distance = view_of(device.outputs.distance);
-  outputs.squared = view_of(device.outputs.squared);
-  outputs.nearest = view_of(device.outputs.nearest);
-  return {{device.input.data(), c.input.dtype(), c.input.shape()}, c.options, outputs};
-}
+EngineOnDevice transposed(const Case& c, const OnDevice& device) { return {kTransposed, c, device}; }
 
 bool is_served(const Case& c) { return transposed(c, OnDevice(c)).serves(); }
 
@@ -60,7 +23,7 @@ bool has_shared_memory() { return fathom::cuda::block_memory() >= 131072; }
 void check(Case& c) {
   SCOPED_TRACE(describe(c));
   OnDevice device(c);
-  const Transposed engine = transposed(c, device);
+  const EngineOnDevice engine = transposed(c, device);
   if (!engine.serves() && !has_shared_memory()) return;
   ASSERT_TRUE(engine.serves());
   engine.run();
@@ -293,7 +256,7 @@ TEST_F(Device, LayoutsOfTransposedSites) {
     grid::DistanceOutputs outputs;
     outputs.distance = distance.view<AnyView>(device_distance, DType::float32);
     outputs.nearest = nearest.view<AnyView>(device_nearest, DType::int32);
-    Transposed({device_input.data(), c.input.dtype(), shape}, c.options, outputs).run();
+    EngineOnDevice(kTransposed, {device_input.data(), c.input.dtype(), shape}, c.options, outputs).run();
     Array found(DType::float32, distances.shape()), found_sites(DType::int32, sites.shape());
     device_distance.download(found);
     device_nearest.download(found_sites);
@@ -319,7 +282,8 @@ TEST_F(Device, LayoutsOfTransposedVolumes) {
     const Block device_distance(right.bytes());
     grid::DistanceOutputs outputs;
     outputs.distance = distance.view<AnyView>(device_distance, DType::float32);
-    const Transposed engine(input.view<AnyConstView>(device_input, c.input.dtype()), c.options, outputs);
+    const EngineOnDevice engine(kTransposed, input.view<AnyConstView>(device_input, c.input.dtype()), c.options,
+                                outputs);
     ASSERT_EQ(engine.serves(), filled_up(shape[2]) * shape[1] * 9 >= filled_up(shape[1]) * shape[2] * 8);
     if (!engine.serves()) continue;
     engine.run();

@@ -156,8 +156,15 @@ bool leaves_far_tiles(const Problem& p, std::int64_t items) {
          block_holds(p, brackets_memory(static_cast<int>(n)));
 }
 
-/// What is needed besides words. @returns its bytes
-std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
+/// Whether squares in a unit may lie aside between the passes, where 16 bits hold them: rows of results begin inside
+/// sectors of memory. What fills up the last word of shorter rows takes the room for it.
+bool may_keep_squares_aside(const Problem& p) {
+  return tells_kinds(p) && writes_floats(p, 1) && !has_limits(p) && p.extent(2) >= kWorthSquaresAside &&
+         p.extent(2) % kSectorFloats != 0;
+}
+
+/// What is needed besides words. @param lays_aside  squares of a single item @returns its bytes
+std::size_t take_scratch(Volume& v, const Problem& p, bool lays_aside, std::byte* base) {
   const std::int64_t columns = v.items * v.words, jobs = (wants_site(p) ? 2 : 1) * columns;
   Scratch s(base);
   const bool has_lists = squares_fit(p) && !has_single_passes(p);
@@ -176,7 +183,9 @@ std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
   if (has_lists || wants_site(p)) v.narrow = s.take<std::uint32_t>(columns * v.nz * v.ny * 16);
   if (has_lists || tells_kinds(p)) v.kind = s.take<std::uint8_t>(has_lists ? jobs * v.ny : columns * 2 * v.ny);
   if (wants_site(p)) return s.bytes();
-  if (has_lists) v.beyond = s.take<std::uint8_t>(columns * 2 * ((v.nz + 7) / 8) * v.ny);
+  const bool has_squares_aside = lays_aside && v.items == 1;
+  if (has_squares_aside) v.narrow = s.take<std::uint32_t>(std::int64_t{v.nx / 32} * v.nz * v.ny * 16);
+  if (has_lists || has_squares_aside) v.beyond = s.take<std::uint8_t>(columns * 2 * ((v.nz + 7) / 8) * v.ny);
   if (!room_between_passes(p, v.items)) {
     v.wide.data = s.take<std::uint32_t>(v.items * v.nz * v.ny * v.nx);
     v.wide.z_stride = std::int64_t{v.ny} * v.nx;
@@ -186,18 +195,27 @@ std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
   return s.bytes();
 }
 
+/// What is solved at once.
+struct Piece {
+  std::int64_t first_item, items;
+  std::size_t side;
+  bool lays_aside;  ///< as take_scratch() has it
+};
+
 /// From the words of a side, or of both, to its results.
 class VolumeSolver {
  public:
-  VolumeSolver(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items, std::size_t side,
-               std::byte* words, std::byte* scratch, cudaStream_t stream)
+  VolumeSolver(const Problem& p, const Batch& batch, const Piece& piece, std::byte* words, std::byte* scratch,
+               cudaStream_t stream)
       : p_(p),
         batch_(batch),
-        writing_(writing_of(p, writes_floats(p, items), writes_pairs(p, batch))),
-        passes_{make_volume(p, items, words), Emitter<std::int64_t>::of(p, batch, first_item), stream, is_long(p)} {
+        writing_(writing_of(p, writes_floats(p, piece.items), writes_pairs(p, batch))),
+        passes_{make_volume(p, piece.items, words), Emitter<std::int64_t>::of(p, batch, piece.first_item), stream,
+                is_long(p)} {
+    const auto [first_item, items, side, lays_aside] = piece;
     Volume& volume = passes_.volume;
     take_region(volume, p, items);
-    take_scratch(volume, p, scratch);
+    take_scratch(volume, p, lays_aside, scratch);
     volume.first_item = first_item;
     passes_.emitter.plain = PlainSites::of(with_all_columns(p, items), batch);
     volume.side = side_of(p, joins_sides(p) ? 1 : side, turns_sides(p) && side == 0);
@@ -350,7 +368,7 @@ auto* labels_kernel(int together) {
 
 class VolumeEngine final : public Engine {
  public:
-  explicit VolumeEngine(const Problem& problem) : p_(problem) {}
+  VolumeEngine(const Problem& problem, bool lays_aside) : p_(problem), lays_aside_(lays_aside) {}
 
   Cut cut() const override { return {2, 32}; }
   std::int64_t packed_unit() const override { return 32; }
@@ -385,7 +403,7 @@ class VolumeEngine final : public Engine {
       if (side == 1 && turns_sides(p_) && !turns_at_once) turn_words(items, words, stream);
       std::byte* own = words + (turns_sides(p_) ? 0 : side) * bytes_of_side(items);
       for (const Range& range : ranges)
-        VolumeSolver(columns_of(part, range), batch, first_item, items, side, own, scratch, stream)
+        VolumeSolver(columns_of(part, range), batch, {first_item, items, side, lays_aside_}, own, scratch, stream)
             .run(side == 0 && turns_at_once);
     }
     const bool is_last = part.range(2).end == p_.range(2).end;
@@ -401,13 +419,13 @@ class VolumeEngine final : public Engine {
   }
 
   /// Besides words, where so many words of columns are worked on together.
-  static std::size_t scratch_of(const Problem& part, std::int64_t items, std::int64_t words) {
+  std::size_t scratch_of(const Problem& part, std::int64_t items, std::int64_t words) const {
     std::size_t bytes = 0;
     for (const Range& range : ranges_of(part, words)) {
       const Problem columns = part_of(part, 2, range);
       Volume volume = make_volume(columns, items, nullptr);
       take_region(volume, columns, items);
-      bytes = std::max(bytes, take_scratch(volume, columns, nullptr));
+      bytes = std::max(bytes, take_scratch(volume, columns, lays_aside_, nullptr));
     }
     return bytes;
   }
@@ -518,12 +536,18 @@ class VolumeEngine final : public Engine {
   }
 
   const Problem& p_;
+  const bool lays_aside_;
 };
 
 }  // namespace
 
 std::unique_ptr<Engine> make_volume_engine(const Problem& problem) {
-  return volume_serves(problem) ? std::make_unique<VolumeEngine>(problem) : nullptr;
+  return volume_serves(problem) ? std::make_unique<VolumeEngine>(problem, false) : nullptr;
+}
+
+std::unique_ptr<Engine> make_volume_engine_with_squares_aside(const Problem& problem) {
+  const bool serves = volume_serves(problem) && may_keep_squares_aside(problem);
+  return serves ? std::make_unique<VolumeEngine>(problem, true) : nullptr;
 }
 
 }  // namespace fathom::grid::cuda

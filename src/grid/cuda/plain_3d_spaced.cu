@@ -17,13 +17,16 @@ void find_rows(const VolumePasses& p) {
 }
 
 /// The half tiles that the search along y left, or what both passes did.
+template <bool kAside>
 void solve_far_along_y(const VolumePasses& p) {
-  const int n = p.volume.ny;
-  with_block<256, 512, 1024>(n <= 256 ? 256 : n <= 512 ? 512 : 1024, [&](auto threads) {
-    const auto kernel = solve_spaced_far_along_y<threads>;
+  const int n = p.volume.ny, longest = n <= 256 ? 256 : n <= 512 ? 512 : 1024;
+  with_block<256, 512, 1024>(longest, [&](auto threads) {
+    const auto kernel = solve_spaced_far_along_y<threads, kAside>;
     const std::size_t memory = brackets_memory(n);
     const auto blocks = static_cast<unsigned>(persistent_blocks(kernel, 2 * p.y_tiles(), threads, memory));
-    fathom::cuda::launch(kernel, blocks, threads, memory, p.stream, true, p.volume, p.emitter);
+    // Where rows begin inside sectors, neighbours that few rows are written by are better begun at the same time.
+    const bool early = p.writes_sectors;
+    fathom::cuda::launch(kernel, blocks, threads, memory, p.stream, early, p.volume, p.emitter);
   });
 }
 
@@ -43,28 +46,36 @@ constexpr bool spaced_blocks_tell_of_lines() {
 }
 static_assert(spaced_blocks_tell_of_lines());
 
+/// Both passes, and what they leave. @tparam kAside  squares may lie aside
+template <Writing kWriting, bool kAside>
+void solve_passes(const VolumePasses& p) {
+  constexpr bool kLeaves = kWriting == Writing::unaligned;
+  const Volume& v = p.volume;
+  if (kLeaves && v.y_list) find_rows(p);
+  const auto along_z = [&](auto threads) {
+    launch(solve_spaced_along_z<threads, runs_of(kWriting), kAside>, 2 * p.z_tiles(), threads, spaced_memory(v.nz),
+           p.stream, v);
+  };
+  const auto along_y = [&](auto is_limited) {
+    return [&](auto threads) {
+      launch(solve_spaced_along_y<threads, kWriting, is_limited, kAside>, 2 * p.y_tiles(), threads, spaced_memory(v.ny),
+             p.stream, v, p.emitter, p.limits.value_or(Limits{}));
+    };
+  };
+  with_spaced_block<kLeaves>(v.nz, p.writes_sectors, along_z);
+  if constexpr (!kAside && (kWriting == Writing::unaligned || kWriting == Writing::both_sides))
+    if (p.limits) return with_spaced_block<false>(v.ny, p.writes_sectors, along_y(std::true_type{}));
+  with_spaced_block<kLeaves>(v.ny, p.writes_sectors, along_y(std::false_type{}));
+  if (kLeaves && v.y_list) solve_far_along_y<kAside>(p);
+}
+
 }  // namespace
 
 template <Writing kWriting>
 void VolumePasses::solve_spaced() const {
-  constexpr Runs kRuns = runs_of(kWriting);
-  constexpr bool kLeaves = kWriting == Writing::unaligned;
-  const int nz = volume.nz, ny = volume.ny;
-  if (kLeaves && volume.y_list) find_rows(*this);
-  const auto along_z = [&](auto threads) {
-    launch(solve_spaced_along_z<threads, kRuns>, 2 * z_tiles(), threads, spaced_memory(nz), stream, volume);
-  };
-  const auto along_y = [&](auto is_limited) {
-    return [&](auto threads) {
-      launch(solve_spaced_along_y<threads, kWriting, decltype(is_limited)::value>, 2 * y_tiles(), threads,
-             spaced_memory(ny), stream, volume, emitter, limits.value_or(Limits{}));
-    };
-  };
-  with_spaced_block<kLeaves>(nz, writes_sectors, along_z);
-  if constexpr (kWriting == Writing::unaligned || kWriting == Writing::both_sides)
-    if (limits) return with_spaced_block<false>(ny, writes_sectors, along_y(std::true_type{}));
-  with_spaced_block<kLeaves>(ny, writes_sectors, along_y(std::false_type{}));
-  if (kLeaves && volume.y_list) solve_far_along_y(*this);
+  if constexpr (kWriting == Writing::unaligned)
+    if (volume.narrow) return solve_passes<kWriting, true>(*this);
+  solve_passes<kWriting, false>(*this);
 }
 
 template void VolumePasses::solve_spaced<Writing::unaligned>() const;

@@ -32,7 +32,7 @@ inline constexpr unsigned kNone32 = 0x3FFFFFFFu;
 inline constexpr unsigned kNoneSpaced = 0x7FFFFFFFu;  ///< the same with unequal spacings
 inline constexpr unsigned kNoneInWord = 0x7000u;      ///< carries and distances along x from here on: no site
 
-/// With unequal spacings, whose squares or steps take 32 bits, narrow lines are all that have some.
+/// With spacings without a unit, whose steps take 32 bits, narrow lines are all that have some.
 enum TileKind : std::uint8_t {
   kNarrow,
   kWide,
@@ -75,12 +75,14 @@ struct Volume {
   bool keeps_changes = false;        ///< the bits are changes along x instead (volume_label_sites.cuh)
   std::byte* last_plane = nullptr;   ///< of the part of a volume that was packed last
 
-  // Of two neighbours along x in a word, after the pass along z: squares, or with sites their Leads.
+  // Of two neighbours along x in a word, after the pass along z: squares, or with sites their Leads. With spacings in a
+  // unit, of words that have all columns (volume_squares_aside.cuh).
   std::uint32_t* narrow = nullptr;  ///< [items][words][nz][ny][16]
   /// TileKind, [items][words][ny]; of halves, [items][words][2][ny], with nearest sites and equal spacings and with
   /// spacings in a unit (kinds_of_half()), and with others after the pass along y, [items][words][2][nz].
   std::uint8_t* kind = nullptr;
-  /// Beyond, [items][words][2][nz / 8][ny], of wide tiles: of these 8 rows of half the columns.
+  /// Beyond, [items][words][2][nz / 8][ny], of wide tiles, or narrow ones of squares aside: of these 8 rows of half the
+  /// columns.
   std::uint8_t* beyond = nullptr;
   std::uint32_t* z_list = nullptr;  ///< tiles left to the envelope along z
   std::uint32_t* y_list = nullptr;

@@ -37,30 +37,6 @@ constexpr int exact_blocks(int threads) {
   return resident_blocks(threads, threads == kUnevenExactBlock ? 2 : kResidentThreadsAt64 / threads);
 }
 
-/// A thread's rows of a line, so many of which are asked for before any is looked at, also of the rest that there may
-/// be, in place of whose missing rows the last one is read again. A compiler's unrolled loop takes the rest one by one,
-/// and all of a block wait for the threads that have one.
-///
-/// @param load  of a row: load(row)
-/// @param take  takes a row's: take(row, loaded)
-template <int kTogether, class Load, class Take>
-__device__ void take_rows(int first, int step, int rows, Load&& load, Take&& take) {
-  decltype(load(0)) loaded[kTogether];
-  int row = first;
-  for (; row + (kTogether - 1) * step < rows; row += kTogether * step) {
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) loaded[k] = load(row + k * step);
-#pragma unroll
-    for (int k = 0; k < kTogether; ++k) take(row + k * step, loaded[k]);
-  }
-  if (row >= rows) return;
-#pragma unroll
-  for (int k = 0; k < kTogether - 1; ++k) loaded[k] = load(min(row + k * step, rows - 1));
-#pragma unroll
-  for (int k = 0; k < kTogether - 1; ++k)
-    if (row + k * step < rows) take(row + k * step, loaded[k]);
-}
-
 /// Groups of a tile's rows that no window settles. By all threads of the block, after a barrier.
 ///
 /// @param window  solves group q if all of the warp's are near: window(q), which says whether it did

@@ -28,6 +28,7 @@
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/limits.cuh"
 #include "grid/cuda/volume_alike_lines.cuh"
+#include "grid/cuda/volume_squares_aside.cuh"
 #include "grid/cuda/volume_window.cuh"
 #include "grid/cuda/volume_writer.cuh"
 
@@ -352,12 +353,12 @@ __device__ void solve_spaced(const WindowRows<WindowSquares>& rows, unsigned* le
 /// Rows of squared distances along x, from words. By all threads of the block, between barriers.
 ///
 /// @param distances_of  eight of a row: distances_of(row, first bit)
-/// @param near       less than this is near
+/// @param near_of    counts half a row by its least square: near_of(least)
 /// @param pinned_of  of a row: the elements that have distance 0 besides
-/// @returns in how many of the thread's halves of rows a site is near
-template <int kThreads, class DistancesOf, class PinnedOf>
+/// @returns what the thread's halves of rows count
+template <int kThreads, class DistancesOf, class NearOf, class PinnedOf>
 __device__ int load_squares(WindowRows<WindowSquares>& rows, DistancesOf&& distances_of, int n, int first_bit,
-                            unsigned weight, unsigned near, PinnedOf&& pinned_of) {
+                            unsigned weight, NearOf&& near_of, PinnedOf&& pinned_of) {
   const int t = static_cast<int>(threadIdx.x);
   int count = 0;
 #pragma unroll 4
@@ -371,7 +372,7 @@ __device__ int load_squares(WindowRows<WindowSquares>& rows, DistancesOf&& dista
       squares[k] = pinned >> k & 1 ? 0 : steps < kNoneInWord ? weight * steps * steps : WindowSquares::kNone;
       least = min(least, squares[k]);
     }
-    count += least < near;
+    count += near_of(least);
     rows.put(r, t % 2 * 2, make_uint4(squares[0], squares[1], squares[2], squares[3]));
     rows.put(r, t % 2 * 2 + 1, make_uint4(squares[4], squares[5], squares[6], squares[7]));
   }
@@ -414,8 +415,9 @@ __device__ bool has_sites_alone(const uint2* words, int n, unsigned columns) {
   return __syncthreads_and(all);
 }
 
-template <int kThreads, Runs kRuns>
-__global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Runs::none))
+/// @tparam kAside  squares may lie aside
+template <int kThreads, Runs kRuns, bool kAside>
+__global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Runs::none || kAside))
     solve_spaced_along_z(const __grid_constant__ Volume v) {
   extern __shared__ uint4 window_shared[];
   constexpr bool kLabels = kRuns == Runs::of_labels, kSides = kRuns == Runs::of_sides;
@@ -452,15 +454,21 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
     else return distances_to_other_side(__ldg(words + r), __ldg(v.other_line(half.tile) + r), first, of_byte);
   };
   const auto pinned_of = [&](int r) { return kLabels ? v.runs_along_z(half.tile, changes, r).y : 0u; };
-  const int near =
-      load_squares<kThreads>(rows, distances_of, n, half.first, v.weight_x, v.weight_z * (64 * 64), pinned_of);
+  constexpr int kFitting = 1 << 16;  ///< of a half row that has squares of 16 bits
+  const auto near_of = [&](unsigned least) {
+    return int{least < v.weight_z * (64 * 64)} + (kAside && SquaresAside::fits(least) ? kFitting : 0);
+  };
+  const int near = load_squares<kThreads>(rows, distances_of, n, half.first, v.weight_x, near_of, pinned_of);
   add_over_block(near, &near_rows);
   __syncthreads();
   const auto bound = [&](int group, unsigned* squares) {
     if (has_ends) ends.bound(group, half.first + t % 16, squares, v.weight_z);
   };
   std::uint32_t* column = squares_between_passes(v, half, 0, half.tile.line) + t % 16;
+  const SquaresAside aside(v, half);
+  const bool is_narrow = kAside && aside.serve(near_rows / kFitting, 2 * n);
   const auto store = [&](int z, const unsigned* values, int count) {
+    if (is_narrow && aside.keep(z, values, count)) return;
     if (half.x >= v.nx) return;
     std::uint32_t* to = column + z * v.wide.z_stride;
 #pragma unroll
@@ -469,32 +477,107 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
   };
   if constexpr (kRuns == Runs::none)
     if (near_rows == 0 && !has_any_site<kThreads>(words, n)) return tell(kEmpty);
-  tell(kNarrow);
+  tell(is_narrow ? kNarrow : kWide);
   solve_spaced<kThreads, kRuns != Runs::none>(rows, memory + window_memory(n) / sizeof(unsigned), n, v.weight_z,
-                                              near_rows * 16 >= n, bound, store);
+                                              near_rows % kFitting * 16 >= n, bound, store);
 }
 
-/// Squares of half a tile along y, sixteen neighbours by as many threads: take(row, square). By all threads.
-/// @param kinds  of its rows; null: all have squares
-template <int kThreads, class Take>
-__device__ void load_squares_along_y(const Volume& v, const HalfTile& half, const std::uint8_t* kinds, Take&& take) {
-  // Beyond the volume's edge the last column again, so that no branch keeps the loads from being in flight together.
-  const int lane = static_cast<int>(threadIdx.x) % 16, last = v.nx - 1 - (half.x - lane);
-  const std::uint32_t* from = squares_between_passes(v, half, half.tile.line, 0) + min(lane, last);
-  if (!kinds) {
-#pragma unroll 8
-    for (int r = static_cast<int>(threadIdx.x) / 16; r < v.ny; r += kThreads / 16)
-      take(r, __ldcs(from + r * v.wide.y_stride));
-    return;
+/// Kinds of the rows of half a tile along y, as the pass along z told of them.
+/// @tparam kAside  squares may lie aside
+template <bool kAside>
+class KindsAlongY {
+ public:
+  __device__ KindsAlongY(const Volume& v, const HalfTile& half)
+      : of_lines(kinds_of_half(v, half.tile, half.first / 16)), aside_(v, half) {}
+
+  __device__ TileKind operator[](int row) const {
+    const auto kind = static_cast<TileKind>(__ldg(of_lines + row));
+    return kAside ? aside_.kind(row, kind) : kind;
   }
+
+  /// Keeps those of the thread's rows, one in kThreads. @returns whether all are `first`
+  template <int kThreads>
+  __device__ bool keep(std::uint8_t* kept, TileKind first, int rows) const {
+    constexpr int kRows = (longest_alike_line(kThreads) + kThreads - 1) / kThreads;
+    const auto row = [&](int k) { return min(static_cast<int>(threadIdx.x) + k * kThreads, rows - 1); };
+    TileKind own[kRows];
+#pragma unroll
+    for (int k = 0; k < kRows; ++k) own[k] = (*this)[row(k)];  // without a branch, so that the waits are one
+    bool all = true;
+#pragma unroll
+    for (int k = 0; k < kRows; ++k) kept[row(k)] = own[k], all &= own[k] == first;
+    return all;
+  }
+
+  const std::uint8_t* of_lines;
+
+ private:
+  const SquaresAside aside_;
+};
+
+/// Squares of half a tile along y. All functions are called by all threads of the block.
+/// @tparam kAside  some may lie aside
+template <int kThreads, bool kAside>
+class SquaresAlongY {
+ public:
+  __device__ SquaresAlongY(const Volume& v, const HalfTile& half)
+      : narrow_from_(SquaresAside(v, half).two_of_first()), stride_(v.wide.y_stride), rows_(v.ny), aside_(v, half) {
+    // Beyond the volume's edge the last column again, so that no branch keeps the loads from being in flight together.
+    const int lane = static_cast<int>(threadIdx.x) % 16, last = v.nx - 1 - (half.x - lane);
+    from_ = squares_between_passes(v, half, half.tile.line, 0) + min(lane, last);
+  }
+
+  /// Where all rows are wide, sixteen neighbours by as many threads. @param put  put(row, square)
+  template <class Put>
+  __device__ void load_wide(Put&& put) const {
+    for_rows<8>([&](int r) { put(r, __ldcs(from_ + r * stride_)); });
+  }
+  /// The same, whatever they are. @param kind_of  of a row
+  template <int kTogether, class KindOf, class Put>
+  __device__ void load(KindOf&& kind_of, Put&& put) const {
+    const auto square_of = [&](int r) { return square(r, kind_of(r)); };
+    if constexpr (kAside) {
+      take_rows<kTogether>(static_cast<int>(threadIdx.x) / 16, kThreads / 16, rows_, square_of, put);
+    } else {
+      for_rows<kTogether>([&](int r) { put(r, square_of(r)); });
+    }
+  }
+  /// Where all lie aside, eight neighbours by a thread. @param put  put(row, quarter, four squares)
+  template <class Put>
+  __device__ void load_narrow(Put&& put) const {
+    const int t = static_cast<int>(threadIdx.x);
+    const auto four = [](unsigned pair, unsigned next) {
+      return make_uint4(pair & 0xFFFFu, pair >> 16, next & 0xFFFFu, next >> 16);
+    };
 #pragma unroll 4
-  for (int r = static_cast<int>(threadIdx.x) / 16; r < v.ny; r += kThreads / 16) {
-    const auto kind = static_cast<TileKind>(__ldg(kinds + r));
-    unsigned square = kind == kFull ? 0 : WindowSquares::kNone;
-    if (kind == kNarrow) square = __ldcs(from + r * v.wide.y_stride);
-    take(r, square);
+    for (int r = t / 2; r < rows_; r += kThreads / 2) {
+      const uint4 eight = aside_.eight(r, t % 2);
+      put(r, t % 2 * 2, four(eight.x, eight.y));
+      put(r, t % 2 * 2 + 1, four(eight.z, eight.w));
+    }
   }
-}
+
+ private:
+  template <int kTogether, class Take>
+  __device__ void for_rows(Take&& take) const {
+#pragma unroll kTogether
+    for (int r = static_cast<int>(threadIdx.x) / 16; r < rows_; r += kThreads / 16) take(r);
+  }
+  /// By one load, wherever it lies.
+  __device__ unsigned square(int row, TileKind kind) const {
+    const bool is_narrow = kAside && kind == kNarrow;
+    const std::uint32_t* first = is_narrow ? narrow_from_ : from_;
+    const std::uint32_t* at = first + row * (is_narrow ? SquaresAside::kStep : stride_);
+    unsigned square = kind == kFull ? 0 : WindowSquares::kNone;
+    if (keeps_rows(kind)) square = __ldcs(at);
+    return is_narrow ? SquaresAside::own_of(square) : square;
+  }
+
+  const std::uint32_t *from_, *narrow_from_;
+  const std::int64_t stride_;
+  const int rows_;
+  const SquaresAside aside_;
+};
 
 /// One square for all rows of half a tile. By all threads. @param store  as solve_spaced() has it
 template <int kThreads, class Store>
@@ -503,8 +586,9 @@ __device__ void store_same(unsigned square, int n, Store&& store) {
   for (int y = static_cast<int>(threadIdx.x) / 16 * 8; y < n; y += kThreads / 2) store(y, eight, n - y);
 }
 
-/// @param limits  of float distances
-template <int kThreads, Writing kWriting, bool kLimited>
+/// @tparam kAside  squares may lie aside
+/// @param limits    of float distances
+template <int kThreads, Writing kWriting, bool kLimited, bool kAside>
 __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWriting) != Runs::none))
     solve_spaced_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter,
                          const __grid_constant__ Limits limits) {
@@ -520,10 +604,18 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
   if (half.is_outside(v)) return;
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
   WindowRows<WindowSquares> rows(memory, n);
-  const std::uint8_t* kinds = kRuns == Runs::none ? kinds_of_half(v, half.tile, half.first / 16) : nullptr;
-  const TileKind first_kind = kRuns == Runs::none ? static_cast<TileKind>(__ldg(kinds)) : kNarrow;
+  const KindsAlongY<kAside> kinds(v, half);
+  const TileKind first_kind = kRuns == Runs::none ? kinds[0] : kWide;
+  unsigned* least = memory + window_memory(n) / sizeof(unsigned);
+  // In shared memory, as long as there is nothing else, so that squares need not wait for them.
+  auto* own_kinds = reinterpret_cast<std::uint8_t*>(least);
   // The thread's rows. With runs, none is told of, and all have squares.
-  bool are_alike = kRuns != Runs::none || are_of_kind<kThreads>(first_kind, kinds, n);
+  bool are_alike = true;
+  if constexpr (kAside) {
+    are_alike = kinds.template keep<kThreads>(own_kinds, first_kind, n);
+  } else if constexpr (kRuns == Runs::none) {
+    are_alike = are_of_kind<kThreads>(first_kind, kinds.of_lines, n);
+  }
   if (t == 0) near_elements = has_ends = 0;
   rows.pad(n);
   const RunEnds ends(run_words, n);
@@ -557,20 +649,32 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
   if constexpr (kRuns == Runs::none)
     if (are_alike && !keeps_rows(first_kind)) {
       if constexpr (!is_general(kWriting) && !kLimited) {
-        const AlikeLines lines{first_kind, kinds, writer.row_of(0) + half.first, v.distance.y_stride, n};
+        const AlikeLines lines{first_kind, kinds.of_lines, writer.row_of(0) + half.first, v.distance.y_stride, n};
         const float result = first_kind == kFull ? 0 : v.side.none();
         if (!lines.begin_sectors()) return lines.write<kThreads>(result, half.tile.word * 32 + half.first, v.nx);
       }
       return store_same<kThreads>(first_kind == kFull ? 0 : WindowSquares::kNone, n, store);
     }
   int near = 0;
-  load_squares_along_y<kThreads>(v, half, are_alike ? nullptr : kinds, [&](int r, unsigned square) {
-    near += square < v.weight_y * (64 * 64);
+  const auto count_near = [&](unsigned square) { near += square < v.weight_y * (64 * 64); };
+  const SquaresAlongY<kThreads, kAside> squares(v, half);
+  const auto put = [&](int r, unsigned square) {
+    count_near(square);
     rows.put(r, t % 16, square);
-  });
+  };
+  if (are_alike && first_kind == kWide) {
+    squares.load_wide(put);
+  } else if (kAside && are_alike) {
+    squares.load_narrow([&](int r, int quarter, uint4 four) {
+      count_near(four.x), count_near(four.y), count_near(four.z), count_near(four.w);
+      rows.put(r, quarter, four);
+    });
+  } else {
+    const auto kind_of = [&](int r) { return kAside ? static_cast<TileKind>(own_kinds[r]) : kinds[r]; };
+    squares.template load<kAside ? 8 : 4>(kind_of, put);
+  }
   add_over_block(near, &near_elements);
   __syncthreads();
-  unsigned* least = memory + window_memory(n) / sizeof(unsigned);
   const bool is_near = near_elements * (v.y_list ? kNearShareToLeave : kNearShare) >= n * 16;
   if constexpr (kWriting == Writing::unaligned && !kLimited) {
     const auto leave = [&] {

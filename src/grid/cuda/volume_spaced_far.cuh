@@ -29,7 +29,8 @@ struct LineOfSquares {
   }
 };
 
-template <int kThreads>
+/// @tparam kAside  squares may lie aside
+template <int kThreads, bool kAside>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
     solve_spaced_far_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 window_shared[];
@@ -42,10 +43,11 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   rows.pad(n);
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
     const HalfTile half = half_along_y(v, v.y_list[job]);
-    const std::uint8_t* kinds = kinds_of_half(v, half.tile, half.first / 16);
-    const bool all_kept = __syncthreads_and(are_of_kind<kThreads>(kNarrow, kinds, n));
-    load_squares_along_y<kThreads>(v, half, all_kept ? nullptr : kinds,
-                                   [&](int r, unsigned square) { rows.put(r, t % 16, square); });
+    const KindsAlongY<kAside> kinds(v, half);
+    const SquaresAlongY<kThreads, kAside> squares(v, half);
+    const auto put = [&](int r, unsigned square) { rows.put(r, t % 16, square); };
+    if (__syncthreads_and(are_of_kind<kThreads>(kWide, kinds.of_lines, n))) squares.load_wide(put);
+    else squares.template load<4>([&](int r) { return kinds[r]; }, put);
     __syncthreads();
     Brackets<kThreads> brackets(reinterpret_cast<unsigned*>(window_shared) + window_memory(n) / sizeof(unsigned), n);
     brackets.find(line, v.weight_y);

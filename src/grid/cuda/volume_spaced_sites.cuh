@@ -166,8 +166,8 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     return EightDistances(kLabels ? ends_of_runs(line[r]) : line[r], first, of_byte, kLabels);
   };
   const auto pinned_of = [&](int r) { return kLabels ? unsigned{pinned[r]} << half.first : 0u; };
-  const int near =
-      load_squares<kThreads>(rows, distances_of, n, half.first, v.weight_x, near_square(v.weight_y), pinned_of);
+  const auto near_of = [&](unsigned least) { return int{least < near_square(v.weight_y)}; };
+  const int near = load_squares<kThreads>(rows, distances_of, n, half.first, v.weight_x, near_of, pinned_of);
   add_over_block(near, &near_rows);
   __syncthreads();
   std::uint16_t* leads = narrow_half(v, half, half.tile.line, 0) + t % 16;
