@@ -1,5 +1,5 @@
-// Volumes on a device with spacings in a unit, whose squares may lie aside between the passes: by the engine itself, since
-// the call takes it for large ones alone; and one that the call takes it for.
+// Volumes on a device with spacings in a unit, whose squares may lie aside between the passes: by the engine itself,
+// since the call takes it for large ones alone; and one that the call takes it for.
 #include <algorithm>
 
 #include "device_case.h"
@@ -30,8 +30,8 @@ void check(Case& c) {
   ASSERT_TRUE(equal(on_cpu(c), device.results()));
 }
 
-/// Near everywhere; in some slabs along x, y or z alone, so that squares fit 16 bits in some lines, or some of their rows;
-/// one; or all.
+/// Near everywhere; in some slabs along x, y or z alone, so that squares fit 16 bits in some lines, or some of their
+/// rows; one; or all.
 std::vector<bool> sites_of_kind(int kind, const Shape& shape, Random& random) {
   const int last = shape.rank() - 1;
   const std::int64_t nz = shape[last - 2], ny = shape[last - 1], nx = shape[last];
@@ -94,7 +94,7 @@ TEST_F(Device, SquaresAsideAreNotForAll) {
   EXPECT_FALSE(serves(case_of(scatter(Shape{9, 20, 255}, 0.1, random), Shape{9, 20, 255}, {3, 1, 1})));
 }
 
-/// By the call: sites near in half of the planes, so that some squares lie aside and others do not; no more scratch than
+/// By the call: sites near in some of the rows, so that some squares lie aside and others do not; no more scratch than
 /// volumes may take.
 TEST_F(Device, LargeVolumesWithSpacingsHaveSquaresAside) {
   const Shape shape{515, 513, 259};

@@ -72,9 +72,9 @@ std::unique_ptr<Engine> make_plane_engine(const Problem& problem);
 /// The same for volumes: three axes of at most 2048 elements, of labels 1024. Float distances from a mask, also signed,
 /// with any spacings up to 1024 elements; with limits only where they are multiples of a unit.
 std::unique_ptr<Engine> make_volume_engine(const Problem& problem);
-/// The same for float distances from a mask with spacings in a unit, without limits, in rows of 256 elements and more that
-/// begin inside sectors of memory: faster for large results, with two bytes more scratch for each element. Null for
-/// others.
+/// The same for float distances from a mask with spacings in a unit, without limits, in rows of 256 elements and more
+/// that begin inside sectors of memory: faster for large results, with two bytes more scratch for each element. Null
+/// for others.
 std::unique_ptr<Engine> make_volume_engine_with_squares_aside(const Problem& problem);
 /// For volumes on the device whose rows of float distances from a mask begin inside sectors of memory. Null for others.
 /// Results are not cut. For large ones it is faster than the one before.

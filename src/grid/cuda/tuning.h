@@ -53,8 +53,8 @@ inline constexpr double kVolumeScratch = 2.3;
 inline constexpr std::int64_t kVoxelsWorthCutting = std::int64_t{1} << 23;  ///< … as which it is slower if small …
 /// … and voxels from which on those are not counted that fill up the rows' last word: one range more is little there.
 inline constexpr std::int64_t kVoxelsCountedAlone = std::int64_t{1} << 26;
-/// With spacings in a unit, for results whose rows begin inside sectors of memory: voxels, and shortest rows, from which on
-/// squares lie aside between the passes.
+/// With spacings in a unit, for results whose rows begin inside sectors of memory: voxels, and shortest rows, from which
+/// on squares lie aside between the passes.
 inline constexpr std::int64_t kVoxelsWorthSquaresAside = std::int64_t{1} << 26;
 inline constexpr int kWorthSquaresAside = 256;
 inline constexpr int kResidentThreads = 1280;      ///< of the search, per multiprocessor: 48 registers

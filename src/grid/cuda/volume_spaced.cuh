@@ -1,7 +1,7 @@
 // The passes of volumes with unequal spacings, which are multiples of a unit: squares in units, of 32 bits.
 //
 // Between the passes the squares lie where the results will be, so that words are nearly all the memory there is
-// besides; unless results are not of 32 bits. Of a half tile's line along z that has no site, or sites alone, there is
+// besides; unless results are not of 32 bits, or large, in rows that begin inside sectors (volume_squares_aside.cuh). Of a half tile's line along z that has no site, or sites alone, there is
 // one byte that says so, and no squares; half tiles along y whose lines are all alike are written at once
 // (volume_alike_lines.cuh). Nearest sites: volume_spaced_sites.cuh. Limits of float distances are seen to before they
 // are written, by kernels of their own, since that takes registers.

@@ -1,10 +1,10 @@
-// Squares between the passes of volumes with spacings in a unit, in 16 bits beside the results' memory: of eight rows of
-// half a tile where all fit.
+// Squares between the passes of volumes with spacings in a unit, in 16 bits beside the results' memory: of eight rows
+// of half a tile where all fit.
 //
 // For large volumes whose rows of results begin inside sectors of memory: of squares in place of results there,
-// neighbours write a part of a sector each, which takes several times as long. These are whole sectors, and half as much
-// to read. Only words that have all columns are kept so: what fills up a row's last one would be too much scratch. Lines
-// along z that may have some are narrow, and of each eight of their rows it is told whether they do.
+// neighbours write a part of a sector each, which takes several times as long. These are whole sectors, and half as
+// much to read. Only words that have all columns are kept so: what fills up a row's last one would be too much scratch.
+// Lines along z that may have some are narrow, and of each eight of their rows it is told whether they do.
 //
 // Work mapping: along z half warp = eight rows, lane = column; along y thread = eight columns of a row. Cost: 4 bytes
 // are moved per element between the passes.
@@ -20,8 +20,8 @@ class SquaresAside {
   __device__ SquaresAside(const Volume& v, const HalfTile& half) : v_(v), half_(half) {}
 
   static __device__ bool fits(unsigned square) { return square <= 0xFFFFu; }
-  /// Whether a line along z may have some, of so many halves of whose rows, of all, a square fits: elsewhere they are but
-  /// a question more.
+  /// Whether a line along z may have some, of so many halves of whose rows, of all, a square fits: elsewhere they are
+  /// but a question more.
   __device__ bool serve(int fitting, int all) const {
     return half_.tile.word * 32 + 32 <= v_.nx && fitting * 8 >= all * 7;
   }
