@@ -137,8 +137,9 @@ TEST_F(Device, Graphs) {
   cudaStream_t stream;
   must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   const std::vector<std::pair<Shape, std::vector<double>>> problems{
-      {{700, 900}, {}}, {{70, 80, 90}, {}},        {{3000}, {}},
-      {{100, 90}, {}},  {{70, 80, 90}, {3, 1, 1}}, {{70, 80, 90}, {1.25, 0.742188, 0.742188}}};
+      {{700, 900}, {}},          {{70, 80, 90}, {}},        {{3000}, {}},
+      {{100, 90}, {}},           {{70, 80, 90}, {3, 1, 1}}, {{70, 80, 90}, {1.25, 0.742188, 0.742188}},
+      {{20, 260, 96}, {3, 1, 1}}};
   for (const auto& [shape, spacing] : problems) {
     Random random(5);
     Case c{.structure = Structure::sparse};

@@ -49,12 +49,13 @@ std::vector<bool> sites_of_kind(int kind, const Shape& shape, Random& random) {
 constexpr int kKinds = 7;
 
 /// Lines of all lengths at which blocks change, also beyond those that brackets serve; a last word of few columns or of
-/// nearly all; units that make squares large or small; and two volumes, whose squares do not lie aside.
+/// nearly all; units that make squares large or small; two volumes, whose squares do not lie aside; and one that is
+/// worked on in ranges of columns.
 TEST_F(Device, SquaresAside) {
-  const std::vector<Shape> shapes = {Shape{9, 20, 257},   Shape{130, 9, 260},  Shape{33, 250, 263},
-                                     Shape{230, 17, 287}, Shape{5, 300, 258},  Shape{520, 3, 289},
-                                     Shape{2, 520, 300},  Shape{17, 3, 515},   Shape{3, 650, 257},
-                                     Shape{1100, 2, 257}, Shape{2, 1030, 257}, Shape{2, 9, 20, 257}};
+  const std::vector<Shape> shapes = {
+      Shape{9, 20, 257},   Shape{130, 9, 260},   Shape{33, 250, 263}, Shape{230, 17, 287}, Shape{5, 300, 258},
+      Shape{520, 3, 289},  Shape{2, 520, 300},   Shape{17, 3, 515},   Shape{3, 650, 257},  Shape{1100, 2, 257},
+      Shape{2, 1030, 257}, Shape{2, 9, 20, 257}, Shape{5, 1024, 1641}};
   const std::vector<std::vector<double>> spacings = {{3, 1, 1}, {2.5, 1.25, 0.7}, {1, 2, 5}};
   for (const std::int64_t i : some_of(static_cast<int>(shapes.size()) * kKinds, 21)) {
     Random random(777000 + static_cast<std::uint64_t>(i));
@@ -63,6 +64,18 @@ TEST_F(Device, SquaresAside) {
     const auto sites = sites_of_kind(static_cast<int>(i % kKinds), shape, random);
     const bool is_long = std::max(shape[0], shape[1]) > 1000;  // squares must fit 31 bits
     Case c = case_of(sites, shape, is_long ? spacings[0] : pick(random, spacings));
+    check(c);
+    if (HasFatalFailure()) return;
+  }
+}
+
+/// A part of the results along x, which begins at a word.
+TEST_F(Device, SquaresAsideOfAPart) {
+  const Shape shape{40, 30, 300};
+  for (const int kind : {0, 1, 4}) {
+    Random random(776500 + static_cast<std::uint64_t>(kind));
+    Case c = case_of(sites_of_kind(kind, shape, random), shape, {3, 1, 1});
+    c.options.region = {{0, 40}, {0, 30}, {32, 291}};
     check(c);
     if (HasFatalFailure()) return;
   }

@@ -156,8 +156,8 @@ bool leaves_far_tiles(const Problem& p, std::int64_t items) {
          block_holds(p, brackets_memory(static_cast<int>(n)));
 }
 
-/// Whether squares in a unit may lie aside between the passes, where 16 bits hold them: rows of results begin inside
-/// sectors of memory. What fills up the last word of shorter rows takes the room for it.
+/// Whether squares in a unit may lie aside between the passes, where 16 bits hold them: rows of results, without gaps,
+/// begin inside sectors of memory. In shorter rows, what fills up words of sites leaves no scratch for it.
 bool may_keep_squares_aside(const Problem& p) {
   return tells_kinds(p) && writes_floats(p, 1) && !has_limits(p) && p.extent(2) >= kWorthSquaresAside &&
          p.extent(2) % kSectorFloats != 0;
@@ -374,7 +374,7 @@ class VolumeEngine final : public Engine {
   std::int64_t packed_unit() const override { return 32; }
   std::int64_t group_of(std::int64_t items) const override {
     const std::int64_t padded = p_.extent(0) * p_.extent(1) * ((p_.extent(2) + 31) / 32 * 32);
-    return std::clamp<std::int64_t>(kVolumeGroup / padded, 1, items);
+    return lays_aside_ ? 1 : std::clamp<std::int64_t>(kVolumeGroup / padded, 1, items);
   }
   std::size_t words_bytes(std::int64_t items) const override { return packed_sides() * bytes_of_side(items); }
   std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {

@@ -24,7 +24,8 @@ void solve_far_along_y(const VolumePasses& p) {
     const auto kernel = solve_spaced_far_along_y<threads, kAside>;
     const std::size_t memory = brackets_memory(n);
     const auto blocks = static_cast<unsigned>(persistent_blocks(kernel, 2 * p.y_tiles(), threads, memory));
-    // Where rows begin inside sectors, neighbours that few rows are written by are better begun at the same time.
+    // Where rows begin inside sectors, results of few rows take longer then: of parts of sectors, which neighbouring
+    // blocks are to write at about the same time.
     const bool early = p.writes_sectors;
     fathom::cuda::launch(kernel, blocks, threads, memory, p.stream, early, p.volume, p.emitter);
   });

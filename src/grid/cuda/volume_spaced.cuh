@@ -1,10 +1,11 @@
 // The passes of volumes with unequal spacings, which are multiples of a unit: squares in units, of 32 bits.
 //
 // Between the passes the squares lie where the results will be, so that words are nearly all the memory there is
-// besides; unless results are not of 32 bits, or large, in rows that begin inside sectors (volume_squares_aside.cuh). Of a half tile's line along z that has no site, or sites alone, there is
-// one byte that says so, and no squares; half tiles along y whose lines are all alike are written at once
-// (volume_alike_lines.cuh). Nearest sites: volume_spaced_sites.cuh. Limits of float distances are seen to before they
-// are written, by kernels of their own, since that takes registers.
+// besides; unless results are not of 32 bits, or large, in rows that begin inside sectors (volume_squares_aside.cuh). Of
+// a half tile's line along z that has no site, or sites alone, there is one byte that says so, and no squares; half
+// tiles along y whose lines are all alike are written at once (volume_alike_lines.cuh). Nearest sites:
+// volume_spaced_sites.cuh. Limits of float distances are seen to before they are written, by kernels of their own, since
+// that takes registers.
 //
 // Both sides of a signed field are solved at once, as two labels (volume_labels.cuh): an element is a site to the other
 // side, so that one number for each is enough, and rows beyond the ends of a run of elements of one side are not nearer
@@ -19,7 +20,7 @@
 // general engine does. Cost: one operation per element and step; in phase 2 at worst O(n²/64) bounds for a line of n,
 // and the few groups that no bound excludes; tiles along y where these would be many are left to volume_spaced_far.cuh,
 // and whole volumes of few rows with sites to volume_spaced_few.cuh.
-// 8 bytes are moved per element between the passes.
+// 8 bytes are moved per element between the passes, 4 of squares aside.
 #pragma once
 
 #include <type_traits>
@@ -487,8 +488,9 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
 template <bool kAside>
 class KindsAlongY {
  public:
-  __device__ KindsAlongY(const Volume& v, const HalfTile& half)
-      : of_lines(kinds_of_half(v, half.tile, half.first / 16)), aside_(v, half) {}
+  /// @param are_told  whether there are any
+  __device__ KindsAlongY(const Volume& v, const HalfTile& half, bool are_told = true)
+      : of_lines(are_told ? kinds_of_half(v, half.tile, half.first / 16) : nullptr), aside_(v, half) {}
 
   __device__ TileKind operator[](int row) const {
     const auto kind = static_cast<TileKind>(__ldg(of_lines + row));
@@ -521,7 +523,10 @@ template <int kThreads, bool kAside>
 class SquaresAlongY {
  public:
   __device__ SquaresAlongY(const Volume& v, const HalfTile& half)
-      : narrow_from_(SquaresAside(v, half).two_of_first()), stride_(v.wide.y_stride), rows_(v.ny), aside_(v, half) {
+      : narrow_from_(kAside ? SquaresAside(v, half).two_of_first() : nullptr),
+        stride_(v.wide.y_stride),
+        rows_(v.ny),
+        aside_(v, half) {
     // Beyond the volume's edge the last column again, so that no branch keeps the loads from being in flight together.
     const int lane = static_cast<int>(threadIdx.x) % 16, last = v.nx - 1 - (half.x - lane);
     from_ = squares_between_passes(v, half, half.tile.line, 0) + min(lane, last);
@@ -604,7 +609,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
   if (half.is_outside(v)) return;
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
   WindowRows<WindowSquares> rows(memory, n);
-  const KindsAlongY<kAside> kinds(v, half);
+  const KindsAlongY<kAside> kinds(v, half, kRuns == Runs::none);
   const TileKind first_kind = kRuns == Runs::none ? kinds[0] : kWide;
   unsigned* least = memory + window_memory(n) / sizeof(unsigned);
   // In shared memory, as long as there is nothing else, so that squares need not wait for them.

@@ -2,8 +2,8 @@
 // field: the search of volume_spaced.cuh leaves them, since it would try all groups of rows on its way. Or whole volumes
 // with few sites, which both passes leave (volume_spaced_few.cuh).
 //
-// Work mapping: persistent blocks, with a thread to each row. Phase 1: squares from where the results will be to shared
-// memory. Phase 2: between which rows the nearest of each eight lie (volume_brackets.cuh). Phase 3, half warp = 8 rows,
+// Work mapping: persistent blocks, with a thread to each row. Phase 1: squares from where they lie between the passes to
+// shared memory. Phase 2: between which rows the nearest of each eight lie (volume_brackets.cuh). Phase 3, half warp = 8 rows,
 // lane = column: squares of these rows alone, in units.
 //
 // Source and cost: volume_brackets.cuh, and three operations for each row that is tried for an element.
