@@ -488,9 +488,8 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
 template <bool kAside>
 class KindsAlongY {
  public:
-  /// @param are_told  whether there are any
-  __device__ KindsAlongY(const Volume& v, const HalfTile& half, bool are_told = true)
-      : of_lines(are_told ? kinds_of_half(v, half.tile, half.first / 16) : nullptr), aside_(v, half) {}
+  __device__ KindsAlongY(const Volume& v, const HalfTile& half)
+      : of_lines(kinds_of_half(v, half.tile, half.first / 16)), aside_(v, half) {}
 
   __device__ TileKind operator[](int row) const {
     const auto kind = static_cast<TileKind>(__ldg(of_lines + row));
@@ -609,7 +608,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
   if (half.is_outside(v)) return;
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
   WindowRows<WindowSquares> rows(memory, n);
-  const KindsAlongY<kAside> kinds(v, half, kRuns == Runs::none);
+  const KindsAlongY<kAside> kinds(v, half);
   const TileKind first_kind = kRuns == Runs::none ? kinds[0] : kWide;
   unsigned* least = memory + window_memory(n) / sizeof(unsigned);
   // In shared memory, as long as there is nothing else, so that squares need not wait for them.

@@ -3,8 +3,8 @@
 // with few sites, which both passes leave (volume_spaced_few.cuh).
 //
 // Work mapping: persistent blocks, with a thread to each row. Phase 1: squares from where they lie between the passes to
-// shared memory. Phase 2: between which rows the nearest of each eight lie (volume_brackets.cuh). Phase 3, half warp = 8 rows,
-// lane = column: squares of these rows alone, in units.
+// shared memory. Phase 2: between which rows the nearest of each eight lie (volume_brackets.cuh). Phase 3, half warp = 8
+// rows, lane = column: squares of these rows alone, in units.
 //
 // Source and cost: volume_brackets.cuh, and three operations for each row that is tried for an element.
 #pragma once

@@ -9,7 +9,7 @@ namespace fathom::grid::cuda {
 /// The squares of steps along lines of so many rows, to both sides.
 class StepSquares {
  public:
-  static __host__ __device__ int count(int rows) { return none(rows) + rows + 16; }
+  static constexpr __host__ __device__ int count(int rows) { return none(rows) + rows + 16; }
 
   /// @param of  so many squares
   __device__ StepSquares(const double* of, int rows) : of_(of), none_(none(rows)) {}
@@ -18,7 +18,7 @@ class StepSquares {
   __device__ const double* from(int steps) const { return of_ + static_cast<unsigned>(none_ + steps); }
 
   /// The place of no steps. Behind a line's last row, a group of eight may end, and a warp have one more.
-  static __host__ __device__ int none(int rows) { return rows; }
+  static constexpr __host__ __device__ int none(int rows) { return rows; }
 
  private:
   const double* of_;

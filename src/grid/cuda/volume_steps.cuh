@@ -313,7 +313,7 @@ static __global__ void __launch_bounds__(kTabulateWarps * 32)
   if (blockIdx.x == 0 && t <= PlaneKeys::kSteps)
     tables->plane_y.of[t] = spacing.plane_y.of[t], tables->plane_x.of[t] = spacing.plane_x.of[t];
   const int of_grid = static_cast<int>(blockIdx.x) * kTabulateWarps * 32 + t, along_z = StepSquares::count(nz);
-  static_assert(4 * (kLongestKeyed + 8) <= kTabulateBlocks * kTabulateWarps * 32);
+  static_assert(2 * StepSquares::count(kLongestKeyed) <= kTabulateBlocks * kTabulateWarps * 32);
   if (of_grid < along_z) tables->squares()[of_grid] = spacing.times_z * squared(of_grid - StepSquares::none(nz));
   else if (of_grid < along_z + StepSquares::count(ny))
     tables->squares()[of_grid] = spacing.times_y * squared(of_grid - along_z - StepSquares::none(ny));
