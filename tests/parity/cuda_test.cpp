@@ -2062,6 +2062,7 @@ TEST_F(Cuda, Spacings) {
 /// A line of sites that leans away from lines along y, so that the nearest of their rows are far away: in steps, in
 /// rows of which every third has none, with another line that is as near in the middle. Also so far that brackets
 /// measure above the least; lines end about where those do that are left to brackets, where blocks change, and beyond.
+/// With a border and a maximum, too.
 TEST_F(Cuda, FarRowsWithSpacings) {
   OneOf some(5);
   for (const Shape& shape : {Shape{40, 256, 33}, Shape{40, 257, 17}, Shape{33, 300, 70}, Shape{64, 512, 18},
@@ -2081,6 +2082,10 @@ TEST_F(Cuda, FarRowsWithSpacings) {
         c.input = mask_array(sites, shape);
         c.options.spacing = {spacing_z, 1, kind == 1 ? 3.0 : 1.0};
         c.wanted.distance = DType::float32;
+        check_against_cpu(c);
+        c.options.border = {grid::Border::open, grid::Border::sites, grid::Border::open};
+        check_against_cpu(c);
+        c.options.max_distance = static_cast<double>(nz);
         check_against_cpu(c);
         if (HasFatalFailure()) return;
       }
@@ -2132,6 +2137,7 @@ TEST_F(Cuda, FewRowsOfVolumesWithSpacings) {
     c.options.spacing = {pick<double>(random, {3, 2.5, 50}), pick<double>(random, {1, 1.25}), 0.5};
     if (volume[2] > 64 && items == 1) c.options.region = {{0, volume[0]}, {0, volume[1]}, {64, volume[2]}};
     if (chance(random, 0.2)) c.options.max_distance = 10.5;
+    if (chance(random, 0.2)) c.options.border = {grid::Border::sites, grid::Border::open, grid::Border::sites};
     c.wanted.distance = DType::float32;
     check_against_cpu(c);
     if (items == 1 && element_count(shape) < 300000) check_budgets(c);

@@ -152,7 +152,7 @@ bool tells_kinds(const Problem& p) {
 /// Whether half tiles along y whose nearest rows are far are left to a kernel of their own, with unequal spacings.
 bool leaves_far_tiles(const Problem& p, std::int64_t items) {
   const std::int64_t n = p.extent(1);
-  return tells_kinds(p) && writes_floats(p, items) && !has_limits(p) && n > kLongEnoughToLeave && n <= kLongestKeyed &&
+  return tells_kinds(p) && writes_floats(p, items) && n > kLongEnoughToLeave && n <= kLongestKeyed &&
          block_holds(p, brackets_memory(static_cast<int>(n)));
 }
 

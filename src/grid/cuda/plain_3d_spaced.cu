@@ -17,17 +17,18 @@ void find_rows(const VolumePasses& p) {
 }
 
 /// The half tiles that the search along y left, or what both passes did.
-template <bool kAside>
+template <bool kLimited, bool kAside>
 void solve_far_along_y(const VolumePasses& p) {
   const int n = p.volume.ny, longest = n <= 256 ? 256 : n <= 512 ? 512 : 1024;
   with_block<256, 512, 1024>(longest, [&](auto threads) {
-    const auto kernel = solve_spaced_far_along_y<threads, kAside>;
+    const auto kernel = solve_spaced_far_along_y<threads, kLimited, kAside>;
     const std::size_t memory = brackets_memory(n);
     const auto blocks = static_cast<unsigned>(persistent_blocks(kernel, 2 * p.y_tiles(), threads, memory));
     // Where rows begin inside sectors, results of few rows take longer then: of parts of sectors, which neighbouring
     // blocks are to write at about the same time.
     const bool early = p.writes_sectors;
-    fathom::cuda::launch(kernel, blocks, threads, memory, p.stream, early, p.volume, p.emitter);
+    fathom::cuda::launch(kernel, blocks, threads, memory, p.stream, early, p.volume, p.emitter,
+                         p.limits.value_or(Limits{}));
   });
 }
 
@@ -58,16 +59,16 @@ void solve_passes(const VolumePasses& p) {
            p.stream, v);
   };
   const auto along_y = [&](auto is_limited) {
-    return [&](auto threads) {
+    with_spaced_block<kLeaves && !is_limited>(v.ny, p.writes_sectors, [&](auto threads) {
       launch(solve_spaced_along_y<threads, kWriting, is_limited, kAside>, 2 * p.y_tiles(), threads, spaced_memory(v.ny),
              p.stream, v, p.emitter, p.limits.value_or(Limits{}));
-    };
+    });
+    if (kLeaves && v.y_list) solve_far_along_y<is_limited, kAside>(p);
   };
   with_spaced_block<kLeaves>(v.nz, p.writes_sectors, along_z);
   if constexpr (!kAside && (kWriting == Writing::unaligned || kWriting == Writing::both_sides))
-    if (p.limits) return with_spaced_block<false>(v.ny, p.writes_sectors, along_y(std::true_type{}));
-  with_spaced_block<kLeaves>(v.ny, p.writes_sectors, along_y(std::false_type{}));
-  if (kLeaves && v.y_list) solve_far_along_y<kAside>(p);
+    if (p.limits) return along_y(std::true_type{});
+  along_y(std::false_type{});
 }
 
 }  // namespace

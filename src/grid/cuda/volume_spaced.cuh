@@ -488,8 +488,9 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kRuns != Run
 template <bool kAside>
 class KindsAlongY {
  public:
-  __device__ KindsAlongY(const Volume& v, const HalfTile& half)
-      : of_lines(kinds_of_half(v, half.tile, half.first / 16)), aside_(v, half) {}
+  /// @param are_told  else none is asked for
+  __device__ KindsAlongY(const Volume& v, const HalfTile& half, bool are_told = true)
+      : of_lines(are_told ? kinds_of_half(v, half.tile, half.first / 16) : nullptr), aside_(v, half) {}
 
   __device__ TileKind operator[](int row) const {
     const auto kind = static_cast<TileKind>(__ldg(of_lines + row));
@@ -583,6 +584,33 @@ class SquaresAlongY {
   const SquaresAside aside_;
 };
 
+/// What limits make of float distances of a column along y.
+class LimitsAlongY {
+ public:
+  __device__ LimitsAlongY(const Volume& v, const Limits& limits, int z, int x)
+      : limits_(limits), around_(min(limits.to_border(0, z), limits.to_border(2, v.first_x + x))) {}
+
+  __device__ float operator()(float distance, int y) const {
+    return limits_.of(distance, static_cast<float>(min(around_, limits_.to_border(1, y))));
+  }
+
+ private:
+  const Limits& limits_;
+  const std::int32_t around_;  ///< to the nearest border along the other axes
+};
+
+/// Writes a column's rows, of squares in units, as VolumeWriter::write_column() does, within limits if there are any.
+template <bool kLimited, Writing kWriting>
+__device__ void write_spaced_column(const VolumeWriter<kWriting>& writer, const Limits& limits, int y, int x,
+                                    const unsigned* squares, int count) {
+  if constexpr (kLimited) {
+    const LimitsAlongY finish(writer.v, limits, writer.tile.line, x);
+    writer.template write_column<true>(y, x, squares, count, finish);
+  } else {
+    writer.template write_column<true>(y, x, squares, count);
+  }
+}
+
 /// One square for all rows of half a tile. By all threads. @param store  as solve_spaced() has it
 template <int kThreads, class Store>
 __device__ void store_same(unsigned square, int n, Store&& store) {
@@ -597,18 +625,19 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
     solve_spaced_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter,
                          const __grid_constant__ Limits limits) {
   extern __shared__ uint4 window_shared[];
-  if constexpr (kWriting == Writing::unaligned && !kLimited) fathom::cuda::let_next_begin();
+  constexpr bool kLeaves = kWriting == Writing::unaligned;
+  if constexpr (kLeaves) fathom::cuda::let_next_begin();
   constexpr Runs kRuns = runs_of(kWriting);
   __shared__ int near_elements;
   __shared__ int has_ends;
   __shared__ SpacedRunWords<kRuns> run_words;
-  const bool is_left = kWriting == Writing::unaligned && !kLimited && is_left_to_few_rows(v);
+  const bool is_left = kLeaves && is_left_to_few_rows(v);
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
   const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;
   auto* memory = reinterpret_cast<unsigned*>(window_shared);
   WindowRows<WindowSquares> rows(memory, n);
-  const KindsAlongY<kAside> kinds(v, half);
+  const KindsAlongY<kAside> kinds(v, half, kRuns == Runs::none);
   const TileKind first_kind = kRuns == Runs::none ? kinds[0] : kWide;
   unsigned* least = memory + window_memory(n) / sizeof(unsigned);
   // In shared memory, as long as there is nothing else, so that squares need not wait for them.
@@ -641,14 +670,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
   };
   const VolumeWriter<kWriting> writer(v, emitter, half.tile);
   const auto store = [&](int y, const unsigned* values, int count) {
-    if constexpr (kLimited) {
-      const std::int32_t around = min(limits.to_border(0, half.tile.line), limits.to_border(2, v.first_x + half.x));
-      writer.template write_column<true>(y, half.x, values, count, [&](float distance, int row) {
-        return limits.of(distance, static_cast<float>(min(around, limits.to_border(1, row))));
-      });
-    } else {
-      writer.template write_column<true>(y, half.x, values, count);
-    }
+    write_spaced_column<kLimited>(writer, limits, y, half.x, values, count);
   };
   if constexpr (kRuns == Runs::none)
     if (are_alike && !keeps_rows(first_kind)) {
@@ -680,7 +702,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
   add_over_block(near, &near_elements);
   __syncthreads();
   const bool is_near = near_elements * (v.y_list ? kNearShareToLeave : kNearShare) >= n * 16;
-  if constexpr (kWriting == Writing::unaligned && !kLimited) {
+  if constexpr (kLeaves) {
     const auto leave = [&] {
       if (!v.y_list || !are_winners_far(least, rows.groups, v.weight_y, min(16, kThreads / 16))) return false;
       if (t == 0) enlist(v.y_list, v.counters + 1, blockIdx.x);

@@ -30,12 +30,13 @@ struct LineOfSquares {
 };
 
 /// @tparam kAside  squares may lie aside
-template <int kThreads, bool kAside>
+template <int kThreads, bool kLimited, bool kAside>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentThreadsAt64 / kThreads))
-    solve_spaced_far_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
+    solve_spaced_far_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter,
+                             const __grid_constant__ Limits limits) {
   extern __shared__ uint4 window_shared[];
   fathom::cuda::wait_for_last();
-  if (is_left_to_few_rows(v)) return solve_few_rows<kThreads>(v, emitter);
+  if (is_left_to_few_rows(v)) return solve_few_rows<kThreads, kLimited>(v, emitter, limits);
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
   const WindowRows<WindowSquares> rows(reinterpret_cast<unsigned*>(window_shared), n);
   const LineOfSquares line{rows, 2 / static_cast<float>(v.weight_y)};
@@ -55,7 +56,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     for (int q = t / 16; q < rows.groups; q += kThreads / 16) {
       EightUnits eight(q * 8, v.weight_y);
       brackets.for_rows(q, line, [&](int row, unsigned units) { eight.offer(row, units); });
-      writer.template write_column<true>(q * 8, half.x, eight.best, n - q * 8);
+      write_spaced_column<kLimited>(writer, limits, q * 8, half.x, eight.best, n - q * 8);
     }
   }
 }

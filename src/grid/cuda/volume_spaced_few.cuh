@@ -23,7 +23,7 @@ static __global__ void __launch_bounds__(kFindRowsBlock) find_few_rows(const __g
   const unsigned of_item = static_cast<unsigned>(v.ny) * static_cast<unsigned>(v.depth);
   const unsigned row = blockIdx.x * kFindRowsBlock + threadIdx.x, item = v.items == 1 ? 0 : row / of_item;
   const std::int64_t others = std::int64_t{item} * (v.words - 1) * of_item;  // words that are not rows' first
-  const bool has_site = item < v.items && row < v.items * of_item && has_sites(__ldg(v.word + (others + row)));
+  const bool has_site = item < v.items && row < v.items * of_item && has_sites(v.word[others + row]);
   const int all = __syncthreads_count(has_site);
   if (all > kFewRows) {
     if (threadIdx.x == 0) atomicAdd(v.counters, static_cast<unsigned>(all));
@@ -93,8 +93,8 @@ class FewRowsOfVolume {
 };
 
 /// A whole volume. By all blocks.
-template <int kThreads>
-__device__ void solve_few_rows(const Volume& v, const Emitter<std::int64_t>& emitter) {
+template <int kThreads, bool kLimited>
+__device__ void solve_few_rows(const Volume& v, const Emitter<std::int64_t>& emitter, const Limits& limits) {
   const auto count = static_cast<int>(v.counters[0]);
   const auto tiles = static_cast<unsigned>(v.items * v.words * v.nz);
   for (unsigned job = blockIdx.x; job < tiles; job += gridDim.x) {
@@ -102,7 +102,7 @@ __device__ void solve_few_rows(const Volume& v, const Emitter<std::int64_t>& emi
     const FewRowsOfVolume rows(v, tile, count);
     const VolumeWriter<Writing::unaligned> writer(v, emitter, tile);
     for (int y = warp_number() * 8; y < v.ny; y += kThreads / 4)
-      writer.template write_column<true>(y, tile.word * 32 + lane_id(), rows.nearest(y).best, v.ny - y);
+      write_spaced_column<kLimited>(writer, limits, y, tile.word * 32 + lane_id(), rows.nearest(y).best, v.ny - y);
   }
 }
 
