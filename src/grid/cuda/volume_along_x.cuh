@@ -12,6 +12,7 @@
 // Cost: as there, and one store to shared memory for two elements.
 #pragma once
 
+#include "core/cuda/async_copy.cuh"
 #include "grid/cuda/volume_filled_rows.cuh"
 #include "grid/cuda/volume_gaps.cuh"
 #include "grid/cuda/volume_last_column.cuh"
@@ -113,11 +114,16 @@ __device__ bool load_rows(WindowRows<WindowPairs>& rows, const Volume& v, const 
   for (int i = t; i < n * 4; i += kThreads) {
     const auto kind = static_cast<TileKind>(kinds[i / 4]);
     const unsigned two = squares_not_kept(kind);
-    uint4 four = make_uint4(two, two, two, two);
-    if (keeps_rows(kind)) four = __ldcs(narrow + i);
+    auto* to = reinterpret_cast<uint4*>(rows.at(i / 4, i % 4 * 4));
+    if (keeps_rows(kind)) fathom::cuda::copy_async<sizeof(uint4)>(to, narrow + i);
+    else *to = make_uint4(two, two, two, two);
+  }
+  fathom::cuda::wait_for_copies();
+#pragma unroll 4
+  for (int i = t; i < n * 4; i += kThreads) {
+    const uint4 four = *reinterpret_cast<const uint4*>(rows.at(i / 4, i % 4 * 4));
     const unsigned least = __vminu2(__vminu2(four.x, four.y), __vminu2(four.z, four.w));
     near.add(i / 4, min(least & 0xFFFFu, least >> 16) < near_square);
-    rows.put(i / 4, i % 4, four);
   }
   near.put(near_of_warps);
   __syncthreads();

@@ -25,6 +25,7 @@
 #include "grid/cuda/volume_alike_lines.cuh"
 #include "grid/cuda/volume_brackets.cuh"
 #include "grid/cuda/volume_few_rows_along_z.cuh"
+#include "grid/cuda/volume_fill_rows.cuh"
 #include "grid/cuda/volume_gaps.cuh"
 #include "grid/cuda/volume_sites.cuh"
 #include "grid/cuda/volume_sorted_rows.cuh"
@@ -459,8 +460,9 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   SideEnds<kSides> ends(run_words, n, half.first + t % 16);
   const uint2* words = v.word_line(half.tile);
   ends.fill([&](int r) { return __ldg(&words[r].x); }, &has_ends);
-  // Beyond the volume's edge the last column again, so that no branch keeps the loads from being in flight together.
-  const std::uint32_t* from = v.wide.row(v.wide_first_item + half.tile.item, 0, half.tile.line) + min(half.x, v.nx - 1);
+  const int first_x = half.tile.word * 32 + half.first;
+  const RowsOfHalf from{v.wide.row(v.wide_first_item + half.tile.item, 0, half.tile.line) + first_x, v.wide.z_stride,
+                        v.nx - first_x};
   float* column = v.distance.row(v.first_item + half.tile.item, 0, half.tile.line) + half.x;
   const auto is_inside = [&](int z, int lane) {
     return kSides && !(__ldg(&words[z].x) >> (half.first + lane % 16) & 1);
@@ -480,12 +482,9 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
       const AlikeLines lines{kind, kinds, column - t % 16, v.distance.z_stride, n};
       const float result = kind == kFull ? 0 : __builtin_inff();
       if (lines.begin_sectors()) return store_same(result);
-      return lines.write<kThreads>(result, half.tile.word * 32 + half.first, v.nx);
+      return lines.write<kThreads>(result, first_x, v.nx);
     }
-  const auto word_of = [&](int r) {
-    const auto kind = static_cast<TileKind>(__ldg(kinds + r));
-    return kind == kNarrow ? __ldcs(from + r * v.wide.z_stride) : kind == kFull ? Steps::kAtSite : Steps::kNone;
-  };
+  const auto kind_of = [&](int r) { return static_cast<TileKind>(__ldg(kinds + r)); };
   float distances[8];
   const LineOfVolume line{rows, spacing};
   const auto store_roots = [&](int q, EightSquares<false>& eight) {
@@ -506,23 +505,15 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   if (!kSides && with_sites <= kFewRows) {
     if (t < 16 * with_sites) {
       const int row = filled.row[t / 16];
-      rows.put(row, t % 16, Steps::far(tables, word_of(row)));
+      rows.put(row, t % 16, Steps::far(tables, kind_of(row) == kNarrow ? *from.at(row, t % 16) : Steps::kAtSite));
     }
     __syncthreads();
     return solve_from_few<kThreads, false>(filled, line, rows.groups, tables.along_z(n), store_roots);
   }
   unsigned far = 0;
-  unsigned* own = each_sixteenth(reinterpret_cast<unsigned*>(window_shared), t / 16, t % 16);
-  constexpr int kStep = kThreads / 256 * 16;  // of a thread's rows, of which some threads may have none
-  const int first = t / 16 < kStep ? t / 16 : n;
-  const auto put_rows = [&](auto&& word_of_row) {
-    take_rows<8>(first, kStep, n, word_of_row, [&](int r, unsigned word) {
-      far += word / Steps::kFar;
-      own[r * 16] = word;
-    });
-  };
-  if (with_sites < n || full_rows > 0) put_rows(word_of);
-  else put_rows([&](int r) { return __ldcs(from + r * v.wide.z_stride); });
+  const auto count_far = [&](unsigned word) { far += word / Steps::kFar; };
+  if (with_sites < n || full_rows > 0) fill_rows<kThreads>(rows, n, from, kind_of, count_far);
+  else fill_rows<kThreads>(rows, n, from, count_far);
   add_over_block(static_cast<int>(far), &far_elements);
   __syncthreads();
   if (kSides && with_sites == 0 && !has_ends) return store_same(__builtin_inff());
@@ -550,7 +541,9 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
       return true;
     });
   if (!__syncthreads_or(left != 0)) return;
-  for (int r = first; r < n; r += kStep) own[r * 16] = Steps::far(tables, own[r * 16]);
+  unsigned* own = each_sixteenth(reinterpret_cast<unsigned*>(window_shared), t / 16, t % 16);
+  constexpr int kStep = kThreads / 256 * 16;  // of a thread's rows, of which some threads may have none
+  for (int r = t / 16 < kStep ? t / 16 : n; r < n; r += kStep) own[r * 16] = Steps::far(tables, own[r * 16]);
   __syncthreads();
   Brackets<kThreads> brackets(reinterpret_cast<unsigned*>(window_shared + window_memory(n) / sizeof(uint4)), n);
   brackets.find(line, spacing.z);

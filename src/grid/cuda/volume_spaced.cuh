@@ -29,6 +29,7 @@
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/limits.cuh"
 #include "grid/cuda/volume_alike_lines.cuh"
+#include "grid/cuda/volume_fill_rows.cuh"
 #include "grid/cuda/volume_squares_aside.cuh"
 #include "grid/cuda/volume_window.cuh"
 #include "grid/cuda/volume_writer.cuh"
@@ -522,64 +523,60 @@ class KindsAlongY {
 template <int kThreads, bool kAside>
 class SquaresAlongY {
  public:
-  __device__ SquaresAlongY(const Volume& v, const HalfTile& half)
-      : narrow_from_(kAside ? SquaresAside(v, half).two_of_first() : nullptr),
-        stride_(v.wide.y_stride),
-        rows_(v.ny),
-        aside_(v, half) {
-    // Beyond the volume's edge the last column again, so that no branch keeps the loads from being in flight together.
-    const int lane = static_cast<int>(threadIdx.x) % 16, last = v.nx - 1 - (half.x - lane);
-    from_ = squares_between_passes(v, half, half.tile.line, 0) + min(lane, last);
-  }
+  using Rows = WindowRows<WindowSquares>;
 
-  /// Where all rows are wide, sixteen neighbours by as many threads. @param put  put(row, square)
-  template <class Put>
-  __device__ void load_wide(Put&& put) const {
-    for_rows<8>([&](int r) { put(r, __ldcs(from_ + r * stride_)); });
+  __device__ SquaresAlongY(const Volume& v, const HalfTile& half)
+      : wide_{squares_between_passes(v, half, half.tile.line, 0), v.wide.y_stride,
+              v.nx - half.tile.word * 32 - half.first},
+        narrow_(kAside ? SquaresAside(v, half).two_of_first() : nullptr),
+        rows_(v.ny),
+        aside_(v, half) {}
+
+  /// Where all rows are wide. @param take  takes each square, by the thread that has filled it: take(square)
+  template <class Take>
+  __device__ void load_wide(const Rows& rows, Take&& take) const {
+    fill_rows<kThreads>(rows, rows_, wide_, take);
   }
   /// The same, whatever they are. @param kind_of  of a row
-  template <int kTogether, class KindOf, class Put>
-  __device__ void load(KindOf&& kind_of, Put&& put) const {
-    const auto square_of = [&](int r) { return square(r, kind_of(r)); };
-    if constexpr (kAside) {
-      take_rows<kTogether>(static_cast<int>(threadIdx.x) / 16, kThreads / 16, rows_, square_of, put);
-    } else {
-      for_rows<kTogether>([&](int r) { put(r, square_of(r)); });
-    }
+  template <class KindOf, class Take>
+  __device__ void load(const Rows& rows, KindOf&& kind_of, Take&& take) const {
+    if constexpr (!kAside) return fill_rows<kThreads>(rows, rows_, wide_, kind_of, take);
+    const int lane = static_cast<int>(threadIdx.x) % 16;
+    const std::uint32_t* wide = wide_.at(0, lane);
+    const auto square_of = [&](int r) {  // by one load, wherever it lies
+      const TileKind kind = kind_of(r);
+      const bool is_narrow = kind == kNarrow;
+      const std::uint32_t* at = (is_narrow ? narrow_ : wide) + r * (is_narrow ? SquaresAside::kStep : wide_.stride);
+      unsigned square = kind == kFull ? 0 : WindowSquares::kNone;
+      if (keeps_rows(kind)) square = __ldcs(at);
+      return is_narrow ? SquaresAside::own_of(square) : square;
+    };
+    const auto put = [&](int r, unsigned square) {
+      take(square);
+      rows.put(r, lane, square);
+    };
+    take_rows<8>(static_cast<int>(threadIdx.x) / 16, kThreads / 16, rows_, square_of, put);
   }
-  /// Where all lie aside, eight neighbours by a thread. @param put  put(row, quarter, four squares)
-  template <class Put>
-  __device__ void load_narrow(Put&& put) const {
+  /// Where all lie aside, eight neighbours by a thread.
+  template <class Take>
+  __device__ void load_narrow(const Rows& rows, Take&& take) const {
     const int t = static_cast<int>(threadIdx.x);
-    const auto four = [](unsigned pair, unsigned next) {
-      return make_uint4(pair & 0xFFFFu, pair >> 16, next & 0xFFFFu, next >> 16);
+    const auto put = [&](int r, int quarter, unsigned pair, unsigned next) {
+      const uint4 four = make_uint4(pair & 0xFFFFu, pair >> 16, next & 0xFFFFu, next >> 16);
+      take(four.x), take(four.y), take(four.z), take(four.w);
+      rows.put(r, quarter, four);
     };
 #pragma unroll 4
     for (int r = t / 2; r < rows_; r += kThreads / 2) {
       const uint4 eight = aside_.eight(r, t % 2);
-      put(r, t % 2 * 2, four(eight.x, eight.y));
-      put(r, t % 2 * 2 + 1, four(eight.z, eight.w));
+      put(r, t % 2 * 2, eight.x, eight.y);
+      put(r, t % 2 * 2 + 1, eight.z, eight.w);
     }
   }
 
  private:
-  template <int kTogether, class Take>
-  __device__ void for_rows(Take&& take) const {
-#pragma unroll kTogether
-    for (int r = static_cast<int>(threadIdx.x) / 16; r < rows_; r += kThreads / 16) take(r);
-  }
-  /// By one load, wherever it lies.
-  __device__ unsigned square(int row, TileKind kind) const {
-    const bool is_narrow = kAside && kind == kNarrow;
-    const std::uint32_t* first = is_narrow ? narrow_from_ : from_;
-    const std::uint32_t* at = first + row * (is_narrow ? SquaresAside::kStep : stride_);
-    unsigned square = kind == kFull ? 0 : WindowSquares::kNone;
-    if (keeps_rows(kind)) square = __ldcs(at);
-    return is_narrow ? SquaresAside::own_of(square) : square;
-  }
-
-  const std::uint32_t *from_, *narrow_from_;
-  const std::int64_t stride_;
+  const RowsOfHalf wide_;
+  const std::uint32_t* narrow_;
   const int rows_;
   const SquaresAside aside_;
 };
@@ -684,21 +681,11 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
   int near = 0;
   const auto count_near = [&](unsigned square) { near += square < v.weight_y * (64 * 64); };
   const SquaresAlongY<kThreads, kAside> squares(v, half);
-  const auto put = [&](int r, unsigned square) {
-    count_near(square);
-    rows.put(r, t % 16, square);
-  };
-  if (are_alike && first_kind == kWide) {
-    squares.load_wide(put);
-  } else if (kAside && are_alike) {
-    squares.load_narrow([&](int r, int quarter, uint4 four) {
-      count_near(four.x), count_near(four.y), count_near(four.z), count_near(four.w);
-      rows.put(r, quarter, four);
-    });
-  } else {
-    const auto kind_of = [&](int r) { return kAside ? static_cast<TileKind>(own_kinds[r]) : kinds[r]; };
-    squares.template load<kAside ? 8 : 4>(kind_of, put);
-  }
+  if (are_alike && first_kind == kWide) squares.load_wide(rows, count_near);
+  else if (kAside && are_alike) squares.load_narrow(rows, count_near);
+  else
+    squares.load(
+        rows, [&](int r) { return kAside ? static_cast<TileKind>(own_kinds[r]) : kinds[r]; }, count_near);
   add_over_block(near, &near_elements);
   __syncthreads();
   const bool is_near = near_elements * (v.y_list ? kNearShareToLeave : kNearShare) >= n * 16;

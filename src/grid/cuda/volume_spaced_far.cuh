@@ -46,9 +46,11 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     const HalfTile half = half_along_y(v, v.y_list[job]);
     const KindsAlongY<kAside> kinds(v, half);
     const SquaresAlongY<kThreads, kAside> squares(v, half);
-    const auto put = [&](int r, unsigned square) { rows.put(r, t % 16, square); };
-    if (__syncthreads_and(are_of_kind<kThreads>(kWide, kinds.of_lines, n))) squares.load_wide(put);
-    else squares.template load<4>([&](int r) { return kinds[r]; }, put);
+    const auto ignore = [](unsigned) {};
+    if (__syncthreads_and(are_of_kind<kThreads>(kWide, kinds.of_lines, n))) squares.load_wide(rows, ignore);
+    else
+      squares.load(
+          rows, [&](int r) { return kinds[r]; }, ignore);
     __syncthreads();
     Brackets<kThreads> brackets(reinterpret_cast<unsigned*>(window_shared) + window_memory(n) / sizeof(unsigned), n);
     brackets.find(line, v.weight_y);

@@ -125,7 +125,9 @@ class WindowRows {
     reinterpret_cast<uint4*>(memory_)[(row * 4 + quarter) ^ ((row & 8) >> 1)] = words;
   }
   /// A word of a row.
-  __device__ void put(int row, int lane, unsigned word) const { memory_[(row * 16 + lane) ^ ((row & 8) << 1)] = word; }
+  __device__ void put(int row, int lane, unsigned word) const { *at(row, lane) = word; }
+  /// Where it is, and up to the end of its quarter those beside it.
+  __device__ unsigned* at(int row, int lane) const { return memory_ + ((row * 16 + lane) ^ ((row & 8) << 1)); }
   __device__ unsigned get(int row, int lane) const { return (memory_ + lane)[(row * 16) ^ ((row & 8) << 1)]; }
   /// Rows behind the last, and the group that stands for all outside.
   __device__ void pad(int rows) const {
