@@ -2065,8 +2065,9 @@ TEST_F(Cuda, Spacings) {
 /// With a border and a maximum, too.
 TEST_F(Cuda, FarRowsWithSpacings) {
   OneOf some(5);
-  for (const Shape& shape : {Shape{40, 256, 33}, Shape{40, 257, 17}, Shape{33, 300, 70}, Shape{64, 512, 18},
-                             Shape{40, 513, 33}, Shape{40, 641, 17}, Shape{36, 1024, 17}, Shape{36, 1025, 17}})
+  for (const Shape& shape :
+       {Shape{40, 256, 33}, Shape{40, 257, 17}, Shape{33, 300, 70}, Shape{64, 512, 18}, Shape{40, 513, 33},
+        Shape{40, 641, 17}, Shape{36, 1024, 17}, Shape{36, 1025, 17}, Shape{40, 257, 32}, Shape{40, 300, 36}})
     for (int kind = 0; kind < 3; ++kind)
       for (const double spacing_z : {7.0, 9.0, 50.0}) {
         if (!some.is_next()) continue;

@@ -33,7 +33,7 @@ void solve_far_along_y(const VolumePasses& p) {
 }
 
 /// Calls pass(threads) with the size of the blocks for lines of n elements, a constant.
-/// @tparam kFloats  float distances of masks are written
+/// @tparam kFloats  float distances of masks are written, without limits
 template <bool kFloats, class Pass>
 void with_spaced_block(int n, bool writes_sectors, Pass&& pass) {
   if constexpr (kFloats) with_block<128, 160, 192, 256, 288, 512>(spaced_block(n, writes_sectors), pass);

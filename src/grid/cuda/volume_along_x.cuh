@@ -9,7 +9,7 @@
 // and to the output when all are there. So nothing is written of a tile whose search fails; wide rows, which lie where
 // results go, are left as they are for the envelope (volume_envelope.cuh), as all else that would take long.
 // Blocks ahead of these solve a last column (volume_last_column.cuh).
-// Cost: as there, and one store to shared memory for two elements.
+// Cost: as there, and one store to shared memory for two elements, and a load from there.
 #pragma once
 
 #include "core/cuda/async_copy.cuh"
@@ -113,8 +113,8 @@ __device__ bool load_rows(WindowRows<WindowPairs>& rows, const Volume& v, const 
 #pragma unroll 4
   for (int i = t; i < n * 4; i += kThreads) {
     const auto kind = static_cast<TileKind>(kinds[i / 4]);
-    const unsigned two = squares_not_kept(kind);
     auto* to = reinterpret_cast<uint4*>(rows.at(i / 4, i % 4 * 4));
+    const unsigned two = squares_not_kept(kind);
     if (keeps_rows(kind)) fathom::cuda::copy_async<sizeof(uint4)>(to, narrow + i);
     else *to = make_uint4(two, two, two, two);
   }

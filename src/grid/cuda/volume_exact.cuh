@@ -512,6 +512,7 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   }
   unsigned far = 0;
   const auto count_far = [&](unsigned word) { far += word / Steps::kFar; };
+  static_assert(Steps::kAtSite == 0);  // as full rows are filled
   if (with_sites < n || full_rows > 0) fill_rows<kThreads>(rows, n, from, kind_of, count_far);
   else fill_rows<kThreads>(rows, n, from, count_far);
   add_over_block(static_cast<int>(far), &far_elements);
@@ -541,8 +542,9 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
       return true;
     });
   if (!__syncthreads_or(left != 0)) return;
+  // Where each sixteenth row is, so that none is looked for: some threads may have none.
   unsigned* own = each_sixteenth(reinterpret_cast<unsigned*>(window_shared), t / 16, t % 16);
-  constexpr int kStep = kThreads / 256 * 16;  // of a thread's rows, of which some threads may have none
+  constexpr int kStep = kThreads / 256 * 16;
   for (int r = t / 16 < kStep ? t / 16 : n; r < n; r += kStep) own[r * 16] = Steps::far(tables, own[r * 16]);
   __syncthreads();
   Brackets<kThreads> brackets(reinterpret_cast<unsigned*>(window_shared + window_memory(n) / sizeof(uint4)), n);

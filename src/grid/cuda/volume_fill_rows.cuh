@@ -1,7 +1,8 @@
 // Rows of half a tile, from where they lie between the passes of volumes with unequal spacings to shared memory.
 //
 // Copies that go past the registers are all on their way at once, where registers hold a part of a thread's rows, so
-// that a block waits once: where rows begin inside sectors of memory, that is most of what its pass takes.
+// that a block waits once: where rows begin inside sectors of memory, that is most of what its pass takes. Where words
+// go one by one, and not all lie there, they go by registers.
 //
 // Work mapping: thread = four neighbours of a row where these are aligned, else one. Cost: each word is moved once, and
 // read again by its thread, to be counted.
@@ -27,7 +28,7 @@ struct RowsOfHalf {
   }
 };
 
-/// Copies the rows of a tile, kWords words at a time. Otherwise as fill_rows().
+/// Copies the rows of half a tile, kWords words at a time. Otherwise as fill_rows().
 template <int kThreads, int kWords, class Word, class KindOf, class Take>
 __device__ void copy_rows(const WindowRows<Word>& rows, int n, const RowsOfHalf& from, KindOf&& kind_of, Take&& take) {
   constexpr int kOfRow = 16 / kWords, kStep = kThreads / kOfRow;
@@ -52,7 +53,7 @@ __device__ void copy_rows(const WindowRows<Word>& rows, int n, const RowsOfHalf&
   }
 }
 
-/// Fills the rows of a tile, whose words all lie there. By all threads of the block, before a barrier.
+/// Fills the rows of half a tile, whose words all lie there. By all threads of the block, before a barrier.
 /// @param take  takes each word, by the thread that has filled it
 template <int kThreads, class Word, class Take>
 __device__ void fill_rows(const WindowRows<Word>& rows, int n, const RowsOfHalf& from, Take&& take) {
@@ -61,8 +62,8 @@ __device__ void fill_rows(const WindowRows<Word>& rows, int n, const RowsOfHalf&
   else copy_rows<kThreads, 1>(rows, n, from, kept, take);
 }
 
-/// The same of rows that are told of. Where words go one by one, what is asked for each costs more than copies gain.
-/// @param kind_of  of a row: whether its words lie there, or all are 0 or none
+/// The same of rows of any kind. Where words go one by one, what is asked for each costs more than copies gain.
+/// @param kind_of  of a row: whether its words lie there, or all are 0, or none has a site
 template <int kThreads, class Word, class KindOf, class Take>
 __device__ void fill_rows(const WindowRows<Word>& rows, int n, const RowsOfHalf& from, KindOf&& kind_of, Take&& take) {
   if (from.are_fours()) return copy_rows<kThreads, 4>(rows, n, from, kind_of, take);

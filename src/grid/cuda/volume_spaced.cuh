@@ -581,28 +581,15 @@ class SquaresAlongY {
   const SquaresAside aside_;
 };
 
-/// What limits make of float distances of a column along y.
-class LimitsAlongY {
- public:
-  __device__ LimitsAlongY(const Volume& v, const Limits& limits, int z, int x)
-      : limits_(limits), around_(min(limits.to_border(0, z), limits.to_border(2, v.first_x + x))) {}
-
-  __device__ float operator()(float distance, int y) const {
-    return limits_.of(distance, static_cast<float>(min(around_, limits_.to_border(1, y))));
-  }
-
- private:
-  const Limits& limits_;
-  const std::int32_t around_;  ///< to the nearest border along the other axes
-};
-
 /// Writes a column's rows, of squares in units, as VolumeWriter::write_column() does, within limits if there are any.
 template <bool kLimited, Writing kWriting>
 __device__ void write_spaced_column(const VolumeWriter<kWriting>& writer, const Limits& limits, int y, int x,
                                     const unsigned* squares, int count) {
   if constexpr (kLimited) {
-    const LimitsAlongY finish(writer.v, limits, writer.tile.line, x);
-    writer.template write_column<true>(y, x, squares, count, finish);
+    const std::int32_t around = min(limits.to_border(0, writer.tile.line), limits.to_border(2, writer.v.first_x + x));
+    writer.template write_column<true>(y, x, squares, count, [&](float distance, int row) {
+      return limits.of(distance, static_cast<float>(min(around, limits.to_border(1, row))));
+    });
   } else {
     writer.template write_column<true>(y, x, squares, count);
   }

@@ -23,6 +23,7 @@ static __global__ void __launch_bounds__(kFindRowsBlock) find_few_rows(const __g
   const unsigned of_item = static_cast<unsigned>(v.ny) * static_cast<unsigned>(v.depth);
   const unsigned row = blockIdx.x * kFindRowsBlock + threadIdx.x, item = v.items == 1 ? 0 : row / of_item;
   const std::int64_t others = std::int64_t{item} * (v.words - 1) * of_item;  // words that are not rows' first
+  // Not by __ldg(), which may be moved ahead of the wait.
   const bool has_site = item < v.items && row < v.items * of_item && has_sites(v.word[others + row]);
   const int all = __syncthreads_count(has_site);
   if (all > kFewRows) {
