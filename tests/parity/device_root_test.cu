@@ -27,6 +27,16 @@ __global__ void count_wrong(unsigned long long* wrong) {
   }
 }
 
+/// How many roots of so many squares at once are wrong.
+template <int kCount>
+__device__ unsigned long long wrong_roots(const double (&squares)[kCount]) {
+  float roots[kCount];
+  grid::cuda::roots_of(squares, roots);
+  unsigned long long wrong = 0;
+  for (int k = 0; k < kCount; ++k) wrong += roots[k] != static_cast<float>(sqrt(squares[k]));
+  return wrong;
+}
+
 /// Beside the squares of all that lies halfway between two floats from 1 to 4, at several scales.
 __global__ void count_wrong_halves(unsigned long long* wrong) {
   const unsigned threads = gridDim.x * blockDim.x;
@@ -36,11 +46,11 @@ __global__ void count_wrong_halves(unsigned long long* wrong) {
     for (double scale : {0x1p-100, 0x1p-3, 1.0, 0x1p50}) {
       const double square = middle * middle * scale;
       const auto beside = [&](int steps) { return __longlong_as_double(__double_as_longlong(square) + steps); };
-      const double squares[4] = {square, beside(-1), beside(1 + static_cast<int>(n % 5)), beside(static_cast<int>(n))};
-      float roots[4];
-      grid::cuda::roots_of(squares, roots);
-      for (int k = 0; k < 4; ++k)
-        if (roots[k] != static_cast<float>(sqrt(squares[k]))) atomicAdd(wrong, 1ull);
+      const int some = static_cast<int>(n % 5), many = static_cast<int>(n);
+      const unsigned long long found = wrong_roots({square, beside(-1), beside(1 + some), beside(many)}) +
+                                       wrong_roots({square, beside(-1 - some)}) +
+                                       wrong_roots({beside(many % (1 << 17)), beside(-(many % (1 << 17)))});
+      if (found > 0) atomicAdd(wrong, found);
     }
   }
 }

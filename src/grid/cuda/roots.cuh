@@ -110,11 +110,14 @@ __device__ inline float root_of(std::uint32_t d2) {
   return d2 < 1u << 24 ? small_root(static_cast<float>(d2)) : large_root(d2);
 }
 
-/// √squares, rounded to double and then to float, of positive numbers that are far from the ends of double's range. Two
-/// of Newton's steps lead to the last few of double's bits; these are asked for only where they may matter to a float.
+/// √squares, rounded to double and then to float, of positive numbers that are far from the ends of double's range.
+/// Newton's steps lead to all but the last of double's bits; these are asked for only where they may matter to a float.
+/// The first estimate has 20 bits, so that one step is less than 2¹⁴ of double's last places off; two are taken where
+/// many roots are computed at once, as one in doubt costs all of them.
 template <int kCount>
 __device__ inline void roots_of(const double (&squares)[kCount], float (&roots)[kCount]) {
-  constexpr unsigned kBehind = 1u << 29, kDoubt = 1u << 10;  // of the bits behind a float's
+  constexpr bool kOneStep = kCount <= 2;
+  constexpr unsigned kBehind = 1u << 29, kDoubt = kOneStep ? 1u << 14 : 1u << 10;  // of the bits behind a float's
   bool in_doubt = false;
 #pragma unroll
   for (int j = 0; j < kCount; ++j) {
@@ -123,7 +126,7 @@ __device__ inline void roots_of(const double (&squares)[kCount], float (&roots)[
     const double half = 0.5 * inverse;
     double root = squares[j] * inverse;
     root = fma(fma(-root, root, squares[j]), half, root);
-    root = fma(fma(-root, root, squares[j]), half, root);
+    if constexpr (!kOneStep) root = fma(fma(-root, root, squares[j]), half, root);
     const unsigned behind = static_cast<unsigned>(__double2loint(root)) & (kBehind - 1);
     in_doubt |= behind - (kBehind / 2 - kDoubt) < 2 * kDoubt;
     roots[j] = static_cast<float>(root);

@@ -397,24 +397,20 @@ __device__ inline double warp_least(double value) {
   return value;
 }
 
-/// √squares as roots_of() has them, also of 0 and of infinity.
+/// √squares as roots_of() has them, also of 0 and, with kInfinite, of infinity.
+template <bool kInfinite>
 __device__ inline void any_roots_of(const double (&squares)[8], float (&roots)[8]) {
-  const auto is_ordinary = [](double square) {  // by its upper half
-    return static_cast<unsigned>(__double2hiint(square)) - 1u < 0x7FF00000u - 1u;
-  };
-  const auto ordinary = [&](double square) { return is_ordinary(square) ? square : 1; };
-  bool are_ordinary = true;
+  constexpr double kNothing = 0x1p-1000;  // beside squares; its root is 0 as a float
 #pragma unroll
   for (int j = 0; j < 8; j += 2) {  // two at a time, for the registers
     float two[2];
-    roots_of({ordinary(squares[j]), ordinary(squares[j + 1])}, two);
+    roots_of({squares[j] + kNothing, squares[j + 1] + kNothing}, two);
     roots[j] = two[0], roots[j + 1] = two[1];
-    are_ordinary &= is_ordinary(squares[j]) && is_ordinary(squares[j + 1]);
   }
-  if (are_ordinary) return;
+  if constexpr (kInfinite)
 #pragma unroll
-  for (int j = 0; j < 8; ++j)
-    if (!is_ordinary(squares[j])) roots[j] = static_cast<float>(squares[j]);
+    for (int j = 0; j < 8; ++j)
+      if (squares[j] == kNoSquareExact) roots[j] = __builtin_inff();
 }
 
 /// A line along z: rows of words of steps.
@@ -454,15 +450,19 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   rows.pad(n);
   const StepTables& tables = *v.step_tables;
   const std::uint8_t* kinds = kinds_of_planes(v, half);
-  const TileKind own_kind = t < n ? static_cast<TileKind>(__ldg(kinds + t)) : kEmpty;
+  const auto kind_of = [&](int r) { return static_cast<TileKind>(__ldg(kinds + r)); };
+  const TileKind own_kind = t < n ? kind_of(t) : kEmpty;
+  const int first_x = half.tile.word * 32 + half.first;
+  const RowsOfHalf from{v.wide.row(v.wide_first_item + half.tile.item, 0, half.tile.line) + first_x, v.wide.z_stride,
+                        v.nx - first_x};
+  // Rows on their way while their kinds are counted; not where those may be all alike, or few have sites.
+  const bool begins = !kSides && kind_of(0) == kNarrow && from.are_fours();
+  if (begins) begin_rows<kThreads, 4>(rows, n, from, kind_of);
   const int with_sites = filled.find(n, own_kind != kEmpty);
   const int full_rows = kSides ? 0 : __syncthreads_count(own_kind == kFull);
   SideEnds<kSides> ends(run_words, n, half.first + t % 16);
   const uint2* words = v.word_line(half.tile);
   ends.fill([&](int r) { return __ldg(&words[r].x); }, &has_ends);
-  const int first_x = half.tile.word * 32 + half.first;
-  const RowsOfHalf from{v.wide.row(v.wide_first_item + half.tile.item, 0, half.tile.line) + first_x, v.wide.z_stride,
-                        v.nx - first_x};
   float* column = v.distance.row(v.first_item + half.tile.item, 0, half.tile.line) + half.x;
   const auto is_inside = [&](int z, int lane) {
     return kSides && !(__ldg(&words[z].x) >> (half.first + lane % 16) & 1);
@@ -484,7 +484,6 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
       if (lines.begin_sectors()) return store_same(result);
       return lines.write<kThreads>(result, first_x, v.nx);
     }
-  const auto kind_of = [&](int r) { return static_cast<TileKind>(__ldg(kinds + r)); };
   float distances[8];
   const LineOfVolume line{rows, spacing};
   const auto store_roots = [&](int q, EightSquares<false>& eight) {
@@ -497,12 +496,16 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
         if (to_end[j] < RunEnds::kNoEnd && square < eight.best[j]) eight.best[j] = square;
       }
     }
-    any_roots_of(eight.best, distances);
+    any_roots_of<kSides>(eight.best, distances);
 #pragma unroll
     for (float& distance : distances) distance *= spacing.scale;
     store(q * 8, distances, n - q * 8);
   };
   if (!kSides && with_sites <= kFewRows) {
+    if (begins) {
+      fathom::cuda::wait_for_copies();
+      __syncthreads();
+    }
     if (t < 16 * with_sites) {
       const int row = filled.row[t / 16];
       rows.put(row, t % 16, Steps::far(tables, kind_of(row) == kNarrow ? *from.at(row, t % 16) : Steps::kAtSite));
@@ -513,7 +516,8 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   unsigned far = 0;
   const auto count_far = [&](unsigned word) { far += word / Steps::kFar; };
   static_assert(Steps::kAtSite == 0);  // as full rows are filled
-  if (with_sites < n || full_rows > 0) fill_rows<kThreads>(rows, n, from, kind_of, count_far);
+  if (begins) finish_rows<kThreads, 4>(rows, n, count_far);
+  else if (with_sites < n || full_rows > 0) fill_rows<kThreads>(rows, n, from, kind_of, count_far);
   else fill_rows<kThreads>(rows, n, from, count_far);
   add_over_block(static_cast<int>(far), &far_elements);
   __syncthreads();

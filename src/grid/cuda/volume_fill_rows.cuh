@@ -28,9 +28,10 @@ struct RowsOfHalf {
   }
 };
 
-/// Copies the rows of half a tile, kWords words at a time. Otherwise as fill_rows().
-template <int kThreads, int kWords, class Word, class KindOf, class Take>
-__device__ void copy_rows(const WindowRows<Word>& rows, int n, const RowsOfHalf& from, KindOf&& kind_of, Take&& take) {
+/// Begins to copy the rows of half a tile that are kept, kWords words at a time, and fills the others. By all threads of
+/// the block. @param kind_of  as fill_rows() has it
+template <int kThreads, int kWords, class Word, class KindOf>
+__device__ void begin_rows(const WindowRows<Word>& rows, int n, const RowsOfHalf& from, KindOf&& kind_of) {
   constexpr int kOfRow = 16 / kWords, kStep = kThreads / kOfRow;
   const int first = static_cast<int>(threadIdx.x) / kOfRow, column = static_cast<int>(threadIdx.x) % kOfRow * kWords;
 #pragma unroll 4
@@ -44,6 +45,13 @@ __device__ void copy_rows(const WindowRows<Word>& rows, int n, const RowsOfHalf&
       for (int k = 0; k < kWords; ++k) to[k] = kind == kFull ? 0 : Word::kNone;
     }
   }
+}
+
+/// Waits for those copies. @param take  as fill_rows() has it
+template <int kThreads, int kWords, class Word, class Take>
+__device__ void finish_rows(const WindowRows<Word>& rows, int n, Take&& take) {
+  constexpr int kOfRow = 16 / kWords, kStep = kThreads / kOfRow;
+  const int first = static_cast<int>(threadIdx.x) / kOfRow, column = static_cast<int>(threadIdx.x) % kOfRow * kWords;
   fathom::cuda::wait_for_copies();
 #pragma unroll 4
   for (int r = first; r < n; r += kStep) {
@@ -51,6 +59,13 @@ __device__ void copy_rows(const WindowRows<Word>& rows, int n, const RowsOfHalf&
 #pragma unroll
     for (int k = 0; k < kWords; ++k) take(words[k]);
   }
+}
+
+/// Both, one after the other.
+template <int kThreads, int kWords, class Word, class KindOf, class Take>
+__device__ void copy_rows(const WindowRows<Word>& rows, int n, const RowsOfHalf& from, KindOf&& kind_of, Take&& take) {
+  begin_rows<kThreads, kWords>(rows, n, from, kind_of);
+  finish_rows<kThreads, kWords>(rows, n, take);
 }
 
 /// Fills the rows of half a tile, whose words all lie there. By all threads of the block, before a barrier.

@@ -191,9 +191,12 @@ class LeadWriter {
   template <class Of>
   __device__ void write_column(int z, int column, Of&& lead) const {
     std::uint16_t* to = first_ + column + z * 2 * step_;
+    std::uint16_t leads[8];  // computed before any is stored, without questions between them
+#pragma unroll
+    for (int j = 0; j < 8; ++j) leads[j] = static_cast<std::uint16_t>(lead(j));
 #pragma unroll
     for (int j = 0; j < 8; ++j, to += 2 * step_)
-      if (z + j < rows_) *to = static_cast<std::uint16_t>(lead(j));
+      if (z + j < rows_) *to = leads[j];
   }
   /// Two neighbouring columns, the first of which is even.
   template <class Of>

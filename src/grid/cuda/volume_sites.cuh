@@ -342,11 +342,20 @@ class SiteWriter {
     if (!is_there_) return;
     float* distance = row.distance + x_;
     std::byte* site = row.nearest + x_ * std::int64_t{sizeof(std::int32_t)};
+    // Strides are read, and results computed, before any is stored, so that the waits are one.
+    const std::int64_t distance_step = plain.distance.y_stride, site_step = plain.nearest.y_stride;
+    float distances[8];
+    std::int32_t sites[8];
 #pragma unroll
-    for (int j = 0; j < 8; ++j, distance += plain.distance.y_stride, site += plain.nearest.y_stride) {
+    for (int j = 0; j < 8; ++j) {
       const auto r = result(j);
-      __stcs(distance, distance_of(r));
-      __stcs(reinterpret_cast<std::int32_t*>(site), r.site);
+      distances[j] = distance_of(r);
+      sites[j] = r.site;
+    }
+#pragma unroll
+    for (int j = 0; j < 8; ++j, distance += distance_step, site += site_step) {
+      __stcs(distance, distances[j]);
+      __stcs(reinterpret_cast<std::int32_t*>(site), sites[j]);
     }
   }
   static __device__ float distance_of(const Result& result) { return small_root(small_float(result.square)); }
