@@ -532,18 +532,7 @@ class SquaresAlongY {
         rows_(v.ny),
         aside_(v, half) {}
 
-  /// Where all rows are wide: begins to load them, if that is of use. @returns whether it did
-  __device__ bool begin_wide(const Rows& rows) const {
-    const bool begins = wide_.are_fours();
-    if (begins) begin_rows<kThreads, 4>(rows, rows_, wide_, [](int) { return kWide; });
-    return begins;
-  }
-  /// Ends that. @param take  takes each square, by the thread that has filled it: take(square)
-  template <class Take>
-  __device__ void finish_wide(const Rows& rows, Take&& take) const {
-    finish_rows<kThreads, 4>(rows, rows_, take);
-  }
-  /// Both.
+  /// Where all rows are wide. @param take  takes each square, by the thread that has filled it: take(square)
   template <class Take>
   __device__ void load_wide(const Rows& rows, Take&& take) const {
     fill_rows<kThreads>(rows, rows_, wide_, take);
@@ -644,8 +633,6 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
   } else if constexpr (kRuns == Runs::none) {
     are_alike = are_of_kind<kThreads>(first_kind, kinds.of_lines, n);
   }
-  const SquaresAlongY<kThreads, kAside> squares(v, half);
-  const bool begins = kRuns != Runs::none && squares.begin_wide(rows);
   if (t == 0) near_elements = has_ends = 0;
   rows.pad(n);
   const RunEnds ends(run_words, n);
@@ -680,8 +667,8 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, runs_of(kWri
     }
   int near = 0;
   const auto count_near = [&](unsigned square) { near += square < v.weight_y * (64 * 64); };
-  if (begins) squares.finish_wide(rows, count_near);
-  else if (are_alike && first_kind == kWide) squares.load_wide(rows, count_near);
+  const SquaresAlongY<kThreads, kAside> squares(v, half);
+  if (are_alike && first_kind == kWide) squares.load_wide(rows, count_near);
   else if (kAside && are_alike) squares.load_narrow(rows, count_near);
   else
     squares.load(
