@@ -3,6 +3,7 @@
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/volume_exact.cuh"
 #include "grid/cuda/volume_solve.cuh"
+#include "grid/cuda/volume_tabulate.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -34,8 +35,8 @@ void solve_lines(const VolumePasses& p, const ExactSpacing& spacing) {
 
 void VolumePasses::solve_exact(const ExactWeights& weights, bool has_sides) const {
   const ExactSpacing spacing = ExactSpacing::of(weights, volume.side.scale);
-  fathom::cuda::launch_early(tabulate_steps, kTabulateBlocks, kTabulateWarps * 32, stream, volume.step_tables, spacing,
-                             volume.nz, volume.ny);
+  fathom::cuda::launch_early(tabulate_steps, kShells, kTabulateBlock, stream, volume.step_tables, spacing, volume.nz,
+                             volume.ny);
   if (has_sides) solve_lines<true>(*this, spacing);
   else solve_lines<false>(*this, spacing);
 }

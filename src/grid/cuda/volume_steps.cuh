@@ -15,7 +15,6 @@
 #include <cmath>
 #include <type_traits>
 
-#include "core/cuda/early_launch.cuh"
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/volume_solve.cuh"
 #include "grid/cuda/volume_step_squares.cuh"
@@ -44,12 +43,14 @@ struct Keys {
   /// @param step   what is added behind the square
   static Keys along(double ratio, std::uint32_t step) {
     Keys keys;
-    for (std::uint32_t i = 0; i <= kSteps; ++i) {
-      const double square = std::rint(ratio * (1 << kPlaces) * (i * i));
-      const bool is_near = square < (kEnd >> kBits);
-      keys.of[i] = is_near ? (static_cast<std::uint32_t>(square) << kBits) + i * step : kEnd;
-    }
+    for (std::uint32_t i = 0; i <= kSteps; ++i) keys.of[i] = along(ratio, step, i);
     return keys;
+  }
+  /// Of i steps.
+  static __host__ __device__ std::uint32_t along(double ratio, std::uint32_t step, std::uint32_t i) {
+    const double square = std::rint(ratio * (1 << kPlaces) * (i * i));
+    const bool is_near = square < (kEnd >> kBits);
+    return is_near ? (static_cast<std::uint32_t>(square) << kBits) + i * step : kEnd;
   }
   /// Of so many steps of the least spacing.
   static __host__ __device__ constexpr std::uint32_t of_steps(std::uint32_t steps) {
@@ -85,12 +86,6 @@ struct NearPairs {
       pairs.first[y + 1] = static_cast<std::uint16_t>(pairs.first[y] + x);
     }
     return pairs;
-  }
-  __device__ int count() const { return first[VolumeKeys::kSteps]; }
-  /// Steps along y of a pair. By whole warps.
-  __device__ int steps_along_y(int pair) const {
-    const int y = lane_id();
-    return __popc(__ballot_sync(kAllLanes, y < VolumeKeys::kSteps && first[y + 1] <= pair));
   }
 };
 
@@ -142,9 +137,7 @@ struct ExactSpacing {
   }
 };
 
-/// What is found out about near sites before all else, by blocks of which each looks at a few.
-inline constexpr int kTabulateBlocks = 512, kTabulateWarps = 16;
-
+/// What is found out about near sites before all else (volume_tabulate.cuh).
 struct alignas(double) StepTables {
   PlaneKeys plane_y, plane_x;                   ///< the spacing's, where lanes ask for different ones
   std::uint32_t pair[kPairs];                   ///< VolumeKeys by their last bits: of a pair of steps
@@ -190,145 +183,6 @@ struct Steps {
 };
 
 __device__ inline float root_of_exact(double square) { return static_cast<float>(sqrt(square)); }
-
-/// The steps along z, at most all that are near, whose key this is, roughly. @param key  below 2³¹, or less than 0: none
-__device__ inline int steps_along_z(const ExactSpacing& spacing, unsigned key) {
-  const int square = VolumeKeys::square_of(static_cast<unsigned>(max(static_cast<int>(key), 0)));
-  return min(VolumeKeys::steps_of(square, spacing.inverse_z), VolumeKeys::kSteps);
-}
-
-/// Of the key of a near site along all axes, without steps: in bits, at which steps along y another one may be nearer,
-/// though its key is no less. Lane = steps along x to it.
-__device__ inline unsigned possible_rivals(const ExactSpacing& spacing, unsigned key) {
-  constexpr int kTogether = 5;  // which need not wait for each other
-  static_assert((VolumeKeys::kSteps + 1) % kTogether == 0);
-  const unsigned above_x = key - spacing.volume_x.of[min(lane_id(), VolumeKeys::kSteps)];
-  unsigned rivals = 0;
-#pragma unroll 1
-  for (int first = 0; first <= VolumeKeys::kSteps; first += kTogether) {
-    if (spacing.volume_y.of[first] > key + VolumeKeys::kSlackOfKeys) break;
-#pragma unroll
-    for (int y = first; y < first + kTogether; ++y) {
-      const unsigned rest = above_x - spacing.volume_y.of[y];
-      const int z = steps_along_z(spacing, rest);
-      if (spacing.volume_z.of[z] - rest <= VolumeKeys::kSlackOfKeys) rivals |= 1u << y;
-    }
-  }
-  return lane_id() <= VolumeKeys::kSteps ? rivals : 0;
-}
-
-/// The distance of a near site, less than 0 where it is in doubt. Lane = steps along x to another.
-__device__ inline float tabulated_distance(const ExactSpacing& spacing, int z, int y, int x) {
-  const float distance = root_of_exact(spacing.square(z, y, x));
-  const unsigned key = spacing.volume_z.of[z] + (spacing.volume_y.of[y] + spacing.volume_x.of[x]);
-  bool in_doubt = false;
-  if (key < VolumeKeys::kEnd)
-    for (unsigned rivals = possible_rivals(spacing, key); rivals != 0; rivals &= rivals - 1) {
-      const int other_y = __ffs(static_cast<int>(rivals)) - 1;
-      const unsigned rest = key - spacing.volume_y.of[other_y] - spacing.volume_x.of[lane_id()];
-      const int other_z = steps_along_z(spacing, rest);
-      in_doubt |= root_of_exact(spacing.square(other_z, other_y, lane_id())) < distance;
-    }
-  return __any_sync(kAllLanes, in_doubt) ? -distance : distance;
-}
-
-/// All near sites of a pair, each by another of as many warps. @param warp  that of the caller
-__device__ inline void tabulate_pair(StepTables* tables, const ExactSpacing& spacing, int pair, int warp) {
-  if (pair >= spacing.pairs.count()) return;
-  const int y = spacing.pairs.steps_along_y(pair), x = pair - spacing.pairs.first[y];
-  for (int z = warp; z < VolumeKeys::kSteps; z += kTabulateWarps / 2) {
-    const float distance = tabulated_distance(spacing, z, y, x);
-    if (lane_id() == 0) tables->distance[z * kPairs + pair] = distance * spacing.scale;
-  }
-  if (warp > 0 || lane_id() > 0) return;
-  tables->pair[pair] = spacing.volume_y.of[y] + spacing.volume_x.of[x] + static_cast<unsigned>(pair);
-  tables->pair_steps[pair] = Steps::far_word_of(y, x);
-}
-
-/// Another site of a plane, with no lesser key, that is nearer by its square at least.
-struct Rival {
-  static constexpr int kMost = 512;  ///< of a block
-  int of, y, x;
-};
-
-/// The word of a site of a plane, by its number.
-__device__ inline unsigned word_in_plane(const ExactSpacing& spacing, int number) {
-  const int y = number / PlaneKeys::kSteps, x = number % PlaneKeys::kSteps;
-  const bool is_near = y < VolumeKeys::kSteps && spacing.pairs.first[y] + x < spacing.pairs.first[y + 1];
-  if (!is_near) return Steps::far_word_of(y, x);
-  return spacing.volume_y.of[y] + spacing.volume_x.of[x] + static_cast<unsigned>(spacing.pairs.first[y] + x);
-}
-
-/// Finds the rivals of a site of a plane. @returns whether there are too many
-__device__ inline bool find_rivals(const ExactSpacing& spacing, int pair, Rival* rivals, int* count) {
-  const int y = pair / PlaneKeys::kSteps, x = pair % PlaneKeys::kSteps;
-  const auto square_of = PlaneKeys::square_of;
-  const int square = square_of(spacing.plane_y.of[y]) + square_of(spacing.plane_x.of[x]);
-  bool too_many = false;
-  if (square >= square_of(PlaneKeys::kEnd)) return false;
-  for (int other_y = lane_id(); other_y <= PlaneKeys::kSteps; other_y += 32) {
-    const int rest = square - square_of(spacing.plane_y.of[other_y]);
-    if (rest < -PlaneKeys::kSlack) continue;
-    const int nearest = PlaneKeys::steps_of(max(rest, 0), spacing.inverse_x);
-    for (int other_x = max(nearest - 1, 0); other_x <= min(nearest + 1, PlaneKeys::kSteps); ++other_x) {
-      if (!PlaneKeys::may_be_nearer(square_of(spacing.plane_x.of[other_x]) - rest)) continue;
-      if (!(spacing.square(other_y, other_x) < spacing.square(y, x))) continue;
-      const int place = atomicAdd(count, 1);
-      if (place < Rival::kMost) rivals[place] = {pair, other_y, other_x};
-      else too_many = true;
-    }
-  }
-  return too_many;
-}
-
-/// Whether a rival is nearer by its distance, too, from any plane. Lane = planes away.
-__device__ inline bool is_nearer(const ExactSpacing& spacing, const Rival& rival, int nz) {
-  const double own = spacing.square(rival.of / PlaneKeys::kSteps, rival.of % PlaneKeys::kSteps);
-  const double other = spacing.square(rival.y, rival.x);
-  bool result = false;
-  for (int z = lane_id(); z < nz; z += 32) {
-    const double along_z = spacing.z * static_cast<double>(z * z);
-    if (own + along_z != other + along_z)  // seldom: their difference is mostly lost
-      result |= root_of_exact(own + along_z) != root_of_exact(other + along_z);
-  }
-  return result;
-}
-
-/// Fills the tables. Half of a block's warps look at a near site each, half at one of a plane; then each at rivals. It
-/// may begin before the kernel ahead ends, which packs words and leaves the tables alone, and ends behind that.
-static __global__ void __launch_bounds__(kTabulateWarps * 32)
-    tabulate_steps(StepTables* tables, const __grid_constant__ ExactSpacing constants, int nz, int ny) {
-  constexpr int kSites = kTabulateWarps / 2;
-  static_assert(kTabulateBlocks * kSites == kPlanePairs && kTabulateBlocks == kPairs);
-  __shared__ Rival rivals[Rival::kMost];
-  __shared__ int count;
-  __shared__ unsigned doubt[kSites];
-  __shared__ ExactSpacing spacing;  // there, because lanes ask for different keys
-  const int t = static_cast<int>(threadIdx.x), warp = t / 32, first = static_cast<int>(blockIdx.x) * kSites;
-  constexpr int kWords = sizeof(ExactSpacing) / sizeof(unsigned);
-  if (t < kWords) reinterpret_cast<unsigned*>(&spacing)[t] = reinterpret_cast<const unsigned*>(&constants)[t];
-  if (t == 0) count = 0;
-  if (t < kSites) doubt[t] = 0;
-  __syncthreads();
-  if (blockIdx.x == 0 && t <= PlaneKeys::kSteps)
-    tables->plane_y.of[t] = spacing.plane_y.of[t], tables->plane_x.of[t] = spacing.plane_x.of[t];
-  const int of_grid = static_cast<int>(blockIdx.x) * kTabulateWarps * 32 + t, along_z = StepSquares::count(nz);
-  static_assert(2 * StepSquares::count(kLongestKeyed) <= kTabulateBlocks * kTabulateWarps * 32);
-  if (of_grid < along_z) tables->squares()[of_grid] = spacing.times_z * squared(of_grid - StepSquares::none(nz));
-  else if (of_grid < along_z + StepSquares::count(ny))
-    tables->squares()[of_grid] = spacing.times_y * squared(of_grid - along_z - StepSquares::none(ny));
-  if (warp < kSites) {
-    if (find_rivals(spacing, first + warp, rivals, &count)) atomicOr(doubt + warp, 1u);
-  } else {
-    tabulate_pair(tables, spacing, static_cast<int>(blockIdx.x), warp - kSites);
-  }
-  __syncthreads();
-  for (int i = warp; i < min(count, Rival::kMost); i += kTabulateWarps)
-    if (is_nearer(spacing, rivals[i], nz)) atomicOr(doubt + (rivals[i].of - first), 1u);
-  __syncthreads();
-  if (t < kSites) tables->plane[first + t] = doubt[t] ? Steps::kInDoubt : word_in_plane(spacing, first + t);
-  fathom::cuda::wait_for_last();
-}
 
 /// What rows of a search hold: along y keys, along z words of steps, which are no less than their end where they are no
 /// keys. To keys none wraps when it is added.
