@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/cuda/early_launch.cuh"
 #include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/engine.h"
 #include "grid/cuda/launch.cuh"
@@ -95,6 +96,8 @@ const AnyView* room_between_passes(const Problem& p, std::int64_t items) {
   return distance.present() ? &distance : squared.present() ? &squared : nullptr;
 }
 
+ExactWeights exact_weights(const Problem& p) { return {exact_weight(p, 0), exact_weight(p, 1), exact_weight(p, 2)}; }
+
 /// Whether two float results can be written at once, everywhere.
 bool writes_pairs(const Problem& p, const Batch& batch) {
   return p.region_extent(2) % 2 == 0 && has_aligned_rows(p, batch, 2);
@@ -125,6 +128,7 @@ Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::
   }
   if (bytes) *bytes = s.bytes();
   if (words && joins_sides(p)) v.other_word = reinterpret_cast<uint2*>(words + s.bytes());
+  if (words && !squares_fit(p)) v.step_tables = reinterpret_cast<StepTables*>(words + sides_of(p) * s.bytes());
   return v;
 }
 
@@ -168,10 +172,7 @@ std::size_t take_scratch(Volume& v, const Problem& p, bool lays_aside, std::byte
   const std::int64_t columns = v.items * v.words, jobs = (wants_site(p) ? 2 : 1) * columns;
   Scratch s(base);
   const bool has_lists = squares_fit(p) && !has_single_passes(p);
-  if (!squares_fit(p)) {
-    v.step_tables = reinterpret_cast<StepTables*>(s.take<std::byte>(StepTables::bytes(v.nz, v.ny)));
-    v.kind = s.take<std::uint8_t>(columns * 2 * v.nz);
-  }
+  if (!squares_fit(p)) v.kind = s.take<std::uint8_t>(columns * 2 * v.nz);
   if (has_lists) {
     v.z_list = s.take<std::uint32_t>(jobs * v.ny);
     v.y_list = s.take<std::uint32_t>(jobs * v.nz);
@@ -238,7 +239,7 @@ class VolumeSolver {
     passes_.turns_words = turns_words;
     if (has_single_passes(p_)) solve_spaced();
     else if (p_.isotropic) search();
-    else passes_.solve_exact({exact_weight(p_, 0), exact_weight(p_, 1), exact_weight(p_, 2)}, p_.signed_distance);
+    else passes_.solve_exact(exact_weights(p_), p_.signed_distance);
     const Volume& volume = passes_.volume;
     if (!is_general(writing_) && !volume.side.is_first && has_limits(p_) && !passes_.limits)
       clamp_items(p_, batch_, volume.first_item, volume.items, passes_.stream);
@@ -376,13 +377,17 @@ class VolumeEngine final : public Engine {
     const std::int64_t padded = p_.extent(0) * p_.extent(1) * ((p_.extent(2) + 31) / 32 * 32);
     return lays_aside_ ? 1 : std::clamp<std::int64_t>(kVolumeGroup / padded, 1, items);
   }
-  std::size_t words_bytes(std::int64_t items) const override { return packed_sides() * bytes_of_side(items); }
+  std::size_t words_bytes(std::int64_t items) const override {
+    const Volume volume = make_volume(p_, items, nullptr);
+    return packed_sides() * bytes_of_side(items) + (has_tables() ? StepTables::bytes(volume.nz, volume.ny) : 0);
+  }
   std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {
     return scratch_of(part, items, words_together(part, items));
   }
 
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
     if (has_labels(p_)) return pack_runs(packing, items, words, stream);
+    if (has_tables() && packing.to_item == 0 && packing.to == 0) tabulate(make_volume(p_, items, words), stream);
     const auto mask = [&](std::size_t side) { return sites_of(p_, packing.input, side); };
     const auto volume = [&](std::size_t side) {
       return packed_volume(packing, items, words + side * bytes_of_side(items));
@@ -411,6 +416,12 @@ class VolumeEngine final : public Engine {
   }
 
  private:
+  /// Of near sites, with spacings without a unit: behind the words of all sides.
+  bool has_tables() const { return !squares_fit(p_); }
+  void tabulate(const Volume& volume, cudaStream_t stream) const {
+    tabulate_near_sites(volume, exact_weights(p_), side_of(p_, 1).scale, stream);
+  }
+
   static bool has_all_columns(const Problem& part) { return part.region_extent(2) == part.extent(2); }
 
   /// The region's columns, cut at multiples of so many words.
@@ -507,19 +518,23 @@ class VolumeEngine final : public Engine {
     return mask.has_zero_bytes() && !has_aligned_rows(mask.input, 16) && mask.input.extent[2] <= kSegment;
   }
 
+  /// Words may be packed while tables are filled.
+  template <class Kernel, class... Arguments>
+  void launch_packing(Kernel kernel, dim3 blocks, cudaStream_t stream, const Arguments&... arguments) const {
+    fathom::cuda::launch(kernel, blocks, kVolumePackBlock, 0, stream, has_tables(), arguments...);
+  }
+
   /// @param other  of a signed field, the side of the elements that are no sites; else the same
   void pack_sides(const Volume& volume, const Volume& other, const Mask& mask, std::int64_t items,
                   cudaStream_t stream) const {
     const int together = rows_together(volume.nx);
     auto* kernel = packed_sides() == 2 ? short_rows_kernel<2>(together) : short_rows_kernel<1>(together);
-    kernel<<<short_blocks(volume, items), kVolumePackBlock, 0, stream>>>(volume, other, mask);
-    fathom::cuda::check_launch("packing sites");
+    launch_packing(kernel, short_blocks(volume, items), stream, volume, other, mask);
   }
 
-  static void pack_loose_side(const Volume& volume, const Mask& mask, std::int64_t items, cudaStream_t stream) {
+  void pack_loose_side(const Volume& volume, const Mask& mask, std::int64_t items, cudaStream_t stream) const {
     auto* kernel = loose_rows_kernel(volume.nx);
-    kernel<<<short_blocks(volume, items), kVolumePackBlock, 0, stream>>>(volume, mask);
-    fathom::cuda::check_launch("packing sites");
+    launch_packing(kernel, short_blocks(volume, items), stream, volume, mask);
   }
 
   /// Of 32 rows along z each, whose number is below 2¹⁶.
@@ -527,12 +542,11 @@ class VolumeEngine final : public Engine {
     return {static_cast<unsigned>(items * volume.ny), static_cast<unsigned>((volume.nz + 31) / 32)};
   }
 
-  static void pack_side(const Volume& volume, const Mask& mask, std::int64_t items, cudaStream_t stream) {
+  void pack_side(const Volume& volume, const Mask& mask, std::int64_t items, cudaStream_t stream) const {
     const std::int64_t blocks = items * volume.ny * ((volume.nz + 31) / 32);
     const int row = row_blocks(volume.nx);
     auto* kernel = row == 1 ? packing_kernel<1>(mask) : row == 2 ? packing_kernel<2>(mask) : packing_kernel<4>(mask);
-    kernel<<<static_cast<unsigned>(blocks), kVolumePackBlock, 0, stream>>>(volume, mask);
-    fathom::cuda::check_launch("packing sites");
+    launch_packing(kernel, static_cast<unsigned>(blocks), stream, volume, mask);
   }
 
   const Problem& p_;

@@ -1,5 +1,4 @@
 // The engine for volumes (plain_3d.cu): kernels for any unequal spacings.
-#include "core/cuda/early_launch.cuh"
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/volume_exact.cuh"
 #include "grid/cuda/volume_solve.cuh"
@@ -33,10 +32,13 @@ void solve_lines(const VolumePasses& p, const ExactSpacing& spacing) {
 
 }  // namespace
 
+void tabulate_near_sites(const Volume& volume, const ExactWeights& weights, float scale, cudaStream_t stream) {
+  launch(tabulate_steps, kShells, kTabulateBlock, 0, stream, volume.step_tables, ExactSpacing::of(weights, scale),
+         volume.nz, volume.ny);
+}
+
 void VolumePasses::solve_exact(const ExactWeights& weights, bool has_sides) const {
   const ExactSpacing spacing = ExactSpacing::of(weights, volume.side.scale);
-  fathom::cuda::launch_early(tabulate_steps, kShells, kTabulateBlock, stream, volume.step_tables, spacing, volume.nz,
-                             volume.ny);
   if (has_sides) solve_lines<true>(*this, spacing);
   else solve_lines<false>(*this, spacing);
 }

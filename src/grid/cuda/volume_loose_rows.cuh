@@ -88,7 +88,6 @@ __global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackB
     pack_loose_rows(const __grid_constant__ Volume volume, const __grid_constant__ Mask mask) {
   using Rows = LooseRows<kTogether, kBlocks>;
   __shared__ uint2 turned[32][Rows::kLanes + 1];
-  fathom::cuda::let_next_begin();  // of those with unequal spacings
   volume.clear_counter(0);
   const auto lines = static_cast<unsigned>(mask.input.extent[1]);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = lane_id(), z0 = static_cast<int>(blockIdx.y) * 32;
@@ -107,10 +106,11 @@ __global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackB
     turned[warp * 4 + row][Rows::word()] = with_carries((rows.nonzero(load) ^ flip) & there, 0, Rows::of_row());
   }
   __syncthreads();
-  if (z0 + lane >= padded_depth(volume.nz)) return;
   std::int64_t to = ((item * volume.words + warp) * volume.ny + y) * volume.depth + z0 + lane;
   const std::int64_t step = std::int64_t{kVolumePackBlock / 32} * volume.ny * volume.depth;
-  for (int w = warp; w < volume.words; w += kVolumePackBlock / 32, to += step) volume.word[to] = turned[lane][w];
+  const int words = z0 + lane < padded_depth(volume.nz) ? volume.words : 0;
+  for (int w = warp; w < words; w += kVolumePackBlock / 32, to += step) volume.word[to] = turned[lane][w];
+  fathom::cuda::wait_for_last();  // tables of near sites may be filled meanwhile
 }
 
 }  // namespace fathom::grid::cuda

@@ -93,7 +93,6 @@ __global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackB
                     const __grid_constant__ Mask mask) {
   using Rows = ShortRows<kTogether>;
   __shared__ uint2 turned[kSides][32][Rows::kWords + 1];
-  fathom::cuda::let_next_begin();  // of those with unequal spacings
   volume.clear_counter(0);
   if constexpr (kSides == 2) other.clear_counter(0);
   const auto lines = static_cast<unsigned>(mask.input.extent[1]);
@@ -112,13 +111,14 @@ __global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackB
     }
   }
   __syncthreads();
-  if (z0 + lane_id() >= padded_depth(volume.nz)) return;
   std::int64_t to = ((item * volume.words + warp) * volume.ny + y) * volume.depth + z0 + lane_id();
   const std::int64_t step = std::int64_t{kVolumePackBlock / 32} * volume.ny * volume.depth;
-  for (int w = warp; w < volume.words; w += kVolumePackBlock / 32, to += step) {
+  const int words = z0 + lane_id() < padded_depth(volume.nz) ? volume.words : 0;
+  for (int w = warp; w < words; w += kVolumePackBlock / 32, to += step) {
     volume.word[to] = turned[0][lane_id()][w];
     if constexpr (kSides == 2) other.word[to] = turned[1][lane_id()][w];
   }
+  fathom::cuda::wait_for_last();  // tables of near sites may be filled meanwhile
 }
 
 }  // namespace fathom::grid::cuda

@@ -18,6 +18,9 @@ struct ExactWeights {
   double z, y, x;
 };
 
+/// Fills a volume's tables of near sites. What is launched next may begin at once, and ends behind it.
+void tabulate_near_sites(const Volume& volume, const ExactWeights& weights, float scale, cudaStream_t stream);
+
 /// From words to results.
 struct VolumePasses {
   Volume volume;

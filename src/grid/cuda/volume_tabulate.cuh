@@ -187,7 +187,7 @@ __device__ inline void add_row(VolumeShell& shell, const SharedKeys& keys, float
   });
 }
 
-/// It may begin before the kernel ahead ends, which packs words and leaves the tables alone, and ends behind that.
+/// Words are packed meanwhile, by a kernel that ends behind this one.
 static __global__ void __launch_bounds__(kTabulateBlock)
     tabulate_steps(StepTables* tables, const __grid_constant__ ExactSpacing spacing, int nz, int ny) {
   __shared__ VolumeShell volume;
@@ -196,6 +196,7 @@ static __global__ void __launch_bounds__(kTabulateBlock)
   __shared__ SharedKeys keys;
   __shared__ float distances[VolumeShell::kMost];
   __shared__ bool volume_in_doubt[VolumeShell::kMost], plane_in_doubt[PlaneShell::kMost];
+  fathom::cuda::let_next_begin();
   const int t = static_cast<int>(threadIdx.x), number = static_cast<int>(blockIdx.x);
   keys.fill(spacing);
   if (t == 0) volume.start(number), plane.start(number), rivals.count = 0;
@@ -231,7 +232,6 @@ static __global__ void __launch_bounds__(kTabulateBlock)
     tables->plane[site.y * PlaneKeys::kSteps + site.x] =
         plane_in_doubt[i] ? Steps::kInDoubt : word_in_plane(keys, spacing.pairs, site.y, site.x);
   });
-  fathom::cuda::wait_for_last();
 }
 
 }  // namespace fathom::grid::cuda
