@@ -379,7 +379,10 @@ class VolumeEngine final : public Engine {
   }
   std::size_t words_bytes(std::int64_t items) const override {
     const Volume volume = make_volume(p_, items, nullptr);
-    return packed_sides() * bytes_of_side(items) + (has_tables() ? StepTables::bytes(volume.nz, volume.ny) : 0);
+    Scratch s(nullptr);
+    s.take<std::byte>(static_cast<std::int64_t>(packed_sides() * bytes_of_side(items)));
+    if (has_tables()) s.take<std::byte>(static_cast<std::int64_t>(StepTables::bytes(volume.nz, volume.ny)));
+    return s.bytes();
   }
   std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {
     return scratch_of(part, items, words_together(part, items));
