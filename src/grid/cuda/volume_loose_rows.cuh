@@ -88,6 +88,7 @@ __global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackB
     pack_loose_rows(const __grid_constant__ Volume volume, const __grid_constant__ Mask mask) {
   using Rows = LooseRows<kTogether, kBlocks>;
   __shared__ uint2 turned[32][Rows::kLanes + 1];
+  fathom::cuda::let_next_begin();  // of those with unequal spacings
   volume.clear_counter(0);
   const auto lines = static_cast<unsigned>(mask.input.extent[1]);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = lane_id(), z0 = static_cast<int>(blockIdx.y) * 32;

@@ -93,6 +93,7 @@ __global__ void __launch_bounds__(kVolumePackBlock, resident_blocks(kVolumePackB
                     const __grid_constant__ Mask mask) {
   using Rows = ShortRows<kTogether>;
   __shared__ uint2 turned[kSides][32][Rows::kWords + 1];
+  fathom::cuda::let_next_begin();  // of those with unequal spacings
   volume.clear_counter(0);
   if constexpr (kSides == 2) other.clear_counter(0);
   const auto lines = static_cast<unsigned>(mask.input.extent[1]);

@@ -191,6 +191,7 @@ __global__ void __launch_bounds__(kVolumePackBlock, packing_blocks(kReading, kBl
     pack_volume(const __grid_constant__ Volume volume, const __grid_constant__ Mask mask) {
   using Row = RowWords<kReading, kBlocks>;
   __shared__ uint2 turned[32][33];
+  fathom::cuda::let_next_begin();  // of those with unequal spacings
   volume.clear_counter(0);
   const auto slabs = static_cast<unsigned>((volume.nz + 31) / 32), lines = static_cast<unsigned>(mask.input.extent[1]);
   const int lane = lane_id(), warp = static_cast<int>(threadIdx.x) / 32;
