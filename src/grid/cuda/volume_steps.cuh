@@ -59,7 +59,6 @@ struct Keys {
   static __host__ __device__ int square_of(std::uint32_t key) { return static_cast<int>(key >> kBits); }
   /// A site with a key that is larger by more is no nearer: rounding moves a square by half a place for each axis.
   static constexpr int kSlack = 3;
-  static constexpr std::uint32_t kSlackOfKeys = kSlack << kBits;  ///< where no steps are behind squares
   static __device__ bool may_be_nearer(int difference) { return difference >= 0 && difference <= kSlack; }
   /// The steps along an axis whose square this is, roughly. @param inverse  1 / the axis' ratio
   static __device__ int steps_of(int square, float inverse) {
