@@ -103,7 +103,10 @@ bool writes_pairs(const Problem& p, const Batch& batch) {
   return p.region_extent(2) % 2 == 0 && has_aligned_rows(p, batch, 2);
 }
 
-/// The words of some items, and how many bytes they take. The rest of the scratch is not there yet.
+/// Whether near sites have tables, as with spacings without a unit: behind the words of all sides.
+bool has_tables(const Problem& p) { return !squares_fit(p); }
+
+/// The words of some items, and how many bytes those of a side take. The rest of the scratch is not there yet.
 Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::size_t* bytes = nullptr) {
   Volume v;
   v.nz = static_cast<std::int32_t>(p.extent(0));
@@ -128,7 +131,7 @@ Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::
   }
   if (bytes) *bytes = s.bytes();
   if (words && joins_sides(p)) v.other_word = reinterpret_cast<uint2*>(words + s.bytes());
-  if (words && !squares_fit(p)) v.step_tables = reinterpret_cast<StepTables*>(words + sides_of(p) * s.bytes());
+  if (words && has_tables(p)) v.step_tables = reinterpret_cast<StepTables*>(words + sides_of(p) * s.bytes());
   return v;
 }
 
@@ -172,7 +175,7 @@ std::size_t take_scratch(Volume& v, const Problem& p, bool lays_aside, std::byte
   const std::int64_t columns = v.items * v.words, jobs = (wants_site(p) ? 2 : 1) * columns;
   Scratch s(base);
   const bool has_lists = squares_fit(p) && !has_single_passes(p);
-  if (!squares_fit(p)) v.kind = s.take<std::uint8_t>(columns * 2 * v.nz);
+  if (has_tables(p)) v.kind = s.take<std::uint8_t>(columns * 2 * v.nz);
   if (has_lists) {
     v.z_list = s.take<std::uint32_t>(jobs * v.ny);
     v.y_list = s.take<std::uint32_t>(jobs * v.nz);
@@ -381,7 +384,7 @@ class VolumeEngine final : public Engine {
     const Volume volume = make_volume(p_, items, nullptr);
     Scratch s(nullptr);
     s.take<std::byte>(static_cast<std::int64_t>(packed_sides() * bytes_of_side(items)));
-    if (has_tables()) s.take<std::byte>(static_cast<std::int64_t>(StepTables::bytes(volume.nz, volume.ny)));
+    if (has_tables(p_)) s.take<std::byte>(static_cast<std::int64_t>(StepTables::bytes(volume.nz, volume.ny)));
     return s.bytes();
   }
   std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {
@@ -390,16 +393,18 @@ class VolumeEngine final : public Engine {
 
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
     if (has_labels(p_)) return pack_runs(packing, items, words, stream);
-    if (has_tables() && packing.to_item == 0 && packing.to == 0) tabulate(make_volume(p_, items, words), stream);
+    const bool fills_tables = has_tables(p_) && packing.to == 0;
+    if (fills_tables)
+      tabulate_near_sites(make_volume(p_, items, words), exact_weights(p_), side_of(p_, 1).scale, stream);
     const auto mask = [&](std::size_t side) { return sites_of(p_, packing.input, side); };
     const auto volume = [&](std::size_t side) {
       return packed_volume(packing, items, words + side * bytes_of_side(items));
     };
-    if (has_short_rows(mask(0)))
-      return pack_sides(volume(0), volume(packed_sides() - 1), mask(0), packing.items, stream);
-    for (std::size_t side = 0; side < packed_sides(); ++side) {
-      if (has_loose_rows(mask(side))) pack_loose_side(volume(side), mask(side), packing.items, stream);
-      else pack_side(volume(side), mask(side), packing.items, stream);
+    PackingLaunch launch{packing.items, stream, fills_tables};
+    if (has_short_rows(mask(0))) return pack_sides(volume(0), volume(packed_sides() - 1), mask(0), launch);
+    for (std::size_t side = 0; side < packed_sides(); ++side, launch.is_early = false) {
+      if (has_loose_rows(mask(side))) pack_loose_side(volume(side), mask(side), launch);
+      else pack_side(volume(side), mask(side), launch);
     }
   }
 
@@ -419,11 +424,17 @@ class VolumeEngine final : public Engine {
   }
 
  private:
-  /// Of near sites, with spacings without a unit: behind the words of all sides.
-  bool has_tables() const { return !squares_fit(p_); }
-  void tabulate(const Volume& volume, cudaStream_t stream) const {
-    tabulate_near_sites(volume, exact_weights(p_), side_of(p_, 1).scale, stream);
-  }
+  /// How words are packed.
+  struct PackingLaunch {
+    std::int64_t items;
+    cudaStream_t stream;
+    bool is_early;  ///< right behind the kernel that fills tables, and beside it
+
+    template <class Kernel, class... Arguments>
+    void operator()(Kernel kernel, dim3 blocks, const Arguments&... arguments) const {
+      fathom::cuda::launch(kernel, blocks, kVolumePackBlock, 0, stream, is_early, arguments...);
+    }
+  };
 
   static bool has_all_columns(const Problem& part) { return part.region_extent(2) == part.extent(2); }
 
@@ -521,23 +532,15 @@ class VolumeEngine final : public Engine {
     return mask.has_zero_bytes() && !has_aligned_rows(mask.input, 16) && mask.input.extent[2] <= kSegment;
   }
 
-  /// Words may be packed while tables are filled.
-  template <class Kernel, class... Arguments>
-  void launch_packing(Kernel kernel, dim3 blocks, cudaStream_t stream, const Arguments&... arguments) const {
-    fathom::cuda::launch(kernel, blocks, kVolumePackBlock, 0, stream, has_tables(), arguments...);
-  }
-
   /// @param other  of a signed field, the side of the elements that are no sites; else the same
-  void pack_sides(const Volume& volume, const Volume& other, const Mask& mask, std::int64_t items,
-                  cudaStream_t stream) const {
+  void pack_sides(const Volume& volume, const Volume& other, const Mask& mask, const PackingLaunch& launch) const {
     const int together = rows_together(volume.nx);
     auto* kernel = packed_sides() == 2 ? short_rows_kernel<2>(together) : short_rows_kernel<1>(together);
-    launch_packing(kernel, short_blocks(volume, items), stream, volume, other, mask);
+    launch(kernel, short_blocks(volume, launch.items), volume, other, mask);
   }
 
-  void pack_loose_side(const Volume& volume, const Mask& mask, std::int64_t items, cudaStream_t stream) const {
-    auto* kernel = loose_rows_kernel(volume.nx);
-    launch_packing(kernel, short_blocks(volume, items), stream, volume, mask);
+  static void pack_loose_side(const Volume& volume, const Mask& mask, const PackingLaunch& launch) {
+    launch(loose_rows_kernel(volume.nx), short_blocks(volume, launch.items), volume, mask);
   }
 
   /// Of 32 rows along z each, whose number is below 2¹⁶.
@@ -545,11 +548,11 @@ class VolumeEngine final : public Engine {
     return {static_cast<unsigned>(items * volume.ny), static_cast<unsigned>((volume.nz + 31) / 32)};
   }
 
-  void pack_side(const Volume& volume, const Mask& mask, std::int64_t items, cudaStream_t stream) const {
-    const std::int64_t blocks = items * volume.ny * ((volume.nz + 31) / 32);
+  static void pack_side(const Volume& volume, const Mask& mask, const PackingLaunch& launch) {
+    const std::int64_t blocks = launch.items * volume.ny * ((volume.nz + 31) / 32);
     const int row = row_blocks(volume.nx);
     auto* kernel = row == 1 ? packing_kernel<1>(mask) : row == 2 ? packing_kernel<2>(mask) : packing_kernel<4>(mask);
-    launch_packing(kernel, static_cast<unsigned>(blocks), stream, volume, mask);
+    launch(kernel, static_cast<unsigned>(blocks), volume, mask);
   }
 
   const Problem& p_;

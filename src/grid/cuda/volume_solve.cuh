@@ -18,7 +18,7 @@ struct ExactWeights {
   double z, y, x;
 };
 
-/// Fills a volume's tables of near sites. What is launched next may begin at once, and ends behind it.
+/// Fills a volume's tables of near sites. A kernel that is launched next, early, waits for this one before it ends.
 void tabulate_near_sites(const Volume& volume, const ExactWeights& weights, float scale, cudaStream_t stream);
 
 /// From words to results.

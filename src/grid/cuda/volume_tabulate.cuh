@@ -24,7 +24,9 @@ struct Shell {
     int square;
     std::uint8_t z, y, x;
   };
-  static constexpr int kWidth = (KeysOfSites::kSteps * KeysOfSites::kSteps << KeysOfSites::kPlaces) / kShells;
+  static constexpr int kSquares = KeysOfSites::kSteps * KeysOfSites::kSteps << KeysOfSites::kPlaces;
+  static constexpr int kWidth = kSquares / kShells;
+  static_assert(kSquares % kShells == 0);  // else the last near sites were in no shell
   static constexpr int kSlack = KeysOfSites::kSlack;
   /// Sites of a row: the squares of n + 1 differ by n², and by what rounding takes off.
   static constexpr int most_of_row() {
@@ -81,7 +83,7 @@ struct Shell {
   }
 };
 
-constexpr int kPlaneRows = PlaneKeys::kSteps + 1, kVolumeRows = VolumeKeys::kSteps + 1;
+inline constexpr int kPlaneRows = PlaneKeys::kSteps + 1, kVolumeRows = VolumeKeys::kSteps + 1;
 using PlaneShell = Shell<PlaneKeys, kPlaneRows>;
 using VolumeShell = Shell<VolumeKeys, kVolumeRows * kVolumeRows>;
 
