@@ -11,12 +11,11 @@ namespace {
 /// For lines of n elements, calls pass(threads) with the size of its blocks, a constant: at least as many threads.
 template <class Pass>
 void with_block_for(int n, Pass&& pass) {
-  const int threads = n <= 256                 ? 256
-                      : n <= 320               ? 320
+  const int threads = n <= 320                 ? (n + 63) / 64 * 64
                       : n <= 512               ? 512
                       : n <= kUnevenExactBlock ? kUnevenExactBlock
                                                : 1024;
-  with_block<256, 320, 512, kUnevenExactBlock, 1024>(threads, pass);
+  with_block<64, 128, 192, 256, 320, 512, kUnevenExactBlock, 1024>(threads, pass);
 }
 
 template <bool kSides>

@@ -303,9 +303,9 @@ class Brackets {
   }
   /// The units share the candidates.
   __device__ void find_coarse_anchors() const {
-    // In even rounds: the longest lines of blocks of 256, 512, 544 and 1024 threads have 5, 9, 10 and 17 of them. Those
-    // of 320 threads have 6, which one round takes.
-    constexpr int kTogether = kThreads == 256 || kThreads == kUnevenExactBlock ? 5 : 9;
+    // In even rounds: the longest lines of blocks of 512, 544 and 1024 threads have 9, 10 and 17 of them. Those of
+    // fewer threads have at most 6, which one round takes.
+    constexpr int kTogether = kThreads <= 256 ? kThreads / kCoarse + 1 : kThreads == kUnevenExactBlock ? 5 : 9;
     if (unit_ >= count_) return;
     for (int first = 0; first <= anchors_of(n_); first += kTogether * kFineSteps)
       scan<kTogether, kFineSteps>(first, unit_, count_ - 1, kUnits);

@@ -279,7 +279,10 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
       return solve_left<kThreads, true>(brackets, line, n, tables.along_y(v.nz, n), ~0u, store_squares);
   }
   if (t == 0) has_ends = 0;
-  if (t <= PlaneKeys::kSteps) keys_x.of[t] = __ldg(tables.plane_x.of + t), keys_y.of[t] = __ldg(tables.plane_y.of + t);
+  for (int i = t; i <= PlaneKeys::kSteps; i += kThreads) {
+    keys_x.of[i] = __ldg(tables.plane_x.of + i);
+    keys_y.of[i] = __ldg(tables.plane_y.of + i);
+  }
   for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
   rows.pad(n);
   __syncthreads();
@@ -547,9 +550,11 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
     });
   if (!__syncthreads_or(left != 0)) return;
   // Where each sixteenth row is, so that none is looked for: some threads may have none.
-  unsigned* own = each_sixteenth(reinterpret_cast<unsigned*>(window_shared), t / 16, t % 16);
-  constexpr int kStep = kThreads / 256 * 16;
-  for (int r = t / 16 < kStep ? t / 16 : n; r < n; r += kStep) own[r * 16] = Steps::far(tables, own[r * 16]);
+  constexpr int kRows = kThreads / 16, kStep = kRows < 16 ? 16 : kRows / 16 * 16;
+  for (int first = t / 16; first < kStep; first += kRows) {
+    unsigned* own = each_sixteenth(reinterpret_cast<unsigned*>(window_shared), first, t % 16);
+    for (int r = first; r < n; r += kStep) own[r * 16] = Steps::far(tables, own[r * 16]);
+  }
   __syncthreads();
   Brackets<kThreads> brackets(reinterpret_cast<unsigned*>(window_shared + window_memory(n) / sizeof(uint4)), n);
   brackets.find(line, spacing.z);

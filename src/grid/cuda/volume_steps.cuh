@@ -100,14 +100,13 @@ struct ExactSpacing {
   float inverse_z, inverse_x;                         ///< of the ratios to the least
   float halves_z_of_y, halves_z_of_x, halves_y_of_x;  ///< one square in halves of another
   IntegerFactor times_z, times_y, times_x;
-  PlaneKeys plane_y, plane_x;
-  VolumeKeys volume_z, volume_y, volume_x;
+  PlaneKeys plane_y;
+  VolumeKeys volume_z;
   NearPairs pairs;
 
   static ExactSpacing of(const ExactWeights& weights, float scale) {
     const auto [z, y, x] = weights;
     const double least = std::min({z, y, x}), least_in_plane = std::min(y, x);
-    const auto volume_y = VolumeKeys::along(y / least, 0), volume_x = VolumeKeys::along(x / least, 0);
     return {.z = z,
             .y = y,
             .x = x,
@@ -121,11 +120,8 @@ struct ExactSpacing {
             .times_y = IntegerFactor(y),
             .times_x = IntegerFactor(x),
             .plane_y = PlaneKeys::along(y / least_in_plane, 1),
-            .plane_x = PlaneKeys::along(x / least_in_plane, 0),
             .volume_z = VolumeKeys::along(z / least, 0),
-            .volume_y = volume_y,
-            .volume_x = volume_x,
-            .pairs = NearPairs::of(volume_y, volume_x)};
+            .pairs = NearPairs::of(VolumeKeys::along(y / least, 0), VolumeKeys::along(x / least, 0))};
   }
   /// As the CPU adds them up.
   __device__ double square(int y_steps, int x_steps) const {
