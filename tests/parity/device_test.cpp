@@ -311,10 +311,19 @@ TEST_F(Device, LargeVolumesTakeLittleScratch) {
   }
 }
 
-/// Nor is it taken for what fills up the last word of the rows of large ones.
+/// Nor is it taken for what fills up the last word of rows.
 TEST_F(Device, VolumesOfFilledWordsTakeLittleScratch) {
-  const Shape shape{512, 512, 264};
-  if (element_count(shape) <= largest_problem()) check_scratch(sparse_case(shape, {.distance = DType::float32}), 2.3);
+  for (const Shape& shape : {Shape{512, 512, 264}, Shape{300, 300, 300}, Shape{181, 217, 181}, Shape{200, 200, 200},
+                             Shape{100, 250, 301}, Shape{511, 513, 515}}) {
+    if (element_count(shape) > largest_problem()) continue;
+    Case c = sparse_case(shape, {.distance = DType::float32});
+    check_scratch(c, 2.3);
+    c.options.signed_distance = true;
+    check_scratch(c, 2.3);
+    c.wanted = {.squared = DType::uint32};
+    c.options.signed_distance = false;
+    check_scratch(c, 2.3);
+  }
 }
 
 TEST_F(Device, LongVolumesTakeLittleScratch) {

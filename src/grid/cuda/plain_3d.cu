@@ -184,11 +184,11 @@ std::size_t take_scratch(Volume& v, const Problem& p, bool lays_aside, std::byte
     const std::int64_t half_tiles = columns * 2 * v.nz;
     v.y_list = s.take<std::uint32_t>(std::max<std::int64_t>(half_tiles, kFewRows));
   }
-  if (has_lists || wants_site(p)) v.narrow = s.take<std::uint32_t>(columns * v.nz * v.ny * 16);
+  if (has_lists || wants_site(p)) v.take_narrow(s, wants_site(p) ? kPairsOfWord : v.last_pairs_there());
   if (has_lists || tells_kinds(p)) v.kind = s.take<std::uint8_t>(has_lists ? jobs * v.ny : columns * 2 * v.ny);
   if (wants_site(p)) return s.bytes();
   const bool has_squares_aside = lays_aside && v.items == 1;
-  if (has_squares_aside) v.narrow = s.take<std::uint32_t>(std::int64_t{v.nx / 32} * v.nz * v.ny * 16);
+  if (has_squares_aside) v.take_narrow(s, v.nx % 32 == 0 ? kPairsOfWord : 0);
   if (has_lists || has_squares_aside) v.beyond = s.take<std::uint8_t>(columns * 2 * ((v.nz + 7) / 8) * v.ny);
   if (!room_between_passes(p, v.items)) {
     v.wide.data = s.take<std::uint32_t>(v.items * v.nz * v.ny * v.nx);

@@ -18,6 +18,7 @@
 #include "grid/cuda/layout.cuh"
 #include "grid/cuda/plane.cuh"
 #include "grid/cuda/roots.cuh"
+#include "grid/cuda/scratch.h"
 #include "grid/cuda/tuning.h"
 #include "grid/cuda/warp.cuh"
 
@@ -51,6 +52,8 @@ enum Beyond : std::uint8_t {
   kFarRows = 2,   ///< none of their distances is below 64
 };
 
+inline constexpr int kPairsOfWord = 16;  ///< of neighbours along x
+
 /// Words of a line along z: whole sectors of memory.
 inline __host__ __device__ int padded_depth(int nz) { return (nz + 3) / 4 * 4; }
 
@@ -77,7 +80,9 @@ struct Volume {
 
   // Of two neighbours along x in a word, after the pass along z: squares, or with sites their Leads. With spacings in a
   // unit, of words that have all columns (volume_squares_aside.cuh).
-  std::uint32_t* narrow = nullptr;  ///< [items][words][nz][ny][16]
+  std::uint32_t* narrow = nullptr;  ///< [items][nz][words][ny][16], of the last word [ny][last_pairs]
+  std::int64_t pairs_of_plane = 0;  ///< with what fills up sectors of memory
+  std::int32_t last_pairs = 0;
   /// TileKind, [items][words][ny]; of halves, [items][words][2][ny], with nearest sites and equal spacings and with
   /// spacings in a unit (kinds_of_half()), and with others after the pass along y, [items][words][2][nz].
   std::uint8_t* kind = nullptr;
@@ -110,6 +115,16 @@ struct Volume {
     if (other_word) other_word += before;
     if (along_z) along_z += before, along_y += before;
   }
+
+  /// @param pairs  that `narrow` has of the last word: those that are there, or none; or all, for passes that read
+  ///               several of any word at once
+  void take_narrow(Scratch& s, std::int32_t pairs) {
+    last_pairs = pairs;
+    const std::int64_t all = ny * ((words - 1) * std::int64_t{kPairsOfWord} + pairs);
+    pairs_of_plane = (all + kPairsOfWord - 1) / kPairsOfWord * kPairsOfWord;  // a word's rows begin sectors of memory
+    narrow = s.take<std::uint32_t>(items * nz * pairs_of_plane);
+  }
+  std::int32_t last_pairs_there() const { return (nx - (words - 1) * 32 + 1) / 2; }
 
   struct Tile {
     std::int64_t item;
@@ -155,9 +170,11 @@ struct Volume {
   }
   /// How many columns there are of the half tile that column x is of.
   __device__ std::int32_t half_columns(std::int32_t x) const { return min(16, nx - x / 16 * 16); }
+  /// Pairs of neighbours in a word's rows of `narrow`.
+  __device__ std::int32_t pairs_of(std::int32_t w) const { return w + 1 < words ? kPairsOfWord : last_pairs; }
   /// Row (z, y) of `narrow`.
   __device__ std::uint32_t* narrow_row(std::int64_t item, std::int32_t w, std::int32_t z, std::int32_t y) const {
-    return narrow + (((item * words + w) * nz + z) * ny + y) * 16;
+    return narrow + (item * nz + z) * pairs_of_plane + (w * kPairsOfWord * ny + y * pairs_of(w));
   }
   __device__ const std::uint8_t* kinds(const Tile& t) const { return kind + (t.item * words + t.word) * ny; }
   /// @param half  0 or 1, of the columns

@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   WindowRows<WindowPairs> rows(reinterpret_cast<unsigned*>(window_shared), n);
   rows.pad(n);
   if (t == 0) work = 0;
-  const auto* narrow = reinterpret_cast<const uint4*>(v.narrow_row(tile.item, tile.word, tile.line, 0));
+  const FourPairs narrow(v, tile, t % 4);
   __shared__ RunWords<kLabels> run_words;
   const RunEnds ends(run_words, n);
   if constexpr (kLabels) ends.fill_changes([&](int r) { return __ldg(changes + r); });
@@ -113,17 +113,21 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, is_of_labels
   const unsigned near_square = has_columns ? kNearSteps * kNearSteps : 0;
   __shared__ unsigned near_of_warps[kThreads / 32];
   NearRows<kThreads, kStretch, 32 * kStretch> near;
+  const auto fill = [&](auto&& four_of) {
 #pragma unroll 4
-  for (int i = t; i < n * 4; i += kThreads) {
-    const auto kind = static_cast<TileKind>(kinds[i / 4]);
-    const unsigned two = kLabels ? kNone16x2 : squares_not_kept(kind);
-    uint4 four = make_uint4(two, two, two, two);
-    if (keeps_rows(kind)) four = __ldcs(narrow + i);
-    const unsigned least = __vminu2(__vminu2(four.x, four.y), __vminu2(four.z, four.w));
-    near.add(i / 4, min(least & 0xFFFFu, least >> 16) < near_square ||
-                        (kLabels && (__ldg(changes + i / 4) >> (i % 4 * 8) & 255) != 0));
-    rows.put(i / 4, i % 4, four);
-  }
+    for (int i = t; i < n * 4; i += kThreads) {
+      const auto kind = static_cast<TileKind>(kinds[i / 4]);
+      const unsigned two = kLabels ? kNone16x2 : squares_not_kept(kind);
+      uint4 four = make_uint4(two, two, two, two);
+      if (keeps_rows(kind)) four = four_of(i / 4);
+      const unsigned least = __vminu2(__vminu2(four.x, four.y), __vminu2(four.z, four.w));
+      near.add(i / 4, min(least & 0xFFFFu, least >> 16) < near_square ||
+                          (kLabels && (__ldg(changes + i / 4) >> (i % 4 * 8) & 255) != 0));
+      rows.put(i / 4, i % 4, four);
+    }
+  };
+  if (narrow.are_all()) fill([&](int r) { return narrow.all(r); });
+  else fill([&](int r) { return narrow.some(r); });
   near.put(near_of_warps);
   __syncthreads();
   // Wide rows are kept where results go: groups with some are written in a second round, so that the envelope still

@@ -49,14 +49,8 @@ __device__ bool solve_by_ranges(const Volume& v, Volume::Tile tile, uint4* memor
   __shared__ NearestGroups<kThreads> nearest;
   const WindowRows<WindowPairs> rows(reinterpret_cast<unsigned*>(memory), v.nz);
   fill_rows<kThreads, false, true>(rows, v.word_line(tile), v.nz, of_byte, v.nx - tile.word * 32);
-  std::uint32_t* narrow = v.narrow_row(tile.item, tile.word, 0, tile.line) + lane_id() % 16;
-  const std::int64_t step = std::int64_t{v.ny} * 16;
-  return nearest.solve(rows, [&](int group, const unsigned* squares) {
-    std::uint32_t* to = narrow + group * 8 * step;
-#pragma unroll
-    for (int j = 0; j < 8; ++j, to += step)
-      if (group * 8 + j < v.nz) *to = squares[j];
-  });
+  const NarrowWriter narrow(v, tile);
+  return nearest.solve(rows, [&](int group, const unsigned* squares) { narrow.write(group * 8, squares); });
 }
 
 /// @tparam kLastColumn  v.has_last_column: asked by all kernels, that took up to 1.6 % of their time
@@ -138,8 +132,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
     __syncthreads();
     const int lane = t % 16;
     int took = 0;
-    std::uint32_t* narrow = v.narrow_row(tile.item, tile.word, 0, tile.line) + lane;
-    const std::int64_t step = std::int64_t{v.ny} * 16;
+    const NarrowWriter narrow(v, tile);
     for (int q0 = warp_number() * 2; q0 < rows.groups; q0 += kThreads / 16) {
       const int q = q0 + lane_id() / 16;
       GapWindow<WindowPairs> window(rows, min(q, rows.groups - 1), lane);
@@ -148,10 +141,7 @@ __global__ void __launch_bounds__(kThreads, search_blocks(kThreads, kLabels))
         failed = true;
         break;
       }
-      std::uint32_t* to = narrow + q * 8 * step;
-#pragma unroll
-      for (int j = 0; j < 8; ++j, to += step)
-        if (q * 8 + j < n) *to = window.best[j];
+      narrow.write(q * 8, window.best);
     }
     failed = __syncthreads_or(failed);
   }

@@ -457,6 +457,11 @@ class RowKindBits {
   unsigned wide_[kWords], narrow_[kWords], full_[kMask ? kWords : 1];
 };
 
+/// From row to row of a word that has all pairs, in `narrow`: a constant, so that where rows lie is not computed.
+struct UsualStep {
+  __device__ constexpr operator int() const { return 2 * kPairsOfWord; }
+};
+
 /// @param Solver  the envelope, which takes chunks of kChunk rows
 template <int kThreads, int kChunk, bool kLabels, class Solver = Envelope<kThreads, kChunk>>
 __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
@@ -503,31 +508,31 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     const Volume::Tile tile = v.tile(v.y_list[job / kParts], v.nz);
     const int column = static_cast<int>(job % kParts) * kLines + lane, x0 = tile.word * 32 + column - lane;
     if (x0 >= v.nx) continue;
-    const auto* narrow =
-        reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) + column;
-    // Beyond the volume's edges the last element again, so that no branch keeps the loads from being in flight
-    // together.
+    const int narrow_step = 2 * v.pairs_of(tile.word);
+    const auto* narrow = reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) +
+                         min(column, narrow_step - 1);
+    // Beyond the volume's edges what lies last again, so that no branch keeps the loads from being in flight together.
     const int x = x0 + lane;
     const std::uint32_t* wide = v.wide_at(tile.item, tile.line, 0, min(x, v.nx - 1));
     const std::int64_t wide_step = kTransposed ? v.half_columns(x0) : v.wide.y_stride;
     kinds.fill(RowKinds(v, tile, column / 16), n);
-    const auto load = [&](unsigned* value, int first, int) {
+    const auto load_rows = [&](unsigned* value, int first, auto step) {
       constexpr unsigned kAll = 0xFFFFFFFFu >> (32 - kChunk);
       const unsigned are_wide = kinds.wide(first) & kAll, are_narrow = kinds.narrow(first) & kAll;
       const std::uint32_t* row = wide + first * wide_step;
-      const std::uint16_t* narrow_row = narrow + first * 32;
+      const std::uint16_t* narrow_row = narrow + first * step;
       if (are_wide == kAll) {
 #pragma unroll
         for (int r = 0; r < kChunk; ++r, row += wide_step) value[r] = wide_square<kSide>(*row);
       } else if (are_narrow == kAll) {
 #pragma unroll
-        for (int r = 0; r < kChunk; ++r) value[r] = narrow_row[r * 32];
+        for (int r = 0; r < kChunk; ++r) value[r] = narrow_row[r * step];
       } else {  // all that is read is on its way before any of it is looked at
 #pragma unroll
         for (int r = 0; r < kChunk; ++r, row += wide_step) {
           value[r] = kNone32;
           if (are_wide >> r & 1) value[r] = wide_square<kSide>(*row);
-          if (are_narrow >> r & 1) value[r] = narrow_row[r * 32];
+          if (are_narrow >> r & 1) value[r] = narrow_row[r * step];
         }
         const unsigned are_full = kinds.full(first);
         if (are_full == 0) return;
@@ -535,6 +540,10 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
         for (int r = 0; r < kChunk; ++r)
           if (are_full >> r & 1) value[r] = 0;
       }
+    };
+    const auto load = [&](unsigned* value, int first, int) {
+      if (narrow_step == UsualStep{}) load_rows(value, first, UsualStep{});
+      else load_rows(value, first, narrow_step);
     };
     if constexpr (kLabels) ends.fill_changes([&](int r) { return __ldg(v.changes_along_y(tile) + r); });
     const Writer writer(v, emitter, tile);

@@ -15,6 +15,7 @@ class FarRows {
       : v_(v),
         there_(tile.word * 32 + column < v.nx),
         wide_(v.wide_at(tile.item, 0, tile.line, tile.word * 32 + column)),
+        is_kept_(column / 2 < v.pairs_of(tile.word)),
         narrow_(reinterpret_cast<std::uint16_t*>(v.narrow_row(tile.item, tile.word, 0, tile.line)) + column),
         beyond_(v.beyond_row(tile.item, tile.word, column / 16, 0) + tile.line) {}
 
@@ -35,7 +36,8 @@ class FarRows {
         to += v_.wide.z_stride;
       });
     }
-    const std::int64_t narrow_stride = std::int64_t{v_.ny} * 32;
+    if (!is_kept_) return is_wide;
+    const std::int64_t narrow_stride = 2 * v_.pairs_of_plane;
     std::uint16_t* to = narrow_ + z * narrow_stride;
     for_rows(count, [&](int j) {
       *to = there_ ? static_cast<std::uint16_t>(min(squares[j], kNone16)) : std::uint16_t{0};
@@ -66,6 +68,7 @@ class FarRows {
   const Volume& v_;
   const bool there_;
   std::uint32_t* const wide_;
+  const bool is_kept_;  ///< in 16 bits
   std::uint16_t* const narrow_;
   std::uint8_t* const beyond_;
 };

@@ -20,7 +20,7 @@ class WinnerLeads {
         is_inside_(half.x < v.nx),
         line_(v.word_line(half.tile)),
         leads_(narrow_half(v, half, 0, half.tile.line) + lane_id() % 16),
-        step_(std::int64_t{v.ny} * 32) {}
+        step_(2 * v.pairs_of_plane) {}
 
   /// Up to eight rows from z on. By whole warps, of which halves may have no rows.
   __device__ void put(int z, const unsigned* winners, int count) const {

@@ -111,12 +111,13 @@ __global__ void __launch_bounds__(kShortLinesBlock, short_lines_blocks(kRows))
     const Volume::Tile tile = v.tile(number, v.nz);
     const int x = tile.word * 32 + lane_id();
     const ShortLineKinds kinds(v, tile);
-    const auto* narrow =
-        reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) + lane_id();
+    const int narrow_step = 2 * v.pairs_of(tile.word);
+    const auto* narrow = reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) +
+                         min(lane_id(), narrow_step - 1);
     const std::uint32_t* wide = v.wide_at(tile.item, tile.line, 0, min(x, v.nx - 1));
     ShortLine<kRows> line;
 #pragma unroll
-    for (int r = 0; r < kRows; ++r, narrow += 32, wide += v.wide.y_stride) {
+    for (int r = 0; r < kRows; ++r, narrow += narrow_step, wide += v.wide.y_stride) {
       line.square[r] = kinds.full >> r & 1 ? 0 : kNone32;
       if (kinds.wide >> r & 1) line.square[r] = wide_square<kSide>(*wide);
       if (kinds.narrow >> r & 1) line.square[r] = *narrow;

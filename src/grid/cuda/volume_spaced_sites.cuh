@@ -364,8 +364,8 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
     any = runs.fill_half(half.first, [&](int r) { return __ldg(&v.changes_along_z(half.tile)[r].x); });
   const auto* from = reinterpret_cast<const uint4*>(narrow_half(v, half, 0, half.tile.line) + first);
   auto* eights = reinterpret_cast<uint4*>(leads) + t % 2;  // two of a row
-  const std::int64_t step = std::int64_t{v.ny} * 4;        // a row of a tile is four times as much
-  bool is_none = !any, is_here = true;                     // of the thread's rows
+  const std::int64_t step = v.pairs_of_plane / 4;
+  bool is_none = !any, is_here = true;  // of the thread's rows
 #pragma unroll 4
   for (int r = t / 2; r < n; r += kThreads / 2) {
     const uint4 eight = __ldcs(from + r * step);

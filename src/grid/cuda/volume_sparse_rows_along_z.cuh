@@ -212,12 +212,12 @@ class SparseRowsAlongZ {
   __device__ void store_near(int z, const unsigned* best) const {
     const int lane = lane_id() % 16, columns = columns_ - 2 * lane, rows = nz_ - z;
     const unsigned there = columns > 1 ? 0xFFFFFFFFu : columns == 1 ? 0xFFFFu : 0;
-    const std::int64_t step = std::int64_t{ny_} * 16;
-    std::uint32_t* to = narrow_ + z * step;
-#pragma unroll
-    for (int j = 0; j < 8; ++j, to += step)
-      if (j < rows) *to = (best[j] + twice(j * j - kBias)) & there;
     if (lane < 2 && rows > 0) beyond_[std::int64_t{ny_} * (z / 8)] = 0;
+    if (lane >= v_.pairs_of(tile_.word)) return;
+    std::uint32_t* to = narrow_ + z * v_.pairs_of_plane;
+#pragma unroll
+    for (int j = 0; j < 8; ++j, to += v_.pairs_of_plane)
+      if (j < rows) *to = (best[j] + twice(j * j - kBias)) & there;
   }
 
   /// Eight rows from z on, by a warp. @returns whether they do not fit 16 bits

@@ -44,7 +44,7 @@ class SparseSitesAlongZ {
         nz_(v.nz),
         is_inside_(half.x < v.nx),
         leads_(narrow_half(v, half, 0, half.tile.line) + lane_),
-        step_(std::int64_t{v.ny} * 32) {}
+        step_(2 * v.pairs_of_plane) {}
 
   __device__ bool solve(int* tries) const {
     tabulate();

@@ -3,7 +3,7 @@
 //
 // For large volumes whose rows of results begin inside sectors of memory: of squares in place of results there,
 // neighbours write a part of a sector each, which takes several times as long. These are whole sectors, and half as
-// much to read. Only words that have all columns are kept so: what fills up a row's last one would be too much scratch.
+// much to read. Only words that have all columns are kept so, whose rows are read eight columns at a time.
 // Lines along z that may have some are narrow, and of each eight of their rows it is told whether they do.
 //
 // Work mapping: along z half warp = eight rows, lane = column; along y thread = eight columns of a row. Cost: 4 bytes
@@ -36,9 +36,8 @@ class SquaresAside {
     if (lane_id() % 16 == 0 && count > 0) beyond(z)[y] = all_fit ? 0 : kBeyond16;
     if (!all_fit) return false;
     std::uint16_t* to = narrow_half(v_, half_, z, y) + lane_id() % 16;
-    const std::int64_t plane = std::int64_t{v_.ny} * kRow;
 #pragma unroll
-    for (int j = 0; j < 8; ++j, to += plane)
+    for (int j = 0; j < 8; ++j, to += 2 * v_.pairs_of_plane)
       if (j < count) *to = static_cast<std::uint16_t>(squares[j]);
     return true;
   }
@@ -60,8 +59,6 @@ class SquaresAside {
   }
 
  private:
-  static constexpr int kRow = 32;  ///< of `narrow`, in squares
-
   /// Beyond, of eight rows along z, for each y.
   __device__ std::uint8_t* beyond(int z) const {
     return v_.beyond_row(half_.tile.item, half_.tile.word, half_.first / 16, z);

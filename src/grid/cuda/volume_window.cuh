@@ -230,11 +230,57 @@ struct HalfTile {
   __device__ bool is_outside(const Volume& v) const { return tile.word * 32 + first >= v.nx; }
 };
 
+/// Where squares of a tile along z go that fit 16 bits. Half a warp stores the tile, lane = pair of columns.
+class NarrowWriter {
+ public:
+  __device__ NarrowWriter(const Volume& v, const Volume::Tile& tile)
+      : v_(v),
+        is_kept_(lane_id() % 16 < v.pairs_of(tile.word)),
+        first_(v.narrow_row(tile.item, tile.word, 0, tile.line) + lane_id() % 16) {}
+
+  /// Eight rows from z on, as far as they are there.
+  __device__ void write(int z, const unsigned* squares) const {
+    if (!is_kept_) return;
+    std::uint32_t* to = first_ + z * v_.pairs_of_plane;
+#pragma unroll
+    for (int j = 0; j < 8; ++j, to += v_.pairs_of_plane)
+      if (z + j < v_.nz) *to = squares[j];
+  }
+
+ private:
+  const Volume& v_;
+  const bool is_kept_;
+  std::uint32_t* const first_;
+};
+
+/// Four pairs of columns in the rows of `narrow` of a tile along y.
+class FourPairs {
+ public:
+  /// @param four  0 to 3: which of a row
+  __device__ FourPairs(const Volume& v, const Volume::Tile& tile, int four)
+      : of_row_(v.pairs_of(tile.word)), four_(four), first_(v.narrow_row(tile.item, tile.word, tile.line, 0)) {}
+
+  /// Whether rows have all pairs, so that four may be read at once.
+  __device__ bool are_all() const { return of_row_ == kPairsOfWord; }
+  __device__ uint4 all(int row) const { return __ldcs(reinterpret_cast<const uint4*>(first_) + row * 4 + four_); }
+  /// Those that are there, and 0 in place of others, which keeps no search busy.
+  __device__ uint4 some(int row) const { return make_uint4(one(row, 0), one(row, 1), one(row, 2), one(row, 3)); }
+
+ private:
+  __device__ unsigned one(int row, int k) const {
+    const int pair = four_ * 4 + k;
+    return pair < of_row_ ? __ldcs(first_ + row * of_row_ + pair) : 0;
+  }
+
+  const int of_row_, four_;
+  const std::uint32_t* const first_;
+};
+
 /// Row (z, y) of `narrow` from the half's first column on: squares, or leads.
 __device__ inline std::uint16_t* narrow_half(const Volume& v, const HalfTile& half, std::int32_t z, std::int32_t y) {
   return reinterpret_cast<std::uint16_t*>(v.narrow_row(half.tile.item, half.tile.word, z, y)) + half.first;
 }
-/// A tile of the pass along z by the number of its job, numbered as `narrow` lies.
+/// A tile of the pass along z by the number of its job, numbered as `kind` is.
 __device__ inline HalfTile narrow_half_along_z(const Volume& v, std::uint32_t job) {
   return HalfTile(v.narrow_tile(job / 2), job);
 }
