@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "fathom/core/error.h"
@@ -72,10 +73,16 @@ class Reader {
   }
 
   void read_header(const std::vector<std::string_view>& words) {
-    for (const char* name : {"x", "y", "z"})
-      for (std::size_t i = 0; i < words.size(); ++i)
-        if (words[i].size() == 1 && std::tolower(static_cast<unsigned char>(words[i][0])) == name[0])
-          columns_.push_back(i);
+    for (const char axis : {'x', 'y', 'z'}) {
+      const auto names_axis = [axis](std::string_view word) {
+        return word.size() == 1 && std::tolower(static_cast<unsigned char>(word[0])) == axis;
+      };
+      const auto named = std::find_if(words.begin(), words.end(), names_axis);
+      if (named == words.end()) continue;
+      if (std::any_of(named + 1, words.end(), names_axis))
+        fail(std::string("more than one column '") + axis + "'; a header names each axis once");
+      columns_.push_back(static_cast<std::size_t>(named - words.begin()));
+    }
     if (columns_.size() < 2) columns_.clear();
     if (columns_.empty()) choose_columns(words.size());
   }

@@ -270,6 +270,7 @@ def test_refuses_what_is_not_finite(inputs):
     ("a.csv", b"1\n2\n", "has in line 1 1 column; points have 2 or 3, or a header that names x, y and z"),
     ("a.csv", b"1,2,3,4\n", "has in line 1 4 columns; points have 2 or 3, or a header that names x, y and z"),
     ("a.csv", b"1,2,3\n4,5\n", "has in line 2 2 values, too few for a point"),
+    ("a.csv", b"x,y,Y,z\n1,2,3,4\n", "has in line 1 more than one column 'y'; a header names each axis once"),
     ("a.csv", b"1,2,3\n4,five,6\n", "has in line 2 'five', which is no number"),
     ("a.csv", b"1,2\0,3\n", "holds bytes that are no text, in no format of points"),
     ("a.png", b"\x89PNG\r\n\x1a\n", "looks like an image; points are read from NPY, CSV, PLY and XYZ files"),

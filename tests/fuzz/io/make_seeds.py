@@ -133,7 +133,8 @@ def points_seeds(directory):
         for order, form in {"<": "binary_little_endian", ">": "binary_big_endian"}.items():
             rows = b"".join(struct.pack(f"{order}3{code}B", *row) for row in ((1, 2, 3, 4), (5, 6, 7, 8)))
             save(directory, f"{name}_{form}.ply", header.format(form, properties).encode() + rows)
-    texts = ["0,0\n3,4\n", "x,y,z\n0,1,2\n", "name;y;x\na;1;-2e3\n", "# comment\n\n1 2 3 255\r\n+.5\t6 7 0 # end"]
+    texts = ["0,0\n3,4\n", "x,y,z\n0,1,2\n", "name;y;x\na;1;-2e3\n", "x,y,Y,z\n1,2,3,4\n",
+             "# comment\n\n1 2 3 255\r\n+.5\t6 7 0 # end"]
     for number, text in enumerate(texts):
         save(directory, f"{number}.csv", text.encode())
     import numpy as np
