@@ -11,6 +11,7 @@
 // first ones, then some ten for a group, or eight rows of it, that are passed over.
 #pragma once
 
+#include "grid/cuda/extremes.cuh"
 #include "grid/cuda/volume.cuh"
 
 namespace fathom::grid::cuda {
@@ -30,9 +31,9 @@ class LineOfPlaneSquares {
         groups_((eights_ + 7) / 8),
         squares_(memory),
         of_eights_(squares_ + eights_ * 8),
-        of_groups_(of_eights_ + eights_) {}
+        of_groups_(of_eights_ + groups_ * 8) {}
   static __host__ __device__ constexpr int memory_words(int length) {
-    return (length + 7) / 8 * 9 + (length + 63) / 64;
+    return (length + 7) / 8 * 8 + (length + 63) / 64 * 9;
   }
 
   /// @param square  behind the line's end, up to a multiple of eight, kNone32
@@ -55,12 +56,12 @@ class LineOfPlaneSquares {
 
   /// By so many threads, between barriers.
   __device__ void find_eights(int thread, int threads) const {
-    for (int i = thread; i < eights_; i += threads) of_eights_[i] = least_of(squares_ + i * 8, 8);
+    for (int i = thread; i < groups_ * 8; i += threads)
+      of_eights_[i] = i < eights_ ? least_of_eight(squares_ + i * 8) : kNone32;
   }
   /// Likewise, from these.
   __device__ void find_groups(int thread, int threads) const {
-    for (int i = thread; i < groups_; i += threads)
-      of_groups_[i] = least_of(of_eights_ + i * 8, min(8, eights_ - i * 8));
+    for (int i = thread; i < groups_; i += threads) of_groups_[i] = least_of_eight(of_eights_ + i * 8);
   }
   /// @param least  what is known
   __device__ unsigned least_far(int at, unsigned least) const {
@@ -82,15 +83,9 @@ class LineOfPlaneSquares {
   static __device__ unsigned squared_steps_to(int at, int first, int count) {
     return squared_steps(max(max(first - at, at - (first + count - 1)), 0));
   }
-  static __device__ unsigned least_of(const unsigned* squares, int count) {
-    unsigned least = kNone32;
-    for (int j = 0; j < count; ++j) least = min(least, squares[j]);
-    return least;
-  }
-
   __device__ void offer_group(int group, int at, unsigned& least) const {
     if (of_groups_[group] + squared_steps_to(at, group * 64, 64) >= least) return;
-    for (int eight = group * 8; eight < min(group * 8 + 8, eights_); ++eight) {
+    for (int eight = group * 8; eight < group * 8 + 8; ++eight) {
       if (of_eights_[eight] + squared_steps_to(at, eight * 8, 8) >= least) continue;
 #pragma unroll
       for (int row = eight * 8; row < eight * 8 + 8; ++row) least = min(least, squares_[row] + squared_steps(row - at));

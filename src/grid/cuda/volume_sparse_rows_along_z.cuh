@@ -214,9 +214,10 @@ class SparseRowsAlongZ {
     const unsigned there = columns > 1 ? 0xFFFFFFFFu : columns == 1 ? 0xFFFFu : 0;
     if (lane < 2 && rows > 0) beyond_[std::int64_t{ny_} * (z / 8)] = 0;
     if (lane >= v_.pairs_of(tile_.word)) return;
-    std::uint32_t* to = narrow_ + z * v_.pairs_of_plane;
+    const std::int64_t of_plane = v_.pairs_of_plane;  // else read again behind each store
+    std::uint32_t* to = narrow_ + z * of_plane;
 #pragma unroll
-    for (int j = 0; j < 8; ++j, to += v_.pairs_of_plane)
+    for (int j = 0; j < 8; ++j, to += of_plane)
       if (j < rows) *to = (best[j] + twice(j * j - kBias)) & there;
   }
 
