@@ -1823,8 +1823,9 @@ TEST_F(Cuda, Labels) {
 /// Nearest elements of other labels in images: of few labels and many, in patterns full of ties; whole and in pieces.
 TEST_F(Cuda, NearestOfLabels) {
   std::uint64_t seed = 1480000;
-  for (const Shape& shape : {Shape{300, 700}, Shape{1000, 1777}, Shape{3, 40000}, Shape{9000, 3}, Shape{5000},
-                             Shape{64, 1024}, Shape{33, 511}, Shape{129, 128}, Shape{60, 70}, Shape{2, 40, 300}})
+  for (const Shape& shape :
+       {Shape{300, 700}, Shape{1000, 1777}, Shape{3, 40000}, Shape{9000, 3}, Shape{5000}, Shape{64, 1024},
+        Shape{33, 511}, Shape{129, 128}, Shape{60, 70}, Shape{2, 40, 300}, Shape{130, 164}, Shape{150, 288}})
     for (int i = 0; i < scaled(24); ++i) {
       Random random(++seed);
       Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};
@@ -1947,9 +1948,10 @@ TEST_F(Cuda, LongRunsOfLabels) {
 /// Of labels: a sign, squares, other types, regions and spacings; whole and in pieces.
 TEST_F(Cuda, LabelsWithOtherOptions) {
   std::uint64_t seed = 1450000;
-  for (const Shape& shape : {Shape{300, 700}, Shape{1000, 1777}, Shape{3, 40000}, Shape{9000, 3}, Shape{5000},
-                             Shape{33, 511}, Shape{61, 53, 47}, Shape{33, 65, 129}, Shape{7, 300, 301},
-                             Shape{40, 1030, 5}, Shape{1024, 40, 33}, Shape{40, 1024, 33}, Shape{33, 9, 48}})
+  for (const Shape& shape :
+       {Shape{300, 700}, Shape{1000, 1777}, Shape{3, 40000}, Shape{9000, 3}, Shape{5000}, Shape{33, 511},
+        Shape{61, 53, 47}, Shape{33, 65, 129}, Shape{7, 300, 301}, Shape{40, 1030, 5}, Shape{1024, 40, 33},
+        Shape{40, 1024, 33}, Shape{33, 9, 48}, Shape{130, 164}, Shape{150, 288}})
     for (int i = 0; i < scaled(20); ++i) {
       Random random(++seed);
       Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};

@@ -98,8 +98,8 @@ Plane make_plane(const Problem& p, std::int64_t items, std::byte* words, std::si
     plane.beyond = 1;
     plane.pins = !p.signed_distance;
     plane.changes = s.take<std::uint32_t>(columns);  // as many words of rows as of columns
-    plane.background = s.take<std::uint32_t>(columns);
     if (wants_site(p)) plane.upper = s.take<std::uint32_t>(columns);
+    if (!wants_site(p) || !plane.pins) plane.background = s.take<std::uint32_t>(columns);
     plane.last_row = s.take<std::byte>(plane.width * static_cast<std::int64_t>(size_of(p.input.dtype())));
   }
   if (bytes) *bytes = s.bytes();
@@ -116,7 +116,7 @@ void advance(Plane& plane, std::int64_t bands) {
   plane.above += words;
   plane.below += words;
   plane.changes += words;
-  plane.background += words;
+  if (plane.background) plane.background += words;
   if (plane.upper) plane.upper += words;
 }
 
@@ -345,10 +345,13 @@ class PlaneEngine final : public Engine {
     visit_dtype(p_.input.dtype(), [&](auto tag) {
       using T = Label<typename decltype(tag)::type>;
       auto* last_row = reinterpret_cast<T*>(plane.last_row);
-      auto* kernel = pack_labels<T>;
+      auto* kernel = plane.upper_pins() ? pack_labels<T, true> : pack_labels<T, false>;
       int columns = kPackBlock;  // of a block
       if constexpr (sizeof(T) == 1)
-        if (has_aligned_rows(packing.input, 4)) kernel = pack_byte_labels, columns = 4 * kPackBlock;
+        if (has_aligned_rows(packing.input, 4)) {
+          kernel = plane.upper_pins() ? pack_byte_labels<true> : pack_byte_labels<false>;
+          columns = 4 * kPackBlock;
+        }
       kernel<<<blocks(plane.all_bands, plane.pitch, columns), kPackBlock, 0, stream>>>(
           plane, packing.input, packing.to > 0 ? last_row : nullptr);
       if (p_.rank == 1 || packing.to + plane.height == p_.extent(0)) return;

@@ -81,7 +81,7 @@ struct Plane {
   // Labels (see plane_labels.cuh). The words mark ends of runs there: sites lie one element beyond, and so carries do.
   std::int32_t beyond = 0;              ///< rows from a marked element to its site
   std::uint32_t* changes = nullptr;     ///< [all_bands][kBand][pitch / 32]: along rows
-  std::uint32_t* background = nullptr;  ///< the same: label 0
+  std::uint32_t* background = nullptr;  ///< the same: label 0; null with upper_pins()
   std::uint32_t* upper = nullptr;       ///< as `bits`, for nearest sites: whether a row differs from the one above
   bool pins = false;                    ///< label 0 has distance 0; else it is one among others, for a sign
   std::byte* last_row = nullptr;        ///< of the part of an image that was packed last
@@ -146,6 +146,8 @@ struct Plane {
     const float height = static_cast<float>(rows) + 0.5f;
     return height * height * row_ratio;
   }
+  /// Whether `upper` tells of what label 0 pins: rows that `bits` do not mark.
+  __host__ __device__ bool upper_pins() const { return upper != nullptr && pins; }
   __host__ __device__ std::int32_t cells() const { return pitch / 32; }
   __host__ __device__ std::int32_t tiles() const { return pitch / kTile; }
   // Bands are counted in 32 bits: divisions of 64 are slow.

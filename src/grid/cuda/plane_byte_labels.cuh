@@ -88,6 +88,7 @@ class TurnedColumns {
 };
 
 /// As pack_labels().
+template <bool kUpperPins>
 __global__ void __launch_bounds__(kPackBlock)
     pack_byte_labels(Plane plane, const __grid_constant__ Input input, const std::uint8_t* before) {
   const std::int64_t band = blockIdx.y;
@@ -101,6 +102,7 @@ __global__ void __launch_bounds__(kPackBlock)
   const auto four = [&](int r) { return *reinterpret_cast<const std::uint32_t*>(image + r * step + column); };
   const std::uint8_t* above = y0 > 0 ? image - step : before;
   unsigned last = above ? *reinterpret_cast<const std::uint32_t*>(above + column) : four(0);
+  const unsigned before_first = last;
   // Left of the warp's columns, in the row that is the lane's.
   const int x0 = x - 4 * lane;
   const unsigned edge = x0 == 0 || x0 >= plane.width ? 0 : image[min(lane, rows - 1) * step + x0 - 1];
@@ -129,7 +131,10 @@ __global__ void __launch_bounds__(kPackBlock)
     const unsigned pinned = plane.pins ? background[k] : 0;
     changes[k] = (changes[k] & in_band) | pinned;
     ends[k] = upper[k] | upper[k] >> 1 | pinned | (below >> k & 1) << (rows - 1);
-    if (y0 == 0 && (upper[k] & 1)) plane.bits[x + k - plane.pitch] |= 1u << (kBand - 1);  // packed earlier
+    const bool was_pinned = kUpperPins && (before_first >> (8 * k) & 0xFFu) == 0;
+    if (y0 == 0 && (upper[k] & 1) && !was_pinned)
+      plane.bits[x + k - plane.pitch] |= 1u << (kBand - 1);  // packed earlier
+    if constexpr (kUpperPins) ends[k] &= ~pinned, upper[k] |= pinned;
   }
   const std::int64_t words = band * plane.pitch + x;
   *reinterpret_cast<uint4*>(plane.bits + words) = make_uint4(ends[0], ends[1], ends[2], ends[3]);
@@ -137,7 +142,7 @@ __global__ void __launch_bounds__(kPackBlock)
   if (plane.upper) *reinterpret_cast<uint4*>(plane.upper + words) = make_uint4(upper[0], upper[1], upper[2], upper[3]);
   const std::int64_t row = (band * kBand + TurnedColumns::row()) * plane.cells() + x0 / 32;
   *reinterpret_cast<uint4*>(plane.changes + row) = TurnedColumns(changes).words();
-  *reinterpret_cast<uint4*>(plane.background + row) = TurnedColumns(background).words();
+  if (!kUpperPins) *reinterpret_cast<uint4*>(plane.background + row) = TurnedColumns(background).words();
 }
 
 }  // namespace fathom::grid::cuda

@@ -86,12 +86,13 @@ class FarResults {
     return static_cast<std::int32_t>(small_root(rows) + 0.5f);
   }
 
-  /// Takes the end of a run in the row instead, if it is nearer, or as near and what was found lies below.
-  __device__ void find_in_row(std::int32_t y, std::int32_t x, unsigned value, std::uint32_t& square,
+  /// Takes the end of a run in the row instead, if it is nearer, or as near and what was found lies below; or the element
+  /// itself, if it is pinned.
+  __device__ void find_in_row(std::int32_t y, std::int32_t x, unsigned value, bool is_pinned, std::uint32_t& square,
                               std::int32_t& site) const {
     const RowRuns& runs = runs_of(y - plane_.first_row(cell_.band));
     RunSteps steps = runs.steps(cell_.tile * kFarWarps + cell_.warp, lane_id());
-    if (plane_.pins && runs.background >> lane_id() & 1) steps = {0, 0};
+    if (is_pinned) steps = {0, 0};
     if (steps.least() >= static_cast<unsigned>(plane_.width)) return;
     const unsigned end = plane_.across(steps.least());
     if (2 * end >= value) return;
@@ -123,21 +124,22 @@ class FarResults {
         stage[64 * r + 32] = is_marked ? ColumnCode::turned(marked) : codes_[r0 + r];
       }
       const int y1 = y0 + r0, end = min(y1 + kBand / 2, plane_.height);
-      if (are_small) write_staged<true>(row, stage, y1, end);
-      else write_staged<false>(row, stage, y1, end);
+      const unsigned pinned = (upper & ~sites) >> r0;
+      if (are_small) write_staged<true>(row, stage, pinned, y1, end);
+      else write_staged<false>(row, stage, pinned, y1, end);
     }
   }
-  /// Rows y … end − 1, which follow one another in memory.
+  /// Rows y … end − 1, which follow one another in memory. @param pinned  bits, of these rows
   template <bool kSmall>
-  __device__ void write_staged(PlainSites::Row& row, const unsigned* stage, int y, int end) const {
+  __device__ void write_staged(PlainSites::Row& row, const unsigned* stage, unsigned pinned, int y, int end) const {
     const int x = cell_.column();
 #pragma unroll 1
-    for (; y < end; ++y, stage += 64, emitter_.plain.advance(row)) {
+    for (; y < end; ++y, stage += 64, pinned >>= 1, emitter_.plain.advance(row)) {
       const unsigned value = stage[0];
       const bool is_there = kSmall || value != kNothing;
       std::uint32_t square = is_there ? value >> 1 : kNoSquare;
       std::int32_t site = is_there ? site_of<kSmall>(y, x, value, stage[32]) : -1;
-      if constexpr (kLabels) find_in_row(y, x, value, square, site);
+      if constexpr (kLabels) find_in_row(y, x, value, pinned & 1, square, site);
       const auto root = [&] { return kSmall ? small_root(small_float(square)) : root_of(square); };
       if (emitter_.plain.serves)
         emitter_.plain.write(row, x, !kSmall && square == kNoSquare ? plane_.side.none() : cell_.in_units(root()),
@@ -162,11 +164,10 @@ class FarResults {
   }
   /// Of row r, the word that the warp's columns are.
   __device__ const RowRuns& runs_of(int r) const { return run_words()[r * kFarWarps + cell_.warp]; }
-  /// Whether no row of the warp's columns has a change, or pinned elements.
+  /// Whether no row of the warp's columns has a change, which pinned elements are, too.
   __device__ bool runs_are_endless() const {
     static_assert(kBand == 32);
-    const RowRuns& runs = runs_of(lane_id());
-    return __all_sync(kAllLanes, runs.are_endless() && !(plane_.pins && runs.background));
+    return __all_sync(kAllLanes, runs_of(lane_id()).are_endless());
   }
   /// Behind the room for results.
   __device__ RowRuns* run_words() const {

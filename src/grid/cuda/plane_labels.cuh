@@ -8,8 +8,8 @@
 //
 // Its pruning (plane_prune.cuh) holds, too. If a candidate wins at an element of a band from outside, no candidate is
 // as near to where the way between them crosses the band's edge: an end of a run that is would put two different labels
-// nearer to the element than what won, and at least one of them differs from it. Label 0 is marked everywhere: so it
-// takes no search. In signed fields it is a label like the others.
+// nearer to the element than what won, and at least one of them differs from it. Label 0 is marked everywhere, or with
+// nearest sites is told of by words of their own: so it takes no search. In signed fields it is a label like the others.
 //
 // Nearest sites follow from the same: the nearest marked element above or below tells the first one beyond it. Only
 // where an element is marked itself, the site may lie on either side, and words of their own say so. No candidate from
@@ -53,10 +53,19 @@ class RowsInFlight {
   T labels_[kTogether];
 };
 
+/// The lane's column of 32 rows, from the lane's row.
+__device__ inline unsigned column_of(unsigned row) {
+  unsigned column = 0;
+  for (int r = 0; r < 32; ++r) column |= (__shfl_sync(kAllLanes, row, r) >> lane_id() & 1) << r;
+  return column;
+}
+
 /// Words of columns and rows. Thread = column of a band, warp = a word of each of its rows.
 ///
+/// kUpperPins: see Plane::upper_pins().
+///
 /// @param before  the row above the first image's, where that was packed earlier; null: there is none
-template <class T>
+template <class T, bool kUpperPins>
 __global__ void __launch_bounds__(kPackBlock)
     pack_labels(Plane plane, const __grid_constant__ Input input, const T* before) {
   const std::int64_t band = blockIdx.y;
@@ -92,12 +101,18 @@ __global__ void __launch_bounds__(kPackBlock)
     last = label;
   }
   if (there && y0 + rows < plane.height && first[rows * step] != last) ends |= 1u << (rows - 1);
+  if constexpr (kUpperPins) {
+    const unsigned pinned = column_of(own_background);
+    ends &= ~pinned, upper |= pinned;
+    const bool was_pinned = there && y0 == 0 && before && *above == T{};
+    if (was_pinned) plane.bits[x - plane.pitch] &= ~(1u << (kBand - 1));
+  }
   plane.bits[band * plane.pitch + x] = ends;
   close_cell(plane, band, x);
   if (plane.upper) plane.upper[band * plane.pitch + x] = upper;
   const std::int64_t word = (band * kBand + lane) * plane.cells() + x / 32;
   plane.changes[word] = own_changes;
-  plane.background[word] = own_background;
+  if (!kUpperPins) plane.background[word] = own_background;
 }
 
 }  // namespace fathom::grid::cuda

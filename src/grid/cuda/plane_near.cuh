@@ -347,6 +347,15 @@ __device__ void bound_by_runs(unsigned* best, const Plane& plane, std::int64_t b
     for (int q = 0; q < 4; ++q) best[q] = Word::bounded(best[q], k, runs.steps(x % 32 + q), plane);
   }
 }
+/// The same with nearest sites. @param pinned  in which rows the words' elements are
+template <class Word>
+__device__ void bound_by_runs(unsigned* best, const Plane& plane, std::int64_t band, int r, int x, uint4 pinned) {
+  if (!((pinned.x & pinned.y & pinned.z & pinned.w) >> r & 1)) bound_by_runs<Word>(best, plane, band, r, x);
+  const unsigned of_columns[4] = {pinned.x, pinned.y, pinned.z, pinned.w};
+#pragma unroll
+  for (int q = 0; q < 4; ++q)
+    if (of_columns[q] >> r & 1) best[q] = Word::without(best[q], 0);
+}
 
 /// Marks the cells of four words, and those 256 columns behind, where results are not settled. @returns whether there
 /// are any
@@ -386,6 +395,8 @@ __global__ void __launch_bounds__(kNearWords,
   constexpr bool kLabels = is_of_labels(kWriting);
   constexpr bool kValues = kWriting == Writing::general || kWriting == Writing::general_labels;
   constexpr bool kStaged = kWriting != Writing::aligned && kWriting != Writing::one_side;
+  constexpr bool kLabelSites = kLabels && finds_sites(kWriting);
+  __shared__ __align__(16) unsigned pinned[kLabelSites ? kNearWords : 1];
   __shared__ __align__(16) float stages[kStaged ? kNearWords / 32 : 1][128];
   const int t = static_cast<int>(threadIdx.x), lane = t % 32, warp = t / 32;
   __shared__ float* first_row;  // there, because registers are short
@@ -417,6 +428,7 @@ __global__ void __launch_bounds__(kNearWords,
     }
     // No search of an image that ends in this block reaches farther.
     if (x0 - kReach + t < plane.width + kReach + 4) word.put(reinterpret_cast<unsigned(*)[kNearWords]>(&squares[0][t]));
+    if constexpr (kLabelSites) pinned[t] = word.pinned;
   }
   __syncthreads();
   bool open = false;
@@ -429,7 +441,9 @@ __global__ void __launch_bounds__(kNearWords,
     const int r = task / 4 * 2 + lane / 16, word = task % 4 * 64 + lane % 16 * 4, x = x0 + word;
     const auto* first = reinterpret_cast<const uint4*>(&squares[r][kReach + word]);
     NearSearch<Word> search(first, plane);
-    if constexpr (kLabels) bound_by_runs<Word>(search.best, plane, band, r, x);
+    if constexpr (kLabelSites)
+      bound_by_runs<Word>(search.best, plane, band, r, x, *reinterpret_cast<const uint4*>(pinned + kReach + word));
+    else if constexpr (kLabels) bound_by_runs<Word>(search.best, plane, band, r, x);
     const bool row_there = whole || r < rows;
     if (!whole) {  // what lies outside the image must not keep the warp busy
 #pragma unroll

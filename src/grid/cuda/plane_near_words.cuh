@@ -341,12 +341,17 @@ struct NearKey {
 template <bool kSpaced, bool kLabels>
 struct NearKeys : NearColumns<1, kSpaced> {
   using Base = NearColumns<1, kSpaced>;
-  using Base::bits, Base::above, Base::below;
+  using Base::bits, Base::above, Base::below, Base::is_alive;
   static constexpr unsigned kTies = 1;
   using Steps = std::conditional_t<kSpaced, SpacedKeySteps, EqualSteps>;
+  unsigned pinned = 0;  ///< bits; put() does not know of them
 
   __device__ NearKeys(const Plane& plane, std::int64_t band, int x) : Base(plane, band, x), plane_(plane) {
-    if (kLabels && x >= 0 && x < plane.pitch) only_below_ = bits[0] & ~plane.upper[band * plane.pitch + x];
+    if (!kLabels || x < 0 || x >= plane.pitch) return;
+    const unsigned upper = plane.upper[band * plane.pitch + x];
+    only_below_ = bits[0] & ~upper;
+    pinned = upper & ~bits[0];
+    is_alive |= pinned != 0;
   }
 
   __device__ void put(unsigned (*column)[kNearWords]) const {

@@ -33,10 +33,10 @@ class NearRuns {
     own_ = plane.changes[place];
     if (w > 0) before_ = plane.changes[place - 1];
     if (w + 1 < cells) behind_ = plane.changes[place + 1];
-    if (plane.pins) pinned_ = plane.background[place];
+    if (plane.pins && !plane.upper_pins()) pinned_ = plane.background[place];
   }
 
-  /// Of an element; 32 or more: there is none so near. 0 where it is pinned.
+  /// Of an element; 32 or more: there is none so near. 0 where `background` tells that it is pinned.
   __device__ RunSteps steps(int bit) const {
     if (pinned_ >> bit & 1) return {0, 0};
     const unsigned up_to = __funnelshift_l(before_, own_, static_cast<unsigned>(31 - bit)),
@@ -91,7 +91,7 @@ struct alignas(16) RowRuns {
       const unsigned changes = word(r, w);
       const int behind = first_change(others[r], from[r], kAllLanes);
       runs[r].changes = changes;
-      runs[r].background = w < cells ? plane.background[first + r * step + w] : 0u;
+      runs[r].background = w < cells && !plane.upper_pins() ? plane.background[first + r * step + w] : 0u;
       runs[r].left = max(runs[r].left, last_change(changes, w0, lanes_before(lane_id())));
       runs[r].right = min(behind, first_change(changes, w0, ~lanes_before(lane_id()) & ~(1u << lane_id())));
     }
