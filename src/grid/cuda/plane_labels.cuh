@@ -9,7 +9,7 @@
 // Its pruning (plane_prune.cuh) holds, too. If a candidate wins at an element of a band from outside, no candidate is
 // as near to where the way between them crosses the band's edge: an end of a run that is would put two different labels
 // nearer to the element than what won, and at least one of them differs from it. Label 0 is marked everywhere, or with
-// nearest sites is told of by words of their own: so it takes no search. In signed fields it is a label like the others.
+// nearest sites is told of by the words that these have: so it takes no search. In signed fields it is a label like the others.
 //
 // Nearest sites follow from the same: the nearest marked element above or below tells the first one beyond it. Only
 // where an element is marked itself, the site may lie on either side, and words of their own say so. No candidate from
