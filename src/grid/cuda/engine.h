@@ -45,8 +45,6 @@ class Engine {
 
   /// @param words  words_bytes(items) bytes, aligned to 256
   virtual void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const = 0;
-  /// After all of the items is packed.
-  virtual void finish_words(std::int64_t /*items*/, std::byte* /*words*/, cudaStream_t /*stream*/) const {}
   /// Fills the outputs of the items from `first_item` of the batch on, over the problem's region.
   /// @param scratch  scratch_bytes() bytes, aligned to 256
   virtual void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items,

@@ -70,8 +70,10 @@ bool plane_serves(const Problem& p) {
   return squares_fit(p) || real_serves(p);
 }
 
-/// The words of some items, and how many bytes they take. The rest of the scratch is not there yet.
-Plane make_plane(const Problem& p, std::int64_t items, std::byte* words, std::size_t* bytes = nullptr) {
+/// The words of a side of some items, and how many bytes they take with those of the sides before. The rest of the
+/// scratch is not there yet.
+Plane make_plane(const Problem& p, std::int64_t items, std::size_t side, std::byte* words,
+                 std::size_t* bytes = nullptr) {
   Plane plane;
   plane.height = static_cast<std::int32_t>(height_of(p));
   plane.width = static_cast<std::int32_t>(width_of(p));
@@ -89,18 +91,23 @@ Plane make_plane(const Problem& p, std::int64_t items, std::byte* words, std::si
   }
   const std::int64_t columns = plane.all_bands * plane.pitch;
   Scratch s(words);
-  plane.bits = s.take<std::uint32_t>(columns);
+  // The sides share them: each makes its own when it is solved.
   plane.above = s.take<std::uint16_t>(columns);
   plane.below = s.take<std::uint16_t>(columns);
-  plane.open_cells = s.take<std::uint8_t>(columns / 32);
-  plane.open_bands = s.take<std::uint32_t>(plane.all_bands);
+  for (std::size_t k = 0; k <= side; ++k) {
+    plane.bits = s.take<std::uint32_t>(columns);
+    plane.open_cells = s.take<std::uint8_t>(columns / 32);
+    plane.open_bands = s.take<std::uint32_t>(plane.all_bands);
+  }
   if (has_labels(p)) {
     plane.beyond = 1;
     plane.pins = !p.signed_distance;
-    plane.changes = s.take<std::uint32_t>(columns);  // as many words of rows as of columns
+    constexpr int kPackedTogether = 4;  // words of rows: see pack_byte_labels()
+    plane.row_words = (plane.width + kPackedTogether * 32 - 1) / (kPackedTogether * 32) * kPackedTogether;
+    const std::int64_t words_of_rows = plane.all_bands * kBand * plane.row_words;
+    plane.changes = s.take<std::uint32_t>(words_of_rows);
     if (wants_site(p)) plane.upper = s.take<std::uint32_t>(columns);
-    if (!wants_site(p) || !plane.pins) plane.background = s.take<std::uint32_t>(columns);
-    plane.last_row = s.take<std::byte>(plane.width * static_cast<std::int64_t>(size_of(p.input.dtype())));
+    if (!wants_site(p) || !plane.pins) plane.background = s.take<std::uint32_t>(words_of_rows);
   }
   if (bytes) *bytes = s.bytes();
   plane.begins_early = columns * kBand <= kEarlyElements;
@@ -109,14 +116,14 @@ Plane make_plane(const Problem& p, std::int64_t items, std::byte* words, std::si
 
 /// Leaves bands out at the front.
 void advance(Plane& plane, std::int64_t bands) {
-  const std::int64_t words = bands * plane.pitch;  // of columns, and as many of rows
+  const std::int64_t words = bands * plane.pitch, words_of_rows = bands * kBand * plane.row_words;
   plane.open_cells += words / 32;
   plane.open_bands += bands;
   plane.bits += words;
   plane.above += words;
   plane.below += words;
-  plane.changes += words;
-  if (plane.background) plane.background += words;
+  plane.changes += words_of_rows;
+  if (plane.background) plane.background += words_of_rows;
   if (plane.upper) plane.upper += words;
 }
 
@@ -132,11 +139,9 @@ void take_region(Plane& plane, const Problem& p, std::int64_t items) {
 
 /// What is needed besides words. @returns its bytes
 std::size_t take_scratch(Plane& plane, const Problem& p, std::byte* base) {
-  const std::int64_t columns = plane.all_bands * plane.pitch, cells = columns / 32, tiles = columns / kTile;
+  const std::int64_t columns = plane.all_bands * plane.pitch, tiles = columns / kTile;
   Scratch s(base);
   plane.counters = s.take<std::uint32_t>(Plane::kCounters);
-  plane.keep_above = s.take<std::uint32_t>(cells);
-  plane.keep_below = s.take<std::uint32_t>(cells);
   plane.list_column = s.take<std::uint16_t>(columns);
   plane.list_count = s.take<std::uint32_t>(plane.all_bands);
   plane.anchors = s.take<ushort2>(tiles + plane.all_bands);
@@ -177,7 +182,7 @@ class PlaneSolver {
         batch_(batch),
         stream_(stream),
         side_(side),
-        image_(make_plane(p, items, words)),
+        image_(make_plane(p, items, side, words)),
         plane_(image_),
         writing_(writing_of(p, writes_floats(p, items), p.isotropic && writes_fours(p, batch))),
         emitter_(Emitter<std::int64_t>::of(p, batch, first_item)) {
@@ -233,6 +238,7 @@ class PlaneSolver {
   void solve(const Emitter<V>& emitter) const {
     using Kernels = PlaneKernels<kWriting, kSpaced, V>;
     using WhoWins = std::conditional_t<kSpaced == Spaced::real, LikelyWinners<Floats>, Winners>;
+    if (near_reads_carries(p_)) carry_sites(image_, make_int2(0, 0), stream_);
     Kernels::solve_near(plane_, emitter, stream_);
     const int2 bands = make_int2(plane_.first_band, plane_.first_band + plane_.bands);
     if (!near_reads_carries(p_)) carry_sites(image_, bands, stream_);
@@ -296,42 +302,34 @@ class PlaneEngine final : public Engine {
     const std::int64_t padded = bands_of(p_) * kBand * pitch_of(p_);
     return std::clamp<std::int64_t>(std::min(kPlaneGroup / padded, kMostLines / (bands_of(p_) + 1)), 1, items);
   }
-  std::size_t words_bytes(std::int64_t items) const override { return sides_of(p_) * bytes_of_side(items); }
+  std::size_t words_bytes(std::int64_t items) const override {
+    std::size_t bytes = 0;
+    make_plane(p_, items, sides_of(p_) - 1, nullptr, &bytes);
+    return bytes;
+  }
   std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {
-    Plane plane = make_plane(part, items, nullptr);
+    Plane plane = make_plane(part, items, 0, nullptr);
     take_region(plane, part, items);
     return take_scratch(plane, part, nullptr);
   }
 
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
     if (has_labels(p_)) return pack_runs(packing, items, words, stream);
-    const auto side = [&](std::size_t k) { return packed_plane(packing, items, words + k * bytes_of_side(items)); };
+    const auto side = [&](std::size_t k) { return packed_plane(packing, items, k, words); };
     pack_sides(side(0), sides_of(p_) == 2 ? side(1) : Plane{}, sites_of(p_, packing.input, 0), stream);
-  }
-
-  void finish_words(std::int64_t items, std::byte* words, cudaStream_t stream) const override {
-    if (!near_reads_carries(p_)) return;
-    for (std::size_t side = 0; side < sides_of(p_); ++side)
-      carry_sites(make_plane(p_, items, words + side * bytes_of_side(items)), make_int2(0, 0), stream);
   }
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
              std::byte* scratch, cudaStream_t stream) const override {
     // The elements inside last: mostly they are fewer, and most of what the other side leaves is not written again.
     for (std::size_t side = sides_of(p_); side-- > 0;)
-      PlaneSolver(part, batch, first_item, items, side, words + side * bytes_of_side(items), scratch, stream).run();
+      PlaneSolver(part, batch, first_item, items, side, words, scratch, stream).run();
   }
 
  private:
-  std::size_t bytes_of_side(std::int64_t items) const {
-    std::size_t bytes = 0;
-    make_plane(p_, items, nullptr, &bytes);
-    return bytes;
-  }
-
   /// Where the words of a part belong.
-  Plane packed_plane(const Packing& packing, std::int64_t items, std::byte* words) const {
-    Plane plane = make_plane(p_, items, words);
+  Plane packed_plane(const Packing& packing, std::int64_t items, std::size_t side, std::byte* words) const {
+    Plane plane = make_plane(p_, items, side, words);
     advance(plane, packing.to_item * plane.bands + packing.to / kBand);
     if (p_.rank == 2) plane.height = static_cast<std::int32_t>(packing.input.extent[0]);
     plane.bands = (plane.height + kBand - 1) / kBand;
@@ -341,10 +339,12 @@ class PlaneEngine final : public Engine {
   }
 
   void pack_runs(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const {
-    const Plane plane = packed_plane(packing, items, words);
+    const Plane plane = packed_plane(packing, items, 0, words);
+    // Of the part of an image that was packed last: where carries are made later.
+    std::byte* kept_row = reinterpret_cast<std::byte*>(make_plane(p_, items, 0, words).above);
     visit_dtype(p_.input.dtype(), [&](auto tag) {
       using T = Label<typename decltype(tag)::type>;
-      auto* last_row = reinterpret_cast<T*>(plane.last_row);
+      auto* last_row = reinterpret_cast<T*>(kept_row);
       auto* kernel = plane.upper_pins() ? pack_labels<T, true> : pack_labels<T, false>;
       int columns = kPackBlock;  // of a block
       if constexpr (sizeof(T) == 1)

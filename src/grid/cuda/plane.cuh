@@ -80,11 +80,11 @@ struct Plane {
 
   // Labels (see plane_labels.cuh). The words mark ends of runs there: sites lie one element beyond, and so carries do.
   std::int32_t beyond = 0;              ///< rows from a marked element to its site
-  std::uint32_t* changes = nullptr;     ///< [all_bands][kBand][pitch / 32]: along rows
+  std::int32_t row_words = 0;           ///< of a row: up to four fill its last 128 columns
+  std::uint32_t* changes = nullptr;     ///< [all_bands][kBand][row_words]: along rows
   std::uint32_t* background = nullptr;  ///< the same: label 0; null with upper_pins()
   std::uint32_t* upper = nullptr;       ///< as `bits`, for nearest sites: whether a row differs from the one above
   bool pins = false;                    ///< label 0 has distance 0; else it is one among others, for a sign
-  std::byte* last_row = nullptr;        ///< of the part of an image that was packed last
 
   // Unequal spacings: multiples of a unit. Squared distances are in units.
   std::uint32_t row_weight = 1, column_weight = 1;  ///< squares of the multiples along columns and rows
@@ -101,10 +101,6 @@ struct Plane {
   // … and what is to do of it.
   static constexpr int kCounters = 3;
   std::uint32_t* counters = nullptr;  ///< short tiles, long tiles, long tiles that are taken
-
-  // Columns whose site above (below) a band's upper (lower) edge may matter inside: [all_bands][pitch / 32]
-  std::uint32_t* keep_above = nullptr;
-  std::uint32_t* keep_below = nullptr;
 
   std::uint16_t* list_column = nullptr;  ///< [all_bands][pitch]: the columns that may matter to a band
   std::uint32_t* list_count = nullptr;   ///< [all_bands]
@@ -166,6 +162,12 @@ struct Plane {
     fathom::cuda::wait_for_last();
     fathom::cuda::let_next_begin();
   }
+  /// Columns of a band whose site above (below) its upper (lower) edge may matter inside, in bits, cells() words: where
+  /// the band's list will be.
+  __device__ std::uint32_t* keep_above(std::int64_t band) const {
+    return reinterpret_cast<std::uint32_t*>(list_column + band * pitch);
+  }
+  __device__ std::uint32_t* keep_below(std::int64_t band) const { return keep_above(band) + cells(); }
   /// Start of a row of the output.
   __device__ float* row(std::int64_t band, std::int32_t y) const {
     return distance + items.offset(first_item + item_of(band)) + y * row_stride;

@@ -140,7 +140,8 @@ __global__ void __launch_bounds__(kPackBlock)
   *reinterpret_cast<uint4*>(plane.bits + words) = make_uint4(ends[0], ends[1], ends[2], ends[3]);
   close_cell(plane, band, x);
   if (plane.upper) *reinterpret_cast<uint4*>(plane.upper + words) = make_uint4(upper[0], upper[1], upper[2], upper[3]);
-  const std::int64_t row = (band * kBand + TurnedColumns::row()) * plane.cells() + x0 / 32;
+  if (x0 >= plane.width) return;
+  const std::int64_t row = (band * kBand + TurnedColumns::row()) * plane.row_words + x0 / 32;
   *reinterpret_cast<uint4*>(plane.changes + row) = TurnedColumns(changes).words();
   if (!kUpperPins) *reinterpret_cast<uint4*>(plane.background + row) = TurnedColumns(background).words();
 }

@@ -155,8 +155,8 @@ class FarResults {
     __syncthreads();
     constexpr int kRows = kBand / kFarWarps;  // of a warp
     RowRuns runs[kRows];
-    const std::int64_t cells = plane_.cells(), first = (cell_.band * kBand + cell_.warp) * cells;
-    RowRuns::find(plane_, first, kFarWarps * cells, cell_.tile * kFarWarps, runs);
+    const std::int64_t words = plane_.row_words, first = (cell_.band * kBand + cell_.warp) * words;
+    RowRuns::find(plane_, first, kFarWarps * words, cell_.tile * kFarWarps, runs);
     if (lane_id() < kFarWarps)
 #pragma unroll
       for (int r = 0; r < kRows; ++r) run_words()[(cell_.warp + r * kFarWarps) * kFarWarps + lane_id()] = runs[r];

@@ -110,7 +110,8 @@ __global__ void __launch_bounds__(kPackBlock)
   plane.bits[band * plane.pitch + x] = ends;
   close_cell(plane, band, x);
   if (plane.upper) plane.upper[band * plane.pitch + x] = upper;
-  const std::int64_t word = (band * kBand + lane) * plane.cells() + x / 32;
+  if (x / 32 >= plane.row_words) return;
+  const std::int64_t word = (band * kBand + lane) * plane.row_words + x / 32;
   plane.changes[word] = own_changes;
   if (!kUpperPins) plane.background[word] = own_background;
 }

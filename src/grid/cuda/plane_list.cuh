@@ -251,7 +251,7 @@ class ListBuilder {
       for (int k = 0; k < kTogether; ++k) {
         const int w = min(w0 + k * kWarps, cells_ - 1);
         bits[k] = plane_.bits[start_ + w * 32 + lane_id()];
-        kept[k] = plane_.keep_above[band_ * cells_ + w] | plane_.keep_below[band_ * cells_ + w];
+        kept[k] = plane_.keep_above(band_)[w] | plane_.keep_below(band_)[w];
       }
 #pragma unroll
       for (int k = 0; k < kTogether; ++k) {

@@ -294,7 +294,7 @@ struct NearValues {
       const unsigned squares[4] = {Word::square(best[0], k), Word::square(best[1], k), Word::square(best[2], k),
                                    Word::square(best[3], k)};
       unsigned inside = 0;
-      if (kLabels && !plane.pins) inside = ~(plane.background[(band * kBand + r) * plane.cells() + x / 32] >> x % 32);
+      if (kLabels && !plane.pins) inside = ~(plane.background[(band * kBand + r) * plane.row_words + x / 32] >> x % 32);
       emitter.values.write_four(rows + r * emitter.values.row_bytes() + std::int64_t{4} * x, squares, inside);
     }
   }
@@ -314,10 +314,10 @@ struct NearValues {
  private:
   /// As LaneResults::inside.
   __device__ unsigned inside_of(int r, int x) const {
-    const std::uint32_t* row = plane.background + (band * kBand + r) * plane.cells() + x / 32;
+    const std::uint32_t* row = plane.background + (band * kBand + r) * plane.row_words + x / 32;
     unsigned words[4], inside = 0;  // all are read before any is looked at, so that the waits are one
 #pragma unroll
-    for (int i = 0; i < 4; ++i) words[i] = row[i / 2 * plane.cells() + i % 2];
+    for (int i = 0; i < 4; ++i) words[i] = row[i / 2 * plane.row_words + i % 2];
 #pragma unroll
     for (int i = 0; i < 4; ++i) inside |= (~words[i] >> lane_id() & 1) << i;
     return inside;

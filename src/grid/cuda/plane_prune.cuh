@@ -131,8 +131,8 @@ static __global__ void __launch_bounds__(kPruneWarps * 32, kPruneBlocks) prune(c
   const std::int64_t band = std::int64_t{blockIdx.y / lines} * plane.bands + b;
   const bool open_above = b > 0 && plane.open_bands[band - 1], open_below = b < plane.bands && plane.open_bands[band];
   if (!open_above && !open_below) return;
-  std::uint32_t* for_below = plane.keep_above + band * plane.cells() + chunk * kGroups;
-  std::uint32_t* for_above = plane.keep_below + (band - 1) * plane.cells() + chunk * kGroups;
+  std::uint32_t* for_below = plane.keep_above(band) + chunk * kGroups;
+  std::uint32_t* for_above = plane.keep_below(band - 1) + chunk * kGroups;
   const auto store = [&](std::uint32_t above, std::uint32_t below) {
     if (open_below && lane < kGroups) for_below[lane] = above;
     if (open_above && lane < kGroups) for_above[lane] = below;

@@ -219,17 +219,17 @@ class CarrySegment {
 /// the last site of each segment. Phase 2: with those of the others, the carries of the segment's words.
 ///
 /// @param open  the bands of an image that are being solved, from x to before y. Images are left out of which none of
-///              these is open, or one before, with which they were carried. (0, 0): all are worked on
+///              these is open. (0, 0): all are worked on
 __global__ void __launch_bounds__(kMostSegments * 32, resident_blocks(kMostSegments * 32, kCarryBlocks))
     carry(const __grid_constant__ Plane plane, int2 open) {
   __shared__ int to_last[kMostSegments][32], to_first[kMostSegments][32];
   plane.take_turn();
   const std::int64_t first_band = static_cast<std::int64_t>(blockIdx.y) * plane.bands;
   if (open.y > 0) {
-    bool was_open = false, is_open = false;
-    for (int b = static_cast<int>(threadIdx.x); b < open.y; b += static_cast<int>(blockDim.x))
-      (b < open.x ? was_open : is_open) |= plane.open_bands[first_band + b] != 0;
-    if (__syncthreads_or(was_open) || !__syncthreads_or(is_open)) return;
+    bool is_open = false;
+    for (int b = open.x + static_cast<int>(threadIdx.x); b < open.y; b += static_cast<int>(blockDim.x))
+      is_open |= plane.open_bands[first_band + b] != 0;
+    if (!__syncthreads_or(is_open)) return;
   }
   CarrySegment segment(plane, first_band);
   segment.look(to_last, to_first);

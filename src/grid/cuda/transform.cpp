@@ -65,7 +65,6 @@ std::string transform(const Problem& problem, const Batch& batch, std::size_t sc
   for (std::int64_t first = 0; first < count; first += group) {
     const std::int64_t items = std::min(group, count - first);
     engine->pack({.input = input, .first_item = first, .items = items}, items, memory.data(), native);
-    engine->finish_words(items, memory.data(), native);
     engine->solve(problem, batch, first, items, memory.data(), rest, native);
   }
   return describe_device(device).name;

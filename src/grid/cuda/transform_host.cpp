@@ -191,7 +191,6 @@ class HostTransform {
       packed_[place].record(compute_.get());
       monitor_.advance(static_cast<std::int64_t>(rows.all_bytes()));
     }
-    engine_.finish_words(items, words_, compute_.get());
   }
 
   /// Its problem on the device.
