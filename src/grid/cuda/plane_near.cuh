@@ -218,7 +218,8 @@ struct NearSites {
     __syncwarp();
     reinterpret_cast<uint4*>(stage)[lane_id()] = make_uint4(best[0], best[1], best[2], best[3]);
     __syncwarp();
-    write_staged(*this, r, x, unsettled);
+    if (emitter.plain.serves) write_staged<true>(*this, r, x, unsettled);
+    else write_staged<false>(*this, r, x, unsettled);
   }
 
  private:
@@ -232,20 +233,23 @@ struct NearSites {
 
   /// Not inlined: it takes registers from the search. Nor by reference: what has an address is in memory, and would be
   /// written there for each task.
+  /// kPlain: emitter.plain serves
+  template <bool kPlain>
   static __device__ __noinline__ void write_staged(NearSites near, int r, int x, unsigned unsettled) {
     for (int half = 0; half < 2; ++half) {
       const std::int32_t y = near.y0 + r + half;
       if (y >= near.plane.height) break;
-      near.write_row(r + half, y, x, near.stage + half * 64, unsettled);
+      near.template write_row<kPlain>(r + half, y, x, near.stage + half * 64, unsettled);
     }
   }
+  template <bool kPlain>
   __device__ void write_row(int r, std::int32_t y, int x, const unsigned* keys, unsigned unsettled) const {
     const PlainSites::Row row = emitter.plain.down(rows, r);
     for (int k = lane_id(); k < 64; k += 32) {
       const NearKey key(keys[k]);
       if (x + k >= plane.width || key.square >= unsettled) continue;
       const std::int32_t site = site_of(key, y, x + k);
-      if (emitter.plain.serves) emitter.plain.write(row, x + k, distance_of(key), site);
+      if constexpr (kPlain) emitter.plain.write(row, x + k, distance_of(key), site);
       else
         write_site(emitter, plane.item_of(band), y, x + k, key.square, site,
                    kLabels && is_inside(plane, band, r, x + k));
