@@ -1732,6 +1732,14 @@ void ask_for_any(Case& c, Random& random) {
   }
 }
 
+/// Now and then.
+void give_sign(Case& c, Random& random) {
+  c.options.signed_distance = chance(random, 0.4);
+  if (!c.options.signed_distance) return;
+  c.wanted.squared.reset();  // has none
+  if (!c.wanted.distance) c.wanted.distance = DType::float32;
+}
+
 /// Up to the most rows of the engine for shallow images, and one more, as many as its kernels are made for or one more,
 /// and lines. As long as what a block has, a summary of words, and as many of these as are looked at together, and as
 /// what 32 bits hold the square of: a bit less or more. Whole and in pieces.
@@ -1749,9 +1757,14 @@ TEST_F(Cuda, ShallowImages) {
       c.input = mask_array(sites_of_shallow(shape, i % 5, random), shape, dtype, is_zero);
       c.options.sites.rule = is_zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
       c.options.batch_axes = shape.rank() == 3 || shape[0] == 300;
+      c.options.surface = pick<grid::Surface>(random, {grid::Surface::faces, grid::Surface::centers});
       c.wanted = {.distance = DType::float32};
-      check_against_cpu(c);
+      for (const bool sign : {true, false}) {
+        c.options.signed_distance = sign;
+        check_against_cpu(c);
+      }
       ask_for_any(c, random);
+      give_sign(c, random);
       check_budgets(c);
       if (HasFatalFailure()) return;
     }
@@ -1767,10 +1780,52 @@ TEST_F(Cuda, LongestShallowImages) {
       c.input = mask_array(sites_of_shallow(shape, kind, random), shape);
       c.wanted = {.distance = DType::float32};
       check_against_cpu(c);
+      c.options.signed_distance = true;
+      check_against_cpu(c);
+      c.options.signed_distance = false;
       c.wanted = {.distance = DType::float32, .nearest = DType::int64};
       check_against_cpu(c);
       c.wanted = {.squared = DType::uint64};
       check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+/// Labels in that engine: in runs along rows of about one length, which rows have in common or not, or anywhere.
+Array labels_of_shallow(DType dtype, const Shape& shape, Random& random) {
+  Array input(dtype, shape);
+  const std::int64_t nx = shape[shape.rank() - 1];
+  const double ends = pick<double>(random, {0.5, 0.1, 0.01, 1e-4}), others = pick<double>(random, {0, 0.05, 0.7});
+  const std::int64_t labels = pick<std::int64_t>(random, {2, 3, 20});
+  double label = 1;
+  for (std::int64_t i = 0; i < element_count(shape); ++i) {
+    if (i % nx == 0 || chance(random, ends)) label = static_cast<double>(below(random, labels));
+    const bool is_as_above = i >= nx && !chance(random, others);
+    store(input, i, is_as_above ? static_cast<double>(value_at(input, i - nx)) : label);
+  }
+  return input;
+}
+
+/// As masks in that engine.
+TEST_F(Cuda, ShallowLabels) {
+  Random random(1820000);
+  for (const Shape& shape : {Shape{129}, Shape{1000}, Shape{2, 255}, Shape{4, 256}, Shape{5, 257}, Shape{9, 513},
+                             Shape{17, 1024}, Shape{31, 1025}, Shape{32, 1025}, Shape{3, 32769}, Shape{2, 65537},
+                             Shape{140000}, Shape{7, 3, 300}, Shape{300, 140}, Shape{5, 31, 129}})
+    for (int i = 0; i < scaled(15); ++i) {
+      Case c{.structure = Structure::sparse};
+      const auto dtype = pick<DType>(
+          random, {DType::uint8, DType::int16, DType::int32, DType::uint64, DType::float32, DType::float64});
+      c.input = labels_of_shallow(dtype, shape, random);
+      c.options.sites.rule = grid::Sites::Rule::labels;
+      c.options.batch_axes = shape.rank() == 3 || shape[0] == 300;
+      c.wanted = {.distance = DType::float32};
+      check_against_cpu(c);
+      c.wanted.nearest = DType::int32;
+      check_against_cpu(c);
+      ask_for_any(c, random);
+      give_sign(c, random);
+      check_budgets(c);
       if (HasFatalFailure()) return;
     }
 }

@@ -261,6 +261,15 @@ TEST_F(Device, ShallowImagesTakeLittleScratch) {
     for (const Wanted& wanted : {Wanted{.distance = DType::float32}, Wanted{.squared = DType::uint64},
                                  Wanted{.distance = DType::float32, .nearest = DType::int32}})
       check_scratch(sparse_case(shape, wanted), 0.15);
+  Case c = sparse_case({3, 40000}, {.distance = DType::float32});
+  c.options.signed_distance = true;
+  check_scratch(c, 0.3);
+  c.options.sites.rule = grid::Sites::Rule::labels;
+  check_scratch(c, 0.4);
+  c.options.signed_distance = false;
+  check_scratch(c, 0.4);
+  c.wanted.nearest = DType::int32;
+  check_scratch(c, 0.4);
 }
 
 TEST_F(Device, LabelsTakeLittleScratch) {

@@ -59,8 +59,8 @@ inline bool wants_site_of_labels(const Problem& p) { return has_labels(p) && wan
 /// For images of at most 128 × 128 elements, and lines as images of one row: Euclidean, with equal spacings, without
 /// periodic borders; of labels without nearest sites, from a mask signed only as floats without these. Null for others.
 std::unique_ptr<Engine> make_small_engine(const Problem& problem);
-/// For images of at most 31 rows, and lines as images of one row, of at most 2²⁰ elements along a row: Euclidean, of
-/// masks, with equal spacings, without a sign or periodic borders. Null for others.
+/// For images of at most 31 rows, and lines as images of one row, of at most 2²⁰ elements along a row: Euclidean, with
+/// equal spacings, without periodic borders; from a mask signed only as floats without nearest sites. Null for others.
 std::unique_ptr<Engine> make_shallow_engine(const Problem& problem);
 /// For images, and lines as images of one row. Null where it does not serve: it is for Euclidean distances without
 /// periodic borders; from a mask signed only as floats without nearest sites; with spacings that are no small multiples

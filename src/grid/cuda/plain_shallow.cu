@@ -1,8 +1,9 @@
-// The engine for images of up to 31 rows, and for lines: Euclidean, of masks, with equal spacings, without a sign.
+// The engine for images of up to 31 rows, and for lines: Euclidean, with equal spacings.
 //
-// Two kernels, whatever the sites: words, and from them the results (shallow_images.cuh). Bands of 32 rows, as the
-// engine for planes has them, would be filled in part, and ask for as much scratch. Of float distances, borders of
-// sites and a maximum distance are a kernel more (border_clamp.cuh).
+// Two kernels, whatever the sites: words, and from them the results (shallow_images.cuh; labels have words of their own,
+// shallow_labels.cuh); of a mask with a sign, as many for each side.
+// Bands of 32 rows, as the engine for planes has them, would be filled in part, and ask for as much scratch. Of float
+// distances, borders of sites and a maximum distance are a kernel more (border_clamp.cuh).
 #include <algorithm>
 
 #include "grid/cuda/border_clamp.cuh"
@@ -10,6 +11,8 @@
 #include "grid/cuda/image_shape.h"
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/shallow_images.cuh"
+#include "grid/cuda/shallow_labels.cuh"
+#include "grid/cuda/shallow_words.cuh"
 #include "grid/cuda/sides.cuh"
 
 namespace fathom::grid::cuda {
@@ -17,7 +20,8 @@ namespace fathom::grid::cuda {
 namespace {
 
 bool shallow_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || p.rank > 2 || !p.isotropic || p.signed_distance || has_labels(p)) return false;
+  if (p.metric != Metric::euclidean || p.rank > 2 || !p.isotropic) return false;
+  if (sides_of(p) == 2 && (!is_plain_float(p, p.rank - 1) || wants_site(p))) return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
   return height_of(p) <= kShallowRows && width_of(p) <= kShallowColumns;
@@ -33,6 +37,10 @@ ShallowImages make_images(const Problem& p, std::int64_t items, std::byte* words
   Scratch s(words);
   images.bits = s.take<std::uint32_t>(items * images.height * images.words);
   images.summary = s.take<std::uint32_t>(items * images.height * images.summaries);
+  if (has_labels(p)) {
+    images.pins = !p.signed_distance;
+    images.labels = s.take<uint2>(items * images.height * images.words);
+  }
   if (bytes) *bytes = s.bytes();
   return images;
 }
@@ -63,6 +71,10 @@ ShallowKernel kernel_of(Writing writing, int rows) {
   switch (writing) {
     case Writing::sites: return kernel_of<Writing::sites>(rows);
     case Writing::general: return kernel_of<Writing::general>(rows);
+    case Writing::one_side: return kernel_of<Writing::one_side>(rows);
+    case Writing::labels: return kernel_of<Writing::labels>(rows);
+    case Writing::general_labels: return kernel_of<Writing::general_labels>(rows);
+    case Writing::label_sites: return kernel_of<Writing::label_sites>(rows);
     default: return kernel_of<Writing::unaligned>(rows);
   }
 }
@@ -72,51 +84,80 @@ class ShallowEngine final : public Engine {
   explicit ShallowEngine(const Problem& problem) : p_(problem) {}
 
   Cut cut() const override { return {p_.rank - 1, kShallowBlock}; }
-  std::int64_t packed_unit() const override { return p_.rank == 1 ? p_.extent(0) : 1; }
+  /// Labels are compared with those of the row above.
+  std::int64_t packed_unit() const override { return p_.rank == 1 || has_labels(p_) ? p_.extent(0) : 1; }
   std::int64_t group_of(std::int64_t items) const override {
     const ShallowImages images = make_images(p_, 1, nullptr);
     const std::int64_t padded = std::int64_t{images.height} * images.words * 32;
     return std::clamp<std::int64_t>(kPlaneGroup / padded, 1, items);
   }
-  std::size_t words_bytes(std::int64_t items) const override {
-    std::size_t bytes = 0;
-    make_images(p_, items, nullptr, &bytes);
-    return bytes;
-  }
+  std::size_t words_bytes(std::int64_t items) const override { return sides_of(p_) * bytes_of_side(items); }
   std::size_t scratch_bytes(const Problem&, std::int64_t) const override { return 0; }
 
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
-    ShallowImages images = make_images(p_, items, words);
-    const std::int64_t rows = packing.to_item * images.height + (p_.rank == 1 ? 0 : packing.to);
-    images.bits += rows * images.words;
-    images.summary += rows * images.summaries;
-    if (p_.rank == 2) images.height = static_cast<std::int32_t>(packing.input.extent[0]);
-    images.items = packing.items;
-    images.first_item = packing.first_item;
-    const Mask mask = sites_of(p_, packing.input, 0);
-    auto* kernel = pack_shallow_images<Reading::elements>;
-    if (mask.has_zero_bytes())
-      kernel = has_aligned_rows(packing.input, 16) ? pack_shallow_images<Reading::aligned_bytes>
-                                                   : pack_shallow_images<Reading::bytes>;
-    const std::int64_t warps = images.items * images.height * images.summaries;
-    kernel<<<blocks_for(warps * 32, kShallowPackBlock), kShallowPackBlock, 0, stream>>>(images, mask);
+    for (std::size_t side = 0; side < sides_of(p_); ++side) {
+      const ShallowImages images = packed_images(packing, items, words + side * bytes_of_side(items));
+      if (has_labels(p_)) pack_runs(packing, images, stream);
+      else pack_side(packing, images, sites_of(p_, packing.input, side), stream);
+    }
     fathom::cuda::check_launch("packing sites");
   }
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
              std::byte*, cudaStream_t stream) const override {
     const Writing writing = writing_of(part, is_plain_float(part, part.rank - 1), false);
-    ShallowImages images = make_images(part, items, words);
-    place(images, part, batch, first_item, !is_general(writing));
-    const auto blocks = static_cast<unsigned>(items * images.tiles);
     const bool begins_early = items * height_of(part) * width_of(part) <= kEarlyElements;
-    fathom::cuda::launch(kernel_of(writing, images.height), blocks, kShallowBlock, 0, stream, begins_early, images,
-                         Emitter<std::int64_t>::of(part, batch, first_item));
-    fathom::cuda::check_launch("solving");
+    for (std::size_t side = 0; side < sides_of(p_); ++side) {
+      ShallowImages images = make_images(part, items, words + side * bytes_of_side(items));
+      images.side = side_of(part, side);
+      place(images, part, batch, first_item, !is_general(writing));
+      const auto blocks = static_cast<unsigned>(items * images.tiles);
+      fathom::cuda::launch(kernel_of(writing, images.height), blocks, kShallowBlock, 0, stream, begins_early, images,
+                           Emitter<std::int64_t>::of(part, batch, first_item));
+      fathom::cuda::check_launch("solving");
+    }
     if (!is_general(writing) && has_limits(part)) clamp_items(part, batch, first_item, items, stream);
   }
 
  private:
+  std::size_t bytes_of_side(std::int64_t items) const {
+    std::size_t bytes = 0;
+    make_images(p_, items, nullptr, &bytes);
+    return bytes;
+  }
+
+  /// Where the words of a part belong.
+  ShallowImages packed_images(const Packing& packing, std::int64_t items, std::byte* words) const {
+    ShallowImages images = make_images(p_, items, words);
+    const std::int64_t rows = packing.to_item * images.height + (p_.rank == 1 ? 0 : packing.to);
+    images.bits += rows * images.words;
+    images.summary += rows * images.summaries;
+    images.labels += rows * images.words;
+    if (p_.rank == 2) images.height = static_cast<std::int32_t>(packing.input.extent[0]);
+    images.items = packing.items;
+    images.first_item = packing.first_item;
+    return images;
+  }
+
+  static unsigned pack_blocks(const ShallowImages& images) {
+    return blocks_for(images.items * images.height * images.summaries * 32, kShallowPackBlock);
+  }
+
+  void pack_runs(const Packing& packing, const ShallowImages& images, cudaStream_t stream) const {
+    visit_dtype(p_.input.dtype(), [&](auto tag) {
+      using T = Label<typename decltype(tag)::type>;
+      pack_shallow_labels<T><<<pack_blocks(images), kShallowPackBlock, 0, stream>>>(images, packing.input);
+    });
+  }
+
+  static void pack_side(const Packing& packing, const ShallowImages& images, const Mask& mask, cudaStream_t stream) {
+    auto* kernel = pack_shallow_images<Reading::elements>;
+    if (mask.has_zero_bytes())
+      kernel = has_aligned_rows(packing.input, 16) ? pack_shallow_images<Reading::aligned_bytes>
+                                                   : pack_shallow_images<Reading::bytes>;
+    kernel<<<pack_blocks(images), kShallowPackBlock, 0, stream>>>(images, mask);
+  }
+
   const Problem& p_;
 };
 
