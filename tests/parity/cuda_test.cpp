@@ -1777,16 +1777,22 @@ TEST_F(Cuda, LongestShallowImages) {
   for (const Shape& shape : {Shape{kMost}, Shape{kMost + 1}, Shape{2, kMost - 31}, Shape{4, kMost + 1}})
     for (int kind : {3, 4}) {
       Case c{.structure = Structure::sparse};
+      const auto masks = c.options.sites.rule;
       c.input = mask_array(sites_of_shallow(shape, kind, random), shape);
       c.wanted = {.distance = DType::float32};
       check_against_cpu(c);
       c.options.signed_distance = true;
       check_against_cpu(c);
+      c.options.sites.rule = grid::Sites::Rule::labels;
+      check_against_cpu(c);
       c.options.signed_distance = false;
-      c.wanted = {.distance = DType::float32, .nearest = DType::int64};
-      check_against_cpu(c);
-      c.wanted = {.squared = DType::uint64};
-      check_against_cpu(c);
+      for (const auto rule : {grid::Sites::Rule::labels, masks}) {
+        c.options.sites.rule = rule;
+        c.wanted = {.distance = DType::float32, .nearest = DType::int64};
+        check_against_cpu(c);
+        c.wanted = {.squared = DType::uint64};
+        check_against_cpu(c);
+      }
       if (HasFatalFailure()) return;
     }
 }
@@ -1797,11 +1803,13 @@ Array labels_of_shallow(DType dtype, const Shape& shape, Random& random) {
   const std::int64_t nx = shape[shape.rank() - 1];
   const double ends = pick<double>(random, {0.5, 0.1, 0.01, 1e-4}), others = pick<double>(random, {0, 0.05, 0.7});
   const std::int64_t labels = pick<std::int64_t>(random, {2, 3, 20});
+  const bool is_float = dtype == DType::float32 || dtype == DType::float64;
   double label = 1;
   for (std::int64_t i = 0; i < element_count(shape); ++i) {
     if (i % nx == 0 || chance(random, ends)) label = static_cast<double>(below(random, labels));
     const bool is_as_above = i >= nx && !chance(random, others);
     store(input, i, is_as_above ? static_cast<double>(value_at(input, i - nx)) : label);
+    if (is_float && chance(random, 0.01)) store(input, i, std::numeric_limits<double>::quiet_NaN());
   }
   return input;
 }

@@ -1,5 +1,4 @@
-// The engine for planes: images, and lines as images of one row, Euclidean; with spacings that are multiples of a unit,
-// or, of masks, with any.
+// The engine for planes: images, Euclidean; with spacings that are multiples of a unit, or, of masks, with any.
 //
 // Six kernels, of which the last four do nothing where sites are near everywhere: words (plane_words.cuh), near
 // elements (plane_near.cuh), carries (plane_words.cuh; with unequal spacings they come before near elements, which need
@@ -15,7 +14,6 @@
 #include "core/cuda/runtime.h"
 #include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/engine.h"
-#include "grid/cuda/image_shape.h"
 #include "grid/cuda/plane_byte_labels.cuh"
 #include "grid/cuda/plane_exact.cuh"
 #include "grid/cuda/plane_labels.cuh"
@@ -32,16 +30,16 @@ namespace fathom::grid::cuda {
 
 namespace {
 
-std::int64_t bands_of(const Problem& p) { return (height_of(p) + kBand - 1) / kBand; }
-std::int64_t pitch_of(const Problem& p) { return (width_of(p) + kTile - 1) / kTile * kTile; }
+std::int64_t bands_of(const Problem& p) { return (p.extent(0) + kBand - 1) / kBand; }
+std::int64_t pitch_of(const Problem& p) { return (p.extent(1) + kTile - 1) / kTile * kTile; }
 
-std::int64_t row_weight_of(const Problem& p) { return p.rank == 1 ? 1 : weight_of(p, 0); }
-std::int64_t column_weight_of(const Problem& p) { return weight_of(p, p.rank - 1); }
+std::int64_t row_weight_of(const Problem& p) { return weight_of(p, 0); }
+std::int64_t column_weight_of(const Problem& p) { return weight_of(p, 1); }
 
 /// Whether squares fit integers of 31 bits.
 bool squares_fit(const Problem& p) {
   constexpr std::int64_t kSquares = std::int64_t{1} << 31;
-  const std::int64_t height = height_of(p), width = width_of(p);
+  const std::int64_t height = p.extent(0), width = p.extent(1);
   if (!p.integral) return false;
   if (!p.isotropic) {  // of padding, too
     const std::int64_t rows = bands_of(p) * kBand, columns = pitch_of(p);
@@ -61,12 +59,12 @@ bool real_serves(const Problem& p) {
 }
 
 bool plane_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || p.rank > 2 || !serves_sides(p)) return false;
+  if (p.metric != Metric::euclidean || p.rank != 2 || !serves_sides(p)) return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
   // Carries and list entries are 16 bits, and the list's masks must fit shared memory.
   constexpr std::int64_t kLongest = 46000;
-  if (height_of(p) > kLongest || width_of(p) > kLongest) return false;
+  if (p.extent(0) > kLongest || p.extent(1) > kLongest) return false;
   return squares_fit(p) || real_serves(p);
 }
 
@@ -75,8 +73,8 @@ bool plane_serves(const Problem& p) {
 Plane make_plane(const Problem& p, std::int64_t items, std::size_t side, std::byte* words,
                  std::size_t* bytes = nullptr) {
   Plane plane;
-  plane.height = static_cast<std::int32_t>(height_of(p));
-  plane.width = static_cast<std::int32_t>(width_of(p));
+  plane.height = static_cast<std::int32_t>(p.extent(0));
+  plane.width = static_cast<std::int32_t>(p.extent(1));
   plane.bands = plane.image_bands = static_cast<std::int32_t>(bands_of(p));
   plane.pitch = static_cast<std::int32_t>(pitch_of(p));
   plane.all_bands = items * plane.bands;
@@ -129,7 +127,7 @@ void advance(Plane& plane, std::int64_t bands) {
 
 /// The bands that hold the region; of several images, all.
 void take_region(Plane& plane, const Problem& p, std::int64_t items) {
-  if (items != 1 || p.rank == 1) return;
+  if (items != 1) return;
   plane.first_band = static_cast<std::int32_t>(p.range(0).begin / kBand);
   plane.height = static_cast<std::int32_t>(p.range(0).end);
   plane.bands = (plane.height + kBand - 1) / kBand - plane.first_band;
@@ -155,7 +153,7 @@ std::size_t take_scratch(Plane& plane, const Problem& p, std::byte* base) {
 
 /// Whether results are floats of whole bands, whose limits, if any, are seen to afterwards.
 bool writes_floats(const Problem& p, std::int64_t items) {
-  const bool may_be_cut = p.rank == 2 && items == 1 && p.range(0).begin % kBand == 0;
+  const bool may_be_cut = items == 1 && p.range(0).begin % kBand == 0;
   return is_plain_float(p, may_be_cut ? 0 : kNoAxis) && (squares_fit(p) || !has_limits(p));
 }
 
@@ -191,7 +189,7 @@ class PlaneSolver {
     plane_.first_item = first_item;
     plane_.side = side_of(p, side, side == 1);
     if (is_general(writing_)) return;
-    plane_.row_stride = p.rank == 1 ? 0 : p.outputs.distance.strides()[0];
+    plane_.row_stride = p.outputs.distance.strides()[0];
     plane_.distance = reinterpret_cast<float*>(p.outputs.distance.data()) -
                       plane_.first_band * std::int64_t{kBand} * plane_.row_stride;
     plane_.items = ItemStrides::of(batch.shape, batch.distance);
@@ -295,7 +293,7 @@ class PlaneEngine final : public Engine {
  public:
   explicit PlaneEngine(const Problem& problem) : p_(problem) {}
 
-  Cut cut() const override { return p_.rank == 1 ? Cut{0, p_.extent(0)} : Cut{0, kBand}; }
+  Cut cut() const override { return {0, kBand}; }
   std::int64_t packed_unit() const override { return cut().unit; }
   std::int64_t group_of(std::int64_t items) const override {
     constexpr std::int64_t kMostLines = 65535;  // between bands: rows of a grid
@@ -331,7 +329,7 @@ class PlaneEngine final : public Engine {
   Plane packed_plane(const Packing& packing, std::int64_t items, std::size_t side, std::byte* words) const {
     Plane plane = make_plane(p_, items, side, words);
     advance(plane, packing.to_item * plane.bands + packing.to / kBand);
-    if (p_.rank == 2) plane.height = static_cast<std::int32_t>(packing.input.extent[0]);
+    plane.height = static_cast<std::int32_t>(packing.input.extent[0]);
     plane.bands = (plane.height + kBand - 1) / kBand;
     plane.all_bands = packing.items * plane.bands;
     plane.first_item = packing.first_item;
@@ -340,7 +338,8 @@ class PlaneEngine final : public Engine {
 
   void pack_runs(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const {
     const Plane plane = packed_plane(packing, items, 0, words);
-    // Of the part of an image that was packed last: where carries are made later.
+    // The last row of the part of an image that was packed before, where carries are made later: of two bands and more,
+    // these take 8 bytes of each column, one behind the other.
     std::byte* kept_row = reinterpret_cast<std::byte*>(make_plane(p_, items, 0, words).above);
     visit_dtype(p_.input.dtype(), [&](auto tag) {
       using T = Label<typename decltype(tag)::type>;
@@ -354,7 +353,7 @@ class PlaneEngine final : public Engine {
         }
       kernel<<<blocks(plane.all_bands, plane.pitch, columns), kPackBlock, 0, stream>>>(
           plane, packing.input, packing.to > 0 ? last_row : nullptr);
-      if (p_.rank == 1 || packing.to + plane.height == p_.extent(0)) return;
+      if (packing.to + plane.height == p_.extent(0)) return;
       const auto* row = reinterpret_cast<const T*>(packing.input.data) + (plane.height - 1) * packing.input.stride[0];
       fathom::cuda::check(cudaMemcpyAsync(last_row, row, static_cast<std::size_t>(plane.width) * sizeof(T),
                                           cudaMemcpyDeviceToDevice, stream),

@@ -1,14 +1,12 @@
 // The engine for images of up to 31 rows, and for lines: Euclidean, with equal spacings.
 //
-// Two kernels, whatever the sites: words, and from them the results (shallow_images.cuh; labels have words of their own,
-// shallow_labels.cuh); of a mask with a sign, as many for each side.
-// Bands of 32 rows, as the engine for planes has them, would be filled in part, and ask for as much scratch. Of float
-// distances, borders of sites and a maximum distance are a kernel more (border_clamp.cuh).
+// Two kernels, whatever the sites: words, and from them the results (shallow_images.cuh; labels have words of their
+// own, shallow_labels.cuh). Bands of 32 rows, as the engine for planes has them, would be filled in part, and ask for as
+// much scratch. Of float distances, borders of sites and a maximum distance are a kernel more (border_clamp.cuh).
 #include <algorithm>
 
 #include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/engine.h"
-#include "grid/cuda/image_shape.h"
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/shallow_images.cuh"
 #include "grid/cuda/shallow_labels.cuh"
@@ -19,9 +17,15 @@ namespace fathom::grid::cuda {
 
 namespace {
 
+// A line is an image of one row.
+std::int64_t height_of(const Problem& p) { return p.rank == 1 ? 1 : p.extent(0); }
+std::int64_t width_of(const Problem& p) { return p.extent(p.rank - 1); }
+
+/// A signed field of a mask, whose sides are as two labels.
+bool has_sides(const Problem& p) { return sides_of(p) == 2; }
+
 bool shallow_serves(const Problem& p) {
   if (p.metric != Metric::euclidean || p.rank > 2 || !p.isotropic) return false;
-  if (sides_of(p) == 2 && (!is_plain_float(p, p.rank - 1) || wants_site(p))) return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
   return height_of(p) <= kShallowRows && width_of(p) <= kShallowColumns;
@@ -37,6 +41,7 @@ ShallowImages make_images(const Problem& p, std::int64_t items, std::byte* words
   Scratch s(words);
   images.bits = s.take<std::uint32_t>(items * images.height * images.words);
   images.summary = s.take<std::uint32_t>(items * images.height * images.summaries);
+  if (has_sides(p)) images.sides = s.take<std::uint32_t>(items * images.height * images.words);
   if (has_labels(p)) {
     images.pins = !p.signed_distance;
     images.labels = s.take<uint2>(items * images.height * images.words);
@@ -56,6 +61,12 @@ void place(ShallowImages& images, const Problem& part, const Batch& batch, std::
   if (floats) images.distance = Placed<float>::of(part.outputs.distance, part.rank, batch.shape, batch.distance);
 }
 
+Writing writing_of_part(const Problem& part) {
+  const bool floats = is_plain_float(part, part.rank - 1);
+  if (!has_sides(part)) return writing_of(part, floats, false);
+  return wants_site(part) ? Writing::label_sites : floats ? Writing::both_sides : Writing::general_labels;
+}
+
 using ShallowKernel = void (*)(ShallowImages, Emitter<std::int64_t>);
 
 template <Writing kWriting>
@@ -71,7 +82,7 @@ ShallowKernel kernel_of(Writing writing, int rows) {
   switch (writing) {
     case Writing::sites: return kernel_of<Writing::sites>(rows);
     case Writing::general: return kernel_of<Writing::general>(rows);
-    case Writing::one_side: return kernel_of<Writing::one_side>(rows);
+    case Writing::both_sides: return kernel_of<Writing::both_sides>(rows);
     case Writing::labels: return kernel_of<Writing::labels>(rows);
     case Writing::general_labels: return kernel_of<Writing::general_labels>(rows);
     case Writing::label_sites: return kernel_of<Writing::label_sites>(rows);
@@ -91,47 +102,43 @@ class ShallowEngine final : public Engine {
     const std::int64_t padded = std::int64_t{images.height} * images.words * 32;
     return std::clamp<std::int64_t>(kPlaneGroup / padded, 1, items);
   }
-  std::size_t words_bytes(std::int64_t items) const override { return sides_of(p_) * bytes_of_side(items); }
+  std::size_t words_bytes(std::int64_t items) const override {
+    std::size_t bytes = 0;
+    make_images(p_, items, nullptr, &bytes);
+    return bytes;
+  }
   std::size_t scratch_bytes(const Problem&, std::int64_t) const override { return 0; }
 
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
-    for (std::size_t side = 0; side < sides_of(p_); ++side) {
-      const ShallowImages images = packed_images(packing, items, words + side * bytes_of_side(items));
-      if (has_labels(p_)) pack_runs(packing, images, stream);
-      else pack_side(packing, images, sites_of(p_, packing.input, side), stream);
-    }
+    const ShallowImages images = packed_images(packing, items, words);
+    if (has_labels(p_)) pack_labels(packing, images, stream);
+    else if (has_sides(p_)) pack_sites<true>(packing, images, sites_of(p_, packing.input, 1), stream);
+    else pack_sites<false>(packing, images, sites_of(p_, packing.input, 0), stream);
     fathom::cuda::check_launch("packing sites");
   }
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
              std::byte*, cudaStream_t stream) const override {
-    const Writing writing = writing_of(part, is_plain_float(part, part.rank - 1), false);
+    const Writing writing = writing_of_part(part);
+    ShallowImages images = make_images(part, items, words);
+    images.side.half = part.surface == Surface::faces ? 0.5f : 0.0f;
+    place(images, part, batch, first_item, !is_general(writing));
+    const auto blocks = static_cast<unsigned>(items * images.tiles);
     const bool begins_early = items * height_of(part) * width_of(part) <= kEarlyElements;
-    for (std::size_t side = 0; side < sides_of(p_); ++side) {
-      ShallowImages images = make_images(part, items, words + side * bytes_of_side(items));
-      images.side = side_of(part, side);
-      place(images, part, batch, first_item, !is_general(writing));
-      const auto blocks = static_cast<unsigned>(items * images.tiles);
-      fathom::cuda::launch(kernel_of(writing, images.height), blocks, kShallowBlock, 0, stream, begins_early, images,
-                           Emitter<std::int64_t>::of(part, batch, first_item));
-      fathom::cuda::check_launch("solving");
-    }
+    fathom::cuda::launch(kernel_of(writing, images.height), blocks, kShallowBlock, 0, stream, begins_early, images,
+                         Emitter<std::int64_t>::of(part, batch, first_item));
+    fathom::cuda::check_launch("solving");
     if (!is_general(writing) && has_limits(part)) clamp_items(part, batch, first_item, items, stream);
   }
 
  private:
-  std::size_t bytes_of_side(std::int64_t items) const {
-    std::size_t bytes = 0;
-    make_images(p_, items, nullptr, &bytes);
-    return bytes;
-  }
-
   /// Where the words of a part belong.
   ShallowImages packed_images(const Packing& packing, std::int64_t items, std::byte* words) const {
     ShallowImages images = make_images(p_, items, words);
     const std::int64_t rows = packing.to_item * images.height + (p_.rank == 1 ? 0 : packing.to);
     images.bits += rows * images.words;
     images.summary += rows * images.summaries;
+    images.sides += rows * images.words;
     images.labels += rows * images.words;
     if (p_.rank == 2) images.height = static_cast<std::int32_t>(packing.input.extent[0]);
     images.items = packing.items;
@@ -143,18 +150,19 @@ class ShallowEngine final : public Engine {
     return blocks_for(images.items * images.height * images.summaries * 32, kShallowPackBlock);
   }
 
-  void pack_runs(const Packing& packing, const ShallowImages& images, cudaStream_t stream) const {
+  void pack_labels(const Packing& packing, const ShallowImages& images, cudaStream_t stream) const {
     visit_dtype(p_.input.dtype(), [&](auto tag) {
       using T = Label<typename decltype(tag)::type>;
       pack_shallow_labels<T><<<pack_blocks(images), kShallowPackBlock, 0, stream>>>(images, packing.input);
     });
   }
 
-  static void pack_side(const Packing& packing, const ShallowImages& images, const Mask& mask, cudaStream_t stream) {
-    auto* kernel = pack_shallow_images<Reading::elements>;
+  template <bool kSides>
+  static void pack_sites(const Packing& packing, const ShallowImages& images, const Mask& mask, cudaStream_t stream) {
+    auto* kernel = pack_shallow_images<Reading::elements, kSides>;
     if (mask.has_zero_bytes())
-      kernel = has_aligned_rows(packing.input, 16) ? pack_shallow_images<Reading::aligned_bytes>
-                                                   : pack_shallow_images<Reading::bytes>;
+      kernel = has_aligned_rows(packing.input, 16) ? pack_shallow_images<Reading::aligned_bytes, kSides>
+                                                   : pack_shallow_images<Reading::bytes, kSides>;
     kernel<<<pack_blocks(images), kShallowPackBlock, 0, stream>>>(images, mask);
   }
 

@@ -80,7 +80,7 @@ struct Plane {
 
   // Labels (see plane_labels.cuh). The words mark ends of runs there: sites lie one element beyond, and so carries do.
   std::int32_t beyond = 0;              ///< rows from a marked element to its site
-  std::int32_t row_words = 0;           ///< of a row: up to four fill its last 128 columns
+  std::int32_t row_words = 0;           ///< words of a row, filled up to a multiple of four
   std::uint32_t* changes = nullptr;     ///< [all_bands][kBand][row_words]: along rows
   std::uint32_t* background = nullptr;  ///< the same: label 0; null with upper_pins()
   std::uint32_t* upper = nullptr;       ///< as `bits`, for nearest sites: whether a row differs from the one above

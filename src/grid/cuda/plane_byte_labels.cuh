@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(kPackBlock)
   if (x >= plane.pitch) return;  // so do all lanes of a warp
   const bool there = x < plane.width;
   const int y0 = plane.first_row(band), rows = min(kBand, plane.height - y0), column = min(x, plane.width - 4);
-  const std::int64_t step = input.rank == 1 ? 0 : input.stride[0];
+  const std::int64_t step = input.stride[0];
   const auto* image = reinterpret_cast<const std::uint8_t*>(input.data) +
                       input.items.offset(plane.first_item + plane.item_of(band)) + y0 * step;
   const auto four = [&](int r) { return *reinterpret_cast<const std::uint32_t*>(image + r * step + column); };

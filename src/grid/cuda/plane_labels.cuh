@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(kPackBlock)
   const std::int64_t band = blockIdx.y;
   const int x = static_cast<int>(blockIdx.x) * kPackBlock + static_cast<int>(threadIdx.x), lane = lane_id();
   const int y0 = plane.first_row(band), rows = min(kBand, plane.height - y0), column = min(x, plane.width - 1);
-  const std::int64_t step = input.rank == 1 ? 0 : input.stride[0];
+  const std::int64_t step = input.stride[0];
   const T* first = reinterpret_cast<const T*>(input.data) + input.items.offset(plane.first_item + plane.item_of(band)) +
                    y0 * step + column;
   const T* above = y0 > 0 ? first - step : before ? before + column : nullptr;

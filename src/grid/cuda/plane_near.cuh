@@ -244,7 +244,8 @@ struct NearSites {
   }
   template <bool kPlain>
   __device__ void write_row(int r, std::int32_t y, int x, const unsigned* keys, unsigned unsettled) const {
-    const PlainSites::Row row = emitter.plain.down(rows, r);
+    PlainSites::Row row{};
+    if constexpr (kPlain) row = emitter.plain.down(rows, r);
     for (int k = lane_id(); k < 64; k += 32) {
       const NearKey key(keys[k]);
       if (x + k >= plane.width || key.square >= unsettled) continue;

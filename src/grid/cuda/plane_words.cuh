@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(kPackBlock)
   if (x < plane.width) {
     const int y0 = plane.first_row(band), rows = min(kBand, plane.height - y0);
     there = 0xFFFFFFFFu >> (kBand - rows);
-    const std::int64_t step = mask.input.rank == 1 ? 0 : mask.input.stride[0];
+    const std::int64_t step = mask.input.stride[0];
     const std::int64_t first = mask.input.items.offset(plane.first_item + plane.item_of(band)) + y0 * step + x;
     for (int r = 0; r < rows; ++r) word |= unsigned{mask.is_site(first + r * step)} << r;
   }
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(kPackBlock)
   unsigned words[4] = {}, others[4] = {};
   if (x < plane.width) {
     const int y0 = plane.first_row(band), rows = min(kBand, plane.height - y0);
-    const std::int64_t step = mask.input.rank == 1 ? 0 : mask.input.stride[0];
+    const std::int64_t step = mask.input.stride[0];
     const auto* element = reinterpret_cast<const std::uint8_t*>(mask.input.data) +
                           mask.input.items.offset(plane.first_item + plane.item_of(band)) + y0 * step + x;
     const int columns = plane.width - x;

@@ -1,13 +1,13 @@
-// A column of an image of few rows, all of it in registers of a thread: the nearest site of each row, from the steps along
-// rows (shallow_images.cuh).
+// A column of an image of few rows, all of it in registers of a thread: the nearest site of each row, from the steps
+// along rows (shallow_images.cuh).
 #pragma once
 
 #include "grid/cuda/shallow_words.cuh"
 
 namespace fathom::grid::cuda {
 
-/// Rows of a column, in bits.
-struct ColumnLabels {
+/// Rows of a column of labels, or of sides, in bits.
+struct ColumnRuns {
   unsigned changes = 0;  ///< differ from those above
   unsigned pinned = 0;   ///< have distance 0
 };
@@ -18,24 +18,24 @@ struct ColumnLabels {
 /// label there, too, and in all rows between; the first row that has another one is itself nearest, and none behind it.
 ///
 /// kRows: at least as many as there are. kSites: whether it matters which of several is the nearest
-template <int kRows, bool kSites, bool kLabels>
+template <int kRows, bool kSites, bool kRuns>
 class ShallowColumn {
  public:
   static constexpr int kRowBits = 5;
   static_assert(kShallowRows < 1 << kRowBits);
 
   /// @param words  of all rows; x lies in them
-  __device__ ShallowColumn(const WordInRow (*words)[kShallowWarps], const ColumnLabels& labels, int rows, int x)
-      : rows_(rows), labels_(labels) {
+  __device__ ShallowColumn(const WordInRow (*words)[kShallowWarps], const ColumnRuns& runs, int rows, int x)
+      : rows_(rows), runs_(runs) {
     const int w = x / 32 % kShallowWarps;
     int steps[kRows];
     least_ = WordInRow::kNoneBehind;
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      steps[r] = r < rows ? words[r][w].template least<kLabels>(x) : WordInRow::kNoneBehind;
+      steps[r] = r < rows ? words[r][w].template least<kRuns>(x) : WordInRow::kNoneBehind;
       least_ = min(least_, steps[r]);
     }
-    if (kLabels && labels.changes) least_ = 0;  // no row is farther from another label than there are rows
+    if (kRuns && runs.changes) least_ = 0;  // no row is farther from another label than there are rows
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       const auto more = static_cast<unsigned>(steps[r] - least_);
@@ -53,7 +53,7 @@ class ShallowColumn {
       if (k >= rows_) break;
       const bool asks = (k & (k - 1)) == 0;
       if (asks && settled(static_cast<unsigned>(k * k))) break;
-      up &= ~(labels_.changes << (k - 1)), down &= ~(labels_.changes >> k);
+      up &= ~(runs_.changes << (k - 1)), down &= ~(runs_.changes >> k);
 #pragma unroll
       for (int r = 0; r < kRows; ++r) {
         const auto square = static_cast<unsigned>(k * k) << kRowBits;
@@ -63,12 +63,12 @@ class ShallowColumn {
     }
   }
 
-  __device__ bool is_pinned(int r) const { return kLabels && labels_.pinned >> r & 1; }
+  __device__ bool is_pinned(int r) const { return kRuns && runs_.pinned >> r & 1; }
   __device__ bool has_site() const { return least_ < kFarthestSite; }
   /// Squares that fit 32 bits, whatever the row.
   __device__ bool is_near() const { return least_ < 65500; }
   __device__ unsigned key(int r) const { return best_[r]; }
-  /// Of a row that is not pinned, from its key.
+  // Of a row that is not pinned, from its key.
   __device__ std::uint32_t near_square(unsigned key) const {
     const auto steps = static_cast<std::uint32_t>(least_);
     return steps * steps + (key >> kRowBits);
@@ -80,8 +80,8 @@ class ShallowColumn {
   /// Column (x) and row (y) of the site nearest to row y of column x, which is not pinned.
   __device__ int2 site(const WordInRow (*words)[kShallowWarps], int y, int x, unsigned key) const {
     const auto row = static_cast<int>(key & ((1u << kRowBits) - 1));
-    if (kLabels && differ(min(y, row), max(y, row))) return make_int2(x, row);
-    return make_int2(words[row][x / 32 % kShallowWarps].template site<kLabels>(x), row);
+    if (kRuns && differ(min(y, row), max(y, row))) return make_int2(x, row);
+    return make_int2(words[row][x / 32 % kShallowWarps].template site<kRuns>(x), row);
   }
 
  private:
@@ -89,9 +89,9 @@ class ShallowColumn {
   static_assert((std::uint64_t{kShallowRows} * 2 * kShallowColumns) << kRowBits <= kNothing);
 
   /// Whether a label changes from one row to another one below.
-  __device__ bool differ(int from, int to) const { return (labels_.changes >> from & ((2u << (to - from)) - 1)) > 1; }
+  __device__ bool differ(int from, int to) const { return (runs_.changes >> from & ((2u << (to - from)) - 1)) > 1; }
   __device__ unsigned of_row(int r, bool is_same) const {
-    return kLabels && !is_same ? static_cast<unsigned>(r) : own_[r];
+    return kRuns && !is_same ? static_cast<unsigned>(r) : own_[r];
   }
   /// @param square  of the steps to the next rows
   __device__ bool settled(unsigned square) const {
@@ -102,7 +102,7 @@ class ShallowColumn {
   }
 
   const int rows_;
-  const ColumnLabels labels_;
+  const ColumnRuns runs_;
   int least_;  ///< steps along a row
   unsigned own_[kRows], best_[kRows];
 };

@@ -1,7 +1,7 @@
 // Images of few rows, and lines as images of one row, as long as they may be.
 //
 // Words of 32 bits along rows are packed first, and a summary of each 32 words, which says which of them have sites. Of
-// labels they mark where runs begin (shallow_labels.cuh).
+// labels (shallow_labels.cuh), and of signed fields, whose sides are as two labels, they mark where runs begin.
 // Work mapping: block = 256 columns of an image. Phase 1, warp = row: its words there, and the nearest sites before and
 // behind each, wherever in the row; summaries lead to them, 32 of these at a time. Phase 2, thread = column, with all
 // rows in registers: the steps along each row, from its word; then rows farther and farther away are tried, until none
@@ -12,8 +12,8 @@
 // row's number behind it, by which the lowest of several nearest sites wins.
 //
 // Source: separable passes (Hirata 1996); departs by the order of the axes, and by having all of the second one at
-// hand. Cost: every element is read once, an eighth of a byte written and read for it, of labels three, then its results
-// are written; at most an operation for each pair of a column's rows.
+// hand. Cost: every element is read once, an eighth of a byte written and read for it, two with a sign and three of
+// labels, then its results are written; at most an operation for each pair of a column's rows.
 #pragma once
 
 #include "core/cuda/early_launch.cuh"
@@ -30,11 +30,16 @@ __device__ __noinline__ inline void write_element(const Emitter<std::int64_t>& e
   if (emitter.in_region(at)) emitter.emit(item, at, square, site, inside);
 }
 
+/// Of labels, or of both sides of a signed field.
+__host__ __device__ constexpr bool is_of_runs(Writing writing) {
+  return is_of_labels(writing) || writing == Writing::both_sides;
+}
+
 /// The results of a column.
 template <Writing kWriting, int kRows>
 struct ShallowWriter {
-  static constexpr bool kSites = finds_sites(kWriting), kLabels = is_of_labels(kWriting);
-  using Column = ShallowColumn<kRows, kSites, kLabels>;
+  static constexpr bool kSites = finds_sites(kWriting), kRuns = is_of_runs(kWriting);
+  using Column = ShallowColumn<kRows, kSites, kRuns>;
 
   const ShallowImages& images;
   const Emitter<std::int64_t>& emitter;
@@ -44,7 +49,7 @@ struct ShallowWriter {
   const unsigned inside;  ///< rows whose distance is negative, in bits
 
   __device__ void write_floats(const Column& column) const {
-    if constexpr (kWriting == Writing::one_side) write_side(column);
+    if constexpr (kWriting == Writing::both_sides) write_sides(column);
     else if (column.is_near()) write_unpinned(column, [&](unsigned key) { return root_of(column.near_square(key)); });
     else if (column.has_site())
       write_unpinned(column, [&](unsigned key) { return rounded_sqrt<float>(column.square(key)); });
@@ -64,32 +69,33 @@ struct ShallowWriter {
   }
 
  private:
-  /// What is no site, as the other side is.
-  __device__ void write_side(const Column& column) const {
+  __device__ void write_sides(const Column& column) const {
     const Side& side = images.side;
-    const auto square = [&](int r) { return column.near_square(column.key(r)); };
-    if (column.is_near()) write_rows([&](int r) { return side.far(square(r)); }, [&](int r) { return square(r) > 0; });
+    if (column.is_near()) write_signed([&](int r) { return side.far(column.near_square(column.key(r))); });
     else if (column.has_site())
-      write_rows([&](int r) { return side.scale * rounded_to_face(column.square(column.key(r)), side.half); });
-    else write_rows([&](int) { return side.none(); });
+      write_signed([&](int r) { return root_to_face(column.square(column.key(r)), side.half); });
+    else write_signed([&](int) { return side.none(); });
   }
-
-  static __device__ float rounded_to_face(std::uint64_t square, double half) {
+  static __device__ float root_to_face(std::uint64_t square, double half) {
     return static_cast<float>(sqrt(static_cast<double>(square)) - half);
+  }
+  template <class Distance>
+  __device__ void write_signed(Distance&& distance) const {
+    write_rows([&](int r) {
+      const float magnitude = distance(r);
+      return inside >> r & 1 ? -magnitude : magnitude;
+    });
   }
   template <class Distance>
   __device__ void write_unpinned(const Column& column, Distance&& distance) const {
     write_rows([&](int r) { return column.is_pinned(r) ? 0 : distance(column.key(r)); });
   }
-  struct All {
-    __device__ bool operator()(int) const { return true; }
-  };
-  template <class Distance, class Wanted = All>
-  __device__ void write_rows(Distance&& distance, Wanted&& is_wanted = {}) const {
+  template <class Distance>
+  __device__ void write_rows(Distance&& distance) const {
     float* to = images.distance.row(images.first_item + item, 0, 0) + (x - images.begin);
 #pragma unroll
     for (int r = 0; r < kRows; ++r, to += images.distance.y_stride)
-      if (r < images.height && is_wanted(r)) *to = distance(r);
+      if (r < images.height) *to = distance(r);
   }
 
   __device__ void write_value(const Column& column, int y, unsigned key) const {
@@ -98,7 +104,7 @@ struct ShallowWriter {
     if (emitter.values.serves && (is_near || !there)) {
       LaneResults<1, 1> result{.item = item, .z = 0, .y = y, .x = x, .rows = 1};
       result.squares[0][0] = is_pinned ? 0 : there ? column.near_square(key) : kNoSquare;
-      if constexpr (kLabels) result.inside = inside >> y & 1;
+      if constexpr (kRuns) result.inside = inside >> y & 1;
       return emitter.values.write(emitter.first_item + item, result);
     }
     write_element(column, y, key, -1);
@@ -130,9 +136,9 @@ __global__ void __launch_bounds__(kShallowBlock, kRows > 16 ? kShallowBlocksOfMa
     solve_shallow_images(const __grid_constant__ ShallowImages images,
                          const __grid_constant__ Emitter<std::int64_t> emitter) {
   using Writer = ShallowWriter<kWriting, kRows>;
-  constexpr bool kFloats = !is_general(kWriting), kLabels = is_of_labels(kWriting);
+  constexpr bool kFloats = !is_general(kWriting), kRuns = is_of_runs(kWriting);
   __shared__ WordInRow words[kRows][kShallowWarps];
-  __shared__ uint2 label_words[kLabels ? kRows : 1][kShallowWarps];
+  __shared__ uint2 run_words[kRuns ? kRows : 1][kShallowWarps];
   __shared__ std::uint16_t keys[kFloats ? 1 : kRows * kShallowBlock];
   const int t = static_cast<int>(threadIdx.x);
   const Division tile(blockIdx.x, images.tiles);
@@ -142,23 +148,24 @@ __global__ void __launch_bounds__(kShallowBlock, kRows > 16 ? kShallowBlocksOfMa
     const WordInRow word = ShallowRow(images, tile.quotient * images.height + r).find(x0 / 32);
     if (lane_id() >= kShallowWarps) continue;
     words[r][lane_id()] = word;
-    if constexpr (kLabels) label_words[r][lane_id()] = images.label_word(tile.quotient, r, x0 / 32 + lane_id());
+    if constexpr (kRuns) run_words[r][lane_id()] = images.run_word(tile.quotient, r, x0 / 32 + lane_id());
   }
   __syncthreads();
-  const int x = x0 + t;
-  ColumnLabels labels;
+  const int x = x0 + t, at = min(x, images.width - 1);
+  if ((x | 31) < images.begin || (x & ~31) >= images.end) return;  // so do all lanes of a warp
+  ColumnRuns runs;
   unsigned background = 0;
-  if constexpr (kLabels)
+  if constexpr (kRuns)
     for (int r = 0; r < images.height; ++r) {
-      const uint2 word = label_words[r][t / 32];
-      labels.changes |= (word.x >> lane_id() & 1) << r;
-      background |= (word.y >> lane_id() & 1) << r;
+      const uint2 word = run_words[r][at / 32 % kShallowWarps];
+      runs.changes |= (word.x >> at % 32 & 1) << r;
+      background |= (word.y >> at % 32 & 1) << r;
     }
-  if (images.pins) labels.pinned = background;
-  typename Writer::Column column(words, labels, images.height, min(x, images.width - 1));
+  if (images.pins) runs.pinned = background;
+  typename Writer::Column column(words, runs, images.height, at);
   column.search();
   if (x < images.begin || x >= images.end) return;
-  const Writer writer{images, emitter, words, tile.quotient, x, kLabels && !images.pins ? ~background : 0};
+  const Writer writer{images, emitter, words, tile.quotient, x, kRuns && !images.pins ? ~background : 0};
   if constexpr (kFloats) writer.write_floats(column);
   else writer.write_others(column, keys + t);
 }

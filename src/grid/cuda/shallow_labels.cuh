@@ -1,8 +1,8 @@
 // The words of labels in images of few rows: where runs along rows begin, in place of sites; which elements differ from
 // those above; and label 0.
 //
-// Work mapping: warp = 32 words of a row, lane = element of one after the other. Cost: every label is read three times, from the
-// caches but once; three eighths of a byte are written for it.
+// Work mapping: warp = 32 words of a row, lane = element of one after the other. Cost: every label is read three times,
+// from the caches but once; three eighths of a byte are written for it.
 #pragma once
 
 #include "grid/cuda/plane_labels.cuh"
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(kShallowPackBlock)
   const int w0 = static_cast<int>(by_row.remainder) * 32, w = w0 + lane_id();
   unsigned begins = 0, changes = 0, background = 0;
 #pragma unroll 8
-  for (int i = 0; i < 32; ++i) {
+  for (int i = 0; i < min(32, images.words - w0); ++i) {
     const int x = (w0 + i) * 32 + lane_id(), at = min(x, images.width - 1);
     const bool there = x < images.width;
     const T label = row[at];

@@ -1,9 +1,9 @@
-// The words of images of few rows (shallow_images.cuh): sites along rows, and where the nearest ones lie that a word does
-// not hold.
+// The words of images of few rows (shallow_images.cuh): sites along rows, or where runs of one side or label begin, and
+// where the nearest of these lie that a word does not hold.
 //
-// Work mapping: warp = 32 words of a row, and the summary that says which of them have sites. Cost: every element is read
-// once, an eighth of a byte is written for it; what lies beside 256 columns is found from a few summaries, or in rows
-// without sites from all of them.
+// Work mapping: warp = 32 words of a row, and the summary that says which of them have bits. Cost: every element is
+// read once, an eighth of a byte is written for it, a quarter with sides; what lies beside 256 columns is found from a
+// few summaries, or in rows without bits from all of them.
 #pragma once
 
 #include "grid/cuda/mask.cuh"
@@ -21,8 +21,10 @@ struct ShallowImages {
   std::int64_t items = 1, first_item = 0;
   std::uint32_t* bits = nullptr;     ///< [items][height][words]
   std::uint32_t* summary = nullptr;  ///< [items][height][summaries]
-  uint2* labels = nullptr;           ///< [items][height][words]: which differ from those above, and label 0
-  bool pins = false;                 ///< label 0 has distance 0; else it is one among others, for a sign
+  // Where the words mark runs.
+  std::uint32_t* sides = nullptr;  ///< [items][height][words], of a signed field: which elements are inside
+  uint2* labels = nullptr;         ///< [items][height][words]: which differ from those above, and label 0
+  bool pins = false;               ///< label 0 has distance 0; else it is one among others, for a sign
 
   // What is solved, and where it goes if it is float distances.
   std::int32_t begin = 0, end = 1;         ///< columns of the region
@@ -30,9 +32,13 @@ struct ShallowImages {
   Placed<float> distance;
   Side side;
 
-  /// Of a row of labels; behind its last: nothing.
-  __device__ uint2 label_word(std::int64_t item, int row, int w) const {
-    return w < words ? labels[(item * height + row) * words + w] : make_uint2(0, 0);
+  /// Of a row of runs, as of labels: the elements outside are those of label 0. Behind its last word: nothing.
+  __device__ uint2 run_word(std::int64_t item, int row, int w) const {
+    if (w >= words) return make_uint2(0, 0);
+    const std::int64_t place = (item * height + row) * words + w;
+    if (!sides) return labels[place];
+    const std::uint32_t own = sides[place], above = row > 0 ? sides[place - words] : own;
+    return make_uint2(own ^ above, ~own);
   }
 };
 
@@ -46,12 +52,12 @@ __device__ inline unsigned word_of_bytes(const Mask& mask, std::int64_t row, int
   return (mask.is_zero_site() ? ~sites : sites) & (kAllLanes >> (32 - there));
 }
 
-/// A lane's word of 32 that begin at column x0 of a row, of any elements, read side by side.
+/// A lane's word of `count` that begin at column x0 of a row, of any elements, read side by side.
 template <Reading kReading>
-__device__ unsigned word_of_elements(const Mask& mask, std::int64_t row, int x0, int width) {
+__device__ unsigned word_of_elements(const Mask& mask, std::int64_t row, int x0, int width, int count) {
   unsigned mine = 0;
 #pragma unroll 8
-  for (int i = 0; i < 32; ++i) {
+  for (int i = 0; i < count; ++i) {
     const int x = x0 + i * 32 + lane_id();
     bool is_site = x < width;
     if constexpr (kReading == Reading::elements) is_site = is_site && mask.is_site(row + x);
@@ -62,8 +68,22 @@ __device__ unsigned word_of_elements(const Mask& mask, std::int64_t row, int x0,
   return mine;
 }
 
+/// Where runs of ones and of zeros begin, but at the row's end.
+///
+/// @param word    the lane's, w of its row
+/// @param before  the last bit before the warp's first word
+__device__ inline unsigned beginnings(unsigned word, bool before, int w, int width) {
+  unsigned last = __shfl_up_sync(kAllLanes, word, 1) >> 31;
+  if (lane_id() == 0) last = w > 0 ? before : word & 1;
+  const int there = width - w * 32;
+  const unsigned in_row = there >= 32 ? kAllLanes : there > 0 ? lanes_before(there) : 0;
+  return (word ^ (word << 1 | last)) & in_row;
+}
+
 /// Warp = 32 words of a row, and their summary. The images may be parts, of `height` rows.
-template <Reading kReading>
+///
+/// kSides: of a signed field; the mask's sites are the elements inside
+template <Reading kReading, bool kSides>
 __global__ void __launch_bounds__(kShallowPackBlock)
     pack_shallow_images(const __grid_constant__ ShallowImages images, const __grid_constant__ Mask mask) {
   const std::int64_t warp = (std::int64_t{blockIdx.x} * kShallowPackBlock + threadIdx.x) / 32;
@@ -74,7 +94,11 @@ __global__ void __launch_bounds__(kShallowPackBlock)
   const int w0 = static_cast<int>(by_row.remainder) * 32, w = w0 + lane_id();
   unsigned word = 0;
   if constexpr (kReading == Reading::aligned_bytes) word = word_of_bytes(mask, row, w, images.width);
-  else word = word_of_elements<kReading>(mask, row, w0 * 32, images.width);
+  else word = word_of_elements<kReading>(mask, row, w0 * 32, images.width, min(32, images.words - w0));
+  if constexpr (kSides) {
+    if (w < images.words) images.sides[by_row.quotient * images.words + w] = word;
+    word = beginnings(word, w0 > 0 && mask.is_site(row + w0 * 32 - 1), w, images.width);
+  }
   if (w < images.words) images.bits[by_row.quotient * images.words + w] = word;
   const unsigned filled = __ballot_sync(kAllLanes, word != 0);
   if (lane_id() == 0) images.summary[warp] = filled;
@@ -86,22 +110,22 @@ struct WordInRow {
   std::uint32_t bits;
   std::int32_t before, behind;
 
-  /// From column x of the word to the left (x) and to the right (y). kLabels: to the elements beyond the run's ends
-  template <bool kLabels>
+  /// From column x of the word to the left (x) and to the right (y). kRuns: to the elements beyond the run's ends
+  template <bool kRuns>
   __device__ int2 both(int x) const {
-    const unsigned left = bits << (31 - x % 32), right = bits >> x % 32 & (kLabels ? ~1u : ~0u);
-    return make_int2((left ? __clz(static_cast<int>(left)) : x - before) + kLabels,
+    const unsigned left = bits << (31 - x % 32), right = bits >> x % 32 & (kRuns ? ~1u : ~0u);
+    return make_int2((left ? __clz(static_cast<int>(left)) : x - before) + kRuns,
                      right ? __ffs(static_cast<int>(right)) - 1 : behind - x);
   }
-  template <bool kLabels>
+  template <bool kRuns>
   __device__ int least(int x) const {
-    const int2 steps = both<kLabels>(x);
+    const int2 steps = both<kRuns>(x);
     return min(steps.x, steps.y);
   }
   /// The column of the nearest one, the lower one of two.
-  template <bool kLabels>
+  template <bool kRuns>
   __device__ int site(int x) const {
-    const int2 steps = both<kLabels>(x);
+    const int2 steps = both<kRuns>(x);
     return steps.x <= steps.y ? x - steps.x : x + steps.y;
   }
 };
