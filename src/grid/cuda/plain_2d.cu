@@ -62,9 +62,7 @@ bool plane_serves(const Problem& p) {
   if (p.metric != Metric::euclidean || p.rank != 2 || !serves_sides(p)) return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
-  // Carries and list entries are 16 bits, and the list's masks must fit shared memory.
-  constexpr std::int64_t kLongest = 46000;
-  if (p.extent(0) > kLongest || p.extent(1) > kLongest) return false;
+  if (p.extent(0) > kLongestAxisOfPlanes || p.extent(1) > kLongestAxisOfPlanes) return false;
   return squares_fit(p) || real_serves(p);
 }
 

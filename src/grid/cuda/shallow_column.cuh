@@ -47,6 +47,7 @@ class ShallowColumn {
 
   /// By a whole warp.
   __device__ void search() {
+    if (!__any_sync(kAllLanes, has_site())) return;
     unsigned up = ~0u, down = ~0u;  // rows of the label of that k rows above or below, as all between
 #pragma unroll
     for (int k = 1; k < kRows; ++k) {

@@ -23,8 +23,7 @@ __global__ void __launch_bounds__(kShallowPackBlock)
   const T* above = has_above ? row - step : row;
   const int w0 = static_cast<int>(by_row.remainder) * 32, w = w0 + lane_id();
   unsigned begins = 0, changes = 0, background = 0;
-#pragma unroll 8
-  for (int i = 0; i < min(32, images.words - w0); ++i) {
+  for_words(min(32, images.words - w0), [&](int i) {
     const int x = (w0 + i) * 32 + lane_id(), at = min(x, images.width - 1);
     const bool there = x < images.width;
     const T label = row[at];
@@ -32,7 +31,7 @@ __global__ void __launch_bounds__(kShallowPackBlock)
     const unsigned change = __ballot_sync(kAllLanes, there && has_above && label != above[at]);
     const unsigned zero = __ballot_sync(kAllLanes, there && label == T{});
     if (lane_id() == i) begins = begin, changes = change, background = zero;
-  }
+  });
   if (w < images.words) {
     images.bits[by_row.quotient * images.words + w] = begins;
     images.labels[by_row.quotient * images.words + w] = make_uint2(changes, background);

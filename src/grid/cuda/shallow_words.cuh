@@ -52,19 +52,30 @@ __device__ inline unsigned word_of_bytes(const Mask& mask, std::int64_t row, int
   return (mask.is_zero_site() ? ~sites : sites) & (kAllLanes >> (32 - there));
 }
 
+/// For `count` of 32 words, and others that it looks at for nothing: take(word). What is read for several is on its way
+/// together.
+template <class Take>
+__device__ void for_words(int count, Take&& take) {
+  constexpr int kTogether = 8;
+#pragma unroll 8
+  for (int i = 0; i < 32; ++i) {
+    if (i == kTogether && count <= kTogether) break;
+    take(i);
+  }
+}
+
 /// A lane's word of `count` that begin at column x0 of a row, of any elements, read side by side.
 template <Reading kReading>
 __device__ unsigned word_of_elements(const Mask& mask, std::int64_t row, int x0, int width, int count) {
   unsigned mine = 0;
-#pragma unroll 8
-  for (int i = 0; i < count; ++i) {
+  for_words(count, [&](int i) {
     const int x = x0 + i * 32 + lane_id();
     bool is_site = x < width;
     if constexpr (kReading == Reading::elements) is_site = is_site && mask.is_site(row + x);
     else is_site = is_site && (mask.input.data[row + x] == std::byte{0}) == mask.is_zero_site();
     const unsigned sites = __ballot_sync(kAllLanes, is_site);
     if (lane_id() == i) mine = sites;
-  }
+  });
   return mine;
 }
 
