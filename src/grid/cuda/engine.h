@@ -60,12 +60,12 @@ inline bool wants_site_of_labels(const Problem& p) { return has_labels(p) && wan
 /// periodic borders; of labels without nearest sites, from a mask signed only as floats without these. Null for others.
 std::unique_ptr<Engine> make_small_engine(const Problem& problem);
 /// For images of at most 31 rows, and lines as images of one row, of at most 2²⁰ elements along a row: Euclidean, with
-/// equal spacings, without periodic borders. Null for others.
+/// equal spacings, without periodic borders. Null for others, and for labels and signed fields of so many rows that the
+/// engine below is faster, if it serves.
 std::unique_ptr<Engine> make_shallow_engine(const Problem& problem);
-/// For images, also of few rows where spacings are unequal. Null where it does not serve: it is for Euclidean distances
-/// without periodic borders; from a mask signed only as floats without nearest sites; with spacings that are no small
-/// multiples of a unit only from masks without nearest sites, and of which none is more than 256 times the other; and
-/// axes of at most 46,000 elements.
+/// For images. Null where it does not serve: it is for Euclidean distances without periodic borders; from a mask signed
+/// only as floats without nearest sites; with spacings that are no small multiples of a unit only from masks without
+/// nearest sites, and of which none is more than 256 times the other; and axes of at most 46,000 elements.
 std::unique_ptr<Engine> make_plane_engine(const Problem& problem);
 /// The same for volumes: three axes of at most 2048 elements, of labels 1024. Float distances from a mask, also signed,
 /// with any spacings up to 1024 elements; with limits only where they are multiples of a unit.

@@ -24,8 +24,9 @@ std::int64_t width_of(const Problem& p) { return p.extent(p.rank - 1); }
 /// A signed field of a mask, whose sides are as two labels.
 bool has_sides(const Problem& p) { return sides_of(p) == 2; }
 
-/// The most rows of images in which others than this engine would be slower.
-std::int64_t fastest_rows(const Problem& p) {
+/// The most rows of images that the engine for planes would not serve, or not as fast.
+std::int64_t most_rows(const Problem& p) {
+  if (width_of(p) > kLongestAxisOfPlanes || !serves_sides(p)) return kShallowRows;
   return has_labels(p) ? kShallowRowsOfLabels : has_sides(p) ? kShallowRowsOfSides : kShallowRows;
 }
 
@@ -33,8 +34,7 @@ bool shallow_serves(const Problem& p) {
   if (p.metric != Metric::euclidean || p.rank > 2 || !p.isotropic) return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
-  const std::int64_t most = width_of(p) > kLongestAxisOfPlanes ? kShallowRows : fastest_rows(p);
-  return height_of(p) <= most && width_of(p) <= kShallowColumns;
+  return height_of(p) <= most_rows(p) && width_of(p) <= kShallowColumns;
 }
 
 ShallowImages make_images(const Problem& p, std::int64_t items, std::byte* words, std::size_t* bytes = nullptr) {
