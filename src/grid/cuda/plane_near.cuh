@@ -232,7 +232,8 @@ struct NearSites {
   }
 
   /// Not inlined: it takes registers from the search. Nor by reference: what has an address is in memory, and would be
-  /// written there for each task.
+  /// written there for each task. Plain results by themselves: with others they take more registers than there are.
+  ///
   /// kPlain: emitter.plain serves
   template <bool kPlain>
   static __device__ __noinline__ void write_staged(NearSites near, int r, int x, unsigned unsettled) {

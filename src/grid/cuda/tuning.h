@@ -147,9 +147,10 @@ inline constexpr int kShallowBlocks = 4;        ///< per multiprocessor
 inline constexpr int kShallowBlocksOfMany = 2;  ///< the same with more than 16 rows: 128 registers
 /// Each block looks for the sites beside its columns by itself, in the worst case through all of its rows.
 inline constexpr std::int64_t kShallowColumns = std::int64_t{1} << 20;
-/// Rows up to which signed fields, and labels, are faster than in bands of 32, which take columns up to …
+/// Rows up to which signed fields, and labels, are faster so than in bands of 32, if rows are not too long for these:
 inline constexpr std::int64_t kShallowRowsOfSides = 16, kShallowRowsOfLabels = 8;
-inline constexpr std::int64_t kLongestAxisOfPlanes = 46000;  ///< … this: carries and entries of lists have 16 bits
+/// carries and entries of lists have 16 bits there, and a list's masks must fit shared memory.
+inline constexpr std::int64_t kLongestAxisOfPlanes = 46000;
 
 // General
 inline constexpr int kSearchBlock = 128;
