@@ -179,6 +179,15 @@ struct Emitter {
   }
 };
 
+/// Writes what is asked for of an element of an image, or of a line as its one row. Not inlined: it is large.
+///
+/// @param inside  of signed fields: whether the distance is negative
+__device__ __noinline__ inline void emit_in_image(const Emitter<std::int64_t>& emitter, std::int64_t item, int y, int x,
+                                                  std::int64_t square, std::int64_t site, bool inside) {
+  const std::int64_t at[kMaxSpaceRank] = {emitter.input.rank == 1 ? x : y, x};
+  if (emitter.in_region(at)) emitter.emit(item, at, square, site, inside);
+}
+
 /// Writes what a lane has found element by element. Not inlined: it is large.
 template <int kRows, int kColumns>
 __device__ __noinline__ void emit_results(const Emitter<std::int64_t>& emitter,

@@ -69,7 +69,7 @@ void place(ShallowImages& images, const Problem& part, const Batch& batch, std::
 
 Writing writing_of_part(const Problem& part) {
   const bool floats = is_plain_float(part, part.rank - 1);
-  if (!has_sides(part)) return writing_of(part, floats, false);
+  if (!part.signed_distance) return writing_of(part, floats, false);
   return wants_site(part) ? Writing::label_sites : floats ? Writing::both_sides : Writing::general_labels;
 }
 

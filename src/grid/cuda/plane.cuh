@@ -33,7 +33,7 @@ enum class Writing {
   label_sites,     ///< the same of labels
   general,         ///< anything else
   general_labels,  ///< the same of labels
-  both_sides,      ///< float distances of both sides of a signed field, at once
+  both_sides,      ///< float distances of both sides of a signed field, or of signed labels, at once
   transposed,      ///< float distances of a transposed volume
 };
 
@@ -199,14 +199,5 @@ struct Column {
     return min(rows.x, rows.y);
   }
 };
-
-/// Writes one nearest site and its distance in whatever form is asked for. Not inlined: it is large.
-///
-/// @param inside  of signed labels: whether the distance is negative
-__device__ __noinline__ inline void write_site(const Emitter<std::int64_t>& emitter, std::int64_t item, std::int32_t y,
-                                               std::int32_t x, std::uint32_t square, std::int64_t site, bool inside) {
-  const std::int64_t at[kMaxSpaceRank] = {emitter.input.rank == 1 ? x : y, x};
-  if (emitter.in_region(at)) emitter.emit(item, at, value_of(square), site, inside);
-}
 
 }  // namespace fathom::grid::cuda

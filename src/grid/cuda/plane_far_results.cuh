@@ -145,8 +145,8 @@ class FarResults {
         emitter_.plain.write(row, x, !kSmall && square == kNoSquare ? plane_.side.none() : cell_.in_units(root()),
                              site);
       else
-        write_site(emitter_, plane_.item_of(cell_.band), y, x, square, site,
-                   kLabels && is_inside(plane_, cell_.band, y - plane_.first_row(cell_.band), x));
+        emit_in_image(emitter_, plane_.item_of(cell_.band), y, x, value_of(square), site,
+                      kLabels && is_inside(plane_, cell_.band, y - plane_.first_row(cell_.band), x));
     }
   }
 

@@ -253,8 +253,8 @@ struct NearSites {
       const std::int32_t site = site_of(key, y, x + k);
       if constexpr (kPlain) emitter.plain.write(row, x + k, distance_of(key), site);
       else
-        write_site(emitter, plane.item_of(band), y, x + k, key.square, site,
-                   kLabels && is_inside(plane, band, r, x + k));
+        emit_in_image(emitter, plane.item_of(band), y, x + k, value_of(key.square), site,
+                      kLabels && is_inside(plane, band, r, x + k));
     }
   }
 

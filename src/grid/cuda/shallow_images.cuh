@@ -23,13 +23,6 @@
 
 namespace fathom::grid::cuda {
 
-/// One element. Not inlined: it is large.
-__device__ __noinline__ inline void write_element(const Emitter<std::int64_t>& emitter, std::int64_t item, int y, int x,
-                                                  std::int64_t square, std::int64_t site, bool inside) {
-  const std::int64_t at[kMaxSpaceRank] = {emitter.input.rank == 1 ? x : y, x};
-  if (emitter.in_region(at)) emitter.emit(item, at, square, site, inside);
-}
-
 /// Of labels, or of both sides of a signed field.
 __host__ __device__ constexpr bool is_of_runs(Writing writing) {
   return is_of_labels(writing) || writing == Writing::both_sides;
@@ -126,7 +119,7 @@ struct ShallowWriter {
     std::int64_t square = no_value<std::int64_t>();
     if (column.is_pinned(y)) square = 0;
     else if (column.has_site()) square = static_cast<std::int64_t>(column.square(key));
-    cuda::write_element(emitter, item, y, x, square, site, inside >> y & 1);
+    emit_in_image(emitter, item, y, x, square, site, inside >> y & 1);
   }
 };
 
