@@ -386,6 +386,16 @@ TEST_F(Device, TransposedInRanges) {
   }
 }
 
+/// What the last word of rows lacks takes half as much where that is half a word.
+TEST_F(Device, LeadsOfTransposedVolumesTakeLittleScratch) {
+  if (!has_shared_memory()) GTEST_SKIP() << "blocks have too little shared memory";
+  Case c = case_of({300, 300, 300});
+  c.wanted.nearest = DType::int32;
+  const OnDevice device(c);
+  const std::size_t bytes = grid::scratch_bytes(device.input_view, device.options, device.outputs);
+  EXPECT_LE(static_cast<double>(bytes), 2.3 * static_cast<double>(element_count(c.input.shape())));
+}
+
 /// Volumes with nearest sites from 2²² voxels on are, too, though smaller than those of distances alone. As they are, words
 /// hold 192 columns of 165.
 TEST_F(Device, SitesTransposedByTheCall) {

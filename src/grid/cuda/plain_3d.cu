@@ -184,7 +184,7 @@ std::size_t take_scratch(Volume& v, const Problem& p, bool lays_aside, std::byte
     const std::int64_t half_tiles = columns * 2 * v.nz;
     v.y_list = s.take<std::uint32_t>(std::max<std::int64_t>(half_tiles, kFewRows));
   }
-  if (has_lists || wants_site(p)) v.take_narrow(s, wants_site(p) ? kPairsOfWord : v.last_pairs_there());
+  if (has_lists || wants_site(p)) v.take_narrow(s, wants_site(p) ? v.last_pairs_of_leads() : v.last_pairs_there());
   if (has_lists || tells_kinds(p)) v.kind = s.take<std::uint8_t>(has_lists ? jobs * v.ny : columns * 2 * v.ny);
   if (wants_site(p)) return s.bytes();
   const bool has_squares_aside = lays_aside && v.items == 1;

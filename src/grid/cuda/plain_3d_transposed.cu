@@ -66,7 +66,7 @@ std::size_t take_scratch(Volume& v, const Problem& p, std::byte* base) {
   Scratch s(base);
   v.z_list = s.take<std::uint32_t>(jobs * v.ny);
   v.y_list = s.take<std::uint32_t>(jobs * v.nz);
-  v.take_narrow(s, kPairsOfWord);
+  v.take_narrow(s, wants_site(p) ? v.last_pairs_of_leads() : kPairsOfWord);
   v.kind = s.take<std::uint8_t>(jobs * v.ny);
   if (wants_site(p)) return s.bytes();
   v.beyond = s.take<std::uint8_t>(columns * 2 * ((v.nz + 7) / 8) * v.ny);

@@ -53,6 +53,7 @@ enum Beyond : std::uint8_t {
 };
 
 inline constexpr int kPairsOfWord = 16;  ///< of neighbours along x
+inline constexpr int kLeadsOfRow = 16;   ///< of half a word, with nearest sites
 
 /// Words of a line along z: whole sectors of memory.
 inline __host__ __device__ int padded_depth(int nz) { return (nz + 3) / 4 * 4; }
@@ -80,7 +81,7 @@ struct Volume {
 
   // Of two neighbours along x in a word, after the pass along z: squares, or with sites their Leads. With spacings in a
   // unit, of words that have all columns (volume_squares_aside.cuh).
-  std::uint32_t* narrow = nullptr;  ///< [items][nz][words][ny][16], of the last word [ny][last_pairs]
+  std::uint32_t* narrow = nullptr;  ///< [items][nz][words][ny][16], of the last word [ny][last_pairs]; see lead_row()
   std::int64_t pairs_of_plane = 0;  ///< with what fills up sectors of memory
   std::int32_t last_pairs = 0;
   /// TileKind, [items][words][ny]; of halves, [items][words][2][ny], with nearest sites and equal spacings and with
@@ -125,6 +126,10 @@ struct Volume {
     narrow = s.take<std::uint32_t>(items * nz * pairs_of_plane);
   }
   std::int32_t last_pairs_there() const { return (nx - (words - 1) * 32 + 1) / 2; }
+  /// The same for leads, which lie half a word by half a word.
+  std::int32_t last_pairs_of_leads() const {
+    return last_pairs_there() > kLeadsOfRow / 2 ? kPairsOfWord : kLeadsOfRow / 2;
+  }
 
   struct Tile {
     std::int64_t item;
@@ -175,6 +180,11 @@ struct Volume {
   /// Row (z, y) of `narrow`.
   __device__ std::uint32_t* narrow_row(std::int64_t item, std::int32_t w, std::int32_t z, std::int32_t y) const {
     return narrow + (item * nz + z) * pairs_of_plane + (w * kPairsOfWord * ny + y * pairs_of(w));
+  }
+  /// Row (z, y) of `narrow` with nearest sites, where a plane's leads lie half a word by half a word: [ny][kLeadsOfRow].
+  __device__ std::uint16_t* lead_row(std::int64_t item, std::int32_t half, std::int32_t z, std::int32_t y) const {
+    const std::int64_t plane = (item * nz + z) * pairs_of_plane * 2;
+    return reinterpret_cast<std::uint16_t*>(narrow) + plane + (half * ny + y) * kLeadsOfRow;
   }
   __device__ const std::uint8_t* kinds(const Tile& t) const { return kind + (t.item * words + t.word) * ny; }
   /// @param half  0 or 1, of the columns

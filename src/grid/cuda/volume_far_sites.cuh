@@ -19,7 +19,7 @@ class WinnerLeads {
       : bit_(half.x % 32),
         is_inside_(half.x < v.nx),
         line_(v.word_line(half.tile)),
-        leads_(narrow_half(v, half, 0, half.tile.line) + lane_id() % 16),
+        leads_(lead_half(v, half, 0, half.tile.line) + lane_id() % 16),
         step_(2 * v.pairs_of_plane) {}
 
   /// Up to eight rows from z on. By whole warps, of which halves may have no rows.

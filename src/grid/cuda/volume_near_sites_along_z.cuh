@@ -185,7 +185,7 @@ class LeadRows {
 class LeadWriter {
  public:
   __device__ LeadWriter(const Volume& v, const HalfTile& half)
-      : rows_(v.nz), step_(v.pairs_of_plane), first_(narrow_half(v, half, 0, half.tile.line)) {}
+      : rows_(v.nz), step_(v.pairs_of_plane), first_(lead_half(v, half, 0, half.tile.line)) {}
 
   /// A column of eight rows, as far as they are there. @param lead  of the first, the second and so on
   template <class Of>

@@ -67,14 +67,19 @@ class RunEnds {
     return any;
   }
 
+  /// Which of eight rows of a line need no search: those of label 0, and behind the last.
+  __device__ unsigned settled(int group, int line) const {
+    return background_[group / 4 * 32 + line] >> group % 4 * 8 & 255;
+  }
+
   /// Steps from eight rows of a line to the elements beyond the ends of their runs; 0 for label 0 and behind the last
   /// row.
   __device__ void steps(int group, int line, unsigned* to_end) const {
-    const unsigned background = background_of(group, line);
+    const unsigned none = settled(group, line);
     unsigned down[8];
     around(group, line, to_end, down);
 #pragma unroll
-    for (int j = 0; j < 8; ++j) to_end[j] = background >> j & 1 ? 0 : min(to_end[j], down[j]);
+    for (int j = 0; j < 8; ++j) to_end[j] = none >> j & 1 ? 0 : min(to_end[j], down[j]);
   }
 
   /// The same to the nearer of both, whatever the label: upwards, where the other one is not nearer, they are negative.
@@ -99,7 +104,7 @@ class RunEnds {
   }
   /// … and of a pair of lines in 16 bits.
   __device__ void bound_pairs(int group, int pair, unsigned* squares) const {
-    if ((background_of(group, 2 * pair) & background_of(group, 2 * pair + 1)) == 255) {  // no change matters
+    if ((settled(group, 2 * pair) & settled(group, 2 * pair + 1)) == 255) {  // no change matters
 #pragma unroll
       for (int j = 0; j < 8; ++j) squares[j] = 0;
       return;
@@ -115,11 +120,6 @@ class RunEnds {
   }
 
  private:
-  /// Which of eight rows of a line are of label 0, or behind the last.
-  __device__ unsigned background_of(int group, int line) const {
-    return background_[group / 4 * 32 + line] >> group % 4 * 8 & 255;
-  }
-
   /// Steps from eight rows of a line to the elements beyond the upper and the lower end of their runs.
   /// @param words  to look into, before and behind
   __device__ void around(int group, int line, unsigned* up, unsigned* down, int words = kLongestAxis / 32) const {

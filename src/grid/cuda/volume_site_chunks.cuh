@@ -108,10 +108,10 @@ class SiteChunks {
     unsigned lead[8], least = ~0u, most = 0;  // plane of a site that is far; of others it is none
     if ((kept & 255) == 255) {
 #pragma unroll
-      for (int k = 0; k < 8; ++k) lead[k] = __ldg(rows.leads + k * 32);
+      for (int k = 0; k < 8; ++k) lead[k] = __ldg(rows.leads + k * kLeadsOfRow);
     } else {
 #pragma unroll
-      for (int k = 0; k < 8; ++k) lead[k] = kept >> k & 1 ? __ldg(rows.leads + k * 32) : Leads::kNone;
+      for (int k = 0; k < 8; ++k) lead[k] = kept >> k & 1 ? __ldg(rows.leads + k * kLeadsOfRow) : Leads::kNone;
     }
 #pragma unroll
     for (int k = 0; k < 8; ++k) {

@@ -94,11 +94,11 @@ class SitesOfRows {
         depth_(v.depth),
         bit_(x % 32),
         kinds_(kinds_of_half(v, tile, x % 32 / 16)),
-        leads_(reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) + x % 32),
+        leads_(v.lead_row(tile.item, tile.word * 2 + x % 32 / 16, tile.line, 0) + x % kLeadsOfRow),
         words_(v.word_line({tile.item, tile.word, 0})) {}
 
   /// Of a row that keeps leads.
-  __device__ unsigned lead(int y) const { return __ldg(leads_ + y * 32); }
+  __device__ unsigned lead(int y) const { return __ldg(leads_ + y * kLeadsOfRow); }
 
   struct Steps {
     int x, z;
@@ -185,13 +185,13 @@ class SitesOfRows {
 
   /// Eight rows, from the first on.
   struct EightRows {
-    const std::uint16_t* leads;  ///< 32 apart
+    const std::uint16_t* leads;  ///< kLeadsOfRow apart
     const uint2* words;          ///< depth() apart
     int y;
   };
-  __device__ EightRows rows_from(int y) const { return {leads_ + y * 32, words_ + y * depth_, y}; }
+  __device__ EightRows rows_from(int y) const { return {leads_ + y * kLeadsOfRow, words_ + y * depth_, y}; }
   __device__ void advance(EightRows& rows) const {
-    rows.leads += 8 * 32;
+    rows.leads += 8 * kLeadsOfRow;
     rows.words += depth(8);
     rows.y += 8;
   }
@@ -200,7 +200,7 @@ class SitesOfRows {
 
  private:
   /// Of the half's first column.
-  __device__ const std::uint16_t* first_lead(int y) const { return leads_ + y * 32 - (bit_ & 15); }
+  __device__ const std::uint16_t* first_lead(int y) const { return leads_ + y * kLeadsOfRow - (bit_ & 15); }
   __device__ unsigned any_lead(int y) const { return __ldg(first_lead(y)); }
 
   const std::int32_t z_, depth_;
@@ -293,11 +293,11 @@ class SiteWriter {
   __device__ void write_near(int y, int count, const unsigned* sites) const {
     write_group(y, count, [&](int j) { return near_result(y + j, sites[j]); });
   }
-  /// Up to eight rows, mostly eight. @param result  as in write()
+  /// Up to eight rows, mostly eight. The parameters are those of write().
   template <class Of>
-  __device__ void write_group(int y, int count, Of&& result) const {
+  __device__ void write_group(int y, int count, Of&& result, unsigned inside = 0) const {
     if (writes_usual() && count >= 8) write_eight(y, result);
-    else write(y, count, result);
+    else write(y, count, result, inside);
   }
   /// Of an element of row y, from the square of the way to its site, steps of it, and the side that it lies on.
   __device__ Result result(int y, unsigned square, int along_y, int along_z, bool is_right) const {
@@ -310,15 +310,18 @@ class SiteWriter {
     const std::int32_t rows = WindowSites::along_z_of(steps) * ny_ + WindowSites::along_line_of(steps);
     return {WindowSites::square(word), site(y, {0, 0}) + rows * nx_ + WindowSites::along_x(word)};
   }
-  /// Up to eight rows. @param result  of the first, the second and so on
+  /// Up to eight rows.
+  ///
+  /// @param result  of the first, the second and so on
+  /// @param inside  bits, of signed labels: whose distances are negative
   template <class Of>
-  __device__ void write(int y, int count, Of&& result) const {
+  __device__ void write(int y, int count, Of&& result, unsigned inside = 0) const {
     if (!is_there_) return;
     if (!emitter_.plain.serves) {
       Result results[8];
 #pragma unroll
       for (int j = 0; j < 8; ++j) results[j] = result(j);
-      return emit(y, count, results);
+      return emit(y, count, results, inside);
     }
     PlainSites::Row row = emitter_.plain.down(row_, y);
 #pragma unroll
@@ -360,12 +363,12 @@ class SiteWriter {
   }
   static __device__ float distance_of(const Result& result) { return small_root(small_float(result.square)); }
   static __device__ float distance_of(NoSite) { return __int_as_float(0x7F800000); }
-  __device__ __noinline__ void emit(int y, int count, const Result* results) const {
+  __device__ __noinline__ void emit(int y, int count, const Result* results, unsigned inside) const {
     for (int j = 0; j < min(count, 8); ++j) {
       const std::int64_t in_volume[] = {z_, y + j, first_x_ + x_}, *at = in_volume + 3 - emitter_.input.rank;
       const bool none = results[j].square == UINT32_MAX;
       const std::int64_t square = none ? no_value<std::int64_t>() : std::int64_t{results[j].square};
-      if (emitter_.in_region(at)) emitter_.emit(item_, at, square, results[j].site);
+      if (emitter_.in_region(at)) emitter_.emit(item_, at, square, results[j].site, inside >> j & 1);
     }
   }
 

@@ -114,8 +114,8 @@ __device__ inline bool are_same_leads(uint4 leads, unsigned lead) {
 template <int kThreads>
 __device__ void leave_lead(const Volume& v, const HalfTile& half, unsigned lead) {
   const int t = static_cast<int>(threadIdx.x);
-  auto* to = reinterpret_cast<uint4*>(narrow_half(v, half, half.tile.line, 0)) + t % 2;
-  for (int r = t / 2; r < v.ny; r += kThreads / 2) to[r * 4] = same_leads(lead);
+  auto* to = reinterpret_cast<uint4*>(lead_half(v, half, half.tile.line, 0)) + t % 2;
+  for (int r = t / 2; r < v.ny; r += kThreads / 2) to[r * 2] = same_leads(lead);
 }
 
 /// Where in its plane the site nearest to each element lies. Tiles without a site, and those of label 0 alone, are seen
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   const int near = load_squares<kThreads>(rows, distances_of, n, half.first, v.weight_x, near_of, pinned_of);
   add_over_block(near, &near_rows);
   __syncthreads();
-  std::uint16_t* leads = narrow_half(v, half, half.tile.line, 0) + t % 16;
+  std::uint16_t* leads = lead_half(v, half, half.tile.line, 0) + t % 16;
   const auto store = [&](int y, const auto& winner_of, int count) {
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
         const int columns = is_straight ? 0 : steps_in_row<kLabels>(line[row], half.first + t % 16);
         lead = PlaneLeads::of(steps, columns, row);
       }
-      leads[(y + j) * 32] = static_cast<std::uint16_t>(lead);
+      leads[(y + j) * kLeadsOfRow] = static_cast<std::uint16_t>(lead);
     }
   };
   const auto ends_of = [&](int group, int most) {
@@ -362,7 +362,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   bool any = false;
   if constexpr (kLabels)
     any = runs.fill_half(half.first, [&](int r) { return __ldg(&v.changes_along_z(half.tile)[r].x); });
-  const auto* from = reinterpret_cast<const uint4*>(narrow_half(v, half, 0, half.tile.line) + first);
+  const auto* from = reinterpret_cast<const uint4*>(lead_half(v, half, 0, half.tile.line) + first);
   auto* eights = reinterpret_cast<uint4*>(leads) + t % 2;  // two of a row
   const std::int64_t step = v.pairs_of_plane / 4;
   bool is_none = !any, is_here = true;  // of the thread's rows

@@ -43,7 +43,7 @@ class SparseSitesAlongZ {
         bit_(half.first + lane_),
         nz_(v.nz),
         is_inside_(half.x < v.nx),
-        leads_(narrow_half(v, half, 0, half.tile.line) + lane_),
+        leads_(lead_half(v, half, 0, half.tile.line) + lane_),
         step_(2 * v.pairs_of_plane) {}
 
   __device__ bool solve(int* tries) const {

@@ -276,13 +276,20 @@ class FourPairs {
   const std::uint32_t* const first_;
 };
 
-/// Row (z, y) of `narrow` from the half's first column on: squares, or leads.
+/// Row (z, y) of `narrow` from the half's first column on: squares …
 __device__ inline std::uint16_t* narrow_half(const Volume& v, const HalfTile& half, std::int32_t z, std::int32_t y) {
   return reinterpret_cast<std::uint16_t*>(v.narrow_row(half.tile.item, half.tile.word, z, y)) + half.first;
 }
-/// A tile of the pass along z by the number of its job, numbered as `kind` is.
+/// … and leads, which lie so.
+__device__ inline std::uint16_t* lead_half(const Volume& v, const HalfTile& half, std::int32_t z, std::int32_t y) {
+  return v.lead_row(half.tile.item, half.tile.word * 2 + half.first / 16, z, y);
+}
+/// A tile of the pass along z by the number of its job: lines that lie beside each other in `narrow` one by one.
 __device__ inline HalfTile narrow_half_along_z(const Volume& v, std::uint32_t job) {
-  return HalfTile(v.narrow_tile(job / 2), job);
+  const auto lines = static_cast<unsigned>(v.ny), halves = 2 * static_cast<unsigned>(v.words), half = job / lines;
+  const auto line = static_cast<std::int32_t>(job % lines);
+  if (v.items == 1) return HalfTile({0, static_cast<std::int32_t>(half / 2), line}, half);
+  return HalfTile({half / halves, static_cast<std::int32_t>(half % halves / 2), line}, half);
 }
 /// A tile of the pass along z by the number of its job, numbered along rows of the output.
 __device__ inline HalfTile half_along_z(const Volume& v, std::uint32_t job) {
