@@ -1663,14 +1663,16 @@ TEST_F(Cuda, SmallImagesWithOtherOptions) {
       c.input = mask_array(sites, shape, dtype, chance(random, 0.5));
       c.options.batch_axes = 1;
       c.wanted.distance = pick<DType>(random, {DType::float32, DType::float32, DType::float64});
+      const auto take_labels = [&] {
+        c.options.sites.rule = grid::Sites::Rule::labels;
+        if (chance(random, 0.7)) c.input = label_input(dtype, shape, random);
+        c.options.signed_distance = chance(random, 0.3);
+      };
       switch (i % 4) {
-        case 0:
-          c.options.sites.rule = grid::Sites::Rule::labels;
-          if (chance(random, 0.7)) c.input = label_input(dtype, shape, random);
-          c.options.signed_distance = chance(random, 0.3);
-          break;
+        case 0: take_labels(); break;
         case 1: c.options.signed_distance = true; break;
         case 2:
+          if (chance(random, 0.4)) take_labels();
           c.wanted.nearest = pick<DType>(random, {DType::int32, DType::int64});
           if (chance(random, 0.3)) c.wanted.distance.reset();
           if (chance(random, 0.3)) c.wanted.coordinates = DType::int32;

@@ -343,7 +343,7 @@ TEST_F(Device, LongVolumesTakeLittleScratch) {
   }
 }
 TEST_F(Device, SmallImagesTakeLittleScratch) {
-  for (const auto& [shape, most] : {std::pair{Shape{300, 64, 64}, 0.13}, std::pair{Shape{50, 128, 100}, 0.17}}) {
+  for (const auto& [shape, most] : {std::pair{Shape{300, 64, 64}, 0.13}, std::pair{Shape{50, 120, 100}, 0.17}}) {
     Case c = sparse_case(shape, {.distance = DType::float32});
     c.options.batch_axes = 1;
     check_scratch(c, most);
@@ -357,6 +357,8 @@ TEST_F(Device, SmallImagesTakeLittleScratch) {
     c.options.sites.rule = grid::Sites::Rule::labels;
     check_scratch(c, 4 * most);
     c.options.signed_distance = false;
+    check_scratch(c, 4 * most);
+    c.wanted.nearest = DType::int32;
     check_scratch(c, 4 * most);
   }
 }

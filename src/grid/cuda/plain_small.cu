@@ -32,12 +32,12 @@ std::size_t image_memory(const Problem& p) {
 }
 
 bool small_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || p.rank > 2 || !p.isotropic || wants_site_of_labels(p) || !serves_sides(p))
-    return false;
+  if (p.metric != Metric::euclidean || p.rank > 2 || !p.isotropic || !serves_sides(p)) return false;
   for (int k = 0; k < p.rank; ++k)
     if (p.extent(k) > kSmallAxis || p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
   // Without nearest sites an image takes less than every device has.
-  return !wants_site(p) || image_memory(p) <= fathom::cuda::block_memory();
+  const std::size_t of_runs = has_labels(p) ? sizeof(SmallRuns<true>) : 0;
+  return !wants_site(p) || image_memory(p) + of_runs <= fathom::cuda::block_memory();
 }
 
 SmallImages make_images(const Problem& p, std::int64_t items, std::byte* words, std::size_t* bytes = nullptr) {
@@ -53,6 +53,7 @@ SmallImages make_images(const Problem& p, std::int64_t items, std::byte* words, 
   images.bits = s.take<std::uint32_t>(words_of_items);
   if (has_labels(p)) {
     v.pins = !p.signed_distance;
+    v.keeps_changes = wants_site(p);
     v.along_z = s.take<uint2>(words_of_items);
     v.along_y = s.take<std::uint32_t>(words_of_items);
   }
@@ -72,7 +73,8 @@ SmallKernel kernel_of(Writing writing) {
     case Writing::aligned: return solve_small_images<Writing::aligned>;
     case Writing::labels: return solve_small_images<Writing::labels>;
     case Writing::one_side: return solve_small_images<Writing::one_side>;
-    case Writing::sites: return solve_small_sites;
+    case Writing::sites: return solve_small_sites<false>;
+    case Writing::label_sites: return solve_small_sites<true>;
     case Writing::general: return solve_small_images<Writing::general>;
     case Writing::general_labels: return solve_small_images<Writing::general_labels>;
     default: return solve_small_images<Writing::unaligned>;
@@ -101,6 +103,7 @@ class SmallEngine final : public Engine {
       images.volume.along_z += before;
       images.volume.along_y += before;
       images.volume.first_item = packing.first_item;
+      images.volume.items = packing.items;
       if (has_labels(p_)) pack_runs(packing, images, stream);
       else pack_side(packing, images, sites_of(p_, packing.input, side), stream);
     }
@@ -115,7 +118,7 @@ class SmallEngine final : public Engine {
       SmallImages images = make_images(part, items, words + side * bytes_of_side(items));
       Volume& v = images.volume;
       v.first_item = first_item;
-      v.side = side_of(part, side);
+      v.side = side_of(part, side, side == 0);
       if (!is_general(writing)) {
         v.distance = Placed<float>::of(part.outputs.distance, part.rank, batch.shape, batch.distance);
         v.is_aligned = writes_pairs(part, batch);
@@ -135,10 +138,14 @@ class SmallEngine final : public Engine {
     return bytes;
   }
 
+  static unsigned blocks_of_rows(const SmallImages& images) {
+    return blocks_for(images.volume.items * PackedRows::warps(images.volume) * 32, kSmallPackBlock);
+  }
+
   void pack_runs(const Packing& packing, const SmallImages& images, cudaStream_t stream) const {
     visit_dtype(p_.input.dtype(), [&](auto tag) {
       using T = Label<typename decltype(tag)::type>;
-      pack_small_labels<T><<<static_cast<unsigned>(packing.items), kSmallPackBlock, 0, stream>>>(images, packing.input);
+      pack_small_labels<T><<<blocks_of_rows(images), kSmallPackBlock, 0, stream>>>(images, packing.input);
     });
   }
 
@@ -147,7 +154,9 @@ class SmallEngine final : public Engine {
     if (mask.has_zero_bytes())
       kernel = has_aligned_rows(packing.input, 16) ? pack_small_images<Reading::aligned_bytes>
                                                    : pack_small_images<Reading::bytes>;
-    kernel<<<static_cast<unsigned>(packing.items), kSmallPackBlock, 0, stream>>>(images, mask);
+    const bool takes_rows = kernel != pack_small_images<Reading::aligned_bytes>;
+    const auto items = static_cast<unsigned>(packing.items);
+    kernel<<<takes_rows ? blocks_of_rows(images) : items, kSmallPackBlock, 0, stream>>>(images, mask);
   }
 
   const Problem& p_;

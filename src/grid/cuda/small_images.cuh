@@ -22,57 +22,139 @@ using SmallSquares = RowSquares<kCap16>;
 static_assert(2 * (kSmallAxis - 1) * (kSmallAxis - 1) < kCap16 * kCap16, "a distance is no missing site");
 static_assert(SmallSquares::most() + kSmallAxis * kSmallAxis < 1 << 16, "a step wraps nothing");
 
+/// Words along columns, of all tiles of an image side by side.
+template <bool kLabels>
+using SmallRuns = RunWords<kLabels, kSmallAxis * kSmallAxis / 32>;
+
 /// Images as volumes of one plane, also as far as their labels go.
 struct SmallImages {
   Volume volume;                  ///< y, x; depth 1
   std::uint32_t* bits = nullptr;  ///< [items][ny][words]
 
   __device__ std::uint32_t* words_of(std::int64_t item) const { return bits + item * volume.ny * volume.words; }
+  /// Of labels, in words `w` of row y: changes along y, and the elements that need no search.
+  __device__ uint2 runs(std::int64_t item, int w, int y) const {
+    const Volume::Tile row{item, w, y};
+    const uint2 pinned = volume.runs_along_z(row, volume.changes_along_z(row), 0);
+    return make_uint2(__ldg(volume.changes_along_y({item, w, 0}) + y), pinned.y);
+  }
 };
 
-/// Block = image. Aligned bytes: thread = half a word; else warp = word, lane = element.
+/// The runs of an image's columns, in words `w` of its rows.
+template <bool kLabels>
+__device__ RunEnds run_ends(SmallRuns<kLabels>& words, int rows, int w) {
+  return RunEnds(words, rows, w * kSmallAxis);
+}
+
+/// The rows of an image that a warp packs: as many as have up to 32 words. All lanes read a word's elements, one after
+/// the other, and each writes what has become of one of them.
+class PackedRows {
+ public:
+  explicit __device__ PackedRows(const Volume& volume)
+      : v_(volume), place_((std::int64_t{blockIdx.x} * kSmallPackBlock + threadIdx.x) / 32, warps(volume)) {}
+
+  static __host__ __device__ int warps(const Volume& volume) { return (volume.ny + rows(volume) - 1) / rows(volume); }
+  __device__ bool are_there() const { return item() < v_.items; }
+  __device__ std::int64_t item() const { return place_.quotient; }
+
+  /// @param take  of word i and this lane's element of it: take(i, y, x), which may lie behind the row's end
+  template <class Take>
+  __device__ void for_words(Take&& take) const {
+    constexpr int kTogether = 8;  // what is read for so many is on its way together
+    int w = 0, y = first_row();
+    for (int i0 = 0; i0 < count(); i0 += kTogether) {
+#pragma unroll
+      for (int i = i0; i < i0 + kTogether; ++i) {
+        take(i, min(y, v_.ny - 1), w * 32 + lane_id());
+        if (++w == v_.words) w = 0, ++y;
+      }
+    }
+  }
+
+  // The lane's own word.
+  __device__ bool has_word() const { return lane_id() < count(); }
+  __device__ int word() const { return lane_id() % v_.words; }
+  __device__ int row() const { return first_row() + lane_id() / v_.words; }
+
+ private:
+  static __host__ __device__ int rows(const Volume& volume) { return 32 / volume.words; }
+  __device__ int first_row() const { return static_cast<int>(place_.remainder) * rows(v_); }
+  __device__ int count() const { return min(rows(v_), v_.ny - first_row()) * v_.words; }
+
+  const Volume& v_;
+  const Division place_;
+};
+
+/// Aligned bytes: thread = half a word; else warp = rows.
 template <Reading kReading>
 __global__ void __launch_bounds__(kSmallPackBlock)
     pack_small_images(const __grid_constant__ SmallImages images, const __grid_constant__ Mask mask) {
   const Volume& v = images.volume;
-  const int t = static_cast<int>(threadIdx.x);
-  const std::int64_t first = mask.input.items.offset(v.first_item + blockIdx.x);
   const std::int64_t step = mask.input.rank == 1 ? 0 : mask.input.stride[0];
-  std::uint32_t* words = images.words_of(blockIdx.x);
   if constexpr (kReading == Reading::aligned_bytes) {
+    const std::int64_t first = mask.input.items.offset(v.first_item + blockIdx.x);
+    auto* words = reinterpret_cast<std::uint16_t*>(images.words_of(blockIdx.x));
     const int halves = 2 * v.words;
-    for (int i = t; i < v.ny * halves; i += kSmallPackBlock) {
+    for (int i = static_cast<int>(threadIdx.x); i < v.ny * halves; i += kSmallPackBlock) {
       const int y = i / halves, x = i % halves * 16;
       unsigned sites = 0;
       if (x < v.nx) {
         sites = nonzero_bytes(__ldcs(reinterpret_cast<const uint4*>(mask.input.data + first + y * step + x)));
         if (mask.is_zero_site()) sites = ~sites;
       }
-      reinterpret_cast<std::uint16_t*>(words)[i] = static_cast<std::uint16_t>(sites);
+      words[i] = static_cast<std::uint16_t>(sites);
     }
   } else {
-#pragma unroll 4
-    for (int i = t / 32; i < v.ny * v.words; i += kSmallPackBlock / 32) {
-      const int y = i / v.words, x = i % v.words * 32 + lane_id();
+    const PackedRows rows(v);
+    if (!rows.are_there()) return;
+    const std::int64_t first = mask.input.items.offset(v.first_item + rows.item());
+    unsigned own = 0;
+    rows.for_words([&](int i, int y, int x) {
       const std::int64_t at = first + y * step + x;
       bool is_site = x < v.nx;
       if constexpr (kReading == Reading::elements) is_site = is_site && mask.is_site(at);
       else is_site = is_site && (mask.input.data[at] == std::byte{0}) == mask.is_zero_site();
       const unsigned sites = __ballot_sync(kAllLanes, is_site);
-      if (lane_id() == 0) words[i] = sites;
-    }
+      if (lane_id() == i) own = sites;
+    });
+    if (rows.has_word()) images.words_of(rows.item())[rows.row() * v.words + rows.word()] = own;
   }
 }
 
-/// Word `w` of a row, with the steps from its ends to the nearest sites of the others, `beyond` the bits.
-__device__ inline uint2 with_steps(const std::uint32_t* row, int words, int w, int beyond = 0) {
-  unsigned left = kNoneInWord, right = kNoneInWord;
-  for (int k = 0; k < w; ++k)
-    if (row[k]) left = static_cast<unsigned>(32 * (w - k - 1) + 1 + __clz(static_cast<int>(row[k])) + beyond);
-  for (int k = words - 1; k > w; --k)
-    if (row[k]) right = static_cast<unsigned>(32 * (k - w - 1) + __ffs(static_cast<int>(row[k])) + beyond);
-  return make_uint2(row[w], left | right << 16);
-}
+/// A row's words, and the steps from their ends to the nearest sites of the others. In registers: it is asked for words
+/// whose number is a constant.
+class SmallRow {
+ public:
+  static constexpr int kMostWords = kSmallAxis / 32;
+
+  /// @param on_left, on_right  elements that sites on these sides lie beyond the bits
+  __device__ SmallRow(const std::uint32_t* row, int words, int on_left = 0, int on_right = 0) {
+    unsigned before = kNoneInWord, behind = kNoneInWord;
+#pragma unroll
+    for (int w = 0; w < kMostWords; ++w) {
+      of_[w] = make_uint2(w < words ? row[w] : 0, before);
+      before = of_[w].x ? static_cast<unsigned>(1 + __clz(static_cast<int>(of_[w].x)) + on_left)
+                        : min(before + 32, kNoneInWord);
+    }
+#pragma unroll
+    for (int w = kMostWords - 1; w >= 0; --w) {
+      of_[w].y |= behind << 16;
+      behind = of_[w].x ? static_cast<unsigned>(__ffs(static_cast<int>(of_[w].x)) + on_right)
+                        : min(behind + 32, kNoneInWord);
+    }
+  }
+
+  __device__ uint2 operator[](int w) const { return of_[w]; }
+  __device__ bool has_bits() const {
+    unsigned all = 0;
+#pragma unroll
+    for (int w = 0; w < kMostWords; ++w) all |= of_[w].x;
+    return all != 0;
+  }
+
+ private:
+  uint2 of_[kMostWords];
+};
 
 /// An image's tiles in shared memory, side by side.
 template <Writing kWriting>
@@ -80,7 +162,8 @@ class SmallImage {
  public:
   static constexpr bool kLabels = is_of_labels(kWriting);
 
-  __device__ SmallImage(const SmallImages& images, unsigned* memory, const uint2* of_byte, RunWords<kLabels>& run_words)
+  __device__ SmallImage(const SmallImages& images, unsigned* memory, const uint2* of_byte,
+                        SmallRuns<kLabels>& run_words)
       : images_(images), v_(images.volume), memory_(memory), of_byte_(of_byte), run_words_(run_words) {}
 
   /// Rows behind the last.
@@ -92,15 +175,17 @@ class SmallImage {
   __device__ bool load(std::int64_t item) const {
     const std::uint32_t* bits = images_.words_of(item);
     bool any = false;
+    if constexpr (kLabels)
+      for (int w = 0; w < v_.words; ++w) any |= ends(w).fill([&](int y) { return images_.runs(item, w, y); });
     const int quarter = static_cast<int>(threadIdx.x) % 4;
-    for (int w = 0; w < v_.words; ++w) {
-      if constexpr (kLabels) any |= ends(w).fill([&](int y) { return runs(item, w, y); });
-      auto rows = tile(w);
-      const uint4 inside = pairs_inside(v_.nx - w * 32 - quarter * 8);
-      for (int y = static_cast<int>(threadIdx.x) / 4; y < v_.ny; y += static_cast<int>(blockDim.x) / 4) {
-        const uint2 word = with_steps(bits + y * v_.words, v_.words, w, kLabels);
-        any |= word.x != 0;
-        rows.put(y, quarter, SmallSquares(word, quarter * 8, of_byte_, kLabels).within(inside));
+    for (int y = static_cast<int>(threadIdx.x) / 4; y < v_.ny; y += static_cast<int>(blockDim.x) / 4) {
+      const SmallRow row(bits + y * v_.words, v_.words, kLabels, kLabels);
+      any |= row.has_bits();
+#pragma unroll
+      for (int w = 0; w < SmallRow::kMostWords; ++w) {
+        if (w >= v_.words) break;
+        const uint4 inside = pairs_inside(v_.nx - w * 32 - quarter * 8);
+        tile(w).put(y, quarter, SmallSquares(row[w], quarter * 8, of_byte_, kLabels).within(inside));
       }
     }
     return any;
@@ -139,19 +224,13 @@ class SmallImage {
     return {memory_ + w * static_cast<int>(window_memory(v_.ny) / sizeof(unsigned)), v_.ny};
   }
 
-  __device__ RunEnds ends(int w) const { return RunEnds(run_words_, v_.ny, w * kSmallAxis); }
-  /// Changes along y, and the elements that need no search.
-  __device__ uint2 runs(std::int64_t item, int w, int y) const {
-    const Volume::Tile row{item, w, y};
-    const uint2 pinned = v_.runs_along_z(row, v_.changes_along_z(row), 0);
-    return make_uint2(__ldg(v_.changes_along_y({item, w, 0}) + y), pinned.y);
-  }
+  __device__ RunEnds ends(int w) const { return run_ends(run_words_, v_.ny, w); }
 
   const SmallImages& images_;
   const Volume& v_;
   unsigned* memory_;
   const uint2* of_byte_;
-  RunWords<kLabels>& run_words_;
+  SmallRuns<kLabels>& run_words_;
 };
 
 template <Writing kWriting>
@@ -162,7 +241,7 @@ __global__ void __launch_bounds__(kSmallBlock,
   extern __shared__ uint4 small_shared[];
   constexpr bool kLabels = is_of_labels(kWriting);
   __shared__ uint2 of_byte[256];
-  __shared__ RunWords<kLabels> run_words;
+  __shared__ SmallRuns<kLabels> run_words;
   const SmallImage<kWriting> image(images, reinterpret_cast<unsigned*>(small_shared), of_byte, run_words);
   const uint2* squares = kLabels ? kByteSquaresBeyond.of : kByteSquares.of;
   for (int i = static_cast<int>(threadIdx.x); i < 256; i += static_cast<int>(blockDim.x)) of_byte[i] = squares[i];
