@@ -1625,9 +1625,10 @@ TEST_F(Cuda, BatchesOfNearAndFarSites) {
 /// and in pieces, and an item alone.
 TEST_F(Cuda, SmallImages) {
   std::uint64_t seed = 1700000;
-  for (const Shape& shape : {Shape{300, 64, 64}, Shape{5, 128, 128}, Shape{40, 28, 28}, Shape{4, 127, 126},
-                             Shape{3, 128, 1}, Shape{6, 1, 128}, Shape{5, 33, 97}, Shape{9, 9, 32}, Shape{700, 2, 3},
-                             Shape{4, 129, 128}, Shape{4, 128, 129}, Shape{128, 128}, Shape{90, 112}, Shape{1, 1}})
+  for (const Shape& shape :
+       {Shape{300, 64, 64}, Shape{5, 128, 128}, Shape{40, 28, 28}, Shape{4, 127, 126}, Shape{3, 128, 1},
+        Shape{6, 1, 128}, Shape{5, 33, 97}, Shape{9, 9, 32}, Shape{700, 2, 3}, Shape{4, 129, 128}, Shape{4, 128, 129},
+        Shape{128, 128}, Shape{90, 112}, Shape{1, 1}, Shape{5, 40, 90}, Shape{3, 21, 65}})
     for (int s = 0; s < kStructures; ++s) {
       Random random(++seed);
       Case c{.seed = seed, .structure = static_cast<Structure>(s)};
@@ -1651,9 +1652,10 @@ TEST_F(Cuda, SmallImages) {
 /// and alone.
 TEST_F(Cuda, SmallImagesWithOtherOptions) {
   std::uint64_t seed = 1750000;
-  for (const Shape& shape : {Shape{40, 64, 64}, Shape{5, 128, 128}, Shape{40, 28, 28}, Shape{4, 127, 126},
-                             Shape{3, 128, 1}, Shape{6, 1, 128}, Shape{5, 33, 97}, Shape{9, 9, 32}, Shape{100, 2, 3},
-                             Shape{7, 17, 16}, Shape{9, 1, 1}, Shape{6, 77}})
+  for (const Shape& shape :
+       {Shape{40, 64, 64}, Shape{5, 128, 128}, Shape{40, 28, 28}, Shape{4, 127, 126}, Shape{3, 128, 1},
+        Shape{6, 1, 128}, Shape{5, 33, 97}, Shape{9, 9, 32}, Shape{100, 2, 3}, Shape{7, 17, 16}, Shape{9, 1, 1},
+        Shape{6, 77}, Shape{5, 40, 90}, Shape{7, 20, 48}, Shape{3, 30, 96}})
     for (int i = 0; i < scaled(40); ++i) {
       Random random(++seed);
       Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};

@@ -53,11 +53,9 @@ class Engine {
 
 inline bool has_labels(const Problem& p) { return p.sites.rule == Sites::Rule::labels; }
 inline bool wants_site(const Problem& p) { return p.outputs.nearest.present() || p.outputs.coordinates.present(); }
-/// For what the engine of small images does not serve.
-inline bool wants_site_of_labels(const Problem& p) { return has_labels(p) && wants_site(p); }
 
 /// For images of at most 128 × 128 elements, and lines as images of one row: Euclidean, with equal spacings, without
-/// periodic borders; of labels without nearest sites, from a mask signed only as floats without these. Null for others.
+/// periodic borders; from a mask signed only as floats without nearest sites. Null for others.
 std::unique_ptr<Engine> make_small_engine(const Problem& problem);
 /// For images of at most 31 rows, and lines as images of one row, of at most 2²⁰ elements along a row: Euclidean, with
 /// equal spacings, without periodic borders. Null for others, and for labels and signed fields of so many rows that the

@@ -143,6 +143,11 @@ class SmallEngine final : public Engine {
   }
 
   void pack_runs(const Packing& packing, const SmallImages& images, cudaStream_t stream) const {
+    if (size_of(p_.input.dtype()) == 1 && has_aligned_rows(packing.input, 16)) {
+      const auto items = static_cast<unsigned>(packing.items);
+      pack_small_bytes_of_labels<<<items, kSmallPackBlock, 0, stream>>>(images, packing.input);
+      return;
+    }
     visit_dtype(p_.input.dtype(), [&](auto tag) {
       using T = Label<typename decltype(tag)::type>;
       pack_small_labels<T><<<blocks_of_rows(images), kSmallPackBlock, 0, stream>>>(images, packing.input);
@@ -150,13 +155,14 @@ class SmallEngine final : public Engine {
   }
 
   static void pack_side(const Packing& packing, const SmallImages& images, const Mask& mask, cudaStream_t stream) {
-    auto* kernel = pack_small_images<Reading::elements>;
-    if (mask.has_zero_bytes())
-      kernel = has_aligned_rows(packing.input, 16) ? pack_small_images<Reading::aligned_bytes>
-                                                   : pack_small_images<Reading::bytes>;
-    const bool takes_rows = kernel != pack_small_images<Reading::aligned_bytes>;
-    const auto items = static_cast<unsigned>(packing.items);
-    kernel<<<takes_rows ? blocks_of_rows(images) : items, kSmallPackBlock, 0, stream>>>(images, mask);
+    const bool has_bytes = mask.has_zero_bytes();
+    if (has_bytes && has_aligned_rows(packing.input, 16)) {
+      const auto items = static_cast<unsigned>(packing.items);
+      pack_small_images<Reading::aligned_bytes><<<items, kSmallPackBlock, 0, stream>>>(images, mask);
+      return;
+    }
+    auto* kernel = has_bytes ? pack_small_images<Reading::bytes> : pack_small_images<Reading::elements>;
+    kernel<<<blocks_of_rows(images), kSmallPackBlock, 0, stream>>>(images, mask);
   }
 
   const Problem& p_;

@@ -32,6 +32,16 @@ struct SmallImages {
   std::uint32_t* bits = nullptr;  ///< [items][ny][words]
 
   __device__ std::uint32_t* words_of(std::int64_t item) const { return bits + item * volume.ny * volume.words; }
+  /// Of labels, a word of a row, which is the tile's line: bits where runs begin and end, changes along y, and label 0.
+  __device__ void put_labels(const Volume::Tile& t, unsigned begins, unsigned ends, unsigned changes,
+                             unsigned background) const {
+    const std::int64_t turned = (t.item * volume.words + t.word) * volume.ny + t.line;
+    // Label 0 with nearest sites, too, which the search does not ask for: so an image of it alone is not without a site.
+    const unsigned marked = begins | (volume.keeps_changes ? 0 : ends) | (volume.pins ? background : 0);
+    words_of(t.item)[t.line * volume.words + t.word] = marked;
+    volume.along_y[turned] = changes;
+    volume.along_z[turned] = make_uint2(0, background | ~first_bits(volume.nx - t.word * 32));
+  }
   /// Of labels, in words `w` of row y: changes along y, and the elements that need no search.
   __device__ uint2 runs(std::int64_t item, int w, int y) const {
     const Volume::Tile row{item, w, y};
@@ -57,7 +67,8 @@ class PackedRows {
   __device__ bool are_there() const { return item() < v_.items; }
   __device__ std::int64_t item() const { return place_.quotient; }
 
-  /// @param take  of word i and this lane's element of it: take(i, y, x), which may lie behind the row's end
+  /// @param take  of word i and this lane's element of it: take(i, y, x), which may lie behind the row's end; also of
+  ///              words behind the last, in the last row, for nothing
   template <class Take>
   __device__ void for_words(Take&& take) const {
     constexpr int kTogether = 8;  // what is read for so many is on its way together

@@ -2,11 +2,13 @@
 // volume_labels.cuh); with nearest sites changes along rows, too, in place of ends (volume_label_sites.cuh).
 //
 // Work mapping: warp = rows of an image that have up to 32 words, lane = element of one word after the other, and what
-// is written of one word. Cost: every label is read three times, from the caches but once; half a byte is written for it.
+// is written of one word. Aligned bytes: block = image, thread = half a word. Cost: every label is read three times, or
+// twice, from the caches but once; half a byte is written for it.
 #pragma once
 
 #include "grid/cuda/plane_labels.cuh"
 #include "grid/cuda/small_images.cuh"
+#include "grid/cuda/volume_labels.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -28,15 +30,38 @@ __global__ void __launch_bounds__(kSmallPackBlock)
     const unsigned zero = __ballot_sync(kAllLanes, there && label == T{});
     if (lane_id() == i) begins = begin, changes = change, background = zero;
   });
-  const int w = rows.word(), y = rows.row();
+  const int w = rows.word();
   const unsigned next = __shfl_down_sync(kAllLanes, begins, 1);
   if (!rows.has_word()) return;
-  unsigned marked = begins;
-  if (!v.keeps_changes) marked |= begins >> 1 | (w + 1 < v.words ? next << 31 : 0);
-  if (v.pins) marked |= background;
-  images.words_of(item)[y * v.words + w] = marked;
-  v.along_y[(item * v.words + w) * v.ny + y] = changes;
-  v.along_z[(item * v.words + w) * v.ny + y] = make_uint2(0, background | ~first_bits(v.nx - w * 32));
+  const unsigned ends = begins >> 1 | (w + 1 < v.words ? next << 31 : 0);
+  images.put_labels({item, w, rows.row()}, begins, ends, changes, background);
+}
+
+/// The same of bytes at multiples of sixteen, in rows of such.
+static __global__ void __launch_bounds__(kSmallPackBlock)
+    pack_small_bytes_of_labels(const __grid_constant__ SmallImages images, const __grid_constant__ Input input) {
+  const Volume& v = images.volume;
+  const std::int64_t step = input.rank == 1 ? 0 : input.stride[0];
+  const auto* first = reinterpret_cast<const std::uint8_t*>(input.data) + input.items.offset(v.first_item + blockIdx.x);
+  const int halves = 2 * v.words, all = v.ny * halves;
+  for (int i = static_cast<int>(threadIdx.x); i - lane_id() < all; i += kSmallPackBlock) {  // by whole warps
+    const int y = i / halves, half = i % halves, x = half * 16;
+    unsigned begins = 0, ends = 0, changes = 0, background = 0;
+    if (i < all && x < v.nx) {
+      const std::uint8_t* at = first + y * step + x;
+      const uint4 own = *reinterpret_cast<const uint4*>(at);
+      const uint4 above = y > 0 ? *reinterpret_cast<const uint4*>(at - step) : own;
+      const unsigned last = own.w >> 24, before = x > 0 ? at[-1] : own.x & 255, next = x + 16 < v.nx ? at[16] : last;
+      begins = nonzero_bytes(differing(own, one_on(own, before << 24)));
+      ends = begins >> 1 | unsigned{next != last} << 15;
+      changes = nonzero_bytes(differing(own, above));
+      background = ~nonzero_bytes(own) & 0xFFFFu;
+    }
+    const auto word_of = [](unsigned own) { return own | __shfl_down_sync(kAllLanes, own, 1) << 16; };
+    const unsigned word[] = {word_of(begins), word_of(ends), word_of(changes), word_of(background)};
+    if (i < all && half % 2 == 0)
+      images.put_labels({std::int64_t{blockIdx.x}, half / 2, y}, word[0], word[1], word[2], word[3]);
+  }
 }
 
 }  // namespace fathom::grid::cuda

@@ -75,8 +75,8 @@ class SmallSitesImage {
   }
 
   __device__ void solve(std::int64_t item, const Emitter<std::int64_t>& emitter) const {
-    const int groups = row_groups(v_.ny), jobs = (groups + 1) / 2 * halves_;
-    for (int job = warp_number(); job < jobs; job += static_cast<int>(blockDim.x) / 32) {
+    const int groups = row_groups(v_.ny);
+    for (int job = warp_number(); job < jobs(); job += static_cast<int>(blockDim.x) / 32) {
       const int h = job % halves_, q0 = job / halves_ * 2, q = q0 + lane_id() / 16;
       const auto rows = half(h);
       Window<SmallSites> window(rows, min(q, groups - 1), lane_id() % 16);
@@ -96,15 +96,16 @@ class SmallSitesImage {
   }
 
   __device__ void write_none(std::int64_t item, const Emitter<std::int64_t>& emitter) const {
-    for (int h = 0; h < halves_; ++h) {
-      const SiteWriter writer = writer_of(item, h, emitter);
-      const auto none = [](int) { return SiteWriter::NoSite{}; };
-      for (int y = static_cast<int>(threadIdx.x) / 16 * 8; y < v_.ny; y += static_cast<int>(blockDim.x) / 2)
-        writer.write_group(y, v_.ny - y, none, inside(item, h, y));
+    const auto none = [](int) { return SiteWriter::NoSite{}; };
+    for (int job = warp_number(); job < jobs(); job += static_cast<int>(blockDim.x) / 32) {
+      const int h = job % halves_, y = (job / halves_ * 2 + lane_id() / 16) * 8;
+      writer_of(item, h, emitter).write_group(y, v_.ny - y, none, inside(item, h, y));
     }
   }
 
  private:
+  /// Of a warp: two groups of eight rows of a half.
+  __device__ int jobs() const { return (row_groups(v_.ny) + 1) / 2 * halves_; }
   /// Of signed labels: which of eight rows of this lane's column are not label 0.
   __device__ unsigned inside(std::int64_t item, int h, int y) const {
     unsigned inside = 0;

@@ -117,8 +117,8 @@ struct Volume {
     if (along_z) along_z += before, along_y += before;
   }
 
-  /// @param pairs  that `narrow` has of the last word: those that are there, or none; or all, for passes that read
-  ///               several of any word at once
+  /// @param pairs  that `narrow` has of the last word: those that are there, or none; half of them or all, with nearest
+  ///               sites; or all, for passes that read several of any word at once
   void take_narrow(Scratch& s, std::int32_t pairs) {
     last_pairs = pairs;
     const std::int64_t all = ny * ((words - 1) * std::int64_t{kPairsOfWord} + pairs);

@@ -1,5 +1,5 @@
 // Nearest elements of other labels in the engine for volumes: what labels change in volume_spaced_sites.cuh, whose
-// passes take them with equal spacings, too.
+// passes take them with equal spacings, too. Small images (small_sites.cuh) have them by the same argument.
 //
 // As for distances (volume_labels.cuh), each pass is that of a mask whose sites lie beyond the ends of the runs along
 // the axes before, and takes the ends of the runs along its own axis besides. What is found beyond such an end is

@@ -213,15 +213,15 @@ class Window {
   unsigned before_[8], behind_[8];
 };
 
-/// A half of a tile, 16 neighbours along x; which, says the job's number.
+/// A half of a tile, 16 neighbours along x; which, says whether a number is odd.
 struct HalfTile {
   Volume::Tile tile;
   int first;  ///< bit of the word
   int x;      ///< column of this thread
 
-  __device__ HalfTile(const Volume::Tile& whole, std::uint32_t job)
+  __device__ HalfTile(const Volume::Tile& whole, std::uint32_t number)
       : tile(whole),
-        first(static_cast<int>(job % 2) * 16),
+        first(static_cast<int>(number % 2) * 16),
         x(tile.word * 32 + first + static_cast<int>(threadIdx.x) % 16) {}
 
   /// Of a word: those of its columns that are there.
@@ -280,11 +280,12 @@ class FourPairs {
 __device__ inline std::uint16_t* narrow_half(const Volume& v, const HalfTile& half, std::int32_t z, std::int32_t y) {
   return reinterpret_cast<std::uint16_t*>(v.narrow_row(half.tile.item, half.tile.word, z, y)) + half.first;
 }
-/// … and leads, which lie so.
+/// … and leads, as lead_row() has them.
 __device__ inline std::uint16_t* lead_half(const Volume& v, const HalfTile& half, std::int32_t z, std::int32_t y) {
   return v.lead_row(half.tile.item, half.tile.word * 2 + half.first / 16, z, y);
 }
-/// A tile of the pass along z by the number of its job: lines that lie beside each other in `narrow` one by one.
+/// A tile of the pass along z by the number of its job, numbered as the `kind` of halves is: so lines that lie beside
+/// each other in `narrow` are one behind the other.
 __device__ inline HalfTile narrow_half_along_z(const Volume& v, std::uint32_t job) {
   const auto lines = static_cast<unsigned>(v.ny), halves = 2 * static_cast<unsigned>(v.words), half = job / lines;
   const auto line = static_cast<std::int32_t>(job % lines);
