@@ -36,7 +36,7 @@ struct SmallImages {
   __device__ void put_labels(const Volume::Tile& t, unsigned begins, unsigned ends, unsigned changes,
                              unsigned background) const {
     const std::int64_t turned = (t.item * volume.words + t.word) * volume.ny + t.line;
-    // Label 0 with nearest sites, too, which the search does not ask for: so an image of it alone is not without a site.
+    // With nearest sites label 0, too, though the search does not ask for it: an image of it alone is not without bits.
     const unsigned marked = begins | (volume.keeps_changes ? 0 : ends) | (volume.pins ? background : 0);
     words_of(t.item)[t.line * volume.words + t.word] = marked;
     volume.along_y[turned] = changes;
