@@ -7,7 +7,7 @@
 // first to the last that these leave. A group counts for all lines of a tile if it does for one: those of neighbours are
 // mostly the same.
 //
-// Rows as far apart as kReach, 161 or with nearest sites 113, are not tried, since sums would not fit. Where that is not
+// Rows as far apart as kReach, 177 or with nearest sites 121, are not taken, since sums would not fit. Where that is not
 // enough, the tile is left to the envelope (volume_envelope.cuh).
 //
 // Work mapping: block = tile, whose rows lie as volume_window.cuh has them. Phase 1, warp = one row, half warp = every
@@ -16,29 +16,33 @@
 // operations per row that is tried in phase 1 for a word, one in phase 2 per element and row.
 #pragma once
 
+#include <algorithm>
+
 #include "grid/cuda/volume_window.cuh"
 
 namespace fathom::grid::cuda {
 
-/// Groups of eight rows to a side that may be tried: no sum wraps, also of words with ways behind their squares.
+/// Most steps whose square words may take more: no sum wraps, also of words with ways behind their squares.
 template <class Word>
-constexpr int most_groups_in_reach() {
+constexpr int most_steps_added() {
   const auto wraps = [](std::uint64_t steps) {
     return (Word::kNone + (steps * steps + 1) * Word::kSquare - 1) >> 32 != 0;
   };
-  int groups = 0;
-  while (!wraps(static_cast<std::uint64_t>(8 * (groups + 1) + 7))) ++groups;
-  return groups;
+  int steps = 0;
+  while (!wraps(static_cast<std::uint64_t>(steps + 1))) ++steps;
+  return steps;
 }
 
-/// What steps from one row to others add to words.
+/// What steps from one row to others add to words. Farther ones than may be added, of the last group in reach, count as
+/// far as these: what they lead to is not taken.
 template <class Word>
 struct StepWords {
-  static constexpr int kMostGroups = most_groups_in_reach<Word>();
+  static constexpr int kMostSteps = most_steps_added<Word>();
+  static constexpr int kMostGroups = (kMostSteps + 7) / 8;  ///< of eight rows, to a side
 
   constexpr StepWords() : of_() {
     for (int i = 0; i < kCount; ++i) {
-      const int steps = i - kNoSteps;
+      const int steps = std::clamp(i - kNoSteps, -kMostSteps, kMostSteps);
       of_[i] = static_cast<unsigned>(steps * steps) * Word::kSquare + static_cast<unsigned>(steps) * Word::kStep +
                (steps > 0 ? Word::kRight : 0);
     }
@@ -93,6 +97,7 @@ class NearestGroups {
  private:
   static constexpr int kMostGroups = StepWords<Word>::kMostGroups;
   static constexpr int kReach = 8 * kMostGroups - 7;  ///< rows
+  static_assert(kReach <= StepWords<Word>::kMostSteps);
   static constexpr unsigned kFar = kReach * kReach * Word::kSquare, kNotFar = kFar - Word::kLeast;
   static constexpr int kFirstStep = kThreads == kLeastBlocksOfSites ? 1 : 4;  ///< pairs of groups
   /// Of eight rows, those that are offered two at once: so that both kinds of units have as much to do.
