@@ -38,7 +38,7 @@ void VolumePasses::find_sites_along_z() const {
 
 void VolumePasses::find_sites_along_y() const {
   const int ny = volume.ny;
-  with_block<128, 256, 512>(search_block(ny, kTinyBlocksOfMasks), [&](auto threads) {
+  with_block<128, 256, 512>(search_block(ny, kTinyBlocksOfSitesAlongY), [&](auto threads) {
     launch(search_sites_along_y<threads>, 2 * y_tiles(), threads, window_memory(ny), stream, volume, emitter);
   });
   if (ny <= 256) far_sites_along_y<256, 16>(*this);

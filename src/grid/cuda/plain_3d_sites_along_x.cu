@@ -7,12 +7,6 @@ namespace fathom::grid::cuda {
 
 namespace {
 
-template <int kThreads>
-void near_sites_along_x(const VolumePasses& p) {
-  launch(search_sites_along_x<kThreads>, 2 * p.y_tiles(), kThreads, sites_along_x_memory(p.volume.ny), p.stream,
-         p.volume, p.emitter);
-}
-
 template <int kThreads, int kChunk>
 void far_sites_along_x(const VolumePasses& p) {
   launch_far(envelope_sites_along_x<kThreads, kChunk>, p.y_tiles(), kThreads,
@@ -23,8 +17,9 @@ void far_sites_along_x(const VolumePasses& p) {
 
 void VolumePasses::find_sites_along_x() const {
   const int n = volume.ny;
-  if (n <= kLongAlongX) near_sites_along_x<kSitesAlongXBlock>(*this);
-  else near_sites_along_x<kLongestAlongXBlock>(*this);
+  with_block<128, 256, 320, 512>(sites_along_x_block(n), [&](auto threads) {
+    launch(search_sites_along_x<threads>, 2 * y_tiles(), threads, sites_along_x_memory(n), stream, volume, emitter);
+  });
   if (n <= 256) far_sites_along_x<256, 16>(*this);
   else if (n <= 512) far_sites_along_x<256, 32>(*this);
   else if (n <= 640) far_sites_along_x<352, 32>(*this);  // a round less for lines of up to 528

@@ -83,8 +83,8 @@ inline constexpr int kUnevenExactBlock = 544;
 inline constexpr int kUnbracketedSteps = 24;
 /// Longest line that is searched by blocks of 128 threads: there is no work for more.
 inline constexpr int kTinyBlocks = 64;
-/// The same for squares and nearest sites of masks, where more of these blocks fit.
-inline constexpr int kTinyBlocksOfMasks = 256;
+/// The same for squares and nearest sites of masks, where more of these blocks fit; and for nearest sites along y.
+inline constexpr int kTinyBlocksOfMasks = 256, kTinyBlocksOfSitesAlongY = 384;
 /// Along z, longest line that is searched by the least blocks, and threads of these: quarters of their warps search eight
 /// rows each.
 inline constexpr int kLeastBlocksOfSites = 64;
@@ -107,8 +107,9 @@ constexpr int float_search_block(int n, bool writes_sectors) {
 }
 constexpr bool search_blocks_hold_lines(int longest) {
   for (int n = 1; n <= longest; ++n)
-    for (const int threads : {search_block(n, kTinyBlocks), search_block(n, kTinyBlocksOfMasks),
-                              search_block_along_z(n), float_search_block(n, true), float_search_block(n, false)})
+    for (const int threads :
+         {search_block(n, kTinyBlocks), search_block(n, kTinyBlocksOfMasks), search_block(n, kTinyBlocksOfSitesAlongY),
+          search_block_along_z(n), float_search_block(n, true), float_search_block(n, false)})
       if (n > longest_line(threads)) return false;
   return true;
 }
@@ -124,8 +125,8 @@ constexpr int spaced_block(int n, bool writes_sectors) {
 /// blocks find the shared memory they take, of the longest lines four, three and two.
 inline constexpr int kAlongXBlock = 256, kLongAlongXBlock = 384, kLongestAlongXBlock = 512;
 inline constexpr int kShortAlongX = 384, kLongAlongX = 544, kLongestAlongX = 800;
-/// The same with nearest sites, of half tiles: three blocks up to kLongAlongX, then two of kLongestAlongXBlock threads.
-inline constexpr int kSitesAlongXBlock = 320;
+/// The same with nearest sites, of half tiles: eight, four, three and two blocks, as far as their shared memory goes.
+constexpr int sites_along_x_block(int n) { return n <= 192 ? 128 : n <= 384 ? 256 : n <= kLongAlongX ? 320 : 512; }
 /// Packing of these: threads of the largest blocks, 17 warps, which share the words of 513 rows, 17 in each of four
 /// planes, evenly; and such blocks per multiprocessor.
 inline constexpr int kColumnsPackBlock = 544, kColumnsPackBlocks = 2;

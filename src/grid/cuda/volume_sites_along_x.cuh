@@ -119,9 +119,7 @@ __device__ __noinline__ void settle_sites_along_x(const Volume& v, const Emitter
 }
 
 /// Blocks per multiprocessor, as far as its shared memory goes.
-constexpr int sites_along_x_blocks(int threads) {
-  return resident_blocks(threads, threads == kSitesAlongXBlock ? 3 : 2);
-}
+constexpr int sites_along_x_blocks(int threads) { return resident_blocks(threads, kResidentThreadsAt64 / threads); }
 
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads, sites_along_x_blocks(kThreads))
