@@ -230,11 +230,10 @@ __device__ void fill_sites(const WindowRows<WindowSites>& rows, int n, SitesOf&&
 /// The rows of a warp that a search in 32 bits is for, from group q0 on: those of both halves, a column to each lane.
 /// @returns whether they are settled; else nothing is stored
 template <class Rows>
-__device__ bool search_sites(const Rows& rows, int q0, int n, const LeadWriter& writer, int* work,
-                             int* took = nullptr) {
+__device__ bool search_sites(const Rows& rows, int q0, int n, const LeadWriter& writer, int* work) {
   const int lane = lane_id() % 16, q = q0 + lane_id() / 16;
   GapWindow<WindowSites, Rows> window(rows, min(q, rows.groups - 1), lane);
-  if (!window.search(work, window.budget_of(n), took)) return false;
+  if (!window.search(work, window.budget_of(n))) return false;
   writer.write_column(q * 8, lane, [&](int j) { return Leads::of(window.best[j]); });
   return true;
 }
@@ -278,18 +277,17 @@ class NearSitesAlongZ {
   /// Thereafter. @param work  what the warps have spent; shared, 0. Null: nothing is searched again, in 32 bits
   /// @returns whether all rows of the warp are settled
   __device__ bool search(const LeadWriter& writer, int* work) const {
-    int took = 0;
     for (int q0 = warp_number() * 4; q0 < pairs_.groups; q0 += kThreads / 8)
-      if (!search_four_groups(q0, writer, work, &took)) return false;
+      if (!search_four_groups(q0, writer, work)) return false;
     return true;
   }
 
  private:
-  __device__ bool search_four_groups(int q0, const LeadWriter& writer, int* work, int* took) const {
+  __device__ bool search_four_groups(int q0, const LeadWriter& writer, int* work) const {
     const int lane = lane_id() % 8, q = q0 + lane_id() / 8;
     GapWindow<SitePairs, PairRows> window(pairs_, min(q, pairs_.groups - 1), lane);
     const unsigned open =
-        window.search(nullptr, 0, took) ? 0 : __ballot_sync(kAllLanes, window.is_open(SitePairs::kMostSteps));
+        window.search(nullptr, 0) ? 0 : __ballot_sync(kAllLanes, window.is_open(SitePairs::kMostSteps));
     if ((open >> (lane_id() & 16) & 0xFFFFu) == 0)
       writer.write_pair(q * 8, 2 * lane, [&](int j) {
         const unsigned best = window.best[j];

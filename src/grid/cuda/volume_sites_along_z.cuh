@@ -21,9 +21,8 @@ template <int kThreads, class SitesOf>
 __device__ bool search_sparse_rows(uint4* memory, int n, SitesOf&& sites_of, const LeadWriter& writer, int* work) {
   const WindowRows<WindowSites> rows(reinterpret_cast<unsigned*>(memory), n);
   fill_sites<kThreads>(rows, n, sites_of);
-  int took = 0;
   for (int q0 = warp_number() * 2; q0 < rows.groups; q0 += kThreads / 16)
-    if (!search_sites(rows, q0, n, writer, work, &took)) return false;
+    if (!search_sites(rows, q0, n, writer, work)) return false;
   return true;
 }
 
