@@ -723,18 +723,20 @@ TEST_F(Cuda, SearchThatFailsBehindWideRows) {
 }
 
 /// Far rows of volumes about the reach of 16 bits: two bands of rows whose sites lie anywhere, and which are as far apart
-/// as twice as many rows; rows with sites at one end that others are as far from; and paraboloids, so that of each row
-/// the nearest one is another. Lines are of the lengths at which blocks of threads and groups of rows change.
+/// as twice as many rows; rows with sites at one end that others are as far from; paraboloids, so that of each row the
+/// nearest one is another; and one band, from which it is as far to the end. Lines are of the lengths at which blocks of
+/// threads and groups of rows change.
 TEST_F(Cuda, RangesOfFarRows) {
   const std::int64_t lengths[] = {250, 256, 257, 263, 384, 385, 400, 500, 512, 513, 640, 641, 700, 1024, 1030};
-  for (const std::int64_t i : some_of(static_cast<int>(std::size(lengths)) * 12, 24)) {
+  for (const std::int64_t i : some_of(static_cast<int>(std::size(lengths)) * 16, 32)) {
     Random random(985000 + static_cast<std::uint64_t>(i));
-    const std::int64_t length = lengths[i / 12];
-    const std::int64_t kind = i % 3, option = i / 3 % 4;
+    const std::int64_t length = lengths[i / 16];
+    const std::int64_t kind = i % 4, option = i / 4 % 4;
     const bool is_along_z = option % 2 == 0, has_labels = option > 1;
     const std::int64_t width = kind == 1 ? 260 : 40;
     const Shape shape = is_along_z ? Shape{length, 5, width} : Shape{5, length, width};
-    const std::int64_t gap = std::min<std::int64_t>(332 + below(random, 12), length - 60), from = (length - gap) / 2;
+    const std::int64_t gap = std::min<std::int64_t>(332 + below(random, 40), length - 60), from = (length - gap) / 2;
+    const std::int64_t end = length - 166 - below(random, 20);
     const std::int64_t vertex = below(random, length), slope = 16 + below(random, 200);
     std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
     for (std::size_t k = 0; k < sites.size(); ++k) {
@@ -744,6 +746,7 @@ TEST_F(Cuda, RangesOfFarRows) {
       if (kind == 0) sites[k] = (row < from || row >= from + gap) && x == (row * row + other) % 37;
       if (kind == 1) sites[k] = x == (row % 2 == 0 ? 0 : other) || (row / 100 % 2 == 1 && x == 20);
       if (kind == 2) sites[k] = x == (apart * apart / slope + other) % (3 * width);
+      if (kind == 3) sites[k] = row < end && x == (row * row + other) % 37;
     }
     Case c{.structure = Structure::sparse};
     c.input = mask_array(sites, shape);
@@ -1342,7 +1345,7 @@ TEST_F(Cuda, NearestAboutTheReachOfRanges) {
   Random random(969000);
   for (int i = 0; i < scaled(40); ++i) {
     const bool is_along_y = i % 2 != 0;
-    const std::int64_t gap = 214 + below(random, 28), band = 9 + below(random, 8), bands = i % 5 == 4 ? 3 : 2;
+    const std::int64_t gap = 214 + below(random, 44), band = 9 + below(random, 8), bands = i % 5 == 4 ? 3 : 2;
     const std::int64_t rows = bands * band + (bands - 1) * gap, others = 3 + below(random, 8);
     const bool has_ends = i % 4 == 1;
     const std::int64_t nx = has_ends ? 130 : pick<std::int64_t>(random, {17, 32, 47, 64});

@@ -82,11 +82,11 @@ void check_sites(const std::vector<bool>& sites, const Shape& shape) {
 /// Lines of all lengths at which blocks change; of the last 32 rows one, half, one more than half, or all but one; and a
 /// batch.
 TEST_F(Device, TransposedVolumes) {
-  const std::vector<Shape> shapes = {Shape{3, 33, 33},    Shape{9, 31, 12},  Shape{40, 64, 33},  Shape{5, 116, 127},
-                                     Shape{6, 49, 129},   Shape{2, 95, 255}, Shape{3, 128, 257}, Shape{2, 64, 383},
-                                     Shape{3, 112, 385},  Shape{2, 63, 511}, Shape{4, 225, 515}, Shape{2, 96, 543},
-                                     Shape{3, 32, 545},   Shape{2, 60, 641}, Shape{3, 63, 799},  Shape{2, 60, 500},
-                                     Shape{4, 3, 33, 35}, Shape{3, 513, 45}};
+  const std::vector<Shape> shapes = {Shape{3, 33, 33},  Shape{9, 31, 12},    Shape{40, 64, 33}, Shape{5, 116, 127},
+                                     Shape{6, 49, 129}, Shape{3, 63, 193},   Shape{2, 95, 255}, Shape{3, 128, 257},
+                                     Shape{2, 64, 383}, Shape{3, 112, 385},  Shape{2, 63, 511}, Shape{4, 225, 515},
+                                     Shape{2, 96, 543}, Shape{3, 32, 545},   Shape{2, 60, 641}, Shape{3, 63, 799},
+                                     Shape{2, 60, 500}, Shape{4, 3, 33, 35}, Shape{3, 513, 45}};
   const double shares[] = {1.0, 0.3, 0.02, 1e-3};
   for (const std::int64_t i : some_of(static_cast<int>(shapes.size()) * 4, 17)) {
     Random random(775000 + static_cast<std::uint64_t>(i));
