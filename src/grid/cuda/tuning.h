@@ -83,8 +83,10 @@ inline constexpr int kUnevenExactBlock = 544;
 inline constexpr int kUnbracketedSteps = 24;
 /// Longest line that is searched by blocks of 128 threads: there is no work for more.
 inline constexpr int kTinyBlocks = 64;
-/// The same for squares and nearest sites of masks, where more of these blocks fit; and for nearest sites along y.
-inline constexpr int kTinyBlocksOfMasks = 256, kTinyBlocksOfSitesAlongY = 384;
+/// The same for squares of masks along y and nearest sites along z, where more of these blocks fit …
+inline constexpr int kTinyBlocksOfMasks = 256;
+/// … and for nearest sites along y, and distances of masks along z.
+inline constexpr int kTinyBlocksOfSitesAlongY = 384, kTinyBlocksAlongZ = 384;
 /// Along z, longest line that is searched by the least blocks, and threads of these: quarters of their warps search eight
 /// rows each.
 inline constexpr int kLeastBlocksOfSites = 64;
@@ -96,7 +98,7 @@ constexpr int longest_line(int threads) { return threads <= 256 ? kSmallBlocks :
 /// Threads of a block that searches a line of n elements, of which half a warp takes eight at a time.
 constexpr int search_block(int n, int tiny_lines) { return n <= tiny_lines ? 128 : n <= kSmallBlocks ? 256 : 512; }
 /// The same along z, of masks.
-constexpr int search_block_along_z(int n) { return search_block(n, 384); }
+constexpr int search_block_along_z(int n) { return search_block(n, kTinyBlocksAlongZ); }
 /// The same along y where float distances of masks are written: few half warps are to be idle in a block's last round.
 /// Where rows begin inside sectors of memory, blocks are larger: what neighbours write of a sector is then written at
 /// about the same time.
@@ -105,15 +107,6 @@ constexpr int float_search_block(int n, bool writes_sectors) {
   if (writes_sectors) return n <= 288 ? 192 : n <= 320 ? 160 : n <= 384 ? 192 : 256;
   return n <= 288 ? 288 : n <= 320 ? 320 : n <= 512 ? 256 : 288;
 }
-constexpr bool search_blocks_hold_lines(int longest) {
-  for (int n = 1; n <= longest; ++n)
-    for (const int threads :
-         {search_block(n, kTinyBlocks), search_block(n, kTinyBlocksOfMasks), search_block(n, kTinyBlocksOfSitesAlongY),
-          search_block_along_z(n), float_search_block(n, true), float_search_block(n, false)})
-      if (n > longest_line(threads)) return false;
-  return true;
-}
-static_assert(search_blocks_hold_lines(1024));
 /// The same of passes that are one kernel.
 constexpr int line_block(int n) { return search_block(n, 0); }
 /// The same of these with spacings in a unit, where float distances of masks are written.
@@ -127,13 +120,22 @@ inline constexpr int kAlongXBlock = 256, kLongAlongXBlock = 384, kLongestAlongXB
 inline constexpr int kShortAlongX = 384, kLongAlongX = 544, kLongestAlongX = 800;
 /// The same with nearest sites, of half tiles: eight, four, three and two blocks, as far as their shared memory goes.
 constexpr int sites_along_x_block(int n) { return n <= 192 ? 128 : n <= 384 ? 256 : n <= kLongAlongX ? 320 : 512; }
+constexpr bool search_blocks_hold_lines(int longest) {
+  for (int n = 1; n <= longest; ++n)
+    for (const int threads :
+         {search_block(n, kTinyBlocks), search_block(n, kTinyBlocksOfMasks), search_block(n, kTinyBlocksOfSitesAlongY),
+          search_block_along_z(n), float_search_block(n, true), float_search_block(n, false), sites_along_x_block(n)})
+      if (n > longest_line(threads)) return false;
+  return true;
+}
+static_assert(search_blocks_hold_lines(1024));
 /// Packing of these: threads of the largest blocks, 17 warps, which share the words of 513 rows, 17 in each of four
 /// planes, evenly; and such blocks per multiprocessor.
 inline constexpr int kColumnsPackBlock = 544, kColumnsPackBlocks = 2;
 /// The same of a last column: lines of a block, side by side; and steps to both sides before groups of rows are passed
 /// over.
 inline constexpr int kLinesOfLastColumn = 2, kStepsOfLastColumn = 16;
-/// From so many voxels on they are solved so: there are too few blocks to pack smaller ones fast.
+/// From so many voxels on they are solved so: of smaller ones, only some inputs gain.
 inline constexpr std::int64_t kVoxelsWorthTransposing = std::int64_t{1} << 26;
 /// The same with nearest sites: twice as much is written then.
 inline constexpr std::int64_t kVoxelsOfSitesWorthTransposing = std::int64_t{1} << 22;

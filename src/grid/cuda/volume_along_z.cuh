@@ -19,7 +19,8 @@ namespace fathom::grid::cuda {
 inline constexpr unsigned kCapOfSearch = 178;
 using SearchedSquares = RowSquares<kCapOfSearch>;
 static_assert((WindowPairs::kMostSteps + 1) * (WindowPairs::kMostSteps + 1) < kCapOfSearch * kCapOfSearch);
-static_assert(SearchedSquares::most() + WindowPairs::kMostSteps * WindowPairs::kMostSteps < 1 << 16);
+static_assert(SearchedSquares::most() + StepWords<WindowPairs>::kMostSteps * StepWords<WindowPairs>::kMostSteps <
+              1 << 16);
 
 /// Fills a tile's rows with squares of the distances along x. By all threads.
 ///

@@ -48,7 +48,7 @@ __device__ __noinline__ inline unsigned load_part_of_four(const std::byte* at, c
     if (at + k >= mask.begin && at + k < mask.end) four |= static_cast<unsigned>(at[k]) << (8 * k);
   return four;
 }
-/// The same at a multiple of four. Where all lie inside, they are one load, which waits for none before.
+/// The same at a multiple of four. Where all lie inside, they are one load, and such loads do not wait for others.
 __device__ inline unsigned four_bytes_within(const std::byte* at, const Mask& mask) {
   const bool are_inside = at >= mask.begin && at + 4 <= mask.end;
   return are_inside ? __ldg(reinterpret_cast<const unsigned*>(at)) : load_part_of_four(at, mask);

@@ -22,7 +22,7 @@
 
 namespace fathom::grid::cuda {
 
-/// Most steps whose square words may take more: no sum wraps, also of words with ways behind their squares.
+/// Most steps whose square may be added to any word: no sum wraps, also of words with ways behind their squares.
 template <class Word>
 constexpr int most_steps_added() {
   const auto wraps = [](std::uint64_t steps) {
@@ -97,7 +97,7 @@ class NearestGroups {
  private:
   static constexpr int kMostGroups = StepWords<Word>::kMostGroups;
   static constexpr int kReach = 8 * kMostGroups - 7;  ///< rows
-  static_assert(kReach <= StepWords<Word>::kMostSteps);
+  static_assert(kReach <= Word::kMostSteps + 1);      // as a search, it settles what words can hold
   static constexpr unsigned kFar = kReach * kReach * Word::kSquare, kNotFar = kFar - Word::kLeast;
   static constexpr int kFirstStep = kThreads == kLeastBlocksOfSites ? 1 : 4;  ///< pairs of groups
   /// Of eight rows, those that are offered two at once: so that both kinds of units have as much to do.

@@ -52,8 +52,9 @@ template <unsigned kCap>
 struct RowSquares {
   unsigned pair[4];
 
-  static constexpr unsigned most() { return (kCap + 7) * (kCap + 7); }
-  static_assert(most() < 1 << 16);
+  static_assert((kCap + 7) * (kCap + 7) < 1 << 16);  // from one side
+  /// The middle ones' from the nearer side.
+  static constexpr unsigned most() { return (kCap + 3) * (kCap + 3); }
 
   /// @param of_byte  copy_byte_squares()
   /// @param beyond   elements that sites lie behind the bits, as they do in the table

@@ -18,13 +18,13 @@ __device__ __noinline__ inline uint4 load_part(const std::byte* at, const std::b
     if (at + k >= begin && at + k < end) words[k / 4] |= static_cast<unsigned>(at[k]) << (k % 4 * 8);
   return make_uint4(words[0], words[1], words[2], words[3]);
 }
-/// The same at a multiple of sixteen. Where all lie inside, they are one load, which waits for none before.
+/// The same at a multiple of sixteen. Where all lie inside, they are one load, and such loads do not wait for others.
 __device__ inline uint4 load_within(const std::byte* at, const std::byte* begin, const std::byte* end) {
   return at >= begin && at + 16 <= end ? __ldcs(reinterpret_cast<const uint4*>(at)) : load_part(at, begin, end);
 }
 
 /// A row of bytes at any address, in blocks of sixteen at multiples of sixteen. Blocks reach over the row's ends; those
-/// of rows at the array's ends are read byte by byte.
+/// that reach over the array's are read byte by byte.
 template <bool kAligned>
 class ByteRow {
  public:
