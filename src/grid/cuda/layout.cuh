@@ -116,6 +116,22 @@ struct Input {
   }
 };
 
+/// The memory between the lowest and the highest element of all items.
+struct MemoryRange {
+  const std::byte *begin = nullptr, *end = nullptr;
+
+  static MemoryRange of(const Input& input) {
+    std::int64_t lowest = 0, highest = 0;
+    const auto reach = [&](std::int64_t extent, std::int64_t stride) {
+      (stride < 0 ? lowest : highest) += (extent - 1) * stride;
+    };
+    for (int k = 0; k < input.rank; ++k) reach(input.extent[k], input.stride[k]);
+    for (int k = 0; k < input.items.rank; ++k) reach(input.items.extent[k], input.items.stride[k]);
+    const auto size = static_cast<std::int64_t>(size_of(input.dtype));
+    return {input.data + lowest * size, input.data + (highest + 1) * size};
+  }
+};
+
 /// Whether bytes of all items can be read so many at a time, also at the ends of rows.
 inline bool has_aligned_rows(const Input& input, std::int64_t bytes) {
   bool aligned = reinterpret_cast<std::uintptr_t>(input.data) % static_cast<std::uintptr_t>(bytes) == 0 &&

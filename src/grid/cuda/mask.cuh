@@ -27,22 +27,11 @@ __device__ inline unsigned nonzero_bytes(uint4 v) {
 struct Mask {
   Input input;
   ElementRule rule;
-  bool others = false;  ///< the sites are the elements that do not fulfil the rule
-  /// The memory between the lowest and the highest element of all items.
-  const std::byte *begin = nullptr, *end = nullptr;
+  bool others = false;     ///< the sites are the elements that do not fulfil the rule
+  MemoryRange array = {};  ///< with all items
 
   static Mask of(const Input& input, const ElementRule& rule, bool others) {
-    Mask mask{input, rule, others};
-    std::int64_t lowest = 0, highest = 0;
-    const auto reach = [&](std::int64_t extent, std::int64_t stride) {
-      (stride < 0 ? lowest : highest) += (extent - 1) * stride;
-    };
-    for (int k = 0; k < mask.input.rank; ++k) reach(mask.input.extent[k], mask.input.stride[k]);
-    for (int k = 0; k < mask.input.items.rank; ++k) reach(mask.input.items.extent[k], mask.input.items.stride[k]);
-    const auto size = static_cast<std::int64_t>(size_of(input.dtype));
-    mask.begin = mask.input.data + lowest * size;
-    mask.end = mask.input.data + (highest + 1) * size;
-    return mask;
+    return {input, rule, others, MemoryRange::of(input)};
   }
 
   /// Whether single bytes are told apart by being zero.

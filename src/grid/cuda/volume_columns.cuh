@@ -9,6 +9,7 @@
 // Cost: every element is read once, 1/4 byte is written.
 #pragma once
 
+#include "grid/cuda/bytes_within.cuh"
 #include "grid/cuda/mask.cuh"
 #include "grid/cuda/volume.cuh"
 
@@ -40,19 +41,6 @@ class ColumnBits {
 
   unsigned* memory_;
 };
-
-/// Those of four bytes that lie in the array; others are not read, but 0. Not inlined: it is rare.
-__device__ __noinline__ inline unsigned load_part_of_four(const std::byte* at, const Mask& mask) {
-  unsigned four = 0;
-  for (int k = 0; k < 4; ++k)
-    if (at + k >= mask.begin && at + k < mask.end) four |= static_cast<unsigned>(at[k]) << (8 * k);
-  return four;
-}
-/// The same at a multiple of four. Where all lie inside, they are one load, and such loads do not wait for others.
-__device__ inline unsigned four_bytes_within(const std::byte* at, const Mask& mask) {
-  const bool are_inside = at >= mask.begin && at + 4 <= mask.end;
-  return are_inside ? __ldg(reinterpret_cast<const unsigned*>(at)) : load_part_of_four(at, mask);
-}
 
 /// Which bytes of four columns are not 0 in 32 rows: a word for each column. @param four  a row's
 __device__ inline uint4 turned_rows(const unsigned (&four)[32]) {
@@ -90,9 +78,9 @@ __device__ inline uint4 nonzero_columns(const Mask& mask, const std::byte* first
   };
   const std::byte* last = first + (rows - 1) * stride;
   const std::byte *lowest = stride < 0 ? last : first, *highest = stride < 0 ? first : last;
-  if (lowest - 3 >= mask.begin && highest + columns + 7 <= mask.end)
+  if (lowest - 3 >= mask.array.begin && highest + columns + 7 <= mask.array.end)
     load([](const std::byte* at) { return __ldg(reinterpret_cast<const unsigned*>(at)); });
-  else load([&](const std::byte* at) { return four_bytes_within(at, mask); });
+  else load([&](const std::byte* at) { return four_within(at, mask.array); });
   const auto first_bit = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(first)) * 8;
 #pragma unroll
   for (unsigned r = 0; r < 32; ++r)

@@ -29,11 +29,11 @@ class LooseRows {
   __device__ LooseRows(const Mask& mask, const std::byte* first, std::int64_t stride, int rows, int nx)
       : shift_(static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(first))), step_(static_cast<unsigned>(stride)) {
     const std::byte* row = first + lane_id() / 8 * stride;
-    const bool reaches_out = lane_id() / 8 < rows && (row - 15 < mask.begin || row + nx + 15 > mask.end);
+    const bool reaches_out = lane_id() / 8 < rows && (row - 15 < mask.array.begin || row + nx + 15 > mask.array.end);
     if (!__any_sync(kAllLanes, reaches_out)) {  // all sixteens are of the array
       load_all(first, stride, rows, nx, [](const std::byte* at) { return __ldcs(reinterpret_cast<const uint4*>(at)); });
     } else {
-      load_all(first, stride, rows, nx, [&](const std::byte* at) { return load_within(at, mask.begin, mask.end); });
+      load_all(first, stride, rows, nx, [&](const std::byte* at) { return sixteen_within(at, mask.array); });
     }
     rest_bits_ = nonzero_bytes(rest_);
     rest_bits_ |= __shfl_down_sync(kAllLanes, rest_bits_, 1) << 16;

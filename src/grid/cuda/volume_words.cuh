@@ -6,22 +6,11 @@
 #pragma once
 
 #include "core/cuda/early_launch.cuh"
+#include "grid/cuda/bytes_within.cuh"
 #include "grid/cuda/mask.cuh"
 #include "grid/cuda/volume.cuh"
 
 namespace fathom::grid::cuda {
-
-/// Those of sixteen bytes that lie in [begin, end); others are not read, but 0. Not inlined: it is rare.
-__device__ __noinline__ inline uint4 load_part(const std::byte* at, const std::byte* begin, const std::byte* end) {
-  unsigned words[4] = {};
-  for (int k = 0; k < 16; ++k)
-    if (at + k >= begin && at + k < end) words[k / 4] |= static_cast<unsigned>(at[k]) << (k % 4 * 8);
-  return make_uint4(words[0], words[1], words[2], words[3]);
-}
-/// The same at a multiple of sixteen. Where all lie inside, they are one load, and such loads do not wait for others.
-__device__ inline uint4 load_within(const std::byte* at, const std::byte* begin, const std::byte* end) {
-  return at >= begin && at + 16 <= end ? __ldcs(reinterpret_cast<const uint4*>(at)) : load_part(at, begin, end);
-}
 
 /// A row of bytes at any address, in blocks of sixteen at multiples of sixteen. Blocks reach over the row's ends; those
 /// that reach over the array's are read byte by byte.
@@ -33,13 +22,13 @@ class ByteRow {
         mask_(mask),
         first_(data - shift),
         nx_(nx),
-        inside_(kAligned || (first_ >= mask.begin && data + nx + 15 <= mask.end)) {}
+        inside_(kAligned || (first_ >= mask.array.begin && data + nx + 15 <= mask.array.end)) {}
 
   /// 0 behind the row.
   __device__ uint4 load(int j) const {
     if (16 * j - shift >= nx_) return {};
     const std::byte* at = first_ + 16 * j;
-    return inside_ ? __ldcs(reinterpret_cast<const uint4*>(at)) : load_within(at, mask_.begin, mask_.end);
+    return inside_ ? __ldcs(reinterpret_cast<const uint4*>(at)) : sixteen_within(at, mask_.array);
   }
   /// Sites among a word's 32 elements, of which those behind the row are none.
   /// @param nonzero  which of them are not 0; behind the row, whatever
