@@ -1890,6 +1890,25 @@ TEST_F(Cuda, Labels) {
     }
 }
 
+/// Volumes whose rows of labels begin anywhere; also in pieces, of which each is compared with the last plane of the
+/// one before.
+TEST_F(Cuda, LooseLabelsOfVolumes) {
+  Random random(767000);
+  for (std::int64_t nx : {1, 15, 17, 31, 33, 100, 127, 129, 241, 255, 257, 300, 497, 511, 513, 700, 1023})
+    for (int i = 0; i < scaled(6); ++i) {
+      Case c = volume_of_bytes(nx, random);
+      const auto dtype = pick<DType>(random, {DType::uint8, DType::uint8, DType::int8, DType::int32});
+      c.input = label_input(dtype, c.input.shape(), random);
+      c.options.sites.rule = grid::Sites::Rule::labels;
+      c.options.signed_distance = chance(random, 0.5);
+      if (chance(random, 0.3)) c.options.surface = grid::Surface::centers;
+      if (chance(random, 0.3)) c.wanted.nearest = DType::int32;
+      if (c.options.batch_axes == 0 && chance(random, 0.5)) check_budgets(c);
+      else check_against_cpu(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 /// Nearest elements of other labels in images: of few labels and many, in patterns full of ties; whole and in pieces.
 TEST_F(Cuda, NearestOfLabels) {
   std::uint64_t seed = 1480000;

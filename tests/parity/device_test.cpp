@@ -55,6 +55,10 @@ TEST_F(Device, Layouts) {
     auto mask = scatter(shape, pick<double>(random, {0.3, 0.01, 0.001, 0}), random);
     if (chance(random, 0.3)) fill_columns(mask, shape[2], random);
     c.input = mask_array(mask, shape);
+    if (chance(random, 0.3)) {
+      c.input = label_input(DType::uint8, shape, random);
+      c.options.sites.rule = grid::Sites::Rule::labels;
+    }
     c.wanted.distance = DType::float32;
     if (chance(random, 0.5)) c.wanted.nearest = pick<DType>(random, {DType::int32, DType::int64});
     else c.options.signed_distance = chance(random, 0.3);
@@ -64,7 +68,9 @@ TEST_F(Device, Layouts) {
     c.options.batch_axes = chance(random, 0.5) ? 1 : 0;  // small images, or a volume
     if (!c.options.spacing.empty()) c.options.spacing.resize(c.options.batch_axes ? 2 : 3);
     SCOPED_TRACE(describe(c));
-    const Padded input(shape, random), distance(shape, random), nearest(shape, random);
+    const Padded distance(shape, random), nearest(shape, random);
+    Padded input(shape, random);
+    input.begin_behind(below(random, 17));
     const Block device_input(input.spread(c.input));
     const Results cpu = on_cpu(c);
     const Array right_distance = distance.spread(*cpu.distance);

@@ -25,6 +25,11 @@ struct Padded {
     first += (shape[1] - 1) * strides[1];
     strides[1] = -strides[1];
   }
+  /// The first of them lies so many elements behind the memory's start.
+  void begin_behind(std::int64_t elements) {
+    first += elements;
+    size += elements;
+  }
   /// Rows without gaps between them.
   void close_rows() { strides[1] = shape[2]; }
 

@@ -362,12 +362,12 @@ auto* loose_rows_kernel(int nx) {
                                    : pack_loose_rows<1, 2>;
 }
 
-/// Of bytes, sixteen at a time. @param together  rows; 0: they are long
-auto* labels_kernel(int together) {
-  return together == 4   ? pack_short_labels<4>
-         : together == 2 ? pack_short_labels<2>
-         : together == 1 ? pack_short_labels<1>
-                         : pack_volume_labels<std::uint8_t, true>;
+/// For short rows of bytes.
+template <bool kAligned>
+auto* short_labels_kernel(int together) {
+  return together == 4   ? pack_short_labels<4, kAligned>
+         : together == 2 ? pack_short_labels<2, kAligned>
+                         : pack_short_labels<1, kAligned>;
 }
 
 class VolumeEngine final : public Engine {
@@ -485,6 +485,24 @@ class VolumeEngine final : public Engine {
     return bytes;
   }
 
+  /// @param before  as pack_volume_labels() has it
+  template <class T>
+  static void pack_labels(const Volume& volume, const Packing& packing, const T* before, cudaStream_t stream) {
+    const auto launch_packing = [&](auto* kernel, const auto&... more) {
+      const std::int64_t blocks = packing.items * volume.ny * ((volume.nz + 31) / 32);
+      launch(kernel, blocks, kVolumePackBlock, 0, stream, volume, packing.input, before, more...);
+    };
+    if constexpr (sizeof(T) == 1) {
+      const bool is_aligned = has_aligned_rows(packing.input, 16);
+      if (const int together = rows_together(volume.nx); together > 0) {
+        auto* kernel = is_aligned ? short_labels_kernel<true>(together) : short_labels_kernel<false>(together);
+        return launch_packing(kernel, MemoryRange::of(packing.input));
+      }
+      if (is_aligned) return launch_packing(pack_volume_labels<T, true>);
+    }
+    launch_packing(pack_volume_labels<T, false>);
+  }
+
   void pack_runs(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const {
     Volume volume = make_volume(p_, items, words);
     const std::int64_t before = packing.to_item * volume.words * volume.ny * volume.depth;
@@ -496,12 +514,7 @@ class VolumeEngine final : public Engine {
     visit_dtype(p_.input.dtype(), [&](auto tag) {
       using T = Label<typename decltype(tag)::type>;
       auto* last_plane = reinterpret_cast<T*>(volume.last_plane);
-      const std::int64_t blocks = packing.items * volume.ny * ((volume.nz + 31) / 32);
-      auto* kernel = pack_volume_labels<T, false>;
-      if constexpr (sizeof(T) == 1)
-        if (has_aligned_rows(packing.input, 16)) kernel = labels_kernel(rows_together(volume.nx));
-      kernel<<<static_cast<unsigned>(blocks), kVolumePackBlock, 0, stream>>>(volume, packing.input,
-                                                                             packing.to > 0 ? last_plane : nullptr);
+      pack_labels<T>(volume, packing, packing.to > 0 ? last_plane : nullptr, stream);
       if (packing.to + volume.nz == p_.extent(0)) return;
       const std::int64_t* stride = packing.input.stride;
       const auto* plane = reinterpret_cast<const T*>(packing.input.data) +

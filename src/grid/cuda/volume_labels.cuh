@@ -87,27 +87,33 @@ struct LabelRows {
         has_neighbours(slab.y > 0),
         pins(volume.pins && !volume.keeps_changes) {}
 
-  /// Lane = element. Labels of all rows stay in registers; the one before comes from the lane beside.
+  /// Lane = element. Labels of all rows stay in registers; the one before comes from the lane beside. All that is read
+  /// of a word's rows is asked for before any of it is looked at; in place of rows that are not there, the last one.
   __device__ void find(RowChanges* changes) const {
     const int lane = lane_id();
     T last[kLabelRows] = {};  // labels of the words before
     for (int x0 = 0; x0 < nx; x0 += 32) {
       const int x = min(x0 + lane, nx - 1);
       const bool there = x0 + lane < nx;
+      T label[kLabelRows], neighbour[kLabelRows];
+#pragma unroll
+      for (int r = 0; r < kLabelRows; ++r) {
+        const T* at = first + min(r, count - 1) * z_stride + x;
+        label[r] = *at;
+        neighbour[r] = has_neighbours ? *(at - y_stride) : T{};
+      }
       T upper = above ? above[x] : T{};
 #pragma unroll
       for (int r = 0; r < kLabelRows; ++r) {
-        if (r >= count) break;
-        const T* at = first + r * z_stride + x;
-        const T label = *at, neighbour = has_neighbours ? *(at - y_stride) : T{};
-        const auto left = static_cast<T>(__shfl_sync(kAllLanes, lane == 31 ? last[r] : label, (lane + 31) % 32));
+        const T own = label[r];
+        const auto left = static_cast<T>(__shfl_sync(kAllLanes, lane == 31 ? last[r] : own, (lane + 31) % 32));
         const RowChanges all = {
-            .along_x = __ballot_sync(kAllLanes, there && ((pins && label == T{}) || (x > 0 && label != left))),
-            .along_y = __ballot_sync(kAllLanes, there && has_neighbours && label != neighbour),
-            .along_z = __ballot_sync(kAllLanes, there && (r > 0 || above) && label != upper),
-            .background = __ballot_sync(kAllLanes, !there || label == T{})};
-        if (lane == x0 / 32) changes[r] = all;
-        upper = last[r] = label;
+            .along_x = __ballot_sync(kAllLanes, there && ((pins && own == T{}) || (x > 0 && own != left))),
+            .along_y = __ballot_sync(kAllLanes, there && has_neighbours && own != neighbour[r]),
+            .along_z = __ballot_sync(kAllLanes, there && (r > 0 || above) && own != upper),
+            .background = __ballot_sync(kAllLanes, !there || own == T{})};
+        if (lane == x0 / 32 && r < count) changes[r] = all;
+        upper = last[r] = own;
       }
     }
   }
