@@ -213,7 +213,7 @@ class VolumeSolver {
                cudaStream_t stream)
       : p_(p),
         batch_(batch),
-        writing_(writing_of(p, writes_floats(p, piece.items), writes_pairs(p, batch))),
+        writing_(writing_with_signed_labels(p, writes_floats(p, piece.items), writes_pairs(p, batch))),
         passes_{make_volume(p, piece.items, words), Emitter<std::int64_t>::of(p, batch, piece.first_item), stream,
                 is_long(p)} {
     const auto [first_item, items, side, lays_aside] = piece;
@@ -261,6 +261,7 @@ class VolumeSolver {
       case Writing::aligned: return passes_.search_along_y<Writing::aligned>();
       case Writing::unaligned: return passes_.search_along_y<Writing::unaligned>();
       case Writing::labels: return passes_.search_along_y<Writing::labels>();
+      case Writing::signed_labels: return passes_.search_along_y<Writing::signed_labels>();
       case Writing::one_side: return passes_.search_along_y<Writing::one_side>();
       case Writing::general_labels: return passes_.search_along_y<Writing::general_labels>();
       default: return passes_.search_along_y<Writing::general>();

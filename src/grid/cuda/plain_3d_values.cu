@@ -5,6 +5,7 @@ namespace fathom::grid::cuda {
 
 template void VolumePasses::search_along_z<true>() const;
 template void VolumePasses::search_along_y<Writing::labels>() const;
+template void VolumePasses::search_along_y<Writing::signed_labels>() const;
 template void VolumePasses::search_along_y<Writing::general>() const;
 template void VolumePasses::search_along_y<Writing::general_labels>() const;
 

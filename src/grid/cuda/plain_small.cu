@@ -72,6 +72,7 @@ SmallKernel kernel_of(Writing writing) {
   switch (writing) {
     case Writing::aligned: return solve_small_images<Writing::aligned>;
     case Writing::labels: return solve_small_images<Writing::labels>;
+    case Writing::signed_labels: return solve_small_images<Writing::signed_labels>;
     case Writing::one_side: return solve_small_images<Writing::one_side>;
     case Writing::sites: return solve_small_sites<false>;
     case Writing::label_sites: return solve_small_sites<true>;
@@ -112,7 +113,7 @@ class SmallEngine final : public Engine {
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
              std::byte*, cudaStream_t stream) const override {
-    const Writing writing = writing_of(part, is_plain_float(part, kNoAxis), writes_pairs(part, batch));
+    const Writing writing = writing_with_signed_labels(part, is_plain_float(part, kNoAxis), writes_pairs(part, batch));
     const SmallKernel kernel = kernel_of(writing);
     for (std::size_t side = 0; side < sides_of(p_); ++side) {
       SmallImages images = make_images(part, items, words + side * bytes_of_side(items));

@@ -28,6 +28,7 @@ enum class Writing {
   aligned,         ///< float distances, rows aligned to 16 bytes
   unaligned,       ///< float distances
   labels,          ///< float distances to other labels
+  signed_labels,   ///< the same with signs: of label 0 positive, of others negative
   one_side,        ///< float distances of one side of a signed field
   sites,           ///< nearest sites, and whatever else, element by element
   label_sites,     ///< the same of labels
@@ -39,10 +40,12 @@ enum class Writing {
 
 __host__ __device__ constexpr bool is_general(Writing writing) {
   return writing != Writing::aligned && writing != Writing::unaligned && writing != Writing::labels &&
-         writing != Writing::one_side && writing != Writing::both_sides && writing != Writing::transposed;
+         writing != Writing::signed_labels && writing != Writing::one_side && writing != Writing::both_sides &&
+         writing != Writing::transposed;
 }
 __host__ __device__ constexpr bool is_of_labels(Writing writing) {
-  return writing == Writing::labels || writing == Writing::general_labels || writing == Writing::label_sites;
+  return writing == Writing::labels || writing == Writing::signed_labels || writing == Writing::general_labels ||
+         writing == Writing::label_sites;
 }
 __host__ __device__ constexpr bool finds_sites(Writing writing) {
   return writing == Writing::sites || writing == Writing::label_sites;

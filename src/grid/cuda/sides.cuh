@@ -23,9 +23,10 @@ inline std::size_t sides_of(const Problem& p) { return p.signed_distance && !has
 /// @param is_first  whether the other one is written over it
 inline Side side_of(const Problem& p, std::size_t side, bool is_first = false) {
   const float unit = p.isotropic ? 1.0f : static_cast<float>(p.unit);
-  if (sides_of(p) == 1) return {.scale = unit};
+  const float half = p.signed_distance && p.surface == Surface::faces ? 0.5f : 0.0f;
+  if (sides_of(p) == 1) return {.scale = unit, .half = half};
   const bool inside = side == 0;
-  return {.scale = inside ? -unit : unit, .half = p.surface == Surface::faces ? 0.5f : 0.0f, .is_first = is_first};
+  return {.scale = inside ? -unit : unit, .half = half, .is_first = is_first};
 }
 
 /// The sites of a side: the elements of the other one; where there is no sign, the problem's.
@@ -41,6 +42,13 @@ inline Writing writing_of(const Problem& p, bool floats, bool aligned) {
   if (!floats) return Writing::general;
   if (p.signed_distance) return Writing::one_side;
   return aligned ? Writing::aligned : Writing::unaligned;
+}
+
+/// The same by engines that write signed labels as floats: with equal spacings and without limits.
+inline Writing writing_with_signed_labels(const Problem& p, bool floats, bool aligned) {
+  const bool is_plain = floats && p.isotropic && !has_limits(p) && !wants_site(p);
+  if (is_plain && p.signed_distance && has_labels(p)) return Writing::signed_labels;
+  return writing_of(p, floats, aligned);
 }
 
 }  // namespace fathom::grid::cuda

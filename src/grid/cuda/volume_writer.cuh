@@ -42,6 +42,7 @@ struct VolumeWriter {
     } else {
       float* row = row_of(y);
       if (kWriting == Writing::one_side && v.is_aligned) return write_sides(row, y, squares);
+      if constexpr (kWriting == Writing::signed_labels) return write_signed_rows(row, y, squares);
       if (kWriting == Writing::labels && !v.is_aligned) return write_rows_of_32(row, y, squares);
       if (kWriting != Writing::one_side && y + 8 <= v.ny) return write_eight_pairs(row, squares);
 #pragma unroll
@@ -67,6 +68,7 @@ struct VolumeWriter {
         return write_eight<kSmall>(to, squares);
       if constexpr (kWriting == Writing::labels && !kSpaced)
         if (count == 8 && greatest_of_eight(squares) < kNone) return write_eight<kSmall>(to, squares);
+      if constexpr (kWriting == Writing::signed_labels) return write_signed_column(to, y, x, squares, count);
       if constexpr (kWriting == Writing::one_side)
         if (count == 8 && greatest_of_eight(squares) < Side::kLeastFar) return write_eight_of_side(to, squares);
 #pragma unroll
@@ -135,11 +137,11 @@ struct VolumeWriter {
     }
     return results;
   }
-  /// Of signed labels. Masks are written so without a sign alone.
-  __device__ bool is_inside(int y, int x) const {
-    const uint2* line = v.changes_along_z({tile.item, tile.word, y});
-    return !(__ldg(&line[tile.line].y) >> (x - tile.word * 32) & 1);
+  /// Of signed labels, which elements of a row of the tile are not of label 0. Masks are written so without a sign alone.
+  __device__ unsigned inside_of_row(int y) const {
+    return ~__ldg(&v.changes_along_z({tile.item, tile.word, y})[tile.line].y);
   }
+  __device__ bool is_inside(int y, int x) const { return inside_of_row(y) >> (x - tile.word * 32) & 1; }
 
   /// Of a signed field: whether an element is on the outer side, as the sites of the inner one are.
   __device__ bool is_site(int y, int x) const {
@@ -182,8 +184,11 @@ struct VolumeWriter {
 
   /// Sixteen rows of any address, those of both halves, each of 32 by all lanes together, so that few sectors of memory
   /// are written in two goes: neighbours take the same square and its own half.
-  /// @param row  row_of(y)
-  __device__ void write_rows_of_32(float* row, int y, const unsigned* squares) const {
+  /// @param row   row_of(y)
+  /// @param tell  by all lanes, what there is to know of one of the sixteen rows: tell(row)
+  /// @param root  a square's distance: root(square, what was told)
+  template <class Tell, class Root>
+  __device__ void write_rows_of_32(float* row, int y, const unsigned* squares, Tell&& tell, Root&& root) const {
     constexpr unsigned kSmallFloat = 0x4B000000u;  // 2²³: integers below are its last bits
     const unsigned half = lane_id() % 2 ? 0x7632 : 0x7610;
     const bool there = tile.word * 32 + lane_id() < v.nx;
@@ -195,9 +200,51 @@ struct VolumeWriter {
       for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
         const unsigned pair = __shfl_sync(kAllLanes, squares[j], 16 * k + lane_id() / 2);
         const float square = __uint_as_float(__byte_perm(pair, kSmallFloat, half)) - 8388608.0f;
-        if (j < count) __stcs(to, small_root(square));
+        const auto told = tell(8 * k + j);
+        if (j < count) __stcs(to, root(square, told));
       }
     }
+  }
+  __device__ void write_rows_of_32(float* row, int y, const unsigned* squares) const {
+    write_rows_of_32(
+        row, y, squares, [](int) { return 0; }, [](float square, int) { return small_root(square); });
+  }
+
+  /// Of signed labels, as write_pairs(). Each lane reads the word that tells the signs in one of both halves' rows.
+  /// @param row  row_of(y)
+  __device__ void write_signed_rows(float* row, int y, const unsigned* squares) const {
+    const int lane = lane_id() % 16, half = lane_id() / 16, own = y - 8 * half + lane;
+    const unsigned own_inside = own < v.ny ? inside_of_row(own) : 0;
+    const auto inside_of = [&](int r) { return __shfl_sync(kAllLanes, own_inside, r); };
+    if (!v.is_aligned)
+      return write_rows_of_32(row, y, squares, inside_of, [&](float square, unsigned inside) {
+        return with_sign(v.side.near(square), inside >> lane_id());
+      });
+    const bool there = tile.word * 32 + 2 * lane < v.nx;
+    row += 2 * lane;
+#pragma unroll
+    for (int j = 0; j < 8; ++j, row += v.distance.y_stride) {
+      const unsigned inside = inside_of(8 * half + j) >> (2 * lane);
+      const float2 both = distances_of(squares[j]);
+      if (there && y + j < v.ny)
+        __stcs(reinterpret_cast<float2*>(row), make_float2(with_sign(both.x, inside), with_sign(both.y, inside >> 1)));
+    }
+  }
+  /// The same as write_column().
+  __device__ void write_signed_column(float* to, int y, int x, const unsigned* squares, int count) const {
+    const bool are_near = count == 8 && greatest_of_eight(squares) < Side::kLeastFar;
+#pragma unroll
+    for (int j = 0; j < 8; ++j, to += v.distance.y_stride) {
+      if (j >= count) break;
+      const float distance = are_near                ? v.side.near(small_float(squares[j]))
+                             : squares[j] >= kNone32 ? v.side.none()
+                                                     : v.side.far(squares[j]);
+      *to = with_sign(distance, unsigned{is_inside(y + j, x)});
+    }
+  }
+  /// @param negative  its first bit
+  static __device__ float with_sign(float distance, unsigned negative) {
+    return __uint_as_float(__float_as_uint(distance) ^ negative << 31);
   }
 
   /// Of a pair.
