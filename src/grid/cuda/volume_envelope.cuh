@@ -124,18 +124,28 @@ class Envelope {
         unit_(static_cast<int>(threadIdx.x) / 16),
         companions_(companions + lane_) {}
 
+  /// Of results that several blocks share: which of them a block has. All find the candidates, and the anchors.
+  struct Part {
+    int number, of;
+  };
+  /// Rounds in which the units of a block have results of all rows.
+  static __host__ __device__ int rounds_of(int rows, int blocks = 1) {
+    return (row_groups(rows) + kUnits * blocks - 1) / (kUnits * blocks);
+  }
+
   /// @param load   fills a chunk's values: load(values, first row, line)
   /// @param store  takes up to eight results of the lane's line: store(first row, values, how many). By whole warps,
   ///               some of whose lanes may have none.
   template <class Load, class Store>
-  __device__ void run(Load&& load, Store&& store) {
+  __device__ void run(Load&& load, Store&& store, Part part = {0, 1}) {
     keep_candidates(load);
     find_coarse_anchors();
     __syncthreads();
     find_fine_anchors();
     __syncthreads();
     // Both units of a warp take neighbouring groups, so that where the candidates of one end those of the other begin.
-    const int groups = row_groups(n_), rounds = (groups + kUnits - 1) / kUnits, q0 = unit_ / 2 * 2 * rounds;
+    const int groups = row_groups(n_), rounds = rounds_of(n_, part.of);
+    const int q0 = (part.number * kUnits + unit_) / 2 * 2 * rounds;
     int before = count_ > 0 && q0 < groups ? place_of(anchor(q0)) : 0;
     for (int q = q0 + unit_ % 2; q < q0 + 2 * rounds; q += 2) {
       const bool is_there = q < groups, any = is_there && count_ > 0;
@@ -386,6 +396,13 @@ class Envelope {
   int count_ = 0;
   unsigned constant_ = kNone32;  ///< of a line without candidates
 };
+
+/// How many blocks share the results of a tile: several where there are fewer tiles than blocks.
+template <class Solver>
+__device__ unsigned blocks_of_tile(unsigned tiles, int rows) {
+  const unsigned blocks = tiles > 0 ? gridDim.x / tiles : 1;
+  return max(1u, min(blocks, static_cast<unsigned>(Solver::rounds_of(rows))));
+}
 
 /// Makes the values of a chunk's rows from one on those without a site. Few chunks have such rows.
 template <int kChunk>

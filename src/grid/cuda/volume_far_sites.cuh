@@ -64,11 +64,13 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   __shared__ std::conditional_t<kShortest, ByteSides, char> sides;
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
   const unsigned count = v.counters[0];
-  if (blockIdx.x >= count) return;
+  using Solver = Envelope<kThreads, kChunk, Finding::winners>;
+  const unsigned together = kShortest ? 1 : blocks_of_tile<Solver>(count, n);
+  if (blockIdx.x >= count * together) return;
   for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
   if constexpr (kShortest) copy_byte_sides<kThreads>(sides);
-  for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
-    const HalfTile half = narrow_half_along_z(v, v.z_list[job]);
+  for (unsigned job = blockIdx.x; job < count * together; job += gridDim.x) {
+    const HalfTile half = narrow_half_along_z(v, v.z_list[job / together]);
     if constexpr (kShortest)
       if (try_ranges_along_z<kThreads>(v, half, envelope_shared, sides)) {
         if (t == 0) kinds_of_half(v, half.tile, half.first / 16)[half.tile.line] = kNarrow;
@@ -79,7 +81,8 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     const WinnerLeads leads(v, half);
     const auto load = [&](unsigned* value, int first, int lane) { rows.squares(value, first, lane, n); };
     const auto store = [&](int z, const unsigned* winners, int count) { leads.put(z, winners, count); };
-    Envelope<kThreads, kChunk, Finding::winners>(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
+    const typename Solver::Part part{static_cast<int>(job % together), static_cast<int>(together)};
+    Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store, part);
   }
 }
 
@@ -108,12 +111,13 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     envelope_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 envelope_shared[];
   const int n = v.ny;
-  const unsigned jobs = v.counters[1];
+  using Solver = Envelope<kThreads, kChunk, Finding::least_companion, SitePlace>;
+  const unsigned tiles = v.counters[1], together = blocks_of_tile<Solver>(tiles, n);
   auto* memory = reinterpret_cast<unsigned*>(envelope_shared);
   auto* places = reinterpret_cast<SitePlace*>(memory + envelope_memory(n, kChunk) / sizeof(unsigned));
   const int lane = static_cast<int>(threadIdx.x) % 16;
-  for (unsigned job = blockIdx.x; job < jobs; job += gridDim.x) {
-    const HalfTile half = half_along_y(v, v.y_list[job]);
+  for (unsigned job = blockIdx.x; job < tiles * together; job += gridDim.x) {
+    const HalfTile half = half_along_y(v, v.y_list[job / together]);
     const SitesOfRows sites(v, half.tile, half.x);
     const SiteChunks<kChunk, SitePlace> chunks(v, sites, half.x, memory, places);
     const auto load = [&](unsigned* value, int, int) { chunks.load(value); };
@@ -127,7 +131,8 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
         return writer.result(y0 + j, winners[j] >> kKeyBits, y - (y0 + j), along_z, place.is_right());
       });
     };
-    Envelope<kThreads, kChunk, Finding::least_companion, SitePlace>(memory, n, places).run(load, store);
+    const typename Solver::Part part{static_cast<int>(job % together), static_cast<int>(together)};
+    Solver(memory, n, places).run(load, store, part);
   }
 }
 

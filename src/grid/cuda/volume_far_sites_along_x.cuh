@@ -41,11 +41,12 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   const int n = v.ny, lane = static_cast<int>(threadIdx.x) % 16;
   const auto row_size = static_cast<unsigned>(v.ny);
   const auto plane_size = static_cast<unsigned>(lines_of_array(emitter)) * row_size;
-  const unsigned jobs = v.counters[1];
+  using Solver = Envelope<kThreads, kChunk, Finding::least_companion, PlaceAcrossX>;
+  const unsigned tiles = v.counters[1], together = blocks_of_tile<Solver>(tiles, n);
   auto* memory = reinterpret_cast<unsigned*>(envelope_shared);
   auto* places = reinterpret_cast<PlaceAcrossX*>(memory + envelope_memory(n, kChunk) / sizeof(unsigned));
-  for (unsigned job = blockIdx.x; job < jobs; job += gridDim.x) {
-    const HalfTile half = half_along_y(v, v.y_list[job]);
+  for (unsigned job = blockIdx.x; job < tiles * together; job += gridDim.x) {
+    const HalfTile half = half_along_y(v, v.y_list[job / together]);
     const SitesOfRows sites(v, half.tile, half.x);
     const SiteChunks<kChunk, PlaceAcrossX> chunks(v, sites, v.first_x + half.x, memory, places);
     const auto load = [&](unsigned* value, int, int) { chunks.load(value); };
@@ -59,7 +60,8 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
         return Result{winners[j] >> kKeyBits, static_cast<std::int32_t>(row) + x};
       });
     };
-    Envelope<kThreads, kChunk, Finding::least_companion, PlaceAcrossX>(memory, n, places).run(load, store);
+    const typename Solver::Part part{static_cast<int>(job % together), static_cast<int>(together)};
+    Solver(memory, n, places).run(load, store, part);
   }
 }
 
