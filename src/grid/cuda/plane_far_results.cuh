@@ -60,7 +60,8 @@ class FarResults {
     } else if constexpr (kReal) {
       write_measured();
     } else if constexpr (is_general(kWriting)) {
-      write_values(by_columns);
+      if (by_columns && !has_candidates_) write_no_values();
+      else write_values(by_columns);
     } else {
       write_floats(by_columns);
     }
@@ -233,25 +234,38 @@ class FarResults {
         measured[j] = static_cast<M>(squares[j]);
   }
 
+  static constexpr int kValuesAtOnce = 8;  ///< of a lane
+  /// Of rows from r0 on. Their squares are not there yet.
+  __device__ LaneResults<kValuesAtOnce, 1> values_from(int r0) const {
+    const int y = plane_.first_row(cell_.band) + r0;
+    LaneResults<kValuesAtOnce, 1> results{
+        .item = plane_.item_of(cell_.band), .z = 0, .y = y, .x = cell_.column(), .rows = plane_.height - y};
+    if (kLabels && !plane_.pins)
+#pragma unroll
+      for (int j = 0; j < kValuesAtOnce; ++j) results.inside |= (~runs_of(r0 + j).background >> lane_id() & 1) << j;
+    return results;
+  }
+  /// As write_no_sites().
+  __device__ void write_no_values() const {
+#pragma unroll 1
+    for (int r0 = 0; r0 < kBand; r0 += kValuesAtOnce) {
+      auto results = values_from(r0);
+#pragma unroll
+      for (int j = 0; j < kValuesAtOnce; ++j) results.squares[j][0] = kNoSquare;
+      write_results(emitter_, results);
+    }
+  }
   /// Through shared memory, as sites.
   __device__ void write_values(bool by_columns) const {
-    constexpr int kTogether = 8;
     unsigned* stage = memory_ + cell_.warp * kBand * 32 + lane_id();
-    const int x = cell_.column(), y0 = plane_.first_row(cell_.band);
-    const std::uint32_t sites = plane_.bits[cell_.start + x];
+    const std::uint32_t sites = plane_.bits[cell_.start + cell_.column()];
 #pragma unroll
     for (int r = 0; r < kBand; ++r) stage[32 * r] = square_of(r, sites, by_columns);
 #pragma unroll 1
-    for (int r0 = 0; r0 < kBand; r0 += kTogether) {
-      const int y = y0 + r0;
-      LaneResults<kTogether, 1> results{
-          .item = plane_.item_of(cell_.band), .z = 0, .y = y, .x = x, .rows = plane_.height - y};
+    for (int r0 = 0; r0 < kBand; r0 += kValuesAtOnce) {
+      auto results = values_from(r0);
 #pragma unroll
-      for (int j = 0; j < kTogether; ++j) {
-        results.squares[j][0] = stage[32 * (r0 + j)];
-        if constexpr (kLabels)
-          if (!plane_.pins) results.inside |= (~runs_of(r0 + j).background >> lane_id() & 1) << j;
-      }
+      for (int j = 0; j < kValuesAtOnce; ++j) results.squares[j][0] = stage[32 * (r0 + j)];
       write_results(emitter_, results);
     }
   }
