@@ -17,6 +17,7 @@
 
 #include <type_traits>
 
+#include "core/cuda/early_launch.cuh"
 #include "grid/cuda/volume_far_rows.cuh"
 #include "grid/cuda/volume_lines.cuh"
 #include "grid/cuda/volume_writer.cuh"
@@ -484,6 +485,7 @@ template <int kThreads, int kChunk, bool kLabels, class Solver = Envelope<kThrea
 __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     envelope_along_z(const __grid_constant__ Volume v) {
   extern __shared__ uint4 envelope_shared[];
+  fathom::cuda::wait_for_last();
   __shared__ uint2 of_byte[256];
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
   const unsigned count = v.counters[0] * 2;
@@ -512,6 +514,7 @@ template <int kThreads, int kChunk, Writing kWriting, class Solver = Envelope<kT
 __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     envelope_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 envelope_shared[];
+  fathom::cuda::wait_for_last();
   constexpr bool kLabels = is_of_labels(kWriting), kTransposed = kWriting == Writing::transposed;
   using Writer = std::conditional_t<kTransposed, LineWriter<kThreads>, VolumeWriter<kWriting>>;
   __shared__ RunWords<kLabels> run_words;

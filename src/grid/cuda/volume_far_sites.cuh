@@ -5,6 +5,7 @@
 // Work mapping and cost: as without sites, but a tile is 16 neighbours along x, half a word, by one whole line.
 #pragma once
 
+#include "core/cuda/early_launch.cuh"
 #include "grid/cuda/volume_envelope.cuh"
 #include "grid/cuda/volume_site_chunks.cuh"
 #include "grid/cuda/volume_site_ranges.cuh"
@@ -59,6 +60,7 @@ template <int kThreads, int kChunk>
 __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     envelope_sites_along_z(const __grid_constant__ Volume v) {
   extern __shared__ uint4 envelope_shared[];
+  fathom::cuda::wait_for_last();
   constexpr bool kShortest = kThreads == kLeastBlocksOfSites;  // lines
   __shared__ uint2 of_byte[256];
   __shared__ std::conditional_t<kShortest, ByteSides, char> sides;
@@ -110,6 +112,7 @@ template <int kThreads, int kChunk>
 __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     envelope_sites_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 envelope_shared[];
+  fathom::cuda::wait_for_last();
   const int n = v.ny;
   using Solver = Envelope<kThreads, kChunk, Finding::least_companion, SitePlace>;
   const unsigned tiles = v.counters[1], together = blocks_of_tile<Solver>(tiles, n);

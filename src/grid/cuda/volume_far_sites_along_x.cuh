@@ -5,6 +5,7 @@
 // which decide between winners that are as near: the lowest z, then the lowest y. Cost: as there.
 #pragma once
 
+#include "core/cuda/early_launch.cuh"
 #include "grid/cuda/volume_envelope.cuh"
 #include "grid/cuda/volume_site_chunks.cuh"
 #include "grid/cuda/volume_site_lines.cuh"
@@ -37,6 +38,7 @@ template <int kThreads, int kChunk>
 __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     envelope_sites_along_x(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
   extern __shared__ uint4 envelope_shared[];
+  fathom::cuda::wait_for_last();
   using Result = typename SiteLineWriter<kThreads>::Result;
   const int n = v.ny, lane = static_cast<int>(threadIdx.x) % 16;
   const auto row_size = static_cast<unsigned>(v.ny);

@@ -1,6 +1,7 @@
 // The launches that volume_solve.cuh declares, for the files that compile their kernels.
 #pragma once
 
+#include "core/cuda/early_launch.cuh"
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/volume_along_y.cuh"
 #include "grid/cuda/volume_along_z.cuh"
@@ -11,11 +12,12 @@
 
 namespace fathom::grid::cuda {
 
-/// The persistent kernel for the tiles that a search left.
+/// The persistent kernel for the tiles that a search left. It waits by itself until that has ended.
 template <class Kernel, class... Arguments>
 void launch_far(Kernel kernel, std::int64_t tiles, int threads, std::size_t memory, cudaStream_t stream,
                 const Arguments&... arguments) {
-  launch(kernel, persistent_blocks(kernel, 2 * tiles, threads, memory), threads, memory, stream, arguments...);
+  const std::int64_t blocks = persistent_blocks(kernel, 2 * tiles, threads, memory);
+  fathom::cuda::launch(kernel, static_cast<unsigned>(blocks), threads, memory, stream, true, arguments...);
 }
 
 /// Along short lines, a tile to a warp.
