@@ -50,7 +50,7 @@ void fill_columns(std::vector<bool>& sites, std::int64_t row, Random& random) {
 TEST_F(Device, Layouts) {
   for (int i = 0; i < scaled(300); ++i) {
     Random random(static_cast<std::uint64_t>(i));
-    const Shape shape{1 + below(random, 70), 1 + below(random, 90), 1 + below(random, chance(random, 0.3) ? 300 : 50)};
+    const Shape shape{1 + below(random, 70), 1 + below(random, 90), 1 + below(random, chance(random, 0.3) ? 520 : 50)};
     Case c{.structure = Structure::sparse};
     auto mask = scatter(shape, pick<double>(random, {0.3, 0.01, 0.001, 0}), random);
     if (chance(random, 0.3)) fill_columns(mask, shape[2], random);
@@ -70,6 +70,7 @@ TEST_F(Device, Layouts) {
     SCOPED_TRACE(describe(c));
     const Padded distance(shape, random), nearest(shape, random);
     Padded input(shape, random);
+    if (chance(random, 0.3)) input.turn_rows();
     input.begin_behind(below(random, 17));
     const Block device_input(input.spread(c.input));
     const Results cpu = on_cpu(c);

@@ -18,13 +18,11 @@ __device__ __noinline__ inline uint4 load_part(const std::byte* at, MemoryRange 
 template <bool kOnce = true>
 __device__ uint4 sixteen_within(const std::byte* at, MemoryRange array) {
   const auto load = [](const uint4* sixteen) { return kOnce ? __ldcs(sixteen) : __ldg(sixteen); };
-  const bool are_inside = at >= array.begin && at + 16 <= array.end;
-  return are_inside ? load(reinterpret_cast<const uint4*>(at)) : load_part(at, array);
+  return array.holds(at, at + 16) ? load(reinterpret_cast<const uint4*>(at)) : load_part(at, array);
 }
 /// Four at a multiple of four.
 __device__ inline unsigned four_within(const std::byte* at, MemoryRange array) {
-  const bool are_inside = at >= array.begin && at + 4 <= array.end;
-  return are_inside ? __ldg(reinterpret_cast<const unsigned*>(at)) : load_part(at, array).x;
+  return array.holds(at, at + 4) ? __ldg(reinterpret_cast<const unsigned*>(at)) : load_part(at, array).x;
 }
 
 /// Sixteen of thirty-two bytes, those from `first` on, which is below sixteen.

@@ -130,6 +130,7 @@ struct MemoryRange {
     const auto size = static_cast<std::int64_t>(size_of(input.dtype));
     return {input.data + lowest * size, input.data + (highest + 1) * size};
   }
+  __device__ bool holds(const std::byte* from, const std::byte* to) const { return from >= begin && to <= end; }
 };
 
 /// Whether bytes of all items can be read so many at a time, also at the ends of rows.

@@ -491,7 +491,8 @@ class VolumeEngine final : public Engine {
   static void pack_labels(const Volume& volume, const Packing& packing, const T* before, cudaStream_t stream) {
     const auto launch_packing = [&](auto* kernel, const auto&... more) {
       const std::int64_t blocks = packing.items * volume.ny * ((volume.nz + 31) / 32);
-      launch(kernel, blocks, kVolumePackBlock, 0, stream, volume, packing.input, before, more...);
+      const PackingLaunch launch_blocks{packing.items, stream, false};
+      launch_blocks(kernel, static_cast<unsigned>(blocks), volume, packing.input, before, more...);
     };
     if constexpr (sizeof(T) == 1) {
       const bool is_aligned = has_aligned_rows(packing.input, 16);

@@ -34,21 +34,19 @@ enum class Writing {
   label_sites,     ///< the same of labels
   general,         ///< anything else
   general_labels,  ///< the same of labels
-  both_sides,      ///< float distances of both sides of a signed field, or of signed labels, at once
+  both_sides,      ///< float distances of both sides of a signed field at once, or of signed labels of few rows
   transposed,      ///< float distances of a transposed volume
 };
 
-__host__ __device__ constexpr bool is_general(Writing writing) {
-  return writing != Writing::aligned && writing != Writing::unaligned && writing != Writing::labels &&
-         writing != Writing::signed_labels && writing != Writing::one_side && writing != Writing::both_sides &&
-         writing != Writing::transposed;
-}
 __host__ __device__ constexpr bool is_of_labels(Writing writing) {
   return writing == Writing::labels || writing == Writing::signed_labels || writing == Writing::general_labels ||
          writing == Writing::label_sites;
 }
 __host__ __device__ constexpr bool finds_sites(Writing writing) {
   return writing == Writing::sites || writing == Writing::label_sites;
+}
+__host__ __device__ constexpr bool is_general(Writing writing) {
+  return writing == Writing::general || writing == Writing::general_labels || finds_sites(writing);
 }
 
 /// Which spacings are multiples of the unit, and not the unit itself; real: there is no unit, or it is too small.

@@ -46,9 +46,9 @@ inline Writing writing_of(const Problem& p, bool floats, bool aligned) {
 
 /// The same by engines that write signed labels as floats: with equal spacings and without limits.
 inline Writing writing_with_signed_labels(const Problem& p, bool floats, bool aligned) {
-  const bool is_plain = floats && p.isotropic && !has_limits(p) && !wants_site(p);
-  if (is_plain && p.signed_distance && has_labels(p)) return Writing::signed_labels;
-  return writing_of(p, floats, aligned);
+  const Writing writing = writing_of(p, floats, aligned);
+  const bool is_plain = floats && p.isotropic && !has_limits(p);
+  return writing == Writing::general_labels && is_plain ? Writing::signed_labels : writing;
 }
 
 }  // namespace fathom::grid::cuda

@@ -78,7 +78,7 @@ __device__ inline uint4 nonzero_columns(const Mask& mask, const std::byte* first
   };
   const std::byte* last = first + (rows - 1) * stride;
   const std::byte *lowest = stride < 0 ? last : first, *highest = stride < 0 ? first : last;
-  if (lowest - 3 >= mask.array.begin && highest + columns + 7 <= mask.array.end)
+  if (mask.array.holds(lowest - 3, highest + columns + 7))
     load([](const std::byte* at) { return __ldg(reinterpret_cast<const unsigned*>(at)); });
   else load([&](const std::byte* at) { return four_within(at, mask.array); });
   const auto first_bit = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(first)) * 8;

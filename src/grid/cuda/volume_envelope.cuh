@@ -129,7 +129,8 @@ class Envelope {
   struct Part {
     int number, of;
   };
-  /// Rounds in which the units of a block have results of all rows.
+  static_assert(kUnits % 2 == 0);  // both units of a warp are of one part
+  /// Rounds in which units have results of all rows. @param blocks  that share them
   static __host__ __device__ int rounds_of(int rows, int blocks = 1) {
     return (row_groups(rows) + kUnits * blocks - 1) / (kUnits * blocks);
   }
@@ -398,12 +399,29 @@ class Envelope {
   unsigned constant_ = kNone32;  ///< of a line without candidates
 };
 
-/// How many blocks share the results of a tile: several where there are fewer tiles than blocks.
+/// The tiles of a kernel's blocks: of each a block has the results, or, where there are fewer tiles than blocks, several
+/// share them.
 template <class Solver>
-__device__ unsigned blocks_of_tile(unsigned tiles, int rows) {
-  const unsigned blocks = tiles > 0 ? gridDim.x / tiles : 1;
-  return max(1u, min(blocks, static_cast<unsigned>(Solver::rounds_of(rows))));
-}
+class SharedTiles {
+ public:
+  /// @param rounds  in which a block has all results of a tile; 1: they are not shared
+  __device__ SharedTiles(unsigned tiles, int rounds) : tiles_(tiles) {
+    const unsigned all = static_cast<unsigned>(rounds), most = tiles > 0 ? min(gridDim.x / tiles, all) : 1;
+    if (most <= 1) return;
+    const unsigned of_block = (all + most - 1) / most;
+    blocks_ = (all + of_block - 1) / of_block;  // none is left without
+  }
+
+  __device__ unsigned jobs() const { return tiles_ * blocks_; }
+  __device__ unsigned tile(unsigned job) const { return job / blocks_; }
+  __device__ typename Solver::Part part(unsigned job) const {
+    return {static_cast<int>(job % blocks_), static_cast<int>(blocks_)};
+  }
+
+ private:
+  const unsigned tiles_;
+  unsigned blocks_ = 1;  ///< of a tile
+};
 
 /// Makes the values of a chunk's rows from one on those without a site. Few chunks have such rows.
 template <int kChunk>

@@ -65,14 +65,14 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   __shared__ uint2 of_byte[256];
   __shared__ std::conditional_t<kShortest, ByteSides, char> sides;
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
-  const unsigned count = v.counters[0];
   using Solver = Envelope<kThreads, kChunk, Finding::winners>;
-  const unsigned together = kShortest ? 1 : blocks_of_tile<Solver>(count, n);
-  if (blockIdx.x >= count * together) return;
+  // Ranges settle all of a half tile.
+  const SharedTiles<Solver> tiles(v.counters[0], kShortest ? 1 : Solver::rounds_of(n));
+  if (blockIdx.x >= tiles.jobs()) return;
   for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
   if constexpr (kShortest) copy_byte_sides<kThreads>(sides);
-  for (unsigned job = blockIdx.x; job < count * together; job += gridDim.x) {
-    const HalfTile half = narrow_half_along_z(v, v.z_list[job / together]);
+  for (unsigned job = blockIdx.x; job < tiles.jobs(); job += gridDim.x) {
+    const HalfTile half = narrow_half_along_z(v, v.z_list[tiles.tile(job)]);
     if constexpr (kShortest)
       if (try_ranges_along_z<kThreads>(v, half, envelope_shared, sides)) {
         if (t == 0) kinds_of_half(v, half.tile, half.first / 16)[half.tile.line] = kNarrow;
@@ -83,8 +83,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
     const WinnerLeads leads(v, half);
     const auto load = [&](unsigned* value, int first, int lane) { rows.squares(value, first, lane, n); };
     const auto store = [&](int z, const unsigned* winners, int count) { leads.put(z, winners, count); };
-    const typename Solver::Part part{static_cast<int>(job % together), static_cast<int>(together)};
-    Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store, part);
+    Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store, tiles.part(job));
   }
 }
 
@@ -115,12 +114,12 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   fathom::cuda::wait_for_last();
   const int n = v.ny;
   using Solver = Envelope<kThreads, kChunk, Finding::least_companion, SitePlace>;
-  const unsigned tiles = v.counters[1], together = blocks_of_tile<Solver>(tiles, n);
+  const SharedTiles<Solver> tiles(v.counters[1], Solver::rounds_of(n));
   auto* memory = reinterpret_cast<unsigned*>(envelope_shared);
   auto* places = reinterpret_cast<SitePlace*>(memory + envelope_memory(n, kChunk) / sizeof(unsigned));
   const int lane = static_cast<int>(threadIdx.x) % 16;
-  for (unsigned job = blockIdx.x; job < tiles * together; job += gridDim.x) {
-    const HalfTile half = half_along_y(v, v.y_list[job / together]);
+  for (unsigned job = blockIdx.x; job < tiles.jobs(); job += gridDim.x) {
+    const HalfTile half = half_along_y(v, v.y_list[tiles.tile(job)]);
     const SitesOfRows sites(v, half.tile, half.x);
     const SiteChunks<kChunk, SitePlace> chunks(v, sites, half.x, memory, places);
     const auto load = [&](unsigned* value, int, int) { chunks.load(value); };
@@ -134,8 +133,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
         return writer.result(y0 + j, winners[j] >> kKeyBits, y - (y0 + j), along_z, place.is_right());
       });
     };
-    const typename Solver::Part part{static_cast<int>(job % together), static_cast<int>(together)};
-    Solver(memory, n, places).run(load, store, part);
+    Solver(memory, n, places).run(load, store, tiles.part(job));
   }
 }
 

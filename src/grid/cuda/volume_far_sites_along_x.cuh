@@ -44,11 +44,11 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
   const auto row_size = static_cast<unsigned>(v.ny);
   const auto plane_size = static_cast<unsigned>(lines_of_array(emitter)) * row_size;
   using Solver = Envelope<kThreads, kChunk, Finding::least_companion, PlaceAcrossX>;
-  const unsigned tiles = v.counters[1], together = blocks_of_tile<Solver>(tiles, n);
+  const SharedTiles<Solver> tiles(v.counters[1], Solver::rounds_of(n));
   auto* memory = reinterpret_cast<unsigned*>(envelope_shared);
   auto* places = reinterpret_cast<PlaceAcrossX*>(memory + envelope_memory(n, kChunk) / sizeof(unsigned));
-  for (unsigned job = blockIdx.x; job < tiles * together; job += gridDim.x) {
-    const HalfTile half = half_along_y(v, v.y_list[job / together]);
+  for (unsigned job = blockIdx.x; job < tiles.jobs(); job += gridDim.x) {
+    const HalfTile half = half_along_y(v, v.y_list[tiles.tile(job)]);
     const SitesOfRows sites(v, half.tile, half.x);
     const SiteChunks<kChunk, PlaceAcrossX> chunks(v, sites, v.first_x + half.x, memory, places);
     const auto load = [&](unsigned* value, int, int) { chunks.load(value); };
@@ -62,8 +62,7 @@ __global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
         return Result{winners[j] >> kKeyBits, static_cast<std::int32_t>(row) + x};
       });
     };
-    const typename Solver::Part part{static_cast<int>(job % together), static_cast<int>(together)};
-    Solver(memory, n, places).run(load, store, part);
+    Solver(memory, n, places).run(load, store, tiles.part(job));
   }
 }
 

@@ -29,7 +29,7 @@ class LooseRows {
   __device__ LooseRows(const Mask& mask, const std::byte* first, std::int64_t stride, int rows, int nx)
       : shift_(static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(first))), step_(static_cast<unsigned>(stride)) {
     const std::byte* row = first + lane_id() / 8 * stride;
-    const bool reaches_out = lane_id() / 8 < rows && (row - 15 < mask.array.begin || row + nx + 15 > mask.array.end);
+    const bool reaches_out = lane_id() / 8 < rows && !mask.array.holds(row - 15, row + nx + 15);
     if (!__any_sync(kAllLanes, reaches_out)) {  // all sixteens are of the array
       load_all(first, stride, rows, nx, [](const std::byte* at) { return __ldcs(reinterpret_cast<const uint4*>(at)); });
     } else {

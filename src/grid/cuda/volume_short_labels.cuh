@@ -2,7 +2,7 @@
 //
 // Work mapping: block = one y, 32 z; warp = 4 rows, shared out to its lanes as in volume_short_rows.cuh. The rows
 // beside along y and z are read, too: from the caches, but for those at the block's edges.
-// Cost: as there.
+// Cost: as there; where rows begin anywhere, two loads for each sixteen labels.
 #pragma once
 
 #include "grid/cuda/volume_labels.cuh"
@@ -33,7 +33,8 @@ class ShortLabels : public ShortLanes<kTogether> {
       const bool there = columns > 0 && row < rows_.count;
       const std::uint8_t* at = rows_.first + row * rows_.z_stride + column;
       const uint4 own = there ? sixteen(at, array_) : uint4{};
-      if (kTogether > 1 || load == 0) last_ = there ? upper(at, row, column) : own;
+      if (kTogether > 1 || load == 0)  // else a load is a row, and this lane has had the one above
+        last_ = there ? upper(at, row, column) : own;
       along_y[k] =
           there && rows_.has_neighbours ? nonzero_bytes(differing(own, sixteen(at - rows_.y_stride, array_))) : 0;
       along_z[k] = there ? nonzero_bytes(differing(own, last_)) : 0;
@@ -53,8 +54,8 @@ class ShortLabels : public ShortLanes<kTogether> {
  private:
   /// Of the row above one of the four; of that itself where there is none.
   __device__ uint4 upper(const std::uint8_t* at, int row, int column) const {
-    const std::uint8_t* upper = row > 0 ? at - rows_.z_stride : rows_.above ? rows_.above + column : at;
-    return sixteen(upper, row == 0 && kept_.begin ? kept_ : array_);
+    const std::uint8_t* from = row > 0 ? at - rows_.z_stride : rows_.above ? rows_.above + column : at;
+    return sixteen(from, row == 0 && kept_.begin ? kept_ : array_);
   }
   static __device__ uint4 at_multiple(const std::byte* at) { return __ldg(reinterpret_cast<const uint4*>(at)); }
   /// @param array  of which these labels are
@@ -71,14 +72,14 @@ class ShortLabels : public ShortLanes<kTogether> {
     const auto* first = reinterpret_cast<const std::byte*>(rows_.first);
     const std::int64_t to_last = (kLabelRows - 1) * rows_.z_stride, zero = 0;
     const std::int64_t beside = max(abs(rows_.y_stride), abs(rows_.z_stride));
-    return first + min(zero, to_last) - beside - 15 >= array_.begin &&
-           first + max(zero, to_last) + beside + rows_.nx + 31 <= array_.end;
+    // From the last column on, there are up to 15 bytes to the end of its sixteen, and those of the next.
+    return array_.holds(first + min(zero, to_last) - beside - 15, first + max(zero, to_last) + beside + rows_.nx + 31);
   }
 
   const LabelRows<std::uint8_t>& rows_;
   const MemoryRange &array_, &kept_;
   const bool are_inside_;
-  uint4 last_;  ///< labels above the next of a lane that has a column of all rows
+  uint4 last_;  ///< of the row that was looked at last, in the lane's columns
 };
 
 /// @param before  as pack_volume_labels() has it

@@ -12,7 +12,8 @@
 
 namespace fathom::grid::cuda {
 
-/// The persistent kernel for the tiles that a search left. It waits by itself until that has ended.
+/// The persistent kernel for the tiles that a search left.
+/// @param kernel  begins with wait_for_last()
 template <class Kernel, class... Arguments>
 void launch_far(Kernel kernel, std::int64_t tiles, int threads, std::size_t memory, cudaStream_t stream,
                 const Arguments&... arguments) {

@@ -230,7 +230,7 @@ struct VolumeWriter {
         __stcs(reinterpret_cast<float2*>(row), make_float2(with_sign(both.x, inside), with_sign(both.y, inside >> 1)));
     }
   }
-  /// The same as write_column().
+  /// Of signed labels, as write_column().
   __device__ void write_signed_column(float* to, int y, int x, const unsigned* squares, int count) const {
     const bool are_near = count == 8 && greatest_of_eight(squares) < Side::kLeastFar;
 #pragma unroll
@@ -242,7 +242,7 @@ struct VolumeWriter {
       *to = with_sign(distance, unsigned{is_inside(y + j, x)});
     }
   }
-  /// @param negative  its first bit
+  /// @param negative  in its lowest bit
   static __device__ float with_sign(float distance, unsigned negative) {
     return __uint_as_float(__float_as_uint(distance) ^ negative << 31);
   }
