@@ -489,20 +489,20 @@ class VolumeEngine final : public Engine {
   /// @param before  as pack_volume_labels() has it
   template <class T>
   static void pack_labels(const Volume& volume, const Packing& packing, const T* before, cudaStream_t stream) {
-    const auto launch_packing = [&](auto* kernel, const auto&... more) {
-      const std::int64_t blocks = packing.items * volume.ny * ((volume.nz + 31) / 32);
-      const PackingLaunch launch_blocks{packing.items, stream, false};
-      launch_blocks(kernel, static_cast<unsigned>(blocks), volume, packing.input, before, more...);
+    const std::int64_t blocks = packing.items * volume.ny * ((volume.nz + 31) / 32);
+    const PackingLaunch launch{packing.items, stream, false};
+    const auto pack = [&](auto* kernel, const auto&... more) {
+      launch(kernel, static_cast<unsigned>(blocks), volume, packing.input, before, more...);
     };
     if constexpr (sizeof(T) == 1) {
       const bool is_aligned = has_aligned_rows(packing.input, 16);
       if (const int together = rows_together(volume.nx); together > 0) {
         auto* kernel = is_aligned ? short_labels_kernel<true>(together) : short_labels_kernel<false>(together);
-        return launch_packing(kernel, MemoryRange::of(packing.input));
+        return pack(kernel, MemoryRange::of(packing.input));
       }
-      if (is_aligned) return launch_packing(pack_volume_labels<T, true>);
+      if (is_aligned) return pack(pack_volume_labels<T, true>);
     }
-    launch_packing(pack_volume_labels<T, false>);
+    pack(pack_volume_labels<T, false>);
   }
 
   void pack_runs(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const {

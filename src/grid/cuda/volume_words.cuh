@@ -22,7 +22,7 @@ class ByteRow {
         mask_(mask),
         first_(data - shift),
         nx_(nx),
-        inside_(kAligned || (mask.array.holds(first_, data + nx + 15))) {}
+        inside_(kAligned || mask.array.holds(first_, data + nx + 15)) {}
 
   /// 0 behind the row.
   __device__ uint4 load(int j) const {
