@@ -75,8 +75,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
-  *value = attribute == cudaDevAttrMultiProcessorCount ? kMultiprocessors
-                                                       : static_cast<int>(fathom::emulation::kMostSharedMemory);
+  constexpr int kOfBlock = static_cast<int>(fathom::emulation::kMostSharedMemory), kOfSystem = 1024;
+  switch (attribute) {
+    case cudaDevAttrMultiProcessorCount: *value = kMultiprocessors; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = kOfBlock; break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = kOfBlock + kOfSystem; break;
+  }
   return cudaSuccess;
 }
 

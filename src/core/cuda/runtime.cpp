@@ -40,17 +40,23 @@ int current_device() {
   return device;
 }
 
-int multiprocessors() {
-  int count = 0;
-  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, current_device()), "looking at the device");
-  return count;
+namespace {
+
+/// Of the current device.
+int attribute(cudaDeviceAttr which) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, which, current_device()), "looking at the device");
+  return value;
 }
 
-std::size_t block_memory() {
-  int bytes = 0;
-  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, current_device()),
-        "looking at the device");
-  return static_cast<std::size_t>(bytes);
+}  // namespace
+
+int multiprocessors() { return attribute(cudaDevAttrMultiProcessorCount); }
+
+std::size_t block_memory() { return static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)); }
+
+std::size_t multiprocessor_memory() {
+  return static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
 }
 
 OnDevice::OnDevice(int device) : before_(current_device()), changed_(before_ != device) {

@@ -22,6 +22,8 @@ inline void check_launch(const char* kernel) { check(cudaPeekAtLastError(), kern
 int multiprocessors();
 /// Most bytes of shared memory that a block may have.
 std::size_t block_memory();
+/// And that all blocks of a multiprocessor may have, with what the system takes for each.
+std::size_t multiprocessor_memory();
 
 /// Makes the device of some memory the calling thread's for a while.
 class OnDevice {
