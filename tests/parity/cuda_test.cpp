@@ -2294,9 +2294,11 @@ TEST_F(Cuda, AnySpacingsOfLargeImages) {
 TEST_F(Cuda, AnySpacingsOfVolumes) {
   std::uint64_t seed = 1670000;
   OneOf some(3);
-  for (const Shape& shape : {Shape{61, 53, 47}, Shape{33, 65, 130}, Shape{9, 140, 64}, Shape{140, 9, 33},
-                             Shape{3, 300, 40}, Shape{270, 2, 70}, Shape{1024, 3, 17}, Shape{2, 1023, 33},
-                             Shape{544, 2, 19}, Shape{3, 513, 17}, Shape{545, 3, 16}})
+  for (const Shape& shape :
+       {Shape{61, 53, 47}, Shape{33, 65, 130}, Shape{9, 140, 64}, Shape{140, 9, 33}, Shape{3, 300, 40},
+        Shape{270, 2, 70}, Shape{1024, 3, 17}, Shape{2, 1023, 33}, Shape{544, 2, 19}, Shape{3, 513, 17},
+        Shape{545, 3, 16}, Shape{3, 321, 17}, Shape{2, 497, 33}, Shape{400, 3, 17}, Shape{481, 2, 19},
+        Shape{521, 2, 16}, Shape{610, 3, 9}, Shape{2, 700, 33}})
     for (int s = 0; s < kStructures; ++s)
       for (int i = 0; i < scaled(8); ++i) {
         Random random(++seed);
@@ -2358,7 +2360,7 @@ TEST_F(Cuda, AnySpacingsOfFewRows) {
 TEST_F(Cuda, AnySpacingsOfShells) {
   std::uint64_t seed = 1678000;
   for (const Shape& shape : {Shape{96, 100, 70}, Shape{70, 260, 20}, Shape{330, 12, 33}, Shape{6, 515, 48},
-                             Shape{1024, 12, 33}, Shape{6, 1021, 48}})
+                             Shape{1024, 12, 33}, Shape{6, 1021, 48}, Shape{6, 400, 48}, Shape{450, 7, 33}})
     for (const std::vector<double>& spacing : {std::vector<double>{1.25, 0.742188, 0.742188},
                                                {0.742188, 1.25, 0.9},
                                                {1, 1.0000001, 0.99},
@@ -2394,8 +2396,8 @@ TEST_F(Cuda, AnySpacingsOfShells) {
 /// squares of columns are too large for brackets.
 TEST_F(Cuda, AnySpacingsOfSparseRows) {
   std::uint64_t seed = 1676000;
-  for (const Shape& shape :
-       {Shape{20, 70, 45}, Shape{9, 256, 33}, Shape{7, 257, 17}, Shape{5, 520, 40}, Shape{3, 1024, 70}})
+  for (const Shape& shape : {Shape{20, 70, 45}, Shape{9, 256, 33}, Shape{7, 257, 17}, Shape{5, 400, 40},
+                             Shape{5, 520, 40}, Shape{3, 1024, 70}})
     for (const std::vector<double>& spacing :
          {std::vector<double>{1.25, 0.742188, 0.742188}, {0.3, 7.1, 0.9}, {1, 0.0101, 3.7}})
       for (int i = 0; i < scaled(4); ++i) {

@@ -144,11 +144,10 @@ void take_region(Volume& v, const Problem& p, std::int64_t items) {
 /// Whether a block of the current device may have so much shared memory for its lines, and what kernels take besides: a
 /// table, ends of runs, and few numbers.
 bool block_holds(const Problem& p, std::size_t lines) {
-  constexpr std::size_t kNumbers = 384;
   const std::size_t runs = has_labels(p)    ? sizeof(RunWords<true>)
                            : joins_sides(p) ? sizeof(SpacedRunWords<Runs::of_sides>)
                                             : 0;
-  return lines + sizeof(ByteDistances) + runs + kNumbers <= fathom::cuda::block_memory();
+  return lines + sizeof(ByteDistances) + runs + kNumbersMemory <= fathom::cuda::block_memory();
 }
 
 /// Whether the pass along z, where it is one kernel, tells of lines without a site, or with sites alone.
@@ -305,10 +304,10 @@ bool weights_serve(const Problem& p) {
 
 /// Whether squares in double serve: floats from a mask. Where there is no unit, limits are not known in floats.
 bool exact_serves(const Problem& p) {
-  const int longest = static_cast<int>(std::max(p.extent(0), p.extent(1)));
+  const std::size_t lines = std::max(brackets_memory(static_cast<int>(p.extent(0))),
+                                     exact_memory_along_y(static_cast<int>(p.extent(1))) + 2 * sizeof(PlaneKeys));
   return !is_long(p) && is_plain_float(p, kNoAxis) && !has_labels(p) && !wants_site(p) && weights_serve(p) &&
-         (p.integral || !has_limits(p)) &&
-         block_holds(p, brackets_memory(longest) + 2 * sizeof(PlaneKeys) + sizeof(SortedRows));
+         (p.integral || !has_limits(p)) && block_holds(p, lines + sizeof(SortedRows));
 }
 
 bool volume_serves(const Problem& p) {

@@ -1,4 +1,8 @@
 // The engine for volumes (plain_3d.cu): kernels for any unequal spacings.
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/volume_exact.cuh"
 #include "grid/cuda/volume_solve.cuh"
@@ -8,25 +12,44 @@ namespace fathom::grid::cuda {
 
 namespace {
 
-/// For lines of n elements, calls pass(threads) with the size of its blocks, a constant: at least as many threads.
+template <int kValue>
+using Constant = std::integral_constant<int, kValue>;
+
+/// Calls pass(threads, rows) with those of a block, constants. @param chosen  its number
+template <int... kNumbers, class Pass>
+void pass_line_block(std::integer_sequence<int, kNumbers...>, int chosen, Pass&& pass) {
+  const auto pass_if_chosen = [&](auto k) {
+    constexpr LineBlock kBlock = kLineBlocks[k];
+    if (k == chosen) pass(Constant<kBlock.threads>{}, Constant<kBlock.rows>{});
+  };
+  (pass_if_chosen(Constant<kNumbers>{}), ...);
+}
+
+/// The same with the block for lines of n elements.
+/// @param memory  that it takes
+/// @param share   as line_block_for() has it
 template <class Pass>
-void with_block_for(int n, Pass&& pass) {
-  const int threads = n <= 320                 ? (n + 63) / 64 * 64
-                      : n <= 512               ? 512
-                      : n <= kUnevenExactBlock ? kUnevenExactBlock
-                                               : 1024;
-  with_block<64, 128, 192, 256, 320, 512, kUnevenExactBlock, 1024>(threads, pass);
+void with_line_block(int n, std::size_t memory, int share, Pass&& pass) {
+  constexpr std::size_t kOfSystem = 1024;  // for each block, at most
+  constexpr int kCount = static_cast<int>(std::size(kLineBlocks));
+  const int chosen = line_block_for(n, memory + kOfSystem, fathom::cuda::multiprocessor_memory(), share);
+  pass_line_block(std::make_integer_sequence<int, kCount>{}, chosen, pass);
 }
 
 template <bool kSides>
 void solve_lines(const VolumePasses& p, const ExactSpacing& spacing) {
+  // What blocks take besides.
+  constexpr std::size_t kBesides = sizeof(typename SideEnds<kSides>::Words) + sizeof(SortedRows) + kNumbersMemory,
+                        kBesidesAlongY = kBesides + sizeof(ByteDistances) + 2 * sizeof(PlaneKeys);
   const Volume& v = p.volume;
-  with_block_for(v.ny, [&](auto threads) {
-    launch(solve_exact_along_y<threads, kSides>, 2 * p.y_tiles(), threads, brackets_memory(v.ny), p.stream, v, spacing);
+  const std::size_t along_y = exact_memory_along_y(v.ny), along_z = brackets_memory(v.nz);
+  with_line_block(v.ny, along_y + kBesidesAlongY, kBusyShare, [&](auto threads, auto rows) {
+    launch(solve_exact_along_y<threads, rows, kSides>, 2 * p.y_tiles(), threads, along_y, p.stream, v, spacing);
   });
-  with_block_for(v.nz, [&](auto threads) {
-    launch(solve_exact_along_z<threads, kSides>, 2 * p.z_tiles(), threads, brackets_memory(v.nz), p.stream, v, spacing);
-  });
+  with_line_block(
+      v.nz, along_z + kBesides, p.writes_sectors ? kBusyShare : kBusyShareOfPieces, [&](auto threads, auto rows) {
+        launch(solve_exact_along_z<threads, rows, kSides>, 2 * p.z_tiles(), threads, along_z, p.stream, v, spacing);
+      });
 }
 
 }  // namespace

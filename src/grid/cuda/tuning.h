@@ -2,11 +2,14 @@
 // multiprocessor is to hold, and when to change the method. They were found on an H200 (docs/performance.md) and work
 // from compute capability 7.5 to 10.0: where a device holds fewer blocks, fewer run at once. What depends on the device
 // is asked of it at run time: its multiprocessors, the blocks that it holds of a persistent kernel, the shared memory
-// of a block.
+// of a block and of a multiprocessor.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 
 #include "core/cuda/resident.h"
 
@@ -75,11 +78,44 @@ inline constexpr int kLongEnoughToLeave = 240;  ///< … in lines of more rows: 
 /// The same: windows are tried along y in half tiles of which one element in so many has a site near; in those that may be
 /// left to brackets, one in fewer.
 inline constexpr int kNearShare = 32, kNearShareToLeave = 8;
-/// With spacings without a unit, where blocks have a thread for each row: the size for lines of a few more than 512. A
-/// multiprocessor has room for two of these blocks, with 56 registers.
-inline constexpr int kUnevenExactBlock = 544;
-/// The same: steps of the least spacing in the plane within which each stretch of rows along y is to have a site, or
-/// brackets are better than windows.
+/// With spacings without a unit: a block that has a thread for each row of a line, or for each two.
+struct LineBlock {
+  int threads, rows;
+};
+/// Those that are better first: up to 320 rows with a thread for each, of longer lines with one for each two where these
+/// keep a multiprocessor busy, since of smaller blocks it holds more, which do not wait for each other.
+inline constexpr LineBlock kLineBlocks[] = {{64, 64},   {128, 128}, {192, 192}, {256, 256},  {320, 320},
+                                            {256, 512}, {512, 512}, {320, 640}, {512, 1024}, {1024, 1024}};
+/// How busy, in sixteenths of the threads that it can hold; and in a pass that writes rows of results that begin inside
+/// sectors of memory: what neighbours write of a sector is to be written at about the same time.
+inline constexpr int kBusyShare = 12, kBusyShareOfPieces = 15;
+/// Which of the blocks is for lines of n rows.
+///
+/// @param memory  that a block takes, and that a multiprocessor has
+/// @param share   as above
+constexpr int line_block_for(int n, std::size_t memory, std::size_t of_multiprocessor, int share) {
+  const int with_rows = (n + 63) / 64 * 64;  // threads, of blocks that differ by as many
+  const auto held = [&](const LineBlock& block) {
+    const auto blocks = std::min<std::size_t>(kResidentThreadsAt64 / block.threads, of_multiprocessor / memory);
+    return block.rows < n ? 0 : std::min(block.threads, with_rows) * std::max(static_cast<int>(blocks), 1);
+  };
+  int most = 0, k = 0;
+  for (const LineBlock& block : kLineBlocks) most = std::max(most, held(block));
+  while (held(kLineBlocks[k]) * 16 < most * share) ++k;
+  return k;
+}
+/// The longest that there are blocks for, and others.
+constexpr bool line_blocks_hold_lines() {
+  for (const LineBlock& block : kLineBlocks)
+    for (const int n : {1, block.rows - 1, block.rows})
+      for (const std::size_t memory : {1, 100, 200, 400, 800, 2000})
+        for (const int share : {kBusyShare, kBusyShareOfPieces})
+          if (kLineBlocks[line_block_for(n, memory, 1000, share)].rows < n) return false;
+  return true;
+}
+static_assert(line_blocks_hold_lines());
+/// With spacings without a unit: steps of the least spacing in the plane within which each stretch of rows along y is to
+/// have a site, or brackets are better than windows.
 inline constexpr int kUnbracketedSteps = 24;
 /// Longest line that is searched by blocks of 128 threads: there is no work for more.
 inline constexpr int kTinyBlocks = 64;

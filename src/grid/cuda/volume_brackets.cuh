@@ -8,9 +8,9 @@
 // behind the group from above; doubles, which round sums in order, make no row outside the nearest. Nor is a row between
 // them that lies, by more than roundings hide, above the chord from one to another, as lines in place of parabolas.
 //
-// Work mapping: half warp = unit, lane = line. Phase 1: each unit takes kChunk rows into registers; one that lies above
-// the chord between rows beside it, one or two away, is nowhere the nearest. Values that are too large for floats or
-// for keys are taken above the line's least.
+// Work mapping: half warp = unit, lane = line. Phase 1: each unit takes kChunk rows into registers, or twice as many;
+// one that lies above the chord between rows beside it, one or two away, is nowhere the nearest. Values that are too
+// large for floats or for keys are taken above the line's least.
 // Phase 2: the kept rows of each line move together. Phases 3 and 4: the winners at every 64th anchor, from all
 // candidates, then at each, from those between.
 //
@@ -40,28 +40,33 @@ __device__ inline unsigned rounded_halves(float halves) {
   return __float_as_uint(fminf(halves, kManyHalves) + 8388608.0f) - 0x4B000000u;
 }
 
-/// Of lines of up to kThreads rows. All functions are called by all threads of the block.
-template <int kThreads>
+/// Rows that are looked at together, and anchors, of which there is one more behind the last row.
+inline constexpr int kBracketChunk = 16;
+inline __host__ __device__ int bracket_chunks(int rows) { return (rows + kBracketChunk - 1) / kBracketChunk; }
+inline __host__ __device__ int bracket_anchors(int rows) { return coarse_steps(rows) * (kCoarse / kFine); }
+/// Bytes of shared memory.
+inline std::size_t brackets_bytes(int rows) {
+  const int of_lines = row_groups(rows) * 8 + bracket_anchors(rows) + 1 + bracket_chunks(rows);
+  return static_cast<std::size_t>(of_lines) * 16 * sizeof(unsigned);
+}
+
+/// Of lines of up to kMostRows rows. All functions are called by all threads of the block.
+template <int kThreads, int kMostRows = kThreads>
 class Brackets {
  public:
-  static constexpr int kUnits = kThreads / 16, kChunk = 16;
-
-  /// Bytes of shared memory.
-  static std::size_t bytes(int rows) {
-    const int of_lines = row_groups(rows) * 8 + anchors_of(rows) + 1 + chunks_of(rows);
-    return static_cast<std::size_t>(of_lines) * 16 * sizeof(unsigned);
-  }
+  static_assert(kMostRows % kThreads == 0);
+  static constexpr int kUnits = kThreads / 16, kChunk = kBracketChunk, kChunksOfUnit = kMostRows / kThreads;
 
   __device__ Brackets(unsigned* memory, int rows)
       : keys_(memory),
         anchors_(keys_ + row_groups(rows) * 128),
-        chunks_(anchors_ + (anchors_of(rows) + 1) * 16),
+        chunks_(anchors_ + (bracket_anchors(rows) + 1) * 16),
         n_(rows),
         middle_(coarse_steps(rows) * (kCoarse / 2)),
         lane_(static_cast<int>(threadIdx.x) % 16),
         unit_(static_cast<int>(threadIdx.x) / 16) {}
 
-  /// @param line    the lane's: line.rows, which are padded; of a row's word, line.word(row), in halves
+  /// @param line    the lane's: eight rows, line.group(q), which are padded; of a row's word, line.word(row), in halves
   ///                line.halves(word), which are rounded_halves() or kNoHalves, and in double, where
   ///                line.has_site(word), line.square(word)
   /// @param weight  of the square of a step along the line
@@ -118,8 +123,6 @@ class Brackets {
 
   static constexpr int kFineSteps = kCoarse / kFine;
 
-  static __host__ __device__ int chunks_of(int rows) { return (rows + kChunk - 1) / kChunk; }
-  static __host__ __device__ int anchors_of(int rows) { return coarse_steps(rows) * kFineSteps; }
   __device__ const unsigned* key_at(int place) const { return keys_ + place * 16 + lane_; }
   /// Which rows of a chunk are candidates, in bits, and how many there are before these.
   __device__ unsigned& chunk_at(int chunk) const { return chunks_[chunk * 16 + lane_]; }
@@ -140,17 +143,17 @@ class Brackets {
            static_cast<unsigned>(row);
   }
   __device__ void clear_anchors() const {
-    for (int i = static_cast<int>(threadIdx.x); i < (anchors_of(n_) + 1) * 16; i += kThreads) anchors_[i] = kNoKey;
+    for (int i = static_cast<int>(threadIdx.x); i < (bracket_anchors(n_) + 1) * 16; i += kThreads) anchors_[i] = kNoKey;
   }
 
   /// A chunk's values in halves. @returns whether all are small
   template <class Line>
-  __device__ bool load(unsigned (&value)[kChunk], const Line& line) const {
+  __device__ bool load(unsigned (&value)[kChunk], const Line& line, int chunk) const {
     static_assert(kChunk == 16);
     unsigned largest = 0;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const auto group = line.rows.group(2 * unit_ + half, lane_);
+      const auto group = line.group(2 * chunk + half);
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
         const unsigned halves = line.halves(group[j]);
@@ -163,10 +166,10 @@ class Brackets {
   /// The same above the least square of the line. What is above it by more than the whole line's length is not nearest.
   /// @param scale  halves to a square
   template <class Line>
-  __device__ void load_above(unsigned (&value)[kChunk], const Line& line, double least, double scale) const {
+  __device__ void load_above(unsigned (&value)[kChunk], const Line& line, int chunk, double least, double scale) const {
 #pragma unroll 1
     for (int r = 0; r < kChunk; ++r) {
-      const int row = unit_ * kChunk + r;
+      const int row = chunk * kChunk + r;
       const unsigned word = line.word(min(row, n_ - 1));
       const double above = row < n_ && line.has_site(word) ? (line.square(word) - least) * scale : kNoSquareExact;
       const bool is_small = above <= static_cast<double>(most());
@@ -197,31 +200,39 @@ class Brackets {
 
   template <class Line>
   __device__ void keep_candidates(const Line& line, double weight) {
-    const int chunks = chunks_of(n_);
-    const bool active = unit_ < chunks;
-    unsigned value[kChunk], mask = 0;
-    const bool are_small = !active || load(value, line);
+    const int chunks = bracket_chunks(n_);
+    // Of each of the unit's chunks: its number, values, candidates, and how many of these there are before it.
+    const auto for_own = [&](auto&& take) {
+#pragma unroll
+      for (int c = 0; c < kChunksOfUnit; ++c)
+        if (unit_ + c * kUnits < chunks) take(unit_ + c * kUnits, c);
+    };
+    unsigned value[kChunksOfUnit][kChunk], mask[kChunksOfUnit], first[kChunksOfUnit];
+    bool are_small = true;
+    for_own([&](int chunk, int c) { are_small &= load(value[c], line, chunk); });
     if (!__syncthreads_and(are_small)) {
       const double least = least_square(line);
-      if (active) load_above(value, line, least, 2 / weight);
+      for_own([&](int chunk, int c) { load_above(value[c], line, chunk, least, 2 / weight); });
     }
-    if (active) {
-      mask = candidates(value);
-      chunk_at(unit_) = chunk_of(mask, static_cast<unsigned>(__popc(mask)));
-    }
+    for_own([&](int chunk, int c) {
+      mask[c] = candidates(value[c]);
+      chunk_at(chunk) = chunk_of(mask[c], static_cast<unsigned>(__popc(mask[c])));
+    });
     clear_anchors();
     __syncthreads();
-    unsigned before = 0, first = 0;
+    unsigned before = 0;
     const unsigned* chunk = &chunk_at(0);
 #pragma unroll 4
     for (int k = 0; k < chunks; ++k, chunk += 16) {
-      if (k == unit_) first = before;
+#pragma unroll
+      for (int c = 0; c < kChunksOfUnit; ++c)
+        if (k == unit_ + c * kUnits) first[c] = before;
       before += place_in(*chunk);
     }
     count_ = static_cast<int>(before);
-    if (active) put_keys(value, mask, keys_ + first * 16 + lane_);
+    for_own([&](int own, int c) { put_keys(value[c], mask[c], own, keys_ + first[c] * 16 + lane_); });
     __syncthreads();
-    if (active) chunk_at(unit_) = chunk_of(mask, first);
+    for_own([&](int own, int c) { chunk_at(own) = chunk_of(mask[c], first[c]); });
     __syncthreads();
   }
   /// All of them are candidates.
@@ -234,7 +245,7 @@ class Brackets {
       are_small &= is_small(value);
       keys_[p * 16 + lane_] = key_of(value, listed.row[p]);
     }
-    for (int k = unit_; k < chunks_of(n_); k += kUnits)
+    for (int k = unit_; k < bracket_chunks(n_); k += kUnits)
       chunk_at(k) = chunk_of(listed.mask(k * kChunk), listed.place(k * kChunk));
     clear_anchors();
     return __syncthreads_and(are_small);
@@ -254,9 +265,9 @@ class Brackets {
     return ~dropped & ((1u << kChunk) - 1);
   }
   /// Keys of a chunk's candidates. From row to row, those of a value grow by four halves more each time.
-  __device__ void put_keys(const unsigned (&value)[kChunk], unsigned mask, unsigned* to) const {
-    unsigned of_row = key_of(0, unit_ * kChunk);
-    const unsigned rise = key_of(0, unit_ * kChunk + 1) - of_row;
+  __device__ void put_keys(const unsigned (&value)[kChunk], unsigned mask, int chunk, unsigned* to) const {
+    unsigned of_row = key_of(0, chunk * kChunk);
+    const unsigned rise = key_of(0, chunk * kChunk + 1) - of_row;
 #pragma unroll
     for (int r = 0; r < kChunk; ++r) {
       if (mask >> r & 1) {
@@ -286,7 +297,7 @@ class Brackets {
     }
 #pragma unroll
     for (int k = 0; k < kCount; ++k)
-      if (first + k * kStep <= anchors_of(n_)) atomicMin(&anchor(first + k * kStep), best[k]);
+      if (first + k * kStep <= bracket_anchors(n_)) atomicMin(&anchor(first + k * kStep), best[k]);
   }
   /// Place of a key's row among the candidates.
   __device__ int place_of(unsigned key) const {
@@ -303,11 +314,10 @@ class Brackets {
   }
   /// The units share the candidates.
   __device__ void find_coarse_anchors() const {
-    // In even rounds: the longest lines of blocks of 512, 544 and 1024 threads have 9, 10 and 17 of them. Those of
-    // fewer threads have at most 6, which one round takes.
-    constexpr int kTogether = kThreads <= 256 ? kThreads / kCoarse + 1 : kThreads == kUnevenExactBlock ? 5 : 9;
+    // In even rounds, each of so many that registers hold what they need.
+    constexpr int kAll = kMostRows / kCoarse + 1, kRounds = (kAll + 8) / 9, kTogether = (kAll + kRounds - 1) / kRounds;
     if (unit_ >= count_) return;
-    for (int first = 0; first <= anchors_of(n_); first += kTogether * kFineSteps)
+    for (int first = 0; first <= bracket_anchors(n_); first += kTogether * kFineSteps)
       scan<kTogether, kFineSteps>(first, unit_, count_ - 1, kUnits);
   }
   /// The units share the intervals and, where there are more units, the candidates of each.
@@ -366,6 +376,6 @@ class EightSquares {
 };
 
 /// Bytes of dynamic shared memory: the rows, and their brackets.
-inline std::size_t brackets_memory(int rows) { return window_memory(rows) + Brackets<0>::bytes(rows); }
+inline std::size_t brackets_memory(int rows) { return window_memory(rows) + brackets_bytes(rows); }
 
 }  // namespace fathom::grid::cuda

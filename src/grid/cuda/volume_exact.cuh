@@ -10,16 +10,18 @@
 //
 // Both sides of a signed field are solved at once, as in volume_spaced.cuh: an element is a site to the other side.
 //
-// Work mapping: block = 16 neighbours along x, half a word, by one whole line, in shared memory; half warp = 8 rows,
-// lane = column. Phase 1: where sites are near, keys of steps, up to 63 rows away along y and 23 along z, whose
-// distances stand in a table; those of which it is in doubt, if they are few, from squares in double of all rows near,
-// a lane to each. Phase 2, where that does not settle a warp's rows: between which rows the nearest lie
-// (volume_brackets.cuh), and squares in double of these.
+// Work mapping: block = 16 neighbours along x, half a word, by one whole line, in shared memory, with a thread to each
+// row, or to each two (tuning.h); half warp = 8 rows, lane = column. Phase 1: where sites are near, keys of steps, up to
+// 63 rows away along y and 23 along z, whose distances stand in a table; those of which it is in doubt, if they are few,
+// from squares in double of all rows near, a lane to each. Phase 2, where that does not settle a warp's rows: between
+// which rows the nearest lie (volume_brackets.cuh), and squares in double of these.
 //
 // Source: separable passes (Hirata 1996), where sites are near by searching outwards. Cost: one operation per element
 // and step; in phase 2 some 80 per element, and 10 for each row that is tried for it. 8 bytes are moved per element
 // between the passes.
 #pragma once
+
+#include <algorithm>
 
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/volume_alike_lines.cuh"
@@ -29,14 +31,13 @@
 #include "grid/cuda/volume_gaps.cuh"
 #include "grid/cuda/volume_sites.cuh"
 #include "grid/cuda/volume_sorted_rows.cuh"
+#include "grid/cuda/volume_step_rows.cuh"
 #include "grid/cuda/volume_steps.cuh"
 
 namespace fathom::grid::cuda {
 
 /// Blocks of a pass per multiprocessor.
-constexpr int exact_blocks(int threads) {
-  return resident_blocks(threads, threads == kUnevenExactBlock ? 2 : kResidentThreadsAt64 / threads);
-}
+constexpr int exact_blocks(int threads) { return resident_blocks(threads, kResidentThreadsAt64 / threads); }
 
 /// Groups of a tile's rows that no window settles. By all threads of the block, after a barrier.
 ///
@@ -54,9 +55,9 @@ __device__ unsigned left_by_windows(int groups, OfWindow&& window) {
 ///
 /// @param line   of the lane, as Brackets ask for it
 /// @param store  takes what has been found: store(q, eight)
-template <int kThreads, bool kWinners, class Line, class Store>
-__device__ void solve_left(const Brackets<kThreads>& brackets, const Line& line, int n, const StepSquares& steps,
-                           unsigned left, Store&& store) {
+template <int kThreads, bool kWinners, int kMostRows, class Line, class Store>
+__device__ void solve_left(const Brackets<kThreads, kMostRows>& brackets, const Line& line, int n,
+                           const StepSquares& steps, unsigned left, Store&& store) {
   const int groups = row_groups(n);
   for (int k = 0, q0 = warp_number() * 2; q0 < groups; ++k, q0 += kThreads / 16) {
     if (!(left >> k & 1)) continue;
@@ -169,10 +170,11 @@ class RowsOfPlane {
 
 /// A line along y: rows of steps along x.
 struct LineOfPlane {
-  const KeyWindow<PlaneKeys>::Rows& rows;
+  StepRows rows;
   const ExactSpacing& spacing;
 
   __device__ unsigned word(int row) const { return rows.get(row, static_cast<int>(threadIdx.x) % 16); }
+  __device__ auto group(int q) const { return rows.group(q, static_cast<int>(threadIdx.x) % 16); }
   __device__ bool has_site(unsigned steps) const { return steps < kNoneInWord; }
   __device__ double square(unsigned steps) const { return spacing.square(0, static_cast<int>(steps)); }
   __device__ unsigned halves(unsigned steps) const {
@@ -231,7 +233,12 @@ struct FoundSteps {
   }
 };
 
-template <int kThreads, bool kSides>
+/// Bytes of dynamic shared memory of the pass along y: of the window's keys, in place of which steps and brackets come.
+inline std::size_t exact_memory_along_y(int rows) {
+  return std::max(window_memory(rows), StepRows::memory(rows) + brackets_bytes(rows));
+}
+
+template <int kThreads, int kMostRows, bool kSides>
 __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
     solve_exact_along_y(const __grid_constant__ Volume v, const __grid_constant__ ExactSpacing spacing) {
   extern __shared__ uint4 window_shared[];
@@ -246,9 +253,14 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;
   const RowsOfPlane<kSides> plane(v, half);
-  const int with_sites = filled.find(n, t < n && plane.has_sites(t));
+  const int with_sites = filled.find<kThreads, kMostRows>(n, [&](int row) { return plane.has_sites(row); });
   const auto is_full = [&](int row) { return (plane.word(row).x & half.bits(v)) == half.bits(v); };
-  const bool all_full = !kSides && is_full(0) && __syncthreads_and(t >= n || is_full(t));
+  const auto are_full = [&] {
+    bool all = true;
+    for (int r = t; r < n; r += kThreads) all &= is_full(r);
+    return __syncthreads_and(all) != 0;
+  };
+  const bool all_full = !kSides && is_full(0) && are_full();
   const TileKind kind = with_sites == 0 ? kEmpty : all_full ? kFull : kNarrow;
   if (t == 0) kinds_of_planes(v, half)[half.tile.line] = kind;
   if (kind != kNarrow) return;
@@ -261,12 +273,13 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
     store_eight(count, column + y * v.wide.y_stride, v.wide.y_stride, [&](int j) { return steps[j]; });
   };
   unsigned steps[8];
-  const LineOfPlane line{rows, spacing};
-  Brackets<kThreads> brackets(reinterpret_cast<unsigned*>(window_shared + window_memory(n) / sizeof(uint4)), n);
+  const LineOfPlane line{StepRows(window_shared), spacing};
+  Brackets<kThreads, kMostRows> brackets(
+      reinterpret_cast<unsigned*>(window_shared + StepRows::memory(n) / sizeof(uint4)), n);
   if (!kSides && SortedRows::are_few(with_sites, n)) {
     for (int i = t; i < 16 * with_sites; i += kThreads) {
       const int row = filled.row[i / 16];
-      rows.put(row, t % 16, static_cast<unsigned>(abs(steps_along_x(plane.word(row), half.first + t % 16))));
+      line.rows.put(row, t % 16, abs(steps_along_x(plane.word(row), half.first + t % 16)));
     }
     __syncthreads();
     const auto store_squares = [&](int q, const auto& eight) {
@@ -293,11 +306,6 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   NearRows<kThreads, 64, kLongestKeyed> near;
   static_assert(kThreads / 2 % 16 == 0);  // so that each sixteenth is among a thread's rows
   unsigned* own = each_sixteenth(reinterpret_cast<unsigned*>(window_shared), t / 2, t % 2 * 8);
-  const auto put = [&](int r, const unsigned(&eight)[8]) {
-    auto* to = reinterpret_cast<uint4*>(own + r * 16);
-    to[0] = make_uint4(eight[0], eight[1], eight[2], eight[3]);
-    to[1] = make_uint4(eight[4], eight[5], eight[6], eight[7]);
-  };
   plane.template for_steps<kThreads>(n, of_byte, [&](int r, const unsigned(&along_x)[4]) {
     unsigned keys[8], least = PlaneKeys::kEnd;
 #pragma unroll
@@ -307,7 +315,9 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
       least = min(least, min(keys[k], keys[k + 1]));
     }
     near.add(r, least < kNear);
-    put(r, keys);
+    auto* to = reinterpret_cast<uint4*>(own + r * 16);
+    to[0] = make_uint4(keys[0], keys[1], keys[2], keys[3]);
+    to[1] = make_uint4(keys[4], keys[5], keys[6], keys[7]);
   });
   near.put(near_of_warps);
   __syncthreads();
@@ -323,12 +333,9 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
       return true;
     });
   if (!__syncthreads_or(left != 0)) return;
-  plane.template for_steps<kThreads>(n, of_byte, [&](int r, const unsigned(&along_x)[4]) {
-    unsigned eight[8];
-#pragma unroll
-    for (int k = 0; k < 8; ++k) eight[k] = along_x[k / 2] >> (16 * (k % 2)) & 0xFFFFu;
-    put(r, eight);
-  });
+  line.rows.pad(n);
+  plane.template for_steps<kThreads>(n, of_byte,
+                                     [&](int r, const unsigned(&along_x)[4]) { line.rows.put(r, t % 2, along_x); });
   __syncthreads();
   brackets.find(line, spacing.y);
   solve_left<kThreads, true>(brackets, line, n, tables.along_y(v.nz, n), left, [&](int q, const auto& eight) {
@@ -422,6 +429,7 @@ struct LineOfVolume {
   const ExactSpacing& spacing;
 
   __device__ unsigned word(int row) const { return rows.get(row, static_cast<int>(threadIdx.x) % 16); }
+  __device__ auto group(int q) const { return rows.group(q, static_cast<int>(threadIdx.x) % 16); }
   __device__ bool has_site(unsigned word) const { return word != Steps::kNone; }
   __device__ double square(unsigned word) const {
     const Steps steps(word);
@@ -436,7 +444,7 @@ struct LineOfVolume {
 };
 
 /// kSides: both, of a signed field.
-template <int kThreads, bool kSides>
+template <int kThreads, int kMostRows, bool kSides>
 __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
     solve_exact_along_z(const __grid_constant__ Volume v, const __grid_constant__ ExactSpacing spacing) {
   extern __shared__ uint4 window_shared[];
@@ -454,15 +462,17 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   const StepTables& tables = *v.step_tables;
   const std::uint8_t* kinds = kinds_of_planes(v, half);
   const auto kind_of = [&](int r) { return static_cast<TileKind>(__ldg(kinds + r)); };
-  const TileKind own_kind = t < n ? kind_of(t) : kEmpty;
   const int first_x = half.tile.word * 32 + half.first;
   const RowsOfHalf from{v.wide.row(v.wide_first_item + half.tile.item, 0, half.tile.line) + first_x, v.wide.z_stride,
                         v.nx - first_x};
   // Rows on their way while their kinds are counted; not where those may be all alike, or few have sites.
   const bool begins = !kSides && kind_of(0) == kNarrow && from.are_fours();
   if (begins) begin_rows<kThreads, 4>(rows, n, from, kind_of);
-  const int with_sites = filled.find(n, own_kind != kEmpty);
-  const int full_rows = kSides ? 0 : __syncthreads_count(own_kind == kFull);
+  const int with_sites = filled.find<kThreads, kMostRows>(n, [&](int row) { return kind_of(row) != kEmpty; });
+  int full_rows = 0;
+  if constexpr (!kSides)
+    for (int first = 0; first < kMostRows; first += kThreads)
+      full_rows += __syncthreads_count(first + t < n && kind_of(first + t) == kFull);
   SideEnds<kSides> ends(run_words, n, half.first + t % 16);
   const uint2* words = v.word_line(half.tile);
   ends.fill([&](int r) { return __ldg(&words[r].x); }, &has_ends);
@@ -556,7 +566,8 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
     for (int r = first; r < n; r += kStep) own[r * 16] = Steps::far(tables, own[r * 16]);
   }
   __syncthreads();
-  Brackets<kThreads> brackets(reinterpret_cast<unsigned*>(window_shared + window_memory(n) / sizeof(uint4)), n);
+  Brackets<kThreads, kMostRows> brackets(reinterpret_cast<unsigned*>(window_shared + window_memory(n) / sizeof(uint4)),
+                                         n);
   brackets.find(line, spacing.z);
   solve_left<kThreads, false>(brackets, line, n, tables.along_z(n), left, store_roots);
 }

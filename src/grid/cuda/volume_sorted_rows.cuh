@@ -5,7 +5,7 @@
 
 namespace fathom::grid::cuda {
 
-/// In shared memory: of a line of no more rows than the block has threads.
+/// In shared memory.
 struct SortedRows {
   static constexpr int kShare = 8;  ///< one row in so many is few, and kFewRows are, of any
   static constexpr int kMost = kLongestKeyed / kShare, kWords = kLongestKeyed / 32;
@@ -17,19 +17,37 @@ struct SortedRows {
 
   static __device__ bool are_few(int all, int rows) { return all <= kFewRows || all * kShare <= rows; }
 
-  /// By all threads of the block, a thread to each row. @returns how many rows have sites; if they are few, they are
-  /// listed
-  __device__ int find(int rows, bool has_sites) {
-    const int all = __syncthreads_count(has_sites);
+  /// By all threads of the block. @param has_sites  has_sites(row)
+  /// @returns how many rows have sites; if they are few, they are listed
+  template <int kThreads, int kMostRows, class HasSites>
+  __device__ int find(int rows, HasSites&& has_sites) {
+    static_assert(kMostRows % kThreads == 0 && kMostRows <= kLongestKeyed);
+    constexpr int kRounds = kMostRows / kThreads;
+    const auto t = static_cast<int>(threadIdx.x);
+    bool own[kRounds];
+#pragma unroll
+    for (int k = 0; k < kRounds; ++k) {
+      const int r = t + k * kThreads;
+      own[k] = r < rows && has_sites(r);
+    }
+    int all = 0;
+#pragma unroll
+    for (int k = 0; k < kRounds; ++k) all += __syncthreads_count(own[k]);
     if (all == 0 || !are_few(all, rows)) return all;
-    const auto t = static_cast<int>(threadIdx.x), warp = t / 32;
-    const unsigned own = __ballot_sync(kAllLanes, has_sites);
-    if (lane_id() == 0) bits[warp] = own;
+#pragma unroll
+    for (int k = 0; k < kRounds; ++k) {
+      const unsigned of_warp = __ballot_sync(kAllLanes, own[k]);
+      if (lane_id() == 0) bits[(t + k * kThreads) / 32] = of_warp;
+    }
     __syncthreads();
-    int first = 0;
-    for (int w = 0; w < warp; ++w) first += __popc(bits[w]);
-    if (lane_id() == 0) before[warp] = static_cast<std::uint16_t>(first);
-    if (has_sites) row[first + __popc(own & lanes_before(lane_id()))] = static_cast<std::uint16_t>(t);
+#pragma unroll
+    for (int k = 0; k < kRounds; ++k) {
+      const int r = t + k * kThreads;
+      int first = 0;
+      for (int w = 0; w < r / 32; ++w) first += __popc(bits[w]);
+      if (lane_id() == 0) before[r / 32] = static_cast<std::uint16_t>(first);
+      if (own[k]) row[first + __popc(bits[r / 32] & lanes_before(lane_id()))] = static_cast<std::uint16_t>(r);
+    }
     if (t == 0) count = all;
     __syncthreads();
     return all;

@@ -22,6 +22,7 @@ struct LineOfSquares {
   float halves_of_unit;
 
   __device__ unsigned word(int row) const { return rows.get(row, static_cast<int>(threadIdx.x) % 16); }
+  __device__ auto group(int q) const { return rows.group(q, static_cast<int>(threadIdx.x) % 16); }
   __device__ bool has_site(unsigned units) const { return units < WindowSquares::kNone; }
   __device__ double square(unsigned units) const { return units; }
   __device__ unsigned halves(unsigned units) const {

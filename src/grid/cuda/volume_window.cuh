@@ -25,6 +25,9 @@ inline __host__ __device__ std::size_t window_memory(int rows) {
   return static_cast<std::size_t>(row_groups(rows) + 1) * 8 * 64;
 }
 
+/// Bytes of shared memory that kernels take besides, for numbers of which each has few.
+inline constexpr std::size_t kNumbersMemory = 384;
+
 /// This thread's warp in its block. All lanes have it from the first, by which the compiler knows that it is the same:
 /// loops by it do not part them, and votes in these need no preparations.
 __device__ inline int warp_number() { return __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / 32, 0); }
@@ -114,6 +117,13 @@ struct WindowSites {
   static __device__ unsigned largest(const unsigned* eight) { return square(most(eight)); }
 };
 
+/// Eight rows of a lane, of sixteen lanes: even rows from one address, odd rows from the other.
+template <class T>
+struct EightRows {
+  const T *even, *odd;
+  __device__ T operator[](int j) const { return (j % 2 ? odd : even)[j * 16]; }
+};
+
 /// The tile in shared memory.
 template <class Word>
 class WindowRows {
@@ -135,11 +145,7 @@ class WindowRows {
     for (int i = rows * 4 + static_cast<int>(threadIdx.x); i < (groups + 1) * 32; i += static_cast<int>(blockDim.x))
       put(i / 4, i % 4, none);
   }
-  /// A group's rows for a lane: even rows from one address, odd rows from the other.
-  struct Group {
-    const unsigned *even, *odd;
-    __device__ unsigned operator[](int j) const { return (j % 2 ? odd : even)[j * 16]; }
-  };
+  using Group = EightRows<unsigned>;
   __device__ Group group(int q, int lane) const {
     const unsigned place = min(static_cast<unsigned>(q), static_cast<unsigned>(groups));  // −1 and below: outside
     const auto swap = static_cast<int>((place & 1) * 16);
