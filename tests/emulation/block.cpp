@@ -243,10 +243,18 @@ void check_launch(std::size_t memory) {
   if (threads == 0 || threads > kMostThreads) fail("a block has no threads, or more than 1024");
   if (gridDim.x == 0 || gridDim.y == 0 || gridDim.z == 0) fail("a grid has no blocks");
   if (gridDim.y > kMostBlocksAcross || gridDim.z > kMostBlocksAcross) fail("a grid has more than 65535 blocks across");
-  if (memory > kMostSharedMemory) fail("a block asks for more shared memory than there is");
+  if (memory > most_shared_memory()) fail("a block asks for more shared memory than there is");
 }
 
 }  // namespace
+
+std::size_t most_shared_memory() {
+  static const std::size_t most = [] {
+    const char* text = std::getenv("FATHOM_EMULATED_SHARED_KIB");
+    return text ? std::min<std::size_t>(std::strtoull(text, nullptr, 10) << 10, kMostSharedMemory) : kMostSharedMemory;
+  }();
+  return most;
+}
 
 std::uint64_t exchange(unsigned mask, Exchange kind, std::uint64_t value, int lane) {
   Thread& thread = *Thread::running;

@@ -113,7 +113,7 @@ TEST(EmulationDeathTest, ThreadsThatWaitForever) {
 }
 
 TEST(EmulationDeathTest, LaunchesThatADeviceRefuses) {
-  EXPECT_DEATH(on(1, 1, kMostSharedMemory + 1)([] {})(), "more shared memory than there is");
+  EXPECT_DEATH(on(1, 1, most_shared_memory() + 1)([] {})(), "more shared memory than there is");
   EXPECT_DEATH(on(0, 32)([] {})(), "no blocks");
   EXPECT_DEATH(on({1, 65536}, 32)([] {})(), "65535 blocks across");
   EXPECT_DEATH(on(1, {32, 33})([] {})(), "more than 1024");

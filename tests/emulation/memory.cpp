@@ -75,11 +75,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
-  constexpr int kOfBlock = static_cast<int>(fathom::emulation::kMostSharedMemory), kOfSystem = 1024;
+  constexpr int kOfSystem = 1024;
+  const auto of_block = static_cast<int>(fathom::emulation::most_shared_memory());
   switch (attribute) {
     case cudaDevAttrMultiProcessorCount: *value = kMultiprocessors; break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = kOfBlock; break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = kOfBlock + kOfSystem; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = of_block; break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = of_block + kOfSystem; break;
   }
   return cudaSuccess;
 }

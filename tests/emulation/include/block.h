@@ -48,8 +48,10 @@ Votes at_barrier(bool vote);
 /// What the launch asked for.
 void* shared_memory();
 
-/// Bytes of it that a block may have.
+/// Bytes of it that a block may have, on any device and on this one: fewer where the environment variable
+/// FATHOM_EMULATED_SHARED_KIB says so.
 inline constexpr std::size_t kMostSharedMemory = 227 << 10;
+std::size_t most_shared_memory();
 
 void run(dim3 blocks, dim3 threads, std::size_t memory, const std::function<void()>& kernel);
 
