@@ -59,6 +59,7 @@ struct Operation {
   bool squared = false;  ///< squares in place of distances
   bool sides = false;    ///< and those of the elements that are sites to the others, in a call of their own
   bool doubles = false;  ///< distances of 64 bits
+  bool alone = false;    ///< nearest sites, without distances
 
   fathom::DType dtype() const {
     return squared ? fathom::DType::uint32 : doubles ? fathom::DType::float64 : fathom::DType::float32;
@@ -69,6 +70,7 @@ using Options = fathom::grid::DistanceOptions;
 const std::vector<Operation> kOperations = {
     {"distance", [](Options&) {}},
     {"nearest", [](Options&) {}, true},
+    {"indices", [](Options&) {}, true, false, false, false, true},
     {"spacing",
      [](Options& o) {
        o.spacing = {2.5, 1.25, 0.7};
@@ -114,6 +116,11 @@ const std::vector<Operation> kOperations = {
      [](Options& o) {
        o.spacing = {1.25, 0.742188, 0.742188};
      }},
+    {"scanner-nearest",
+     [](Options& o) {
+       o.spacing = {1.25, 0.742188, 0.742188};
+     },
+     true},
     {"scanner-signed",
      [](Options& o) {
        o.spacing = {1.25, 0.742188, 0.742188};
@@ -228,7 +235,7 @@ class Checker {
         right_(fathom::DType::float32, shape),
         got_(fathom::DType::float32, shape) {}
 
-  /// @param out      distances, or squares as integers
+  /// @param out      distances, or squares as integers; null: not computed
   /// @param nearest  null: not computed
   Check check(const std::uint8_t* mask, const void* out, fathom::DType dtype, const std::int32_t* nearest,
               const Options& options) {
@@ -237,20 +244,20 @@ class Checker {
     fathom::Array right_nearest(fathom::DType::int32, nearest ? shape : Shape{0});
     fathom::Array got_nearest(fathom::DType::int32, nearest ? shape : Shape{0});
     MUST(cudaMemcpy(mask_.data(), mask, mask_.bytes(), cudaMemcpyDeviceToHost));
-    MUST(cudaMemcpy(got_.data(), out, got_.bytes(), cudaMemcpyDeviceToHost));
+    if (out) MUST(cudaMemcpy(got_.data(), out, got_.bytes(), cudaMemcpyDeviceToHost));
     Options on_cpu = options;
     on_cpu.execution.backend = fathom::Backend::cpu;
     fathom::grid::DistanceOutputs outputs;
-    (dtype == fathom::DType::uint32 ? outputs.squared : outputs.distance) = right_.view();
+    if (out) (dtype == fathom::DType::uint32 ? outputs.squared : outputs.distance) = right_.view();
     if (nearest) {
       outputs.nearest = right_nearest.view();
       MUST(cudaMemcpy(got_nearest.data(), nearest, got_nearest.bytes(), cudaMemcpyDeviceToHost));
     }
     fathom::grid::distance_transform(mask_.view(), on_cpu, outputs);
     Check check;
-    if (dtype == fathom::DType::uint32) check.wrong = first_difference<std::uint32_t>();
-    else if (dtype == fathom::DType::float64) check = compare<double>();
-    else check = compare<float>();
+    if (out && dtype == fathom::DType::uint32) check.wrong = first_difference<std::uint32_t>();
+    else if (out && dtype == fathom::DType::float64) check = compare<double>();
+    else if (out) check = compare<float>();
     if (check.wrong.empty() && nearest &&
         std::memcmp(right_nearest.data(), got_nearest.data(), got_nearest.bytes()) != 0)
       check.wrong = "nearest sites differ";
@@ -337,8 +344,9 @@ bool measure(const Shape& shape, const Case& c, const Operation& operation, cons
   operation.set(options);
   if (!options.spacing.empty()) options.spacing.resize(static_cast<std::size_t>(space));
   fathom::grid::DeviceDistanceOutputs outputs;
-  (operation.squared ? outputs.squared : outputs.distance) =
-      fathom::AnyDeviceView(reinterpret_cast<std::byte*>(out.data), operation.dtype(), shape);
+  if (!operation.alone)
+    (operation.squared ? outputs.squared : outputs.distance) =
+        fathom::AnyDeviceView(reinterpret_cast<std::byte*>(out.data), operation.dtype(), shape);
   if (operation.nearest) outputs.nearest = fathom::DeviceView<std::int32_t>(nearest.data, shape);
   const fathom::AnyConstDeviceView input(fathom::DeviceView<const std::uint8_t>(mask.data, shape));
   Options other_options = options;
@@ -351,8 +359,8 @@ bool measure(const Shape& shape, const Case& c, const Operation& operation, cons
   };
   run(nullptr);
   MUST(cudaDeviceSynchronize());
-  Check result =
-      checker.check(mask.data, out.data, operation.dtype(), operation.nearest ? nearest.data : nullptr, options);
+  Check result = checker.check(mask.data, operation.alone ? nullptr : out.data, operation.dtype(),
+                               operation.nearest ? nearest.data : nullptr, options);
   if (operation.sides && result.wrong.empty())
     result.wrong = checker.check(mask.data, other.data, operation.dtype(), nullptr, other_options).wrong;
   const double ours = time_of(run, arguments.replays),

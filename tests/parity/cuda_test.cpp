@@ -2452,6 +2452,66 @@ TEST_F(Cuda, AnySpacingsAtTheReachOfWindows) {
       }
 }
 
+/// Nearest sites of volumes with any spacings, in all forms and with limits: of which many are as near, in double or but
+/// for what it rounds, with squares that brackets take above the least, and such that doubles round too much of.
+TEST_F(Cuda, NearestWithAnySpacingsOfVolumes) {
+  std::uint64_t seed = 1679000;
+  OneOf some(2);
+  for (const Shape& shape : {Shape{61, 53, 47}, Shape{33, 65, 130}, Shape{140, 9, 33}, Shape{9, 140, 64},
+                             Shape{270, 2, 70}, Shape{3, 300, 40}, Shape{1024, 3, 17}, Shape{2, 1023, 33},
+                             Shape{513, 2, 19}, Shape{3, 513, 17}, Shape{1, 70, 90}, Shape{70, 1, 90}, Shape{80, 70, 1}})
+    for (int s = 0; s < kStructures; ++s)
+      for (int i = 0; i < scaled(8); ++i) {
+        Random random(++seed);
+        if (!some.is_next()) continue;
+        Case c{.seed = seed, .structure = static_cast<Structure>(s)};
+        c.input = mask_array(make_sites(c.structure, shape, random), shape);
+        c.options.spacing = pick<std::vector<double>>(random, {{1.25, 0.742188, 0.742188},
+                                                               {0.742188, 1.25, 0.742188},
+                                                               {0.742188, 0.742188, 0.742188 * (1 + 1e-15)},
+                                                               {1, 1.000001, 1.0000005},
+                                                               {0.1, 0.30000001192092896, 0.20000000298023224},
+                                                               {255, 254, 253},
+                                                               {1, 1000.1, 0.001},
+                                                               {100.3, 0.11, 7.7},
+                                                               {1e-25, 3e-24, 2e-25},
+                                                               {2.5e27, 1.1e28, 3e27}});
+        c.wanted.nearest = pick<DType>(random, {DType::int32, DType::int64});
+        if (chance(random, 0.7)) c.wanted.distance = chance(random, 0.8) ? DType::float32 : DType::float64;
+        if (chance(random, 0.2)) c.wanted.squared = DType::float64;
+        if (chance(random, 0.2)) c.wanted.coordinates = DType::int32;
+        if (chance(random, 0.2)) c.options.border = {grid::Border::sites};
+        if (chance(random, 0.2)) c.options.max_distance = 10.5 * c.options.spacing[1];
+        if (chance(random, 0.2))
+          for (std::int64_t extent : shape) c.options.region.push_back({extent / 3, extent - extent / 4});
+        check_budgets(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+/// Lattices of sites between which most elements have several that are as near, and rows, columns and planes of which few
+/// have sites.
+TEST_F(Cuda, NearestOfSeveralWithAnySpacings) {
+  std::uint64_t seed = 1679500;
+  for (const Shape& shape : {Shape{50, 60, 70}, Shape{130, 20, 40}, Shape{20, 300, 33}})
+    for (const std::vector<double>& spacing :
+         {std::vector<double>{1.25, 0.742188, 0.742188}, {0.742188, 0.742188, 1.1}, {1.1, 0.742188, 2 * 0.742188}})
+      for (const Shape& step : {Shape{2, 2, 2}, Shape{6, 4, 10}, Shape{1, 7, 8}, Shape{16, 1, 6}, Shape{48, 56, 64},
+                                Shape{40, 14, 1}, Shape{13, 40, 9}}) {
+        std::vector<bool> sites(static_cast<std::size_t>(element_count(shape)));
+        for (std::int64_t z = step[0] / 2; z < shape[0]; z += step[0])
+          for (std::int64_t y = step[1] / 2; y < shape[1]; y += step[1])
+            for (std::int64_t x = step[2] / 2; x < shape[2]; x += step[2])
+              sites[static_cast<std::size_t>((z * shape[1] + y) * shape[2] + x)] = true;
+        Case c{.seed = ++seed, .structure = Structure::sparse};
+        c.input = mask_array(sites, shape);
+        c.options.spacing = spacing;
+        c.wanted = {.distance = DType::float32, .nearest = DType::int32};
+        check_against_cpu(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
 /// What else can be asked for with unequal spacings: a sign, nearest sites, labels, regions, other types.
 TEST_F(Cuda, SpacingsWithOtherOptions) {
   std::uint64_t seed = 1700000;

@@ -315,6 +315,8 @@ TEST_F(Device, LargeVolumesTakeLittleScratch) {
        {.distance = DType::float32, .nearest = DType::int64}},
       {{.sites = labels, .signed_distance = true}, {.distance = DType::float64}},
       {{.spacing = scanner}, distance},
+      {{.spacing = scanner}, {.distance = DType::float32, .nearest = DType::int32}},
+      {{.spacing = scanner, .region = {{0, 69}, {1, 400}, {33, 280}}}, {.nearest = DType::int64}},
       {{.spacing = scanner, .signed_distance = true, .surface = grid::Surface::centers}, distance},
       {{.spacing = {3, 1, 1}, .signed_distance = true, .surface = grid::Surface::centers}, distance}};
   for (const auto& [options, wanted] : problems) {
@@ -412,6 +414,12 @@ TEST_F(Device, AnySpacingsOfVolumesTakeLittleScratch) {
       c.options.signed_distance = sign;
       c.options.surface = grid::Surface::centers;
       check_scratch(c, sign ? 0.6 : 0.3);
+      c.options.signed_distance = false;
+      for (const Wanted& wanted :
+           {Wanted{.distance = DType::float32, .nearest = DType::int64}, Wanted{.nearest = DType::int32}}) {
+        c.wanted = wanted;
+        check_scratch(c, 0.3);
+      }
     }
 }
 

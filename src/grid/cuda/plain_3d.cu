@@ -1,12 +1,12 @@
 // The engine for volumes: Euclidean, up to 2048 elements along an axis, of labels 1024; with spacings that are
-// multiples of a unit, or, of float distances from a mask and up to 1024, with any.
+// multiples of a unit, or, of float distances from a mask, or its nearest sites, and up to 1024, with any.
 //
 // Words and carries along x (volume_words.cuh); the pass along z, first the tiles where sites are near or few
 // (volume_along_z.cuh), then those that this left (volume_envelope.cuh); the same along y (volume_along_y.cuh), which
 // writes the results.
 // With nearest sites both passes have kernels of their own (volume_sites.cuh); with unequal spacings each pass is one
-// kernel (volume_spaced.cuh, volume_spaced_sites.cuh; without a unit volume_exact.cuh), but for half tiles along y that
-// it leaves (volume_spaced_far.cuh) and volumes with few sites (volume_spaced_few.cuh); with nearest sites of labels or
+// kernel (volume_spaced.cuh, volume_spaced_sites.cuh; without a unit volume_exact.cuh and, with nearest sites,
+// volume_exact_sites.cuh), but for half tiles along y that it leaves (volume_spaced_far.cuh) and volumes with few sites (volume_spaced_few.cuh); with nearest sites of labels or
 // along axes beyond 1024 it is one as well; without them these have an envelope of their own (volume_long.cuh). What is
 // left to do stays on the device: the host launches all and waits for nothing. The kernels of both passes are compiled
 // apart (volume_solve.cuh).
@@ -26,6 +26,7 @@
 #include "grid/cuda/sides.cuh"
 #include "grid/cuda/volume_envelope.cuh"
 #include "grid/cuda/volume_exact.cuh"
+#include "grid/cuda/volume_exact_sites.cuh"
 #include "grid/cuda/volume_far_sites.cuh"
 #include "grid/cuda/volume_labels.cuh"
 #include "grid/cuda/volume_long.cuh"
@@ -71,7 +72,14 @@ std::int64_t most_square(const Problem& p) {
   }
   return most;
 }
-/// Whether they fit integers of 32 bits.
+/// The same where they need no unit.
+double most_exact_square(const Problem& p) {
+  double most = 0;
+  for (int k = 0; k < p.rank; ++k)
+    most += exact_weight(p, k) * static_cast<double>(p.extent(k)) * static_cast<double>(p.extent(k));
+  return most;
+}
+/// Whether squares fit integers of 32 bits.
 bool squares_fit(const Problem& p) { return p.isotropic || (p.integral && most_square(p) < kMostSpaced); }
 
 /// Whether each pass is one kernel, in 32 bits.
@@ -90,8 +98,10 @@ bool turns_sides(const Problem& p) { return sides_of(p) == 2 && p.isotropic; }
 const AnyView* room_between_passes(const Problem& p, std::int64_t items) {
   for (int k = 0; k < p.rank; ++k)
     if (p.region_extent(k) != p.extent(k) && !(k == 2 && may_be_cut(p, items))) return nullptr;
-  const AnyView &distance = p.outputs.distance, &squared = p.outputs.squared;
+  const AnyView &distance = p.outputs.distance, &squared = p.outputs.squared, &nearest = p.outputs.nearest;
   if (distance.present() && distance.dtype() == DType::float32) return &distance;
+  if (nearest.present() && nearest.dtype() == DType::int32) return &nearest;
+  if (wants_site(p)) return nullptr;  // words of sites lie one beside the other
   if (squared.present() && squared.dtype() == DType::uint32) return &squared;
   return distance.present() ? &distance : squared.present() ? &squared : nullptr;
 }
@@ -183,9 +193,10 @@ std::size_t take_scratch(Volume& v, const Problem& p, bool lays_aside, std::byte
     const std::int64_t half_tiles = columns * 2 * v.nz;
     v.y_list = s.take<std::uint32_t>(std::max<std::int64_t>(half_tiles, kFewRows));
   }
-  if (has_lists || wants_site(p)) v.take_narrow(s, wants_site(p) ? v.last_pairs_of_leads() : v.last_pairs_there());
+  const bool has_leads = wants_site(p) && squares_fit(p);
+  if (has_lists || has_leads) v.take_narrow(s, has_leads ? v.last_pairs_of_leads() : v.last_pairs_there());
   if (has_lists || tells_kinds(p)) v.kind = s.take<std::uint8_t>(has_lists ? jobs * v.ny : columns * 2 * v.ny);
-  if (wants_site(p)) return s.bytes();
+  if (has_leads) return s.bytes();
   const bool has_squares_aside = lays_aside && v.items == 1;
   if (has_squares_aside) v.take_narrow(s, v.nx % 32 == 0 ? kPairsOfWord : 0);
   if (has_lists || has_squares_aside) v.beyond = s.take<std::uint8_t>(columns * 2 * ((v.nz + 7) / 8) * v.ny);
@@ -223,7 +234,9 @@ class VolumeSolver {
     passes_.emitter.plain = PlainSites::of(with_all_columns(p, items), batch);
     volume.side = side_of(p, joins_sides(p) ? 1 : side, turns_sides(p) && side == 0);
     if (const AnyView* room = room_between_passes(p, items)) {
-      const Strides& strides = room == &p.outputs.distance ? batch.distance : batch.squared;
+      const Strides& strides = room == &p.outputs.distance  ? batch.distance
+                               : room == &p.outputs.nearest ? batch.nearest
+                                                            : batch.squared;
       volume.wide = Placed<std::uint32_t>::of(*room, p.rank, batch.shape, strides);
       volume.wide_x_stride = static_cast<std::int32_t>(size_of(room->dtype()) / sizeof(std::uint32_t));
       volume.wide_first_item = first_item;
@@ -241,6 +254,7 @@ class VolumeSolver {
     passes_.turns_words = turns_words;
     if (has_single_passes(p_)) solve_spaced();
     else if (p_.isotropic) search();
+    else if (writing_ == Writing::sites) find_exact_sites();
     else passes_.solve_exact(exact_weights(p_), p_.signed_distance);
     const Volume& volume = passes_.volume;
     if (!is_general(writing_) && !volume.side.is_first && has_limits(p_) && !passes_.limits)
@@ -265,6 +279,15 @@ class VolumeSolver {
       case Writing::general_labels: return passes_.search_along_y<Writing::general_labels>();
       default: return passes_.search_along_y<Writing::general>();
     }
+  }
+
+  /// Both passes with any spacings and nearest sites.
+  void find_exact_sites() const {
+    const ExactWeights weights = exact_weights(p_);
+    if (p_.integral) return passes_.find_exact_sites(weights, passes_.emitter);
+    auto emitter = Emitter<double>::of(p_, batch_, passes_.volume.first_item);
+    emitter.plain = passes_.emitter.plain;
+    passes_.find_exact_sites(weights, emitter);
   }
 
   /// Both passes with unequal spacings.
@@ -302,12 +325,14 @@ bool weights_serve(const Problem& p) {
   return least >= kLeastWeight && most <= kMostWeight;
 }
 
-/// Whether squares in double serve: floats from a mask. Where there is no unit, limits are not known in floats.
+/// Whether squares in double serve: nearest sites of a mask, or floats from it. Where there is no unit, limits are not
+/// known in floats.
 bool exact_serves(const Problem& p) {
   const std::size_t lines = std::max(brackets_memory(static_cast<int>(p.extent(0))),
                                      exact_memory_along_y(static_cast<int>(p.extent(1))) + 2 * sizeof(PlaneKeys));
-  return !is_long(p) && is_plain_float(p, kNoAxis) && !has_labels(p) && !wants_site(p) && weights_serve(p) &&
-         (p.integral || !has_limits(p)) && block_holds(p, lines + sizeof(SortedRows));
+  if (is_long(p) || has_labels(p) || !weights_serve(p) || !block_holds(p, lines + sizeof(SortedRows))) return false;
+  if (wants_site(p)) return rounds_little(exact_weights(p), most_exact_square(p));
+  return is_plain_float(p, kNoAxis) && (p.integral || !has_limits(p));
 }
 
 bool volume_serves(const Problem& p) {

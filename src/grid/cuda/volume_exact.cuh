@@ -147,6 +147,16 @@ class RowsOfPlane {
     if constexpr (!kSides) return cuda::has_sites(own);
     return (cuda::has_sites(own) && cuda::has_sites(other(row))) || (row > 0 && own.x != word(row - 1).x);
   }
+  /// Whether all elements are sites. By all threads of the block.
+  template <int kThreads>
+  __device__ bool are_full(int rows) const {
+    const unsigned all = half_.bits(v_);
+    const auto is_full = [&](int row) { return (word(row).x & all) == all; };
+    if (!is_full(0)) return false;  // the same for all threads
+    bool are_full = true;
+    for (int r = static_cast<int>(threadIdx.x); r < rows; r += kThreads) are_full &= is_full(r);
+    return __syncthreads_and(are_full) != 0;
+  }
   /// Steps along x, eight neighbours at a time. By all threads of the block.
   /// @param take  take(row, steps): those of EightDistances
   template <int kThreads, class Take>
@@ -254,13 +264,7 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   if (half.is_outside(v)) return;
   const RowsOfPlane<kSides> plane(v, half);
   const int with_sites = filled.find<kThreads, kMostRows>(n, [&](int row) { return plane.has_sites(row); });
-  const auto is_full = [&](int row) { return (plane.word(row).x & half.bits(v)) == half.bits(v); };
-  const auto are_full = [&] {
-    bool all = true;
-    for (int r = t; r < n; r += kThreads) all &= is_full(r);
-    return __syncthreads_and(all) != 0;
-  };
-  const bool all_full = !kSides && is_full(0) && are_full();
+  const bool all_full = !kSides && plane.template are_full<kThreads>(n);
   const TileKind kind = with_sites == 0 ? kEmpty : all_full ? kFull : kNarrow;
   if (t == 0) kinds_of_planes(v, half)[half.tile.line] = kind;
   if (kind != kNarrow) return;

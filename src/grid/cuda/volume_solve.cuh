@@ -1,7 +1,7 @@
 // The passes of the engine for volumes, as its host side launches them. There are kernels for every form of results and
 // for spacings, and a compiler takes long over them: they are compiled in parts (plain_3d_distances.cu,
 // plain_3d_values.cu, plain_3d_along_x.cu, plain_3d_sites.cu, plain_3d_sites_along_x.cu, plain_3d_exact.cu,
-// plain_3d_spaced.cu, plain_3d_spaced_sites.cu).
+// plain_3d_exact_sites.cu, plain_3d_spaced.cu, plain_3d_spaced_sites.cu).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -52,6 +52,9 @@ struct VolumePasses {
   void find_spaced_sites(bool is_keyed) const;
   /// The same with any spacings, for floats from a mask. @param has_sides  both, of a signed field
   void solve_exact(const ExactWeights& weights, bool has_sides) const;
+  /// Nearest sites likewise. @param to  in place of the emitter: of integers where there is a unit, else of double
+  template <class V>
+  void find_exact_sites(const ExactWeights& weights, const Emitter<V>& to) const;
 
   std::int64_t z_tiles() const { return volume.items * volume.words * volume.ny; }
   std::int64_t y_tiles() const { return volume.items * volume.words * volume.nz; }
