@@ -103,6 +103,7 @@ cudaError_t cudaMallocHost(void** address, std::size_t bytes) {
 cudaError_t cudaFreeHost(void* address) { return memory().free(address); }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*) { return *pool = nullptr, cudaSuccess; }
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t) { return cudaSuccess; }
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) { return cudaSuccess; }
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr, void* value) {
   const std::uint64_t used = memory().used();  // nothing is kept besides

@@ -3,8 +3,8 @@
 
   translate.py SOURCE_ROOT ROOM … -o OUTPUT_ROOT
 
-Files of the rooms go to the same places below OUTPUT_ROOT, foo.cu as foo.cu.cpp. Lines stay where they are, so that
-messages and debuggers tell the truth; files that come out as they were are left alone.
+Files of the rooms, and of their subfolders, go to the same places below OUTPUT_ROOT, foo.cu as foo.cu.cpp. Lines stay
+where they are, so that messages and debuggers tell the truth; files that come out as they were are left alone.
 """
 
 import argparse
@@ -36,9 +36,9 @@ def main():
     parser.add_argument("-o", "--output", required=True, type=pathlib.Path)
     arguments = parser.parse_args()
     for room in arguments.rooms:
-        for path in sorted((arguments.source / room).iterdir()):
+        for path in sorted(path for path in (arguments.source / room).rglob("*") if path.is_file()):
             name = path.name + ".cpp" if path.suffix == ".cu" else path.name
-            target = arguments.output / room / name
+            target = arguments.output / path.relative_to(arguments.source).with_name(name)
             text = translate(path.read_text())
             if not target.exists() or target.read_text() != text:
                 target.parent.mkdir(parents=True, exist_ok=True)

@@ -566,6 +566,27 @@ TEST_F(Device, NoMemory) {
   EXPECT_EQ(pool_bytes(cudaMemPoolAttrUsedMemCurrent), 0u);
 }
 
+/// What a failed call of somebody else left in the runtime is no failure of Fathom's.
+TEST_F(Device, ErrorsOfOthers) {
+  const auto fail = [] {
+    void* none = nullptr;
+    EXPECT_NE(cudaMalloc(&none, std::size_t{1} << 50), cudaSuccess);
+    EXPECT_NE(cudaPeekAtLastError(), cudaSuccess);
+  };
+  Case c = sparse_case({70, 80, 90}, {.distance = DType::float32});
+  OnDevice device(c);
+  fail();
+  EXPECT_NO_THROW(device.run());
+  must(cudaDeviceSynchronize());
+  fail();
+  Results of_host;
+  EXPECT_NO_THROW(of_host = run(c.input.view(), c.options, c.wanted));
+  cudaGetLastError();  // a shared library has a runtime of its own, and leaves it there
+  const Results expected = on_cpu(c);
+  EXPECT_TRUE(equal(expected, device.results()));
+  EXPECT_TRUE(equal(expected, of_host));
+}
+
 TEST_F(Device, RefusesHostMemory) {
   Case c{.structure = Structure::one};
   c.input = mask_array({true, false}, Shape{2});

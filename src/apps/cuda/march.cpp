@@ -165,6 +165,7 @@ class DeviceMarcher final : public Marcher {
 }  // namespace
 
 std::unique_ptr<const Marcher> make_marcher(Solid solid, const RayMarcherOptions& options) {
+  const OnDevice on_device(current_device());
   return std::make_unique<DeviceMarcher>(std::move(solid), options);
 }
 

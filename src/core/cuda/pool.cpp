@@ -39,14 +39,16 @@ class BesideCapture {
 
 cudaMemPool_t make_pool(int device) {
   const BesideCapture beside_capture;
+  std::uint64_t kept = describe_device(device).memory_bytes / kKeptShare;
   cudaMemPoolProps properties{};
   properties.allocType = cudaMemAllocationTypePinned;
   properties.location.type = cudaMemLocationTypeDevice;
   properties.location.id = device;
   cudaMemPool_t pool = nullptr;
   check(cudaMemPoolCreate(&pool, &properties), "making a pool of memory");
-  std::uint64_t kept = describe_device(device).memory_bytes / kKeptShare;
-  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept), "setting up a pool of memory");
+  const cudaError_t error = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept);
+  if (error != cudaSuccess) cudaMemPoolDestroy(pool);
+  check(error, "setting up a pool of memory");
   return pool;
 }
 
@@ -63,7 +65,7 @@ std::size_t unused_bytes(int device) {
   std::uint64_t held = 0, used = 0;
   check(cudaMemPoolGetAttribute(pool_of(device), cudaMemPoolAttrReservedMemCurrent, &held), "asking a pool of memory");
   check(cudaMemPoolGetAttribute(pool_of(device), cudaMemPoolAttrUsedMemCurrent, &used), "asking a pool of memory");
-  return held - used;
+  return held > used ? held - used : 0;  // others may have allocated between the two
 }
 
 void trim_pools() {

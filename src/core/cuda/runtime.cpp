@@ -60,6 +60,7 @@ std::size_t multiprocessor_memory() {
 }
 
 OnDevice::OnDevice(int device) : before_(current_device()), changed_(before_ != device) {
+  cudaGetLastError();  // what others left is not ours
   if (changed_) check(cudaSetDevice(device), "choosing the device");
 }
 
@@ -97,9 +98,7 @@ PinnedMemory::PinnedMemory(std::size_t bytes) {
   data_ = static_cast<std::byte*>(data);
 }
 
-PinnedMemory::~PinnedMemory() {
-  if (data_) cudaFreeHost(data_);
-}
+PinnedMemory::~PinnedMemory() { cudaFreeHost(data_); }
 
 bool is_pinned(const void* address) {
   cudaPointerAttributes attributes{};

@@ -4,7 +4,6 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
-#include <utility>
 
 #include "fathom/core/device.h"
 
@@ -25,7 +24,8 @@ std::size_t block_memory();
 /// And that all blocks of a multiprocessor may have, with what the system takes for each.
 std::size_t multiprocessor_memory();
 
-/// Makes the device of some memory the calling thread's for a while.
+/// Where a device call begins: makes the device of some memory the calling thread's for a while. Forgets an error that
+/// others left in the runtime, which check_launch() would take for its kernel's.
 class OnDevice {
  public:
   explicit OnDevice(int device);
@@ -45,15 +45,11 @@ int device_of(const void* address, const char* name);
 /// Memory of the host that a device reads and writes at full speed.
 class PinnedMemory {
  public:
-  PinnedMemory() = default;
   /// @throws DeviceError the system gives no more of it
   explicit PinnedMemory(std::size_t bytes);
   ~PinnedMemory();
-  PinnedMemory(PinnedMemory&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
-  PinnedMemory& operator=(PinnedMemory&& other) noexcept {
-    std::swap(data_, other.data_);
-    return *this;
-  }
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
 
   std::byte* data() const { return data_; }
 

@@ -57,13 +57,13 @@ Staging::Staging(int threads, std::size_t bytes)
 
 template <class Move>
 void Staging::each_block(std::size_t all, const Move& move) {
-  if (!memory_.data()) memory_ = PinnedMemory(static_cast<std::size_t>(threads_) * block_bytes_);
+  if (!memory_) memory_.emplace(static_cast<std::size_t>(threads_) * block_bytes_);
   const auto blocks = static_cast<std::int64_t>((all + block_bytes_ - 1) / block_bytes_);
   parallel_jobs(threads_, blocks, [&](int worker, std::int64_t job) {
     const OnDevice on_device(device_);
     const std::size_t begin = static_cast<std::size_t>(job) * block_bytes_;
     const auto mine = static_cast<std::size_t>(worker);
-    move(begin, std::min(begin + block_bytes_, all), memory_.data() + mine * block_bytes_, done_[mine]);
+    move(begin, std::min(begin + block_bytes_, all), memory_->data() + mine * block_bytes_, done_[mine]);
   });
 }
 

@@ -4,10 +4,13 @@
 // one, and fills or empties it while those of the other threads are under way.
 #pragma once
 
-#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 
 #include "core/cuda/runtime.h"
+#include "core/join_axes.h"
 #include "fathom/core/shape.h"
 
 namespace fathom::cuda {
@@ -34,20 +37,7 @@ struct HostRows {
 
   /// Axes that lie one behind the other become one, and rows without a gap between them one row.
   void join() {
-    Axes extents, strides;
-    for (int k = 0; k < extent.rank(); ++k) {
-      if (extent[k] == 1) continue;
-      const int last = extents.rank() - 1;
-      if (last >= 0 && strides[last] == extent[k] * stride[k]) {
-        extents[last] *= extent[k];
-        strides[last] = stride[k];
-      } else {
-        extents.push_back(extent[k]);
-        strides.push_back(stride[k]);
-      }
-    }
-    extent = extents;
-    stride = strides;
+    join_axes(extent, stride);
     if (extent.rank() != 1 || stride[0] != static_cast<std::int64_t>(bytes)) return;
     data = row(0);
     bytes = all_bytes();
@@ -77,7 +67,7 @@ class Staging {
   const int device_, threads_;
   const bool worth_staging_;
   const std::size_t block_bytes_;
-  PinnedMemory memory_;
+  std::optional<PinnedMemory> memory_;  ///< once blocks are needed
   std::array<Event, kMostThreads> done_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/join_axes.h"
 #include "fathom/core/dtype.h"
 #include "grid/batch.h"
 #include "grid/problem.h"
@@ -30,19 +31,14 @@ struct ItemStrides {
   std::int64_t extent[kMaxSpaceRank] = {};
   std::int64_t stride[kMaxSpaceRank] = {};
 
-  /// Axes that lie one behind the other in memory become one.
-  static ItemStrides of(const Shape& shape, const Strides& strides) {
+  static ItemStrides of(Shape shape, Strides strides) {
     ItemStrides result;
     if (strides.empty()) return result;
-    for (int k = 0; k < shape.rank(); ++k) {
-      const int last = result.rank - 1;
-      if (last >= 0 && result.stride[last] == shape[k] * strides[k]) {
-        result.extent[last] *= shape[k];
-        result.stride[last] = strides[k];
-      } else {
-        result.extent[result.rank] = shape[k];
-        result.stride[result.rank++] = strides[k];
-      }
+    join_axes(shape, strides);  // spares divisions
+    result.rank = shape.rank();
+    for (int k = 0; k < result.rank; ++k) {
+      result.extent[k] = shape[k];
+      result.stride[k] = strides[k];
     }
     return result;
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "core/cuda/runtime.h"
 #include "core/cuda/staging.h"
@@ -22,6 +23,7 @@ namespace {
 using fathom::cuda::DeviceMemory;
 using fathom::cuda::Event;
 using fathom::cuda::HostRows;
+using fathom::cuda::OnDevice;
 using fathom::cuda::OwnStream;
 using fathom::cuda::Staging;
 
@@ -125,13 +127,6 @@ class HostTransform {
     compute_.wait();  // the memory is there for all streams
   }
 
-  /// Nothing is under way when memory and callers' arrays go, also after an error.
-  ~HostTransform() {
-    for (const OwnStream* stream : {&up_, &compute_, &down_}) cudaStreamSynchronize(stream->get());
-  }
-  HostTransform(const HostTransform&) = delete;
-  HostTransform& operator=(const HostTransform&) = delete;
-
   void run() {
     std::optional<Part> before;
     for (std::int64_t first = 0; first < batch_.count(); first += schedule_.items) {
@@ -151,8 +146,6 @@ class HostTransform {
 
  private:
   std::size_t all_bytes() const {
-    std::size_t results = 1;
-    for (int k = 0; k < p_.rank; ++k) results *= static_cast<std::size_t>(p_.region_extent(k));
     std::size_t bytes = static_cast<std::size_t>(element_count(p_.input.shape())) * size_of(p_.input.dtype());
     for (const AnyView* view :
          {&p_.outputs.distance, &p_.outputs.squared, &p_.outputs.nearest, &p_.outputs.coordinates})
@@ -160,10 +153,10 @@ class HostTransform {
     return bytes * static_cast<std::size_t>(batch_.count());
   }
 
-  void upload(const HostRows<const std::byte>& rows, std::byte* to, const Event& arrived) {
+  void upload(const HostRows<const std::byte>& rows, std::byte* to) {
     staging_.upload(rows, to, up_.get());
-    arrived.record(up_.get());
-    arrived.hold_back(compute_.get());
+    uploaded_.record(up_.get());
+    uploaded_.hold_back(compute_.get());
   }
 
   /// A dense array on the device of the input's shape but along one axis.
@@ -185,7 +178,7 @@ class HostTransform {
       const Range range{at, std::min(at + schedule_.upload, p_.extent(0))};
       const auto rows = rows_of(p_.input, batch_.shape, batch_.input, {first, items, 0, range});
       packed_[place].hold_back(up_.get());
-      upload(rows, uploads_[place], uploaded_[place]);
+      upload(rows, uploads_[place]);
       const Packing packing{.input = input_at(uploads_[place], 0, range.end - range.begin), .items = items, .to = at};
       engine_.pack(packing, items, words_, compute_.get());
       packed_[place].record(compute_.get());
@@ -228,7 +221,7 @@ class HostTransform {
     const Problem problem = problem_of(part, batch);
     if (engine_.reads_input()) {
       solved_[place].hold_back(up_.get());
-      upload(rows_of(p_.input, batch_.shape, batch_.input, slice), inputs_[place], arrived_[place]);
+      upload(rows_of(p_.input, batch_.shape, batch_.input, slice), inputs_[place]);
     }
     downloaded_[place].wait();  // here, so that the host does not run ahead of what it reports
     engine_.solve(problem, batch, 0, slice.items, words_, scratch_, compute_.get());
@@ -269,11 +262,15 @@ class HostTransform {
   const Schedule& schedule_;
   Staging staging_;
   Monitor monitor_;
-  const OwnStream up_, compute_, down_;
+  Event uploaded_;  ///< one will do: a stream waits for what was recorded before
+  std::array<Event, 2> packed_, solved_, downloaded_;
+  // In this order, so that nothing is under way when memory and callers' arrays go, also after an error: streams wait
+  // when they go, and memory is given back in the order of compute_.
+  const OwnStream compute_;
   const DeviceMemory memory_;
+  const OwnStream up_, down_;
   std::byte *words_ = nullptr, *scratch_ = nullptr;
   std::array<std::byte*, 2> uploads_{}, inputs_{}, outputs_{};
-  std::array<Event, 2> uploaded_, packed_, arrived_, solved_, downloaded_;
   int next_upload_ = 0, next_part_ = 0;
 };
 
@@ -284,10 +281,12 @@ std::size_t host_bytes(const Problem& problem, const Batch& batch, std::size_t b
 }
 
 std::string transform_host(const Problem& problem, const Batch& batch, std::size_t budget, const Execution& execution) {
+  const int device = current_device();
+  const OnDevice on_device(device);
   const auto engine = make_engine(problem);
   const Schedule schedule = make_schedule(problem, batch, *engine, budget);
   HostTransform(problem, batch, *engine, schedule, execution).run();
-  return describe_device(current_device()).name;
+  return describe_device(device).name;
 }
 
 }  // namespace fathom::grid::cuda

@@ -3,8 +3,8 @@
 // A kernel runs before the call that starts it returns, block after block, each thread on a stack of its own until it
 // waits for others. In which order threads run between such places changes from block to block: a result that depends
 // on it betrays a race. Shared memory that a launch sizes, and memory of the device, begin filled with a pattern; other
-// shared memory does not. Launches that a device refuses, and lanes that wait for others which never come, end the program
-// with a message. Threads at different barriers pass them together, which is wrong on a device.
+// shared memory does not. Launches that a device refuses, and lanes that wait for others which never come, end the
+// program with a message. Threads at different barriers pass them together, which is wrong on a device.
 #pragma once
 
 #include <cstddef>

@@ -58,9 +58,7 @@ __half2 of_halves(const Function& function) {
 
 }  // namespace fathom::emulation
 
-inline __half __int2half_rn(int x) { return fathom::emulation::to_half(x); }
 inline __half2 __float2half2_rn(float x) { return {fathom::emulation::to_half(x), fathom::emulation::to_half(x)}; }
-inline __half2 __halves2half2(__half x, __half y) { return {x, y}; }
 inline float2 __half22float2(__half2 pair) {
   using fathom::emulation::to_double;
   return {static_cast<float>(to_double(pair.x)), static_cast<float>(to_double(pair.y))};

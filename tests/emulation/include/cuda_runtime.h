@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cfenv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -16,7 +15,6 @@
 #define __global__
 #define __device__
 #define __host__
-#define __constant__
 #define __grid_constant__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
@@ -32,7 +30,6 @@
   };                                                               \
   inline name##2 make_##name##2(type x, type y) { return {x, y}; } \
   inline name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
-FATHOM_EMULATED_VECTORS(unsigned char, uchar, 2, 4)
 FATHOM_EMULATED_VECTORS(unsigned short, ushort, 4, 8)
 FATHOM_EMULATED_VECTORS(int, int, 8, 16)
 FATHOM_EMULATED_VECTORS(unsigned, uint, 8, 16)
@@ -40,6 +37,9 @@ FATHOM_EMULATED_VECTORS(long long, longlong, 16, 16)
 FATHOM_EMULATED_VECTORS(float, float, 8, 16)
 FATHOM_EMULATED_VECTORS(double, double, 16, 16)
 #undef FATHOM_EMULATED_VECTORS
+struct int3 {
+  int x, y, z;
+};
 
 template <class A, class B>
 requires std::is_arithmetic_v<A> && std::is_arithmetic_v<B>
@@ -158,7 +158,6 @@ namespace fathom::emulation {
 // Instructions that are written as PTX, by their names. Approximations have no more error than a device's.
 inline void sqrt_approx_ftz_f32(float& result, float x) { result = std::sqrt(x); }
 inline void rcp_approx_ftz_f32(float& result, float x) { result = 1.0f / x; }
-inline void rsqrt_approx_f32(float& result, float x) { result = 1.0f / std::sqrt(x); }
 inline void rsqrt_approx_ftz_f32(float& result, float x) {
   result = x < std::numeric_limits<float>::min() ? std::numeric_limits<float>::infinity() : 1.0f / std::sqrt(x);
 }
