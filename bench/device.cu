@@ -12,13 +12,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <random>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device_cases.cuh"
@@ -51,10 +52,16 @@ const std::vector<Case> kCases = {{"all", kAll},
                                   {"plane", kPlane},
                                   {"diagonal", kDiagonal}};
 
+using fathom::grid::Border;
+using fathom::grid::Metric;
+using fathom::grid::Surface;
+using Options = fathom::grid::DistanceOptions;
+using Rule = fathom::grid::Sites::Rule;
+
 /// What is asked for besides the plain distance.
 struct Operation {
   std::string name;
-  void (*set)(fathom::grid::DistanceOptions&);
+  void (*set)(Options&) = [](Options&) {};
   bool nearest = false;  ///< these, too
   bool squared = false;  ///< squares in place of distances
   bool sides = false;    ///< and those of the elements that are sites to the others, in a call of their own
@@ -66,88 +73,45 @@ struct Operation {
   }
 };
 
-using Options = fathom::grid::DistanceOptions;
+// Where an array has fewer axes, the last ones are left out.
+const std::vector<double> kUneven = {2.5, 1.25, 0.7};
+const std::vector<double> kMicroscope = {3, 1, 1};
+const std::vector<double> kScanner = {1.25, 0.742188, 0.742188};
+
+void sign_at_centers(Options& o) {
+  o.signed_distance = true;
+  o.surface = Surface::centers;
+}
+
 const std::vector<Operation> kOperations = {
-    {"distance", [](Options&) {}},
-    {"nearest", [](Options&) {}, true},
-    {"indices", [](Options&) {}, true, false, false, false, true},
-    {"spacing",
-     [](Options& o) {
-       o.spacing = {2.5, 1.25, 0.7};
-     }},
-    {"microscope",
-     [](Options& o) {
-       o.spacing = {3, 1, 1};
-     }},
-    {"microscope-border",
-     [](Options& o) {
-       o.spacing = {3, 1, 1};
-       o.border = {fathom::grid::Border::sites};
-     }},
-    {"microscope-limit",
-     [](Options& o) {
-       o.spacing = {3, 1, 1};
-       o.max_distance = 50;
-     }},
-    {"microscope-nearest",
-     [](Options& o) {
-       o.spacing = {3, 1, 1};
-     },
-     true},
-    {"microscope-signed",
-     [](Options& o) {
-       o.spacing = {3, 1, 1};
-       o.signed_distance = true;
-       o.surface = fathom::grid::Surface::centers;
-     }},
-    {"microscope-signed-limit",
-     [](Options& o) {
-       o.spacing = {3, 1, 1};
-       o.signed_distance = true;
-       o.surface = fathom::grid::Surface::centers;
-       o.max_distance = 50;
-     }},
-    {"microscope-labels",
-     [](Options& o) {
-       o.spacing = {3, 1, 1};
-       o.sites.rule = fathom::grid::Sites::Rule::labels;
-     }},
-    {"scanner",
-     [](Options& o) {
-       o.spacing = {1.25, 0.742188, 0.742188};
-     }},
-    {"scanner-nearest",
-     [](Options& o) {
-       o.spacing = {1.25, 0.742188, 0.742188};
-     },
-     true},
-    {"scanner-signed",
-     [](Options& o) {
-       o.spacing = {1.25, 0.742188, 0.742188};
-       o.signed_distance = true;
-       o.surface = fathom::grid::Surface::centers;
-     }},
-    {"squared", [](Options&) {}, false, true},
-    {"labels", [](Options& o) { o.sites.rule = fathom::grid::Sites::Rule::labels; }},
-    {"labels-nearest", [](Options& o) { o.sites.rule = fathom::grid::Sites::Rule::labels; }, true},
-    {"labels-squared", [](Options& o) { o.sites.rule = fathom::grid::Sites::Rule::labels; }, false, true},
-    {"labels-signed",
-     [](Options& o) {
-       o.sites.rule = fathom::grid::Sites::Rule::labels;
-       o.signed_distance = true;
-     }},
-    {"signed", [](Options& o) { o.signed_distance = true; }},
-    {"sides", [](Options&) {}, false, false, true},
-    {"border", [](Options& o) { o.border = {fathom::grid::Border::sites}; }},
-    {"doubles", [](Options&) {}, false, false, false, true},
-    {"labels-doubles", [](Options& o) { o.sites.rule = fathom::grid::Sites::Rule::labels; }, false, false, false, true},
-    {"microscope-doubles",
-     [](Options& o) {
-       o.spacing = {3, 1, 1};
-     },
-     false, false, false, true},
-    {"periodic", [](Options& o) { o.border = {fathom::grid::Border::periodic}; }},
-    {"taxicab", [](Options& o) { o.metric = fathom::grid::Metric::taxicab; }},
+    {.name = "distance"},
+    {.name = "nearest", .nearest = true},
+    {.name = "indices", .nearest = true, .alone = true},
+    {.name = "spacing", .set = [](Options& o) { o.spacing = kUneven; }},
+    {.name = "microscope", .set = [](Options& o) { o.spacing = kMicroscope; }},
+    {.name = "microscope-border", .set = [](Options& o) { o.spacing = kMicroscope, o.border = {Border::sites}; }},
+    {.name = "microscope-limit", .set = [](Options& o) { o.spacing = kMicroscope, o.max_distance = 50; }},
+    {.name = "microscope-nearest", .set = [](Options& o) { o.spacing = kMicroscope; }, .nearest = true},
+    {.name = "microscope-signed", .set = [](Options& o) { o.spacing = kMicroscope, sign_at_centers(o); }},
+    {.name = "microscope-signed-limit",
+     .set = [](Options& o) { o.spacing = kMicroscope, sign_at_centers(o), o.max_distance = 50; }},
+    {.name = "microscope-labels", .set = [](Options& o) { o.spacing = kMicroscope, o.sites.rule = Rule::labels; }},
+    {.name = "scanner", .set = [](Options& o) { o.spacing = kScanner; }},
+    {.name = "scanner-nearest", .set = [](Options& o) { o.spacing = kScanner; }, .nearest = true},
+    {.name = "scanner-signed", .set = [](Options& o) { o.spacing = kScanner, sign_at_centers(o); }},
+    {.name = "squared", .squared = true},
+    {.name = "labels", .set = [](Options& o) { o.sites.rule = Rule::labels; }},
+    {.name = "labels-nearest", .set = [](Options& o) { o.sites.rule = Rule::labels; }, .nearest = true},
+    {.name = "labels-squared", .set = [](Options& o) { o.sites.rule = Rule::labels; }, .squared = true},
+    {.name = "labels-signed", .set = [](Options& o) { o.sites.rule = Rule::labels, o.signed_distance = true; }},
+    {.name = "signed", .set = [](Options& o) { o.signed_distance = true; }},
+    {.name = "sides", .sides = true},
+    {.name = "border", .set = [](Options& o) { o.border = {Border::sites}; }},
+    {.name = "doubles", .doubles = true},
+    {.name = "labels-doubles", .set = [](Options& o) { o.sites.rule = Rule::labels; }, .doubles = true},
+    {.name = "microscope-doubles", .set = [](Options& o) { o.spacing = kMicroscope; }, .doubles = true},
+    {.name = "periodic", .set = [](Options& o) { o.border = {Border::periodic}; }},
+    {.name = "taxicab", .set = [](Options& o) { o.metric = Metric::taxicab; }},
 };
 
 /// Thread = 4 × 16 bytes.
@@ -181,10 +145,7 @@ double copy_time(const float* from, float* to, std::int64_t count, int replays) 
 }
 
 #ifdef FATHOM_BENCH_NPP
-/// NPP's exact 2D transform, in milliseconds; 0 where it does not serve.
-double npp_time(std::uint8_t* mask, float* out, const Shape& shape, int replays) {
-  if (shape.rank() != 2) return 0;
-  const NppiSize size{static_cast<int>(shape[1]), static_cast<int>(shape[0])};
+NppStreamContext npp_context() {
   NppStreamContext context{};
   context.hStream = nullptr;
   MUST(cudaGetDevice(&context.nCudaDeviceId));
@@ -196,6 +157,14 @@ double npp_time(std::uint8_t* mask, float* out, const Shape& shape, int replays)
   context.nSharedMemPerBlock = properties.sharedMemPerBlock;
   context.nCudaDevAttrComputeCapabilityMajor = properties.major;
   context.nCudaDevAttrComputeCapabilityMinor = properties.minor;
+  return context;
+}
+
+/// NPP's exact 2D transform, in milliseconds; 0 where it does not serve.
+double npp_time(std::uint8_t* mask, float* out, const Shape& shape, int replays) {
+  if (shape.rank() != 2) return 0;
+  const NppiSize size{static_cast<int>(shape[1]), static_cast<int>(shape[0])};
+  const NppStreamContext context = npp_context();
   std::size_t bytes = 0;
   if (nppiDistanceTransformPBAGetBufferSize(size, &bytes) != NPP_SUCCESS) return 0;
   Block<std::uint8_t> scratch(static_cast<std::int64_t>(bytes));
@@ -216,79 +185,103 @@ double npp_time(std::uint8_t* mask, float* out, const Shape& shape, int replays)
   }
   MUST(cudaEventDestroy(begin));
   MUST(cudaEventDestroy(end));
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
+  return median(std::move(times));
 }
+#else
+double npp_time(std::uint8_t*, float*, const Shape&, int) { return 0; }
 #endif
 
 /// How a result differs from the CPU's, and a number by which the peers in Python check theirs.
 struct Check {
-  std::string wrong;
+  std::string wrong = {};
   double sum_of_squares = 0;  ///< of the distances that are finite
+};
+
+/// Results on the device; null: not computed.
+struct Computed {
+  const void* values;  ///< distances, or squares as integers
+  fathom::DType dtype;
+  const std::int32_t* nearest = nullptr;
 };
 
 /// Compares results with the CPU's. Keeps its memory from case to case, which is as long in coming as the work.
 class Checker {
  public:
-  explicit Checker(const Shape& shape)
-      : mask_(fathom::DType::uint8, shape),
-        right_(fathom::DType::float32, shape),
-        got_(fathom::DType::float32, shape) {}
+  explicit Checker(const Shape& shape) : mask_(fathom::DType::uint8, shape) {}
 
-  /// @param out      distances, or squares as integers; null: not computed
-  /// @param nearest  null: not computed
-  Check check(const std::uint8_t* mask, const void* out, fathom::DType dtype, const std::int32_t* nearest,
-              const Options& options) {
-    const Shape& shape = mask_.shape();
-    if (right_.dtype() != dtype) right_ = fathom::Array(dtype, shape), got_ = fathom::Array(dtype, shape);
-    fathom::Array right_nearest(fathom::DType::int32, nearest ? shape : Shape{0});
-    fathom::Array got_nearest(fathom::DType::int32, nearest ? shape : Shape{0});
+  Check check(const std::uint8_t* mask, const Computed& computed, const Options& options) {
     MUST(cudaMemcpy(mask_.data(), mask, mask_.bytes(), cudaMemcpyDeviceToHost));
-    if (out) MUST(cudaMemcpy(got_.data(), out, got_.bytes(), cudaMemcpyDeviceToHost));
-    Options on_cpu = options;
-    on_cpu.execution.backend = fathom::Backend::cpu;
-    fathom::grid::DistanceOutputs outputs;
-    if (out) (dtype == fathom::DType::uint32 ? outputs.squared : outputs.distance) = right_.view();
-    if (nearest) {
-      outputs.nearest = right_nearest.view();
-      MUST(cudaMemcpy(got_nearest.data(), nearest, got_nearest.bytes(), cudaMemcpyDeviceToHost));
-    }
-    fathom::grid::distance_transform(mask_.view(), on_cpu, outputs);
-    Check check;
-    if (out && dtype == fathom::DType::uint32) check.wrong = first_difference<std::uint32_t>();
-    else if (out && dtype == fathom::DType::float64) check = compare<double>();
-    else if (out) check = compare<float>();
-    if (check.wrong.empty() && nearest &&
-        std::memcmp(right_nearest.data(), got_nearest.data(), got_nearest.bytes()) != 0)
+    fetch(computed);
+    compute(computed, options);
+    Check check = computed.values ? compare(computed.dtype) : Check{};
+    if (check.wrong.empty() && computed.nearest && !same(right_.nearest, got_.nearest))
       check.wrong = "nearest sites differ";
     return check;
   }
 
  private:
-  /// Distances.
-  template <class T>
-  Check compare() const {
-    return {first_difference<T>(), sum_of_squares<T>()};
+  struct Results {
+    fathom::Array values, nearest;
+  };
+
+  /// The device's results.
+  void fetch(const Computed& computed) {
+    if (computed.values) copy(computed.values, computed.dtype, got_.values);
+    if (computed.nearest) copy(computed.nearest, fathom::DType::int32, got_.nearest);
+  }
+  void copy(const void* from, fathom::DType dtype, fathom::Array& to) const {
+    make(to, dtype);
+    MUST(cudaMemcpy(to.data(), from, to.bytes(), cudaMemcpyDeviceToHost));
+  }
+
+  /// The CPU's results, of the same kinds.
+  void compute(const Computed& computed, Options options) {
+    options.execution.backend = fathom::Backend::cpu;
+    fathom::grid::DistanceOutputs outputs;
+    if (computed.values) {
+      make(right_.values, computed.dtype);
+      (computed.dtype == fathom::DType::uint32 ? outputs.squared : outputs.distance) = right_.values.view();
+    }
+    if (computed.nearest) {
+      make(right_.nearest, fathom::DType::int32);
+      outputs.nearest = right_.nearest.view();
+    }
+    fathom::grid::distance_transform(mask_.view(), options, outputs);
+  }
+
+  /// A result's array, which may have been made before.
+  void make(fathom::Array& array, fathom::DType dtype) const {
+    if (array.dtype() != dtype || array.shape() != mask_.shape()) array = fathom::Array(dtype, mask_.shape());
+  }
+
+  Check compare(fathom::DType dtype) const {
+    if (dtype == fathom::DType::uint32) return {first_difference<std::uint32_t>()};
+    if (dtype == fathom::DType::float64) return {first_difference<double>(), sum_of_squares<double>()};
+    return {first_difference<float>(), sum_of_squares<float>()};
+  }
+  static bool same(const fathom::Array& right, const fathom::Array& got) {
+    return std::memcmp(right.data(), got.data(), got.bytes()) == 0;
   }
   /// Empty: there is none.
   template <class T>
   std::string first_difference() const {
-    if (std::memcmp(right_.data(), got_.data(), got_.bytes()) == 0) return {};
-    const T *got = got_.as<T>().data(), *right = right_.as<T>().data();
+    if (same(right_.values, got_.values)) return {};
+    const T *got = got_.values.as<T>().data(), *right = right_.values.as<T>().data();
     std::size_t i = 0;
     while (std::memcmp(right + i, got + i, sizeof(T)) == 0) ++i;
     return "element " + std::to_string(i) + " is " + std::to_string(got[i]) + ", should be " + std::to_string(right[i]);
   }
   template <class T>
   double sum_of_squares() const {
-    const T* right = right_.as<T>().data();
+    const T* right = right_.values.as<T>().data();
     double sum = 0;
-    for (std::size_t i = 0; i < right_.bytes() / sizeof(T); ++i)
+    for (std::size_t i = 0; i < right_.values.bytes() / sizeof(T); ++i)
       if (std::isfinite(right[i])) sum += double{right[i]} * double{right[i]};
     return sum;
   }
 
-  fathom::Array mask_, right_, got_;
+  fathom::Array mask_;
+  Results right_, got_;
 };
 
 struct Arguments {
@@ -316,6 +309,12 @@ Arguments parse(int count, char** values) {
   return arguments;
 }
 
+Shape shape_of(const std::string& size) {
+  Shape shape;
+  for (const std::string& extent : split(size, 'x')) shape.push_back(std::atoll(extent.c_str()));
+  return shape;
+}
+
 std::string size_of(const Shape& shape) {
   std::string text;
   for (std::int64_t n : shape) {
@@ -325,70 +324,162 @@ std::string size_of(const Shape& shape) {
   return text;
 }
 
-/// One line of the table, and of the JSON. @returns whether the result was right
-bool measure(const Shape& shape, const Case& c, const Operation& operation, const Arguments& arguments,
-             Checker& checker, std::ostream& json) {
-  const std::int64_t count = fathom::element_count(shape), floats = operation.doubles ? 2 * count : count;
-  const int rank = shape.rank(), space = arguments.batch ? rank - arguments.batch : rank;
-  Block<std::uint8_t> mask(count);
-  Block<float> out(floats), other(floats);
-  Block<std::int32_t> nearest(operation.nearest ? count : 1);
-  const long long nx = shape[rank - 1], ny = rank > 1 ? shape[rank - 2] : 1, nz = count / nx / ny;
-  draw<<<static_cast<unsigned>((count + 255) / 256), 256>>>(mask.data, nz, ny, nx, c.kind, c.share);
-  MUST(cudaMemset(out.data, 0xa5, static_cast<std::size_t>(floats) * sizeof(float)));
-  MUST(cudaDeviceSynchronize());
+/// What is measured: a line of the table, and of the JSON.
+struct Task {
+  const Shape& shape;
+  const Case& input;
+  const Operation& operation;
+  int batch_axes;
 
-  Options options;
-  options.sites.rule = fathom::grid::Sites::Rule::nonzero;
-  options.batch_axes = arguments.batch;
-  operation.set(options);
-  if (!options.spacing.empty()) options.spacing.resize(static_cast<std::size_t>(space));
-  fathom::grid::DeviceDistanceOutputs outputs;
-  if (!operation.alone)
-    (operation.squared ? outputs.squared : outputs.distance) =
-        fathom::AnyDeviceView(reinterpret_cast<std::byte*>(out.data), operation.dtype(), shape);
-  if (operation.nearest) outputs.nearest = fathom::DeviceView<std::int32_t>(nearest.data, shape);
-  const fathom::AnyConstDeviceView input(fathom::DeviceView<const std::uint8_t>(mask.data, shape));
-  Options other_options = options;
-  other_options.sites.rule = fathom::grid::Sites::Rule::zero;
-  fathom::grid::DeviceDistanceOutputs other_outputs;
-  other_outputs.distance = fathom::DeviceView<float>(other.data, shape);
-  const auto run = [&](cudaStream_t stream) {
-    fathom::grid::distance_transform(input, options, outputs, fathom::Stream{stream});
-    if (operation.sides) fathom::grid::distance_transform(input, other_options, other_outputs, fathom::Stream{stream});
-  };
-  run(nullptr);
-  MUST(cudaDeviceSynchronize());
-  Check result = checker.check(mask.data, operation.alone ? nullptr : out.data, operation.dtype(),
-                               operation.nearest ? nearest.data : nullptr, options);
-  if (operation.sides && result.wrong.empty())
-    result.wrong = checker.check(mask.data, other.data, operation.dtype(), nullptr, other_options).wrong;
-  const double ours = time_of(run, arguments.replays),
-               copy = copy_time(out.data, other.data, floats, arguments.replays);
-  double npp = 0;
-#ifdef FATHOM_BENCH_NPP
-  // Without a site NPP fails and leaves the device unusable.
-  const bool serves = !arguments.batch && operation.name == "distance" && c.kind != kNone;
-  if (serves) npp = npp_time(mask.data, other.data, shape, arguments.replays);
-#endif
-  const std::size_t scratch = fathom::grid::scratch_bytes(input, options, outputs);
-  const std::string size = size_of(shape);
-  std::printf("%-16s %-17s %-9s %9.4f ms %7.2fx copy %8.4f ms  scratch %.2f B", size.c_str(), operation.name.c_str(),
-              c.name.c_str(), ours, ours / copy, copy, static_cast<double>(scratch) / static_cast<double>(count));
-  if (npp > 0) std::printf("  npp %9.4f ms %6.1fx", npp, npp / ours);
-  std::printf("  %s\n", result.wrong.empty() ? "right" : result.wrong.c_str());
+  std::int64_t elements() const { return fathom::element_count(shape); }
+  /// As many as the distances take the memory of.
+  std::int64_t floats() const { return operation.doubles ? 2 * elements() : elements(); }
+};
+
+/// A task's arrays on the device, and what is done with them.
+class Problem {
+ public:
+  explicit Problem(const Task& task)
+      : task_(task),
+        mask_(task.elements()),
+        out_(task.floats()),
+        other_(task.floats()),
+        nearest_(task.operation.nearest ? task.elements() : 1) {
+    draw_mask();
+    MUST(cudaMemset(out_.data, 0xa5, static_cast<std::size_t>(task.floats()) * sizeof(float)));
+    MUST(cudaDeviceSynchronize());
+    choose_options();
+    choose_outputs();
+  }
+
+  void run(cudaStream_t stream) {
+    fathom::grid::distance_transform(input(), options_, outputs_, fathom::Stream{stream});
+    if (task_.operation.sides)
+      fathom::grid::distance_transform(input(), other_options_, other_outputs_, fathom::Stream{stream});
+  }
+
+  /// Runs once.
+  Check check(Checker& checker) {
+    run(nullptr);
+    MUST(cudaDeviceSynchronize());
+    const Operation& operation = task_.operation;
+    Check result = checker.check(mask_.data,
+                                 {.values = operation.alone ? nullptr : out_.data,
+                                  .dtype = operation.dtype(),
+                                  .nearest = operation.nearest ? nearest_.data : nullptr},
+                                 options_);
+    if (operation.sides && result.wrong.empty())
+      result.wrong =
+          checker.check(mask_.data, {.values = other_.data, .dtype = operation.dtype()}, other_options_).wrong;
+    return result;
+  }
+
+  double our_time(int replays) {
+    return time_of([this](cudaStream_t stream) { run(stream); }, replays);
+  }
+  double time_of_copy(int replays) { return copy_time(out_.data, other_.data, task_.floats(), replays); }
+  /// 0: it does not serve.
+  double time_of_npp(int replays) {
+    // Without a site NPP fails and leaves the device unusable.
+    const bool serves = !task_.batch_axes && task_.operation.name == "distance" && task_.input.kind != kNone;
+    return serves ? npp_time(mask_.data, other_.data, task_.shape, replays) : 0;
+  }
+
+  std::size_t scratch_bytes() const { return fathom::grid::scratch_bytes(input(), options_, outputs_); }
+
+ private:
+  fathom::AnyConstDeviceView input() const { return fathom::DeviceView<const std::uint8_t>(mask_.data, task_.shape); }
+
+  void draw_mask() {
+    const Shape& shape = task_.shape;
+    const int rank = shape.rank();
+    const long long count = task_.elements(), nx = shape[rank - 1], ny = rank > 1 ? shape[rank - 2] : 1;
+    draw<<<static_cast<unsigned>((count + 255) / 256), 256>>>(mask_.data, count / nx / ny, ny, nx, task_.input.kind,
+                                                              task_.input.share);
+  }
+
+  void choose_options() {
+    options_.sites.rule = Rule::nonzero;
+    options_.batch_axes = task_.batch_axes;
+    task_.operation.set(options_);
+    const int axes = task_.shape.rank() - task_.batch_axes;
+    if (!options_.spacing.empty()) options_.spacing.resize(static_cast<std::size_t>(axes));
+    other_options_ = options_;
+    other_options_.sites.rule = Rule::zero;
+  }
+
+  void choose_outputs() {
+    const Operation& operation = task_.operation;
+    if (!operation.alone)
+      (operation.squared ? outputs_.squared : outputs_.distance) =
+          fathom::AnyDeviceView(reinterpret_cast<std::byte*>(out_.data), operation.dtype(), task_.shape);
+    if (operation.nearest) outputs_.nearest = fathom::DeviceView<std::int32_t>(nearest_.data, task_.shape);
+    other_outputs_.distance = fathom::DeviceView<float>(other_.data, task_.shape);
+  }
+
+  const Task task_;
+  Block<std::uint8_t> mask_;
+  Block<float> out_, other_;
+  Block<std::int32_t> nearest_;
+  Options options_, other_options_;
+  fathom::grid::DeviceDistanceOutputs outputs_, other_outputs_;
+};
+
+struct Measured {
+  Check check;
+  double ours, copy, npp;  ///< milliseconds
+  std::size_t scratch;     ///< bytes
+
+  bool right() const { return check.wrong.empty(); }
+};
+
+Measured measure(const Task& task, int replays, Checker& checker) {
+  Problem problem(task);
+  // Checked first: what is timed writes over the results.
+  return {.check = problem.check(checker),
+          .ours = problem.our_time(replays),
+          .copy = problem.time_of_copy(replays),
+          .npp = problem.time_of_npp(replays),
+          .scratch = problem.scratch_bytes()};
+}
+
+void print(const Task& task, const Measured& m) {
+  std::printf("%-16s %-17s %-9s %9.4f ms %7.2fx copy %8.4f ms  scratch %.2f B", size_of(task.shape).c_str(),
+              task.operation.name.c_str(), task.input.name.c_str(), m.ours, m.ours / m.copy, m.copy,
+              static_cast<double>(m.scratch) / static_cast<double>(task.elements()));
+  if (m.npp > 0) std::printf("  npp %9.4f ms %6.1fx", m.npp, m.npp / m.ours);
+  std::printf("  %s\n", m.right() ? "right" : m.check.wrong.c_str());
   std::fflush(stdout);
+}
+
+void write(const Task& task, const Measured& m, std::ostream& json) {
   json.precision(12);
-  json << "{\"operation\":\"" << operation.name << "\",\"size\":\"" << size << "\",\"batch_axes\":" << arguments.batch
-       << ",\"case\":\"" << c.name << "\",\"kind\":" << c.kind << ",\"share\":" << c.share << ",\"ms\":" << ours
-       << ",\"copy_ms\":" << copy << ",\"npp_ms\":" << npp << ",\"scratch_bytes\":" << scratch
-       << ",\"sum_of_squares\":" << result.sum_of_squares << ",\"right\":" << (result.wrong.empty() ? "true" : "false")
-       << "}" << std::endl;
-  return result.wrong.empty();
+  json << "{\"operation\":\"" << task.operation.name << "\",\"size\":\"" << size_of(task.shape)
+       << "\",\"batch_axes\":" << task.batch_axes << ",\"case\":\"" << task.input.name
+       << "\",\"kind\":" << task.input.kind << ",\"share\":" << task.input.share << ",\"ms\":" << m.ours
+       << ",\"copy_ms\":" << m.copy << ",\"npp_ms\":" << m.npp << ",\"scratch_bytes\":" << m.scratch
+       << ",\"sum_of_squares\":" << m.check.sum_of_squares << ",\"right\":" << (m.right() ? "true" : "false") << "}"
+       << std::endl;
 }
 
 bool among(const std::string& name, const std::vector<std::string>& names) {
   return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// All that was asked for of one size. @returns whether all results were right
+bool measure_all(const Shape& shape, const Arguments& arguments, std::ostream& json) {
+  Checker checker(shape);
+  bool right = true;
+  for (const Case& input : kCases)
+    for (const Operation& operation : kOperations) {
+      if (!among(input.name, arguments.cases) || !among(operation.name, arguments.operations)) continue;
+      const Task task{shape, input, operation, arguments.batch};
+      const Measured measured = measure(task, arguments.replays, checker);
+      print(task, measured);
+      write(task, measured, json);
+      right &= measured.right();
+    }
+  return right;
 }
 
 }  // namespace
@@ -405,14 +496,6 @@ int main(int count, char** values) {
   std::ofstream file;
   if (!arguments.json.empty()) file.open(arguments.json);
   bool right = true;
-  for (const std::string& size : arguments.sizes) {
-    Shape shape;
-    for (const std::string& extent : split(size, 'x')) shape.push_back(std::atoll(extent.c_str()));
-    Checker checker(shape);
-    for (const Case& c : kCases)
-      for (const Operation& operation : kOperations)
-        if (among(c.name, arguments.cases) && among(operation.name, arguments.operations))
-          right &= measure(shape, c, operation, arguments, checker, file);
-  }
+  for (const std::string& size : arguments.sizes) right &= measure_all(shape_of(size), arguments, file);
   return right ? 0 : 70;
 }

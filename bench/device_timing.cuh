@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 inline void must(cudaError_t error, int line) {
@@ -25,6 +26,12 @@ struct Block {
   ~Block() { cudaFree(data); }
   Block(const Block&) = delete;
 };
+
+template <class T>
+T median(std::vector<T> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
 
 /// Median milliseconds of a graph's replays.
 template <class Work>
@@ -48,12 +55,11 @@ double time_of(Work&& work, int replays) {
   MUST(cudaStreamSynchronize(stream));
   std::vector<float> times(events.size() - 1);
   for (std::size_t k = 0; k < times.size(); ++k) MUST(cudaEventElapsedTime(&times[k], events[k], events[k + 1]));
-  std::sort(times.begin(), times.end());
   for (cudaEvent_t event : events) MUST(cudaEventDestroy(event));
   MUST(cudaGraphExecDestroy(executable));
   MUST(cudaGraphDestroy(graph));
   MUST(cudaStreamDestroy(stream));
-  return times[times.size() / 2];
+  return median(std::move(times));
 }
 
 inline std::vector<std::string> split(const std::string& text, char separator) {
