@@ -25,15 +25,14 @@ namespace fathom::grid::cuda {
 
 namespace {
 
-constexpr int kBlock = 256;
 constexpr int kPerThread = 4;  ///< elements, 32 apart, so that finding their row costs less
 
 __device__ std::int64_t first_of_thread() {
-  const std::int64_t thread = std::int64_t{blockIdx.x} * kBlock + threadIdx.x;
+  const std::int64_t thread = std::int64_t{blockIdx.x} * kGeneralBlock + threadIdx.x;
   return thread / 32 * 32 * kPerThread + thread % 32;
 }
 unsigned blocks_of(std::int64_t elements) {
-  return blocks_for((elements + 32 * kPerThread - 1) / (32 * kPerThread) * 32, kBlock);
+  return blocks_for((elements + 32 * kPerThread - 1) / (32 * kPerThread) * 32, kGeneralBlock);
 }
 
 /// Values (and sites) of the last axis, from its words. Thread = kPerThread elements.
@@ -48,7 +47,7 @@ struct RowValues {
 };
 
 template <class V>
-__global__ void __launch_bounds__(kBlock) find_row_values(const __grid_constant__ RowValues<V> p) {
+__global__ void __launch_bounds__(kGeneralBlock) find_row_values(const __grid_constant__ RowValues<V> p) {
   const std::int64_t first = first_of_thread(), count = p.words.lines.outer * p.columns.count;
   if (first >= count) return;
   const Division division(first, p.columns.count);
@@ -85,8 +84,8 @@ struct Emission {
 };
 
 template <class V>
-__global__ void __launch_bounds__(kBlock) emit(const __grid_constant__ Emission<V> p) {
-  const std::int64_t i = std::int64_t{blockIdx.x} * kBlock + threadIdx.x;
+__global__ void __launch_bounds__(kGeneralBlock) emit(const __grid_constant__ Emission<V> p) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kGeneralBlock + threadIdx.x;
   if (i >= p.count) return;
   const Division of_item(i, p.elements);
   const std::int64_t item = of_item.quotient;
@@ -196,7 +195,7 @@ class Solver {
     rows.value = memory_.value[from_];
     rows.site = carries_site() ? memory_.site[from_] : nullptr;
     const std::int64_t elements = rows.words.lines.outer * columns_.count;
-    find_row_values<<<blocks_of(elements), kBlock, 0, stream_>>>(rows);
+    find_row_values<<<blocks_of(elements), kGeneralBlock, 0, stream_>>>(rows);
     fathom::cuda::check_launch("finding distances in rows");
   }
 
@@ -218,7 +217,7 @@ class Solver {
   void find_minima(const Lines& lines) const {
     const auto run = [&](const V* source, V* least, const Lines& of, int step) {
       const std::int64_t count = of.count() * ((of.extent + step - 1) / step);
-      find_least<V><<<blocks_for(count, kBlock), kBlock, 0, stream_>>>(source, least, of, step);
+      find_least<V><<<blocks_for(count, kGeneralBlock), kGeneralBlock, 0, stream_>>>(source, least, of, step);
     };
     run(memory_.value[from_], memory_.block_least, lines, kTargets);
     Lines of_blocks = lines;
@@ -268,7 +267,7 @@ class Solver {
     emission.emitter = emitter_;
     emission.search_chessboard = searches_chessboard();
     if (emission.search_chessboard) emission.chessboard_nearest = make_chessboard_nearest();
-    emit<V><<<blocks_for(emission.count, kBlock), kBlock, 0, stream_>>>(emission);
+    emit<V><<<blocks_for(emission.count, kGeneralBlock), kGeneralBlock, 0, stream_>>>(emission);
     fathom::cuda::check_launch("writing results");
   }
 

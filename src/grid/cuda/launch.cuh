@@ -6,6 +6,7 @@
 #include <string>
 #include <type_traits>
 
+#include "core/cuda/early_launch.cuh"
 #include "core/cuda/runtime.h"
 #include "fathom/core/error.h"
 
@@ -32,8 +33,8 @@ template <class Kernel, class... Arguments>
 void launch(Kernel kernel, std::int64_t blocks, int threads, std::size_t memory, cudaStream_t stream,
             const Arguments&... arguments) {
   allow_memory(kernel);
-  kernel<<<static_cast<unsigned>(blocks), threads, memory, stream>>>(arguments...);
-  fathom::cuda::check_launch("solving");
+  fathom::cuda::launch(kernel, static_cast<unsigned>(blocks), static_cast<unsigned>(threads), memory, stream, false,
+                       arguments...);
 }
 
 /// Calls pass(threads) with the one of kSizes that is `threads`, as a constant: kernels are compiled for some blocks.

@@ -1,6 +1,7 @@
 // Borders of sites and the maximum distance, where results are float distances.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -21,6 +22,15 @@ inline double exact_weight(const Problem& p, int axis) {
   return p.integral ? static_cast<double>(weight_of(p, axis)) : axis_cost<double>(p, axis).weight;
 }
 
+/// Whether some axis is periodic.
+inline bool is_periodic(const Problem& p) {
+  const auto end = p.border.begin() + p.rank;
+  return std::find(p.border.begin(), end, Border::periodic) != end;
+}
+
+/// Whether squares in double are far from the ends of their range, with a spacing's square.
+inline bool fits_doubles(double weight) { return weight >= 0x1p-200 && weight <= 0x1p200; }
+
 /// Whether the maximum distance drops anything: it may be more than what fits the array.
 inline bool drops_any(const Problem& p) {
   if (!p.integral) return !std::isinf(p.max_distance);
@@ -28,6 +38,26 @@ inline bool drops_any(const Problem& p) {
   for (int k = 0; k < p.rank; ++k)
     most += static_cast<double>(weight_of(p, k)) * static_cast<double>(p.extent(k)) * static_cast<double>(p.extent(k));
   return static_cast<double>(largest_kept<std::int64_t>(p)) < most;
+}
+
+inline constexpr int kNoAxis = -1;
+
+/// Whether results are floats to which at most borders and a maximum distance are missing, of all that the input has
+/// along axes other than `cut`: what is kept and what is not must not have the same root, nor the same root times a
+/// unit.
+inline bool is_plain_float(const Problem& p, int cut) {
+  const DistanceOutputs& out = p.outputs;
+  bool whole = true;
+  for (int k = 0; k < p.rank; ++k) whole &= k == cut || p.region_extent(k) == p.extent(k);
+  const std::int64_t most = std::int64_t{1} << (p.isotropic ? 22 : 20);
+  const bool roots_tell = !drops_any(p) || largest_kept<std::int64_t>(p) < most;
+  return out.distance.present() && out.distance.dtype() == DType::float32 && !out.squared.present() && whole &&
+         (p.unit == 1 || !p.isotropic) && roots_tell;
+}
+
+inline bool has_limits(const Problem& p) {
+  const auto end = p.border.begin() + p.rank;
+  return drops_any(p) || std::find(p.border.begin(), end, Border::sites) != end;
 }
 
 /// What borders of sites and a maximum distance make of a float distance, in arrays of up to three axes.

@@ -15,7 +15,6 @@ namespace fathom::grid::cuda {
 namespace {
 
 constexpr unsigned kAll = 0xFFFFFFFFu;
-constexpr int kBlock = 256;
 
 /// What fills words needs to know of a line.
 struct Source {
@@ -61,8 +60,8 @@ struct Source {
 constexpr int kWordsOfWarp = 4;  ///< so that finding the row costs less than reading it
 
 /// The last axis. Warp = words that follow one another, lane = element: reads are coalesced.
-__global__ void __launch_bounds__(kBlock) fill_bits_of_rows(LineWords words, Source source) {
-  const std::int64_t first = (std::int64_t{blockIdx.x} * kBlock + threadIdx.x) / 32 * kWordsOfWarp;
+__global__ void __launch_bounds__(kGeneralBlock) fill_bits_of_rows(LineWords words, Source source) {
+  const std::int64_t first = (std::int64_t{blockIdx.x} * kGeneralBlock + threadIdx.x) / 32 * kWordsOfWarp;
   const Division by_row(first, words.words);
   std::int64_t row = by_row.quotient, line = 0;
   auto w = static_cast<std::int32_t>(by_row.remainder);
@@ -84,8 +83,8 @@ __global__ void __launch_bounds__(kBlock) fill_bits_of_rows(LineWords words, Sou
 }
 
 /// The same for bytes told apart by being zero, where all rows are whole words at multiples of 16. Thread = word.
-__global__ void __launch_bounds__(kBlock) fill_bits_of_bytes(LineWords words, Source source) {
-  const std::int64_t i = std::int64_t{blockIdx.x} * kBlock + threadIdx.x;
+__global__ void __launch_bounds__(kGeneralBlock) fill_bits_of_bytes(LineWords words, Source source) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kGeneralBlock + threadIdx.x;
   if (i >= words.count()) return;
   const Division by_row(i, words.words);
   std::int64_t line = 0;
@@ -109,8 +108,8 @@ bool has_words_of_bytes(const Input& input, const Classes& classes) {
 }
 
 /// Any other axis. Thread = word: neighbouring threads read neighbouring lines.
-__global__ void __launch_bounds__(kBlock) fill_bits_of_columns(LineWords words, Source source) {
-  const std::int64_t i = std::int64_t{blockIdx.x} * kBlock + threadIdx.x;
+__global__ void __launch_bounds__(kGeneralBlock) fill_bits_of_columns(LineWords words, Source source) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kGeneralBlock + threadIdx.x;
   if (i >= words.count()) return;
   const Division by_inner(i, words.lines.inner), by_words(by_inner.quotient, words.words);
   const std::int64_t inner = by_inner.remainder;
@@ -146,8 +145,8 @@ __device__ std::int32_t minus_first_site(const LineWords& words, std::int64_t i,
 __device__ std::int32_t right_of(std::int32_t minus_site) { return minus_site == kNone ? -1 : -minus_site; }
 
 /// Carries along lines that lie side by side. Thread = line.
-__global__ void __launch_bounds__(kBlock) carry_along_columns(LineWords words) {
-  const std::int64_t line = std::int64_t{blockIdx.x} * kBlock + threadIdx.x;
+__global__ void __launch_bounds__(kGeneralBlock) carry_along_columns(LineWords words) {
+  const std::int64_t line = std::int64_t{blockIdx.x} * kGeneralBlock + threadIdx.x;
   const Lines& lines = words.lines;
   if (line >= lines.count()) return;
   const Division by_inner(line, lines.inner);
@@ -203,7 +202,7 @@ struct MaxScan {
 /// Carries along rows. A warp or a block = row, which it walks in steps of as many words as it has threads, there and
 /// back.
 template <int kThreads>
-__global__ void __launch_bounds__(std::max(kThreads, kBlock)) carry_along_rows(LineWords words) {
+__global__ void __launch_bounds__(std::max(kThreads, kGeneralBlock)) carry_along_rows(LineWords words) {
   const std::int64_t row = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / kThreads;
   if (row >= words.lines.count()) return;
   const std::int64_t base = row * words.words;
@@ -238,16 +237,17 @@ void fill_line_words(const LineWords& words, const Input& input, const Classes& 
   for (int k = 0; k < words.lines.axis; ++k) source.lines_before *= input.extent[k];
   if (words.lines.axis == input.rank - 1) {
     if (has_words_of_bytes(input, classes))
-      fill_bits_of_bytes<<<blocks_for(words.count(), kBlock), kBlock, 0, stream>>>(words, source);
+      fill_bits_of_bytes<<<blocks_for(words.count(), kGeneralBlock), kGeneralBlock, 0, stream>>>(words, source);
     else
-      fill_bits_of_rows<<<blocks_for((words.count() + kWordsOfWarp - 1) / kWordsOfWarp * 32, kBlock), kBlock, 0,
-                          stream>>>(words, source);
+      fill_bits_of_rows<<<blocks_for((words.count() + kWordsOfWarp - 1) / kWordsOfWarp * 32, kGeneralBlock),
+                          kGeneralBlock, 0, stream>>>(words, source);
     const std::int64_t rows = words.lines.count();
-    if (words.words < kLongRow) carry_along_rows<32><<<blocks_for(rows * 32, kBlock), kBlock, 0, stream>>>(words);
+    if (words.words < kLongRow)
+      carry_along_rows<32><<<blocks_for(rows * 32, kGeneralBlock), kGeneralBlock, 0, stream>>>(words);
     else carry_along_rows<1024><<<static_cast<unsigned>(rows), 1024, 0, stream>>>(words);
   } else {
-    fill_bits_of_columns<<<blocks_for(words.count(), kBlock), kBlock, 0, stream>>>(words, source);
-    carry_along_columns<<<blocks_for(words.lines.count(), kBlock), kBlock, 0, stream>>>(words);
+    fill_bits_of_columns<<<blocks_for(words.count(), kGeneralBlock), kGeneralBlock, 0, stream>>>(words, source);
+    carry_along_columns<<<blocks_for(words.lines.count(), kGeneralBlock), kGeneralBlock, 0, stream>>>(words);
   }
   fathom::cuda::check_launch("finding sites along lines");
 }

@@ -1,4 +1,4 @@
-// The mask that the engines for planes and volumes read.
+// The mask that engines read.
 #pragma once
 
 #include "grid/cuda/layout.cuh"

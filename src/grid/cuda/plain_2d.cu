@@ -12,7 +12,7 @@
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
-#include "grid/cuda/border_clamp.cuh"
+#include "grid/cuda/border_clamp.h"
 #include "grid/cuda/engine.h"
 #include "grid/cuda/plane_byte_labels.cuh"
 #include "grid/cuda/plane_exact.cuh"
@@ -20,6 +20,7 @@
 #include "grid/cuda/plane_launch.cuh"
 #include "grid/cuda/plane_limits.cuh"
 #include "grid/cuda/plane_list.cuh"
+#include "grid/cuda/plane_near_exact.cuh"
 #include "grid/cuda/plane_prune.cuh"
 #include "grid/cuda/plane_solve.cuh"
 #include "grid/cuda/plane_words.cuh"
@@ -52,16 +53,12 @@ bool squares_fit(const Problem& p) {
 /// Whether squares in double serve: masks, without nearest sites. Signed, limits are not seen to.
 bool real_serves(const Problem& p) {
   if (p.isotropic || has_labels(p) || wants_site(p) || (p.signed_distance && has_limits(p))) return false;
-  // So that no distance but 0 is 0 in floats, and squares are far from the ends of double's range.
-  constexpr double kLeastWeight = 0x1p-200, kMostWeight = 0x1p200;
   const double weight = exact_weight(p, 1), ratio = exact_weight(p, 0) / weight;
-  return ratio <= kMostRatio && ratio >= 1 / kMostRatio && weight >= kLeastWeight && weight <= kMostWeight;
+  return ratio <= kMostRatio && ratio >= 1 / kMostRatio && fits_doubles(weight);
 }
 
 bool plane_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || p.rank != 2 || !serves_sides(p)) return false;
-  for (int k = 0; k < p.rank; ++k)
-    if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
+  if (p.metric != Metric::euclidean || p.rank != 2 || is_periodic(p) || !serves_sides(p)) return false;
   if (p.extent(0) > kLongestAxisOfPlanes || p.extent(1) > kLongestAxisOfPlanes) return false;
   return squares_fit(p) || real_serves(p);
 }
@@ -166,7 +163,6 @@ bool near_reads_carries(const Problem& p) { return !p.isotropic; }
 void carry_sites(const Plane& plane, int2 open, cudaStream_t stream) {
   launch_in_turn(carry, blocks(plane.all_bands / plane.bands, plane.pitch, kCarryWidth),
                  carry_segments(plane.bands) * 32, 0, stream, plane, open);
-  fathom::cuda::check_launch("carrying sites");
 }
 
 /// From the words of a side to its results.
@@ -242,7 +238,6 @@ class PlaneSolver {
     const std::int64_t lines = plane_.all_bands / plane_.bands * (plane_.bands + 1);
     launch_in_turn(prune, blocks(lines, plane_.tiles(), kPruneWarps), kPruneWarps * 32, 0, stream_, plane_);
     list<WhoWins>();
-    fathom::cuda::check_launch("choosing columns");
     Kernels::solve_far(plane_, emitter, stream_);
   }
 

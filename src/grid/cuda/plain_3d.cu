@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "core/cuda/early_launch.cuh"
-#include "grid/cuda/border_clamp.cuh"
+#include "grid/cuda/border_clamp.h"
 #include "grid/cuda/engine.h"
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/schedule.h"
@@ -318,28 +318,21 @@ bool memory_serves(const Problem& p) {
   return block_holds(p, lines + (wants_site(p) ? site_places_memory(longest) : 0));
 }
 
-/// Whether squares in double are far from the ends of their range.
-bool weights_serve(const Problem& p) {
-  constexpr double kLeastWeight = 0x1p-200, kMostWeight = 0x1p200;
-  const auto [least, most] = std::minmax({exact_weight(p, 0), exact_weight(p, 1), exact_weight(p, 2)});
-  return least >= kLeastWeight && most <= kMostWeight;
-}
-
 /// Whether squares in double serve: nearest sites of a mask, or floats from it. Where there is no unit, limits are not
 /// known in floats.
 bool exact_serves(const Problem& p) {
   const std::size_t lines = std::max(brackets_memory(static_cast<int>(p.extent(0))),
                                      exact_memory_along_y(static_cast<int>(p.extent(1))) + 2 * sizeof(PlaneKeys));
-  if (is_long(p) || has_labels(p) || !weights_serve(p) || !block_holds(p, lines + sizeof(SortedRows))) return false;
+  for (int k = 0; k < p.rank; ++k)
+    if (!fits_doubles(exact_weight(p, k))) return false;
+  if (is_long(p) || has_labels(p) || !block_holds(p, lines + sizeof(SortedRows))) return false;
   if (wants_site(p)) return rounds_little(exact_weights(p), most_exact_square(p));
   return is_plain_float(p, kNoAxis) && (p.integral || !has_limits(p));
 }
 
 bool volume_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || p.rank != 3 || !serves_sides(p)) return false;
+  if (p.metric != Metric::euclidean || p.rank != 3 || is_periodic(p) || !serves_sides(p)) return false;
   if (longest_axis(p) > (has_labels(p) ? kLongestKeyed : kLongestAxis)) return false;
-  for (int k = 0; k < p.rank; ++k)
-    if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
   return squares_fit(p) ? memory_serves(p) : exact_serves(p);
 }
 
@@ -550,7 +543,6 @@ class VolumeEngine final : public Engine {
                                             row, static_cast<std::size_t>(volume.ny), cudaMemcpyDeviceToDevice, stream),
                           "keeping a plane");
     });
-    fathom::cuda::check_launch("packing labels");
   }
 
   /// Where the words of a part belong.

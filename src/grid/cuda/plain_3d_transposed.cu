@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "grid/cuda/border_clamp.cuh"
+#include "grid/cuda/border_clamp.h"
 #include "grid/cuda/engine.h"
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/scratch.h"
@@ -196,8 +196,8 @@ class TransposedVolumeEngine final : public Engine {
 }  // namespace
 
 std::unique_ptr<Engine> make_transposed_volume_engine(const Problem& p) {
-  const bool is_plain = p.metric == Metric::euclidean && p.rank == 3 && p.isotropic && !has_labels(p) &&
-                        std::count(p.border.begin(), p.border.begin() + p.rank, Border::periodic) == 0;
+  const bool is_plain =
+      p.metric == Metric::euclidean && p.rank == 3 && p.isotropic && !has_labels(p) && !is_periodic(p);
   const bool serves = is_plain && (wants_site(p) ? sites_serve(p) : distances_serve(p)) && extents_serve(p) &&
                       scratch_serves(p) && memory_serves(p);
   return serves ? std::make_unique<TransposedVolumeEngine>(p) : nullptr;

@@ -2,10 +2,10 @@
 //
 // Two kernels, whatever the sites: words, and from them the results (shallow_images.cuh; labels have words of their
 // own, shallow_labels.cuh). Bands of 32 rows, as the engine for planes has them, would be filled in part, and ask for as
-// much scratch. Of float distances, borders of sites and a maximum distance are a kernel more (border_clamp.cuh).
+// much scratch. Of float distances, borders of sites and a maximum distance are a kernel more (border_clamp.cu).
 #include <algorithm>
 
-#include "grid/cuda/border_clamp.cuh"
+#include "grid/cuda/border_clamp.h"
 #include "grid/cuda/engine.h"
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/shallow_images.cuh"
@@ -32,9 +32,7 @@ std::int64_t most_rows(const Problem& p) {
 
 bool shallow_serves(const Problem& p) {
   if (p.metric != Metric::euclidean || p.rank > 2 || !p.isotropic) return false;
-  for (int k = 0; k < p.rank; ++k)
-    if (p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
-  return height_of(p) <= most_rows(p) && width_of(p) <= kShallowColumns;
+  return !is_periodic(p) && height_of(p) <= most_rows(p) && width_of(p) <= kShallowColumns;
 }
 
 ShallowImages make_images(const Problem& p, std::int64_t items, std::byte* words, std::size_t* bytes = nullptr) {
@@ -133,7 +131,6 @@ class ShallowEngine final : public Engine {
     const bool begins_early = items * height_of(part) * width_of(part) <= kEarlyElements;
     fathom::cuda::launch(kernel_of(writing, images.height), blocks, kShallowBlock, 0, stream, begins_early, images,
                          Emitter<std::int64_t>::of(part, batch, first_item));
-    fathom::cuda::check_launch("solving");
     if (!is_general(writing) && has_limits(part)) clamp_items(part, batch, first_item, items, stream);
   }
 

@@ -4,10 +4,10 @@
 // Two kernels, whatever the sites: words, and from them the results of an image by a block (small_images.cuh, or
 // small_sites.cuh with nearest sites; labels have words of their own, small_labels.cuh). So a batch of small images
 // takes what its input and its results take to move, and one alone no more than two launches; signed, as many for each
-// side. Of float distances, borders of sites and a maximum distance are a kernel more (border_clamp.cuh).
+// side. Of float distances, borders of sites and a maximum distance are a kernel more (border_clamp.cu).
 #include <algorithm>
 
-#include "grid/cuda/border_clamp.cuh"
+#include "grid/cuda/border_clamp.h"
 #include "grid/cuda/engine.h"
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/scratch.h"
@@ -32,9 +32,9 @@ std::size_t image_memory(const Problem& p) {
 }
 
 bool small_serves(const Problem& p) {
-  if (p.metric != Metric::euclidean || p.rank > 2 || !p.isotropic || !serves_sides(p)) return false;
+  if (p.metric != Metric::euclidean || p.rank > 2 || !p.isotropic || is_periodic(p) || !serves_sides(p)) return false;
   for (int k = 0; k < p.rank; ++k)
-    if (p.extent(k) > kSmallAxis || p.border[static_cast<std::size_t>(k)] == Border::periodic) return false;
+    if (p.extent(k) > kSmallAxis) return false;
   // Without nearest sites an image takes less than every device has.
   const std::size_t of_runs = has_labels(p) ? sizeof(SmallRuns<true>) : 0;
   return !wants_site(p) || image_memory(p) + of_runs <= fathom::cuda::block_memory();

@@ -12,9 +12,9 @@
 #include "core/cuda/early_launch.cuh"
 #include "grid/cuda/emit.cuh"
 #include "grid/cuda/layout.cuh"
-#include "grid/cuda/roots.cuh"
 #include "grid/cuda/tuning.h"
 #include "grid/cuda/warp.cuh"
+#include "grid/cuda/writing.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -23,47 +23,8 @@ inline constexpr int kTile = 256;        ///< columns of a far tile, and of a ch
 inline constexpr unsigned kFar = 65535;  ///< carries: no site on that side
 inline constexpr int kNoRow = 60000;     ///< vertical distances from here on mean: no site
 
-/// How results are written.
-enum class Writing {
-  aligned,         ///< float distances, rows aligned to 16 bytes
-  unaligned,       ///< float distances
-  labels,          ///< float distances to other labels
-  signed_labels,   ///< the same with signs: of label 0 positive, of others negative
-  one_side,        ///< float distances of one side of a signed field
-  sites,           ///< nearest sites, and whatever else, element by element
-  label_sites,     ///< the same of labels
-  general,         ///< anything else
-  general_labels,  ///< the same of labels
-  both_sides,      ///< float distances of both sides of a signed field at once, or of signed labels of few rows
-  transposed,      ///< float distances of a transposed volume
-};
-
-__host__ __device__ constexpr bool is_of_labels(Writing writing) {
-  return writing == Writing::labels || writing == Writing::signed_labels || writing == Writing::general_labels ||
-         writing == Writing::label_sites;
-}
-__host__ __device__ constexpr bool finds_sites(Writing writing) {
-  return writing == Writing::sites || writing == Writing::label_sites;
-}
-__host__ __device__ constexpr bool is_general(Writing writing) {
-  return writing == Writing::general || writing == Writing::general_labels || finds_sites(writing);
-}
-
 /// Which spacings are multiples of the unit, and not the unit itself; real: there is no unit, or it is too small.
 enum class Spaced { none, along_columns, any, real };
-
-/// From squares to distances. Of a signed field this is one side; what has distance 0 belongs to the other.
-struct Side {
-  float scale = 1;        ///< the sign, times the unit of unequal spacings
-  float half = 0;         ///< from an element's centre to its faces, where those have distance 0
-  bool is_first = false;  ///< the other side will be written over this one's
-
-  __device__ float none() const { return scale * __int_as_float(0x7F800000); }
-  static constexpr std::uint32_t kLeastFar = 1u << 21;  ///< squares below are near() always
-  /// Of a squared distance below 2²⁴, or 2²¹ to faces.
-  __device__ float near(float d2) const { return scale * small_root(d2, half); }
-  __device__ float far(std::uint32_t d2) const { return scale * (half > 0 ? root_to_face(d2) : root_of(d2)); }
-};
 
 struct Plane {
   std::int32_t height = 1, width = 1;
@@ -147,7 +108,20 @@ struct Plane {
   __host__ __device__ bool upper_pins() const { return upper != nullptr && pins; }
   __host__ __device__ std::int32_t cells() const { return pitch / 32; }
   __host__ __device__ std::int32_t tiles() const { return pitch / kTile; }
-  // Bands are counted in 32 bits: divisions of 64 are slow.
+  /// A tile of all bands.
+  struct TilePlace {
+    std::int64_t band;
+    std::int32_t tile;  ///< of the band
+  };
+  // Tiles and bands are counted in 32 bits: divisions of 64 are slow.
+  __device__ TilePlace place_of(std::uint32_t of_all) const {
+    const auto of_band = static_cast<unsigned>(tiles());
+    return {of_all / of_band, static_cast<std::int32_t>(of_all % of_band)};
+  }
+  /// Which of a tile's cells are open, a byte each.
+  __device__ uint2 open_of(std::int64_t band, std::int32_t tile) const {
+    return reinterpret_cast<const uint2*>(open_cells + band * cells())[tile];
+  }
   __device__ std::int64_t item_of(std::int64_t band) const {
     return static_cast<unsigned>(band) / static_cast<unsigned>(bands);
   }

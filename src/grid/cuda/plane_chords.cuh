@@ -2,10 +2,16 @@
 // nearest there (plane_prune.cuh).
 #pragma once
 
-#include "grid/cuda/plane_list.cuh"
-#include "grid/cuda/plane_prune.cuh"
+#include "grid/cuda/plane_candidates.cuh"
 
 namespace fathom::grid::cuda {
+
+/// Whether a point lies on or above the chord of its neighbours; p, q: how far they are to the left and right. Heights
+/// are squared distances; keeps what rounding leaves in doubt.
+__device__ inline bool above_chord(float left, float middle, float right, float p, float q) {
+  const float width = p + q;
+  return middle * width * 0.999999f >= fmaf(left, q, fmaf(right, p, p * q * width));
+}
 
 /// A column, and the squared distances along it from the lines above and below the band.
 struct LinePoint {

@@ -18,6 +18,7 @@
 // Cost: twice as many operations per element and candidate as in units, on two kinds of units that work side by side.
 #pragma once
 
+#include "grid/cuda/plane_candidates.cuh"
 #include "grid/cuda/plane_chords.cuh"
 #include "grid/cuda/plane_exact.cuh"
 #include "grid/cuda/plane_far_cell.cuh"
@@ -26,7 +27,6 @@
 #include "grid/cuda/plane_far_fill.cuh"
 #include "grid/cuda/plane_far_results.cuh"
 #include "grid/cuda/plane_far_walk.cuh"
-#include "grid/cuda/plane_list.cuh"
 #include "grid/cuda/plane_tile_list.cuh"
 
 namespace fathom::grid::cuda {
@@ -71,8 +71,7 @@ class FarTile {
 
   /// Asks for what a tile reads first.
   static __device__ void expect(const Plane& plane, std::uint32_t tile) {
-    const std::int64_t band = tile / static_cast<unsigned>(plane.tiles());
-    const unsigned t = tile % static_cast<unsigned>(plane.tiles());
+    const auto [band, t] = plane.place_of(tile);
     const auto ask_for = [](const void* at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); };
     if (lane_id() % 8 == 0) ask_for(plane.bits + band * plane.pitch + t * kTile + threadIdx.x);
     if (threadIdx.x != 0) return;

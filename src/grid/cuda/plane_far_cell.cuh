@@ -23,10 +23,11 @@ struct FarCell {
   const bool is_open;
 
   /// The thread's, of a tile of all bands.
-  __device__ FarCell(const Plane& p, std::uint32_t of_all)
+  __device__ FarCell(const Plane& p, std::uint32_t of_all) : FarCell(p, p.place_of(of_all)) {}
+  __device__ FarCell(const Plane& p, const Plane::TilePlace& place)
       : plane(p),
-        band(static_cast<std::int64_t>(of_all / static_cast<unsigned>(p.tiles()))),
-        tile(static_cast<int>(of_all % static_cast<unsigned>(p.tiles()))),
+        band(place.band),
+        tile(place.tile),
         x0(tile * kTile),
         warp(static_cast<int>(threadIdx.x) / 32),
         start(band * p.pitch),

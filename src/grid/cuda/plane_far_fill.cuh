@@ -5,9 +5,9 @@
 #pragma once
 
 #include "grid/cuda/extremes.cuh"
+#include "grid/cuda/plane_candidates.cuh"
 #include "grid/cuda/plane_exact.cuh"
 #include "grid/cuda/plane_far_cell.cuh"
-#include "grid/cuda/plane_list.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -18,7 +18,7 @@ template <Spaced kSpacing>
 __device__ bool is_blank(const FarCell<kSpacing>& cell) {
   const Plane& plane = cell.plane;
   if (cell.x0 + kTile > plane.width || plane.first_row(cell.band) + kBand > plane.height) return false;
-  const uint2 cells = reinterpret_cast<const uint2*>(plane.open_cells + cell.band * plane.cells())[cell.tile];
+  const uint2 cells = plane.open_of(cell.band, cell.tile);
   if ((cells.x & cells.y) != 0x01010101u) return false;
   const auto* words = reinterpret_cast<const uint4*>(plane.bits + cell.start + cell.x0) + lane_id();
   const uint4 a = words[0], b = words[32];

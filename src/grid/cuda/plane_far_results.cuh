@@ -8,11 +8,11 @@
 
 #include <type_traits>
 
+#include "grid/cuda/plane_candidates.cuh"
 #include "grid/cuda/plane_exact.cuh"
 #include "grid/cuda/plane_far_cell.cuh"
 #include "grid/cuda/plane_far_codes.cuh"
 #include "grid/cuda/plane_labels.cuh"
-#include "grid/cuda/plane_list.cuh"
 #include "grid/cuda/plane_runs.cuh"
 
 namespace fathom::grid::cuda {

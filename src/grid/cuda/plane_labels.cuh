@@ -19,20 +19,11 @@
 // Work mapping: see the kernel. Cost: every label is read once and a fifth, half a byte is written for it.
 #pragma once
 
-#include <type_traits>
-
 #include "grid/cuda/engine.h"
+#include "grid/cuda/label.h"
 #include "grid/cuda/plane.cuh"
 
 namespace fathom::grid::cuda {
-
-/// As what labels are told apart: floats as numbers, where NaN differs from everything; all else by its bits.
-template <class T>
-using Label = std::conditional_t<
-    std::is_floating_point_v<T>, T,
-    std::conditional_t<sizeof(T) == 1, std::uint8_t,
-                       std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                                          std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>>;
 
 /// What is read of a band's rows, one after the other; so many of them are on their way together.
 template <class T>

@@ -5,12 +5,10 @@
 // distance is read once more, and written where it changes.
 #pragma once
 
-#include "grid/cuda/border_clamp.cuh"
+#include "grid/cuda/limits.cuh"
 #include "grid/cuda/plane_near_words.cuh"
 
 namespace fathom::grid::cuda {
-
-inline constexpr int kLimitWarps = 4;
 
 /// Whether limits may change distances of a cell that are less than `reach` units.
 __device__ inline bool limits_reach(const Limits& limits, int y, int x, float reach) {

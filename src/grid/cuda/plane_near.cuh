@@ -15,7 +15,7 @@
 
 #include <type_traits>
 
-#include "grid/cuda/plane_exact.cuh"
+#include "grid/cuda/plane_near_exact.cuh"
 #include "grid/cuda/plane_near_words.cuh"
 #include "grid/cuda/plane_runs.cuh"
 

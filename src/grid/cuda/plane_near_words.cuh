@@ -7,7 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "grid/cuda/plane_exact.cuh"
+#include "grid/cuda/plane_near_exact.cuh"
 #include "grid/cuda/plane_runs.cuh"
 
 namespace fathom::grid::cuda {

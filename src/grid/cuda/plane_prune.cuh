@@ -14,18 +14,12 @@
 #pragma once
 
 #include "grid/cuda/plane.cuh"
+#include "grid/cuda/plane_chords.cuh"
 
 namespace fathom::grid::cuda {
 
 inline constexpr int kGroups = kTile / 32;
 inline constexpr float kNoHeight = 1e30f;
-
-/// Whether a point lies on or above the chord of its neighbours; p, q: how far they are to the left and right. Heights
-/// are squared distances; keeps what rounding leaves in doubt.
-__device__ inline bool above_chord(float left, float middle, float right, float p, float q) {
-  const float width = p + q;
-  return middle * width * 0.999999f >= fmaf(left, q, fmaf(right, p, p * q * width));
-}
 
 /// The columns of a chunk as seen from a line, lane and group by lane and group.
 class LineChunk {

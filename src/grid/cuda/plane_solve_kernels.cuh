@@ -23,7 +23,6 @@ void PlaneKernels<kWriting, kSpaced, V>::solve_near(const Plane& plane, const Em
   Plane in_turn = plane;
   in_turn.begins_early &= grid.x * grid.y * grid.z <= room;
   launch_in_turn(cuda::solve_near<kWriting, kSpaced, V>, grid, kNearWords, 0, stream, in_turn, emitter);
-  fathom::cuda::check_launch("solving near elements");
 }
 
 // In far tiles floats go one by one: rows need no alignment. Which multiples of a unit spacings are does not matter.
@@ -39,7 +38,6 @@ void PlaneKernels<kWriting, kSpaced, V>::solve_far(const Plane& plane, const Emi
       tiles, fathom::cuda::multiprocessors() * far_blocks(kFarWriting<kWriting>, kFarSpaced<kSpaced>)));
   launch_in_turn(cuda::solve_far<kFarWriting<kWriting>, kFarSpaced<kSpaced>, V>, persistent, kFarBlock, 0, stream,
                  plane, emitter);
-  fathom::cuda::check_launch("solving far tiles");
 }
 
 template <Writing kWriting, Spaced kSpaced, class V>
@@ -56,7 +54,6 @@ bool PlaneKernels<kWriting, kSpaced, V>::solve_far_at_once(const Plane& plane, c
     auto* kernel = cuda::solve_far_at_once<kFarWriting<kWriting>, kFarSpaced<kSpaced>, V>;
     allow_memory(kernel);
     launch_in_turn(kernel, static_cast<unsigned>(tiles), kFarBlock, memory, stream, plane, emitter);
-    fathom::cuda::check_launch("solving far tiles");
     return true;
   }
 }

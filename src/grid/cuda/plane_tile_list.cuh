@@ -35,20 +35,19 @@ class TileList {
  public:
   __device__ TileList(const Plane& plane, std::uint32_t tile, uint4* memory, TileListMemory& more)
       : plane_(plane),
-        band_(static_cast<std::int64_t>(tile / static_cast<unsigned>(plane.tiles()))),
-        start_(band_ * plane.pitch),
-        x0_(static_cast<int>(tile % static_cast<unsigned>(plane.tiles())) * kTile),
+        place_(plane.place_of(tile)),
+        start_(place_.band * plane.pitch),
+        x0_(place_.tile * kTile),
         warp_(static_cast<int>(threadIdx.x) / 32),
         entries_(memory),
         m_(more) {}
 
   /// By all threads. @returns whether there is anything to solve
   __device__ bool make() {
-    const std::uint8_t* cells = plane_.open_cells + band_ * plane_.cells() + x0_ / 32;
-    const uint2 open = *reinterpret_cast<const uint2*>(cells);
+    const uint2 open = plane_.open_of(place_.band, place_.tile);
     if (!(open.x | open.y)) return false;
     find_open(open);
-    find_bounds(cells[warp_] != 0);
+    find_bounds(plane_.open_cells[place_.band * plane_.cells() + x0_ / 32 + warp_] != 0);
     collect();
     drop_above_chords();
     if (count_ > 1) find_edges();
@@ -220,7 +219,8 @@ class TileList {
   }
 
   const Plane& plane_;
-  const std::int64_t band_, start_;  ///< start_: of the band's columns
+  const Plane::TilePlace place_;
+  const std::int64_t start_;  ///< of the band's columns
   const int x0_, warp_;
   uint4* entries_;
   TileListMemory& m_;

@@ -51,9 +51,9 @@ struct Pass {
 
 /// Least source of each block of a line. Thread = block of one line.
 template <class V>
-__global__ void __launch_bounds__(256) find_least(const V* source, V* least, Lines lines, int step) {
+__global__ void __launch_bounds__(kGeneralBlock) find_least(const V* source, V* least, Lines lines, int step) {
   const std::int32_t blocks = (lines.extent + step - 1) / step;
-  const std::int64_t i = std::int64_t{blockIdx.x} * 256 + threadIdx.x;
+  const std::int64_t i = std::int64_t{blockIdx.x} * kGeneralBlock + threadIdx.x;
   if (i >= lines.count() * blocks) return;
   const Division by_inner(i, lines.inner), by_blocks(by_inner.quotient, blocks);
   const auto first = static_cast<std::int32_t>(by_blocks.remainder) * step;

@@ -23,11 +23,6 @@
 
 namespace fathom::grid::cuda {
 
-/// Of labels, or of both sides of a signed field.
-__host__ __device__ constexpr bool is_of_runs(Writing writing) {
-  return is_of_labels(writing) || writing == Writing::both_sides;
-}
-
 /// The results of a column.
 template <Writing kWriting, int kRows>
 struct ShallowWriter {

@@ -5,7 +5,7 @@
 // from the caches but once; three eighths of a byte are written for it.
 #pragma once
 
-#include "grid/cuda/plane_labels.cuh"
+#include "grid/cuda/label.h"
 #include "grid/cuda/shallow_words.cuh"
 
 namespace fathom::grid::cuda {

@@ -7,7 +7,9 @@
 #pragma once
 
 #include "grid/cuda/mask.cuh"
-#include "grid/cuda/plane.cuh"
+#include "grid/cuda/tuning.h"
+#include "grid/cuda/warp.cuh"
+#include "grid/cuda/writing.cuh"
 
 namespace fathom::grid::cuda {
 

@@ -3,11 +3,11 @@
 // with unequal spacings, which take the sides as two labels, but for their words.
 #pragma once
 
-#include "grid/cuda/border_clamp.cuh"
 #include "grid/cuda/classes.cuh"
 #include "grid/cuda/engine.h"
+#include "grid/cuda/limits.cuh"
 #include "grid/cuda/mask.cuh"
-#include "grid/cuda/plane.cuh"
+#include "grid/cuda/writing.cuh"
 
 namespace fathom::grid::cuda {
 

@@ -6,7 +6,7 @@
 // twice, from the caches but once; half a byte is written for it.
 #pragma once
 
-#include "grid/cuda/plane_labels.cuh"
+#include "grid/cuda/label.h"
 #include "grid/cuda/small_images.cuh"
 #include "grid/cuda/volume_labels.cuh"
 

@@ -23,6 +23,8 @@ inline constexpr std::int64_t kVolumeGroup = std::int64_t{1} << 27;
 inline constexpr std::int64_t kGeneralGroup = std::int64_t{1} << 25;
 
 // Planes
+/// Carries and entries of lists have 16 bits, and a list's masks must fit shared memory.
+inline constexpr std::int64_t kLongestAxisOfPlanes = 46000;
 /// Elements of images up to which kernels begin before the ones ahead of them end.
 inline constexpr std::int64_t kEarlyElements = std::int64_t{1} << 22;
 
@@ -42,6 +44,7 @@ inline constexpr int kShortTile = 64;        ///< tiles with this many candidate
 inline constexpr int kWorthWalking = 112;    ///< candidates of a tile from which on it is asked whether rows are convex
 inline constexpr int kFewCandidates = 8;     ///< up to here all are tried everywhere
 inline constexpr int kCapacity = 320;        ///< candidates in shared memory, which leaves it below 48 KiB
+inline constexpr int kLimitWarps = 4;        ///< of a block
 inline constexpr int kFarBlock = 256;
 inline constexpr int kFarBlocks = 4;  ///< per multiprocessor
 inline constexpr int kFarBlocksWithSites = 2;
@@ -186,13 +189,11 @@ inline constexpr int kShallowBlocks = 4;        ///< per multiprocessor
 inline constexpr int kShallowBlocksOfMany = 2;  ///< the same with more than 16 rows: 128 registers
 /// Each block looks for the sites beside its columns by itself, in the worst case through all of its rows.
 inline constexpr std::int64_t kShallowColumns = std::int64_t{1} << 20;
-/// Rows up to which signed fields, and labels, are faster so than in bands of 32, if rows are not too long for these:
+/// Rows up to which signed fields, and labels, are faster so than in bands of 32, if rows are not too long for these.
 inline constexpr std::int64_t kShallowRowsOfSides = 16, kShallowRowsOfLabels = 8;
-/// carries and entries of lists have 16 bits there, and a list's masks must fit shared memory.
-inline constexpr std::int64_t kLongestAxisOfPlanes = 46000;
 
 // General
-inline constexpr int kSearchBlock = 128;
+inline constexpr int kGeneralBlock = 256, kSearchBlock = 128;
 inline constexpr int kLongRow = 1024;  ///< words; longer rows are worth a large block
 inline constexpr int kClampBlock = 64;
 

@@ -16,11 +16,11 @@
 
 #include "grid/cuda/emit.cuh"
 #include "grid/cuda/layout.cuh"
-#include "grid/cuda/plane.cuh"
 #include "grid/cuda/roots.cuh"
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/tuning.h"
 #include "grid/cuda/warp.cuh"
+#include "grid/cuda/writing.cuh"
 
 namespace fathom::grid::cuda {
 

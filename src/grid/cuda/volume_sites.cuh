@@ -333,10 +333,8 @@ class SiteWriter {
   }
 
  private:
-  /// Whether float distances of all elements are wanted, and indices of 32 bits.
-  __device__ bool writes_usual() const {
-    return emitter_.plain.serves && emitter_.plain.distance.data && !emitter_.plain.is_long;
-  }
+  /// Whether indices of 32 bits are wanted of all elements, with float distances or alone.
+  __device__ bool writes_usual() const { return emitter_.plain.serves && !emitter_.plain.is_long; }
   /// Those, of rows that are all there, without a question for each.
   template <class Of>
   __device__ void write_eight(int y, Of&& result) const {
@@ -347,6 +345,7 @@ class SiteWriter {
     std::byte* site = row.nearest + x_ * std::int64_t{sizeof(std::int32_t)};
     // Strides are read, and results computed, before any is stored, so that the waits are one.
     const std::int64_t distance_step = plain.distance.y_stride, site_step = plain.nearest.y_stride;
+    const bool has_distances = plain.distance.data != nullptr;
     float distances[8];
     std::int32_t sites[8];
 #pragma unroll
@@ -357,7 +356,7 @@ class SiteWriter {
     }
 #pragma unroll
     for (int j = 0; j < 8; ++j, distance += distance_step, site += site_step) {
-      __stcs(distance, distances[j]);
+      if (has_distances) __stcs(distance, distances[j]);
       __stcs(reinterpret_cast<std::int32_t*>(site), sites[j]);
     }
   }

@@ -6,11 +6,10 @@
 //
 // Work mapping: warp = 256 neighbours of a row, lane = 8 of them, 32 apart. Cost: every distance is read once more, and
 // written where it changes.
-#pragma once
-
 #include <algorithm>
 
 #include "core/cuda/runtime.h"
+#include "grid/cuda/border_clamp.h"
 #include "grid/cuda/layout.cuh"
 #include "grid/cuda/limits.cuh"
 #include "grid/cuda/tuning.h"
@@ -18,7 +17,9 @@
 
 namespace fathom::grid::cuda {
 
-inline constexpr int kClampTogether = 8, kClampWidth = 32 * kClampTogether;
+namespace {
+
+constexpr int kClampTogether = 8, kClampWidth = 32 * kClampTogether;
 
 /// Float distances over a region.
 struct BorderClamp {
@@ -53,7 +54,7 @@ struct BorderClamp {
   }
 };
 
-static __global__ void __launch_bounds__(kClampBlock) clamp_to_border(const __grid_constant__ BorderClamp p) {
+__global__ void __launch_bounds__(kClampBlock) clamp_to_border(const __grid_constant__ BorderClamp p) {
   const std::int64_t warp = (std::int64_t{blockIdx.x} * kClampBlock + threadIdx.x) / 32;
   if (warp >= p.warps) return;
   const Division chunk(warp, p.chunks), row(chunk.quotient, p.count[1]), plane(row.quotient, p.count[0]);
@@ -72,29 +73,10 @@ static __global__ void __launch_bounds__(kClampBlock) clamp_to_border(const __gr
   }
 }
 
-inline constexpr int kNoAxis = -1;
+}  // namespace
 
-/// Whether results are floats to which at most borders and a maximum distance are missing, of all that the input has
-/// along axes other than `cut`: what is kept and what is not must not have the same root, nor the same root times a
-/// unit.
-inline bool is_plain_float(const Problem& p, int cut) {
-  const DistanceOutputs& out = p.outputs;
-  bool whole = true;
-  for (int k = 0; k < p.rank; ++k) whole &= k == cut || p.region_extent(k) == p.extent(k);
-  const std::int64_t most = std::int64_t{1} << (p.isotropic ? 22 : 20);
-  const bool roots_tell = !drops_any(p) || largest_kept<std::int64_t>(p) < most;
-  return out.distance.present() && out.distance.dtype() == DType::float32 && !out.squared.present() && whole &&
-         (p.unit == 1 || !p.isotropic) && roots_tell;
-}
-
-inline bool has_limits(const Problem& p) {
-  const auto end = p.border.begin() + p.rank;
-  return drops_any(p) || std::find(p.border.begin(), end, Border::sites) != end;
-}
-
-/// Of plain float distances, the items from `first_item` on.
-inline void clamp_items(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items,
-                        cudaStream_t stream) {
+void clamp_items(const Problem& p, const Batch& batch, std::int64_t first_item, std::int64_t items,
+                 cudaStream_t stream) {
   const BorderClamp clamp = BorderClamp::of(p, batch, first_item, items);
   clamp_to_border<<<blocks_for(clamp.warps * 32, kClampBlock), kClampBlock, 0, stream>>>(clamp);
   fathom::cuda::check_launch("adding borders");
