@@ -1,6 +1,6 @@
 // From the value and the nearest site of an element to the caller's outputs, whatever these are: the last step of the
-// general engine, and of others where results are neither float distances nor plain sites. Applies what is known element
-// by element: borders of sites, the maximum distance, the sign. The same arithmetic as on the CPU.
+// general engine, and of others where results are neither float distances nor plain sites. Applies what is known
+// element by element: borders of sites, the maximum distance, the sign. The same arithmetic as on the CPU.
 #pragma once
 
 #include "grid/cuda/classes.cuh"

@@ -59,8 +59,8 @@ inline constexpr double kVolumeScratch = 2.3;
 inline constexpr std::int64_t kVoxelsWorthCutting = std::int64_t{1} << 23;  ///< … as which it is slower if small …
 /// … and voxels from which on those are not counted that fill up the rows' last word: one range more is little there.
 inline constexpr std::int64_t kVoxelsCountedAlone = std::int64_t{1} << 26;
-/// With spacings in a unit, for results whose rows begin inside sectors of memory: voxels, and shortest rows, from which
-/// on squares lie aside between the passes.
+/// With spacings in a unit, for results whose rows begin inside sectors of memory: voxels, and shortest rows, from
+/// which on squares lie aside between the passes.
 inline constexpr std::int64_t kVoxelsWorthSquaresAside = std::int64_t{1} << 26;
 inline constexpr int kWorthSquaresAside = 256;
 inline constexpr int kResidentThreads = 1280;      ///< of the search, per multiprocessor: 48 registers
@@ -75,18 +75,19 @@ inline constexpr int kRangedRows = 384;
 /// nearest sites, and along y and x.
 inline constexpr int kUnrangedAlongZ = 24, kUnrangedSitesAlongZ = 16, kUnrangedAlongY = 20;
 inline constexpr int kEnvelopeThreads = 1024;  ///< per multiprocessor: 64 registers
-/// With spacings in a unit: groups of eight rows to the nearest ones from which on brackets search half a tile along y …
+/// With spacings in a unit: groups of eight rows to the nearest ones from which on brackets search half a tile along y
+/// …
 inline constexpr int kFarGroups = 9;
 inline constexpr int kLongEnoughToLeave = 240;  ///< … in lines of more rows: there are two kernels more to launch
-/// The same: windows are tried along y in half tiles of which one element in so many has a site near; in those that may be
-/// left to brackets, one in fewer.
+/// The same: windows are tried along y in half tiles of which one element in so many has a site near; in those that may
+/// be left to brackets, one in fewer.
 inline constexpr int kNearShare = 32, kNearShareToLeave = 8;
 /// With spacings without a unit: a block that has a thread for each row of a line, or for each two.
 struct LineBlock {
   int threads, rows;
 };
-/// Those that are better first: up to 320 rows with a thread for each, of longer lines with one for each two where these
-/// keep a multiprocessor busy, since of smaller blocks it holds more, which do not wait for each other.
+/// Those that are better first: up to 320 rows with a thread for each, of longer lines with one for each two where
+/// these keep a multiprocessor busy, since of smaller blocks it holds more, which do not wait for each other.
 inline constexpr LineBlock kLineBlocks[] = {{64, 64},   {128, 128}, {192, 192}, {256, 256},  {320, 320},
                                             {256, 512}, {512, 512}, {320, 640}, {512, 1024}, {1024, 1024}};
 /// How busy, in sixteenths of the threads that it can hold; and in a pass that writes rows of results that begin inside
@@ -117,8 +118,8 @@ constexpr bool line_blocks_hold_lines() {
   return true;
 }
 static_assert(line_blocks_hold_lines());
-/// With spacings without a unit: steps of the least spacing in the plane within which each stretch of rows along y is to
-/// have a site, or brackets are better than windows.
+/// With spacings without a unit: steps of the least spacing in the plane within which each stretch of rows along y is
+/// to have a site, or brackets are better than windows.
 inline constexpr int kUnbracketedSteps = 24;
 /// Longest line that is searched by blocks of 128 threads: there is no work for more.
 inline constexpr int kTinyBlocks = 64;
@@ -126,13 +127,14 @@ inline constexpr int kTinyBlocks = 64;
 inline constexpr int kTinyBlocksOfMasks = 256;
 /// … and for nearest sites along y, and distances of masks along z.
 inline constexpr int kTinyBlocksOfSitesAlongY = 384, kTinyBlocksAlongZ = 384;
-/// Along z, longest line that is searched by the least blocks, and threads of these: quarters of their warps search eight
-/// rows each.
+/// Along z, longest line that is searched by the least blocks, and threads of these: quarters of their warps search
+/// eight rows each.
 inline constexpr int kLeastBlocksOfSites = 64;
 static_assert(kLeastBlocksOfSites < 128);  // threads of the next ones
 /// Longest line that is searched by blocks of 256 threads: five of them still find the shared memory they take.
 inline constexpr int kSmallBlocks = 640;
-/// Longest line of a search with equal spacings by blocks of so many threads: their arrays and bit masks are made for it.
+/// Longest line of a search with equal spacings by blocks of so many threads: their arrays and bit masks are made for
+/// it.
 constexpr int longest_line(int threads) { return threads <= 256 ? kSmallBlocks : 2 * threads; }
 /// Threads of a block that searches a line of n elements, of which half a warp takes eight at a time.
 constexpr int search_block(int n, int tiny_lines) { return n <= tiny_lines ? 128 : n <= kSmallBlocks ? 256 : 512; }

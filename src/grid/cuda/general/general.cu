@@ -1,0 +1,368 @@
+// The general engine: the last axis from line words, then one pass per remaining axis, from the fastest to the slowest.
+//
+// With this order the tie rule needs no care beyond "the lowest coordinate wins" within each pass: among equal
+// distances the slowest axis decides last and so first, and the nearest site comes out as the one with the lowest
+// linear index.
+//
+// Labels and signed fields: an element looks for the nearest element of another class. Along a line that is a source of
+// value 0 at each end of the run of equal classes around the element. All other sources of the line may stay: beyond
+// the ends of the run they are farther than the ends themselves. So these transforms are ordinary passes that start
+// from the distance to the ends of the run (Pass::start).
+//
+// Source and cost: see general/search.cuh and general/line_words.cu. Memory: two values (and two indices) per element;
+// a batch is worked on in groups of items, so that its size does not matter. Once the words are there, columns – places
+// along the last axis – have nothing to do with one another: only those of the region are worked on.
+#include <algorithm>
+
+#include "core/cuda/runtime.h"
+#include "grid/cuda/emit.cuh"
+#include "grid/cuda/engine.h"
+#include "grid/cuda/general/chessboard_nearest.cuh"
+#include "grid/cuda/general/search.cuh"
+#include "grid/cuda/scratch.h"
+
+namespace fathom::grid::cuda {
+
+namespace {
+
+constexpr int kPerThread = 4;  ///< elements, 32 apart, so that finding their row costs less
+
+__device__ std::int64_t first_of_thread() {
+  const std::int64_t thread = std::int64_t{blockIdx.x} * kGeneralBlock + threadIdx.x;
+  return thread / 32 * 32 * kPerThread + thread % 32;
+}
+unsigned blocks_of(std::int64_t elements) {
+  return blocks_for((elements + 32 * kPerThread - 1) / (32 * kPerThread) * 32, kGeneralBlock);
+}
+
+/// Values (and sites) of the last axis, from its words. Thread = kPerThread elements.
+template <class V>
+struct RowValues {
+  LineWords words;
+  Columns columns;
+  AxisCost<V> cost;
+  PlainDistances<V> plain;  ///< where these are wanted, nothing else is written
+  V* value = nullptr;
+  std::int64_t* site = nullptr;  ///< null: not wanted
+};
+
+template <class V>
+__global__ void __launch_bounds__(kGeneralBlock) find_row_values(const __grid_constant__ RowValues<V> p) {
+  const std::int64_t first = first_of_thread(), count = p.words.lines.outer * p.columns.count;
+  if (first >= count) return;
+  const Division division(first, p.columns.count);
+  std::int64_t row = division.quotient, at = division.remainder;
+#pragma unroll
+  for (int k = 0; k < kPerThread; ++k, at += 32) {
+    const std::int64_t i = first + k * 32;
+    if (i >= count) return;
+    for (; at >= p.columns.count; at -= p.columns.count) ++row;
+    const InLine nearest = p.words.nearest(row, 0, static_cast<std::int32_t>(p.columns.first + at));
+    const bool none = nearest.steps >> 31;
+    const V value[] = {none ? no_value<V>() : p.cost(nearest.steps)};
+    if (p.plain.to.data) {
+      p.plain.write(row, at, 0, 1, value);
+      continue;
+    }
+    p.value[i] = value[0];
+    if (p.site) p.site[i] = none ? -1 : nearest.site;
+  }
+}
+
+/// From values and sites to outputs. Thread = element.
+template <class V>
+struct Emission {
+  const V* value = nullptr;
+  const std::int64_t* site = nullptr;  ///< null: not wanted
+  Columns columns;
+  std::int64_t elements = 0;  ///< of an item, in these columns
+  std::int64_t count = 0;     ///< of all items
+  V cap = 0;
+  Emitter<V> emitter;
+  bool search_chessboard = false;  ///< `site` holds coordinates along the slowest axis
+  ChessboardNearest<V> chessboard_nearest;
+};
+
+template <class V>
+__global__ void __launch_bounds__(kGeneralBlock) emit(const __grid_constant__ Emission<V> p) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kGeneralBlock + threadIdx.x;
+  if (i >= p.count) return;
+  const Division of_item(i, p.elements);
+  const std::int64_t item = of_item.quotient;
+  const int last = p.emitter.input.rank - 1;
+  const Division of_row(of_item.remainder, p.columns.count);
+  std::int64_t rest = of_row.quotient, at[kMaxSpaceRank];
+  at[last] = p.columns.first + of_row.remainder;
+  for (int k = last - 1; k >= 0; --k) {
+    const Division division(rest, p.emitter.input.extent[k]);
+    at[k] = division.remainder;
+    rest = division.quotient;
+  }
+  if (!p.emitter.in_region(at)) return;
+  const V value = p.value[i];
+  std::int64_t site = p.site ? p.site[i] : -1;
+  if (p.search_chessboard) site = value < p.cap ? p.chessboard_nearest.find(item, at, value, site) : -1;
+  p.emitter.emit(item, at, value, site);
+}
+
+/// The words of all rows of some items, and how many bytes they take.
+LineWords make_rows(const Problem& p, std::int64_t items, std::byte* base, std::size_t* bytes = nullptr) {
+  const Classes classes = Classes::of(p);
+  Scratch s(base);
+  LineWords words;
+  words.lines = Lines::of(p, p.rank - 1, items);
+  words.words = words_of(p.extent(p.rank - 1));
+  words.periodic = p.border[static_cast<std::size_t>(p.rank - 1)] == Border::periodic;
+  words.changes = classes.boundaries;
+  words.bits = s.take<std::uint32_t>(words.count());
+  words.left = s.take<std::int32_t>(words.count());
+  words.right = s.take<std::int32_t>(words.count());
+  if (classes.pins) words.pinned = s.take<std::uint32_t>(words.count());
+  if (bytes) *bytes = s.bytes();
+  return words;
+}
+
+/// What is needed besides the words of rows.
+template <class V>
+struct Memory {
+  LineWords columns;
+  V *value[2], *block_least, *super_least;
+  std::int64_t* site[2];
+
+  std::size_t take(std::byte* base, const Problem& p, std::int64_t items) {
+    Scratch s(base);
+    const Classes classes = Classes::of(p);
+    const Lines all_rows = Lines::of(p, p.rank - 1, items);
+    const std::int64_t elements = all_rows.outer * p.region_extent(p.rank - 1);
+    std::int64_t words = 0, blocks = 0, supers = 0;
+    for (int k = 0; k < p.rank - 1; ++k) {
+      const std::int64_t lines = elements / p.extent(k);
+      words = std::max(words, lines * words_of(p.extent(k)));
+      blocks = std::max(blocks, lines * source_blocks(p.extent(k)));
+      supers = std::max(supers, lines * source_superblocks(p.extent(k)));
+    }
+    if (!classes.boundaries) words = 0;
+    columns.bits = s.take<std::uint32_t>(words);
+    columns.left = s.take<std::int32_t>(words);
+    columns.right = s.take<std::int32_t>(words);
+    columns.pinned = classes.pins ? s.take<std::uint32_t>(words) : nullptr;
+    for (int k = 0; k < 2; ++k) {
+      const std::int64_t buffered = p.rank > k ? elements : 0;
+      value[k] = s.take<V>(buffered);
+      site[k] = s.take<std::int64_t>(wants_site(p) ? buffered : 0);
+    }
+    block_least = s.take<V>(blocks);
+    super_least = s.take<V>(supers);
+    return s.bytes();
+  }
+};
+
+template <class V>
+class Solver {
+ public:
+  Solver(const Problem& problem, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
+         std::byte* scratch, cudaStream_t stream)
+      : p_(problem),
+        stream_(stream),
+        items_(items),
+        first_item_(first_item),
+        input_(Input::of(problem, batch)),
+        columns_(Columns::of(problem)),
+        classes_(Classes::of(problem)),
+        emitter_(Emitter<V>::of(problem, batch, first_item)),
+        plain_(PlainDistances<V>::of(problem, batch, first_item)),
+        rows_(make_rows(problem, items, words)) {
+    memory_.take(scratch, problem, items);
+  }
+
+  void run() {
+    find_rows();
+    for (int axis = p_.rank - 2; axis >= 0; --axis) pass(axis);
+    if (!plain_.to.data) emit_all();
+  }
+
+ private:
+  /// Sites are carried through the passes; in the chessboard metric they are found at the end.
+  bool carries_site() const { return wants_site(p_) && !searches_chessboard(); }
+  bool searches_chessboard() const { return wants_site(p_) && p_.metric == Metric::chessboard && p_.rank > 1; }
+
+  void find_rows() {
+    RowValues<V> rows;
+    rows.words = rows_;
+    rows.columns = columns_;
+    rows.cost = axis_cost<V>(p_, p_.rank - 1);
+    if (p_.rank == 1) rows.plain = plain_;
+    rows.value = memory_.value[from_];
+    rows.site = carries_site() ? memory_.site[from_] : nullptr;
+    const std::int64_t elements = rows.words.lines.outer * columns_.count;
+    find_row_values<<<blocks_of(elements), kGeneralBlock, 0, stream_>>>(rows);
+    fathom::cuda::check_launch("finding distances in rows");
+  }
+
+  /// The words of the starts along an axis; none for masks.
+  LineWords starts_along(const Lines& lines) const {
+    if (!classes_.boundaries) return {};
+    LineWords words = memory_.columns;
+    words.lines = lines;
+    words.words = words_of(lines.extent);
+    words.changes = true;
+    words.periodic = p_.border[static_cast<std::size_t>(lines.axis)] == Border::periodic;
+    Input input = input_;
+    input.data += columns_.first * static_cast<std::int64_t>(size_of(input.dtype));
+    input.extent[input.rank - 1] = columns_.count;
+    fill_line_words(words, input, classes_, first_item_, stream_);
+    return words;
+  }
+
+  void find_minima(const Lines& lines) const {
+    const auto run = [&](const V* source, V* least, const Lines& of, int step) {
+      const std::int64_t count = of.count() * ((of.extent + step - 1) / step);
+      find_least<V><<<blocks_for(count, kGeneralBlock), kGeneralBlock, 0, stream_>>>(source, least, of, step);
+    };
+    run(memory_.value[from_], memory_.block_least, lines, kTargets);
+    Lines of_blocks = lines;
+    of_blocks.extent = source_blocks(lines.extent);
+    run(memory_.block_least, memory_.super_least, of_blocks, kSuperblock);
+    fathom::cuda::check_launch("finding bounds");
+  }
+
+  void pass(int axis) {
+    Pass<V> pass;
+    pass.lines = Lines::of(p_, axis, items_);
+    find_minima(pass.lines);
+    pass.start = starts_along(pass.lines);
+    pass.source = memory_.value[from_];
+    pass.source_site = carries_site() ? memory_.site[from_] : nullptr;
+    pass.block_least = memory_.block_least;
+    pass.super_least = memory_.super_least;
+    const Range targets = axis == 0 ? p_.range(0) : Range{0, p_.extent(axis)};
+    pass.first_block = static_cast<std::int32_t>(targets.begin / kTargets);
+    pass.blocks = source_blocks(targets.end) - pass.first_block;
+    pass.columns = columns_;
+    for (int k = axis + 1; k < p_.rank; ++k) pass.site_step *= p_.extent(k);
+    pass.cost = axis_cost<V>(p_, axis);
+    pass.cap = cap_above(largest_kept<V>(p_));
+    pass.chessboard = p_.metric == Metric::chessboard;
+    pass.periodic = p_.border[static_cast<std::size_t>(axis)] == Border::periodic;
+    if (axis == 0) pass.plain = plain_;
+    pass.result = memory_.value[1 - from_];
+    pass.result_site = memory_.site[1 - from_];
+    const std::int64_t warps = (pass.lines.count() + 31) / 32 * pass.blocks;
+    const unsigned blocks = blocks_for(warps * 32, kSearchBlock);
+    if (carries_site() || (searches_chessboard() && axis == 0))
+      search<V, true><<<blocks, kSearchBlock, 0, stream_>>>(pass);
+    else search<V, false><<<blocks, kSearchBlock, 0, stream_>>>(pass);
+    fathom::cuda::check_launch("searching along an axis");
+    from_ = 1 - from_;
+  }
+
+  void emit_all() const {
+    Emission<V> emission;
+    emission.value = memory_.value[from_];
+    emission.site = wants_site(p_) ? memory_.site[from_] : nullptr;
+    emission.columns = columns_;
+    emission.count = rows_.lines.outer * columns_.count;
+    emission.elements = emission.count / items_;
+    emission.cap = cap_above(largest_kept<V>(p_));
+    emission.emitter = emitter_;
+    emission.search_chessboard = searches_chessboard();
+    if (emission.search_chessboard) emission.chessboard_nearest = make_chessboard_nearest();
+    emit<V><<<blocks_for(emission.count, kGeneralBlock), kGeneralBlock, 0, stream_>>>(emission);
+    fathom::cuda::check_launch("writing results");
+  }
+
+  ChessboardNearest<V> make_chessboard_nearest() const {
+    ChessboardNearest<V> nearest;
+    nearest.input = input_;
+    nearest.classes = classes_;
+    nearest.rows = rows_;
+    nearest.first_item = first_item_;
+    nearest.rows_of_item = rows_.lines.outer / items_;
+    for (int k = 0; k < p_.rank; ++k) {
+      nearest.cost[k] = axis_cost<V>(p_, k);
+      nearest.periodic[k] = p_.border[static_cast<std::size_t>(k)] == Border::periodic;
+    }
+    return nearest;
+  }
+
+  const Problem& p_;
+  const cudaStream_t stream_;
+  const std::int64_t items_, first_item_;
+  const Input input_;
+  const Columns columns_;
+  const Classes classes_;
+  const Emitter<V> emitter_;
+  const PlainDistances<V> plain_;
+  const LineWords rows_;
+  Memory<V> memory_;
+  int from_ = 0;  ///< which of the two buffers holds the sources
+};
+
+/// Calls visitor(TypeTag<V>{}) with the problem's value type.
+template <class Visitor>
+auto with_value_type(const Problem& problem, Visitor&& visitor) {
+  switch (value_kind(problem)) {
+    case ValueKind::i32: return visitor(TypeTag<std::int32_t>{});
+    case ValueKind::i64: return visitor(TypeTag<std::int64_t>{});
+    case ValueKind::f64: break;
+  }
+  return visitor(TypeTag<double>{});
+}
+
+class GeneralEngine final : public Engine {
+ public:
+  explicit GeneralEngine(const Problem& problem) : p_(problem), classes_(Classes::of(problem)) {}
+
+  /// Nearest sites in the chessboard metric are looked for in whole rows; where classes differ, of the input.
+  Cut cut() const override {
+    const bool reads_rows = classes_.boundaries && p_.metric == Metric::chessboard && wants_site(p_);
+    constexpr int kLeastColumns = 8;
+    return {p_.rank - 1, reads_rows ? p_.extent(p_.rank - 1) : kLeastColumns};
+  }
+  std::int64_t packed_unit() const override { return p_.rank == 1 ? p_.extent(0) : 1; }
+  bool reads_input() const override { return classes_.boundaries; }
+  /// As many as make the device busy.
+  std::int64_t group_of(std::int64_t items) const override {
+    return std::clamp<std::int64_t>(kGeneralGroup / element_count(p_.input.shape()), 1, items);
+  }
+  std::size_t words_bytes(std::int64_t items) const override {
+    std::size_t bytes = 0;
+    make_rows(p_, items, nullptr, &bytes);
+    return bytes;
+  }
+  std::size_t scratch_bytes(const Problem& part, std::int64_t items) const override {
+    return with_value_type(p_,
+                           [&](auto tag) { return Memory<typename decltype(tag)::type>().take(nullptr, part, items); });
+  }
+
+  void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
+    LineWords rows = make_rows(p_, items, words);
+    const std::int64_t of_item = rows.lines.outer / items,
+                       first = packing.to_item * of_item + packing.to * of_item / p_.extent(0);
+    rows.bits += first * rows.words;
+    rows.left += first * rows.words;
+    rows.right += first * rows.words;
+    if (rows.pinned) rows.pinned += first * rows.words;
+    rows.lines.outer = packing.items;
+    for (int k = 0; k + 1 < p_.rank; ++k) rows.lines.outer *= packing.input.extent[k];
+    fill_line_words(rows, packing.input, classes_, packing.first_item, stream);
+  }
+
+  void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
+             std::byte* scratch, cudaStream_t stream) const override {
+    with_value_type(p_, [&](auto tag) {
+      Solver<typename decltype(tag)::type>(part, batch, first_item, items, words, scratch, stream).run();
+      return 0;
+    });
+  }
+
+ private:
+  const Problem& p_;
+  const Classes classes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_general_engine(const Problem& problem) { return std::make_unique<GeneralEngine>(problem); }
+
+}  // namespace fathom::grid::cuda

@@ -1,0 +1,96 @@
+// The columns that can matter to a band, listed by list_columns(), and which of them win.
+#pragma once
+
+#include "grid/cuda/plane/plane.cuh"
+
+namespace fathom::grid::cuda {
+
+inline constexpr unsigned kNoBound = 0xFFFFFFFFu;
+
+/// The leftmost of the candidates whose value is the least.
+struct Winners {
+  static constexpr unsigned kNothing = kNoBound;
+  unsigned best = kNothing;
+  int first, last;
+
+  __device__ explicit Winners(int candidate) : first(candidate), last(candidate) {}
+  static __device__ unsigned square(const Plane& plane, int rows, int columns) { return plane.square(rows, columns); }
+  static __device__ unsigned rounded(unsigned value) { return value; }
+  /// The most that a value may be where `value` is the least.
+  static __device__ unsigned most(unsigned value) { return value; }
+
+  /// A candidate behind all others.
+  __device__ void offer(unsigned value, int candidate) {
+    if (value >= best) return;
+    best = value;
+    first = last = candidate;
+  }
+  /// The winners of others.
+  __device__ void join(unsigned value, int from, int) {
+    if (value > best || (value == best && from > first)) return;
+    best = value;
+    first = last = from;
+  }
+};
+
+/// The first and the last of the candidates that may be nearest, as far as rounded values tell.
+template <class Rounding>
+struct LikelyWinners : Rounding {
+  using Rounding::kNothing;
+  unsigned best = kNothing;
+  int first, last;
+
+  __device__ explicit LikelyWinners(int candidate) : first(candidate), last(candidate) {}
+
+  __device__ void offer(unsigned value, int candidate) { join(value, candidate, candidate); }
+  __device__ void join(unsigned value, int from, int to) {
+    if (value > Rounding::most(best)) return;
+    const bool alone = Rounding::most(value) < best;
+    first = alone ? from : min(first, from);
+    last = alone ? to : max(last, to);
+    best = min(best, value);
+  }
+};
+
+/// An entry in registers of a lane.
+struct Entry {
+  int x = 0;
+  Column column{0, kFar, kFar};
+
+  /// Entry k of the band whose columns and list begin at `start`.
+  __device__ static Entry load(const Plane& plane, std::int64_t start, int k) {
+    const int x = plane.list_column[start + k];
+    return {x, {plane.bits[start + x], plane.above[start + x], plane.below[start + x]}};
+  }
+  __device__ Entry from_lane(int lane) const {
+    const unsigned carries = __shfl_sync(kAllLanes, column.above | column.below << 16, lane);
+    return {__shfl_sync(kAllLanes, x, lane),
+            {__shfl_sync(kAllLanes, column.bits, lane), carries & 0xFFFFu, carries >> 16}};
+  }
+  /// Least squared distance from any row of the band at column `to`.
+  template <class W>
+  __device__ unsigned bound(const Plane& plane, int to) const {
+    const unsigned rows = column.bits ? 0 : min(column.above, column.below - 31);
+    return W::square(plane, static_cast<int>(rows), to - x);
+  }
+};
+
+/// The candidates of a tile among those of its band, and the winners at its edges, as list_columns() left them.
+class BandList {
+ public:
+  __device__ BandList(const Plane& plane, std::uint32_t tile) : plane_(plane), place_(plane.place_of(tile)) {}
+
+  __device__ Entry operator[](int k) const { return Entry::load(plane_, place_.band * plane_.pitch, k); }
+  /// The first and the last that can win in the tile; (0, −1): none.
+  __device__ int2 range() const {
+    if (plane_.list_count[place_.band] == 0) return make_int2(0, -1);
+    const ushort2* edges = plane_.anchors + place_.band * (plane_.tiles() + 1) + place_.tile;
+    return make_int2(edges[0].x, edges[1].y);
+  }
+
+ private:
+  const Plane& plane_;
+  const Plane::TilePlace place_;
+};
+
+}  // namespace fathom::grid::cuda

@@ -1,0 +1,353 @@
+// The results of a far tile, from the least values of its elements and, with nearest sites, the codes of their columns
+// (plane/far_codes.cuh). See plane/far.cuh.
+//
+// Work mapping: warp = cell of 32 × 32 elements, lane = column with 32 rows in registers. Of labels, the ends of the
+// runs along the rows are found first, and are the nearest where they are nearer. What takes many registers goes
+// through shared memory, so that rows are gone through in a loop. Cost: a root for each element.
+#pragma once
+
+#include <type_traits>
+
+#include "grid/cuda/plane/candidates.cuh"
+#include "grid/cuda/plane/exact.cuh"
+#include "grid/cuda/plane/far_cell.cuh"
+#include "grid/cuda/plane/far_codes.cuh"
+#include "grid/cuda/plane/labels.cuh"
+#include "grid/cuda/plane/runs.cuh"
+
+namespace fathom::grid::cuda {
+
+inline constexpr unsigned kUnsolved = 0x7FFFFFFFu;
+
+/// V: the emitter's.
+template <Writing kWriting, Spaced kSpacing, class V>
+class FarResults {
+ public:
+  using Cell = FarCell<kSpacing>;
+  using Value = typename Cell::Value;
+  static constexpr bool kSites = finds_sites(kWriting), kLabels = is_of_labels(kWriting);
+  static constexpr bool kSpaced = Cell::kSpaced, kReal = Cell::kReal;
+  /// Where there is no site.
+  static constexpr Value kNothing = [] {
+    if constexpr (kReal) return __builtin_inf();
+    else return kSites ? kNoBound : kUnsolved;
+  }();
+
+  /// @param memory          of the block: kCapacity × 32 words
+  /// @param has_candidates  the tile; of sites in it, that the words say so
+  /// @param best, codes     of the rows of the lane's column
+  __device__ FarResults(const Cell& cell, const Emitter<V>& emitter, unsigned* memory, bool has_candidates,
+                        Value (&best)[kBand], const unsigned (&codes)[kBand])
+      : cell_(cell),
+        plane_(cell.plane),
+        emitter_(emitter),
+        memory_(memory),
+        has_candidates_(has_candidates),
+        best_(best),
+        codes_(codes) {}
+
+  /// By all threads of the block.
+  __device__ void write() {
+    bool by_columns = true;
+    if constexpr (kLabels) {
+      find_runs();
+      by_columns = runs_are_endless();
+    }
+    if (!cell_.is_open || cell_.column() >= plane_.width) return;
+    if constexpr (kSites) {
+      if (by_columns && !has_candidates_ && emitter_.plain.serves) write_no_sites();
+      else write_sites();
+    } else if constexpr (kReal) {
+      write_measured();
+    } else if constexpr (is_general(kWriting)) {
+      if (by_columns && !has_candidates_) write_no_values();
+      else write_values(by_columns);
+    } else {
+      write_floats(by_columns);
+    }
+  }
+
+ private:
+  /// Linear index of the site nearest to (y, x). There are fewer than 2³¹ elements.
+  ///
+  /// kSmall: values are less than kMostSmall, and spare conversions, which are slow.
+  template <bool kSmall>
+  __device__ std::int32_t site_of(std::int32_t y, std::int32_t x, unsigned value, unsigned column) const {
+    const unsigned code = column ^ ColumnCode::turned(value);
+    const auto columns = static_cast<std::int32_t>(code >> 1);
+    const std::int32_t rows = rows_of<kSmall>((value >> 1) - cell_.square_across(columns));
+    return (value & 1 ? y + rows : y - rows) * plane_.width + (code & 1 ? x + columns : x - columns);
+  }
+  static constexpr unsigned kMostSmall = 1u << 23;
+  template <bool kSmall>
+  __device__ std::int32_t rows_of(std::uint32_t square) const {
+    if constexpr (kSmall && !kSpaced) return root_of_square(square);
+    auto rows = kSmall ? small_float(square) : static_cast<float>(square);
+    if constexpr (kSpaced) rows /= static_cast<float>(plane_.row_weight);
+    return static_cast<std::int32_t>(small_root(rows) + 0.5f);
+  }
+
+  /// Takes the end of a run in the row instead, if it is nearer, or as near and what was found lies below; or the
+  /// element itself, if it is pinned.
+  __device__ void find_in_row(std::int32_t y, std::int32_t x, unsigned value, bool is_pinned, std::uint32_t& square,
+                              std::int32_t& site) const {
+    const RowRuns& runs = runs_of(y - plane_.first_row(cell_.band));
+    RunSteps steps = runs.steps(cell_.tile * kFarWarps + cell_.warp, lane_id());
+    if (is_pinned) steps = {0, 0};
+    if (steps.least() >= static_cast<unsigned>(plane_.width)) return;
+    const unsigned end = plane_.across(steps.least());
+    if (2 * end >= value) return;
+    square = end;
+    site = y * plane_.width + x + steps.nearest();
+  }
+
+  /// Where the tile has no candidates, nor its rows.
+  __device__ void write_no_sites() const {
+    const std::int32_t y0 = plane_.first_row(cell_.band), end = min(y0 + kBand, plane_.height);
+    auto row = emitter_.plain.row(plane_.first_item + plane_.item_of(cell_.band), 0, y0);
+    for (std::int32_t y = y0; y < end; ++y, emitter_.plain.advance(row))
+      emitter_.plain.write(row, cell_.column(), plane_.side.none(), -1);
+  }
+  /// Through shared memory, so that rows can be gone through in a loop: results of all at once take too many registers.
+  __device__ void write_sites() const {
+    unsigned* stage = memory_ + cell_.warp * kBand * 32 + lane_id();
+    const int x = cell_.column(), y0 = plane_.first_row(cell_.band);
+    const std::uint32_t sites = plane_.bits[cell_.start + x], upper = kLabels ? plane_.upper[cell_.start + x] : 0;
+    const bool are_small = max(largest(), kLabels ? 2 * plane_.along(1) + 1 : 0) < kMostSmall;
+    auto row = emitter_.plain.row(plane_.first_item + plane_.item_of(cell_.band), 0, y0);
+#pragma unroll
+    for (int r0 = 0; r0 < kBand; r0 += kBand / 2) {
+#pragma unroll
+      for (int r = 0; r < kBand / 2; ++r) {
+        const bool is_marked = sites >> (r0 + r) & 1;  // solid columns between solid columns are not in the list
+        const unsigned marked = kLabels ? 2 * plane_.along(1) + (~upper >> (r0 + r) & 1) : 0;
+        stage[64 * r] = is_marked ? marked : best_[r0 + r];
+        stage[64 * r + 32] = is_marked ? ColumnCode::turned(marked) : codes_[r0 + r];
+      }
+      const int y1 = y0 + r0, end = min(y1 + kBand / 2, plane_.height);
+      const unsigned pinned = (upper & ~sites) >> r0;
+      if (are_small) write_staged<true>(row, stage, pinned, y1, end);
+      else write_staged<false>(row, stage, pinned, y1, end);
+    }
+  }
+  /// Rows y … end − 1, which follow one another in memory. @param pinned  bits, of these rows
+  template <bool kSmall>
+  __device__ void write_staged(PlainSites::Row& row, const unsigned* stage, unsigned pinned, int y, int end) const {
+    const int x = cell_.column();
+#pragma unroll 1
+    for (; y < end; ++y, stage += 64, pinned >>= 1, emitter_.plain.advance(row)) {
+      const unsigned value = stage[0];
+      const bool is_there = kSmall || value != kNothing;
+      std::uint32_t square = is_there ? value >> 1 : kNoSquare;
+      std::int32_t site = is_there ? site_of<kSmall>(y, x, value, stage[32]) : -1;
+      if constexpr (kLabels) find_in_row(y, x, value, pinned & 1, square, site);
+      const auto root = [&] { return kSmall ? small_root(small_float(square)) : root_of(square); };
+      if (emitter_.plain.serves)
+        emitter_.plain.write(row, x, !kSmall && square == kNoSquare ? plane_.side.none() : cell_.in_units(root()),
+                             site);
+      else
+        emit_in_image(emitter_, plane_.item_of(cell_.band), y, x, value_of(square), site,
+                      kLabels && is_inside(plane_, cell_.band, y - plane_.first_row(cell_.band), x));
+    }
+  }
+
+  /// The runs of the tile's rows, a word to a lane, where the squares were.
+  __device__ void find_runs() {
+    __syncthreads();
+    constexpr int kRows = kBand / kFarWarps;  // of a warp
+    RowRuns runs[kRows];
+    const std::int64_t words = plane_.row_words, first = (cell_.band * kBand + cell_.warp) * words;
+    RowRuns::find(plane_, first, kFarWarps * words, cell_.tile * kFarWarps, runs);
+    if (lane_id() < kFarWarps)
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) run_words()[(cell_.warp + r * kFarWarps) * kFarWarps + lane_id()] = runs[r];
+    __syncthreads();
+  }
+  /// Of row r, the word that the warp's columns are.
+  __device__ const RowRuns& runs_of(int r) const { return run_words()[r * kFarWarps + cell_.warp]; }
+  /// Whether no row of the warp's columns has a change, which pinned elements are, too.
+  __device__ bool runs_are_endless() const {
+    static_assert(kBand == 32);
+    return __all_sync(kAllLanes, runs_of(lane_id()).are_endless());
+  }
+  /// Behind the room for results.
+  __device__ RowRuns* run_words() const {
+    constexpr int kResults = kFarWarps * kBand * 32;
+    static_assert(kResults * sizeof(unsigned) + kFarWarps * kBand * sizeof(RowRuns) <=
+                  kCapacity * 32 * sizeof(unsigned));
+    return reinterpret_cast<RowRuns*>(memory_ + kResults);
+  }
+
+  /// Of row r, if a site was found. @param sites  the column's word
+  __device__ std::uint32_t settled_square(int r, std::uint32_t sites) const {
+    const auto beyond = static_cast<unsigned>(plane_.beyond);
+    return sites >> r & 1 ? (kSpaced ? plane_.along(beyond) : beyond) : best_[r];
+  }
+  /// Of row r, or kNoSquare. @param by_columns  there is nothing else
+  __device__ std::uint32_t square_of(int r, std::uint32_t sites, bool by_columns = false) const {
+    std::uint32_t square = settled_square(r, sites);
+    if (square == kUnsolved) square = kNoSquare;
+    if (kLabels && !by_columns) {
+      const RowRuns& runs = runs_of(r);
+      if (plane_.pins && runs.background >> lane_id() & 1) return 0;
+      const unsigned steps = runs.steps(cell_.tile * kFarWarps + cell_.warp, lane_id()).least();
+      if (steps < static_cast<unsigned>(plane_.width)) square = min(square, plane_.across(steps));
+    }
+    return square;
+  }
+
+  /// Through shared memory, as sites. A few rows at a time, so that they wait together.
+  __device__ void write_measured() const {
+    constexpr int kTogether = 4;
+    double* stage = reinterpret_cast<double*>(memory_) + cell_.warp * (kBand / 2) * 32 + lane_id();
+    const int x = cell_.column(), y0 = plane_.first_row(cell_.band), rows = min(kBand, plane_.height - y0);
+    const std::uint32_t sites = has_candidates_ ? plane_.bits[cell_.start + x] : 0;
+    float* to = is_general(kWriting) ? nullptr : plane_.row(cell_.band, y0) + x;
+#pragma unroll
+    for (int r0 = 0; r0 < kBand; r0 += kBand / 2) {
+#pragma unroll
+      for (int r = 0; r < kBand / 2; ++r) stage[32 * r] = sites >> (r0 + r) & 1 ? 0 : best_[r0 + r];
+      const int end = min(r0 + kBand / 2, rows);
+#pragma unroll 1
+      for (int r = r0; r < end; r += kTogether) {
+        double squares[kTogether];
+#pragma unroll
+        for (int j = 0; j < kTogether; ++j) squares[j] = stage[32 * (r - r0 + j)];
+        Measured<kWriting> nearest[kTogether];
+        measure_all(squares, nearest);
+#pragma unroll
+        for (int j = 0; j < kTogether; ++j, to += plane_.row_stride) {
+          if (r + j >= end) break;
+          if constexpr (is_general(kWriting)) write_exact(plane_, emitter_, cell_.band, r + j, x, nearest[j]);
+          else if (kWriting != Writing::one_side || squares[j] > 0) *to = cell_.in_units(nearest[j]);
+        }
+      }
+    }
+  }
+  /// What squares measure, 0 and infinity included.
+  template <class M, int kCount>
+  static __device__ void measure_all(const double (&squares)[kCount], M (&measured)[kCount]) {
+    if constexpr (std::is_same_v<M, float>) roots_of(squares, measured);
+#pragma unroll
+    for (int j = 0; j < kCount; ++j)
+      if (std::is_same_v<M, double> || squares[j] == 0 || squares[j] == kNothing)
+        measured[j] = static_cast<M>(squares[j]);
+  }
+
+  static constexpr int kValuesAtOnce = 8;  ///< of a lane
+  /// Of rows from r0 on. Their squares are not there yet.
+  __device__ LaneResults<kValuesAtOnce, 1> values_from(int r0) const {
+    const int y = plane_.first_row(cell_.band) + r0;
+    LaneResults<kValuesAtOnce, 1> results{
+        .item = plane_.item_of(cell_.band), .z = 0, .y = y, .x = cell_.column(), .rows = plane_.height - y};
+    if (kLabels && !plane_.pins)
+#pragma unroll
+      for (int j = 0; j < kValuesAtOnce; ++j) results.inside |= (~runs_of(r0 + j).background >> lane_id() & 1) << j;
+    return results;
+  }
+  /// As write_no_sites().
+  __device__ void write_no_values() const {
+#pragma unroll 1
+    for (int r0 = 0; r0 < kBand; r0 += kValuesAtOnce) {
+      auto results = values_from(r0);
+#pragma unroll
+      for (int j = 0; j < kValuesAtOnce; ++j) results.squares[j][0] = kNoSquare;
+      write_results(emitter_, results);
+    }
+  }
+  /// Through shared memory, as sites.
+  __device__ void write_values(bool by_columns) const {
+    unsigned* stage = memory_ + cell_.warp * kBand * 32 + lane_id();
+    const std::uint32_t sites = plane_.bits[cell_.start + cell_.column()];
+#pragma unroll
+    for (int r = 0; r < kBand; ++r) stage[32 * r] = square_of(r, sites, by_columns);
+#pragma unroll 1
+    for (int r0 = 0; r0 < kBand; r0 += kValuesAtOnce) {
+      auto results = values_from(r0);
+#pragma unroll
+      for (int j = 0; j < kValuesAtOnce; ++j) results.squares[j][0] = stage[32 * (r0 + j)];
+      write_results(emitter_, results);
+    }
+  }
+
+  /// @param by_columns  there is nothing else
+  __device__ void write_floats(bool by_columns) {
+    const int x = cell_.column(), y0 = plane_.first_row(cell_.band), rows = min(kBand, plane_.height - y0);
+    const std::uint32_t sites = has_candidates_ ? plane_.bits[cell_.start + x] : 0;
+    float* to = plane_.row(cell_.band, y0) + x;
+    if constexpr (kWriting == Writing::one_side) {
+      write_side(to, sites, rows);
+    } else if (rows < kBand || !by_columns) {
+      write_rows(to, sites, rows);
+    } else {
+      write_column(to, sites);
+    }
+  }
+
+  /// Of those that are no sites.
+  __device__ void write_side(float* to, std::uint32_t sites, int rows) const {
+    const Side& side = plane_.side;
+    const auto write = [&](const auto& distance_of) {
+#pragma unroll
+      for (int r = 0; r < kBand; ++r, to += plane_.row_stride) {
+        if (r >= rows) break;
+        if (!(sites >> r & 1)) *to = distance_of(best_[r]);
+      }
+    };
+    if (largest() < Side::kLeastFar) write([&](unsigned square) { return side.near(small_float(square)); });
+    else write([&](unsigned square) { return square == kUnsolved ? side.none() : side.far(square); });
+  }
+
+  /// A whole column. No element needs a branch if results are alike.
+  __device__ void write_column(float* to, std::uint32_t sites) {
+    if (sites) {
+#pragma unroll
+      for (int r = 0; r < kBand; ++r) best_[r] = settled_square(r, sites);
+    }
+    const unsigned least = smallest(), most = largest();
+    if (most < 1u << 24) write_alike(to, [](unsigned square) { return small_root(static_cast<float>(square)); });
+    else if (least == kUnsolved) write_none(to);
+    else if (LargeRoots::serve(least, most)) write_alike(to, LargeRoots(least));
+    else write_rows(to, 0, kBand);
+  }
+  template <class Root>
+  __device__ void write_alike(float* to, const Root& root_of) const {
+#pragma unroll
+    for (int r = 0; r < kBand; ++r, to += plane_.row_stride) __stcs(to, cell_.in_units(root_of(best_[r])));
+  }
+  __device__ void write_none(float* to) const {
+#pragma unroll
+    for (int r = 0; r < kBand; ++r, to += plane_.row_stride) __stcs(to, plane_.side.none());
+  }
+  __device__ void write_rows(float* to, std::uint32_t sites, int rows) const {
+#pragma unroll
+    for (int r = 0; r < kBand; ++r, to += plane_.row_stride) {
+      if (r >= rows) break;
+      const std::uint32_t square = square_of(r, sites);
+      *to = square == kNoSquare ? plane_.side.none() : cell_.in_units(root_of(square));
+    }
+  }
+
+  __device__ unsigned largest() const {
+    unsigned most = best_[0];
+#pragma unroll
+    for (int r = 1; r + 1 < kBand; r += 2) most = max(most, max(best_[r], best_[r + 1]));
+    return max(most, best_[kBand - 1]);
+  }
+  __device__ unsigned smallest() const {
+    unsigned least = best_[0];
+#pragma unroll
+    for (int r = 1; r < kBand; ++r) least = min(least, best_[r]);
+    return least;
+  }
+
+  const Cell& cell_;
+  const Plane& plane_;
+  const Emitter<V>& emitter_;
+  unsigned* memory_;
+  const bool has_candidates_;
+  Value (&best_)[kBand];
+  const unsigned (&codes_)[kBand];
+};
+
+}  // namespace fathom::grid::cuda

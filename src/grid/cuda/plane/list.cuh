@@ -1,0 +1,318 @@
+// Per unfinished band, the list of columns that can matter to it; at each tile's edge, which list entries can win; and
+// the queue of tiles to solve.
+//
+// The matrix d²(x, column) is Monge: the leftmost column that wins at x never moves backwards as x grows. So the
+// leftmost entries that win at the first column of a tile and of the next bound those that win inside, for each row,
+// equally near ones included. They are found by branch and bound over blocks of 32 entries; where squares are rounded,
+// the first and the last of those that may win, as far as floats tell (plane/exact.cuh).
+//
+// Work mapping: block = band. Phase 1, warp by warp: masks of the columns to list – those with sites in the band, but
+// in solid surroundings, and those that prune() kept. Phase 2: prefix sums, and the list. Phase 3: bounds of the
+// blocks of entries. Phase 4, warp = edge, lane = row: the first and the last winner. Phase 5: the tiles with open
+// cells are queued, those with few candidates apart from those with many.
+//
+// Source: the monotone-matrix search of Aggarwal et al. 1987; departs by bounds in place of recursion. Cost: O(columns)
+// per unfinished band, and a few blocks of entries per edge.
+#pragma once
+
+#include "grid/cuda/plane/candidates.cuh"
+
+namespace fathom::grid::cuda {
+
+/// A lane that holds the least value, or one of the least.
+__device__ inline int lane_of_least(unsigned value) { return lane_of(value, warp_min(value)); }
+
+/// Bytes of dynamic shared memory.
+inline int list_memory(int pitch) {
+  return pitch / 32 * static_cast<int>(sizeof(std::uint32_t) + 5 * sizeof(std::uint16_t));
+}
+
+/// What is known of blocks of 32 entries. W: the kind of winners.
+template <class W>
+struct BlockBounds {
+  static constexpr unsigned kInside = 0xFFFEu;  ///< sites in the band
+  const Plane& plane;
+  std::uint16_t *rows, *first, *last, *above, *below;
+
+  __device__ BlockBounds(const Plane& p, std::uint16_t* memory)
+      : plane(p),
+        rows(memory),
+        first(rows + p.cells()),
+        last(first + p.cells()),
+        above(last + p.cells()),
+        below(above + p.cells()) {}
+
+  __device__ int sideways(int block, int x) const { return max(0, max(x - int{last[block]}, int{first[block]} - x)); }
+  __device__ unsigned bound(int block, int x) const { return W::square(plane, rows[block], sideways(block, x)); }
+  /// The same from one row.
+  __device__ unsigned bound(int block, int columns, int row) const {
+    if (above[block] == kInside) return W::square(plane, 0, columns);
+    return W::square(plane, min(int{above[block]} + row, int{below[block]} - row), columns);
+  }
+};
+
+/// The winners of 32 rows at one column: lane = row. Whether an entry may win is asked of eight rows at a time: the
+/// nearest of all rows is much nearer than the farthest.
+template <class W>
+class EdgeWinners {
+ public:
+  __device__ EdgeWinners(const Plane& plane, std::int64_t list, int count, const BlockBounds<W>& bounds, int x)
+      : plane_(plane), list_(list), count_(count), bounds_(bounds), x_(x) {}
+
+  /// The lowest and the highest of the rows' winners.
+  __device__ ushort2 find() {
+    const int blocks = (count_ + 31) / 32, first = most_promising(blocks);
+    scan(first, true);
+    for (int j = 0; j < blocks; j += 32) {
+      const int mine = j + lane_id();
+      const bool there = mine < blocks && mine != first;
+      unsigned hopeful = __ballot_sync(kAllLanes, there && bounds_.bound(mine, x_) <= worst_of_all());
+      for (; hopeful; hopeful &= hopeful - 1) {
+        const int block = j + __ffs(static_cast<int>(hopeful)) - 1;
+        const unsigned bound = bounds_.bound(block, bounds_.sideways(block, x_), lane_id());
+        if (__any_sync(kAllLanes, bound <= W::most(winners_.best))) scan(block, false);
+      }
+    }
+    return make_ushort2(static_cast<unsigned short>(warp_min(static_cast<unsigned>(winners_.first))),
+                        static_cast<unsigned short>(warp_max(static_cast<unsigned>(winners_.last))));
+  }
+
+ private:
+  static constexpr int kGroupRows = 8, kRowGroups = kBand / kGroupRows;
+
+  __device__ int most_promising(int blocks) const {
+    unsigned least = W::kNothing;
+    int block = 0;
+    for (int j = lane_id(); j < blocks; j += 32) {
+      const unsigned bound = bounds_.bound(j, x_);
+      if (bound >= least) continue;
+      least = bound;
+      block = j;
+    }
+    return __shfl_sync(kAllLanes, block, lane_of_least(least));
+  }
+
+  __device__ void scan(int block, bool is_first) {
+    const int mine = block * 32 + lane_id();
+    const bool there = mine < count_;
+    const Entry entry = there ? Entry::load(plane_, list_, mine) : Entry{};
+    if (is_first) {
+      offer(entry, block, lane_of_least(there ? entry.bound<W>(plane_, x_) : W::kNothing));
+      find_worst();
+    }
+    for (unsigned hopeful = __ballot_sync(kAllLanes, there && may_win(entry)); hopeful; hopeful &= hopeful - 1)
+      offer(entry, block, __ffs(static_cast<int>(hopeful)) - 1);
+    find_worst();
+  }
+
+  /// Whether the lane's entry may be nearest to some row. Along its column distances change by one per row at most.
+  __device__ bool may_win(const Entry& entry) const {
+    bool hopeful = false;
+#pragma unroll
+    for (int g = 0; g < kRowGroups; ++g) {
+      const int middle = entry.column.at(g * kGroupRows + kGroupRows / 2, plane_.beyond);
+      hopeful |= W::square(plane_, max(middle - kGroupRows / 2, 0), x_ - entry.x) <= worst_[g];
+    }
+    return hopeful;
+  }
+
+  __device__ void find_worst() {
+    unsigned worst = W::most(winners_.best);
+#pragma unroll
+    for (int step = 1; step < kGroupRows; step *= 2) worst = max(worst, __shfl_xor_sync(kAllLanes, worst, step));
+#pragma unroll
+    for (int g = 0; g < kRowGroups; ++g) worst_[g] = __shfl_sync(kAllLanes, worst, g * kGroupRows);
+  }
+  __device__ unsigned worst_of_all() const { return max(max(worst_[0], worst_[1]), max(worst_[2], worst_[3])); }
+
+  __device__ void offer(const Entry& mine, int block, int lane) {
+    const Entry entry = mine.from_lane(lane);
+    const int rows = entry.column.at(lane_id(), plane_.beyond), place = block * 32 + lane;
+    winners_.join(W::square(plane_, rows, x_ - entry.x), place, place);
+  }
+
+  const Plane& plane_;
+  const std::int64_t list_;
+  const int count_;
+  const BlockBounds<W>& bounds_;
+  const int x_;
+  W winners_{0};
+  unsigned worst_[kRowGroups];  ///< greatest of what may still win, of each group of rows
+};
+
+template <class W, int kBlock>
+class ListBuilder {
+ public:
+  __device__ ListBuilder(const Plane& plane, std::int64_t band, std::uint32_t* memory)
+      : plane_(plane),
+        band_(band),
+        start_(band * plane.pitch),
+        cells_(plane.cells()),
+        places_(memory),
+        masks_(memory + plane.cells()),
+        bounds_(plane, reinterpret_cast<std::uint16_t*>(masks_)) {}
+
+  __device__ void run() {
+    find_columns();
+    __syncthreads();
+    find_places();
+    write_list();
+    __syncthreads();  // the masks give way to the bounds
+    if (count_ > 0) {
+      find_bounds();
+      __syncthreads();
+      find_anchors();
+      __syncthreads();
+    }
+    queue_tiles();
+  }
+
+ private:
+  static constexpr int kWarps = kBlock / 32;
+
+  __device__ int warp() const { return static_cast<int>(threadIdx.x) / 32; }
+
+  /// A few words at a time, so that they wait together.
+  __device__ void find_columns() {
+    constexpr int kTogether = 8;
+    for (int w0 = warp(); w0 < cells_; w0 += kTogether * kWarps) {
+      std::uint32_t bits[kTogether], kept[kTogether];
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k) {
+        const int w = min(w0 + k * kWarps, cells_ - 1);
+        bits[k] = plane_.bits[start_ + w * 32 + lane_id()];
+        kept[k] = plane_.keep_above(band_)[w] | plane_.keep_below(band_)[w];
+      }
+#pragma unroll
+      for (int k = 0; k < kTogether; ++k) {
+        const int w = w0 + k * kWarps;
+        if (w >= cells_) break;
+        const std::uint32_t wanted = __ballot_sync(kAllLanes, bits[k] != 0) | kept[k],
+                            inner = inner_columns(w, bits[k]);
+        if (lane_id() == 0) masks_[w] = wanted & ~inner;
+      }
+    }
+  }
+  /// Of 32, those that are solid between solid columns: nearest to nobody but themselves.
+  __device__ std::uint32_t inner_columns(int w, std::uint32_t bits) const {
+    const std::uint32_t solid = __ballot_sync(kAllLanes, bits == 0xFFFFFFFFu);
+    if (!solid) return 0;
+    const bool left = w == 0 || plane_.bits[start_ + w * 32 - 1] == 0xFFFFFFFFu;
+    const bool right = w + 1 == cells_ || plane_.bits[start_ + w * 32 + 32] == 0xFFFFFFFFu;
+    return solid & (solid << 1 | unsigned{left}) & (solid >> 1 | (right ? 0x80000000u : 0u));
+  }
+
+  /// Exclusive prefix sums of the masks' sizes.
+  __device__ void find_places() {
+    __shared__ int of_warp[kWarps];
+    for (int w0 = 0; w0 < cells_; w0 += kBlock) {
+      const int w = w0 + static_cast<int>(threadIdx.x), own = w < cells_ ? __popc(masks_[w]) : 0;
+      int sum = own;
+      for (int step = 1; step < 32; step *= 2) {
+        const int other = __shfl_up_sync(kAllLanes, sum, step);
+        if (lane_id() >= step) sum += other;
+      }
+      if (lane_id() == 31) of_warp[warp()] = sum;
+      __syncthreads();
+      int before = count_, all = 0;
+      for (int k = 0; k < kWarps; ++k) {
+        if (k < warp()) before += of_warp[k];
+        all += of_warp[k];
+      }
+      if (w < cells_) places_[w] = static_cast<std::uint32_t>(before + sum - own);
+      count_ += all;
+      __syncthreads();
+    }
+    if (threadIdx.x == 0) plane_.list_count[band_] = static_cast<std::uint32_t>(count_);
+  }
+
+  __device__ void write_list() const {
+    for (int w = warp(); w < cells_; w += kWarps) {
+      const std::uint32_t mask = masks_[w];
+      if (!(mask >> lane_id() & 1)) continue;
+      const std::int64_t to = start_ + places_[w] + __popc(mask & lanes_before(lane_id()));
+      plane_.list_column[to] = static_cast<std::uint16_t>(w * 32 + lane_id());
+    }
+  }
+
+  __device__ void find_bounds() {
+    for (int block = warp(); block * 32 < count_; block += kWarps) {
+      const int k = block * 32 + lane_id();
+      const Entry entry = k < count_ ? Entry::load(plane_, start_, k) : Entry{};
+      const unsigned above = warp_min(entry.column.above), below = warp_min(entry.column.below);
+      const bool inside = __any_sync(kAllLanes, entry.column.bits != 0);
+      const int first = __shfl_sync(kAllLanes, entry.x, 0);
+      const int last = __shfl_sync(kAllLanes, entry.x, min(31, count_ - 1 - block * 32));
+      if (lane_id() != 0) continue;
+      bounds_.rows[block] = static_cast<std::uint16_t>(inside ? 0 : min(above, below - 31));
+      bounds_.above[block] = static_cast<std::uint16_t>(inside ? BlockBounds<W>::kInside : above);
+      bounds_.below[block] = static_cast<std::uint16_t>(below);
+      bounds_.first[block] = static_cast<std::uint16_t>(first);
+      bounds_.last[block] = static_cast<std::uint16_t>(last);
+    }
+  }
+
+  __device__ bool is_open(int tile) const {
+    if (tile < 0 || tile >= plane_.tiles()) return false;
+    const uint2 cells = plane_.open_of(band_, tile);
+    return (cells.x | cells.y) != 0;
+  }
+  __device__ ushort2* anchors() const { return plane_.anchors + band_ * (plane_.tiles() + 1); }
+
+  __device__ void find_anchors() {
+    if (count_ == 1) {  // it wins everywhere
+      for (int edge = static_cast<int>(threadIdx.x); edge <= plane_.tiles(); edge += kBlock)
+        anchors()[edge] = make_ushort2(0, 0);
+      return;
+    }
+    for (int edge = warp(); edge <= plane_.tiles(); edge += kWarps) {
+      if (!is_open(edge - 1) && !is_open(edge)) continue;
+      const ushort2 winners = EdgeWinners<W>(plane_, start_, count_, bounds_, edge * kTile).find();
+      if (lane_id() == 0) anchors()[edge] = winners;
+    }
+  }
+
+  __device__ void queue_tiles() const {
+    const int tiles = plane_.tiles();
+    const std::int64_t all = plane_.all_bands * tiles;
+    for (int t0 = 0; t0 < tiles; t0 += kBlock) {
+      const int tile = t0 + static_cast<int>(threadIdx.x);
+      const bool open = is_open(tile);
+      bool is_long = false;
+      if (open && count_ > 0) {
+        const volatile ushort2* edges = anchors() + tile;
+        is_long = int{edges[1].y} - int{edges[0].x} >= kShortTile;
+      }
+      for (int kind = 0; kind < 2; ++kind) {
+        const bool mine = open && is_long == (kind == 1);
+        const unsigned queued = __ballot_sync(kAllLanes, mine);
+        if (!queued) continue;
+        unsigned place = 0;
+        if (lane_id() == 0) place = atomicAdd(&plane_.counters[kind], static_cast<unsigned>(__popc(queued)));
+        place = __shfl_sync(kAllLanes, place, 0) + static_cast<unsigned>(__popc(queued & lanes_before(lane_id())));
+        if (mine)
+          plane_.work[kind == 1 ? all - 1 - place : std::int64_t{place}] =
+              static_cast<std::uint32_t>(band_ * tiles + tile);
+      }
+    }
+  }
+
+  const Plane& plane_;
+  const std::int64_t band_, start_;
+  const int cells_;
+  std::uint32_t *places_, *masks_;
+  BlockBounds<W> bounds_;
+  int count_ = 0;
+};
+
+/// W: Winners, or LikelyWinners where squares are rounded. kBlock: threads. kBlocks: of a multiprocessor
+template <class W, int kBlock, int kBlocks>
+__global__ void __launch_bounds__(kBlock, resident_blocks(kBlock, kBlocks))
+    list_columns(const __grid_constant__ Plane plane) {
+  extern __shared__ std::uint32_t list_shared[];
+  const std::int64_t band = blockIdx.x;
+  plane.take_turn();
+  if (plane.open_bands[band]) ListBuilder<W, kBlock>(plane, band, list_shared).run();
+}
+
+}  // namespace fathom::grid::cuda

@@ -1,0 +1,240 @@
+// The words and carries of all columns (see plane/plane.cuh).
+//
+// Source: the bit-packed rows of Man et al. 2011; departs by taking words across rows, so that a column's word is one
+// coalesced read. Cost: every element is read once, 1/4 byte is written for it.
+#pragma once
+
+#include <algorithm>
+
+#include "grid/cuda/mask.cuh"
+#include "grid/cuda/plane/plane.cuh"
+
+namespace fathom::grid::cuda {
+
+/// Any layout and type. Thread = column of a band: neighbours read neighbours.
+///
+/// @param other  where what is no site goes, as the other side of a signed field; without words: nowhere
+__global__ void __launch_bounds__(kPackBlock)
+    pack_elements(Plane plane, const __grid_constant__ Plane other, const __grid_constant__ Mask mask) {
+  const std::int64_t band = blockIdx.y;
+  const int x = static_cast<int>(blockIdx.x) * kPackBlock + static_cast<int>(threadIdx.x);
+  if (x >= plane.pitch) return;
+  unsigned word = 0, there = 0;
+  if (x < plane.width) {
+    const int y0 = plane.first_row(band), rows = min(kBand, plane.height - y0);
+    there = 0xFFFFFFFFu >> (kBand - rows);
+    const std::int64_t step = mask.input.stride[0];
+    const std::int64_t first = mask.input.items.offset(plane.first_item + plane.item_of(band)) + y0 * step + x;
+    for (int r = 0; r < rows; ++r) word |= unsigned{mask.is_site(first + r * step)} << r;
+  }
+  plane.bits[band * plane.pitch + x] = word;
+  close_cell(plane, band, x);
+  if (!other.bits) return;
+  other.bits[band * plane.pitch + x] = ~word & there;
+  close_cell(other, band, x);
+}
+
+/// Four bytes of a row at any address, by the two words around them.
+__device__ inline unsigned four_bytes(const std::uint8_t* at) {
+  const auto address = reinterpret_cast<std::uintptr_t>(at);
+  const auto* words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
+  return __funnelshift_r(words[0], words[1], static_cast<unsigned>(address & 3) * 8);
+}
+
+/// Four bytes at the end of a row, of which `there` are inside; the last is repeated.
+__device__ inline unsigned last_bytes(const std::uint8_t* at, int there) {
+  unsigned four = 0;
+  for (int k = 0; k < 4; ++k) four |= unsigned{at[min(k, there - 1)]} << (8 * k);
+  return four;
+}
+
+/// Four columns of words. Beyond the image's last row it is read again, so that no branch keeps the loads from being in
+/// flight together.
+template <class Read>
+__device__ void pack_rows(unsigned* words, int rows, Read&& read) {
+#pragma unroll
+  for (int r = 0; r < kBand; ++r) {
+    const unsigned four = read(min(r, rows - 1));
+#pragma unroll
+    for (int k = 0; k < 4; ++k) words[k] |= unsigned{(four >> (8 * k) & 0xFFu) != 0} << r;
+  }
+}
+
+/// Words of four columns, of which nothing is open yet.
+__device__ inline void put_words(const Plane& plane, std::int64_t band, int x, const unsigned (&words)[4]) {
+  *reinterpret_cast<uint4*>(plane.bits + band * plane.pitch + x) = make_uint4(words[0], words[1], words[2], words[3]);
+  close_cell(plane, band, x);
+}
+
+/// Bytes, zero or not. Thread = 4 columns of a band; kAligned: their addresses are multiples of 4.
+///
+/// @param other  as for pack_elements()
+template <bool kAligned>
+__global__ void __launch_bounds__(kPackBlock)
+    pack_bytes(Plane plane, const __grid_constant__ Plane other, const __grid_constant__ Mask mask) {
+  const std::int64_t band = blockIdx.y;
+  const int x = (static_cast<int>(blockIdx.x) * kPackBlock + static_cast<int>(threadIdx.x)) * 4;
+  if (x >= plane.pitch) return;
+  unsigned words[4] = {}, others[4] = {};
+  if (x < plane.width) {
+    const int y0 = plane.first_row(band), rows = min(kBand, plane.height - y0);
+    const std::int64_t step = mask.input.stride[0];
+    const auto* element = reinterpret_cast<const std::uint8_t*>(mask.input.data) +
+                          mask.input.items.offset(plane.first_item + plane.item_of(band)) + y0 * step + x;
+    const int columns = plane.width - x;
+    if constexpr (kAligned)
+      pack_rows(words, rows, [&](int r) { return *reinterpret_cast<const std::uint32_t*>(element + r * step); });
+    else if (x > 0 && columns >= 8) pack_rows(words, rows, [&](int r) { return four_bytes(element + r * step); });
+    else pack_rows(words, rows, [&](int r) { return last_bytes(element + r * step, columns); });
+    const unsigned there = 0xFFFFFFFFu >> (kBand - rows);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      if (mask.is_zero_site()) words[k] = ~words[k];
+      others[k] = k < columns ? ~words[k] & there : 0;
+      words[k] = k < columns ? words[k] & there : 0;
+    }
+  }
+  put_words(plane, band, x, words);
+  if (other.bits) put_words(other, band, x, others);
+}
+
+/// Segments of an image's columns that are worked on at once, and warps of a block.
+inline int carry_segments(int bands) {
+  return std::clamp((bands + kSegmentWords - 1) / kSegmentWords, 1, kMostSegments);
+}
+
+inline constexpr int kCarryWidth = 32;  ///< columns of a block
+
+// Rows from a word's end up to the nearest site, and from its begin down, with those of the word before or behind.
+__device__ inline int rows_up(std::uint32_t word, int rows) {
+  return word ? 1 + __clz(static_cast<int>(word)) : rows + kBand;
+}
+__device__ inline int rows_down(std::uint32_t word, int rows) {
+  return word ? __clz(static_cast<int>(__brev(word))) : rows + kBand;
+}
+
+/// The carries of a segment of a column. Its words are read once, if they fit the registers, all at the same time.
+class CarrySegment {
+ public:
+  /// @param first_band  of the image
+  __device__ CarrySegment(const Plane& plane, std::int64_t first_band)
+      : plane_(plane),
+        segment_(static_cast<int>(threadIdx.x) / 32),
+        segments_(static_cast<int>(blockDim.x) / 32),
+        length_((plane.bands + segments_ - 1) / segments_),
+        count_(min(max(plane.bands - segment_ * length_, 0), length_)),
+        padding_((count_ + kGroup - 1) / kGroup * kGroup - count_),
+        first_((first_band + segment_ * length_) * plane.pitch + blockIdx.x * kCarryWidth + lane_id()) {}
+
+  /// The rows from its end up to its last site, and from its begin down to its first, to shared memory.
+  __device__ void look(int (*to_last)[32], int (*to_first)[32]) {
+    int up = kNoSite, down = 0, rows = 0;
+    for (int k0 = 0; k0 < count_; k0 += kHeld) {
+      hold(k0);
+#pragma unroll
+      for (int g = 0; g < kHeld; g += kGroup) {
+        if (k0 + g >= count_) break;
+#pragma unroll
+        for (int i = g; i < g + kGroup; ++i, rows += kBand) {
+          up = rows_up(words_[i], up);
+          if (down == rows) down += rows_down(words_[i], 0);  // no site yet: as many rows as were gone through
+        }
+      }
+    }
+    to_last[segment_][lane_id()] = up - padding_ * kBand;
+    to_first[segment_][lane_id()] = down < count_ * kBand ? down : kNoSite;
+  }
+
+  /// Its carries, from what all segments found.
+  __device__ void carry(const int (*to_last)[32], const int (*to_first)[32]) {
+    int up = kNoSite, down = kNoSite;
+    for (int s = 0; s < segment_; ++s) up = beyond(to_last[s][lane_id()], up);
+    for (int s = segments_ - 1; s > segment_; --s) down = beyond(to_first[s][lane_id()], down);
+    for (int k0 = 0; k0 < count_; k0 += kHeld) carry_down(k0, up);
+    down -= padding_ * kBand;
+    for (int k0 = (count_ + kHeld - 1) / kHeld * kHeld; k0 > 0;) carry_up(k0 -= kHeld, down);
+  }
+
+ private:
+  static constexpr int kHeld = 32, kGroup = 8;  ///< words in registers, and of these with one question for their end
+  static constexpr int kNoSite = 1 << 17;       ///< rows; as far as that, or not much nearer
+
+  __device__ std::int64_t place(int k) const { return first_ + static_cast<std::int64_t>(k) * plane_.pitch; }
+  __device__ bool is_there(int k) const { return k < count_; }
+
+  /// Words from k0 on; none where the segment has ended.
+  __device__ void hold(int k0) {
+    if (k0 == held_) return;
+    held_ = k0;
+    const std::uint32_t* word = plane_.bits + place(k0);
+#pragma unroll
+    for (int i = 0; i < kHeld; ++i, word += plane_.pitch) words_[i] = is_there(k0 + i) ? *word : 0;
+  }
+  /// Rows to a site of the next segment, or beyond.
+  __device__ int beyond(int of_next, int rows) const { return of_next < kNoSite ? of_next : rows + length_ * kBand; }
+
+  /// @param rows  from the first word's begin up, and then from the last one's end
+  __device__ void carry_down(int k0, int& rows) {
+    hold(k0);
+    std::uint16_t* to = plane_.above + place(k0);
+#pragma unroll
+    for (int g = 0; g < kHeld; g += kGroup) {
+      if (k0 + g >= count_) break;
+#pragma unroll
+      for (int i = g; i < g + kGroup; ++i, to += plane_.pitch) {
+        if (is_there(k0 + i)) *to = carried(rows + plane_.beyond);
+        rows = rows_up(words_[i], rows);
+      }
+    }
+  }
+  /// @param rows  from the last word's end down, and then from the first one's begin
+  __device__ void carry_up(int k0, int& rows) {
+    hold(k0);
+#pragma unroll
+    for (int g = kHeld - kGroup; g >= 0; g -= kGroup) {
+      if (k0 + g >= count_) continue;
+      std::uint16_t* to = plane_.below + place(k0 + g + kGroup);
+#pragma unroll
+      for (int i = g + kGroup - 1; i >= g; --i) {
+        to -= plane_.pitch;
+        if (is_there(k0 + i)) *to = carried(rows + kBand + plane_.beyond);
+        rows = rows_down(words_[i], rows);
+      }
+    }
+  }
+  static __device__ std::uint16_t carried(int rows) {
+    constexpr int kMost = kFar;
+    return static_cast<std::uint16_t>(min(rows, kMost));
+  }
+
+  const Plane& plane_;
+  const int segment_, segments_, length_, count_;
+  const int padding_;  ///< words that are gone through behind the end
+  const std::int64_t first_;
+  std::uint32_t words_[kHeld];
+  int held_ = -1;
+};
+
+/// The carries of an image's columns. Block = 32 columns of an image, warp = segment of them. Phase 1: the first and
+/// the last site of each segment. Phase 2: with those of the others, the carries of the segment's words.
+///
+/// @param open  the bands of an image that are being solved, from x to before y. Images are left out of which none of
+///              these is open. (0, 0): all are worked on
+__global__ void __launch_bounds__(kMostSegments * 32, resident_blocks(kMostSegments * 32, kCarryBlocks))
+    carry(const __grid_constant__ Plane plane, int2 open) {
+  __shared__ int to_last[kMostSegments][32], to_first[kMostSegments][32];
+  plane.take_turn();
+  const std::int64_t first_band = static_cast<std::int64_t>(blockIdx.y) * plane.bands;
+  if (open.y > 0) {
+    bool is_open = false;
+    for (int b = open.x + static_cast<int>(threadIdx.x); b < open.y; b += static_cast<int>(blockDim.x))
+      is_open |= plane.open_bands[first_band + b] != 0;
+    if (!__syncthreads_or(is_open)) return;
+  }
+  CarrySegment segment(plane, first_band);
+  segment.look(to_last, to_first);
+  __syncthreads();
+  segment.carry(to_last, to_first);
+}
+
+}  // namespace fathom::grid::cuda

@@ -1,0 +1,597 @@
+// The passes along z and y where sites are far: the lower envelope of 16 lines at once, in 32 bits.
+//
+// A candidate i with value g is kept as the key (g + i²) · 2ᵇ + i, where indices have b bits. At x its value is the key
+// less 2xi · 2ᵇ, plus x²: one multiply and add per evaluation, and the winner's index comes along. As the winner never
+// moves backwards when x grows, the winners at two places bound those between: first at every 64th row, from all
+// candidates; then at every 8th; then at all.
+//
+// Work mapping: persistent blocks take halves of the tiles that the search left. A unit of 16 lanes, lane = line, takes
+// kChunk rows into registers. Phase 1: a row stays if it lies below chords of g + i² between rows beside it; one that
+// does not is nowhere the best. Phase 2: the kept rows of each line move together. Phases 3 to 5: the three stages.
+// Along z, eight rows that fit 16 bits are left for the search along y.
+//
+// Source: the monotone-matrix search of Aggarwal et al. 1987, in place of the intersections of Felzenszwalb &
+// Huttenlocher 2012, so that nothing is decided by a quotient. Cost: some 50 operations per element, 80
+// instructions with loads, addresses and stores.
+#pragma once
+
+#include <type_traits>
+
+#include "core/cuda/early_launch.cuh"
+#include "grid/cuda/volume/far_rows.cuh"
+#include "grid/cuda/volume/transposed/lines.cuh"
+#include "grid/cuda/volume/writer.cuh"
+
+namespace fathom::grid::cuda {
+
+inline constexpr unsigned kKeyBias = 1u << 20;  ///< keeps g + i² − 2xi from falling below 0
+inline constexpr int kKeyBits = 10;             ///< of an index, but in short lines
+inline constexpr unsigned kKeyIndex = (1u << kKeyBits) - 1;
+inline constexpr unsigned kNoKey = 0xFFFFFFFFu;
+inline constexpr int kCoarse = 64, kFine = 8;  ///< rows between anchors
+
+inline __host__ __device__ int coarse_steps(int rows) { return (rows + kCoarse - 1) / kCoarse; }
+
+/// Bits of an index in the keys of lines of up to so many rows.
+inline constexpr int index_bits(int rows) {
+  int bits = 0;
+  while (1 << bits < rows) ++bits;
+  return bits;
+}
+
+/// Bytes of dynamic shared memory.
+inline __host__ __device__ std::size_t envelope_memory(int rows, int chunk) {
+  const int anchors = coarse_steps(rows) * (kCoarse / kFine) + 1, chunks = (rows + chunk - 1) / chunk;
+  return (static_cast<std::size_t>(row_groups(rows) * 8 + chunk) + static_cast<std::size_t>(anchors) +
+          3 * static_cast<std::size_t>(chunks)) *
+         16 * sizeof(unsigned);
+}
+
+/// Which rows of a chunk may be the nearest somewhere, in bits.
+///
+/// Those are corners of the lower hull of height = value + row², and a corner lies below each chord from a row before
+/// it to one behind. Asked of three chords: between the rows next to it, and from the next on one side to the next but
+/// one on the other. Of smooth fields that leaves hardly more than the corners.
+///
+/// @param kTies  whether those on a chord are kept, too: as near as its ends somewhere, but never nearer
+template <int kChunk, bool kTies = false>
+class Candidates {
+ public:
+  /// @param value  becomes the height, of rows counted from the chunk's first
+  static __device__ unsigned of(unsigned* value) {
+#pragma unroll
+    for (unsigned r = 0; r < kChunk; ++r) value[r] = __viaddmin_u32(value[r], r * r, kNoHeight);
+    unsigned rise[kChunk], bend[kChunk];  // from each row to the next; less before a row than behind it
+#pragma unroll
+    for (int r = 0; r + 1 < kChunk; ++r) rise[r] = kept(value[r + 1] - value[r]);
+#pragma unroll
+    for (int r = 1; r + 1 < kChunk; ++r) bend[r] = kept(kTies ? rise[r] - rise[r - 1] : rise[r - 1] - rise[r]);
+    unsigned mask = 0;
+#pragma unroll
+    for (int r = kChunk - 1; r >= 0; --r) {
+      const bool has_chords = r >= 1 && r + 1 < kChunk;
+      const unsigned has_site = has_chords && !kTies ? ~0u : value[r] - kNoHeight;
+      mask = __funnelshift_l(has_chords ? has_site & is_corner(bend, r) : has_site, mask, 1);
+    }
+    return mask;
+  }
+
+  /// Whether the values of a chunk are the same, as far as there are rows. All of these are candidates then.
+  /// @param height, mask  what of() left
+  static __device__ bool are_same(const unsigned* height, unsigned mask, int rows) {
+    if (mask != 0xFFFFFFFFu >> (32 - min(rows, kChunk)) || (rows > 1 && height[1] != height[0] + 1)) return false;
+    bool same = true;
+#pragma unroll
+    for (int r = 2; r < kChunk; ++r) same &= r >= rows || height[r] == height[0] + static_cast<unsigned>(r * r);
+    return same;
+  }
+
+ private:
+  static constexpr unsigned kNoHeight = 1u << 28;  ///< no site: above all chords; six times it fits an integer
+  static_assert(3 * kLongestAxis * kLongestAxis + kChunk * kChunk < kNoHeight / 4);
+
+  /// A row without a site is not below a chord that ends in another, or in one with a site.
+  /// @returns in its first bit, as a sign of each chord tells it: no predicates are to be joined
+  static __device__ unsigned is_corner(const unsigned* bend, int r) {
+    const unsigned before = r >= 2 ? 2 * bend[r] + bend[r - 1] : bend[r];
+    const unsigned behind = r + 2 < kChunk ? 2 * bend[r] + bend[r + 1] : bend[r];
+    return kTies ? ~(bend[r] | before | behind) : bend[r] & before & behind;
+  }
+};
+
+/// What an envelope finds.
+enum class Finding {
+  values,
+  winners,          ///< value · 2ᵇ + winner (b = kKeyBits), the first of several; kNoKey where there is none
+  least_companion,  ///< the same, but of several winners the one with the least companion
+};
+
+/// @param Companion  of 16 bits, below 2¹⁰; or of 32, below 2²²
+template <int kThreads, int kChunk, Finding kFinding = Finding::values, class Companion = std::uint16_t>
+class Envelope {
+ public:
+  static constexpr int kLines = 16;  ///< of a block
+  static constexpr int kUnits = kThreads / 16;
+  static constexpr bool kSmall = true;  ///< values are below 2²³
+  static_assert(3 * kLongestKeyed * kLongestKeyed < 1 << 23);
+
+  /// @param companions  [row][16], filled by the loader, if they matter
+  __device__ Envelope(unsigned* memory, int rows, const Companion* companions = nullptr)
+      : keys(memory),
+        anchors_(memory + (row_groups(rows) * 8 + kChunk) * 16),
+        masks_(anchors_ + (coarse_steps(rows) * (kCoarse / kFine) + 1) * 16),
+        n_(rows),
+        lane_(static_cast<int>(threadIdx.x) % 16),
+        unit_(static_cast<int>(threadIdx.x) / 16),
+        companions_(companions + lane_) {}
+
+  /// Of results that several blocks share: which of them a block has. All find the candidates, and the anchors.
+  struct Part {
+    int number, of;
+  };
+  static_assert(kUnits % 2 == 0);  // both units of a warp are of one part
+  /// Rounds in which units have results of all rows. @param blocks  that share them
+  static __host__ __device__ int rounds_of(int rows, int blocks = 1) {
+    return (row_groups(rows) + kUnits * blocks - 1) / (kUnits * blocks);
+  }
+
+  /// @param load   fills a chunk's values: load(values, first row, line)
+  /// @param store  takes up to eight results of the lane's line: store(first row, values, how many). By whole warps,
+  ///               some of whose lanes may have none.
+  template <class Load, class Store>
+  __device__ void run(Load&& load, Store&& store, Part part = {0, 1}) {
+    keep_candidates(load);
+    find_coarse_anchors();
+    __syncthreads();
+    find_fine_anchors();
+    __syncthreads();
+    // Both units of a warp take neighbouring groups, so that where the candidates of one end those of the other begin.
+    const int groups = row_groups(n_), rounds = rounds_of(n_, part.of);
+    const int q0 = (part.number * kUnits + unit_) / 2 * 2 * rounds;
+    int before = count_ > 0 && q0 < groups ? place_of(anchor(q0)) : 0;
+    for (int q = q0 + unit_ % 2; q < q0 + 2 * rounds; q += 2) {
+      const bool is_there = q < groups, any = is_there && count_ > 0;
+      const unsigned searching = __ballot_sync(kAllLanes, any);
+      const int last = any ? place_of(anchor(q + 1)) : 0, beside = __shfl_xor_sync(kAllLanes, last, 16);
+      const int first = unit_ % 2 != 0 ? beside : before;
+      before = beside;
+      unsigned best[9];
+      if (any) {
+        if constexpr (kFinding == Finding::least_companion) scan_by_companions(q * 8, first, last, searching, best);
+        else scan<8, 1>(q * 8, first, last, 1, best);
+        unsigned rest = static_cast<unsigned>(q * q * 64) - kKeyBias;  // x² less the bias
+#pragma unroll
+        for (int j = 0; j < 8; ++j) {
+          const unsigned value = (best[j] >> kBits) + rest;
+          rest += static_cast<unsigned>(2 * (q * 8 + j) + 1);
+          best[j] = kFinding == Finding::values ? value : value << kBits | (best[j] & kIndex);
+        }
+      } else {
+#pragma unroll
+        for (int j = 0; j < 8; ++j) best[j] = kept(kFinding == Finding::values ? constant_ : kNoKey);
+      }
+      store(q * 8, best, is_there ? min(8, n_ - q * 8) : 0);
+    }
+    __syncthreads();
+  }
+
+  unsigned* keys;  ///< [candidates][16]; before, free for the loader
+
+ private:
+  /// Coarse anchors of the longest line, and how many of them are found at once: up to nine.
+  static constexpr int kAnchors = kUnits * kChunk / kCoarse + 1, kRounds = (kAnchors + 8) / 9,
+                       kAtOnce = (kAnchors + kRounds - 1) / kRounds;
+  static constexpr int kBits = kFinding == Finding::values ? index_bits(kUnits * kChunk) : kKeyBits;
+  static constexpr unsigned kIndex = (1u << kBits) - 1;
+  static constexpr unsigned kBehindLast = ~kIndex;  ///< a key behind those of the candidates, never the best
+
+  /// What the number of a chunk's candidates has besides, where all rows are the same.
+  static constexpr int kSameChunk = 1 << 16;
+
+  static __device__ int chunks_of(int rows) { return (rows + kChunk - 1) / kChunk; }
+  __device__ unsigned& anchor(int fine) const { return anchors_[fine * 16 + lane_]; }
+  /// Of a chunk: which rows are candidates, the first one's place among all, and how many there are.
+  __device__ unsigned& mask(int chunk) const { return masks_[chunk * 48 + lane_]; }
+  __device__ unsigned& place(int chunk) const { return masks_[chunk * 48 + 16 + lane_]; }
+  __device__ unsigned& number(int chunk) const { return masks_[chunk * 48 + 32 + lane_]; }
+
+  template <class Load>
+  __device__ void keep_candidates(Load&& load) {
+    const int chunks = chunks_of(n_);
+    const bool active = unit_ < chunks;
+    unsigned height[kChunk], candidates = 0;
+    if (active) {
+      load(height, unit_ * kChunk, lane_);
+      using Kept = Candidates<kChunk, kFinding == Finding::least_companion>;
+      candidates = Kept::of(height);
+      const bool same = kFinding == Finding::values && Kept::are_same(height, candidates, n_ - unit_ * kChunk);
+      number(unit_) = static_cast<unsigned>(__popc(candidates)) | (same ? kSameChunk : 0);
+      mask(unit_) = candidates;
+    }
+    forget_anchors();
+    __syncthreads();
+    int first = candidates_of(0, min(unit_, chunks));
+    count_ = first + candidates_of(min(unit_, chunks), chunks);
+    const bool may_be_constant = static_cast<unsigned>(count_) / kSameChunk == static_cast<unsigned>(chunks);
+    first %= kSameChunk, count_ %= kSameChunk;
+    if constexpr (kFinding == Finding::values)
+      if (__any_sync(kAllLanes, may_be_constant)) {  // the same in all warps, as they have the same lines
+        if (find_constant(height[0], active, may_be_constant)) candidates = 0;
+      }
+    if (active) {
+      place(unit_) = static_cast<unsigned>(first);
+      unsigned* to = keys + first * 16 + lane_;
+      const auto i0 = static_cast<unsigned>(unit_ * kChunk);
+      unsigned rest = ((kKeyBias + i0 * i0) << kBits) + i0;  // of row r besides its height: i² − r² = i0² + 2·i0·r
+      const unsigned step = kept((i0 << (kBits + 1)) + 1);
+#pragma unroll
+      for (int r = 0; r < kChunk; ++r) {
+        if (candidates >> r & 1) {
+          *to = (height[r] << kBits) + rest;
+          to += 16;
+        }
+        rest = kept(rest + step);
+      }
+    }
+    if (unit_ == 0) keys[count_ * 16 + lane_] = kBehindLast;
+    __syncthreads();
+  }
+
+  __device__ void forget_anchors() const {
+    auto* four = reinterpret_cast<uint4*>(anchors_);
+    for (int i = static_cast<int>(threadIdx.x); i < (coarse_steps(n_) * (kCoarse / kFine) + 1) * 4; i += kThreads)
+      four[i] = make_uint4(kNoKey, kNoKey, kNoKey, kNoKey);
+  }
+
+  __device__ int candidates_of(int first, int end) const {
+    unsigned count = 0;
+#pragma unroll 4
+    for (int k = first; k < end; ++k) count += number(k);
+    return static_cast<int>(count);
+  }
+
+  /// Whether the chunks of a line, in each of which all is the same, are all the same. It has no candidates then.
+  /// @param value  of the chunk's first row
+  __device__ bool find_constant(unsigned value, bool active, bool may_be_constant) {
+    if (active) keys[unit_ * 16 + lane_] = value;
+    __syncthreads();
+    bool same = may_be_constant;
+    for (int k = 1; k < chunks_of(n_); ++k) same &= keys[k * 16 + lane_] == keys[lane_];
+    if (same) count_ = 0, constant_ = keys[lane_];
+    __syncthreads();
+    return same;
+  }
+
+  /// best[j] = least key at x0 + j·kStep among the candidates first, first + step, … ≤ last, of which there is one. For
+  /// neighbours (kStep = 1) step is 1, and the candidate behind the last, or kBehindLast, may be among them.
+  ///
+  /// @param flip  kKeyIndex: indices are taken from the other end, so that the last of several is least
+  template <int kCount, int kStep>
+  __device__ void scan(int x0, int first, int last, int step, unsigned* best, unsigned flip = 0) const {
+    const unsigned slope = 0u - (static_cast<unsigned>(x0) << (kBits + 1));
+    const int end = last * 16 + lane_;
+    const auto offer_two = [&](int p, auto&& offer) {
+      const int next = kStep == 1 ? p + 16 : min(p + 16 * step, end);  // a candidate more does no harm
+      const unsigned a = keys[p], b = keys[next], i = a & kIndex, k = b & kIndex;
+      const unsigned at_a = (a ^ flip) + i * slope, at_b = (b ^ flip) + k * slope;
+#pragma unroll
+      for (int j = 0; j < kCount; ++j) {
+        const unsigned rise = 0u - (static_cast<unsigned>(j * kStep) << (kBits + 1));
+        offer(j, at_a + kept(i) * rise, at_b + kept(k) * rise);
+      }
+    };
+    int p = first * 16 + lane_;
+    offer_two(p, [&](int j, unsigned a, unsigned b) { best[j] = min(a, b); });
+#pragma unroll 1
+    for (p += 32 * step; p <= end; p += 32 * step)
+      offer_two(p, [&](int j, unsigned a, unsigned b) { best[j] = __vimin3_u32(best[j], a, b); });
+  }
+
+  /// The same for eight neighbours and all candidates first … last, by companions. All that are as near as the nearest
+  /// are among these: as squares are strictly convex, none lies beyond the first of those of the next anchor. Where
+  /// companions rise or fall with the candidates, so do the indices that are compared anyway.
+  ///
+  /// @param lanes  that call it together: if they differ, none takes a way of its own
+  __device__ void scan_by_companions(int x0, int first, int last, unsigned lanes, unsigned* best) const {
+    bool rising = true, falling = true;
+    unsigned before = companions_[(keys[min(first, last) * 16 + lane_] & kKeyIndex) * 16];
+#pragma unroll 1  // as the compiler unrolls it, it takes longer
+    for (int p = first + 1; p <= last; ++p) {
+      const unsigned companion = companions_[(keys[p * 16 + lane_] & kKeyIndex) * 16];
+      rising &= companion >= before;
+      falling &= companion < before;
+      before = companion;
+    }
+    if (__all_sync(lanes, rising)) return scan<8, 1>(x0, first, last, 1, best);
+    if (!__all_sync(lanes, falling)) {
+      if constexpr (sizeof(Companion) == 2) return scan_ranked(x0, first, last, best);
+      else return scan_places(x0, first, last, best);
+    }
+    scan<8, 1>(x0, first, last, 1, best, kKeyIndex);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) best[j] ^= kKeyIndex;
+  }
+  __device__ void scan_ranked(int x0, int first, int last, unsigned* best) const {
+    unsigned slope[8], winner[8];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      best[j] = kNoKey;
+      winner[j] = 0;
+      slope[j] = 0u - (static_cast<unsigned>(x0 + j) << (kKeyBits + 1));
+    }
+    for (int p = first; p <= last; ++p) {
+      const unsigned key = keys[p * 16 + lane_], i = key & kKeyIndex, ranked = key - i + companions_[i * 16];
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        const unsigned value = ranked + i * slope[j];
+        if (value < best[j]) best[j] = value, winner[j] = i;
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < 8; ++j) best[j] = (best[j] & ~kKeyIndex) | winner[j];
+  }
+
+  /// The same with companions that do not fit a key: behind the square, with the index behind them, in 64 bits.
+  __device__ void scan_places(int x0, int first, int last, unsigned* best) const {
+    std::uint64_t least[8];
+#pragma unroll
+    for (std::uint64_t& place : least) place = UINT64_MAX;
+    for (int p = first; p <= last; ++p) {
+      const unsigned key = keys[p * 16 + lane_], i = key & kKeyIndex;
+      const unsigned place = companions_[i * 16] << kKeyBits | i;
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        const unsigned value = key - i - i * (static_cast<unsigned>(x0 + j) << (kKeyBits + 1));
+        least[j] = min(least[j], std::uint64_t{value} << 32 | place);
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < 8; ++j)
+      best[j] = static_cast<unsigned>(least[j] >> 32) | (static_cast<unsigned>(least[j]) & kKeyIndex);
+  }
+
+  /// Place among the candidates of a key's index.
+  __device__ int place_of(unsigned key) const {
+    const auto i = static_cast<int>(key & kIndex), chunk = i / kChunk;
+    return static_cast<int>(place(chunk)) + __popc(mask(chunk) & lanes_before(i % kChunk));
+  }
+
+  /// The units share the candidates.
+  __device__ void find_coarse_anchors() {
+    if (unit_ >= count_) return;
+    const int anchors = coarse_steps(n_) + 1;
+#pragma unroll 1
+    for (int s = 0; s < kRounds * kAtOnce; s += kAtOnce) {
+      unsigned best[kAtOnce];
+      scan<kAtOnce, kCoarse>(s * kCoarse, unit_, count_ - 1, kUnits, best);
+      unsigned* to = &anchor(s * (kCoarse / kFine));
+      const auto put = [&](int count) {
+#pragma unroll
+        for (int j = 0; j < kAtOnce; ++j)
+          if (j < count) atomicMin(to + j * (kCoarse / kFine) * 16, best[j]);
+      };
+      if (s + kAtOnce <= anchors) put(kAtOnce);  // mostly, without a question for each
+      else put(anchors - s);
+    }
+  }
+
+  /// The units share the intervals and, where there are more units, the candidates of each.
+  __device__ void find_fine_anchors() {
+    const int intervals = coarse_steps(n_);
+    int shift = 0;
+    while (intervals << (shift + 1) <= kUnits) ++shift;
+    for (int id = unit_; id < intervals << shift; id += kUnits) {
+      const int k = id >> shift, part = id & ((1 << shift) - 1);
+      if (count_ == 0) continue;
+      const int first = place_of(anchor(k * 8)) + part, last = place_of(anchor(k * 8 + 8));
+      if (first > last) continue;
+      unsigned best[9];
+      scan<7, kFine>(k * kCoarse + kFine, first, last, 1 << shift, best);
+#pragma unroll
+      for (int j = 0; j < 7; ++j) atomicMin(&anchor(k * 8 + 1 + j), best[j]);
+    }
+  }
+
+  unsigned *anchors_, *masks_;
+  const int n_, lane_, unit_;
+  const Companion* companions_;
+  int count_ = 0;
+  unsigned constant_ = kNone32;  ///< of a line without candidates
+};
+
+/// The tiles of a kernel's blocks: of each a block has the results, or, where there are fewer tiles than blocks,
+/// several share them.
+template <class Solver>
+class SharedTiles {
+ public:
+  /// @param rounds  in which a block has all results of a tile; 1: they are not shared
+  __device__ SharedTiles(unsigned tiles, int rounds) : tiles_(tiles) {
+    const unsigned all = static_cast<unsigned>(rounds), most = tiles > 0 ? min(gridDim.x / tiles, all) : 1;
+    if (most <= 1) return;
+    const unsigned of_block = (all + most - 1) / most;
+    blocks_ = (all + of_block - 1) / of_block;  // none is left without
+  }
+
+  __device__ unsigned jobs() const { return tiles_ * blocks_; }
+  __device__ unsigned tile(unsigned job) const { return job / blocks_; }
+  __device__ typename Solver::Part part(unsigned job) const {
+    return {static_cast<int>(job % blocks_), static_cast<int>(blocks_)};
+  }
+
+ private:
+  const unsigned tiles_;
+  unsigned blocks_ = 1;  ///< of a tile
+};
+
+/// Makes the values of a chunk's rows from one on those without a site. Few chunks have such rows.
+template <int kChunk>
+__device__ void forget_rows_from(unsigned* value, int row) {
+  if (row >= kChunk) return;
+#pragma unroll
+  for (int r = 0; r < kChunk; ++r)
+    if (r >= row) value[r] = kNone32;
+}
+
+/// Distances along x of 16 lines in shared memory, as the envelope along z wants them. A row more per chunk, so that
+/// units meet different banks.
+template <int kThreads, int kChunk>
+class EnvelopeRows {
+ public:
+  __device__ explicit EnvelopeRows(uint4* memory) : memory_(memory) {}
+
+  /// @param first  bit of the first line
+  __device__ void load(const uint2* words, int rows, int first, const uint2* of_byte, int beyond = 0) const {
+    const int t = static_cast<int>(threadIdx.x);
+    __syncthreads();
+#pragma unroll 2
+    for (int r = t / 2; r < rows; r += kThreads / 2) {
+      const EightDistances eight(__ldg(words + r), first + t % 2 * 8, of_byte, beyond);
+      memory_[(r + r / kChunk) * 2 + t % 2] = make_uint4(eight.pair[0], eight.pair[1], eight.pair[2], eight.pair[3]);
+    }
+    __syncthreads();
+  }
+  /// Of a line's chunk.
+  __device__ void squares(unsigned* value, int first, int lane, int rows) const {
+    const auto* distances = reinterpret_cast<const std::uint16_t*>(memory_) + (first + first / kChunk) * 16 + lane;
+#pragma unroll
+    for (int r = 0; r < kChunk; ++r) {
+      const unsigned steps = distances[r * 16];
+      value[r] = steps * steps;  // of no site, beyond all heights
+    }
+    forget_rows_from<kChunk>(value, rows - first);
+  }
+
+ private:
+  uint4* memory_;
+};
+
+/// What the rows of half a tile along y hold, in bits; those behind the last, nothing.
+/// @tparam kMask  whether they may have sites alone
+template <bool kMask>
+class RowKindBits {
+ public:
+  /// By all threads; they meet.
+  __device__ void fill(const RowKinds& kinds, int rows) {
+    for (int r = static_cast<int>(threadIdx.x); r < (rows + 31) / 32 * 32; r += static_cast<int>(blockDim.x)) {
+      const TileKind kind = r < rows ? kinds[r] : kEmpty;
+      const unsigned wide = __ballot_sync(kAllLanes, kind == kWide), narrow = __ballot_sync(kAllLanes, kind == kNarrow);
+      if (lane_id() == 0) wide_[r / 32] = wide, narrow_[r / 32] = narrow;
+      if constexpr (kMask) {
+        const unsigned full = __ballot_sync(kAllLanes, kind == kFull);
+        if (lane_id() == 0) full_[r / 32] = full;
+      }
+    }
+    __syncthreads();
+  }
+  /// Of up to 32 rows from one on, a multiple of as many.
+  __device__ unsigned wide(int row) const { return wide_[row / 32] >> row % 32; }
+  __device__ unsigned narrow(int row) const { return narrow_[row / 32] >> row % 32; }
+  __device__ unsigned full(int row) const { return kMask ? full_[row / 32] >> row % 32 : 0; }
+
+ private:
+  static constexpr int kWords = kLongestAxis / 32;
+  unsigned wide_[kWords], narrow_[kWords], full_[kMask ? kWords : 1];
+};
+
+/// From row to row of a word that has all pairs, in `narrow`: a constant, so that where rows lie is not computed.
+struct UsualStep {
+  __device__ constexpr operator int() const { return 2 * kPairsOfWord; }
+};
+
+/// @param Solver  the envelope, which takes chunks of kChunk rows
+template <int kThreads, int kChunk, bool kLabels, class Solver = Envelope<kThreads, kChunk>>
+__global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
+    envelope_along_z(const __grid_constant__ Volume v) {
+  extern __shared__ uint4 envelope_shared[];
+  fathom::cuda::wait_for_last();
+  __shared__ uint2 of_byte[256];
+  const int t = static_cast<int>(threadIdx.x), n = v.nz;
+  const unsigned count = v.counters[0] * 2;
+  if (blockIdx.x >= count) return;
+  for (int i = t; i < 256; i += kThreads) of_byte[i] = byte_distances(i, kLabels);
+  __shared__ RunWords<kLabels> run_words;
+  const RunEnds ends(run_words, n);
+  for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
+    const Volume::Tile tile = v.narrow_tile(v.z_list[job / 2]);
+    const int half = static_cast<int>(job % 2) * 16;
+    const EnvelopeRows<kThreads, kChunk> rows(envelope_shared);
+    rows.load(v.word_line(tile), n, half, of_byte, kLabels);
+    if constexpr (kLabels) ends.fill([&](int r) { return v.runs_along_z(tile, v.changes_along_z(tile), r); });
+    const auto load = [&](unsigned* value, int first, int lane) { rows.squares(value, first, lane, n); };
+    const FarRows far(v, tile, half + t % 16);
+    const auto store = [&](int z, unsigned* values, int count) {
+      if constexpr (kLabels)
+        if (count > 0) ends.bound(z / 8, half + t % 16, values);
+      far.put(z, values, count);
+    };
+    Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
+  }
+}
+
+template <int kThreads, int kChunk, Writing kWriting, class Solver = Envelope<kThreads, kChunk>>
+__global__ void __launch_bounds__(kThreads, kEnvelopeThreads / kThreads)
+    envelope_along_y(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
+  extern __shared__ uint4 envelope_shared[];
+  fathom::cuda::wait_for_last();
+  constexpr bool kLabels = is_of_labels(kWriting), kTransposed = kWriting == Writing::transposed;
+  using Writer = std::conditional_t<kTransposed, LineWriter<kThreads>, VolumeWriter<kWriting>>;
+  __shared__ RunWords<kLabels> run_words;
+  constexpr int kLines = Solver::kLines, kParts = 32 / kLines;  // of a tile
+  const int n = v.ny, lane = static_cast<int>(threadIdx.x) % kLines;
+  const unsigned count = v.counters[1] * kParts;
+  const RunEnds ends(run_words, n);
+  constexpr bool kSide = kWriting == Writing::one_side;
+  __shared__ RowKindBits<!kLabels> kinds;
+  for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
+    const Volume::Tile tile = v.tile(v.y_list[job / kParts], v.nz);
+    const int column = static_cast<int>(job % kParts) * kLines + lane, x0 = tile.word * 32 + column - lane;
+    if (x0 >= v.nx) continue;
+    const int narrow_step = 2 * v.pairs_of(tile.word);
+    const auto* narrow = reinterpret_cast<const std::uint16_t*>(v.narrow_row(tile.item, tile.word, tile.line, 0)) +
+                         min(column, narrow_step - 1);
+    // Beyond the volume's edges what lies last again, so that no branch keeps the loads from being in flight together.
+    const int x = x0 + lane;
+    const std::uint32_t* wide = v.wide_at(tile.item, tile.line, 0, min(x, v.nx - 1));
+    const std::int64_t wide_step = kTransposed ? v.half_columns(x0) : v.wide.y_stride;
+    kinds.fill(RowKinds(v, tile, column / 16), n);
+    const auto load_rows = [&](unsigned* value, int first, auto step) {
+      constexpr unsigned kAll = 0xFFFFFFFFu >> (32 - kChunk);
+      const unsigned are_wide = kinds.wide(first) & kAll, are_narrow = kinds.narrow(first) & kAll;
+      const std::uint32_t* row = wide + first * wide_step;
+      const std::uint16_t* narrow_row = narrow + first * step;
+      if (are_wide == kAll) {
+#pragma unroll
+        for (int r = 0; r < kChunk; ++r, row += wide_step) value[r] = wide_square<kSide>(*row);
+      } else if (are_narrow == kAll) {
+#pragma unroll
+        for (int r = 0; r < kChunk; ++r) value[r] = narrow_row[r * step];
+      } else {  // all that is read is on its way before any of it is looked at
+#pragma unroll
+        for (int r = 0; r < kChunk; ++r, row += wide_step) {
+          value[r] = kNone32;
+          if (are_wide >> r & 1) value[r] = wide_square<kSide>(*row);
+          if (are_narrow >> r & 1) value[r] = narrow_row[r * step];
+        }
+        const unsigned are_full = kinds.full(first);
+        if (are_full == 0) return;
+#pragma unroll
+        for (int r = 0; r < kChunk; ++r)
+          if (are_full >> r & 1) value[r] = 0;
+      }
+    };
+    const auto load = [&](unsigned* value, int first, int) {
+      if (narrow_step == UsualStep{}) load_rows(value, first, UsualStep{});
+      else load_rows(value, first, narrow_step);
+    };
+    if constexpr (kLabels) ends.fill_changes([&](int r) { return __ldg(v.changes_along_y(tile) + r); });
+    const Writer writer(v, emitter, tile);
+    const auto store = [&](int y, unsigned* values, int count) {
+      if (!kTransposed && count == 0) return;
+      if constexpr (kLabels) ends.bound(y / 8, column, values);
+      writer.template write_column<false, Solver::kSmall>(y, x, values, count);
+    };
+    Solver(reinterpret_cast<unsigned*>(envelope_shared), n).run(load, store);
+  }
+}
+
+}  // namespace fathom::grid::cuda

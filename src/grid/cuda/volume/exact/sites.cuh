@@ -1,0 +1,230 @@
+// The passes of volumes with nearest sites and any unequal spacings, where 32 bits do not hold squares in a unit, or
+// there is no unit.
+//
+// Along y first, then along z, from squares in double as in volume/exact/exact.cuh; but where sites are near, too, no
+// key tells which of two that are as near is the first. Of rows whose sums are the same in double the lowest wins, as
+// in the general engine and on the CPU. All of these are between the brackets: what lies outside is farther by a tenth
+// of half a step's square at least, where doubles are to round less (rounds_little()).
+//
+// Between the passes lie the steps to the nearest site of the plane, with their signs, where the results will be,
+// unless these are a part of the input; of planes without a site in a half tile, and of those with sites alone, a byte.
+//
+// Work mapping: as in volume/exact/exact.cuh, of which these passes are phase 2, for all rows. Cost: some 80 operations
+// per element, and 10 for each row that is tried for it. 8 bytes are moved per element between the passes.
+#pragma once
+
+#include "grid/cuda/volume/exact/exact.cuh"
+#include "grid/cuda/volume/nearest/site_chunks.cuh"
+
+namespace fathom::grid::cuda {
+
+/// Whether what doubles round of the squares of so long axes is nothing beside a step's square, of any axis.
+/// @param most_square  of the way from one corner to the other
+inline bool rounds_little(const ExactWeights& weights, double most_square) {
+  constexpr double kMostSteps = 0x1p40;
+  return most_square <= kMostSteps * std::min({weights.z, weights.y, weights.x});
+}
+
+/// The steps along a row to a site, and whether it lies to the right, in 16 bits. Of no site they are many.
+struct RowSteps {
+  static constexpr unsigned kRight = 0x8000u;
+  static_assert(kNoneInWord + 32 < kRight);
+
+  static __device__ int of(int steps) { return abs(steps) | (steps > 0 ? static_cast<int>(kRight) : 0); }
+  static __device__ unsigned steps(unsigned word) { return word % kRight; }
+  static __device__ bool is_right(unsigned word) { return word >= kRight; }
+};
+
+/// The words of Steps with signs, always as far ones are.
+struct SignedSteps {
+  static constexpr unsigned kRight = 1u << 23, kBehind = 1u << 24;
+  static_assert(kRight > (Steps::kNone ^ Steps::kFar));
+
+  int y, x;
+
+  __device__ explicit SignedSteps(unsigned word) {
+    const Steps steps(word);
+    y = word & kBehind ? steps.y : -steps.y;
+    x = word & kRight ? steps.x : -steps.x;
+  }
+  /// @param word  RowSteps
+  static __device__ unsigned word_of(int y, unsigned word) {
+    return Steps::far_word_of(abs(y), static_cast<int>(RowSteps::steps(word))) | (y > 0 ? kBehind : 0) |
+           (RowSteps::is_right(word) ? kRight : 0);
+  }
+};
+
+/// A line along y: rows of RowSteps.
+struct SidedLineOfPlane {
+  LineOfPlane line;
+
+  __device__ unsigned word(int row) const { return line.word(row); }
+  __device__ auto group(int q) const { return line.group(q); }
+  __device__ bool has_site(unsigned word) const { return line.has_site(RowSteps::steps(word)); }
+  __device__ double square(unsigned word) const { return line.square(RowSteps::steps(word)); }
+  __device__ unsigned halves(unsigned word) const { return line.halves(RowSteps::steps(word)); }
+};
+
+/// Where in its plane the site nearest to each element lies.
+template <int kThreads, int kMostRows>
+__global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
+    find_exact_along_y(const __grid_constant__ Volume v, const __grid_constant__ ExactSpacing spacing) {
+  extern __shared__ uint4 window_shared[];
+  __shared__ SortedRows filled;
+  const int t = static_cast<int>(threadIdx.x), n = v.ny, groups = row_groups(n);
+  const HalfTile half = half_along_y(v, blockIdx.x);
+  if (half.is_outside(v)) return;
+  const RowsOfPlane<false> plane(v, half);
+  const int with_sites = filled.find<kThreads, kMostRows>(n, [&](int row) { return plane.has_sites(row); });
+  const TileKind kind = with_sites == 0 ? kEmpty : plane.are_full<kThreads>(n) ? kFull : kNarrow;
+  if (t == 0) kinds_of_planes(v, half)[half.tile.line] = kind;
+  if (kind != kNarrow) return;
+  const SidedLineOfPlane line{{StepRows(window_shared), spacing}};
+  const ColumnOfWords column(half.first + t % 16);
+  const auto put_row = [&](int row) { line.line.rows.put(row, t % 16, RowSteps::of(column.nearest(plane.word(row)))); };
+  const StepSquares steps = v.step_tables->along_y(v.nz, n);
+  std::uint32_t* to = v.wide.row(v.wide_first_item + half.tile.item, half.tile.line, 0) + half.x;
+  const auto store = [&](int q, const EightSquares<true>& eight) {
+    if (half.x >= v.nx) return;
+    store_eight(n - q * 8, to + q * 8 * v.wide.y_stride, v.wide.y_stride, [&](int j) {
+      const bool none = eight.best[j] == kNoSquareExact;
+      return none ? Steps::kNone : SignedSteps::word_of(eight.row(j) - (q * 8 + j), eight.word(j));
+    });
+  };
+  Brackets<kThreads, kMostRows> brackets(
+      reinterpret_cast<unsigned*>(window_shared + StepRows::memory(n) / sizeof(uint4)), n);
+  if (SortedRows::are_few(with_sites, n)) {
+    for (int k = t / 16; k < with_sites; k += kThreads / 16) put_row(filled.row[k]);
+    __syncthreads();
+    if (with_sites <= kFewRows) return solve_from_few<kThreads, true>(filled, line, groups, steps, store);
+    if (brackets.find_among(filled, line)) return solve_left<kThreads, true>(brackets, line, n, steps, ~0u, store);
+  }
+  line.line.rows.pad(n);
+#pragma unroll 4
+  for (int r = t / 16; r < n; r += kThreads / 16) put_row(r);
+  __syncthreads();
+  brackets.find(line, spacing.y);
+  solve_left<kThreads, true>(brackets, line, n, steps, ~0u, store);
+}
+
+/// What a lane has found in up to eight planes.
+struct ExactSites {
+  double square[8];
+  std::int32_t site[8];  ///< −1: there is none
+};
+
+/// Writes what are no plain results, as far as they lie in the region. Not inlined: it is large.
+/// @param at  of the first plane
+template <class V>
+__device__ __noinline__ void emit_exact_sites(const Emitter<V>& emitter, std::int64_t item, const int3& at, int count,
+                                              const ExactSites& found) {
+#pragma unroll 1
+  for (int j = 0; j < min(count, 8); ++j) {
+    const std::int64_t place[kMaxSpaceRank] = {at.z + j, at.y, at.x};
+    const V value = found.site[j] < 0 ? no_value<V>() : static_cast<V>(found.square[j]);
+    if (emitter.in_region(place)) emitter.emit(item, place, value, found.site[j]);
+  }
+}
+
+/// Results of half a tile along z, in this thread's column. V: the emitter's, integers where there is a unit.
+template <class V>
+class ExactSiteWriter {
+ public:
+  __device__ ExactSiteWriter(const Volume& v, const Emitter<V>& emitter, const HalfTile& half, float scale)
+      : v_(v),
+        emitter_(emitter),
+        half_(half),
+        scale_(scale),
+        nx_(static_cast<std::int32_t>(emitter.input.extent[2])),
+        row_(emitter.plain.row(v.first_item + half.tile.item, 0, half.tile.line)) {}
+
+  /// Linear index of a site in plane z: there are at most 2³⁰ elements.
+  __device__ std::int32_t site(int z, const SignedSteps& steps) const {
+    return (z * v_.ny + half_.tile.line + steps.y) * nx_ + v_.first_x + half_.x + steps.x;
+  }
+  /// Up to eight planes.
+  __device__ void write(int z, int count, const ExactSites& found) const {
+    if (half_.x >= v_.nx) return;
+    if (!emitter_.plain.serves) {
+      const ExactSites in_memory = found;
+      return emit_exact_sites(emitter_, half_.tile.item, {v_.first_x + half_.x, half_.tile.line, z}, count, in_memory);
+    }
+    float roots[8];
+    any_roots_of<true>(found.square, roots);
+    PlainSites::Row row = emitter_.plain.behind(row_, z);
+#pragma unroll
+    for (int j = 0; j < 8; ++j, row = emitter_.plain.behind(row, 1))
+      if (j < count) emitter_.plain.write(row, half_.x, roots[j] * scale_, found.site[j]);
+  }
+
+ private:
+  const Volume& v_;
+  const Emitter<V>& emitter_;
+  const HalfTile& half_;
+  const float scale_;
+  const std::int32_t nx_;
+  const PlainSites::Row row_;  ///< of z = 0
+};
+
+/// The nearest sites of all.
+template <int kThreads, int kMostRows, class V>
+__global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
+    find_exact_along_z(const __grid_constant__ Volume v, const __grid_constant__ ExactSpacing spacing,
+                       const __grid_constant__ Emitter<V> emitter) {
+  extern __shared__ uint4 window_shared[];
+  __shared__ SortedRows filled;
+  const int t = static_cast<int>(threadIdx.x), n = v.nz, groups = row_groups(n);
+  const HalfTile half = half_along_z(v, blockIdx.x);
+  if (half.is_outside(v)) return;
+  const std::uint8_t* kinds = kinds_of_planes(v, half);
+  const auto kind_of = [&](int r) { return static_cast<TileKind>(__ldg(kinds + r)); };
+  const int with_sites = filled.find<kThreads, kMostRows>(n, [&](int row) { return kind_of(row) != kEmpty; });
+  const ExactSiteWriter<V> writer(v, emitter, half, spacing.scale);
+  bool are_alike = true;
+  for (int r = t; r < n; r += kThreads) are_alike &= kind_of(r) == (with_sites == 0 ? kEmpty : kFull);
+  if (__syncthreads_and(are_alike)) {
+    for (int q = t / 16; q < groups; q += kThreads / 16) {
+      ExactSites found;
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        found.square[j] = with_sites == 0 ? kNoSquareExact : 0;
+        found.site[j] = with_sites == 0 ? -1 : writer.site(q * 8 + j, SignedSteps(Steps::kHere));
+      }
+      writer.write(q * 8, n - q * 8, found);
+    }
+    return;
+  }
+  const KeyWindow<VolumeKeys>::Rows rows(reinterpret_cast<unsigned*>(window_shared), n);
+  const LineOfVolume line{rows, spacing};
+  const int first_x = half.tile.word * 32 + half.first;
+  const RowsOfHalf from{v.wide.row(v.wide_first_item + half.tile.item, 0, half.tile.line) + first_x, v.wide.z_stride,
+                        v.nx - first_x};
+  const StepSquares steps = v.step_tables->along_z(n);
+  const auto store = [&](int q, const EightSquares<true>& eight) {
+    ExactSites found;
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      found.square[j] = eight.best[j];
+      const bool none = eight.best[j] == kNoSquareExact;
+      found.site[j] = none ? -1 : writer.site(eight.row(j), SignedSteps(line.word(eight.row(j))));
+    }
+    writer.write(q * 8, n - q * 8, found);
+  };
+  if (with_sites <= kFewRows) {
+    for (int k = t / 16; k < with_sites; k += kThreads / 16) {
+      const int row = filled.row[k];
+      rows.put(row, t % 16, kind_of(row) == kNarrow ? *from.at(row, t % 16) : Steps::kHere);
+    }
+    __syncthreads();
+    return solve_from_few<kThreads, true>(filled, line, groups, steps, store);
+  }
+  rows.pad(n);
+  fill_rows<kThreads>(rows, n, from, kind_of, [](unsigned) {});
+  __syncthreads();
+  Brackets<kThreads, kMostRows> brackets(reinterpret_cast<unsigned*>(window_shared + window_memory(n) / sizeof(uint4)),
+                                         n);
+  brackets.find(line, spacing.z);
+  solve_left<kThreads, true>(brackets, line, n, steps, ~0u, store);
+}
+
+}  // namespace fathom::grid::cuda

@@ -1,0 +1,382 @@
+// The passes of volumes with nearest sites: those of volume/gaps.cuh and volume/envelope.cuh with the sites in what is
+// compared.
+//
+// Of several nearest sites the first counts. Along z that is the one with the lowest z. Along y it is the one with the
+// lowest z again, and only then the one with the lowest y. Between the passes a site takes 16 bits (see Leads): the
+// steps to it where it is near; else its z, from which the word of its row tells the rest.
+//
+// Work mapping: as without sites, but a tile is 16 neighbours along x, half a word, by one whole line. Cost: as many
+// bytes are moved between the passes as without sites; what is compared has 32 bits instead of 16.
+#pragma once
+
+#include "grid/cuda/volume/envelope.cuh"
+
+namespace fathom::grid::cuda {
+
+/// Steps from a bit of a row's word to the nearest site in the row, the left one of two.
+__device__ inline int steps_along_x(uint2 word, int bit) {
+  const unsigned up = word.x & (0xFFFFFFFFu >> (31 - bit)), down = word.x >> bit;
+  const int left = up ? bit - 31 + __clz(static_cast<int>(up)) : bit + static_cast<int>(word.y & 0xFFFFu);
+  const int right = down ? __ffs(static_cast<int>(down)) - 1 : 31 - bit + static_cast<int>(word.y >> 16);
+  return left <= right ? -left : right;
+}
+
+/// What the pass along z says of a site in the same plane along x and z, in 16 bits.
+struct Leads {
+  /// Steps along x · 2⁹ + (steps along z + 128) · 2 + whether the site lies to the right; or kFirstFar + its z; or
+  /// kNone.
+  static constexpr unsigned kFirstFar = (WindowSites::kMostSteps + 1) << 9;
+  static constexpr unsigned kNone = WindowSites::kFar << 9 | WindowSites::kHere;
+  static constexpr unsigned kHere = 128 << 1;  ///< of a site, to itself
+  static_assert(kFirstFar + kLongestKeyed <= kNone);
+
+  static constexpr unsigned kFarSquare = (WindowSites::kMostSteps + 1) * (WindowSites::kMostSteps + 1);
+
+  /// Of a row that keeps none.
+  static __device__ unsigned not_kept(TileKind kind) { return kind == kFull ? kHere : kNone; }
+
+  static __device__ bool is_far(unsigned lead) { return lead - kFirstFar < static_cast<unsigned>(kLongestKeyed); }
+
+  /// Of a site whose square is below kFarSquare.
+  static __device__ unsigned near(int along_x, int along_z) {
+    return static_cast<unsigned>(abs(along_x) << 9 | (along_z + 128) << 1) | unsigned{along_x > 0};
+  }
+
+  /// From what a search along z found.
+  static __device__ unsigned of(unsigned site) {
+    const int along_z = WindowSites::along_line(site);
+    const int along_x = root_of_square(WindowSites::square(site) - static_cast<unsigned>(along_z * along_z));
+    return static_cast<unsigned>(along_x) << 9 | (site & 0x1FF);
+  }
+  static __device__ unsigned along_x(unsigned lead) { return lead >> 9; }
+  static __device__ int along_z(unsigned lead) { return static_cast<int>(lead >> 1 & 255) - 128; }
+  /// A near one as a search along y compares it.
+  static __device__ unsigned near_site(unsigned lead) {
+    const auto steps = static_cast<int>(lead >> 1 ^ 0x80u);  // bytes: along x, and along z with a sign
+    const auto square = static_cast<unsigned>(__dp4a(steps, steps, 0));
+    return square * WindowSites::kSquare + (lead & 0x1FE) * 256 + (WindowSites::kHere | (lead & 1));
+  }
+  /// The same of a far one, which is not too far.
+  static __device__ unsigned far_site(int along_x, int along_z) {
+    const auto square = static_cast<unsigned>(along_x * along_x + along_z * along_z);
+    return square * WindowSites::kSquare +
+           (static_cast<unsigned>(along_z + 128) << 9 | WindowSites::kHere | unsigned{along_x > 0});
+  }
+};
+
+/// Eight leads of neighbours.
+struct EightLeads {
+  unsigned lead[8];
+
+  __device__ explicit EightLeads(uint4 leads) {
+    const unsigned two[4] = {leads.x, leads.y, leads.z, leads.w};
+#pragma unroll
+    for (int k = 0; k < 8; ++k) lead[k] = two[k / 2] >> (k % 2 * 16) & 0xFFFFu;
+  }
+};
+
+/// The least of eight neighbours' sites, as far as they lie inside.
+__device__ inline unsigned least_inside(const unsigned* site, int inside) {
+  if (inside >= 8) return WindowSites::least(site);
+  unsigned least = WindowSites::kNone;
+#pragma unroll
+  for (int k = 0; k < 8; ++k)
+    if (k < inside) least = min(least, site[k]);
+  return least;
+}
+
+/// A tile along y, and this thread's column of it: from leads in each row to where the sites lie.
+class SitesOfRows {
+ public:
+  /// @param x  the thread's column
+  __device__ SitesOfRows(const Volume& v, const Volume::Tile& tile, int x)
+      : z_(tile.line),
+        depth_(v.depth),
+        bit_(x % 32),
+        kinds_(kinds_of_half(v, tile, x % 32 / 16)),
+        leads_(v.lead_row(tile.item, tile.word * 2 + x % 32 / 16, tile.line, 0) + x % kLeadsOfRow),
+        words_(v.word_line({tile.item, tile.word, 0})) {}
+
+  /// Of a row that keeps leads.
+  __device__ unsigned lead(int y) const { return __ldg(leads_ + y * kLeadsOfRow); }
+
+  struct Steps {
+    int x, z;
+    /// Of what is looked at for nothing, whatever: without signs, so that it may wrap.
+    __device__ unsigned square() const {
+      const auto along_x = static_cast<unsigned>(x), along_z = static_cast<unsigned>(z);
+      return along_x * along_x + along_z * along_z;
+    }
+  };
+  /// What tells where in row y and its plane a site lies, if a lead says that it is far; else whatever.
+  __device__ uint2 word_by(unsigned lead, int y) const {
+    uint2 word = make_uint2(0, 0);
+    if (Leads::is_far(lead)) word = __ldg(words_ + y * depth_ + (lead - Leads::kFirstFar));
+    return word;
+  }
+  /// By a lead that is not Leads::kNone, and word_by(): to the nearest site of its row, the left one of two.
+  __device__ Steps way_by(unsigned lead, uint2 word) const {
+    if (Leads::is_far(lead)) return {steps_along_x(word, bit_), static_cast<int>(lead - Leads::kFirstFar) - z_};
+    const auto along_x = static_cast<int>(Leads::along_x(lead));
+    return {lead & 1 ? along_x : -along_x, Leads::along_z(lead)};
+  }
+  /// TileKind, of each row.
+  __device__ const std::uint8_t* kinds() const { return kinds_; }
+  __device__ TileKind kind(int y) const { return static_cast<TileKind>(__ldg(kinds_ + y)); }
+  /// Whether row y has sites, which it has in all columns or in none.
+  __device__ bool has_site(int y) const { return kind(y) != kEmpty; }
+  /// Of a row that keeps leads: whether they are far, which they are together.
+  __device__ bool is_far(int y) const { return Leads::is_far(any_lead(y)); }
+  /// The same of the half's first column: whether it is a site, and whether row y has it where the first one has.
+  __device__ bool is_here(int y) const { return any_lead(y) == Leads::kHere; }
+  __device__ bool is_like_first(int y) const { return any_lead(y) == any_lead(0); }
+  /// The same of all eight columns, the first of the half or the others.
+  __device__ bool are_like_first(int y, int which) const {
+    const uint4 own = eight_leads(y, which), first = eight_leads(0, which);
+    return own.x == first.x && own.y == first.y && own.z == first.z && own.w == first.w;
+  }
+  __device__ Steps way_by(unsigned lead, int y) const { return way_by(lead, word_by(lead, y)); }
+  /// To the site of row y, which has one in this thread's column.
+  __device__ Steps way(int y) const { return kind(y) == kFull ? Steps{0, 0} : way_by(lead(y), y); }
+  /// The leads of row y, which keeps them, in eight columns of the half, the first or the others.
+  __device__ uint4 eight_leads(int y, int which) const {
+    return __ldg(reinterpret_cast<const uint4*>(first_lead(y)) + which);
+  }
+  /// The same of each so manieth row from y on, as far as there are such: all are asked for before any is looked at.
+  /// @param all_kept  whether all rows are known to keep leads
+  template <int kStep, int kCount>
+  __device__ void load(int y, int rows, int which, bool all_kept, uint4 (&leads)[kCount]) const {
+    if (all_kept) {
+#pragma unroll
+      for (int k = 0; k < kCount; ++k)
+        if (y + k * kStep < rows) leads[k] = eight_leads(y + k * kStep, which);
+      return;
+    }
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) {
+      const TileKind own = y + k * kStep < rows ? kind(y + k * kStep) : kEmpty;
+      const unsigned two = Leads::not_kept(own) * 0x10001u;
+      leads[k] = make_uint4(two, two, two, two);
+      if (keeps_rows(own)) leads[k] = eight_leads(y + k * kStep, which);
+    }
+  }
+  /// As a search compares them: of eight neighbours in row y, from the tile's column `first` on. They are far together.
+  ///
+  /// @tparam Sites  near_site() and far_site(), as Leads has them for a search along y
+  template <class Sites = Leads>
+  __device__ void sites(const EightLeads& eight, int y, int first, unsigned* site) const {
+    if (!Leads::is_far(eight.lead[0])) {
+#pragma unroll
+      for (int k = 0; k < 8; ++k) site[k] = Sites::near_site(eight.lead[k]);
+      return;
+    }
+    uint2 word[8];  // all are read before any is looked at, so that the waits are one
+#pragma unroll
+    for (int k = 0; k < 8; ++k) word[k] = __ldg(words_ + y * depth_ + (eight.lead[k] - Leads::kFirstFar));
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      const int z = static_cast<int>(eight.lead[k] - Leads::kFirstFar) - z_;
+      const Steps way{steps_along_x(word[k], first + k), z};
+      const bool is_too_far = way.square() >= WindowSites::kFar * WindowSites::kFar;
+      site[k] = is_too_far ? WindowSites::kNone : Sites::far_site(way.x, way.z);
+    }
+  }
+  __device__ int z() const { return z_; }
+
+  /// Eight rows, from the first on.
+  struct EightRows {
+    const std::uint16_t* leads;  ///< kLeadsOfRow apart
+    const uint2* words;          ///< depth() apart
+    int y;
+  };
+  __device__ EightRows rows_from(int y) const { return {leads_ + y * kLeadsOfRow, words_ + y * depth_, y}; }
+  __device__ void advance(EightRows& rows) const {
+    rows.leads += 8 * kLeadsOfRow;
+    rows.words += depth(8);
+    rows.y += 8;
+  }
+  /// Of so many rows: words.
+  __device__ unsigned depth(int rows) const { return static_cast<unsigned>(rows * depth_); }
+
+ private:
+  /// Of the half's first column.
+  __device__ const std::uint16_t* first_lead(int y) const { return leads_ + y * kLeadsOfRow - (bit_ & 15); }
+  __device__ unsigned any_lead(int y) const { return __ldg(first_lead(y)); }
+
+  const std::int32_t z_, depth_;
+  const int bit_;
+  const std::uint8_t* const kinds_;
+  const std::uint16_t* const leads_;
+  const uint2* const words_;
+};
+
+/// Half a tile's rows as the pass along z left them, to shared memory. By all threads.
+///
+/// @tparam kTogether  rows of a thread that are asked for before any is looked at
+/// @tparam Sites      as SitesOfRows::sites() has it
+/// @param all_kept    whether all rows keep leads
+/// @param near        is told of each row whether some word of it is less than `end`: near.add(row, whether)
+template <int kThreads, int kTogether, class Sites, class Word, class Near>
+__device__ void load_rows_of_sites(const WindowRows<Word>& rows, const Volume& v, const HalfTile& half,
+                                   const SitesOfRows& sites, bool all_kept, unsigned end, Near& near) {
+  const int t = static_cast<int>(threadIdx.x), n = v.ny, first = t % 2 * 8;
+  const int inside = v.nx - half.tile.word * 32 - half.first - first;
+  constexpr int kStep = kThreads / 2;
+  rows.pad(n);
+  for (int r0 = t / 2; r0 < n; r0 += kTogether * kStep) {
+    uint4 leads[kTogether];
+    sites.load<kStep>(r0, n, t % 2, all_kept, leads);
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) {
+      const int r = r0 + k * kStep;
+      if (r >= n) break;
+      unsigned site[8];
+      sites.sites<Sites>(EightLeads(leads[k]), r, half.first + first, site);
+      near.add(r, least_inside(site, inside) < end);
+      rows.put(r, first / 4, make_uint4(site[0], site[1], site[2], site[3]));
+      rows.put(r, first / 4 + 1, make_uint4(site[4], site[5], site[6], site[7]));
+    }
+  }
+}
+
+/// How many of a tile's rows have sites, have far ones, and have sites alone: in one word, which a block adds up at
+/// once.
+class SiteRowCounts {
+ public:
+  __device__ explicit SiteRowCounts(unsigned counts = 0) : counts_(counts) {}
+  __device__ void add(TileKind kind, bool is_far) {
+    counts_ += (kind != kEmpty ? 1 : 0) + (is_far ? kOneFar : 0) + (kind == kFull ? kOneFull : 0);
+  }
+  /// Of a thread, before all meet. @param total  shared, 0
+  __device__ void put(unsigned* total) const { add_over_block(counts_, total); }
+
+  __device__ int filled() const { return static_cast<int>(counts_ % kOneFar); }
+  __device__ int far() const { return static_cast<int>(counts_ / kOneFar % kOneFar); }
+  /// Whether all of so many rows keep leads, unless all have sites alone: so many wrap.
+  __device__ bool all_kept(int rows) const { return filled() == rows && counts_ / kOneFull == 0; }
+
+ private:
+  static constexpr unsigned kOneFar = 2 * kLongestKeyed, kOneFull = kOneFar * kOneFar;
+  static_assert((1ULL << 32) / kOneFull >= kLongestKeyed);
+
+  unsigned counts_;
+};
+
+/// Results of a tile along y, in this thread's column.
+class SiteWriter {
+ public:
+  /// @param x  the thread's column
+  __device__ SiteWriter(const Volume& v, const Emitter<std::int64_t>& emitter, const Volume::Tile& tile, int x)
+      : emitter_(emitter),
+        item_(tile.item),
+        z_(tile.line),
+        x_(x),
+        first_x_(v.first_x),
+        nx_(static_cast<std::int32_t>(emitter.input.extent[emitter.input.rank - 1])),
+        ny_(v.ny),
+        is_there_(x < v.nx),
+        row_(emitter.plain.row(v.first_item + item_, z_, 0)) {}
+
+  /// Linear index of a site in row y. There are at most 2³⁰ elements.
+  __device__ std::int32_t site(int y, SitesOfRows::Steps steps) const {
+    return ((z_ + steps.z) * ny_ + y) * nx_ + first_x_ + x_ + steps.x;
+  }
+  struct Result {
+    std::uint32_t square;  ///< UINT32_MAX: there is no site
+    std::int32_t site;     ///< −1 then
+  };
+  /// The same where there is none, which is not asked for each element then.
+  struct NoSite {
+    static constexpr std::int32_t site = -1;
+    __device__ operator Result() const { return {UINT32_MAX, site}; }
+  };
+  /// Up to eight rows, from what a search says of them.
+  __device__ void write_near(int y, int count, const unsigned* sites) const {
+    write_group(y, count, [&](int j) { return near_result(y + j, sites[j]); });
+  }
+  /// Up to eight rows, mostly eight. The parameters are those of write().
+  template <class Of>
+  __device__ void write_group(int y, int count, Of&& result, unsigned inside = 0) const {
+    if (writes_usual() && count >= 8) write_eight(y, result);
+    else write(y, count, result, inside);
+  }
+  /// Of an element of row y, from the square of the way to its site, steps of it, and the side that it lies on.
+  __device__ Result result(int y, unsigned square, int along_y, int along_z, bool is_right) const {
+    const auto others = static_cast<unsigned>(along_y * along_y + along_z * along_z);
+    return {square, site(y + along_y, {signed_root_of_square(square - others, is_right), along_z})};
+  }
+  /// Of an element of row y, from what a search says of it.
+  __device__ Result near_result(int y, unsigned word) const {
+    const int steps = WindowSites::steps(word);
+    const std::int32_t rows = WindowSites::along_z_of(steps) * ny_ + WindowSites::along_line_of(steps);
+    return {WindowSites::square(word), site(y, {0, 0}) + rows * nx_ + WindowSites::along_x(word)};
+  }
+  /// Up to eight rows.
+  ///
+  /// @param result  of the first, the second and so on
+  /// @param inside  bits, of signed labels: whose distances are negative
+  template <class Of>
+  __device__ void write(int y, int count, Of&& result, unsigned inside = 0) const {
+    if (!is_there_) return;
+    if (!emitter_.plain.serves) {
+      Result results[8];
+#pragma unroll
+      for (int j = 0; j < 8; ++j) results[j] = result(j);
+      return emit(y, count, results, inside);
+    }
+    PlainSites::Row row = emitter_.plain.down(row_, y);
+#pragma unroll
+    for (int j = 0; j < 8; ++j, emitter_.plain.advance(row)) {
+      if (j >= count) break;
+      const auto r = result(j);
+      emitter_.plain.write(row, x_, distance_of(r), r.site);
+    }
+  }
+
+ private:
+  /// Whether indices of 32 bits are wanted of all elements, with float distances or alone.
+  __device__ bool writes_usual() const { return emitter_.plain.serves && !emitter_.plain.is_long; }
+  /// Those, of rows that are all there, without a question for each.
+  template <class Of>
+  __device__ void write_eight(int y, Of&& result) const {
+    const PlainSites& plain = emitter_.plain;
+    const PlainSites::Row row = plain.down(row_, y);
+    if (!is_there_) return;
+    float* distance = row.distance + x_;
+    std::byte* site = row.nearest + x_ * std::int64_t{sizeof(std::int32_t)};
+    // Strides are read, and results computed, before any is stored, so that the waits are one.
+    const std::int64_t distance_step = plain.distance.y_stride, site_step = plain.nearest.y_stride;
+    const bool has_distances = plain.distance.data != nullptr;
+    float distances[8];
+    std::int32_t sites[8];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const auto r = result(j);
+      distances[j] = distance_of(r);
+      sites[j] = r.site;
+    }
+#pragma unroll
+    for (int j = 0; j < 8; ++j, distance += distance_step, site += site_step) {
+      if (has_distances) __stcs(distance, distances[j]);
+      __stcs(reinterpret_cast<std::int32_t*>(site), sites[j]);
+    }
+  }
+  static __device__ float distance_of(const Result& result) { return small_root(small_float(result.square)); }
+  static __device__ float distance_of(NoSite) { return __int_as_float(0x7F800000); }
+  __device__ __noinline__ void emit(int y, int count, const Result* results, unsigned inside) const {
+    for (int j = 0; j < min(count, 8); ++j) {
+      const std::int64_t in_volume[] = {z_, y + j, first_x_ + x_}, *at = in_volume + 3 - emitter_.input.rank;
+      const bool none = results[j].square == UINT32_MAX;
+      const std::int64_t square = none ? no_value<std::int64_t>() : std::int64_t{results[j].square};
+      if (emitter_.in_region(at)) emitter_.emit(item_, at, square, results[j].site, inside >> j & 1);
+    }
+  }
+
+  const Emitter<std::int64_t>& emitter_;
+  const std::int64_t item_;
+  const std::int32_t z_, x_, first_x_, nx_, ny_;
+  const bool is_there_;
+  const PlainSites::Row row_;  ///< of y = 0
+};
+
+}  // namespace fathom::grid::cuda

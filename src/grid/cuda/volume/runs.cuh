@@ -1,0 +1,171 @@
+// The ends of runs of equal labels along the lines of a tile (see volume/labels.cuh), in shared memory.
+//
+// Work mapping: warp = 32 rows by 32 lines of bits, which it turns by swapping ever smaller blocks of them. A lane then
+// looks for the changes around eight rows of a line, word by word. Cost: some ten operations per element, and a few per
+// word of a long run.
+#pragma once
+
+#include "grid/cuda/volume/volume.cuh"
+
+namespace fathom::grid::cuda {
+
+/// Words along a tile's 32 lines: [32 rows][line].
+template <bool kRuns, int kMostRows = kLongestKeyed>
+struct RunWords {
+  static constexpr int kWords = kRuns ? kMostRows : 1;
+  unsigned changes[kWords], background[kWords];
+};
+
+/// The ends, from such words.
+class RunEnds {
+ public:
+  static constexpr unsigned kNoEnd = 1u << 15;  ///< steps from here on: there is no end
+
+  /// @param first  of the words that are the tile's
+  template <bool kRuns, int kMostRows>
+  __device__ RunEnds(RunWords<kRuns, kMostRows>& words, int rows, int first = 0)
+      : changes_(words.changes + first), background_(words.background + first), rows_(rows) {}
+
+  /// By all threads of the block, before a barrier. @param load  a row's changes and background
+  /// @returns whether the thread's rows have changes
+  template <class Load>
+  __device__ bool fill(Load&& load) const {
+    bool any = false;
+    for (int b = static_cast<int>(threadIdx.x) / 32; b * 32 < rows_; b += static_cast<int>(blockDim.x) / 32) {
+      const int row = b * 32 + lane_id();
+      const uint2 word = row < rows_ ? load(row) : make_uint2(0, 0xFFFFFFFFu);
+      any |= word.x != 0;
+      changes_[row] = turn(word.x);
+      background_[row] = turn(word.y);
+    }
+    return any;
+  }
+
+  /// The same where no label is pinned. @param load  a row's changes
+  template <class Load>
+  __device__ void fill_changes(Load&& load) const {
+    for (int b = static_cast<int>(threadIdx.x) / 32; b * 32 < rows_; b += static_cast<int>(blockDim.x) / 32) {
+      const int row = b * 32 + lane_id(), rows = rows_ - b * 32;
+      changes_[row] = turn(row < rows_ ? load(row) : 0);
+      background_[row] = rows < 32 ? 0xFFFFFFFFu << rows : 0;
+    }
+  }
+
+  /// The same for the half of the lines from `first` on, where squares tell of label 0. @param load  a row's changes
+  /// @returns whether those that the thread's warp has loaded have changes
+  template <class Load>
+  __device__ bool fill_half(int first, Load&& load) const {
+    bool any = false;
+    for (int b = static_cast<int>(threadIdx.x) / 32; b * 32 < rows_; b += static_cast<int>(blockDim.x) / 32) {
+      const int row = b * 32 + lane_id(), rows = rows_ - b * 32;
+      const unsigned turned = turn(row < rows_ ? load(row) : 0);
+      if (lane_id() / 16 * 16 != first) continue;
+      any |= turned != 0;
+      changes_[row] = turned;
+      background_[row] = rows < 32 ? 0xFFFFFFFFu << rows : 0;
+    }
+    return any;
+  }
+
+  /// Which of eight rows of a line need no search: those of label 0, and behind the last.
+  __device__ unsigned settled(int group, int line) const {
+    return background_[group / 4 * 32 + line] >> group % 4 * 8 & 255;
+  }
+
+  /// Steps from eight rows of a line to the elements beyond the ends of their runs; 0 for label 0 and behind the last
+  /// row.
+  __device__ void steps(int group, int line, unsigned* to_end) const {
+    const unsigned none = settled(group, line);
+    unsigned down[8];
+    around(group, line, to_end, down);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) to_end[j] = none >> j & 1 ? 0 : min(to_end[j], down[j]);
+  }
+
+  /// The same to the nearer of both, whatever the label: upwards, where the other one is not nearer, they are negative.
+  /// 0: there is none, or it is farther than `most`.
+  __device__ void nearest(int group, int line, int most, int* to_end) const {
+    unsigned up[8], down[8];
+    around(group, line, up, down, (most + 31) / 32);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const auto steps = static_cast<int>(min(up[j], down[j]));
+      to_end[j] = steps >= static_cast<int>(kNoEnd) ? 0 : up[j] <= down[j] ? -steps : steps;
+    }
+  }
+
+  /// A minimum with the squares of eight rows of a line …
+  __device__ void bound(int group, int line, unsigned* squares, unsigned weight = 1) const {
+    unsigned ends[8];
+    steps(group, line, ends);
+#pragma unroll
+    for (int j = 0; j < 8; ++j)
+      if (ends[j] < kNoEnd) squares[j] = min(squares[j], weight * ends[j] * ends[j]);
+  }
+  /// … and of a pair of lines in 16 bits.
+  __device__ void bound_pairs(int group, int pair, unsigned* squares) const {
+    if ((settled(group, 2 * pair) & settled(group, 2 * pair + 1)) == 255) {  // no change matters
+#pragma unroll
+      for (int j = 0; j < 8; ++j) squares[j] = 0;
+      return;
+    }
+    unsigned low[8], high[8];
+    steps(group, 2 * pair, low);
+    steps(group, 2 * pair + 1, high);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const unsigned a = min(low[j], kCap16), b = min(high[j], kCap16);
+      squares[j] = __vminu2(squares[j], a * a + (b * b << 16));
+    }
+  }
+
+ private:
+  /// Steps from eight rows of a line to the elements beyond the upper and the lower end of their runs.
+  /// @param words  to look into, before and behind
+  __device__ void around(int group, int line, unsigned* up, unsigned* down, int words = kLongestAxis / 32) const {
+    const int b = group / 4, shift = group % 4 * 8;
+    const unsigned word = changes_[b * 32 + line], own = word >> shift;
+    unsigned last = before(b, line, word & ((1u << shift) - 1), group * 8, words);
+    unsigned next = behind(b, line, own >> 8 << shift << 8, group * 8 + 7, words);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) up[j] = last = own >> j & 1 ? 1 : last + 1;
+    down[7] = next;
+#pragma unroll
+    for (int j = 6; j >= 0; --j) down[j] = next = own >> (j + 1) & 1 ? 1 : next + 1;
+  }
+
+  /// Bit `lane` of the words of all lanes: of 2ᵏ⁺¹ bits, two lanes swap the halves that belong to the other.
+  static __device__ unsigned turn(unsigned word) {
+    constexpr unsigned kLower[] = {0x55555555u, 0x33333333u, 0x0F0F0F0Fu, 0x00FF00FFu, 0x0000FFFFu};
+#pragma unroll
+    for (int k = 4; k >= 0; --k) {
+      const bool is_upper = (lane_id() >> k & 1) != 0;
+      const unsigned kept = is_upper ? ~kLower[k] : kLower[k], other = __shfl_xor_sync(kAllLanes, word, 1 << k);
+      const unsigned across = __funnelshift_l(other, other, is_upper ? 32 - (1 << k) : 1 << k);
+      word = (word & kept) | (across & ~kept);
+    }
+    return word;
+  }
+  /// Rows from the one before `row` to the last change before it, and one. @param word  what is before it in word b
+  __device__ unsigned before(int b, int line, unsigned word, int row, int words) const {
+    for (const int last = max(b - words, 0); !word && b > last;) word = changes_[--b * 32 + line];
+    return word ? static_cast<unsigned>(row - (b * 32 + 31 - __clz(static_cast<int>(word)))) : kNoEnd;
+  }
+  /// Rows from `row` to the first change behind it. @param word  what is behind it in word b
+  __device__ unsigned behind(int b, int line, unsigned word, int row, int words) const {
+    for (const int last = min(b + words, (rows_ - 1) / 32); !word && b < last;) word = changes_[++b * 32 + line];
+    return word ? static_cast<unsigned>(b * 32 + __ffs(static_cast<int>(word)) - 1 - row) : kNoEnd;
+  }
+
+  unsigned *changes_, *background_;
+  const int rows_;
+};
+
+/// The table of a mask's sites, or of ends of runs, which lie one element beyond.
+__device__ inline uint2 byte_distances(int byte, bool beyond) {
+  uint2 distances = kByteDistances.of[byte];
+  if (beyond && byte != 0) distances.x += 0x01010101u, distances.y += 0x01010101u;
+  return distances;
+}
+
+}  // namespace fathom::grid::cuda

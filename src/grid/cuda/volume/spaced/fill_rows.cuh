@@ -1,0 +1,97 @@
+// Rows of half a tile, from where they lie between the passes of volumes with unequal spacings to shared memory.
+//
+// Copies that go past the registers are all on their way at once, where registers hold a part of a thread's rows, so
+// that a block waits once: where rows begin inside sectors of memory, that is most of what its pass takes. Where words
+// go one by one, and not all lie there, they go by registers.
+//
+// Work mapping: thread = four neighbours of a row where these are aligned, else one. Cost: each word is moved once, and
+// read again by its thread, to be counted.
+#pragma once
+
+#include "core/cuda/async_copy.cuh"
+#include "grid/cuda/volume/window.cuh"
+
+namespace fathom::grid::cuda {
+
+/// Where the words of half a tile's rows lie.
+struct RowsOfHalf {
+  const std::uint32_t* first;  ///< of the first row, that of the first column
+  std::int64_t stride;         ///< from row to row
+  int columns;                 ///< that there are; beyond these, the last one is taken again
+
+  /// Whether each four words may be copied at once.
+  __device__ bool are_fours() const {
+    return columns >= 16 && reinterpret_cast<std::uintptr_t>(first) % sizeof(uint4) == 0 && stride % 4 == 0;
+  }
+  __device__ const std::uint32_t* at(int row, int column) const {
+    return first + row * stride + min(column, columns - 1);
+  }
+};
+
+/// Begins to copy the rows of half a tile that are kept, kWords words at a time, and fills the others. By all threads
+/// of the block. @param kind_of  as fill_rows() has it
+template <int kThreads, int kWords, class Word, class KindOf>
+__device__ void begin_rows(const WindowRows<Word>& rows, int n, const RowsOfHalf& from, KindOf&& kind_of) {
+  constexpr int kOfRow = 16 / kWords, kStep = kThreads / kOfRow;
+  const int first = static_cast<int>(threadIdx.x) / kOfRow, column = static_cast<int>(threadIdx.x) % kOfRow * kWords;
+#pragma unroll 4
+  for (int r = first; r < n; r += kStep) {
+    unsigned* to = rows.at(r, column);
+    const TileKind kind = kind_of(r);
+    if (keeps_rows(kind)) {
+      fathom::cuda::copy_async<kWords * sizeof(unsigned)>(to, from.at(r, column));
+    } else {
+#pragma unroll
+      for (int k = 0; k < kWords; ++k) to[k] = kind == kFull ? 0 : Word::kNone;
+    }
+  }
+}
+
+/// Waits for those copies. @param take  as fill_rows() has it
+template <int kThreads, int kWords, class Word, class Take>
+__device__ void finish_rows(const WindowRows<Word>& rows, int n, Take&& take) {
+  constexpr int kOfRow = 16 / kWords, kStep = kThreads / kOfRow;
+  const int first = static_cast<int>(threadIdx.x) / kOfRow, column = static_cast<int>(threadIdx.x) % kOfRow * kWords;
+  fathom::cuda::wait_for_copies();
+#pragma unroll 4
+  for (int r = first; r < n; r += kStep) {
+    const unsigned* words = rows.at(r, column);
+#pragma unroll
+    for (int k = 0; k < kWords; ++k) take(words[k]);
+  }
+}
+
+/// Both, one after the other.
+template <int kThreads, int kWords, class Word, class KindOf, class Take>
+__device__ void copy_rows(const WindowRows<Word>& rows, int n, const RowsOfHalf& from, KindOf&& kind_of, Take&& take) {
+  begin_rows<kThreads, kWords>(rows, n, from, kind_of);
+  finish_rows<kThreads, kWords>(rows, n, take);
+}
+
+/// Fills the rows of half a tile, whose words all lie there. By all threads of the block, before a barrier.
+/// @param take  takes each word, by the thread that has filled it
+template <int kThreads, class Word, class Take>
+__device__ void fill_rows(const WindowRows<Word>& rows, int n, const RowsOfHalf& from, Take&& take) {
+  const auto kept = [](int) { return kWide; };
+  if (from.are_fours()) copy_rows<kThreads, 4>(rows, n, from, kept, take);
+  else copy_rows<kThreads, 1>(rows, n, from, kept, take);
+}
+
+/// The same of rows of any kind. Where words go one by one, what is asked for each costs more than copies gain.
+/// @param kind_of  of a row: whether its words lie there, or all are 0, or none has a site
+template <int kThreads, class Word, class KindOf, class Take>
+__device__ void fill_rows(const WindowRows<Word>& rows, int n, const RowsOfHalf& from, KindOf&& kind_of, Take&& take) {
+  if (from.are_fours()) return copy_rows<kThreads, 4>(rows, n, from, kind_of, take);
+  const int column = static_cast<int>(threadIdx.x) % 16;
+  const auto word_of = [&](int r) {
+    const TileKind kind = kind_of(r);
+    return keeps_rows(kind) ? __ldcs(from.at(r, column)) : kind == kFull ? 0 : Word::kNone;
+  };
+  const auto put = [&](int r, unsigned word) {
+    take(word);
+    rows.put(r, column, word);
+  };
+  take_rows<8>(static_cast<int>(threadIdx.x) / 16, kThreads / 16, n, word_of, put);
+}
+
+}  // namespace fathom::grid::cuda

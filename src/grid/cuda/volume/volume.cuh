@@ -1,0 +1,317 @@
+// What the kernels of the engine for volumes share.
+//
+// A tile is 32 neighbours along x by one whole line along z or, later, y. Distances along x follow from a word of 32
+// bits and two carries; what the pass along z leaves is kept as squares in 16 bits, which is enough wherever sites are
+// near. A tile that does not fit, or whose search would be long, is computed in 32 bits instead. Of it, what does not
+// fit 16 bits is kept where the result will be, or beside it if results are not of 32 bits; its rows of 16 bits are
+// then clamped. Both sides of a signed field may keep squares there, one after the other: an element is a site to one
+// side, where its square is 0, and has the result of the other.
+//
+// In a transposed volume (volume/transposed/along_x.cuh) y and x have changed places: words hold neighbours along the
+// array's middle axis, `nx` is its extent, or that of a range of it, and what is called the pass along y goes along the
+// array's rows.
+#pragma once
+
+#include <cstdint>
+
+#include "grid/cuda/emit.cuh"
+#include "grid/cuda/layout.cuh"
+#include "grid/cuda/roots.cuh"
+#include "grid/cuda/scratch.h"
+#include "grid/cuda/tuning.h"
+#include "grid/cuda/warp.cuh"
+#include "grid/cuda/writing.cuh"
+
+namespace fathom::grid::cuda {
+
+inline constexpr int kLongestAxis = 2048;
+inline constexpr int kLongestKeyed = 1024;    ///< keys of the envelope hold a value and an index of 10 bits
+inline constexpr unsigned kNone16 = 0x8000u;  ///< no site, in 16 bits; steps up to 181, squared, do not make it wrap
+inline constexpr unsigned kNone16x2 = kNone16 * 0x10001u;
+inline constexpr unsigned kCap16 = 181;  ///< distances along x are capped: 181² < kNone16
+inline constexpr unsigned kNone32 = 0x3FFFFFFFu;
+inline constexpr unsigned kNoneSpaced = 0x7FFFFFFFu;  ///< the same with unequal spacings
+inline constexpr unsigned kNoneInWord = 0x7000u;      ///< carries and distances along x from here on: no site
+
+/// With spacings without a unit, whose steps take 32 bits, narrow lines are all that have some.
+enum TileKind : std::uint8_t {
+  kNarrow,
+  kWide,
+  kEmpty,  ///< has no site
+  kFull,   ///< has sites alone: squares are 0
+};
+
+/// Whether a tile's squares, or leads, are kept in rows of 16 bits.
+__device__ inline bool keeps_rows(TileKind kind) { return kind < kEmpty; }
+/// Else, two squares.
+__device__ inline unsigned squares_not_kept(TileKind kind) { return kind == kFull ? 0 : kNone16x2; }
+
+/// What is told of eight rows of half a wide tile.
+enum Beyond : std::uint8_t {
+  kBeyond16 = 1,  ///< they do not fit 16 bits
+  kFarRows = 2,   ///< none of their distances is below 64
+};
+
+inline constexpr int kPairsOfWord = 16;  ///< of neighbours along x
+inline constexpr int kLeadsOfRow = 16;   ///< of half a word, with nearest sites
+
+/// Words of a line along z: whole sectors of memory.
+inline __host__ __device__ int padded_depth(int nz) { return (nz + 3) / 4 * 4; }
+
+struct StepTables;  // volume/exact/steps.cuh
+
+struct Volume {
+  std::int32_t nz = 1, ny = 1, nx = 1;
+  std::int32_t first_x = 0;  ///< of the input, where a part of its words is worked on as if it were all
+  std::int32_t words = 1;    ///< of a row
+  std::int32_t depth = 0;    ///< padded_depth(nz)
+  std::int64_t items = 1;
+  std::int64_t first_item = 0;
+  std::int64_t wide_first_item = 0;  ///< the same for `wide`
+
+  uint2* word = nullptr;  ///< [items][words][ny][depth]: bits; steps from element 0 to the left, from 31 to the right
+  uint2* other_word = nullptr;  ///< the same of a signed field's other side, where both are solved at once
+  // Labels (volume/labels.cuh). The bits of `word` are ends of runs then: sites lie one element beyond, and so carries
+  // do.
+  uint2* along_z = nullptr;          ///< as `word`: bits of changes along z, and of label 0
+  std::uint32_t* along_y = nullptr;  ///< [items][words][depth][ny]: changes along y
+  bool pins = false;                 ///< label 0 has distance 0; else it is one among others, for a sign
+  bool keeps_changes = false;        ///< the bits are changes along x instead (volume/spaced/label_sites.cuh)
+  std::byte* last_plane = nullptr;   ///< of the part of a volume that was packed last
+
+  // Of two neighbours along x in a word, after the pass along z: squares, or with sites their Leads. With spacings in a
+  // unit, of words that have all columns (volume/spaced/squares_aside.cuh).
+  std::uint32_t* narrow = nullptr;  ///< [items][nz][words][ny][16], of the last word [ny][last_pairs]; see lead_row()
+  std::int64_t pairs_of_plane = 0;  ///< with what fills up sectors of memory
+  std::int32_t last_pairs = 0;
+  /// TileKind, [items][words][ny]; of halves, [items][words][2][ny], with nearest sites and equal spacings and with
+  /// spacings in a unit (kinds_of_half()), and with others after the pass along y, [items][words][2][nz].
+  std::uint8_t* kind = nullptr;
+  /// Beyond, [items][words][2][nz / 8][ny], of wide tiles, or narrow ones of squares aside: of these 8 rows of half the
+  /// columns.
+  std::uint8_t* beyond = nullptr;
+  std::uint32_t* z_list = nullptr;  ///< tiles left to the envelope along z
+  std::uint32_t* y_list = nullptr;
+  /// Of both lists. A pass finds that of its list cleared: by packing, or by a kernel of the other pass.
+  std::uint32_t* counters = nullptr;
+  /// After the pass along z, squares, of wide tiles; with spacings without a unit after that along y, Steps.
+  Placed<std::uint32_t> wide;
+  std::int32_t wide_x_stride = 1;     ///< between neighbours in its rows: 2 where they lie in results of 64 bits
+  StepTables* step_tables = nullptr;  ///< of the latter
+  Placed<float> distance;             ///< where results are floats
+  bool is_aligned = false;            ///< all rows of results, to 8 bytes
+  bool is_transposed = false;
+  std::uint32_t weight_z = 1, weight_y = 1, weight_x = 1;  ///< squares of spacings, in units
+  Side side;
+  bool wide_has_results = false;  ///< of the other side of a signed field, where elements are sites to this one
+  bool has_last_column = false;   ///< one more, in a word of its own (volume/transposed/last_column.cuh), of one item
+
+  /// Leaves out what is not in a range of columns, which begins at a word.
+  void take_columns(std::int64_t begin, std::int64_t end) {
+    first_x = static_cast<std::int32_t>(begin);
+    nx = static_cast<std::int32_t>(end - begin);
+    words = (nx + 31) / 32;
+    const std::int64_t before = begin / 32 * ny * depth;
+    word += before;
+    if (other_word) other_word += before;
+    if (along_z) along_z += before, along_y += before;
+  }
+
+  /// @param pairs  that `narrow` has of the last word: those that are there, or none; half of them or all, with nearest
+  ///               sites; or all, for passes that read several of any word at once
+  void take_narrow(Scratch& s, std::int32_t pairs) {
+    last_pairs = pairs;
+    const std::int64_t all = ny * ((words - 1) * std::int64_t{kPairsOfWord} + pairs);
+    pairs_of_plane = (all + kPairsOfWord - 1) / kPairsOfWord * kPairsOfWord;  // a word's rows begin sectors of memory
+    narrow = s.take<std::uint32_t>(items * nz * pairs_of_plane);
+  }
+  std::int32_t last_pairs_there() const { return (nx - (words - 1) * 32 + 1) / 2; }
+  /// The same for leads, which lie half a word by half a word.
+  std::int32_t last_pairs_of_leads() const {
+    return last_pairs_there() > kLeadsOfRow / 2 ? kPairsOfWord : kLeadsOfRow / 2;
+  }
+
+  struct Tile {
+    std::int64_t item;
+    std::int32_t word, line;
+  };
+  /// By all threads of a kernel that neither reads that counter nor adds to it.
+  __device__ void clear_counter(int list) const {
+    if (blockIdx.x == 0 && threadIdx.x == 0) counters[list] = 0;
+  }
+  /// Tiles that leave results in rows of the output are numbered along these, so that neighbours in a row are written
+  /// at the same time.
+  __device__ Tile tile(std::uint32_t number, std::int32_t lines) const {
+    const auto of_line = static_cast<unsigned>(words), of_item = static_cast<unsigned>(lines), rest = number / of_line;
+    if (items == 1) return {0, static_cast<std::int32_t>(number % of_line), static_cast<std::int32_t>(rest)};
+    return {rest / of_item, static_cast<std::int32_t>(number % of_line), static_cast<std::int32_t>(rest % of_item)};
+  }
+  /// Tiles of the pass along z that leave `narrow` are numbered as `kind` is.
+  __device__ Tile narrow_tile(std::uint32_t number) const {
+    const auto of_line = static_cast<unsigned>(ny), of_row = static_cast<unsigned>(words), rest = number / of_line;
+    if (items == 1) return {0, static_cast<std::int32_t>(rest), static_cast<std::int32_t>(number % of_line)};
+    return {rest / of_row, static_cast<std::int32_t>(rest % of_row), static_cast<std::int32_t>(number % of_line)};
+  }
+  __device__ const uint2* word_line(const Tile& t) const { return word + z_line(t); }
+  __device__ const uint2* other_line(const Tile& t) const { return other_word + z_line(t); }
+  __device__ const uint2* changes_along_z(const Tile& t) const { return along_z + z_line(t); }
+  /// Of row z: changes, and the elements that need no search. @param changes  changes_along_z(t)
+  __device__ uint2 runs_along_z(const Tile& t, const uint2* changes, int z) const {
+    uint2 word = __ldg(changes + z);
+    const int columns = nx - t.word * 32;
+    if (!pins) word.y = columns < 32 ? 0xFFFFFFFFu << columns : 0;  // those beyond the last column
+    return word;
+  }
+  __device__ const std::uint32_t* changes_along_y(const Tile& t) const {
+    return along_y + ((t.item * words + t.word) * depth + t.line) * ny;
+  }
+  /// Where `wide` keeps an element. Of a transposed volume half a tile of the last pass keeps its squares, one line
+  /// along x behind the other, in those rows of the output that are its results', so that nothing else is written over
+  /// them.
+  __device__ std::uint32_t* wide_at(std::int64_t item, std::int32_t z, std::int32_t y, std::int32_t x) const {
+    std::uint32_t* plane = wide.row(wide_first_item + item, z, 0);
+    return is_transposed ? plane + x / 16 * 16 * ny + y * half_columns(x) + x % 16
+                         : plane + y * wide.y_stride + x * wide_x_stride;
+  }
+  /// How many columns there are of the half tile that column x is of.
+  __device__ std::int32_t half_columns(std::int32_t x) const { return min(16, nx - x / 16 * 16); }
+  /// Pairs of neighbours in a word's rows of `narrow`.
+  __device__ std::int32_t pairs_of(std::int32_t w) const { return w + 1 < words ? kPairsOfWord : last_pairs; }
+  /// Row (z, y) of `narrow`.
+  __device__ std::uint32_t* narrow_row(std::int64_t item, std::int32_t w, std::int32_t z, std::int32_t y) const {
+    return narrow + (item * nz + z) * pairs_of_plane + (w * kPairsOfWord * ny + y * pairs_of(w));
+  }
+  /// Row (z, y) of `narrow` with nearest sites, where a plane's leads lie half a word by half a word:
+  /// [ny][kLeadsOfRow].
+  __device__ std::uint16_t* lead_row(std::int64_t item, std::int32_t half, std::int32_t z, std::int32_t y) const {
+    const std::int64_t plane = (item * nz + z) * pairs_of_plane * 2;
+    return reinterpret_cast<std::uint16_t*>(narrow) + plane + (half * ny + y) * kLeadsOfRow;
+  }
+  __device__ const std::uint8_t* kinds(const Tile& t) const { return kind + (t.item * words + t.word) * ny; }
+  /// @param half  0 or 1, of the columns
+  __device__ std::uint8_t* beyond_row(std::int64_t item, std::int32_t w, int half, std::int32_t z) const {
+    return beyond + (((item * words + w) * 2 + half) * ((nz + 7) / 8) + z / 8) * ny;
+  }
+
+ private:
+  __device__ std::int64_t z_line(const Tile& t) const { return ((t.item * words + t.word) * ny + t.line) * depth; }
+};
+
+/// Of which the compiler is not to see what it is made of: it would compute sums and products from others like them,
+/// which takes more instructions, or waits for these.
+__device__ inline unsigned kept(unsigned value) {
+  asm("" : "+r"(value));
+  return value;
+}
+
+/// The lowest bits of a word, as many as there are columns: none up to 0, from 32 on all.
+__device__ inline unsigned first_bits(int columns) {
+  return columns >= 32 ? 0xFFFFFFFFu : columns > 0 ? (1u << columns) - 1 : 0;
+}
+
+/// Whether there is a site in a word's row.
+__device__ inline bool has_sites(uint2 word) { return word.x != 0 || word.y != kNoneInWord * 0x10001u; }
+
+/// TileKind of half a tile's lines along z, [y]. With nearest sites, leads may be far in wide ones alone.
+__device__ inline std::uint8_t* kinds_of_half(const Volume& v, const Volume::Tile& t, int half) {
+  return v.kind + ((t.item * v.words + t.word) * 2 + half) * v.ny;
+}
+
+/// A square from `wide`. @tparam kSide  of a signed field, whose first side's results, which are negative, stand for 0
+template <bool kSide>
+__device__ inline unsigned wide_square(std::uint32_t stored) {
+  return kSide ? static_cast<unsigned>(max(static_cast<int>(stored), 0)) : stored;
+}
+
+/// What the pass along z left in the rows of a tile along y, for half its columns: where it is wide, it does not fit 16
+/// bits.
+class RowKinds {
+ public:
+  __device__ RowKinds(const Volume& v, const Volume::Tile& t, int half)
+      : of_tile_(v.kinds(t)), beyond_(v.beyond_row(t.item, t.word, half, t.line)) {}
+
+  __device__ TileKind operator[](int row) const {
+    const auto kind = static_cast<TileKind>(of_tile_[row]);
+    return kind == kWide && !(beyond_[row] & kBeyond16) ? kNarrow : kind;
+  }
+
+ private:
+  const std::uint8_t *of_tile_, *beyond_;
+};
+
+/// Distances inside a byte of sites, one per bit; 255: none.
+struct ByteDistances {
+  uint2 of[256];
+
+  constexpr ByteDistances() : of() {
+    for (unsigned byte = 0; byte < 256; ++byte) {
+      unsigned distances[2] = {0, 0};
+      for (int x = 0; x < 8; ++x) {
+        unsigned least = 255;
+        for (int k = 0; k < 8; ++k) {
+          const auto steps = static_cast<unsigned>(k < x ? x - k : k - x);
+          if ((byte >> k & 1) != 0 && steps < least) least = steps;
+        }
+        distances[x / 4] |= least << (x % 4 * 8);
+      }
+      of[byte].x = distances[0];
+      of[byte].y = distances[1];
+    }
+  }
+};
+// In global memory: lanes read different entries, which constant memory would hand out one by one.
+static __device__ const ByteDistances kByteDistances;
+
+/// Bytes 0 and 1, or 2 and 3, as 16-bit numbers with their sign: 255 becomes 65535.
+template <unsigned kSelector>
+__device__ unsigned widen(unsigned bytes) {
+  unsigned result;
+  asm("prmt.b32 %0,%1,0,%2;" : "=r"(result) : "r"(bytes), "n"(kSelector));
+  return result;
+}
+
+/// Steps from the ends of a word's bits `first` … `first` + 7 to the nearest sites outside them. Sites lie `beyond`
+/// elements behind the bits, as they do behind the carries.
+struct StepsOutside {
+  unsigned left, right;
+
+  __device__ StepsOutside(uint2 word, int first, int beyond = 0) {
+    const unsigned before = word.x & ((1u << first) - 1), behind = (word.x >> first) >> 8;
+    left = before ? static_cast<unsigned>(first + beyond - 31 + __clz(static_cast<int>(before)))
+                  : static_cast<unsigned>(first) + (word.y & 0xFFFFu);
+    right = behind ? static_cast<unsigned>(__ffs(static_cast<int>(behind)) + beyond)
+                   : static_cast<unsigned>(24 - first) + (word.y >> 16);
+  }
+};
+
+/// Distances along x of 8 neighbours, two in a word, from the words' bits `first` … `first` + 7. Sites lie `beyond`
+/// elements behind the bits, which carries and table have in them.
+struct EightDistances {
+  unsigned pair[4];
+
+  __device__ EightDistances(uint2 word, int first, const uint2* of_byte, int beyond = 0) {
+    const StepsOutside outside(word, first, beyond);
+    const uint2 inside = of_byte[word.x >> first & 255];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const unsigned bytes = k < 2 ? inside.x : inside.y;
+      const unsigned own = k % 2 ? widen<0xB3A2>(bytes) : widen<0x9180>(bytes);
+      const unsigned from_left = static_cast<unsigned>(2 * k) | static_cast<unsigned>(2 * k + 1) << 16;
+      const unsigned from_right = static_cast<unsigned>(7 - 2 * k) | static_cast<unsigned>(6 - 2 * k) << 16;
+      pair[k] = __viaddmin_u16x2(outside.left * 0x10001u, from_left, own);
+      pair[k] = __viaddmin_u16x2(outside.right * 0x10001u, from_right, pair[k]);
+    }
+  }
+};
+
+/// The same to the other side of a signed field: an element is a site to one of the two, whose distance is 0.
+__device__ inline EightDistances distances_to_other_side(uint2 word, uint2 other_word, int first,
+                                                         const uint2* of_byte) {
+  EightDistances distances(word, first, of_byte);
+  const EightDistances others(other_word, first, of_byte);
+#pragma unroll
+  for (int k = 0; k < 4; ++k) distances.pair[k] += others.pair[k];
+  return distances;
+}
+
+}  // namespace fathom::grid::cuda

@@ -1,0 +1,351 @@
+// The passes along z and y where sites are near: an outwards search in 16-bit arithmetic on two lines at once, or with
+// nearest sites in 32 bits on one (along z, where they are all along the line, in 16 as well:
+// volume/nearest/near_sites_along_z.cuh). With equal spacings, one that passes over gaps (volume/gaps.cuh).
+//
+// Work mapping: block = tile. Phase 1: its squares go to shared memory, row by row, 16 words for 32 lines; odd groups
+// of eight rows swap even and odd rows, so that the two halves of a warp, which work on neighbouring groups, meet
+// different banks. Phase 2, half warp = 8 rows, lane = two lines: the rows around slide through registers, one step
+// outwards at a time on both sides, until all values of the warp are at most the square of the next step. A tile whose
+// search would be long is left to ranges of rows (volume/ranges.cuh) or, by a list, to the envelope
+// (volume/envelope.cuh), which has kernels of its own because it needs three times the registers. What both need of
+// halves of tiles stands here, too.
+//
+// Source: separable passes (Hirata 1996); departs by searching outwards with an exact stop in place of an envelope.
+// Cost: one operation per element and step.
+#pragma once
+
+#include "grid/cuda/extremes.cuh"
+#include "grid/cuda/volume/runs.cuh"
+
+namespace fathom::grid::cuda {
+
+inline __host__ __device__ int row_groups(int rows) { return (rows + 7) / 8; }
+/// Bytes of dynamic shared memory: the rows, and a group of rows without sites.
+inline __host__ __device__ std::size_t window_memory(int rows) {
+  return static_cast<std::size_t>(row_groups(rows) + 1) * 8 * 64;
+}
+
+/// Bytes of shared memory that kernels take besides, for numbers of which each has few.
+inline constexpr std::size_t kNumbersMemory = 384;
+
+/// This thread's warp in its block. All lanes have it from the first, by which the compiler knows that it is the same:
+/// loops by it do not part them, and votes in these need no preparations.
+__device__ inline int warp_number() { return __shfl_sync(kAllLanes, static_cast<int>(threadIdx.x) / 32, 0); }
+
+/// The same for two lines in a word.
+__device__ constexpr unsigned twice(int value) { return static_cast<unsigned>(value) * 0x10001u; }
+
+/// Squares of two lines in a word.
+struct WindowPairs {
+  using Stored = WindowPairs;
+  static constexpr unsigned kNone = kNone16x2;
+  static constexpr unsigned kSquare = 0x10001u;  ///< what a square of 1 adds
+  static constexpr unsigned kStep = 0;           ///< what a step to a higher row adds
+  static constexpr unsigned kRight = 0;
+  static constexpr unsigned kTies = 0;
+  static constexpr bool kOffersTwo = true;                                  ///< at once, where there are two
+  static constexpr bool kIsCharged = true;                                  ///< see GapWindow
+  static constexpr unsigned kFirstLine = 0xFFFFu, kLastLine = ~kFirstLine;  ///< which bits they have
+  static constexpr unsigned kLeast = 0x10001u;                              ///< of each line, the least difference
+  static constexpr int kMostSteps = 176;  ///< of a search: what it settles is below kNone16
+  static_assert((kMostSteps + 1) * (kMostSteps + 1) < kNone16 && kNone16 + kMostSteps * kMostSteps < 1 << 16);
+  static __device__ unsigned from(unsigned stored) { return stored; }
+  static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
+    return __viaddmin_u16x2(value, square, best);
+  }
+  /// Two at once. The sums are left to the multipliers, which have less to do than what takes minima.
+  static __device__ unsigned offer_two(unsigned a, unsigned square_a, unsigned b, unsigned square_b, unsigned best) {
+    return __vimin3_u16x2(a + square_a, b + square_b, best);
+  }
+  static __device__ unsigned lesser(unsigned a, unsigned b) { return __vminu2(a, b); }
+  /// The greatest of eight words and another, and the least of eight, of each line.
+  static __device__ unsigned most(const unsigned* eight, unsigned other = 0) {
+    const unsigned a = __vimax3_u16x2(eight[0], eight[1], eight[2]), b = __vimax3_u16x2(eight[3], eight[4], eight[5]);
+    return __vimax3_u16x2(a, b, __vimax3_u16x2(eight[6], eight[7], other));
+  }
+  template <class Eight>
+  static __device__ unsigned least(const Eight& eight) {
+    const unsigned a = __vimin3_u16x2(eight[0], eight[1], eight[2]), b = __vimin3_u16x2(eight[3], eight[4], eight[5]);
+    return __vimin3_u16x2(a, b, __vminu2(eight[6], eight[7]));
+  }
+  /// Greatest square of eight words.
+  static __device__ unsigned largest(const unsigned* eight) {
+    const unsigned both = most(eight);
+    return max(both & 0xFFFFu, both >> 16);
+  }
+};
+
+/// A line's squared distance and the way to the site (volume/nearest/sites.cuh), so that of equally near sites the
+/// first is least: square · 2¹⁷ + (steps along z + 128) · 2⁹ + (steps along the line + 128) · 2 + whether the site lies
+/// to the right.
+struct WindowSites {
+  using Stored = WindowSites;
+  static constexpr unsigned kSquare = 1u << 17;
+  static constexpr unsigned kStep = 2, kRight = 0;
+  static constexpr unsigned kTies = 1;
+  static constexpr bool kOffersTwo = false;  ///< one by one they are fewer operations in 32 bits
+  static constexpr bool kIsCharged = true;
+  static constexpr unsigned kFirstLine = ~0u, kLastLine = ~0u, kLeast = 1;  ///< it has one line
+  static constexpr int kMostSteps = 120;
+  static constexpr unsigned kHere = 128 * kStep;            ///< no steps along the line
+  static constexpr unsigned kFar = 127;                     ///< steps along x; what a search settles is nearer
+  static constexpr unsigned kNone = kFar * kFar * kSquare;  ///< the farthest step does not wrap it
+  static_assert(kMostSteps < 128 && kMostSteps * kMostSteps + kFar * kFar < 1 << 15);
+  static_assert((kMostSteps + 1) * (kMostSteps + 1) <= kFar * kFar);
+
+  static __device__ unsigned square(unsigned word) { return word >> 17; }
+  static __device__ int along_line(unsigned word) { return static_cast<int>(word >> 1 & 255) - 128; }
+  /// Both, as two bytes with signs.
+  static __device__ int steps(unsigned word) { return static_cast<int>((word >> 1 & 0xFFFFu) ^ 0x8080u); }
+  static __device__ int along_z_of(int steps) { return static_cast<std::int8_t>(steps >> 8); }
+  static __device__ int along_line_of(int steps) { return static_cast<std::int8_t>(steps); }
+  static __device__ int along_x(unsigned word) {
+    const int both = steps(word);
+    return signed_root_of_square(square(word) - static_cast<unsigned>(__dp4a(both, both, 0)), word & 1);
+  }
+
+  static __device__ unsigned from(unsigned stored) { return stored; }
+  static __device__ unsigned offer(unsigned value, unsigned square, unsigned best) {
+    return __viaddmin_u32(value, square, best);
+  }
+  static __device__ unsigned lesser(unsigned a, unsigned b) { return min(a, b); }
+  static __device__ unsigned most(const unsigned* eight, unsigned other = 0) { return greatest_of_nine(eight, other); }
+  template <class Eight>
+  static __device__ unsigned least(const Eight& eight) {
+    return least_of_eight(eight);
+  }
+  static __device__ unsigned largest(const unsigned* eight) { return square(most(eight)); }
+};
+
+/// Eight rows of a lane, of sixteen lanes: even rows from one address, odd rows from the other.
+template <class T>
+struct EightRows {
+  const T *even, *odd;
+  __device__ T operator[](int j) const { return (j % 2 ? odd : even)[j * 16]; }
+};
+
+/// The tile in shared memory.
+template <class Word>
+class WindowRows {
+ public:
+  __device__ WindowRows(unsigned* memory, int rows) : memory_(memory), groups(row_groups(rows)) {}
+
+  /// Four words of a row: `quarter` of the 16.
+  __device__ void put(int row, int quarter, uint4 words) const {
+    reinterpret_cast<uint4*>(memory_)[(row * 4 + quarter) ^ ((row & 8) >> 1)] = words;
+  }
+  /// A word of a row.
+  __device__ void put(int row, int lane, unsigned word) const { *at(row, lane) = word; }
+  /// Where it is, and up to the end of its quarter those beside it.
+  __device__ unsigned* at(int row, int lane) const { return memory_ + ((row * 16 + lane) ^ ((row & 8) << 1)); }
+  __device__ unsigned get(int row, int lane) const { return (memory_ + lane)[(row * 16) ^ ((row & 8) << 1)]; }
+  /// Rows behind the last, and the group that stands for all outside.
+  __device__ void pad(int rows) const {
+    const uint4 none = make_uint4(Word::kNone, Word::kNone, Word::kNone, Word::kNone);
+    for (int i = rows * 4 + static_cast<int>(threadIdx.x); i < (groups + 1) * 32; i += static_cast<int>(blockDim.x))
+      put(i / 4, i % 4, none);
+  }
+  using Group = EightRows<unsigned>;
+  __device__ Group group(int q, int lane) const {
+    const unsigned place = min(static_cast<unsigned>(q), static_cast<unsigned>(groups));  // −1 and below: outside
+    const auto swap = static_cast<int>((place & 1) * 16);
+    const unsigned* first = memory_ + place * 128 + lane;
+    return {first + swap, first - swap};
+  }
+
+ private:
+  unsigned* memory_;
+
+ public:
+  const int groups;
+};
+
+/// Eight rows of a word.
+///
+/// Word::Stored: what the rows hold, of which Word::from() makes a word.
+/// Word::kTies: the square of the steps to a farther row must be more than the largest; else as much is enough.
+template <class Word>
+class Window {
+ public:
+  using Rows = WindowRows<typename Word::Stored>;
+
+  /// @param weight  of the square of a step
+  __device__ Window(const Rows& rows, int group, int lane, unsigned weight = 1)
+      : rows_(rows), group_(group), lane_(lane), weight_(weight) {
+    const auto own = rows.group(group, lane);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) best[j] = before_[j] = behind_[j] = Word::from(own[j]);
+  }
+
+  /// Sixteen steps at most. @returns whether the warp's rows are settled
+  __device__ bool search() {
+    return search_while([](int m) { return m < 1; });
+  }
+  /// @param go_on  whether to look farther after all rows up to 8 m + 8 steps away: go_on(m)
+  template <class GoOn>
+  __device__ bool search_while(GoOn&& go_on) {
+    if (settled(1)) return true;
+    unsigned square = 0;  // of the steps, as words add it
+    for (int m = 0;; ++m) {
+      const auto left = rows_.group(group_ - 1 - m, lane_), right = rows_.group(group_ + 1 + m, lane_);
+#pragma unroll
+      for (int s = 1; s <= 8; ++s) {
+        const int steps = 8 * m + s;
+        square += static_cast<unsigned>(2 * steps - 1) * Word::kSquare * weight_;
+        const unsigned way = static_cast<unsigned>(steps) * Word::kStep;
+        behind_[s - 1] = Word::from(right[s - 1]);
+        before_[8 - s] = Word::from(left[8 - s]);
+#pragma unroll
+        for (int j = 0; j < 8; ++j) best[j] = Word::offer(behind_[(j + s) & 7], square + way, best[j]);
+#pragma unroll
+        for (int j = 0; j < 8; ++j) best[j] = Word::offer(before_[(j - s) & 7], square - way, best[j]);
+        const bool look = s == 4 || s == 8 || (m == 0 && (s <= 3 || s == 6));
+        if (look && settled(static_cast<unsigned>((steps + 1) * (steps + 1)))) return true;
+      }
+      if (!go_on(m)) return false;
+    }
+  }
+
+  unsigned best[8];
+
+ private:
+  __device__ bool settled(unsigned square) const {
+    return !__any_sync(kAllLanes, Word::largest(best) > square * weight_ - Word::kTies);
+  }
+
+  const Rows& rows_;
+  const int group_, lane_;
+  const unsigned weight_;
+  unsigned before_[8], behind_[8];
+};
+
+/// A half of a tile, 16 neighbours along x; which, says whether a number is odd.
+struct HalfTile {
+  Volume::Tile tile;
+  int first;  ///< bit of the word
+  int x;      ///< column of this thread
+
+  __device__ HalfTile(const Volume::Tile& whole, std::uint32_t number)
+      : tile(whole),
+        first(static_cast<int>(number % 2) * 16),
+        x(tile.word * 32 + first + static_cast<int>(threadIdx.x) % 16) {}
+
+  /// Of a word: those of its columns that are there.
+  __device__ unsigned bits(const Volume& v) const { return first_bits(v.nx - tile.word * 32) & 0xFFFFu << first; }
+  /// Whether it lies behind the volume's last column.
+  __device__ bool is_outside(const Volume& v) const { return tile.word * 32 + first >= v.nx; }
+};
+
+/// Where squares of a tile along z go that fit 16 bits. Half a warp stores the tile, lane = pair of columns.
+class NarrowWriter {
+ public:
+  __device__ NarrowWriter(const Volume& v, const Volume::Tile& tile)
+      : v_(v),
+        is_kept_(lane_id() % 16 < v.pairs_of(tile.word)),
+        first_(v.narrow_row(tile.item, tile.word, 0, tile.line) + lane_id() % 16) {}
+
+  /// Eight rows from z on, as far as they are there.
+  __device__ void write(int z, const unsigned* squares) const {
+    if (!is_kept_) return;
+    std::uint32_t* to = first_ + z * v_.pairs_of_plane;
+#pragma unroll
+    for (int j = 0; j < 8; ++j, to += v_.pairs_of_plane)
+      if (z + j < v_.nz) *to = squares[j];
+  }
+
+ private:
+  const Volume& v_;
+  const bool is_kept_;
+  std::uint32_t* const first_;
+};
+
+/// Four pairs of columns in the rows of `narrow` of a tile along y.
+class FourPairs {
+ public:
+  /// @param four  0 to 3: which of a row
+  __device__ FourPairs(const Volume& v, const Volume::Tile& tile, int four)
+      : of_row_(v.pairs_of(tile.word)), four_(four), first_(v.narrow_row(tile.item, tile.word, tile.line, 0)) {}
+
+  /// Whether rows have all pairs, so that four may be read at once.
+  __device__ bool are_all() const { return of_row_ == kPairsOfWord; }
+  __device__ uint4 all(int row) const { return __ldcs(reinterpret_cast<const uint4*>(first_) + row * 4 + four_); }
+  /// Those that are there, and 0 in place of others, which keeps no search busy.
+  __device__ uint4 some(int row) const { return make_uint4(one(row, 0), one(row, 1), one(row, 2), one(row, 3)); }
+
+ private:
+  __device__ unsigned one(int row, int k) const {
+    const int pair = four_ * 4 + k;
+    return pair < of_row_ ? __ldcs(first_ + row * of_row_ + pair) : 0;
+  }
+
+  const int of_row_, four_;
+  const std::uint32_t* const first_;
+};
+
+/// Row (z, y) of `narrow` from the half's first column on: squares …
+__device__ inline std::uint16_t* narrow_half(const Volume& v, const HalfTile& half, std::int32_t z, std::int32_t y) {
+  return reinterpret_cast<std::uint16_t*>(v.narrow_row(half.tile.item, half.tile.word, z, y)) + half.first;
+}
+/// … and leads, as lead_row() has them.
+__device__ inline std::uint16_t* lead_half(const Volume& v, const HalfTile& half, std::int32_t z, std::int32_t y) {
+  return v.lead_row(half.tile.item, half.tile.word * 2 + half.first / 16, z, y);
+}
+/// A tile of the pass along z by the number of its job, numbered as the `kind` of halves is: so lines that lie beside
+/// each other in `narrow` are one behind the other.
+__device__ inline HalfTile narrow_half_along_z(const Volume& v, std::uint32_t job) {
+  const auto lines = static_cast<unsigned>(v.ny), halves = 2 * static_cast<unsigned>(v.words), half = job / lines;
+  const auto line = static_cast<std::int32_t>(job % lines);
+  if (v.items == 1) return HalfTile({0, static_cast<std::int32_t>(half / 2), line}, half);
+  return HalfTile({half / halves, static_cast<std::int32_t>(half % halves / 2), line}, half);
+}
+/// A tile of the pass along z by the number of its job, numbered along rows of the output.
+__device__ inline HalfTile half_along_z(const Volume& v, std::uint32_t job) {
+  return HalfTile(v.tile(job / 2, v.ny), job);
+}
+/// The same along y.
+__device__ inline HalfTile half_along_y(const Volume& v, std::uint32_t job) {
+  return HalfTile(v.tile(job / 2, v.nz), job);
+}
+
+/// A thread's rows of a line, so many of which are asked for before any is looked at, also of the rest that there may
+/// be, in place of whose missing rows the last one is read again. A compiler's unrolled loop takes the rest one by one,
+/// and all of a block wait for the threads that have one.
+///
+/// @param load  of a row: load(row)
+/// @param take  takes a row's: take(row, loaded)
+template <int kTogether, class Load, class Take>
+__device__ void take_rows(int first, int step, int rows, Load&& load, Take&& take) {
+  decltype(load(0)) loaded[kTogether];
+  int row = first;
+  for (; row + (kTogether - 1) * step < rows; row += kTogether * step) {
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) loaded[k] = load(row + k * step);
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) take(row + k * step, loaded[k]);
+  }
+  if (row >= rows) return;
+#pragma unroll
+  for (int k = 0; k < kTogether - 1; ++k) loaded[k] = load(min(row + k * step, rows - 1));
+#pragma unroll
+  for (int k = 0; k < kTogether - 1; ++k)
+    if (row + k * step < rows) take(row + k * step, loaded[k]);
+}
+
+/// Sum over the block; `total` must be 0 before and is shared.
+template <class T>
+__device__ void add_over_block(T value, T* total) {
+  value = warp_sum(value);
+  if (lane_id() == 0 && value) atomicAdd(total, value);
+}
+
+/// Leaves a tile to the envelope. By one thread.
+__device__ inline void enlist(std::uint32_t* list, std::uint32_t* count, std::int64_t tile) {
+  list[atomicAdd(count, 1u)] = static_cast<std::uint32_t>(tile);
+}
+
+/// Blocks of a search per multiprocessor.
+constexpr int search_blocks(int threads, bool labels) {
+  return resident_blocks(threads, (labels ? kResidentThreadsAt64 : kResidentThreads) / threads);
+}
+
+}  // namespace fathom::grid::cuda
