@@ -61,7 +61,7 @@ using Rule = fathom::grid::Sites::Rule;
 /// What is asked for besides the plain distance.
 struct Operation {
   std::string name;
-  void (*set)(Options&) = [](Options&) {};
+  void (*set)(Options&);
   bool nearest = false;  ///< these, too
   bool squared = false;  ///< squares in place of distances
   bool sides = false;    ///< and those of the elements that are sites to the others, in a call of their own
@@ -84,9 +84,9 @@ void sign_at_centers(Options& o) {
 }
 
 const std::vector<Operation> kOperations = {
-    {.name = "distance"},
-    {.name = "nearest", .nearest = true},
-    {.name = "indices", .nearest = true, .alone = true},
+    {.name = "distance", .set = [](Options&) {}},
+    {.name = "nearest", .set = [](Options&) {}, .nearest = true},
+    {.name = "indices", .set = [](Options&) {}, .nearest = true, .alone = true},
     {.name = "spacing", .set = [](Options& o) { o.spacing = kUneven; }},
     {.name = "microscope", .set = [](Options& o) { o.spacing = kMicroscope; }},
     {.name = "microscope-border", .set = [](Options& o) { o.spacing = kMicroscope, o.border = {Border::sites}; }},
@@ -99,15 +99,15 @@ const std::vector<Operation> kOperations = {
     {.name = "scanner", .set = [](Options& o) { o.spacing = kScanner; }},
     {.name = "scanner-nearest", .set = [](Options& o) { o.spacing = kScanner; }, .nearest = true},
     {.name = "scanner-signed", .set = [](Options& o) { o.spacing = kScanner, sign_at_centers(o); }},
-    {.name = "squared", .squared = true},
+    {.name = "squared", .set = [](Options&) {}, .squared = true},
     {.name = "labels", .set = [](Options& o) { o.sites.rule = Rule::labels; }},
     {.name = "labels-nearest", .set = [](Options& o) { o.sites.rule = Rule::labels; }, .nearest = true},
     {.name = "labels-squared", .set = [](Options& o) { o.sites.rule = Rule::labels; }, .squared = true},
     {.name = "labels-signed", .set = [](Options& o) { o.sites.rule = Rule::labels, o.signed_distance = true; }},
     {.name = "signed", .set = [](Options& o) { o.signed_distance = true; }},
-    {.name = "sides", .sides = true},
+    {.name = "sides", .set = [](Options&) {}, .sides = true},
     {.name = "border", .set = [](Options& o) { o.border = {Border::sites}; }},
-    {.name = "doubles", .doubles = true},
+    {.name = "doubles", .set = [](Options&) {}, .doubles = true},
     {.name = "labels-doubles", .set = [](Options& o) { o.sites.rule = Rule::labels; }, .doubles = true},
     {.name = "microscope-doubles", .set = [](Options& o) { o.spacing = kMicroscope; }, .doubles = true},
     {.name = "periodic", .set = [](Options& o) { o.border = {Border::periodic}; }},
