@@ -1,5 +1,6 @@
 // The engine for volumes: Euclidean, up to 2048 elements along an axis, of labels 1024; with spacings that are
-// multiples of a unit, or, of float distances from a mask, or its nearest sites, and up to 1024, with any.
+// multiples of a unit, or, up to 1024, with any, if what is wanted are float distances or nearest sites of a mask, or
+// float distances between labels.
 //
 // Words and carries along x (volume/words.cuh); the pass along z, first the tiles where sites are near or few
 // (volume/along_z.cuh), then those that this left (volume/envelope.cuh); the same along y (volume/along_y.cuh), which
@@ -255,7 +256,7 @@ class VolumeSolver {
     if (has_single_passes(p_)) solve_spaced();
     else if (p_.isotropic) search();
     else if (writing_ == Writing::sites) find_exact_sites();
-    else passes_.solve_exact(exact_weights(p_), p_.signed_distance);
+    else solve_exact();
     const Volume& volume = passes_.volume;
     if (!is_general(writing_) && !volume.side.is_first && has_limits(p_) && !passes_.limits)
       clamp_items(p_, batch_, volume.first_item, volume.items, passes_.stream);
@@ -281,7 +282,15 @@ class VolumeSolver {
     }
   }
 
-  /// Both passes with any spacings and nearest sites.
+  /// Both passes with any spacings.
+  void solve_exact() const {
+    const ExactWeights weights = exact_weights(p_);
+    if (has_labels(p_)) return passes_.solve_exact<Runs::of_labels>(weights);
+    if (p_.signed_distance) return passes_.solve_exact<Runs::of_sides>(weights);
+    passes_.solve_exact<Runs::none>(weights);
+  }
+
+  /// The same with nearest sites.
   void find_exact_sites() const {
     const ExactWeights weights = exact_weights(p_);
     if (p_.integral) return passes_.find_exact_sites(weights, passes_.emitter);
@@ -318,16 +327,16 @@ bool memory_serves(const Problem& p) {
   return block_holds(p, lines + (wants_site(p) ? site_places_memory(longest) : 0));
 }
 
-/// Whether squares in double serve: nearest sites of a mask, or floats from it. Where there is no unit, limits are not
-/// known in floats.
+/// Whether squares in double serve: nearest sites of a mask, or floats from it or from labels. Where there is no unit,
+/// limits are not known in floats.
 bool exact_serves(const Problem& p) {
   const std::size_t lines = std::max(brackets_memory(static_cast<int>(p.extent(0))),
                                      exact_memory_along_y(static_cast<int>(p.extent(1))) + 2 * sizeof(PlaneKeys));
   for (int k = 0; k < p.rank; ++k)
     if (!fits_doubles(exact_weight(p, k))) return false;
-  if (is_long(p) || has_labels(p) || !block_holds(p, lines + sizeof(SortedRows))) return false;
-  if (wants_site(p)) return rounds_little(exact_weights(p), most_exact_square(p));
-  return is_plain_float(p, kNoAxis) && (p.integral || !has_limits(p));
+  if (is_long(p) || !block_holds(p, lines + sizeof(SortedRows))) return false;
+  if (wants_site(p)) return !has_labels(p) && rounds_little(exact_weights(p), most_exact_square(p));
+  return is_plain_float(p, kNoAxis) && (p.integral || !has_limits(p)) && !(has_labels(p) && p.signed_distance);
 }
 
 bool volume_serves(const Problem& p) {
@@ -410,10 +419,10 @@ class VolumeEngine final : public Engine {
   }
 
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
-    if (has_labels(p_)) return pack_runs(packing, items, words, stream);
     const bool fills_tables = has_tables(p_) && packing.to == 0;
     if (fills_tables)
       tabulate_near_sites(make_volume(p_, items, words), exact_weights(p_), side_of(p_, 1).scale, stream);
+    if (has_labels(p_)) return pack_runs(packing, items, words, stream);
     const auto mask = [&](std::size_t side) { return sites_of(p_, packing.input, side); };
     const auto volume = [&](std::size_t side) {
       return packed_volume(packing, items, words + side * bytes_of_side(items));

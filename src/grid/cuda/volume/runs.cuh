@@ -9,6 +9,9 @@
 
 namespace fathom::grid::cuda {
 
+/// The runs whose ends passes take in: of labels, or of the sides of a signed field that are solved at once.
+enum class Runs { none, of_labels, of_sides };
+
 /// Words along a tile's 32 lines: [32 rows][line].
 template <bool kRuns, int kMostRows = kLongestKeyed>
 struct RunWords {

@@ -1,8 +1,8 @@
 // The passes of the engine for volumes, as its host side launches them. There are kernels for every form of results and
 // for spacings, and a compiler takes long over them: they are compiled in parts (volume/plain_3d_distances.cu,
 // volume/plain_3d_values.cu, volume/transposed/plain_3d_along_x.cu, volume/nearest/plain_3d_sites.cu,
-// volume/nearest/plain_3d_sites_along_x.cu, volume/exact/plain_3d_exact.cu, volume/exact/plain_3d_exact_sites.cu,
-// volume/spaced/plain_3d_spaced.cu, volume/spaced/plain_3d_spaced_sites.cu).
+// volume/nearest/plain_3d_sites_along_x.cu, volume/exact/plain_3d_exact.cu, plain_3d_exact_labels.cu,
+// volume/exact/plain_3d_exact_sites.cu, volume/spaced/plain_3d_spaced.cu, volume/spaced/plain_3d_spaced_sites.cu).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "grid/cuda/limits.cuh"
+#include "grid/cuda/volume/runs.cuh"
 #include "grid/cuda/volume/volume.cuh"
 
 namespace fathom::grid::cuda {
@@ -51,8 +52,9 @@ struct VolumePasses {
   /// @param is_keyed  whether squares are below kMostKeyed
   template <bool kLabels>
   void find_spaced_sites(bool is_keyed) const;
-  /// The same with any spacings, for floats from a mask. @param has_sides  both, of a signed field
-  void solve_exact(const ExactWeights& weights, bool has_sides) const;
+  /// The same with any spacings, for floats.
+  template <Runs kRuns>
+  void solve_exact(const ExactWeights& weights) const;
   /// Nearest sites likewise. @param to  in place of the emitter: of integers where there is a unit, else of double
   template <class V>
   void find_exact_sites(const ExactWeights& weights, const Emitter<V>& to) const;

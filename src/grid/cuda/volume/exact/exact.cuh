@@ -9,8 +9,8 @@
 // rows of a line have sites, these are tried everywhere; along y, where not quite so few have, brackets are of these
 // alone.
 //
-// Both sides of a signed field are solved at once, as in volume/spaced/spaced.cuh: an element is a site to the other
-// side.
+// Labels, and both sides of a signed field, which are solved at once, take in the ends of runs along each line besides,
+// as in volume/spaced/spaced.cuh: an element beyond is a site.
 //
 // Work mapping: block = 16 neighbours along x, half a word, by one whole line, in shared memory, with a thread to each
 // row, or to each two (tuning.h); half warp = 8 rows, lane = column. Phase 1: where sites are near, keys of steps, up
@@ -98,25 +98,34 @@ __device__ void store_eight(int count, Value* to, std::int64_t stride, Of&& valu
   }
 }
 
-/// The ends of runs of elements of one side along the lines of half a tile, where both sides are solved at once: an
-/// element of the other side is nearer than all behind it, whatever these are taken for.
-template <bool kSides>
-class SideEnds {
+/// The ends of runs along the lines of half a tile: an element beyond is nearer than all behind it, whatever these are
+/// taken for.
+template <Runs kRuns>
+class LineEnds {
  public:
-  using Words = RunWords<kSides>;
+  using Words = RunWords<kRuns != Runs::none>;
 
   /// @param line  the lane's
-  __device__ SideEnds(Words& words, int rows, int line) : runs_(words, rows), line_(line) {}
+  __device__ LineEnds(Words& words, int rows, int line) : runs_(words, rows), line_(line) {}
 
-  /// By all threads of the block, between barriers. @param bits_of  elements of one side: bits_of(row)
+  /// By all threads of the block, between barriers. @param changes_of  changes_of(row)
   /// @param has_any  shared; 0
-  template <class BitsOf>
-  __device__ void fill(BitsOf&& bits_of, int* has_any) {
-    if constexpr (!kSides) return;
-    if (runs_.fill_half(line_ & 16, [&](int r) { return r ? bits_of(r) ^ bits_of(r - 1) : 0; })) atomicOr(has_any, 1);
+  template <class ChangesOf>
+  __device__ void fill(ChangesOf&& changes_of, int* has_any) {
+    if constexpr (kRuns == Runs::none) return;
+    if (runs_.fill_half(line_ & 16, changes_of)) atomicOr(has_any, 1);
   }
-  /// Steps from eight rows to the nearest one of the other side; 0 behind the last row.
+  /// Steps from eight rows to the nearest one beyond an end; 0 behind the last row.
   __device__ void steps(int group, unsigned (&to_end)[8]) const { runs_.steps(group, line_, to_end); }
+  /// The same from one row of any lane's line.
+  __device__ unsigned steps_of(int row, int lane) const {
+    unsigned to_end[8], own = 0;
+    runs_.steps(row / 8, line_ / 16 * 16 + lane % 16, to_end);
+#pragma unroll
+    for (int j = 0; j < 8; ++j)
+      if (row % 8 == j) own = to_end[j];
+    return own;
+  }
 
   /// A minimum with the keys of eight rows. @param keys  of steps along the line
   template <class KeysOfLine>
@@ -133,27 +142,38 @@ class SideEnds {
 };
 
 /// The rows of a tile along y, in words.
-template <bool kSides>
+template <Runs kRuns>
 class RowsOfPlane {
  public:
   __device__ RowsOfPlane(const Volume& v, const HalfTile& half) : v_(v), half_(half) {
     const Volume::Tile first{half.tile.item, half.tile.word, 0};
     words_ = v.word_line(first) + half.tile.line;
     if constexpr (kSides) other_words_ = v.other_line(first) + half.tile.line;
+    if constexpr (kLabels) {
+      labels_ = v.changes_along_z(first);
+      changes_ = v.changes_along_y(half.tile);
+    }
   }
 
   __device__ uint2 word(int row) const { return __ldg(words_ + row * v_.depth); }
-  /// Whether there is a site to an element of a row: in it or, of the other side, at its ends along y.
+  /// Of a row, what the ends of runs along y tell from the one before.
+  __device__ unsigned changes(int row) const {
+    if constexpr (kLabels) return __ldg(changes_ + row);
+    else return row ? word(row).x ^ word(row - 1).x : 0;
+  }
+  /// Whether there is a site to an element of a row: in it or, of another side or label, at its ends along y.
   __device__ bool has_sites(int row) const {
     const uint2 own = word(row);
-    if constexpr (!kSides) return cuda::has_sites(own);
-    return (cuda::has_sites(own) && cuda::has_sites(other(row))) || (row > 0 && own.x != word(row - 1).x);
+    if constexpr (kLabels) return cuda::has_sites(own) || changes(row) != 0 || (sites(row) & half_.bits(v_)) != 0;
+    if constexpr (kSides) return (cuda::has_sites(own) && cuda::has_sites(other(row))) || changes(row) != 0;
+    return cuda::has_sites(own);
   }
-  /// Whether all elements are sites. By all threads of the block.
+  /// Whether all elements are sites, which none is of both sides. By all threads of the block.
   template <int kThreads>
   __device__ bool are_full(int rows) const {
+    if constexpr (kSides) return false;
     const unsigned all = half_.bits(v_);
-    const auto is_full = [&](int row) { return (word(row).x & all) == all; };
+    const auto is_full = [&](int row) { return (sites(row) & all) == all; };
     if (!is_full(0)) return false;  // the same for all threads
     bool are_full = true;
     for (int r = static_cast<int>(threadIdx.x); r < rows; r += kThreads) are_full &= is_full(r);
@@ -169,15 +189,32 @@ class RowsOfPlane {
   }
 
  private:
+  static constexpr bool kSides = kRuns == Runs::of_sides, kLabels = kRuns == Runs::of_labels;
+
   __device__ uint2 other(int row) const { return __ldg(other_words_ + row * v_.depth); }
+  /// A row's elements that have distance 0.
+  __device__ unsigned sites(int row) const {
+    if constexpr (kLabels) return v_.runs_along_z(half_.tile, labels_ + row * v_.depth, half_.tile.line).y;
+    else return word(row).x;
+  }
+  /// @param of_byte  of labels, to the ends of runs
   __device__ EightDistances distances_in(int row, int first_bit, const uint2* of_byte) const {
-    if constexpr (!kSides) return EightDistances(word(row), first_bit, of_byte);
-    else return distances_to_other_side(word(row), other(row), first_bit, of_byte);
+    if constexpr (kSides) return distances_to_other_side(word(row), other(row), first_bit, of_byte);
+    EightDistances distances(word(row), first_bit, of_byte, kLabels);
+    if constexpr (kLabels) {
+      const unsigned own = sites(row) >> first_bit;
+#pragma unroll
+      for (int k = 0; k < 4; ++k)
+        distances.pair[k] &= ~((own >> 2 * k & 1) * 0xFFFFu | (own >> (2 * k + 1) & 1) * 0xFFFF0000u);
+    }
+    return distances;
   }
 
   const Volume& v_;
   const HalfTile& half_;
   const uint2 *words_, *other_words_ = nullptr;
+  const uint2* labels_ = nullptr;
+  const std::uint32_t* changes_ = nullptr;
 };
 
 /// A line along y: rows of steps along x.
@@ -250,24 +287,24 @@ inline std::size_t exact_memory_along_y(int rows) {
   return std::max(window_memory(rows), StepRows::memory(rows) + brackets_bytes(rows));
 }
 
-template <int kThreads, int kMostRows, bool kSides>
+template <int kThreads, int kMostRows, Runs kRuns>
 __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
     solve_exact_along_y(const __grid_constant__ Volume v, const __grid_constant__ ExactSpacing spacing) {
   extern __shared__ uint4 window_shared[];
+  constexpr bool kHasRuns = kRuns != Runs::none;
   __shared__ uint2 of_byte[256];
   __shared__ PlaneKeys keys_x, keys_y;
   __shared__ NearPairs pairs;  // the spacing's, as these keys
   __shared__ int has_ends;
   __shared__ unsigned near_of_warps[kThreads / 32];
   __shared__ SortedRows filled;
-  __shared__ typename SideEnds<kSides>::Words run_words;
+  __shared__ typename LineEnds<kRuns>::Words run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
   const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;
-  const RowsOfPlane<kSides> plane(v, half);
+  const RowsOfPlane<kRuns> plane(v, half);
   const int with_sites = filled.find<kThreads, kMostRows>(n, [&](int row) { return plane.has_sites(row); });
-  const bool all_full = !kSides && plane.template are_full<kThreads>(n);
-  const TileKind kind = with_sites == 0 ? kEmpty : all_full ? kFull : kNarrow;
+  const TileKind kind = with_sites == 0 ? kEmpty : plane.template are_full<kThreads>(n) ? kFull : kNarrow;
   if (t == 0) kinds_of_planes(v, half)[half.tile.line] = kind;
   if (kind != kNarrow) return;
   KeyWindow<PlaneKeys>::Rows rows(reinterpret_cast<unsigned*>(window_shared), n);
@@ -282,7 +319,7 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   const LineOfPlane line{StepRows(window_shared), spacing};
   Brackets<kThreads, kMostRows> brackets(
       reinterpret_cast<unsigned*>(window_shared + StepRows::memory(n) / sizeof(uint4)), n);
-  if (!kSides && SortedRows::are_few(with_sites, n)) {
+  if (!kHasRuns && SortedRows::are_few(with_sites, n)) {
     for (int i = t; i < 16 * with_sites; i += kThreads) {
       const int row = filled.row[i / 16];
       line.rows.put(row, t % 16, abs(steps_along_x(plane.word(row), half.first + t % 16)));
@@ -302,11 +339,11 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
     keys_x.of[i] = __ldg(tables.plane_x.of + i);
     keys_y.of[i] = __ldg(tables.plane_y.of + i);
   }
-  for (int i = t; i < 256; i += kThreads) of_byte[i] = kByteDistances.of[i];
+  for (int i = t; i < 256; i += kThreads) of_byte[i] = byte_distances(i, kRuns == Runs::of_labels);
   rows.pad(n);
   __syncthreads();
-  SideEnds<kSides> ends(run_words, n, half.first + t % 16);
-  ends.fill([&](int r) { return plane.word(r).x; }, &has_ends);
+  LineEnds<kRuns> ends(run_words, n, half.first + t % 16);
+  ends.fill([&](int r) { return plane.changes(r); }, &has_ends);
   static_assert(kUnbracketedSteps < PlaneKeys::kSteps);
   constexpr unsigned kNear = PlaneKeys::of_steps(kUnbracketedSteps);
   NearRows<kThreads, 64, kLongestKeyed> near;
@@ -330,10 +367,10 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   const FoundSteps found{spacing, tables, pairs, keys_y};
   unsigned left = ~0u;
   // A window must settle all of a warp's elements, and may take many rows for it. Ends of runs bound these.
-  if ((kSides && has_ends) || near.nearly_suffice(near_of_warps, n, 8))
+  if ((kHasRuns && has_ends) || near.nearly_suffice(near_of_warps, n, 8))
     left = left_by_windows<kThreads>(rows.groups, [&](int q) {
       KeyWindow<PlaneKeys> window(rows, min(q, rows.groups - 1), t % 16, spacing.plane_y);
-      if (kSides && has_ends) ends.bound(min(q, rows.groups - 1), window.best, keys_y);
+      if (kHasRuns && has_ends) ends.bound(min(q, rows.groups - 1), window.best, keys_y);
       if (!window.search(n - q * 8) || !found.of_keys(window, steps)) return false;
       store(q * 8, steps, n - q * 8);
       return true;
@@ -346,7 +383,7 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   brackets.find(line, spacing.y);
   solve_left<kThreads, true>(brackets, line, n, tables.along_y(v.nz, n), left, [&](int q, const auto& eight) {
     steps_of_squares(tables, pairs, q, eight, steps);
-    if (kSides && has_ends) {
+    if (kHasRuns && has_ends) {
       unsigned to_end[8];
       ends.steps(min(q, rows.groups - 1), to_end);
       found.of_ends(to_end, eight.best, steps);
@@ -449,21 +486,22 @@ struct LineOfVolume {
   }
 };
 
-/// kSides: both, of a signed field.
-template <int kThreads, int kMostRows, bool kSides>
+/// Runs of sides: both, of a signed field.
+template <int kThreads, int kMostRows, Runs kRuns>
 __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
     solve_exact_along_z(const __grid_constant__ Volume v, const __grid_constant__ ExactSpacing spacing) {
   extern __shared__ uint4 window_shared[];
+  constexpr bool kSides = kRuns == Runs::of_sides, kHasRuns = kRuns != Runs::none;
   __shared__ int far_elements, has_ends;
   __shared__ SortedRows filled;
   __shared__ VolumeKeys keys_z;  // the spacing's: lanes ask for different ones
-  __shared__ typename SideEnds<kSides>::Words run_words;
+  __shared__ typename LineEnds<kRuns>::Words run_words;
   const int t = static_cast<int>(threadIdx.x), n = v.nz;
   const HalfTile half = half_along_z(v, blockIdx.x);
   if (half.is_outside(v)) return;
   KeyWindow<VolumeKeys>::Rows rows(reinterpret_cast<unsigned*>(window_shared), n);
   if (t == 0) far_elements = has_ends = 0;
-  if (kSides && t <= VolumeKeys::kSteps) keys_z.of[t] = spacing.volume_z.of[t];
+  if (kHasRuns && t <= VolumeKeys::kSteps) keys_z.of[t] = spacing.volume_z.of[t];
   rows.pad(n);
   const StepTables& tables = *v.step_tables;
   const std::uint8_t* kinds = kinds_of_planes(v, half);
@@ -479,9 +517,14 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   if constexpr (!kSides)
     for (int first = 0; first < kMostRows; first += kThreads)
       full_rows += __syncthreads_count(first + t < n && kind_of(first + t) == kFull);
-  SideEnds<kSides> ends(run_words, n, half.first + t % 16);
+  LineEnds<kRuns> ends(run_words, n, half.first + t % 16);
   const uint2* words = v.word_line(half.tile);
-  ends.fill([&](int r) { return __ldg(&words[r].x); }, &has_ends);
+  const uint2* labels = v.changes_along_z(half.tile);
+  const auto changes_of = [&](int r) {
+    if constexpr (kSides) return r ? __ldg(&words[r].x) ^ __ldg(&words[r - 1].x) : 0;
+    else return __ldg(&labels[r].x);
+  };
+  ends.fill(changes_of, &has_ends);
   float* column = v.distance.row(v.first_item + half.tile.item, 0, half.tile.line) + half.x;
   const auto is_inside = [&](int z, int lane) {
     return kSides && !(__ldg(&words[z].x) >> (half.first + lane % 16) & 1);
@@ -496,7 +539,7 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
       store(q * 8, {distance, distance, distance, distance, distance, distance, distance, distance}, n - q * 8);
   };
   if constexpr (!kSides)
-    if (full_rows == n || with_sites == 0) {
+    if (full_rows == n || (!kHasRuns && with_sites == 0)) {
       const TileKind kind = with_sites == 0 ? kEmpty : kFull;
       const AlikeLines lines{kind, kinds, column - t % 16, v.distance.z_stride, n};
       const float result = kind == kFull ? 0 : __builtin_inff();
@@ -506,7 +549,7 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   float distances[8];
   const LineOfVolume line{rows, spacing};
   const auto store_roots = [&](int q, EightSquares<false>& eight) {
-    if (kSides && has_ends) {
+    if (kHasRuns && has_ends) {
       unsigned to_end[8];
       ends.steps(min(q, rows.groups - 1), to_end);
 #pragma unroll
@@ -515,12 +558,12 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
         if (to_end[j] < RunEnds::kNoEnd && square < eight.best[j]) eight.best[j] = square;
       }
     }
-    any_roots_of<kSides>(eight.best, distances);
+    any_roots_of<kHasRuns>(eight.best, distances);
 #pragma unroll
     for (float& distance : distances) distance *= spacing.scale;
     store(q * 8, distances, n - q * 8);
   };
-  if (!kSides && with_sites <= kFewRows) {
+  if (!kHasRuns && with_sites <= kFewRows) {
     if (begins) {
       fathom::cuda::wait_for_copies();
       __syncthreads();
@@ -540,16 +583,19 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   else fill_rows<kThreads>(rows, n, from, count_far);
   add_over_block(static_cast<int>(far), &far_elements);
   __syncthreads();
-  if (kSides && with_sites == 0 && !has_ends) return store_same(__builtin_inff());
+  if (kHasRuns && with_sites == 0 && !has_ends) return store_same(__builtin_inff());
   const auto distance_near = [&](int z, int lane) {
     double least = kNoSquareExact;
     const int last = min(z + VolumeKeys::kSteps, n - 1);
     for (int r = max(z - VolumeKeys::kSteps, 0) + lane_id(); r <= last; r += 32) {
       const unsigned word = rows.get(r, lane % 16);
-      const bool is_other = kSides && is_inside(r, lane) != is_inside(z, lane);
-      if (word == Steps::kNone && !is_other) continue;
-      const Steps steps(is_other ? Steps::kHere : Steps::far(tables, word));
+      if (word == Steps::kNone) continue;
+      const Steps steps(Steps::far(tables, word));
       least = min(least, spacing.square(abs(r - z), steps.y, steps.x));
+    }
+    if (kHasRuns && has_ends) {
+      const unsigned to_end = ends.steps_of(z, lane);
+      if (to_end < RunEnds::kNoEnd) least = min(least, spacing.square(static_cast<int>(to_end), 0, 0));
     }
     return root_of_exact(warp_least(least)) * spacing.scale;
   };
@@ -557,7 +603,7 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   if (far_elements <= n * 12)  // of 16 n
     left = left_by_windows<kThreads>(rows.groups, [&](int q) {
       KeyWindow<VolumeKeys> window(rows, min(q, rows.groups - 1), t % 16, spacing.volume_z);
-      if (kSides && has_ends) ends.bound(min(q, rows.groups - 1), window.best, keys_z);
+      if (kHasRuns && has_ends) ends.bound(min(q, rows.groups - 1), window.best, keys_z);
       if (!window.search(n - q * 8)) return false;
       const unsigned in_doubt = tabulated_distances(spacing, tables, window, distances);
       if (!settle_doubts(in_doubt, min(q, rows.groups - 1) * 8, distances, distance_near)) return false;

@@ -1,68 +1,15 @@
 // The engine for volumes (volume/plain_3d.cu): kernels for any unequal spacings.
-#include <iterator>
-#include <type_traits>
-#include <utility>
-
-#include "grid/cuda/launch.cuh"
-#include "grid/cuda/volume/exact/exact.cuh"
+#include "grid/cuda/volume/exact/launch.cuh"
 #include "grid/cuda/volume/exact/tabulate.cuh"
-#include "grid/cuda/volume/solve.cuh"
 
 namespace fathom::grid::cuda {
-
-namespace {
-
-template <int kValue>
-using Constant = std::integral_constant<int, kValue>;
-
-/// Calls pass(threads, rows) with those of a block, constants. @param chosen  its number
-template <int... kNumbers, class Pass>
-void pass_line_block(std::integer_sequence<int, kNumbers...>, int chosen, Pass&& pass) {
-  const auto pass_if_chosen = [&](auto k) {
-    constexpr LineBlock kBlock = kLineBlocks[k];
-    if (k == chosen) pass(Constant<kBlock.threads>{}, Constant<kBlock.rows>{});
-  };
-  (pass_if_chosen(Constant<kNumbers>{}), ...);
-}
-
-/// The same with the block for lines of n elements.
-/// @param memory  that it takes
-/// @param share   as line_block_for() has it
-template <class Pass>
-void with_line_block(int n, std::size_t memory, int share, Pass&& pass) {
-  constexpr std::size_t kOfSystem = 1024;  // for each block, at most
-  constexpr int kCount = static_cast<int>(std::size(kLineBlocks));
-  const int chosen = line_block_for(n, memory + kOfSystem, fathom::cuda::multiprocessor_memory(), share);
-  pass_line_block(std::make_integer_sequence<int, kCount>{}, chosen, pass);
-}
-
-template <bool kSides>
-void solve_lines(const VolumePasses& p, const ExactSpacing& spacing) {
-  // What blocks take besides.
-  constexpr std::size_t kBesides = sizeof(typename SideEnds<kSides>::Words) + sizeof(SortedRows) + kNumbersMemory,
-                        kBesidesAlongY = kBesides + sizeof(ByteDistances) + 2 * sizeof(PlaneKeys);
-  const Volume& v = p.volume;
-  const std::size_t along_y = exact_memory_along_y(v.ny), along_z = brackets_memory(v.nz);
-  with_line_block(v.ny, along_y + kBesidesAlongY, kBusyShare, [&](auto threads, auto rows) {
-    launch(solve_exact_along_y<threads, rows, kSides>, 2 * p.y_tiles(), threads, along_y, p.stream, v, spacing);
-  });
-  with_line_block(
-      v.nz, along_z + kBesides, p.writes_sectors ? kBusyShare : kBusyShareOfPieces, [&](auto threads, auto rows) {
-        launch(solve_exact_along_z<threads, rows, kSides>, 2 * p.z_tiles(), threads, along_z, p.stream, v, spacing);
-      });
-}
-
-}  // namespace
 
 void tabulate_near_sites(const Volume& volume, const ExactWeights& weights, float scale, cudaStream_t stream) {
   launch(tabulate_steps, kShells, kTabulateBlock, 0, stream, volume.step_tables, ExactSpacing::of(weights, scale),
          volume.nz, volume.ny);
 }
 
-void VolumePasses::solve_exact(const ExactWeights& weights, bool has_sides) const {
-  const ExactSpacing spacing = ExactSpacing::of(weights, volume.side.scale);
-  if (has_sides) solve_lines<true>(*this, spacing);
-  else solve_lines<false>(*this, spacing);
-}
+template void VolumePasses::solve_exact<Runs::none>(const ExactWeights&) const;
+template void VolumePasses::solve_exact<Runs::of_sides>(const ExactWeights&) const;
 
 }  // namespace fathom::grid::cuda

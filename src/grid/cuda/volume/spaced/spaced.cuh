@@ -384,8 +384,6 @@ __device__ int load_squares(WindowRows<WindowSquares>& rows, DistancesOf&& dista
 /// Whether the volume has so few rows with sites that both passes leave all of it to volume/spaced/few.cuh.
 __device__ inline bool is_left_to_few_rows(const Volume& v) { return v.y_list && __ldg(v.counters) <= kFewRows; }
 
-/// The runs whose ends passes take in: of labels, or of the sides of a signed field that are solved at once.
-enum class Runs { none, of_labels, of_sides };
 __host__ __device__ constexpr Runs runs_of(Writing writing) {
   return is_of_labels(writing) ? Runs::of_labels : writing == Writing::both_sides ? Runs::of_sides : Runs::none;
 }
