@@ -98,6 +98,7 @@ const std::vector<Operation> kOperations = {
     {.name = "microscope-labels", .set = [](Options& o) { o.spacing = kMicroscope, o.sites.rule = Rule::labels; }},
     {.name = "scanner", .set = [](Options& o) { o.spacing = kScanner; }},
     {.name = "scanner-nearest", .set = [](Options& o) { o.spacing = kScanner; }, .nearest = true},
+    {.name = "scanner-labels", .set = [](Options& o) { o.spacing = kScanner, o.sites.rule = Rule::labels; }},
     {.name = "scanner-signed", .set = [](Options& o) { o.spacing = kScanner, sign_at_centers(o); }},
     {.name = "squared", .set = [](Options&) {}, .squared = true},
     {.name = "labels", .set = [](Options& o) { o.sites.rule = Rule::labels; }},

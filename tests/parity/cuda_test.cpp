@@ -2457,9 +2457,10 @@ TEST_F(Cuda, AnySpacingsAtTheReachOfWindows) {
 TEST_F(Cuda, NearestWithAnySpacingsOfVolumes) {
   std::uint64_t seed = 1679000;
   OneOf some(2);
-  for (const Shape& shape : {Shape{61, 53, 47}, Shape{33, 65, 130}, Shape{140, 9, 33}, Shape{9, 140, 64},
-                             Shape{270, 2, 70}, Shape{3, 300, 40}, Shape{1024, 3, 17}, Shape{2, 1023, 33},
-                             Shape{513, 2, 19}, Shape{3, 513, 17}, Shape{1, 70, 90}, Shape{70, 1, 90}, Shape{80, 70, 1}})
+  for (const Shape& shape :
+       {Shape{61, 53, 47}, Shape{33, 65, 130}, Shape{140, 9, 33}, Shape{9, 140, 64}, Shape{270, 2, 70},
+        Shape{3, 300, 40}, Shape{1024, 3, 17}, Shape{2, 1023, 33}, Shape{513, 2, 19}, Shape{3, 513, 17},
+        Shape{1, 70, 90}, Shape{70, 1, 90}, Shape{80, 70, 1}})
     for (int s = 0; s < kStructures; ++s)
       for (int i = 0; i < scaled(8); ++i) {
         Random random(++seed);
@@ -2510,6 +2511,35 @@ TEST_F(Cuda, NearestOfSeveralWithAnySpacings) {
         check_against_cpu(c);
         if (HasFatalFailure()) return;
       }
+}
+
+/// Labels of volumes with any spacings, of any type, dense and few, among them such of which whole lines and planes are of
+/// one label, and of label 0.
+TEST_F(Cuda, LabelsWithAnySpacingsOfVolumes) {
+  std::uint64_t seed = 1679700;
+  OneOf some(2);
+  for (const Shape& shape : {Shape{61, 53, 47}, Shape{33, 65, 130}, Shape{140, 9, 33}, Shape{9, 140, 64},
+                             Shape{270, 2, 70}, Shape{3, 300, 40}, Shape{1024, 3, 17}, Shape{2, 1023, 33},
+                             Shape{513, 2, 19}, Shape{3, 513, 17}, Shape{400, 3, 17}, Shape{1, 70, 90}})
+    for (int i = 0; i < scaled(60); ++i) {
+      Random random(++seed);
+      if (!some.is_next()) continue;
+      Case c{.seed = seed, .structure = static_cast<Structure>(below(random, kStructures))};
+      if (chance(random, 0.5)) c.input = label_input(pick<DType>(random, {DType::uint8, DType::uint32}), shape, random);
+      else c.input = mask_array(make_sites(c.structure, shape, random), shape);
+      c.options.sites.rule = grid::Sites::Rule::labels;
+      c.options.spacing = pick<std::vector<double>>(random, {{1.25, 0.742188, 0.742188},
+                                                             {0.742188, 0.742188, 0.742188 * (1 + 1e-15)},
+                                                             {1, 1.000001, 1.0000005},
+                                                             {0.1, 0.30000001192092896, 0.20000000298023224},
+                                                             {255, 254, 253},
+                                                             {1, 1000.1, 0.001},
+                                                             {100.3, 0.11, 7.7},
+                                                             {1e-25, 3e-24, 2e-25}});
+      c.wanted.distance = DType::float32;
+      check_budgets(c);
+      if (HasFatalFailure()) return;
+    }
 }
 
 /// What else can be asked for with unequal spacings: a sign, nearest sites, labels, regions, other types.

@@ -420,6 +420,9 @@ TEST_F(Device, AnySpacingsOfVolumesTakeLittleScratch) {
         c.wanted = wanted;
         check_scratch(c, 0.3);
       }
+      c.options.sites.rule = grid::Sites::Rule::labels;
+      c.wanted = {.distance = DType::float32};
+      check_scratch(c, 0.75);
     }
 }
 

@@ -22,6 +22,13 @@ inline double exact_weight(const Problem& p, int axis) {
   return p.integral ? static_cast<double>(weight_of(p, axis)) : axis_cost<double>(p, axis).weight;
 }
 
+/// These, of the axes of a volume.
+struct ExactWeights {
+  double z, y, x;
+
+  static ExactWeights of(const Problem& p) { return {exact_weight(p, 0), exact_weight(p, 1), exact_weight(p, 2)}; }
+};
+
 /// Whether some axis is periodic.
 inline bool is_periodic(const Problem& p) {
   const auto end = p.border.begin() + p.rank;

@@ -10,9 +10,9 @@
 // distance written: no search is left to other kernels.
 #pragma once
 
+#include "grid/cuda/mask.cuh"
 #include "grid/cuda/volume/row_squares.cuh"
 #include "grid/cuda/volume/window.cuh"
-#include "grid/cuda/volume/words.cuh"
 #include "grid/cuda/volume/writer.cuh"
 
 namespace fathom::grid::cuda {

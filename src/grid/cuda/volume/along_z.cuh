@@ -4,14 +4,14 @@
 // that is kept of such a tile, and near enough (volume/far_stretches.cuh). Tiles of which few rows have sites are
 // solved by these alone (volume/few_rows_along_z.cuh, volume/sparse_rows_along_z.cuh), those of short lines whose
 // search would be long by ranges of rows (volume/ranges.cuh). What none of these settles is left to the envelope
-// (volume/envelope.cuh), by a list. Blocks ahead of these solve a last column (volume/transposed/last_column.cuh).
+// (volume/envelope.cuh), by a list. Blocks ahead of these solve a last column (volume/last_column.cuh).
 #pragma once
 
 #include "grid/cuda/volume/far_stretches.cuh"
 #include "grid/cuda/volume/gaps.cuh"
+#include "grid/cuda/volume/last_column.cuh"
 #include "grid/cuda/volume/ranges.cuh"
 #include "grid/cuda/volume/sparse_rows_along_z.cuh"
-#include "grid/cuda/volume/transposed/last_column.cuh"
 
 namespace fathom::grid::cuda {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "grid/cuda/extremes.cuh"
-#include "grid/cuda/volume/window.cuh"
+#include "grid/cuda/volume/volume.cuh"
 
 namespace fathom::grid::cuda {
 

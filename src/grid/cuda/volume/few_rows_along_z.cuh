@@ -10,18 +10,6 @@
 
 namespace fathom::grid::cuda {
 
-/// Of the distance along x from the column of a word that is this lane's.
-__device__ inline unsigned square_along_x(uint2 word) {
-  const int column = lane_id();
-  const unsigned before = word.x & ((2u << column) - 1), behind = word.x >> column;
-  const unsigned left = before ? static_cast<unsigned>(column - 31 + __clz(static_cast<int>(before)))
-                               : static_cast<unsigned>(column) + (word.y & 0xFFFFu);
-  const unsigned right = behind ? static_cast<unsigned>(__ffs(static_cast<int>(behind)) - 1)
-                                : static_cast<unsigned>(31 - column) + (word.y >> 16);
-  const unsigned steps = min(left, right);
-  return steps * steps;
-}
-
 /// In shared memory. All threads call it.
 class FewRowsAlongZ {
  public:

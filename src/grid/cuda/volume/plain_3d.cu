@@ -4,9 +4,9 @@
 //
 // Words and carries along x (volume/words.cuh); the pass along z, first the tiles where sites are near or few
 // (volume/along_z.cuh), then those that this left (volume/envelope.cuh); the same along y (volume/along_y.cuh), which
-// writes the results. With nearest sites both passes have kernels of their own (volume/nearest/sites.cuh); with unequal
+// writes the results. With nearest sites both passes have kernels of their own (volume/nearest/); with unequal
 // spacings each pass is one kernel (volume/spaced/spaced.cuh, volume/spaced/sites.cuh; without a unit
-// volume/exact/exact.cuh and, with nearest sites, volume/exact/sites.cuh), but for half tiles along y that it leaves
+// volume/exact/along_z.cuh and, with nearest sites, volume/exact/sites.cuh), but for half tiles along y that it leaves
 // (volume/spaced/far.cuh) and volumes with few sites (volume/spaced/few.cuh); with nearest sites of labels or along
 // axes beyond 1024 it is one as well; without them these have an envelope of their own (volume/long.cuh). What is left
 // to do stays on the device: the host launches all and waits for nothing. The kernels of both passes are compiled apart
@@ -26,21 +26,20 @@
 #include "grid/cuda/scratch.h"
 #include "grid/cuda/sides.cuh"
 #include "grid/cuda/volume/envelope.cuh"
-#include "grid/cuda/volume/exact/exact.cuh"
+#include "grid/cuda/volume/exact/along_y.cuh"
+#include "grid/cuda/volume/exact/along_z.cuh"
 #include "grid/cuda/volume/exact/sites.cuh"
-#include "grid/cuda/volume/exact/sorted_rows.cuh"
 #include "grid/cuda/volume/labels.cuh"
 #include "grid/cuda/volume/long.cuh"
 #include "grid/cuda/volume/loose_rows.cuh"
 #include "grid/cuda/volume/nearest/far_sites.cuh"
-#include "grid/cuda/volume/nearest/sites.cuh"
 #include "grid/cuda/volume/short_labels.cuh"
 #include "grid/cuda/volume/short_rows.cuh"
 #include "grid/cuda/volume/sides.cuh"
 #include "grid/cuda/volume/solve.cuh"
-#include "grid/cuda/volume/spaced/far.cuh"
 #include "grid/cuda/volume/spaced/sites.cuh"
 #include "grid/cuda/volume/spaced/spaced.cuh"
+#include "grid/cuda/volume/unequal/sorted_rows.cuh"
 #include "grid/cuda/volume/words.cuh"
 
 namespace fathom::grid::cuda {
@@ -106,8 +105,6 @@ const AnyView* room_between_passes(const Problem& p, std::int64_t items) {
   if (squared.present() && squared.dtype() == DType::uint32) return &squared;
   return distance.present() ? &distance : squared.present() ? &squared : nullptr;
 }
-
-ExactWeights exact_weights(const Problem& p) { return {exact_weight(p, 0), exact_weight(p, 1), exact_weight(p, 2)}; }
 
 /// Whether two float results can be written at once, everywhere.
 bool writes_pairs(const Problem& p, const Batch& batch) {
@@ -284,7 +281,7 @@ class VolumeSolver {
 
   /// Both passes with any spacings.
   void solve_exact() const {
-    const ExactWeights weights = exact_weights(p_);
+    const ExactWeights weights = ExactWeights::of(p_);
     if (has_labels(p_)) return passes_.solve_exact<Runs::of_labels>(weights);
     if (p_.signed_distance) return passes_.solve_exact<Runs::of_sides>(weights);
     passes_.solve_exact<Runs::none>(weights);
@@ -292,7 +289,7 @@ class VolumeSolver {
 
   /// The same with nearest sites.
   void find_exact_sites() const {
-    const ExactWeights weights = exact_weights(p_);
+    const ExactWeights weights = ExactWeights::of(p_);
     if (p_.integral) return passes_.find_exact_sites(weights, passes_.emitter);
     auto emitter = Emitter<double>::of(p_, batch_, passes_.volume.first_item);
     emitter.plain = passes_.emitter.plain;
@@ -335,7 +332,7 @@ bool exact_serves(const Problem& p) {
   for (int k = 0; k < p.rank; ++k)
     if (!fits_doubles(exact_weight(p, k))) return false;
   if (is_long(p) || !block_holds(p, lines + sizeof(SortedRows))) return false;
-  if (wants_site(p)) return !has_labels(p) && rounds_little(exact_weights(p), most_exact_square(p));
+  if (wants_site(p)) return !has_labels(p) && rounds_little(ExactWeights::of(p), most_exact_square(p));
   return is_plain_float(p, kNoAxis) && (p.integral || !has_limits(p)) && !(has_labels(p) && p.signed_distance);
 }
 
@@ -421,7 +418,7 @@ class VolumeEngine final : public Engine {
   void pack(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const override {
     const bool fills_tables = has_tables(p_) && packing.to == 0;
     if (fills_tables)
-      tabulate_near_sites(make_volume(p_, items, words), exact_weights(p_), side_of(p_, 1).scale, stream);
+      tabulate_near_sites(make_volume(p_, items, words), ExactWeights::of(p_), side_of(p_, 1).scale, stream);
     if (has_labels(p_)) return pack_runs(packing, items, words, stream);
     const auto mask = [&](std::size_t side) { return sites_of(p_, packing.input, side); };
     const auto volume = [&](std::size_t side) {

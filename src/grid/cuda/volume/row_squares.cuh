@@ -5,7 +5,7 @@
 // Cost: five operations for two neighbours, where squares of distances take nine.
 #pragma once
 
-#include "grid/cuda/volume/volume.cuh"
+#include "grid/cuda/volume/row_steps.cuh"
 
 namespace fathom::grid::cuda {
 

@@ -5,7 +5,7 @@
 // word of a long run.
 #pragma once
 
-#include "grid/cuda/volume/volume.cuh"
+#include "grid/cuda/volume/row_steps.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -163,12 +163,5 @@ class RunEnds {
   unsigned *changes_, *background_;
   const int rows_;
 };
-
-/// The table of a mask's sites, or of ends of runs, which lie one element beyond.
-__device__ inline uint2 byte_distances(int byte, bool beyond) {
-  uint2 distances = kByteDistances.of[byte];
-  if (beyond && byte != 0) distances.x += 0x01010101u, distances.y += 0x01010101u;
-  return distances;
-}
 
 }  // namespace fathom::grid::cuda

@@ -15,11 +15,6 @@
 
 namespace fathom::grid::cuda {
 
-/// Squares of spacings.
-struct ExactWeights {
-  double z, y, x;
-};
-
 /// Fills a volume's tables of near sites. A kernel that is launched next, early, waits for this one before it ends.
 void tabulate_near_sites(const Volume& volume, const ExactWeights& weights, float scale, cudaStream_t stream);
 

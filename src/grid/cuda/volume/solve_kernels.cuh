@@ -5,7 +5,7 @@
 #include "grid/cuda/launch.cuh"
 #include "grid/cuda/volume/along_y.cuh"
 #include "grid/cuda/volume/along_z.cuh"
-#include "grid/cuda/volume/envelope.cuh"
+#include "grid/cuda/volume/envelope_kernels.cuh"
 #include "grid/cuda/volume/long.cuh"
 #include "grid/cuda/volume/short_lines.cuh"
 #include "grid/cuda/volume/solve.cuh"

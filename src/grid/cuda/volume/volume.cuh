@@ -104,7 +104,7 @@ struct Volume {
   std::uint32_t weight_z = 1, weight_y = 1, weight_x = 1;  ///< squares of spacings, in units
   Side side;
   bool wide_has_results = false;  ///< of the other side of a signed field, where elements are sites to this one
-  bool has_last_column = false;   ///< one more, in a word of its own (volume/transposed/last_column.cuh), of one item
+  bool has_last_column = false;   ///< one more, in a word of its own (volume/last_column.cuh), of one item
 
   /// Leaves out what is not in a range of columns, which begins at a word.
   void take_columns(std::int64_t begin, std::int64_t end) {
@@ -238,80 +238,5 @@ class RowKinds {
  private:
   const std::uint8_t *of_tile_, *beyond_;
 };
-
-/// Distances inside a byte of sites, one per bit; 255: none.
-struct ByteDistances {
-  uint2 of[256];
-
-  constexpr ByteDistances() : of() {
-    for (unsigned byte = 0; byte < 256; ++byte) {
-      unsigned distances[2] = {0, 0};
-      for (int x = 0; x < 8; ++x) {
-        unsigned least = 255;
-        for (int k = 0; k < 8; ++k) {
-          const auto steps = static_cast<unsigned>(k < x ? x - k : k - x);
-          if ((byte >> k & 1) != 0 && steps < least) least = steps;
-        }
-        distances[x / 4] |= least << (x % 4 * 8);
-      }
-      of[byte].x = distances[0];
-      of[byte].y = distances[1];
-    }
-  }
-};
-// In global memory: lanes read different entries, which constant memory would hand out one by one.
-static __device__ const ByteDistances kByteDistances;
-
-/// Bytes 0 and 1, or 2 and 3, as 16-bit numbers with their sign: 255 becomes 65535.
-template <unsigned kSelector>
-__device__ unsigned widen(unsigned bytes) {
-  unsigned result;
-  asm("prmt.b32 %0,%1,0,%2;" : "=r"(result) : "r"(bytes), "n"(kSelector));
-  return result;
-}
-
-/// Steps from the ends of a word's bits `first` … `first` + 7 to the nearest sites outside them. Sites lie `beyond`
-/// elements behind the bits, as they do behind the carries.
-struct StepsOutside {
-  unsigned left, right;
-
-  __device__ StepsOutside(uint2 word, int first, int beyond = 0) {
-    const unsigned before = word.x & ((1u << first) - 1), behind = (word.x >> first) >> 8;
-    left = before ? static_cast<unsigned>(first + beyond - 31 + __clz(static_cast<int>(before)))
-                  : static_cast<unsigned>(first) + (word.y & 0xFFFFu);
-    right = behind ? static_cast<unsigned>(__ffs(static_cast<int>(behind)) + beyond)
-                   : static_cast<unsigned>(24 - first) + (word.y >> 16);
-  }
-};
-
-/// Distances along x of 8 neighbours, two in a word, from the words' bits `first` … `first` + 7. Sites lie `beyond`
-/// elements behind the bits, which carries and table have in them.
-struct EightDistances {
-  unsigned pair[4];
-
-  __device__ EightDistances(uint2 word, int first, const uint2* of_byte, int beyond = 0) {
-    const StepsOutside outside(word, first, beyond);
-    const uint2 inside = of_byte[word.x >> first & 255];
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      const unsigned bytes = k < 2 ? inside.x : inside.y;
-      const unsigned own = k % 2 ? widen<0xB3A2>(bytes) : widen<0x9180>(bytes);
-      const unsigned from_left = static_cast<unsigned>(2 * k) | static_cast<unsigned>(2 * k + 1) << 16;
-      const unsigned from_right = static_cast<unsigned>(7 - 2 * k) | static_cast<unsigned>(6 - 2 * k) << 16;
-      pair[k] = __viaddmin_u16x2(outside.left * 0x10001u, from_left, own);
-      pair[k] = __viaddmin_u16x2(outside.right * 0x10001u, from_right, pair[k]);
-    }
-  }
-};
-
-/// The same to the other side of a signed field: an element is a site to one of the two, whose distance is 0.
-__device__ inline EightDistances distances_to_other_side(uint2 word, uint2 other_word, int first,
-                                                         const uint2* of_byte) {
-  EightDistances distances(word, first, of_byte);
-  const EightDistances others(other_word, first, of_byte);
-#pragma unroll
-  for (int k = 0; k < 4; ++k) distances.pair[k] += others.pair[k];
-  return distances;
-}
 
 }  // namespace fathom::grid::cuda

@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "grid/cuda/launch.cuh"
-#include "grid/cuda/volume/exact/exact.cuh"
+#include "grid/cuda/volume/exact/along_y.cuh"
+#include "grid/cuda/volume/exact/along_z.cuh"
 #include "grid/cuda/volume/solve.cuh"
 
 namespace fathom::grid::cuda {

@@ -31,7 +31,7 @@ void VolumePasses::find_exact_sites(const ExactWeights& weights, const Emitter<V
   const ExactSpacing spacing = ExactSpacing::of(weights, volume.side.scale);
   const int nz = volume.nz, ny = volume.ny;
   with_block_of_sites(ny, [&](auto threads, auto rows) {
-    launch(find_exact_along_y<threads, rows>, 2 * y_tiles(), threads, exact_memory_along_y(ny), stream, volume,
+    launch(find_exact_along_y<threads, rows>, 2 * y_tiles(), threads, exact_site_memory_along_y(ny), stream, volume,
            spacing);
   });
   with_block_of_sites(nz, [&](auto threads, auto rows) {

@@ -1,7 +1,7 @@
 // The passes of volumes with nearest sites and any unequal spacings, where 32 bits do not hold squares in a unit, or
 // there is no unit.
 //
-// Along y first, then along z, from squares in double as in volume/exact/exact.cuh; but where sites are near, too, no
+// Along y first, then along z, from squares in double as in volume/exact/along_z.cuh; but where sites are near, too, no
 // key tells which of two that are as near is the first. Of rows whose sums are the same in double the lowest wins, as
 // in the general engine and on the CPU. All of these are between the brackets: what lies outside is farther by a tenth
 // of half a step's square at least, where doubles are to round less (rounds_little()).
@@ -9,14 +9,17 @@
 // Between the passes lie the steps to the nearest site of the plane, with their signs, where the results will be,
 // unless these are a part of the input; of planes without a site in a half tile, and of those with sites alone, a byte.
 //
-// Work mapping: as in volume/exact/exact.cuh, of which these passes are phase 2, for all rows. Cost: some 80 operations
-// per element, and 10 for each row that is tried for it. 8 bytes are moved per element between the passes.
+// Work mapping: as in volume/exact/along_z.cuh, of which these passes are phase 2, for all rows. Cost: some 80
+// operations per element, and 10 for each row that is tried for it. 8 bytes are moved per element between the passes.
 #pragma once
 
-#include "grid/cuda/volume/exact/exact.cuh"
-#include "grid/cuda/volume/nearest/site_chunks.cuh"
+#include "grid/cuda/volume/exact/lines.cuh"
+#include "grid/cuda/volume/unequal/fill_rows.cuh"
 
 namespace fathom::grid::cuda {
+
+/// Bytes of dynamic shared memory of the pass along y; that along z takes brackets_memory().
+inline std::size_t exact_site_memory_along_y(int rows) { return StepRows::memory(rows) + brackets_bytes(rows); }
 
 /// Whether what doubles round of the squares of so long axes is nothing beside a step's square, of any axis.
 /// @param most_square  of the way from one corner to the other
@@ -74,7 +77,7 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   const int t = static_cast<int>(threadIdx.x), n = v.ny, groups = row_groups(n);
   const HalfTile half = half_along_y(v, blockIdx.x);
   if (half.is_outside(v)) return;
-  const RowsOfPlane<false> plane(v, half);
+  const RowsOfPlane<Runs::none> plane(v, half);
   const int with_sites = filled.find<kThreads, kMostRows>(n, [&](int row) { return plane.has_sites(row); });
   const TileKind kind = with_sites == 0 ? kEmpty : plane.are_full<kThreads>(n) ? kFull : kNarrow;
   if (t == 0) kinds_of_planes(v, half)[half.tile.line] = kind;

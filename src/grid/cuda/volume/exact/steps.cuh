@@ -16,8 +16,8 @@
 #include <type_traits>
 
 #include "grid/cuda/extremes.cuh"
-#include "grid/cuda/volume/exact/step_squares.cuh"
-#include "grid/cuda/volume/solve.cuh"
+#include "grid/cuda/limits.cuh"
+#include "grid/cuda/volume/unequal/step_squares.cuh"
 #include "grid/cuda/volume/window.cuh"
 
 namespace fathom::grid::cuda {

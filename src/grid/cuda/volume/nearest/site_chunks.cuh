@@ -9,26 +9,6 @@
 
 namespace fathom::grid::cuda {
 
-/// The nearest sites in rows of words, from a column of these.
-class ColumnOfWords {
- public:
-  __device__ explicit ColumnOfWords(int bit)
-      : bit_(bit), before_(kept(0xFFFFFFFFu >> (31 - bit))), behind_(kept(0xFFFFFFFFu << bit)) {}
-
-  /// Steps to it, the left one of two.
-  __device__ int nearest(uint2 word) const {
-    const unsigned before = word.x & before_, behind = word.x & behind_;
-    const int last = before ? 31 - __clz(static_cast<int>(before)) : -static_cast<int>(word.y & 0xFFFFu);
-    const int next = behind ? __ffs(static_cast<int>(behind)) - 1 : 31 + static_cast<int>(word.y >> 16);
-    const int left = bit_ - last, right = next - bit_;
-    return right < left ? right : -left;
-  }
-
- private:
-  const int bit_;
-  const unsigned before_, behind_;  ///< which bits lie there, both with its own
-};
-
 /// Chunks of rows along y, a unit of 16 lanes each, as the envelope takes them: from leads to squares.
 ///
 /// @param Place  what is kept of where a site lies: of(plane, steps along x, own column)

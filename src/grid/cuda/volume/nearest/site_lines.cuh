@@ -1,11 +1,10 @@
-// What the last pass of a transposed volume writes with nearest sites: as volume/transposed/lines.cuh, of half a tile,
+// What the last pass of a transposed volume writes with nearest sites: as volume/lines.cuh, of half a tile,
 // float distances and indices of 32 bits.
 //
 // Work mapping: as there. Cost: for each output what distances alone cost.
 #pragma once
 
-#include "grid/cuda/volume/nearest/sites.cuh"
-#include "grid/cuda/volume/transposed/lines.cuh"
+#include "grid/cuda/volume/lines.cuh"
 
 namespace fathom::grid::cuda {
 

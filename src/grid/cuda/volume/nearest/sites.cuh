@@ -9,17 +9,9 @@
 // bytes are moved between the passes as without sites; what is compared has 32 bits instead of 16.
 #pragma once
 
-#include "grid/cuda/volume/envelope.cuh"
+#include "grid/cuda/volume/window.cuh"
 
 namespace fathom::grid::cuda {
-
-/// Steps from a bit of a row's word to the nearest site in the row, the left one of two.
-__device__ inline int steps_along_x(uint2 word, int bit) {
-  const unsigned up = word.x & (0xFFFFFFFFu >> (31 - bit)), down = word.x >> bit;
-  const int left = up ? bit - 31 + __clz(static_cast<int>(up)) : bit + static_cast<int>(word.y & 0xFFFFu);
-  const int right = down ? __ffs(static_cast<int>(down)) - 1 : 31 - bit + static_cast<int>(word.y >> 16);
-  return left <= right ? -left : right;
-}
 
 /// What the pass along z says of a site in the same plane along x and z, in 16 bits.
 struct Leads {

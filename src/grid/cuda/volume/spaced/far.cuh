@@ -3,16 +3,16 @@
 // volumes with few sites, which both passes leave (volume/spaced/few.cuh).
 //
 // Work mapping: persistent blocks, with a thread to each row. Phase 1: squares from where they lie between the passes
-// to shared memory. Phase 2: between which rows the nearest of each eight lie (volume/exact/brackets.cuh). Phase 3,
+// to shared memory. Phase 2: between which rows the nearest of each eight lie (volume/unequal/brackets.cuh). Phase 3,
 // half warp = 8 rows, lane = column: squares of these rows alone, in units.
 //
-// Source and cost: volume/exact/brackets.cuh, and three operations for each row that is tried for an element.
+// Source and cost: volume/unequal/brackets.cuh, and three operations for each row that is tried for an element.
 #pragma once
 
 #include "core/cuda/early_launch.cuh"
-#include "grid/cuda/volume/exact/brackets.cuh"
 #include "grid/cuda/volume/spaced/few.cuh"
 #include "grid/cuda/volume/spaced/spaced.cuh"
+#include "grid/cuda/volume/unequal/brackets.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -41,7 +41,8 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads, kResidentT
   const int t = static_cast<int>(threadIdx.x), n = v.ny;
   const WindowRows<WindowSquares> rows(reinterpret_cast<unsigned*>(window_shared), n);
   const LineOfSquares line{rows, 2 / static_cast<float>(v.weight_y)};
-  const unsigned count = v.counters[1];
+  const unsigned count =
+      v.counters[1];  // of the pass along y; that along z, whose counter was asked for before, has ended
   rows.pad(n);
   for (unsigned job = blockIdx.x; job < count; job += gridDim.x) {
     const HalfTile half = half_along_y(v, v.y_list[job]);

@@ -1,6 +1,7 @@
 // The engine for volumes (volume/plain_3d.cu): kernels that find nearest sites, one for each pass: with unequal
 // spacings, or of labels.
-#include "grid/cuda/volume/solve_kernels.cuh"
+#include "grid/cuda/launch.cuh"
+#include "grid/cuda/volume/solve.cuh"
 #include "grid/cuda/volume/spaced/sites.cuh"
 
 namespace fathom::grid::cuda {

@@ -4,8 +4,8 @@
 // besides; unless results are not of 32 bits, or large, in rows that begin inside sectors
 // (volume/spaced/squares_aside.cuh). Of a half tile's line along z that has no site, or sites alone, there is one byte
 // that says so, and no squares; half tiles along y whose lines are all alike are written at once
-// (volume/spaced/alike_lines.cuh). Nearest sites: volume/spaced/sites.cuh. Limits of float distances are seen to before
-// they are written, by kernels of their own, since that takes registers.
+// (volume/unequal/alike_lines.cuh). Nearest sites: volume/spaced/sites.cuh. Limits of float distances are seen to
+// before they are written, by kernels of their own, since that takes registers.
 //
 // Both sides of a signed field are solved at once, as two labels (volume/labels.cuh): an element is a site to the other
 // side, so that one number for each is enough, and rows beyond the ends of a run of elements of one side are not nearer
@@ -28,9 +28,9 @@
 #include "core/cuda/early_launch.cuh"
 #include "grid/cuda/extremes.cuh"
 #include "grid/cuda/limits.cuh"
-#include "grid/cuda/volume/spaced/alike_lines.cuh"
-#include "grid/cuda/volume/spaced/fill_rows.cuh"
 #include "grid/cuda/volume/spaced/squares_aside.cuh"
+#include "grid/cuda/volume/unequal/alike_lines.cuh"
+#include "grid/cuda/volume/unequal/fill_rows.cuh"
 #include "grid/cuda/volume/window.cuh"
 #include "grid/cuda/volume/writer.cuh"
 

@@ -3,20 +3,20 @@
 //
 // Words hold 32 neighbours along y there (volume/transposed/columns.cuh), and the pass along z is the same as ever. Of
 // this one a tile is 32 neighbours along y, which are its lines, by whole rows along x: in memory one piece of the
-// output (volume/transposed/lines.cuh).
+// output (volume/lines.cuh).
 //
 // Work mapping: block = tile. The search of volume/along_y.cuh, but that its results go to shared memory, in 16 bits,
 // and to the output when all are there. So nothing is written of a tile whose search fails; wide rows, which lie where
 // results go, are left as they are for the envelope (volume/envelope.cuh), as all else that would take long.
-// Blocks ahead of these solve a last column (volume/transposed/last_column.cuh).
+// Blocks ahead of these solve a last column (volume/last_column.cuh).
 // Cost: as there, and one store to shared memory for two elements, and a load from there.
 #pragma once
 
 #include "core/cuda/async_copy.cuh"
 #include "grid/cuda/volume/filled_rows.cuh"
 #include "grid/cuda/volume/gaps.cuh"
-#include "grid/cuda/volume/transposed/last_column.cuh"
-#include "grid/cuda/volume/transposed/lines.cuh"
+#include "grid/cuda/volume/last_column.cuh"
+#include "grid/cuda/volume/lines.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -154,15 +154,14 @@ constexpr int along_x_blocks(int threads) {
 
 /// @tparam kLastColumn  v.has_last_column: asked by all kernels, that took up to 1.6 % of their time
 template <int kThreads, bool kLastColumn = false>
-__global__ void __launch_bounds__(kThreads, along_x_blocks(kThreads))
-    search_along_x(const __grid_constant__ Volume v, const __grid_constant__ Emitter<std::int64_t> emitter) {
+__global__ void __launch_bounds__(kThreads, along_x_blocks(kThreads)) search_along_x(const __grid_constant__ Volume v) {
   extern __shared__ uint4 window_shared[];
   v.clear_counter(0);
   if constexpr (kLastColumn)
     if (blockIdx.x < last_column_blocks(v.nz)) return solve_last_column_along_x<kThreads>(v, blockIdx.x, window_shared);
   const unsigned number = blockIdx.x - (kLastColumn ? last_column_blocks(v.nz) : 0);  // of the tile
   const Volume::Tile tile = v.tile(number, v.nz);
-  const LineWriter<kThreads> writer(v, emitter, tile);
+  const LineWriter<kThreads> writer(v, tile);
   const RowCounts counts = count_rows<kThreads>(v, tile);
   if (counts.filled == 0) return write_same(writer, v.side.none());
   if (counts.are_full) return write_same(writer, 0.0f);

@@ -10,7 +10,7 @@ namespace {
 template <int kThreads>
 void near_along_x(const VolumePasses& p) {
   const auto launch_blocks = [&](auto* kernel, std::int64_t of_last_column) {
-    launch(kernel, p.y_tiles() + of_last_column, kThreads, along_x_memory(p.volume.ny), p.stream, p.volume, p.emitter);
+    launch(kernel, p.y_tiles() + of_last_column, kThreads, along_x_memory(p.volume.ny), p.stream, p.volume);
   };
   if (p.volume.has_last_column) launch_blocks(search_along_x<kThreads, true>, last_column_blocks(p.volume.nz));
   else launch_blocks(search_along_x<kThreads>, 0);

@@ -5,7 +5,7 @@
 // As the engine for volumes (volume/plain_3d.cu) goes about it, but with y and x in each other's places: words and
 // carries along y (volume/transposed/columns.cuh), the pass along z, and the last along x
 // (volume/transposed/along_x.cuh, volume/nearest/sites_along_x.cuh), whose tiles are whole rows of the output. Where
-// the last word along y has one row, that is solved as a plane by itself (volume/transposed/last_column.cuh); where it
+// the last word along y has one row, that is solved as a plane by itself (volume/last_column.cuh); where it
 // would take much scratch for few rows, it is worked on behind the others. What else may be asked for is left to that
 // engine, and so are parts of results.
 #include <algorithm>
@@ -24,7 +24,6 @@
 #include "grid/cuda/volume/solve.cuh"
 #include "grid/cuda/volume/transposed/along_x.cuh"
 #include "grid/cuda/volume/transposed/columns.cuh"
-#include "grid/cuda/volume/transposed/last_column.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -47,7 +46,7 @@ Volume make_volume(const Problem& p, std::int64_t items, std::byte* words, std::
   return v;
 }
 
-/// Whether the last column is solved as a plane, not in tiles (volume/transposed/last_column.cuh). The kernel for short
+/// Whether the last column is solved as a plane, not in tiles (volume/last_column.cuh). The kernel for short
 /// lines along z has no blocks for it.
 bool has_last_column(const Problem& p, std::int64_t items) {
   return p.extent(1) % 32 == 1 && p.extent(1) > 1 && items == 1 && !wants_site(p) && p.extent(0) > kShortLines;
@@ -106,7 +105,7 @@ bool scratch_serves(const Problem& p) {
 }
 
 bool memory_serves(const Problem& p) {
-  // besides: 18 KB in which an envelope turns its results (volume/transposed/lines.cuh), kinds of rows, and few numbers
+  // besides: 18 KB in which an envelope turns its results (volume/lines.cuh), kinds of rows, and few numbers
   constexpr std::size_t kNumbers = 20480;
   const int nz = static_cast<int>(p.extent(0)), nx = static_cast<int>(p.extent(2));
   const std::size_t along_z = std::max(envelope_memory(nz, 32), near_sites_memory(nz));

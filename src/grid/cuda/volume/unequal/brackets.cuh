@@ -20,8 +20,8 @@
 #pragma once
 
 #include "grid/cuda/volume/envelope.cuh"
-#include "grid/cuda/volume/exact/sorted_rows.cuh"
-#include "grid/cuda/volume/exact/step_squares.cuh"
+#include "grid/cuda/volume/unequal/sorted_rows.cuh"
+#include "grid/cuda/volume/unequal/step_squares.cuh"
 
 namespace fathom::grid::cuda {
 

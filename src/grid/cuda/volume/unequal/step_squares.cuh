@@ -2,8 +2,6 @@
 // each other, in place of eight products of integers that are made doubles first.
 #pragma once
 
-#include "grid/cuda/volume/volume.cuh"
-
 namespace fathom::grid::cuda {
 
 /// The squares of steps along lines of so many rows, to both sides.

@@ -113,7 +113,7 @@ class TurnedLines {
 template <int kThreads>
 class LineWriter {
  public:
-  __device__ LineWriter(const Volume& v, const Emitter<std::int64_t>& /*emitter*/, const Volume::Tile& tile)
+  __device__ LineWriter(const Volume& v, const Volume::Tile& tile)
       : lines(min(32, v.nx - tile.word * 32)),
         length(v.ny),
         first_line_(tile.word * 32),
