@@ -2485,6 +2485,8 @@ TEST_F(Cuda, NearestWithAnySpacingsOfVolumes) {
         if (chance(random, 0.2)) c.options.max_distance = 10.5 * c.options.spacing[1];
         if (chance(random, 0.2))
           for (std::int64_t extent : shape) c.options.region.push_back({extent / 3, extent - extent / 4});
+        else if (chance(random, 0.2))  // columns alone, from a whole word on
+          c.options.region = {{0, shape[0]}, {0, shape[1]}, {(shape[2] - 1) / 64 * 32, shape[2]}};
         check_budgets(c);
         if (HasFatalFailure()) return;
       }
@@ -2518,9 +2520,10 @@ TEST_F(Cuda, NearestOfSeveralWithAnySpacings) {
 TEST_F(Cuda, LabelsWithAnySpacingsOfVolumes) {
   std::uint64_t seed = 1679700;
   OneOf some(2);
-  for (const Shape& shape : {Shape{61, 53, 47}, Shape{33, 65, 130}, Shape{140, 9, 33}, Shape{9, 140, 64},
-                             Shape{270, 2, 70}, Shape{3, 300, 40}, Shape{1024, 3, 17}, Shape{2, 1023, 33},
-                             Shape{513, 2, 19}, Shape{3, 513, 17}, Shape{400, 3, 17}, Shape{1, 70, 90}})
+  for (const Shape& shape :
+       {Shape{61, 53, 47}, Shape{33, 65, 130}, Shape{140, 9, 33}, Shape{9, 140, 64}, Shape{270, 2, 70},
+        Shape{3, 300, 40}, Shape{1024, 3, 17}, Shape{2, 1023, 33}, Shape{513, 2, 19}, Shape{3, 513, 17},
+        Shape{400, 3, 17}, Shape{1, 70, 90}, Shape{70, 1, 90}})
     for (int i = 0; i < scaled(60); ++i) {
       Random random(++seed);
       if (!some.is_next()) continue;
@@ -2536,6 +2539,7 @@ TEST_F(Cuda, LabelsWithAnySpacingsOfVolumes) {
                                                              {1, 1000.1, 0.001},
                                                              {100.3, 0.11, 7.7},
                                                              {1e-25, 3e-24, 2e-25}});
+      if (chance(random, 0.3)) c.options.border = {grid::Border::sites};  // keeps axes of one element, too
       c.wanted.distance = DType::float32;
       check_budgets(c);
       if (HasFatalFailure()) return;

@@ -145,22 +145,40 @@ class ExactSiteWriter {
   __device__ std::int32_t site(int z, const SignedSteps& steps) const {
     return (z * v_.ny + half_.tile.line + steps.y) * nx_ + v_.first_x + half_.x + steps.x;
   }
-  /// Up to eight planes.
-  __device__ void write(int z, int count, const ExactSites& found) const {
+  /// Up to eight planes. Distances are written before sites are looked up, for the registers.
+  /// @param site_of  of the first, the second and so on
+  template <class SiteOf>
+  __device__ void write(int z, int count, const double (&squares)[8], SiteOf&& site_of) const {
     if (half_.x >= v_.nx) return;
-    if (!emitter_.plain.serves) {
-      const ExactSites in_memory = found;
-      return emit_exact_sites(emitter_, half_.tile.item, {v_.first_x + half_.x, half_.tile.line, z}, count, in_memory);
+    if (!emitter_.plain.serves) return write_others(z, count, squares, site_of);
+    const PlainSites& plain = emitter_.plain;
+    const PlainSites::Row row = plain.behind(row_, z);
+    if (plain.distance.data) {
+      float roots[8];
+      any_roots_of<true>(squares, roots);
+      store_eight(count, row.distance + half_.x, plain.distance.z_stride, [&](int j) { return roots[j] * scale_; });
     }
-    float roots[8];
-    any_roots_of<true>(found.square, roots);
-    PlainSites::Row row = emitter_.plain.behind(row_, z);
-#pragma unroll
-    for (int j = 0; j < 8; ++j, row = emitter_.plain.behind(row, 1))
-      if (j < count) emitter_.plain.write(row, half_.x, roots[j] * scale_, found.site[j]);
+    if (plain.is_long) store_sites<std::int64_t>(row.nearest, count, site_of);
+    else store_sites<std::int32_t>(row.nearest, count, site_of);
   }
 
  private:
+  template <class Index, class SiteOf>
+  __device__ void store_sites(std::byte* row, int count, SiteOf&& site_of) const {
+    std::int32_t sites[8];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) sites[j] = site_of(j);
+    const std::int64_t stride = emitter_.plain.nearest.z_stride / static_cast<std::int64_t>(sizeof(Index));
+    store_eight(count, reinterpret_cast<Index*>(row) + half_.x, stride, [&](int j) { return Index{sites[j]}; });
+  }
+  template <class SiteOf>
+  __device__ void write_others(int z, int count, const double (&squares)[8], SiteOf&& site_of) const {
+    ExactSites found;
+#pragma unroll
+    for (int j = 0; j < 8; ++j) found.square[j] = squares[j], found.site[j] = site_of(j);
+    emit_exact_sites(emitter_, half_.tile.item, {v_.first_x + half_.x, half_.tile.line, z}, count, found);
+  }
+
   const Volume& v_;
   const Emitter<V>& emitter_;
   const HalfTile& half_;
@@ -182,18 +200,15 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
   const std::uint8_t* kinds = kinds_of_planes(v, half);
   const auto kind_of = [&](int r) { return static_cast<TileKind>(__ldg(kinds + r)); };
   const int with_sites = filled.find<kThreads, kMostRows>(n, [&](int row) { return kind_of(row) != kEmpty; });
-  const ExactSiteWriter<V> writer(v, emitter, half, spacing.scale);
+  const auto writer_of = [&] { return ExactSiteWriter<V>(v, emitter, half, spacing.scale); };
   bool are_alike = true;
   for (int r = t; r < n; r += kThreads) are_alike &= kind_of(r) == (with_sites == 0 ? kEmpty : kFull);
   if (__syncthreads_and(are_alike)) {
+    const auto writer = writer_of();
     for (int q = t / 16; q < groups; q += kThreads / 16) {
-      ExactSites found;
-#pragma unroll
-      for (int j = 0; j < 8; ++j) {
-        found.square[j] = with_sites == 0 ? kNoSquareExact : 0;
-        found.site[j] = with_sites == 0 ? -1 : writer.site(q * 8 + j, SignedSteps(Steps::kHere));
-      }
-      writer.write(q * 8, n - q * 8, found);
+      const double square = with_sites == 0 ? kNoSquareExact : 0;
+      writer.write(q * 8, n - q * 8, {square, square, square, square, square, square, square, square},
+                   [&](int j) { return with_sites == 0 ? -1 : writer.site(q * 8 + j, SignedSteps(Steps::kHere)); });
     }
     return;
   }
@@ -204,14 +219,11 @@ __global__ void __launch_bounds__(kThreads, exact_blocks(kThreads))
                         v.nx - first_x};
   const StepSquares steps = v.step_tables->along_z(n);
   const auto store = [&](int q, const EightSquares<true>& eight) {
-    ExactSites found;
-#pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      found.square[j] = eight.best[j];
+    const auto writer = writer_of();  // made anew for each group, for the registers
+    writer.write(q * 8, n - q * 8, eight.best, [&](int j) {
       const bool none = eight.best[j] == kNoSquareExact;
-      found.site[j] = none ? -1 : writer.site(eight.row(j), SignedSteps(line.word(eight.row(j))));
-    }
-    writer.write(q * 8, n - q * 8, found);
+      return none ? -1 : writer.site(eight.row(j), SignedSteps(line.word(eight.row(j))));
+    });
   };
   if (with_sites <= kFewRows) {
     for (int k = t / 16; k < with_sites; k += kThreads / 16) {

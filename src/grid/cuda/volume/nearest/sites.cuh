@@ -9,6 +9,8 @@
 // bytes are moved between the passes as without sites; what is compared has 32 bits instead of 16.
 #pragma once
 
+#include <type_traits>
+
 #include "grid/cuda/volume/window.cuh"
 
 namespace fathom::grid::cuda {
@@ -338,20 +340,18 @@ class SiteWriter {
     std::byte* site = row.nearest + x_ * std::int64_t{sizeof(std::int32_t)};
     // Strides are read, and results computed, before any is stored, so that the waits are one.
     const std::int64_t distance_step = plain.distance.y_stride, site_step = plain.nearest.y_stride;
-    const bool has_distances = plain.distance.data != nullptr;
-    float distances[8];
-    std::int32_t sites[8];
+    std::decay_t<decltype(result(0))> found[8];
 #pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      const auto r = result(j);
-      distances[j] = distance_of(r);
-      sites[j] = r.site;
+    for (int j = 0; j < 8; ++j) found[j] = result(j);
+    if (plain.distance.data) {
+      float distances[8];
+#pragma unroll
+      for (int j = 0; j < 8; ++j) distances[j] = distance_of(found[j]);
+#pragma unroll
+      for (int j = 0; j < 8; ++j, distance += distance_step) __stcs(distance, distances[j]);
     }
 #pragma unroll
-    for (int j = 0; j < 8; ++j, distance += distance_step, site += site_step) {
-      if (has_distances) __stcs(distance, distances[j]);
-      __stcs(reinterpret_cast<std::int32_t*>(site), sites[j]);
-    }
+    for (int j = 0; j < 8; ++j, site += site_step) __stcs(reinterpret_cast<std::int32_t*>(site), found[j].site);
   }
   static __device__ float distance_of(const Result& result) { return small_root(small_float(result.square)); }
   static __device__ float distance_of(NoSite) { return __int_as_float(0x7F800000); }
