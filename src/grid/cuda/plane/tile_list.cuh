@@ -44,10 +44,11 @@ class TileList {
 
   /// By all threads. @returns whether there is anything to solve
   __device__ bool make() {
-    const uint2 open = plane_.open_of(place_.band, place_.tile);
+    const std::uint8_t* cells = plane_.open_cells + place_.band * plane_.cells() + x0_ / 32;
+    const uint2 open = *reinterpret_cast<const uint2*>(cells);
     if (!(open.x | open.y)) return false;
     find_open(open);
-    find_bounds(plane_.open_cells[place_.band * plane_.cells() + x0_ / 32 + warp_] != 0);
+    find_bounds(cells[warp_] != 0);
     collect();
     drop_above_chords();
     if (count_ > 1) find_edges();

@@ -9,8 +9,6 @@
 // bytes are moved between the passes as without sites; what is compared has 32 bits instead of 16.
 #pragma once
 
-#include <type_traits>
-
 #include "grid/cuda/volume/window.cuh"
 
 namespace fathom::grid::cuda {
@@ -333,25 +331,42 @@ class SiteWriter {
   /// Those, of rows that are all there, without a question for each.
   template <class Of>
   __device__ void write_eight(int y, Of&& result) const {
-    const PlainSites& plain = emitter_.plain;
-    const PlainSites::Row row = plain.down(row_, y);
+    const PlainSites::Row row = emitter_.plain.down(row_, y);
     if (!is_there_) return;
-    float* distance = row.distance + x_;
-    std::byte* site = row.nearest + x_ * std::int64_t{sizeof(std::int32_t)};
-    // Strides are read, and results computed, before any is stored, so that the waits are one.
-    const std::int64_t distance_step = plain.distance.y_stride, site_step = plain.nearest.y_stride;
-    std::decay_t<decltype(result(0))> found[8];
+    auto* site = reinterpret_cast<std::int32_t*>(row.nearest) + x_;
+    if (emitter_.plain.distance.data) write_both(row.distance + x_, site, result);
+    else write_sites(site, result);
+  }
+  // Strides are read, and results computed, before any is stored, so that the waits are one.
+  template <class Of>
+  __device__ void write_both(float* distance, std::int32_t* site, Of&& result) const {
+    const std::int64_t distance_step = emitter_.plain.distance.y_stride, site_step = step_of_sites();
+    float distances[8];
+    std::int32_t sites[8];
 #pragma unroll
-    for (int j = 0; j < 8; ++j) found[j] = result(j);
-    if (plain.distance.data) {
-      float distances[8];
-#pragma unroll
-      for (int j = 0; j < 8; ++j) distances[j] = distance_of(found[j]);
-#pragma unroll
-      for (int j = 0; j < 8; ++j, distance += distance_step) __stcs(distance, distances[j]);
+    for (int j = 0; j < 8; ++j) {
+      const auto r = result(j);
+      distances[j] = distance_of(r);
+      sites[j] = r.site;
     }
 #pragma unroll
-    for (int j = 0; j < 8; ++j, site += site_step) __stcs(reinterpret_cast<std::int32_t*>(site), found[j].site);
+    for (int j = 0; j < 8; ++j, distance += distance_step, site += site_step) {
+      __stcs(distance, distances[j]);
+      __stcs(site, sites[j]);
+    }
+  }
+  template <class Of>
+  __device__ void write_sites(std::int32_t* site, Of&& result) const {
+    const std::int64_t step = step_of_sites();
+    std::int32_t sites[8];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) sites[j] = result(j).site;
+#pragma unroll
+    for (int j = 0; j < 8; ++j, site += step) __stcs(site, sites[j]);
+  }
+  /// From row to row, of indices of 32 bits.
+  __device__ std::int64_t step_of_sites() const {
+    return emitter_.plain.nearest.y_stride / static_cast<std::int64_t>(sizeof(std::int32_t));
   }
   static __device__ float distance_of(const Result& result) { return small_root(small_float(result.square)); }
   static __device__ float distance_of(NoSite) { return __int_as_float(0x7F800000); }
