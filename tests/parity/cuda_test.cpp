@@ -2289,8 +2289,24 @@ TEST_F(Cuda, AnySpacingsOfLargeImages) {
     }
 }
 
-/// Volumes, also signed, with any spacings: of which squares alone tell sites apart, whose keys are equal where
-/// distances are not, in a unit that 31 bits do not hold, very unequal, very small and very large.
+/// Of which squares alone tell sites apart, whose keys are equal where distances are not, in a unit that 31 bits do not
+/// hold, very unequal, very small and very large.
+const std::vector<std::vector<double>> kAnySpacings = {{1.25, 0.742188, 0.742188},
+                                                       {0.742188, 1.25, 0.742188},
+                                                       {0.742188, 0.742188, 0.742188 * (1 + 1e-15)},
+                                                       {1, 1.000001, 1.0000005},
+                                                       {3.00001, 1, 1.0000003},
+                                                       {0.1, 0.30000001192092896, 0.20000000298023224},
+                                                       {255, 254, 253},
+                                                       {1, 1000.1, 0.001},
+                                                       {100.3, 0.11, 7.7},
+                                                       {1e-25, 3e-24, 2e-25},
+                                                       {2.5e27, 1.1e28, 3e27},
+                                                       {1e-70, 3e-70, 2.1e-70},
+                                                       {3, 1, 1},
+                                                       {2.5, 1.25, 0.7}};
+
+/// Volumes, also signed, with any spacings.
 TEST_F(Cuda, AnySpacingsOfVolumes) {
   std::uint64_t seed = 1670000;
   OneOf some(3);
@@ -2305,18 +2321,7 @@ TEST_F(Cuda, AnySpacingsOfVolumes) {
         if (!some.is_next()) continue;
         Case c{.seed = seed, .structure = static_cast<Structure>(s)};
         c.input = mask_array(make_sites(c.structure, shape, random), shape);
-        c.options.spacing = pick<std::vector<double>>(random, {{1.25, 0.742188, 0.742188},
-                                                               {0.742188, 0.742188, 0.742188 * (1 + 1e-15)},
-                                                               {1, 1.000001, 1.0000005},
-                                                               {3.00001, 1, 1.0000003},
-                                                               {0.1, 0.30000001192092896, 0.20000000298023224},
-                                                               {255, 254, 253},
-                                                               {1, 1000.1, 0.001},
-                                                               {1e-25, 3e-24, 2e-25},
-                                                               {2.5e27, 1.1e28, 3e27},
-                                                               {1e-70, 3e-70, 2.1e-70},
-                                                               {3, 1, 1},
-                                                               {2.5, 1.25, 0.7}});
+        c.options.spacing = pick(random, kAnySpacings);
         c.options.signed_distance = chance(random, 0.5);
         c.options.surface = grid::Surface::centers;
         c.wanted.distance = DType::float32;
@@ -2467,16 +2472,7 @@ TEST_F(Cuda, NearestWithAnySpacingsOfVolumes) {
         if (!some.is_next()) continue;
         Case c{.seed = seed, .structure = static_cast<Structure>(s)};
         c.input = mask_array(make_sites(c.structure, shape, random), shape);
-        c.options.spacing = pick<std::vector<double>>(random, {{1.25, 0.742188, 0.742188},
-                                                               {0.742188, 1.25, 0.742188},
-                                                               {0.742188, 0.742188, 0.742188 * (1 + 1e-15)},
-                                                               {1, 1.000001, 1.0000005},
-                                                               {0.1, 0.30000001192092896, 0.20000000298023224},
-                                                               {255, 254, 253},
-                                                               {1, 1000.1, 0.001},
-                                                               {100.3, 0.11, 7.7},
-                                                               {1e-25, 3e-24, 2e-25},
-                                                               {2.5e27, 1.1e28, 3e27}});
+        c.options.spacing = pick(random, kAnySpacings);
         c.wanted.nearest = pick<DType>(random, {DType::int32, DType::int64});
         if (chance(random, 0.7)) c.wanted.distance = chance(random, 0.8) ? DType::float32 : DType::float64;
         if (chance(random, 0.2)) c.wanted.squared = DType::float64;
@@ -2531,14 +2527,7 @@ TEST_F(Cuda, LabelsWithAnySpacingsOfVolumes) {
       if (chance(random, 0.5)) c.input = label_input(pick<DType>(random, {DType::uint8, DType::uint32}), shape, random);
       else c.input = mask_array(make_sites(c.structure, shape, random), shape);
       c.options.sites.rule = grid::Sites::Rule::labels;
-      c.options.spacing = pick<std::vector<double>>(random, {{1.25, 0.742188, 0.742188},
-                                                             {0.742188, 0.742188, 0.742188 * (1 + 1e-15)},
-                                                             {1, 1.000001, 1.0000005},
-                                                             {0.1, 0.30000001192092896, 0.20000000298023224},
-                                                             {255, 254, 253},
-                                                             {1, 1000.1, 0.001},
-                                                             {100.3, 0.11, 7.7},
-                                                             {1e-25, 3e-24, 2e-25}});
+      c.options.spacing = pick(random, kAnySpacings);
       if (chance(random, 0.3)) c.options.border = {grid::Border::sites};  // keeps axes of one element, too
       c.wanted.distance = DType::float32;
       check_budgets(c);
