@@ -65,8 +65,8 @@ std::unique_ptr<Engine> make_shallow_engine(const Problem& problem);
 /// only as floats without nearest sites; with spacings that are no small multiples of a unit only from masks without
 /// nearest sites, and of which none is more than 256 times the other; and axes of at most 46,000 elements.
 std::unique_ptr<Engine> make_plane_engine(const Problem& problem);
-/// The same for volumes: three axes of at most 2048 elements, of labels 1024. With any spacings up to 1024: nearest sites
-/// of a mask; float distances from a mask, also signed, or between labels, limits only where there is a unit.
+/// The same for volumes: three axes of at most 2048 elements, of labels 1024. With any spacings up to 1024: nearest
+/// sites of a mask; float distances from a mask, also signed, or between labels, limits only where there is a unit.
 std::unique_ptr<Engine> make_volume_engine(const Problem& problem);
 /// The same for float distances from a mask with spacings in a unit, without limits, in rows of 256 elements and more
 /// that begin inside sectors of memory: faster for large results, with two bytes more scratch for each element. Null

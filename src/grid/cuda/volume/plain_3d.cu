@@ -29,18 +29,14 @@
 #include "grid/cuda/volume/exact/along_y.cuh"
 #include "grid/cuda/volume/exact/along_z.cuh"
 #include "grid/cuda/volume/exact/sites.cuh"
-#include "grid/cuda/volume/labels.cuh"
 #include "grid/cuda/volume/long.cuh"
-#include "grid/cuda/volume/loose_rows.cuh"
 #include "grid/cuda/volume/nearest/far_sites.cuh"
-#include "grid/cuda/volume/short_labels.cuh"
-#include "grid/cuda/volume/short_rows.cuh"
+#include "grid/cuda/volume/packing.h"
 #include "grid/cuda/volume/sides.cuh"
 #include "grid/cuda/volume/solve.cuh"
 #include "grid/cuda/volume/spaced/sites.cuh"
 #include "grid/cuda/volume/spaced/spaced.cuh"
 #include "grid/cuda/volume/unequal/sorted_rows.cuh"
-#include "grid/cuda/volume/words.cuh"
 
 namespace fathom::grid::cuda {
 
@@ -357,41 +353,8 @@ Problem columns_of(const Problem& p, const Range& range) {
   return columns;
 }
 
-/// For rows that are neither short nor loose.
-template <int kBlocks>
-auto* packing_kernel(const Mask& mask) {
-  if constexpr (kBlocks > 1)
-    if (mask.has_zero_bytes() && has_aligned_rows(mask.input, 16)) return pack_volume<Reading::aligned_bytes, kBlocks>;
-  if constexpr (kBlocks > 2)
-    if (mask.has_zero_bytes()) return pack_volume<Reading::bytes, kBlocks>;
-  return pack_volume<Reading::elements, kBlocks>;
-}
-
 __global__ void __launch_bounds__(kTurnBlock) turn_to_other_side(const __grid_constant__ Volume volume) {
   turn_row(volume, blockIdx.x);
-}
-
-template <int kSides>
-auto* short_rows_kernel(int together) {
-  return together == 4   ? pack_short_rows<4, kSides>
-         : together == 2 ? pack_short_rows<2, kSides>
-                         : pack_short_rows<1, kSides>;
-}
-
-/// For rows of up to kSegment bytes at any address.
-auto* loose_rows_kernel(int nx) {
-  return nx <= loose_bytes(4, 1)   ? pack_loose_rows<4, 1>
-         : nx <= loose_bytes(2, 1) ? pack_loose_rows<2, 1>
-         : nx <= loose_bytes(1, 1) ? pack_loose_rows<1, 1>
-                                   : pack_loose_rows<1, 2>;
-}
-
-/// For short rows of bytes.
-template <bool kAligned>
-auto* short_labels_kernel(int together) {
-  return together == 4   ? pack_short_labels<4, kAligned>
-         : together == 2 ? pack_short_labels<2, kAligned>
-                         : pack_short_labels<1, kAligned>;
 }
 
 class VolumeEngine final : public Engine {
@@ -420,16 +383,11 @@ class VolumeEngine final : public Engine {
     if (fills_tables)
       tabulate_near_sites(make_volume(p_, items, words), ExactWeights::of(p_), side_of(p_, 1).scale, stream);
     if (has_labels(p_)) return pack_runs(packing, items, words, stream);
-    const auto mask = [&](std::size_t side) { return sites_of(p_, packing.input, side); };
-    const auto volume = [&](std::size_t side) {
-      return packed_volume(packing, items, words + side * bytes_of_side(items));
-    };
-    PackingLaunch launch{packing.items, stream, fills_tables};
-    if (has_short_rows(mask(0))) return pack_sides(volume(0), volume(packed_sides() - 1), mask(0), launch);
-    for (std::size_t side = 0; side < packed_sides(); ++side, launch.is_early = false) {
-      if (has_loose_rows(mask(side))) pack_loose_side(volume(side), mask(side), launch);
-      else pack_side(volume(side), mask(side), launch);
-    }
+    std::vector<MaskWords> sides;
+    for (std::size_t side = 0; side < packed_sides(); ++side)
+      sides.push_back(
+          {packed_volume(packing, items, words + side * bytes_of_side(items)), sites_of(p_, packing.input, side)});
+    pack_masks(sides, {packing.items, stream, fills_tables});
   }
 
   void solve(const Problem& part, const Batch& batch, std::int64_t first_item, std::int64_t items, std::byte* words,
@@ -448,18 +406,6 @@ class VolumeEngine final : public Engine {
   }
 
  private:
-  /// How words are packed.
-  struct PackingLaunch {
-    std::int64_t items;
-    cudaStream_t stream;
-    bool is_early;  ///< right behind the kernel that fills tables, and beside it
-
-    template <class Kernel, class... Arguments>
-    void operator()(Kernel kernel, dim3 blocks, const Arguments&... arguments) const {
-      fathom::cuda::launch(kernel, blocks, kVolumePackBlock, 0, stream, is_early, arguments...);
-    }
-  };
-
   static bool has_all_columns(const Problem& part) { return part.region_extent(2) == part.extent(2); }
 
   /// The region's columns, cut at multiples of so many words.
@@ -509,25 +455,6 @@ class VolumeEngine final : public Engine {
     return bytes;
   }
 
-  /// @param before  as pack_volume_labels() has it
-  template <class T>
-  static void pack_labels(const Volume& volume, const Packing& packing, const T* before, cudaStream_t stream) {
-    const std::int64_t blocks = packing.items * volume.ny * ((volume.nz + 31) / 32);
-    const PackingLaunch launch{packing.items, stream, false};
-    const auto pack = [&](auto* kernel, const auto&... more) {
-      launch(kernel, static_cast<unsigned>(blocks), volume, packing.input, before, more...);
-    };
-    if constexpr (sizeof(T) == 1) {
-      const bool is_aligned = has_aligned_rows(packing.input, 16);
-      if (const int together = rows_together(volume.nx); together > 0) {
-        auto* kernel = is_aligned ? short_labels_kernel<true>(together) : short_labels_kernel<false>(together);
-        return pack(kernel, MemoryRange::of(packing.input));
-      }
-      if (is_aligned) return pack(pack_volume_labels<T, true>);
-    }
-    pack(pack_volume_labels<T, false>);
-  }
-
   void pack_runs(const Packing& packing, std::int64_t items, std::byte* words, cudaStream_t stream) const {
     Volume volume = make_volume(p_, items, words);
     const std::int64_t before = packing.to_item * volume.words * volume.ny * volume.depth;
@@ -536,19 +463,16 @@ class VolumeEngine final : public Engine {
     volume.along_y += before + packing.to * volume.ny;
     volume.nz = static_cast<std::int32_t>(packing.input.extent[0]);
     volume.first_item = packing.first_item;
-    visit_dtype(p_.input.dtype(), [&](auto tag) {
-      using T = Label<typename decltype(tag)::type>;
-      auto* last_plane = reinterpret_cast<T*>(volume.last_plane);
-      pack_labels<T>(volume, packing, packing.to > 0 ? last_plane : nullptr, stream);
-      if (packing.to + volume.nz == p_.extent(0)) return;
-      const std::int64_t* stride = packing.input.stride;
-      const auto* plane = reinterpret_cast<const T*>(packing.input.data) +
-                          packing.input.items.offset(packing.first_item) + (volume.nz - 1) * stride[0];
-      const std::size_t row = static_cast<std::size_t>(volume.nx) * sizeof(T);
-      fathom::cuda::check(cudaMemcpy2DAsync(last_plane, row, plane, static_cast<std::size_t>(stride[1]) * sizeof(T),
-                                            row, static_cast<std::size_t>(volume.ny), cudaMemcpyDeviceToDevice, stream),
-                          "keeping a plane");
-    });
+    pack_labels(volume, packing.input, packing.to > 0 ? volume.last_plane : nullptr, {packing.items, stream, false});
+    if (packing.to + volume.nz == p_.extent(0)) return;
+    const std::size_t size = size_of(p_.input.dtype()), row = static_cast<std::size_t>(volume.nx) * size;
+    const std::int64_t* stride = packing.input.stride;
+    const std::int64_t plane = packing.input.items.offset(packing.first_item) + (volume.nz - 1) * stride[0];
+    fathom::cuda::check(
+        cudaMemcpy2DAsync(volume.last_plane, row, packing.input.data + plane * static_cast<std::int64_t>(size),
+                          static_cast<std::size_t>(stride[1]) * size, row, static_cast<std::size_t>(volume.ny),
+                          cudaMemcpyDeviceToDevice, stream),
+        "keeping a plane");
   }
 
   /// Where the words of a part belong.
@@ -558,38 +482,6 @@ class VolumeEngine final : public Engine {
     volume.nz = static_cast<std::int32_t>(packing.input.extent[0]);
     volume.first_item = packing.first_item;
     return volume;
-  }
-
-  static bool has_short_rows(const Mask& mask) {
-    return mask.has_zero_bytes() && has_aligned_rows(mask.input, 16) &&
-           rows_together(static_cast<int>(mask.input.extent[2])) > 0;
-  }
-
-  static bool has_loose_rows(const Mask& mask) {
-    return mask.has_zero_bytes() && !has_aligned_rows(mask.input, 16) && mask.input.extent[2] <= kSegment;
-  }
-
-  /// @param other  of a signed field, the side of the elements that are no sites; else the same
-  void pack_sides(const Volume& volume, const Volume& other, const Mask& mask, const PackingLaunch& launch) const {
-    const int together = rows_together(volume.nx);
-    auto* kernel = packed_sides() == 2 ? short_rows_kernel<2>(together) : short_rows_kernel<1>(together);
-    launch(kernel, short_blocks(volume, launch.items), volume, other, mask);
-  }
-
-  static void pack_loose_side(const Volume& volume, const Mask& mask, const PackingLaunch& launch) {
-    launch(loose_rows_kernel(volume.nx), short_blocks(volume, launch.items), volume, mask);
-  }
-
-  /// Of 32 rows along z each, whose number is below 2¹⁶.
-  static dim3 short_blocks(const Volume& volume, std::int64_t items) {
-    return {static_cast<unsigned>(items * volume.ny), static_cast<unsigned>((volume.nz + 31) / 32)};
-  }
-
-  static void pack_side(const Volume& volume, const Mask& mask, const PackingLaunch& launch) {
-    const std::int64_t blocks = launch.items * volume.ny * ((volume.nz + 31) / 32);
-    const int row = row_blocks(volume.nx);
-    auto* kernel = row == 1 ? packing_kernel<1>(mask) : row == 2 ? packing_kernel<2>(mask) : packing_kernel<4>(mask);
-    launch(kernel, static_cast<unsigned>(blocks), volume, mask);
   }
 
   const Problem& p_;

@@ -1,8 +1,8 @@
 // The passes of the engine for volumes, as its host side launches them. There are kernels for every form of results and
-// for spacings, and a compiler takes long over them: they are compiled in parts (volume/plain_3d_distances.cu,
-// volume/plain_3d_values.cu, volume/transposed/plain_3d_along_x.cu, volume/nearest/plain_3d_sites.cu,
-// volume/nearest/plain_3d_sites_along_x.cu, volume/exact/plain_3d_exact.cu, plain_3d_exact_labels.cu,
-// volume/exact/plain_3d_exact_sites.cu, volume/spaced/plain_3d_spaced.cu, volume/spaced/plain_3d_spaced_sites.cu).
+// for spacings, and a compiler takes long over them: they are compiled in parts, plain_3d_*.cu. Here are those for
+// distances, for values of any type, and for packing; in volume/nearest/ those for nearest sites; in volume/transposed/
+// for transposed volumes; in volume/spaced/ with spacings in a unit, and in volume/exact/ with any, where labels and
+// nearest sites have parts of their own.
 #pragma once
 
 #include <cuda_runtime_api.h>
