@@ -4,12 +4,14 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
 endif()
 
-# Compile through ccache where it is installed and nobody chose another launcher.
+# Compile through ccache where it is installed and nobody chose another launcher. Paths inside the checkout count as
+# relative ones, so that every checkout finds what another has compiled.
 find_program(FATHOM_CCACHE ccache)
 if(FATHOM_CCACHE)
   foreach(language IN ITEMS CXX CUDA)
     if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
-      set(CMAKE_${language}_COMPILER_LAUNCHER ${FATHOM_CCACHE})
+      set(CMAKE_${language}_COMPILER_LAUNCHER
+          ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${FATHOM_CCACHE})
     endif()
   endforeach()
 endif()
