@@ -168,6 +168,10 @@ std::size_t least_scratch_bytes(const AnyConstView& input, const DistanceOptions
 /// @param input  any shape, layout and element type; read once, by one thread
 std::int64_t count_sites(const AnyConstView& input, const Sites& sites);
 
+/// Which elements are sites: 1, else 0, uint8 in the input's shape; for `labels`, those with label 0.
+/// @param input  as count_sites()
+Array mark_sites(const AnyConstView& input, const Sites& sites);
+
 /// Shape of the results: the region's, or the input's; behind the batch axes.
 Shape result_shape(const Shape& input, const DistanceOptions& options);
 
