@@ -32,8 +32,10 @@ struct Side {
 };
 
 Side read_side(const std::string& path) {
-  Side side{io::probe(path), {}};
-  side.data = io::read(path).data;
+  io::ReadOptions options;
+  options.colours = io::Colours::samples;
+  Side side{io::probe(path, options), {}};
+  side.data = io::read(path, options).data;
   return side;
 }
 

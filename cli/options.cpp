@@ -35,10 +35,6 @@ constexpr Names<grid::Border, 3> kBorders{
     {{"open", grid::Border::open}, {"sites", grid::Border::sites}, {"periodic", grid::Border::periodic}}};
 constexpr Names<grid::Surface, 2> kSurfaces{{{"faces", grid::Surface::faces}, {"centers", grid::Surface::centers}}};
 constexpr Names<Backend, 3> kBackends{{{"auto", Backend::automatic}, {"cpu", Backend::cpu}, {"cuda", Backend::cuda}}};
-constexpr Names<io::Format, 4> kFormats{{{"npy", io::Format::npy},
-                                         {"tiff", io::Format::tiff},
-                                         {"nifti", io::Format::nifti},
-                                         {"png", io::Format::png}}};
 
 template <class T, std::size_t N>
 T value_of(std::string_view option, const Names<T, N>& names, std::string_view text) {
@@ -150,6 +146,12 @@ grid::Sites parse_sites(std::string_view text) {
                   text));
 }
 
+grid::Sites parse_no_data(std::string_view text) {
+  const auto value = compared_value(trimmed(text));
+  if (!value) throw InvalidArgument(fmt::format("a no-data value is a number, nan or none, not '{}'", text));
+  return {Rule::equal, *value};
+}
+
 std::vector<double> parse_spacing(std::string_view text) {
   std::vector<double> spacing;
   for (std::string_view part : split(text, ',')) {
@@ -227,7 +229,18 @@ std::vector<grid::Range> parse_region(std::string_view text, const Shape& shape)
 grid::Metric parse_metric(std::string_view text) { return value_of("--metric", kMetrics, text); }
 grid::Surface parse_surface(std::string_view text) { return value_of("--surface", kSurfaces, text); }
 Backend parse_backend(std::string_view text) { return value_of("--backend", kBackends, text); }
-io::Format parse_format(std::string_view text) { return value_of("--format", kFormats, text); }
+
+io::Format parse_format(std::string_view text) {
+  std::string known;
+  const std::vector<io::Format> formats = io::formats(true);
+  for (io::Format format : formats) {
+    if (io::name_of(format) == text) return format;
+    known += format == formats.front() ? "" : format == formats.back() ? " or " : ", ";
+    known += io::name_of(format);
+  }
+  throw InvalidArgument(fmt::format("--format takes {}, not '{}'", known, text));
+}
+
 
 std::string_view name_of(grid::Metric metric) { return name_in(kMetrics, metric); }
 std::string_view name_of(grid::Border border) { return name_in(kBorders, border); }

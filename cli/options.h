@@ -19,6 +19,9 @@ std::size_t parse_memory(std::string_view text);
 /// "zero", "nonzero", "labels", or one of ">=V", ">V", "<=V", "<V", "==V", "!=V"; blanks may stand around sign and V.
 grid::Sites parse_sites(std::string_view text);
 
+/// The rule of elements that hold no data, from their value: "255", "nan".
+grid::Sites parse_no_data(std::string_view text);
+
 /// "1,1,2.5": finite and positive.
 std::vector<double> parse_spacing(std::string_view text);
 

@@ -35,6 +35,12 @@ Json outputs_json(const Plan& plan, const DistanceOutcome& outcome) {
   return outputs;
 }
 
+std::int64_t batch_count(const Input& input) {
+  std::int64_t count = 1;
+  for (int k = 0; k < input.batch_axes; ++k) count *= input.shape()[k];
+  return count;
+}
+
 std::string range_text(const ValueRange& range) {
   if (!range.has_finite()) return "no finite value";
   return fmt::format("{:.6g} to {:.6g}", range.lowest, range.highest);
@@ -77,25 +83,36 @@ void print_line(const Json& json) {
   print_text(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
 Json json_number(double value) {
   if (std::isfinite(value)) return value;
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
 Json describe(const std::string& path, const io::ImageInfo& info) {
+  const io::Meaning& meaning = info.meaning;
   return {{"path", path},
           {"format", io::name_of(info.format)},
           {"dtype", fathom::name_of(info.dtype)},
           {"shape", to_json(info.shape)},
-          {"spacing", info.spacing.empty() ? Json(nullptr) : Json(info.spacing)}};
+          {"spacing", meaning.spacing().empty() ? Json(nullptr) : Json(meaning.spacing())},
+          {"unit", text_or_null(meaning.unit())},
+          {"axes", text_or_null(meaning.axis_names())},
+          {"origin", meaning.place ? Json(meaning.place->origin) : Json(nullptr)},
+          {"directions", meaning.place ? Json(meaning.place->directions) : Json(nullptr)},
+          {"no_data", text_or_null(meaning.no_data)},
+          {"colours", meaning.colours},
+          {"georeference", text_or_null(meaning.georeference)},
+          {"warnings", info.warnings}};
 }
 
-Json to_json(const std::string& input_path, const Plan& plan, const DistanceOutcome& outcome) {
+Json to_json(const Plan& plan, const DistanceOutcome& outcome) {
   const bool finite = outcome.range && outcome.range->has_finite();
   Json sites = {{"rule", to_text(plan.options.sites)}, {"count", outcome.sites}};
   if (outcome.labels) sites["labels"] = *outcome.labels;
   return {{"operation", "distance"},
-          {"input", describe(input_path, plan.input)},
+          {"input", describe(plan.input.path, plan.input.info)},
           {"outputs", outputs_json(plan, outcome)},
           {"sites", sites},
           {"unreached", outcome.range ? Json(outcome.range->infinite) : Json(nullptr)},
@@ -115,6 +132,9 @@ Json to_json(const std::string& input_path, const Plan& plan, const DistanceOutc
 
 std::string to_text(const Plan& plan, const DistanceOutcome& outcome) {
   std::string text;
+  if (plan.input.batch_axes > 0)
+    text += fmt::format("{}: {} arrays along {}, each by itself\n", plan.input.path == "-" ? "standard input" : plan.input.path,
+                        batch_count(plan.input), plan.input.batch_names());
   for (std::size_t k = 0; k < plan.outputs.size(); ++k)
     if (!plan.outputs[k].path.empty()) text += line_of(plan.outputs[k], outcome.written[k], outcome);
   if (!plan.preview.empty()) text += fmt::format("{}: chart\n", plan.preview);

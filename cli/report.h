@@ -33,6 +33,9 @@ Json describe(const std::string& path, const io::ImageInfo& info);
 /// A number, or "inf", "-inf", "nan", which JSON numbers lack.
 Json json_number(double value);
 
+/// null for an empty text.
+Json text_or_null(const std::string& text);
+
 struct Seconds {
   double read = 0;
   double compute = 0;
@@ -50,7 +53,7 @@ struct DistanceOutcome {
   Seconds seconds;
 };
 
-Json to_json(const std::string& input_path, const Plan& plan, const DistanceOutcome& outcome);
+Json to_json(const Plan& plan, const DistanceOutcome& outcome);
 
 /// One line per file, and one if elements have no site.
 std::string to_text(const Plan& plan, const DistanceOutcome& outcome);
