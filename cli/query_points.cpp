@@ -31,7 +31,8 @@ char parse_delimiter(const std::string& text) {
   if (text == "tab" || text == "\\t") return '\t';
   if (text == "space") return ' ';
   const auto means_something = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("\"#+-.\r\n").find(c) != std::string_view::npos;
+    return std::isalnum(static_cast<unsigned char>(c)) ||
+           std::string_view("\"#+-.\r\n").find(c) != std::string_view::npos;
   };
   if (text.size() != 1 || means_something(text[0]))
     throw InvalidArgument(fmt::format("--delimiter takes a mark such as ',' or ';', tab or space, not '{}'", text));

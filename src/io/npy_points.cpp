@@ -48,15 +48,16 @@ Points read_plain(ByteSource& source, const MemoryLimit& limit, const PointOptio
   const Shape& shape = array.shape();
   const bool fits = shape.rank() == 2 && (shape[1] == 2 || shape[1] == 3);
   if (!fits && (shape.rank() != 2 || options.columns.empty()))
-    source.fail("holds an array of the shape " + to_string(shape) + "; points are [n, 2] or [n, 3]" +
-                (shape.rank() == 2 && shape[1] > 3 ? ", or --columns says which of the columns, such as --columns 1,2,3"
-                                                   : ""));
+    source.fail(
+        "holds an array of the shape " + to_string(shape) + "; points are [n, 2] or [n, 3]" +
+        (shape.rank() == 2 && shape[1] > 3 ? ", or --columns says which of the columns, such as --columns 1,2,3" : ""));
   const std::vector<Column> columns(static_cast<std::size_t>(shape[1]));
   Points result;
   const auto places = find_coordinates(source, columns, options, false).places;
   result.columns = labels_of(columns, places);
   result.chosen = places.size() != columns.size() || !std::is_sorted(places.begin(), places.end());
-  const bool ready = array.dtype() == DType::int32 || array.dtype() == DType::float32 || array.dtype() == DType::float64;
+  const bool ready =
+      array.dtype() == DType::int32 || array.dtype() == DType::float32 || array.dtype() == DType::float64;
   result.data = ready && !result.chosen ? std::move(array) : gather(source, array, places, limit);
   return result;
 }

@@ -125,7 +125,8 @@ class HeaderReader {
     Property property;
     if (first == "list") {
       property.list = type_named(second);
-      if (*property.list == DType::float32 || *property.list == DType::float64) fail("the length of a list is no integer");
+      if (*property.list == DType::float32 || *property.list == DType::float64)
+        fail("the length of a list is no integer");
       words >> first >> second;
     }
     property.dtype = type_named(first);
@@ -279,7 +280,8 @@ class ListedElements {
 };
 
 void skip_binary(ByteSource& source, const Element& element, bool swapped) {
-  if (element.has_lists()) return ListedElements(source, swapped).read(element, [](std::int64_t, std::size_t, double) {});
+  if (element.has_lists())
+    return ListedElements(source, swapped).read(element, [](std::int64_t, std::size_t, double) {});
   const std::uint64_t bytes = element.bytes();
   if (bytes == 0) return;
   if (static_cast<std::uint64_t>(element.count) > INT64_MAX / bytes)

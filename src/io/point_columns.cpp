@@ -25,42 +25,89 @@ struct Known {
   int axis;
 };
 constexpr std::array kKnown = {
-    Known{"x", Family::plain, 0},           Known{"y", Family::plain, 1},
-    Known{"z", Family::plain, 2},           Known{"points0", Family::plain, 0},  // ParaView's
-    Known{"points1", Family::plain, 1},     Known{"points2", Family::plain, 2},
-    Known{"easting", Family::projected, 0}, Known{"northing", Family::projected, 1},
-    Known{"eastings", Family::projected, 0}, Known{"northings", Family::projected, 1},
-    Known{"east", Family::projected, 0},    Known{"north", Family::projected, 1},
-    Known{"rechtswert", Family::projected, 0}, Known{"hochwert", Family::projected, 1},
-    Known{"lon", Family::geographic, 0},    Known{"lat", Family::geographic, 1},
-    Known{"lng", Family::geographic, 0},    Known{"longitude", Family::geographic, 0},
-    Known{"long", Family::geographic, 0},   Known{"latitude", Family::geographic, 1},
-    Known{"elevation", Family::projected, kHeight}, Known{"altitude", Family::projected, kHeight},
-    Known{"height", Family::projected, kHeight},    Known{"depth", Family::projected, kHeight},
-    Known{"elev", Family::projected, kHeight},      Known{"alt", Family::projected, kHeight},
+    Known{"x", Family::plain, 0},
+    Known{"y", Family::plain, 1},
+    Known{"z", Family::plain, 2},
+    Known{"points0", Family::plain, 0},  // ParaView's
+    Known{"points1", Family::plain, 1},
+    Known{"points2", Family::plain, 2},
+    Known{"easting", Family::projected, 0},
+    Known{"northing", Family::projected, 1},
+    Known{"eastings", Family::projected, 0},
+    Known{"northings", Family::projected, 1},
+    Known{"east", Family::projected, 0},
+    Known{"north", Family::projected, 1},
+    Known{"rechtswert", Family::projected, 0},
+    Known{"hochwert", Family::projected, 1},
+    Known{"lon", Family::geographic, 0},
+    Known{"lat", Family::geographic, 1},
+    Known{"lng", Family::geographic, 0},
+    Known{"longitude", Family::geographic, 0},
+    Known{"long", Family::geographic, 0},
+    Known{"latitude", Family::geographic, 1},
+    Known{"longitud", Family::geographic, 0},
+    Known{"latitud", Family::geographic, 1},
+    Known{"elevation", Family::projected, kHeight},
+    Known{"altitude", Family::projected, kHeight},
+    Known{"height", Family::projected, kHeight},
+    Known{"depth", Family::projected, kHeight},
+    Known{"elev", Family::projected, kHeight},
+    Known{"alt", Family::projected, kHeight},
     Known{"ele", Family::projected, kHeight},
 };
 
 /// Words beside an axis's name: x_coord, POINT_X, utm easting, decimalLatitude.
 constexpr std::array<std::string_view, 20> kBeside = {
-    "coordinates", "coordinate", "coords", "coord", "position", "positions", "pos", "points",  "point",  "location",
-    "loc",         "center",     "centre", "centroid", "vertex", "utm",      "gps", "decimal", "wgs84", "median"};
+    "coordinates", "coordinate", "coords", "coord",    "position", "positions", "pos", "points",  "point", "location",
+    "loc",         "center",     "centre", "centroid", "vertex",   "utm",       "gps", "decimal", "wgs84", "median"};
 
 /// Columns with such names hold numbers that are no coordinates.
 constexpr std::array<std::string_view, 31> kNoCoordinates = {
-    "id",    "fid",   "gid",   "oid",   "uid",  "pid",    "objectid", "index", "idx",       "no",  "nr",
-    "num",   "number", "count", "name", "label", "class",  "type",     "value", "val",      "time", "t",
-    "year",  "weight", "mass",  "area", "intensity", "red", "green",   "blue",  "key"};
+    "id",   "fid",    "gid",   "oid",  "uid",       "pid",   "objectid", "index", "idx", "no",   "nr",
+    "num",  "number", "count", "name", "label",     "class", "type",     "value", "val", "time", "t",
+    "year", "weight", "mass",  "area", "intensity", "red",   "green",    "blue",  "key"};
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 41> kUnits = {{
-    {"m", "m"},          {"meter", "m"},      {"meters", "m"},     {"metre", "m"},       {"metres", "m"},
-    {"mm", "mm"},        {"cm", "cm"},        {"dm", "dm"},        {"km", "km"},         {"millimeter", "mm"},
-    {"millimeters", "mm"}, {"kilometers", "km"}, {"um", "µm"},     {"µm", "µm"},         {"\xce\xbcm", "µm"},
-    {"micron", "µm"},    {"microns", "µm"},   {"micrometer", "µm"}, {"micrometers", "µm"}, {"nm", "nm"},
-    {"nanometer", "nm"}, {"pm", "pm"},        {"å", "Å"},          {"Å", "Å"},           {"angstrom", "Å"},
-    {"ang", "Å"},        {"ft", "ft"},        {"feet", "ft"},      {"foot", "ft"},       {"in", "in"},
-    {"inch", "in"},      {"mi", "mi"},        {"px", "px"},        {"pixel", "px"},      {"pixels", "px"},
-    {"voxel", "px"},     {"deg", "°"},        {"degree", "°"},     {"degrees", "°"},     {"°", "°"},
+    {"m", "m"},
+    {"meter", "m"},
+    {"meters", "m"},
+    {"metre", "m"},
+    {"metres", "m"},
+    {"mm", "mm"},
+    {"cm", "cm"},
+    {"dm", "dm"},
+    {"km", "km"},
+    {"millimeter", "mm"},
+    {"millimeters", "mm"},
+    {"kilometers", "km"},
+    {"um", "µm"},
+    {"µm", "µm"},
+    {"\xce\xbcm", "µm"},
+    {"micron", "µm"},
+    {"microns", "µm"},
+    {"micrometer", "µm"},
+    {"micrometers", "µm"},
+    {"nm", "nm"},
+    {"nanometer", "nm"},
+    {"pm", "pm"},
+    {"å", "Å"},
+    {"Å", "Å"},
+    {"angstrom", "Å"},
+    {"ang", "Å"},
+    {"ft", "ft"},
+    {"feet", "ft"},
+    {"foot", "ft"},
+    {"in", "in"},
+    {"inch", "in"},
+    {"mi", "mi"},
+    {"px", "px"},
+    {"pixel", "px"},
+    {"pixels", "px"},
+    {"voxel", "px"},
+    {"deg", "°"},
+    {"degree", "°"},
+    {"degrees", "°"},
+    {"°", "°"},
     {"rad", "rad"},
 }};
 
@@ -132,9 +179,18 @@ Sense sense_of(std::string_view name) {
   return sense;
 }
 
+/// A name fit for one line, in whatever language it is.
+std::string shown(std::string_view name) {
+  constexpr std::size_t kMost = 80;
+  std::string text(name.substr(0, kMost));
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return text;
+}
+
 std::string in_quotes(std::string_view name) {
   std::string text = "'";
-  return text.append(one_line(name)).append("'");
+  return text.append(shown(name)).append("'");
 }
 
 std::string list_of(const std::vector<Column>& columns) {
@@ -151,10 +207,14 @@ bool have_names(const std::vector<Column>& columns) {
 
 [[noreturn]] void fail_uncertain(const ByteSource& source, const std::vector<Column>& columns, const std::string& why) {
   if (have_names(columns))
-    source.fail("has the columns " + list_of(columns) + ", and " + why + "; say it with --columns, such as --columns 1,2");
-  const auto numeric = std::count_if(columns.begin(), columns.end(), [](const Column& column) { return column.numeric; });
-  std::string text = "has " + std::to_string(columns.size()) + (columns.size() == 1 ? " column" : " columns") + " without names";
-  if (numeric < static_cast<std::ptrdiff_t>(columns.size())) text += ", " + std::to_string(numeric) + " of them numbers";
+    source.fail("has the columns " + list_of(columns) + ", and " + why +
+                "; say it with --columns, such as --columns 1,2");
+  const auto numeric =
+      std::count_if(columns.begin(), columns.end(), [](const Column& column) { return column.numeric; });
+  std::string text =
+      "has " + std::to_string(columns.size()) + (columns.size() == 1 ? " column" : " columns") + " without names";
+  if (numeric < static_cast<std::ptrdiff_t>(columns.size()))
+    text += ", " + std::to_string(numeric) + " of them numbers";
   source.fail(text + "; points have 2 or 3, or --columns says which, such as --columns 1,2");
 }
 
@@ -307,7 +367,7 @@ bool name_coordinates(const std::vector<Column>& columns, const PointOptions& op
 std::vector<std::string> labels_of(const std::vector<Column>& columns, const std::vector<std::size_t>& places) {
   std::vector<std::string> labels;
   for (const std::size_t place : places)
-    labels.push_back(columns[place].name.empty() ? std::to_string(place + 1) : columns[place].name);
+    labels.push_back(columns[place].name.empty() ? std::to_string(place + 1) : shown(columns[place].name));
   return labels;
 }
 

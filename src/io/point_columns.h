@@ -10,13 +10,13 @@
 namespace fathom::io {
 
 struct Column {
-  std::string name;      ///< empty: none
-  bool numeric = true;   ///< whether it holds numbers
+  std::string name;     ///< empty: none
+  bool numeric = true;  ///< whether it holds numbers
 };
 
 struct Coordinates {
-  std::vector<std::size_t> places;   ///< 2 or 3, of x, y and z
-  std::string unit;                  ///< "m", "°" …; empty: not stated
+  std::vector<std::size_t> places;  ///< 2 or 3, of x, y and z
+  std::string unit;                 ///< "m", "°" …; empty: not stated
   std::vector<std::string> warnings;
 };
 

@@ -135,7 +135,8 @@ std::string foreign_points(std::span<const std::byte> start) {
       return with(foreign.kind, foreign.way);
   if (const std::string_view kind = foreign_kind(start); !kind.empty())
     return with(kind, "points are read from NPY, CSV, PLY and XYZ files");
-  if (format_of(start) != Format::automatic) return with("an image", "points are read from NPY, CSV, PLY and XYZ files");
+  if (format_of(start) != Format::automatic)
+    return with("an image", "points are read from NPY, CSV, PLY and XYZ files");
   return {};
 }
 

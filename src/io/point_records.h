@@ -14,9 +14,9 @@ namespace fathom::io {
 /// A number in a record.
 struct RecordField {
   DType dtype = DType::float32;
-  std::size_t offset = 0;   ///< in bytes
-  bool swapped = false;     ///< the file has the other byte order
-  bool half = false;        ///< float16, with dtype float32
+  std::size_t offset = 0;  ///< in bytes
+  bool swapped = false;    ///< the file has the other byte order
+  bool half = false;       ///< float16, with dtype float32
 };
 
 /// float64 if a coordinate needs it, else float32; int32 if all are integers that fit.

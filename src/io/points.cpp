@@ -35,7 +35,8 @@ Points read_points(ByteSource& source, const MemoryLimit& limit, const PointOpti
   if (start.empty()) source.fail("is empty; points are read from NPY, CSV, PLY and XYZ files");
   if (bytes.starts_with("\x1f\x8b")) {
     GunzipSource inflated(source);
-    if (inflated.peek(2).size() == 2 && inflated.peek(2)[0] == std::byte{0x1f} && inflated.peek(2)[1] == std::byte{0x8b})
+    if (inflated.peek(2).size() == 2 && inflated.peek(2)[0] == std::byte{0x1f} &&
+        inflated.peek(2)[1] == std::byte{0x8b})
       source.fail("is gzip within gzip; undo one of them");
     return read_points(inflated, limit, options, first);
   }

@@ -16,11 +16,10 @@ namespace {
 
 struct Sampled {
   std::vector<Field> fields;
-  std::size_t offset = 0;     ///< of its first byte
-  std::size_t end = 0;        ///< behind its line end
+  std::size_t offset = 0;  ///< of its first byte
+  std::size_t end = 0;     ///< behind its line end
   std::int64_t line = 1;
   std::int64_t next_line = 1;
-  std::string_view comment;   ///< the last one before it
 };
 
 constexpr std::size_t kMostRecords = 64;
@@ -30,19 +29,16 @@ std::vector<Sampled> sample_records(std::string_view sample, bool whole, char de
                                     std::int64_t line) {
   const Splitter splitter(delimiter);
   std::vector<Sampled> records;
-  std::string_view comment;
   Sampled next;
   while (records.size() < kMostRecords && offset < sample.size()) {
     Record record = splitter.next(sample.substr(offset), whole, next.fields);
     if (record.kind == Record::Kind::unfinished && records.empty())
       record = splitter.next(sample.substr(offset), true, next.fields);
     if (record.kind == Record::Kind::unfinished || record.kind == Record::Kind::broken) break;
-    if (record.kind == Record::Kind::comment) comment = record.comment;
     next.offset = offset;
     next.line = line;
     next.end = offset += record.bytes;
     next.next_line = line += record.lines;
-    next.comment = comment;
     if (record.kind == Record::Kind::fields) records.push_back(std::move(next));
   }
   return records;
@@ -152,19 +148,19 @@ class LayoutFinder {
     if (layout_.delimiter == 0) layout_.delimiter = sample_[4];
     layout_.skip_bytes = sample_.substr(end).starts_with("\r\n") ? end + 2 : end + 1;
     layout_.skip_lines = 1;
+    begin_ = layout_.skip_bytes;
   }
 
   void take_count(std::int64_t count) {
     if (take_molecule(count)) return;
     if (records_.size() < 2) return;
     if (whole_number(records_[1].fields) && records_.size() > 2 && records_[2].fields.size() == 3)
-      source_.fail("begins with two whole numbers, each in a line, as PTX scans do; save the points as PTS, PLY or CSV");
+      source_.fail(
+          "begins with two whole numbers, each in a line, as PTX scans do; save the points as PTS, PLY or CSV");
     if (records_[1].fields.size() < 2) return;
     layout_.announced = count;
     skip(records_[0]);
-    const std::string_view comment = records_[0].comment;
     records_.erase(records_.begin());
-    if (records_[0].comment.empty()) records_[0].comment = comment;
     first_ = true;
   }
 
@@ -181,7 +177,8 @@ class LayoutFinder {
                                      std::count_if(records_[1].fields.begin(), records_[1].fields.end(), is_number) > 1;
     const std::string_view comment = text.substr(0, end);
     const std::size_t properties = comment.find("Properties=");
-    if (properties == std::string_view::npos && (!numbers || (is_number(fields[0]) && comment_holds_point))) return false;
+    if (properties == std::string_view::npos && (!numbers || (is_number(fields[0]) && comment_holds_point)))
+      return false;
     layout_.delimiter = kBlanks;
     layout_.announced = count;
     layout_.molecule = true;
@@ -225,22 +222,49 @@ class LayoutFinder {
                                     [](const Field& field) { return is_value(field) && !field.text.empty(); });
     if (words && (!values || name_coordinates(columns_of(fields), options_))) {
       use_as_names();
-      return fit_names(layout_.columns);
+      return fit_names();
     }
     if (words && names_a_number())
-      source_.fail("has in line " + std::to_string(records_[0].line) +
-                   " words and numbers, and whether it names the columns is not certain; give names that are no numbers");
+      source_.fail(
+          "has in line " + std::to_string(records_[0].line) +
+          " words and numbers, and whether it names the columns is not certain; give names that are no numbers");
     take_numbers_as_names();
     if (!layout_.columns.empty()) return;
-    std::vector<Field> words_of_comment;
-    Splitter(layout_.delimiter).next(records_[0].comment, true, words_of_comment);
-    auto names = columns_of(words_of_comment);
-    fit_names(names);
-    if (!name_coordinates(names, options_)) return;
-    if (names.size() == values_in(fields)) layout_.columns = std::move(names);
-    else
-      warn("the comment before line " + std::to_string(records_[0].line) + " names " + std::to_string(names.size()) +
-           " columns of " + std::to_string(values_in(fields)) + ", and is left out");
+    take_names_of_comment();
+  }
+
+  /// The last comment before the first point whose words name coordinates, if it has as many as the point.
+  void take_names_of_comment() {
+    const std::size_t values = values_in(records_[0].fields);
+    std::size_t other = 0;
+    const auto comments = comments_before(records_[0].offset);
+    for (auto comment = comments.rbegin(); comment != comments.rend(); ++comment)
+      for (const char delimiter : {layout_.delimiter, ',', ';', '\t', kBlanks}) {
+        std::vector<Field> words;
+        Splitter(delimiter).next(*comment, true, words);
+        auto names = columns_of(words);
+        if (delimiter == kBlanks) join_units(names, values);
+        if (!name_coordinates(names, options_)) continue;
+        if (names.size() == values) {
+          layout_.columns = std::move(names);
+          return;
+        }
+        if (other == 0) other = names.size();
+      }
+    if (other > 0)
+      warn("a comment before line " + std::to_string(records_[0].line) + " names " + std::to_string(other) +
+           " columns of " + std::to_string(values) + ", and is left out");
+  }
+
+  std::vector<std::string_view> comments_before(std::size_t end) const {
+    std::vector<std::string_view> comments;
+    std::vector<Field> fields;
+    for (std::size_t at = begin_; at < end;) {
+      const Record record = Splitter(layout_.delimiter).next(sample_.substr(at), true, fields);
+      if (record.kind == Record::Kind::comment) comments.push_back(record.comment);
+      at += record.bytes;
+    }
+    return comments;
   }
 
   void warn(const std::string& text) { layout_.coordinates.warnings.push_back(source_.name() + ": " + text); }
@@ -270,15 +294,20 @@ class LayoutFinder {
     return count;
   }
 
-  /// Units between blanks belong to the name before; R leaves out the name over the names of rows, which it quotes.
-  void fit_names(std::vector<Column>& columns) const {
+  /// Units between blanks belong to the name before: "x (m)".
+  static void join_units(std::vector<Column>& columns, std::size_t values) {
+    for (std::size_t k = columns.size(); columns.size() > values && k-- > 1;)
+      if (columns[k].name.starts_with('(') || columns[k].name.starts_with('[')) {
+        columns[k - 1].name.append(" ").append(columns[k].name);
+        columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(k));
+      }
+  }
+
+  /// R leaves out the name over the names of rows, which it quotes.
+  void fit_names() {
     const auto& fields = records_[0].fields;
-    if (layout_.delimiter == kBlanks && columns.size() > fields.size())
-      for (std::size_t k = columns.size() - 1; k > 0; --k)
-        if (columns[k].name.starts_with('(') || columns[k].name.starts_with('[')) {
-          columns[k - 1].name += " " + columns[k].name;
-          columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(k));
-        }
+    auto& columns = layout_.columns;
+    if (layout_.delimiter == kBlanks) join_units(columns, fields.size());
     if (fields.size() == columns.size() + 1 && fields[0].quoted) columns.insert(columns.begin(), Column{});
   }
 
@@ -340,6 +369,7 @@ class LayoutFinder {
   bool whole_;
   const PointOptions& options_;
   bool first_;
+  std::size_t begin_ = 0;  // of the text behind "sep="
   std::vector<Sampled> records_;
   Layout layout_;
 };

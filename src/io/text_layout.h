@@ -14,8 +14,8 @@ namespace fathom::io::text {
 struct Layout {
   char delimiter = ',';
   char decimal = '.';
-  bool decimal_sure = true;               ///< false: the comma might divide thousands
-  std::size_t skip_bytes = 0;             ///< before the first point
+  bool decimal_sure = true;    ///< false: the comma might divide thousands
+  std::size_t skip_bytes = 0;  ///< before the first point
   std::int64_t skip_lines = 0;
   std::size_t fields = 0;                 ///< of each point
   std::int64_t line_of_fields = 0;        ///< the line that says how many

@@ -58,8 +58,8 @@ bool has_groups(std::string_view text) {
 }
 
 bool is_missing(std::string_view text) {
-  constexpr std::array<std::string_view, 12> kWords = {"",     "na",      "n/a", "#n/a", "<na>", "nan",
-                                                       "null", "missing", "none", ".",   "-",    "?"};
+  constexpr std::array<std::string_view, 12> kWords = {"",     "na",      "n/a",  "#n/a", "<na>", "nan",
+                                                       "null", "missing", "none", ".",    "-",    "?"};
   if (text.size() > 8) return false;
   const std::string word = lower_case(without_sign(text).empty() ? text : without_sign(text));
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
@@ -89,8 +89,10 @@ Number parse_number(std::string_view text, char decimal) {
     const bool both = comma != std::string::npos && dot != std::string::npos;
     if (both || plain.find_last_of(".,") != std::min(comma, dot))
       return {0, "which has marks between thousands; save numbers without", true};
-    return {0, decimal == ',' ? "which has a decimal point where the others have commas; --decimal . reads points"
-                              : "which has a decimal comma; --decimal , reads those", true};
+    return {0,
+            decimal == ',' ? "which has a decimal point where the others have commas; --decimal . reads points"
+                           : "which has a decimal comma; --decimal , reads those",
+            true};
   }
   if (decimal == ',' && comma != std::string::npos) {
     number.sure = surely_decimal(plain, comma);

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "fathom/core/error.h"
 #include "io/point_formats.h"
 #include "io/text_layout.h"
 #include "io/text_number.h"
@@ -24,7 +22,10 @@ std::string count_of(std::size_t count, const char* noun) {
 class Reader {
  public:
   Reader(const ByteSource& source, Layout layout, const MemoryLimit& limit)
-      : source_(source), layout_(std::move(layout)), limit_(limit), splitter_(layout_.delimiter),
+      : source_(source),
+        layout_(std::move(layout)),
+        limit_(limit),
+        splitter_(layout_.delimiter),
         decimal_sure_(layout_.decimal_sure) {
     splitter_.set_expected(layout_.fields);
   }
@@ -116,7 +117,7 @@ class Reader {
     }
     if (text.empty()) {
       std::string where = "no value in the column ";
-      fail(where.append(one_line(labels_of(layout_.columns, {place})[0])).append("; leave such lines out"));
+      fail(where.append(labels_of(layout_.columns, {place})[0]).append("; leave such lines out"));
     }
     std::string shown = "'";
     fail(shown.append(one_line(text)).append("', ").append(number.fault));
@@ -183,7 +184,9 @@ void skip_byte_order_mark(const ByteSource& source, TextBuffer& buffer) {
 
 Points read(ByteSource& source, const MemoryLimit& limit, const PointOptions& options, bool first) {
   constexpr std::size_t kPiece = std::size_t{1} << 18;  // stays in the second-level cache
-  TextBuffer buffer(source, kPiece, std::max<std::uint64_t>(kPiece, limit.bytes / 4));
+  TextBuffer buffer(source,
+                    static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, source.size().value_or(kPiece) + 1)),
+                    std::max<std::uint64_t>(kPiece, limit.bytes / 4));
   fill(buffer);
   skip_byte_order_mark(source, buffer);
   if (buffer.text().substr(0, kPiece).find('\0') != std::string_view::npos)

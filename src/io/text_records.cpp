@@ -77,7 +77,10 @@ bool Splitter::add_quoted(Cursor& cursor, std::vector<Field>& fields) const {
     }
     const char c = *cursor.at;
     if (c == '\n' || (c == '\r' && (cursor.at + 1 == cursor.end || cursor.at[1] != '\n'))) ++cursor.lines;
-    if (c == '\0') cursor.fault = "a byte that is no text";
+    if (c == '\0') {
+      cursor.fault = "a byte that is no text";
+      return false;
+    }
     if (c != '"') continue;
     if (cursor.at + 1 == cursor.end || cursor.at[1] != '"') break;
     ++cursor.at;
@@ -101,7 +104,8 @@ void Splitter::add_plain(Cursor& cursor, std::vector<Field>& fields) const {
   if (cursor.at != cursor.end && *cursor.at == '\0') cursor.fault = "a byte that is no text";
   const char* last = cursor.at;
   while (last != begin && is_blank(last[-1])) --last;
-  if (last != begin || delimiter_ != kBlanks) fields.push_back({{begin, static_cast<std::size_t>(last - begin)}, false});
+  if (last != begin || delimiter_ != kBlanks)
+    fields.push_back({{begin, static_cast<std::size_t>(last - begin)}, false});
 }
 
 Record Splitter::next(std::string_view text, bool whole, std::vector<Field>& fields) const {

@@ -26,10 +26,10 @@ std::string to_string(const Field& field);
 struct Record {
   enum class Kind { fields, comment, blank, unfinished, broken };
   Kind kind = Kind::blank;
-  std::size_t bytes = 0;         ///< with its line end
-  std::int64_t lines = 0;        ///< line ends in it
-  std::string_view comment;      ///< without what begins it
-  const char* fault = nullptr;   ///< of a broken one
+  std::size_t bytes = 0;        ///< with its line end
+  std::int64_t lines = 0;       ///< line ends in it
+  std::string_view comment;     ///< without what begins it
+  const char* fault = nullptr;  ///< of a broken one
 };
 
 /// Cuts records off a text.

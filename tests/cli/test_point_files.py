@@ -142,6 +142,8 @@ def test_text(take, data, points):
     ("//X Y Z R G B\n1 2 3 255 0 0\n", "x is 'X', y is 'Y', z is 'Z'", [(1, 2, 3)]),
     ("% x   y   T (K)\n1 2 300\n", "x is 'x', y is 'y'", [(1, 2)]),
     ("# id,x,y\n1,2,3\n", "x is 'x', y is 'y'", [(2, 3)]),
+    ("# id x y\n# by numpy.savetxt\n1,2,3\n", "x is 'x', y is 'y'", [(2, 3)]),
+    ("// y;x\n2\n1 2\n3 4\n", "x is 'x', y is 'y'", [(2, 1), (4, 3)]),
     # The more exact name.
     ("center_x,center_y,x,y\n1,2,3,4\n", "x is 'x', y is 'y'", [(3, 4)]),
     ("y_coord,x_coord,n\n1,2,3\n", "x is 'x_coord', y is 'y_coord'", [(2, 1)]),
@@ -165,7 +167,8 @@ def test_columns_by_name(take, data, chosen, points):
     ("Var1,Var2,Var3\n1,2,3\n", "the columns 'Var1', 'Var2', 'Var3' are taken as x, y, z", [(1, 2, 3)]),
     ("0,1,2\n3,4,5\n", "line 1, 0,1,2, is taken as a point; leave it out where it names columns, as pandas does",
      [(0, 1, 2), (3, 4, 5)]),
-    ("# id x y\n1 2\n", "the comment before line 2 names 3 columns of 2, and is left out", [(1, 2)]),
+    ("Länge,Breite\n1,2\n", "the columns 'Länge', 'Breite' are taken as x, y", [(1, 2)]),
+    ("# id x y\n1 2\n", "a comment before line 2 names 3 columns of 2, and is left out", [(1, 2)]),
 ])
 def test_warns(take, data, warning, points):
     taken = take("t.csv", data)
