@@ -41,7 +41,8 @@ bool whole(double x) { return x == std::floor(x); }
 
 /// Whether squared distances between the integers of sites and queries may pass what double holds.
 bool needs_wide(const Tree& tree, const Request& request, const Box& queries) {
-  if (tree.dtype != DType::int32 || request.queries.dtype != DType::int32 || tree.count == 0) return false;
+  const bool integral = tree.dtype == DType::int32 && request.queries.dtype == DType::int32;
+  if (request.metric != Metric::euclidean || !integral || tree.count == 0) return false;
   double sum = 0;
   for (std::size_t k = 0; k < static_cast<std::size_t>(tree.axes); ++k) {
     if (!whole(request.period[k])) return false;

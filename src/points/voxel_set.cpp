@@ -74,6 +74,7 @@ struct VoxelSet::Contents {
   explicit Contents(const Shape& grid) : shape(checked(grid)), extents(extents_of(grid)) {
     facts.axes = grid.rank();
     facts.largest_id = element_count(grid) - 1;
+    facts.euclidean = true;
   }
 
   void keep(std::unique_ptr<ResidentVoxels> voxels) {
