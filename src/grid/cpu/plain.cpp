@@ -128,7 +128,7 @@ void plain_transform(const Problem& problem, InstructionSet instruction_set, int
     monitor.advance(1);
   });
   const std::int64_t columns = scan_columns(bits.pitch, threads);
-  parallel_jobs(threads, (bits.pitch + columns - 1) / columns, [&](int, std::int64_t chunk) {
+  parallel_jobs(execution, threads, (bits.pitch + columns - 1) / columns, [&](int, std::int64_t chunk) {
     const std::int64_t begin = chunk * columns, end = std::min(bits.pitch, begin + columns);
     scan_down(frame, instruction_set, bits, begin, end);
     scan_up(frame, instruction_set, bits, memory.jobs, plan.jobs, begin, end);
