@@ -90,7 +90,7 @@ std::string chart_notes(const grid::DistanceOptions& options) {
 
 void describe_result(const Plan& plan, const Array& input, const std::vector<Array>& arrays,
                      DistanceOutcome& outcome) {
-  outcome.sites = count_sites(input.view(), plan.options.sites);
+  outcome.sites = grid::count_sites(input.view(), plan.options.sites);
   if (plan.options.sites.rule == grid::Sites::Rule::labels) outcome.labels = count_labels(input.view());
   if (plan.field() != nullptr) outcome.range = field_range(arrays[plan.field_index()].view());
 }
@@ -175,7 +175,8 @@ CLI::App* declare_distance(CLI::App& app, DistanceArguments& a) {
   verb->add_option("INPUT", a.input, "Image or volume: PNG, TIFF, NPY, NIfTI; - for standard input")->required();
   verb->add_option("-o,--output", a.output, "Where the field goes: .npy .tif .nii .nii.gz .png; - for standard output");
   verb->add_option("--format", a.format, "npy, tiff, nifti or png, whatever the ending of -o (default for -: npy)");
-  verb->add_option("--sites", a.sites, "zero, nonzero, labels, '>=V', '<=V' or '==V' (default zero)");
+  verb->add_option("--sites", a.sites,
+                   "zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V', '!=V' (default zero)");
   verb->add_option("--metric", a.metric, "euclidean, taxicab or chessboard (default euclidean)");
   verb->add_option("--spacing", a.spacing,
                    "Size of an element: one number, or one per axis in the shape's order (default: the file's or 1)");

@@ -37,7 +37,7 @@ Contents contents_of(const std::string& path, const grid::Sites& sites) {
   const io::Image image = io::read(path);
   contents.range = value_range(image.data.view());
   contents.elements = image.data.size();
-  contents.sites = count_sites(image.data.view(), sites);
+  contents.sites = grid::count_sites(image.data.view(), sites);
   if (sites.rule == grid::Sites::Rule::labels) contents.labels = count_labels(image.data.view());
   return contents;
 }
@@ -88,7 +88,8 @@ CLI::App* declare_info(CLI::App& app, InfoArguments& a) {
   CLI::App* verb = app.add_subcommand("info", "Shape, type, spacing, values and sites of a file");
   verb->footer(kExamples);
   verb->add_option("FILE", a.input, "Image or volume: PNG, TIFF, NPY, NIfTI; - for standard input")->required();
-  verb->add_option("--sites", a.sites, "zero, nonzero, labels, '>=V', '<=V' or '==V' (default zero)");
+  verb->add_option("--sites", a.sites,
+                   "zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V', '!=V' (default zero)");
   verb->add_flag("--json", a.json, "Print one line of JSON");
   return verb;
 }
