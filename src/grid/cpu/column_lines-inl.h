@@ -140,8 +140,7 @@ class Lines {
 
 /// Offers the two sources that lie `steps` away from each of the targets at source rows at … at + 7.
 template <class Join, class V, bool kSites>
-HWY_INLINE void offer_window(const Lines<V, kSites>& lines, Targets<V, kSites>& block, std::int64_t at,
-                             int steps) {
+HWY_INLINE void offer_window(const Lines<V, kSites>& lines, Targets<V, kSites>& block, std::int64_t at, int steps) {
   const Vec<V> cost = lines.cost(steps);
   for (int r = 0; r < kTargets; ++r) {
     const Vec<V> before = lines.row(at + r - steps), behind = lines.row(at + r + steps);

@@ -98,7 +98,7 @@ class Transform {
       for (std::int64_t row = begin; row < end; ++row, advance(at)) {
         if (e_.pins && find_background(row, element(at))) continue;
         make_row_words(classes_, element(at), p_.extent(last()), periodic, memory_.words + row * e_.strips, pinned(row),
-                       memory_.lines[static_cast<std::size_t>(worker)].bits);
+                       memory_.lines[static_cast<std::size_t>(worker)].bits, monitor_);
         if (e_.starts) find_changes(row, at);
       }
       monitor_.advance((end - begin) * e_.strips);
@@ -208,7 +208,10 @@ class Transform {
 
   void run_lines(const Lines& lines, LineScratch<V>& scratch) {
     if (e_.starts) load_changes(lines, scratch);
-    for (int k = 0; k < lines.strips; ++k) run_strip(lines, k, scratch);
+    for (int k = 0; k < lines.strips; ++k) {
+      monitor_.advance(0);
+      run_strip(lines, k, scratch);
+    }
     lines.axis == 0 ? emit(lines, scratch) : save(lines, scratch);
   }
 

@@ -66,7 +66,8 @@ void walk_lines(const Runs& runs, int line, std::int32_t* steps, std::int32_t* c
 // Plain loops at the end: the compiler makes them vectors of each instruction set.
 template <class V>
 void starts(const Runs& runs, V weight, std::int32_t* steps, std::int32_t* coordinate, V* start, V* site) {
-  for (int line = 0; line < kStrip; line += static_cast<int>(hn::Lanes(Tag()))) walk_lines(runs, line, steps, coordinate);
+  for (int line = 0; line < kStrip; line += static_cast<int>(hn::Lanes(Tag())))
+    walk_lines(runs, line, steps, coordinate);
   const std::int64_t first = runs.targets.begin * kStrip, count = runs.targets.end * kStrip - first;
   for (std::int64_t i = 0; i < count; ++i) {
     const bool none = steps[first + i] >= kNoSteps;
@@ -80,12 +81,12 @@ void starts(const Runs& runs, V weight, std::int32_t* steps, std::int32_t* coord
       site[i + line] = index_at<V>(runs.first_site + line * runs.line_step, coordinate[first + i + line], runs.step);
 }
 
-void starts_i32(const Runs& runs, std::int32_t weight, std::int32_t* steps, std::int32_t* coordinate, std::int32_t* start,
-                std::int32_t* site) {
+void starts_i32(const Runs& runs, std::int32_t weight, std::int32_t* steps, std::int32_t* coordinate,
+                std::int32_t* start, std::int32_t* site) {
   starts(runs, weight, steps, coordinate, start, site);
 }
-void starts_i64(const Runs& runs, std::int64_t weight, std::int32_t* steps, std::int32_t* coordinate, std::int64_t* start,
-                std::int64_t* site) {
+void starts_i64(const Runs& runs, std::int64_t weight, std::int32_t* steps, std::int32_t* coordinate,
+                std::int64_t* start, std::int64_t* site) {
   starts(runs, weight, steps, coordinate, start, site);
 }
 void starts_f64(const Runs& runs, double weight, std::int32_t* steps, std::int32_t* coordinate, double* start,
@@ -100,13 +101,13 @@ HWY_AFTER_NAMESPACE();
 namespace fathom::grid::cpu {
 
 template <>
-void line_starts(const Runs& runs, std::int32_t weight, std::int32_t* steps, std::int32_t* coordinate, std::int32_t* start,
-                 std::int32_t* site, InstructionSet set) {
+void line_starts(const Runs& runs, std::int32_t weight, std::int32_t* steps, std::int32_t* coordinate,
+                 std::int32_t* start, std::int32_t* site, InstructionSet set) {
   FATHOM_COMPILED_FOR(set, starts_i32)(runs, weight, steps, coordinate, start, site);
 }
 template <>
-void line_starts(const Runs& runs, std::int64_t weight, std::int32_t* steps, std::int32_t* coordinate, std::int64_t* start,
-                 std::int64_t* site, InstructionSet set) {
+void line_starts(const Runs& runs, std::int64_t weight, std::int32_t* steps, std::int32_t* coordinate,
+                 std::int64_t* start, std::int64_t* site, InstructionSet set) {
   FATHOM_COMPILED_FOR(set, starts_i64)(runs, weight, steps, coordinate, start, site);
 }
 template <>

@@ -6,6 +6,7 @@
 #include "core/parallel.h"
 #include "grid/cpu/border_clamp.h"
 #include "grid/cpu/plain.h"
+#include "grid/cpu/row_words.h"
 
 namespace fathom::grid::cpu {
 
@@ -32,23 +33,23 @@ void rotate(PerAxis<T>& values, int rank, int axis) {
 }  // namespace
 
 int best_row_axis(const Problem& p) {
-  // Vectors of a short row are mostly empty, and scratch is kept for each line across: some KiB per element of an axis.
-  constexpr std::int64_t kShort = 32, kMuchLonger = 16;
   const int last = p.rank - 1;
   int longest = last;
   for (int k = last - 1; k >= 0; --k)
     if (p.extent(k) > p.extent(longest)) longest = k;
-  const std::int64_t ratio = p.extent(longest) / p.extent(last);
-  const bool far = ratio >= kMuchLonger && !plain_serves(without_site_borders(p));
-  return far || (ratio >= 2 && p.extent(last) < kShort) ? longest : last;
+  const std::int64_t row = p.extent(last), ratio = p.extent(longest) / row;
+  // The fast engine only wastes vectors. The general one works on 32 elements of a row at once, and keeps some KiB of
+  // scratch for each element of the longest axis.
+  const bool pays = plain_serves(without_site_borders(p)) ? row < 8 && ratio >= 16 : ratio >= (row < kStrip ? 4 : 16);
+  return pays ? longest : last;
 }
 
 Transposed::Transposed(const Problem& problem, int axis, Arena& arena) : problem_(problem) {
   const int rank = problem.rank;
   if (axis == rank - 1) return;
   problem_.input = input(problem.input, axis, arena);
-  for (AnyView DistanceOutputs::* view : {&DistanceOutputs::distance, &DistanceOutputs::squared,
-                                          &DistanceOutputs::nearest, &DistanceOutputs::coordinates})
+  for (AnyView DistanceOutputs::*view : {&DistanceOutputs::distance, &DistanceOutputs::squared,
+                                         &DistanceOutputs::nearest, &DistanceOutputs::coordinates})
     problem_.outputs.*view = output(problem.outputs.*view, axis, arena);
   rotate(problem_.spacing, rank, axis);
   rotate(problem_.border, rank, axis);
