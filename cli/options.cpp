@@ -80,7 +80,7 @@ std::optional<grid::Sites::Value> compared_value(std::string_view text) {
   if (const auto natural = number<std::uint64_t>(text)) return *natural;
   const auto real = number<double>(text);
   if (!real) return std::nullopt;
-  // A little below all of int64, where double rounds to its least.
+  // A little below all of int64 double rounds to int64's least; the next one compares rightly with all integers.
   const bool whole = text.find_first_not_of("-0123456789") == text.npos;
   return whole && *real == -0x1p63 ? std::nextafter(*real, -HUGE_VAL) : *real;
 }
@@ -184,6 +184,13 @@ std::int64_t parse_count(std::string_view option, std::string_view text, std::in
   const auto value = number<std::int64_t>(text);
   if (!value || *value < least || *value > most)
     throw InvalidArgument(fmt::format("{} takes a whole number from {} to {}, not '{}'", option, least, most, text));
+  return *value;
+}
+
+grid::Sites::Value parse_threshold(std::string_view text) {
+  const auto value = compared_value(text);
+  if (!value || !std::isfinite(value->real()))
+    throw InvalidArgument(fmt::format("--threshold takes a number, not '{}'", text));
   return *value;
 }
 

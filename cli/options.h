@@ -24,6 +24,8 @@ std::vector<double> parse_spacing(std::string_view text);
 
 /// A distance ≥ 0, or "inf".
 double parse_max_distance(std::string_view text);
+/// A finite number; integers of 64 bits whole.
+grid::Sites::Value parse_threshold(std::string_view text);
 
 /// A number ≥ 0, or "inf".
 double parse_at_least_zero(std::string_view option, std::string_view text);

@@ -133,12 +133,7 @@ RenderPlan make_render_plan(const RenderArguments& arguments) {
     if (!path.empty()) io::check_write(path, DType::uint8, plan.picture);
   plan.raw = parse_raw(arguments);
   if (!arguments.spacing.empty()) plan.marcher.spacing = parse_spacing(arguments.spacing);
-  if (!arguments.threshold.empty()) {
-    const auto threshold = parse_numbers("--threshold", arguments.threshold);
-    if (threshold.size() != 1)
-      throw InvalidArgument(fmt::format("--threshold takes a number, not '{}'", arguments.threshold));
-    plan.marcher.threshold = threshold[0];
-  }
+  if (!arguments.threshold.empty()) plan.marcher.threshold = parse_threshold(arguments.threshold);
   plan.marcher.stepping = parse_stepping(arguments.step);
   if (!arguments.cone.empty()) plan.march.half_angle = parse_degrees("--cone", arguments.cone, 0, 180);
   if (!arguments.cone.empty() && plan.marcher.stepping != apps::Stepping::cone)

@@ -22,7 +22,7 @@ class Options:
     def __init__(
         self,
         sites: int,
-        value: float,
+        value: int | float,
         metric: int,
         spacing: Sequence[float],
         border: Sequence[int],

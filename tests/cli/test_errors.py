@@ -14,6 +14,8 @@ from PIL import Image
 MASK = np.ones((6, 8), np.uint8)
 MASK[2, 3] = 0
 ENDINGS = "end it in .npy, .tif, .nii, .nii.gz or .png"
+RULES = ("zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V' or '!=V' with a number V "
+         "(or '==nan' or '!=nan')")
 READABLE = "PNG, TIFF, NPY and NIfTI files are read"
 
 
@@ -40,9 +42,8 @@ def test_command_line(inputs, arguments, message):
 
 
 @pytest.mark.parametrize("options, message", [
-    ("--sites foo", "--sites takes zero, nonzero, labels, '>=V', '<=V' or '==V' with a number V, not 'foo'"),
-    ("--sites >=", "--sites takes zero, nonzero, labels, '>=V', '<=V' or '==V' with a number V, not '>='"),
-    ("--sites ==nan", "--sites takes zero, nonzero, labels, '>=V', '<=V' or '==V' with a number V, not '==nan'"),
+    *[(f"--sites {bad}", f"--sites takes {RULES}, not '{bad}'")
+      for bad in ("foo", ">=", "==", ">nan", "<=nan", "=5", "=>5", "<>5", "5", "==5x", "==0x10", "==1e999", "==+5")],
     ("--metric l2", "--metric takes euclidean, taxicab or chessboard, not 'l2'"),
     ("--border wrap", "--border takes open, sites or periodic, not 'wrap'"),
     ("--border open,open,open",

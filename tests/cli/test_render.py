@@ -138,7 +138,7 @@ def test_memory_is_kept(scene):
     ("-o o.png --projection flat", "--projection takes perspective or orthographic, not 'flat'"),
     ("-o o.png --fov 180", "--fov takes degrees from 0.1 to 170, not '180'"),
     ("-o o.png --zoom 0", "--zoom takes a number from 0.001 to 1e+06, not '0'"),
-    ("-o o.png --threshold x", "--threshold takes numbers separated by commas, not 'x'"),
+    ("-o o.png --threshold x", "--threshold takes a number, not 'x'"),
     ("-o o.png --threshold 1,2", "--threshold takes a number, not '1,2'"),
     ("-o o.png --spacing 1,2", "2 spacings given for 3 axes; give one for all axes or one per axis"),
     ("-o o.png --shape 2,3,4", "a file without a header needs both --shape and --dtype"),

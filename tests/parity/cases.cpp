@@ -293,6 +293,8 @@ grid::Sites random_rule(DType dtype, Random& random) {
                                    Rule::labels, Rule::labels});
   const bool compares = sites.rule != Rule::zero && sites.rule != Rule::nonzero && sites.rule != Rule::labels;
   if (compares) sites.value = dtype == DType::boolean ? 1 : pick<double>(random, {1, 2, 5, 100, 0, 0.5, 0.1, -1});
+  const bool wide = dtype == DType::int64 || dtype == DType::uint64;
+  if (compares && wide && chance(random, 0.3)) sites.value = (std::int64_t{1} << 53) + below(random, 2);
   const bool equality = sites.rule == Rule::equal || sites.rule == Rule::not_equal;
   if (equality && is_float(dtype) && chance(random, 0.3)) sites.value = kNaN;
   return sites;

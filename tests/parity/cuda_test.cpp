@@ -2595,6 +2595,39 @@ TEST_F(Cuda, LimitsOfSigns) {
     }
 }
 
+/// Every comparison of elements of every type, with values at the ends of the types and between their elements.
+TEST_F(Cuda, Comparisons) {
+  using Rule = grid::Sites::Rule;
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::int64_t two53 = std::int64_t{1} << 53;
+  const grid::Sites::Value values[] = {0,         2.5,       0.1,        -1,      127,    255,  two53 + 1, -two53 - 1,
+                                       INT64_MIN, INT64_MAX, UINT64_MAX, -0x1p63, 0x1p64, 1e30, -1e30,     infinity,
+                                       -infinity, std::nan("")};
+  Random random(1900000);
+  for (const DType dtype : {DType::boolean, DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int32,
+                            DType::uint32, DType::int64, DType::uint64, DType::float32, DType::float64})
+    for (const Rule rule :
+         {Rule::greater_equal, Rule::greater, Rule::less_equal, Rule::less, Rule::equal, Rule::not_equal})
+      for (const grid::Sites::Value& value : values) {
+        if (value.is_nan() && rule != Rule::equal && rule != Rule::not_equal) continue;
+        Case c{.seed = 1900000};
+        c.input = Array(dtype, {3, 67});
+        for (std::int64_t i = 0; i < c.input.size(); ++i) {
+          const auto& near = values[static_cast<std::size_t>(below(random, std::ssize(values)))];
+          store(c.input, i, near.real() + pick<double>(random, {-1, 0, 1}));
+        }
+        if (dtype == DType::int64 || dtype == DType::uint64) {  // what no double holds
+          auto* whole = reinterpret_cast<std::int64_t*>(c.input.data());
+          for (const std::int64_t here : {two53 + 1, two53, -two53 - 1, INT64_MAX, INT64_MIN, std::int64_t{-1}})
+            *whole++ = here;
+        }
+        c.options.sites = {rule, value};
+        c.wanted = {.distance = DType::float32, .nearest = DType::int32};
+        check_against_cpu(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
 /// Limits where roots are just kept and just dropped, those that leave the fast engines, and those that drop nothing.
 TEST_F(Cuda, LimitsOfSpacings) {
   std::uint64_t seed = 1600000;
