@@ -94,4 +94,12 @@ void parallel_jobs(int threads, std::int64_t jobs, const std::function<void(int,
   });
 }
 
+void parallel_jobs(const Execution& execution, int threads, std::int64_t jobs,
+                   const std::function<void(int, std::int64_t)>& body) {
+  parallel_jobs(threads, jobs, [&](int worker, std::int64_t job) {
+    if (execution.stop.stop_requested()) throw Cancelled();
+    body(worker, job);
+  });
+}
+
 }  // namespace fathom

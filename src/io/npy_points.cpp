@@ -44,7 +44,8 @@ Array gather(const ByteSource& source, const Array& array, const std::vector<std
 }
 
 Points read_plain(ByteSource& source, const MemoryLimit& limit, const PointOptions& options) {
-  Array array = npy::read(source, limit).data;
+  const ReadOptions elements;
+  Array array = npy::read(source, {elements, limit}).data;
   const Shape& shape = array.shape();
   const bool fits = shape.rank() == 2 && (shape[1] == 2 || shape[1] == 3);
   if (!fits && (shape.rank() != 2 || options.columns.empty()))
