@@ -9,8 +9,7 @@ function(run)
   set(run_output "${output}" PARENT_SCOPE)
 endfunction()
 
-set(settings -G ${generator} -D CMAKE_BUILD_TYPE=${config} -D CMAKE_CXX_COMPILER=${compiler}
-             -D CMAKE_CXX_COMPILER_LAUNCHER=${launcher})
+set(settings -G ${generator} -D CMAKE_BUILD_TYPE=${config} -D CMAKE_CXX_COMPILER=${compiler})
 cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
 
 # Installs from this build, or from one of the other kind.
