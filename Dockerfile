@@ -6,9 +6,6 @@ COPY . /fathom
 RUN /fathom/scripts/wheels "$(command -v python3)"
 
 FROM python:3.12-slim-bookworm
-# Letters for charts
-RUN apt-get update && apt-get install -y --no-install-recommends fontconfig-config fonts-dejavu-core \
-    && rm -rf /var/lib/apt/lists/*
 RUN --mount=from=build,source=/fathom/out/wheels,target=/wheels pip install --no-cache-dir /wheels/*.whl
 WORKDIR /data
 ENTRYPOINT ["fathom"]

@@ -20,10 +20,11 @@ assert fathom.SiteSet(np.array([[0.0, 0.0], [3.0, 4.0]])).nearest(np.array([[3.0
 for command in ([Path(sysconfig.get_path("scripts"), "fathom")], [sys.executable, "-m", "fathom"]):
     with tempfile.TemporaryDirectory() as folder:
         np.save(Path(folder, "mask.npy"), mask)
-        subprocess.run([*command, "distance", "mask.npy", "-o", "field.npy", "--preview", "chart.png"], cwd=folder, check=True,
-                       capture_output=True)
+        arguments = ["distance", "mask.npy", "-o", "field.npy", "--preview", "chart.png"]
+        done = subprocess.run([*command, *arguments], cwd=folder, check=True, capture_output=True, text=True)
+        assert done.stderr == "", done.stderr  # such as fontconfig's about missing fonts
         assert np.array_equal(np.load(Path(folder, "field.npy")), expected)
         assert Path(folder, "chart.png").stat().st_size > 1000
 
-names = sorted({name for found in ("fathom",) for name in importlib.metadata.packages_distributions()[found]})
+names = [found.name for found in importlib.metadata.distributions() if found.name.startswith("fathom-distance")]
 print(f"{', '.join(names)} {fathom.__version__} works with Python {sys.version.split()[0]} and NumPy {np.__version__}")

@@ -19,6 +19,9 @@ def main() -> NoReturn:
     program = next((path for path in (Path(folder, "bin", "fathom") for folder in folders) if path.exists()), None)
     if program is None:
         sys.exit("fathom: this build of the package has no command; build it with FATHOM_CLI=ON")
+    fonts = program.parents[1] / "fonts" / "fonts.conf"
+    if fonts.exists() and not {"FONTCONFIG_FILE", "FONTCONFIG_PATH"} & set(os.environ):
+        os.environ["FONTCONFIG_FILE"] = str(fonts)
     # Python ignores these, and the program would inherit that.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)

@@ -1,6 +1,7 @@
 """What a wheel holds, from the build folder: the package, the command, and a refusal to share its folder."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -50,6 +51,7 @@ def test_command(site, tmp_path, form):
 @needs_command
 @pytest.mark.parametrize(("what", "expected"), [
     ("sorted({'numpy', 'fathom'} & set(sys.modules))", "[]"),  # to import them takes longer than most calls
+    ("os.environ['FONTCONFIG_FILE'] == os.path.join(os.environ['PYTHONPATH'], 'fathom/fonts/fonts.conf')", "True"),
     ("[signal.getsignal(each) == signal.SIG_DFL for each in (signal.SIGPIPE, signal.SIGXFSZ)]", "[True, True]"),
 ])
 def test_how_the_program_is_started(site, what, expected):
@@ -58,6 +60,24 @@ def test_how_the_program_is_started(site, what, expected):
         f"runpy.run_path({str(site / 'bin' / 'fathom')!r}, run_name='__main__')"
     )
     assert run(site, "-c", code).stdout == f"{expected}\n"
+
+
+@needs_command
+def test_charts_have_letters_where_the_system_has_no_font(site, tmp_path):
+    """Only the title differs, and no other font can be found."""
+    np.save(tmp_path / "mask.npy", np.array([[1, 1, 0]], np.uint8))
+    settings = (site / "fathom" / "fonts" / "fonts.conf").read_text()
+    alone = re.sub("<include.*</include>", "", settings).replace('prefix="xdg"', 'prefix="relative"')
+    shutil.copytree(site / "fathom" / "fonts", tmp_path / "fonts")
+    (tmp_path / "fonts" / "fonts.conf").write_text(alone)
+    charts = []
+    for title in "HI":
+        command = [site / "fathom" / "bin" / "fathom", "distance", "mask.npy", "-o", "field.npy"]
+        done = subprocess.run([*command, "--preview", "chart.png", "--title", title], cwd=tmp_path, capture_output=True,
+                              text=True, env={**os.environ, "FONTCONFIG_FILE": str(tmp_path / "fonts" / "fonts.conf")})
+        assert (done.returncode, done.stderr) == (0, "")
+        charts.append((tmp_path / "chart.png").read_bytes())
+    assert charts[0] != charts[1]
 
 
 def test_build_without_the_command(site, tmp_path):
