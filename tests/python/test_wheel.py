@@ -64,7 +64,7 @@ def test_how_the_program_is_started(site, what, expected):
 
 @needs_command
 def test_charts_have_letters_where_the_system_has_no_font(site, tmp_path):
-    """Only the title differs, and no other font can be found. Without any, Cairo draws ASCII alone and boxes for the rest."""
+    """Only the title differs, and no other font can be found: without any, Cairo draws boxes for what is not ASCII."""
     np.save(tmp_path / "mask.npy", np.array([[1, 1, 0]], np.uint8))
     settings = (site / "fathom" / "fonts" / "fonts.conf").read_text()
     alone = re.sub("<include.*</include>", "", settings).replace('prefix="xdg"', 'prefix="relative"')
