@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <vector>
 
 #include "difference.h"
@@ -12,6 +13,7 @@
 #include "options.h"
 #include "progress.h"
 #include "report.h"
+#include "warnings.h"
 
 namespace fathom::cli {
 
@@ -47,7 +49,7 @@ struct Comparison {
 
 Comparison compare(const CompareArguments& arguments, double tolerance) {
   const LeaveAtOnce leave_at_once;
-  Progress progress(false);
+  Progress progress;
   progress.begin("comparing");
   Comparison result{read_side(arguments.a), read_side(arguments.b), false, {}};
   result.same_shape = result.a.data.shape() == result.b.data.shape();
@@ -105,14 +107,15 @@ Json json_of(const CompareArguments& arguments, const Comparison& c, double tole
 
 }  // namespace
 
-CLI::App* declare_compare(CLI::App& app, CompareArguments& a) {
-  CLI::App* verb = app.add_subcommand("compare", "Whether two files hold the same values, and where they differ most");
+Work declare_compare(CLI::App* verb) {
+  const auto arguments = std::make_shared<CompareArguments>();
+  CompareArguments& a = *arguments;
   verb->footer(kExamples);
   verb->add_option("A", a.a, "Image or volume; - for standard input")->required();
   verb->add_option("B", a.b, "Image or volume; - for standard input")->required();
   verb->add_option("--tolerance", a.tolerance, "Largest difference that counts as equal (default 0)");
   verb->add_flag("--json", a.json, "Print one line of JSON");
-  return verb;
+  return [arguments] { return run_compare(*arguments); };
 }
 
 int run_compare(const CompareArguments& arguments) {
@@ -121,7 +124,7 @@ int run_compare(const CompareArguments& arguments) {
     throw InvalidArgument("only one of the two files can be standard input");
   const Comparison comparison = compare(arguments, tolerance);
   if (arguments.json) print_line(json_of(arguments, comparison, tolerance));
-  else print_text(text_of(comparison));
+  else if (!is_quiet()) print_text(text_of(comparison));
   return comparison.equal() ? kDone : kDifferent;
 }
 

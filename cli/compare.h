@@ -3,9 +3,7 @@
 
 #include <string>
 
-namespace CLI {
-class App;
-}
+#include "verb.h"
 
 namespace fathom::cli {
 
@@ -16,7 +14,7 @@ struct CompareArguments {
   bool json = false;
 };
 
-CLI::App* declare_compare(CLI::App& app, CompareArguments& arguments);
+Work declare_compare(CLI::App* verb);
 
 /// kDone: equal; kDifferent: not. @throws fathom::Error, std::bad_alloc
 int run_compare(const CompareArguments& arguments);

@@ -18,6 +18,7 @@
 #include "plan.h"
 #include "progress.h"
 #include "report.h"
+#include "warnings.h"
 
 namespace fathom::cli {
 
@@ -90,7 +91,9 @@ std::string chart_notes(const grid::DistanceOptions& options) {
 
 void describe_result(const Plan& plan, const Array& input, const std::vector<Array>& arrays,
                      DistanceOutcome& outcome) {
-  outcome.sites = count_sites(input.view(), plan.options.sites);
+  outcome.sites = grid::count_sites(input.view(), plan.options.sites);
+  if (outcome.sites == 0 && input.size() > 0 && plan.options.sites.rule == grid::Sites::Rule::zero)
+    warn("no element is zero, so there is no site; --sites nonzero takes the others");
   if (plan.options.sites.rule == grid::Sites::Rule::labels) outcome.labels = count_labels(input.view());
   if (plan.field() != nullptr) outcome.range = field_range(arrays[plan.field_index()].view());
 }
@@ -162,20 +165,22 @@ std::vector<io::WriteReport> write_all(const DistanceArguments& arguments, const
 
 void print_outcome(const DistanceArguments& arguments, const Plan& plan, const DistanceOutcome& outcome) {
   if (arguments.json) return print_line(to_json(arguments.input, plan, outcome));
-  if (arguments.quiet) return;
+  if (is_quiet()) return;
   if (arguments.output == "-") print_aside(to_text(plan, outcome));
   else print_text(to_text(plan, outcome));
 }
 
 }  // namespace
 
-CLI::App* declare_distance(CLI::App& app, DistanceArguments& a) {
-  CLI::App* verb = app.add_subcommand("distance", "Distance from each element to its nearest site");
+Work declare_distance(CLI::App* verb) {
+  const auto arguments = std::make_shared<DistanceArguments>();
+  DistanceArguments& a = *arguments;
   verb->footer(kExamples);
   verb->add_option("INPUT", a.input, "Image or volume: PNG, TIFF, NPY, NIfTI; - for standard input")->required();
   verb->add_option("-o,--output", a.output, "Where the field goes: .npy .tif .nii .nii.gz .png; - for standard output");
   verb->add_option("--format", a.format, "npy, tiff, nifti or png, whatever the ending of -o (default for -: npy)");
-  verb->add_option("--sites", a.sites, "zero, nonzero, labels, '>=V', '<=V' or '==V' (default zero)");
+  verb->add_option("--sites", a.sites,
+                   "zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V', '!=V' (default zero)");
   verb->add_option("--metric", a.metric, "euclidean, taxicab or chessboard (default euclidean)");
   verb->add_option("--spacing", a.spacing,
                    "Size of an element: one number, or one per axis in the shape's order (default: the file's or 1)");
@@ -196,13 +201,12 @@ CLI::App* declare_distance(CLI::App& app, DistanceArguments& a) {
   verb->add_option("--threads", a.threads, "Most threads; 0 for all processors (default)");
   verb->add_option("--memory", a.memory, "Most memory for input, outputs and scratch, such as 4GiB or 512MB");
   verb->add_flag("--json", a.json, "Print one line of JSON");
-  verb->add_flag("--quiet", a.quiet, "Print nothing but errors");
-  return verb;
+  return [arguments] { return run_distance(*arguments); };
 }
 
 int run_distance(const DistanceArguments& arguments) {
   const auto start = Clock::now();
-  Progress progress(arguments.quiet);
+  Progress progress;
   progress.begin("reading");
   const Plan plan = make_plan(arguments);
   DistanceOutcome outcome;

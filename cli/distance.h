@@ -3,9 +3,7 @@
 
 #include <string>
 
-namespace CLI {
-class App;
-}
+#include "verb.h"
 
 namespace fathom::cli {
 
@@ -18,7 +16,7 @@ struct DistanceArguments {
   std::string metric = "euclidean";
   std::string spacing;
   std::string border = "open";
-  std::string surface = "faces";
+  std::string surface;
   std::string dtype;
   std::string nearest;
   std::string coordinates;
@@ -33,10 +31,9 @@ struct DistanceArguments {
   bool signed_distance = false;
   bool squared = false;
   bool json = false;
-  bool quiet = false;
 };
 
-CLI::App* declare_distance(CLI::App& app, DistanceArguments& arguments);
+Work declare_distance(CLI::App* verb);
 
 /// @throws fathom::Error, std::bad_alloc; nothing is left behind then
 int run_distance(const DistanceArguments& arguments);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <memory>
 
 #include "exit_code.h"
 #include "interrupt.h"
@@ -30,14 +31,14 @@ struct Contents {
 
 Contents contents_of(const std::string& path, const grid::Sites& sites) {
   const LeaveAtOnce leave_at_once;
-  Progress progress(false);
+  Progress progress;
   progress.begin("reading");
   Contents contents;
   contents.info = io::probe(path);
   const io::Image image = io::read(path);
   contents.range = value_range(image.data.view());
   contents.elements = image.data.size();
-  contents.sites = count_sites(image.data.view(), sites);
+  contents.sites = grid::count_sites(image.data.view(), sites);
   if (sites.rule == grid::Sites::Rule::labels) contents.labels = count_labels(image.data.view());
   return contents;
 }
@@ -84,13 +85,15 @@ Json json_of(const InfoArguments& arguments, const Contents& contents, const gri
 
 }  // namespace
 
-CLI::App* declare_info(CLI::App& app, InfoArguments& a) {
-  CLI::App* verb = app.add_subcommand("info", "Shape, type, spacing, values and sites of a file");
+Work declare_info(CLI::App* verb) {
+  const auto arguments = std::make_shared<InfoArguments>();
+  InfoArguments& a = *arguments;
   verb->footer(kExamples);
   verb->add_option("FILE", a.input, "Image or volume: PNG, TIFF, NPY, NIfTI; - for standard input")->required();
-  verb->add_option("--sites", a.sites, "zero, nonzero, labels, '>=V', '<=V' or '==V' (default zero)");
+  verb->add_option("--sites", a.sites,
+                   "zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V', '!=V' (default zero)");
   verb->add_flag("--json", a.json, "Print one line of JSON");
-  return verb;
+  return [arguments] { return run_info(*arguments); };
 }
 
 int run_info(const InfoArguments& arguments) {

@@ -3,9 +3,7 @@
 
 #include <string>
 
-namespace CLI {
-class App;
-}
+#include "verb.h"
 
 namespace fathom::cli {
 
@@ -15,7 +13,7 @@ struct InfoArguments {
   bool json = false;
 };
 
-CLI::App* declare_info(CLI::App& app, InfoArguments& arguments);
+Work declare_info(CLI::App* verb);
 
 /// @throws fathom::Error, std::bad_alloc
 int run_info(const InfoArguments& arguments);

@@ -2,30 +2,26 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <exception>
+#include <map>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "compare.h"
-#include "distance.h"
 #include "exit_code.h"
 #include "fathom/core/error.h"
-#include "info.h"
 #include "interrupt.h"
-#include "query.h"
-#include "render.h"
 #include "report.h"
+#include "verb.h"
+#include "warnings.h"
 
 namespace fathom::cli {
 
 namespace {
 
-/// One line, whatever the message holds: file names may contain line breaks.
 int fail(int code, std::string message) {
-  std::replace(message.begin(), message.end(), '\n', ' ');
-  print_aside(fmt::format("fathom: {}\n", message));
+  print_message(std::move(message));
   return code;
 }
 
@@ -34,10 +30,9 @@ int interrupted() {
   return fail(kSignalBase + signal, "interrupted; nothing was written");
 }
 
-template <class Verb>
-int guarded(const Verb& verb) {
+int guarded(const Work& work) {
   try {
-    return verb();
+    return work();
   } catch (const InvalidArgument& error) {
     return fail(kUsage, error.what());
   } catch (const IoError& error) {
@@ -54,8 +49,10 @@ int guarded(const Verb& verb) {
 }
 
 std::string no_verb(const std::vector<std::string>& given) {
-  const std::string what = given.empty() ? "no verb was given" : fmt::format("'{}' is no verb", given.front());
-  return what + "; use distance, query, render, info or compare, see fathom --help";
+  std::string text = given.empty() ? "no verb was given; use " : fmt::format("'{}' is no verb; use ", given.front());
+  for (const Verb& verb : verbs())
+    text += fmt::format("{}{}", &verb == &verbs().front() ? "" : &verb == &verbs().back() ? " or " : ", ", verb.name);
+  return text + ", see fathom --help";
 }
 
 /// What to do about a command line that cannot be read: help where it was asked for, else the way to it.
@@ -73,16 +70,12 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "fathom " FATHOM_VERSION);
   app.require_subcommand(1);
   app.footer("Every verb has its own --help, with examples.");
-  DistanceArguments distance;
-  QueryArguments query;
-  RenderArguments render;
-  InfoArguments info;
-  CompareArguments compare;
-  const CLI::App* const distance_verb = declare_distance(app, distance);
-  const CLI::App* const query_verb = declare_query(app, query);
-  const CLI::App* const render_verb = declare_render(app, render);
-  const CLI::App* const info_verb = declare_info(app, info);
-  declare_compare(app, compare);
+  std::map<const CLI::App*, Work> works;
+  for (const Verb& verb : verbs()) {
+    CLI::App* const declared = app.add_subcommand(verb.name, verb.summary);
+    works[declared] = verb.declare(declared);
+    declare_warnings(declared);
+  }
 
   try {
     app.parse(argc, argv);
@@ -90,13 +83,7 @@ int run(int argc, char** argv) {
     return explain(app, error);
   }
   watch_signals();
-  return guarded([&] {
-    if (distance_verb->parsed()) return run_distance(distance);
-    if (query_verb->parsed()) return run_query(query);
-    if (render_verb->parsed()) return run_render(render);
-    if (info_verb->parsed()) return run_info(info);
-    return run_compare(compare);
-  });
+  return guarded(works.at(app.get_subcommands().front()));
 }
 
 }  // namespace

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <optional>
 #include <utility>
+#include <variant>
 
 namespace fathom::cli {
 
@@ -17,6 +19,15 @@ namespace {
 template <class T, std::size_t N>
 using Names = std::array<std::pair<std::string_view, T>, N>;
 
+using Rule = grid::Sites::Rule;
+constexpr Names<Rule, 3> kRules{{{"zero", Rule::zero}, {"nonzero", Rule::nonzero}, {"labels", Rule::labels}}};
+/// The longer signs first: what begins with one also begins with the shorter.
+constexpr Names<Rule, 6> kComparisons{{{">=", Rule::greater_equal},
+                                       {"<=", Rule::less_equal},
+                                       {"==", Rule::equal},
+                                       {"!=", Rule::not_equal},
+                                       {">", Rule::greater},
+                                       {"<", Rule::less}}};
 constexpr Names<grid::Metric, 3> kMetrics{{{"euclidean", grid::Metric::euclidean},
                                            {"taxicab", grid::Metric::taxicab},
                                            {"chessboard", grid::Metric::chessboard}}};
@@ -54,6 +65,24 @@ std::optional<T> number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+/// Without the blanks at both ends.
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t";
+  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
+  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
+/// An integer of 64 bits as it is, else a double.
+std::optional<grid::Sites::Value> compared_value(std::string_view text) {
+  if (const auto integer = number<std::int64_t>(text)) return *integer;
+  if (const auto natural = number<std::uint64_t>(text)) return *natural;
+  const auto real = number<double>(text);
+  if (!real) return std::nullopt;
+  // A little below all of int64, where double rounds to its least.
+  const bool whole = text.find_first_not_of("-0123456789") == text.npos;
+  return whole && *real == -0x1p63 ? std::nextafter(*real, -HUGE_VAL) : *real;
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -106,19 +135,19 @@ std::size_t parse_memory(std::string_view text) {
 }
 
 grid::Sites parse_sites(std::string_view text) {
-  using Rule = grid::Sites::Rule;
-  if (text == "zero") return {Rule::zero, 0};
-  if (text == "nonzero") return {Rule::nonzero, 0};
-  if (text == "labels") return {Rule::labels, 0};
-  constexpr Names<Rule, 3> comparisons{
-      {{">=", Rule::greater_equal}, {"<=", Rule::less_equal}, {"==", Rule::equal}}};
-  for (const auto& [sign, rule] : comparisons) {
-    if (!text.starts_with(sign)) continue;
-    const auto value = number<double>(text.substr(sign.size()));
-    if (value && !std::isnan(*value)) return {rule, *value};
+  const std::string_view rule = trimmed(text);
+  for (const auto& [name, known] : kRules)
+    if (rule == name) return {known, 0};
+  for (const auto& [sign, known] : kComparisons) {
+    if (!rule.starts_with(sign)) continue;
+    const auto value = compared_value(trimmed(rule.substr(sign.size())));
+    if (value && (!value->is_nan() || sign == "==" || sign == "!=")) return {known, *value};
+    break;
   }
   throw InvalidArgument(
-      fmt::format("--sites takes zero, nonzero, labels, '>=V', '<=V' or '==V' with a number V, not '{}'", text));
+      fmt::format("--sites takes zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V' or '!=V' with a number V "
+                  "(or '==nan' or '!=nan'), not '{}'",
+                  text));
 }
 
 std::vector<double> parse_spacing(std::string_view text) {
@@ -213,16 +242,10 @@ void check_distinct(const std::vector<std::pair<const char*, std::string>>& outp
 }
 
 std::string to_text(const grid::Sites& sites) {
-  using Rule = grid::Sites::Rule;
-  switch (sites.rule) {
-    case Rule::zero: return "zero";
-    case Rule::nonzero: return "nonzero";
-    case Rule::labels: return "labels";
-    case Rule::greater_equal: return fmt::format(">={}", sites.value);
-    case Rule::less_equal: return fmt::format("<={}", sites.value);
-    case Rule::equal: return fmt::format("=={}", sites.value);
-  }
-  throw InternalError("a rule for sites without a name");
+  for (const auto& [name, rule] : kRules)
+    if (rule == sites.rule) return std::string(name);
+  const auto value = std::visit([](auto number) { return fmt::format("{}", number); }, sites.value.number);
+  return fmt::format("{}{}", name_in(kComparisons, sites.rule), value);
 }
 
 }  // namespace fathom::cli

@@ -16,7 +16,7 @@ namespace fathom::cli {
 /// "4GiB", "512MB", "1.5G", "1048576": k, M, G, T are powers of 1000 with "B", of 1024 with "iB" or alone.
 std::size_t parse_memory(std::string_view text);
 
-/// "zero", "nonzero", "labels", ">=V", "<=V", "==V".
+/// "zero", "nonzero", "labels", or one of ">=V", ">V", "<=V", "<V", "==V", "!=V"; blanks may stand around sign and V.
 grid::Sites parse_sites(std::string_view text);
 
 /// "1,1,2.5": finite and positive.

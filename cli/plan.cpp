@@ -78,7 +78,7 @@ grid::DistanceOptions options_of(const DistanceArguments& arguments) {
   options.border = parse_borders(arguments.border);
   options.max_distance = parse_max_distance(arguments.max_distance);
   options.signed_distance = arguments.signed_distance;
-  options.surface = parse_surface(arguments.surface);
+  if (!arguments.surface.empty()) options.surface = parse_surface(arguments.surface);
   options.execution.backend = parse_backend(arguments.backend);
   options.execution.threads = parse_threads(arguments.threads);
   return options;
@@ -97,6 +97,11 @@ void check_arguments(const DistanceArguments& arguments) {
     throw InvalidArgument(fmt::format("--preview draws a PNG; '{}' does not end in .png", arguments.preview));
   if (!arguments.format.empty() && arguments.output.empty())
     throw InvalidArgument("--format is for the file of -o, which is not given");
+  if (!arguments.surface.empty() && !arguments.signed_distance)
+    throw InvalidArgument("--surface says where a signed field is zero; give --signed, too");
+  if (arguments.preview.empty() && !(arguments.title.empty() && arguments.units.empty()))
+    throw InvalidArgument(fmt::format("{} is for the chart of --preview, which is not given",
+                                      arguments.title.empty() ? "--units" : "--title"));
   if (arguments.squared && arguments.signed_distance)
     throw InvalidArgument("squared distances have no sign; leave out --signed or --squared");
   if (arguments.squared && arguments.metric != "euclidean")

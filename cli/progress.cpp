@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "report.h"
+#include "warnings.h"
 
 namespace fathom::cli {
 
@@ -16,7 +17,6 @@ namespace {
 constexpr auto kPatience = std::chrono::seconds(1);
 constexpr auto kPeriod = std::chrono::milliseconds(100);
 constexpr int kWidth = 32;
-constexpr const char* kErase = "\r\033[K";
 
 std::string bar(double share) {
   const int full = static_cast<int>(share * kWidth);
@@ -27,8 +27,8 @@ std::string bar(double share) {
 
 }  // namespace
 
-Progress::Progress(bool quiet) {
-  if (quiet || isatty(STDERR_FILENO) == 0) return;
+Progress::Progress() {
+  if (is_quiet() || isatty(STDERR_FILENO) == 0) return;
   drawer_ = std::jthread([this](std::stop_token done) { draw_until_done(std::move(done)); });
 }
 
@@ -66,12 +66,12 @@ void Progress::draw_until_done(std::stop_token done) {
   std::unique_lock lock(mutex_);
   bool drawn = false;
   while (!wake_.wait_for(lock, done, drawn ? kPeriod : kPatience, [&] { return done.stop_requested(); })) {
-    print_aside(fmt::format("{}{}", kErase, line()));
+    print_aside(fmt::format("{}{}", kEraseLine, line()));
     std::fflush(stderr);
     drawn = true;
   }
   if (!drawn) return;
-  print_aside(kErase);
+  print_aside(kEraseLine);
   std::fflush(stderr);
 }
 

@@ -11,10 +11,11 @@
 
 namespace fathom::cli {
 
-/// One line on stderr that appears after a second and is gone at the end; nothing where stderr is no terminal.
+/// One line on stderr that appears after a second and is gone at the end; nothing with --quiet, or where stderr is
+/// no terminal.
 class Progress {
  public:
-  explicit Progress(bool quiet);
+  Progress();
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

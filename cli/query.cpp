@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <memory>
 #include <optional>
 
 #include "exit_code.h"
@@ -15,6 +16,7 @@
 #include "query_plan.h"
 #include "report.h"
 #include "statistics.h"
+#include "warnings.h"
 
 namespace fathom::cli {
 
@@ -176,7 +178,7 @@ Json json_of(const QueryArguments& arguments, const QueryPlan& plan, const Point
 void print_outcome(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
                    const QueryOutcome& outcome) {
   if (arguments.json) return print_line(json_of(arguments, plan, points, outcome));
-  if (arguments.quiet) return;
+  if (is_quiet()) return;
   const std::string text = text_of(arguments, plan, points, outcome);
   if (arguments.output == "-") print_aside(text);
   else print_text(text);
@@ -184,8 +186,9 @@ void print_outcome(const QueryArguments& arguments, const QueryPlan& plan, const
 
 }  // namespace
 
-CLI::App* declare_query(CLI::App& app, QueryArguments& a) {
-  CLI::App* verb = app.add_subcommand("query", "Distance from each of some points to the nearest site, and its id");
+Work declare_query(CLI::App* verb) {
+  const auto arguments = std::make_shared<QueryArguments>();
+  QueryArguments& a = *arguments;
   verb->footer(kExamples);
   verb->add_option("SITES", a.sites, "Points: NPY, CSV, PLY, XYZ; - for standard input")->required();
   verb->add_option("QUERIES", a.queries, "Points: NPY, CSV, PLY, XYZ; - for standard input")->required();
@@ -207,14 +210,13 @@ CLI::App* declare_query(CLI::App& app, QueryArguments& a) {
       "--memory", a.memory,
       "Most memory for sites, queries, answers and the index, on the host and a device each, such as 4GiB");
   verb->add_flag("--json", a.json, "Print one line of JSON about the work");
-  verb->add_flag("--quiet", a.quiet, "Print nothing but errors");
-  return verb;
+  return [arguments] { return run_query(*arguments); };
 }
 
 int run_query(const QueryArguments& arguments) {
   const auto start = Clock::now();
   QueryPlan plan = make_query_plan(arguments);
-  Progress progress(arguments.quiet);
+  Progress progress;
   progress.begin("reading");
   const Points points = read_both(arguments);
   const double read = seconds_since(start);

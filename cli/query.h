@@ -3,9 +3,7 @@
 
 #include <string>
 
-namespace CLI {
-class App;
-}
+#include "verb.h"
 
 namespace fathom::cli {
 
@@ -29,10 +27,9 @@ struct QueryArguments {
   std::string threads = "0";
   std::string memory;
   bool json = false;
-  bool quiet = false;
 };
 
-CLI::App* declare_query(CLI::App& app, QueryArguments& arguments);
+Work declare_query(CLI::App* verb);
 
 /// @throws fathom::Error, std::bad_alloc; nothing is left behind then
 int run_query(const QueryArguments& arguments);

@@ -17,6 +17,7 @@
 #include "progress.h"
 #include "render_plan.h"
 #include "report.h"
+#include "warnings.h"
 
 namespace fathom::cli {
 
@@ -178,7 +179,7 @@ Json json_of(const RenderArguments& arguments, const RenderPlan& plan, const Ren
 
 void print_outcome(const RenderArguments& arguments, const RenderPlan& plan, const RenderOutcome& outcome) {
   if (arguments.json) return print_line(json_of(arguments, plan, outcome));
-  if (arguments.quiet) return;
+  if (is_quiet()) return;
   const std::string text = text_of(arguments, plan, outcome);
   if (arguments.output == "-") print_aside(text);
   else print_text(text);
@@ -186,8 +187,9 @@ void print_outcome(const RenderArguments& arguments, const RenderPlan& plan, con
 
 }  // namespace
 
-CLI::App* declare_render(CLI::App& app, RenderArguments& a) {
-  CLI::App* verb = app.add_subcommand("render", "Picture of what is solid in a volume, by ray marching");
+Work declare_render(CLI::App* verb) {
+  const auto arguments = std::make_shared<RenderArguments>();
+  RenderArguments& a = *arguments;
   verb->footer(kExamples);
   verb->add_option("VOLUME", a.input, "NPY, NIfTI, TIFF, or raw with --shape and --dtype; - for standard input")
       ->required();
@@ -214,14 +216,13 @@ CLI::App* declare_render(CLI::App& app, RenderArguments& a) {
   verb->add_option("--threads", a.threads, "Most threads; 0 for all processors (default)");
   verb->add_option("--memory", a.memory, "Most memory for volume, picture and field or sites, such as 4GiB");
   verb->add_flag("--json", a.json, "Print one line of JSON about the work");
-  verb->add_flag("--quiet", a.quiet, "Print nothing but errors");
-  return verb;
+  return [arguments] { return run_render(*arguments); };
 }
 
 int run_render(const RenderArguments& arguments) {
   const auto start = Clock::now();
   RenderPlan plan = make_render_plan(arguments);
-  Progress progress(arguments.quiet);
+  Progress progress;
   progress.begin("reading");
   io::Image image = read_volume(arguments, plan);
   const double read = seconds_since(start);

@@ -3,9 +3,7 @@
 
 #include <string>
 
-namespace CLI {
-class App;
-}
+#include "verb.h"
 
 namespace fathom::cli {
 
@@ -33,10 +31,9 @@ struct RenderArguments {
   std::string memory;
   bool big_endian = false;
   bool json = false;
-  bool quiet = false;
 };
 
-CLI::App* declare_render(CLI::App& app, RenderArguments& arguments);
+Work declare_render(CLI::App* verb);
 
 /// @throws fathom::Error, std::bad_alloc; nothing is left behind then
 int run_render(const RenderArguments& arguments);

@@ -1,7 +1,9 @@
 #include "report.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -64,6 +66,11 @@ void print_text(std::string_view text) {
 }
 
 void print_aside(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+void print_message(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  print_aside(fmt::format("{}fathom: {}\n", isatty(STDERR_FILENO) != 0 ? kEraseLine : "", text));
+}
 
 void print_line(const Json& json) {
   // File names need not be UTF-8; JSON must be.

@@ -21,6 +21,11 @@ void print_text(std::string_view text);
 void print_line(const Json& json);
 /// Prints to standard error. Where that is closed or full the text is lost, and nothing else.
 void print_aside(std::string_view text);
+/// Prints "fathom: TEXT" there, in one line, whatever the text holds: file names may contain line breaks.
+void print_message(std::string text);
+
+/// What takes a bar off a terminal's line.
+inline constexpr const char* kEraseLine = "\r\033[K";
 
 /// {path, format, dtype, shape, spacing}
 Json describe(const std::string& path, const io::ImageInfo& info);

@@ -1,9 +1,9 @@
 #include "statistics.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <span>
 #include <unordered_set>
 #include <utility>
@@ -24,41 +24,6 @@ struct Interval {
   T lowest = std::numeric_limits<T>::lowest();
   T highest = std::numeric_limits<T>::max();
 };
-
-/// The values of T that are at least and at most these; nothing if there are none. Exact, also where T has values that
-/// double lacks: the bound is rounded inwards to an integer, then compared as a double with the type's ends, which are
-/// powers of two or one less.
-template <class T>
-std::optional<Interval<T>> interval(double at_least, double at_most) {
-  if constexpr (std::is_integral_v<T>) {
-    at_least = std::ceil(at_least);
-    at_most = std::floor(at_most);
-    const double end = std::is_same_v<T, bool> ? 2.0 : std::ldexp(1.0, std::numeric_limits<T>::digits);
-    const double begin = std::is_signed_v<T> ? -end : 0.0;
-    if (at_least > at_most || at_least >= end || at_most < begin) return std::nullopt;
-    Interval<T> result;
-    if (at_least > begin) result.lowest = static_cast<T>(at_least);
-    if (at_most < end) result.highest = static_cast<T>(at_most);
-    return result;
-  } else {
-    throw InternalError("floats are compared as they are");
-  }
-}
-
-template <class T>
-std::int64_t count_between(std::span<const T> values, double at_least, double at_most) {
-  if constexpr (std::is_integral_v<T>) {
-    const auto range = interval<T>(at_least, at_most);
-    if (!range) return 0;
-    return std::count_if(values.begin(), values.end(), [lowest = range->lowest, highest = range->highest](T value) {
-      return (value >= lowest) & (value <= highest);
-    });
-  } else {
-    return std::count_if(values.begin(), values.end(), [=](T value) {
-      return (static_cast<double>(value) >= at_least) & (static_cast<double>(value) <= at_most);
-    });
-  }
-}
 
 /// Extremes of the values that `finite` accepts, and how many it does not. Independent lanes let the compiler use
 /// vectors, which the order of a single running minimum forbids.
@@ -98,23 +63,6 @@ ValueRange to_range(const std::pair<Interval<T>, std::int64_t>& found, std::size
 }
 
 }  // namespace
-
-std::int64_t count_sites(const AnyConstView& data, const grid::Sites& sites) {
-  using Rule = grid::Sites::Rule;
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  return visit_dtype(data.dtype(), [&](auto tag) -> std::int64_t {
-    const auto values = elements<typename decltype(tag)::type>(data);
-    switch (sites.rule) {
-      case Rule::zero:
-      case Rule::labels: return count_between(values, 0, 0);
-      case Rule::nonzero: return static_cast<std::int64_t>(values.size()) - count_between(values, 0, 0);
-      case Rule::greater_equal: return count_between(values, sites.value, kInfinity);
-      case Rule::less_equal: return count_between(values, -kInfinity, sites.value);
-      case Rule::equal: return count_between(values, sites.value, sites.value);
-    }
-    throw InternalError("unknown rule for sites");
-  });
-}
 
 std::int64_t count_labels(const AnyConstView& data) {
   return visit_dtype(data.dtype(), [&](auto tag) {

@@ -1,14 +1,11 @@
-// What the command says about arrays: how many sites, which values. Each function passes once over a dense array.
+// What the command says about arrays: which labels, which values. Each function passes once over a dense array.
 #pragma once
 
 #include <cstdint>
 
-#include "fathom/grid/distance.h"
+#include "fathom/core/view.h"
 
 namespace fathom::cli {
-
-/// Elements that are sites by the rule; for `labels` the elements of the background, whose distance is zero.
-std::int64_t count_sites(const AnyConstView& data, const grid::Sites& sites);
 
 /// Different labels, without the background 0.
 std::int64_t count_labels(const AnyConstView& data);

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <utility>
+#include <variant>
 
 #include "fathom/core/dtype.h"
 #include "fathom/grid/distance.h"
@@ -13,29 +15,22 @@
 
 namespace fathom::grid {
 
-/// Comparing a 64-bit integer with a double rounds it. Instead, the double becomes the integer that decides the same
-/// way: `element >= value` is `element >= ceil(value)`, and so on; outside T's range all or none compare true.
-template <class T>
-struct IntegerBound {
-  bool all = false, none = false;
-  T bound = 0;
-
-  IntegerBound(double value, Sites::Rule rule) {
-    const double rounded = rule == Sites::Rule::less_equal ? std::floor(value) : std::ceil(value);
-    // 2^digits, the first double beyond T, is exact; T's maximum is not.
-    const double beyond = std::ldexp(1.0, std::numeric_limits<T>::digits);
-    const double lowest = std::is_signed_v<T> ? -beyond : 0.0;
-    const bool low = rounded < lowest, high = rounded >= beyond;
-    const bool fraction = rule == Sites::Rule::equal && rounded != value;
-    all = (low && rule == Sites::Rule::greater_equal) || (high && rule == Sites::Rule::less_equal);
-    none = !all && (low || high || fraction);
-    if (!all && !none) bound = static_cast<T>(rounded);
-  }
-};
-
 /// A rule for elements of one type, with its value as that type compares it.
 struct ElementRule {
-  enum class Kind : std::uint8_t { zero, nonzero, greater_equal, less_equal, equal, all, none };
+  enum class Kind : std::uint8_t {
+    zero,
+    nonzero,
+    greater_equal,
+    greater,
+    less_equal,
+    less,
+    equal,
+    not_equal,
+    nan,
+    number,  ///< all but NaN
+    all,
+    none,
+  };
   DType dtype = DType::uint8;
   Kind kind = Kind::zero;
   double value = 0;                 ///< for floats
@@ -43,24 +38,79 @@ struct ElementRule {
   std::uint64_t natural = 0;        ///< for unsigned types
 };
 
+/// What a rule asks of an element, before its type is known.
+inline ElementRule::Kind kind_of(const Sites& sites) {
+  using Kind = ElementRule::Kind;
+  const bool nan = sites.value.is_nan();
+  switch (sites.rule) {
+    case Sites::Rule::zero: return Kind::zero;
+    case Sites::Rule::nonzero: return Kind::nonzero;
+    case Sites::Rule::equal: return nan ? Kind::nan : Kind::equal;
+    case Sites::Rule::not_equal: return nan ? Kind::number : Kind::not_equal;
+    case Sites::Rule::greater_equal: return nan ? Kind::none : Kind::greater_equal;
+    case Sites::Rule::greater: return nan ? Kind::none : Kind::greater;
+    case Sites::Rule::less_equal: return nan ? Kind::none : Kind::less_equal;
+    case Sites::Rule::less: return nan ? Kind::none : Kind::less;
+    case Sites::Rule::labels: break;
+  }
+  return Kind::none;
+}
+
+/// Comparing a 64-bit integer with a double rounds it. Instead, the double becomes the integer that decides the same
+/// way: `element >= value` is `element >= ceil(value)`, and so on; outside T's range all or none compare true.
+template <class T>
+struct IntegerBound {
+  using Kind = ElementRule::Kind;
+  Kind kind = Kind::none;
+  T bound = 0;
+
+  /// @param asked  a comparison, or what is left of one with NaN
+  IntegerBound(const Sites::Value& value, Kind asked) : kind(asked) {
+    if (kind == Kind::nan) kind = Kind::none;
+    else if (kind == Kind::number) kind = Kind::all;
+    else if (kind != Kind::none) std::visit([this](auto number) { take(number); }, value.number);
+  }
+
+ private:
+  void take(double value) {
+    const bool equality = kind == Kind::equal || kind == Kind::not_equal;
+    const double rounded = kind == Kind::less_equal || kind == Kind::greater ? std::floor(value) : std::ceil(value);
+    // 2^digits, the first double beyond T, is exact; T's maximum is not.
+    const double beyond = std::ldexp(1.0, std::numeric_limits<T>::digits);
+    const double lowest = std::is_signed_v<T> ? -beyond : 0.0;
+    if (rounded < lowest || (equality && rounded != value)) miss(true);
+    else if (rounded >= beyond) miss(false);
+    else bound = static_cast<T>(rounded);
+  }
+
+  template <class Integer>
+  void take(Integer value) {
+    if (std::cmp_less(value, std::numeric_limits<T>::min())) miss(true);
+    else if (std::cmp_greater(value, std::numeric_limits<T>::max())) miss(false);
+    else bound = static_cast<T>(value);
+  }
+
+  /// The value is no T, and lies below all of them, or above.
+  void miss(bool below) {
+    const bool upwards = kind == Kind::greater_equal || kind == Kind::greater;
+    const bool downwards = kind == Kind::less_equal || kind == Kind::less;
+    kind = kind == Kind::not_equal || (below ? upwards : downwards) ? Kind::all : Kind::none;
+  }
+};
+
 /// The rule of a mask. Any rule but `labels`.
 inline ElementRule element_rule(DType dtype, const Sites& sites) {
   using Kind = ElementRule::Kind;
   // A bool is read as the byte it is: memory of other origin may hold more than 0 and 1.
-  ElementRule rule{.dtype = dtype == DType::boolean ? DType::uint8 : dtype, .value = sites.value};
-  switch (sites.rule) {
-    case Sites::Rule::zero: rule.kind = Kind::zero; return rule;
-    case Sites::Rule::nonzero: rule.kind = Kind::nonzero; return rule;
-    case Sites::Rule::greater_equal: rule.kind = Kind::greater_equal; break;
-    case Sites::Rule::less_equal: rule.kind = Kind::less_equal; break;
-    default: rule.kind = Kind::equal;
-  }
+  ElementRule rule{.dtype = dtype == DType::boolean ? DType::uint8 : dtype, .kind = kind_of(sites)};
+  if (rule.kind == Kind::zero || rule.kind == Kind::nonzero) return rule;
   visit_dtype(rule.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-      const IntegerBound<T> bound(sites.value, sites.rule);
-      if (bound.all) rule.kind = Kind::all;
-      if (bound.none) rule.kind = Kind::none;
+    if constexpr (std::is_floating_point_v<T>) {
+      rule.value = static_cast<double>(static_cast<T>(sites.value.real()));
+    } else if constexpr (!std::is_same_v<T, bool>) {
+      const IntegerBound<T> bound(sites.value, rule.kind);
+      rule.kind = bound.kind;
       rule.integer = static_cast<std::int64_t>(bound.bound);
       rule.natural = static_cast<std::uint64_t>(bound.bound);
     }
@@ -74,8 +124,13 @@ FATHOM_HD bool compares(T element, T value, ElementRule::Kind kind) {
     case ElementRule::Kind::zero: return element == T{};
     case ElementRule::Kind::nonzero: return element != T{};
     case ElementRule::Kind::greater_equal: return element >= value;
+    case ElementRule::Kind::greater: return element > value;
     case ElementRule::Kind::less_equal: return element <= value;
+    case ElementRule::Kind::less: return element < value;
     case ElementRule::Kind::equal: return element == value;
+    case ElementRule::Kind::not_equal: return element != value;
+    case ElementRule::Kind::nan: return element != element;
+    case ElementRule::Kind::number: return element == element;
     case ElementRule::Kind::all: return true;
     case ElementRule::Kind::none: break;
   }

@@ -102,8 +102,8 @@ void check_combination(const Problem& p) {
   if (p.signed_distance && p.surface == Surface::faces && !p.isotropic)
     throw InvalidArgument(
         "a signed field is zero on the element faces only if all spacings are equal; ask for surface 'centers'");
-  if (std::isnan(p.sites.value))
-    throw InvalidArgument("sites are compared with NaN, which nothing equals; give a number");
+  if (p.sites.value.is_nan() && p.sites.rule != Sites::Rule::equal && p.sites.rule != Sites::Rule::not_equal)
+    throw InvalidArgument("sites are compared with NaN, which nothing is more or less than; give a number");
 }
 
 void check_capacity(const Problem& p) {
@@ -204,6 +204,14 @@ void find_unit(Problem& p) {
   p.unit = 1;
 }
 
+/// The last distance that is kept. A spacing in decimals is rounded, and so are its multiples and the limit itself:
+/// without room for that, three steps of 0.1, 0.30000000000000004, would lie beyond 0.3.
+double distance_limit(const DistanceOptions& options) {
+  const auto is_whole = [](double spacing) { return spacing == std::floor(spacing); };
+  const bool whole = std::all_of(options.spacing.begin(), options.spacing.end(), is_whole);
+  return whole ? options.max_distance : options.max_distance * (1 + 0x1p-50);
+}
+
 }  // namespace
 
 Problem make_problem(const AnyConstView& input, const DistanceOptions& options, const DistanceOutputs& outputs) {
@@ -219,10 +227,10 @@ Problem make_problem(const AnyConstView& input, const DistanceOptions& options, 
   p.region = checked_region(input.shape(), options.region);
   p.signed_distance = options.signed_distance;
   p.surface = options.surface;
-  p.max_distance = options.max_distance;
+  p.max_distance = distance_limit(options);
   check_spacing(p.spacing, p.rank);
   if (!(p.max_distance >= 0))
-    throw InvalidArgument("the maximum distance is " + text(p.max_distance) + "; it must be 0 or more");
+    throw InvalidArgument("the maximum distance is " + text(options.max_distance) + "; it must be 0 or more");
   p.caller_rank = p.rank;
   for (int k = 0; k < p.rank; ++k) p.caller_axis[static_cast<std::size_t>(k)] = k;
 

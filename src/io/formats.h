@@ -1,8 +1,11 @@
-// What each file format offers to the front in image.cpp. One namespace and one source file per format.
+// The table of formats: what each can do, one row each. A new format is a source file, a row in formats.cpp and a value
+// of Format.
 #pragma once
 
-#include <optional>
+#include <cstdio>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "fathom/io/image.h"
 #include "io/byte_sink.h"
@@ -11,10 +14,55 @@
 
 namespace fathom::io {
 
+/// What reading is to do, and within which memory.
+struct ReadContext {
+  const ReadOptions& options;
+  MemoryLimit limit;
+};
+
+/// Where a file goes. libtiff wants the stream itself; everybody else writes to the sink, which compresses for .gz.
+struct Target {
+  std::string name;
+  std::FILE* stream;
+  ByteSink& sink;
+  bool compress;
+};
+
+/// What a file of a format keeps of a Meaning; what is not named here is lost.
+enum Holds : unsigned {
+  kElementsAlone = 0,
+  kSpacing = 1,
+  kUnit = 2,
+  kAxes = 4,    ///< which axes are channels or time
+  kPlace = 8,
+  kNoData = 16,
+  kGeoreference = 32,
+};
+
+struct FormatRow {
+  Format format;
+  std::string_view name;                                ///< as options have it
+  std::string_view title;                               ///< as sentences have it
+  std::span<const std::string_view> endings;            ///< with the dot; the first is the usual one
+  bool compresses = false;                              ///< as WriteOptions::compress asks for
+  bool needs_seek = false;                              ///< reading goes back and forth: pipes are taken into memory first
+  unsigned holds = kElementsAlone;
+  ImageInfo (*probe)(ByteSource&, const ReadContext&) = nullptr;
+  Image (*read)(ByteSource&, const ReadContext&) = nullptr;                       ///< null: is not read
+  void (*check)(DType, const Shape&, const Meaning&) = nullptr;
+  WriteReport (*write)(Target&, const AnyConstView&, const Meaning&) = nullptr;   ///< null: is not written
+};
+
+std::span<const FormatRow> format_table();
+const FormatRow& row_of(Format format);
+/// "PNG, TIFF, NPY and NIfTI".
+std::string titles(bool written);
+
 namespace npy {
-ImageInfo probe(ByteSource& source);
-Image read(ByteSource& source, const MemoryLimit& limit);
-void write(ByteSink& sink, const AnyConstView& data);
+ImageInfo probe(ByteSource& source, const ReadContext& context);
+Image read(ByteSource& source, const ReadContext& context);
+void check(DType dtype, const Shape& shape, const Meaning& meaning);
+WriteReport write(Target& target, const AnyConstView& data, const Meaning& meaning);
 /// The type's name in quotes, as a header has it.
 std::string descr_of(DType dtype);
 /// @param descr  an element type in quotes, or a list of fields
@@ -22,25 +70,24 @@ void write_header(ByteSink& sink, const std::string& descr, const Shape& shape);
 }  // namespace npy
 
 namespace png {
-ImageInfo probe(ByteSource& source);
-Image read(ByteSource& source, const MemoryLimit& limit);
-/// @throws InvalidArgument not a 2D image that PNG can hold
-void check(DType dtype, const Shape& shape);
-WriteReport write(ByteSink& sink, const AnyConstView& data);
+ImageInfo probe(ByteSource& source, const ReadContext& context);
+Image read(ByteSource& source, const ReadContext& context);
+void check(DType dtype, const Shape& shape, const Meaning& meaning);
+WriteReport write(Target& target, const AnyConstView& data, const Meaning& meaning);
 }  // namespace png
 
 namespace tiff {
-ImageInfo probe(ByteSource& source, const MemoryLimit& limit);
-Image read(ByteSource& source, const MemoryLimit& limit);
-void check(DType dtype, const Shape& shape);
-void write(const std::string& name, std::FILE* stream, const AnyConstView& data);
+ImageInfo probe(ByteSource& source, const ReadContext& context);
+Image read(ByteSource& source, const ReadContext& context);
+void check(DType dtype, const Shape& shape, const Meaning& meaning);
+WriteReport write(Target& target, const AnyConstView& data, const Meaning& meaning);
 }  // namespace tiff
 
 namespace nifti {
-ImageInfo probe(ByteSource& source);
-Image read(ByteSource& source, const MemoryLimit& limit);
-void check(DType dtype, const Shape& shape);
-void write(ByteSink& sink, const AnyConstView& data, const std::vector<double>& spacing, const Metadata* metadata);
+ImageInfo probe(ByteSource& source, const ReadContext& context);
+Image read(ByteSource& source, const ReadContext& context);
+void check(DType dtype, const Shape& shape, const Meaning& meaning);
+WriteReport write(Target& target, const AnyConstView& data, const Meaning& meaning);
 }  // namespace nifti
 
 /// Reads from any source: what read() does after opening the file.

@@ -8,8 +8,9 @@
 #include "io/convert.h"
 #include "io/formats.h"
 #include "io/gunzip_source.h"
-#include "io/nifti_header.h"
+#include "io/nifti_meaning.h"
 #include "io/rows.h"
+#include "io/samples.h"
 
 namespace fathom::io::nifti {
 
@@ -19,25 +20,23 @@ constexpr int kMostAxes = 7;
 
 /// How the file's elements become ours.
 struct Elements {
-  DType stored = DType::uint8;  ///< of one channel
-  int channels = 1;             ///< 3 or 4: colour, read as luminance
-  bool scaled = false;          ///< value = slope · stored + inter
-  DType dtype = DType::uint8;   ///< of the array
-  std::uint64_t size() const { return size_of(stored) * static_cast<std::uint64_t>(channels); }
+  Pixel pixel;
+  bool scaled = false;  ///< value = slope · stored + inter
+  DType dtype = DType::uint8;  ///< of scaled values
+  std::uint64_t size() const { return size_of(pixel.stored) * static_cast<std::uint64_t>(pixel.samples); }
 };
 
 struct StoredType {
   int code;
-  DType dtype;
-  int channels;
+  Pixel pixel;
 };
 constexpr StoredType kStoredTypes[] = {
-    {NIFTI_TYPE_UINT8, DType::uint8, 1},     {NIFTI_TYPE_INT8, DType::int8, 1},
-    {NIFTI_TYPE_UINT16, DType::uint16, 1},   {NIFTI_TYPE_INT16, DType::int16, 1},
-    {NIFTI_TYPE_UINT32, DType::uint32, 1},   {NIFTI_TYPE_INT32, DType::int32, 1},
-    {NIFTI_TYPE_UINT64, DType::uint64, 1},   {NIFTI_TYPE_INT64, DType::int64, 1},
-    {NIFTI_TYPE_FLOAT32, DType::float32, 1}, {NIFTI_TYPE_FLOAT64, DType::float64, 1},
-    {NIFTI_TYPE_RGB24, DType::uint8, 3},     {NIFTI_TYPE_RGBA32, DType::uint8, 4}};
+    {NIFTI_TYPE_UINT8, {DType::uint8}},     {NIFTI_TYPE_INT8, {DType::int8}},
+    {NIFTI_TYPE_UINT16, {DType::uint16}},   {NIFTI_TYPE_INT16, {DType::int16}},
+    {NIFTI_TYPE_UINT32, {DType::uint32}},   {NIFTI_TYPE_INT32, {DType::int32}},
+    {NIFTI_TYPE_UINT64, {DType::uint64}},   {NIFTI_TYPE_INT64, {DType::int64}},
+    {NIFTI_TYPE_FLOAT32, {DType::float32}}, {NIFTI_TYPE_FLOAT64, {DType::float64}},
+    {NIFTI_TYPE_RGB24, {DType::uint8, 3, true, false}}, {NIFTI_TYPE_RGBA32, {DType::uint8, 4, true, true}}};
 
 Elements elements_of(const ByteSource& source, const nifti_2_header& fields) {
   const auto type = std::find_if(std::begin(kStoredTypes), std::end(kStoredTypes),
@@ -45,20 +44,21 @@ Elements elements_of(const ByteSource& source, const nifti_2_header& fields) {
   if (type == std::end(kStoredTypes))
     source.fail("holds elements of the NIfTI type " + std::to_string(fields.datatype) +
                 "; integers and floats of up to 64 bits and RGB are read");
-  Elements elements{type->dtype, type->channels, false, type->dtype};
+  Elements elements{type->pixel, false, type->pixel.stored};
   const bool has_slope = std::isfinite(fields.scl_slope) && fields.scl_slope != 0;  // 0: "no scaling"
-  if (!has_slope || elements.channels > 1) return elements;
+  if (!has_slope || elements.pixel.colour) return elements;
   if (!std::isfinite(fields.scl_inter)) source.fail("has an absurd NIfTI header: scl_inter is not finite");
   elements.scaled = fields.scl_slope != 1 || fields.scl_inter != 0;
   if (!elements.scaled) return elements;
   // float32 holds what scaling makes of up to 16 bits; what is wider keeps more.
-  const bool narrow = size_of(elements.stored) <= 2 || elements.stored == DType::float32;
+  const bool narrow = size_of(elements.pixel.stored) <= 2 || elements.pixel.stored == DType::float32;
   elements.dtype = narrow ? DType::float32 : DType::float64;
   return elements;
 }
 
-/// Axes of the file that count: trailing ones of extent 1 say nothing.
-int axes_of(const ByteSource& source, const nifti_2_header& fields) {
+/// Axes of the file that count, slowest first: trailing ones of extent 1 say nothing, nor does one point in time that
+/// channels come behind.
+std::vector<int> axes_of(const ByteSource& source, const nifti_2_header& fields) {
   const std::int64_t rank = fields.dim[0];
   if (rank < 1 || rank > kMostAxes)
     source.fail("has an absurd NIfTI header: " + std::to_string(rank) + " axes; 1 to 7 are possible");
@@ -66,33 +66,35 @@ int axes_of(const ByteSource& source, const nifti_2_header& fields) {
     if (fields.dim[axis] < 1)
       source.fail("has an absurd NIfTI header: axis " + std::to_string(axis) + " has the extent " +
                   std::to_string(fields.dim[axis]));
-  int axes = static_cast<int>(rank);
-  while (axes > 1 && fields.dim[axes] == 1) --axes;
+  int last = static_cast<int>(rank);
+  while (last > 1 && fields.dim[last] == 1) --last;
+  constexpr int kTime = 4;
+  std::vector<int> axes;
+  for (int axis = last; axis >= 1; --axis)
+    if (axis != kTime || fields.dim[axis] > 1) axes.push_back(axis);
   return axes;
 }
 
 /// Plain or gzipped bytes of one file, its header read.
 class Opened {
  public:
-  explicit Opened(ByteSource& file) : file_(file) {
+  Opened(ByteSource& file, const ReadContext& context) : file_(file) {
     const auto start = file.peek(2);
     const bool gzipped = start.size() == 2 && start[0] == std::byte{0x1f} && start[1] == std::byte{0x8b};
     if (gzipped) inflated_ = std::make_unique<GunzipSource>(file);
     header_ = nifti::read_header(source());
     elements_ = elements_of(file, header_.fields);
-    const int axes = axes_of(file, header_.fields);
-    for (int axis = axes; axis >= 1; --axis) {
-      shape_.push_back(header_.fields.dim[axis]);
-      spacing_.push_back(spacing_of(header_.fields, axis));
-    }
+    const std::vector<int> axes = axes_of(file, header_.fields);
+    for (int axis : axes) info_.shape.push_back(header_.fields.dim[axis]);
     check_promise();
+    describe(axes, context.options);
   }
 
   ByteSource& source() { return inflated_ ? *inflated_ : file_; }
   const Header& header() const { return header_; }
   const Elements& elements() const { return elements_; }
-  const Shape& shape() const { return shape_; }
-  const std::vector<double>& spacing() const { return spacing_; }
+  const Taking& taking() const { return taking_; }
+  const ImageInfo& info() const { return info_; }
 
   /// Reads to the end of a gzip stream, so that its sum is checked; stops where much more follows than the image.
   void finish() {
@@ -103,21 +105,35 @@ class Opened {
 
  private:
   void check_promise() {
-    const std::uint64_t count = count_bytes(file_, DType::uint8, shape_);
+    const std::uint64_t count = count_bytes(file_, DType::uint8, info_.shape);
     std::uint64_t bytes = 0;
     if (__builtin_mul_overflow(count, elements_.size(), &bytes) || bytes > INT64_MAX)
-      file_.fail("has an absurd NIfTI header: " + to_string(shape_) + " elements cannot be counted");
+      file_.fail("has an absurd NIfTI header: " + to_string(info_.shape) + " elements cannot be counted");
     if (!inflated_) return check_holds(file_, header_.offset, bytes);
     check_can_inflate_to(file_, header_.offset);
     check_can_inflate_to(file_, bytes);
+  }
+
+  void describe(const std::vector<int>& axes, const ReadOptions& options) {
+    taking_ = taking_of(file_, elements_.pixel, options);
+    info_.format = Format::nifti;
+    info_.dtype = elements_.scaled ? elements_.dtype : taking_.dtype;
+    info_.meaning = meaning_of(header_.fields, axes, info_.warnings);
+    info_.meaning.native = std::make_shared<NativeHeader>(header_.fields, static_cast<int>(axes.size()));
+    if (taking_.count > 1) {
+      info_.shape.push_back(taking_.count);
+      info_.meaning.axes.push_back(axis_named('s'));
+      info_.meaning.native.reset();  // it knows no such axis
+    }
+    tell_samples(elements_.pixel, taking_, options, info_);
   }
 
   ByteSource& file_;
   std::unique_ptr<GunzipSource> inflated_;
   Header header_;
   Elements elements_;
-  Shape shape_;
-  std::vector<double> spacing_;
+  Taking taking_;
+  ImageInfo info_;
 };
 
 constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 18;  // stays in the second-level cache
@@ -132,7 +148,8 @@ void read_chunks(Opened& file, std::uint64_t total, Visit visit) {
     const std::uint64_t count = std::min(most, total - first);
     const auto bytes = static_cast<std::size_t>(count * elements.size());
     file.source().read_exactly(chunk.data(), bytes, "the NIfTI array");
-    if (file.header().swapped) swap_all(chunk.data(), bytes / size_of(elements.stored), size_of(elements.stored));
+    const std::size_t size = size_of(elements.pixel.stored);
+    if (file.header().swapped) swap_all(chunk.data(), bytes / size, size);
     visit(chunk.data(), first, count);
     first += count;
   }
@@ -145,7 +162,7 @@ void read_scaled(Opened& file, Array& out) {
   auto* to = reinterpret_cast<Out*>(out.data());
   const auto total = static_cast<std::uint64_t>(out.size());
   read_chunks(file, total, [&](const std::byte* chunk, std::uint64_t first, std::uint64_t count) {
-    visit_dtype(file.elements().stored, [&](auto tag) {
+    visit_dtype(file.elements().pixel.stored, [&](auto tag) {
       using Stored = typename decltype(tag)::type;
       for (std::uint64_t i = 0; i < count; ++i)
         to[first + i] = static_cast<Out>(slope * static_cast<double>(load<Stored>(chunk + i * sizeof(Stored))) + inter);
@@ -153,15 +170,16 @@ void read_scaled(Opened& file, Array& out) {
   });
 }
 
-void read_color(Opened& file, Array& out) {
-  auto* to = reinterpret_cast<std::uint8_t*>(out.data());
-  const auto channels = static_cast<std::uint64_t>(file.elements().channels);
-  const auto total = static_cast<std::uint64_t>(out.size());
-  read_chunks(file, total, [&](const std::byte* chunk, std::uint64_t first, std::uint64_t count) {
-    const auto* color = reinterpret_cast<const std::uint8_t*>(chunk);
-    for (std::uint64_t i = 0; i < count; ++i, color += channels)
-      to[first + i] = luminance(color[0], color[1], color[2]);
-  });
+void read_colours(Opened& file, Array& out) {
+  const Pixel& pixel = file.elements().pixel;
+  const auto per_pixel = static_cast<std::uint64_t>(file.taking().count);
+  const std::size_t size = size_of(pixel.stored);
+  read_chunks(file, static_cast<std::uint64_t>(out.size()) / per_pixel,
+              [&](const std::byte* chunk, std::uint64_t first, std::uint64_t count) {
+                const PixelRow row{chunk, size, file.elements().size(), count};
+                std::byte* to = out.data() + first * per_pixel * size_of(out.dtype());
+                store_pixels(pixel, file.taking(), row, {to, per_pixel, 1});
+              });
 }
 
 void read_plain(Opened& file, Array& out) {
@@ -172,21 +190,13 @@ void read_plain(Opened& file, Array& out) {
 std::int16_t code_of(DType dtype) {
   if (dtype == DType::boolean) return NIFTI_TYPE_UINT8;
   for (const StoredType& type : kStoredTypes)
-    if (type.dtype == dtype) return static_cast<std::int16_t>(type.code);
+    if (type.pixel.stored == dtype) return static_cast<std::int16_t>(type.code);
   throw InternalError("unknown element type");
 }
 
-/// The matrix that takes indices to positions keeps its directions when the elements get another size.
-void rescale_column(nifti_2_header& fields, int file_axis, double factor) {
-  if (file_axis > 3) return;
-  fields.srow_x[file_axis - 1] *= factor;
-  fields.srow_y[file_axis - 1] *= factor;
-  fields.srow_z[file_axis - 1] *= factor;
-}
-
-nifti_2_header start_header(const Metadata* metadata) {
+nifti_2_header start_header(const Meaning& meaning) {
   nifti_2_header fields{};
-  if (metadata) fields = metadata->nifti;
+  if (const auto* own = dynamic_cast<const NativeHeader*>(meaning.native.get())) fields = own->fields;
   else fields.pixdim[0] = 1;
   fields.scl_slope = 1;
   fields.scl_inter = 0;
@@ -199,55 +209,49 @@ nifti_2_header start_header(const Metadata* metadata) {
   return fields;
 }
 
-nifti_2_header make_header(const AnyConstView& data, const std::vector<double>& spacing, const Metadata* metadata) {
-  nifti_2_header fields = start_header(metadata);
+nifti_2_header make_header(const AnyConstView& data, const Meaning& meaning) {
+  nifti_2_header fields = start_header(meaning);
   fields.datatype = code_of(data.dtype());
   fields.bitpix = static_cast<std::int16_t>(8 * size_of(data.dtype()));
   const int rank = data.rank();
-  fields.dim[0] = rank;
-  for (int axis = 1; axis <= kMostAxes; ++axis) {
-    fields.dim[axis] = axis <= rank ? data.shape()[rank - axis] : 1;
-    const double old = spacing_of(fields, axis);
-    const double now = spacing.empty() || axis > rank ? old : spacing[static_cast<std::size_t>(rank - axis)];
-    if (now != old) rescale_column(fields, axis, now / old);
-    fields.pixdim[axis] = now;
-  }
+  const std::vector<int> axes = file_axes(meaning, rank);
+  fields.dim[0] = axes.front();
+  for (int axis = 1; axis <= kMostAxes; ++axis) fields.dim[axis] = 1;
+  for (int k = 0; k < rank; ++k) fields.dim[axes[static_cast<std::size_t>(k)]] = data.shape()[k];
+  set_meaning(fields, meaning, rank);
   return fields;
 }
 
 }  // namespace
 
-ImageInfo probe(ByteSource& file) {
-  const Opened opened(file);
-  return {Format::nifti, opened.elements().dtype, opened.shape(), opened.spacing()};
-}
+ImageInfo probe(ByteSource& file, const ReadContext& context) { return Opened(file, context).info(); }
 
-Image read(ByteSource& file, const MemoryLimit& limit) {
-  Opened opened(file);
+Image read(ByteSource& file, const ReadContext& context) {
+  Opened opened(file, context);
   const Elements& elements = opened.elements();
-  Image image{allocate(file, elements.dtype, opened.shape(), limit), opened.spacing(), nullptr};
+  const ImageInfo& info = opened.info();
+  Image image{allocate(file, info.dtype, info.shape, context.limit), info.meaning, info.warnings};
   opened.source().skip(opened.header().offset - opened.source().position(), "the NIfTI array");
-  if (elements.channels > 1) read_color(opened, image.data);
+  if (elements.pixel.colour) read_colours(opened, image.data);
   else if (!elements.scaled) read_plain(opened, image.data);
   else if (elements.dtype == DType::float32) read_scaled<float>(opened, image.data);
   else read_scaled<double>(opened, image.data);
   opened.finish();
-  auto metadata = std::make_shared<Metadata>();
-  metadata->nifti = opened.header().fields;
-  image.metadata = std::move(metadata);
   return image;
 }
 
-void check(DType, const Shape& shape) {
+void check(DType, const Shape& shape, const Meaning& meaning) {
   if (shape.rank() < 1 || shape.rank() > kMostAxes)
     throw InvalidArgument("NIfTI holds arrays of 1 to 7 axes, not of " + std::to_string(shape.rank()) + "; write .npy");
   if (element_count(shape) == 0)
     throw InvalidArgument("NIfTI cannot hold an empty array (" + to_string(shape) + "); write .npy");
+  file_axes(meaning, shape.rank());
 }
 
-void write(ByteSink& sink, const AnyConstView& data, const std::vector<double>& spacing, const Metadata* metadata) {
-  write_header(sink, make_header(data, spacing, metadata));
-  for_each_run(data, [&](const std::byte* run, std::size_t bytes) { sink.write(run, bytes); });
+WriteReport write(Target& target, const AnyConstView& data, const Meaning& meaning) {
+  write_header(target.sink, make_header(data, meaning));
+  for_each_run(data, [&](const std::byte* run, std::size_t bytes) { target.sink.write(run, bytes); });
+  return {};
 }
 
 }  // namespace fathom::io::nifti

@@ -3,7 +3,6 @@
 #include "io/nifti_header.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -172,11 +171,6 @@ void write_header(ByteSink& sink, nifti_2_header fields) {
     sink.write(&fields, sizeof fields);
   }
   sink.write(no_extension, sizeof no_extension);
-}
-
-double spacing_of(const nifti_2_header& fields, int file_axis) {
-  const double size = std::abs(fields.pixdim[file_axis]);
-  return std::isfinite(size) && size > 0 ? size : 1;
 }
 
 }  // namespace fathom::io::nifti

@@ -103,22 +103,24 @@ std::string header_text(const std::string& descr, const Shape& shape) {
 
 }  // namespace
 
-ImageInfo probe(ByteSource& source) {
+ImageInfo probe(ByteSource& source, const ReadContext&) {
   const Header header = read_header(source);
   count_bytes(source, header.dtype, header.shape);
-  return {Format::npy, header.dtype, header.shape, {}};
+  return {Format::npy, header.dtype, header.shape, {}, {}};
 }
 
-Image read(ByteSource& source, const MemoryLimit& limit) {
+Image read(ByteSource& source, const ReadContext& context) {
   const Header header = read_header(source);
   const std::uint64_t bytes = count_bytes(source, header.dtype, header.shape);
   check_holds(source, source.position(), bytes / size_of(header.dtype) * header.file_element_size());
   const bool turn = header.fortran && header.shape.rank() > 1 && bytes > 0;
-  Image image{allocate(source, header.dtype, header.shape, limit, turn ? fortran_scratch(header) : 0), {}, nullptr};
+  Image image{allocate(source, header.dtype, header.shape, context.limit, turn ? fortran_scratch(header) : 0), {}, {}};
   if (turn) read_fortran(source, header, image.data);
   else read_elements(source, header, image.data);
   return image;
 }
+
+void check(DType, const Shape&, const Meaning&) {}
 
 std::string descr_of(DType dtype) {
   constexpr char kOrder = std::endian::native == std::endian::little ? '<' : '>';
@@ -138,9 +140,10 @@ void write_header(ByteSink& sink, const std::string& descr, const Shape& shape) 
   sink.write(start.data(), start.size());
 }
 
-void write(ByteSink& sink, const AnyConstView& data) {
-  write_header(sink, descr_of(data.dtype()), data.shape());
-  for_each_run(data, [&](const std::byte* run, std::size_t bytes) { sink.write(run, bytes); });
+WriteReport write(Target& target, const AnyConstView& data, const Meaning&) {
+  write_header(target.sink, descr_of(data.dtype()), data.shape());
+  for_each_run(data, [&](const std::byte* run, std::size_t bytes) { target.sink.write(run, bytes); });
+  return {};
 }
 
 }  // namespace fathom::io::npy

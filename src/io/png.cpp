@@ -1,5 +1,5 @@
-// PNG through libpng. Gray images are decoded straight into the array's rows; colour and interlaced ones a row at a
-// time.
+// PNG through libpng. Images of one sample – gray, indices of a palette – are decoded straight into the array's rows;
+// others and interlaced ones a row at a time.
 //
 // libpng reports errors by longjmp and calls back for bytes. C++ exceptions must not cross its frames and longjmp
 // must not skip destructors: callbacks keep what they catch, and what runs between setjmp and longjmp owns nothing.
@@ -20,6 +20,7 @@
 #include "io/convert.h"
 #include "io/formats.h"
 #include "io/rows.h"
+#include "io/samples.h"
 
 namespace fathom::io::png {
 
@@ -77,17 +78,18 @@ struct Header {
   int depth = 0, color = 0, interlace = 0;
 
   bool palette() const { return color == PNG_COLOR_TYPE_PALETTE; }
-  bool colored() const { return palette() || (color & PNG_COLOR_MASK_COLOR) != 0; }
-  bool plain_gray() const { return color == PNG_COLOR_TYPE_GRAY; }
-  DType dtype() const {
-    if (depth == 16) return DType::uint16;
-    return plain_gray() && depth == 1 ? DType::boolean : DType::uint8;
+  /// As libpng hands it out: palettes as indices.
+  Pixel pixel() const {
+    const bool colour = !palette() && (color & PNG_COLOR_MASK_COLOR) != 0;
+    const bool alpha = (color & PNG_COLOR_MASK_ALPHA) != 0;
+    const DType stored = depth == 16                                          ? DType::uint16
+                         : depth == 1 && color == PNG_COLOR_TYPE_GRAY ? DType::boolean
+                                                                              : DType::uint8;
+    return {stored, (colour ? 3 : 1) + (alpha ? 1 : 0), colour, alpha};
   }
-  Shape shape() const { return {std::int64_t{height}, std::int64_t{width}}; }
   /// Bytes of the rows as they are compressed, without the filter bytes.
   std::uint64_t raw_bytes() const {
-    const std::uint64_t channels = palette() ? 1 : (colored() ? 3u : 1u) + ((color & PNG_COLOR_MASK_ALPHA) ? 1u : 0u);
-    return (std::uint64_t{width} * channels * static_cast<std::uint64_t>(depth) + 7) / 8 * height;
+    return (std::uint64_t{width} * static_cast<std::uint64_t>(pixel().samples) * static_cast<std::uint64_t>(depth) + 7) / 8 * height;
   }
 };
 
@@ -123,7 +125,7 @@ class Reader {
   std::size_t start(const Header& header) {
     std::size_t row_bytes = 0;
     guarded([&] {
-      if (header.plain_gray() && (header.depth == 2 || header.depth == 4)) png_set_expand_gray_1_2_4_to_8(png_);
+      if (header.color == PNG_COLOR_TYPE_GRAY && (header.depth == 2 || header.depth == 4)) png_set_expand_gray_1_2_4_to_8(png_);
       else if (header.depth < 8) png_set_packing(png_);
       if (header.depth == 16 && std::endian::native == std::endian::little) png_set_swap(png_);
       png_read_update_info(png_, info_);
@@ -132,15 +134,22 @@ class Reader {
     return row_bytes;
   }
 
-  /// Luminance of each entry of the palette; what lies beyond its end is black.
-  std::array<std::uint8_t, 256> palette() {
-    std::array<std::uint8_t, 256> gray{};
+  std::vector<std::array<std::uint8_t, 3>> palette() const {
     png_colorp colors = nullptr;
     int count = 0;
     png_get_PLTE(png_, info_, &colors, &count);
-    for (int i = 0; i < std::min(count, 256); ++i)
-      gray[static_cast<std::size_t>(i)] = luminance<std::uint8_t>(colors[i].red, colors[i].green, colors[i].blue);
-    return gray;
+    std::vector<std::array<std::uint8_t, 3>> palette;
+    for (int i = 0; i < count; ++i) palette.push_back({colors[i].red, colors[i].green, colors[i].blue});
+    return palette;
+  }
+
+  /// Millimetres from pixel to pixel, {y, x}, at which the image is to be printed; 0: not stated.
+  std::array<double, 2> print_spacing() const {
+    png_uint_32 x = 0, y = 0;
+    int unit = PNG_RESOLUTION_UNKNOWN;
+    png_get_pHYs(png_, info_, &x, &y, &unit);
+    if (unit != PNG_RESOLUTION_METER || x == 0 || y == 0) return {};
+    return {1000.0 / y, 1000.0 / x};
   }
 
   void read_row(std::byte* row) {
@@ -164,58 +173,61 @@ class Reader {
   png_infop info_ = nullptr;
 };
 
-Header read_checked_header(Reader& reader, ByteSource& source) {
-  const Header header = reader.read_header();
-  check_can_inflate_to(source, header.raw_bytes());
-  return header;
-}
-
-/// Decoded samples of one row, or of one row of an interlaced pass.
-struct SampleRow {
-  const std::byte* samples = nullptr;
-  std::size_t count = 0;
-  std::size_t channels = 1;
-};
-
-/// Stores gray values at every `step`-th element of `to`.
-template <class T>
-void store_gray(const SampleRow& row, bool colored, T* to, std::size_t step) {
-  const std::byte* p = row.samples;
-  const std::size_t stride = row.channels * sizeof(T);
-  if (colored) {
-    for (std::size_t i = 0; i < row.count; ++i, p += stride)
-      to[i * step] = luminance(load<T>(p), load<T>(p + sizeof(T)), load<T>(p + 2 * sizeof(T)));
-  } else {
-    for (std::size_t i = 0; i < row.count; ++i, p += stride) to[i * step] = load<T>(p);
+/// Header and what it says; the reader then stands before the first row.
+class Opened {
+ public:
+  Opened(ByteSource& source, const ReadContext& context) : reader(source), header(reader.read_header()) {
+    check_can_inflate_to(source, header.raw_bytes());
+    taking = taking_of(source, header.pixel(), context.options);
+    info = {Format::png, taking.dtype, {std::int64_t{header.height}, std::int64_t{header.width}}, {}, {}};
+    info.meaning.axes = {axis_named('y'), axis_named('x')};
+    if (context.options.print_resolution) take_resolution(source);
+    if (header.palette()) info.meaning.palette = reader.palette();
+    if (taking.count > 1) {
+      info.shape.push_back(taking.count);
+      info.meaning.axes.push_back(axis_named('s'));
+    }
+    tell_samples(header.pixel(), taking, context.options, info);
   }
-}
+
+  Reader reader;
+  Header header;
+  Taking taking;
+  ImageInfo info;
+
+ private:
+  void take_resolution(const ByteSource& source) {
+    const auto spacing = reader.print_spacing();
+    if (spacing[0] == 0) source.fail("states no resolution; give the spacing in numbers");
+    for (std::size_t k = 0; k < 2; ++k) {
+      info.meaning.axes[k].spacing = spacing[k];
+      info.meaning.axes[k].unit = "mm";
+    }
+  }
+};
 
 /// Puts rows of samples into the array.
 class RowStore {
  public:
-  RowStore(Reader& reader, const Header& header, std::size_t row_bytes, Array& out)
-      : header_(header), out_(out), channels_(row_bytes / (header.width * size_of(out.dtype()))) {
-    if (header.palette()) gray_of_ = reader.palette();
-  }
-  std::byte* row_of(png_uint_32 y) const {
-    return out_.data() + std::size_t{y} * header_.width * size_of(out_.dtype());
-  }
+  RowStore(const Opened& file, std::byte* out)
+      : pixel_(file.header.pixel()), taking_(file.taking), width_(file.header.width), out_(out) {}
+  std::byte* row_of(png_uint_32 y) const { return out_ + std::size_t{y} * width_ * element_bytes(); }
 
   /// @param x, step  columns x, x + step, … of row y
   void store(const std::byte* samples, std::size_t count, png_uint_32 y, std::size_t x, std::size_t step) const {
-    const SampleRow row{samples, count, channels_};
-    std::byte* to = row_of(y) + x * size_of(out_.dtype());
-    if (header_.depth == 16) return store_gray(row, header_.colored(), reinterpret_cast<std::uint16_t*>(to), step);
-    auto* bytes = reinterpret_cast<std::uint8_t*>(to);
-    if (!header_.palette()) return store_gray(row, header_.colored(), bytes, step);
-    for (std::size_t i = 0; i < count; ++i) bytes[i * step] = gray_of_[std::to_integer<std::size_t>(samples[i])];
+    const std::size_t size = size_of(pixel_.stored);
+    const PixelRow row{samples, size, size * static_cast<std::size_t>(pixel_.samples), count};
+    store_pixels(pixel_, taking_, row,
+                 {row_of(y) + x * element_bytes(), step * static_cast<std::size_t>(taking_.count), 1});
   }
 
  private:
-  const Header& header_;
-  Array& out_;
-  std::size_t channels_;
-  std::array<std::uint8_t, 256> gray_of_{};
+  std::size_t element_bytes() const { return size_of(taking_.dtype) * static_cast<std::size_t>(taking_.count); }
+
+  Pixel pixel_;
+  Taking taking_;
+  std::size_t width_;
+  std::byte* out_;
 };
 
 /// Adam7: libpng hands out each pass as a smaller image, whose elements are spread here.
@@ -234,7 +246,7 @@ void read_interlaced(Reader& reader, const Header& header, const RowStore& store
 
 void read_rows(Reader& reader, const Header& header, const RowStore& store, std::byte* row) {
   for (png_uint_32 y = 0; y < header.height; ++y) {
-    if (header.plain_gray()) {
+    if (header.pixel().samples == 1) {
       reader.read_row(store.row_of(y));
     } else {
       reader.read_row(row);
@@ -245,24 +257,19 @@ void read_rows(Reader& reader, const Header& header, const RowStore& store, std:
 
 }  // namespace
 
-ImageInfo probe(ByteSource& source) {
-  Reader reader(source);
-  const Header header = read_checked_header(reader, source);
-  return {Format::png, header.dtype(), header.shape(), {}};
-}
+ImageInfo probe(ByteSource& source, const ReadContext& context) { return Opened(source, context).info; }
 
-Image read(ByteSource& source, const MemoryLimit& limit) {
-  Reader reader(source);
-  const Header header = read_checked_header(reader, source);
-  const std::uint64_t widest_row = std::uint64_t{header.width} * 8;  // four channels of 16 bits
-  constexpr std::uint64_t kRows = 3;                                 // ours and two of libpng
-  Image image{allocate(source, header.dtype(), header.shape(), limit, kRows * widest_row), {}, nullptr};
-  const std::size_t row_bytes = reader.start(header);
-  std::vector<std::byte> row(row_bytes);
-  const RowStore store(reader, header, row_bytes, image.data);
-  if (header.interlace != PNG_INTERLACE_NONE) read_interlaced(reader, header, store, row.data());
-  else read_rows(reader, header, store, row.data());
-  reader.read_end();
+Image read(ByteSource& source, const ReadContext& context) {
+  Opened file(source, context);
+  const std::uint64_t widest_row = std::uint64_t{file.header.width} * 8;  // four channels of 16 bits
+  constexpr std::uint64_t kRows = 3;                                      // ours and two of libpng
+  Image image{allocate(source, file.info.dtype, file.info.shape, context.limit, kRows * widest_row),
+              file.info.meaning, file.info.warnings};
+  std::vector<std::byte> row(file.reader.start(file.header));
+  const RowStore store(file, image.data.data());
+  if (file.header.interlace != PNG_INTERLACE_NONE) read_interlaced(file.reader, file.header, store, row.data());
+  else read_rows(file.reader, file.header, store, row.data());
+  file.reader.read_end();
   return image;
 }
 
@@ -383,7 +390,7 @@ WriteReport write_as_is(Writer& writer, const AnyConstView& data) {
 
 }  // namespace
 
-void check(DType, const Shape& shape) {
+void check(DType, const Shape& shape, const Meaning&) {
   if (shape.rank() != 2)
     throw InvalidArgument("PNG holds images of 2 axes, not of " + std::to_string(shape.rank()) +
                           "; write .npy, .nii or .tif");
@@ -393,8 +400,8 @@ void check(DType, const Shape& shape) {
                             "write .npy");
 }
 
-WriteReport write(ByteSink& sink, const AnyConstView& data) {
-  Writer writer(sink);
+WriteReport write(Target& target, const AnyConstView& data, const Meaning&) {
+  Writer writer(target.sink);
   const bool as_is =
       data.dtype() == DType::boolean || data.dtype() == DType::uint8 || data.dtype() == DType::uint16;
   const WriteReport report = as_is ? write_as_is(writer, data) : write_as_scaled(writer, data);

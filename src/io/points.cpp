@@ -55,7 +55,8 @@ bool ends_in_xyz(const std::filesystem::path& path) {
 Array read_points(ByteSource& source, const MemoryLimit& limit, bool first_columns) {
   const auto start = source.peek(kSignatureBytes);
   if (start.empty()) source.fail("is empty; points are read from NPY, CSV, PLY and XYZ files");
-  if (starts_with(start, "\x93NUMPY")) return as_points(source, npy::read(source, limit).data);
+  const ReadOptions options;
+  if (starts_with(start, "\x93NUMPY")) return as_points(source, npy::read(source, {options, limit}).data);
   if (starts_with(start, "ply\n") || starts_with(start, "ply\r")) return ply::read(source, limit);
   if (const std::string_view kind = foreign_kind(start); !kind.empty() || format_of(start) != Format::automatic)
     source.fail("looks like " + std::string(kind.empty() ? "an image" : kind) +

@@ -2,6 +2,8 @@
 // goes through one decoded tile or strip.
 #include <algorithm>
 #include <array>
+#include <span>
+#include <type_traits>
 #include <vector>
 
 #include "io/convert.h"
@@ -11,75 +13,51 @@ namespace fathom::io::tiff {
 
 namespace {
 
-using Palette = std::array<std::uint8_t, 256>;
+/// What samples of 1, 2 and 4 bits become.
+using Table = std::array<std::uint8_t, 16>;
 
-/// Luminance of each index of the current directory's colour map.
-Palette read_palette(TiffFile& file, const Page& page) {
-  std::uint16_t *red = nullptr, *green = nullptr, *blue = nullptr;
-  if (!TIFFGetField(file.get(), TIFFTAG_COLORMAP, &red, &green, &blue) || !red || !green || !blue)
-    file.fail("has a palette image without a palette");
-  const std::size_t count = std::size_t{1} << page.bits;
-  std::uint16_t largest = 0;
-  for (std::size_t i = 0; i < count; ++i) largest = std::max({largest, red[i], green[i], blue[i]});
-  const int shift = largest < 256 ? 0 : 8;  // 16-bit colours by the standard, 8-bit ones by old writers
-  const auto to_byte = [&](std::uint16_t v) { return static_cast<std::uint8_t>(v >> shift); };
-  Palette palette{};
-  for (std::size_t i = 0; i < count; ++i)
-    palette[i] = luminance(to_byte(red[i]), to_byte(green[i]), to_byte(blue[i]));
-  return palette;
+/// 1 bit is a bool, the others spread over 0 … 255; indices of a palette stay as they are.
+Table table_of(const Page& page) {
+  Table table{};
+  const int largest = (1 << std::min(page.bits, 4)) - 1;
+  for (int i = 0; i <= largest; ++i) {
+    const int value = page.photometric == Photometric::inverted ? largest - i : i;
+    const bool spread = page.bits > 1 && page.photometric != Photometric::palette;
+    table[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(spread ? value * (255 / largest) : value);
+  }
+  return table;
 }
 
-/// A decoded row of a block: where each of up to three samples begins, and how far apart elements are, in samples.
-struct SampleRow {
-  std::array<const std::byte*, 3> sample{};
-  std::size_t step = 1;
-  std::size_t count = 0;
-};
-
-template <class T>
-void store_color(const SampleRow& row, T* to) {
-  const std::size_t stride = row.step * sizeof(T);
-  for (std::size_t i = 0; i < row.count; ++i)
-    to[i] = luminance(load<T>(row.sample[0] + i * stride), load<T>(row.sample[1] + i * stride),
-                      load<T>(row.sample[2] + i * stride));
-}
-
-/// Copies samples; inverted ones are complemented: the largest becomes the smallest, signed or not.
-template <class T>
-void store_gray(const SampleRow& row, bool inverted, T* to) {
-  const std::size_t stride = row.step * sizeof(T);
-  for (std::size_t i = 0; i < row.count; ++i) to[i] = load<T>(row.sample[0] + i * stride);
-  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
-    if (inverted)
-      for (std::size_t i = 0; i < row.count; ++i) to[i] = static_cast<T>(~to[i]);
-}
-
-void store_half(const SampleRow& row, float* to) {
-  for (std::size_t i = 0; i < row.count; ++i)
-    to[i] = half_to_float(load<std::uint16_t>(row.sample[0] + i * row.step * sizeof(std::uint16_t)));
-}
-
-/// Samples of 1, 2 or 4 bits, the highest bits first, each through a table.
-void store_bits(const SampleRow& row, int bits, const Palette& table, std::uint8_t* to) {
+/// The highest bits first.
+void store_bits(const std::byte* row, std::size_t count, int bits, const Table& table, std::uint8_t* to) {
   const unsigned mask = (1u << bits) - 1;
   const auto per_byte = static_cast<std::size_t>(8 / bits);
-  for (std::size_t i = 0; i < row.count; ++i) {
-    const auto byte = std::to_integer<unsigned>(row.sample[0][i / per_byte]);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto byte = std::to_integer<unsigned>(row[i / per_byte]);
     const unsigned shift = 8 - static_cast<unsigned>(bits) * (static_cast<unsigned>(i % per_byte) + 1);
     to[i] = table[(byte >> shift) & mask];
   }
 }
 
+/// The largest becomes the smallest, signed or not.
+void invert(DType dtype, std::byte* elements, std::size_t count) {
+  visit_dtype(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      for (T& element : std::span(reinterpret_cast<T*>(elements), count)) element = static_cast<T>(~element);
+  });
+}
+
 class Decoder {
  public:
-  Decoder(TiffFile& file, const Page& page, std::byte* out) : file_(file), page_(page), out_(out) {
-    if (page.meaning == Meaning::palette) table_ = read_palette(file, page);
-    else if (page.bits < 8) table_ = gray_table(page);
+  Decoder(TiffFile& file, const Page& page, const Taking& taking, std::byte* out)
+      : file_(file), page_(page), taking_(taking), out_(out) {
+    if (page.bits < 8) table_ = table_of(page);
   }
 
   void run() {
     if (is_direct()) return decode_direct();
-    block_.resize(static_cast<std::size_t>(page_.scratch_bytes()));
+    block_.resize(static_cast<std::size_t>(page_.scratch_bytes(taking_)));
     for (std::uint32_t y = 0; y < page_.height; y += std::min(page_.block_height, page_.height - y))
       for (std::uint32_t x = 0; x < page_.width; x += std::min(page_.block_width, page_.width - x)) {
         decode_block(x, y);
@@ -88,23 +66,12 @@ class Decoder {
   }
 
  private:
-  /// Gray values of samples below 8 bits: 1 bit is a bool, the others spread over 0 … 255.
-  static Palette gray_table(const Page& page) {
-    Palette table{};
-    const int largest = (1 << page.bits) - 1;
-    for (int i = 0; i <= largest; ++i) {
-      const int value = page.meaning == Meaning::inverted ? largest - i : i;
-      table[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(page.bits == 1 ? value : value * (255 / largest));
-    }
-    return table;
-  }
-
-  bool is_direct() const {
-    return !page_.tiled && page_.meaning == Meaning::gray && page_.bits >= 8 && page_.samples == 1 && !page_.half;
-  }
+  bool is_direct() const { return !page_.tiled && page_.bits >= 8 && page_.samples == 1 && !page_.half; }
   std::byte* row_of(std::uint32_t x, std::uint32_t y) const {
-    return out_ + (std::uint64_t{y} * page_.width + x) * size_of(page_.dtype);
+    const std::size_t each = is_side_by_side() ? static_cast<std::size_t>(taking_.count) : 1;
+    return out_ + (std::uint64_t{y} * page_.width + x) * each * size_of(taking_.dtype);
   }
+  bool is_side_by_side() const { return page_.photometric == Photometric::colour || page_.alpha; }
 
   void decode_direct() {
     const std::size_t row_bytes = page_.width * size_of(page_.dtype);
@@ -112,6 +79,8 @@ class Decoder {
       const std::uint32_t rows = std::min(page_.block_height, page_.height - y);
       decode_strip(y, 0, row_of(0, y), row_bytes * rows);
     }
+    if (page_.photometric == Photometric::inverted)
+      invert(page_.dtype, out_, std::size_t{page_.width} * page_.height);
   }
 
   /// A strip or tile that is not there has no offset; libtiff would take its bytes from the file's start.
@@ -141,52 +110,53 @@ class Decoder {
 
   void decode_block(std::uint32_t x, std::uint32_t y) {
     const auto bytes = static_cast<std::size_t>(page_.block_bytes);
-    const std::size_t planes = block_.size() / bytes;
-    for (std::size_t plane = 0; plane < planes; ++plane)
-      decode_plane(x, y, static_cast<std::uint16_t>(plane), block_.data() + plane * bytes);
+    const int first = page_.separate ? taking_.first : 0;
+    for (int k = 0; k < page_.planes(taking_); ++k)
+      decode_plane(x, y, static_cast<std::uint16_t>(first + k), block_.data() + static_cast<std::size_t>(k) * bytes);
   }
 
   void store_block(std::uint32_t x, std::uint32_t y) const {
     const auto bytes = static_cast<std::size_t>(page_.block_bytes);
-    const std::size_t row_bytes = bytes / page_.block_height;
+    const std::size_t row_bytes = bytes / page_.block_height, size = static_cast<std::size_t>(page_.bits) / 8;
     const std::uint32_t rows = std::min(page_.block_height, page_.height - y);
-    SampleRow row;
-    row.count = std::min(page_.block_width, page_.width - x);
-    row.step = page_.separate ? 1 : static_cast<std::size_t>(page_.samples);
-    const std::size_t next_sample = page_.separate ? bytes : static_cast<std::size_t>(page_.bits / 8);
-    const std::size_t used = page_.meaning == Meaning::color ? 3 : 1;
+    const auto count = static_cast<std::size_t>(std::min(page_.block_width, page_.width - x));
     for (std::uint32_t r = 0; r < rows; ++r) {
-      for (std::size_t s = 0; s < used; ++s) row.sample[s] = block_.data() + r * row_bytes + s * next_sample;
-      store_row(row, row_of(x, y + r));
+      const std::byte* from = block_.data() + r * row_bytes;
+      if (page_.separate) store_row({from, bytes, size, count}, row_of(x, y + r));
+      else store_row({from, size, size * static_cast<std::size_t>(page_.samples), count}, row_of(x, y + r));
     }
   }
 
-  void store_row(const SampleRow& row, std::byte* to) const {
-    auto* bytes = reinterpret_cast<std::uint8_t*>(to);
-    if (page_.bits < 8) return store_bits(row, page_.bits, table_, bytes);
-    if (page_.half) return store_half(row, reinterpret_cast<float*>(to));
-    if (page_.meaning == Meaning::palette) {
-      for (std::size_t i = 0; i < row.count; ++i)
-        bytes[i] = table_[std::to_integer<std::size_t>(row.sample[0][i * row.step])];
-      return;
-    }
-    visit_dtype(page_.dtype, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      if constexpr (sizeof(T) <= 4 || std::is_floating_point_v<T>)
-        if (page_.meaning == Meaning::color) return store_color(row, reinterpret_cast<T*>(to));
-      store_gray(row, page_.meaning == Meaning::inverted, reinterpret_cast<T*>(to));
-    });
+  void store_row(const PixelRow& row, std::byte* to) const {
+    if (page_.bits < 8)
+      return store_bits(row.first, row.count, page_.bits, table_, reinterpret_cast<std::uint8_t*>(to));
+    if (page_.half) return store_halves(row, reinterpret_cast<float*>(to));
+    Taking taking = taking_;
+    if (page_.separate) taking.first = 0;  // nothing else was decoded
+    const std::size_t plane = std::size_t{page_.width} * page_.height;
+    const bool side_by_side = is_side_by_side();
+    store_pixels(page_.pixel(), taking, row,
+                 {to, side_by_side ? static_cast<std::size_t>(taking.count) : 1, side_by_side ? 1 : plane});
+    if (page_.photometric == Photometric::inverted) invert(page_.dtype, to, row.count);
+  }
+
+  static void store_halves(const PixelRow& row, float* to) {
+    for (std::size_t i = 0; i < row.count; ++i)
+      to[i] = half_to_float(load<std::uint16_t>(row.first + i * sizeof(std::uint16_t)));
   }
 
   TiffFile& file_;
   const Page& page_;
+  const Taking& taking_;
   std::byte* out_;
-  Palette table_{};
+  Table table_{};
   std::vector<std::byte> block_;
 };
 
 }  // namespace
 
-void decode_page(TiffFile& file, const Page& page, std::byte* out) { Decoder(file, page, out).run(); }
+void decode_page(TiffFile& file, const Page& page, const Taking& taking, std::byte* out) {
+  Decoder(file, page, taking, out).run();
+}
 
 }  // namespace fathom::io::tiff

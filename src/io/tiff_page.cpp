@@ -15,18 +15,18 @@ namespace {
   source.fail("holds " + what + "; " + instead);
 }
 
-Meaning meaning_of(const TiffFile& file, const ByteSource& source, int samples) {
+Photometric photometric_of(const TiffFile& file, const ByteSource& source, int samples) {
   const auto photometric = file.field<std::uint16_t>(TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
   const auto compression = file.field<std::uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
   switch (photometric) {
-    case PHOTOMETRIC_MINISBLACK: return Meaning::gray;
-    case PHOTOMETRIC_MINISWHITE: return Meaning::inverted;
-    case PHOTOMETRIC_PALETTE: return Meaning::palette;
+    case PHOTOMETRIC_MINISBLACK: return Photometric::gray;
+    case PHOTOMETRIC_MINISWHITE: return Photometric::inverted;
+    case PHOTOMETRIC_PALETTE: return Photometric::palette;
     case PHOTOMETRIC_RGB:
-      if (samples >= 3) return Meaning::color;
+      if (samples >= 3) return Photometric::colour;
       unread(source, "RGB of " + std::to_string(samples) + " samples", "RGB needs 3");
     case PHOTOMETRIC_YCBCR:
-      if (compression == COMPRESSION_JPEG && samples == 3) return Meaning::color;
+      if (compression == COMPRESSION_JPEG && samples == 3) return Photometric::colour;
       unread(source, "YCbCr colours that are not JPEG-compressed", "convert them to RGB or gray");
     default: break;
   }
@@ -34,18 +34,37 @@ Meaning meaning_of(const TiffFile& file, const ByteSource& source, int samples) 
          "gray, palette, RGB and JPEG's YCbCr are read; convert it");
 }
 
-/// Samples beyond the colour may be alpha, which is ignored; anything else would be data lost.
-void check_samples(const TiffFile& file, const ByteSource& source, const Page& page) {
-  const int used = page.meaning == Meaning::color ? 3 : 1;
+/// Samples beyond the colour may be opacity. Gray may have any number of samples, which are channels.
+void check_samples(const TiffFile& file, const ByteSource& source, Page& page) {
+  const int used = page.photometric == Photometric::colour ? 3 : 1;
   if (page.samples == used) return;
   std::uint16_t count = 0;
   const std::uint16_t* kinds = nullptr;
   const bool known = TIFFGetFieldDefaulted(file.get(), TIFFTAG_EXTRASAMPLES, &count, &kinds) && count > 0 && kinds;
   const bool alpha = known && (kinds[0] == EXTRASAMPLE_ASSOCALPHA || kinds[0] == EXTRASAMPLE_UNASSALPHA);
   // Old writers leave the kind of RGB's fourth sample open.
-  if (page.samples == used + 1 && (alpha || used == 3)) return;
-  unread(source, std::to_string(page.samples) + " samples per element", "gray, RGB and one alpha are read; "
-         "store other channels as pages");
+  page.alpha = page.samples == used + 1 && (alpha || used == 3);
+  if (page.alpha || page.photometric == Photometric::gray) return;
+  unread(source, std::to_string(page.samples) + " samples per element",
+         "gray of any number of channels, RGB and one alpha are read; store other channels as pages");
+}
+
+/// libtiff knows the number of every compression, but this build of it need not have its code.
+void check_compression(const TiffFile& file, const ByteSource& source) {
+  struct Codec {
+    int number;
+    const char* name;
+  };
+  constexpr Codec kKnown[] = {{33003, "JPEG 2000"}, {33004, "JPEG 2000"}, {33005, "JPEG 2000"}, {34712, "JPEG 2000"},
+                              {22610, "JPEG XR"},   {34934, "JPEG XR"},   {50002, "JPEG XL"},   {52546, "JPEG XL"},
+                              {50000, "zstd"},      {50001, "WebP"},      {34925, "LZMA"},      {34887, "LERC"},
+                              {6, "old-style JPEG"}, {34661, "JBIG"}};
+  const int number = file.field<std::uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+  if (TIFFIsCODECConfigured(static_cast<std::uint16_t>(number))) return;
+  std::string name = "compression " + std::to_string(number);
+  for (const Codec& codec : kKnown)
+    if (codec.number == number) name = std::string(codec.name) + " compression";
+  unread(source, "elements in " + name, "save it with deflate, LZW or none");
 }
 
 DType integer_of(int bits, bool is_signed) {
@@ -81,14 +100,16 @@ void choose_dtype(const TiffFile& file, const ByteSource& source, Page& page) {
 void check_meaning(const ByteSource& source, const Page& page) {
   const bool floats = page.dtype == DType::float32 || page.dtype == DType::float64;
   const std::string bits = std::to_string(page.bits) + "-bit ";
-  if (page.meaning == Meaning::palette && (page.bits > 8 || floats || page.dtype == DType::int8))
+  if (page.photometric == Photometric::palette && (page.bits > 8 || floats || page.dtype == DType::int8))
     unread(source, "a palette of " + bits + "indices", "palettes of 1 to 8 bits are read");
-  if (page.meaning == Meaning::inverted && floats)
+  if (page.photometric == Photometric::inverted && page.samples > 1)
+    unread(source, "several samples whose smallest is white", "store them with the smallest black");
+  if (page.photometric == Photometric::inverted && floats)
     unread(source, "floats whose smallest is white", "store them with the smallest black");
-  if (page.meaning == Meaning::color && (page.bits < 8 || page.bits == 64) && !floats)
+  if (page.photometric == Photometric::colour && (page.bits < 8 || page.bits == 64) && !floats)
     unread(source, bits + "colours", "8, 16 and 32-bit colours are read");
   if (page.bits < 8 && page.samples > 1) unread(source, bits + "elements with several samples", "use 8 bits");
-  if (page.half && page.meaning == Meaning::color) unread(source, "colours of 16-bit floats", "use 32-bit floats");
+  if (page.half && page.samples > 1) unread(source, "several samples of 16-bit floats", "use 32-bit floats");
 }
 
 void read_blocks(TiffFile& file, const ByteSource& source, Page& page) {
@@ -148,13 +169,14 @@ Page read_page(TiffFile& file, const ByteSource& source) {
   page.samples = file.field<std::uint16_t>(TIFFTAG_SAMPLESPERPIXEL, 1);
   page.separate =
       page.samples > 1 && file.field<std::uint16_t>(TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
-  page.meaning = meaning_of(file, source, page.samples);
+  page.photometric = photometric_of(file, source, page.samples);
   check_samples(file, source, page);
   choose_dtype(file, source, page);
   check_meaning(source, page);
-  if (page.meaning == Meaning::palette) page.dtype = DType::uint8;
+  if (page.photometric == Photometric::palette) page.dtype = DType::uint8;
+  check_compression(file, source);
   if (file.field<std::uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE) == COMPRESSION_JPEG &&
-      page.meaning == Meaning::color && !page.separate)
+      page.photometric == Photometric::colour && !page.separate)
     TIFFSetField(file.get(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);  // libjpeg turns YCbCr into RGB
   read_blocks(file, source, page);
   check_tiles(source, page);

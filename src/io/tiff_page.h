@@ -4,20 +4,22 @@
 #include <cstdint>
 
 #include "fathom/core/array.h"
+#include "io/samples.h"
 #include "io/sizes.h"
 #include "io/tiff_file.h"
 
 namespace fathom::io::tiff {
 
 /// What the samples of a page mean.
-enum class Meaning { gray, inverted, palette, color };
+enum class Photometric { gray, inverted, palette, colour };
 
 struct Page {
   std::uint32_t width = 0, height = 0;
   int bits = 1;                 ///< per sample
-  int samples = 1;              ///< per element
-  Meaning meaning = Meaning::gray;
-  DType dtype = DType::uint8;   ///< of the array
+  int samples = 1;              ///< per pixel
+  Photometric photometric = Photometric::gray;
+  DType dtype = DType::uint8;   ///< of a sample, once decoded
+  bool alpha = false;           ///< the last sample is opacity
   bool half = false;            ///< float16 in the file
   bool separate = false;        ///< one plane per sample
   bool tiled = false;
@@ -27,8 +29,15 @@ struct Page {
   bool skipped = false;         ///< a reduced image or a mask of another page
   std::uint64_t offset = 0;     ///< of the directory
 
+  Pixel pixel() const { return {dtype, samples, photometric == Photometric::colour, alpha}; }
+  /// Samples that are decoded for what is taken of a pixel, from taking.first on.
+  int planes(const Taking& taking) const {
+    return !separate ? 1 : taking.kind == Taking::Kind::copy ? taking.count : 3;
+  }
   /// Bytes that decoding takes beside the array.
-  std::uint64_t scratch_bytes() const { return block_bytes * (separate && meaning == Meaning::color ? 3 : 1); }
+  std::uint64_t scratch_bytes(const Taking& taking) const {
+    return block_bytes * static_cast<std::uint64_t>(planes(taking));
+  }
 };
 
 /// Reads the tags of the current directory.
@@ -36,8 +45,9 @@ struct Page {
 Page read_page(TiffFile& file, const ByteSource& source);
 
 /// Decodes the current directory.
-/// @param out  height × width elements of page.dtype
+/// @param out  height × width elements of taking.dtype, or of each pixel taking.count, which lie side by side if they are
+///             colours, else plane by plane
 /// @throws IoError truncated or broken
-void decode_page(TiffFile& file, const Page& page, std::byte* out);
+void decode_page(TiffFile& file, const Page& page, const Taking& taking, std::byte* out);
 
 }  // namespace fathom::io::tiff

@@ -52,9 +52,12 @@ def test_command_line(inputs, arguments, message):
     *[(f"--spacing {bad}",
        f"--spacing takes finite numbers above 0, one or one per axis, such as 1,1,2.5; not '{bad}'")
       for bad in ("nan", "1,nan", "-1,1", "0", "inf", "1,", "x", "1;2")],
-    ("--surface skin", "--surface takes faces or centers, not 'skin'"),
+    ("--signed --surface skin", "--surface takes faces or centers, not 'skin'"),
     ("--signed --spacing 1,2",
      "--signed with the spacing 1,2 has no faces halfway; use --surface centers, or --spacing with one number"),
+    ("--surface centers", "--surface says where a signed field is zero; give --signed, too"),
+    ("--title Coast", "--title is for the chart of --preview, which is not given"),
+    ("--units mm", "--units is for the chart of --preview, which is not given"),
     ("--signed --squared", "squared distances have no sign; leave out --signed or --squared"),
     ("--squared --metric taxicab", "--squared belongs to the Euclidean metric; leave it out for taxicab distances"),
     ("--dtype int8", "--dtype of distances is float32 or float64, not 'int8'"),

@@ -192,7 +192,7 @@ TEST_F(Arguments, SignedFacesNeedOneSpacing) {
 }
 
 TEST_F(Arguments, SitesComparedWithNaN) {
-  for (Rule rule : {Rule::greater_equal, Rule::less_equal, Rule::equal}) {
+  for (Rule rule : {Rule::greater_equal, Rule::less_equal, Rule::greater, Rule::less}) {
     options_.sites = {rule, kNaN};
     expect_refused("NaN");
   }

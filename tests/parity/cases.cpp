@@ -257,7 +257,7 @@ namespace {
 
 /// An element that is a site by the rule, or is not, as far as the type allows.
 double element_for(bool site, const grid::Sites& sites, bool floating, Random& random) {
-  const double v = sites.value;
+  const double v = sites.value.real();
   switch (sites.rule) {
     case Rule::zero:
     case Rule::nonzero:
@@ -268,7 +268,11 @@ double element_for(bool site, const grid::Sites& sites, bool floating, Random& r
       return site ? pick<double>(random, {v, v + 1, 1e30}) : pick<double>(random, {v - 1, -1e30, kNaN});
     case Rule::less_equal:
       return site ? pick<double>(random, {v, v - 1, -1e30}) : pick<double>(random, {v + 1, 1e30, kNaN});
-    case Rule::equal: return site ? v : pick<double>(random, {v + 1, v - 1, 0, kNaN});
+    case Rule::greater: return site ? pick<double>(random, {v + 1, 1e30}) : pick<double>(random, {v, v - 1, kNaN});
+    case Rule::less: return site ? pick<double>(random, {v - 1, -1e30}) : pick<double>(random, {v, v + 1, kNaN});
+    case Rule::equal:
+    case Rule::not_equal:
+      return site == (sites.rule == Rule::equal) ? v : pick<double>(random, {v + 1, v - 1, 0, kNaN});
     case Rule::labels: break;
   }
   return 0;
@@ -285,9 +289,12 @@ Array mask_input(DType dtype, const Shape& shape, Structure structure, const gri
 grid::Sites random_rule(DType dtype, Random& random) {
   grid::Sites sites;
   sites.rule = pick<Rule>(random, {Rule::zero, Rule::zero, Rule::nonzero, Rule::nonzero, Rule::greater_equal,
-                                   Rule::less_equal, Rule::equal, Rule::labels, Rule::labels});
+                                   Rule::less_equal, Rule::greater, Rule::less, Rule::equal, Rule::not_equal,
+                                   Rule::labels, Rule::labels});
   const bool compares = sites.rule != Rule::zero && sites.rule != Rule::nonzero && sites.rule != Rule::labels;
-  if (compares) sites.value = dtype == DType::boolean ? 1 : pick<double>(random, {1, 2, 5, 100, 0, 0.5, -1});
+  if (compares) sites.value = dtype == DType::boolean ? 1 : pick<double>(random, {1, 2, 5, 100, 0, 0.5, 0.1, -1});
+  const bool equality = sites.rule == Rule::equal || sites.rule == Rule::not_equal;
+  if (equality && is_float(dtype) && chance(random, 0.3)) sites.value = kNaN;
   return sites;
 }
 
@@ -361,12 +368,12 @@ Case random_case(std::uint64_t seed, std::int64_t most_elements) {
 }
 
 std::string describe(const grid::DistanceOptions& options) {
-  constexpr const char* kRules[] = {"zero", "nonzero", ">=", "<=", "==", "labels"};
+  constexpr const char* kRules[] = {"zero", "nonzero", ">=", "<=", "==", "labels", ">", "<", "!="};
   constexpr const char* kMetrics[] = {"euclidean", "taxicab", "chessboard"};
   constexpr const char* kBorders[] = {"open", "sites", "periodic"};
   std::ostringstream text;
   text.precision(17);
-  text << "sites " << kRules[static_cast<int>(options.sites.rule)] << ' ' << options.sites.value << ", "
+  text << "sites " << kRules[static_cast<int>(options.sites.rule)] << ' ' << options.sites.value.real() << ", "
        << kMetrics[static_cast<int>(options.metric)];
   for (double s : options.spacing) text << ", spacing " << s;
   for (Border b : options.border) text << ", border " << kBorders[static_cast<int>(b)];

@@ -33,15 +33,20 @@ std::vector<long double> read_values(const AnyConstView& input) {
 }
 
 /// Sites for the comparisons and the two plain rules; for labels whatever is not background.
-bool belongs(long double element, const grid::Sites& sites, bool signed_distance) {
-  const long double value = sites.value;
+bool belongs(long double element, DType dtype, const grid::Sites& sites, bool signed_distance) {
+  long double value = std::visit([](auto number) { return static_cast<long double>(number); }, sites.value.number);
+  if (dtype == DType::float32) value = static_cast<float>(sites.value.real());
+  if (dtype == DType::float64) value = sites.value.real();
   switch (sites.rule) {
     case Rule::zero: return signed_distance ? element != 0 : element == 0;
     case Rule::nonzero:
     case Rule::labels: return element != 0;
     case Rule::greater_equal: return element >= value;
     case Rule::less_equal: return element <= value;
-    case Rule::equal: return element == value;
+    case Rule::equal: return std::isnan(value) ? std::isnan(element) : element == value;
+    case Rule::greater: return element > value;
+    case Rule::less: return element < value;
+    case Rule::not_equal: return std::isnan(value) ? !std::isnan(element) : element != value;
   }
   return false;
 }
@@ -107,7 +112,7 @@ Oracle::Oracle(const AnyConstView& input, const grid::DistanceOptions& options)
   }
   for (long double v : values_) {
     places_.push_back(unravel(static_cast<std::int64_t>(places_.size()), shape_));
-    in_class_.push_back(belongs(v, options.sites, options.signed_distance));
+    in_class_.push_back(belongs(v, input.dtype(), options.sites, options.signed_distance));
   }
 }
 
@@ -203,7 +208,10 @@ Answer Oracle::at(std::int64_t element) const {
   if (!answer.found) return answer;
   const double distance = distance_of(best);
   answer.at_cutoff = !isotropic_ && std::abs(distance - options_.max_distance) <= kAnisotropicFreedom * distance;
-  if (!(distance <= options_.max_distance)) {
+  // Three steps of 0.1 are to be within 0.3.
+  const auto is_whole = [](double spacing) { return spacing == std::floor(spacing); };
+  const bool rounds = !std::all_of(spacing_.begin(), spacing_.begin() + shape_.rank(), is_whole);
+  if (!(distance <= options_.max_distance * (rounds ? 1 + 0x1p-50 : 1))) {
     answer.found = false;
     answer.nearest = -1;
     if (!answer.at_cutoff) return answer;

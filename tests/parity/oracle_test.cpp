@@ -58,6 +58,10 @@ TEST(Oracle, Rules) {
   EXPECT_EQ(sites(Rule::greater_equal, 3), (Distances{1, 0, 0}));
   EXPECT_EQ(sites(Rule::less_equal, 3), (Distances{0, 1, 0}));
   EXPECT_EQ(sites(Rule::equal, 5), (Distances{1, 0, 1}));
+  EXPECT_EQ(sites(Rule::greater, 3), (Distances{1, 0, 1}));
+  EXPECT_EQ(sites(Rule::less, 3), (Distances{0, 1, 2}));
+  EXPECT_EQ(sites(Rule::not_equal, 5), (Distances{0, 1, 0}));
+  EXPECT_EQ(sites(Rule::equal, std::nan("")), (Distances{kInfinity, kInfinity, kInfinity}));
 }
 
 TEST(Oracle, Labels) {
@@ -99,6 +103,8 @@ TEST(Oracle, CutoffAndSpacing) {
   const Row row{{0, 1, 1, 1}, {.spacing = {0.5}, .max_distance = 1}};
   EXPECT_EQ(row.distances(), (Distances{0, 0.5, 1, kInfinity}));
   EXPECT_EQ(row.nearest(), (Sources{0, 0, 0, -1}));
+  const Row tenths{{0, 1, 1, 1, 1}, {.spacing = {0.1}, .max_distance = 0.3}};
+  EXPECT_EQ(tenths.nearest(), (Sources{0, 0, 0, 0, -1}));
 }
 
 TEST(Oracle, MetricsAndSpacingIn2D) {

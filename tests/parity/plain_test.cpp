@@ -167,6 +167,7 @@ template <class T>
 T expected(std::int64_t squared, double max_distance, double unit, bool root) {
   using Limits = std::numeric_limits<T>;
   const T far = Limits::has_infinity ? Limits::infinity() : Limits::max();
+  if (unit != std::floor(unit)) max_distance *= 1 + 0x1p-50;
   if (squared == kNone || std::sqrt(static_cast<double>(squared)) * unit > max_distance) return far;
   const auto d2 = static_cast<double>(squared);
   return root ? static_cast<T>(std::sqrt(d2) * unit) : static_cast<T>(d2 * (unit * unit));

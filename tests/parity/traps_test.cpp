@@ -215,7 +215,7 @@ TEST(Spacing, NearTiesOnLongLines) {
 }
 
 TEST(Comparison, IsExactWhateverTheTypes) {
-  const auto sites = [](const Array& input, Rule rule, double value) {
+  const auto sites = [](const Array& input, Rule rule, grid::Sites::Value value) {
     std::vector<bool> result;
     const Results got = run(input.view(), {.sites = {rule, value}}, {.distance = DType::float32});
     for (std::int64_t i = 0; i < input.size(); ++i) result.push_back(value_at(*got.distance, i) == 0);
@@ -234,6 +234,17 @@ TEST(Comparison, IsExactWhateverTheTypes) {
   EXPECT_EQ(sites(big, Rule::less_equal, -0x1p63), (Flags{false, false, false, false, true}));
   EXPECT_EQ(sites(big, Rule::equal, -0x1p63), (Flags{false, false, false, false, true}));
   EXPECT_EQ(sites(big, Rule::greater_equal, -kInfinity), (Flags{true, true, true, true, true}));
+  EXPECT_EQ(sites(big, Rule::equal, two53 + 1), (Flags{false, false, true, false, false}));
+  EXPECT_EQ(sites(big, Rule::not_equal, two53 + 1), (Flags{true, true, false, true, true}));
+  EXPECT_EQ(sites(big, Rule::greater, two53), (Flags{false, false, true, true, false}));
+  EXPECT_EQ(sites(big, Rule::less, INT64_MAX), (Flags{true, true, true, false, true}));
+  EXPECT_EQ(sites(big, Rule::greater, INT64_MAX), (Flags{false, false, false, false, false}));
+  EXPECT_EQ(sites(big, Rule::less_equal, INT64_MIN), (Flags{false, false, false, false, true}));
+  EXPECT_EQ(sites(big, Rule::less, UINT64_MAX), (Flags{true, true, true, true, true}));
+  EXPECT_EQ(sites(big, Rule::greater_equal, std::uint64_t{1} << 63), (Flags{false, false, false, false, false}));
+  EXPECT_EQ(sites(big, Rule::not_equal, 2.5), (Flags{true, true, true, true, true}));
+  EXPECT_EQ(sites(big, Rule::equal, std::nan("")), (Flags{false, false, false, false, false}));
+  EXPECT_EQ(sites(big, Rule::not_equal, std::nan("")), (Flags{true, true, true, true, true}));
 
   Array natural(DType::uint64, {3});
   const std::uint64_t naturals[] = {0, std::uint64_t{1} << 63, UINT64_MAX};
@@ -243,6 +254,11 @@ TEST(Comparison, IsExactWhateverTheTypes) {
   EXPECT_EQ(sites(natural, Rule::equal, 0x1p64), (Flags{false, false, false}));
   EXPECT_EQ(sites(natural, Rule::greater_equal, 0x1p63), (Flags{false, true, true}));
   EXPECT_EQ(sites(natural, Rule::greater_equal, -1), (Flags{true, true, true}));
+  EXPECT_EQ(sites(natural, Rule::equal, -1), (Flags{false, false, false}));
+  EXPECT_EQ(sites(natural, Rule::not_equal, -1), (Flags{true, true, true}));
+  EXPECT_EQ(sites(natural, Rule::less, INT64_MIN), (Flags{false, false, false}));
+  EXPECT_EQ(sites(natural, Rule::equal, UINT64_MAX), (Flags{false, false, true}));
+  EXPECT_EQ(sites(natural, Rule::less, UINT64_MAX), (Flags{true, true, false}));
   EXPECT_EQ(sites(natural, Rule::less_equal, -0.5), (Flags{false, false, false}));
   EXPECT_EQ(sites(natural, Rule::less_equal, 0.5), (Flags{true, false, false}));
 
@@ -253,17 +269,78 @@ TEST(Comparison, IsExactWhateverTheTypes) {
   EXPECT_EQ(sites(small, Rule::equal, 257), (Flags{false, false, false, false}));
   EXPECT_EQ(sites(small, Rule::equal, 1.5), (Flags{false, false, false, false}));
   EXPECT_EQ(sites(small, Rule::greater_equal, 256), (Flags{false, false, false, false}));
+  EXPECT_EQ(sites(small, Rule::greater, 1.5), (Flags{false, false, true, true}));
+  EXPECT_EQ(sites(small, Rule::less, 1.5), (Flags{true, true, false, false}));
+  EXPECT_EQ(sites(small, Rule::greater, 255.5), (Flags{false, false, false, false}));
+  EXPECT_EQ(sites(small, Rule::greater, -0.5), (Flags{true, true, true, true}));
+  EXPECT_EQ(sites(small, Rule::less, kInfinity), (Flags{true, true, true, true}));
   EXPECT_EQ(sites(small, Rule::less_equal, kInfinity), (Flags{true, true, true, true}));
 
   Array real(DType::float32, {4});
   const float floats[] = {0.1f, std::nanf(""), -0.0f, std::numeric_limits<float>::denorm_min()};
   std::copy_n(floats, 4, real.as<float>().data());
-  EXPECT_EQ(sites(real, Rule::greater_equal, 0.1),
-            (Flags{true, false, false, false}));  // 0.1f is a little more than 0.1
-  EXPECT_EQ(sites(real, Rule::equal, 0.1), (Flags{false, false, false, false}));
+  // 0.1f is a little more than 0.1, and what 0.1 is rounded to.
+  EXPECT_EQ(sites(real, Rule::greater_equal, 0.1), (Flags{true, false, false, false}));
+  EXPECT_EQ(sites(real, Rule::equal, 0.1), (Flags{true, false, false, false}));
+  EXPECT_EQ(sites(real, Rule::greater, 0.1), (Flags{false, false, false, false}));
+  EXPECT_EQ(sites(real, Rule::less, 0.1), (Flags{false, false, true, true}));
+  EXPECT_EQ(sites(real, Rule::not_equal, 0.1), (Flags{false, true, true, true}));
+  EXPECT_EQ(sites(real, Rule::equal, std::nan("")), (Flags{false, true, false, false}));
+  EXPECT_EQ(sites(real, Rule::not_equal, std::nan("")), (Flags{true, false, true, true}));
+  EXPECT_EQ(sites(real, Rule::less, kInfinity), (Flags{true, false, true, true}));
   EXPECT_EQ(sites(real, Rule::zero, 0), (Flags{false, false, true, false}));
   EXPECT_EQ(sites(real, Rule::nonzero, 0), (Flags{true, true, false, true}));
   EXPECT_EQ(sites(real, Rule::less_equal, 0), (Flags{false, false, true, false}));
+}
+
+TEST(MaximumDistance, LeavesRoomForTheRoundingOfSpacings) {
+  const auto kept = [](std::vector<double> spacing, const Shape& shape, double limit, Metric metric) {
+    Array input(DType::uint8, shape);
+    std::fill_n(input.data(), input.size(), std::byte{1});
+    input.data()[0] = std::byte{0};
+    const Results got = run(input.view(), {.metric = metric, .spacing = std::move(spacing), .max_distance = limit},
+                            {.distance = DType::float64, .nearest = DType::int32});
+    int count = 0;
+    for (std::int64_t i = 0; i < input.size(); ++i) {
+      EXPECT_EQ(std::isinf(value_at(*got.distance, i)), value_at(*got.nearest, i) == -1) << i;
+      count += !std::isinf(value_at(*got.distance, i));
+    }
+    return count;
+  };
+  for (const Metric metric : {Metric::euclidean, Metric::taxicab, Metric::chessboard}) {
+    for (int steps = 1; steps < 400; ++steps) {
+      const double tenths = steps / 10.0;  // as decimals are read
+      EXPECT_EQ(kept({0.1}, {500}, tenths, metric), steps + 1) << steps;
+      EXPECT_EQ(kept({0.1}, {500}, std::nextafter(tenths, 0) - 0.01, metric), steps) << steps;
+    }
+    EXPECT_EQ(kept({0.1, 0.3}, {5, 5}, 0.3, metric), metric == Metric::chessboard ? 8 : 5);
+    // Whole numbers are not rounded, and the limit is what it says.
+    EXPECT_EQ(kept({1}, {500}, std::nextafter(3, 0), metric), 3);
+    EXPECT_EQ(kept({7}, {500}, std::nextafter(21, 0), metric), 3);
+  }
+}
+
+TEST(CountSites, AgreesWithTheElements) {
+  for (const DType dtype : {DType::boolean, DType::uint8, DType::int16, DType::int64, DType::float32, DType::float64}) {
+    Array input(dtype, {3, 5, 3000});
+    for (std::int64_t i = 0; i < input.size(); ++i)
+      store(input, i, is_float(dtype) && i % 7 == 3 ? std::nan("") : static_cast<double>(i % 5));
+    // Every other row, and from the last to the first; a row of 3000 alone.
+    const AnyConstView dense = input.view();
+    const std::byte* last = dense.data() + 4 * 3000 * static_cast<std::int64_t>(size_of(dtype));
+    const AnyConstView padded(last, dtype, {3, 3, 2999}, {15000, -6000, 1});
+    for (const AnyConstView& view : {dense, padded, AnyConstView(dense.data(), dtype, {0, 5}), input.view()})
+      for (const Rule rule : {Rule::zero, Rule::nonzero, Rule::labels, Rule::greater_equal, Rule::greater,
+                              Rule::less_equal, Rule::less, Rule::equal, Rule::not_equal}) {
+        const grid::Sites sites{rule, 2};
+        const bool labels = rule == Rule::labels;
+        const Results got = run(view, {.sites = labels ? grid::Sites{} : sites}, {.distance = DType::float32});
+        std::int64_t count = 0;
+        for (std::int64_t i = 0; i < got.distance->size(); ++i) count += value_at(*got.distance, i) == 0;
+        EXPECT_EQ(grid::count_sites(view, sites), count) << name_of(dtype) << ' ' << static_cast<int>(rule);
+      }
+    EXPECT_EQ(grid::count_sites(dense, {Rule::greater, std::nan("")}), 0);
+  }
 }
 
 TEST(Empty, GivesEmptyResults) {

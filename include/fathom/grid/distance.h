@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "fathom/core/array.h"
@@ -24,16 +26,40 @@ enum class Surface { faces, centers };
 
 /// Which elements are sites.
 struct Sites {
+  /// The comparisons are those of numbers, whatever the types: integers are compared whole with any number; for floats
+  /// the value is rounded to their type first, so that the double 0.1 equals the float 0.1f. NaN is not_equal to every
+  /// number and compares with none; `equal` and `not_equal` with the value NaN are "is NaN" and "is not NaN".
   enum class Rule {
     zero,           ///< elements equal to 0
     nonzero,        ///< all others; NaN is nonzero
-    greater_equal,  ///< element ≥ value; compared exactly, whatever the types
+    greater_equal,  ///< element ≥ value
     less_equal,     ///< element ≤ value
     equal,          ///< element = value
     labels,         ///< for each element, the elements with another label; elements with label 0 have distance 0
+    greater,        ///< element > value
+    less,           ///< element < value
+    not_equal,      ///< element ≠ value
+  };
+  /// A double, or a 64-bit integer, which no double rounds.
+  struct Value {
+    std::variant<double, std::int64_t, std::uint64_t> number = 0.0;
+
+    Value() = default;
+    template <class T>
+      requires std::is_arithmetic_v<T>
+    Value(T value) {  // NOLINT: any number is a value
+      if constexpr (std::is_floating_point_v<T>) number = static_cast<double>(value);
+      else if constexpr (std::is_signed_v<T>) number = static_cast<std::int64_t>(value);
+      else number = static_cast<std::uint64_t>(value);
+    }
+    /// The double nearest to it.
+    double real() const {
+      return std::visit([](auto value) { return static_cast<double>(value); }, number);
+    }
+    bool is_nan() const { return real() != real(); }
   };
   Rule rule = Rule::zero;
-  double value = 0;
+  Value value = {};
 };
 
 /// Half-open range of indices along an axis.
@@ -49,7 +75,8 @@ struct DistanceOptions {
   std::vector<double> spacing;
   /// Empty: open; one value: for all axes; else one per axis.
   std::vector<Border> border;
-  /// Farther elements get +inf (integers: the type's maximum) and index −1; ≥ 0.
+  /// Farther elements get +inf (integers: the type's maximum) and index −1; ≥ 0. With a spacing that is not a whole
+  /// number, what lies a relative 2⁻⁵⁰ beyond is not farther: three steps of 0.1 are within 0.3.
   double max_distance = std::numeric_limits<double>::infinity();
   /// Negative inside, positive outside. Inside is the set of nonzero elements for `zero`, `nonzero` and `labels`, and
   /// the set of elements that compare true for a comparison. What a `sites` border adds is outside (for `nonzero` and
@@ -136,6 +163,14 @@ std::size_t scratch_bytes(const AnyConstDeviceView& input, const DistanceOptions
 /// @throws InvalidArgument as distance_transform()
 std::size_t least_scratch_bytes(const AnyConstView& input, const DistanceOptions& options,
                                 const DistanceOutputs& outputs);
+
+/// How many elements are sites; for `labels`, how many have label 0 and so the distance 0.
+/// @param input  any shape, layout and element type; read once, by one thread
+std::int64_t count_sites(const AnyConstView& input, const Sites& sites);
+
+/// Which elements are sites: 1, else 0, uint8 in the input's shape; for `labels`, those with label 0.
+/// @param input  as count_sites()
+Array mark_sites(const AnyConstView& input, const Sites& sites);
 
 /// Shape of the results: the region's, or the input's; behind the batch axes.
 Shape result_shape(const Shape& input, const DistanceOptions& options);

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,18 +11,24 @@
 
 #include "fathom/core/array.h"
 #include "fathom/io/atomic_file.h"
+#include "fathom/io/meaning.h"
 
 namespace fathom::io {
 
 enum class Format { automatic, png, tiff, npy, nifti };
 
-/// What a file says beyond its elements that another file of the same format wants back (NIfTI: orientation, units).
-class Metadata;
+/// What becomes of pixels that hold colours.
+enum class Colours {
+  luminance,  ///< a gray value, Rec. 601
+  packed,     ///< an integer, (red · 2ⁿ + green) · 2ⁿ + blue of n bits each: 0 where all are 0, and one for each colour.
+              ///< Wider colours than 16 bits, and floats: bool, false where all are 0
+  samples,    ///< all samples, opacity too, as a last axis 's'
+};
 
 struct Image {
   Array data;
-  std::vector<double> spacing;  ///< along each axis, order of the shape; empty if the file states none
-  std::shared_ptr<const Metadata> metadata;
+  Meaning meaning;
+  std::vector<std::string> warnings;  ///< what the file says and is not in the rest, a line each
 };
 
 /// What a header says, before any element is read.
@@ -30,16 +36,21 @@ struct ImageInfo {
   Format format = Format::automatic;
   DType dtype = DType::uint8;
   Shape shape;
-  std::vector<double> spacing;
+  Meaning meaning;
+  std::vector<std::string> warnings;
 };
 
 struct ReadOptions {
   Format format = Format::automatic;           ///< automatic: by the file's first bytes
   std::optional<std::size_t> memory_limit;     ///< most bytes for the elements; without it, what the machine has free
+  Colours colours = Colours::luminance;
+  std::string channel;                         ///< the sample of a pixel to take alone: "red", "alpha", "2"; empty: none
+  bool print_resolution = false;               ///< take the resolution at which PNG and TIFF are to be printed for spacing
 };
 
 struct WriteOptions {
   Format format = Format::automatic;           ///< automatic: by the path's ending
+  bool compress = false;                       ///< without loss, by deflate: TIFF alone has the choice
 };
 
 /// How values became the integers of a PNG: stored = round((value − offset) · scale), clipped to the type.
@@ -54,12 +65,12 @@ struct WriteReport {
 /// @throws IoError missing, truncated, absurd, or not an image; the message names the file and what would work
 ImageInfo probe(const std::filesystem::path& path, const ReadOptions& options = {});
 
-/// Reads an image or volume in our byte order, row-major. Colour (RGB, palette) comes as luminance, Rec. 601: (19595
-/// R + 38470 G + 7471 B + 32768) >> 16 for integers, 0.299 R + 0.587 G + 0.114 B for floats; alpha is ignored. Gray
-/// of 1 bit comes as bool, of 2 and 4 bits spread over 0 … 255. The pages of a TIFF make a volume. NIfTI axes come
-/// slowest first, so that the last axis is the file's first; trailing axes of extent 1 are dropped, and what
-/// scl_slope and scl_inter scale comes as float. float16 comes as float32. Spacing comes from NIfTI only: resolutions
-/// in PNG and TIFF say how to print.
+/// Reads an image or volume in our byte order, row-major, with what the file says of it. Gray of 1 bit comes as bool, of
+/// 2 and 4 bits spread over 0 … 255, float16 as float32. Palette images come as their indices, uint8; RGB as
+/// `options.colours` says, luminance being (19595 R + 38470 G + 7471 B + 32768) >> 16 for integers, 0.299 R + 0.587 G +
+/// 0.114 B for floats. The pages of a TIFF make a volume, or what ImageJ, OME or tifffile say of them; bands of a GeoTIFF
+/// are channels. NIfTI axes come slowest first, so that the last axis is the file's first; trailing axes of extent 1 are
+/// dropped, and what scl_slope and scl_inter scale comes as float.
 /// @throws IoError missing, truncated, absurd, not an image, or larger than the memory limit
 Image read(const std::filesystem::path& path, const ReadOptions& options = {});
 
@@ -77,29 +88,41 @@ Array read_raw(const std::filesystem::path& path, const RawLayout& layout, const
 /// Writes beside `path`, then renames, so that the path holds the old file or the new one at any moment. "-" is
 /// standard output. A name without a known ending is an error, but "-", devices and FIFOs get NPY. PNG takes 2D
 /// arrays: bool (1 bit), uint8 and uint16 as they are, others scaled to 16 bits between the smallest and the largest
-/// finite value, +inf to the largest, NaN to 0. TIFF takes 2 and 3 axes (pages), bool as 1 bit, no 64-bit integers;
+/// finite value, +inf to the largest, NaN to 0. TIFF takes 2 and 3 axes, and up to 5 of named ones (t, z, c, y, x), bool
+/// as 1 bit, no 64-bit integers; spacing and names go into ImageJ's description, or OME's where that cannot hold them;
 /// BigTIFF where 4 GiB do not suffice. NIfTI takes 1 to 7 axes, bool as uint8; NIfTI-2 where an extent exceeds 32767;
-/// `.nii.gz` is compressed. NPY takes everything.
-/// @param metadata  of the image that the data came from: a NIfTI keeps its orientation and units
+/// `.nii.gz` is compressed. NPY takes everything, and holds elements alone: see losses().
+/// @param meaning  what to say of the array; spacing alone will do
 /// @throws InvalidArgument the format cannot hold such an array; the message names one that can
 /// @throws IoError the target cannot be written, or is full; no partial file is left
-WriteReport write(const std::filesystem::path& path, const AnyConstView& data, const std::vector<double>& spacing = {},
-                  const Metadata* metadata = nullptr, const WriteOptions& options = {});
+WriteReport write(const std::filesystem::path& path, const AnyConstView& data, const Meaning& meaning = {},
+                  const WriteOptions& options = {});
 
 /// The same into a file that the caller commits, so that several outputs appear together or not at all. The format is
 /// by the ending of file.target().
-WriteReport write(AtomicFile& file, const AnyConstView& data, const std::vector<double>& spacing = {},
-                  const Metadata* metadata = nullptr, const WriteOptions& options = {});
+WriteReport write(AtomicFile& file, const AnyConstView& data, const Meaning& meaning = {},
+                  const WriteOptions& options = {});
 
-/// Refuses what write() would refuse, from type and shape alone, so that long work does not end in a refusal; else the
-/// format that write() would use.
+/// Refuses what write() would refuse, from type, shape and meaning alone, so that long work does not end in a refusal;
+/// else the format that write() would use.
 /// @throws InvalidArgument the format cannot hold such an array; the message names one that can
-Format check_write(const std::filesystem::path& path, DType dtype, const Shape& shape,
+Format check_write(const std::filesystem::path& path, DType dtype, const Shape& shape, const Meaning& meaning = {},
                    const WriteOptions& options = {});
+
+/// What of the meaning a file of the format would not hold, in words: "spacing and unit (1.5, 0.2, 0.2 µm)"; empty:
+/// nothing.
+std::string losses(Format format, const Meaning& meaning);
+
+/// The meaning of a part of the array, whose first element has the indices `begin`, one per axis.
+Meaning cropped(const Meaning& meaning, const std::vector<std::int64_t>& begin);
 
 /// The format that the path's ending names; automatic if none.
 Format format_from_path(const std::filesystem::path& path);
 
+/// "png", "tiff", … as options have it.
 std::string_view name_of(Format format);
+
+/// The formats that are read, or written, in the order of the documentation.
+std::vector<Format> formats(bool written);
 
 }  // namespace fathom::io

@@ -74,7 +74,7 @@ grid::Range read_range(Bytes& bytes, std::int64_t extent) {
 grid::DistanceOptions read_options(Bytes& bytes, const Shape& shape) {
   const int rank = shape.rank();
   grid::DistanceOptions options;
-  options.sites.rule = static_cast<grid::Sites::Rule>(bytes.below(6));
+  options.sites.rule = static_cast<grid::Sites::Rule>(bytes.below(9));
   options.sites.value = bytes.number();
   options.metric = static_cast<grid::Metric>(bytes.below(3));
   const std::uint8_t present = bytes.next();

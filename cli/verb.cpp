@@ -1,0 +1,25 @@
+#include "verb.h"
+
+#include "compare.h"
+#include "distance.h"
+#include "info.h"
+#include "query.h"
+#include "render.h"
+
+namespace fathom::cli {
+
+namespace {
+
+constexpr Verb kVerbs[] = {
+    {"distance", "Distance from each element to its nearest site", declare_distance},
+    {"query", "Distance from each of some points to the nearest site, and its id", declare_query},
+    {"render", "Picture of what is solid in a volume, by ray marching", declare_render},
+    {"info", "Shape, type, spacing, values and sites of a file", declare_info},
+    {"compare", "Whether two files hold the same values, and where they differ most", declare_compare},
+};
+
+}  // namespace
+
+std::span<const Verb> verbs() { return kVerbs; }
+
+}  // namespace fathom::cli

@@ -1,0 +1,115 @@
+// ImageJ's description of a stack: lines of "key=value".
+// Source: ij.io.FileInfo, ij.io.TiffDecoder and ij.io.FileSaver of ImageJ 1.53: pages lie in the order channel, slice,
+// frame, the channel fastest; the size of a pixel is one over the resolution, in the description's unit.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include "fathom/core/error.h"
+#include "io/tiff_meaning.h"
+#include "io/units.h"
+
+namespace fathom::io::tiff {
+
+namespace {
+
+using Keys = std::map<std::string, std::string>;
+
+Keys keys_of(const std::string& description) {
+  Keys keys;
+  for (std::size_t at = 0; at < description.size();) {
+    std::size_t end = description.find('\n', at);
+    if (end == std::string::npos) end = description.size();
+    const std::string line = description.substr(at, end - at);
+    if (const std::size_t sign = line.find('='); sign != std::string::npos)
+      keys[line.substr(0, sign)] = line.substr(sign + 1);
+    at = end + 1;
+  }
+  return keys;
+}
+
+double number(const Keys& keys, const char* key, double otherwise) {
+  const auto found = keys.find(key);
+  if (found == keys.end()) return otherwise;
+  char* end = nullptr;
+  const double value = std::strtod(found->second.c_str(), &end);
+  return end != found->second.c_str() && std::isfinite(value) ? value : otherwise;
+}
+
+std::int64_t count(const Keys& keys, const char* key) {
+  const double value = number(keys, key, 1);
+  return value >= 1 && value < 0x1p31 ? static_cast<std::int64_t>(value) : 1;
+}
+
+std::string unit(const Keys& keys, const char* key) {
+  const auto found = keys.find(key);
+  return found == keys.end() ? "" : unit_named(found->second);
+}
+
+/// The shortest decimal number whose inverse is this resolution, which files hold as a float32.
+double size_of_pixel(double resolution) {
+  for (int digits = 1; digits < 17; ++digits) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.*g", digits, 1 / resolution);
+    const double size = std::strtod(text, nullptr);
+    if (static_cast<float>(1 / size) == static_cast<float>(resolution)) return size;
+  }
+  return 1 / resolution;
+}
+
+void take_sizes(const Keys& keys, const Tags& tags, Stack& stack, ImageInfo& info) {
+  Axis &y = info.meaning.axes[0], &x = info.meaning.axes[1];
+  x.unit = unit(keys, "unit");
+  y.unit = keys.contains("yunit") ? unit(keys, "yunit") : x.unit;
+  // Without a unit the tags say how to print, unless they are not about inches and centimetres.
+  const bool has_sizes = !x.unit.empty() || tags.resolution_unit == RESUNIT_NONE;
+  if (has_sizes && tags.x_resolution > 0 && tags.y_resolution > 0) {
+    x.spacing = size_of_pixel(tags.x_resolution);
+    y.spacing = size_of_pixel(tags.y_resolution);
+  }
+  const double slice = std::abs(number(keys, "spacing", 0));
+  if (x.unit.empty() && x.spacing == 1 && y.spacing == 1 && slice == 0) x.spacing = y.spacing = 0;  // as written unasked
+  for (Axis& axis : stack.axes) {
+    if (axis.name == 'z' && (slice > 0 || x.spacing > 0)) {
+      axis.spacing = slice > 0 ? slice : 1;
+      axis.unit = keys.contains("zunit") ? unit(keys, "zunit") : x.unit;
+    }
+    if (axis.name == 't') {
+      axis.spacing = std::abs(number(keys, "finterval", 0));
+      axis.unit = axis.spacing > 0 ? (keys.contains("tunit") ? unit(keys, "tunit") : "s") : "";
+    }
+  }
+  const double origin[] = {number(keys, "xorigin", 0), number(keys, "yorigin", 0), number(keys, "zorigin", 0)};
+  if (origin[0] != 0 || origin[1] != 0 || origin[2] != 0)
+    info.warnings.push_back("has an origin of its own (xorigin, yorigin, zorigin), which is left out");
+}
+
+}  // namespace
+
+bool read_imagej(const ByteSource& source, const Tags& tags, std::size_t pages, Stack& stack, ImageInfo& info) {
+  if (!tags.description.starts_with("ImageJ=")) return false;
+  const Keys keys = keys_of(tags.description);
+  const std::int64_t images = count(keys, "images");
+  struct Count {
+    char name;
+    std::int64_t extent;
+  };
+  std::int64_t channels = count(keys, "channels"), slices = count(keys, "slices"), frames = count(keys, "frames");
+  if (channels * slices * frames != images) {  // ImageJ, too, then takes a plain stack
+    channels = frames = 1;
+    slices = images;
+  }
+  stack.in_one_block = pages == 1 && images > 1;
+  if (static_cast<std::size_t>(images) != pages && !stack.in_one_block)
+    source.fail("says that it holds " + std::to_string(images) + " images, but has " + std::to_string(pages) + " pages");
+  for (const Count& one : {Count{'t', frames}, Count{'z', slices}, Count{'c', channels}}) {
+    if (one.extent == 1) continue;
+    stack.axes.push_back(axis_named(one.name));
+    stack.extents.push_back(one.extent);
+  }
+  take_sizes(keys, tags, stack, info);
+  return true;
+}
+
+}  // namespace fathom::io::tiff

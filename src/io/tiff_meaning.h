@@ -1,0 +1,70 @@
+// What a TIFF says of its pages: descriptions by ImageJ, OME and tifffile, and GeoTIFF's tags.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/native.h"
+#include "io/tiff_page.h"
+
+namespace fathom::io::tiff {
+
+/// How pages make an array: axes before y and x, and which page holds each plane.
+struct Stack {
+  std::vector<Axis> axes;
+  Shape extents;
+  std::vector<std::size_t> pages;  ///< of each plane, row-major
+  bool in_one_block = false;       ///< the first directory alone is there, and all planes lie behind one another
+};
+
+/// Tags of the first directory that say what an array is.
+struct Tags {
+  std::string description;
+  std::vector<double> pixel_scale, tie_points, transformation, geo_doubles;
+  std::vector<std::uint16_t> geo_keys;
+  std::string geo_text, no_data;
+  double x_resolution = 0, y_resolution = 0;  ///< pixels per unit; 0: not stated
+  std::uint16_t resolution_unit = 0;
+  bool is_lsm = false;
+
+  bool is_geo() const { return !pixel_scale.empty() || !transformation.empty() || !geo_keys.empty(); }
+};
+
+/// @throws IoError a MetaMorph stack, of which one plane would be read
+Tags read_tags(const TiffFile& file, const ByteSource& source);
+
+/// GeoTIFF's tags, as they go back into a file.
+class NativeGeo final : public Native {
+ public:
+  explicit NativeGeo(Tags all) : tags(std::move(all)) {}
+  std::shared_ptr<const Native> cropped(const std::vector<std::int64_t>& begin) const override;
+  Tags tags;
+};
+
+/// The order of the pages, and what the tags say of the array, whose axes end in y and x.
+/// @param pages  directories that are pages, all like the first
+/// @throws IoError descriptions that contradict the pages
+Stack stack_of(const ByteSource& source, const Tags& tags, const Page& first, std::size_t pages,
+               const ReadOptions& options, ImageInfo& info);
+
+/// Each of these knows one description; false: it is none of theirs. info.meaning.axes are y and x before, and the
+/// stack's axes go before them later.
+bool read_imagej(const ByteSource& source, const Tags& tags, std::size_t pages, Stack& stack, ImageInfo& info);
+bool read_ome(const ByteSource& source, const Tags& tags, const Page& first, std::size_t pages, Stack& stack,
+              ImageInfo& info);
+bool read_tifffile(const ByteSource& source, const Tags& tags, const Page& first, std::size_t pages, Stack& stack,
+                   ImageInfo& info);
+/// Spacing, unit and reference of GeoTIFF's tags.
+void read_geo(const Tags& tags, ImageInfo& info);
+
+/// The description that says what an array is, by ImageJ's or OME's rules; empty where nothing needs to be said.
+struct Description {
+  std::string text;
+  double x_resolution = 0, y_resolution = 0;  ///< pixels per unit, for ImageJ; 0: none
+};
+/// @throws InvalidArgument more than three axes that have no names, or names that no description holds
+Description describe(DType dtype, const Shape& shape, const Meaning& meaning);
+
+}  // namespace fathom::io::tiff
