@@ -1,4 +1,4 @@
-# Turns on CUDA where a toolkit is found; without one the build goes on for the CPU alone.
+# Turns on CUDA. Who asks for it and has no toolkit is told so, and gets no build for the CPU under its name.
 
 include(CheckLanguage)
 
@@ -28,6 +28,6 @@ if(CMAKE_CUDA_COMPILER)
   message(STATUS "CUDA: found ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION}, "
                  "compiling for ${CMAKE_CUDA_ARCHITECTURES}")
 else()
-  message(STATUS "CUDA: no working toolkit found (set CUDACXX to the path of nvcc if there is one); "
-                 "building for the CPU alone")
+  message(FATAL_ERROR "FATHOM_CUDA is on, but there is no working CUDA toolkit: set CUDACXX to the path of nvcc if there "
+                      "is one, or turn FATHOM_CUDA off")
 endif()

@@ -19,3 +19,5 @@ endif()
 # An installed command finds the shared libraries beside it, wherever the whole was moved.
 file(RELATIVE_PATH bin_to_lib /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
 set(CMAKE_INSTALL_RPATH $ORIGIN $ORIGIN/${bin_to_lib})
+# And those that it was linked with outside the system's folders, where they are.
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)

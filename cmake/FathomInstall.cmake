@@ -1,4 +1,4 @@
-# Install rules of the library: headers, and a relocatable package for find_package(fathom).
+# Install rules of the library: headers, and relocatable packages for find_package(fathom) and for pkg-config.
 
 include(CMakePackageConfigHelpers)
 
@@ -44,3 +44,33 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/fathom-config.cmake.in
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/fathom-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/fathom-config.cmake ${PROJECT_BINARY_DIR}/fathom-config-version.cmake
         DESTINATION ${fathom_package_dir})
+
+# The same for pkg-config: fathom_install_pc(<library> <name> <description> <what a static one requires> <and links>).
+file(RELATIVE_PATH pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+cmake_path(APPEND pc_includedir "\${prefix}" ${CMAKE_INSTALL_INCLUDEDIR})
+cmake_path(APPEND pc_libdir "\${prefix}" ${CMAKE_INSTALL_LIBDIR})
+function(fathom_install_pc library name description requires libs)
+  set(pc_library ${library})
+  set(pc_name ${name})
+  set(pc_description ${description})
+  set(pc_requires ${requires})
+  set(pc_libs ${libs})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/fathom.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+set(core_requires "")
+set(core_libs "")
+set(io_requires "")
+if(FATHOM_IS_STATIC)
+  set(core_requires "tbb libhwy")
+  set(io_requires "libpng libtiff-4 zlib pugixml")
+  if(FATHOM_HAS_CUDA)
+    set(core_libs "-L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt -ldl")
+  endif()
+endif()
+fathom_install_pc(fathom fathom "${PROJECT_DESCRIPTION}" "${core_requires}" "${core_libs}")
+if(TARGET fathom_io)
+  fathom_install_pc(fathom_io fathom-io "Files of images, volumes and points for Fathom"
+                    "fathom = ${PROJECT_VERSION} ${io_requires}" "")
+endif()

@@ -6,6 +6,7 @@
 array([[2., 1., 0., 1.]], dtype=float32)
 """
 
+from . import _alone  # noqa: F401  (first, before a file of another distribution)
 from ._core import VERSION as __version__
 from ._core import DeviceError
 from ._dynamic import DynamicSet

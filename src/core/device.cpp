@@ -24,7 +24,11 @@ int device_count() noexcept { return 0; }
 DeviceInfo describe_device(int) { throw DeviceError("this build of Fathom has no CUDA backend"); }
 int current_device() { throw DeviceError("this build of Fathom has no CUDA backend"); }
 void release_device_memory() {}
-void require_device() { throw DeviceError("this build of Fathom has no CUDA backend; use backend auto or cpu"); }
+void require_device() {
+  throw DeviceError(
+      "this build of Fathom has no CUDA backend; use backend auto or cpu, or a build with FATHOM_CUDA=ON "
+      "(Python: fathom-distance-cuda12 or -cuda13)");
+}
 #endif
 
 }  // namespace fathom

@@ -9,8 +9,7 @@ function(run)
   set(run_output "${output}" PARENT_SCOPE)
 endfunction()
 
-set(settings -G ${generator} -D CMAKE_BUILD_TYPE=${config} -D CMAKE_CXX_COMPILER=${compiler}
-             -D CMAKE_CXX_COMPILER_LAUNCHER=${launcher})
+set(settings -G ${generator} -D CMAKE_BUILD_TYPE=${config} -D CMAKE_CXX_COMPILER=${compiler})
 cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
 
 # Installs from this build, or from one of the other kind.
@@ -25,6 +24,10 @@ else()
   set(library_dir ${work_dir}/library)
   run(${CMAKE_COMMAND} -S ${source_dir} -B ${library_dir} ${settings} -D BUILD_SHARED_LIBS=${shared}
       -D FATHOM_CLI=OFF -D FATHOM_BENCH=OFF -D FATHOM_TESTS=OFF)
+  string(FIND "${run_output}" "-- CUDA: left out. To have it: -D FATHOM_CUDA=ON, or with pip" position)
+  if(position EQUAL -1)
+    message(FATAL_ERROR "nothing was said of CUDA:\n${run_output}")
+  endif()
   run(${CMAKE_COMMAND} --build ${library_dir} --parallel ${processors})
 endif()
 file(REMOVE_RECURSE ${work_dir}/first ${work_dir}/moved)
@@ -33,9 +36,13 @@ file(RENAME ${work_dir}/first ${work_dir}/moved)
 
 # Nothing in the package may know where it was built or first installed.
 file(GLOB_RECURSE package_files ${work_dir}/moved/*.cmake)
-if(NOT package_files)
-  message(FATAL_ERROR "no CMake package was installed")
+file(GLOB_RECURSE pc_files ${work_dir}/moved/fathom*.pc)
+list(LENGTH pc_files pc_count)
+if(NOT package_files OR NOT pc_count EQUAL 2)
+  message(FATAL_ERROR "these were installed, and not CMake's package and two files for pkg-config: "
+                      "${package_files} ${pc_files}")
 endif()
+list(APPEND package_files ${pc_files})
 foreach(file IN LISTS package_files)
   file(READ ${file} text)
   foreach(place IN ITEMS ${source_dir} ${build_dir} ${work_dir})
@@ -62,11 +69,23 @@ if(NOT run_output STREQUAL expected)
   message(FATAL_ERROR "the example printed\n${run_output}instead of\n${expected}")
 endif()
 
+function(check_reader)
+  run(${ARGN} ${source_dir}/examples/data/land.png)
+  if(NOT run_output STREQUAL "1080 × 2160\n")
+    message(FATAL_ERROR "the reader printed '${run_output}'")
+  endif()
+endfunction()
+
 build_user(reader tests/package/reader)
-run(${work_dir}/reader/reader ${source_dir}/examples/data/land.png)
-if(NOT run_output STREQUAL "1080 × 2160\n")
-  message(FATAL_ERROR "the reader printed '${run_output}'")
-endif()
+check_reader(${work_dir}/reader/reader)
+
+# The same by hand, with what pkg-config says.
+list(GET pc_files 0 pc_dir)
+cmake_path(GET pc_dir PARENT_PATH pc_dir)
+run(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${pc_dir} pkg-config --cflags --libs fathom-io)
+separate_arguments(flags UNIX_COMMAND "${run_output}")
+run(${compiler} -std=c++20 ${source_dir}/tests/package/reader/main.cpp -o ${work_dir}/reader_by_hand ${flags})
+check_reader(${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${pc_dir}/.. ${work_dir}/reader_by_hand)
 
 if(EXISTS ${work_dir}/moved/bin/fathom)
   run(${work_dir}/moved/bin/fathom --version)

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import fathom
+import numpy as np
 import pytest
 
 FOLDER = Path(fathom.__file__).parent
@@ -59,6 +60,16 @@ def test_import_is_quick():
     """Beside NumPy, whose own import everybody pays who has an array."""
     code = "import time, numpy; t = time.perf_counter(); import fathom; print(time.perf_counter() - t)"
     assert min(float(run(code)) for _ in range(5)) < 0.1
+
+
+@pytest.mark.skipif("cuda" in fathom.info().backends, reason="a build with CUDA")
+def test_a_build_for_the_cpu_says_how_to_have_cuda():
+    with pytest.raises(fathom.DeviceError) as failure:
+        fathom.distance_transform(np.zeros((2, 2)), backend="cuda")
+    assert str(failure.value) == (
+        "this build of Fathom has no CUDA backend; use backend auto or cpu, or a build with FATHOM_CUDA=ON "
+        "(Python: fathom-distance-cuda12 or -cuda13)"
+    )
 
 
 def test_types():
