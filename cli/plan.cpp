@@ -9,7 +9,6 @@
 #include <limits>
 #include <optional>
 
-#include "interrupt.h"
 #include "memory.h"
 #include "options.h"
 
@@ -89,10 +88,6 @@ void check_arguments(const DistanceArguments& arguments) {
   if (arguments.output.empty() && arguments.nearest.empty() && arguments.coordinates.empty() &&
       arguments.preview.empty())
     throw InvalidArgument("no output was asked for; give -o FILE, --nearest, --coordinates or --preview");
-  if (arguments.output == "-" && arguments.json)
-    throw InvalidArgument("--json and -o - both want standard output; write the result to a file");
-  for (const std::string* path : {&arguments.nearest, &arguments.coordinates, &arguments.preview})
-    if (*path == "-") throw InvalidArgument("only -o can be standard output; give --nearest and others a file");
   if (!arguments.preview.empty() && io::format_from_path(arguments.preview) != io::Format::png)
     throw InvalidArgument(fmt::format("--preview draws a PNG; '{}' does not end in .png", arguments.preview));
   if (!arguments.format.empty() && arguments.output.empty())
@@ -163,12 +158,6 @@ void plan_coordinates(const DistanceArguments& arguments, Plan& plan) {
                           index_dtype(*std::max_element(input.begin(), input.end())), shape});
 }
 
-/// Throws if the directory of a target cannot be written; what it tries is gone again at once, so that nothing can be
-/// left behind while the work lasts.
-void check_writable(const std::string& path) {
-  if (!path.empty() && path != "-") io::AtomicFile probe(path);
-}
-
 }  // namespace
 
 std::string_view name_of(Kind kind) {
@@ -199,10 +188,11 @@ const PlannedOutput* Plan::field() const {
 
 Plan make_plan(const DistanceArguments& arguments) {
   check_arguments(arguments);
-  check_distinct({{"-o", arguments.output},
-                  {"--nearest", arguments.nearest},
-                  {"--coordinates", arguments.coordinates},
-                  {"--preview", arguments.preview}});
+  check_outputs({{"-o", arguments.output},
+                 {"--nearest", arguments.nearest},
+                 {"--coordinates", arguments.coordinates},
+                 {"--preview", arguments.preview}},
+                arguments.json);
   std::optional<std::size_t> budget;
   if (!arguments.memory.empty()) budget = parse_memory(arguments.memory);
   const io::WriteOptions field_format = write_options(arguments);
@@ -210,10 +200,7 @@ Plan make_plan(const DistanceArguments& arguments) {
   plan.options = options_of(arguments);
   plan.preview = arguments.preview;
 
-  {
-    const LeaveAtOnce leave_at_once;
-    plan.input = io::probe(arguments.input);
-  }
+  plan.input = io::probe(arguments.input);
   if (arguments.spacing.empty()) plan.options.spacing = plan.input.spacing;
   expand("--spacing", plan.options.spacing, plan.input.shape);
   expand("--border", plan.options.border, plan.input.shape);
@@ -223,8 +210,9 @@ Plan make_plan(const DistanceArguments& arguments) {
   plan_nearest(arguments, plan);
   plan_coordinates(arguments, plan);
   fit_into_memory(plan, budget);
-  for (const PlannedOutput& output : plan.outputs) check_writable(output.path);
-  check_writable(plan.preview);
+  for (const std::string* path :
+       {&arguments.output, &arguments.nearest, &arguments.coordinates, &arguments.preview})
+    if (!path->empty()) io::AtomicFile::check(*path);
   return plan;
 }
 

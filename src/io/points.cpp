@@ -64,7 +64,7 @@ Array read_points(ByteSource& source, const MemoryLimit& limit, bool first_colum
 }
 
 Array read_points(const std::filesystem::path& path) {
-  return read_points(*open_source(path, StandardInput::consume), memory_limit(std::nullopt), ends_in_xyz(path));
+  return read_points(*open_source(path, Reading::consume), memory_limit(std::nullopt), ends_in_xyz(path));
 }
 
 }  // namespace fathom::io
