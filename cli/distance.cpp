@@ -1,6 +1,7 @@
 #include "distance.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -12,10 +13,10 @@
 
 #include "chart/chart.h"
 #include "exit_code.h"
-#include "fathom/io/atomic_file.h"
-#include "interrupt.h"
+#include "fathom/io/stream.h"
 #include "no_data.h"
 #include "options.h"
+#include "pending_files.h"
 #include "plan.h"
 #include "progress.h"
 #include "report.h"
@@ -54,7 +55,6 @@ grid::DistanceReport compute(const Plan& plan, const AnyConstView& input, std::v
   progress.begin("computing");
   grid::DistanceOptions options = plan.options;
   options.execution.progress = progress.callback();
-  options.execution.stop = stop_token();
   grid::DistanceOutputs outputs;
   for (std::size_t k = 0; k < arrays.size(); ++k) view_in(outputs, plan.outputs[k].kind) = arrays[k].view();
   if (plan.no_data.empty()) return grid::distance_transform(input, options, outputs);
@@ -119,29 +119,12 @@ Chart chart_of(const DistanceArguments& arguments, const Plan& plan, const Array
   return chart;
 }
 
-/// Files that appear together: none is in place before all are written.
-class PendingFiles {
- public:
-  io::AtomicFile& add(const std::string& path) {
-    if (stop_token().stop_requested()) throw Cancelled();
-    return *files_.emplace_back(std::make_unique<io::AtomicFile>(path));
-  }
-  void commit() {
-    if (stop_token().stop_requested()) throw Cancelled();
-    for (const auto& file : files_) file->commit();
-  }
-
- private:
-  std::vector<std::unique_ptr<io::AtomicFile>> files_;
-};
-
 io::WriteReport write_array(const PlannedOutput& output, const Array& array, const Plan& plan, PendingFiles& files) {
   const Arranged in_order = arranged(array.view(), output.order);
   if (output.kind == PlannedOutput::Kind::coordinates) return io::write(files.add(output.path), in_order.view);
   const bool is_field = output.kind != PlannedOutput::Kind::nearest;
   io::WriteOptions options = is_field ? plan.field_format : io::WriteOptions{};
   options.format = output.format;
-  if (output.path == "-") return io::write("-", in_order.view, plan.meaning, options);
   return io::write(files.add(output.path), in_order.view, plan.meaning, options);
 }
 
@@ -159,7 +142,7 @@ std::vector<io::WriteReport> write_all(const DistanceArguments& arguments, const
   const auto write_where = [&](bool to_standard_output) {
     for (std::size_t k = 0; k < arrays.size(); ++k) {
       const PlannedOutput& output = plan.outputs[k];
-      if (output.path.empty() || (output.path == "-") != to_standard_output) continue;
+      if (output.path.empty() || io::writes_to(output.path, STDOUT_FILENO) != to_standard_output) continue;
       written[k] = write_array(output, arrays[k], plan, files);
     }
   };
@@ -172,9 +155,7 @@ std::vector<io::WriteReport> write_all(const DistanceArguments& arguments, const
 
 void print_outcome(const DistanceArguments& arguments, const Plan& plan, const DistanceOutcome& outcome) {
   if (arguments.json) return print_line(to_json(plan, outcome));
-  if (is_quiet()) return;
-  if (arguments.output == "-") print_aside(to_text(plan, outcome));
-  else print_text(to_text(plan, outcome));
+  print_report(to_text(plan, outcome), {arguments.output, arguments.nearest});
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "exit_code.h"
-#include "interrupt.h"
 #include "options.h"
 #include "progress.h"
 #include "report.h"
@@ -30,7 +29,6 @@ struct Contents {
 };
 
 Contents contents_of(const InputArguments& arguments, const grid::Sites& sites) {
-  const LeaveAtOnce leave_at_once;
   Progress progress;
   progress.begin("reading");
   Contents contents;

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <utility>
 
-#include "interrupt.h"
 #include "options.h"
+#include "report.h"
 #include "warnings.h"
 
 namespace fathom::cli {
@@ -179,12 +179,9 @@ Input probe_input(const InputArguments& arguments, io::Colours colours, bool pri
   input.options.colours = colours;
   input.options.channel = arguments.channel;
   input.options.print_resolution = print_resolution;
-  {
-    const LeaveAtOnce leave_at_once;
-    input.info = io::probe(arguments.path, input.options);
-  }
+  input.info = io::probe(arguments.path, input.options);
   for (const std::string& warning : input.info.warnings)
-    warn((arguments.path == "-" ? "standard input" : arguments.path) + " " + warning);
+    warn(shown(arguments.path) + " " + warning);
   input.file_shape = input.info.shape;
   input.stated = input.info.meaning;
   input.info.meaning.axes.resize(at(input.info.shape.rank()));
@@ -211,7 +208,6 @@ Arranged arranged(const AnyConstView& array, const std::vector<int>& order) {
 Array dense_copy(const AnyConstView& array) { return copy_axes(array, array.shape(), array.strides()); }
 
 Arranged read_elements(const Input& input) {
-  const LeaveAtOnce leave_at_once;
   io::Image image = io::read(input.path, input.options);
   if (image.data.shape() != input.file_shape || image.data.dtype() != input.info.dtype)
     throw IoError(fmt::format("{} changed while it was read; try again", input.path));

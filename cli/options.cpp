@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,8 @@
 #include <optional>
 #include <utility>
 #include <variant>
+
+#include "fathom/io/stream.h"
 
 namespace fathom::cli {
 
@@ -112,8 +115,9 @@ std::int64_t bound(std::string_view text, std::int64_t otherwise, std::string_vi
   return *value;
 }
 
-/// A path as the file system sees it, whether the file exists or not.
+/// A path as the file system sees it, whether the file exists or not; "-" for all names of standard output.
 std::filesystem::path canonical(const std::string& path) {
+  if (io::writes_to(path, STDOUT_FILENO)) return "-";
   std::error_code error;
   const auto result = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
   return error ? std::filesystem::path(path) : result;
@@ -252,7 +256,11 @@ io::Format parse_format(std::string_view text) {
 std::string_view name_of(grid::Metric metric) { return name_in(kMetrics, metric); }
 std::string_view name_of(grid::Border border) { return name_in(kBorders, border); }
 
-void check_distinct(const std::vector<std::pair<const char*, std::string>>& outputs) {
+void check_outputs(const std::vector<std::pair<const char*, std::string>>& outputs, bool json) {
+  for (const auto& [option, path] : outputs)
+    if (json && io::writes_to(path, STDOUT_FILENO))
+      throw InvalidArgument(
+          fmt::format("--json and {} {} both want standard output; write the result to a file", option, path));
   for (std::size_t a = 0; a < outputs.size(); ++a)
     for (std::size_t b = a + 1; b < outputs.size(); ++b)
       if (!outputs[a].second.empty() && !outputs[b].second.empty() &&

@@ -52,8 +52,8 @@ std::vector<grid::Range> parse_region(std::string_view text, const Shape& shape)
 int parse_threads(std::string_view text);
 
 /// @param outputs  option and path; empty: not given
-/// @throws InvalidArgument two of them name one file
-void check_distinct(const std::vector<std::pair<const char*, std::string>>& outputs);
+/// @throws InvalidArgument two of them name one file, or one is standard output, by whatever name, and so is --json's
+void check_outputs(const std::vector<std::pair<const char*, std::string>>& outputs, bool json);
 
 grid::Metric parse_metric(std::string_view text);
 grid::Surface parse_surface(std::string_view text);

@@ -9,7 +9,6 @@
 #include <limits>
 #include <optional>
 
-#include "interrupt.h"
 #include "memory.h"
 #include "options.h"
 #include "warnings.h"
@@ -93,10 +92,6 @@ void check_arguments(const DistanceArguments& arguments) {
   if (arguments.output.empty() && arguments.nearest.empty() && arguments.coordinates.empty() &&
       arguments.preview.empty())
     throw InvalidArgument("no output was asked for; give -o FILE, --nearest, --coordinates or --preview");
-  if (arguments.output == "-" && arguments.json)
-    throw InvalidArgument("--json and -o - both want standard output; write the result to a file");
-  for (const std::string* path : {&arguments.nearest, &arguments.coordinates, &arguments.preview})
-    if (*path == "-") throw InvalidArgument("only -o can be standard output; give --nearest and others a file");
   if (!arguments.preview.empty() && io::format_from_path(arguments.preview) != io::Format::png)
     throw InvalidArgument(fmt::format("--preview draws a PNG; '{}' does not end in .png", arguments.preview));
   if (!arguments.format.empty() && arguments.output.empty())
@@ -223,12 +218,6 @@ void check_colours(const Input& input, const grid::Sites& sites) {
                                       "--channel takes one channel", input.path));
 }
 
-/// Throws if the directory of a target cannot be written; what it tries is gone again at once, so that nothing can be
-/// left behind while the work lasts.
-void check_writable(const std::string& path) {
-  if (!path.empty() && path != "-") io::AtomicFile probe(path);
-}
-
 }  // namespace
 
 std::string_view name_of(Kind kind) {
@@ -259,10 +248,11 @@ const PlannedOutput* Plan::field() const {
 
 Plan make_plan(const DistanceArguments& arguments) {
   check_arguments(arguments);
-  check_distinct({{"-o", arguments.output},
-                  {"--nearest", arguments.nearest},
-                  {"--coordinates", arguments.coordinates},
-                  {"--preview", arguments.preview}});
+  check_outputs({{"-o", arguments.output},
+                 {"--nearest", arguments.nearest},
+                 {"--coordinates", arguments.coordinates},
+                 {"--preview", arguments.preview}},
+                arguments.json);
   std::optional<std::size_t> budget;
   if (!arguments.memory.empty()) budget = parse_memory(arguments.memory);
   Plan plan;
@@ -285,8 +275,9 @@ Plan make_plan(const DistanceArguments& arguments) {
   plan_nearest(arguments, plan);
   plan_coordinates(arguments, plan);
   fit_into_memory(plan, budget);
-  for (const PlannedOutput& output : plan.outputs) check_writable(output.path);
-  check_writable(plan.preview);
+  for (const std::string* path :
+       {&arguments.output, &arguments.nearest, &arguments.coordinates, &arguments.preview})
+    if (!path->empty()) io::AtomicFile::check(*path);
   return plan;
 }
 

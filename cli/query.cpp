@@ -8,14 +8,13 @@
 #include <optional>
 
 #include "exit_code.h"
-#include "interrupt.h"
 #include "options.h"
+#include "pending_files.h"
 #include "progress.h"
 #include "query_plan.h"
 #include "query_points.h"
 #include "report.h"
 #include "statistics.h"
-#include "warnings.h"
 
 namespace fathom::cli {
 
@@ -69,7 +68,6 @@ std::optional<double> perforation_error(const QueryPlan& plan, const points::Sit
 QueryOutcome compute(QueryPlan& plan, const Points& points, Progress& progress) {
   QueryOutcome outcome;
   plan.set.execution = plan.query.execution;
-  plan.set.execution.stop = plan.query.execution.stop = stop_token();
   const auto build_start = Clock::now();
   progress.begin("sorting sites");
   plan.set.execution.progress = progress.callback();
@@ -96,19 +94,18 @@ QueryOutcome compute(QueryPlan& plan, const Points& points, Progress& progress) 
 
 void write_result(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
                   const QueryOutcome& outcome) {
-  if (stop_token().stop_requested()) throw Cancelled();
-  io::AtomicFile file(arguments.output);
-  io::write_table(file, {{"distance", outcome.distance.view()}, {"site", outcome.site.view()}}, points.queries.data.view(),
+  PendingFiles files;
+  io::write_table(files.add(arguments.output),
+                  {{"distance", outcome.distance.view()}, {"site", outcome.site.view()}}, points.queries.data.view(),
                   plan.format);
-  if (stop_token().stop_requested()) throw Cancelled();
-  file.commit();
+  files.commit();
 }
 
 std::string text_of(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
                     const QueryOutcome& outcome) {
   std::string text =
-      fmt::format("{}: {} × {} nearest of {} sites", arguments.output == "-" ? "standard output" : arguments.output,
-                  points.queries.data.shape()[0], plan.query.k, points.sites.data.shape()[0]);
+      fmt::format("{}: {} × {} nearest of {} sites", shown(arguments.output), points.queries.data.shape()[0],
+                  plan.query.k, points.sites.data.shape()[0]);
   if (outcome.range.has_finite())
     text += fmt::format(", {:.6g} to {:.6g}", outcome.range.lowest, outcome.range.highest);
   text += "\n";
@@ -150,10 +147,7 @@ Json json_of(const QueryArguments& arguments, const QueryPlan& plan, const Point
 void print_outcome(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
                    const QueryOutcome& outcome) {
   if (arguments.json) return print_line(json_of(arguments, plan, points, outcome));
-  if (is_quiet()) return;
-  const std::string text = text_of(arguments, plan, points, outcome);
-  if (arguments.output == "-") print_aside(text);
-  else print_text(text);
+  print_report(text_of(arguments, plan, points, outcome), {arguments.output});
 }
 
 }  // namespace

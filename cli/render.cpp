@@ -12,12 +12,11 @@
 #include <utility>
 
 #include "exit_code.h"
-#include "interrupt.h"
 #include "memory.h"
+#include "pending_files.h"
 #include "progress.h"
 #include "render_plan.h"
 #include "report.h"
-#include "warnings.h"
 
 namespace fathom::cli {
 
@@ -60,7 +59,6 @@ struct Volume {
 };
 
 Volume read_volume(const RenderArguments& arguments, const RenderPlan& plan) {
-  const LeaveAtOnce leave_at_once;
   Volume volume;
   if (plan.raw) {
     volume.elements.data = io::read_raw(arguments.input.path, *plan.raw);
@@ -98,7 +96,6 @@ RenderOutcome draw(RenderPlan& plan, Volume volume, Progress& progress) {
   outcome.dtype = volume.elements.view.dtype();
   if (plan.marcher.spacing.empty()) plan.marcher.spacing = volume.spacing;
   plan.marcher.memory_limit = marcher_limit(plan, volume);
-  plan.marcher.execution.stop = plan.march.execution.stop = stop_token();
   const auto build_start = Clock::now();
   progress.begin("preparing");
   plan.marcher.execution.progress = progress.callback();
@@ -136,28 +133,20 @@ Array samples_picture(const Array& samples, std::int32_t most) {
 
 void write_pictures(const RenderArguments& arguments, const RenderOutcome& outcome) {
   const Array samples = samples_picture(outcome.samples, outcome.most_samples);
-  std::unique_ptr<io::AtomicFile> files[2];
-  const auto write = [&](std::unique_ptr<io::AtomicFile>& file, const std::string& path, const Array& picture) {
-    if (stop_token().stop_requested()) throw Cancelled();
-    if (path.empty()) return;
-    file = std::make_unique<io::AtomicFile>(path);
-    io::write(*file, picture.view());
-  };
-  write(files[0], arguments.samples, samples);
-  write(files[1], arguments.output, outcome.shade);
-  if (stop_token().stop_requested()) throw Cancelled();
-  for (const auto& file : files)
-    if (file) file->commit();
+  PendingFiles files;
+  if (!arguments.samples.empty()) io::write(files.add(arguments.samples), samples.view());
+  if (!arguments.output.empty()) io::write(files.add(arguments.output), outcome.shade.view());
+  files.commit();
 }
 
 std::string text_of(const RenderArguments& arguments, const RenderPlan& plan, const RenderOutcome& outcome) {
   std::string text;
   if (!arguments.output.empty())
     text += fmt::format("{}: {} × {}, {} of {} voxels are solid\n",
-                        arguments.output == "-" ? "standard output" : arguments.output, plan.picture[1],
+                        shown(arguments.output), plan.picture[1],
                         plan.picture[0], outcome.solid, element_count(outcome.volume));
   if (!arguments.samples.empty())
-    text += fmt::format("{}: samples per ray, white for 1, black for {}\n", arguments.samples, outcome.most_samples);
+    text += fmt::format("{}: samples per ray, white for 1, black for {}\n", shown(arguments.samples), outcome.most_samples);
   return text + fmt::format("{}: {:.4g} samples per ray, {:.3g} frames per second\n", name_of(plan.marcher.stepping),
                             outcome.mean_samples(), 1 / outcome.draw);
 }
@@ -195,10 +184,7 @@ Json json_of(const RenderArguments& arguments, const RenderPlan& plan, const Ren
 
 void print_outcome(const RenderArguments& arguments, const RenderPlan& plan, const RenderOutcome& outcome) {
   if (arguments.json) return print_line(json_of(arguments, plan, outcome));
-  if (is_quiet()) return;
-  const std::string text = text_of(arguments, plan, outcome);
-  if (arguments.output == "-") print_aside(text);
-  else print_text(text);
+  print_report(text_of(arguments, plan, outcome), {arguments.output, arguments.samples});
 }
 
 }  // namespace

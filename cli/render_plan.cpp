@@ -124,10 +124,7 @@ RenderPlan make_render_plan(const RenderArguments& arguments) {
   RenderPlan plan;
   if (arguments.output.empty() && arguments.samples.empty())
     throw InvalidArgument("no output was asked for; give -o FILE or --samples FILE");
-  if (arguments.json && arguments.output == "-")
-    throw InvalidArgument("--json and -o - both want standard output; write the result to a file");
-  if (arguments.samples == "-") throw InvalidArgument("only -o can be standard output; give --samples a file");
-  check_distinct({{"-o", arguments.output}, {"--samples", arguments.samples}});
+  check_outputs({{"-o", arguments.output}, {"--samples", arguments.samples}}, arguments.json);
   plan.picture = parse_size(arguments.size);
   for (const std::string& path : {arguments.output, arguments.samples})
     if (!path.empty()) io::check_write(path, DType::uint8, plan.picture);
@@ -144,6 +141,8 @@ RenderPlan make_render_plan(const RenderArguments& arguments) {
   plan.marcher.execution.threads = parse_threads(arguments.threads);
   plan.march.execution = plan.marcher.execution;
   if (!arguments.memory.empty()) plan.memory = parse_memory(arguments.memory);
+  for (const std::string& path : {arguments.output, arguments.samples})
+    if (!path.empty()) io::AtomicFile::check(path);
   return plan;
 }
 

@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include "fathom/io/stream.h"
 #include "options.h"
+#include "warnings.h"
 
 namespace fathom::cli {
 
@@ -47,7 +49,7 @@ std::string range_text(const ValueRange& range) {
 }
 
 std::string line_of(const PlannedOutput& output, const io::WriteReport& written, const DistanceOutcome& outcome) {
-  std::string line = fmt::format("{}: {}, {}, {}", output.path == "-" ? "standard output" : output.path,
+  std::string line = fmt::format("{}: {}, {}, {}", shown(output.path),
                                  name_of(output.kind), fathom::name_of(output.dtype), to_string(output.shape));
   const bool is_field = output.kind == PlannedOutput::Kind::distance || output.kind == PlannedOutput::Kind::squared;
   if (is_field && outcome.range && element_count(output.shape) > 0) line += ", " + range_text(*outcome.range);
@@ -72,6 +74,18 @@ void print_text(std::string_view text) {
 }
 
 void print_aside(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+std::string shown(const std::string& path) { return path == "-" ? "standard output" : path; }
+
+void print_report(std::string_view text, const std::vector<std::string>& outputs) {
+  if (is_quiet()) return;
+  const auto taken = [&](int descriptor) {
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [&](const std::string& path) { return io::writes_to(path, descriptor); });
+  };
+  if (!taken(STDOUT_FILENO)) print_text(text);
+  else if (!taken(STDERR_FILENO)) print_aside(text);
+}
 
 void print_message(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');

@@ -47,7 +47,7 @@ Points read_points(ByteSource& source, const MemoryLimit& limit, const PointOpti
 }
 
 Points read_points(const std::filesystem::path& path, const PointOptions& options) {
-  return read_points(*open_source(path, StandardInput::consume), memory_limit(std::nullopt), options,
+  return read_points(*open_source(path, Reading::consume), memory_limit(std::nullopt), options,
                      has_coordinates_first(path));
 }
 

@@ -46,7 +46,8 @@ struct TableColumn {
   AnyConstView values;
 };
 
-/// The format that write_table() would use, by the path's ending where `format` does not say; "-" gets NPY.
+/// The format that write_table() would use, by the path's ending where `format` does not say; "-", devices and
+/// FIFOs get NPY.
 /// @throws InvalidArgument no such ending; PLY for more than one value per row
 TableFormat check_table(const std::filesystem::path& path, std::int64_t values_per_row, TableFormat format);
 
