@@ -13,7 +13,7 @@ import numpy.typing as npt
 from . import _core
 from ._arrays import Input, take, take_values
 from ._dtypes import FLOATS, INDICES, Shape, named
-from ._host import as_numpy
+from ._given import as_numpy
 from ._options import backend_number, choose, thread_count
 from ._places import lies_on_cuda
 from ._progress import Progress, listener

@@ -48,7 +48,7 @@ class VoxelSet : public SiteSet {
   template <class Work>
   std::int64_t run(const Work& work) {
     const nanobind::gil_scoped_release unlocked;
-    const auto lock = turns_.edit();
+    const Turns::Editing lock(turns_);
     const std::int64_t changed = work(voxels_);
     size_ = voxels_.size();
     return changed;
