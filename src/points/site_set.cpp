@@ -15,6 +15,7 @@
 #include "points/cpu/extent.h"
 #include "points/device_build.h"
 #include "points/mask_sites.h"
+#include "points/site_list.h"
 #include "points/sites.h"
 
 namespace fathom::points {
@@ -152,6 +153,13 @@ int SiteSet::axes() const { return sites_->facts.axes; }
 bool SiteSet::batched() const { return sites_->facts.batched; }
 std::int64_t SiteSet::clouds() const { return sites_->facts.clouds; }
 DType SiteSet::dtype() const { return sites_->dtype; }
+
+SiteList SiteSet::sites(std::int64_t cloud) const {
+  const auto number = static_cast<std::size_t>(cloud);
+  if (cloud < 0 || cloud >= clouds())
+    throw InvalidArgument("there is no cloud " + std::to_string(cloud) + " in a set of " + std::to_string(clouds()));
+  return sites_->trees.empty() ? sites_->residents[0]->sites(number) : sites_of(sites_->trees[number]);
+}
 
 bool SiteSet::on_device() const { return !sites_->residents.empty(); }
 

@@ -17,6 +17,7 @@
 #include "points/device_build.h"
 #include "points/mask_sites.h"
 #include "points/pyramid.h"
+#include "points/site_list.h"
 
 namespace fathom::points {
 
@@ -138,6 +139,11 @@ bool VoxelSet::contains(std::int64_t element) const {
   check_elements({&element, 1}, contents_->shape);
   const Cell cell = contents_->cell(element);
   return on_device() ? contents_->resident->contains(cell) : contents_->pyramid->contains(cell);
+}
+
+std::vector<std::int64_t> VoxelSet::elements() const {
+  if (on_device()) return contents_->resident->sites(0).ids;
+  return elements_of(contents_->pyramid->words(0), contents_->extents, contents_->facts.axes);
 }
 
 std::int64_t VoxelSet::add(std::span<const std::int64_t> elements) {

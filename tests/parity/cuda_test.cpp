@@ -1,11 +1,14 @@
 // The CUDA backend through the call for host arrays: the same bytes as the CPU and the brute force, whatever the
 // options.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <thread>
 
 #include "cases.h"
@@ -2647,6 +2650,41 @@ TEST_F(Cuda, LimitsOfSpacings) {
         if (HasFatalFailure()) return;
       }
     }
+}
+
+/// What a process finds that was forked from this one, in which the device is in use.
+std::string found_in_a_fork(Backend backend) {
+  std::array<int, 2> ends{};
+  if (pipe(ends.data()) != 0) return "no pipe";
+  const pid_t child = fork();
+  if (child == 0) {
+    std::string found = "no error";
+    try {
+      const Array input(DType::uint8, {30, 40});
+      grid::DistanceOptions options;
+      options.execution.backend = backend;
+      run(input.view(), options, {.distance = DType::float32});
+    } catch (const DeviceError& error) {
+      found = error.what();
+    }
+    release_device_memory();
+    _exit(write(ends[1], found.data(), found.size()) == static_cast<ssize_t>(found.size()) ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string found;
+  for (char c = 0; read(ends[0], &c, 1) == 1;) found += c;
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  return found;
+}
+
+TEST_F(Cuda, ForkedProcessesHaveTheCpuAlone) {
+  ASSERT_GT(device_count(), 0);
+  EXPECT_EQ(found_in_a_fork(Backend::cuda),
+            "CUDA was in use before this process was forked, and cannot be used after it; start processes that use a "
+            "device afresh: in Python with multiprocessing's start method spawn");
+  EXPECT_EQ(found_in_a_fork(Backend::cpu), "no error");
+  EXPECT_EQ(found_in_a_fork(Backend::automatic), "no error");
 }
 
 }  // namespace

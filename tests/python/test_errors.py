@@ -18,7 +18,7 @@ READ_ONLY.flags.writeable = False
 
 
 @pytest.mark.parametrize("arguments, error, words", [
-    ({"x": "text"}, TypeError, "x has the dtype"),
+    ({"x": "text"}, TypeError, "x is a path or text, not an array; read the file first"),
     ({"x": MASK * 1j}, TypeError, "x has the dtype complex128; it must be bool, integer or float"),
     ({"x": np.array([None])}, TypeError, "x has the dtype object"),
     ({"x": [[1, 2], [3]]}, TypeError, "x must be an array of numbers"),

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fathom/core/array.h"
 #include "fathom/core/device.h"
 #include "fathom/core/execution.h"
 #include "fathom/points/coordinates.h"
@@ -99,6 +100,12 @@ struct QueryReport {
   std::string device = {};        ///< names of the devices that did the work; empty: the CPU did
 };
 
+/// Sites as they were given, in any order.
+struct SiteList {
+  Array coordinates;              ///< [n, d], of the set's type
+  std::vector<std::int64_t> ids;  ///< [n]
+};
+
 /// Sites that answer queries. Movable; after construction nearest() may be called by many threads at once.
 ///
 /// Exact: between integer coordinates, d² = Σ (q − s)² is exact at any size. Otherwise coordinates are taken as
@@ -148,6 +155,9 @@ class SiteSet {
   DType dtype() const;
   std::size_t bytes() const;  ///< that the set keeps itself, on all devices together
   bool on_device() const;
+
+  /// The sites of a cloud that are kept, read back: another set can be built of them. Of a set on a device waits.
+  SiteList sites(std::int64_t cloud = 0) const;
 
   /// The nearest sites of each query; row j of the result in ascending order of distance, then id.
   /// @param queries  as many axes and clouds as the sites; any of the element types

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "fathom/points/site_set.h"
 
@@ -46,6 +47,8 @@ class VoxelSet {
 
   /// @throws InvalidArgument (as all below) there is no such element; nothing is changed then
   bool contains(std::int64_t element) const;
+  /// Linear indices of the sites, in any order. Of a set on a device waits.
+  std::vector<std::int64_t> elements() const;
   /// @return how many were no sites before
   std::int64_t add(std::span<const std::int64_t> elements);
   bool add(std::int64_t element) { return add({&element, 1}) == 1; }
