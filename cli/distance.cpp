@@ -113,7 +113,7 @@ Chart chart_of(const DistanceArguments& arguments, const Plan& plan, const Array
   chart.title = arguments.title;
   chart.units = arguments.units.empty() && arguments.spacing.empty() ? plan.meaning.unit() : arguments.units;
   const std::string& input = arguments.input.path;
-  chart.source = input == "-" ? "standard input" : std::filesystem::path(input).filename().string();
+  chart.source = input_name(std::filesystem::path(input).filename().string());
   chart.notes = chart_notes(plan.options);
   if (plan.input.batch_axes > 0) chart.notes += fmt::format(" · the first along {}", plan.input.batch_names());
   return chart;

@@ -91,7 +91,7 @@ std::string text_of(const InfoArguments& arguments, const Contents& contents, co
   const io::ImageInfo& info = contents.input.info;
   return fmt::format(
       "file     {}\nformat   {}\nshape    {}\ntype     {}\nspacing  {}\n{}values   {}\nsites    {}\n",
-      arguments.input.path == "-" ? "standard input" : arguments.input.path, io::name_of(info.format), to_string(info.shape),
+      input_name(arguments.input.path), io::name_of(info.format), to_string(info.shape),
       fathom::name_of(info.dtype), spacing_text(contents.input), meaning_text(contents.input), values_text(contents), sites_text(contents, sites));
 }
 

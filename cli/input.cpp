@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "options.h"
-#include "report.h"
 #include "warnings.h"
 
 namespace fathom::cli {
@@ -132,6 +131,8 @@ Array copy_axes(const AnyConstView& array, const Shape& shape, const Strides& st
 
 }  // namespace
 
+std::string input_name(const std::string& path) { return path == "-" ? "standard input" : path; }
+
 void declare_input(CLI::App* verb, InputArguments& a) {
   verb->add_option("--axes", a.axes,
                    "What the axes are, a letter each: z, y, x of space, c channels, t time, others (default: the file's)");
@@ -181,7 +182,7 @@ Input probe_input(const InputArguments& arguments, io::Colours colours, bool pri
   input.options.print_resolution = print_resolution;
   input.info = io::probe(arguments.path, input.options);
   for (const std::string& warning : input.info.warnings)
-    warn(shown(arguments.path) + " " + warning);
+    warn(input_name(arguments.path) + " " + warning);
   input.file_shape = input.info.shape;
   input.stated = input.info.meaning;
   input.info.meaning.axes.resize(at(input.info.shape.rank()));

@@ -23,6 +23,9 @@ struct InputArguments {
   std::string ndim;
 };
 
+/// What messages call an input.
+std::string input_name(const std::string& path);
+
 /// Declares --axes, --channel and --ndim.
 void declare_input(CLI::App* verb, InputArguments& arguments);
 

@@ -11,6 +11,7 @@
 
 #include "memory.h"
 #include "options.h"
+#include "report.h"
 #include "warnings.h"
 
 namespace fathom::cli {
@@ -138,7 +139,7 @@ void plan_file(const std::string& path, const io::WriteOptions& options, Planned
     if (!other.path.empty() && other.format == output.format) return;  // said already
   const std::string lost = io::losses(output.format, plan.input.stated);
   if (!lost.empty())
-    warn(fmt::format("{}: {} does not hold what the input says: {}", path == "-" ? "standard output" : path,
+    warn(fmt::format("{}: {} does not hold what the input says: {}", shown(path),
                      io::title_of(output.format), lost));
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "interrupt.h"
 #include "statistics.h"
 #include "warnings.h"
 
@@ -66,7 +65,6 @@ io::PointOptions parse_point_options(const QueryArguments& arguments) {
 }
 
 Points read_both(const QueryArguments& arguments, const io::PointOptions& options) {
-  const LeaveAtOnce leave_at_once;
   Points points{read_finite(arguments.sites, options, "site"), read_finite(arguments.queries, options, "query")};
   const io::Points &sites = points.sites, &queries = points.queries;
   if (sites.data.shape()[1] != queries.data.shape()[1])

@@ -147,7 +147,7 @@ Json to_json(const Plan& plan, const DistanceOutcome& outcome) {
 std::string to_text(const Plan& plan, const DistanceOutcome& outcome) {
   std::string text;
   if (plan.input.batch_axes > 0)
-    text += fmt::format("{}: {} arrays along {}, each by itself\n", plan.input.path == "-" ? "standard input" : plan.input.path,
+    text += fmt::format("{}: {} arrays along {}, each by itself\n", input_name(plan.input.path),
                         batch_count(plan.input), plan.input.batch_names());
   for (std::size_t k = 0; k < plan.outputs.size(); ++k)
     if (!plan.outputs[k].path.empty()) text += line_of(plan.outputs[k], outcome.written[k], outcome);

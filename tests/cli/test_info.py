@@ -29,6 +29,7 @@ def test_nifti(fathom):
         "shape    4 × 3 × 2\n"
         "type     int16\n"
         "spacing  3, 2, 1.5\n"
+        "origin   0, 0, 0\n"
         "values   0 to 23\n"
         "sites    4 of 24 elements (>=20 elements)\n"
     )
@@ -71,7 +72,9 @@ def test_json(fathom):
     assert text.count("\n") == 1
     assert json.loads(text) == {
         "operation": "info",
-        "input": {"path": "a.npy", "format": "npy", "dtype": "float32", "shape": [2, 3], "spacing": None},
+        "input": {"path": "a.npy", "format": "npy", "dtype": "float32", "shape": [2, 3], "spacing": None,
+                  "unit": None, "axes": None, "origin": None, "directions": None, "no_data": None, "colours": 0,
+                  "georeference": None, "warnings": []},
         "elements": 6,
         "min": 0.0,
         "max": 4.5,

@@ -126,7 +126,6 @@ def test_memory_is_kept(scene):
     ("-o out.jpg",
      "the name 'out.jpg' does not say which format to write; end it in .npy, .tif, .nii, .nii.gz or .png"),
     ("-o o.png --samples ./o.png", "-o and --samples name the same file './o.png'; give each its own"),
-    ("-o o.png --samples -", "only -o can be standard output; give --samples a file"),
     ("-o o.png --step far", "--step takes unit, field, pointwise or cone, not 'far'"),
     ("-o o.png --cone 181", "--cone takes degrees from 0 to 180, not '181'"),
     ("-o o.png --cone 36", "--cone is the half-angle of --step cone; give that, too"),
@@ -161,4 +160,4 @@ def test_refuses_what_is_no_volume(scene):
 
 def test_cuda_without_a_device(scene):
     message = scene.refuses(4, "render", "v.npy", "-o", "o.png", "--backend", "cuda")
-    assert message.endswith("use backend auto or cpu")
+    assert "use backend auto or cpu" in message
