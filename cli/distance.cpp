@@ -8,12 +8,15 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <utility>
 
 #include "chart/chart.h"
 #include "exit_code.h"
+#include "files.h"
 #include "fathom/io/stream.h"
+#include "interrupt.h"
 #include "no_data.h"
 #include "options.h"
 #include "pending_files.h"
@@ -35,6 +38,10 @@ constexpr const char* kExamples = R"(Examples:
       distance to the nearest other label, in the file's own spacing
   fathom distance scan.tif -o edt2.npy --sites '>=128' --squared --nearest nearest.npy
       exact integer squared distances, and the index of each nearest site
+  fathom distance 'scans/*.tif' -o 'out/{stem}_edt.tif' --jobs 4
+      many files; an error in one does not stop the others
+  fathom distance slices/ --stack -o field.tif --spacing 2,0.5,0.5
+      the images of a folder as a volume
   fathom distance - -o - < mask.png > field.npy
 
 Without --json the command prints one line per file that it wrote, or nothing with --quiet.
@@ -158,14 +165,52 @@ void print_outcome(const DistanceArguments& arguments, const Plan& plan, const D
   print_report(to_text(plan, outcome), {arguments.output, arguments.nearest});
 }
 
+/// One input, from its header to its report.
+void transform_file(const DistanceArguments& arguments) {
+  const auto start = Clock::now();
+  Progress progress(!arguments.one_of_many);
+  progress.begin("reading");
+  const Plan plan = make_plan(arguments);
+  DistanceOutcome outcome;
+
+  const Arranged input = read_elements(plan.input);
+  outcome.seconds.read = seconds_since(start);
+
+  const auto compute_start = Clock::now();
+  std::vector<Array> arrays = make_arrays(plan);
+  outcome.report = compute(plan, input.view, arrays, progress);
+  outcome.seconds.compute = seconds_since(compute_start);
+  describe_result(plan, input.view, arrays, outcome);
+
+  const auto write_start = Clock::now();
+  progress.begin("writing");
+  outcome.written = write_all(arguments, plan, arrays);
+  outcome.seconds.write = seconds_since(write_start);
+  outcome.seconds.total = seconds_since(start);
+  progress.end();
+  print_outcome(arguments, plan, outcome);
+  if (arguments.one_of_many) release_signals();
+}
+
+/// Jobs divide processors and memory among themselves.
+void share_resources(int jobs, DistanceArguments& file) {
+  const int threads = parse_threads(file.threads);
+  file.threads = std::to_string(std::max(1, (threads > 0 ? threads : available_threads()) / jobs));
+  if (!file.memory.empty()) file.memory = std::to_string(parse_memory(file.memory) / static_cast<std::size_t>(jobs));
+}
+
 }  // namespace
 
 Work declare_distance(CLI::App* verb) {
   const auto arguments = std::make_shared<DistanceArguments>();
   DistanceArguments& a = *arguments;
   verb->footer(kExamples);
-  verb->add_option("INPUT", a.input.path, "Image or volume: PNG, TIFF, NPY, NIfTI; - for standard input")->required();
-  verb->add_option("-o,--output", a.output, "Where the field goes: .npy .tif .nii .nii.gz .png; - for standard output");
+  verb->add_option("INPUT", a.inputs, "Images or volumes, one or many, or patterns such as 'c*.tif'; - for standard input")
+      ->required();
+  verb->add_option("-o,--output", a.output,
+                   "Where the field goes: .npy .tif .nii .nii.gz .png; - for standard output; of many, "
+                   "'out/{stem}_edt.tif'");
+  verb->add_option("--jobs", a.jobs, "Of many inputs, so many at a time (default 1)");
   verb->add_option("--format", a.format, "npy, tiff, nifti or png, whatever the ending of -o (default for -: npy)");
   verb->add_flag("--compress", a.compress, "Deflate the TIFF of -o");
   verb->add_option("--sites", a.sites,
@@ -198,29 +243,57 @@ Work declare_distance(CLI::App* verb) {
   return [arguments] { return run_distance(*arguments); };
 }
 
+namespace {
+
+/// The arguments for one of many inputs.
+DistanceArguments of_file(const DistanceArguments& all, const std::string& input) {
+  DistanceArguments one = all;
+  one.input.path = input;
+  one.one_of_many = true;
+  for (std::string* output : {&one.output, &one.nearest, &one.coordinates, &one.preview})
+    *output = named_after(*output, input);
+  return one;
+}
+
+/// Refuses outputs that would replace one another, and inputs.
+void check_names(const std::vector<DistanceArguments>& files) {
+  std::map<std::string, std::string> taken;  // path, and what it is
+  for (const DistanceArguments& file : files) taken[canonical_path(file.input.path)] = "an input";
+  for (const DistanceArguments& file : files)
+    for (const std::string* output : {&file.output, &file.nearest, &file.coordinates, &file.preview}) {
+      if (output->empty()) continue;
+      const auto [place, is_new] = taken.emplace(canonical_path(*output), "the output of " + file.input.path);
+      if (!is_new)
+        throw InvalidArgument(fmt::format("{} is {} and an output of {}; {{stem}} in its name is the input's name",
+                                          *output, place->second, file.input.path));
+    }
+}
+
+int run_many(const DistanceArguments& arguments, const std::vector<std::string>& inputs) {
+  const auto jobs = static_cast<int>(parse_count("--jobs", arguments.jobs, 1, 1024));
+  std::vector<DistanceArguments> files;
+  for (const std::string& input : inputs) files.push_back(of_file(arguments, input));
+  check_names(files);
+  if (jobs > 1)
+    for (DistanceArguments& file : files) share_resources(jobs, file);
+  return for_each_file(inputs, jobs, [&](std::size_t k) { transform_file(files[k]); });
+}
+
+}  // namespace
+
 int run_distance(const DistanceArguments& arguments) {
-  const auto start = Clock::now();
-  Progress progress;
-  progress.begin("reading");
-  const Plan plan = make_plan(arguments);
-  DistanceOutcome outcome;
-
-  const Arranged input = read_elements(plan.input);
-  outcome.seconds.read = seconds_since(start);
-
-  const auto compute_start = Clock::now();
-  std::vector<Array> arrays = make_arrays(plan);
-  outcome.report = compute(plan, input.view, arrays, progress);
-  outcome.seconds.compute = seconds_since(compute_start);
-  describe_result(plan, input.view, arrays, outcome);
-
-  const auto write_start = Clock::now();
-  progress.begin("writing");
-  outcome.written = write_all(arguments, plan, arrays);
-  outcome.seconds.write = seconds_since(write_start);
-  outcome.seconds.total = seconds_since(start);
-  progress.end();
-  print_outcome(arguments, plan, outcome);
+  DistanceArguments one = arguments;
+  if (arguments.input.stack) {
+    one.input.slices = stack_of(arguments.inputs);
+    one.input.path = arguments.inputs.front();
+  } else {
+    const std::vector<std::string> inputs = expanded(arguments.inputs);
+    const bool has_words = (arguments.output + arguments.nearest + arguments.coordinates + arguments.preview).find('{') !=
+                           std::string::npos;
+    if (inputs.size() > 1 || has_words) return run_many(arguments, inputs);
+    one.input.path = inputs.front();
+  }
+  transform_file(one);
   return kDone;
 }
 

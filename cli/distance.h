@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "input.h"
 #include "verb.h"
@@ -11,6 +12,7 @@ namespace fathom::cli {
 /// The command line of `distance`, as text; empty: not given.
 struct DistanceArguments {
   InputArguments input;
+  std::vector<std::string> inputs;  ///< of which `input.path` is one, or a stack
   std::string output;
   std::string format;
   std::string sites = "zero";
@@ -30,11 +32,13 @@ struct DistanceArguments {
   std::string threads = "0";
   std::string memory;
   std::string no_data;
+  std::string jobs = "1";
   bool use_input_nodata = false;
   bool compress = false;
   bool signed_distance = false;
   bool squared = false;
   bool json = false;
+  bool one_of_many = false;
 };
 
 Work declare_distance(CLI::App* verb);

@@ -32,7 +32,9 @@ Contents contents_of(const InputArguments& arguments, const grid::Sites& sites) 
   Progress progress;
   progress.begin("reading");
   Contents contents;
-  contents.input = probe_input(arguments, colours_for(sites));
+  InputArguments given = arguments;
+  if (given.stack) given.slices = stack_of({given.path});
+  contents.input = probe_input(given, colours_for(sites));
   const Arranged elements = read_elements(contents.input);
   contents.range = value_range(elements.view);
   contents.elements = element_count(elements.view.shape());
@@ -115,7 +117,7 @@ Work declare_info(CLI::App* verb) {
   const auto arguments = std::make_shared<InfoArguments>();
   InfoArguments& a = *arguments;
   verb->footer(kExamples);
-  verb->add_option("FILE", a.input.path, "Image or volume: PNG, TIFF, NPY, NIfTI; - for standard input")->required();
+  verb->add_option("FILE", a.input.path, "Image or volume; with --stack a folder of slices; - for standard input")->required();
   declare_input(verb, a.input);
   verb->add_option("--sites", a.sites,
                    "zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V', '!=V' (default zero)");

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <filesystem>
 #include <numeric>
 #include <utility>
 
+#include "files.h"
 #include "options.h"
 #include "warnings.h"
 
@@ -129,11 +131,55 @@ Array copy_axes(const AnyConstView& array, const Shape& shape, const Strides& st
   return copy;
 }
 
+void check_slice(const std::string& path, const io::ImageInfo& slice, const io::ImageInfo& first) {
+  if (slice.shape == first.shape && slice.dtype == first.dtype) return;
+  throw IoError(fmt::format("{} is {} of {}, but the first slice is {} of {}; slices of a volume are alike", path,
+                            to_string(slice.shape), fathom::name_of(slice.dtype), to_string(first.shape),
+                            fathom::name_of(first.dtype)));
+}
+
+/// The volume that slices make: the first says what they are, and all are like it.
+io::ImageInfo probe_slices(const Input& input) {
+  io::ImageInfo volume = io::probe(input.slices.front(), input.options);
+  if (volume.shape.rank() != 2)
+    throw IoError(fmt::format("{} has {} axes, {}; a slice has 2", input.slices.front(), volume.shape.rank(),
+                              to_string(volume.shape)));
+  for (const std::string& path : input.slices) check_slice(path, io::probe(path, input.options), volume);
+  volume.shape = {static_cast<std::int64_t>(input.slices.size()), volume.shape[0], volume.shape[1]};
+  volume.meaning.axes.resize(2);
+  volume.meaning.axes.insert(volume.meaning.axes.begin(), io::axis_named('z'));
+  if (!volume.meaning.spacing().empty())
+    volume.warnings.push_back("is a stack whose slices do not say how far apart they are: 1 is taken; --spacing says it");
+  volume.meaning.place.reset();
+  volume.meaning.native.reset();
+  return volume;
+}
+
+io::Image read_slices(const Input& input) {
+  io::Image volume{Array(input.info.dtype, input.file_shape), {}, {}};
+  std::byte* to = volume.data.data();
+  for (const std::string& path : input.slices) {
+    const io::Image slice = io::read(path, input.options);
+    if (slice.data.bytes() * input.slices.size() != volume.data.bytes())
+      throw IoError(fmt::format("{} changed while it was read; try again", path));
+    std::memcpy(to, slice.data.data(), slice.data.bytes());
+    to += slice.data.bytes();
+  }
+  return volume;
+}
+
 }  // namespace
+
+std::vector<std::string> stack_of(const std::vector<std::string>& inputs) {
+  std::error_code ignored;
+  if (inputs.size() == 1 && std::filesystem::is_directory(inputs.front(), ignored)) return files_in(inputs.front());
+  return expanded(inputs);
+}
 
 std::string input_name(const std::string& path) { return path == "-" ? "standard input" : path; }
 
 void declare_input(CLI::App* verb, InputArguments& a) {
+  verb->add_flag("--stack", a.stack, "The images of a folder, or those named, are the slices of a volume");
   verb->add_option("--axes", a.axes,
                    "What the axes are, a letter each: z, y, x of space, c channels, t time, others (default: the file's)");
   verb->add_option("--channel", a.channel, "The channel to take: a number, a name, red, green, blue or alpha");
@@ -180,7 +226,8 @@ Input probe_input(const InputArguments& arguments, io::Colours colours, bool pri
   input.options.colours = colours;
   input.options.channel = arguments.channel;
   input.options.print_resolution = print_resolution;
-  input.info = io::probe(arguments.path, input.options);
+  input.slices = arguments.slices;
+  input.info = input.slices.empty() ? io::probe(arguments.path, input.options) : probe_slices(input);
   for (const std::string& warning : input.info.warnings)
     warn(input_name(arguments.path) + " " + warning);
   input.file_shape = input.info.shape;
@@ -209,7 +256,7 @@ Arranged arranged(const AnyConstView& array, const std::vector<int>& order) {
 Array dense_copy(const AnyConstView& array) { return copy_axes(array, array.shape(), array.strides()); }
 
 Arranged read_elements(const Input& input) {
-  io::Image image = io::read(input.path, input.options);
+  io::Image image = input.slices.empty() ? io::read(input.path, input.options) : read_slices(input);
   if (image.data.shape() != input.file_shape || image.data.dtype() != input.info.dtype)
     throw IoError(fmt::format("{} changed while it was read; try again", input.path));
   AnyConstView view = std::as_const(image.data).view();

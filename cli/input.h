@@ -21,12 +21,14 @@ struct InputArguments {
   std::string axes;
   std::string channel;
   std::string ndim;
+  bool stack = false;
+  std::vector<std::string> slices;  ///< of the stack, images that make a volume; `path` is then what messages call it
 };
 
 /// What messages call an input.
 std::string input_name(const std::string& path);
 
-/// Declares --axes, --channel and --ndim.
+/// Declares --axes, --channel, --ndim and --stack.
 void declare_input(CLI::App* verb, InputArguments& arguments);
 
 /// The file's header, with the command line's word on it.
@@ -37,6 +39,7 @@ struct Input {
   };
 
   std::string path;
+  std::vector<std::string> slices;  ///< files of which each is a slice; empty: `path` is the file
   io::ReadOptions options;
   io::ImageInfo info;        ///< of what is worked on: without the axis along which one channel is picked
   io::Meaning stated;        ///< what the file alone says of it
@@ -57,6 +60,9 @@ struct Input {
 /// @param print_resolution  whether the resolution at which an image is to be printed is its spacing
 /// @throws InvalidArgument --axes, --channel or --ndim do not fit the file
 Input probe_input(const InputArguments& arguments, io::Colours colours, bool print_resolution = false);
+
+/// The slices that --stack makes a volume of: the files of one folder, or those named, in the order of their numbers.
+std::vector<std::string> stack_of(const std::vector<std::string>& inputs);
 
 /// What becomes of colours for a rule: thresholds are for luminance; all else asks whether they are 0, or equal.
 io::Colours colours_for(const grid::Sites& sites);

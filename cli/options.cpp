@@ -115,15 +115,14 @@ std::int64_t bound(std::string_view text, std::int64_t otherwise, std::string_vi
   return *value;
 }
 
-/// A path as the file system sees it, whether the file exists or not; "-" for all names of standard output.
-std::filesystem::path canonical(const std::string& path) {
+}  // namespace
+
+std::string canonical_path(const std::string& path) {
   if (io::writes_to(path, STDOUT_FILENO)) return "-";
   std::error_code error;
   const auto result = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
-  return error ? std::filesystem::path(path) : result;
+  return error ? path : result.string();
 }
-
-}  // namespace
 
 std::size_t parse_memory(std::string_view text) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
@@ -264,7 +263,7 @@ void check_outputs(const std::vector<std::pair<const char*, std::string>>& outpu
   for (std::size_t a = 0; a < outputs.size(); ++a)
     for (std::size_t b = a + 1; b < outputs.size(); ++b)
       if (!outputs[a].second.empty() && !outputs[b].second.empty() &&
-          canonical(outputs[a].second) == canonical(outputs[b].second))
+          canonical_path(outputs[a].second) == canonical_path(outputs[b].second))
         throw InvalidArgument(fmt::format("{} and {} name the same file '{}'; give each its own", outputs[a].first,
                                           outputs[b].first, outputs[b].second));
 }

@@ -51,6 +51,9 @@ std::vector<grid::Range> parse_region(std::string_view text, const Shape& shape)
 /// A count of threads; 0: as many as there are processors.
 int parse_threads(std::string_view text);
 
+/// A path as the file system sees it, whether the file exists or not; "-" for all names of standard output.
+std::string canonical_path(const std::string& path);
+
 /// @param outputs  option and path; empty: not given
 /// @throws InvalidArgument two of them name one file, or one is standard output, by whatever name, and so is --json's
 void check_outputs(const std::vector<std::pair<const char*, std::string>>& outputs, bool json);

@@ -7,7 +7,12 @@ namespace fathom::cli {
 void PendingFiles::commit() {
   for (const auto& file : files_) file->prepare();
   hold_signals();
-  for (const auto& file : files_) file->commit();
+  try {
+    for (const auto& file : files_) file->commit();
+  } catch (...) {
+    release_signals();
+    throw;
+  }
 }
 
 }  // namespace fathom::cli

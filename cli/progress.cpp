@@ -27,8 +27,8 @@ std::string bar(double share) {
 
 }  // namespace
 
-Progress::Progress() {
-  if (is_quiet() || isatty(STDERR_FILENO) == 0) return;
+Progress::Progress(bool shown) {
+  if (!shown || is_quiet() || isatty(STDERR_FILENO) == 0) return;
   drawer_ = std::jthread([this](std::stop_token done) { draw_until_done(std::move(done)); });
 }
 

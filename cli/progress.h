@@ -15,7 +15,8 @@ namespace fathom::cli {
 /// no terminal.
 class Progress {
  public:
-  Progress();
+  /// @param shown  false: nothing is drawn, as for one of many files
+  explicit Progress(bool shown = true);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -64,8 +64,10 @@ Volume read_volume(const RenderArguments& arguments, const RenderPlan& plan) {
     volume.elements.data = io::read_raw(arguments.input.path, *plan.raw);
     volume.elements.view = std::as_const(volume.elements.data).view();
   } else {
+    InputArguments given = arguments.input;
+    if (given.stack) given.slices = stack_of({given.path});
     const Input input =
-        probe_input(arguments.input, arguments.threshold.empty() ? io::Colours::packed : io::Colours::luminance);
+        probe_input(given, arguments.threshold.empty() ? io::Colours::packed : io::Colours::luminance);
     if (input.batch_axes > 0)
       throw IoError(fmt::format("{} is several volumes along {}; --channel takes one channel", input.path,
                                 input.batch_names()));

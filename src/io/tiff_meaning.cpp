@@ -174,6 +174,7 @@ bool read_tifffile(const ByteSource& source, const Tags& tags, const Page& first
   std::size_t planes = 1;
   for (std::int64_t extent : shape)
     if (__builtin_mul_overflow(planes, static_cast<std::size_t>(extent), &planes)) return false;
+  if (planes < pages) return false;  // frames that were written one by one
   stack.in_one_block = pages == 1 && planes > 1;
   if (planes != pages && !stack.in_one_block)
     source.fail("says that it has the shape " + json["shape"].dump() + ", but holds " + std::to_string(pages) + " pages");

@@ -197,7 +197,7 @@ TEST(AtomicFile, ReportsAFullDisk) {
 TEST(AtomicFile, EveryFormatReportsAFullDevice) {
   const Array array = make_array(DType::float32, {30, 50});
   for (Format format : {Format::npy, Format::png, Format::tiff, Format::nifti}) {
-    const std::string message = message_of<IoError>([&] { write("/dev/full", array.view(), {}, nullptr, {format}); });
+    const std::string message = message_of<IoError>([&] { write("/dev/full", array.view(), {}, {format}); });
     expect_good_message(message, "/dev/full");
     EXPECT_NE(message.find("No space left"), std::string::npos) << message;
   }

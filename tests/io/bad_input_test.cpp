@@ -238,8 +238,8 @@ TEST(BadInput, NiftiHeaders) {
   refuse(nifti_with(344, std::uint32_t{0}));
   EXPECT_NO_THROW(read_memory(nifti_with(112, 0.f)));  // slope 0: no scaling
   EXPECT_NO_THROW(read_memory(nifti_with(108, 0.f)));  // offset 0: right behind the header
-  EXPECT_EQ(read_memory(nifti_with(84, -5.f)).spacing[1], 5);
-  EXPECT_EQ(read_memory(nifti_with(80, std::numeric_limits<float>::quiet_NaN())).spacing.back(), 1);
+  EXPECT_EQ(read_memory(nifti_with(84, -5.f)).meaning.spacing()[1], 5);
+  EXPECT_EQ(read_memory(nifti_with(80, std::numeric_limits<float>::quiet_NaN())).meaning.spacing().back(), 1);
 }
 
 TEST(BadInput, HugeNiftiTwo) {

@@ -13,13 +13,13 @@ int main(int argc, char** argv) {
   try {
     const fathom::io::ImageInfo info = fathom::io::probe(argv[1]);
     const fathom::io::Image image = fathom::io::read(argv[1]);
-    if (!(info.shape == image.data.shape()) || info.dtype != image.data.dtype() || info.spacing != image.spacing) {
+    if (!(info.shape == image.data.shape()) || info.dtype != image.data.dtype() || info.meaning.spacing() != image.meaning.spacing()) {
       std::fprintf(stderr, "probe and read disagree\n");
       return 1;
     }
-    fathom::io::write(argv[2], image.data.view(), image.spacing, image.metadata.get());
+    fathom::io::write(argv[2], image.data.view(), image.meaning);
     std::printf("%s", std::string(name_of(info.format)).c_str());
-    for (double s : image.spacing) std::printf(" %.9g", s);
+    for (double s : image.meaning.spacing()) std::printf(" %.9g", s);
     std::printf("\n");
     return 0;
   } catch (const std::exception& error) {

@@ -60,7 +60,7 @@ TEST_P(RoundTrip, EveryTypeAndShape) {
           << target.ending << " " << name_of(dtype) << " " << to_string(shape);
       const ImageInfo info = probe(path);
       EXPECT_TRUE(info.shape == stored && info.dtype == image.data.dtype());
-      EXPECT_EQ(info.spacing, image.spacing);
+      EXPECT_EQ(info.meaning.spacing(), image.meaning.spacing());
     }
   }
   EXPECT_EQ(dir.count_files(), 1u);
@@ -163,26 +163,28 @@ TEST(Png, ScalesIntegers) {
 TEST(Nifti, KeepsSpacingAndOrientation) {
   const TempDir dir;
   const Array array = make_array(DType::int16, {3, 4, 5});
-  Metadata oriented;
-  oriented.nifti.pixdim[0] = -1;
-  for (int i = 1; i <= 3; ++i) oriented.nifti.pixdim[i] = 1;
-  oriented.nifti.sform_code = 2;
-  oriented.nifti.qform_code = 1;
-  oriented.nifti.quatern_c = 0.5;
-  oriented.nifti.qoffset_z = -7;
-  oriented.nifti.xyzt_units = 10;
+  nifti_2_header oriented{};
+  oriented.pixdim[0] = -1;
+  for (int i = 1; i <= 3; ++i) oriented.pixdim[i] = 1;
+  oriented.sform_code = 2;
+  oriented.qform_code = 1;
+  oriented.quatern_c = 0.5;
+  oriented.qoffset_z = -7;
+  oriented.xyzt_units = 10;
   const double rows[3][4] = {{0, -1, 0, 10}, {1, 0, 0, 20}, {0, 0, 1, 30}};
-  std::memcpy(oriented.nifti.srow_x, rows[0], sizeof rows[0]);
-  std::memcpy(oriented.nifti.srow_y, rows[1], sizeof rows[1]);
-  std::memcpy(oriented.nifti.srow_z, rows[2], sizeof rows[2]);
-  write(dir / "a.nii", array.view(), {4, 3, 2}, &oriented);
+  std::memcpy(oriented.srow_x, rows[0], sizeof rows[0]);
+  std::memcpy(oriented.srow_y, rows[1], sizeof rows[1]);
+  std::memcpy(oriented.srow_z, rows[2], sizeof rows[2]);
+  Meaning meaning{4, 3, 2};
+  meaning.native = std::make_shared<nifti::NativeHeader>(oriented);
+  write(dir / "a.nii", array.view(), meaning);
 
   const Image image = read(dir / "a.nii");
-  EXPECT_EQ(image.spacing, (std::vector<double>{4, 3, 2}));
-  write(dir / "b.nii.gz", image.data.view(), image.spacing, image.metadata.get());
+  EXPECT_EQ(image.meaning.spacing(), (std::vector<double>{4, 3, 2}));
+  write(dir / "b.nii.gz", image.data.view(), image.meaning);
   const Image again = read(dir / "b.nii.gz");
-  EXPECT_EQ(again.spacing, image.spacing);
-  const nifti_2_header& h = again.metadata->nifti;
+  EXPECT_EQ(again.meaning.spacing(), image.meaning.spacing());
+  const nifti_2_header& h = dynamic_cast<const nifti::NativeHeader&>(*again.meaning.native).fields;
   EXPECT_EQ(h.sform_code, 2);
   EXPECT_EQ(h.qform_code, 1);
   EXPECT_EQ(h.pixdim[0], -1);
@@ -203,7 +205,7 @@ TEST(Nifti, TakesVersionTwoForLongAxes) {
   write(dir / "a.nii", array.view(), {1.5, 0.25});
   const Image image = read(dir / "a.nii");
   EXPECT_TRUE(same(array.view(), image.data.view()));
-  EXPECT_EQ(image.spacing, (std::vector<double>{1.5, 0.25}));
+  EXPECT_EQ(image.meaning.spacing(), (std::vector<double>{1.5, 0.25}));
   EXPECT_EQ(load<std::int32_t>(read_bytes(dir / "a.nii").data()), 540);
 }
 
@@ -225,7 +227,7 @@ TEST(Write, ChoosesTheFormatByTheEnding) {
   EXPECT_EQ(format_from_path("b"), Format::automatic);
   EXPECT_EQ(check_write("-", DType::uint8, {3}), Format::npy);
   EXPECT_EQ(check_write("/dev/null", DType::uint8, {3}), Format::npy);
-  EXPECT_EQ(check_write("x.jpg", DType::uint8, {3, 3}, {Format::tiff}), Format::tiff);
+  EXPECT_EQ(check_write("x.jpg", DType::uint8, {3, 3}, {}, {Format::tiff}), Format::tiff);
   const std::string message = message_of<InvalidArgument>([] { check_write("x.jpg", DType::uint8, {3, 3}); });
   EXPECT_NE(message.find(".npy"), std::string::npos) << message;
 }

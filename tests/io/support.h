@@ -14,7 +14,7 @@
 #include "fathom/io/image.h"
 #include "io/convert.h"
 #include "io/formats.h"
-#include "io/nifti_header.h"
+#include "io/nifti_meaning.h"
 
 namespace fathom::io::test {
 

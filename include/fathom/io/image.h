@@ -44,7 +44,7 @@ struct ReadOptions {
   Format format = Format::automatic;           ///< automatic: by the file's first bytes
   std::optional<std::size_t> memory_limit;     ///< most bytes for the elements; without it, what the machine has free
   Colours colours = Colours::luminance;
-  std::string channel;                         ///< the sample of a pixel to take alone: "red", "alpha", "2"; empty: none
+  std::string channel = {};                    ///< the sample of a pixel to take alone: "red", "alpha", "2"; empty: none
   bool print_resolution = false;               ///< take the resolution at which PNG and TIFF are to be printed for spacing
 };
 

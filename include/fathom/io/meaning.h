@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +51,7 @@ struct Meaning {
   Meaning() = default;
   /// Spacing alone, of axes of space. @param spacing  one per axis of the array, or none
   Meaning(const std::vector<double>& spacing);  // NOLINT: a list of spacings is a meaning
+  Meaning(std::initializer_list<double> spacing) : Meaning(std::vector<double>(spacing)) {}
 
   std::vector<Axis> axes;              ///< one per axis of the array, or none: all are of space
   std::optional<Place> place;

@@ -70,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
     MemorySource again("fuzz", bytes);
     const ImageInfo info = probe_image(again, options());
-    require(info.shape == image.data.shape() && info.dtype == image.data.dtype() && info.spacing == image.spacing);
+    require(info.shape == image.data.shape() && info.dtype == image.data.dtype() && info.meaning.spacing() == image.meaning.spacing());
   } catch (const fathom::IoError&) {  // any other exception is a fault of the reader
   }
   return 0;
