@@ -17,6 +17,7 @@ struct QueryArguments {
   std::string format;
   std::string dtype = "float32";
   std::string k = "1";
+  std::string metric = "euclidean";
   std::string radius = "inf";
   std::string approximate = "0";
   std::string perforate = "1";
