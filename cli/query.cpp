@@ -124,6 +124,7 @@ Json json_of(const QueryArguments& arguments, const QueryPlan& plan, const Point
           {"queries", points_json(arguments.queries, points.queries)},
           {"output", {{"path", arguments.output}, {"format", io::name_of(plan.format)}}},
           {"k", plan.query.k},
+          {"metric", arguments.metric},
           {"unreached", outcome.range.infinite},
           {"min", finite ? Json(outcome.range.lowest) : Json(nullptr)},
           {"max", finite ? Json(outcome.range.highest) : Json(nullptr)},
@@ -165,6 +166,7 @@ Work declare_query(CLI::App* verb) {
   verb->add_option("--decimal", a.decimal, "Decimal mark of text, '.' or ',' (default: found out)");
   verb->add_option("--dtype", a.dtype, "Distances as float32 (default) or float64");
   verb->add_option("--k", a.k, "How many of the nearest sites, 1 to 64 (default 1)");
+  verb->add_option("--metric", a.metric, "euclidean, taxicab or chessboard (default euclidean)");
   verb->add_option("--radius", a.radius, "Farther sites do not count: inf and id -1");
   verb->add_option("--approx", a.approximate, "Allowed relative error E: at most (1 + E) times too far (default 0)");
   verb->add_option("--perforate", a.perforate, "Only every P-th site; the mean error is measured on a sample");

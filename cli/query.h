@@ -18,6 +18,7 @@ struct QueryArguments {
   std::string decimal;
   std::string dtype = "float32";
   std::string k = "1";
+  std::string metric = "euclidean";
   std::string radius = "inf";
   std::string approximate = "0";
   std::string perforate = "1";

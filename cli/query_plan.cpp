@@ -38,6 +38,15 @@ std::optional<points::Storage> parse_storage(const std::string& text) {
   throw InvalidArgument(fmt::format("--storage takes auto, sorted, boxed or plain, not '{}'", text));
 }
 
+points::Metric metric_of_points(grid::Metric metric) {
+  switch (metric) {
+    case grid::Metric::euclidean: return points::Metric::euclidean;
+    case grid::Metric::taxicab: return points::Metric::taxicab;
+    case grid::Metric::chessboard: return points::Metric::chessboard;
+  }
+  throw InternalError("a metric without a name");
+}
+
 /// Bytes of a set, at most, and of sorting it.
 std::size_t set_bytes(points::Storage storage, const Array& sites) {
   const auto count = static_cast<double>(sites.shape()[0]), wide = sites.dtype() == DType::float64 ? 1.0 : 0.0;
@@ -110,9 +119,13 @@ QueryPlan make_query_plan(const QueryArguments& arguments) {
   plan.query.k = static_cast<int>(parse_count("--k", arguments.k, 1, 64));
   plan.format = io::check_table(arguments.output, plan.query.k, parse_table_format(arguments.format));
   plan.dtype = parse_dtype(arguments.dtype);
+  plan.query.metric = metric_of_points(parse_metric(arguments.metric));
   plan.query.radius = parse_at_least_zero("--radius", arguments.radius);
   plan.query.relative_error = parse_at_least_zero("--approx", arguments.approximate);
   plan.set.every = parse_count("--perforate", arguments.perforate, 1, INT32_MAX);
+  if (!arguments.cone.empty() && plan.query.metric != points::Metric::euclidean)
+    throw InvalidArgument(
+        fmt::format("--cone belongs to the Euclidean metric; leave it out for {} distances", arguments.metric));
   if (!arguments.cone.empty()) plan.cone = parse_numbers("--cone", arguments.cone);
   plan.query.cone.cylinder_radius = parse_at_least_zero("--cylinder", arguments.cylinder);
   if (plan.query.cone.cylinder_radius > 0 && plan.cone.empty())

@@ -64,6 +64,7 @@ class QueryOptions:
     def __init__(
         self,
         k: int,
+        metric: int,
         radius: float,
         relative_error: float,
         absolute_error: float,

@@ -29,9 +29,10 @@ class SiteSet:
     Parameters
     ----------
     points : array, shape (n, d), or (batch, n, d) for independent clouds
-        Coordinates, d = 2 or 3, finite. int32, float32 and float64 are taken as they are; other integers become int32,
-        or float64 where they do not fit, and half precision becomes float32. Arrays of any kind. On a CUDA device the
-        set lives and answers there; wider integers than int32's are refused there.
+        Coordinates, d = 2 or 3, finite, each 0 or between 1e-138 and 1e150 on either side. int32, float32 and float64
+        are taken as they are; other integers become int32, or float64 where they do not fit, and half precision becomes
+        float32. Arrays of any kind. On a CUDA device the set lives and answers there; wider integers than int32's are
+        refused there.
     storage : {"sorted", "boxed", "plain"}
         What is kept besides the array: a sorted copy (≤ 17.1 bytes per site in 3D, ≤ 30 for float64), after which the
         array may go; boxes of consecutive sites (≤ 0.3 bytes), for arrays in which neighbours lie near one another; or
@@ -179,6 +180,7 @@ class SiteSet:
         q: Any,
         k: int = 1,
         *,
+        metric: str = "euclidean",
         radius: float | None = None,
         relative_error: float = 0.0,
         absolute_error: float = 0.0,
@@ -199,10 +201,12 @@ class SiteSet:
         ----------
         q : array, shape (*queries, d), or (batch, m, d) for a batch of clouds
             Where to ask; kinds and types as the points'. A set on a device also answers queries of the host; those on
-            its device without waiting, in the order of their library's current stream. There a query that is not finite
-            finds nothing; on the host it is an error.
+            its device without waiting, in the order of their library's current stream. There a query with another
+            coordinate than points may have finds nothing; on the host it is an error.
         k : int
             How many of the nearest sites, 1 to 64, in ascending order of distance, then index.
+        metric : {"euclidean", "taxicab", "chessboard"}
+            Of all distances. With the last two, which :class:`VoxelSet` has not, neither `directions` nor `squared`.
         radius : float, optional
             Sites farther away do not count.
         relative_error, absolute_error : float
@@ -228,7 +232,8 @@ class SiteSet:
         Returns
         -------
         distances : array, shape of the queries, for k > 1 with k at the end
-            The same kind of array as `q`; each rounded once. +inf where no site counts.
+            The same kind of array as `q`; each rounded once, as float32 to +inf or 0 where it is beyond the range of
+            that. +inf where no site counts.
         sites : array of int64, the same shape
             Index among the points, of a mask the linear one; -1 where no site counts.
         lower : array, the same shape
@@ -251,6 +256,8 @@ class SiteSet:
         (array(4.24264069), array(1))
         >>> sites.nearest([[9, 8], [90, 80]], radius=5)
         (array([ 3., inf]), array([ 2, -1]))
+        >>> sites.nearest([0, 1], k=2, metric="taxicab")
+        (array([1., 6.]), array([0, 1]))
         """
         queries = self._queries(q, stream)
         count = index(k)
@@ -266,6 +273,7 @@ class SiteSet:
         angles = None if half_angle is None or np.ndim(half_angle) == 0 else _angles(half_angle, shape, stream)
         options = _core.QueryOptions(
             count,
+            choose(_core.METRICS, metric, "metric"),
             math.inf if radius is None else _number(radius, "radius"),
             _number(relative_error, "relative_error"),
             _number(absolute_error, "absolute_error"),
@@ -355,7 +363,7 @@ class SiteSet:
         eps : float
             Distances may be (1 + eps) times as large as the true ones.
         p : float
-            2: distances are Euclidean.
+            1: taxicab distances, 2: Euclidean ones, infinity: chessboard.
         distance_upper_bound : float
             Only nearer sites count.
         workers : int
@@ -372,14 +380,16 @@ class SiteSet:
         >>> fathom.SiteSet([[0, 0], [3, 4]]).query([[0, 1], [9, 9]], distance_upper_bound=2)
         (array([ 1., inf]), array([0, 2]))
         """
-        if p != 2:
-            raise ValueError(f"p is {p}; distances are Euclidean: it must be 2")
+        metric = {1: "taxicab", 2: "euclidean", math.inf: "chessboard"}.get(p)
+        if metric is None:
+            raise ValueError(f"p is {p}; it must be 1, 2 or infinity")
         wanted = [index(number) for number in np.atleast_1d(k)]
         if min(wanted, default=0) < 1:
             raise ValueError(f"k is {k}; give 1 to 64, or some of these numbers")
         distances, sites = self.nearest(
             x if lies_on_cuda(x, "x") else as_numpy(x, "x"),
             max(wanted),
+            metric=metric,
             radius=distance_upper_bound,
             relative_error=eps,
             threads=None if workers == -1 else workers,

@@ -17,10 +17,11 @@ from ._options import backend_number
 class VoxelSet(ChangingSet):
     """Elements of a 2D or 3D grid as sites that come and go, and tell how far the nearest of them is.
 
-    Answers are those of :meth:`SiteSet.of_mask` of the elements that are there: same options, same bytes, on the host
-    and on a device; a site's index is the linear (row-major) one of its element. Queries need not lie inside the grid.
-    Many threads may ask at once; edits wait for them, and they for edits. A `progress` function may ask the set that
-    calls it, but not edit it: RuntimeError. Can be copied and pickled: by its sites, of which a set is built again.
+    Answers are those of :meth:`SiteSet.of_mask` of the elements that are there: same options but `metric`, which is
+    Euclidean, same bytes, on the host and on a device; a site's index is the linear (row-major) one of its element.
+    Queries need not lie inside the grid. Many threads may ask at once; edits wait for them, and they for edits. A
+    `progress` function may ask the set that calls it, but not edit it: RuntimeError. Can be copied and pickled: by its
+    sites, of which a set is built again.
 
     Parameters
     ----------

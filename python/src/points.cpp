@@ -33,11 +33,12 @@ SetChoices make_choices(int storage, std::int64_t every, std::vector<double> per
   return {storage, every, std::move(period), backend, device_memory, std::move(devices)};
 }
 
-points::QueryOptions make_query_options(int k, double radius, double relative_error, double absolute_error,
+points::QueryOptions make_query_options(int k, int metric, double radius, double relative_error, double absolute_error,
                                         std::int64_t work_limit, double half_angle, double cylinder_radius,
                                         int threads) {
   points::QueryOptions options;
   options.k = k;
+  options.metric = static_cast<points::Metric>(metric);
   options.radius = radius;
   options.relative_error = relative_error;
   options.absolute_error = absolute_error;

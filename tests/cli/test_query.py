@@ -155,6 +155,14 @@ def test_period(inputs):
     np.testing.assert_allclose(found["distance"], brute_force(images, QUERIES)[0][:, 0], rtol=1e-12)
 
 
+def test_metric(inputs):
+    ways = abs(SITES[None].astype(float) - QUERIES[:, None])
+    for metric, distance in ("taxicab", ways.sum(-1)), ("chessboard", ways.max(-1)):
+        said = inputs.ok("query", "sites.npy", "queries.npy", "-o", "out.npy", "--metric", metric, "--json")
+        assert json.loads(said)["metric"] == metric
+        check(np.load(inputs.directory / "out.npy"), (distance.min(1), distance.argmin(1)))
+
+
 def test_cone(inputs):
     inputs.ok("query", "sites.npy", "queries.npy", "-o", "out.npy", "--cone", "0,0,2,20", "--cylinder", "0.02")
     found = np.load(inputs.directory / "out.npy")
@@ -225,6 +233,9 @@ def test_without_sites(fathom):
     ("-o out.npy --cone 0,0,1,x", "--cone takes numbers separated by commas, not '0,0,1,x'"),
     ("-o out.npy --cone 0,0,0,10", "the cone's direction 0 is not finite or has no length"),
     ("-o out.npy --cone 0,0,1,181", "--cone takes degrees from 0 to 180, not '181'"),
+    ("-o out.npy --cone 0,0,1,10 --metric taxicab",
+     "--cone belongs to the Euclidean metric; leave it out for taxicab distances"),
+    ("-o out.npy --metric manhattan", "--metric takes euclidean, taxicab or chessboard, not 'manhattan'"),
     ("-o out.npy --cylinder 1", "--cylinder widens a cone; give --cone, too"),
     ("-o out.npy --period 0.5",
      "a site lies outside of the periodic box, which goes from 0 to below the period along axis 0; wrap the coordinates "
@@ -246,6 +257,13 @@ def test_cuda_without_a_device(inputs):
     for choice in ("--backend=cuda", "--devices=0,1"):
         message = inputs.refuses(4, "query", "sites.npy", "queries.npy", "-o", "out.npy", choice)
         assert "CUDA" in message and "auto or cpu" in message
+
+
+def test_refuses_what_is_too_small_to_square(fathom):
+    (fathom.directory / "s.csv").write_text("0,0\n1e-170,0\n")
+    (fathom.directory / "q.csv").write_text("1e-170,0\n")
+    assert fathom.refuses(2, "query", "s.csv", "q.csv", "-o", "o.csv") == (
+        "site 1 has a coordinate that is not 0, but nearer to it than 1e-138; scale the coordinates, or make it 0")
 
 
 def test_refuses_other_axes(inputs):

@@ -21,11 +21,12 @@ def instruction(match):
 
 
 def translate(text):
-    launch = r"::fathom::emulation::on(\2)([&](const auto&... values) { \1(values...); })("
-    text = re.sub(KERNEL + r"<<<(.+?)>>>\(", launch, text, flags=re.DOTALL)
+    launch = r"::fathom::emulation::on(\3)\2([&](const auto&... values) { \1(values...); })("
+    text = re.sub(KERNEL + r"(\s*)<<<(.+?)>>>\(", launch, text, flags=re.DOTALL)
     text = re.sub(r"extern __shared__ (?:__align__\(\d+\) )?([\w:]+) (\w+)\[\];",
                   r"\1* const \2 = static_cast<\1*>(::fathom::emulation::shared_memory());", text)
     text = re.sub(r'asm(?: volatile)?\("([a-z][\w.]*)[^"]*"\s*:(.*?)\);', instruction, text)
+    text = re.sub(r'asm\("" : "\+f"[^;]*\);', ";", text)  # what keeps values in registers
     return text.replace("__noinline__", "__attribute__((noinline))")
 
 

@@ -80,6 +80,52 @@ def test_what_counts():
     np.testing.assert_allclose(sites.nearest(queries, squared=True)[0], expected[:, 0] ** 2, rtol=1e-15)
 
 
+METRICS = {"euclidean": 2, "taxicab": 1, "chessboard": np.inf}  # and p of cKDTree
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("axes", [2, 3])
+@pytest.mark.parametrize("dtype", ["i4", "f4", "f8"])
+def test_metrics(metric, axes, dtype):
+    points, queries = (RANDOM.integers(-40, 40, (n, axes)).astype(dtype) for n in (300, 50))
+    if dtype != "i4":
+        points, queries = (points / 3).astype(dtype), (queries / 7).astype(dtype)
+    ways = abs(queries[:, None].astype(float) - points[None].astype(float))
+    distances = {"euclidean": np.sqrt((ways**2).sum(-1)), "taxicab": ways.sum(-1), "chessboard": ways.max(-1)}[metric]
+    order = np.argsort(distances, axis=1, kind="stable")[:, :5]
+    nearest = np.take_along_axis(distances, order, 1)
+    for storage in ("sorted", "boxed", "plain"):
+        for found in (fathom.SiteSet(points, storage=storage), fathom.DynamicSet(points)):
+            got = found.nearest(queries, 5, metric=metric, dtype="f8")
+            np.testing.assert_array_equal(got[0], nearest)
+            np.testing.assert_array_equal(got[1], order)
+    radius = float(np.median(nearest))  # of a site, which counts
+    within = fathom.SiteSet(points).nearest(queries, 5, metric=metric, radius=radius)
+    np.testing.assert_array_equal(within[1], np.where(nearest <= radius, order, -1))
+
+
+def test_metrics_of_integers_far_apart():
+    """Sums of ways that int32 and float32 do not hold, and a period."""
+    sites = fathom.SiteSet(np.int32([[-(2**31)] * 3, [2**31 - 1] * 3]), storage="plain")
+    q = np.int32([[2**31 - 1, 2**31 - 2, 2**31 - 3], [-1, -1, -1]])
+    assert sites.nearest(q, 2, metric="taxicab")[0].tolist() == [[3, 3 * (2**32 - 1) - 3], [3 * (2**31 - 1), 3 * 2**31]]
+    assert sites.nearest(q, 2, metric="chessboard")[0].tolist() == [[2, 2**32 - 1], [2**31 - 1, 2**31]]
+    around = fathom.SiteSet([[1, 1], [5, 9]], period=10)
+    assert [x.tolist() for x in around.nearest([[9, 8]], metric="taxicab")] == [[5], [0]]
+    assert [x.tolist() for x in around.nearest([[9, 8]], metric="chessboard")] == [[3], [0]]
+
+
+def test_coordinates_too_small_to_square():
+    for tiny in (1e-170, -1e-170, 5e-324, 9e-139):
+        with pytest.raises(ValueError, match="site 1 has a coordinate that is not 0, but nearer to it than 1e-138; "):
+            fathom.SiteSet([[0.0, 1.0], [tiny, 1.0]])
+        with pytest.raises(ValueError, match="query 0 has a coordinate that is not 0, but nearer to it than 1e-138; "):
+            fathom.SiteSet([[0.0, 1.0]]).nearest([tiny, 1.0])
+    least = np.nextafter(1e-138, 1)  # the next double is told apart from it
+    distances, sites = fathom.SiteSet([[1e-138, 0], [0, 0]]).nearest([[least, 0], [0, 0]])
+    assert sites.tolist() == [0, 1] and distances.tolist() == [least - 1e-138, 0] and distances[0] > 0
+
+
 def test_percentage_error():
     points, queries = RANDOM.random((300, 3)), RANDOM.random((50, 3))
     queries[:3] = points[:3]  # whose distance is 0: they do not count
@@ -138,8 +184,14 @@ def test_query_as_ckdtree():
             np.testing.assert_array_equal(got[1], expected[1])
     edge = fathom.SiteSet([[0, 0]]).query([3, 4], distance_upper_bound=5)
     assert edge[0] == tree([[0, 0]]).query([3, 4], distance_upper_bound=5)[0] == np.inf
-    with pytest.raises(ValueError, match="p is 1"):
-        sites.query(queries, p=1)
+    for p in (1, 2, np.inf):
+        for options in ({}, {"k": 5}, {"k": 6, "distance_upper_bound": 0.1}, {"k": 3, "eps": 1e-9}):
+            got, expected = sites.query(queries, p=p, **options), theirs.query(queries, p=p, **options)
+            np.testing.assert_allclose(got[0], expected[0], rtol=1e-15)
+            np.testing.assert_array_equal(got[1], expected[1])
+    for p in (1.5, 0, np.nan):
+        with pytest.raises(ValueError, match=f"p is {p}; it must be 1, 2 or infinity"):
+            sites.query(queries, p=p)
 
 
 def test_pytorch():
@@ -206,6 +258,14 @@ def test_without_a_device_none_is_used():
     (lambda: fathom.SiteSet(POINTS[None]).nearest(POINTS), ValueError, r"it must have \(1, m, 2\)"),
     (lambda: fathom.SiteSet(POINTS).nearest(POINTS, k=0), ValueError, "0"),
     (lambda: fathom.SiteSet(POINTS).nearest(POINTS, k=1.5), TypeError, "integer"),
+    (lambda: fathom.SiteSet(POINTS).nearest(POINTS, metric="manhattan"), ValueError,
+     "metric is 'manhattan'; it must be one of 'euclidean', 'taxicab'"),
+    (lambda: fathom.SiteSet(POINTS).nearest(POINTS, metric="taxicab", squared=True), ValueError,
+     "squared distances belong to the Euclidean metric; ask for 'distance'"),
+    (lambda: fathom.SiteSet(POINTS).nearest(POINTS, metric="chessboard", directions=(1, 0), half_angle=1), ValueError,
+     "cones belong to the Euclidean metric; leave out the cone or the other metric"),
+    (lambda: fathom.VoxelSet((4, 5)).nearest([1, 2], metric="taxicab"), ValueError,
+     "sets of voxels answer by Euclidean distances; for another metric make a SiteSet of the mask"),
     (lambda: fathom.SiteSet(POINTS).nearest(POINTS, radius="far"), TypeError, "radius must be a number"),
     (lambda: fathom.SiteSet(POINTS).nearest(POINTS, directions=(1, 0)), ValueError, "half_angle is not"),
     (lambda: fathom.SiteSet(POINTS).nearest(POINTS, half_angle=1), ValueError, "half_angle is given"),

@@ -262,8 +262,9 @@ Extent extent_of(const Cloud& sites, cudaStream_t stream) {
   const std::int64_t most = std::int64_t{fathom::cuda::multiprocessors()} * kExtentBlocks;
   const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(blocks_of(sites.count), most));
   visit_kind(sites.dtype, sites.axes, [&](auto tag, auto axes) {
-    measure_extent<typename decltype(tag)::type, decltype(axes)::value>
-        <<<blocks, kBuildBlock, 0, stream>>>(sites, result);
+    using T = typename decltype(tag)::type;
+    constexpr int kAxes = decltype(axes)::value;
+    measure_extent<T, kAxes><<<blocks, kBuildBlock, 0, stream>>>(sites, result);
   });
   fathom::cuda::check_launch("measuring the sites' extent");
   ExtentBits bits;
@@ -310,8 +311,10 @@ std::size_t sort_scratch_bytes(const DeviceTree& tree) { return fine_order_bytes
 void sort_tree(const DeviceTree& tree, const Cloud& sites, const std::uint32_t* ids, std::byte* scratch,
                cudaStream_t stream) {
   visit_kind(tree.dtype, tree.axes, [&](auto tag, auto axes) {
+    using T = typename decltype(tag)::type;
+    constexpr int kAxes = decltype(axes)::value;
     const std::uint32_t* order = fine_order(tree, sites, scratch, stream);
-    fill_sorted_leaves<typename decltype(tag)::type, decltype(axes)::value>
+    fill_sorted_leaves<T, kAxes>
         <<<blocks_of(tree.level[0].count * 32), kBuildBlock, 0, stream>>>(tree, sites, order, ids);
   });
   box_levels(tree, stream);
@@ -319,9 +322,10 @@ void sort_tree(const DeviceTree& tree, const Cloud& sites, const std::uint32_t* 
 
 void box_levels(const DeviceTree& tree, cudaStream_t stream) {
   visit_kind(tree.dtype, tree.axes, [&](auto tag, auto axes) {
+    using T = typename decltype(tag)::type;
+    constexpr int kAxes = decltype(axes)::value;
     for (int level = 1; level < tree.levels; ++level)
-      box_nodes<typename decltype(tag)::type, decltype(axes)::value>
-          <<<blocks_of(tree.level[level].count * 32), kBuildBlock, 0, stream>>>(tree, level);
+      box_nodes<T, kAxes><<<blocks_of(tree.level[level].count * 32), kBuildBlock, 0, stream>>>(tree, level);
   });
   fathom::cuda::check_launch("building the tree");
 }

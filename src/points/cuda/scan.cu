@@ -105,9 +105,10 @@ void scan(const DeviceTree& tree, const DeviceRequest& request, std::byte* scrat
     constexpr int kAxes = decltype(axes)::value;
     const std::int64_t queries = request.queries.count;
     visit_general(request.metric, [&](auto kind) {
-      scan_sites<T, kAxes, kind><<<blocks(queries * slices.count), kSearchBlock, 0, stream>>>(
+      constexpr Kind kKind = decltype(kind)::value;
+      scan_sites<T, kAxes, kKind><<<blocks(queries * slices.count), kSearchBlock, 0, stream>>>(
           tree, request, slices, scratch, neighbour_bytes<T>());
-      constexpr Kind kMerging = kind == Kind::general ? Kind::general : Kind::taxicab;  // of squares, or of distances
+      constexpr Kind kMerging = metric_of(kKind) == Metric::euclidean ? kKind : Kind::taxicab;  // no way is measured
       if (slices.count > 1)
         merge_slices<T, kAxes, kMerging>
             <<<blocks(queries), kSearchBlock, 0, stream>>>(tree, request, slices, scratch, neighbour_bytes<T>());

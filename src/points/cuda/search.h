@@ -17,6 +17,9 @@ std::size_t search_scratch_bytes(const DeviceTree& tree, const Request& request,
 /// @param scratch  search_scratch_bytes() bytes or more, aligned to 256
 void search(const DeviceTree& tree, const DeviceRequest& request, std::span<std::byte> scratch, cudaStream_t stream);
 
+/// The same whatever is asked for, by each metric.
+void search_generally(const DeviceTree& tree, const DeviceRequest& request, cudaStream_t stream);
+
 /// Whether direct() serves. @param simple  one neighbour, no period, no cone
 bool direct_serves(const DeviceTree& tree, std::int64_t queries, bool simple);
 
