@@ -9,7 +9,7 @@
 
 #include "difference.h"
 #include "exit_code.h"
-#include "interrupt.h"
+#include "fathom/io/stream.h"
 #include "options.h"
 #include "progress.h"
 #include "report.h"
@@ -32,8 +32,10 @@ struct Side {
 };
 
 Side read_side(const std::string& path) {
-  Side side{io::probe(path), {}};
-  side.data = io::read(path).data;
+  io::ReadOptions options;
+  options.colours = io::Colours::samples;
+  Side side{io::probe(path, options), {}};
+  side.data = io::read(path, options).data;
   return side;
 }
 
@@ -48,7 +50,6 @@ struct Comparison {
 };
 
 Comparison compare(const CompareArguments& arguments, double tolerance) {
-  const LeaveAtOnce leave_at_once;
   Progress progress;
   progress.begin("comparing");
   Comparison result{read_side(arguments.a), read_side(arguments.b), false, {}};
@@ -122,6 +123,9 @@ int run_compare(const CompareArguments& arguments) {
   const double tolerance = parse_tolerance(arguments.tolerance);
   if (arguments.a == "-" && arguments.b == "-")
     throw InvalidArgument("only one of the two files can be standard input");
+  if (io::same_stream(arguments.a, arguments.b))
+    throw InvalidArgument(fmt::format("{} and {} are one pipe, which only one of them can read; give one of them a file",
+                                      arguments.a, arguments.b));
   const Comparison comparison = compare(arguments, tolerance);
   if (arguments.json) print_line(json_of(arguments, comparison, tolerance));
   else if (!is_quiet()) print_text(text_of(comparison));

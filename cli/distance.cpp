@@ -1,6 +1,7 @@
 #include "distance.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -12,9 +13,10 @@
 
 #include "chart/chart.h"
 #include "exit_code.h"
-#include "fathom/io/atomic_file.h"
-#include "interrupt.h"
+#include "fathom/io/stream.h"
+#include "no_data.h"
 #include "options.h"
+#include "pending_files.h"
 #include "plan.h"
 #include "progress.h"
 #include "report.h"
@@ -42,28 +44,25 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-io::Image read_input(const DistanceArguments& arguments, const Plan& plan) {
-  const LeaveAtOnce leave_at_once;
-  io::Image image = io::read(arguments.input);
-  if (image.data.shape() != plan.input.shape || image.data.dtype() != plan.input.dtype)
-    throw IoError(fmt::format("{} changed while it was read; try again", arguments.input));
-  return image;
-}
-
 std::vector<Array> make_arrays(const Plan& plan) {
   std::vector<Array> arrays;
   for (const PlannedOutput& output : plan.outputs) arrays.emplace_back(output.dtype, output.shape);
   return arrays;
 }
 
-grid::DistanceReport compute(const Plan& plan, const Array& input, std::vector<Array>& arrays, Progress& progress) {
+grid::DistanceReport compute(const Plan& plan, const AnyConstView& input, std::vector<Array>& arrays,
+                             Progress& progress) {
   progress.begin("computing");
   grid::DistanceOptions options = plan.options;
   options.execution.progress = progress.callback();
-  options.execution.stop = stop_token();
   grid::DistanceOutputs outputs;
   for (std::size_t k = 0; k < arrays.size(); ++k) view_in(outputs, plan.outputs[k].kind) = arrays[k].view();
-  return grid::distance_transform(input.view(), options, outputs);
+  if (plan.no_data.empty()) return grid::distance_transform(input, options, outputs);
+  const Array gaps = grid::mark_sites(input, parse_no_data(plan.no_data));
+  const grid::DistanceReport report = transform_with_gaps(input, gaps, options, outputs);
+  if (!plan.meaning.no_data.empty() && plan.field() != nullptr)
+    fill_gaps(gaps, options, plan.no_data, arrays[plan.field_index()]);
+  return report;
 }
 
 /// " · border: open, periodic"; nothing where all are open.
@@ -89,53 +88,44 @@ std::string chart_notes(const grid::DistanceOptions& options) {
   return notes;
 }
 
-void describe_result(const Plan& plan, const Array& input, const std::vector<Array>& arrays,
+void describe_result(const Plan& plan, const AnyConstView& input, const std::vector<Array>& arrays,
                      DistanceOutcome& outcome) {
-  outcome.sites = grid::count_sites(input.view(), plan.options.sites);
-  if (outcome.sites == 0 && input.size() > 0 && plan.options.sites.rule == grid::Sites::Rule::zero)
+  outcome.sites = grid::count_sites(input, plan.options.sites);
+  if (outcome.sites == 0 && element_count(input.shape()) > 0 && plan.options.sites.rule == grid::Sites::Rule::zero)
     warn("no element is zero, so there is no site; --sites nonzero takes the others");
-  if (plan.options.sites.rule == grid::Sites::Rule::labels) outcome.labels = count_labels(input.view());
+  if (plan.options.sites.rule == grid::Sites::Rule::labels) outcome.labels = count_labels(input);
   if (plan.field() != nullptr) outcome.range = field_range(arrays[plan.field_index()].view());
+}
+
+AnyConstView first_of_batch(const AnyConstView& array, int batch_axes) {
+  Shape shape;
+  for (int axis = batch_axes; axis < array.rank(); ++axis) shape.push_back(array.shape()[axis]);
+  return {array.data(), array.dtype(), shape};
 }
 
 Chart chart_of(const DistanceArguments& arguments, const Plan& plan, const Array& field) {
   Chart chart;
-  chart.field = field.view();
+  chart.field = first_of_batch(field.view(), plan.input.batch_axes);
   chart.spacing = plan.options.spacing;
   for (const grid::Range& range : plan.options.region) chart.origin.push_back(range.begin);
   chart.is_signed = plan.options.signed_distance;
   chart.is_squared = plan.field()->kind == PlannedOutput::Kind::squared;
   chart.title = arguments.title;
-  chart.units = arguments.units;
-  chart.source = arguments.input == "-" ? "standard input" : std::filesystem::path(arguments.input).filename().string();
+  chart.units = arguments.units.empty() && arguments.spacing.empty() ? plan.meaning.unit() : arguments.units;
+  const std::string& input = arguments.input.path;
+  chart.source = input_name(std::filesystem::path(input).filename().string());
   chart.notes = chart_notes(plan.options);
+  if (plan.input.batch_axes > 0) chart.notes += fmt::format(" · the first along {}", plan.input.batch_names());
   return chart;
 }
 
-/// Files that appear together: none is in place before all are written.
-class PendingFiles {
- public:
-  io::AtomicFile& add(const std::string& path) {
-    if (stop_token().stop_requested()) throw Cancelled();
-    return *files_.emplace_back(std::make_unique<io::AtomicFile>(path));
-  }
-  void commit() {
-    if (stop_token().stop_requested()) throw Cancelled();
-    for (const auto& file : files_) file->commit();
-  }
-
- private:
-  std::vector<std::unique_ptr<io::AtomicFile>> files_;
-};
-
-io::WriteReport write_array(const PlannedOutput& output, const Array& array, const Plan& plan,
-                            const io::Metadata* metadata, PendingFiles& files) {
-  io::WriteOptions options;
+io::WriteReport write_array(const PlannedOutput& output, const Array& array, const Plan& plan, PendingFiles& files) {
+  const Arranged in_order = arranged(array.view(), output.order);
+  if (output.kind == PlannedOutput::Kind::coordinates) return io::write(files.add(output.path), in_order.view);
+  const bool is_field = output.kind != PlannedOutput::Kind::nearest;
+  io::WriteOptions options = is_field ? plan.field_format : io::WriteOptions{};
   options.format = output.format;
-  if (output.kind == PlannedOutput::Kind::coordinates) return io::write(files.add(output.path), array.view());
-  const std::vector<double>& spacing = plan.options.spacing;
-  if (output.path == "-") return io::write("-", array.view(), spacing, metadata, options);
-  return io::write(files.add(output.path), array.view(), spacing, metadata, options);
+  return io::write(files.add(output.path), in_order.view, plan.meaning, options);
 }
 
 void write_chart(const DistanceArguments& arguments, const Plan& plan, const Array& field, PendingFiles& files) {
@@ -146,14 +136,14 @@ void write_chart(const DistanceArguments& arguments, const Plan& plan, const Arr
 
 /// Standard output comes last, since it cannot be taken back.
 std::vector<io::WriteReport> write_all(const DistanceArguments& arguments, const Plan& plan,
-                                       const std::vector<Array>& arrays, const io::Metadata* metadata) {
+                                       const std::vector<Array>& arrays) {
   PendingFiles files;
   std::vector<io::WriteReport> written(plan.outputs.size());
   const auto write_where = [&](bool to_standard_output) {
     for (std::size_t k = 0; k < arrays.size(); ++k) {
       const PlannedOutput& output = plan.outputs[k];
-      if (output.path.empty() || (output.path == "-") != to_standard_output) continue;
-      written[k] = write_array(output, arrays[k], plan, metadata, files);
+      if (output.path.empty() || io::writes_to(output.path, STDOUT_FILENO) != to_standard_output) continue;
+      written[k] = write_array(output, arrays[k], plan, files);
     }
   };
   write_where(false);
@@ -164,10 +154,8 @@ std::vector<io::WriteReport> write_all(const DistanceArguments& arguments, const
 }
 
 void print_outcome(const DistanceArguments& arguments, const Plan& plan, const DistanceOutcome& outcome) {
-  if (arguments.json) return print_line(to_json(arguments.input, plan, outcome));
-  if (is_quiet()) return;
-  if (arguments.output == "-") print_aside(to_text(plan, outcome));
-  else print_text(to_text(plan, outcome));
+  if (arguments.json) return print_line(to_json(plan, outcome));
+  print_report(to_text(plan, outcome), {arguments.output, arguments.nearest});
 }
 
 }  // namespace
@@ -176,14 +164,20 @@ Work declare_distance(CLI::App* verb) {
   const auto arguments = std::make_shared<DistanceArguments>();
   DistanceArguments& a = *arguments;
   verb->footer(kExamples);
-  verb->add_option("INPUT", a.input, "Image or volume: PNG, TIFF, NPY, NIfTI; - for standard input")->required();
+  verb->add_option("INPUT", a.input.path, "Image or volume: PNG, TIFF, NPY, NIfTI; - for standard input")->required();
   verb->add_option("-o,--output", a.output, "Where the field goes: .npy .tif .nii .nii.gz .png; - for standard output");
   verb->add_option("--format", a.format, "npy, tiff, nifti or png, whatever the ending of -o (default for -: npy)");
+  verb->add_flag("--compress", a.compress, "Deflate the TIFF of -o");
   verb->add_option("--sites", a.sites,
                    "zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V', '!=V' (default zero)");
   verb->add_option("--metric", a.metric, "euclidean, taxicab or chessboard (default euclidean)");
   verb->add_option("--spacing", a.spacing,
-                   "Size of an element: one number, or one per axis in the shape's order (default: the file's or 1)");
+                   "Size of an element: one number, or one per axis of space in the shape's order (default: the file's "
+                   "or 1); print for the resolution at which an image is to be printed");
+  declare_input(verb, a.input);
+  verb->add_option("--no-data", a.no_data,
+                   "Value of elements that are no sites and not inside; none: all are (default: the file's)");
+  verb->add_flag("--use-input-nodata", a.use_input_nodata, "Write that value where the input has it");
   verb->add_option("--border", a.border, "open, sites or periodic; one or one per axis (default open)");
   verb->add_flag("--signed", a.signed_distance, "Negative inside, positive outside");
   verb->add_option("--surface", a.surface, "Where a signed field is zero: faces or centers (default faces)");
@@ -211,18 +205,18 @@ int run_distance(const DistanceArguments& arguments) {
   const Plan plan = make_plan(arguments);
   DistanceOutcome outcome;
 
-  const io::Image image = read_input(arguments, plan);
+  const Arranged input = read_elements(plan.input);
   outcome.seconds.read = seconds_since(start);
 
   const auto compute_start = Clock::now();
   std::vector<Array> arrays = make_arrays(plan);
-  outcome.report = compute(plan, image.data, arrays, progress);
+  outcome.report = compute(plan, input.view, arrays, progress);
   outcome.seconds.compute = seconds_since(compute_start);
-  describe_result(plan, image.data, arrays, outcome);
+  describe_result(plan, input.view, arrays, outcome);
 
   const auto write_start = Clock::now();
   progress.begin("writing");
-  outcome.written = write_all(arguments, plan, arrays, image.metadata.get());
+  outcome.written = write_all(arguments, plan, arrays);
   outcome.seconds.write = seconds_since(write_start);
   outcome.seconds.total = seconds_since(start);
   progress.end();

@@ -3,13 +3,14 @@
 
 #include <string>
 
+#include "input.h"
 #include "verb.h"
 
 namespace fathom::cli {
 
 /// The command line of `distance`, as text; empty: not given.
 struct DistanceArguments {
-  std::string input;
+  InputArguments input;
   std::string output;
   std::string format;
   std::string sites = "zero";
@@ -28,6 +29,9 @@ struct DistanceArguments {
   std::string backend = "auto";
   std::string threads = "0";
   std::string memory;
+  std::string no_data;
+  bool use_input_nodata = false;
+  bool compress = false;
   bool signed_distance = false;
   bool squared = false;
   bool json = false;

@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "exit_code.h"
-#include "interrupt.h"
 #include "options.h"
 #include "progress.h"
 #include "report.h"
@@ -22,25 +21,53 @@ constexpr const char* kExamples = R"(Examples:
   fathom info brain.nii.gz --sites '>=128' --json)";
 
 struct Contents {
-  io::ImageInfo info;
+  Input input;
   ValueRange range;
   std::int64_t elements = 0;
   std::int64_t sites = 0;
   std::optional<std::int64_t> labels;
 };
 
-Contents contents_of(const std::string& path, const grid::Sites& sites) {
-  const LeaveAtOnce leave_at_once;
+Contents contents_of(const InputArguments& arguments, const grid::Sites& sites) {
   Progress progress;
   progress.begin("reading");
   Contents contents;
-  contents.info = io::probe(path);
-  const io::Image image = io::read(path);
-  contents.range = value_range(image.data.view());
-  contents.elements = image.data.size();
-  contents.sites = grid::count_sites(image.data.view(), sites);
-  if (sites.rule == grid::Sites::Rule::labels) contents.labels = count_labels(image.data.view());
+  contents.input = probe_input(arguments, colours_for(sites));
+  const Arranged elements = read_elements(contents.input);
+  contents.range = value_range(elements.view);
+  contents.elements = element_count(elements.view.shape());
+  contents.sites = grid::count_sites(elements.view, sites);
+  if (sites.rule == grid::Sites::Rule::labels) contents.labels = count_labels(elements.view);
   return contents;
+}
+
+/// "1.5, 0.2, 0.2 µm", of the axes of space.
+std::string spacing_text(const Input& input) {
+  const std::vector<double> spacing = input.spacing();
+  if (spacing.empty()) return "not stated";
+  const std::string unit = input.info.meaning.unit();
+  return fmt::format("{}{}{}", fmt::join(spacing, ", "), unit.empty() ? "" : " ", unit);
+}
+
+/// What not every file says, a line each.
+std::string meaning_text(const Input& input) {
+  const io::Meaning& meaning = input.info.meaning;
+  std::string text;
+  if (meaning.has_batch()) {
+    text += fmt::format("axes     {}\n", meaning.axis_names());
+    for (const io::Axis& axis : meaning.axes)
+      if (!axis.labels.empty()) text += fmt::format("channels {}\n", fmt::join(axis.labels, ", "));
+  }
+  if (meaning.place) text += fmt::format("origin   {}\n", fmt::join(meaning.place->origin, ", "));
+  if (!meaning.georeference.empty()) text += fmt::format("georef   {}\n", meaning.georeference);
+  if (!meaning.no_data.empty()) text += fmt::format("no data  {}\n", meaning.no_data);
+  if (!meaning.palette.empty()) text += fmt::format("palette  {} colours; elements are indices\n", meaning.palette.size());
+  if (meaning.colours > 0)
+    text += fmt::format("colours  red, green, blue{}; elements are {}\n", meaning.alpha ? ", alpha" : "",
+                        !input.options.channel.empty()                        ? "one channel"
+                        : input.options.colours == io::Colours::luminance ? "luminance"
+                                                                              : "whole colours");
+  return text;
 }
 
 std::string values_text(const Contents& contents) {
@@ -61,20 +88,19 @@ std::string sites_text(const Contents& contents, const grid::Sites& sites) {
 }
 
 std::string text_of(const InfoArguments& arguments, const Contents& contents, const grid::Sites& sites) {
-  const io::ImageInfo& info = contents.info;
-  const std::string spacing = info.spacing.empty() ? "not stated" : fmt::format("{}", fmt::join(info.spacing, ", "));
+  const io::ImageInfo& info = contents.input.info;
   return fmt::format(
-      "file     {}\nformat   {}\nshape    {}\ntype     {}\nspacing  {}\nvalues   {}\nsites    {}\n",
-      arguments.input == "-" ? "standard input" : arguments.input, io::name_of(info.format), to_string(info.shape),
-      fathom::name_of(info.dtype), spacing, values_text(contents), sites_text(contents, sites));
+      "file     {}\nformat   {}\nshape    {}\ntype     {}\nspacing  {}\n{}values   {}\nsites    {}\n",
+      input_name(arguments.input.path), io::name_of(info.format), to_string(info.shape),
+      fathom::name_of(info.dtype), spacing_text(contents.input), meaning_text(contents.input), values_text(contents), sites_text(contents, sites));
 }
 
-Json json_of(const InfoArguments& arguments, const Contents& contents, const grid::Sites& sites) {
+Json json_of(const Contents& contents, const grid::Sites& sites) {
   const bool finite = contents.range.has_finite();
   Json counted = {{"rule", to_text(sites)}, {"count", contents.sites}};
   if (contents.labels) counted["labels"] = *contents.labels;
   return {{"operation", "info"},
-          {"input", describe(arguments.input, contents.info)},
+          {"input", describe(contents.input.path, contents.input.info)},
           {"elements", contents.elements},
           {"min", finite ? Json(contents.range.lowest) : Json(nullptr)},
           {"max", finite ? Json(contents.range.highest) : Json(nullptr)},
@@ -89,7 +115,8 @@ Work declare_info(CLI::App* verb) {
   const auto arguments = std::make_shared<InfoArguments>();
   InfoArguments& a = *arguments;
   verb->footer(kExamples);
-  verb->add_option("FILE", a.input, "Image or volume: PNG, TIFF, NPY, NIfTI; - for standard input")->required();
+  verb->add_option("FILE", a.input.path, "Image or volume: PNG, TIFF, NPY, NIfTI; - for standard input")->required();
+  declare_input(verb, a.input);
   verb->add_option("--sites", a.sites,
                    "zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V', '!=V' (default zero)");
   verb->add_flag("--json", a.json, "Print one line of JSON");
@@ -99,7 +126,7 @@ Work declare_info(CLI::App* verb) {
 int run_info(const InfoArguments& arguments) {
   const grid::Sites sites = parse_sites(arguments.sites);
   const Contents contents = contents_of(arguments.input, sites);
-  if (arguments.json) print_line(json_of(arguments, contents, sites));
+  if (arguments.json) print_line(json_of(contents, sites));
   else print_text(text_of(arguments, contents, sites));
   return kDone;
 }

@@ -3,12 +3,13 @@
 
 #include <string>
 
+#include "input.h"
 #include "verb.h"
 
 namespace fathom::cli {
 
 struct InfoArguments {
-  std::string input;
+  InputArguments input;
   std::string sites = "zero";
   bool json = false;
 };

@@ -2,43 +2,43 @@
 
 #include <unistd.h>
 
-#include <atomic>
 #include <csignal>
-#include <cstdlib>
+#include <mutex>
+#include <string_view>
 #include <thread>
 
 #include "exit_code.h"
+#include "fathom/io/atomic_file.h"
+#include "report.h"
 
 namespace fathom::cli {
 
 namespace {
 
-// Never destroyed: the watching thread outlives main().
-std::stop_source& source() {
-  static auto* const the_source = new std::stop_source;
-  return *the_source;
+std::mutex mutex;  // of the three; none is ever destroyed, since the watching thread outlives main()
+int holds = 0;
+bool ever_held = false;
+int waiting = 0;  // the signal that came while held
+
+void print_at_once(std::string_view text) {
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
 }
 
-std::atomic<int> caught{0};
-std::atomic<bool> at_once{false};
-
 [[noreturn]] void leave(int signal) {
-  if (isatty(STDERR_FILENO) != 0) {
-    // The shell's prompt shall not stand behind a half-drawn bar.
-    [[maybe_unused]] const auto written = write(STDERR_FILENO, "\n", 1);
-  }
+  io::remove_temporary_files();
+  if (isatty(STDERR_FILENO) != 0) print_at_once(kEraseLine);
+  print_at_once(ever_held ? "fathom: interrupted; what was written is whole\n"
+                          : "fathom: interrupted; nothing was written\n");
   _exit(kSignalBase + signal);
 }
 
-/// The first signal asks, the second one insists.
 void watch(sigset_t signals) {
   for (;;) {
     int signal = 0;
     if (sigwait(&signals, &signal) != 0) continue;
-    if (at_once || caught != 0) leave(signal);
-    caught = signal;
-    source().request_stop();
-    if (at_once) leave(signal);
+    const std::lock_guard lock(mutex);
+    if (holds == 0 || waiting != 0) leave(signal);
+    waiting = signal;
   }
 }
 
@@ -60,19 +60,18 @@ void watch_signals() {
   std::signal(SIGXFSZ, SIG_IGN);
   const sigset_t signals = wanted_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  source();
   std::thread(watch, signals).detach();
 }
 
-std::stop_token stop_token() { return source().get_token(); }
-
-int caught_signal() { return caught; }
-
-LeaveAtOnce::LeaveAtOnce() {
-  at_once = true;
-  if (caught != 0) leave(caught);
+void hold_signals() {
+  const std::lock_guard lock(mutex);
+  ++holds;
+  ever_held = true;
 }
 
-LeaveAtOnce::~LeaveAtOnce() { at_once = false; }
+void release_signals() {
+  const std::lock_guard lock(mutex);
+  if (--holds == 0 && waiting != 0) leave(waiting);
+}
 
 }  // namespace fathom::cli

@@ -1,7 +1,8 @@
-// Ctrl-C and its kin: the work is asked to stop, temporary files go, the exit code tells the signal.
+// Ctrl-C and its kin: whatever the command does, it ends at once; temporary files go, the exit code tells the signal.
+//
+// Why not ask the work to stop: reading, counting, compressing and drawing would each have to listen, and a write to a
+// pipe that nobody reads cannot. Nothing needs to be undone: an output has no name until it is whole, or a temporary one.
 #pragma once
-
-#include <stop_token>
 
 namespace fathom::cli {
 
@@ -10,19 +11,10 @@ namespace fathom::cli {
 /// Call once, before any other thread starts.
 void watch_signals();
 
-/// Asked to stop once a signal came.
-std::stop_token stop_token();
-
-/// The signal that came; 0: none.
-int caught_signal();
-
-/// While one lives, a signal ends the process at once: for waits that cannot be asked to stop and own nothing on disk.
-class LeaveAtOnce {
- public:
-  LeaveAtOnce();
-  ~LeaveAtOnce();
-  LeaveAtOnce(const LeaveAtOnce&) = delete;
-  LeaveAtOnce& operator=(const LeaveAtOnce&) = delete;
-};
+/// From here on a first signal waits for release_signals(), or for the end of the process; a second one does not. For
+/// the moment in which several files get their names, and for what comes after the last of them. Nests.
+void hold_signals();
+/// A signal that waited ends the process now.
+void release_signals();
 
 }  // namespace fathom::cli

@@ -25,11 +25,6 @@ int fail(int code, std::string message) {
   return code;
 }
 
-int interrupted() {
-  const int signal = caught_signal();
-  return fail(kSignalBase + signal, "interrupted; nothing was written");
-}
-
 int guarded(const Work& work) {
   try {
     return work();
@@ -39,8 +34,6 @@ int guarded(const Work& work) {
     return fail(kData, error.what());
   } catch (const DeviceError& error) {
     return fail(kDevice, error.what());
-  } catch (const Cancelled&) {
-    return interrupted();
   } catch (const std::bad_alloc&) {
     return fail(kData, "not enough memory; --region computes a part, and --threads 1 needs the least");
   } catch (const std::exception& error) {

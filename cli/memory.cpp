@@ -15,19 +15,23 @@ namespace {
 grid::DistanceOutputs unmade_outputs(const Plan& plan) {
   grid::DistanceOutputs outputs;
   for (const PlannedOutput& output : plan.outputs)
-    view_in(outputs, output.kind) = {nullptr, output.dtype, output.shape};
+    view_in(outputs, output.kind) = AnyView(nullptr, output.dtype, output.shape);
   return outputs;
 }
 
 std::size_t least_scratch(const Plan& plan) {
-  const AnyConstView unread(nullptr, plan.input.dtype, plan.input.shape);
+  const AnyConstView unread(nullptr, plan.input.info.dtype, plan.input.shape());
   return grid::least_scratch_bytes(unread, plan.options, unmade_outputs(plan));
 }
 
 std::size_t array_bytes(const Plan& plan) {
-  std::size_t bytes = static_cast<std::size_t>(element_count(plan.input.shape)) * size_of(plan.input.dtype);
-  for (const PlannedOutput& output : plan.outputs) bytes += output.bytes();
-  return bytes;
+  const auto elements = static_cast<std::size_t>(element_count(plan.input.file_shape));
+  std::size_t outputs = 0;
+  for (const PlannedOutput& output : plan.outputs) outputs += output.bytes();
+  // Where elements hold no data two masks come on top, and with a sign a second set of outputs.
+  const std::size_t masks = plan.no_data.empty() ? 0 : 2 * elements;
+  return elements * size_of(plan.input.info.dtype) + masks +
+         outputs * (plan.no_data.empty() || !plan.options.signed_distance ? 1 : 2);
 }
 
 /// What the system says it could give without swapping; nothing if it does not say.

@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,8 @@
 #include <optional>
 #include <utility>
 #include <variant>
+
+#include "fathom/io/stream.h"
 
 namespace fathom::cli {
 
@@ -35,10 +38,6 @@ constexpr Names<grid::Border, 3> kBorders{
     {{"open", grid::Border::open}, {"sites", grid::Border::sites}, {"periodic", grid::Border::periodic}}};
 constexpr Names<grid::Surface, 2> kSurfaces{{{"faces", grid::Surface::faces}, {"centers", grid::Surface::centers}}};
 constexpr Names<Backend, 3> kBackends{{{"auto", Backend::automatic}, {"cpu", Backend::cpu}, {"cuda", Backend::cuda}}};
-constexpr Names<io::Format, 4> kFormats{{{"npy", io::Format::npy},
-                                         {"tiff", io::Format::tiff},
-                                         {"nifti", io::Format::nifti},
-                                         {"png", io::Format::png}}};
 
 template <class T, std::size_t N>
 T value_of(std::string_view option, const Names<T, N>& names, std::string_view text) {
@@ -80,7 +79,7 @@ std::optional<grid::Sites::Value> compared_value(std::string_view text) {
   if (const auto natural = number<std::uint64_t>(text)) return *natural;
   const auto real = number<double>(text);
   if (!real) return std::nullopt;
-  // A little below all of int64, where double rounds to its least.
+  // A little below all of int64 double rounds to int64's least; the next one compares rightly with all integers.
   const bool whole = text.find_first_not_of("-0123456789") == text.npos;
   return whole && *real == -0x1p63 ? std::nextafter(*real, -HUGE_VAL) : *real;
 }
@@ -116,8 +115,9 @@ std::int64_t bound(std::string_view text, std::int64_t otherwise, std::string_vi
   return *value;
 }
 
-/// A path as the file system sees it, whether the file exists or not.
+/// A path as the file system sees it, whether the file exists or not; "-" for all names of standard output.
 std::filesystem::path canonical(const std::string& path) {
+  if (io::writes_to(path, STDOUT_FILENO)) return "-";
   std::error_code error;
   const auto result = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
   return error ? std::filesystem::path(path) : result;
@@ -148,6 +148,12 @@ grid::Sites parse_sites(std::string_view text) {
       fmt::format("--sites takes zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V' or '!=V' with a number V "
                   "(or '==nan' or '!=nan'), not '{}'",
                   text));
+}
+
+grid::Sites parse_no_data(std::string_view text) {
+  const auto value = compared_value(trimmed(text));
+  if (!value) throw InvalidArgument(fmt::format("a no-data value is a number, nan or none, not '{}'", text));
+  return {Rule::equal, *value};
 }
 
 std::vector<double> parse_spacing(std::string_view text) {
@@ -184,6 +190,13 @@ std::int64_t parse_count(std::string_view option, std::string_view text, std::in
   const auto value = number<std::int64_t>(text);
   if (!value || *value < least || *value > most)
     throw InvalidArgument(fmt::format("{} takes a whole number from {} to {}, not '{}'", option, least, most, text));
+  return *value;
+}
+
+grid::Sites::Value parse_threshold(std::string_view text) {
+  const auto value = compared_value(text);
+  if (!value || !std::isfinite(value->real()))
+    throw InvalidArgument(fmt::format("--threshold takes a number, not '{}'", text));
   return *value;
 }
 
@@ -227,12 +240,27 @@ std::vector<grid::Range> parse_region(std::string_view text, const Shape& shape)
 grid::Metric parse_metric(std::string_view text) { return value_of("--metric", kMetrics, text); }
 grid::Surface parse_surface(std::string_view text) { return value_of("--surface", kSurfaces, text); }
 Backend parse_backend(std::string_view text) { return value_of("--backend", kBackends, text); }
-io::Format parse_format(std::string_view text) { return value_of("--format", kFormats, text); }
+
+io::Format parse_format(std::string_view text) {
+  std::string known;
+  const std::vector<io::Format> formats = io::formats(true);
+  for (io::Format format : formats) {
+    if (io::name_of(format) == text) return format;
+    known += format == formats.front() ? "" : format == formats.back() ? " or " : ", ";
+    known += io::name_of(format);
+  }
+  throw InvalidArgument(fmt::format("--format takes {}, not '{}'", known, text));
+}
+
 
 std::string_view name_of(grid::Metric metric) { return name_in(kMetrics, metric); }
 std::string_view name_of(grid::Border border) { return name_in(kBorders, border); }
 
-void check_distinct(const std::vector<std::pair<const char*, std::string>>& outputs) {
+void check_outputs(const std::vector<std::pair<const char*, std::string>>& outputs, bool json) {
+  for (const auto& [option, path] : outputs)
+    if (json && io::writes_to(path, STDOUT_FILENO))
+      throw InvalidArgument(
+          fmt::format("--json and {} {} both want standard output; write the result to a file", option, path));
   for (std::size_t a = 0; a < outputs.size(); ++a)
     for (std::size_t b = a + 1; b < outputs.size(); ++b)
       if (!outputs[a].second.empty() && !outputs[b].second.empty() &&

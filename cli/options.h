@@ -19,11 +19,16 @@ std::size_t parse_memory(std::string_view text);
 /// "zero", "nonzero", "labels", or one of ">=V", ">V", "<=V", "<V", "==V", "!=V"; blanks may stand around sign and V.
 grid::Sites parse_sites(std::string_view text);
 
+/// The rule of elements that hold no data, from their value: "255", "nan".
+grid::Sites parse_no_data(std::string_view text);
+
 /// "1,1,2.5": finite and positive.
 std::vector<double> parse_spacing(std::string_view text);
 
 /// A distance ≥ 0, or "inf".
 double parse_max_distance(std::string_view text);
+/// A finite number; integers of 64 bits whole.
+grid::Sites::Value parse_threshold(std::string_view text);
 
 /// A number ≥ 0, or "inf".
 double parse_at_least_zero(std::string_view option, std::string_view text);
@@ -47,8 +52,8 @@ std::vector<grid::Range> parse_region(std::string_view text, const Shape& shape)
 int parse_threads(std::string_view text);
 
 /// @param outputs  option and path; empty: not given
-/// @throws InvalidArgument two of them name one file
-void check_distinct(const std::vector<std::pair<const char*, std::string>>& outputs);
+/// @throws InvalidArgument two of them name one file, or one is standard output, by whatever name, and so is --json's
+void check_outputs(const std::vector<std::pair<const char*, std::string>>& outputs, bool json);
 
 grid::Metric parse_metric(std::string_view text);
 grid::Surface parse_surface(std::string_view text);

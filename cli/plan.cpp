@@ -9,15 +9,19 @@
 #include <limits>
 #include <optional>
 
-#include "interrupt.h"
 #include "memory.h"
 #include "options.h"
+#include "report.h"
+#include "warnings.h"
 
 namespace fathom::cli {
 
 namespace {
 
 using Kind = PlannedOutput::Kind;
+
+/// --spacing print: as the resolution says at which the image is to be printed.
+constexpr const char* kPrintSpacing = "print";
 
 bool has_unit_spacing(const grid::DistanceOptions& options) {
   return std::all_of(options.spacing.begin(), options.spacing.end(), [](double s) { return s == 1; });
@@ -49,8 +53,7 @@ DType index_dtype(std::int64_t indices) {
   return indices - 1 <= std::numeric_limits<std::int32_t>::max() ? DType::int32 : DType::int64;
 }
 
-DType field_dtype(const DistanceArguments& arguments, const io::ImageInfo& input,
-                  const grid::DistanceOptions& options) {
+DType field_dtype(const DistanceArguments& arguments, const Shape& space, const grid::DistanceOptions& options) {
   const bool integers = has_unit_spacing(options);
   const std::string& name = arguments.dtype;
   if (!arguments.squared) {
@@ -66,7 +69,7 @@ DType field_dtype(const DistanceArguments& arguments, const io::ImageInfo& input
         fmt::format("--dtype {}: squared distances with a spacing other than 1 are float64", name));
   if (!integers) return DType::float64;
   if (!name.empty()) return dtype_from_name(name);
-  return squares_fit_uint32(input.shape, options.border) ? DType::uint32 : DType::uint64;
+  return squares_fit_uint32(space, options.border) ? DType::uint32 : DType::uint64;
 }
 
 /// The options that do not depend on the input.
@@ -74,7 +77,8 @@ grid::DistanceOptions options_of(const DistanceArguments& arguments) {
   grid::DistanceOptions options;
   options.sites = parse_sites(arguments.sites);
   options.metric = parse_metric(arguments.metric);
-  if (!arguments.spacing.empty()) options.spacing = parse_spacing(arguments.spacing);
+  if (!arguments.spacing.empty() && arguments.spacing != kPrintSpacing)
+    options.spacing = parse_spacing(arguments.spacing);
   options.border = parse_borders(arguments.border);
   options.max_distance = parse_max_distance(arguments.max_distance);
   options.signed_distance = arguments.signed_distance;
@@ -89,10 +93,6 @@ void check_arguments(const DistanceArguments& arguments) {
   if (arguments.output.empty() && arguments.nearest.empty() && arguments.coordinates.empty() &&
       arguments.preview.empty())
     throw InvalidArgument("no output was asked for; give -o FILE, --nearest, --coordinates or --preview");
-  if (arguments.output == "-" && arguments.json)
-    throw InvalidArgument("--json and -o - both want standard output; write the result to a file");
-  for (const std::string* path : {&arguments.nearest, &arguments.coordinates, &arguments.preview})
-    if (*path == "-") throw InvalidArgument("only -o can be standard output; give --nearest and others a file");
   if (!arguments.preview.empty() && io::format_from_path(arguments.preview) != io::Format::png)
     throw InvalidArgument(fmt::format("--preview draws a PNG; '{}' does not end in .png", arguments.preview));
   if (!arguments.format.empty() && arguments.output.empty())
@@ -122,20 +122,35 @@ void check_surface(const grid::DistanceOptions& options) {
 
 io::WriteOptions write_options(const DistanceArguments& arguments) {
   io::WriteOptions options;
+  options.compress = arguments.compress;
   if (!arguments.format.empty()) options.format = parse_format(arguments.format);
   else if (arguments.output == "-") options.format = io::Format::npy;
   return options;
 }
 
-void plan_field(const DistanceArguments& arguments, const io::WriteOptions& format, Plan& plan) {
+/// Checks that the file can hold the output, and warns of what it cannot keep of what the input says.
+void plan_file(const std::string& path, const io::WriteOptions& options, PlannedOutput& output, Plan& plan) {
+  output.path = path;
+  if (path.empty()) return;
+  Shape shape;
+  for (int axis : output.order) shape.push_back(output.shape[axis]);
+  output.format = io::check_write(path, output.dtype, shape, plan.meaning, options);
+  for (const PlannedOutput& other : plan.outputs)
+    if (!other.path.empty() && other.format == output.format) return;  // said already
+  const std::string lost = io::losses(output.format, plan.input.stated);
+  if (!lost.empty())
+    warn(fmt::format("{}: {} does not hold what the input says: {}", shown(path),
+                     io::title_of(output.format), lost));
+}
+
+void plan_field(const DistanceArguments& arguments, Plan& plan) {
   if (arguments.output.empty() && arguments.preview.empty()) return;
   PlannedOutput field;
   field.kind = arguments.squared ? Kind::squared : Kind::distance;
-  field.path = arguments.output;
-  field.dtype = field_dtype(arguments, plan.input, plan.options);
-  field.shape = grid::result_shape(plan.input.shape, plan.options);
-  if (!field.path.empty())
-    field.format = io::check_write(field.path, field.dtype, field.shape, format);
+  field.dtype = field_dtype(arguments, plan.input.space(), plan.options);
+  field.shape = grid::result_shape(plan.input.shape(), plan.options);
+  field.order = inverse(plan.input.order);
+  plan_file(arguments.output, plan.field_format, field, plan);
   plan.outputs.push_back(field);
 }
 
@@ -144,10 +159,12 @@ void plan_nearest(const DistanceArguments& arguments, Plan& plan) {
   if (io::format_from_path(arguments.nearest) == io::Format::png)
     throw InvalidArgument(
         fmt::format("--nearest: a PNG cannot hold indices as '{}'; use .npy, .tif or .nii", arguments.nearest));
-  PlannedOutput nearest{Kind::nearest, arguments.nearest, io::Format::automatic,
-                        index_dtype(element_count(plan.input.shape)),
-                        grid::result_shape(plan.input.shape, plan.options)};
-  nearest.format = io::check_write(nearest.path, nearest.dtype, nearest.shape);
+  PlannedOutput nearest;
+  nearest.kind = Kind::nearest;
+  nearest.dtype = index_dtype(element_count(plan.input.space()));
+  nearest.shape = grid::result_shape(plan.input.shape(), plan.options);
+  nearest.order = inverse(plan.input.order);
+  plan_file(arguments.nearest, {}, nearest, plan);
   plan.outputs.push_back(nearest);
 }
 
@@ -156,17 +173,50 @@ void plan_coordinates(const DistanceArguments& arguments, Plan& plan) {
   if (io::format_from_path(arguments.coordinates) != io::Format::npy)
     throw InvalidArgument(fmt::format("--coordinates writes an array with one more axis; '{}' does not end in .npy",
                                       arguments.coordinates));
-  const Shape& input = plan.input.shape;
-  Shape shape{input.rank()};
-  for (std::int64_t extent : grid::result_shape(input, plan.options)) shape.push_back(extent);
-  plan.outputs.push_back({Kind::coordinates, arguments.coordinates, io::Format::npy,
-                          index_dtype(*std::max_element(input.begin(), input.end())), shape});
+  const Shape space = plan.input.space();
+  PlannedOutput coordinates;
+  coordinates.kind = Kind::coordinates;
+  coordinates.path = arguments.coordinates;
+  coordinates.format = io::Format::npy;
+  coordinates.dtype = index_dtype(*std::max_element(space.begin(), space.end()));
+  coordinates.shape = {space.rank()};
+  for (std::int64_t extent : grid::result_shape(plan.input.shape(), plan.options)) coordinates.shape.push_back(extent);
+  coordinates.order = {0};
+  for (int axis : inverse(plan.input.order)) coordinates.order.push_back(axis + 1);
+  plan.outputs.push_back(coordinates);
 }
 
-/// Throws if the directory of a target cannot be written; what it tries is gone again at once, so that nothing can be
-/// left behind while the work lasts.
-void check_writable(const std::string& path) {
-  if (!path.empty() && path != "-") io::AtomicFile probe(path);
+/// What files say of the outputs: what the input's says, with the spacing of the command line, of the region.
+io::Meaning meaning_of_outputs(const Input& input, const grid::DistanceOptions& options) {
+  io::Meaning meaning = input.info.meaning;
+  std::vector<std::int64_t> begin(meaning.axes.size(), 0);
+  for (std::size_t k = 0; k < input.order.size(); ++k) {
+    if (k < static_cast<std::size_t>(input.batch_axes)) continue;
+    const std::size_t along = k - static_cast<std::size_t>(input.batch_axes);
+    const auto axis = static_cast<std::size_t>(input.order[k]);
+    if (!options.spacing.empty()) meaning.axes[axis].spacing = options.spacing[along];
+    if (!options.region.empty()) begin[axis] = options.region[along].begin;
+  }
+  meaning.palette.clear();
+  meaning.no_data.clear();
+  return options.region.empty() ? meaning : io::cropped(meaning, begin);
+}
+
+void plan_no_data(const DistanceArguments& arguments, Plan& plan) {
+  plan.no_data = arguments.no_data.empty() ? plan.input.info.meaning.no_data : arguments.no_data;
+  if (plan.no_data == "none") plan.no_data.clear();
+  if (!plan.no_data.empty()) parse_no_data(plan.no_data);
+  if (arguments.use_input_nodata && plan.no_data.empty())
+    throw InvalidArgument(fmt::format("--use-input-nodata: {} states no such value; --no-data gives one",
+                                      arguments.input.path));
+  if (arguments.use_input_nodata) plan.meaning.no_data = plan.no_data;
+}
+
+void check_colours(const Input& input, const grid::Sites& sites) {
+  if (sites.rule == grid::Sites::Rule::labels && input.info.meaning.colours > 0 &&
+      input.info.dtype == DType::boolean)
+    throw InvalidArgument(fmt::format("{} holds colours that are no labels, since they are floats or too wide; "
+                                      "--channel takes one channel", input.path));
 }
 
 }  // namespace
@@ -199,32 +249,36 @@ const PlannedOutput* Plan::field() const {
 
 Plan make_plan(const DistanceArguments& arguments) {
   check_arguments(arguments);
-  check_distinct({{"-o", arguments.output},
-                  {"--nearest", arguments.nearest},
-                  {"--coordinates", arguments.coordinates},
-                  {"--preview", arguments.preview}});
+  check_outputs({{"-o", arguments.output},
+                 {"--nearest", arguments.nearest},
+                 {"--coordinates", arguments.coordinates},
+                 {"--preview", arguments.preview}},
+                arguments.json);
   std::optional<std::size_t> budget;
   if (!arguments.memory.empty()) budget = parse_memory(arguments.memory);
-  const io::WriteOptions field_format = write_options(arguments);
   Plan plan;
+  plan.field_format = write_options(arguments);
   plan.options = options_of(arguments);
   plan.preview = arguments.preview;
 
-  {
-    const LeaveAtOnce leave_at_once;
-    plan.input = io::probe(arguments.input);
-  }
-  if (arguments.spacing.empty()) plan.options.spacing = plan.input.spacing;
-  expand("--spacing", plan.options.spacing, plan.input.shape);
-  expand("--border", plan.options.border, plan.input.shape);
+  plan.input = probe_input(arguments.input, colours_for(plan.options.sites), arguments.spacing == kPrintSpacing);
+  plan.options.batch_axes = plan.input.batch_axes;
+  const Shape space = plan.input.space();
+  check_colours(plan.input, plan.options.sites);
+  if (plan.options.spacing.empty()) plan.options.spacing = plan.input.spacing();
+  expand("--spacing", plan.options.spacing, space);
+  expand("--border", plan.options.border, space);
   check_surface(plan.options);
-  if (!arguments.region.empty()) plan.options.region = parse_region(arguments.region, plan.input.shape);
-  plan_field(arguments, field_format, plan);
+  if (!arguments.region.empty()) plan.options.region = parse_region(arguments.region, space);
+  plan.meaning = meaning_of_outputs(plan.input, plan.options);
+  plan_no_data(arguments, plan);
+  plan_field(arguments, plan);
   plan_nearest(arguments, plan);
   plan_coordinates(arguments, plan);
   fit_into_memory(plan, budget);
-  for (const PlannedOutput& output : plan.outputs) check_writable(output.path);
-  check_writable(plan.preview);
+  for (const std::string* path :
+       {&arguments.output, &arguments.nearest, &arguments.coordinates, &arguments.preview})
+    if (!path->empty()) io::AtomicFile::check(*path);
   return plan;
 }
 

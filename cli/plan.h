@@ -9,6 +9,7 @@
 #include "distance.h"
 #include "fathom/grid/distance.h"
 #include "fathom/io/image.h"
+#include "input.h"
 
 namespace fathom::cli {
 
@@ -19,7 +20,8 @@ struct PlannedOutput {
   std::string path;  ///< empty: computed for the preview alone
   io::Format format = io::Format::automatic;
   DType dtype = DType::float32;
-  Shape shape;
+  Shape shape;             ///< axes of the batch first
+  std::vector<int> order;  ///< that brings them to the file's order
 
   std::size_t bytes() const { return static_cast<std::size_t>(element_count(shape)) * size_of(dtype); }
 };
@@ -27,8 +29,11 @@ struct PlannedOutput {
 std::string_view name_of(PlannedOutput::Kind kind);
 
 struct Plan {
-  io::ImageInfo input;
+  Input input;
   grid::DistanceOptions options;  ///< spacing filled in from the header; scratch limited to what the budget leaves
+  std::string no_data;            ///< the value of elements that hold none; empty: all do
+  io::Meaning meaning;            ///< of the outputs, in the file's order of axes
+  io::WriteOptions field_format;
   std::vector<PlannedOutput> outputs;
   std::string preview;
 

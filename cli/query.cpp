@@ -3,20 +3,18 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <memory>
 #include <optional>
 
 #include "exit_code.h"
-#include "interrupt.h"
 #include "options.h"
+#include "pending_files.h"
 #include "progress.h"
 #include "query_plan.h"
+#include "query_points.h"
 #include "report.h"
 #include "statistics.h"
-#include "warnings.h"
 
 namespace fathom::cli {
 
@@ -29,19 +27,16 @@ constexpr const char* kExamples = R"(Examples:
       the 8 nearest points no farther than 2.5, as a structured array
   fathom query atoms.npy grid.npy -o near.npy --period 12.5 --approx 0.01
       in a periodic box, at most 1 % too far
+  fathom query stations.csv towns.csv -o nearest.csv --columns easting,northing --decimal ,
+      which columns hold the coordinates, and how they write numbers, where that is not plain
   fathom query walls.ply eyes.ply -o ahead.ply --cone 0,0,1,20 --cylinder 0.5
       only sites in a cone of 20 degrees around the z axis, or within 0.5 of that axis
 
-Points are read from NPY, CSV, PLY and XYZ files. Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
+Points are read from NPY, PLY and text: CSV, PTS, XYZ. Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
 
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-struct Points {
-  Array sites;
-  Array queries;
-};
 
 struct QueryOutcome {
   Array distance;
@@ -53,31 +48,13 @@ struct QueryOutcome {
   double read = 0, build = 0, compute = 0, write = 0, total = 0;
 };
 
-Array read_finite(const std::string& path, const char* noun) {
-  Array points = io::read_points(path);
-  const std::int64_t bad = first_not_finite(points.view());
-  if (bad < points.size())
-    throw IoError(fmt::format("{}: {} {} has a coordinate that is not finite; leave such points out", path, noun,
-                              bad / points.shape()[1]));
-  return points;
-}
-
-Points read_both(const QueryArguments& arguments) {
-  const LeaveAtOnce leave_at_once;
-  Points points{read_finite(arguments.sites, "site"), read_finite(arguments.queries, "query")};
-  if (points.sites.shape()[1] != points.queries.shape()[1])
-    throw InvalidArgument(fmt::format("{} has points with {} coordinates, {} with {}", arguments.sites,
-                                      points.sites.shape()[1], arguments.queries, points.queries.shape()[1]));
-  return points;
-}
-
 /// The paper's measure, on up to this many queries spread over all.
 std::optional<double> perforation_error(const QueryPlan& plan, const points::SiteSet& set, const Points& points) {
   constexpr std::int64_t kSample = 1000;
-  const std::int64_t count = points.queries.shape()[0];
+  const std::int64_t count = points.queries.data.shape()[0];
   if (plan.set.every == 1 || count == 0) return std::nullopt;
-  const std::int64_t step = (count + kSample - 1) / kSample, axes = points.queries.shape()[1];
-  const AnyConstView sample(points.queries.data(), points.queries.dtype(), {(count + step - 1) / step, axes},
+  const std::int64_t step = (count + kSample - 1) / kSample, axes = points.queries.data.shape()[1];
+  const AnyConstView sample(points.queries.data.data(), points.queries.data.dtype(), {(count + step - 1) / step, axes},
                             {step * axes, 1});
   points::SiteSetOptions exact = plan.set;
   exact.every = 1;
@@ -85,31 +62,30 @@ std::optional<double> perforation_error(const QueryPlan& plan, const points::Sit
   options.k = 1;
   options.relative_error = 0;
   options.execution.progress = nullptr;
-  return points::percentage_error(points::SiteSet(points.sites.view(), exact), set, sample, options);
+  return points::percentage_error(points::SiteSet(points.sites.data.view(), exact), set, sample, options);
 }
 
 QueryOutcome compute(QueryPlan& plan, const Points& points, Progress& progress) {
   QueryOutcome outcome;
   plan.set.execution = plan.query.execution;
-  plan.set.execution.stop = plan.query.execution.stop = stop_token();
   const auto build_start = Clock::now();
   progress.begin("sorting sites");
   plan.set.execution.progress = progress.callback();
-  const points::SiteSet set(points.sites.view(), plan.set);
+  const points::SiteSet set(points.sites.data.view(), plan.set);
   outcome.build = seconds_since(build_start);
   outcome.set_bytes = set.bytes();
 
   const auto start = Clock::now();
   progress.begin("computing");
   plan.query.execution.progress = progress.callback();
-  Shape shape{points.queries.shape()[0]};
+  Shape shape{points.queries.data.shape()[0]};
   if (plan.query.k > 1) shape.push_back(plan.query.k);
   outcome.distance = Array(plan.dtype, shape);
   outcome.site = Array(DType::int64, shape);
   points::QueryOutputs outputs;
   outputs.distance = outcome.distance.view();
   outputs.site = outcome.site.view();
-  outcome.report = set.nearest(points.queries.view(), plan.query, outputs);
+  outcome.report = set.nearest(points.queries.data.view(), plan.query, outputs);
   outcome.compute = seconds_since(start);
   outcome.range = value_range(outcome.distance.view());
   outcome.perforation_error = perforation_error(plan, set, points);
@@ -118,33 +94,26 @@ QueryOutcome compute(QueryPlan& plan, const Points& points, Progress& progress) 
 
 void write_result(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
                   const QueryOutcome& outcome) {
-  if (stop_token().stop_requested()) throw Cancelled();
-  io::AtomicFile file(arguments.output);
-  io::write_table(file, {{"distance", outcome.distance.view()}, {"site", outcome.site.view()}}, points.queries.view(),
+  PendingFiles files;
+  io::write_table(files.add(arguments.output),
+                  {{"distance", outcome.distance.view()}, {"site", outcome.site.view()}}, points.queries.data.view(),
                   plan.format);
-  if (stop_token().stop_requested()) throw Cancelled();
-  file.commit();
+  files.commit();
 }
 
 std::string text_of(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
                     const QueryOutcome& outcome) {
   std::string text =
-      fmt::format("{}: {} × {} nearest of {} sites", arguments.output == "-" ? "standard output" : arguments.output,
-                  points.queries.shape()[0], plan.query.k, points.sites.shape()[0]);
+      fmt::format("{}: {} × {} nearest of {} sites", shown(arguments.output), points.queries.data.shape()[0],
+                  plan.query.k, points.sites.data.shape()[0]);
   if (outcome.range.has_finite())
     text += fmt::format(", {:.6g} to {:.6g}", outcome.range.lowest, outcome.range.highest);
   text += "\n";
   if (outcome.range.infinite > 0) text += fmt::format("{} answers have no site\n", outcome.range.infinite);
+  text += columns_text(arguments.sites, points.sites) + columns_text(arguments.queries, points.queries);
   if (outcome.perforation_error)
     text += fmt::format("one site in {}: mean error {:.4g} %\n", plan.set.every, *outcome.perforation_error);
   return text;
-}
-
-Json points_json(const std::string& path, const Array& points) {
-  return {{"path", path},
-          {"dtype", fathom::name_of(points.dtype())},
-          {"count", points.shape()[0]},
-          {"axes", points.shape()[1]}};
 }
 
 Json json_of(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
@@ -178,10 +147,7 @@ Json json_of(const QueryArguments& arguments, const QueryPlan& plan, const Point
 void print_outcome(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
                    const QueryOutcome& outcome) {
   if (arguments.json) return print_line(json_of(arguments, plan, points, outcome));
-  if (is_quiet()) return;
-  const std::string text = text_of(arguments, plan, points, outcome);
-  if (arguments.output == "-") print_aside(text);
-  else print_text(text);
+  print_report(text_of(arguments, plan, points, outcome), {arguments.output});
 }
 
 }  // namespace
@@ -190,10 +156,13 @@ Work declare_query(CLI::App* verb) {
   const auto arguments = std::make_shared<QueryArguments>();
   QueryArguments& a = *arguments;
   verb->footer(kExamples);
-  verb->add_option("SITES", a.sites, "Points: NPY, CSV, PLY, XYZ; - for standard input")->required();
-  verb->add_option("QUERIES", a.queries, "Points: NPY, CSV, PLY, XYZ; - for standard input")->required();
+  verb->add_option("SITES", a.sites, "Points: NPY, CSV, PLY, PTS, XYZ; - for standard input")->required();
+  verb->add_option("QUERIES", a.queries, "Points: NPY, CSV, PLY, PTS, XYZ; - for standard input")->required();
   verb->add_option("-o,--output", a.output, "Where the answers go: .npy .csv .ply; - for standard output (NPY)");
   verb->add_option("--format", a.format, "npy, csv or ply, whatever the ending of -o");
+  verb->add_option("--columns", a.columns, "Columns of x, y (and z) in both files, by names or numbers: lon,lat or 2,3,4");
+  verb->add_option("--delimiter", a.delimiter, "What divides the columns of text: a mark, tab or space (default: found out)");
+  verb->add_option("--decimal", a.decimal, "Decimal mark of text, '.' or ',' (default: found out)");
   verb->add_option("--dtype", a.dtype, "Distances as float32 (default) or float64");
   verb->add_option("--k", a.k, "How many of the nearest sites, 1 to 64 (default 1)");
   verb->add_option("--radius", a.radius, "Farther sites do not count: inf and id -1");
@@ -216,14 +185,15 @@ Work declare_query(CLI::App* verb) {
 int run_query(const QueryArguments& arguments) {
   const auto start = Clock::now();
   QueryPlan plan = make_query_plan(arguments);
+  const io::PointOptions reading = parse_point_options(arguments);
   Progress progress;
   progress.begin("reading");
-  const Points points = read_both(arguments);
+  const Points points = read_both(arguments, reading);
   const double read = seconds_since(start);
   Array direction;
-  set_cone(plan, static_cast<int>(points.sites.shape()[1]), direction);
-  fit_into_memory(plan, points.sites, points.queries);
-  choose_backend(plan, points.sites, points.queries);
+  set_cone(plan, static_cast<int>(points.sites.data.shape()[1]), direction);
+  fit_into_memory(plan, points.sites.data, points.queries.data);
+  choose_backend(plan, points.sites.data, points.queries.data);
   QueryOutcome outcome = compute(plan, points, progress);
   outcome.read = read;
 

@@ -13,6 +13,9 @@ struct QueryArguments {
   std::string queries;
   std::string output;
   std::string format;
+  std::string columns;
+  std::string delimiter;
+  std::string decimal;
   std::string dtype = "float32";
   std::string k = "1";
   std::string radius = "inf";

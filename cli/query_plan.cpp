@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "fathom/core/device.h"
+#include "fathom/io/stream.h"
 #include "memory.h"
 #include "options.h"
 
@@ -102,8 +103,10 @@ QueryPlan make_query_plan(const QueryArguments& arguments) {
   if (arguments.output.empty()) throw InvalidArgument("no output was asked for; give -o FILE");
   if (arguments.sites == "-" && arguments.queries == "-")
     throw InvalidArgument("standard input holds the sites or the queries, not both; give one of them a file");
-  if (arguments.json && arguments.output == "-")
-    throw InvalidArgument("--json and -o - both want standard output; write the result to a file");
+  if (io::same_stream(arguments.sites, arguments.queries))
+    throw InvalidArgument(fmt::format("{} and {} are one pipe, which only one of them can read; give one of them a file",
+                                      arguments.sites, arguments.queries));
+  check_outputs({{"-o", arguments.output}}, arguments.json);
   plan.query.k = static_cast<int>(parse_count("--k", arguments.k, 1, 64));
   plan.format = io::check_table(arguments.output, plan.query.k, parse_table_format(arguments.format));
   plan.dtype = parse_dtype(arguments.dtype);
@@ -125,6 +128,7 @@ QueryPlan make_query_plan(const QueryArguments& arguments) {
     plan.set.devices = parse_devices(arguments.devices);
   }
   if (!arguments.memory.empty()) plan.memory = parse_memory(arguments.memory);
+  io::AtomicFile::check(arguments.output);
   return plan;
 }
 

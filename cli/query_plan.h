@@ -22,7 +22,7 @@ struct QueryPlan {
   std::optional<std::size_t> memory;
 };
 
-/// @throws InvalidArgument what can be known to be wrong before a file is read
+/// @throws InvalidArgument, IoError: what can be known to be wrong before a file is read
 QueryPlan make_query_plan(const QueryArguments& arguments);
 
 /// Sets the cone's direction, which lives in `direction`.

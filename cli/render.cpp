@@ -12,12 +12,11 @@
 #include <utility>
 
 #include "exit_code.h"
-#include "interrupt.h"
 #include "memory.h"
+#include "pending_files.h"
 #include "progress.h"
 #include "render_plan.h"
 #include "report.h"
-#include "warnings.h"
 
 namespace fathom::cli {
 
@@ -54,40 +53,54 @@ struct RenderOutcome {
   }
 };
 
-io::Image read_volume(const RenderArguments& arguments, const RenderPlan& plan) {
-  const LeaveAtOnce leave_at_once;
-  io::Image image;
-  if (plan.raw) image.data = io::read_raw(arguments.input, *plan.raw);
-  else image = io::read(arguments.input);
-  if (image.data.shape().rank() != 3)
-    throw IoError(fmt::format("{} has {} axes, {}; a volume has 3", arguments.input, image.data.shape().rank(),
-                              to_string(image.data.shape())));
-  return image;
+struct Volume {
+  Arranged elements;
+  std::vector<double> spacing;
+};
+
+Volume read_volume(const RenderArguments& arguments, const RenderPlan& plan) {
+  Volume volume;
+  if (plan.raw) {
+    volume.elements.data = io::read_raw(arguments.input.path, *plan.raw);
+    volume.elements.view = std::as_const(volume.elements.data).view();
+  } else {
+    const Input input =
+        probe_input(arguments.input, arguments.threshold.empty() ? io::Colours::packed : io::Colours::luminance);
+    if (input.batch_axes > 0)
+      throw IoError(fmt::format("{} is several volumes along {}; --channel takes one channel", input.path,
+                                input.batch_names()));
+    volume.elements = read_elements(input);
+    volume.spacing = input.spacing();
+  }
+  const Shape& shape = volume.elements.view.shape();
+  if (shape.rank() != 3)
+    throw IoError(fmt::format("{} has {} axes, {}; a volume has 3", arguments.input.path, shape.rank(),
+                              to_string(shape)));
+  return volume;
 }
 
 /// What --memory leaves for the marcher.
-std::optional<std::size_t> marcher_limit(const RenderPlan& plan, const io::Image& image) {
+std::optional<std::size_t> marcher_limit(const RenderPlan& plan, const Volume& volume) {
   if (!plan.memory) return std::nullopt;
   constexpr std::size_t kOfAPixel = sizeof(std::uint8_t) + sizeof(std::int32_t);
-  const std::size_t arrays = image.data.bytes() + static_cast<std::size_t>(element_count(plan.picture)) * kOfAPixel;
+  const std::size_t arrays = volume.elements.data.bytes() + static_cast<std::size_t>(element_count(plan.picture)) * kOfAPixel;
   if (arrays >= *plan.memory)
     throw InvalidArgument(fmt::format("--memory {} is too small: volume and picture need {}", memory_text(*plan.memory),
                                       memory_text(arrays)));
   return *plan.memory - arrays;
 }
 
-RenderOutcome draw(RenderPlan& plan, io::Image image, Progress& progress) {
+RenderOutcome draw(RenderPlan& plan, Volume volume, Progress& progress) {
   RenderOutcome outcome;
-  outcome.volume = image.data.shape();
-  outcome.dtype = image.data.dtype();
-  if (plan.marcher.spacing.empty()) plan.marcher.spacing = image.spacing;
-  plan.marcher.memory_limit = marcher_limit(plan, image);
-  plan.marcher.execution.stop = plan.march.execution.stop = stop_token();
+  outcome.volume = volume.elements.view.shape();
+  outcome.dtype = volume.elements.view.dtype();
+  if (plan.marcher.spacing.empty()) plan.marcher.spacing = volume.spacing;
+  plan.marcher.memory_limit = marcher_limit(plan, volume);
   const auto build_start = Clock::now();
   progress.begin("preparing");
   plan.marcher.execution.progress = progress.callback();
-  const apps::RayMarcher marcher(image.data.view(), plan.marcher);
-  image.data = Array();
+  const apps::RayMarcher marcher(volume.elements.view, plan.marcher);
+  volume = {};
   outcome.build = seconds_since(build_start);
   outcome.solid = marcher.solid();
   outcome.marcher_bytes = marcher.bytes();
@@ -120,28 +133,20 @@ Array samples_picture(const Array& samples, std::int32_t most) {
 
 void write_pictures(const RenderArguments& arguments, const RenderOutcome& outcome) {
   const Array samples = samples_picture(outcome.samples, outcome.most_samples);
-  std::unique_ptr<io::AtomicFile> files[2];
-  const auto write = [&](std::unique_ptr<io::AtomicFile>& file, const std::string& path, const Array& picture) {
-    if (stop_token().stop_requested()) throw Cancelled();
-    if (path.empty()) return;
-    file = std::make_unique<io::AtomicFile>(path);
-    io::write(*file, picture.view());
-  };
-  write(files[0], arguments.samples, samples);
-  write(files[1], arguments.output, outcome.shade);
-  if (stop_token().stop_requested()) throw Cancelled();
-  for (const auto& file : files)
-    if (file) file->commit();
+  PendingFiles files;
+  if (!arguments.samples.empty()) io::write(files.add(arguments.samples), samples.view());
+  if (!arguments.output.empty()) io::write(files.add(arguments.output), outcome.shade.view());
+  files.commit();
 }
 
 std::string text_of(const RenderArguments& arguments, const RenderPlan& plan, const RenderOutcome& outcome) {
   std::string text;
   if (!arguments.output.empty())
     text += fmt::format("{}: {} × {}, {} of {} voxels are solid\n",
-                        arguments.output == "-" ? "standard output" : arguments.output, plan.picture[1],
+                        shown(arguments.output), plan.picture[1],
                         plan.picture[0], outcome.solid, element_count(outcome.volume));
   if (!arguments.samples.empty())
-    text += fmt::format("{}: samples per ray, white for 1, black for {}\n", arguments.samples, outcome.most_samples);
+    text += fmt::format("{}: samples per ray, white for 1, black for {}\n", shown(arguments.samples), outcome.most_samples);
   return text + fmt::format("{}: {:.4g} samples per ray, {:.3g} frames per second\n", name_of(plan.marcher.stepping),
                             outcome.mean_samples(), 1 / outcome.draw);
 }
@@ -149,7 +154,7 @@ std::string text_of(const RenderArguments& arguments, const RenderPlan& plan, co
 Json json_of(const RenderArguments& arguments, const RenderPlan& plan, const RenderOutcome& outcome) {
   return {{"operation", "render"},
           {"input",
-           {{"path", arguments.input},
+           {{"path", arguments.input.path},
             {"dtype", fathom::name_of(outcome.dtype)},
             {"shape", std::vector<std::int64_t>(outcome.volume.begin(), outcome.volume.end())}}},
           {"output", {{"path", arguments.output}, {"samples", arguments.samples}}},
@@ -179,10 +184,7 @@ Json json_of(const RenderArguments& arguments, const RenderPlan& plan, const Ren
 
 void print_outcome(const RenderArguments& arguments, const RenderPlan& plan, const RenderOutcome& outcome) {
   if (arguments.json) return print_line(json_of(arguments, plan, outcome));
-  if (is_quiet()) return;
-  const std::string text = text_of(arguments, plan, outcome);
-  if (arguments.output == "-") print_aside(text);
-  else print_text(text);
+  print_report(text_of(arguments, plan, outcome), {arguments.output, arguments.samples});
 }
 
 }  // namespace
@@ -191,7 +193,7 @@ Work declare_render(CLI::App* verb) {
   const auto arguments = std::make_shared<RenderArguments>();
   RenderArguments& a = *arguments;
   verb->footer(kExamples);
-  verb->add_option("VOLUME", a.input, "NPY, NIfTI, TIFF, or raw with --shape and --dtype; - for standard input")
+  verb->add_option("VOLUME", a.input.path, "NPY, NIfTI, TIFF, or raw with --shape and --dtype; - for standard input")
       ->required();
   verb->add_option("-o,--output", a.output, "Where the picture goes: .png .tif .npy; - for standard output (NPY)");
   verb->add_option("--samples", a.samples, "File for a picture of how many samples each ray took");
@@ -199,6 +201,7 @@ Work declare_render(CLI::App* verb) {
   verb->add_option("--shape", a.shape, "Of a file without a header: Z,Y,X");
   verb->add_option("--dtype", a.dtype, "Of a file without a header: uint8, int16, float32, ...");
   verb->add_flag("--big-endian", a.big_endian, "A file without a header has its highest bytes first");
+  declare_input(verb, a.input);
   verb->add_option("--spacing", a.spacing,
                    "Size of a voxel: one number, or one per axis in the shape's order (default: the file's or 1)");
   verb->add_option("--step", a.step,
@@ -224,9 +227,9 @@ int run_render(const RenderArguments& arguments) {
   RenderPlan plan = make_render_plan(arguments);
   Progress progress;
   progress.begin("reading");
-  io::Image image = read_volume(arguments, plan);
+  Volume volume = read_volume(arguments, plan);
   const double read = seconds_since(start);
-  RenderOutcome outcome = draw(plan, std::move(image), progress);
+  RenderOutcome outcome = draw(plan, std::move(volume), progress);
   outcome.read = read;
   const auto counts =
       std::span(outcome.samples.as<std::int32_t>().data(), static_cast<std::size_t>(outcome.samples.size()));

@@ -3,13 +3,14 @@
 
 #include <string>
 
+#include "input.h"
 #include "verb.h"
 
 namespace fathom::cli {
 
 /// The command line of `render`, as text; empty: not given.
 struct RenderArguments {
-  std::string input;
+  InputArguments input;
   std::string output;
   std::string samples;
   std::string threshold;

@@ -124,21 +124,13 @@ RenderPlan make_render_plan(const RenderArguments& arguments) {
   RenderPlan plan;
   if (arguments.output.empty() && arguments.samples.empty())
     throw InvalidArgument("no output was asked for; give -o FILE or --samples FILE");
-  if (arguments.json && arguments.output == "-")
-    throw InvalidArgument("--json and -o - both want standard output; write the result to a file");
-  if (arguments.samples == "-") throw InvalidArgument("only -o can be standard output; give --samples a file");
-  check_distinct({{"-o", arguments.output}, {"--samples", arguments.samples}});
+  check_outputs({{"-o", arguments.output}, {"--samples", arguments.samples}}, arguments.json);
   plan.picture = parse_size(arguments.size);
   for (const std::string& path : {arguments.output, arguments.samples})
     if (!path.empty()) io::check_write(path, DType::uint8, plan.picture);
   plan.raw = parse_raw(arguments);
   if (!arguments.spacing.empty()) plan.marcher.spacing = parse_spacing(arguments.spacing);
-  if (!arguments.threshold.empty()) {
-    const auto threshold = parse_numbers("--threshold", arguments.threshold);
-    if (threshold.size() != 1)
-      throw InvalidArgument(fmt::format("--threshold takes a number, not '{}'", arguments.threshold));
-    plan.marcher.threshold = threshold[0];
-  }
+  if (!arguments.threshold.empty()) plan.marcher.threshold = parse_threshold(arguments.threshold);
   plan.marcher.stepping = parse_stepping(arguments.step);
   if (!arguments.cone.empty()) plan.march.half_angle = parse_degrees("--cone", arguments.cone, 0, 180);
   if (!arguments.cone.empty() && plan.marcher.stepping != apps::Stepping::cone)
@@ -149,6 +141,8 @@ RenderPlan make_render_plan(const RenderArguments& arguments) {
   plan.marcher.execution.threads = parse_threads(arguments.threads);
   plan.march.execution = plan.marcher.execution;
   if (!arguments.memory.empty()) plan.memory = parse_memory(arguments.memory);
+  for (const std::string& path : {arguments.output, arguments.samples})
+    if (!path.empty()) io::AtomicFile::check(path);
   return plan;
 }
 

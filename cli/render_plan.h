@@ -20,7 +20,7 @@ struct RenderPlan {
   std::optional<std::size_t> memory;
 };
 
-/// @throws InvalidArgument everything that can be known to be wrong before the work
+/// @throws InvalidArgument, IoError: everything that can be known to be wrong before the work
 RenderPlan make_render_plan(const RenderArguments& arguments);
 
 std::string_view name_of(apps::Stepping stepping);

@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include "fathom/io/stream.h"
 #include "options.h"
+#include "warnings.h"
 
 namespace fathom::cli {
 
@@ -35,13 +37,19 @@ Json outputs_json(const Plan& plan, const DistanceOutcome& outcome) {
   return outputs;
 }
 
+std::int64_t batch_count(const Input& input) {
+  std::int64_t count = 1;
+  for (int k = 0; k < input.batch_axes; ++k) count *= input.shape()[k];
+  return count;
+}
+
 std::string range_text(const ValueRange& range) {
   if (!range.has_finite()) return "no finite value";
   return fmt::format("{:.6g} to {:.6g}", range.lowest, range.highest);
 }
 
 std::string line_of(const PlannedOutput& output, const io::WriteReport& written, const DistanceOutcome& outcome) {
-  std::string line = fmt::format("{}: {}, {}, {}", output.path == "-" ? "standard output" : output.path,
+  std::string line = fmt::format("{}: {}, {}, {}", shown(output.path),
                                  name_of(output.kind), fathom::name_of(output.dtype), to_string(output.shape));
   const bool is_field = output.kind == PlannedOutput::Kind::distance || output.kind == PlannedOutput::Kind::squared;
   if (is_field && outcome.range && element_count(output.shape) > 0) line += ", " + range_text(*outcome.range);
@@ -67,6 +75,18 @@ void print_text(std::string_view text) {
 
 void print_aside(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
+std::string shown(const std::string& path) { return path == "-" ? "standard output" : path; }
+
+void print_report(std::string_view text, const std::vector<std::string>& outputs) {
+  if (is_quiet()) return;
+  const auto taken = [&](int descriptor) {
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [&](const std::string& path) { return io::writes_to(path, descriptor); });
+  };
+  if (!taken(STDOUT_FILENO)) print_text(text);
+  else if (!taken(STDERR_FILENO)) print_aside(text);
+}
+
 void print_message(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   print_aside(fmt::format("{}fathom: {}\n", isatty(STDERR_FILENO) != 0 ? kEraseLine : "", text));
@@ -77,25 +97,36 @@ void print_line(const Json& json) {
   print_text(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
 Json json_number(double value) {
   if (std::isfinite(value)) return value;
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
 Json describe(const std::string& path, const io::ImageInfo& info) {
+  const io::Meaning& meaning = info.meaning;
   return {{"path", path},
           {"format", io::name_of(info.format)},
           {"dtype", fathom::name_of(info.dtype)},
           {"shape", to_json(info.shape)},
-          {"spacing", info.spacing.empty() ? Json(nullptr) : Json(info.spacing)}};
+          {"spacing", meaning.spacing().empty() ? Json(nullptr) : Json(meaning.spacing())},
+          {"unit", text_or_null(meaning.unit())},
+          {"axes", text_or_null(meaning.axis_names())},
+          {"origin", meaning.place ? Json(meaning.place->origin) : Json(nullptr)},
+          {"directions", meaning.place ? Json(meaning.place->directions) : Json(nullptr)},
+          {"no_data", text_or_null(meaning.no_data)},
+          {"colours", meaning.colours},
+          {"georeference", text_or_null(meaning.georeference)},
+          {"warnings", info.warnings}};
 }
 
-Json to_json(const std::string& input_path, const Plan& plan, const DistanceOutcome& outcome) {
+Json to_json(const Plan& plan, const DistanceOutcome& outcome) {
   const bool finite = outcome.range && outcome.range->has_finite();
   Json sites = {{"rule", to_text(plan.options.sites)}, {"count", outcome.sites}};
   if (outcome.labels) sites["labels"] = *outcome.labels;
   return {{"operation", "distance"},
-          {"input", describe(input_path, plan.input)},
+          {"input", describe(plan.input.path, plan.input.info)},
           {"outputs", outputs_json(plan, outcome)},
           {"sites", sites},
           {"unreached", outcome.range ? Json(outcome.range->infinite) : Json(nullptr)},
@@ -115,6 +146,9 @@ Json to_json(const std::string& input_path, const Plan& plan, const DistanceOutc
 
 std::string to_text(const Plan& plan, const DistanceOutcome& outcome) {
   std::string text;
+  if (plan.input.batch_axes > 0)
+    text += fmt::format("{}: {} arrays along {}, each by itself\n", input_name(plan.input.path),
+                        batch_count(plan.input), plan.input.batch_names());
   for (std::size_t k = 0; k < plan.outputs.size(); ++k)
     if (!plan.outputs[k].path.empty()) text += line_of(plan.outputs[k], outcome.written[k], outcome);
   if (!plan.preview.empty()) text += fmt::format("{}: chart\n", plan.preview);

@@ -21,6 +21,11 @@ void print_text(std::string_view text);
 void print_line(const Json& json);
 /// Prints to standard error. Where that is closed or full the text is lost, and nothing else.
 void print_aside(std::string_view text);
+/// What reports call an output.
+std::string shown(const std::string& path);
+/// Prints what was done, unless --quiet was given: to standard output, or to standard error if one of the outputs, by
+/// whatever name, is standard output; not at all if they are one.
+void print_report(std::string_view text, const std::vector<std::string>& outputs);
 /// Prints "fathom: TEXT" there, in one line, whatever the text holds: file names may contain line breaks.
 void print_message(std::string text);
 
@@ -32,6 +37,9 @@ Json describe(const std::string& path, const io::ImageInfo& info);
 
 /// A number, or "inf", "-inf", "nan", which JSON numbers lack.
 Json json_number(double value);
+
+/// null for an empty text.
+Json text_or_null(const std::string& text);
 
 struct Seconds {
   double read = 0;
@@ -50,7 +58,7 @@ struct DistanceOutcome {
   Seconds seconds;
 };
 
-Json to_json(const std::string& input_path, const Plan& plan, const DistanceOutcome& outcome);
+Json to_json(const Plan& plan, const DistanceOutcome& outcome);
 
 /// One line per file, and one if elements have no site.
 std::string to_text(const Plan& plan, const DistanceOutcome& outcome);

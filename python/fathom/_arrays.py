@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from . import _core
 from ._cuda import CudaInput
 from ._dtypes import DType, DTypes, Kind, Shape
+from ._given import plain
 from ._host import HostInput
 from ._places import lies_on_cuda
 
@@ -35,6 +37,9 @@ class Input(Protocol):
     @property
     def dtype(self) -> DType:
         """Its element type, in NumPy's words."""
+
+    def within(self, leading: int, ranges: Sequence[tuple[int, int]]) -> Input:
+        """The same elements; results are of a part of each image. `leading`: axes that count images."""
 
     def numbers(self, name: str) -> Input:
         """The same elements, so that the library can read them; converted where :func:`take` says so."""
@@ -115,25 +120,29 @@ def take(x: Any, name: str, stream: Any = None) -> Input:
     """An input of any kind, whose elements the library reads.
 
     It is not copied where its rows are contiguous and its elements native. Else it is copied once: reversed or strided
-    rows (Fortran order of more than one axis among them), foreign byte order, and half precision, which becomes
+    rows (Fortran order of more than one axis among them), foreign byte order, and float16 and bfloat16, which become
     float32.
 
     Raises
     ------
     TypeError
-        It is no array, or holds what has no order: complex numbers, text, objects.
+        It is no array, or not one of numbers that have an order: see _given.py.
     ValueError
         A stream is given for an array on the host.
     DeviceError
         It lies on a device that cannot be reached.
     """
-    if (stream is None and type(x) is np.ndarray) or _on_host(x, name, stream):  # most arrays: without a further call
+    if stream is None and type(x) is np.ndarray:  # most arrays: without a further call
+        return HostInput.of_numbers(x, name)
+    x = plain(x)
+    if _on_host(x, name, stream):
         return HostInput.of_numbers(x, name)
     return CudaInput.of_numbers(x, name, stream)
 
 
 def take_values(x: Any, name: str, stream: Any = None) -> Input:
     """An input whose elements are carried, not read: of any type of fixed size. Errors as :func:`take`."""
+    x = plain(x)
     if _on_host(x, name, stream):
         return HostInput.of_values(x, name)
     return CudaInput.of_values(x, name, stream)

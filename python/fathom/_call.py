@@ -33,6 +33,8 @@ class Call:
         else:
             leading = len(shape) - _options.space_rank(ndim, len(shape))
             self.batch, self.space = shape[:leading], shape[leading:]
+            if leading > 0:
+                self.input = given.within(leading, ())
         if region is None:
             self.part = self.space
             self._options = _options.remembered(settings, len(self.space))
@@ -40,6 +42,7 @@ class Call:
             ranges = _options.ranges(region, self.space)
             self.part = tuple(end - begin for begin, end in ranges)
             self._options = _options.make(settings, len(self.space), ranges)
+            self.input = given.within(len(self.batch), ranges)
         self._listener = listener
 
     def output(self, kind: Kind, out: Any, dtype: npt.DTypeLike | None, usual: DType) -> Output:

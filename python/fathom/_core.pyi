@@ -22,7 +22,7 @@ class Options:
     def __init__(
         self,
         sites: int,
-        value: float,
+        value: int | float,
         metric: int,
         spacing: Sequence[float],
         border: Sequence[int],
@@ -109,6 +109,7 @@ class SiteSet:
         progress: Callable[[float], object] | None,
         /,
     ) -> None: ...
+    def sites(self, cloud: int, /) -> tuple[bytes, bytes]: ...
     @property
     def size(self) -> int: ...
     @property

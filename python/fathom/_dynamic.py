@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from . import _core, _rebuilding
 from ._arrays import Input, take_values
 from ._changing import ChangingSet
 from ._cuda import CudaInput
@@ -28,7 +28,8 @@ class DynamicSet(ChangingSet):
 
     Answers are those of a sorted :class:`SiteSet` of the sites that are there. Each keeps the index that it was given
     when it was added; those of removed ones are not given out again. Many threads may ask at once; edits wait for them,
-    and they for edits. A `progress` function may ask the set that calls it, but not edit it: RuntimeError.
+    and they for edits. A `progress` function may ask the set that calls it, but not edit it: RuntimeError. Can be copied
+    and pickled: by its sites and their indices, of which a set is built again.
 
     Parameters
     ----------
@@ -88,7 +89,15 @@ class DynamicSet(ChangingSet):
         choices = set_choices("sorted", 1, period, backend, None, devices)
         self._set: _core.DynamicSet = given.dynamic_set(choices, thread_count(threads))
         self._dtype = given.dtype
+        self._how = _rebuilding.options_of(given, period=period, backend=backend, devices=devices)
         self._ask_through(given.shape)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle and copy: by the sites with their indices, of which a set is built again, where this one is."""
+        given_out = self._set.ids
+        places, ids = _rebuilding.read(self._set, 0, self._dtype, self._sites._shape[1])
+        given_out = max(given_out, int(ids.max(initial=-1)) + 1)  # others may add meanwhile
+        return _rebuilding.dynamic_set, (type(self), places, ids, given_out, self._how)
 
     def __contains__(self, site: int) -> bool:
         """Whether a site with this index is there."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._dtypes import FLOATS, INDICES, READABLE, DType, DTypes, Kind, Shape
+from ._given import Labelled, as_numpy, is_narrow, is_of, readable_type, refuse, way_back
 from ._places import lies_on_cuda
 
 if TYPE_CHECKING:
@@ -57,12 +57,17 @@ class HostInput:
     @staticmethod
     def of_values(x: Any, name: str) -> HostInput:
         """Elements that are carried, in native byte order."""
-        array = as_numpy(x, name)
+        array = as_numpy(x, name, carried=True)
         if array.dtype.hasobject:
             raise TypeError(f"{name} holds objects; it must hold elements of a fixed size")
         if not array.dtype.isnative:
             array = array.astype(array.dtype.newbyteorder("="))
-        return HostInput(array, way_back(x))
+        return HostInput(array, way_back(x, carried=True))
+
+    def within(self, leading: int, ranges: Sequence[tuple[int, int]]) -> HostInput:
+        if not isinstance(self._give_back, Labelled):
+            return self
+        return HostInput(self.array, self._give_back.within(leading, ranges))
 
     def numbers(self, name: str) -> HostInput:
         return HostInput(_readable(self.array, name), self._give_back)
@@ -71,12 +76,14 @@ class HostInput:
         array = self.array
         if array.ndim == 0:
             raise ValueError(f"{name} is a number; it must have one coordinate per axis")
+        if is_narrow(array.dtype):
+            array = array.astype(FLOATS[0])
         if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
             raise TypeError(f"{name} has the dtype {array.dtype}; coordinates are integers or floats of up to 64 bits")
         array = array.astype(_coordinate_type(array, name), copy=False)
         if not has_rows(array) or (dense and not array.flags.c_contiguous):
             array = np.ascontiguousarray(array)
-        return HostInput(array, self._give_back)
+        return HostInput(array, None if isinstance(self._give_back, Labelled) else self._give_back)
 
     def exactly(self, dtype: DType, name: str) -> HostInput:
         given = self.array
@@ -113,10 +120,15 @@ class HostInput:
         return HostOutput(_empty(shape, dtype), None, None, self._give_back)
 
     def output_into(self, out: Any, kind: Kind, shape: Shape, dtype: npt.DTypeLike | None) -> HostOutput:
+        result = self._over(out, kind, shape, dtype)
+        if result.target is not None and np.may_share_memory(result.target, self.array):
+            raise ValueError(f"{kind.name} shares memory with the input; give an array of its own")
+        return result
+
+    def _over(self, out: Any, kind: Kind, shape: Shape, dtype: npt.DTypeLike | None) -> HostOutput:
+        """The caller's array for a result, which may be the input's."""
         array = _writable(out, kind.name)
         kind.check(array.shape, array.dtype.newbyteorder("="), shape, dtype)
-        if np.may_share_memory(array, self.array):
-            raise ValueError(f"{kind.name} shares memory with the input; give an array of its own")
         direct = has_rows(array) and array.dtype.isnative
         return HostOutput(array if direct else np.empty(shape, array.dtype.newbyteorder("=")), out, array, None)
 
@@ -191,8 +203,11 @@ class HostInput:
     def carry(self, nearest: Output, image_size: int, out: Any) -> Any:
         array = np.ascontiguousarray(self.array).reshape(self.shape)
         kind = Kind("out", (array.dtype,))
-        result = self.output(self.shape, array.dtype) if out is None else self.output_into(out, kind, self.shape, None)
+        result = self.output(self.shape, array.dtype) if out is None else self._over(out, kind, self.shape, None)
         dense = result.memory if result.memory.flags.c_contiguous else np.empty_like(array)
+        # In place is right: what is read keeps its value. Of arrays that overlap otherwise a copy is read.
+        if np.may_share_memory(dense, array) and dense.ctypes.data != array.ctypes.data:
+            array = array.copy()
         _core.gather(_bytes(array), array.itemsize, nearest.memory.reshape(-1), image_size, _bytes(dense))
         if dense is not result.memory:
             result.memory[...] = dense
@@ -202,40 +217,31 @@ class HostInput:
         if missing is not None:
             _check_place(missing, "missing")
             return HostInput.of_numbers(missing, "missing")
-        if self.dtype.kind in "fc":
-            return HostInput(np.isnan(self.array), None)
+        if self.dtype.kind in "fc" or is_narrow(self.dtype):
+            return HostInput(_readable(np.isnan(self.array), "x"), None)
         if self.dtype.kind in "mM":
-            return HostInput(np.isnat(self.array), None)
+            return HostInput(_readable(np.isnat(self.array), "x"), None)
         raise TypeError(f"missing must be given: x has the dtype {self.dtype}, which has no NaN")
 
 
 class HostOutput:
     """A result on its way into the caller's array or a new one."""
 
-    __slots__ = ("_array", "_give_back", "_given", "memory")
+    __slots__ = ("_give_back", "_given", "memory", "target")
 
     def __init__(self, memory: Array, given: Any, array: Array | None, give_back: GiveBack | None) -> None:
         self.memory = memory
         self._given = given
-        self._array = array
+        self.target = array
         """The memory of the caller's array; written at the end where the library cannot do it itself."""
         self._give_back = give_back
 
     def finish(self) -> Any:
-        if self._array is not None:
-            if self.memory is not self._array:
-                self._array[...] = self.memory
+        if self.target is not None:
+            if self.memory is not self.target:
+                self.target[...] = self.memory
             return self._given
         return self.memory if self._give_back is None else self._give_back(self.memory)
-
-
-def as_numpy(x: Any, name: str) -> Array:
-    try:
-        if isinstance(x, np.ndarray) or not hasattr(x, "__dlpack__"):
-            return np.asarray(x)
-        return np.from_dlpack(x)
-    except (TypeError, ValueError, BufferError, RuntimeError) as error:
-        raise TypeError(f"{name} must be an array of numbers: {error}") from error
 
 
 def as_indices(x: Any, name: str, noun: str) -> npt.NDArray[np.int64]:
@@ -252,13 +258,7 @@ def as_indices(x: Any, name: str, noun: str) -> npt.NDArray[np.int64]:
 
 
 def _readable(array: Array, name: str) -> Array:
-    dtype = array.dtype
-    if dtype.char not in READABLE:
-        if dtype.char != "e":
-            raise TypeError(f"{name} has the dtype {dtype}; it must be bool, integer or float of up to 64 bits")
-        array = array.astype(np.float32)
-    elif not dtype.isnative:
-        array = array.astype(dtype.newbyteorder("="))
+    array = array.astype(readable_type(array.dtype, name), copy=False)
     return array if has_rows(array) else np.ascontiguousarray(array)
 
 
@@ -305,16 +305,6 @@ def has_rows(array: Array) -> bool:
     )
 
 
-def way_back(x: Any) -> GiveBack | None:
-    """How x's library makes an array of its own from a NumPy array, by the array API standard or by habit."""
-    if isinstance(x, np.ndarray) or not hasattr(x, "__dlpack__"):
-        return None
-    namespace = getattr(x, "__array_namespace__", None)
-    library = namespace() if namespace else sys.modules.get(type(x).__module__.partition(".")[0])
-    from_dlpack: GiveBack | None = getattr(library, "from_dlpack", None)
-    return from_dlpack
-
-
 def _writable(out: Any, name: str) -> Array:
     """The memory behind the caller's array, as NumPy sees it."""
     array = out if type(out) is np.ndarray else _shared_memory(out, name)
@@ -329,8 +319,11 @@ def _check_place(x: Any, name: str) -> None:
 
 
 def _shared_memory(out: Any, name: str) -> Array:
+    refuse(out, name)
     if isinstance(out, np.ndarray):
         return np.asarray(out)
+    if is_of(out, "xarray", "DataArray"):
+        return np.asarray(out.values)
     _check_place(out, name)
     if not hasattr(out, "__dlpack__") and not hasattr(out, "__array_interface__"):
         raise TypeError(f"{name} must be an array, not {type(out).__name__}")

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ._arrays import take_values
 from ._call import Call
+from ._given import as_numpy
 from ._options import Border, Spacing
 from ._progress import Progress, listener
 
@@ -36,7 +39,7 @@ def expand_labels(
     spacing, metric, border, ndim, backend, threads, stream, progress
         As for :func:`distance_transform`.
     out : array, optional
-        Where to put the result; of the shape and dtype of `labels`.
+        Where to put the result; of the shape and dtype of `labels`, which it may be.
 
     Returns
     -------
@@ -83,19 +86,20 @@ def fill_nearest(
     x : array of any dtype with elements of fixed size, shape (*batch, *space)
         Values.
     missing : array, shape of `x`, optional
-        Nonzero where a value is missing. If not given, NaN (NaT) is.
+        Nonzero where a value is missing. If not given, NaN (NaT) is. What a masked array of NumPy's masks is missing in
+        any case.
     spacing, metric, border, ndim, backend, threads, stream, progress
         As for :func:`distance_transform`.
     max_distance : float, optional
         Elements farther from any value stay as they are.
     out : array, optional
-        Where to put the result; of the shape and dtype of `x`.
+        Where to put the result; of the shape and dtype of `x`, which it may be.
 
     Returns
     -------
     array, shape and dtype of `x`
         The same kind of array as `x`. Of equally near values, the one with the lowest linear index. Where nothing is
-        there to take from, elements stay as they are.
+        there to take from, elements stay as they are; in a masked array, masked.
 
     Raises
     ------
@@ -111,9 +115,32 @@ def fill_nearest(
     >>> fathom.fill_nearest(np.array([[3, -1, -1, 8]]), missing=np.array([[0, 1, 1, 0]]))
     array([[3, 3, 8, 8]])
     """
+    if isinstance(x, np.ma.MaskedArray):
+        where: dict[str, Any] = {
+            "spacing": spacing, "metric": metric, "border": border, "max_distance": max_distance, "ndim": ndim,
+            "backend": backend, "threads": threads, "stream": stream,
+        }
+        gaps = _gaps_of_masked(x, missing)
+        into = out.data if isinstance(out, np.ma.MaskedArray) else out
+        filled = fill_nearest(x.data, gaps, out=into, progress=progress, **where)
+        # The mask goes the way of the values: it stays where there is none to take.
+        mask = fill_nearest(np.ma.getmaskarray(x), gaps, **where)
+        if isinstance(out, np.ma.MaskedArray):
+            out.mask = mask
+        return np.ma.MaskedArray(filled, mask) if out is None else out
     values = take_values(x, "x", stream)
     gaps = values.gaps(missing)
     if gaps.shape != values.shape:
         raise ValueError(f"missing has the shape {gaps.shape}; it must have {values.shape}, as x")
     settings = ("zero", spacing, metric, border, max_distance, backend, threads, False, "faces")
     return Call(gaps, ndim, None, settings, listener(progress)).carry(values, out)
+
+
+def _gaps_of_masked(x: Any, missing: Any) -> Any:
+    mask = np.ma.getmaskarray(x)
+    if missing is None:
+        return mask | (x.data != x.data) if x.dtype.kind in "fcmM" else mask
+    given = as_numpy(missing, "missing")
+    if given.shape != x.shape:
+        raise ValueError(f"missing has the shape {given.shape}; it must have {x.shape}, as x")
+    return mask | (given != 0)

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core
 
-Sites = Union[str, "tuple[str, float]"]
+Sites = Union[str, "tuple[str, int | float]"]
 Spacing = Union[float, Sequence[float], None]
 Border = Union[str, Sequence[str]]
 Region = Union[Sequence[Union[slice, "tuple[int, int]", None]], None]
@@ -21,7 +21,9 @@ Ranges = Sequence["tuple[int, int]"]
 _SITES, _METRICS, _BORDERS = _core.SITES, _core.METRICS, _core.BORDERS
 _SURFACES = _core.SURFACES
 _BACKENDS: Mapping[Any, int] = {None: _core.BACKENDS["auto"], **_core.BACKENDS}
-_COMPARISONS = (">=", "<=", "==")
+_SETS = ("zero", "nonzero", "labels")
+_COMPARISONS = (">=", "<=", "==", "!=", ">", "<")
+"""The longer signs first: what begins with one also begins with the shorter."""
 
 
 def choose(table: Mapping[Any, int], value: Any, name: str) -> int:
@@ -38,26 +40,49 @@ def backend_number(backend: Any) -> int:
     return choose(_BACKENDS, backend, "backend")
 
 
-def site_rule(sites: Sites) -> tuple[int, float]:
-    """Rule and value of "zero", "nonzero", "labels", ">=V", "<=V", "==V" or (">=", V)."""
+def site_rule(sites: Sites) -> tuple[int, int | float]:
+    """Rule and value of "zero", "nonzero", "labels", one of ">=V", ">V", "<=V", "<V", "==V", "!=V", or (">=", V)."""
+    if isinstance(sites, str):
+        text = sites.strip()
+        if text in _SETS:
+            return _SITES[text], 0
+        sign = next(filter(text.startswith, _COMPARISONS), "")
+        value: Any = text[len(sign) :]
+    else:
+        sign, value = sites if isinstance(sites, tuple) and len(sites) == 2 else ("", None)
     try:
-        return _SITES[sites], 0.0  # type: ignore[index]
-    except (KeyError, TypeError):
+        if sign in _COMPARISONS:
+            return _SITES[sign], _compared(value)
+    except (TypeError, ValueError, OverflowError):
         pass
-    operator, value = (sites[:2], sites[2:]) if isinstance(sites, str) else _pair(sites)
-    if operator in _COMPARISONS:
-        try:
-            return _SITES[operator], float(value)
-        except (TypeError, ValueError):
-            pass
     error = ValueError if isinstance(sites, str) else TypeError
     raise error(
-        f"sites is {sites!r}; it must be 'zero', 'nonzero', 'labels', or a comparison such as '>=0.5' or ('>=', 0.5)"
+        f"sites is {sites!r}; it must be 'zero', 'nonzero', 'labels', or a comparison by >=, >, <=, <, == or != such as "
+        "'>=0.5' or ('>=', 0.5)"
     )
 
 
-def _pair(sites: Any) -> tuple[Any, Any]:
-    return (sites[0], sites[1]) if isinstance(sites, tuple) and len(sites) == 2 else (None, None)
+def sites_among(x: Any, sites: Sites) -> Sites:
+    """The same rule for elements of half precision, which become float32 on their way in: with its number rounded to
+    their own type."""
+    if (isinstance(sites, str) and sites in _SETS) or str(getattr(x, "dtype", "")).rpartition(".")[2] != "float16":
+        return sites
+    rule, value = site_rule(sites)
+    with np.errstate(over="ignore"):
+        rounded = float(np.float16(float(value)))
+    return next(((sign, rounded) for sign in _COMPARISONS if _SITES[sign] == rule), sites)
+
+
+def _compared(value: Any) -> int | float:
+    """A number to compare with: integers of up to 64 bits whole, all others as float64."""
+    try:
+        whole = int(value) if isinstance(value, str) else index(value)
+    except (TypeError, ValueError):
+        return float(value)
+    if -(2**63) <= whole < 2**64:
+        return whole
+    # A little below all of int64 float64 rounds to int64's least; the next one compares rightly with all integers.
+    return min(float(whole), math.nextafter(-(2.0**63), -math.inf)) if whole < 0 else float(whole)
 
 
 def numbers(value: Any, ndim: int, name: str) -> Sequence[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from typing import Any
 
@@ -12,6 +13,8 @@ from ._core import DeviceError
 # Devices of DLPack whose memory the processor reads: its own, and pinned by CUDA or ROCm.
 _HOST = frozenset((1, 3, 11))
 _CUDA = frozenset((2, 13))
+_LOADED_BY = os.getpid()
+"""The process that loaded the package: another one was forked from it."""
 
 
 def lies_on_cuda(x: Any, name: str) -> bool:
@@ -37,6 +40,11 @@ def lies_on_cuda(x: Any, name: str) -> bool:
             f"{name} lies on a device that Fathom does not know (DLPack type {kind}); copy it to the host"
         )
     if not _cuda_works():
+        if _core.HAS_CUDA and os.getpid() != _LOADED_BY:
+            raise DeviceError(
+                f"{name} lies on a CUDA device, and this process was forked: it cannot use what was in use before; start "
+                "it with the start method spawn of multiprocessing, or copy the array to the host first"
+            )
         why = "this process can use none" if _core.HAS_CUDA else "this build of Fathom has no CUDA"
         raise DeviceError(f"{name} lies on a CUDA device, and {why}; copy it to the host first")
     return True

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from . import _core, _rebuilding
 from ._arrays import Input, take, take_values
 from ._dtypes import FLOATS, INDICES, Shape, named
-from ._host import as_numpy
+from ._given import as_numpy
 from ._options import backend_number, choose, thread_count
 from ._places import lies_on_cuda
 from ._progress import Progress, listener
@@ -23,7 +23,8 @@ class SiteSet:
     """Sites in 2D or 3D that stay in memory and tell how far the nearest of them is, without a field of distances.
 
     Exact: between integers squared distances are exact; otherwise the site is the one that float64 brute force finds.
-    Of equally near sites the one with the lowest index. Many threads may ask at once.
+    Of equally near sites the one with the lowest index. Many threads may ask at once. Can be copied and pickled: by its
+    sites, of which a set is built again.
 
     Parameters
     ----------
@@ -98,6 +99,12 @@ class SiteSet:
         """Keeps memory of a device that the set refers to."""
         self._shape: Shape = given.shape
         self._count = given.shape[-2]
+        self._dtype = given.dtype
+        self._mask: Shape | None = None
+        """Shape of the mask that the set was made of."""
+        self._how = _rebuilding.options_of(
+            given, storage=storage, every=every, period=period, backend=backend, device_memory=device_memory, devices=devices
+        )
 
     @classmethod
     def of_mask(
@@ -141,7 +148,22 @@ class SiteSet:
         choices = set_choices(storage, every, period, backend, device_memory, devices)
         made._set = given.site_set(True, choices, thread_count(threads), listener(progress))
         made._points = None
+        made._dtype = INDICES[0]
+        made._mask = given.shape
+        made._how = _rebuilding.options_of(
+            given, storage=storage, every=every, period=period, backend=backend, device_memory=device_memory, devices=devices
+        )
         return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle and copy: by the sites, of which a set is built again, where this one is."""
+        if type(self._set) is not _core.SiteSet:
+            raise TypeError("what answers for a set that changes cannot be copied or pickled; copy or pickle that set")
+        if self._mask is not None:
+            places, _ = _rebuilding.read(self._set, 0, self._dtype, len(self._mask))
+            return _rebuilding.site_set_of_mask, (type(self), places, self._mask, self._how)
+        rows = _rebuilding.kept_rows(self._set, self._shape, self._how["every"], self._dtype)
+        return _rebuilding.site_set, (type(self), rows, self._count, self._how)
 
     def __len__(self) -> int:
         """How many sites of a cloud are kept."""

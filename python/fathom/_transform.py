@@ -9,7 +9,7 @@ import numpy.typing as npt
 from ._arrays import take
 from ._call import Call
 from ._dtypes import DISTANCES, FLOATS, NEAREST, SQUARED, for_indices, for_squares
-from ._options import Border, Region, Sites, Spacing
+from ._options import Border, Region, Sites, Spacing, sites_among
 from ._progress import Progress, listener
 
 
@@ -42,9 +42,11 @@ def distance_transform(
         Any array that speaks DLPack, ``__array_interface__``, ``__cuda_array_interface__`` or the buffer protocol, or
         nested lists, of bool, integers or floats. It is not copied where its rows are contiguous and its elements
         native; else a copy is made: of reversed, strided or Fortran-ordered rows, foreign byte order, half precision.
-    sites : str or (str, float)
+    sites : str or (str, number)
         Which elements are sites: ``"zero"``, ``"nonzero"`` (NaN is), ``"labels"`` (for each element, the elements with
-        another label; label 0 has distance 0), or a comparison: ``">=0.5"``, ``"<=3"``, ``"==7"``, ``(">=", 0.5)``.
+        another label; label 0 has distance 0), or a comparison by ``>=``, ``>``, ``<=``, ``<``, ``==`` or ``!=``, as
+        text or a pair: ``">=0.5"``, ``"!= 7"``, ``("==", 2**53 + 1)``. Integers are compared whole with any number; for
+        floats the number is rounded to their type first. ``"==nan"`` finds NaN, ``"!=nan"`` everything else.
     spacing : float or sequence of float, optional
         Physical size of an element along each space axis, finite and > 0; 1 if not given.
     metric : {"euclidean", "taxicab", "chessboard"}
@@ -56,7 +58,8 @@ def distance_transform(
     signed : bool
         Negative inside, positive outside, zero on the faces between; see :func:`signed_distance`.
     max_distance : float, optional
-        Farther elements get +inf (integers: the type's maximum) and the index -1, in the unit of the spacing.
+        Farther elements get +inf (integers: the type's maximum) and the index -1, in the unit of the spacing. Spacings
+        that are no whole numbers leave room for their rounding: three steps of 0.1 are within 0.3.
     region : sequence of slice, (int, int) or None, optional
         Part of the result to compute from the whole input, one entry per space axis.
     ndim : int, optional
@@ -123,7 +126,7 @@ def distance_transform(
     """
     if indices_out is not None and not return_indices:
         raise ValueError("indices_out is given, but return_indices is False; set it to True")
-    settings = (sites, spacing, metric, border, max_distance, backend, threads, signed, "faces")
+    settings = (sites_among(x, sites), spacing, metric, border, max_distance, backend, threads, signed, "faces")
     call = Call(take(x, "x", stream), ndim, region, settings, listener(progress))
     coordinates = call.coordinates(indices_out) if return_indices else None
     # A 0-d array has no axes that coordinates could lie along.
@@ -188,7 +191,7 @@ def signed_distance(
     >>> fathom.signed_distance(np.array([[0, 0, 1, 1, 1]]), surface="centers")
     array([[ 2.,  1., -1., -2., -3.]], dtype=float32)
     """
-    settings = (sites, spacing, metric, border, max_distance, backend, threads, True, surface)
+    settings = (sites_among(x, sites), spacing, metric, border, max_distance, backend, threads, True, surface)
     call = Call(take(x, "x", stream), ndim, region, settings, listener(progress))
     result = call.output(DISTANCES, out, dtype, FLOATS[0])
     call.run(distance=result)
@@ -246,7 +249,7 @@ def nearest_site(
     >>> labels.ravel()[nearest]
     array([[5, 5, 5, 7, 7]])
     """
-    settings = (sites, spacing, metric, border, max_distance, backend, threads, False, "faces")
+    settings = (sites_among(x, sites), spacing, metric, border, max_distance, backend, threads, False, "faces")
     call = Call(take(x, "x", stream), ndim, region, settings, listener(progress))
     result = call.output(NEAREST, out, dtype, for_indices(call.space))
     call.run(nearest=result)

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
-from . import _core
+from . import _core, _rebuilding
 from ._arrays import take, take_values
 from ._changing import ChangingSet
+from ._dtypes import INDICES
 from ._options import backend_number
 
 
@@ -19,7 +20,7 @@ class VoxelSet(ChangingSet):
     Answers are those of :meth:`SiteSet.of_mask` of the elements that are there: same options, same bytes, on the host
     and on a device; a site's index is the linear (row-major) one of its element. Queries need not lie inside the grid.
     Many threads may ask at once; edits wait for them, and they for edits. A `progress` function may ask the set that
-    calls it, but not edit it: RuntimeError.
+    calls it, but not edit it: RuntimeError. Can be copied and pickled: by its sites, of which a set is built again.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ class VoxelSet(ChangingSet):
             raise TypeError(f"shape is {shape!r}; it must be 2 or 3 integers") from None
         if not all(0 <= n < 2**31 for n in extents):
             raise ValueError(f"shape is {extents}; extents must be from 0 to 2³¹ − 1")
-        self._keep(_core.VoxelSet.of_shape(extents, backend_number(backend)), extents)
+        self._keep(_core.VoxelSet.of_shape(extents, backend_number(backend)), extents, backend)
 
     @classmethod
     def of_mask(cls, mask: Any, *, backend: str | None = None, stream: Any = None) -> VoxelSet:
@@ -90,11 +91,18 @@ class VoxelSet(ChangingSet):
         if len(given.shape) not in (2, 3):
             raise ValueError(f"mask has {len(given.shape)} axes; it must have 2 or 3")
         made = cls.__new__(cls)
-        made._keep(given.voxel_set(backend_number(backend)), given.shape)
+        lives = _rebuilding.options_of(given, backend=backend)["backend"]
+        made._keep(given.voxel_set(backend_number(backend)), given.shape, lives)
         return made
 
-    def _keep(self, voxels: _core.VoxelSet, shape: tuple[int, ...]) -> None:
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle and copy: by the elements that are sites, of which a set is built again, where this one is."""
+        _, elements = _rebuilding.read(self._set, 0, INDICES[0], len(self._shape))
+        return _rebuilding.voxel_set, (type(self), self._shape, elements, self._backend)
+
+    def _keep(self, voxels: _core.VoxelSet, shape: tuple[int, ...], backend: str | None) -> None:
         self._set: _core.VoxelSet = voxels
+        self._backend = backend
         self._shape = shape
         self._ask_through((math.prod(shape), len(shape)))
 

@@ -51,7 +51,7 @@ class DynamicSet : public SiteSet {
   template <class Work>
   void edit(const Work& work) {
     const nanobind::gil_scoped_release unlocked;
-    const auto lock = turns_.edit();
+    const Turns::Editing lock(turns_);
     try {
       work(*edited_);
     } catch (...) {

@@ -3,6 +3,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include "fathom/core/error.h"
@@ -25,6 +26,8 @@ using python::HostArray;
 namespace {
 
 using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;
+/// A number of Python; integers of up to 64 bits whole.
+using Number = std::variant<std::int64_t, std::uint64_t, double>;
 
 nb::dict table(std::initializer_list<std::pair<const char*, int>> entries) {
   nb::dict result;
@@ -44,7 +47,10 @@ void add_tables(nb::module_& m) {
                            {"labels", number(Rule::labels)},
                            {">=", number(Rule::greater_equal)},
                            {"<=", number(Rule::less_equal)},
-                           {"==", number(Rule::equal)}});
+                           {"==", number(Rule::equal)},
+                           {"!=", number(Rule::not_equal)},
+                           {">", number(Rule::greater)},
+                           {"<", number(Rule::less)}});
   m.attr("METRICS") = table({{"euclidean", number(grid::Metric::euclidean)},
                              {"taxicab", number(grid::Metric::taxicab)},
                              {"chessboard", number(grid::Metric::chessboard)}});
@@ -64,11 +70,12 @@ void add_tables(nb::module_& m) {
 }
 
 /// What a call computes, apart from the arrays: filled once by the package, checked by the library when it is used.
-grid::DistanceOptions make_options(int sites, double value, int metric, std::vector<double> spacing,
+grid::DistanceOptions make_options(int sites, Number value, int metric, std::vector<double> spacing,
                                    const std::vector<int>& border, double max_distance, bool is_signed, int surface,
                                    const Ranges& region, int backend, int threads) {
   grid::DistanceOptions options;
-  options.sites = {static_cast<grid::Sites::Rule>(sites), value};
+  options.sites.rule = static_cast<grid::Sites::Rule>(sites);
+  options.sites.value = std::visit([](auto number) { return grid::Sites::Value(number); }, value);
   options.metric = static_cast<grid::Metric>(metric);
   options.spacing = std::move(spacing);
   for (const int b : border) options.border.push_back(static_cast<grid::Border>(b));

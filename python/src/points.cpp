@@ -85,6 +85,22 @@ void SiteSet::nearest(nb::handle queries, const points::QueryOptions& options, n
   });
 }
 
+namespace {
+
+/// Bytes of the coordinates and of the ids, int64, of a cloud's sites, in any order.
+nb::tuple sites_of(const SiteSet& set, std::int64_t cloud) {
+  points::SiteList list;
+  {
+    const nb::gil_scoped_release unlocked;
+    const auto lock = set.asking();
+    list = set.list(cloud);
+  }
+  return nb::make_tuple(nb::bytes(list.coordinates.data(), list.coordinates.bytes()),
+                        nb::bytes(list.ids.data(), list.ids.size() * sizeof(std::int64_t)));
+}
+
+}  // namespace
+
 void add_points(nb::module_& m) {
   nb::class_<SetChoices>(m, "SetChoices")
       .def(nb::new_(&make_choices), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg());
@@ -94,6 +110,7 @@ void add_points(nb::module_& m) {
            nb::arg().none())
       .def("nearest", &SiteSet::nearest, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none(),
            nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none())
+      .def("sites", &sites_of)
       .def_prop_ro("size", &SiteSet::size)
       .def_prop_ro("bytes", &SiteSet::bytes);
 }

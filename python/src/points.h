@@ -50,6 +50,8 @@ class SiteSet {
   virtual bool batched() const { return set().batched(); }
   virtual std::int64_t size() const { return set().size(); }
   virtual std::size_t bytes() const { return set().bytes(); }
+  /// Read back; to be called while asking. Of voxels the ids alone.
+  virtual points::SiteList list(std::int64_t cloud) const { return set().sites(cloud); }
   /// Held by whoever asks, got without the interpreter's lock: nobody edits the set meanwhile.
   Turns::Asking asking() const { return Turns::Asking(turns_); }
 

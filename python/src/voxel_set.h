@@ -36,6 +36,7 @@ class VoxelSet : public SiteSet {
   /// What the last edit left, even while another is at work.
   std::int64_t size() const override { return size_; }
   std::size_t bytes() const override { return voxels_.bytes(); }
+  points::SiteList list(std::int64_t) const override { return {Array(), voxels_.elements()}; }
   bool contains(std::int64_t element) const;
 
   /// @param edit      number of an Edit
@@ -48,7 +49,7 @@ class VoxelSet : public SiteSet {
   template <class Work>
   std::int64_t run(const Work& work) {
     const nanobind::gil_scoped_release unlocked;
-    const auto lock = turns_.edit();
+    const Turns::Editing lock(turns_);
     const std::int64_t changed = work(voxels_);
     size_ = voxels_.size();
     return changed;

@@ -39,7 +39,7 @@ void check_volume(const AnyConstView& volume, const RayMarcherOptions& options) 
   for (std::int64_t n : volume.shape())
     if (n > std::numeric_limits<std::int32_t>::max())
       throw InvalidArgument("the volume's shape " + to_string(volume.shape()) + " passes what int32 indices hold");
-  if (options.threshold && std::isnan(*options.threshold))
+  if (options.threshold && options.threshold->is_nan())
     throw InvalidArgument("the threshold is not a number; give one, or none for the elements that are not 0");
 }
 

@@ -1,6 +1,10 @@
 #include "apps/solid.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <utility>
 
 #include "core/parallel.h"
 
@@ -8,15 +12,34 @@ namespace fathom::apps {
 
 namespace {
 
+/// The least element that is solid; nothing if none can be. The double becomes the first integer that is not less.
+template <class T>
+std::optional<T> least_solid(const grid::Sites::Value& threshold) {
+  using Limits = std::numeric_limits<T>;
+  const auto least = [](auto value) -> std::optional<T> {
+    if constexpr (std::is_floating_point_v<T>) {
+      return static_cast<T>(static_cast<double>(value));
+    } else if constexpr (std::is_integral_v<decltype(value)>) {
+      if (std::cmp_greater(value, Limits::max())) return std::nullopt;
+      return std::cmp_less(value, Limits::min()) ? Limits::min() : static_cast<T>(value);
+    } else {
+      const double first = std::ceil(value);
+      if (first >= std::ldexp(1.0, Limits::digits)) return std::nullopt;
+      return first < static_cast<double>(Limits::min()) ? Limits::min() : static_cast<T>(first);
+    }
+  };
+  return std::visit(least, threshold.number);
+}
+
 /// Bits of one row, and whether there are any.
 template <class T>
-std::uint64_t pack_row(const T* row, std::int32_t extent, const std::optional<double>& threshold, std::uint64_t* out) {
+std::uint64_t pack_row(const T* row, std::int32_t extent, const std::optional<T>& least, std::uint64_t* out) {
   std::uint64_t any = 0;
   for (std::int32_t begin = 0; begin < extent; begin += 64) {
     const std::int32_t end = std::min(begin + 64, extent);
     std::uint64_t word = 0;
     for (std::int32_t x = begin; x < end; ++x) {
-      const bool solid = threshold ? static_cast<double>(row[x]) >= *threshold : row[x] != T{};
+      const bool solid = least ? row[x] >= *least : row[x] != T{};
       word |= static_cast<std::uint64_t>(solid) << (x - begin);
     }
     any |= word;
@@ -42,14 +65,14 @@ struct Found {
 };
 
 template <class T>
-Found pack_plane(const View<const T, MemorySpace::host>& volume, std::int32_t z, const std::optional<double>& threshold,
+Found pack_plane(const View<const T, MemorySpace::host>& volume, std::int32_t z, const std::optional<T>& least,
                  Solid& solid) {
   Found found;
   const std::int64_t row_words = words_of_row(solid.extents[2]);
   for (std::int32_t y = 0; y < solid.extents[1]; ++y) {
     std::uint64_t* out = solid.words.data() + (z * static_cast<std::int64_t>(solid.extents[1]) + y) * row_words;
     const T* row = volume.data() + z * volume.strides()[0] + y * volume.strides()[1];
-    if (pack_row(row, solid.extents[2], threshold, out)) found.take_row(y, out, row_words);
+    if (pack_row(row, solid.extents[2], least, out)) found.take_row(y, out, row_words);
   }
   return found;
 }
@@ -90,7 +113,7 @@ void for_each_surface(const Voxels& voxels, const Visit& visit) {
 
 }  // namespace
 
-Solid solid_of(const AnyConstView& volume, const std::optional<double>& threshold, int threads) {
+Solid solid_of(const AnyConstView& volume, const std::optional<grid::Sites::Value>& threshold, int threads) {
   Solid solid;
   for (int k = 0; k < 3; ++k) solid.extents[static_cast<std::size_t>(k)] = static_cast<std::int32_t>(volume.shape()[k]);
   const Shape& shape = volume.shape();
@@ -100,10 +123,15 @@ Solid solid_of(const AnyConstView& volume, const std::optional<double>& threshol
   const DType dtype = volume.dtype() == DType::boolean ? DType::uint8 : volume.dtype();
   const AnyConstView bytes(volume.data(), dtype, shape, volume.strides());
   visit_dtype(dtype, [&](auto tag) {
-    const auto view = bytes.as<typename decltype(tag)::type>();
-    parallel_jobs(threads, shape[0], [&](int, std::int64_t z) {
-      planes[static_cast<std::size_t>(z)] = pack_plane(view, static_cast<std::int32_t>(z), threshold, solid);
-    });
+    using T = typename decltype(tag)::type;
+    if constexpr (!std::is_same_v<T, bool>) {
+      const std::optional<T> least = threshold ? least_solid<T>(*threshold) : std::nullopt;
+      if (threshold && !least) return;
+      const auto view = bytes.as<T>();
+      parallel_jobs(threads, shape[0], [&](int, std::int64_t z) {
+        planes[static_cast<std::size_t>(z)] = pack_plane(view, static_cast<std::int32_t>(z), least, solid);
+      });
+    }
   });
   take_planes(planes, solid);
   return solid;

@@ -9,6 +9,7 @@
 #include "apps/voxels.hd.h"
 #include "fathom/core/array.h"
 #include "fathom/core/view.h"
+#include "fathom/grid/distance.h"
 
 namespace fathom::apps {
 
@@ -23,7 +24,7 @@ struct Solid {
 };
 
 /// @param volume  3 axes of int32 extents
-Solid solid_of(const AnyConstView& volume, const std::optional<double>& threshold, int threads);
+Solid solid_of(const AnyConstView& volume, const std::optional<grid::Sites::Value>& threshold, int threads);
 
 /// The surface: solid voxels that have a face to what is not solid. From anywhere outside, one of them is the nearest,
 /// and one of them is met first.

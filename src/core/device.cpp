@@ -16,9 +16,7 @@ int device_count() noexcept { return cuda::device_count(); }
 DeviceInfo describe_device(int device) { return cuda::describe_device(device); }
 int current_device() { return cuda::current_device(); }
 void release_device_memory() { cuda::trim_pools(); }
-void require_device() {
-  if (device_count() == 0) throw DeviceError("this machine has no CUDA device; use backend auto or cpu");
-}
+void require_device() { cuda::require_device(); }
 #else
 int device_count() noexcept { return 0; }
 DeviceInfo describe_device(int) { throw DeviceError("this build of Fathom has no CUDA backend"); }

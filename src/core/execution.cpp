@@ -3,16 +3,23 @@
 #include <hwy/targets.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
+#include <sched.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <string>
 
+#include "core/fork.h"
 #include "fathom/core/error.h"
 
 namespace fathom {
 
 bool is_supported(InstructionSet instruction_set) {
-  static const auto targets = hwy::SupportedTargets();  // asks the processor anew each time, which takes microseconds
+  // To ask the processor takes microseconds. No static initialiser: a fork in the midst of one would lock it for good.
+  static std::atomic<std::int64_t> known{0};
+  std::int64_t targets = known;
+  if (targets == 0) known = targets = hwy::SupportedTargets();
   switch (instruction_set) {
     case InstructionSet::automatic:
     case InstructionSet::baseline: return true;
@@ -34,7 +41,11 @@ InstructionSet resolve(InstructionSet wanted) {
   return wanted;
 }
 
-int available_threads() { return std::max(1, oneapi::tbb::info::default_concurrency()); }
+int available_threads() {
+  if (!is_forked()) return std::max(1, oneapi::tbb::info::default_concurrency());
+  cpu_set_t processors;
+  return sched_getaffinity(0, sizeof processors, &processors) == 0 ? std::max(1, CPU_COUNT(&processors)) : 1;
+}
 
 std::string_view name_of(Backend backend) {
   switch (backend) {
@@ -56,6 +67,7 @@ std::string_view name_of(InstructionSet instruction_set) {
 }
 
 void release_threads() {
+  if (is_forked()) return;  // it keeps none
   oneapi::tbb::task_scheduler_handle handle{oneapi::tbb::attach{}};
   // False when other arenas still hold threads: then they are ended with those.
   (void)oneapi::tbb::finalize(handle, std::nothrow);

@@ -30,5 +30,8 @@ class Monitor {
 /// Runs body(worker, job) for every job in [0, jobs) on at most `threads` threads; `worker` < threads names the
 /// thread's own scratch, and two jobs never run at once with the same worker. The first exception is rethrown.
 void parallel_jobs(int threads, std::int64_t jobs, const std::function<void(int worker, std::int64_t job)>& body);
+/// The same; asks the caller's stop token before every job. @throws Cancelled it asks for it
+void parallel_jobs(const Execution& execution, int threads, std::int64_t jobs,
+                   const std::function<void(int worker, std::int64_t job)>& body);
 
 }  // namespace fathom

@@ -11,6 +11,7 @@
 #include "grid/cpu/general.h"
 #include "grid/cpu/items.h"
 #include "grid/cpu/plain.h"
+#include "grid/cpu/transposed.h"
 #include "grid/problem.h"
 
 #ifdef FATHOM_HAS_CUDA
@@ -23,6 +24,7 @@ namespace {
 
 struct Plan {
   Backend backend = Backend::cpu;
+  int row_axis = 0;    ///< of the CPU's engines
   bool plain = false;  ///< the fast engine serves, with borders of sites added at the end
   InstructionSet instruction_set = InstructionSet::baseline;
   cpu::Crew crew = {};
@@ -42,11 +44,14 @@ void check_limit(const Execution& execution, std::size_t needed) {
                           " bytes is too small; the smallest that works here is " + std::to_string(needed) + " bytes");
 }
 
-void size_scratch(const Problem& p, Plan& plan) {
+void size_scratch(const Problem& caller, Plan& plan) {
   constexpr std::size_t kAlignment = 64;
+  cpu::Arena copies(nullptr);
+  const Problem p = cpu::Transposed(caller, plan.row_axis, copies).problem();
   const std::size_t bytes =
-      plan.plain ? cpu::plain_scratch_bytes(cpu::without_site_borders(p), plan.instruction_set, plan.crew.threads_each)
-                 : cpu::general_scratch_bytes(p, plan.instruction_set, plan.crew.threads_each);
+      copies.used() +
+      (plan.plain ? cpu::plain_scratch_bytes(cpu::without_site_borders(p), plan.instruction_set, plan.crew.threads_each)
+                  : cpu::general_scratch_bytes(p, plan.instruction_set, plan.crew.threads_each));
   const auto at_once = static_cast<std::size_t>(plan.crew.items_at_once);
   plan.item_scratch = at_once > 1 ? (bytes + kAlignment - 1) / kAlignment * kAlignment : bytes;
   plan.scratch_bytes = plan.item_scratch * at_once;
@@ -132,16 +137,28 @@ Plan make_plan(const Problem& p, const Batch& batch, const Execution& execution)
   plan.crew = {1, threads};
   if (nothing_to_do(p, batch)) return plan;
   plan.crew = cpu::divide(threads, batch.count(), element_count(p.input.shape()));
-  plan.plain = cpu::plain_serves(cpu::without_site_borders(p));
+  plan.row_axis = cpu::best_row_axis(p);
+  cpu::Arena copies(nullptr);
+  const Problem transposed = cpu::Transposed(p, plan.row_axis, copies).problem();
+  plan.plain = cpu::plain_serves(cpu::without_site_borders(transposed));
   fit_scratch(p, execution, plan);
   return plan;
 }
 
-void run_item(const Problem& p, const Plan& plan, std::byte* scratch, const Execution& execution) {
+void run_item(const Problem& caller, const Plan& plan, std::byte* scratch, const Execution& execution) {
   const int threads = plan.crew.threads_each;
-  if (!plan.plain) return cpu::general_transform(p, plan.instruction_set, threads, scratch, execution);
-  cpu::plain_transform(cpu::without_site_borders(p), plan.instruction_set, threads, scratch, execution);
-  if (cpu::has_site_border(p)) cpu::clamp_to_border(p, plan.instruction_set, threads);
+  cpu::Arena copies(scratch);
+  const cpu::Transposed transposed(caller, plan.row_axis, copies);
+  const Problem& p = transposed.problem();
+  std::byte* const rest = scratch + copies.used();
+  transposed.copy_input(threads, execution);
+  if (plan.plain) {
+    cpu::plain_transform(cpu::without_site_borders(p), plan.instruction_set, threads, rest, execution);
+    if (cpu::has_site_border(p)) cpu::clamp_to_border(p, plan.instruction_set, threads, execution);
+  } else {
+    cpu::general_transform(p, plan.instruction_set, threads, rest, execution);
+  }
+  transposed.copy_outputs(threads, execution);
 }
 
 void run_on_cpu(const Problem& first, const Batch& batch, const Plan& plan, const Execution& execution) {

@@ -146,18 +146,28 @@ void remove_axis(Problem& p, int axis) {
     p.border[i] = p.border[i + 1];
     p.region[i] = p.region[i + 1];
     p.caller_axis[i] = p.caller_axis[i + 1];
+    p.index_step[i] = p.index_step[i + 1];
+    p.multiple[i] = p.multiple[i + 1];
   }
   --p.rank;
 }
 
-/// An axis of extent 1 adds nothing to any distance, unless sites lie beyond its ends. The last axis stays, since rows
-/// must be contiguous; its one element is not its own neighbour, though NaN as a label differs from itself.
-void drop_unit_axes(Problem& p) {
-  for (int k = p.rank - 2; k >= 0; --k)
-    if (p.extent(k) == 1 && p.region_extent(k) == 1 && p.border[static_cast<std::size_t>(k)] != Border::sites)
-      remove_axis(p, k);
+/// Whether an axis adds nothing to any distance: it has one element, and no sites lie beyond its ends.
+bool adds_nothing(const Problem& p, int axis) {
+  return p.extent(axis) == 1 && p.region_extent(axis) == 1 &&
+         p.border[static_cast<std::size_t>(axis)] != Border::sites;
+}
+
+/// Whether the elements along the axis before the last lie one behind the other.
+bool is_contiguous_before_last(const AnyConstView& view) {
+  return !view.present() || view.strides()[view.rank() - 2] == 1;
+}
+
+/// One length for all that is left, if the spacings allow it. Where the last axis has stayed and adds nothing, its
+/// spacing does not matter, and its one element is not its own neighbour, though NaN as a label differs from itself.
+void settle_spacing(Problem& p) {
   const auto last = static_cast<std::size_t>(p.rank - 1);
-  if (p.extent(p.rank - 1) == 1 && p.border[last] != Border::sites) {
+  if (adds_nothing(p, p.rank - 1)) {
     p.border[last] = Border::open;
     if (last > 0) p.spacing[last] = p.spacing[last - 1];
   }
@@ -214,6 +224,16 @@ double distance_limit(const DistanceOptions& options) {
 
 }  // namespace
 
+void drop_unit_axes(Problem& p) {
+  for (int k = p.rank - 2; k >= 0; --k)
+    if (adds_nothing(p, k)) remove_axis(p, k);
+  const DistanceOutputs& out = p.outputs;
+  if (p.rank > 1 && adds_nothing(p, p.rank - 1) && is_contiguous_before_last(p.input) &&
+      is_contiguous_before_last(out.distance) && is_contiguous_before_last(out.squared) &&
+      is_contiguous_before_last(out.nearest) && is_contiguous_before_last(out.coordinates))
+    remove_axis(p, p.rank - 1);
+}
+
 Problem make_problem(const AnyConstView& input, const DistanceOptions& options, const DistanceOutputs& outputs) {
   check_rank(input.rank());
   Problem p;
@@ -232,7 +252,11 @@ Problem make_problem(const AnyConstView& input, const DistanceOptions& options, 
   if (!(p.max_distance >= 0))
     throw InvalidArgument("the maximum distance is " + text(options.max_distance) + "; it must be 0 or more");
   p.caller_rank = p.rank;
-  for (int k = 0; k < p.rank; ++k) p.caller_axis[static_cast<std::size_t>(k)] = k;
+  const Strides steps = dense_strides(input.shape());
+  for (int k = 0; k < p.rank; ++k) {
+    p.caller_axis[static_cast<std::size_t>(k)] = k;
+    p.index_step[static_cast<std::size_t>(k)] = steps[k];
+  }
 
   Shape shape;
   for (int k = 0; k < p.rank; ++k) shape.push_back(p.region_extent(k));
@@ -246,6 +270,7 @@ Problem make_problem(const AnyConstView& input, const DistanceOptions& options, 
       !outputs.coordinates.present())
     throw InvalidArgument("no output was given; give at least one of distance, squared, nearest, coordinates");
   drop_unit_axes(p);
+  settle_spacing(p);
   check_combination(p);
   check_capacity(p);
   find_unit(p);

@@ -14,8 +14,8 @@ inline constexpr std::int64_t kMostMultiple = 255;  ///< spacing / unit
 template <class T>
 using PerAxis = std::array<T, kMaxSpaceRank>;
 
-/// Axes of extent 1 but the last are dropped from `input`, `outputs` and all per-axis values, unless their border is
-/// `sites`. The input or the region may be empty.
+/// Axes of extent 1 are dropped from `input`, `outputs` and all per-axis values, unless their border is `sites`; the
+/// last one stays if rows would not be contiguous without it. The input or the region may be empty.
 struct Problem {
   AnyConstView input;
   DistanceOutputs outputs;  ///< coordinates keep one leading component per axis of the *caller's* input
@@ -31,6 +31,7 @@ struct Problem {
 
   int caller_rank = 0;               ///< axes of the caller's input
   PerAxis<int> caller_axis{};        ///< which of them each axis is
+  PerAxis<std::int64_t> index_step{};  ///< in linear indices of the caller's input, from an element to its neighbour
 
   bool isotropic = true;  ///< the spacing is the same on all axes that are left
   /// The spacings are small multiples of one `unit`: all that decides is integer, and distances are unit distances
@@ -43,6 +44,9 @@ struct Problem {
   const Range& range(int axis) const { return region[static_cast<std::size_t>(axis)]; }
   std::int64_t region_extent(int axis) const { return range(axis).end - range(axis).begin; }
 };
+
+/// Drops axes of extent 1 as Problem says.
+void drop_unit_axes(Problem& problem);
 
 /// Bytes from the start of the input to the element at `at`.
 inline std::int64_t offset_of(const AnyConstView& view, const PerAxis<std::int64_t>& at) {

@@ -10,14 +10,16 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
+#include <mutex>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "fathom/core/error.h"
+#include "fathom/io/stream.h"
 
 namespace fathom::io {
 
@@ -26,22 +28,6 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string describe(int error) { return std::system_category().message(error); }
-
-/// The open descriptor that a path stands for: "-", /dev/stdout, /dev/stderr, /dev/fd/N, /proc/self/fd/N.
-/// Opening such a path anew would truncate a regular file behind it, and fails for sockets.
-std::optional<int> descriptor_of(const fs::path& path) {
-  const std::string& text = path.native();
-  if (text == "-" || text == "/dev/stdout") return STDOUT_FILENO;
-  if (text == "/dev/stderr") return STDERR_FILENO;
-  for (const std::string prefix : {"/dev/fd/", "/proc/self/fd/"}) {
-    if (!text.starts_with(prefix)) continue;
-    int number = -1;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data() + prefix.size(), end, number);
-    if (error == std::errc{} && stop == end && number >= 0) return number;
-  }
-  return std::nullopt;
-}
 
 /// Follows symbolic links, also one whose own target does not exist yet.
 fs::path follow_links(fs::path path) {
@@ -68,12 +54,28 @@ fs::path random_name_in(const fs::path& directory) {
   return directory / text;
 }
 
+/// The temporary files that have names. Never destroyed: a signal may ask for them while the process ends.
+struct Temporaries {
+  std::mutex mutex;
+  std::set<fs::path> names;
+};
+Temporaries& temporaries() {
+  static auto* const instance = new Temporaries;
+  return *instance;
+}
+
+void forget_temporary(const fs::path& name) {
+  const std::lock_guard lock(temporaries().mutex);
+  temporaries().names.erase(name);
+}
+
 /// Tries names until `make` succeeds or fails for another reason than a name in use. Returns the name, or sets errno.
 template <class Make>
 std::optional<fs::path> with_free_name(const fs::path& directory, Make make) {
+  const std::lock_guard lock(temporaries().mutex);
   for (int i = 0; i < 100; ++i) {
     fs::path name = random_name_in(directory);
-    if (make(name.c_str()) >= 0) return name;
+    if (make(name.c_str()) >= 0) return *temporaries().names.insert(std::move(name)).first;
     if (errno != EEXIST) break;
   }
   return std::nullopt;
@@ -120,7 +122,7 @@ void make_directory_durable(const fs::path& directory) {
 
 AtomicFile::AtomicFile(fs::path target) : target_(std::move(target)) {
   if (target_.empty()) throw InvalidArgument("the output file has no name; name one, or - for standard output");
-  if (const auto descriptor = descriptor_of(target_)) {
+  if (const auto descriptor = target_ == "-" ? std::optional(STDOUT_FILENO) : descriptor_of(target_)) {
     open_direct(fcntl(*descriptor, F_DUPFD_CLOEXEC, 0));
     return;
   }
@@ -172,15 +174,24 @@ void AtomicFile::open_beside() {
   fail("cannot be written", error);
 }
 
-void AtomicFile::commit() {
+void AtomicFile::check(const fs::path& target) {
+  struct stat state {};
+  if (stat(target.c_str(), &state) == 0 && S_ISFIFO(state.st_mode) && access(target.c_str(), W_OK) == 0) return;
+  const AtomicFile probe(target);
+}
+
+void AtomicFile::prepare() {
   if (!stream_) throw InternalError("a file was committed twice");
   // An earlier write failed unseen; errno is its reason unless something else failed since.
   if (ferror(stream_)) fail("cannot be written", errno != 0 ? errno : EIO);
   if (fflush(stream_) != 0) fail("cannot be written", errno);
-  if (!direct_) {
-    if (const int error = make_durable(fileno(stream_))) fail("cannot be written", error);
-    publish();
-  }
+  if (direct_) return;
+  if (const int error = make_durable(fileno(stream_))) fail("cannot be written", error);
+}
+
+void AtomicFile::commit() {
+  prepare();
+  if (!direct_) publish();
   std::FILE* stream = std::exchange(stream_, nullptr);
   if (fclose(stream) != 0) fail("cannot be written", errno);
 }
@@ -202,20 +213,26 @@ void AtomicFile::publish() {
     temporary_ = *name;
   }
   if (rename(temporary_.c_str(), resolved_.c_str()) != 0) fail("cannot be put in place", errno);
-  temporary_.clear();
+  forget_temporary(std::exchange(temporary_, fs::path()));
   make_directory_durable(directory);
 }
 
 void AtomicFile::discard() noexcept {
   if (stream_) fclose(stream_);
   stream_ = nullptr;
-  if (!temporary_.empty()) unlink(temporary_.c_str());
-  temporary_.clear();
+  if (temporary_.empty()) return;
+  unlink(temporary_.c_str());
+  forget_temporary(std::exchange(temporary_, fs::path()));
 }
 
 void AtomicFile::fail(const char* what, int error) const {
   const std::string name = target_ == "-" ? "standard output" : target_.string();
   throw IoError(name + " " + what + (error != 0 ? ": " + describe(error) : ""));
+}
+
+void remove_temporary_files() noexcept {
+  temporaries().mutex.lock();  // for good: nobody makes a new one
+  for (const fs::path& name : temporaries().names) unlink(name.c_str());
 }
 
 }  // namespace fathom::io

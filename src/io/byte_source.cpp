@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <system_error>
+#include <utility>
 
 #include "fathom/core/error.h"
+#include "fathom/io/stream.h"
 #include "io/sizes.h"
 
 namespace fathom::io {
@@ -19,91 +22,135 @@ namespace {
 
 std::string describe(int error) { return std::system_category().message(error); }
 
-/// An open descriptor. One that can seek starts where it stands, as standard input may.
-class DescriptorSource : public ByteSource {
- public:
-  DescriptorSource(std::string name, int descriptor, bool owned)
-      : ByteSource(std::move(name)), descriptor_(descriptor), owned_(owned) {
-    struct stat state {};
-    if (fstat(descriptor_, &state) != 0 || !S_ISREG(state.st_mode)) return;
-    const off_t start = lseek(descriptor_, 0, SEEK_CUR);
-    if (start < 0) return;
-    start_ = static_cast<std::uint64_t>(start);
-    size_ = static_cast<std::uint64_t>(std::max(state.st_size, start)) - start_;
+std::size_t read_some(const ByteSource& source, int descriptor, void* out, std::size_t count) {
+  constexpr std::size_t kMostPerCall = std::size_t{1} << 30;
+  for (;;) {
+    const ssize_t got = ::read(descriptor, out, std::min(count, kMostPerCall));
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR) source.fail("cannot be read: " + describe(errno));
   }
-  ~DescriptorSource() override {
-    if (owned_) close(descriptor_);
+}
+
+/// A descriptor, closed at the end if it is ours.
+class Descriptor {
+ public:
+  Descriptor(int number, bool owned) : number_(number), owned_(owned) {}
+  ~Descriptor() {
+    if (owned_) close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return number_; }
+
+ private:
+  int number_;
+  bool owned_;
+};
+
+/// A regular file, from where it stands, as standard input may.
+class FileSource final : public ByteSource {
+ public:
+  FileSource(std::string name, std::unique_ptr<Descriptor> file, std::int64_t extent, Reading mode)
+      : ByteSource(std::move(name)), file_(std::move(file)), mode_(mode) {
+    const off_t start = lseek(file_->number(), 0, SEEK_CUR);
+    if (start < 0) fail("cannot be read: " + describe(errno));
+    start_ = static_cast<std::uint64_t>(start);
+    size_ = static_cast<std::uint64_t>(std::max<std::int64_t>(extent, start)) - start_;
+  }
+  ~FileSource() override {
+    if (mode_ == Reading::keep) (void)!lseek(file_->number(), static_cast<off_t>(start_), SEEK_SET);
   }
   std::optional<std::uint64_t> size() const override { return size_; }
 
- protected:
+ private:
   std::size_t read_raw(void* out, std::size_t count) override {
-    constexpr std::size_t kMostPerCall = std::size_t{1} << 30;
-    for (;;) {
-      const ssize_t got = ::read(descriptor_, out, std::min(count, kMostPerCall));
-      if (got >= 0) return static_cast<std::size_t>(got);
-      if (errno != EINTR) fail("cannot be read: " + describe(errno));
-    }
+    return read_some(*this, file_->number(), out, count);
   }
   void seek_raw(std::uint64_t offset) override {
-    if (lseek(descriptor_, static_cast<off_t>(start_ + offset), SEEK_SET) < 0)
+    if (lseek(file_->number(), static_cast<off_t>(start_ + offset), SEEK_SET) < 0)
       fail("cannot be read: " + describe(errno));
   }
-  void rewind() noexcept { (void)!lseek(descriptor_, static_cast<off_t>(start_), SEEK_SET); }
 
- private:
-  int descriptor_;
-  bool owned_;
+  std::unique_ptr<Descriptor> file_;
+  Reading mode_;
   std::uint64_t start_ = 0;
-  std::optional<std::uint64_t> size_;
+  std::uint64_t size_ = 0;
 };
 
-/// Standard input. What a `keep` source took from a pipe is put aside, and the next source begins with it.
-class StandardInputSource final : public DescriptorSource {
+/// A pipe, FIFO, socket or terminal, and what was read from it and will be read again.
+struct Pipe {
+  std::unique_ptr<Descriptor> descriptor;
+  std::vector<std::byte> aside;
+};
+
+/// Pipes that wait for their next opening. Two names of one pipe are one, and a FIFO that was opened stays so: opened
+/// anew it would wait for another writer.
+struct KeptPipes {
+  using Key = std::pair<dev_t, ino_t>;
+  std::mutex mutex;
+  std::map<Key, std::unique_ptr<Pipe>> pipes;
+
+  static KeptPipes& instance() {
+    static KeptPipes the_instance;
+    return the_instance;
+  }
+  std::unique_ptr<Pipe> take(const Key& key) {
+    const std::lock_guard lock(mutex);
+    const auto found = pipes.find(key);
+    return found == pipes.end() ? nullptr : std::move(found->second);
+  }
+  void reserve(const Key& key) {
+    const std::lock_guard lock(mutex);
+    pipes.try_emplace(key);
+  }
+  /// Needs no memory where a place was reserved. @param pipe  null: it was read and is forgotten
+  void put(const Key& key, std::unique_ptr<Pipe> pipe) {
+    const std::lock_guard lock(mutex);
+    if (pipe) pipes[key] = std::move(pipe);
+    else pipes.erase(key);
+  }
+};
+
+class PipeSource final : public ByteSource {
  public:
-  explicit StandardInputSource(StandardInput mode)
-      : DescriptorSource("standard input", STDIN_FILENO, false), keep_(mode == StandardInput::keep) {
-    std::lock_guard lock(mutex());
-    again_.swap(aside());
+  PipeSource(std::string name, KeptPipes::Key key, std::unique_ptr<Pipe> pipe, Reading mode)
+      : ByteSource(std::move(name)), key_(std::move(key)), pipe_(std::move(pipe)), mode_(mode) {
+    KeptPipes::instance().reserve(key_);
   }
-  ~StandardInputSource() override {
-    if (!keep_) return;
-    if (size()) {
-      rewind();
-      return;
-    }
-    taken_.insert(taken_.end(), again_.begin() + static_cast<std::ptrdiff_t>(used_), again_.end());
-    std::lock_guard lock(mutex());
-    aside().swap(taken_);
+  ~PipeSource() override {
+    KeptPipes::instance().put(key_, mode_ == Reading::keep ? std::move(pipe_) : nullptr);
   }
+  std::optional<std::uint64_t> size() const override { return std::nullopt; }
 
  private:
   std::size_t read_raw(void* out, std::size_t count) override {
-    const std::size_t got = used_ < again_.size() ? read_again(out, count) : DescriptorSource::read_raw(out, count);
-    const auto* bytes = static_cast<const std::byte*>(out);
-    if (keep_ && !size()) taken_.insert(taken_.end(), bytes, bytes + got);
+    std::vector<std::byte>& aside = pipe_->aside;
+    if (used_ < aside.size()) {
+      const std::size_t got = std::min(count, aside.size() - used_);
+      std::memcpy(out, aside.data() + used_, got);
+      used_ += got;
+      return got;
+    }
+    const std::size_t got = read_some(*this, pipe_->descriptor->number(), out, count);
+    if (mode_ == Reading::keep) {
+      const auto* bytes = static_cast<const std::byte*>(out);
+      aside.insert(aside.end(), bytes, bytes + got);
+      used_ += got;
+    }
     return got;
-  }
-  std::size_t read_again(void* out, std::size_t count) {
-    const std::size_t got = std::min(count, again_.size() - used_);
-    std::memcpy(out, again_.data() + used_, got);
-    used_ += got;
-    return got;
-  }
-  static std::mutex& mutex() {
-    static std::mutex instance;
-    return instance;
-  }
-  static std::vector<std::byte>& aside() {
-    static std::vector<std::byte> bytes;
-    return bytes;
   }
 
-  bool keep_;
-  std::vector<std::byte> again_;  // put aside by an earlier source
-  std::size_t used_ = 0;          // of again_
-  std::vector<std::byte> taken_;
+  KeptPipes::Key key_;
+  std::unique_ptr<Pipe> pipe_;
+  Reading mode_;
+  std::size_t used_ = 0;  // of what is put aside
 };
+
+std::unique_ptr<Descriptor> open_descriptor(const std::filesystem::path& path, const std::string& name) {
+  const int number = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (number < 0) throw IoError(name + " cannot be read: " + describe(errno));
+  return std::make_unique<Descriptor>(number, true);
+}
 
 }  // namespace
 
@@ -195,14 +242,26 @@ std::size_t MemorySource::read_raw(void* out, std::size_t count) {
   return got;
 }
 
-std::unique_ptr<ByteSource> open_source(const std::filesystem::path& path, StandardInput mode) {
-  if (path == "-") return std::make_unique<StandardInputSource>(mode);
-  const std::string name = path.string();
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) throw IoError(name + " cannot be read: " + describe(errno));
-  auto source = std::make_unique<DescriptorSource>(name, descriptor, true);
+std::unique_ptr<ByteSource> open_source(const std::filesystem::path& path, Reading mode) {
+  const bool standard = path == "-";
+  const std::string name = standard ? "standard input" : path.string();
+  const auto given = standard ? std::optional(STDIN_FILENO) : descriptor_of(path);
   struct stat state {};
-  if (fstat(descriptor, &state) == 0 && S_ISDIR(state.st_mode)) source->fail("is a directory; name a file in it");
+  if ((given ? fstat(*given, &state) : stat(path.c_str(), &state)) != 0)
+    throw IoError(name + " cannot be read: " + describe(errno));
+  if (S_ISDIR(state.st_mode)) throw IoError(name + " is a directory; name a file in it");
+  if (S_ISSOCK(state.st_mode) && !given) throw IoError(name + " is a socket; name a file or a pipe");
+  const auto opened = [&] {
+    return given ? std::make_unique<Descriptor>(*given, false) : open_descriptor(path, name);
+  };
+  if (S_ISREG(state.st_mode))  // by a name such as /dev/stdin a file begins anew, as with any other program
+    return std::make_unique<FileSource>(name, standard ? opened() : open_descriptor(path, name), state.st_size, mode);
+  const KeptPipes::Key key(state.st_dev, state.st_ino);
+  auto pipe = KeptPipes::instance().take(key);
+  if (!pipe) pipe = std::make_unique<Pipe>(Pipe{opened(), {}});
+  const bool endless = S_ISCHR(state.st_mode) && isatty(pipe->descriptor->number()) == 0;
+  auto source = std::make_unique<PipeSource>(name, key, std::move(pipe), mode);
+  if (endless && !source->peek(1).empty()) source->fail("is a device that never ends; name a file or a pipe");
   return source;
 }
 

@@ -77,13 +77,13 @@ class MemorySource final : public ByteSource {
   std::size_t at_ = 0;
 };
 
-/// What happens to the part of standard input that was read: a pipe cannot go back by itself.
-enum class StandardInput { consume, keep };
+/// What happens to the bytes of a pipe that were read: it cannot go back by itself.
+enum class Reading { consume, keep };
 
-/// Opens a file, or standard input for "-".
-/// @param mode  keep: the next opening of "-" finds the same bytes again
-/// @throws IoError missing, a directory, or not to be read
-std::unique_ptr<ByteSource> open_source(const std::filesystem::path& path, StandardInput mode);
+/// Opens a file, a pipe, or standard input for "-".
+/// @param mode  keep: the next opening finds the same bytes again; until then a FIFO stays open
+/// @throws IoError missing, a directory or a device such as /dev/zero, or not to be read
+std::unique_ptr<ByteSource> open_source(const std::filesystem::path& path, Reading mode);
 
 /// All that is left of a source.
 /// @throws IoError more than `limit` bytes

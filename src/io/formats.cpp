@@ -80,6 +80,8 @@ std::string titles(bool written) {
   return text;
 }
 
+std::string_view title_of(Format format) { return row_of(format).title; }
+
 std::string_view name_of(Format format) { return format == Format::automatic ? "auto" : row_of(format).name; }
 
 }  // namespace fathom::io

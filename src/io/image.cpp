@@ -2,14 +2,13 @@
 // over to its row of the table.
 #include "fathom/io/image.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cctype>
 #include <memory>
 #include <optional>
 
 #include "fathom/core/error.h"
+#include "fathom/io/stream.h"
 #include "io/formats.h"
 #include "io/signature.h"
 
@@ -21,12 +20,6 @@ std::string lower_name(const std::filesystem::path& path) {
   std::string name = path.filename().string();
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return name;
-}
-
-/// Names that say nothing about a format because they are no file names: "-", devices, FIFOs.
-bool is_nameless(const std::filesystem::path& path) {
-  struct stat state {};
-  return path == "-" || (stat(path.c_str(), &state) == 0 && !S_ISREG(state.st_mode) && !S_ISDIR(state.st_mode));
 }
 
 /// ".npy, .tif, .nii, .nii.gz or .png".
@@ -95,11 +88,11 @@ Image read_image(ByteSource& source, const ReadOptions& options) {
 }
 
 ImageInfo probe(const std::filesystem::path& path, const ReadOptions& options) {
-  return probe_image(*open_source(path, StandardInput::keep), options);
+  return probe_image(*open_source(path, Reading::keep), options);
 }
 
 Image read(const std::filesystem::path& path, const ReadOptions& options) {
-  return read_image(*open_source(path, StandardInput::consume), options);
+  return read_image(*open_source(path, Reading::consume), options);
 }
 
 Format check_write(const std::filesystem::path& path, DType dtype, const Shape& shape, const Meaning& meaning,

@@ -119,7 +119,7 @@ class Opened {
     info_.format = Format::nifti;
     info_.dtype = elements_.scaled ? elements_.dtype : taking_.dtype;
     info_.meaning = meaning_of(header_.fields, axes, info_.warnings);
-    info_.meaning.native = std::make_shared<NativeHeader>(header_.fields, static_cast<int>(axes.size()));
+    info_.meaning.native = std::make_shared<NativeHeader>(header_.fields);
     if (taking_.count > 1) {
       info_.shape.push_back(taking_.count);
       info_.meaning.axes.push_back(axis_named('s'));

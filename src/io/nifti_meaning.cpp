@@ -181,8 +181,7 @@ void set_place(nifti_2_header& fields, const Meaning& meaning) {
 std::shared_ptr<const Native> NativeHeader::cropped(const std::vector<std::int64_t>& begin) const {
   auto part = std::make_shared<NativeHeader>(*this);
   std::array<std::int64_t, 3> first{};
-  for (int axis = 1; axis <= std::min(3, rank); ++axis)
-    first[static_cast<std::size_t>(axis - 1)] = begin[static_cast<std::size_t>(rank - axis)];
+  for (std::size_t k = 0; k < std::min<std::size_t>(3, begin.size()); ++k) first[k] = begin[begin.size() - 1 - k];
   nifti_2_header& f = part->fields;
   const Affine q = qform_of(f);
   for (std::size_t k = 0; k < 3; ++k) {

@@ -12,11 +12,10 @@ namespace fathom::io::nifti {
 /// The header that a file came with, as version 2 in native order.
 class NativeHeader final : public Native {
  public:
-  NativeHeader(const nifti_2_header& header, int axes) : fields(header), rank(axes) {}
+  explicit NativeHeader(const nifti_2_header& header) : fields(header) {}
   std::shared_ptr<const Native> cropped(const std::vector<std::int64_t>& begin) const override;
 
   nifti_2_header fields;
-  int rank;  ///< axes of the array; its last axis is the file's first
 };
 
 /// @param axes      of the file that are axes of the array, slowest first

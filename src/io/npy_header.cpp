@@ -3,6 +3,7 @@
 // Source: NumPy Enhancement Proposal 1 and numpy.lib.format, versions 1.0, 2.0 and 3.0.
 #include "io/npy_header.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -97,23 +98,90 @@ constexpr std::array<NumPyType, 12> kTypes = {{{"b1", DType::boolean},
                                                {"f4", DType::float32},
                                                {"f8", DType::float64}}};
 
-void parse_descr(Cursor& cursor, const ByteSource& source, Header& header) {
-  if (cursor.at('[')) source.fail("holds a structured array; save the one field you want with numpy.save");
-  const std::string_view descr = cursor.quoted();
-  const char order = descr.empty() ? '\0' : descr.front();
-  const bool has_order = order == '<' || order == '>' || order == '|' || order == '=';
-  const std::string_view code = descr.substr(has_order ? 1 : 0);
-  if (code.starts_with('O')) source.fail("holds Python objects, which are never unpickled; save an array of numbers");
+/// A type's name without its byte order.
+std::string_view code_of(std::string_view descr) {
+  const bool has_order = !descr.empty() && std::string_view("<>|=").find(descr.front()) != std::string_view::npos;
+  return descr.substr(has_order ? 1 : 0);
+}
+
+/// Whether it is a number; if so sets its type in `out`, a Header or a Member.
+template <class Out>
+bool parse_number_type(std::string_view descr, Out& out) {
+  const std::string_view code = code_of(descr);
   for (const NumPyType& type : kTypes) {
     if (type.code != code) continue;
-    header.dtype = type.dtype;
-    header.half = code == "f2";
+    out.dtype = type.dtype;
+    out.half = code == "f2";
     constexpr bool kLittle = std::endian::native == std::endian::little;
-    header.swapped = header.file_element_size() > 1 && order == (kLittle ? '>' : '<');
+    out.swapped = (out.half || size_of(out.dtype) > 1) && descr.front() == (kLittle ? '>' : '<');
+    return true;
+  }
+  return false;
+}
+
+[[noreturn]] void fail_objects(const ByteSource& source) {
+  source.fail("holds Python objects, which are never unpickled; save an array of numbers");
+}
+
+/// Bytes of a type that is no number: text, time, anything of a stated size; 0 if it is none of these.
+std::size_t opaque_bytes(std::string_view code) {
+  std::size_t count = 0;
+  if (code.starts_with("M8") || code.starts_with("m8")) return 8;
+  if (code.size() < 2) return 0;
+  const auto [end, error] = std::from_chars(code.data() + 1, code.data() + code.size(), count);
+  if (error != std::errc{} || end != code.data() + code.size() || count > UINT16_MAX) return 0;
+  if (code[0] == 'U') return 4 * count;
+  return std::string_view("SaVcfui").find(code[0]) == std::string_view::npos ? 0 : count;
+}
+
+Shape parse_shape(Cursor& cursor, const ByteSource& source);
+
+/// One of the tuples (name, type) or (name, type, shape).
+void parse_member(Cursor& cursor, const ByteSource& source, Header& header) {
+  constexpr std::size_t kMost = 4096;
+  cursor.expect('(');
+  Member member;
+  member.name = cursor.quoted();
+  cursor.expect(',');
+  if (cursor.at('[')) source.fail("holds a structured array within a structured array; save its coordinates alone");
+  const std::string descr(cursor.quoted());
+  const std::string_view code = code_of(descr);
+  if (code.starts_with('O')) fail_objects(source);
+  member.numeric = parse_number_type(descr, member);
+  const std::size_t bytes = !member.numeric ? opaque_bytes(code) : member.half ? 2 : size_of(member.dtype);
+  if (bytes == 0) source.fail("holds a field of the NumPy type '" + one_line(descr) + "', which is not known");
+  std::size_t count = 1;
+  const bool several = cursor.take(',') && !cursor.at(')');
+  if (several)
+    for (const std::int64_t extent : parse_shape(cursor, source))
+      count = std::min(count * static_cast<std::size_t>(std::min<std::int64_t>(extent, kMost + 1)), kMost + 1);
+  cursor.take(',');
+  cursor.expect(')');
+  if (header.members.size() + count > kMost) source.fail("has more than " + std::to_string(kMost) + " fields");
+  for (std::size_t k = 0; k < count; ++k) {
+    header.members.push_back(member);
+    Member& added = header.members.back();
+    if (several) added.name.append("_").append(std::to_string(k + 1));
+    added.offset = header.record_bytes;
+    header.record_bytes += bytes;
+  }
+}
+
+void parse_descr(Cursor& cursor, const ByteSource& source, Header& header, bool structured) {
+  if (cursor.take('[')) {
+    if (!structured) source.fail("holds a structured array; save the one field you want with numpy.save");
+    while (!cursor.take(']')) {
+      parse_member(cursor, source, header);
+      if (!cursor.at(']')) cursor.expect(',');
+    }
+    if (header.members.empty()) cursor.fail("a structured array has no fields");
     return;
   }
-  source.fail("holds elements of the NumPy type '" + one_line(descr) +
-              "'; bool, integers and floats of up to 64 bits are read");
+  const std::string_view descr = cursor.quoted();
+  if (code_of(descr).starts_with('O')) fail_objects(source);
+  if (!parse_number_type(descr, header))
+    source.fail("holds elements of the NumPy type '" + one_line(descr) +
+                "'; bool, integers and floats of up to 64 bits are read");
 }
 
 Shape parse_shape(Cursor& cursor, const ByteSource& source) {
@@ -127,7 +195,7 @@ Shape parse_shape(Cursor& cursor, const ByteSource& source) {
   return shape;
 }
 
-Header parse(const ByteSource& source, std::string_view text) {
+Header parse(const ByteSource& source, std::string_view text, bool structured) {
   Header header;
   Cursor cursor(source, text);
   bool descr = false, order = false, shape = false;
@@ -135,7 +203,7 @@ Header parse(const ByteSource& source, std::string_view text) {
   while (!cursor.take('}')) {
     const std::string_view key = cursor.quoted();
     cursor.expect(':');
-    if (key == "descr" && !std::exchange(descr, true)) parse_descr(cursor, source, header);
+    if (key == "descr" && !std::exchange(descr, true)) parse_descr(cursor, source, header, structured);
     else if (key == "fortran_order" && !std::exchange(order, true)) header.fortran = cursor.boolean();
     else if (key == "shape" && !std::exchange(shape, true)) header.shape = parse_shape(cursor, source);
     else cursor.fail("the key '" + one_line(key) + "' is unknown or comes twice");
@@ -148,7 +216,7 @@ Header parse(const ByteSource& source, std::string_view text) {
 
 }  // namespace
 
-Header read_header(ByteSource& source) {
+Header read_header(ByteSource& source, bool structured) {
   std::array<char, 8> start{};
   source.read_exactly(start.data(), start.size(), "the NPY header");
   if (std::string_view(start.data(), kMagic.size()) != kMagic)
@@ -167,7 +235,7 @@ Header read_header(ByteSource& source) {
 
   std::string text(length, '\0');
   source.read_exactly(text.data(), length, "the NPY header");
-  return parse(source, text);
+  return parse(source, text, structured);
 }
 
 }  // namespace fathom::io::npy

@@ -114,6 +114,7 @@ class Reader {
     guarded([&] {
       png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // what is too large is decided against the limit
       png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);  // text, profiles and the like
+      png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_AS_DEFAULT, reinterpret_cast<png_const_bytep>("pHYs"), 1);
       png_read_info(png_, info_);
       png_get_IHDR(png_, info_, &header.width, &header.height, &header.depth, &header.color, &header.interlace, nullptr,
                    nullptr);

@@ -1,71 +1,54 @@
-// The front of reading points: finds the format by the first bytes, and brings what NPY holds to the types of points.
+// The front of reading points: finds the format by the first bytes.
 #include "fathom/io/points.h"
 
-#include <cctype>
-#include <limits>
-
 #include "fathom/core/error.h"
-#include "io/formats.h"
+#include "io/gunzip_source.h"
 #include "io/point_formats.h"
 #include "io/signature.h"
+#include "io/text_number.h"
 
 namespace fathom::io {
 
 namespace {
 
-void check_shape(const ByteSource& source, const Shape& shape) {
-  if (shape.rank() != 2 || (shape[1] != 2 && shape[1] != 3))
-    source.fail("holds an array of the shape " + to_string(shape) + "; points are [n, 2] or [n, 3]");
+bool has_coordinates_first(const std::filesystem::path& path) {
+  std::filesystem::path name = path;
+  if (text::lower_case(name.extension().string()) == ".gz") name = name.stem();
+  const std::string ending = text::lower_case(name.extension().string());
+  return ending == ".xyz" || ending == ".pts";
 }
 
-template <class T>
-std::int32_t to_int32(const ByteSource& source, T value) {
-  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
-    if (std::cmp_less(value, INT32_MIN) || std::cmp_greater(value, INT32_MAX))
-      source.fail("holds the coordinate " + std::to_string(value) + ", which int32 does not; save it as float64");
-  return static_cast<std::int32_t>(value);
-}
-
-Array as_points(const ByteSource& source, Array array) {
-  check_shape(source, array.shape());
-  const DType dtype = array.dtype();
-  if (dtype == DType::int32 || dtype == DType::float32 || dtype == DType::float64) return array;
-  Array points(DType::int32, array.shape());
-  visit_dtype(dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const auto* from = reinterpret_cast<const T*>(array.data());
-    auto* to = reinterpret_cast<std::int32_t*>(points.data());
-    for (std::int64_t i = 0; i < array.size(); ++i) to[i] = to_int32(source, from[i]);
-  });
-  return points;
-}
-
-bool starts_with(std::span<const std::byte> start, std::string_view text) {
-  return std::string_view(reinterpret_cast<const char*>(start.data()), start.size()).starts_with(text);
-}
-
-bool ends_in_xyz(const std::filesystem::path& path) {
-  std::string ending = path.extension().string();
-  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return ending == ".xyz";
+void check(const PointOptions& options) {
+  if (!options.columns.empty() && options.columns.size() != 2 && options.columns.size() != 3)
+    throw InvalidArgument("points have 2 or 3 coordinates; " + std::to_string(options.columns.size()) +
+                          " columns were asked for");
+  if (options.decimal != 0 && options.decimal == options.delimiter)
+    throw InvalidArgument(std::string("'") + options.decimal + "' cannot be the decimal mark and the delimiter");
 }
 
 }  // namespace
 
-Array read_points(ByteSource& source, const MemoryLimit& limit, bool first_columns) {
+Points read_points(ByteSource& source, const MemoryLimit& limit, const PointOptions& options, bool first) {
+  check(options);
   const auto start = source.peek(kSignatureBytes);
+  const std::string_view bytes(reinterpret_cast<const char*>(start.data()), start.size());
   if (start.empty()) source.fail("is empty; points are read from NPY, CSV, PLY and XYZ files");
-  const ReadOptions options;
-  if (starts_with(start, "\x93NUMPY")) return as_points(source, npy::read(source, {options, limit}).data);
-  if (starts_with(start, "ply\n") || starts_with(start, "ply\r")) return ply::read(source, limit);
-  if (const std::string_view kind = foreign_kind(start); !kind.empty() || format_of(start) != Format::automatic)
-    source.fail("looks like " + std::string(kind.empty() ? "an image" : kind) +
-                "; points are read from NPY, CSV, PLY and XYZ files");
-  return text::read(source, limit, first_columns);
+  if (bytes.starts_with("\x1f\x8b")) {
+    GunzipSource inflated(source);
+    if (inflated.peek(2).size() == 2 && inflated.peek(2)[0] == std::byte{0x1f} &&
+        inflated.peek(2)[1] == std::byte{0x8b})
+      source.fail("is gzip within gzip; undo one of them");
+    return read_points(inflated, limit, options, first);
+  }
+  if (bytes.starts_with("\x93NUMPY")) return npy::read_points(source, limit, options);
+  if (bytes.starts_with("ply\n") || bytes.starts_with("ply\r")) return ply::read(source, limit, options);
+  if (const std::string kind = foreign_points(start); !kind.empty()) source.fail("looks like " + kind);
+  return text::read(source, limit, options, first);
 }
 
-Array read_points(const std::filesystem::path& path) {
-  return read_points(*open_source(path, StandardInput::consume), memory_limit(std::nullopt), ends_in_xyz(path));
+Points read_points(const std::filesystem::path& path, const PointOptions& options) {
+  return read_points(*open_source(path, Reading::consume), memory_limit(std::nullopt), options,
+                     has_coordinates_first(path));
 }
 
 }  // namespace fathom::io

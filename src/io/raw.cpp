@@ -5,7 +5,7 @@
 namespace fathom::io {
 
 Array read_raw(const std::filesystem::path& path, const RawLayout& layout, const ReadOptions& options) {
-  const auto source = open_source(path, StandardInput::consume);
+  const auto source = open_source(path, Reading::consume);
   const std::uint64_t bytes = count_bytes(*source, layout.dtype, layout.shape);
   if (source->size() && *source->size() != bytes)
     source->fail("holds " + std::to_string(*source->size()) + " bytes, but " + to_string(layout.shape) + " of " +

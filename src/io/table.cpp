@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "fathom/core/error.h"
+#include "fathom/io/stream.h"
 #include "fathom/io/points.h"
 #include "io/formats.h"
 
@@ -127,9 +128,10 @@ void write_ply(ByteSink& sink, const Columns& columns, const AnyConstView& point
 TableFormat format_of(const std::filesystem::path& path) {
   std::string ending = path.extension().string();
   for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (path == "-" || ending == ".npy") return TableFormat::npy;
+  if (ending == ".npy") return TableFormat::npy;
   if (ending == ".csv") return TableFormat::csv;
   if (ending == ".ply") return TableFormat::ply;
+  if (is_nameless(path)) return TableFormat::npy;
   throw InvalidArgument("the name '" + path.string() +
                         "' does not say which format to write; end it in .npy, .csv or .ply");
 }

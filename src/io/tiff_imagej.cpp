@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <utility>
 
 #include "fathom/core/error.h"
 #include "io/tiff_meaning.h"
@@ -99,6 +100,12 @@ bool read_imagej(const ByteSource& source, const Tags& tags, std::size_t pages, 
   if (channels * slices * frames != images) {  // ImageJ, too, then takes a plain stack
     channels = frames = 1;
     slices = images;
+  }
+  // tifffile calls the planes of a volume channels unless it is told what they are, and composites show real ones.
+  const bool composite = keys.contains("mode") && keys.at("mode") != "grayscale";
+  if (channels > 1 && slices == 1 && frames == 1 && keys.contains("spacing") && !composite) {
+    info.warnings.push_back("has a spacing of slices, but only channels: they are taken as slices; --axes cyx has them apart");
+    std::swap(channels, slices);
   }
   stack.in_one_block = pages == 1 && images > 1;
   if (static_cast<std::size_t>(images) != pages && !stack.in_one_block)

@@ -146,6 +146,18 @@ void check_half_angles(const CoordinateLayout& queries, const ConeArrays& cone) 
       check_half_angle(angles[(queries.batched() ? c * view.strides()[0] : 0) + i]);
 }
 
+/// What goes by Euclidean distances alone.
+void check_metric(const SetFacts& set, const QueryOptions& options, const QueryOutputs& out) {
+  if (options.metric == Metric::euclidean) return;
+  if (set.euclidean)
+    throw InvalidArgument(
+        "sets of voxels answer by Euclidean distances; for another metric make a SiteSet of the mask");
+  if (out.squared.present())
+    throw InvalidArgument("squared distances belong to the Euclidean metric; ask for 'distance'");
+  if (options.cone.directions.present() || options.cone.device_directions.present())
+    throw InvalidArgument("cones belong to the Euclidean metric; leave out the cone or the other metric");
+}
+
 void check_cone(const SetFacts& set, const CoordinateLayout& queries, const Cone& given, MemorySpace space) {
   const ConeArrays cone(given);
   if (!cone.directions.present() && !cone.on_device) return;
@@ -242,9 +254,11 @@ void check_device_memory(const std::optional<std::size_t>& limit, std::size_t ne
 }
 
 void refuse_coordinate(const char* noun, std::int64_t point, double x) {
-  throw InvalidArgument(
-      std::string(noun) + " " + std::to_string(point) + " has a coordinate that is " +
-      (std::isfinite(x) ? "beyond 1e150; scale the coordinates" : "not finite; leave such points out"));
+  const char* const fault = !std::isfinite(x) ? "not finite; leave such points out"
+                            : std::abs(x) > 1
+                                ? "beyond 1e150; scale the coordinates"
+                                : "not 0, but nearer to it than 1e-138; scale the coordinates, or make it 0";
+  throw InvalidArgument(std::string(noun) + " " + std::to_string(point) + " has a coordinate that is " + fault);
 }
 
 void refuse_element(std::int64_t element, const Shape& extents) {
@@ -293,6 +307,7 @@ void check_query(const SetFacts& set, const CoordinateLayout& queries, const Que
   if (options.work_limit > 0 && set.storage == Storage::plain)
     throw InvalidArgument("a work limit needs boxes to bound what was not looked at; use storage boxed or sorted");
   check_outputs(set, queries, options, outputs);
+  check_metric(set, options, outputs);
   check_cone(set, queries, options.cone, space);
 }
 
@@ -305,11 +320,12 @@ Request request_of(const SetFacts& set, const CoordinateLayout& queries, const Q
   Request request;
   request.queries = cloud_of(queries, cloud);
   request.k = options.k;
+  request.metric = options.metric;
   request.radius = options.radius;
   if (options.relative_error > 0) {
     constexpr double kRounding = 1 - 0x1p-48;
     const double share = 1 / (1 + options.relative_error);
-    request.shrink = share * share * kRounding;
+    request.shrink = (options.metric == Metric::euclidean ? share * share : share) * kRounding;
   }
   request.absolute = options.absolute_error;
   request.work_limit = options.work_limit;

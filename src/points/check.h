@@ -17,6 +17,7 @@ struct SetFacts {
   Storage storage = Storage::sorted;
   std::array<double, 3> period{};
   Naming naming;
+  bool euclidean = false;  ///< no other metric is served
 
   /// Of a mask: ids are linear indices.
   void name_elements_of(const Shape& shape) {

@@ -9,8 +9,13 @@
 
 namespace fathom::points {
 
-/// Real coordinates beyond this have squares that float64 cannot sum.
-inline constexpr double kLargestCoordinate = 1e150;
+/// Real coordinates with differences that float64 can square: beyond the largest it cannot sum the squares; and doubles
+/// that are 0 or not below the smallest differ by at least 2⁻⁵¹¹, whose square is its least with all digits.
+inline constexpr double kLargestCoordinate = 1e150, kSmallestCoordinate = 1e-138;
+FATHOM_HD inline bool is_sound(double x) {
+  const double magnitude = x < 0 ? -x : x;
+  return magnitude <= kLargestCoordinate && (magnitude >= kSmallestCoordinate || magnitude == 0);
+}
 
 struct Cloud {
   DType dtype = DType::float32;

@@ -1,5 +1,6 @@
 // The numbers that decide: squared distances between points, and from a point to a box, which bound them from below.
-// Shared by host and device: same bits everywhere.
+// Shared by host and device: same bits everywhere. By another metric than the Euclidean the distance itself decides,
+// and stands wherever the searches say squared.
 //
 // Each step rounds monotonically, and the bound takes the same steps as the distance, from differences that are no
 // larger. So bound ≤ distance holds for the rounded numbers too, and no search needs a margin.
@@ -10,6 +11,7 @@
 #include <type_traits>
 
 #include "core/root.hd.h"
+#include "fathom/points/metric.h"
 
 namespace fathom::points {
 
@@ -34,6 +36,24 @@ FATHOM_HD T larger(T a, T b) {
 template <class T>
 FATHOM_HD T smaller(T a, T b) {
   return b < a ? b : a;
+}
+
+/// What decides, with the way along one more axis; at first `sum` is 0.
+template <Metric kMetric, class Value>
+FATHOM_HD Value with_way(Value sum, Difference<Value> way) {
+  if constexpr (kMetric == Metric::euclidean) return sum + square<Value>(way);
+  else if constexpr (kMetric == Metric::taxicab) return sum + way;
+  else return larger(sum, way);
+}
+
+/// Calls visitor(std::integral_constant<Metric, metric>{}).
+template <class Visitor>
+decltype(auto) visit_metric(Metric metric, Visitor&& visitor) {
+  switch (metric) {
+    case Metric::taxicab: return visitor(std::integral_constant<Metric, Metric::taxicab>{});
+    case Metric::chessboard: return visitor(std::integral_constant<Metric, Metric::chessboard>{});
+    default: return visitor(std::integral_constant<Metric, Metric::euclidean>{});
+  }
 }
 
 /// Brought into [0, period); `period` 0: left as it is.

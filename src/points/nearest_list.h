@@ -40,9 +40,10 @@ void insert(Candidate<Value>* list, int k, const Candidate<Value>& candidate) {
   list[j] = candidate;
 }
 
-/// The correctly rounded root.
+/// The distance: the correctly rounded root.
 template <class Float, class Value>
-FATHOM_HD Float root(Value squared) {
+FATHOM_HD Float root(Value squared, Metric metric) {
+  if (metric != Metric::euclidean) return static_cast<Float>(squared);
   if constexpr (std::is_same_v<Value, double>) return static_cast<Float>(std::sqrt(squared));
   else return rounded_wide_sqrt<Float>(squared);
 }
@@ -63,6 +64,14 @@ Value squared_limit(double radius) {
   }
 }
 
+/// The same of what a request asks for.
+template <class Value>
+Value squared_limit(const Request& request) {
+  if constexpr (std::is_same_v<Value, double>)
+    if (request.metric != Metric::euclidean) return request.radius;
+  return squared_limit<Value>(request.radius);
+}
+
 /// Squared distance beyond which nothing needs to be looked at when the worst of a list is at `worst`: up to the radius
 /// everything, as long as it is nobody.
 /// @tparam Asked  Request, or what a device makes of it
@@ -72,8 +81,8 @@ FATHOM_HD Value reach_of(const Asked& request, Value worst, std::int64_t id) {
   double reach = static_cast<double>(worst) * request.shrink;
   if (request.absolute > 0) {
     constexpr double kRounding = 1 - 0x1p-48;  // the root and its square round
-    const double rest = larger(0.0, std::sqrt(static_cast<double>(worst)) - request.absolute);
-    reach = smaller(reach, rest * rest * kRounding);
+    const double rest = larger(0.0, root<double>(static_cast<double>(worst), request.metric) - request.absolute);
+    reach = smaller(reach, (request.metric == Metric::euclidean ? rest * rest : rest) * kRounding);
   }
   return static_cast<Value>(reach);
 }
@@ -90,28 +99,30 @@ FATHOM_HD void put(const Column& column, std::int64_t row, int j, T value) {
 }
 
 template <class Value>
-FATHOM_HD void put_root(const Column& column, std::int64_t row, int j, bool found, Value squared) {
+FATHOM_HD void put_root(const Column& column, std::int64_t row, int j, bool found, Value squared,
+                        Metric metric = Metric::euclidean) {
   if (!column.data) return;
   if (!found) return put(column, row, j, kInfinity);
-  if (column.dtype == DType::float32) put(column, row, j, root<float>(squared));
-  else put(column, row, j, root<double>(squared));
+  if (column.dtype == DType::float32) put(column, row, j, root<float>(squared, metric));
+  else put(column, row, j, root<double>(squared, metric));
 }
 
 /// Writes a query's neighbour j; `id` kNobody: there is none.
 template <class Value>
-FATHOM_HD void put_neighbour(const Answers& answers, std::int64_t query, int j, Value squared, std::int64_t id) {
+FATHOM_HD void put_neighbour(const Answers& answers, std::int64_t query, int j, Value squared, std::int64_t id,
+                             Metric metric = Metric::euclidean) {
   const bool found = id != kNobody;
-  put_root(answers.distance, query, j, found, squared);
+  put_root(answers.distance, query, j, found, squared, metric);
   if (answers.squared.data) put(answers.squared, query, j, found ? static_cast<double>(squared) : kInfinity);
   if (answers.site.data) put(answers.site, query, j, found ? id : std::int64_t{-1});
 }
 
 /// Writes a query's answer. @param lower  squared; looked at where it is wanted
 template <class Value>
-void answer(const Answers& answers, std::int64_t query, const Candidate<Value>* list, int k, Value lower,
-            bool lower_known) {
-  for (int j = 0; j < k; ++j) put_neighbour(answers, query, j, list[j].squared, list[j].id);
-  put_root(answers.lower, query, 0, lower_known, lower);
+void answer(const Request& request, std::int64_t query, const Candidate<Value>* list, Value lower, bool lower_known) {
+  for (int j = 0; j < request.k; ++j)
+    put_neighbour(request.answers, query, j, list[j].squared, list[j].id, request.metric);
+  put_root(request.answers.lower, query, 0, lower_known, lower, request.metric);
 }
 
 }  // namespace fathom::points

@@ -50,6 +50,7 @@ FATHOM_HD inline std::int64_t linear_id(const Naming& naming, const Cloud& sites
 struct Request {
   Cloud queries;
   int k = 1;
+  Metric metric = Metric::euclidean;
   double radius = 0;
   double shrink = 1;    ///< squared distances beyond shrink · best need not be looked at
   double absolute = 0;  ///< nor distances beyond best − absolute
@@ -60,7 +61,7 @@ struct Request {
   Answers answers;
 
   bool exact() const { return shrink == 1 && absolute == 0 && work_limit == 0; }
-  bool simple() const { return k == 1 && !periodic() && !cones.present; }
+  bool simple() const { return k == 1 && metric == Metric::euclidean && !periodic() && !cones.present; }
   bool periodic() const { return period[0] > 0 || period[1] > 0 || period[2] > 0; }
 };
 

@@ -21,6 +21,8 @@ class ResidentSet {
   virtual bool reaches(const void* address) const = 0;  ///< whether that is memory of its device
   virtual std::int64_t count() const = 0;               ///< sites of a cloud
   virtual std::size_t bytes() const = 0;
+  /// Read back from the device; of voxels the ids alone. Waits.
+  virtual SiteList sites(std::size_t cloud) const = 0;
 
   /// Bytes of device memory that answer() takes for requests like this one, and answer_host() for it.
   /// @param room  bytes that there are; the result is more where that is not enough

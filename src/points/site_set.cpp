@@ -15,6 +15,7 @@
 #include "points/cpu/extent.h"
 #include "points/device_build.h"
 #include "points/mask_sites.h"
+#include "points/site_list.h"
 #include "points/sites.h"
 
 namespace fathom::points {
@@ -41,7 +42,8 @@ bool whole(double x) { return x == std::floor(x); }
 
 /// Whether squared distances between the integers of sites and queries may pass what double holds.
 bool needs_wide(const Tree& tree, const Request& request, const Box& queries) {
-  if (tree.dtype != DType::int32 || request.queries.dtype != DType::int32 || tree.count == 0) return false;
+  const bool integral = tree.dtype == DType::int32 && request.queries.dtype == DType::int32;
+  if (request.metric != Metric::euclidean || !integral || tree.count == 0) return false;
   double sum = 0;
   for (std::size_t k = 0; k < static_cast<std::size_t>(tree.axes); ++k) {
     if (!whole(request.period[k])) return false;
@@ -151,6 +153,13 @@ int SiteSet::axes() const { return sites_->facts.axes; }
 bool SiteSet::batched() const { return sites_->facts.batched; }
 std::int64_t SiteSet::clouds() const { return sites_->facts.clouds; }
 DType SiteSet::dtype() const { return sites_->dtype; }
+
+SiteList SiteSet::sites(std::int64_t cloud) const {
+  const auto number = static_cast<std::size_t>(cloud);
+  if (cloud < 0 || cloud >= clouds())
+    throw InvalidArgument("there is no cloud " + std::to_string(cloud) + " in a set of " + std::to_string(clouds()));
+  return sites_->trees.empty() ? sites_->residents[0]->sites(number) : sites_of(sites_->trees[number]);
+}
 
 bool SiteSet::on_device() const { return !sites_->residents.empty(); }
 

@@ -17,6 +17,7 @@
 #include "points/device_build.h"
 #include "points/mask_sites.h"
 #include "points/pyramid.h"
+#include "points/site_list.h"
 
 namespace fathom::points {
 
@@ -74,6 +75,7 @@ struct VoxelSet::Contents {
   explicit Contents(const Shape& grid) : shape(checked(grid)), extents(extents_of(grid)) {
     facts.axes = grid.rank();
     facts.largest_id = element_count(grid) - 1;
+    facts.euclidean = true;
   }
 
   void keep(std::unique_ptr<ResidentVoxels> voxels) {
@@ -137,6 +139,11 @@ bool VoxelSet::contains(std::int64_t element) const {
   check_elements({&element, 1}, contents_->shape);
   const Cell cell = contents_->cell(element);
   return on_device() ? contents_->resident->contains(cell) : contents_->pyramid->contains(cell);
+}
+
+std::vector<std::int64_t> VoxelSet::elements() const {
+  if (on_device()) return contents_->resident->sites(0).ids;
+  return elements_of(contents_->pyramid->words(0), contents_->extents, contents_->facts.axes);
 }
 
 std::int64_t VoxelSet::add(std::span<const std::int64_t> elements) {

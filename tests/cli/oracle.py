@@ -9,12 +9,16 @@ INT_MAX = {np.dtype(t): np.iinfo(t).max for t in (np.uint32, np.uint64)}
 
 def site_mask(a, rule):
     """Which elements are sites, by the rule as the command line gives it."""
+    rule = "".join(rule.split())
     if rule == "zero":
         return a == 0
     if rule == "nonzero":
         return a != 0
-    compare = {">=": np.greater_equal, "<=": np.less_equal, "==": np.equal}[rule[:2]]
-    return compare(a, float(rule[2:]))
+    sign = rule[:2] if rule[1] == "=" else rule[0]
+    if rule[len(sign) :] == "nan":
+        return np.isnan(a) == (sign == "==")
+    compare = {">=": np.greater_equal, ">": np.greater, "<=": np.less_equal, "<": np.less, "==": np.equal, "!=": np.not_equal}
+    return compare[sign](a, float(rule[len(sign) :]))
 
 
 def _length(steps, metric):

@@ -71,7 +71,9 @@ def test_json(mask):
     assert line.pop("scratch_bytes") >= 0
     assert line == {
         "operation": "distance",
-        "input": {"path": "in.npy", "format": "npy", "dtype": "uint8", "shape": [3, 4], "spacing": None},
+        "input": {"path": "in.npy", "format": "npy", "dtype": "uint8", "shape": [3, 4], "spacing": None,
+                  "unit": None, "axes": None, "origin": None, "directions": None, "no_data": None, "colours": 0,
+                  "georeference": None, "warnings": []},
         "outputs": [
             {"path": "out.npy", "content": "distance", "format": "npy", "dtype": "float32", "shape": [3, 4]},
             {"path": "n.npy", "content": "nearest site", "format": "npy", "dtype": "int32", "shape": [3, 4]},

@@ -14,7 +14,9 @@ from PIL import Image
 MASK = np.ones((6, 8), np.uint8)
 MASK[2, 3] = 0
 ENDINGS = "end it in .npy, .tif, .nii, .nii.gz or .png"
-READABLE = "PNG, TIFF, NPY and NIfTI files are read"
+RULES = ("zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V' or '!=V' with a number V "
+         "(or '==nan' or '!=nan')")
+READABLE = "NPY, TIFF, NIfTI and PNG files are read"
 
 
 @pytest.fixture
@@ -40,9 +42,8 @@ def test_command_line(inputs, arguments, message):
 
 
 @pytest.mark.parametrize("options, message", [
-    ("--sites foo", "--sites takes zero, nonzero, labels, '>=V', '<=V' or '==V' with a number V, not 'foo'"),
-    ("--sites >=", "--sites takes zero, nonzero, labels, '>=V', '<=V' or '==V' with a number V, not '>='"),
-    ("--sites ==nan", "--sites takes zero, nonzero, labels, '>=V', '<=V' or '==V' with a number V, not '==nan'"),
+    *[(f"--sites {bad}", f"--sites takes {RULES}, not '{bad}'")
+      for bad in ("foo", ">=", "==", ">nan", "<=nan", "=5", "=>5", "<>5", "5", "==5x", "==0x10", "==1e999", "==+5")],
     ("--metric l2", "--metric takes euclidean, taxicab or chessboard, not 'l2'"),
     ("--border wrap", "--border takes open, sites or periodic, not 'wrap'"),
     ("--border open,open,open",
@@ -81,7 +82,9 @@ def test_command_line(inputs, arguments, message):
     ("--format jpg", "--format takes npy, tiff, nifti or png, not 'jpg'"),
     ("--nearest n.png", "--nearest: a PNG cannot hold indices as 'n.png'; use .npy, .tif or .nii"),
     ("--nearest n.foo", f"the name 'n.foo' does not say which format to write; {ENDINGS}"),
-    ("--nearest -", "only -o can be standard output; give --nearest and others a file"),
+    ("--nearest - --json", "--json and --nearest - both want standard output; write the result to a file"),
+    ("--coordinates -", "--coordinates writes an array with one more axis; '-' does not end in .npy"),
+    ("--preview -", "--preview draws a PNG; '-' does not end in .png"),
     ("--nearest ./out.npy", "-o and --nearest name the same file './out.npy'; give each its own"),
     ("--coordinates c.tif", "--coordinates writes an array with one more axis; 'c.tif' does not end in .npy"),
     ("--preview c.jpg", "--preview draws a PNG; 'c.jpg' does not end in .png"),
@@ -155,7 +158,7 @@ def test_truncated(fathom, name, share):
         nibabel.save(nibabel.Nifti1Image(a, np.eye(4)), path)
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * share)])
-    assert fathom.refuses(3, "distance", name, "-o", "out.npy").startswith(f"{name} ")
+    assert fathom.refuses(3, "distance", name, "-o", "out.npy", "--quiet").startswith(f"{name} ")
     assert fathom.refuses(3, "info", name).startswith(f"{name} ")
 
 

@@ -29,6 +29,7 @@ def test_nifti(fathom):
         "shape    4 × 3 × 2\n"
         "type     int16\n"
         "spacing  3, 2, 1.5\n"
+        "origin   0, 0, 0\n"
         "values   0 to 23\n"
         "sites    4 of 24 elements (>=20 elements)\n"
     )
@@ -59,6 +60,7 @@ def test_comparisons_are_exact(fathom):
     np.save(fathom.directory / "a.npy", np.array([2**63 - 1, 2**53, 2**53 + 1, -(2**63)]))
     text = fathom.ok("info", "a.npy", "--sites", f"=={2**53}")
     assert "sites    1 of 4 elements (==9007199254740992 elements)\n" in text
+    assert "sites    2 of 4 elements (>9007199254740992 elements)\n" in fathom.ok("info", "a.npy", "--sites", f"> {2**53}")
     assert "sites    0 of 4" in fathom.ok("info", "a.npy", "--sites", f">={2**63}")
     assert "sites    1 of 4" in fathom.ok("info", "a.npy", "--sites", f"<=-{2**63}")
     assert "sites    3 of 4" in fathom.ok("info", "a.npy", "--sites", ">=0.5")
@@ -70,7 +72,9 @@ def test_json(fathom):
     assert text.count("\n") == 1
     assert json.loads(text) == {
         "operation": "info",
-        "input": {"path": "a.npy", "format": "npy", "dtype": "float32", "shape": [2, 3], "spacing": None},
+        "input": {"path": "a.npy", "format": "npy", "dtype": "float32", "shape": [2, 3], "spacing": None,
+                  "unit": None, "axes": None, "origin": None, "directions": None, "no_data": None, "colours": 0,
+                  "georeference": None, "warnings": []},
         "elements": 6,
         "min": 0.0,
         "max": 4.5,

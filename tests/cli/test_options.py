@@ -22,13 +22,56 @@ def run(fathom, a, *options):
     return np.load(fathom.directory / "out.npy")
 
 
-@pytest.mark.parametrize("rule", ["zero", "nonzero", ">=3", "<=1", "==2", ">=2.5", ">=-1", "==7"])
+RULES = ["zero", "nonzero", ">=3", "<=1", "==2", ">=2.5", ">=-1", "==7", ">3", "<2", "!=2", ">2.5", "<2.5", "!=2.5", "==-1",
+         ">= 3", "  == 2 ", "\t>\t3\t", " nonzero ", "<inf", ">=-inf", "==nan", "!=nan", ">=1e30"]
+
+
+@pytest.mark.parametrize("rule", RULES)
 def test_sites(fathom, rule):
     a = np.random.default_rng(2).integers(0, 5, (9, 14)).astype(np.int16)
     expected, _ = oracle.transform(a, rule)
     out = run(fathom, a, "--sites", rule)
     assert out.dtype == np.float32
     np.testing.assert_array_equal(out, expected.astype(np.float32))
+
+
+@pytest.mark.parametrize("rule", ["==0.1", "!=0.1", "<0.1", "<=0.1", ">0.1", ">=0.1", "==nan", "!= nan", ">=inf", "<0"])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_sites_among_floats(fathom, rule, dtype):
+    """Numbers are rounded to the elements' type first."""
+    a = np.random.default_rng(2).choice(np.array([0.1, 0.2, np.nan, np.inf, -np.inf, -0.0, 0.0999], dtype), (9, 14))
+    expected, _ = oracle.transform(a, rule)
+    np.testing.assert_array_equal(run(fathom, a, "--sites", rule), expected.astype(np.float32))
+
+
+@pytest.mark.parametrize("dtype, label", [
+    ("u8", 864691135012345678), ("u8", 2**64 - 1), ("i8", 2**53 + 1), ("i8", -(2**53) - 1), ("i8", -(2**63)), ("i8", 2**63 - 1)])
+def test_sites_of_64_bits(fathom, dtype, label):
+    lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
+    near = [min(max(label + step, lowest), highest) for step in (-2, -1, 0, 1, 2)]
+    a = np.array([near], dtype)
+    for sign, compare in [("==", a == label), ("!=", a != label), (">", a > label), ("<", a < label), (">=", a >= label)]:
+        np.save(fathom.directory / "in.npy", a)
+        said = json.loads(fathom.ok("distance", "in.npy", "-o", "out.npy", "--json", "--sites", f"{sign} {label}"))
+        assert said["sites"] == {"rule": f"{sign}{label}", "count": compare.sum()}
+        np.testing.assert_array_equal(np.load(fathom.directory / "out.npy") == 0, compare)
+
+
+def test_sites_below_all_of_int64(fathom):
+    a = np.array([[-(2**63), -(2**63) + 1, 0]])
+    for literal in (-(2**63) - 1, -(2**63) - 1000, -(10**30)):
+        assert np.isinf(run(fathom, a, "--sites", f"=={literal}")).all()
+        assert np.isinf(run(fathom, a, "--sites", f"<={literal}")).all()
+        assert (run(fathom, a, "--sites", f">{literal}") == 0).all()
+
+
+def test_limit_in_decimals(fathom):
+    """Three steps of 0.1 are 0.30000000000000004."""
+    a = np.array([[0, 1, 1, 1, 1]], np.uint8)
+    for metric in ("euclidean", "taxicab", "chessboard"):
+        out = run(fathom, a, "--spacing", "0.1", "--max-distance", "0.3", "--metric", metric)
+        np.testing.assert_array_equal(out, np.float32([[0, 0.1, 0.2, 0.3, np.inf]]))
+    np.testing.assert_array_equal(run(fathom, a, "--max-distance", np.nextafter(3, 0)), [[0, 1, 2, np.inf, np.inf]])
 
 
 def test_labels(fathom):

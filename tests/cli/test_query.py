@@ -267,19 +267,20 @@ def test_refuses_what_is_not_finite(inputs):
 @pytest.mark.parametrize("name, data, message", [
     ("a.csv", b"", "is empty; points are read from NPY, CSV, PLY and XYZ files"),
     ("a.csv", b"# nothing\n", "holds no points"),
-    ("a.csv", b"1\n2\n", "has in line 1 1 column; points have 2 or 3, or a header that names x, y and z"),
-    ("a.csv", b"1,2,3,4\n", "has in line 1 4 columns; points have 2 or 3, or a header that names x, y and z"),
-    ("a.csv", b"1,2,3\n4,5\n", "has in line 2 2 values, too few for a point"),
-    ("a.csv", b"x,y,Y,z\n1,2,3,4\n", "has in line 1 more than one column 'y'; a header names each axis once"),
+    ("a.csv", b"1\n2\n", "has 1 column without names; points have 2 or 3, or --columns says which, such as --columns 1,2"),
+    ("a.csv", b"1,2,3,4\n", "has 4 columns without names; points have 2 or 3, or --columns says which, such as --columns 1,2"),
+    ("a.csv", b"1,2,3\n4,5\n", "has in line 2 2 values where line 1 has 3"),
+    ("a.csv", b"x,y,Y,z\n1,2,3,4\n", "has the columns 1 'x', 2 'y', 3 'Y', 4 'z', and more than one of them may be the same coordinate; say it with "
+     "--columns, such as --columns 1,2"),
     ("a.csv", b"1,2,3\n4,five,6\n", "has in line 2 'five', which is no number"),
     ("a.csv", b"1,2\0,3\n", "holds bytes that are no text, in no format of points"),
     ("a.png", b"\x89PNG\r\n\x1a\n", "looks like an image; points are read from NPY, CSV, PLY and XYZ files"),
     ("a.ply", b"ply\nformat ascii 1.0\nend_header\n", "has a broken PLY header: there is no element 'vertex'"),
-    ("a.ply", b"ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n1\n", "has vertices without y"),
+    ("a.ply", b"ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n1\n", "has no column 'y', or more than one; it has 1 'x'"),
     ("a.ply", b"ply\nformat ascii 1.0\nelement vertex 1\nproperty int x\nproperty int y\nend_header\n1 3e10\n",
      "has in vertex 0 a coordinate that is no integer of 32 bits"),
     ("a.ply", b"ply\nformat ascii 1.0\nelement vertex x\nend_header\n",
-     "has a broken PLY header: the number of vertices is no count"),
+     "has a broken PLY header: the number of elements 'vertex' is no count"),
 ])
 def test_refuses_broken_files(inputs, name, data, message):
     (inputs.directory / name).write_bytes(data)
@@ -297,7 +298,8 @@ def test_refuses_cut_and_absurd_ply(inputs):
 def test_refuses_arrays_that_are_no_points(inputs):
     np.save(inputs.directory / "a.npy", np.zeros((4, 5)))
     assert inputs.refuses(3, "query", "a.npy", "queries.npy", "-o", "out.npy") == (
-        "a.npy holds an array of the shape 4 × 5; points are [n, 2] or [n, 3]")
+        "a.npy holds an array of the shape 4 × 5; points are [n, 2] or [n, 3], or --columns says which of the columns, such "
+        "as --columns 1,2,3")
     np.save(inputs.directory / "a.npy", np.full((1, 3), 2**40))
     assert inputs.refuses(3, "query", "a.npy", "queries.npy", "-o", "out.npy") == (
         "a.npy holds the coordinate 1099511627776, which int32 does not; save it as float64")

@@ -126,7 +126,6 @@ def test_memory_is_kept(scene):
     ("-o out.jpg",
      "the name 'out.jpg' does not say which format to write; end it in .npy, .tif, .nii, .nii.gz or .png"),
     ("-o o.png --samples ./o.png", "-o and --samples name the same file './o.png'; give each its own"),
-    ("-o o.png --samples -", "only -o can be standard output; give --samples a file"),
     ("-o o.png --step far", "--step takes unit, field, pointwise or cone, not 'far'"),
     ("-o o.png --cone 181", "--cone takes degrees from 0 to 180, not '181'"),
     ("-o o.png --cone 36", "--cone is the half-angle of --step cone; give that, too"),
@@ -138,7 +137,7 @@ def test_memory_is_kept(scene):
     ("-o o.png --projection flat", "--projection takes perspective or orthographic, not 'flat'"),
     ("-o o.png --fov 180", "--fov takes degrees from 0.1 to 170, not '180'"),
     ("-o o.png --zoom 0", "--zoom takes a number from 0.001 to 1e+06, not '0'"),
-    ("-o o.png --threshold x", "--threshold takes numbers separated by commas, not 'x'"),
+    ("-o o.png --threshold x", "--threshold takes a number, not 'x'"),
     ("-o o.png --threshold 1,2", "--threshold takes a number, not '1,2'"),
     ("-o o.png --spacing 1,2", "2 spacings given for 3 axes; give one for all axes or one per axis"),
     ("-o o.png --shape 2,3,4", "a file without a header needs both --shape and --dtype"),
@@ -161,4 +160,4 @@ def test_refuses_what_is_no_volume(scene):
 
 def test_cuda_without_a_device(scene):
     message = scene.refuses(4, "render", "v.npy", "-o", "o.png", "--backend", "cuda")
-    assert message.endswith("use backend auto or cpu")
+    assert "use backend auto or cpu" in message

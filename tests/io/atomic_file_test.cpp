@@ -242,6 +242,51 @@ TEST(AtomicFile, SurvivesKillAtAnyMoment) {
   RecordProperty("second_file_found", replaced);
 }
 
+/// Without /proc a file cannot be nameless. Only root can look at the world so.
+TEST(AtomicFile, LeavesNothingWhenItsProcessEndsAtOnce) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root may hide /proc";
+  const TempDir dir;
+  fs::create_directory(dir / "disk");
+  const pid_t child = fork();
+  if (child == 0) {
+    if (chroot(dir.path().c_str()) != 0) _exit(1);
+    AtomicFile first("/disk/a"), second("/disk/b");
+    second.commit();
+    AtomicFile third("/disk/b");
+    if (std::distance(fs::directory_iterator("/disk"), fs::directory_iterator()) != 3) _exit(2);
+    remove_temporary_files();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_TRUE(fs::exists(dir / "disk/b"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir / "disk"), fs::directory_iterator()), 1);
+}
+
+TEST(AtomicFile, ChecksWithoutOpeningAFifo) {
+  const TempDir dir;
+  ASSERT_EQ(mkfifo((dir / "fifo").c_str(), 0600), 0);
+  AtomicFile::check(dir / "fifo");  // would wait for a reader
+  AtomicFile::check(dir / "new");
+  AtomicFile::check("-");
+  EXPECT_EQ(dir.count_files(), 1u);
+  message_of<IoError>([&] { AtomicFile::check(dir / "none/new"); });
+}
+
+TEST(AtomicFile, SeveralArePreparedBeforeAnyIsInPlace) {
+  const TempDir dir;
+  AtomicFile first(dir / "a"), second(dir / "b");
+  std::fputs("x", first.stream());
+  std::fputs("y", second.stream());
+  first.prepare();
+  second.prepare();
+  EXPECT_FALSE(fs::exists(dir / "a"));
+  first.commit();
+  second.commit();
+  EXPECT_EQ(text_of(dir / "a") + text_of(dir / "b"), "xy");
+}
+
 TEST(AtomicFile, LeavesNothingWhenKilledBeforeCommit) {
   const TempDir dir;
   const pid_t child = fork();

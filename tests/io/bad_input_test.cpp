@@ -2,8 +2,11 @@
 #include "support.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <thread>
 
 #include "io/npy_header.h"
 
@@ -379,6 +382,20 @@ TEST(StandardInput, IsKeptForTheReadBehindAProbe) {
                 0)
           << sample.name << seekable;
     }
+}
+
+TEST(Fifo, IsKeptOpenForTheReadBehindAProbe) {
+  const TempDir dir;
+  ASSERT_EQ(mkfifo((dir / "fifo").c_str(), 0600), 0);
+  fs::create_symlink("fifo", dir / "link");
+  for (const Sample& sample : samples()) {
+    const Image expected = read_memory(sample.bytes);
+    std::thread writer([&] { write_bytes(dir / "fifo", sample.bytes); });
+    const ImageInfo first = probe(dir / "fifo");
+    EXPECT_EQ(probe(dir / "link").shape, first.shape) << sample.name;
+    EXPECT_TRUE(same(expected.data.view(), read(dir / "fifo").data.view())) << sample.name;
+    writer.join();
+  }
 }
 
 TEST(StandardInput, IsNamedInErrors) {

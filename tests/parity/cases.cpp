@@ -293,6 +293,8 @@ grid::Sites random_rule(DType dtype, Random& random) {
                                    Rule::labels, Rule::labels});
   const bool compares = sites.rule != Rule::zero && sites.rule != Rule::nonzero && sites.rule != Rule::labels;
   if (compares) sites.value = dtype == DType::boolean ? 1 : pick<double>(random, {1, 2, 5, 100, 0, 0.5, 0.1, -1});
+  const bool wide = dtype == DType::int64 || dtype == DType::uint64;
+  if (compares && wide && chance(random, 0.3)) sites.value = (std::int64_t{1} << 53) + below(random, 2);
   const bool equality = sites.rule == Rule::equal || sites.rule == Rule::not_equal;
   if (equality && is_float(dtype) && chance(random, 0.3)) sites.value = kNaN;
   return sites;
@@ -348,11 +350,23 @@ Wanted random_outputs(const grid::DistanceOptions& options, Random& random) {
 
 }  // namespace
 
-Case random_case(std::uint64_t seed, std::int64_t most_elements) {
-  Random random(seed);
+namespace {
+
+Shape tall_shape(Random& random) {
+  const int rank = pick<int>(random, {2, 2, 2, 3, 3, 4, 5, 8});
+  const int longest = static_cast<int>(below(random, rank - 1));
+  Shape shape;
+  for (std::int64_t k = 0, most = 8; k < rank; ++k) {
+    const std::int64_t extent = chance(random, 0.4) ? 1 : 1 + below(random, most);
+    shape.push_back(k == longest ? 40 + below(random, 260) : extent);
+    if (k != longest) most /= extent;
+  }
+  return shape;
+}
+
+Case case_of(std::uint64_t seed, Random& random, const Shape& shape) {
   Case c;
   c.seed = seed;
-  const Shape shape = random_shape(random, most_elements);
   const DType dtype = pick(random, kAllTypes);
   c.structure = static_cast<Structure>(below(random, kStructures));
   c.options.sites = random_rule(dtype, random);
@@ -365,6 +379,20 @@ Case random_case(std::uint64_t seed, std::int64_t most_elements) {
                                                  : mask_input(dtype, shape, c.structure, c.options.sites, random);
   c.options.execution.threads = 1 + static_cast<int>(below(random, 3));
   return c;
+}
+
+}  // namespace
+
+Case random_case(std::uint64_t seed, std::int64_t most_elements) {
+  Random random(seed);
+  const Shape shape = random_shape(random, most_elements);
+  return case_of(seed, random, shape);
+}
+
+Case tall_case(std::uint64_t seed) {
+  Random random(seed);
+  const Shape shape = tall_shape(random);
+  return case_of(seed, random, shape);
 }
 
 std::string describe(const grid::DistanceOptions& options) {

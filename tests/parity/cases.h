@@ -79,6 +79,8 @@ struct Case {
 };
 
 Case random_case(std::uint64_t seed, std::int64_t most_elements);
+/// The same with a long axis and few elements behind it, up to 2400 in all.
+Case tall_case(std::uint64_t seed);
 
 std::string describe(const grid::DistanceOptions& options);
 std::string describe(const Case& c);

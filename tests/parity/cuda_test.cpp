@@ -1,11 +1,14 @@
 // The CUDA backend through the call for host arrays: the same bytes as the CPU and the brute force, whatever the
 // options.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <thread>
 
 #include "cases.h"
@@ -2595,6 +2598,39 @@ TEST_F(Cuda, LimitsOfSigns) {
     }
 }
 
+/// Every comparison of elements of every type, with values at the ends of the types and between their elements.
+TEST_F(Cuda, Comparisons) {
+  using Rule = grid::Sites::Rule;
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::int64_t two53 = std::int64_t{1} << 53;
+  const grid::Sites::Value values[] = {0,         2.5,       0.1,        -1,      127,    255,  two53 + 1, -two53 - 1,
+                                       INT64_MIN, INT64_MAX, UINT64_MAX, -0x1p63, 0x1p64, 1e30, -1e30,     infinity,
+                                       -infinity, std::nan("")};
+  Random random(1900000);
+  for (const DType dtype : {DType::boolean, DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int32,
+                            DType::uint32, DType::int64, DType::uint64, DType::float32, DType::float64})
+    for (const Rule rule :
+         {Rule::greater_equal, Rule::greater, Rule::less_equal, Rule::less, Rule::equal, Rule::not_equal})
+      for (const grid::Sites::Value& value : values) {
+        if (value.is_nan() && rule != Rule::equal && rule != Rule::not_equal) continue;
+        Case c{.seed = 1900000};
+        c.input = Array(dtype, {3, 67});
+        for (std::int64_t i = 0; i < c.input.size(); ++i) {
+          const auto& near = values[static_cast<std::size_t>(below(random, std::ssize(values)))];
+          store(c.input, i, near.real() + pick<double>(random, {-1, 0, 1}));
+        }
+        if (dtype == DType::int64 || dtype == DType::uint64) {  // what no double holds
+          auto* whole = reinterpret_cast<std::int64_t*>(c.input.data());
+          for (const std::int64_t here : {two53 + 1, two53, -two53 - 1, INT64_MAX, INT64_MIN, std::int64_t{-1}})
+            *whole++ = here;
+        }
+        c.options.sites = {rule, value};
+        c.wanted = {.distance = DType::float32, .nearest = DType::int32};
+        check_against_cpu(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
 /// Limits where roots are just kept and just dropped, those that leave the fast engines, and those that drop nothing.
 TEST_F(Cuda, LimitsOfSpacings) {
   std::uint64_t seed = 1600000;
@@ -2614,6 +2650,41 @@ TEST_F(Cuda, LimitsOfSpacings) {
         if (HasFatalFailure()) return;
       }
     }
+}
+
+/// What a process finds that was forked from this one, in which the device is in use.
+std::string found_in_a_fork(Backend backend) {
+  std::array<int, 2> ends{};
+  if (pipe(ends.data()) != 0) return "no pipe";
+  const pid_t child = fork();
+  if (child == 0) {
+    std::string found = "no error";
+    try {
+      const Array input(DType::uint8, {30, 40});
+      grid::DistanceOptions options;
+      options.execution.backend = backend;
+      run(input.view(), options, {.distance = DType::float32});
+    } catch (const DeviceError& error) {
+      found = error.what();
+    }
+    release_device_memory();
+    _exit(write(ends[1], found.data(), found.size()) == static_cast<ssize_t>(found.size()) ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string found;
+  for (char c = 0; read(ends[0], &c, 1) == 1;) found += c;
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  return found;
+}
+
+TEST_F(Cuda, ForkedProcessesHaveTheCpuAlone) {
+  ASSERT_GT(device_count(), 0);
+  EXPECT_EQ(found_in_a_fork(Backend::cuda),
+            "CUDA was in use before this process was forked, and cannot be used after it; start processes that use a "
+            "device afresh: in Python with multiprocessing's start method spawn");
+  EXPECT_EQ(found_in_a_fork(Backend::cpu), "no error");
+  EXPECT_EQ(found_in_a_fork(Backend::automatic), "no error");
 }
 
 }  // namespace

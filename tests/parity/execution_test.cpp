@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <regex>
 #include <thread>
@@ -126,6 +127,67 @@ TEST(Execution, PlainScratchIsSmall) {
   }
 }
 
+std::size_t bytes_of(const Results& results) {
+  std::size_t bytes = 0;
+  for (const auto* array : {&results.distance, &results.squared, &results.nearest, &results.coordinates})
+    if (*array) bytes += (*array)->bytes();
+  return bytes;
+}
+
+/// A long axis with little behind it takes copies of input and outputs at most, and of its own no more than if it were
+/// the last; with nothing behind it, nothing more at all.
+TEST(Execution, TallArraysTakeTheScratchOfRows) {
+  constexpr std::int64_t n = 200'000;
+  const std::vector<std::pair<DistanceOptions, Wanted>> calls = {
+      {{}, {.distance = DType::float32}},
+      {{}, {.squared = DType::uint64}},
+      {{}, {.nearest = DType::int64}},
+      {{}, {.distance = DType::float32, .coordinates = DType::int32}},
+      {{.spacing = {0.37}}, {.distance = DType::float32}},
+      {{.border = {grid::Border::periodic}}, {.distance = DType::float32}},
+      {{.metric = grid::Metric::chessboard}, {.nearest = DType::int32}},
+      {{.metric = grid::Metric::taxicab, .max_distance = 5}, {.nearest = DType::int32}},
+      {{.signed_distance = true}, {.distance = DType::float64}},
+      {{.sites = {grid::Sites::Rule::labels}}, {.distance = DType::float32, .nearest = DType::int64}}};
+  for (DType input : {DType::boolean, DType::float32})
+    for (const auto& [given, wanted] : calls)
+      for (int threads : {1, 64}) {
+        DistanceOptions options = given;
+        options.execution.threads = threads;
+        const auto needs = [&](const Shape& shape) {
+          return static_cast<double>(
+              grid::scratch_bytes(Array(input, shape).view(), options, make_results(shape, options, wanted).views()));
+        };
+        SCOPED_TRACE(describe(options));
+        for (const Shape& tall : {Shape{n, 1}, Shape{1, n, 1}, Shape{n, 1, 1, 1, 1}})
+          EXPECT_EQ(needs(tall), needs({n}));
+        for (const auto& [tall, rows] : {std::pair<Shape, Shape>{{n, 2}, {2, n}},
+                                         {{n, 5}, {5, n}},
+                                         {{2, n, 3}, {2, 3, n}},
+                                         {{1, n, 1, 16}, {16, n}}}) {
+          const double copies = static_cast<double>(element_count(tall)) * static_cast<double>(size_of(input)) +
+                                static_cast<double>(bytes_of(make_results(tall, options, wanted)));
+          EXPECT_LE(needs(tall), needs(rows) + copies + 1024) << to_string(tall);
+          EXPECT_LE(needs(rows), 2 * copies) << to_string(rows);
+        }
+      }
+}
+
+/// Lines that find other sites than their neighbours, or none, once took the square of the axis' length: minutes here.
+TEST(Execution, LabelsOfLongAxesTakeLinearTime) {
+  for (const Shape& shape :
+       {Shape{1 << 19, 1}, Shape{1, 1 << 19}, Shape{1 << 18, 3}, Shape{2, 1 << 18, 1}, Shape{1 << 18, 40}})
+    for (std::int64_t zero : {std::int64_t{0}, element_count(shape) / 2}) {
+      Array input(DType::uint8, shape);
+      std::fill_n(input.as<std::uint8_t>().data(), input.size(), std::uint8_t{1});
+      input.as<std::uint8_t>().data()[zero] = 0;
+      const auto begin = std::chrono::steady_clock::now();
+      const Results got = run(input.view(), {.sites = {grid::Sites::Rule::labels}}, {.distance = DType::float32});
+      EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20)) << to_string(shape);
+      EXPECT_EQ(got.distance->as<float>().data()[zero], 0);
+    }
+}
+
 TEST(Execution, ProgressRisesToOne) {
   for (const auto& [shape, given] : problems())
     for (int threads : {1, 3}) {
@@ -194,6 +256,43 @@ TEST(Execution, CancelledOnTheWay) {
       const Results after = run(input.view(), options, {.distance = DType::float32});
       EXPECT_FALSE(is_poisoned(*after.distance));
     }
+}
+
+/// Behind the passes: where borders of sites are added, and where results are copied to where they belong.
+TEST(Execution, CancelledBehindTheLastPass) {
+  const std::vector<std::pair<Shape, DistanceOptions>> calls = {{{300, 400}, {.border = {grid::Border::sites}}},
+                                                                {{30, 40, 50}, {.border = {grid::Border::sites}}},
+                                                                {{5000, 2}, {}},
+                                                                {{5000, 2}, {.signed_distance = true}}};
+  for (const auto& [shape, given] : calls) {
+    DistanceOptions options = given;
+    std::stop_source source;
+    options.execution.stop = source.get_token();
+    options.execution.progress = [&](double share) {
+      if (share == 1) source.request_stop();
+    };
+    EXPECT_THROW(run(blobs(shape).view(), options, {.distance = DType::float32}), Cancelled) << to_string(shape);
+  }
+}
+
+/// A single row is no reason to wait for its end.
+TEST(Execution, CancelledWithinARow) {
+  const Shape shape{1 << 27};
+  const Array input = mask_array(std::vector<bool>(1 << 27), shape);
+  Results results = make_results(shape, {}, {.distance = DType::float32});
+  std::stop_source source;
+  DistanceOptions options;
+  options.execution = {.threads = 1, .stop = source.get_token()};
+  std::chrono::steady_clock::time_point asked;
+  std::jthread timer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    asked = std::chrono::steady_clock::now();
+    source.request_stop();
+  });
+  EXPECT_THROW(grid::distance_transform(input.view(), options, results.views()), Cancelled);
+  const auto stopped = std::chrono::steady_clock::now();
+  timer.join();
+  EXPECT_LT(stopped - asked, std::chrono::milliseconds(400));
 }
 
 TEST(Execution, ErrorsOfTheCallbackReachTheCaller) {

@@ -56,6 +56,13 @@ INSTANTIATE_TEST_SUITE_P(Sizes, RandomProblems,
                                          Batch{"medium", 200000, 500, 1500}, Batch{"large", 300000, 40, 6000}),
                          [](const auto& batch) { return batch.param.name; });
 
+TEST(TallArrays, EqualOracle) {
+  for (int i = 0; i < scaled(1500); ++i) {
+    check_case(tall_case(350000 + static_cast<std::uint64_t>(i)));
+    if (HasFatalFailure()) return;
+  }
+}
+
 /// The rules and threads must not matter to the bytes, at sizes where threads share the work.
 TEST(Threads, SameBytes) {
   for (int i = 0; i < scaled(150); ++i) {
@@ -75,7 +82,8 @@ TEST(Threads, SameBytes) {
 /// Outputs asked for together must equal those asked for one by one, whatever engine serves each.
 TEST(Outputs, TogetherAsAlone) {
   for (int i = 0; i < scaled(300); ++i) {
-    Case c = random_case(500000 + static_cast<std::uint64_t>(i), 2000);
+    const auto seed = 500000 + static_cast<std::uint64_t>(i);
+    Case c = i % 4 ? random_case(seed, 2000) : tall_case(seed);
     SCOPED_TRACE(describe(c));
     c.wanted.distance = i % 2 ? DType::float32 : DType::float64;
     c.wanted.nearest = DType::int64;

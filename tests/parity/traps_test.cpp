@@ -294,7 +294,7 @@ TEST(Comparison, IsExactWhateverTheTypes) {
 }
 
 TEST(MaximumDistance, LeavesRoomForTheRoundingOfSpacings) {
-  const auto kept = [](std::vector<double> spacing, const Shape& shape, double limit, Metric metric) {
+  const auto kept = [](std::vector<double> spacing, const Shape& shape, double limit, grid::Metric metric) {
     Array input(DType::uint8, shape);
     std::fill_n(input.data(), input.size(), std::byte{1});
     input.data()[0] = std::byte{0};
@@ -307,13 +307,13 @@ TEST(MaximumDistance, LeavesRoomForTheRoundingOfSpacings) {
     }
     return count;
   };
-  for (const Metric metric : {Metric::euclidean, Metric::taxicab, Metric::chessboard}) {
+  for (const grid::Metric metric : {grid::Metric::euclidean, grid::Metric::taxicab, grid::Metric::chessboard}) {
     for (int steps = 1; steps < 400; ++steps) {
       const double tenths = steps / 10.0;  // as decimals are read
       EXPECT_EQ(kept({0.1}, {500}, tenths, metric), steps + 1) << steps;
       EXPECT_EQ(kept({0.1}, {500}, std::nextafter(tenths, 0) - 0.01, metric), steps) << steps;
     }
-    EXPECT_EQ(kept({0.1, 0.3}, {5, 5}, 0.3, metric), metric == Metric::chessboard ? 8 : 5);
+    EXPECT_EQ(kept({0.1, 0.3}, {5, 5}, 0.3, metric), metric == grid::Metric::chessboard ? 8 : 5);
     // Whole numbers are not rounded, and the limit is what it says.
     EXPECT_EQ(kept({1}, {500}, std::nextafter(3, 0), metric), 3);
     EXPECT_EQ(kept({7}, {500}, std::nextafter(21, 0), metric), 3);
@@ -324,12 +324,12 @@ TEST(CountSites, AgreesWithTheElements) {
   for (const DType dtype : {DType::boolean, DType::uint8, DType::int16, DType::int64, DType::float32, DType::float64}) {
     Array input(dtype, {3, 5, 3000});
     for (std::int64_t i = 0; i < input.size(); ++i)
-      store(input, i, is_float(dtype) && i % 7 == 3 ? std::nan("") : static_cast<double>(i % 5));
+      store(input, i, i % 7 == 3 && size_of(dtype) > 2 ? std::nan("") : static_cast<double>(i % 5));
     // Every other row, and from the last to the first; a row of 3000 alone.
     const AnyConstView dense = input.view();
     const std::byte* last = dense.data() + 4 * 3000 * static_cast<std::int64_t>(size_of(dtype));
     const AnyConstView padded(last, dtype, {3, 3, 2999}, {15000, -6000, 1});
-    for (const AnyConstView& view : {dense, padded, AnyConstView(dense.data(), dtype, {0, 5}), input.view()})
+    for (const AnyConstView& view : {dense, padded, AnyConstView(dense.data(), dtype, {0, 5})})
       for (const Rule rule : {Rule::zero, Rule::nonzero, Rule::labels, Rule::greater_equal, Rule::greater,
                               Rule::less_equal, Rule::less, Rule::equal, Rule::not_equal}) {
         const grid::Sites sites{rule, 2};

@@ -11,21 +11,25 @@ def f4(*shape):
     return np.full(shape, 9, np.float32)
 
 
+RULES = ("it must be 'zero', 'nonzero', 'labels', or a comparison by >=, >, <=, <, == or != such as '>=0.5' or "
+         r"\('>=', 0.5\)")
 READ_ONLY = f4(4, 5)
 READ_ONLY.flags.writeable = False
 
 
 @pytest.mark.parametrize("arguments, error, words", [
-    ({"x": "text"}, TypeError, "x has the dtype"),
+    ({"x": "text"}, TypeError, "x is a path or text, not an array; read the file first"),
     ({"x": MASK * 1j}, TypeError, "x has the dtype complex128; it must be bool, integer or float"),
     ({"x": np.array([None])}, TypeError, "x has the dtype object"),
     ({"x": [[1, 2], [3]]}, TypeError, "x must be an array of numbers"),
     ({"x": np.zeros((1,) * 9)}, ValueError, "8 are supported|1 to 8 axes"),
-    ({"sites": "zeros"}, ValueError, "sites is 'zeros'; it must be 'zero', 'nonzero'"),
-    ({"sites": ">=x"}, ValueError, "sites is"),
+    ({"sites": "zeros"}, ValueError, f"sites is 'zeros'; {RULES}"),
+    *[({"sites": bad}, ValueError, f"sites is {bad!r}; {RULES}") for bad in (">=x", ">=", "=5", "<>5", "==", "", "5")],
     ({"sites": 3}, TypeError, "sites is 3"),
-    ({"sites": ("<", 3)}, TypeError, "sites is"),
-    ({"sites": ">=nan"}, ValueError, "NaN"),
+    *[({"sites": bad}, TypeError, "sites is") for bad in (("~", 3), ("=", 3), ("<",), ("<", None), ("zero", 0), MASK)],
+    ({"sites": ("==", 10**400)}, TypeError, "sites is"),
+    *[({"sites": bad}, ValueError, "sites are compared with NaN, which nothing is more or less than; give a number")
+      for bad in (">=nan", "<nan", (">", np.nan), ("<=", np.float32(np.nan)))],
     ({"spacing": (1, 2, 3)}, ValueError, "spacing has 3 values; give one number, or one for each of the 2 axes"),
     ({"spacing": [1]}, ValueError, "spacing has 1 values"),
     ({"spacing": "2"}, TypeError, "spacing must be a number"),

@@ -1,5 +1,7 @@
 """Results of the native calls against brute force."""
 
+import operator
+
 import fathom
 import numpy as np
 import oracle
@@ -80,6 +82,86 @@ def test_region_is_a_part_of_the_whole(mask, data):
 def test_site_rules(sites, expected):
     x = np.random.default_rng(1).integers(0, 5, (13, 9))
     np.testing.assert_array_equal(fathom.distance_transform(x, sites=sites, dtype="f8"), oracle.distances(expected(x)))
+
+
+OPERATORS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt, "==": operator.eq, "!=": operator.ne}
+LITERALS = [0, 1, -1, 127, -128, 255, 256, 32768, 65535, 2**24 + 1, 2**31, 2**32 - 1, 2**53 + 1, -(2**53) - 1, 2**60 + 2**36 + 1,
+            2**63 - 1, 2**63, 2**64 - 1, 2**64, -(2**63), -(2**63) - 1, 10**30, -(10**30), 864691135012345678, 0.1, -0.0, 2.5,
+            -0.5, 1e-8, 1e-40, 65519.0, 65520.0, 16777217.0, 2.0**53, 2.0**63, 2.0**64, 1e30, -1e30, 1e300, np.inf, -np.inf]
+
+
+def around(literal, dtype):
+    """Elements at, near and far from a number."""
+    if dtype.kind in "iu":
+        end = np.iinfo(dtype)
+        middle = int(literal) if abs(literal) < np.inf else 0
+        near = [min(max(middle + step, end.min), end.max) for step in (-1024, -2, -1, 0, 1, 2, 1024)]
+        return np.array([*near, 0, end.min, end.max], dtype)
+    with np.errstate(over="ignore"):
+        here = np.array([literal], np.float64).astype(dtype)
+        near = [np.nextafter(here, dtype.type(-np.inf)), here, np.nextafter(here, dtype.type(np.inf))]
+    return np.concatenate([*near, np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 0.1, 1, -3], dtype)])
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"])
+def test_comparisons(dtype):
+    """Integers as Python compares them, which is exact; floats as NumPy does, which rounds the number first."""
+    random = np.random.default_rng(11)
+    more = [int(random.integers(2**62)) >> int(random.integers(62)) for _ in range(20)]
+    more += (random.standard_normal(20) * 10.0 ** random.integers(-9, 19, 20)).tolist()
+    for literal in (*LITERALS, *more):
+        if literal == -(2**63) - 1 and dtype[0] == "f":  # goes through as the double below, for the sake of int64
+            continue
+        x = around(literal, np.dtype(dtype))
+        for sign, compare in OPERATORS.items():
+            if x.dtype.kind == "f":
+                with np.errstate(over="ignore"):
+                    expected = compare(x, literal)
+            else:
+                expected = np.array([compare(int(element), literal) for element in x])
+            for sites in (f"{sign}{literal!r}", f" {sign} {literal} ", (sign, literal)):
+                sites = (sign, np.float64(literal)) if isinstance(literal, float) and isinstance(sites, tuple) else sites
+                found = fathom.distance_transform(x, sites=sites) == 0
+                np.testing.assert_array_equal(found, expected, err_msg=f"{sites} among {x}")
+
+
+@pytest.mark.parametrize("dtype", ["?", "u1", "i8", "f2", "f4", "f8"])
+def test_not_a_number(dtype):
+    x = np.array([0, 1, np.nan, -1, np.inf] if dtype[0] == "f" else [0, 1, 1], dtype)
+    for nan in ("nan", np.nan, np.float32(np.nan)):
+        equal, other = (("==", nan), ("!=", nan)) if nan != "nan" else ("== nan", "!=nan")
+        np.testing.assert_array_equal(fathom.distance_transform(x, sites=equal) == 0, np.isnan(x))
+        np.testing.assert_array_equal(fathom.distance_transform(x, sites=other) == 0, ~np.isnan(x))
+
+
+@pytest.mark.parametrize("number", [np.uint64(2**63 + 1), np.array(2**63 + 1, "u8"), 2**63 + 1])
+def test_numbers_of_numpy_are_whole(number):
+    x = np.array([2**63, 2**63 + 1, 2**63 + 2], "u8")
+    np.testing.assert_array_equal(fathom.distance_transform(x, sites=("==", number)), [1, 0, 1])
+
+
+def test_inside_is_where_a_comparison_is_true():
+    x = np.array([[1, 2, 3, 3, 2, 1]])
+    for sites in (">2", "!=1"):
+        inside = x > 2 if sites == ">2" else x != 1
+        expected = fathom.signed_distance(inside)
+        np.testing.assert_array_equal(fathom.signed_distance(x, sites=sites), expected)
+    np.testing.assert_array_equal(fathom.signed_distance(x, sites="<3"), -fathom.signed_distance(x, sites=">2"))
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "taxicab", "chessboard"])
+def test_limit_in_decimals(metric):
+    """Three steps of 0.1 are 0.30000000000000004."""
+    x = np.ones((3, 100), np.uint8)
+    x[:, 0] = 0
+    for steps in range(1, 90):
+        kept = np.arange(100) <= steps
+        for dtype in ("f4", "f8"):
+            out = fathom.distance_transform(x, spacing=0.1, max_distance=steps / 10, metric=metric, dtype=dtype)
+            np.testing.assert_array_equal(np.isfinite(out), [kept] * 3)
+        labels = fathom.expand_labels(1 - x, steps / 10, spacing=0.1, metric=metric)
+        np.testing.assert_array_equal(labels, [kept] * 3)
+    assert np.isfinite(fathom.distance_transform(x, max_distance=np.nextafter(3, 0), metric=metric)).sum() == 9
 
 
 def test_labels_as_sites():

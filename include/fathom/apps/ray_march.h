@@ -11,6 +11,7 @@
 
 #include "fathom/core/execution.h"
 #include "fathom/core/view.h"
+#include "fathom/grid/distance.h"
 
 namespace fathom::apps {
 
@@ -24,8 +25,8 @@ enum class Stepping {
 
 struct RayMarcherOptions {
   Stepping stepping = Stepping::field;
-  /// Solid are the elements that are not less; absent: the elements that are not 0.
-  std::optional<double> threshold;
+  /// Solid are the elements that are not less, compared as `grid::Sites` compares; absent: those that are not 0.
+  std::optional<grid::Sites::Value> threshold;
   /// Physical size of a voxel along each axis, finite, > 0; empty: 1 everywhere; one value: for all axes.
   std::vector<double> spacing;
   /// Most bytes that the marcher may keep, and take while it is built.

@@ -29,6 +29,11 @@ class AtomicFile {
   const std::filesystem::path& target() const { return target_; }
   /// The stream to write to, owned by this object; seekable where the target is a regular file.
   std::FILE* stream() const { return stream_; }
+  /// Throws what making a file of this target would throw, and opens no FIFO, whose reader would see that end.
+  static void check(const std::filesystem::path& target);
+  /// All of commit() that takes time or may fail with the disk: throws IoError if a write failed, else makes the file
+  /// durable. commit() does it by itself; of several files that shall appear together each is prepared before.
+  void prepare();
   /// Throws IoError if a write failed (disk full), else makes the file durable and puts it in the target's place.
   void commit();
 
@@ -45,5 +50,8 @@ class AtomicFile {
   std::FILE* stream_ = nullptr;
   bool direct_ = false;
 };
+
+/// Removes every temporary file that has a name, and lets none be made any more: for a process that ends at once.
+void remove_temporary_files() noexcept;
 
 }  // namespace fathom::io

@@ -122,6 +122,9 @@ Format format_from_path(const std::filesystem::path& path);
 /// "png", "tiff", … as options have it.
 std::string_view name_of(Format format);
 
+/// "PNG", "TIFF", … as sentences have it.
+std::string_view title_of(Format format);
+
 /// The formats that are read, or written, in the order of the documentation.
 std::vector<Format> formats(bool written);
 

@@ -13,13 +13,30 @@
 
 namespace fathom::io {
 
-/// Points of a file as [n, 2] or [n, 3]: int32, float32 or float64. The first bytes tell the format; "-" is standard
-/// input. NPY: an array of that shape; other integers come as int32. PLY: the vertices' x, y and z, text or binary.
-/// Else text, CSV or XYZ: numbers separated by commas, semicolons or white space, one point in each line; "#" begins a
-/// comment; a first line of names is a header. Columns x, y and z by the header, or the only two or three there are;
-/// files that end in .xyz have theirs first. Text comes as int32 where all numbers are such integers, else float64.
-/// @throws IoError missing, broken, no points, or larger than the machine's free memory
-Array read_points(const std::filesystem::path& path);
+/// What a file of points does not say itself.
+struct PointOptions {
+  std::vector<std::string> columns;  ///< of x, y and, perhaps, z: names, or numbers from 1; empty: by their names
+  char delimiter = 0;                ///< of text, ' ' being any blanks and tabs; 0: by the first lines
+  char decimal = 0;                  ///< of text, '.' or ','; 0: by the first lines
+};
+
+struct Points {
+  Array data;                         ///< [n, 2] or [n, 3]: int32, float32 or float64
+  std::vector<std::string> columns;   ///< what the coordinates are called in the file; without names, numbers from 1
+  bool chosen = false;                ///< whether the file has other columns, or these in another order
+  std::string unit;                   ///< that the names state, such as "m", "°"; empty: none
+  std::vector<std::string> warnings;  ///< what was guessed or left out, a line each
+};
+
+/// Points of a file; its first bytes tell the format, and "-" is standard input. NPY: [n, 2] or [n, 3], or with
+/// options.columns [n, k], or a structured array; integers come as int32. PLY: the vertices' x, y and z. Else text: CSV
+/// with any delimiter and RFC 4180's quotes, words between blanks, PTS, molecules as XYZ, what CloudCompare writes. '#',
+/// '%' and "//" begin a comment; names stand in a first line, or in a comment before the first point. Files that end in
+/// .xyz or .pts have their coordinates first, where there are no names. Text comes as int32 where all numbers are such
+/// integers, else float64. gzip is undone.
+/// @throws InvalidArgument options that contradict each other
+/// @throws IoError missing, broken, no points, larger than the machine's free memory, or not certain in what is what
+Points read_points(const std::filesystem::path& path, const PointOptions& options = {});
 
 enum class TableFormat { automatic, npy, csv, ply };
 
@@ -29,7 +46,8 @@ struct TableColumn {
   AnyConstView values;
 };
 
-/// The format that write_table() would use, by the path's ending where `format` does not say; "-" gets NPY.
+/// The format that write_table() would use, by the path's ending where `format` does not say; "-", devices and
+/// FIFOs get NPY.
 /// @throws InvalidArgument no such ending; PLY for more than one value per row
 TableFormat check_table(const std::filesystem::path& path, std::int64_t values_per_row, TableFormat format);
 

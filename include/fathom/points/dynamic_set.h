@@ -56,7 +56,7 @@ class DynamicSet {
 
   /// @return the first one's id; the others' follow
   /// @throws InvalidArgument (as all below; nothing is changed then) another type or number of coordinates than the
-  ///   set's; a coordinate that is not finite or beyond ±1e150, or outside of the periodic box; ids beyond 2³² − 2
+  ///   set's; a coordinate that a SiteSet does not take, or outside of the periodic box; ids beyond 2³² − 2
   std::int64_t add(const Coordinates& sites);
   /// @throws InvalidArgument an id that is no site's any more or never was, or is named twice
   void remove(std::span<const std::int64_t> ids);

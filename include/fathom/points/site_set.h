@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "fathom/core/array.h"
 #include "fathom/core/device.h"
 #include "fathom/core/execution.h"
 #include "fathom/points/coordinates.h"
+#include "fathom/points/metric.h"
 
 namespace fathom::points {
 
@@ -62,6 +64,8 @@ struct Cone {
 struct QueryOptions {
   /// How many of the nearest sites, 1 … 64.
   int k = 1;
+  /// Of all distances here. Cones and squares are Euclidean: others go without.
+  Metric metric = Metric::euclidean;
   /// Sites whose distance, as float64, is greater do not qualify.
   double radius = std::numeric_limits<double>::infinity();
   /// Allowed excess of a returned distance: (1 + relative) · true, or true + absolute, whichever is more.
@@ -80,7 +84,7 @@ template <MemorySpace Space>
 struct BasicQueryOutputs {
   using Out = BasicAnyView<std::byte, Space>;
   Out distance;  ///< float32 or float64: rounded once
-  Out squared;   ///< float32 or float64
+  Out squared;   ///< float32 or float64; of the Euclidean metric
   Out site;      ///< int32 or int64: index in the caller's array; of a mask: linear index of the element
   Out lower;     ///< float32 or float64: no site that qualifies is nearer than this. Only for k = 1
 };
@@ -96,13 +100,23 @@ struct QueryReport {
   std::string device = {};        ///< names of the devices that did the work; empty: the CPU did
 };
 
+/// Sites as they were given, in any order.
+struct SiteList {
+  Array coordinates;              ///< [n, d], of the set's type
+  std::vector<std::int64_t> ids;  ///< [n]
+};
+
 /// Sites that answer queries. Movable; after construction nearest() may be called by many threads at once.
 ///
 /// Exact: between integer coordinates, d² = Σ (q − s)² is exact at any size. Otherwise coordinates are taken as
 /// float64, and d² = ((q₀ − s₀)² + (q₁ − s₁)²) + (q₂ − s₂)² in float64 arithmetic decides, as in brute force. The
-/// lowest id wins among equals. Distances are √d², rounded once to the output's type. Same bytes for every
-/// storage, thread count and instruction set, and from a device; of approximate answers for one storage, and one of CPU
-/// and devices, whose trees differ.
+/// lowest id wins among equals. Distances are √d², rounded once to the output's type. By another metric it is d itself
+/// that decides, and is rounded: (|q₀ − s₀| + |q₁ − s₁|) + |q₂ − s₂|, or the largest of the three, in float64, which is
+/// exact between integers. Same bytes for every storage, thread count and instruction set, and from a device; of
+/// approximate answers for one storage, and one of CPU and devices, whose trees differ.
+///
+/// Real coordinates are 0, or between 1e-138 and 1e150 on either side: float64 holds the squares of their differences,
+/// and the sums. An output of float32 is rounded to +inf or 0 where a distance, or a square, is beyond its range.
 ///
 /// A set that is resident on a device answers there, queries of the host and of that device.
 ///
@@ -111,8 +125,8 @@ struct QueryReport {
 class SiteSet {
  public:
   /// @param sites  with `plain` and `boxed` the memory behind must live, unchanged, as long as the set
-  /// @throws InvalidArgument a coordinate that is not finite or beyond ±1e150, or outside of the periodic box; more
-  ///   sites than ids can name (sorted: 2³² − 2); options without a meaning
+  /// @throws InvalidArgument a coordinate that is not finite or beyond the range above, or outside of the periodic box;
+  ///   more sites than ids can name (sorted: 2³² − 2); options without a meaning
   /// @throws DeviceError CUDA was asked for and is not to be had, or the device has not enough memory
   explicit SiteSet(const Coordinates& sites, const SiteSetOptions& options = {});
 
@@ -142,6 +156,9 @@ class SiteSet {
   std::size_t bytes() const;  ///< that the set keeps itself, on all devices together
   bool on_device() const;
 
+  /// The sites of a cloud that are kept, read back: another set can be built of them. Of a set on a device waits.
+  SiteList sites(std::int64_t cloud = 0) const;
+
   /// The nearest sites of each query; row j of the result in ascending order of distance, then id.
   /// @param queries  as many axes and clouds as the sites; any of the element types
   /// @param outputs  at least one view
@@ -152,8 +169,8 @@ class SiteSet {
   /// The same for a set, queries and outputs in one device's memory. Returns once the work is in the stream's order,
   /// without waiting for it; works while the stream is captured into a graph. The set may go before it is done, but not
   /// before such a graph; arrays that the set refers to stay until it is done.
-  /// A query that is not finite, or beyond ±1e150, finds nothing: +inf and −1. A cone that serves all queries may have
-  /// its direction [1, d] in the host's memory. Threads, progress and stop have no meaning here; the scratch comes from
+  /// A query that is not finite, or beyond the range, finds nothing: +inf and −1. A cone that serves all queries may
+  /// have its direction [1, d] in the host's memory. Threads, progress and stop have no meaning here; the scratch comes from
   /// Fathom's stream-ordered pool of the device. A set whose sites pass by from the host waits, and cannot be captured.
   /// @throws InvalidArgument as above | a view is not in the set's device's memory
   /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch

@@ -4,14 +4,16 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "fathom/points/site_set.h"
 
 namespace fathom::points {
 
-/// Elements of a grid that answer queries as SiteSet does: same options, outputs, order and tie rule. Ids are linear
-/// (row-major) indices. One bit per element and 1/63 more above, in words of 4 × 4 × 4 (2D: 8 × 8) elements, on the
-/// host or in a device's memory. Same bytes from both, of approximate answers, too, where no d² passes 2⁵³.
+/// Elements of a grid that answer queries as SiteSet does: same options but for the metric, which is Euclidean, same
+/// outputs, order and tie rule. Ids are linear (row-major) indices. One bit per element and 1/63 more above, in words of
+/// 4 × 4 × 4 (2D: 8 × 8) elements, on the host or in a device's memory. Same bytes from both, of approximate answers,
+/// too, where no d² passes 2⁵³.
 ///
 /// Movable. nearest() may be called by many threads at once; while add(), remove() or move() is at work, nothing else.
 ///
@@ -45,6 +47,8 @@ class VoxelSet {
 
   /// @throws InvalidArgument (as all below) there is no such element; nothing is changed then
   bool contains(std::int64_t element) const;
+  /// Linear indices of the sites, in any order. Of a set on a device waits.
+  std::vector<std::int64_t> elements() const;
   /// @return how many were no sites before
   std::int64_t add(std::span<const std::int64_t> elements);
   bool add(std::int64_t element) { return add({&element, 1}) == 1; }

@@ -3,6 +3,7 @@ libraries that have no notion of a current stream (see _foreign.py)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,6 +53,9 @@ class CudaInput:
         handle = handle_of(stream)
         library.will_use(x, device, handle)
         return CudaInput(library, x, device, handle)
+
+    def within(self, leading: int, ranges: Sequence[tuple[int, int]]) -> CudaInput:
+        return self
 
     def numbers(self, name: str) -> CudaInput:
         """The same elements, so that the library can read them: here, or converted and copied."""

@@ -6,6 +6,8 @@
 namespace fathom::cuda {
 
 int device_count() noexcept;
+/// @throws DeviceError there is none, or the process was forked from one that used it
+void require_device();
 DeviceInfo describe_device(int device);
 int current_device();
 

@@ -69,6 +69,7 @@ std::size_t unused_bytes(int device) {
 }
 
 void trim_pools() {
+  if (lost_in_fork()) return;
   Pools& all = pools();
   const std::lock_guard lock(all.mutex);
   for (const auto& [device, pool] : all.of_device) check(cudaMemPoolTrimTo(pool, 0), "giving memory back");

@@ -1,29 +1,67 @@
 #include "core/cuda/runtime.h"
 
+#include <pthread.h>
+
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
 
 #include "core/cuda/devices.h"
 #include "core/cuda/pool.h"
+#include "core/fork.h"
 #include "fathom/core/error.h"
 
 namespace fathom::cuda {
 
+namespace {
+
+std::atomic<bool> used{false};  ///< whether this process has asked for a device
+std::atomic<bool> lost{false};  ///< whether the one that it was forked from had
+[[maybe_unused]] const int watching = pthread_atfork(nullptr, nullptr, [] { lost = used.load(); });
+
+[[noreturn]] void refuse_fork() {
+  throw DeviceError(
+      "CUDA was in use before this process was forked, and cannot be used after it; start processes that use a device "
+      "afresh: in Python with multiprocessing's start method spawn");
+}
+
+/// Where something is to be done with a device.
+void begin() {
+  if (lost) refuse_fork();
+  used = true;
+}
+
+}  // namespace
+
+bool lost_in_fork() noexcept { return lost; }
+
 void check(cudaError_t error, const char* doing) {
   if (error == cudaSuccess) return;
   cudaGetLastError();  // an error that is reported must not come up again in a later call
+  if (error == cudaErrorInitializationError && is_forked()) refuse_fork();  // somebody else used it before
   throw DeviceError(std::string("CUDA failed while ") + doing + ": " + cudaGetErrorString(error));
 }
 
 int device_count() noexcept {
   int count = 0;
-  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  if (lost) return 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;
   cudaGetLastError();
-  return 0;
+  if (count > 0) used = true;
+  return count;
+}
+
+void require_device() {
+  if (device_count() > 0) return;
+  int count = 0;
+  if (lost || (cudaGetDeviceCount(&count) == cudaErrorInitializationError && is_forked())) refuse_fork();
+  cudaGetLastError();
+  throw DeviceError("this machine has no CUDA device; use backend auto or cpu");
 }
 
 DeviceInfo describe_device(int device) {
+  begin();
   static std::mutex mutex;
   static std::map<int, DeviceInfo> known;  // to ask takes longer than to launch a kernel
   const std::lock_guard lock(mutex);
@@ -35,6 +73,7 @@ DeviceInfo describe_device(int device) {
 }
 
 int current_device() {
+  begin();
   int device = 0;
   check(cudaGetDevice(&device), "looking for a device");
   return device;
@@ -69,6 +108,7 @@ OnDevice::~OnDevice() {
 }
 
 int device_of(const void* address, const char* name) {
+  begin();
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, address), "looking at the memory of a view");
   if (attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged)

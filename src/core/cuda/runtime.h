@@ -14,6 +14,10 @@ inline cudaStream_t native(Stream stream) { return static_cast<cudaStream_t>(str
 /// @throws DeviceError unless the call succeeded; says what was being done, and forgets the error
 void check(cudaError_t error, const char* doing);
 
+/// Whether this process was forked from one in which Fathom had asked for a device: it has none then, and what is left
+/// of devices' memory must not be touched.
+bool lost_in_fork() noexcept;
+
 /// After a launch.
 inline void check_launch(const char* kernel) { check(cudaPeekAtLastError(), kernel); }
 

@@ -90,12 +90,12 @@ Problem without_site_borders(const Problem& problem) {
   return open;
 }
 
-void clamp_to_border(const Problem& problem, InstructionSet instruction_set, int threads) {
+void clamp_to_border(const Problem& problem, InstructionSet instruction_set, int threads, const Execution& execution) {
   std::int64_t rows = 1;
   for (int k = 0; k < problem.rank - 1; ++k) rows *= problem.region_extent(k);
   constexpr std::int64_t kRowsPerJob = 64;
   const Clamp clamp(problem, instruction_set);
-  parallel_jobs(threads, (rows + kRowsPerJob - 1) / kRowsPerJob, [&](int, std::int64_t job) {
+  parallel_jobs(execution, threads, (rows + kRowsPerJob - 1) / kRowsPerJob, [&](int, std::int64_t job) {
     for (std::int64_t r = job * kRowsPerJob; r < std::min(rows, (job + 1) * kRowsPerJob); ++r) clamp.row(r);
   });
 }

@@ -12,6 +12,7 @@ bool has_site_border(const Problem& problem);
 Problem without_site_borders(const Problem& problem);
 
 /// Lowers problem.outputs.distance and .squared to the distance to the borders of sites. Euclidean, isotropic.
-void clamp_to_border(const Problem& problem, InstructionSet instruction_set, int threads);
+/// @throws Cancelled
+void clamp_to_border(const Problem& problem, InstructionSet instruction_set, int threads, const Execution& execution);
 
 }  // namespace fathom::grid::cpu

@@ -41,7 +41,9 @@ struct ChessboardNearest<V>::Query {
   PerAxis<std::int64_t> at;
   PerAxis<std::int64_t> half_width;
   const std::byte* element;  ///< the element that looks
-  std::int64_t found = -1;   ///< linear index
+  std::int64_t found = kNone;  ///< lowest linear index
+
+  static constexpr std::int64_t kNone = INT64_MAX;
 };
 
 template <class V>
@@ -60,40 +62,45 @@ std::int64_t ChessboardNearest<V>::find(const PerAxis<std::int64_t>& at, V value
     while (cost(steps + 1) <= value && steps < p_.extent(k)) ++steps;
     query.half_width[axis_index(k)] = steps;
   }
-  if (!try_coordinate(query, 0, 0, slowest)) throw InternalError("a chessboard distance has no site");
+  // A site with the lowest coordinate along axis 0 has the lowest index if no other axis is slower.
+  if (p_.index_step[0] >= p_.index_step[axis_index(p_.rank - 1)]) try_coordinate(query, 0, 0, 0, slowest);
+  else search(query, 0, 0, 0);
+  if (query.found == Query::kNone) throw InternalError("a chessboard distance has no site");
   return query.found;
 }
 
 template <class V>
-bool ChessboardNearest<V>::try_coordinate(Query& query, int axis, std::int64_t row, std::int64_t coordinate) const {
-  row = row * p_.extent(axis) + coordinate;
-  return search(query, axis + 1, row);
+bool ChessboardNearest<V>::try_coordinate(Query& query, int axis, std::int64_t row, std::int64_t index,
+                                          std::int64_t coordinate) const {
+  return search(query, axis + 1, row * p_.extent(axis) + coordinate,
+                index + coordinate * p_.index_step[axis_index(axis)]);
 }
 
-/// Searches axes `axis`, axis + 1, …, with the coordinates before them fixed in `row`.
+/// Searches axes `axis`, axis + 1, …, with the coordinates before them fixed in `row` and `index`. True if no other site
+/// can have a lower index.
 template <class V>
-bool ChessboardNearest<V>::search(Query& query, int axis, std::int64_t row) const {
+bool ChessboardNearest<V>::search(Query& query, int axis, std::int64_t row, std::int64_t index) const {
   const std::size_t k = axis_index(axis);
   const Window window(query.at[k], query.half_width[k], p_.extent(axis), p_.border[k] == Border::periodic);
   for (int r = 0; r < window.count; ++r) {
     if (axis == p_.rank - 1) {
-      if (search_row(query, row, window.ranges[r])) return true;
+      if (search_row(query, row, index, window.ranges[r])) return p_.index_step[k] == 1;
       continue;
     }
     for (std::int64_t c = window.ranges[r].begin; c < window.ranges[r].end; ++c)
-      if (try_coordinate(query, axis, row, c)) return true;
+      if (try_coordinate(query, axis, row, index, c)) return true;
   }
   return false;
 }
 
 template <class V>
-bool ChessboardNearest<V>::search_row(Query& query, std::int64_t row, const Range& range) const {
+bool ChessboardNearest<V>::search_row(Query& query, std::int64_t row, std::int64_t index, const Range& range) const {
   const std::int64_t extent = p_.extent(p_.rank - 1);
   const RowWord* words = words_ + row * strips_of(extent);
   std::int64_t x = range.begin;
   while (x < range.end) {
     if (in_class(query, row, x)) {
-      query.found = row * extent + x;
+      query.found = std::min(query.found, index + x * p_.index_step[axis_index(p_.rank - 1)]);
       return true;
     }
     // The next set bit: a site, or an element of another class than the one before it.

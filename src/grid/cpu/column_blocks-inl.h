@@ -12,10 +12,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::HWY_NAMESPACE {
 
-template <class V, bool kCoordinates>
+template <class V, bool kSites>
 class BlockSearch {
  public:
-  explicit BlockSearch(const Lines<V, kCoordinates>& lines)
+  explicit BlockSearch(const Lines<V, kSites>& lines)
       : lines_(lines),
         blocks_((lines.c.sources + kTargets - 1) / kTargets),
         block_min_(lines.c.bounds),
@@ -24,7 +24,7 @@ class BlockSearch {
   }
 
   /// Offers all sources beyond the window of the targets at source rows at … at + 7 that can matter.
-  HWY_INLINE void search(Targets<V, kCoordinates>& block, std::int64_t at) const {
+  HWY_INLINE void search(Targets<V, kSites>& block, std::int64_t at) const {
     Vec<V> worst = worst_of(block);
     search_left(block, worst, at);
     search_right(block, worst, at);
@@ -32,7 +32,7 @@ class BlockSearch {
 
  private:
   static constexpr Tag<V> d{};
-  using Block = Targets<V, kCoordinates>;
+  using Block = Targets<V, kSites>;
 
   void find_minima() {
     const int n = lines_.lane_count();
@@ -77,17 +77,17 @@ class BlockSearch {
     const std::int64_t end = std::min(lines_.c.sources, (b + 1) * kTargets);
     for (std::int64_t i = b * kTargets; i < end; ++i) {
       const Vec<V> value = lines_.row(i);
-      const Vec<V> coordinate = kCoordinates ? lines_.coordinate_of(i) : value;
+      const Vec<V> site = kSites ? lines_.site(i) : value;
       const std::int64_t steps = at - i;
       for (int r = 0; r < kTargets; ++r)
-        block.offer(r, hn::Max(value, lines_.cost(steps + r)), coordinate);
+        block.offer(r, hn::Max(value, lines_.cost(steps + r)), site);
     }
     worst = worst_of(block);
   }
 
   static constexpr int kSuperblock = 8;  ///< blocks that share a coarse bound
 
-  const Lines<V, kCoordinates>& lines_;
+  const Lines<V, kSites>& lines_;
   std::int64_t blocks_;
   V* block_min_;
   V* super_min_;

@@ -23,11 +23,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::HWY_NAMESPACE {
 
-template <class V, bool kCoordinates>
+template <class V, bool kSites>
 class Envelope {
  public:
   /// @param far  first targets of the blocks to solve, ascending
-  Envelope(const Lines<V, kCoordinates>& lines, const std::int32_t* far, std::int64_t count)
+  Envelope(const Lines<V, kSites>& lines, const std::int32_t* far, std::int64_t count)
       : lines_(lines),
         far_(far),
         count_(count),
@@ -44,7 +44,7 @@ class Envelope {
 
  private:
   static constexpr Tag<V> d{};
-  using Block = Targets<V, kCoordinates>;
+  using Block = Targets<V, kSites>;
 
   static HWY_INLINE Vec<V> cap(const Column<V>& c) { return hn::Set(d, c.cap); }
 
@@ -131,17 +131,17 @@ class Envelope {
     for (std::int64_t k = low_[b]; k <= last; ++k) {
       const std::int64_t i = candidates_[k];
       const Vec<V> value = lines_.row(i);
-      const Vec<V> coordinate = kCoordinates ? lines_.coordinate_of(i) : value;
+      const Vec<V> site = kSites ? lines_.site(i) : value;
       const std::int64_t steps = at - i;
       for (int r = 0; r < kTargets; ++r)
-        block.offer(r, hn::Add(value, lines_.cost(steps + r)), coordinate);
+        block.offer(r, hn::Add(value, lines_.cost(steps + r)), site);
     }
     lines_.store(block, t);
   }
 
   static constexpr std::int64_t kFewCandidates = 8;  ///< fewer are cheaper to try than to search
 
-  const Lines<V, kCoordinates>& lines_;
+  const Lines<V, kSites>& lines_;
   const std::int32_t* far_;
   std::int64_t count_;
   std::int32_t* candidates_;  ///< source rows

@@ -35,18 +35,18 @@ struct Max {
   }
 };
 
-/// Eight targets. Without kCoordinates `from` is unused.
-template <class V, bool kCoordinates>
+/// Eight targets. Without kSites `from` is unused.
+template <class V, bool kSites>
 struct Targets {
   Vec<V> best[kTargets];
-  Vec<V> from[kTargets];  ///< coordinates of the sources of `best`
+  Vec<V> from[kTargets];  ///< sites behind the sources of `best`
 
-  HWY_INLINE void offer(int r, Vec<V> value, Vec<V> coordinate) {
-    if constexpr (kCoordinates) {
-      const auto tied = hn::And(hn::Eq(value, best[r]), hn::Lt(coordinate, from[r]));
+  HWY_INLINE void offer(int r, Vec<V> value, Vec<V> site) {
+    if constexpr (kSites) {
+      const auto tied = hn::And(hn::Eq(value, best[r]), hn::Lt(site, from[r]));
       const auto better = hn::Or(hn::Lt(value, best[r]), tied);
       best[r] = hn::IfThenElse(better, value, best[r]);
-      from[r] = hn::IfThenElse(better, coordinate, from[r]);
+      from[r] = hn::IfThenElse(better, site, from[r]);
     } else {
       best[r] = hn::Min(best[r], value);
     }
@@ -59,15 +59,16 @@ struct Targets {
   }
 };
 
-template <class V, bool kCoordinates>
+template <class V, bool kSites>
 class Lines {
  public:
   static constexpr Tag<V> d{};
-  using Block = Targets<V, kCoordinates>;
+  using Block = Targets<V, kSites>;
 
   Lines(const Column<V>& column, int group)
       : c(column),
-        rows_(column.source + (static_cast<std::int64_t>(group) * (column.sources + 2 * kPad) + kPad) * lane_count()),
+        rows_(column.source + source_at(column.sources, lane_count(), 0, group * lane_count())),
+        sites_(kSites ? column.site + (rows_ - column.source) : nullptr),
         line_(group * lane_count()) {}
 
   static HWY_INLINE int lane_count() { return static_cast<int>(hn::Lanes(d)); }
@@ -79,6 +80,10 @@ class Lines {
     for (std::int64_t i = 0; i < kPad; ++i) {
       hn::Store(set(no_value<V>()), d, rows_ - (i + 1) * lane_count());
       hn::Store(set(no_value<V>()), d, rows_ + (c.sources + i) * lane_count());
+      if constexpr (kSites) {
+        hn::Store(set(0), d, sites_ - (i + 1) * lane_count());
+        hn::Store(set(0), d, sites_ + (c.sources + i) * lane_count());
+      }
     }
   }
 
@@ -92,16 +97,11 @@ class Lines {
   /// Whether no value ≥ `least` can change targets whose worst value is `worst`: none is below it (or ties, if ties
   /// matter).
   static HWY_INLINE bool hopeless(Vec<V> least, Vec<V> worst) {
-    if constexpr (kCoordinates) return hn::AllTrue(d, hn::Gt(least, worst));
+    if constexpr (kSites) return hn::AllTrue(d, hn::Gt(least, worst));
     else return hn::AllFalse(d, hn::Lt(least, worst));
   }
 
-  HWY_INLINE Vec<V> coordinate_of(std::int64_t source) const {
-    std::int64_t at = source + c.origin;
-    if (at < 0) at += c.extent;
-    if (at >= c.extent) at -= c.extent;
-    return set(static_cast<V>(at));
-  }
+  HWY_INLINE Vec<V> site(std::int64_t i) const { return hn::Load(d, sites_ + i * lane_count()); }
 
   /// Targets t … t + 7 with what lies at their own places, and what they start from.
   HWY_INLINE Block own(std::int64_t t) const {
@@ -109,7 +109,7 @@ class Lines {
     Block block;
     for (int r = 0; r < kTargets; ++r) {
       block.best[r] = row(at + r);
-      if constexpr (kCoordinates) block.from[r] = coordinate_of(at + r);
+      if constexpr (kSites) block.from[r] = site(at + r);
     }
     if (!c.start) return block;
     const int rows = static_cast<int>(std::min<std::int64_t>(kTargets, c.targets - t));
@@ -117,7 +117,7 @@ class Lines {
       if (r >= rows) break;
       const std::int64_t i = (t + r) * kStrip + line_;
       Vec<V> from = set(0);
-      if constexpr (kCoordinates) from = hn::Load(d, c.start_coordinate + i);
+      if constexpr (kSites) from = hn::Load(d, c.start_site + i);
       block.offer(r, hn::Load(d, c.start + i), from);
     }
     return block;
@@ -126,7 +126,7 @@ class Lines {
   HWY_INLINE void store(const Block& block, std::int64_t t) const {
     for (int r = 0; r < kTargets; ++r) {
       hn::Store(block.best[r], d, c.result + (t + r) * c.pitch + line_);
-      if constexpr (kCoordinates) hn::Store(block.from[r], d, c.coordinate + (t + r) * c.pitch + line_);
+      if constexpr (kSites) hn::Store(block.from[r], d, c.found + (t + r) * c.pitch + line_);
     }
   }
 
@@ -134,19 +134,19 @@ class Lines {
 
  private:
   V* rows_;
+  V* sites_;
   int line_;
 };
 
 /// Offers the two sources that lie `steps` away from each of the targets at source rows at … at + 7.
-template <class Join, class V, bool kCoordinates>
-HWY_INLINE void offer_window(const Lines<V, kCoordinates>& lines, Targets<V, kCoordinates>& block, std::int64_t at,
-                             int steps) {
+template <class Join, class V, bool kSites>
+HWY_INLINE void offer_window(const Lines<V, kSites>& lines, Targets<V, kSites>& block, std::int64_t at, int steps) {
   const Vec<V> cost = lines.cost(steps);
   for (int r = 0; r < kTargets; ++r) {
     const Vec<V> before = lines.row(at + r - steps), behind = lines.row(at + r + steps);
-    if constexpr (kCoordinates) {
-      block.offer(r, Join::join(before, cost), lines.coordinate_of(at + r - steps));
-      block.offer(r, Join::join(behind, cost), lines.coordinate_of(at + r + steps));
+    if constexpr (kSites) {
+      block.offer(r, Join::join(before, cost), lines.site(at + r - steps));
+      block.offer(r, Join::join(behind, cost), lines.site(at + r + steps));
     } else {
       block.offer(r, Join::join(hn::Min(before, behind), cost), cost);
     }

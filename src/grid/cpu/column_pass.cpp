@@ -17,9 +17,8 @@ namespace fathom::grid::cpu::HWY_NAMESPACE {
 
 /// Sources near the targets, one step outwards at a time. True if no other can matter.
 /// @param patience  steps after which to give up unless the whole window would settle it
-template <class Join, class V, bool kCoordinates>
-HWY_INLINE bool search_window(const Lines<V, kCoordinates>& lines, Targets<V, kCoordinates>& block, std::int64_t at,
-                              int patience) {
+template <class Join, class V, bool kSites>
+HWY_INLINE bool search_window(const Lines<V, kSites>& lines, Targets<V, kSites>& block, std::int64_t at, int patience) {
   const Vec<V> cap = lines.set(lines.c.cap);
   for (int k = 1;; ++k) {
     const Vec<V> worst = hn::Min(block.worst(), cap);
@@ -30,8 +29,8 @@ HWY_INLINE bool search_window(const Lines<V, kCoordinates>& lines, Targets<V, kC
 }
 
 /// Euclidean and taxicab: targets whose sites are not near are left to the envelope.
-template <class V, bool kCoordinates>
-void search_additive(const Lines<V, kCoordinates>& lines) {
+template <class V, bool kSites>
+void search_additive(const Lines<V, kSites>& lines) {
   constexpr int kPatience = 4;
   const bool empty = lines.empty();
   int patience = kPatience;
@@ -45,12 +44,12 @@ void search_additive(const Lines<V, kCoordinates>& lines) {
     }
     lines.store(block, t);
   }
-  if (far > 0) Envelope<V, kCoordinates>(lines, lines.c.far, far).run();
+  if (far > 0) Envelope<V, kSites>(lines, lines.c.far, far).run();
 }
 
-template <class V, bool kCoordinates>
-void search_chessboard(const Lines<V, kCoordinates>& lines) {
-  const BlockSearch<V, kCoordinates> blocks(lines);
+template <class V, bool kSites>
+void search_chessboard(const Lines<V, kSites>& lines) {
+  const BlockSearch<V, kSites> blocks(lines);
   for (std::int64_t t = 0; t < lines.c.targets; t += kTargets) {
     const std::int64_t at = lines.c.first_target + t;
     auto block = lines.own(t);
@@ -59,11 +58,11 @@ void search_chessboard(const Lines<V, kCoordinates>& lines) {
   }
 }
 
-template <class V, bool kCoordinates>
+template <class V, bool kSites>
 void search_strip(const Column<V>& column) {
   const int groups = kStrip / static_cast<int>(hn::Lanes(Tag<V>()));
   for (int g = 0; g < groups; ++g) {
-    const Lines<V, kCoordinates> lines(column, g);
+    const Lines<V, kSites> lines(column, g);
     lines.pad();
     column.chessboard ? search_chessboard(lines) : search_additive(lines);
   }
@@ -71,7 +70,7 @@ void search_strip(const Column<V>& column) {
 
 template <class V>
 void pass(const Column<V>& column) {
-  column.coordinate ? search_strip<V, true>(column) : search_strip<V, false>(column);
+  column.site ? search_strip<V, true>(column) : search_strip<V, false>(column);
 }
 
 void pass_i32(const Column<std::int32_t>& column) { pass(column); }

@@ -32,21 +32,20 @@ struct Column {
   std::int64_t sources = 0;       ///< rows of sources, without the padding
   std::int64_t first_target = 0;  ///< source row of the first target
   std::int64_t targets = 0;
-  std::int64_t origin = 0;        ///< coordinate of source row 0; negative if the axis is periodic
-  std::int64_t extent = 0;        ///< of the axis; coordinates are taken modulo it
   const V* cost = nullptr;        ///< cost[k] = cost of |k| steps, |k| ≤ sources + kPad: looked up without a branch
   V cap = no_cap<V>();            ///< values ≥ cap need not be found
   bool euclidean = true;
   bool chessboard = false;
   V* source = nullptr;            ///< (sources + 2·kPad) · 32
+  V* site = nullptr;              ///< likewise: what is behind each source, by a number ≥ 0; null: not wanted
   V* bounds = nullptr;            ///< scratch: bounds_size(sources)
   std::int32_t* candidates = nullptr;  ///< scratch: candidates_size(sources)
   std::int32_t* far = nullptr;    ///< scratch: sources / 8 + 1
   const V* start = nullptr;       ///< [targets][32]: values known beforehand, or null
-  const V* start_coordinate = nullptr;  ///< [targets][32]: what they come from
-  std::int64_t pitch = kStrip;    ///< between rows of result and coordinate
+  const V* start_site = nullptr;  ///< [targets][32]: what they come from
+  std::int64_t pitch = kStrip;    ///< between rows of result and found
   V* result = nullptr;            ///< [targets + 7], 32 values per row
-  V* coordinate = nullptr;        ///< likewise: of the lowest source that gives the result; null: not wanted
+  V* found = nullptr;             ///< likewise: the lowest site that gives the result; unused unless sites are wanted
 };
 
 /// Values in Column::bounds, numbers in Column::candidates.
@@ -63,7 +62,7 @@ inline std::int64_t source_at(std::int64_t sources, int lane_count, std::int64_t
   return (group * (sources + 2 * kPad) + row + kPad) * lane_count + line % lane_count;
 }
 
-/// Fills result (and coordinate). Adds the padding to `source` itself.
+/// Fills result (and found). Adds the padding to `source` and `site` itself.
 void column_pass(const Column<std::int32_t>& column, InstructionSet instruction_set);
 void column_pass(const Column<std::int64_t>& column, InstructionSet instruction_set);
 void column_pass(const Column<double>& column, InstructionSet instruction_set);

@@ -182,18 +182,20 @@ template <class V>
 template <class Out>
 void Emitter<V>::write_coordinates(std::int64_t offset, int count, const IndexOf<V>* index, Out* out) const {
   const auto component = [&](int k) { return out + offset + k * p_.outputs.coordinates.strides()[0]; };
-  for (int k = 0, kept = 0; k < p_.caller_rank; ++k) {
-    if (kept < p_.rank && p_.caller_axis[axis(kept)] == k) ++kept;
-    else
-      for (int i = 0; i < count; ++i) component(k)[i] = index[i] < 0 ? -1 : 0;  // an axis of one element
-  }
   alignas(64) IndexOf<V> rest[kRun] = {}, coordinate[kRun];  // whole vectors
   std::copy_n(index, count, rest);
-  for (int k = p_.rank - 1; k > 0; --k) {
-    split_indices(p_.extent(k), count, rest, coordinate, instruction_set_);
-    std::copy_n(coordinate, count, component(p_.caller_axis[axis(k)]));
+  int left = p_.rank;  // axes that `rest` is of
+  for (int k = p_.caller_rank - 1; k >= 0; --k) {
+    const auto kept = std::find(p_.caller_axis.begin(), p_.caller_axis.begin() + p_.rank, k) - p_.caller_axis.begin();
+    if (kept == p_.rank) {  // an axis of one element
+      for (int i = 0; i < count; ++i) component(k)[i] = index[i] < 0 ? -1 : 0;
+    } else if (--left > 0) {
+      split_indices(p_.extent(static_cast<int>(kept)), count, rest, coordinate, instruction_set_);
+      std::copy_n(coordinate, count, component(k));
+    } else {
+      std::copy_n(rest, count, component(k));
+    }
   }
-  std::copy_n(rest, count, component(p_.caller_axis[0]));
 }
 
 template class Emitter<std::int32_t>;

@@ -53,6 +53,7 @@ class Transform {
         classes_(problem, instruction_set),
         emitter_(problem, classes_, instruction_set),
         cap_(cap_above(largest_kept<V>(problem))),
+        execution_(execution),
         monitor_(execution, e_.rows * (e_.strips + (problem.rank - 1) * e_.region_strips())) {
     memory_.take(scratch, problem, e_, threads);
     for (int k = 0; k < last(); ++k) {
@@ -90,19 +91,17 @@ class Transform {
   bool carries_index() const { return e_.index && !chessboard_search(); }
 
   void find_row_words() {
-    // Rows are short or many: a job is some rows, so that each is worth a thread's while.
-    const std::int64_t rows_per_job = std::max<std::int64_t>(1, 65536 / p_.extent(last()));
     const bool periodic = p_.border[at_axis(last())] == Border::periodic;
-    parallel_jobs(threads_, (e_.rows + rows_per_job - 1) / rows_per_job, [&](int worker, std::int64_t job) {
-      const std::int64_t end = std::min(e_.rows, (job + 1) * rows_per_job);
-      PerAxis<std::int64_t> at = start_of_row(job * rows_per_job);
-      for (std::int64_t row = job * rows_per_job; row < end; ++row, advance(at)) {
+    parallel_jobs(threads_, e_.row_jobs(), [&](int worker, std::int64_t job) {
+      const std::int64_t begin = job * e_.rows_per_job, end = std::min(e_.rows, begin + e_.rows_per_job);
+      PerAxis<std::int64_t> at = start_of_row(begin);
+      for (std::int64_t row = begin; row < end; ++row, advance(at)) {
         if (e_.pins && find_background(row, element(at))) continue;
         make_row_words(classes_, element(at), p_.extent(last()), periodic, memory_.words + row * e_.strips, pinned(row),
-                       memory_.lines[static_cast<std::size_t>(worker)].bits);
+                       memory_.lines[static_cast<std::size_t>(worker)].bits, monitor_);
         if (e_.starts) find_changes(row, at);
       }
-      monitor_.advance((end - job * rows_per_job) * e_.strips);
+      monitor_.advance((end - begin) * e_.strips);
     });
   }
 
@@ -110,6 +109,7 @@ class Transform {
   bool find_background(std::int64_t row, const std::byte* start) const {
     std::uint32_t* words = pinned(row);
     classes_.background(start, p_.extent(last()), words);
+    extend(words, p_.extent(last()));
     bool* background = memory_.background + row * e_.runs();
     std::uint32_t all = ~0u;
     for (std::int64_t strip = e_.first_strip; strip < e_.end_strip; strip += kStripsOfRun) {
@@ -119,6 +119,14 @@ class Transform {
       all &= run;
     }
     return e_.near && all == ~0u;
+  }
+
+  /// Makes what is behind the end of a row as its last element: lines that find other sites than their neighbours would
+  /// keep those searching.
+  static void extend(std::uint32_t* words, std::int64_t count) {
+    const std::int64_t rest = count % kStrip;
+    std::uint32_t& last = words[strips_of(count) - 1];
+    if (rest && !(last >> (rest - 1) & 1)) last &= (1u << rest) - 1;
   }
 
   std::uint32_t* pinned(std::int64_t row) const { return e_.pins ? memory_.pinned + row * e_.strips : nullptr; }
@@ -154,7 +162,7 @@ class Transform {
 
   /// One axis: the row words are the answer.
   void emit_row() {
-    parallel_jobs(threads_, e_.region_strips(), [&](int, std::int64_t job) {
+    parallel_jobs(execution_, threads_, e_.region_strips(), [&](int, std::int64_t job) {
       alignas(64) V values[kStrip];
       IndexOf<V> index[kStrip];
       const std::int64_t x0 = (e_.first_strip + job) * kStrip;
@@ -200,7 +208,10 @@ class Transform {
 
   void run_lines(const Lines& lines, LineScratch<V>& scratch) {
     if (e_.starts) load_changes(lines, scratch);
-    for (int k = 0; k < lines.strips; ++k) run_strip(lines, k, scratch);
+    for (int k = 0; k < lines.strips; ++k) {
+      monitor_.advance(0);
+      run_strip(lines, k, scratch);
+    }
     lines.axis == 0 ? emit(lines, scratch) : save(lines, scratch);
   }
 
@@ -256,26 +267,31 @@ class Transform {
     column.sources = sources_of(p_, axis);
     column.first_target = halo_of(p_, axis) + p_.range(axis).begin;
     column.targets = p_.region_extent(axis);
-    column.origin = -halo_of(p_, axis);
-    column.extent = p_.extent(axis);
     column.cost = memory_.cost[at_axis(axis)] + most_steps(p_, axis);
     column.cap = cap_;
     column.euclidean = p_.metric == Metric::euclidean;
     column.chessboard = p_.metric == Metric::chessboard;
     column.source = s.source;
+    column.site = wants_sites(axis) ? s.site : nullptr;
     column.bounds = s.bounds;
     column.candidates = s.candidates;
     column.far = s.far;
     column.start = e_.starts ? s.start : nullptr;
-    column.start_coordinate = s.start_coordinate;
+    column.start_site = s.start_site;
     column.pitch = kRun;
     column.result = s.result + k * kStrip;
-    column.coordinate = wants_coordinates(axis) ? s.coordinate + k * kStrip : nullptr;
+    column.found = s.found + k * kStrip;
     column_pass(column, set_);
-    if (carries_index()) find_index(lines, k, s);
   }
 
-  bool wants_coordinates(int axis) const { return carries_index() || (chessboard_search() && axis == 0); }
+  /// Whether the pass looks for sites: for their indices, or for their coordinates along the slowest axis alone.
+  bool wants_sites(int axis) const { return carries_index() || (chessboard_search() && axis == 0); }
+
+  /// From an element to its neighbour, in what the pass calls sites by.
+  std::int64_t site_step(int axis) const {
+    if (carries_index()) return p_.index_step[at_axis(axis)];
+    return axis == 0 ? 1 : 0;
+  }
 
   V* buffered_values(const Lines& lines, std::int64_t y) const {
     const std::int64_t row = lines.row + y * lines.row_step;
@@ -285,36 +301,51 @@ class Transform {
     return memory_.index + (buffered_values(lines, y) - memory_.values);
   }
 
-  /// Brings the values (and indices) of all sources into the scratch.
+  /// Brings the values (and sites) of all sources into the scratch.
   void load(const Lines& lines, LineScratch<V>& s) const {
     const bool from_words = lines.axis == last() - 1;
     const std::int64_t extent = p_.extent(lines.axis), halo = halo_of(p_, lines.axis);
     const std::int64_t pitch = source_pitch(lines.axis);
+    IndexOf<V> in_row[kStrip] = {};
     for (std::int64_t y = 0; y < extent; ++y) {
-      IndexOf<V>* index = carries_index() ? s.index + y * kStrip : nullptr;
-      V* source = source_row(s, lines.axis, y + halo);
+      const std::int64_t at = source_row(lines.axis, y + halo), offset = y * site_step(lines.axis);
       if (from_words) {
-        values_in_row(lines.row + y * lines.row_step, lines.strip, pitch, source, index);
+        IndexOf<V>* const index = carries_index() ? in_row : nullptr;
+        values_in_row(lines.row + y * lines.row_step, lines.strip, pitch, s.source + at, index);
+        if (wants_sites(lines.axis)) number_sites(in_row, site_step(last()), offset, pitch, s.site + at);
       } else {
         if (y + kRowsAhead < extent) {
           prefetch(buffered_values(lines, y + kRowsAhead), kStrip * sizeof(V));
-          if (index) prefetch(buffered_index(lines, y + kRowsAhead), kStrip * sizeof(IndexOf<V>));
+          if (carries_index()) prefetch(buffered_index(lines, y + kRowsAhead), kStrip * sizeof(IndexOf<V>));
         }
-        copy_groups(buffered_values(lines, y), lanes_, source, pitch);
-        if (index) std::copy_n(buffered_index(lines, y), kStrip, index);
+        copy_groups(buffered_values(lines, y), lanes_, s.source + at, pitch);
+        const IndexOf<V>* const index = carries_index() ? buffered_index(lines, y) : in_row;
+        if (wants_sites(lines.axis)) number_sites(index, 1, offset, pitch, s.site + at);
       }
     }
+    wrap(lines.axis, s.source);
+    if (wants_sites(lines.axis)) wrap(lines.axis, s.site);
+  }
+
+  /// Calls the sites behind 32 sources: `in_row` · row_step + offset.
+  void number_sites(const IndexOf<V>* in_row, std::int64_t row_step, std::int64_t offset, std::int64_t pitch,
+                    V* site) const {
+    for (int g = 0; g * lanes_ < kStrip; ++g, in_row += lanes_, site += pitch)
+      for (int i = 0; i < lanes_; ++i) site[i] = index_at<V>(offset, in_row[i], row_step);
+  }
+
+  /// Repeats what lies within half a period on the other side.
+  void wrap(int axis, V* rows) const {
+    const std::int64_t extent = p_.extent(axis), halo = halo_of(p_, axis), pitch = source_pitch(axis);
     for (std::int64_t y = 0; y < halo; ++y) {
-      copy_groups(source_row(s, lines.axis, extent + y), pitch, source_row(s, lines.axis, y), pitch);
-      copy_groups(source_row(s, lines.axis, halo + y), pitch, source_row(s, lines.axis, halo + extent + y), pitch);
+      copy_groups(rows + source_row(axis, extent + y), pitch, rows + source_row(axis, y), pitch);
+      copy_groups(rows + source_row(axis, halo + y), pitch, rows + source_row(axis, halo + extent + y), pitch);
     }
   }
 
   /// Values between the groups of a row of sources.
   std::int64_t source_pitch(int axis) const { return source_at(sources_of(p_, axis), lanes_, -kPad, lanes_); }
-  V* source_row(const LineScratch<V>& s, int axis, std::int64_t row) const {
-    return s.source + source_at(sources_of(p_, axis), lanes_, row, 0);
-  }
+  std::int64_t source_row(int axis, std::int64_t row) const { return source_at(sources_of(p_, axis), lanes_, row, 0); }
   void copy_groups(const V* from, std::int64_t from_pitch, V* to, std::int64_t to_pitch) const {
     constexpr int kMost = 64 / static_cast<int>(sizeof(V));
     for (int g = 0; g * lanes_ < kStrip; ++g, from += from_pitch, to += to_pitch)
@@ -333,30 +364,18 @@ class Transform {
 
   /// Distances to the ends of the runs of equal classes along the axis.
   void find_starts(const Lines& lines, int k, LineScratch<V>& s) const {
-    const Runs runs{.changes = s.changes + k,
-                    .pinned = e_.pins ? s.pinned + k : nullptr,
-                    .pitch = kStripsOfRun,
-                    .extent = p_.extent(lines.axis),
-                    .periodic = p_.border[at_axis(lines.axis)] == Border::periodic,
-                    .targets = p_.range(lines.axis),
-                    .euclidean = p_.metric == Metric::euclidean};
-    line_starts<V>(runs, axis_cost<V>(p_, lines.axis).weight, s.steps,
-                   wants_coordinates(lines.axis) ? s.run_site : nullptr, s.start, s.start_coordinate, set_);
-  }
-
-  /// Indices of the nearest sites of a strip's targets, from the sources that won.
-  void find_index(const Lines& lines, int k, LineScratch<V>& s) const {
-    std::int64_t step = 1, own = 0;  // own: the strip's first element, without this axis and the slower ones
-    for (int j = last(); j > lines.axis; --j) {
-      own += lines.at[at_axis(j)] * step;
-      step *= p_.extent(j);
-    }
-    IndexRow<V> row{.source = s.index, .step = static_cast<IndexOf<V>>(step), .own = static_cast<IndexOf<V>>(own)};
-    for (std::int64_t t = 0; t < p_.region_extent(lines.axis); ++t) {
-      row.from = s.coordinate + t * kRun + k * kStrip;
-      row.run_end = e_.starts ? s.start_coordinate + t * kStrip : nullptr;
-      join_indices(row, s.found + t * kRun + k * kStrip, set_);
-    }
+    Runs runs{.changes = s.changes + k,
+              .pinned = e_.pins ? s.pinned + k : nullptr,
+              .pitch = kStripsOfRun,
+              .extent = p_.extent(lines.axis),
+              .periodic = p_.border[at_axis(lines.axis)] == Border::periodic,
+              .targets = p_.range(lines.axis),
+              .euclidean = p_.metric == Metric::euclidean,
+              .line_step = site_step(last()),
+              .step = site_step(lines.axis)};
+    for (int j = lines.axis + 1; j < p_.rank; ++j) runs.first_site += lines.at[at_axis(j)] * site_step(j);
+    line_starts<V>(runs, axis_cost<V>(p_, lines.axis).weight, s.steps, wants_sites(lines.axis) ? s.run_end : nullptr,
+                   s.start, s.start_site, set_);
   }
 
   void save(const Lines& lines, LineScratch<V>& s) const {
@@ -376,11 +395,13 @@ class Transform {
     const int count = static_cast<int>(end - begin);
     PerAxis<std::int64_t> at = lines.at;
     at[at_axis(last())] = begin;
+    IndexOf<V> index[kRun];
     for (std::int64_t y = range.begin; y < range.end; ++y) {
       at[at_axis(lines.axis)] = y;
       const std::int64_t t = (y - range.begin) * kRun + begin - x0;
-      if (chessboard_search()) search_nearest(at, count, s.result + t, s.coordinate + t, s.found + t);
-      emitter_.emit(at, count, s.result + t, e_.index ? s.found + t : nullptr);
+      if (chessboard_search()) search_nearest(at, count, s.result + t, s.found + t, index);
+      else if (e_.index) std::copy_n(s.found + t, count, index);
+      emitter_.emit(at, count, s.result + t, e_.index ? index : nullptr);
       if (rows_told(lines.axis) > 0) monitor_.advance(lines.strips);
     }
     emitter_.finish();
@@ -402,6 +423,7 @@ class Transform {
   const Classes classes_;
   const Emitter<V> emitter_;
   const V cap_;
+  const Execution& execution_;
   Monitor monitor_;
   Memory<V> memory_;
   StripRange group_;  ///< at hand

@@ -40,6 +40,7 @@ struct Extents {
   std::int64_t end_strip = 0;
   std::int64_t longest = 0;       ///< most sources of a pass
   std::int64_t most_targets = 0;  ///< of a pass
+  std::int64_t rows_per_job = 1;  ///< of the first pass
   bool index = false, buffered = false, starts = false, pins = false, near = false;
 
   explicit Extents(const Problem& p) {
@@ -53,6 +54,8 @@ struct Extents {
       most_targets = std::max(most_targets, p.region_extent(k));
     }
     index = wants_index(p);
+    // Rows are short or many: a job is some rows, so that each is worth a thread's while.
+    rows_per_job = std::max<std::int64_t>(1, 65536 / p.extent(last));
     buffered = p.rank > 2;
     const bool labels = p.sites.rule == Sites::Rule::labels;
     starts = labels || p.signed_distance;
@@ -65,6 +68,13 @@ struct Extents {
   std::int64_t group_strips() const {
     return buffered ? std::min<std::int64_t>(kStripsOfRun, region_strips()) : region_strips();
   }
+  std::int64_t row_jobs() const { return (rows + rows_per_job - 1) / rows_per_job; }
+  /// Threads that find work at the same time: long lines with few beside them need much scratch each.
+  std::size_t workers(const Problem& p, int threads) const {
+    std::int64_t jobs = row_jobs();
+    for (int k = 0; k < p.rank - 1; ++k) jobs = std::max(jobs, count_lines(p, k, {0, group_strips()}, p.region));
+    return static_cast<std::size_t>(std::min<std::int64_t>(threads, jobs));
+  }
 };
 
 /// What one thread needs for a pass.
@@ -74,14 +84,13 @@ struct LineScratch {
   V* bounds;
   std::int32_t* candidates;
   std::int32_t* far;
+  V* site;  ///< nearest sites of the sources, as indices relative to the axes slower than the pass's
   V* start;
-  V* start_coordinate;
+  V* start_site;
   V* result;               ///< [targets + 7][kRun]
-  V* coordinate;           ///< likewise
-  IndexOf<V>* found;       ///< likewise: nearest site, relative to the axes slower than the pass's
-  IndexOf<V>* index;       ///< [extent][32]: the same of the sources, before the pass
+  V* found;                ///< likewise: the nearest sites
   std::int32_t* steps;     ///< [extent][32]: to the ends of runs
-  std::int32_t* run_site;  ///< [extent][32]
+  std::int32_t* run_end;   ///< [extent][32]: coordinates of these
   std::uint32_t* changes;  ///< [extent][kStripsOfRun]
   std::uint32_t* pinned;   ///< likewise
   std::uint32_t* bits;     ///< one row
@@ -93,13 +102,12 @@ struct LineScratch {
     candidates = s.take<std::int32_t>(candidates_size(e.longest));
     far = s.take<std::int32_t>(e.longest / kTargets + 1);
     result = s.take<V>(padded * kRun);
-    coordinate = s.take<V>(e.index ? padded * kRun : 0);
-    found = s.take<IndexOf<V>>(e.index ? padded * kRun : 0);
-    index = s.take<IndexOf<V>>(e.index ? e.longest * kStrip : 0);
+    site = s.take<V>(e.index ? (e.longest + 2 * kPad) * kStrip : 0);
+    found = s.take<V>(e.index ? padded * kRun : 0);
     start = s.take<V>(e.starts ? padded * kStrip : 0);
-    start_coordinate = s.take<V>(e.starts && e.index ? padded * kStrip : 0);
+    start_site = s.take<V>(e.starts && e.index ? padded * kStrip : 0);
     steps = s.take<std::int32_t>(e.starts ? e.longest * kStrip : 0);
-    run_site = s.take<std::int32_t>(e.starts && e.index ? e.longest * kStrip : 0);
+    run_end = s.take<std::int32_t>(e.starts && e.index ? e.longest * kStrip : 0);
     changes = s.take<std::uint32_t>(e.starts ? e.longest * kStripsOfRun : 0);
     pinned = s.take<std::uint32_t>(e.pins ? e.longest * kStripsOfRun : 0);
     bits = s.take<std::uint32_t>(e.strips);
@@ -129,9 +137,9 @@ struct Memory {
     values = s.take<V>(buffered);
     index = s.take<IndexOf<V>>(e.index ? buffered : 0);
     for (int k = 0; k < p.rank - 1; ++k) cost[at_axis(k)] = s.take<V>(2 * most_steps(p, k) + 1);
-    lines.resize(static_cast<std::size_t>(threads));
+    lines.resize(e.workers(p, threads));
     for (auto& line : lines) line.take(s, e);
-    near.resize(e.near ? static_cast<std::size_t>(threads) : 0);
+    near.resize(e.near ? lines.size() : 0);
     for (auto& worker : near) worker.take(s, e.longest, e.starts);
     return s.used();
   }

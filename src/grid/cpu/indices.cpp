@@ -12,32 +12,6 @@ HWY_BEFORE_NAMESPACE();
 namespace fathom::grid::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-void join_i32(const IndexRow<std::int32_t>& row, std::int32_t* found) {
-  const hn::CappedTag<std::int32_t, kStrip> d;
-  const auto step = hn::Set(d, row.step);
-  static_assert(kStrip == 1 << 5);
-  for (int i = 0; i < kStrip; i += static_cast<int>(hn::Lanes(d))) {
-    const auto from = hn::LoadU(d, row.from + i), lane = hn::Iota(d, i);
-    // Without a site the end of a run is anywhere, so that nothing may be read there.
-    const auto run_end = hn::Eq(from, row.run_end ? hn::LoadU(d, row.run_end + i) : hn::Set(d, -1));
-    const auto place = hn::Add(hn::ShiftLeft<5>(hn::IfThenZeroElse(run_end, from)), lane);
-    const auto index =
-        hn::IfThenElse(run_end, hn::Add(hn::Set(d, row.own), lane), hn::GatherIndex(d, row.source, place));
-    hn::StoreU(hn::Add(hn::Mul(from, step), index), d, found + i);
-  }
-}
-
-template <class V>
-void join(const IndexRow<V>& row, std::int64_t* found) {
-  for (int i = 0; i < kStrip; ++i) {
-    const auto from = static_cast<std::int64_t>(row.from[i]);
-    const bool run_end = row.run_end && row.from[i] == row.run_end[i];
-    found[i] = from * row.step + (run_end ? row.own + i : row.source[from * kStrip + i]);
-  }
-}
-void join_i64(const IndexRow<std::int64_t>& row, std::int64_t* found) { join(row, found); }
-void join_f64(const IndexRow<double>& row, std::int64_t* found) { join(row, found); }
-
 void split_i32(std::int64_t extent, int count, std::int32_t* index, std::int32_t* coordinate) {
   const hn::ScalableTag<double> dd;
   const hn::Rebind<std::int32_t, decltype(dd)> d;
@@ -80,15 +54,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace fathom::grid::cpu {
 
-void join_indices(const IndexRow<std::int32_t>& row, std::int32_t* found, InstructionSet set) {
-  FATHOM_COMPILED_FOR(set, join_i32)(row, found);
-}
-void join_indices(const IndexRow<std::int64_t>& row, std::int64_t* found, InstructionSet set) {
-  FATHOM_COMPILED_FOR(set, join_i64)(row, found);
-}
-void join_indices(const IndexRow<double>& row, std::int64_t* found, InstructionSet set) {
-  FATHOM_COMPILED_FOR(set, join_f64)(row, found);
-}
 void split_indices(std::int64_t extent, int count, std::int32_t* index, std::int32_t* coordinate, InstructionSet set) {
   FATHOM_COMPILED_FOR(set, split_i32)(extent, count, index, coordinate);
 }

@@ -1,4 +1,5 @@
-// Nearest sites as numbers: linear indices put together axis by axis, and taken apart again into coordinates.
+// Nearest sites as numbers: linear indices in the caller's input, put together axis by axis, and taken apart again into
+// coordinates.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +14,13 @@ namespace fathom::grid::cpu {
 template <class V>
 using IndexOf = std::conditional_t<std::is_same_v<V, std::int32_t>, std::int32_t, std::int64_t>;
 
-/// The nearest sites of 32 neighbours after a pass: each came from the source row `from`, which knows its own nearest
-/// site relative to the axes behind the pass's.
+/// offset + steps · step. Without a site `steps` is anything, and so is the result: it wraps round.
 template <class V>
-struct IndexRow {
-  const V* from = nullptr;
-  const IndexOf<V>* source = nullptr;  ///< [extent][32]
-  IndexOf<V> step = 1;                 ///< elements between neighbours along the axis
-  /// Where `from` equals this, the source is the end of a run, which is a site itself, of index own + i; null: nowhere.
-  const V* run_end = nullptr;
-  IndexOf<V> own = 0;
-};
-
-/// found[i] = from[i] · step + index of the source, for 32 elements.
-void join_indices(const IndexRow<std::int32_t>& row, std::int32_t* found, InstructionSet instruction_set);
-void join_indices(const IndexRow<std::int64_t>& row, std::int64_t* found, InstructionSet instruction_set);
-void join_indices(const IndexRow<double>& row, std::int64_t* found, InstructionSet instruction_set);
+V index_at(std::int64_t offset, IndexOf<V> steps, std::int64_t step) {
+  using Unsigned = std::make_unsigned_t<IndexOf<V>>;
+  return static_cast<V>(static_cast<IndexOf<V>>(static_cast<Unsigned>(offset) +
+                                                static_cast<Unsigned>(steps) * static_cast<Unsigned>(step)));
+}
 
 /// Splits indices ≥ 0 into coordinates along the last axis, of `extent` elements, and indices of what remains; leaves
 /// −1. Both arrays have room for kRun elements.

@@ -30,8 +30,8 @@ class Walk {
   hn::Vec<Tag> bit_, steps_;
 };
 
-/// Steps (and sites) of all elements of one vector of lines.
-void walk_lines(const Runs& runs, int line, std::int32_t* steps, std::int32_t* site) {
+/// Steps to the nearest change (and the coordinates behind it) from all elements of one vector of lines.
+void walk_lines(const Runs& runs, int line, std::int32_t* steps, std::int32_t* coordinate) {
   const Tag d;
   const auto n = hn::Set(d, static_cast<std::int32_t>(runs.extent)), zero = hn::Zero(d);
   const auto bit = hn::Shl(hn::Set(d, 1), hn::Iota(d, line));
@@ -52,21 +52,22 @@ void walk_lines(const Runs& runs, int line, std::int32_t* steps, std::int32_t* s
     const auto is_pinned = hn::Ne(hn::And(pins, bit), zero);
     const auto down = hn::LoadU(d, steps + y * kStrip + line), up = backward.steps();
     hn::StoreU(hn::IfThenElse(is_pinned, zero, hn::Min(down, up)), d, steps + y * kStrip + line);
-    if (!site) continue;
+    if (!coordinate) continue;
     const auto at = hn::Set(d, static_cast<std::int32_t>(y));
     auto low = hn::Sub(at, down), high = hn::Add(at, up);
     low = hn::IfThenElse(hn::Lt(low, zero), hn::Add(low, n), low);
     high = hn::IfThenElse(hn::Lt(high, n), high, hn::Sub(high, n));
     const auto tied = hn::Min(low, high);
     const auto nearer = hn::IfThenElse(hn::Lt(down, up), low, hn::IfThenElse(hn::Lt(up, down), high, tied));
-    hn::StoreU(hn::IfThenElse(is_pinned, at, nearer), d, site + y * kStrip + line);
+    hn::StoreU(hn::IfThenElse(is_pinned, at, nearer), d, coordinate + y * kStrip + line);
   }
 }
 
 // Plain loops at the end: the compiler makes them vectors of each instruction set.
 template <class V>
-void starts(const Runs& runs, V weight, std::int32_t* steps, std::int32_t* site, V* start, V* coordinate) {
-  for (int line = 0; line < kStrip; line += static_cast<int>(hn::Lanes(Tag()))) walk_lines(runs, line, steps, site);
+void starts(const Runs& runs, V weight, std::int32_t* steps, std::int32_t* coordinate, V* start, V* site) {
+  for (int line = 0; line < kStrip; line += static_cast<int>(hn::Lanes(Tag())))
+    walk_lines(runs, line, steps, coordinate);
   const std::int64_t first = runs.targets.begin * kStrip, count = runs.targets.end * kStrip - first;
   for (std::int64_t i = 0; i < count; ++i) {
     const bool none = steps[first + i] >= kNoSteps;
@@ -74,21 +75,23 @@ void starts(const Runs& runs, V weight, std::int32_t* steps, std::int32_t* site,
     const V value = weight * (runs.euclidean ? s * s : s);
     start[i] = none ? no_value<V>() : value;
   }
-  if (!site) return;
-  for (std::int64_t i = 0; i < count; ++i) coordinate[i] = static_cast<V>(site[first + i]);
+  if (!coordinate) return;
+  for (std::int64_t i = 0; i < count; i += kStrip)
+    for (int line = 0; line < kStrip; ++line)
+      site[i + line] = index_at<V>(runs.first_site + line * runs.line_step, coordinate[first + i + line], runs.step);
 }
 
-void starts_i32(const Runs& runs, std::int32_t weight, std::int32_t* steps, std::int32_t* site, std::int32_t* start,
-                std::int32_t* coordinate) {
-  starts(runs, weight, steps, site, start, coordinate);
+void starts_i32(const Runs& runs, std::int32_t weight, std::int32_t* steps, std::int32_t* coordinate,
+                std::int32_t* start, std::int32_t* site) {
+  starts(runs, weight, steps, coordinate, start, site);
 }
-void starts_i64(const Runs& runs, std::int64_t weight, std::int32_t* steps, std::int32_t* site, std::int64_t* start,
-                std::int64_t* coordinate) {
-  starts(runs, weight, steps, site, start, coordinate);
+void starts_i64(const Runs& runs, std::int64_t weight, std::int32_t* steps, std::int32_t* coordinate,
+                std::int64_t* start, std::int64_t* site) {
+  starts(runs, weight, steps, coordinate, start, site);
 }
-void starts_f64(const Runs& runs, double weight, std::int32_t* steps, std::int32_t* site, double* start,
-                double* coordinate) {
-  starts(runs, weight, steps, site, start, coordinate);
+void starts_f64(const Runs& runs, double weight, std::int32_t* steps, std::int32_t* coordinate, double* start,
+                double* site) {
+  starts(runs, weight, steps, coordinate, start, site);
 }
 
 }  // namespace fathom::grid::cpu::HWY_NAMESPACE
@@ -98,19 +101,19 @@ HWY_AFTER_NAMESPACE();
 namespace fathom::grid::cpu {
 
 template <>
-void line_starts(const Runs& runs, std::int32_t weight, std::int32_t* steps, std::int32_t* site, std::int32_t* start,
-                 std::int32_t* coordinate, InstructionSet set) {
-  FATHOM_COMPILED_FOR(set, starts_i32)(runs, weight, steps, site, start, coordinate);
+void line_starts(const Runs& runs, std::int32_t weight, std::int32_t* steps, std::int32_t* coordinate,
+                 std::int32_t* start, std::int32_t* site, InstructionSet set) {
+  FATHOM_COMPILED_FOR(set, starts_i32)(runs, weight, steps, coordinate, start, site);
 }
 template <>
-void line_starts(const Runs& runs, std::int64_t weight, std::int32_t* steps, std::int32_t* site, std::int64_t* start,
-                 std::int64_t* coordinate, InstructionSet set) {
-  FATHOM_COMPILED_FOR(set, starts_i64)(runs, weight, steps, site, start, coordinate);
+void line_starts(const Runs& runs, std::int64_t weight, std::int32_t* steps, std::int32_t* coordinate,
+                 std::int64_t* start, std::int64_t* site, InstructionSet set) {
+  FATHOM_COMPILED_FOR(set, starts_i64)(runs, weight, steps, coordinate, start, site);
 }
 template <>
-void line_starts(const Runs& runs, double weight, std::int32_t* steps, std::int32_t* site, double* start,
-                 double* coordinate, InstructionSet set) {
-  FATHOM_COMPILED_FOR(set, starts_f64)(runs, weight, steps, site, start, coordinate);
+void line_starts(const Runs& runs, double weight, std::int32_t* steps, std::int32_t* coordinate, double* start,
+                 double* site, InstructionSet set) {
+  FATHOM_COMPILED_FOR(set, starts_f64)(runs, weight, steps, coordinate, start, site);
 }
 
 }  // namespace fathom::grid::cpu

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "fathom/core/execution.h"
+#include "grid/cpu/indices.h"
 #include "grid/cpu/row_words.h"
 #include "grid/problem.h"
 #include "grid/value.hd.h"
@@ -23,16 +24,18 @@ struct Runs {
   bool periodic = false;
   Range targets;          ///< elements that are asked for
   bool euclidean = true;  ///< values are squares
+  /// How sites are numbered: element 0 of line 0, and the steps from line to line and along the lines.
+  std::int64_t first_site = 0, line_step = 1, step = 1;
 };
 
 /// Values of the targets: weight times the steps along the line to the nearest element of another class, or their
 /// square.
 /// @param steps  scratch, [extent][32]
-/// @param site   scratch, [extent][32]; null: coordinates are not wanted
+/// @param coordinate  scratch, [extent][32]; null: sites are not wanted
 /// @param start  [targets][32]
-/// @param coordinate  [targets][32]: of that element, the lower of two; or null
+/// @param site   [targets][32]: number of that element, the lower of two; or null
 template <class V>
-void line_starts(const Runs& runs, V weight, std::int32_t* steps, std::int32_t* site, V* start, V* coordinate,
+void line_starts(const Runs& runs, V weight, std::int32_t* steps, std::int32_t* coordinate, V* start, V* site,
                  InstructionSet instruction_set);
 
 }  // namespace fathom::grid::cpu

@@ -87,8 +87,13 @@ void fill_squares(const Plan& plan, Memory& memory) {
 bool plain_serves(const Problem& problem) {
   const bool simple = problem.metric == Metric::euclidean && problem.isotropic && !problem.signed_distance &&
                       problem.sites.rule != Sites::Rule::labels && !problem.outputs.nearest.present() &&
-                      !problem.outputs.coordinates.present() && problem.rank >= 1 && problem.rank <= 3;
+                      !problem.outputs.coordinates.present() && problem.rank <= 3;
   if (!simple) return false;
+  // Rows are solved kBlock at a time, in scratch for as many: a few cost as much.
+  constexpr std::int64_t kFewestRows = 3;
+  std::int64_t rows = 1;
+  for (int k = 0; k + 1 < problem.rank; ++k) rows *= problem.extent(k);
+  if (rows < kFewestRows) return false;
   // Distances along the slow axis stay below kNoSite16, squared distances below kNoSite32; "no site" plus the squares
   // of offsets along the other axes stays below 2³².
   constexpr std::int64_t kLongest = 0x7FFF;
@@ -99,7 +104,7 @@ bool plain_serves(const Problem& problem) {
     if (last > 0xFFFF) return false;
     diagonal += last * last;
   }
-  if (problem.rank > 1 && problem.extent(0) > kLongest) return false;
+  if (problem.extent(0) > kLongest) return false;
   return diagonal < plain::kNoSite32;
 }
 
@@ -128,7 +133,7 @@ void plain_transform(const Problem& problem, InstructionSet instruction_set, int
     monitor.advance(1);
   });
   const std::int64_t columns = scan_columns(bits.pitch, threads);
-  parallel_jobs(threads, (bits.pitch + columns - 1) / columns, [&](int, std::int64_t chunk) {
+  parallel_jobs(execution, threads, (bits.pitch + columns - 1) / columns, [&](int, std::int64_t chunk) {
     const std::int64_t begin = chunk * columns, end = std::min(bits.pitch, begin + columns);
     scan_down(frame, instruction_set, bits, begin, end);
     scan_up(frame, instruction_set, bits, memory.jobs, plan.jobs, begin, end);

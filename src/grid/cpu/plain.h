@@ -8,7 +8,7 @@
 namespace fathom::grid::cpu {
 
 /// Whether the fast engine serves the problem: Euclidean, isotropic, open borders, no labels, no sign, no nearest site,
-/// at most 3 axes, extents small enough for its integers.
+/// 2 or 3 axes, rows enough to be worth it, extents small enough for its integers.
 bool plain_serves(const Problem& problem);
 
 /// Bytes of scratch for a number of threads.

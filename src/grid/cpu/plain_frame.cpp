@@ -20,16 +20,15 @@ std::int64_t byte_stride(const AnyView& view, int axis) {
   return view.present() ? view.strides()[axis] * static_cast<std::int64_t>(size_of(view.dtype())) : 0;
 }
 
-/// Axes slow, middle, fast of a problem of rank 1 to 3.
+/// Axes slow, middle, fast of a problem of rank 2 or 3.
 std::array<Axis, 3> axes_of(const Problem& problem) {
-  static constexpr std::array<std::array<std::size_t, 3>, 3> kPlace{{{2, 0, 0}, {0, 2, 0}, {0, 1, 2}}};
   std::array<Axis, 3> axes;
   const auto element = static_cast<std::int64_t>(size_of(problem.input.dtype()));
-  const auto& place = kPlace[static_cast<std::size_t>(problem.rank - 1)];
   for (int k = 0; k < problem.rank; ++k) {
     const auto axis = static_cast<std::size_t>(k);
-    axes[place[axis]] = {problem.extent(k), problem.region[axis], problem.input.strides()[k] * element,
-                         byte_stride(problem.outputs.distance, k), byte_stride(problem.outputs.squared, k)};
+    axes[k == problem.rank - 1 ? 2 : axis] = {
+        problem.extent(k), problem.region[axis], problem.input.strides()[k] * element,
+        byte_stride(problem.outputs.distance, k), byte_stride(problem.outputs.squared, k)};
   }
   return axes;
 }

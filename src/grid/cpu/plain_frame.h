@@ -1,5 +1,5 @@
 // What the fast engine works on: the part of the input that can matter, as a box [slow][middle][fast], and where the
-// results go. Two axes have middle = 1, one axis has slow = middle = 1.
+// results go. Two axes have middle = 1.
 #pragma once
 
 #include <cstddef>

@@ -37,12 +37,30 @@ void carry_left(RowWord* words, std::int64_t strips, std::int32_t next) {
   }
 }
 
+/// The bits of a row, piece by piece.
+void find_bits(const Classes& classes, const std::byte* row, std::int64_t count, const std::uint32_t* pinned,
+               std::uint32_t* bits, Monitor& monitor) {
+  constexpr std::int64_t kPiece = std::int64_t{1} << 20;
+  const auto element = static_cast<std::int64_t>(size_of(classes.dtype()));
+  for (std::int64_t x = 0; x < count; x += kPiece) {
+    const std::uint32_t* background = pinned ? pinned + x / kStrip : nullptr;
+    classes.row_bits(row + x * element, std::min(kPiece, count - x), background, bits + x / kStrip);
+    if (x > 0 && classes.by_label()) {  // whether the piece's first element differs from the one before
+      const std::uint32_t two = pinned ? background[-1] >> 31 | background[0] << 1 : 0;
+      std::uint32_t both;
+      classes.row_bits(row + (x - 1) * element, 2, &two, &both);
+      bits[x / kStrip] |= both >> 1 & 1;
+    }
+    if (count > kPiece) monitor.advance(0);
+  }
+}
+
 }  // namespace
 
 void make_row_words(const Classes& classes, const std::byte* row, std::int64_t count, bool periodic, RowWord* words,
-                    const std::uint32_t* pinned, std::uint32_t* scratch) {
+                    const std::uint32_t* pinned, std::uint32_t* scratch, Monitor& monitor) {
   const std::int64_t strips = strips_of(count);
-  classes.row_bits(row, count, pinned, scratch);
+  find_bits(classes, row, count, pinned, scratch, monitor);
   for (std::int64_t s = 0; s < strips; ++s) words[s] = {.bits = scratch[s]};
   if (classes.boundaries() && !classes.by_label()) sites_to_changes(words, strips, count);
   const auto last_element = (count - 1) * static_cast<std::int64_t>(size_of(classes.dtype()));

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/parallel.h"
 #include "grid/cpu/classes.h"
 
 namespace fathom::grid::cpu {
@@ -33,7 +34,8 @@ inline std::int64_t strips_of(std::int64_t count) { return (count + kStrip - 1) 
 /// @param words    strips_of(count) words
 /// @param pinned   strips_of(count) words: the row's background; unused unless classes.pins()
 /// @param scratch  strips_of(count) words
+/// @param monitor  asked now and then: rows may be long
 void make_row_words(const Classes& classes, const std::byte* row, std::int64_t count, bool periodic, RowWord* words,
-                    const std::uint32_t* pinned, std::uint32_t* scratch);
+                    const std::uint32_t* pinned, std::uint32_t* scratch, Monitor& monitor);
 
 }  // namespace fathom::grid::cpu

@@ -31,7 +31,7 @@ void write_lists(const Tree& tree, const Request& request, std::int64_t begin, s
     Candidate<Value>* list = &lists[static_cast<std::size_t>((q - begin) * request.k)];
     for (int j = 0; j < request.k && list[j].id != kNobody; ++j)
       list[j].id = id_of(tree, request.naming, list[j].position);
-    answer(request.answers, q, list, request.k, list[0].squared, list[0].id != kNobody);
+    answer(request, q, list, list[0].squared, list[0].id != kNobody);
   }
 }
 
@@ -48,7 +48,7 @@ void scan_batch(ScanJob job, std::int64_t parts, int threads, InstructionSet ins
   std::vector<std::vector<Candidate<Value>>> lists(static_cast<std::size_t>(parts));
   for (auto& list : lists) {
     list.resize(entries);
-    clear(list.data(), static_cast<int>(entries), squared_limit<Value>(request.radius));
+    clear(list.data(), static_cast<int>(entries), squared_limit<Value>(request));
   }
   parallel_jobs(threads, parts, [&](int, std::int64_t part) {
     ScanJob mine = job;

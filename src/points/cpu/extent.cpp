@@ -27,14 +27,14 @@ Interval interval_of(const Cloud& cloud, int axis, std::int64_t begin, std::int6
     const T x = cloud.get<T>(axis, i);
     low = std::min(low, x);
     high = std::max(high, x);
-    if constexpr (std::is_floating_point_v<T>) sound &= std::abs(static_cast<double>(x)) <= kLargestCoordinate;
+    if constexpr (std::is_floating_point_v<T>) sound &= is_sound(static_cast<double>(x));
   }
   return {static_cast<double>(low), static_cast<double>(high), sound};
 }
 
 [[noreturn]] void refuse(const Cloud& cloud, int axis, const char* noun) {
   std::int64_t i = 0;
-  while (std::abs(cloud.at(axis, i)) <= kLargestCoordinate) ++i;
+  while (is_sound(cloud.at(axis, i))) ++i;
   refuse_coordinate(noun, i * cloud.every, cloud.at(axis, i));
 }
 

@@ -6,7 +6,7 @@
 namespace fathom::points::cpu {
 
 /// @param noun  what the points are called in an error: "site" or "query"
-/// @throws InvalidArgument a coordinate is not finite, or beyond kLargestCoordinate
+/// @throws InvalidArgument a coordinate is not sound
 Box extent_of(const Cloud& cloud, const char* noun, int threads);
 
 }  // namespace fathom::points::cpu

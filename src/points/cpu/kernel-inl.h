@@ -38,9 +38,10 @@ HWY_INLINE unsigned bits_of(D d, hn::Mask<D> mask) {
 }
 
 /// Steps as in measure.hd.h, lane by lane.
-template <class T, int kAxes, bool kPeriodic>
+template <class T, int kAxes, bool kPeriodic, Metric kMetric_>
 class RealKernel {
  public:
+  static constexpr Metric kMetric = kMetric_;
   using Value = double;
   using Coordinate = T;
   static constexpr int kAxisCount = kAxes;
@@ -69,8 +70,7 @@ class RealKernel {
           const auto period = hn::Set(d, period_[static_cast<std::size_t>(k)]);
           gap = hn::Min(gap, hn::Sub(period, hn::Max(hn::Sub(high, q), hn::Sub(q, low))));
         }
-        gap = hn::Max(gap, hn::Zero(d));
-        sum = k == 0 ? hn::Mul(gap, gap) : hn::Add(sum, hn::Mul(gap, gap));
+        sum = with_way(d, k, sum, hn::Max(gap, hn::Zero(d)));
       }
       hn::StoreU(sum, d, out + i);
       near |= bits_of(d, hn::Le(sum, most)) << i;
@@ -90,11 +90,9 @@ class RealKernel {
       for (int k = 0; k < kAxes; ++k) {
         const auto q = hn::Set(d, query_[static_cast<std::size_t>(k)]);
         auto way = hn::Sub(load_as_double(d, sites + k * stride + static_cast<std::int64_t>(i)), q);
-        if constexpr (kPeriodic) {
-          way = hn::Abs(way);
-          way = hn::Min(way, hn::Sub(hn::Set(d, period_[static_cast<std::size_t>(k)]), way));
-        }
-        sum = k == 0 ? hn::Mul(way, way) : hn::Add(sum, hn::Mul(way, way));
+        if constexpr (kPeriodic || kMetric != Metric::euclidean) way = hn::Abs(way);
+        if constexpr (kPeriodic) way = hn::Min(way, hn::Sub(hn::Set(d, period_[static_cast<std::size_t>(k)]), way));
+        sum = with_way(d, k, sum, way);
       }
       near |= bits_of(d, hn::Le(sum, most)) << i;
       hn::StoreU(sum, d, out + i);
@@ -103,6 +101,14 @@ class RealKernel {
   }
 
  private:
+  /// @param sum  of the axes before k
+  template <class D>
+  static HWY_INLINE hn::Vec<D> with_way(D, int k, hn::Vec<D> sum, hn::Vec<D> way) {
+    if constexpr (kMetric == Metric::chessboard) return hn::Max(sum, way);
+    if constexpr (kMetric == Metric::euclidean) way = hn::Mul(way, way);
+    return k == 0 ? way : hn::Add(sum, way);
+  }
+
   std::array<double, 3> query_{};
   std::array<double, 3> period_{};
 };
@@ -111,6 +117,7 @@ class RealKernel {
 template <int kAxes>
 class WideKernel {
  public:
+  static constexpr Metric kMetric = Metric::euclidean;
   using Value = Wide;
   using Coordinate = std::int32_t;
   static constexpr int kAxisCount = kAxes;

@@ -77,8 +77,10 @@ class Scan {
 template <int kAxes>
 void scan_axes(const ScanJob& job) {
   if (job.wide) return Scan<WideKernel<kAxes>>(job).run();
-  job.request->periodic() ? Scan<RealKernel<double, kAxes, true>>(job).run()
-                          : Scan<RealKernel<double, kAxes, false>>(job).run();
+  visit_metric(job.request->metric, [&](auto metric) {
+    job.request->periodic() ? Scan<RealKernel<double, kAxes, true, metric>>(job).run()
+                            : Scan<RealKernel<double, kAxes, false, metric>>(job).run();
+  });
 }
 
 void scan_sites(const ScanJob& job) { job.tree->axes == 2 ? scan_axes<2>(job) : scan_axes<3>(job); }

@@ -31,7 +31,7 @@ class Search {
         tree_(*job.tree),
         request_(*job.request),
         kernel_(request_.period),
-        limit_(squared_limit<Value>(request_.radius)) {}
+        limit_(squared_limit<Value>(request_)) {}
 
   void run() {
     constexpr std::int64_t kAhead = 8;
@@ -52,7 +52,7 @@ class Search {
   void answer_one(std::int64_t query) {
     place_ = place_of(request_, query);
     kernel_.set_query(place_);
-    if (request_.cones.present) cone_ = cone_of(request_.cones, query);
+    if (has_cones()) cone_ = cone_of(request_.cones, query);
     clear(list_, request_.k, starting_limit());
     reach_ = reach_of(request_, worst().squared, worst().id);
     work_ = 0;
@@ -63,7 +63,7 @@ class Search {
 
   /// The radius; or, closer, how far the sites are that answered the query before, if they would do for this one.
   Value starting_limit() const {
-    if (!may_carry_ || !request_.exact() || request_.cones.present) return limit_;
+    if (!may_carry_ || !request_.exact() || has_cones()) return limit_;
     Value farthest{};
     for (int j = 0; j < request_.k; ++j) farthest = std::max(farthest, squared_distance(list_[j].position));
     return std::min(farthest, limit_);
@@ -74,8 +74,8 @@ class Search {
     for (int k = 0; k < kAxes; ++k) {
       using Step = Difference<Value>;
       const auto i = static_cast<std::size_t>(k);
-      sum += square<Value>(way(static_cast<Step>(place_[i]), static_cast<Step>(coordinate(k, position)),
-                               static_cast<Step>(request_.period[i])));
+      sum = with_way<Kernel::kMetric>(sum, way(static_cast<Step>(place_[i]), static_cast<Step>(coordinate(k, position)),
+                                               static_cast<Step>(request_.period[i])));
     }
     return sum;
   }
@@ -86,6 +86,8 @@ class Search {
     return static_cast<double>(
         reinterpret_cast<const T*>(tree_.blocks.data())[(leaf * kAxes + k) * kSortedLeaf + position % kSortedLeaf]);
   }
+
+  bool has_cones() const { return Kernel::kMetric == Metric::euclidean && request_.cones.present; }
 
   const Candidate<Value>& worst() const { return list_[request_.k - 1]; }
 
@@ -124,7 +126,7 @@ class Search {
     for (; near != 0; near &= near - 1) {
       const int i = std::countr_zero(near);
       const Node node{bounds[i], first + i, level_number};
-      if (!worth_visiting(node) || (request_.cones.present && !cone_meets(boxes + i))) continue;
+      if (!worth_visiting(node) || (has_cones() && !cone_meets(boxes + i))) continue;
       int at = depth_++;
       for (; at > bottom && !(node.bound < stack_[at - 1].bound); --at) stack_[at] = stack_[at - 1];
       stack_[at] = node;
@@ -172,7 +174,7 @@ class Search {
 
   void consider(const Candidate<Value>& candidate) {
     if (!comes_before(candidate.squared, candidate.id, worst())) return;
-    if (request_.cones.present && !in_cone(candidate)) return;
+    if (has_cones() && !in_cone(candidate)) return;
     insert(list_, request_.k, candidate);
     reach_ = reach_of(request_, worst().squared, worst().id);
   }
@@ -198,7 +200,7 @@ class Search {
     if (request_.naming.linear)
       for (int j = 0; j < request_.k && list_[j].id != kNobody; ++j)
         list_[j].id = id_of(tree_, request_.naming, list_[j].position);
-    answer(request_.answers, query, list_, request_.k, lower, known);
+    answer(request_, query, list_, lower, known);
   }
 
   const SearchJob& job_;
@@ -220,8 +222,10 @@ template <class T, int kAxes>
 void search_among(const SearchJob& job) {
   if constexpr (std::is_same_v<T, std::int32_t>)
     if (job.wide) return Search<WideKernel<kAxes>>(job).run();
-  job.request->periodic() ? Search<RealKernel<T, kAxes, true>>(job).run()
-                          : Search<RealKernel<T, kAxes, false>>(job).run();
+  visit_metric(job.request->metric, [&](auto metric) {
+    job.request->periodic() ? Search<RealKernel<T, kAxes, true, metric>>(job).run()
+                            : Search<RealKernel<T, kAxes, false, metric>>(job).run();
+  });
 }
 
 void search_tree(const SearchJob& job) {

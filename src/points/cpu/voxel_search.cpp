@@ -18,7 +18,7 @@ template <class Value, int kAxes>
 class VoxelSearch {
  public:
   VoxelSearch(const Pyramid& pyramid, const Cell& extents, const Request& request)
-      : pyramid_(pyramid), extents_(extents), request_(request), limit_(squared_limit<Value>(request.radius)) {}
+      : pyramid_(pyramid), extents_(extents), request_(request), limit_(squared_limit<Value>(request)) {}
 
   void answer_one(std::int64_t query) {
     place_ = place_of(request_, query);
@@ -30,8 +30,7 @@ class VoxelSearch {
     if (request_.exact() && count_of(extents_) > 0) climb();
     else visit(pyramid_.levels() - 1, {});
     may_carry_ = worst().id != kNobody;
-    answer(request_.answers, query, list_, request_.k, std::min({list_[0].squared, reach_, unseen_}),
-           stopped_ || list_[0].id != kNobody);
+    answer(request_, query, list_, std::min({list_[0].squared, reach_, unseen_}), stopped_ || list_[0].id != kNobody);
   }
 
  private:

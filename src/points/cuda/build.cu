@@ -77,7 +77,7 @@ __device__ ExtentBits& lower(ExtentBits& to, const ExtentBits& from) {
 /// Whether a coordinate is a number to count with; and whether it is whole.
 __device__ bool is_sound(std::int32_t) { return true; }
 __device__ bool is_sound(float x) { return isfinite(x); }
-__device__ bool is_sound(double x) { return fabs(x) <= kLargestCoordinate; }
+__device__ bool is_sound(double x) { return points::is_sound(x); }
 __device__ bool is_whole(std::int32_t) { return true; }
 __device__ bool is_whole(float x) { return x == floorf(x); }
 __device__ bool is_whole(double x) { return x == floor(x); }

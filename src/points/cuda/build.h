@@ -13,7 +13,7 @@ struct Extent {
 };
 
 /// Of a cloud that is not empty and in the device's memory; waits for it.
-/// @throws InvalidArgument a site's coordinate is not finite, or beyond kLargestCoordinate
+/// @throws InvalidArgument a site's coordinate is not sound
 Extent extent_of(const Cloud& sites, cudaStream_t stream);
 
 /// A tree without memory and extent over sites in the device's memory, which are not empty unless the storage is plain.

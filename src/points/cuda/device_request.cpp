@@ -11,9 +11,9 @@ namespace fathom::points::cuda {
 
 namespace {
 
-/// Whether distances are between integers.
+/// Whether squared distances are between integers.
 bool is_integral(const Request& request, const DeviceTree& tree) {
-  return tree.dtype == DType::int32 && request.queries.dtype == DType::int32 &&
+  return request.metric == Metric::euclidean && tree.dtype == DType::int32 && request.queries.dtype == DType::int32 &&
          std::all_of(request.period.begin(), request.period.end(), [](double x) { return x == std::floor(x); });
 }
 
@@ -39,10 +39,11 @@ DeviceRequest device_request(const Request& request, const DeviceTree& tree, con
   DeviceRequest result;
   result.queries = request.queries;
   result.k = request.k;
+  result.metric = request.metric;
   result.simple = request.simple();
-  result.limit = squared_limit<double>(request.radius);
+  result.limit = squared_limit<double>(request);
   result.may_be_wide = is_integral(request, tree);
-  if (result.may_be_wide) result.wide_limit = squared_limit<Wide>(request.radius);
+  if (result.may_be_wide) result.wide_limit = squared_limit<Wide>(request);
   std::copy_n(request.period.data(), 3, result.period);
   result.has_cone = request.cones.present;
   result.cones = cones;

@@ -12,7 +12,8 @@ struct DeviceRequest {
   Cloud queries;
   const std::uint32_t* order = nullptr;  ///< in which the queries are taken; null: the caller's
   int k = 1;
-  bool simple = true;  ///< k is 1, and there are neither periods nor cones
+  Metric metric = Metric::euclidean;
+  bool simple = true;  ///< one Euclidean neighbour, and there are neither periods nor cones
   double limit = 0;    ///< squared distances beyond do not qualify …
   Wide wide_limit = 0;
   bool may_be_wide = false;  ///< … and between integers they may need more than 53 bits

@@ -452,7 +452,7 @@ __device__ void filter_in_float(const DeviceTree& tree, const DeviceRequest& req
   for (int q = 0; q < kDirectQueries; ++q)
     for (int k = 0; k < kAxes; ++k) {
       const double x = place[q][k];
-      at[q][k] = fabs(x) <= kLargestCoordinate ? static_cast<float>(x - plan.frame.center[k]) : INFINITY;
+      at[q][k] = is_sound(x) ? static_cast<float>(x - plan.frame.center[k]) : INFINITY;
     }
   Fetched<T, kAxes> next;
   next.fetch(tree, std::int64_t{part.slice} * kGroup + part.thread);

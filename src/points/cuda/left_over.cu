@@ -109,8 +109,7 @@ template <int kAxes>
 __device__ void fetch_query(const DeviceRequest& request, const Frame& frame, int query, float (&at)[kAxes]) {
   double place[1][kAxes];
   read_points(request.queries, {query}, place);
-  for (int k = 0; k < kAxes; ++k)
-    at[k] = fabs(place[0][k]) <= kLargestCoordinate ? frame.offset(k, place[0][k]) : INFINITY;
+  for (int k = 0; k < kAxes; ++k) at[k] = is_sound(place[0][k]) ? frame.offset(k, place[0][k]) : INFINITY;
 }
 
 /// A team's part of the filter: kQueries of each thread, and a slice of the groups.

@@ -12,12 +12,14 @@
 #include "points/cuda/cones.h"
 #include "points/cuda/copies.h"
 #include "points/cuda/device_request.h"
+#include "points/cuda/download.h"
 #include "points/cuda/follow.h"
 #include "points/cuda/left_over.h"
 #include "points/cuda/products.h"
 #include "points/cuda/readers.h"
 #include "points/cuda/search.h"
 #include "points/cuda/trial.h"
+#include "points/site_list.h"
 
 namespace fathom::points::cuda {
 
@@ -143,6 +145,32 @@ Cloud no_sites(const Tree& tree) {
   return none;
 }
 
+/// As many elements of the device's memory.
+template <class T>
+void copy_down(T* to, const void* from, std::size_t count, cudaStream_t stream) {
+  if (count == 0) return;
+  check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDeviceToHost, stream), "copying sites");
+}
+
+/// The same tree in the host's memory, as far as its sites go.
+Tree host_tree(const DeviceTree& from, cudaStream_t stream) {
+  Tree tree;
+  tree.storage = Storage::sorted;
+  tree.axes = from.axes;
+  tree.dtype = from.dtype;
+  tree.count = from.count;
+  tree.vacant = from.vacant;
+  tree.leaf = kSortedLeaf;
+  tree.blocks = Array(from.dtype, {tree.leaves(), from.axes, kSortedLeaf});
+  tree.ids.resize(static_cast<std::size_t>(tree.leaves() * kSortedLeaf));
+  tree.sizes.resize(from.sizes ? static_cast<std::size_t>(tree.leaves()) : 0);
+  copy_down(tree.blocks.data(), from.blocks, tree.blocks.bytes(), stream);
+  copy_down(tree.ids.data(), from.ids, tree.ids.size(), stream);
+  copy_down(tree.sizes.data(), from.sizes, tree.sizes.size(), stream);
+  check(cudaStreamSynchronize(stream), "copying sites");
+  return tree;
+}
+
 class DeviceSet : public FollowingSet {
  public:
   explicit DeviceSet(int device) : device_(device) {}
@@ -188,6 +216,15 @@ class DeviceSet : public FollowingSet {
     std::size_t sum = 0;
     for (const Resident& cloud : clouds_) sum += cloud.bytes;
     return sum;
+  }
+
+  SiteList sites(std::size_t cloud) const override {
+    const OnDevice on_device(device_);
+    const OwnStream stream;
+    const DeviceTree& tree = clouds_[cloud].tree;
+    if (tree.blocks) return sites_of(host_tree(tree, stream.get()));
+    const Array rows = download(tree.sites, {stream.get()});
+    return sites_of(rows_at(tree.sites, rows.data()));
   }
 
   std::size_t scratch_bytes(const Request& request, std::size_t room) const override {

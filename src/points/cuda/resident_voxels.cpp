@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
@@ -12,6 +13,7 @@
 #include "points/cuda/readers.h"
 #include "points/cuda/voxel_edits.h"
 #include "points/cuda/voxel_search.h"
+#include "points/site_list.h"
 
 namespace fathom::points::cuda {
 
@@ -94,6 +96,14 @@ class DeviceVoxels : public ResidentVoxels {
   bool reaches(const void* address) const override { return fathom::cuda::device_of(address, "queries") == device_; }
   std::int64_t count() const override { return count_; }
   std::size_t bytes() const override { return bytes_; }
+  SiteList sites(std::size_t) const override {
+    const OnDevice on_device(device_);
+    std::vector<std::uint64_t> words(bytes_of(0) / sizeof(std::uint64_t));
+    check(cudaMemcpyAsync(words.data(), pyramid_.level[0].words, bytes_of(0), cudaMemcpyDeviceToHost, edits_.get()),
+          "copying voxels");
+    edits_.wait();
+    return {Array(), elements_of(words, pyramid_.extents, pyramid_.axes)};
+  }
 
   std::size_t scratch_bytes(const Request& request, std::size_t room) const override {
     const OnDevice on_device(device_);

@@ -48,7 +48,7 @@ __device__ Neighbour<Value>* found_for(std::byte* scratch, std::int64_t query, c
   return reinterpret_cast<Neighbour<Value>*>(scratch + static_cast<std::size_t>(query * slices.count * k) * bytes);
 }
 
-template <class T, int kAxes>
+template <class T, int kAxes, Kind kKind>
 __global__ void __launch_bounds__(kSearchBlock)
     scan_sites(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request, Slices slices,
                std::byte* scratch, std::size_t bytes) {
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kSearchBlock)
   if (number >= request.queries.count * slices.count) return;
   const std::int64_t query = number / slices.count, slice = number % slices.count;
   const std::int64_t first = slice * slices.size, end = smaller(first + slices.size, tree.count);
-  with_query<T, kAxes, Kind::general>(tree, request, query, [&](auto& mine) {
+  with_query<T, kAxes, kKind>(tree, request, query, [&](auto& mine) {
     if (slices.count == 1) mine.resume();
     for (std::int64_t at = first; at < end; at += kLanes)
       mine.look_at(at, static_cast<int>(smaller(end - at, std::int64_t{kLanes})));
@@ -67,13 +67,13 @@ __global__ void __launch_bounds__(kSearchBlock)
   });
 }
 
-template <class T, int kAxes>
+template <class T, int kAxes, Kind kKind>
 __global__ void __launch_bounds__(kSearchBlock)
     merge_slices(const __grid_constant__ DeviceTree tree, const __grid_constant__ DeviceRequest request, Slices slices,
                  std::byte* scratch, std::size_t bytes) {
   const std::int64_t query = (std::int64_t{blockIdx.x} * kSearchBlock + threadIdx.x) / 32;
   if (query >= request.queries.count) return;
-  with_query<T, kAxes, Kind::general>(tree, request, query, [&](auto& mine) {
+  with_query<T, kAxes, kKind>(tree, request, query, [&](auto& mine) {
     using Value = typename std::remove_reference_t<decltype(mine)>::Value;
     const auto* found = found_for<Value>(scratch, query, slices, request.k, bytes);
     const int count = slices.count * request.k;
@@ -104,11 +104,14 @@ void scan(const DeviceTree& tree, const DeviceRequest& request, std::byte* scrat
     using T = typename decltype(tag)::type;
     constexpr int kAxes = decltype(axes)::value;
     const std::int64_t queries = request.queries.count;
-    scan_sites<T, kAxes><<<blocks(queries * slices.count), kSearchBlock, 0, stream>>>(tree, request, slices, scratch,
-                                                                                      neighbour_bytes<T>());
-    if (slices.count > 1)
-      merge_slices<T, kAxes>
-          <<<blocks(queries), kSearchBlock, 0, stream>>>(tree, request, slices, scratch, neighbour_bytes<T>());
+    visit_general(request.metric, [&](auto kind) {
+      scan_sites<T, kAxes, kind><<<blocks(queries * slices.count), kSearchBlock, 0, stream>>>(
+          tree, request, slices, scratch, neighbour_bytes<T>());
+      constexpr Kind kMerging = kind == Kind::general ? Kind::general : Kind::taxicab;  // of squares, or of distances
+      if (slices.count > 1)
+        merge_slices<T, kAxes, kMerging>
+            <<<blocks(queries), kSearchBlock, 0, stream>>>(tree, request, slices, scratch, neighbour_bytes<T>());
+    });
   });
   fathom::cuda::check_launch("looking at all sites");
 }

@@ -522,7 +522,7 @@ template <class T, int kAxes, Kind kKind>
 void launch(const DeviceTree& tree, const DeviceRequest& request, unsigned* unclear, cudaStream_t stream) {
   const std::int64_t queries = request.queries.count;
   const unsigned blocks = blocks_of(queries, kSearchWarps), runs = blocks_of(queries, kSearchWarps * kQueriesInARow);
-  if constexpr (kKind != Kind::general) {
+  if constexpr (!is_general(kKind)) {
     if (request.order) {
       if constexpr (kKind == Kind::sorted && sizeof(T) == sizeof(float))
         if (unclear) search_runs_in_float<T, kAxes><<<runs, kSearchBlock, 0, stream>>>(tree, request, unclear);
@@ -603,7 +603,8 @@ void search(const DeviceTree& tree, const DeviceRequest& unordered, std::span<st
   visit_kind(tree.dtype, tree.axes, [&](auto tag, auto axes) {
     using T = typename decltype(tag)::type;
     constexpr int kAxes = decltype(axes)::value;
-    if (!request.simple || !request.exact) launch<T, kAxes, Kind::general>(tree, request, nullptr, stream);
+    if (!request.simple || !request.exact)
+      visit_general(request.metric, [&](auto kind) { launch<T, kAxes, kind>(tree, request, nullptr, stream); });
     else if (tree.blocks) launch<T, kAxes, Kind::sorted>(tree, request, unclear, stream);
     else launch<T, kAxes, Kind::in_order>(tree, request, nullptr, stream);
   });

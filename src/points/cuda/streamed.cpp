@@ -19,6 +19,7 @@
 #include "points/cuda/copies.h"
 #include "points/cuda/products.h"
 #include "points/cuda/search.h"
+#include "points/site_list.h"
 
 namespace fathom::points::cuda {
 
@@ -146,6 +147,7 @@ class StreamedSet : public ResidentSet {
   bool reaches(const void* address) const override { return fathom::cuda::device_of(address, "queries") == device_; }
   std::int64_t count() const override { return trees_.empty() ? 0 : trees_[0].count; }
   std::size_t bytes() const override { return 0; }
+  SiteList sites(std::size_t cloud) const override { return sites_of(trees_[cloud].sites); }
 
   std::size_t scratch_bytes(const Request& request, std::size_t room) const override {
     return bytes_of<DeviceLayout>(request, room);

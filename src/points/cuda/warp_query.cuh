@@ -11,7 +11,7 @@
 
 namespace fathom::points::cuda {
 
-/// Where a query is. One that is not finite, or too large to be squared, is nowhere: no distance to it compares.
+/// Where a query is. One that is not sound is nowhere: no distance to it compares.
 template <int kAxes>
 struct Place {
   double at[kAxes];
@@ -24,7 +24,7 @@ struct Place {
     Place result;
     for (int k = 0; k < kAxes; ++k) {
       const double x = place[0][k];
-      result.at[k] = fabs(x) <= kLargestCoordinate ? x : NAN;
+      result.at[k] = is_sound(x) ? x : NAN;
       if constexpr (kPeriodic) result.at[k] = into_period(result.at[k], request.period[k]);
     }
     return result;
@@ -49,9 +49,24 @@ struct Place {
   }
 };
 
-/// What is asked for: whatever there is; or one neighbour without periods and cones, of sites in the caller's order or
-/// of sorted ones.
-enum class Kind { general, in_order, sorted };
+/// What is asked for: whatever there is, by each metric; or one Euclidean neighbour without periods and cones, of sites
+/// in the caller's order or of sorted ones.
+enum class Kind { general, taxicab, chessboard, in_order, sorted };
+
+constexpr bool is_general(Kind kind) { return kind != Kind::in_order && kind != Kind::sorted; }
+constexpr Metric metric_of(Kind kind) {
+  return kind == Kind::taxicab ? Metric::taxicab : kind == Kind::chessboard ? Metric::chessboard : Metric::euclidean;
+}
+
+/// Calls visitor(std::integral_constant<Kind, kind>{}) with the general kind of a metric.
+template <class Visitor>
+void visit_general(Metric metric, Visitor&& visitor) {
+  switch (metric) {
+    case Metric::taxicab: return visitor(std::integral_constant<Kind, Kind::taxicab>{});
+    case Metric::chessboard: return visitor(std::integral_constant<Kind, Kind::chessboard>{});
+    default: return visitor(std::integral_constant<Kind, Kind::general>{});
+  }
+}
 
 /// Of sites: sorted ones have no more than 32 bits hold.
 template <Kind kKind>
@@ -85,17 +100,19 @@ struct NodeBox {
 /// Writes a query's neighbour j.
 template <class Value>
 __device__ void put_answer(const DeviceTree& tree, const DeviceRequest& request, std::int64_t query, int j,
-                           Value squared, std::int64_t id) {
+                           Value squared, std::int64_t id, Metric metric = Metric::euclidean) {
   if (request.naming.linear && !tree.ids && id != kNobody)
     id = linear_id(request.naming, tree.sites, id / tree.sites.every);
-  put_neighbour(request.answers, query, j, squared, id);
+  put_neighbour(request.answers, query, j, squared, id, metric);
 }
 
 /// @tparam Value  double, or Wide where that does not hold the squares
 /// @tparam T      of the sites' coordinates
 template <class Value_, class T, int kAxes, Kind kKind>
 class WarpQuery {
-  static constexpr bool kGeneral = kKind == Kind::general;
+  static constexpr bool kGeneral = is_general(kKind);
+  static constexpr bool kHasCones = kKind == Kind::general;
+  static constexpr Metric kMetric = metric_of(kKind);
 
  public:
   using Value = Value_;
@@ -106,7 +123,7 @@ class WarpQuery {
       : tree_(tree), request_(request), query_(query), place_(place) {
     if constexpr (std::is_same_v<Value, double>) list_.clear(request.k, request.limit);
     else list_.clear(request.k, request.wide_limit);
-    if constexpr (kGeneral)
+    if constexpr (kHasCones)
       if (request.has_cone) cone_ = request.cones ? request.cones[query] : request.cone;
     for (int k = 0; k < kAxes; ++k) around_[k] = FloatInterval::of(place_.at[k]).kept();
     if constexpr (kIsPlain) {
@@ -140,7 +157,8 @@ class WarpQuery {
     if constexpr (kQuick)
       if (!__any_sync(kAllLanes, float_bound(around_, site, site) <= limit_)) return;
     Value squared{};
-    for (int k = 0; k < kAxes; ++k) squared += square<Value>(way(place(k), static_cast<Step>(site[k]), period(k)));
+    for (int k = 0; k < kAxes; ++k)
+      squared = with_way<kMetric>(squared, way(place(k), static_cast<Step>(site[k]), period(k)));
     if constexpr (kIsPlain) {
       if (lane < size) keep(site, squared, id);
       tell_lanes();
@@ -342,8 +360,10 @@ class WarpQuery {
 
   __device__ void write() const {
     list_.each([&](int j, Value squared, std::int64_t id) {
-      put_answer(tree_, request_, query_, j, squared, id);
-      if (j == 0) put_root(request_.answers.lower, query_, 0, id != kNobody || left_ < INFINITY, lower_bound(squared));
+      put_answer(tree_, request_, query_, j, squared, id, kMetric);
+      if (j > 0) return;
+      const bool is_known = id != kNobody || left_ < INFINITY;
+      put_root(request_.answers.lower, query_, 0, is_known, lower_bound(squared), kMetric);
     });
   }
 
@@ -400,8 +420,8 @@ class WarpQuery {
   __device__ Value exact_bound_of(const Box& box) const {
     Value bound{};
     for (int k = 0; k < kAxes; ++k)
-      bound += square<Value>(
-          way_to_interval(place(k), static_cast<Step>(box.low[k]), static_cast<Step>(box.high[k]), period(k)));
+      bound = with_way<kMetric>(
+          bound, way_to_interval(place(k), static_cast<Step>(box.low[k]), static_cast<Step>(box.high[k]), period(k)));
     return bound;
   }
 
@@ -412,7 +432,7 @@ class WarpQuery {
   }
 
   __device__ bool in_cone(const T* site, Value squared) const {
-    if constexpr (kGeneral) {
+    if constexpr (kHasCones) {
       if (!request_.has_cone) return true;
       double offset[kAxes];
       for (int k = 0; k < kAxes; ++k) offset[k] = static_cast<double>(site[k]) - place_.at[k];
@@ -422,7 +442,7 @@ class WarpQuery {
   }
 
   __device__ bool meets_cone(const T* low, const T* high) const {
-    if constexpr (kGeneral) {
+    if constexpr (kHasCones) {
       if (!request_.has_cone) return true;
       double from[kAxes], to[kAxes];
       for (int k = 0; k < kAxes; ++k) {
@@ -451,7 +471,7 @@ class WarpQuery {
 template <class T, Kind kKind, int kAxes, class Work>
 __device__ void with_query_at(const Place<kAxes>& place, const DeviceTree& tree, const DeviceRequest& request,
                               std::int64_t query, const Work& work) {
-  if constexpr (std::is_same_v<T, std::int32_t>) {
+  if constexpr (std::is_same_v<T, std::int32_t> && metric_of(kKind) == Metric::euclidean) {
     if (request.may_be_wide && place.is_wide(tree)) {
       WarpQuery<Wide, T, kAxes, kKind> wide(tree, request, query, place);
       return work(wide);
@@ -463,7 +483,7 @@ __device__ void with_query_at(const Place<kAxes>& place, const DeviceTree& tree,
 
 template <class T, int kAxes, Kind kKind, class Work>
 __device__ void with_query(const DeviceTree& tree, const DeviceRequest& request, std::int64_t query, const Work& work) {
-  constexpr bool kPeriodic = kKind == Kind::general;
+  constexpr bool kPeriodic = is_general(kKind);
   with_query_at<T, kKind>(Place<kAxes>::template of<kPeriodic>(request, query), tree, request, query, work);
 }
 

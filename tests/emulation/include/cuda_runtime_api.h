@@ -7,7 +7,12 @@
 
 #include "block.h"
 
-enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2 };
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInitializationError = 3
+};
 
 using cudaEvent_t = struct CUevent_st*;
 using cudaMemPool_t = struct CUmemPoolHandle_st*;

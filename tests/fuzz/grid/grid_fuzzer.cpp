@@ -1,6 +1,7 @@
 // Any bytes as a small array with any options: every instruction set must give the same bytes, and the oracle's. An
 // InvalidArgument is an answer too, if all give it and no output was touched. Anything else is a fault.
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -75,7 +76,9 @@ grid::DistanceOptions read_options(Bytes& bytes, const Shape& shape) {
   const int rank = shape.rank();
   grid::DistanceOptions options;
   options.sites.rule = static_cast<grid::Sites::Rule>(bytes.below(9));
-  options.sites.value = bytes.number();
+  const double value = bytes.number();
+  options.sites.value = value;
+  if (bytes.below(4) == 0) options.sites.value = std::bit_cast<std::int64_t>(value);
   options.metric = static_cast<grid::Metric>(bytes.below(3));
   const std::uint8_t present = bytes.next();
   const auto some = [&](int bit) { return (present >> bit & 1) != 0; };

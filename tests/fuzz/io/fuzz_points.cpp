@@ -1,5 +1,6 @@
 // Feeds bytes to the readers of points: whatever they are, the readers return points within the memory limit or throw
 // IoError. Sanitizers watch the rest.
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,14 +15,15 @@ using namespace fathom::io;
 
 constexpr MemoryLimit kLimit{std::uint64_t{16} << 20, true};
 
-void read(std::span<const std::byte> bytes, bool first_columns) {
+void read(std::span<const std::byte> bytes, const PointOptions& options, bool first) {
   try {
     MemorySource source("fuzz", bytes);
-    const fathom::Array points = read_points(source, kLimit, first_columns);
-    const fathom::Shape& shape = points.shape();
-    if (shape.rank() != 2 || (shape[1] != 2 && shape[1] != 3) || points.bytes() > kLimit.bytes) std::abort();
+    const Points points = read_points(source, kLimit, options, first);
+    const fathom::Shape& shape = points.data.shape();
+    if (shape.rank() != 2 || (shape[1] != 2 && shape[1] != 3) || points.data.bytes() > kLimit.bytes) std::abort();
+    if (points.columns.size() != static_cast<std::size_t>(shape[1])) std::abort();
     volatile unsigned sum = 0;  // every byte is read, so that a sanitizer sees what was not written or not there
-    for (std::byte b : std::span(points.data(), points.bytes())) sum = sum + std::to_integer<unsigned>(b);
+    for (std::byte b : std::span(points.data.data(), points.data.bytes())) sum = sum + std::to_integer<unsigned>(b);
   } catch (const fathom::IoError&) {  // any other exception is a fault of the reader
   }
 }
@@ -29,6 +31,9 @@ void read(std::span<const std::byte> bytes, bool first_columns) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  for (bool first_columns : {false, true}) read({reinterpret_cast<const std::byte*>(data), size}, first_columns);
+  const std::span bytes(reinterpret_cast<const std::byte*>(data), size);
+  for (bool first : {false, true}) read(bytes, {}, first);
+  read(bytes, {{"2", "1"}, 0, ','}, false);
+  read(bytes, {{"x", "y", "3"}, ';', 0}, false);
   return 0;
 }

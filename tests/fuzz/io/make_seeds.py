@@ -1,6 +1,6 @@
 """Writes small files of every kind that the readers know, as starting points for the fuzzers.
 
-Usage: make_seeds.py DIRECTORY; makes DIRECTORY/png, tiff, npy, nifti and points. Kinds whose writer is not installed are
+Usage: make_seeds.py DIRECTORY; makes DIRECTORY/png, tiff, npy, nifti, points and text_records. Kinds whose writer is not installed are
 left out.
 """
 
@@ -133,21 +133,47 @@ def points_seeds(directory):
         for order, form in {"<": "binary_little_endian", ">": "binary_big_endian"}.items():
             rows = b"".join(struct.pack(f"{order}3{code}B", *row) for row in ((1, 2, 3, 4), (5, 6, 7, 8)))
             save(directory, f"{name}_{form}.ply", header.format(form, properties).encode() + rows)
-    texts = ["0,0\n3,4\n", "x,y,z\n0,1,2\n", "name;y;x\na;1;-2e3\n", "x,y,Y,z\n1,2,3,4\n",
-             "# comment\n\n1 2 3 255\r\n+.5\t6 7 0 # end"]
-    for number, text in enumerate(texts):
+    camera = "element camera 1\nproperty list uchar short l\nproperty float f\n"
+    listed = "ply\nformat {} 1.0\n" + camera + "element vertex 1\nproperty float x\nproperty list char int n\n"
+    listed += "property float y\nelement face 1\nproperty list uchar int i\nend_header\n"
+    body = struct.pack("<Bhff", 1, 2, 3, 4) + struct.pack("<bif", 1, 2, 3)
+    save(directory, "listed.ply", listed.format("binary_little_endian").encode() + body)
+    save(directory, "listed_text.ply", (listed.format("ascii") + "1 2 3\n4 1 2 3\n3 0 0 0\n").replace("\n", "\r").encode())
+    for number, text in enumerate(POINT_TEXTS):
         save(directory, f"{number}.csv", text.encode())
+    save(directory, "gzip.csv.gz", gzip.compress(POINT_TEXTS[1].encode()))
     import numpy as np
 
+    fields = [("name", "U3"), ("y", ">f4"), ("x", "<f8"), ("more", "i2", (3,))]
+    for name, array in {"structured": np.zeros(2, fields), "aligned": np.zeros(2, np.dtype("u1,f8,f4", align=True))}.items():
+        out = io.BytesIO()
+        np.save(out, array)
+        save(directory, f"{name}.npy", out.getvalue())
     for dtype in ("u1", "<i8", ">f4", "f8"):
         out = io.BytesIO()
         np.save(out, np.arange(6).reshape(2, 3).astype(dtype))
         save(directory, f"{np.dtype(dtype).name}.npy", out.getvalue())
 
 
+POINT_TEXTS = [
+    "0,0\n3,4\n", "x,y,z\n0,1,2\n", "name;y;x\na;1;-2e3\n", "x,y,Y,z\n1,2,3,4\n",
+    "# comment\n\n1 2 3 255\r\n+.5\t6 7 0 # end", "\ufeffX;Y\r\n1,5;2,5\r\n", "id,lon,lat\n1,8.5,47.4\n",
+    '"","x (m)","y (m)"\n"1",1.5,2\n"a ""b""\nc",3,4\n', '"x" "y"\n"1" 0.1 1.0D+03\n', ",0,1\n0,1.5,2.5\n",
+    "sep=;\nx;y\n1.234,5;2\n", "//X Y Z R G B\n2\n1 2 3 4 5 6\n1 2 3 4 5 6\n", "2\n1 2 3 0\n4 5 6 0\n",
+    "2\nwater\nO 0 0 0\nH 1 0 0\n", "1\nLattice=\"5\" Properties=species:S:1:pos:R:3\nO 1 2 3\n",
+    "% x  y  T (K)\n1 2 3\n", "x|y|color\n1|2|#ff0000\n", "a\tb\n\t1\nNA\t-\n", "1,234;1'234 567\n", "0,1,2\n.5,.5,.5\n",
+]
+
+
+def text_records_seeds(directory):
+    for number, text in enumerate(POINT_TEXTS):
+        save(directory, f"{number}.csv", text.encode())
+
+
 def main():
     root = Path(sys.argv[1])
-    makers = {"png": png_seeds, "tiff": tiff_seeds, "npy": npy_seeds, "nifti": nifti_seeds, "points": points_seeds}
+    makers = {"png": png_seeds, "tiff": tiff_seeds, "npy": npy_seeds, "nifti": nifti_seeds, "points": points_seeds,
+              "text_records": text_records_seeds}
     for name, make in makers.items():
         (root / name).mkdir(parents=True, exist_ok=True)
         try:

@@ -184,6 +184,42 @@ TEST(RayMarching, TakesEveryTypeAndLayout) {
   EXPECT_TRUE(same(expected, render(RayMarcher(padded, options), {}, {50, 70})));
 }
 
+/// Thresholds are compared as sites are: whole among integers, rounded to the type of floats.
+TEST(RayMarching, ThresholdsAreExact) {
+  Random random(6);
+  const Shape shape{6, 7, 70};
+  const std::vector<bool> marked = scatter(shape, 0.02, random);
+  const Array mask = mask_array(marked, shape, DType::uint8, false);
+  const auto picture = [](const Array& volume, const std::optional<grid::Sites::Value>& threshold, Stepping stepping) {
+    RayMarcherOptions options = marcher_on(Backend::cpu);
+    options.threshold = threshold;
+    options.stepping = stepping;
+    return render(RayMarcher(volume.view(), options), {}, {40, 50});
+  };
+  const auto levels = [&]<class T>(T solid, T other) {
+    Array volume(dtype_of<T>(), shape);
+    for (std::size_t i = 0; i < marked.size(); ++i) volume.as<T>().data()[i] = marked[i] ? solid : other;
+    return volume;
+  };
+  for (const Stepping stepping : {Stepping::field, Stepping::cone}) {
+    const Picture expected = picture(mask, {}, stepping);
+    EXPECT_GT(expected.report.hits, 20);
+    const std::int64_t two53 = std::int64_t{1} << 53;
+    EXPECT_TRUE(same(expected, picture(levels(two53 + 1, two53), two53 + 1, stepping)));
+    EXPECT_TRUE(same(expected, picture(levels(UINT64_MAX, UINT64_MAX - 1), UINT64_MAX, stepping)));
+    EXPECT_TRUE(same(expected, picture(levels(INT64_MIN + 1, INT64_MIN), INT64_MIN + 1, stepping)));
+    EXPECT_TRUE(same(expected, picture(levels(std::int8_t{3}, std::int8_t{2}), 2.5, stepping)));
+    EXPECT_TRUE(same(expected, picture(levels(0.1f, std::nextafter(0.1f, 0.0f)), 0.1, stepping)));
+    EXPECT_TRUE(same(expected, picture(levels(0.1, std::nextafter(0.1, 0.0)), 0.1, stepping)));
+    EXPECT_EQ(picture(mask, 255.5, stepping).report.hits, 0);
+    EXPECT_EQ(picture(mask, std::uint64_t{256}, stepping).report.hits, 0);
+    EXPECT_EQ(picture(mask, 1e30, stepping).report.hits, 0);
+    const Picture all = picture(mask, -1, stepping);
+    EXPECT_GT(all.report.hits, expected.report.hits);
+    EXPECT_TRUE(same(all, picture(mask, -1e30, stepping)));
+  }
+}
+
 TEST(RayMarching, StaysInsideTheScratchLimitAndReports) {
   const Scene scene = random_scene(7);
   for (Stepping stepping : {Stepping::field, Stepping::cone}) {

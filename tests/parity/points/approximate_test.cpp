@@ -25,6 +25,7 @@ class ApproximateQueries : public testing::Test {
   }
 };
 using Perforation = ApproximateQueries;
+using points::Metric;
 
 points::SiteSetOptions stored(points::Storage storage) {
   points::SiteSetOptions options;
@@ -67,7 +68,9 @@ std::int64_t check_promise(const points::QueryOptions& options, points::Storage 
     if (storage == points::Storage::boxed) sort_by_first(sites);  // in random order no boxes would be kept
     const Array queries = make_points(i % 3 ? Spread::uniform : spread, DType::float64, kQueries, 3, random);
     const points::SiteSet set(sites.view(), stored(storage));
-    const Answer exact = ask(points::SiteSet(sites.view()), queries, {}), found = ask(set, queries, options);
+    points::QueryOptions exactly;
+    exactly.metric = options.metric;
+    const Answer exact = ask(points::SiteSet(sites.view()), queries, exactly), found = ask(set, queries, options);
     for (std::int64_t q = 0; q < kQueries; ++q) {
       EXPECT_TRUE(check(at(exact.distance, q), at(found.distance, q), at(found.lower, q)))
           << name_of(spread) << ", query " << q << ": " << at(exact.distance, q) << ", found " << at(found.distance, q)
@@ -81,10 +84,14 @@ std::int64_t check_promise(const points::QueryOptions& options, points::Storage 
 
 TEST_F(ApproximateQueries, RelativeError) {
   points::QueryOptions options;
-  for (double relative : {0.1, 1.0}) {
+  for (const auto& [metric, relative] : {std::pair(Metric::euclidean, 0.1),
+                                         {Metric::euclidean, 1.0},
+                                         {Metric::taxicab, 0.2},
+                                         {Metric::chessboard, 0.2}}) {
+    options.metric = metric;
     options.relative_error = relative;
     EXPECT_GT(check_promise(options, points::Storage::sorted,
-                            [&](double truth, double found, double lower) {
+                            [&, relative = relative](double truth, double found, double lower) {
                               return truth <= found && found <= (1 + relative) * truth && lower <= truth;
                             }),
               0)
@@ -95,12 +102,15 @@ TEST_F(ApproximateQueries, RelativeError) {
 TEST_F(ApproximateQueries, AbsoluteError) {
   points::QueryOptions options;
   options.absolute_error = 0.05;
-  EXPECT_GT(check_promise(options, points::Storage::sorted,
-                          [&](double truth, double found, double lower) {
-                            return truth <= found && found <= truth + options.absolute_error && lower <= truth;
-                          }),
-            0)
-      << "nothing was saved";
+  for (Metric metric : {Metric::euclidean, Metric::taxicab, Metric::chessboard}) {
+    options.metric = metric;
+    EXPECT_GT(check_promise(options, points::Storage::sorted,
+                            [&](double truth, double found, double lower) {
+                              return truth <= found && found <= truth + options.absolute_error && lower <= truth;
+                            }),
+              0)
+        << "nothing was saved";
+  }
 }
 
 /// Sites that qualify are found, however much farther than them a distance may be told.
@@ -129,6 +139,7 @@ TEST_F(ApproximateQueries, CertifiedInterval) {
   for (points::Storage storage : {points::Storage::boxed, points::Storage::sorted})
     for (std::int64_t limit : {1, 100}) {
       options.work_limit = limit;
+      options.metric = limit > 1 ? Metric::taxicab : Metric::euclidean;
       EXPECT_GT(check_promise(options, storage,
                               [](double truth, double found, double lower) {
                                 return lower <= truth && truth <= found && std::isfinite(found);

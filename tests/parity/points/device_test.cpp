@@ -75,7 +75,10 @@ class PointsOnDevice {
 /// Answers on the device.
 struct AnswersOnDevice {
   AnswersOnDevice(std::int64_t queries, int k, DType dtype)
-      : host{Array(dtype, {queries, k}), Array(DType::float64, {queries, k}), Array(DType::int64, {queries, k})},
+      : AnswersOnDevice(
+            {Array(dtype, {queries, k}), Array(DType::float64, {queries, k}), Array(DType::int64, {queries, k})}) {}
+  explicit AnswersOnDevice(PointAnswers answers)
+      : host(std::move(answers)),
         distance(host.distance.bytes()),
         squared(host.squared.bytes()),
         site(host.site.bytes()) {}
@@ -83,7 +86,7 @@ struct AnswersOnDevice {
   points::DeviceQueryOutputs views() const {
     const Shape& shape = host.site.shape();
     return {AnyDeviceView(distance.data(), host.distance.dtype(), shape),
-            AnyDeviceView(squared.data(), DType::float64, shape),
+            host.squared.size() > 0 ? AnyDeviceView(squared.data(), DType::float64, shape) : AnyDeviceView(),
             AnyDeviceView(site.data(), DType::int64, shape),
             {}};
   }
@@ -120,7 +123,7 @@ TEST_F(DevicePoints, RandomProblems) {
     const PointsOnDevice sites(problem.sites, i % 3), queries(problem.queries, (i + 1) % 3);
     problem.query.execution = problem.set.execution = {};
     const SiteSet set(sites.coordinates(), problem.set);
-    AnswersOnDevice answers(problem.queries.shape()[0], problem.query.k, dtype);
+    AnswersOnDevice answers(make_answers(problem, dtype));
     const points::QueryReport report = set.nearest(queries.coordinates(), problem.query, answers.views());
     must(cudaDeviceSynchronize());
     EXPECT_EQ(report.scratch_bytes, set.scratch_bytes(queries.coordinates(), problem.query));

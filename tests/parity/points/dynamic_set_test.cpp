@@ -44,16 +44,13 @@ DynamicSetOptions on_backend(std::vector<double> period = {}) {
 }
 
 PointAnswers ask(const DynamicSet& set, const PointProblem& problem) {
-  const Shape shape{problem.queries.shape()[0], problem.query.k};
-  PointAnswers answers{Array(DType::float32, shape), Array(DType::float64, shape), Array(DType::int64, shape)};
-  for (Array* array : {&answers.distance, &answers.squared, &answers.site}) poison(*array);
+  PointAnswers answers = make_answers(problem, DType::float32);
   points::QueryOptions options = problem.query;
   if (problem.directions.size() > 0) {
     options.cone.directions = problem.directions.view();
     options.cone.half_angles = problem.half_angles.view();
   }
-  set.nearest(problem.queries.view(), options,
-              {answers.distance.view(), answers.squared.view(), answers.site.view(), {}});
+  set.nearest(problem.queries.view(), options, outputs_into(answers));
   return answers;
 }
 

@@ -97,9 +97,11 @@ void store_coordinate(Array& points, std::int64_t at, double x) {
   }
 }
 
-/// Squared distance as what decides: an integer, or float64 as brute force has it.
+/// Squared distance – by another metric than the Euclidean, the distance – as what decides: an integer, or float64 as
+/// brute force has it.
 struct Measure {
   bool integral = false;
+  bool squared = true;
   Wide whole = 0;
   double real = 0;
 
@@ -126,6 +128,7 @@ Float integer_root(Wide d2) {
 
 template <class Float>
 Float root(const Measure& m) {
+  if (!m.squared) return m.integral ? static_cast<Float>(m.whole) : static_cast<Float>(m.real);
   return m.integral ? integer_root<Float>(m.whole) : static_cast<Float>(std::sqrt(m.real));
 }
 
@@ -150,15 +153,21 @@ class BruteForce {
   }
 
   Measure between(std::int64_t query, std::int64_t site) const {
-    Measure m{integral_};
+    Measure m = nobody();
     for (int k = 0; k < axes_; ++k) {
       double way = std::abs(wrapped(coordinate(p_.queries, query, k), period(k)) - coordinate(p_.sites, site, k));
       if (period(k) > 0) way = std::min(way, period(k) - way);
-      m.real += way * way;
-      m.whole += static_cast<Wide>(way) * static_cast<Wide>(way);
+      const auto whole = static_cast<Wide>(way);
+      switch (p_.query.metric) {
+        case points::Metric::euclidean: m.real += way * way, m.whole += whole * whole; break;
+        case points::Metric::taxicab: m.real += way, m.whole += whole; break;
+        case points::Metric::chessboard: m.real = std::max(m.real, way), m.whole = std::max(m.whole, whole); break;
+      }
     }
     return m;
   }
+
+  Measure nobody() const { return {integral_, p_.query.metric == points::Metric::euclidean}; }
 
   bool qualifies(std::int64_t query, std::int64_t site, const Measure& m) const {
     if (root<double>(m) > p_.query.radius) return false;
@@ -201,13 +210,6 @@ class BruteForce {
   bool integral_ = false;
 };
 
-PointAnswers make_answers(const PointProblem& problem, DType distance) {
-  const Shape shape{problem.queries.shape()[0], problem.query.k};
-  PointAnswers answers{Array(distance, shape), Array(DType::float64, shape), Array(DType::int64, shape)};
-  for (Array* array : {&answers.distance, &answers.squared, &answers.site}) poison(*array);
-  return answers;
-}
-
 /// The same points in another layout, which lives in `keep`.
 points::Coordinates laid_out(const Array& points, int layout, std::vector<Array>& keep) {
   const std::int64_t n = points.shape()[0];
@@ -239,6 +241,20 @@ Array random_directions(std::int64_t count, int axes, Random& random) {
 }
 
 }  // namespace
+
+PointAnswers make_answers(const PointProblem& problem, DType distance) {
+  const Shape shape{problem.queries.shape()[0], problem.query.k};
+  PointAnswers answers{Array(distance, shape), Array(), Array(DType::int64, shape)};
+  if (problem.query.metric == points::Metric::euclidean) answers.squared = Array(DType::float64, shape);
+  for (Array* array : {&answers.distance, &answers.squared, &answers.site}) poison(*array);
+  return answers;
+}
+
+points::QueryOutputs outputs_into(PointAnswers& answers) {
+  points::QueryOutputs outputs{answers.distance.view(), {}, answers.site.view(), {}};
+  if (answers.squared.size() > 0) outputs.squared = answers.squared.view();
+  return outputs;
+}
 
 const char* name_of(Spread spread) {
   constexpr std::array kNames = {"uniform", "clustered",       "lattice", "collinear", "duplicates",
@@ -318,6 +334,8 @@ PointProblem random_point_problem(std::uint64_t seed, std::int64_t most_sites) {
       p.half_angles.as<double>().data()[i] = uniform(random, 0, std::numbers::pi);
     if (chance(random, 0.5)) p.query.cone.cylinder_radius = pick<double>(random, {0.013, 0.27, 11.1});
   }
+  if (p.directions.size() == 0 && chance(random, 0.5))
+    p.query.metric = pick<points::Metric>(random, {points::Metric::taxicab, points::Metric::chessboard});
   return p;
 }
 
@@ -326,8 +344,8 @@ std::string describe(const PointProblem& p) {
   text << "seed " << p.seed << ": " << name_of(p.spread) << ", sites " << to_string(p.sites.shape()) << " "
        << name_of(p.sites.dtype()) << ", queries " << to_string(p.queries.shape()) << " " << name_of(p.queries.dtype())
        << ", storage " << static_cast<int>(p.set.storage) << ", every " << p.set.every << ", k " << p.query.k
-       << ", radius " << p.query.radius << ", periods " << p.set.period.size() << ", cones " << p.directions.size()
-       << ", cylinder " << p.query.cone.cylinder_radius;
+       << ", metric " << static_cast<int>(p.query.metric) << ", radius " << p.query.radius << ", periods "
+       << p.set.period.size() << ", cones " << p.directions.size() << ", cylinder " << p.query.cone.cylinder_radius;
   return text.str();
 }
 
@@ -340,11 +358,14 @@ PointAnswers brute_force(const PointProblem& problem, DType distance) {
     for (int j = 0; j < k; ++j) {
       const std::int64_t at = q * k + j;
       const bool found = static_cast<std::size_t>(j) < best.size();
-      const Measure m = found ? best[static_cast<std::size_t>(j)].first : Measure{};
+      const Measure m = found ? best[static_cast<std::size_t>(j)].first : oracle.nobody();
       if (distance == DType::float32)
         answers.distance.as<float>().data()[at] = found ? root<float>(m) : static_cast<float>(kInfinity);
       else answers.distance.as<double>().data()[at] = found ? root<double>(m) : kInfinity;
-      answers.squared.as<double>().data()[at] = !found ? kInfinity : m.integral ? static_cast<double>(m.whole) : m.real;
+      if (m.squared)
+        answers.squared.as<double>().data()[at] = !found       ? kInfinity
+                                                  : m.integral ? static_cast<double>(m.whole)
+                                                               : m.real;
       answers.site.as<std::int64_t>().data()[at] = found ? best[static_cast<std::size_t>(j)].second : -1;
     }
   }
@@ -360,20 +381,23 @@ PointAnswers nearest(const PointProblem& problem, DType distance, int layout) {
     options.cone.directions = problem.directions.view();
     options.cone.half_angles = problem.half_angles.view();
   }
-  points::QueryOutputs outputs{answers.distance.view(), answers.squared.view(), answers.site.view(), {}};
-  set.nearest(laid_out(problem.queries, layout, keep), options, outputs);
+  set.nearest(laid_out(problem.queries, layout, keep), options, outputs_into(answers));
   return answers;
 }
 
 testing::AssertionResult equal(const PointAnswers& a, const PointAnswers& b) {
   const auto k = a.site.shape().back();
-  for (std::int64_t i = 0; i < a.site.size(); ++i)
-    if (value_at(a.distance, i) != value_at(b.distance, i) || value_at(a.squared, i) != value_at(b.squared, i) ||
+  if (a.squared.size() != b.squared.size()) return testing::AssertionFailure() << "squares of one alone";
+  for (std::int64_t i = 0; i < a.site.size(); ++i) {
+    const double squares[] = {a.squared.size() > 0 ? value_at(a.squared, i) : 0,
+                              b.squared.size() > 0 ? value_at(b.squared, i) : 0};
+    if (value_at(a.distance, i) != value_at(b.distance, i) || squares[0] != squares[1] ||
         integer_at(a.site, i) != integer_at(b.site, i))
       return testing::AssertionFailure() << "query " << i / k << ", neighbour " << i % k << ": distance "
                                          << value_at(a.distance, i) << " and " << value_at(b.distance, i)
-                                         << ", squared " << value_at(a.squared, i) << " and " << value_at(b.squared, i)
-                                         << ", site " << integer_at(a.site, i) << " and " << integer_at(b.site, i);
+                                         << ", squared " << squares[0] << " and " << squares[1] << ", site "
+                                         << integer_at(a.site, i) << " and " << integer_at(b.site, i);
+  }
   return testing::AssertionSuccess();
 }
 

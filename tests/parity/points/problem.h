@@ -43,8 +43,14 @@ PointProblem random_point_problem(std::uint64_t seed, std::int64_t most_sites);
 std::string describe(const PointProblem& problem);
 
 struct PointAnswers {
-  Array distance, squared, site;
+  Array distance;
+  Array squared;  ///< of the Euclidean metric; else empty
+  Array site;
 };
+
+/// Poisoned, [n, k].
+PointAnswers make_answers(const PointProblem& problem, DType distance);
+points::QueryOutputs outputs_into(PointAnswers& answers);
 
 /// Brute force, without a line of the library's: 128-bit integers between integers, else float64.
 PointAnswers brute_force(const PointProblem& problem, DType distance);

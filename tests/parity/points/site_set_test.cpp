@@ -246,6 +246,10 @@ TEST(SiteSets, RefuseBadSites) {
             "site 0 has a coordinate that is not finite; leave such points out");
   EXPECT_EQ(refused(std::vector<double>{0, 0, 1e200}, {1, 3}),
             "site 0 has a coordinate that is beyond 1e150; scale the coordinates");
+  for (double tiny : {1e-170, -1e-170, 9.9e-139, 5e-324})
+    EXPECT_EQ(
+        refused(std::vector<double>{0, 0, 0, 0, tiny, 0}, {2, 3}),
+        "site 1 has a coordinate that is not 0, but nearer to it than 1e-138; scale the coordinates, or make it 0");
   SiteSetOptions options;
   options.every = 0;
   EXPECT_EQ(refused(six, {2, 3}, options), "sites are kept at every 0-th; give 1 or more");
@@ -330,8 +334,21 @@ TEST(SiteSets, RefuseBadQueries) {
   for (double& x : std::span(directions.as<double>().data() + 6, 3)) x = 0;
   EXPECT_EQ(refused([&](QueryOptions& o, QueryOutputs&) { o.cone.directions = directions.view(); }),
             "the cone's direction 2 is not finite or has no length");
+  for (const auto metric : {points::Metric::taxicab, points::Metric::chessboard}) {
+    EXPECT_EQ(refused([&](QueryOptions& o, QueryOutputs&) { o.metric = metric; }), "not refused");
+    EXPECT_EQ(refused([&](QueryOptions& o, QueryOutputs& out) { o.metric = metric, out.squared = distance.view(); }),
+              "squared distances belong to the Euclidean metric; ask for 'distance'");
+    EXPECT_EQ(refused([&](QueryOptions& o, QueryOutputs&) { o.metric = metric, o.cone.directions = queries.view(); }),
+              "cones belong to the Euclidean metric; leave out the cone or the other metric");
+  }
   QueryOutputs outputs;
   outputs.distance = distance.view();
+  const double tiny[12] = {0, 0, 0, 0, 0, -1e-170};
+  EXPECT_EQ(
+      refusal([&] {
+        set.nearest(HostView<const double>(tiny, {4, 3}), {}, outputs);
+      }),
+      "query 1 has a coordinate that is not 0, but nearer to it than 1e-138; scale the coordinates, or make it 0");
   EXPECT_EQ(refusal([&] { set.nearest(flat.view(), {}, outputs); }), "the queries have 2 coordinates, the sites 3");
   EXPECT_EQ(refusal([&] {
               set.nearest(AnyConstView(queries.data(), DType::float32, {1, 4, 3}), {}, outputs);

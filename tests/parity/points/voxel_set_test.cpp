@@ -353,6 +353,12 @@ TEST_F(VoxelSets, RefuseWhatHasNoMeaning) {
   } else {
     EXPECT_THROW(VoxelSet({4, 5}, Execution{.backend = Backend::cuda}), DeviceError);
   }
+  options = {};
+  options.metric = points::Metric::taxicab;
+  EXPECT_EQ(refusal([&] {
+              ask(set, Array(DType::int32, {1, 2}), options);
+            }),
+            "sets of voxels answer by Euclidean distances; for another metric make a SiteSet of the mask");
   VoxelSet none({0, 7, 7}, kThere);
   Random random(1);
   EXPECT_EQ(value_at(ask(none, queries_near({1, 1, 1}, DType::int32, 3, random), {}).site, 2), -1);

@@ -1,0 +1,81 @@
+// An image as the command line wants it read: what its axes are, which of them are of space, which channel is taken.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fathom/grid/distance.h"
+#include "fathom/io/image.h"
+
+namespace CLI {
+class App;
+}
+
+namespace fathom::cli {
+
+/// As text; empty: not given.
+struct InputArguments {
+  std::string path;
+  std::string axes;
+  std::string channel;
+  std::string ndim;
+};
+
+/// What messages call an input.
+std::string input_name(const std::string& path);
+
+/// Declares --axes, --channel and --ndim.
+void declare_input(CLI::App* verb, InputArguments& arguments);
+
+/// The file's header, with the command line's word on it.
+struct Input {
+  struct Pick {
+    int axis;
+    std::int64_t index;
+  };
+
+  std::string path;
+  io::ReadOptions options;
+  io::ImageInfo info;        ///< of what is worked on: without the axis along which one channel is picked
+  io::Meaning stated;        ///< what the file alone says of it
+  Shape file_shape;          ///< of the array as it is read
+  std::optional<Pick> pick;
+  std::vector<int> order;    ///< axes of info.shape: first those along which it is a batch, then those of space
+  int batch_axes = 0;
+
+  Shape shape() const;                   ///< in that order
+  Shape space() const;                   ///< of one array of the batch
+  std::vector<double> spacing() const;   ///< along the axes of space; empty: not stated
+  /// "t, c": names of the axes along which it is a batch; "1st" where they have none.
+  std::string batch_names() const;
+};
+
+/// Reads the header, and warns of what it says that is left out.
+/// @param colours           what becomes of pixels that hold colours
+/// @param print_resolution  whether the resolution at which an image is to be printed is its spacing
+/// @throws InvalidArgument --axes, --channel or --ndim do not fit the file
+Input probe_input(const InputArguments& arguments, io::Colours colours, bool print_resolution = false);
+
+/// What becomes of colours for a rule: thresholds are for luminance; all else asks whether they are 0, or equal.
+io::Colours colours_for(const grid::Sites& sites);
+
+/// A view with its axes in another order, or of a copy where its last axis would not be contiguous.
+struct Arranged {
+  Array data;
+  AnyConstView view;
+};
+Arranged arranged(const AnyConstView& array, const std::vector<int>& order);
+
+/// The same elements, row-major.
+Array dense_copy(const AnyConstView& array);
+
+/// The elements, batch axes first.
+/// @throws IoError the file changed since its header was read
+Arranged read_elements(const Input& input);
+
+/// The inverse: an order that brings the axes back to the file's.
+std::vector<int> inverse(const std::vector<int>& order);
+
+}  // namespace fathom::cli

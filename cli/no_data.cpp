@@ -1,0 +1,100 @@
+#include "no_data.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "input.h"
+
+namespace fathom::cli {
+
+namespace {
+
+using Rule = grid::Sites::Rule;
+using Bytes = std::span<std::uint8_t>;
+
+Bytes bytes_of(Array& mask) { return {reinterpret_cast<std::uint8_t*>(mask.data()), mask.bytes()}; }
+std::span<const std::uint8_t> bytes_of(const Array& mask) {
+  return {reinterpret_cast<const std::uint8_t*>(mask.data()), mask.bytes()};
+}
+
+/// The part of a mask of the input that results cover.
+Array of_region(const Array& mask, const grid::DistanceOptions& options) {
+  AnyConstView view = mask.view();
+  std::int64_t offset = 0;
+  for (std::size_t k = 0; k < options.region.size(); ++k)
+    offset += options.region[k].begin * view.strides()[options.batch_axes + static_cast<int>(k)];
+  return dense_copy({view.data() + offset, view.dtype(), grid::result_shape(view.shape(), options), view.strides()});
+}
+
+/// Takes the elements of `other` where the mask says so. A view of coordinates is as many arrays as there are axes.
+void take(const AnyView& into, const Array& other, std::span<const std::uint8_t> where) {
+  const std::size_t size = size_of(into.dtype()), count = other.bytes() / size;
+  for (std::size_t i = 0; i < count; ++i)
+    if (where[i % where.size()]) std::memcpy(into.data() + i * size, other.data() + i * size, size);
+}
+
+grid::DistanceReport transform_signed(const AnyConstView& input, const Array& gaps, grid::DistanceOptions options,
+                                      const grid::DistanceOutputs& outputs) {
+  const bool sites_are_outside = options.sites.rule == Rule::zero;
+  Array inside = grid::mark_sites(input, options.sites);
+  const auto is_gap = bytes_of(gaps);
+  for (std::size_t i = 0; i < is_gap.size(); ++i)
+    bytes_of(inside)[i] = (bytes_of(inside)[i] != 0) != sites_are_outside && !is_gap[i];
+  options.sites = {sites_are_outside ? Rule::zero : Rule::nonzero, 0};
+  const grid::DistanceReport report =
+      grid::distance_transform(std::as_const(inside).view(), options, outputs);
+
+  const Array chosen = of_region(inside, options);
+  for (std::size_t i = 0; i < is_gap.size(); ++i) bytes_of(inside)[i] |= is_gap[i];
+  const std::array views = {outputs.distance, outputs.squared, outputs.nearest, outputs.coordinates};
+  std::array<Array, 4> others;
+  grid::DistanceOutputs second;
+  const std::array into = {&second.distance, &second.squared, &second.nearest, &second.coordinates};
+  for (std::size_t k = 0; k < views.size(); ++k) {
+    if (!views[k].present()) continue;
+    others[k] = Array(views[k].dtype(), views[k].shape());
+    *into[k] = others[k].view();
+  }
+  grid::distance_transform(std::as_const(inside).view(), options, second);
+  for (std::size_t k = 0; k < views.size(); ++k)
+    if (views[k].present() && others[k].size() > 0) take(views[k], others[k], bytes_of(chosen));
+  return report;
+}
+
+}  // namespace
+
+grid::DistanceReport transform_with_gaps(const AnyConstView& input, const Array& gaps,
+                                         const grid::DistanceOptions& options, const grid::DistanceOutputs& outputs) {
+  if (options.sites.rule == Rule::labels)
+    throw InvalidArgument("--sites labels where elements hold no data: give --no-data none, and they are a label");
+  if (options.signed_distance) return transform_signed(input, gaps, options, outputs);
+  Array sites = grid::mark_sites(input, options.sites);
+  for (std::size_t i = 0; i < sites.bytes(); ++i) bytes_of(sites)[i] &= static_cast<std::uint8_t>(!bytes_of(gaps)[i]);
+  grid::DistanceOptions of_mask = options;
+  of_mask.sites = {Rule::nonzero, 0};
+  return grid::distance_transform(std::as_const(sites).view(), of_mask, outputs);
+}
+
+void fill_gaps(const Array& gaps, const grid::DistanceOptions& options, const std::string& value, Array& field) {
+  const Array part = of_region(gaps, options);
+  visit_dtype(field.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (!std::is_same_v<T, bool>) {
+      T number{};
+      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+      if (error != std::errc{} || end != value.data() + value.size())
+        throw InvalidArgument(fmt::format("--use-input-nodata: {} does not hold the no-data value {}; choose another "
+                                          "--dtype", fathom::name_of(field.dtype()), value));
+      auto* elements = reinterpret_cast<T*>(field.data());
+      for (std::size_t i = 0; i < part.bytes(); ++i)
+        if (bytes_of(part)[i]) elements[i] = number;
+    }
+  });
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,23 @@
+// Elements that hold no data: no sites and not inside, though distances are computed there.
+#pragma once
+
+#include <string>
+
+#include "fathom/grid/distance.h"
+
+namespace fathom::cli {
+
+/// distance_transform() where `gaps` says which elements hold no data. A sign is found in two transforms, in which the
+/// gaps are outside and inside in turn: every element takes the one in which they are on its own side.
+/// @param gaps     uint8, the input's shape and dense: 1 where there is no data
+/// @param outputs  dense
+/// @throws as distance_transform(); InvalidArgument: of labels
+grid::DistanceReport transform_with_gaps(const AnyConstView& input, const Array& gaps,
+                                         const grid::DistanceOptions& options, const grid::DistanceOutputs& outputs);
+
+/// Sets the elements of a field where there is no data.
+/// @param gaps  of the input; `options` says which part the field is of
+/// @throws InvalidArgument the field's type does not hold the value
+void fill_gaps(const Array& gaps, const grid::DistanceOptions& options, const std::string& value, Array& field);
+
+}  // namespace fathom::cli
