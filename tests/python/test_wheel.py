@@ -83,7 +83,7 @@ def test_charts_have_letters_where_the_system_has_no_font(site, tmp_path):
 def test_build_without_the_command(site, tmp_path):
     shutil.copytree(site / "fathom", tmp_path / "fathom", ignore=shutil.ignore_patterns("bin"))
     called = run(tmp_path, "-m", "fathom", "--version")
-    assert called.returncode == 1
+    assert called.returncode == 70
     assert called.stderr == "fathom: this build of the package has no command; build it with FATHOM_CLI=ON\n"
 
 
@@ -95,10 +95,14 @@ def test_refuses_to_share_its_folder(site, tmp_path, other):
     assert run(tmp_path, "-c", "import fathom").returncode == 0
     (tmp_path / other).mkdir()
     names = sorted(["fathom-distance", other.partition("-")[0].replace("_", "-")])
-    assert run(tmp_path, "-c", "import fathom").stderr.endswith(
-        f"ImportError: {names[0]} and {names[1]} are installed in one place and have overwritten each other's files: "
+    expected = (
+        f"{names[0]} and {names[1]} are installed in one place and have overwritten each other's files: "
         f"run `pip uninstall {names[0]} {names[1]}`, then install the one you want\n"
     )
+    assert run(tmp_path, "-c", "import fathom").stderr.endswith(f"ImportError: {expected}")
+    if (site / "bin").exists():
+        command = run(tmp_path, site / "bin" / "fathom", "--version")
+        assert (command.returncode, command.stderr) == (70, f"fathom: {expected}")
 
 
 def test_name_and_version():
