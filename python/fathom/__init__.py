@@ -10,6 +10,7 @@ from . import _alone  # noqa: F401  (first, before a file of another distributio
 from ._core import VERSION as __version__
 from ._core import DeviceError
 from ._dynamic import DynamicSet
+from ._files import Image, read, write
 from ._info import Info, info, release_device_memory, release_threads
 from ._labels import expand_labels, fill_nearest
 from ._points import SiteSet
@@ -21,6 +22,7 @@ DeviceError.__module__ = "fathom"
 __all__ = [
     "DeviceError",
     "DynamicSet",
+    "Image",
     "Info",
     "SiteSet",
     "VoxelSet",
@@ -30,7 +32,9 @@ __all__ = [
     "fill_nearest",
     "info",
     "nearest_site",
+    "read",
     "release_device_memory",
     "release_threads",
     "signed_distance",
+    "write",
 ]

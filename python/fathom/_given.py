@@ -45,8 +45,7 @@ def plain(x: Any) -> Any:
 def refuse(x: Any, name: str) -> None:
     """Raises TypeError for what is no array of numbers."""
     if isinstance(x, (str, os.PathLike)):
-        reader = "numpy.load(), tifffile.imread(), nibabel.load() or whatever reads its format"
-        raise TypeError(f"{name} is a path or text, not an array; read the file first, with {reader}")
+        raise TypeError(f"{name} is a path or text, not an array; read the file first, with fathom.read()")
     if isinstance(x, bytes):
         raise TypeError(f"{name} is bytes, without dtype or shape; give numpy.frombuffer({name}, dtype).reshape(shape)")
     for module, kind, what in _KINDS:

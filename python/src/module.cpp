@@ -8,6 +8,7 @@
 
 #include "fathom/core/error.h"
 #include "dynamic_set.h"
+#include "files.h"
 #include "gather.h"
 #include "host_array.h"
 #include "points.h"
@@ -168,6 +169,7 @@ NB_MODULE(_core, m) {
   m.def("transform", &transform, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none(),
         nb::arg().none(), nb::arg().none());
   m.def("gather", &gather);
+  python::add_files(m);
   python::add_points(m);
   python::add_dynamic_set(m);
   python::add_voxel_set(m);

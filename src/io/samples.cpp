@@ -92,9 +92,9 @@ void tell_samples(const Pixel& pixel, const Taking& taking, const ReadOptions& o
   info.meaning.alpha = pixel.alpha;
   if (taking.count > 1) return;
   if (taking.kind == Taking::Kind::luminance)
-    info.warnings.push_back("holds colours: their luminance is taken; --channel red, green or blue takes one");
+    info.warnings.push_back("holds colours: their luminance is taken, and not one channel (red, green, blue)");
   if (pixel.alpha && options.channel.empty())
-    info.warnings.push_back("holds opacity (alpha), which is left out; --channel alpha takes it alone");
+    info.warnings.push_back("holds opacity, which is left out; the channel alpha is it alone");
 }
 
 void store_pixels(const Pixel& pixel, const Taking& taking, const PixelRow& from, const ElementRow& to) {

@@ -104,7 +104,7 @@ bool read_imagej(const ByteSource& source, const Tags& tags, std::size_t pages, 
   // tifffile calls the planes of a volume channels unless it is told what they are, and composites show real ones.
   const bool composite = keys.contains("mode") && keys.at("mode") != "grayscale";
   if (channels > 1 && slices == 1 && frames == 1 && keys.contains("spacing") && !composite) {
-    info.warnings.push_back("has a spacing of slices, but only channels: they are taken as slices; --axes cyx has them apart");
+    info.warnings.push_back("has a spacing of slices, but only channels: they are taken as slices; as axes cyx they are apart");
     std::swap(channels, slices);
   }
   stack.in_one_block = pages == 1 && images > 1;

@@ -68,7 +68,7 @@ def test_imagej_planes_that_nobody_named(fathom):
     a = mask(6, 20, 30)
     tifffile.imwrite(fathom.directory / "a.tif", a, imagej=True, resolution=(5, 5), metadata={"spacing": 1.5, "unit": "um"})
     got = distance(fathom, "a.tif", out="out.tif", warnings=[
-        "a.tif has a spacing of slices, but only channels: they are taken as slices; --axes cyx has them apart"])
+        "a.tif has a spacing of slices, but only channels: they are taken as slices; as axes cyx they are apart"])
     got = tifffile.imread(fathom.directory / "out.tif")
     assert np.allclose(got, ndimage.distance_transform_edt(a, sampling=(1.5, 0.2, 0.2)), rtol=1e-6)
 
@@ -398,7 +398,7 @@ def test_colours_are_whole(fathom):
         expected = distance(fathom, "labels.npy", "--sites", rule)
         for name in ("a.png", "a.tif", "b.tif", "a.nii"):
             assert np.array_equal(distance(fathom, name, "--sites", rule, "--quiet"), expected), (name, rule)
-    told = "a.png holds colours: their luminance is taken; --channel red, green or blue takes one"
+    told = "a.png holds colours: their luminance is taken, and not one channel (red, green, blue)"
     distance(fathom, "a.png", "--sites", ">=20", warnings=[told])
     blue = distance(fathom, "a.png", "--sites", ">=100", "--channel", "blue")
     assert np.array_equal(blue, distance(fathom, "labels.npy", "--sites", "==2"))
@@ -408,7 +408,7 @@ def test_alpha(fathom):
     a = np.zeros((9, 8, 4), np.uint8)
     a[..., 3] = mask(9, 8) * 255
     Image.fromarray(a).save(fathom.directory / "a.png")
-    told = "a.png holds opacity (alpha), which is left out; --channel alpha takes it alone"
+    told = "a.png holds opacity, which is left out; the channel alpha is it alone"
     distance(fathom, "a.png", warnings=[told])
     got = distance(fathom, "a.png", "--channel", "alpha")
     assert np.allclose(got, ndimage.distance_transform_edt(a[..., 3]))

@@ -13,8 +13,7 @@ MASK = (np.random.default_rng(0).random((6, 7)) > 0.2).astype(np.uint8)
 EXPECTED = fathom.distance_transform(MASK)
 LABELS = np.array([[5, 0, 0, 0, 0, 7], [0, 0, 0, 0, 0, 0]])
 TYPE = "; it must be bool, integer or float of up to 64 bits"
-READ = " is a path or text, not an array; read the file first, with numpy.load(), tifffile.imread(), nibabel.load() or "
-READ += "whatever reads its format"
+READ = " is a path or text, not an array; read the file first, with fathom.read()"
 CALLS = [fathom.distance_transform, fathom.signed_distance, fathom.nearest_site, fathom.expand_labels]
 
 

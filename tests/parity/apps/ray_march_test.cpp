@@ -295,7 +295,7 @@ TEST(RayMarching, RefusesWhatHasNoMeaning) {
             "the threshold is not a number; give one, or none for the elements that are not 0");
   if (device_count() == 0) {
     const std::string text = building([](auto& o) { o.execution.backend = Backend::cuda; });
-    EXPECT_TRUE(text.ends_with("use backend auto or cpu")) << text;
+    EXPECT_TRUE(text.find("use backend auto or cpu") != std::string::npos) << text;
   }
   const RayMarcher marcher(volume.view(), marcher_on(Backend::cpu));
   const auto rendering = [&](const auto& change) {

@@ -1,0 +1,122 @@
+#include "files.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <utility>
+
+#include "fathom/io/image.h"
+#include "host_array.h"
+
+namespace nb = nanobind;
+
+namespace fathom::python {
+
+namespace {
+
+nb::dlpack::dtype dlpack_dtype(DType dtype) {
+  return visit_dtype(dtype, [](auto tag) { return nb::dtype<typename decltype(tag)::type>(); });
+}
+
+/// Hands the elements to NumPy, which frees them.
+nb::object as_numpy(Array array) {
+  auto kept = std::make_unique<Array>(std::move(array));
+  std::vector<std::size_t> shape(kept->shape().begin(), kept->shape().end());
+  Array* const raw = kept.get();
+  const nb::capsule owner(kept.release(), [](void* p) noexcept { delete static_cast<Array*>(p); });
+  const nb::ndarray<nb::numpy> view(raw->data(), shape.size(), shape.data(), owner, nullptr, dlpack_dtype(raw->dtype()));
+  return nb::cast(view, nb::rv_policy::reference);
+}
+
+nb::tuple read(const std::string& path, int colours, const std::string& channel, bool print_resolution) {
+  io::ReadOptions options;
+  options.colours = static_cast<io::Colours>(colours);
+  options.channel = channel;
+  options.print_resolution = print_resolution;
+  io::Image image;
+  {
+    const nb::gil_scoped_release unlocked;
+    image = io::read(path, options);
+  }
+  return nb::make_tuple(as_numpy(std::move(image.data)), std::move(image.meaning), std::move(image.warnings));
+}
+
+/// @return what the file does not hold of the meaning, or nothing
+std::string write(const std::string& path, nb::handle array, const io::Meaning& meaning, bool compress) {
+  const HostArray held(array, HostArray::Access::read);
+  const RawArray raw = held.raw();
+  const AnyConstView view = view_of<const std::byte, MemorySpace::host>(raw, {0, raw.rank});
+  io::WriteOptions options;
+  options.compress = compress;
+  const nb::gil_scoped_release unlocked;
+  const io::WriteReport report = io::write(path, view, meaning, options);
+  const std::string lost = io::losses(report.format, meaning);
+  return lost.empty() ? lost : std::string(io::title_of(report.format)) + " does not hold " + lost;
+}
+
+/// The same with other axes: names, a letter each, or none; spacing along all axes, or none.
+io::Meaning changed(const io::Meaning& old, int rank, const std::string& names, const std::vector<double>& spacing,
+                    const std::optional<std::string>& unit) {
+  io::Meaning meaning = old;
+  const auto axes = static_cast<std::size_t>(rank);
+  if (meaning.axes.size() != axes) {
+    if (!meaning.axes.empty()) meaning.native.reset();  // it knows other axes
+    meaning.axes.resize(axes);
+  }
+  for (std::size_t k = 0; k < axes; ++k) {
+    io::Axis& axis = meaning.axes[k];
+    if (!names.empty()) {
+      const io::Axis named = io::axis_named(names[k]);
+      axis.kind = named.kind;
+      axis.name = named.name;
+    }
+    if (!spacing.empty()) axis.spacing = spacing[k];
+    if (unit && axis.kind == io::AxisKind::space) axis.unit = *unit;
+  }
+  return meaning;
+}
+
+/// Along the axes of space; nothing if none is stated.
+std::optional<std::vector<double>> spacing_of(const io::Meaning& meaning) {
+  const std::vector<double> all = meaning.spacing();
+  if (all.empty()) return std::nullopt;
+  std::vector<double> spacing;
+  for (std::size_t k = 0; k < all.size(); ++k)
+    if (meaning.axes[k].kind == io::AxisKind::space) spacing.push_back(all[k]);
+  return spacing;
+}
+
+std::vector<std::string> channels_of(const io::Meaning& meaning) {
+  for (const io::Axis& axis : meaning.axes)
+    if (axis.kind == io::AxisKind::channel) return axis.labels;
+  return {};
+}
+
+}  // namespace
+
+void add_files(nb::module_& m) {
+  using Vectors = std::vector<std::array<double, 3>>;
+  nb::class_<io::Meaning>(m, "Meaning")
+      .def(nb::init<>())
+      .def("changed", &changed, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def_prop_ro("axes", &io::Meaning::axis_names)
+      .def_prop_ro("spacing", &spacing_of)
+      .def_prop_ro("unit", &io::Meaning::unit)
+      .def_prop_ro("channels", &channels_of)
+      .def_prop_ro("origin",
+                   [](const io::Meaning& meaning) {
+                     return meaning.place ? std::optional(meaning.place->origin) : std::nullopt;
+                   })
+      .def_prop_ro("directions",
+                   [](const io::Meaning& meaning) { return meaning.place ? meaning.place->directions : Vectors{}; })
+      .def_ro("no_data", &io::Meaning::no_data)
+      .def_ro("georeference", &io::Meaning::georeference);
+  m.def("read", &read);
+  m.def("write", &write);
+}
+
+}  // namespace fathom::python
