@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._dtypes import FLOATS, INDICES, READABLE, DType, DTypes, Kind, Shape
-from ._given import Labelled, as_numpy, is_narrow, is_of, readable_type, refuse, way_back
+from ._given import Labelled, as_numpy, is_narrow, is_of, plain, readable_type, refuse, way_back
 from ._places import lies_on_cuda
 
 if TYPE_CHECKING:
@@ -324,6 +324,7 @@ def _shared_memory(out: Any, name: str) -> Array:
         return np.asarray(out)
     if is_of(out, "xarray", "DataArray"):
         return np.asarray(out.values)
+    out = plain(out)
     _check_place(out, name)
     if not hasattr(out, "__dlpack__") and not hasattr(out, "__array_interface__"):
         raise TypeError(f"{name} must be an array, not {type(out).__name__}")

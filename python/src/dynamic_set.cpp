@@ -14,9 +14,8 @@ points::Coordinates coordinates_of(const HostArray& array) {
 
 DynamicSet::DynamicSet(nb::handle points, const SetChoices& choices, int threads) {
   const HostArray array(points, HostArray::Access::read);
-  const points::DynamicSetOptions options = dynamic_options(choices, threads);
-  const nb::gil_scoped_release unlocked;
-  edited_.emplace(coordinates_of(array), options);
+  points::DynamicSetOptions options = dynamic_options(choices, threads);
+  run_watched(nb::none(), options.execution, [&] { edited_.emplace(coordinates_of(array), options); });
   settle();
 }
 
@@ -43,18 +42,19 @@ bool DynamicSet::contains(std::int64_t id) const {
 std::int64_t DynamicSet::add(nb::handle points) {
   const HostArray array(points, HostArray::Access::read);
   std::int64_t first = 0;
-  edit([&](points::DynamicSet& set) { first = set.add(coordinates_of(array)); });
+  edit([&](points::DynamicSet& set, const Execution& watch) { first = set.add(coordinates_of(array), watch); });
   return first;
 }
 
 void DynamicSet::remove(nb::handle ids) {
   const HostArray array(ids, HostArray::Access::read);
-  edit([&](points::DynamicSet& set) { set.remove(ids_of(array)); });
+  edit([&](points::DynamicSet& set, const Execution& watch) { set.remove(ids_of(array), watch); });
 }
 
 void DynamicSet::move(nb::handle ids, nb::handle points) {
   const HostArray names(ids, HostArray::Access::read), places(points, HostArray::Access::read);
-  edit([&](points::DynamicSet& set) { set.move(ids_of(names), coordinates_of(places)); });
+  edit(
+      [&](points::DynamicSet& set, const Execution& watch) { set.move(ids_of(names), coordinates_of(places), watch); });
 }
 
 void add_dynamic_set(nb::module_& m) {

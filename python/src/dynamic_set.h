@@ -13,6 +13,7 @@
 #include "fathom/core/error.h"
 #include "fathom/points/dynamic_set.h"
 #include "points.h"
+#include "watch.h"
 
 namespace fathom::python {
 
@@ -47,18 +48,21 @@ class DynamicSet : public SiteSet {
   void remove(nanobind::handle ids);
   void move(nanobind::handle ids, nanobind::handle points);
 
-  /// Runs an edit of the set, without the interpreter's lock.
+  /// Runs an edit of the set, work(set, who may stop it), without the interpreter's lock.
   template <class Work>
   void edit(const Work& work) {
-    const nanobind::gil_scoped_release unlocked;
-    const Turns::Editing lock(turns_);
-    try {
-      work(*edited_);
-    } catch (...) {
-      note_whether_broken();
-      throw;
-    }
-    settle();
+    Execution watch;
+    run_watched(nanobind::none(), watch, [&] {
+      const Turns::Editing lock(turns_);
+      try {
+        work(*edited_, watch);
+      } catch (...) {
+        note_whether_broken();
+        settle();
+        throw;
+      }
+      settle();
+    });
   }
 
  protected:

@@ -14,9 +14,9 @@ struct Fetch {
   std::size_t element_size;
 };
 
-/// out[i] = values[nearest[i]], or values[i] where nearest[i] is −1.
-/// @param nearest  linear indices into the image
-void gather(const Fetch& fetch, std::span<const std::int32_t> nearest);
-void gather(const Fetch& fetch, std::span<const std::int64_t> nearest);
+/// out[i] = values[nearest[i]], or values[i] where nearest[i] is −1, for i from `first` on.
+/// @param nearest  linear indices into the image, nearest[first] at first
+void gather(const Fetch& fetch, std::size_t first, std::span<const std::int32_t> nearest);
+void gather(const Fetch& fetch, std::size_t first, std::span<const std::int64_t> nearest);
 
 }  // namespace fathom::python

@@ -6,6 +6,8 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "fathom/core/error.h"
 #include "dynamic_set.h"
 #include "files.h"
@@ -105,10 +107,17 @@ void gather_images(const HostArray& values, const HostArray& nearest, const Host
   const std::size_t elements = nearest.bytes() / sizeof(Index);
   if (values.bytes() != elements * element_size || out.bytes() != values.bytes())
     throw InvalidArgument("the arrays differ in size");
-  const nb::gil_scoped_release unlocked;
-  for (std::size_t begin = 0; begin < elements; begin += image_size)
-    python::gather({values.data() + begin * element_size, out.data() + begin * element_size, element_size},
-                   std::span(indices + begin, image_size));
+  constexpr std::size_t kPiece = 1 << 18;  // between two looks whether to go on
+  Execution watch;
+  python::run_watched(nb::none(), watch, [&] {
+    for (std::size_t image = 0; image < elements; image += image_size)
+      for (std::size_t first = 0; first < image_size; first += kPiece) {
+        python::gather({values.data() + image * element_size, out.data() + image * element_size, element_size}, first,
+                       std::span(indices + image + first, std::min(kPiece, image_size - first)));
+        watch.progress(0);
+        if (watch.stop.stop_requested()) throw Cancelled();
+      }
+  });
 }
 
 /// @param values, out  dense bytes

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <stdexcept>
+#include <utility>
 
 #include "forks.h"
 
@@ -23,6 +24,7 @@ class Turns {
     /// @throws std::runtime_error what is asked was left half done
     explicit Asking(Turns& turns) : turns_(&turns), outer_(innermost) {
       turns.settle_after_fork();
+      turns.refuse_amid_edit();
       if (!turns.asked_here()) {
         // Who asks already is not to wait for those who wait to edit, who may be waiting for it.
         if (outer_ == nullptr) {
@@ -54,17 +56,25 @@ class Turns {
     /// @throws std::runtime_error this thread asks: it would wait for itself; or what is edited was left half done
     explicit Editing(Turns& turns) : turns_(turns) {
       turns.settle_after_fork();
+      turns.refuse_amid_edit();
       if (turns.asked_here()) throw std::runtime_error("progress may not edit the set that is asked");
       const std::lock_guard first(turns.gate_);
       lock_ = std::unique_lock(turns.mutex_);
       turns.editing_ = true;
+      outer_ = std::exchange(edited_here, &turns);
     }
-    ~Editing() { turns_.editing_ = false; }
+    ~Editing() {
+      edited_here = outer_;
+      turns_.editing_ = false;
+    }
     Editing(const Editing&) = delete;
     Editing& operator=(const Editing&) = delete;
 
    private:
+    friend class Turns;
     Turns& turns_;
+    const Turns* outer_ = nullptr;
+    static inline thread_local const Turns* edited_here = nullptr;
     std::unique_lock<std::shared_mutex> lock_;
   };
 
@@ -73,6 +83,12 @@ class Turns {
     const Asking* asking = Asking::innermost;
     while (asking != nullptr && asking->turns_ != this) asking = asking->outer_;
     return asking != nullptr;
+  }
+
+  /// A signal's handler that came amid an edit would wait for itself.
+  void refuse_amid_edit() const {
+    if (Editing::edited_here == this)
+      throw std::runtime_error("a signal's handler may not use the set whose edit it interrupted");
   }
 
   /// Makes the locks anew once this is another process.

@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -31,8 +32,10 @@ VoxelSet* VoxelSet::of_shape(const std::vector<std::int64_t>& shape, int backend
 VoxelSet* VoxelSet::of_mask(nb::handle mask, int backend) {
   const HostArray array(mask, HostArray::Access::read);
   const auto view = view_of<const std::byte, MemorySpace::host>(array.raw());
-  const nb::gil_scoped_release unlocked;
-  return new VoxelSet(points::VoxelSet::of_mask(view, on(backend)));
+  Execution execution = on(backend);
+  std::optional<points::VoxelSet> voxels;
+  run_watched(nb::none(), execution, [&] { voxels = points::VoxelSet::of_mask(view, execution); });
+  return new VoxelSet(std::move(*voxels));
 }
 
 bool VoxelSet::contains(std::int64_t element) const {
@@ -43,11 +46,11 @@ bool VoxelSet::contains(std::int64_t element) const {
 
 std::int64_t VoxelSet::edit(int edit, nb::handle elements, nb::handle to) {
   const HostArray from(elements, HostArray::Access::read), places(to, HostArray::Access::read);
-  return run([&](points::VoxelSet& voxels) {
+  return run([&](points::VoxelSet& voxels, const Execution& watch) {
     switch (static_cast<Edit>(edit)) {
-      case Edit::add: return voxels.add(list_of(from));
-      case Edit::remove: return voxels.remove(list_of(from));
-      default: return voxels.move(list_of(from), list_of(places));
+      case Edit::add: return voxels.add(list_of(from), watch);
+      case Edit::remove: return voxels.remove(list_of(from), watch);
+      default: return voxels.move(list_of(from), list_of(places), watch);
     }
   });
 }

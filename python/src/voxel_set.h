@@ -10,6 +10,7 @@
 
 #include "fathom/points/voxel_set.h"
 #include "points.h"
+#include "watch.h"
 
 namespace fathom::python {
 
@@ -45,13 +46,21 @@ class VoxelSet : public SiteSet {
   /// @return how many elements were changed
   std::int64_t edit(int edit, nanobind::handle elements, nanobind::handle to);
 
-  /// Runs an edit of the set, without the interpreter's lock.
+  /// Runs an edit of the set, work(set, who may stop it), without the interpreter's lock.
   template <class Work>
   std::int64_t run(const Work& work) {
-    const nanobind::gil_scoped_release unlocked;
-    const Turns::Editing lock(turns_);
-    const std::int64_t changed = work(voxels_);
-    size_ = voxels_.size();
+    std::int64_t changed = 0;
+    Execution watch;
+    run_watched(nanobind::none(), watch, [&] {
+      const Turns::Editing lock(turns_);
+      try {
+        changed = work(voxels_, watch);
+      } catch (const Cancelled&) {
+        size_ = voxels_.size();
+        throw;
+      }
+      size_ = voxels_.size();
+    });
     return changed;
   }
 

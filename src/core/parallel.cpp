@@ -24,9 +24,12 @@ void Monitor::advance(std::int64_t units) {
   if (!execution_.progress) return;
   const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
   std::unique_lock lock(reporting_, std::try_to_lock);  // a thread that finds another reporting goes on working
-  if (!lock || share < reported_ + 0.001) return;
-  reported_ = share;
-  execution_.progress(share);
+  if (!lock) return;
+  const Clock::time_point now = Clock::now();
+  if (share < reported_ + 0.001 && now < next_) return;
+  next_ = now + kInterval;
+  reported_ = std::max(share, reported_);
+  execution_.progress(reported_);
 }
 
 namespace {

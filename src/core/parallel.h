@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -18,13 +19,32 @@ class Monitor {
 
   /// Adds finished units. @throws Cancelled the stop token asks for it
   void advance(std::int64_t units);
+  /// To be called at least every few milliseconds where nothing is finished for long. @throws Cancelled as above
+  void look() { advance(0); }
 
  private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kInterval{20};
+
   const Execution& execution_;
   const std::int64_t total_;
   std::atomic<std::int64_t> done_{0};
   std::mutex reporting_;
   double reported_ = 0;
+  Clock::time_point next_ = Clock::now() + kInterval;  ///< when it is time for a report even if little was done
+};
+
+/// An order for sorting what is thrown away if the work is stopped.
+struct Watched {
+  Monitor& monitor;
+  std::int64_t& compared;  ///< counted by all copies
+
+  template <class T>
+  bool operator()(const T& a, const T& b) const {
+    constexpr std::int64_t kBetween = 1 << 16;
+    if (++compared % kBetween == 0) monitor.look();
+    return a < b;
+  }
 };
 
 /// Runs body(worker, job) for every job in [0, jobs) on at most `threads` threads; `worker` < threads names the

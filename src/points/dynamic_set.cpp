@@ -70,7 +70,19 @@ struct DynamicSet::Contents {
   Cloud checked(const Coordinates& sites) const;
   void check_ids(std::span<const std::int64_t> ids) const;
 
-  /// After edits.
+  /// Makes an edit of the tree: all of it, or what was done until it was stopped.
+  template <class Work>
+  void edit(const Execution& watch, std::int64_t count, const Work& work) {
+    Monitor monitor(watch, count);
+    try {
+      work(monitor);
+    } catch (const Cancelled&) {
+      settle();
+      throw;
+    }
+    settle();
+  }
+
   void settle() {
     own->facts.largest_id = tree.ids() - 1;
     const TreeChange change = tree.settle();
@@ -114,7 +126,7 @@ DynamicSet::DynamicSet(const Coordinates& sites, const DynamicSetOptions& given)
   const SiteSetOptions options = options_of(given);
   contents_ =
       std::make_unique<Contents>(Contents::of(std::make_unique<SiteSet::Sites>(none_of(sites), options), options));
-  add(sites);
+  add(sites, given.execution);
 }
 
 DynamicSet::DynamicSet(const DeviceCoordinates& sites, const DynamicSetOptions& options, Stream stream)
@@ -140,14 +152,13 @@ bool DynamicSet::contains(std::int64_t id) const {
   return contents_->tree.contains(id);
 }
 
-std::int64_t DynamicSet::add(const Coordinates& sites) {
+std::int64_t DynamicSet::add(const Coordinates& sites, const Execution& watch) {
   const Cloud cloud = contents_->checked(sites);
   const std::int64_t first = ids();
   if (first + cloud.count > std::int64_t{kNoId})
     throw InvalidArgument("ids would go up to " + std::to_string(first + cloud.count - 1) +
                           ", which the set does not hold (at most 4294967294)");
-  contents_->tree.add(cloud);
-  contents_->settle();
+  contents_->edit(watch, cloud.count, [&](Monitor& monitor) { contents_->tree.add(cloud, monitor); });
   return first;
 }
 
@@ -156,20 +167,19 @@ std::int64_t DynamicSet::add(const DeviceCoordinates& sites, Stream stream) {
   return add(Coordinates(rows.view()));
 }
 
-void DynamicSet::remove(std::span<const std::int64_t> ids) {
+void DynamicSet::remove(std::span<const std::int64_t> ids, const Execution& watch) {
   contents_->check_ids(ids);
-  contents_->tree.remove(ids);
-  contents_->settle();
+  const auto count = static_cast<std::int64_t>(ids.size());
+  contents_->edit(watch, count, [&](Monitor& monitor) { contents_->tree.remove(ids, monitor); });
 }
 
-void DynamicSet::move(std::span<const std::int64_t> ids, const Coordinates& to) {
+void DynamicSet::move(std::span<const std::int64_t> ids, const Coordinates& to, const Execution& watch) {
   const Cloud cloud = contents_->checked(to);
   if (cloud.count != static_cast<std::int64_t>(ids.size()))
     throw InvalidArgument(std::to_string(ids.size()) + " sites are to move to " + std::to_string(cloud.count) +
                           " places; give one for each");
   contents_->check_ids(ids);
-  contents_->tree.move(ids, cloud);
-  contents_->settle();
+  contents_->edit(watch, cloud.count, [&](Monitor& monitor) { contents_->tree.move(ids, cloud, monitor); });
 }
 
 void DynamicSet::move(std::span<const std::int64_t> ids, const DeviceCoordinates& to, Stream stream) {

@@ -16,14 +16,18 @@ void check_mask(const Shape& shape, std::int64_t every) {
       throw InvalidArgument("the mask's shape " + to_string(shape) + " passes what int32 coordinates hold");
 }
 
-MaskSites sites_of_mask(const AnyConstView& mask, std::int64_t every) {
+MaskSites sites_of_mask(const AnyConstView& mask, std::int64_t every, const Execution& execution) {
   check_mask(mask.shape(), every);
   MaskSites result;
   std::int64_t count = 0, number = 0;
-  for_each_nonzero(mask, [&](auto, auto, auto) { ++count; });
+  Execution watched;  // the share that is done is told of later on
+  watched.stop = execution.stop;
+  if (execution.progress) watched.progress = [&](double) { execution.progress(0); };
+  Monitor monitor(watched, 2 * element_count(mask.shape()));
+  for_each_nonzero(mask, monitor, [&](auto, auto, auto) { ++count; });
   result.coordinates = Array(DType::int32, {(count + every - 1) / every, mask.rank()});
   auto* out = reinterpret_cast<std::int32_t*>(result.coordinates.data());
-  for_each_nonzero(mask, [&](std::int64_t z, std::int64_t y, std::int64_t x) {
+  for_each_nonzero(mask, monitor, [&](std::int64_t z, std::int64_t y, std::int64_t x) {
     if (number++ % every != 0) return;
     if (mask.rank() == 3) *out++ = static_cast<std::int32_t>(z);
     *out++ = static_cast<std::int32_t>(y);

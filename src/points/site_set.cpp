@@ -32,9 +32,9 @@ Tree make_tree(const Cloud& sites, const std::vector<std::uint32_t>& ids, const 
                const Execution& execution) {
   const int threads = threads_of(execution);
   check_build_scratch(execution.scratch_limit, cpu::build_scratch_bytes(sites, storage));
-  const Box extent = cpu::extent_of(sites, "site", threads);
-  if (sites.count > 0) check_inside(extent, facts.period, facts.axes);
   Monitor monitor(execution, 2 * sites.count);
+  const Box extent = cpu::extent_of(sites, "site", threads, &monitor);
+  if (sites.count > 0) check_inside(extent, facts.period, facts.axes);
   return cpu::build_tree(sites, ids, extent, storage, threads, monitor);
 }
 
@@ -80,7 +80,7 @@ void check_no_host(const SiteSetOptions& options) {
 /// Of one cloud: reads its queries, and answers them.
 std::size_t run_cloud(const Tree& tree, const Request& request, const Execution& execution, int threads,
                       Monitor& monitor) {
-  const Box extent = cpu::extent_of(request.queries, "query", threads);
+  const Box extent = cpu::extent_of(request.queries, "query", threads, &monitor);
   const cpu::Cut cut = cpu::cut_work(tree, request, execution, threads);
   cpu::answer_queries(tree, request, needs_wide(tree, request, extent), cut, resolve(execution.instruction_set),
                       monitor);
@@ -118,7 +118,7 @@ SiteSet::SiteSet(const DeviceCoordinates& sites, const SiteSetOptions& options, 
 }
 
 SiteSet SiteSet::of_mask(const AnyConstView& mask, const SiteSetOptions& options) {
-  MaskSites found = sites_of_mask(mask, options.every);
+  MaskSites found = sites_of_mask(mask, options.every, options.execution);
   const Coordinates coordinates(AnyConstView(found.coordinates.view()));
   auto made = std::make_unique<Sites>(coordinates, options);
   made->facts.name_elements_of(mask.shape());

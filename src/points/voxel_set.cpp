@@ -55,6 +55,17 @@ ElementList list_of(const DeviceView<const std::int64_t>& elements, Stream strea
   return {elements.data(), elements.shape()[0], MemorySpace::device, stream};
 }
 
+/// Calls work(i) for each of some elements, and looks now and then whether to go on.
+template <class Work>
+void for_each_watched(std::span<const std::int64_t> elements, const Execution& watch, const Work& work) {
+  constexpr std::size_t kBetween = 1 << 14;
+  Monitor monitor(watch, static_cast<std::int64_t>(elements.size()));
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    if (i % kBetween == 0) monitor.look();
+    work(i);
+  }
+}
+
 /// Whether squared distances between integers may pass what double holds.
 bool needs_wide(const Request& request, const Cell& extents, int threads) {
   const Box box = cpu::extent_of(request.queries, "query", threads);
@@ -115,7 +126,8 @@ VoxelSet& VoxelSet::operator=(VoxelSet&&) noexcept = default;
 VoxelSet VoxelSet::of_mask(const AnyConstView& mask, const Execution& execution) {
   VoxelSet set(mask.shape());
   Contents& contents = *set.contents_;
-  for_each_nonzero(mask, [&](std::int64_t z, std::int64_t y, std::int64_t x) {
+  Monitor monitor(execution, element_count(mask.shape()));
+  for_each_nonzero(mask, monitor, [&](std::int64_t z, std::int64_t y, std::int64_t x) {
     contents.pyramid->add(mask.rank() == 2 ? Cell{{y, x, 0}} : Cell{{z, y, x}});
     ++contents.count;
   });
@@ -146,34 +158,37 @@ std::vector<std::int64_t> VoxelSet::elements() const {
   return elements_of(contents_->pyramid->words(0), contents_->extents, contents_->facts.axes);
 }
 
-std::int64_t VoxelSet::add(std::span<const std::int64_t> elements) {
+std::int64_t VoxelSet::add(std::span<const std::int64_t> elements, const Execution& watch) {
   check_elements(elements, contents_->shape);
   if (on_device()) return contents_->resident->add(list_of(elements));
-  std::int64_t added = 0;
-  for (std::int64_t element : elements) added += contents_->pyramid->add(contents_->cell(element));
-  contents_->count += added;
-  return added;
+  const std::int64_t before = contents_->count;
+  for_each_watched(elements, watch,
+                   [&](std::size_t i) { contents_->count += contents_->pyramid->add(contents_->cell(elements[i])); });
+  return contents_->count - before;
 }
 
-std::int64_t VoxelSet::remove(std::span<const std::int64_t> elements) {
+std::int64_t VoxelSet::remove(std::span<const std::int64_t> elements, const Execution& watch) {
   check_elements(elements, contents_->shape);
   if (on_device()) return contents_->resident->remove(list_of(elements));
-  std::int64_t removed = 0;
-  for (std::int64_t element : elements) removed += contents_->pyramid->remove(contents_->cell(element));
-  contents_->count -= removed;
-  return removed;
+  const std::int64_t before = contents_->count;
+  for_each_watched(elements, watch, [&](std::size_t i) {
+    contents_->count -= contents_->pyramid->remove(contents_->cell(elements[i]));
+  });
+  return before - contents_->count;
 }
 
-std::int64_t VoxelSet::move(std::span<const std::int64_t> from, std::span<const std::int64_t> to) {
+std::int64_t VoxelSet::move(std::span<const std::int64_t> from, std::span<const std::int64_t> to,
+                            const Execution& watch) {
   check_pairs(static_cast<std::int64_t>(from.size()), static_cast<std::int64_t>(to.size()));
   check_elements(from, contents_->shape);
   check_elements(to, contents_->shape);
   if (on_device()) return contents_->resident->move(list_of(from), list_of(to));
   std::vector<std::int64_t> arriving;
-  for (std::size_t i = 0; i < from.size(); ++i)
+  for_each_watched(from, watch, [&](std::size_t i) {
     if (contents_->pyramid->contains(contents_->cell(from[i]))) arriving.push_back(to[i]);
-  remove(from);
-  add(arriving);
+  });
+  remove(from, watch);
+  add(arriving, watch);
   return static_cast<std::int64_t>(arriving.size());
 }
 

@@ -26,7 +26,7 @@ struct Execution {
   std::optional<std::size_t> scratch_limit;
   /// Scratch that outlives the call, so that repeated calls need not ask the system again; null: per call.
   Workspace* workspace = nullptr;
-  /// Called now and then with the share done, in [0, 1], rising, never by two threads at once.
+  /// Called now and then with the share done, in [0, 1], never falling, never by two threads at once.
   std::function<void(double)> progress;
   /// Asked now and then; the call then throws Cancelled.
   std::stop_token stop;

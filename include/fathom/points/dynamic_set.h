@@ -55,14 +55,16 @@ class DynamicSet {
   bool contains(std::int64_t id) const;
 
   /// @return the first one's id; the others' follow
+  /// @param watch  (as all below) progress and stop
+  /// @throws Cancelled (as all below) it was stopped: some of the sites are changed, none of a quarter of the set or more
   /// @throws InvalidArgument (as all below; nothing is changed then) another type or number of coordinates than the
   ///   set's; a coordinate that a SiteSet does not take, or outside of the periodic box; ids beyond 2³² − 2
-  std::int64_t add(const Coordinates& sites);
+  std::int64_t add(const Coordinates& sites, const Execution& watch = {});
   /// @throws InvalidArgument an id that is no site's any more or never was, or is named twice
-  void remove(std::span<const std::int64_t> ids);
+  void remove(std::span<const std::int64_t> ids, const Execution& watch = {});
   void remove(std::int64_t id) { remove({&id, 1}); }
   /// @param to  one place for each id
-  void move(std::span<const std::int64_t> ids, const Coordinates& to);
+  void move(std::span<const std::int64_t> ids, const Coordinates& to, const Execution& watch = {});
 
   /// The same with places in a device's memory, in the stream's order. They pass by the host, which makes the edit,
   /// also of a set on a device. Waits for them.

@@ -49,16 +49,18 @@ class VoxelSet {
   bool contains(std::int64_t element) const;
   /// Linear indices of the sites, in any order. Of a set on a device waits.
   std::vector<std::int64_t> elements() const;
+  /// @param watch  (as below) progress and stop, for a set in the host's memory
   /// @return how many were no sites before
-  std::int64_t add(std::span<const std::int64_t> elements);
+  /// @throws Cancelled (as below) it was stopped when a part of the edit was made
+  std::int64_t add(std::span<const std::int64_t> elements, const Execution& watch = {});
   bool add(std::int64_t element) { return add({&element, 1}) == 1; }
   /// @return how many were sites before
-  std::int64_t remove(std::span<const std::int64_t> elements);
+  std::int64_t remove(std::span<const std::int64_t> elements, const Execution& watch = {});
   bool remove(std::int64_t element) { return remove({&element, 1}) == 1; }
   /// The sites among `from` leave, then each comes to its place in `to`, where there may be one already.
   /// @param to  as many
   /// @return how many of `from` were sites
-  std::int64_t move(std::span<const std::int64_t> from, std::span<const std::int64_t> to);
+  std::int64_t move(std::span<const std::int64_t> from, std::span<const std::int64_t> to, const Execution& watch = {});
   bool move(std::int64_t from, std::int64_t to) { return move({&from, 1}, {&to, 1}) == 1; }
 
   /// The same with elements in the memory of the set's device, [n], in the stream's order. Waits until it is done.

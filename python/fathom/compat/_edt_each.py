@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
+_PIECE = 1 << 20
+"""Elements that are sorted at once."""
 
 
 class each:  # noqa: N801, edt's name
@@ -23,6 +25,11 @@ class each:  # noqa: N801, edt's name
     in_place : bool
         Give the same image every time, read-only, which is quicker.
 
+    Raises
+    ------
+    ValueError
+        The shapes differ.
+
     Examples
     --------
     >>> import numpy as np
@@ -35,13 +42,22 @@ class each:  # noqa: N801, edt's name
     """
 
     def __init__(self, labels: Array, dt: Array, in_place: bool = False) -> None:
-        self._distances = dt
+        labels, self._distances = np.asarray(labels), np.asarray(dt)
+        if labels.shape != self._distances.shape:
+            raise ValueError(f"dt has the shape {self._distances.shape}; it must have {labels.shape}, as labels")
         self._in_place = in_place
         self._in_columns = labels.flags.f_contiguous and not labels.flags.c_contiguous
         flat = np.ravel(labels, order="F" if self._in_columns else "C")
-        order = np.argsort(flat, kind="stable")
-        keys, starts = np.unique(flat[order], return_index=True)
-        self._parts = [(key, places) for key, places in zip(keys, np.split(order, starts[1:])) if key != 0]
+        if flat.dtype == bool:
+            flat = flat.view(np.uint8)
+        places: dict[Any, list[npt.NDArray[np.int64]]] = {}
+        for begin in range(0, flat.size, _PIECE):  # a sort of all would not hear Ctrl-C
+            piece = flat[begin : begin + _PIECE]
+            order = np.argsort(piece, kind="stable")
+            keys, starts = np.unique(piece[order], return_index=True)
+            for key, part in zip(keys.tolist(), np.split(order + begin, starts[1:])):
+                places.setdefault(key, []).append(part)
+        self._parts = [(key, np.concatenate(places[key])) for key in sorted(places) if key != 0]
 
     def __len__(self) -> int:
         return len(self._parts)

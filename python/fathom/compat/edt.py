@@ -11,6 +11,8 @@ Equal to edt 3.1.2 to the last bit where squared distances stay below 2**24. Wha
   rounding of its float32 sums.
 - Any number of axes up to 8; ``edt`` stops at 3.
 - A dtype that distances make no sense for (complex, object) raises TypeError; ``edt`` computes zeros.
+- ``each`` goes by indices, also where one of labels and distances is in Fortran order and the other is not; ``edt``
+  mixes their elements up then. Other shapes are a ValueError.
 - ``parallel`` counts for any number of axes, and no more threads are taken than there are processors.
 - ``runs``, ``draw``, ``erase``, ``transfer`` and ``reshape``, tools that have to do with no distance, are not here.
 - ``feature_transform`` is here and not in edt 3.1.2.

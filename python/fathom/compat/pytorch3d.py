@@ -9,7 +9,9 @@
 
 What differs, and why:
 
-- Points are in 2D or 3D, K is 64 at most, and the norm is 2: sets of sites are made for that. Tensors lie on the host
+- Lengths beyond the clouds, and K beyond 64, are a ValueError: there memory beyond the cloud would be read, here sets
+  answer for 64 sites at most.
+- Points are in 2D or 3D, and the norm is 2: sets of sites are made for that. Tensors lie on the host
   or on one CUDA device, where the call waits until the sets are built.
 - Of equally near points the one with the lowest index is taken.
 - ``version``, which chooses a kernel there, is without effect; results are always sorted.
@@ -17,11 +19,14 @@ What differs, and why:
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import torch
+from typing import Any, NamedTuple
 
 from .. import SiteSet
+from .._optional import need
+
+need("torch", "PyTorch", "fathom.compat.pytorch3d")
+
+import torch
 
 __all__ = ["knn_points"]
 
@@ -57,11 +62,11 @@ def knn_points(
     p2 : tensor, shape (batch, n2, d)
         Points that are found.
     lengths1, lengths2 : tensor of int, shape (batch,), optional
-        How many points of each cloud count; all, if not given.
+        How many points of each cloud count, at most those that there are; all, if not given.
     norm : int
         2.
     K : int
-        How many, 1 to 64.
+        How many, 1 to 64; or more than there are points in a cloud, if these are 64 at most.
     version, return_sorted
         Accepted; without effect.
     return_nn : bool
@@ -100,12 +105,37 @@ def knn_points(
         )
     if p1.device != p2.device:
         raise ValueError(f"p1 lies on {p1.device}, but p2 on {p2.device}; give both on one device")
+    if K < 1:
+        raise ValueError(f"K is {K}; give 1 or more")
+    if min(K, p2.shape[1]) > 64:
+        raise ValueError(f"K is {K}; of clouds of {p2.shape[1]} points at most 64 can be asked for")
     idx, known = _indices(p1.detach(), p2.detach(), lengths1, lengths2, K)
     found = p2.new_zeros((*idx.shape, p2.shape[2]))
     if p2.shape[1]:
         found = torch.where(known[..., None], p2[torch.arange(len(p2), device=p2.device)[:, None, None], idx], 0)
     dists = torch.where(known, ((p1[:, :, None] - found) ** 2).sum(-1), 0)
     return KNN(dists, idx, found if return_nn else None)
+
+
+def _lengths(lengths: Any, points: torch.Tensor, number: str) -> list[int]:
+    """How many points of each cloud count."""
+    if lengths is None:
+        return [points.shape[1]] * len(points)
+    given = torch.as_tensor(lengths)
+    name = f"lengths{number}"
+    if given.shape != (len(points),) or given.is_floating_point() or given.is_complex() or given.dtype == torch.bool:
+        raise ValueError(
+            f"{name} has the shape {tuple(given.shape)} and holds {given.dtype}; give one integer for each of the "
+            f"{len(points)} clouds"
+        )
+    counts: list[int] = given.tolist()
+    for cloud, count in enumerate(counts):
+        if not 0 <= count <= points.shape[1]:
+            raise ValueError(
+                f"{name} says {count} for cloud {cloud}, but p{number} has {points.shape[1]} points in each; give 0 to "
+                f"{points.shape[1]}"
+            )
+    return counts
 
 
 def _indices(
@@ -117,8 +147,7 @@ def _indices(
     known = torch.zeros_like(idx, dtype=torch.bool)
     if lengths1 is None and lengths2 is None and p2.shape[1] >= K:
         return SiteSet(p2).nearest(p1, K)[1].reshape(shape), torch.ones_like(known)
-    asking = [p1.shape[1]] * len(p1) if lengths1 is None else lengths1.tolist()
-    there = [p2.shape[1]] * len(p2) if lengths2 is None else lengths2.tolist()
+    asking, there = _lengths(lengths1, p1, "1"), _lengths(lengths2, p2, "2")
     for n, (queries, points) in enumerate(zip(asking, there)):
         count = min(K, points)
         if count == 0:

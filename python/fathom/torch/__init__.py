@@ -12,6 +12,10 @@ tensor([[[[2., 1., 0., 1.]]]])
 PyTorch is imported here and nowhere else in Fathom.
 """
 
+from .._optional import need
+
+need("torch", "PyTorch", "fathom.torch")
+
 from ._losses import BoundaryLoss, HausdorffDTLoss, distance_field
 from ._metrics import (
     average_surface_distance,

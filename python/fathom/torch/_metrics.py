@@ -136,7 +136,8 @@ def hausdorff_distance(
 ) -> torch.Tensor:
     """Greatest distance between the edges of each predicted mask and those of the true one, or a percentile of it.
 
-    Equal to ``monai.metrics.compute_hausdorff_distance``; `percentile` 95 gives the Hausdorff 95.
+    Equal to ``monai.metrics.compute_hausdorff_distance``, which however interpolates between infinities where one mask
+    has nothing and a `percentile` is given, and finds NaN. `percentile` 95 gives the Hausdorff 95.
 
     Parameters
     ----------

@@ -23,13 +23,15 @@ DynamicSet* dynamic_set_on_device(const DeviceArray& points, const SetChoices& c
 
 std::int64_t add_on_device(DynamicSet& set, const DeviceArray& points, std::uintptr_t stream) {
   std::int64_t first = 0;
-  set.edit([&](points::DynamicSet& edited) { first = edited.add(coordinates_of(points), stream_at(stream)); });
+  set.edit([&](points::DynamicSet& edited, const Execution&) {
+    first = edited.add(coordinates_of(points), stream_at(stream));
+  });
   return first;
 }
 
 void move_on_device(DynamicSet& set, nb::handle ids, const DeviceArray& points, std::uintptr_t stream) {
   const HostArray names(ids, HostArray::Access::read);
-  set.edit([&](points::DynamicSet& edited) {
+  set.edit([&](points::DynamicSet& edited, const Execution&) {
     edited.move(ids_of(names), coordinates_of(points), stream_at(stream));
   });
 }

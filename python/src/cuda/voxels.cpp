@@ -22,7 +22,7 @@ std::int64_t edit_on_device(VoxelSet& set, int edit, const DeviceArray& elements
                             std::uintptr_t stream) {
   const DeviceView<const std::int64_t> list = list_of(elements);
   const Stream order = stream_at(stream);
-  return set.run([&](points::VoxelSet& voxels) {
+  return set.run([&](points::VoxelSet& voxels, const Execution&) {
     switch (static_cast<VoxelSet::Edit>(edit)) {
       case VoxelSet::Edit::add: return voxels.add(list, order);
       case VoxelSet::Edit::remove: return voxels.remove(list, order);

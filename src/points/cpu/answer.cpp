@@ -14,6 +14,7 @@ namespace fathom::points::cpu {
 namespace {
 
 constexpr std::int64_t kScanBatch = 256;
+constexpr std::int64_t kScanPiece = 1 << 16;  ///< sites between two looks whether to go on
 
 bool has_boxes(const Tree& tree) { return !tree.levels.empty(); }
 
@@ -42,7 +43,7 @@ std::int64_t part_begin(const Tree& tree, std::int64_t part, std::int64_t parts)
 
 /// A batch of queries against all sites, which are shared out among `parts` threads.
 template <class Value>
-void scan_batch(ScanJob job, std::int64_t parts, int threads, InstructionSet instruction_set) {
+void scan_batch(ScanJob job, std::int64_t parts, int threads, InstructionSet instruction_set, Monitor& monitor) {
   const Request& request = *job.request;
   const std::size_t entries = static_cast<std::size_t>((job.end - job.begin) * request.k);
   std::vector<std::vector<Candidate<Value>>> lists(static_cast<std::size_t>(parts));
@@ -52,10 +53,13 @@ void scan_batch(ScanJob job, std::int64_t parts, int threads, InstructionSet ins
   }
   parallel_jobs(threads, parts, [&](int, std::int64_t part) {
     ScanJob mine = job;
-    mine.first = part_begin(*job.tree, part, parts);
-    mine.last = part_begin(*job.tree, part + 1, parts);
     mine.lists = lists[static_cast<std::size_t>(part)].data();
-    scan(mine, instruction_set);
+    const std::int64_t end = part_begin(*job.tree, part + 1, parts);
+    for (mine.first = part_begin(*job.tree, part, parts); mine.first < end; mine.first = mine.last) {
+      mine.last = std::min(mine.first + kScanPiece, end);
+      scan(mine, instruction_set);
+      monitor.look();
+    }
   });
   for (std::size_t part = 1; part < lists.size(); ++part)
     for (std::size_t i = 0; i < entries; ++i) {
@@ -75,7 +79,7 @@ void scan_all(const Tree& tree, const Request& request, bool wide, const Cut& cu
     ScanJob job{&tree, &request, wide};
     job.begin = batch * cut.batch;
     job.end = std::min(job.begin + cut.batch, request.queries.count);
-    scan_batch<Value>(job, share_sites ? cut.threads : 1, share_sites ? cut.threads : 1, instruction_set);
+    scan_batch<Value>(job, share_sites ? cut.threads : 1, share_sites ? cut.threads : 1, instruction_set, monitor);
     monitor.advance(job.end - job.begin);
   });
 }

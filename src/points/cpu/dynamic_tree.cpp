@@ -140,15 +140,17 @@ std::vector<DynamicTree::Site> DynamicTree::gather(std::int64_t begin, std::int6
   return sites;
 }
 
-void DynamicTree::order(std::vector<Site>& sites) const {
+void DynamicTree::order(std::vector<Site>& sites, const CurvePlaces& curve, Monitor& monitor) const {
   const auto count = static_cast<std::int64_t>(sites.size());
   parallel_jobs(threads_, (count + kSitesOfJob - 1) / kSitesOfJob, [&](int, std::int64_t job) {
     for (std::int64_t i = job * kSitesOfJob; i < std::min(count, (job + 1) * kSitesOfJob); ++i) {
       Site& site = sites[static_cast<std::size_t>(i)];
-      site.key = curve_.key_of(site.at);
+      site.key = curve.key_of(site.at);
     }
+    monitor.look();
   });
-  std::sort(sites.begin(), sites.end());
+  std::int64_t compared = 0;
+  std::sort(sites.begin(), sites.end(), Watched{monitor, compared});
 }
 
 /// @param sites     in order, more than leaves
@@ -188,7 +190,9 @@ void DynamicTree::spread_about(std::int64_t leaf, const Site* newcomer) {
     if (mean > kSortedLeaf - share * (kSortedLeaf - kMost) || mean < 1 + share * (kLeast - 1)) continue;
     std::vector<Site> sites = gather(begin, end);
     if (newcomer) sites.push_back(*newcomer);
-    order(sites);
+    const Execution silent;
+    Monitor unwatched(silent, 1);
+    order(sites, curve_, unwatched);
     return spread(begin, end, sites, newcomer);
   }
   std::vector<Site> sites = gather(0, leaves);
@@ -212,20 +216,32 @@ void DynamicTree::allocate(std::int64_t leaves) {
     count = (count + kFan - 1) / kFan;
 }
 
-void DynamicTree::rebuild(std::vector<Site> sites) {
-  const auto count = static_cast<std::int64_t>(sites.size());
-  tree_.extent = {};
+DynamicTree::Ordered DynamicTree::ordered(std::vector<Site> sites, Monitor& monitor) const {
+  Ordered result;
   for (std::size_t i = 0; i < sites.size(); ++i)
     for (std::size_t k = 0; k < 3; ++k) {
       const double x = sites[i].at[k];
-      tree_.extent.low[k] = i == 0 ? x : std::min(tree_.extent.low[k], x);
-      tree_.extent.high[k] = i == 0 ? x : std::max(tree_.extent.high[k], x);
+      result.extent.low[k] = i == 0 ? x : std::min(result.extent.low[k], x);
+      result.extent.high[k] = i == 0 ? x : std::max(result.extent.high[k], x);
     }
-  curve_ = CurvePlaces(tree_.extent, tree_.axes);
+  result.curve = CurvePlaces(result.extent, tree_.axes);
+  order(sites, result.curve, monitor);
+  result.sites = std::move(sites);
+  return result;
+}
+
+void DynamicTree::rebuild(Ordered ordered) {
+  tree_.extent = ordered.extent;
+  curve_ = ordered.curve;
   strays_ = 0;
-  order(sites);
-  allocate((count + kBuilt - 1) / kBuilt);
-  spread(0, tree_.leaves(), sites, nullptr);
+  allocate((static_cast<std::int64_t>(ordered.sites.size()) + kBuilt - 1) / kBuilt);
+  spread(0, tree_.leaves(), ordered.sites, nullptr);
+}
+
+void DynamicTree::rebuild(std::vector<Site> sites) {
+  const Execution silent;
+  Monitor unwatched(silent, 1);
+  rebuild(ordered(std::move(sites), unwatched));
 }
 
 void DynamicTree::insert(Site site) {
@@ -255,42 +271,58 @@ void DynamicTree::erase(std::int64_t id) {
   if (last == 0) spread_about(leaf, nullptr);
 }
 
-void DynamicTree::add(const Cloud& sites) {
+void DynamicTree::add(const Cloud& sites, Monitor& monitor) {
   const std::int64_t first = ids();
-  const bool in_bulk = sites.count * kBulk >= size_ + sites.count;
-  std::vector<Site> all;
-  if (in_bulk) all = gather(0, tree_.leaves(), sites.count);  // what most memory is asked for comes before any change
-  leaf_of_.resize(static_cast<std::size_t>(first + sites.count), kNowhere);  // changes nothing where it fails
+  const auto name = [&] { leaf_of_.resize(static_cast<std::size_t>(first + sites.count), kNowhere); };
+  if (sites.count * kBulk >= size_ + sites.count) {  // what most memory is asked for comes before any change
+    std::vector<Site> all = gather(0, tree_.leaves(), sites.count);
+    for (std::int64_t i = 0; i < sites.count; ++i) all.push_back(site_of(sites, i, first + i));
+    Ordered in_order = ordered(std::move(all), monitor);
+    name();  // changes nothing where it fails
+    open_ = true;
+    size_ += sites.count;
+    return rebuild(std::move(in_order));
+  }
+  name();
   open_ = true;
-  size_ += sites.count;
   for (std::int64_t i = 0; i < sites.count; ++i) {
-    const Site site = site_of(sites, i, first + i);
-    in_bulk ? all.push_back(site) : insert(site);
+    if (i % kSitesOfJob == 0) monitor.look();
+    ++size_;
+    insert(site_of(sites, i, first + i));
   }
-  if (in_bulk) rebuild(std::move(all));
 }
 
-void DynamicTree::remove(std::span<const std::int64_t> ids) {
+void DynamicTree::remove(std::span<const std::int64_t> ids, Monitor& monitor) {
   open_ = true;
-  size_ -= static_cast<std::int64_t>(ids.size());
-  for (std::int64_t id : ids) erase(id);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (i % kSitesOfJob == 0) monitor.look();
+    --size_;
+    erase(ids[i]);
+  }
   if (tree_.leaves() > 1 && static_cast<double>(size_) < kLeast * static_cast<double>(tree_.leaves()))
-    rebuild(gather(0, tree_.leaves()));
+    rebuild(ordered(gather(0, tree_.leaves()), monitor));
 }
 
-void DynamicTree::move(std::span<const std::int64_t> ids, const Cloud& to) {
-  open_ = true;
-  const bool in_bulk = to.count * kBulk >= size_;
-  for (std::int64_t i = 0; i < to.count; ++i) {
-    const std::int64_t id = ids[static_cast<std::size_t>(i)], leaf = leaf_of_[static_cast<std::size_t>(id)];
-    if (in_bulk) {
-      put(leaf, place_of_id(leaf, id), site_of(to, i, id));
-    } else {
-      erase(id);
-      insert(site_of(to, i, id));
+void DynamicTree::move(std::span<const std::int64_t> ids, const Cloud& to, Monitor& monitor) {
+  if (to.count * kBulk >= size_) {
+    std::vector<Site> all = gather(0, tree_.leaves());
+    std::vector<std::uint32_t> place_of(leaf_of_.size());
+    for (std::size_t i = 0; i < all.size(); ++i) place_of[all[i].id] = static_cast<std::uint32_t>(i);
+    for (std::int64_t i = 0; i < to.count; ++i) {
+      const std::int64_t id = ids[static_cast<std::size_t>(i)];
+      all[place_of[static_cast<std::size_t>(id)]] = site_of(to, i, id);
     }
+    Ordered in_order = ordered(std::move(all), monitor);
+    open_ = true;
+    return rebuild(std::move(in_order));
   }
-  if (in_bulk) rebuild(gather(0, tree_.leaves()));
+  open_ = true;
+  for (std::int64_t i = 0; i < to.count; ++i) {
+    if (i % kSitesOfJob == 0) monitor.look();
+    const std::int64_t id = ids[static_cast<std::size_t>(i)];
+    erase(id);
+    insert(site_of(to, i, id));
+  }
 }
 
 template <class T>

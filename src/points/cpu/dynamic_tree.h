@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/parallel.h"
 #include "points/tree.h"
 #include "points/tree_change.h"
 
@@ -37,11 +38,12 @@ class DynamicTree {
   std::int64_t size() const { return size_; }
   std::size_t bytes() const;  ///< besides the tree
 
-  /// With ids that follow those given out before.
-  void add(const Cloud& sites);
+  /// With ids that follow those given out before. Where an edit is stopped some of its sites are changed.
+  /// @throws Cancelled (as below) the monitor was told to stop
+  void add(const Cloud& sites, Monitor& monitor);
   /// @param ids  of sites that there are, each once
-  void remove(std::span<const std::int64_t> ids);
-  void move(std::span<const std::int64_t> ids, const Cloud& to);
+  void remove(std::span<const std::int64_t> ids, Monitor& monitor);
+  void move(std::span<const std::int64_t> ids, const Cloud& to, Monitor& monitor);
 
   /// Makes boxes, repeated sites and counts true again after edits: before that nobody may ask. Tells what changed
   /// since the last time.
@@ -73,9 +75,18 @@ class DynamicTree {
 
   /// @param more  sites that will follow
   std::vector<Site> gather(std::int64_t begin, std::int64_t end, std::int64_t more = 0) const;
-  void order(std::vector<Site>& sites) const;
+  /// Sites along a curve.
+  struct Ordered {
+    std::vector<Site> sites;
+    Box extent;
+    CurvePlaces curve;
+  };
+  /// What a tree is built anew of. Changes nothing. @throws Cancelled
+  Ordered ordered(std::vector<Site> sites, Monitor& monitor) const;
+  void order(std::vector<Site>& sites, const CurvePlaces& curve, Monitor& monitor) const;
   void spread_about(std::int64_t leaf, const Site* newcomer);
   void spread(std::int64_t begin, std::int64_t end, const std::vector<Site>& sites, const Site* newcomer);
+  void rebuild(Ordered ordered);
   void rebuild(std::vector<Site> sites);
   void allocate(std::int64_t leaves);
 

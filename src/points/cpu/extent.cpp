@@ -40,7 +40,7 @@ Interval interval_of(const Cloud& cloud, int axis, std::int64_t begin, std::int6
 
 }  // namespace
 
-Box extent_of(const Cloud& cloud, const char* noun, int threads) {
+Box extent_of(const Cloud& cloud, const char* noun, int threads, Monitor* monitor) {
   Box box;
   if (cloud.count == 0) return box;
   for (int axis = 0; axis < cloud.axes; ++axis) {
@@ -56,6 +56,7 @@ Box extent_of(const Cloud& cloud, const char* noun, int threads) {
       box.low[k] = std::min(box.low[k], part.low);
       box.high[k] = std::max(box.high[k], part.high);
       sound &= part.sound;
+      if (monitor) monitor->look();
     });
     if (!sound) refuse(cloud, axis, noun);
   }

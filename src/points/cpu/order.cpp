@@ -35,16 +35,18 @@ void add_up(std::vector<Counts>& counts) {
     for (Counts& part : counts) place += std::exchange(part[d], place);
 }
 
-void radix_pass(const Entries& from, Entries& to, int pass, int threads) {
+void radix_pass(const Entries& from, Entries& to, int pass, int threads, Monitor& monitor) {
   const auto count = static_cast<std::int64_t>(from.size());
   const std::int64_t part = (count + threads - 1) / threads;
   std::vector<Counts> places(static_cast<std::size_t>(threads), Counts{});
   const auto each = [&](const auto& body) {
     parallel_jobs(threads, threads, [&](int, std::int64_t job) {
       Counts& mine = places[static_cast<std::size_t>(job)];
-      for (std::int64_t i = job * part; i < std::min(count, (job + 1) * part); ++i)
+      for (std::int64_t i = job * part; i < std::min(count, (job + 1) * part); ++i) {
+        if (i % kChunk == 0) monitor.look();
         body(mine[static_cast<std::size_t>(digit(from[static_cast<std::size_t>(i)], pass))],
              from[static_cast<std::size_t>(i)]);
+      }
     });
   };
   each([](std::int64_t& place, std::uint64_t) { ++place; });
@@ -52,10 +54,10 @@ void radix_pass(const Entries& from, Entries& to, int pass, int threads) {
   each([&](std::int64_t& place, std::uint64_t entry) { to[static_cast<std::size_t>(place++)] = entry; });
 }
 
-void radix_sort(Entries& entries, int threads) {
+void radix_sort(Entries& entries, int threads, Monitor& monitor) {
   Entries other(entries.size());
   for (int pass = 0; pass < 3; ++pass) {
-    radix_pass(entries, other, pass, threads);
+    radix_pass(entries, other, pass, threads, monitor);
     entries.swap(other);
   }
 }
@@ -79,16 +81,21 @@ bool is_point(const Box& box) { return box.low == box.high; }
 
 /// Orders runs of equal keys, which the curve could not tell apart, by curves of their own. Each finds a box at least
 /// 2¹⁰ times smaller, so that the depth is bounded by the range of the numbers.
-void refine(const Cloud& cloud, std::uint64_t* entries, std::int64_t count, std::int64_t longest) {
+void refine(const Cloud& cloud, std::uint64_t* entries, std::int64_t count, std::int64_t longest, Monitor& monitor) {
+  monitor.look();
   for (std::int64_t begin = 0; begin < count;) {
     std::int64_t end = begin + 1;
     while (end < count && entries[end] >> kKeyShift == entries[begin] >> kKeyShift) ++end;
     if (end - begin > longest) {
       const Box box = box_of(cloud, entries + begin, end - begin);
-      set_curve_keys(cloud, box, entries + begin, end - begin);
-      std::sort(entries + begin, entries + end);
+      for (std::int64_t first = begin; first < end; first += kChunk) {
+        set_curve_keys(cloud, box, entries + first, std::min(kChunk, end - first));
+        monitor.look();
+      }
+      std::int64_t compared = 0;
+      std::sort(entries + begin, entries + end, Watched{monitor, compared});
       const bool divided = entries[begin] >> kKeyShift != entries[end - 1] >> kKeyShift;
-      if (!is_point(box) && divided) refine(cloud, entries + begin, end - begin, longest);
+      if (!is_point(box) && divided) refine(cloud, entries + begin, end - begin, longest, monitor);
     }
     begin = end;
   }
@@ -103,7 +110,7 @@ std::int64_t next_key(const Entries& entries, std::int64_t begin) {
   return begin;
 }
 
-void refine_all(const Cloud& cloud, Entries& entries, int threads) {
+void refine_all(const Cloud& cloud, Entries& entries, int threads, Monitor& monitor) {
   constexpr std::int64_t kLongest = 32;  // a leaf: its inner order does not matter
   const auto count = static_cast<std::int64_t>(entries.size());
   // Where runs begin is looked up before any is given new keys.
@@ -111,7 +118,7 @@ void refine_all(const Cloud& cloud, Entries& entries, int threads) {
   for (std::int64_t chunk = 0; chunk <= chunks_of(count); ++chunk) begins.push_back(next_key(entries, chunk * kChunk));
   parallel_jobs(threads, chunks_of(count), [&](int, std::int64_t job) {
     const std::int64_t begin = begins[static_cast<std::size_t>(job)], end = begins[static_cast<std::size_t>(job + 1)];
-    if (begin < end) refine(cloud, entries.data() + begin, end - begin, kLongest);
+    if (begin < end) refine(cloud, entries.data() + begin, end - begin, kLongest, monitor);
   });
 }
 
@@ -128,8 +135,8 @@ std::vector<std::uint64_t> curve_order(const Cloud& cloud, const Box& box, int t
     monitor.advance(size);
   });
   if (cloud.count < kDigits) std::sort(entries.begin(), entries.end());
-  else radix_sort(entries, threads);
-  refine_all(cloud, entries, threads);
+  else radix_sort(entries, threads, monitor);
+  refine_all(cloud, entries, threads, monitor);
   return entries;
 }
 

@@ -97,6 +97,7 @@ def test_each(in_place):
                 assert_equal(part, np.where(image == key, distances, 0).astype(np.float32))
                 assert writeable != in_place
             assert [key for key, _, _ in mine] == sorted(set(image.ravel().tolist()) - {0})
+            assert all(type(key) in (int, float) for key, *_ in mine)
             assert len(ours.each(array, distances)) == len(mine)
 
 

@@ -52,3 +52,31 @@ def test_errors():
         knn_points(p1, p2, norm=1)
     with pytest.raises(ValueError, match="same batch and d"):
         knn_points(p1, p2[:2])
+    for options, words in [
+        ({"lengths1": torch.tensor([40, 99, 3])}, "lengths1 says 99 for cloud 1, but p1 has 40 points in each; give 0 to 40"),
+        ({"lengths2": torch.tensor([61, 1, 3])}, "lengths2 says 61 for cloud 0, but p2 has 60 points in each; give 0 to 60"),
+        ({"lengths2": torch.tensor([1, 1, -3])}, "lengths2 says -3 for cloud 2, but p2 has 60 points in each; give 0 to 60"),
+        ({"lengths1": torch.tensor([3])},
+         "lengths1 has the shape (1,) and holds torch.int64; give one integer for each of the 3 clouds"),
+        ({"lengths1": torch.tensor([3.0, 2.0, 1.0])},
+         "lengths1 has the shape (3,) and holds torch.float32; give one integer for each of the 3 clouds"),
+        ({"K": 0}, "K is 0; give 1 or more"),
+    ]:
+        with pytest.raises(ValueError) as error:
+            knn_points(p1, p2, **options)
+        assert str(error.value) == words
+    with pytest.raises(ValueError) as error:
+        knn_points(p1, torch.cat([p2, p2], 1), K=65)
+    assert str(error.value) == "K is 65; of clouds of 120 points at most 64 can be asked for"
+    assert knn_points(p1, p2, K=100).idx.shape == (3, 40, 100)  # beyond the cloud: 0
+
+
+def test_subclasses():
+    class Points(torch.Tensor):
+        pass
+
+    p1, p2 = clouds()
+    found = knn_points(p1.as_subclass(Points), p2.as_subclass(Points), K=3, return_nn=True)
+    expected = knn_points(p1, p2, K=3, return_nn=True)
+    for mine, plain in zip(found, expected):
+        assert isinstance(mine, torch.Tensor) and torch.equal(mine.as_subclass(torch.Tensor), plain)
