@@ -68,7 +68,7 @@ struct IntegerBound {
   IntegerBound(const Sites::Value& value, Kind asked) : kind(asked) {
     if (kind == Kind::nan) kind = Kind::none;
     else if (kind == Kind::number) kind = Kind::all;
-    else if (kind != Kind::none) std::visit([this](auto number) { take(number); }, value.number);
+    else if (kind != Kind::none) std::visit([this](auto number) { this->take(number); }, value.number);
   }
 
  private:

@@ -54,7 +54,7 @@ struct Sites {
     }
     /// The double nearest to it.
     double real() const {
-      return std::visit([](auto value) { return static_cast<double>(value); }, number);
+      return std::visit([](auto exact) { return static_cast<double>(exact); }, number);
     }
     bool is_nan() const { return real() != real(); }
   };
