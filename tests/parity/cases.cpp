@@ -358,7 +358,7 @@ Shape tall_shape(Random& random) {
   Shape shape;
   for (std::int64_t k = 0, most = 8; k < rank; ++k) {
     const std::int64_t extent = chance(random, 0.4) ? 1 : 1 + below(random, most);
-    shape.push_back(k == longest ? 40 + below(random, 260) : extent);
+    shape.push_back(k == longest ? 33 + below(random, 140) : extent);
     if (k != longest) most /= extent;
   }
   return shape;

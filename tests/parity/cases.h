@@ -79,7 +79,7 @@ struct Case {
 };
 
 Case random_case(std::uint64_t seed, std::int64_t most_elements);
-/// The same with a long axis and few elements behind it, up to 2400 in all.
+/// The same with a long axis and few elements behind it, up to some 1400 in all.
 Case tall_case(std::uint64_t seed);
 
 std::string describe(const grid::DistanceOptions& options);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 #include <regex>
 #include <thread>
 
@@ -173,6 +174,9 @@ TEST(Execution, TallArraysTakeTheScratchOfRows) {
       }
 }
 
+/// Of the processors, for all threads: other programs do not count.
+double seconds_since(std::clock_t begin) { return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC; }
+
 /// Lines that find other sites than their neighbours, or none, once took the square of the axis' length: minutes here.
 TEST(Execution, LabelsOfLongAxesTakeLinearTime) {
   for (const Shape& shape :
@@ -181,9 +185,9 @@ TEST(Execution, LabelsOfLongAxesTakeLinearTime) {
       Array input(DType::uint8, shape);
       std::fill_n(input.as<std::uint8_t>().data(), input.size(), std::uint8_t{1});
       input.as<std::uint8_t>().data()[zero] = 0;
-      const auto begin = std::chrono::steady_clock::now();
+      const std::clock_t begin = std::clock();
       const Results got = run(input.view(), {.sites = {grid::Sites::Rule::labels}}, {.distance = DType::float32});
-      EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20)) << to_string(shape);
+      EXPECT_LT(seconds_since(begin), 10) << to_string(shape);
       EXPECT_EQ(got.distance->as<float>().data()[zero], 0);
     }
 }
@@ -278,21 +282,21 @@ TEST(Execution, CancelledBehindTheLastPass) {
 /// A single row is no reason to wait for its end.
 TEST(Execution, CancelledWithinARow) {
   const Shape shape{1 << 27};
-  const Array input = mask_array(std::vector<bool>(1 << 27), shape);
+  Array input(DType::uint8, shape);
+  std::memset(input.data(), 1, input.bytes());
   Results results = make_results(shape, {}, {.distance = DType::float32});
   std::stop_source source;
   DistanceOptions options;
   options.execution = {.threads = 1, .stop = source.get_token()};
-  std::chrono::steady_clock::time_point asked;
+  std::clock_t asked = 0;
   std::jthread timer([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    asked = std::chrono::steady_clock::now();
+    asked = std::clock();
     source.request_stop();
   });
   EXPECT_THROW(grid::distance_transform(input.view(), options, results.views()), Cancelled);
-  const auto stopped = std::chrono::steady_clock::now();
   timer.join();
-  EXPECT_LT(stopped - asked, std::chrono::milliseconds(400));
+  EXPECT_LT(seconds_since(asked), 0.3);
 }
 
 TEST(Execution, ErrorsOfTheCallbackReachTheCaller) {
