@@ -1,5 +1,6 @@
 // The command `fathom`: reads the command line, calls the verb, turns errors into one line and an exit code.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <exception>
@@ -12,7 +13,9 @@
 #include "exit_code.h"
 #include "fathom/core/error.h"
 #include "interrupt.h"
+#include "option_type.h"
 #include "report.h"
+#include "suggestion.h"
 #include "verb.h"
 #include "warnings.h"
 
@@ -42,10 +45,28 @@ int guarded(const Work& work) {
 }
 
 std::string no_verb(const std::vector<std::string>& given) {
-  std::string text = given.empty() ? "no verb was given; use " : fmt::format("'{}' is no verb; use ", given.front());
+  std::vector<std::string> names;
   for (const Verb& verb : verbs())
-    text += fmt::format("{}{}", &verb == &verbs().front() ? "" : &verb == &verbs().back() ? " or " : ", ", verb.name);
-  return text + ", see fathom --help";
+    if (!verb.is_about_verbs) names.emplace_back(verb.name);
+  const std::string meant = given.empty() ? "" : suggestion(given.front(), names);
+  const std::string last = std::exchange(names.back(), "");
+  names.pop_back();
+  return fmt::format("{}; {} see fathom --help",
+                     given.empty() ? "no verb was given" : fmt::format("'{}' is no verb", given.front()),
+                     meant.empty() ? fmt::format("use {} or {},", fmt::join(names, ", "), last) : meant);
+}
+
+/// "did you mean --spacing? " for the first unknown option of the verb, if one is much like it.
+std::string meant_option(const CLI::App& verb) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : verb.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  for (const std::string& given : verb.remaining()) {
+    if (!given.starts_with("--")) continue;
+    const std::string meant = suggestion(given.substr(0, given.find('=')), names);
+    return meant.empty() ? "" : meant + " ";
+  }
+  return "";
 }
 
 /// What to do about a command line that cannot be read: help where it was asked for, else the way to it.
@@ -55,7 +76,8 @@ int explain(const CLI::App& app, const CLI::ParseError& error) {
   if (verbs.empty() && error.get_name() == "RequiredError")
     return fail(kUsage, no_verb(app.remaining()));
   const std::string verb = verbs.empty() ? "" : " " + verbs.front()->get_name();
-  return fail(kUsage, fmt::format("{}; see fathom{} --help", error.what(), verb));
+  const std::string meant = verbs.empty() ? "" : meant_option(*verbs.front());
+  return fail(kUsage, fmt::format("{}; {}see fathom{} --help", error.what(), meant, verb));
 }
 
 int run(int argc, char** argv) {
@@ -67,7 +89,8 @@ int run(int argc, char** argv) {
   for (const Verb& verb : verbs()) {
     CLI::App* const declared = app.add_subcommand(verb.name, verb.summary);
     works[declared] = verb.declare(declared);
-    declare_warnings(declared);
+    if (!verb.is_about_verbs) declare_warnings(declared);
+    show_types(*declared);
   }
 
   try {

@@ -3,6 +3,7 @@
 #include "compare.h"
 #include "distance.h"
 #include "info.h"
+#include "manual.h"
 #include "query.h"
 #include "render.h"
 
@@ -16,6 +17,9 @@ constexpr Verb kVerbs[] = {
     {"render", "Picture of what is solid in a volume, by ray marching", declare_render},
     {"info", "Shape, type, spacing, values and sites of a file", declare_info},
     {"compare", "Whether two files hold the same values, and where they differ most", declare_compare},
+    {"help", "What the command or a verb takes", declare_help, true},
+    {"man", "The manual page, for man -l", declare_man, true},
+    {"completion", "A script that lets a shell complete the command", declare_completion, true},
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ struct Verb {
   const char* name;
   const char* summary;              ///< one line
   Work (*declare)(CLI::App* verb);  ///< declares its options, but --quiet and --strict; the work keeps their values
+  bool is_about_verbs = false;      ///< needs no --quiet and --strict, and is not what a mistaken verb meant
 };
 
 /// In the order that help and errors show them.

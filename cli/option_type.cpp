@@ -1,0 +1,75 @@
+#include "option_type.h"
+
+#include <CLI/CLI.hpp>
+#include <string_view>
+
+namespace fathom::cli {
+
+namespace {
+
+struct Row {
+  std::string_view option;  ///< where one name means different things, with the verb before it
+  std::string_view type;
+  std::string_view values = "";
+};
+
+constexpr Row kRows[] = {
+    {"--approx", "NUMBER"},
+    {"--azimuth", "DEGREES"},
+    {"--backend", "NAME", "auto cpu cuda"},
+    {"--border", "LIST", "open sites periodic"},
+    {"--coordinates", "FILE"},
+    {"--cylinder", "NUMBER"},
+    {"--devices", "LIST"},
+    {"--dtype", "TYPE"},
+    {"--elevation", "DEGREES"},
+    {"--format", "FORMAT"},
+    {"--fov", "DEGREES"},
+    {"--k", "COUNT"},
+    {"--max-distance", "NUMBER"},
+    {"--memory", "BYTES"},
+    {"--metric", "NAME", "euclidean taxicab chessboard"},
+    {"--nearest", "FILE"},
+    {"--output", "FILE"},
+    {"--perforate", "COUNT"},
+    {"--period", "LIST"},
+    {"--preview", "FILE"},
+    {"--projection", "NAME", "perspective orthographic"},
+    {"--radius", "NUMBER"},
+    {"--region", "RANGES"},
+    {"--repeat", "COUNT"},
+    {"--samples", "FILE"},
+    {"--shape", "LIST"},
+    {"--sites", "RULE"},
+    {"--size", "SIZE"},
+    {"--spacing", "LIST"},
+    {"--step", "NAME", "unit field pointwise cone"},
+    {"--storage", "NAME", "auto sorted boxed plain"},
+    {"--surface", "NAME", "faces centers"},
+    {"--threads", "COUNT"},
+    {"--threshold", "NUMBER"},
+    {"--title", "TITLE"},
+    {"--tolerance", "NUMBER"},
+    {"--units", "UNIT"},
+    {"--up", "AXIS", "x y z -x -y -z"},
+    {"--zoom", "NUMBER"},
+    {"completion SHELL", "", "bash zsh fish"},
+    {"query --cone", "LIST"},
+    {"render --cone", "DEGREES"},
+};
+
+}  // namespace
+
+OptionType type_of(const CLI::App& verb, const CLI::Option& option) {
+  const std::string name = option.get_positional() ? option.get_name(true) : "--" + option.get_lnames().front();
+  for (const Row& row : kRows)
+    if (row.option == name || row.option == verb.get_name() + " " + name)
+      return {std::string(row.type), std::string(row.values)};
+  return {};
+}
+
+void show_types(CLI::App& verb) {
+  for (CLI::Option* option : verb.get_options()) option->type_name(type_of(verb, *option).name);
+}
+
+}  // namespace fathom::cli
