@@ -8,6 +8,7 @@
 
 #include "io/sizes.h"
 #include "io/text_number.h"
+#include "io/units.h"
 
 namespace fathom::io {
 
@@ -67,53 +68,17 @@ constexpr std::array<std::string_view, 31> kNoCoordinates = {
     "num",  "number", "count", "name", "label",     "class", "type",     "value", "val", "time", "t",
     "year", "weight", "mass",  "area", "intensity", "red",   "green",    "blue",  "key"};
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 41> kUnits = {{
-    {"m", "m"},
-    {"meter", "m"},
-    {"meters", "m"},
-    {"metre", "m"},
-    {"metres", "m"},
-    {"mm", "mm"},
-    {"cm", "cm"},
-    {"dm", "dm"},
-    {"km", "km"},
-    {"millimeter", "mm"},
-    {"millimeters", "mm"},
-    {"kilometers", "km"},
-    {"um", "µm"},
-    {"µm", "µm"},
-    {"\xce\xbcm", "µm"},
-    {"micron", "µm"},
-    {"microns", "µm"},
-    {"micrometer", "µm"},
-    {"micrometers", "µm"},
-    {"nm", "nm"},
-    {"nanometer", "nm"},
-    {"pm", "pm"},
-    {"å", "Å"},
-    {"Å", "Å"},
-    {"angstrom", "Å"},
-    {"ang", "Å"},
-    {"ft", "ft"},
-    {"feet", "ft"},
-    {"foot", "ft"},
-    {"in", "in"},
-    {"inch", "in"},
-    {"mi", "mi"},
-    {"px", "px"},
-    {"pixel", "px"},
-    {"pixels", "px"},
-    {"voxel", "px"},
-    {"deg", "°"},
-    {"degree", "°"},
-    {"degrees", "°"},
-    {"°", "°"},
-    {"rad", "rad"},
-}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kUnits = {
+    {{"deg", "°"}, {"rad", "rad"}, {"feet", "ft"}, {"px", "px"}, {"pixel", "px"}, {"pixels", "px"}, {"voxel", "px"}}};
+constexpr std::array<std::string_view, 5> kTimes = {"s", "ms", "µs", "min", "h"};
 
-std::string_view known_unit(std::string_view text) {
+/// The unit of a coordinate that small letters name; empty: none.
+std::string known_unit(std::string_view text) {
   const auto* found = std::find_if(kUnits.begin(), kUnits.end(), [&](const auto& unit) { return unit.first == text; });
-  return found == kUnits.end() ? std::string_view() : found->second;
+  if (found != kUnits.end()) return std::string(found->second);
+  std::string name = unit_named(text);
+  const bool length = size_of_unit(name) > 0 && std::find(kTimes.begin(), kTimes.end(), name) == kTimes.end();
+  return length || name == "°" ? name : std::string();
 }
 
 bool is_word_byte(char c) {
@@ -149,7 +114,7 @@ std::string without_beside(std::string name) {
 /// What a name says.
 struct Sense {
   std::string stem;  ///< small letters, without unit and marks
-  std::string_view unit;
+  std::string unit;
   std::optional<Known> known;
   bool beside = false;  ///< other words stand beside it
 };
@@ -334,7 +299,7 @@ std::vector<std::size_t> named_places(const ByteSource& source, const std::vecto
 
 void add_unit(const ByteSource& source, const std::vector<Column>& columns, const std::vector<Sense>& senses,
               Coordinates& found) {
-  std::set<std::string_view> units;
+  std::set<std::string> units;
   std::string names;
   for (const std::size_t place : found.places) {
     const Sense& sense = senses[place];
@@ -344,8 +309,8 @@ void add_unit(const ByteSource& source, const std::vector<Column>& columns, cons
     names += (names.empty() ? "" : ", ") + in_quotes(columns[place].name);
   }
   if (units.size() > 1)
-    source.fail("has coordinates in " + std::string(*units.begin()) + " and " + std::string(*units.rbegin()) + " (" +
-                names + "); bring them to one unit");
+    source.fail("has coordinates in " + *units.begin() + " and " + *units.rbegin() + " (" + names +
+                "); bring them to one unit");
   if (!units.empty()) found.unit = *units.begin();
   if (found.unit == "°" || found.unit == "rad")
     found.warnings.push_back(source.name() + ": " + names + " are taken as " +

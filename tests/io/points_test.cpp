@@ -39,6 +39,18 @@ TEST(Points, WithoutAChoice) {
   EXPECT_TRUE(points.warnings.empty());
 }
 
+TEST(Points, UnitsInNames) {
+  const auto unit = [](const std::string& header) { return read_text(header + "\n1,2\n").unit; };
+  EXPECT_EQ(unit("x (m),y (m)"), "m");
+  EXPECT_EQ(unit("X [µm],Y [micron]"), "µm");
+  EXPECT_EQ(unit("easting_ft,northing_feet"), "ft");
+  EXPECT_EQ(unit("pos_x_mm,pos_y_mm"), "mm");
+  EXPECT_EQ(unit("x (px),y (pixel)"), "px");
+  EXPECT_EQ(unit("x (local),y (local)"), "");
+  EXPECT_EQ(message_of<IoError>([&] { unit("x (mm),y (cm)"); }),
+            "memory has coordinates in cm and mm ('x (mm)', 'y (cm)'); bring them to one unit");
+}
+
 /// int32 where all are such integers, else float64.
 TEST(Points, TypesOfText) {
   EXPECT_EQ(read_text("1,2\n2147483647,-2147483647\n").data.dtype(), DType::int32);
