@@ -64,7 +64,7 @@ def complete(fathom, *words):
     (["help", "r"], ["render"]),
     (["completion", ""], ["bash", "zsh", "fish"]),
     (["info", "x"], []),  # files, by bash itself
-    (["info", "--s"], ["--sites", "--strict"]),
+    (["info", "--s"], ["--stack", "--sites", "--strict"]),
 ])
 def test_bash(fathom, words, found):
     assert complete(fathom, *words) == found
