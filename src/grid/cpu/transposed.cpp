@@ -7,6 +7,7 @@
 #include "grid/cpu/border_clamp.h"
 #include "grid/cpu/plain.h"
 #include "grid/cpu/row_words.h"
+#include "grid/metric.h"
 
 namespace fathom::grid::cpu {
 
@@ -34,6 +35,8 @@ void rotate(PerAxis<T>& values, int rank, int axis) {
 
 int best_row_axis(const Problem& p) {
   const int last = p.rank - 1;
+  // Of three squares and more that are rounded, the order of the axes decides the last bit; that is the caller's.
+  if (p.rank > 2 && value_kind(p) == ValueKind::f64) return last;
   int longest = last;
   for (int k = last - 1; k >= 0; --k)
     if (p.extent(k) > p.extent(longest)) longest = k;
