@@ -53,8 +53,8 @@ struct Place {
 /// in the caller's order or of sorted ones.
 enum class Kind { general, taxicab, chessboard, in_order, sorted };
 
-constexpr bool is_general(Kind kind) { return kind != Kind::in_order && kind != Kind::sorted; }
-constexpr Metric metric_of(Kind kind) {
+FATHOM_HD constexpr bool is_general(Kind kind) { return kind != Kind::in_order && kind != Kind::sorted; }
+FATHOM_HD constexpr Metric metric_of(Kind kind) {
   return kind == Kind::taxicab ? Metric::taxicab : kind == Kind::chessboard ? Metric::chessboard : Metric::euclidean;
 }
 
