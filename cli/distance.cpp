@@ -211,8 +211,9 @@ Work declare_distance(CLI::App* verb) {
                    "Where the field goes: .npy .tif .nii .nii.gz .png; - for standard output; of many, "
                    "'out/{stem}_edt.tif'");
   verb->add_option("--jobs", a.jobs, "Of many inputs, so many at a time (default 1)");
-  verb->add_option("--format", a.format, "npy, tiff, nifti or png, whatever the ending of -o (default for -: npy)");
-  verb->add_flag("--compress", a.compress, "Deflate the TIFF of -o");
+  verb->add_option("--format", a.format,
+                   "npy, tiff, nifti, png, nrrd, mha or vti, whatever the ending of -o (default for -: npy)");
+  verb->add_flag("--compress", a.compress, "Deflate the TIFF or NRRD of -o");
   verb->add_option("--sites", a.sites,
                    "zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V', '!=V' (default zero)");
   verb->add_option("--metric", a.metric, "euclidean, taxicab or chessboard (default euclidean)");

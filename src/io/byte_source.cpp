@@ -146,6 +146,14 @@ class PipeSource final : public ByteSource {
   std::size_t used_ = 0;  // of what is put aside
 };
 
+/// A folder that calls itself an array or a group of arrays.
+bool is_zarr(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  for (const char* name : {".zarray", ".zgroup", "zarr.json"})
+    if (std::filesystem::exists(folder / name, ignored)) return true;
+  return false;
+}
+
 std::unique_ptr<Descriptor> open_descriptor(const std::filesystem::path& path, const std::string& name) {
   const int number = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (number < 0) throw IoError(name + " cannot be read: " + describe(errno));
@@ -249,7 +257,9 @@ std::unique_ptr<ByteSource> open_source(const std::filesystem::path& path, Readi
   struct stat state {};
   if ((given ? fstat(*given, &state) : stat(path.c_str(), &state)) != 0)
     throw IoError(name + " cannot be read: " + describe(errno));
-  if (S_ISDIR(state.st_mode)) throw IoError(name + " is a directory; name a file in it");
+  if (S_ISDIR(state.st_mode))
+    throw IoError(name + (is_zarr(path) ? " is a Zarr folder, which is not read; save the array with numpy.save"
+                                        : " is a directory; name a file in it"));
   if (S_ISSOCK(state.st_mode) && !given) throw IoError(name + " is a socket; name a file or a pipe");
   const auto opened = [&] {
     return given ? std::make_unique<Descriptor>(*given, false) : open_descriptor(path, name);

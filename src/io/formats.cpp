@@ -13,6 +13,9 @@ constexpr std::array<std::string_view, 1> kNpyEndings{".npy"};
 constexpr std::array<std::string_view, 2> kTiffEndings{".tif", ".tiff"};
 constexpr std::array<std::string_view, 2> kNiftiEndings{".nii", ".nii.gz"};
 constexpr std::array<std::string_view, 1> kPngEndings{".png"};
+constexpr std::array<std::string_view, 1> kNrrdEndings{".nrrd"};
+constexpr std::array<std::string_view, 1> kMhaEndings{".mha"};
+constexpr std::array<std::string_view, 1> kVtiEndings{".vti"};
 
 constexpr std::array kTable = {
     FormatRow{.format = Format::npy,
@@ -51,6 +54,34 @@ constexpr std::array kTable = {
               .read = png::read,
               .check = png::check,
               .write = png::write},
+    FormatRow{.format = Format::nrrd,
+              .name = "nrrd",
+              .title = "NRRD",
+              .endings = kNrrdEndings,
+              .compresses = true,
+              .holds = kSpacing | kUnit | kAxes | kPlace,
+              .probe = nrrd::probe,
+              .read = nrrd::read,
+              .check = nrrd::check,
+              .write = nrrd::write},
+    FormatRow{.format = Format::mha,
+              .name = "mha",
+              .title = "MetaImage",
+              .endings = kMhaEndings,
+              .holds = kSpacing | kUnit | kAxes | kPlace,
+              .probe = mha::probe,
+              .read = mha::read,
+              .check = mha::check,
+              .write = mha::write},
+    FormatRow{.format = Format::vti,
+              .name = "vti",
+              .title = "VTI",
+              .endings = kVtiEndings,
+              .holds = kSpacing | kPlace,
+              .check = vti::check,
+              .write = vti::write},
+    FormatRow{.format = Format::jpeg, .name = "jpeg", .title = "JPEG", .probe = jpeg::probe, .read = jpeg::read},
+    FormatRow{.format = Format::pnm, .name = "pnm", .title = "PNM", .probe = pnm::probe, .read = pnm::read},
 };
 
 }  // namespace

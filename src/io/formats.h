@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdio>
+#include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +20,7 @@ namespace fathom::io {
 struct ReadContext {
   const ReadOptions& options;
   MemoryLimit limit;
+  std::optional<std::filesystem::path> directory = {};  ///< where the file lies; a pipe lies nowhere
 };
 
 /// Where a file goes. libtiff wants the stream itself; everybody else writes to the sink, which compresses for .gz.
@@ -43,7 +46,7 @@ struct FormatRow {
   Format format;
   std::string_view name;                                ///< as options have it
   std::string_view title;                               ///< as sentences have it
-  std::span<const std::string_view> endings;            ///< with the dot; the first is the usual one
+  std::span<const std::string_view> endings = {};            ///< of names to write, with the dot; the first is the usual one
   bool compresses = false;                              ///< as WriteOptions::compress asks for
   bool needs_seek = false;                              ///< reading goes back and forth: pipes are taken into memory first
   unsigned holds = kElementsAlone;
@@ -90,8 +93,40 @@ void check(DType dtype, const Shape& shape, const Meaning& meaning);
 WriteReport write(Target& target, const AnyConstView& data, const Meaning& meaning);
 }  // namespace nifti
 
+namespace nrrd {
+ImageInfo probe(ByteSource& source, const ReadContext& context);
+Image read(ByteSource& source, const ReadContext& context);
+void check(DType dtype, const Shape& shape, const Meaning& meaning);
+WriteReport write(Target& target, const AnyConstView& data, const Meaning& meaning);
+}  // namespace nrrd
+
+namespace mha {
+ImageInfo probe(ByteSource& source, const ReadContext& context);
+Image read(ByteSource& source, const ReadContext& context);
+void check(DType dtype, const Shape& shape, const Meaning& meaning);
+WriteReport write(Target& target, const AnyConstView& data, const Meaning& meaning);
+}  // namespace mha
+
+namespace vti {
+void check(DType dtype, const Shape& shape, const Meaning& meaning);
+WriteReport write(Target& target, const AnyConstView& data, const Meaning& meaning);
+}  // namespace vti
+
+namespace jpeg {
+ImageInfo probe(ByteSource& source, const ReadContext& context);
+Image read(ByteSource& source, const ReadContext& context);
+}  // namespace jpeg
+
+namespace pnm {
+ImageInfo probe(ByteSource& source, const ReadContext& context);
+Image read(ByteSource& source, const ReadContext& context);
+}  // namespace pnm
+
 /// Reads from any source: what read() does after opening the file.
-Image read_image(ByteSource& source, const ReadOptions& options);
-ImageInfo probe_image(ByteSource& source, const ReadOptions& options);
+/// @param directory  where the file lies, for headers that name another file; none: it is no file
+Image read_image(ByteSource& source, const ReadOptions& options,
+                 const std::optional<std::filesystem::path>& directory = {});
+ImageInfo probe_image(ByteSource& source, const ReadOptions& options,
+                      const std::optional<std::filesystem::path>& directory = {});
 
 }  // namespace fathom::io

@@ -18,8 +18,8 @@ struct GunzipSource::Stream {
 
 GunzipSource::GunzipSource(ByteSource& compressed)
     : ByteSource(compressed.name()), compressed_(compressed), stream_(std::make_unique<Stream>()) {
-  constexpr int kGzip = 16 + MAX_WBITS;
-  if (inflateInit2(&stream_->zlib, kGzip) != Z_OK) throw std::bad_alloc();
+  constexpr int kByItsHeader = 32 + MAX_WBITS;
+  if (inflateInit2(&stream_->zlib, kByItsHeader) != Z_OK) throw std::bad_alloc();
 }
 
 GunzipSource::~GunzipSource() { inflateEnd(&stream_->zlib); }

@@ -1,4 +1,4 @@
-// What comes out of a gzip stream.
+// What comes out of a gzip stream, or a zlib stream, which MetaImage has.
 #pragma once
 
 #include <memory>

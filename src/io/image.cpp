@@ -22,13 +22,10 @@ std::string lower_name(const std::filesystem::path& path) {
   return name;
 }
 
-/// ".npy, .tif, .nii, .nii.gz or .png".
+/// ".npy, .tif, .tiff, .nii, .nii.gz or .png".
 std::string written_endings() {
   std::vector<std::string_view> endings;
-  for (const FormatRow& row : format_table())
-    if (row.write != nullptr)
-      for (std::string_view ending : row.endings)
-        if (ending != ".tiff") endings.push_back(ending);
+  for (const FormatRow& row : format_table()) endings.insert(endings.end(), row.endings.begin(), row.endings.end());
   std::string text;
   for (std::size_t k = 0; k < endings.size(); ++k)
     text += (k == 0 ? "" : k + 1 == endings.size() ? " or " : ", ") + std::string(endings[k]);
@@ -36,9 +33,12 @@ std::string written_endings() {
 }
 
 Format choose_format(const std::filesystem::path& path, const WriteOptions& options) {
+  if (options.format != Format::automatic && row_of(options.format).write == nullptr)
+    throw InvalidArgument(std::string(row_of(options.format).title) + " is read alone; " + titles(true) +
+                          " files are written");
   if (options.format != Format::automatic) return options.format;
   const Format format = format_from_path(path);
-  if (format != Format::automatic && row_of(format).write != nullptr) return format;
+  if (format != Format::automatic) return format;
   if (is_nameless(path)) return Format::npy;
   throw InvalidArgument("the name '" + path.string() + "' does not say which format to write; end it in " +
                         written_endings());
@@ -55,6 +55,8 @@ Format detect(ByteSource& source, Format wanted) {
   const auto start = source.peek(kSignatureBytes);
   const std::string readable = titles(false) + " files are read";
   if (start.empty()) source.fail("is empty; " + readable);
+  if (wanted != Format::automatic && row_of(wanted).read == nullptr)
+    source.fail("is to be read as " + std::string(row_of(wanted).title) + ", which is written alone; " + readable);
   if (wanted != Format::automatic) return wanted;
   const Format format = format_of(start);
   if (format != Format::automatic) return format;
@@ -69,30 +71,38 @@ std::unique_ptr<ByteSource> buffered(ByteSource& source, const FormatRow& row, c
   return std::make_unique<MemorySource>(source.name(), read_rest(source, limit.bytes));
 }
 
+/// Where a file lies that may name another one beside it.
+std::optional<std::filesystem::path> directory_of(const std::filesystem::path& path) {
+  if (is_nameless(path)) return std::nullopt;
+  return path.parent_path();
+}
+
 bool ends_in_gz(const std::filesystem::path& path) { return lower_name(path).ends_with(".gz"); }
 
 }  // namespace
 
-ImageInfo probe_image(ByteSource& source, const ReadOptions& options) {
-  const ReadContext context{options, memory_limit(options.memory_limit)};
+ImageInfo probe_image(ByteSource& source, const ReadOptions& options,
+                      const std::optional<std::filesystem::path>& directory) {
+  const ReadContext context{options, memory_limit(options.memory_limit), directory};
   const FormatRow& row = row_of(detect(source, options.format));
   const auto copy = buffered(source, row, context.limit);
   return row.probe(copy ? *copy : source, context);
 }
 
-Image read_image(ByteSource& source, const ReadOptions& options) {
-  const ReadContext context{options, memory_limit(options.memory_limit)};
+Image read_image(ByteSource& source, const ReadOptions& options,
+                 const std::optional<std::filesystem::path>& directory) {
+  const ReadContext context{options, memory_limit(options.memory_limit), directory};
   const FormatRow& row = row_of(detect(source, options.format));
   const auto copy = buffered(source, row, context.limit);
   return row.read(copy ? *copy : source, context);
 }
 
 ImageInfo probe(const std::filesystem::path& path, const ReadOptions& options) {
-  return probe_image(*open_source(path, Reading::keep), options);
+  return probe_image(*open_source(path, Reading::keep), options, directory_of(path));
 }
 
 Image read(const std::filesystem::path& path, const ReadOptions& options) {
-  return read_image(*open_source(path, Reading::consume), options);
+  return read_image(*open_source(path, Reading::consume), options, directory_of(path));
 }
 
 Format check_write(const std::filesystem::path& path, DType dtype, const Shape& shape, const Meaning& meaning,
@@ -102,8 +112,8 @@ Format check_write(const std::filesystem::path& path, DType dtype, const Shape& 
   const FormatRow& row = row_of(format);
   row.check(dtype, shape, meaning);
   if (options.compress && !row.compresses)
-    throw InvalidArgument("compression is a choice of TIFF, not of " + std::string(row.title) +
-                          "; leave it out, or write .tif");
+    throw InvalidArgument("compression is a choice of TIFF and NRRD, not of " + std::string(row.title) +
+                          "; leave it out, or write .tif or .nrrd");
   return format;
 }
 

@@ -15,7 +15,7 @@ inline constexpr std::size_t kSignatureBytes = 544;
 /// The format that Fathom reads, or automatic. Gzip counts as NIfTI, whose reader looks inside.
 Format format_of(std::span<const std::byte> start);
 
-/// What a file is that Fathom does not read, such as "a JPEG image"; empty if unknown.
+/// What a file is that Fathom does not read, with the way out: "a BMP image (save it as PNG)"; empty if unknown.
 std::string_view foreign_kind(std::span<const std::byte> start);
 
 }  // namespace fathom::io

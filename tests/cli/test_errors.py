@@ -13,10 +13,10 @@ from PIL import Image
 
 MASK = np.ones((6, 8), np.uint8)
 MASK[2, 3] = 0
-ENDINGS = "end it in .npy, .tif, .nii, .nii.gz or .png"
+ENDINGS = "end it in .npy, .tif, .tiff, .nii, .nii.gz, .png, .nrrd, .mha or .vti"
 RULES = ("zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V' or '!=V' with a number V "
          "(or '==nan' or '!=nan')")
-READABLE = "NPY, TIFF, NIfTI and PNG files are read"
+READABLE = "NPY, TIFF, NIfTI, PNG, NRRD, MetaImage, JPEG and PNM files are read"
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_command_line(inputs, arguments, message):
     ("--memory 1XB", "--memory takes a size such as 4GiB, 512MB or 1048576, not '1XB'"),
     ("--memory 0", "--memory takes a size such as 4GiB, 512MB or 1048576, not '0'"),
     ("--memory -1GiB", "--memory takes a size such as 4GiB, 512MB or 1048576, not '-1GiB'"),
-    ("--format jpg", "--format takes npy, tiff, nifti or png, not 'jpg'"),
+    ("--format jpg", "--format takes npy, tiff, nifti, png, nrrd, mha or vti, not 'jpg'"),
     ("--nearest n.png", "--nearest: a PNG cannot hold indices as 'n.png'; use .npy, .tif or .nii"),
     ("--nearest n.foo", f"the name 'n.foo' does not say which format to write; {ENDINGS}"),
     ("--nearest - --json", "--json and --nearest - both want standard output; write the result to a file"),
@@ -165,7 +165,10 @@ def test_truncated(fathom, name, share):
 @pytest.mark.parametrize("name, data, message", [
     ("a.png", b"", f"is empty; {READABLE}"),
     ("a.png", b"plain text, no image at all\n", f"is no image or array that is known; {READABLE}"),
-    ("a.png", b"\xff\xd8\xff\xe0" + b"\0" * 100, f"looks like a JPEG image; {READABLE}"),
+    ("a.png", b"GIF89a" + b"\0" * 100, f"looks like a GIF image (save it as PNG or TIFF); {READABLE}"),
+    ("a.dcm", b"\0" * 128 + b"DICM", "looks like a DICOM file (convert the series to NIfTI with dcm2niix or SimpleITK); "
+     + READABLE),
+    ("a.h5", b"\x89HDF\r\n\x1a\n", f"looks like an HDF5, NetCDF or Imaris file (save the dataset with numpy.save); {READABLE}"),
     ("a.tif", bytes(range(1, 200)), f"is no image or array that is known; {READABLE}"),
 ])
 def test_not_what_its_name_says(fathom, name, data, message):

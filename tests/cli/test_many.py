@@ -43,7 +43,7 @@ def test_an_error_does_not_stop_the_others(fathom):
         outcome = fathom("distance", "a.npy", "b.npy", "none.npy", "c.npy", "-o", "{stem}.tif", "--jobs", jobs)
         assert outcome.code == 3
         assert sorted(outcome.err.decode().splitlines()) == sorted([
-            "fathom: b.npy is no image or array that is known; NPY, TIFF, NIfTI and PNG files are read",
+            "fathom: b.npy is no image or array that is known; NPY, TIFF, NIfTI, PNG, NRRD, MetaImage, JPEG and PNM files are read",
             "fathom: none.npy cannot be read: No such file or directory",
             "fathom: 2 of 4 files failed"])
         assert len(outcome.text.splitlines()) == 2

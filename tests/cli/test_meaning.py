@@ -462,7 +462,7 @@ def test_compressed_tiff(fathom):
             assert np.array_equal(file.asarray(), tifffile.imread(fathom.directory / "plain.tif"))
         assert (fathom.directory / name).stat().st_size < (fathom.directory / "plain.tif").stat().st_size / 2
     assert fathom.refuses(2, "distance", "a.npy", "-o", "x.npy", "--compress") == (
-        "compression is a choice of TIFF, not of NPY; leave it out, or write .tif")
+        "compression is a choice of TIFF and NRRD, not of NPY; leave it out, or write .tif or .nrrd")
 
 
 def test_unread_compression_is_named(fathom):

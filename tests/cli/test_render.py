@@ -124,7 +124,8 @@ def test_memory_is_kept(scene):
 @pytest.mark.parametrize("arguments, message", [
     ("", "no output was asked for; give -o FILE or --samples FILE"),
     ("-o out.jpg",
-     "the name 'out.jpg' does not say which format to write; end it in .npy, .tif, .nii, .nii.gz or .png"),
+     "the name 'out.jpg' does not say which format to write; end it in .npy, .tif, .tiff, .nii, .nii.gz, .png, "
+     ".nrrd, .mha or .vti"),
     ("-o o.png --samples ./o.png", "-o and --samples name the same file './o.png'; give each its own"),
     ("-o o.png --step far", "--step takes unit, field, pointwise or cone, not 'far'"),
     ("-o o.png --cone 181", "--cone takes degrees from 0 to 180, not '181'"),

@@ -20,10 +20,30 @@ struct Sample {
   Bytes bytes;
 };
 
-Bytes bytes_of(const std::string& name, const Array& array) {
+Bytes bytes_of(const std::string& name, const Array& array, const WriteOptions& options = {}) {
   const TempDir dir;
-  write(dir / name, array.view(), array.shape().rank() == 3 ? std::vector<double>{3, 2, 1} : std::vector<double>{});
+  const std::vector<double> spacing = array.shape().rank() == 3 ? std::vector<double>{3, 2, 1} : std::vector<double>{};
+  write(dir / name, array.view(), spacing, options);
   return read_bytes(dir / name);
+}
+
+/// A header and bytes behind it, none of which looks like the start of another image.
+Bytes pnm_of(const std::string& header, std::size_t count) {
+  Bytes bytes = bytes_of_text(header);
+  for (std::size_t k = 0; k < count; ++k) bytes.push_back(std::byte(0x81 + 5 * k % 64));
+  return bytes;
+}
+
+/// A gray ramp of 8 × 8, as Pillow writes it at the lowest quality: all steps of quantization are 255.
+Bytes small_jpeg() {
+  const std::string hex =
+      "ffd8ffe000104a46494600010100000100010000ffdb004300" + std::string(128, 'f') +
+      "ffc0000b080008000801011100ffc40014000100000000000000000000000000000001ffc400151001010000000000000000000000000000"
+      "0002ffda0008010100003f0025ffd9";
+  Bytes bytes;
+  for (std::size_t at = 0; at < hex.size(); at += 2)
+    bytes.push_back(std::byte(std::stoi(hex.substr(at, 2), nullptr, 16)));
+  return bytes;
 }
 
 /// Small valid files of every format.
@@ -34,6 +54,13 @@ const std::vector<Sample>& samples() {
       made.push_back({name, bytes_of(name, make_array(DType::float32, {2, 5, 6}))});
       made.push_back({name, bytes_of(name, make_array(DType::boolean, {7, 9}))});
     }
+    for (const char* name : {"a.nrrd", "a.mha"})
+      made.push_back({name, bytes_of(name, make_array(DType::uint16, {2, 5, 6}))});
+    made.push_back({"gzip.nrrd", bytes_of("a.nrrd", make_array(DType::float32, {2, 5, 6}), {.compress = true})});
+    made.push_back({"a.jpg", small_jpeg()});
+    made.push_back({"a.pgm", pnm_of("P5 # a comment\n4 3\n255\n", 12)});
+    made.push_back({"a.ppm", pnm_of("P6\n4 3\n65535\n", 72)});
+    made.push_back({"a.pbm", pnm_of("P4 9 3\n", 6)});
     made.push_back({"a.png", bytes_of("a.png", make_array(DType::boolean, {7, 9}))});
     made.push_back({"a.png", bytes_of("a.png", make_array(DType::uint16, {7, 9}))});
     return made;
@@ -101,15 +128,20 @@ TEST(BadInput, CompressedFilesProtectTheirContent) {
 
 TEST(BadInput, SaysWhatItIs) {
   const TempDir dir;
-  const std::pair<const char*, const char*> files[] = {{"\xff\xd8\xff\xe0 jpeg", "JPEG"},
-                                                       {"GIF89a....", "GIF"},
+  const std::pair<const char*, const char*> files[] = {{"GIF89a....", "GIF"},
                                                        {"BM......", "BMP"},
                                                        {"PK\x03\x04zip", ".npz"},
                                                        {"\x89HDF\r\n\x1a\n", "HDF5"},
-                                                       {"NRRD0004\n", "NRRD"},
                                                        {"%PDF-1.4", "PDF"},
                                                        {"<?xml version", "XML"},
-                                                       {"P5 2 2 255 abcd", "PNM"},
+                                                       {"P7\nWIDTH 2\n", "PAM"},
+                                                       {"Pf\n2 2\n-1\n", "PFM"},
+                                                       {"ZISRAWFILE", "OME-TIFF"},
+                                                       {"CDF\x01", "NetCDF"},
+                                                       {"SIMPLE  = T", "FITS"},
+                                                       {"{\"zarr_format\": 3}", "Zarr"},
+                                                       {"# vtk DataFile Version 3.0", "NRRD or MetaImage"},
+                                                       {"<?xml version=\"1.0\"?>\n<VTKFile", "NRRD or MetaImage"},
                                                        {"\x80\x04\x95pickle", "pickle"},
                                                        {"some words", "known"}};
   for (const auto& [content, kind] : files) {
@@ -125,6 +157,112 @@ TEST(BadInput, SaysWhatItIs) {
   EXPECT_NE(message_of<IoError>([&] { read_memory(dicom); }).find("DICOM"), std::string::npos);
 }
 
+TEST(BadInput, ZarrFoldersAreNamed) {
+  const TempDir dir;
+  for (const char* name : {".zarray", ".zgroup", "zarr.json"}) {
+    fs::create_directories(dir / "a.zarr");
+    write_text(dir / "a.zarr" / name, "{}");
+    const std::string message = message_of<IoError>([&] { read(dir / "a.zarr"); });
+    EXPECT_EQ(message,
+              (dir / "a.zarr").string() + " is a Zarr folder, which is not read; save the array with numpy.save");
+    fs::remove_all(dir / "a.zarr");
+  }
+}
+
+TEST(BadInput, PnmHeaders) {
+  const auto read_text = [](const std::string& text) { return read_memory(bytes_of_text(text)); };
+  const Image gray = read_text("P2\n# made by hand\n3 2 # sizes\n9\n1 2 3\n4 5 9");
+  EXPECT_TRUE(gray.data.shape() == (Shape{2, 3}) && gray.data.dtype() == DType::uint8);
+  EXPECT_EQ(gray.data.data()[5], std::byte{9});
+  const Image bits = read_text("P1 3 2 101\n0 1 1");  // 1 is black
+  EXPECT_EQ(bits.data.dtype(), DType::boolean);
+  EXPECT_EQ(bits.data.data()[0], std::byte{0});
+  EXPECT_EQ(bits.data.data()[1], std::byte{1});
+  for (const char* text : {"P2 3 2 9 1 2 3 4 5 10", "P2 3 2 9 1 2 3 4 5 ", "P2 0 2 9 ", "P2 3 2 0 1 2 3", "P2 3 2 65536 1",
+                           "P2 -3 2 9 1", "P2 3 x 9 1", "P2 3", "P5 3000000000 2 9 ", "P5 2147483647 2147483647 9 abc",
+                           "P5 2 1 9 \x01\x7f", "P1 2 1 12", "P6 1 1 255 ab", "P2 1 1 9 1 P2 1 1 9 1",
+                           "P5 1 1 9 \x01P5 1 1 9 \x01", "P2 1000 1000 9 1 1 1"})
+    expect_good_message(message_of<IoError>([&] { read_text(text); }), "memory");
+}
+
+const std::string kNrrd = "NRRD0004\ntype: uint8\ndimension: 2\nsizes: 3 2\nencoding: raw\n";
+
+TEST(BadInput, NrrdHeaders) {
+  const auto read_text = [](const std::string& text) { return read_memory(bytes_of_text(text)); };
+  EXPECT_NO_THROW(read_text(kNrrd + "\nabcdef"));
+  EXPECT_NO_THROW(read_text(kNrrd + "# a comment\nkey:=value: x\ncontent: y\n\nabcdef"));
+  EXPECT_NO_THROW(read_text(kNrrd + "line skip: 1\nbyte skip: 2\n\nfirst\n..abcdef"));
+  EXPECT_NO_THROW(read_text(kNrrd + "byteskip: -1\n\n.......abcdef"));
+  for (const char* more :
+       {"", "\nabcde", "units: mm\n\nabcdef", "spacings: 1\n\nabcdef", "spacings: 1 x\n\nabcdef",
+        "space: nowhere\n\nabcdef", "space dimension: 2\nspace directions: (1,0)\n\nabcdef",
+        "space dimension: 2\nspace directions: (1,0,0) (0,1,0)\n\nabcdef",
+        "space dimension: 2\nspace directions: (0,0) (0,1)\n\nabcdef", "space dimension: 99\n\nabcdef",
+        "space dimension: 2\nspace directions: (1,0 (0,1)\n\nabcdef", "byte skip: -2\n\nabcdef",
+        "line skip: 9\n\nabcdef", "line skip: -1\n\nabcdef", "byte skip: 1000\n\nabcdef", "data file: a.raw\n\nabcdef",
+        "data file: LIST\na.raw\n", "data file: a%03d.raw 1 2 1\n\n"})
+    expect_good_message(message_of<IoError>([&] { read_text(kNrrd + more); }), "memory");
+  const auto with = [&](const std::string& field, const std::string& value) {
+    std::string text = kNrrd;
+    const std::size_t at = text.find(field);
+    return text.replace(at, text.find('\n', at) - at, field + ": " + value) + "\nabcdef";
+  };
+  for (const auto& [field, value] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"type", "block"}, {"type", "uint16"}, {"type", ""}, {"dimension", "0"}, {"dimension", "17"}, {"dimension", "x"},
+           {"sizes", "3"}, {"sizes", "3 -2"}, {"sizes", "0 2"}, {"sizes", "9223372036854775807 2"}, {"sizes", "3 2 1"},
+           {"sizes", "99999999999999999999 1"}, {"encoding", "bzip2"}, {"encoding", "hex"}, {"encoding", "gzip"},
+           {"encoding", "ascii"}})
+    expect_good_message(message_of<IoError>([&] { read_text(with(field, value)); }), "memory");
+}
+
+const std::string kMha = "ObjectType = Image\nNDims = 2\nDimSize = 3 2\nElementType = MET_UCHAR\n";
+
+TEST(BadInput, MetaImageHeaders) {
+  const auto read_text = [](const std::string& text) { return read_memory(bytes_of_text(text)); };
+  EXPECT_NO_THROW(read_text(kMha + "ElementDataFile = LOCAL\nabcdef"));
+  EXPECT_NO_THROW(read_text(kMha + "BinaryData = False\nElementDataFile = LOCAL\n1 2 3\n4 5 255"));
+  for (const char* more :
+       {"", "ElementDataFile = LOCAL\nabcde", "ElementDataFile =\nabcdef", "ElementDataFile = a.raw\n",
+        "ElementDataFile = LIST\na.raw\n", "ElementDataFile = a%03d.raw 1 2 1\n",
+        "CompressedData = True\nElementDataFile = LOCAL\nabcdef", "ElementSpacing = 1\nElementDataFile = LOCAL\nabcdef",
+        "ElementSpacing = 1 0\nElementDataFile = LOCAL\nabcdef", "ElementSpacing = 1 inf\nElementDataFile = LOCAL\nabcdef",
+        "TransformMatrix = 1 0 0\nElementDataFile = LOCAL\nabcdef", "HeaderSize = -2\nElementDataFile = LOCAL\nabcdef",
+        "BinaryData = False\nElementDataFile = LOCAL\n1 2 3 4 5 256", "BinaryData = False\nElementDataFile = LOCAL\n1 2 3",
+        "ElementNumberOfChannels = 0\nElementDataFile = LOCAL\nabcdef",
+        "ElementNumberOfChannels = 9223372036854775807\nElementDataFile = LOCAL\nabcdef"})
+    expect_good_message(message_of<IoError>([&] { read_text(kMha + more); }), "memory");
+  for (const char* text : {"ObjectType = Mesh\nElementDataFile = LOCAL\n", "NDims = 2\nElementDataFile = LOCAL\n",
+                           "NDims = 0\nDimSize =\nElementType = MET_CHAR\nElementDataFile = LOCAL\n",
+                           "NDims = 1\nDimSize = 3\nElementType = MET_STRING\nElementDataFile = LOCAL\nabc"})
+    expect_good_message(message_of<IoError>([&] { read_text(text); }), "memory");
+}
+
+TEST(BadInput, ElementsInAnotherFile) {
+  const TempDir dir;
+  write_text(dir / "a.raw", "abcdef");
+  write_text(dir / "a.nhdr", kNrrd + "data file: a.raw\n");
+  write_text(dir / "a.mhd", kMha + "ElementDataFile = a.raw\n");
+  write_text(dir / "none.mhd", kMha + "ElementDataFile = none.raw\n");
+  write_text(dir / "self.mhd", kMha + "ElementDataFile = .\n");
+  for (const char* name : {"a.nhdr", "a.mhd"}) {
+    EXPECT_EQ(std::memcmp(read(dir / name).data.data(), "abcdef", 6), 0) << name;
+    EXPECT_TRUE(probe(dir / name).warnings.empty());
+  }
+  EXPECT_EQ(message_of<IoError>([&] { probe(dir / "none.mhd"); }),
+            (dir / "none.mhd").string() + " names a file for its elements that is not there: " +
+                (dir / "none.raw").string());
+  EXPECT_THROW(probe(dir / "self.mhd"), IoError);
+  write_text(dir / "a.raw", "abcdefgh");
+  EXPECT_EQ(probe(dir / "a.mhd").warnings, (std::vector<std::string>{
+      "promises fewer elements than its file of elements has: 2 bytes of it are left out"}));
+  write_text(dir / "a.raw", "abcde");
+  EXPECT_EQ(message_of<IoError>([&] { probe(dir / "a.mhd"); }),
+            (dir / "a.raw").string() + " is truncated: its header promises 6 bytes of elements, it holds 5");
+  EXPECT_EQ(message_of<IoError>([&] { read_memory(read_bytes(dir / "a.mhd")); }),
+            "memory names another file for its elements (a.raw), which what comes out of a pipe has not; give the file's "
+            "path");
+}
+
 TEST(BadInput, ReadsByContentNotByName) {
   const TempDir dir;
   const Array array = make_array(DType::uint8, {4, 5});
@@ -132,7 +270,8 @@ TEST(BadInput, ReadsByContentNotByName) {
   fs::rename(dir / "a.npy", dir / "a.png");
   EXPECT_TRUE(same(array.view(), read(dir / "a.png").data.view()));
   EXPECT_EQ(probe(dir / "a.png").format, Format::npy);
-  for (Format wrong : {Format::png, Format::tiff, Format::nifti})
+  for (Format wrong : {Format::png, Format::tiff, Format::nifti, Format::nrrd, Format::mha, Format::vti, Format::jpeg,
+                       Format::pnm})
     expect_good_message(message_of<IoError>([&] { read(dir / "a.png", {wrong, {}}); }), (dir / "a.png").string());
 }
 
@@ -306,7 +445,7 @@ TEST(BadInput, TiffTags) {
 TEST(BadInput, MemoryLimit) {
   const TempDir dir;
   const Array flat = make_array(DType::uint16, {100, 100});
-  for (const char* name : {"a.npy", "a.tif", "a.nii", "a.nii.gz", "a.png"}) {
+  for (const char* name : {"a.npy", "a.tif", "a.nii", "a.nii.gz", "a.png", "a.nrrd", "a.mha"}) {
     write(dir / name, flat.view());
     const std::string message = message_of<IoError>([&] { read(dir / name, {Format::automatic, 19999}); });
     expect_good_message(message, (dir / name).string());

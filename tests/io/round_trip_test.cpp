@@ -24,9 +24,10 @@ Shape stored_shape(const std::string& ending, const Shape& shape) {
   return Shape(std::span(shape.begin() + first, shape.end()));
 }
 
-/// What a format makes of a type: NIfTI has no bool; PNG scales all but three.
+/// What a format makes of a type: some have no bool; PNG scales all but three.
 DType stored_type(const std::string& ending, DType dtype) {
-  return ending.starts_with(".nii") && dtype == DType::boolean ? DType::uint8 : dtype;
+  const bool has_bool = ending == ".npy" || ending == ".tif" || ending == ".png";
+  return dtype == DType::boolean && !has_bool ? DType::uint8 : dtype;
 }
 
 bool holds_exactly(const std::string& ending, DType dtype) {
@@ -68,7 +69,8 @@ TEST_P(RoundTrip, EveryTypeAndShape) {
 
 INSTANTIATE_TEST_SUITE_P(Formats, RoundTrip,
                          ::testing::Values(Target{".npy", 0, 9}, Target{".png", 2, 2}, Target{".tif", 2, 3},
-                                           Target{".nii", 1, 7}, Target{".nii.gz", 1, 7}));
+                                           Target{".nii", 1, 7}, Target{".nii.gz", 1, 7}, Target{".nrrd", 1, 8},
+                                           Target{".mha", 1, 8}));
 
 TEST(Npy, HoldsScalarsAndEmptyArrays) {
   const TempDir dir;
@@ -85,7 +87,7 @@ TEST(Write, FollowsStrides) {
   const auto* data = padded.data();
   const AnyConstView part(data, DType::uint16, {3, 5, 7}, {60, 10, 1});
   const AnyConstView reversed(data + 2 * 50, DType::uint16, {6, 10}, {-10, 1});
-  for (const char* name : {"a.npy", "a.tif", "a.nii", "a.nii.gz"}) {
+  for (const char* name : {"a.npy", "a.tif", "a.nii", "a.nii.gz", "a.nrrd", "a.mha"}) {
     write(dir / name, part);
     const Image image = read(dir / name);
     const auto* values = reinterpret_cast<const std::uint16_t*>(image.data.data());
@@ -223,6 +225,11 @@ TEST(Write, ChoosesTheFormatByTheEnding) {
   EXPECT_EQ(format_from_path("b.npy"), Format::npy);
   EXPECT_EQ(format_from_path("b.nii"), Format::nifti);
   EXPECT_EQ(format_from_path("b.nii.gz"), Format::nifti);
+  EXPECT_EQ(format_from_path("b.nrrd"), Format::nrrd);
+  EXPECT_EQ(format_from_path("b.mha"), Format::mha);
+  EXPECT_EQ(format_from_path("b.vti"), Format::vti);
+  EXPECT_EQ(format_from_path("b.mhd"), Format::automatic);
+  EXPECT_EQ(format_from_path("b.jpg"), Format::automatic);
   EXPECT_EQ(format_from_path("b.gz"), Format::automatic);
   EXPECT_EQ(format_from_path("b"), Format::automatic);
   EXPECT_EQ(check_write("-", DType::uint8, {3}), Format::npy);
@@ -236,7 +243,8 @@ TEST(Write, RefusesWhatAFormatCannotHold) {
   const std::vector<std::pair<const char*, Shape>> refused = {
       {"a.png", {3}},     {"a.png", {3, 3, 3}}, {"a.png", {0, 3}},    {"a.tif", {3}},
       {"a.tif", {2, 2, 2, 2}}, {"a.tif", {3, 0}}, {"a.nii", {}}, {"a.nii", {2, 2, 2, 2, 2, 2, 2, 2}},
-      {"a.nii", {0}},     {"a.tif", {std::int64_t{1} << 40, 2}}, {"a.png", {2, std::int64_t{1} << 31}}};
+      {"a.nii", {0}}, {"a.nrrd", {}}, {"a.nrrd", {2, 0}}, {"a.mha", {2, 2, 2, 2, 2, 2, 2, 2, 2}}, {"a.vti", {2, 2, 2, 2}},
+      {"a.tif", {std::int64_t{1} << 40, 2}}, {"a.png", {2, std::int64_t{1} << 31}}};
   for (const auto& [name, shape] : refused) {
     const Shape& extents = shape;
     const char* file = name;

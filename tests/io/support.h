@@ -57,6 +57,11 @@ inline void write_bytes(const fs::path& path, std::span<const std::byte> bytes) 
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
+inline std::vector<std::byte> bytes_of_text(const std::string& text) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+  return {bytes, bytes + text.size()};
+}
+
 inline void write_text(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
 
 /// Every value of narrow types, ends and fractions of wide ones, in a fixed random order.

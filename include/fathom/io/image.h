@@ -1,4 +1,4 @@
-// Images and volumes in files: PNG, TIFF and BigTIFF, NPY, NIfTI.
+// Images and volumes in files: NPY, TIFF and BigTIFF, NIfTI, PNG, NRRD, MetaImage; JPEG and PNM to read, VTI to write.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace fathom::io {
 
-enum class Format { automatic, png, tiff, npy, nifti };
+enum class Format { automatic, png, tiff, npy, nifti, nrrd, mha, vti, jpeg, pnm };
 
 /// What becomes of pixels that hold colours.
 enum class Colours {
@@ -45,12 +45,12 @@ struct ReadOptions {
   std::optional<std::size_t> memory_limit;     ///< most bytes for the elements; without it, what the machine has free
   Colours colours = Colours::luminance;
   std::string channel = {};                    ///< the sample of a pixel to take alone: "red", "alpha", "2"; empty: none
-  bool print_resolution = false;               ///< take the resolution at which PNG and TIFF are to be printed for spacing
+  bool print_resolution = false;               ///< take the resolution of prints, of PNG, JPEG and TIFF, for spacing
 };
 
 struct WriteOptions {
   Format format = Format::automatic;           ///< automatic: by the path's ending
-  bool compress = false;                       ///< without loss, by deflate: TIFF alone has the choice
+  bool compress = false;                       ///< without loss, by deflate, where the format has the choice
 };
 
 /// How values became the integers of a PNG: stored = round((value − offset) · scale), clipped to the type.
@@ -70,7 +70,9 @@ ImageInfo probe(const std::filesystem::path& path, const ReadOptions& options = 
 /// `options.colours` says, luminance being (19595 R + 38470 G + 7471 B + 32768) >> 16 for integers, 0.299 R + 0.587 G +
 /// 0.114 B for floats. The pages of a TIFF make a volume, or what ImageJ, OME or tifffile say of them; bands of a GeoTIFF
 /// are channels. NIfTI axes come slowest first, so that the last axis is the file's first; trailing axes of extent 1 are
-/// dropped, and what scl_slope and scl_inter scale comes as float.
+/// dropped, and what scl_slope and scl_inter scale comes as float. NRRD and MetaImage (.nrrd, .nhdr, .mha, .mhd): axes
+/// likewise; what is no axis of space is a channel, or time; elements may lie in a file of their own, raw or by deflate.
+/// PNM: values as they are, whatever the largest may be; of one bit true where it is white, as in PNG.
 /// @throws IoError missing, truncated, absurd, not an image, or larger than the memory limit
 Image read(const std::filesystem::path& path, const ReadOptions& options = {});
 
@@ -91,7 +93,9 @@ Array read_raw(const std::filesystem::path& path, const RawLayout& layout, const
 /// finite value, +inf to the largest, NaN to 0. TIFF takes 2 and 3 axes, and up to 5 of named ones (t, z, c, y, x), bool
 /// as 1 bit, no 64-bit integers; spacing and names go into ImageJ's description, or OME's where that cannot hold them;
 /// BigTIFF where 4 GiB do not suffice. NIfTI takes 1 to 7 axes, bool as uint8; NIfTI-2 where an extent exceeds 32767;
-/// `.nii.gz` is compressed. NPY takes everything, and holds elements alone: see losses().
+/// `.nii.gz` is compressed. NRRD takes 1 to 8 axes, bool as uint8; MetaImage the same, channels last, spacing in µm, mm or
+/// cm, the place in LPS; VTI 1 to 3 axes of space, the place without a word of its frame. NPY takes everything, and holds
+/// elements alone: see losses().
 /// @param meaning  what to say of the array; spacing alone will do
 /// @throws InvalidArgument the format cannot hold such an array; the message names one that can
 /// @throws IoError the target cannot be written, or is full; no partial file is left

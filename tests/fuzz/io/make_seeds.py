@@ -1,7 +1,7 @@
 """Writes small files of every kind that the readers know, as starting points for the fuzzers.
 
-Usage: make_seeds.py DIRECTORY; makes DIRECTORY/png, tiff, npy, nifti, points and text_records. Kinds whose writer is not installed are
-left out.
+Usage: make_seeds.py DIRECTORY; makes a directory there for each fuzzer. Kinds whose writer is not installed are left
+out.
 """
 
 import gzip
@@ -121,6 +121,74 @@ def nifti_seeds(directory):
     save(directory, "rgb.nii", nibabel.Nifti1Image(rgb, np.eye(4)).to_bytes())
 
 
+def nrrd_seeds(directory):
+    import zlib
+
+    import numpy as np
+
+    a = np.arange(24).reshape(2, 3, 4)
+    types = {"u1": "uchar", "i2": "short", "u4": "uint32", "f4": "float", ">f8": "double", "i8": "long long int"}
+    spacing = 'spacings: 1 2 nan\nunits: "mm" "cm" "s"\nkinds: domain domain time\n'
+    places = ("space: left-posterior-superior\nspace directions: (1,0,0) (0,2,0) none\nspace origin: (1,2,3)\n"
+              'space units: "um" "um" "um"\nkinds: space space list\nkey:=value\n')
+    for dtype, name in types.items():
+        endian = "big" if dtype.startswith(">") else "little"
+        header = f"NRRD0004\n# seed\ntype: {name}\ndimension: 3\nsizes: 4 3 2\nendian: {endian}\n"
+        raw = a.astype(dtype).tobytes()
+        text = " ".join(map(str, a.astype(dtype).ravel())).encode()
+        for encoding, data in {"raw": raw, "gzip": gzip.compress(raw), "ascii": text}.items():
+            for number, more in enumerate((spacing, places)):
+                start = f"{header}{more}encoding: {encoding}\n\n".encode()
+                save(directory, f"{dtype[-2:]}_{encoding}_{number}.nrrd", start + data)
+    colours = "NRRD0005\ntype: uint8\ndimension: 3\nsizes: {} 4 2\nkinds: {} domain domain\n"
+    skips = "encoding: raw\nline skip: 1\nbyte skip: {}\n\nline\n"
+    save(directory, "rgb.nrrd", (colours.format(3, "RGB-color") + skips.format(-1)).encode() + bytes(24))
+    save(directory, "rgba.nrrd", (colours.format(4, "RGBA-color") + skips.format(2)).encode() + bytes(34))
+    save(directory, "zlib.nrrd", (colours.format(3, "vector") + "encoding: gz\n\n").encode() + zlib.compress(bytes(24)))
+
+
+def mha_seeds(directory):
+    import zlib
+
+    import numpy as np
+
+    a = np.arange(24).reshape(2, 3, 4)
+    types = {"u1": "MET_UCHAR", "i2": "MET_SHORT", "u4": "MET_UINT", "f4": "MET_FLOAT", ">f8": "MET_DOUBLE",
+             "i8": "MET_LONG_LONG"}
+    for dtype, name in types.items():
+        raw = a.astype(dtype).tobytes()
+        text = " ".join(map(str, a.astype(dtype).ravel())).encode()
+        fields = f"ObjectType = Image\nNDims = 3\nBinaryDataByteOrderMSB = {dtype.startswith('>')}\n"
+        fields += "TransformMatrix = 1 0 0 0 1 0 0 0 1\nOffset = 1 2 3\nElementSpacing = 1 2 3\nDimSize = 4 3 2\n"
+        for kind, more, data in (("raw", "", raw), ("zlib", "CompressedData = True\n", zlib.compress(raw)),
+                                 ("text", "BinaryData = False\n", text)):
+            start = f"{fields}{more}ElementType = {name}\nElementDataFile = LOCAL\n".encode()
+            save(directory, f"{dtype[-2:]}_{kind}.mha", start + data)
+    fields = "NDims = 4\nDimSize = 2 2 2 2\nElementNumberOfChannels = 2\nDistanceUnits = um\nElementSize = 1 1 1 1\n"
+    save(directory, "four.mha", (fields + "ElementType = MET_CHAR\nElementDataFile = LOCAL\n").encode() + bytes(32))
+
+
+def pnm_seeds(directory):
+    for kind, most in ((1, ""), (2, "255\n"), (2, "65535\n"), (3, "9\n")):
+        pixels = "1 0 1 1\n0 1 0 1\n" * (3 if kind == 3 else 1)
+        save(directory, f"p{kind}_{most.strip()}.pnm", f"P{kind}\n# seed\n4 2\n{most}{pixels}".encode())
+    for kind, most, size in ((4, "", 2), (5, "255\n", 8), (5, "65535\n", 16), (6, "9\n", 24), (6, "999\n", 48)):
+        save(directory, f"p{kind}_{most.strip()}.pnm", f"P{kind} 4 2\n{most}".encode() + bytes(size))
+
+
+def jpeg_seeds(directory):
+    from PIL import Image
+
+    image = Image.linear_gradient("L").resize((21, 19)).convert("RGB")
+    exif = Image.Exif()
+    exif[0x112] = 6
+    kinds = {"plain": {}, "progressive": {"progressive": True}, "exif": {"exif": exif, "dpi": (72, 72)},
+             "restart": {"restart_marker_rows": 1, "subsampling": 2}}
+    for mode in ("L", "RGB", "CMYK"):
+        for name, options in kinds.items():
+            image.convert(mode).save(directory / f"{mode}_{name}.jpg", **options)
+
+
 def points_seeds(directory):
     import struct
 
@@ -172,7 +240,8 @@ def text_records_seeds(directory):
 
 def main():
     root = Path(sys.argv[1])
-    makers = {"png": png_seeds, "tiff": tiff_seeds, "npy": npy_seeds, "nifti": nifti_seeds, "points": points_seeds,
+    makers = {"png": png_seeds, "tiff": tiff_seeds, "npy": npy_seeds, "nifti": nifti_seeds, "nrrd": nrrd_seeds,
+              "mha": mha_seeds, "pnm": pnm_seeds, "jpeg": jpeg_seeds, "points": points_seeds,
               "text_records": text_records_seeds}
     for name, make in makers.items():
         (root / name).mkdir(parents=True, exist_ok=True)
