@@ -33,7 +33,7 @@ std::string suggestion(std::string_view given, const std::vector<std::string>& n
   for (const std::string& name : names) {
     const bool begins = given.size() > 3 && name.starts_with(given);
     const std::size_t steps = begins ? 1 : difference(given, name);
-    if (steps >= least || steps > (std::max(given.size(), name.size()) + 2) / 3) continue;
+    if (steps >= least || steps > (std::max(given.size(), name.size()) + 2) / 4) continue;
     least = steps;
     best = name;
   }

@@ -70,6 +70,7 @@ def as_numpy(x: Any, name: str, *, carried: bool = False) -> Array:
     """
     if type(x) is not np.ndarray:
         refuse(x, name)
+        x = plain(x)
     try:
         if isinstance(x, np.ndarray) or not hasattr(x, "__dlpack__"):
             return np.asarray(x)

@@ -57,8 +57,8 @@ def site_rule(sites: Sites) -> tuple[int, int | float]:
         pass
     error = ValueError if isinstance(sites, str) else TypeError
     raise error(
-        f"sites is {sites!r}; it must be 'zero', 'nonzero', 'labels', or a comparison by >=, >, <=, <, == or != such as "
-        "'>=0.5' or ('>=', 0.5)"
+        f"sites is {sites!r}; it must be 'zero', 'nonzero', 'labels', or a comparison by >=, >, <=, <, == or != such "
+        "as '>=0.5' or ('>=', 0.5)"
     )
 
 

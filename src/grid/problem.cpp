@@ -117,8 +117,8 @@ void check_capacity(const Problem& p) {
   for (int k = 0; k < p.rank; ++k)
     if (p.extent(k) > kLargestExtent)
       throw InvalidArgument("axis " + std::to_string(p.caller_axis[static_cast<std::size_t>(k)]) + " has " +
-                            std::to_string(p.extent(k)) + " elements; the CPU serves up to " +
-                            std::to_string(kLargestExtent) + " along an axis");
+                            std::to_string(p.extent(k)) + " elements; up to " + std::to_string(kLargestExtent) +
+                            " along an axis are served");
 }
 
 template <class AnyViewType>

@@ -68,6 +68,11 @@ struct DynamicSet::Contents {
   }
   /// What is wrong with sites to come, before anything changes.
   Cloud checked(const Coordinates& sites) const;
+  void check_room(std::int64_t more) const {
+    if (tree.ids() + more > std::int64_t{kNoId})
+      throw InvalidArgument("ids would go up to " + std::to_string(tree.ids() + more - 1) +
+                            ", which the set does not hold (at most 4294967294)");
+  }
   void check_ids(std::span<const std::int64_t> ids) const;
 
   /// Makes an edit of the tree: all of it, or what was done until it was stopped.
@@ -126,7 +131,11 @@ DynamicSet::DynamicSet(const Coordinates& sites, const DynamicSetOptions& given)
   const SiteSetOptions options = options_of(given);
   contents_ =
       std::make_unique<Contents>(Contents::of(std::make_unique<SiteSet::Sites>(none_of(sites), options), options));
-  add(sites, given.execution);
+  const Cloud cloud = contents_->checked(sites);
+  contents_->check_room(cloud.count);
+  Monitor monitor(given.execution, cloud.count);
+  contents_->tree.build(cloud, monitor);
+  contents_->settle();
 }
 
 DynamicSet::DynamicSet(const DeviceCoordinates& sites, const DynamicSetOptions& options, Stream stream)
@@ -155,9 +164,7 @@ bool DynamicSet::contains(std::int64_t id) const {
 std::int64_t DynamicSet::add(const Coordinates& sites, const Execution& watch) {
   const Cloud cloud = contents_->checked(sites);
   const std::int64_t first = ids();
-  if (first + cloud.count > std::int64_t{kNoId})
-    throw InvalidArgument("ids would go up to " + std::to_string(first + cloud.count - 1) +
-                          ", which the set does not hold (at most 4294967294)");
+  contents_->check_room(cloud.count);
   contents_->edit(watch, cloud.count, [&](Monitor& monitor) { contents_->tree.add(cloud, monitor); });
   return first;
 }

@@ -17,7 +17,8 @@ def site_mask(a, rule):
     sign = rule[:2] if rule[1] == "=" else rule[0]
     if rule[len(sign) :] == "nan":
         return np.isnan(a) == (sign == "==")
-    compare = {">=": np.greater_equal, ">": np.greater, "<=": np.less_equal, "<": np.less, "==": np.equal, "!=": np.not_equal}
+    compare = {">=": np.greater_equal, ">": np.greater, "<=": np.less_equal, "<": np.less, "==": np.equal,
+               "!=": np.not_equal}
     return compare[sign](a, float(rule[len(sign) :]))
 
 

@@ -60,7 +60,8 @@ def test_comparisons_are_exact(fathom):
     np.save(fathom.directory / "a.npy", np.array([2**63 - 1, 2**53, 2**53 + 1, -(2**63)]))
     text = fathom.ok("info", "a.npy", "--sites", f"=={2**53}")
     assert "sites    1 of 4 elements (==9007199254740992 elements)\n" in text
-    assert "sites    2 of 4 elements (>9007199254740992 elements)\n" in fathom.ok("info", "a.npy", "--sites", f"> {2**53}")
+    text = fathom.ok("info", "a.npy", "--sites", f"> {2**53}")
+    assert "sites    2 of 4 elements (>9007199254740992 elements)\n" in text
     assert "sites    0 of 4" in fathom.ok("info", "a.npy", "--sites", f">={2**63}")
     assert "sites    1 of 4" in fathom.ok("info", "a.npy", "--sites", f"<=-{2**63}")
     assert "sites    3 of 4" in fathom.ok("info", "a.npy", "--sites", ">=0.5")

@@ -22,8 +22,8 @@ def run(fathom, a, *options):
     return np.load(fathom.directory / "out.npy")
 
 
-RULES = ["zero", "nonzero", ">=3", "<=1", "==2", ">=2.5", ">=-1", "==7", ">3", "<2", "!=2", ">2.5", "<2.5", "!=2.5", "==-1",
-         ">= 3", "  == 2 ", "\t>\t3\t", " nonzero ", "<inf", ">=-inf", "==nan", "!=nan", ">=1e30"]
+RULES = ["zero", "nonzero", ">=3", "<=1", "==2", ">=2.5", ">=-1", "==7", ">3", "<2", "!=2", ">2.5", "<2.5",
+         "!=2.5", "==-1", ">= 3", "  == 2 ", "\t>\t3\t", " nonzero ", "<inf", ">=-inf", "==nan", "!=nan", ">=1e30"]
 
 
 @pytest.mark.parametrize("rule", RULES)

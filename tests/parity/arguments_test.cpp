@@ -272,6 +272,15 @@ TEST_F(Arguments, AllocatingFormTakesFloatsOnly) {
   EXPECT_EQ(grid::distance_transform(input_.view(), {}, DType::float64).dtype(), DType::float64);
 }
 
+TEST_F(Arguments, AxesTooLong) {
+  constexpr std::int64_t n = (std::int64_t{1} << 31) + 11;
+  for (const Shape& shape : {Shape{n}, Shape{n, 1}, Shape{1, n, 2}}) {
+    outputs_.distance = AnyView(nullptr, DType::float32, shape);
+    expect_refused_by([&] { (void)grid::scratch_bytes(AnyConstView(nullptr, DType::uint8, shape), {}, outputs_); },
+                      "2147483659 elements; up to 1073741760 along an axis are served");
+  }
+}
+
 TEST_F(Arguments, ViewsWithoutMemory) {
   outputs_.distance = AnyView(nullptr, DType::float32, {6, 7});
   expect_call_refused("memory");

@@ -117,6 +117,71 @@ def test_ctrl_c(threads):
     assert took < 30  # on a busy machine; the call would take minutes
 
 
+STOPPED = """
+import signal, sys, time
+import numpy as np, fathom
+
+
+class Stop(BaseException):
+    pass
+
+
+def stop(signal, frame):
+    raise Stop
+
+
+signal.signal(signal.SIGPROF, stop)  # after so much time of the processor: other programs do not count
+random = np.random.default_rng(0)
+places = random.random((3_000_000, 3))
+equal = np.repeat(random.random((3, 3)), 700_000, axis=0)
+mask = random.random((240, 240, 240)) < 0.3
+voxels, dynamic = fathom.VoxelSet(mask.shape), fathom.DynamicSet(places[:1_000_000])
+elements = random.permutation(mask.size)
+plain = fathom.SiteSet(places, storage="plain")
+labels = np.where(random.random((260, 260, 260)) < 0.001, 1.0, np.nan).astype("c16")
+leaving = iter(np.arange(600_000).reshape(3, -1))
+calls = {
+    "build": lambda: fathom.SiteSet(places, threads=1),
+    "build of equal ones": lambda: fathom.SiteSet(equal, threads=1),
+    "of_mask": lambda: fathom.SiteSet.of_mask(mask, threads=1),
+    "voxels of_mask": lambda: fathom.VoxelSet.of_mask(mask),
+    "voxels add": lambda: voxels.add(elements),
+    "voxels move": lambda: voxels.move(elements, elements[::-1].copy()),
+    "dynamic build": lambda: fathom.DynamicSet(places, threads=1),
+    "dynamic add": lambda: dynamic.add(places[:200_000]),
+    "dynamic add many": lambda: dynamic.add(places),
+    "dynamic move": lambda: dynamic.move(np.arange(200_000), places[:200_000]),
+    "dynamic remove": lambda: dynamic.remove(next(leaving)),
+    "scan": lambda: plain.nearest(places[:200], k=3, threads=1),
+    "fill": lambda: fathom.fill_nearest(labels, threads=1),
+}
+for name, call in calls.items():
+    stopped = 0
+    for delay in 0.02, 0.1, 0.25:
+        start = time.process_time()
+        signal.setitimer(signal.ITIMER_PROF, delay)
+        try:
+            call()
+        except Stop:
+            stopped += 1
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        late = time.process_time() - start - delay
+        assert late < 0.5 or stopped == 0, (name, delay, late)
+    assert stopped, name
+left = len(voxels)
+assert voxels.add(elements) == mask.size - left and len(voxels) == mask.size
+assert dynamic.nearest(places[999_999])[1] == 999_999 and len(dynamic) >= 400_000
+ids = dynamic.add(places[:3])
+dynamic.remove(ids)
+print("whole")
+"""
+
+
+def test_every_long_call_hears_signals():
+    ran = subprocess.run([sys.executable, "-c", STOPPED], capture_output=True, text=True, timeout=500)
+    assert (ran.stdout, ran.stderr) == ("whole\n", "")
+
+
 def test_info():
     info = fathom.info()
     assert info.version == fathom.__version__

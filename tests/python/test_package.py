@@ -80,3 +80,12 @@ def test_types():
     )
     assert checked.returncode == 0, checked.stdout
     assert (FOLDER / "py.typed").exists()
+
+
+@pytest.mark.parametrize("part", ["fathom.torch", "fathom.compat.pytorch3d"])
+def test_what_needs_pytorch_says_so(part):
+    code = f"import sys; sys.modules['torch'] = None\nimport {part}"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.stderr.splitlines()[-1] == (
+        f"ModuleNotFoundError: {part} needs PyTorch, which is not installed; install it with: pip install torch"
+    )

@@ -27,6 +27,7 @@ constexpr double kMost = 26, kLeast = 8;  ///< on average in all leaves
 constexpr std::int64_t kBulk = 4;         ///< a rebuild is cheaper than edits to one of so many sites
 constexpr std::int64_t kFewStrays = 64;   ///< for which the curve's box is not worth another
 constexpr std::int64_t kSitesOfJob = 4096;
+constexpr std::int64_t kLeavesBetween = 256;  ///< two looks whether to go on
 
 constexpr int kKeyBits = 60;
 constexpr int kShift = std::countr_zero(static_cast<unsigned>(kFan));
@@ -155,7 +156,8 @@ void DynamicTree::order(std::vector<Site>& sites, const CurvePlaces& curve, Moni
 
 /// @param sites     in order, more than leaves
 /// @param newcomer  one of them, or no key at all: where more are to be expected
-void DynamicTree::spread(std::int64_t begin, std::int64_t end, const std::vector<Site>& sites, const Site* newcomer) {
+void DynamicTree::spread(std::int64_t begin, std::int64_t end, const std::vector<Site>& sites, const Site* newcomer,
+                         Monitor& monitor) {
   const auto count = static_cast<std::int64_t>(sites.size()), leaves = end - begin;
   const auto mean = static_cast<double>(count) / static_cast<double>(leaves);
   std::vector<double> ends(static_cast<std::size_t>(leaves), mean);
@@ -171,6 +173,7 @@ void DynamicTree::spread(std::int64_t begin, std::int64_t end, const std::vector
     const auto last =
         std::clamp(static_cast<std::int64_t>(part * static_cast<double>(count)),
                    std::max(first + 1, count - after * kSortedLeaf), std::min(first + kSortedLeaf, count - after));
+    if (leaf % kLeavesBetween == 0) monitor.look();
     if (leaf > begin) least_keys_[static_cast<std::size_t>(leaf)] = sites[static_cast<std::size_t>(first)].key;
     for (std::int64_t i = first; i < last; ++i) put(leaf, i - first, sites[static_cast<std::size_t>(i)]);
     held_by(leaf) = static_cast<std::uint8_t>(last - first);
@@ -193,7 +196,7 @@ void DynamicTree::spread_about(std::int64_t leaf, const Site* newcomer) {
     const Execution silent;
     Monitor unwatched(silent, 1);
     order(sites, curve_, unwatched);
-    return spread(begin, end, sites, newcomer);
+    return spread(begin, end, sites, newcomer, unwatched);
   }
   std::vector<Site> sites = gather(0, leaves);
   if (newcomer) sites.push_back(*newcomer);
@@ -230,18 +233,28 @@ DynamicTree::Ordered DynamicTree::ordered(std::vector<Site> sites, Monitor& moni
   return result;
 }
 
-void DynamicTree::rebuild(Ordered ordered) {
+void DynamicTree::rebuild(Ordered ordered, Monitor& monitor) {
   tree_.extent = ordered.extent;
   curve_ = ordered.curve;
   strays_ = 0;
   allocate((static_cast<std::int64_t>(ordered.sites.size()) + kBuilt - 1) / kBuilt);
-  spread(0, tree_.leaves(), ordered.sites, nullptr);
+  spread(0, tree_.leaves(), ordered.sites, nullptr, monitor);
 }
 
 void DynamicTree::rebuild(std::vector<Site> sites) {
   const Execution silent;
   Monitor unwatched(silent, 1);
-  rebuild(ordered(std::move(sites), unwatched));
+  rebuild(ordered(std::move(sites), unwatched), unwatched);
+}
+
+void DynamicTree::build(const Cloud& sites, Monitor& monitor) {
+  std::vector<Site> all;
+  all.reserve(static_cast<std::size_t>(sites.count));
+  for (std::int64_t i = 0; i < sites.count; ++i) all.push_back(site_of(sites, i, i));
+  leaf_of_.resize(all.size(), kNowhere);
+  open_ = true;
+  size_ = sites.count;
+  rebuild(ordered(std::move(all), monitor), monitor);
 }
 
 void DynamicTree::insert(Site site) {
@@ -281,7 +294,9 @@ void DynamicTree::add(const Cloud& sites, Monitor& monitor) {
     name();  // changes nothing where it fails
     open_ = true;
     size_ += sites.count;
-    return rebuild(std::move(in_order));
+    const Execution silent;
+    Monitor unwatched(silent, 1);
+    return rebuild(std::move(in_order), unwatched);
   }
   name();
   open_ = true;
@@ -300,7 +315,7 @@ void DynamicTree::remove(std::span<const std::int64_t> ids, Monitor& monitor) {
     erase(ids[i]);
   }
   if (tree_.leaves() > 1 && static_cast<double>(size_) < kLeast * static_cast<double>(tree_.leaves()))
-    rebuild(ordered(gather(0, tree_.leaves()), monitor));
+    rebuild(gather(0, tree_.leaves()));
 }
 
 void DynamicTree::move(std::span<const std::int64_t> ids, const Cloud& to, Monitor& monitor) {
@@ -314,7 +329,9 @@ void DynamicTree::move(std::span<const std::int64_t> ids, const Cloud& to, Monit
     }
     Ordered in_order = ordered(std::move(all), monitor);
     open_ = true;
-    return rebuild(std::move(in_order));
+    const Execution silent;
+    Monitor unwatched(silent, 1);
+    return rebuild(std::move(in_order), unwatched);
   }
   open_ = true;
   for (std::int64_t i = 0; i < to.count; ++i) {

@@ -38,6 +38,8 @@ class DynamicTree {
   std::int64_t size() const { return size_; }
   std::size_t bytes() const;  ///< besides the tree
 
+  /// The first sites. A tree whose building is stopped is of no use.
+  void build(const Cloud& sites, Monitor& monitor);
   /// With ids that follow those given out before. Where an edit is stopped some of its sites are changed.
   /// @throws Cancelled (as below) the monitor was told to stop
   void add(const Cloud& sites, Monitor& monitor);
@@ -85,8 +87,9 @@ class DynamicTree {
   Ordered ordered(std::vector<Site> sites, Monitor& monitor) const;
   void order(std::vector<Site>& sites, const CurvePlaces& curve, Monitor& monitor) const;
   void spread_about(std::int64_t leaf, const Site* newcomer);
-  void spread(std::int64_t begin, std::int64_t end, const std::vector<Site>& sites, const Site* newcomer);
-  void rebuild(Ordered ordered);
+  void spread(std::int64_t begin, std::int64_t end, const std::vector<Site>& sites, const Site* newcomer,
+              Monitor& monitor);
+  void rebuild(Ordered ordered, Monitor& monitor);
   void rebuild(std::vector<Site> sites);
   void allocate(std::int64_t leaves);
 

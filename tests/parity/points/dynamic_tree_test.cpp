@@ -39,15 +39,17 @@ TEST(DynamicTrees, LeavesAreNeitherEmptyNorOverfull) {
   tree.storage = points::Storage::sorted;
   tree.dtype = DType::float64;
   points::cpu::DynamicTree dynamic(tree, 1);
-  dynamic.add(points::cloud_of(points::Coordinates(sites.view()), 0));
+  const Execution silent;
+  Monitor unwatched(silent, 1);
+  dynamic.add(points::cloud_of(points::Coordinates(sites.view()), 0), unwatched);
   std::vector<std::int64_t> leaving;
   for (std::int64_t i = 0; i < kSites; ++i)
     if (coordinate(sites, i, 0) < 0.6 && chance(random, 0.9)) leaving.push_back(i);
-  dynamic.remove(leaving);
+  dynamic.remove(leaving, unwatched);
   Array crowd(DType::float64, {1, 3});
   for (int i = 0; i < 4000; ++i) {
     for (int k = 0; k < 3; ++k) crowd.as<double>().data()[k] = 0.2 + 1e-6 * static_cast<double>(below(random, 1000));
-    dynamic.add(points::cloud_of(points::Coordinates(crowd.view()), 0));
+    dynamic.add(points::cloud_of(points::Coordinates(crowd.view()), 0), unwatched);
     const auto [least, most] = std::minmax_element(tree.sizes.begin(), tree.sizes.end());
     ASSERT_GE(*least, 1) << i;
     ASSERT_LE(*most, points::kSortedLeaf) << i;
