@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._host import as_numpy
+from ._given import as_numpy
 
 Path = str | os.PathLike[str]
 _COLOURS = {"luminance": 0, "packed": 1, "samples": 2}
@@ -128,7 +128,7 @@ def read(
     >>> mask
     fathom.Image(shape=(3, 3), dtype=uint8, axes='yx', spacing=(0.5, 0.2), unit='µm')
     >>> fathom.distance_transform(mask.data, spacing=mask.spacing)[0]
-    array([0.5, 0. , 0.2], dtype=float32)
+    array([0.2, 0. , 0. ], dtype=float32)
     """
     if colours not in _COLOURS:
         raise ValueError(f"colours is {colours!r}; it must be 'samples', 'packed' or 'luminance'")
@@ -183,7 +183,11 @@ def write(
 
     Examples
     --------
-    See :func:`read`.
+    >>> import fathom, numpy as np, os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "cells.tif")
+    >>> fathom.write(path, np.zeros((2, 4, 5, 6), np.uint8), spacing=(1.5, 0.2, 0.2), unit="µm", axes="czyx")
+    >>> fathom.read(path)
+    fathom.Image(shape=(2, 4, 5, 6), dtype=uint8, axes='czyx', spacing=(1.5, 0.2, 0.2), unit='µm')
     """
     elements = np.ascontiguousarray(array.data if isinstance(array, Image) else as_numpy(array, "array"))
     if elements.dtype.char not in "?bBhHiIlLqQfd":

@@ -24,6 +24,22 @@ def commands(page_text):
     return run("run_commands.py", page_text, "{page}", "/bin/echo", ROOT)[0]
 
 
+class CheckMessages(unittest.TestCase):
+    def check(self, source, row):
+        with tempfile.TemporaryDirectory() as folder:
+            for room in ("docs", "src", "cli"):
+                Path(folder, room).mkdir()
+            Path(folder, "cli", "a.cpp").write_text(source)
+            Path(folder, "docs", "troubleshooting.md").write_text(row, encoding="utf-8")
+            return subprocess.run([sys.executable, HERE / "check_messages.py", folder], capture_output=True).returncode
+
+    def test_pieces_of_messages(self):
+        source = 'warn("{} has no "\n     "site; {{stem}} helps");\n'
+        self.assertEqual(self.check(source, "| `… has no site; {stem} …` | why |\n"), 0)
+        self.assertEqual(self.check(source, "| `… has a site` | why |\n"), 1)
+        self.assertEqual(self.check(source, "no table\n"), 1)
+
+
 class RunCommands(unittest.TestCase):
     def test_expected_output_matches(self):
         text = "```sh\nfathom one two\necho 3 s\n```\n\n```text\none two\n… s\n```\n"

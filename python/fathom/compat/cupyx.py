@@ -1,10 +1,5 @@
 """Distance transform with the conventions of CuPy's ``cupyx.scipy.ndimage`` and of cuCIM.
 
->>> import numpy as np
->>> from fathom.compat import cupyx
->>> cupyx.distance_transform_edt(np.array([[1, 1, 0, 1]]))
-array([[2., 1., 0., 1.]])
-
 Distances equal CuPy's to the rounding of its sums. What differs, and why:
 
 - Any kind of array, on any device that Fathom reaches; CuPy takes its own arrays. As there, 2 or 3 axes.
@@ -13,6 +8,13 @@ Distances equal CuPy's to the rounding of its sums. What differs, and why:
 - Without any background element distances are +inf and indices -1; CuPy measures to an element outside the array.
 - ``block_params``, which tunes CuPy's algorithm, is checked and without effect.
 - ``float64_distances`` is True by default, as in CuPy; in cuCIM it is False.
+
+Examples
+--------
+>>> import numpy as np
+>>> from fathom.compat import cupyx
+>>> cupyx.distance_transform_edt(np.array([[1, 1, 0, 1]]))
+array([[2., 1., 0., 1.]])
 """
 
 from __future__ import annotations

@@ -1,10 +1,5 @@
 """Distance transforms with the conventions of OpenCV.
 
->>> import numpy as np
->>> from fathom.compat import cv2
->>> cv2.distanceTransform(np.array([[1, 1, 0, 1]], np.uint8), cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
-array([[2., 1., 0., 1.]], dtype=float32)
-
 Equal to OpenCV 5.0 to the last bit for DIST_L1 and DIST_C. What differs, and why:
 
 - DIST_L2 is exact with every mask: correctly rounded distances. OpenCV's masks of 3 and 5 approximate them within
@@ -16,6 +11,13 @@ Equal to OpenCV 5.0 to the last bit for DIST_L1 and DIST_C. What differs, and wh
 - An image without pixels gives one; OpenCV fails.
 - Errors are ValueError, and ``cv2.error`` as well where OpenCV has been imported.
 - UMat is not taken.
+
+Examples
+--------
+>>> import numpy as np
+>>> from fathom.compat import cv2
+>>> cv2.distanceTransform(np.array([[1, 1, 0, 1]], np.uint8), cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
+array([[2., 1., 0., 1.]], dtype=float32)
 """
 
 from __future__ import annotations

@@ -1,10 +1,5 @@
 """Distance transforms of labels with the conventions of ``edt`` (Multi-Label Anisotropic EDT 3D).
 
->>> import numpy as np
->>> from fathom.compat import edt
->>> edt.edt(np.array([[1, 1, 1, 2, 2, 0]]), black_border=False)
-array([[3., 2., 1., 1., 1., 0.]], dtype=float32)
-
 Equal to edt 3.1.2 to the last bit where squared distances stay below 2**24. What differs, and why:
 
 - Larger squared distances, and those with anisotropy, are the exact ones rounded to float32; those of ``edt`` carry the
@@ -16,6 +11,13 @@ Equal to edt 3.1.2 to the last bit where squared distances stay below 2**24. Wha
 - ``parallel`` counts for any number of axes, and no more threads are taken than there are processors.
 - ``runs``, ``draw``, ``erase``, ``transfer`` and ``reshape``, tools that have to do with no distance, are not here.
 - ``feature_transform`` is here and not in edt 3.1.2.
+
+Examples
+--------
+>>> import numpy as np
+>>> from fathom.compat import edt
+>>> edt.edt(np.array([[1, 1, 1, 2, 2, 0]]), black_border=False)
+array([[3., 2., 1., 1., 1., 0.]], dtype=float32)
 """
 
 from __future__ import annotations

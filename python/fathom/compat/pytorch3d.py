@@ -1,12 +1,5 @@
 """Nearest points with the signature of ``pytorch3d.ops.knn_points``.
 
->>> import torch
->>> from fathom.compat.pytorch3d import knn_points
->>> clouds = torch.tensor([[[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]]])
->>> found = knn_points(torch.tensor([[[0.0, 1.0]]]), clouds, K=2)
->>> found.dists, found.idx
-(tensor([[[ 1., 18.]]]), tensor([[[0, 1]]]))
-
 What differs, and why:
 
 - Lengths beyond the clouds, and K beyond 64, are a ValueError: there memory beyond the cloud would be read, here sets
@@ -15,6 +8,15 @@ What differs, and why:
   or on one CUDA device, where the call waits until the sets are built.
 - Of equally near points the one with the lowest index is taken.
 - ``version``, which chooses a kernel there, is without effect; results are always sorted.
+
+Examples
+--------
+>>> import torch
+>>> from fathom.compat.pytorch3d import knn_points
+>>> clouds = torch.tensor([[[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]]])
+>>> found = knn_points(torch.tensor([[[0.0, 1.0]]]), clouds, K=2)
+>>> found.dists, found.idx
+(tensor([[[ 1., 18.]]]), tensor([[[0, 1]]]))
 """
 
 from __future__ import annotations

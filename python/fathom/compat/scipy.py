@@ -1,10 +1,5 @@
 """Distance transforms with the conventions of ``scipy.ndimage``.
 
->>> import numpy as np
->>> from fathom.compat import scipy as ndimage
->>> ndimage.distance_transform_edt(np.array([[1, 1, 0, 1]]))
-array([[2., 1., 0., 1.]])
-
 Equal to SciPy to the last bit: distances for unit sampling, and indices of the Euclidean and the brute-force transform,
 which of equally near elements take the same one as SciPy. What differs, and why:
 
@@ -19,6 +14,13 @@ which of equally near elements take the same one as SciPy. What differs, and why
   NotImplementedError.
 - With ``return_indices`` the Euclidean results are not C-contiguous: SciPy's choice among equals is the first in the
   order of columns, so columns is how Fathom goes through them.
+
+Examples
+--------
+>>> import numpy as np
+>>> from fathom.compat import scipy as ndimage
+>>> ndimage.distance_transform_edt(np.array([[1, 1, 0, 1]]))
+array([[2., 1., 0., 1.]])
 """
 
 from __future__ import annotations

@@ -1,10 +1,5 @@
 """Morphology and label expansion with the conventions of scikit-image.
 
->>> import numpy as np
->>> from fathom.compat import skimage
->>> skimage.expand_labels(np.array([0, 1, 0, 0, 0, 0, 2]), distance=1)
-array([1, 1, 1, 0, 0, 2, 2])
-
 ``isotropic_dilation``, ``isotropic_erosion``, ``isotropic_opening``, ``isotropic_closing`` are those of
 ``skimage.morphology``, ``expand_labels`` is that of ``skimage.segmentation``. Equal to scikit-image pixel by pixel, and
 in which of equally near labels an element takes. What differs, and why:
@@ -13,6 +8,13 @@ in which of equally near labels an element takes. What differs, and why:
   measures to an element outside the array, and dilates or erodes a corner.
 - With spacing, a distance that equals the radius but for rounding, 1 in 10**14, counts as equal.
 - Spacings must be finite and not 0.
+
+Examples
+--------
+>>> import numpy as np
+>>> from fathom.compat import skimage
+>>> skimage.expand_labels(np.array([0, 1, 0, 0, 0, 0, 2]), distance=1)
+array([1, 1, 1, 0, 0, 2, 2])
 """
 
 from __future__ import annotations
