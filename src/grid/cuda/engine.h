@@ -33,9 +33,10 @@ class Engine {
   virtual Cut cut() const = 0;
   /// Parts of an item that are packed by themselves begin at multiples of this along axis 0.
   virtual std::int64_t packed_unit() const = 0;
-  /// Whether solve() reads the input, too: all that lies in the region's range of the last axis, which is that of the
-  /// cut then.
+  /// Whether solve() reads the input, too; then the cut is along the last axis.
   virtual bool reads_input() const { return false; }
+  /// Which columns of the input it reads then: those of the part of the region.
+  virtual Range columns_read(const Range& part) const { return part; }
   /// Items of a batch that are worked on together: as many as keep the scratch small beside the results.
   virtual std::int64_t group_of(std::int64_t items) const = 0;
 

@@ -86,7 +86,8 @@ class Scheduler {
       s.output_bytes = std::max(s.output_bytes, output_bytes(part, s.items));
       if (!engine_.reads_input()) continue;
       const std::size_t columns = of_input_ / static_cast<std::size_t>(p_.extent(cut.axis));
-      s.input_bytes = std::max(s.input_bytes, columns * static_cast<std::size_t>(range.end - range.begin) * items);
+      const Range read = engine_.columns_read(range);
+      s.input_bytes = std::max(s.input_bytes, columns * static_cast<std::size_t>(read.end - read.begin) * items);
     }
   }
 

@@ -204,9 +204,9 @@ class HostTransform {
     put(problem.outputs.coordinates, batch.coordinates);
     if (!engine_.reads_input()) return problem;
     // The view has the place that it would have with all columns.
-    const std::int64_t columns = slice.range.end - slice.range.begin;
-    const Input input = input_at(inputs_[place], p_.rank - 1, columns);
-    const std::int64_t before = slice.range.begin * static_cast<std::int64_t>(size_of(input.dtype));
+    const Range read = engine_.columns_read(slice.range);
+    const Input input = input_at(inputs_[place], p_.rank - 1, read.end - read.begin);
+    const std::int64_t before = read.begin * static_cast<std::int64_t>(size_of(input.dtype));
     Strides strides;
     for (int k = 0; k < p_.rank; ++k) strides.push_back(input.stride[k]);
     problem.input = AnyConstView(input.data - before, input.dtype, p_.input.shape(), strides);
@@ -221,7 +221,9 @@ class HostTransform {
     const Problem problem = problem_of(part, batch);
     if (engine_.reads_input()) {
       solved_[place].hold_back(up_.get());
-      upload(rows_of(p_.input, batch_.shape, batch_.input, slice), inputs_[place]);
+      Slice read = slice;
+      read.range = engine_.columns_read(slice.range);
+      upload(rows_of(p_.input, batch_.shape, batch_.input, read), inputs_[place]);
     }
     downloaded_[place].wait();  // here, so that the host does not run ahead of what it reports
     engine_.solve(problem, batch, 0, slice.items, words_, scratch_, compute_.get());

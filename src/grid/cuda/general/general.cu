@@ -313,14 +313,15 @@ class GeneralEngine final : public Engine {
  public:
   explicit GeneralEngine(const Problem& problem) : p_(problem), classes_(Classes::of(problem)) {}
 
-  /// Nearest sites in the chessboard metric are looked for in whole rows; where classes differ, of the input.
   Cut cut() const override {
-    const bool reads_rows = classes_.boundaries && p_.metric == Metric::chessboard && wants_site(p_);
     constexpr int kLeastColumns = 8;
-    return {p_.rank - 1, reads_rows ? p_.extent(p_.rank - 1) : kLeastColumns};
+    return {p_.rank - 1, reads_rows() ? p_.extent(p_.rank - 1) : kLeastColumns};
   }
   std::int64_t packed_unit() const override { return p_.rank == 1 ? p_.extent(0) : 1; }
   bool reads_input() const override { return classes_.boundaries; }
+  Range columns_read(const Range& part) const override {
+    return reads_rows() ? Range{0, p_.extent(p_.rank - 1)} : part;
+  }
   /// As many as make the device busy.
   std::int64_t group_of(std::int64_t items) const override {
     return std::clamp<std::int64_t>(kGeneralGroup / element_count(p_.input.shape()), 1, items);
@@ -357,6 +358,9 @@ class GeneralEngine final : public Engine {
   }
 
  private:
+  /// Nearest sites in the chessboard metric are looked for in whole rows; where classes differ, of the input.
+  bool reads_rows() const { return classes_.boundaries && p_.metric == Metric::chessboard && wants_site(p_); }
+
   const Problem& p_;
   const Classes classes_;
 };
