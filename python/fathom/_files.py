@@ -189,7 +189,7 @@ def write(
     >>> fathom.read(path)
     fathom.Image(shape=(2, 4, 5, 6), dtype=uint8, axes='czyx', spacing=(1.5, 0.2, 0.2), unit='µm')
     """
-    elements = np.ascontiguousarray(array.data if isinstance(array, Image) else as_numpy(array, "array"))
+    elements = np.asarray(array.data if isinstance(array, Image) else as_numpy(array, "array"), order="C")
     if elements.dtype.char not in "?bBhHiIlLqQfd":
         raise TypeError(f"array has the dtype {elements.dtype}; files hold bool, integers or floats of up to 64 bits")
     if not elements.dtype.isnative:

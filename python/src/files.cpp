@@ -45,11 +45,14 @@ nb::tuple read(const std::string& path, int colours, const std::string& channel,
   return nb::make_tuple(as_numpy(std::move(image.data)), std::move(image.meaning), std::move(image.warnings));
 }
 
+/// @param array  dense
 /// @return what the file does not hold of the meaning, or nothing
 std::string write(const std::string& path, nb::handle array, const io::Meaning& meaning, bool compress) {
   const HostArray held(array, HostArray::Access::read);
   const RawArray raw = held.raw();
-  const AnyConstView view = view_of<const std::byte, MemorySpace::host>(raw, {0, raw.rank});
+  Shape shape;
+  for (int k = 0; k < raw.rank; ++k) shape.push_back(raw.shape[static_cast<std::size_t>(k)]);
+  const AnyConstView view(raw.data, raw.dtype, shape);
   io::WriteOptions options;
   options.compress = compress;
   const nb::gil_scoped_release unlocked;
