@@ -474,7 +474,7 @@ FORMATS = "points are read from NPY, CSV, PLY and XYZ files"
     (b"SQLite format 3\0", f"an SQLite database, as GeoPackage is; {MAP}"),
     (b"PAR1\x15", f"a Parquet file; {TABLES}"),
     (b"ARROW1\0\0", f"an Arrow or Feather file; {TABLES}"),
-    (b"\x89HDF\r\n\x1a\n", f"an HDF5 file; {FORMATS}"),
+    (b"\x89HDF\r\n\x1a\n", f"an HDF5, NetCDF or Imaris file (save the dataset with numpy.save); {FORMATS}"),
     (b"<?xml version='1.0'?><gpx/>", f"an XML document; {FORMATS}"),
     (b"# vtk DataFile Version 3.0\n", "a VTK file; save its points as PLY or CSV, as ParaView does"),
     (b"BZh91AY", "a bzip2 file; unpack it first"),

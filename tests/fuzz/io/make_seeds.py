@@ -85,6 +85,8 @@ def tiff_seeds(directory):
     write("rgb", rgb, photometric="rgb")
     write("rgb_planar", np.moveaxis(rgb, -1, 0).copy(), photometric="rgb", planarconfig="separate", tile=(16, 16))
     write("pages", np.stack([a, a]).astype("u1"), photometric="minisblack")
+    write("bands", np.stack([a, a], axis=-1).astype("u1"), photometric="minisblack", planarconfig="contig")
+    described_tiff_seeds(directory)
     from PIL import Image
 
     for name, image, compression in [
@@ -99,6 +101,33 @@ def tiff_seeds(directory):
         out = io.BytesIO()
         image.save(out, "TIFF", **({"compression": compression} if compression else {}))
         save(directory, f"{name}.tif", out.getvalue())
+
+
+def described_tiff_seeds(directory):
+    """What ImageJ, OME, tifffile and GeoTIFF say of arrays."""
+    import numpy as np
+    import tifffile
+
+    a = np.arange(2 * 3 * 5 * 6, dtype="u1").reshape(2, 3, 5, 6)
+    sizes = {"PhysicalSizeX": 0.2, "PhysicalSizeZ": 1.5, "PhysicalSizeZUnit": "nm"}
+    geo = [(33550, "d", 3, (10.0, 20.0, 0.0), True), (33922, "d", 6, (0.0, 0.0, 0.0, 5e5, 4e6, 0.0), True),
+           (34735, "H", 16, (1, 1, 0, 3, 1024, 0, 1, 2, 1026, 34737, 7, 0, 2054, 0, 1, 9102), True),
+           (34737, "s", 8, "WGS 84|", True), (42113, "s", 4, "255", True)]
+    for name, array, options in [
+        ("imagej", a, {"imagej": True, "resolution": (5, 5), "metadata": {"axes": "ZCYX", "spacing": 1.5, "unit": "um"}}),
+        ("ome", a, {"ome": True, "metadata": {"axes": "CZYX", "Channel": {"Name": ["a", "b"]}, **sizes}}),
+        ("shaped", a, {"photometric": "minisblack", "metadata": {"axes": "TZYX"}}),
+        ("geo", a[0, 0], {"metadata": None, "extratags": geo}),
+    ]:
+        out = io.BytesIO()
+        tifffile.imwrite(out, array, **options)
+        save(directory, f"{name}.tif", out.getvalue())
+        if name == "imagej":  # larger than 4 GiB it would be one directory, and the planes behind one another
+            data = bytearray(out.getvalue())
+            at = int.from_bytes(data[4:8], "little")
+            link = at + 2 + 12 * int.from_bytes(data[at:at + 2], "little")
+            data[link:link + 4] = bytes(4)
+            save(directory, "imagej_block.tif", bytes(data))
 
 
 def nifti_seeds(directory):
