@@ -4,6 +4,7 @@
 #include <array>
 
 #include "fathom/core/error.h"
+#include "io/listed.h"
 
 namespace fathom::io {
 
@@ -102,13 +103,9 @@ std::vector<Format> formats(bool written) {
 }
 
 std::string titles(bool written) {
-  const std::vector<Format> known = formats(written);
-  std::string text;
-  for (std::size_t k = 0; k < known.size(); ++k) {
-    if (k > 0) text += k + 1 == known.size() ? " and " : ", ";
-    text += row_of(known[k]).title;
-  }
-  return text;
+  std::vector<std::string> titles;
+  for (Format format : formats(written)) titles.emplace_back(title_of(format));
+  return listed(titles, "and");
 }
 
 std::string_view title_of(Format format) { return row_of(format).title; }

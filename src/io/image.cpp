@@ -10,6 +10,7 @@
 #include "fathom/core/error.h"
 #include "fathom/io/stream.h"
 #include "io/formats.h"
+#include "io/listed.h"
 #include "io/signature.h"
 
 namespace fathom::io {
@@ -24,12 +25,9 @@ std::string lower_name(const std::filesystem::path& path) {
 
 /// ".npy, .tif, .tiff, .nii, .nii.gz or .png".
 std::string written_endings() {
-  std::vector<std::string_view> endings;
+  std::vector<std::string> endings;
   for (const FormatRow& row : format_table()) endings.insert(endings.end(), row.endings.begin(), row.endings.end());
-  std::string text;
-  for (std::size_t k = 0; k < endings.size(); ++k)
-    text += (k == 0 ? "" : k + 1 == endings.size() ? " or " : ", ") + std::string(endings[k]);
-  return text;
+  return listed(endings, "or");
 }
 
 Format choose_format(const std::filesystem::path& path, const WriteOptions& options) {

@@ -5,6 +5,7 @@
 
 #include "fathom/io/image.h"
 #include "io/formats.h"
+#include "io/listed.h"
 #include "io/native.h"
 
 namespace fathom::io {
@@ -20,8 +21,8 @@ std::string number_text(double value) {
 /// "1.5, 0.2, 0.2 µm".
 std::string spacing_text(const Meaning& meaning) {
   std::string text;
-  for (double s : meaning.spacing()) text += (text.empty() ? "" : ", ") + number_text(s);
-  return text + (meaning.unit().empty() ? "" : " " + meaning.unit());
+  for (double s : meaning.spacing()) text.append(text.empty() ? "" : ", ").append(number_text(s));
+  return meaning.unit().empty() ? text : text.append(" ").append(meaning.unit());
 }
 
 }  // namespace
@@ -90,10 +91,7 @@ std::string losses(Format format, const Meaning& meaning) {
   if (!(holds & kNoData) && !meaning.no_data.empty()) lost.push_back("no-data value (" + meaning.no_data + ")");
   if (!(holds & kGeoreference) && !meaning.georeference.empty())
     lost.push_back("georeference (" + meaning.georeference + ")");
-  std::string text;
-  for (std::size_t k = 0; k < lost.size(); ++k)
-    text += (k == 0 ? "" : k + 1 == lost.size() ? " and " : ", ") + lost[k];
-  return text;
+  return listed(lost, "and");
 }
 
 Meaning cropped(const Meaning& meaning, const std::vector<std::int64_t>& begin) {
