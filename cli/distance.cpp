@@ -171,6 +171,7 @@ void transform_file(const DistanceArguments& arguments) {
   Progress progress(!arguments.one_of_many);
   progress.begin("reading");
   const Plan plan = make_plan(arguments);
+  if (arguments.plan) return arguments.json ? print_line(plan_json(plan)) : print_text(plan_text(plan));
   DistanceOutcome outcome;
 
   const Arranged input = read_elements(plan.input);
@@ -240,6 +241,7 @@ Work declare_distance(CLI::App* verb) {
   verb->add_option("--backend", a.backend, "auto, cpu or cuda (default auto)");
   verb->add_option("--threads", a.threads, "Most threads; 0 for all processors (default)");
   verb->add_option("--memory", a.memory, "Most memory for input, outputs and scratch, such as 4GiB or 512MB");
+  verb->add_flag("--plan", a.plan, "Say what would be read and written, and the memory it takes; do nothing");
   verb->add_flag("--json", a.json, "Print one line of JSON");
   return [arguments] { return run_distance(*arguments); };
 }

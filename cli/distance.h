@@ -38,6 +38,7 @@ struct DistanceArguments {
   bool signed_distance = false;
   bool squared = false;
   bool json = false;
+  bool plan = false;
   bool one_of_many = false;
 };
 

@@ -46,6 +46,11 @@ std::optional<std::size_t> free_memory() {
 
 }  // namespace
 
+Needs needs_of(const Plan& plan) {
+  const AnyConstView unread(nullptr, plan.input.info.dtype, plan.input.shape());
+  return {array_bytes(plan), grid::scratch_bytes(unread, plan.options, unmade_outputs(plan)), least_scratch(plan)};
+}
+
 std::string memory_text(std::size_t bytes) {
   constexpr std::array<const char*, 4> kUnits = {"B", "KiB", "MiB", "GiB"};
   std::size_t unit = 0;

@@ -16,6 +16,14 @@ namespace fathom::cli {
 /// @throws IoError the machine has too little memory
 void fit_into_memory(Plan& plan, std::optional<std::size_t> budget);
 
+/// Bytes that the work takes: input and outputs, and scratch with as many threads as the budget lets work.
+struct Needs {
+  std::size_t arrays = 0;
+  std::size_t scratch = 0;
+  std::size_t least_scratch = 0;
+};
+Needs needs_of(const Plan& plan);
+
 /// A size that --memory understands, rounded up so that it is enough.
 std::string memory_text(std::size_t bytes);
 

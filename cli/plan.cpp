@@ -132,9 +132,7 @@ io::WriteOptions write_options(const DistanceArguments& arguments) {
 void plan_file(const std::string& path, const io::WriteOptions& options, PlannedOutput& output, Plan& plan) {
   output.path = path;
   if (path.empty()) return;
-  Shape shape;
-  for (int axis : output.order) shape.push_back(output.shape[axis]);
-  output.format = io::check_write(path, output.dtype, shape, plan.meaning, options);
+  output.format = io::check_write(path, output.dtype, output.file_shape(), plan.meaning, options);
   for (const PlannedOutput& other : plan.outputs)
     if (!other.path.empty() && other.format == output.format) return;  // said already
   const std::string lost = io::losses(output.format, plan.input.stated);

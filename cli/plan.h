@@ -23,6 +23,11 @@ struct PlannedOutput {
   Shape shape;             ///< axes of the batch first
   std::vector<int> order;  ///< that brings them to the file's order
 
+  Shape file_shape() const {
+    Shape in_order;
+    for (int axis : order) in_order.push_back(shape[axis]);
+    return in_order;
+  }
   std::size_t bytes() const { return static_cast<std::size_t>(element_count(shape)) * size_of(dtype); }
 };
 

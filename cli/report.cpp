@@ -1,6 +1,7 @@
 #include "report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <cstring>
 
 #include "fathom/io/stream.h"
+#include "memory.h"
 #include "options.h"
 #include "warnings.h"
 
@@ -24,7 +26,7 @@ Json to_json(const PlannedOutput& output, const io::WriteReport& written) {
                {"content", name_of(output.kind)},
                {"format", io::name_of(output.format)},
                {"dtype", fathom::name_of(output.dtype)},
-               {"shape", to_json(output.shape)}};
+               {"shape", to_json(output.file_shape())}};
   if (written.scaled) json["png"] = {{"offset", written.offset}, {"scale", written.scale}};
   return json;
 }
@@ -50,7 +52,7 @@ std::string range_text(const ValueRange& range) {
 
 std::string line_of(const PlannedOutput& output, const io::WriteReport& written, const DistanceOutcome& outcome) {
   std::string line = fmt::format("{}: {}, {}, {}", shown(output.path),
-                                 name_of(output.kind), fathom::name_of(output.dtype), to_string(output.shape));
+                                 name_of(output.kind), fathom::name_of(output.dtype), to_string(output.file_shape()));
   const bool is_field = output.kind == PlannedOutput::Kind::distance || output.kind == PlannedOutput::Kind::squared;
   if (is_field && outcome.range && element_count(output.shape) > 0) line += ", " + range_text(*outcome.range);
   if (written.scaled)
@@ -66,6 +68,38 @@ std::string unreached_text(const Plan& plan, const DistanceOutcome& outcome) {
 }
 
 }  // namespace
+
+Json plan_json(const Plan& plan) {
+  const Needs needs = needs_of(plan);
+  Json outputs = Json::array();
+  for (const PlannedOutput& output : plan.outputs)
+    if (!output.path.empty()) outputs.push_back(to_json(output, {}));
+  return {{"operation", "plan"},
+          {"input", describe(plan.input.path, plan.input.info)},
+          {"outputs", outputs},
+          {"batch", plan.input.batch_axes > 0 ? batch_count(plan.input) : 1},
+          {"spacing", plan.options.spacing.empty() ? Json(nullptr) : Json(plan.options.spacing)},
+          {"sites", to_text(plan.options.sites)},
+          {"bytes", {{"arrays", needs.arrays}, {"scratch", needs.scratch}, {"least_scratch", needs.least_scratch}}}};
+}
+
+std::string plan_text(const Plan& plan) {
+  const Needs needs = needs_of(plan);
+  std::string text = fmt::format("read     {}: {}, {}, {}\n", input_name(plan.input.path),
+                                 io::name_of(plan.input.info.format), fathom::name_of(plan.input.info.dtype),
+                                 to_string(plan.input.info.shape));
+  if (plan.input.batch_axes > 0)
+    text += fmt::format("batch    {} arrays along {}\n", batch_count(plan.input), plan.input.batch_names());
+  text += fmt::format("sites    {} elements\n", to_text(plan.options.sites));
+  if (!plan.options.spacing.empty()) text += fmt::format("spacing  {}\n", fmt::join(plan.options.spacing, ", "));
+  for (const PlannedOutput& output : plan.outputs)
+    if (!output.path.empty())
+      text += fmt::format("write    {}: {}, {}, {}, {}\n", shown(output.path), name_of(output.kind),
+                          io::name_of(output.format), fathom::name_of(output.dtype), to_string(output.file_shape()));
+  if (!plan.preview.empty()) text += fmt::format("write    {}: chart\n", plan.preview);
+  return text + fmt::format("memory   {} for arrays, {} of scratch (at least {})\n", memory_text(needs.arrays),
+                            memory_text(needs.scratch), memory_text(needs.least_scratch));
+}
 
 void print_text(std::string_view text) {
   const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();

@@ -60,6 +60,10 @@ struct DistanceOutcome {
 
 Json to_json(const Plan& plan, const DistanceOutcome& outcome);
 
+/// What --plan says: what would be read, computed and written, and the memory that takes.
+Json plan_json(const Plan& plan);
+std::string plan_text(const Plan& plan);
+
 /// One line per file, and one if elements have no site.
 std::string to_text(const Plan& plan, const DistanceOutcome& outcome);
 

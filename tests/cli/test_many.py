@@ -97,3 +97,14 @@ def test_stack_whose_slices_have_a_size(fathom):
     outcome = fathom("distance", "slices", "--stack", "-o", "out.tif")
     assert outcome.err.decode() == (
         "fathom: warning: slices is a stack whose slices do not say how far apart they are: 1 is taken; --spacing says it\n")
+
+
+def test_plan(fathom):
+    save(fathom.directory / "a.npy", 20, 30)
+    text = fathom.ok("distance", "a.npy", "-o", "out.tif", "--nearest", "n.npy", "--ndim", "1", "--spacing", "2", "--plan")
+    assert text.startswith("read     a.npy: npy, uint8, 20 × 30\nbatch    20 arrays along axis 0\nsites    zero elements\n"
+                           "spacing  2\nwrite    out.tif: distance, tiff, float32, 20 × 30\n"
+                           "write    n.npy: nearest site, npy, int32, 20 × 30\nmemory   5400B for arrays, ")
+    assert not (fathom.directory / "out.tif").exists()
+    line = json.loads(fathom.ok("distance", "a.npy", "-o", "out.tif", "--plan", "--json"))
+    assert (line["operation"], line["bytes"]["arrays"]) == ("plan", 20 * 30 * 5)
