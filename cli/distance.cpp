@@ -17,6 +17,7 @@
 #include "files.h"
 #include "fathom/io/stream.h"
 #include "interrupt.h"
+#include "memory.h"
 #include "no_data.h"
 #include "options.h"
 #include "pending_files.h"
@@ -97,7 +98,9 @@ std::string chart_notes(const grid::DistanceOptions& options) {
 
 void describe_result(const Plan& plan, const AnyConstView& input, const std::vector<Array>& arrays,
                      DistanceOutcome& outcome) {
-  outcome.sites = grid::count_sites(input, plan.options.sites);
+  outcome.sites = plan.no_data.empty()
+                      ? grid::count_sites(input, plan.options.sites)
+                      : count_sites_beside(input, parse_no_data(plan.no_data), plan.options.sites);
   if (outcome.sites == 0 && element_count(input.shape()) > 0 && plan.options.sites.rule == grid::Sites::Rule::zero)
     warn("no element is zero, so there is no site; --sites nonzero takes the others");
   if (plan.options.sites.rule == grid::Sites::Rule::labels) outcome.labels = count_labels(input);
@@ -118,7 +121,7 @@ Chart chart_of(const DistanceArguments& arguments, const Plan& plan, const Array
   chart.is_signed = plan.options.signed_distance;
   chart.is_squared = plan.field()->kind == PlannedOutput::Kind::squared;
   chart.title = arguments.title;
-  chart.units = arguments.units.empty() && arguments.spacing.empty() ? plan.meaning.unit() : arguments.units;
+  chart.units = arguments.units.empty() ? plan.meaning.unit() : arguments.units;
   const std::string& input = arguments.input.path;
   chart.source = input_name(std::filesystem::path(input).filename().string());
   chart.notes = chart_notes(plan.options);
@@ -132,7 +135,9 @@ io::WriteReport write_array(const PlannedOutput& output, const Array& array, con
   const bool is_field = output.kind != PlannedOutput::Kind::nearest;
   io::WriteOptions options = is_field ? plan.field_format : io::WriteOptions{};
   options.format = output.format;
-  return io::write(files.add(output.path), in_order.view, plan.meaning, options);
+  io::Meaning meaning = plan.meaning;
+  if (!is_field) meaning.no_data.clear();  // the value is an index like others
+  return io::write(files.add(output.path), in_order.view, meaning, options);
 }
 
 void write_chart(const DistanceArguments& arguments, const Plan& plan, const Array& field, PendingFiles& files) {
@@ -189,15 +194,18 @@ void transform_file(const DistanceArguments& arguments) {
   outcome.seconds.write = seconds_since(write_start);
   outcome.seconds.total = seconds_since(start);
   progress.end();
+  const std::shared_ptr<void> released(nullptr, [&](void*) {
+    if (arguments.one_of_many) release_signals();
+  });
   print_outcome(arguments, plan, outcome);
-  if (arguments.one_of_many) release_signals();
 }
 
 /// Jobs divide processors and memory among themselves.
 void share_resources(int jobs, DistanceArguments& file) {
   const int threads = parse_threads(file.threads);
   file.threads = std::to_string(std::max(1, (threads > 0 ? threads : available_threads()) / jobs));
-  if (!file.memory.empty()) file.memory = std::to_string(parse_memory(file.memory) / static_cast<std::size_t>(jobs));
+  const std::size_t memory = file.memory.empty() ? free_memory().value_or(0) : parse_memory(file.memory);
+  if (memory > 0) file.memory = std::to_string(memory / static_cast<std::size_t>(jobs));
 }
 
 }  // namespace
@@ -273,7 +281,9 @@ void check_names(const std::vector<DistanceArguments>& files) {
 }
 
 int run_many(const DistanceArguments& arguments, const std::vector<std::string>& inputs) {
-  const auto jobs = static_cast<int>(parse_count("--jobs", arguments.jobs, 1, 1024));
+  const auto jobs = static_cast<int>(std::min<std::int64_t>(parse_count("--jobs", arguments.jobs, 1, 1024),
+                                                           static_cast<std::int64_t>(inputs.size())));
+  check_options(arguments);
   std::vector<DistanceArguments> files;
   for (const std::string& input : inputs) files.push_back(of_file(arguments, input));
   check_names(files);

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstring>
 #include <filesystem>
@@ -38,6 +39,25 @@ std::vector<io::Axis> named_axes(const std::string& names, const io::ImageInfo& 
   return axes;
 }
 
+/// Takes other axes, as many. Directions stay with the axes that are of space before and after; where one becomes so
+/// that was not, nobody knows its direction.
+void change_axes(const std::vector<io::Axis>& axes, io::Meaning& meaning) {
+  std::vector<std::array<double, 3>> directions;
+  std::size_t along = 0;
+  bool known = meaning.place.has_value();
+  for (std::size_t k = 0; k < axes.size() && known; ++k) {
+    const bool was_space = meaning.axes[k].kind == io::AxisKind::space;
+    const bool is_space = axes[k].kind == io::AxisKind::space;
+    if (was_space && is_space && along < meaning.place->directions.size())
+      directions.push_back(meaning.place->directions[along]);
+    known = was_space || !is_space;
+    along += was_space ? 1 : 0;
+  }
+  if (known) meaning.place->directions = directions;
+  else meaning.place.reset();
+  meaning.axes = axes;
+}
+
 /// Spacing stays with the places of the shape, whatever they are called.
 void name_axes(const std::string& names, io::ImageInfo& info, const std::string& path) {
   std::vector<io::Axis> axes = named_axes(names, info, path);
@@ -47,18 +67,19 @@ void name_axes(const std::string& names, io::ImageInfo& info, const std::string&
     axes[k].unit = old.unit;
     axes[k].labels = old.labels;
   }
-  info.meaning.axes = axes;
+  change_axes(axes, info.meaning);
 }
 
 /// The last axes are of space, and none else.
 void split_axes(const std::string& ndim, io::ImageInfo& info) {
   const auto space = parse_count("--ndim", ndim, 1, std::min(info.shape.rank(), 8));
-  for (std::size_t k = 0; k < info.meaning.axes.size(); ++k) {
-    const bool is_space = k + static_cast<std::size_t>(space) >= info.meaning.axes.size();
-    io::AxisKind& kind = info.meaning.axes[k].kind;
-    if (is_space) kind = io::AxisKind::space;
-    else if (kind == io::AxisKind::space) kind = io::AxisKind::other;
+  std::vector<io::Axis> axes = info.meaning.axes;
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const bool is_space = k + static_cast<std::size_t>(space) >= axes.size();
+    if (is_space) axes[k].kind = io::AxisKind::space;
+    else if (axes[k].kind == io::AxisKind::space) axes[k].kind = io::AxisKind::other;
   }
+  change_axes(axes, info.meaning);
 }
 
 /// Which element of the axis of channels has this name or number.
@@ -74,16 +95,14 @@ std::int64_t channel_named(const io::Axis& axis, std::int64_t extent, const std:
 }
 
 void pick_channel(const std::string& name, Input& input) {
+  if (input.info.channel_taken) return;
   auto& axes = input.info.meaning.axes;
   const auto channels = std::find_if(axes.begin(), axes.end(), [](const io::Axis& axis) {
     return axis.kind == io::AxisKind::channel || axis.kind == io::AxisKind::samples;
   });
-  if (channels == axes.end()) {
-    const bool has_samples = input.info.meaning.colours > 0 || input.info.meaning.alpha;
-    if (has_samples) return;  // the reader took it
+  if (channels == axes.end())
     throw InvalidArgument(fmt::format("--channel {}: {} has no channels; --axes says which axis counts them", name,
                                       input.path));
-  }
   const int axis = static_cast<int>(channels - axes.begin());
   input.pick = Input::Pick{axis, channel_named(*channels, input.info.shape[axis], name)};
   axes.erase(channels);
@@ -148,6 +167,7 @@ io::ImageInfo probe_slices(const Input& input) {
   volume.shape = {static_cast<std::int64_t>(input.slices.size()), volume.shape[0], volume.shape[1]};
   volume.meaning.axes.resize(2);
   volume.meaning.axes.insert(volume.meaning.axes.begin(), io::axis_named('z'));
+  volume.meaning.axes.front().unit = volume.meaning.unit();
   if (!volume.meaning.spacing().empty())
     volume.warnings.push_back("is a stack whose slices do not say how far apart they are: 1 is taken; --spacing says it");
   volume.meaning.place.reset();
@@ -269,6 +289,10 @@ Arranged read_elements(const Input& input) {
       if (axis >= input.pick->axis) ++axis;
   }
   Arranged result = arranged(view, order);
+  if (input.pick && result.data.data() == nullptr) {  // the other channels go
+    result.data = dense_copy(result.view);
+    result.view = std::as_const(result.data).view();
+  }
   if (result.data.data() == nullptr) result.data = std::move(image.data);
   return result;
 }

@@ -26,15 +26,25 @@ std::size_t least_scratch(const Plan& plan) {
 
 std::size_t array_bytes(const Plan& plan) {
   const auto elements = static_cast<std::size_t>(element_count(plan.input.file_shape));
-  std::size_t outputs = 0;
-  for (const PlannedOutput& output : plan.outputs) outputs += output.bytes();
-  // Where elements hold no data two masks come on top, and with a sign a second set of outputs.
-  const std::size_t masks = plan.no_data.empty() ? 0 : 2 * elements;
-  return elements * size_of(plan.input.info.dtype) + masks +
+  const std::size_t size = size_of(plan.input.info.dtype);
+  std::size_t outputs = 0, largest = 0;
+  for (const PlannedOutput& output : plan.outputs) {
+    outputs += output.bytes();
+    largest = std::max(largest, output.bytes());
+  }
+  // Where the last axis is another than the file's, the input is copied, and each output as it is written.
+  const std::vector<int>& order = plan.input.order;
+  const bool moves = !order.empty() && order.back() + 1 != static_cast<int>(order.size());
+  const auto taken = static_cast<std::size_t>(element_count(plan.input.shape()));
+  const std::size_t copies = moves ? std::max(taken * size, largest) : plan.input.pick ? taken * size : 0;
+  // Where elements hold no data three masks come on top, and with a sign a second set of outputs.
+  const std::size_t masks = plan.no_data.empty() ? 0 : 3 * elements;
+  return elements * size + copies + masks +
          outputs * (plan.no_data.empty() || !plan.options.signed_distance ? 1 : 2);
 }
 
-/// What the system says it could give without swapping; nothing if it does not say.
+}  // namespace
+
 std::optional<std::size_t> free_memory() {
   std::ifstream info("/proc/meminfo");
   std::string name;
@@ -43,8 +53,6 @@ std::optional<std::size_t> free_memory() {
     if (name == "MemAvailable:") return kibibytes * 1024;
   return std::nullopt;
 }
-
-}  // namespace
 
 Needs needs_of(const Plan& plan) {
   const AnyConstView unread(nullptr, plan.input.info.dtype, plan.input.shape());

@@ -24,6 +24,9 @@ struct Needs {
 };
 Needs needs_of(const Plan& plan);
 
+/// What the system says it could give without swapping; nothing if it does not say.
+std::optional<std::size_t> free_memory();
+
 /// A size that --memory understands, rounded up so that it is enough.
 std::string memory_text(std::size_t bytes);
 

@@ -5,7 +5,9 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "input.h"
@@ -20,6 +22,17 @@ using Bytes = std::span<std::uint8_t>;
 Bytes bytes_of(Array& mask) { return {reinterpret_cast<std::uint8_t*>(mask.data()), mask.bytes()}; }
 std::span<const std::uint8_t> bytes_of(const Array& mask) {
   return {reinterpret_cast<const std::uint8_t*>(mask.data()), mask.bytes()};
+}
+
+/// The whole text as a number of the type, or nothing.
+template <class T>
+std::optional<T> number_of(const std::string& text) {
+  if constexpr (!std::is_same_v<T, bool>) {
+    T number{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc{} && end == text.data() + text.size()) return number;
+  }
+  return std::nullopt;
 }
 
 /// The part of a mask of the input that results cover.
@@ -80,20 +93,29 @@ grid::DistanceReport transform_with_gaps(const AnyConstView& input, const Array&
   return grid::distance_transform(std::as_const(sites).view(), of_mask, outputs);
 }
 
+std::int64_t count_sites_beside(const AnyConstView& input, const grid::Sites& gaps, const grid::Sites& sites) {
+  const Array are_gaps = grid::mark_sites(input, gaps), are_sites = grid::mark_sites(input, sites);
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < are_sites.bytes(); ++i) count += bytes_of(are_sites)[i] && !bytes_of(are_gaps)[i];
+  return count;
+}
+
+void check_holds(DType dtype, const std::string& value) {
+  visit_dtype(dtype, [&](auto tag) {
+    if (number_of<typename decltype(tag)::type>(value)) return;
+    throw InvalidArgument(fmt::format("--use-input-nodata: {} does not hold the no-data value {}; choose another "
+                                      "--dtype", fathom::name_of(dtype), value));
+  });
+}
+
 void fill_gaps(const Array& gaps, const grid::DistanceOptions& options, const std::string& value, Array& field) {
   const Array part = of_region(gaps, options);
   visit_dtype(field.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (!std::is_same_v<T, bool>) {
-      T number{};
-      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-      if (error != std::errc{} || end != value.data() + value.size())
-        throw InvalidArgument(fmt::format("--use-input-nodata: {} does not hold the no-data value {}; choose another "
-                                          "--dtype", fathom::name_of(field.dtype()), value));
-      auto* elements = reinterpret_cast<T*>(field.data());
-      for (std::size_t i = 0; i < part.bytes(); ++i)
-        if (bytes_of(part)[i]) elements[i] = number;
-    }
+    const T number = number_of<T>(value).value_or(T{});
+    auto* elements = reinterpret_cast<T*>(field.data());
+    for (std::size_t i = 0; i < part.bytes(); ++i)
+      if (bytes_of(part)[i]) elements[i] = number;
   });
 }
 

@@ -15,9 +15,14 @@ namespace fathom::cli {
 grid::DistanceReport transform_with_gaps(const AnyConstView& input, const Array& gaps,
                                          const grid::DistanceOptions& options, const grid::DistanceOutputs& outputs);
 
+/// Sites of the rule among the elements that hold data.
+std::int64_t count_sites_beside(const AnyConstView& input, const grid::Sites& gaps, const grid::Sites& sites);
+
+/// @throws InvalidArgument the type does not hold the value
+void check_holds(DType dtype, const std::string& value);
+
 /// Sets the elements of a field where there is no data.
 /// @param gaps  of the input; `options` says which part the field is of
-/// @throws InvalidArgument the field's type does not hold the value
 void fill_gaps(const Array& gaps, const grid::DistanceOptions& options, const std::string& value, Array& field);
 
 }  // namespace fathom::cli

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "memory.h"
+#include "no_data.h"
 #include "options.h"
 #include "report.h"
 #include "warnings.h"
@@ -148,6 +149,7 @@ void plan_field(const DistanceArguments& arguments, Plan& plan) {
   field.dtype = field_dtype(arguments, plan.input.space(), plan.options);
   field.shape = grid::result_shape(plan.input.shape(), plan.options);
   field.order = inverse(plan.input.order);
+  if (!plan.meaning.no_data.empty()) check_holds(field.dtype, plan.meaning.no_data);
   plan_file(arguments.output, plan.field_format, field, plan);
   plan.outputs.push_back(field);
 }
@@ -185,7 +187,8 @@ void plan_coordinates(const DistanceArguments& arguments, Plan& plan) {
 }
 
 /// What files say of the outputs: what the input's says, with the spacing of the command line, of the region.
-io::Meaning meaning_of_outputs(const Input& input, const grid::DistanceOptions& options) {
+/// @param spacing  as the command line gives it
+io::Meaning meaning_of_outputs(const Input& input, const grid::DistanceOptions& options, const std::string& spacing) {
   io::Meaning meaning = input.info.meaning;
   std::vector<std::int64_t> begin(meaning.axes.size(), 0);
   for (std::size_t k = 0; k < input.order.size(); ++k) {
@@ -197,6 +200,12 @@ io::Meaning meaning_of_outputs(const Input& input, const grid::DistanceOptions& 
   }
   meaning.palette.clear();
   meaning.no_data.clear();
+  if (!spacing.empty() && !meaning.georeference.empty()) {
+    warn(fmt::format("{}: with another --spacing the georeference ({}) is not kept", input_name(input.path),
+                     meaning.georeference));
+    meaning.georeference.clear();
+    meaning.native.reset();
+  }
   return options.region.empty() ? meaning : io::cropped(meaning, begin);
 }
 
@@ -245,6 +254,12 @@ const PlannedOutput* Plan::field() const {
   return nullptr;
 }
 
+void check_options(const DistanceArguments& arguments) {
+  check_arguments(arguments);
+  options_of(arguments);
+  write_options(arguments);
+}
+
 Plan make_plan(const DistanceArguments& arguments) {
   check_arguments(arguments);
   check_outputs({{"-o", arguments.output},
@@ -268,7 +283,7 @@ Plan make_plan(const DistanceArguments& arguments) {
   expand("--border", plan.options.border, space);
   check_surface(plan.options);
   if (!arguments.region.empty()) plan.options.region = parse_region(arguments.region, space);
-  plan.meaning = meaning_of_outputs(plan.input, plan.options);
+  plan.meaning = meaning_of_outputs(plan.input, plan.options, arguments.spacing);
   plan_no_data(arguments, plan);
   plan_field(arguments, plan);
   plan_nearest(arguments, plan);

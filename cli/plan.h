@@ -48,6 +48,9 @@ struct Plan {
   std::size_t field_index() const { return static_cast<std::size_t>(field() - outputs.data()); }
 };
 
+/// @throws InvalidArgument what is wrong whatever the input holds
+void check_options(const DistanceArguments& arguments);
+
 /// @throws InvalidArgument, IoError, DeviceError: everything that can be known to be wrong before the work
 Plan make_plan(const DistanceArguments& arguments);
 

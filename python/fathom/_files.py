@@ -206,7 +206,7 @@ def write(
 
 
 def _along_all(spacing: Sequence[float] | float, meaning: _core.Meaning, axes: str, ndim: int) -> list[float]:
-    """One per axis of the array, 1 along those that are not of space."""
+    """One per axis of the array, 0 along those that are not of space."""
     names = axes or meaning.axes or "?" * ndim
     is_space = [name in "zyxw?" for name in names]
     given = [float(s) for s in np.atleast_1d(np.asarray(spacing, float))]

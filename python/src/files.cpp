@@ -6,9 +6,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "fathom/core/error.h"
 #include "fathom/io/image.h"
 #include "host_array.h"
 
@@ -61,23 +63,49 @@ std::string write(const std::string& path, nb::handle array, const io::Meaning& 
   return lost.empty() ? lost : std::string(io::title_of(report.format)) + " does not hold " + lost;
 }
 
-/// The same with other axes: names, a letter each, or none; spacing along all axes, or none.
+std::int64_t axes_of_space(const std::vector<io::Axis>& axes) {
+  return std::count_if(axes.begin(), axes.end(), [](const io::Axis& axis) { return axis.kind == io::AxisKind::space; });
+}
+
+/// The axes for an array of another rank: named ones keep what the old one of the same name says; without names those
+/// go that are not of space, the slowest first.
+std::vector<io::Axis> axes_for(const std::vector<io::Axis>& old, std::size_t rank, const std::string& names) {
+  std::vector<io::Axis> axes;
+  for (char name : names) {
+    const auto same = std::find_if(old.begin(), old.end(), [&](const io::Axis& axis) { return axis.name == name; });
+    axes.push_back(same == old.end() ? io::axis_named(name) : *same);
+  }
+  if (!names.empty()) return axes;
+  if (old.empty()) return std::vector<io::Axis>(rank);
+  axes = old;
+  while (axes.size() > rank) {
+    const auto leaving =
+        std::find_if(axes.begin(), axes.end(), [](const io::Axis& axis) { return axis.kind != io::AxisKind::space; });
+    if (leaving == axes.end()) break;
+    axes.erase(leaving);
+  }
+  if (axes.size() != rank)
+    throw InvalidArgument("the image to be like has " + std::to_string(old.size()) + " axes, but the array has " +
+                          std::to_string(rank) + "; say with axes which they are");
+  return axes;
+}
+
+/// The same for an array of this rank.
+/// @param names    a letter for each axis, or none
+/// @param spacing  along all axes, 0: as it was; or none
 io::Meaning changed(const io::Meaning& old, int rank, const std::string& names, const std::vector<double>& spacing,
                     const std::optional<std::string>& unit) {
   io::Meaning meaning = old;
-  const auto axes = static_cast<std::size_t>(rank);
-  if (meaning.axes.size() != axes) {
-    if (!meaning.axes.empty()) meaning.native.reset();  // it knows other axes
-    meaning.axes.resize(axes);
+  meaning.axes = axes_for(old.axes, static_cast<std::size_t>(rank), names);
+  if (!old.axes.empty() && axes_of_space(meaning.axes) != axes_of_space(old.axes)) {  // they know other axes
+    meaning.native.reset();
+    meaning.place.reset();
   }
-  for (std::size_t k = 0; k < axes; ++k) {
+  meaning.no_data.clear();  // of the old elements
+  meaning.palette.clear();
+  for (std::size_t k = 0; k < meaning.axes.size(); ++k) {
     io::Axis& axis = meaning.axes[k];
-    if (!names.empty()) {
-      const io::Axis named = io::axis_named(names[k]);
-      axis.kind = named.kind;
-      axis.name = named.name;
-    }
-    if (!spacing.empty()) axis.spacing = spacing[k];
+    if (!spacing.empty() && spacing[k] > 0) axis.spacing = spacing[k];
     if (unit && axis.kind == io::AxisKind::space) axis.unit = *unit;
   }
   return meaning;

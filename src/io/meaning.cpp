@@ -1,27 +1,22 @@
 #include "fathom/io/meaning.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "fathom/io/image.h"
 #include "io/formats.h"
 #include "io/listed.h"
 #include "io/native.h"
+#include "io/numbers.h"
+#include "io/nifti_meaning.h"
 
 namespace fathom::io {
 
 namespace {
 
-std::string number_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
-}
-
 /// "1.5, 0.2, 0.2 µm".
 std::string spacing_text(const Meaning& meaning) {
   std::string text;
-  for (double s : meaning.spacing()) text.append(text.empty() ? "" : ", ").append(number_text(s));
+  for (double s : meaning.spacing()) text.append(text.empty() ? "" : ", ").append(number_text(s, 9));
   return meaning.unit().empty() ? text : text.append(" ").append(meaning.unit());
 }
 
@@ -85,7 +80,9 @@ std::string losses(Format format, const Meaning& meaning) {
   const unsigned holds = row_of(format).holds;
   std::vector<std::string> lost;
   if (!(holds & kSpacing) && !meaning.spacing().empty()) lost.push_back("spacing (" + spacing_text(meaning) + ")");
-  else if (!(holds & kUnit) && !meaning.unit().empty()) lost.push_back("unit (" + meaning.unit() + ")");
+  else if (!meaning.unit().empty() &&
+           (!(holds & kUnit) || (format == Format::nifti && nifti::code_of_unit(meaning.unit()) == 0)))
+    lost.push_back("unit (" + meaning.unit() + ")");
   if (!(holds & kAxes) && meaning.has_batch()) lost.push_back("names of axes (" + meaning.axis_names() + ")");
   if (!(holds & kPlace) && meaning.place) lost.push_back("origin and orientation");
   if (!(holds & kNoData) && !meaning.no_data.empty()) lost.push_back("no-data value (" + meaning.no_data + ")");

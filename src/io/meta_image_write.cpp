@@ -60,7 +60,7 @@ void check(DType, const Shape& shape, const Meaning& meaning) {
   for (std::size_t k = 0; k < axes; ++k) {
     const AxisKind kind = meaning.axes[k].kind;
     behind |= kind == AxisKind::space;
-    if (kind == AxisKind::channel || kind == AxisKind::samples || (behind && kind != AxisKind::space))
+    if ((kind != AxisKind::space && kind != AxisKind::time) || (behind && kind != AxisKind::space))
       throw InvalidArgument("MetaImage holds time before the axes of space and channels behind them, not " +
                             meaning.axis_names() + "; write .nrrd or .npy");
   }

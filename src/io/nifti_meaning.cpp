@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "fathom/core/error.h"
+#include "io/numbers.h"
 
 namespace fathom::io::nifti {
 
@@ -62,12 +62,6 @@ bool is_usable(const Affine& affine) {
                      [](const Vector& v) { return std::isfinite(length(v)) && length(v) > 0; });
 }
 
-std::string text_of(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
-
 /// Sizes along the file's axes 1 … 7, from the sform where that says something else than pixdim.
 std::array<double, 8> sizes_of(const nifti_2_header& fields, std::vector<std::string>& warnings) {
   constexpr double kSame = 1e-3;  // relative: matrices are rounded more often than sizes
@@ -81,8 +75,8 @@ std::array<double, 8> sizes_of(const nifti_2_header& fields, std::vector<std::st
       const double size = length(affine.step[axis - 1]);
       const double stated = sizes[axis];
       if (std::abs(stated - size) <= kSame * size) continue;
-      from += (from.empty() ? "" : ", ") + text_of(stated);
-      to += (to.empty() ? "" : ", ") + text_of(size);
+      from += (from.empty() ? "" : ", ") + number_text(stated, 6);
+      to += (to.empty() ? "" : ", ") + number_text(size, 6);
       sizes[axis] = size;
     }
   }
@@ -122,11 +116,15 @@ std::string unit_of_time(int code) {
   }
 }
 
+}  // namespace
+
 int code_of_unit(const std::string& unit) {
   for (int code : {NIFTI_UNITS_METER, NIFTI_UNITS_MM, NIFTI_UNITS_MICRON})
     if (unit_of_space(code) == unit) return code;
   return NIFTI_UNITS_UNKNOWN;
 }
+
+namespace {
 
 /// Takes the matrix that places the array along.
 void move_origin(double (&row)[4], const std::array<std::int64_t, 3>& first) {

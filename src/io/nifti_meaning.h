@@ -26,6 +26,9 @@ Meaning meaning_of(const nifti_2_header& fields, const std::vector<int>& axes, s
 /// @throws InvalidArgument the names have no such order
 std::vector<int> file_axes(const Meaning& meaning, int rank);
 
+/// NIfTI's number of a unit of length; 0: it has none.
+int code_of_unit(const std::string& unit);
+
 /// Puts spacing, unit and place into the header, whose extents are set.
 void set_meaning(nifti_2_header& fields, const Meaning& meaning, int rank);
 

@@ -90,6 +90,7 @@ Taking taking_of(const ByteSource& source, const Pixel& pixel, const ReadOptions
 void tell_samples(const Pixel& pixel, const Taking& taking, const ReadOptions& options, ImageInfo& info) {
   info.meaning.colours = pixel.colour ? 3 : 0;
   info.meaning.alpha = pixel.alpha;
+  info.channel_taken = !options.channel.empty() && pixel.samples > 1;
   if (taking.count > 1) return;
   if (taking.kind == Taking::Kind::luminance)
     info.warnings.push_back("holds colours: their luminance is taken, and not one channel (red, green, blue)");

@@ -80,6 +80,7 @@ void join_axes(const Page& first, Survey& survey) {
   if (survey.taking.count > 1 && colours) {
     axes.push_back(axis_named('s'));
     shape.push_back(survey.taking.count);
+    survey.info.meaning.native.reset();  // it knows no such axis
   }
   survey.info.meaning.axes = axes;
   survey.info.shape = shape;

@@ -51,7 +51,7 @@ bool imagej_holds(DType dtype, const std::vector<Axis>& axes) {
   return true;
 }
 
-std::string imagej_unit(const std::string& unit) { return unit == "µm" ? "micron" : unit == "°" ? "degree" : unit; }
+std::string imagej_unit(const std::string& unit) { return unit == "µm" ? "micron" : unit == "°" ? "degree" : one_line(unit); }
 
 Description by_imagej(const Shape& shape, const std::vector<Axis>& axes) {
   const auto rank = axes.size();
@@ -64,6 +64,7 @@ Description by_imagej(const Shape& shape, const std::vector<Axis>& axes) {
     counts += (axis.name == 't' ? "frames=" : axis.name == 'z' ? "slices=" : "channels=") + std::to_string(extent) + "\n";
     if (axis.spacing > 0 && axis.name == 'z') counts += "spacing=" + shortest(axis.spacing) + "\n";
     if (axis.spacing > 0 && axis.name == 't') counts += "finterval=" + shortest(axis.spacing) + "\n";
+    if (axis.spacing > 0 && axis.name == 't' && !axis.unit.empty()) counts += "tunit=" + imagej_unit(axis.unit) + "\n";
   }
   if (images > 1) text += "images=" + std::to_string(images) + "\n" + counts;
   if (rank > 3) text += "hyperstack=true\nmode=grayscale\n";
@@ -95,7 +96,7 @@ std::string escaped(const std::string& text) {
 /// In ASCII, as a TIFF's text is to be.
 std::string ome_unit(const std::string& unit) {
   if (unit.empty() || unit == "°") return "reference frame";
-  return unit == "µm" ? "&#181;m" : unit == "Å" ? "&#197;" : unit == "µs" ? "&#181;s" : unit;
+  return unit == "µm" ? "&#181;m" : unit == "Å" ? "&#197;" : unit == "µs" ? "&#181;s" : escaped(one_line(unit));
 }
 
 Description by_ome(DType dtype, const Shape& shape, const std::vector<Axis>& axes) {

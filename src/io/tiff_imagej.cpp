@@ -2,12 +2,11 @@
 // Source: ij.io.FileInfo, ij.io.TiffDecoder and ij.io.FileSaver of ImageJ 1.53: pages lie in the order channel, slice,
 // frame, the channel fastest; the size of a pixel is one over the resolution, in the description's unit.
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <utility>
 
 #include "fathom/core/error.h"
+#include "io/numbers.h"
 #include "io/tiff_meaning.h"
 #include "io/units.h"
 
@@ -33,9 +32,8 @@ Keys keys_of(const std::string& description) {
 double number(const Keys& keys, const char* key, double otherwise) {
   const auto found = keys.find(key);
   if (found == keys.end()) return otherwise;
-  char* end = nullptr;
-  const double value = std::strtod(found->second.c_str(), &end);
-  return end != found->second.c_str() && std::isfinite(value) ? value : otherwise;
+  const double value = leading_number(found->second).value_or(otherwise);
+  return std::isfinite(value) ? value : otherwise;
 }
 
 std::int64_t count(const Keys& keys, const char* key) {
@@ -51,9 +49,7 @@ std::string unit(const Keys& keys, const char* key) {
 /// The shortest decimal number whose inverse is this resolution, which files hold as a float32.
 double size_of_pixel(double resolution) {
   for (int digits = 1; digits < 17; ++digits) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.*g", digits, 1 / resolution);
-    const double size = std::strtod(text, nullptr);
+    const double size = leading_number(number_text(1 / resolution, digits)).value_or(0);
     if (static_cast<float>(1 / size) == static_cast<float>(resolution)) return size;
   }
   return 1 / resolution;
@@ -97,7 +93,8 @@ bool read_imagej(const ByteSource& source, const Tags& tags, std::size_t pages, 
     std::int64_t extent;
   };
   std::int64_t channels = count(keys, "channels"), slices = count(keys, "slices"), frames = count(keys, "frames");
-  if (channels * slices * frames != images) {  // ImageJ, too, then takes a plain stack
+  std::int64_t planes = 0;
+  if (__builtin_mul_overflow(channels * slices, frames, &planes) || planes != images) {  // ImageJ, too, does so then
     channels = frames = 1;
     slices = images;
   }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "fathom/core/error.h"
+#include "io/numbers.h"
 #include "io/tiff_meaning.h"
 #include "io/units.h"
 
@@ -95,7 +96,7 @@ std::vector<std::size_t> pages_of(const ByteSource& source, const pugi::xml_node
 }
 
 void take_size(const pugi::xml_node& pixels, const char* size, const char* unit, const char* usual, Axis& axis) {
-  const double value = pixels.attribute(size).as_double(0);
+  const double value = leading_number(pixels.attribute(size).as_string()).value_or(0);
   if (!std::isfinite(value) || value <= 0) return;
   axis.spacing = value;
   axis.unit = unit_named(pixels.attribute(unit).as_string(usual));
@@ -122,6 +123,9 @@ bool read_ome(const ByteSource& source, const Tags& tags, const Page& first, std
 
   const std::vector<PlaneAxis> axes = plane_axes(source, pixels, first.samples);
   stack.pages = pages_of(source, pixels, axes, pages);
+  if (images.size() == 1 && stack.pages.size() < pages)
+    info.warnings.push_back("has " + std::to_string(pages) + " pages, of which its OME description names " +
+                            std::to_string(stack.pages.size()) + ": the others are left out");
   for (const PlaneAxis& one : axes) {
     if (one.extent == 1) continue;
     Axis axis = axis_named(one.name);

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdio>
-#include <cstdlib>
 
 #include "fathom/io/meaning.h"
+#include "io/numbers.h"
 
 namespace fathom::io {
 
@@ -37,9 +36,7 @@ constexpr std::array kSpellings = {
 
 /// The value without the noise of a conversion's rounding: 1500 nm are 1.5 µm.
 double decimal(long double value) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%.14Lg", value);
-  return std::strtod(text, nullptr);
+  return leading_number(number_text(static_cast<double>(value), 14)).value_or(static_cast<double>(value));
 }
 
 }  // namespace

@@ -473,3 +473,63 @@ def test_unread_compression_is_named(fathom):
     (fathom.directory / "a.tif").write_bytes(data)
     assert fathom.refuses(3, "info", "a.tif") == (
         "a.tif holds elements in JPEG 2000 compression; save it with deflate, LZW or none")
+
+
+# ---- found by reading ----
+
+
+def test_a_channel_is_counted_alone(fathom):
+    a = np.arange(2 * 3 * 4 * 5, dtype=np.uint8).reshape(2, 3, 4, 5)  # z, c, y, x
+    tifffile.imwrite(fathom.directory / "a.tif", a, imagej=True, metadata={"axes": "ZCYX"})
+    line = json.loads(fathom("info", "a.tif", "--channel", "1", "--json").out)
+    assert (line["min"], line["max"], line["elements"]) == (20, 99, 40)
+    bands = np.moveaxis(mask(9, 8, 3), 2, 0)
+    tifffile.imwrite(fathom.directory / "b.tif", bands, photometric="minisblack", planarconfig="separate", metadata=None)
+    got = distance(fathom, "b.tif", "--channel", "2")
+    assert np.allclose(got, ndimage.distance_transform_edt(bands[2]))
+
+
+def test_directions_stay_with_their_axes(fathom):
+    affine = np.array([[0, -2, 0, 10], [3, 0, 0, -20], [0, 0, 4, 30], [0, 0, 0, 1]], float)
+    nibabel.save(nibabel.Nifti1Image(mask(12, 13, 14), affine), fathom.directory / "a.nii")
+    distance(fathom, "a.nii", "--ndim", "2", "--region", "6:12,7:11", out="part.nii")
+    assert np.allclose(nibabel.load(fathom.directory / "part.nii").affine[:3, 3], (affine @ [7, 6, 0, 1])[:3])
+    told = info(fathom, "a.nii", "--ndim", "2")
+    assert np.allclose(told["directions"], [[-1, 0, 0], [0, 1, 0]], atol=1e-6)
+
+
+def test_no_data_is_no_site_and_no_index(fathom):
+    a = np.ones((6, 7), np.uint8)
+    a[2, 3] = 0
+    geotiff(fathom.directory / "a.tif", a, KEYS_UTM, (1, 1), "0")
+    outcome = fathom("distance", "a.tif", "-o", "o.tif", "--nearest", "n.tif", "--use-input-nodata", "--json")
+    line = json.loads(outcome.out)
+    assert (line["sites"]["count"], line["unreached"]) == (0, 41)  # of the gap the value is written
+    assert outcome.err.decode() == "fathom: warning: no element is zero, so there is no site; --sites nonzero takes the others\n"
+    with tifffile.TiffFile(fathom.directory / "n.tif") as file:
+        assert 42113 not in file.pages[0].tags
+    assert fathom.refuses(2, "distance", "a.tif", "-o", "o.tif", "--squared", "--spacing", "1", "--no-data", "nan",
+                          "--use-input-nodata", "--quiet") == (
+        "--use-input-nodata: uint32 does not hold the no-data value nan; choose another --dtype")
+
+
+def test_spacing_in_place_of_a_georeference(fathom):
+    geotiff(fathom.directory / "a.tif", mask(9, 8), KEYS_UTM, (30, 30))
+    distance(fathom, "a.tif", "--spacing", "10", out="out.tif", warnings=[
+        "a.tif: with another --spacing the georeference (EPSG:32633) is not kept"])
+    told = info(fathom, "out.tif")
+    assert (told["spacing"], told["unit"], told["georeference"]) == ([10, 10], "m", None)
+
+
+def test_time_in_milliseconds(fathom):
+    sizes = {"PhysicalSizeX": 1, "PhysicalSizeY": 1, "TimeIncrement": 40, "TimeIncrementUnit": "ms"}
+    tifffile.imwrite(fathom.directory / "a.ome.tif", mask(3, 9, 8), ome=True, metadata={"axes": "TYX", **sizes})
+    distance(fathom, "a.ome.tif", out="out.tif")
+    with tifffile.TiffFile(fathom.directory / "out.tif") as file:
+        assert (file.imagej_metadata["finterval"], file.imagej_metadata["tunit"]) == (40, "ms")
+
+
+def test_units_that_a_format_has_not(fathom):
+    tifffile.imwrite(fathom.directory / "a.ome.tif", mask(4, 9, 8), ome=True, metadata={
+        "axes": "ZYX", **{f"PhysicalSize{k}": 5 for k in "XYZ"}, **{f"PhysicalSize{k}Unit": "nm" for k in "XYZ"}})
+    distance(fathom, "a.ome.tif", out="out.nii", warnings=["out.nii: NIfTI does not hold what the input says: unit (nm)"])

@@ -58,6 +58,19 @@ def test_what_a_file_says_goes_on(tmp_path):
     assert out.header.get_zooms() == (1, 1, 1) and out.header.get_xyzt_units()[0] == "micron"
 
 
+def test_like_of_another_rank(tmp_path):
+    a = RANDOM.random((2, 3, 4, 5)).astype("f4")
+    fathom.write(tmp_path / "a.tif", a, spacing=(2, 0.5, 0.25), unit="µm", axes="czyx")
+    image = fathom.read(tmp_path / "a.tif")
+    fathom.write(tmp_path / "b.tif", image.data[0], like=image)
+    one = fathom.read(tmp_path / "b.tif")
+    assert (one.axes, one.spacing, one.unit) == ("zyx", (2, 0.5, 0.25), "µm")
+    fathom.write(tmp_path / "c.tif", image.data[0, 0], like=image, axes="yx")
+    assert fathom.read(tmp_path / "c.tif").spacing == (0.5, 0.25)
+    with pytest.raises(ValueError, match="the image to be like has 4 axes, but the array has 2; say with axes which they are"):
+        fathom.write(tmp_path / "d.tif", image.data[0, 0], like=image)
+
+
 def test_warnings(tmp_path):
     a = np.zeros((4, 5), "u1")
     lost = "a.npy: NPY does not hold spacing (2, 0.5 mm)"

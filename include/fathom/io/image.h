@@ -38,6 +38,7 @@ struct ImageInfo {
   Shape shape;
   Meaning meaning;
   std::vector<std::string> warnings;
+  bool channel_taken = false;  ///< the options' channel is a sample of each pixel, and the elements are it alone
 };
 
 struct ReadOptions {

@@ -1,0 +1,26 @@
+// Numbers as text, whatever the locale: a program that uses the library may have another decimal mark than a point.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace fathom::io {
+
+/// With at most so many digits that count.
+inline std::string number_text(double value, int digits) {
+  char text[40];
+  return std::string(text, std::to_chars(text, text + sizeof text, value, std::chars_format::general, digits).ptr);
+}
+
+/// The number that the text begins with, behind blanks; nothing if there is none.
+inline std::optional<double> leading_number(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t+"), text.size()));
+  double value = 0;
+  if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc{}) return std::nullopt;
+  return value;
+}
+
+}  // namespace fathom::io
