@@ -136,7 +136,9 @@ void plan_file(const std::string& path, const io::WriteOptions& options, Planned
   output.format = io::check_write(path, output.dtype, output.file_shape(), plan.meaning, options);
   for (const PlannedOutput& other : plan.outputs)
     if (!other.path.empty() && other.format == output.format) return;  // said already
-  const std::string lost = io::losses(output.format, plan.input.stated);
+  io::Meaning stated = plan.input.stated;
+  stated.no_data = plan.meaning.no_data;  // said of results if they have it
+  const std::string lost = io::losses(output.format, stated);
   if (!lost.empty())
     warn(fmt::format("{}: {} does not hold what the input says: {}", shown(path),
                      io::title_of(output.format), lost));

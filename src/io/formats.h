@@ -101,6 +101,8 @@ WriteReport write(Target& target, const AnyConstView& data, const Meaning& meani
 }  // namespace nrrd
 
 namespace mha {
+/// Whether a header can state it.
+bool holds_unit(std::string_view unit);
 ImageInfo probe(ByteSource& source, const ReadContext& context);
 Image read(ByteSource& source, const ReadContext& context);
 void check(DType dtype, const Shape& shape, const Meaning& meaning);

@@ -16,8 +16,16 @@ namespace {
 /// "1.5, 0.2, 0.2 µm".
 std::string spacing_text(const Meaning& meaning) {
   std::string text;
-  for (double s : meaning.spacing()) text.append(text.empty() ? "" : ", ").append(number_text(s, 9));
+  for (const Axis& axis : meaning.axes)
+    if (axis.kind == AxisKind::space)
+      text.append(text.empty() ? "" : ", ").append(number_text(axis.spacing > 0 ? axis.spacing : 1, 9));
   return meaning.unit().empty() ? text : text.append(" ").append(meaning.unit());
+}
+
+/// Of formats that know some units.
+bool holds_unit(Format format, const std::string& unit) {
+  if (format == Format::nifti) return nifti::code_of_unit(unit) != 0;
+  return format != Format::mha || mha::holds_unit(unit);
 }
 
 }  // namespace
@@ -80,8 +88,7 @@ std::string losses(Format format, const Meaning& meaning) {
   const unsigned holds = row_of(format).holds;
   std::vector<std::string> lost;
   if (!(holds & kSpacing) && !meaning.spacing().empty()) lost.push_back("spacing (" + spacing_text(meaning) + ")");
-  else if (!meaning.unit().empty() &&
-           (!(holds & kUnit) || (format == Format::nifti && nifti::code_of_unit(meaning.unit()) == 0)))
+  else if (!meaning.unit().empty() && (!(holds & kUnit) || !holds_unit(format, meaning.unit())))
     lost.push_back("unit (" + meaning.unit() + ")");
   if (!(holds & kAxes) && meaning.has_batch()) lost.push_back("names of axes (" + meaning.axis_names() + ")");
   if (!(holds & kPlace) && meaning.place) lost.push_back("origin and orientation");

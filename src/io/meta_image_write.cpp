@@ -33,11 +33,9 @@ bool has_channels(const Meaning& meaning) {
          (meaning.axes.back().kind == AxisKind::channel || meaning.axes.back().kind == AxisKind::samples);
 }
 
-/// The unit that the file can state, of those that can be brought to it: "um", "cm", else "mm".
-std::string unit_to_write(const std::string& unit) { return unit == "µm" || unit == "cm" ? unit : "mm"; }
 
 /// Directions of the axes as the rows of a matrix, and an origin, in the order of the file.
-std::string place_text(const Meaning& meaning, std::size_t rank, double factor) {
+std::string place_text(const Meaning& meaning, std::size_t rank) {
   const Place place = in_frame(*meaning.place, Place::Frame::lps);
   const std::size_t axes = place.directions.size();
   std::string matrix = "TransformMatrix =", offset = "Offset =";
@@ -46,11 +44,13 @@ std::string place_text(const Meaning& meaning, std::size_t rank, double factor) 
       const bool known = k < axes && i < axes;
       add_word(matrix, shortest(known ? place.directions[axes - 1 - k][i] : i == k));
     }
-  for (std::size_t i = 0; i < rank; ++i) add_word(offset, shortest(i < axes ? place.origin[i] * factor : 0));
+  for (std::size_t i = 0; i < rank; ++i) add_word(offset, shortest(i < axes ? place.origin[i] : 0));
   return matrix + "\n" + offset + "\n";
 }
 
 }  // namespace
+
+bool holds_unit(std::string_view unit) { return unit == "µm" || unit == "mm" || unit == "cm"; }
 
 void check(DType, const Shape& shape, const Meaning& meaning) {
   constexpr int kMostAxes = 8;
@@ -67,30 +67,25 @@ void check(DType, const Shape& shape, const Meaning& meaning) {
   if (meaning.place && !lies_in(*meaning.place, meaning.place->directions.size()))
     throw InvalidArgument("MetaImage cannot say where an image of " + std::to_string(meaning.place->directions.size()) +
                           " axes of space lies in a volume; write .nrrd or .npy");
-  if (!meaning.unit().empty() && size_of_unit(meaning.unit()) == 0)
-    throw InvalidArgument("MetaImage states spacing in um, mm or cm, not in " + meaning.unit() +
-                          "; write .nrrd or .npy");
 }
 
 WriteReport write(Target& target, const AnyConstView& data, const Meaning& meaning) {
   const bool channels = has_channels(meaning);
   const auto rank = static_cast<std::size_t>(data.rank()) - (channels ? 1 : 0);
-  const std::string unit = meaning.unit(), written = unit_to_write(unit);
-  const double factor = unit.empty() || unit == written ? 1 : size_of_unit(unit) / size_of_unit(written);
   std::string sizes, spacing;
   for (std::size_t k = rank; k-- > 0;) {
     add_word(sizes, std::to_string(data.shape()[static_cast<int>(k)]));
     const Axis axis = meaning.axes.empty() ? Axis{} : meaning.axes[k];
-    const double scale = axis.kind == AxisKind::space ? factor : 1;
-    add_word(spacing, shortest(axis.spacing > 0 ? axis.spacing * scale : 1));
+    add_word(spacing, shortest(axis.spacing > 0 ? axis.spacing : 1));
   }
   std::string header =
       "ObjectType = Image\nNDims = " + std::to_string(rank) +
       "\nBinaryData = True\nBinaryDataByteOrderMSB = " + (std::endian::native == std::endian::big ? "True" : "False") +
       "\nCompressedData = False\n";
   const auto space = axes_of_space(meaning, data.rank());
-  if (meaning.place && meaning.place->directions.size() == space.size()) header += place_text(meaning, rank, factor);
-  if (!unit.empty()) header += "DistanceUnits = " + ascii_unit(written) + "\n";
+  if (meaning.place && meaning.place->directions.size() == space.size()) header += place_text(meaning, rank);
+  // The numbers stay those of the elements; ITK takes them for millimetres whatever the header says.
+  if (holds_unit(meaning.unit())) header += "DistanceUnits = " + ascii_unit(meaning.unit()) + "\n";
   if (!meaning.spacing().empty()) header += "ElementSpacing =" + spacing + "\n";
   header += "DimSize =" + sizes + "\n";
   if (channels) header += "ElementNumberOfChannels = " + std::to_string(data.shape()[data.rank() - 1]) + "\n";

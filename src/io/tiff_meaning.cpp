@@ -5,6 +5,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "io/numbers.h"
 #include "io/units.h"
 
 namespace fathom::io::tiff {
@@ -143,10 +144,22 @@ void read_geo(const Tags& tags, ImageInfo& info) {
   info.meaning.georeference = reference_of(keys);
   const bool degrees = keys.number(kModelType) == kGeographic;
   const int unit = keys.number(degrees ? kAngularUnits : kLinearUnits);
-  if (degrees) x.unit = "°";
-  else if (unit == 9002 || unit == 9003) x.unit = "ft";
-  else if (unit == 9001 || unit == -1) x.unit = "m";
+  if (x.spacing == 0 || y.spacing == 0) {
+    x.spacing = y.spacing = 0;
+    info.warnings.push_back("has a georeference without a size of pixels: distances are in pixels");
+  } else if (degrees) {
+    x.unit = "°";
+  } else if (unit == 9002 || unit == 9003) {
+    x.unit = "ft";
+  } else if (unit == 9001 || unit == -1) {
+    x.unit = "m";
+  }
   y.unit = x.unit;
+  if (const auto& t = tags.transformation; tags.pixel_scale.size() < 2 && t.size() == 16) {
+    constexpr double kSlant = 1e-3;
+    if (std::abs(t[0] * t[1] + t[4] * t[5]) > kSlant * x.spacing * y.spacing)
+      info.warnings.push_back("has axes that are not perpendicular: distances are measured as if they were");
+  }
   if (degrees && x.spacing > 0)
     info.warnings.push_back("has its spacing in degrees (" + info.meaning.georeference +
                             "): distances in degrees are not distances on the ground; reproject it, to metres");
@@ -202,7 +215,13 @@ Stack stack_of(const ByteSource& source, const Tags& tags, const Page& first, st
   if (stack.pages.empty() && !stack.in_one_block)
     for (std::size_t page = 0; page < pages; ++page) stack.pages.push_back(page);
   if (tags.is_geo()) read_geo(tags, info);
-  info.meaning.no_data = tags.no_data.substr(0, tags.no_data.find_last_not_of(' ') + 1);
+  if (const std::string no_data = tags.no_data.substr(0, tags.no_data.find_last_not_of(' ') + 1);
+      no_data.empty() || leading_number(no_data))
+    info.meaning.no_data = no_data;
+  else
+    info.warnings.push_back("names a no-data value that is no number (" + one_line(no_data) + "): it is left out");
+  if (first.photometric == Photometric::inverted)
+    info.warnings.push_back("has its smallest values white (MINISWHITE): they are turned round, so that white is largest");
   if (options.print_resolution) take_print_resolution(source, tags, info);
   if (tags.is_lsm && !known)
     info.warnings.push_back("is a Zeiss LSM file, whose spacing and axes are not read; save it as OME-TIFF");

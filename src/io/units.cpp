@@ -61,7 +61,7 @@ double size_of_unit(std::string_view unit) {
 
 std::string unify_units(Meaning& meaning) {
   const auto last = std::find_if(meaning.axes.rbegin(), meaning.axes.rend(),
-                                 [](const Axis& axis) { return axis.kind == AxisKind::space; });
+                                 [](const Axis& axis) { return axis.kind == AxisKind::space && axis.spacing > 0; });
   if (last == meaning.axes.rend()) return {};
   const std::string unit = last->unit;
   for (Axis& axis : meaning.axes) {
@@ -73,6 +73,14 @@ std::string unify_units(Meaning& meaning) {
     axis.spacing = decimal(static_cast<long double>(axis.spacing) * from / to);
     axis.unit = unit;
   }
+  bool missing = false;
+  for (Axis& axis : meaning.axes) {
+    if (axis.kind != AxisKind::space || axis.spacing > 0) continue;
+    missing = true;
+    axis.spacing = 1;
+    axis.unit = unit;
+  }
+  if (missing) return "states no size along an axis: 1" + (unit.empty() ? "" : " " + unit) + " is taken";
   return {};
 }
 

@@ -15,7 +15,7 @@ double size_of_unit(std::string_view unit);
 
 struct Meaning;
 
-/// Brings the axes of space to one unit, the last axis's. @return what could not be: a warning, or empty
+/// Brings the axes of space to one unit, that of the last one that states a size, where others do not 1. @return what could not be: a warning, or empty
 std::string unify_units(Meaning& meaning);
 
 }  // namespace fathom::io

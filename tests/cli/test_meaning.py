@@ -358,8 +358,10 @@ def test_nifti_without_sizes(fathom):
 
 def test_nifti_of_channels(fathom):
     a = mask(3, 4, 9, 8)
-    tifffile.imwrite(fathom.directory / "a.ome.tif", a, ome=True, metadata={"axes": "CZYX", "PhysicalSizeX": 0.5})
-    distance(fathom, "a.ome.tif", out="out.nii")
+    tifffile.imwrite(fathom.directory / "a.ome.tif", a, ome=True, metadata={
+        "axes": "CZYX", "PhysicalSizeX": 0.5, "PhysicalSizeY": 0.5})
+    distance(fathom, "a.ome.tif", out="out.nii",
+             warnings=["a.ome.tif states no size along an axis: 1 µm is taken"])
     out = nibabel.load(fathom.directory / "out.nii")
     assert out.shape == (8, 9, 4, 1, 3)
     assert out.header.get_zooms()[0] == 0.5 and out.header.get_xyzt_units()[0] == "micron"
@@ -533,3 +535,15 @@ def test_units_that_a_format_has_not(fathom):
     tifffile.imwrite(fathom.directory / "a.ome.tif", mask(4, 9, 8), ome=True, metadata={
         "axes": "ZYX", **{f"PhysicalSize{k}": 5 for k in "XYZ"}, **{f"PhysicalSize{k}Unit": "nm" for k in "XYZ"}})
     distance(fathom, "a.ome.tif", out="out.nii", warnings=["out.nii: NIfTI does not hold what the input says: unit (nm)"])
+
+
+def test_white_is_told(fathom):
+    tifffile.imwrite(fathom.directory / "a.tif", mask(9, 8).astype(bool), photometric="miniswhite", metadata=None)
+    distance(fathom, "a.tif", warnings=[
+        "a.tif has its smallest values white (MINISWHITE): they are turned round, so that white is largest"])
+
+
+def test_metaimage_keeps_numbers(fathom):
+    tifffile.imwrite(fathom.directory / "a.tif", mask(9, 8), imagej=True, resolution=(0.5, 0.5), metadata={"unit": "nm"})
+    distance(fathom, "a.tif", out="out.mha", warnings=["out.mha: MetaImage does not hold what the input says: unit (nm)"])
+    assert info(fathom, "out.mha")["spacing"] == [2, 2]

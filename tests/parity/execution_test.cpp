@@ -155,7 +155,7 @@ TEST(Execution, TallArraysTakeTheScratchOfRows) {
       for (int threads : {1, 64}) {
         DistanceOptions options = given;
         options.execution.threads = threads;
-        const auto needs = [&](const Shape& shape) {
+        const auto needs = [&, &wanted = wanted](const Shape& shape) {  // clang 14 takes no structured binding by itself
           return static_cast<double>(
               grid::scratch_bytes(Array(input, shape).view(), options, make_results(shape, options, wanted).views()));
         };
