@@ -212,7 +212,7 @@ TEST(BadInput, NrrdHeaders) {
            {"sizes", "3"}, {"sizes", "3 -2"}, {"sizes", "0 2"}, {"sizes", "9223372036854775807 2"}, {"sizes", "3 2 1"},
            {"sizes", "99999999999999999999 1"}, {"encoding", "bzip2"}, {"encoding", "hex"}, {"encoding", "gzip"},
            {"encoding", "ascii"}})
-    expect_good_message(message_of<IoError>([&] { read_text(with(field, value)); }), "memory");
+    expect_good_message(message_of<IoError>([&, text = with(field, value)] { read_text(text); }), "memory");
 }
 
 const std::string kMha = "ObjectType = Image\nNDims = 2\nDimSize = 3 2\nElementType = MET_UCHAR\n";

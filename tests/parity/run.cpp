@@ -129,7 +129,9 @@ grid::DistanceOutputs Results::views() {
   return outputs;
 }
 
-void poison(Array& array) { std::memset(array.data(), kPoison, array.bytes()); }
+void poison(Array& array) {
+  if (array.bytes() > 0) std::memset(array.data(), kPoison, array.bytes());
+}
 
 bool is_poisoned(const Array& array) {
   return std::all_of(array.data(), array.data() + array.bytes(), [](std::byte b) { return b == std::byte{kPoison}; });
