@@ -11,7 +11,7 @@
 #include "fathom/core/error.h"
 #include "points/check.h"
 #include "points/cpu/extent.h"
-#include "points/cpu/order.h"
+#include "core/curve_order.h"
 #include "points/cpu/stretch.h"
 #include "points/cpu/voxel_search.h"
 #include "points/device_build.h"
@@ -223,7 +223,7 @@ QueryReport VoxelSet::nearest(const Coordinates& queries, const QueryOptions& op
   const cpu::VoxelCut cut{needs_wide(request, contents_->extents, threads), threads, ordered};
   cpu::search_voxels(*contents_->pyramid, contents_->extents, request, cut, monitor);
   if (execution.progress) execution.progress(1);
-  return {Backend::cpu, resolve(execution.instruction_set), threads, cpu::curve_order_bytes(ordered)};
+  return {Backend::cpu, resolve(execution.instruction_set), threads, curve_order_bytes(ordered)};
 }
 
 QueryReport VoxelSet::nearest(const DeviceCoordinates& queries, const QueryOptions& options,

@@ -38,7 +38,7 @@ struct Built {
 
   explicit Built(const PointProblem& problem) {
     const points::Coordinates rows(problem.sites.view());
-    const points::Cloud sites = points::cloud_of(rows, 0, problem.set.every);
+    const Cloud sites = points::cloud_of(rows, 0, problem.set.every);
     const Storage storage = sites.count > 0 ? problem.set.storage : Storage::plain;
     tree = points::cuda::make_tree(sites, storage);
     memory.resize(points::cuda::place_tree(tree, storage, nullptr));

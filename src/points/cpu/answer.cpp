@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fathom/core/error.h"
-#include "points/cpu/order.h"
+#include "core/curve_order.h"
 #include "points/cpu/search.h"
 #include "points/cpu/stretch.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "points/cpu/boxes.h"
-#include "points/cpu/order.h"
+#include "core/curve_order.h"
 
 namespace fathom::points::cpu {
 

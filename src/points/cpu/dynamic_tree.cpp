@@ -16,7 +16,7 @@
 
 #include "core/parallel.h"
 #include "points/cpu/boxes.h"
-#include "points/hilbert.hd.h"
+#include "core/hilbert.hd.h"
 
 namespace fathom::points::cpu {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "points/cpu/extent.h"
-#include "points/cpu/order.h"
+#include "core/curve_order.h"
 
 namespace fathom::points::cpu {
 

@@ -6,7 +6,7 @@
 
 #include "core/parallel.h"
 #include "points/cloud.h"
-#include "points/cpu/curve_keys.h"
+#include "core/curve_keys.h"
 
 namespace fathom::points::cpu {
 

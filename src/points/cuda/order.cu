@@ -8,7 +8,7 @@
 #include "core/cuda/scratch.h"
 #include "points/cuda/order.h"
 #include "points/cuda/tuning.h"
-#include "points/hilbert.hd.h"
+#include "core/hilbert.hd.h"
 #include "points/hilbert_table.hd.h"
 #include "points/measure.hd.h"
 

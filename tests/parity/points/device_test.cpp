@@ -644,7 +644,7 @@ TEST_F(DevicePoints, TrialsTellHardSets) {
   const auto trial = [](const Array& sites) {
     const Block there(sites);
     const DeviceCoordinates rows(AnyConstDeviceView(there.data(), sites.dtype(), sites.shape()));
-    points::Cloud cloud = points::cloud_of(points::CoordinateLayout(rows), 0);
+    Cloud cloud = points::cloud_of(points::CoordinateLayout(rows), 0);
     points::cuda::DeviceTree tree = points::cuda::make_tree(cloud, Storage::plain);
     points::cuda::set_extent(tree, points::cuda::extent_of(cloud, nullptr));
     return points::cuda::try_queries(tree, nullptr);

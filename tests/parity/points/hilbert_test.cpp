@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "points/hilbert.hd.h"
+#include "core/hilbert.hd.h"
 #include "points/hilbert_table.hd.h"
 
 namespace fathom::test {

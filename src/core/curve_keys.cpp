@@ -1,21 +1,21 @@
 // Hilbert keys, some hundred points at a time: their cells in columns, on which each step of the curve is a loop
 // without branches that compilers turn into vector code, for each instruction set. Integers all: any set gives
 // the same keys.
-#include "points/cpu/curve_keys.h"
+#include "core/curve_keys.h"
 
 #include "core/dispatch.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "points/cpu/curve_keys.cpp"
+#define HWY_TARGET_INCLUDE "core/curve_keys.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "points/hilbert.hd.h"
+#include "core/hilbert.hd.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace fathom::points::cpu::HWY_NAMESPACE {
+namespace fathom::HWY_NAMESPACE {
 
 inline constexpr int kColumn = 256;
 
@@ -62,11 +62,11 @@ void set_all_keys(const Cloud& cloud, const double* origin, double scale, std::u
   });
 }
 
-}  // namespace fathom::points::cpu::HWY_NAMESPACE
+}  // namespace fathom::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace fathom::points::cpu {
+namespace fathom {
 
 void set_curve_keys(const Cloud& cloud, const Box& box, std::uint64_t* entries, std::int64_t count) {
   double extent = 0;
@@ -78,5 +78,5 @@ void set_curve_keys(const Cloud& cloud, const Box& box, std::uint64_t* entries, 
   (cloud, box.low.data(), divides ? scale : 0, entries, count);
 }
 
-}  // namespace fathom::points::cpu
+}  // namespace fathom
 #endif

@@ -6,7 +6,7 @@
 
 #include "core/root.hd.h"
 
-namespace fathom::points {
+namespace fathom {
 
 /// Bits of a cell along each axis: keys have 30 bits in 2D and 3D, long ones 60.
 FATHOM_HD constexpr int hilbert_bits(int axes, int key_bits = 30) { return key_bits / axes; }
@@ -65,4 +65,4 @@ FATHOM_HD inline Key hilbert_key(std::uint32_t (&cell)[kAxes]) {
   return key;
 }
 
-}  // namespace fathom::points
+}  // namespace fathom

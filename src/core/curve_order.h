@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "core/parallel.h"
-#include "points/cloud.h"
-#include "points/cpu/curve_keys.h"
+#include "core/cloud.h"
+#include "core/curve_keys.h"
 
-namespace fathom::points::cpu {
+namespace fathom {
 
 /// Bytes that curve_order() takes for its result and while it works.
 inline std::size_t curve_order_bytes(std::int64_t count) { return static_cast<std::size_t>(count) * 16; }
@@ -19,4 +19,4 @@ inline std::size_t curve_order_bytes(std::int64_t count) { return static_cast<st
 /// @param monitor  told of `count` units of work
 std::vector<std::uint64_t> curve_order(const Cloud& cloud, const Box& box, int threads, Monitor& monitor);
 
-}  // namespace fathom::points::cpu
+}  // namespace fathom

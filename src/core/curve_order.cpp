@@ -1,15 +1,15 @@
 // Hilbert order: a key for each point, then a radix sort of (key, index) words by the 30 bits of the key, in 3 passes
 // of 10 bits, each thread counting and placing a part. Stable, so that points with one key stay in the caller's order.
 // Cost: O(n), 16 bytes per point.
-#include "points/cpu/order.h"
+#include "core/curve_order.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "points/cpu/curve_keys.h"
+#include "core/curve_keys.h"
 
-namespace fathom::points::cpu {
+namespace fathom {
 
 namespace {
 
@@ -140,4 +140,4 @@ std::vector<std::uint64_t> curve_order(const Cloud& cloud, const Box& box, int t
   return entries;
 }
 
-}  // namespace fathom::points::cpu
+}  // namespace fathom
