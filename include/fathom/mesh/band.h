@@ -1,0 +1,61 @@
+// The narrow band of a field: tiles of 8 × 8 × 8 points, those that the surface is near to.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "fathom/core/array.h"
+#include "fathom/core/execution.h"
+#include "fathom/mesh/lattice.h"
+
+namespace fathom::mesh {
+
+inline constexpr int kTileSide = 8;
+inline constexpr int kTilePoints = kTileSide * kTileSide * kTileSide;
+
+/// Points of a lattice no farther than a cutoff from a surface, in tiles. Point (x, y, z) of a tile is its element
+/// x + 8·y + 64·z, and bit x + 8·y of its word z. Tiles are in ascending order of z, then y, then x.
+struct Band {
+  Lattice lattice;
+  double cutoff = 0;
+  bool is_signed = false;
+  std::int64_t active = 0;  ///< points in the band
+
+  Array tiles;      ///< [n, 3] int32: x, y, z of each tile, in tiles
+  Array masks;      ///< [n, 8] uint64: which of its points are in the band
+  Array distances;  ///< [n, 512] float32 or float64; points that are not in the band have ±cutoff, with their side's sign
+  Array triangles;  ///< [n, 512] int32: nearest triangle; −1 outside the band. Empty unless asked for
+  Array closest;    ///< [n, 512, 3] float32: nearest point, x, y, z; NaN outside the band. Empty unless asked for
+
+  /// Sides of what is not stored, on which all points of a tile are on one side: [tiles along z, tiles along y], 1 where
+  /// the first tile of a row is inside, if it is not stored; and [n], 1 where the tile after each is, if it is not.
+  Array row_inside;
+  Array after_inside;
+
+  // What computed it.
+  InstructionSet instruction_set = InstructionSet::baseline;
+  int threads = 1;
+
+  std::int64_t count() const { return tiles.shape().rank() == 2 ? tiles.shape()[0] : 0; }
+  std::size_t bytes() const {
+    return tiles.bytes() + masks.bytes() + distances.bytes() + triangles.bytes() + closest.bytes() + row_inside.bytes() +
+           after_inside.bytes();
+  }
+  /// Tiles along each axis.
+  std::array<std::int64_t, 3> tile_shape() const {
+    return {(lattice.shape[0] + 7) / 8, (lattice.shape[1] + 7) / 8, (lattice.shape[2] + 7) / 8};
+  }
+
+  /// Writes the whole lattice: the band's distances, and ±cutoff elsewhere.
+  /// @param out  [z, y, x], of the type of `distances`
+  /// @throws InvalidArgument another shape or type
+  void to_dense(const AnyView& out) const;
+
+  /// The points of the band, tile after tile.
+  /// @param places     [active, 3] int32: i, j, k of each, in the order x, y, z; or not given
+  /// @param distances  [active], of the type of `distances`; or not given
+  /// @throws InvalidArgument another shape or type
+  void to_list(const AnyView& places, const AnyView& distances) const;
+};
+
+}  // namespace fathom::mesh

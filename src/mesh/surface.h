@@ -1,0 +1,51 @@
+// A mesh as the room sees it: vertices in float64, equal ones joined, and what its edges say.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/parallel.h"
+#include "fathom/mesh/triangle_set.h"
+#include "mesh/triangle.hd.h"
+
+namespace fathom::mesh {
+
+using Corners = std::array<std::int32_t, 3>;
+
+struct Surface {
+  std::vector<Vec3> vertices;    ///< the caller's, all of them
+  std::vector<Corners> corners;  ///< of each triangle, in the caller's order: the lowest number among equal vertices
+  Bounds bounds;                 ///< of the vertices that are used
+
+  std::int64_t size() const { return static_cast<std::int64_t>(corners.size()); }
+  Vec3 corner(std::int64_t triangle, int k) const {
+    return vertices[static_cast<std::size_t>(corners[static_cast<std::size_t>(triangle)][static_cast<std::size_t>(k)])];
+  }
+};
+
+/// @throws InvalidArgument what TriangleSet refuses of a mesh
+Surface make_surface(const Triangles& mesh);
+
+/// Places 0, 1, 2 of a triangle's corners in ascending order of their vertices.
+inline std::array<int, 3> ascending(const Corners& corners) {
+  std::array<int, 3> order{0, 1, 2};
+  const auto swap_if = [&](std::size_t i, std::size_t j) {
+    if (corners[static_cast<std::size_t>(order[j])] < corners[static_cast<std::size_t>(order[i])]) std::swap(order[i], order[j]);
+  };
+  swap_if(0, 1);
+  swap_if(1, 2);
+  swap_if(0, 1);
+  return order;
+}
+
+/// Sums of unit normals, weighted by angles: at the edges and the corners of each triangle, as Triangle counts them.
+struct Pseudonormals {
+  std::vector<std::array<Vec3, 3>> edges;  ///< [triangle]: ab, ac, bc
+  std::vector<Vec3> vertices;              ///< as Surface's; 0 where no face is
+};
+
+/// @param pseudonormals  set, too, unless it is null
+Topology topology_of(const Surface& surface, Pseudonormals* pseudonormals, int threads);
+
+}  // namespace fathom::mesh

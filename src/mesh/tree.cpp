@@ -1,0 +1,128 @@
+// The tree over a surface: triangles in the Hilbert order of the middles of their boxes, blocks of kFan consecutive ones,
+// boxes over each, boxes over kFan boxes, and so on upwards.
+// Source: packed R-trees in Hilbert order, Kamel & Faloutsos 1993. Cost: O(n).
+#include "mesh/tree.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/curve_order.h"
+
+namespace fathom::mesh {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t kOfJob = 4096;
+
+struct Interval {
+  double low = kInfinity, high = -kInfinity;
+  void add(double x) {
+    low = std::min(low, x);
+    high = std::max(high, x);
+  }
+};
+
+double coordinate(Vec3 point, int axis) { return axis == 0 ? point.x : axis == 1 ? point.y : point.z; }
+
+std::vector<std::uint64_t> order_of(const Surface& surface, int threads, Monitor& monitor) {
+  std::vector<double> middles(3 * static_cast<std::size_t>(surface.size()));
+  parallel_jobs(threads, (surface.size() + kOfJob - 1) / kOfJob, [&](int, std::int64_t job) {
+    for (std::int64_t i = job * kOfJob; i < std::min(surface.size(), (job + 1) * kOfJob); ++i)
+      for (int axis = 0; axis < 3; ++axis) {
+        Interval extent;
+        for (int k = 0; k < 3; ++k) extent.add(coordinate(surface.corner(i, k), axis));
+        middles[static_cast<std::size_t>(3 * i + axis)] = extent.low + 0.5 * (extent.high - extent.low);
+      }
+  });
+  Cloud cloud{DType::float64, 3, surface.size(), 1, {}, {3, 3, 3}};
+  for (std::size_t k = 0; k < 3; ++k) cloud.data[k] = reinterpret_cast<const std::byte*>(middles.data() + k);
+  return curve_order(cloud, {surface.bounds.low, surface.bounds.high}, threads, monitor);
+}
+
+void fill_place(Tree& tree, const Surface& surface, std::int64_t place, std::int64_t id) {
+  const std::array<int, 3> order = ascending(surface.corners[static_cast<std::size_t>(id)]);
+  const Triangle t = make_triangle(surface.corner(id, order[0]), surface.corner(id, order[1]), surface.corner(id, order[2]));
+  Block& block = tree.blocks[static_cast<std::size_t>(place / kFan)];
+  const auto i = static_cast<std::size_t>(place % kFan);
+  const double numbers[13] = {t.a.x, t.a.y, t.a.z, t.b.x, t.b.y, t.b.z, t.c.x, t.c.y, t.c.z,
+                              t.per_normal, t.per_ab, t.per_ac, t.per_bc};
+  for (std::size_t k = 0; k < 9; ++k) block.corners[k][i] = numbers[k];
+  for (std::size_t k = 0; k < 4; ++k) block.per[k][i] = numbers[9 + k];
+  tree.ids[static_cast<std::size_t>(place)] = static_cast<std::int32_t>(id);
+}
+
+void put_box(Boxes& boxes, std::size_t child, std::size_t axis, const Interval& extent) {
+  boxes.low[axis][child] = extent.low;
+  boxes.high[axis][child] = extent.high;
+}
+
+void box_block(Tree& tree, std::int64_t number) {
+  const Block& block = tree.blocks[static_cast<std::size_t>(number)];
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    Interval extent;
+    for (std::size_t corner = axis; corner < 9; corner += 3)
+      for (double x : block.corners[corner]) extent.add(x);
+    put_box(tree.levels[0][static_cast<std::size_t>(number / kFan)], static_cast<std::size_t>(number % kFan), axis, extent);
+  }
+}
+
+constexpr Boxes no_boxes() {
+  Boxes boxes{};
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    for (std::size_t i = 0; i < kFan; ++i) {
+      boxes.low[axis][i] = kInfinity;
+      boxes.high[axis][i] = -kInfinity;
+    }
+  return boxes;
+}
+
+void add_upper_level(Tree& tree) {
+  const std::size_t groups = tree.levels.back().size();
+  tree.levels.emplace_back((groups + kFan - 1) / kFan, no_boxes());
+  const auto &below = tree.levels[tree.levels.size() - 2];
+  for (std::size_t node = 0; node < groups; ++node)
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      Interval extent;
+      for (double x : below[node].low[axis]) extent.low = std::min(extent.low, x);
+      for (double x : below[node].high[axis]) extent.high = std::max(extent.high, x);
+      put_box(tree.levels.back()[node / kFan], node % kFan, axis, extent);
+    }
+}
+
+/// Of the triangles of blocks [begin, end).
+double longest_squared(const Tree& tree, std::int64_t begin, std::int64_t end) {
+  double longest = 0;
+  for (std::int64_t place = begin * kFan; place < end * kFan; ++place) {
+    const Triangle t = tree.triangle(place);
+    for (const Vec3 side : {t.b - t.a, t.c - t.a, t.c - t.b}) longest = std::max(longest, dot(side, side));
+  }
+  return longest;
+}
+
+}  // namespace
+
+Tree build_tree(const Surface& surface, int threads, Monitor& monitor) {
+  const std::vector<std::uint64_t> order = order_of(surface, threads, monitor);
+  Tree tree;
+  tree.count = surface.size();
+  const std::int64_t blocks = (tree.count + kFan - 1) / kFan;
+  tree.blocks.resize(static_cast<std::size_t>(blocks));
+  tree.ids.resize(static_cast<std::size_t>(blocks * kFan));
+  tree.levels.emplace_back((blocks + kFan - 1) / kFan, no_boxes());
+  const std::int64_t jobs = (blocks + kOfJob - 1) / kOfJob;  // kOfJob is a multiple of kFan: no two jobs share a group
+  std::vector<double> longest(static_cast<std::size_t>(jobs));
+  parallel_jobs(threads, jobs, [&](int, std::int64_t job) {
+    const std::int64_t begin = job * kOfJob, end = std::min(blocks, begin + kOfJob);
+    for (std::int64_t place = begin * kFan; place < end * kFan; ++place)
+      fill_place(tree, surface, place, index_in(order[static_cast<std::size_t>(std::min(place, tree.count - 1))]));
+    for (std::int64_t block = begin; block < end; ++block) box_block(tree, block);
+    longest[static_cast<std::size_t>(job)] = longest_squared(tree, begin, end);
+    monitor.look();
+  });
+  tree.longest_squared = *std::max_element(longest.begin(), longest.end());
+  while (tree.levels.back().size() > 1) add_upper_level(tree);
+  return tree;
+}
+
+}  // namespace fathom::mesh
