@@ -96,6 +96,8 @@ struct BandOptions {
   Execution execution;
 };
 
+struct PreparedMesh;
+
 /// A mesh that answers. Movable; after construction all may be called by many threads at once.
 ///
 /// Exact: with a, b, c the differences in float64 of a triangle's corners to the point, corners taken in ascending order of
@@ -142,15 +144,7 @@ class TriangleSet {
   Band band(const Lattice& lattice, const BandOptions& options) const;
 
  private:
-  struct Prepared;
-  std::unique_ptr<const Prepared> prepared_;
-};
-
-/// How far two surfaces are apart, from the vertices and `samples` points of each to the other.
-struct Difference {
-  double to_second = 0, to_first = 0;            ///< largest distance from a point of one to the other
-  double mean_to_second = 0, mean_to_first = 0;  ///< over the surface
-  double hausdorff() const { return to_second > to_first ? to_second : to_first; }
+  std::unique_ptr<const PreparedMesh> prepared_;
 };
 
 }  // namespace fathom::mesh

@@ -1,0 +1,239 @@
+// The band, a row of tiles along x at a time: the tiles that the surface may be near are found by bisecting the row, each is
+// searched, and what it holds is signed. Rows are joined in the end.
+#include "mesh/cpu/band.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "mesh/answers.h"
+#include "mesh/cpu/search.h"
+#include "mesh/cpu/tile.h"
+
+namespace fathom::mesh::cpu {
+
+namespace {
+
+using Mask = std::array<std::uint64_t, kTileSide>;
+
+/// What a row of tiles holds.
+struct Row {
+  std::vector<std::int32_t> tiles;  ///< along x
+  std::vector<Mask> masks;
+  std::vector<std::byte> distances;
+  std::vector<std::int32_t> triangles;
+  std::vector<float> closest;
+  bool starts_inside = false;
+  std::vector<std::uint8_t> after_inside;
+  std::int64_t active = 0;
+};
+
+/// Spreads the sides of known points to their neighbours until all are known: between points that are farther from the
+/// surface than a step is long, it cannot pass.
+void spread_sides(Mask known, Mask& inside) {
+  constexpr std::uint64_t kNotFirst = 0xfefefefefefefefe, kNotLast = 0x7f7f7f7f7f7f7f7f;
+  const auto beside = [](const Mask& of, std::size_t z) {
+    return (of[z] << 1 & kNotFirst) | (of[z] >> 1 & kNotLast) | of[z] << 8 | of[z] >> 8 | (z > 0 ? of[z - 1] : 0) |
+           (z < 7 ? of[z + 1] : 0);
+  };
+  while (std::any_of(known.begin(), known.end(), [](std::uint64_t word) { return ~word != 0; })) {
+    Mask next = known;
+    for (std::size_t z = 0; z < kTileSide; ++z) next[z] |= beside(known, z);
+    if (next == known) return;
+    Mask next_inside = inside;
+    for (std::size_t z = 0; z < kTileSide; ++z) next_inside[z] |= beside(inside, z) & next[z] & ~known[z];
+    inside = next_inside;
+    known = next;
+  }
+}
+
+class RowWork {
+ public:
+  RowWork(const PreparedMesh& prepared, const Lattice& lattice, const BandOptions& options, InstructionSet set)
+      : prepared_(prepared), lattice_(lattice), options_(options), set_(set), search_(prepared.tree, options.cutoff, set) {}
+
+  Row run(std::int64_t ty, std::int64_t tz) {
+    row_ = {};
+    ty_ = ty;
+    tz_ = tz;
+    along_x_ = (lattice_.shape[0] + kTileSide - 1) / kTileSide;
+    bisect(0, along_x_);
+    if (prepared_.sign != Sign::none) sign_gaps();
+    return std::move(row_);
+  }
+
+ private:
+  Vec3 point(std::int64_t x, std::int64_t y, std::int64_t z) const { return {lattice_.at(0, x), lattice_.at(1, y), lattice_.at(2, z)}; }
+
+  void bisect(std::int64_t begin, std::int64_t end) {
+    const auto last = [&](std::size_t axis, std::int64_t tile) { return lattice_.at(axis, tile * kTileSide + kTileSide - 1); };
+    const Vec3 low = point(begin * kTileSide, ty_ * kTileSide, tz_ * kTileSide);
+    if (!search_.is_near({{low.x, low.y, low.z}, {last(0, end - 1), last(1, ty_), last(2, tz_)}})) return;
+    if (end - begin == 1) return add_tile(begin);
+    const std::int64_t middle = begin + (end - begin) / 2;
+    bisect(begin, middle);
+    bisect(middle, end);
+  }
+
+  void add_tile(std::int64_t tx) {
+    TilePlace place;
+    const std::int64_t first[3] = {tx * kTileSide, ty_ * kTileSide, tz_ * kTileSide};
+    for (std::size_t k = 0; k < 3; ++k)
+      for (std::int64_t i = 0; i < kTileSide; ++i) place.at[k][i] = lattice_.at(k, first[k] + i);
+    if (!search_.search(place, found_)) return;
+    Mask mask{};
+    double distances[kTilePoints];
+    for (int i = 0; i < kTilePoints; ++i) {
+      distances[i] = std::sqrt(found_.squared[i]);
+      const bool within = first[0] + i % 8 < lattice_.shape[0] && first[1] + i / 8 % 8 < lattice_.shape[1] && first[2] + i / 64 < lattice_.shape[2];
+      mask[static_cast<std::size_t>(i / 64)] |= std::uint64_t{within && distances[i] <= options_.cutoff} << i % 64;
+    }
+    const int active = std::accumulate(mask.begin(), mask.end(), 0, [](int sum, std::uint64_t word) { return sum + std::popcount(word); });
+    if (active == 0) return;
+    row_.active += active;
+    row_.tiles.push_back(static_cast<std::int32_t>(tx));
+    row_.masks.push_back(mask);
+    store(place, mask, distances);
+  }
+
+  static bool bit(const Mask& mask, int i) { return mask[static_cast<std::size_t>(i / 64)] >> i % 64 & 1; }
+  static Vec3 point_of(const TilePlace& place, int i) { return {place.at[0][i % 8], place.at[1][i / 8 % 8], place.at[2][i / 64]}; }
+
+  void store(const TilePlace& place, const Mask& mask, const double* distances) {
+    Mask inside{};
+    if (prepared_.sign != Sign::none) inside = sides_of(place, mask);
+    if (options_.dtype == DType::float32) store_distances<float>(mask, inside, distances);
+    else store_distances<double>(mask, inside, distances);
+    if (options_.triangles)
+      for (int i = 0; i < kTilePoints; ++i) row_.triangles.push_back(bit(mask, i) ? prepared_.id_at(found_.place[i]) : -1);
+    if (!options_.closest) return;
+    for (int i = 0; i < kTilePoints; ++i) {
+      constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+      const Vec3 at = bit(mask, i) ? closest_at(prepared_, found_.place[i], point_of(place, i)) : Vec3{kNone, kNone, kNone};
+      for (const double x : {at.x, at.y, at.z}) row_.closest.push_back(static_cast<float>(x));
+    }
+  }
+
+  template <class T>
+  void store_distances(const Mask& mask, const Mask& inside, const double* distances) {
+    T values[kTilePoints];
+    for (int i = 0; i < kTilePoints; ++i) {
+      const auto distance = static_cast<T>(bit(mask, i) ? distances[i] : options_.cutoff);
+      values[i] = bit(inside, i) && distance > 0 ? -distance : distance;
+    }
+    const auto* bytes = reinterpret_cast<const std::byte*>(values);
+    row_.distances.insert(row_.distances.end(), bytes, bytes + sizeof values);
+  }
+
+  /// Which points of a tile are inside.
+  Mask sides_of(const TilePlace& place, const Mask& mask) const {
+    Mask inside{};
+    const double longest = *std::max_element(lattice_.spacing.begin(), lattice_.spacing.end());
+    const bool spreads = options_.cutoff >= longest;
+    for (int i = 0; i < kTilePoints; ++i) {
+      if (!bit(mask, i) && spreads) continue;
+      const Vec3 at = point_of(place, i);
+      const bool is_inside = bit(mask, i) ? prepared_.is_inside(at, found_.place[i]) : is_inside_far(at);
+      inside[static_cast<std::size_t>(i / 64)] |= std::uint64_t{is_inside} << i % 64;
+    }
+    if (spreads) spread_sides(mask, inside);
+    return inside;
+  }
+
+  /// Of a point whose nearest triangle is not known.
+  bool is_inside_far(Vec3 at) const {
+    Found found;
+    if (prepared_.sign == Sign::pseudonormal) find_nearest(prepared_.tree, &at, 1, &found, set_);
+    return prepared_.is_inside(at, found.place);
+  }
+
+  /// Sides of the tiles that are not stored.
+  void sign_gaps() {
+    const auto is_inside = [&](std::int64_t tx) { return is_inside_far(point(tx * kTileSide, ty_ * kTileSide, tz_ * kTileSide)); };
+    row_.starts_inside = (row_.tiles.empty() || row_.tiles[0] > 0) && is_inside(0);
+    row_.after_inside.resize(row_.tiles.size());
+    for (std::size_t i = 0; i < row_.tiles.size(); ++i) {
+      const std::int64_t after = row_.tiles[i] + 1, next = i + 1 < row_.tiles.size() ? row_.tiles[i + 1] : along_x_;
+      row_.after_inside[i] = after < next && is_inside(after);
+    }
+  }
+
+  const PreparedMesh& prepared_;
+  const Lattice& lattice_;
+  const BandOptions& options_;
+  InstructionSet set_;
+  TileSearch search_;
+  TileFound found_;
+  Row row_;
+  std::int64_t ty_ = 0, tz_ = 0, along_x_ = 0;
+};
+
+/// All rows one after the other; each is given back once it is copied.
+Band join(std::vector<Row>& rows, const Lattice& lattice, const BandOptions& options) {
+  Band band;
+  band.lattice = lattice;
+  band.cutoff = options.cutoff;
+  std::int64_t count = 0;
+  for (const Row& row : rows) count += static_cast<std::int64_t>(row.tiles.size());
+  const auto shape = band.tile_shape();
+  band.tiles = Array(DType::int32, {count, 3});
+  band.masks = Array(DType::uint64, {count, kTileSide});
+  band.distances = Array(options.dtype, {count, kTilePoints});
+  if (options.triangles) band.triangles = Array(DType::int32, {count, kTilePoints});
+  if (options.closest) band.closest = Array(DType::float32, {count, kTilePoints, 3});
+  band.row_inside = Array(DType::uint8, {shape[2], shape[1]});
+  band.after_inside = Array(DType::uint8, {count});
+  std::int64_t at = 0;
+  for (std::size_t number = 0; number < rows.size(); ++number) {
+    const Row row = std::move(rows[number]);
+    const auto copy = [&](Array& to, const auto& from) {
+      if (!from.empty()) std::memcpy(to.data() + static_cast<std::size_t>(at) * (to.bytes() / static_cast<std::size_t>(count)), from.data(), from.size() * sizeof(from[0]));
+    };
+    for (std::size_t i = 0; i < row.tiles.size(); ++i) {
+      std::int32_t* tile = band.tiles.as<std::int32_t>().data() + 3 * (at + static_cast<std::int64_t>(i));
+      tile[0] = row.tiles[i];
+      tile[1] = static_cast<std::int32_t>(static_cast<std::int64_t>(number) % shape[1]);
+      tile[2] = static_cast<std::int32_t>(static_cast<std::int64_t>(number) / shape[1]);
+    }
+    copy(band.masks, row.masks);
+    copy(band.distances, row.distances);
+    copy(band.triangles, row.triangles);
+    copy(band.closest, row.closest);
+    copy(band.after_inside, row.after_inside);
+    if (row.after_inside.empty()) std::memset(band.after_inside.data() + at, 0, row.tiles.size());
+    band.row_inside.as<std::uint8_t>().data()[number] = row.starts_inside;
+    band.active += row.active;
+    at += static_cast<std::int64_t>(row.tiles.size());
+  }
+  return band;
+}
+
+}  // namespace
+
+Band make_band(const PreparedMesh& prepared, const Lattice& lattice, const BandOptions& options, const Run& run) {
+  Band shape_only;
+  shape_only.lattice = lattice;
+  const auto tiles = shape_only.tile_shape();
+  const std::int64_t jobs = tiles[0] > 0 ? tiles[1] * tiles[2] : 0;
+  std::vector<Row> rows(static_cast<std::size_t>(jobs));
+  std::vector<std::unique_ptr<RowWork>> workers(static_cast<std::size_t>(run.threads));
+  Monitor monitor(run.execution, jobs);
+  parallel_jobs(run.threads, jobs, [&](int worker, std::int64_t job) {
+    std::unique_ptr<RowWork>& work = workers[static_cast<std::size_t>(worker)];
+    if (!work) work = std::make_unique<RowWork>(prepared, lattice, options, run.set);
+    rows[static_cast<std::size_t>(job)] = work->run(job % tiles[1], job / tiles[1]);
+    monitor.advance(1);
+  });
+  Band band = join(rows, lattice, options);
+  band.is_signed = prepared.sign != Sign::none;
+  band.instruction_set = run.set;
+  band.threads = run.threads;
+  return band;
+}
+
+}  // namespace fathom::mesh::cpu

@@ -1,0 +1,124 @@
+// Points along a Hilbert curve, lattices in rows of cubes, each traversed back and forth: every search starts from the answer
+// of a neighbour.
+#include "mesh/cpu/field.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/curve_order.h"
+#include "mesh/answers.h"
+#include "mesh/cpu/search.h"
+
+namespace fathom::mesh::cpu {
+
+namespace {
+
+constexpr std::int64_t kSide = kTileSide;
+constexpr std::int64_t kBatch = 512;
+
+Cloud cloud_of(const AnyConstView& points) {
+  Cloud cloud{points.dtype(), 3, points.shape()[0], 1, {}, {}};
+  for (int k = 0; k < 3; ++k) {
+    cloud.data[k] = points.data() + k * static_cast<std::int64_t>(size_of(points.dtype()));
+    cloud.step[k] = points.strides()[0];
+  }
+  return cloud;
+}
+
+Box box_of(const Cloud& cloud) {
+  Box box;
+  for (std::size_t k = 0; k < 3; ++k) {
+    box.low[k] = box.high[k] = cloud.at(static_cast<int>(k), 0);
+    for (std::int64_t i = 1; i < cloud.count; ++i) {
+      box.low[k] = std::min(box.low[k], cloud.at(static_cast<int>(k), i));
+      box.high[k] = std::max(box.high[k], cloud.at(static_cast<int>(k), i));
+    }
+  }
+  return box;
+}
+
+/// What one thread needs for some points.
+struct Batch {
+  std::vector<Vec3> points;
+  std::vector<std::int64_t> indices;  ///< of the questions
+  std::vector<Found> found;
+
+  void clear() {
+    points.clear();
+    indices.clear();
+  }
+  void search(const Tree& tree, InstructionSet set) {
+    found.resize(points.size());
+    find_nearest(tree, points.data(), static_cast<std::int64_t>(points.size()), found.data(), set);
+  }
+};
+
+/// The points of a cube of the lattice, along x back and forth.
+void add_cube(Batch& batch, const Lattice& lattice, const std::array<std::int64_t, 3>& first) {
+  std::array<std::int64_t, 3> size;
+  for (std::size_t k = 0; k < 3; ++k) size[k] = std::min(kSide, lattice.shape[k] - first[k]);
+  for (std::int64_t z = 0; z < size[2]; ++z)
+    for (std::int64_t row = 0; row < size[1]; ++row) {
+      const std::int64_t y = z % 2 == 0 ? row : size[1] - 1 - row;
+      for (std::int64_t step = 0; step < size[0]; ++step) {
+        const std::int64_t x = (z * size[1] + row) % 2 == 0 ? step : size[0] - 1 - step;
+        batch.points.push_back({lattice.at(0, first[0] + x), lattice.at(1, first[1] + y), lattice.at(2, first[2] + z)});
+        batch.indices.push_back(x + kSide * (y + kSide * z));
+      }
+    }
+}
+
+}  // namespace
+
+void answer_points(const PreparedMesh& prepared, const AnyConstView& points, bool ordered, const Outputs& outputs,
+                   const Run& run) {
+  const Cloud cloud = cloud_of(points);
+  if (cloud.count == 0) return;
+  Monitor monitor(run.execution, ordered ? 2 * cloud.count : cloud.count);
+  std::vector<std::uint64_t> order;
+  if (ordered) order = curve_order(cloud, box_of(cloud), run.threads, monitor);
+  const Answers answers(prepared, outputs);
+  std::vector<Batch> batches(static_cast<std::size_t>(run.threads));
+  parallel_jobs(run.threads, (cloud.count + kBatch - 1) / kBatch, [&](int worker, std::int64_t job) {
+    Batch& batch = batches[static_cast<std::size_t>(worker)];
+    batch.clear();
+    for (std::int64_t i = job * kBatch; i < std::min(cloud.count, (job + 1) * kBatch); ++i) {
+      const std::int64_t index = ordered ? index_in(order[static_cast<std::size_t>(i)]) : i;
+      batch.points.push_back({cloud.at(0, index), cloud.at(1, index), cloud.at(2, index)});
+      batch.indices.push_back(index);
+    }
+    batch.search(prepared.tree, run.set);
+    for (std::size_t i = 0; i < batch.points.size(); ++i) {
+      const Found& found = batch.found[i];
+      answers.put({batch.indices[i]}, batch.points[i], found.place, found.squared,
+                  prepared.is_inside(batch.points[i], found.place));
+    }
+    monitor.advance(static_cast<std::int64_t>(batch.points.size()));
+  });
+}
+
+void answer_lattice(const PreparedMesh& prepared, const Lattice& lattice, const Outputs& outputs, const Run& run) {
+  const Answers answers(prepared, outputs);
+  const std::int64_t across = (lattice.shape[1] + kSide - 1) / kSide, rows = across * ((lattice.shape[2] + kSide - 1) / kSide);
+  const std::int64_t cubes = (lattice.shape[0] + kSide - 1) / kSide;
+  Monitor monitor(run.execution, rows * cubes);
+  std::vector<Batch> batches(static_cast<std::size_t>(run.threads));
+  parallel_jobs(run.threads, rows, [&](int worker, std::int64_t job) {
+    Batch& batch = batches[static_cast<std::size_t>(worker)];
+    for (std::int64_t cube = 0; cube < cubes; ++cube) {
+      const std::array<std::int64_t, 3> first{cube * kSide, job % across * kSide, job / across * kSide};
+      batch.clear();
+      add_cube(batch, lattice, first);
+      batch.search(prepared.tree, run.set);
+      for (std::size_t i = 0; i < batch.points.size(); ++i) {
+        const Found& found = batch.found[i];
+        const std::int64_t at = batch.indices[i];
+        answers.put({first[2] + at / (kSide * kSide), first[1] + at / kSide % kSide, first[0] + at % kSide}, batch.points[i],
+                    found.place, found.squared, prepared.is_inside(batch.points[i], found.place));
+      }
+      monitor.advance(1);
+    }
+  });
+}
+
+}  // namespace fathom::mesh::cpu

@@ -1,0 +1,24 @@
+// Answers of the CPU: for points, and for all points of a lattice.
+#pragma once
+
+#include "core/parallel.h"
+#include "fathom/mesh/triangle_set.h"
+#include "mesh/prepared.h"
+
+namespace fathom::mesh::cpu {
+
+/// How a call runs.
+struct Run {
+  int threads;
+  InstructionSet set;
+  const Execution& execution;
+};
+
+/// @param points  [n, 3], float32 or float64, finite
+/// @param ordered  whether to answer along a Hilbert curve, for which there must be curve_order_bytes(n)
+void answer_points(const PreparedMesh& prepared, const AnyConstView& points, bool ordered, const Outputs& outputs,
+                   const Run& run);
+
+void answer_lattice(const PreparedMesh& prepared, const Lattice& lattice, const Outputs& outputs, const Run& run);
+
+}  // namespace fathom::mesh::cpu

@@ -1,0 +1,65 @@
+#include "fathom/mesh/lattice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "fathom/core/error.h"
+
+namespace fathom::mesh {
+
+namespace {
+
+constexpr double kMostPoints = 2147483647;
+
+Point spacing_of(const Bounds& bounds, const LatticeOptions& options) {
+  if (options.resolution.has_value() == options.spacing.has_value())
+    throw InvalidArgument(options.spacing ? "resolution and spacing were given; give one of them"
+                                          : "neither resolution nor spacing was given; give one of them");
+  if (options.spacing) {
+    for (double h : *options.spacing)
+      if (!(h > 0) || !std::isfinite(h)) throw InvalidArgument("a spacing is not finite or not above 0");
+    return *options.spacing;
+  }
+  if (*options.resolution < 2)
+    throw InvalidArgument("the resolution is " + std::to_string(*options.resolution) + "; give 2 points or more");
+  double longest = 0;
+  for (std::size_t k = 0; k < 3; ++k) longest = std::max(longest, bounds.high[k] - bounds.low[k]);
+  if (!(longest > 0)) throw InvalidArgument("the mesh is a single point, which a resolution cannot divide; give a spacing");
+  const double h = longest / static_cast<double>(*options.resolution - 1);
+  return {h, h, h};
+}
+
+/// Steps that reach over a length; what rounding has added does not count as one.
+double steps_over(double length, double spacing) { return std::ceil(length / spacing * (1 - 0x1p-40)); }
+
+}  // namespace
+
+Lattice lattice_around(const Bounds& bounds, const LatticeOptions& options) {
+  Lattice lattice;
+  lattice.spacing = spacing_of(bounds, options);
+  if (options.margin < 0) throw InvalidArgument("the margin is negative; give 0 points or more");
+  const auto margin = static_cast<double>(options.margin);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double h = lattice.spacing[k];
+    const double first = options.resolution ? bounds.low[k] : h * std::floor(bounds.low[k] / h);
+    lattice.origin[k] = options.origin ? (*options.origin)[k] : first - margin * h;
+    const double points = 1 + std::max(0.0, steps_over(bounds.high[k] - lattice.origin[k], h) + margin);
+    if (!(std::abs(lattice.origin[k]) <= 1e150) || !(points <= kMostPoints))
+      throw InvalidArgument("the lattice would have more than 2147483647 points along " + std::string(1, "xyz"[k]) +
+                            "; give a larger spacing or a smaller resolution");
+    lattice.shape[k] = options.shape ? (*options.shape)[k] : static_cast<std::int64_t>(points);
+    if (lattice.shape[k] < 1 || static_cast<double>(lattice.shape[k]) > kMostPoints)
+      throw InvalidArgument("the lattice's shape has " + std::to_string(lattice.shape[k]) + " points along " +
+                            std::string(1, "xyz"[k]) + "; give 1 to 2147483647");
+  }
+  return lattice;
+}
+
+std::int64_t band_margin(double cutoff, const Point& spacing) {
+  const double steps = std::ceil(cutoff / *std::min_element(spacing.begin(), spacing.end()));
+  if (!(steps < kMostPoints)) throw InvalidArgument("the cutoff is more than 2147483647 steps of the lattice");
+  return static_cast<std::int64_t>(steps) + 1;
+}
+
+}  // namespace fathom::mesh

@@ -1,0 +1,31 @@
+// All that a TriangleSet keeps.
+#pragma once
+
+#include "fathom/mesh/triangle_set.h"
+#include "mesh/surface.h"
+#include "mesh/tree.h"
+
+namespace fathom::mesh {
+
+struct PreparedMesh {
+  Surface surface;
+  Topology topology;
+  Tree tree;
+  Sign sign = Sign::none;
+  WindingRule rule = WindingRule::nonzero;
+  Pseudonormals pseudonormals;  ///< empty unless they make the sign
+
+  std::int32_t id_at(std::int64_t place) const { return tree.ids[static_cast<std::size_t>(place)]; }
+
+  /// Of the triangle at a place of the tree, of length 1, to the side from which its corners run counter-clockwise; 0 where
+  /// it has no face.
+  Vec3 face_normal_at(std::int64_t place) const;
+
+  /// The angle-weighted normal of a part of it, of any length.
+  Vec3 pseudonormal_at(std::int64_t place, Part part) const;
+
+  /// Whether a point is inside, by the set's sign; `winding` by itself, where no line of points is at hand.
+  bool is_inside(Vec3 point, std::int64_t place) const;
+};
+
+}  // namespace fathom::mesh

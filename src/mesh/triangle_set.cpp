@@ -1,0 +1,132 @@
+// The front of the mesh room: validates, prepares a mesh, hands over to the backend.
+#include "fathom/mesh/triangle_set.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "core/curve_order.h"
+#include "core/parallel.h"
+#include "fathom/core/error.h"
+#include "mesh/answers.h"
+#include "mesh/cpu/band.h"
+#include "mesh/cpu/field.h"
+#include "mesh/prepared.h"
+
+namespace fathom::mesh {
+
+namespace {
+
+cpu::Run run_of(const Execution& execution) {
+  if (execution.threads < 0)
+    throw InvalidArgument("the number of threads is " + std::to_string(execution.threads) +
+                          "; give 1 or more, or 0 for all processors");
+  if (execution.backend == Backend::cuda) throw DeviceError("meshes are not computed on devices; use the backend auto or cpu");
+  return {execution.threads > 0 ? execution.threads : available_threads(), resolve(execution.instruction_set), execution};
+}
+
+Report report_of(const cpu::Run& run, std::size_t scratch_bytes) {
+  return {Backend::cpu, run.set, run.threads, scratch_bytes, {}};
+}
+
+void check_scratch(const Execution& execution, std::size_t needed) {
+  if (execution.scratch_limit && *execution.scratch_limit < needed)
+    throw InvalidArgument("the limit of " + std::to_string(*execution.scratch_limit) + " bytes of scratch is too small; " +
+                          std::to_string(needed) + " are needed");
+}
+
+void check_points(const AnyConstView& points) {
+  if (points.rank() != 2 || points.shape()[1] != 3)
+    throw InvalidArgument("points must have the shape [n, 3], not " + to_string(points.shape()));
+  if (points.dtype() != DType::float32 && points.dtype() != DType::float64)
+    throw InvalidArgument("points are " + std::string(name_of(points.dtype())) + "; give float32 or float64");
+  const auto check = [&]<class T>(const HostView<const T>& view) {
+    for (std::int64_t i = 0; i < view.shape()[0]; ++i)
+      for (int k = 0; k < 3; ++k)
+        if (const auto x = static_cast<double>(view.data()[i * view.strides()[0] + k]); !(std::abs(x) <= 1e150))
+          throw InvalidArgument("point " + std::to_string(i) + " has the coordinate " + std::to_string(x) +
+                                "; coordinates must be finite, and at most 1e150");
+  };
+  points.dtype() == DType::float32 ? check(points.as<float>()) : check(points.as<double>());
+}
+
+void check_lattice(const Lattice& lattice) {
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (!(lattice.spacing[k] > 0) || !std::isfinite(lattice.spacing[k]))
+      throw InvalidArgument("the lattice's spacing along " + std::string(1, "xyz"[k]) + " is not finite or not above 0");
+    if (lattice.shape[k] < 0 || lattice.shape[k] > INT32_MAX)
+      throw InvalidArgument("the lattice has " + std::to_string(lattice.shape[k]) + " points along " +
+                            std::string(1, "xyz"[k]) + "; 0 to 2147483647 can be counted");
+    if (!(std::abs(lattice.origin[k]) <= 1e150) || !(std::abs(lattice.at(k, lattice.shape[k])) <= 1e150))
+      throw InvalidArgument("the lattice reaches beyond 1e150 along " + std::string(1, "xyz"[k]));
+  }
+}
+
+Sign chosen(Sign wanted, const Topology& topology) {
+  if (wanted == Sign::automatic) return topology.closed() ? Sign::winding : Sign::fast_winding;
+  if (wanted == Sign::winding && !topology.closed())
+    throw InvalidArgument("the mesh has " + std::to_string(topology.open) +
+                          " open edges, so that nothing is certainly inside; use the sign fast-winding, or none");
+  return wanted;
+}
+
+}  // namespace
+
+TriangleSet::TriangleSet(const Triangles& mesh, const TriangleSetOptions& options) {
+  const cpu::Run run = run_of(options.execution);
+  auto prepared = std::make_unique<PreparedMesh>();
+  prepared->surface = make_surface(mesh);
+  check_scratch(options.execution, build_scratch_bytes(prepared->surface.size()));
+  const bool with_normals = options.sign == Sign::pseudonormal;
+  prepared->topology = topology_of(prepared->surface, with_normals ? &prepared->pseudonormals : nullptr, run.threads);
+  prepared->sign = chosen(options.sign, prepared->topology);
+  prepared->rule = options.rule;
+  Monitor monitor(options.execution, prepared->surface.size());
+  prepared->tree = build_tree(prepared->surface, run.threads, monitor);
+  prepared_ = std::move(prepared);
+}
+
+TriangleSet::~TriangleSet() = default;
+TriangleSet::TriangleSet(TriangleSet&&) noexcept = default;
+TriangleSet& TriangleSet::operator=(TriangleSet&&) noexcept = default;
+
+std::int64_t TriangleSet::size() const { return prepared_->surface.size(); }
+std::size_t TriangleSet::bytes() const {
+  const PreparedMesh& all = *prepared_;
+  return all.tree.bytes() + all.surface.vertices.size() * sizeof(Vec3) + all.surface.corners.size() * sizeof(Corners) +
+         all.pseudonormals.edges.size() * sizeof(std::array<Vec3, 3>) + all.pseudonormals.vertices.size() * sizeof(Vec3);
+}
+const Bounds& TriangleSet::bounds() const { return prepared_->surface.bounds; }
+const Topology& TriangleSet::topology() const { return prepared_->topology; }
+Sign TriangleSet::sign() const { return prepared_->sign; }
+
+Report TriangleSet::nearest(const AnyConstView& points, const Outputs& outputs, const Execution& execution) const {
+  check_points(points);
+  check_outputs(outputs, {points.shape()[0]});
+  const cpu::Run run = run_of(execution);
+  constexpr std::int64_t kWorthOrder = 64, kMostOrdered = UINT32_MAX;
+  const std::int64_t count = points.shape()[0];
+  const bool ordered = count >= kWorthOrder && count <= kMostOrdered &&
+                       curve_order_bytes(count) <= execution.scratch_limit.value_or(SIZE_MAX);
+  cpu::answer_points(*prepared_, points, ordered, outputs, run);
+  return report_of(run, ordered ? curve_order_bytes(count) : 0);
+}
+
+Report TriangleSet::field(const Lattice& lattice, const Outputs& outputs, const Execution& execution) const {
+  check_lattice(lattice);
+  check_outputs(outputs, lattice.array_shape());
+  const cpu::Run run = run_of(execution);
+  cpu::answer_lattice(*prepared_, lattice, outputs, run);
+  return report_of(run, 0);
+}
+
+Band TriangleSet::band(const Lattice& lattice, const BandOptions& options) const {
+  check_lattice(lattice);
+  if (!(options.cutoff > 0) || !std::isfinite(options.cutoff))
+    throw InvalidArgument("the cutoff is not finite or not above 0; give the largest distance of the band");
+  if (options.dtype != DType::float32 && options.dtype != DType::float64)
+    throw InvalidArgument("a band's distances are float32 or float64, not " + std::string(name_of(options.dtype)));
+  return cpu::make_band(*prepared_, lattice, options, run_of(options.execution));
+}
+
+}  // namespace fathom::mesh
