@@ -1,12 +1,13 @@
 // Exact signs for lines along x that meet triangles. Shared by host and device: same answers everywhere.
 //
-// What decides is a point moved by (ε, ε², ε³) with an ε smaller than any number: it lies on no face, its line meets no edge
-// and no vertex, and closed surfaces are left as often as they are entered. Moving costs nothing but a look at the next
-// term where a determinant is 0.
+// What decides is a point moved by (ε, ε², ε³) with an ε smaller than any number: it lies on no face, its line meets no
+// edge and no vertex, and closed surfaces are left as often as they are entered. Moving costs nothing but a look at the
+// next term where a determinant is 0.
 // Each sign is that of a determinant, in float64 where its error bound leaves no doubt, else as an exact sum.
 //
-// Source: Shewchuk, Adaptive precision floating-point arithmetic and fast robust geometric predicates, 1997 (error bounds of
-// orient2d and orient3d, sums of floats that do not overlap); Edelsbrunner & Mücke, Simulation of simplicity, 1990.
+// Source: Shewchuk, Adaptive precision floating-point arithmetic and fast robust geometric predicates, 1997 (error
+// bounds of orient2d and orient3d, sums of floats that do not overlap); Edelsbrunner & Mücke, Simulation of simplicity,
+// 1990.
 // Departs: two stages in place of four, the exact one adding all products to one sum.
 #pragma once
 
@@ -14,8 +15,9 @@
 
 namespace fathom::mesh {
 
-/// Coordinates below 2⁻²⁸⁸ become multiples of 2⁻³⁴⁰ (1e-102), as all others are: products of three differences then are
-/// multiples of 2⁻¹⁰²⁰ and never underflow. All numbers that predicates get must have gone through it; it keeps their order.
+/// Coordinates below 2⁻²⁸⁸ become multiples of 2⁻³⁴⁰ (1e-102), as all others are: products of three differences then
+/// are multiples of 2⁻¹⁰²⁰ and never underflow. All coordinates that predicates get must have gone through it, which
+/// keeps their order.
 inline constexpr double kGrain = 0x1p-340;
 FATHOM_HD inline double snapped(double x) {
   constexpr double kShift = 0x1.8p-288;
@@ -93,13 +95,13 @@ FATHOM_HD inline int moved_orientation_in_yz(Vec3 u, Vec3 v, Vec3 p) {
   return sign_of(v.y - u.y);
 }
 
-/// Whether the line along x through p, moved, passes through the triangle: sign of the x of (b − a) × (c − a), else 0.
+/// Whether the line along x through p, moved, passes through the triangle: sign of the x of (b − a) × (c − a), or 0.
 FATHOM_HD inline int passing(Vec3 a, Vec3 b, Vec3 c, Vec3 p) {
   const int side = moved_orientation_in_yz(a, b, p);
   return side != 0 && side == moved_orientation_in_yz(b, c, p) && side == moved_orientation_in_yz(c, a, p) ? side : 0;
 }
 
-/// Sign of the determinant of a, b and c, all less p: of how far p lies behind the plane, where (b − a) × (c − a) is ahead.
+/// Sign of the determinant of a, b and c, all less p: positive where (b − a) × (c − a) points away from p's side.
 FATHOM_HD inline int orientation(Vec3 a, Vec3 b, Vec3 c, Vec3 p) {
   constexpr double kError = (7 + 56 * 0x1p-53) * 0x1p-53;
   const Vec3 u = a - p, v = b - p, w = c - p;
@@ -122,7 +124,7 @@ FATHOM_HD inline int orientation(Vec3 a, Vec3 b, Vec3 c, Vec3 p) {
   return sum.sign();
 }
 
-/// Whether the line along x through p, moved, meets a triangle that it passes in `direction` at an x not above that of p.
+/// Whether the line along x through p, moved, meets a triangle that it passes in `direction` no farther along x than p.
 FATHOM_HD inline bool meets_before(Vec3 a, Vec3 b, Vec3 c, int direction, Vec3 p) {
   return direction * orientation(a, b, c, p) <= 0;
 }

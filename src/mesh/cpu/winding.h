@@ -28,7 +28,7 @@ struct LineScratch {
 void winding_line(const Surface& surface, const Tree& tree, const Lattice& lattice, std::int64_t j, std::int64_t k,
                   WindingRule rule, std::uint64_t* bits, LineScratch& scratch);
 
-/// Winding number at any point: 1 inside a surface that runs counter-clockwise seen from outside. On the surface as above.
+/// Winding number at any point: 1 inside a surface that runs counter-clockwise seen from outside; on it as above.
 std::int32_t winding_at(const Surface& surface, const Tree& tree, Vec3 point);
 
 }  // namespace fathom::mesh

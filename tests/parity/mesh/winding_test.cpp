@@ -140,7 +140,7 @@ std::vector<Tetrahedron> cube(Whole corner, std::int64_t side) {
   return tetrahedra;
 }
 
-/// Overlapping, nested, inside out and flat ones; most points lie on planes of faces, most lines meet vertices and edges.
+/// Overlapping, nested, inside out and flat ones; most points lie on planes of faces, most lines meet edges.
 TEST(Winding, IsThatOfTetrahedraOnFewCoordinates) {
   std::mt19937_64 random(1);
   for (int i = 0; i < scaled(1500); ++i) {
