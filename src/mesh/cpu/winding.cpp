@@ -1,5 +1,5 @@
 // Winding numbers: along a line along x the number starts with 0 and changes by 1 at each triangle that it passes.
-// The tree says which triangles it line may meet, exact predicates which ones it passes, and behind which point of the line.
+// The tree says which triangles it may meet, exact predicates which ones it passes, and behind which point of the line.
 //
 // Source: crossing numbers with signs; simulation of simplicity where lines meet edges (see predicates.hd.h).
 // Cost: O(log n + blocks of triangles met) a line; each crossing's place is estimated, then checked. 3 µs a line of a
@@ -59,11 +59,6 @@ struct Crossing {
   int direction;    ///< sign of the x of (b − a) × (c − a)
   std::int32_t by;  ///< what it adds to the winding number of what is behind it
 };
-
-/// Whether a triangle's corners are in ascending order of their vertices, or turned from it.
-bool is_ascending(const Corners& corners) {
-  return (corners[0] < corners[1]) + (corners[1] < corners[2]) + (corners[2] < corners[0]) == 2;
-}
 
 /// Calls visitor(Crossing) for all triangles that the line passes.
 /// @param filter  of a group of boxes, the bits of those that matter
