@@ -103,7 +103,8 @@ Answers::Answers(const PreparedMesh& set, const Outputs& outputs)
                outputs.gradient.present()) {}
 
 void Answers::put(std::initializer_list<std::int64_t> index, Vec3 point, std::int64_t place, double squared, bool inside) const {
-  const double distance = std::sqrt(squared);
+  double distance = std::sqrt(squared);
+  if (outputs_.distance.dtype() == DType::float32) distance = static_cast<float>(distance);  // what gets 0 has no sign
   if (outputs_.distance.present())
     store(outputs_.distance, offset_of(outputs_.distance, index), inside && distance > 0 ? -distance : distance);
   if (outputs_.triangle.present()) {
