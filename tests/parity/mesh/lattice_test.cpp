@@ -47,7 +47,7 @@ TEST(Lattices, ResolutionIsKept) {
     const Lattice lattice = lattice_around(bounds, options);
     ASSERT_EQ(lattice.shape, (Points{*options.resolution + 2 * options.margin, 1 + 2 * options.margin, 1 + 2 * options.margin}))
         << low << " " << side;
-    ASSERT_NEAR(lattice.at(0, options.margin), low, 1e-15 * std::abs(low));
+    ASSERT_NEAR(lattice.at(0, options.margin), low, 4e-16 * (std::abs(low) + side));
     ASSERT_NEAR(lattice.at(0, lattice.shape[0] - 1 - options.margin), low + side, 4e-16 * (std::abs(low) + side));
   }
 }

@@ -145,6 +145,12 @@ Vec3 vector_at(const Array& array, std::int64_t i) {
   return {value_at(array, 3 * i), value_at(array, 3 * i + 1), value_at(array, 3 * i + 2)};
 }
 
+testing::AssertionResult differ(const Truth& truth, const MeshAnswers& answers, std::int64_t i, const char* what) {
+  return testing::AssertionFailure() << what << " at point " << i << ": distance " << value_at(answers.distance, i) << " of triangle "
+                                     << integer_at(answers.triangle, i) << ", should be " << truth.distance[static_cast<std::size_t>(i)]
+                                     << " of " << truth.triangle[static_cast<std::size_t>(i)];
+}
+
 double rounded_to(DType dtype, double value) { return dtype == DType::float32 ? static_cast<float>(value) : value; }
 
 }  // namespace
@@ -184,7 +190,7 @@ MeshProblem random_mesh_problem(std::uint64_t seed) {
   });
   p.arrays.emplace(p.mesh, vertex, chance(random, 0.5) ? DType::int32 : DType::int64, below(random, 3));
   p.mesh.vertices = p.arrays->vertices();
-  p.sign = chance(random, 0.5) ? mesh::Sign::pseudonormal : mesh::Sign::none;
+  p.sign = pick<mesh::Sign>(random, {mesh::Sign::none, mesh::Sign::pseudonormal, mesh::Sign::automatic});
   const Extent extent = extent_of(p.mesh);
   p.lattice = random_lattice(p.mesh, extent, random);
   p.cutoff = p.lattice.spacing[0] * pick<double>(random, {0.01, 0.5, 1, 1.7, 3, 3, 8, 40});
@@ -268,45 +274,45 @@ Truth brute_force(const Mesh& mesh, const std::vector<Place>& points) {
   return truth;
 }
 
-testing::AssertionResult matches(const MeshProblem& problem, const Truth& truth, const std::vector<Place>& points,
-                                 const MeshAnswers& answers) {
-  const auto differ = [&](std::int64_t i, const char* what) {
-    return testing::AssertionFailure() << what << " at point " << i << ": distance " << value_at(answers.distance, i) << " of triangle "
-                                       << integer_at(answers.triangle, i) << ", should be " << truth.distance[static_cast<std::size_t>(i)]
-                                       << " of " << truth.triangle[static_cast<std::size_t>(i)];
-  };
-  const double unit = problem.real == DType::float32 ? 0x1p-24 : 0x1p-53;
-  for (std::int64_t i = 0; i < static_cast<std::int64_t>(points.size()); ++i) {
+testing::AssertionResult matches(const MeshProblem& problem, const Truth& truth, const MeshAnswers& answers) {
+  for (std::int64_t i = 0; i < answers.distance.size(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     const double got = value_at(answers.distance, i), expected = rounded_to(problem.real, truth.distance[at]);
-    if (std::abs(got) != expected) return differ(i, "another distance");
-    if (problem.sign == mesh::Sign::none && std::signbit(got)) return differ(i, "a sign");
-    if (expected == 0 && std::signbit(got)) return differ(i, "the sign of 0");
-    if (integer_at(answers.triangle, i) != truth.triangle[at]) return differ(i, "another triangle");
-    if (integer_at(answers.inside, i) != (got < 0 || truth.distance[at] == 0)) return differ(i, "another inside");
-    if (integer_at(answers.feature, i) != static_cast<int>(truth.feature[at])) return differ(i, "another feature");
+    const bool inside = integer_at(answers.inside, i) == 1;
+    if (std::abs(got) != expected) return differ(truth, answers, i, "another distance");
+    if (std::signbit(got) && (problem.sign == mesh::Sign::none || got == 0)) return differ(truth, answers, i, "a sign");
+    if (integer_at(answers.triangle, i) != truth.triangle[at]) return differ(truth, answers, i, "another triangle");
+    if (got != 0 ? inside != (got < 0) : truth.distance[at] == 0 && !inside) return differ(truth, answers, i, "another inside");
+    if (integer_at(answers.feature, i) != static_cast<int>(truth.feature[at])) return differ(truth, answers, i, "another feature");
+  }
+  return testing::AssertionSuccess();
+}
 
-    const auto id = static_cast<std::size_t>(truth.triangle[at]);
-    const Vec3 point = vector_of(points[at]), closest = vector_at(answers.closest, i), weights = vector_at(answers.barycentric, i),
-               gradient = vector_at(answers.gradient, i);
+testing::AssertionResult agrees(const MeshProblem& problem, const Truth& truth, const std::vector<Place>& points,
+                                const MeshAnswers& answers) {
+  const double unit = problem.real == DType::float32 ? 0x1p-24 : 0x1p-53;
+  for (std::int64_t i = 0; i < answers.distance.size(); ++i) {
+    const auto fail = [&](const char* what) { return differ(truth, answers, i, what); };
+    const double distance = truth.distance[static_cast<std::size_t>(i)];
+    const auto id = static_cast<std::size_t>(truth.triangle[static_cast<std::size_t>(i)]);
+    const Vec3 point = vector_of(points[static_cast<std::size_t>(i)]), closest = vector_at(answers.closest, i),
+               weights = vector_at(answers.barycentric, i), gradient = vector_at(answers.gradient, i), way = closest - point;
     // What the flattest faces and the rounding of the outputs allow.
-    const double slack = 0x1p-21 * (truth.distance[at] + longest_side(problem.mesh, id)) + 8 * unit * length(closest) +
-                         4 * unit * (truth.distance[at] + length(vector_of(problem.mesh.corner(id, 0))));
-    const Vec3 way = closest - point;
-    if (!(std::abs(length(way) - truth.distance[at]) <= slack)) return differ(i, "a nearest point that is not so far away");
+    const double slack = 0x1p-21 * (distance + longest_side(problem.mesh, id)) + 8 * unit * length(closest) +
+                         4 * unit * (distance + length(vector_of(problem.mesh.corner(id, 0))));
+    if (!(std::abs(length(way) - distance) <= slack)) return fail("a nearest point that is not so far away");
     Vec3 sum;
     for (std::size_t k = 0; k < 3; ++k) {
       const double weight = k == 0 ? weights.x : k == 1 ? weights.y : weights.z;
-      if (!(weight >= -1e-6 && weight <= 1 + 1e-6)) return differ(i, "a weight outside of 0 … 1");
+      if (!(weight >= -1e-6 && weight <= 1 + 1e-6)) return fail("a weight outside of 0 … 1");
       sum = sum + weight * vector_of(problem.mesh.corner(id, k));
     }
-    if (!(std::abs(weights.x + weights.y + weights.z - 1) <= 8 * unit)) return differ(i, "weights that do not add up");
-    if (!(length(sum - closest) <= slack)) return differ(i, "weights of another point");
-    if (truth.distance[at] > 0) {
-      if (!(std::abs(length(gradient) - 1) <= 4 * unit + 1e-15)) return differ(i, "a gradient that is not of length 1");
-      const double along = dot(gradient, way) * (got < 0 ? 1 : -1);
-      if (!(std::abs(along - truth.distance[at]) <= 2 * slack)) return differ(i, "a gradient that leads elsewhere");
-    }
+    if (!(std::abs(weights.x + weights.y + weights.z - 1) <= 8 * unit)) return fail("weights that do not add up");
+    if (!(length(sum - closest) <= slack)) return fail("weights of another point");
+    if (distance == 0) continue;
+    if (!(std::abs(length(gradient) - 1) <= 4 * unit + 1e-15)) return fail("a gradient that is not of length 1");
+    const double along = dot(gradient, way) * (integer_at(answers.inside, i) ? 1 : -1);
+    if (!(std::abs(along - distance) <= 2 * slack)) return fail("a gradient that leads elsewhere");
   }
   return testing::AssertionSuccess();
 }

@@ -54,10 +54,12 @@ struct Truth {
 };
 Truth brute_force(const Mesh& mesh, const std::vector<Place>& points);
 
-/// Distances and triangles by their bytes; the rest by what it means: the nearest point is so far away and has those
-/// weights, the gradient leads there, and signs go together.
-testing::AssertionResult matches(const MeshProblem& problem, const Truth& truth, const std::vector<Place>& points,
-                                 const MeshAnswers& answers);
+/// Distances, triangles and features are equal, and signs go together.
+testing::AssertionResult matches(const MeshProblem& problem, const Truth& truth, const MeshAnswers& answers);
+
+/// The nearest points are so far away and have those weights, and gradients lead there.
+testing::AssertionResult agrees(const MeshProblem& problem, const Truth& truth, const std::vector<Place>& points,
+                                const MeshAnswers& answers);
 
 /// The band against brute force: which points it has, how far they are, what is nearest.
 testing::AssertionResult matches(const MeshProblem& problem, const Truth& truth, const mesh::Band& band);
