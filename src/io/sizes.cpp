@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <new>
@@ -30,6 +31,21 @@ std::uint64_t container_memory() {
   std::ifstream file("/sys/fs/cgroup/memory.max");
   std::uint64_t bytes = 0;
   return file >> bytes ? bytes : UINT64_MAX;  // "max" and no such file: no limit
+}
+
+/// Bytes of the character that a text begins with; 0: no UTF-8, or a control character.
+std::size_t printed_bytes(std::string_view text) {
+  constexpr std::array<std::uint32_t, 5> kLeast = {0, 0x20, 0xa0, 0x800, 0x10000};
+  const auto first = static_cast<unsigned char>(text[0]);
+  const std::size_t bytes = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  if (bytes > text.size() || (first >= 0x80 && first < 0xc0) || first >= 0xf8) return 0;
+  std::uint32_t code = bytes == 1 ? first : first & (0x7fU >> bytes);
+  for (const char c : text.substr(1, bytes - 1)) {
+    if ((static_cast<unsigned char>(c) & 0xc0U) != 0x80) return 0;
+    code = code << 6 | (static_cast<unsigned char>(c) & 0x3fU);
+  }
+  const bool printed = code >= kLeast[bytes] && code != 0x7f && (code < 0xd800 || code > 0xdfff) && code <= 0x10ffff;
+  return printed ? bytes : 0;
 }
 
 }  // namespace
@@ -94,11 +110,14 @@ void check_can_inflate_to(const ByteSource& source, std::uint64_t bytes) {
                 format_bytes(*size));
 }
 
-std::string one_line(std::string_view text) {
-  constexpr std::size_t kMost = 160;
-  std::string line(text.substr(0, kMost));
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) > 0x7e) c = '?';
+std::string one_line(std::string_view text, std::size_t most) {
+  std::string line;
+  while (!text.empty()) {
+    const std::size_t bytes = printed_bytes(text);
+    if (line.size() + std::max<std::size_t>(bytes, 1) > most) break;
+    line += bytes > 0 ? text.substr(0, bytes) : "?";
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
   return line;
 }
 
