@@ -7,7 +7,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from point_taken import CERTAIN, DOUBLES, POINTS, npy, ply
+from point_taken import CERTAIN, DEGREES, DOUBLES, POINTS, npy, ply
 
 LISTS = "element camera 2\nproperty list uchar short l\nproperty float f\n"
 LISTED = b"".join(struct.pack(f"<B{n}hf", n, *range(n), 1) for n in (3, 0))
@@ -38,10 +38,20 @@ LISTED = b"".join(struct.pack(f"<B{n}hf", n, *range(n), 1) for n in (3, 0))
      [(1.5, 2), (3, 4)]),
     (ply("binary_little_endian", vertex="property uint16 x\nproperty uint8 red\nproperty int8 y\n",
          body=struct.pack("<HBbHBb", 1, 9, -2, 3, 9, 4)), [(1, -2), (3, 4)]),
+    (ply("ascii", vertex="".join(f"property double {axis}\n" for axis in "XYZ"), body=b"1 2 3\n4 5 6.5\n\n"), POINTS),
 ])
 def test_ply(take, data, points):
     taken = take("p.ply", data)
     assert (taken.points, taken.error, taken.chosen) == (points, "", None)
+
+
+def test_ply_names(take):
+    vertex = "property float height\nproperty double lat\nproperty double lon\n"
+    taken = take("p.ply", ply("ascii", vertex=vertex, body=b"9 2 1.5\n9 4 3\n"))
+    assert (taken.points, taken.chosen) == ([(1.5, 2), (3, 4)], "x is 'lon', y is 'lat'")
+    assert taken.warnings == ["'height' is left out, since heights are not in degrees", DEGREES.format("lon", "lat")]
+    assert take("p.ply", ply("ascii", vertex=vertex, body=b"9 2 1.5\n9 4 3\n"), "--columns=lon,lat").warnings == [
+        DEGREES.format("lon", "lat")]
 
 
 def test_ply_with_faces(take):
@@ -54,6 +64,7 @@ def test_ply_with_faces(take):
 @pytest.mark.parametrize("data, message", [
     (ply("ascii", body=b"1 2 3\n4 5\n"), "has in vertex 1 '', which is no number"),
     (ply("ascii", body=b"1 2 3\n4 5 6 7\n"), "has in vertex 1 more values than it has properties"),
+    (ply("ascii", body=b"1 2 3\n4 5 6\n7 8 9\n", after=""), "announces 2 vertices and holds more lines"),
     (ply("ascii", body=b"1 2 3 \n      "), "is truncated: the PLY file ends before its elements do"),
     (ply("ascii", body=b"1 2 3\n"), "is truncated: its header promises 10 bytes of elements, it holds 6"),
     (ply("ascii", vertex="property list uchar int l\nproperty int x\nproperty int y\n", body=b"2.5 1 2 3 4\n1 1 1 1\n"),
@@ -94,11 +105,26 @@ def test_gzip(take, name, data, points):
     assert (taken.points, taken.error) == (points, "")
 
 
-def zipped(name):
+def zipped(name, text="…"):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr(name, "…")
+        archive.writestr(name, text)
     return out.getvalue()
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8", "u4", ">i8"])
+def test_wide_integers(take, dtype):
+    """int32 where all fit, else float64 as far as that tells them apart."""
+    for most in 2**31 - 1, 2**31, 2**53 - 1:
+        if most > np.iinfo(dtype).max:
+            continue
+        taken = take("a.npy", npy(np.array([[most, 1], [3, 4]], dtype)))
+        assert taken.points == [(most, 1), (3, 4)] and isinstance(taken.points[0][0], int if most < 2**31 else float)
+    pairs = [(2**53 - 1, 5), (1, 2**53)] if dtype != "u4" else []
+    for array in (np.array(pairs, dtype), np.array(pairs, [("x", dtype), ("y", dtype)])) if pairs else ():
+        assert take("a.npy", npy(array)).refusal == (
+            "holds integers beyond 9007199254740991 on either side, which float64 does not tell apart; subtract the same "
+            "from all points")
 
 
 CLOUD = "save it as PLY or CSV, as CloudCompare and PDAL do"
@@ -130,6 +156,9 @@ FORMATS = "points are read from NPY, CSV, PLY and XYZ files"
     (b"\x89HDF\r\n\x1a\n", f"an HDF5, NetCDF or Imaris file (save the dataset with numpy.save); {FORMATS}"),
     (b"<?xml version='1.0'?><gpx/>", f"an XML document; {FORMATS}"),
     (b"# vtk DataFile Version 3.0\n", "a VTK file; save its points as PLY or CSV, as ParaView does"),
+    (b'<VTKFile type="PolyData">', "a VTK file; save its points as PLY or CSV, as ParaView does"),
+    (b'<?xml version="1.0"?>\n<VTKFile type="PolyData">', "a VTK file; save its points as PLY or CSV, as ParaView does"),
+    (zipped("mimetype", "application/vnd.oasis.opendocument.spreadsheet"), "an OpenDocument spreadsheet; save the sheet as CSV"),
     (b"BZh91AY", "a bzip2 file; unpack it first"),
     (b"\x89PNG\r\n\x1a\n", f"an image; {FORMATS}"),
     (b"ncols 4\nnrows 3\n", "an ESRI grid; save its points as CSV, as gdal2xyz does"),

@@ -25,6 +25,10 @@ TABLE = "id,lon,lat,a b\n1,8.5,47.4,6\n"
     ("t.csv", "1:2\n", "--delimiter=:", [(1, 2)]),
     ("t.csv", "a b\tx\ty\nc d\t1\t2\n", "--delimiter=tab", [(1, 2)]),
     ("t.csv", "1,5 2,5\n", "--delimiter=space --decimal=,", [(1.5, 2.5)]),
+    ("t.csv", "1,5 200,5\n", "--decimal=,", [(1.5, 200.5)]),
+    ("t.csv", "1,5 200,5\n", "--delimiter=space", [(1.5, 200.5)]),
+    ("t.csv", '"1,5","200,5"\n', "--decimal=,", [(1.5, 200.5)]),
+    ("t.csv", "x,y\n1,2\n", "--decimal=,", [(1, 2)]),
 ])
 def test_options(take, name, data, options, points):
     taken = take(name, data, *([options] if "a b" in options else options.split()))
@@ -64,6 +68,11 @@ def test_both_files_agree(fathom):
         "m.csv is in m, mm.csv in mm; bring them to one unit")
     assert fathom.refuses(2, "query", "m.csv", "3.csv", "-o", "o.npy") == (
         "m.csv has points with 2 coordinates, 3.csv with 3")
+    (fathom.directory / "ab.csv").write_text("a,b\n1,2\n")
+    (fathom.directory / "ba.csv").write_text("b,a\n2,1\n")
+    assert fathom.refuses(2, "query", "ab.csv", "ba.csv", "-o", "o.npy") == (
+        "ab.csv has the columns a, b, ba.csv has b, a; say which are x and y with --columns a,b")
+    assert "0 to 0" in fathom.ok("query", "ab.csv", "ba.csv", "-o", "o.npy", "--columns", "a,b")
     said = json.loads(fathom.ok("query", "m.csv", "3.csv", "-o", "o.npy", "--columns", "x,y", "--json"))
     assert said["sites"]["columns"] == ["x (m)", "y (m)"] and said["sites"]["unit"] == "m" and said["queries"]["unit"] is None
 

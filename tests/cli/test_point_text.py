@@ -10,6 +10,7 @@ import pytest
 from point_taken import CERTAIN, DEGREES
 
 THOUSANDS = "which has marks between thousands; save numbers without"
+COUNTED = "the first column, taken as x, numbers the lines; --columns 2,3 leaves it out"
 LEAVE_OUT = "which is no coordinate; leave such lines out"
 
 
@@ -51,6 +52,7 @@ LEAVE_OUT = "which is no coordinate; leave such lines out"
     ("x [mm] y [mm]\n1 2\n", [(1, 2)]),
     ("easting_m,northing_m\n1,2\n", [(1, 2)]),
     ("Easting,Northing,Elevation\n1,2,3\n", [(1, 2, 3)]),
+    ("E,N,H\n1,2,3\n", [(1, 2, 3)]),
     ("POSITION_X,POSITION_Y,POSITION_Z\n1,2,3\n", [(1, 2, 3)]),
     ('"Points:0","Points:1","Points:2"\n1,2,3\n', [(1, 2, 3)]),
     ("//X,Y,Z\n2\n1,2,3\n4,5,6\n", [(1, 2, 3), (4, 5, 6)]),
@@ -88,8 +90,12 @@ def test_text(take, data, points):
     ("// y;x\n2\n1 2\n3 4\n", "x is 'x', y is 'y'", [(2, 1), (4, 3)]),
     # The more exact name.
     ("center_x,center_y,x,y\n1,2,3,4\n", "x is 'x', y is 'y'", [(3, 4)]),
+    ("northing,easting\n1,2\n", "x is 'easting', y is 'northing'", [(2, 1)]),
+    ("N,E,z\n1,2,3\n", "x is 'E', y is 'N', z is 'z'", [(2, 1, 3)]),
     ("y_coord,x_coord,n\n1,2,3\n", "x is 'x_coord', y is 'y_coord'", [(2, 1)]),
-    # Words are no coordinates.
+    # Words are no coordinates, and no images.
+    ("P1 1.5 2\nP2 3 4\n", "x is '2', y is '3'", [(1.5, 2), (3, 4)]),
+    ("BM,x,y\n7,1,2\n", "x is 'x', y is 'y'", [(1, 2)]),
     ("oak,1,2\nash,3,4\n", "x is '2', y is '3'", [(1, 2), (3, 4)]),
 ])
 def test_columns_by_name(take, data, chosen, points):
@@ -104,17 +110,38 @@ def test_columns_by_name(take, data, chosen, points):
     ("gbifID,decimalLatitude,decimalLongitude\n1,47.4,8.5\n", DEGREES.format("decimalLongitude", "decimalLatitude"),
      [(8.5, 47.4)]),
     ("x (deg),y (deg)\n8.5,47.4\n", DEGREES.format("x (deg)", "y (deg)"), [(8.5, 47.4)]),
+    ("row,col\n1,2\n", "the columns 'row', 'col' are taken as x, y", [(1, 2)]),
     ("a,b\n1,2\n", "the columns 'a', 'b' are taken as x, y", [(1, 2)]),
     ('"","V1","V2"\n"1",0.1,0.2\n', "the columns 'V1', 'V2' are taken as x, y", [(0.1, 0.2)]),
     ("Var1,Var2,Var3\n1,2,3\n", "the columns 'Var1', 'Var2', 'Var3' are taken as x, y, z", [(1, 2, 3)]),
     ("0,1,2\n3,4,5\n", "line 1, 0,1,2, is taken as a point; leave it out where it names columns, as pandas does",
      [(0, 1, 2), (3, 4, 5)]),
     ("Länge,Breite\n1,2\n", "the columns 'Länge', 'Breite' are taken as x, y", [(1, 2)]),
+    ("0,1.5,3\n1,2.5,4\n2,3,5\n", COUNTED, [(0, 1.5, 3), (1, 2.5, 4), (2, 3, 5)]),  # pandas: header=False
+    ("1 1.5 3\n2 2.5 4\n3 3 5\n", COUNTED, [(1, 1.5, 3), (2, 2.5, 4), (3, 3, 5)]),
     ("# id x y\n1 2\n", "a comment before line 2 names 3 columns of 2, and is left out", [(1, 2)]),
 ])
 def test_warns(take, data, warning, points):
     taken = take("t.csv", data)
     assert (taken.points, taken.warnings) == (points, [warning])
+
+
+@pytest.mark.parametrize("name", ["alt", "elevation", "z"])
+def test_heights_are_no_degrees(take, name):
+    data = f"lat,lon,{name}\n47.4,8.5,500\n"
+    taken = take("t.csv", data)
+    assert taken.points == [(8.5, 47.4)]
+    assert taken.warnings == [f"'{name}' is left out, since heights are not in degrees", DEGREES.format("lon", "lat")]
+    assert take("t.csv", data, f"--columns=lon,lat,{name}").refusal == (
+        f"has coordinates in degrees and a height ('lon', 'lat', '{name}'); project the points first, or leave the height out")
+    assert take("t.csv", data, "--columns=lon,lat").warnings == [DEGREES.format("lon", "lat")]
+
+
+@pytest.mark.parametrize("data", [
+    "0 0 0.5\n1 0 0\n", "0 0 0\n1 0 0\n2 0 0\n", "0 .5 0\n1 0 0\n3 0 0\n", "2 .5 0\n3 0 0\n4 0 0\n", "0 .5\n1 0\n2 0\n",
+    "a,b,c\n0,.5,0\n1,0,0\n2,0,0\n"])
+def test_what_does_not_number_lines(take, data):
+    assert COUNTED not in take("t.csv", data).warnings
 
 
 @pytest.mark.parametrize("data", ["0,1\n1.5,2.5\n", ",0,1\n0,1.5,2.5\n"])
@@ -139,7 +166,19 @@ def test_numbers_as_names(take, data):
     ('x,y\n"1,234,567",2\n', f"has in line 2 '1,234,567', {THOUSANDS}"),
     ("x;y\n1 234,5;2 345,6\n", f"has in line 2 '1 234,5', {THOUSANDS}"),
     ("x;y\n1'234.5;2\n", f"has in line 2 '1'234.5', {THOUSANDS}"),
-    ("1 000,2\n", f"has in line 1 '1 000', {THOUSANDS}"),
+    ("1 000,2\n", f"has in line 1 '1 000', {THOUSANDS}, or say --delimiter space where blanks divide columns"),
+    ("1,5 200,5\n",
+     f"has in line 1 '5 200', {THOUSANDS}, or say --delimiter space where blanks divide columns"),
+    # Integers that float64 merges.
+    ("x,y\n9007199254740992,1\n9007199254740993,1\n", "has in line 3 the integer 9007199254740993, which float64 does not "
+     "hold; subtract the same from all points"),
+    ("1 2\n1 -1000000000000000000001\n", "has in line 2 the integer -1000000000000000000001, which float64 does not hold; "
+     "subtract the same from all points"),
+    # What was in the file is in the message, whatever the language; what is no UTF-8 and no text is not.
+    ("id;x;y\n1;Größe;−2\n", "has in line 2 'Größe', which is no number"),
+    ("x,y\n日本𝄞,1\n", "has in line 2 '日本𝄞', which is no number"),
+    (b"x,y\nGr\xf6\xdfe\x1b[31m\xc2\x9b\xed\xa0\x80\xc0\xaf\xf5\xc3,1\n", "has in line 2 'Gr??e?[31m?????????', "
+     "which is no number"),
     ("x,y\n1,5,2,5\n",
      "has in line 2 4 values where line 1 names 2 columns; with --decimal , the --delimiter is another, such as ';'"),
     # As many values as columns.
@@ -165,6 +204,7 @@ def test_numbers_as_names(take, data):
     ("id,a,b\n1,2,3\n", f"has the columns 1 'id', 2 'a', 3 'b', and {CERTAIN}"),
     ("a,b,c,d\n1,2,3,4\n", f"has the columns 1 'a', 2 'b', 3 'c', 4 'd', and {CERTAIN}"),
     ("x,value\n1,2\n", f"has the columns 1 'x', 2 'value', and {CERTAIN}"),
+    ("n,a\n1,2\n", f"has the columns 1 'n', 2 'a', and {CERTAIN}"),
     ("WKT,id\nPOINT (1 2),3\n", f"has the columns 1 'WKT', 2 'id', and {CERTAIN}"),
     ("x,y,height\n1,2,3\n", "has the columns 1 'x', 2 'y', 3 'height', and whether the height is a coordinate is not "
      "certain; say it with --columns, such as --columns 1,2"),
@@ -174,6 +214,10 @@ def test_numbers_as_names(take, data):
      "it with --columns, such as --columns 1,2"),
     ("id,2019,2020\n1,5,6\n", "has in line 1 words and numbers, and whether it names the columns is not certain; give "
      "names that are no numbers"),
+    ("x (deg),y (deg),z\n1,2,3\n", "has coordinates in degrees and a height ('x (deg)', 'y (deg)', 'z'); project the "
+     "points first, or leave the height out"),
+    ("Wells of 2020\nx,y\n1,2\n",
+     "has one column in line 1, and points have 2 or 3; leave out titles before the points, or say --delimiter"),
     ("x (m),y (mm)\n1,2\n", "has coordinates in m and mm ('x (m)', 'y (mm)'); bring them to one unit"),
     ("color,x,y\nred,3,4\n#ff0000,1,2\n",
      "has in line 3 a comment that looks like a point; quote its first value, or leave the line out"),
