@@ -168,6 +168,7 @@ std::string list_of(const std::vector<Column>& columns) {
       "has " + std::to_string(columns.size()) + (columns.size() == 1 ? " column" : " columns") + " without names";
   if (numeric < static_cast<std::ptrdiff_t>(columns.size()))
     text += ", " + std::to_string(numeric) + " of them numbers";
+  if (numeric < 2) source.fail(text + "; points have 2 or 3: leave out titles before them");
   source.fail(text + "; points have 2 or 3, or --columns says which, such as --columns 1,2");
 }
 

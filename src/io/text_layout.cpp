@@ -70,6 +70,7 @@ std::array<std::int64_t, 4> fitness(const std::vector<Sampled>& records) {
   std::array<std::int64_t, 4> result = {0, even(records), 0, static_cast<std::int64_t>(records[0].fields.size())};
   for (const Sampled& record : records) {
     const std::int64_t numbers = std::count_if(record.fields.begin(), record.fields.end(), is_number);
+    if (numbers == 0) continue;  // names
     result[0] |= numbers >= 2;
     result[2] += 2 * numbers - static_cast<std::int64_t>(record.fields.size());
   }

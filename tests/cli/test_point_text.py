@@ -77,6 +77,8 @@ def test_text(take, data, points):
     ("name;y;x\nfirst;2;1\n", "x is 'x', y is 'y'", [(1, 2)]),
     ("x,y,color\n1,2,#ff0000\n", "x is 'x', y is 'y'", [(1, 2)]),
     ("x y color\n1 2 #ff0000\n", "x is 'x', y is 'y'", [(1, 2)]),
+    ("y;color;x\n1,5;#ff0000;2,5\n1;#00ff00;3\n", "x is 'x', y is 'y'", [(2.5, 1.5), (3, 1)]),
+    ("\tx\ty\tz\n0\t1\t2\t3\n1\t4\t5\t6\n", "x is 'x', y is 'y', z is 'z'", [(1, 2, 3), (4, 5, 6)]),  # pandas' sep="\t"
     # QGIS, ArcGIS, ImageJ, Metashape, CloudCompare, COMSOL.
     ('X,Y,fid,name\n1,2,7,"a b"\n', "x is 'X', y is 'Y'", [(1, 2)]),
     ("OBJECTID,POINT_X,POINT_Y\n1,2,3\n", "x is 'POINT_X', y is 'POINT_Y'", [(2, 3)]),
@@ -216,6 +218,8 @@ def test_numbers_as_names(take, data):
      "names that are no numbers"),
     ("x (deg),y (deg),z\n1,2,3\n", "has coordinates in degrees and a height ('x (deg)', 'y (deg)', 'z'); project the "
      "points first, or leave the height out"),
+    ("Made: 2020\nBy: me\nx\ty\n1\t2\n",
+     "has 2 columns without names, 1 of them numbers; points have 2 or 3: leave out titles before them"),
     ("Wells of 2020\nx,y\n1,2\n",
      "has one column in line 1, and points have 2 or 3; leave out titles before the points, or say --delimiter"),
     ("x (m),y (mm)\n1,2\n", "has coordinates in m and mm ('x (m)', 'y (mm)'); bring them to one unit"),
