@@ -119,7 +119,8 @@ struct Sense {
   std::string stem;  ///< small letters, without unit and marks
   std::string unit;
   std::optional<Known> known;
-  bool beside = false;  ///< other words stand beside it
+  bool beside = false;         ///< other words stand beside it
+  bool no_coordinate = false;  ///< it ends in a word such as "id"
 };
 
 Sense sense_of(std::string_view name) {
@@ -136,6 +137,8 @@ Sense sense_of(std::string_view name) {
     words.pop_back();
   }
   sense.stem = joined(words);
+  const auto ends_in = [&](std::string_view word) { return sense.stem == word || (!words.empty() && words.back() == word); };
+  sense.no_coordinate = std::any_of(kNoCoordinates.begin(), kNoCoordinates.end(), ends_in);
   const auto look_up = [&](std::string_view stem) {
     const auto* found = std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& k) { return k.name == stem; });
     if (found != kKnown.end()) sense.known = *found;
@@ -147,7 +150,7 @@ Sense sense_of(std::string_view name) {
   return sense;
 }
 
-std::string shown(std::string_view name) { return one_line(name, 80); }
+std::string shown(std::string_view name) { return one_line(name); }
 std::string in_quotes(std::string_view name) { return std::string("'").append(shown(name)).append("'"); }
 
 std::string list_of(const std::vector<Column>& columns) {
@@ -274,14 +277,12 @@ std::vector<std::size_t> named_places(const ByteSource& source, const std::vecto
                            " is left out, since heights are not in degrees");
     return found.places;
   }
-  const auto speaks_against = [&](const Sense& sense) {
-    return sense.known || std::find(kNoCoordinates.begin(), kNoCoordinates.end(), sense.stem) != kNoCoordinates.end();
-  };
   std::vector<std::size_t> places;
   for (std::size_t k = 0; k < columns.size(); ++k)
     if (columns[k].numeric && !columns[k].name.empty()) places.push_back(k);
-  const bool against =
-      std::any_of(places.begin(), places.end(), [&](std::size_t place) { return speaks_against(senses[place]); });
+  const bool against = std::any_of(places.begin(), places.end(), [&](std::size_t place) {
+    return senses[place].known || senses[place].no_coordinate;
+  });
   if (against || places.size() < 2 || places.size() > 3)
     fail_uncertain(source, columns, "which of them are coordinates is not certain");
   std::string text;

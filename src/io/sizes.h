@@ -37,8 +37,7 @@ void check_holds(const ByteSource& source, std::uint64_t offset, std::uint64_t b
 /// @throws IoError no deflate stream as short as the source can hold that many bytes
 void check_can_inflate_to(const ByteSource& source, std::uint64_t bytes);
 
-/// Text that came out of a file or a library, fit for one line of an error message: its first bytes, with '?' for what is
-/// not printed or not UTF-8.
-std::string one_line(std::string_view text, std::size_t most = 160);
+/// Text that came out of a file or a library, fit for one line of an error message.
+std::string one_line(std::string_view text);
 
 }  // namespace fathom::io

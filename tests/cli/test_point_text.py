@@ -206,6 +206,7 @@ def test_numbers_as_names(take, data):
     ("id,a,b\n1,2,3\n", f"has the columns 1 'id', 2 'a', 3 'b', and {CERTAIN}"),
     ("a,b,c,d\n1,2,3,4\n", f"has the columns 1 'a', 2 'b', 3 'c', 4 'd', and {CERTAIN}"),
     ("x,value\n1,2\n", f"has the columns 1 'x', 2 'value', and {CERTAIN}"),
+    ("POINT_ID,a,b\n1,2,3\n", f"has the columns 1 'POINT_ID', 2 'a', 3 'b', and {CERTAIN}"),
     ("n,a\n1,2\n", f"has the columns 1 'n', 2 'a', and {CERTAIN}"),
     ("WKT,id\nPOINT (1 2),3\n", f"has the columns 1 'WKT', 2 'id', and {CERTAIN}"),
     ("x,y,height\n1,2,3\n", "has the columns 1 'x', 2 'y', 3 'height', and whether the height is a coordinate is not "
