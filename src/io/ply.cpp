@@ -173,8 +173,8 @@ const Element& vertices_of(const ByteSource& source, const Header& header) {
   return *vertices;
 }
 
-/// Among the properties: what the caller asks for; x, y and, where there is one, z, whatever stands beside them; or others
-/// by their names.
+/// Among the properties: what the caller asks for; x, y and, where there is one, z, whatever stands beside them; or
+/// others by their names.
 Coordinates coordinates_in(const ByteSource& source, const std::vector<Column>& columns, PointOptions options) {
   const auto has = [&](std::string_view name) {
     return std::any_of(columns.begin(), columns.end(),

@@ -137,7 +137,9 @@ Sense sense_of(std::string_view name) {
     words.pop_back();
   }
   sense.stem = joined(words);
-  const auto ends_in = [&](std::string_view word) { return sense.stem == word || (!words.empty() && words.back() == word); };
+  const auto ends_in = [&](std::string_view word) {
+    return sense.stem == word || (!words.empty() && words.back() == word);
+  };
   sense.no_coordinate = std::any_of(kNoCoordinates.begin(), kNoCoordinates.end(), ends_in);
   const auto look_up = [&](std::string_view stem) {
     const auto* found = std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& k) { return k.name == stem; });

@@ -52,12 +52,9 @@ constexpr std::array kBinary = {
 
 /// By the start of a text, in small letters.
 constexpr std::array kText = {
-    Foreign{"# .pcd"sv, "a PCD point cloud", kCloud},
-    Foreign{"# vtk datafile"sv, "a VTK file", kVtk},
-    Foreign{"simple  ="sv, "a FITS file", kTable},
-    Foreign{"iso-10303"sv, "a STEP model", kMesh},
-    Foreign{"{"sv, "JSON, as GeoJSON is", kMap},
-    Foreign{"["sv, "JSON", kTable},
+    Foreign{"# .pcd"sv, "a PCD point cloud", kCloud}, Foreign{"# vtk datafile"sv, "a VTK file", kVtk},
+    Foreign{"simple  ="sv, "a FITS file", kTable},    Foreign{"iso-10303"sv, "a STEP model", kMesh},
+    Foreign{"{"sv, "JSON, as GeoJSON is", kMap},      Foreign{"["sv, "JSON", kTable},
 };
 
 /// By the first word of a text, which comments may precede, and a word that must follow.
