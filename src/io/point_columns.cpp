@@ -152,8 +152,10 @@ Sense sense_of(std::string_view name) {
   return sense;
 }
 
-std::string shown(std::string_view name) { return one_line(name); }
-std::string in_quotes(std::string_view name) { return std::string("'").append(shown(name)).append("'"); }
+std::string in_quotes(std::string_view name) {
+  std::string text = "'";
+  return text.append(one_line(name)).append("'");
+}
 
 std::string list_of(const std::vector<Column>& columns) {
   constexpr std::size_t kMost = 12;
@@ -336,7 +338,7 @@ bool have_names(const std::vector<Column>& columns) {
 }
 
 std::string label_of(const std::vector<Column>& columns, std::size_t place) {
-  return columns[place].name.empty() ? std::to_string(place + 1) : shown(columns[place].name);
+  return columns[place].name.empty() ? std::to_string(place + 1) : one_line(columns[place].name);
 }
 
 Points described(const std::vector<Column>& columns, Coordinates found) {
