@@ -73,6 +73,11 @@ Points read_both(const QueryArguments& arguments, const io::PointOptions& option
   if (!sites.unit.empty() && !queries.unit.empty() && sites.unit != queries.unit)
     throw InvalidArgument(fmt::format("{} is in {}, {} in {}; bring them to one unit", arguments.sites, sites.unit,
                                       arguments.queries, queries.unit));
+  if (sites.columns != queries.columns &&
+      std::is_permutation(sites.columns.begin(), sites.columns.end(), queries.columns.begin()))
+    throw InvalidArgument(fmt::format("{} has the columns {}, {} has {}; say which are x and y with --columns {}",
+                                      arguments.sites, fmt::join(sites.columns, ", "), arguments.queries,
+                                      fmt::join(queries.columns, ", "), fmt::join(sites.columns, ",")));
   for (const io::Points* file : {&sites, &queries})
     for (const std::string& warning : file->warnings) warn(warning);
   return points;
