@@ -1,13 +1,17 @@
 #include "query.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <memory>
 #include <optional>
+#include <tuple>
 
+#include "clock.h"
 #include "exit_code.h"
+#include "input.h"
+#include "memory.h"
 #include "options.h"
 #include "pending_files.h"
 #include "progress.h"
@@ -33,10 +37,6 @@ constexpr const char* kExamples = R"(Examples:
       only sites in a cone of 20 degrees around the z axis, or within 0.5 of that axis
 
 Points are read from NPY, PLY and text: CSV, PTS, XYZ. Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 struct QueryOutcome {
   Array distance;
@@ -119,30 +119,58 @@ std::string text_of(const QueryArguments& arguments, const QueryPlan& plan, cons
 Json json_of(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
              const QueryOutcome& outcome) {
   const bool finite = outcome.range.has_finite();
-  return {{"operation", "query"},
+  Json json = {{"operation", "query"},
+               {"sites", points_json(arguments.sites, points.sites)},
+               {"queries", points_json(arguments.queries, points.queries)},
+               {"output", {{"path", arguments.output}, {"format", io::name_of(plan.format)}}},
+               {"k", plan.query.k},
+               {"metric", arguments.metric},
+               {"unreached", outcome.range.infinite},
+               {"min", finite ? Json(outcome.range.lowest) : Json(nullptr)},
+               {"max", finite ? Json(outcome.range.highest) : Json(nullptr)},
+               {"perforate", plan.set.every},
+               {"mean_percentage_error", outcome.perforation_error ? Json(*outcome.perforation_error) : Json(nullptr)},
+               {"storage", name_of(plan.set.storage)},
+               {"set_bytes", outcome.set_bytes},
+               {"seconds",
+                {{"read", outcome.read},
+                 {"build", outcome.build},
+                 {"compute", outcome.compute},
+                 {"write", outcome.write},
+                 {"total", outcome.total}}}};
+  add_execution(outcome.report, json);
+  return json;
+}
+
+Json plan_json(const QueryArguments& arguments, const QueryPlan& plan, const Points& points) {
+  const QueryNeeds needs = needs_of(plan, points.sites.data, points.queries.data);
+  return {{"operation", "plan"},
+          {"verb", "query"},
           {"sites", points_json(arguments.sites, points.sites)},
           {"queries", points_json(arguments.queries, points.queries)},
-          {"output", {{"path", arguments.output}, {"format", io::name_of(plan.format)}}},
+          {"output",
+           {{"path", arguments.output}, {"format", io::name_of(plan.format)}, {"dtype", fathom::name_of(plan.dtype)}}},
           {"k", plan.query.k},
           {"metric", arguments.metric},
-          {"unreached", outcome.range.infinite},
-          {"min", finite ? Json(outcome.range.lowest) : Json(nullptr)},
-          {"max", finite ? Json(outcome.range.highest) : Json(nullptr)},
-          {"perforate", plan.set.every},
-          {"mean_percentage_error", outcome.perforation_error ? Json(*outcome.perforation_error) : Json(nullptr)},
           {"storage", name_of(plan.set.storage)},
-          {"set_bytes", outcome.set_bytes},
-          {"seconds",
-           {{"read", outcome.read},
-            {"build", outcome.build},
-            {"compute", outcome.compute},
-            {"write", outcome.write},
-            {"total", outcome.total}}},
-          {"backend", fathom::name_of(outcome.report.backend)},
-          {"device", outcome.report.device.empty() ? Json(nullptr) : Json(outcome.report.device)},
-          {"instruction_set", fathom::name_of(outcome.report.instruction_set)},
-          {"threads", outcome.report.threads},
-          {"scratch_bytes", outcome.report.scratch_bytes}};
+          {"backend", fathom::name_of(plan.query.execution.backend)},
+          {"bytes", {{"arrays", needs.arrays}, {"set", needs.set}, {"scratch", needs.scratch}}}};
+}
+
+std::string plan_text(const QueryArguments& arguments, const QueryPlan& plan, const Points& points) {
+  const QueryNeeds needs = needs_of(plan, points.sites.data, points.queries.data);
+  std::string text;
+  for (const auto& [path, file, noun] : {std::tuple{&arguments.sites, &points.sites, "sites"},
+                                         {&arguments.queries, &points.queries, "queries"}})
+    text += fmt::format("read     {}: {} {}, {}, {}\n", input_name(*path), file->data.shape()[0], noun,
+                        fathom::name_of(file->data.dtype()), fmt::join(file->columns, " "));
+  text += fmt::format("compute  {} nearest of each, {}, {} storage, on {}\n", plan.query.k, arguments.metric,
+                      name_of(plan.set.storage), fathom::name_of(plan.query.execution.backend));
+  text += fmt::format("write    {}: {}, distances as {}\n", shown(arguments.output), io::name_of(plan.format),
+                      fathom::name_of(plan.dtype));
+  return text + fmt::format("memory   {} for points and answers, {} for {} storage, {} of scratch\n",
+                            memory_text(needs.arrays), memory_text(needs.set), name_of(plan.set.storage),
+                            memory_text(needs.scratch));
 }
 
 void print_outcome(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
@@ -180,6 +208,7 @@ Work declare_query(CLI::App* verb) {
   verb->add_option(
       "--memory", a.memory,
       "Most memory for sites, queries, answers and the index, on the host and a device each, such as 4GiB");
+  verb->add_flag("--plan", a.plan, "Read the points and say what would be computed and written, and the memory it takes");
   verb->add_flag("--json", a.json, "Print one line of JSON about the work");
   return [arguments] { return run_query(*arguments); };
 }
@@ -196,6 +225,11 @@ int run_query(const QueryArguments& arguments) {
   set_cone(plan, static_cast<int>(points.sites.data.shape()[1]), direction);
   fit_into_memory(plan, points.sites.data, points.queries.data);
   choose_backend(plan, points.sites.data, points.queries.data);
+  if (arguments.plan) {
+    progress.end();
+    arguments.json ? print_line(plan_json(arguments, plan, points)) : print_text(plan_text(arguments, plan, points));
+    return kDone;
+  }
   QueryOutcome outcome = compute(plan, points, progress);
   outcome.read = read;
 

@@ -11,6 +11,7 @@
 #include "apps/antialias.h"
 #include "apps/camera.h"
 #include "apps/cpu/march.h"
+#include "apps/cpu/steps.h"
 #include "apps/marcher.h"
 #include "apps/shade.hd.h"
 #include "core/require_device.h"
@@ -119,6 +120,13 @@ RayMarcher::RayMarcher(const AnyConstView& volume, const RayMarcherOptions& opti
 RayMarcher::~RayMarcher() = default;
 RayMarcher::RayMarcher(RayMarcher&&) noexcept = default;
 RayMarcher& RayMarcher::operator=(RayMarcher&&) noexcept = default;
+
+std::size_t RayMarcher::needed_bytes(const AnyConstView& volume, const RayMarcherOptions& options,
+                                     std::int64_t surface) {
+  check_volume(volume, options);
+  spacing_of(options.spacing);
+  return cpu::needed_bytes(volume, options, surface);
+}
 
 std::int64_t RayMarcher::solid() const { return prepared_->marcher->solid().count; }
 

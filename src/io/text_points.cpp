@@ -193,6 +193,7 @@ Points read(ByteSource& source, const MemoryLimit& limit, const PointOptions& op
     source.fail("holds bytes that are no text, in no format of points");
   Layout layout = find_layout(source, buffer.text(), buffer.whole(), options, first);
   Points result;
+  result.is_text = true;
   const auto& places = layout.coordinates.places;
   result.columns = labels_of(layout.columns, places);
   result.chosen = layout.columns.size() != places.size() || !std::is_sorted(places.begin(), places.end());
