@@ -67,7 +67,6 @@ std::optional<double> perforation_error(const QueryPlan& plan, const points::Sit
 
 QueryOutcome compute(QueryPlan& plan, const Points& points, Progress& progress) {
   QueryOutcome outcome;
-  plan.set.execution = plan.query.execution;
   const auto build_start = Clock::now();
   progress.begin("sorting sites");
   plan.set.execution.progress = progress.callback();
@@ -162,8 +161,8 @@ std::string plan_text(const QueryArguments& arguments, const QueryPlan& plan, co
   std::string text;
   for (const auto& [path, file, noun] : {std::tuple{&arguments.sites, &points.sites, "sites"},
                                          {&arguments.queries, &points.queries, "queries"}})
-    text += fmt::format("read     {}: {} {}, {}, {}\n", input_name(*path), file->data.shape()[0], noun,
-                        fathom::name_of(file->data.dtype()), fmt::join(file->columns, " "));
+    text += fmt::format("read     {}: {} {}, {}, columns {}\n", input_name(*path), file->data.shape()[0], noun,
+                        fathom::name_of(file->data.dtype()), fmt::join(file->columns, ", "));
   text += fmt::format("compute  {} nearest of each, {}, {} storage, on {}\n", plan.query.k, arguments.metric,
                       name_of(plan.set.storage), fathom::name_of(plan.query.execution.backend));
   text += fmt::format("write    {}: {}, distances as {}\n", shown(arguments.output), io::name_of(plan.format),
@@ -225,7 +224,9 @@ int run_query(const QueryArguments& arguments) {
   set_cone(plan, static_cast<int>(points.sites.data.shape()[1]), direction);
   fit_into_memory(plan, points.sites.data, points.queries.data);
   choose_backend(plan, points.sites.data, points.queries.data);
+  plan.set.execution = plan.query.execution;
   if (arguments.plan) {
+    const points::SiteSet none(AnyConstView(nullptr, DType::float32, {0, 3}), plan.set);  // devices that are not there
     progress.end();
     arguments.json ? print_line(plan_json(arguments, plan, points)) : print_text(plan_text(arguments, plan, points));
     return kDone;

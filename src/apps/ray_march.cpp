@@ -125,6 +125,7 @@ std::size_t RayMarcher::needed_bytes(const AnyConstView& volume, const RayMarche
                                      std::int64_t surface) {
   check_volume(volume, options);
   spacing_of(options.spacing);
+  if (options.execution.backend == Backend::cuda) require_device();
   return cpu::needed_bytes(volume, options, surface);
 }
 

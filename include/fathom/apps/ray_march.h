@@ -104,7 +104,7 @@ class RayMarcher {
   /// What the memory limit must allow for a marcher on the host.
   /// @param volume   not read: its shape and type count
   /// @param surface  solid voxels that have a face to what is not solid; only pointwise and cone keep them
-  /// @throws InvalidArgument as above
+  /// @throws InvalidArgument, DeviceError as above
   static std::size_t needed_bytes(const AnyConstView& volume, const RayMarcherOptions& options,
                                   std::int64_t surface = 0);
 
