@@ -94,17 +94,15 @@ QueryOutcome compute(QueryPlan& plan, const Points& points, Progress& progress) 
 void write_result(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
                   const QueryOutcome& outcome) {
   PendingFiles files;
-  io::write_table(files.add(arguments.output),
-                  {{"distance", outcome.distance.view()}, {"site", outcome.site.view()}}, points.queries.data.view(),
-                  plan.format);
+  io::write_table(files.add(arguments.output), {{"distance", outcome.distance.view()}, {"site", outcome.site.view()}},
+                  points.queries.data.view(), plan.format);
   files.commit();
 }
 
 std::string text_of(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
                     const QueryOutcome& outcome) {
-  std::string text =
-      fmt::format("{}: {} × {} nearest of {} sites", shown(arguments.output), points.queries.data.shape()[0],
-                  plan.query.k, points.sites.data.shape()[0]);
+  std::string text = fmt::format("{}: {} × {} nearest of {} sites", shown(arguments.output),
+                                 points.queries.data.shape()[0], plan.query.k, points.sites.data.shape()[0]);
   if (outcome.range.has_finite())
     text += fmt::format(", {:.6g} to {:.6g}", outcome.range.lowest, outcome.range.highest);
   text += "\n";
@@ -159,8 +157,8 @@ Json plan_json(const QueryArguments& arguments, const QueryPlan& plan, const Poi
 std::string plan_text(const QueryArguments& arguments, const QueryPlan& plan, const Points& points) {
   const QueryNeeds needs = needs_of(plan, points.sites.data, points.queries.data);
   std::string text;
-  for (const auto& [path, file, noun] : {std::tuple{&arguments.sites, &points.sites, "sites"},
-                                         {&arguments.queries, &points.queries, "queries"}})
+  for (const auto& [path, file, noun] :
+       {std::tuple{&arguments.sites, &points.sites, "sites"}, {&arguments.queries, &points.queries, "queries"}})
     text += fmt::format("read     {}: {} {}, {}, columns {}\n", input_name(*path), file->data.shape()[0], noun,
                         fathom::name_of(file->data.dtype()), fmt::join(file->columns, ", "));
   text += fmt::format("compute  {} nearest of each, {}, {} storage, on {}\n", plan.query.k, arguments.metric,
@@ -188,8 +186,10 @@ Work declare_query(CLI::App* verb) {
   verb->add_option("QUERIES", a.queries, "Points: NPY, CSV, PLY, PTS, XYZ; - for standard input")->required();
   verb->add_option("-o,--output", a.output, "Where the answers go: .npy .csv .ply; - for standard output (NPY)");
   verb->add_option("--format", a.format, "npy, csv or ply, whatever the ending of -o");
-  verb->add_option("--columns", a.columns, "Columns of x, y (and z) in both files, by names or numbers: lon,lat or 2,3,4");
-  verb->add_option("--delimiter", a.delimiter, "What divides the columns of text: a mark, tab or space (default: found out)");
+  verb->add_option("--columns", a.columns,
+                   "Columns of x, y (and z) in both files, by names or numbers: lon,lat or 2,3,4");
+  verb->add_option("--delimiter", a.delimiter,
+                   "What divides the columns of text: a mark, tab or space (default: found out)");
   verb->add_option("--decimal", a.decimal, "Decimal mark of text, '.' or ',' (default: found out)");
   verb->add_option("--dtype", a.dtype, "Distances as float32 (default) or float64");
   verb->add_option("--k", a.k, "How many of the nearest sites, 1 to 64 (default 1)");
@@ -207,7 +207,8 @@ Work declare_query(CLI::App* verb) {
   verb->add_option(
       "--memory", a.memory,
       "Most memory for sites, queries, answers and the index, on the host and a device each, such as 4GiB");
-  verb->add_flag("--plan", a.plan, "Read the points and say what would be computed and written, and the memory it takes");
+  verb->add_flag("--plan", a.plan,
+                 "Read the points and say what would be computed and written, and the memory it takes");
   verb->add_flag("--json", a.json, "Print one line of JSON about the work");
   return [arguments] { return run_query(*arguments); };
 }

@@ -122,8 +122,9 @@ QueryPlan make_query_plan(const QueryArguments& arguments) {
   if (arguments.sites == "-" && arguments.queries == "-")
     throw InvalidArgument("standard input holds the sites or the queries, not both; give one of them a file");
   if (io::same_stream(arguments.sites, arguments.queries))
-    throw InvalidArgument(fmt::format("{} and {} are one pipe, which only one of them can read; give one of them a file",
-                                      arguments.sites, arguments.queries));
+    throw InvalidArgument(
+        fmt::format("{} and {} are one pipe, which only one of them can read; give one of them a file", arguments.sites,
+                    arguments.queries));
   check_outputs({{"-o", arguments.output}}, arguments.json);
   plan.query.k = static_cast<int>(parse_count("--k", arguments.k, 1, 64));
   plan.format = io::check_table(arguments.output, plan.query.k, parse_table_format(arguments.format));

@@ -106,39 +106,38 @@ void write_pictures(const RenderArguments& arguments, const RenderPlan& plan, co
 std::string text_of(const RenderArguments& arguments, const RenderPlan& plan, const RenderOutcome& outcome) {
   std::string text;
   if (!arguments.output.empty())
-    text += fmt::format("{}: {} × {}, {} of {} voxels are solid\n",
-                        shown(arguments.output), plan.picture[1],
+    text += fmt::format("{}: {} × {}, {} of {} voxels are solid\n", shown(arguments.output), plan.picture[1],
                         plan.picture[0], outcome.solid, element_count(plan.volume));
   if (!arguments.samples.empty())
-    text += fmt::format("{}: samples per ray, white for 1, black for {}\n", shown(arguments.samples), outcome.most_samples);
+    text +=
+        fmt::format("{}: samples per ray, white for 1, black for {}\n", shown(arguments.samples), outcome.most_samples);
   return text + fmt::format("{}: {:.4g} samples per ray, {:.3g} frames per second\n", name_of(plan.marcher.stepping),
                             outcome.mean_samples(), 1 / outcome.draw);
 }
 
 Json json_of(const RenderArguments& arguments, const RenderPlan& plan, const RenderOutcome& outcome) {
-  Json json = {{"operation", "render"},
-               {"input",
-                {{"path", arguments.input.path},
-                 {"dtype", fathom::name_of(plan.dtype)},
-                 {"shape", to_json(plan.volume)}}},
-               {"output", {{"path", arguments.output}, {"samples", arguments.samples}}},
-               {"size", {plan.picture[1], plan.picture[0]}},
-               {"solid", outcome.solid},
-               {"step", name_of(plan.marcher.stepping)},
-               {"half_angle", plan.march.half_angle},
-               {"rays", outcome.report.rays},
-               {"hits", outcome.report.hits},
-               {"samples", outcome.report.samples},
-               {"mean_samples", outcome.mean_samples()},
-               {"most_samples", outcome.most_samples},
-               {"frames_per_second", 1 / outcome.draw},
-               {"marcher_bytes", outcome.marcher_bytes},
-               {"seconds",
-                {{"read", outcome.read},
-                 {"build", outcome.build},
-                 {"draw", outcome.draw},
-                 {"write", outcome.write},
-                 {"total", outcome.total}}}};
+  Json json = {
+      {"operation", "render"},
+      {"input",
+       {{"path", arguments.input.path}, {"dtype", fathom::name_of(plan.dtype)}, {"shape", to_json(plan.volume)}}},
+      {"output", {{"path", arguments.output}, {"samples", arguments.samples}}},
+      {"size", {plan.picture[1], plan.picture[0]}},
+      {"solid", outcome.solid},
+      {"step", name_of(plan.marcher.stepping)},
+      {"half_angle", plan.march.half_angle},
+      {"rays", outcome.report.rays},
+      {"hits", outcome.report.hits},
+      {"samples", outcome.report.samples},
+      {"mean_samples", outcome.mean_samples()},
+      {"most_samples", outcome.most_samples},
+      {"frames_per_second", 1 / outcome.draw},
+      {"marcher_bytes", outcome.marcher_bytes},
+      {"seconds",
+       {{"read", outcome.read},
+        {"build", outcome.build},
+        {"draw", outcome.draw},
+        {"write", outcome.write},
+        {"total", outcome.total}}}};
   add_execution(outcome.report, json);
   return json;
 }
@@ -176,8 +175,7 @@ Work declare_render(CLI::App* verb) {
   verb->add_option("--fov", a.field_of_view, "Field of view of the shorter side in degrees (default 30)");
   verb->add_option("--zoom", a.zoom, "Enlarges the middle of the picture, which the solid fills at 1 (default 1)");
   verb->add_option("--antialias", a.antialias, "Averages N x N rays for each pixel, N from 1 to 16 (default 3)");
-  verb->add_option("--background", a.background,
-                   "white (default), black, transparent (PNG) or a level from 0 to 255");
+  verb->add_option("--background", a.background, "white (default), black, transparent (PNG) or a level from 0 to 255");
   verb->add_option("--repeat", a.repeat, "Draws so often and reports the shortest time (default 1)");
   verb->add_option("--backend", a.backend, "auto, cpu or cuda (default auto)");
   verb->add_option("--threads", a.threads, "Most threads; 0 for all processors (default)");

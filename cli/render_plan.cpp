@@ -113,7 +113,10 @@ apps::Camera parse_camera(const RenderArguments& arguments) {
 /// "white", "transparent", "128".
 void parse_background(const std::string& text, RenderPlan& plan) {
   const bool is_level = !text.empty() && text.size() <= 3 && text.find_first_not_of("0123456789") == std::string::npos;
-  const int level = text == "white" ? 255 : text == "black" || text == "transparent" ? 0 : is_level ? std::stoi(text) : -1;
+  const int level = text == "white"                            ? 255
+                    : text == "black" || text == "transparent" ? 0
+                    : is_level                                 ? std::stoi(text)
+                                                               : -1;
   if (level < 0 || level > 255)
     throw InvalidArgument(
         fmt::format("--background takes white, black, transparent or a level from 0 to 255, not '{}'", text));
@@ -127,9 +130,11 @@ void check_pictures(const RenderArguments& arguments, const RenderPlan& plan) {
     if (!path.empty()) io::check_write(path, DType::uint8, plan.picture);
   if (!plan.transparent || arguments.output.empty()) return;
   if (io::format_from_path(arguments.output) != io::Format::png)
-    throw InvalidArgument(fmt::format("--background transparent is for PNG; '{}' does not end in .png", arguments.output));
+    throw InvalidArgument(
+        fmt::format("--background transparent is for PNG; '{}' does not end in .png", arguments.output));
   if (plan.picture[0] > kMostOfCairo || plan.picture[1] > kMostOfCairo)
-    throw InvalidArgument(fmt::format("--background transparent takes a --size of up to {} pixels a side", kMostOfCairo));
+    throw InvalidArgument(
+        fmt::format("--background transparent takes a --size of up to {} pixels a side", kMostOfCairo));
 }
 
 /// What the volume's header says, or the command line of one without.
@@ -156,8 +161,8 @@ void probe_volume(const RenderArguments& arguments, RenderPlan& plan) {
 /// Of the volume, and of what is kept for each pixel.
 std::size_t array_bytes(const RenderPlan& plan) {
   const bool averaged = plan.march.antialias > 1 || plan.march.background != 255 || plan.transparent;
-  const std::size_t of_a_pixel = 1 + (plan.counts ? sizeof(std::int32_t) : 0) + (plan.transparent ? 1 : 0) +
-                                 (averaged ? 5 : 0);
+  const std::size_t of_a_pixel =
+      1 + (plan.counts ? sizeof(std::int32_t) : 0) + (plan.transparent ? 1 : 0) + (averaged ? 5 : 0);
   const Shape& read = plan.raw ? plan.volume : plan.input.file_shape;
   return static_cast<std::size_t>(element_count(read)) * size_of(plan.dtype) +
          static_cast<std::size_t>(element_count(plan.picture)) * of_a_pixel;

@@ -25,9 +25,7 @@ Frame moved(Frame frame, double right, double down) {
 class Sums {
  public:
   explicit Sums(const Shape& picture)
-      : layer_(DType::uint8, picture),
-        shade_(static_cast<std::size_t>(element_count(picture))),
-        hits_(shade_.size()) {}
+      : layer_(DType::uint8, picture), shade_(static_cast<std::size_t>(element_count(picture))), hits_(shade_.size()) {}
 
   static std::size_t bytes(const Shape& picture) { return static_cast<std::size_t>(element_count(picture)) * 5; }
 

@@ -59,7 +59,8 @@ class Body {
     if (solid_.count == 0) return dot(size, half_);
     const Vector step = {way[0] * spacing_[0], way[1] * spacing_[1], way[2] * spacing_[2]};
     double most = -HUGE_VAL;
-    for (const Index& at : solid_.corners) most = std::max(most, dot(step, {double(at[0]), double(at[1]), double(at[2])}));
+    for (const Index& at : solid_.corners)
+      most = std::max(most, dot(step, {double(at[0]), double(at[1]), double(at[2])}));
     return most - dot(way, middle_) + 0.5 * dot(size, spacing_);
   }
 
@@ -117,7 +118,8 @@ Frame frame_of(const Camera& camera, const Solid& solid, const std::array<double
   const double away = frame.parallel ? 2 * body.radius() : std::max(needed / pixel, nearest);
   if (frame.parallel) pixel = needed;
   pixel /= camera.zoom;
-  put(frame.eye, sum(sum(body.middle(), scaled(toward, away)), sum(scaled(right, wide.middle), scaled(down, high.middle))));
+  put(frame.eye,
+      sum(sum(body.middle(), scaled(toward, away)), sum(scaled(right, wide.middle), scaled(down, high.middle))));
   put(frame.forward, forward);
   put(frame.right, scaled(right, pixel));
   put(frame.down, scaled(down, pixel));

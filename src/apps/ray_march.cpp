@@ -148,8 +148,8 @@ RayMarchReport RayMarcher::render(const RayMarchOptions& options, const RayMarch
   const Frame frame = frame_of(options.camera, marcher.solid(), prepared_->spacing, picture);
   const bool as_it_is = options.antialias == 1 && options.background == kBackground;
   const bool averaged = outputs.coverage.present() || (outputs.shade.present() && !as_it_is);
-  const RayMarchReport report = averaged ? march_averaged(marcher, frame, options, outputs)
-                                         : marcher.march(frame, options, outputs);
+  const RayMarchReport report =
+      averaged ? march_averaged(marcher, frame, options, outputs) : marcher.march(frame, options, outputs);
   if (options.execution.progress) options.execution.progress(1);
   return report;
 }
