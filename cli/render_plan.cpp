@@ -140,6 +140,7 @@ void check_pictures(const RenderArguments& arguments, const RenderPlan& plan) {
 /// What the volume's header says, or the command line of one without.
 void probe_volume(const RenderArguments& arguments, RenderPlan& plan) {
   if (plan.raw) {
+    if (arguments.plan) io::check_raw(arguments.input.path, *plan.raw);
     plan.volume = plan.raw->shape;
     plan.dtype = plan.raw->dtype;
   } else {

@@ -239,8 +239,9 @@ def test_refuses_what_is_no_volume(scene):
     np.save(scene.directory / "flat.npy", corner()[0])
     assert scene.refuses(3, "render", "flat.npy", "-o", "o.png") == "flat.npy has 2 axes, 26 × 32; a volume has 3"
     (scene.directory / "v.raw").write_bytes(bytes(23))
-    assert scene.refuses(3, "render", "v.raw", "-o", "o.png", "--shape", "2,3,4", "--dtype", "uint8") == (
-        "v.raw holds 23 bytes, but 2 × 3 × 4 of uint8 are 24")
+    for plan in ([], ["--plan"]):
+        assert scene.refuses(3, "render", "v.raw", "-o", "o.png", "--shape", "2,3,4", "--dtype", "uint8", *plan) == (
+            "v.raw holds 23 bytes, but 2 × 3 × 4 of uint8 are 24")
 
 
 def test_cuda_without_a_device(scene):

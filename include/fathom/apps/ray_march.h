@@ -62,11 +62,11 @@ struct RayMarchOptions {
 /// Any number of views, all of the picture's shape [height, width]; a default view is not computed. Voxel, depth and
 /// samples are of the ray through the pixel's middle.
 struct RayMarchOutputs {
-  AnyView shade;     ///< uint8: brightness of the surface, from 30 to 235; the background's where there is none
-  AnyView voxel;     ///< int64: linear index of the first solid voxel that the ray meets; −1: none
-  AnyView depth;     ///< float32: from the eye (orthographic: its plane) to that voxel's surface; +inf: none
-  AnyView samples;   ///< int32: how often the ray was stopped to see how far it may go; 0 outside of the volume
-  AnyView coverage;  ///< uint8: of the pixel, 0 … 255
+  AnyView shade;          ///< uint8: brightness of the surface, from 30 to 235; the background's where there is none
+  AnyView voxel;          ///< int64: linear index of the first solid voxel that the ray meets; −1: none
+  AnyView depth;          ///< float32: from the eye (orthographic: its plane) to that voxel's surface; +inf: none
+  AnyView samples;        ///< int32: how often the ray was stopped to see how far it may go; 0 outside of the volume
+  AnyView coverage = {};  ///< uint8: of the pixel, 0 … 255
 };
 
 /// What a call did.
