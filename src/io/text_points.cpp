@@ -208,6 +208,7 @@ Points read(ByteSource& source, const MemoryLimit& limit, const PointOptions& op
     source.fail("holds bytes that are no text, in no format of points");
   Layout layout = find_layout(source, buffer.text(), buffer.whole(), options, first);
   Points result = described(layout.columns, layout.coordinates);
+  result.is_text = true;
   const bool named = have_names(layout.columns);
   Reader reader(source, std::move(layout), limit);
   reader.read(buffer);

@@ -24,6 +24,7 @@ struct Points {
   Array data;                         ///< [n, 2] or [n, 3]: int32, float32 or float64
   std::vector<std::string> columns;   ///< what the coordinates are called in the file; without names, numbers from 1
   bool chosen = false;                ///< whether the file has other columns, or these in another order
+  bool is_text = false;               ///< so that a delimiter and a decimal mark have a meaning
   std::string unit;                   ///< that the names state, such as "m", "°"; empty: none
   std::vector<std::string> warnings;  ///< what was guessed or left out, a line each
 };
