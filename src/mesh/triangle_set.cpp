@@ -9,9 +9,10 @@
 #include "core/parallel.h"
 #include "core/text.h"
 #include "fathom/core/error.h"
-#include "mesh/answers.h"
 #include "mesh/cpu/band.h"
+#include "mesh/cpu/fast_winding.h"
 #include "mesh/cpu/field.h"
+#include "mesh/outputs.h"
 #include "mesh/prepared.h"
 
 namespace fathom::mesh {
@@ -84,6 +85,8 @@ TriangleSet::TriangleSet(const Triangles& mesh, const TriangleSetOptions& option
   prepared->rule = options.rule;
   Monitor monitor(options.execution, prepared->surface.size());
   prepared->tree = build_tree(prepared->surface, run.threads, monitor);
+  if (prepared->sign == Sign::fast_winding)
+    prepared->fast_winding = std::make_shared<FastWinding>(prepared->surface, prepared->tree, run.threads);
   prepared_ = std::move(prepared);
 }
 
@@ -92,32 +95,28 @@ TriangleSet::TriangleSet(TriangleSet&&) noexcept = default;
 TriangleSet& TriangleSet::operator=(TriangleSet&&) noexcept = default;
 
 std::int64_t TriangleSet::size() const { return prepared_->surface.size(); }
-std::size_t TriangleSet::bytes() const {
-  const PreparedMesh& all = *prepared_;
-  return all.tree.bytes() + all.surface.vertices.size() * sizeof(Vec3) + all.surface.corners.size() * sizeof(Corners) +
-         all.pseudonormals.edges.size() * sizeof(std::array<Vec3, 3>) + all.pseudonormals.vertices.size() * sizeof(Vec3);
-}
+std::size_t TriangleSet::bytes() const { return prepared_->bytes(); }
 const Bounds& TriangleSet::bounds() const { return prepared_->surface.bounds; }
 const Topology& TriangleSet::topology() const { return prepared_->topology; }
 Sign TriangleSet::sign() const { return prepared_->sign; }
 
 Report TriangleSet::nearest(const AnyConstView& points, const Outputs& outputs, const Execution& execution) const {
   check_points(points);
-  check_outputs(outputs, {points.shape()[0]});
+  const Places to = places_of(outputs, {points.shape()[0]});
   const cpu::Run run = run_of(execution);
   constexpr std::int64_t kWorthOrder = 64, kMostOrdered = UINT32_MAX;
   const std::int64_t count = points.shape()[0];
   const bool ordered = count >= kWorthOrder && count <= kMostOrdered &&
                        curve_order_bytes(count) <= execution.scratch_limit.value_or(SIZE_MAX);
-  cpu::answer_points(*prepared_, points, ordered, outputs, run);
+  cpu::answer_points(*prepared_, points, ordered, to, run);
   return report_of(run, ordered ? curve_order_bytes(count) : 0);
 }
 
 Report TriangleSet::field(const Lattice& lattice, const Outputs& outputs, const Execution& execution) const {
   check_lattice(lattice);
-  check_outputs(outputs, lattice.array_shape());
+  const Places to = places_of(outputs, lattice.array_shape());
   const cpu::Run run = run_of(execution);
-  cpu::answer_lattice(*prepared_, lattice, outputs, run);
+  cpu::answer_lattice(*prepared_, lattice, to, run);
   return report_of(run, 0);
 }
 
