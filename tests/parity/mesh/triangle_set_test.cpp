@@ -299,6 +299,29 @@ TEST(TriangleSets, RefuseBadLatticesAndBands) {
   EXPECT_EQ(refused_band(1, DType::float32, -1), "the number of threads is -1; give 1 or more, or 0 for all processors");
 }
 
+/// Scratch is kept for the threads that get work.
+TEST(TriangleSets, TakeMoreThreadsThanThereAre) {
+  Execution execution;
+  execution.threads = INT32_MAX;
+  const MeshArrays arrays(box({0, 0, 0}, {1, 1, 1}), DType::float32, DType::int32);
+  TriangleSetOptions options;
+  options.execution = execution;
+  const TriangleSet set(arrays.view(), options);
+  const Array points = points_array(std::vector<Place>(2000, Place{0.5, 0.5, 3}));
+  Array distance(DType::float32, {2000}), field(DType::float32, {9, 9, 9});
+  Outputs outputs;
+  outputs.distance = distance.view();
+  EXPECT_EQ(set.nearest(points.view(), outputs, execution).threads, INT32_MAX);
+  EXPECT_EQ(value_at(distance, 1999), 2);
+  outputs.distance = field.view();
+  set.field({{0.5, 0.5, -3}, {1, 1, 1}, {9, 9, 9}}, outputs, execution);
+  EXPECT_EQ(value_at(field, 0), 3);
+  BandOptions band;
+  band.cutoff = 3;
+  band.execution = execution;
+  EXPECT_EQ(set.band({{0.5, 0.5, -3}, {1, 1, 1}, {1, 1, 9}}, band).active, 8);
+}
+
 /// Cutoffs from the smallest to the largest number: none or all of the points.
 TEST(TriangleSets, TakeExtremeCutoffs) {
   const TriangleSet set = set_of(box({0.25, 0.25, 0.25}, {1, 2, 3}));
