@@ -3,6 +3,7 @@
 #include "mesh/cpu/field.h"
 
 #include <algorithm>
+#include <chrono>
 #include <vector>
 
 #include "core/curve_order.h"
@@ -47,9 +48,20 @@ struct Batch {
     points.clear();
     indices.clear();
   }
-  void search(const Tree& tree, InstructionSet set) {
+  /// A point at first, then more while they take little: amid a fine surface each may look at all of it.
+  void search(const Tree& tree, InstructionSet set, Monitor& monitor) {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds kLittle{5};
     found.resize(points.size());
-    find_nearest(tree, points.data(), static_cast<std::int64_t>(points.size()), found.data(), set);
+    const auto count = static_cast<std::int64_t>(points.size());
+    std::int64_t size = 1;
+    for (std::int64_t at = 0; at < count; monitor.look()) {
+      const Clock::time_point begin = Clock::now();
+      const std::int64_t now = std::min(size, count - at);
+      find_nearest(tree, points.data() + at, now, found.data() + at, set);
+      at += now;
+      if (Clock::now() - begin < kLittle) size *= 2;
+    }
   }
 };
 
@@ -88,7 +100,7 @@ void answer_points(const PreparedMesh& prepared, const AnyConstView& points, boo
       batch.points.push_back({cloud.at(0, index), cloud.at(1, index), cloud.at(2, index)});
       batch.indices.push_back(index);
     }
-    batch.search(prepared.tree, run.set);
+    batch.search(prepared.tree, run.set, monitor);
     for (std::size_t i = 0; i < batch.points.size(); ++i) {
       const Found& found = batch.found[i];
       put(mesh, to, {{batch.indices[i]}, batch.points[i], found.place, found.squared,
@@ -115,7 +127,7 @@ void answer_lattice(const PreparedMesh& prepared, const Lattice& lattice, const 
     for (std::int64_t cube = 0; cube < cubes; ++cube) {
       batch.clear();
       add_cube(batch, lattice, {cube * kSide, j, k});
-      batch.search(prepared.tree, run.set);
+      batch.search(prepared.tree, run.set, monitor);
       for (std::size_t i = 0; i < batch.points.size(); ++i) {
         const Found& found = batch.found[i];
         const std::int64_t x = cube * kSide + batch.indices[i] % kSide, y = batch.indices[i] / kSide % kSide,

@@ -1,12 +1,11 @@
 // Sets of triangles: what they say of a mesh, hard inputs, and what is refused in which words.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
-#include <cstring>
+#include <ctime>
+#include <functional>
 #include <limits>
 #include <numbers>
-#include <span>
 
 #include "mesh/problem.h"
 #include "run.h"
@@ -397,9 +396,10 @@ TEST(TriangleSets, CanBeCancelledAndReport) {
   }
 }
 
-/// Work goes on for 0.1 s at most after it was stopped, also where each point asks for much: between all of a fine surface.
+/// Work goes on for 0.1 s of processor time at most after it was stopped, also where each point asks for much: amid a fine
+/// surface.
 TEST(TriangleSets, StopSoon) {
-  const TriangleSet set = set_of(sphere({}, 1, 7));
+  const TriangleSet set = set_of(sphere({}, 1, 8));
   Array distance(DType::float64, {20000});
   const Array points = points_array(std::vector<Place>(20000, Place{1e-4, 2e-4, 3e-4}));
   Outputs outputs;
@@ -408,13 +408,13 @@ TEST(TriangleSets, StopSoon) {
   Execution execution;
   execution.threads = 1;
   execution.stop = stop.get_token();
-  std::chrono::steady_clock::time_point stopped;
+  std::clock_t stopped = 0;
   execution.progress = [&](double) {
-    if (!stop.stop_requested()) stopped = std::chrono::steady_clock::now();
+    if (!stop.stop_requested()) stopped = std::clock();
     stop.request_stop();
   };
   EXPECT_THROW(set.nearest(points.view(), outputs, execution), Cancelled);
-  EXPECT_LT(std::chrono::steady_clock::now() - stopped, std::chrono::milliseconds(500));
+  EXPECT_LT(std::clock() - stopped, CLOCKS_PER_SEC / (scaled(10) == 10 ? 10 : 1));  // slower under sanitizers
 }
 
 }  // namespace
