@@ -66,7 +66,7 @@ grid::DistanceReport compute(const Plan& plan, const AnyConstView& input, std::v
   grid::DistanceOutputs outputs;
   for (std::size_t k = 0; k < arrays.size(); ++k) view_in(outputs, plan.outputs[k].kind) = arrays[k].view();
   if (plan.no_data.empty()) return grid::distance_transform(input, options, outputs);
-  const Array gaps = grid::mark_sites(input, parse_no_data(plan.no_data));
+  const Array gaps = grid::mark_sites(input, gaps_of(plan));
   const grid::DistanceReport report = transform_with_gaps(input, gaps, options, outputs);
   if (!plan.meaning.no_data.empty() && plan.field() != nullptr)
     fill_gaps(gaps, options, plan.no_data, arrays[plan.field_index()]);
@@ -100,7 +100,7 @@ void describe_result(const Plan& plan, const AnyConstView& input, const std::vec
                      DistanceOutcome& outcome) {
   outcome.sites = plan.no_data.empty()
                       ? grid::count_sites(input, plan.options.sites)
-                      : count_sites_beside(input, parse_no_data(plan.no_data), plan.options.sites);
+                      : count_sites_beside(input, gaps_of(plan), plan.options.sites);
   if (outcome.sites == 0 && element_count(input.shape()) > 0 && plan.options.sites.rule == grid::Sites::Rule::zero)
     warn("no element is zero, so there is no site; --sites nonzero takes the others");
   if (plan.options.sites.rule == grid::Sites::Rule::labels) outcome.labels = count_labels(input);

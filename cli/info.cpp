@@ -28,13 +28,14 @@ struct Contents {
   std::optional<std::int64_t> labels;
 };
 
-Contents contents_of(const InputArguments& arguments, const grid::Sites& sites) {
+Contents contents_of(const InputArguments& arguments, grid::Sites& sites) {
   Progress progress;
   progress.begin("reading");
   Contents contents;
   InputArguments given = arguments;
   if (given.stack) given.slices = stack_of({given.path});
   contents.input = probe_input(given, colours_for(sites));
+  sites.value = compared_in(contents.input.info, sites.value);
   const Arranged elements = read_elements(contents.input);
   contents.range = value_range(elements.view);
   contents.elements = element_count(elements.view.shape());
@@ -126,7 +127,7 @@ Work declare_info(CLI::App* verb) {
 }
 
 int run_info(const InfoArguments& arguments) {
-  const grid::Sites sites = parse_sites(arguments.sites);
+  grid::Sites sites = parse_sites(arguments.sites);
   const Contents contents = contents_of(arguments.input, sites);
   if (arguments.json) print_line(json_of(contents, sites));
   else print_text(text_of(arguments, contents, sites));

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <numeric>
 #include <utility>
 
 #include "files.h"
@@ -210,6 +210,17 @@ io::Colours colours_for(const grid::Sites& sites) {
   using Rule = grid::Sites::Rule;
   const bool exact = sites.rule == Rule::zero || sites.rule == Rule::nonzero || sites.rule == Rule::labels;
   return exact ? io::Colours::packed : io::Colours::luminance;
+}
+
+grid::Sites::Value compared_in(const io::ImageInfo& info, const grid::Sites::Value& value) {
+  if (!info.half || !std::isfinite(value.real())) return value;
+  constexpr int kDigits = 11, kLeast = -24;  // of the significand; the power of two of the least number
+  constexpr double kMost = 65504;
+  int exponent = 0;
+  std::frexp(value.real(), &exponent);
+  const double step = std::ldexp(1.0, std::max(exponent - kDigits, kLeast));
+  const double rounded = std::nearbyint(value.real() / step) * step;
+  return std::abs(rounded) > kMost ? std::copysign(HUGE_VAL, rounded) : rounded;
 }
 
 Shape Input::shape() const {

@@ -256,6 +256,12 @@ const PlannedOutput* Plan::field() const {
   return nullptr;
 }
 
+grid::Sites gaps_of(const Plan& plan) {
+  grid::Sites gaps = parse_no_data(plan.no_data);
+  gaps.value = compared_in(plan.input.info, gaps.value);
+  return gaps;
+}
+
 void check_options(const DistanceArguments& arguments) {
   check_arguments(arguments);
   options_of(arguments);
@@ -277,6 +283,7 @@ Plan make_plan(const DistanceArguments& arguments) {
   plan.preview = arguments.preview;
 
   plan.input = probe_input(arguments.input, colours_for(plan.options.sites), arguments.spacing == kPrintSpacing);
+  plan.options.sites.value = compared_in(plan.input.info, plan.options.sites.value);
   plan.options.batch_axes = plan.input.batch_axes;
   const Shape space = plan.input.space();
   check_colours(plan.input, plan.options.sites);

@@ -48,6 +48,9 @@ struct Plan {
   std::size_t field_index() const { return static_cast<std::size_t>(field() - outputs.data()); }
 };
 
+/// The rule of the elements that hold no data; there must be a value for them.
+grid::Sites gaps_of(const Plan& plan);
+
 /// @throws InvalidArgument what is wrong whatever the input holds
 void check_options(const DistanceArguments& arguments);
 

@@ -58,7 +58,7 @@ struct Volume {
   std::vector<double> spacing;
 };
 
-Volume read_volume(const RenderArguments& arguments, const RenderPlan& plan) {
+Volume read_volume(const RenderArguments& arguments, RenderPlan& plan) {
   Volume volume;
   if (plan.raw) {
     volume.elements.data = io::read_raw(arguments.input.path, *plan.raw);
@@ -71,6 +71,7 @@ Volume read_volume(const RenderArguments& arguments, const RenderPlan& plan) {
     if (input.batch_axes > 0)
       throw IoError(fmt::format("{} is several volumes along {}; --channel takes one channel", input.path,
                                 input.batch_names()));
+    if (plan.marcher.threshold) plan.marcher.threshold = compared_in(input.info, *plan.marcher.threshold);
     volume.elements = read_elements(input);
     volume.spacing = input.spacing();
   }

@@ -112,6 +112,7 @@ Survey survey_of(TiffFile& file, ByteSource& source, const ReadContext& context)
   join_axes(first, survey);
   info.format = Format::tiff;
   info.dtype = survey.taking.dtype;
+  info.half = first.half;
   if (const std::string warning = unify_units(info.meaning); !warning.empty()) info.warnings.push_back(warning);
   tell_samples(first.pixel(), survey.taking, context.options, info);
   count_bytes(source, info.dtype, info.shape);

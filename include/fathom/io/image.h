@@ -38,6 +38,7 @@ struct ImageInfo {
   Shape shape;
   Meaning meaning;
   std::vector<std::string> warnings;
+  bool half = false;           ///< the file holds float16, which comes as float32
   bool channel_taken = false;  ///< the options' channel is a sample of each pixel, and the elements are it alone
 };
 
