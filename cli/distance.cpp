@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "chart/chart.h"
@@ -58,8 +59,9 @@ std::vector<Array> make_arrays(const Plan& plan) {
   return arrays;
 }
 
+/// @param range  of the field, where elements are left out of it
 grid::DistanceReport compute(const Plan& plan, const AnyConstView& input, std::vector<Array>& arrays,
-                             Progress& progress) {
+                             Progress& progress, std::optional<ValueRange>& range) {
   progress.begin("computing");
   grid::DistanceOptions options = plan.options;
   options.execution.progress = progress.callback();
@@ -69,7 +71,7 @@ grid::DistanceReport compute(const Plan& plan, const AnyConstView& input, std::v
   const Array gaps = grid::mark_sites(input, gaps_of(plan));
   const grid::DistanceReport report = transform_with_gaps(input, gaps, options, outputs);
   if (!plan.meaning.no_data.empty() && plan.field() != nullptr)
-    fill_gaps(gaps, options, plan.no_data, arrays[plan.field_index()]);
+    range = fill_gaps(gaps, options, plan.no_data, arrays[plan.field_index()]);
   return report;
 }
 
@@ -104,7 +106,7 @@ void describe_result(const Plan& plan, const AnyConstView& input, const std::vec
   if (outcome.sites == 0 && element_count(input.shape()) > 0 && plan.options.sites.rule == grid::Sites::Rule::zero)
     warn("no element is zero, so there is no site; --sites nonzero takes the others");
   if (plan.options.sites.rule == grid::Sites::Rule::labels) outcome.labels = count_labels(input);
-  if (plan.field() != nullptr) outcome.range = field_range(arrays[plan.field_index()].view());
+  if (plan.field() != nullptr && !outcome.range) outcome.range = field_range(arrays[plan.field_index()].view());
 }
 
 AnyConstView first_of_batch(const AnyConstView& array, int batch_axes) {
@@ -176,15 +178,19 @@ void transform_file(const DistanceArguments& arguments) {
   Progress progress(!arguments.one_of_many);
   progress.begin("reading");
   const Plan plan = make_plan(arguments);
-  if (arguments.plan) return arguments.json ? print_line(plan_json(plan)) : print_text(plan_text(plan));
+  if (arguments.plan) {
+    warn_of(plan);
+    return arguments.json ? print_line(plan_json(plan)) : print_text(plan_text(plan));
+  }
   DistanceOutcome outcome;
 
   const Arranged input = read_elements(plan.input);
+  warn_of(plan);
   outcome.seconds.read = seconds_since(start);
 
   const auto compute_start = Clock::now();
   std::vector<Array> arrays = make_arrays(plan);
-  outcome.report = compute(plan, input.view, arrays, progress);
+  outcome.report = compute(plan, input.view, arrays, progress, outcome.range);
   outcome.seconds.compute = seconds_since(compute_start);
   describe_result(plan, input.view, arrays, outcome);
 

@@ -37,6 +37,7 @@ Contents contents_of(const InputArguments& arguments, grid::Sites& sites) {
   contents.input = probe_input(given, colours_for(sites));
   sites.value = compared_in(contents.input.info, sites.value);
   const Arranged elements = read_elements(contents.input);
+  warn_of(contents.input);
   contents.range = value_range(elements.view);
   contents.elements = element_count(elements.view.shape());
   contents.sites = grid::count_sites(elements.view, sites);
@@ -52,6 +53,14 @@ std::string spacing_text(const Input& input) {
   return fmt::format("{}{}{}", fmt::join(spacing, ", "), unit.empty() ? "" : " ", unit);
 }
 
+/// "DAPI, 1, RFP": of channels without a name their number.
+std::string labels_text(const io::Axis& axis) {
+  std::string text;
+  for (std::size_t k = 0; k < axis.labels.size(); ++k)
+    text += fmt::format("{}{}", k > 0 ? ", " : "", axis.labels[k].empty() ? std::to_string(k) : axis.labels[k]);
+  return text;
+}
+
 /// What not every file says, a line each.
 std::string meaning_text(const Input& input) {
   const io::Meaning& meaning = input.info.meaning;
@@ -59,7 +68,7 @@ std::string meaning_text(const Input& input) {
   if (meaning.has_batch()) {
     text += fmt::format("axes     {}\n", meaning.axis_names());
     for (const io::Axis& axis : meaning.axes)
-      if (!axis.labels.empty()) text += fmt::format("channels {}\n", fmt::join(axis.labels, ", "));
+      if (!axis.labels.empty()) text += fmt::format("channels {}\n", labels_text(axis));
   }
   if (meaning.place) text += fmt::format("origin   {}\n", fmt::join(meaning.place->origin, ", "));
   if (!meaning.georeference.empty()) text += fmt::format("georef   {}\n", meaning.georeference);

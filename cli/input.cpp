@@ -157,6 +157,15 @@ void check_slice(const std::string& path, const io::ImageInfo& slice, const io::
                             fathom::name_of(first.dtype)));
 }
 
+io::ImageInfo probe_file(const Input& input) {
+  try {
+    return io::probe(input.path, input.options);
+  } catch (const IoError& error) {
+    const std::string text = error.what();
+    throw IoError(text.ends_with("name a file in it") ? text + ", or give --stack for a folder of slices" : text);
+  }
+}
+
 /// The volume that slices make: the first says what they are, and all are like it.
 io::ImageInfo probe_slices(const Input& input) {
   io::ImageInfo volume = io::probe(input.slices.front(), input.options);
@@ -256,11 +265,10 @@ Input probe_input(const InputArguments& arguments, io::Colours colours, bool pri
   input.path = arguments.path;
   input.options.colours = colours;
   input.options.channel = arguments.channel;
+  input.options.axes_known = !arguments.axes.empty() || !arguments.ndim.empty();
   input.options.print_resolution = print_resolution;
   input.slices = arguments.slices;
-  input.info = input.slices.empty() ? io::probe(arguments.path, input.options) : probe_slices(input);
-  for (const std::string& warning : input.info.warnings)
-    warn(input_name(arguments.path) + " " + warning);
+  input.info = input.slices.empty() ? probe_file(input) : probe_slices(input);
   input.file_shape = input.info.shape;
   input.stated = input.info.meaning;
   input.info.meaning.axes.resize(at(input.info.shape.rank()));
@@ -269,6 +277,10 @@ Input probe_input(const InputArguments& arguments, io::Colours colours, bool pri
   if (!arguments.ndim.empty()) split_axes(arguments.ndim, input.info);
   order_axes(input);
   return input;
+}
+
+void warn_of(const Input& input) {
+  for (const std::string& warning : input.info.warnings) warn(input_name(input.path) + " " + warning);
 }
 
 Arranged arranged(const AnyConstView& array, const std::vector<int>& order) {

@@ -73,6 +73,7 @@ Volume read_volume(const RenderArguments& arguments, RenderPlan& plan) {
                                 input.batch_names()));
     if (plan.marcher.threshold) plan.marcher.threshold = compared_in(input.info, *plan.marcher.threshold);
     volume.elements = read_elements(input);
+    warn_of(input);
     volume.spacing = input.spacing();
   }
   const Shape& shape = volume.elements.view.shape();

@@ -15,6 +15,15 @@ inline std::string number_text(double value, int digits) {
   return std::string(text, std::to_chars(text, text + sizeof text, value, std::chars_format::general, digits).ptr);
 }
 
+/// All of the text as a number; nothing if it is something else.
+template <class T = double>
+std::optional<T> parsed(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
 /// The number that the text begins with, behind blanks; nothing if there is none.
 inline std::optional<double> leading_number(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t+"), text.size()));

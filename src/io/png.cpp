@@ -144,6 +144,15 @@ class Reader {
     return palette;
   }
 
+  /// Whether colours, or indices of the palette, stand for what is seen through.
+  bool has_transparent_colours() const {
+    png_bytep opacity = nullptr;
+    int count = 0;
+    png_color_16p colour = nullptr;
+    if (!png_get_tRNS(png_, info_, &opacity, &count, &colour)) return false;
+    return !opacity || std::any_of(opacity, opacity + count, [](png_byte value) { return value < 255; });
+  }
+
   /// Millimetres from pixel to pixel, {y, x}, at which the image is to be printed; 0: not stated.
   std::array<double, 2> print_spacing() const {
     png_uint_32 x = 0, y = 0;
@@ -189,6 +198,8 @@ class Opened {
       info.meaning.axes.push_back(axis_named('s'));
     }
     tell_samples(header.pixel(), taking, context.options, info);
+    if (context.options.channel.empty() && reader.has_transparent_colours())
+      info.warnings.push_back("holds colours that are transparent (tRNS), which is left out");
   }
 
   Reader reader;

@@ -144,18 +144,9 @@ Sense sense_of(std::string_view name) {
   return sense;
 }
 
-/// A name fit for one line, in whatever language it is.
-std::string shown(std::string_view name) {
-  constexpr std::size_t kMost = 80;
-  std::string text(name.substr(0, kMost));
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  return text;
-}
-
 std::string in_quotes(std::string_view name) {
   std::string text = "'";
-  return text.append(shown(name)).append("'");
+  return text.append(one_line(name)).append("'");
 }
 
 std::string list_of(const std::vector<Column>& columns) {
@@ -332,7 +323,7 @@ bool name_coordinates(const std::vector<Column>& columns, const PointOptions& op
 std::vector<std::string> labels_of(const std::vector<Column>& columns, const std::vector<std::size_t>& places) {
   std::vector<std::string> labels;
   for (const std::size_t place : places)
-    labels.push_back(columns[place].name.empty() ? std::to_string(place + 1) : shown(columns[place].name));
+    labels.push_back(columns[place].name.empty() ? std::to_string(place + 1) : one_line(columns[place].name));
   return labels;
 }
 

@@ -69,11 +69,8 @@ class Elements {
     if (volume_.swapped) swap_all(out, samples, size);
   }
 
-  /// Reads to the end of a gzip stream, so that its sum is checked; stops where much more follows than the array.
   void finish() {
-    if (!inflated_) return;
-    std::vector<std::byte> rest(std::size_t{1} << 20);
-    inflated_->read(rest.data(), rest.size());
+    if (inflated_) inflated_->finish();
   }
 
   /// Bytes of the file that are no elements; 0: none, or not known.
@@ -179,6 +176,8 @@ Elements open_elements(TextVolume& volume, ByteSource& source, const ReadContext
 
 ImageInfo described(const TextVolume& volume, const ReadContext& context) {
   ImageInfo info = volume.info;
+  if (volume.time_guessed && !context.options.axes_known)
+    info.warnings.push_back("has more than three axes of space: the slowest are taken for time, not measured along");
   info.dtype = volume.taking.dtype;
   if (volume.taking.count > 1) {
     info.shape.push_back(volume.taking.count);
@@ -227,13 +226,12 @@ void set_axes(TextVolume& volume, const ByteSource& source, const std::vector<Fi
   ImageInfo& info = volume.info;
   std::vector<Axis> named;
   std::size_t space = 0;
-  bool beyond = false;
   std::vector<std::array<double, 3>> directions;
   for (const FileAxis& axis : axes) {
     Axis known{axis.kind, 0, axis.spacing, axis.unit};
     if (axis.kind == AxisKind::space && space == kSpace.size()) {
       known.kind = AxisKind::time;
-      beyond = true;
+      volume.time_guessed = true;
     } else if (axis.kind == AxisKind::space) {
       known.name = kSpace[space++];
       if (axis.direction) directions.push_back(*axis.direction);
@@ -250,8 +248,6 @@ void set_axes(TextVolume& volume, const ByteSource& source, const std::vector<Fi
     info.shape.push_back(axes[k].extent);
     info.meaning.axes.push_back(named[k]);
   }
-  if (beyond)
-    info.warnings.push_back("has more than three axes of space: the slowest are taken for time, not measured along");
   if (directions.empty() || directions.size() != space) return;
   std::reverse(directions.begin(), directions.end());
   check_perpendicular(directions, info.warnings);

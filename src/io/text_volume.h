@@ -47,6 +47,7 @@ struct TextVolume {
   ImageInfo info;
   Pixel pixel;  ///< of several samples: a fastest axis of colours, which the axes do not count
   Taking taking;
+  bool time_guessed = false;  ///< axes of space beyond the third are taken for time
   bool swapped = false;
   Coding coding = Coding::raw;
   std::string data_file;  ///< where the elements are, as the header has it; empty: behind the header

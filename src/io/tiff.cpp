@@ -90,8 +90,7 @@ void join_axes(const Page& first, Survey& survey) {
 std::uint64_t check_one_block(TiffFile& file, const ByteSource& source, const Page& page, const Stack& stack) {
   const std::uint64_t offset = TIFFGetStrileOffset(file.get(), 0);
   const auto compression = file.field<std::uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
-  if (compression != COMPRESSION_NONE || page.tiled || page.samples > 1 || page.bits < 8 || page.half ||
-      page.photometric == Photometric::inverted)
+  if (compression != COMPRESSION_NONE || page.tiled || page.samples > 1 || page.bits < 8 || page.half)
     source.fail("says that more planes lie behind its first, in a form that is not read; save it as BigTIFF");
   check_holds(source, offset, static_cast<std::uint64_t>(element_count(stack.extents)) * page.height * page.width *
                                   size_of(page.dtype));
@@ -113,6 +112,7 @@ Survey survey_of(TiffFile& file, ByteSource& source, const ReadContext& context)
   info.format = Format::tiff;
   info.dtype = survey.taking.dtype;
   info.half = first.half;
+  if (first.photometric == Photometric::palette) info.meaning.palette = survey.tags.palette;
   if (const std::string warning = unify_units(info.meaning); !warning.empty()) info.warnings.push_back(warning);
   tell_samples(first.pixel(), survey.taking, context.options, info);
   count_bytes(source, info.dtype, info.shape);
