@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -48,10 +47,6 @@ constexpr const char* kExamples = R"(Examples:
 
 Without --json the command prints one line per file that it wrote, or nothing with --quiet.
 Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 std::vector<Array> make_arrays(const Plan& plan) {
   std::vector<Array> arrays;

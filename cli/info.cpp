@@ -73,7 +73,8 @@ std::string meaning_text(const Input& input) {
   if (meaning.place) text += fmt::format("origin   {}\n", fmt::join(meaning.place->origin, ", "));
   if (!meaning.georeference.empty()) text += fmt::format("georef   {}\n", meaning.georeference);
   if (!meaning.no_data.empty()) text += fmt::format("no data  {}\n", meaning.no_data);
-  if (!meaning.palette.empty()) text += fmt::format("palette  {} colours; elements are indices\n", meaning.palette.size());
+  if (!meaning.palette.empty())
+    text += fmt::format("palette  {} colours; elements are indices\n", meaning.palette.size());
   if (meaning.colours > 0)
     text += fmt::format("colours  red, green, blue{}; elements are {}\n", meaning.alpha ? ", alpha" : "",
                         !input.options.channel.empty()                        ? "one channel"
@@ -104,7 +105,8 @@ std::string text_of(const InfoArguments& arguments, const Contents& contents, co
   return fmt::format(
       "file     {}\nformat   {}\nshape    {}\ntype     {}\nspacing  {}\n{}values   {}\nsites    {}\n",
       input_name(arguments.input.path), io::name_of(info.format), to_string(info.shape),
-      fathom::name_of(info.dtype), spacing_text(contents.input), meaning_text(contents.input), values_text(contents), sites_text(contents, sites));
+      fathom::name_of(info.dtype), spacing_text(contents.input), meaning_text(contents.input), values_text(contents),
+      sites_text(contents, sites));
 }
 
 Json json_of(const Contents& contents, const grid::Sites& sites) {

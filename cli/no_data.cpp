@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "input.h"
+#include "options.h"
 
 namespace fathom::cli {
 
@@ -30,9 +30,7 @@ std::span<const std::uint8_t> bytes_of(const Array& mask) {
 template <class T>
 std::optional<T> number_of(const std::string& text) {
   if constexpr (!std::is_same_v<T, bool>) {
-    T number{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc{} && end == text.data() + text.size()) return number;
+    return number<T>(text);
   }
   return std::nullopt;
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -55,15 +54,6 @@ std::string_view name_in(const Names<T, N>& names, T value) {
   for (const auto& [name, known] : names)
     if (known == value) return name;
   throw InternalError("an option has a value without a name");
-}
-
-/// The whole text as a number of type T, or nothing.
-template <class T>
-std::optional<T> number(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 /// Without the blanks at both ends.
@@ -269,7 +259,6 @@ io::Format parse_format(std::string_view text) {
   }
   throw InvalidArgument(fmt::format("--format takes {}, not '{}'", known, text));
 }
-
 
 std::string_view name_of(grid::Metric metric) { return name_in(kMetrics, metric); }
 std::string_view name_of(grid::Border border) { return name_in(kBorders, border); }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -33,10 +32,6 @@ constexpr const char* kExamples = R"(Examples:
       only sites in a cone of 20 degrees around the z axis, or within 0.5 of that axis
 
 Points are read from NPY, PLY and text: CSV, PTS, XYZ. Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 struct QueryOutcome {
   Array distance;
@@ -119,7 +114,7 @@ std::string text_of(const QueryArguments& arguments, const QueryPlan& plan, cons
 Json json_of(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
              const QueryOutcome& outcome) {
   const bool finite = outcome.range.has_finite();
-  return {{"operation", "query"},
+  Json json = {{"operation", "query"},
           {"sites", points_json(arguments.sites, points.sites)},
           {"queries", points_json(arguments.queries, points.queries)},
           {"output", {{"path", arguments.output}, {"format", io::name_of(plan.format)}}},
@@ -137,12 +132,9 @@ Json json_of(const QueryArguments& arguments, const QueryPlan& plan, const Point
             {"build", outcome.build},
             {"compute", outcome.compute},
             {"write", outcome.write},
-            {"total", outcome.total}}},
-          {"backend", fathom::name_of(outcome.report.backend)},
-          {"device", outcome.report.device.empty() ? Json(nullptr) : Json(outcome.report.device)},
-          {"instruction_set", fathom::name_of(outcome.report.instruction_set)},
-          {"threads", outcome.report.threads},
-          {"scratch_bytes", outcome.report.scratch_bytes}};
+            {"total", outcome.total}}}};
+  add_execution(outcome.report, json);
+  return json;
 }
 
 void print_outcome(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,

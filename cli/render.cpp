@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -32,10 +31,6 @@ constexpr const char* kExamples = R"(Examples:
   fathom render head.raw -o head.png --shape 256,256,256 --dtype uint8 --threshold 90
 
 Every --step draws the same picture. Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 struct RenderOutcome {
   Shape volume;
@@ -156,7 +151,7 @@ std::string text_of(const RenderArguments& arguments, const RenderPlan& plan, co
 }
 
 Json json_of(const RenderArguments& arguments, const RenderPlan& plan, const RenderOutcome& outcome) {
-  return {{"operation", "render"},
+  Json json = {{"operation", "render"},
           {"input",
            {{"path", arguments.input.path},
             {"dtype", fathom::name_of(outcome.dtype)},
@@ -178,12 +173,9 @@ Json json_of(const RenderArguments& arguments, const RenderPlan& plan, const Ren
             {"build", outcome.build},
             {"draw", outcome.draw},
             {"write", outcome.write},
-            {"total", outcome.total}}},
-          {"backend", fathom::name_of(outcome.report.backend)},
-          {"device", outcome.report.device.empty() ? Json(nullptr) : Json(outcome.report.device)},
-          {"instruction_set", fathom::name_of(outcome.report.instruction_set)},
-          {"threads", outcome.report.threads},
-          {"scratch_bytes", outcome.report.scratch_bytes}};
+            {"total", outcome.total}}}};
+  add_execution(outcome.report, json);
+  return json;
 }
 
 void print_outcome(const RenderArguments& arguments, const RenderPlan& plan, const RenderOutcome& outcome) {

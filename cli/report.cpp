@@ -159,7 +159,7 @@ Json to_json(const Plan& plan, const DistanceOutcome& outcome) {
   const bool finite = outcome.range && outcome.range->has_finite();
   Json sites = {{"rule", to_text(plan.options.sites)}, {"count", outcome.sites}};
   if (outcome.labels) sites["labels"] = *outcome.labels;
-  return {{"operation", "distance"},
+  Json json = {{"operation", "distance"},
           {"input", describe(plan.input.path, plan.input.info)},
           {"outputs", outputs_json(plan, outcome)},
           {"sites", sites},
@@ -170,12 +170,9 @@ Json to_json(const Plan& plan, const DistanceOutcome& outcome) {
            {{"read", outcome.seconds.read},
             {"compute", outcome.seconds.compute},
             {"write", outcome.seconds.write},
-            {"total", outcome.seconds.total}}},
-          {"backend", fathom::name_of(outcome.report.backend)},
-          {"device", outcome.report.device.empty() ? Json(nullptr) : Json(outcome.report.device)},
-          {"instruction_set", fathom::name_of(outcome.report.instruction_set)},
-          {"threads", outcome.report.threads},
-          {"scratch_bytes", outcome.report.scratch_bytes}};
+            {"total", outcome.seconds.total}}}};
+  add_execution(outcome.report, json);
+  return json;
 }
 
 std::string to_text(const Plan& plan, const DistanceOutcome& outcome) {

@@ -1,6 +1,7 @@
 // What the command says about its work: lines for people, one line of JSON for programs.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -32,7 +33,7 @@ void print_message(std::string text);
 /// What takes a bar off a terminal's line.
 inline constexpr const char* kEraseLine = "\r\033[K";
 
-/// {path, format, dtype, shape, spacing}
+/// What the header of a file says: format, type, shape, and its meaning.
 Json describe(const std::string& path, const io::ImageInfo& info);
 
 /// A number, or "inf", "-inf", "nan", which JSON numbers lack.
@@ -40,6 +41,21 @@ Json json_number(double value);
 
 /// null for an empty text.
 Json text_or_null(const std::string& text);
+
+/// Adds where and how the library worked, as its reports say.
+template <class Report>
+void add_execution(const Report& report, Json& json) {
+  json["backend"] = fathom::name_of(report.backend);
+  json["device"] = text_or_null(report.device);
+  json["instruction_set"] = fathom::name_of(report.instruction_set);
+  json["threads"] = report.threads;
+  json["scratch_bytes"] = report.scratch_bytes;
+}
+
+using Clock = std::chrono::steady_clock;
+inline double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 struct Seconds {
   double read = 0;

@@ -3,7 +3,6 @@
 #include "fathom/io/image.h"
 
 #include <algorithm>
-#include <cctype>
 #include <memory>
 #include <optional>
 
@@ -12,6 +11,7 @@
 #include "io/formats.h"
 #include "io/gunzip_source.h"
 #include "io/listed.h"
+#include "io/numbers.h"
 #include "io/signature.h"
 
 namespace fathom::io {
@@ -19,9 +19,7 @@ namespace fathom::io {
 namespace {
 
 std::string lower_name(const std::filesystem::path& path) {
-  std::string name = path.filename().string();
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return name;
+  return lower_case(path.filename().string());
 }
 
 /// ".npy, .tif, .tiff, .nii, .nii.gz or .png".

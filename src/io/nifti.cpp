@@ -115,11 +115,6 @@ class Opened {
     info_.dtype = elements_.scaled ? elements_.dtype : taking_.dtype;
     info_.meaning = meaning_of(header_.fields, axes, info_.warnings);
     info_.meaning.native = std::make_shared<NativeHeader>(header_.fields);
-    if (taking_.count > 1) {
-      info_.shape.push_back(taking_.count);
-      info_.meaning.axes.push_back(axis_named('s'));
-      info_.meaning.native.reset();  // it knows no such axis
-    }
     tell_samples(elements_.pixel, taking_, options, info_);
   }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <sstream>
@@ -144,9 +143,8 @@ class HeaderReader {
   }
 
   void begin_element(const std::string& name, const std::string& text) {
-    std::int64_t count = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    if (error != std::errc{} || end != text.data() + text.size() || count < 0)
+    const std::int64_t count = parsed<std::int64_t>(text).value_or(-1);
+    if (count < 0)
       fail("the number of elements '" + one_line(name) + "' is no count");
     header_.elements.push_back({name, count, {}});
   }
@@ -238,10 +236,9 @@ class TextElements {
     std::string_view word = next_word();
     const std::string shown = one_line(word);
     if (word.starts_with('+')) word.remove_prefix(1);
-    double value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc{} || end != word.data() + word.size()) fail(vertex, "'" + shown + "', which is no number");
-    return value;
+    const auto value = parsed(word);
+    if (!value) fail(vertex, "'" + shown + "', which is no number");
+    return *value;
   }
 
   const ByteSource& source_;

@@ -13,8 +13,8 @@ namespace {
 
 bool has_coordinates_first(const std::filesystem::path& path) {
   std::filesystem::path name = path;
-  if (text::lower_case(name.extension().string()) == ".gz") name = name.stem();
-  const std::string ending = text::lower_case(name.extension().string());
+  if (lower_case(name.extension().string()) == ".gz") name = name.stem();
+  const std::string ending = lower_case(name.extension().string());
   return ending == ".xyz" || ending == ".pts";
 }
 

@@ -1,7 +1,6 @@
 #include "io/text_volume.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "io/convert.h"
@@ -14,14 +13,6 @@ namespace {
 
 constexpr std::uint64_t kMostHeaderBytes = std::uint64_t{1} << 20;
 constexpr std::size_t kChunkBytes = std::size_t{1} << 18;  // stays in the second-level cache
-
-template <class T>
-std::optional<T> parse(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::optional<std::string> read_line(ByteSource& source) {
   std::string line;
@@ -118,7 +109,7 @@ class Elements {
       if constexpr (!std::is_same_v<T, bool>) {
         for (std::size_t k = 0; k < samples; ++k) {
           const std::string word = next_word();
-          const auto value = parse<std::conditional_t<sizeof(T) == 1, int, T>>(word);
+          const auto value = parsed<std::conditional_t<sizeof(T) == 1, int, T>>(word);
           if (!value || !fits<T>(*value))
             source_->fail("holds '" + one_line(word) + "' where a number of the type " +
                           std::string(name_of(volume_.pixel.stored)) + " is to be");
@@ -179,10 +170,6 @@ ImageInfo described(const TextVolume& volume, const ReadContext& context) {
   if (volume.time_guessed && !context.options.axes_known)
     info.warnings.push_back("has more than three axes of space: the slowest are taken for time, not measured along");
   info.dtype = volume.taking.dtype;
-  if (volume.taking.count > 1) {
-    info.shape.push_back(volume.taking.count);
-    info.meaning.axes.push_back(axis_named('s'));
-  }
   tell_samples(volume.pixel, volume.taking, context.options, info);
   return info;
 }
@@ -207,10 +194,8 @@ std::vector<std::string_view> words_of(std::string_view text) {
 
 std::optional<double> number_of(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
-  return parse<double>(text);
+  return parsed(text);
 }
-
-std::optional<std::int64_t> integer_of(std::string_view text) { return parse<std::int64_t>(text); }
 
 std::optional<std::string> read_header_line(ByteSource& source) {
   if (source.position() > kMostHeaderBytes) source.fail("has an absurd header of more than 1 MiB");
@@ -297,11 +282,6 @@ std::string ascii_unit(std::string_view unit) {
   for (char c : unit)
     if (c >= ' ' && c <= '~' && c != '"' && c != '\\') ascii += c;
   return ascii;
-}
-
-std::string shortest(double value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value + 0).ptr};
 }
 
 void add_word(std::string& line, std::string_view word) {

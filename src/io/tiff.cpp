@@ -65,7 +65,7 @@ void visit_pages(TiffFile& file, ByteSource& source, Survey& survey) {
   }
 }
 
-/// The axes of the array: the stack's, channels that lie in each page, y and x, and samples of colours.
+/// The axes of the array but for the samples of colours: the stack's, channels that lie in each page, y and x.
 void join_axes(const Page& first, Survey& survey) {
   std::vector<Axis> axes = survey.stack.axes;
   Shape shape = survey.stack.extents;
@@ -77,11 +77,6 @@ void join_axes(const Page& first, Survey& survey) {
   axes.insert(axes.end(), survey.info.meaning.axes.begin(), survey.info.meaning.axes.end());
   shape.push_back(first.height);
   shape.push_back(first.width);
-  if (survey.taking.count > 1 && colours) {
-    axes.push_back(axis_named('s'));
-    shape.push_back(survey.taking.count);
-    survey.info.meaning.native.reset();  // it knows no such axis
-  }
   survey.info.meaning.axes = axes;
   survey.info.shape = shape;
 }

@@ -112,20 +112,23 @@ std::vector<std::string> channel_names(const std::vector<std::string>& labels, s
 
 }  // namespace
 
-std::vector<std::string> imagej_labels(const std::vector<std::uint32_t>& sizes, const std::vector<std::uint8_t>& metadata) {
+std::vector<std::string> imagej_labels(const std::vector<std::uint32_t>& sizes,
+                                       const std::vector<std::uint8_t>& metadata) {
   const std::string_view text(reinterpret_cast<const char*>(metadata.data()), metadata.size());
   const bool little = text.starts_with("JIJI");
   if (!little && !text.starts_with("IJIJ")) return {};
   constexpr std::size_t kMagic = 4, kEntry = 8;  // a kind in four letters, and how many there are of it
   const std::string_view label = little ? "lbal" : "labl";
   std::vector<std::string> labels;
-  std::size_t at = sizes.empty() ? text.size() : sizes[0], next = 1;
-  for (std::size_t entry = kMagic; !sizes.empty() && entry + kEntry <= std::min<std::size_t>(sizes[0], text.size()); entry += kEntry) {
+  const std::size_t header = sizes.empty() ? 0 : std::min<std::size_t>(sizes[0], text.size());
+  std::size_t at = header, next = 1;
+  for (std::size_t entry = kMagic; entry + kEntry <= header; entry += kEntry) {
     std::uint32_t count = 0;
     for (std::size_t k = 0; k < 4; ++k) count = count << 8 | metadata[entry + (little ? 7 - k : 4 + k)];
-    for (; count > 0 && next < sizes.size() && at <= text.size() && sizes[next] <= text.size() - at; --count, ++next) {
-      if (text.substr(entry, 4) == label) labels.push_back(first_line(std::span(metadata).subspan(at, sizes[next]), little));
-      at += sizes[next];
+    for (; count > 0 && next < sizes.size() && sizes[next] <= text.size() - at; --count, ++next) {
+      const auto bytes = std::span(metadata).subspan(at, sizes[next]);
+      if (text.substr(entry, 4) == label) labels.push_back(first_line(bytes, little));
+      at += bytes.size();
     }
   }
   return labels;

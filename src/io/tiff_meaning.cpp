@@ -14,8 +14,8 @@ namespace fathom::io::tiff {
 namespace {
 
 constexpr std::uint32_t kPixelScale = 33550, kTiePoints = 33922, kTransformation = 34264, kGeoKeys = 34735,
-                        kGeoDoubles = 34736, kGeoText = 34737, kNoData = 42113, kLsm = 34412, kMetaMorph = 33629, kImageJSizes = 50838,
-                        kImageJ = 50839;
+                        kGeoDoubles = 34736, kGeoText = 34737, kNoData = 42113, kLsm = 34412, kMetaMorph = 33629,
+                        kImageJSizes = 50838, kImageJ = 50839;
 
 /// A tag that libtiff does not know by itself: count and values.
 template <class T>
@@ -52,7 +52,9 @@ Stack plain_stack(std::size_t pages) {
 
 void take_print_resolution(const ByteSource& source, const Tags& tags, ImageInfo& info) {
   constexpr double kInch = 25.4, kCentimetre = 10;
-  const double unit = tags.resolution_unit == RESUNIT_INCH ? kInch : tags.resolution_unit == RESUNIT_CENTIMETER ? kCentimetre : 0;
+  const double unit = tags.resolution_unit == RESUNIT_INCH         ? kInch
+                      : tags.resolution_unit == RESUNIT_CENTIMETER ? kCentimetre
+                                                                   : 0;
   if (!(tags.x_resolution > 0) || !(tags.y_resolution > 0) || unit == 0)
     source.fail("states no resolution per inch or centimetre; give the spacing in numbers");
   auto& axes = info.meaning.axes;
@@ -98,7 +100,8 @@ std::string reference_of(const GeoKeys& keys) {
 std::vector<std::array<std::uint8_t, 3>> palette_of(const TiffFile& file) {
   const std::uint16_t* colours[3] = {};
   if (!TIFFGetField(file.get(), TIFFTAG_COLORMAP, &colours[0], &colours[1], &colours[2])) return {};
-  std::vector<std::array<std::uint8_t, 3>> palette(std::size_t{1} << file.field<std::uint16_t>(TIFFTAG_BITSPERSAMPLE, 1));
+  const auto bits = file.field<std::uint16_t>(TIFFTAG_BITSPERSAMPLE, 1);
+  std::vector<std::array<std::uint8_t, 3>> palette(std::size_t{1} << bits);
   std::uint16_t most = 0;
   for (const auto* colour : colours) most = std::max(most, *std::max_element(colour, colour + palette.size()));
   const int step = most > 255 ? 257 : 1;  // some writers put 8 bits where 16 belong
@@ -192,8 +195,8 @@ bool read_tifffile(const ByteSource& source, const Tags& tags, const Page& first
   for (const auto& extent : json["shape"])
     if (extent.is_number_integer() && extent.get<std::int64_t>() > 0) shape.push_back(extent.get<std::int64_t>());
     else return false;
-  std::string axes = json.contains("axes") && json["axes"].is_string() ? json["axes"].get<std::string>() : "";
-  for (char& c : axes) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const bool has_names = json.contains("axes") && json["axes"].is_string();
+  std::string axes = has_names ? lower_case(json["axes"].get<std::string>()) : "";
   if (axes.size() != shape.size()) axes.clear();
   // What a page holds: [y, x], or samples before or behind.
   const bool behind = first.samples > 1 && !first.separate, before = first.samples > 1 && first.separate;
@@ -237,7 +240,8 @@ Stack stack_of(const ByteSource& source, const Tags& tags, const Page& first, st
   else
     info.warnings.push_back("names a no-data value that is no number (" + one_line(no_data) + "): it is left out");
   if (first.photometric == Photometric::inverted && !known)
-    info.warnings.push_back("shows 0 as white (MINISWHITE): values are taken as they are stored, so that black is largest");
+    info.warnings.push_back(
+        "shows 0 as white (MINISWHITE): values are taken as they are stored, so that black is largest");
   if (options.print_resolution) take_print_resolution(source, tags, info);
   if (tags.is_lsm && !known)
     info.warnings.push_back("is a Zeiss LSM file, whose spacing and axes are not read; save it as OME-TIFF");

@@ -54,7 +54,8 @@ Stack stack_of(const ByteSource& source, const Tags& tags, const Page& first, st
 
 /// The names of planes in ImageJ's own tags.
 /// @param sizes  bytes of the metadata's header and of each entry
-std::vector<std::string> imagej_labels(const std::vector<std::uint32_t>& sizes, const std::vector<std::uint8_t>& metadata);
+std::vector<std::string> imagej_labels(const std::vector<std::uint32_t>& sizes,
+                                       const std::vector<std::uint8_t>& metadata);
 
 /// Each of these knows one description; false: it is none of theirs. info.meaning.axes are y and x before, and the
 /// stack's axes go before them later.
