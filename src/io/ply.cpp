@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
+#include <cmath>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -143,9 +143,8 @@ class HeaderReader {
   }
 
   void begin_element(const std::string& name, const std::string& text) {
-    std::int64_t count = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    if (error != std::errc{} || end != text.data() + text.size() || count < 0)
+    const std::int64_t count = parsed<std::int64_t>(text).value_or(-1);
+    if (count < 0)
       fail("the number of elements '" + one_line(name) + "' is no count");
     header_.elements.push_back({name, count, {}});
   }
@@ -178,7 +177,7 @@ const Element& vertices_of(const ByteSource& source, const Header& header) {
 Coordinates coordinates_in(const ByteSource& source, const std::vector<Column>& columns, PointOptions options) {
   const auto has = [&](std::string_view name) {
     return std::any_of(columns.begin(), columns.end(),
-                       [&](const Column& column) { return text::lower_case(column.name) == name; });
+                       [&](const Column& column) { return lower_case(column.name) == name; });
   };
   if (options.columns.empty() && (has("x") || has("y"))) {
     options.columns = {"x", "y"};
@@ -245,10 +244,9 @@ class TextElements {
     std::string_view word = next_word();
     const std::string shown = one_line(word);
     if (word.starts_with('+')) word.remove_prefix(1);
-    double value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc{} || end != word.data() + word.size()) fail(vertex, "'" + shown + "', which is no number");
-    return value;
+    const auto value = parsed(word);
+    if (!value) fail(vertex, "'" + shown + "', which is no number");
+    return *value;
   }
 
   ByteSource& source_;
@@ -343,7 +341,7 @@ Points read(ByteSource& source, const MemoryLimit& limit, const PointOptions& op
     header.text ? text.skip(element) : skip_binary(source, element, header.swapped);
   }
   Points result = described(columns, std::move(found));
-  result.chosen = !options.columns.empty() || text::lower_case(result.columns[0]) != "x";
+  result.chosen = !options.columns.empty() || lower_case(result.columns[0]) != "x";
   if (header.text) {
     result.data = make_points(source, vertices, fields, 2 * vertices.properties.size() - 1, limit);
     text.read(vertices, places, result.data);

@@ -8,7 +8,7 @@
 #include "fathom/io/stream.h"
 #include "fathom/io/points.h"
 #include "io/formats.h"
-#include "io/text_number.h"
+#include "io/numbers.h"
 
 namespace fathom::io {
 
@@ -126,7 +126,7 @@ void write_ply(ByteSink& sink, const Columns& columns, const AnyConstView& point
 }
 
 TableFormat format_of(const std::filesystem::path& path) {
-  const std::string ending = text::lower_case(path.extension().string());
+  const std::string ending = lower_case(path.extension().string());
   if (ending == ".npy") return TableFormat::npy;
   if (ending == ".csv") return TableFormat::csv;
   if (ending == ".ply") return TableFormat::ply;
