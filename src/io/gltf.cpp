@@ -154,12 +154,12 @@ class SceneReader {
   }
 
   void add_triangles(const std::vector<std::int64_t>& corners, bool strip, bool fan, bool mirrored) {
-    const Place place{"primitive", 0};
+    const Where where{"primitive", 0};
     for (std::size_t i = 2; i < corners.size(); i += strip || fan ? 1 : 3) {
       const std::size_t odd = strip ? i % 2 : 0;
       Corners t = {corners[fan ? 0 : i - 2 + odd], corners[i - 1 - odd], corners[i]};
       if (mirrored) std::swap(t[1], t[2]);
-      mesh_.add_face(t, place);
+      mesh_.add_face(t, where);
     }
   }
 

@@ -10,7 +10,8 @@ namespace fathom::io::text {
 
 namespace {
 
-/// Whether a number's nearest float32 has the same digits, as many as are written: then it was one.
+/// Whether a number's nearest float32 has the same digits, as many as are written: then it was one. Halves may have been
+/// rounded either way.
 bool is_float32(double value, std::string_view word) {
   const auto narrow = static_cast<double>(static_cast<float>(value));
   if (narrow == value || !std::isfinite(value)) return true;
@@ -22,7 +23,7 @@ bool is_float32(double value, std::string_view word) {
     std::from_chars(digits + (*digits == '+' ? 1 : 0), word.data() + word.size(), exponent);
   }
   const double decimals = static_cast<double>(mark - std::min(dot + 1, mark)) - exponent;
-  return std::abs(narrow - value) < 0.5 * std::pow(10.0, -decimals);
+  return std::abs(narrow - value) <= 0.50001 * std::pow(10.0, -decimals) + std::abs(value) * 0x1p-52;
 }
 
 }  // namespace
