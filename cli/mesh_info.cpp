@@ -57,11 +57,13 @@ template <class T>
 void print(const std::string& path, const io::Mesh& mesh, const Bounds<T>& bounds, bool json) {
   const std::int64_t triangles = mesh.triangles.shape()[0], vertices = mesh.vertices.shape()[0];
   const auto& numbers = mesh.face_of_triangle;  // in ascending order
-  const std::int64_t faces =
-      numbers.empty() ? triangles : 1 + std::inner_product(numbers.begin() + 1, numbers.end(), numbers.begin(),
-                                                           std::int64_t{0}, std::plus<>(), std::not_equal_to<>());
+  const std::int64_t faces = numbers.empty()
+                                 ? triangles
+                                 : 1 + std::inner_product(numbers.begin() + 1, numbers.end(), numbers.begin(),
+                                                          std::int64_t{0}, std::plus<>(), std::not_equal_to<>());
   if (bounds.not_finite > 0)
-    warn(fmt::format("{}: {} vertices are no finite numbers; bounds are of the others", input_name(path), bounds.not_finite));
+    warn(fmt::format("{}: {} vertices are no finite numbers; bounds are of the others", input_name(path),
+                     bounds.not_finite));
   if (json)
     return print_line({{"operation", "info"},
                        {"input", {{"path", path}, {"format", io::name_of(mesh.format)}}},
@@ -72,12 +74,12 @@ void print(const std::string& path, const io::Mesh& mesh, const Bounds<T>& bound
                        {"min", bounds.empty() ? Json(nullptr) : Json(bounds.low)},
                        {"max", bounds.empty() ? Json(nullptr) : Json(bounds.high)},
                        {"unit", text_or_null(mesh.unit)}});
-  print_text(fmt::format("file       {}\nformat     {}\nvertices   {} of {}\ntriangles  {}\nfaces      {}\nbounds     {}\n"
-                         "unit       {}\n",
-                         input_name(path), io::name_of(mesh.format), vertices, name_of(mesh.vertices.dtype()), triangles, faces,
-                         bounds.empty() ? "none"
-                                        : fmt::format("{} to {}", fmt::join(bounds.low, ", "), fmt::join(bounds.high, ", ")),
-                         mesh.unit.empty() ? "unknown" : mesh.unit));
+  print_text(fmt::format(
+      "file       {}\nformat     {}\nvertices   {} of {}\ntriangles  {}\nfaces      {}\nbounds     {}\n"
+      "unit       {}\n",
+      input_name(path), io::name_of(mesh.format), vertices, name_of(mesh.vertices.dtype()), triangles, faces,
+      bounds.empty() ? "none" : fmt::format("{} to {}", fmt::join(bounds.low, ", "), fmt::join(bounds.high, ", ")),
+      mesh.unit.empty() ? "unknown" : mesh.unit));
 }
 
 }  // namespace

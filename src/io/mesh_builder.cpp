@@ -60,9 +60,11 @@ void MeshBuilder::add_face(std::span<const std::int64_t> corners, const Where& w
   for (const Corners& t : triangles_) add_triangle({at(t[0]), at(t[1]), at(t[2])});
 }
 
-void MeshBuilder::add_strip(std::span<const std::int64_t> corners, const Where& where) {
-  for (std::size_t i = 2; i < corners.size(); ++i)
-    add_face(std::array{corners[i - 2 + i % 2], corners[i - 1 - i % 2], corners[i]}, where);
+void MeshBuilder::add_strip(std::span<const std::int64_t> corners, const Where& where, bool turned) {
+  for (std::size_t i = 2; i < corners.size(); ++i) {
+    const std::size_t odd = turned ? 1 - i % 2 : i % 2;
+    add_face(std::array{corners[i - 2 + odd], corners[i - 1 - odd], corners[i]}, where);
+  }
 }
 
 Mesh MeshBuilder::finish(MeshFormat format) {

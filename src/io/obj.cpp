@@ -27,6 +27,15 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 35> kOthers 
     {"hole", ""},       {"scrv", ""},      {"sp", ""},         {"con", ""},         {"end", ""},
 }};
 
+/// Not comments and names, which may be of folders and end in a backslash.
+bool goes_on(std::string_view line) {
+  constexpr std::array<std::string_view, 8> kNames = {"g",      "o",      "usemtl",     "mtllib",
+                                                      "usemap", "maplib", "shadow_obj", "trace_obj"};
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  return line.find('#') == std::string_view::npos &&
+         std::find(kNames.begin(), kNames.end(), line.substr(0, line.find_first_of(" \t"))) == kNames.end();
+}
+
 /// The number before the first slash, made to count from 0. @param vertices  so far
 std::int64_t vertex_in(std::string_view word, std::int64_t vertices, std::int64_t all, const text::WordLines& lines) {
   const std::string_view digits = word.substr(0, word.find('/'));
@@ -45,7 +54,7 @@ std::int64_t vertex_in(std::string_view word, std::int64_t vertices, std::int64_
 }  // namespace
 
 void read(Bytes bytes, MeshBuilder& mesh) {
-  text::WordLines vertices(mesh.source(), text_of(bytes), true);
+  text::WordLines vertices(mesh.source(), text_of(bytes), goes_on);
   while (vertices.next())
     if (vertices.word() == "v") {
       const double x = vertices.number(), y = vertices.number();
@@ -53,7 +62,7 @@ void read(Bytes bytes, MeshBuilder& mesh) {
     }
   if (vertices.wide()) mesh.widen();
 
-  text::WordLines lines(mesh.source(), text_of(bytes), true);
+  text::WordLines lines(mesh.source(), text_of(bytes), goes_on);
   std::map<std::string_view, std::int64_t> left_out;
   std::string unknown;
   std::int64_t so_far = 0;
@@ -68,7 +77,8 @@ void read(Bytes bytes, MeshBuilder& mesh) {
         corners.push_back(vertex_in(word, so_far, mesh.vertex_count(), lines));
       mesh.add_face(corners, {"line", lines.line()});
     } else {
-      const auto* other = std::find_if(kOthers.begin(), kOthers.end(), [&](auto known) { return known.first == keyword; });
+      const auto* other =
+          std::find_if(kOthers.begin(), kOthers.end(), [&](auto known) { return known.first == keyword; });
       if (other != kOthers.end()) ++left_out[other->second];
       else if (unknown.empty())
         unknown = "line " + std::to_string(lines.line()) + " begins with '" + one_line(keyword) +

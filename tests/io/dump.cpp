@@ -13,7 +13,8 @@ void convert_mesh(const char* from, const char* to) {
   fathom::io::AtomicFile file(to);
   fathom::io::write_mesh(file, mesh.vertices.view(), mesh.triangles.view(), fathom::io::MeshFormat::automatic);
   file.commit();
-  std::printf("%s %s\n", std::string(name_of(mesh.format)).c_str(), std::string(name_of(mesh.vertices.dtype())).c_str());
+  std::printf("%s %s\n", std::string(name_of(mesh.format)).c_str(),
+              std::string(name_of(mesh.vertices.dtype())).c_str());
   for (const std::string& warning : mesh.warnings) std::printf("%s\n", warning.c_str());
 }
 
@@ -31,7 +32,8 @@ int main(int argc, char** argv) {
     }
     const fathom::io::ImageInfo info = fathom::io::probe(argv[1]);
     const fathom::io::Image image = fathom::io::read(argv[1]);
-    if (!(info.shape == image.data.shape()) || info.dtype != image.data.dtype() || info.meaning.spacing() != image.meaning.spacing()) {
+    if (!(info.shape == image.data.shape()) || info.dtype != image.data.dtype() ||
+        info.meaning.spacing() != image.meaning.spacing()) {
       std::fprintf(stderr, "probe and read disagree\n");
       return 1;
     }

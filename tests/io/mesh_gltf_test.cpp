@@ -14,7 +14,8 @@ std::string bytes_of(std::initializer_list<T> values) {
 }
 
 /// A square of 4 vertices and 6 indices, and a document that holds it as one mesh of one node.
-const std::string kData = bytes_of<float>({0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0}) + bytes_of<std::uint16_t>({0, 1, 2, 0, 2, 3});
+const std::string kData =
+    bytes_of<float>({0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0}) + bytes_of<std::uint16_t>({0, 1, 2, 0, 2, 3});
 
 Json document() {
   return Json::parse(R"({"asset": {"version": "2.0"}, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
@@ -70,12 +71,14 @@ TEST(Gltf, BuffersInTextAndBesideIt) {
   EXPECT_EQ(message_of<IoError>([&] { read_mesh(directory / "a.gltf"); }),
             (directory / "a b.bin").string() + " cannot be read: No such file or directory");
   write_text(directory / "a b.bin", kData.substr(0, 59));
-  EXPECT_EQ(message_of<IoError>([&] { read_mesh(directory / "a.gltf"); }),
-            (directory / "a b.bin").string() + " is truncated: " + (directory / "a.gltf").string() + " promises 60 bytes");
+  EXPECT_EQ(
+      message_of<IoError>([&] { read_mesh(directory / "a.gltf"); }),
+      (directory / "a b.bin").string() + " is truncated: " + (directory / "a.gltf").string() + " promises 60 bytes");
   write_text(directory / "a b.bin", kData + "more");
   EXPECT_EQ(vertices(read_mesh(directory / "a.gltf")), kSquare);
-  EXPECT_EQ(test::error_of(json.dump()), "memory keeps buffer 0 in 'a%20b.bin', and standard input has nothing beside it; "
-                                         "name the file, or save it as GLB");
+  EXPECT_EQ(test::error_of(json.dump()),
+            "memory keeps buffer 0 in 'a%20b.bin', and standard input has nothing beside it; "
+            "name the file, or save it as GLB");
 }
 
 TEST(Gltf, Modes) {
@@ -100,19 +103,24 @@ TEST(Gltf, PrimitivesShareVertices) {
                          with("/nodes/1", {{"mesh", 0}}, with("/scenes/1", {{"nodes", {0, 1}}})));
   const Mesh mesh = read_glb(json);
   EXPECT_EQ(mesh.vertices.shape(), (Shape{8, 3}));
-  EXPECT_EQ(triangles(mesh), (std::vector<std::int64_t>{0, 1, 2, 0, 2, 3, 0, 1, 2, 0, 2, 3,
-                                                        4, 5, 6, 4, 6, 7, 4, 5, 6, 4, 6, 7}));
+  EXPECT_EQ(triangles(mesh),
+            (std::vector<std::int64_t>{0, 1, 2, 0, 2, 3, 0, 1, 2, 0, 2, 3, 4, 5, 6, 4, 6, 7, 4, 5, 6, 4, 6, 7}));
 }
 
 TEST(Gltf, TransformsOfNodes) {
   Json json = document();
-  json["scenes"] = {{{"nodes", {1}}}};  // node 0 stands below node 1, which is turned by a quarter about z, and mirrored
+  json["scenes"] = {
+      {{"nodes", {1}}}};  // node 0 stands below node 1, which is turned by a quarter about z, and mirrored
   json["nodes"][0] = {{"mesh", 0}, {"matrix", {2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 5, 1}}};
-  json["nodes"][1] = {{"children", {0}}, {"translation", {10, 20, 30}}, {"rotation", {0, 0, 1, 0}}, {"scale", {1, -1, 1}}};
+  json["nodes"][1] = {
+      {"children", {0}}, {"translation", {10, 20, 30}}, {"rotation", {0, 0, 1, 0}}, {"scale", {1, -1, 1}}};
   const Mesh mesh = read_glb(json);
   EXPECT_EQ(vertices(mesh), (std::vector<double>{10, 20, 35, 8, 20, 35, 8, 21, 35, 10, 21, 35}));
   EXPECT_EQ(triangles(mesh), (std::vector<std::int64_t>{0, 2, 1, 0, 3, 2})) << "mirrored, triangles turn back";
   EXPECT_EQ(mesh.vertices.dtype(), DType::float32);
+  json["meshes"][0]["primitives"][0]["mode"] = 5;
+  json["meshes"][0]["primitives"][0].erase("indices");
+  EXPECT_EQ(triangles(read_glb(json)), (std::vector<std::int64_t>{1, 0, 2, 1, 2, 3})) << "also those of strips";
   json["nodes"][1]["translation"] = {1e6, 0.1, 0};
   const Mesh far = read_glb(json);
   EXPECT_EQ(far.vertices.dtype(), DType::float64);
@@ -127,13 +135,16 @@ TEST(Gltf, Quantized) {
   json["accessors"][0]["normalized"] = true;
   json["bufferViews"][0]["byteStride"] = 4;
   json["bufferViews"][0]["byteLength"] = 15;
-  const std::string data = bytes_of<std::int8_t>({127, -127, 0, 9, -128, 0, 0, 9, 0, 127, 0, 9, 0, 0, 127}) + std::string(33, 0) + kData.substr(48);
+  const std::string data = bytes_of<std::int8_t>({127, -127, 0, 9, -128, 0, 0, 9, 0, 127, 0, 9, 0, 0, 127}) +
+                           std::string(33, 0) + kData.substr(48);
   EXPECT_EQ(vertices(read_glb(json, data)), (std::vector<double>{1, -1, 0, -1, 0, 0, 0, 1, 0, 0, 0, 1}));
 }
 
 TEST(Gltf, SparseAccessors) {
-  Json json = with("/bufferViews/2", {{"buffer", 0}, {"byteOffset", 60}, {"byteLength", 28}}, with("/buffers/0/byteLength", 88));
-  json["accessors"][0]["sparse"] = {{"count", 2}, {"indices", {{"bufferView", 2}, {"componentType", 5121}}},
+  Json json = with("/bufferViews/2", {{"buffer", 0}, {"byteOffset", 60}, {"byteLength", 28}},
+                   with("/buffers/0/byteLength", 88));
+  json["accessors"][0]["sparse"] = {{"count", 2},
+                                    {"indices", {{"bufferView", 2}, {"componentType", 5121}}},
                                     {"values", {{"bufferView", 2}, {"byteOffset", 4}}}};
   const auto data = [](std::uint8_t last) {
     return kData + bytes_of<std::uint8_t>({1, last, 0, 0}) + bytes_of<float>({7, 8, 9, -1, -2, -3});
@@ -152,15 +163,17 @@ TEST(Gltf, TellsWhatItLeavesOut) {
   json["meshes"][0]["primitives"][0]["targets"] = {{{"POSITION", 0}}};
   const Mesh mesh = read_glb(json);
   EXPECT_EQ(vertices(mesh), kSquare) << "a skinned node's transform does not count";
-  EXPECT_EQ(mesh.warnings, (std::vector<std::string>{"memory: its 1 sets of morph targets are left out",
-                                                     "memory: its 1 skins (surfaces are as they lie unposed) are left out"}));
+  EXPECT_EQ(mesh.warnings,
+            (std::vector<std::string>{"memory: its 1 sets of morph targets are left out",
+                                      "memory: its 1 skins (surfaces are as they lie unposed) are left out"}));
 }
 
 TEST(Gltf, RefusesWhatItDoesNotRead) {
   EXPECT_EQ(error_of(with("/extensionsRequired", {"KHR_draco_mesh_compression"})),
             "memory requires the glTF extension KHR_draco_mesh_compression, which is not read; save it without");
-  EXPECT_EQ(error_of(with("/nodes/0/extensions", {{"EXT_mesh_gpu_instancing", Json::object()}})),
-            "memory uses the glTF extension EXT_mesh_gpu_instancing, which is not read; save it with instances applied");
+  EXPECT_EQ(
+      error_of(with("/nodes/0/extensions", {{"EXT_mesh_gpu_instancing", Json::object()}})),
+      "memory uses the glTF extension EXT_mesh_gpu_instancing, which is not read; save it with instances applied");
   EXPECT_EQ(error_of(with("/asset/version", "1.0")), "memory is glTF 1.0; save it as glTF 2.0");
   EXPECT_EQ(test::error_of(glb(document(), kData, 1)), "memory is glTF 1.0; save it as glTF 2.0");
   EXPECT_EQ(error_of(with("/buffers/0/uri", "https://a.b/c.bin")),
@@ -172,25 +185,30 @@ TEST(Gltf, RefusesWhatItDoesNotRead) {
 
 TEST(Gltf, RefusesBrokenFiles) {
   const std::string broken = "memory is a broken glTF file: ";
-  EXPECT_EQ(error_of(with("/accessors/1/count", 7)), broken + "it promises 7 elements of an accessor, more than its bytes hold");
+  EXPECT_EQ(error_of(with("/accessors/1/count", 7)),
+            broken + "it promises 7 elements of an accessor, more than its bytes hold");
   EXPECT_EQ(error_of(with("/accessors/1/count", 1ull << 62)),
             broken + "it promises 4611686018427387904 elements of an accessor, more than its bytes hold");
   EXPECT_EQ(error_of(with("/accessors/1/count", -1)), broken + "'-1' stands where a count should");
   EXPECT_EQ(error_of(with("/accessors/1/count", 1.5)), broken + "'1.5' stands where a count should");
   EXPECT_EQ(error_of(with("/accessors/1/count", 5)), broken + "5 corners make no whole triangles");
-  EXPECT_EQ(error_of(with("/accessors/0/count", 3)), "memory names vertex 3 of accessor 0; its 3 vertices are counted from 0");
+  EXPECT_EQ(error_of(with("/accessors/0/count", 3)),
+            "memory names vertex 3 of accessor 0; its 3 vertices are counted from 0");
   EXPECT_EQ(error_of(with("/accessors/0/type", "VEC2")), broken + "accessor 0 is no VEC3");
   EXPECT_EQ(error_of(with("/accessors/0/componentType", 5124)), broken + "numbers of type 5124");
   EXPECT_EQ(error_of(with("/bufferViews/1/byteOffset", 49)), broken + "view 1 of a buffer ends behind it");
   EXPECT_EQ(error_of(with("/buffers/0/byteLength", 61)), "memory is truncated: buffer 0 promises 61 bytes and has 60");
   EXPECT_EQ(error_of(with("/nodes/0/mesh", 1)), broken + "it refers to number 1 of its meshes, which is not there");
-  EXPECT_EQ(error_of(with("/nodes/0/children", {9})), broken + "it refers to number 9 of its nodes, which is not there");
+  EXPECT_EQ(error_of(with("/nodes/0/children", {9})),
+            broken + "it refers to number 9 of its nodes, which is not there");
   EXPECT_EQ(error_of(with("/meshes/0/primitives/0/mode", 7)), broken + "primitives of mode 7");
   EXPECT_EQ(error_of(with("/meshes/0/primitives/0/attributes", Json::object())), broken + "key 'POSITION' not found");
   EXPECT_EQ(error_of(with("/scenes", Json::array({Json::object()}))), "memory has no triangles");
   EXPECT_EQ(triangles(read_glb(with("/nodes/0/children", {0}))), kTriangles) << "a node that is its own child";
   EXPECT_EQ(test::error_of("{\"asset\": [}", MeshFormat::gltf),
-            broken + "parse error at line 1, column 12: syntax error while parsing value - unexpected '}'; expected '[', '{', or a literal");
+            broken +
+                "parse error at line 1, column 12: syntax error while parsing value - unexpected '}'; expected '[', "
+                "'{', or a literal");
   const std::string whole = glb(document());
   EXPECT_EQ(test::error_of(whole.substr(0, whole.size() - 1)),
             "memory is truncated: a part of the GLB file promises 60 bytes, it holds 59");

@@ -9,12 +9,14 @@
 
 namespace fathom::io::test {
 
-inline Mesh read_text(const std::string& text, MeshFormat named = MeshFormat::automatic, std::uint64_t limit = 1 << 24) {
+inline Mesh read_text(const std::string& text, MeshFormat named = MeshFormat::automatic,
+                      std::uint64_t limit = 1 << 24) {
   MemorySource source("memory", std::as_bytes(std::span(text)));
   return read_mesh(source, {limit, true}, named, std::nullopt);
 }
 
-inline std::string error_of(const std::string& text, MeshFormat named = MeshFormat::automatic, std::uint64_t limit = 1 << 24) {
+inline std::string error_of(const std::string& text, MeshFormat named = MeshFormat::automatic,
+                            std::uint64_t limit = 1 << 24) {
   return message_of<IoError>([&] { read_text(text, named, limit); });
 }
 

@@ -13,7 +13,8 @@ const std::string kCorners = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
 
 TEST(Obj, FacesAndWhatStandsAround) {
   const Mesh mesh = read_text(
-      "\xef\xbb\xbf# a comment\nmtllib a.mtl\no thing\nv 0 0 0 1.0\nv 1 0 0 0.5 0.5 0.5 # red\n\tv 1 1 \\\n 0\r\nvt 0 0\nvn 0 0 1\n"
+      "\xef\xbb\xbf# a comment\nmtllib a.mtl\no thing\nv 0 0 0 1.0\nv 1 0 0 0.5 0.5 0.5 # red\n\tv 1 1 \\\n 0\r\nvt 0 "
+      "0\nvn 0 0 1\n"
       "f 1 2 3\nf 1/1 2/1 3/1\nf 1//1 2//1 3//1\nf -3/1/1 -2/1/1 -1/1/1\nv +0 1e0 0\nf 1 -2 \\\n-1\nf 1 2 5\nv 2 2 2");
   EXPECT_EQ(mesh.format, MeshFormat::obj);
   EXPECT_EQ(vertices(mesh), (std::vector<double>{0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 2, 2, 2}));
@@ -25,8 +26,15 @@ TEST(Obj, FacesAndWhatStandsAround) {
   EXPECT_TRUE(mesh.warnings.empty());
 }
 
+TEST(Obj, NamesMayEndInABackslash) {
+  const Mesh mesh = read_text("# C:\\a\\\nv 0 0 0\nmtllib C:\\b\\\r\nv 1 0 0 # C:\\\nv 0 \\\n1 \\\n0\nf 1 2 3\\");
+  EXPECT_EQ(vertices(mesh), (std::vector<double>{0, 0, 0, 1, 0, 0, 0, 1, 0}));
+  EXPECT_EQ(triangles(mesh), (std::vector<std::int64_t>{0, 1, 2}));
+}
+
 TEST(Obj, TellsWhatItLeavesOut) {
-  const Mesh mesh = read_text(kCorners + "l 1 2\nl 2 3\np 1\ncstype bspline\nsurf 0 1 0 1 1 2\nend\nF 1 2 4\nQ\nf 1 2\nf 1 2 3\n");
+  const Mesh mesh =
+      read_text(kCorners + "l 1 2\nl 2 3\np 1\ncstype bspline\nsurf 0 1 0 1 1 2\nend\nF 1 2 4\nQ\nf 1 2\nf 1 2 3\n");
   EXPECT_EQ(mesh.warnings, (std::vector<std::string>{
                                "memory: its 1 curved surfaces are left out", "memory: its 2 lines are left out",
                                "memory: its 1 points are left out",
@@ -83,7 +91,8 @@ Array array_of(const std::vector<float>& values) {
 }
 
 std::string stl_text(const std::string& vertices) {
-  return "solid a name\n facet normal 0 -nan(ind) 1.#QNAN\n  outer loop\n" + vertices + "  endloop\n endfacet\nendsolid a name\n";
+  return "solid a name\n facet normal 0 -nan(ind) 1.#QNAN\n  outer loop\n" + vertices +
+         "  endloop\n endfacet\nendsolid a name\n";
 }
 
 std::string binary_stl(const std::string& start, std::uint32_t count, std::size_t held) {
@@ -103,7 +112,8 @@ TEST(Stl, Text) {
   EXPECT_EQ(vertices(mesh), (std::vector<double>{0, 0, 0, 1, 0, 0, 0, 1.5, 0}));
   EXPECT_EQ(triangles(mesh), (std::vector<std::int64_t>{0, 1, 2}));
   EXPECT_TRUE(mesh.warnings.empty());
-  const std::string one = "facet normal 0 0 1 outer loop vertex 0 0 0 vertex 1 0 0 vertex 0 1 0.123456789 endloop endfacet ";
+  const std::string one =
+      "facet normal 0 0 1 outer loop vertex 0 0 0 vertex 1 0 0 vertex 0 1 0.123456789 endloop endfacet ";
   const Mesh two = read_text("solid\n" + one + one + "\nendsolid\nsolid b\n" + one);
   EXPECT_EQ(two.triangles.shape(), (Shape{3, 3}));
   EXPECT_EQ(two.vertices.dtype(), DType::float64);
@@ -135,7 +145,8 @@ TEST(Stl, Refuses) {
   EXPECT_EQ(error_of("solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\n"),
             "memory is truncated: it ends within a triangle");
   EXPECT_EQ(error_of("solid\nfacet\nendloop\n"), "memory has in line 3 'endloop', which does not belong there in STL");
-  EXPECT_EQ(error_of("solid\nfacet\nvertex 0 0 0\n"), "memory has in line 3 'vertex', which does not belong there in STL");
+  EXPECT_EQ(error_of("solid\nfacet\nvertex 0 0 0\n"),
+            "memory has in line 3 'vertex', which does not belong there in STL");
 }
 
 TEST(Off, Variants) {
@@ -151,7 +162,8 @@ TEST(Off, Variants) {
 }
 
 TEST(Off, Refuses) {
-  EXPECT_EQ(error_of("4OFF\n1 1 0\n"), "memory is an OFF file whose vertices do not have 3 dimensions; save it as OFF of 3");
+  EXPECT_EQ(error_of("4OFF\n1 1 0\n"),
+            "memory is an OFF file whose vertices do not have 3 dimensions; save it as OFF of 3");
   EXPECT_EQ(error_of("OFF BINARY\n"), "memory is a binary OFF file, which is not read; save it as PLY");
   EXPECT_EQ(error_of("OFF\n"), "memory is truncated: it ends before its counts");
   EXPECT_EQ(error_of("OFF\n-1 2\n"), "memory has in line 2 a count below 0");
@@ -193,13 +205,16 @@ TEST(Front, TellsMeshesFromOtherFiles) {
 
 TEST(Front, Refuses) {
   EXPECT_EQ(error_of(""), "memory is empty; meshes are read from OBJ, PLY, STL, OFF, glTF and GLB files");
-  EXPECT_EQ(error_of("x,y\n1,2\n"), "memory is no mesh that is known; meshes are read from OBJ, PLY, STL, OFF, glTF and GLB files");
+  EXPECT_EQ(error_of("x,y\n1,2\n"),
+            "memory is no mesh that is known; meshes are read from OBJ, PLY, STL, OFF, glTF and GLB files");
   EXPECT_EQ(error_of("PK\x03\x04"), "memory looks like a ZIP archive, such as 3MF; save it as STL or PLY");
-  EXPECT_EQ(message_of<IoError>([] { read_mesh("/nowhere.stl"); }), "/nowhere.stl cannot be read: No such file or directory");
+  EXPECT_EQ(message_of<IoError>([] { read_mesh("/nowhere.stl"); }),
+            "/nowhere.stl cannot be read: No such file or directory");
   std::string text = kCorners;
   for (int i = 0; i < 40000; ++i) text += "f 1 2 3\n";
   EXPECT_EQ(read_text(text, MeshFormat::automatic, 4 << 20).triangles.shape(), (Shape{40000, 3}));
-  EXPECT_EQ(error_of(text, MeshFormat::automatic, 1 << 20), "memory holds a mesh that takes more than 711.5 KiB, the memory limit");
+  EXPECT_EQ(error_of(text, MeshFormat::automatic, 1 << 20),
+            "memory holds a mesh that takes more than 711.5 KiB, the memory limit");
   EXPECT_EQ(error_of(text, MeshFormat::automatic, 1 << 18), "memory is larger than the memory limit of 256.0 KiB");
 }
 
@@ -252,7 +267,8 @@ TEST(Written, Refuses) {
   EXPECT_EQ(error("a.ply", corners, corners), "vertices are [n, 3] of float32 or float64, and dense");
   EXPECT_EQ(error("a.ply", points, points), "triangles are [m, 3] of int32 or int64, and dense");
   EXPECT_EQ(error("a.glb", points, corners), "glTF is not written; end the name in .stl, .ply, .obj or .off");
-  EXPECT_EQ(error("a.stl.gz", points, corners), "the name '" + (directory / "a.stl.gz").string() +
+  EXPECT_EQ(error("a.stl.gz", points, corners),
+            "the name '" + (directory / "a.stl.gz").string() +
                 "' does not say which format to write; end it in .stl, .ply, .obj or .off");
   EXPECT_EQ(check_mesh("-", MeshFormat::automatic), MeshFormat::ply);
   EXPECT_EQ(check_mesh("a", MeshFormat::off), MeshFormat::off);

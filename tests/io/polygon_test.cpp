@@ -55,7 +55,8 @@ std::vector<Point> random_polygon(int corners, std::mt19937& random) {
     for (std::size_t i = 0; i + 1 < points.size(); ++i)
       for (std::size_t j = i + 2; j < points.size(); ++j)
         if (cross(i, j)) {
-          std::reverse(points.begin() + static_cast<std::ptrdiff_t>(i) + 1, points.begin() + static_cast<std::ptrdiff_t>(j) + 1);
+          std::reverse(points.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                       points.begin() + static_cast<std::ptrdiff_t>(j) + 1);
           crossed = true;
         }
   }
@@ -118,8 +119,9 @@ TEST(Polygon, InAnyPlaneAndFarAway) {
     Point u, v, from;
     for (std::size_t k = 0; k < 3; ++k) u[k] = normal(random), v[k] = normal(random), from[k] = 1e6 * normal(random);
     std::vector<Point> polygon;
-    for (const Point& p : arrow) polygon.push_back({from[0] + p[0] * u[0] + p[1] * v[0], from[1] + p[0] * u[1] + p[1] * v[1],
-                                                    from[2] + p[0] * u[2] + p[1] * v[2]});
+    for (const Point& p : arrow)
+      polygon.push_back({from[0] + p[0] * u[0] + p[1] * v[0], from[1] + p[0] * u[1] + p[1] * v[1],
+                         from[2] + p[0] * u[2] + p[1] * v[2]});
     triangulate(polygon, turned);
     EXPECT_EQ(turned, flat);
   }

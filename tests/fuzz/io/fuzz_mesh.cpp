@@ -28,7 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(mesh.vertices.bytes() + mesh.triangles.bytes() <= kLimit.bytes);
     const std::int64_t triangles = mesh.triangles.shape()[0];
     require(triangles > 0 && mesh.triangles.dtype() == fathom::DType::int32);
-    for (const std::int32_t corner : std::span(mesh.triangles.as<std::int32_t>().data(), static_cast<std::size_t>(3 * triangles)))
+    for (const std::int32_t corner :
+         std::span(mesh.triangles.as<std::int32_t>().data(), static_cast<std::size_t>(3 * triangles)))
       require(corner >= 0 && corner < mesh.vertices.shape()[0]);
     const auto& faces = mesh.face_of_triangle;
     require(faces.empty() || faces.size() == static_cast<std::size_t>(triangles));
