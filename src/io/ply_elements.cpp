@@ -109,17 +109,22 @@ std::size_t Element::bytes() const {
 }
 
 std::string Lines::next() {
-  constexpr std::size_t kMostLine = std::size_t{1} << 16;
+  constexpr std::size_t kMostLine = std::size_t{1} << 16, kStep = 128;
   std::string line;
-  for (char c = 0;;) {
-    if (source_.read(&c, 1) == 0) {
-      if (line.empty()) source_.fail("is truncated: the PLY file ends before its elements do");
-      break;
+  for (bool ended = false; !ended;) {
+    const auto ahead = source_.peek(kStep);
+    if (ahead.empty() && line.empty()) source_.fail("is truncated: the PLY file ends before its elements do");
+    if (ahead.empty()) break;
+    const std::size_t before = line.size(), size = std::min(ahead.size(), kStep);
+    line.append(reinterpret_cast<const char*>(ahead.data()), size);
+    const std::size_t end = end_ != 0 ? line.find(end_, before) : line.find_first_of("\r\n", before);
+    ended = end != std::string::npos;
+    source_.read(line.data() + before, ended ? end + 1 - before : size);
+    if (ended && end_ == 0) {
+      end_ = line[end] == '\n' || peeks_line_feed() ? '\n' : '\r';
+      ended = line[end] == end_;  // else a line feed follows
     }
-    if (c == '\r' && end_ == 0) end_ = peeks_line_feed() ? '\n' : '\r';
-    if (c == '\n' && end_ == 0) end_ = '\n';
-    if (c == end_) break;
-    line += c;
+    if (end != std::string::npos) line.resize(end);
     if (line.size() > kMostLine) source_.fail("has a PLY line that does not end");
   }
   while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) line.pop_back();
