@@ -208,6 +208,13 @@ void ElementReader::read(const Element& element, const Visit& visit) {
   }
 }
 
+void ElementReader::check_end(const Element& last) {
+  const char* const what = last.name == "vertex" ? "vertices" : last.name == "face" ? "faces" : "elements";
+  while (text_ && !source_.peek(1).empty())
+    if (!lines_.next().empty())
+      source_.fail("announces " + std::to_string(last.count) + " " + what + " and holds more lines");
+}
+
 void ElementReader::skip(const Element& element) {
   if (element.properties.empty()) return;
   if (text_) {
