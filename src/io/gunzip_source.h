@@ -7,6 +7,12 @@
 
 namespace fathom::io {
 
+/// Whether a source begins as a gzip stream does.
+inline bool is_gzip(ByteSource& source) {
+  const auto start = source.peek(2);
+  return start.size() == 2 && start[0] == std::byte{0x1f} && start[1] == std::byte{0x8b};
+}
+
 /// Inflates another source, one member after the other. Sums are checked where a member ends.
 class GunzipSource final : public ByteSource {
  public:

@@ -66,8 +66,6 @@ MeshFormat format_in(const ByteSource& source, Bytes start, std::optional<std::u
   return is_obj ? MeshFormat::obj : MeshFormat::automatic;
 }
 
-bool is_gzip(ByteSource& source) { return text_of(source.peek(2)) == "\x1f\x8b"; }
-
 bool is_mesh(ByteSource& source, MeshFormat named) {
   if (!is_gzip(source))
     return format_in(source, source.peek(ByteSource::kLookAhead), source.size(), named) != MeshFormat::automatic;
