@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "mesh/cpu/winding.h"
+
 namespace fathom::mesh {
 
 Vec3 PreparedMesh::face_normal_at(std::int64_t place) const {
@@ -25,6 +27,7 @@ bool PreparedMesh::is_inside(Vec3 point, std::int64_t place) const {
       const Nearest nearest = nearest_of(tree.triangle(place), point);
       return dot(nearest.way, pseudonormal_at(place, nearest.part)) > 0;  // the way leads outward
     }
+    case Sign::winding: return mesh::is_inside(winding_at(surface, tree, point), rule);
     default: return false;
   }
 }
