@@ -47,7 +47,7 @@ class Band:
         self._sign = sign
         self._like = like
         """Makes results of the vertices' kind."""
-        self._arrays = dict(zip(_STORED, band.arrays))
+        self._arrays: dict[str, Any] = dict(zip(_STORED, band.arrays))
         for name in ("tiles", "masks", "row_inside", "after_inside"):
             self._arrays[name].flags.writeable = False
 
@@ -101,12 +101,14 @@ class Band:
     @property
     def tiles(self) -> Array:
         """Places of the tiles, [n, 3] int32: x, y, z, in tiles; ascending by z, then y, then x."""
-        return self._arrays["tiles"]
+        tiles: Array = self._arrays["tiles"]
+        return tiles
 
     @property
     def masks(self) -> Array:
         """Which points are in the band, [n, 8] uint64: a word for each z, with the bit x + 8·y."""
-        return self._arrays["masks"]
+        masks: Array = self._arrays["masks"]
+        return masks
 
     @property
     def active(self) -> Array:
@@ -117,7 +119,8 @@ class Band:
     @property
     def distance(self) -> Array:
         """Distances, [n, 8, 8, 8]; ±cutoff, with the side's sign, where a point is not in the band."""
-        return self._arrays["distance"].reshape(-1, _SIDE, _SIDE, _SIDE)
+        distances: Array = self._arrays["distance"].reshape(-1, _SIDE, _SIDE, _SIDE)
+        return distances
 
     @property
     def triangle(self) -> Array | None:
@@ -223,7 +226,8 @@ class Band:
                 raise ValueError(f"{path} is no file of Band.save(): it has no array {missing[0]!r}")
             lattice = tuple(file[name].tolist() for name in ("origin", "spacing", "shape"))
             arrays = {name: file[name] if name in file else None for name in _STORED}
-            return _rebuilt(cls, lattice, float(file["cutoff"]), str(file["sign"]), arrays, HostInput(np.empty(0), None))
+            made: Band = _rebuilt(cls, lattice, float(file["cutoff"]), str(file["sign"]), arrays, HostInput(np.empty(0), None))
+        return made
 
     def _given(self, array: Array) -> Any:
         out = self._like.output(array.shape, array.dtype)

@@ -93,7 +93,7 @@ class Field(Nearest):
     @property
     def axes(self) -> tuple[npt.NDArray[np.float64], ...]:
         """Coordinates of the elements along x, along y and along z."""
-        return tuple(o + np.arange(n) * h for o, n, h in zip(self.origin, self.shape, self.spacing))
+        return tuple(o + h * np.arange(n, dtype=float) for o, n, h in zip(self.origin, self.shape, self.spacing))
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if self.distance is None:

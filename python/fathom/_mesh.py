@@ -440,14 +440,14 @@ def mesh_distance(
     >>> field.distance[3, 4, 4]  # z, y, x: the point (1, 1, 0.5)
     np.float32(-0.5)
     >>> len(fathom.mesh_distance(vertices, faces, spacing=0.5, sign="pseudonormal", band=1))
-    1042
+    354
     """
     mesh = TriangleSet(vertices, faces, sign=sign, rule=rule, threads=threads)
     lattice: dict[str, Any] = {
         "resolution": resolution, "spacing": spacing, "origin": origin, "shape": shape, "margin": margin,
     }
     usual: dict[str, Any] = {"dtype": dtype, "triangle": triangle, "closest": closest, "threads": threads, "progress": progress}
-    more = {"barycentric": barycentric, "feature": feature, "gradient": gradient, "inside": inside}
+    more: dict[str, Any] = {"barycentric": barycentric, "feature": feature, "gradient": gradient, "inside": inside}
     if band is None and cutoff is None:
         return mesh.field(**lattice, **usual, **more, distance=distance)
     for name, is_wanted in {**more, "distance=False": not distance}.items():
