@@ -138,6 +138,8 @@ mesh::Band band_of(const mesh::Lattice& lattice, double cutoff, bool is_signed, 
   const std::int64_t n = rows(arrays[0]);
   const DType dtype = HostArray(arrays[2], read).raw().dtype;
   if (dtype != DType::float32 && dtype != DType::float64) throw InvalidArgument("a band's distances are float32 or float64");
+  for (const std::int64_t extent : lattice.shape)
+    if (extent < 0 || extent > INT32_MAX) throw InvalidArgument("the shape of the band's lattice has the extent " + std::to_string(extent) + "; extents are 0 to 2147483647");
   const Extents tiles = band.tile_shape();
   band.tiles = copy_of(arrays[0], DType::int32, {n, 3});
   band.masks = copy_of(arrays[1], DType::uint64, {n, mesh::kTileSide});
