@@ -192,7 +192,9 @@ class Band:
         self._band.to_list(places, values)
         indices = np.ascontiguousarray(places[:, ::-1].T, np.int64)
         size = self.shape[::-1]
-        return torch.sparse_coo_tensor(torch.from_numpy(indices), torch.from_numpy(values), size).coalesce()
+        return torch.sparse_coo_tensor(
+            torch.from_numpy(indices), torch.from_numpy(values), size, check_invariants=False
+        ).coalesce()
 
     def save(self, path: Path) -> None:
         """Writes the band to .npz, for :meth:`load`, or the whole lattice to .npy.
