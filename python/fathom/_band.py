@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
+import zipfile
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,8 @@ import numpy.typing as npt
 
 from . import _core
 from ._dtypes import INDICES
-from ._field import Path, Triple, save_numpy
+from ._field import Triple, save_numpy
+from ._files import Path
 from ._host import HostInput
 from ._optional import need
 
@@ -25,8 +28,8 @@ class Band:
     """The points of a lattice no farther than a cutoff from a mesh, in sorted tiles of 8 × 8 × 8: what
     :func:`fathom.mesh_distance` gives with `band` or `cutoff`.
 
-    Point (i, j, k) lies at origin + (i, j, k) · spacing. Arrays of tiles are [n, z, y, x]; those that the methods give are
-    of the vertices' kind. Can be copied and pickled; the length is the number of points in the band.
+    Point (i, j, k) lies at origin + (i, j, k) · spacing. Arrays of tiles are [n, z, y, x]; those that the methods
+    give are of the vertices' kind. Can be copied and pickled; the length is the number of points in the band.
 
     Examples
     --------
@@ -34,7 +37,8 @@ class Band:
     >>> corners, triangle = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), [[0, 1, 2]]
     >>> band = fathom.mesh_distance(corners, triangle, spacing=0.5, cutoff=0.5, sign="none")
     >>> band
-    fathom.Band(points=28, tiles=1, shape=(7, 7, 5), origin=(-1.0, -1.0, -1.0), spacing=(0.5, 0.5, 0.5), cutoff=0.5, sign='none')
+    fathom.Band(points=28, tiles=1, shape=(7, 7, 5), origin=(-1.0, -1.0, -1.0), spacing=(0.5, 0.5, 0.5),
+               cutoff=0.5, sign='none')
     >>> band.coordinates()[:2], band.values()[:2]
     (array([[2, 2, 1],
            [3, 2, 1]], dtype=int32), array([0.5, 0.5], dtype=float32))
@@ -130,8 +134,8 @@ class Band:
 
     @property
     def closest(self) -> Array | None:
-        """Nearest points of the surface, [n, 8, 8, 8, 3] float32; NaN where a point is not in the band. None if not asked
-        for."""
+        """Nearest points of the surface, [n, 8, 8, 8, 3] float32; NaN where a point is not in the band. None if not
+        asked for."""
         kept = self._arrays["closest"]
         return None if kept is None else kept.reshape(-1, _SIDE, _SIDE, _SIDE, 3)
 
@@ -179,7 +183,7 @@ class Band:
         return np.asarray(dense, dtype)
 
     def to_sparse_coo(self) -> Any:
-        """The band as a sparse tensor of PyTorch's with the size [z, y, x]. Distances that are 0 are elements of it, too.
+        """The band as a sparse tensor of PyTorch's with the size [z, y, x]. Distances of 0 are elements, too.
 
         Raises
         ------
@@ -218,17 +222,19 @@ class Band:
         Raises
         ------
         OSError
-            The file is missing or broken.
+            The file cannot be read.
         ValueError
             It holds no band.
         """
-        with np.load(path, allow_pickle=False) as file:
-            missing = [name for name in (*_STORED, "origin", "spacing", "shape", "cutoff", "sign") if name not in file]
-            if set(missing) - {"triangle", "closest"}:
-                raise ValueError(f"{path} is no file of Band.save(): it has no array {missing[0]!r}")
-            lattice = tuple(file[name].tolist() for name in ("origin", "spacing", "shape"))
-            arrays = {name: file[name] if name in file else None for name in _STORED}
-            made: Band = _rebuilt(cls, lattice, float(file["cutoff"]), str(file["sign"]), arrays, HostInput(np.empty(0), None))
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                lattice = tuple(file[name].tolist() for name in ("origin", "spacing", "shape"))
+                needed = set(_STORED) - {"triangle", "closest"}
+                arrays = {name: file[name] if name in file or name in needed else None for name in _STORED}
+                cutoff, sign, like = float(file["cutoff"]), str(file["sign"]), HostInput(np.empty(0), None)
+            made: Band = _rebuilt(cls, lattice, cutoff, sign, arrays, like)
+        except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{os.fspath(path)} holds no band: {error}") from error
         return made
 
     def _given(self, array: Array) -> Any:
@@ -237,7 +243,9 @@ class Band:
         return out.finish()
 
 
-def _rebuilt(kind: Any, lattice: Any, cutoff: float, sign: str, arrays: dict[str, Array | None], like: HostInput) -> Any:
+def _rebuilt(
+    kind: Any, lattice: Any, cutoff: float, sign: str, arrays: dict[str, Array | None], like: HostInput
+) -> Any:
     """A band of its parts, which are copied."""
     dense = tuple(None if arrays[name] is None else np.ascontiguousarray(arrays[name]) for name in _STORED)
     if not 0 < cutoff < math.inf:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ._files import Path, write
 from ._given import as_numpy
 
-Path = str | os.PathLike[str]
 Triple = tuple[float, float, float]
 
 
@@ -72,7 +72,8 @@ OUTPUTS = tuple(Nearest.__dataclass_fields__)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Field(Nearest):
-    """The field of a mesh on a lattice: arrays of the shape [z, y, x], of the vertices' kind, as :class:`Nearest` has them.
+    """The field of a mesh on a lattice: arrays of the shape [z, y, x], of the vertices' kind, as those of
+    :class:`Nearest`.
 
     Element [k, j, i] lies at origin + (i, j, k) · spacing. :func:`numpy.asarray` gives the distances.
     """
@@ -116,15 +117,25 @@ class Field(Nearest):
         save_numpy(path, {name: as_numpy(x, name) for name, x in arrays.items() if x is not None}, self)
 
     def _parts(self) -> list[str]:
-        return [f"shape={self.shape}", f"origin={self.origin}", f"spacing={self.spacing}", f"sign={self.sign!r}", *super()._parts()]
+        own = [f"{name}={getattr(self, name)!r}" for name in ("shape", "origin", "spacing", "sign")]
+        return own + super()._parts()
 
 
 def save_numpy(path: Path, arrays: dict[str, Any], field: Any) -> None:
-    """Writes an .npz of all arrays with the lattice of a field or band, or an .npy of its distances alone."""
+    """Writes an .npz of all arrays with the lattice of a field or band, or an .npy of its distances alone. The path
+    holds the old file or the new one at any moment."""
     name = os.fspath(path)
-    if name.lower().endswith(".npz"):
-        np.savez(name, **arrays, origin=field.origin, spacing=field.spacing, sign=field.sign)
-    elif name.lower().endswith(".npy"):
-        np.save(name, np.asarray(field))
-    else:
+    if name.lower().endswith(".npy"):
+        write(name, np.asarray(field))
+        return
+    if not name.lower().endswith(".npz"):
         raise ValueError(f"{name} ends neither in .npz nor in .npy; write the array itself with fathom.write()")
+    begun = f"{name}.part{os.getpid()}"
+    try:
+        with open(begun, "wb") as file:
+            np.savez(file, **arrays, origin=field.origin, spacing=field.spacing, sign=field.sign)
+        os.replace(begun, name)
+    except BaseException:
+        if os.path.exists(begun):
+            os.remove(begun)
+        raise

@@ -34,23 +34,23 @@ class TriangleSet:
     """A triangle mesh that stays in memory and tells how far its surface is, on which side of it a point lies, which
     triangle is nearest, and where.
 
-    Exact: distances are those that brute force over all triangles gives in float64 by a stated formula, rounded once; of
-    equally near triangles the one with the lowest number. Same bytes from any number of threads. Many threads may ask at
-    once. Can be copied and pickled.
+    Exact: distances are those that brute force over all triangles gives in float64 by a stated formula, rounded once;
+    of equally near triangles the one with the lowest number. Same bytes from any number of threads. Many threads may
+    ask at once. Can be copied and pickled.
 
     Parameters
     ----------
     vertices : array, shape (v, 3)
-        x, y, z, finite, at most 1e70 on either side. float32 and float64 are taken as they are, integers become float64,
-        half precision float32. Arrays of any kind on the host. Those that are equal in value count as one.
+        x, y, z, finite, at most 1e70 on either side. float32 and float64 are taken as they are, integers become
+        float64, half precision float32. Arrays of any kind on the host. Those that are equal in value count as one.
     faces : array of int, shape (f, 3)
         Numbers of each triangle's vertices, from 0.
     sign : {"auto", "none", "pseudonormal", "winding", "fast-winding"}
-        How inside is told from outside. "winding": by how often the surface goes around a point, exact, for all closed
-        meshes, nested and overlapping ones, too; "fast-winding": by the generalised winding number, inside from ½ on, for
-        meshes with holes, too; "pseudonormal": by the normal at what is nearest, for closed meshes that do not intersect
-        themselves; "none": not at all, no distance is negative. "auto": "winding" if the mesh is closed, else
-        "fast-winding"; :attr:`sign` says which.
+        How inside is told from outside. "winding": by how often the surface goes around a point, exact, for all
+        closed meshes, nested and overlapping ones, too; "fast-winding": by the generalised winding number, inside from
+        ½ on, for meshes with holes, too; "pseudonormal": by the normal at what is nearest, for closed meshes that do
+        not intersect themselves; "none": not at all, no distance is negative. "auto": "winding" if the mesh is closed,
+        else "fast-winding"; :attr:`sign` says which.
     rule : {"nonzero", "even-odd", "positive"}
         With "winding", which winding numbers are inside: all but 0, also of meshes that are inside out; the odd ones;
         those above 0, of surfaces whose triangles run counter-clockwise seen from outside.
@@ -74,8 +74,8 @@ class TriangleSet:
 
     Notes
     -----
-    Building costs O(n log n) and 130 bytes per triangle, with pseudonormals 80 more. Source: a packed Hilbert-ordered tree
-    after Kamel & Faloutsos 1993, pseudonormals of Bærentzen & Aanæs 2005.
+    Building costs O(n log n) and 130 bytes per triangle, with pseudonormals 80 more. Source of the
+    pseudonormals: Bærentzen & Aanæs 2005.
 
     Examples
     --------
@@ -108,7 +108,8 @@ class TriangleSet:
         if len(given.shape) != 2:
             raise ValueError(f"vertices has the shape {given.shape}; it must have (v, 3)")
         choices = choose(_core.SIGNS, sign, "sign"), choose(_core.RULES, rule, "rule")
-        self._build(given.array.copy(), _faces(faces), given.maker(), choices, thread_count(threads), listener(progress))
+        triangles = _faces(faces)
+        self._build(given.array.copy(), triangles, given.maker(), choices, thread_count(threads), listener(progress))
         if self.sign == "pseudonormal":
             _warn_of_sign(self.topology)
 
@@ -255,7 +256,8 @@ class TriangleSet:
         wanted = (distance, triangle, closest, barycentric, feature, gradient, inside)
         outputs = _Outputs(self._like, tuple(lattice.shape[::-1]), wanted, kind, INDICES[0])
         self._set.field(lattice, outputs.memory(3), thread_count(threads), listener(progress))
-        return Field(**outputs.finish(), origin=_triple(lattice.origin), spacing=_triple(lattice.spacing), sign=self.sign)
+        origin, spacing = _triple(lattice.origin), _triple(lattice.spacing)
+        return Field(**outputs.finish(), origin=origin, spacing=spacing, sign=self.sign)
 
     def band(
         self,
@@ -392,7 +394,8 @@ def mesh_distance(
     margin : int, optional
         Points around the box. 2 if not given, or as many as hold all of a band.
     band : float, optional
-        So many steps of the lattice on each side of the surface (the longest ones, where they differ) are computed alone.
+        So many steps of the lattice on each side of the surface (the longest ones, where they differ) are computed
+        alone.
     cutoff : float, optional
         The same in the mesh's unit.
     dtype : dtype, optional
@@ -436,7 +439,8 @@ def mesh_distance(
     >>> faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
     >>> field = fathom.mesh_distance(vertices, faces, spacing=0.5, sign="pseudonormal")
     >>> field
-    fathom.Field(shape=(13, 13, 13), origin=(-1.0, -1.0, -1.0), spacing=(0.5, 0.5, 0.5), sign='pseudonormal', distance=float32[13, 13, 13])
+    fathom.Field(shape=(13, 13, 13), origin=(-1.0, -1.0, -1.0), spacing=(0.5, 0.5, 0.5), sign='pseudonormal',
+                 distance=float32[13, 13, 13])
     >>> field.distance[3, 4, 4]  # z, y, x: the point (1, 1, 0.5)
     np.float32(-0.5)
     >>> len(fathom.mesh_distance(vertices, faces, spacing=0.5, sign="pseudonormal", band=1))
@@ -446,7 +450,9 @@ def mesh_distance(
     lattice: dict[str, Any] = {
         "resolution": resolution, "spacing": spacing, "origin": origin, "shape": shape, "margin": margin,
     }
-    usual: dict[str, Any] = {"dtype": dtype, "triangle": triangle, "closest": closest, "threads": threads, "progress": progress}
+    usual: dict[str, Any] = {
+        "dtype": dtype, "triangle": triangle, "closest": closest, "threads": threads, "progress": progress,
+    }
     more: dict[str, Any] = {"barycentric": barycentric, "feature": feature, "gradient": gradient, "inside": inside}
     if band is None and cutoff is None:
         return mesh.field(**lattice, **usual, **more, distance=distance)
@@ -467,7 +473,7 @@ def _coordinates(x: Any, name: str) -> HostInput:
     """Rows of x, y, z in a dense array of float32 or float64."""
     given = _host(x, name)
     if given.shape[-1:] != (3,):
-        raise ValueError(f"{name} has the shape {given.shape}; it must have three coordinates in its last axis: (..., 3)")
+        raise ValueError(f"{name} has the shape {given.shape}; it must have x, y, z in its last axis: (..., 3)")
     return given.coordinates(name, True).reals(name, FLOATS)
 
 
@@ -494,8 +500,8 @@ def _warn_of_sign(topology: Topology) -> None:
         )
     elif topology.volume < 0:
         warnings.warn(
-            "the mesh is inside out: the sign pseudonormal makes distances inside it positive; turn its triangles round, as "
-            "faces[:, ::-1], or use winding",
+            "the mesh is inside out: the sign pseudonormal makes distances inside it positive; turn its triangles "
+            "round, as faces[:, ::-1], or use winding",
             UserWarning,
             stacklevel=3,
         )

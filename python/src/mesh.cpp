@@ -30,7 +30,8 @@ constexpr auto kHost = MemorySpace::host;
 AnyConstView read_view(const HostArray& array) { return view_of<const std::byte, kHost>(array.raw()); }
 AnyView write_view(const HostArray& array) { return view_of<std::byte, kHost>(array.raw()); }
 
-mesh::TriangleSet make_set(nb::handle vertices, nb::handle faces, int sign, int rule, int threads, nb::object progress) {
+mesh::TriangleSet make_set(nb::handle vertices, nb::handle faces, int sign, int rule, int threads,
+                           nb::object progress) {
   const HostArray arrays[] = {{vertices, read}, {faces, read}};
   mesh::TriangleSetOptions options;
   options.sign = static_cast<mesh::Sign>(sign);
@@ -46,7 +47,8 @@ mesh::TriangleSet make_set(nb::handle vertices, nb::handle faces, int sign, int 
 class Answers {
  public:
   explicit Answers(const nb::tuple& a)
-      : arrays_{{a[0], write}, {a[1], write}, {a[2], write}, {a[3], write}, {a[4], write}, {a[5], write}, {a[6], write}} {}
+      : arrays_{{a[0], write}, {a[1], write}, {a[2], write}, {a[3], write},
+                {a[4], write}, {a[5], write}, {a[6], write}} {}
 
   mesh::Outputs views() const {
     const auto view = [this](std::size_t k) { return write_view(arrays_[k]); };
@@ -57,7 +59,8 @@ class Answers {
   HostArray arrays_[7];
 };
 
-void nearest(const mesh::TriangleSet& set, nb::handle points, const nb::tuple& outputs, int threads, nb::object progress) {
+void nearest(const mesh::TriangleSet& set, nb::handle points, const nb::tuple& outputs, int threads,
+             nb::object progress) {
   const HostArray places(points, read);
   const Answers answers(outputs);
   const AnyConstView questions = read_view(places);
@@ -86,15 +89,16 @@ mesh::Band band(const mesh::TriangleSet& set, const mesh::Lattice& lattice, doub
   return result;
 }
 
-mesh::Lattice lattice_of(const mesh::TriangleSet& set, std::optional<std::int64_t> resolution, std::optional<Point> spacing,
-                         std::optional<Point> origin, std::optional<Extents> shape, std::int64_t margin) {
+mesh::Lattice lattice_of(const mesh::TriangleSet& set, std::optional<std::int64_t> resolution,
+                         std::optional<Point> spacing, std::optional<Point> origin, std::optional<Extents> shape,
+                         std::int64_t margin) {
   return mesh::lattice_around(set.bounds(), {resolution, spacing, origin, shape, margin});
 }
 
 nb::tuple topology_of(const mesh::TriangleSet& set) {
   const mesh::Topology& t = set.topology();
-  return nb::make_tuple(t.closed(), t.vertices, t.edges, t.open, t.flipped, t.shared, t.degenerate, t.duplicate, t.volume,
-                        t.area);
+  return nb::make_tuple(t.closed(), t.vertices, t.edges, t.open, t.flipped, t.shared, t.degenerate, t.duplicate,
+                        t.volume, t.area);
 }
 
 /// @throws InvalidArgument another shape or type
@@ -103,7 +107,8 @@ Array copy_of(nb::handle from, DType dtype, const Shape& shape) {
   const AnyConstView view = read_view(array);
   if (view.dtype() != dtype || !(view.shape() == shape))
     throw InvalidArgument("an array of the band is " + std::string(name_of(view.dtype())) + " of the shape " +
-                          to_string(view.shape()) + "; it must be " + std::string(name_of(dtype)) + " of " + to_string(shape));
+                          to_string(view.shape()) + "; it must be " + std::string(name_of(dtype)) + " of " +
+                          to_string(shape));
   Array copy(dtype, shape);
   if (copy.bytes() > 0) std::memcpy(copy.data(), array.data(), copy.bytes());
   return copy;
@@ -122,7 +127,8 @@ void check_tiles(const mesh::Band& band) {
       within = within && at >= 0 && at < shape[k];
       place = place * shape[k] + at;
     }
-    if (!within || place <= last) throw InvalidArgument("tile " + std::to_string(n) + " of the band is out of order or outside the lattice");
+    if (!within || place <= last)
+      throw InvalidArgument("tile " + std::to_string(n) + " of the band is out of order or outside the lattice");
     last = place;
   }
 }
@@ -137,9 +143,12 @@ mesh::Band band_of(const mesh::Lattice& lattice, double cutoff, bool is_signed, 
   const auto rows = [](nb::handle array) { return static_cast<std::int64_t>(nb::len(array)); };
   const std::int64_t n = rows(arrays[0]);
   const DType dtype = HostArray(arrays[2], read).raw().dtype;
-  if (dtype != DType::float32 && dtype != DType::float64) throw InvalidArgument("a band's distances are float32 or float64");
+  if (dtype != DType::float32 && dtype != DType::float64)
+    throw InvalidArgument("a band's distances are float32 or float64");
   for (const std::int64_t extent : lattice.shape)
-    if (extent < 0 || extent > INT32_MAX) throw InvalidArgument("the shape of the band's lattice has the extent " + std::to_string(extent) + "; extents are 0 to 2147483647");
+    if (extent < 0 || extent > INT32_MAX)
+      throw InvalidArgument("the shape of the band's lattice has the extent " + std::to_string(extent) +
+                            "; extents are 0 to 2147483647");
   const Extents tiles = band.tile_shape();
   band.tiles = copy_of(arrays[0], DType::int32, {n, 3});
   band.masks = copy_of(arrays[1], DType::uint64, {n, mesh::kTileSide});
@@ -195,7 +204,10 @@ void add_mesh(nb::module_& m) {
       .def("band", &band, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("lattice", &lattice_of, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg())
       .def_prop_ro("topology", &topology_of)
-      .def_prop_ro("bounds", [](const mesh::TriangleSet& set) { return std::array{set.bounds().low, set.bounds().high}; })
+      .def_prop_ro("bounds",
+                   [](const mesh::TriangleSet& set) {
+                     return std::array{set.bounds().low, set.bounds().high};
+                   })
       .def_prop_ro("sign", [](const mesh::TriangleSet& set) { return static_cast<int>(set.sign()); })
       .def_prop_ro("size", &mesh::TriangleSet::size)
       .def_prop_ro("bytes", &mesh::TriangleSet::bytes);

@@ -15,6 +15,6 @@ Layer                        Stands in for
 ``fathom.compat.pysdf``      ``SDF`` of ``pysdf``
 ===========================  =======================================================================================
 
-None of them imports the library that it stands in for; that of PyTorch3D takes PyTorch. Each module says what differs from
-its peer, and why.
+None of them imports the library that it stands in for; that of PyTorch3D takes PyTorch. Each module says what differs
+from its peer, and why.
 """

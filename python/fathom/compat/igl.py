@@ -3,8 +3,8 @@
 What differs, and why:
 
 - Of equally near triangles the one with the lowest number is taken.
-- With the winding numbers the sign alone is theirs; libigl multiplies distances by 1 − 2·w, which is another number where
-  surfaces are nested, open or inside out. Of closed meshes w is counted exactly.
+- With the winding numbers the sign alone is theirs; libigl multiplies distances by 1 − 2·w, which is another number
+  where surfaces are nested, open or inside out. Of closed meshes w is counted exactly.
 - Points and triangles in 3D alone; P, V and F of any type of numbers.
 - ``lower_bound`` is without effect, as in libigl.
 

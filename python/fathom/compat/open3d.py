@@ -2,10 +2,10 @@
 
 What differs, and why:
 
-- Results are of the queries' kind of array: tensors of Open3D for such, NumPy arrays for NumPy arrays. Queries of float64
-  are taken, too, as they are.
-- What is inside is what an odd number of surfaces surrounds, counted exactly; of scenes with holes, what the generalised
-  winding number says. ``nsamples``, which repeats rays there, is without effect.
+- Results are of the queries' kind of array: tensors of Open3D for such, NumPy arrays for NumPy arrays. Queries of
+  float64 are taken, too, as they are.
+- What is inside is what an odd number of surfaces surrounds, counted exactly; of scenes with holes, what the
+  generalised winding number says. ``nsamples``, which repeats rays there, is without effect.
 - Of equally near triangles the one with the lowest number is taken, of the first mesh.
 - The tree is built with the first query after a mesh was added. Rays are not cast; a scene lies on the host.
 
@@ -14,7 +14,8 @@ Examples
 >>> import numpy as np
 >>> from fathom.compat.open3d import RaycastingScene
 >>> scene = RaycastingScene()
->>> scene.add_triangles(np.float32([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]]), [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+>>> vertices, triangles = [[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+>>> scene.add_triangles(vertices, triangles)
 0
 >>> scene.compute_signed_distance(np.float32([[1, 1, 0.5], [1, 1, -2]]))
 array([-0.5,  2. ], dtype=float32)
@@ -102,9 +103,8 @@ class RaycastingScene:
         }
         if self._meshes:
             mesh = self._set("none")
-            nearest = mesh.nearest(
-                points, distance=False, triangle=True, closest=True, barycentric=True, dtype=np.float32, threads=nthreads or None
-            )
+            wanted = {"distance": False, "triangle": True, "closest": True, "barycentric": True}
+            nearest = mesh.nearest(points, **wanted, dtype=np.float32, threads=nthreads or None)
             begins = np.cumsum([0, *(len(faces) for _, faces in self._meshes)])
             meshes = np.searchsorted(begins, nearest.triangle, side="right") - 1
             found["points"] = nearest.closest

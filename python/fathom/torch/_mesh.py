@@ -34,7 +34,7 @@ def _remember(ctx: Any, inputs: Any, output: Any) -> None:
 def _backward(ctx: Any, of_distance: torch.Tensor, *others: Any) -> Any:
     vertices, faces, triangle, barycentric, gradient = ctx.saved_tensors
     of_points = of_distance[..., None] * gradient
-    # The nearest point goes where the triangle's corners go, by their weights; whither it slips along the surface does not
+    # The nearest point goes where the triangle's corners go, by their weights; that it slips along the surface does not
     # change the distance.
     of_corners = -barycentric[..., None] * of_points[..., None, :]
     of_vertices = torch.zeros_like(vertices)
@@ -51,9 +51,9 @@ def mesh_distance(
 ) -> torch.Tensor:
     """Distance of points to a triangle mesh, negative inside, differentiable in vertices and points.
 
-    The distance is that of :class:`fathom.TriangleSet`, which is built anew with each call; its gradient to the points is
-    the direction away from the surface, on the surface the face's normal, and goes to the vertices by the barycentric
-    weights of the nearest point. There is no second derivative. Works under ``torch.compile``.
+    The distance is that of :class:`fathom.TriangleSet`, which is built anew with each call; its gradient to the
+    points is the direction away from the surface, on the surface the face's normal, and goes to the vertices by the
+    barycentric weights of the nearest point. There is no second derivative. Works under ``torch.compile``.
 
     Parameters
     ----------
@@ -77,7 +77,8 @@ def mesh_distance(
     >>> import torch
     >>> import fathom.torch
     >>> vertices = torch.tensor([[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]], requires_grad=True)
-    >>> distances = fathom.torch.mesh_distance(vertices, torch.tensor([[0, 1, 2]]), torch.tensor([[1.0, 1.0, 2.0]]), sign="none")
+    >>> faces, points = torch.tensor([[0, 1, 2]]), torch.tensor([[1.0, 1.0, 2.0]])
+    >>> distances = fathom.torch.mesh_distance(vertices, faces, points, sign="none")
     >>> distances.sum().backward()
     >>> distances.detach(), vertices.grad[:, 2]
     (tensor([2.]), tensor([-0.5000, -0.2500, -0.2500]))

@@ -78,7 +78,8 @@ def test_pseudonormals_of_igl():
     """A box whose normals at faces, edges and corners are known, seen from all sides."""
     vertices, faces = solids.box((-1, -1, -1), (1, 1, 1))
     away = np.array([[i, j, k] for i in (-1, 0, 1) for j in (-1, 0, 1) for k in (-1, 0, 1) if i or j or k], float)
-    _, _, _, N = igl.signed_distance(away * 3 + [0.01, 0.02, 0.03], vertices, faces, igl.SIGNED_DISTANCE_TYPE_PSEUDONORMAL)
+    points, kind = away * 3 + [0.01, 0.02, 0.03], igl.SIGNED_DISTANCE_TYPE_PSEUDONORMAL
+    _, _, _, N = igl.signed_distance(points, vertices, faces, kind)
     np.testing.assert_allclose(N, away / np.linalg.norm(away, axis=1)[:, None], atol=1e-12)
 
 
@@ -92,7 +93,8 @@ def test_pysdf():
     np.testing.assert_array_equal(solid.contains(POINTS), inside)
     is_array(solid.nn(POINTS), "i4", (500,))
     assert solid(POINTS[0]).shape == (1,) and solid.robust
-    assert solid.faces.dtype == np.uint32 and solid.vertices.dtype == solid.verts.dtype == solid.aabb.dtype == np.float32
+    assert solid.faces.dtype == np.uint32
+    assert solid.vertices.dtype == solid.verts.dtype == solid.aabb.dtype == np.float32
     np.testing.assert_allclose(solid.aabb, [*VERTICES.min(0), *VERTICES.max(0)], rtol=1e-6)
     assert solid.face_areas.sum() == pytest.approx(solid.surface_area, rel=1e-5)
     np.testing.assert_allclose(np.linalg.norm(solid.face_normals, axis=1), 1, rtol=1e-6)
@@ -123,7 +125,7 @@ def test_open3d():
         "primitive_uvs": ("f4", (5, 110, 2)), "primitive_normals": ("f4", (5, 110, 3)),
     }
     np.testing.assert_array_equal(found["geometry_ids"].ravel(), triangle >= len(FACES))
-    np.testing.assert_array_equal(found["primitive_ids"].ravel(), np.where(triangle < len(FACES), triangle, triangle - len(FACES)))
+    np.testing.assert_array_equal(found["primitive_ids"].ravel(), triangle % len(FACES))
     np.testing.assert_allclose(found["points"].reshape(-1, 3), nearest, atol=1e-6)
     u, v = found["primitive_uvs"].reshape(-1, 2).T[..., None]
     a, b, c = both[all_faces[triangle]].transpose(1, 0, 2)
@@ -137,19 +139,22 @@ def test_overlapping_and_empty_scenes_of_open3d():
     assert (scene.compute_closest_points(points)["primitive_ids"] == RaycastingScene.INVALID_ID).all()
     scene.add_triangles(*solids.box((0, 0, 0), (1, 1, 1)))
     scene.add_triangles(*solids.box((0.5, 0, 0), (2, 1, 1)))
-    np.testing.assert_array_equal(scene.compute_signed_distance(points), np.float32([-0.25, 0.25]))  # twice inside is outside
+    distances = scene.compute_signed_distance(points)
+    np.testing.assert_array_equal(distances, np.float32([-0.25, 0.25]))  # twice inside is outside
 
 
 def test_beside_trimesh():
     peer = pytest.importorskip("trimesh")
     mesh = peer.Trimesh(VERTICES, FACES, process=False)
-    np.testing.assert_allclose(trimesh.signed_distance(mesh, POINTS), peer.proximity.signed_distance(mesh, POINTS), atol=1e-6)
+    theirs = peer.proximity.signed_distance(mesh, POINTS)
+    np.testing.assert_allclose(trimesh.signed_distance(mesh, POINTS), theirs, atol=1e-6)
     ours, theirs = trimesh.closest_point(mesh, POINTS), peer.proximity.closest_point(mesh, POINTS)
     for mine, other in zip(ours[:2], theirs[:2]):
         assert mine.dtype == other.dtype and mine.shape == other.shape
         np.testing.assert_allclose(mine, other, atol=1e-4)  # theirs is of a triangle about as near, by its normal
     assert ours[2].dtype == theirs[2].dtype
-    for mine, other in zip(trimesh.ProximityQuery(mesh).vertex(POINTS), peer.proximity.ProximityQuery(mesh).vertex(POINTS)):
+    queries = trimesh.ProximityQuery(mesh), peer.proximity.ProximityQuery(mesh)
+    for mine, other in zip(*(query.vertex(POINTS) for query in queries)):
         assert mine.dtype == other.dtype
         np.testing.assert_allclose(mine, other)
 
@@ -168,7 +173,7 @@ def test_beside_igl():
         assert same.mean() > 0.5
         if kind is igl.SIGNED_DISTANCE_TYPE_PSEUDONORMAL:
             np.testing.assert_allclose(ours[3], theirs[3], atol=1e-6)
-    for mine, other in zip(igl.point_mesh_squared_distance(POINTS, VERTICES, FACES), peer.point_mesh_squared_distance(POINTS, VERTICES, FACES)):
+    for mine, other in zip(*(x.point_mesh_squared_distance(POINTS, VERTICES, FACES) for x in (igl, peer))):
         assert mine.dtype == other.dtype and mine.shape == other.shape
 
 
@@ -182,7 +187,8 @@ def test_beside_pysdf():
     np.testing.assert_allclose(ours.face_normals, peer.face_normals, atol=1e-5)
     np.testing.assert_allclose(ours.aabb, peer.aabb)
     for name in ("vertices", "faces", "face_areas", "face_normals", "aabb"):
-        assert getattr(ours, name).dtype == getattr(peer, name).dtype and getattr(ours, name).shape == getattr(peer, name).shape
+        mine, other = getattr(ours, name), getattr(peer, name)
+        assert mine.dtype == other.dtype and mine.shape == other.shape
     assert ours(POINTS).dtype == peer(POINTS).dtype and ours.nn(POINTS).dtype == peer.nn(POINTS).dtype
 
 

@@ -25,7 +25,8 @@ def test_results_are_tensors():
     mesh = fathom.TriangleSet(VERTICES.float(), FACES)
     found = mesh.nearest(some_points(), triangle=True, inside=True, closest=True)
     assert all(type(x) is torch.Tensor for x in (found.distance, found.triangle, found.inside, found.closest))
-    assert found.distance.dtype == torch.float64 and found.inside.dtype == torch.bool and found.triangle.dtype == torch.int64
+    types = found.distance.dtype, found.inside.dtype, found.triangle.dtype
+    assert types == (torch.float64, torch.bool, torch.int64)
     assert type(mesh.nearest(some_points().numpy()).distance) is np.ndarray
     field = mesh.field(resolution=12, gradient=True)
     assert type(field.distance) is torch.Tensor and field.gradient.shape == (*field.distance.shape, 3)
