@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "chart/chart.h"
+#include "clock.h"
 #include "exit_code.h"
 #include "files.h"
 #include "fathom/io/stream.h"
@@ -47,10 +47,6 @@ constexpr const char* kExamples = R"(Examples:
 
 Without --json the command prints one line per file that it wrote, or nothing with --quiet.
 Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 std::vector<Array> make_arrays(const Plan& plan) {
   std::vector<Array> arrays;
@@ -176,7 +172,10 @@ void transform_file(const DistanceArguments& arguments) {
   Progress progress(!arguments.one_of_many);
   progress.begin("reading");
   const Plan plan = make_plan(arguments);
-  if (arguments.plan) return arguments.json ? print_line(plan_json(plan)) : print_text(plan_text(plan));
+  if (arguments.plan) {
+    progress.end();
+    return arguments.json ? print_line(plan_json(plan)) : print_text(plan_text(plan));
+  }
   DistanceOutcome outcome;
 
   const Arranged input = read_elements(plan.input);

@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <cmath>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -174,22 +173,24 @@ const Element& vertices_of(const ByteSource& source, const Header& header) {
   return *vertices;
 }
 
-/// Places among the properties: what the caller asks for, or x, y and, where there is one, z.
-std::vector<std::size_t> coordinates_in(const ByteSource& source, const Element& vertices, PointOptions options) {
-  std::vector<Column> columns;
-  for (const Property& property : vertices.properties) columns.push_back({property.name, !property.list});
-  if (options.columns.empty()) {
-    const auto is_z = [](const Column& column) { return column.name == "z"; };
+/// Among the properties: what the caller asks for; x, y and, where there is one, z, whatever stands beside them; or
+/// others by their names.
+Coordinates coordinates_in(const ByteSource& source, const std::vector<Column>& columns, PointOptions options) {
+  const auto has = [&](std::string_view name) {
+    return std::any_of(columns.begin(), columns.end(),
+                       [&](const Column& column) { return text::lower_case(column.name) == name; });
+  };
+  if (options.columns.empty() && (has("x") || has("y"))) {
     options.columns = {"x", "y"};
-    if (std::any_of(columns.begin(), columns.end(), is_z)) options.columns.emplace_back("z");
+    if (has("z")) options.columns.emplace_back("z");
   }
-  return find_coordinates(source, columns, options, false).places;
+  return find_coordinates(source, columns, options, false);
 }
 
 /// Elements in text, one in each line.
 class TextElements {
  public:
-  TextElements(const ByteSource& source, Lines& lines) : source_(source), lines_(lines) {}
+  TextElements(ByteSource& source, Lines& lines) : source_(source), lines_(lines) {}
 
   void skip(const Element& element) {
     if (element.properties.empty()) return;
@@ -216,11 +217,17 @@ class TextElements {
     }
   }
 
+  /// What follows the last element would be more of them.
+  void check_end(const Element& last) {
+    while (!source_.peek(1).empty())
+      if (!lines_.next().empty())
+        source_.fail("announces " + std::to_string(last.count) + " vertices and holds more lines");
+  }
+
  private:
   [[noreturn]] void fail(std::int64_t vertex, const std::string& text) const {
     source_.fail("has in vertex " + std::to_string(vertex) + " " + text);
   }
-  static bool is_int32(double x) { return x == std::floor(x) && x >= INT32_MIN && x <= INT32_MAX; }
 
   std::string next_line() {
     std::string line;
@@ -244,7 +251,7 @@ class TextElements {
     return value;
   }
 
-  const ByteSource& source_;
+  ByteSource& source_;
   Lines& lines_;
   std::string line_;
   std::string_view rest_;
@@ -325,25 +332,28 @@ Points read(ByteSource& source, const MemoryLimit& limit, const PointOptions& op
   Lines lines(source);
   const Header header = HeaderReader(source, lines).read();
   const Element& vertices = vertices_of(source, header);
-  const auto places = coordinates_in(source, vertices, options);
+  std::vector<Column> columns;
+  for (const Property& property : vertices.properties) columns.push_back({property.name, !property.list});
+  Coordinates found = coordinates_in(source, columns, options);
+  const auto places = found.places;
   const auto fields = fields_of(vertices, places, header.swapped);
   TextElements text(source, lines);
   for (const Element& element : header.elements) {
     if (&element == &vertices) break;
     header.text ? text.skip(element) : skip_binary(source, element, header.swapped);
   }
-  Points result;
+  Points result = described(columns, std::move(found));
+  result.chosen = !options.columns.empty() || text::lower_case(result.columns[0]) != "x";
   if (header.text) {
     result.data = make_points(source, vertices, fields, 2 * vertices.properties.size() - 1, limit);
     text.read(vertices, places, result.data);
+    if (&vertices == &header.elements.back()) text.check_end(vertices);
   } else if (vertices.has_lists()) {
     result.data = make_points(source, vertices, fields, vertices.bytes() + 1, limit);
     read_listed(source, vertices, places, header.swapped, result.data);
   } else {
     result.data = read_records(source, vertices.count, vertices.bytes(), fields, limit, "the vertices");
   }
-  for (const std::size_t place : places) result.columns.push_back(vertices.properties[place].name);
-  result.chosen = !options.columns.empty();
   for (const Element& element : header.elements)
     if ((element.name == "face" || element.name == "tristrips") && element.count > 0)
       result.warnings.push_back(source.name() + ": the vertices are taken as points; its " +

@@ -23,6 +23,9 @@ struct Number {
 /// Also a plus, Fortran's exponents (1.0D+03), and decimal commas.
 Number parse_number(std::string_view text, char decimal);
 
+/// Whether a number is not an integer, or one that float64 tells from its neighbours.
+bool is_exact(std::string_view text, double value);
+
 /// Whether it is meant as a number, of whatever country.
 bool looks_numeric(std::string_view text);
 

@@ -107,4 +107,4 @@ def test_plan(fathom):
                            "write    n.npy: nearest site, npy, int32, 20 × 30\nmemory   5400B for arrays, ")
     assert not (fathom.directory / "out.tif").exists()
     line = json.loads(fathom.ok("distance", "a.npy", "-o", "out.tif", "--plan", "--json"))
-    assert (line["operation"], line["bytes"]["arrays"]) == ("plan", 20 * 30 * 5)
+    assert (line["operation"], line["verb"], line["bytes"]["arrays"]) == ("plan", "distance", 20 * 30 * 5)

@@ -88,6 +88,9 @@ struct RawLayout {
 /// @throws IoError missing, of another size than the layout says, or larger than the memory limit
 Array read_raw(const std::filesystem::path& path, const RawLayout& layout, const ReadOptions& options = {});
 
+/// Refuses what read_raw() would refuse before it reads. @throws IoError as there
+void check_raw(const std::filesystem::path& path, const RawLayout& layout);
+
 /// Writes beside `path`, then renames, so that the path holds the old file or the new one at any moment. "-" is
 /// standard output. A name without a known ending is an error, but "-", devices and FIFOs get NPY. PNG takes 2D
 /// arrays: bool (1 bit), uint8 and uint16 as they are, others scaled to 16 bits between the smallest and the largest
