@@ -15,9 +15,10 @@ from ._field import Field, Nearest, Topology
 from ._files import Image, read, write
 from ._info import Info, info, release_device_memory, release_threads
 from ._labels import expand_labels, fill_nearest
-from ._mesh import TriangleSet, mesh_distance
+from ._mesh import mesh_distance
 from ._points import SiteSet
 from ._transform import distance_transform, nearest_site, signed_distance
+from ._triangle_set import TriangleSet
 from ._voxels import VoxelSet
 
 DeviceError.__module__ = "fathom"
