@@ -1,8 +1,8 @@
 // The angle of a direction, by our own steps: those of libraries differ from host to device. Same bits everywhere.
 //
 // Source: the identity arctan(t) = π/4 + arctan((t − 1) / (t + 1)) for t above tan(π/8), then a polynomial through
-// Chebyshev points. Error: below 4.5e-16 absolute, 3e-16 relative for angles below π/8 (measured; the polynomial's own is
-// 7e-18).
+// Chebyshev points. Error: below 4.5e-16 absolute, 3e-16 relative for angles below π/8 (measured; the polynomial's own
+// is 7e-18).
 #pragma once
 
 #include <cmath>

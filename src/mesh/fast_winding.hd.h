@@ -1,8 +1,8 @@
 // The generalised winding number of triangles near a point, and of clusters of them far from it. Shared by host and
 // device: same bits everywhere.
 //
-// A triangle's share is its solid angle; a cluster's is a Taylor series about its middle, of three terms. With r from the
-// point to the middle, d = |r| and u = r/d the solid angle is
+// A triangle's share is its solid angle; a cluster's is a Taylor series about its middle, of three terms. With r from
+// the point to the middle, d = |r| and u = r/d the solid angle is
 //   N(u)/d² − 3·M(u)/d³ + 7.5·Q(u)/d⁴, with the polynomials N = ∫ n·u, M = ∫ (n·u)(x·u), Q = ∫ (n·u)(x·u)² over the
 // surface, x from the middle, without the parts of M and Q that the Laplacian does not make 0: no point sees them.
 //
@@ -23,9 +23,9 @@ FATHOM_HD inline double half_solid_angle(Vec3 a, Vec3 b, Vec3 c) {
                     ((of_a * of_b) * of_c + dot(a, b) * of_c) + (dot(b, c) * of_a + dot(a, c) * of_b));
 }
 
-/// A cluster's series holds for points that are so many of its radii away. Error of winding numbers, measured on surfaces
-/// and soups against sums over all triangles: below 1e-3, and below 1e-2 for the coarse one; k sheets on one another have
-/// k times as much.
+/// A cluster's series holds for points that are so many of its radii away. Error of winding numbers, measured on
+/// surfaces and soups against sums over all triangles: below 1e-3, and below 1e-2 for the coarse one; k sheets on one
+/// another have k times as much.
 inline constexpr double kReach = 2.5, kCoarseReach = 1.5;
 /// Coarse winding numbers that are so far from ½ are on the right side of it.
 inline constexpr double kCoarseMargin = 0.25;

@@ -1,8 +1,8 @@
 // Generalised winding numbers by clusters: each node of the tree over the triangles has the first three terms of a
 // series for points far from it; near ones are looked into, down to triangles.
 //
-// Source: Barill, Dickson, Schmidt, Levin & Jacobson, Fast winding numbers for soups and clouds, 2018. Departs: a tree of
-// eight along a Hilbert curve; harmonic parts of the terms alone; the terms of upper nodes from those below them.
+// Source: Barill, Dickson, Schmidt, Levin & Jacobson, Fast winding numbers for soups and clouds, 2018. Departs: nodes
+// of eight along a Hilbert curve; harmonic parts of the terms alone; the terms of upper nodes from those below them.
 // Cost: O(n) to build, 28 bytes a triangle; O(log n) a point, 2 to 10 µs for its side where that is clear, 3 times as
 // much elsewhere.
 #include "mesh/cpu/fast_winding.h"
@@ -54,7 +54,8 @@ struct Moments {
 
 /// @param turn  −1: corners run the other way
 Moments moments_of(const Triangle& t, double turn) {
-  const Vec3 ab = t.b - t.a, ac = t.c - t.a, middle = t.a + (1.0 / 3) * (ab + ac), normal = (0.5 * turn) * cross(ab, ac);
+  const Vec3 ab = t.b - t.a, ac = t.c - t.a, normal = (0.5 * turn) * cross(ab, ac);
+  const Vec3 middle = t.a + (1.0 / 3) * (ab + ac);
   Moments moments{middle, std::sqrt(dot(normal, normal)), linear(normal), {}, {}};
   for (const Vec3 corner : {t.a, t.b, t.c}) {
     const Linear x = linear(corner - middle);

@@ -126,6 +126,30 @@ TEST(FastWinding, ErrorOfSurfacesIsBelowThatStated) {
   }
 }
 
+/// The series has all of its terms: what it leaves out is of the order (radius / distance)³.
+TEST(FastWinding, IsThatOfItsSeriesFarAway) {
+  Random random(5);
+  for (int i = 0; i < scaled(300); ++i) {
+    Scene scene;
+    scene.surface =
+        chance(random, 0.5) ? soup(random, 1, 2) : soup(random, static_cast<std::int32_t>(1 + below(random, 600)), 0.5);
+    prepare(scene);
+    double area = 0;
+    for (std::int64_t t = 0; t < scene.surface.size(); ++t) {
+      const Vec3 a = scene.surface.corner(t, 0);
+      const Vec3 normal = cross(scene.surface.corner(t, 1) - a, scene.surface.corner(t, 2) - a);
+      area += 0.5 * std::sqrt(dot(normal, normal));
+    }
+    const FastWinding winding(scene.surface, scene.tree, 1);
+    for (const double distance : {30.0, 100.0, 300.0}) {
+      const Vec3 way = uniform_point(random) - Vec3{0.5, 0.5, 0.5};
+      const Vec3 point = Vec3{0.5, 0.5, 0.5} + (distance / std::sqrt(dot(way, way))) * way;
+      const double seen = area / (4 * std::numbers::pi * distance * distance);
+      ASSERT_LT(std::abs(winding.at(point) - exact_winding(scene.surface, point)), seen * std::pow(1.5 / distance, 3));
+    }
+  }
+}
+
 /// 1 inside, 0 outside; −1 inside of what is inside out.
 TEST(FastWinding, OfClosedSurfacesIsTheWindingNumber) {
   Random random(3);
