@@ -115,7 +115,7 @@ struct PreparedMesh;
 class TriangleSet {
  public:
   /// @param mesh  not referred to afterwards
-  /// @throws InvalidArgument another shape or type; no triangle; a vertex that is not finite or beyond ±1e150; an index out
+  /// @throws InvalidArgument another shape or type; no triangle; a vertex that is not finite or beyond ±1e70; an index out
   ///   of range; 2³¹ triangles or vertices; the sign `winding` for a mesh with holes
   explicit TriangleSet(const Triangles& mesh, const TriangleSetOptions& options = {});
   ~TriangleSet();
