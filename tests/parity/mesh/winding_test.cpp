@@ -11,6 +11,7 @@
 #include "cases.h"
 #include "fathom/core/error.h"
 #include "mesh/predicates.hd.h"
+#include "mesh/scene.h"
 
 namespace fathom::test {
 namespace {
@@ -54,27 +55,6 @@ struct Scale {
   double offset = 0, unit = 1;
   double operator()(std::int64_t x) const { return offset + static_cast<double>(x) * unit; }
 };
-
-struct Scene {
-  Surface surface;
-  Tree tree;
-};
-
-void prepare(Scene& scene) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  Bounds& bounds = scene.surface.bounds;
-  bounds = {{kInfinity, kInfinity, kInfinity}, {-kInfinity, -kInfinity, -kInfinity}};
-  for (const Vec3 v : scene.surface.vertices) {
-    const Point point{v.x, v.y, v.z};
-    for (std::size_t k = 0; k < 3; ++k) {
-      bounds.low[k] = std::min(bounds.low[k], point[k]);
-      bounds.high[k] = std::max(bounds.high[k], point[k]);
-    }
-  }
-  const Execution execution;
-  Monitor monitor(execution, 1);
-  scene.tree = build_tree(scene.surface, 1, monitor);
-}
 
 Scene boundary_of(const std::vector<Tetrahedron>& tetrahedra, const Scale& scale) {
   Scene scene;
