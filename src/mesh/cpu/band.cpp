@@ -142,7 +142,8 @@ class RowWork {
   Mask sides_of(const TilePlace& place, const Mask& mask) const {
     Mask inside{};
     const double longest = *std::max_element(lattice_.spacing.begin(), lattice_.spacing.end());
-    const bool spreads = options_.cutoff >= longest;
+    // Beyond the cutoff, then, nothing is as near as a step, whatever was rounded.
+    const bool spreads = options_.cutoff * options_.cutoff > reach_of(longest * longest, prepared_.tree.longest_squared);
     for (int i = 0; i < kTilePoints; ++i) {
       if (!bit(mask, i) && spreads) continue;
       const Vec3 at = point_of(place, i);
@@ -216,6 +217,7 @@ Band join(std::vector<Row>& rows, const Lattice& lattice, const BandOptions& opt
   if (options.closest) band.closest = Array(DType::float32, {count, kTilePoints, 3});
   band.row_inside = Array(DType::uint8, {shape[2], shape[1]});
   band.after_inside = Array(DType::uint8, {count});
+  std::fill_n(band.row_inside.data(), band.row_inside.bytes(), std::byte{});  // rows without a tile are not worked on
   std::int64_t at = 0;
   for (std::size_t number = 0; number < rows.size(); ++number) {
     const Row row = std::move(rows[number]);
@@ -249,7 +251,7 @@ Band make_band(const PreparedMesh& prepared, const Lattice& lattice, const BandO
   const auto tiles = shape_only.tile_shape();
   const std::int64_t jobs = tiles[0] > 0 ? tiles[1] * tiles[2] : 0;
   std::vector<Row> rows(static_cast<std::size_t>(jobs));
-  std::vector<std::unique_ptr<RowWork>> workers(static_cast<std::size_t>(run.threads));
+  std::vector<std::unique_ptr<RowWork>> workers(static_cast<std::size_t>(std::min<std::int64_t>(run.threads, jobs)));
   Monitor monitor(run.execution, jobs);
   parallel_jobs(run.threads, jobs, [&](int worker, std::int64_t job) {
     std::unique_ptr<RowWork>& work = workers[static_cast<std::size_t>(worker)];
