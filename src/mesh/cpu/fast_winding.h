@@ -18,7 +18,7 @@ class FastWinding {
   /// @param tree  over `surface`; referred to as long as this lives
   FastWinding(const Surface& surface, const Tree& tree, int threads);
 
-  /// Error below 1e-3 (kReach says how it was found).
+  /// Error below 2e-3 (kReach says how it was found).
   double at(Vec3 point) const { return at(point, kReach); }
   /// Whether the number is ½ or more.
   bool inside(Vec3 point) const;
