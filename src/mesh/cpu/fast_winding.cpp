@@ -8,14 +8,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace fathom::mesh {
 
 namespace {
 
 /// Clusters are far from points that are at least so many of their radii away.
-double kReach = getenv("REACH") ? atof(getenv("REACH")) : 2;
+constexpr double kReach = 2;
 
 static_assert(Clusters::kSiblings == kFan);
 
@@ -113,7 +112,7 @@ double near_of(const Boxes& boxes, std::size_t i, Vec3 middle) {
 
 }  // namespace
 
-FastWinding::FastWinding(const Surface& surface, const Tree& tree, int threads) : tree_(tree) {
+FastWinding::FastWinding(const Surface& surface, const Tree& tree, int threads) {
   const std::size_t blocks = tree.blocks.size();
   turns_.resize(blocks);
   std::vector<Moments> nodes(blocks);
@@ -124,7 +123,7 @@ FastWinding::FastWinding(const Surface& surface, const Tree& tree, int threads) 
       std::array<Moments, kFan> parts;
       const std::size_t first = block * kFan, count = std::min<std::size_t>(kFan, static_cast<std::size_t>(tree.count) - first);
       for (std::size_t i = 0; i < count; ++i) {
-        const bool forward = is_ascending(surface.corners[static_cast<std::size_t>(tree.ids[first + i])]);
+        const bool forward = is_ascending(surface.corners[static_cast<std::size_t>(tree.ids[first + i])].data());
         turns_[block][i] = forward ? 1 : -1;
         parts[i] = moments_of(tree.triangle(static_cast<std::int64_t>(first + i)), turns_[block][i]);
       }
@@ -145,33 +144,9 @@ FastWinding::FastWinding(const Surface& surface, const Tree& tree, int threads) 
   }
 }
 
-double FastWinding::at(Vec3 point) const {
-  return solid_angle_of_group(levels_.size() - 1, 0, point) * (0.25 / std::numbers::pi);
-}
-
-double FastWinding::solid_angle_of_group(std::size_t level, std::size_t group, Vec3 point) const {
-  const Clusters& clusters = levels_[level][group];
-  double angles[kFan];
-  bool is_near[kFan];
-  for (int i = 0; i < kFan; ++i) angles[i] = solid_angle(clusters, i, point, is_near[i]);
-  double sum = 0;
-  for (std::size_t i = 0; i < kFan; ++i) {
-    const std::size_t child = group * kFan + i;
-    if (!is_near[i]) sum += angles[i];
-    else sum += level == 0 ? solid_angle_of_block(child, point) : solid_angle_of_group(level - 1, child, point);
-  }
-  return sum;
-}
-
-double FastWinding::solid_angle_of_block(std::size_t number, Vec3 point) const {
-  const auto& x = tree_.blocks[number].corners;
-  double halves[kFan];
-  for (int i = 0; i < kFan; ++i)
-    halves[i] = half_solid_angle(Vec3{x[0][i], x[1][i], x[2][i]} - point, Vec3{x[3][i], x[4][i], x[5][i]} - point,
-                                 Vec3{x[6][i], x[7][i], x[8][i]} - point);
-  double sum = 0;
-  for (std::size_t i = 0; i < kFan; ++i) sum += turns_[number][i] * halves[i];
-  return 2 * sum;
+void FastWinding::add_to(TreeView& view) const {
+  for (std::size_t level = 0; level < levels_.size(); ++level) view.clusters[level] = levels_[level].data();
+  view.turns = turns_.front().data();
 }
 
 std::size_t FastWinding::bytes() const {
