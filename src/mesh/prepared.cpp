@@ -10,6 +10,16 @@ std::size_t PreparedMesh::bytes() const {
          (fast_winding ? fast_winding->bytes() : 0);
 }
 
+void PreparedMesh::release() {
+  surface.vertices = {};
+  surface.corners = {};
+  tree.blocks = {};
+  tree.ids = {};
+  tree.levels = {};
+  pseudonormals = {};
+  fast_winding = nullptr;
+}
+
 TreeView PreparedMesh::view() const {
   TreeView view;
   view.mesh = {tree.blocks.data(),

@@ -23,6 +23,8 @@ struct PreparedMesh {
 
   std::size_t bytes() const;
   TreeView view() const;
+  /// Gives back what a copy elsewhere makes dispensable: all that view() refers to.
+  void release();
 };
 
 }  // namespace fathom::mesh

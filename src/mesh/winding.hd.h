@@ -7,8 +7,8 @@
 // million triangles.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "mesh/predicates.hd.h"
 #include "mesh/tree_view.hd.h"
@@ -215,7 +215,7 @@ FATHOM_HD inline std::int32_t winding_line(const TreeView& tree, const Grid& gri
   for (std::int64_t word = 0; word * 64 < grid.shape[0]; ++word) bits[word] = 0;
   const Beam beam(snapped(grid.point(0, j, k)));
   std::int32_t winding = 0;
-  constexpr double kEverywhere = std::numeric_limits<double>::infinity();
+  constexpr double kEverywhere = INFINITY;
   for (std::int64_t at = -1;;) {
     Changes changes;
     changes.after = at;
