@@ -49,7 +49,11 @@ struct RenderOutcome {
 };
 
 Arranged read_volume(const RenderArguments& arguments, const RenderPlan& plan) {
-  if (!plan.raw) return read_elements(plan.input);
+  if (!plan.raw) {
+    Arranged volume = read_elements(plan.input);
+    warn_of(plan.input);
+    return volume;
+  }
   Arranged volume;
   volume.data = io::read_raw(arguments.input.path, *plan.raw);
   volume.view = std::as_const(volume.data).view();
@@ -189,6 +193,7 @@ int run_render(const RenderArguments& arguments) {
   const auto start = Clock::now();
   RenderPlan plan = make_render_plan(arguments);
   if (arguments.plan) {
+    if (!plan.raw) warn_of(plan.input);
     arguments.json ? print_line(plan_json(arguments, plan)) : print_text(plan_text(arguments, plan));
     return kDone;
   }

@@ -153,6 +153,7 @@ void probe_volume(const RenderArguments& arguments, RenderPlan& plan) {
     plan.volume = plan.input.shape();
     plan.dtype = plan.input.info.dtype;
     if (plan.marcher.spacing.empty()) plan.marcher.spacing = plan.input.spacing();
+    if (plan.marcher.threshold) plan.marcher.threshold = compared_in(plan.input.info, *plan.marcher.threshold);
   }
   if (plan.volume.rank() != 3)
     throw IoError(fmt::format("{} has {} axes, {}; a volume has 3", arguments.input.path, plan.volume.rank(),

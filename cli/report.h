@@ -32,7 +32,7 @@ void print_message(std::string text);
 /// What takes a bar off a terminal's line.
 inline constexpr const char* kEraseLine = "\r\033[K";
 
-/// {path, format, dtype, shape, spacing}
+/// What the header of a file says: format, type, shape, and its meaning.
 Json describe(const std::string& path, const io::ImageInfo& info);
 
 /// A number, or "inf", "-inf", "nan", which JSON numbers lack.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <set>
 
@@ -14,7 +13,6 @@ namespace fathom::io {
 
 namespace {
 
-using text::lower_case;
 
 enum class Family { plain, projected, geographic };
 constexpr std::array kFamilies = {Family::plain, Family::projected, Family::geographic};
@@ -73,15 +71,14 @@ constexpr std::array<std::string_view, 31> kNoCoordinates = {
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kUnits = {
     {{"deg", "°"}, {"rad", "rad"}, {"feet", "ft"}, {"px", "px"}, {"pixel", "px"}, {"pixels", "px"}, {"voxel", "px"}}};
-constexpr std::array<std::string_view, 5> kTimes = {"s", "ms", "µs", "min", "h"};
 
 /// The unit of a coordinate that small letters name; empty: none.
 std::string known_unit(std::string_view text) {
   const auto* found = std::find_if(kUnits.begin(), kUnits.end(), [&](const auto& unit) { return unit.first == text; });
   if (found != kUnits.end()) return std::string(found->second);
   std::string name = unit_named(text);
-  const bool length = size_of_unit(name) > 0 && std::find(kTimes.begin(), kTimes.end(), name) == kTimes.end();
-  return length || name == "°" ? name : std::string();
+  const Quantity quantity = quantity_of(name);
+  return quantity == Quantity::length || quantity == Quantity::angle ? name : std::string();
 }
 
 bool is_word_byte(char c) {
@@ -223,13 +220,6 @@ Families families_in(const std::vector<Sense>& senses) {
   return found;
 }
 
-std::optional<std::size_t> number_of(std::string_view text) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 /// The column that is called so, or nearly so.
 std::optional<std::size_t> named(const std::vector<Column>& columns, std::string_view name) {
   const auto find = [&](auto is_it) -> std::optional<std::size_t> {
@@ -248,7 +238,7 @@ std::vector<std::size_t> asked_places(const ByteSource& source, const std::vecto
                                       const PointOptions& options) {
   std::vector<std::size_t> places;
   for (const std::string& wanted : options.columns) {
-    if (const auto number = number_of(wanted)) {
+    if (const auto number = parsed<std::size_t>(wanted)) {
       if (*number < 1 || *number > columns.size())
         source.fail("has no column " + wanted + "; it has " + std::to_string(columns.size()) + ", the first is 1");
       places.push_back(*number - 1);
@@ -325,7 +315,7 @@ void add_unit(const ByteSource& source, const std::vector<Column>& columns, cons
 }  // namespace
 
 bool name_coordinates(const std::vector<Column>& columns, const PointOptions& options) {
-  const auto is_name = [](const std::string& wanted) { return !number_of(wanted); };
+  const auto is_name = [](const std::string& wanted) { return !parsed<std::size_t>(wanted); };
   if (std::any_of(options.columns.begin(), options.columns.end(), is_name))
     return std::all_of(options.columns.begin(), options.columns.end(), [&](const std::string& wanted) {
       return !is_name(wanted) || named(columns, wanted).has_value();

@@ -132,7 +132,7 @@ std::string foreign_points(std::span<const std::byte> start) {
     if (bytes.starts_with(foreign.bytes)) return with(foreign.kind, foreign.way);
   std::string_view rest = bytes.substr(bytes.starts_with("\xef\xbb\xbf") ? 3 : 0);
   rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
-  const std::string text = text::lower_case(rest.substr(0, 32));
+  const std::string text = lower_case(rest.substr(0, 32));
   for (const Foreign& foreign : kText)
     if (text.starts_with(foreign.bytes)) return with(foreign.kind, foreign.way);
   const std::string_view word = first_word(rest);

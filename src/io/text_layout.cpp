@@ -49,12 +49,9 @@ bool is_value(const Field& field) { return is_number(field) || is_missing(field.
 bool is_empty(const Field& field) { return field.text.empty() && !field.quoted; }
 
 std::optional<std::int64_t> whole_number(const std::vector<Field>& fields) {
-  std::int64_t number = 0;
   if (fields.size() != 1) return std::nullopt;
-  const std::string_view text = fields[0].text;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
+  const auto number = parsed<std::int64_t>(fields[0].text);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 /// Whether all records have as many fields, but for a count before them and the one name less that R writes.

@@ -29,13 +29,6 @@ bool surely_decimal(std::string_view text, std::size_t comma) {
 
 }  // namespace
 
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
-
 bool has_groups(std::string_view text) {
   constexpr std::array<std::string_view, 7> kMarks = {".", ",", "'", " ", "_", "\xc2\xa0", "\xe2\x80\xaf"};
   text = without_sign(text);

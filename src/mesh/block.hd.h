@@ -7,7 +7,8 @@
 
 namespace fathom::mesh {
 
-inline constexpr int kFan = 8;  ///< children of a node, triangles of a block
+inline constexpr int kFan = 8;          ///< children of a node, triangles of a block
+inline constexpr int kMostLevels = 12;  ///< of a tree over blocks: 2³¹ triangles have 11
 
 /// Numbers of kFan triangles: for lanes, one row of kFan for each member of Triangle.
 struct Block {

@@ -31,7 +31,7 @@ TreeView PreparedMesh::view() const {
   view.count = tree.count;
   for (const auto& level : tree.levels) view.levels[view.level_count++] = level.data();
   view.longest_squared = tree.longest_squared;
-  if (fast_winding) fast_winding->add_to(view);
+  if (fast_winding) view.clusters = fast_winding->view();
   view.sign = sign;
   view.rule = rule;
   return view;

@@ -8,16 +8,13 @@
 
 namespace fathom::mesh {
 
-inline constexpr int kMostLevels = 12;  ///< 2³¹ triangles have 11 levels of boxes
-
 struct TreeView {
   MeshView mesh;
-  std::int64_t count = 0;                      ///< triangles
+  std::int64_t count = 0;      ///< triangles
   int level_count = 0;
-  double longest_squared = 0;                  ///< of all triangles' sides
-  const Boxes* levels[kMostLevels] = {};       ///< boxes of blocks first; the last has one group
-  const Clusters* clusters[kMostLevels] = {};  ///< null unless the sign is fast_winding, as the next
-  const std::int8_t* turns = nullptr;          ///< [place]: 1; −1 where a caller's corners run the other way; 0 without a triangle
+  double longest_squared = 0;  ///< of all triangles' sides
+  const Boxes* levels[kMostLevels] = {};  ///< boxes of blocks first; the last has one group
+  ClusterTree clusters;                   ///< empty unless the sign is fast_winding
   Sign sign = Sign::none;
   WindingRule rule = WindingRule::nonzero;
 };

@@ -85,7 +85,8 @@ def test_stack(fathom):
     save(folder / "s5.png", 12, 13)
     assert fathom.refuses(3, "distance", "slices", "--stack", "-o", "x.npy") == (
         "slices/s5.png is 12 × 13 of uint8, but the first slice is 12 × 14 of uint8; slices of a volume are alike")
-    assert fathom.refuses(3, "distance", "slices", "-o", "x.npy") == "slices is a directory; name a file in it"
+    assert fathom.refuses(3, "distance", "slices", "-o", "x.npy") == (
+        "slices is a directory; name a file in it, or give --stack for a folder of slices")
 
 
 def test_stack_whose_slices_have_a_size(fathom):

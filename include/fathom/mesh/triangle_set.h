@@ -123,7 +123,7 @@ class ResidentMesh;
 class TriangleSet {
  public:
   /// @param mesh  not referred to afterwards
-  /// @throws InvalidArgument another shape or type; no triangle; a vertex that is not finite or beyond ±1e150; an index out
+  /// @throws InvalidArgument another shape or type; no triangle; a vertex that is not finite or beyond ±1e70; an index out
   ///   of range; 2³¹ triangles or vertices; the sign `winding` for a mesh with holes
   /// @throws DeviceError CUDA was asked for and is not to be had, or the device has not enough memory
   explicit TriangleSet(const Triangles& mesh, const TriangleSetOptions& options = {});

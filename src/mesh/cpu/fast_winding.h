@@ -5,25 +5,31 @@
 #include <cstdint>
 #include <vector>
 
+#include "mesh/fast_winding.hd.h"
 #include "mesh/surface.h"
 #include "mesh/tree.h"
-#include "mesh/tree_view.hd.h"
 
 namespace fathom::mesh {
 
-/// The clusters of a surface's triangles. Same bits from any number of threads. Error: see kReach.
+/// 1 inside and 0 outside of closed surfaces that run counter-clockwise seen from outside; around others a number that
+/// changes by 1 across the surface and by nothing suddenly elsewhere. Same bits from any number of threads.
 class FastWinding {
  public:
-  /// @param tree  over `surface`
+  /// @param tree  over `surface`; referred to as long as this lives
   FastWinding(const Surface& surface, const Tree& tree, int threads);
 
-  /// What generalised_winding() needs of it.
-  void add_to(TreeView& view) const;
+  /// Error below 1e-3 (kReach says how it was found).
+  double at(Vec3 point) const { return generalised_winding(view(), point, kReach); }
+  /// Whether the number is ½ or more.
+  bool inside(Vec3 point) const { return is_half_inside(view(), point); }
+  ClusterTree view() const;
   std::size_t bytes() const;
 
  private:
-  std::vector<std::vector<Clusters>> levels_;         ///< as the tree's
-  std::vector<std::array<std::int8_t, kFan>> turns_;  ///< [block], as TreeView's
+  const Tree& tree_;
+  std::vector<std::vector<Cluster>> levels_;  ///< a cluster for each box of the tree
+  /// [block]: 1; −1 where a caller's corners run the other way; 0 without a triangle
+  std::vector<std::array<std::int8_t, kFan>> turns_;
 };
 
 }  // namespace fathom::mesh

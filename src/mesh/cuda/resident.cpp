@@ -56,12 +56,12 @@ TreeView copied(const PreparedMesh& prepared, Upload& upload) {
   view.mesh.corners = upload.copy(view.mesh.corners, 3 * triangles);
   view.mesh.edge_normals = upload.copy(view.mesh.edge_normals, 3 * triangles);
   view.mesh.vertex_normals = upload.copy(view.mesh.vertex_normals, prepared.pseudonormals.vertices.size());
-  for (int level = 0; level < view.level_count; ++level) {
-    const std::size_t groups = prepared.tree.levels[static_cast<std::size_t>(level)].size();
-    view.levels[level] = upload.copy(view.levels[level], groups);
-    view.clusters[level] = upload.copy(view.clusters[level], groups);
-  }
-  view.turns = upload.copy(view.turns, blocks * kFan);
+  for (int level = 0; level < view.level_count; ++level)
+    view.levels[level] = upload.copy(view.levels[level], prepared.tree.levels[static_cast<std::size_t>(level)].size());
+  view.clusters.blocks = view.mesh.blocks;
+  view.clusters.turns = upload.copy(view.clusters.turns, blocks * kFan);
+  for (int level = 0; level < view.clusters.level_count; ++level)
+    view.clusters.levels[level] = upload.copy(view.clusters.levels[level], static_cast<std::size_t>(view.clusters.sizes[level]));
   return view;
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cases.h"
-#include "mesh/prepared.h"
+#include "mesh/scene.h"
 
 namespace fathom::test {
 namespace {
@@ -54,24 +54,6 @@ struct Scale {
   double operator()(std::int64_t x) const { return offset + static_cast<double>(x) * unit; }
 };
 
-using Scene = PreparedMesh;
-
-void prepare(Scene& scene) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  Bounds& bounds = scene.surface.bounds;
-  bounds = {{kInfinity, kInfinity, kInfinity}, {-kInfinity, -kInfinity, -kInfinity}};
-  for (const Vec3 v : scene.surface.vertices) {
-    const Point point{v.x, v.y, v.z};
-    for (std::size_t k = 0; k < 3; ++k) {
-      bounds.low[k] = std::min(bounds.low[k], point[k]);
-      bounds.high[k] = std::max(bounds.high[k], point[k]);
-    }
-  }
-  const Execution execution;
-  Monitor monitor(execution, 1);
-  scene.tree = build_tree(scene.surface, 1, monitor);
-}
-
 Scene boundary_of(const std::vector<Tetrahedron>& tetrahedra, const Scale& scale) {
   Scene scene;
   for (const Tetrahedron& t : tetrahedra) {
@@ -87,7 +69,7 @@ Scene boundary_of(const std::vector<Tetrahedron>& tetrahedra, const Scale& scale
 /// All points of a cube of lattice points, one by one and line by line.
 void check(const std::vector<Tetrahedron>& tetrahedra, const Scale& scale, std::int64_t low, std::int64_t high,
            std::int64_t step) {
-  Scene scene = boundary_of(tetrahedra, scale);
+  const Scene scene = boundary_of(tetrahedra, scale);
   TreeView tree = scene.view();
   const std::int64_t size = (high - low) / step + 1;
   const double spacing = scale.unit * static_cast<double>(step), origin = scale(low);
