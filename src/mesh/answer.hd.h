@@ -140,4 +140,16 @@ FATHOM_HD inline void put(const MeshView& mesh, const Places& to, const Answer& 
   if (to.details()) put_details(mesh, to, answer);
 }
 
+/// Of a point with a coordinate that is no number to count with: infinitely far from no triangle.
+FATHOM_HD inline void put_none(const Places& to, const std::int64_t (&index)[3]) {
+  constexpr double kNone = NAN;
+  if (to.distance.data) to.distance.put(to.distance.at(index), INFINITY);
+  if (to.triangle.data) to.triangle.put_whole(to.triangle.at(index), -1);
+  if (to.closest.data) to.closest.put(to.closest.at(index), Vec3{kNone, kNone, kNone});
+  if (to.barycentric.data) to.barycentric.put(to.barycentric.at(index), Vec3{kNone, kNone, kNone});
+  if (to.feature.data) to.feature.put_whole(to.feature.at(index), static_cast<std::int64_t>(Feature::face));
+  if (to.gradient.data) to.gradient.put(to.gradient.at(index), Vec3{kNone, kNone, kNone});
+  if (to.inside.data) to.inside.put_whole(to.inside.at(index), 0);
+}
+
 }  // namespace fathom::mesh

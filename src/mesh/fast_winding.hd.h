@@ -10,8 +10,10 @@
 // Strackee, The solid angle of a plane triangle, 1983.
 #pragma once
 
+#include <cstdint>
+
 #include "mesh/arctangent.hd.h"
-#include "mesh/triangle.hd.h"
+#include "mesh/block.hd.h"
 
 namespace fathom::mesh {
 
@@ -24,7 +26,7 @@ FATHOM_HD inline double half_solid_angle(Vec3 a, Vec3 b, Vec3 c) {
 }
 
 /// A cluster's series holds for points that are so many of its radii away. Error of winding numbers, measured on
-/// surfaces and soups against sums over all triangles: below 1e-3, and below 1e-2 for the coarse one; k sheets on one
+/// surfaces and soups against sums over all triangles: below 2e-3, and below 2e-2 for the coarse one; k sheets on one
 /// another have k times as much.
 inline constexpr double kReach = 2.5, kCoarseReach = 1.5;
 /// Coarse winding numbers that are so far from ½ are on the right side of it.
@@ -57,5 +59,61 @@ struct Cluster {
     return ((cubic * per + quadratic) * per + linear) * (per * per);
   }
 };
+
+/// Clusters over the blocks of a tree, in whatever memory.
+struct ClusterTree {
+  const Block* blocks = nullptr;
+  const std::int8_t* turns = nullptr;  ///< [place]: 1; −1 where a caller's corners run the other way; 0 without a triangle
+  const Cluster* levels[kMostLevels] = {};  ///< of the blocks first; the children of node i are nodes 8i … 8i + 7 below it
+  std::int64_t sizes[kMostLevels] = {};     ///< nodes
+  int level_count = 0;
+};
+
+FATHOM_HD inline double solid_angle_of_block(const ClusterTree& tree, std::int64_t block, Vec3 point) {
+  const std::int8_t* const turns = tree.turns + block * kFan;
+  double sum = 0;
+  for (int i = 0; i < kFan && turns[i] != 0; ++i) {
+    const Triangle t = triangle_at(tree.blocks[block], i);
+    sum += turns[i] * half_solid_angle(t.a - point, t.b - point, t.c - point);
+  }
+  return 2 * sum;
+}
+
+/// 1 inside and 0 outside of closed surfaces that run counter-clockwise seen from outside; around others a number that
+/// changes by 1 across the surface and by nothing suddenly elsewhere. Each node's share is a sum of its own, in the order of
+/// its children.
+FATHOM_HD inline double generalised_winding(const ClusterTree& tree, Vec3 point, double reach) {
+  constexpr double kOfTurn = 0.25 / 3.141592653589793;
+  struct Share {
+    std::int64_t next, end;  ///< nodes
+    double sum;
+  } shares[kMostLevels];
+  int level = tree.level_count - 1;
+  shares[level] = {0, tree.sizes[level], 0};
+  for (;;) {
+    Share& share = shares[level];
+    if (share.next == share.end) {
+      if (++level == tree.level_count) return share.sum * kOfTurn;
+      shares[level].sum += share.sum;
+      continue;
+    }
+    const std::int64_t node = share.next++;
+    const Cluster& cluster = tree.levels[level][node];
+    if (cluster.is_far(point, reach * reach)) {
+      share.sum += cluster.solid_angle(point);
+    } else if (level == 0) {
+      share.sum += solid_angle_of_block(tree, node, point);
+    } else {
+      const std::int64_t first = node * kFan, size = tree.sizes[--level];
+      shares[level] = {first, first + kFan < size ? first + kFan : size, 0};
+    }
+  }
+}
+
+/// Whether the number is ½ or more.
+FATHOM_HD inline bool is_half_inside(const ClusterTree& tree, Vec3 point) {
+  const double coarse = generalised_winding(tree, point, kCoarseReach);
+  return (std::fabs(coarse - 0.5) > kCoarseMargin ? coarse : generalised_winding(tree, point, kReach)) >= 0.5;
+}
 
 }  // namespace fathom::mesh

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace fathom::mesh {
 
@@ -128,7 +127,7 @@ FastWinding::FastWinding(const Surface& surface, const Tree& tree, int threads) 
       const std::size_t first = block * kFan, triangles = static_cast<std::size_t>(tree.count);
       const std::size_t count = std::min<std::size_t>(kFan, triangles - first);
       for (std::size_t i = 0; i < count; ++i) {
-        const bool forward = is_ascending(surface.corners[static_cast<std::size_t>(tree.ids[first + i])]);
+        const bool forward = is_ascending(surface.corners[static_cast<std::size_t>(tree.ids[first + i])].data());
         turns_[block][i] = forward ? 1 : -1;
         parts[i] = moments_of(tree.triangle(static_cast<std::int64_t>(first + i)), turns_[block][i]);
       }
@@ -146,32 +145,15 @@ FastWinding::FastWinding(const Surface& surface, const Tree& tree, int threads) 
   }
 }
 
-double FastWinding::at(Vec3 point, double reach) const {
-  return solid_angle_below(levels_.size(), 0, point, reach * reach) * (0.25 / std::numbers::pi);
-}
-
-bool FastWinding::inside(Vec3 point) const {
-  const double coarse = at(point, kCoarseReach);
-  return (std::abs(coarse - 0.5) > kCoarseMargin ? coarse : at(point)) >= 0.5;
-}
-
-double FastWinding::solid_angle_below(std::size_t level, std::size_t node, Vec3 point, double squared_reach) const {
-  if (level == 0) return solid_angle_of_block(node, point);
-  const std::vector<Cluster>& below = levels_[level - 1];
-  double sum = 0;
-  for (std::size_t i = node * kFan; i < std::min(below.size(), (node + 1) * kFan); ++i)
-    sum += below[i].is_far(point, squared_reach) ? below[i].solid_angle(point)
-                                                 : solid_angle_below(level - 1, i, point, squared_reach);
-  return sum;
-}
-
-double FastWinding::solid_angle_of_block(std::size_t block, Vec3 point) const {
-  double sum = 0;
-  for (std::size_t i = 0; i < kFan && turns_[block][i] != 0; ++i) {
-    const Triangle t = tree_.triangle(static_cast<std::int64_t>(block * kFan + i));
-    sum += turns_[block][i] * half_solid_angle(t.a - point, t.b - point, t.c - point);
+ClusterTree FastWinding::view() const {
+  ClusterTree view;
+  view.blocks = tree_.blocks.data();
+  view.turns = turns_.front().data();
+  for (const auto& level : levels_) {
+    view.sizes[view.level_count] = static_cast<std::int64_t>(level.size());
+    view.levels[view.level_count++] = level.data();
   }
-  return 2 * sum;
+  return view;
 }
 
 std::size_t FastWinding::bytes() const {

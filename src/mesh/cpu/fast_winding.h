@@ -18,18 +18,14 @@ class FastWinding {
   /// @param tree  over `surface`; referred to as long as this lives
   FastWinding(const Surface& surface, const Tree& tree, int threads);
 
-  /// Error below 1e-3 (kReach says how it was found).
-  double at(Vec3 point) const { return at(point, kReach); }
+  /// Error below 2e-3 (kReach says how it was found).
+  double at(Vec3 point) const { return generalised_winding(view(), point, kReach); }
   /// Whether the number is ½ or more.
-  bool inside(Vec3 point) const;
+  bool inside(Vec3 point) const { return is_half_inside(view(), point); }
+  ClusterTree view() const;
   std::size_t bytes() const;
 
  private:
-  double at(Vec3 point, double reach) const;
-  /// Of a node, from those below it: node i of level l has nodes 8i … of level l − 1, and level 0 is the blocks.
-  double solid_angle_below(std::size_t level, std::size_t node, Vec3 point, double squared_reach) const;
-  double solid_angle_of_block(std::size_t block, Vec3 point) const;
-
   const Tree& tree_;
   std::vector<std::vector<Cluster>> levels_;  ///< a cluster for each box of the tree
   /// [block]: 1; −1 where a caller's corners run the other way; 0 without a triangle

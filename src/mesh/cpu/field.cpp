@@ -89,7 +89,7 @@ void answer_points(const PreparedMesh& prepared, const AnyConstView& points, boo
   Monitor monitor(run.execution, ordered ? 2 * cloud.count : cloud.count);
   std::vector<std::uint64_t> order;
   if (ordered) order = curve_order(cloud, box_of(cloud), run.threads, monitor);
-  const MeshView mesh = prepared.view();
+  const TreeView tree = prepared.view();
   const std::int64_t jobs = (cloud.count + kBatch - 1) / kBatch;
   std::vector<Batch> batches(static_cast<std::size_t>(std::min<std::int64_t>(run.threads, jobs)));
   parallel_jobs(run.threads, jobs, [&](int worker, std::int64_t job) {
@@ -103,22 +103,22 @@ void answer_points(const PreparedMesh& prepared, const AnyConstView& points, boo
     batch.search(prepared.tree, run.set, monitor);
     for (std::size_t i = 0; i < batch.points.size(); ++i) {
       const Found& found = batch.found[i];
-      put(mesh, to, {{batch.indices[i]}, batch.points[i], found.place, found.squared,
-                     prepared.is_inside(batch.points[i], found.place)});
+      put(tree.mesh, to, {{batch.indices[i]}, batch.points[i], found.place, found.squared,
+                          is_inside(tree, batch.points[i], found.place)});
     }
     monitor.advance(static_cast<std::int64_t>(batch.points.size()));
   });
 }
 
 void answer_lattice(const PreparedMesh& prepared, const Lattice& lattice, const Places& to, const Run& run) {
-  const MeshView mesh = prepared.view();
+  const TreeView tree = prepared.view();
   const std::int64_t across = (lattice.shape[1] + kSide - 1) / kSide, rows = across * ((lattice.shape[2] + kSide - 1) / kSide);
   const std::int64_t cubes = (lattice.shape[0] + kSide - 1) / kSide;
   const bool by_lines = prepared.sign == Sign::winding;
   Monitor monitor(run.execution, rows * cubes);
   const auto workers = static_cast<std::size_t>(std::min<std::int64_t>(run.threads, rows));
   std::vector<Batch> batches(workers);
-  std::vector<Bundle> bundles(workers, Bundle(prepared, lattice));
+  std::vector<Bundle> bundles(workers, Bundle(tree, lattice));
   parallel_jobs(run.threads, rows, [&](int worker, std::int64_t job) {
     Batch& batch = batches[static_cast<std::size_t>(worker)];
     Bundle& bundle = bundles[static_cast<std::size_t>(worker)];
@@ -132,8 +132,8 @@ void answer_lattice(const PreparedMesh& prepared, const Lattice& lattice, const 
         const Found& found = batch.found[i];
         const std::int64_t x = cube * kSide + batch.indices[i] % kSide, y = batch.indices[i] / kSide % kSide,
                            z = batch.indices[i] / (kSide * kSide);
-        const bool inside = by_lines ? bundle.is_inside(x, y, z) : prepared.is_inside(batch.points[i], found.place);
-        put(mesh, to, {{k + z, j + y, x}, batch.points[i], found.place, found.squared, inside});
+        const bool inside = by_lines ? bundle.is_inside(x, y, z) : is_inside(tree, batch.points[i], found.place);
+        put(tree.mesh, to, {{k + z, j + y, x}, batch.points[i], found.place, found.squared, inside});
       }
       monitor.advance(1);
     }

@@ -4,15 +4,11 @@
 #include <algorithm>
 #include <limits>
 
-#include "mesh/surface.h"
-#include "mesh/tree.h"
+#include "mesh/prepared.h"
 
 namespace fathom::test {
 
-struct Scene {
-  mesh::Surface surface;
-  mesh::Tree tree;
-};
+using Scene = mesh::PreparedMesh;
 
 /// Sets what follows from vertices and corners.
 inline void prepare(Scene& scene) {
