@@ -2,12 +2,12 @@
 #include <array>
 #include <bit>
 #include <cctype>
-#include <charconv>
 #include <cstring>
 
 #include "fathom/core/error.h"
 #include "fathom/io/stream.h"
 #include "fathom/io/points.h"
+#include "io/buffer.h"
 #include "io/formats.h"
 
 namespace fathom::io {
@@ -21,31 +21,6 @@ std::int64_t values_per_row(const Columns& columns) {
   return columns[0].values.rank() == 1 ? 1 : columns[0].values.shape()[1];
 }
 
-/// Collects small pieces into large writes.
-class Buffer {
- public:
-  explicit Buffer(ByteSink& sink) : sink_(sink) {}
-  void add(const void* data, std::size_t size) {
-    if (bytes_.size() + size > kMost) flush();
-    const auto* from = static_cast<const char*>(data);
-    bytes_.insert(bytes_.end(), from, from + size);
-  }
-  void add(std::string_view text) { add(text.data(), text.size()); }
-  void flush() {
-    sink_.write(bytes_.data(), bytes_.size());
-    bytes_.clear();
-  }
-
- private:
-  static constexpr std::size_t kMost = std::size_t{1} << 18;
-  ByteSink& sink_;
-  std::vector<char> bytes_;
-};
-
-const std::byte* element(const AnyConstView& view, std::int64_t at) {
-  return view.data() + static_cast<std::size_t>(at) * size_of(view.dtype());
-}
-
 void write_npy(ByteSink& sink, const Columns& columns) {
   std::string descr = "[";
   for (const TableColumn& column : columns)
@@ -55,17 +30,6 @@ void write_npy(ByteSink& sink, const Columns& columns) {
   for (std::int64_t at = 0; at < rows_of(columns) * values_per_row(columns); ++at)
     for (const TableColumn& column : columns) buffer.add(element(column.values, at), size_of(column.values.dtype()));
   buffer.flush();
-}
-
-/// The shortest text that reads back as the same number.
-void add_number(Buffer& buffer, const AnyConstView& view, std::int64_t at) {
-  visit_dtype(view.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    std::array<char, 32> text;
-    const T value = *reinterpret_cast<const T*>(element(view, at));
-    if constexpr (std::is_same_v<T, bool>) buffer.add(value ? "1" : "0");
-    else buffer.add({text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr});
-  });
 }
 
 void write_csv(ByteSink& sink, const Columns& columns) {
