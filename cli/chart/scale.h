@@ -1,6 +1,10 @@
 // From values to colours, with the ticks that the colour bar, the isolines and a curve's axis share.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "chart/colour_map.h"
 #include "chart/ticks.h"
 
@@ -12,6 +16,18 @@ inline constexpr Colour kRule{0.72, 0.73, 0.76};
 inline constexpr Colour kSite{0.905, 0.895, 0.875};     // what distances are measured from: paper, not colour
 inline constexpr Colour kUnreached{0.95, 0.95, 0.96};  // under the hatching of elements without a site
 inline constexpr Colour kHatch{0.80, 0.81, 0.84};
+
+/// Lowest and highest finite value; low > high: none.
+struct Extremes {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+
+  void take(double value) {
+    if (!std::isfinite(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
 
 class Scale {
  public:
