@@ -44,6 +44,7 @@ struct Contents {
 
 struct Layout {
   double font = 14;  ///< of ticks; all else follows it
+  double left = 0;   ///< where the panel's part of the canvas begins
   int width = 0;
   int height = 0;
   Rect panel;
