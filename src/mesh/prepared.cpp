@@ -2,7 +2,16 @@
 
 #include <cmath>
 
+#include "mesh/cpu/fast_winding.h"
+#include "mesh/cpu/winding.h"
+
 namespace fathom::mesh {
+
+std::size_t PreparedMesh::bytes() const {
+  return tree.bytes() + surface.vertices.size() * sizeof(Vec3) + surface.corners.size() * sizeof(Corners) +
+         pseudonormals.edges.size() * sizeof(pseudonormals.edges[0]) + pseudonormals.vertices.size() * sizeof(Vec3) +
+         (fast_winding ? fast_winding->bytes() : 0);
+}
 
 Vec3 PreparedMesh::face_normal_at(std::int64_t place) const {
   const std::int32_t id = id_at(place);
@@ -25,6 +34,8 @@ bool PreparedMesh::is_inside(Vec3 point, std::int64_t place) const {
       const Nearest nearest = nearest_of(tree.triangle(place), point);
       return dot(nearest.way, pseudonormal_at(place, nearest.part)) > 0;  // the way leads outward
     }
+    case Sign::winding: return mesh::is_inside(winding_at(surface, tree, point), rule);
+    case Sign::fast_winding: return fast_winding->inside(point);
     default: return false;
   }
 }

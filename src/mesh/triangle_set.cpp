@@ -10,6 +10,7 @@
 #include "fathom/core/error.h"
 #include "mesh/answers.h"
 #include "mesh/cpu/band.h"
+#include "mesh/cpu/fast_winding.h"
 #include "mesh/cpu/field.h"
 #include "mesh/prepared.h"
 
@@ -83,6 +84,8 @@ TriangleSet::TriangleSet(const Triangles& mesh, const TriangleSetOptions& option
   prepared->rule = options.rule;
   Monitor monitor(options.execution, prepared->surface.size());
   prepared->tree = build_tree(prepared->surface, run.threads, monitor);
+  if (prepared->sign == Sign::fast_winding)
+    prepared->fast_winding = std::make_shared<FastWinding>(prepared->surface, prepared->tree, run.threads);
   prepared_ = std::move(prepared);
 }
 
@@ -91,11 +94,7 @@ TriangleSet::TriangleSet(TriangleSet&&) noexcept = default;
 TriangleSet& TriangleSet::operator=(TriangleSet&&) noexcept = default;
 
 std::int64_t TriangleSet::size() const { return prepared_->surface.size(); }
-std::size_t TriangleSet::bytes() const {
-  const PreparedMesh& all = *prepared_;
-  return all.tree.bytes() + all.surface.vertices.size() * sizeof(Vec3) + all.surface.corners.size() * sizeof(Corners) +
-         all.pseudonormals.edges.size() * sizeof(std::array<Vec3, 3>) + all.pseudonormals.vertices.size() * sizeof(Vec3);
-}
+std::size_t TriangleSet::bytes() const { return prepared_->bytes(); }
 const Bounds& TriangleSet::bounds() const { return prepared_->surface.bounds; }
 const Topology& TriangleSet::topology() const { return prepared_->topology; }
 Sign TriangleSet::sign() const { return prepared_->sign; }

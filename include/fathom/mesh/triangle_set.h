@@ -110,7 +110,7 @@ struct PreparedMesh;
 /// face, only edges; one without any extent is a point.
 ///
 /// Source: Landgraf, Generating 3D distance fields on GPUs, 2016 (narrow bands of lattices); pseudonormals of Bærentzen &
-/// Aanæs 2005; a packed Hilbert-ordered tree after Kamel & Faloutsos 1993. Departs in all that is built on the tree.
+/// Aanæs 2005. Departs in that all is built on one tree of boxes over the triangles.
 /// Cost: O(n log n) to build; 130 bytes per triangle, with pseudonormals 80 more.
 class TriangleSet {
  public:

@@ -13,6 +13,7 @@
 
 #include "mesh/answers.h"
 #include "mesh/cpu/search.h"
+#include "mesh/cpu/sides.h"
 #include "mesh/cpu/tile.h"
 
 namespace fathom::mesh::cpu {
@@ -55,13 +56,14 @@ void spread_sides(Mask known, Mask& inside) {
 class RowWork {
  public:
   RowWork(const PreparedMesh& prepared, const Lattice& lattice, const BandOptions& options, InstructionSet set)
-      : prepared_(prepared), lattice_(lattice), options_(options), set_(set), search_(prepared.tree, options.cutoff, set) {}
+      : prepared_(prepared), lattice_(lattice), options_(options), set_(set), search_(prepared.tree, options.cutoff, set), bundle_(prepared, lattice) {}
 
   Row run(std::int64_t ty, std::int64_t tz) {
     row_ = {};
     ty_ = ty;
     tz_ = tz;
     along_x_ = (lattice_.shape[0] + kTileSide - 1) / kTileSide;
+    bundle_is_set_ = false;
     bisect(0, along_x_);
     if (prepared_.sign != Sign::none) sign_gaps();
     return std::move(row_);
@@ -106,7 +108,8 @@ class RowWork {
 
   void store(const TilePlace& place, const Mask& mask, const double* distances) {
     Mask inside{};
-    if (prepared_.sign != Sign::none) inside = sides_of(place, mask);
+    if (prepared_.sign == Sign::winding) inside = sides_by_lines();
+    else if (prepared_.sign != Sign::none) inside = sides_of(place, mask);
     if (options_.dtype == DType::float32) store_distances<float>(mask, inside, distances);
     else store_distances<double>(mask, inside, distances);
     if (options_.triangles)
@@ -145,6 +148,23 @@ class RowWork {
     return inside;
   }
 
+  /// The same by winding numbers, of the last tile.
+  Mask sides_by_lines() {
+    set_bundle();
+    Mask inside{};
+    for (int i = 0; i < kTilePoints; ++i) {
+      const std::int64_t x = row_.tiles.back() * kTileSide + i % 8;
+      if (x < lattice_.shape[0])
+        inside[static_cast<std::size_t>(i / 64)] |= std::uint64_t{bundle_.is_inside(x, i / 8 % 8, i / 64)} << i % 64;
+    }
+    return inside;
+  }
+
+  void set_bundle() {
+    if (!bundle_is_set_) bundle_.set(ty_ * kTileSide, tz_ * kTileSide);
+    bundle_is_set_ = true;
+  }
+
   /// Of a point whose nearest triangle is not known.
   bool is_inside_far(Vec3 at) const {
     Found found;
@@ -170,6 +190,8 @@ class RowWork {
   TileSearch search_;
   TileFound found_;
   Row row_;
+  Bundle bundle_;
+  bool bundle_is_set_ = false;  ///< to the row
   std::int64_t ty_ = 0, tz_ = 0, along_x_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include "core/curve_order.h"
 #include "mesh/answers.h"
 #include "mesh/cpu/search.h"
+#include "mesh/cpu/sides.h"
 
 namespace fathom::mesh::cpu {
 
@@ -101,20 +102,25 @@ void answer_lattice(const PreparedMesh& prepared, const Lattice& lattice, const 
   const Answers answers(prepared, outputs);
   const std::int64_t across = (lattice.shape[1] + kSide - 1) / kSide, rows = across * ((lattice.shape[2] + kSide - 1) / kSide);
   const std::int64_t cubes = (lattice.shape[0] + kSide - 1) / kSide;
+  const bool by_lines = prepared.sign == Sign::winding;
   Monitor monitor(run.execution, rows * cubes);
   std::vector<Batch> batches(static_cast<std::size_t>(run.threads));
+  std::vector<Bundle> bundles(static_cast<std::size_t>(run.threads), Bundle(prepared, lattice));
   parallel_jobs(run.threads, rows, [&](int worker, std::int64_t job) {
     Batch& batch = batches[static_cast<std::size_t>(worker)];
+    Bundle& bundle = bundles[static_cast<std::size_t>(worker)];
+    const std::int64_t j = job % across * kSide, k = job / across * kSide;
+    if (by_lines) bundle.set(j, k);
     for (std::int64_t cube = 0; cube < cubes; ++cube) {
-      const std::array<std::int64_t, 3> first{cube * kSide, job % across * kSide, job / across * kSide};
       batch.clear();
-      add_cube(batch, lattice, first);
+      add_cube(batch, lattice, {cube * kSide, j, k});
       batch.search(prepared.tree, run.set);
       for (std::size_t i = 0; i < batch.points.size(); ++i) {
         const Found& found = batch.found[i];
-        const std::int64_t at = batch.indices[i];
-        answers.put({first[2] + at / (kSide * kSide), first[1] + at / kSide % kSide, first[0] + at % kSide}, batch.points[i],
-                    found.place, found.squared, prepared.is_inside(batch.points[i], found.place));
+        const std::int64_t x = cube * kSide + batch.indices[i] % kSide, y = batch.indices[i] / kSide % kSide,
+                           z = batch.indices[i] / (kSide * kSide);
+        const bool inside = by_lines ? bundle.is_inside(x, y, z) : prepared.is_inside(batch.points[i], found.place);
+        answers.put({k + z, j + y, x}, batch.points[i], found.place, found.squared, inside);
       }
       monitor.advance(1);
     }
