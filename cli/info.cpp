@@ -4,9 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 
 #include "exit_code.h"
+#include "fathom/io/mesh.h"
+#include "mesh_info.h"
 #include "options.h"
 #include "progress.h"
 #include "report.h"
@@ -18,7 +21,8 @@ namespace {
 
 constexpr const char* kExamples = R"(Examples:
   fathom info land.png
-  fathom info brain.nii.gz --sites '>=128' --json)";
+  fathom info brain.nii.gz --sites '>=128' --json
+  fathom info part.stl)";
 
 struct Contents {
   Input input;
@@ -117,7 +121,7 @@ Work declare_info(CLI::App* verb) {
   const auto arguments = std::make_shared<InfoArguments>();
   InfoArguments& a = *arguments;
   verb->footer(kExamples);
-  verb->add_option("FILE", a.input.path, "Image or volume; with --stack a folder of slices; - for standard input")->required();
+  verb->add_option("FILE", a.input.path, "Image, volume or mesh; with --stack a folder of slices; - for standard input")->required();
   declare_input(verb, a.input);
   verb->add_option("--sites", a.sites,
                    "zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V', '!=V' (default zero)");
@@ -126,6 +130,13 @@ Work declare_info(CLI::App* verb) {
 }
 
 int run_info(const InfoArguments& arguments) {
+  const InputArguments& input = arguments.input;
+  if (!input.stack && !std::filesystem::is_directory(input.path) && io::is_mesh(input.path)) {
+    if (!input.axes.empty() || !input.channel.empty() || !input.ndim.empty() || arguments.sites != "zero")
+      throw InvalidArgument(input_name(input.path) + " is a mesh; --axes, --channel, --ndim and --sites are for images");
+    print_mesh_info(input.path, arguments.json);
+    return kDone;
+  }
   const grid::Sites sites = parse_sites(arguments.sites);
   const Contents contents = contents_of(arguments.input, sites);
   if (arguments.json) print_line(json_of(contents, sites));

@@ -16,7 +16,7 @@ namespace fathom::io::gltf {
 
 namespace {
 
-/// Extensions that a file may require and that leave the places of vertices alone.
+/// Beginnings of extensions that a file may require and that leave the places of vertices alone.
 constexpr std::array<std::string_view, 5> kHarmless = {"KHR_mesh_quantization", "KHR_materials_", "KHR_texture_",
                                                        "KHR_lights_", "EXT_texture_"};
 
@@ -68,7 +68,8 @@ class SceneReader {
       seen[static_cast<std::size_t>(visit.node)] = true;
       read_node(node, visit.transform * transform_of(node));
     }
-    for (const auto& [what, count] : left_out_) mesh_.warn("its " + std::to_string(count) + " " + what + " are left out");
+    for (const auto& [what, count] : left_out_)
+      mesh_.warn("its " + std::to_string(count) + " " + what + " are left out");
   }
 
  private:
@@ -119,7 +120,8 @@ class SceneReader {
 
   void read_node(const Json& node, const Transform& transform) {
     if (node.contains("extensions") && node["extensions"].contains("EXT_mesh_gpu_instancing"))
-      source_.fail("uses the glTF extension EXT_mesh_gpu_instancing, which is not read; save it with instances applied");
+      source_.fail(
+          "uses the glTF extension EXT_mesh_gpu_instancing, which is not read; save it with instances applied");
     if (node.contains("mesh")) {
       const bool skinned = node.contains("skin");
       if (skinned) ++left_out_["skins (surfaces are as they lie unposed)"];
@@ -144,22 +146,18 @@ class SceneReader {
     std::vector<std::int64_t> corners = indices_of(primitive, count);
     for (std::int64_t& corner : corners) {
       if (corner >= count)
-        source_.fail("names vertex " + std::to_string(corner) + " of accessor " + std::to_string(positions) +
-                     "; its " + std::to_string(count) + " vertices are counted from 0");
+        source_.fail("names vertex " + std::to_string(corner) + " of accessor " + std::to_string(positions) + "; its " +
+                     std::to_string(count) + " vertices are counted from 0");
       corner += begin;
     }
     if (mode == kTriangles && corners.size() % 3 != 0)
       source_.fail("is a broken glTF file: " + std::to_string(corners.size()) + " corners make no whole triangles");
-    add_triangles(corners, mode == kStrip, mode == kFan, mirrors(transform));
-  }
-
-  void add_triangles(const std::vector<std::int64_t>& corners, bool strip, bool fan, bool mirrored) {
-    const Place place{"primitive", 0};
-    for (std::size_t i = 2; i < corners.size(); i += strip || fan ? 1 : 3) {
-      const std::size_t odd = strip ? i % 2 : 0;
-      Corners t = {corners[fan ? 0 : i - 2 + odd], corners[i - 1 - odd], corners[i]};
-      if (mirrored) std::swap(t[1], t[2]);
-      mesh_.add_face(t, place);
+    const Where where{"accessor", positions};
+    const bool mirrored = mirrors(transform);
+    if (mode == kStrip) return mesh_.add_strip(corners, where, mirrored);
+    for (std::size_t i = 2; i < corners.size(); i += mode == kFan ? 1 : 3) {
+      const std::int64_t first = corners[mode == kFan ? 0 : i - 2], second = corners[i - 1], third = corners[i];
+      mesh_.add_face(mirrored ? Corners{first, third, second} : Corners{first, second, third}, where);
     }
   }
 
@@ -185,7 +183,8 @@ class SceneReader {
     found->second.first = mesh_.vertex_count();
     const std::vector<double> values = buffers_.read(accessor, 3);
     for (std::size_t i = 0; i < values.size(); i += 3) {
-      const Point placed = transform == kIdentity ? Point{values[i], values[i + 1], values[i + 2]} : apply(transform, &values[i]);
+      const Point placed =
+          transform == kIdentity ? Point{values[i], values[i + 1], values[i + 2]} : apply(transform, &values[i]);
       for (const double x : placed)
         if (std::isfinite(x) && static_cast<double>(static_cast<float>(x)) != x) mesh_.widen();
       mesh_.add_vertex(placed);

@@ -87,7 +87,8 @@ std::vector<std::byte> Buffers::load(const std::string& uri, std::uint64_t size,
     source_.fail("keeps buffer " + std::to_string(number) + " in '" + one_line(uri) +
                  "', and standard input has nothing beside it; name the file, or save it as GLB");
   const auto file = open_source(*folder_ / path, Reading::consume);
-  if (file->size().value_or(0) < size) file->fail("is truncated: " + source_.name() + " promises " + std::to_string(size) + " bytes");
+  if (file->size().value_or(0) < size)
+    file->fail("is truncated: " + source_.name() + " promises " + std::to_string(size) + " bytes");
   if (size > limit_.bytes) file->fail("is larger than the memory limit of " + format_bytes(limit_.bytes));
   std::vector<std::byte> bytes(static_cast<std::size_t>(size));
   file->read_exactly(bytes.data(), bytes.size(), "the buffer");
@@ -133,9 +134,12 @@ struct Buffers::Layout {
 namespace {
 
 DType component_type(const ByteSource& source, std::int64_t code) {
-  constexpr std::array<std::pair<int, DType>, 6> kTypes = {{{5120, DType::int8}, {5121, DType::uint8},
-                                                           {5122, DType::int16}, {5123, DType::uint16},
-                                                           {5125, DType::uint32}, {5126, DType::float32}}};
+  constexpr std::array<std::pair<int, DType>, 6> kTypes = {{{5120, DType::int8},
+                                                            {5121, DType::uint8},
+                                                            {5122, DType::int16},
+                                                            {5123, DType::uint16},
+                                                            {5125, DType::uint32},
+                                                            {5126, DType::float32}}};
   for (const auto& [known, dtype] : kTypes)
     if (known == code) return dtype;
   source.fail("is a broken glTF file: numbers of type " + std::to_string(code));

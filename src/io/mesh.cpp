@@ -22,8 +22,8 @@ struct Ending {
   std::string_view text;
   MeshFormat format;
 };
-constexpr std::array kEndings = {Ending{".obj", MeshFormat::obj}, Ending{".ply", MeshFormat::ply},
-                                 Ending{".stl", MeshFormat::stl}, Ending{".off", MeshFormat::off},
+constexpr std::array kEndings = {Ending{".obj", MeshFormat::obj},   Ending{".ply", MeshFormat::ply},
+                                 Ending{".stl", MeshFormat::stl},   Ending{".off", MeshFormat::off},
                                  Ending{".gltf", MeshFormat::gltf}, Ending{".glb", MeshFormat::gltf}};
 
 struct Foreign {
@@ -69,7 +69,8 @@ MeshFormat format_in(const ByteSource& source, Bytes start, std::optional<std::u
 bool is_gzip(ByteSource& source) { return text_of(source.peek(2)) == "\x1f\x8b"; }
 
 bool is_mesh(ByteSource& source, MeshFormat named) {
-  if (!is_gzip(source)) return format_in(source, source.peek(ByteSource::kLookAhead), source.size(), named) != MeshFormat::automatic;
+  if (!is_gzip(source))
+    return format_in(source, source.peek(ByteSource::kLookAhead), source.size(), named) != MeshFormat::automatic;
   GunzipSource inflated(source);
   return format_in(inflated, inflated.peek(ByteSource::kLookAhead), std::nullopt, named) != MeshFormat::automatic;
 }

@@ -39,12 +39,12 @@ void MeshBuilder::add_triangle(const Corners& triangle) {
   for (const std::int64_t corner : triangle) push(corners_, corner);
 }
 
-void MeshBuilder::add_face(std::span<const std::int64_t> corners, const Place& place) {
+void MeshBuilder::add_face(std::span<const std::int64_t> corners, const Where& where) {
   ++faces_;
   for (const std::int64_t corner : corners)
     if (corner < 0 || corner >= vertex_count())
-      source_.fail("names vertex " + std::to_string(corner) + " in " + std::string(place.kind) + " " +
-                   std::to_string(place.number) + "; its " + std::to_string(vertex_count()) +
+      source_.fail("names vertex " + std::to_string(corner) + " in " + std::string(where.kind) + " " +
+                   std::to_string(where.number) + "; its " + std::to_string(vertex_count()) +
                    " vertices are counted from 0");
   if (corners.size() < 3) {
     ++dropped_;
@@ -54,15 +54,17 @@ void MeshBuilder::add_face(std::span<const std::int64_t> corners, const Place& p
   polygon_.clear();
   for (const std::int64_t corner : corners) polygon_.push_back(vertex(corner));
   if (!triangulate(polygon_, triangles_))
-    source_.fail("has in " + std::string(place.kind) + " " + std::to_string(place.number) + " a concave face of " +
+    source_.fail("has in " + std::string(where.kind) + " " + std::to_string(where.number) + " a concave face of " +
                  std::to_string(corners.size()) + " corners, which is too many; save it as triangles");
   const auto at = [&](std::int64_t i) { return corners[static_cast<std::size_t>(i)]; };
   for (const Corners& t : triangles_) add_triangle({at(t[0]), at(t[1]), at(t[2])});
 }
 
-void MeshBuilder::add_strip(std::span<const std::int64_t> corners, const Place& place) {
-  for (std::size_t i = 2; i < corners.size(); ++i)
-    add_face(std::array{corners[i - 2 + i % 2], corners[i - 1 - i % 2], corners[i]}, place);
+void MeshBuilder::add_strip(std::span<const std::int64_t> corners, const Where& where, bool turned) {
+  for (std::size_t i = 2; i < corners.size(); ++i) {
+    const std::size_t odd = turned ? 1 - i % 2 : i % 2;
+    add_face(std::array{corners[i - 2 + odd], corners[i - 1 - odd], corners[i]}, where);
+  }
 }
 
 Mesh MeshBuilder::finish(MeshFormat format) {

@@ -15,7 +15,7 @@
 namespace fathom::io {
 
 /// Where something stands, for errors: {"line", 12}.
-struct Place {
+struct Where {
   std::string_view kind;
   std::int64_t number = 0;
 };
@@ -35,9 +35,9 @@ class MeshBuilder {
   /// The vertices become float64.
   void widen() { wide_ = true; }
   /// The next face of the file; one of fewer than 3 corners gives no triangle. @throws IoError a number of no vertex
-  void add_face(std::span<const std::int64_t> corners, const Place& place);
-  /// Triangles of a strip, every second one turned, each a face. @throws as add_face()
-  void add_strip(std::span<const std::int64_t> corners, const Place& place);
+  void add_face(std::span<const std::int64_t> corners, const Where& where);
+  /// Triangles of a strip, each a face. @param turned  the first is the wrong way round, instead of the second
+  void add_strip(std::span<const std::int64_t> corners, const Where& where, bool turned = false);
   /// @param text  goes on after the file's name and a colon
   void warn(const std::string& text) { mesh_.warnings.push_back(source_.name() + ": " + text); }
   void set_unit(std::string unit) { mesh_.unit = std::move(unit); }

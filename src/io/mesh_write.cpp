@@ -29,8 +29,8 @@ class Surface {
     for (std::int64_t t = 0; t < triangle_count(); ++t)
       for (const std::int64_t corner : corners(t))
         if (corner < 0 || corner >= vertex_count())
-          throw InvalidArgument("triangle " + std::to_string(t) + " names vertex " + std::to_string(corner) +
-                                " of " + std::to_string(vertex_count()));
+          throw InvalidArgument("triangle " + std::to_string(t) + " names vertex " + std::to_string(corner) + " of " +
+                                std::to_string(vertex_count()));
   }
 
   const AnyConstView& vertices() const { return vertices_; }
@@ -76,7 +76,8 @@ Point normal_of(const std::array<Point, 3>& corners) {
 }
 
 void write_stl(Buffer& buffer, const Surface& surface) {
-  if (surface.triangle_count() > UINT32_MAX) throw InvalidArgument("STL counts triangles to 4294967295; write .obj or .off");
+  if (surface.triangle_count() > UINT32_MAX)
+    throw InvalidArgument("STL counts triangles to 4294967295; write .obj or .off");
   std::string header = "binary STL by Fathom";
   header.resize(80);
   buffer.add(header);
@@ -91,7 +92,8 @@ void write_stl(Buffer& buffer, const Surface& surface) {
 }
 
 void write_ply(Buffer& buffer, const Surface& surface) {
-  if (surface.vertex_count() > INT32_MAX) throw InvalidArgument("PLY counts vertices to 2147483647; write .obj or .off");
+  if (surface.vertex_count() > INT32_MAX)
+    throw InvalidArgument("PLY counts vertices to 2147483647; write .obj or .off");
   const std::string type = surface.vertices().dtype() == DType::float64 ? "double" : "float";
   buffer.add("ply\nformat binary_little_endian 1.0\nelement vertex " + std::to_string(surface.vertex_count()) +
              "\nproperty " + type + " x\nproperty " + type + " y\nproperty " + type + " z\nelement face " +
@@ -118,7 +120,8 @@ void write_text(Buffer& buffer, const Surface& surface, bool obj) {
   }
   for (std::int64_t t = 0; t < surface.triangle_count(); ++t) {
     std::string line = obj ? "f" : "3";
-    for (const std::int64_t corner : surface.corners(t)) line.append(" ").append(std::to_string(corner + (obj ? 1 : 0)));
+    for (const std::int64_t corner : surface.corners(t))
+      line.append(" ").append(std::to_string(corner + (obj ? 1 : 0)));
     buffer.add(line.append("\n"));
   }
 }

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "io/mesh_formats.h"
 #include "io/text_lines.h"
@@ -13,17 +16,25 @@ namespace fathom::io::obj {
 
 namespace {
 
-/// What says nothing about where surfaces are; curves and surfaces take many lines, and are counted by one of them.
-constexpr std::array<std::string_view, 29> kIgnored = {
-    "vt",     "vn",   "vp",   "g",    "o",        "s",        "mg",       "usemtl",     "mtllib",    "usemap",
-    "maplib", "lod",  "bevel", "ctech", "stech",    "c_interp", "d_interp", "shadow_obj", "trace_obj", "cstype",
-    "deg",    "bmat", "step", "parm", "trim",     "hole",     "scrv",     "sp",         "end"};
+/// Keywords besides v and f, and what is left out with them: nothing, where they do not say where surfaces are.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 35> kOthers = {{
+    {"l", "lines"},     {"p", "points"},   {"curv", "curves"}, {"curv2", "curves"}, {"surf", "curved surfaces"},
+    {"vt", ""},         {"vn", ""},        {"vp", ""},         {"g", ""},           {"o", ""},
+    {"s", ""},          {"mg", ""},        {"usemtl", ""},     {"mtllib", ""},      {"usemap", ""},
+    {"maplib", ""},     {"lod", ""},       {"bevel", ""},      {"c_interp", ""},    {"d_interp", ""},
+    {"shadow_obj", ""}, {"trace_obj", ""}, {"ctech", ""},      {"stech", ""},       {"cstype", ""},
+    {"deg", ""},        {"bmat", ""},      {"step", ""},       {"parm", ""},        {"trim", ""},
+    {"hole", ""},       {"scrv", ""},      {"sp", ""},         {"con", ""},         {"end", ""},
+}};
 
-struct LeftOut {
-  std::string_view what;
-  std::array<std::string_view, 4> words;
-  std::int64_t count = 0;
-};
+/// Not comments and names, which may be of folders and end in a backslash.
+bool goes_on(std::string_view line) {
+  constexpr std::array<std::string_view, 8> kNames = {"g",      "o",      "usemtl",     "mtllib",
+                                                      "usemap", "maplib", "shadow_obj", "trace_obj"};
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  return line.find('#') == std::string_view::npos &&
+         std::find(kNames.begin(), kNames.end(), line.substr(0, line.find_first_of(" \t"))) == kNames.end();
+}
 
 /// The number before the first slash, made to count from 0. @param vertices  so far
 std::int64_t vertex_in(std::string_view word, std::int64_t vertices, std::int64_t all, const text::WordLines& lines) {
@@ -43,7 +54,7 @@ std::int64_t vertex_in(std::string_view word, std::int64_t vertices, std::int64_
 }  // namespace
 
 void read(Bytes bytes, MeshBuilder& mesh) {
-  text::WordLines vertices(mesh.source(), text_of(bytes), true);
+  text::WordLines vertices(mesh.source(), text_of(bytes), goes_on);
   while (vertices.next())
     if (vertices.word() == "v") {
       const double x = vertices.number(), y = vertices.number();
@@ -51,32 +62,31 @@ void read(Bytes bytes, MeshBuilder& mesh) {
     }
   if (vertices.wide()) mesh.widen();
 
-  text::WordLines lines(mesh.source(), text_of(bytes), true);
-  std::array<LeftOut, 3> left_out = {
-      {{"lines", {"l"}}, {"points", {"p"}}, {"curves and surfaces", {"curv", "curv2", "surf", "con"}}}};
+  text::WordLines lines(mesh.source(), text_of(bytes), goes_on);
+  std::map<std::string_view, std::int64_t> left_out;
   std::string unknown;
   std::int64_t so_far = 0;
   std::vector<std::int64_t> corners;
   while (lines.next()) {
     const std::string_view keyword = lines.word();
-    if (keyword == "v") ++so_far;
-    else if (keyword == "f" || keyword == "fo") {
+    if (keyword == "v") {
+      ++so_far;
+    } else if (keyword == "f" || keyword == "fo") {
       corners.clear();
       for (std::string_view word; !(word = lines.word()).empty();)
         corners.push_back(vertex_in(word, so_far, mesh.vertex_count(), lines));
       mesh.add_face(corners, {"line", lines.line()});
-    } else if (const auto left = std::find_if(left_out.begin(), left_out.end(), [&](const LeftOut& l) {
-                 return std::find(l.words.begin(), l.words.end(), keyword) != l.words.end();
-               }); left != left_out.end()) {
-      ++left->count;
-    } else if (unknown.empty() &&
-               std::find(kIgnored.begin(), kIgnored.end(), keyword) == kIgnored.end()) {
-      unknown = "line " + std::to_string(lines.line()) + " begins with '" + one_line(keyword) +
-                "', which is no keyword of OBJ; such lines are left out";
+    } else {
+      const auto* other =
+          std::find_if(kOthers.begin(), kOthers.end(), [&](auto known) { return known.first == keyword; });
+      if (other != kOthers.end()) ++left_out[other->second];
+      else if (unknown.empty())
+        unknown = "line " + std::to_string(lines.line()) + " begins with '" + one_line(keyword) +
+                  "', which is no keyword of OBJ; such lines are left out";
     }
   }
-  for (const LeftOut& left : left_out)
-    if (left.count > 0) mesh.warn("its " + std::to_string(left.count) + " " + std::string(left.what) + " are left out");
+  for (const auto& [what, count] : left_out)
+    if (!what.empty()) mesh.warn("its " + std::to_string(count) + " " + std::string(what) + " are left out");
   if (!unknown.empty()) mesh.warn(unknown);
 }
 

@@ -54,7 +54,7 @@ class Lines {
 /// Leaves the source at the first element. @throws IoError a broken one
 Header read_header(ByteSource& source, Lines& lines);
 
-/// The only element of this name. @throws IoError there is none, or another
+/// The element "vertex". @throws IoError there is none, or there are two
 const Element& vertices_of(const ByteSource& source, const Header& header);
 
 /// The elements behind a header, in the order of the file. In text each has a line.

@@ -94,8 +94,8 @@ class EarClipper {
     if (is_ear(i)) ears_.push_back(i);
   }
   void add(std::size_t i, std::vector<Corners>& triangles) const {
-    triangles.push_back({static_cast<std::int64_t>(before_[i]), static_cast<std::int64_t>(i),
-                         static_cast<std::int64_t>(after_[i])});
+    triangles.push_back(
+        {static_cast<std::int64_t>(before_[i]), static_cast<std::int64_t>(i), static_cast<std::int64_t>(after_[i])});
   }
 
   const std::vector<Flat>& corners_;

@@ -49,12 +49,6 @@ void read_text(Bytes bytes, MeshBuilder& mesh) {
   text::WordLines lines(mesh.source(), text_of(bytes));
   std::vector<std::int64_t> corners;
   bool open = false, ended = false;
-  const auto finish_loop = [&] {
-    if (!open) lines.fail("'endloop' without 'outer loop'");
-    mesh.add_face(corners, {"line", lines.line()});
-    corners.clear();
-    open = false;
-  };
   while (lines.next())
     for (std::string word; !(word = text::lower_case(lines.word())).empty();) {
       if (word == "solid" || word == "endsolid") {
@@ -69,8 +63,10 @@ void read_text(Bytes bytes, MeshBuilder& mesh) {
         for (int k = 0; k < 3; ++k) lines.word();  // programs write what they like, such as -nan(ind)
       } else if (word == "outer") {
         open = true;
-      } else if (word == "endloop") {
-        finish_loop();
+      } else if (word == "endloop" && open) {
+        mesh.add_face(corners, {"line", lines.line()});
+        corners.clear();
+        open = false;
       } else if (word != "facet" && word != "loop" && word != "endfacet") {
         lines.fail_at(word, "which does not belong there in STL");
       }

@@ -10,7 +10,8 @@ namespace fathom::io::text {
 
 namespace {
 
-/// Whether a number's nearest float32 has the same digits, as many as are written: then it was one.
+/// Whether a number's nearest float32 has the same digits, as many as are written: then it was one. Halves may have been
+/// rounded either way.
 bool is_float32(double value, std::string_view word) {
   const auto narrow = static_cast<double>(static_cast<float>(value));
   if (narrow == value || !std::isfinite(value)) return true;
@@ -22,13 +23,13 @@ bool is_float32(double value, std::string_view word) {
     std::from_chars(digits + (*digits == '+' ? 1 : 0), word.data() + word.size(), exponent);
   }
   const double decimals = static_cast<double>(mark - std::min(dot + 1, mark)) - exponent;
-  return std::abs(narrow - value) < 0.5 * std::pow(10.0, -decimals);
+  return std::abs(narrow - value) <= 0.50001 * std::pow(10.0, -decimals) + std::abs(value) * 0x1p-52;
 }
 
 }  // namespace
 
-WordLines::WordLines(const ByteSource& source, std::string_view text, bool continued)
-    : source_(&source), text_(text), continued_(continued) {
+WordLines::WordLines(const ByteSource& source, std::string_view text, GoesOn goes_on)
+    : source_(&source), text_(text), goes_on_(goes_on) {
   if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);  // a byte order mark
   end_ = text_.find('\n') == std::string_view::npos ? '\r' : '\n';
 }
@@ -40,7 +41,7 @@ bool WordLines::next() {
     for (bool more = true; more; ++next_line_) {
       end = std::min(text_.find(end_, end), text_.size());
       const std::string_view before = text_.substr(0, end - (end > 0 && text_[end - 1] == '\r'));
-      more = continued_ && before.ends_with('\\') && end < text_.size();
+      more = goes_on_ != nullptr && before.ends_with('\\') && end < text_.size() && goes_on_(before);
       end = std::min(end + 1, text_.size());
     }
     rest_ = text_.substr(0, end);
@@ -79,8 +80,7 @@ double WordLines::number() {
     if (!tiny) fail_at(word, "which is beyond float64");
     return 0;
   }
-  if (error != std::errc{} || end != digits.data() + digits.size())
-    fail_at(word, "which is no number");
+  if (error != std::errc{} || end != digits.data() + digits.size()) fail_at(word, "which is no number");
   if (!wide_ && !is_float32(value, digits)) wide_ = true;
   return value;
 }
@@ -90,8 +90,7 @@ std::int64_t WordLines::integer() {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (word.empty()) fail("fewer numbers than belong there");
-  if (error != std::errc{} || end != word.data() + word.size())
-    fail_at(word, "which is no integer");
+  if (error != std::errc{} || end != word.data() + word.size()) fail_at(word, "which is no integer");
   return value;
 }
 

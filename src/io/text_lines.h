@@ -12,8 +12,11 @@ namespace fathom::io::text {
 /// Lines end in LF, CR LF, or all in CR; a word that begins with '#' and all behind it is a comment.
 class WordLines {
  public:
-  /// @param continued  whether a line that ends in a backslash goes on in the next, as in OBJ
-  WordLines(const ByteSource& source, std::string_view text, bool continued = false);
+  /// Whether a line that ends in a backslash goes on in the next.
+  using GoesOn = bool (*)(std::string_view line);
+
+  /// @param goes_on  null: no line does
+  WordLines(const ByteSource& source, std::string_view text, GoesOn goes_on = nullptr);
 
   /// Goes to the next line that has words. False at the end.
   bool next();
@@ -36,13 +39,13 @@ class WordLines {
   [[noreturn]] void fail_at(std::string_view word, std::string_view text) const;
 
  private:
-  bool is_blank(char c) const { return c == ' ' || (c >= '\t' && c <= '\r') || (c == '\\' && continued_); }
+  bool is_blank(char c) const { return c == ' ' || (c >= '\t' && c <= '\r') || (c == '\\' && goes_on_ != nullptr); }
   void skip_blanks();
 
   const ByteSource* source_;
   std::string_view text_;  ///< behind the line
   std::string_view rest_;  ///< of the line
-  bool continued_;
+  GoesOn goes_on_;
   char end_;
   std::int64_t line_ = 0, next_line_ = 1;
   bool wide_ = false;

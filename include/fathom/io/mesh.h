@@ -24,7 +24,7 @@ struct Mesh {
 };
 
 /// Whether a file is to be read as a mesh: by its first bytes, which stay unread, or by its name's ending where they do
-/// not tell, as those of OBJ and STL. @throws IoError it cannot be read
+/// not tell, as those of OBJ and STL. Binary STL from a pipe is not told. @throws IoError it cannot be read
 bool is_mesh(const std::filesystem::path& path);
 
 /// The triangles of a file, which its first bytes tell, or else its name's ending; "-" is standard input, and gzip is
