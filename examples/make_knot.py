@@ -23,8 +23,8 @@ def tube(radius, along, around):
     return vertices.reshape(-1, 3), np.vstack([np.column_stack([a, c, b]), np.column_stack([a, d, c])])
 
 
-outer, skin = tube(4.4, 200, 26)
-inner, bore = tube(2.3, 120, 16)
+outer, skin = tube(4.4, 230, 26)
+inner, bore = tube(2.3, 110, 12)
 vertices = np.vstack([outer, inner]).astype("<f4")
 triangles = np.vstack([skin, bore[:, ::-1] + len(outer)])
 faces = np.empty(len(triangles), [("corners", "u1"), ("numbers", "<i4", 3)])

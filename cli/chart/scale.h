@@ -32,7 +32,8 @@ struct Extremes {
 class Scale {
  public:
   /// @param low, high  extremes of the values shown; low > high: there are none
-  Scale(double low, double high, bool is_signed, int most_ticks);
+  /// @param each_side  of signed values: colours go as far below 0 as above, however much less there is
+  Scale(double low, double high, bool is_signed, int most_ticks, bool each_side = false);
 
   bool empty() const { return !(low_ <= high_); }
   bool is_signed() const { return is_signed_; }
@@ -47,6 +48,7 @@ class Scale {
   double low_;
   double high_;
   bool is_signed_;
+  bool each_side_;
   Ticks ticks_;
 };
 

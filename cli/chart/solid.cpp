@@ -58,11 +58,12 @@ class Trilinear {
       low[k] *= stride;
     }
     const T* const corner = values_.data() + low[0] + low[1] + low[2];
+    const auto between = [](double a, double b, double t) { return a + t * (b - a); };
     const auto along_x = [&](std::int64_t offset) {
-      return std::lerp(static_cast<double>(corner[offset]), static_cast<double>(corner[offset + next[0]]), share[0]);
+      return between(static_cast<double>(corner[offset]), static_cast<double>(corner[offset + next[0]]), share[0]);
     };
-    return std::lerp(std::lerp(along_x(0), along_x(next[1]), share[1]),
-                     std::lerp(along_x(next[2]), along_x(next[1] + next[2]), share[1]), share[2]);
+    return between(between(along_x(0), along_x(next[1]), share[1]),
+                   between(along_x(next[2]), along_x(next[1] + next[2]), share[1]), share[2]);
   }
 
   Vector normal(const Vector& p) const {
@@ -99,19 +100,32 @@ class Tracer {
       : field_(field), half_(field_.half()), size_(size),
         reach_(field.reach > 0 ? field.reach : std::numeric_limits<double>::infinity()) {}
 
-  /// Linear light, and opacity 1 where there is something to see.
-  std::optional<Colour> look(double right, double up) const {
+  /// Where a ray meets the solid first, if it does. @param right, up  of the ray, from the middle of the box
+  std::optional<Vector> meet(double right, double up) const {
     const Vector from = right * kRight + up * kUp, way = -1 * kToEye;
     const auto part = inside_box(from, way, half_);
     if (!part) return std::nullopt;
     double before = (*part)[0];
     for (double t = before; t < (*part)[1];) {
       const double distance = field_.at(from + t * way);
-      if (distance <= 0) return shade(from + surface_between(from, way, before, t) * way);
+      if (distance <= 0) return from + surface_between(from, way, before, t) * way;
       before = t;
       t += std::max(kCaution * distance, kLeastStep * field_.step());
     }
     return std::nullopt;
+  }
+
+  /// Linear light that comes from a point of the surface.
+  Colour shade(const Vector& at) const {
+    const Vector normal = field_.normal(at), above = at + 0.5 * field_.step() * normal;
+    const double open = openness(above, normal), facing = std::max(0.0, dot(normal, kToLight));
+    const double key = facing > 0 ? facing * lit(above) : 0;
+    const double sky = open * (0.5 + 0.5 * normal.z), back = open * std::max(0.0, dot(normal, kRight));
+    const double glint = 0.16 * key * std::pow(std::max(0.0, dot(normal, unit(kToLight + kToEye))), 40);
+    const auto light = [&](double own, double sun, double blue, double warm) {
+      return own * (sun * key + blue * sky + warm * back + 0.05 * open) + glint;
+    };
+    return {light(0.80, 1.02, 0.34, 0.16), light(0.47, 0.98, 0.40, 0.10), light(0.25, 0.90, 0.55, 0.08)};
   }
 
  private:
@@ -151,51 +165,50 @@ class Tracer {
     return share * share * (3 - 2 * share);
   }
 
-  Colour shade(const Vector& at) const {
-    const Vector normal = field_.normal(at), above = at + 0.5 * field_.step() * normal;
-    const double open = openness(above, normal), facing = std::max(0.0, dot(normal, kToLight));
-    const double key = facing > 0 ? facing * lit(above) : 0;
-    const double sky = open * (0.5 + 0.5 * normal.z), back = open * std::max(0.0, dot(normal, kRight)) ;
-    const Vector halfway = unit(kToLight + kToEye);
-    const double glint = 0.16 * key * std::pow(std::max(0.0, dot(normal, halfway)), 40);
-    const auto light = [&](double own, double sun, double blue, double warm) {
-      return own * (sun * key + blue * sky + warm * back + 0.05 * open) + glint;
-    };
-    return {light(0.80, 1.02, 0.34, 0.16), light(0.47, 0.98, 0.40, 0.10), light(0.25, 0.90, 0.55, 0.08)};
-  }
-
   Trilinear<T> field_;
   Vector half_;
   double size_;
   double reach_;
 };
 
-/// One row of pixels, each the mean of some rays.
+/// The part of the picture plane that shows the solid, y upward.
 template <class T>
-void draw_row(const Tracer<T>& tracer, int y, int width, int height, double pixel, std::uint32_t* row) {
-  constexpr int kRays = 3;  // along each side of a pixel
-  const auto byte = [](double linear) {
-    const double encoded = std::pow(std::clamp(linear, 0.0, 1.0), 1 / 2.2);
-    return static_cast<std::uint32_t>(std::lround(255 * encoded));
-  };
+Rect seen_part(const Tracer<T>& tracer, const Rect& size) {
+  constexpr int kLooks = 96;  // along each side
+  double left = size.width, right = -left, low = size.height, high = -low;
+  for (int look = 0; look < kLooks * kLooks; ++look) {
+    const double x = (look % kLooks + 0.5) / kLooks * size.width - size.width / 2;
+    const double y = (look / kLooks + 0.5) / kLooks * size.height - size.height / 2;
+    if (!tracer.meet(x, y)) continue;
+    left = std::min(left, x), right = std::max(right, x);
+    low = std::min(low, y), high = std::max(high, y);
+  }
+  if (left > right) return {-size.width / 2, -size.height / 2, size.width, size.height};
+  const double beyond = 1.5 * std::max(size.width, size.height) / kLooks;
+  return {left - beyond, low - beyond, right - left + 2 * beyond, high - low + 2 * beyond};
+}
+
+/// One row of pixels, each the mean of some rays. @param at  the middle of the first pixel
+template <class T>
+void draw_row(const Tracer<T>& tracer, const Point& at, double pixel, int width, std::uint32_t* row) {
+  constexpr int kRays = 2;  // along each side of a pixel
   for (int x = 0; x < width; ++x) {
     Colour sum;
     double seen = 0;
     for (int ray = 0; ray < kRays * kRays; ++ray) {
-      const double right = (x + (ray % kRays + 0.5) / kRays - 0.5 * width) * pixel;
-      const double up = -(y + (ray / kRays + 0.5) / kRays - 0.5 * height) * pixel;
-      const auto colour = tracer.look(right, up);
-      if (!colour) continue;
+      const auto place = tracer.meet(at.x + (x + (ray % kRays + 0.5) / kRays - 0.5) * pixel,
+                                     at.y + ((ray / kRays + 0.5) / kRays - 0.5) * pixel);
+      if (!place) continue;
+      const Colour colour = tracer.shade(*place);
       ++seen;
-      sum = {sum.red + colour->red, sum.green + colour->green, sum.blue + colour->blue};
+      sum = {sum.red + colour.red, sum.green + colour.green, sum.blue + colour.blue};
     }
-    if (seen == 0) continue;
     const double share = seen / (kRays * kRays);
-    const auto part = [&](double linear) {
-      return static_cast<std::uint32_t>(std::lround(share * static_cast<double>(byte(linear / seen))));
+    const auto byte = [&](double linear) {
+      const double encoded = std::pow(std::clamp(linear / std::max(seen, 1.0), 0.0, 1.0), 1 / 2.2);
+      return static_cast<std::uint32_t>(std::lround(255 * share * encoded));
     };
-    row[x] = static_cast<std::uint32_t>(std::lround(255 * share)) << 24 | part(sum.red) << 16 | part(sum.green) << 8 |
-             part(sum.blue);
+    row[x] = byte(seen) << 24 | byte(sum.red) << 16 | byte(sum.green) << 8 | byte(sum.blue);
   }
 }
 
@@ -203,13 +216,16 @@ template <class T>
 void draw_rows(const SolidField& field, cairo_surface_t* surface, int width, int height, int threads) {
   const Rect size = solid_size(field);
   const Tracer<T> tracer(field, std::max(size.width, size.height));
-  const double pixel = std::max(size.width / width, size.height / height);
+  const Rect seen = seen_part(tracer, size);
+  const double pixel = std::max(seen.width / width, seen.height / height);
+  const Point middle{seen.x + seen.width / 2, seen.y + seen.height / 2};
   unsigned char* const pixels = cairo_image_surface_get_data(surface);
   const int stride = cairo_image_surface_get_stride(surface);
   std::atomic<int> next{0};
   const auto work = [&] {
     for (int y = next++; y < height; y = next++)
-      draw_row(tracer, y, width, height, pixel, reinterpret_cast<std::uint32_t*>(pixels + std::ptrdiff_t{y} * stride));
+      draw_row(tracer, {middle.x + (0.5 - 0.5 * width) * pixel, middle.y + (0.5 * height - 0.5 - y) * pixel}, pixel, width,
+               reinterpret_cast<std::uint32_t*>(pixels + std::ptrdiff_t{y} * stride));
   };
   std::vector<std::jthread> others;
   for (int k = 1; k < threads; ++k) others.emplace_back(work);

@@ -18,8 +18,8 @@ struct SolidField {
 /// Width and height of the box around the field, seen as draw_solid() sees it.
 Rect solid_size(const SolidField& field);
 
-/// The solid from the front right and above, z up, in parallel projection; what is not solid is transparent.
-/// @param width, height  in pixels, of the whole box
+/// The solid from the front right and above, z up, in parallel projection, as large as the picture takes; around it
+/// there is nothing. @param width, height  in pixels
 Surface draw_solid(const SolidField& field, int width, int height, int threads);
 
 }  // namespace fathom::cli

@@ -129,7 +129,8 @@ PictureAxis picture_axis(const VolumeChart& chart, int axis, double pixels, bool
 /// Rounded to what a pixel tells.
 std::string caption_of(const VolumeChart& chart, const Part& part) {
   const double middle = coordinate(chart, part.through, extent(chart, part.through) / 2);
-  return fmt::format("{} = {:.4g}", "xyz"[part.through], std::abs(middle) < 1e-9 * length(chart, part.through) ? 0 : middle);
+  const bool is_zero = std::abs(middle) < 1e-3 * length(chart, part.through);
+  return fmt::format("{} = {:.3g}{}", "xyz"[part.through], is_zero ? 0 : middle, chart.units.empty() ? "" : " " + chart.units);
 }
 
 void draw_part(Canvas& canvas, const VolumeChart& chart, const Part& part, const Panel& panel, const Contents& sheet) {
@@ -168,14 +169,16 @@ void draw_volume_chart(const VolumeChart& chart, std::FILE* stream) {
   }
   Contents sheet;
   sheet.title = chart.title.empty() ? chart.is_signed ? "Signed distance to the surface" : "Distance to the surface" : chart.title;
-  sheet.subtitle = fmt::format("{} · {} · {}", chart.source, to_string(chart.field.shape()), chart.notes);
+  sheet.subtitle = fmt::format("{} · {} × {} × {} points · {}", chart.source, extent(chart, 0), extent(chart, 1),
+                               extent(chart, 2), chart.notes);
   sheet.value_label = chart.units;
   Layout layout;
   layout.font = kFont;
   const double top = parts.front().through < 0 ? parts[1].rect.y : parts.front().rect.y;
   const double height = std::min(end.y - top, 640.0);
   layout.bar = {end.x + 1.6 * kFont, end.y - height, std::round(1.4 * kFont), height};
-  sheet.scale = Scale(extremes.low, extremes.high, chart.is_signed, std::clamp(static_cast<int>(height / (2.4 * kFont)), 2, 12));
+  sheet.scale = Scale(extremes.low, extremes.high, chart.is_signed, std::clamp(static_cast<int>(height / (2.4 * kFont)), 2, 12),
+                      chart.is_signed);
   layout.width = static_cast<int>(layout.bar.x + 6.5 * kFont);
   layout.height = static_cast<int>(end.y + kBelow);
   layout.title = {kLeft, 2.3 * kFont};
