@@ -74,15 +74,15 @@ class MeshWork {
  private:
   bool of_points() const { return !arguments_.points.empty(); }
 
-  void tell(const std::string& warning) {
-    warn(warning);
-    outcome_.warnings.push_back(warning);
+  void tell(const std::vector<std::string>& warnings) {
+    for (const std::string& warning : warnings) warn(warning);
+    outcome_.warnings.insert(outcome_.warnings.end(), warnings.begin(), warnings.end());
   }
 
   void read() {
     progress_.begin("reading");
     mesh_ = io::read_mesh(arguments_.input);
-    for (const std::string& warning : mesh_.warnings) tell(warning);
+    tell(mesh_.warnings);
     if (of_points()) points_ = read_mesh_points(arguments_);
     outcome_.read = seconds_since(start_);
     outcome_.input = {arguments_.input, io::name_of(mesh_.format), mesh_.vertices.shape()[0], mesh_.triangles.shape()[0],
@@ -91,6 +91,8 @@ class MeshWork {
       throw IoError(fmt::format("{}: vertex {} has a coordinate that is not finite", arguments_.input, bad / 3));
     if (of_points()) plan_points(plan_, mesh_, points_.data);
     else plan_field(plan_, arguments_, mesh_);
+    tell(points_.warnings);
+    tell(plan_.warnings);
   }
 
   void print_plan() const {
@@ -110,7 +112,7 @@ class MeshWork {
     outcome_.bounds = set.bounds();
     outcome_.sign = set.sign();
     outcome_.set_bytes = set.bytes();
-    for (const std::string& warning : sign_warnings(outcome_.input, plan_.set, set.sign(), set.topology())) tell(warning);
+    tell(sign_warnings(outcome_.input, plan_.set, set.sign(), set.topology()));
     return set;
   }
 

@@ -13,7 +13,6 @@
 #include "memory.h"
 #include "options.h"
 #include "report.h"
-#include "warnings.h"
 
 namespace fathom::cli {
 
@@ -178,7 +177,7 @@ io::Meaning meaning_of(const MeshPlan& plan) {
   return meaning;
 }
 
-/// Checks that the file can hold the output, and warns of what it cannot keep of the lattice.
+/// Checks that the file can hold the output, and tells what it cannot keep of the lattice.
 void add_output(MeshPlan& plan, Kind kind, const std::string& path, DType dtype, const io::WriteOptions& options) {
   MeshOutput output{kind, path, io::Format::automatic, dtype, plan.lattice.array_shape()};
   if (kind == Kind::closest) output.shape.push_back(3);
@@ -189,7 +188,8 @@ void add_output(MeshPlan& plan, Kind kind, const std::string& path, DType dtype,
     });
     const std::string lost = io::losses(output.format, plan.meaning);
     if (!is_said && !lost.empty())
-      warn(fmt::format("{}: {} does not hold the lattice's {}", shown(path), io::title_of(output.format), lost));
+      plan.warnings.push_back(
+          fmt::format("{}: {} does not hold the lattice's {}", shown(path), io::title_of(output.format), lost));
   }
   plan.outputs.push_back(output);
 }
@@ -233,10 +233,11 @@ MeshNeeds needs_of_set(const MeshPlan& plan, const io::Mesh& mesh) {
   const auto triangles = static_cast<std::size_t>(mesh.triangles.shape()[0]);
   const auto vertices = static_cast<std::size_t>(mesh.vertices.shape()[0]);
   const bool has_normals = plan.set.sign == mesh::Sign::pseudonormal;
+  const bool has_clusters = plan.set.sign == mesh::Sign::fast_winding || plan.set.sign == mesh::Sign::automatic;
   MeshNeeds needs;
   needs.mesh = mesh.vertices.bytes() + mesh.triangles.bytes() + mesh.face_of_triangle.size() * sizeof(std::int64_t);
-  needs.set = triangles * (has_normals ? 205 : 133) + vertices * (has_normals ? 48 : 24) + 4096;
-  needs.build = triangles * 64 + vertices * 28;
+  needs.set = triangles * (has_normals ? 205 : has_clusters ? 165 : 133) + vertices * (has_normals ? 48 : 24) + 4096;
+  needs.build = triangles * 40 + vertices * 28;
   return needs;
 }
 

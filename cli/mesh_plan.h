@@ -60,6 +60,7 @@ struct MeshPlan {
   io::Meaning meaning;
   std::vector<MeshOutput> outputs;  ///< distances first
   MeshNeeds needs;
+  std::vector<std::string> warnings;  ///< of what files cannot keep, a line each
 
   const MeshOutput* output(MeshOutput::Kind kind) const;
 };
@@ -67,7 +68,7 @@ struct MeshPlan {
 /// @throws InvalidArgument, IoError: what can be known to be wrong before the mesh is read
 MeshPlan make_mesh_plan(const MeshArguments& arguments);
 
-/// Lays the lattice about the mesh and plans the files; warns of what they cannot keep of it.
+/// Lays the lattice about the mesh and plans the files.
 /// @throws InvalidArgument, IoError: what can be known to be wrong before the work
 void plan_field(MeshPlan& plan, const MeshArguments& arguments, const io::Mesh& mesh);
 

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "query_points.h"
-#include "warnings.h"
 
 namespace fathom::cli {
 
@@ -41,7 +40,6 @@ io::Points read_mesh_points(const MeshArguments& arguments) {
   io::Points points = io::read_points(arguments.points, parse_point_options(reading));
   if (points.data.shape()[1] != 3)
     throw IoError(fmt::format("{} has points with {} coordinates; a mesh has 3", arguments.points, points.data.shape()[1]));
-  for (const std::string& warning : points.warnings) warn(warning);
   points.data = as_real(std::move(points.data));
   return points;
 }

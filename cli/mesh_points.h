@@ -7,7 +7,7 @@
 
 namespace fathom::cli {
 
-/// Reads the points and warns of what was guessed. @throws IoError they have two coordinates
+/// @throws IoError they have two coordinates
 io::Points read_mesh_points(const MeshArguments& arguments);
 
 struct PointAnswers {

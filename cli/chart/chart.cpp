@@ -26,10 +26,6 @@ std::string units_of(const Chart& chart) {
   return rank == 1 ? "elements" : rank == 2 ? "pixels" : "voxels";
 }
 
-std::string with_units(const std::string& name, const std::string& units) {
-  return units.empty() ? name : fmt::format("{} ({})", name, units);
-}
-
 PictureAxis picture_axis(const Chart& chart, int axis, const char* name, int most_ticks) {
   PictureAxis result;
   result.extent = chart.field.shape()[axis];

@@ -25,6 +25,9 @@ struct PictureAxis {
   double share(double coordinate) const { return (coordinate - first + 0.5 * spacing) / length(); }
 };
 
+/// "x (mm)"; the name alone where there are no units.
+std::string with_units(const std::string& name, const std::string& units);
+
 struct LegendEntry {
   std::string text;
   bool hatched = false;

@@ -122,7 +122,7 @@ PictureAxis picture_axis(const VolumeChart& chart, int axis, double pixels, bool
   const double room = is_upward ? 3 * kFont : 6 * kFont;
   result.ticks = ticks_between(coordinate(chart, axis, 0), coordinate(chart, axis, last),
                                std::clamp(static_cast<int>(pixels / room), 2, 8));
-  result.name = std::string(1, "xyz"[axis]) + (chart.units.empty() ? "" : " (" + chart.units + ")");
+  result.name = with_units(std::string(1, "xyz"[axis]), chart.units);
   return result;
 }
 
@@ -130,7 +130,7 @@ PictureAxis picture_axis(const VolumeChart& chart, int axis, double pixels, bool
 std::string caption_of(const VolumeChart& chart, const Part& part) {
   const double middle = coordinate(chart, part.through, extent(chart, part.through) / 2);
   const bool is_zero = std::abs(middle) < 1e-3 * length(chart, part.through);
-  return fmt::format("{} = {:.3g}{}", "xyz"[part.through], is_zero ? 0 : middle, chart.units.empty() ? "" : " " + chart.units);
+  return fmt::format("{} = {:.3g} {}", "xyz"[part.through], is_zero ? 0 : middle, chart.units);
 }
 
 void draw_part(Canvas& canvas, const VolumeChart& chart, const Part& part, const Panel& panel, const Contents& sheet) {
