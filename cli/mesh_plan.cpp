@@ -326,9 +326,9 @@ void plan_field(MeshPlan& plan, const MeshArguments& arguments, const io::Mesh& 
   plan_outputs(plan, arguments);
   plan.needs = needs_of_set(plan, mesh);
   for (const MeshOutput& output : plan.outputs) plan.needs.outputs += output.bytes();
-  check_memory(plan);
-  if (!plan.cutoff) return;
-  plan.needs.band = band_bytes(plan, tiles_near(mesh, plan.lattice, *plan.cutoff));
+  constexpr std::int64_t kMostCounted = std::int64_t{1} << 38;  // else the count itself takes much
+  if (plan.cutoff && element_count(plan.lattice.array_shape()) <= kMostCounted)
+    plan.needs.band = band_bytes(plan, tiles_near(mesh, plan.lattice, *plan.cutoff));
   check_memory(plan);
 }
 
