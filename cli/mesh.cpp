@@ -182,7 +182,7 @@ Work declare_mesh(CLI::App* verb) {
   verb->add_option("--origin", a.origin, "The first point: X,Y,Z (default: the mesh's low corner, less the margin)");
   verb->add_option("--shape", a.shape, "Points along each axis: one number, or X,Y,Z (default: as the mesh needs)");
   verb->add_option("--margin", a.margin, "Points around the mesh on each side (default 2; of a band, what holds it)");
-  verb->add_option("--band", a.band, "Distances only so many voxels on each side of the surface; ± that elsewhere");
+  verb->add_option("--band", a.band, "Distances only so many voxels (of their longest side) around the surface; ± that elsewhere");
   verb->add_option("--cutoff", a.cutoff, "The same in the mesh's units");
   verb->add_flag("--dense", a.dense, "Distances at all points (default)");
   verb->add_option("--sign", a.sign,

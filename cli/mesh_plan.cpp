@@ -152,9 +152,7 @@ void plan_lattice(MeshPlan& plan, const io::Mesh& mesh) {
   mesh::LatticeOptions around = plan.around;
   if (plan.band || plan.cutoff) {
     const mesh::Point spacing = mesh::lattice_around(bounds, around).spacing;
-    if (plan.band && (spacing[0] != spacing[1] || spacing[1] != spacing[2]))
-      throw InvalidArgument("--band counts voxels, which have unequal sides here; give --cutoff with the distance");
-    if (plan.band) plan.cutoff = *plan.band * spacing[0];
+    if (plan.band) plan.cutoff = *plan.band * *std::max_element(spacing.begin(), spacing.end());
     if (!plan.has_margin) around.margin = mesh::band_margin(*plan.cutoff, spacing);
   }
   plan.lattice = mesh::lattice_around(bounds, around);

@@ -187,6 +187,7 @@ def test_what_holds_a_band(slab):
     assert said["lattice"]["origin"] == [-4, -4, -4] and said["lattice"]["shape"] == [13, 11, 10]
     said = told(slab, "slab.obj", "-o", "a.npy", "--resolution", 5, "--band", 3, "--margin", 0)
     assert said["lattice"]["origin"] == [0, 0, 0] and said["lattice"]["shape"] == [5, 3, 2]
+    assert told(slab, "slab.obj", "-o", "a.npy", "--spacing", "1,0.5,2", "--band", 3)["band"]["cutoff"] == 6  # longest sides
 
 
 @pytest.mark.parametrize("name, loses", [("a.nii.gz", None), ("a.nii", None), ("a.mha", None), ("a.nrrd", None),
@@ -359,7 +360,6 @@ def test_memory(slab, options):
      "the lattice has 2000000004 × 1000000005 × 500000005 points; give a larger --spacing, or a smaller --resolution"),
     ("-o a.npy --spacing 1 --band 2 --dense", "--band, --cutoff and --dense each say which points get a distance; give one of them"),
     ("-o a.npy --spacing 1 --band 0", "--band takes a finite number above 0, not '0'"),
-    ("-o a.npy --spacing 1,1,2 --band 2", "--band counts voxels, which have unequal sides here; give --cutoff with the distance"),
     ("-o a.vdb --spacing 1", "'a.vdb': such files are not written; use .npy, .nii.gz, .vti, .nrrd, .mha or .tif, where a band of "
                              "--band or --cutoff has the rest filled"),
     ("-o a.png --spacing 1", "PNG holds images of 2 axes, not of 3; write .npy, .nii or .tif"),
