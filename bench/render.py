@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Samples per ray and frames per second of every way that rays step, on a volume: figures 8 and 9 of Khan & Zahran.
 
-All pictures are compared before a number counts: they must be the same bytes. Prints a table; --json FILE appends one
+One ray per pixel. All pictures are compared before a number counts: they must be the same bytes. Prints a table; --json FILE appends one
 JSON line for each row, --plot FILE draws samples and time against the cone's half-angle. Further options go to
 `fathom render`.
 
@@ -35,8 +35,8 @@ def render(volume, step, angle, options, folder):
     """The command's report, and the picture's bytes."""
     picture = pathlib.Path(folder, "picture.png")
     cone = [] if angle is None else ["--cone", str(angle)]
-    done = subprocess.run([COMMAND, "render", volume, "-o", picture, "--json", "--step", step, *cone, *options],
-                          capture_output=True, text=True)
+    done = subprocess.run([COMMAND, "render", volume, "-o", picture, "--antialias", "1", "--json", "--step", step, *cone,
+                           *options], capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr.strip())
     return json.loads(done.stdout), picture.read_bytes()

@@ -5,14 +5,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "chart/chart.h"
+#include "clock.h"
 #include "exit_code.h"
 #include "files.h"
 #include "fathom/io/stream.h"
@@ -48,28 +49,25 @@ constexpr const char* kExamples = R"(Examples:
 Without --json the command prints one line per file that it wrote, or nothing with --quiet.
 Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
 std::vector<Array> make_arrays(const Plan& plan) {
   std::vector<Array> arrays;
   for (const PlannedOutput& output : plan.outputs) arrays.emplace_back(output.dtype, output.shape);
   return arrays;
 }
 
+/// @param range  of the field, where elements are left out of it
 grid::DistanceReport compute(const Plan& plan, const AnyConstView& input, std::vector<Array>& arrays,
-                             Progress& progress) {
+                             Progress& progress, std::optional<ValueRange>& range) {
   progress.begin("computing");
   grid::DistanceOptions options = plan.options;
   options.execution.progress = progress.callback();
   grid::DistanceOutputs outputs;
   for (std::size_t k = 0; k < arrays.size(); ++k) view_in(outputs, plan.outputs[k].kind) = arrays[k].view();
   if (plan.no_data.empty()) return grid::distance_transform(input, options, outputs);
-  const Array gaps = grid::mark_sites(input, parse_no_data(plan.no_data));
+  const Array gaps = grid::mark_sites(input, gaps_of(plan));
   const grid::DistanceReport report = transform_with_gaps(input, gaps, options, outputs);
   if (!plan.meaning.no_data.empty() && plan.field() != nullptr)
-    fill_gaps(gaps, options, plan.no_data, arrays[plan.field_index()]);
+    range = fill_gaps(gaps, options, plan.no_data, arrays[plan.field_index()]);
   return report;
 }
 
@@ -100,11 +98,11 @@ void describe_result(const Plan& plan, const AnyConstView& input, const std::vec
                      DistanceOutcome& outcome) {
   outcome.sites = plan.no_data.empty()
                       ? grid::count_sites(input, plan.options.sites)
-                      : count_sites_beside(input, parse_no_data(plan.no_data), plan.options.sites);
+                      : count_sites_beside(input, gaps_of(plan), plan.options.sites);
   if (outcome.sites == 0 && element_count(input.shape()) > 0 && plan.options.sites.rule == grid::Sites::Rule::zero)
     warn("no element is zero, so there is no site; --sites nonzero takes the others");
   if (plan.options.sites.rule == grid::Sites::Rule::labels) outcome.labels = count_labels(input);
-  if (plan.field() != nullptr) outcome.range = field_range(arrays[plan.field_index()].view());
+  if (plan.field() != nullptr && !outcome.range) outcome.range = field_range(arrays[plan.field_index()].view());
 }
 
 AnyConstView first_of_batch(const AnyConstView& array, int batch_axes) {
@@ -176,15 +174,20 @@ void transform_file(const DistanceArguments& arguments) {
   Progress progress(!arguments.one_of_many);
   progress.begin("reading");
   const Plan plan = make_plan(arguments);
-  if (arguments.plan) return arguments.json ? print_line(plan_json(plan)) : print_text(plan_text(plan));
+  if (arguments.plan) {
+    progress.end();
+    warn_of(plan);
+    return arguments.json ? print_line(plan_json(plan)) : print_text(plan_text(plan));
+  }
   DistanceOutcome outcome;
 
   const Arranged input = read_elements(plan.input);
+  warn_of(plan);
   outcome.seconds.read = seconds_since(start);
 
   const auto compute_start = Clock::now();
   std::vector<Array> arrays = make_arrays(plan);
-  outcome.report = compute(plan, input.view, arrays, progress);
+  outcome.report = compute(plan, input.view, arrays, progress, outcome.range);
   outcome.seconds.compute = seconds_since(compute_start);
   describe_result(plan, input.view, arrays, outcome);
 

@@ -32,14 +32,16 @@ struct Contents {
   std::optional<std::int64_t> labels;
 };
 
-Contents contents_of(const InputArguments& arguments, const grid::Sites& sites) {
+Contents contents_of(const InputArguments& arguments, grid::Sites& sites) {
   Progress progress;
   progress.begin("reading");
   Contents contents;
   InputArguments given = arguments;
   if (given.stack) given.slices = stack_of({given.path});
   contents.input = probe_input(given, colours_for(sites));
+  sites.value = compared_in(contents.input.info, sites.value);
   const Arranged elements = read_elements(contents.input);
+  warn_of(contents.input);
   contents.range = value_range(elements.view);
   contents.elements = element_count(elements.view.shape());
   contents.sites = grid::count_sites(elements.view, sites);
@@ -55,6 +57,14 @@ std::string spacing_text(const Input& input) {
   return fmt::format("{}{}{}", fmt::join(spacing, ", "), unit.empty() ? "" : " ", unit);
 }
 
+/// "DAPI, 1, RFP": of channels without a name their number.
+std::string labels_text(const io::Axis& axis) {
+  std::string text;
+  for (std::size_t k = 0; k < axis.labels.size(); ++k)
+    text += fmt::format("{}{}", k > 0 ? ", " : "", axis.labels[k].empty() ? std::to_string(k) : axis.labels[k]);
+  return text;
+}
+
 /// What not every file says, a line each.
 std::string meaning_text(const Input& input) {
   const io::Meaning& meaning = input.info.meaning;
@@ -62,12 +72,13 @@ std::string meaning_text(const Input& input) {
   if (meaning.has_batch()) {
     text += fmt::format("axes     {}\n", meaning.axis_names());
     for (const io::Axis& axis : meaning.axes)
-      if (!axis.labels.empty()) text += fmt::format("channels {}\n", fmt::join(axis.labels, ", "));
+      if (!axis.labels.empty()) text += fmt::format("channels {}\n", labels_text(axis));
   }
   if (meaning.place) text += fmt::format("origin   {}\n", fmt::join(meaning.place->origin, ", "));
   if (!meaning.georeference.empty()) text += fmt::format("georef   {}\n", meaning.georeference);
   if (!meaning.no_data.empty()) text += fmt::format("no data  {}\n", meaning.no_data);
-  if (!meaning.palette.empty()) text += fmt::format("palette  {} colours; elements are indices\n", meaning.palette.size());
+  if (!meaning.palette.empty())
+    text += fmt::format("palette  {} colours; elements are indices\n", meaning.palette.size());
   if (meaning.colours > 0)
     text += fmt::format("colours  red, green, blue{}; elements are {}\n", meaning.alpha ? ", alpha" : "",
                         !input.options.channel.empty()                        ? "one channel"
@@ -98,7 +109,8 @@ std::string text_of(const InfoArguments& arguments, const Contents& contents, co
   return fmt::format(
       "file     {}\nformat   {}\nshape    {}\ntype     {}\nspacing  {}\n{}values   {}\nsites    {}\n",
       input_name(arguments.input.path), io::name_of(info.format), to_string(info.shape),
-      fathom::name_of(info.dtype), spacing_text(contents.input), meaning_text(contents.input), values_text(contents), sites_text(contents, sites));
+      fathom::name_of(info.dtype), spacing_text(contents.input), meaning_text(contents.input), values_text(contents),
+      sites_text(contents, sites));
 }
 
 Json json_of(const Contents& contents, const grid::Sites& sites) {
@@ -137,7 +149,7 @@ int run_info(const InfoArguments& arguments) {
     print_mesh_info(input.path, arguments.json);
     return kDone;
   }
-  const grid::Sites sites = parse_sites(arguments.sites);
+  grid::Sites sites = parse_sites(arguments.sites);
   const Contents contents = contents_of(arguments.input, sites);
   if (arguments.json) print_line(json_of(contents, sites));
   else print_text(text_of(arguments, contents, sites));

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <numeric>
 #include <utility>
 
 #include "files.h"
@@ -157,6 +157,15 @@ void check_slice(const std::string& path, const io::ImageInfo& slice, const io::
                             fathom::name_of(first.dtype)));
 }
 
+io::ImageInfo probe_file(const Input& input) {
+  try {
+    return io::probe(input.path, input.options);
+  } catch (const IoError& error) {
+    const std::string text = error.what();
+    throw IoError(text.ends_with("name a file in it") ? text + ", or give --stack for a folder of slices" : text);
+  }
+}
+
 /// The volume that slices make: the first says what they are, and all are like it.
 io::ImageInfo probe_slices(const Input& input) {
   io::ImageInfo volume = io::probe(input.slices.front(), input.options);
@@ -212,6 +221,17 @@ io::Colours colours_for(const grid::Sites& sites) {
   return exact ? io::Colours::packed : io::Colours::luminance;
 }
 
+grid::Sites::Value compared_in(const io::ImageInfo& info, const grid::Sites::Value& value) {
+  if (!info.half || !std::isfinite(value.real())) return value;
+  constexpr int kDigits = 11, kLeast = -24;  // of the significand; the power of two of the least number
+  constexpr double kMost = 65504;
+  int exponent = 0;
+  std::frexp(value.real(), &exponent);
+  const double step = std::ldexp(1.0, std::max(exponent - kDigits, kLeast));
+  const double rounded = std::nearbyint(value.real() / step) * step;
+  return std::abs(rounded) > kMost ? std::copysign(HUGE_VAL, rounded) : rounded;
+}
+
 Shape Input::shape() const {
   Shape shape;
   for (int axis : order) shape.push_back(info.shape[axis]);
@@ -245,11 +265,10 @@ Input probe_input(const InputArguments& arguments, io::Colours colours, bool pri
   input.path = arguments.path;
   input.options.colours = colours;
   input.options.channel = arguments.channel;
+  input.options.axes_known = !arguments.axes.empty() || !arguments.ndim.empty();
   input.options.print_resolution = print_resolution;
   input.slices = arguments.slices;
-  input.info = input.slices.empty() ? io::probe(arguments.path, input.options) : probe_slices(input);
-  for (const std::string& warning : input.info.warnings)
-    warn(input_name(arguments.path) + " " + warning);
+  input.info = input.slices.empty() ? probe_file(input) : probe_slices(input);
   input.file_shape = input.info.shape;
   input.stated = input.info.meaning;
   input.info.meaning.axes.resize(at(input.info.shape.rank()));
@@ -258,6 +277,10 @@ Input probe_input(const InputArguments& arguments, io::Colours colours, bool pri
   if (!arguments.ndim.empty()) split_axes(arguments.ndim, input.info);
   order_axes(input);
   return input;
+}
+
+void warn_of(const Input& input) {
+  for (const std::string& warning : input.info.warnings) warn(input_name(input.path) + " " + warning);
 }
 
 Arranged arranged(const AnyConstView& array, const std::vector<int>& order) {

@@ -55,14 +55,21 @@ struct Input {
   std::string batch_names() const;
 };
 
-/// Reads the header, and warns of what it says that is left out.
+/// Reads the header; warn_of() says what of it is left out.
 /// @param colours           what becomes of pixels that hold colours
 /// @param print_resolution  whether the resolution at which an image is to be printed is its spacing
 /// @throws InvalidArgument --axes, --channel or --ndim do not fit the file
 Input probe_input(const InputArguments& arguments, io::Colours colours, bool print_resolution = false);
 
+/// Prints the warnings of the file, a line each.
+void warn_of(const Input& input);
+
 /// The slices that --stack makes a volume of: the files of one folder, or those named, in the order of their numbers.
 std::vector<std::string> stack_of(const std::vector<std::string>& inputs);
+
+/// What the elements of the file are compared with: where they are float16 in the file, and float32 here, the number
+/// rounded to float16 first, as NumPy does.
+grid::Sites::Value compared_in(const io::ImageInfo& info, const grid::Sites::Value& value);
 
 /// What becomes of colours for a rule: thresholds are for luminance; all else asks whether they are 0, or equal.
 io::Colours colours_for(const grid::Sites& sites);

@@ -4,14 +4,15 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <utility>
 
 #include "chart/volume_chart.h"
+#include "clock.h"
 #include "exit_code.h"
 #include "fathom/io/stream.h"
+#include "input.h"
 #include "mesh_field.h"
 #include "mesh_plan.h"
 #include "mesh_points.h"
@@ -39,10 +40,6 @@ constexpr const char* kExamples = R"(Examples:
 
 --origin, --spacing and --shape are in the order of the mesh's coordinates, x, y, z; arrays are [z, y, x], as volumes are.
 Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// From a command line to its report.
 class MeshWork {
@@ -88,7 +85,7 @@ class MeshWork {
     outcome_.input = {arguments_.input, io::name_of(mesh_.format), mesh_.vertices.shape()[0], mesh_.triangles.shape()[0],
                       arguments_.units.empty() ? mesh_.unit : arguments_.units};
     if (const std::int64_t bad = first_not_finite(mesh_.vertices.view()); bad < mesh_.vertices.size())
-      throw IoError(fmt::format("{}: vertex {} has a coordinate that is not finite", arguments_.input, bad / 3));
+      throw IoError(fmt::format("{}: vertex {} has a coordinate that is not finite", input_name(arguments_.input), bad / 3));
     if (of_points()) plan_points(plan_, mesh_, points_.data);
     else plan_field(plan_, arguments_, mesh_);
     tell(points_.warnings);
@@ -145,7 +142,7 @@ class MeshWork {
     chart.is_solid = outcome_.topology.closed();
     chart.title = arguments_.title;
     chart.units = plan_.unit;
-    chart.source = arguments_.input == "-" ? "standard input" : std::filesystem::path(arguments_.input).filename().string();
+    chart.source = input_name(std::filesystem::path(arguments_.input).filename().string());
     chart.notes = fmt::format("{} triangles", outcome_.input.triangles);
     if (chart.is_signed) chart.notes += fmt::format(" · sign: {}", name_of(outcome_.sign));
     if (plan_.cutoff) chart.notes += fmt::format(" · up to {:g}", *plan_.cutoff);

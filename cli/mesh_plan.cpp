@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "fathom/io/stream.h"
 #include "memory.h"
 #include "options.h"
 #include "report.h"
@@ -93,6 +94,8 @@ void check_point_options(const MeshArguments& a) {
     if (!text->empty())
       throw InvalidArgument(fmt::format("{} is for a lattice, and --points asks for points; leave one of them out", option));
   if (a.output.empty()) throw InvalidArgument("no output was asked for; give -o FILE");
+  if (io::same_stream(a.input, a.points))
+    throw InvalidArgument("mesh and points cannot both come from standard input or one pipe; give one of them a file");
 }
 
 void check_lattice_options(const MeshArguments& a) {

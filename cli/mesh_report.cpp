@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "input.h"
 #include "memory.h"
 #include "options.h"
 
@@ -16,10 +17,8 @@ std::string counted(std::int64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
-std::string name_of(const MeshInput& input) { return input.path == "-" ? "standard input" : input.path; }
-
 std::string input_text(const MeshInput& input) {
-  return fmt::format("{}: {}, {}, {}", name_of(input), input.format, counted(input.triangles, "triangle", "triangles"),
+  return fmt::format("{}: {}, {}, {}", input_name(input.path), input.format, counted(input.triangles, "triangle", "triangles"),
                      input.unit.empty() ? "unit unknown" : "in " + input.unit);
 }
 
@@ -59,7 +58,7 @@ Json output_json(const MeshOutput& output) {
           {"content", name_of(output.kind)},
           {"format", io::name_of(output.format)},
           {"dtype", fathom::name_of(output.dtype)},
-          {"shape", std::vector<std::int64_t>(output.shape.begin(), output.shape.end())}};
+          {"shape", to_json(output.shape)}};
 }
 
 Json input_json(const MeshInput& input) {
@@ -122,7 +121,7 @@ Json topology_json(const mesh::Topology& topology) {
 std::vector<std::string> sign_warnings(const MeshInput& input, const mesh::TriangleSetOptions& asked, mesh::Sign used,
                                        const mesh::Topology& topology) {
   std::vector<std::string> warnings;
-  const std::string name = name_of(input);
+  const std::string name = input_name(input.path);
   if (!topology.closed()) {
     const std::string open = counted(topology.open, "edge is open", "edges are open") +
                              (topology.flipped > 0 ? fmt::format(", {} of them between faces turned against each other", topology.flipped) : "");
@@ -162,6 +161,7 @@ Json mesh_plan_json(const MeshPlan& plan, const MeshInput& input) {
   for (const MeshOutput& output : plan.outputs)
     if (!output.path.empty()) outputs.push_back(output_json(output));
   return {{"operation", "plan"},
+          {"verb", "mesh"},
           {"input", input_json(input)},
           {"lattice", lattice_json(plan)},
           {"cutoff", plan.cutoff ? Json(*plan.cutoff) : Json(nullptr)},
@@ -187,36 +187,33 @@ std::string mesh_text(const MeshArguments& arguments, const MeshPlan& plan, cons
 
 Json mesh_json(const MeshArguments& arguments, const MeshPlan& plan, const MeshOutcome& outcome) {
   const bool finite = outcome.range.has_finite(), of_points = !arguments.points.empty();
-  return {{"operation", "mesh"},
-          {"input", input_json(outcome.input)},
-          {"bounds", {{"low", outcome.bounds.low}, {"high", outcome.bounds.high}}},
-          {"topology", topology_json(outcome.topology)},
-          {"lattice", of_points ? Json(nullptr) : lattice_json(plan)},
-          {"points", of_points ? Json({{"path", arguments.points}, {"count", outcome.questions}}) : Json(nullptr)},
-          {"sign",
-           {{"asked", name_of(plan.set.sign)},
-            {"used", name_of(outcome.sign)},
-            {"rule", outcome.sign == mesh::Sign::winding ? Json(name_of(plan.set.rule)) : Json(nullptr)}}},
-          {"band", plan.cutoff ? Json({{"cutoff", *plan.cutoff}, {"points", outcome.active}, {"tiles", outcome.tiles}})
-                               : Json(nullptr)},
-          {"outputs", outputs_json(arguments, plan)},
-          {"min", finite ? Json(outcome.range.lowest) : Json(nullptr)},
-          {"max", finite ? Json(outcome.range.highest) : Json(nullptr)},
-          {"inside", plan.output(Kind::inside) != nullptr ? Json(outcome.inside) : Json(nullptr)},
-          {"warnings", outcome.warnings},
-          {"seconds",
-           {{"read", outcome.read},
-            {"build", outcome.build},
-            {"compute", outcome.compute},
-            {"write", outcome.write},
-            {"total", outcome.total}}},
-          {"set_bytes", outcome.set_bytes},
-          {"bytes", needs_json(plan.needs)},
-          {"backend", fathom::name_of(outcome.report.backend)},
-          {"device", text_or_null(outcome.report.device)},
-          {"instruction_set", fathom::name_of(outcome.report.instruction_set)},
-          {"threads", outcome.report.threads},
-          {"scratch_bytes", outcome.report.scratch_bytes}};
+  Json json = {{"operation", "mesh"},
+               {"input", input_json(outcome.input)},
+               {"bounds", {{"low", outcome.bounds.low}, {"high", outcome.bounds.high}}},
+               {"topology", topology_json(outcome.topology)},
+               {"lattice", of_points ? Json(nullptr) : lattice_json(plan)},
+               {"points", of_points ? Json({{"path", arguments.points}, {"count", outcome.questions}}) : Json(nullptr)},
+               {"sign",
+                {{"asked", name_of(plan.set.sign)},
+                 {"used", name_of(outcome.sign)},
+                 {"rule", outcome.sign == mesh::Sign::winding ? Json(name_of(plan.set.rule)) : Json(nullptr)}}},
+               {"band", plan.cutoff ? Json({{"cutoff", *plan.cutoff}, {"points", outcome.active}, {"tiles", outcome.tiles}})
+                                    : Json(nullptr)},
+               {"outputs", outputs_json(arguments, plan)},
+               {"min", finite ? Json(outcome.range.lowest) : Json(nullptr)},
+               {"max", finite ? Json(outcome.range.highest) : Json(nullptr)},
+               {"inside", plan.output(Kind::inside) != nullptr ? Json(outcome.inside) : Json(nullptr)},
+               {"warnings", outcome.warnings},
+               {"seconds",
+                {{"read", outcome.read},
+                 {"build", outcome.build},
+                 {"compute", outcome.compute},
+                 {"write", outcome.write},
+                 {"total", outcome.total}}},
+               {"set_bytes", outcome.set_bytes},
+               {"bytes", needs_json(plan.needs)}};
+  add_execution(outcome.report, json);
+  return json;
 }
 
 }  // namespace fathom::cli

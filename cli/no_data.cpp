@@ -2,15 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
 
 #include "input.h"
+#include "options.h"
 
 namespace fathom::cli {
 
@@ -28,9 +30,7 @@ std::span<const std::uint8_t> bytes_of(const Array& mask) {
 template <class T>
 std::optional<T> number_of(const std::string& text) {
   if constexpr (!std::is_same_v<T, bool>) {
-    T number{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc{} && end == text.data() + text.size()) return number;
+    return number<T>(text);
   }
   return std::nullopt;
 }
@@ -108,14 +108,21 @@ void check_holds(DType dtype, const std::string& value) {
   });
 }
 
-void fill_gaps(const Array& gaps, const grid::DistanceOptions& options, const std::string& value, Array& field) {
+ValueRange fill_gaps(const Array& gaps, const grid::DistanceOptions& options, const std::string& value, Array& field) {
   const Array part = of_region(gaps, options);
-  visit_dtype(field.dtype(), [&](auto tag) {
+  const auto are_gaps = bytes_of(part);
+  return visit_dtype(field.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const T number = number_of<T>(value).value_or(T{});
-    auto* elements = reinterpret_cast<T*>(field.data());
-    for (std::size_t i = 0; i < part.bytes(); ++i)
-      if (bytes_of(part)[i]) elements[i] = number;
+    const auto fill = [&](T number) {
+      for (std::size_t i = 0; i < are_gaps.size(); ++i)
+        if (are_gaps[i]) reinterpret_cast<T*>(field.data())[i] = number;
+    };
+    using Limits = std::numeric_limits<T>;
+    fill(Limits::has_infinity ? Limits::infinity() : Limits::max());  // as if they had no site, which no range counts
+    ValueRange range = field_range(std::as_const(field).view());
+    range.infinite -= std::count_if(are_gaps.begin(), are_gaps.end(), [](auto gap) { return gap != 0; });
+    fill(number_of<T>(value).value_or(T{}));
+    return range;
   });
 }
 

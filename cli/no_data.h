@@ -4,6 +4,7 @@
 #include <string>
 
 #include "fathom/grid/distance.h"
+#include "statistics.h"
 
 namespace fathom::cli {
 
@@ -23,6 +24,7 @@ void check_holds(DType dtype, const std::string& value);
 
 /// Sets the elements of a field where there is no data.
 /// @param gaps  of the input; `options` says which part the field is of
-void fill_gaps(const Array& gaps, const grid::DistanceOptions& options, const std::string& value, Array& field);
+/// @return the range of the others
+ValueRange fill_gaps(const Array& gaps, const grid::DistanceOptions& options, const std::string& value, Array& field);
 
 }  // namespace fathom::cli

@@ -14,10 +14,12 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
+    {"--antialias", "COUNT"},
     {"--approx", "NUMBER"},
     {"--axes", "LETTERS"},
     {"--azimuth", "DEGREES"},
     {"--backend", "NAME", "auto cpu cuda"},
+    {"--background", "LEVEL", "white black transparent"},
     {"--band", "NUMBER"},
     {"--border", "LIST", "open sites periodic"},
     {"--channel", "CHANNEL"},

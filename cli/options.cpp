@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -67,15 +66,6 @@ std::string_view name_in(const Names<T, N>& names, T value) {
   throw InternalError("an option has a value without a name");
 }
 
-/// The whole text as a number of type T, or nothing.
-template <class T>
-std::optional<T> number(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 /// Without the blanks at both ends.
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t";
@@ -83,15 +73,34 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
 }
 
-/// An integer of 64 bits as it is, else a double.
+/// The digits of a decimal number whose value is an integer: "-12" of "-12.0" and "-1.2e1"; empty: it is none.
+std::string whole_number(std::string_view text) {
+  const std::string sign(text.substr(0, text.starts_with('-') ? 1 : 0));
+  const std::size_t letter = std::min(text.find_first_of("eE"), text.size());
+  std::string_view power = text.substr(std::min(letter + 1, text.size()));
+  if (power.starts_with('+')) power.remove_prefix(1);
+  const auto exponent = letter == text.size() ? 0 : number<int>(power);
+  constexpr int kMostExponent = 64;  // of what may be an integer of 64 bits
+  if (!exponent || std::abs(*exponent) > kMostExponent) return {};
+  std::string digits(text.substr(sign.size(), letter - sign.size()));
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  if (point < digits.size()) digits.erase(point, 1);
+  const auto length = static_cast<std::int64_t>(point) + *exponent;
+  if (length < 1 || digits.find_first_not_of("0123456789") != digits.npos) return {};
+  if (digits.find_last_not_of('0') + 1 > static_cast<std::size_t>(length)) return {};  // npos + 1 is 0
+  digits.resize(static_cast<std::size_t>(length), '0');
+  return sign + digits;
+}
+
+/// An integer of 64 bits as it is, however it is written, else a double.
 std::optional<grid::Sites::Value> compared_value(std::string_view text) {
-  if (const auto integer = number<std::int64_t>(text)) return *integer;
-  if (const auto natural = number<std::uint64_t>(text)) return *natural;
+  const std::string whole = whole_number(text);
+  if (const auto integer = number<std::int64_t>(whole)) return *integer;
+  if (const auto natural = number<std::uint64_t>(whole)) return *natural;
   const auto real = number<double>(text);
   if (!real) return std::nullopt;
   // A little below all of int64 double rounds to int64's least; the next one compares rightly with all integers.
-  const bool whole = text.find_first_not_of("-0123456789") == text.npos;
-  return whole && *real == -0x1p63 ? std::nextafter(*real, -HUGE_VAL) : *real;
+  return !whole.empty() && *real == -0x1p63 ? std::nextafter(*real, -HUGE_VAL) : *real;
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -270,7 +279,6 @@ io::Format parse_format(std::string_view text) {
   }
   throw InvalidArgument(fmt::format("--format takes {}, not '{}'", known, text));
 }
-
 
 std::string_view name_of(grid::Metric metric) { return name_in(kMetrics, metric); }
 std::string_view name_of(grid::Border border) { return name_in(kBorders, border); }

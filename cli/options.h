@@ -2,7 +2,9 @@
 // was given and what would work.
 #pragma once
 
+#include <charconv>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +16,15 @@
 #include "fathom/mesh/triangle_set.h"
 
 namespace fathom::cli {
+
+/// The whole text as a number of type T, or nothing.
+template <class T>
+std::optional<T> number(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
 
 /// "4GiB", "512MB", "1.5G", "1048576": k, M, G, T are powers of 1000 with "B", of 1024 with "iB" or alone.
 std::size_t parse_memory(std::string_view text);

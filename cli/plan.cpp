@@ -140,8 +140,8 @@ void plan_file(const std::string& path, const io::WriteOptions& options, Planned
   stated.no_data = plan.meaning.no_data;  // said of results if they have it
   const std::string lost = io::losses(output.format, stated);
   if (!lost.empty())
-    warn(fmt::format("{}: {} does not hold what the input says: {}", shown(path),
-                     io::title_of(output.format), lost));
+    plan.warnings.push_back(fmt::format("{}: {} does not hold what the input says: {}", shown(path),
+                                        io::title_of(output.format), lost));
 }
 
 void plan_field(const DistanceArguments& arguments, Plan& plan) {
@@ -190,7 +190,9 @@ void plan_coordinates(const DistanceArguments& arguments, Plan& plan) {
 
 /// What files say of the outputs: what the input's says, with the spacing of the command line, of the region.
 /// @param spacing  as the command line gives it
-io::Meaning meaning_of_outputs(const Input& input, const grid::DistanceOptions& options, const std::string& spacing) {
+io::Meaning meaning_of_outputs(const std::string& spacing, Plan& plan) {
+  const Input& input = plan.input;
+  const grid::DistanceOptions& options = plan.options;
   io::Meaning meaning = input.info.meaning;
   std::vector<std::int64_t> begin(meaning.axes.size(), 0);
   for (std::size_t k = 0; k < input.order.size(); ++k) {
@@ -203,8 +205,8 @@ io::Meaning meaning_of_outputs(const Input& input, const grid::DistanceOptions& 
   meaning.palette.clear();
   meaning.no_data.clear();
   if (!spacing.empty() && !meaning.georeference.empty()) {
-    warn(fmt::format("{}: with another --spacing the georeference ({}) is not kept", input_name(input.path),
-                     meaning.georeference));
+    plan.warnings.push_back(fmt::format("{}: with another --spacing the georeference ({}) is not kept",
+                                        input_name(input.path), meaning.georeference));
     meaning.georeference.clear();
     meaning.native.reset();
   }
@@ -256,6 +258,17 @@ const PlannedOutput* Plan::field() const {
   return nullptr;
 }
 
+grid::Sites gaps_of(const Plan& plan) {
+  grid::Sites gaps = parse_no_data(plan.no_data);
+  gaps.value = compared_in(plan.input.info, gaps.value);
+  return gaps;
+}
+
+void warn_of(const Plan& plan) {
+  warn_of(plan.input);
+  for (const std::string& warning : plan.warnings) warn(warning);
+}
+
 void check_options(const DistanceArguments& arguments) {
   check_arguments(arguments);
   options_of(arguments);
@@ -277,6 +290,7 @@ Plan make_plan(const DistanceArguments& arguments) {
   plan.preview = arguments.preview;
 
   plan.input = probe_input(arguments.input, colours_for(plan.options.sites), arguments.spacing == kPrintSpacing);
+  plan.options.sites.value = compared_in(plan.input.info, plan.options.sites.value);
   plan.options.batch_axes = plan.input.batch_axes;
   const Shape space = plan.input.space();
   check_colours(plan.input, plan.options.sites);
@@ -285,7 +299,7 @@ Plan make_plan(const DistanceArguments& arguments) {
   expand("--border", plan.options.border, space);
   check_surface(plan.options);
   if (!arguments.region.empty()) plan.options.region = parse_region(arguments.region, space);
-  plan.meaning = meaning_of_outputs(plan.input, plan.options, arguments.spacing);
+  plan.meaning = meaning_of_outputs(arguments.spacing, plan);
   plan_no_data(arguments, plan);
   plan_field(arguments, plan);
   plan_nearest(arguments, plan);

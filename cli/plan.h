@@ -41,6 +41,7 @@ struct Plan {
   io::WriteOptions field_format;
   std::vector<PlannedOutput> outputs;
   std::string preview;
+  std::vector<std::string> warnings;  ///< of outputs
 
   /// The field that is written or drawn; null if only indices are asked for.
   const PlannedOutput* field() const;
@@ -48,11 +49,18 @@ struct Plan {
   std::size_t field_index() const { return static_cast<std::size_t>(field() - outputs.data()); }
 };
 
+/// The rule of the elements that hold no data; there must be a value for them.
+grid::Sites gaps_of(const Plan& plan);
+
 /// @throws InvalidArgument what is wrong whatever the input holds
 void check_options(const DistanceArguments& arguments);
 
 /// @throws InvalidArgument, IoError, DeviceError: everything that can be known to be wrong before the work
 Plan make_plan(const DistanceArguments& arguments);
+
+/// Prints the warnings of the input and the outputs. Best once the input was read: what follows a warning is then seldom
+/// an error.
+void warn_of(const Plan& plan);
 
 /// The library's place for an output.
 AnyView& view_in(grid::DistanceOutputs& outputs, PlannedOutput::Kind kind);

@@ -1,13 +1,17 @@
 #include "query.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <memory>
 #include <optional>
+#include <tuple>
 
+#include "clock.h"
 #include "exit_code.h"
+#include "input.h"
+#include "memory.h"
 #include "options.h"
 #include "pending_files.h"
 #include "progress.h"
@@ -33,10 +37,6 @@ constexpr const char* kExamples = R"(Examples:
       only sites in a cone of 20 degrees around the z axis, or within 0.5 of that axis
 
 Points are read from NPY, PLY and text: CSV, PTS, XYZ. Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 struct QueryOutcome {
   Array distance;
@@ -67,7 +67,6 @@ std::optional<double> perforation_error(const QueryPlan& plan, const points::Sit
 
 QueryOutcome compute(QueryPlan& plan, const Points& points, Progress& progress) {
   QueryOutcome outcome;
-  plan.set.execution = plan.query.execution;
   const auto build_start = Clock::now();
   progress.begin("sorting sites");
   plan.set.execution.progress = progress.callback();
@@ -95,17 +94,15 @@ QueryOutcome compute(QueryPlan& plan, const Points& points, Progress& progress) 
 void write_result(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
                   const QueryOutcome& outcome) {
   PendingFiles files;
-  io::write_table(files.add(arguments.output),
-                  {{"distance", outcome.distance.view()}, {"site", outcome.site.view()}}, points.queries.data.view(),
-                  plan.format);
+  io::write_table(files.add(arguments.output), {{"distance", outcome.distance.view()}, {"site", outcome.site.view()}},
+                  points.queries.data.view(), plan.format);
   files.commit();
 }
 
 std::string text_of(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
                     const QueryOutcome& outcome) {
-  std::string text =
-      fmt::format("{}: {} × {} nearest of {} sites", shown(arguments.output), points.queries.data.shape()[0],
-                  plan.query.k, points.sites.data.shape()[0]);
+  std::string text = fmt::format("{}: {} × {} nearest of {} sites", shown(arguments.output),
+                                 points.queries.data.shape()[0], plan.query.k, points.sites.data.shape()[0]);
   if (outcome.range.has_finite())
     text += fmt::format(", {:.6g} to {:.6g}", outcome.range.lowest, outcome.range.highest);
   text += "\n";
@@ -119,30 +116,58 @@ std::string text_of(const QueryArguments& arguments, const QueryPlan& plan, cons
 Json json_of(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
              const QueryOutcome& outcome) {
   const bool finite = outcome.range.has_finite();
-  return {{"operation", "query"},
+  Json json = {{"operation", "query"},
+               {"sites", points_json(arguments.sites, points.sites)},
+               {"queries", points_json(arguments.queries, points.queries)},
+               {"output", {{"path", arguments.output}, {"format", io::name_of(plan.format)}}},
+               {"k", plan.query.k},
+               {"metric", arguments.metric},
+               {"unreached", outcome.range.infinite},
+               {"min", finite ? Json(outcome.range.lowest) : Json(nullptr)},
+               {"max", finite ? Json(outcome.range.highest) : Json(nullptr)},
+               {"perforate", plan.set.every},
+               {"mean_percentage_error", outcome.perforation_error ? Json(*outcome.perforation_error) : Json(nullptr)},
+               {"storage", name_of(plan.set.storage)},
+               {"set_bytes", outcome.set_bytes},
+               {"seconds",
+                {{"read", outcome.read},
+                 {"build", outcome.build},
+                 {"compute", outcome.compute},
+                 {"write", outcome.write},
+                 {"total", outcome.total}}}};
+  add_execution(outcome.report, json);
+  return json;
+}
+
+Json plan_json(const QueryArguments& arguments, const QueryPlan& plan, const Points& points) {
+  const QueryNeeds needs = needs_of(plan, points.sites.data, points.queries.data);
+  return {{"operation", "plan"},
+          {"verb", "query"},
           {"sites", points_json(arguments.sites, points.sites)},
           {"queries", points_json(arguments.queries, points.queries)},
-          {"output", {{"path", arguments.output}, {"format", io::name_of(plan.format)}}},
+          {"output",
+           {{"path", arguments.output}, {"format", io::name_of(plan.format)}, {"dtype", fathom::name_of(plan.dtype)}}},
           {"k", plan.query.k},
           {"metric", arguments.metric},
-          {"unreached", outcome.range.infinite},
-          {"min", finite ? Json(outcome.range.lowest) : Json(nullptr)},
-          {"max", finite ? Json(outcome.range.highest) : Json(nullptr)},
-          {"perforate", plan.set.every},
-          {"mean_percentage_error", outcome.perforation_error ? Json(*outcome.perforation_error) : Json(nullptr)},
           {"storage", name_of(plan.set.storage)},
-          {"set_bytes", outcome.set_bytes},
-          {"seconds",
-           {{"read", outcome.read},
-            {"build", outcome.build},
-            {"compute", outcome.compute},
-            {"write", outcome.write},
-            {"total", outcome.total}}},
-          {"backend", fathom::name_of(outcome.report.backend)},
-          {"device", outcome.report.device.empty() ? Json(nullptr) : Json(outcome.report.device)},
-          {"instruction_set", fathom::name_of(outcome.report.instruction_set)},
-          {"threads", outcome.report.threads},
-          {"scratch_bytes", outcome.report.scratch_bytes}};
+          {"backend", fathom::name_of(plan.query.execution.backend)},
+          {"bytes", {{"arrays", needs.arrays}, {"set", needs.set}, {"scratch", needs.scratch}}}};
+}
+
+std::string plan_text(const QueryArguments& arguments, const QueryPlan& plan, const Points& points) {
+  const QueryNeeds needs = needs_of(plan, points.sites.data, points.queries.data);
+  std::string text;
+  for (const auto& [path, file, noun] :
+       {std::tuple{&arguments.sites, &points.sites, "sites"}, {&arguments.queries, &points.queries, "queries"}})
+    text += fmt::format("read     {}: {} {}, {}, columns {}\n", input_name(*path), file->data.shape()[0], noun,
+                        fathom::name_of(file->data.dtype()), fmt::join(file->columns, ", "));
+  text += fmt::format("compute  {} nearest of each, {}, {} storage, on {}\n", plan.query.k, arguments.metric,
+                      name_of(plan.set.storage), fathom::name_of(plan.query.execution.backend));
+  text += fmt::format("write    {}: {}, distances as {}\n", shown(arguments.output), io::name_of(plan.format),
+                      fathom::name_of(plan.dtype));
+  return text + fmt::format("memory   {} for points and answers, {} for {} storage, {} of scratch\n",
+                            memory_text(needs.arrays), memory_text(needs.set), name_of(plan.set.storage),
+                            memory_text(needs.scratch));
 }
 
 void print_outcome(const QueryArguments& arguments, const QueryPlan& plan, const Points& points,
@@ -161,8 +186,10 @@ Work declare_query(CLI::App* verb) {
   verb->add_option("QUERIES", a.queries, "Points: NPY, CSV, PLY, PTS, XYZ; - for standard input")->required();
   verb->add_option("-o,--output", a.output, "Where the answers go: .npy .csv .ply; - for standard output (NPY)");
   verb->add_option("--format", a.format, "npy, csv or ply, whatever the ending of -o");
-  verb->add_option("--columns", a.columns, "Columns of x, y (and z) in both files, by names or numbers: lon,lat or 2,3,4");
-  verb->add_option("--delimiter", a.delimiter, "What divides the columns of text: a mark, tab or space (default: found out)");
+  verb->add_option("--columns", a.columns,
+                   "Columns of x, y (and z) in both files, by names or numbers: lon,lat or 2,3,4");
+  verb->add_option("--delimiter", a.delimiter,
+                   "What divides the columns of text: a mark, tab or space (default: found out)");
   verb->add_option("--decimal", a.decimal, "Decimal mark of text, '.' or ',' (default: found out)");
   verb->add_option("--dtype", a.dtype, "Distances as float32 (default) or float64");
   verb->add_option("--k", a.k, "How many of the nearest sites, 1 to 64 (default 1)");
@@ -180,6 +207,8 @@ Work declare_query(CLI::App* verb) {
   verb->add_option(
       "--memory", a.memory,
       "Most memory for sites, queries, answers and the index, on the host and a device each, such as 4GiB");
+  verb->add_flag("--plan", a.plan,
+                 "Read the points and say what would be computed and written, and the memory it takes");
   verb->add_flag("--json", a.json, "Print one line of JSON about the work");
   return [arguments] { return run_query(*arguments); };
 }
@@ -196,6 +225,13 @@ int run_query(const QueryArguments& arguments) {
   set_cone(plan, static_cast<int>(points.sites.data.shape()[1]), direction);
   fit_into_memory(plan, points.sites.data, points.queries.data);
   choose_backend(plan, points.sites.data, points.queries.data);
+  plan.set.execution = plan.query.execution;
+  if (arguments.plan) {
+    const points::SiteSet none(AnyConstView(nullptr, DType::float32, {0, 3}), plan.set);  // devices that are not there
+    progress.end();
+    arguments.json ? print_line(plan_json(arguments, plan, points)) : print_text(plan_text(arguments, plan, points));
+    return kDone;
+  }
   QueryOutcome outcome = compute(plan, points, progress);
   outcome.read = read;
 

@@ -30,6 +30,7 @@ struct QueryArguments {
   std::string devices;
   std::string threads = "0";
   std::string memory;
+  bool plan = false;
   bool json = false;
 };
 

@@ -50,10 +50,15 @@ std::size_t query_scratch(const QueryPlan& plan, const Array& queries) {
          static_cast<std::size_t>(plan.query.k) * (std::size_t{1} << 14);
 }
 
-std::size_t needed_bytes(const QueryPlan& plan, points::Storage storage, const Array& sites, const Array& queries) {
+QueryNeeds needs_with(points::Storage storage, const QueryPlan& plan, const Array& sites, const Array& queries) {
   const auto answers = static_cast<std::size_t>(queries.shape()[0] * plan.query.k);
-  return sites.bytes() + queries.bytes() + answers * (size_of(plan.dtype) + sizeof(std::int64_t)) +
-         set_bytes(storage, sites) + query_scratch(plan, queries);
+  return {sites.bytes() + queries.bytes() + answers * (size_of(plan.dtype) + sizeof(std::int64_t)),
+          set_bytes(storage, sites), query_scratch(plan, queries)};
+}
+
+std::size_t needed_bytes(const QueryPlan& plan, points::Storage storage, const Array& sites, const Array& queries) {
+  const QueryNeeds needs = needs_with(storage, plan, sites, queries);
+  return needs.arrays + needs.set + needs.scratch;
 }
 
 /// The same on a device, where sites and queries are copies, and sorting takes more.
@@ -85,6 +90,10 @@ bool are_many(const QueryPlan& plan, const Array& sites, const Array& queries) {
 
 }  // namespace
 
+QueryNeeds needs_of(const QueryPlan& plan, const Array& sites, const Array& queries) {
+  return needs_with(plan.set.storage, plan, sites, queries);
+}
+
 std::string_view name_of(points::Storage storage) {
   switch (storage) {
     case points::Storage::sorted: return "sorted";
@@ -100,8 +109,9 @@ QueryPlan make_query_plan(const QueryArguments& arguments) {
   if (arguments.sites == "-" && arguments.queries == "-")
     throw InvalidArgument("standard input holds the sites or the queries, not both; give one of them a file");
   if (io::same_stream(arguments.sites, arguments.queries))
-    throw InvalidArgument(fmt::format("{} and {} are one pipe, which only one of them can read; give one of them a file",
-                                      arguments.sites, arguments.queries));
+    throw InvalidArgument(
+        fmt::format("{} and {} are one pipe, which only one of them can read; give one of them a file", arguments.sites,
+                    arguments.queries));
   check_outputs({{"-o", arguments.output}}, arguments.json);
   plan.query.k = static_cast<int>(parse_count("--k", arguments.k, 1, 64));
   plan.format = io::check_table(arguments.output, plan.query.k, parse_table_format(arguments.format));

@@ -37,6 +37,14 @@ void fit_into_memory(QueryPlan& plan, const Array& sites, const Array& queries);
 /// sites that are too many for it pass by in pieces.
 void choose_backend(QueryPlan& plan, const Array& sites, const Array& queries);
 
+/// Bytes that the work takes on the host, at most.
+struct QueryNeeds {
+  std::size_t arrays = 0;   ///< sites, queries and answers
+  std::size_t set = 0;      ///< of sites, and sorting it
+  std::size_t scratch = 0;  ///< of queries
+};
+QueryNeeds needs_of(const QueryPlan& plan, const Array& sites, const Array& queries);
+
 std::string_view name_of(points::Storage storage);
 
 }  // namespace fathom::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "input.h"
 #include "statistics.h"
 #include "warnings.h"
 
@@ -73,6 +74,15 @@ Points read_both(const QueryArguments& arguments, const io::PointOptions& option
   if (!sites.unit.empty() && !queries.unit.empty() && sites.unit != queries.unit)
     throw InvalidArgument(fmt::format("{} is in {}, {} in {}; bring them to one unit", arguments.sites, sites.unit,
                                       arguments.queries, queries.unit));
+  if (sites.columns != queries.columns &&
+      std::is_permutation(sites.columns.begin(), sites.columns.end(), queries.columns.begin()))
+    throw InvalidArgument(fmt::format("{} has the columns {}, {} has {}; say which are x and y with --columns {}",
+                                      arguments.sites, fmt::join(sites.columns, ", "), arguments.queries,
+                                      fmt::join(queries.columns, ", "), fmt::join(sites.columns, ",")));
+  if (!sites.is_text && !queries.is_text && (options.delimiter != 0 || options.decimal != 0))
+    throw InvalidArgument(fmt::format("{} is for text, and neither {} nor {} is text; leave it out",
+                                      options.delimiter != 0 ? "--delimiter" : "--decimal",
+                                      input_name(arguments.sites), input_name(arguments.queries)));
   for (const io::Points* file : {&sites, &queries})
     for (const std::string& warning : file->warnings) warn(warning);
   return points;
@@ -80,7 +90,7 @@ Points read_both(const QueryArguments& arguments, const io::PointOptions& option
 
 std::string columns_text(const std::string& path, const io::Points& points) {
   if (!points.chosen) return {};
-  std::string text = path == "-" ? "standard input:" : path + ":";
+  std::string text = input_name(path) + ":";
   for (std::size_t axis = 0; axis < points.columns.size(); ++axis)
     text += fmt::format("{} {} is '{}'", axis == 0 ? "" : ",", "xyz"[axis], points.columns[axis]);
   return text + "\n";
@@ -92,7 +102,7 @@ Json points_json(const std::string& path, const io::Points& points) {
           {"count", points.data.shape()[0]},
           {"axes", points.data.shape()[1]},
           {"columns", points.columns},
-          {"unit", points.unit.empty() ? Json(nullptr) : Json(points.unit)}};
+          {"unit", text_or_null(points.unit)}};
 }
 
 }  // namespace fathom::cli

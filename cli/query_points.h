@@ -20,7 +20,8 @@ io::PointOptions parse_point_options(const QueryArguments& arguments);
 
 /// Reads both and warns of what was guessed.
 /// @throws IoError a file is not to be read, or has a coordinate that is not finite
-/// @throws InvalidArgument one has two coordinates and the other three, or they state different units
+/// @throws InvalidArgument one has two coordinates and the other three, or they state different units; a delimiter or
+/// decimal mark was given and neither is text
 Points read_both(const QueryArguments& arguments, const io::PointOptions& options);
 
 /// Where there was a choice: "trees.csv: x is 'lon', y is 'lat'\n".

@@ -4,16 +4,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <span>
 #include <utility>
 
+#include "clock.h"
 #include "exit_code.h"
 #include "memory.h"
 #include "pending_files.h"
+#include "pictures.h"
 #include "progress.h"
 #include "render_plan.h"
 #include "report.h"
@@ -33,14 +33,9 @@ constexpr const char* kExamples = R"(Examples:
 
 Every --step draws the same picture. Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
 struct RenderOutcome {
-  Shape volume;
-  DType dtype = DType::uint8;
   Array shade;
+  Array coverage;
   Array samples;
   apps::RayMarchReport report;
   std::int32_t most_samples = 0;
@@ -53,55 +48,24 @@ struct RenderOutcome {
   }
 };
 
-struct Volume {
-  Arranged elements;
-  std::vector<double> spacing;
-};
-
-Volume read_volume(const RenderArguments& arguments, const RenderPlan& plan) {
-  Volume volume;
-  if (plan.raw) {
-    volume.elements.data = io::read_raw(arguments.input.path, *plan.raw);
-    volume.elements.view = std::as_const(volume.elements.data).view();
-  } else {
-    InputArguments given = arguments.input;
-    if (given.stack) given.slices = stack_of({given.path});
-    const Input input =
-        probe_input(given, arguments.threshold.empty() ? io::Colours::packed : io::Colours::luminance);
-    if (input.batch_axes > 0)
-      throw IoError(fmt::format("{} is several volumes along {}; --channel takes one channel", input.path,
-                                input.batch_names()));
-    volume.elements = read_elements(input);
-    volume.spacing = input.spacing();
+Arranged read_volume(const RenderArguments& arguments, const RenderPlan& plan) {
+  if (!plan.raw) {
+    Arranged volume = read_elements(plan.input);
+    warn_of(plan.input);
+    return volume;
   }
-  const Shape& shape = volume.elements.view.shape();
-  if (shape.rank() != 3)
-    throw IoError(fmt::format("{} has {} axes, {}; a volume has 3", arguments.input.path, shape.rank(),
-                              to_string(shape)));
+  Arranged volume;
+  volume.data = io::read_raw(arguments.input.path, *plan.raw);
+  volume.view = std::as_const(volume.data).view();
   return volume;
 }
 
-/// What --memory leaves for the marcher.
-std::optional<std::size_t> marcher_limit(const RenderPlan& plan, const Volume& volume) {
-  if (!plan.memory) return std::nullopt;
-  constexpr std::size_t kOfAPixel = sizeof(std::uint8_t) + sizeof(std::int32_t);
-  const std::size_t arrays = volume.elements.data.bytes() + static_cast<std::size_t>(element_count(plan.picture)) * kOfAPixel;
-  if (arrays >= *plan.memory)
-    throw InvalidArgument(fmt::format("--memory {} is too small: volume and picture need {}", memory_text(*plan.memory),
-                                      memory_text(arrays)));
-  return *plan.memory - arrays;
-}
-
-RenderOutcome draw(RenderPlan& plan, Volume volume, Progress& progress) {
+RenderOutcome draw(RenderPlan& plan, Arranged volume, Progress& progress) {
   RenderOutcome outcome;
-  outcome.volume = volume.elements.view.shape();
-  outcome.dtype = volume.elements.view.dtype();
-  if (plan.marcher.spacing.empty()) plan.marcher.spacing = volume.spacing;
-  plan.marcher.memory_limit = marcher_limit(plan, volume);
   const auto build_start = Clock::now();
   progress.begin("preparing");
   plan.marcher.execution.progress = progress.callback();
-  const apps::RayMarcher marcher(volume.elements.view, plan.marcher);
+  const apps::RayMarcher marcher(volume.view, plan.marcher);
   volume = {};
   outcome.build = seconds_since(build_start);
   outcome.solid = marcher.solid();
@@ -110,78 +74,76 @@ RenderOutcome draw(RenderPlan& plan, Volume volume, Progress& progress) {
   progress.begin("drawing");
   plan.march.execution.progress = progress.callback();
   outcome.shade = Array(DType::uint8, plan.picture);
-  outcome.samples = Array(DType::int32, plan.picture);
   apps::RayMarchOutputs outputs;
   outputs.shade = outcome.shade.view();
-  outputs.samples = outcome.samples.view();
+  if (plan.transparent) {
+    outcome.coverage = Array(DType::uint8, plan.picture);
+    outputs.coverage = outcome.coverage.view();
+  }
+  if (plan.counts) {
+    outcome.samples = Array(DType::int32, plan.picture);
+    outputs.samples = outcome.samples.view();
+  }
   outcome.draw = std::numeric_limits<double>::infinity();
   for (int k = 0; k < plan.repeat; ++k) {
     const auto start = Clock::now();
     outcome.report = marcher.render(plan.march, outputs);
     outcome.draw = std::min(outcome.draw, seconds_since(start));
   }
+  if (plan.counts) {
+    const auto* counts = outcome.samples.as<std::int32_t>().data();
+    outcome.most_samples = *std::max_element(counts, counts + outcome.samples.size());
+  }
   return outcome;
 }
 
-/// As the paper draws them: white for the fewest samples, black for the most.
-Array samples_picture(const Array& samples, std::int32_t most) {
-  Array picture(DType::uint8, samples.shape());
-  const auto* from = samples.as<std::int32_t>().data();
-  auto* to = picture.as<std::uint8_t>().data();
-  for (std::int64_t i = 0; i < samples.size(); ++i)
-    to[i] = static_cast<std::uint8_t>(255 - std::max(from[i] - 1, 0) * std::int64_t{255} / std::max(most - 1, 1));
-  return picture;
-}
-
-void write_pictures(const RenderArguments& arguments, const RenderOutcome& outcome) {
-  const Array samples = samples_picture(outcome.samples, outcome.most_samples);
+void write_pictures(const RenderArguments& arguments, const RenderPlan& plan, const RenderOutcome& outcome) {
   PendingFiles files;
-  if (!arguments.samples.empty()) io::write(files.add(arguments.samples), samples.view());
-  if (!arguments.output.empty()) io::write(files.add(arguments.output), outcome.shade.view());
+  if (!arguments.samples.empty())
+    io::write(files.add(arguments.samples), samples_picture(outcome.samples, outcome.most_samples).view());
+  if (!arguments.output.empty() && plan.transparent)
+    write_transparent(outcome.shade, outcome.coverage, files.add(arguments.output).stream());
+  else if (!arguments.output.empty()) io::write(files.add(arguments.output), outcome.shade.view());
   files.commit();
 }
 
 std::string text_of(const RenderArguments& arguments, const RenderPlan& plan, const RenderOutcome& outcome) {
   std::string text;
   if (!arguments.output.empty())
-    text += fmt::format("{}: {} × {}, {} of {} voxels are solid\n",
-                        shown(arguments.output), plan.picture[1],
-                        plan.picture[0], outcome.solid, element_count(outcome.volume));
+    text += fmt::format("{}: {} × {}, {} of {} voxels are solid\n", shown(arguments.output), plan.picture[1],
+                        plan.picture[0], outcome.solid, element_count(plan.volume));
   if (!arguments.samples.empty())
-    text += fmt::format("{}: samples per ray, white for 1, black for {}\n", shown(arguments.samples), outcome.most_samples);
+    text +=
+        fmt::format("{}: samples per ray, white for 1, black for {}\n", shown(arguments.samples), outcome.most_samples);
   return text + fmt::format("{}: {:.4g} samples per ray, {:.3g} frames per second\n", name_of(plan.marcher.stepping),
                             outcome.mean_samples(), 1 / outcome.draw);
 }
 
 Json json_of(const RenderArguments& arguments, const RenderPlan& plan, const RenderOutcome& outcome) {
-  return {{"operation", "render"},
-          {"input",
-           {{"path", arguments.input.path},
-            {"dtype", fathom::name_of(outcome.dtype)},
-            {"shape", std::vector<std::int64_t>(outcome.volume.begin(), outcome.volume.end())}}},
-          {"output", {{"path", arguments.output}, {"samples", arguments.samples}}},
-          {"size", {plan.picture[1], plan.picture[0]}},
-          {"solid", outcome.solid},
-          {"step", name_of(plan.marcher.stepping)},
-          {"half_angle", plan.march.half_angle},
-          {"rays", outcome.report.rays},
-          {"hits", outcome.report.hits},
-          {"samples", outcome.report.samples},
-          {"mean_samples", outcome.mean_samples()},
-          {"most_samples", outcome.most_samples},
-          {"frames_per_second", 1 / outcome.draw},
-          {"marcher_bytes", outcome.marcher_bytes},
-          {"seconds",
-           {{"read", outcome.read},
-            {"build", outcome.build},
-            {"draw", outcome.draw},
-            {"write", outcome.write},
-            {"total", outcome.total}}},
-          {"backend", fathom::name_of(outcome.report.backend)},
-          {"device", outcome.report.device.empty() ? Json(nullptr) : Json(outcome.report.device)},
-          {"instruction_set", fathom::name_of(outcome.report.instruction_set)},
-          {"threads", outcome.report.threads},
-          {"scratch_bytes", outcome.report.scratch_bytes}};
+  Json json = {
+      {"operation", "render"},
+      {"input",
+       {{"path", arguments.input.path}, {"dtype", fathom::name_of(plan.dtype)}, {"shape", to_json(plan.volume)}}},
+      {"output", {{"path", arguments.output}, {"samples", arguments.samples}}},
+      {"size", {plan.picture[1], plan.picture[0]}},
+      {"solid", outcome.solid},
+      {"step", name_of(plan.marcher.stepping)},
+      {"half_angle", plan.march.half_angle},
+      {"rays", outcome.report.rays},
+      {"hits", outcome.report.hits},
+      {"samples", outcome.report.samples},
+      {"mean_samples", outcome.mean_samples()},
+      {"most_samples", outcome.most_samples},
+      {"frames_per_second", 1 / outcome.draw},
+      {"marcher_bytes", outcome.marcher_bytes},
+      {"seconds",
+       {{"read", outcome.read},
+        {"build", outcome.build},
+        {"draw", outcome.draw},
+        {"write", outcome.write},
+        {"total", outcome.total}}}};
+  add_execution(outcome.report, json);
+  return json;
 }
 
 void print_outcome(const RenderArguments& arguments, const RenderPlan& plan, const RenderOutcome& outcome) {
@@ -215,11 +177,14 @@ Work declare_render(CLI::App* verb) {
   verb->add_option("--up", a.up, "Axis that points up: x, y, z, -x, -y or -z (default z, the shape's first)");
   verb->add_option("--projection", a.projection, "perspective (default) or orthographic");
   verb->add_option("--fov", a.field_of_view, "Field of view of the shorter side in degrees (default 30)");
-  verb->add_option("--zoom", a.zoom, "Enlarges the middle (default 1)");
+  verb->add_option("--zoom", a.zoom, "Enlarges the middle of the picture, which the solid fills at 1 (default 1)");
+  verb->add_option("--antialias", a.antialias, "Averages N x N rays for each pixel, N from 1 to 16 (default 3)");
+  verb->add_option("--background", a.background, "white (default), black, transparent (PNG) or a level from 0 to 255");
   verb->add_option("--repeat", a.repeat, "Draws so often and reports the shortest time (default 1)");
   verb->add_option("--backend", a.backend, "auto, cpu or cuda (default auto)");
   verb->add_option("--threads", a.threads, "Most threads; 0 for all processors (default)");
   verb->add_option("--memory", a.memory, "Most memory for volume, picture and field or sites, such as 4GiB");
+  verb->add_flag("--plan", a.plan, "Say what would be read, drawn and written, and the memory it takes; do nothing");
   verb->add_flag("--json", a.json, "Print one line of JSON about the work");
   return [arguments] { return run_render(*arguments); };
 }
@@ -227,19 +192,21 @@ Work declare_render(CLI::App* verb) {
 int run_render(const RenderArguments& arguments) {
   const auto start = Clock::now();
   RenderPlan plan = make_render_plan(arguments);
+  if (arguments.plan) {
+    if (!plan.raw) warn_of(plan.input);
+    arguments.json ? print_line(plan_json(arguments, plan)) : print_text(plan_text(arguments, plan));
+    return kDone;
+  }
   Progress progress;
   progress.begin("reading");
-  Volume volume = read_volume(arguments, plan);
+  Arranged volume = read_volume(arguments, plan);
   const double read = seconds_since(start);
   RenderOutcome outcome = draw(plan, std::move(volume), progress);
   outcome.read = read;
-  const auto counts =
-      std::span(outcome.samples.as<std::int32_t>().data(), static_cast<std::size_t>(outcome.samples.size()));
-  outcome.most_samples = *std::max_element(counts.begin(), counts.end());
 
   const auto write_start = Clock::now();
   progress.begin("writing");
-  write_pictures(arguments, outcome);
+  write_pictures(arguments, plan, outcome);
   outcome.write = seconds_since(write_start);
   outcome.total = seconds_since(start);
   progress.end();

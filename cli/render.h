@@ -26,11 +26,14 @@ struct RenderArguments {
   std::string projection = "perspective";
   std::string field_of_view = "30";
   std::string zoom = "1";
+  std::string antialias = "3";
+  std::string background = "white";
   std::string repeat = "1";
   std::string backend = "auto";
   std::string threads = "0";
   std::string memory;
   bool big_endian = false;
+  bool plan = false;
   bool json = false;
 };
 

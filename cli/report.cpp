@@ -19,9 +19,7 @@ namespace fathom::cli {
 
 namespace {
 
-Json to_json(const Shape& shape) { return std::vector<std::int64_t>(shape.begin(), shape.end()); }
-
-Json to_json(const PlannedOutput& output, const io::WriteReport& written) {
+Json output_json(const PlannedOutput& output, const io::WriteReport& written) {
   Json json = {{"path", output.path},
                {"content", name_of(output.kind)},
                {"format", io::name_of(output.format)},
@@ -34,7 +32,7 @@ Json to_json(const PlannedOutput& output, const io::WriteReport& written) {
 Json outputs_json(const Plan& plan, const DistanceOutcome& outcome) {
   Json outputs = Json::array();
   for (std::size_t k = 0; k < plan.outputs.size(); ++k)
-    if (!plan.outputs[k].path.empty()) outputs.push_back(to_json(plan.outputs[k], outcome.written[k]));
+    if (!plan.outputs[k].path.empty()) outputs.push_back(output_json(plan.outputs[k], outcome.written[k]));
   if (!plan.preview.empty()) outputs.push_back({{"path", plan.preview}, {"content", "chart"}, {"format", "png"}});
   return outputs;
 }
@@ -73,8 +71,9 @@ Json plan_json(const Plan& plan) {
   const Needs needs = needs_of(plan);
   Json outputs = Json::array();
   for (const PlannedOutput& output : plan.outputs)
-    if (!output.path.empty()) outputs.push_back(to_json(output, {}));
+    if (!output.path.empty()) outputs.push_back(output_json(output, {}));
   return {{"operation", "plan"},
+          {"verb", "distance"},
           {"input", describe(plan.input.path, plan.input.info)},
           {"outputs", outputs},
           {"batch", plan.input.batch_axes > 0 ? batch_count(plan.input) : 1},
@@ -131,6 +130,8 @@ void print_line(const Json& json) {
   print_text(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
+Json to_json(const Shape& shape) { return std::vector<std::int64_t>(shape.begin(), shape.end()); }
+
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json json_number(double value) {
@@ -159,23 +160,20 @@ Json to_json(const Plan& plan, const DistanceOutcome& outcome) {
   const bool finite = outcome.range && outcome.range->has_finite();
   Json sites = {{"rule", to_text(plan.options.sites)}, {"count", outcome.sites}};
   if (outcome.labels) sites["labels"] = *outcome.labels;
-  return {{"operation", "distance"},
-          {"input", describe(plan.input.path, plan.input.info)},
-          {"outputs", outputs_json(plan, outcome)},
-          {"sites", sites},
-          {"unreached", outcome.range ? Json(outcome.range->infinite) : Json(nullptr)},
-          {"min", finite ? Json(outcome.range->lowest) : Json(nullptr)},
-          {"max", finite ? Json(outcome.range->highest) : Json(nullptr)},
-          {"seconds",
-           {{"read", outcome.seconds.read},
-            {"compute", outcome.seconds.compute},
-            {"write", outcome.seconds.write},
-            {"total", outcome.seconds.total}}},
-          {"backend", fathom::name_of(outcome.report.backend)},
-          {"device", outcome.report.device.empty() ? Json(nullptr) : Json(outcome.report.device)},
-          {"instruction_set", fathom::name_of(outcome.report.instruction_set)},
-          {"threads", outcome.report.threads},
-          {"scratch_bytes", outcome.report.scratch_bytes}};
+  Json json = {{"operation", "distance"},
+               {"input", describe(plan.input.path, plan.input.info)},
+               {"outputs", outputs_json(plan, outcome)},
+               {"sites", sites},
+               {"unreached", outcome.range ? Json(outcome.range->infinite) : Json(nullptr)},
+               {"min", finite ? Json(outcome.range->lowest) : Json(nullptr)},
+               {"max", finite ? Json(outcome.range->highest) : Json(nullptr)},
+               {"seconds",
+                {{"read", outcome.seconds.read},
+                 {"compute", outcome.seconds.compute},
+                 {"write", outcome.seconds.write},
+                 {"total", outcome.seconds.total}}}};
+  add_execution(outcome.report, json);
+  return json;
 }
 
 std::string to_text(const Plan& plan, const DistanceOutcome& outcome) {

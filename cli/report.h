@@ -32,14 +32,27 @@ void print_message(std::string text);
 /// What takes a bar off a terminal's line.
 inline constexpr const char* kEraseLine = "\r\033[K";
 
-/// {path, format, dtype, shape, spacing}
+/// What the header of a file says: format, type, shape, and its meaning.
 Json describe(const std::string& path, const io::ImageInfo& info);
 
 /// A number, or "inf", "-inf", "nan", which JSON numbers lack.
 Json json_number(double value);
 
+Json to_json(const Shape& shape);
+
 /// null for an empty text.
 Json text_or_null(const std::string& text);
+
+/// Adds where and how the library did the work.
+/// @param report  of any of its calls
+template <class Report>
+void add_execution(const Report& report, Json& json) {
+  json["backend"] = fathom::name_of(report.backend);
+  json["device"] = text_or_null(report.device);
+  json["instruction_set"] = fathom::name_of(report.instruction_set);
+  json["threads"] = report.threads;
+  json["scratch_bytes"] = report.scratch_bytes;
+}
 
 struct Seconds {
   double read = 0;

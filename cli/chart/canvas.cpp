@@ -14,6 +14,18 @@ Surface make_surface(int width, int height) {
   return surface;
 }
 
+void write_png(cairo_surface_t* surface, std::FILE* stream) {
+  const auto write = [](void* closure, const unsigned char* data, unsigned int length) {
+    return std::fwrite(data, 1, length, static_cast<std::FILE*>(closure)) == length ? CAIRO_STATUS_SUCCESS
+                                                                                   : CAIRO_STATUS_WRITE_ERROR;
+  };
+  cairo_surface_flush(surface);
+  const cairo_status_t status = cairo_surface_write_to_png_stream(surface, write, stream);
+  if (status == CAIRO_STATUS_NO_MEMORY) throw std::bad_alloc();
+  if (status != CAIRO_STATUS_SUCCESS || std::fflush(stream) != 0)
+    throw IoError(std::string("cannot write the PNG: ") + std::strerror(errno));
+}
+
 Canvas::Canvas(int width, int height) : surface_(make_surface(width, height)), context_(cairo_create(surface_.get())) {
   set_colour({1, 1, 1});
   cairo_paint(cairo());
@@ -82,18 +94,6 @@ std::string Canvas::fitted(const std::string& text, const TextStyle& style, doub
     if (!shorter.empty() && (static_cast<unsigned char>(shorter.back()) & 0xC0U) == 0xC0U) shorter.pop_back();
   }
   return shorter + "…";
-}
-
-void Canvas::write_png(std::FILE* stream) const {
-  const auto write = [](void* closure, const unsigned char* data, unsigned int length) {
-    return std::fwrite(data, 1, length, static_cast<std::FILE*>(closure)) == length ? CAIRO_STATUS_SUCCESS
-                                                                                   : CAIRO_STATUS_WRITE_ERROR;
-  };
-  cairo_surface_flush(surface_.get());
-  const cairo_status_t status = cairo_surface_write_to_png_stream(surface_.get(), write, stream);
-  if (status == CAIRO_STATUS_NO_MEMORY) throw std::bad_alloc();
-  if (status != CAIRO_STATUS_SUCCESS || std::fflush(stream) != 0)
-    throw IoError(std::string("cannot write the chart: ") + std::strerror(errno));
 }
 
 Clip::Clip(const Canvas& canvas, const Rect& rect) : cairo_(canvas.cairo()) {

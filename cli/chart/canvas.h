@@ -27,6 +27,9 @@ using Surface = std::unique_ptr<cairo_surface_t, SurfaceDeleter>;
 /// ARGB, premultiplied. @throws std::bad_alloc
 Surface make_surface(int width, int height);
 
+/// @throws IoError the stream cannot be written
+void write_png(cairo_surface_t* surface, std::FILE* stream);
+
 struct TextStyle {
   double size = 14;
   Colour colour;
@@ -56,7 +59,7 @@ class Canvas {
   std::string fitted(const std::string& text, const TextStyle& style, double width);
 
   /// @throws IoError the stream cannot be written
-  void write_png(std::FILE* stream) const;
+  void write_png(std::FILE* stream) const { cli::write_png(surface_.get(), stream); }
 
  private:
   void use(const TextStyle& style);

@@ -1,4 +1,4 @@
-"""Exact distances to the nearest site, on images and volumes.
+"""Exact distances to the nearest site, on images, volumes, points and triangle meshes.
 
 >>> import numpy as np
 >>> import fathom
@@ -7,30 +7,40 @@ array([[2., 1., 0., 1.]], dtype=float32)
 """
 
 from . import _alone  # noqa: F401  (first, before a file of another distribution)
+from ._band import Band
 from ._core import VERSION as __version__
 from ._core import DeviceError
 from ._dynamic import DynamicSet
+from ._field import Field, Nearest, Topology
 from ._files import Image, read, write
 from ._info import Info, info, release_device_memory, release_threads
 from ._labels import expand_labels, fill_nearest
+from ._mesh import mesh_distance
 from ._points import SiteSet
 from ._transform import distance_transform, nearest_site, signed_distance
+from ._triangle_set import TriangleSet
 from ._voxels import VoxelSet
 
 DeviceError.__module__ = "fathom"
 
 __all__ = [
+    "Band",
     "DeviceError",
     "DynamicSet",
+    "Field",
     "Image",
     "Info",
+    "Nearest",
     "SiteSet",
+    "Topology",
+    "TriangleSet",
     "VoxelSet",
     "__version__",
     "distance_transform",
     "expand_labels",
     "fill_nearest",
     "info",
+    "mesh_distance",
     "nearest_site",
     "read",
     "release_device_memory",

@@ -15,6 +15,8 @@ SURFACES: dict[str, int]
 STORAGES: dict[str, int]
 BACKENDS: dict[str, int]
 EDITS: dict[str, int]
+SIGNS: dict[str, int]
+RULES: dict[str, int]
 
 class DeviceError(RuntimeError): ...
 
@@ -157,6 +159,94 @@ class VoxelSet(SiteSet):
     def of_mask(mask: npt.NDArray[Any], backend: int, /) -> VoxelSet: ...
     def contains(self, element: int, /) -> bool: ...
     def edit(self, edit: int, elements: npt.NDArray[Any], to: npt.NDArray[Any] | None, /) -> int: ...
+
+class Lattice:
+    def __init__(self, origin: Sequence[float], spacing: Sequence[float], shape: Sequence[int], /) -> None: ...
+    @property
+    def origin(self) -> list[float]: ...
+    @property
+    def spacing(self) -> list[float]: ...
+    @property
+    def shape(self) -> list[int]: ...
+
+def band_margin(cutoff: float, spacing: Sequence[float], /) -> int: ...
+
+# Outputs of meshes: distance, triangle, closest, barycentric, feature, gradient, inside; None for what is not wanted.
+
+class TriangleSet:
+    def __init__(
+        self,
+        vertices: npt.NDArray[Any],
+        faces: npt.NDArray[Any],
+        sign: int,
+        rule: int,
+        threads: int,
+        progress: Callable[[float], object] | None,
+        /,
+    ) -> None: ...
+    def nearest(
+        self,
+        points: npt.NDArray[Any],
+        outputs: tuple[npt.NDArray[Any] | None, ...],
+        threads: int,
+        progress: Callable[[float], object] | None,
+        /,
+    ) -> None: ...
+    def field(
+        self,
+        lattice: Lattice,
+        outputs: tuple[npt.NDArray[Any] | None, ...],
+        threads: int,
+        progress: Callable[[float], object] | None,
+        /,
+    ) -> None: ...
+    def band(
+        self,
+        lattice: Lattice,
+        cutoff: float,
+        dtype: int,
+        triangles: bool,
+        closest: bool,
+        threads: int,
+        progress: Callable[[float], object] | None,
+        /,
+    ) -> Band: ...
+    def lattice(
+        self,
+        resolution: int | None,
+        spacing: Sequence[float] | None,
+        origin: Sequence[float] | None,
+        shape: Sequence[int] | None,
+        margin: int,
+        /,
+    ) -> Lattice: ...
+    @property
+    def topology(self) -> tuple[bool, int, int, int, int, int, int, int, float, float]: ...
+    @property
+    def bounds(self) -> list[list[float]]: ...
+    @property
+    def sign(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+
+class Band:
+    def __init__(
+        self, lattice: Lattice, cutoff: float, is_signed: bool, arrays: tuple[npt.NDArray[Any] | None, ...], /
+    ) -> None: ...
+    @property
+    def lattice(self) -> Lattice: ...
+    @property
+    def cutoff(self) -> float: ...
+    @property
+    def is_signed(self) -> bool: ...
+    @property
+    def active(self) -> int: ...
+    @property
+    def arrays(self) -> tuple[Any, ...]: ...
+    def to_dense(self, out: npt.NDArray[Any], /) -> None: ...
+    def to_list(self, places: npt.NDArray[Any] | None, distances: npt.NDArray[Any] | None, /) -> None: ...
 
 # The rest is there if HAS_CUDA says so. Streams are addresses; 0 is the default stream.
 

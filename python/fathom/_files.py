@@ -167,7 +167,7 @@ def write(
         What it says of its array is said of this one: axes, spacing, unit, origin, orientation, georeference; where
         `spacing`, `unit` and `axes` say something else, they win.
     compress : bool, optional
-        Deflate a TIFF.
+        Deflate a TIFF or NRRD.
 
     Raises
     ------

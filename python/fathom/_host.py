@@ -116,6 +116,10 @@ class HostInput:
     def reshaped(self, shape: Shape) -> HostInput:
         return HostInput(self.array.reshape(shape), self._give_back)
 
+    def maker(self) -> HostInput:
+        """Makes results of the same kind, and keeps no elements."""
+        return HostInput(np.empty(0), self._give_back)
+
     def output(self, shape: Shape, dtype: DType) -> HostOutput:
         return HostOutput(_empty(shape, dtype), None, None, self._give_back)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from operator import index
 from typing import Any, Union
 
@@ -76,13 +77,23 @@ def sites_among(x: Any, sites: Sites) -> Sites:
 def _compared(value: Any) -> int | float:
     """A number to compare with: integers of up to 64 bits whole, all others as float64."""
     try:
-        whole = int(value) if isinstance(value, str) else index(value)
+        whole = _whole(value) if isinstance(value, str) else index(value)
     except (TypeError, ValueError):
         return float(value)
     if -(2**63) <= whole < 2**64:
         return whole
     # A little below all of int64 float64 rounds to int64's least; the next one compares rightly with all integers.
     return min(float(whole), math.nextafter(-(2.0**63), -math.inf)) if whole < 0 else float(whole)
+
+
+def _whole(text: str) -> int:
+    """The integer that "12", "12.0" or "1.2e1" is; ValueError for other numbers."""
+    if not abs(float(text)) < 2.0**65:
+        return int(text)
+    exact = Decimal(text)
+    if exact != exact.to_integral_value():
+        raise ValueError(text)
+    return int(exact)
 
 
 def numbers(value: Any, ndim: int, name: str) -> Sequence[float]:

@@ -67,4 +67,10 @@ BasicAnyView<Byte, Space> view_of(const RawArray& array, const Layout& layout) {
   return {array.data, array.dtype, shape, strides};
 }
 
+/// All axes as they are.
+template <class Byte, MemorySpace Space>
+BasicAnyView<Byte, Space> view_of(const RawArray& array) {
+  return view_of<Byte, Space>(array, {0, array.rank});
+}
+
 }  // namespace fathom::python

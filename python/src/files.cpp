@@ -1,6 +1,5 @@
 #include "files.h"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -20,18 +19,12 @@ namespace fathom::python {
 
 namespace {
 
-nb::dlpack::dtype dlpack_dtype(DType dtype) {
-  return visit_dtype(dtype, [](auto tag) { return nb::dtype<typename decltype(tag)::type>(); });
-}
-
 /// Hands the elements to NumPy, which frees them.
 nb::object as_numpy(Array array) {
   auto kept = std::make_unique<Array>(std::move(array));
-  std::vector<std::size_t> shape(kept->shape().begin(), kept->shape().end());
   Array* const raw = kept.get();
   const nb::capsule owner(kept.release(), [](void* p) noexcept { delete static_cast<Array*>(p); });
-  const nb::ndarray<nb::numpy> view(raw->data(), shape.size(), shape.data(), owner, nullptr, dlpack_dtype(raw->dtype()));
-  return nb::cast(view, nb::rv_policy::reference);
+  return numpy_view(*raw, owner);
 }
 
 nb::tuple read(const std::string& path, int colours, const std::string& channel, bool print_resolution) {

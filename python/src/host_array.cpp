@@ -1,9 +1,14 @@
 #include "host_array.h"
 
+#include <nanobind/ndarray.h>
+
 #include <bit>
 #include <cstring>
+#include <vector>
 
 namespace fathom::python {
+
+namespace nb = nanobind;
 
 namespace {
 
@@ -35,7 +40,7 @@ DType dtype_of(const char* format, Py_ssize_t size) {
 HostArray::HostArray(nanobind::handle array, Access access) {
   if (array.is_none()) return;
   const int flags = access == Access::write ? PyBUF_RECORDS : PyBUF_RECORDS_RO;
-  if (PyObject_GetBuffer(array.ptr(), &buffer_, flags) != 0) nanobind::raise_python_error();
+  if (PyObject_GetBuffer(array.ptr(), &buffer_, flags) != 0) nb::raise_python_error();
 }
 
 HostArray::~HostArray() {
@@ -51,6 +56,14 @@ RawArray HostArray::raw() const {
   for (int k = 0; k < buffer_.ndim; ++k) array.push_axis(buffer_.shape[k], buffer_.strides[k] / buffer_.itemsize);
   array.settle_strides();
   return array;
+}
+
+nb::object numpy_view(Array& array, nb::handle owner) {
+  const nb::dlpack::dtype dtype =
+      visit_dtype(array.dtype(), [](auto tag) { return nb::dtype<typename decltype(tag)::type>(); });
+  const std::vector<std::size_t> shape(array.shape().begin(), array.shape().end());
+  const nb::ndarray<nb::numpy> view(array.data(), shape.size(), shape.data(), owner, nullptr, dtype);
+  return nb::cast(view, nb::rv_policy::reference);
 }
 
 }  // namespace fathom::python

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include "arrays.h"
+#include "fathom/core/array.h"
 
 namespace fathom::python {
 
@@ -27,5 +28,9 @@ class HostArray {
  private:
   Py_buffer buffer_{};  ///< obj: null for None
 };
+
+/// A NumPy array over the same memory.
+/// @param owner  of the memory, which stays alive as long
+nanobind::object numpy_view(Array& array, nanobind::handle owner);
 
 }  // namespace fathom::python

@@ -13,6 +13,7 @@
 #include "files.h"
 #include "gather.h"
 #include "host_array.h"
+#include "mesh.h"
 #include "points.h"
 #include "transform.h"
 #include "voxel_set.h"
@@ -68,6 +69,15 @@ void add_tables(nb::module_& m) {
   m.attr("EDITS") = table({{"add", number(VoxelSet::Edit::add)},
                            {"remove", number(VoxelSet::Edit::remove)},
                            {"move", number(VoxelSet::Edit::move)}});
+  using mesh::Sign, mesh::WindingRule;
+  m.attr("SIGNS") = table({{"auto", number(Sign::automatic)},
+                           {"none", number(Sign::none)},
+                           {"pseudonormal", number(Sign::pseudonormal)},
+                           {"winding", number(Sign::winding)},
+                           {"fast-winding", number(Sign::fast_winding)}});
+  m.attr("RULES") = table({{"nonzero", number(WindingRule::nonzero)},
+                           {"even-odd", number(WindingRule::even_odd)},
+                           {"positive", number(WindingRule::positive)}});
   m.attr("BACKENDS") =
       table({{"auto", number(Backend::automatic)}, {"cpu", number(Backend::cpu)}, {"cuda", number(Backend::cuda)}});
 }
@@ -179,6 +189,7 @@ NB_MODULE(_core, m) {
         nb::arg().none(), nb::arg().none());
   m.def("gather", &gather);
   python::add_files(m);
+  python::add_mesh(m);
   python::add_points(m);
   python::add_dynamic_set(m);
   python::add_voxel_set(m);

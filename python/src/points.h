@@ -90,12 +90,6 @@ class QueryAxes {
   int leading_, columns_;
 };
 
-/// All axes as they are.
-template <class Byte, MemorySpace Space>
-BasicAnyView<Byte, Space> view_of(const RawArray& array) {
-  return view_of<Byte, Space>(array, {0, array.rank});
-}
-
 void add_points(nanobind::module_& m);
 
 }  // namespace fathom::python

@@ -37,23 +37,48 @@ void check_vector(const char* name, const Vector& vector) {
 /// The axis to the right: the order of the shape is z, y, x, which turns a cross product around.
 Vector right_of(const Camera& camera) { return cross(unit(camera.up), scaled(unit(camera.toward_eye), -1)); }
 
-/// Middle and radius of a ball around the solid voxels; around the volume, if there are none.
-struct Ball {
-  Vector middle{};
-  double radius = 0;
+/// What a picture must have room for: the solid voxels; the volume, if there are none.
+class Body {
+ public:
+  Body(const Solid& solid, const Vector& spacing) : solid_(solid), spacing_(spacing) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double low = solid.count == 0 ? 0 : solid.low[k];
+      const double high = solid.count == 0 ? std::max(solid.extents[k] - 1, 0) : solid.high[k];
+      middle_[k] = 0.5 * (low + high) * spacing[k];
+      half_[k] = 0.5 * (high - low + 1) * spacing[k];
+    }
+  }
+
+  /// Of the box around it.
+  const Vector& middle() const { return middle_; }
+  double radius() const { return std::sqrt(dot(half_, half_)); }
+
+  /// How far it reaches that way from the middle: the largest scalar product.
+  double reach(const Vector& way) const {
+    const Vector size = {std::abs(way[0]), std::abs(way[1]), std::abs(way[2])};
+    if (solid_.count == 0) return dot(size, half_);
+    const Vector step = {way[0] * spacing_[0], way[1] * spacing_[1], way[2] * spacing_[2]};
+    double most = -HUGE_VAL;
+    for (const Index& at : solid_.corners)
+      most = std::max(most, dot(step, {double(at[0]), double(at[1]), double(at[2])}));
+    return most - dot(way, middle_) + 0.5 * dot(size, spacing_);
+  }
+
+ private:
+  const Solid& solid_;
+  Vector spacing_, middle_{}, half_{};
 };
 
-Ball ball_of(const Solid& solid, const Vector& spacing) {
-  Ball ball;
-  Vector half{};
-  for (std::size_t k = 0; k < 3; ++k) {
-    const double low = solid.count == 0 ? 0 : solid.low[k];
-    const double high = solid.count == 0 ? std::max(solid.extents[k] - 1, 0) : solid.high[k];
-    ball.middle[k] = 0.5 * (low + high) * spacing[k];
-    half[k] = 0.5 * (high - low + 1) * spacing[k];
-  }
-  ball.radius = std::sqrt(dot(half, half));
-  return ball;
+/// What an axis of the picture has to see of a body: where its middle is, from the body's, and half its width; for an eye
+/// whose view widens by `slope` per length, in the plane through the body's middle.
+struct Extent {
+  double middle, half;
+};
+
+Extent seen(const Body& body, const Vector& along, const Vector& toward, double slope) {
+  const Vector widening = scaled(toward, slope);
+  const double after = body.reach(sum(widening, along)), before = body.reach(sum(widening, scaled(along, -1)));
+  return {0.5 * (after - before), 0.5 * (after + before)};
 }
 
 void put(double* to, const Vector& vector) { std::copy(vector.begin(), vector.end(), to); }
@@ -73,18 +98,28 @@ void check_camera(const Camera& camera) {
 }
 
 Frame frame_of(const Camera& camera, const Solid& solid, const std::array<double, 3>& spacing, const Shape& picture) {
-  const Ball ball = ball_of(solid, spacing);
+  constexpr double kFilled = 1 - 2 * 0.04;  // of the picture
+  const Body body(solid, spacing);
   const Vector toward = unit(camera.toward_eye), forward = scaled(toward, -1), right = unit(right_of(camera));
   const Vector down = unit(cross(toward, right));
   Frame frame;
   frame.height = picture[0];
   frame.width = picture[1];
   frame.parallel = camera.projection == Projection::orthographic;
-  const double half = 0.5 * camera.field_of_view;
-  const double away = frame.parallel ? 2 * ball.radius : ball.radius / std::sin(half);
-  const double reach = (frame.parallel ? ball.radius : std::tan(half)) / camera.zoom;
-  const double pixel = 2 * reach / static_cast<double>(std::max<std::int64_t>(1, std::min(picture[0], picture[1])));
-  put(frame.eye, sum(ball.middle, scaled(toward, away)));
+  const auto width = static_cast<double>(std::max<std::int64_t>(1, frame.width));
+  const auto height = static_cast<double>(std::max<std::int64_t>(1, frame.height));
+  // On the plane at distance 1.
+  double pixel = frame.parallel ? 0 : 2 * std::tan(0.5 * camera.field_of_view) / std::min(width, height);
+  const double across = 0.5 * kFilled * width, upright = 0.5 * kFilled * height;  // pixels from the middle
+  const Extent wide = seen(body, right, toward, pixel * across), high = seen(body, down, toward, pixel * upright);
+  const double needed = std::max(wide.half / across, high.half / upright);  // a pixel, at the body's middle
+  // An eye that sees nearly half of all would stand on a corner.
+  const double nearest = body.reach(toward) + 0.1 * body.radius();
+  const double away = frame.parallel ? 2 * body.radius() : std::max(needed / pixel, nearest);
+  if (frame.parallel) pixel = needed;
+  pixel /= camera.zoom;
+  put(frame.eye,
+      sum(sum(body.middle(), scaled(toward, away)), sum(scaled(right, wide.middle), scaled(down, high.middle))));
   put(frame.forward, forward);
   put(frame.right, scaled(right, pixel));
   put(frame.down, scaled(down, pixel));

@@ -8,9 +8,12 @@
 #include <string>
 #include <utility>
 
+#include "apps/antialias.h"
 #include "apps/camera.h"
 #include "apps/cpu/march.h"
+#include "apps/cpu/steps.h"
 #include "apps/marcher.h"
+#include "apps/shade.hd.h"
 #include "core/require_device.h"
 #include "fathom/core/device.h"
 #include "fathom/core/error.h"
@@ -73,7 +76,8 @@ Shape check_outputs(const RayMarchOutputs& outputs) {
   check_output(outputs.voxel, "voxel", DType::int64, picture);
   check_output(outputs.depth, "depth", DType::float32, picture);
   check_output(outputs.samples, "samples", DType::int32, picture);
-  if (picture.empty()) throw InvalidArgument("no output was given; give shade, voxel, depth or samples");
+  check_output(outputs.coverage, "coverage", DType::uint8, picture);
+  if (picture.empty()) throw InvalidArgument("no output was given; give shade, voxel, depth, samples or coverage");
   return picture;
 }
 
@@ -117,6 +121,14 @@ RayMarcher::~RayMarcher() = default;
 RayMarcher::RayMarcher(RayMarcher&&) noexcept = default;
 RayMarcher& RayMarcher::operator=(RayMarcher&&) noexcept = default;
 
+std::size_t RayMarcher::needed_bytes(const AnyConstView& volume, const RayMarcherOptions& options,
+                                     std::int64_t surface) {
+  check_volume(volume, options);
+  spacing_of(options.spacing);
+  if (options.execution.backend == Backend::cuda) require_device();
+  return cpu::needed_bytes(volume, options, surface);
+}
+
 std::int64_t RayMarcher::solid() const { return prepared_->marcher->solid().count; }
 
 std::size_t RayMarcher::bytes() const { return prepared_->marcher->bytes(); }
@@ -128,10 +140,16 @@ RayMarchReport RayMarcher::render(const RayMarchOptions& options, const RayMarch
   if (!(options.half_angle >= 0 && options.half_angle <= std::numbers::pi))
     throw InvalidArgument("the cone's half-angle is " + std::to_string(options.half_angle) +
                           "; give radians from 0 to pi");
+  if (options.antialias < 1 || options.antialias > kMostAntialias)
+    throw InvalidArgument("antialias is " + std::to_string(options.antialias) + "; give 1 to " +
+                          std::to_string(kMostAntialias) + " rays along a pixel's side");
   check_threads(options.execution);
   check_backend(options.execution.backend, marcher.backend());
   const Frame frame = frame_of(options.camera, marcher.solid(), prepared_->spacing, picture);
-  const RayMarchReport report = marcher.march(frame, options, outputs);
+  const bool as_it_is = options.antialias == 1 && options.background == kBackground;
+  const bool averaged = outputs.coverage.present() || (outputs.shade.present() && !as_it_is);
+  const RayMarchReport report =
+      averaged ? march_averaged(marcher, frame, options, outputs) : marcher.march(frame, options, outputs);
   if (options.execution.progress) options.execution.progress(1);
   return report;
 }

@@ -52,15 +52,21 @@ std::uint64_t pack_row(const T* row, std::int32_t extent, const std::optional<T>
 struct Found {
   std::int64_t count = 0;
   std::array<std::int32_t, 2> low{INT32_MAX, INT32_MAX}, high{-1, -1};
+  std::vector<Index> corners;
 
-  void take_row(std::int32_t y, const std::uint64_t* words, std::int64_t number) {
+  void take_row(std::int32_t z, std::int32_t y, const std::uint64_t* words, std::int64_t number) {
+    std::int32_t first = INT32_MAX, last = -1;
     for (std::int64_t w = 0; w < number; ++w) {
       if (words[w] == 0) continue;
       count += __builtin_popcountll(words[w]);
       const auto begin = static_cast<std::int32_t>(64 * w);
-      low = {std::min(low[0], y), std::min(low[1], begin + __builtin_ctzll(words[w]))};
-      high = {y, std::max(high[1], begin + 63 - __builtin_clzll(words[w]))};
+      first = std::min(first, begin + __builtin_ctzll(words[w]));
+      last = begin + 63 - __builtin_clzll(words[w]);
     }
+    low = {std::min(low[0], y), std::min(low[1], first)};
+    high = {y, std::max(high[1], last)};
+    corners.push_back({z, y, first});
+    corners.push_back({z, y, last});
   }
 };
 
@@ -72,8 +78,9 @@ Found pack_plane(const View<const T, MemorySpace::host>& volume, std::int32_t z,
   for (std::int32_t y = 0; y < solid.extents[1]; ++y) {
     std::uint64_t* out = solid.words.data() + (z * static_cast<std::int64_t>(solid.extents[1]) + y) * row_words;
     const T* row = volume.data() + z * volume.strides()[0] + y * volume.strides()[1];
-    if (pack_row(row, solid.extents[2], least, out)) found.take_row(y, out, row_words);
+    if (pack_row(row, solid.extents[2], least, out)) found.take_row(z, y, out, row_words);
   }
+  keep_corners(found.corners, 0);
   return found;
 }
 
@@ -84,13 +91,16 @@ void take_planes(const std::vector<Found>& planes, Solid& solid) {
     const Found& found = planes[z];
     if (found.count == 0) continue;
     solid.count += found.count;
-    const std::array<std::int32_t, 3> low = {static_cast<std::int32_t>(z), found.low[0], found.low[1]};
-    const std::array<std::int32_t, 3> high = {static_cast<std::int32_t>(z), found.high[0], found.high[1]};
+    solid.corners.insert(solid.corners.end(), found.corners.begin(), found.corners.end());
+    const Index low = {static_cast<std::int32_t>(z), found.low[0], found.low[1]};
+    const Index high = {static_cast<std::int32_t>(z), found.high[0], found.high[1]};
     for (std::size_t k = 0; k < 3; ++k) {
       solid.low[k] = std::min(solid.low[k], low[k]);
       solid.high[k] = std::max(solid.high[k], high[k]);
     }
   }
+  for (std::size_t axis : {1, 2, 0}) keep_corners(solid.corners, axis);
+  solid.corners.shrink_to_fit();
 }
 
 bool is_surface(const Voxels& voxels, std::int32_t z, std::int32_t y, std::int32_t x) {

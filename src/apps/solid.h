@@ -1,11 +1,11 @@
 // Which voxels of a volume are solid: one bit each.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "apps/hull.h"
 #include "apps/voxels.hd.h"
 #include "fathom/core/array.h"
 #include "fathom/core/view.h"
@@ -16,7 +16,8 @@ namespace fathom::apps {
 struct Solid {
   std::array<std::int32_t, 3> extents{};
   std::int64_t count = 0;
-  std::array<std::int32_t, 3> low{}, high{};  ///< smallest and largest index of a solid voxel along each axis
+  Index low{}, high{};  ///< smallest and largest index of a solid voxel along each axis
+  std::vector<Index> corners;  ///< of the solid voxels' convex hull, and a few points inside
   std::vector<std::uint64_t> words;
 
   std::size_t bytes() const { return words.size() * sizeof(std::uint64_t); }

@@ -276,11 +276,14 @@ std::unique_ptr<ByteSource> open_source(const std::filesystem::path& path, Readi
 }
 
 std::vector<std::byte> read_rest(ByteSource& source, std::uint64_t limit) {
+  const std::uint64_t size = source.size().value_or(0), left = size - std::min(source.position(), size);
   std::vector<std::byte> bytes;
   std::size_t used = 0;
   for (;;) {
-    if (used > limit) source.fail("is larger than the memory limit of " + format_bytes(limit));
-    if (used == bytes.size()) bytes.resize(std::max<std::size_t>(std::size_t{1} << 20, used * 2));
+    if (std::max<std::uint64_t>(used, left) > limit)
+      source.fail("is larger than the memory limit of " + format_bytes(limit));
+    if (bytes.empty()) bytes.resize(source.size() ? static_cast<std::size_t>(left) + 1 : std::size_t{1} << 20);
+    else if (used == bytes.size()) bytes.resize(used * 2);
     const std::size_t got = source.read(bytes.data() + used, bytes.size() - used);
     if (got == 0) break;
     used += got;

@@ -68,6 +68,8 @@ class SceneReader {
       seen[static_cast<std::size_t>(visit.node)] = true;
       read_node(node, visit.transform * transform_of(node));
     }
+    for (std::size_t i = 0; i < seen.size(); ++i)
+      if (!seen[i] && list("nodes")[i].contains("mesh")) ++left_out_["nodes with meshes that stand in no scene"];
     for (const auto& [what, count] : left_out_)
       mesh_.warn("its " + std::to_string(count) + " " + what + " are left out");
   }
@@ -110,9 +112,10 @@ class SceneReader {
     }
     const auto move = numbers<3>(node, "translation", {0, 0, 0}), scale = numbers<3>(node, "scale", {1, 1, 1});
     const auto [x, y, z, w] = numbers<4>(node, "rotation", {0, 0, 0, 1});
-    t = {{{1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), move[0]},
-          {2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w), move[1]},
-          {2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y), move[2]}}};
+    const double norm = x * x + y * y + z * z + w * w, s = norm > 0 ? 2 / norm : 0;  // files have rounded quaternions
+    t = {{{1 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w), move[0]},
+          {s * (x * y + z * w), 1 - s * (x * x + z * z), s * (y * z - x * w), move[1]},
+          {s * (x * z - y * w), s * (y * z + x * w), 1 - s * (x * x + y * y), move[2]}}};
     for (auto& row : t)
       for (std::size_t j = 0; j < 3; ++j) row[j] *= scale[j];
     return t;

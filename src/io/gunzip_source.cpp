@@ -24,6 +24,11 @@ GunzipSource::GunzipSource(ByteSource& compressed)
 
 GunzipSource::~GunzipSource() { inflateEnd(&stream_->zlib); }
 
+void GunzipSource::finish() {
+  std::vector<std::byte> rest(std::size_t{1} << 20);
+  read(rest.data(), rest.size());
+}
+
 /// False at the end of the compressed bytes.
 bool GunzipSource::refill() {
   z_stream& zlib = stream_->zlib;

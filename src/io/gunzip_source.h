@@ -7,6 +7,12 @@
 
 namespace fathom::io {
 
+/// Whether a source begins as a gzip stream does.
+inline bool is_gzip(ByteSource& source) {
+  const auto start = source.peek(2);
+  return start.size() == 2 && start[0] == std::byte{0x1f} && start[1] == std::byte{0x8b};
+}
+
 /// Inflates another source, one member after the other. Sums are checked where a member ends.
 class GunzipSource final : public ByteSource {
  public:
@@ -14,6 +20,8 @@ class GunzipSource final : public ByteSource {
   explicit GunzipSource(ByteSource& compressed);
   ~GunzipSource() override;
   std::optional<std::uint64_t> size() const override { return std::nullopt; }
+  /// Reads to the end, so that the sum is checked; stops where much more follows than what was wanted.
+  void finish();
 
  private:
   std::size_t read_raw(void* out, std::size_t count) override;

@@ -3,14 +3,15 @@
 #include "fathom/io/image.h"
 
 #include <algorithm>
-#include <cctype>
 #include <memory>
 #include <optional>
 
 #include "fathom/core/error.h"
 #include "fathom/io/stream.h"
 #include "io/formats.h"
+#include "io/gunzip_source.h"
 #include "io/listed.h"
+#include "io/numbers.h"
 #include "io/signature.h"
 
 namespace fathom::io {
@@ -18,9 +19,7 @@ namespace fathom::io {
 namespace {
 
 std::string lower_name(const std::filesystem::path& path) {
-  std::string name = path.filename().string();
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return name;
+  return lower_case(path.filename().string());
 }
 
 /// ".npy, .tif, .tiff, .nii, .nii.gz or .png".
@@ -63,11 +62,43 @@ Format detect(ByteSource& source, Format wanted) {
               readable);
 }
 
-/// A pipe that holds what is read from front to back and back again is taken into memory first.
-std::unique_ptr<ByteSource> buffered(ByteSource& source, const FormatRow& row, const MemoryLimit& limit) {
-  if (!row.needs_seek || source.size()) return nullptr;
-  return std::make_unique<MemorySource>(source.name(), read_rest(source, limit.bytes));
+/// Whether a NIfTI file is what a gzip stream begins with. Takes nothing out of the source.
+bool wraps_nifti(ByteSource& source) {
+  MemorySource start(source.name(), source.peek(ByteSource::kLookAhead));
+  GunzipSource inflated(start);
+  return format_of(inflated.peek(kSignatureBytes)) == Format::nifti;
 }
+
+/// A source as the reader of its format wants it.
+class Prepared {
+ public:
+  Prepared(ByteSource& source, const ReadContext& context) : source_(&source) {
+    if (is_gzip(source)) {
+      if (wraps_nifti(source)) {  // whose reader inflates by itself, and knows beforehand what cannot come out
+        row_ = &row_of(Format::nifti);
+        return;
+      }
+      inflated_ = std::make_unique<GunzipSource>(source);
+      source_ = inflated_.get();
+    }
+    row_ = &row_of(detect(*source_, context.options.format));
+    if (!row_->needs_seek || source_->size()) return;
+    in_memory_ = std::make_unique<MemorySource>(source.name(), read_rest(*source_, context.limit.bytes));
+    source_ = in_memory_.get();
+  }
+
+  const FormatRow& row() const { return *row_; }
+  ByteSource& source() { return *source_; }
+  void finish() {
+    if (inflated_) inflated_->finish();
+  }
+
+ private:
+  std::unique_ptr<GunzipSource> inflated_;
+  std::unique_ptr<MemorySource> in_memory_;  // a pipe whose bytes are read back and forth
+  ByteSource* source_;
+  const FormatRow* row_ = nullptr;
+};
 
 /// Where a file lies that may name another one beside it.
 std::optional<std::filesystem::path> directory_of(const std::filesystem::path& path) {
@@ -82,17 +113,17 @@ bool ends_in_gz(const std::filesystem::path& path) { return lower_name(path).end
 ImageInfo probe_image(ByteSource& source, const ReadOptions& options,
                       const std::optional<std::filesystem::path>& directory) {
   const ReadContext context{options, memory_limit(options.memory_limit), directory};
-  const FormatRow& row = row_of(detect(source, options.format));
-  const auto copy = buffered(source, row, context.limit);
-  return row.probe(copy ? *copy : source, context);
+  Prepared file(source, context);
+  return file.row().probe(file.source(), context);
 }
 
 Image read_image(ByteSource& source, const ReadOptions& options,
                  const std::optional<std::filesystem::path>& directory) {
   const ReadContext context{options, memory_limit(options.memory_limit), directory};
-  const FormatRow& row = row_of(detect(source, options.format));
-  const auto copy = buffered(source, row, context.limit);
-  return row.read(copy ? *copy : source, context);
+  Prepared file(source, context);
+  Image image = file.row().read(file.source(), context);
+  file.finish();
+  return image;
 }
 
 ImageInfo probe(const std::filesystem::path& path, const ReadOptions& options) {

@@ -216,14 +216,8 @@ class Opened {
     const unsigned orientation = orientation_of(source);
     reader.read_header();
     taking = taking_of(source, reader.pixel(), context.options);
-    info = {Format::jpeg, taking.dtype, reader.shape(), {}, {}};
-    info.meaning.axes = {axis_named('y'), axis_named('x')};
-    if (context.options.print_resolution) take_resolution(source);
-    if (taking.count > 1) {
-      info.shape.push_back(taking.count);
-      info.meaning.axes.push_back(axis_named('s'));
-    }
-    tell_samples(reader.pixel(), taking, context.options, info);
+    info = picture_info(source, Format::jpeg, reader.shape(), reader.pixel(), taking, context.options,
+                        reader.print_spacing());
     if (orientation > 1 && orientation <= 8)
       info.warnings.push_back("says that it is to be shown turned or mirrored (Exif orientation " +
                               std::to_string(orientation) + "): it is taken as it is stored");
@@ -232,16 +226,6 @@ class Opened {
   Reader reader;
   Taking taking;
   ImageInfo info;
-
- private:
-  void take_resolution(const ByteSource& source) {
-    const auto spacing = reader.print_spacing();
-    if (spacing[0] == 0) source.fail("states no resolution; give the spacing in numbers");
-    for (std::size_t k = 0; k < 2; ++k) {
-      info.meaning.axes[k].spacing = spacing[k];
-      info.meaning.axes[k].unit = "mm";
-    }
-  }
 };
 
 }  // namespace

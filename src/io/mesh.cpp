@@ -40,8 +40,8 @@ constexpr std::array kForeign = {Foreign{"PK\x03\x04", "a ZIP archive, such as 3
 
 MeshFormat format_of(const std::filesystem::path& path) {
   std::filesystem::path name = path;
-  if (text::lower_case(name.extension().string()) == ".gz") name = name.stem();
-  const std::string ending = text::lower_case(name.extension().string());
+  if (lower_case(name.extension().string()) == ".gz") name = name.stem();
+  const std::string ending = lower_case(name.extension().string());
   for (const Ending& known : kEndings)
     if (known.text == ending) return known.format;
   return MeshFormat::automatic;
@@ -65,8 +65,6 @@ MeshFormat format_in(const ByteSource& source, Bytes start, std::optional<std::u
   const bool is_obj = std::find(kObj.begin(), kObj.end(), word) != kObj.end() && (word == "v" || follows("\nv "));
   return is_obj ? MeshFormat::obj : MeshFormat::automatic;
 }
-
-bool is_gzip(ByteSource& source) { return text_of(source.peek(2)) == "\x1f\x8b"; }
 
 bool is_mesh(ByteSource& source, MeshFormat named) {
   if (!is_gzip(source))
@@ -115,7 +113,7 @@ Mesh read_mesh(const std::filesystem::path& path) {
 }
 
 MeshFormat check_mesh(const std::filesystem::path& path, MeshFormat format) {
-  if (format == MeshFormat::automatic && text::lower_case(path.extension().string()) != ".gz") format = format_of(path);
+  if (format == MeshFormat::automatic && lower_case(path.extension().string()) != ".gz") format = format_of(path);
   if (format == MeshFormat::automatic && is_nameless(path)) format = MeshFormat::ply;
   if (format == MeshFormat::gltf)
     throw InvalidArgument("glTF is not written; end the name in .stl, .ply, .obj or .off");

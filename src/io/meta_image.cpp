@@ -46,12 +46,12 @@ class Fields {
     return {};
   }
   bool flag(std::initializer_list<const char*> names, bool otherwise) const {
-    const std::string value = text::lower_case(text(names));
+    const std::string value = lower_case(text(names));
     return value.empty() ? otherwise : value == "true" || value == "t" || value == "1";
   }
   std::int64_t integer(const char* name, std::int64_t otherwise) const {
     if (!has(name)) return otherwise;
-    const auto value = integer_of(fields_.at(name));
+    const auto value = parsed<std::int64_t>(fields_.at(name));
     if (!value) absurd(std::string("'") + name + "' is no number");
     return *value;
   }
@@ -116,7 +116,7 @@ std::vector<FileAxis> axes_of(const Fields& fields, std::size_t rank, std::vecto
   const std::string unit = fields.text({"DistanceUnits"});
   std::vector<FileAxis> axes(rank);
   for (std::size_t k = 0; k < rank; ++k) {
-    const auto extent = integer_of(sizes[k]);
+    const auto extent = parsed<std::int64_t>(sizes[k]);
     if (!extent || *extent < 1) fields.absurd("'DimSize' has '" + one_line(sizes[k]) + "'");
     axes[k].extent = *extent;
     if (!spacing.empty()) {

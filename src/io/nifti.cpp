@@ -79,9 +79,7 @@ std::vector<int> axes_of(const ByteSource& source, const nifti_2_header& fields)
 class Opened {
  public:
   Opened(ByteSource& file, const ReadContext& context) : file_(file) {
-    const auto start = file.peek(2);
-    const bool gzipped = start.size() == 2 && start[0] == std::byte{0x1f} && start[1] == std::byte{0x8b};
-    if (gzipped) inflated_ = std::make_unique<GunzipSource>(file);
+    if (is_gzip(file)) inflated_ = std::make_unique<GunzipSource>(file);
     header_ = nifti::read_header(source());
     elements_ = elements_of(file, header_.fields);
     const std::vector<int> axes = axes_of(file, header_.fields);
@@ -96,11 +94,8 @@ class Opened {
   const Taking& taking() const { return taking_; }
   const ImageInfo& info() const { return info_; }
 
-  /// Reads to the end of a gzip stream, so that its sum is checked; stops where much more follows than the image.
   void finish() {
-    if (!inflated_) return;
-    std::vector<std::byte> rest(std::size_t{1} << 20);
-    inflated_->read(rest.data(), rest.size());
+    if (inflated_) inflated_->finish();
   }
 
  private:
@@ -120,11 +115,6 @@ class Opened {
     info_.dtype = elements_.scaled ? elements_.dtype : taking_.dtype;
     info_.meaning = meaning_of(header_.fields, axes, info_.warnings);
     info_.meaning.native = std::make_shared<NativeHeader>(header_.fields);
-    if (taking_.count > 1) {
-      info_.shape.push_back(taking_.count);
-      info_.meaning.axes.push_back(axis_named('s'));
-      info_.meaning.native.reset();  // it knows no such axis
-    }
     tell_samples(elements_.pixel, taking_, options, info_);
   }
 

@@ -106,7 +106,7 @@ std::string header_text(const std::string& descr, const Shape& shape) {
 ImageInfo probe(ByteSource& source, const ReadContext&) {
   const Header header = read_header(source);
   count_bytes(source, header.dtype, header.shape);
-  return {Format::npy, header.dtype, header.shape, {}, {}};
+  return {Format::npy, header.dtype, header.shape, {}, {}, header.half};
 }
 
 Image read(ByteSource& source, const ReadContext& context) {

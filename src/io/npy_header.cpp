@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "fathom/core/error.h"
+#include "io/numbers.h"
 #include "io/sizes.h"
 
 namespace fathom::io::npy {
@@ -125,11 +126,10 @@ bool parse_number_type(std::string_view descr, Out& out) {
 
 /// Bytes of a type that is no number: text, time, anything of a stated size; 0 if it is none of these.
 std::size_t opaque_bytes(std::string_view code) {
-  std::size_t count = 0;
   if (code.starts_with("M8") || code.starts_with("m8")) return 8;
   if (code.size() < 2) return 0;
-  const auto [end, error] = std::from_chars(code.data() + 1, code.data() + code.size(), count);
-  if (error != std::errc{} || end != code.data() + code.size() || count > UINT16_MAX) return 0;
+  const auto count = parsed<std::size_t>(code.substr(1)).value_or(0);
+  if (count > UINT16_MAX) return 0;
   if (code[0] == 'U') return 4 * count;
   return std::string_view("SaVcfui").find(code[0]) == std::string_view::npos ? 0 : count;
 }

@@ -1,6 +1,5 @@
 // Points from NPY: [n, 2] or [n, 3], columns of [n, k], or members of a structured array [n].
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "io/formats.h"
@@ -13,33 +12,29 @@ namespace fathom::io::npy {
 
 namespace {
 
-template <class T>
-std::int32_t to_int32(const ByteSource& source, T value) {
-  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
-    if (std::cmp_less(value, INT32_MIN) || std::cmp_greater(value, INT32_MAX))
-      source.fail("holds the coordinate " + std::to_string(value) + ", which int32 does not; save it as float64");
-  return static_cast<std::int32_t>(value);
-}
+bool is_real(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
 
-/// Columns of an array, in the types of points.
+/// Columns of an array, in the types of points: integers as int32, or float64 where they do not fit.
 Array gather(const ByteSource& source, const Array& array, const std::vector<std::size_t>& places,
              const MemoryLimit& limit) {
-  const bool real = array.dtype() == DType::float32 || array.dtype() == DType::float64;
   const std::int64_t rows = array.shape()[0], columns = array.shape()[1];
-  Array points = allocate(source, real ? array.dtype() : DType::int32, {rows, static_cast<std::int64_t>(places.size())},
-                          limit, array.bytes());
-  visit_dtype(array.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    using Out = std::conditional_t<std::is_floating_point_v<T>, T, std::int32_t>;
-    const auto* from = reinterpret_cast<const T*>(array.data());
-    auto* to = reinterpret_cast<Out*>(points.data());
-    for (std::int64_t row = 0; row < rows; ++row)
-      for (const std::size_t place : places) {
-        const T value = from[row * columns + static_cast<std::int64_t>(place)];
-        if constexpr (std::is_floating_point_v<T>) *to++ = value;
-        else *to++ = to_int32(source, value);
-      }
-  });
+  const auto each = [&](auto visit) {
+    visit_dtype(array.dtype(), [&](auto tag) {
+      const auto* from = reinterpret_cast<const typename decltype(tag)::type*>(array.data());
+      for (std::int64_t row = 0; row < rows; ++row)
+        for (const std::size_t place : places) visit(from[row * columns + static_cast<std::int64_t>(place)]);
+    });
+  };
+  bool fits = true;
+  if (size_of(array.dtype()) >= 4 && !is_real(array.dtype()))
+    each([&](auto value) {
+      check_exact(source, array.dtype(), static_cast<double>(value));
+      fits &= is_int32(static_cast<double>(value));
+    });
+  const DType dtype = is_real(array.dtype()) ? array.dtype() : fits ? DType::int32 : DType::float64;
+  Array points = allocate(source, dtype, {rows, static_cast<std::int64_t>(places.size())}, limit, array.bytes());
+  std::int64_t at = 0;
+  each([&](auto value) { store(points, at++, static_cast<double>(value)); });
   return points;
 }
 
@@ -53,13 +48,10 @@ Points read_plain(ByteSource& source, const MemoryLimit& limit, const PointOptio
         "holds an array of the shape " + to_string(shape) + "; points are [n, 2] or [n, 3]" +
         (shape.rank() == 2 && shape[1] > 3 ? ", or --columns says which of the columns, such as --columns 1,2,3" : ""));
   const std::vector<Column> columns(static_cast<std::size_t>(shape[1]));
-  Points result;
-  const auto places = find_coordinates(source, columns, options, false).places;
-  result.columns = labels_of(columns, places);
-  result.chosen = places.size() != columns.size() || !std::is_sorted(places.begin(), places.end());
-  const bool ready =
-      array.dtype() == DType::int32 || array.dtype() == DType::float32 || array.dtype() == DType::float64;
-  result.data = ready && !result.chosen ? std::move(array) : gather(source, array, places, limit);
+  const Coordinates found = find_coordinates(source, columns, options, false);
+  Points result = described(columns, found);
+  const bool ready = array.dtype() == DType::int32 || is_real(array.dtype());
+  result.data = ready && !result.chosen ? std::move(array) : gather(source, array, found.places, limit);
   return result;
 }
 
@@ -78,12 +70,8 @@ Points read_structured(ByteSource& source, const Header& header, const MemoryLim
   std::vector<RecordField> fields;
   for (const std::size_t place : found.places)
     fields.push_back({members[place].dtype, members[place].offset, members[place].swapped, members[place].half});
-  Points result;
+  Points result = described(columns, std::move(found));
   result.data = read_records(source, header.shape[0], header.record_bytes, fields, limit, "the NPY array");
-  result.columns = labels_of(columns, found.places);
-  result.chosen = columns.size() != found.places.size() || !std::is_sorted(found.places.begin(), found.places.end());
-  result.unit = found.unit;
-  result.warnings = std::move(found.warnings);
   return result;
 }
 

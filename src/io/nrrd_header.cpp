@@ -95,7 +95,7 @@ class Fields {
       const std::size_t colon = line->find(':');
       if ((*line)[0] == '#' || colon == std::string::npos) continue;
       if (line->size() > colon + 1 && (*line)[colon + 1] == '=') continue;  // a key and its value
-      std::string name = without_blanks(text::lower_case(line->substr(0, colon)));
+      std::string name = without_blanks(lower_case(line->substr(0, colon)));
       fields_.emplace(std::move(name), std::string(trimmed(std::string_view(*line).substr(colon + 1))));
     }
   }
@@ -110,7 +110,7 @@ class Fields {
   }
   std::int64_t integer(const std::string& name, std::int64_t otherwise) const {
     if (!has(name)) return otherwise;
-    const auto value = integer_of(text(name));
+    const auto value = parsed<std::int64_t>(text(name));
     if (!value) absurd("'" + name + "' is no number");
     return *value;
   }
@@ -161,7 +161,7 @@ class Fields {
 };
 
 DType type_of(const ByteSource& source, const Fields& fields) {
-  std::string name = without_blanks(text::lower_case(fields.needed("type")));
+  std::string name = without_blanks(lower_case(fields.needed("type")));
   const auto drop = [&](std::string_view end) {
     if (name.size() > end.size() && name.ends_with(end)) name.resize(name.size() - end.size());
   };
@@ -175,7 +175,7 @@ DType type_of(const ByteSource& source, const Fields& fields) {
 }
 
 Coding coding_of(const ByteSource& source, const Fields& fields) {
-  const std::string name = text::lower_case(fields.needed("encoding"));
+  const std::string name = lower_case(fields.needed("encoding"));
   if (name == "raw") return Coding::raw;
   if (name == "gzip" || name == "gz") return Coding::deflated;
   if (name == "ascii" || name == "text" || name == "txt") return Coding::text;
@@ -183,7 +183,7 @@ Coding coding_of(const ByteSource& source, const Fields& fields) {
 }
 
 Space space_of(const Fields& fields) {
-  const std::string name = text::lower_case(fields.text("space"));
+  const std::string name = lower_case(fields.text("space"));
   for (const Space& space : kSpaces)
     if (!name.empty() && (name == space.name || name == space.short_name)) return space;
   if (!name.empty()) fields.absurd("the space '" + one_line(name) + "' is not known");
@@ -245,10 +245,10 @@ std::vector<FileAxis> axes_of(const Fields& fields, const Space& space, std::vec
   std::vector<FileAxis> axes(rank);
   for (std::size_t k = 0; k < rank; ++k) {
     FileAxis& axis = axes[k];
-    const auto extent = integer_of(sizes[k]);
+    const auto extent = parsed<std::int64_t>(sizes[k]);
     if (!extent || *extent < 1) fields.absurd("'sizes' has '" + one_line(sizes[k]) + "'");
     axis.extent = *extent;
-    axis.kind = kind_of(kinds.empty() ? "" : text::lower_case(kinds[k]), directions.empty() || !directions[k].empty());
+    axis.kind = kind_of(kinds.empty() ? "" : lower_case(kinds[k]), directions.empty() || !directions[k].empty());
     if (!units.empty()) axis.unit = unit_named(units[k]);
     const double spacing = spacings.empty() ? 0 : std::abs(fields.number("spacings", spacings[k]));
     if (std::isfinite(spacing)) axis.spacing = spacing;  // NaN: an axis that has none
@@ -266,7 +266,7 @@ void take_colours(const Fields& fields, TextVolume& volume, std::vector<FileAxis
   const std::string field = fields.text("kinds");
   const auto kinds = words_of(field);
   if (kinds.empty() || axes.size() < 2) return;
-  const std::string kind = text::lower_case(kinds[0]);
+  const std::string kind = lower_case(kinds[0]);
   const bool alpha = kind == "rgba-color";
   if ((!alpha && kind != "rgb-color") || axes[0].extent != (alpha ? 4 : 3)) return;
   volume.pixel.samples = alpha ? 4 : 3;
@@ -277,9 +277,9 @@ void take_colours(const Fields& fields, TextVolume& volume, std::vector<FileAxis
 
 void set_data(const ByteSource& source, const Fields& fields, TextVolume& volume) {
   volume.coding = coding_of(source, fields);
-  const bool little = text::lower_case(fields.text("endian")) != "big";
+  const bool little = lower_case(fields.text("endian")) != "big";
   if (size_of(volume.pixel.stored) > 1 && volume.coding != Coding::text) {
-    const std::string endian = text::lower_case(fields.needed("endian"));
+    const std::string endian = lower_case(fields.needed("endian"));
     if (endian != "big" && endian != "little") fields.absurd("'endian' is neither little nor big");
   }
   volume.swapped = little != (std::endian::native == std::endian::little);

@@ -1,9 +1,9 @@
+#include "io/numbers.h"
 #include "io/ply_elements.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <sstream>
 #include <utility>
@@ -77,10 +77,8 @@ class HeaderReader {
   }
 
   void begin_element(const std::string& name, const std::string& text) {
-    std::int64_t count = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    if (error != std::errc{} || end != text.data() + text.size() || count < 0)
-      fail("the number of elements '" + one_line(name) + "' is no count");
+    const std::int64_t count = parsed<std::int64_t>(text).value_or(-1);
+    if (count < 0) fail("the number of elements '" + one_line(name) + "' is no count");
     header_.elements.push_back({name, count, {}});
   }
 
@@ -109,17 +107,22 @@ std::size_t Element::bytes() const {
 }
 
 std::string Lines::next() {
-  constexpr std::size_t kMostLine = std::size_t{1} << 16;
+  constexpr std::size_t kMostLine = std::size_t{1} << 16, kStep = 128;
   std::string line;
-  for (char c = 0;;) {
-    if (source_.read(&c, 1) == 0) {
-      if (line.empty()) source_.fail("is truncated: the PLY file ends before its elements do");
-      break;
+  for (bool ended = false; !ended;) {
+    const auto ahead = source_.peek(kStep);
+    if (ahead.empty() && line.empty()) source_.fail("is truncated: the PLY file ends before its elements do");
+    if (ahead.empty()) break;
+    const std::size_t before = line.size(), size = std::min(ahead.size(), kStep);
+    line.append(reinterpret_cast<const char*>(ahead.data()), size);
+    const std::size_t end = end_ != 0 ? line.find(end_, before) : line.find_first_of("\r\n", before);
+    ended = end != std::string::npos;
+    source_.read(line.data() + before, ended ? end + 1 - before : size);
+    if (ended && end_ == 0) {
+      end_ = line[end] == '\n' || peeks_line_feed() ? '\n' : '\r';
+      ended = line[end] == end_;  // else a line feed follows
     }
-    if (c == '\r' && end_ == 0) end_ = peeks_line_feed() ? '\n' : '\r';
-    if (c == '\n' && end_ == 0) end_ = '\n';
-    if (c == end_) break;
-    line += c;
+    if (end != std::string::npos) line.resize(end);
     if (line.size() > kMostLine) source_.fail("has a PLY line that does not end");
   }
   while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) line.pop_back();
@@ -168,8 +171,9 @@ void ElementReader::read_number(DType dtype) {
     std::string_view word = next_word();
     const std::string shown = one_line(word);
     if (word.starts_with('+')) word.remove_prefix(1);
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc{} || end != word.data() + word.size()) fail("'" + shown + "', which is no number");
+    const auto number = parsed(word);
+    if (!number) fail("'" + shown + "', which is no number");
+    value = *number;
   } else {
     std::array<std::byte, 8> bytes{};
     source_.read_exactly(bytes.data(), size_of(dtype), "the elements");
@@ -201,6 +205,13 @@ void ElementReader::read(const Element& element, const Visit& visit) {
     }
     if (text_ && !next_word().empty()) fail("more values than it has properties");
   }
+}
+
+void ElementReader::check_end(const Element& last) {
+  const char* const what = last.name == "vertex" ? "vertices" : last.name == "face" ? "faces" : "elements";
+  while (text_ && !source_.peek(1).empty())
+    if (!lines_.next().empty())
+      source_.fail("announces " + std::to_string(last.count) + " " + what + " and holds more lines");
 }
 
 void ElementReader::skip(const Element& element) {

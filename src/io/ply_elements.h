@@ -68,6 +68,8 @@ class ElementReader {
   /// @throws IoError broken, or truncated
   void read(const Element& element, const Visit& visit);
   void skip(const Element& element);
+  /// What follows the last element in text would be more of them. @throws IoError there is something
+  void check_end(const Element& last);
 
  private:
   [[noreturn]] void fail(const std::string& text) const;

@@ -74,6 +74,7 @@ void read(Bytes bytes, MeshBuilder& mesh) {
     else if (!known) source.fail("has its faces before its vertices, which is not read");
     else read_faces(element, elements, mesh);
   }
+  elements.check_end(header.elements.back());
 }
 
 }  // namespace fathom::io::ply

@@ -1,7 +1,6 @@
 // PLY as points: of the vertices x, y and z are read, or the properties that the caller names; elements before them are
 // stepped over, what follows is left alone.
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,21 +9,24 @@
 #include "io/point_columns.h"
 #include "io/point_formats.h"
 #include "io/point_records.h"
+#include "io/numbers.h"
 
 namespace fathom::io::ply {
 
 namespace {
 
-/// Places among the properties: what the caller asks for, or x, y and, where there is one, z.
-std::vector<std::size_t> coordinates_in(const ByteSource& source, const Element& vertices, PointOptions options) {
-  std::vector<Column> columns;
-  for (const Property& property : vertices.properties) columns.push_back({property.name, !property.list});
-  if (options.columns.empty()) {
-    const auto is_z = [](const Column& column) { return column.name == "z"; };
+/// Among the properties: what the caller asks for; x, y and, where there is one, z, whatever stands beside them; or
+/// others by their names.
+Coordinates coordinates_in(const ByteSource& source, const std::vector<Column>& columns, PointOptions options) {
+  const auto has = [&](std::string_view name) {
+    return std::any_of(columns.begin(), columns.end(),
+                       [&](const Column& column) { return lower_case(column.name) == name; });
+  };
+  if (options.columns.empty() && (has("x") || has("y"))) {
     options.columns = {"x", "y"};
-    if (std::any_of(columns.begin(), columns.end(), is_z)) options.columns.emplace_back("z");
+    if (has("z")) options.columns.emplace_back("z");
   }
-  return find_coordinates(source, columns, options, false).places;
+  return find_coordinates(source, columns, options, false);
 }
 
 std::vector<RecordField> fields_of(const Element& vertices, const std::vector<std::size_t>& places, bool swapped) {
@@ -56,7 +58,7 @@ void read_each(const ByteSource& source, ElementReader& elements, const Element&
     for (std::size_t k = 0; k < places.size(); ++k) {
       if (places[k] != property) continue;
       const double x = values[0];
-      if (whole && !(x == std::floor(x) && x >= INT32_MIN && x <= INT32_MAX))
+      if (whole && !is_int32(x))
         source.fail("has in vertex " + std::to_string(vertex) + " a coordinate that is no integer of 32 bits");
       store(points, vertex * axes + static_cast<std::int64_t>(k), x);
     }
@@ -69,23 +71,26 @@ Points read(ByteSource& source, const MemoryLimit& limit, const PointOptions& op
   Lines lines(source);
   const Header header = read_header(source, lines);
   const Element& vertices = vertices_of(source, header);
-  const auto places = coordinates_in(source, vertices, options);
+  std::vector<Column> columns;
+  for (const Property& property : vertices.properties) columns.push_back({property.name, !property.list});
+  Coordinates found = coordinates_in(source, columns, options);
+  const auto places = found.places;
   const auto fields = fields_of(vertices, places, header.swapped);
   ElementReader elements(source, lines, header);
   for (const Element& element : header.elements) {
     if (&element == &vertices) break;
     elements.skip(element);
   }
-  Points result;
+  Points result = described(columns, std::move(found));
+  result.chosen = !options.columns.empty() || lower_case(result.columns[0]) != "x";
   if (header.text || vertices.has_lists()) {
     const std::size_t least = header.text ? 2 * vertices.properties.size() - 1 : vertices.bytes() + 1;
     result.data = make_points(source, vertices, fields, least, limit);
     read_each(source, elements, vertices, places, result.data);
+    if (&vertices == &header.elements.back()) elements.check_end(vertices);
   } else {
     result.data = read_records(source, vertices.count, vertices.bytes(), fields, limit, "the vertices");
   }
-  for (const std::size_t place : places) result.columns.push_back(vertices.properties[place].name);
-  result.chosen = !options.columns.empty();
   for (const Element& element : header.elements)
     if ((element.name == "face" || element.name == "tristrips") && element.count > 0)
       result.warnings.push_back(source.name() + ": the vertices are taken as points; its " +

@@ -89,7 +89,8 @@ struct Header {
   }
   /// Bytes of the rows as they are compressed, without the filter bytes.
   std::uint64_t raw_bytes() const {
-    return (std::uint64_t{width} * static_cast<std::uint64_t>(pixel().samples) * static_cast<std::uint64_t>(depth) + 7) / 8 * height;
+    const int bits = pixel().samples * depth;
+    return (std::uint64_t{width} * static_cast<std::uint64_t>(bits) + 7) / 8 * height;
   }
 };
 
@@ -126,7 +127,8 @@ class Reader {
   std::size_t start(const Header& header) {
     std::size_t row_bytes = 0;
     guarded([&] {
-      if (header.color == PNG_COLOR_TYPE_GRAY && (header.depth == 2 || header.depth == 4)) png_set_expand_gray_1_2_4_to_8(png_);
+      if (header.color == PNG_COLOR_TYPE_GRAY && (header.depth == 2 || header.depth == 4))
+        png_set_expand_gray_1_2_4_to_8(png_);
       else if (header.depth < 8) png_set_packing(png_);
       if (header.depth == 16 && std::endian::native == std::endian::little) png_set_swap(png_);
       png_read_update_info(png_, info_);
@@ -142,6 +144,15 @@ class Reader {
     std::vector<std::array<std::uint8_t, 3>> palette;
     for (int i = 0; i < count; ++i) palette.push_back({colors[i].red, colors[i].green, colors[i].blue});
     return palette;
+  }
+
+  /// Whether colours, or indices of the palette, stand for what is seen through.
+  bool has_transparent_colours() const {
+    png_bytep opacity = nullptr;
+    int count = 0;
+    png_color_16p colour = nullptr;
+    if (!png_get_tRNS(png_, info_, &opacity, &count, &colour)) return false;
+    return !opacity || std::any_of(opacity, opacity + count, [](png_byte value) { return value < 255; });
   }
 
   /// Millimetres from pixel to pixel, {y, x}, at which the image is to be printed; 0: not stated.
@@ -180,31 +191,17 @@ class Opened {
   Opened(ByteSource& source, const ReadContext& context) : reader(source), header(reader.read_header()) {
     check_can_inflate_to(source, header.raw_bytes());
     taking = taking_of(source, header.pixel(), context.options);
-    info = {Format::png, taking.dtype, {std::int64_t{header.height}, std::int64_t{header.width}}, {}, {}};
-    info.meaning.axes = {axis_named('y'), axis_named('x')};
-    if (context.options.print_resolution) take_resolution(source);
+    info = picture_info(source, Format::png, {std::int64_t{header.height}, std::int64_t{header.width}}, header.pixel(),
+                        taking, context.options, reader.print_spacing());
     if (header.palette()) info.meaning.palette = reader.palette();
-    if (taking.count > 1) {
-      info.shape.push_back(taking.count);
-      info.meaning.axes.push_back(axis_named('s'));
-    }
-    tell_samples(header.pixel(), taking, context.options, info);
+    if (context.options.channel.empty() && reader.has_transparent_colours())
+      info.warnings.push_back("holds colours that are transparent (tRNS), which is left out");
   }
 
   Reader reader;
   Header header;
   Taking taking;
   ImageInfo info;
-
- private:
-  void take_resolution(const ByteSource& source) {
-    const auto spacing = reader.print_spacing();
-    if (spacing[0] == 0) source.fail("states no resolution; give the spacing in numbers");
-    for (std::size_t k = 0; k < 2; ++k) {
-      info.meaning.axes[k].spacing = spacing[k];
-      info.meaning.axes[k].unit = "mm";
-    }
-  }
 };
 
 /// Puts rows of samples into the array.

@@ -74,15 +74,7 @@ class Opened {
  public:
   Opened(ByteSource& source, const ReadContext& context) : header(read_header(source)) {
     taking = taking_of(source, header.pixel, context.options);
-    info = {Format::pnm, taking.dtype, {header.height, header.width}, {}, {}};
-    info.meaning.axes = {axis_named('y'), axis_named('x')};
-    if (context.options.print_resolution)
-      source.fail("is PNM, which states no resolution; give the spacing in numbers");
-    if (taking.count > 1) {
-      info.shape.push_back(taking.count);
-      info.meaning.axes.push_back(axis_named('s'));
-    }
-    tell_samples(header.pixel, taking, context.options, info);
+    info = picture_info(source, Format::pnm, {header.height, header.width}, header.pixel, taking, context.options, {});
     const auto values = static_cast<std::uint64_t>(header.width * header.height);  // below 2⁶²
     std::uint64_t least = header.bits ? values : values * 2 - 1;  // of text: a digit and a blank, of bits a digit
     if (!header.text && __builtin_mul_overflow(header.row_bytes(), static_cast<std::uint64_t>(header.height), &least))

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <set>
 
@@ -14,7 +13,6 @@ namespace fathom::io {
 
 namespace {
 
-using text::lower_case;
 
 enum class Family { plain, projected, geographic };
 constexpr std::array kFamilies = {Family::plain, Family::projected, Family::geographic};
@@ -38,6 +36,8 @@ constexpr std::array kKnown = {
     Known{"northings", Family::projected, 1},
     Known{"east", Family::projected, 0},
     Known{"north", Family::projected, 1},
+    Known{"e", Family::projected, 0},
+    Known{"n", Family::projected, 1},
     Known{"rechtswert", Family::projected, 0},
     Known{"hochwert", Family::projected, 1},
     Known{"lon", Family::geographic, 0},
@@ -55,6 +55,7 @@ constexpr std::array kKnown = {
     Known{"elev", Family::projected, kHeight},
     Known{"alt", Family::projected, kHeight},
     Known{"ele", Family::projected, kHeight},
+    Known{"h", Family::projected, kHeight},
 };
 
 /// Words beside an axis's name: x_coord, POINT_X, utm easting, decimalLatitude.
@@ -70,15 +71,14 @@ constexpr std::array<std::string_view, 31> kNoCoordinates = {
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kUnits = {
     {{"deg", "°"}, {"rad", "rad"}, {"feet", "ft"}, {"px", "px"}, {"pixel", "px"}, {"pixels", "px"}, {"voxel", "px"}}};
-constexpr std::array<std::string_view, 5> kTimes = {"s", "ms", "µs", "min", "h"};
 
 /// The unit of a coordinate that small letters name; empty: none.
 std::string known_unit(std::string_view text) {
   const auto* found = std::find_if(kUnits.begin(), kUnits.end(), [&](const auto& unit) { return unit.first == text; });
   if (found != kUnits.end()) return std::string(found->second);
   std::string name = unit_named(text);
-  const bool length = size_of_unit(name) > 0 && std::find(kTimes.begin(), kTimes.end(), name) == kTimes.end();
-  return length || name == "°" ? name : std::string();
+  const Quantity quantity = quantity_of(name);
+  return quantity == Quantity::length || quantity == Quantity::angle ? name : std::string();
 }
 
 bool is_word_byte(char c) {
@@ -116,7 +116,8 @@ struct Sense {
   std::string stem;  ///< small letters, without unit and marks
   std::string unit;
   std::optional<Known> known;
-  bool beside = false;  ///< other words stand beside it
+  bool beside = false;         ///< other words stand beside it
+  bool no_coordinate = false;  ///< it ends in a word such as "id"
 };
 
 Sense sense_of(std::string_view name) {
@@ -133,6 +134,10 @@ Sense sense_of(std::string_view name) {
     words.pop_back();
   }
   sense.stem = joined(words);
+  const auto ends_in = [&](std::string_view word) {
+    return sense.stem == word || (!words.empty() && words.back() == word);
+  };
+  sense.no_coordinate = std::any_of(kNoCoordinates.begin(), kNoCoordinates.end(), ends_in);
   const auto look_up = [&](std::string_view stem) {
     const auto* found = std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& k) { return k.name == stem; });
     if (found != kKnown.end()) sense.known = *found;
@@ -144,18 +149,9 @@ Sense sense_of(std::string_view name) {
   return sense;
 }
 
-/// A name fit for one line, in whatever language it is.
-std::string shown(std::string_view name) {
-  constexpr std::size_t kMost = 80;
-  std::string text(name.substr(0, kMost));
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  return text;
-}
-
 std::string in_quotes(std::string_view name) {
   std::string text = "'";
-  return text.append(shown(name)).append("'");
+  return text.append(one_line(name)).append("'");
 }
 
 std::string list_of(const std::vector<Column>& columns) {
@@ -164,10 +160,6 @@ std::string list_of(const std::vector<Column>& columns) {
   for (std::size_t k = 0; k < std::min(columns.size(), kMost); ++k)
     text += (k > 0 ? ", " : "") + std::to_string(k + 1) + " " + in_quotes(columns[k].name);
   return columns.size() > kMost ? text + " … of " + std::to_string(columns.size()) : text;
-}
-
-bool have_names(const std::vector<Column>& columns) {
-  return std::any_of(columns.begin(), columns.end(), [](const Column& column) { return !column.name.empty(); });
 }
 
 [[noreturn]] void fail_uncertain(const ByteSource& source, const std::vector<Column>& columns, const std::string& why) {
@@ -180,8 +172,11 @@ bool have_names(const std::vector<Column>& columns) {
       "has " + std::to_string(columns.size()) + (columns.size() == 1 ? " column" : " columns") + " without names";
   if (numeric < static_cast<std::ptrdiff_t>(columns.size()))
     text += ", " + std::to_string(numeric) + " of them numbers";
+  if (numeric < 2) source.fail(text + "; points have 2 or 3: leave out titles before them");
   source.fail(text + "; points have 2 or 3, or --columns says which, such as --columns 1,2");
 }
+
+bool is_height(const Sense& sense) { return sense.known && sense.known->axis >= 2; }
 
 /// The columns of a family's axes; nothing where x or y is missing.
 /// @param twice  set where two columns are equally fit
@@ -192,7 +187,7 @@ std::optional<std::vector<std::size_t>> family_in(const std::vector<Sense>& sens
     for (std::size_t k = 0; k < senses.size(); ++k) {
       if (!senses[k].known) continue;
       const Known& known = *senses[k].known;
-      const bool height = axis == 2 && family == Family::projected && (known.axis == kHeight || known.name == "z");
+      const bool height = axis == 2 && family == Family::projected && is_height(senses[k]);
       if (height || (known.family == family && known.axis == axis)) (senses[k].beside ? beside : plain).push_back(k);
     }
     const auto& best = plain.empty() ? beside : plain;
@@ -225,13 +220,6 @@ Families families_in(const std::vector<Sense>& senses) {
   return found;
 }
 
-std::optional<std::size_t> number_of(std::string_view text) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 /// The column that is called so, or nearly so.
 std::optional<std::size_t> named(const std::vector<Column>& columns, std::string_view name) {
   const auto find = [&](auto is_it) -> std::optional<std::size_t> {
@@ -250,7 +238,7 @@ std::vector<std::size_t> asked_places(const ByteSource& source, const std::vecto
                                       const PointOptions& options) {
   std::vector<std::size_t> places;
   for (const std::string& wanted : options.columns) {
-    if (const auto number = number_of(wanted)) {
+    if (const auto number = parsed<std::size_t>(wanted)) {
       if (*number < 1 || *number > columns.size())
         source.fail("has no column " + wanted + "; it has " + std::to_string(columns.size()) + ", the first is 1");
       places.push_back(*number - 1);
@@ -271,23 +259,24 @@ std::vector<std::size_t> asked_places(const ByteSource& source, const std::vecto
 std::vector<std::size_t> named_places(const ByteSource& source, const std::vector<Column>& columns,
                                       const std::vector<Sense>& senses, std::vector<std::string>& warnings) {
   const Families found = families_in(senses);
-  const auto any = [&](auto is) { return std::any_of(senses.begin(), senses.end(), is); };
   if (found.twice) fail_uncertain(source, columns, "more than one of them may be the same coordinate");
   if (found.whole.size() > 1) fail_uncertain(source, columns, "more than one pair of them may be x and y");
   if (found.whole.size() == 1) {
-    const bool height = any([](const Sense& sense) { return sense.known && sense.known->axis == kHeight; });
-    if (found.whole[0] == Family::plain && found.places.size() == 2 && height)
+    if (found.whole[0] == Family::plain && found.places.size() == 2 &&
+        std::any_of(senses.begin(), senses.end(), is_height))
       fail_uncertain(source, columns, "whether the height is a coordinate is not certain");
+    for (std::size_t k = 0; k < columns.size(); ++k)
+      if (found.whole[0] == Family::geographic && is_height(senses[k]))
+        warnings.push_back(source.name() + ": " + in_quotes(columns[k].name) +
+                           " is left out, since heights are not in degrees");
     return found.places;
   }
-  const auto speaks_against = [&](const Sense& sense) {
-    return sense.known || std::find(kNoCoordinates.begin(), kNoCoordinates.end(), sense.stem) != kNoCoordinates.end();
-  };
   std::vector<std::size_t> places;
   for (std::size_t k = 0; k < columns.size(); ++k)
     if (columns[k].numeric && !columns[k].name.empty()) places.push_back(k);
-  const bool against =
-      std::any_of(places.begin(), places.end(), [&](std::size_t place) { return speaks_against(senses[place]); });
+  const bool against = std::any_of(places.begin(), places.end(), [&](std::size_t place) {
+    return senses[place].known || senses[place].no_coordinate;
+  });
   if (against || places.size() < 2 || places.size() > 3)
     fail_uncertain(source, columns, "which of them are coordinates is not certain");
   std::string text;
@@ -301,16 +290,21 @@ void add_unit(const ByteSource& source, const std::vector<Column>& columns, cons
               Coordinates& found) {
   std::set<std::string> units;
   std::string names;
+  bool height = false;  // in nobody knows what
   for (const std::size_t place : found.places) {
     const Sense& sense = senses[place];
     const bool geographic = sense.known && sense.known->family == Family::geographic;
     if (!sense.unit.empty()) units.insert(sense.unit);
     else if (geographic) units.insert("°");
+    else height |= is_height(sense);
     names += (names.empty() ? "" : ", ") + in_quotes(columns[place].name);
   }
   if (units.size() > 1)
     source.fail("has coordinates in " + *units.begin() + " and " + *units.rbegin() + " (" + names +
                 "); bring them to one unit");
+  if (height && units.count("°") > 0)
+    source.fail("has coordinates in degrees and a height (" + names +
+                "); project the points first, or leave the height out");
   if (!units.empty()) found.unit = *units.begin();
   if (found.unit == "°" || found.unit == "rad")
     found.warnings.push_back(source.name() + ": " + names + " are taken as " +
@@ -321,7 +315,7 @@ void add_unit(const ByteSource& source, const std::vector<Column>& columns, cons
 }  // namespace
 
 bool name_coordinates(const std::vector<Column>& columns, const PointOptions& options) {
-  const auto is_name = [](const std::string& wanted) { return !number_of(wanted); };
+  const auto is_name = [](const std::string& wanted) { return !parsed<std::size_t>(wanted); };
   if (std::any_of(options.columns.begin(), options.columns.end(), is_name))
     return std::all_of(options.columns.begin(), options.columns.end(), [&](const std::string& wanted) {
       return !is_name(wanted) || named(columns, wanted).has_value();
@@ -329,11 +323,21 @@ bool name_coordinates(const std::vector<Column>& columns, const PointOptions& op
   return !families_in(senses_of(columns)).whole.empty();
 }
 
-std::vector<std::string> labels_of(const std::vector<Column>& columns, const std::vector<std::size_t>& places) {
-  std::vector<std::string> labels;
-  for (const std::size_t place : places)
-    labels.push_back(columns[place].name.empty() ? std::to_string(place + 1) : shown(columns[place].name));
-  return labels;
+bool have_names(const std::vector<Column>& columns) {
+  return std::any_of(columns.begin(), columns.end(), [](const Column& column) { return !column.name.empty(); });
+}
+
+std::string label_of(const std::vector<Column>& columns, std::size_t place) {
+  return columns[place].name.empty() ? std::to_string(place + 1) : one_line(columns[place].name);
+}
+
+Points described(const std::vector<Column>& columns, Coordinates found) {
+  Points points;
+  for (const std::size_t place : found.places) points.columns.push_back(label_of(columns, place));
+  points.chosen = columns.size() != found.places.size() || !std::is_sorted(found.places.begin(), found.places.end());
+  points.unit = std::move(found.unit);
+  points.warnings = std::move(found.warnings);
+  return points;
 }
 
 Coordinates find_coordinates(const ByteSource& source, const std::vector<Column>& columns, const PointOptions& options,

@@ -32,7 +32,12 @@ Coordinates find_coordinates(const ByteSource& source, const std::vector<Column>
 /// Whether the names alone say which columns are coordinates.
 bool name_coordinates(const std::vector<Column>& columns, const PointOptions& options);
 
-/// What the coordinates go by: their names, or numbers from 1.
-std::vector<std::string> labels_of(const std::vector<Column>& columns, const std::vector<std::size_t>& places);
+bool have_names(const std::vector<Column>& columns);
+
+/// What a column goes by: its name, or its number from 1.
+std::string label_of(const std::vector<Column>& columns, std::size_t place);
+
+/// Points of these coordinates, without their data.
+Points described(const std::vector<Column>& columns, Coordinates found);
 
 }  // namespace fathom::io

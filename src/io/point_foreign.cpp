@@ -16,6 +16,7 @@ constexpr std::string_view kCloud = "save it as PLY or CSV, as CloudCompare and 
 constexpr std::string_view kMesh = "save its vertices as PLY or CSV, as MeshLab does";
 constexpr std::string_view kMap = "save it as CSV with columns x and y, as ogr2ogr -lco GEOMETRY=AS_XY does";
 constexpr std::string_view kTable = "save the table as CSV, as pandas' to_csv does";
+constexpr std::string_view kVtk = "save its points as PLY or CSV, as ParaView does";
 constexpr std::string_view kSheet = "save the sheet as CSV";
 constexpr std::string_view kUnpack = "unpack it first";
 
@@ -51,12 +52,9 @@ constexpr std::array kBinary = {
 
 /// By the start of a text, in small letters.
 constexpr std::array kText = {
-    Foreign{"# .pcd"sv, "a PCD point cloud", kCloud},
-    Foreign{"# vtk datafile"sv, "a VTK file", "save its points as PLY or CSV, as ParaView does"},
-    Foreign{"simple  ="sv, "a FITS file", kTable},
-    Foreign{"iso-10303"sv, "a STEP model", kMesh},
-    Foreign{"{"sv, "JSON, as GeoJSON is", kMap},
-    Foreign{"["sv, "JSON", kTable},
+    Foreign{"# .pcd"sv, "a PCD point cloud", kCloud}, Foreign{"# vtk datafile"sv, "a VTK file", kVtk},
+    Foreign{"simple  ="sv, "a FITS file", kTable},    Foreign{"iso-10303"sv, "a STEP model", kMesh},
+    Foreign{"{"sv, "JSON, as GeoJSON is", kMap},      Foreign{"["sv, "JSON", kTable},
 };
 
 /// By the first word of a text, which comments may precede, and a word that must follow.
@@ -81,6 +79,8 @@ constexpr std::array kWords = {
     ForeignWord{"STOFF"sv, ""sv, "an OFF mesh", kMesh},
     ForeignWord{"VERSION"sv, "FIELDS"sv, "a PCD point cloud", kCloud},
     ForeignWord{"0"sv, "SECTION"sv, "a DXF drawing", kMap},
+    ForeignWord{"<VTKFile"sv, ""sv, "a VTK file", kVtk},
+    ForeignWord{"<?xml"sv, "<VTKFile"sv, "a VTK file", kVtk},
     ForeignWord{"DSAA"sv, ""sv, "a Surfer grid", "save its points as CSV"},
     ForeignWord{"ncols"sv, "nrows"sv, "an ESRI grid", "save its points as CSV, as gdal2xyz does"},
     ForeignWord{"ATOM"sv, ""sv, "a PDB file", "save its atoms as XYZ, as Open Babel does"},
@@ -115,6 +115,12 @@ std::string_view first_word(std::string_view text) {
   return text.substr(0, end);
 }
 
+/// "BM25,x,y" and "P1 1.5 2.5": images begin so, too.
+bool begins_with_label(std::string_view text) {
+  return text.starts_with("BM") ? text.substr(0, 14).find('\0') == std::string_view::npos
+                                : text.starts_with('P') && text.size() > 2 && (text[2] == ' ' || text[2] == '\t');
+}
+
 std::string with(std::string_view kind, std::string_view way) { return std::string(kind) + "; " + std::string(way); }
 
 }  // namespace
@@ -126,13 +132,14 @@ std::string foreign_points(std::span<const std::byte> start) {
     if (bytes.starts_with(foreign.bytes)) return with(foreign.kind, foreign.way);
   std::string_view rest = bytes.substr(bytes.starts_with("\xef\xbb\xbf") ? 3 : 0);
   rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
-  const std::string text = text::lower_case(rest.substr(0, 32));
+  const std::string text = lower_case(rest.substr(0, 32));
   for (const Foreign& foreign : kText)
     if (text.starts_with(foreign.bytes)) return with(foreign.kind, foreign.way);
   const std::string_view word = first_word(rest);
   for (const ForeignWord& foreign : kWords)
     if (word == foreign.word && rest.find(foreign.follows) != std::string_view::npos)
       return with(foreign.kind, foreign.way);
+  if (begins_with_label(bytes)) return {};
   if (const std::string_view kind = foreign_kind(start); !kind.empty())
     return with(kind, "points are read from NPY, CSV, PLY and XYZ files");
   if (format_of(start) != Format::automatic)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <string>
 
@@ -18,6 +19,15 @@ DType type_of_points(const std::vector<RecordField>& fields) {
     wide |= dtype == DType::float64 || (integer && size_of(dtype) >= 4);
   }
   return whole ? DType::int32 : wide ? DType::float64 : DType::float32;
+}
+
+bool is_int32(double x) { return x == std::floor(x) && x >= INT32_MIN && x <= INT32_MAX; }
+
+void check_exact(const ByteSource& source, DType dtype, double value) {
+  if ((dtype == DType::int64 || dtype == DType::uint64) && std::abs(value) >= 0x1p53)
+    source.fail(
+        "holds integers beyond 9007199254740991 on either side, which float64 does not tell apart; subtract the same "
+        "from all points");
 }
 
 void store(Array& points, std::int64_t at, double value) {
@@ -59,7 +69,11 @@ Array read_records(ByteSource& source, std::int64_t count, std::size_t record_by
     const std::size_t now = std::min(chunk, static_cast<std::size_t>(count) - done);
     source.read_exactly(bytes.data(), now * record_bytes, what);
     for (std::size_t i = 0; i < now; ++i)
-      for (const RecordField& field : fields) store(points, at++, value_of(bytes.data() + i * record_bytes, field));
+      for (const RecordField& field : fields) {
+        const double value = value_of(bytes.data() + i * record_bytes, field);
+        check_exact(source, field.dtype, value);
+        store(points, at++, value);
+      }
   }
   return points;
 }

@@ -22,6 +22,13 @@ struct RecordField {
 /// float64 if a coordinate needs it, else float32; int32 if all are integers that fit.
 DType type_of_points(const std::vector<RecordField>& fields);
 
+/// Whether int32 holds it.
+bool is_int32(double x);
+
+/// @param value  of a file's integer of this type
+/// @throws IoError it is one of those of 64 bits that float64 merges with their neighbours
+void check_exact(const ByteSource& source, DType dtype, double value);
+
 /// Sets an element of points of the types above.
 void store(Array& points, std::int64_t at, double value);
 

@@ -13,8 +13,8 @@ namespace {
 
 bool has_coordinates_first(const std::filesystem::path& path) {
   std::filesystem::path name = path;
-  if (text::lower_case(name.extension().string()) == ".gz") name = name.stem();
-  const std::string ending = text::lower_case(name.extension().string());
+  if (lower_case(name.extension().string()) == ".gz") name = name.stem();
+  const std::string ending = lower_case(name.extension().string());
   return ending == ".xyz" || ending == ".pts";
 }
 
@@ -33,11 +33,9 @@ Points read_points(ByteSource& source, const MemoryLimit& limit, const PointOpti
   const auto start = source.peek(kSignatureBytes);
   const std::string_view bytes(reinterpret_cast<const char*>(start.data()), start.size());
   if (start.empty()) source.fail("is empty; points are read from NPY, CSV, PLY and XYZ files");
-  if (bytes.starts_with("\x1f\x8b")) {
+  if (is_gzip(source)) {
     GunzipSource inflated(source);
-    if (inflated.peek(2).size() == 2 && inflated.peek(2)[0] == std::byte{0x1f} &&
-        inflated.peek(2)[1] == std::byte{0x8b})
-      source.fail("is gzip within gzip; undo one of them");
+    if (is_gzip(inflated)) source.fail("is gzip within gzip; undo one of them");
     return read_points(inflated, limit, options, first);
   }
   if (bytes.starts_with("\x93NUMPY")) return npy::read_points(source, limit, options);

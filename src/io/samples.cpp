@@ -1,10 +1,10 @@
 #include "io/samples.h"
 
 #include <array>
-#include <charconv>
 #include <limits>
 
 #include "io/convert.h"
+#include "io/numbers.h"
 
 namespace fathom::io {
 
@@ -16,9 +16,8 @@ int sample_named(const Pixel& pixel, const std::string& name) {
   if (pixel.alpha && name == "alpha") return pixel.samples - 1;
   for (int k = 0; k < 3; ++k)
     if (pixel.colour && name == kColours[static_cast<std::size_t>(k)]) return k;
-  int number = -1;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return error == std::errc{} && end == name.data() + name.size() && number < pixel.samples ? number : -1;
+  const int number = parsed<int>(name).value_or(-1);
+  return number < pixel.samples ? number : -1;
 }
 
 std::string known_samples(const Pixel& pixel) {
@@ -88,6 +87,11 @@ Taking taking_of(const ByteSource& source, const Pixel& pixel, const ReadOptions
 }
 
 void tell_samples(const Pixel& pixel, const Taking& taking, const ReadOptions& options, ImageInfo& info) {
+  if (taking.count > 1 && (pixel.colour || pixel.alpha)) {
+    info.shape.push_back(taking.count);
+    info.meaning.axes.push_back(axis_named('s'));
+    info.meaning.native.reset();  // headers of its format know no such axis
+  }
   info.meaning.colours = pixel.colour ? 3 : 0;
   info.meaning.alpha = pixel.alpha;
   info.channel_taken = !options.channel.empty() && pixel.samples > 1;
@@ -96,6 +100,20 @@ void tell_samples(const Pixel& pixel, const Taking& taking, const ReadOptions& o
     info.warnings.push_back("holds colours: their luminance is taken, and not one channel (red, green, blue)");
   if (pixel.alpha && options.channel.empty())
     info.warnings.push_back("holds opacity, which is left out; the channel alpha is it alone");
+}
+
+ImageInfo picture_info(const ByteSource& source, Format format, const Shape& shape, const Pixel& pixel,
+                       const Taking& taking, const ReadOptions& options, const std::array<double, 2>& print_spacing) {
+  ImageInfo info{.format = format, .dtype = taking.dtype, .shape = shape, .meaning = {}, .warnings = {}};
+  info.meaning.axes = {axis_named('y'), axis_named('x')};
+  if (options.print_resolution && print_spacing[0] == 0)
+    source.fail("states no resolution; give the spacing in numbers");
+  for (std::size_t k = 0; k < 2 && options.print_resolution; ++k) {
+    info.meaning.axes[k].spacing = print_spacing[k];
+    info.meaning.axes[k].unit = "mm";
+  }
+  tell_samples(pixel, taking, options, info);
+  return info;
 }
 
 void store_pixels(const Pixel& pixel, const Taking& taking, const PixelRow& from, const ElementRow& to) {

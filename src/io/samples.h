@@ -1,6 +1,7 @@
 // How the samples of a pixel – gray, colours, opacity – become elements of an array. One place for all formats.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -38,6 +39,12 @@ Taking taking_of(const ByteSource& source, const Pixel& pixel, const ReadOptions
 
 /// Says what of a pixel is left out or reinterpreted, and adds the axis of samples if there is one.
 void tell_samples(const Pixel& pixel, const Taking& taking, const ReadOptions& options, ImageInfo& info);
+
+/// What a header says that tells of rows of pixels and little else.
+/// @param print_spacing  millimetres from pixel to pixel, {y, x}, at which the image is to be printed; 0: not stated
+/// @throws IoError the options ask for that spacing, and there is none
+ImageInfo picture_info(const ByteSource& source, Format format, const Shape& shape, const Pixel& pixel,
+                       const Taking& taking, const ReadOptions& options, const std::array<double, 2>& print_spacing);
 
 /// A row of pixels in memory, in native byte order; steps in bytes.
 struct PixelRow {

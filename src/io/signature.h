@@ -12,7 +12,7 @@ namespace fathom::io {
 /// Bytes that signature checks want to see; fewer at the end of short files.
 inline constexpr std::size_t kSignatureBytes = 544;
 
-/// The format that Fathom reads, or automatic. Gzip counts as NIfTI, whose reader looks inside.
+/// The format that Fathom reads, or automatic.
 Format format_of(std::span<const std::byte> start);
 
 /// What a file is that Fathom does not read, with the way out: "a BMP image (save it as PNG)"; empty if unknown.

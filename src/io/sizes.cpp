@@ -32,6 +32,25 @@ std::uint64_t container_memory() {
   return file >> bytes ? bytes : UINT64_MAX;  // "max" and no such file: no limit
 }
 
+/// Bytes of the character that a text begins with, in UTF-8; 0: it is none that can be shown in a line. Source: The
+/// Unicode Standard, table 3-7.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t k) -> unsigned { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
+  const std::size_t length = first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3 : 4;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  unsigned code = first & (0x7fu >> length);
+  for (std::size_t k = 1; k < length; ++k) {
+    if ((byte(k) & 0xc0) != 0x80) return 0;
+    code = code << 6 | (byte(k) & 0x3f);
+  }
+  constexpr unsigned kLeast[] = {0xa0, 0x800, 0x10000};  // below are what has a shorter form, and controls
+  const bool direction = (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+  const bool surrogate = code >= 0xd800 && code < 0xe000;
+  return code < kLeast[length - 2] || code > 0x10ffff || surrogate || direction ? 0 : length;
+}
+
 }  // namespace
 
 MemoryLimit memory_limit(std::optional<std::size_t> wanted) {
@@ -96,9 +115,14 @@ void check_can_inflate_to(const ByteSource& source, std::uint64_t bytes) {
 
 std::string one_line(std::string_view text) {
   constexpr std::size_t kMost = 160;
-  std::string line(text.substr(0, kMost));
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) > 0x7e) c = '?';
+  std::string line;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (line.size() + std::max<std::size_t>(length, 1) > kMost) break;
+    if (length > 0) line += text.substr(0, length);
+    else line += '?';
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
   return line;
 }
 

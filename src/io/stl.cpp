@@ -50,7 +50,7 @@ void read_text(Bytes bytes, MeshBuilder& mesh) {
   std::vector<std::int64_t> corners;
   bool open = false, ended = false;
   while (lines.next())
-    for (std::string word; !(word = text::lower_case(lines.word())).empty();) {
+    for (std::string word; !(word = lower_case(lines.word())).empty();) {
       if (word == "solid" || word == "endsolid") {
         ended = word == "endsolid";
         break;  // a name follows
@@ -78,7 +78,7 @@ void read_text(Bytes bytes, MeshBuilder& mesh) {
 
 bool is_binary(Bytes bytes) {
   if (is_counted(bytes, bytes.size())) return true;
-  const std::string start = text::lower_case(text_of(bytes.first(std::min<std::size_t>(bytes.size(), 1024))));
+  const std::string start = lower_case(text_of(bytes.first(std::min<std::size_t>(bytes.size(), 1024))));
   const std::size_t word = start.find_first_not_of(" \t\r\n\xef\xbb\xbf");
   return word == std::string::npos || !std::string_view(start).substr(word).starts_with("solid") ||
          start.find('\0') != std::string::npos;

@@ -3,8 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <string>
+
+#include "io/numbers.h"
 
 namespace fathom::io {
 
@@ -13,10 +14,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::optional<int> number(const std::string& text) {
-  int value = -1;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc{} && stop == end && value >= 0 ? std::optional(value) : std::nullopt;
+  const auto value = parsed<int>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 /// Whether the directory is the one whose entries are this process's descriptors, by whatever name.

@@ -1,7 +1,7 @@
 // Tables of results: one row for each point, as a structured NPY, CSV or PLY.
 #include <array>
 #include <bit>
-#include <cctype>
+#include <charconv>
 #include <cstring>
 
 #include "fathom/core/error.h"
@@ -9,6 +9,7 @@
 #include "fathom/io/points.h"
 #include "io/buffer.h"
 #include "io/formats.h"
+#include "io/numbers.h"
 
 namespace fathom::io {
 
@@ -90,8 +91,7 @@ void write_ply(ByteSink& sink, const Columns& columns, const AnyConstView& point
 }
 
 TableFormat format_of(const std::filesystem::path& path) {
-  std::string ending = path.extension().string();
-  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string ending = lower_case(path.extension().string());
   if (ending == ".npy") return TableFormat::npy;
   if (ending == ".csv") return TableFormat::csv;
   if (ending == ".ply") return TableFormat::ply;

@@ -49,12 +49,9 @@ bool is_value(const Field& field) { return is_number(field) || is_missing(field.
 bool is_empty(const Field& field) { return field.text.empty() && !field.quoted; }
 
 std::optional<std::int64_t> whole_number(const std::vector<Field>& fields) {
-  std::int64_t number = 0;
   if (fields.size() != 1) return std::nullopt;
-  const std::string_view text = fields[0].text;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
+  const auto number = parsed<std::int64_t>(fields[0].text);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 /// Whether all records have as many fields, but for a count before them and the one name less that R writes.
@@ -70,6 +67,7 @@ std::array<std::int64_t, 4> fitness(const std::vector<Sampled>& records) {
   std::array<std::int64_t, 4> result = {0, even(records), 0, static_cast<std::int64_t>(records[0].fields.size())};
   for (const Sampled& record : records) {
     const std::int64_t numbers = std::count_if(record.fields.begin(), record.fields.end(), is_number);
+    if (numbers == 0) continue;  // names
     result[0] |= numbers >= 2;
     result[2] += 2 * numbers - static_cast<std::int64_t>(record.fields.size());
   }
@@ -78,20 +76,21 @@ std::array<std::int64_t, 4> fitness(const std::vector<Sampled>& records) {
   return result;
 }
 
-char find_delimiter(std::string_view sample, bool whole) {
+/// @param decimal  a comma divides columns only where nothing else does; 0: not known
+char find_delimiter(std::string_view sample, bool whole, char decimal) {
   constexpr std::array kCandidates = {';', '\t', ',', '|', kBlanks};  // of equally good ones the first
   char best = kBlanks;
   std::array<std::int64_t, 4> most{};
   for (const char candidate : kCandidates) {
     const auto records = sample_records(sample, whole, candidate, 0, 1);
-    if (records.empty()) continue;
+    if (records.empty() || (candidate == ',' && decimal == ',')) continue;
     const auto now = fitness(records);
     if (now > most) {
       best = candidate;
       most = now;
     }
   }
-  return best;
+  return decimal == ',' && most[0] == 0 ? ',' : best;
 }
 
 std::vector<Column> columns_of(const std::vector<Field>& fields) {
@@ -107,7 +106,8 @@ class LayoutFinder {
 
   Layout find() {
     take_excel_delimiter();
-    if (layout_.delimiter == 0) layout_.delimiter = find_delimiter(sample_.substr(layout_.skip_bytes), whole_);
+    if (layout_.delimiter == 0) layout_.delimiter = 
+          find_delimiter(sample_.substr(layout_.skip_bytes), whole_, options_.decimal);
     records_ = rest();
     if (records_.empty()) fail_without_records();
     if (const auto count = whole_number(records_[0].fields)) take_count(*count);
@@ -336,6 +336,9 @@ class LayoutFinder {
     if (layout_.columns.empty()) layout_.columns.resize(values_in(fields));
     if (layout_.line_of_fields == 0) layout_.line_of_fields = records_[0].line;
     layout_.fields = layout_.columns.size();
+    if (layout_.fields == 1)
+      source_.fail("has one column in line " + std::to_string(layout_.line_of_fields) +
+                   ", and points have 2 or 3; leave out titles before the points, or say --delimiter");
     for (std::size_t k = 0; k < std::min(fields.size(), layout_.fields); ++k)
       layout_.columns[k].numeric = is_value(fields[k]);
     Coordinates found = find_coordinates(source_, layout_.columns, options_, first_);

@@ -29,13 +29,6 @@ bool surely_decimal(std::string_view text, std::size_t comma) {
 
 }  // namespace
 
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
-
 bool has_groups(std::string_view text) {
   constexpr std::array<std::string_view, 7> kMarks = {".", ",", "'", " ", "_", "\xc2\xa0", "\xe2\x80\xaf"};
   text = without_sign(text);
@@ -55,6 +48,17 @@ bool has_groups(std::string_view text) {
     else return text.empty() && groups > 0 && (*mark == "." || *mark == ",");
   }
   return groups > 0;
+}
+
+bool is_exact(std::string_view text, double value) {
+  if (std::abs(value) < 0x1p53) return true;
+  text = without_sign(text);
+  if (!std::all_of(text.begin(), text.end(), is_digit)) return true;
+  std::array<char, 400> digits;  // of all that float64 holds
+  const char* end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), std::abs(value), std::chars_format::fixed, 0).ptr;
+  text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
+  return text == std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data()));
 }
 
 bool is_missing(std::string_view text) {

@@ -48,6 +48,18 @@ class Reader {
     check_end();
   }
 
+  /// Whether 0, 1, 2 … or 1, 2, 3 … stand before two columns that are no such integers.
+  bool begins_with_numbers_of_lines() const {
+    const bool counts = values_.size() > 0 && (values_[0] == 0 || values_[0] == 1);
+    if (!counts || axes() != 3 || rows() < 3 || layout_.coordinates.places[0] != 0) return false;
+    bool whole = true;
+    for (std::size_t k = 0; k < values_.size(); ++k) {
+      if (k % 3 == 0 && values_[k] != values_[0] + static_cast<double>(k / 3)) return false;
+      whole &= values_[k] == std::floor(values_[k]);
+    }
+    return !whole;
+  }
+
   Array points() {
     if (values_.empty()) source_.fail("holds no points");
     const bool whole = std::all_of(values_.begin(), values_.end(), [](double x) {
@@ -78,6 +90,8 @@ class Reader {
       double value = 0;
       const std::string_view text = fields_[place].text;
       if (layout_.decimal != '.' || !plain_number(text, value)) value = slow_value(place);
+      if (!is_exact(text, value))
+        fail("the integer " + one_line(text) + ", which float64 does not hold; subtract the same from all points");
       values_.push_back(value);
     }
   }
@@ -97,10 +111,8 @@ class Reader {
     std::size_t count = fields_.size();
     while (count > layout_.fields && fields_[count - 1].text.empty()) --count;
     if (count == layout_.fields) return;
-    const bool named = std::any_of(layout_.columns.begin(), layout_.columns.end(),
-                                   [](const Column& column) { return !column.name.empty(); });
     std::string text = count_of(count, "value") + " where line " + std::to_string(layout_.line_of_fields) +
-                       (layout_.molecule || !named ? " has " + std::to_string(layout_.fields)
+                       (layout_.molecule || !have_names(layout_.columns) ? " has " + std::to_string(layout_.fields)
                                                    : " names " + count_of(layout_.fields, "column"));
     if (layout_.delimiter == ',' && count == 2 * layout_.fields)
       text += "; with --decimal , the --delimiter is another, such as ';'";
@@ -117,10 +129,13 @@ class Reader {
     }
     if (text.empty()) {
       std::string where = "no value in the column ";
-      fail(where.append(labels_of(layout_.columns, {place})[0]).append("; leave such lines out"));
+      fail(where.append(label_of(layout_.columns, place)).append("; leave such lines out"));
     }
     std::string shown = "'";
-    fail(shown.append(one_line(text)).append("', ").append(number.fault));
+    shown.append(one_line(text)).append("', ").append(number.fault);
+    if (layout_.delimiter == ',' && has_groups(text) && text.find(' ') != std::string_view::npos)
+      shown.append(", or say --delimiter space where blanks divide columns");
+    fail(shown);
   }
 
   /// A line that begins with '#' might be a point whose first column is no coordinate.
@@ -192,14 +207,14 @@ Points read(ByteSource& source, const MemoryLimit& limit, const PointOptions& op
   if (buffer.text().substr(0, kPiece).find('\0') != std::string_view::npos)
     source.fail("holds bytes that are no text, in no format of points");
   Layout layout = find_layout(source, buffer.text(), buffer.whole(), options, first);
-  Points result;
-  const auto& places = layout.coordinates.places;
-  result.columns = labels_of(layout.columns, places);
-  result.chosen = layout.columns.size() != places.size() || !std::is_sorted(places.begin(), places.end());
-  result.unit = layout.coordinates.unit;
-  result.warnings = layout.coordinates.warnings;
+  Points result = described(layout.columns, layout.coordinates);
+  result.is_text = true;
+  const bool named = have_names(layout.columns);
   Reader reader(source, std::move(layout), limit);
   reader.read(buffer);
+  if (!named && options.columns.empty() && reader.begins_with_numbers_of_lines())
+    result.warnings.push_back(source.name() +
+                              ": the first column, taken as x, numbers the lines; --columns 2,3 leaves it out");
   result.data = reader.points();
   return result;
 }

@@ -65,6 +65,7 @@ bool Splitter::begins_comment(const Cursor& cursor, const char* begin, const std
   while (last != begin && is_blank(last[-1])) --last;
   const std::string_view word(begin, static_cast<std::size_t>(last - begin));
   if (expected_ > 0) return fields.size() + !word.empty() == expected_;
+  if (delimiter_ != kBlanks && !fields.empty() && cursor.at[-1] == delimiter_) return false;  // 1,2,#ff0000
   return looks_numeric(!word.empty() || fields.empty() ? word : fields.back().text);
 }
 

@@ -39,7 +39,7 @@ class Splitter {
 
   char delimiter() const { return delimiter_; }
   /// How many fields a record has; with this known, a '#' where a record is complete begins a comment, and others are
-  /// text. 0: not known, and a '#' after a number begins one.
+  /// text. 0: not known, and a '#' after a number begins one, but not right after a delimiter.
   void set_expected(std::size_t fields) { expected_ = fields; }
 
   /// The first record of a text. Lines end in LF, CR or both; '#', '%' and "//" begin a comment where a record begins.

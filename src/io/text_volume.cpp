@@ -1,7 +1,6 @@
 #include "io/text_volume.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "io/convert.h"
@@ -14,14 +13,6 @@ namespace {
 
 constexpr std::uint64_t kMostHeaderBytes = std::uint64_t{1} << 20;
 constexpr std::size_t kChunkBytes = std::size_t{1} << 18;  // stays in the second-level cache
-
-template <class T>
-std::optional<T> parse(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::optional<std::string> read_line(ByteSource& source) {
   std::string line;
@@ -69,11 +60,8 @@ class Elements {
     if (volume_.swapped) swap_all(out, samples, size);
   }
 
-  /// Reads to the end of a gzip stream, so that its sum is checked; stops where much more follows than the array.
   void finish() {
-    if (!inflated_) return;
-    std::vector<std::byte> rest(std::size_t{1} << 20);
-    inflated_->read(rest.data(), rest.size());
+    if (inflated_) inflated_->finish();
   }
 
   /// Bytes of the file that are no elements; 0: none, or not known.
@@ -121,7 +109,7 @@ class Elements {
       if constexpr (!std::is_same_v<T, bool>) {
         for (std::size_t k = 0; k < samples; ++k) {
           const std::string word = next_word();
-          const auto value = parse<std::conditional_t<sizeof(T) == 1, int, T>>(word);
+          const auto value = parsed<std::conditional_t<sizeof(T) == 1, int, T>>(word);
           if (!value || !fits<T>(*value))
             source_->fail("holds '" + one_line(word) + "' where a number of the type " +
                           std::string(name_of(volume_.pixel.stored)) + " is to be");
@@ -179,11 +167,9 @@ Elements open_elements(TextVolume& volume, ByteSource& source, const ReadContext
 
 ImageInfo described(const TextVolume& volume, const ReadContext& context) {
   ImageInfo info = volume.info;
+  if (volume.time_guessed && !context.options.axes_known)
+    info.warnings.push_back("has more than three axes of space: the slowest are taken for time, not measured along");
   info.dtype = volume.taking.dtype;
-  if (volume.taking.count > 1) {
-    info.shape.push_back(volume.taking.count);
-    info.meaning.axes.push_back(axis_named('s'));
-  }
   tell_samples(volume.pixel, volume.taking, context.options, info);
   return info;
 }
@@ -208,10 +194,8 @@ std::vector<std::string_view> words_of(std::string_view text) {
 
 std::optional<double> number_of(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
-  return parse<double>(text);
+  return parsed(text);
 }
-
-std::optional<std::int64_t> integer_of(std::string_view text) { return parse<std::int64_t>(text); }
 
 std::optional<std::string> read_header_line(ByteSource& source) {
   if (source.position() > kMostHeaderBytes) source.fail("has an absurd header of more than 1 MiB");
@@ -227,13 +211,12 @@ void set_axes(TextVolume& volume, const ByteSource& source, const std::vector<Fi
   ImageInfo& info = volume.info;
   std::vector<Axis> named;
   std::size_t space = 0;
-  bool beyond = false;
   std::vector<std::array<double, 3>> directions;
   for (const FileAxis& axis : axes) {
     Axis known{axis.kind, 0, axis.spacing, axis.unit};
     if (axis.kind == AxisKind::space && space == kSpace.size()) {
       known.kind = AxisKind::time;
-      beyond = true;
+      volume.time_guessed = true;
     } else if (axis.kind == AxisKind::space) {
       known.name = kSpace[space++];
       if (axis.direction) directions.push_back(*axis.direction);
@@ -250,8 +233,6 @@ void set_axes(TextVolume& volume, const ByteSource& source, const std::vector<Fi
     info.shape.push_back(axes[k].extent);
     info.meaning.axes.push_back(named[k]);
   }
-  if (beyond)
-    info.warnings.push_back("has more than three axes of space: the slowest are taken for time, not measured along");
   if (directions.empty() || directions.size() != space) return;
   std::reverse(directions.begin(), directions.end());
   check_perpendicular(directions, info.warnings);
@@ -301,11 +282,6 @@ std::string ascii_unit(std::string_view unit) {
   for (char c : unit)
     if (c >= ' ' && c <= '~' && c != '"' && c != '\\') ascii += c;
   return ascii;
-}
-
-std::string shortest(double value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value + 0).ptr};
 }
 
 void add_word(std::string& line, std::string_view word) {

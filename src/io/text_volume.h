@@ -11,6 +11,7 @@
 
 #include "fathom/core/error.h"
 #include "io/formats.h"
+#include "io/numbers.h"
 #include "io/samples.h"
 
 namespace fathom::io {
@@ -23,9 +24,8 @@ std::string_view trimmed(std::string_view text);
 /// The words between blanks.
 std::vector<std::string_view> words_of(std::string_view text);
 
-/// All of the text as a number; none if it is something else.
+/// All of the text as a number, perhaps with a plus; none if it is something else.
 std::optional<double> number_of(std::string_view text);
-std::optional<std::int64_t> integer_of(std::string_view text);
 
 /// The next line without its end; none at the end of the source.
 /// @throws IoError headers of more than 1 MiB
@@ -47,6 +47,7 @@ struct TextVolume {
   ImageInfo info;
   Pixel pixel;  ///< of several samples: a fastest axis of colours, which the axes do not count
   Taking taking;
+  bool time_guessed = false;  ///< axes of space beyond the third are taken for time
   bool swapped = false;
   Coding coding = Coding::raw;
   std::string data_file;  ///< where the elements are, as the header has it; empty: behind the header
@@ -68,9 +69,6 @@ Image read_elements(TextVolume& volume, ByteSource& source, const ReadContext& c
 
 /// A unit as ASCII has it: "um".
 std::string ascii_unit(std::string_view unit);
-
-/// A number as short as it can be read back; 0 for −0.
-std::string shortest(double value);
 
 /// Puts a blank and a word behind a line.
 void add_word(std::string& line, std::string_view word);

@@ -65,7 +65,7 @@ void visit_pages(TiffFile& file, ByteSource& source, Survey& survey) {
   }
 }
 
-/// The axes of the array: the stack's, channels that lie in each page, y and x, and samples of colours.
+/// The axes of the array but for the samples of colours: the stack's, channels that lie in each page, y and x.
 void join_axes(const Page& first, Survey& survey) {
   std::vector<Axis> axes = survey.stack.axes;
   Shape shape = survey.stack.extents;
@@ -77,11 +77,6 @@ void join_axes(const Page& first, Survey& survey) {
   axes.insert(axes.end(), survey.info.meaning.axes.begin(), survey.info.meaning.axes.end());
   shape.push_back(first.height);
   shape.push_back(first.width);
-  if (survey.taking.count > 1 && colours) {
-    axes.push_back(axis_named('s'));
-    shape.push_back(survey.taking.count);
-    survey.info.meaning.native.reset();  // it knows no such axis
-  }
   survey.info.meaning.axes = axes;
   survey.info.shape = shape;
 }
@@ -90,8 +85,7 @@ void join_axes(const Page& first, Survey& survey) {
 std::uint64_t check_one_block(TiffFile& file, const ByteSource& source, const Page& page, const Stack& stack) {
   const std::uint64_t offset = TIFFGetStrileOffset(file.get(), 0);
   const auto compression = file.field<std::uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
-  if (compression != COMPRESSION_NONE || page.tiled || page.samples > 1 || page.bits < 8 || page.half ||
-      page.photometric == Photometric::inverted)
+  if (compression != COMPRESSION_NONE || page.tiled || page.samples > 1 || page.bits < 8 || page.half)
     source.fail("says that more planes lie behind its first, in a form that is not read; save it as BigTIFF");
   check_holds(source, offset, static_cast<std::uint64_t>(element_count(stack.extents)) * page.height * page.width *
                                   size_of(page.dtype));
@@ -112,6 +106,8 @@ Survey survey_of(TiffFile& file, ByteSource& source, const ReadContext& context)
   join_axes(first, survey);
   info.format = Format::tiff;
   info.dtype = survey.taking.dtype;
+  info.half = first.half;
+  if (first.photometric == Photometric::palette) info.meaning.palette = survey.tags.palette;
   if (const std::string warning = unify_units(info.meaning); !warning.empty()) info.warnings.push_back(warning);
   tell_samples(first.pixel(), survey.taking, context.options, info);
   count_bytes(source, info.dtype, info.shape);

@@ -2,8 +2,6 @@
 // goes through one decoded tile or strip.
 #include <algorithm>
 #include <array>
-#include <span>
-#include <type_traits>
 #include <vector>
 
 #include "io/convert.h"
@@ -20,11 +18,8 @@ using Table = std::array<std::uint8_t, 16>;
 Table table_of(const Page& page) {
   Table table{};
   const int largest = (1 << std::min(page.bits, 4)) - 1;
-  for (int i = 0; i <= largest; ++i) {
-    const int value = page.photometric == Photometric::inverted ? largest - i : i;
-    const bool spread = page.bits > 1 && page.photometric != Photometric::palette;
-    table[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(spread ? value * (255 / largest) : value);
-  }
+  const int step = page.bits > 1 && page.photometric != Photometric::palette ? 255 / largest : 1;
+  for (int i = 0; i <= largest; ++i) table[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(i * step);
   return table;
 }
 
@@ -37,15 +32,6 @@ void store_bits(const std::byte* row, std::size_t count, int bits, const Table& 
     const unsigned shift = 8 - static_cast<unsigned>(bits) * (static_cast<unsigned>(i % per_byte) + 1);
     to[i] = table[(byte >> shift) & mask];
   }
-}
-
-/// The largest becomes the smallest, signed or not.
-void invert(DType dtype, std::byte* elements, std::size_t count) {
-  visit_dtype(dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
-      for (T& element : std::span(reinterpret_cast<T*>(elements), count)) element = static_cast<T>(~element);
-  });
 }
 
 class Decoder {
@@ -79,8 +65,6 @@ class Decoder {
       const std::uint32_t rows = std::min(page_.block_height, page_.height - y);
       decode_strip(y, 0, row_of(0, y), row_bytes * rows);
     }
-    if (page_.photometric == Photometric::inverted)
-      invert(page_.dtype, out_, std::size_t{page_.width} * page_.height);
   }
 
   /// A strip or tile that is not there has no offset; libtiff would take its bytes from the file's start.
@@ -137,7 +121,6 @@ class Decoder {
     const bool side_by_side = is_side_by_side();
     store_pixels(page_.pixel(), taking, row,
                  {to, side_by_side ? static_cast<std::size_t>(taking.count) : 1, side_by_side ? 1 : plane});
-    if (page_.photometric == Photometric::inverted) invert(page_.dtype, to, row.count);
   }
 
   static void store_halves(const PixelRow& row, float* to) {

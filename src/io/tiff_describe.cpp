@@ -1,20 +1,14 @@
 // The description of a TIFF that we write: by ImageJ's rules where these hold the array, since most programs know them,
 // else by OME's. Sources: as tiff_imagej.cpp and tiff_ome.cpp say.
 #include <algorithm>
-#include <charconv>
 
 #include "fathom/core/error.h"
+#include "io/numbers.h"
 #include "io/tiff_meaning.h"
 
 namespace fathom::io::tiff {
 
 namespace {
-
-/// The shortest text that reads as the same number.
-std::string shortest(double value) {
-  char text[32];
-  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
-}
 
 /// The axes with names: given ones, or z, y, x.
 std::vector<Axis> named_axes(const Shape& shape, const Meaning& meaning) {
@@ -51,7 +45,9 @@ bool imagej_holds(DType dtype, const std::vector<Axis>& axes) {
   return true;
 }
 
-std::string imagej_unit(const std::string& unit) { return unit == "µm" ? "micron" : unit == "°" ? "degree" : one_line(unit); }
+std::string imagej_unit(const std::string& unit) {
+  return unit == "µm" ? "micron" : unit == "°" ? "degree" : one_line(unit);
+}
 
 Description by_imagej(const Shape& shape, const std::vector<Axis>& axes) {
   const auto rank = axes.size();
@@ -61,7 +57,8 @@ Description by_imagej(const Shape& shape, const std::vector<Axis>& axes) {
     const Axis& axis = axes[k];
     const std::int64_t extent = shape[static_cast<int>(k)];
     images *= extent;
-    counts += (axis.name == 't' ? "frames=" : axis.name == 'z' ? "slices=" : "channels=") + std::to_string(extent) + "\n";
+    counts += axis.name == 't' ? "frames=" : axis.name == 'z' ? "slices=" : "channels=";
+    counts += std::to_string(extent) + "\n";
     if (axis.spacing > 0 && axis.name == 'z') counts += "spacing=" + shortest(axis.spacing) + "\n";
     if (axis.spacing > 0 && axis.name == 't') counts += "finterval=" + shortest(axis.spacing) + "\n";
     if (axis.spacing > 0 && axis.name == 't' && !axis.unit.empty()) counts += "tunit=" + imagej_unit(axis.unit) + "\n";

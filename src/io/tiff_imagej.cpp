@@ -3,6 +3,7 @@
 // frame, the channel fastest; the size of a pixel is one over the resolution, in the description's unit.
 #include <cmath>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "fathom/core/error.h"
@@ -82,9 +83,59 @@ void take_sizes(const Keys& keys, const Tags& tags, Stack& stack, ImageInfo& inf
     info.warnings.push_back("has an origin of its own (xorigin, yorigin, zorigin), which is left out");
 }
 
+/// Text in UTF-16, as UTF-8, to the end of its line.
+std::string first_line(std::span<const std::uint8_t> text, bool little) {
+  std::string line;
+  const auto unit = [&](std::size_t at) -> std::uint32_t {
+    return at + 2 > text.size() ? 0 : little ? text[at] | text[at + 1] << 8 : text[at] << 8 | text[at + 1];
+  };
+  for (std::size_t at = 0; unit(at) >= ' '; at += 2) {
+    std::uint32_t code = unit(at);
+    if (code >= 0xd800 && code < 0xdc00 && (unit(at + 2) & 0xfc00) == 0xdc00) {
+      at += 2;
+      code = 0x10000 + ((code - 0xd800) << 10) + (unit(at) - 0xdc00);
+    }
+    const int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // bytes behind the first
+    line += static_cast<char>(more == 0 ? code : (0xff00u >> (more + 1) & 0xff) | code >> (6 * more));
+    for (int k = more - 1; k >= 0; --k) line += static_cast<char>(0x80 | (code >> (6 * k) & 0x3f));
+  }
+  return one_line(line);
+}
+
+/// What all planes of a channel are called; none where one is not called so, or nothing.
+std::vector<std::string> channel_names(const std::vector<std::string>& labels, std::size_t channels) {
+  std::vector<std::string> names(labels.begin(), labels.begin() + std::min(channels, labels.size()));
+  for (std::size_t k = 0; k < labels.size(); ++k)
+    if (labels[k].empty() || labels[k] != names[k % channels]) return {};
+  return labels.size() % channels == 0 ? names : std::vector<std::string>{};
+}
+
 }  // namespace
 
-bool read_imagej(const ByteSource& source, const Tags& tags, std::size_t pages, Stack& stack, ImageInfo& info) {
+std::vector<std::string> imagej_labels(const std::vector<std::uint32_t>& sizes,
+                                       const std::vector<std::uint8_t>& metadata) {
+  const std::string_view text(reinterpret_cast<const char*>(metadata.data()), metadata.size());
+  const bool little = text.starts_with("JIJI");
+  if (!little && !text.starts_with("IJIJ")) return {};
+  constexpr std::size_t kMagic = 4, kEntry = 8;  // a kind in four letters, and how many there are of it
+  const std::string_view label = little ? "lbal" : "labl";
+  std::vector<std::string> labels;
+  const std::size_t header = sizes.empty() ? 0 : std::min<std::size_t>(sizes[0], text.size());
+  std::size_t at = header, next = 1;
+  for (std::size_t entry = kMagic; entry + kEntry <= header; entry += kEntry) {
+    std::uint32_t count = 0;
+    for (std::size_t k = 0; k < 4; ++k) count = count << 8 | metadata[entry + (little ? 7 - k : 4 + k)];
+    for (; count > 0 && next < sizes.size() && sizes[next] <= text.size() - at; --count, ++next) {
+      const auto bytes = std::span(metadata).subspan(at, sizes[next]);
+      if (text.substr(entry, 4) == label) labels.push_back(first_line(bytes, little));
+      at += bytes.size();
+    }
+  }
+  return labels;
+}
+
+bool read_imagej(const ByteSource& source, const Tags& tags, std::size_t pages, const ReadOptions& options,
+                 Stack& stack, ImageInfo& info) {
   if (!tags.description.starts_with("ImageJ=")) return false;
   const Keys keys = keys_of(tags.description);
   const std::int64_t images = count(keys, "images");
@@ -101,7 +152,9 @@ bool read_imagej(const ByteSource& source, const Tags& tags, std::size_t pages, 
   // tifffile calls the planes of a volume channels unless it is told what they are, and composites show real ones.
   const bool composite = keys.contains("mode") && keys.at("mode") != "grayscale";
   if (channels > 1 && slices == 1 && frames == 1 && keys.contains("spacing") && !composite) {
-    info.warnings.push_back("has a spacing of slices, but only channels: they are taken as slices; as axes cyx they are apart");
+    if (!options.axes_known)
+      info.warnings.push_back("has a spacing of slices, but only channels: they are taken as slices; as axes cyx they "
+                              "are apart");
     std::swap(channels, slices);
   }
   stack.in_one_block = pages == 1 && images > 1;
@@ -110,6 +163,7 @@ bool read_imagej(const ByteSource& source, const Tags& tags, std::size_t pages, 
   for (const Count& one : {Count{'t', frames}, Count{'z', slices}, Count{'c', channels}}) {
     if (one.extent == 1) continue;
     stack.axes.push_back(axis_named(one.name));
+    if (one.name == 'c') stack.axes.back().labels = channel_names(tags.labels, static_cast<std::size_t>(one.extent));
     stack.extents.push_back(one.extent);
   }
   take_sizes(keys, tags, stack, info);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/numbers.h"
+#include "io/text_volume.h"
 #include "io/units.h"
 
 namespace fathom::io::tiff {
@@ -13,7 +14,8 @@ namespace fathom::io::tiff {
 namespace {
 
 constexpr std::uint32_t kPixelScale = 33550, kTiePoints = 33922, kTransformation = 34264, kGeoKeys = 34735,
-                        kGeoDoubles = 34736, kGeoText = 34737, kNoData = 42113, kLsm = 34412, kMetaMorph = 33629;
+                        kGeoDoubles = 34736, kGeoText = 34737, kNoData = 42113, kLsm = 34412, kMetaMorph = 33629,
+                        kImageJSizes = 50838, kImageJ = 50839;
 
 /// A tag that libtiff does not know by itself: count and values.
 template <class T>
@@ -50,7 +52,9 @@ Stack plain_stack(std::size_t pages) {
 
 void take_print_resolution(const ByteSource& source, const Tags& tags, ImageInfo& info) {
   constexpr double kInch = 25.4, kCentimetre = 10;
-  const double unit = tags.resolution_unit == RESUNIT_INCH ? kInch : tags.resolution_unit == RESUNIT_CENTIMETER ? kCentimetre : 0;
+  const double unit = tags.resolution_unit == RESUNIT_INCH         ? kInch
+                      : tags.resolution_unit == RESUNIT_CENTIMETER ? kCentimetre
+                                                                   : 0;
   if (!(tags.x_resolution > 0) || !(tags.y_resolution > 0) || unit == 0)
     source.fail("states no resolution per inch or centimetre; give the spacing in numbers");
   auto& axes = info.meaning.axes;
@@ -93,6 +97,19 @@ std::string reference_of(const GeoKeys& keys) {
   return citation.empty() ? "GeoTIFF" : one_line(citation);
 }
 
+std::vector<std::array<std::uint8_t, 3>> palette_of(const TiffFile& file) {
+  const std::uint16_t* colours[3] = {};
+  if (!TIFFGetField(file.get(), TIFFTAG_COLORMAP, &colours[0], &colours[1], &colours[2])) return {};
+  const auto bits = file.field<std::uint16_t>(TIFFTAG_BITSPERSAMPLE, 1);
+  std::vector<std::array<std::uint8_t, 3>> palette(std::size_t{1} << bits);
+  std::uint16_t most = 0;
+  for (const auto* colour : colours) most = std::max(most, *std::max_element(colour, colour + palette.size()));
+  const int step = most > 255 ? 257 : 1;  // some writers put 8 bits where 16 belong
+  for (std::size_t k = 0; k < palette.size(); ++k)
+    for (std::size_t i = 0; i < 3; ++i) palette[k][i] = static_cast<std::uint8_t>(colours[i][k] / step);
+  return palette;
+}
+
 }  // namespace
 
 Tags read_tags(const TiffFile& file, const ByteSource& source) {
@@ -110,7 +127,10 @@ Tags read_tags(const TiffFile& file, const ByteSource& source) {
   if (TIFFGetField(file.get(), TIFFTAG_XRESOLUTION, &x)) tags.x_resolution = static_cast<double>(x);
   if (TIFFGetField(file.get(), TIFFTAG_YRESOLUTION, &y)) tags.y_resolution = static_cast<double>(y);
   tags.resolution_unit = file.field<std::uint16_t>(TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
+  tags.labels = imagej_labels(values_of<std::uint32_t>(file, kImageJSizes, TIFF_LONG),
+                              values_of<std::uint8_t>(file, kImageJ, TIFF_BYTE));
   tags.is_lsm = has_tag(file, kLsm);
+  tags.palette = palette_of(file);
   if (has_tag(file, kMetaMorph))
     source.fail("is a MetaMorph stack, whose planes are not read; save it as OME-TIFF or ImageJ TIFF");
   return tags;
@@ -175,8 +195,8 @@ bool read_tifffile(const ByteSource& source, const Tags& tags, const Page& first
   for (const auto& extent : json["shape"])
     if (extent.is_number_integer() && extent.get<std::int64_t>() > 0) shape.push_back(extent.get<std::int64_t>());
     else return false;
-  std::string axes = json.contains("axes") && json["axes"].is_string() ? json["axes"].get<std::string>() : "";
-  for (char& c : axes) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const bool has_names = json.contains("axes") && json["axes"].is_string();
+  std::string axes = has_names ? lower_case(json["axes"].get<std::string>()) : "";
   if (axes.size() != shape.size()) axes.clear();
   // What a page holds: [y, x], or samples before or behind.
   const bool behind = first.samples > 1 && !first.separate, before = first.samples > 1 && first.separate;
@@ -209,19 +229,19 @@ Stack stack_of(const ByteSource& source, const Tags& tags, const Page& first, st
   Stack stack;
   info.meaning.axes = {axis_named('y'), axis_named('x')};
   const bool known = read_ome(source, tags, first, pages, stack, info) ||
-                     read_imagej(source, tags, pages, stack, info) ||
+                     read_imagej(source, tags, pages, options, stack, info) ||
                      read_tifffile(source, tags, first, pages, stack, info);
   if (!known) stack = plain_stack(pages);
   if (stack.pages.empty() && !stack.in_one_block)
     for (std::size_t page = 0; page < pages; ++page) stack.pages.push_back(page);
   if (tags.is_geo()) read_geo(tags, info);
-  if (const std::string no_data = tags.no_data.substr(0, tags.no_data.find_last_not_of(' ') + 1);
-      no_data.empty() || leading_number(no_data))
+  if (const std::string_view no_data = trimmed(tags.no_data); no_data.empty() || parsed(no_data))
     info.meaning.no_data = no_data;
   else
     info.warnings.push_back("names a no-data value that is no number (" + one_line(no_data) + "): it is left out");
-  if (first.photometric == Photometric::inverted)
-    info.warnings.push_back("has its smallest values white (MINISWHITE): they are turned round, so that white is largest");
+  if (first.photometric == Photometric::inverted && !known)
+    info.warnings.push_back(
+        "shows 0 as white (MINISWHITE): values are taken as they are stored, so that black is largest");
   if (options.print_resolution) take_print_resolution(source, tags, info);
   if (tags.is_lsm && !known)
     info.warnings.push_back("is a Zeiss LSM file, whose spacing and axes are not read; save it as OME-TIFF");

@@ -1,6 +1,7 @@
 // What a TIFF says of its pages: descriptions by ImageJ, OME and tifffile, and GeoTIFF's tags.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -27,7 +28,9 @@ struct Tags {
   std::string geo_text, no_data;
   double x_resolution = 0, y_resolution = 0;  ///< pixels per unit; 0: not stated
   std::uint16_t resolution_unit = 0;
+  std::vector<std::string> labels;            ///< ImageJ's, of the planes
   bool is_lsm = false;
+  std::vector<std::array<std::uint8_t, 3>> palette;
 
   bool is_geo() const { return !pixel_scale.empty() || !transformation.empty() || !geo_keys.empty(); }
 };
@@ -49,9 +52,15 @@ class NativeGeo final : public Native {
 Stack stack_of(const ByteSource& source, const Tags& tags, const Page& first, std::size_t pages,
                const ReadOptions& options, ImageInfo& info);
 
+/// The names of planes in ImageJ's own tags.
+/// @param sizes  bytes of the metadata's header and of each entry
+std::vector<std::string> imagej_labels(const std::vector<std::uint32_t>& sizes,
+                                       const std::vector<std::uint8_t>& metadata);
+
 /// Each of these knows one description; false: it is none of theirs. info.meaning.axes are y and x before, and the
 /// stack's axes go before them later.
-bool read_imagej(const ByteSource& source, const Tags& tags, std::size_t pages, Stack& stack, ImageInfo& info);
+bool read_imagej(const ByteSource& source, const Tags& tags, std::size_t pages, const ReadOptions& options,
+                 Stack& stack, ImageInfo& info);
 bool read_ome(const ByteSource& source, const Tags& tags, const Page& first, std::size_t pages, Stack& stack,
               ImageInfo& info);
 bool read_tifffile(const ByteSource& source, const Tags& tags, const Page& first, std::size_t pages, Stack& stack,

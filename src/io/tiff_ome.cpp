@@ -134,7 +134,8 @@ bool read_ome(const ByteSource& source, const Tags& tags, const Page& first, std
     if (one.name == 'c')
       for (const pugi::xml_node& channel : children(pixels, "Channel"))
         axis.labels.push_back(channel.attribute("Name").as_string());
-    if (static_cast<std::int64_t>(axis.labels.size()) != one.extent) axis.labels.clear();
+    const bool named = std::any_of(axis.labels.begin(), axis.labels.end(), [](auto& label) { return !label.empty(); });
+    if (!named || static_cast<std::int64_t>(axis.labels.size()) != one.extent) axis.labels.clear();
     stack.axes.push_back(axis);
     stack.extents.push_back(one.extent);
   }

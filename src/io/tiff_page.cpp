@@ -44,7 +44,7 @@ void check_samples(const TiffFile& file, const ByteSource& source, Page& page) {
   const bool alpha = known && (kinds[0] == EXTRASAMPLE_ASSOCALPHA || kinds[0] == EXTRASAMPLE_UNASSALPHA);
   // Old writers leave the kind of RGB's fourth sample open.
   page.alpha = page.samples == used + 1 && (alpha || used == 3);
-  if (page.alpha || page.photometric == Photometric::gray) return;
+  if (page.alpha || (used == 1 && page.photometric != Photometric::palette)) return;
   unread(source, std::to_string(page.samples) + " samples per element",
          "gray of any number of channels, RGB and one alpha are read; store other channels as pages");
 }
@@ -102,10 +102,6 @@ void check_meaning(const ByteSource& source, const Page& page) {
   const std::string bits = std::to_string(page.bits) + "-bit ";
   if (page.photometric == Photometric::palette && (page.bits > 8 || floats || page.dtype == DType::int8))
     unread(source, "a palette of " + bits + "indices", "palettes of 1 to 8 bits are read");
-  if (page.photometric == Photometric::inverted && page.samples > 1)
-    unread(source, "several samples whose smallest is white", "store them with the smallest black");
-  if (page.photometric == Photometric::inverted && floats)
-    unread(source, "floats whose smallest is white", "store them with the smallest black");
   if (page.photometric == Photometric::colour && (page.bits < 8 || page.bits == 64) && !floats)
     unread(source, bits + "colours", "8, 16 and 32-bit colours are read");
   if (page.bits < 8 && page.samples > 1) unread(source, bits + "elements with several samples", "use 8 bits");

@@ -10,7 +10,8 @@
 
 namespace fathom::io::tiff {
 
-/// What the samples of a page mean.
+/// What the samples of a page mean. Gray whose smallest value is white stays as it is stored, as tifffile, GDAL and
+/// ImageJ have it: it holds masks and measurements far more often than ink on paper.
 enum class Photometric { gray, inverted, palette, colour };
 
 struct Page {

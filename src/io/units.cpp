@@ -13,12 +13,21 @@ namespace {
 
 struct Unit {
   std::string_view name;
-  double size;  ///< in metres or seconds; 0: of neither
+  Quantity quantity = Quantity::unknown;
+  double size = 0;  ///< in metres or seconds; 0: of no known one
 };
-constexpr std::array kUnits = {Unit{"m", 1},     Unit{"km", 1e3},  Unit{"cm", 1e-2}, Unit{"mm", 1e-3},
-                               Unit{"µm", 1e-6}, Unit{"nm", 1e-9}, Unit{"pm", 1e-12}, Unit{"Å", 1e-10},
-                               Unit{"in", 0.0254}, Unit{"ft", 0.3048}, Unit{"s", 1},  Unit{"ms", 1e-3},
-                               Unit{"µs", 1e-6}, Unit{"min", 60},  Unit{"h", 3600}, Unit{"°", 0}};
+constexpr Quantity kLength = Quantity::length, kTime = Quantity::time;
+constexpr std::array kUnits = {
+    Unit{"m", kLength, 1},         Unit{"km", kLength, 1e3},    Unit{"cm", kLength, 1e-2}, Unit{"mm", kLength, 1e-3},
+    Unit{"µm", kLength, 1e-6},     Unit{"nm", kLength, 1e-9},   Unit{"pm", kLength, 1e-12}, Unit{"Å", kLength, 1e-10},
+    Unit{"in", kLength, 0.0254},   Unit{"ft", kLength, 0.3048}, Unit{"s", kTime, 1},       Unit{"ms", kTime, 1e-3},
+    Unit{"µs", kTime, 1e-6},       Unit{"min", kTime, 60},      Unit{"h", kTime, 3600},    Unit{"°", Quantity::angle}};
+
+Unit known_unit(std::string_view name) {
+  for (const Unit& unit : kUnits)
+    if (unit.name == name) return unit;
+  return {name};
+}
 
 struct Spelling {
   std::string_view spelled, name;
@@ -44,20 +53,14 @@ double decimal(long double value) {
 std::string unit_named(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
-  for (const Unit& unit : kUnits)
-    if (unit.name == text) return std::string(text);
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (quantity_of(text) != Quantity::unknown) return std::string(text);
+  const std::string lower = lower_case(text);
   for (const Spelling& spelling : kSpellings)
     if (spelling.spelled == lower) return std::string(spelling.name);
   return std::string(text);
 }
 
-double size_of_unit(std::string_view unit) {
-  for (const Unit& known : kUnits)
-    if (known.name == unit) return known.size;
-  return 0;
-}
+Quantity quantity_of(std::string_view unit) { return known_unit(unit).quantity; }
 
 std::string unify_units(Meaning& meaning) {
   const auto last = std::find_if(meaning.axes.rbegin(), meaning.axes.rend(),
@@ -66,11 +69,11 @@ std::string unify_units(Meaning& meaning) {
   const std::string unit = last->unit;
   for (Axis& axis : meaning.axes) {
     if (axis.kind != AxisKind::space || axis.unit == unit || axis.spacing == 0) continue;
-    const double from = size_of_unit(axis.unit), to = size_of_unit(unit);
-    if (from == 0 || to == 0)
+    const Unit from = known_unit(axis.unit), to = known_unit(unit);
+    if (from.quantity != to.quantity || from.size == 0)
       return "states its spacing in units that cannot be compared (" + (axis.unit.empty() ? "none" : axis.unit) +
              " and " + (unit.empty() ? "none" : unit) + "): they are taken as one";
-    axis.spacing = decimal(static_cast<long double>(axis.spacing) * from / to);
+    axis.spacing = decimal(static_cast<long double>(axis.spacing) * from.size / to.size);
     axis.unit = unit;
   }
   bool missing = false;

@@ -10,12 +10,13 @@ namespace fathom::io {
 /// ones stay as they are.
 std::string unit_named(std::string_view text);
 
-/// Metres, or seconds, of a unit; 0: not known.
-double size_of_unit(std::string_view unit);
+enum class Quantity { unknown, length, time, angle };
+Quantity quantity_of(std::string_view unit);
 
 struct Meaning;
 
-/// Brings the axes of space to one unit, that of the last one that states a size, where others do not 1. @return what could not be: a warning, or empty
+/// Brings the axes of space to one unit, that of the last one that states a size; others that state none get 1.
+/// @return what could not be: a warning, or empty
 std::string unify_units(Meaning& meaning);
 
 }  // namespace fathom::io

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "fathom/mesh/triangle_set.h"
+#include "mesh/answer.hd.h"
 #include "mesh/surface.h"
 #include "mesh/tree.h"
 
@@ -23,12 +24,14 @@ struct PreparedMesh {
   std::size_t bytes() const;
   std::int32_t id_at(std::int64_t place) const { return tree.ids[static_cast<std::size_t>(place)]; }
 
-  /// Of the triangle at a place of the tree, of length 1, to the side from which its corners run counter-clockwise; 0 where
-  /// it has no face.
-  Vec3 face_normal_at(std::int64_t place) const;
-
-  /// The angle-weighted normal of a part of it, of any length.
-  Vec3 pseudonormal_at(std::int64_t place, Part part) const;
+  MeshView view() const {
+    return {tree.blocks.data(),
+            tree.ids.data(),
+            surface.vertices.data(),
+            surface.corners.empty() ? nullptr : surface.corners.front().data(),
+            pseudonormals.edges.empty() ? nullptr : pseudonormals.edges.front().data(),
+            pseudonormals.vertices.data()};
+  }
 
   /// Whether a point is inside, by the set's sign; `winding` by itself, where no line of points is at hand.
   bool is_inside(Vec3 point, std::int64_t place) const;

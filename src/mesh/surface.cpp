@@ -113,12 +113,12 @@ struct HalfEdges {
 template <class Visitor>  // visitor(low vertex, HalfEdge)
 void visit_half_edges(const Surface& surface, std::int64_t triangle, const Visitor& visitor) {
   const Corners& corners = surface.corners[static_cast<std::size_t>(triangle)];
-  const std::array<int, 3> order = ascending(corners);
+  const Ascending order = ascending(corners.data());
   constexpr int kSides[3][3] = {{0, 1, 2}, {0, 2, 1}, {1, 2, 0}};  // from, to, opposite
   for (std::int8_t side = 0; side < 3; ++side) {
-    const auto vertex = [&](int k) { return corners[static_cast<std::size_t>(order[static_cast<std::size_t>(kSides[side][k])])]; };
+    const auto vertex = [&](int k) { return corners[static_cast<std::size_t>(order.at[kSides[side][k]])]; };
     if (vertex(0) == vertex(1)) continue;  // no edge
-    const int from = order[static_cast<std::size_t>(kSides[side][0])], to = order[static_cast<std::size_t>(kSides[side][1])];
+    const int from = order.at[kSides[side][0]], to = order.at[kSides[side][1]];
     visitor(vertex(0), HalfEdge{vertex(1), vertex(2), static_cast<std::int32_t>(triangle), side, to == (from + 1) % 3});
   }
 }

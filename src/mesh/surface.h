@@ -7,7 +7,7 @@
 
 #include "core/parallel.h"
 #include "fathom/mesh/triangle_set.h"
-#include "mesh/triangle.hd.h"
+#include "mesh/block.hd.h"
 
 namespace fathom::mesh {
 
@@ -26,18 +26,6 @@ struct Surface {
 
 /// @throws InvalidArgument what TriangleSet refuses of a mesh
 Surface make_surface(const Triangles& mesh);
-
-/// Places 0, 1, 2 of a triangle's corners in ascending order of their vertices.
-inline std::array<int, 3> ascending(const Corners& corners) {
-  std::array<int, 3> order{0, 1, 2};
-  const auto swap_if = [&](std::size_t i, std::size_t j) {
-    if (corners[static_cast<std::size_t>(order[j])] < corners[static_cast<std::size_t>(order[i])]) std::swap(order[i], order[j]);
-  };
-  swap_if(0, 1);
-  swap_if(1, 2);
-  swap_if(0, 1);
-  return order;
-}
 
 /// Whether the caller's corners run as the ascending ones do, and not the other way.
 inline bool is_ascending(const Corners& corners) {

@@ -98,8 +98,8 @@ std::vector<Middle> ordered_middles(const Surface& surface, int threads, Monitor
 }
 
 void fill_place(Tree& tree, const Surface& surface, std::int64_t place, std::int64_t id) {
-  const std::array<int, 3> order = ascending(surface.corners[static_cast<std::size_t>(id)]);
-  const Triangle t = make_triangle(surface.corner(id, order[0]), surface.corner(id, order[1]), surface.corner(id, order[2]));
+  const Ascending order = ascending(surface.corners[static_cast<std::size_t>(id)].data());
+  const Triangle t = make_triangle(surface.corner(id, order.at[0]), surface.corner(id, order.at[1]), surface.corner(id, order.at[2]));
   Block& block = tree.blocks[static_cast<std::size_t>(place / kFan)];
   const auto i = static_cast<std::size_t>(place % kFan);
   const double numbers[13] = {t.a.x, t.a.y, t.a.z, t.b.x, t.b.y, t.b.z, t.c.x, t.c.y, t.c.z,

@@ -6,23 +6,10 @@
 #include <vector>
 
 #include "core/parallel.h"
+#include "mesh/block.hd.h"
 #include "mesh/surface.h"
 
 namespace fathom::mesh {
-
-inline constexpr int kFan = 8;  ///< children of a node, triangles of a block
-
-/// Numbers of kFan triangles: for lanes, one row of kFan for each member of Triangle.
-struct Block {
-  double corners[9][kFan];  ///< a, b, c: x, y, z of each
-  double per[4][kFan];      ///< normal, ab, ac, bc
-};
-
-/// Boxes of kFan siblings; a place without a node has low = +inf and high = −inf.
-struct Boxes {
-  double low[3][kFan];
-  double high[3][kFan];
-};
 
 struct Tree {
   std::int64_t count = 0;                    ///< triangles
@@ -37,12 +24,7 @@ struct Tree {
     return sum;
   }
   Triangle triangle(std::int64_t place) const {
-    const Block& block = blocks[static_cast<std::size_t>(place / kFan)];
-    const auto i = static_cast<std::size_t>(place % kFan);
-    const auto corner = [&](std::size_t k) {
-      return Vec3{block.corners[3 * k][i], block.corners[3 * k + 1][i], block.corners[3 * k + 2][i]};
-    };
-    return {corner(0), corner(1), corner(2), block.per[0][i], block.per[1][i], block.per[2][i], block.per[3][i]};
+    return triangle_at(blocks[static_cast<std::size_t>(place / kFan)], static_cast<int>(place % kFan));
   }
 };
 

@@ -8,10 +8,10 @@
 #include "core/curve_order.h"
 #include "core/parallel.h"
 #include "fathom/core/error.h"
-#include "mesh/answers.h"
 #include "mesh/cpu/band.h"
 #include "mesh/cpu/fast_winding.h"
 #include "mesh/cpu/field.h"
+#include "mesh/outputs.h"
 #include "mesh/prepared.h"
 
 namespace fathom::mesh {
@@ -101,21 +101,21 @@ Sign TriangleSet::sign() const { return prepared_->sign; }
 
 Report TriangleSet::nearest(const AnyConstView& points, const Outputs& outputs, const Execution& execution) const {
   check_points(points);
-  check_outputs(outputs, {points.shape()[0]});
+  const Places to = places_of(outputs, {points.shape()[0]});
   const cpu::Run run = run_of(execution);
   constexpr std::int64_t kWorthOrder = 64, kMostOrdered = UINT32_MAX;
   const std::int64_t count = points.shape()[0];
   const bool ordered = count >= kWorthOrder && count <= kMostOrdered &&
                        curve_order_bytes(count) <= execution.scratch_limit.value_or(SIZE_MAX);
-  cpu::answer_points(*prepared_, points, ordered, outputs, run);
+  cpu::answer_points(*prepared_, points, ordered, to, run);
   return report_of(run, ordered ? curve_order_bytes(count) : 0);
 }
 
 Report TriangleSet::field(const Lattice& lattice, const Outputs& outputs, const Execution& execution) const {
   check_lattice(lattice);
-  check_outputs(outputs, lattice.array_shape());
+  const Places to = places_of(outputs, lattice.array_shape());
   const cpu::Run run = run_of(execution);
-  cpu::answer_lattice(*prepared_, lattice, outputs, run);
+  cpu::answer_lattice(*prepared_, lattice, to, run);
   return report_of(run, 0);
 }
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from point_taken import Taken
 
 COMMAND = os.environ.get("FATHOM_COMMAND")
 
@@ -63,3 +64,9 @@ class Fathom:
 def fathom(tmp_path) -> Fathom:
     assert COMMAND, "FATHOM_COMMAND must name the command"
     return Fathom(tmp_path)
+
+
+@pytest.fixture
+def take(fathom):
+    """take(name, data, *options): what `query` makes of a file of points."""
+    return lambda name, data, *options: Taken(fathom, name, data, options)

@@ -143,6 +143,16 @@ def test_missing(inputs):
     assert inputs.refuses(3, "info", "none.npy") == "none.npy cannot be read: No such file or directory"
 
 
+@pytest.mark.parametrize("word, shown", [
+    ("Größe".encode(), "Größe"), ("距離".encode(), "距離"), ("😀".encode(), "😀"), (b"Gr\xf6\xdfe", "Gr??e"),
+    (b"a\xc2\x9bb\x1b", "a??b?"), (b"\xed\xa0\x80", "???"), (b"\xc0\xafx", "??x"), (b"x\xe2\x80\xae", "x???"),
+    (b"x" * 159 + "é".encode(), "x" * 159), (b"\xf4\x90\x80\x80 \xe2\x82", "???? ??")])
+def test_words_of_other_languages(fathom, word, shown):
+    """What is no UTF-8, or would act on a terminal, becomes question marks."""
+    (fathom.directory / "p.csv").write_bytes(b"x,y\n1,2\n" + word + b",3\n")
+    assert fathom.refuses(3, "query", "p.csv", "p.csv", "-o", "o.csv") == f"p.csv has in line 3 '{shown}', which is no number"
+
+
 @pytest.mark.parametrize("name", ["cut.npy", "cut.png", "cut.tif", "cut.nii", "cut.nii.gz"])
 @pytest.mark.parametrize("share", [0.2, 0.6, 0.95])
 def test_truncated(fathom, name, share):

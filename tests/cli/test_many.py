@@ -85,7 +85,8 @@ def test_stack(fathom):
     save(folder / "s5.png", 12, 13)
     assert fathom.refuses(3, "distance", "slices", "--stack", "-o", "x.npy") == (
         "slices/s5.png is 12 × 13 of uint8, but the first slice is 12 × 14 of uint8; slices of a volume are alike")
-    assert fathom.refuses(3, "distance", "slices", "-o", "x.npy") == "slices is a directory; name a file in it"
+    assert fathom.refuses(3, "distance", "slices", "-o", "x.npy") == (
+        "slices is a directory; name a file in it, or give --stack for a folder of slices")
 
 
 def test_stack_whose_slices_have_a_size(fathom):
@@ -107,4 +108,4 @@ def test_plan(fathom):
                            "write    n.npy: nearest site, npy, int32, 20 × 30\nmemory   5400B for arrays, ")
     assert not (fathom.directory / "out.tif").exists()
     line = json.loads(fathom.ok("distance", "a.npy", "-o", "out.tif", "--plan", "--json"))
-    assert (line["operation"], line["bytes"]["arrays"]) == ("plan", 20 * 30 * 5)
+    assert (line["operation"], line["verb"], line["bytes"]["arrays"]) == ("plan", "distance", 20 * 30 * 5)

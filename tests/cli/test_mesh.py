@@ -396,4 +396,6 @@ def test_refuses_files(slab):
     (slab.directory / "q.csv").write_text("1,2\n")
     assert slab.refuses(3, "mesh", "slab.obj", "--points", "q.csv", "-o", "a.npy") == (
         "q.csv has points with 2 coordinates; a mesh has 3")
+    assert slab.refuses(2, "mesh", "-", "--points", "-", "-o", "a.npy") == (
+        "mesh and points cannot both come from standard input or one pipe; give one of them a file")
     assert slab.refuses(3, "mesh", "slab.obj", "-o", "nowhere/a.nii", "--spacing", 1).startswith("nowhere/a.nii")

@@ -57,6 +57,40 @@ def test_sites_of_64_bits(fathom, dtype, label):
         np.testing.assert_array_equal(np.load(fathom.directory / "out.npy") == 0, compare)
 
 
+@pytest.mark.parametrize("literal, label", [
+    ("864691135012345678.0", 864691135012345678), ("8.64691135012345678e17", 864691135012345678), ("1e18", 10**18),
+    ("18446744073709551615.", 2**64 - 1), ("90071992547409930E-1", 2**53 + 1), ("0.0", 0), ("1e-0", 1)])
+def test_whole_literals(fathom, literal, label):
+    """A literal whose value is an integer is one, however it is written."""
+    a = np.array([[label - 1 if label else 7, label, label + 1 if label < 2**64 - 1 else 7]], "u8")
+    np.save(fathom.directory / "in.npy", a)
+    said = json.loads(fathom.ok("distance", "in.npy", "-o", "out.npy", "--json", "--sites", f"=={literal}"))
+    assert said["sites"] == {"rule": f"=={label}", "count": 1}
+
+
+@pytest.mark.parametrize("bad", ["1e", "1e+-2", ".", "1.2.3", "--1", "1e99999999999", "0x10"])
+def test_no_literals(fathom, bad):
+    np.save(fathom.directory / "in.npy", np.zeros((2, 2), np.uint8))
+    assert fathom.refuses(2, "info", "in.npy", "--sites", f"=={bad}").endswith(f"not '=={bad}'")
+
+
+@pytest.mark.parametrize("value", [0.1, 0.30005, 2049, 2051, 1e-7, 3e-8, 65519, 65520, 1e9, -1e9])
+@pytest.mark.parametrize("sign", [">=", "<=", "==", "!=", ">", "<"])
+def test_sites_among_float16(fathom, sign, value):
+    """Files of float16 are read as float32, and compared as NumPy compares them."""
+    with np.errstate(over="ignore"):
+        half = np.float16(value)
+    a = np.array([[half, np.nextafter(half, np.float16(0)), 0, 1, 2050, 65504, np.inf, -np.inf]], np.float16)
+    expected = {">=": a >= half, "<=": a <= half, "==": a == half, "!=": a != half, ">": a > half, "<": a < half}[sign]
+    np.save(fathom.directory / "in.npy", a)
+    tifffile.imwrite(fathom.directory / "in.tif", a)
+    for name in ("in.npy", "in.tif"):
+        for verb in (["distance", name, "-o", "out.npy"], ["info", name]):
+            assert json.loads(fathom.ok(*verb, "--json", "--sites", f"{sign}{value}"))["sites"]["count"] == expected.sum()
+    with_no_data = json.loads(fathom.ok("distance", "in.npy", "-o", "o.npy", "--json", "--no-data", str(value)))
+    assert with_no_data["sites"]["count"] == ((a == 0) & (a != half)).sum()
+
+
 def test_sites_below_all_of_int64(fathom):
     a = np.array([[-(2**63), -(2**63) + 1, 0]])
     for literal in (-(2**63) - 1, -(2**63) - 1000, -(10**30)):

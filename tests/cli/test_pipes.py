@@ -156,6 +156,8 @@ def test_a_file_by_the_name_of_a_descriptor_is_a_file(files):
 def test_what_cannot_be_read(files, path, message, verb):
     with socket.socket(socket.AF_UNIX) as server, contextlib.chdir(files.directory):
         server.bind("socket")
+    if path == "." and verb[0] in ("distance", "info"):
+        message += ", or give --stack for a folder of slices"
     assert files.refuses(3, *verb, path) == message
 
 

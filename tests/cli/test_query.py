@@ -246,6 +246,11 @@ def test_without_sites(fathom):
     ("-o out.npy --devices 0,x", "--devices takes numbers separated by commas, not '0,x'"),
     ("-o out.npy --devices -1", "--devices takes whole numbers from 0, such as 0,1, not '-1'"),
     ("-o out.npy --devices 0 --backend cpu", "--devices names CUDA devices; leave out --backend cpu"),
+    ("-o out.npy --delimiter ;",
+     "--delimiter is for text, and neither sites.npy nor queries.npy is text; leave it out"),
+    ("-o out.npy --decimal ,", "--decimal is for text, and neither sites.npy nor queries.npy is text; leave it out"),
+    ("-o out.npy --plan --memory 1KB",
+     "--memory 1000B is too small: sites, queries and answers need 25680B with plain storage"),
     ("-o - --json", "--json and -o - both want standard output; write the result to a file"),
     ("-o out.npy --threads -1", "--threads takes 1 or more, or 0 for all processors, not '-1'"),
 ])
@@ -255,8 +260,39 @@ def test_refuses(inputs, arguments, message):
 
 def test_cuda_without_a_device(inputs):
     for choice in ("--backend=cuda", "--devices=0,1"):
-        message = inputs.refuses(4, "query", "sites.npy", "queries.npy", "-o", "out.npy", choice)
-        assert "CUDA" in message and "auto or cpu" in message
+        for plan in ([], ["--plan"]):
+            message = inputs.refuses(4, "query", "sites.npy", "queries.npy", "-o", "out.npy", choice, *plan)
+            assert "CUDA" in message and "auto or cpu" in message
+
+
+def test_delimiter_of_one_text(inputs):
+    (inputs.directory / "q.csv").write_text("a;x;y;z\n7;0.25;0.5;0.75\n")
+    inputs.ok("query", "sites.npy", "q.csv", "-o", "out.npy", "--delimiter", ";")
+    check(np.load(inputs.directory / "out.npy"), brute_force(SITES, np.array([[0.25, 0.5, 0.75]])))
+
+
+def test_plan(inputs):
+    (inputs.directory / "q.csv").write_text("easting,height,northing\n1,2,3\n4,5,6.5\n")
+    (inputs.directory / "s.csv").write_text("easting,northing\n1,2\n3,4\n5,6\n")
+    assert inputs.ok("query", "s.csv", "q.csv", "-o", "out.csv", "--k", 2, "--metric", "taxicab", "--plan", "--columns",
+                     "easting,northing") == (
+        "read     s.csv: 3 sites, int32, columns easting, northing\n"
+        "read     q.csv: 2 queries, float64, columns easting, northing\n"
+        "compute  2 nearest of each, taxicab, sorted storage, on cpu\n"
+        "write    out.csv: csv, distances as float32\n"
+        "memory   104B for points and answers, 4195B for sorted storage, 32800B of scratch\n")
+    said = json.loads(inputs.ok("query", "sites.npy", "queries.npy", "-o", "out.npy", "--storage", "plain", "--plan",
+                                "--json"))
+    assert said == {
+        "operation": "plan", "verb": "query",
+        "sites": {"path": "sites.npy", "dtype": "float32", "count": 300, "axes": 3, "columns": ["1", "2", "3"],
+                  "unit": None},
+        "queries": {"path": "queries.npy", "dtype": "float32", "count": 40, "axes": 3, "columns": ["1", "2", "3"],
+                    "unit": None},
+        "output": {"path": "out.npy", "format": "npy", "dtype": "float32"}, "k": 1, "metric": "euclidean",
+        "storage": "plain", "backend": "cpu",
+        "bytes": {"arrays": 340 * 12 + 40 * 12, "set": 4096, "scratch": 40 * 16 + 16384}}
+    assert not list(inputs.directory.glob("out.*"))
 
 
 def test_refuses_what_is_too_small_to_square(fathom):
@@ -285,7 +321,7 @@ def test_refuses_what_is_not_finite(inputs):
 @pytest.mark.parametrize("name, data, message", [
     ("a.csv", b"", "is empty; points are read from NPY, CSV, PLY and XYZ files"),
     ("a.csv", b"# nothing\n", "holds no points"),
-    ("a.csv", b"1\n2\n", "has 1 column without names; points have 2 or 3, or --columns says which, such as --columns 1,2"),
+    ("a.csv", b"1\n2\n", "has one column in line 1, and points have 2 or 3; leave out titles before the points, or say --delimiter"),
     ("a.csv", b"1,2,3,4\n", "has 4 columns without names; points have 2 or 3, or --columns says which, such as --columns 1,2"),
     ("a.csv", b"1,2,3\n4,5\n", "has in line 2 2 values where line 1 has 3"),
     ("a.csv", b"x,y,Y,z\n1,2,3,4\n", "has the columns 1 'x', 2 'y', 3 'Y', 4 'z', and more than one of them may be the same coordinate; say it with "
@@ -318,6 +354,3 @@ def test_refuses_arrays_that_are_no_points(inputs):
     assert inputs.refuses(3, "query", "a.npy", "queries.npy", "-o", "out.npy") == (
         "a.npy holds an array of the shape 4 × 5; points are [n, 2] or [n, 3], or --columns says which of the columns, such "
         "as --columns 1,2,3")
-    np.save(inputs.directory / "a.npy", np.full((1, 3), 2**40))
-    assert inputs.refuses(3, "query", "a.npy", "queries.npy", "-o", "out.npy") == (
-        "a.npy holds the coordinate 1099511627776, which int32 does not; save it as float64")

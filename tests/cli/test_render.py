@@ -28,8 +28,8 @@ def silhouette(volume, up, size):
         seen = seen.T
     solid = np.argwhere(volume)
     low, high = solid.min(0), solid.max(0)
-    radius, middle = 0.5 * np.linalg.norm(high - low + 1), 0.5 * (low + high)
-    offset = (np.arange(size) + 0.5 - size / 2) * 2 * radius / size
+    middle, widest = 0.5 * (low + high), (high - low + 1)[[rows, columns]].max()
+    offset = (np.arange(size) + 0.5 - size / 2) * widest / (0.92 * size)
     v, u = np.rint(middle[rows] - offset).astype(int), np.rint(middle[columns] + offset).astype(int)
     inside = ((v >= 0) & (v < seen.shape[0]))[:, None] & ((u >= 0) & (u < seen.shape[1]))[None]
     return inside & seen[v.clip(0, seen.shape[0] - 1)[:, None], u.clip(0, seen.shape[1] - 1)[None]]
@@ -49,13 +49,13 @@ def picture(fathom, *options, name="v.npy"):
 @pytest.mark.parametrize("up", ["z", "y", "x", "-z", "-y", "-x"])
 def test_shows_what_is_there(scene, up):
     found = picture(scene, "--up", up, "--azimuth", 0, "--elevation", 0, "--projection", "orthographic",
-                    "--size", "101x101")
+                    "--size", "101x101", "--antialias", 1)
     np.testing.assert_array_equal(found != 255, silhouette(corner(), up, 101))
 
 
 def test_turns(scene):
     """A quarter around the up axis is the view along another axis; from above, the first axis is along the view."""
-    options = ["--projection", "orthographic", "--size", "101x101"]
+    options = ["--projection", "orthographic", "--size", "101x101", "--antialias", 1]
     right = picture(scene, *options, "--azimuth", 90, "--elevation", 0)
     turned = np.flip(corner().transpose(0, 2, 1), 1)  # what was at the right is in front
     np.testing.assert_array_equal(right != 255, silhouette(turned, "z", 101))
@@ -93,6 +93,81 @@ def test_options_change_the_view(scene):
     assert picture(scene, "--size", "90x60").shape == (60, 90)
 
 
+def test_fills_the_picture(scene):
+    """From anywhere: 4 % of a side are free on both sides of what is solid, and no less at the others."""
+    ball = np.indices((40, 50, 60)) - np.array([20, 22, 30])[:, None, None, None]
+    np.save(scene.directory / "ball.npy", ((ball ** 2).sum(0) < 15 ** 2).astype(np.uint8))
+    for name in ("v.npy", "ball.npy"):
+        for view in ([], ["--projection", "orthographic"], ["--azimuth", 200, "--elevation", -70, "--fov", 60],
+                     ["--spacing", "1,3,0.5"]):
+            seen = picture(scene, *view, "--size", "300x200", "--antialias", 1, name=name) != 255
+            rows, columns = np.flatnonzero(seen.any(1)), np.flatnonzero(seen.any(0))
+            free = [rows[0] / 200, 1 - (rows[-1] + 1) / 200, columns[0] / 300, 1 - (columns[-1] + 1) / 300]
+            assert min(free) > 0.035
+            assert max(free[:2]) < 0.055 or max(free[2:]) < 0.055
+
+
+def test_antialiasing_averages(scene):
+    """The mean of N × N rays is that of N × N pixels in the larger picture."""
+    for n in (2, 3):
+        larger = picture(scene, "--size", f"{60 * n}x{40 * n}", "--antialias", 1).astype(float)
+        mean = larger.reshape(40, n, 60, n).mean((1, 3))
+        assert np.abs(picture(scene, "--size", "60x40", "--antialias", n) - mean).max() <= 0.5
+    assert picture(scene, "--size", "60x40").tobytes() == picture(scene, "--size", "60x40", "--antialias", 3).tobytes()
+
+
+def test_samples_are_those_of_the_pixels_middle(scene):
+    shown = []
+    for n in (1, 2, 3):
+        said = json.loads(scene.ok("render", "v.npy", "--samples", "s.npy", "--size", "60x40", "--antialias", n, "--json"))
+        shown.append((said["most_samples"], np.load(scene.directory / "s.npy").tobytes()))
+    assert shown[0] == shown[1] == shown[2]
+
+
+def test_backgrounds(scene):
+    size = ["--size", "60x40"]
+    white = picture(scene, *size).astype(float)
+    black = picture(scene, *size, "--background", "black").astype(float)
+    level = picture(scene, *size, "--background", "100").astype(float)
+    assert (white[0, 0], black[0, 0], level[0, 0]) == (255, 0, 100)
+    free = (white - black) / 255  # of the pixel
+    assert np.abs(black + 100 * free - level).max() <= 1.5
+    scene.ok("render", "v.npy", "-o", "out.png", *size, "--background", "transparent")
+    image = Image.open(scene.directory / "out.png")
+    assert image.mode == "RGBA"
+    grey, opacity = np.array(image)[..., 0].astype(float), np.array(image)[..., 3].astype(float)
+    assert np.abs(255 * (1 - free) - opacity).max() <= 1.5
+    assert np.abs(grey * opacity / 255 - black).max() <= 1.5
+
+
+def test_plan(scene):
+    assert scene.ok("render", "v.npy", "-o", "o.png", "--plan", "--spacing", "2,1,1") == (
+        "read     v.npy: npy, uint8, 20 × 26 × 32\nsolid    all but 0\nspacing  2, 1, 1\n"
+        "draw     512 × 512 pixels, 9 rays each, --step field\nwrite    o.png: picture\n"
+        f"memory   1553KiB for volume and picture, {field_memory(scene)} for --step field\n")
+    assert scene.ok("render", "v.npy", "-o", "o.png", "--samples", "s.png", "--plan", "--step", "cone", "--antialias", 1,
+                    "--size", "100x50", "--threshold", "1.5") == (
+        "read     v.npy: npy, uint8, 20 × 26 × 32\nsolid    not less than 1.5\n"
+        "draw     100 × 50 pixels, 1 ray each, --step cone\nwrite    o.png: picture\nwrite    s.png: samples per ray\n"
+        "memory   41640B for volume and picture, 8256B for --step cone and 46B for each voxel of the surface\n")
+    raw = ["--shape", "20,26,32", "--dtype", "int16", "--step", "unit"]
+    (scene.directory / "v.raw").write_bytes(bytes(2 * 20 * 26 * 32))
+    said = json.loads(scene.ok("render", "v.raw", "-o", "o.png", "--plan", "--json", *raw))
+    assert said == {
+        "operation": "plan", "verb": "render", "input": {"path": "v.raw", "dtype": "int16", "shape": [20, 26, 32]},
+        "outputs": [{"path": "o.png", "content": "picture", "shape": [512, 512]}], "spacing": None, "solid": "all but 0",
+        "step": "unit", "rays": 9 * 512 * 512,
+        "bytes": {"arrays": 2 * 20 * 26 * 32 + 10 * 512 * 512, "marcher": 20 * 26 * 8, "per_voxel": 0}}
+    assert sorted(path.name for path in scene.directory.iterdir()) == ["v.npy", "v.raw"]
+
+
+def field_memory(scene):
+    """As --plan says it in JSON, which depends on the processors."""
+    said = json.loads(scene.ok("render", "v.npy", "-o", "o.png", "--plan", "--json"))["bytes"]["marcher"]
+    assert said > (4 * 32 + 8) * 20 * 26
+    return f"{-(-said // 1024)}KiB"
+
+
 def test_reads_volumes_of_every_kind(scene):
     expected = picture(scene, "--spacing", "3,2,1")
     image = nibabel.Nifti1Image(corner().T, np.diag([1.0, 2, 3, 1]))
@@ -115,7 +190,10 @@ def test_standard_input_and_output(scene):
 def test_memory_is_kept(scene):
     message = scene.refuses(2, "render", "v.npy", "-o", "o.png", "--memory", "100KB")
     assert message.startswith("--memory 100000B is too small: volume and picture need ")
-    message = scene.refuses(2, "render", "v.npy", "-o", "o.png", "--memory", "1400KB")
+    for plan in ([], ["--plan"]):
+        message = scene.refuses(2, "render", "v.npy", "-o", "o.png", "--memory", "1600KB", *plan)
+        assert message.startswith("--memory 1563KiB is too small: volume and picture need 1553KiB, --step field ")
+    message = scene.refuses(2, "render", "v.npy", "-o", "o.png", "--memory", "1610KB", "--step", "cone")
     assert message.startswith("the marcher's memory limit of ") and " is too small; what works here is " in message
     for step in ("field", "cone"):
         scene.ok("render", "v.npy", "-o", "o.png", "--memory", "3MB", "--step", step)
@@ -138,6 +216,12 @@ def test_memory_is_kept(scene):
     ("-o o.png --projection flat", "--projection takes perspective or orthographic, not 'flat'"),
     ("-o o.png --fov 180", "--fov takes degrees from 0.1 to 170, not '180'"),
     ("-o o.png --zoom 0", "--zoom takes a number from 0.001 to 1e+06, not '0'"),
+    ("-o o.png --antialias 17", "--antialias takes a whole number from 1 to 16, not '17'"),
+    ("-o o.png --background 256", "--background takes white, black, transparent or a level from 0 to 255, not '256'"),
+    ("-o o.npy --background transparent", "--background transparent is for PNG; 'o.npy' does not end in .png"),
+    ("-o o.png --background transparent --size 32768x1",
+     "--background transparent takes a --size of up to 32767 pixels a side"),
+    ("-o o.png --plan --spacing 1,2", "2 spacings given for 3 axes; give one for all axes or one per axis"),
     ("-o o.png --threshold x", "--threshold takes a number, not 'x'"),
     ("-o o.png --threshold 1,2", "--threshold takes a number, not '1,2'"),
     ("-o o.png --spacing 1,2", "2 spacings given for 3 axes; give one for all axes or one per axis"),
@@ -155,10 +239,12 @@ def test_refuses_what_is_no_volume(scene):
     np.save(scene.directory / "flat.npy", corner()[0])
     assert scene.refuses(3, "render", "flat.npy", "-o", "o.png") == "flat.npy has 2 axes, 26 × 32; a volume has 3"
     (scene.directory / "v.raw").write_bytes(bytes(23))
-    assert scene.refuses(3, "render", "v.raw", "-o", "o.png", "--shape", "2,3,4", "--dtype", "uint8") == (
-        "v.raw holds 23 bytes, but 2 × 3 × 4 of uint8 are 24")
+    for plan in ([], ["--plan"]):
+        assert scene.refuses(3, "render", "v.raw", "-o", "o.png", "--shape", "2,3,4", "--dtype", "uint8", *plan) == (
+            "v.raw holds 23 bytes, but 2 × 3 × 4 of uint8 are 24")
 
 
 def test_cuda_without_a_device(scene):
-    message = scene.refuses(4, "render", "v.npy", "-o", "o.png", "--backend", "cuda")
-    assert "use backend auto or cpu" in message
+    for plan in ([], ["--plan"]):
+        message = scene.refuses(4, "render", "v.npy", "-o", "o.png", "--backend", "cuda", *plan)
+        assert "use backend auto or cpu" in message

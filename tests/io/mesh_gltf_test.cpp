@@ -160,11 +160,13 @@ TEST(Gltf, SparseAccessors) {
 
 TEST(Gltf, TellsWhatItLeavesOut) {
   Json json = with("/nodes/0/skin", 0, with("/nodes/0/translation", {1, 2, 3}));
+  json["nodes"][1] = {{"mesh", 0}};
   json["meshes"][0]["primitives"][0]["targets"] = {{{"POSITION", 0}}};
   const Mesh mesh = read_glb(json);
   EXPECT_EQ(vertices(mesh), kSquare) << "a skinned node's transform does not count";
   EXPECT_EQ(mesh.warnings,
-            (std::vector<std::string>{"memory: its 1 sets of morph targets are left out",
+            (std::vector<std::string>{"memory: its 1 nodes with meshes that stand in no scene are left out",
+                                      "memory: its 1 sets of morph targets are left out",
                                       "memory: its 1 skins (surfaces are as they lie unposed) are left out"}));
 }
 
@@ -205,10 +207,8 @@ TEST(Gltf, RefusesBrokenFiles) {
   EXPECT_EQ(error_of(with("/meshes/0/primitives/0/attributes", Json::object())), broken + "key 'POSITION' not found");
   EXPECT_EQ(error_of(with("/scenes", Json::array({Json::object()}))), "memory has no triangles");
   EXPECT_EQ(triangles(read_glb(with("/nodes/0/children", {0}))), kTriangles) << "a node that is its own child";
-  EXPECT_EQ(test::error_of("{\"asset\": [}", MeshFormat::gltf),
-            broken +
-                "parse error at line 1, column 12: syntax error while parsing value - unexpected '}'; expected '[', "
-                "'{', or a literal");
+  EXPECT_TRUE(
+      test::error_of("{\"asset\": [}", MeshFormat::gltf).starts_with(broken + "parse error at line 1, column 12: "));
   const std::string whole = glb(document());
   EXPECT_EQ(test::error_of(whole.substr(0, whole.size() - 1)),
             "memory is truncated: a part of the GLB file promises 60 bytes, it holds 59");

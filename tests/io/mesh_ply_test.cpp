@@ -113,6 +113,8 @@ TEST(Ply, Refuses) {
             "memory has a broken PLY header: its element 'face' has no list 'vertex_indices'");
   EXPECT_EQ(text("element vertex 1\nproperty float x\nproperty float y\n" + kFaces, "0 0\n"),
             "memory has a broken PLY header: its vertices have no property 'z'");
+  EXPECT_EQ(text(kVertices + kFaces, kSquare + "3 0 1 2\n3 0 1 2\n3 0 1 2\n"),
+            "memory announces 2 faces and holds more lines");
   EXPECT_EQ(text(kFaces, ""), "memory has a broken PLY header: there is no element 'vertex'");
   const std::string many =
       "element vertex 999999999999\nproperty float x\nproperty float y\nproperty float z\n" + kFaces;

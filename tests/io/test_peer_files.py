@@ -258,13 +258,13 @@ def test_tiff_white_and_bits(tmp_path):
     for dtype in ("u1", "u2", "u4"):
         a = sample(dtype, (20, 31))
         tifffile.imwrite(tmp_path / "a.tif", a, photometric="miniswhite")
-        check(tmp_path / "a.tif", ~a)
+        check(tmp_path / "a.tif", a)
     bits = sample("?", (21, 37))
     for layout in ({}, {"tile": (16, 32)}, {"rowsperstrip": 4}):
         tifffile.imwrite(tmp_path / "a.tif", bits, photometric="minisblack", **layout)
         check(tmp_path / "a.tif", bits)
         tifffile.imwrite(tmp_path / "a.tif", bits, photometric="miniswhite", **layout)
-        check(tmp_path / "a.tif", ~bits)
+        check(tmp_path / "a.tif", bits)
 
 
 def test_tiff_of_pillow(tmp_path):
@@ -406,7 +406,7 @@ def test_nifti_members_and_extensions(tmp_path):
     out = io.BytesIO()
     np.save(out, a)
     (tmp_path / "b.npy.gz").write_bytes(gzip.compress(out.getvalue()))
-    assert "NIfTI" in error_of(tmp_path / "b.npy.gz")
+    check(tmp_path / "b.npy.gz", a)
 
 
 @pytest.mark.parametrize("ending", [".nii", ".nii.gz"])

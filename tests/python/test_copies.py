@@ -3,6 +3,7 @@
 import copy
 import multiprocessing
 import pickle
+import time
 
 import fathom
 import numpy as np
@@ -77,6 +78,19 @@ def test_dynamic_sets(again, backend):
     nothing = again(made)
     assert len(nothing) == 0 and nothing.add(points[:2]).tolist() == [501, 502]
     assert len(again(fathom.DynamicSet(np.zeros((0, 2))))) == 0
+
+
+def test_copies_after_many_sites_are_gone():
+    """They stand in one place until they are removed, which costs no more than building does."""
+    points = RANDOM.random((200000, 3))
+    start = time.perf_counter()
+    taxis = fathom.DynamicSet(points)
+    building = time.perf_counter() - start
+    taxis.remove(np.arange(199990))
+    start = time.perf_counter()
+    made = copy.copy(taxis)
+    assert time.perf_counter() - start < 10 * building
+    same(made, taxis, points[:9])
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

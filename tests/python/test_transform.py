@@ -1,6 +1,7 @@
 """Results of the native calls against brute force."""
 
 import operator
+from decimal import Decimal
 
 import fathom
 import numpy as np
@@ -90,6 +91,12 @@ LITERALS = [0, 1, -1, 127, -128, 255, 256, 32768, 65535, 2**24 + 1, 2**31, 2**32
             -0.5, 1e-8, 1e-40, 65519.0, 65520.0, 16777217.0, 2.0**53, 2.0**63, 2.0**64, 1e30, -1e30, 1e300, np.inf, -np.inf]
 
 
+@pytest.mark.parametrize("text", ["864691135012345678.0", "8.64691135012345678e17", "864691135012345678"])
+def test_whole_literals(text):
+    x = 864691135012345678 + np.arange(-2, 3)
+    np.testing.assert_array_equal(fathom.distance_transform(x, sites=f"=={text}"), [2, 1, 0, 1, 2])
+
+
 def around(literal, dtype):
     """Elements at, near and far from a number."""
     if dtype.kind in "iu":
@@ -105,7 +112,8 @@ def around(literal, dtype):
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"])
 def test_comparisons(dtype):
-    """Integers as Python compares them, which is exact; floats as NumPy does, which rounds the number first."""
+    """Integers as Python compares them, which is exact, with the very number that a text says; floats as NumPy does,
+    which rounds the number first."""
     random = np.random.default_rng(11)
     more = [int(random.integers(2**62)) >> int(random.integers(62)) for _ in range(20)]
     more += (random.standard_normal(20) * 10.0 ** random.integers(-9, 19, 20)).tolist()
@@ -114,13 +122,14 @@ def test_comparisons(dtype):
             continue
         x = around(literal, np.dtype(dtype))
         for sign, compare in OPERATORS.items():
-            if x.dtype.kind == "f":
-                with np.errstate(over="ignore"):
-                    expected = compare(x, literal)
-            else:
-                expected = np.array([compare(int(element), literal) for element in x])
-            for sites in (f"{sign}{literal!r}", f" {sign} {literal} ", (sign, literal)):
-                sites = (sign, np.float64(literal)) if isinstance(literal, float) and isinstance(sites, tuple) else sites
+            number = np.float64(literal) if isinstance(literal, float) else literal
+            for sites in (f"{sign}{literal!r}", f" {sign} {literal} ", (sign, number)):
+                exact = literal if isinstance(sites, tuple) else Decimal(repr(literal))
+                if x.dtype.kind == "f":
+                    with np.errstate(over="ignore"):
+                        expected = compare(x, literal)
+                else:
+                    expected = np.array([compare(int(element), exact) for element in x])
                 found = fathom.distance_transform(x, sites=sites) == 0
                 np.testing.assert_array_equal(found, expected, err_msg=f"{sites} among {x}")
 

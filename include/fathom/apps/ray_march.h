@@ -38,29 +38,35 @@ struct RayMarcherOptions {
 
 enum class Projection { perspective, orthographic };
 
-/// Looks at the middle of the solid voxels, and has all of them in the picture at zoom 1. Vectors have the order of the
-/// shape and any length but 0.
+/// Stands where the solid voxels fill the picture at zoom 1, up to a margin of 4 % of it on each side. Vectors have the
+/// order of the shape and any length but 0.
 struct Camera {
-  std::array<double, 3> toward_eye = {0.35, -0.8, 0.5};  ///< from the middle
+  std::array<double, 3> toward_eye = {0.35, -0.8, 0.5};  ///< against the view
   std::array<double, 3> up = {1, 0, 0};                  ///< not parallel to it
   Projection projection = Projection::perspective;
   double field_of_view = std::numbers::pi / 6;  ///< of the picture's shorter side, radians, in (0, π)
-  double zoom = 1;                              ///< finite, > 0
+  double zoom = 1;                              ///< of the picture's middle; finite, > 0
 };
 
 struct RayMarchOptions {
   Camera camera;
   /// Half-angle of `cone` in radians, 0 … π. Every angle gives the same picture.
   double half_angle = 0;
+  /// Rays along a pixel's side, 1 … 16: shade and coverage are averages of its square. Cost: so many pictures; above 1,
+  /// or with a coverage, 5 bytes of scratch per pixel on the host.
+  int antialias = 1;
+  std::uint8_t background = 255;  ///< shade of rays that meet nothing
   Execution execution;
 };
 
-/// Any number of views, all of the picture's shape [height, width]; a default view is not computed.
+/// Any number of views, all of the picture's shape [height, width]; a default view is not computed. Voxel, depth and
+/// samples are of the ray through the pixel's middle.
 struct RayMarchOutputs {
-  AnyView shade;    ///< uint8: brightness of the surface, from 30 to 235; 255 where there is none
-  AnyView voxel;    ///< int64: linear index of the first solid voxel that the ray meets; −1: none
-  AnyView depth;    ///< float32: from the eye (orthographic: its plane) to that voxel's surface; +inf: none
-  AnyView samples;  ///< int32: how often the ray was stopped to see how far it may go; 0 outside of the volume
+  AnyView shade;          ///< uint8: brightness of the surface, from 30 to 235; the background's where there is none
+  AnyView voxel;          ///< int64: linear index of the first solid voxel that the ray meets; −1: none
+  AnyView depth;          ///< float32: from the eye (orthographic: its plane) to that voxel's surface; +inf: none
+  AnyView samples;        ///< int32: how often the ray was stopped to see how far it may go; 0 outside of the volume
+  AnyView coverage = {};  ///< uint8: of the pixel, 0 … 255
 };
 
 /// What a call did.
@@ -94,6 +100,13 @@ class RayMarcher {
   ~RayMarcher();
   RayMarcher(RayMarcher&&) noexcept;
   RayMarcher& operator=(RayMarcher&&) noexcept;
+
+  /// What the memory limit must allow for a marcher on the host.
+  /// @param volume   not read: its shape and type count
+  /// @param surface  solid voxels that have a face to what is not solid; only pointwise and cone keep them
+  /// @throws InvalidArgument, DeviceError as above
+  static std::size_t needed_bytes(const AnyConstView& volume, const RayMarcherOptions& options,
+                                  std::int64_t surface = 0);
 
   std::int64_t solid() const;  ///< solid voxels
   std::size_t bytes() const;   ///< that the marcher keeps

@@ -38,6 +38,7 @@ struct ImageInfo {
   Shape shape;
   Meaning meaning;
   std::vector<std::string> warnings;
+  bool half = false;           ///< the file holds float16, which comes as float32
   bool channel_taken = false;  ///< the options' channel is a sample of each pixel, and the elements are it alone
 };
 
@@ -46,6 +47,7 @@ struct ReadOptions {
   std::optional<std::size_t> memory_limit;     ///< most bytes for the elements; without it, what the machine has free
   Colours colours = Colours::luminance;
   std::string channel = {};                    ///< the sample of a pixel to take alone: "red", "alpha", "2"; empty: none
+  bool axes_known = false;                     ///< whoever reads says what the axes are: no warnings of guesses
   bool print_resolution = false;               ///< take the resolution of prints, of PNG, JPEG and TIFF, for spacing
 };
 
@@ -70,10 +72,11 @@ ImageInfo probe(const std::filesystem::path& path, const ReadOptions& options = 
 /// 2 and 4 bits spread over 0 … 255, float16 as float32. Palette images come as their indices, uint8; RGB as
 /// `options.colours` says, luminance being (19595 R + 38470 G + 7471 B + 32768) >> 16 for integers, 0.299 R + 0.587 G +
 /// 0.114 B for floats. The pages of a TIFF make a volume, or what ImageJ, OME or tifffile say of them; bands of a GeoTIFF
-/// are channels. NIfTI axes come slowest first, so that the last axis is the file's first; trailing axes of extent 1 are
-/// dropped, and what scl_slope and scl_inter scale comes as float. NRRD and MetaImage (.nrrd, .nhdr, .mha, .mhd): axes
-/// likewise; what is no axis of space is a channel, or time; elements may lie in a file of their own, raw or by deflate.
-/// PNM: values as they are, whatever the largest may be; of one bit true where it is white, as in PNG.
+/// are channels; gray whose smallest value is white (MINISWHITE) comes as it is stored. NIfTI axes come slowest first, so
+/// that the last axis is the file's first; trailing axes of extent 1 are dropped, and what scl_slope and scl_inter scale
+/// comes as float. NRRD and MetaImage (.nrrd, .nhdr, .mha, .mhd): axes likewise; what is no axis of space is a channel, or
+/// time; elements may lie in a file of their own, raw or by deflate. PNM: values as they are, whatever the largest may be;
+/// of one bit true where it is white, as in PNG. gzip around any of them is undone.
 /// @throws IoError missing, truncated, absurd, not an image, or larger than the memory limit
 Image read(const std::filesystem::path& path, const ReadOptions& options = {});
 
@@ -87,6 +90,9 @@ struct RawLayout {
 /// Reads such a file; `path` "-" is standard input.
 /// @throws IoError missing, of another size than the layout says, or larger than the memory limit
 Array read_raw(const std::filesystem::path& path, const RawLayout& layout, const ReadOptions& options = {});
+
+/// Refuses what read_raw() would refuse before it reads. @throws IoError as there
+void check_raw(const std::filesystem::path& path, const RawLayout& layout);
 
 /// Writes beside `path`, then renames, so that the path holds the old file or the new one at any moment. "-" is
 /// standard output. A name without a known ending is an error, but "-", devices and FIFOs get NPY. PNG takes 2D

@@ -24,18 +24,20 @@ struct Points {
   Array data;                         ///< [n, 2] or [n, 3]: int32, float32 or float64
   std::vector<std::string> columns;   ///< what the coordinates are called in the file; without names, numbers from 1
   bool chosen = false;                ///< whether the file has other columns, or these in another order
+  bool is_text = false;               ///< so that a delimiter and a decimal mark have a meaning
   std::string unit;                   ///< that the names state, such as "m", "°"; empty: none
   std::vector<std::string> warnings;  ///< what was guessed or left out, a line each
 };
 
 /// Points of a file; its first bytes tell the format, and "-" is standard input. NPY: [n, 2] or [n, 3], or with
-/// options.columns [n, k], or a structured array; integers come as int32. PLY: the vertices' x, y and z. Else text: CSV
-/// with any delimiter and RFC 4180's quotes, words between blanks, PTS, molecules as XYZ, what CloudCompare writes. '#',
-/// '%' and "//" begin a comment; names stand in a first line, or in a comment before the first point. Files that end in
-/// .xyz or .pts have their coordinates first, where there are no names. Text comes as int32 where all numbers are such
-/// integers, else float64. gzip is undone.
+/// options.columns [n, k], or a structured array; integers come as int32, or as float64 where they do not fit. PLY: the
+/// vertices' x, y and z. Else text: CSV with any delimiter and RFC 4180's quotes, words between blanks, PTS, molecules
+/// as XYZ, what CloudCompare writes. '#', '%' and "//" begin a comment; names stand in a first line, or in a comment
+/// before the first point. Files that end in .xyz or .pts have their coordinates first, where there are no names. Text
+/// comes as int32 where all numbers are such integers, else float64. gzip is undone.
 /// @throws InvalidArgument options that contradict each other
-/// @throws IoError missing, broken, no points, larger than the machine's free memory, or not certain in what is what
+/// @throws IoError missing, broken, no points, larger than the machine's free memory, integers that float64 merges, or
+///                 not certain in what is what
 Points read_points(const std::filesystem::path& path, const PointOptions& options = {});
 
 enum class TableFormat { automatic, npy, csv, ply };

@@ -9,8 +9,12 @@ Layer                        Stands in for
 ``fathom.compat.cv2``        ``distanceTransform``, ``distanceTransformWithLabels`` of OpenCV
 ``fathom.compat.skimage``    ``isotropic_*`` of ``skimage.morphology``, ``expand_labels`` of ``skimage.segmentation``
 ``fathom.compat.pytorch3d``  ``knn_points`` of ``pytorch3d.ops``
+``fathom.compat.trimesh``    ``closest_point``, ``signed_distance``, ``ProximityQuery`` of ``trimesh.proximity``
+``fathom.compat.open3d``     ``RaycastingScene`` of ``open3d.t.geometry``: its distances
+``fathom.compat.igl``        ``signed_distance``, ``point_mesh_squared_distance`` of libigl
+``fathom.compat.pysdf``      ``SDF`` of ``pysdf``
 ===========================  =======================================================================================
 
-None of them imports the library that it stands in for; the last one takes PyTorch. Each module says what differs from
-its peer, and why.
+None of them imports the library that it stands in for; that of PyTorch3D takes PyTorch. Each module says what differs
+from its peer, and why.
 """

@@ -17,6 +17,7 @@ from .._optional import need
 need("torch", "PyTorch", "fathom.torch")
 
 from ._losses import BoundaryLoss, HausdorffDTLoss, distance_field
+from ._mesh import mesh_distance
 from ._metrics import (
     average_surface_distance,
     hausdorff_distance,
@@ -33,6 +34,7 @@ __all__ = [
     "distance_transform",
     "hausdorff_distance",
     "mask_edges",
+    "mesh_distance",
     "signed_distance",
     "surface_distances",
 ]

@@ -6,7 +6,6 @@
 
 #include "apps/marcher.h"
 #include "apps/safe_step.hd.h"
-#include "fathom/core/error.h"
 #include "fathom/grid/distance.h"
 #include "fathom/points/site_set.h"
 
@@ -77,26 +76,29 @@ class PointSteps : public Steps {
   bool in_cone_;
 };
 
-std::unique_ptr<const Steps> make_field_steps(const AnyConstView& volume, const Solid& solid,
-                                              const RayMarcherOptions& options) {
+grid::DistanceOptions field_options(const RayMarcherOptions& options) {
   using Rule = grid::Sites::Rule;
   grid::DistanceOptions distance;
   distance.sites =
       options.threshold ? grid::Sites{Rule::greater_equal, *options.threshold} : grid::Sites{Rule::nonzero, 0};
   distance.execution = options.execution;
+  return distance;
+}
+
+std::size_t steps_bytes(const AnyConstView& volume, const RayMarcherOptions& options, std::int64_t surface) {
+  if (options.stepping == Stepping::unit) return 0;
+  if (options.stepping != Stepping::field) {
+    constexpr std::size_t kOfASite = 12 + 18 + 16;  // its indices, its place in the set, its turn while they are sorted
+    constexpr std::size_t kOfASet = 4096;
+    return static_cast<std::size_t>(surface) * kOfASite + kOfASet;
+  }
   grid::DistanceOutputs outputs;
   outputs.distance = AnyView(nullptr, DType::float32, volume.shape());
   const std::size_t field = static_cast<std::size_t>(element_count(volume.shape())) * sizeof(float);
-  check_memory(options, solid.bytes() + field + grid::scratch_bytes(volume, distance, outputs));
-  return std::make_unique<FieldSteps>(grid::distance_transform(volume, distance));
+  return field + grid::scratch_bytes(volume, field_options(options), outputs);
 }
 
-std::unique_ptr<const Steps> make_point_steps(const Solid& solid, const RayMarcherOptions& options) {
-  constexpr std::size_t kOfASite = 12 + 18 + 16;  // its indices, its place in the set, its turn while they are sorted
-  constexpr std::size_t kOfASet = 4096;
-  const std::int64_t count = count_surface(solid);
-  check_memory(options, solid.bytes() + static_cast<std::size_t>(count) * kOfASite + kOfASet);
-  const Array surface = surface_of(solid, count);
+std::unique_ptr<const Steps> make_point_steps(const Array& surface, const RayMarcherOptions& options) {
   points::SiteSetOptions set;
   set.execution = options.execution;
   set.execution.backend = Backend::cpu;
@@ -105,15 +107,20 @@ std::unique_ptr<const Steps> make_point_steps(const Solid& solid, const RayMarch
 
 }  // namespace
 
+std::size_t needed_bytes(const AnyConstView& volume, const RayMarcherOptions& options, std::int64_t surface) {
+  const Shape& shape = volume.shape();
+  const std::int64_t words = shape[0] * shape[1] * words_of_row(shape[2]);
+  return static_cast<std::size_t>(words) * sizeof(std::uint64_t) + steps_bytes(volume, options, surface);
+}
+
 std::unique_ptr<const Steps> make_steps(const AnyConstView& volume, const Solid& solid,
                                         const RayMarcherOptions& options) {
-  switch (options.stepping) {
-    case Stepping::unit: check_memory(options, solid.bytes()); return std::make_unique<UnitSteps>();
-    case Stepping::field: return make_field_steps(volume, solid, options);
-    case Stepping::pointwise:
-    case Stepping::cone: return make_point_steps(solid, options);
-  }
-  throw InternalError("unknown stepping");
+  const bool asks_points = options.stepping == Stepping::pointwise || options.stepping == Stepping::cone;
+  const std::int64_t surface = asks_points ? count_surface(solid) : 0;
+  check_memory(options, needed_bytes(volume, options, surface));
+  if (asks_points) return make_point_steps(surface_of(solid, surface), options);
+  if (options.stepping == Stepping::unit) return std::make_unique<UnitSteps>();
+  return std::make_unique<FieldSteps>(grid::distance_transform(volume, field_options(options)));
 }
 
 }  // namespace fathom::apps::cpu

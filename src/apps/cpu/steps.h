@@ -22,6 +22,11 @@ class Steps {
   virtual std::size_t scratch_bytes() const = 0;
 };
 
+/// Bytes that a marcher keeps, and takes while it is built.
+/// @param volume   not read
+/// @param surface  how many voxels it has
+std::size_t needed_bytes(const AnyConstView& volume, const RayMarcherOptions& options, std::int64_t surface);
+
 /// @param volume  that `solid` was made of
 std::unique_ptr<const Steps> make_steps(const AnyConstView& volume, const Solid& solid,
                                         const RayMarcherOptions& options);

@@ -11,7 +11,6 @@
 #include <numeric>
 #include <vector>
 
-#include "mesh/answers.h"
 #include "mesh/cpu/search.h"
 #include "mesh/cpu/sides.h"
 #include "mesh/cpu/tile.h"
@@ -56,7 +55,13 @@ void spread_sides(Mask known, Mask& inside) {
 class RowWork {
  public:
   RowWork(const PreparedMesh& prepared, const Lattice& lattice, const BandOptions& options, InstructionSet set)
-      : prepared_(prepared), lattice_(lattice), options_(options), set_(set), search_(prepared.tree, options.cutoff, set), bundle_(prepared, lattice) {}
+      : prepared_(prepared),
+        mesh_(prepared.view()),
+        lattice_(lattice),
+        options_(options),
+        set_(set),
+        search_(prepared.tree, options.cutoff, set),
+        bundle_(prepared, lattice) {}
 
   Row run(std::int64_t ty, std::int64_t tz) {
     row_ = {};
@@ -117,7 +122,7 @@ class RowWork {
     if (!options_.closest) return;
     for (int i = 0; i < kTilePoints; ++i) {
       constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-      const Vec3 at = bit(mask, i) ? closest_at(prepared_, found_.place[i], point_of(place, i)) : Vec3{kNone, kNone, kNone};
+      const Vec3 at = bit(mask, i) ? closest_at(mesh_, found_.place[i], point_of(place, i)) : Vec3{kNone, kNone, kNone};
       for (const double x : {at.x, at.y, at.z}) row_.closest.push_back(static_cast<float>(x));
     }
   }
@@ -184,6 +189,7 @@ class RowWork {
   }
 
   const PreparedMesh& prepared_;
+  const MeshView mesh_;
   const Lattice& lattice_;
   const BandOptions& options_;
   InstructionSet set_;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/curve_order.h"
-#include "mesh/answers.h"
 #include "mesh/cpu/search.h"
 #include "mesh/cpu/sides.h"
 
@@ -71,14 +70,14 @@ void add_cube(Batch& batch, const Lattice& lattice, const std::array<std::int64_
 
 }  // namespace
 
-void answer_points(const PreparedMesh& prepared, const AnyConstView& points, bool ordered, const Outputs& outputs,
+void answer_points(const PreparedMesh& prepared, const AnyConstView& points, bool ordered, const Places& to,
                    const Run& run) {
   const Cloud cloud = cloud_of(points);
   if (cloud.count == 0) return;
   Monitor monitor(run.execution, ordered ? 2 * cloud.count : cloud.count);
   std::vector<std::uint64_t> order;
   if (ordered) order = curve_order(cloud, box_of(cloud), run.threads, monitor);
-  const Answers answers(prepared, outputs);
+  const MeshView mesh = prepared.view();
   std::vector<Batch> batches(static_cast<std::size_t>(run.threads));
   parallel_jobs(run.threads, (cloud.count + kBatch - 1) / kBatch, [&](int worker, std::int64_t job) {
     Batch& batch = batches[static_cast<std::size_t>(worker)];
@@ -91,15 +90,15 @@ void answer_points(const PreparedMesh& prepared, const AnyConstView& points, boo
     batch.search(prepared.tree, run.set);
     for (std::size_t i = 0; i < batch.points.size(); ++i) {
       const Found& found = batch.found[i];
-      answers.put({batch.indices[i]}, batch.points[i], found.place, found.squared,
-                  prepared.is_inside(batch.points[i], found.place));
+      put(mesh, to, {{batch.indices[i]}, batch.points[i], found.place, found.squared,
+                     prepared.is_inside(batch.points[i], found.place)});
     }
     monitor.advance(static_cast<std::int64_t>(batch.points.size()));
   });
 }
 
-void answer_lattice(const PreparedMesh& prepared, const Lattice& lattice, const Outputs& outputs, const Run& run) {
-  const Answers answers(prepared, outputs);
+void answer_lattice(const PreparedMesh& prepared, const Lattice& lattice, const Places& to, const Run& run) {
+  const MeshView mesh = prepared.view();
   const std::int64_t across = (lattice.shape[1] + kSide - 1) / kSide, rows = across * ((lattice.shape[2] + kSide - 1) / kSide);
   const std::int64_t cubes = (lattice.shape[0] + kSide - 1) / kSide;
   const bool by_lines = prepared.sign == Sign::winding;
@@ -120,7 +119,7 @@ void answer_lattice(const PreparedMesh& prepared, const Lattice& lattice, const 
         const std::int64_t x = cube * kSide + batch.indices[i] % kSide, y = batch.indices[i] / kSide % kSide,
                            z = batch.indices[i] / (kSide * kSide);
         const bool inside = by_lines ? bundle.is_inside(x, y, z) : prepared.is_inside(batch.points[i], found.place);
-        answers.put({k + z, j + y, x}, batch.points[i], found.place, found.squared, inside);
+        put(mesh, to, {{k + z, j + y, x}, batch.points[i], found.place, found.squared, inside});
       }
       monitor.advance(1);
     }

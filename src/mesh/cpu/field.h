@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/parallel.h"
-#include "fathom/mesh/triangle_set.h"
 #include "mesh/prepared.h"
 
 namespace fathom::mesh::cpu {
@@ -16,9 +15,9 @@ struct Run {
 
 /// @param points  [n, 3], float32 or float64, finite
 /// @param ordered  whether to answer along a Hilbert curve, for which there must be curve_order_bytes(n)
-void answer_points(const PreparedMesh& prepared, const AnyConstView& points, bool ordered, const Outputs& outputs,
+void answer_points(const PreparedMesh& prepared, const AnyConstView& points, bool ordered, const Places& to,
                    const Run& run);
 
-void answer_lattice(const PreparedMesh& prepared, const Lattice& lattice, const Outputs& outputs, const Run& run);
+void answer_lattice(const PreparedMesh& prepared, const Lattice& lattice, const Places& to, const Run& run);
 
 }  // namespace fathom::mesh::cpu

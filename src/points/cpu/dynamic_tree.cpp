@@ -308,6 +308,19 @@ void DynamicTree::add(const Cloud& sites, Monitor& monitor) {
 }
 
 void DynamicTree::remove(std::span<const std::int64_t> ids, Monitor& monitor) {
+  if (static_cast<std::int64_t>(ids.size()) * kBulk >= size_) {
+    std::vector<bool> goes(leaf_of_.size());
+    for (const std::int64_t id : ids) goes[static_cast<std::size_t>(id)] = true;
+    std::vector<Site> left = gather(0, tree_.leaves());
+    std::erase_if(left, [&](const Site& site) { return goes[site.id]; });
+    Ordered in_order = ordered(std::move(left), monitor);
+    open_ = true;
+    size_ -= static_cast<std::int64_t>(ids.size());
+    for (const std::int64_t id : ids) leaf_of_[static_cast<std::size_t>(id)] = kNowhere;
+    const Execution silent;
+    Monitor unwatched(silent, 1);
+    return rebuild(std::move(in_order), unwatched);
+  }
   open_ = true;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (i % kSitesOfJob == 0) monitor.look();

@@ -38,6 +38,7 @@ RayMarcher marcher_of(const Scene& scene, Backend backend) {
 TEST_F(DeviceRays, TakeTheSamplesOfTheCpu) {
   for (int i = 0; i < scaled(100); ++i) {
     Scene scene = random_scene(2000 + static_cast<std::uint64_t>(i));
+    scene.march.antialias = i % 4 == 0 ? 2 + i % 3 : 1;
     for (Stepping stepping : kSteppings) {
       SCOPED_TRACE("seed " + std::to_string(2000 + i) + ", stepping " + std::to_string(static_cast<int>(stepping)));
       scene.marcher.stepping = stepping;

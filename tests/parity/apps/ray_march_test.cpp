@@ -122,7 +122,7 @@ TEST(RayMarching, ShadesABallByItsNormals) {
   march.camera.projection = Projection::orthographic;
   march.camera.toward_eye = {0, -1, 0};  // right is along the last axis, down against the first
   const Picture picture = render(RayMarcher(volume.view(), options), march, {201, 201});
-  const double pixel = 2 * std::sqrt(3.0) * 36.5 / 201, light_length = std::sqrt(1 + 0.16 + 0.25);
+  const double pixel = 2 * 36.5 / (0.92 * 201), light_length = std::sqrt(1 + 0.16 + 0.25);
   double error = 0;
   std::int64_t count = 0;
   for (std::int64_t p = 0; p < 201 * 201; ++p) {
@@ -220,6 +220,72 @@ TEST(RayMarching, ThresholdsAreExact) {
   }
 }
 
+/// Shade and coverage are those of the picture that is so many times larger, the others those of the smaller one, and
+/// every way of stepping gives the same bytes.
+TEST(RayMarching, AveragesRays) {
+  for (int i = 0; i < scaled(20); ++i) {
+    Scene scene = random_scene(3000 + static_cast<std::uint64_t>(i));
+    SCOPED_TRACE("seed " + std::to_string(3000 + i));
+    scene.march.background = static_cast<std::uint8_t>(i * 13);
+    const int n = 1 + i % 5;
+    const Shape& shape = scene.picture;
+    for (Stepping stepping : {Stepping::field, Stepping::cone}) {
+      scene.marcher.stepping = stepping;
+      const RayMarcher marcher(scene.volume.view(), scene.marcher);
+      RayMarchOptions march = scene.march;
+      march.antialias = 1;
+      const Picture single = render(marcher, march, shape);
+      march.background = 255;
+      const Picture larger = render(marcher, march, {shape[0] * n, shape[1] * n});
+      march = scene.march;
+      march.antialias = n;
+      Picture found(shape);
+      Array coverage(DType::uint8, shape);
+      RayMarchOutputs outputs = found.views();
+      outputs.coverage = coverage.view();
+      found.report = marcher.render(march, outputs);
+      EXPECT_TRUE(equal(found.voxel, single.voxel));
+      EXPECT_TRUE(equal(found.depth, single.depth));
+      EXPECT_TRUE(equal(found.samples, single.samples));
+      std::int64_t unlike = 0;  // the frames are the same but for rounding
+      for (std::int64_t p = 0; p < element_count(shape); ++p) {
+        double shade = 0, solid = 0;
+        for (std::int64_t ray = 0; ray < n * n; ++ray) {
+          const std::int64_t at = (p / shape[1] * n + ray / n) * shape[1] * n + p % shape[1] * n + ray % n;
+          const bool hit = value_at(larger.shade, at) != 255;
+          shade += hit ? value_at(larger.shade, at) : march.background;
+          solid += hit ? 255 : 0;
+        }
+        unlike += std::floor(shade / (n * n) + 0.5) != value_at(found.shade, p);
+        unlike += std::floor(solid / (n * n) + 0.5) != value_at(coverage, p);
+      }
+      EXPECT_LE(unlike, 2 + element_count(shape) / 50);
+    }
+  }
+}
+
+/// Nothing lies outside of the margin, and something on it.
+TEST(RayMarching, FillsThePicture) {
+  for (int i = 0; i < scaled(20); ++i) {
+    Scene scene = random_scene(4000 + static_cast<std::uint64_t>(i));
+    SCOPED_TRACE("seed " + std::to_string(4000 + i));
+    scene.march.camera.zoom = 1;
+    scene.march.camera.field_of_view = std::min(scene.march.camera.field_of_view, 0.8);
+    scene.picture = {300, 400};
+    const Picture picture = render(RayMarcher(scene.volume.view(), scene.marcher), scene.march, scene.picture);
+    if (picture.report.hits == 0) continue;
+    std::int64_t top = 300, bottom = -1, left = 400, right = -1;
+    for (std::int64_t p = 0; p < 300 * 400; ++p) {
+      if (value_at(picture.shade, p) == 255) continue;
+      top = std::min(top, p / 400), bottom = std::max(bottom, p / 400);
+      left = std::min(left, p % 400), right = std::max(right, p % 400);
+    }
+    EXPECT_GE(std::min(top, 299 - bottom), 11);
+    EXPECT_GE(std::min(left, 399 - right), 15);
+    EXPECT_TRUE(std::max(top, 299 - bottom) <= 15 || std::max(left, 399 - right) <= 19);
+  }
+}
+
 TEST(RayMarching, StaysInsideTheScratchLimitAndReports) {
   const Scene scene = random_scene(7);
   for (Stepping stepping : {Stepping::field, Stepping::cone}) {
@@ -244,6 +310,17 @@ TEST(RayMarching, StaysInsideTheScratchLimitAndReports) {
     EXPECT_TRUE(same(whole, limited));
     march.execution.scratch_limit = whole.report.scratch_bytes - 1;
     EXPECT_THROW(render(marcher, march, scene.picture), InvalidArgument);
+    reported = 0;
+    march.antialias = 2;
+    const std::size_t sums = static_cast<std::size_t>(element_count(scene.picture)) * 5;
+    march.execution.scratch_limit = whole.report.scratch_bytes + sums;
+    const Picture averaged = render(marcher, march, scene.picture);
+    EXPECT_EQ(averaged.report.scratch_bytes, *march.execution.scratch_limit);
+    EXPECT_EQ(reported, 1);
+    EXPECT_TRUE(equal(whole.voxel, averaged.voxel));
+    --*march.execution.scratch_limit;
+    EXPECT_TRUE(refusal([&] { render(marcher, march, scene.picture); }).ends_with(", beside " + std::to_string(sums) +
+                                                                                  " for sums of rays"));
   }
 }
 
@@ -260,6 +337,9 @@ TEST(RayMarching, StaysInsideTheMemoryLimit) {
     const std::string start = "the marcher's memory limit of 1 bytes is too small; what works here is ";
     ASSERT_TRUE(text.starts_with(start)) << text;
     options.memory_limit = std::stoull(text.substr(start.size()));
+    const std::int64_t surface = count_surface(solid_of(mask.view(), std::nullopt, 1));
+    EXPECT_EQ(RayMarcher::needed_bytes(AnyConstView(nullptr, DType::uint8, shape), options, surface),
+              *options.memory_limit);
     EXPECT_LE(RayMarcher(mask.view(), options).bytes(), *options.memory_limit);
     --*options.memory_limit;
     EXPECT_THROW(RayMarcher(mask.view(), options), InvalidArgument);
@@ -305,6 +385,8 @@ TEST(RayMarching, RefusesWhatHasNoMeaning) {
   };
   EXPECT_EQ(rendering([](auto& o) { o.half_angle = 4; }),
             "the cone's half-angle is 4.000000; give radians from 0 to pi");
+  EXPECT_EQ(rendering([](auto& o) { o.antialias = 17; }),
+            "antialias is 17; give 1 to 16 rays along a pixel's side");
   EXPECT_EQ(rendering([](auto& o) { o.camera.up = o.camera.toward_eye; }),
             "the camera's up is parallel to its view; turn one of them");
   EXPECT_EQ(rendering([](auto& o) {
@@ -315,7 +397,7 @@ TEST(RayMarching, RefusesWhatHasNoMeaning) {
             "the camera's zoom is 0.000000; give a finite number above 0");
   EXPECT_EQ(rendering([](auto& o) { o.camera.field_of_view = 3.2; }),
             "the camera's field of view is 3.200000; give radians between 0 and pi");
-  EXPECT_EQ(refusal([&] { marcher.render({}, {}); }), "no output was given; give shade, voxel, depth or samples");
+  EXPECT_EQ(refusal([&] { marcher.render({}, {}); }), "no output was given; give shade, voxel, depth, samples or coverage");
   Array shade(DType::uint8, {4, 4}), other(DType::int32, {4, 5});
   EXPECT_EQ(refusal([&] {
               marcher.render({}, {shade.view(), {}, {}, other.view()});

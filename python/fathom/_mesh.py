@@ -1,0 +1,124 @@
+"""Fields of triangle meshes in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy.typing as npt
+
+from ._band import Band
+from ._field import Field
+from ._progress import Progress
+from ._triangle_set import Numbers, TriangleSet
+
+
+def mesh_distance(
+    vertices: Any,
+    faces: Any,
+    *,
+    resolution: int | None = None,
+    spacing: Numbers = None,
+    origin: Sequence[float] | None = None,
+    shape: Sequence[int] | None = None,
+    margin: int | None = None,
+    sign: str = "auto",
+    rule: str = "nonzero",
+    band: float | None = None,
+    cutoff: float | None = None,
+    dtype: npt.DTypeLike | None = None,
+    distance: bool = True,
+    triangle: bool = False,
+    closest: bool = False,
+    barycentric: bool = False,
+    feature: bool = False,
+    gradient: bool = False,
+    inside: bool = False,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Field | Band:
+    """Distance field of a triangle mesh on a lattice of points, negative inside: the whole of it, or its narrow band.
+
+    Exact: see :class:`fathom.TriangleSet`, which is to be built once where a mesh is asked more than once.
+
+    Parameters
+    ----------
+    vertices, faces, sign, rule
+        As for :class:`fathom.TriangleSet`.
+    resolution : int, optional
+        Points along the longest side of the mesh's box, whose low corner is one of them. This or `spacing`.
+    spacing : float or sequence of 3 floats, optional
+        Step of the lattice along x, y, z. Its points are whole multiples of it, unless `origin` says something else.
+    origin : sequence of 3 floats, optional
+        x, y, z of the first point; else it lies `margin` points before the box.
+    shape : sequence of 3 ints, optional
+        Points along x, y, z; else up to `margin` points behind the box.
+    margin : int, optional
+        Points around the box. 2 if not given, or as many as hold all of a band.
+    band : float, optional
+        So many steps of the lattice on each side of the surface (the longest ones, where they differ) are computed
+        alone.
+    cutoff : float, optional
+        The same in the mesh's unit.
+    dtype : dtype, optional
+        float32, if not given, or float64: of all numbers that are no integers.
+    distance, triangle, closest, barycentric, feature, gradient, inside : bool
+        What is wanted; see :class:`fathom.Nearest`. A band has distances and may have `triangle` and `closest`.
+    threads, progress
+        As for :class:`fathom.TriangleSet`.
+
+    Returns
+    -------
+    Field
+        Arrays of the vertices' kind, [z, y, x], vectors with x, y, z in a last axis, and the lattice's `origin` and
+        `spacing`.
+    Band
+        With `band` or `cutoff`.
+
+    Raises
+    ------
+    TypeError, ValueError, fathom.DeviceError
+        As :class:`fathom.TriangleSet`.
+    MemoryError
+        The field is larger than the memory.
+    KeyboardInterrupt
+        Ctrl-C stops long calls.
+
+    Warns
+    -----
+    UserWarning
+        As :class:`fathom.TriangleSet`.
+
+    Notes
+    -----
+    Source: Landgraf, Generating 3D distance fields on GPUs, 2016, for narrow bands; see :class:`fathom.TriangleSet`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fathom
+    >>> vertices = np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], float)
+    >>> faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+    >>> field = fathom.mesh_distance(vertices, faces, spacing=0.5, sign="pseudonormal")
+    >>> field
+    fathom.Field(shape=(13, 13, 13), origin=(-1.0, -1.0, -1.0), spacing=(0.5, 0.5, 0.5), sign='pseudonormal',
+                 distance=float32[13, 13, 13])
+    >>> field.distance[3, 4, 4]  # z, y, x: the point (1, 1, 0.5)
+    np.float32(-0.5)
+    >>> len(fathom.mesh_distance(vertices, faces, spacing=0.5, sign="pseudonormal", band=1))
+    354
+    """
+    mesh = TriangleSet(vertices, faces, sign=sign, rule=rule, threads=threads)
+    lattice: dict[str, Any] = {
+        "resolution": resolution, "spacing": spacing, "origin": origin, "shape": shape, "margin": margin,
+    }
+    usual: dict[str, Any] = {
+        "dtype": dtype, "triangle": triangle, "closest": closest, "threads": threads, "progress": progress,
+    }
+    more: dict[str, Any] = {"barycentric": barycentric, "feature": feature, "gradient": gradient, "inside": inside}
+    if band is None and cutoff is None:
+        return mesh.field(**lattice, **usual, **more, distance=distance)
+    for name, is_wanted in {**more, "distance=False": not distance}.items():
+        if is_wanted:
+            raise ValueError(f"a band has no {name}; ask TriangleSet.nearest() for the band's points()")
+    return mesh.band(band=band, cutoff=cutoff, **lattice, **usual)

@@ -1,0 +1,225 @@
+#include "mesh.h"
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "arrays.h"
+#include "fathom/core/error.h"
+#include "host_array.h"
+#include "watch.h"
+
+namespace fathom::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+using enum HostArray::Access;
+using mesh::Point;
+using Extents = std::array<std::int64_t, 3>;
+constexpr auto kHost = MemorySpace::host;
+
+AnyConstView read_view(const HostArray& array) { return view_of<const std::byte, kHost>(array.raw()); }
+AnyView write_view(const HostArray& array) { return view_of<std::byte, kHost>(array.raw()); }
+
+mesh::TriangleSet make_set(nb::handle vertices, nb::handle faces, int sign, int rule, int threads,
+                           nb::object progress) {
+  const HostArray arrays[] = {{vertices, read}, {faces, read}};
+  mesh::TriangleSetOptions options;
+  options.sign = static_cast<mesh::Sign>(sign);
+  options.rule = static_cast<mesh::WindingRule>(rule);
+  options.execution.threads = threads;
+  std::optional<mesh::TriangleSet> set;
+  const mesh::Triangles triangles{read_view(arrays[0]), read_view(arrays[1])};
+  run_watched(std::move(progress), options.execution, [&] { set.emplace(triangles, options); });
+  return std::move(*set);
+}
+
+/// Arrays to fill, or None, in the order of mesh::Outputs.
+class Answers {
+ public:
+  explicit Answers(const nb::tuple& a)
+      : arrays_{{a[0], write}, {a[1], write}, {a[2], write}, {a[3], write},
+                {a[4], write}, {a[5], write}, {a[6], write}} {}
+
+  mesh::Outputs views() const {
+    const auto view = [this](std::size_t k) { return write_view(arrays_[k]); };
+    return {view(0), view(1), view(2), view(3), view(4), view(5), view(6)};
+  }
+
+ private:
+  HostArray arrays_[7];
+};
+
+void nearest(const mesh::TriangleSet& set, nb::handle points, const nb::tuple& outputs, int threads,
+             nb::object progress) {
+  const HostArray places(points, read);
+  const Answers answers(outputs);
+  const AnyConstView questions = read_view(places);
+  const mesh::Outputs views = answers.views();
+  Execution execution;
+  execution.threads = threads;
+  run_watched(std::move(progress), execution, [&] { set.nearest(questions, views, execution); });
+}
+
+void field(const mesh::TriangleSet& set, const mesh::Lattice& lattice, const nb::tuple& outputs, int threads,
+           nb::object progress) {
+  const Answers answers(outputs);
+  const mesh::Outputs views = answers.views();
+  Execution execution;
+  execution.threads = threads;
+  run_watched(std::move(progress), execution, [&] { set.field(lattice, views, execution); });
+}
+
+/// @param dtype  number of a DType
+mesh::Band band(const mesh::TriangleSet& set, const mesh::Lattice& lattice, double cutoff, int dtype, bool triangles,
+                bool closest, int threads, nb::object progress) {
+  mesh::BandOptions options{cutoff, static_cast<DType>(dtype), triangles, closest, {}};
+  options.execution.threads = threads;
+  mesh::Band result;
+  run_watched(std::move(progress), options.execution, [&] { result = set.band(lattice, options); });
+  return result;
+}
+
+mesh::Lattice lattice_of(const mesh::TriangleSet& set, std::optional<std::int64_t> resolution,
+                         std::optional<Point> spacing, std::optional<Point> origin, std::optional<Extents> shape,
+                         std::int64_t margin) {
+  return mesh::lattice_around(set.bounds(), {resolution, spacing, origin, shape, margin});
+}
+
+nb::tuple topology_of(const mesh::TriangleSet& set) {
+  const mesh::Topology& t = set.topology();
+  return nb::make_tuple(t.closed(), t.vertices, t.edges, t.open, t.flipped, t.shared, t.degenerate, t.duplicate,
+                        t.volume, t.area);
+}
+
+/// @throws InvalidArgument another shape or type
+Array copy_of(nb::handle from, DType dtype, const Shape& shape) {
+  const HostArray array(from, read);
+  const AnyConstView view = read_view(array);
+  if (view.dtype() != dtype || !(view.shape() == shape))
+    throw InvalidArgument("an array of the band is " + std::string(name_of(view.dtype())) + " of the shape " +
+                          to_string(view.shape()) + "; it must be " + std::string(name_of(dtype)) + " of " +
+                          to_string(shape));
+  Array copy(dtype, shape);
+  if (copy.bytes() > 0) std::memcpy(copy.data(), array.data(), copy.bytes());
+  return copy;
+}
+
+/// @throws InvalidArgument tiles out of order or outside the lattice
+void check_tiles(const mesh::Band& band) {
+  const std::int32_t* const tiles = band.tiles.as<std::int32_t>().data();
+  const Extents shape = band.tile_shape();
+  std::int64_t last = -1;
+  for (std::int64_t n = 0; n < band.count(); ++n) {
+    std::int64_t place = 0;
+    bool within = true;
+    for (std::size_t k = 3; k-- > 0;) {
+      const std::int64_t at = tiles[3 * n + static_cast<std::int64_t>(k)];
+      within = within && at >= 0 && at < shape[k];
+      place = place * shape[k] + at;
+    }
+    if (!within || place <= last)
+      throw InvalidArgument("tile " + std::to_string(n) + " of the band is out of order or outside the lattice");
+    last = place;
+  }
+}
+
+/// A band of its arrays, which are dense and copied.
+/// @param arrays  tiles, masks, distances, triangles or None, closest or None, row_inside, after_inside
+mesh::Band band_of(const mesh::Lattice& lattice, double cutoff, bool is_signed, const nb::tuple& arrays) {
+  mesh::Band band;
+  band.lattice = lattice;
+  band.cutoff = cutoff;
+  band.is_signed = is_signed;
+  const auto rows = [](nb::handle array) { return static_cast<std::int64_t>(nb::len(array)); };
+  const std::int64_t n = rows(arrays[0]);
+  const DType dtype = HostArray(arrays[2], read).raw().dtype;
+  if (dtype != DType::float32 && dtype != DType::float64)
+    throw InvalidArgument("a band's distances are float32 or float64");
+  for (const std::int64_t extent : lattice.shape)
+    if (extent < 0 || extent > INT32_MAX)
+      throw InvalidArgument("the shape of the band's lattice has the extent " + std::to_string(extent) +
+                            "; extents are 0 to 2147483647");
+  const Extents tiles = band.tile_shape();
+  band.tiles = copy_of(arrays[0], DType::int32, {n, 3});
+  band.masks = copy_of(arrays[1], DType::uint64, {n, mesh::kTileSide});
+  band.distances = copy_of(arrays[2], dtype, {n, mesh::kTilePoints});
+  if (!arrays[3].is_none()) band.triangles = copy_of(arrays[3], DType::int32, {n, mesh::kTilePoints});
+  if (!arrays[4].is_none()) band.closest = copy_of(arrays[4], DType::float32, {n, mesh::kTilePoints, 3});
+  band.row_inside = copy_of(arrays[5], DType::uint8, {tiles[2], tiles[1]});
+  band.after_inside = copy_of(arrays[6], DType::uint8, {n});
+  check_tiles(band);
+  for (std::int64_t k = 0; k < n * mesh::kTileSide; ++k)
+    band.active += std::popcount(band.masks.as<std::uint64_t>().data()[k]);
+  return band;
+}
+
+/// Each of the band's arrays over its own memory; None for what it has not. In the order of band_of().
+nb::tuple arrays_of(nb::handle self) {
+  auto& band = nb::cast<mesh::Band&>(self);
+  const auto view = [&](Array& array) { return array.shape().rank() > 1 ? numpy_view(array, self) : nb::none(); };
+  return nb::make_tuple(numpy_view(band.tiles, self), numpy_view(band.masks, self), numpy_view(band.distances, self),
+                        view(band.triangles), view(band.closest), numpy_view(band.row_inside, self),
+                        numpy_view(band.after_inside, self));
+}
+
+void to_dense(const mesh::Band& band, nb::handle out) {
+  const HostArray array(out, write);
+  const AnyView view = write_view(array);
+  const nb::gil_scoped_release unlocked;
+  band.to_dense(view);
+}
+
+void to_list(const mesh::Band& band, nb::handle places, nb::handle distances) {
+  const HostArray arrays[] = {{places, write}, {distances, write}};
+  const AnyView views[] = {write_view(arrays[0]), write_view(arrays[1])};
+  const nb::gil_scoped_release unlocked;
+  band.to_list(views[0], views[1]);
+}
+
+}  // namespace
+
+void add_mesh(nb::module_& m) {
+  m.def("band_margin", &mesh::band_margin);
+  nb::class_<mesh::Lattice>(m, "Lattice")
+      .def(nb::new_([](const Point& origin, const Point& spacing, const Extents& shape) {
+        return mesh::Lattice{origin, spacing, shape};
+      }))
+      .def_ro("origin", &mesh::Lattice::origin)
+      .def_ro("spacing", &mesh::Lattice::spacing)
+      .def_ro("shape", &mesh::Lattice::shape);
+  nb::class_<mesh::TriangleSet>(m, "TriangleSet")
+      .def(nb::new_(&make_set), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("nearest", &nearest, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("field", &field, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("band", &band, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("lattice", &lattice_of, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg())
+      .def_prop_ro("topology", &topology_of)
+      .def_prop_ro("bounds",
+                   [](const mesh::TriangleSet& set) {
+                     return std::array{set.bounds().low, set.bounds().high};
+                   })
+      .def_prop_ro("sign", [](const mesh::TriangleSet& set) { return static_cast<int>(set.sign()); })
+      .def_prop_ro("size", &mesh::TriangleSet::size)
+      .def_prop_ro("bytes", &mesh::TriangleSet::bytes);
+  nb::class_<mesh::Band>(m, "Band")
+      .def(nb::new_(&band_of))
+      .def_ro("lattice", &mesh::Band::lattice)
+      .def_ro("cutoff", &mesh::Band::cutoff)
+      .def_ro("is_signed", &mesh::Band::is_signed)
+      .def_ro("active", &mesh::Band::active)
+      .def_prop_ro("arrays", &arrays_of)
+      .def("to_dense", &to_dense)
+      .def("to_list", &to_list, nb::arg().none(), nb::arg().none());
+}
+
+}  // namespace fathom::python
