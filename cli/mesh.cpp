@@ -82,10 +82,11 @@ class MeshWork {
     tell(mesh_.warnings);
     if (of_points()) points_ = read_mesh_points(arguments_);
     outcome_.read = seconds_since(start_);
-    outcome_.input = {arguments_.input, io::name_of(mesh_.format), mesh_.vertices.shape()[0], mesh_.triangles.shape()[0],
-                      arguments_.units.empty() ? mesh_.unit : arguments_.units};
+    outcome_.input = {arguments_.input, io::name_of(mesh_.format), mesh_.vertices.shape()[0],
+                      mesh_.triangles.shape()[0], arguments_.units.empty() ? mesh_.unit : arguments_.units};
     if (const std::int64_t bad = first_not_finite(mesh_.vertices.view()); bad < mesh_.vertices.size())
-      throw IoError(fmt::format("{}: vertex {} has a coordinate that is not finite", input_name(arguments_.input), bad / 3));
+      throw IoError(
+          fmt::format("{}: vertex {} has a coordinate that is not finite", input_name(arguments_.input), bad / 3));
     if (of_points()) plan_points(plan_, mesh_, points_.data);
     else plan_field(plan_, arguments_, mesh_);
     tell(points_.warnings);
@@ -179,14 +180,14 @@ Work declare_mesh(CLI::App* verb) {
   verb->add_option("--origin", a.origin, "The first point: X,Y,Z (default: the mesh's low corner, less the margin)");
   verb->add_option("--shape", a.shape, "Points along each axis: one number, or X,Y,Z (default: as the mesh needs)");
   verb->add_option("--margin", a.margin, "Points around the mesh on each side (default 2; of a band, what holds it)");
-  verb->add_option("--band", a.band, "Distances only so many voxels (of their longest side) around the surface; ± that elsewhere");
+  verb->add_option("--band", a.band,
+                   "Distances only so many voxels (of their longest side) around the surface; ± that elsewhere");
   verb->add_option("--cutoff", a.cutoff, "The same in the mesh's units");
   verb->add_flag("--dense", a.dense, "Distances at all points (default)");
   verb->add_option("--sign", a.sign,
                    "How inside, which is negative, is told: auto (default: winding if the mesh is closed, else "
                    "fast-winding), none, pseudonormal, winding or fast-winding");
-  verb->add_option("--rule", a.rule,
-                   "Which winding numbers are inside: nonzero (default), even-odd or positive");
+  verb->add_option("--rule", a.rule, "Which winding numbers are inside: nonzero (default), even-odd or positive");
   verb->add_option("--closest", a.closest, "NPY file for the closest point of the surface, shape [z, y, x, 3]");
   verb->add_option("--triangles", a.triangles, "File for the number of the nearest triangle, from 0; beyond a band -1");
   verb->add_option("--inside", a.inside, "File for solid voxels: 1 inside, else 0, uint8");
@@ -197,7 +198,8 @@ Work declare_mesh(CLI::App* verb) {
   verb->add_option("--dtype", a.dtype, "Distances as float32 (default) or float64");
   verb->add_option("--preview", a.preview, "Picture of the solid and of three slices of the field, as PNG");
   verb->add_option("--title", a.title, "Title of the picture");
-  verb->add_option("--units", a.units, "What the mesh's numbers are in, such as mm, for files and the picture (default: the file's)");
+  verb->add_option("--units", a.units,
+                   "What the mesh's numbers are in, such as mm, for files and the picture (default: the file's)");
   verb->add_option("--backend", a.backend, "auto, cpu or cuda (default auto)");
   verb->add_option("--threads", a.threads, "Most threads; 0 for all processors (default)");
   verb->add_option("--memory", a.memory, "Most memory for mesh, tree and outputs, such as 4GiB");

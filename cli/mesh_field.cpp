@@ -66,7 +66,8 @@ void fill_from_band(const mesh::TriangleSet& set, const MeshPlan& plan, const Ex
         spread<float>(band, band.closest, 3, std::numeric_limits<float>::quiet_NaN(), arrays[k]);
         break;
       case Kind::inside:
-        plan.dtype == DType::float32 ? mark_inside<float>(arrays[0], arrays[k]) : mark_inside<double>(arrays[0], arrays[k]);
+        plan.dtype == DType::float32 ? mark_inside<float>(arrays[0], arrays[k])
+                                     : mark_inside<double>(arrays[0], arrays[k]);
         break;
     }
 }
@@ -89,7 +90,8 @@ std::vector<Array> compute_field(const mesh::TriangleSet& set, const MeshPlan& p
                                  MeshOutcome& outcome) {
   std::vector<Array> arrays;
   for (const MeshOutput& output : plan.outputs) arrays.emplace_back(output.dtype, output.shape);
-  plan.cutoff ? fill_from_band(set, plan, execution, arrays, outcome) : fill_densely(set, plan, execution, arrays, outcome);
+  plan.cutoff ? fill_from_band(set, plan, execution, arrays, outcome)
+              : fill_densely(set, plan, execution, arrays, outcome);
   for (std::size_t k = 0; k < arrays.size(); ++k) {
     if (plan.outputs[k].kind == Kind::distance) outcome.range = value_range(std::as_const(arrays[k]).view());
     if (plan.outputs[k].kind == Kind::inside) {

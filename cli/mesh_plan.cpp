@@ -31,7 +31,8 @@ bool holds_tiles(const std::string& path) {
 std::array<double, 3> three(const char* option, std::vector<double> numbers) {
   if (numbers.size() == 1) numbers.resize(3, numbers[0]);
   if (numbers.size() != 3)
-    throw InvalidArgument(fmt::format("{} takes one number, or one each for x, y and z; {} were given", option, numbers.size()));
+    throw InvalidArgument(
+        fmt::format("{} takes one number, or one each for x, y and z; {} were given", option, numbers.size()));
   return {numbers[0], numbers[1], numbers[2]};
 }
 
@@ -62,9 +63,10 @@ double parse_above_zero(const char* option, const std::string& text) {
 mesh::LatticeOptions lattice_options(const MeshArguments& arguments) {
   mesh::LatticeOptions options;
   if (arguments.resolution.empty() == arguments.spacing.empty())
-    throw InvalidArgument(arguments.spacing.empty()
-                              ? "how fine the lattice is must be said: --resolution 256, or --spacing 0.5 in the mesh's units"
-                              : "--resolution and --spacing both say how fine the lattice is; give one of them");
+    throw InvalidArgument(
+        arguments.spacing.empty()
+            ? "how fine the lattice is must be said: --resolution 256, or --spacing 0.5 in the mesh's units"
+            : "--resolution and --spacing both say how fine the lattice is; give one of them");
   if (!arguments.resolution.empty())
     options.resolution = parse_count("--resolution", arguments.resolution, 2, INT32_MAX);
   if (!arguments.spacing.empty()) options.spacing = three("--spacing", parse_spacing(arguments.spacing));
@@ -75,46 +77,62 @@ mesh::LatticeOptions lattice_options(const MeshArguments& arguments) {
 }
 
 void plan_form(const MeshArguments& arguments, MeshPlan& plan) {
-  if (static_cast<int>(!arguments.band.empty()) + static_cast<int>(!arguments.cutoff.empty()) + static_cast<int>(arguments.dense) > 1)
+  const int forms = (arguments.band.empty() ? 0 : 1) + (arguments.cutoff.empty() ? 0 : 1) + (arguments.dense ? 1 : 0);
+  if (forms > 1)
     throw InvalidArgument("--band, --cutoff and --dense each say which points get a distance; give one of them");
   if (!arguments.band.empty()) plan.band = parse_above_zero("--band", arguments.band);
   if (!arguments.cutoff.empty()) plan.cutoff = parse_above_zero("--cutoff", arguments.cutoff);
   if (holds_tiles(arguments.output))
-    throw InvalidArgument(fmt::format("'{}': such files are not written; use .npy, .nii.gz, .vti, .nrrd, .mha or .tif, "
-                                      "where a band of --band or --cutoff has the rest filled",
-                                      arguments.output));
+    throw InvalidArgument(
+        fmt::format("'{}': such files are not written; use .npy, .nii.gz, .vti, .nrrd, .mha or .tif, "
+                    "where a band of --band or --cutoff has the rest filled",
+                    arguments.output));
 }
 
 /// Options that only a lattice has.
 void check_point_options(const MeshArguments& a) {
-  for (const auto& [option, text] :
-       {std::pair{"--resolution", &a.resolution}, {"--spacing", &a.spacing}, {"--origin", &a.origin}, {"--shape", &a.shape},
-        {"--margin", &a.margin}, {"--band", &a.band}, {"--cutoff", &a.cutoff}, {"--closest", &a.closest},
-        {"--triangles", &a.triangles}, {"--inside", &a.inside}, {"--preview", &a.preview}})
+  for (const auto& [option, text] : {std::pair{"--resolution", &a.resolution},
+                                     {"--spacing", &a.spacing},
+                                     {"--origin", &a.origin},
+                                     {"--shape", &a.shape},
+                                     {"--margin", &a.margin},
+                                     {"--band", &a.band},
+                                     {"--cutoff", &a.cutoff},
+                                     {"--closest", &a.closest},
+                                     {"--triangles", &a.triangles},
+                                     {"--inside", &a.inside},
+                                     {"--preview", &a.preview},
+                                     {"--title", &a.title}})
     if (!text->empty())
-      throw InvalidArgument(fmt::format("{} is for a lattice, and --points asks for points; leave one of them out", option));
+      throw InvalidArgument(
+          fmt::format("{} is for a lattice, and --points asks for points; leave one of them out", option));
   if (a.output.empty()) throw InvalidArgument("no output was asked for; give -o FILE");
   if (io::same_stream(a.input, a.points))
     throw InvalidArgument("mesh and points cannot both come from standard input or one pipe; give one of them a file");
 }
 
 void check_lattice_options(const MeshArguments& a) {
-  for (const auto& [option, text] : {std::pair{"--columns", &a.columns}, {"--delimiter", &a.delimiter}, {"--decimal", &a.decimal}})
-    if (!text->empty()) throw InvalidArgument(fmt::format("{} is for the file of --points, which is not given", option));
+  for (const auto& [option, text] :
+       {std::pair{"--columns", &a.columns}, {"--delimiter", &a.delimiter}, {"--decimal", &a.decimal}})
+    if (!text->empty())
+      throw InvalidArgument(fmt::format("{} is for the file of --points, which is not given", option));
   if (a.output.empty() && a.closest.empty() && a.triangles.empty() && a.inside.empty() && a.preview.empty())
     throw InvalidArgument("no output was asked for; give -o FILE, --closest, --triangles, --inside or --preview");
-  if (a.preview.empty() && !a.title.empty()) throw InvalidArgument("--title is for the picture of --preview, which is not given");
+  if (a.preview.empty() && !a.title.empty())
+    throw InvalidArgument("--title is for the picture of --preview, which is not given");
   if (!a.preview.empty() && io::format_from_path(a.preview) != io::Format::png)
     throw InvalidArgument(fmt::format("--preview draws a PNG; '{}' does not end in .png", a.preview));
   if (!a.closest.empty() && io::format_from_path(a.closest) != io::Format::npy)
-    throw InvalidArgument(fmt::format("--closest writes an array with one more axis; '{}' does not end in .npy", a.closest));
+    throw InvalidArgument(
+        fmt::format("--closest writes an array with one more axis; '{}' does not end in .npy", a.closest));
 }
 
 void plan_sign(const MeshArguments& arguments, MeshPlan& plan) {
   plan.set.sign = parse_sign(arguments.sign);
   const bool winds = plan.set.sign == mesh::Sign::automatic || plan.set.sign == mesh::Sign::winding;
   if (!arguments.rule.empty() && !winds)
-    throw InvalidArgument(fmt::format("--rule says which winding numbers are inside; it goes with --sign winding, not {}", arguments.sign));
+    throw InvalidArgument(fmt::format(
+        "--rule says which winding numbers are inside; it goes with --sign winding, not {}", arguments.sign));
   if (!arguments.rule.empty()) plan.set.rule = parse_winding_rule(arguments.rule);
   if (plan.set.sign == mesh::Sign::none && !arguments.inside.empty())
     throw InvalidArgument("--inside needs a sign; leave out --sign none");
@@ -129,9 +147,11 @@ void visit_triangles(const io::Mesh& mesh, const Visitor& visitor) {
       const auto* const numbers = mesh.triangles.as<typename decltype(index_tag)::type>().data();
       const auto corner = [&](std::int64_t i) {
         const auto* const vertex = vertices + 3 * static_cast<std::int64_t>(numbers[i]);
-        return mesh::Point{static_cast<double>(vertex[0]), static_cast<double>(vertex[1]), static_cast<double>(vertex[2])};
+        return mesh::Point{static_cast<double>(vertex[0]), static_cast<double>(vertex[1]),
+                           static_cast<double>(vertex[2])};
       };
-      for (std::int64_t i = 0; i < mesh.triangles.size(); i += 3) visitor(std::array{corner(i), corner(i + 1), corner(i + 2)});
+      for (std::int64_t i = 0; i < mesh.triangles.size(); i += 3)
+        visitor(std::array{corner(i), corner(i + 1), corner(i + 2)});
     });
   });
 }
@@ -161,8 +181,9 @@ void plan_lattice(MeshPlan& plan, const io::Mesh& mesh) {
   plan.lattice = mesh::lattice_around(bounds, around);
   const auto& shape = plan.lattice.shape;
   if (static_cast<double>(shape[0]) * static_cast<double>(shape[1]) * static_cast<double>(shape[2]) > 0x1p48)
-    throw InvalidArgument(fmt::format("the lattice has {} × {} × {} points; give a larger --spacing, or a smaller --resolution",
-                                      shape[0], shape[1], shape[2]));
+    throw InvalidArgument(
+        fmt::format("the lattice has {} × {} × {} points; give a larger --spacing, or a smaller --resolution", shape[0],
+                    shape[1], shape[2]));
 }
 
 /// Where the lattice lies, for files: their axes are z, y, x.
@@ -252,16 +273,19 @@ std::size_t band_bytes(const MeshPlan& plan, std::size_t tiles) {
 
 void check_memory(const MeshPlan& plan) {
   const MeshNeeds& needs = plan.needs;
-  const std::size_t limit = plan.memory ? *plan.memory : free_memory().value_or(std::numeric_limits<std::size_t>::max());
+  const std::size_t limit =
+      plan.memory ? *plan.memory : free_memory().value_or(std::numeric_limits<std::size_t>::max());
   if (needs.total() <= limit) return;
-  const std::string parts = fmt::format("mesh and tree need {}, {}outputs {}", memory_text(needs.mesh + needs.set + needs.build),
-                                        needs.band > 0 ? fmt::format("the band at most {}, ", memory_text(needs.band)) : "",
-                                        memory_text(needs.outputs));
+  const std::string parts = fmt::format(
+      "mesh and tree need {}, {}outputs {}", memory_text(needs.mesh + needs.set + needs.build),
+      needs.band > 0 ? fmt::format("the band at most {}, ", memory_text(needs.band)) : "", memory_text(needs.outputs));
   if (plan.memory)
-    throw InvalidArgument(fmt::format("--memory {} is too small: {}; {} works", memory_text(limit), parts, memory_text(needs.total())));
-  throw IoError(fmt::format("this machine has {} of memory free: {}; a larger --spacing or a smaller --resolution needs less, and "
-                            "--memory {} insists",
-                            memory_text(limit), parts, memory_text(needs.total())));
+    throw InvalidArgument(
+        fmt::format("--memory {} is too small: {}; {} works", memory_text(limit), parts, memory_text(needs.total())));
+  throw IoError(fmt::format(
+      "this machine has {} of memory free: {}; a larger --spacing or a smaller --resolution needs less, and "
+      "--memory {} insists",
+      memory_text(limit), parts, memory_text(needs.total())));
 }
 
 }  // namespace
@@ -285,7 +309,8 @@ io::Meaning MeshOutput::meaning(const io::Meaning& lattice) const {
 }
 
 const MeshOutput* MeshPlan::output(Kind kind) const {
-  const auto found = std::find_if(outputs.begin(), outputs.end(), [&](const MeshOutput& output) { return output.kind == kind; });
+  const auto found =
+      std::find_if(outputs.begin(), outputs.end(), [&](const MeshOutput& output) { return output.kind == kind; });
   return found == outputs.end() ? nullptr : &*found;
 }
 

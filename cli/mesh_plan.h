@@ -33,9 +33,9 @@ std::string_view name_of(MeshOutput::Kind kind);
 
 /// Bytes that the parts of the work take at most.
 struct MeshNeeds {
-  std::size_t mesh = 0;     ///< as it is read
-  std::size_t set = 0;      ///< what answers
-  std::size_t build = 0;    ///< beside both while it is made
+  std::size_t mesh = 0;   ///< as it is read
+  std::size_t set = 0;    ///< what answers
+  std::size_t build = 0;  ///< beside both while it is made
   std::size_t band = 0;
   std::size_t outputs = 0;
 
@@ -53,7 +53,7 @@ struct MeshPlan {
   io::WriteOptions field_format;
   io::TableFormat table_format = io::TableFormat::npy;  ///< of --points
   std::optional<std::size_t> memory;
-  std::string unit;              ///< of the mesh; empty: unknown
+  std::string unit;  ///< of the mesh; empty: unknown
 
   // Known once the mesh is read.
   mesh::Lattice lattice;
@@ -62,6 +62,7 @@ struct MeshPlan {
   MeshNeeds needs;
   std::vector<std::string> warnings;  ///< of what files cannot keep, a line each
 
+  bool is_lattice() const { return !outputs.empty(); }  ///< else there are points
   const MeshOutput* output(MeshOutput::Kind kind) const;
 };
 

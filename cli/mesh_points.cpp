@@ -26,7 +26,8 @@ Array coordinate(const Array& vectors, std::int64_t axis) {
   const std::size_t size = size_of(vectors.dtype());
   Array column(vectors.dtype(), {count});
   for (std::int64_t i = 0; i < count; ++i)
-    std::memcpy(column.data() + static_cast<std::size_t>(i) * size, vectors.data() + static_cast<std::size_t>(3 * i + axis) * size, size);
+    std::memcpy(column.data() + static_cast<std::size_t>(i) * size,
+                vectors.data() + static_cast<std::size_t>(3 * i + axis) * size, size);
   return column;
 }
 
@@ -39,7 +40,8 @@ io::Points read_mesh_points(const MeshArguments& arguments) {
   reading.decimal = arguments.decimal;
   io::Points points = io::read_points(arguments.points, parse_point_options(reading));
   if (points.data.shape()[1] != 3)
-    throw IoError(fmt::format("{} has points with {} coordinates; a mesh has 3", arguments.points, points.data.shape()[1]));
+    throw IoError(
+        fmt::format("{} has points with {} coordinates; a mesh has 3", arguments.points, points.data.shape()[1]));
   points.data = as_real(std::move(points.data));
   return points;
 }
@@ -58,9 +60,10 @@ PointAnswers answer_points(const mesh::TriangleSet& set, const MeshPlan& plan, c
   return answers;
 }
 
-void write_answers(const MeshArguments& arguments, const MeshPlan& plan, const Array& points, const PointAnswers& answers,
-                   PendingFiles& files) {
-  const Array x = coordinate(answers.closest, 0), y = coordinate(answers.closest, 1), z = coordinate(answers.closest, 2);
+void write_answers(const MeshArguments& arguments, const MeshPlan& plan, const Array& points,
+                   const PointAnswers& answers, PendingFiles& files) {
+  const Array x = coordinate(answers.closest, 0), y = coordinate(answers.closest, 1),
+              z = coordinate(answers.closest, 2);
   io::write_table(files.add(arguments.output),
                   {{"distance", answers.distance.view()},
                    {"triangle", answers.triangle.view()},

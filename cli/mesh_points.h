@@ -21,7 +21,7 @@ PointAnswers answer_points(const mesh::TriangleSet& set, const MeshPlan& plan, c
                            const Execution& execution, MeshOutcome& outcome);
 
 /// Columns distance, triangle, closest_x, closest_y, closest_z.
-void write_answers(const MeshArguments& arguments, const MeshPlan& plan, const Array& points, const PointAnswers& answers,
-                   PendingFiles& files);
+void write_answers(const MeshArguments& arguments, const MeshPlan& plan, const Array& points,
+                   const PointAnswers& answers, PendingFiles& files);
 
 }  // namespace fathom::cli

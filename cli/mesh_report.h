@@ -27,9 +27,9 @@ struct MeshOutcome {
   mesh::Sign sign = mesh::Sign::none;
   std::size_t set_bytes = 0;
   mesh::Report report;
-  ValueRange range;                 ///< of the distances; without a finite value: none were computed
-  std::int64_t questions = 0;       ///< points of --points
-  std::int64_t active = 0;          ///< points of the band
+  ValueRange range;            ///< of the distances; without a finite value: none were computed
+  std::int64_t questions = 0;  ///< points of --points
+  std::int64_t active = 0;     ///< points of the band
   std::int64_t tiles = 0;
   std::int64_t inside = 0;
   std::vector<std::string> warnings;

@@ -97,7 +97,9 @@ template <class T>
 class Tracer {
  public:
   Tracer(const SolidField& field, double size)
-      : field_(field), half_(field_.half()), size_(size),
+      : field_(field),
+        half_(field_.half()),
+        size_(size),
         reach_(field.reach > 0 ? field.reach : std::numeric_limits<double>::infinity()) {}
 
   /// Where a ray meets the solid first, if it does. @param right, up  of the ray, from the middle of the box
@@ -129,8 +131,8 @@ class Tracer {
   }
 
  private:
-  static constexpr double kCaution = 0.9;      // of the field's own distance, since between points it is not exact
-  static constexpr double kLeastStep = 0.1;    // of a voxel
+  static constexpr double kCaution = 0.9;    // of the field's own distance, since between points it is not exact
+  static constexpr double kLeastStep = 0.1;  // of a voxel
 
   double surface_between(const Vector& from, const Vector& way, double outside, double inside) const {
     for (int k = 0; k < 12; ++k) {
@@ -224,8 +226,8 @@ void draw_rows(const SolidField& field, cairo_surface_t* surface, int width, int
   std::atomic<int> next{0};
   const auto work = [&] {
     for (int y = next++; y < height; y = next++)
-      draw_row(tracer, {middle.x + (0.5 - 0.5 * width) * pixel, middle.y + (0.5 * height - 0.5 - y) * pixel}, pixel, width,
-               reinterpret_cast<std::uint32_t*>(pixels + std::ptrdiff_t{y} * stride));
+      draw_row(tracer, {middle.x + (0.5 - 0.5 * width) * pixel, middle.y + (0.5 * height - 0.5 - y) * pixel}, pixel,
+               width, reinterpret_cast<std::uint32_t*>(pixels + std::ptrdiff_t{y} * stride));
   };
   std::vector<std::jthread> others;
   for (int k = 1; k < threads; ++k) others.emplace_back(work);

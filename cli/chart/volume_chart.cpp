@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "chart/cells.h"
@@ -19,7 +20,7 @@ namespace fathom::cli {
 namespace {
 
 constexpr double kFont = 15;
-constexpr double kMostWidth = 1340, kMostHeight = 980;  // of all panels together
+constexpr double kMostWidth = 1340, kMostHeight = 980;                         // of all panels together
 constexpr double kLeft = 6 * kFont, kTop = 2.1 * kFont, kBelow = 4.6 * kFont;  // what a panel takes around it
 
 /// A part of the sheet. Axes are 0, 1, 2 for x, y, z.
@@ -113,6 +114,16 @@ Array slice_of(const VolumeChart& chart, const Part& part) {
   return slice;
 }
 
+/// Cells beyond a band, or so near to its end that what is interpolated there is mostly the value beyond.
+void leave_out_beyond(double reach, Panel& panel) {
+  const auto limit = static_cast<float>(0.97 * reach);
+  for (std::size_t cell = 0; cell < panel.value.size(); ++cell) {
+    if (std::abs(panel.value[cell]) < limit) continue;
+    panel.value[cell] = std::numeric_limits<float>::quiet_NaN();
+    panel.reached[cell] = 0;
+  }
+}
+
 PictureAxis picture_axis(const VolumeChart& chart, int axis, double pixels, bool is_upward) {
   PictureAxis result;
   const std::int64_t last = extent(chart, axis) - 1;
@@ -141,6 +152,7 @@ void draw_part(Canvas& canvas, const VolumeChart& chart, const Part& part, const
     cairo_paint(canvas.cairo());
     return;
   }
+  if (chart.reach > 0) hatch(canvas, part.rect, 0.8 * kFont);
   draw_cells(canvas, part.rect, panel, sheet.scale, 0.85 * kFont);
   Layout layout;
   layout.font = kFont;
@@ -163,22 +175,26 @@ void draw_volume_chart(const VolumeChart& chart, std::FILE* stream) {
   for (std::size_t k = 0; k < parts.size(); ++k) {
     if (parts[k].through < 0) continue;
     const Array slice = slice_of(chart, parts[k]);
-    panels[k] = interpolate(slice.view(), static_cast<int>(parts[k].rect.width),
-                            static_cast<int>(parts[k].rect.height));
+    panels[k] =
+        interpolate(slice.view(), static_cast<int>(parts[k].rect.width), static_cast<int>(parts[k].rect.height));
+    if (chart.reach > 0) leave_out_beyond(chart.reach, panels[k]);
     for (float value : panels[k].value) extremes.take(static_cast<double>(value));
   }
   Contents sheet;
-  sheet.title = chart.title.empty() ? chart.is_signed ? "Signed distance to the surface" : "Distance to the surface" : chart.title;
+  sheet.title = chart.title.empty() ? chart.is_signed ? "Signed distance to the surface" : "Distance to the surface"
+                                    : chart.title;
   sheet.subtitle = fmt::format("{} · {} × {} × {} points · {}", chart.source, extent(chart, 0), extent(chart, 1),
                                extent(chart, 2), chart.notes);
   sheet.value_label = chart.units;
   Layout layout;
   layout.font = kFont;
-  const double top = parts.front().through < 0 ? parts[1].rect.y : parts.front().rect.y;
+  double top = end.y;
+  for (const Part& part : parts)
+    if (part.through >= 0) top = std::min(top, part.rect.y);
   const double height = std::min(end.y - top, 640.0);
   layout.bar = {end.x + 1.6 * kFont, end.y - height, std::round(1.4 * kFont), height};
-  sheet.scale = Scale(extremes.low, extremes.high, chart.is_signed, std::clamp(static_cast<int>(height / (2.4 * kFont)), 2, 12),
-                      chart.is_signed);
+  sheet.scale = Scale(extremes.low, extremes.high, chart.is_signed,
+                      std::clamp(static_cast<int>(height / (2.4 * kFont)), 2, 12), chart.is_signed);
   layout.width = static_cast<int>(layout.bar.x + 6.5 * kFont);
   layout.height = static_cast<int>(end.y + kBelow);
   layout.title = {kLeft, 2.3 * kFont};

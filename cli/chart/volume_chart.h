@@ -15,10 +15,10 @@ struct VolumeChart {
   std::array<double, 3> spacing{1, 1, 1};  ///< x, y, z
   double reach = 0;                        ///< farther points have this value; 0: all have their distance
   bool is_signed = false;
-  bool is_solid = false;                   ///< the surface is closed, so that a picture of it is true
+  bool is_solid = false;  ///< the surface is closed, so that a picture of it is true
   std::string title;
-  std::string units;                       ///< of length; empty: unknown
-  std::string source;                      ///< the mesh's name
+  std::string units;   ///< of length; empty: unknown
+  std::string source;  ///< the mesh's name
   std::string notes;
   int threads = 1;
 };

@@ -2,6 +2,8 @@
 
 import io
 import json
+import signal
+import time
 
 import nibabel
 import numpy as np
@@ -10,6 +12,7 @@ import SimpleITK as sitk
 import tifffile
 from PIL import Image
 from test_formats import vti
+from test_signals import start, wait_until_it_listens
 
 BOX_FACES = np.array([[0, 2, 1], [0, 3, 2], [4, 5, 6], [4, 6, 7], [0, 1, 5], [0, 5, 4],
                       [1, 2, 6], [1, 6, 5], [2, 3, 7], [2, 7, 6], [3, 0, 4], [3, 4, 7]])
@@ -297,6 +300,17 @@ def test_same_bytes_from_any_number_of_threads(fathom):
         assert (fathom.directory / "1.npy").read_bytes() == (fathom.directory / "3.npy").read_bytes()
 
 
+def test_ctrl_c_leaves_nothing(fathom):
+    save(fathom, "soup.obj", soup(7, 3000))
+    before = fathom.files()
+    process = start(fathom, "mesh", "soup.obj", "-o", "a.nii", "--resolution", 400, "--closest", "c.npy", "--preview", "a.png")
+    wait_until_it_listens(process)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60)[1].endswith(b"interrupted; nothing was written\n")
+    assert process.returncode == 128 + signal.SIGINT and fathom.files() == before
+
+
 def picture(fathom, *options):
     fathom("mesh", *options, "--preview", "a.png", "--quiet")
     return np.asarray(Image.open(fathom.directory / "a.png").convert("RGB")).astype(int)
@@ -332,6 +346,9 @@ def test_plan(slab):
         "write    i.nii: inside, nifti, uint8, 9 × 11 × 15",
     ]
     assert text.splitlines()[-1].startswith("memory   at most ")
+    (slab.directory / "q.csv").write_text("0,0,0\n")
+    text = slab.ok("mesh", "slab.obj", "--points", "q.csv", "-o", "a.csv", "--plan")
+    assert text.startswith("read     slab.obj: obj, 12 triangles, unit unknown\nmemory   at most ")
     said = told(slab, "slab.obj", "-o", "a.nii", "--resolution", 9, "--plan")
     assert said["operation"] == "plan" and said["lattice"]["shape"] == [13, 9, 7] and said["bytes"]["outputs"] == 13 * 9 * 7 * 4
     assert not (slab.directory / "a.nii").exists()
@@ -377,6 +394,7 @@ def test_memory(slab, options):
     ("-o a.npy --spacing 1 --decimal ,", "--decimal is for the file of --points, which is not given"),
     ("--points q.csv", "no output was asked for; give -o FILE"),
     ("--points q.csv -o a.npy --spacing 1", "--spacing is for a lattice, and --points asks for points; leave one of them out"),
+    ("--points q.csv -o a.npy --title A", "--title is for a lattice, and --points asks for points; leave one of them out"),
     ("--points q.csv -o a.nii",
      "the name 'a.nii' does not say which format to write; end it in .npy, .csv or .ply"),
     ("-o - --spacing 1 --json", "--json and -o - both want standard output; write the result to a file"),
