@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
+
+#include "fathom/core/device.h"
 
 namespace fathom::cli {
 
@@ -58,7 +61,9 @@ void fill_from_band(const mesh::TriangleSet& set, const MeshPlan& plan, const Ex
   const mesh::Band band = set.band(plan.lattice, options);
   outcome.active = band.active;
   outcome.tiles = band.count();
-  outcome.report = {Backend::cpu, band.instruction_set, band.threads, 0, {}};
+  const bool on_device = set.on_device();
+  outcome.report = {on_device ? Backend::cuda : Backend::cpu, band.instruction_set, band.threads, 0,
+                    on_device ? describe_device(current_device()).name : std::string()};
   for (std::size_t k = 0; k < arrays.size(); ++k) switch (plan.outputs[k].kind) {
       case Kind::distance: band.to_dense(arrays[k].view()); break;
       case Kind::triangle: spread<std::int32_t>(band, band.triangles, 1, -1, arrays[k]); break;

@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "fathom/core/device.h"
 #include "fathom/io/stream.h"
 #include "memory.h"
 #include "options.h"
@@ -288,6 +289,19 @@ void check_memory(const MeshPlan& plan) {
       memory_text(limit), parts, memory_text(needs.total())));
 }
 
+/// `auto`: a device, if there is one that holds the work, and the work takes the processor longer than a device takes to
+/// start, which is half a second.
+/// @param points  that are asked for
+void choose_backend(MeshPlan& plan, const io::Mesh& mesh, std::int64_t points) {
+  constexpr std::int64_t kOfThread = 1 << 19;  // points or triangles, in that time
+  Backend& backend = plan.set.execution.backend;
+  if (backend != Backend::automatic) return;
+  const int asked = plan.set.execution.threads, threads = asked > 0 ? asked : available_threads();
+  const bool serves = std::max(points, mesh.triangles.shape()[0]) >= kOfThread * threads && device_count() > 0 &&
+                      plan.needs.total() < describe_device(current_device()).memory_bytes / 2;
+  backend = serves ? Backend::cuda : Backend::cpu;
+}
+
 }  // namespace
 
 std::string_view name_of(Kind kind) {
@@ -356,6 +370,7 @@ void plan_field(MeshPlan& plan, const MeshArguments& arguments, const io::Mesh& 
   if (plan.cutoff && element_count(plan.lattice.array_shape()) <= kMostCounted)
     plan.needs.band = band_bytes(plan, tiles_near(mesh, plan.lattice, *plan.cutoff));
   check_memory(plan);
+  choose_backend(plan, mesh, element_count(plan.lattice.array_shape()));
 }
 
 void plan_points(MeshPlan& plan, const io::Mesh& mesh, const Array& points) {
@@ -365,6 +380,7 @@ void plan_points(MeshPlan& plan, const io::Mesh& mesh, const Array& points) {
   plan.needs.mesh += points.bytes();
   plan.needs.outputs = count * (7 * size_of(plan.dtype) + sizeof(std::int32_t)) + 2 * points.bytes() + count * 16;
   check_memory(plan);
+  choose_backend(plan, mesh, points.shape()[0]);
 }
 
 }  // namespace fathom::cli

@@ -4,6 +4,7 @@
 // departs by a corner that is clipped where none is an ear, which happens in polygons that are not simple.
 #include "io/polygon.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -53,6 +54,7 @@ class EarClipper {
     }
     for (std::size_t i = 0; i < n; ++i)
       if (turn(i) <= 0) reflex_.push_back(i);
+    std::sort(reflex_.begin(), reflex_.end(), [&](auto i, auto j) { return corners[i][0] < corners[j][0]; });
   }
 
   std::size_t reflex_count() const { return reflex_.size(); }
@@ -83,10 +85,13 @@ class EarClipper {
   bool is_ear(std::size_t i) const {
     const Flat &a = corners_[before_[i]], &b = corners_[i], &c = corners_[after_[i]];
     if (!(cross(a, b, c) > 0)) return false;
-    for (const std::size_t j : reflex_) {
-      const Flat& p = corners_[j];
-      if (gone_[j] || p == a || p == b || p == c) continue;
-      if (cross(a, b, p) >= 0 && cross(b, c, p) >= 0 && cross(c, a, p) >= 0 && turn(j) <= 0) return false;
+    const auto [low, high] = std::minmax({a[0], b[0], c[0]});
+    auto at =
+        std::lower_bound(reflex_.begin(), reflex_.end(), low, [&](auto j, double x) { return corners_[j][0] < x; });
+    for (; at != reflex_.end() && corners_[*at][0] <= high; ++at) {
+      const Flat& p = corners_[*at];
+      if (gone_[*at] || p == a || p == b || p == c) continue;
+      if (cross(a, b, p) >= 0 && cross(b, c, p) >= 0 && cross(c, a, p) >= 0 && turn(*at) <= 0) return false;
     }
     return true;
   }
@@ -101,14 +106,14 @@ class EarClipper {
   const std::vector<Flat>& corners_;
   std::vector<std::size_t> before_, after_;
   std::vector<bool> gone_;
-  std::vector<std::size_t> reflex_;  // at the beginning
+  std::vector<std::size_t> reflex_;  // at the beginning; by their first coordinate
   std::vector<std::size_t> ears_;    // as they were found
 };
 
 }  // namespace
 
 bool triangulate(std::span<const Point> polygon, std::vector<Corners>& triangles) {
-  constexpr std::size_t kMostTests = std::size_t{1} << 31;
+  constexpr std::size_t kMostTests = std::size_t{1} << 29;  // seconds
   triangles.clear();
   if (polygon.size() == 3) {
     triangles.push_back({0, 1, 2});

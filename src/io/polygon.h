@@ -15,8 +15,9 @@ using Corners = std::array<std::int64_t, 3>;
 /// so that polygons which meet in edges still do: corners in line are kept. Those without a sensible plane, that cross
 /// themselves, or that have NaN give some n − 2 triangles.
 /// @param triangles  numbers of corners, set
-/// @return false: it is concave and has too many corners, as cutting it would take minutes
-/// Cost: O(n) where a fan from the first corner covers it, else O(n + n r) with r reflex corners.
+/// @return false: it is concave and has so many corners that cutting it might take long
+/// Cost: O(n) where a fan from the first corner covers it, else for each corner those of the r reflex ones that lie in its
+/// ear's stretch of one axis: O(n log n) in most polygons, at most O(n r).
 bool triangulate(std::span<const Point> polygon, std::vector<Corners>& triangles);
 
 }  // namespace fathom::io

@@ -131,12 +131,25 @@ FATHOM_HD inline void put_details(const MeshView& mesh, const Places& to, const 
 
 FATHOM_HD inline void put(const MeshView& mesh, const Places& to, const Answer& answer) {
   if (to.distance.data) {
-    const double distance = std::sqrt(answer.squared);
+    double distance = std::sqrt(answer.squared);
+    if (to.distance.dtype == DType::float32) distance = static_cast<float>(distance);  // what gets 0 has no sign
     to.distance.put(to.distance.at(answer.index), answer.inside && distance > 0 ? -distance : distance);
   }
   if (to.triangle.data) to.triangle.put_whole(to.triangle.at(answer.index), mesh.ids[answer.place]);
   if (to.inside.data) to.inside.put_whole(to.inside.at(answer.index), answer.inside || answer.squared == 0);
   if (to.details()) put_details(mesh, to, answer);
+}
+
+/// Of a point with a coordinate that is no number to count with: infinitely far from no triangle.
+FATHOM_HD inline void put_none(const Places& to, const std::int64_t (&index)[3]) {
+  constexpr double kNone = NAN;
+  if (to.distance.data) to.distance.put(to.distance.at(index), INFINITY);
+  if (to.triangle.data) to.triangle.put_whole(to.triangle.at(index), -1);
+  if (to.closest.data) to.closest.put(to.closest.at(index), Vec3{kNone, kNone, kNone});
+  if (to.barycentric.data) to.barycentric.put(to.barycentric.at(index), Vec3{kNone, kNone, kNone});
+  if (to.feature.data) to.feature.put_whole(to.feature.at(index), static_cast<std::int64_t>(Feature::face));
+  if (to.gradient.data) to.gradient.put(to.gradient.at(index), Vec3{kNone, kNone, kNone});
+  if (to.inside.data) to.inside.put_whole(to.inside.at(index), 0);
 }
 
 }  // namespace fathom::mesh

@@ -7,7 +7,8 @@
 
 namespace fathom::mesh {
 
-inline constexpr int kFan = 8;  ///< children of a node, triangles of a block
+inline constexpr int kFan = 8;          ///< children of a node, triangles of a block
+inline constexpr int kMostLevels = 12;  ///< of a tree over blocks: 2³¹ triangles have 11
 
 /// Numbers of kFan triangles: for lanes, one row of kFan for each member of Triangle.
 struct Block {
@@ -27,6 +28,11 @@ struct Boxes {
   double low[3][kFan];
   double high[3][kFan];
 };
+
+/// Whether corners run as the ascending ones do, and not the other way.
+FATHOM_HD inline bool is_ascending(const std::int32_t* corners) {
+  return (corners[0] < corners[1]) + (corners[1] < corners[2]) + (corners[2] < corners[0]) == 2;
+}
 
 /// Places of a triangle's corners in ascending order of their vertices.
 struct Ascending {

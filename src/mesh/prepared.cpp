@@ -1,7 +1,6 @@
 #include "mesh/prepared.h"
 
 #include "mesh/cpu/fast_winding.h"
-#include "mesh/cpu/winding.h"
 
 namespace fathom::mesh {
 
@@ -11,13 +10,31 @@ std::size_t PreparedMesh::bytes() const {
          (fast_winding ? fast_winding->bytes() : 0);
 }
 
-bool PreparedMesh::is_inside(Vec3 point, std::int64_t place) const {
-  switch (sign) {
-    case Sign::pseudonormal: return is_behind(view(), place, point);
-    case Sign::winding: return mesh::is_inside(winding_at(surface, tree, point), rule);
-    case Sign::fast_winding: return fast_winding->inside(point);
-    default: return false;
-  }
+void PreparedMesh::release() {
+  surface.vertices = {};
+  surface.corners = {};
+  tree.blocks = {};
+  tree.ids = {};
+  tree.levels = {};
+  pseudonormals = {};
+  fast_winding = nullptr;
+}
+
+TreeView PreparedMesh::view() const {
+  TreeView view;
+  view.mesh = {tree.blocks.data(),
+               tree.ids.data(),
+               surface.vertices.data(),
+               surface.corners.empty() ? nullptr : surface.corners.front().data(),
+               pseudonormals.edges.empty() ? nullptr : pseudonormals.edges.front().data(),
+               pseudonormals.vertices.data()};
+  view.count = tree.count;
+  for (const auto& level : tree.levels) view.levels[view.level_count++] = level.data();
+  view.longest_squared = tree.longest_squared;
+  if (fast_winding) view.clusters = fast_winding->view();
+  view.sign = sign;
+  view.rule = rule;
+  return view;
 }
 
 }  // namespace fathom::mesh

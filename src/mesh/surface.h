@@ -27,11 +27,6 @@ struct Surface {
 /// @throws InvalidArgument what TriangleSet refuses of a mesh
 Surface make_surface(const Triangles& mesh);
 
-/// Whether the caller's corners run as the ascending ones do, and not the other way.
-inline bool is_ascending(const Corners& corners) {
-  return (corners[0] < corners[1]) + (corners[1] < corners[2]) + (corners[2] < corners[0]) == 2;
-}
-
 /// Sums of unit normals, weighted by angles: at the edges and the corners of each triangle, as Triangle counts them.
 struct Pseudonormals {
   std::vector<std::array<Vec3, 3>> edges;  ///< [triangle]: ab, ac, bc

@@ -7,12 +7,22 @@
 
 #include "core/curve_order.h"
 #include "core/parallel.h"
+<<<<<<< HEAD
+#include "core/require_device.h"
+=======
+#include "core/text.h"
+>>>>>>> mesh-tests
 #include "fathom/core/error.h"
 #include "mesh/cpu/band.h"
 #include "mesh/cpu/fast_winding.h"
 #include "mesh/cpu/field.h"
 #include "mesh/outputs.h"
 #include "mesh/prepared.h"
+#include "mesh/resident_mesh.h"
+
+#ifdef FATHOM_HAS_CUDA
+#include "mesh/cuda/resident.h"
+#endif
 
 namespace fathom::mesh {
 
@@ -22,12 +32,55 @@ cpu::Run run_of(const Execution& execution) {
   if (execution.threads < 0)
     throw InvalidArgument("the number of threads is " + std::to_string(execution.threads) +
                           "; give 1 or more, or 0 for all processors");
-  if (execution.backend == Backend::cuda) throw DeviceError("meshes are not computed on devices; use the backend auto or cpu");
   return {execution.threads > 0 ? execution.threads : available_threads(), resolve(execution.instruction_set), execution};
 }
 
 Report report_of(const cpu::Run& run, std::size_t scratch_bytes) {
   return {Backend::cpu, run.set, run.threads, scratch_bytes, {}};
+}
+
+std::unique_ptr<const ResidentMesh> make_resident([[maybe_unused]] const PreparedMesh& prepared) {
+  require_device();
+#ifdef FATHOM_HAS_CUDA
+  return cuda::make_resident(prepared);
+#else
+  throw InternalError("a device without CUDA");
+#endif
+}
+
+/// A mesh of a device's memory in the host's.
+struct Downloaded {
+  Array vertices, triangles;
+
+  Downloaded([[maybe_unused]] const DeviceTriangles& mesh, [[maybe_unused]] Stream stream) {
+    require_device();
+#ifdef FATHOM_HAS_CUDA
+    vertices = cuda::download(mesh.vertices, stream);
+    triangles = cuda::download(mesh.triangles, stream);
+#endif
+  }
+  Triangles views() const { return {vertices.view(), triangles.view()}; }
+};
+
+/// @throws InvalidArgument the backend that was asked for is not where the set lives
+void check_backend(const Execution& execution, bool on_device) {
+  if (on_device && execution.backend == Backend::cpu)
+    throw InvalidArgument("the mesh is in a device's memory, where the backend cpu cannot work; use auto or cuda");
+  if (on_device || execution.backend != Backend::cuda) return;
+  require_device();
+  throw InvalidArgument("the mesh is in the host's memory; build the set with the backend cuda, or use auto or cpu");
+}
+
+const ResidentMesh& on_its_device(const std::unique_ptr<const ResidentMesh>& resident, const Execution& execution) {
+  check_backend(execution, resident != nullptr);
+  if (!resident)
+    throw InvalidArgument("the mesh is in the host's memory, where arrays of a device cannot be answered; build the set with "
+                          "the backend cuda");
+  return *resident;
+}
+
+Report report_of(const ResidentMesh& resident, std::size_t scratch_bytes) {
+  return {.backend = Backend::cuda, .scratch_bytes = scratch_bytes, .device = resident.device_name()};
 }
 
 void check_scratch(const Execution& execution, std::size_t needed) {
@@ -36,16 +89,21 @@ void check_scratch(const Execution& execution, std::size_t needed) {
                           std::to_string(needed) + " are needed");
 }
 
-void check_points(const AnyConstView& points) {
+template <class View>
+void check_shape(const View& points) {
   if (points.rank() != 2 || points.shape()[1] != 3)
     throw InvalidArgument("points must have the shape [n, 3], not " + to_string(points.shape()));
   if (points.dtype() != DType::float32 && points.dtype() != DType::float64)
     throw InvalidArgument("points are " + std::string(name_of(points.dtype())) + "; give float32 or float64");
+}
+
+void check_points(const AnyConstView& points) {
+  check_shape(points);
   const auto check = [&]<class T>(const HostView<const T>& view) {
     for (std::int64_t i = 0; i < view.shape()[0]; ++i)
       for (int k = 0; k < 3; ++k)
         if (const auto x = static_cast<double>(view.data()[i * view.strides()[0] + k]); !(std::abs(x) <= 1e150))
-          throw InvalidArgument("point " + std::to_string(i) + " has the coordinate " + std::to_string(x) +
+          throw InvalidArgument("point " + std::to_string(i) + " has the coordinate " + text(x) +
                                 "; coordinates must be finite, and at most 1e150");
   };
   points.dtype() == DType::float32 ? check(points.as<float>()) : check(points.as<double>());
@@ -63,6 +121,14 @@ void check_lattice(const Lattice& lattice) {
   }
 }
 
+void check_band(const Lattice& lattice, const BandOptions& options) {
+  check_lattice(lattice);
+  if (!(options.cutoff > 0) || !std::isfinite(options.cutoff))
+    throw InvalidArgument("the cutoff is not finite or not above 0; give the largest distance of the band");
+  if (options.dtype != DType::float32 && options.dtype != DType::float64)
+    throw InvalidArgument("a band's distances are float32 or float64, not " + std::string(name_of(options.dtype)));
+}
+
 Sign chosen(Sign wanted, const Topology& topology) {
   if (wanted == Sign::automatic) return topology.closed() ? Sign::winding : Sign::fast_winding;
   if (wanted == Sign::winding && !topology.closed())
@@ -74,6 +140,7 @@ Sign chosen(Sign wanted, const Topology& topology) {
 }  // namespace
 
 TriangleSet::TriangleSet(const Triangles& mesh, const TriangleSetOptions& options) {
+  if (options.execution.backend == Backend::cuda) require_device();
   const cpu::Run run = run_of(options.execution);
   auto prepared = std::make_unique<PreparedMesh>();
   prepared->surface = make_surface(mesh);
@@ -86,22 +153,37 @@ TriangleSet::TriangleSet(const Triangles& mesh, const TriangleSetOptions& option
   prepared->tree = build_tree(prepared->surface, run.threads, monitor);
   if (prepared->sign == Sign::fast_winding)
     prepared->fast_winding = std::make_shared<FastWinding>(prepared->surface, prepared->tree, run.threads);
+  if (options.execution.backend == Backend::cuda) {
+    resident_ = make_resident(*prepared);
+    prepared->release();
+  }
   prepared_ = std::move(prepared);
+}
+
+TriangleSet::TriangleSet(const DeviceTriangles& mesh, const TriangleSetOptions& options, Stream stream) {
+  if (options.execution.backend == Backend::cpu)
+    throw InvalidArgument("the mesh is in a device's memory, where the backend cpu cannot work; use auto or cuda");
+  TriangleSetOptions there = options;
+  there.execution.backend = Backend::cuda;
+  *this = TriangleSet(Downloaded(mesh, stream).views(), there);
 }
 
 TriangleSet::~TriangleSet() = default;
 TriangleSet::TriangleSet(TriangleSet&&) noexcept = default;
 TriangleSet& TriangleSet::operator=(TriangleSet&&) noexcept = default;
 
-std::int64_t TriangleSet::size() const { return prepared_->surface.size(); }
-std::size_t TriangleSet::bytes() const { return prepared_->bytes(); }
+std::int64_t TriangleSet::size() const { return prepared_->tree.count; }
+std::size_t TriangleSet::bytes() const { return resident_ ? resident_->bytes() : prepared_->bytes(); }
+bool TriangleSet::on_device() const { return resident_ != nullptr; }
 const Bounds& TriangleSet::bounds() const { return prepared_->surface.bounds; }
 const Topology& TriangleSet::topology() const { return prepared_->topology; }
 Sign TriangleSet::sign() const { return prepared_->sign; }
 
 Report TriangleSet::nearest(const AnyConstView& points, const Outputs& outputs, const Execution& execution) const {
   check_points(points);
+  check_backend(execution, on_device());
   const Places to = places_of(outputs, {points.shape()[0]});
+  if (resident_) return report_of(*resident_, resident_->nearest(points, to, execution));
   const cpu::Run run = run_of(execution);
   constexpr std::int64_t kWorthOrder = 64, kMostOrdered = UINT32_MAX;
   const std::int64_t count = points.shape()[0];
@@ -113,19 +195,57 @@ Report TriangleSet::nearest(const AnyConstView& points, const Outputs& outputs, 
 
 Report TriangleSet::field(const Lattice& lattice, const Outputs& outputs, const Execution& execution) const {
   check_lattice(lattice);
+  check_backend(execution, on_device());
   const Places to = places_of(outputs, lattice.array_shape());
+  if (resident_) return report_of(*resident_, resident_->field(lattice, to, execution));
   const cpu::Run run = run_of(execution);
   cpu::answer_lattice(*prepared_, lattice, to, run);
   return report_of(run, 0);
 }
 
 Band TriangleSet::band(const Lattice& lattice, const BandOptions& options) const {
-  check_lattice(lattice);
-  if (!(options.cutoff > 0) || !std::isfinite(options.cutoff))
-    throw InvalidArgument("the cutoff is not finite or not above 0; give the largest distance of the band");
-  if (options.dtype != DType::float32 && options.dtype != DType::float64)
-    throw InvalidArgument("a band's distances are float32 or float64, not " + std::string(name_of(options.dtype)));
+  check_band(lattice, options);
+  check_backend(options.execution, on_device());
+  if (resident_) return resident_->band(lattice, options, {}).download();
   return cpu::make_band(*prepared_, lattice, options, run_of(options.execution));
+}
+
+Report TriangleSet::nearest(const AnyConstDeviceView& points, const DeviceOutputs& outputs, const Execution& execution,
+                            Stream stream) const {
+  const ResidentMesh& resident = on_its_device(resident_, execution);
+  check_shape(points);
+  return report_of(resident, resident.nearest(points, places_of(outputs, {points.shape()[0]}), stream));
+}
+
+Report TriangleSet::field(const Lattice& lattice, const DeviceOutputs& outputs, const Execution& execution, Stream stream) const {
+  const ResidentMesh& resident = on_its_device(resident_, execution);
+  check_lattice(lattice);
+  return report_of(resident, resident.field(lattice, places_of(outputs, lattice.array_shape()), execution, stream));
+}
+
+DeviceBand TriangleSet::device_band(const Lattice& lattice, const BandOptions& options, Stream stream) const {
+  const ResidentMesh& resident = on_its_device(resident_, options.execution);
+  check_band(lattice, options);
+  return resident.band(lattice, options, stream);
+}
+
+Band DeviceBand::download() const {
+  Band band;
+  band.lattice = lattice;
+  band.cutoff = cutoff;
+  band.is_signed = is_signed;
+  band.active = active;
+#ifdef FATHOM_HAS_CUDA
+  const auto copy = [](const AnyConstDeviceView& view) { return view.present() ? cuda::download(view, {}) : Array(); };
+  band.tiles = copy(tiles);
+  band.masks = copy(masks);
+  band.distances = copy(distances);
+  band.triangles = copy(triangles);
+  band.closest = copy(closest);
+  band.row_inside = copy(row_inside);
+  band.after_inside = copy(after_inside);
+#endif
+  return band;
 }
 
 }  // namespace fathom::mesh

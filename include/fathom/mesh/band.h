@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "fathom/core/array.h"
@@ -56,6 +57,26 @@ struct Band {
   /// @param distances  [active], of the type of `distances`; or not given
   /// @throws InvalidArgument another shape or type
   void to_list(const AnyView& places, const AnyView& distances) const;
+};
+
+/// The same in a device's memory. Movable; copies share the memory, which goes with the last of them: what still reads it
+/// must be done.
+struct DeviceBand {
+  Lattice lattice;
+  double cutoff = 0;
+  bool is_signed = false;
+  std::int64_t active = 0;
+
+  AnyConstDeviceView tiles, masks, distances, triangles, closest;  ///< as those of Band
+  AnyConstDeviceView row_inside, after_inside;
+
+  std::string device;            ///< name of the device
+  std::size_t bytes = 0;         ///< of its memory
+  std::shared_ptr<void> memory;  ///< that the views lie in
+
+  std::int64_t count() const { return tiles.rank() == 2 ? tiles.shape()[0] : 0; }
+  /// A copy in the host's memory. Waits.
+  Band download() const;
 };
 
 }  // namespace fathom::mesh

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fathom/core/array.h"
+#include "fathom/core/device.h"
 #include "fathom/core/execution.h"
 #include "fathom/mesh/band.h"
 #include "fathom/mesh/lattice.h"
@@ -18,6 +19,11 @@ namespace fathom::mesh {
 struct Triangles {
   AnyConstView vertices;   ///< [n, 3]: x, y, z, float32 or float64
   AnyConstView triangles;  ///< [m, 3]: numbers of vertices from 0, int32 or int64
+};
+
+/// The same in a device's memory.
+struct DeviceTriangles {
+  AnyConstDeviceView vertices, triangles;
 };
 
 /// How inside is told from outside.
@@ -39,7 +45,8 @@ enum class WindingRule {
 struct TriangleSetOptions {
   Sign sign = Sign::automatic;
   WindingRule rule = WindingRule::nonzero;  ///< of `winding`
-  /// Of the building: threads, scratch limit, progress and stop.
+  /// Of the building: threads, scratch limit, progress and stop; and the backend, which says where the set lives. `cuda`: in
+  /// the current device's memory, where it answers.
   Execution execution;
 };
 
@@ -97,6 +104,7 @@ struct BandOptions {
 };
 
 struct PreparedMesh;
+class ResidentMesh;
 
 /// A mesh that answers. Movable; after construction all may be called by many threads at once.
 ///
@@ -111,19 +119,26 @@ struct PreparedMesh;
 ///
 /// Source: Landgraf, Generating 3D distance fields on GPUs, 2016 (narrow bands of lattices); pseudonormals of Bærentzen &
 /// Aanæs 2005. Departs in that all is built on one tree of boxes over the triangles.
-/// Cost: O(n log n) to build; 130 bytes per triangle, with pseudonormals 80 more.
+/// Cost: O(n log n) to build; 140 bytes per triangle of closed meshes, with pseudonormals 85 more.
 class TriangleSet {
  public:
   /// @param mesh  not referred to afterwards
-  /// @throws InvalidArgument another shape or type; no triangle; a vertex that is not finite or beyond ±1e150; an index out
+  /// @throws InvalidArgument another shape or type; no triangle; a vertex that is not finite or beyond ±1e70; an index out
   ///   of range; 2³¹ triangles or vertices; the sign `winding` for a mesh with holes
+  /// @throws DeviceError CUDA was asked for and is not to be had, or the device has not enough memory
   explicit TriangleSet(const Triangles& mesh, const TriangleSetOptions& options = {});
+
+  /// A mesh in a device's memory, where the set lives, too. Waits until it is built.
+  /// @param stream  in whose order the mesh is there
+  explicit TriangleSet(const DeviceTriangles& mesh, const TriangleSetOptions& options = {}, Stream stream = {});
+
   ~TriangleSet();
   TriangleSet(TriangleSet&&) noexcept;
   TriangleSet& operator=(TriangleSet&&) noexcept;
 
   std::int64_t size() const;  ///< triangles
-  std::size_t bytes() const;  ///< that the set keeps
+  std::size_t bytes() const;  ///< that the set keeps, there where it lives
+  bool on_device() const;
   const Bounds& bounds() const;
   const Topology& topology() const;
   Sign sign() const;  ///< what `automatic` chose
@@ -143,8 +158,20 @@ class TriangleSet {
   /// @throws InvalidArgument, Cancelled as above; std::bad_alloc
   Band band(const Lattice& lattice, const BandOptions& options) const;
 
+  /// The same for a set, points and outputs in one device's memory. Returns once the work is in the stream's order, without
+  /// waiting for it; the set may go before it is done. Only the scratch limit of `execution` has a meaning here.
+  /// A point with a coordinate that is not finite, or beyond ±1e150, is infinitely far from triangle −1.
+  /// @throws InvalidArgument as above | a view is not in the set's device's memory
+  /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
+  Report nearest(const AnyConstDeviceView& points, const DeviceOutputs& outputs, const Execution& execution = {},
+                 Stream stream = {}) const;
+  Report field(const Lattice& lattice, const DeviceOutputs& outputs, const Execution& execution = {}, Stream stream = {}) const;
+  /// A band that stays on the set's device. Waits until it is done.
+  DeviceBand device_band(const Lattice& lattice, const BandOptions& options, Stream stream = {}) const;
+
  private:
   std::unique_ptr<const PreparedMesh> prepared_;
+  std::unique_ptr<const ResidentMesh> resident_;  ///< null unless the set lives on a device; then nothing that this copies is prepared
 };
 
 }  // namespace fathom::mesh

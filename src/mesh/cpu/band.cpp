@@ -56,12 +56,12 @@ class RowWork {
  public:
   RowWork(const PreparedMesh& prepared, const Lattice& lattice, const BandOptions& options, InstructionSet set)
       : prepared_(prepared),
-        mesh_(prepared.view()),
+        tree_(prepared.view()),
         lattice_(lattice),
         options_(options),
         set_(set),
         search_(prepared.tree, options.cutoff, set),
-        bundle_(prepared, lattice) {}
+        bundle_(tree_, lattice) {}
 
   Row run(std::int64_t ty, std::int64_t tz) {
     row_ = {};
@@ -118,11 +118,11 @@ class RowWork {
     if (options_.dtype == DType::float32) store_distances<float>(mask, inside, distances);
     else store_distances<double>(mask, inside, distances);
     if (options_.triangles)
-      for (int i = 0; i < kTilePoints; ++i) row_.triangles.push_back(bit(mask, i) ? prepared_.id_at(found_.place[i]) : -1);
+      for (int i = 0; i < kTilePoints; ++i) row_.triangles.push_back(bit(mask, i) ? tree_.mesh.ids[found_.place[i]] : -1);
     if (!options_.closest) return;
     for (int i = 0; i < kTilePoints; ++i) {
       constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-      const Vec3 at = bit(mask, i) ? closest_at(mesh_, found_.place[i], point_of(place, i)) : Vec3{kNone, kNone, kNone};
+      const Vec3 at = bit(mask, i) ? closest_at(tree_.mesh, found_.place[i], point_of(place, i)) : Vec3{kNone, kNone, kNone};
       for (const double x : {at.x, at.y, at.z}) row_.closest.push_back(static_cast<float>(x));
     }
   }
@@ -146,8 +146,8 @@ class RowWork {
     for (int i = 0; i < kTilePoints; ++i) {
       if (!bit(mask, i) && spreads) continue;
       const Vec3 at = point_of(place, i);
-      const bool is_inside = bit(mask, i) ? prepared_.is_inside(at, found_.place[i]) : is_inside_far(at);
-      inside[static_cast<std::size_t>(i / 64)] |= std::uint64_t{is_inside} << i % 64;
+      const bool is_in = bit(mask, i) ? is_inside(tree_, at, found_.place[i]) : is_inside_far(at);
+      inside[static_cast<std::size_t>(i / 64)] |= std::uint64_t{is_in} << i % 64;
     }
     if (spreads) spread_sides(mask, inside);
     return inside;
@@ -174,7 +174,7 @@ class RowWork {
   bool is_inside_far(Vec3 at) const {
     Found found;
     if (prepared_.sign == Sign::pseudonormal) find_nearest(prepared_.tree, &at, 1, &found, set_);
-    return prepared_.is_inside(at, found.place);
+    return is_inside(tree_, at, found.place);
   }
 
   /// Sides of the tiles that are not stored.
@@ -189,7 +189,7 @@ class RowWork {
   }
 
   const PreparedMesh& prepared_;
-  const MeshView mesh_;
+  const TreeView tree_;
   const Lattice& lattice_;
   const BandOptions& options_;
   InstructionSet set_;

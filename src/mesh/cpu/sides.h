@@ -4,22 +4,25 @@
 #include <cstdint>
 #include <vector>
 
-#include "mesh/cpu/winding.h"
-#include "mesh/prepared.h"
+#include "fathom/core/error.h"
+#include "fathom/mesh/band.h"
+#include "mesh/sides.hd.h"
 
 namespace fathom::mesh::cpu {
 
 class Bundle {
  public:
-  Bundle(const PreparedMesh& prepared, const Lattice& lattice)
-      : prepared_(prepared), lattice_(lattice), words_((lattice.shape[0] + 63) / 64) {}
+  Bundle(const TreeView& tree, const Lattice& lattice)
+      : tree_(tree), grid_(grid_of(lattice)), words_((lattice.shape[0] + 63) / 64) {}
 
   /// Computes the lines (j … j + 7, k … k + 7) of the lattice, as far as there are.
+  /// @throws InternalError the surface is not closed
   void set(std::int64_t j, std::int64_t k) {
-    bits_.resize(static_cast<std::size_t>(kTileSide * kTileSide * words_));
-    for (std::int64_t z = 0; z < kTileSide && k + z < lattice_.shape[2]; ++z)
-      for (std::int64_t y = 0; y < kTileSide && j + y < lattice_.shape[1]; ++y)
-        winding_line(prepared_.surface, prepared_.tree, lattice_, j + y, k + z, prepared_.rule, line(y, z), scratch_);
+    bits_.assign(static_cast<std::size_t>(kTileSide * kTileSide * words_), 0);  // lines beyond the lattice are outside
+    for (std::int64_t z = 0; z < kTileSide && k + z < grid_.shape[2]; ++z)
+      for (std::int64_t y = 0; y < kTileSide && j + y < grid_.shape[1]; ++y)
+        if (winding_line(tree_, grid_, j + y, k + z, line(y, z)) != 0)
+          throw InternalError("a line leaves the mesh less often than it enters it; the mesh is not closed");
   }
   /// @param y, z  less j and k
   bool is_inside(std::int64_t x, std::int64_t y, std::int64_t z) const {
@@ -29,11 +32,10 @@ class Bundle {
  private:
   std::uint64_t* line(std::int64_t y, std::int64_t z) { return bits_.data() + (y + kTileSide * z) * words_; }
 
-  const PreparedMesh& prepared_;
-  const Lattice& lattice_;
+  const TreeView& tree_;
+  Grid grid_;
   std::int64_t words_;
   std::vector<std::uint64_t> bits_;
-  LineScratch scratch_;
 };
 
 }  // namespace fathom::mesh::cpu

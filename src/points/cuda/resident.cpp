@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 
+#include "core/cuda/readers.h"
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
 #include "points/check.h"
@@ -16,7 +17,6 @@
 #include "points/cuda/follow.h"
 #include "points/cuda/left_over.h"
 #include "points/cuda/products.h"
-#include "points/cuda/readers.h"
 #include "points/cuda/search.h"
 #include "points/cuda/trial.h"
 #include "points/site_list.h"
@@ -30,6 +30,7 @@ using fathom::cuda::DeviceMemory;
 using fathom::cuda::Event;
 using fathom::cuda::OnDevice;
 using fathom::cuda::OwnStream;
+using fathom::cuda::Readers;
 using fathom::cuda::Scratch;
 
 /// A tree and the memory behind it.

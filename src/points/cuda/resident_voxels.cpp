@@ -4,13 +4,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/cuda/readers.h"
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
 #include "points/check.h"
 #include "points/cuda/cones.h"
 #include "points/cuda/copies.h"
 #include "points/cuda/device_request.h"
-#include "points/cuda/readers.h"
 #include "points/cuda/voxel_edits.h"
 #include "points/cuda/voxel_search.h"
 #include "points/site_list.h"
@@ -23,6 +23,7 @@ using fathom::cuda::check;
 using fathom::cuda::DeviceMemory;
 using fathom::cuda::OnDevice;
 using fathom::cuda::OwnStream;
+using fathom::cuda::Readers;
 using fathom::cuda::Scratch;
 
 /// A pyramid without bits over a grid. @param memory  counts only, or has room for the words

@@ -1,5 +1,5 @@
 // Winding numbers of closed surfaces, against tetrahedra counted in exact integers: on faces, edges and vertices, too.
-#include "mesh/cpu/winding.h"
+#include "mesh/sides.hd.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "cases.h"
-#include "fathom/core/error.h"
-#include "mesh/predicates.hd.h"
+#include "mesh/scene.h"
 
 namespace fathom::test {
 namespace {
@@ -55,27 +54,6 @@ struct Scale {
   double operator()(std::int64_t x) const { return offset + static_cast<double>(x) * unit; }
 };
 
-struct Scene {
-  Surface surface;
-  Tree tree;
-};
-
-void prepare(Scene& scene) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  Bounds& bounds = scene.surface.bounds;
-  bounds = {{kInfinity, kInfinity, kInfinity}, {-kInfinity, -kInfinity, -kInfinity}};
-  for (const Vec3 v : scene.surface.vertices) {
-    const Point point{v.x, v.y, v.z};
-    for (std::size_t k = 0; k < 3; ++k) {
-      bounds.low[k] = std::min(bounds.low[k], point[k]);
-      bounds.high[k] = std::max(bounds.high[k], point[k]);
-    }
-  }
-  const Execution execution;
-  Monitor monitor(execution, 1);
-  scene.tree = build_tree(scene.surface, 1, monitor);
-}
-
 Scene boundary_of(const std::vector<Tetrahedron>& tetrahedra, const Scale& scale) {
   Scene scene;
   for (const Tetrahedron& t : tetrahedra) {
@@ -92,10 +70,10 @@ Scene boundary_of(const std::vector<Tetrahedron>& tetrahedra, const Scale& scale
 void check(const std::vector<Tetrahedron>& tetrahedra, const Scale& scale, std::int64_t low, std::int64_t high,
            std::int64_t step) {
   const Scene scene = boundary_of(tetrahedra, scale);
+  TreeView tree = scene.view();
   const std::int64_t size = (high - low) / step + 1;
   const double spacing = scale.unit * static_cast<double>(step), origin = scale(low);
   const Lattice lattice{{origin, origin, origin}, {spacing, spacing, spacing}, {size, size, size}};
-  LineScratch scratch;
   std::vector<std::uint64_t> bits(static_cast<std::size_t>(size + 63) / 64);
   std::vector<std::int32_t> expected(static_cast<std::size_t>(size));
   for (std::int64_t k = 0; k < size; ++k)
@@ -104,12 +82,13 @@ void check(const std::vector<Tetrahedron>& tetrahedra, const Scale& scale, std::
         std::int32_t& winding = expected[static_cast<std::size_t>(i)] = 0;
         for (const Tetrahedron& t : tetrahedra)
           winding += winding_of(t, {low + i * step, low + j * step, low + k * step});
-        ASSERT_EQ(winding_at(scene.surface, scene.tree, {lattice.at(0, i), lattice.at(1, j), lattice.at(2, k)}),
+        ASSERT_EQ(winding_at(tree, {lattice.at(0, i), lattice.at(1, j), lattice.at(2, k)}),
                   winding)
             << i << ' ' << j << ' ' << k;
       }
       for (const WindingRule rule : {WindingRule::nonzero, WindingRule::even_odd, WindingRule::positive}) {
-        winding_line(scene.surface, scene.tree, lattice, j, k, rule, bits.data(), scratch);
+        tree.rule = rule;
+        ASSERT_EQ(winding_line(tree, grid_of(lattice), j, k, bits.data()), 0);
         for (std::int64_t i = 0; i < size; ++i)
           ASSERT_EQ((bits[static_cast<std::size_t>(i / 64)] >> i % 64 & 1) != 0,
                     is_inside(expected[static_cast<std::size_t>(i)], rule))
@@ -223,7 +202,6 @@ TEST(Winding, CountsEvenlyAmongNumbersOfAnySize) {
     const double x = kSizes[random() % 8] * (random() % 2 ? 1 : static_cast<double>(random() % 1000) / 1000);
     return random() % 2 ? x : -x;
   };
-  LineScratch scratch;
   std::uint64_t bits[1];
   for (int i = 0; i < scaled(3000); ++i) {
     Scene scene;
@@ -235,27 +213,26 @@ TEST(Winding, CountsEvenlyAmongNumbersOfAnySize) {
         scene.surface.corners.push_back({v[c[0]], v[c[1]], v[c[2]]});
     }
     prepare(scene);
+    const TreeView tree = scene.view();
     for (int line = 0; line < 10; ++line) {
       const Lattice lattice{{any(), any(), any()}, {std::abs(any()) + 0x1p-1074, 1, 1}, {20, 1, 1}};
-      ASSERT_NO_THROW(winding_line(scene.surface, scene.tree, lattice, 0, 0, WindingRule::nonzero, bits, scratch));
+      ASSERT_EQ(winding_line(tree, grid_of(lattice), 0, 0, bits), 0);
       for (int x = 0; x < 20; ++x)
-        ASSERT_EQ(winding_at(scene.surface, scene.tree, {lattice.at(0, x), lattice.origin[1], lattice.origin[2]}) != 0,
+        ASSERT_EQ(winding_at(tree, {lattice.at(0, x), lattice.origin[1], lattice.origin[2]}) != 0,
                   (bits[0] >> x & 1) != 0)
             << "mesh " << i;
     }
   }
 }
 
-TEST(Winding, RefusesSurfacesWithHoles) {
+TEST(Winding, TellsOfHoles) {
   Scene scene;
   scene.surface.vertices = {{0, 0, 0}, {1, 4, 0}, {2, 0, 4}};
   scene.surface.corners = {{0, 1, 2}};
   prepare(scene);
-  LineScratch scratch;
   std::uint64_t bits[1];
   const Lattice lattice{{0, 1, 1}, {1, 1, 1}, {4, 1, 1}};
-  EXPECT_THROW(winding_line(scene.surface, scene.tree, lattice, 0, 0, WindingRule::nonzero, bits, scratch),
-               InternalError);
+  EXPECT_NE(winding_line(scene.view(), grid_of(lattice), 0, 0, bits), 0);
 }
 
 }  // namespace

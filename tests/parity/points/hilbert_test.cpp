@@ -25,7 +25,7 @@ std::vector<std::pair<Key, Cell<kAxes>>> cells_in_order() {
     std::uint32_t spent[kAxes];
     Cell<kAxes> cell;
     for (int k = 0; k < kAxes; ++k) spent[k] = cell[static_cast<std::size_t>(k)] = i >> 3 * k & 7;
-    cells.emplace_back(points::hilbert_key<kAxes, kKeyBits, Key>(spent), cell);
+    cells.emplace_back(hilbert_key<kAxes, kKeyBits, Key>(spent), cell);
   }
   std::sort(cells.begin(), cells.end());
   return cells;
@@ -54,23 +54,23 @@ TEST(Hilbert, StepsFromCellToNeighbour) {
 /// The highest cell's bits are not lost where they are spaced out.
 TEST(Hilbert, KeysOfFarCellsDiffer) {
   std::uint32_t last[3] = {1023, 1023, 1023}, before[3] = {1023, 1023, 1022};
-  EXPECT_NE(points::hilbert_key<3>(last), points::hilbert_key<3>(before));
+  EXPECT_NE(hilbert_key<3>(last), hilbert_key<3>(before));
   std::uint32_t low[2] = {0, 0}, high[2] = {(1u << 30) - 1, 0};
-  const auto first = points::hilbert_key<2, 60, std::uint64_t>(low);
-  EXPECT_EQ((points::hilbert_key<2, 60, std::uint64_t>(high)), first + (std::uint64_t{1} << 60) - 1);
+  const auto first = hilbert_key<2, 60, std::uint64_t>(low);
+  EXPECT_EQ((hilbert_key<2, 60, std::uint64_t>(high)), first + (std::uint64_t{1} << 60) - 1);
 }
 
 /// The table leads to the same places.
 template <int kAxes, int kKeyBits, class Key>
 void check_table() {
   static constexpr points::HilbertTable<kAxes> kTable;
-  constexpr int kBits = points::hilbert_bits(kAxes, kKeyBits);
+  constexpr int kBits = hilbert_bits(kAxes, kKeyBits);
   std::mt19937_64 random(kKeyBits);
   for (int i = 0; i < 10000; ++i) {
     std::uint32_t cell[kAxes];
     for (std::uint32_t& x : cell) x = static_cast<std::uint32_t>(random() & ((1u << kBits) - 1));
     const Key key = points::HilbertTable<kAxes>::template key<kBits, Key>(kTable.entries, cell);
-    ASSERT_EQ(key, (points::hilbert_key<kAxes, kKeyBits, Key>(cell))) << i;
+    ASSERT_EQ(key, (hilbert_key<kAxes, kKeyBits, Key>(cell))) << i;
   }
 }
 

@@ -7,7 +7,7 @@
 #include "core/cuda/runtime.h"
 #include "fathom/core/error.h"
 
-namespace fathom::points::cuda {
+namespace fathom::cuda {
 
 /// How far the streams are that read a set: a stream of the set's own, in which nothing runs, waits for them all.
 class Readers {
@@ -42,19 +42,19 @@ class Readers {
 
  private:
   struct All {
-    All() { fathom::cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream"); }
+    All() { check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream"); }
     ~All() { cudaStreamDestroy(stream); }  // does not wait
     All(const All&) = delete;
     All& operator=(const All&) = delete;
 
-    fathom::cuda::Event event;
+    Event event;
     cudaStream_t stream = nullptr;
   };
 
   /// A graph that is being captured may run at any time: whoever captures it keeps the set.
   static bool is_capturing(cudaStream_t stream) {
     cudaStreamCaptureStatus status{};
-    fathom::cuda::check(cudaStreamIsCapturing(stream, &status), "looking at a stream");
+    check(cudaStreamIsCapturing(stream, &status), "looking at a stream");
     return status != cudaStreamCaptureStatusNone;
   }
 
@@ -78,4 +78,4 @@ class Readers {
   std::unique_ptr<All> all_;  ///< once somebody reads: on the device that is the current one then
 };
 
-}  // namespace fathom::points::cuda
+}  // namespace fathom::cuda

@@ -1,0 +1,423 @@
+// Bands: the tiles that the surface may be near to, from coarse to fine; each by a block of threads, which also learns from
+// those before it where its place among the active tiles is; in the end the sides of what is not stored.
+// Source: places by looking back after Merrill & Garland, Single-pass parallel prefix scan with decoupled look-back, 2016.
+#include "mesh/cuda/band.h"
+
+#include <cub/device/device_scan.cuh>
+
+#include "core/cuda/runtime.h"
+#include "core/cuda/scratch.h"
+#include "mesh/cuda/lines.cuh"
+#include "mesh/cuda/questions.cuh"
+#include "mesh/cuda/tile.cuh"
+
+namespace fathom::mesh::cuda {
+
+namespace {
+
+using fathom::cuda::check;
+using fathom::cuda::check_launch;
+using fathom::cuda::DeviceMemory;
+using fathom::cuda::kAllLanes;
+using fathom::cuda::lane_id;
+using fathom::cuda::Scratch;
+
+/// What is known of a tile's place: the number of active tiles · 4, and what it counts.
+enum State : unsigned long long { unknown = 0, own = 1, with_all_before = 2 };
+
+struct Counts {
+  unsigned long long tickets, tiles, points;
+};
+
+/// Arrays of a band, for as many tiles as are near.
+struct BandArrays {
+  std::int32_t* tiles;
+  std::uint64_t* masks;
+  std::byte* distances;
+  std::int32_t* triangles;  ///< may be null, as the next
+  float* closest;
+  std::uint8_t *row_inside, *after_inside;
+};
+
+struct BandWork {
+  TileGrid tiles;
+  double cutoff;
+  bool in_double, spreads;        ///< spreads: between points that are not in the band the surface cannot pass
+  const std::uint64_t* near;      ///< tiles
+  const std::uint64_t* bits;      ///< of the lines of their rows, where winding numbers make the sign
+  const std::int32_t* rows;       ///< [near tile]: number of its row among those, from 1
+  unsigned long long* places;     ///< [near tile]: see State
+  Counts* counts;
+  BandArrays to;
+};
+
+/// By a warp: how many tiles before one are active, once that is known of them all.
+__device__ std::int64_t active_before(unsigned long long* places, std::int64_t tile, bool is_active) {
+  const auto tell = [&](std::int64_t count, State state) {
+    if (lane_id() == 0) atomicExch(places + tile, static_cast<unsigned long long>(count) << 2 | state);
+  };
+  std::int64_t sum = 0;
+  if (tile > 0) tell(is_active, own);
+  for (std::int64_t last = tile - 1; last >= 0; last -= 32) {
+    const std::int64_t other = last - lane_id();
+    unsigned long long word = with_all_before;
+    if (other >= 0)
+      do word = *const_cast<volatile unsigned long long*>(places + other);
+      while ((word & 3) == unknown);
+    const unsigned whole = __ballot_sync(kAllLanes, (word & 3) == with_all_before);
+    const int end = whole ? lowest_bit(whole) : 31;
+    std::int64_t count = lane_id() <= end ? static_cast<std::int64_t>(word >> 2) : 0;
+    for (int step = 16; step > 0; step /= 2) count += __shfl_xor_sync(kAllLanes, count, step);
+    sum += count;
+    if (whole) break;
+  }
+  tell(sum + is_active, with_all_before);
+  return sum;
+}
+
+/// By a warp, of which eight lanes have a word each: spreads the sides of known points to their neighbours until all are
+/// known, step by step as mesh/cpu/band.cpp does.
+__device__ std::uint64_t spread_sides(std::uint64_t known, std::uint64_t inside) {
+  constexpr std::uint64_t kNotFirst = 0xfefefefefefefefe, kNotLast = 0x7f7f7f7f7f7f7f7f;
+  const int z = lane_id() % kTileSide;
+  const auto beside = [&](std::uint64_t word) {
+    const std::uint64_t below = __shfl_up_sync(kAllLanes, word, 1, kTileSide), above = __shfl_down_sync(kAllLanes, word, 1, kTileSide);
+    return (word << 1 & kNotFirst) | (word >> 1 & kNotLast) | word << 8 | word >> 8 | (z > 0 ? below : 0) |
+           (z < kTileSide - 1 ? above : 0);
+  };
+  while (__any_sync(kAllLanes, ~known != 0)) {
+    const std::uint64_t next = known | beside(known);
+    inside |= beside(inside) & next & ~known;
+    known = next;
+  }
+  return inside;
+}
+
+template <class T>
+__device__ T signed_value(double distance, bool inside) {
+  const auto value = static_cast<T>(distance);
+  return inside && value > 0 ? -value : value;
+}
+
+__device__ void put_distance(const BandWork& work, std::int64_t at, double distance, bool inside) {
+  if (work.in_double) reinterpret_cast<double*>(work.to.distances)[at] = signed_value<double>(distance, inside);
+  else reinterpret_cast<float*>(work.to.distances)[at] = signed_value<float>(distance, inside);
+}
+
+/// Which points of the tile are inside, as far as its own points tell it. By all threads.
+/// @param found, within  the lane's points, and which of them are in the band, as bits
+__device__ void set_sides(const TreeView& tree, const BandWork& work, const TileSearch& search, const std::int64_t (&first)[3],
+                          const Found (&found)[kPointsOfLane], unsigned within, TileMemory& memory) {
+  for (int n = 0; n < kPointsOfLane; ++n) {
+    const int i = TileSearch::index_of(n);
+    bool inside = false;
+    if (tree.sign != Sign::winding) {
+      inside = within >> n & 1 && is_inside(tree, search.point(n), found[n].place);
+    } else if (first[0] + i % 8 < work.tiles.grid.shape[0]) {
+      const std::int64_t line = std::int64_t{work.rows[memory.ticket] - 1} * (kTileSide * kTileSide) + i / 8;
+      inside = is_set(work.bits + line * words_of(work.tiles.grid), first[0] + i % 8);
+    }
+    const unsigned half = __ballot_sync(kAllLanes, inside);
+    if (lane_id() == 0) reinterpret_cast<std::uint32_t*>(memory.inside + i / 64)[i / 32 % 2] = half;
+  }
+  __syncthreads();
+  if (tree.sign == Sign::winding || !work.spreads || threadIdx.x >= 32) return;
+  const int z = lane_id() % kTileSide;
+  const std::uint64_t mask = memory.halves[z][0] | std::uint64_t{memory.halves[z][1]} << 32;
+  const std::uint64_t inside = spread_sides(mask, memory.inside[z]);
+  if (lane_id() < kTileSide) memory.inside[z] = inside;
+}
+
+__device__ void store_points(const TreeView& tree, const BandWork& work, const TileSearch& search,
+                             const Found (&found)[kPointsOfLane], unsigned within, const TileMemory& memory) {
+  for (int n = 0; n < kPointsOfLane; ++n) {
+    const int i = TileSearch::index_of(n);
+    const bool is_in = within >> n & 1;
+    const std::int64_t at = memory.slot * kTilePoints + i;
+    put_distance(work, at, is_in ? sqrt(found[n].squared) : work.cutoff, tree.sign != Sign::none && memory.inside[i / 64] >> i % 64 & 1);
+    if (work.to.triangles) work.to.triangles[at] = is_in ? found[n].id : -1;
+    if (!work.to.closest) continue;
+    const float none = __int_as_float(0x7fc00000);  // as the host's
+    float* const to = work.to.closest + 3 * at;
+    const Vec3 closest = is_in ? closest_at(tree.mesh, found[n].place, search.point(n)) : Vec3();
+    to[0] = is_in ? static_cast<float>(closest.x) : none;
+    to[1] = is_in ? static_cast<float>(closest.y) : none;
+    to[2] = is_in ? static_cast<float>(closest.z) : none;
+  }
+}
+
+__global__ void __launch_bounds__(kTileBlock)
+    make_tiles(const __grid_constant__ TreeView tree, const __grid_constant__ BandWork work) {
+  __shared__ TileMemory memory;
+  extern __shared__ unsigned stack[];
+  if (threadIdx.x == 0) memory.ticket = static_cast<std::int64_t>(atomicAdd(&work.counts->tickets, 1ull));  // in the order of starting
+  __syncthreads();
+  const auto number = static_cast<std::int64_t>(work.near[memory.ticket]);
+  const std::int64_t tile[3] = {number % work.tiles.shape[0], number / work.tiles.shape[0] % work.tiles.shape[1],
+                                number / work.tiles.shape[0] / work.tiles.shape[1]};
+  const std::int64_t first[3] = {tile[0] * kTileSide, tile[1] * kTileSide, tile[2] * kTileSide};
+  TileSearch search(tree, work.tiles.grid, first, work.cutoff, memory, stack);
+  Found found[kPointsOfLane];
+  search.run(found);
+  unsigned within = 0;
+  int active = 0;
+  for (int n = 0; n < kPointsOfLane; ++n) {
+    const int i = TileSearch::index_of(n);
+    const bool exists = first[0] + i % 8 < work.tiles.grid.shape[0] && first[1] + i / 8 % 8 < work.tiles.grid.shape[1] &&
+                        first[2] + i / 64 < work.tiles.grid.shape[2];
+    const bool is_in = exists && sqrt(found[n].squared) <= work.cutoff;
+    within |= static_cast<unsigned>(is_in) << n;
+    active += __syncthreads_count(is_in);
+    const unsigned half = __ballot_sync(kAllLanes, is_in);
+    if (lane_id() == 0) memory.halves[i / 64][i / 32 % 2] = half;
+  }
+  if (threadIdx.x < 32) {
+    const std::int64_t slot = active_before(work.places, memory.ticket, active > 0);
+    if (threadIdx.x == 0) memory.slot = slot;
+  }
+  __syncthreads();
+  if (active == 0) return;
+  if (tree.sign != Sign::none) set_sides(tree, work, search, first, found, within, memory);
+  __syncthreads();
+  store_points(tree, work, search, found, within, memory);
+  if (threadIdx.x < 3) work.to.tiles[3 * memory.slot + threadIdx.x] = static_cast<std::int32_t>(tile[threadIdx.x]);
+  if (threadIdx.x < kTileSide)
+    work.to.masks[kTileSide * memory.slot + threadIdx.x] =
+        memory.halves[threadIdx.x][0] | std::uint64_t{memory.halves[threadIdx.x][1]} << 32;
+  if (threadIdx.x != 0) return;
+  atomicAdd(&work.counts->tiles, 1ull);
+  atomicAdd(&work.counts->points, static_cast<unsigned long long>(active));
+}
+
+/// Of a band that is done: what of it is still to be signed.
+struct BandTiles {
+  TileGrid tiles;
+  std::int64_t count;
+  const std::int32_t* stored;
+
+  __device__ std::int64_t row_of(std::int64_t t) const { return stored[3 * t + 2] * tiles.shape[1] + stored[3 * t + 1]; }
+  __device__ Vec3 point(std::int64_t tx, std::int64_t row) const {
+    return tiles.grid.point(tx * kTileSide, row % tiles.shape[1] * kTileSide, row / tiles.shape[1] * kTileSide);
+  }
+};
+
+/// The tiles after stored ones, and the first of each row, where these are not stored.
+struct Gaps : BandTiles {
+  std::uint8_t *after_inside, *row_inside;
+
+  __device__ std::int64_t questions() const { return count + tiles.rows(); }
+  __device__ Question question(std::int64_t i) const {
+    if (i < count) {
+      const std::int64_t row = row_of(i), next = std::int64_t{stored[3 * i]} + 1;
+      const bool is_stored = i + 1 < count && row_of(i + 1) == row && stored[3 * i + 3] == next;
+      return {next < tiles.shape[0] && !is_stored, point(next, row)};
+    }
+    const std::int64_t row = i - count;
+    std::int64_t low = 0, high = count;  // the first tile that is not before the row
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (row_of(middle) < row) low = middle + 1;
+      else high = middle;
+    }
+    return {!(low < count && row_of(low) == row && stored[3 * low] == 0), point(0, row)};
+  }
+  __device__ void take(std::int64_t i, bool inside) const { (i < count ? after_inside + i : row_inside + (i - count))[0] = inside; }
+};
+
+/// The points of stored tiles that are not in the band.
+struct FarPoints : BandTiles {
+  BandWork work;
+
+  __device__ std::int64_t questions() const { return count * kTilePoints; }
+  __device__ Question question(std::int64_t i) const {
+    const std::int64_t t = i / kTilePoints, n = i % kTilePoints;
+    const std::int32_t* const tile = stored + 3 * t;
+    return {!(work.to.masks[kTileSide * t + n / 64] >> n % 64 & 1),
+            tiles.grid.point(std::int64_t{tile[0]} * kTileSide + n % 8, std::int64_t{tile[1]} * kTileSide + n / 8 % 8,
+                             std::int64_t{tile[2]} * kTileSide + n / 64)};
+  }
+  __device__ void take(std::int64_t i, bool inside) const {
+    if (inside) put_distance(work, i, work.cutoff, true);
+  }
+};
+
+template <class Questions>
+__global__ void __launch_bounds__(kAnswerBlock)
+    answer_sides(const __grid_constant__ TreeView tree, const __grid_constant__ Questions questions, int stack_nodes) {
+  extern __shared__ Node stacks[];
+  Team team(tree, stacks, stack_nodes);
+  const std::int64_t i = std::int64_t{blockIdx.x} * kAnswerBlock + threadIdx.x;
+  Question own;
+  if (i < questions.questions()) own = questions.question(i);
+  std::int64_t near = -1, place = 0;
+  if (tree.sign == Sign::pseudonormal) place = answer_own(team, own, near).place;
+  if (own.valid) questions.take(i, is_inside(tree, own.point, place));
+}
+
+template <class Questions>
+void sign(const TreeView& tree, const Questions& questions, std::int64_t count, cudaStream_t stream) {
+  if (count == 0) return;
+  answer_sides<<<blocks_for(count, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(tree, questions,
+                                                                                                       stack_size(tree));
+  check_launch("signing a band");
+}
+
+/// Marks the first tile of each row.
+__global__ void __launch_bounds__(kAnswerBlock)
+    mark_rows(const std::uint64_t* near, std::int64_t count, std::int64_t along_x, std::int32_t* marks) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kAnswerBlock + threadIdx.x;
+  if (i < count) marks[i] = i == 0 || near[i] / along_x != near[i - 1] / along_x;
+}
+
+__global__ void __launch_bounds__(kAnswerBlock)
+    list_rows(const std::uint64_t* near, std::int64_t count, std::int64_t along_x, const std::int32_t* rows, std::uint64_t* list) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kAnswerBlock + threadIdx.x;
+  if (i < count) list[rows[i] - 1] = near[i] / along_x;  // the same from all tiles of a row
+}
+
+/// The lines of some rows of tiles.
+struct LinesOfRows {
+  std::int64_t count, shape_y, shape_z, rows_y;
+  const std::uint64_t* rows;
+
+  __device__ bool of(std::int64_t line, std::int64_t& j, std::int64_t& k) const {
+    const auto row = static_cast<std::int64_t>(rows[line / (kTileSide * kTileSide)]);
+    j = row % rows_y * kTileSide + line % kTileSide;
+    k = row / rows_y * kTileSide + line / kTileSide % kTileSide;
+    return j < shape_y && k < shape_z;
+  }
+};
+
+/// Which points of the near tiles' lines are inside, by winding numbers. Waits.
+class RowSides {
+ public:
+  RowSides(const TreeView& tree, const TileGrid& tiles, const NearTiles& near, cudaStream_t stream) {
+    if (tree.sign != Sign::winding || near.count == 0) return;
+    const std::int64_t along_x = tiles.shape[0];
+    std::size_t for_scan = 0;
+    std::int32_t *marks = nullptr, *rows = nullptr;
+    const auto scan = [&](void* temporary) {
+      check(cub::DeviceScan::InclusiveSum(temporary, for_scan, marks, rows, near.count, stream), "numbering rows");
+    };
+    scan(nullptr);
+    std::uint64_t* list = nullptr;
+    std::byte* temporary = nullptr;
+    const auto place = [&](std::byte* base) {
+      Scratch scratch(base);
+      rows = scratch.take<std::int32_t>(near.count);
+      marks = scratch.take<std::int32_t>(near.count);
+      list = scratch.take<std::uint64_t>(near.count);
+      temporary = scratch.take<std::byte>(static_cast<std::int64_t>(for_scan));
+      return scratch.bytes();
+    };
+    numbers_ = std::make_unique<DeviceMemory>(place(nullptr), stream);
+    place(numbers_->data());
+    const unsigned blocks = blocks_for(near.count, kAnswerBlock);
+    mark_rows<<<blocks, kAnswerBlock, 0, stream>>>(near.tiles, near.count, along_x, marks);
+    check_launch("marking rows");
+    scan(temporary);
+    list_rows<<<blocks, kAnswerBlock, 0, stream>>>(near.tiles, near.count, along_x, rows, list);
+    check_launch("listing rows");
+    std::int32_t count = 0;
+    check(cudaMemcpyAsync(&count, rows + near.count - 1, sizeof count, cudaMemcpyDeviceToHost, stream), "reading a count");
+    check(cudaStreamSynchronize(stream), "listing rows");
+    const LinesOfRows lines{std::int64_t{count} * kTileSide * kTileSide, tiles.grid.shape[1], tiles.grid.shape[2], tiles.shape[1], list};
+    const std::int64_t words = words_of(tiles.grid);
+    const auto bytes = static_cast<std::size_t>(lines.count * words) * sizeof(std::uint64_t);
+    bits_ = std::make_unique<DeviceMemory>(bytes, stream);
+    check(cudaMemsetAsync(bits_->data(), 0, bytes, stream), "clearing sides");  // lines beyond the lattice are outside
+    set_lines<<<blocks_for(lines.count, kLinesBlock), kLinesBlock, 0, stream>>>(
+        tree, tiles.grid, lines, reinterpret_cast<std::uint64_t*>(bits_->data()), words);
+    check_launch("counting windings");
+    rows_ = rows;
+  }
+
+  const std::int32_t* rows() const { return rows_; }
+  const std::uint64_t* bits() const { return bits_ ? reinterpret_cast<const std::uint64_t*>(bits_->data()) : nullptr; }
+
+ private:
+  std::unique_ptr<DeviceMemory> numbers_, bits_;
+  const std::int32_t* rows_ = nullptr;
+};
+
+BandArrays place_arrays(const BandOptions& options, const TileGrid& tiles, std::int64_t count, Scratch& scratch) {
+  BandArrays to{};
+  to.tiles = scratch.take<std::int32_t>(3 * count);
+  to.masks = scratch.take<std::uint64_t>(kTileSide * count);
+  to.distances = scratch.take<std::byte>(count * kTilePoints * static_cast<std::int64_t>(size_of(options.dtype)));
+  if (options.triangles) to.triangles = scratch.take<std::int32_t>(kTilePoints * count);
+  if (options.closest) to.closest = scratch.take<float>(3 * kTilePoints * count);
+  to.after_inside = scratch.take<std::uint8_t>(count);
+  to.row_inside = scratch.take<std::uint8_t>(tiles.rows());
+  return to;
+}
+
+template <class T>
+AnyConstDeviceView view_of(const T* data, DType dtype, const Shape& shape) {
+  return {reinterpret_cast<const std::byte*>(data), dtype, shape};
+}
+
+}  // namespace
+
+DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOptions& options, cudaStream_t stream) {
+  const TileGrid tiles(grid_of(lattice));
+  const NearTiles near = near_tiles(tree, tiles, options.cutoff, stream);
+  const RowSides sides(tree, tiles, near, stream);
+  Scratch sizes(nullptr);
+  place_arrays(options, tiles, near.count, sizes);
+  check(cudaStreamSynchronize(nullptr), "asking for memory");
+  const auto memory = std::make_shared<DeviceMemory>(sizes.bytes(), nullptr);  // outlives the stream
+  check(cudaStreamSynchronize(nullptr), "asking for memory");
+  Scratch arrays(memory->data());
+  const BandArrays to = place_arrays(options, tiles, near.count, arrays);
+  const std::size_t for_places = static_cast<std::size_t>(near.count) * sizeof(unsigned long long);
+  const DeviceMemory scratch(sizeof(Counts) + for_places, stream);
+  check(cudaMemsetAsync(scratch.data(), 0, sizeof(Counts) + for_places, stream), "clearing counts");
+  auto* const counts = reinterpret_cast<Counts*>(scratch.data());
+  const double longest = *std::max_element(lattice.spacing.begin(), lattice.spacing.end());
+  const BandWork work{tiles,
+                      options.cutoff,
+                      options.dtype == DType::float64,
+                      options.cutoff >= longest,
+                      near.tiles,
+                      sides.bits(),
+                      sides.rows(),
+                      reinterpret_cast<unsigned long long*>(counts + 1),
+                      counts,
+                      to};
+  Counts found{};
+  if (near.count > 0) {
+    make_tiles<<<static_cast<unsigned>(near.count), kTileBlock,
+                 static_cast<std::size_t>(tile_stack_size(tree)) * sizeof(unsigned), stream>>>(tree, work);
+    check_launch("making tiles");
+    check(cudaMemcpyAsync(&found, counts, sizeof found, cudaMemcpyDeviceToHost, stream), "reading counts");
+    check(cudaStreamSynchronize(stream), "making tiles");
+  }
+  const auto count = static_cast<std::int64_t>(found.tiles);
+  check(cudaMemsetAsync(to.row_inside, 0, static_cast<std::size_t>(tiles.rows()), stream), "clearing sides");
+  check(cudaMemsetAsync(to.after_inside, 0, static_cast<std::size_t>(count), stream), "clearing sides");
+  if (tree.sign != Sign::none && tiles.shape[0] > 0) {
+    const BandTiles done{tiles, count, to.tiles};
+    sign(tree, Gaps{done, to.after_inside, to.row_inside}, count + tiles.rows(), stream);
+    if (!work.spreads && tree.sign != Sign::winding) sign(tree, FarPoints{done, work}, count * kTilePoints, stream);
+  }
+  check(cudaStreamSynchronize(stream), "signing a band");
+
+  DeviceBand band;
+  band.lattice = lattice;
+  band.cutoff = options.cutoff;
+  band.is_signed = tree.sign != Sign::none;
+  band.active = static_cast<std::int64_t>(found.points);
+  band.tiles = view_of(to.tiles, DType::int32, {count, 3});
+  band.masks = view_of(to.masks, DType::uint64, {count, kTileSide});
+  band.distances = view_of(to.distances, options.dtype, {count, kTilePoints});
+  if (to.triangles) band.triangles = view_of(to.triangles, DType::int32, {count, kTilePoints});
+  if (to.closest) band.closest = view_of(to.closest, DType::float32, {count, kTilePoints, 3});
+  band.after_inside = view_of(to.after_inside, DType::uint8, {count});
+  band.row_inside = view_of(to.row_inside, DType::uint8, {tiles.shape[2], tiles.shape[1]});
+  band.bytes = sizes.bytes();
+  band.memory = memory;
+  return band;
+}
+
+}  // namespace fathom::mesh::cuda

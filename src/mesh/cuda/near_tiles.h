@@ -1,0 +1,34 @@
+// Which tiles of a lattice the surface may be near to.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "core/cuda/runtime.h"
+#include "mesh/tree_view.hd.h"
+
+namespace fathom::mesh::cuda {
+
+/// Tiles are numbered along x, then y, then z.
+struct TileGrid {
+  Grid grid;
+  std::int64_t shape[3];  ///< in tiles
+
+  explicit TileGrid(const Grid& of) : grid(of) {
+    for (int k = 0; k < 3; ++k) shape[k] = (of.shape[k] + kTileSide - 1) / kTileSide;
+  }
+  FATHOM_HD std::int64_t rows() const { return shape[1] * shape[2]; }
+};
+
+struct NearTiles {
+  std::unique_ptr<fathom::cuda::DeviceMemory> memory;
+  const std::uint64_t* tiles = nullptr;  ///< in ascending order
+  std::int64_t count = 0;
+};
+
+/// All tiles with a point that is no farther than the cutoff from the surface, and few others. Waits.
+NearTiles near_tiles(const TreeView& tree, const TileGrid& tiles, double cutoff, cudaStream_t stream);
+
+}  // namespace fathom::mesh::cuda

@@ -1,0 +1,151 @@
+// Searches by teams of kFan lanes: a lane takes a child of a node, or a triangle of a block. Nodes that are still to be
+// looked into stand in a stack of the team's in shared memory.
+#pragma once
+
+#include <cstdint>
+
+#include "core/cuda/warp.cuh"
+#include "mesh/tree_view.hd.h"
+
+namespace fathom::mesh::cuda {
+
+/// A node that is still to be looked into.
+struct Node {
+  float bound;    ///< no triangle below it is nearer, squared
+  unsigned name;  ///< level · 2²⁸ + number; level 0: a block
+};
+
+constexpr int kLevelShift = 28;
+static_assert(kMostLevels < 1 << (32 - kLevelShift));
+
+__device__ inline unsigned root_of(const TreeView& tree) { return static_cast<unsigned>(tree.level_count) << kLevelShift; }
+__device__ inline int level_of(unsigned name) { return static_cast<int>(name >> kLevelShift); }
+__device__ inline std::int64_t number_of(unsigned name) { return name & ((1u << kLevelShift) - 1); }
+/// Of a node that is not a block.
+__device__ inline unsigned child_of(unsigned name, int i) {
+  return static_cast<unsigned>(level_of(name) - 1) << kLevelShift | static_cast<unsigned>(number_of(name) * kFan + i);
+}
+__device__ inline const Boxes& boxes_of(const TreeView& tree, unsigned name) {
+  return tree.levels[level_of(name) - 1][number_of(name)];
+}
+
+/// Most nodes that stand in a team's stack: of each level all children but one.
+inline int stack_size(const TreeView& tree) { return (kFan - 1) * tree.level_count + 1; }
+
+/// Square of the gap between a point and a box.
+__device__ inline double gap_squared(const Boxes& boxes, int i, Vec3 point) {
+  const double place[3] = {point.x, point.y, point.z};
+  double sum = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const double gap = fmax(fmax(boxes.low[axis][i] - place[axis], place[axis] - boxes.high[axis][i]), 0.0);
+    sum = sum + gap * gap;
+  }
+  return sum;
+}
+
+/// The nearest of some triangles, the lowest of equally near ones.
+struct Found {
+  double squared = std::numeric_limits<double>::infinity();
+  std::int32_t id = std::numeric_limits<std::int32_t>::max();
+  std::int64_t place = -1;
+
+  __device__ bool yields_to(double other, std::int32_t other_id) const {
+    return other < squared || (other == squared && other_id < id);
+  }
+};
+
+class Team {
+ public:
+  /// @param stacks  of all teams of the block
+  __device__ Team(const TreeView& tree, Node* stacks, int size)
+      : tree_(tree),
+        stack_(stacks + static_cast<int>(threadIdx.x) / kFan * size),
+        lane_(static_cast<int>(threadIdx.x) % kFan),
+        mask_(((1u << kFan) - 1) << (fathom::cuda::lane_id() - lane_)) {}
+
+  __device__ int lane() const { return lane_; }
+  template <class T>
+  __device__ T from(T value, int lane) const {
+    return __shfl_sync(mask_, value, lane, kFan);
+  }
+  __device__ Vec3 from(Vec3 value, int lane) const { return {from(value.x, lane), from(value.y, lane), from(value.z, lane)}; }
+  /// A bit for each lane.
+  __device__ unsigned votes(bool vote) const {
+    return __ballot_sync(mask_, vote) >> (fathom::cuda::lane_id() - lane_) & ((1u << kFan) - 1);
+  }
+
+  /// Depth first, the nearest child first, leaving out what is farther than the best.
+  /// @param near  a block to begin with, or −1
+  __device__ Found nearest(Vec3 point, std::int64_t near) {
+    Found best;
+    reach_ = best.squared;
+    if (near >= 0) visit_block(near, point, best);
+    depth_ = 0;
+    push(root_of(tree_), point);
+    while (depth_ > 0) {
+      const Node node = stack_[--depth_];
+      __syncwarp(mask_);
+      if (static_cast<double>(node.bound) > reach_) continue;
+      if (level_of(node.name) > 0) push(node.name, point);
+      else if (number_of(node.name) != near) visit_block(number_of(node.name), point, best);
+    }
+    return best;
+  }
+
+  /// Whether a triangle is within a distance of which `reach` is reach_of() the square.
+  __device__ bool any_within(Vec3 point, double reach) {
+    reach_ = reach;
+    depth_ = 0;
+    push(root_of(tree_), point);
+    while (depth_ > 0) {
+      const unsigned name = stack_[--depth_].name;
+      __syncwarp(mask_);
+      if (level_of(name) > 0) push(name, point);
+      else if (votes(nearest_of(triangle_at(tree_.mesh.blocks[number_of(name)], lane_), point).squared <= reach)) return true;
+    }
+    return false;
+  }
+
+ private:
+  /// A node's children that may hold something nearer, the nearest on top.
+  __device__ void push(unsigned name, Vec3 point) {
+    const double gap = gap_squared(boxes_of(tree_, name), lane_, point);
+    const bool wanted = gap <= reach_ && gap < INFINITY;
+    const float bound = wanted ? __double2float_rd(gap) : -1.0f;
+    int farther = 0;
+    for (int i = 0; i < kFan; ++i) {
+      const float other = from(bound, i);
+      farther += other > bound || (other == bound && i < lane_);
+    }
+    if (wanted) stack_[depth_ + farther] = {bound, child_of(name, lane_)};
+    depth_ += __popc(votes(wanted));
+    __syncwarp(mask_);
+  }
+
+  __device__ void visit_block(std::int64_t number, Vec3 point, Found& best) {
+    std::int64_t place = number * kFan + lane_;
+    double squared = nearest_of(triangle_at(tree_.mesh.blocks[number], lane_), point).squared;
+    std::int32_t id = tree_.mesh.ids[place];
+    if (!votes(best.yields_to(squared, id))) return;
+    for (int step = kFan / 2; step > 0; step /= 2) {
+      const double other = __shfl_xor_sync(mask_, squared, step, kFan);
+      const std::int32_t other_id = __shfl_xor_sync(mask_, id, step, kFan);
+      const std::int64_t other_place = __shfl_xor_sync(mask_, place, step, kFan);
+      if (!(other < squared || (other == squared && other_id < id))) continue;
+      squared = other;
+      id = other_id;
+      place = other_place;
+    }
+    best = {squared, id, place};
+    reach_ = reach_of(squared, tree_.longest_squared);
+  }
+
+  const TreeView& tree_;
+  Node* const stack_;
+  const int lane_;
+  const unsigned mask_;
+  int depth_ = 0;
+  double reach_ = 0;
+};
+
+}  // namespace fathom::mesh::cuda
