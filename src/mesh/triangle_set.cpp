@@ -7,11 +7,8 @@
 
 #include "core/curve_order.h"
 #include "core/parallel.h"
-<<<<<<< HEAD
 #include "core/require_device.h"
-=======
 #include "core/text.h"
->>>>>>> mesh-tests
 #include "fathom/core/error.h"
 #include "mesh/cpu/band.h"
 #include "mesh/cpu/fast_winding.h"

@@ -89,16 +89,10 @@ void answer_points(const PreparedMesh& prepared, const AnyConstView& points, boo
   Monitor monitor(run.execution, ordered ? 2 * cloud.count : cloud.count);
   std::vector<std::uint64_t> order;
   if (ordered) order = curve_order(cloud, box_of(cloud), run.threads, monitor);
-<<<<<<< HEAD
   const TreeView tree = prepared.view();
-  std::vector<Batch> batches(static_cast<std::size_t>(run.threads));
-  parallel_jobs(run.threads, (cloud.count + kBatch - 1) / kBatch, [&](int worker, std::int64_t job) {
-=======
-  const MeshView mesh = prepared.view();
   const std::int64_t jobs = (cloud.count + kBatch - 1) / kBatch;
   std::vector<Batch> batches(static_cast<std::size_t>(std::min<std::int64_t>(run.threads, jobs)));
   parallel_jobs(run.threads, jobs, [&](int worker, std::int64_t job) {
->>>>>>> mesh-tests
     Batch& batch = batches[static_cast<std::size_t>(worker)];
     batch.clear();
     for (std::int64_t i = job * kBatch; i < std::min(cloud.count, (job + 1) * kBatch); ++i) {
@@ -122,14 +116,9 @@ void answer_lattice(const PreparedMesh& prepared, const Lattice& lattice, const 
   const std::int64_t cubes = (lattice.shape[0] + kSide - 1) / kSide;
   const bool by_lines = prepared.sign == Sign::winding;
   Monitor monitor(run.execution, rows * cubes);
-<<<<<<< HEAD
-  std::vector<Batch> batches(static_cast<std::size_t>(run.threads));
-  std::vector<Bundle> bundles(static_cast<std::size_t>(run.threads), Bundle(tree, lattice));
-=======
   const auto workers = static_cast<std::size_t>(std::min<std::int64_t>(run.threads, rows));
   std::vector<Batch> batches(workers);
-  std::vector<Bundle> bundles(workers, Bundle(prepared, lattice));
->>>>>>> mesh-tests
+  std::vector<Bundle> bundles(workers, Bundle(tree, lattice));
   parallel_jobs(run.threads, rows, [&](int worker, std::int64_t job) {
     Batch& batch = batches[static_cast<std::size_t>(worker)];
     Bundle& bundle = bundles[static_cast<std::size_t>(worker)];

@@ -78,7 +78,7 @@ Surface ball(std::int32_t n, double radius, double bumps, Vec3 middle) {
 /// Half of the points anywhere in and around the box, half of them close to the surface.
 Vec3 query(Random& random, const Surface& surface) {
   if (chance(random, 0.5)) {
-    const auto& [low, high] = surface.bounds;
+    const Point &low = surface.bounds.low, &high = surface.bounds.high;
     const auto at = [&](std::size_t k) { return low[k] + (high[k] - low[k]) * (1.4 * uniform(random) - 0.2); };
     const double x = at(0), y = at(1);
     return {x, y, at(2)};
