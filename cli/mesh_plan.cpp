@@ -227,8 +227,9 @@ void plan_outputs(MeshPlan& plan, const MeshArguments& arguments) {
   if (!arguments.inside.empty()) add_output(plan, Kind::inside, arguments.inside, DType::uint8, {});
 }
 
-/// Tiles with a point within the cutoff of a triangle's box: those of the band, and some more.
+/// Tiles with a point within the cutoff of a triangle's box, or within a step: those of the band, and some more.
 std::size_t tiles_near(const io::Mesh& mesh, const mesh::Lattice& lattice, double cutoff) {
+  const double reach = std::max(cutoff, *std::max_element(lattice.spacing.begin(), lattice.spacing.end()));
   std::array<std::int64_t, 3> tiles{};
   for (std::size_t k = 0; k < 3; ++k) tiles[k] = (lattice.shape[k] + mesh::kTileSide - 1) / mesh::kTileSide;
   std::vector<bool> near(static_cast<std::size_t>(tiles[0] * tiles[1] * tiles[2]));
@@ -241,8 +242,8 @@ std::size_t tiles_near(const io::Mesh& mesh, const mesh::Lattice& lattice, doubl
     take(box, corners);
     std::array<std::int64_t, 3> first{}, last{};
     for (std::size_t k = 0; k < 3; ++k) {
-      first[k] = std::max<std::int64_t>(tile_at(k, box.low[k] - cutoff), 0);
-      last[k] = std::min(tile_at(k, box.high[k] + cutoff), tiles[k] - 1);
+      first[k] = std::max<std::int64_t>(tile_at(k, box.low[k] - reach), 0);
+      last[k] = std::min(tile_at(k, box.high[k] + reach), tiles[k] - 1);
     }
     for (std::int64_t z = first[2]; z <= last[2]; ++z)
       for (std::int64_t y = first[1]; y <= last[1]; ++y)
@@ -268,8 +269,8 @@ std::size_t band_bytes(const MeshPlan& plan, std::size_t tiles) {
   std::size_t of_point = size_of(plan.dtype);
   if (plan.output(Kind::triangle) != nullptr) of_point += sizeof(std::int32_t);
   if (plan.output(Kind::closest) != nullptr) of_point += 3 * sizeof(float);
-  // Rows of tiles are collected before they are joined.
-  return 2 * tiles * (mesh::kTilePoints * of_point + 80);
+  // Rows of tiles are collected, in memory that grows by doubling, before they are joined.
+  return 3 * tiles * (mesh::kTilePoints * of_point + 80);
 }
 
 void check_memory(const MeshPlan& plan) {

@@ -162,7 +162,7 @@ def test_triangles_of_a_soup(fathom):
     np.testing.assert_allclose(np.load(fathom.directory / "c.npy").reshape(-1, 3), closest, atol=1e-12)
 
 
-@pytest.mark.parametrize("cutoff", [["--band", "2"], ["--band", "1.5"], ["--cutoff", "0.11"], ["--cutoff", "5"]])
+@pytest.mark.parametrize("cutoff", [["--band", "2"], ["--band", "1.5"], ["--cutoff", "0.11"], ["--cutoff", "0.04"], ["--cutoff", "5"]])
 @pytest.mark.parametrize("sign", ["winding", "none"])
 def test_bands_in_dense_files(fathom, cutoff, sign):
     low, high = np.array([0.03125, 0.015625, 0.0078125]), np.array([1.03125, 1.515625, 0.6953125])
