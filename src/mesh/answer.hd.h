@@ -131,7 +131,8 @@ FATHOM_HD inline void put_details(const MeshView& mesh, const Places& to, const 
 
 FATHOM_HD inline void put(const MeshView& mesh, const Places& to, const Answer& answer) {
   if (to.distance.data) {
-    const double distance = std::sqrt(answer.squared);
+    double distance = std::sqrt(answer.squared);
+    if (to.distance.dtype == DType::float32) distance = static_cast<float>(distance);  // what gets 0 has no sign
     to.distance.put(to.distance.at(answer.index), answer.inside && distance > 0 ? -distance : distance);
   }
   if (to.triangle.data) to.triangle.put_whole(to.triangle.at(answer.index), mesh.ids[answer.place]);

@@ -29,6 +29,11 @@ struct Boxes {
   double high[3][kFan];
 };
 
+/// Whether corners run as the ascending ones do, and not the other way.
+FATHOM_HD inline bool is_ascending(const std::int32_t* corners) {
+  return (corners[0] < corners[1]) + (corners[1] < corners[2]) + (corners[2] < corners[0]) == 2;
+}
+
 /// Places of a triangle's corners in ascending order of their vertices.
 struct Ascending {
   int at[3];

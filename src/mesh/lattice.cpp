@@ -10,7 +10,7 @@ namespace fathom::mesh {
 
 namespace {
 
-constexpr double kMostPoints = 2147483647;
+constexpr std::int64_t kMostPoints = 2147483647;
 
 Point spacing_of(const Bounds& bounds, const LatticeOptions& options) {
   if (options.resolution.has_value() == options.spacing.has_value())
@@ -41,24 +41,30 @@ Lattice lattice_around(const Bounds& bounds, const LatticeOptions& options) {
   if (options.margin < 0) throw InvalidArgument("the margin is negative; give 0 points or more");
   const auto margin = static_cast<double>(options.margin);
   for (std::size_t k = 0; k < 3; ++k) {
+    const std::string axis(1, "xyz"[k]);
+    if (options.shape && ((*options.shape)[k] < 1 || (*options.shape)[k] > kMostPoints))
+      throw InvalidArgument("the lattice's shape has " + std::to_string((*options.shape)[k]) + " points along " + axis +
+                            "; give 1 to 2147483647");
     const double h = lattice.spacing[k];
     const double first = options.resolution ? bounds.low[k] : h * std::floor(bounds.low[k] / h);
     lattice.origin[k] = options.origin ? (*options.origin)[k] : first - margin * h;
-    const double points = 1 + std::max(0.0, steps_over(bounds.high[k] - lattice.origin[k], h) + margin);
-    if (!(std::abs(lattice.origin[k]) <= 1e150) || !(points <= kMostPoints))
-      throw InvalidArgument("the lattice would have more than 2147483647 points along " + std::string(1, "xyz"[k]) +
+    if (!(std::abs(lattice.origin[k]) <= 1e150))
+      throw InvalidArgument("the lattice's origin along " + axis + " is not finite or beyond 1e150");
+    // Counted from the box, where the origin is not given: the margin's rounding must not add a point.
+    const double steps = options.origin ? steps_over(bounds.high[k] - lattice.origin[k], h) + margin
+                                        : steps_over(bounds.high[k] - first, h) + 2 * margin;
+    const double points = 1 + std::max(0.0, steps);
+    if (!(options.shape || points <= static_cast<double>(kMostPoints)))
+      throw InvalidArgument("the lattice would have more than 2147483647 points along " + axis +
                             "; give a larger spacing or a smaller resolution");
     lattice.shape[k] = options.shape ? (*options.shape)[k] : static_cast<std::int64_t>(points);
-    if (lattice.shape[k] < 1 || static_cast<double>(lattice.shape[k]) > kMostPoints)
-      throw InvalidArgument("the lattice's shape has " + std::to_string(lattice.shape[k]) + " points along " +
-                            std::string(1, "xyz"[k]) + "; give 1 to 2147483647");
   }
   return lattice;
 }
 
 std::int64_t band_margin(double cutoff, const Point& spacing) {
   const double steps = std::ceil(cutoff / *std::min_element(spacing.begin(), spacing.end()));
-  if (!(steps < kMostPoints)) throw InvalidArgument("the cutoff is more than 2147483647 steps of the lattice");
+  if (!(steps < static_cast<double>(kMostPoints))) throw InvalidArgument("the cutoff is more than 2147483647 steps of the lattice");
   return static_cast<std::int64_t>(steps) + 1;
 }
 

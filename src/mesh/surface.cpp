@@ -7,9 +7,11 @@
 #include <limits>
 #include <numbers>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include "core/text.h"
 #include "fathom/core/error.h"
 
 namespace fathom::mesh {
@@ -34,7 +36,7 @@ std::vector<Vec3> read_vertices(const HostView<const T>& view) {
     const T* row = view.data() + i * view.strides()[0];
     for (int k = 0; k < 3; ++k)
       if (!(std::abs(static_cast<double>(row[k])) <= kLargestCoordinate))
-        throw InvalidArgument("vertex " + std::to_string(i) + " has the coordinate " + std::to_string(row[k]) +
+        throw InvalidArgument("vertex " + std::to_string(i) + " has the coordinate " + text(static_cast<double>(row[k])) +
                               "; coordinates must be finite, and at most 1e70");
     // The sum makes −0 the 0 that it equals.
     vertices[static_cast<std::size_t>(i)] = {static_cast<double>(row[0]) + 0, static_cast<double>(row[1]) + 0,
@@ -100,7 +102,7 @@ struct HalfEdge {
   bool forward;       ///< whether the triangle passes it from low to high
 
   friend bool operator<(const HalfEdge& p, const HalfEdge& q) {
-    return std::pair(p.high, p.opposite) < std::pair(q.high, q.opposite);
+    return std::tie(p.high, p.opposite, p.side, p.triangle) < std::tie(q.high, q.opposite, q.side, q.triangle);
   }
 };
 
@@ -157,15 +159,16 @@ Faces face_of(const Surface& surface, std::int64_t triangle) {
 }
 
 /// What the half-edges [begin, end) of one edge say.
-void count_edge(const HalfEdge* begin, const HalfEdge* end, std::int32_t low, Topology& topology) {
+void count_edge(const HalfEdge* begin, const HalfEdge* end, Topology& topology) {
   const auto forward = std::count_if(begin, end, [](const HalfEdge& edge) { return edge.forward; });
   const auto all = end - begin;
   ++topology.edges;
   topology.open += 2 * forward != all;
   topology.flipped += all == 2 && forward != 1;
   topology.shared += all > 2;
-  for (const HalfEdge* edge = begin + 1; edge < end; ++edge)  // each triangle is counted at its lowest edge
-    topology.duplicate += edge->opposite == edge[-1].opposite && edge->side == 0 && low < edge->opposite;
+  // Each triangle is counted at its side ac, which also those have of which two corners are one.
+  for (const HalfEdge* edge = begin + 1; edge < end; ++edge)
+    topology.duplicate += edge->opposite == edge[-1].opposite && edge->side == 1 && edge[-1].side == 1;
 }
 
 void set_edge_normals(const HalfEdge* begin, const HalfEdge* end, const std::vector<Faces>& faces, Pseudonormals& pseudonormals) {
@@ -234,7 +237,7 @@ Topology topology_of(const Surface& surface, Pseudonormals* pseudonormals, int t
     std::sort(begin, end);
     for (HalfEdge *first = begin, *last; first < end; first = last) {
       for (last = first; last < end && last->high == first->high;) ++last;
-      count_edge(first, last, static_cast<std::int32_t>(low), topology);
+      count_edge(first, last, topology);
       if (pseudonormals) set_edge_normals(first, last, faces, *pseudonormals);
     }
   }

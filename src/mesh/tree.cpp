@@ -175,7 +175,7 @@ Tree build_tree(const Surface& surface, int threads, Monitor& monitor) {
       fill_place(tree, surface, place, middles[static_cast<std::size_t>(std::min(place, tree.count - 1))].id);
     for (std::int64_t block = begin; block < end; ++block) box_block(tree, block);
     longest[static_cast<std::size_t>(job)] = longest_squared(tree, begin, end);
-    monitor.look();
+    monitor.advance(std::min(tree.count, end * kFan) - begin * kFan);
   });
   tree.longest_squared = *std::max_element(longest.begin(), longest.end());
   while (tree.levels.back().size() > 1) add_upper_level(tree);

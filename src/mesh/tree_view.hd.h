@@ -47,9 +47,4 @@ FATHOM_HD inline int lowest_bit(unsigned bits) {
 #endif
 }
 
-/// Whether corners run as the ascending ones do, and not the other way.
-FATHOM_HD inline bool is_ascending(const std::int32_t* corners) {
-  return (corners[0] < corners[1]) + (corners[1] < corners[2]) + (corners[2] < corners[0]) == 2;
-}
-
 }  // namespace fathom::mesh

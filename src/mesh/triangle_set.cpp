@@ -8,6 +8,7 @@
 #include "core/curve_order.h"
 #include "core/parallel.h"
 #include "core/require_device.h"
+#include "core/text.h"
 #include "fathom/core/error.h"
 #include "mesh/cpu/band.h"
 #include "mesh/cpu/fast_winding.h"
@@ -99,7 +100,7 @@ void check_points(const AnyConstView& points) {
     for (std::int64_t i = 0; i < view.shape()[0]; ++i)
       for (int k = 0; k < 3; ++k)
         if (const auto x = static_cast<double>(view.data()[i * view.strides()[0] + k]); !(std::abs(x) <= 1e150))
-          throw InvalidArgument("point " + std::to_string(i) + " has the coordinate " + std::to_string(x) +
+          throw InvalidArgument("point " + std::to_string(i) + " has the coordinate " + text(x) +
                                 "; coordinates must be finite, and at most 1e150");
   };
   points.dtype() == DType::float32 ? check(points.as<float>()) : check(points.as<double>());

@@ -1,12 +1,12 @@
 #include "points/check.h"
 
 #include <cmath>
-#include <cstdio>
 #include <initializer_list>
 #include <numbers>
 #include <string>
 
 #include "core/require_device.h"
+#include "core/text.h"
 #include "fathom/core/error.h"
 
 namespace fathom::points {
@@ -14,12 +14,6 @@ namespace fathom::points {
 namespace {
 
 constexpr int kMostNeighbours = 64;
-
-std::string text(double value) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%g", value);
-  return buffer;
-}
 
 void check_at_least_zero(const char* name, double value, bool may_be_infinite) {
   if (!(value >= 0) || (std::isinf(value) && !may_be_infinite))

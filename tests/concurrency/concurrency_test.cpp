@@ -9,6 +9,7 @@
 #include "fathom/core/workspace.h"
 #include "fathom/points/dynamic_set.h"
 #include "fathom/points/voxel_set.h"
+#include "mesh/problem.h"
 #include "points/problem.h"
 #include "run.h"
 
@@ -155,6 +156,30 @@ TEST(Concurrency, SharedSetsThatChange) {
     at_once([&](int) {
       EXPECT_TRUE(equal(of_dynamic, nearest_sites(dynamic, queries)));
       EXPECT_TRUE(equal(of_voxels, nearest_sites(voxels, queries)));
+    });
+  }
+}
+
+TEST(Concurrency, SharedMeshes) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const MeshProblem problem = random_mesh_problem(seed);
+    Execution execution;
+    execution.threads = 2;
+    mesh::TriangleSetOptions options;
+    options.sign = problem.sign;
+    options.execution = execution;
+    mesh::BandOptions band;
+    band.cutoff = problem.cutoff;
+    band.execution = execution;
+    const mesh::TriangleSet shared(problem.arrays->view(), options);
+    const MeshAnswers of_points = nearest(shared, problem, execution), of_lattice = field(shared, problem, execution);
+    const mesh::Band near = shared.band(problem.lattice, band);
+    at_once([&](int caller) {
+      const mesh::TriangleSet own(problem.arrays->view(), options);
+      const mesh::TriangleSet& set = caller % 2 ? own : shared;
+      EXPECT_TRUE(equal(of_points, nearest(set, problem, execution)));
+      EXPECT_TRUE(equal(of_lattice, field(set, problem, execution)));
+      EXPECT_TRUE(equal(near, set.band(problem.lattice, band)));
     });
   }
 }

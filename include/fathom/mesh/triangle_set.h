@@ -119,7 +119,7 @@ class ResidentMesh;
 ///
 /// Source: Landgraf, Generating 3D distance fields on GPUs, 2016 (narrow bands of lattices); pseudonormals of Bærentzen &
 /// Aanæs 2005. Departs in that all is built on one tree of boxes over the triangles.
-/// Cost: O(n log n) to build; 130 bytes per triangle, with pseudonormals 80 more.
+/// Cost: O(n log n) to build; 140 bytes per triangle of closed meshes, with pseudonormals 85 more.
 class TriangleSet {
  public:
   /// @param mesh  not referred to afterwards

@@ -3,6 +3,7 @@
 #include "mesh/cpu/field.h"
 
 #include <algorithm>
+#include <chrono>
 #include <vector>
 
 #include "core/curve_order.h"
@@ -47,9 +48,20 @@ struct Batch {
     points.clear();
     indices.clear();
   }
-  void search(const Tree& tree, InstructionSet set) {
+  /// A point at first, then more while they take little: amid a fine surface each may look at all of it.
+  void search(const Tree& tree, InstructionSet set, Monitor& monitor) {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds kLittle{5};
     found.resize(points.size());
-    find_nearest(tree, points.data(), static_cast<std::int64_t>(points.size()), found.data(), set);
+    const auto count = static_cast<std::int64_t>(points.size());
+    std::int64_t size = 1;
+    for (std::int64_t at = 0; at < count; monitor.look()) {
+      const Clock::time_point begin = Clock::now();
+      const std::int64_t now = std::min(size, count - at);
+      find_nearest(tree, points.data() + at, now, found.data() + at, set);
+      at += now;
+      if (Clock::now() - begin < kLittle) size *= 2;
+    }
   }
 };
 
@@ -78,8 +90,9 @@ void answer_points(const PreparedMesh& prepared, const AnyConstView& points, boo
   std::vector<std::uint64_t> order;
   if (ordered) order = curve_order(cloud, box_of(cloud), run.threads, monitor);
   const TreeView tree = prepared.view();
-  std::vector<Batch> batches(static_cast<std::size_t>(run.threads));
-  parallel_jobs(run.threads, (cloud.count + kBatch - 1) / kBatch, [&](int worker, std::int64_t job) {
+  const std::int64_t jobs = (cloud.count + kBatch - 1) / kBatch;
+  std::vector<Batch> batches(static_cast<std::size_t>(std::min<std::int64_t>(run.threads, jobs)));
+  parallel_jobs(run.threads, jobs, [&](int worker, std::int64_t job) {
     Batch& batch = batches[static_cast<std::size_t>(worker)];
     batch.clear();
     for (std::int64_t i = job * kBatch; i < std::min(cloud.count, (job + 1) * kBatch); ++i) {
@@ -87,7 +100,7 @@ void answer_points(const PreparedMesh& prepared, const AnyConstView& points, boo
       batch.points.push_back({cloud.at(0, index), cloud.at(1, index), cloud.at(2, index)});
       batch.indices.push_back(index);
     }
-    batch.search(prepared.tree, run.set);
+    batch.search(prepared.tree, run.set, monitor);
     for (std::size_t i = 0; i < batch.points.size(); ++i) {
       const Found& found = batch.found[i];
       put(tree.mesh, to, {{batch.indices[i]}, batch.points[i], found.place, found.squared,
@@ -103,8 +116,9 @@ void answer_lattice(const PreparedMesh& prepared, const Lattice& lattice, const 
   const std::int64_t cubes = (lattice.shape[0] + kSide - 1) / kSide;
   const bool by_lines = prepared.sign == Sign::winding;
   Monitor monitor(run.execution, rows * cubes);
-  std::vector<Batch> batches(static_cast<std::size_t>(run.threads));
-  std::vector<Bundle> bundles(static_cast<std::size_t>(run.threads), Bundle(tree, lattice));
+  const auto workers = static_cast<std::size_t>(std::min<std::int64_t>(run.threads, rows));
+  std::vector<Batch> batches(workers);
+  std::vector<Bundle> bundles(workers, Bundle(tree, lattice));
   parallel_jobs(run.threads, rows, [&](int worker, std::int64_t job) {
     Batch& batch = batches[static_cast<std::size_t>(worker)];
     Bundle& bundle = bundles[static_cast<std::size_t>(worker)];
@@ -113,7 +127,7 @@ void answer_lattice(const PreparedMesh& prepared, const Lattice& lattice, const 
     for (std::int64_t cube = 0; cube < cubes; ++cube) {
       batch.clear();
       add_cube(batch, lattice, {cube * kSide, j, k});
-      batch.search(prepared.tree, run.set);
+      batch.search(prepared.tree, run.set, monitor);
       for (std::size_t i = 0; i < batch.points.size(); ++i) {
         const Found& found = batch.found[i];
         const std::int64_t x = cube * kSide + batch.indices[i] % kSide, y = batch.indices[i] / kSide % kSide,

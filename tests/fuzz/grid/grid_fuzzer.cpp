@@ -4,9 +4,8 @@
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <span>
 
+#include "../bytes.h"
 #include "cases.h"
 #include "oracle.h"
 #include "run.h"
@@ -17,38 +16,6 @@ using namespace fathom;
 using namespace fathom::test;
 
 constexpr std::int64_t kMostElements = 300;
-
-class Bytes {
- public:
-  explicit Bytes(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
-
-  std::uint8_t next() {
-    if (bytes_.empty()) return 0;
-    const std::uint8_t byte = bytes_.front();
-    bytes_ = bytes_.subspan(1);
-    return byte;
-  }
-  int below(int count) { return next() % count; }
-  template <class T>
-  T choose(std::initializer_list<T> choices) {
-    return choices.begin()[next() % choices.size()];
-  }
-  double number() {
-    if (below(4) != 0) return choose({1.0, 1.0, 0.5, 2.0, 0.1, 3.7, 0.0, -1.0});
-    std::uint64_t bits = 0;
-    for (int i = 0; i < 8; ++i) bits = bits << 8 | next();
-    double value;
-    std::memcpy(&value, &bits, sizeof value);
-    return value;
-  }
-  void copy_to(std::span<std::byte> target) {
-    std::memset(target.data(), 0, target.size());
-    std::memcpy(target.data(), bytes_.data(), std::min(target.size(), bytes_.size()));
-  }
-
- private:
-  std::span<const std::uint8_t> bytes_;
-};
 
 Shape read_shape(Bytes& bytes) {
   const int rank = 1 + bytes.below(8);
