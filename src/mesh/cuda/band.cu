@@ -106,13 +106,15 @@ __device__ void put_distance(const BandWork& work, std::int64_t at, double dista
 
 /// Which points of the tile are inside, as far as its own points tell it. By all threads.
 /// @param found, within  the lane's points, and which of them are in the band, as bits
+template <Sign kSign>
 __device__ void set_sides(const TreeView& tree, const BandWork& work, const TileSearch& search, const std::int64_t (&first)[3],
                           const Found (&found)[kPointsOfLane], unsigned within, TileMemory& memory) {
+#pragma unroll
   for (int n = 0; n < kPointsOfLane; ++n) {
     const int i = TileSearch::index_of(n);
     bool inside = false;
-    if (tree.sign != Sign::winding) {
-      inside = within >> n & 1 && is_inside(tree, search.point(n), found[n].place);
+    if constexpr (kSign != Sign::winding) {
+      inside = within >> n & 1 && is_inside(SignTag<kSign>(), tree, search.point(n), found[n].place);
     } else if (first[0] + i % 8 < work.tiles.grid.shape[0]) {
       const std::int64_t line = std::int64_t{work.rows[memory.ticket] - 1} * (kTileSide * kTileSide) + i / 8;
       inside = is_set(work.bits + line * words_of(work.tiles.grid), first[0] + i % 8);
@@ -121,20 +123,22 @@ __device__ void set_sides(const TreeView& tree, const BandWork& work, const Tile
     if (lane_id() == 0) reinterpret_cast<std::uint32_t*>(memory.inside + i / 64)[i / 32 % 2] = half;
   }
   __syncthreads();
-  if (tree.sign == Sign::winding || !work.spreads || threadIdx.x >= 32) return;
+  if (kSign == Sign::winding || !work.spreads || threadIdx.x >= 32) return;
   const int z = lane_id() % kTileSide;
   const std::uint64_t mask = memory.halves[z][0] | std::uint64_t{memory.halves[z][1]} << 32;
   const std::uint64_t inside = spread_sides(mask, memory.inside[z]);
   if (lane_id() < kTileSide) memory.inside[z] = inside;
 }
 
+template <Sign kSign>
 __device__ void store_points(const TreeView& tree, const BandWork& work, const TileSearch& search,
                              const Found (&found)[kPointsOfLane], unsigned within, const TileMemory& memory) {
+#pragma unroll
   for (int n = 0; n < kPointsOfLane; ++n) {
     const int i = TileSearch::index_of(n);
     const bool is_in = within >> n & 1;
     const std::int64_t at = memory.slot * kTilePoints + i;
-    put_distance(work, at, is_in ? sqrt(found[n].squared) : work.cutoff, tree.sign != Sign::none && memory.inside[i / 64] >> i % 64 & 1);
+    put_distance(work, at, is_in ? sqrt(found[n].squared) : work.cutoff, kSign != Sign::none && memory.inside[i / 64] >> i % 64 & 1);
     if (work.to.triangles) work.to.triangles[at] = is_in ? found[n].id : -1;
     if (!work.to.closest) continue;
     const float none = __int_as_float(0x7fc00000);  // as the host's
@@ -146,21 +150,23 @@ __device__ void store_points(const TreeView& tree, const BandWork& work, const T
   }
 }
 
+template <Sign kSign>
 __global__ void __launch_bounds__(kTileBlock)
     make_tiles(const __grid_constant__ TreeView tree, const __grid_constant__ BandWork work) {
   __shared__ TileMemory memory;
-  extern __shared__ unsigned stack[];
+  extern __shared__ Node stack[];
   if (threadIdx.x == 0) memory.ticket = static_cast<std::int64_t>(atomicAdd(&work.counts->tickets, 1ull));  // in the order of starting
   __syncthreads();
   const auto number = static_cast<std::int64_t>(work.near[memory.ticket]);
   const std::int64_t tile[3] = {number % work.tiles.shape[0], number / work.tiles.shape[0] % work.tiles.shape[1],
                                 number / work.tiles.shape[0] / work.tiles.shape[1]};
   const std::int64_t first[3] = {tile[0] * kTileSide, tile[1] * kTileSide, tile[2] * kTileSide};
-  TileSearch search(tree, work.tiles.grid, first, work.cutoff, memory, stack);
+  TileSearch search(tree, work.tiles.grid, first, memory, stack);
   Found found[kPointsOfLane];
-  search.run(found);
+  search.run(work.cutoff, INFINITY, found);
   unsigned within = 0;
   int active = 0;
+#pragma unroll
   for (int n = 0; n < kPointsOfLane; ++n) {
     const int i = TileSearch::index_of(n);
     const bool exists = first[0] + i % 8 < work.tiles.grid.shape[0] && first[1] + i / 8 % 8 < work.tiles.grid.shape[1] &&
@@ -177,9 +183,9 @@ __global__ void __launch_bounds__(kTileBlock)
   }
   __syncthreads();
   if (active == 0) return;
-  if (tree.sign != Sign::none) set_sides(tree, work, search, first, found, within, memory);
+  if constexpr (kSign != Sign::none) set_sides<kSign>(tree, work, search, first, found, within, memory);
   __syncthreads();
-  store_points(tree, work, search, found, within, memory);
+  store_points<kSign>(tree, work, search, found, within, memory);
   if (threadIdx.x < 3) work.to.tiles[3 * memory.slot + threadIdx.x] = static_cast<std::int32_t>(tile[threadIdx.x]);
   if (threadIdx.x < kTileSide)
     work.to.masks[kTileSide * memory.slot + threadIdx.x] =
@@ -241,7 +247,7 @@ struct FarPoints : BandTiles {
   }
 };
 
-template <class Questions>
+template <Sign kSign, class Questions>
 __global__ void __launch_bounds__(kAnswerBlock)
     answer_sides(const __grid_constant__ TreeView tree, const __grid_constant__ Questions questions, int stack_nodes) {
   extern __shared__ Node stacks[];
@@ -250,15 +256,17 @@ __global__ void __launch_bounds__(kAnswerBlock)
   Question own;
   if (i < questions.questions()) own = questions.question(i);
   std::int64_t near = -1, place = 0;
-  if (tree.sign == Sign::pseudonormal) place = answer_own(team, own, near).place;
-  if (own.valid) questions.take(i, is_inside(tree, own.point, place));
+  if constexpr (kSign == Sign::pseudonormal) place = answer_own(team, own, near).place;
+  if (own.valid) questions.take(i, is_inside(SignTag<kSign>(), tree, own.point, place));
 }
 
 template <class Questions>
 void sign(const TreeView& tree, const Questions& questions, std::int64_t count, cudaStream_t stream) {
   if (count == 0) return;
-  answer_sides<<<blocks_for(count, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(tree, questions,
-                                                                                                       stack_size(tree));
+  visit_sign(tree.sign, [&]<Sign kSign>(SignTag<kSign>) {
+    answer_sides<kSign><<<blocks_for(count, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(
+        tree, questions, stack_size(tree));
+  });
   check_launch("signing a band");
 }
 
@@ -387,8 +395,9 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
                       to};
   Counts found{};
   if (near.count > 0) {
-    make_tiles<<<static_cast<unsigned>(near.count), kTileBlock,
-                 static_cast<std::size_t>(tile_stack_size(tree)) * sizeof(unsigned), stream>>>(tree, work);
+    visit_sign(tree.sign, [&]<Sign kSign>(SignTag<kSign>) {
+      make_tiles<kSign><<<static_cast<unsigned>(near.count), kTileBlock, tile_bytes(tree), stream>>>(tree, work);
+    });
     check_launch("making tiles");
     check(cudaMemcpyAsync(&found, counts, sizeof found, cudaMemcpyDeviceToHost, stream), "reading counts");
     check(cudaStreamSynchronize(stream), "making tiles");
@@ -411,8 +420,8 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
   band.tiles = view_of(to.tiles, DType::int32, {count, 3});
   band.masks = view_of(to.masks, DType::uint64, {count, kTileSide});
   band.distances = view_of(to.distances, options.dtype, {count, kTilePoints});
-  if (to.triangles) band.triangles = view_of(to.triangles, DType::int32, {count, kTilePoints});
-  if (to.closest) band.closest = view_of(to.closest, DType::float32, {count, kTilePoints, 3});
+  if (options.triangles) band.triangles = view_of(to.triangles, DType::int32, {count, kTilePoints});
+  if (options.closest) band.closest = view_of(to.closest, DType::float32, {count, kTilePoints, 3});
   band.after_inside = view_of(to.after_inside, DType::uint8, {count});
   band.row_inside = view_of(to.row_inside, DType::uint8, {tiles.shape[2], tiles.shape[1]});
   band.bytes = sizes.bytes();
