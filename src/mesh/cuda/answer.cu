@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kAnswerBlock)
 }
 
 template <Sign kSign>
-__global__ void __launch_bounds__(kTileBlock)
+__global__ void __launch_bounds__(kTileBlock, kTileBlocks)
     answer_tiles(const __grid_constant__ TreeView tree, const __grid_constant__ Grid grid, const __grid_constant__ Planes planes,
                  const __grid_constant__ Tiles tiles, const __grid_constant__ Places to, const double* from_middles,
                  const std::uint64_t* bits, std::int64_t words) {

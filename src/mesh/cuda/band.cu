@@ -104,6 +104,11 @@ __device__ void put_distance(const BandWork& work, std::int64_t at, double dista
   else reinterpret_cast<float*>(work.to.distances)[at] = signed_value<float>(distance, inside);
 }
 
+/// Point i of a tile, in words of the order of Band's masks.
+__device__ void set_bit(std::uint64_t* words, int i) {
+  atomicOr(reinterpret_cast<std::uint32_t*>(words) + i / 32, 1u << i % 32);
+}
+
 /// Which points of the tile are inside, as far as its own points tell it. By all threads.
 /// @param found, within  the lane's points, and which of them are in the band, as bits
 template <Sign kSign>
@@ -119,14 +124,12 @@ __device__ void set_sides(const TreeView& tree, const BandWork& work, const Tile
       const std::int64_t line = std::int64_t{work.rows[memory.ticket] - 1} * (kTileSide * kTileSide) + i / 8;
       inside = is_set(work.bits + line * words_of(work.tiles.grid), first[0] + i % 8);
     }
-    const unsigned half = __ballot_sync(kAllLanes, inside);
-    if (lane_id() == 0) reinterpret_cast<std::uint32_t*>(memory.inside + i / 64)[i / 32 % 2] = half;
+    if (inside) set_bit(memory.inside, i);
   }
   __syncthreads();
   if (kSign == Sign::winding || !work.spreads || threadIdx.x >= 32) return;
   const int z = lane_id() % kTileSide;
-  const std::uint64_t mask = memory.halves[z][0] | std::uint64_t{memory.halves[z][1]} << 32;
-  const std::uint64_t inside = spread_sides(mask, memory.inside[z]);
+  const std::uint64_t inside = spread_sides(memory.mask[z], memory.inside[z]);
   if (lane_id() < kTileSide) memory.inside[z] = inside;
 }
 
@@ -151,10 +154,11 @@ __device__ void store_points(const TreeView& tree, const BandWork& work, const T
 }
 
 template <Sign kSign>
-__global__ void __launch_bounds__(kTileBlock)
+__global__ void __launch_bounds__(kTileBlock, kTileBlocks)
     make_tiles(const __grid_constant__ TreeView tree, const __grid_constant__ BandWork work) {
   __shared__ TileMemory memory;
   extern __shared__ Node stack[];
+  if (threadIdx.x < kTileSide) memory.mask[threadIdx.x] = memory.inside[threadIdx.x] = 0;
   if (threadIdx.x == 0) memory.ticket = static_cast<std::int64_t>(atomicAdd(&work.counts->tickets, 1ull));  // in the order of starting
   __syncthreads();
   const auto number = static_cast<std::int64_t>(work.near[memory.ticket]);
@@ -174,8 +178,7 @@ __global__ void __launch_bounds__(kTileBlock)
     const bool is_in = exists && sqrt(found[n].squared) <= work.cutoff;
     within |= static_cast<unsigned>(is_in) << n;
     active += __syncthreads_count(is_in);
-    const unsigned half = __ballot_sync(kAllLanes, is_in);
-    if (lane_id() == 0) memory.halves[i / 64][i / 32 % 2] = half;
+    if (is_in) set_bit(memory.mask, i);
   }
   if (threadIdx.x < 32) {
     const std::int64_t slot = active_before(work.places, memory.ticket, active > 0);
@@ -188,8 +191,7 @@ __global__ void __launch_bounds__(kTileBlock)
   store_points<kSign>(tree, work, search, found, within, memory);
   if (threadIdx.x < 3) work.to.tiles[3 * memory.slot + threadIdx.x] = static_cast<std::int32_t>(tile[threadIdx.x]);
   if (threadIdx.x < kTileSide)
-    work.to.masks[kTileSide * memory.slot + threadIdx.x] =
-        memory.halves[threadIdx.x][0] | std::uint64_t{memory.halves[threadIdx.x][1]} << 32;
+    work.to.masks[kTileSide * memory.slot + threadIdx.x] = memory.mask[threadIdx.x];
   if (threadIdx.x != 0) return;
   atomicAdd(&work.counts->tiles, 1ull);
   atomicAdd(&work.counts->points, static_cast<unsigned long long>(active));

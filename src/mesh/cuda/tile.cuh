@@ -2,8 +2,8 @@
 //
 // Triangles come out of the tree in any order. Each warp has a brick of 8 × 4 × 4 points; a triangle matters to it that is no
 // farther from its middle than min(cutoff + ρ, least + 2ρ), where ρ is its radius and `least` the distance of the nearest one.
-// Those that are left are measured in float from each point, four of a lane's; float64 decides between those that the margin
-// does not tell apart. Where there are more triangles than shared memory holds, or float cannot tell them apart, teams search
+// In the same way each lane finds the few of them that matter to its cell of 2 × 2 points, and measures these from each point.
+// All that is done in float; float64 decides between triangles that the margin does not tell apart. Where there are more triangles than shared memory holds, or float cannot tell them apart, teams search
 // for each point by itself.
 // Source: as mesh/cpu/tile.cpp, with larger cubes.
 #pragma once
@@ -15,17 +15,20 @@
 namespace fathom::mesh::cuda {
 
 constexpr int kTileBlock = 128;  ///< threads
+#ifndef TILE_BLOCKS
+#define TILE_BLOCKS 5
+#endif
+constexpr int kTileBlocks = TILE_BLOCKS;  ///< of a multiprocessor
 constexpr int kTileTeams = kTileBlock / kFan;
 constexpr int kPointsOfLane = kTilePoints / kTileBlock;
-constexpr int kPortion = 192;  ///< most triangles
+constexpr int kPortion = 128;  ///< most triangles
 
 /// Shared memory of a block, with a stack behind it.
 struct TileMemory {
   Flat flats[kPortion];
   std::uint32_t places[kPortion];  ///< of the triangles that may matter, in the tree
   int triangles, nodes;            ///< there, and in the stack
-  std::uint32_t halves[kTileSide][2];  ///< the mask, by bricks
-  std::uint64_t inside[kTileSide];
+  std::uint64_t mask[kTileSide], inside[kTileSide];  ///< of a band's tile
   std::int64_t ticket, slot;
 };
 
@@ -66,18 +69,22 @@ class TileSearch {
     tile_ = ball_about(grid, first, {kTileSide, kTileSide, kTileSide});
     const std::int64_t of_brick[3] = {first[0], first[1] + warp % 2 * 4, first[2] + warp / 2 * 4};
     brick_ = ball_about(grid, of_brick, {8, 4, 4});
-    x_ = grid.at(0, of_brick[0] + lane % 8);
-    y_ = grid.at(1, of_brick[1] + lane / 8);
-#pragma unroll
-    for (int n = 0; n < kPointsOfLane; ++n) z_[n] = grid.at(2, of_brick[2] + n);
+    const std::int64_t of_cell[3] = {of_brick[0] + lane % 4 * 2, of_brick[1] + lane / 4 % 2 * 2, of_brick[2] + lane / 8};
+    cell_ = ball_about(grid, of_cell, {2, 2, 1});
+    for (int n = 0; n < 2; ++n) {
+      x_[n] = grid.at(0, of_cell[0] + n);
+      y_[n] = grid.at(1, of_cell[1] + n);
+    }
+    z_ = grid.at(2, of_cell[2]);
   }
 
-  /// A lane's points are those of its brick's lines along z.
-  __device__ Vec3 point(int n) const { return {x_, y_, z_[n]}; }
+  /// A lane's points are those of its cell.
+  __device__ Vec3 point(int n) const { return {x_[n % 2], y_[n / 2], z_}; }
   /// Number of such a point in the tile.
   static __device__ int index_of(int n) {
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = fathom::cuda::lane_id();
-    return lane + 32 * (warp % 2) + 64 * (warp / 2 * 4 + n);
+    const int x = lane % 4 * 2 + n % 2, y = warp % 2 * 4 + lane / 4 % 2 * 2 + n / 2, z = warp / 2 * 4 + lane / 8;
+    return x + kTileSide * (y + kTileSide * z);
   }
 
   /// By all threads.
@@ -142,32 +149,49 @@ class TileSearch {
 
   /// Of the lane's points, each warp for its brick.
   __device__ void measure(double cutoff, double unit, Found (&found)[kPointsOfLane]) const {
-    constexpr float kRounded = 1 + 0x1p-20f;
     constexpr int kParts = kPortion / 32;
     const int lane = fathom::cuda::lane_id(), count = memory_.triangles;
-    const auto local = [&](double p, double middle) { return static_cast<float>((p - middle) * unit); };
-    const float mx = local(brick_.middle.x, tile_.middle.x), my = local(brick_.middle.y, tile_.middle.y),
-                mz = local(brick_.middle.z, tile_.middle.z);
-    float from_middle[kParts], least = INFINITY;
+    const auto far = static_cast<float>(cutoff * unit);
+    const Local of_brick = local(brick_.middle, unit);
+    float squares[kParts], least = INFINITY;
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
       const int i = part * 32 + lane;
-      from_middle[part] = i < count ? sqrtf(distance_to(memory_.flats[i], mx, my, mz, inside_margin_).squared) : INFINITY;
-      least = fminf(least, from_middle[part]);
+      squares[part] = i < count ? distance_to(memory_.flats[i], of_brick.x, of_brick.y, of_brick.z, inside_margin_).squared : INFINITY;
+      least = fminf(least, squares[part]);
     }
     for (int step = 16; step > 0; step /= 2) least = fminf(least, __shfl_xor_sync(fathom::cuda::kAllLanes, least, step));
-    const auto radius = static_cast<float>(brick_.radius * unit), far = static_cast<float>(cutoff * unit);
-    const float limit = (fminf(far + radius, least + 2 * radius + margin_) + margin_) * kRounded;
+    const float reach = squared_reach(least, far, brick_.radius, unit);
     unsigned left[kParts];
 #pragma unroll
     for (int part = 0; part < kParts; ++part)
-      left[part] = __ballot_sync(fathom::cuda::kAllLanes, from_middle[part] <= limit && part * 32 + lane < count);
+      left[part] = __ballot_sync(fathom::cuda::kAllLanes, squares[part] <= reach && part * 32 + lane < count);
 
-    const float x = local(x_, tile_.middle.x), y = local(y_, tile_.middle.y);
-    float z[kPointsOfLane], most[kPointsOfLane];
+    const Local of_cell = local(cell_.middle, unit);
+    const auto from_cell = [&](int i) { return distance_to(memory_.flats[i], of_cell.x, of_cell.y, of_cell.z, inside_margin_).squared; };
+    least = INFINITY;
+#pragma unroll
+    for (int part = 0; part < kParts; ++part)
+      for (unsigned bits = left[part]; bits != 0; bits &= bits - 1) least = fminf(least, from_cell(part * 32 + lowest_bit(bits)));
+    const float cell_reach = squared_reach(least, far, cell_.radius, unit);
+#pragma unroll
+    for (int part = 0; part < kParts; ++part) {
+      const unsigned of_warp = left[part];
+      left[part] = 0;
+      for (unsigned bits = of_warp; bits != 0; bits &= bits - 1)
+        if (from_cell(part * 32 + lowest_bit(bits)) <= cell_reach) left[part] |= bits & (0u - bits);
+    }
+    measure_points(left, far, unit, found);
+  }
+
+  /// @param left  the triangles that matter to the lane's cell
+  template <int kParts>
+  __device__ void measure_points(const unsigned (&left)[kParts], float far, double unit, Found (&found)[kPointsOfLane]) const {
+    Local points[kPointsOfLane];
+    float most[kPointsOfLane];
 #pragma unroll
     for (int n = 0; n < kPointsOfLane; ++n) {
-      z[n] = local(z_[n], tile_.middle.z);
+      points[n] = local(point(n), unit);
       most[n] = INFINITY;
     }
 #pragma unroll
@@ -175,38 +199,55 @@ class TileSearch {
       for (unsigned bits = left[part]; bits != 0; bits &= bits - 1) {
         const Flat& flat = memory_.flats[part * 32 + lowest_bit(bits)];
 #pragma unroll
-        for (int n = 0; n < kPointsOfLane; ++n) most[n] = fminf(most[n], distance_to(flat, x, y, z[n], inside_margin_).squared);
+        for (int n = 0; n < kPointsOfLane; ++n)
+          most[n] = fminf(most[n], distance_to(flat, points[n].x, points[n].y, points[n].z, inside_margin_).squared);
       }
 #pragma unroll
-    for (int n = 0; n < kPointsOfLane; ++n) {
-      const float bound = (fminf(sqrtf(most[n]) + margin_, far) + margin_) * kRounded;
-      most[n] = bound * bound * kRounded;
-    }
+    for (int n = 0; n < kPointsOfLane; ++n) most[n] = squared_reach(most[n], far, 0, unit);
 #pragma unroll
-    for (int part = 0; part < kParts; ++part) {
-      unsigned wanted[kPointsOfLane] = {}, in_prism[kPointsOfLane] = {};
+    for (int part = 0; part < kParts; ++part)
       for (unsigned bits = left[part]; bits != 0; bits &= bits - 1) {
-        const unsigned bit = bits & (0u - bits);
-        const Flat& flat = memory_.flats[part * 32 + lowest_bit(bits)];
+        const int i = part * 32 + lowest_bit(bits);
+        const Flat& flat = memory_.flats[i];
+        unsigned wanted = 0, in_prism = 0;
 #pragma unroll
         for (int n = 0; n < kPointsOfLane; ++n) {
-          const FlatDistance distance = distance_to(flat, x, y, z[n], inside_margin_);
-          if (distance.squared <= most[n]) wanted[n] |= bit;
-          if (distance.in_prism) in_prism[n] |= bit;
+          const FlatDistance distance = distance_to(flat, points[n].x, points[n].y, points[n].z, inside_margin_);
+          wanted |= unsigned{distance.squared <= most[n]} << n;
+          in_prism |= unsigned{distance.in_prism} << n;
         }
+        if (wanted) take(memory_.places[i], wanted, (wanted & ~in_prism) == 0, found);
       }
+  }
+
+  /// A triangle that may be nearest to some of the lane's points.
+  /// @param in_prism  whether these lie in the prism over its face
+  __device__ void take(std::int64_t place, unsigned wanted, bool in_prism, Found (&found)[kPointsOfLane]) const {
+    const Triangle triangle = triangle_at(tree_.mesh, place);
+    const std::int32_t id = tree_.mesh.ids[place];
 #pragma unroll
-      for (int n = 0; n < kPointsOfLane; ++n)
-        for (unsigned bits = wanted[n]; bits != 0; bits &= bits - 1)
-          take(memory_.places[part * 32 + lowest_bit(bits)], point(n), in_prism[n] & bits & (0u - bits), found[n]);
+    for (int n = 0; n < kPointsOfLane; ++n) {
+      if (!(wanted >> n & 1)) continue;
+      const double squared = in_prism ? squared_in_prism(triangle, point(n)) : nearest_of(triangle, point(n)).squared;
+      if (found[n].yields_to(squared, id)) found[n] = {squared, id, place};
     }
   }
 
-  __device__ void take(std::int64_t place, Vec3 point, bool in_prism, Found& found) const {
-    const Triangle triangle = triangle_at(tree_.mesh, place);
-    const std::int32_t id = tree_.mesh.ids[place];
-    const double squared = in_prism ? squared_in_prism(triangle, point) : nearest_of(triangle, point).squared;
-    if (found.yields_to(squared, id)) found = {squared, id, place};
+  /// A point about the tile's middle, in units of its radius.
+  struct Local {
+    float x, y, z;
+  };
+  __device__ Local local(Vec3 p, double unit) const {
+    const Vec3 way = unit * (p - tile_.middle);
+    return {static_cast<float>(way.x), static_cast<float>(way.y), static_cast<float>(way.z)};
+  }
+
+  /// Triangles farther than its root from the middle of a ball do not matter to points in it.
+  /// @param least  square of the least distance, as all in float
+  __device__ float squared_reach(float least, float far, double radius, double unit) const {
+    constexpr float kRounded = 1 + 0x1p-20f;
+    const float r = static_cast<float>(radius * unit), reach = (fminf(far + r, sqrtf(least) + margin_ + 2 * r) + margin_) * kRounded;
+    return reach * reach * kRounded;
   }
 
   /// Each point by a team.
@@ -220,8 +261,8 @@ class TileSearch {
   const TreeView& tree_;
   TileMemory& memory_;
   unsigned* const stack_;
-  Ball tile_, brick_;
-  double x_, y_, z_[kPointsOfLane];
+  Ball tile_, brick_, cell_;
+  double x_[2], y_[2], z_;
   float margin_ = 0, inside_margin_ = 0;
 };
 
