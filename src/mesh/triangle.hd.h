@@ -109,6 +109,13 @@ FATHOM_HD inline Nearest nearest_of(const Triangle& triangle, Vec3 point) {
   return nearest;
 }
 
+/// The same square for a point that is known to lie in the prism over the face.
+FATHOM_HD inline double squared_in_prism(const Triangle& triangle, Vec3 point) {
+  const Vec3 ab = triangle.b - triangle.a, ac = triangle.c - triangle.a;
+  const double height = dot(triangle.a - point, cross(ab, ac));
+  return (height * triangle.per_normal) * height;
+}
+
 /// Squares of bounds above which nothing can be nearer than `squared`. The formula's distance may fall short of the true one:
 /// that of a plane by what is wrong with its normal, which for the flattest face is below 2⁻²⁴ of the way to its corner,
 /// and that way is no longer than distance and longest side together. With y = 2⁻²²·longest,

@@ -218,6 +218,7 @@ Band join(std::vector<Row>& rows, const Lattice& lattice, const BandOptions& opt
   if (options.triangles) band.triangles = Array(DType::int32, {count, kTilePoints});
   if (options.closest) band.closest = Array(DType::float32, {count, kTilePoints, 3});
   band.row_inside = Array(DType::uint8, {shape[2], shape[1]});
+  std::fill_n(band.row_inside.data(), band.row_inside.bytes(), std::byte{0});  // there are no rows, if they are empty
   band.after_inside = Array(DType::uint8, {count});
   std::fill_n(band.row_inside.data(), band.row_inside.bytes(), std::byte{});  // rows without a tile are not worked on
   std::int64_t at = 0;

@@ -1,11 +1,11 @@
-// Each team answers eight points at a time. Of a lattice it takes rows of eight, back and forth: every search starts from
-// the answer of a neighbour.
-// Source: as mesh/cpu/search.cpp. Cost: as there, kFan lanes for each node.
+// Points are answered by teams, eight at a time, lattices tile by tile: how far the tile's middle is says which triangles matter
+// to its points.
+// Cost: of points as in mesh/cpu/search.cpp, kFan lanes for each node; see tile.cuh.
 #include "mesh/cuda/answer.h"
 
 #include "core/cuda/runtime.h"
 #include "mesh/cuda/lines.cuh"
-#include "mesh/cuda/questions.cuh"
+#include "mesh/cuda/tile.cuh"
 
 namespace fathom::mesh::cuda {
 
@@ -13,8 +13,9 @@ namespace {
 
 using fathom::cuda::check_launch;
 
+template <Sign kSign>
 __global__ void __launch_bounds__(kAnswerBlock)
-    answer_points_kernel(const __grid_constant__ TreeView tree, const __grid_constant__ Points points,
+    answer_by_teams(const __grid_constant__ TreeView tree, const __grid_constant__ Points points,
                          const __grid_constant__ Places to, int stack_nodes) {
   extern __shared__ Node stacks[];
   Team team(tree, stacks, stack_nodes);
@@ -25,38 +26,66 @@ __global__ void __launch_bounds__(kAnswerBlock)
   own.valid &= fabs(own.point.x) <= kMost && fabs(own.point.y) <= kMost && fabs(own.point.z) <= kMost;
   std::int64_t near = -1;
   const Found found = answer_own(team, own, near);
-  if (own.valid) put(tree.mesh, to, {{i}, own.point, found.place, found.squared, is_inside(tree, own.point, found.place)});
+  if (own.valid) put(tree.mesh, to, {{i}, own.point, found.place, found.squared, is_inside(SignTag<kSign>(), tree, own.point, found.place)});
   else if (i < points.count) put_none(to, {i, 0, 0});
 }
 
-constexpr int kRowsOfTeam = 8;
+/// The tiles of some planes, from the first of them on.
+struct Tiles {
+  std::int64_t across, down, count;
 
-/// The cells of kFan × kRowsOfTeam points that teams take of some planes.
-struct Cells {
-  std::int64_t across, down;  ///< along x and y
-
-  explicit Cells(const Grid& grid)
-      : across((grid.shape[0] + kFan - 1) / kFan), down((grid.shape[1] + kRowsOfTeam - 1) / kRowsOfTeam) {}
+  Tiles(const Grid& grid, const Planes& planes) {
+    const auto of = [](std::int64_t points) { return (points + kTileSide - 1) / kTileSide; };
+    across = of(grid.shape[0]);
+    down = of(grid.shape[1]);
+    count = across * down * of(planes.count);
+  }
+  /// The first point of a tile, counted from the first of the planes.
+  __device__ void first_of(std::int64_t tile, std::int64_t (&at)[3]) const {
+    at[0] = tile % across * kTileSide;
+    at[1] = tile / across % down * kTileSide;
+    at[2] = tile / across / down * kTileSide;
+  }
 };
 
+/// From the middle of each tile to the nearest triangle.
 __global__ void __launch_bounds__(kAnswerBlock)
-    answer_lattice_kernel(const __grid_constant__ TreeView tree, const __grid_constant__ Grid grid,
-                          const __grid_constant__ Planes planes, const __grid_constant__ Cells cells,
-                          const __grid_constant__ Places to, const std::uint64_t* bits, std::int64_t words, int stack_nodes) {
+    measure_middles(const __grid_constant__ TreeView tree, const __grid_constant__ Grid grid, const __grid_constant__ Planes planes,
+                    const __grid_constant__ Tiles tiles, double* distances, int stack_nodes) {
   extern __shared__ Node stacks[];
   Team team(tree, stacks, stack_nodes);
-  const std::int64_t number = (std::int64_t{blockIdx.x} * kAnswerBlock + threadIdx.x) / kFan;
-  const std::int64_t plane = number / cells.across / cells.down, first_row = number / cells.across % cells.down * kRowsOfTeam;
-  if (plane >= planes.count) return;
+  const std::int64_t tile = std::int64_t{blockIdx.x} * kAnswerBlock + threadIdx.x;
+  std::int64_t first[3];
+  tiles.first_of(tile, first);
+  first[2] += planes.first;
+  const Question own{tile < tiles.count, ball_about(grid, first, {kTileSide, kTileSide, kTileSide}).middle};
   std::int64_t near = 0;
-  for (int row = 0; row < kRowsOfTeam; ++row) {
-    const int along = row % 2 ? kFan - 1 - team.lane() : team.lane();
-    const std::int64_t x = number % cells.across * kFan + along, y = first_row + row;
-    const Question own{x < grid.shape[0] && y < grid.shape[1], grid.point(x, y, planes.first + plane)};
-    const Found found = answer_own(team, own, near);
-    if (!own.valid) continue;
-    const bool inside = bits ? is_set(bits + (plane * grid.shape[1] + y) * words, x) : is_inside(tree, own.point, found.place);
-    put(tree.mesh, to, {{plane, y, x}, own.point, found.place, found.squared, inside});
+  const Found found = answer_own(team, own, near);
+  if (own.valid) distances[tile] = sqrt(found.squared);
+}
+
+template <Sign kSign>
+__global__ void __launch_bounds__(kTileBlock, kTileBlocks)
+    answer_tiles(const __grid_constant__ TreeView tree, const __grid_constant__ Grid grid, const __grid_constant__ Planes planes,
+                 const __grid_constant__ Tiles tiles, const __grid_constant__ Places to, const double* from_middles,
+                 const std::uint64_t* bits, std::int64_t words) {
+  __shared__ TileMemory memory;
+  extern __shared__ Node stack[];
+  std::int64_t first[3];
+  tiles.first_of(blockIdx.x, first);
+  const std::int64_t in_lattice[3] = {first[0], first[1], planes.first + first[2]};
+  TileSearch search(tree, grid, in_lattice, memory, stack);
+  Found found[kPointsOfLane];
+  search.run(INFINITY, from_middles[blockIdx.x], found);
+#pragma unroll
+  for (int n = 0; n < kPointsOfLane; ++n) {
+    const int i = TileSearch::index_of(n);
+    const std::int64_t x = first[0] + i % 8, y = first[1] + i / 8 % 8, z = first[2] + i / 64;
+    if (x >= grid.shape[0] || y >= grid.shape[1] || z >= planes.count) continue;
+    bool inside;
+    if constexpr (kSign == Sign::winding) inside = is_set(bits + (z * grid.shape[1] + y) * words, x);
+    else inside = is_inside(SignTag<kSign>(), tree, search.point(n), found[n].place);
+    put(tree.mesh, to, {{z, y, x}, search.point(n), found[n].place, found[n].squared, inside});
   }
 }
 
@@ -74,28 +103,35 @@ struct LinesOfPlanes {
 }  // namespace
 
 void answer_points(const TreeView& tree, const Points& points, const Places& to, cudaStream_t stream) {
-  answer_points_kernel<<<blocks_for(points.count, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(
-      tree, points, to, stack_size(tree));
+  visit_sign(tree.sign, [&]<Sign kSign>(SignTag<kSign>) {
+    answer_by_teams<kSign><<<blocks_for(points.count, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(
+        tree, points, to, stack_size(tree));
+  });
   check_launch("finding nearest triangles");
 }
 
 std::size_t plane_bytes(const TreeView& tree, const Grid& grid) {
-  return tree.sign == Sign::winding ? static_cast<std::size_t>(grid.shape[1] * words_of(grid)) * sizeof(std::uint64_t) : 0;
+  const std::int64_t words = tree.sign == Sign::winding ? grid.shape[1] * words_of(grid) : 0;
+  return static_cast<std::size_t>(Tiles(grid, {0, 1}).count + words) * sizeof(std::uint64_t);
 }
 
 void answer_lattice(const TreeView& tree, const Grid& grid, const Planes& planes, const Places& to, std::byte* scratch,
                     cudaStream_t stream) {
-  std::uint64_t* bits = nullptr;
+  const Tiles tiles(grid, planes);
+  auto* const from_middles = reinterpret_cast<double*>(scratch);
+  auto* const bits = reinterpret_cast<std::uint64_t*>(from_middles + tiles.count);
   if (tree.sign == Sign::winding) {
-    bits = reinterpret_cast<std::uint64_t*>(scratch);
     const LinesOfPlanes lines{planes.count * grid.shape[1], grid.shape[1], planes.first};
     set_lines<<<blocks_for(lines.count, kLinesBlock), kLinesBlock, 0, stream>>>(tree, grid, lines, bits, words_of(grid));
     check_launch("counting windings");
   }
-  const Cells cells(grid);
-  const std::int64_t threads = cells.across * cells.down * planes.count * kFan;
-  answer_lattice_kernel<<<blocks_for(threads, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(
-      tree, grid, planes, cells, to, bits, words_of(grid), stack_size(tree));
+  measure_middles<<<blocks_for(tiles.count, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(
+      tree, grid, planes, tiles, from_middles, stack_size(tree));
+  check_launch("measuring tiles");
+  visit_sign(tree.sign, [&]<Sign kSign>(SignTag<kSign>) {
+    answer_tiles<kSign><<<static_cast<unsigned>(tiles.count), kTileBlock, tile_bytes(tree), stream>>>(
+        tree, grid, planes, tiles, to, from_middles, bits, words_of(grid));
+  });
   check_launch("finding nearest triangles");
 }
 

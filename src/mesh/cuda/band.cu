@@ -1,6 +1,7 @@
 // Bands: the tiles that the surface may be near to, from coarse to fine; each by a block of threads, which also learns from
 // those before it where its place among the active tiles is; in the end the sides of what is not stored.
 // Source: places by looking back after Merrill & Garland, Single-pass parallel prefix scan with decoupled look-back, 2016.
+#include "mesh/band_rule.h"
 #include "mesh/cuda/band.h"
 
 #include <cub/device/device_scan.cuh>
@@ -42,7 +43,8 @@ struct BandArrays {
 struct BandWork {
   TileGrid tiles;
   double cutoff;
-  bool in_double, spreads;        ///< spreads: between points that are not in the band the surface cannot pass
+  BandRule rule;
+  bool in_double;
   const std::uint64_t* near;      ///< tiles
   const std::uint64_t* bits;      ///< of the lines of their rows, where winding numbers make the sign
   const std::int32_t* rows;       ///< [near tile]: number of its row among those, from 1
@@ -104,37 +106,44 @@ __device__ void put_distance(const BandWork& work, std::int64_t at, double dista
   else reinterpret_cast<float*>(work.to.distances)[at] = signed_value<float>(distance, inside);
 }
 
+/// Point i of a tile, in words of the order of Band's masks.
+__device__ void set_bit(std::uint64_t* words, int i) {
+  atomicOr(reinterpret_cast<std::uint32_t*>(words) + i / 32, 1u << i % 32);
+}
+
 /// Which points of the tile are inside, as far as its own points tell it. By all threads.
 /// @param found, within  the lane's points, and which of them are in the band, as bits
+template <Sign kSign>
 __device__ void set_sides(const TreeView& tree, const BandWork& work, const TileSearch& search, const std::int64_t (&first)[3],
                           const Found (&found)[kPointsOfLane], unsigned within, TileMemory& memory) {
+#pragma unroll
   for (int n = 0; n < kPointsOfLane; ++n) {
     const int i = TileSearch::index_of(n);
     bool inside = false;
-    if (tree.sign != Sign::winding) {
-      inside = within >> n & 1 && is_inside(tree, search.point(n), found[n].place);
+    if constexpr (kSign != Sign::winding) {
+      inside = within >> n & 1 && is_inside(SignTag<kSign>(), tree, search.point(n), found[n].place);
     } else if (first[0] + i % 8 < work.tiles.grid.shape[0]) {
       const std::int64_t line = std::int64_t{work.rows[memory.ticket] - 1} * (kTileSide * kTileSide) + i / 8;
       inside = is_set(work.bits + line * words_of(work.tiles.grid), first[0] + i % 8);
     }
-    const unsigned half = __ballot_sync(kAllLanes, inside);
-    if (lane_id() == 0) reinterpret_cast<std::uint32_t*>(memory.inside + i / 64)[i / 32 % 2] = half;
+    if (inside) set_bit(memory.inside, i);
   }
   __syncthreads();
-  if (tree.sign == Sign::winding || !work.spreads || threadIdx.x >= 32) return;
+  if (kSign == Sign::winding || !work.rule.spreads || threadIdx.x >= 32) return;
   const int z = lane_id() % kTileSide;
-  const std::uint64_t mask = memory.halves[z][0] | std::uint64_t{memory.halves[z][1]} << 32;
-  const std::uint64_t inside = spread_sides(mask, memory.inside[z]);
+  const std::uint64_t inside = spread_sides(memory.mask[z], memory.inside[z]);
   if (lane_id() < kTileSide) memory.inside[z] = inside;
 }
 
+template <Sign kSign>
 __device__ void store_points(const TreeView& tree, const BandWork& work, const TileSearch& search,
                              const Found (&found)[kPointsOfLane], unsigned within, const TileMemory& memory) {
+#pragma unroll
   for (int n = 0; n < kPointsOfLane; ++n) {
     const int i = TileSearch::index_of(n);
     const bool is_in = within >> n & 1;
     const std::int64_t at = memory.slot * kTilePoints + i;
-    put_distance(work, at, is_in ? sqrt(found[n].squared) : work.cutoff, tree.sign != Sign::none && memory.inside[i / 64] >> i % 64 & 1);
+    put_distance(work, at, is_in ? sqrt(found[n].squared) : work.cutoff, kSign != Sign::none && memory.inside[i / 64] >> i % 64 & 1);
     if (work.to.triangles) work.to.triangles[at] = is_in ? found[n].id : -1;
     if (!work.to.closest) continue;
     const float none = __int_as_float(0x7fc00000);  // as the host's
@@ -146,44 +155,47 @@ __device__ void store_points(const TreeView& tree, const BandWork& work, const T
   }
 }
 
-__global__ void __launch_bounds__(kTileBlock)
+template <Sign kSign>
+__global__ void __launch_bounds__(kTileBlock, kTileBlocks)
     make_tiles(const __grid_constant__ TreeView tree, const __grid_constant__ BandWork work) {
   __shared__ TileMemory memory;
-  extern __shared__ unsigned stack[];
+  extern __shared__ Node stack[];
+  if (threadIdx.x < kTileSide) memory.mask[threadIdx.x] = memory.inside[threadIdx.x] = 0;
   if (threadIdx.x == 0) memory.ticket = static_cast<std::int64_t>(atomicAdd(&work.counts->tickets, 1ull));  // in the order of starting
   __syncthreads();
   const auto number = static_cast<std::int64_t>(work.near[memory.ticket]);
   const std::int64_t tile[3] = {number % work.tiles.shape[0], number / work.tiles.shape[0] % work.tiles.shape[1],
                                 number / work.tiles.shape[0] / work.tiles.shape[1]};
   const std::int64_t first[3] = {tile[0] * kTileSide, tile[1] * kTileSide, tile[2] * kTileSide};
-  TileSearch search(tree, work.tiles.grid, first, work.cutoff, memory, stack);
+  TileSearch search(tree, work.tiles.grid, first, memory, stack);
   Found found[kPointsOfLane];
-  search.run(found);
+  search.run(work.rule.within, INFINITY, found);
   unsigned within = 0;
-  int active = 0;
+  int active = 0, near = 0;
+#pragma unroll
   for (int n = 0; n < kPointsOfLane; ++n) {
     const int i = TileSearch::index_of(n);
     const bool exists = first[0] + i % 8 < work.tiles.grid.shape[0] && first[1] + i / 8 % 8 < work.tiles.grid.shape[1] &&
                         first[2] + i / 64 < work.tiles.grid.shape[2];
-    const bool is_in = exists && sqrt(found[n].squared) <= work.cutoff;
+    const double distance = sqrt(found[n].squared);
+    const bool is_in = exists && distance <= work.cutoff;
     within |= static_cast<unsigned>(is_in) << n;
     active += __syncthreads_count(is_in);
-    const unsigned half = __ballot_sync(kAllLanes, is_in);
-    if (lane_id() == 0) memory.halves[i / 64][i / 32 % 2] = half;
+    near += __syncthreads_count(exists && distance <= work.rule.within);
+    if (is_in) set_bit(memory.mask, i);
   }
   if (threadIdx.x < 32) {
-    const std::int64_t slot = active_before(work.places, memory.ticket, active > 0);
+    const std::int64_t slot = active_before(work.places, memory.ticket, near > 0);
     if (threadIdx.x == 0) memory.slot = slot;
   }
   __syncthreads();
-  if (active == 0) return;
-  if (tree.sign != Sign::none) set_sides(tree, work, search, first, found, within, memory);
+  if (near == 0) return;
+  if constexpr (kSign != Sign::none) set_sides<kSign>(tree, work, search, first, found, within, memory);
   __syncthreads();
-  store_points(tree, work, search, found, within, memory);
+  store_points<kSign>(tree, work, search, found, within, memory);
   if (threadIdx.x < 3) work.to.tiles[3 * memory.slot + threadIdx.x] = static_cast<std::int32_t>(tile[threadIdx.x]);
   if (threadIdx.x < kTileSide)
-    work.to.masks[kTileSide * memory.slot + threadIdx.x] =
-        memory.halves[threadIdx.x][0] | std::uint64_t{memory.halves[threadIdx.x][1]} << 32;
+    work.to.masks[kTileSide * memory.slot + threadIdx.x] = memory.mask[threadIdx.x];
   if (threadIdx.x != 0) return;
   atomicAdd(&work.counts->tiles, 1ull);
   atomicAdd(&work.counts->points, static_cast<unsigned long long>(active));
@@ -241,7 +253,7 @@ struct FarPoints : BandTiles {
   }
 };
 
-template <class Questions>
+template <Sign kSign, class Questions>
 __global__ void __launch_bounds__(kAnswerBlock)
     answer_sides(const __grid_constant__ TreeView tree, const __grid_constant__ Questions questions, int stack_nodes) {
   extern __shared__ Node stacks[];
@@ -250,15 +262,17 @@ __global__ void __launch_bounds__(kAnswerBlock)
   Question own;
   if (i < questions.questions()) own = questions.question(i);
   std::int64_t near = -1, place = 0;
-  if (tree.sign == Sign::pseudonormal) place = answer_own(team, own, near).place;
-  if (own.valid) questions.take(i, is_inside(tree, own.point, place));
+  if constexpr (kSign == Sign::pseudonormal) place = answer_own(team, own, near).place;
+  if (own.valid) questions.take(i, is_inside(SignTag<kSign>(), tree, own.point, place));
 }
 
 template <class Questions>
 void sign(const TreeView& tree, const Questions& questions, std::int64_t count, cudaStream_t stream) {
   if (count == 0) return;
-  answer_sides<<<blocks_for(count, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(tree, questions,
-                                                                                                       stack_size(tree));
+  visit_sign(tree.sign, [&]<Sign kSign>(SignTag<kSign>) {
+    answer_sides<kSign><<<blocks_for(count, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(
+        tree, questions, stack_size(tree));
+  });
   check_launch("signing a band");
 }
 
@@ -361,7 +375,8 @@ AnyConstDeviceView view_of(const T* data, DType dtype, const Shape& shape) {
 
 DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOptions& options, cudaStream_t stream) {
   const TileGrid tiles(grid_of(lattice));
-  const NearTiles near = near_tiles(tree, tiles, options.cutoff, stream);
+  const BandRule rule = band_rule(lattice, options.cutoff, tree.sign != Sign::none, tree.longest_squared);
+  const NearTiles near = near_tiles(tree, tiles, rule.within, stream);
   const RowSides sides(tree, tiles, near, stream);
   Scratch sizes(nullptr);
   place_arrays(options, tiles, near.count, sizes);
@@ -374,11 +389,10 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
   const DeviceMemory scratch(sizeof(Counts) + for_places, stream);
   check(cudaMemsetAsync(scratch.data(), 0, sizeof(Counts) + for_places, stream), "clearing counts");
   auto* const counts = reinterpret_cast<Counts*>(scratch.data());
-  const double longest = *std::max_element(lattice.spacing.begin(), lattice.spacing.end());
   const BandWork work{tiles,
                       options.cutoff,
+                      rule,
                       options.dtype == DType::float64,
-                      options.cutoff >= longest,
                       near.tiles,
                       sides.bits(),
                       sides.rows(),
@@ -387,8 +401,9 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
                       to};
   Counts found{};
   if (near.count > 0) {
-    make_tiles<<<static_cast<unsigned>(near.count), kTileBlock,
-                 static_cast<std::size_t>(tile_stack_size(tree)) * sizeof(unsigned), stream>>>(tree, work);
+    visit_sign(tree.sign, [&]<Sign kSign>(SignTag<kSign>) {
+      make_tiles<kSign><<<static_cast<unsigned>(near.count), kTileBlock, tile_bytes(tree), stream>>>(tree, work);
+    });
     check_launch("making tiles");
     check(cudaMemcpyAsync(&found, counts, sizeof found, cudaMemcpyDeviceToHost, stream), "reading counts");
     check(cudaStreamSynchronize(stream), "making tiles");
@@ -399,7 +414,7 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
   if (tree.sign != Sign::none && tiles.shape[0] > 0) {
     const BandTiles done{tiles, count, to.tiles};
     sign(tree, Gaps{done, to.after_inside, to.row_inside}, count + tiles.rows(), stream);
-    if (!work.spreads && tree.sign != Sign::winding) sign(tree, FarPoints{done, work}, count * kTilePoints, stream);
+    if (!work.rule.spreads && tree.sign != Sign::winding) sign(tree, FarPoints{done, work}, count * kTilePoints, stream);
   }
   check(cudaStreamSynchronize(stream), "signing a band");
 
@@ -411,8 +426,8 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
   band.tiles = view_of(to.tiles, DType::int32, {count, 3});
   band.masks = view_of(to.masks, DType::uint64, {count, kTileSide});
   band.distances = view_of(to.distances, options.dtype, {count, kTilePoints});
-  if (to.triangles) band.triangles = view_of(to.triangles, DType::int32, {count, kTilePoints});
-  if (to.closest) band.closest = view_of(to.closest, DType::float32, {count, kTilePoints, 3});
+  if (options.triangles) band.triangles = view_of(to.triangles, DType::int32, {count, kTilePoints});
+  if (options.closest) band.closest = view_of(to.closest, DType::float32, {count, kTilePoints, 3});
   band.after_inside = view_of(to.after_inside, DType::uint8, {count});
   band.row_inside = view_of(to.row_inside, DType::uint8, {tiles.shape[2], tiles.shape[1]});
   band.bytes = sizes.bytes();

@@ -30,7 +30,7 @@ __device__ inline const Boxes& boxes_of(const TreeView& tree, unsigned name) {
 }
 
 /// Most nodes that stand in a team's stack: of each level all children but one.
-inline int stack_size(const TreeView& tree) { return (kFan - 1) * tree.level_count + 1; }
+FATHOM_HD inline int stack_size(const TreeView& tree) { return (kFan - 1) * tree.level_count + 1; }
 
 /// Square of the gap between a point and a box.
 __device__ inline double gap_squared(const Boxes& boxes, int i, Vec3 point) {

@@ -1,33 +1,45 @@
-// A tile of a narrow band: a block of threads finds the triangles near it, then the nearest one of each of its points.
+// A tile of 8 × 8 × 8 points: a block of threads finds the triangles near it, then the nearest one of each of its points.
 //
-// Triangles come out of the tree in any order, in portions that fit into shared memory. Each warp has a brick of 8 × 4 × 4
-// points; a triangle matters to it that is no farther from its middle than min(cutoff + ρ, least + 2ρ), where ρ is its radius
-// and `least` the distance of the nearest one. That, a lane tells of a triangle; those that are left are measured from each
-// point, four of a lane's.
+// Triangles come out of the tree in any order. Each warp has a brick of 8 × 4 × 4 points; a triangle matters to it that is no
+// farther from its middle than min(cutoff + ρ, least + 2ρ), where ρ is its radius and `least` the distance of the nearest one.
+// In the same way each lane finds the few of them that matter to its cell of 2 × 2 points, and measures these from each point.
+// All that is done in float; float64 decides between triangles that the margin does not tell apart. Where there are more triangles than shared memory holds, or float cannot tell them apart, teams search
+// for each point by itself.
 // Source: as mesh/cpu/tile.cpp, with larger cubes.
 #pragma once
 
+#include "mesh/cuda/flat.cuh"
 #include "mesh/cuda/near_tiles.h"
-#include "mesh/cuda/team.cuh"
+#include "mesh/cuda/questions.cuh"
 
 namespace fathom::mesh::cuda {
 
 constexpr int kTileBlock = 128;  ///< threads
+#ifndef TILE_BLOCKS
+#define TILE_BLOCKS 5
+#endif
+constexpr int kTileBlocks = TILE_BLOCKS;  ///< of a multiprocessor
 constexpr int kTileTeams = kTileBlock / kFan;
 constexpr int kPointsOfLane = kTilePoints / kTileBlock;
-constexpr int kPortion = 256;  ///< triangles
+constexpr int kPortion = 128;  ///< most triangles
+
+/// Shared memory of a block, with a stack behind it.
+struct TileMemory {
+  Flat flats[kPortion];
+  std::uint32_t places[kPortion];  ///< of the triangles that may matter, in the tree
+  int triangles, nodes;            ///< there, and in the stack
+  std::uint64_t mask[kTileSide], inside[kTileSide];  ///< of a band's tile
+  std::int64_t ticket, slot;
+};
 
 /// Most nodes that stand in a block's stack: all teams take one at a time, the last ones first.
 inline int tile_stack_size(const TreeView& tree) { return kTileBlock * (tree.level_count + 1); }
 
-/// Shared memory of a block, with the stack behind it.
-struct TileMemory {
-  std::uint32_t places[kPortion];  ///< of the triangles that may matter, in the tree
-  int triangles, nodes;            ///< there, and in the stack
-  std::uint32_t halves[kTileSide][2];  ///< the mask, by bricks
-  std::uint64_t inside[kTileSide];
-  std::int64_t ticket, slot;
-};
+/// Bytes of shared memory that a block asks for.
+inline std::size_t tile_bytes(const TreeView& tree) {
+  const std::size_t nodes = static_cast<std::size_t>(tile_stack_size(tree)) * sizeof(unsigned);
+  return std::max(nodes, stacks_bytes(tree, kTileBlock));
+}
 
 /// A box about points of a lattice, as seen from its middle.
 struct Ball {
@@ -51,30 +63,51 @@ class TileSearch {
  public:
   /// @param first  point of the tile
   /// @param stack  of the block
-  __device__ TileSearch(const TreeView& tree, const Grid& grid, const std::int64_t (&first)[3], double cutoff, TileMemory& memory,
-                        unsigned* stack)
-      : tree_(tree), cutoff_(cutoff), memory_(memory), stack_(stack) {
+  __device__ TileSearch(const TreeView& tree, const Grid& grid, const std::int64_t (&first)[3], TileMemory& memory, void* stack)
+      : tree_(tree), memory_(memory), stack_(static_cast<unsigned*>(stack)) {
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = fathom::cuda::lane_id();
     tile_ = ball_about(grid, first, {kTileSide, kTileSide, kTileSide});
     const std::int64_t of_brick[3] = {first[0], first[1] + warp % 2 * 4, first[2] + warp / 2 * 4};
     brick_ = ball_about(grid, of_brick, {8, 4, 4});
-    x_ = grid.at(0, of_brick[0] + lane % 8);
-    y_ = grid.at(1, of_brick[1] + lane / 8);
-    for (int n = 0; n < kPointsOfLane; ++n) z_[n] = grid.at(2, of_brick[2] + n);
+    const std::int64_t of_cell[3] = {of_brick[0] + lane % 4 * 2, of_brick[1] + lane / 4 % 2 * 2, of_brick[2] + lane / 8};
+    cell_ = ball_about(grid, of_cell, {2, 2, 1});
+    for (int n = 0; n < 2; ++n) {
+      x_[n] = grid.at(0, of_cell[0] + n);
+      y_[n] = grid.at(1, of_cell[1] + n);
+    }
+    z_ = grid.at(2, of_cell[2]);
   }
 
-  /// A lane's points are those of its brick's lines along z.
-  __device__ Vec3 point(int n) const { return {x_, y_, z_[n]}; }
+  /// A lane's points are those of its cell.
+  __device__ Vec3 point(int n) const { return {x_[n % 2], y_[n / 2], z_}; }
   /// Number of such a point in the tile.
   static __device__ int index_of(int n) {
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = fathom::cuda::lane_id();
-    return lane + 32 * (warp % 2) + 64 * (warp / 2 * 4 + n);
+    const int x = lane % 4 * 2 + n % 2, y = warp % 2 * 4 + lane / 4 % 2 * 2 + n / 2, z = warp / 2 * 4 + lane / 8;
+    return x + kTileSide * (y + kTileSide * z);
   }
 
-  /// By all threads. @param found  of the lane's points
-  __device__ void run(Found (&found)[kPointsOfLane]) {
+  /// By all threads.
+  /// @param cutoff  beyond which triangles do not matter
+  /// @param least   of the nearest triangle from the tile's middle, or more
+  /// @param found   of the lane's points; farther than the cutoff or nothing, where that is so
+  __device__ void run(double cutoff, double least, Found (&found)[kPointsOfLane]) {
+    const double limit = fmin(cutoff + tile_.radius, least + 2 * tile_.radius);
+    const double unit = 1 / tile_.radius, extent = (limit + sqrt(tree_.longest_squared)) * unit + 3;  // R + 3
+    if (extent < kMostFlat && gather(reach_of(limit * limit, tree_.longest_squared)) && flatten_all(unit)) {
+      margin_ = kMargin * static_cast<float>(extent);
+      inside_margin_ = kInsideMargin * static_cast<float>(extent);
+      measure(cutoff, unit, found);
+    } else {
+      __syncthreads();
+      search(found);
+    }
+  }
+
+ private:
+  /// The triangles within reach of the tile's middle. @return whether there is room for them all
+  __device__ bool gather(double reach) {
     const int lane = static_cast<int>(threadIdx.x) % kFan, team = static_cast<int>(threadIdx.x) / kFan;
-    const double limit = cutoff_ + tile_.radius, reach = reach_of(limit * limit, tree_.longest_squared);
     if (threadIdx.x == 0) {
       stack_[0] = root_of(tree_);
       memory_.nodes = 1;
@@ -91,55 +124,146 @@ class TileSearch {
         if (gap_squared(boxes_of(tree_, name), lane, tile_.middle) <= reach) stack_[atomicAdd(&memory_.nodes, 1)] = child_of(name, lane);
       } else if (mine >= 0) {
         const std::int64_t place = number_of(name) * kFan + lane;
-        if (place < tree_.count && nearest_of(triangle_at(tree_.mesh, place), tile_.middle).squared <= reach)
-          memory_.places[atomicAdd(&memory_.triangles, 1)] = static_cast<std::uint32_t>(place);
+        if (place < tree_.count && nearest_of(triangle_at(tree_.mesh, place), tile_.middle).squared <= reach) {
+          const int at = atomicAdd(&memory_.triangles, 1);
+          if (at < kPortion) memory_.places[at] = static_cast<std::uint32_t>(place);
+        }
       }
       __syncthreads();
       nodes = memory_.nodes;
-      if (nodes > 0 && memory_.triangles <= kPortion - kTileBlock) continue;
-      measure(found);
-      __syncthreads();
-      if (threadIdx.x == 0) memory_.triangles = 0;
+      if (memory_.triangles > kPortion) return false;
     }
+    return true;
   }
 
- private:
-  /// The triangles of a portion, by each warp for its brick.
-  __device__ void measure(Found (&found)[kPointsOfLane]) {
+  /// @return whether all have a face
+  __device__ bool flatten_all(double unit) {
+    bool flat = true;
+    for (int i = static_cast<int>(threadIdx.x); i < memory_.triangles; i += kTileBlock) {
+      const Triangle triangle = triangle_at(tree_.mesh, memory_.places[i]);
+      if (triangle.per_normal > 0) flatten(triangle, tile_.middle, unit, memory_.flats[i]);
+      else flat = false;
+    }
+    return __syncthreads_and(flat);
+  }
+
+  /// Of the lane's points, each warp for its brick.
+  __device__ void measure(double cutoff, double unit, Found (&found)[kPointsOfLane]) const {
+    constexpr int kParts = kPortion / 32;
     const int lane = fathom::cuda::lane_id(), count = memory_.triangles;
-    double squares[kPortion / 32];
+    const auto far = static_cast<float>(cutoff * unit);
+    const Local of_brick = local(brick_.middle, unit);
+    float squares[kParts], least = INFINITY;
 #pragma unroll
-    for (int n = 0; n < kPortion / 32; ++n) {
-      const int i = n * 32 + lane;
-      squares[n] = i < count ? nearest_of(triangle_at(tree_.mesh, memory_.places[i]), brick_.middle).squared : INFINITY;
-      least_ = fmin(least_, squares[n]);
+    for (int part = 0; part < kParts; ++part) {
+      const int i = part * 32 + lane;
+      squares[part] = i < count ? distance_to(memory_.flats[i], of_brick.x, of_brick.y, of_brick.z, inside_margin_).squared : INFINITY;
+      least = fminf(least, squares[part]);
     }
-    for (int step = 16; step > 0; step /= 2) least_ = fmin(least_, __shfl_xor_sync(fathom::cuda::kAllLanes, least_, step));
-    const double limit = fmin(cutoff_ + brick_.radius, sqrt(least_) + 2 * brick_.radius);
-    const double reach = reach_of(limit * limit, tree_.longest_squared);
+    for (int step = 16; step > 0; step /= 2) least = fminf(least, __shfl_xor_sync(fathom::cuda::kAllLanes, least, step));
+    const float reach = squared_reach(least, far, brick_.radius, unit);
+    unsigned left[kParts];
 #pragma unroll
-    for (int n = 0; n < kPortion / 32; ++n) {
-      for (unsigned left = __ballot_sync(fathom::cuda::kAllLanes, n * 32 + lane < count && squares[n] <= reach); left != 0; left &= left - 1)
-        measure(memory_.places[n * 32 + lowest_bit(left)], found);
+    for (int part = 0; part < kParts; ++part)
+      left[part] = __ballot_sync(fathom::cuda::kAllLanes, squares[part] <= reach && part * 32 + lane < count);
+
+    const Local of_cell = local(cell_.middle, unit);
+    const auto from_cell = [&](int i) { return distance_to(memory_.flats[i], of_cell.x, of_cell.y, of_cell.z, inside_margin_).squared; };
+    least = INFINITY;
+#pragma unroll
+    for (int part = 0; part < kParts; ++part)
+      for (unsigned bits = left[part]; bits != 0; bits &= bits - 1) least = fminf(least, from_cell(part * 32 + lowest_bit(bits)));
+    const float cell_reach = squared_reach(least, far, cell_.radius, unit);
+#pragma unroll
+    for (int part = 0; part < kParts; ++part) {
+      const unsigned of_warp = left[part];
+      left[part] = 0;
+      for (unsigned bits = of_warp; bits != 0; bits &= bits - 1)
+        if (from_cell(part * 32 + lowest_bit(bits)) <= cell_reach) left[part] |= bits & (0u - bits);
     }
+    measure_points(left, far, unit, found);
   }
 
-  __device__ void measure(std::int64_t place, Found (&found)[kPointsOfLane]) const {
+  /// @param left  the triangles that matter to the lane's cell
+  template <int kParts>
+  __device__ void measure_points(const unsigned (&left)[kParts], float far, double unit, Found (&found)[kPointsOfLane]) const {
+    Local points[kPointsOfLane];
+    float most[kPointsOfLane];
+#pragma unroll
+    for (int n = 0; n < kPointsOfLane; ++n) {
+      points[n] = local(point(n), unit);
+      most[n] = INFINITY;
+    }
+#pragma unroll
+    for (int part = 0; part < kParts; ++part)
+      for (unsigned bits = left[part]; bits != 0; bits &= bits - 1) {
+        const Flat& flat = memory_.flats[part * 32 + lowest_bit(bits)];
+#pragma unroll
+        for (int n = 0; n < kPointsOfLane; ++n)
+          most[n] = fminf(most[n], distance_to(flat, points[n].x, points[n].y, points[n].z, inside_margin_).squared);
+      }
+#pragma unroll
+    for (int n = 0; n < kPointsOfLane; ++n) most[n] = squared_reach(most[n], far, 0, unit);
+#pragma unroll
+    for (int part = 0; part < kParts; ++part)
+      for (unsigned bits = left[part]; bits != 0; bits &= bits - 1) {
+        const int i = part * 32 + lowest_bit(bits);
+        const Flat& flat = memory_.flats[i];
+        unsigned wanted = 0, in_prism = 0;
+#pragma unroll
+        for (int n = 0; n < kPointsOfLane; ++n) {
+          const FlatDistance distance = distance_to(flat, points[n].x, points[n].y, points[n].z, inside_margin_);
+          wanted |= unsigned{distance.squared <= most[n]} << n;
+          in_prism |= unsigned{distance.in_prism} << n;
+        }
+        if (wanted) take(memory_.places[i], wanted, (wanted & ~in_prism) == 0, found);
+      }
+  }
+
+  /// A triangle that may be nearest to some of the lane's points.
+  /// @param in_prism  whether these lie in the prism over its face
+  __device__ void take(std::int64_t place, unsigned wanted, bool in_prism, Found (&found)[kPointsOfLane]) const {
     const Triangle triangle = triangle_at(tree_.mesh, place);
     const std::int32_t id = tree_.mesh.ids[place];
+#pragma unroll
     for (int n = 0; n < kPointsOfLane; ++n) {
-      const double squared = nearest_of(triangle, point(n)).squared;
+      if (!(wanted >> n & 1)) continue;
+      const double squared = in_prism ? squared_in_prism(triangle, point(n)) : nearest_of(triangle, point(n)).squared;
       if (found[n].yields_to(squared, id)) found[n] = {squared, id, place};
     }
   }
 
+  /// A point about the tile's middle, in units of its radius.
+  struct Local {
+    float x, y, z;
+  };
+  __device__ Local local(Vec3 p, double unit) const {
+    const Vec3 way = unit * (p - tile_.middle);
+    return {static_cast<float>(way.x), static_cast<float>(way.y), static_cast<float>(way.z)};
+  }
+
+  /// Triangles farther than its root from the middle of a ball do not matter to points in it.
+  /// @param least  square of the least distance, as all in float
+  __device__ float squared_reach(float least, float far, double radius, double unit) const {
+    constexpr float kRounded = 1 + 0x1p-20f;
+    const float r = static_cast<float>(radius * unit), reach = (fminf(far + r, sqrtf(least) + margin_ + 2 * r) + margin_) * kRounded;
+    return reach * reach * kRounded;
+  }
+
+  /// Each point by a team.
+  __device__ void search(Found (&found)[kPointsOfLane]) {
+    Team team(tree_, reinterpret_cast<Node*>(stack_), stack_size(tree_));
+    std::int64_t near = 0;
+#pragma unroll
+    for (int n = 0; n < kPointsOfLane; ++n) found[n] = answer_own(team, {true, point(n)}, near);
+  }
+
   const TreeView& tree_;
-  const double cutoff_;
   TileMemory& memory_;
   unsigned* const stack_;
-  Ball tile_, brick_;
-  double x_, y_, z_[kPointsOfLane];
-  double least_ = INFINITY;  ///< of the triangles so far, from the brick's middle, squared
+  Ball tile_, brick_, cell_;
+  double x_[2], y_[2], z_;
+  float margin_ = 0, inside_margin_ = 0;
 };
 
 }  // namespace fathom::mesh::cuda
