@@ -1,13 +1,13 @@
 // Bands: the tiles that the surface may be near to, from coarse to fine; each by a block of threads, which also learns from
 // those before it where its place among the active tiles is; in the end the sides of what is not stored.
 // Source: places by looking back after Merrill & Garland, Single-pass parallel prefix scan with decoupled look-back, 2016.
-#include "mesh/band_rule.h"
 #include "mesh/cuda/band.h"
 
 #include <cub/device/device_scan.cuh>
 
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
+#include "mesh/band_rule.h"
 #include "mesh/cuda/lines.cuh"
 #include "mesh/cuda/questions.cuh"
 #include "mesh/cuda/tile.cuh"
