@@ -39,11 +39,29 @@ struct BandArrays {
   std::uint8_t *row_inside, *after_inside;
 };
 
+/// Tiles by their numbers.
+struct NearList {
+  std::int64_t shape[2], count;  ///< along x and y
+  const std::uint64_t* numbers;
+
+  __device__ void place_of(std::int64_t i, std::int64_t (&at)[3]) const {
+    const auto number = static_cast<std::int64_t>(numbers[i]);
+    at[0] = number % shape[0];
+    at[1] = number / shape[0] % shape[1];
+    at[2] = number / shape[0] / shape[1];
+  }
+  __device__ void first_of(std::int64_t i, std::int64_t (&at)[3]) const {
+    place_of(i, at);
+    for (std::int64_t& x : at) x *= kTileSide;
+  }
+};
+
 struct BandWork {
   TileGrid tiles;
   double cutoff;
   bool in_double, spreads;        ///< spreads: between points that are not in the band the surface cannot pass
-  const std::uint64_t* near;      ///< tiles
+  NearList near;
+  const TileList* lists;          ///< [near tile]
   const std::uint64_t* bits;      ///< of the lines of their rows, where winding numbers make the sign
   const std::int32_t* rows;       ///< [near tile]: number of its row among those, from 1
   unsigned long long* places;     ///< [near tile]: see State
@@ -157,17 +175,16 @@ template <Sign kSign>
 __global__ void __launch_bounds__(kTileBlock, kTileBlocks)
     make_tiles(const __grid_constant__ TreeView tree, const __grid_constant__ BandWork work) {
   __shared__ TileMemory memory;
-  extern __shared__ Node stack[];
+  extern __shared__ Node stacks[];
   if (threadIdx.x < kTileSide) memory.mask[threadIdx.x] = memory.inside[threadIdx.x] = 0;
   if (threadIdx.x == 0) memory.ticket = static_cast<std::int64_t>(atomicAdd(&work.counts->tickets, 1ull));  // in the order of starting
   __syncthreads();
-  const auto number = static_cast<std::int64_t>(work.near[memory.ticket]);
-  const std::int64_t tile[3] = {number % work.tiles.shape[0], number / work.tiles.shape[0] % work.tiles.shape[1],
-                                number / work.tiles.shape[0] / work.tiles.shape[1]};
-  const std::int64_t first[3] = {tile[0] * kTileSide, tile[1] * kTileSide, tile[2] * kTileSide};
-  TileSearch search(tree, work.tiles.grid, first, memory, stack);
+  std::int64_t tile[3], first[3];
+  work.near.place_of(memory.ticket, tile);
+  work.near.first_of(memory.ticket, first);
+  TileSearch search(tree, work.tiles.grid, first, memory, stacks);
   Found found[kPointsOfLane];
-  search.run(work.cutoff, INFINITY, found);
+  search.run(work.cutoff, work.lists[memory.ticket], found);
   unsigned within = 0;
   int active = 0;
 #pragma unroll
@@ -382,6 +399,7 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
   const BandArrays to = place_arrays(options, tiles, near.count, arrays);
   const std::size_t for_places = static_cast<std::size_t>(near.count) * sizeof(unsigned long long);
   const DeviceMemory scratch(sizeof(Counts) + for_places, stream);
+  const DeviceMemory lists(static_cast<std::size_t>(near.count) * sizeof(TileList), stream);
   check(cudaMemsetAsync(scratch.data(), 0, sizeof(Counts) + for_places, stream), "clearing counts");
   auto* const counts = reinterpret_cast<Counts*>(scratch.data());
   const double longest = *std::max_element(lattice.spacing.begin(), lattice.spacing.end());
@@ -389,7 +407,8 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
                       options.cutoff,
                       options.dtype == DType::float64,
                       options.cutoff >= longest,
-                      near.tiles,
+                      {{tiles.shape[0], tiles.shape[1]}, near.count, near.tiles},
+                      reinterpret_cast<const TileList*>(lists.data()),
                       sides.bits(),
                       sides.rows(),
                       reinterpret_cast<unsigned long long*>(counts + 1),
@@ -397,8 +416,11 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
                       to};
   Counts found{};
   if (near.count > 0) {
+    list_triangles<<<blocks_for(near.count * kFan, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(
+        tree, tiles.grid, work.near, options.cutoff, reinterpret_cast<TileList*>(lists.data()), stack_size(tree));
+    check_launch("listing triangles");
     visit_sign(tree.sign, [&]<Sign kSign>(SignTag<kSign>) {
-      make_tiles<kSign><<<static_cast<unsigned>(near.count), kTileBlock, tile_bytes(tree), stream>>>(tree, work);
+      make_tiles<kSign><<<static_cast<unsigned>(near.count), kTileBlock, stacks_bytes(tree, kTileBlock), stream>>>(tree, work);
     });
     check_launch("making tiles");
     check(cudaMemcpyAsync(&found, counts, sizeof found, cudaMemcpyDeviceToHost, stream), "reading counts");

@@ -9,6 +9,8 @@
 // at most 6δ, the formula of triangle.hd.h by at most 2⁻²²·R: kMargin is for both.
 #pragma once
 
+#include <cstdint>
+
 #include "mesh/triangle.hd.h"
 
 namespace fathom::mesh::cuda {
@@ -27,7 +29,8 @@ struct alignas(16) Affine {
 /// A triangle as points near the middle see it.
 struct Flat {
   Affine height, outward[3], along[3];
-  float length[3], unused;
+  float length[3];
+  std::uint32_t place;  ///< in the tree
   Affine gap;  ///< so that lanes that read one each do not meet in the same banks
 };
 

@@ -92,6 +92,31 @@ class Team {
     return best;
   }
 
+  /// The places of all triangles within a distance of which `reach` is reach_of() the square.
+  /// @param places  room for `most`
+  /// @return how many there are; more than `most`, if that is so
+  __device__ int gather(Vec3 point, double reach, std::uint32_t* places, int most) {
+    reach_ = reach;
+    depth_ = 0;
+    push(root_of(tree_), point);
+    int count = 0;
+    while (depth_ > 0 && count <= most) {
+      const unsigned name = stack_[--depth_].name;
+      __syncwarp(mask_);
+      if (level_of(name) > 0) {
+        push(name, point);
+        continue;
+      }
+      const std::int64_t place = number_of(name) * kFan + lane_;
+      const bool near = place < tree_.count && nearest_of(triangle_at(tree_.mesh, place), point).squared <= reach;
+      const unsigned all = votes(near);
+      const int at = count + __popc(all & ((1u << lane_) - 1));
+      if (near && at < most) places[at] = static_cast<std::uint32_t>(place);
+      count += __popc(all);
+    }
+    return count;
+  }
+
   /// Whether a triangle is within a distance of which `reach` is reach_of() the square.
   __device__ bool any_within(Vec3 point, double reach) {
     reach_ = reach;
