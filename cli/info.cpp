@@ -133,7 +133,9 @@ Work declare_info(CLI::App* verb) {
   const auto arguments = std::make_shared<InfoArguments>();
   InfoArguments& a = *arguments;
   verb->footer(kExamples);
-  verb->add_option("FILE", a.input.path, "Image, volume or mesh; with --stack a folder of slices; - for standard input")->required();
+  verb->add_option("FILE", a.input.path,
+                   "Image, volume or mesh; with --stack a folder of slices; - for standard input")
+      ->required();
   declare_input(verb, a.input);
   verb->add_option("--sites", a.sites,
                    "zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V', '!=V' (default zero)");

@@ -9,10 +9,14 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <vector>
 
+#include "fathom/core/error.h"
 #include "fathom/io/mesh.h"
+#include "fathom/mesh/triangle_set.h"
 #include "input.h"
+#include "mesh_report.h"
 #include "progress.h"
 #include "report.h"
 #include "warnings.h"
@@ -53,6 +57,17 @@ Bounds<T> bounds_of(const io::Mesh& mesh) {
   return bounds;
 }
 
+/// Nothing where vertices are no numbers, or beyond all reason.
+std::optional<mesh::Topology> topology_of(const io::Mesh& mesh) {
+  mesh::TriangleSetOptions options;
+  options.sign = mesh::Sign::none;
+  try {
+    return mesh::TriangleSet({mesh.vertices.view(), mesh.triangles.view()}, options).topology();
+  } catch (const InvalidArgument&) {
+    return std::nullopt;
+  }
+}
+
 template <class T>
 void print(const std::string& path, const io::Mesh& mesh, const Bounds<T>& bounds, bool json) {
   const std::int64_t triangles = mesh.triangles.shape()[0], vertices = mesh.vertices.shape()[0];
@@ -64,6 +79,7 @@ void print(const std::string& path, const io::Mesh& mesh, const Bounds<T>& bound
   if (bounds.not_finite > 0)
     warn(fmt::format("{}: {} vertices are no finite numbers; bounds are of the others", input_name(path),
                      bounds.not_finite));
+  const std::optional<mesh::Topology> topology = topology_of(mesh);
   if (json)
     return print_line({{"operation", "info"},
                        {"input", {{"path", path}, {"format", io::name_of(mesh.format)}}},
@@ -73,13 +89,14 @@ void print(const std::string& path, const io::Mesh& mesh, const Bounds<T>& bound
                        {"faces", faces},
                        {"min", bounds.empty() ? Json(nullptr) : Json(bounds.low)},
                        {"max", bounds.empty() ? Json(nullptr) : Json(bounds.high)},
-                       {"unit", text_or_null(mesh.unit)}});
+                       {"unit", text_or_null(mesh.unit)},
+                       {"topology", topology ? topology_json(*topology) : Json(nullptr)}});
   print_text(fmt::format(
       "file       {}\nformat     {}\nvertices   {} of {}\ntriangles  {}\nfaces      {}\nbounds     {}\n"
-      "unit       {}\n",
+      "unit       {}\nsurface    {}\n",
       input_name(path), io::name_of(mesh.format), vertices, name_of(mesh.vertices.dtype()), triangles, faces,
       bounds.empty() ? "none" : fmt::format("{} to {}", fmt::join(bounds.low, ", "), fmt::join(bounds.high, ", ")),
-      mesh.unit.empty() ? "unknown" : mesh.unit));
+      mesh.unit.empty() ? "unknown" : mesh.unit, topology ? topology_text(*topology) : "unknown"));
 }
 
 }  // namespace

@@ -37,6 +37,16 @@ constexpr Names<grid::Border, 3> kBorders{
     {{"open", grid::Border::open}, {"sites", grid::Border::sites}, {"periodic", grid::Border::periodic}}};
 constexpr Names<grid::Surface, 2> kSurfaces{{{"faces", grid::Surface::faces}, {"centers", grid::Surface::centers}}};
 constexpr Names<Backend, 3> kBackends{{{"auto", Backend::automatic}, {"cpu", Backend::cpu}, {"cuda", Backend::cuda}}};
+constexpr Names<mesh::Sign, 5> kSigns{{{"auto", mesh::Sign::automatic},
+                                       {"none", mesh::Sign::none},
+                                       {"pseudonormal", mesh::Sign::pseudonormal},
+                                       {"winding", mesh::Sign::winding},
+                                       {"fast-winding", mesh::Sign::fast_winding}}};
+constexpr Names<mesh::WindingRule, 3> kWindingRules{{{"nonzero", mesh::WindingRule::nonzero},
+                                                     {"even-odd", mesh::WindingRule::even_odd},
+                                                     {"positive", mesh::WindingRule::positive}}};
+constexpr Names<io::TableFormat, 3> kTableFormats{
+    {{"npy", io::TableFormat::npy}, {"csv", io::TableFormat::csv}, {"ply", io::TableFormat::ply}}};
 
 template <class T, std::size_t N>
 T value_of(std::string_view option, const Names<T, N>& names, std::string_view text) {
@@ -247,6 +257,16 @@ std::vector<grid::Range> parse_region(std::string_view text, const Shape& shape)
 
 grid::Metric parse_metric(std::string_view text) { return value_of("--metric", kMetrics, text); }
 grid::Surface parse_surface(std::string_view text) { return value_of("--surface", kSurfaces, text); }
+mesh::Sign parse_sign(std::string_view text) { return value_of("--sign", kSigns, text); }
+mesh::WindingRule parse_winding_rule(std::string_view text) { return value_of("--rule", kWindingRules, text); }
+io::TableFormat parse_table_format(std::string_view text) {
+  return text.empty() ? io::TableFormat::automatic : value_of("--format", kTableFormats, text);
+}
+DType parse_distance_dtype(std::string_view text) {
+  if (text == "float32") return DType::float32;
+  if (text == "float64") return DType::float64;
+  throw InvalidArgument(fmt::format("--dtype of distances is float32 or float64, not '{}'", text));
+}
 Backend parse_backend(std::string_view text) { return value_of("--backend", kBackends, text); }
 
 io::Format parse_format(std::string_view text) {
@@ -262,6 +282,8 @@ io::Format parse_format(std::string_view text) {
 
 std::string_view name_of(grid::Metric metric) { return name_in(kMetrics, metric); }
 std::string_view name_of(grid::Border border) { return name_in(kBorders, border); }
+std::string_view name_of(mesh::Sign sign) { return name_in(kSigns, sign); }
+std::string_view name_of(mesh::WindingRule rule) { return name_in(kWindingRules, rule); }
 
 void check_outputs(const std::vector<std::pair<const char*, std::string>>& outputs, bool json) {
   for (const auto& [option, path] : outputs)

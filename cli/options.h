@@ -12,6 +12,8 @@
 
 #include "fathom/grid/distance.h"
 #include "fathom/io/image.h"
+#include "fathom/io/points.h"
+#include "fathom/mesh/triangle_set.h"
 
 namespace fathom::cli {
 
@@ -73,9 +75,17 @@ grid::Metric parse_metric(std::string_view text);
 grid::Surface parse_surface(std::string_view text);
 Backend parse_backend(std::string_view text);
 io::Format parse_format(std::string_view text);
+/// Empty: automatic.
+io::TableFormat parse_table_format(std::string_view text);
+mesh::Sign parse_sign(std::string_view text);
+mesh::WindingRule parse_winding_rule(std::string_view text);
+/// float32 or float64.
+DType parse_distance_dtype(std::string_view text);
 
 std::string_view name_of(grid::Metric metric);
 std::string_view name_of(grid::Border border);
+std::string_view name_of(mesh::Sign sign);
+std::string_view name_of(mesh::WindingRule rule);
 
 /// "zero", ">=128": as the command line gives it.
 std::string to_text(const grid::Sites& sites);

@@ -18,19 +18,6 @@ namespace {
 
 constexpr std::array kFromFastest = {points::Storage::sorted, points::Storage::boxed, points::Storage::plain};
 
-DType parse_dtype(const std::string& text) {
-  if (text == "float32") return DType::float32;
-  if (text == "float64") return DType::float64;
-  throw InvalidArgument(fmt::format("--dtype of distances is float32 or float64, not '{}'", text));
-}
-
-io::TableFormat parse_table_format(const std::string& text) {
-  if (text.empty()) return io::TableFormat::automatic;
-  for (io::TableFormat format : {io::TableFormat::npy, io::TableFormat::csv, io::TableFormat::ply})
-    if (io::name_of(format) == text) return format;
-  throw InvalidArgument(fmt::format("--format takes npy, csv or ply, not '{}'", text));
-}
-
 std::optional<points::Storage> parse_storage(const std::string& text) {
   if (text == "auto") return std::nullopt;
   for (points::Storage storage : kFromFastest)
@@ -128,7 +115,7 @@ QueryPlan make_query_plan(const QueryArguments& arguments) {
   check_outputs({{"-o", arguments.output}}, arguments.json);
   plan.query.k = static_cast<int>(parse_count("--k", arguments.k, 1, 64));
   plan.format = io::check_table(arguments.output, plan.query.k, parse_table_format(arguments.format));
-  plan.dtype = parse_dtype(arguments.dtype);
+  plan.dtype = parse_distance_dtype(arguments.dtype);
   plan.query.metric = metric_of_points(parse_metric(arguments.metric));
   plan.query.radius = parse_at_least_zero("--radius", arguments.radius);
   plan.query.relative_error = parse_at_least_zero("--approx", arguments.approximate);

@@ -227,10 +227,10 @@ RenderPlan make_render_plan(const RenderArguments& arguments) {
   plan.march.execution = plan.marcher.execution;
   std::optional<std::size_t> memory;
   if (!arguments.memory.empty()) memory = parse_memory(arguments.memory);
-  probe_volume(arguments, plan);
-  if (memory) fit_into_memory(*memory, plan);
   for (const std::string& path : {arguments.output, arguments.samples})
     if (!path.empty()) io::AtomicFile::check(path);
+  probe_volume(arguments, plan);
+  if (memory) fit_into_memory(*memory, plan);
   return plan;
 }
 

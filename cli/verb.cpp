@@ -4,6 +4,7 @@
 #include "distance.h"
 #include "info.h"
 #include "manual.h"
+#include "mesh.h"
 #include "query.h"
 #include "render.h"
 
@@ -14,6 +15,7 @@ namespace {
 constexpr Verb kVerbs[] = {
     {"distance", "Distance from each element to its nearest site", declare_distance},
     {"query", "Distance from each of some points to the nearest site, and its id", declare_query},
+    {"mesh", "Distance field of a triangle mesh: dense or a narrow band, signed", declare_mesh},
     {"render", "Picture of what is solid in a volume, by ray marching", declare_render},
     {"info", "Shape, type, spacing, values and sites of a file", declare_info},
     {"compare", "Whether two files hold the same values, and where they differ most", declare_compare},

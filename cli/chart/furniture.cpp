@@ -33,7 +33,7 @@ void vertical_tick(Canvas& canvas, const Layout& layout, const std::string& labe
 }
 
 void vertical_name(Canvas& canvas, const Layout& layout, const std::string& name) {
-  canvas.text(name, {1.9 * layout.font, layout.panel.y + layout.panel.height / 2}, {0.5, 0.5},
+  canvas.text(name, {layout.left + 1.9 * layout.font, layout.panel.y + layout.panel.height / 2}, {0.5, 0.5},
               {layout.font, kFaint, false}, -std::numbers::pi / 2);
 }
 

@@ -1,5 +1,7 @@
 #include "chart/layout.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -20,6 +22,10 @@ double widest(Canvas& canvas, const Ticks& ticks, double font) {
 }
 
 }  // namespace
+
+std::string with_units(const std::string& name, const std::string& units) {
+  return units.empty() ? name : fmt::format("{} ({})", name, units);
+}
 
 Rect panel_size(const PictureAxis& x, const PictureAxis& y, bool is_curve) {
   if (is_curve) return {0, 0, 1100, 460};

@@ -25,6 +25,9 @@ struct PictureAxis {
   double share(double coordinate) const { return (coordinate - first + 0.5 * spacing) / length(); }
 };
 
+/// "x (mm)"; the name alone where there are no units.
+std::string with_units(const std::string& name, const std::string& units);
+
 struct LegendEntry {
   std::string text;
   bool hatched = false;
@@ -44,6 +47,7 @@ struct Contents {
 
 struct Layout {
   double font = 14;  ///< of ticks; all else follows it
+  double left = 0;   ///< where the panel's part of the canvas begins
   int width = 0;
   int height = 0;
   Rect panel;

@@ -94,6 +94,36 @@ Panel sample(const AnyConstView& plane, int width, int height) {
   return panel;
 }
 
+Panel interpolate(const AnyConstView& plane, int width, int height) {
+  Panel panel{width, height, {}, {}, {}};
+  const std::size_t cells = panel.index(0, height);
+  panel.value.resize(cells);
+  panel.reached.assign(cells, 1);
+  panel.at_site.assign(cells, 0);
+  struct Place {
+    std::int64_t low, high;
+    float share;
+  };
+  const auto place_of = [](int pixel, int pixels, std::int64_t extent) {
+    const double at = std::clamp((pixel + 0.5) / pixels * static_cast<double>(extent) - 0.5, 0.0, static_cast<double>(extent - 1));
+    const auto low = static_cast<std::int64_t>(at);
+    return Place{low, std::min(low + 1, extent - 1), static_cast<float>(at - static_cast<double>(low))};
+  };
+  const auto values = plane.as<float>();
+  for (int y = 0; y < height; ++y) {
+    const Place row = place_of(y, height, plane.shape()[0]);
+    for (int x = 0; x < width; ++x) {
+      const Place column = place_of(x, width, plane.shape()[1]);
+      const auto along = [&](std::int64_t line) {
+        const float* const from = values.data() + line * plane.strides()[0];
+        return std::lerp(from[column.low], from[column.high], column.share);
+      };
+      panel.value[panel.index(x, y)] = std::lerp(along(row.low), along(row.high), row.share);
+    }
+  }
+  return panel;
+}
+
 Envelope sample_line(const AnyConstView& line, int columns) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   Envelope envelope{std::vector<double>(static_cast<std::size_t>(columns), kNone), {}};

@@ -30,6 +30,10 @@ AnyConstView middle_slice(const AnyConstView& field, int axes);
 /// @param width, height  at most the plane's extents
 Panel sample(const AnyConstView& plane, int width, int height);
 
+/// Between elements linear, for planes that have fewer than the picture has pixels.
+/// @param plane  two axes, neither empty, float32
+Panel interpolate(const AnyConstView& plane, int width, int height);
+
 /// Lowest and highest value per column of a line that may have more elements than columns; NaN: none.
 struct Envelope {
   std::vector<double> low;

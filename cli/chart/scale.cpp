@@ -5,8 +5,8 @@
 
 namespace fathom::cli {
 
-Scale::Scale(double low, double high, bool is_signed, int most_ticks)
-    : low_(low), high_(high), is_signed_(is_signed) {
+Scale::Scale(double low, double high, bool is_signed, int most_ticks, bool each_side)
+    : low_(low), high_(high), is_signed_(is_signed), each_side_(each_side) {
   if (empty()) return;
   // Distances are measured from 0: the scale begins there, unless the map shows a far corner alone.
   if (!is_signed && low_ < 0.5 * high_) low_ = 0;
@@ -15,7 +15,9 @@ Scale::Scale(double low, double high, bool is_signed, int most_ticks)
 
 Colour Scale::colour(double value) const {
   if (is_signed_) {
-    const double reach = std::max(std::abs(low_), std::abs(high_));
+    constexpr double kLeastSide = 0.1;  // of the other
+    double reach = std::max(std::abs(low_), std::abs(high_));
+    if (each_side_) reach = std::max(std::abs(value < 0 ? low_ : high_), kLeastSide * reach);
     return ColourMap::diverging().at(reach > 0 ? 0.5 + 0.5 * value / reach : 0.5);
   }
   return ColourMap::sequential().at(high_ > low_ ? (value - low_) / (high_ - low_) : 0);

@@ -1,6 +1,10 @@
 // From values to colours, with the ticks that the colour bar, the isolines and a curve's axis share.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "chart/colour_map.h"
 #include "chart/ticks.h"
 
@@ -13,10 +17,23 @@ inline constexpr Colour kSite{0.905, 0.895, 0.875};     // what distances are me
 inline constexpr Colour kUnreached{0.95, 0.95, 0.96};  // under the hatching of elements without a site
 inline constexpr Colour kHatch{0.80, 0.81, 0.84};
 
+/// Lowest and highest finite value; low > high: none.
+struct Extremes {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+
+  void take(double value) {
+    if (!std::isfinite(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
 class Scale {
  public:
   /// @param low, high  extremes of the values shown; low > high: there are none
-  Scale(double low, double high, bool is_signed, int most_ticks);
+  /// @param each_side  of signed values: colours go as far below 0 as above, however much less there is
+  Scale(double low, double high, bool is_signed, int most_ticks, bool each_side = false);
 
   bool empty() const { return !(low_ <= high_); }
   bool is_signed() const { return is_signed_; }
@@ -31,6 +48,7 @@ class Scale {
   double low_;
   double high_;
   bool is_signed_;
+  bool each_side_;
   Ticks ticks_;
 };
 

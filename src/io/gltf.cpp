@@ -1,5 +1,6 @@
-// glTF 2.0, as JSON with buffers in files or base64, and as GLB: the triangles of all nodes of all scenes, placed by the
-// nodes' transforms. Points and lines, and what moves or bends surfaces – skins, morph targets, animations – are left out.
+// glTF 2.0, as JSON with buffers in files or base64, and as GLB: the triangles of all nodes of all scenes, placed by
+// the nodes' transforms. Points and lines, and what moves or bends surfaces – skins, morph targets, animations – are
+// left out.
 // Source: Khronos, "glTF 2.0 Specification", 2021.
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
-// Polygons as triangles: a fan where all its triangles turn the polygon's way, as in convex ones, else ears are clipped.
-// The polygon is looked at along the axis that is nearest to its normal.
-// Source: Meisters, "Polygons have ears", 1975, with the queue of ears in O'Rourke, "Computational Geometry in C", 1998;
-// departs by a corner that is clipped where none is an ear, which happens in polygons that are not simple.
+// Polygons as triangles: a fan where all its triangles turn the polygon's way, as in convex ones, else ears are
+// clipped. The polygon is looked at along the axis that is nearest to its normal.
+// Source: Meisters, "Polygons have ears", 1975, with ears kept in a list as in O'Rourke, "Computational Geometry in C",
+// 1998; departs by a corner that is clipped where none is an ear, which happens in polygons that are not simple.
 #include "io/polygon.h"
 
 #include <algorithm>

@@ -10,8 +10,8 @@ namespace fathom::io::text {
 
 namespace {
 
-/// Whether a number's nearest float32 has the same digits, as many as are written: then it was one. Halves may have been
-/// rounded either way.
+/// Whether a number's nearest float32 has the same digits, as many as are written: then it was one. Halves may have
+/// been rounded either way.
 bool is_float32(double value, std::string_view word) {
   const auto narrow = static_cast<double>(static_cast<float>(value));
   if (narrow == value || !std::isfinite(value)) return true;

@@ -26,7 +26,7 @@ FATHOM_HD inline double half_solid_angle(Vec3 a, Vec3 b, Vec3 c) {
 }
 
 /// A cluster's series holds for points that are so many of its radii away. Error of winding numbers, measured on
-/// surfaces and soups against sums over all triangles: below 1e-3, and below 1e-2 for the coarse one; k sheets on one
+/// surfaces and soups against sums over all triangles: below 2e-3, and below 2e-2 for the coarse one; k sheets on one
 /// another have k times as much.
 inline constexpr double kReach = 2.5, kCoarseReach = 1.5;
 /// Coarse winding numbers that are so far from ½ are on the right side of it.

@@ -16,6 +16,7 @@ def test_text(fathom):
         "faces      2\n"
         "bounds     0, 0, -1 to 2, 1, 0.1\n"
         "unit       unknown\n"
+        "surface    3 open edges, 1 edge of more than two triangles, 1 triangle twice, area 3.12058\n"
     )
 
 
@@ -29,9 +30,13 @@ def test_json(fathom):
         "bufferViews": [{"buffer": 0, "byteLength": 36}], "buffers": [{"byteLength": 36, "uri": "a%20b.bin"}]}))
     done = fathom("info", "a.gltf", "--json")
     assert (done.code, done.err) == (0, b"fathom: warning: a.gltf: its 1 sets of points or lines are left out\n")
-    assert json.loads(done.text) == {
+    said = json.loads(done.text)
+    assert abs(said["topology"].pop("area") - (4.25**0.5) / 2) < 1e-12
+    assert said == {
         "operation": "info", "input": {"path": "a.gltf", "format": "gltf"}, "dtype": "float64", "vertices": 3,
-        "triangles": 1, "faces": 1, "min": [0.1, 0, 0], "max": [1.1, 2, 0.5], "unit": "m"}
+        "triangles": 1, "faces": 1, "min": [0.1, 0, 0], "max": [1.1, 2, 0.5], "unit": "m",
+        "topology": {"closed": False, "vertices": 3, "edges": 3, "open_edges": 3, "flipped_edges": 0, "shared_edges": 0,
+                     "degenerate": 0, "duplicate": 0, "volume": None}}
     assert fathom("info", "a.gltf", "--strict").code == 3
 
 
@@ -39,7 +44,7 @@ def test_vertices_that_are_no_numbers(fathom):
     (fathom.directory / "a.obj").write_text(SQUARE + "v nan 1 2\nv 1 inf 2\nf 1 2 5\nf 5 6 6\n")
     done = fathom("info", "a.obj")
     assert done.err == b"fathom: warning: a.obj: 2 vertices are no finite numbers; bounds are of the others\n"
-    assert "bounds     0, 0, -1 to 2, 1, 0.1\n" in done.text
+    assert "bounds     0, 0, -1 to 2, 1, 0.1\n" in done.text and "surface    unknown\n" in done.text
     (fathom.directory / "b.obj").write_text("v nan 1 2\nf 1 1 1\n")
     done = fathom("info", "b.obj", "--json", "--quiet")
     assert json.loads(done.text)["min"] is None and done.err == b""

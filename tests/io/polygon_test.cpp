@@ -16,8 +16,8 @@ double area(const Point& a, const Point& b, const Point& c) {
   return ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])) / 2;
 }
 
-/// Of a polygon in the plane z = 0: n − 2 triangles, none turned round, whose areas add up, so that none overlap; and each
-/// edge, in its direction, is that of one triangle.
+/// Of a polygon in the plane z = 0: n − 2 triangles, none turned round, whose areas add up, so that none overlap; and
+/// each edge, in its direction, is that of one triangle.
 void expect_covered(const std::vector<Point>& polygon, double smallest = 0) {
   std::vector<Corners> triangles;
   ASSERT_TRUE(triangulate(polygon, triangles));

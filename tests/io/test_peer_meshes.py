@@ -34,7 +34,7 @@ def odd_mesh(dtype=np.float32):
 
 
 def check(tmp_path, name, target, dtype):
-    """The file as trimesh reads it, and as Fathom does; float32 in text has as many digits as tell it from its neighbours."""
+    """The file as trimesh reads it, and as Fathom does; float32 in text has as many digits as it takes."""
     mesh, said = converted(tmp_path / name, tmp_path / f"b.{target}")
     assert said == [{"glb": "gltf"}.get(name[2:], name[2:]) + " " + np.dtype(dtype).name]
     expected = loaded(tmp_path / name)

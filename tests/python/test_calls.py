@@ -162,9 +162,9 @@ for name, call in calls.items():
         signal.setitimer(signal.ITIMER_PROF, delay)
         try:
             call()
+            signal.setitimer(signal.ITIMER_PROF, 0)
         except Stop:
             stopped += 1
-        signal.setitimer(signal.ITIMER_PROF, 0)
         late = time.process_time() - start - delay
         assert late < 0.5 or stopped == 0, (name, delay, late)
     assert stopped, name

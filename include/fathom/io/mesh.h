@@ -16,9 +16,9 @@ enum class MeshFormat { automatic, obj, ply, stl, off, gltf };
 
 struct Mesh {
   MeshFormat format = MeshFormat::automatic;   ///< that it was read from
-  Array vertices;                              ///< [n, 3]: float32, or float64 where the file says more than float32 holds
-  Array triangles;                             ///< [m, 3], numbers of vertices: int32, or int64 where those are too many
-  std::vector<std::int64_t> face_of_triangle;  ///< number of the file's face that a triangle is of; empty: each is its own
+  Array vertices;                              ///< [n, 3]: float32, or float64 where the file has more digits
+  Array triangles;                             ///< [m, 3], numbers of vertices: int32, or int64 where they are too many
+  std::vector<std::int64_t> face_of_triangle;  ///< number of the file's face that each is of; empty: each is its own
   std::string unit;                            ///< of length, where the format says it (glTF: "m"); empty: unknown
   std::vector<std::string> warnings;           ///< what was left out or guessed, a line each
 };

@@ -15,7 +15,8 @@ inline constexpr int kTileSide = 8;
 inline constexpr int kTilePoints = kTileSide * kTileSide * kTileSide;
 
 /// Points of a lattice no farther than a cutoff from a surface, in tiles. Point (x, y, z) of a tile is its element
-/// x + 8·y + 64·z, and bit x + 8·y of its word z. Tiles are in ascending order of z, then y, then x.
+/// x + 8·y + 64·z, and bit x + 8·y of its word z. Tiles are in ascending order of z, then y, then x. With sides, and a cutoff
+/// below a step of the lattice, tiles whose points are all beyond it are stored, too, where the surface passes.
 struct Band {
   Lattice lattice;
   double cutoff = 0;

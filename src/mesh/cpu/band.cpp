@@ -11,6 +11,7 @@
 #include <numeric>
 #include <vector>
 
+#include "mesh/band_rule.h"
 #include "mesh/cpu/search.h"
 #include "mesh/cpu/sides.h"
 #include "mesh/cpu/tile.h"
@@ -60,7 +61,8 @@ class RowWork {
         lattice_(lattice),
         options_(options),
         set_(set),
-        search_(prepared.tree, options.cutoff, set),
+        rule_(band_rule(lattice, options.cutoff, prepared.sign != Sign::none, prepared.tree.longest_squared)),
+        search_(prepared.tree, rule_.within, set),
         bundle_(tree_, lattice) {}
 
   Row run(std::int64_t ty, std::int64_t tz) {
@@ -94,14 +96,16 @@ class RowWork {
       for (std::int64_t i = 0; i < kTileSide; ++i) place.at[k][i] = lattice_.at(k, first[k] + i);
     if (!search_.search(place, found_)) return;
     Mask mask{};
+    bool is_stored = false;
     double distances[kTilePoints];
     for (int i = 0; i < kTilePoints; ++i) {
       distances[i] = std::sqrt(found_.squared[i]);
-      const bool within = first[0] + i % 8 < lattice_.shape[0] && first[1] + i / 8 % 8 < lattice_.shape[1] && first[2] + i / 64 < lattice_.shape[2];
-      mask[static_cast<std::size_t>(i / 64)] |= std::uint64_t{within && distances[i] <= options_.cutoff} << i % 64;
+      const bool exists = first[0] + i % 8 < lattice_.shape[0] && first[1] + i / 8 % 8 < lattice_.shape[1] && first[2] + i / 64 < lattice_.shape[2];
+      is_stored |= exists && distances[i] <= rule_.within;
+      mask[static_cast<std::size_t>(i / 64)] |= std::uint64_t{exists && distances[i] <= options_.cutoff} << i % 64;
     }
+    if (!is_stored) return;
     const int active = std::accumulate(mask.begin(), mask.end(), 0, [](int sum, std::uint64_t word) { return sum + std::popcount(word); });
-    if (active == 0) return;
     row_.active += active;
     row_.tiles.push_back(static_cast<std::int32_t>(tx));
     row_.masks.push_back(mask);
@@ -141,15 +145,13 @@ class RowWork {
   /// Which points of a tile are inside.
   Mask sides_of(const TilePlace& place, const Mask& mask) const {
     Mask inside{};
-    const double longest = *std::max_element(lattice_.spacing.begin(), lattice_.spacing.end());
-    const bool spreads = options_.cutoff >= longest;
     for (int i = 0; i < kTilePoints; ++i) {
-      if (!bit(mask, i) && spreads) continue;
+      if (!bit(mask, i) && rule_.spreads) continue;
       const Vec3 at = point_of(place, i);
       const bool is_in = bit(mask, i) ? is_inside(tree_, at, found_.place[i]) : is_inside_far(at);
       inside[static_cast<std::size_t>(i / 64)] |= std::uint64_t{is_in} << i % 64;
     }
-    if (spreads) spread_sides(mask, inside);
+    if (rule_.spreads) spread_sides(mask, inside);
     return inside;
   }
 
@@ -193,6 +195,7 @@ class RowWork {
   const Lattice& lattice_;
   const BandOptions& options_;
   InstructionSet set_;
+  BandRule rule_;
   TileSearch search_;
   TileFound found_;
   Row row_;
@@ -217,6 +220,7 @@ Band join(std::vector<Row>& rows, const Lattice& lattice, const BandOptions& opt
   band.row_inside = Array(DType::uint8, {shape[2], shape[1]});
   std::fill_n(band.row_inside.data(), band.row_inside.bytes(), std::byte{0});  // there are no rows, if they are empty
   band.after_inside = Array(DType::uint8, {count});
+  std::fill_n(band.row_inside.data(), band.row_inside.bytes(), std::byte{});  // rows without a tile are not worked on
   std::int64_t at = 0;
   for (std::size_t number = 0; number < rows.size(); ++number) {
     const Row row = std::move(rows[number]);
@@ -250,7 +254,7 @@ Band make_band(const PreparedMesh& prepared, const Lattice& lattice, const BandO
   const auto tiles = shape_only.tile_shape();
   const std::int64_t jobs = tiles[0] > 0 ? tiles[1] * tiles[2] : 0;
   std::vector<Row> rows(static_cast<std::size_t>(jobs));
-  std::vector<std::unique_ptr<RowWork>> workers(static_cast<std::size_t>(run.threads));
+  std::vector<std::unique_ptr<RowWork>> workers(static_cast<std::size_t>(std::min<std::int64_t>(run.threads, jobs)));
   Monitor monitor(run.execution, jobs);
   parallel_jobs(run.threads, jobs, [&](int worker, std::int64_t job) {
     std::unique_ptr<RowWork>& work = workers[static_cast<std::size_t>(worker)];

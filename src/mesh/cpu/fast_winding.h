@@ -18,7 +18,7 @@ class FastWinding {
   /// @param tree  over `surface`; referred to as long as this lives
   FastWinding(const Surface& surface, const Tree& tree, int threads);
 
-  /// Error below 1e-3 (kReach says how it was found).
+  /// Error below 2e-3 (kReach says how it was found).
   double at(Vec3 point) const { return generalised_winding(view(), point, kReach); }
   /// Whether the number is ½ or more.
   bool inside(Vec3 point) const { return is_half_inside(view(), point); }

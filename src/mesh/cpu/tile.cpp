@@ -257,7 +257,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace fathom::mesh::cpu {
 
-TileSearch::TileSearch(const Tree& tree, double cutoff, InstructionSet set) : scratch_(new TileScratch{tree, cutoff, set}) {}
+// No distance is above 1e152, and places without a node are at infinity.
+TileSearch::TileSearch(const Tree& tree, double cutoff, InstructionSet set) : scratch_(new TileScratch{tree, std::min(cutoff, 1e152), set}) {}
 TileSearch::~TileSearch() = default;
 
 bool TileSearch::search(const TilePlace& place, TileFound& found) {

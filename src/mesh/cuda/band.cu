@@ -1,6 +1,7 @@
 // Bands: the tiles that the surface may be near to, from coarse to fine; each by a block of threads, which also learns from
 // those before it where its place among the active tiles is; in the end the sides of what is not stored.
 // Source: places by looking back after Merrill & Garland, Single-pass parallel prefix scan with decoupled look-back, 2016.
+#include "mesh/band_rule.h"
 #include "mesh/cuda/band.h"
 
 #include <cub/device/device_scan.cuh>
@@ -59,7 +60,8 @@ struct NearList {
 struct BandWork {
   TileGrid tiles;
   double cutoff;
-  bool in_double, spreads;        ///< spreads: between points that are not in the band the surface cannot pass
+  BandRule rule;
+  bool in_double;
   NearList near;
   const TileList* lists;          ///< [near tile]
   const std::uint64_t* bits;      ///< of the lines of their rows, where winding numbers make the sign
@@ -145,7 +147,7 @@ __device__ void set_sides(const TreeView& tree, const BandWork& work, const Tile
     if (inside) set_bit(memory.inside, i);
   }
   __syncthreads();
-  if (kSign == Sign::winding || !work.spreads || threadIdx.x >= 32) return;
+  if (kSign == Sign::winding || !work.rule.spreads || threadIdx.x >= 32) return;
   const int z = lane_id() % kTileSide;
   const std::uint64_t inside = spread_sides(memory.mask[z], memory.inside[z]);
   if (lane_id() < kTileSide) memory.inside[z] = inside;
@@ -184,25 +186,27 @@ __global__ void __launch_bounds__(kTileBlock, kTileBlocks)
   work.near.first_of(memory.ticket, first);
   TileSearch search(tree, work.tiles.grid, first, memory, stacks);
   Found found[kPointsOfLane];
-  search.run(work.cutoff, work.lists[memory.ticket], found);
+  search.run(work.rule.within, work.lists[memory.ticket], found);
   unsigned within = 0;
-  int active = 0;
+  int active = 0, near = 0;
 #pragma unroll
   for (int n = 0; n < kPointsOfLane; ++n) {
     const int i = TileSearch::index_of(n);
     const bool exists = first[0] + i % 8 < work.tiles.grid.shape[0] && first[1] + i / 8 % 8 < work.tiles.grid.shape[1] &&
                         first[2] + i / 64 < work.tiles.grid.shape[2];
-    const bool is_in = exists && sqrt(found[n].squared) <= work.cutoff;
+    const double distance = sqrt(found[n].squared);
+    const bool is_in = exists && distance <= work.cutoff;
     within |= static_cast<unsigned>(is_in) << n;
     active += __syncthreads_count(is_in);
+    near += __syncthreads_count(exists && distance <= work.rule.within);
     if (is_in) set_bit(memory.mask, i);
   }
   if (threadIdx.x < 32) {
-    const std::int64_t slot = active_before(work.places, memory.ticket, active > 0);
+    const std::int64_t slot = active_before(work.places, memory.ticket, near > 0);
     if (threadIdx.x == 0) memory.slot = slot;
   }
   __syncthreads();
-  if (active == 0) return;
+  if (near == 0) return;
   if constexpr (kSign != Sign::none) set_sides<kSign>(tree, work, search, first, found, within, memory);
   __syncthreads();
   store_points<kSign>(tree, work, search, found, within, memory);
@@ -388,7 +392,8 @@ AnyConstDeviceView view_of(const T* data, DType dtype, const Shape& shape) {
 
 DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOptions& options, cudaStream_t stream) {
   const TileGrid tiles(grid_of(lattice));
-  const NearTiles near = near_tiles(tree, tiles, options.cutoff, stream);
+  const BandRule rule = band_rule(lattice, options.cutoff, tree.sign != Sign::none, tree.longest_squared);
+  const NearTiles near = near_tiles(tree, tiles, rule.within, stream);
   const RowSides sides(tree, tiles, near, stream);
   Scratch sizes(nullptr);
   place_arrays(options, tiles, near.count, sizes);
@@ -402,11 +407,10 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
   const DeviceMemory lists(static_cast<std::size_t>(near.count) * sizeof(TileList), stream);
   check(cudaMemsetAsync(scratch.data(), 0, sizeof(Counts) + for_places, stream), "clearing counts");
   auto* const counts = reinterpret_cast<Counts*>(scratch.data());
-  const double longest = *std::max_element(lattice.spacing.begin(), lattice.spacing.end());
   const BandWork work{tiles,
                       options.cutoff,
+                      rule,
                       options.dtype == DType::float64,
-                      options.cutoff >= longest,
                       {{tiles.shape[0], tiles.shape[1]}, near.count, near.tiles},
                       reinterpret_cast<const TileList*>(lists.data()),
                       sides.bits(),
@@ -417,7 +421,7 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
   Counts found{};
   if (near.count > 0) {
     list_triangles<<<blocks_for(near.count * kFan, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(
-        tree, tiles.grid, work.near, options.cutoff, reinterpret_cast<TileList*>(lists.data()), stack_size(tree));
+        tree, tiles.grid, work.near, rule.within, reinterpret_cast<TileList*>(lists.data()), stack_size(tree));
     check_launch("listing triangles");
     visit_sign(tree.sign, [&]<Sign kSign>(SignTag<kSign>) {
       make_tiles<kSign><<<static_cast<unsigned>(near.count), kTileBlock, stacks_bytes(tree, kTileBlock), stream>>>(tree, work);
@@ -432,7 +436,7 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
   if (tree.sign != Sign::none && tiles.shape[0] > 0) {
     const BandTiles done{tiles, count, to.tiles};
     sign(tree, Gaps{done, to.after_inside, to.row_inside}, count + tiles.rows(), stream);
-    if (!work.spreads && tree.sign != Sign::winding) sign(tree, FarPoints{done, work}, count * kTilePoints, stream);
+    if (!work.rule.spreads && tree.sign != Sign::winding) sign(tree, FarPoints{done, work}, count * kTilePoints, stream);
   }
   check(cudaStreamSynchronize(stream), "signing a band");
 

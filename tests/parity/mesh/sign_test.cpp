@@ -176,7 +176,7 @@ TEST(SignsByPseudonormals, AreThoseOfTheFieldInBands) {
       around.margin = 1;
       mesh::Lattice lattice = lattice_around(set.bounds(), around);
       if (chance(random, 0.3)) lattice.shape[0] = (lattice.shape[0] + 1) / 2;  // the mesh leaves it
-      for (const double steps : {0.5, 0.7, 1.0, 1.5, 2.5}) {
+      for (const double steps : {0.01, 0.3, 0.5, 0.7, 1.0, 1.5, 2.5}) {
         check_band(set, lattice, steps * std::max(h, lattice.spacing[2]));
         if (HasFatalFailure()) return;
       }

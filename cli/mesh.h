@@ -1,0 +1,38 @@
+// fathom mesh: a triangle mesh in, its distance field out, or the distances of some points.
+#pragma once
+
+#include <string>
+
+#include "verb.h"
+
+namespace fathom::cli {
+
+/// The command line of `mesh`, as text; empty: not given.
+struct MeshArguments {
+  std::string input;
+  std::string output;
+  std::string format;
+  std::string points;
+  std::string columns, delimiter, decimal;  ///< of the points
+  std::string resolution, spacing, origin, shape, margin;
+  std::string band, cutoff;
+  bool dense = false;
+  std::string sign = "auto";
+  std::string rule;
+  std::string closest, triangles, inside;
+  std::string preview, title, units;
+  std::string dtype = "float32";
+  std::string backend = "auto";
+  std::string threads = "0";
+  std::string memory;
+  bool compress = false;
+  bool plan = false;
+  bool json = false;
+};
+
+Work declare_mesh(CLI::App* verb);
+
+/// @throws fathom::Error, std::bad_alloc; nothing is left behind then
+int run_mesh(const MeshArguments& arguments);
+
+}  // namespace fathom::cli
