@@ -1,9 +1,8 @@
-// Points are answered by teams, eight at a time, lattices tile by tile: how far the tile's middle is says which triangles matter
-// to its points.
+// Points are answered by teams, eight at a time, lattices tile by tile: how far the tile's middle is says which
+// triangles matter to its points.
 // Cost: of points as in mesh/cpu/search.cpp, kFan lanes for each node; see tile.cuh.
-#include "mesh/cuda/answer.h"
-
 #include "core/cuda/runtime.h"
+#include "mesh/cuda/answer.h"
 #include "mesh/cuda/lines.cuh"
 #include "mesh/cuda/tile.cuh"
 
@@ -16,7 +15,7 @@ using fathom::cuda::check_launch;
 template <Sign kSign>
 __global__ void __launch_bounds__(kAnswerBlock)
     answer_by_teams(const __grid_constant__ TreeView tree, const __grid_constant__ Points points,
-                         const __grid_constant__ Places to, int stack_nodes) {
+                    const __grid_constant__ Places to, int stack_nodes) {
   extern __shared__ Node stacks[];
   Team team(tree, stacks, stack_nodes);
   const std::int64_t i = std::int64_t{blockIdx.x} * kAnswerBlock + threadIdx.x;
@@ -26,7 +25,9 @@ __global__ void __launch_bounds__(kAnswerBlock)
   own.valid &= fabs(own.point.x) <= kMost && fabs(own.point.y) <= kMost && fabs(own.point.z) <= kMost;
   std::int64_t near = -1;
   const Found found = answer_own(team, own, near);
-  if (own.valid) put(tree.mesh, to, {{i}, own.point, found.place, found.squared, is_inside(SignTag<kSign>(), tree, own.point, found.place)});
+  if (own.valid)
+    put(tree.mesh, to,
+        {{i}, own.point, found.place, found.squared, is_inside(SignTag<kSign>(), tree, own.point, found.place)});
   else if (i < points.count) put_none(to, {i, 0, 0});
 }
 
@@ -49,9 +50,10 @@ struct TilesOfPlanes {
 
 template <Sign kSign>
 __global__ void __launch_bounds__(kTileBlock, kTileBlocks)
-    answer_tiles(const __grid_constant__ TreeView tree, const __grid_constant__ Grid grid, const __grid_constant__ Planes planes,
-                 const __grid_constant__ TilesOfPlanes tiles, const __grid_constant__ Places to, const TileList* lists,
-                 const std::uint64_t* bits, std::int64_t words) {
+    answer_tiles(const __grid_constant__ TreeView tree, const __grid_constant__ Grid grid,
+                 const __grid_constant__ Planes planes, const __grid_constant__ TilesOfPlanes tiles,
+                 const __grid_constant__ Places to, const TileList* lists, const std::uint64_t* bits,
+                 std::int64_t words) {
   __shared__ TileMemory memory;
   extern __shared__ Node stacks[];
   std::int64_t first[3];
@@ -86,8 +88,9 @@ struct LinesOfPlanes {
 
 void answer_points(const TreeView& tree, const Points& points, const Places& to, cudaStream_t stream) {
   visit_sign(tree.sign, [&]<Sign kSign>(SignTag<kSign>) {
-    answer_by_teams<kSign><<<blocks_for(points.count, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(
-        tree, points, to, stack_size(tree));
+    answer_by_teams<kSign>
+        <<<blocks_for(points.count, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(
+            tree, points, to, stack_size(tree));
   });
   check_launch("finding nearest triangles");
 }
@@ -105,11 +108,12 @@ void answer_lattice(const TreeView& tree, const Grid& grid, const Planes& planes
   auto* const bits = reinterpret_cast<std::uint64_t*>(lists + tiles.count);
   if (tree.sign == Sign::winding) {
     const LinesOfPlanes lines{planes.count * grid.shape[1], grid.shape[1], planes.first};
-    set_lines<<<blocks_for(lines.count, kLinesBlock), kLinesBlock, 0, stream>>>(tree, grid, lines, bits, words_of(grid));
+    set_lines<<<blocks_for(lines.count, kLinesBlock), kLinesBlock, 0, stream>>>(tree, grid, lines, bits,
+                                                                                words_of(grid));
     check_launch("counting windings");
   }
-  list_triangles<<<blocks_for(tiles.count * kFan, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(
-      tree, grid, tiles, INFINITY, lists, stack_size(tree));
+  list_triangles<<<blocks_for(tiles.count * kFan, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock),
+                   stream>>>(tree, grid, tiles, INFINITY, lists, stack_size(tree));
   check_launch("listing triangles");
   visit_sign(tree.sign, [&]<Sign kSign>(SignTag<kSign>) {
     answer_tiles<kSign><<<static_cast<unsigned>(tiles.count), kTileBlock, stacks_bytes(tree, kTileBlock), stream>>>(

@@ -1,11 +1,11 @@
-// A tile of 8 × 8 × 8 points: a team lists the triangles that may matter to it, a block of threads finds the nearest one of each of
-// its points.
+// A tile of 8 × 8 × 8 points: a team lists the triangles that may matter to it, a block of threads finds the nearest
+// one of each of its points.
 //
-// Each warp has a brick of 8 × 4 × 4 points; a triangle matters to it that is no
-// farther from its middle than min(cutoff + ρ, least + 2ρ), where ρ is its radius and `least` the distance of the nearest one.
-// In the same way each lane finds the few of them that matter to its cell of 2 × 2 points, and measures these from each point.
-// All that is done in float; float64 decides between triangles that the margin does not tell apart. Where there are more triangles than a list holds, or float cannot tell them apart, teams search
-// for each point by itself.
+// Each warp has a brick of 8 × 4 × 4 points; a triangle matters to it that is no farther from its middle than
+// min(cutoff + ρ, least + 2ρ), where ρ is its radius and `least` the distance of the nearest one. In the same way each
+// lane finds the few of them that matter to its cell of 2 × 2 points, and measures these from each point. All that is
+// done in float; float64 decides between triangles that the margin does not tell apart. Where there are more triangles
+// than a list holds, or float cannot tell them apart, teams search for each point by itself.
 // Source: as mesh/cpu/tile.cpp, with larger cubes.
 #pragma once
 
@@ -16,14 +16,14 @@
 namespace fathom::mesh::cuda {
 
 constexpr int kTileBlock = 128;  ///< threads
-constexpr int kTileBlocks = 5;  ///< of a multiprocessor
+constexpr int kTileBlocks = 5;   ///< of a multiprocessor
 constexpr int kPointsOfLane = kTilePoints / kTileBlock;
 constexpr int kMostListed = 256;
 
 /// The triangles that may be nearest to a tile's points.
 struct TileList {
-  double limit;  ///< none farther from its middle matters
-  int count;     ///< more than kMostListed: they are not all in the list
+  double limit;                       ///< none farther from its middle matters
+  int count;                          ///< more than kMostListed: they are not all in the list
   std::uint32_t places[kMostListed];  ///< in the tree
 };
 
@@ -57,8 +57,8 @@ __device__ inline Ball ball_about(const Grid& grid, const std::int64_t (&first)[
 /// @param cutoff  beyond which triangles do not matter
 template <class Tiles>
 __global__ void __launch_bounds__(kAnswerBlock)
-    list_triangles(const __grid_constant__ TreeView tree, const __grid_constant__ Grid grid, const __grid_constant__ Tiles tiles,
-                   double cutoff, TileList* lists, int stack_nodes) {
+    list_triangles(const __grid_constant__ TreeView tree, const __grid_constant__ Grid grid,
+                   const __grid_constant__ Tiles tiles, double cutoff, TileList* lists, int stack_nodes) {
   extern __shared__ Node stacks[];
   Team team(tree, stacks, stack_nodes);
   const std::int64_t tile = (std::int64_t{blockIdx.x} * kAnswerBlock + threadIdx.x) / kFan;
@@ -68,7 +68,8 @@ __global__ void __launch_bounds__(kAnswerBlock)
   const Ball ball = ball_about(grid, first, {kTileSide, kTileSide, kTileSide});
   double limit = cutoff + ball.radius;
   if (limit == INFINITY) limit = sqrt(team.nearest(ball.middle, -1).squared) + 2 * ball.radius;
-  const int count = team.gather(ball.middle, reach_of(limit * limit, tree.longest_squared), lists[tile].places, kMostListed);
+  const int count =
+      team.gather(ball.middle, reach_of(limit * limit, tree.longest_squared), lists[tile].places, kMostListed);
   if (team.lane() != 0) return;
   lists[tile].limit = limit;
   lists[tile].count = count;
@@ -78,13 +79,15 @@ class TileSearch {
  public:
   /// @param first   point of the tile
   /// @param stacks  of the block's teams
-  __device__ TileSearch(const TreeView& tree, const Grid& grid, const std::int64_t (&first)[3], TileMemory& memory, Node* stacks)
+  __device__ TileSearch(const TreeView& tree, const Grid& grid, const std::int64_t (&first)[3], TileMemory& memory,
+                        Node* stacks)
       : tree_(tree), memory_(memory), stacks_(stacks) {
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = fathom::cuda::lane_id();
     tile_ = ball_about(grid, first, {kTileSide, kTileSide, kTileSide});
     const std::int64_t of_brick[3] = {first[0], first[1] + warp % 2 * 4, first[2] + warp / 2 * 4};
     brick_ = ball_about(grid, of_brick, {8, 4, 4});
-    const std::int64_t of_cell[3] = {of_brick[0] + lane % 4 * 2, of_brick[1] + lane / 4 % 2 * 2, of_brick[2] + lane / 8};
+    const std::int64_t of_cell[3] = {of_brick[0] + lane % 4 * 2, of_brick[1] + lane / 4 % 2 * 2,
+                                     of_brick[2] + lane / 8};
     cell_ = ball_about(grid, of_cell, {2, 2, 1});
     for (int n = 0; n < 2; ++n) {
       x_[n] = grid.at(0, of_cell[0] + n);
@@ -139,10 +142,13 @@ class TileSearch {
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
       const int i = part * 32 + lane;
-      squares[part] = i < count ? distance_to(memory_.flats[i], of_brick.x, of_brick.y, of_brick.z, inside_margin_).squared : INFINITY;
+      squares[part] = i < count
+                          ? distance_to(memory_.flats[i], of_brick.x, of_brick.y, of_brick.z, inside_margin_).squared
+                          : INFINITY;
       least = fminf(least, squares[part]);
     }
-    for (int step = 16; step > 0; step /= 2) least = fminf(least, __shfl_xor_sync(fathom::cuda::kAllLanes, least, step));
+    for (int step = 16; step > 0; step /= 2)
+      least = fminf(least, __shfl_xor_sync(fathom::cuda::kAllLanes, least, step));
     const float reach = squared_reach(least, far, brick_.radius, unit);
     unsigned left[kParts];
 #pragma unroll
@@ -150,11 +156,14 @@ class TileSearch {
       left[part] = __ballot_sync(fathom::cuda::kAllLanes, squares[part] <= reach && part * 32 + lane < count);
 
     const Local of_cell = local(cell_.middle, unit);
-    const auto from_cell = [&](int i) { return distance_to(memory_.flats[i], of_cell.x, of_cell.y, of_cell.z, inside_margin_).squared; };
+    const auto from_cell = [&](int i) {
+      return distance_to(memory_.flats[i], of_cell.x, of_cell.y, of_cell.z, inside_margin_).squared;
+    };
     least = INFINITY;
 #pragma unroll
     for (int part = 0; part < kParts; ++part)
-      for (unsigned bits = left[part]; bits != 0; bits &= bits - 1) least = fminf(least, from_cell(part * 32 + lowest_bit(bits)));
+      for (unsigned bits = left[part]; bits != 0; bits &= bits - 1)
+        least = fminf(least, from_cell(part * 32 + lowest_bit(bits)));
     const float cell_reach = squared_reach(least, far, cell_.radius, unit);
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
@@ -168,7 +177,8 @@ class TileSearch {
 
   /// @param left  the triangles that matter to the lane's cell
   template <int kParts>
-  __device__ void measure_points(const unsigned (&left)[kParts], float far, double unit, Found (&found)[kPointsOfLane]) const {
+  __device__ void measure_points(const unsigned (&left)[kParts], float far, double unit,
+                                 Found (&found)[kPointsOfLane]) const {
     Local points[kPointsOfLane];
     float most[kPointsOfLane];
 #pragma unroll
@@ -228,7 +238,8 @@ class TileSearch {
   /// @param least  square of the least distance, as all in float
   __device__ float squared_reach(float least, float far, double radius, double unit) const {
     constexpr float kRounded = 1 + 0x1p-20f;
-    const float r = static_cast<float>(radius * unit), reach = (fminf(far + r, sqrtf(least) + margin_ + 2 * r) + margin_) * kRounded;
+    const float r = static_cast<float>(radius * unit),
+                reach = (fminf(far + r, sqrtf(least) + margin_ + 2 * r) + margin_) * kRounded;
     return reach * reach * kRounded;
   }
 
