@@ -2,10 +2,10 @@
 //
 //   device_mesh [--mesh FILE.obj] [--replays N] [--only TEXT]
 //
-// The mesh (by default a torus) is scaled so that its longest side is 1 and its low corner 0; lattices have n points along each
-// axis of [0, 1]³. The fine mesh is an octahedron of 1 M triangles, put on a
-// sphere with bumps. Each case is compared with the CPU
-// before it is timed, on a coarser lattice where that would take long. Medians of the replays, in milliseconds.
+// The mesh (by default a torus) is scaled so that its longest side is 1 and its low corner 0; lattices have n points
+// along each axis of [0, 1]³. The fine mesh is an octahedron of 1 M triangles, put on a sphere with bumps. Each case is
+// compared with the CPU before it is timed, on a coarser lattice where that would take long. Medians of the replays, in
+// milliseconds.
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -27,7 +27,8 @@ struct Mesh {
 
   std::int64_t size() const { return static_cast<std::int64_t>(triangles.size()) / 3; }
   Triangles view() const {
-    return {AnyConstView(reinterpret_cast<const std::byte*>(vertices.data()), DType::float64, {static_cast<std::int64_t>(vertices.size()) / 3, 3}),
+    return {AnyConstView(reinterpret_cast<const std::byte*>(vertices.data()), DType::float64,
+                         {static_cast<std::int64_t>(vertices.size()) / 3, 3}),
             AnyConstView(reinterpret_cast<const std::byte*>(triangles.data()), DType::int32, {size(), 3})};
   }
 };
@@ -80,7 +81,8 @@ Mesh bumpy_sphere(int n) {
       for (int j = 0; i + j < n; ++j) {
         corner(i, j), turned ? corner(i, j + 1) : corner(i + 1, j), turned ? corner(i + 1, j) : corner(i, j + 1);
         if (i + j + 1 == n) continue;
-        corner(i + 1, j + 1), turned ? corner(i + 1, j) : corner(i, j + 1), turned ? corner(i, j + 1) : corner(i + 1, j);
+        corner(i + 1, j + 1), turned ? corner(i + 1, j) : corner(i, j + 1),
+            turned ? corner(i, j + 1) : corner(i + 1, j);
       }
   }
   return mesh;
@@ -109,7 +111,9 @@ TriangleSet set_of(const Mesh& mesh, Sign sign, Backend backend) {
   return TriangleSet(mesh.view(), options);
 }
 
-bool equal(const Array& a, const Array& b) { return a.shape() == b.shape() && std::memcmp(a.data(), b.data(), a.bytes()) == 0; }
+bool equal(const Array& a, const Array& b) {
+  return a.shape() == b.shape() && std::memcmp(a.data(), b.data(), a.bytes()) == 0;
+}
 
 /// Median of the replays by the host's clock.
 template <class Work>
@@ -120,7 +124,8 @@ double time_of_call(const Work& work, int replays) {
     const auto begin = std::chrono::steady_clock::now();
     work();
     MUST(cudaDeviceSynchronize());
-    if (k >= 2) times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+    if (k >= 2)
+      times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
   }
   return median(std::move(times));
 }
@@ -137,16 +142,19 @@ struct Bench {
     std::printf("%-44s %10.3f ms\n", name, ms);
   }
 
-  void band(const char* name, const Mesh& mesh, Sign sign, std::int64_t n, double cutoff, bool ids, bool closest, std::int64_t checked) const {
+  void band(const char* name, const Mesh& mesh, Sign sign, std::int64_t n, double cutoff, bool ids, bool closest,
+            std::int64_t checked) const {
     if (!wants(name)) return;
     const TriangleSet device = set_of(mesh, sign, Backend::cuda), host = set_of(mesh, sign, Backend::cpu);
     BandOptions options;
     options.cutoff = cutoff;
     options.triangles = ids;
     options.closest = closest;
-    const Band expected = host.band(unit_lattice(checked), options), found = device.band(unit_lattice(checked), options);
-    const bool same = equal(expected.tiles, found.tiles) && equal(expected.masks, found.masks) && equal(expected.distances, found.distances) &&
-                      equal(expected.triangles, found.triangles) && equal(expected.closest, found.closest);
+    const Band expected = host.band(unit_lattice(checked), options),
+               found = device.band(unit_lattice(checked), options);
+    const bool same = equal(expected.tiles, found.tiles) && equal(expected.masks, found.masks) &&
+                      equal(expected.distances, found.distances) && equal(expected.triangles, found.triangles) &&
+                      equal(expected.closest, found.closest);
     const DeviceBand once = device.device_band(unit_lattice(n), options);
     const double ms = time_of_call([&] { device.device_band(unit_lattice(n), options); }, replays);
     std::printf("%-44s %10.3f ms  %6.1f M points, %7lld tiles%s\n", name, ms, 1e-6 * static_cast<double>(once.active),
@@ -180,7 +188,8 @@ struct Bench {
     for (std::int64_t i = 0; i < n; ++i) {
       const auto t = static_cast<std::int64_t>(along(random) * static_cast<double>(mesh.size()));
       for (int k = 0; k < 3; ++k)
-        points.as<float>().data()[3 * i + k] = static_cast<float>(mesh.vertices[3 * mesh.triangles[3 * t] + k] + off(random) / std::sqrt(3));
+        points.as<float>().data()[3 * i + k] =
+            static_cast<float>(mesh.vertices[3 * mesh.triangles[3 * t] + k] + off(random) / std::sqrt(3));
     }
     Array expected(DType::float32, {n}), found(DType::float32, {n});
     Outputs outputs;

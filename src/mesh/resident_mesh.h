@@ -8,8 +8,8 @@
 
 namespace fathom::mesh {
 
-/// Calls return the bytes of device memory that they took beside the mesh. Those between arrays on the device are in the
-/// stream's order; those between arrays of the host wait, in pieces that keep to the scratch limit.
+/// Calls return the bytes of device memory that they took beside the mesh. Those between arrays on the device are in
+/// the stream's order; those between arrays of the host wait, in pieces that keep to the scratch limit.
 class ResidentMesh {
  public:
   virtual ~ResidentMesh() = default;
@@ -21,7 +21,8 @@ class ResidentMesh {
   virtual std::size_t nearest(const AnyConstDeviceView& points, const Places& to, Stream stream) const = 0;
   virtual std::size_t nearest(const AnyConstView& points, const Places& to, const Execution& execution) const = 0;
   /// @throws InvalidArgument as above | the scratch limit is too small
-  virtual std::size_t field(const Lattice& lattice, const Places& to, const Execution& execution, Stream stream) const = 0;
+  virtual std::size_t field(const Lattice& lattice, const Places& to, const Execution& execution,
+                            Stream stream) const = 0;
   virtual std::size_t field(const Lattice& lattice, const Places& to, const Execution& execution) const = 0;
   /// Waits until it is done.
   virtual DeviceBand band(const Lattice& lattice, const BandOptions& options, Stream stream) const = 0;

@@ -10,9 +10,9 @@ namespace fathom::mesh {
 
 struct TreeView {
   MeshView mesh;
-  std::int64_t count = 0;      ///< triangles
+  std::int64_t count = 0;  ///< triangles
   int level_count = 0;
-  double longest_squared = 0;  ///< of all triangles' sides
+  double longest_squared = 0;             ///< of all triangles' sides
   const Boxes* levels[kMostLevels] = {};  ///< boxes of blocks first; the last has one group
   ClusterTree clusters;                   ///< empty unless the sign is fast_winding
   Sign sign = Sign::none;

@@ -153,7 +153,8 @@ FATHOM_HD inline std::int64_t first_behind(const Crossing& crossing, const Grid&
   if (low == high) return low;
   line.x = crossing.least_x();
   return first_that(low, high, guess(estimated_x(crossing, line)), [&](std::int64_t i) {
-    return meets_before(crossing.a, crossing.b, crossing.c, crossing.direction, {snapped(grid.at(0, i)), line.y, line.z});
+    return meets_before(crossing.a, crossing.b, crossing.c, crossing.direction,
+                        {snapped(grid.at(0, i)), line.y, line.z});
   });
 }
 

@@ -1,9 +1,8 @@
-// Points are answered by teams, eight at a time, lattices tile by tile: how far the tile's middle is says which triangles matter
-// to its points.
+// Points are answered by teams, eight at a time, lattices tile by tile: how far the tile's middle is says which
+// triangles matter to its points.
 // Cost: of points as in mesh/cpu/search.cpp, kFan lanes for each node; see tile.cuh.
-#include "mesh/cuda/answer.h"
-
 #include "core/cuda/runtime.h"
+#include "mesh/cuda/answer.h"
 #include "mesh/cuda/lines.cuh"
 #include "mesh/cuda/tile.cuh"
 
@@ -16,7 +15,7 @@ using fathom::cuda::check_launch;
 template <Sign kSign>
 __global__ void __launch_bounds__(kAnswerBlock)
     answer_by_teams(const __grid_constant__ TreeView tree, const __grid_constant__ Points points,
-                         const __grid_constant__ Places to, int stack_nodes) {
+                    const __grid_constant__ Places to, int stack_nodes) {
   extern __shared__ Node stacks[];
   Team team(tree, stacks, stack_nodes);
   const std::int64_t i = std::int64_t{blockIdx.x} * kAnswerBlock + threadIdx.x;
@@ -26,61 +25,46 @@ __global__ void __launch_bounds__(kAnswerBlock)
   own.valid &= fabs(own.point.x) <= kMost && fabs(own.point.y) <= kMost && fabs(own.point.z) <= kMost;
   std::int64_t near = -1;
   const Found found = answer_own(team, own, near);
-  if (own.valid) put(tree.mesh, to, {{i}, own.point, found.place, found.squared, is_inside(SignTag<kSign>(), tree, own.point, found.place)});
+  if (own.valid)
+    put(tree.mesh, to,
+        {{i}, own.point, found.place, found.squared, is_inside(SignTag<kSign>(), tree, own.point, found.place)});
   else if (i < points.count) put_none(to, {i, 0, 0});
 }
 
 /// The tiles of some planes, from the first of them on.
-struct Tiles {
-  std::int64_t across, down, count;
+struct TilesOfPlanes {
+  std::int64_t across, down, first_plane, count;
 
-  Tiles(const Grid& grid, const Planes& planes) {
+  TilesOfPlanes(const Grid& grid, const Planes& planes) : first_plane(planes.first) {
     const auto of = [](std::int64_t points) { return (points + kTileSide - 1) / kTileSide; };
     across = of(grid.shape[0]);
     down = of(grid.shape[1]);
     count = across * down * of(planes.count);
   }
-  /// The first point of a tile, counted from the first of the planes.
   __device__ void first_of(std::int64_t tile, std::int64_t (&at)[3]) const {
     at[0] = tile % across * kTileSide;
     at[1] = tile / across % down * kTileSide;
-    at[2] = tile / across / down * kTileSide;
+    at[2] = first_plane + tile / across / down * kTileSide;
   }
 };
 
-/// From the middle of each tile to the nearest triangle.
-__global__ void __launch_bounds__(kAnswerBlock)
-    measure_middles(const __grid_constant__ TreeView tree, const __grid_constant__ Grid grid, const __grid_constant__ Planes planes,
-                    const __grid_constant__ Tiles tiles, double* distances, int stack_nodes) {
-  extern __shared__ Node stacks[];
-  Team team(tree, stacks, stack_nodes);
-  const std::int64_t tile = std::int64_t{blockIdx.x} * kAnswerBlock + threadIdx.x;
-  std::int64_t first[3];
-  tiles.first_of(tile, first);
-  first[2] += planes.first;
-  const Question own{tile < tiles.count, ball_about(grid, first, {kTileSide, kTileSide, kTileSide}).middle};
-  std::int64_t near = 0;
-  const Found found = answer_own(team, own, near);
-  if (own.valid) distances[tile] = sqrt(found.squared);
-}
-
 template <Sign kSign>
 __global__ void __launch_bounds__(kTileBlock, kTileBlocks)
-    answer_tiles(const __grid_constant__ TreeView tree, const __grid_constant__ Grid grid, const __grid_constant__ Planes planes,
-                 const __grid_constant__ Tiles tiles, const __grid_constant__ Places to, const double* from_middles,
-                 const std::uint64_t* bits, std::int64_t words) {
+    answer_tiles(const __grid_constant__ TreeView tree, const __grid_constant__ Grid grid,
+                 const __grid_constant__ Planes planes, const __grid_constant__ TilesOfPlanes tiles,
+                 const __grid_constant__ Places to, const TileList* lists, const std::uint64_t* bits,
+                 std::int64_t words) {
   __shared__ TileMemory memory;
-  extern __shared__ Node stack[];
+  extern __shared__ Node stacks[];
   std::int64_t first[3];
   tiles.first_of(blockIdx.x, first);
-  const std::int64_t in_lattice[3] = {first[0], first[1], planes.first + first[2]};
-  TileSearch search(tree, grid, in_lattice, memory, stack);
+  TileSearch search(tree, grid, first, memory, stacks);
   Found found[kPointsOfLane];
-  search.run(INFINITY, from_middles[blockIdx.x], found);
+  search.run(INFINITY, lists[blockIdx.x], found);
 #pragma unroll
   for (int n = 0; n < kPointsOfLane; ++n) {
     const int i = TileSearch::index_of(n);
-    const std::int64_t x = first[0] + i % 8, y = first[1] + i / 8 % 8, z = first[2] + i / 64;
+    const std::int64_t x = first[0] + i % 8, y = first[1] + i / 8 % 8, z = first[2] - planes.first + i / 64;
     if (x >= grid.shape[0] || y >= grid.shape[1] || z >= planes.count) continue;
     bool inside;
     if constexpr (kSign == Sign::winding) inside = is_set(bits + (z * grid.shape[1] + y) * words, x);
@@ -104,33 +88,36 @@ struct LinesOfPlanes {
 
 void answer_points(const TreeView& tree, const Points& points, const Places& to, cudaStream_t stream) {
   visit_sign(tree.sign, [&]<Sign kSign>(SignTag<kSign>) {
-    answer_by_teams<kSign><<<blocks_for(points.count, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(
-        tree, points, to, stack_size(tree));
+    answer_by_teams<kSign>
+        <<<blocks_for(points.count, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(
+            tree, points, to, stack_size(tree));
   });
   check_launch("finding nearest triangles");
 }
 
 std::size_t plane_bytes(const TreeView& tree, const Grid& grid) {
   const std::int64_t words = tree.sign == Sign::winding ? grid.shape[1] * words_of(grid) : 0;
-  return static_cast<std::size_t>(Tiles(grid, {0, 1}).count + words) * sizeof(std::uint64_t);
+  return static_cast<std::size_t>(TilesOfPlanes(grid, {0, 1}).count) * sizeof(TileList) +
+         static_cast<std::size_t>(words) * sizeof(std::uint64_t);
 }
 
 void answer_lattice(const TreeView& tree, const Grid& grid, const Planes& planes, const Places& to, std::byte* scratch,
                     cudaStream_t stream) {
-  const Tiles tiles(grid, planes);
-  auto* const from_middles = reinterpret_cast<double*>(scratch);
-  auto* const bits = reinterpret_cast<std::uint64_t*>(from_middles + tiles.count);
+  const TilesOfPlanes tiles(grid, planes);
+  auto* const lists = reinterpret_cast<TileList*>(scratch);
+  auto* const bits = reinterpret_cast<std::uint64_t*>(lists + tiles.count);
   if (tree.sign == Sign::winding) {
     const LinesOfPlanes lines{planes.count * grid.shape[1], grid.shape[1], planes.first};
-    set_lines<<<blocks_for(lines.count, kLinesBlock), kLinesBlock, 0, stream>>>(tree, grid, lines, bits, words_of(grid));
+    set_lines<<<blocks_for(lines.count, kLinesBlock), kLinesBlock, 0, stream>>>(tree, grid, lines, bits,
+                                                                                words_of(grid));
     check_launch("counting windings");
   }
-  measure_middles<<<blocks_for(tiles.count, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(
-      tree, grid, planes, tiles, from_middles, stack_size(tree));
-  check_launch("measuring tiles");
+  list_triangles<<<blocks_for(tiles.count * kFan, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock),
+                   stream>>>(tree, grid, tiles, INFINITY, lists, stack_size(tree));
+  check_launch("listing triangles");
   visit_sign(tree.sign, [&]<Sign kSign>(SignTag<kSign>) {
-    answer_tiles<kSign><<<static_cast<unsigned>(tiles.count), kTileBlock, tile_bytes(tree), stream>>>(
-        tree, grid, planes, tiles, to, from_middles, bits, words_of(grid));
+    answer_tiles<kSign><<<static_cast<unsigned>(tiles.count), kTileBlock, stacks_bytes(tree, kTileBlock), stream>>>(
+        tree, grid, planes, tiles, to, lists, bits, words_of(grid));
   });
   check_launch("finding nearest triangles");
 }

@@ -12,7 +12,7 @@ namespace fathom::mesh::cuda {
 /// Rows of x, y, z.
 struct Points {
   const std::byte* data;
-  DType dtype;  ///< float32 or float64
+  DType dtype;        ///< float32 or float64
   std::int64_t step;  ///< in elements
   std::int64_t count;
 

@@ -1,13 +1,13 @@
-// Bands: the tiles that the surface may be near to, from coarse to fine; each by a block of threads, which also learns from
-// those before it where its place among the active tiles is; in the end the sides of what is not stored.
-// Source: places by looking back after Merrill & Garland, Single-pass parallel prefix scan with decoupled look-back, 2016.
-#include "mesh/cuda/band.h"
-
+// Bands: the tiles that the surface may be near to, from coarse to fine; each by a block of threads, which also learns
+// from those before it where its place among the active tiles is; in the end the sides of what is not stored.
+// Source: places by looking back after Merrill & Garland, Single-pass parallel prefix scan with decoupled look-back,
+// 2016.
 #include <cub/device/device_scan.cuh>
 
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
 #include "mesh/band_rule.h"
+#include "mesh/cuda/band.h"
 #include "mesh/cuda/lines.cuh"
 #include "mesh/cuda/questions.cuh"
 #include "mesh/cuda/tile.cuh"
@@ -40,15 +40,33 @@ struct BandArrays {
   std::uint8_t *row_inside, *after_inside;
 };
 
+/// Tiles by their numbers.
+struct NearList {
+  std::int64_t shape[2], count;  ///< along x and y
+  const std::uint64_t* numbers;
+
+  __device__ void place_of(std::int64_t i, std::int64_t (&at)[3]) const {
+    const auto number = static_cast<std::int64_t>(numbers[i]);
+    at[0] = number % shape[0];
+    at[1] = number / shape[0] % shape[1];
+    at[2] = number / shape[0] / shape[1];
+  }
+  __device__ void first_of(std::int64_t i, std::int64_t (&at)[3]) const {
+    place_of(i, at);
+    for (std::int64_t& x : at) x *= kTileSide;
+  }
+};
+
 struct BandWork {
   TileGrid tiles;
   double cutoff;
   BandRule rule;
   bool in_double;
-  const std::uint64_t* near;      ///< tiles
-  const std::uint64_t* bits;      ///< of the lines of their rows, where winding numbers make the sign
-  const std::int32_t* rows;       ///< [near tile]: number of its row among those, from 1
-  unsigned long long* places;     ///< [near tile]: see State
+  NearList near;
+  const TileList* lists;       ///< [near tile]
+  const std::uint64_t* bits;   ///< of the lines of their rows, where winding numbers make the sign
+  const std::int32_t* rows;    ///< [near tile]: number of its row among those, from 1
+  unsigned long long* places;  ///< [near tile]: see State
   Counts* counts;
   BandArrays to;
 };
@@ -63,8 +81,8 @@ __device__ std::int64_t active_before(unsigned long long* places, std::int64_t t
   for (std::int64_t last = tile - 1; last >= 0; last -= 32) {
     const std::int64_t other = last - lane_id();
     unsigned long long word = with_all_before;
-    if (other >= 0)
-      do word = *const_cast<volatile unsigned long long*>(places + other);
+    if (other >= 0) do
+        word = *const_cast<volatile unsigned long long*>(places + other);
       while ((word & 3) == unknown);
     const unsigned whole = __ballot_sync(kAllLanes, (word & 3) == with_all_before);
     const int end = whole ? lowest_bit(whole) : 31;
@@ -77,13 +95,14 @@ __device__ std::int64_t active_before(unsigned long long* places, std::int64_t t
   return sum;
 }
 
-/// By a warp, of which eight lanes have a word each: spreads the sides of known points to their neighbours until all are
-/// known, step by step as mesh/cpu/band.cpp does.
+/// By a warp, of which eight lanes have a word each: spreads the sides of known points to their neighbours until all
+/// are known, step by step as mesh/cpu/band.cpp does.
 __device__ std::uint64_t spread_sides(std::uint64_t known, std::uint64_t inside) {
   constexpr std::uint64_t kNotFirst = 0xfefefefefefefefe, kNotLast = 0x7f7f7f7f7f7f7f7f;
   const int z = lane_id() % kTileSide;
   const auto beside = [&](std::uint64_t word) {
-    const std::uint64_t below = __shfl_up_sync(kAllLanes, word, 1, kTileSide), above = __shfl_down_sync(kAllLanes, word, 1, kTileSide);
+    const std::uint64_t below = __shfl_up_sync(kAllLanes, word, 1, kTileSide),
+                        above = __shfl_down_sync(kAllLanes, word, 1, kTileSide);
     return (word << 1 & kNotFirst) | (word >> 1 & kNotLast) | word << 8 | word >> 8 | (z > 0 ? below : 0) |
            (z < kTileSide - 1 ? above : 0);
   };
@@ -114,8 +133,9 @@ __device__ void set_bit(std::uint64_t* words, int i) {
 /// Which points of the tile are inside, as far as its own points tell it. By all threads.
 /// @param found, within  the lane's points, and which of them are in the band, as bits
 template <Sign kSign>
-__device__ void set_sides(const TreeView& tree, const BandWork& work, const TileSearch& search, const std::int64_t (&first)[3],
-                          const Found (&found)[kPointsOfLane], unsigned within, TileMemory& memory) {
+__device__ void set_sides(const TreeView& tree, const BandWork& work, const TileSearch& search,
+                          const std::int64_t (&first)[3], const Found (&found)[kPointsOfLane], unsigned within,
+                          TileMemory& memory) {
 #pragma unroll
   for (int n = 0; n < kPointsOfLane; ++n) {
     const int i = TileSearch::index_of(n);
@@ -143,7 +163,8 @@ __device__ void store_points(const TreeView& tree, const BandWork& work, const T
     const int i = TileSearch::index_of(n);
     const bool is_in = within >> n & 1;
     const std::int64_t at = memory.slot * kTilePoints + i;
-    put_distance(work, at, is_in ? sqrt(found[n].squared) : work.cutoff, kSign != Sign::none && memory.inside[i / 64] >> i % 64 & 1);
+    put_distance(work, at, is_in ? sqrt(found[n].squared) : work.cutoff,
+                 kSign != Sign::none && memory.inside[i / 64] >> i % 64 & 1);
     if (work.to.triangles) work.to.triangles[at] = is_in ? found[n].id : -1;
     if (!work.to.closest) continue;
     const float none = __int_as_float(0x7fc00000);  // as the host's
@@ -159,24 +180,24 @@ template <Sign kSign>
 __global__ void __launch_bounds__(kTileBlock, kTileBlocks)
     make_tiles(const __grid_constant__ TreeView tree, const __grid_constant__ BandWork work) {
   __shared__ TileMemory memory;
-  extern __shared__ Node stack[];
+  extern __shared__ Node stacks[];
   if (threadIdx.x < kTileSide) memory.mask[threadIdx.x] = memory.inside[threadIdx.x] = 0;
-  if (threadIdx.x == 0) memory.ticket = static_cast<std::int64_t>(atomicAdd(&work.counts->tickets, 1ull));  // in the order of starting
+  if (threadIdx.x == 0)
+    memory.ticket = static_cast<std::int64_t>(atomicAdd(&work.counts->tickets, 1ull));  // in the order of starting
   __syncthreads();
-  const auto number = static_cast<std::int64_t>(work.near[memory.ticket]);
-  const std::int64_t tile[3] = {number % work.tiles.shape[0], number / work.tiles.shape[0] % work.tiles.shape[1],
-                                number / work.tiles.shape[0] / work.tiles.shape[1]};
-  const std::int64_t first[3] = {tile[0] * kTileSide, tile[1] * kTileSide, tile[2] * kTileSide};
-  TileSearch search(tree, work.tiles.grid, first, memory, stack);
+  std::int64_t tile[3], first[3];
+  work.near.place_of(memory.ticket, tile);
+  work.near.first_of(memory.ticket, first);
+  TileSearch search(tree, work.tiles.grid, first, memory, stacks);
   Found found[kPointsOfLane];
-  search.run(work.rule.within, INFINITY, found);
+  search.run(work.rule.within, work.lists[memory.ticket], found);
   unsigned within = 0;
   int active = 0, near = 0;
 #pragma unroll
   for (int n = 0; n < kPointsOfLane; ++n) {
     const int i = TileSearch::index_of(n);
-    const bool exists = first[0] + i % 8 < work.tiles.grid.shape[0] && first[1] + i / 8 % 8 < work.tiles.grid.shape[1] &&
-                        first[2] + i / 64 < work.tiles.grid.shape[2];
+    const bool exists = first[0] + i % 8 < work.tiles.grid.shape[0] &&
+                        first[1] + i / 8 % 8 < work.tiles.grid.shape[1] && first[2] + i / 64 < work.tiles.grid.shape[2];
     const double distance = sqrt(found[n].squared);
     const bool is_in = exists && distance <= work.cutoff;
     within |= static_cast<unsigned>(is_in) << n;
@@ -194,8 +215,7 @@ __global__ void __launch_bounds__(kTileBlock, kTileBlocks)
   __syncthreads();
   store_points<kSign>(tree, work, search, found, within, memory);
   if (threadIdx.x < 3) work.to.tiles[3 * memory.slot + threadIdx.x] = static_cast<std::int32_t>(tile[threadIdx.x]);
-  if (threadIdx.x < kTileSide)
-    work.to.masks[kTileSide * memory.slot + threadIdx.x] = memory.mask[threadIdx.x];
+  if (threadIdx.x < kTileSide) work.to.masks[kTileSide * memory.slot + threadIdx.x] = memory.mask[threadIdx.x];
   if (threadIdx.x != 0) return;
   atomicAdd(&work.counts->tiles, 1ull);
   atomicAdd(&work.counts->points, static_cast<unsigned long long>(active));
@@ -207,7 +227,9 @@ struct BandTiles {
   std::int64_t count;
   const std::int32_t* stored;
 
-  __device__ std::int64_t row_of(std::int64_t t) const { return stored[3 * t + 2] * tiles.shape[1] + stored[3 * t + 1]; }
+  __device__ std::int64_t row_of(std::int64_t t) const {
+    return stored[3 * t + 2] * tiles.shape[1] + stored[3 * t + 1];
+  }
   __device__ Vec3 point(std::int64_t tx, std::int64_t row) const {
     return tiles.grid.point(tx * kTileSide, row % tiles.shape[1] * kTileSide, row / tiles.shape[1] * kTileSide);
   }
@@ -233,7 +255,9 @@ struct Gaps : BandTiles {
     }
     return {!(low < count && row_of(low) == row && stored[3 * low] == 0), point(0, row)};
   }
-  __device__ void take(std::int64_t i, bool inside) const { (i < count ? after_inside + i : row_inside + (i - count))[0] = inside; }
+  __device__ void take(std::int64_t i, bool inside) const {
+    (i < count ? after_inside + i : row_inside + (i - count))[0] = inside;
+  }
 };
 
 /// The points of stored tiles that are not in the band.
@@ -284,7 +308,8 @@ __global__ void __launch_bounds__(kAnswerBlock)
 }
 
 __global__ void __launch_bounds__(kAnswerBlock)
-    list_rows(const std::uint64_t* near, std::int64_t count, std::int64_t along_x, const std::int32_t* rows, std::uint64_t* list) {
+    list_rows(const std::uint64_t* near, std::int64_t count, std::int64_t along_x, const std::int32_t* rows,
+              std::uint64_t* list) {
   const std::int64_t i = std::int64_t{blockIdx.x} * kAnswerBlock + threadIdx.x;
   if (i < count) list[rows[i] - 1] = near[i] / along_x;  // the same from all tiles of a row
 }
@@ -333,9 +358,11 @@ class RowSides {
     list_rows<<<blocks, kAnswerBlock, 0, stream>>>(near.tiles, near.count, along_x, rows, list);
     check_launch("listing rows");
     std::int32_t count = 0;
-    check(cudaMemcpyAsync(&count, rows + near.count - 1, sizeof count, cudaMemcpyDeviceToHost, stream), "reading a count");
+    check(cudaMemcpyAsync(&count, rows + near.count - 1, sizeof count, cudaMemcpyDeviceToHost, stream),
+          "reading a count");
     check(cudaStreamSynchronize(stream), "listing rows");
-    const LinesOfRows lines{std::int64_t{count} * kTileSide * kTileSide, tiles.grid.shape[1], tiles.grid.shape[2], tiles.shape[1], list};
+    const LinesOfRows lines{std::int64_t{count} * kTileSide * kTileSide, tiles.grid.shape[1], tiles.grid.shape[2],
+                            tiles.shape[1], list};
     const std::int64_t words = words_of(tiles.grid);
     const auto bytes = static_cast<std::size_t>(lines.count * words) * sizeof(std::uint64_t);
     bits_ = std::make_unique<DeviceMemory>(bytes, stream);
@@ -387,13 +414,15 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
   const BandArrays to = place_arrays(options, tiles, near.count, arrays);
   const std::size_t for_places = static_cast<std::size_t>(near.count) * sizeof(unsigned long long);
   const DeviceMemory scratch(sizeof(Counts) + for_places, stream);
+  const DeviceMemory lists(static_cast<std::size_t>(near.count) * sizeof(TileList), stream);
   check(cudaMemsetAsync(scratch.data(), 0, sizeof(Counts) + for_places, stream), "clearing counts");
   auto* const counts = reinterpret_cast<Counts*>(scratch.data());
   const BandWork work{tiles,
                       options.cutoff,
                       rule,
                       options.dtype == DType::float64,
-                      near.tiles,
+                      {{tiles.shape[0], tiles.shape[1]}, near.count, near.tiles},
+                      reinterpret_cast<const TileList*>(lists.data()),
                       sides.bits(),
                       sides.rows(),
                       reinterpret_cast<unsigned long long*>(counts + 1),
@@ -401,8 +430,13 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
                       to};
   Counts found{};
   if (near.count > 0) {
+    list_triangles<<<blocks_for(near.count * kFan, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock),
+                     stream>>>(tree, tiles.grid, work.near, rule.within, reinterpret_cast<TileList*>(lists.data()),
+                               stack_size(tree));
+    check_launch("listing triangles");
     visit_sign(tree.sign, [&]<Sign kSign>(SignTag<kSign>) {
-      make_tiles<kSign><<<static_cast<unsigned>(near.count), kTileBlock, tile_bytes(tree), stream>>>(tree, work);
+      make_tiles<kSign>
+          <<<static_cast<unsigned>(near.count), kTileBlock, stacks_bytes(tree, kTileBlock), stream>>>(tree, work);
     });
     check_launch("making tiles");
     check(cudaMemcpyAsync(&found, counts, sizeof found, cudaMemcpyDeviceToHost, stream), "reading counts");
@@ -414,7 +448,8 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
   if (tree.sign != Sign::none && tiles.shape[0] > 0) {
     const BandTiles done{tiles, count, to.tiles};
     sign(tree, Gaps{done, to.after_inside, to.row_inside}, count + tiles.rows(), stream);
-    if (!work.rule.spreads && tree.sign != Sign::winding) sign(tree, FarPoints{done, work}, count * kTilePoints, stream);
+    if (!work.rule.spreads && tree.sign != Sign::winding)
+      sign(tree, FarPoints{done, work}, count * kTilePoints, stream);
   }
   check(cudaStreamSynchronize(stream), "signing a band");
 

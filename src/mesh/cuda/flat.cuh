@@ -1,21 +1,24 @@
 // Distances to triangles in float, about the middle of a tile: a filter with a proved margin.
 //
-// Seen from a triangle, a point has a height over its plane and, for each side, a way outward across it and one along it. All
-// seven are affine functions of the point, with gradients of length 1; they are computed in float64 about the tile's middle and
-// in units of its radius, and rounded once. With R, the farthest that a corner is from the middle in these units, and u = 2⁻²⁴,
-// a function is wrong by at most δ = 4u·(R + 3): its constant's rounding, those of the gradient and of the point, and three
-// roundings of fused steps. A point counts as inside the prism if all its ways outward are below −δ: it is, then. Otherwise the
-// distance is that to the nearest of the three sides, which for a point inside is no farther than 2δ. So the distance is wrong by
-// at most 6δ, the formula of triangle.hd.h by at most 2⁻²²·R: kMargin is for both.
+// Seen from a triangle, a point has a height over its plane and, for each side, a way outward across it and one along
+// it. All seven are affine functions of the point, with gradients of length 1; they are computed in float64 about the
+// tile's middle and in units of its radius, and rounded once. With R, the farthest that a corner is from the middle in
+// these units, and u = 2⁻²⁴, a function is wrong by at most δ = 4u·(R + 3): its constant's rounding, those of the
+// gradient and of the point, and three roundings of fused steps. A point counts as inside the prism if all its ways
+// outward are below −δ: it is, then. Otherwise the distance is that to the nearest of the three sides, which for a
+// point inside is no farther than 2δ. So the distance is wrong by at most 6δ, the formula of triangle.hd.h by at most
+// 2⁻²²·R: kMargin is for both.
 #pragma once
+
+#include <cstdint>
 
 #include "mesh/triangle.hd.h"
 
 namespace fathom::mesh::cuda {
 
-constexpr float kMargin = 0x1p-18f;      ///< of R + 3
+constexpr float kMargin = 0x1p-18f;        ///< of R + 3
 constexpr float kInsideMargin = 0x1p-21f;  ///< the same for δ, with room
-constexpr double kMostFlat = 0x1p14;     ///< R + 3 beyond which the filter is of no use
+constexpr double kMostFlat = 0x1p14;       ///< R + 3 beyond which the filter is of no use
 
 /// x·gradient + constant.
 struct alignas(16) Affine {
@@ -27,8 +30,9 @@ struct alignas(16) Affine {
 /// A triangle as points near the middle see it.
 struct Flat {
   Affine height, outward[3], along[3];
-  float length[3], unused;
-  Affine gap;  ///< so that lanes that read one each do not meet in the same banks
+  float length[3];
+  std::uint32_t place;  ///< in the tree
+  Affine gap;           ///< so that lanes that read one each do not meet in the same banks
 };
 
 __device__ inline Affine affine(Vec3 gradient, Vec3 through, double unit) {

@@ -16,8 +16,8 @@ constexpr int kLinesBlock = 128;
 /// @param bits   [line, word]
 template <class Lines>
 __global__ void __launch_bounds__(kLinesBlock)
-    set_lines(const __grid_constant__ TreeView tree, const __grid_constant__ Grid grid, const __grid_constant__ Lines lines,
-              std::uint64_t* bits, std::int64_t words) {
+    set_lines(const __grid_constant__ TreeView tree, const __grid_constant__ Grid grid,
+              const __grid_constant__ Lines lines, std::uint64_t* bits, std::int64_t words) {
   const std::int64_t line = std::int64_t{blockIdx.x} * kLinesBlock + threadIdx.x;
   std::int64_t j, k;
   if (line < lines.count && lines.of(line, j, k)) winding_line(tree, grid, j, k, bits + line * words);

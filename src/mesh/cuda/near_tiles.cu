@@ -1,12 +1,11 @@
-// From coarse to fine: cubes of tiles whose middles have a triangle within the cutoff and their radius are divided by four
-// along each axis, down to tiles; these are sorted.
+// From coarse to fine: cubes of tiles whose middles have a triangle within the cutoff and their radius are divided by
+// four along each axis, down to tiles; these are sorted.
 // Cost: a search in the tree for each cube that is looked at, some 100 for each tile that is near.
-#include "mesh/cuda/near_tiles.h"
-
 #include <cub/device/device_radix_sort.cuh>
 
 #include "core/cuda/scratch.h"
 #include "fathom/core/error.h"
+#include "mesh/cuda/near_tiles.h"
 #include "mesh/cuda/questions.cuh"
 
 namespace fathom::mesh::cuda {
@@ -27,12 +26,14 @@ struct Cubes {
   Cubes(const TileGrid& tiles, std::int64_t of_side) : side(of_side) {
     for (int k = 0; k < 3; ++k) shape[k] = (tiles.shape[k] + side - 1) / side;
   }
-  double count() const { return static_cast<double>(shape[0]) * static_cast<double>(shape[1]) * static_cast<double>(shape[2]); }
+  double count() const {
+    return static_cast<double>(shape[0]) * static_cast<double>(shape[1]) * static_cast<double>(shape[2]);
+  }
 };
 
 /// Of cubes on a way down: number i of all, or, with those that are near above it, part i % kParts of one of them.
 struct Asked {
-  const std::uint64_t* above;  ///< null: all
+  const std::uint64_t* above;   ///< null: all
   std::int64_t above_shape[2];  ///< along x and y
   std::int64_t count;
 };
@@ -59,8 +60,9 @@ __device__ std::int64_t number_of(const Asked& asked, const Cubes& cubes, std::i
 }
 
 __global__ void __launch_bounds__(kAnswerBlock)
-    find_near(const __grid_constant__ TreeView tree, const __grid_constant__ Grid grid, const __grid_constant__ Cubes cubes,
-              const __grid_constant__ Asked asked, double cutoff, std::uint64_t* near, unsigned long long* count, int stack_nodes) {
+    find_near(const __grid_constant__ TreeView tree, const __grid_constant__ Grid grid,
+              const __grid_constant__ Cubes cubes, const __grid_constant__ Asked asked, double cutoff,
+              std::uint64_t* near, unsigned long long* count, int stack_nodes) {
   extern __shared__ Node stacks[];
   Team team(tree, stacks, stack_nodes);
   const std::int64_t i = (std::int64_t{blockIdx.x} * kAnswerBlock + threadIdx.x) / kFan;
@@ -70,13 +72,15 @@ __global__ void __launch_bounds__(kAnswerBlock)
   if (number < 0) return;
   double middle[3], radius_squared = 0;
   for (int k = 0; k < 3; ++k) {
-    const double low = grid.at(k, at[k] * cubes.side * kTileSide), high = grid.at(k, (at[k] + 1) * cubes.side * kTileSide - 1);
+    const double low = grid.at(k, at[k] * cubes.side * kTileSide),
+                 high = grid.at(k, (at[k] + 1) * cubes.side * kTileSide - 1);
     middle[k] = low + 0.5 * (high - low);
     const double radius = fmax(middle[k] - low, high - middle[k]);
     radius_squared += radius * radius;
   }
   const double limit = cutoff + sqrt(radius_squared);
-  const bool is_near = team.any_within({middle[0], middle[1], middle[2]}, reach_of(limit * limit, tree.longest_squared));
+  const bool is_near =
+      team.any_within({middle[0], middle[1], middle[2]}, reach_of(limit * limit, tree.longest_squared));
   if (is_near && team.lane() == 0) near[atomicAdd(count, 1ull)] = static_cast<std::uint64_t>(number);
 }
 
@@ -109,7 +113,8 @@ void sort(NearTiles& near, const Cubes& tiles, cudaStream_t stream) {
   int bits = 1;
   while (bits < 64 && static_cast<double>(std::uint64_t{1} << bits) < tiles.count()) ++bits;
   const DeviceMemory other(static_cast<std::size_t>(near.count) * sizeof(std::uint64_t), stream);
-  cub::DoubleBuffer<std::uint64_t> keys(const_cast<std::uint64_t*>(near.tiles), reinterpret_cast<std::uint64_t*>(other.data()));
+  cub::DoubleBuffer<std::uint64_t> keys(const_cast<std::uint64_t*>(near.tiles),
+                                        reinterpret_cast<std::uint64_t*>(other.data()));
   std::size_t bytes = 0;
   const auto run = [&](void* temporary) {
     check(cub::DeviceRadixSort::SortKeys(temporary, bytes, keys, near.count, 0, bits, stream), "sorting tiles");
@@ -118,9 +123,10 @@ void sort(NearTiles& near, const Cubes& tiles, cudaStream_t stream) {
   const DeviceMemory temporary(bytes, stream);
   run(temporary.data());
   if (keys.Current() != near.tiles)
-    check(cudaMemcpyAsync(const_cast<std::uint64_t*>(near.tiles), keys.Current(),
-                          static_cast<std::size_t>(near.count) * sizeof(std::uint64_t), cudaMemcpyDeviceToDevice, stream),
-          "sorting tiles");
+    check(
+        cudaMemcpyAsync(const_cast<std::uint64_t*>(near.tiles), keys.Current(),
+                        static_cast<std::size_t>(near.count) * sizeof(std::uint64_t), cudaMemcpyDeviceToDevice, stream),
+        "sorting tiles");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Questions by eights: a team looks for the nearest triangles of eight points one after the other; then each of its lanes
-// goes on with one of them.
+// Questions by eights: a team looks for the nearest triangles of eight points one after the other; then each of its
+// lanes goes on with one of them.
 #pragma once
 
 #include "mesh/cuda/team.cuh"

@@ -35,7 +35,8 @@ class Upload {
     if (!from) return nullptr;
     T* const to = scratch_.take<T>(static_cast<std::int64_t>(count));
     if (is_real_ && count > 0)
-      check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyHostToDevice, stream_), "copying a mesh to the device");
+      check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyHostToDevice, stream_),
+            "copying a mesh to the device");
     return to;
   }
   std::size_t bytes() const { return scratch_.bytes(); }
@@ -61,7 +62,8 @@ TreeView copied(const PreparedMesh& prepared, Upload& upload) {
   view.clusters.blocks = view.mesh.blocks;
   view.clusters.turns = upload.copy(view.clusters.turns, blocks * kFan);
   for (int level = 0; level < view.clusters.level_count; ++level)
-    view.clusters.levels[level] = upload.copy(view.clusters.levels[level], static_cast<std::size_t>(view.clusters.sizes[level]));
+    view.clusters.levels[level] =
+        upload.copy(view.clusters.levels[level], static_cast<std::size_t>(view.clusters.sizes[level]));
   return view;
 }
 
@@ -82,7 +84,9 @@ std::size_t bytes_of_answer(const Places& places) {
 
 /// The same outputs, the first answer being that with `first` along the slowest axis.
 Places places_from(Places places, std::int64_t first) {
-  visit(places, [&](Place& place, int) { place.data += first * place.step[0] * static_cast<std::int64_t>(size_of(place.dtype)); });
+  visit(places, [&](Place& place, int) {
+    place.data += first * place.step[0] * static_cast<std::int64_t>(size_of(place.dtype));
+  });
   return places;
 }
 
@@ -98,7 +102,8 @@ class PieceOutputs {
     for (int axis = 1; axis < shape_.rank(); ++axis) of_first *= shape_[axis];
     Places device = host_;
     visit(device, [&](Place& place, std::int64_t numbers) {
-      place.data = scratch.take<std::byte>(count * of_first * numbers * static_cast<std::int64_t>(size_of(place.dtype)));
+      place.data =
+          scratch.take<std::byte>(count * of_first * numbers * static_cast<std::int64_t>(size_of(place.dtype)));
       std::int64_t step = numbers;
       for (int axis = shape_.rank() - 1; axis >= 0; --axis) {
         place.step[axis] = step;
@@ -109,7 +114,8 @@ class PieceOutputs {
   }
 
   /// Questions [first, first + count) along the slowest axis.
-  void download(const Places& device, std::int64_t first, std::int64_t count, Staging& staging, cudaStream_t stream) const {
+  void download(const Places& device, std::int64_t first, std::int64_t count, Staging& staging,
+                cudaStream_t stream) const {
     std::vector<const Place*> from;
     visit(device, [&](const Place& place, int) { from.push_back(&place); });
     std::size_t i = 0;
@@ -238,7 +244,8 @@ class DeviceSet : public ResidentMesh {
     const DeviceMemory memory(static_cast<std::size_t>(piece) * of_plane, stream);
     const Readers::Reading reading(readers_, stream);
     for (std::int64_t first = 0; first < grid.shape[2]; first += piece)
-      answer_lattice(tree_, grid, {first, std::min(piece, grid.shape[2] - first)}, places_from(to, first), memory.data(), stream);
+      answer_lattice(tree_, grid, {first, std::min(piece, grid.shape[2] - first)}, places_from(to, first),
+                     memory.data(), stream);
     return static_cast<std::size_t>(piece) * of_plane;
   }
 
@@ -248,7 +255,8 @@ class DeviceSet : public ResidentMesh {
     const OwnStream stream;
     const Grid grid = grid_of(lattice);
     const std::size_t for_signs = plane_bytes(tree_, grid);
-    const std::size_t of_plane = for_signs + static_cast<std::size_t>(grid.shape[0] * grid.shape[1]) * bytes_of_answer(to);
+    const std::size_t of_plane =
+        for_signs + static_cast<std::size_t>(grid.shape[0] * grid.shape[1]) * bytes_of_answer(to);
     const std::int64_t piece = parts_at_a_time(grid.shape[2], of_plane, room_of(execution));
     const DeviceMemory memory(static_cast<std::size_t>(piece) * of_plane + kSlack, stream.get());
     Scratch scratch(memory.data());
@@ -263,7 +271,8 @@ class DeviceSet : public ResidentMesh {
       answer_lattice(tree_, grid, {first, planes}, device, signs, stream.get());
       outputs.download(device, first, planes, staging, stream.get());
       stream.wait();
-      if (execution.progress) execution.progress(static_cast<double>(first + planes) / static_cast<double>(grid.shape[2]));
+      if (execution.progress)
+        execution.progress(static_cast<double>(first + planes) / static_cast<double>(grid.shape[2]));
     }
     return static_cast<std::size_t>(piece) * of_plane + kSlack;
   }
@@ -309,10 +318,12 @@ Array download(const AnyConstDeviceView& view, Stream stream) {
   const std::size_t row = array.bytes() / static_cast<std::size_t>(view.shape()[0]);
   const std::int64_t pitch = view.rank() == 1 ? static_cast<std::int64_t>(row)
                                               : view.strides()[0] * static_cast<std::int64_t>(size_of(view.dtype()));
-  if (pitch < static_cast<std::int64_t>(row)) throw InvalidArgument("rows of an array on a device overlap, or go backwards");
+  if (pitch < static_cast<std::int64_t>(row))
+    throw InvalidArgument("rows of an array on a device overlap, or go backwards");
   const OnDevice on_device(device_of(view.data(), "mesh"));
   check(cudaMemcpy2DAsync(array.data(), row, view.data(), static_cast<std::size_t>(pitch), row,
-                          static_cast<std::size_t>(view.shape()[0]), cudaMemcpyDeviceToHost, fathom::cuda::native(stream)),
+                          static_cast<std::size_t>(view.shape()[0]), cudaMemcpyDeviceToHost,
+                          fathom::cuda::native(stream)),
         "copying from the device");
   check(cudaStreamSynchronize(fathom::cuda::native(stream)), "copying from the device");
   return array;

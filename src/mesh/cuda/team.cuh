@@ -18,7 +18,9 @@ struct Node {
 constexpr int kLevelShift = 28;
 static_assert(kMostLevels < 1 << (32 - kLevelShift));
 
-__device__ inline unsigned root_of(const TreeView& tree) { return static_cast<unsigned>(tree.level_count) << kLevelShift; }
+__device__ inline unsigned root_of(const TreeView& tree) {
+  return static_cast<unsigned>(tree.level_count) << kLevelShift;
+}
 __device__ inline int level_of(unsigned name) { return static_cast<int>(name >> kLevelShift); }
 __device__ inline std::int64_t number_of(unsigned name) { return name & ((1u << kLevelShift) - 1); }
 /// Of a node that is not a block.
@@ -68,7 +70,9 @@ class Team {
   __device__ T from(T value, int lane) const {
     return __shfl_sync(mask_, value, lane, kFan);
   }
-  __device__ Vec3 from(Vec3 value, int lane) const { return {from(value.x, lane), from(value.y, lane), from(value.z, lane)}; }
+  __device__ Vec3 from(Vec3 value, int lane) const {
+    return {from(value.x, lane), from(value.y, lane), from(value.z, lane)};
+  }
   /// A bit for each lane.
   __device__ unsigned votes(bool vote) const {
     return __ballot_sync(mask_, vote) >> (fathom::cuda::lane_id() - lane_) & ((1u << kFan) - 1);
@@ -92,6 +96,31 @@ class Team {
     return best;
   }
 
+  /// The places of all triangles within a distance of which `reach` is reach_of() the square.
+  /// @param places  room for `most`
+  /// @return how many there are; more than `most`, if that is so
+  __device__ int gather(Vec3 point, double reach, std::uint32_t* places, int most) {
+    reach_ = reach;
+    depth_ = 0;
+    push(root_of(tree_), point);
+    int count = 0;
+    while (depth_ > 0 && count <= most) {
+      const unsigned name = stack_[--depth_].name;
+      __syncwarp(mask_);
+      if (level_of(name) > 0) {
+        push(name, point);
+        continue;
+      }
+      const std::int64_t place = number_of(name) * kFan + lane_;
+      const bool near = place < tree_.count && nearest_of(triangle_at(tree_.mesh, place), point).squared <= reach;
+      const unsigned all = votes(near);
+      const int at = count + __popc(all & ((1u << lane_) - 1));
+      if (near && at < most) places[at] = static_cast<std::uint32_t>(place);
+      count += __popc(all);
+    }
+    return count;
+  }
+
   /// Whether a triangle is within a distance of which `reach` is reach_of() the square.
   __device__ bool any_within(Vec3 point, double reach) {
     reach_ = reach;
@@ -101,7 +130,8 @@ class Team {
       const unsigned name = stack_[--depth_].name;
       __syncwarp(mask_);
       if (level_of(name) > 0) push(name, point);
-      else if (votes(nearest_of(triangle_at(tree_.mesh.blocks[number_of(name)], lane_), point).squared <= reach)) return true;
+      else if (votes(nearest_of(triangle_at(tree_.mesh.blocks[number_of(name)], lane_), point).squared <= reach))
+        return true;
     }
     return false;
   }

@@ -1,10 +1,11 @@
-// A tile of 8 × 8 × 8 points: a block of threads finds the triangles near it, then the nearest one of each of its points.
+// A tile of 8 × 8 × 8 points: a team lists the triangles that may matter to it, a block of threads finds the nearest
+// one of each of its points.
 //
-// Triangles come out of the tree in any order. Each warp has a brick of 8 × 4 × 4 points; a triangle matters to it that is no
-// farther from its middle than min(cutoff + ρ, least + 2ρ), where ρ is its radius and `least` the distance of the nearest one.
-// In the same way each lane finds the few of them that matter to its cell of 2 × 2 points, and measures these from each point.
-// All that is done in float; float64 decides between triangles that the margin does not tell apart. Where there are more triangles than shared memory holds, or float cannot tell them apart, teams search
-// for each point by itself.
+// Each warp has a brick of 8 × 4 × 4 points; a triangle matters to it that is no farther from its middle than
+// min(cutoff + ρ, least + 2ρ), where ρ is its radius and `least` the distance of the nearest one. In the same way each
+// lane finds the few of them that matter to its cell of 2 × 2 points, and measures these from each point. All that is
+// done in float; float64 decides between triangles that the margin does not tell apart. Where there are more triangles
+// than a list holds, or float cannot tell them apart, teams search for each point by itself.
 // Source: as mesh/cpu/tile.cpp, with larger cubes.
 #pragma once
 
@@ -15,31 +16,23 @@
 namespace fathom::mesh::cuda {
 
 constexpr int kTileBlock = 128;  ///< threads
-#ifndef TILE_BLOCKS
-#define TILE_BLOCKS 5
-#endif
-constexpr int kTileBlocks = TILE_BLOCKS;  ///< of a multiprocessor
-constexpr int kTileTeams = kTileBlock / kFan;
+constexpr int kTileBlocks = 5;   ///< of a multiprocessor
 constexpr int kPointsOfLane = kTilePoints / kTileBlock;
-constexpr int kPortion = 128;  ///< most triangles
+constexpr int kMostListed = 256;
 
-/// Shared memory of a block, with a stack behind it.
+/// The triangles that may be nearest to a tile's points.
+struct TileList {
+  double limit;                       ///< none farther from its middle matters
+  int count;                          ///< more than kMostListed: they are not all in the list
+  std::uint32_t places[kMostListed];  ///< in the tree
+};
+
+/// Shared memory of a block, with the stacks of its teams behind it.
 struct TileMemory {
-  Flat flats[kPortion];
-  std::uint32_t places[kPortion];  ///< of the triangles that may matter, in the tree
-  int triangles, nodes;            ///< there, and in the stack
+  Flat flats[kMostListed];
   std::uint64_t mask[kTileSide], inside[kTileSide];  ///< of a band's tile
   std::int64_t ticket, slot;
 };
-
-/// Most nodes that stand in a block's stack: all teams take one at a time, the last ones first.
-inline int tile_stack_size(const TreeView& tree) { return kTileBlock * (tree.level_count + 1); }
-
-/// Bytes of shared memory that a block asks for.
-inline std::size_t tile_bytes(const TreeView& tree) {
-  const std::size_t nodes = static_cast<std::size_t>(tile_stack_size(tree)) * sizeof(unsigned);
-  return std::max(nodes, stacks_bytes(tree, kTileBlock));
-}
 
 /// A box about points of a lattice, as seen from its middle.
 struct Ball {
@@ -59,17 +52,42 @@ __device__ inline Ball ball_about(const Grid& grid, const std::int64_t (&first)[
   return {{middle[0], middle[1], middle[2]}, sqrt(squared)};
 }
 
+/// A team for each tile.
+/// @param tiles   tiles.count of them; tiles.first_of() is the first point of one
+/// @param cutoff  beyond which triangles do not matter
+template <class Tiles>
+__global__ void __launch_bounds__(kAnswerBlock)
+    list_triangles(const __grid_constant__ TreeView tree, const __grid_constant__ Grid grid,
+                   const __grid_constant__ Tiles tiles, double cutoff, TileList* lists, int stack_nodes) {
+  extern __shared__ Node stacks[];
+  Team team(tree, stacks, stack_nodes);
+  const std::int64_t tile = (std::int64_t{blockIdx.x} * kAnswerBlock + threadIdx.x) / kFan;
+  if (tile >= tiles.count) return;
+  std::int64_t first[3];
+  tiles.first_of(tile, first);
+  const Ball ball = ball_about(grid, first, {kTileSide, kTileSide, kTileSide});
+  double limit = cutoff + ball.radius;
+  if (limit == INFINITY) limit = sqrt(team.nearest(ball.middle, -1).squared) + 2 * ball.radius;
+  const int count =
+      team.gather(ball.middle, reach_of(limit * limit, tree.longest_squared), lists[tile].places, kMostListed);
+  if (team.lane() != 0) return;
+  lists[tile].limit = limit;
+  lists[tile].count = count;
+}
+
 class TileSearch {
  public:
-  /// @param first  point of the tile
-  /// @param stack  of the block
-  __device__ TileSearch(const TreeView& tree, const Grid& grid, const std::int64_t (&first)[3], TileMemory& memory, void* stack)
-      : tree_(tree), memory_(memory), stack_(static_cast<unsigned*>(stack)) {
+  /// @param first   point of the tile
+  /// @param stacks  of the block's teams
+  __device__ TileSearch(const TreeView& tree, const Grid& grid, const std::int64_t (&first)[3], TileMemory& memory,
+                        Node* stacks)
+      : tree_(tree), memory_(memory), stacks_(stacks) {
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = fathom::cuda::lane_id();
     tile_ = ball_about(grid, first, {kTileSide, kTileSide, kTileSide});
     const std::int64_t of_brick[3] = {first[0], first[1] + warp % 2 * 4, first[2] + warp / 2 * 4};
     brick_ = ball_about(grid, of_brick, {8, 4, 4});
-    const std::int64_t of_cell[3] = {of_brick[0] + lane % 4 * 2, of_brick[1] + lane / 4 % 2 * 2, of_brick[2] + lane / 8};
+    const std::int64_t of_cell[3] = {of_brick[0] + lane % 4 * 2, of_brick[1] + lane / 4 % 2 * 2,
+                                     of_brick[2] + lane / 8};
     cell_ = ball_about(grid, of_cell, {2, 2, 1});
     for (int n = 0; n < 2; ++n) {
       x_[n] = grid.at(0, of_cell[0] + n);
@@ -89,58 +107,25 @@ class TileSearch {
 
   /// By all threads.
   /// @param cutoff  beyond which triangles do not matter
-  /// @param least   of the nearest triangle from the tile's middle, or more
   /// @param found   of the lane's points; farther than the cutoff or nothing, where that is so
-  __device__ void run(double cutoff, double least, Found (&found)[kPointsOfLane]) {
-    const double limit = fmin(cutoff + tile_.radius, least + 2 * tile_.radius);
-    const double unit = 1 / tile_.radius, extent = (limit + sqrt(tree_.longest_squared)) * unit + 3;  // R + 3
-    if (extent < kMostFlat && gather(reach_of(limit * limit, tree_.longest_squared)) && flatten_all(unit)) {
+  __device__ void run(double cutoff, const TileList& list, Found (&found)[kPointsOfLane]) {
+    const double unit = 1 / tile_.radius, extent = (list.limit + sqrt(tree_.longest_squared)) * unit + 3;  // R + 3
+    if (list.count <= kMostListed && extent < kMostFlat && flatten_all(list, unit)) {
       margin_ = kMargin * static_cast<float>(extent);
       inside_margin_ = kInsideMargin * static_cast<float>(extent);
-      measure(cutoff, unit, found);
+      measure(list.count, cutoff, unit, found);
     } else {
-      __syncthreads();
       search(found);
     }
   }
 
  private:
-  /// The triangles within reach of the tile's middle. @return whether there is room for them all
-  __device__ bool gather(double reach) {
-    const int lane = static_cast<int>(threadIdx.x) % kFan, team = static_cast<int>(threadIdx.x) / kFan;
-    if (threadIdx.x == 0) {
-      stack_[0] = root_of(tree_);
-      memory_.nodes = 1;
-      memory_.triangles = 0;
-    }
-    __syncthreads();
-    for (int nodes = 1; nodes > 0;) {
-      const int mine = nodes - 1 - team;
-      const unsigned name = mine >= 0 ? stack_[mine] : 0;
-      __syncthreads();
-      if (threadIdx.x == 0) memory_.nodes = nodes > kTileTeams ? nodes - kTileTeams : 0;
-      __syncthreads();
-      if (mine >= 0 && level_of(name) > 0) {
-        if (gap_squared(boxes_of(tree_, name), lane, tile_.middle) <= reach) stack_[atomicAdd(&memory_.nodes, 1)] = child_of(name, lane);
-      } else if (mine >= 0) {
-        const std::int64_t place = number_of(name) * kFan + lane;
-        if (place < tree_.count && nearest_of(triangle_at(tree_.mesh, place), tile_.middle).squared <= reach) {
-          const int at = atomicAdd(&memory_.triangles, 1);
-          if (at < kPortion) memory_.places[at] = static_cast<std::uint32_t>(place);
-        }
-      }
-      __syncthreads();
-      nodes = memory_.nodes;
-      if (memory_.triangles > kPortion) return false;
-    }
-    return true;
-  }
-
   /// @return whether all have a face
-  __device__ bool flatten_all(double unit) {
+  __device__ bool flatten_all(const TileList& list, double unit) {
     bool flat = true;
-    for (int i = static_cast<int>(threadIdx.x); i < memory_.triangles; i += kTileBlock) {
-      const Triangle triangle = triangle_at(tree_.mesh, memory_.places[i]);
+    for (int i = static_cast<int>(threadIdx.x); i < list.count; i += kTileBlock) {
+      const Triangle triangle = triangle_at(tree_.mesh, list.places[i]);
+      memory_.flats[i].place = list.places[i];
       if (triangle.per_normal > 0) flatten(triangle, tile_.middle, unit, memory_.flats[i]);
       else flat = false;
     }
@@ -148,19 +133,22 @@ class TileSearch {
   }
 
   /// Of the lane's points, each warp for its brick.
-  __device__ void measure(double cutoff, double unit, Found (&found)[kPointsOfLane]) const {
-    constexpr int kParts = kPortion / 32;
-    const int lane = fathom::cuda::lane_id(), count = memory_.triangles;
+  __device__ void measure(int count, double cutoff, double unit, Found (&found)[kPointsOfLane]) const {
+    constexpr int kParts = kMostListed / 32;
+    const int lane = fathom::cuda::lane_id();
     const auto far = static_cast<float>(cutoff * unit);
     const Local of_brick = local(brick_.middle, unit);
     float squares[kParts], least = INFINITY;
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
       const int i = part * 32 + lane;
-      squares[part] = i < count ? distance_to(memory_.flats[i], of_brick.x, of_brick.y, of_brick.z, inside_margin_).squared : INFINITY;
+      squares[part] = i < count
+                          ? distance_to(memory_.flats[i], of_brick.x, of_brick.y, of_brick.z, inside_margin_).squared
+                          : INFINITY;
       least = fminf(least, squares[part]);
     }
-    for (int step = 16; step > 0; step /= 2) least = fminf(least, __shfl_xor_sync(fathom::cuda::kAllLanes, least, step));
+    for (int step = 16; step > 0; step /= 2)
+      least = fminf(least, __shfl_xor_sync(fathom::cuda::kAllLanes, least, step));
     const float reach = squared_reach(least, far, brick_.radius, unit);
     unsigned left[kParts];
 #pragma unroll
@@ -168,11 +156,14 @@ class TileSearch {
       left[part] = __ballot_sync(fathom::cuda::kAllLanes, squares[part] <= reach && part * 32 + lane < count);
 
     const Local of_cell = local(cell_.middle, unit);
-    const auto from_cell = [&](int i) { return distance_to(memory_.flats[i], of_cell.x, of_cell.y, of_cell.z, inside_margin_).squared; };
+    const auto from_cell = [&](int i) {
+      return distance_to(memory_.flats[i], of_cell.x, of_cell.y, of_cell.z, inside_margin_).squared;
+    };
     least = INFINITY;
 #pragma unroll
     for (int part = 0; part < kParts; ++part)
-      for (unsigned bits = left[part]; bits != 0; bits &= bits - 1) least = fminf(least, from_cell(part * 32 + lowest_bit(bits)));
+      for (unsigned bits = left[part]; bits != 0; bits &= bits - 1)
+        least = fminf(least, from_cell(part * 32 + lowest_bit(bits)));
     const float cell_reach = squared_reach(least, far, cell_.radius, unit);
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
@@ -186,7 +177,8 @@ class TileSearch {
 
   /// @param left  the triangles that matter to the lane's cell
   template <int kParts>
-  __device__ void measure_points(const unsigned (&left)[kParts], float far, double unit, Found (&found)[kPointsOfLane]) const {
+  __device__ void measure_points(const unsigned (&left)[kParts], float far, double unit,
+                                 Found (&found)[kPointsOfLane]) const {
     Local points[kPointsOfLane];
     float most[kPointsOfLane];
 #pragma unroll
@@ -216,7 +208,7 @@ class TileSearch {
           wanted |= unsigned{distance.squared <= most[n]} << n;
           in_prism |= unsigned{distance.in_prism} << n;
         }
-        if (wanted) take(memory_.places[i], wanted, (wanted & ~in_prism) == 0, found);
+        if (wanted) take(flat.place, wanted, (wanted & ~in_prism) == 0, found);
       }
   }
 
@@ -246,13 +238,14 @@ class TileSearch {
   /// @param least  square of the least distance, as all in float
   __device__ float squared_reach(float least, float far, double radius, double unit) const {
     constexpr float kRounded = 1 + 0x1p-20f;
-    const float r = static_cast<float>(radius * unit), reach = (fminf(far + r, sqrtf(least) + margin_ + 2 * r) + margin_) * kRounded;
+    const float r = static_cast<float>(radius * unit),
+                reach = (fminf(far + r, sqrtf(least) + margin_ + 2 * r) + margin_) * kRounded;
     return reach * reach * kRounded;
   }
 
   /// Each point by a team.
   __device__ void search(Found (&found)[kPointsOfLane]) {
-    Team team(tree_, reinterpret_cast<Node*>(stack_), stack_size(tree_));
+    Team team(tree_, stacks_, stack_size(tree_));
     std::int64_t near = 0;
 #pragma unroll
     for (int n = 0; n < kPointsOfLane; ++n) found[n] = answer_own(team, {true, point(n)}, near);
@@ -260,7 +253,7 @@ class TileSearch {
 
   const TreeView& tree_;
   TileMemory& memory_;
-  unsigned* const stack_;
+  Node* const stacks_;
   Ball tile_, brick_, cell_;
   double x_[2], y_[2], z_;
   float margin_ = 0, inside_margin_ = 0;

@@ -1,5 +1,5 @@
-// Meshes on a device against the CPU, byte for byte: random ones by all ways through the room, large lattices, arrays of the
-// device in the order of streams and in graphs.
+// Meshes on a device against the CPU, byte for byte: random ones by all ways through the room, large lattices, arrays
+// of the device in the order of streams and in graphs.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -60,7 +60,8 @@ TEST_F(MeshOnDevice, RandomProblems) {
     if (i % 3 == 0) execution.scratch_limit = 100000;  // in pieces
     ASSERT_TRUE(equal(nearest(host, problem, {}), nearest(device, problem, execution)));
     ASSERT_TRUE(equal(field(host, problem, {}), field(device, problem, execution)));
-    ASSERT_TRUE(equal(host.band(problem.lattice, band_options(problem)), device.band(problem.lattice, band_options(problem))));
+    ASSERT_TRUE(
+        equal(host.band(problem.lattice, band_options(problem)), device.band(problem.lattice, band_options(problem))));
   }
 }
 
@@ -119,8 +120,12 @@ class OwnStream {
 /// A mesh, points and outputs of the device.
 struct OnDevice {
   explicit OnDevice(const MeshProblem& problem, const Shape& shape)
-      : vertices(problem.arrays->vertex), triangles(problem.arrays->index), distance(DType::float64, shape), triangle(DType::int64, shape),
-        distances(distance.bytes()), ids(triangle.bytes()) {}
+      : vertices(problem.arrays->vertex),
+        triangles(problem.arrays->index),
+        distance(DType::float64, shape),
+        triangle(DType::int64, shape),
+        distances(distance.bytes()),
+        ids(triangle.bytes()) {}
 
   mesh::DeviceTriangles mesh(const MeshProblem& problem) const {
     const mesh::Triangles host = problem.arrays->view();
@@ -169,7 +174,8 @@ TEST_F(MeshOnDevice, ArraysOfTheDeviceInTheOrderOfStreams) {
     device.field(problem.lattice, for_lattice.outputs(), {}, stream);
     must(cudaStreamEndCapture(stream.get(), &graph));
     must(cudaGraphInstantiate(&executable, graph, 0));
-    must(cudaMemcpyAsync(points.data(), problem.points.data(), problem.points.bytes(), cudaMemcpyHostToDevice, stream.get()));
+    must(cudaMemcpyAsync(points.data(), problem.points.data(), problem.points.bytes(), cudaMemcpyHostToDevice,
+                         stream.get()));
     must(cudaGraphLaunch(executable, stream.get()));
     must(cudaStreamSynchronize(stream.get()));
     for (OnDevice* outputs : {&for_points, &for_lattice}) outputs->download();
@@ -211,7 +217,8 @@ TEST_F(MeshOnDevice, RefusesWhatIsElsewhere) {
   const TriangleSet host = set_on(Backend::cpu, problem), device = set_on(Backend::cuda, problem);
   const Array point = points_array({{1, 2, 3}});
   const Block block(point);
-  const AnyConstDeviceView on_device(block.data(), DType::float64, {1, 3}), not_there(point.data(), DType::float64, {1, 3});
+  const AnyConstDeviceView on_device(block.data(), DType::float64, {1, 3}),
+      not_there(point.data(), DType::float64, {1, 3});
   EXPECT_THROW(host.nearest(on_device, there.outputs()), InvalidArgument);
   EXPECT_THROW(host.band({}, {.cutoff = 1, .execution = on(Backend::cuda)}), InvalidArgument);
   EXPECT_THROW(host.device_band({}, {.cutoff = 1}), InvalidArgument);
