@@ -3,7 +3,7 @@
 
 Meshes: of an OBJ file (--mesh), and balls with hills that the benchmark makes itself; each scaled so that its longest
 side is 1 and its low corner 0, its lattices n points along each axis of [0, 1]³. Answers are compared with brute force
-before they are timed, those of peers with ours: "differ" says how many, by more than 1e-5 or in the sign. A peer is
+before a time is shown, those of peers with ours: "differ" says how many, by more than 1e-5 or in the sign. A peer is
 asked for the same points, evenly thinned out where it would take too long. As many threads as the process has
 processors: for one, `taskset -c 0`. Prints a table; --json FILE appends one JSON line for each row; --scaling measures
 the bands of Landgraf's figures and of his table 4.2 instead, for bench/mesh_plots.py.
@@ -37,15 +37,20 @@ LANDGRAF = [(1000, cutoff) for cutoff in (0.001, 0.002, 0.004, 0.008, 0.016)]
 LANDGRAF += [(extent, 0.004) for extent in (100, 250, 500, 750, 1250, 1500)]
 
 
-class Kept:
-    """A call, and what it gave first."""
+class Timed(Contestant):
+    """A contestant that has run once; `found` is what it gave then, until somebody takes it."""
 
-    def __init__(self, call):
-        self.call, self.found = call, None
+    def __init__(self, call, budget):
+        super().__init__(lambda: self._keep(call()), budget)
+        self.turn()
 
-    def __call__(self):
-        found = self.call()
-        self.found = found if self.found is None else self.found
+    def _keep(self, found):
+        if not self.seconds:
+            self.found = found
+
+    def take(self):
+        found, self.found = self.found, None
+        return found
 
 
 class Mesh:
@@ -135,29 +140,27 @@ def share_that_differs(ours, theirs):
 
 
 def contestants_of(case, question, ours, options):
-    """Peers that answer this question, each with its points, our answers there, and what is to be timed."""
+    """Peers that answer this question: name, number of points, share of answers that differ from ours, time so far."""
     for peer, (about, questions) in case.mesh.peers.items():
         if question in questions:
             step = -(-case.count // min(about.most, options.most))
             points, expected = case.thinned(ours, step, question)
             points = np.ascontiguousarray(points, about.dtype)
-            call = Kept(lambda ask=questions[question], points=points: ask(points))
-            yield peer, len(points), expected, call
+            timed = Timed(lambda ask=questions[question], points=points: ask(points), options.budget)
+            yield peer, len(points), share_that_differs(expected, timed.take()), timed
 
 
 def rows_of(case, question, options):
     """A row of ours, and one for each peer that answers this question, timed in turn."""
     mesh = case.mesh
-    ours = Kept(lambda: case.ask(question))
-    ours()
-    case.check(question, ours.found)
-    peers = list(contestants_of(case, question, ours.found, options))
-    ours.found = 0  # memory, and not what is timed
-    timed = [Contestant(call, options.budget) for call in (ours, *(peer[-1] for peer in peers))]
-    alternate(timed, options.repeat)
-    best = timed[0].summary()["min"] / case.count
-    others = [(peer, count, share_that_differs(expected, call.found)) for peer, count, expected, call in peers]
-    for (name, count, differ), times in zip([("Fathom", case.count, 0), *others], timed):
+    ours = Timed(lambda: case.ask(question), options.budget)
+    first = ours.take()
+    case.check(question, first)
+    peers = list(contestants_of(case, question, first, options))
+    del first  # its memory is for the next
+    alternate([ours, *(peer[-1] for peer in peers)], options.repeat - 1)
+    best = ours.summary()["min"] / case.count
+    for name, count, differ, times in [("Fathom", case.count, 0, ours), *peers]:
         seconds = times.summary()["min"]
         yield {"mesh": mesh.name, "case": case.name, "question": question, "name": name, "points": count,
                "seconds": seconds, "rate": count / seconds / mesh.threads / 1e6, "differ": differ,
@@ -191,7 +194,7 @@ def measure(mesh, options):
                "times": seconds / mesh.built["Fathom", "none"], "runs": 1}
     for case in cases_of(mesh, options):
         rows = []
-        for question in QUESTIONS:
+        for question in options.questions:
             for row in rows_of(case, question, options):
                 rows.append(row)
                 yield row
@@ -203,9 +206,8 @@ def scale(mesh, options):
     for extent, cutoff in options.scaling_bands:
         for question in "distance", "winding":
             case = BandCase(mesh, extent, cutoff)
-            call = Kept(lambda case=case, question=question: case.ask(question))
-            call()
-            band, call.found = call.found, 0
+            timed = Timed(lambda case=case, question=question: case.ask(question), options.budget)
+            band = timed.take()
             case.check(question, band)
             with tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder, "band.npz")
@@ -214,8 +216,7 @@ def scale(mesh, options):
             about = {"tiles": len(band.tiles), "bytes": band.nbytes, "file": on_disk,
                      "packed": 4 * len(band) + band.masks.nbytes + band.tiles.nbytes}
             del band
-            timed = Contestant(call, options.budget)
-            alternate([timed], options.repeat)
+            alternate([timed], options.repeat - 1)
             seconds = timed.summary()["min"]
             yield {"mesh": mesh.name, "case": case.name, "question": question, "name": "Fathom", "points": case.count,
                    "seconds": seconds, "rate": case.count / seconds / mesh.threads / 1e6, "differ": 0, "times": 1,
@@ -244,6 +245,7 @@ def read_arguments():
     parser.add_argument("--bands", type=pairs, default="600:0.016,1000:0.003", help="extent:cutoff of each")
     parser.add_argument("--dense", type=words, default="128,256", help="extents")
     parser.add_argument("--points", type=int, default=1000000)
+    parser.add_argument("--questions", type=words, default=",".join(QUESTIONS))
     parser.add_argument("--peers", type=words, default=",".join(mesh_peers.ALL))
     parser.add_argument("--most", type=int, default=2**21, help="points that a peer is asked for")
     parser.add_argument("--repeat", type=int, default=5)
