@@ -24,7 +24,7 @@ import time
 import mesh_peers
 import numpy as np
 from measure import Contestant, alternate, machine
-from mesh_cases import Truth, ball, check_band, in_unit_cube, near_surface, read_obj
+from mesh_cases import Truth, ball, check_band, in_order, in_unit_cube, near_surface, read_obj
 
 import fathom
 
@@ -182,8 +182,9 @@ def cases_of(mesh, options):
     for extent in options.dense:
         yield FieldCase(mesh, extent)
     diagonal = np.linalg.norm(np.ptp(mesh.vertices, axis=0))
-    near = near_surface(mesh.vertices, mesh.faces, options.points, 0.01 * diagonal, mesh.random)
-    yield PointCase(mesh, "points near", near.astype(np.float32))
+    near = near_surface(mesh.vertices, mesh.faces, options.points, 0.01 * diagonal, mesh.random).astype(np.float32)
+    yield PointCase(mesh, "points near", near)
+    yield PointCase(mesh, "near, in order", near[in_order(near)])
     yield PointCase(mesh, "points anywhere", mesh.random.random((options.points, 3), np.float32))
 
 

@@ -56,7 +56,7 @@ def in_unit_cube(vertices, faces):
 
 
 def near_surface(vertices, faces, count, reach, random):
-    """Points at most `reach` away from random places of the surface, as many of each area."""
+    """Points at most `reach` away from random places of the surface, as many of each area, in random order."""
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
     of = random.choice(len(faces), count, p=area / area.sum())
@@ -64,6 +64,13 @@ def near_surface(vertices, faces, count, reach, random):
     way = random.normal(size=(count, 3))
     way *= reach * random.random((count, 1)) / np.linalg.norm(way, axis=1, keepdims=True)
     return a[of] * u + b[of] * (v - u) + c[of] * (1 - v) + way
+
+
+def in_order(points):
+    """Where points of the unit cube stand along a Morton curve, cells of 1/1024: neighbours one after the other."""
+    places = np.clip(points * 1024, 0, 1023).astype(np.int64)
+    key = sum((places >> bit & 1) << np.array([0, 1, 2]) + 3 * bit for bit in range(10)).sum(1)
+    return np.argsort(key, kind="stable")
 
 
 class Truth:

@@ -34,8 +34,9 @@ def test_rows(tmp_path):
     ours = [row for row in rows if row["name"] == "Fathom"]
     assert {(row["mesh"], row["case"]) for row in ours} == {
         (mesh, case) for mesh in ("solid", "ball 72")
-        for case in ("build", "band 30³, 0.1", "dense 9³", "points near", "points anywhere")}
-    assert len(ours) == 2 * (3 + 4 * 7)
+        for case in ("build", "band 30³, 0.1", "dense 9³", "points near", "near, in order",
+                     "points anywhere")}
+    assert len(ours) == 2 * (3 + 5 * 7)
     assert all(row["differ"] < 0.01 or row["question"] == "closest" for row in rows)
 
 
