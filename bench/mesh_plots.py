@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Draws what bench/mesh.py --scaling measured, as Landgraf's figures 4.1 to 4.4: time and size of bands against cutoff
-and extent. His sizes are those of his table 4.2; the times of his figures have no numbers, so none are drawn.
+and extent. His curves are not drawn: they have no numbers, and his bands have other points.
 
   python bench/mesh_plots.py mesh.jsonl -o mesh-scaling.png
 """
@@ -14,12 +14,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 from figure import tidy  # noqa: E402
 
-# Cutoff, extent: megabytes on the GPU and in the file.
-TABLE_4_2 = {(0.001, 1000): (97.3, 323.7), (0.002, 1000): (176.4, 629.9), (0.004, 1000): (335.3, 1242),
-             (0.008, 1000): (654.8, 2472), (0.016, 1000): (1161, 4414), (0.004, 100): (0.6, 1.0),
-             (0.004, 250): (6.0, 18.0), (0.004, 500): (43.4, 146.9), (0.004, 1250): (1143, 2511),
-             (0.004, 1500): (1750, 4044)}
-SIZES = {"bytes": ("Fathom's tiles", "#0b6e99", "-"), "packed": ("Fathom's values, masks, tiles", "#0b6e99", "--")}
+SIZES = {"bytes": ("in memory: tiles", "#0b6e99", "-"), "packed": ("values, masks, places of tiles", "#5b8c3e", "-")}
 
 
 def read(path):
@@ -55,9 +50,6 @@ def draw_sizes(axes, found, axis, fixed):
     for key, (label, colour, line) in SIZES.items():
         axes.plot([band[axis] for band in chosen], [rows[band][key] / 1e6 for band in chosen], color=colour,
                   linestyle=line, marker="o", markersize=4, label=label)
-    his = along(TABLE_4_2, axis, fixed)
-    axes.plot([band[axis] for band in his], [TABLE_4_2[band][0] for band in his], color="#8a5aa8", marker="s",
-              markersize=4, label="Landgraf's octree (table 4.2)")
     axes.set_ylabel("MB")
 
 
@@ -75,6 +67,7 @@ def main():
         for axes, (axis, fixed, label) in zip(row, columns):
             draw(axes, found, axis, fixed)
             axes.set_xlabel(label)
+            axes.set_xticks([0, 0.004, 0.008, 0.012, 0.016] if axis == 0 else [0, 500, 1000, 1500])
             axes.set_ylim(bottom=0)
             tidy(axes)
         row[0].legend(fontsize=8, frameon=False)
