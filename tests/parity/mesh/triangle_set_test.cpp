@@ -294,6 +294,7 @@ TEST(TriangleSets, RefuseBadLatticesAndBands) {
   };
   for (const double cutoff : {0.0, -1.0, kNan, kInfinity})
     EXPECT_EQ(refused_band(cutoff), "the cutoff is not finite or not above 0; give the largest distance of the band");
+  EXPECT_EQ(refused_band(1e-50), "the cutoff 1e-50 is 0 as float32, which has no sides; ask for float64");
   EXPECT_EQ(refused_band(1, DType::int32), "a band's distances are float32 or float64, not int32");
   EXPECT_EQ(refused_band(1, DType::float32, -1), "the number of threads is -1; give 1 or more, or 0 for all processors");
 }
@@ -328,6 +329,7 @@ TEST(TriangleSets, TakeExtremeCutoffs) {
   const auto active = [&](double cutoff) {
     BandOptions options;
     options.cutoff = cutoff;
+    options.dtype = cutoff < 1e-45 ? DType::float64 : DType::float32;
     return set.band(lattice, options).active;
   };
   EXPECT_EQ(active(5e-324), 2 * 3);  // the points of the box's far faces x = 1, y = 2 and z = 3, but one another's
