@@ -345,6 +345,29 @@ TEST(TriangleSets, TakeExtremeSizes) {
   }
 }
 
+/// What is inside takes a way of its own where nothing else is asked for. Surfaces pass through points of the lattices.
+TEST(TriangleSets, MarkInsideAloneAsBesideOthers) {
+  Random random(12);
+  for (const Mesh& mesh : {box({0, 0, 0}, {4, 5, 6}), joined(sphere({3, 3, 3}, 2, 2), box({1, 1, 1}, {3, 3, 3})), columns(4, 5, random)})
+    for (const Lattice& lattice : {Lattice{{-1, -1, -1}, {1, 1, 1}, {11, 9, 17}}, Lattice{{-0.25, 0.5, 0}, {0.5, 0.25, 0.75}, {20, 13, 7}}}) {
+      const TriangleSet set = set_of(mesh, Sign::winding);
+      Array distance(DType::float32, lattice.array_shape()), beside(DType::uint8, lattice.array_shape()),
+          alone(DType::uint8, lattice.array_shape());
+      Outputs outputs;
+      outputs.inside = alone.view();
+      set.field(lattice, outputs);
+      outputs.inside = beside.view();
+      outputs.distance = distance.view();
+      set.field(lattice, outputs);
+      std::int64_t on_surface = 0;
+      for (std::int64_t i = 0; i < alone.size(); ++i) {
+        ASSERT_EQ(integer_at(alone, i), integer_at(beside, i)) << i;
+        on_surface += value_at(distance, i) == 0;
+      }
+      EXPECT_GT(on_surface, 0);
+    }
+}
+
 TEST(TriangleSets, CanBeCancelledAndReport) {
   const Mesh mesh = sphere({}, 1, 5);
   const TriangleSet set = set_of(mesh, Sign::pseudonormal);
