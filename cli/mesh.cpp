@@ -110,7 +110,7 @@ class MeshWork {
     outcome_.bounds = set.bounds();
     outcome_.sign = set.sign();
     outcome_.set_bytes = set.bytes();
-    tell(sign_warnings(outcome_.input, plan_.set, set.sign(), set.topology()));
+    tell(sign_warnings(outcome_.input, plan_.set, set.sign(), set.topology(), plan_.cutoff.has_value()));
     return set;
   }
 

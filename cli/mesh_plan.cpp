@@ -92,19 +92,21 @@ void plan_form(const MeshArguments& arguments, MeshPlan& plan) {
 
 /// Options that only a lattice has.
 void check_point_options(const MeshArguments& a) {
-  for (const auto& [option, text] : {std::pair{"--resolution", &a.resolution},
-                                     {"--spacing", &a.spacing},
-                                     {"--origin", &a.origin},
-                                     {"--shape", &a.shape},
-                                     {"--margin", &a.margin},
-                                     {"--band", &a.band},
-                                     {"--cutoff", &a.cutoff},
-                                     {"--closest", &a.closest},
-                                     {"--triangles", &a.triangles},
-                                     {"--inside", &a.inside},
-                                     {"--preview", &a.preview},
-                                     {"--title", &a.title}})
-    if (!text->empty())
+  for (const auto& [option, is_given] : {std::pair{"--resolution", !a.resolution.empty()},
+                                         {"--spacing", !a.spacing.empty()},
+                                         {"--origin", !a.origin.empty()},
+                                         {"--shape", !a.shape.empty()},
+                                         {"--margin", !a.margin.empty()},
+                                         {"--band", !a.band.empty()},
+                                         {"--cutoff", !a.cutoff.empty()},
+                                         {"--dense", a.dense},
+                                         {"--compress", a.compress},
+                                         {"--closest", !a.closest.empty()},
+                                         {"--triangles", !a.triangles.empty()},
+                                         {"--inside", !a.inside.empty()},
+                                         {"--preview", !a.preview.empty()},
+                                         {"--title", !a.title.empty()}})
+    if (is_given)
       throw InvalidArgument(
           fmt::format("{} is for a lattice, and --points asks for points; leave one of them out", option));
   if (a.output.empty()) throw InvalidArgument("no output was asked for; give -o FILE");
@@ -119,6 +121,9 @@ void check_lattice_options(const MeshArguments& a) {
       throw InvalidArgument(fmt::format("{} is for the file of --points, which is not given", option));
   if (a.output.empty() && a.closest.empty() && a.triangles.empty() && a.inside.empty() && a.preview.empty())
     throw InvalidArgument("no output was asked for; give -o FILE, --closest, --triangles, --inside or --preview");
+  if (a.output.empty() && (a.compress || !a.format.empty()))
+    throw InvalidArgument(
+        fmt::format("{} is for the file of -o, which is not given", a.compress ? "--compress" : "--format"));
   if (a.preview.empty() && !a.title.empty())
     throw InvalidArgument("--title is for the picture of --preview, which is not given");
   if (!a.preview.empty() && io::format_from_path(a.preview) != io::Format::png)

@@ -121,9 +121,14 @@ Json topology_json(const mesh::Topology& topology) {
 }
 
 std::vector<std::string> sign_warnings(const MeshInput& input, const mesh::TriangleSetOptions& asked, mesh::Sign used,
-                                       const mesh::Topology& topology) {
+                                       const mesh::Topology& topology, bool is_band) {
   std::vector<std::string> warnings;
   const std::string name = input_name(input.path);
+  if (is_band && !topology.closed() && used != mesh::Sign::none)
+    warnings.push_back(
+        fmt::format("{}: beyond the band, sides are those of whole tiles of 8 × 8 × 8 points, which is coarse where a "
+                    "hole lets inside and outside meet; without a band each point has its own",
+                    name));
   if (!topology.closed()) {
     const std::string open =
         counted(topology.open, "edge is open", "edges are open") +
@@ -131,9 +136,9 @@ std::vector<std::string> sign_warnings(const MeshInput& input, const mesh::Trian
                               : "");
     if (asked.sign == mesh::Sign::automatic)
       warnings.push_back(
-          fmt::format("{}: {}, so inside is where the generalised winding number is at least 1/2; --sign says "
+          fmt::format("{}: {}, so inside is where the generalised winding number is at least 1/2{}; --sign says "
                       "otherwise, --sign none does without",
-                      name, open));
+                      name, open, asked.rule != mesh::WindingRule::nonzero ? ", whatever --rule says" : ""));
     else if (used == mesh::Sign::pseudonormal)
       warnings.push_back(
           fmt::format("{}: {}, near which pseudonormals may mistake the side; --sign fast-winding is for such "

@@ -42,7 +42,7 @@ Json topology_json(const mesh::Topology& topology);
 
 /// What should be known of a sign for such a mesh, a line each.
 std::vector<std::string> sign_warnings(const MeshInput& input, const mesh::TriangleSetOptions& asked, mesh::Sign used,
-                                       const mesh::Topology& topology);
+                                       const mesh::Topology& topology, bool is_band);
 
 /// What --plan says.
 std::string mesh_plan_text(const MeshPlan& plan, const MeshInput& input);

@@ -229,8 +229,9 @@ void draw_rows(const SolidField& field, cairo_surface_t* surface, int width, int
       draw_row(tracer, {middle.x + (0.5 - 0.5 * width) * pixel, middle.y + (0.5 * height - 0.5 - y) * pixel}, pixel,
                width, reinterpret_cast<std::uint32_t*>(pixels + std::ptrdiff_t{y} * stride));
   };
+  const int useful = std::min(threads, static_cast<int>(std::thread::hardware_concurrency()));
   std::vector<std::jthread> others;
-  for (int k = 1; k < threads; ++k) others.emplace_back(work);
+  for (int k = 1; k < useful; ++k) others.emplace_back(work);
   work();
 }
 

@@ -29,7 +29,8 @@ class Band:
     :func:`fathom.mesh_distance` gives with `band` or `cutoff`.
 
     Point (i, j, k) lies at origin + (i, j, k) · spacing. Arrays of tiles are [n, z, y, x]; those that the methods
-    give are of the vertices' kind. Can be copied and pickled; the length is the number of points in the band.
+    give are of the vertices' kind. Can be copied and pickled; the length is the number of points in the band. Of meshes
+    with holes, sides beyond the band are those of whole tiles.
 
     Examples
     --------

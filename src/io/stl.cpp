@@ -61,7 +61,7 @@ void read_text(Bytes bytes, MeshBuilder& mesh) {
         corners.push_back(mesh.vertex_count() - 1);
       } else if (word == "normal") {
         for (int k = 0; k < 3; ++k) lines.word();  // programs write what they like, such as -nan(ind)
-      } else if (word == "outer") {
+      } else if (word == "outer" && !open) {
         open = true;
       } else if (word == "endloop" && open) {
         mesh.add_face(corners, {"line", lines.line()});

@@ -105,6 +105,7 @@ struct Places {
 
   /// Whether more is wanted than what a search finds.
   FATHOM_HD bool details() const { return closest.data || barycentric.data || feature.data || gradient.data; }
+  bool only_inside() const { return !distance.data && !triangle.data && !details(); }
 };
 
 struct Answer {

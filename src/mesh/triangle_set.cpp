@@ -124,6 +124,8 @@ void check_band(const Lattice& lattice, const BandOptions& options) {
     throw InvalidArgument("the cutoff is not finite or not above 0; give the largest distance of the band");
   if (options.dtype != DType::float32 && options.dtype != DType::float64)
     throw InvalidArgument("a band's distances are float32 or float64, not " + std::string(name_of(options.dtype)));
+  if (options.dtype == DType::float32 && static_cast<float>(options.cutoff) == 0)
+    throw InvalidArgument("the cutoff " + text(options.cutoff) + " is 0 as float32, which has no sides; ask for float64");
 }
 
 Sign chosen(Sign wanted, const Topology& topology) {

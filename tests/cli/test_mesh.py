@@ -240,6 +240,11 @@ def test_warns_of_signs(slab):
     run = lambda name, *options: warnings(slab("mesh", name, "-o", "a.nii", "--resolution", 4, *options))
     assert run("open.obj") == ["open.obj: 4 edges are open, so inside is where the generalised winding number is at least 1/2; "
                                "--sign says otherwise, --sign none does without"]
+    assert "1/2, whatever --rule says;" in run("open.obj", "--rule", "even-odd")[0]
+    assert run("open.obj", "--sign", "fast-winding", "--band", 1) == [
+        "open.obj: beyond the band, sides are those of whole tiles of 8 × 8 × 8 points, which is coarse where a hole lets inside "
+        "and outside meet; without a band each point has its own"]
+    assert run("open.obj", "--sign", "none", "--band", 1) == []
     assert run("open.obj", "--sign", "none") == run("open.obj", "--sign", "fast-winding") == []
     assert run("turned.obj", "--sign", "pseudonormal") == [
         "turned.obj: 4 edges are open, 4 of them between faces turned against each other, near which pseudonormals may mistake "
@@ -330,7 +335,7 @@ def test_picture(slab):
 
 
 @pytest.mark.parametrize("options", [["--band", "2"], ["--dtype", "float64"], ["--title", "A slab", "--units", "mm"],
-                                     ["--shape", "1,1,1"], ["--shape", "300,2,1"], ["--shape", "1,2,300"]])
+                                     ["--threads", "1000000"], ["--shape", "1,1,1"], ["--shape", "300,2,1"], ["--shape", "1,2,300"]])
 def test_pictures_of_all_kinds(slab, options):
     image = picture(slab, "slab.obj", "--spacing", "0.1", *options)
     assert image.shape[0] < 2000 and image.shape[1] < 2000 and (image < 100).any()
@@ -394,6 +399,8 @@ def test_memory(slab, options):
     ("-o a.npy --spacing 1 --decimal ,", "--decimal is for the file of --points, which is not given"),
     ("--points q.csv", "no output was asked for; give -o FILE"),
     ("--points q.csv -o a.npy --spacing 1", "--spacing is for a lattice, and --points asks for points; leave one of them out"),
+    ("--points q.csv -o a.npy --dense", "--dense is for a lattice, and --points asks for points; leave one of them out"),
+    ("--inside a.nii --spacing 1 --format npy", "--format is for the file of -o, which is not given"),
     ("--points q.csv -o a.npy --title A", "--title is for a lattice, and --points asks for points; leave one of them out"),
     ("--points q.csv -o a.nii",
      "the name 'a.nii' does not say which format to write; end it in .npy, .csv or .ply"),

@@ -144,6 +144,8 @@ TEST(Stl, Refuses) {
   EXPECT_EQ(error_of(stl_text("vertex 0 0\n")), "memory has in line 4 fewer numbers than belong there");
   EXPECT_EQ(error_of("solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\n"),
             "memory is truncated: it ends within a triangle");
+  EXPECT_EQ(error_of(stl_text("vertex 0 0 0\nouter loop\n")),
+            "memory has in line 5 'outer', which does not belong there in STL");
   EXPECT_EQ(error_of("solid\nfacet\nendloop\n"), "memory has in line 3 'endloop', which does not belong there in STL");
   EXPECT_EQ(error_of("solid\nfacet\nvertex 0 0 0\n"),
             "memory has in line 3 'vertex', which does not belong there in STL");

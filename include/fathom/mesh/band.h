@@ -31,6 +31,8 @@ struct Band {
 
   /// Sides of what is not stored, on which all points of a tile are on one side: [tiles along z, tiles along y], 1 where
   /// the first tile of a row is inside, if it is not stored; and [n], 1 where the tile after each is, if it is not.
+  /// Where a hole of the surface lets inside and outside meet, that of one of the points stands for all until the next
+  /// tile that is stored; also points of stored tiles that are not in the band then have sides of their neighbours.
   Array row_inside;
   Array after_inside;
 

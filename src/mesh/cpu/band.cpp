@@ -90,10 +90,8 @@ class RowWork {
   }
 
   void add_tile(std::int64_t tx) {
-    TilePlace place;
-    const std::int64_t first[3] = {tx * kTileSide, ty_ * kTileSide, tz_ * kTileSide};
-    for (std::size_t k = 0; k < 3; ++k)
-      for (std::int64_t i = 0; i < kTileSide; ++i) place.at[k][i] = lattice_.at(k, first[k] + i);
+    const std::array<std::int64_t, 3> first{tx * kTileSide, ty_ * kTileSide, tz_ * kTileSide};
+    const TilePlace place = tile_place(lattice_, first);
     if (!search_.search(place, found_)) return;
     Mask mask{};
     bool is_stored = false;

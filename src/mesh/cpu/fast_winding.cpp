@@ -1,8 +1,8 @@
 // Generalised winding numbers by clusters: each node of the tree over the triangles has the first three terms of a
 // series for points far from it; near ones are looked into, down to triangles.
 //
-// Source: Barill, Dickson, Schmidt, Levin & Jacobson, Fast winding numbers for soups and clouds, 2018. Departs: nodes
-// of eight along a Hilbert curve; harmonic parts of the terms alone; the terms of upper nodes from those below them.
+// Source: Barill, Dickson, Schmidt, Levin & Jacobson, Fast winding numbers for soups and clouds, 2018. Departs: the
+// nodes of eight of tree.h; harmonic parts of the terms alone; the terms of upper nodes from those below them.
 // Cost: O(n) to build, 28 bytes a triangle; O(log n) a point, 2 to 10 µs for its side where that is clear, 3 times as
 // much elsewhere.
 #include "mesh/cpu/fast_winding.h"

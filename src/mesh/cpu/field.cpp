@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <vector>
 
 #include "core/curve_order.h"
 #include "mesh/cpu/search.h"
 #include "mesh/cpu/sides.h"
+#include "mesh/cpu/tile.h"
 
 namespace fathom::mesh::cpu {
 
@@ -80,6 +82,35 @@ void add_cube(Batch& batch, const Lattice& lattice, const std::array<std::int64_
     }
 }
 
+/// Tells points that are inside by the winding numbers of lines, for which the nearest triangle matters only where it is
+/// at the point: the surface is inside.
+class Marker {
+ public:
+  Marker(const PreparedMesh& prepared, const Lattice& lattice, InstructionSet set)
+      : tree_(prepared.view()), lattice_(lattice), bundle_(tree_, lattice), search_(prepared.tree, 0, set) {}
+
+  /// The lines from (0, j, k) on.
+  void mark(std::int64_t j, std::int64_t k, const Place& inside) {
+    bundle_.set(j, k);
+    for (std::int64_t x = 0; x < lattice_.shape[0]; x += kSide) {
+      const bool is_near = search_.search(tile_place(lattice_, {x, j, k}), found_);
+      for (int i = 0; i < kTilePoints; ++i) {
+        const std::int64_t at[3] = {x + i % kSide, i / kSide % kSide, i / (kSide * kSide)};
+        if (at[0] >= lattice_.shape[0] || j + at[1] >= lattice_.shape[1] || k + at[2] >= lattice_.shape[2]) continue;
+        inside.put_whole(inside.at({k + at[2], j + at[1], at[0]}),
+                         bundle_.is_inside(at[0], at[1], at[2]) || (is_near && found_.squared[i] == 0));
+      }
+    }
+  }
+
+ private:
+  const TreeView tree_;
+  const Lattice& lattice_;
+  Bundle bundle_;
+  TileSearch search_;
+  TileFound found_;
+};
+
 }  // namespace
 
 void answer_points(const PreparedMesh& prepared, const AnyConstView& points, bool ordered, const Places& to,
@@ -117,6 +148,15 @@ void answer_lattice(const PreparedMesh& prepared, const Lattice& lattice, const 
   const bool by_lines = prepared.sign == Sign::winding;
   Monitor monitor(run.execution, rows * cubes);
   const auto workers = static_cast<std::size_t>(std::min<std::int64_t>(run.threads, rows));
+  if (by_lines && to.only_inside()) {
+    std::vector<std::unique_ptr<Marker>> markers(workers);
+    return parallel_jobs(run.threads, rows, [&](int worker, std::int64_t job) {
+      std::unique_ptr<Marker>& marker = markers[static_cast<std::size_t>(worker)];
+      if (!marker) marker = std::make_unique<Marker>(prepared, lattice, run.set);
+      marker->mark(job % across * kSide, job / across * kSide, to.inside);
+      monitor.advance(cubes);
+    });
+  }
   std::vector<Batch> batches(workers);
   std::vector<Bundle> bundles(workers, Bundle(tree, lattice));
   parallel_jobs(run.threads, rows, [&](int worker, std::int64_t job) {

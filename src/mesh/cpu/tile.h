@@ -17,6 +17,14 @@ struct TilePlace {
   double at[3][kTileSide];
 };
 
+/// Of the tile that begins with a point of the lattice, whether or not all of it is inside.
+inline TilePlace tile_place(const Lattice& lattice, const std::array<std::int64_t, 3>& first) {
+  TilePlace place;
+  for (std::size_t k = 0; k < 3; ++k)
+    for (std::int64_t i = 0; i < kTileSide; ++i) place.at[k][i] = lattice.at(k, first[k] + i);
+  return place;
+}
+
 /// Of a tile's points, in the order of Band.
 struct TileFound {
   double squared[kTilePoints];       ///< +inf where nothing is within the cutoff

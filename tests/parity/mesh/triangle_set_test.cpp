@@ -294,6 +294,7 @@ TEST(TriangleSets, RefuseBadLatticesAndBands) {
   };
   for (const double cutoff : {0.0, -1.0, kNan, kInfinity})
     EXPECT_EQ(refused_band(cutoff), "the cutoff is not finite or not above 0; give the largest distance of the band");
+  EXPECT_EQ(refused_band(1e-50), "the cutoff 1e-50 is 0 as float32, which has no sides; ask for float64");
   EXPECT_EQ(refused_band(1, DType::int32), "a band's distances are float32 or float64, not int32");
   EXPECT_EQ(refused_band(1, DType::float32, -1), "the number of threads is -1; give 1 or more, or 0 for all processors");
 }
@@ -328,6 +329,7 @@ TEST(TriangleSets, TakeExtremeCutoffs) {
   const auto active = [&](double cutoff) {
     BandOptions options;
     options.cutoff = cutoff;
+    options.dtype = cutoff < 1e-45 ? DType::float64 : DType::float32;
     return set.band(lattice, options).active;
   };
   EXPECT_EQ(active(5e-324), 2 * 3);  // the points of the box's far faces x = 1, y = 2 and z = 3, but one another's
@@ -341,6 +343,29 @@ TEST(TriangleSets, TakeExtremeSizes) {
     EXPECT_DOUBLE_EQ(distances(set, {{3 * scale, scale, scale}})[0], 2 * scale) << scale;
     EXPECT_DOUBLE_EQ(distances(set, {{0, 1e140, 0}})[0], 1e140) << scale;
   }
+}
+
+/// What is inside takes a way of its own where nothing else is asked for. Surfaces pass through points of the lattices.
+TEST(TriangleSets, MarkInsideAloneAsBesideOthers) {
+  Random random(12);
+  for (const Mesh& mesh : {box({0, 0, 0}, {4, 5, 6}), joined(sphere({3, 3, 3}, 2, 2), box({1, 1, 1}, {3, 3, 3})), columns(4, 5, random)})
+    for (const Lattice& lattice : {Lattice{{-1, -1, -1}, {1, 1, 1}, {11, 9, 17}}, Lattice{{-0.25, 0.5, 0}, {0.5, 0.25, 0.75}, {20, 13, 7}}}) {
+      const TriangleSet set = set_of(mesh, Sign::winding);
+      Array distance(DType::float32, lattice.array_shape()), beside(DType::uint8, lattice.array_shape()),
+          alone(DType::uint8, lattice.array_shape());
+      Outputs outputs;
+      outputs.inside = alone.view();
+      set.field(lattice, outputs);
+      outputs.inside = beside.view();
+      outputs.distance = distance.view();
+      set.field(lattice, outputs);
+      std::int64_t on_surface = 0;
+      for (std::int64_t i = 0; i < alone.size(); ++i) {
+        ASSERT_EQ(integer_at(alone, i), integer_at(beside, i)) << i;
+        on_surface += value_at(distance, i) == 0;
+      }
+      EXPECT_GT(on_surface, 0);
+    }
 }
 
 TEST(TriangleSets, CanBeCancelledAndReport) {
