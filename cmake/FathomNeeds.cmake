@@ -46,7 +46,8 @@ if(FATHOM_IO AND FATHOM_OPENVDB AND CMAKE_CXX_COMPILER)
   find_path(FATHOM_OPENVDB_INCLUDE_DIR openvdb/openvdb.h)
   find_path(FATHOM_NANOVDB_INCLUDE_DIR nanovdb/util/OpenToNanoVDB.h)
   find_library(FATHOM_OPENVDB_LIBRARY openvdb)
-  if(FATHOM_OPENVDB_INCLUDE_DIR AND FATHOM_NANOVDB_INCLUDE_DIR AND FATHOM_OPENVDB_LIBRARY)
+  find_library(FATHOM_IMATH_LIBRARY NAMES Imath Imath-3_1)  # half floats, in headers of OpenVDB
+  if(FATHOM_OPENVDB_INCLUDE_DIR AND FATHOM_NANOVDB_INCLUDE_DIR AND FATHOM_OPENVDB_LIBRARY AND FATHOM_IMATH_LIBRARY)
     set(FATHOM_OPENVDB_FOUND ON)
   else()
     message(STATUS "OpenVDB: not found, so .vdb and .nvdb are not written. To have them, as root: "
