@@ -132,29 +132,16 @@ class MeshWork {
   }
 
   void write_output(const MeshOutput& output, const Array& array, io::AtomicFile& file) const {
-    if (output.kind == MeshOutput::Kind::band) return io::write_sparse(file, sparse_field(), output.band_format);
+    if (output.kind == MeshOutput::Kind::band) {
+      io::SparseField band = io::sparse_field(field_.band);
+      band.unit = plan_.unit;
+      return io::write_sparse(file, band, output.band_format);
+    }
     if (output.kind == MeshOutput::Kind::surface)
       return io::write_mesh(file, field_.surface.vertices.view(), field_.surface.triangles.view(), output.surface_format);
     io::WriteOptions options = output.kind == MeshOutput::Kind::distance ? plan_.field_format : io::WriteOptions{};
     options.format = output.format;
     io::write(file, array.view(), output.meaning(plan_.meaning), options);
-  }
-
-  io::SparseField sparse_field() const {
-    const mesh::Band& band = field_.band;
-    io::SparseField sparse;
-    sparse.origin = band.lattice.origin;
-    sparse.spacing = band.lattice.spacing;
-    sparse.shape = band.lattice.shape;
-    sparse.background = band.cutoff;
-    sparse.is_signed = band.is_signed;
-    sparse.tiles = band.tiles.view();
-    sparse.masks = band.masks.view();
-    sparse.distances = band.distances.view();
-    sparse.row_inside = band.row_inside.view();
-    sparse.after_inside = band.after_inside.view();
-    sparse.unit = plan_.unit;
-    return sparse;
   }
 
   /// Standard output comes last, since it cannot be taken back.

@@ -50,7 +50,7 @@ void check(const SparseField& field) {
 SparseFormat sparse_format_from_path(const std::filesystem::path& path) {
   const std::string ending = lower_case(path.extension().string());
   for (const SparseFormat format : {SparseFormat::vdb, SparseFormat::nvdb, SparseFormat::vtu})
-    if (ending == "." + std::string(name_of(format))) return format;
+    if (ending.starts_with('.') && ending.substr(1) == name_of(format)) return format;
   return SparseFormat::automatic;
 }
 

@@ -33,6 +33,23 @@ struct SparseField {
   std::string unit;  ///< of length; empty: unknown. VDB keeps it
 };
 
+/// A mesh::Band, whose arrays it looks at.
+template <class Band>
+SparseField sparse_field(const Band& band) {
+  SparseField field;
+  field.origin = band.lattice.origin;
+  field.spacing = band.lattice.spacing;
+  field.shape = band.lattice.shape;
+  field.background = band.cutoff;
+  field.is_signed = band.is_signed;
+  field.tiles = band.tiles.view();
+  field.masks = band.masks.view();
+  field.distances = band.distances.view();
+  field.row_inside = band.row_inside.view();
+  field.after_inside = band.after_inside.view();
+  return field;
+}
+
 /// The format that a name's ending says; `automatic`: none of these.
 SparseFormat sparse_format_from_path(const std::filesystem::path& path);
 
