@@ -35,6 +35,10 @@ constexpr const char* kExamples = R"(Examples:
       without inside and outside; where the nearest point is, and on which triangle
   fathom mesh part.obj --inside solid.npy --spacing 1 --origin 0,0,0 --shape 64,64,32
       which points of a given lattice are inside; solid.npy has the shape [32, 64, 64]
+  fathom mesh part.stl -o part.vdb --spacing 0.5
+      the band as a level set for OpenVDB, Houdini and Blender; .nvdb and .vtu, too
+  fathom mesh part.stl -o shell.stl --offset 2 --spacing 0.5
+      the surface that is 2 outside of the part
   fathom mesh part.stl --points probe.csv -o near.csv
       distance, nearest triangle and closest point of each point
 
@@ -55,7 +59,7 @@ class MeshWork {
     Execution execution = plan_.set.execution;
     execution.progress = progress_.callback();
     if (of_points()) answers_ = answer_points(set, plan_, points_.data, execution, outcome_);
-    else arrays_ = compute_field(set, plan_, execution, outcome_);
+    else compute(set, execution);
     outcome_.compute = seconds_since(compute_start);
 
     const auto write_start = Clock::now();
@@ -114,18 +118,42 @@ class MeshWork {
     return set;
   }
 
+  void compute(const mesh::TriangleSet& set, const Execution& execution) {
+    field_ = compute_field(set, plan_, execution, outcome_);
+    if (!plan_.offset) return;
+    const mesh::IsoSurface& surface = field_.surface;
+    outcome_.surface = {surface.vertices.shape()[0], surface.triangles.shape()[0], surface.closed};
+    if (outcome_.surface.triangles == 0)
+      throw IoError(fmt::format("{}: no point of the lattice is on the other side of --offset {}, so there is no surface",
+                                input_name(arguments_.input), *plan_.offset));
+    if (!surface.closed)
+      tell({fmt::format("{}: the surface ends at the lattice's border; a larger --shape or --margin closes it",
+                        shown(arguments_.output))});
+  }
+
+  void write_output(const MeshOutput& output, const Array& array, io::AtomicFile& file) const {
+    if (output.kind == MeshOutput::Kind::band) {
+      io::SparseField band = io::sparse_field(field_.band);
+      band.unit = plan_.unit;
+      return io::write_sparse(file, band, output.band_format);
+    }
+    if (output.kind == MeshOutput::Kind::surface)
+      return io::write_mesh(file, field_.surface.vertices.view(), field_.surface.triangles.view(), output.surface_format);
+    io::WriteOptions options = output.kind == MeshOutput::Kind::distance ? plan_.field_format : io::WriteOptions{};
+    options.format = output.format;
+    io::write(file, array.view(), output.meaning(plan_.meaning), options);
+  }
+
   /// Standard output comes last, since it cannot be taken back.
   void write() {
     progress_.begin("writing");
     PendingFiles files;
     if (of_points()) write_answers(arguments_, plan_, points_.data, answers_, files);
     for (const bool to_standard_output : {false, true}) {
-      for (std::size_t k = 0; k < arrays_.size(); ++k) {
+      for (std::size_t k = 0; k < plan_.outputs.size(); ++k) {
         const MeshOutput& output = plan_.outputs[k];
         if (output.path.empty() || io::writes_to(output.path, STDOUT_FILENO) != to_standard_output) continue;
-        io::WriteOptions options = output.kind == MeshOutput::Kind::distance ? plan_.field_format : io::WriteOptions{};
-        options.format = output.format;
-        io::write(files.add(output.path), arrays_[k].view(), output.meaning(plan_.meaning), options);
+        write_output(output, field_.arrays[k], files.add(output.path));
       }
       if (!to_standard_output && !arguments_.preview.empty())
         draw_volume_chart(chart(), files.add(arguments_.preview).stream());
@@ -135,7 +163,7 @@ class MeshWork {
 
   VolumeChart chart() const {
     VolumeChart chart;
-    chart.field = arrays_[0].view();
+    chart.field = field_.arrays[0].view();
     chart.origin = plan_.lattice.origin;
     chart.spacing = plan_.lattice.spacing;
     chart.reach = plan_.cutoff.value_or(0);
@@ -158,7 +186,7 @@ class MeshWork {
   io::Mesh mesh_;
   io::Points points_;
   MeshOutcome outcome_;
-  std::vector<Array> arrays_;  // as the plan's outputs
+  MeshField field_;
   PointAnswers answers_;
 };
 
@@ -170,10 +198,11 @@ Work declare_mesh(CLI::App* verb) {
   verb->footer(kExamples);
   verb->add_option("MODEL", a.input, "Triangle mesh: OBJ, PLY, STL, OFF, glTF; - for standard input")->required();
   verb->add_option("-o,--output", a.output,
-                   "Where the field goes: .npy .nii .nii.gz .vti .nrrd .mha .tif; of --points, .csv .npy .ply; - for "
-                   "standard output (NPY)");
+                   "Where the field goes: .npy .nii .nii.gz .vti .nrrd .mha .tif; of bands, .vdb .nvdb .vtu, too; of --offset, "
+                   ".stl .ply .obj .off; of --points, .csv .npy .ply; - for standard output (NPY, PLY of --offset)");
   verb->add_option("--format", a.format,
-                   "npy, nifti, vti, nrrd, mha or tiff, of --points npy, csv or ply, whatever the ending of -o");
+                   "npy, nifti, vti, nrrd, mha, tiff, vdb, nvdb or vtu, of --offset stl, ply, obj or off, of --points npy, csv "
+                   "or ply, whatever the ending of -o");
   verb->add_flag("--compress", a.compress, "Deflate the TIFF or NRRD of -o");
   verb->add_option("--resolution", a.resolution, "Points along the longest side of the mesh");
   verb->add_option("--spacing", a.spacing, "From a point to the next, in the mesh's units: one number, or X,Y,Z");
@@ -181,9 +210,12 @@ Work declare_mesh(CLI::App* verb) {
   verb->add_option("--shape", a.shape, "Points along each axis: one number, or X,Y,Z (default: as the mesh needs)");
   verb->add_option("--margin", a.margin, "Points around the mesh on each side (default 2; of a band, what holds it)");
   verb->add_option("--band", a.band,
-                   "Distances only so many voxels (of their longest side) around the surface; ± that elsewhere");
+                   "Distances only so many voxels (of their longest side) around the surface; ± that elsewhere (3 for "
+                   ".vdb .nvdb .vtu)");
   verb->add_option("--cutoff", a.cutoff, "The same in the mesh's units");
   verb->add_flag("--dense", a.dense, "Distances at all points (default)");
+  verb->add_option("--offset", a.offset,
+                   "The surface at this distance instead of the field, in the mesh's units; below 0 inside");
   verb->add_option("--sign", a.sign,
                    "How inside, which is negative, is told: auto (default: winding if the mesh is closed, else "
                    "fast-winding), none, pseudonormal, winding or fast-winding");

@@ -15,7 +15,7 @@ struct MeshArguments {
   std::string points;
   std::string columns, delimiter, decimal;  ///< of the points
   std::string resolution, spacing, origin, shape, margin;
-  std::string band, cutoff;
+  std::string band, cutoff, offset;
   bool dense = false;
   std::string sign = "auto";
   std::string rule;

@@ -50,15 +50,16 @@ void mark_inside(const Array& distances, Array& inside) {
                  [](T distance) { return static_cast<std::uint8_t>(distance <= 0); });
 }
 
-void fill_from_band(const mesh::TriangleSet& set, const MeshPlan& plan, const Execution& execution,
-                    std::vector<Array>& arrays, MeshOutcome& outcome) {
+void fill_from_band(const mesh::TriangleSet& set, const MeshPlan& plan, const Execution& execution, MeshField& field,
+                    MeshOutcome& outcome) {
+  std::vector<Array>& arrays = field.arrays;
   mesh::BandOptions options;
   options.cutoff = *plan.cutoff;
   options.dtype = plan.dtype;
   options.triangles = plan.output(Kind::triangle) != nullptr;
   options.closest = plan.output(Kind::closest) != nullptr;
   options.execution = execution;
-  const mesh::Band band = set.band(plan.lattice, options);
+  mesh::Band band = set.band(plan.lattice, options);
   outcome.active = band.active;
   outcome.tiles = band.count();
   const bool on_device = set.on_device();
@@ -74,7 +75,12 @@ void fill_from_band(const mesh::TriangleSet& set, const MeshPlan& plan, const Ex
         plan.dtype == DType::float32 ? mark_inside<float>(arrays[0], arrays[k])
                                      : mark_inside<double>(arrays[0], arrays[k]);
         break;
+      case Kind::band: outcome.range = value_range(std::as_const(band.distances).view()); break;
+      case Kind::surface:
+        field.surface = mesh::level_set(plan.lattice, std::as_const(arrays[0]).view(), *plan.offset);
+        break;
     }
+  if (plan.output(Kind::band) != nullptr) field.band = std::move(band);
 }
 
 void fill_densely(const mesh::TriangleSet& set, const MeshPlan& plan, const Execution& execution,
@@ -85,26 +91,29 @@ void fill_densely(const mesh::TriangleSet& set, const MeshPlan& plan, const Exec
       case Kind::triangle: outputs.triangle = arrays[k].view(); break;
       case Kind::closest: outputs.closest = arrays[k].view(); break;
       case Kind::inside: outputs.inside = arrays[k].view(); break;
+      case Kind::band:
+      case Kind::surface: throw InternalError("a dense field has no band");
     }
   outcome.report = set.field(plan.lattice, outputs, execution);
 }
 
 }  // namespace
 
-std::vector<Array> compute_field(const mesh::TriangleSet& set, const MeshPlan& plan, const Execution& execution,
-                                 MeshOutcome& outcome) {
-  std::vector<Array> arrays;
-  for (const MeshOutput& output : plan.outputs) arrays.emplace_back(output.dtype, output.shape);
-  plan.cutoff ? fill_from_band(set, plan, execution, arrays, outcome)
-              : fill_densely(set, plan, execution, arrays, outcome);
-  for (std::size_t k = 0; k < arrays.size(); ++k) {
-    if (plan.outputs[k].kind == Kind::distance) outcome.range = value_range(std::as_const(arrays[k]).view());
+MeshField compute_field(const mesh::TriangleSet& set, const MeshPlan& plan, const Execution& execution,
+                        MeshOutcome& outcome) {
+  MeshField field;
+  for (const MeshOutput& output : plan.outputs)
+    field.arrays.push_back(output.is_array() ? Array(output.dtype, output.shape) : Array());
+  plan.cutoff ? fill_from_band(set, plan, execution, field, outcome)
+              : fill_densely(set, plan, execution, field.arrays, outcome);
+  for (std::size_t k = 0; k < field.arrays.size(); ++k) {
+    if (plan.outputs[k].kind == Kind::distance) outcome.range = value_range(std::as_const(field.arrays[k]).view());
     if (plan.outputs[k].kind == Kind::inside) {
-      const auto marks = values<std::uint8_t>(arrays[k]);
+      const auto marks = values<std::uint8_t>(field.arrays[k]);
       outcome.inside = std::count(marks.begin(), marks.end(), 1);
     }
   }
-  return arrays;
+  return field;
 }
 
 }  // namespace fathom::cli

@@ -3,13 +3,20 @@
 
 #include <vector>
 
+#include "fathom/mesh/iso_surface.h"
 #include "mesh_report.h"
 
 namespace fathom::cli {
 
-/// One array for each of the plan's outputs. Points beyond a band's cutoff have ±cutoff, triangle −1 and closest point NaN.
+struct MeshField {
+  std::vector<Array> arrays;  ///< one for each of the plan's outputs; empty where that is none
+  mesh::Band band;            ///< if it is an output
+  mesh::IsoSurface surface;   ///< if it is an output
+};
+
+/// Points beyond a band's cutoff have ±cutoff, triangle −1 and closest point NaN.
 /// @param outcome  gets what is said of them
-std::vector<Array> compute_field(const mesh::TriangleSet& set, const MeshPlan& plan, const Execution& execution,
-                                 MeshOutcome& outcome);
+MeshField compute_field(const mesh::TriangleSet& set, const MeshPlan& plan, const Execution& execution,
+                        MeshOutcome& outcome);
 
 }  // namespace fathom::cli

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
+#include <initializer_list>
 #include <limits>
 #include <utility>
 
@@ -22,10 +22,12 @@ namespace {
 
 using Kind = MeshOutput::Kind;
 
-/// Files that hold tiles as such, so that a band is what they get unless --dense is given; others get a whole lattice.
-bool holds_tiles(const std::string& path) {
-  const std::string ending = std::filesystem::path(path).extension().string();
-  return ending == ".vdb" || ending == ".nvdb" || ending == ".vtu";
+/// The one of these formats that --format names; automatic: none of them.
+template <class Format>
+Format named(const std::string& text, std::initializer_list<Format> formats) {
+  for (const Format format : formats)
+    if (io::name_of(format) == text) return format;
+  return Format::automatic;
 }
 
 /// One number for all axes, or one each.
@@ -77,17 +79,44 @@ mesh::LatticeOptions lattice_options(const MeshArguments& arguments) {
   return options;
 }
 
+void plan_offset(const MeshArguments& arguments, MeshPlan& plan) {
+  const std::vector<double> numbers = parse_numbers("--offset", arguments.offset);
+  if (numbers.size() != 1) throw InvalidArgument(fmt::format("--offset takes one number, not '{}'", arguments.offset));
+  plan.offset = numbers[0];
+  if (arguments.output.empty()) throw InvalidArgument("--offset makes a surface; say where it goes, as in -o shell.stl");
+  if (plan.set.sign == mesh::Sign::none && !(*plan.offset > 0))
+    throw InvalidArgument("without a sign there is no inside, so --offset takes a number above 0; leave out --sign none");
+  using Format = io::MeshFormat;
+  const Format format = named(arguments.format, {Format::stl, Format::ply, Format::obj, Format::off});
+  if (format == Format::automatic && !arguments.format.empty())
+    throw InvalidArgument(fmt::format("--format of a surface is stl, ply, obj or off, not '{}'", arguments.format));
+  plan.surface_format = io::check_mesh(arguments.output, format);
+}
+
+/// Files that hold tiles as such get a band unless told otherwise; others a whole lattice.
 void plan_form(const MeshArguments& arguments, MeshPlan& plan) {
   const int forms = (arguments.band.empty() ? 0 : 1) + (arguments.cutoff.empty() ? 0 : 1) + (arguments.dense ? 1 : 0);
   if (forms > 1)
     throw InvalidArgument("--band, --cutoff and --dense each say which points get a distance; give one of them");
   if (!arguments.band.empty()) plan.band = parse_above_zero("--band", arguments.band);
   if (!arguments.cutoff.empty()) plan.cutoff = parse_above_zero("--cutoff", arguments.cutoff);
-  if (holds_tiles(arguments.output))
-    throw InvalidArgument(
-        fmt::format("'{}': such files are not written; use .npy, .nii.gz, .vti, .nrrd, .mha or .tif, "
-                    "where a band of --band or --cutoff has the rest filled",
-                    arguments.output));
+  if (!arguments.offset.empty()) {
+    if (forms > 0)
+      throw InvalidArgument("--offset takes the points near its surface; leave out --band, --cutoff and --dense");
+    return plan_offset(arguments, plan);
+  }
+  using Format = io::SparseFormat;
+  plan.band_format = arguments.format.empty() ? io::sparse_format_from_path(arguments.output)
+                                              : named(arguments.format, {Format::vdb, Format::nvdb, Format::vtu});
+  if (plan.band_format != Format::automatic) {
+    if (arguments.dense)
+      throw InvalidArgument(fmt::format("'{}' holds a band; leave out --dense, or write .vti or .nii.gz", arguments.output));
+    if (forms == 0) plan.band = 3;
+    return;
+  }
+  plan.field_format.compress = arguments.compress;
+  if (!arguments.format.empty()) plan.field_format.format = parse_format(arguments.format);
+  else if (arguments.output == "-") plan.field_format.format = io::Format::npy;
 }
 
 /// Options that only a lattice has.
@@ -100,6 +129,7 @@ void check_point_options(const MeshArguments& a) {
                                          {"--band", !a.band.empty()},
                                          {"--cutoff", !a.cutoff.empty()},
                                          {"--dense", a.dense},
+                                         {"--offset", !a.offset.empty()},
                                          {"--compress", a.compress},
                                          {"--closest", !a.closest.empty()},
                                          {"--triangles", !a.triangles.empty()},
@@ -179,9 +209,11 @@ void plan_lattice(MeshPlan& plan, const io::Mesh& mesh) {
   mesh::Bounds bounds = no_bounds();
   visit_triangles(mesh, [&](const auto& corners) { take(bounds, corners); });
   mesh::LatticeOptions around = plan.around;
-  if (plan.band || plan.cutoff) {
+  if (plan.band || plan.cutoff || plan.offset) {
     const mesh::Point spacing = mesh::lattice_around(bounds, around).spacing;
-    if (plan.band) plan.cutoff = *plan.band * *std::max_element(spacing.begin(), spacing.end());
+    const double longest = *std::max_element(spacing.begin(), spacing.end());
+    if (plan.band) plan.cutoff = *plan.band * longest;
+    if (plan.offset) plan.cutoff = std::abs(*plan.offset) + 2 * longest;  // both ends of all edges that it crosses
     if (!plan.has_margin) around.margin = mesh::band_margin(*plan.cutoff, spacing);
   }
   plan.lattice = mesh::lattice_around(bounds, around);
@@ -205,9 +237,18 @@ io::Meaning meaning_of(const MeshPlan& plan) {
   return meaning;
 }
 
+MeshOutput output_of(const MeshPlan& plan, Kind kind, const std::string& path, DType dtype) {
+  MeshOutput output;
+  output.kind = kind;
+  output.path = path;
+  output.dtype = dtype;
+  output.shape = plan.lattice.array_shape();
+  return output;
+}
+
 /// Checks that the file can hold the output, and tells what it cannot keep of the lattice.
 void add_output(MeshPlan& plan, Kind kind, const std::string& path, DType dtype, const io::WriteOptions& options) {
-  MeshOutput output{kind, path, io::Format::automatic, dtype, plan.lattice.array_shape()};
+  MeshOutput output = output_of(plan, kind, path, dtype);
   if (kind == Kind::closest) output.shape.push_back(3);
   if (!path.empty()) {
     output.format = io::check_write(path, dtype, output.shape, output.meaning(plan.meaning), options);
@@ -222,10 +263,24 @@ void add_output(MeshPlan& plan, Kind kind, const std::string& path, DType dtype,
   plan.outputs.push_back(output);
 }
 
+/// -o, where it is no array.
+void add_whole(MeshPlan& plan, const std::string& path) {
+  MeshOutput output = output_of(plan, plan.offset ? Kind::surface : Kind::band, path, plan.dtype);
+  output.surface_format = plan.surface_format;
+  if (!plan.offset) output.band_format = io::check_sparse(path, plan.band_format, plan.lattice.spacing);
+  if (!plan.unit.empty() && output.band_format != io::SparseFormat::vdb)
+    plan.warnings.push_back(
+        fmt::format("{}: {} does not hold the lattice's unit ({})", shown(path), output.format_name(), plan.unit));
+  plan.outputs.push_back(output);
+}
+
 void plan_outputs(MeshPlan& plan, const MeshArguments& arguments) {
+  const bool is_whole = plan.offset || plan.band_format != io::SparseFormat::automatic;
   // Of a band the sides follow from the distances.
-  if (!arguments.output.empty() || !arguments.preview.empty() || (plan.cutoff && !arguments.inside.empty()))
-    add_output(plan, Kind::distance, arguments.output, plan.dtype, plan.field_format);
+  if ((!is_whole && !arguments.output.empty()) || plan.offset || !arguments.preview.empty() ||
+      (plan.cutoff && !arguments.inside.empty()))
+    add_output(plan, Kind::distance, is_whole ? std::string() : arguments.output, plan.dtype, plan.field_format);
+  if (is_whole) add_whole(plan, arguments.output);
   if (!arguments.triangles.empty()) add_output(plan, Kind::triangle, arguments.triangles, DType::int32, {});
   if (!arguments.closest.empty())
     add_output(plan, Kind::closest, arguments.closest, plan.cutoff ? DType::float32 : plan.dtype, {});
@@ -278,6 +333,14 @@ std::size_t band_bytes(const MeshPlan& plan, std::size_t tiles) {
   return 3 * tiles * (mesh::kTilePoints * of_point + 80);
 }
 
+/// What files of tiles or of a surface are made of, beside the band. Of a surface some tiles have thrice the triangles of a
+/// plane through one, in memory that grows by doubling.
+std::size_t bytes_to_write(const MeshOutput& output, std::size_t tiles) {
+  if (output.kind == Kind::surface) return tiles * 3 * 64 * (3 * size_of(output.dtype) + 24) * 2;
+  const std::size_t trees = output.band_format == io::SparseFormat::vdb ? 1 : output.band_format == io::SparseFormat::nvdb ? 2 : 0;
+  return trees * tiles * (mesh::kTilePoints * size_of(output.dtype) + 160);
+}
+
 void check_memory(const MeshPlan& plan) {
   const MeshNeeds& needs = plan.needs;
   const std::size_t limit =
@@ -316,8 +379,15 @@ std::string_view name_of(Kind kind) {
     case Kind::triangle: return "nearest triangle";
     case Kind::closest: return "closest point";
     case Kind::inside: return "inside";
+    case Kind::band: return "distance";
+    case Kind::surface: return "surface";
   }
   throw InternalError("an output without a name");
+}
+
+std::string_view MeshOutput::format_name() const {
+  if (kind == Kind::band) return io::name_of(band_format);
+  return kind == Kind::surface ? io::name_of(surface_format) : io::name_of(format);
 }
 
 io::Meaning MeshOutput::meaning(const io::Meaning& lattice) const {
@@ -352,9 +422,6 @@ MeshPlan make_mesh_plan(const MeshArguments& arguments) {
     plan.around = lattice_options(arguments);
     plan.has_margin = !arguments.margin.empty();
     plan_form(arguments, plan);
-    plan.field_format.compress = arguments.compress;
-    if (!arguments.format.empty()) plan.field_format.format = parse_format(arguments.format);
-    else if (arguments.output == "-") plan.field_format.format = io::Format::npy;
   } else {
     check_point_options(arguments);
     plan.table_format = io::check_table(arguments.output, 1, parse_table_format(arguments.format));
@@ -373,8 +440,12 @@ void plan_field(MeshPlan& plan, const MeshArguments& arguments, const io::Mesh& 
   plan.needs = needs_of_set(plan, mesh);
   for (const MeshOutput& output : plan.outputs) plan.needs.outputs += output.bytes();
   constexpr std::int64_t kMostCounted = std::int64_t{1} << 38;  // else the count itself takes much
-  if (plan.cutoff && element_count(plan.lattice.array_shape()) <= kMostCounted)
-    plan.needs.band = band_bytes(plan, tiles_near(mesh, plan.lattice, *plan.cutoff));
+  if (plan.cutoff && element_count(plan.lattice.array_shape()) <= kMostCounted) {
+    const std::size_t tiles = tiles_near(mesh, plan.lattice, *plan.cutoff);
+    plan.needs.band = band_bytes(plan, tiles);
+    for (const MeshOutput& output : plan.outputs)
+      if (!output.is_array()) plan.needs.outputs += bytes_to_write(output, tiles);
+  }
   check_memory(plan);
   choose_backend(plan, mesh, element_count(plan.lattice.array_shape()));
 }

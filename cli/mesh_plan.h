@@ -10,21 +10,29 @@
 #include "fathom/io/image.h"
 #include "fathom/io/mesh.h"
 #include "fathom/io/points.h"
+#include "fathom/io/sparse.h"
 #include "fathom/mesh/triangle_set.h"
 #include "mesh.h"
 
 namespace fathom::cli {
 
-/// An array over the lattice, and the file it goes to.
+/// An array over the lattice, the band of one, or a surface in it, and the file it goes to.
 struct MeshOutput {
-  enum class Kind { distance, triangle, closest, inside };
+  enum class Kind { distance, triangle, closest, inside, band, surface };
   Kind kind = Kind::distance;
-  std::string path;  ///< empty: computed for the preview or for `inside` alone
-  io::Format format = io::Format::automatic;
+  std::string path;  ///< empty: computed for another output or the preview alone
+  io::Format format = io::Format::automatic;  ///< of an array
+  io::SparseFormat band_format = io::SparseFormat::automatic;
+  io::MeshFormat surface_format = io::MeshFormat::automatic;
   DType dtype = DType::float32;
   Shape shape;
 
-  std::size_t bytes() const { return static_cast<std::size_t>(element_count(shape)) * size_of(dtype); }
+  bool is_array() const { return kind != Kind::band && kind != Kind::surface; }
+  std::string_view format_name() const;
+  /// Of the array.
+  std::size_t bytes() const {
+    return is_array() ? static_cast<std::size_t>(element_count(shape)) * size_of(dtype) : 0;
+  }
   /// What its file says of it. @param lattice  where the points lie
   io::Meaning meaning(const io::Meaning& lattice) const;
 };
@@ -49,8 +57,11 @@ struct MeshPlan {
   bool has_margin = false;
   std::optional<double> band;    ///< voxels on each side
   std::optional<double> cutoff;  ///< of a band, in the mesh's units; set from `band`, too. Nothing: the field is dense
+  std::optional<double> offset;  ///< of the surface that is wanted from the field, whose band is as wide as that takes
   DType dtype = DType::float32;
   io::WriteOptions field_format;
+  io::SparseFormat band_format = io::SparseFormat::automatic;  ///< of -o, if it is a band
+  io::MeshFormat surface_format = io::MeshFormat::automatic;   ///< of -o, if it is a surface
   io::TableFormat table_format = io::TableFormat::npy;  ///< of --points
   std::optional<std::size_t> memory;
   std::string unit;  ///< of the mesh; empty: unknown

@@ -42,10 +42,16 @@ std::string sign_text(mesh::Sign asked, const MeshOutcome& outcome) {
 }
 
 std::string line_of(const MeshOutput& output, const MeshPlan& plan, const MeshOutcome& outcome) {
+  if (output.kind == Kind::surface)
+    return fmt::format("{}: surface at {:.6g}, {}, {}, {}\n", shown(output.path), *plan.offset,
+                       counted(outcome.surface.vertices, "vertex", "vertices"),
+                       counted(outcome.surface.triangles, "triangle", "triangles"),
+                       outcome.surface.closed ? "closed" : "open at the lattice's border");
   std::string line = fmt::format("{}: {}, {}, {}", shown(output.path), name_of(output.kind),
                                  fathom::name_of(output.dtype), to_string(output.shape));
-  if (output.kind == Kind::distance) {
-    line += fmt::format(", {:.6g} to {:.6g}", outcome.range.lowest, outcome.range.highest);
+  if (output.kind == Kind::distance || output.kind == Kind::band) {
+    if (outcome.range.has_finite())
+      line += fmt::format(", {:.6g} to {:.6g}", outcome.range.lowest, outcome.range.highest);
     if (plan.cutoff)
       line += fmt::format("; {} within {:.6g}, in {}", counted(outcome.active, "point", "points"), *plan.cutoff,
                           counted(outcome.tiles, "tile", "tiles"));
@@ -57,7 +63,7 @@ std::string line_of(const MeshOutput& output, const MeshPlan& plan, const MeshOu
 Json output_json(const MeshOutput& output) {
   return {{"path", output.path},
           {"content", name_of(output.kind)},
-          {"format", io::name_of(output.format)},
+          {"format", output.format_name()},
           {"dtype", fathom::name_of(output.dtype)},
           {"shape", to_json(output.shape)}};
 }
@@ -167,7 +173,7 @@ std::string mesh_plan_text(const MeshPlan& plan, const MeshInput& input) {
   for (const MeshOutput& output : plan.outputs)
     if (!output.path.empty())
       text += fmt::format("write    {}: {}, {}, {}, {}\n", shown(output.path), name_of(output.kind),
-                          io::name_of(output.format), fathom::name_of(output.dtype), to_string(output.shape));
+                          output.format_name(), fathom::name_of(output.dtype), to_string(output.shape));
   return text + fmt::format("memory   at most {}: mesh {}, tree {} (and {} to build it){}, outputs {}\n",
                             memory_text(plan.needs.total()), memory_text(plan.needs.mesh), memory_text(plan.needs.set),
                             memory_text(plan.needs.build),
@@ -220,6 +226,11 @@ Json mesh_json(const MeshArguments& arguments, const MeshPlan& plan, const MeshO
         {"rule", outcome.sign == mesh::Sign::winding ? Json(name_of(plan.set.rule)) : Json(nullptr)}}},
       {"band", plan.cutoff ? Json({{"cutoff", *plan.cutoff}, {"points", outcome.active}, {"tiles", outcome.tiles}})
                            : Json(nullptr)},
+      {"surface", plan.offset ? Json({{"offset", *plan.offset},
+                                      {"vertices", outcome.surface.vertices},
+                                      {"triangles", outcome.surface.triangles},
+                                      {"closed", outcome.surface.closed}})
+                              : Json(nullptr)},
       {"outputs", outputs_json(arguments, plan)},
       {"min", finite ? Json(outcome.range.lowest) : Json(nullptr)},
       {"max", finite ? Json(outcome.range.highest) : Json(nullptr)},

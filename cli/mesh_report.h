@@ -32,6 +32,10 @@ struct MeshOutcome {
   std::int64_t active = 0;     ///< points of the band
   std::int64_t tiles = 0;
   std::int64_t inside = 0;
+  struct {
+    std::int64_t vertices = 0, triangles = 0;
+    bool closed = true;
+  } surface;  ///< of --offset
   std::vector<std::string> warnings;
   double read = 0, build = 0, compute = 0, write = 0, total = 0;
 };

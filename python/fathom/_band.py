@@ -202,7 +202,15 @@ class Band:
         ).coalesce()
 
     def save(self, path: Path) -> None:
-        """Writes the band to .npz, for :meth:`load`, or the whole lattice to .npy.
+        """Writes the band to .npz, for :meth:`load`; its points to .vtu, for ParaView; as a level set to .vdb, for
+        Houdini, Blender and OpenVDB, or .nvdb, for NanoVDB and Warp; or the whole lattice to .npy.
+
+        Raises
+        ------
+        ValueError
+            Another ending; for .vdb and .nvdb steps of the lattice that differ, or a build without OpenVDB.
+        OSError
+            The file cannot be written.
 
         Examples
         --------
@@ -213,6 +221,10 @@ class Band:
         >>> len(fathom.Band.load(path)) == len(band)
         True
         """
+        name = os.fspath(path)
+        if name.lower().endswith((".vtu", ".vdb", ".nvdb")):
+            self._band.save(name)
+            return
         kept = {name: array for name, array in self._arrays.items() if array is not None}
         save_numpy(path, {**kept, "shape": self.shape, "cutoff": self.cutoff}, self)
 

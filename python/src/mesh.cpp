@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@
 
 #include "arrays.h"
 #include "fathom/core/error.h"
+#include "fathom/io/sparse.h"
 #include "host_array.h"
 #include "watch.h"
 
@@ -186,6 +188,14 @@ void to_list(const mesh::Band& band, nb::handle places, nb::handle distances) {
   band.to_list(views[0], views[1]);
 }
 
+void save(const mesh::Band& band, const std::string& path) {
+  const nb::gil_scoped_release unlocked;
+  io::check_sparse(path, io::SparseFormat::automatic, band.lattice.spacing);
+  io::AtomicFile file(path);
+  io::write_sparse(file, io::sparse_field(band), io::SparseFormat::automatic);
+  file.commit();
+}
+
 }  // namespace
 
 void add_mesh(nb::module_& m) {
@@ -218,6 +228,7 @@ void add_mesh(nb::module_& m) {
       .def_ro("is_signed", &mesh::Band::is_signed)
       .def_ro("active", &mesh::Band::active)
       .def_prop_ro("arrays", &arrays_of)
+      .def("save", &save)
       .def("to_dense", &to_dense)
       .def("to_list", &to_list, nb::arg().none(), nb::arg().none());
 }

@@ -382,8 +382,6 @@ def test_memory(slab, options):
      "the lattice has 2000000004 × 1000000005 × 500000005 points; give a larger --spacing, or a smaller --resolution"),
     ("-o a.npy --spacing 1 --band 2 --dense", "--band, --cutoff and --dense each say which points get a distance; give one of them"),
     ("-o a.npy --spacing 1 --band 0", "--band takes a finite number above 0, not '0'"),
-    ("-o a.vdb --spacing 1", "'a.vdb': such files are not written; use .npy, .nii.gz, .vti, .nrrd, .mha or .tif, where a band of "
-                             "--band or --cutoff has the rest filled"),
     ("-o a.png --spacing 1", "PNG holds images of 2 axes, not of 3; write .npy, .nii or .tif"),
     ("--spacing 1", "no output was asked for; give -o FILE, --closest, --triangles, --inside or --preview"),
     ("-o a.npy --spacing 1 --closest c.nii", "--closest writes an array with one more axis; 'c.nii' does not end in .npy"),

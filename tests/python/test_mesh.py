@@ -251,8 +251,15 @@ def test_bands_are_saved_and_copied(tmp_path):
         same_bands(fathom.Band.load(path), band)
         band.save(tmp_path / "dense.npy")
         np.testing.assert_array_equal(np.load(tmp_path / "dense.npy"), band.to_dense())
-    with pytest.raises(ValueError, match=r"band\.vdb ends neither in \.npz nor in \.npy"):
-        band.save("band.vdb")
+    with pytest.raises(ValueError, match=r"band\.vol ends neither in \.npz nor in \.npy"):
+        band.save("band.vol")
+    band.save(tmp_path / "band.vtu")
+    assert f'NumberOfPoints="{len(band)}"'.encode() in (tmp_path / "band.vtu").read_bytes()
+    with pytest.raises(OSError, match="nowhere"):
+        band.save(tmp_path / "nowhere/band.vtu")
+    steps = fathom.mesh_distance(*solids.torus(), spacing=(1, 1, 2), band=2)
+    with pytest.raises(ValueError, match="cubes|this build has no OpenVDB"):
+        steps.save(tmp_path / "band.vdb")
 
 
 def test_spoilt_bands_are_refused(tmp_path):
