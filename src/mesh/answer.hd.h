@@ -105,6 +105,8 @@ struct Places {
 
   /// Whether more is wanted than what a search finds.
   FATHOM_HD bool details() const { return closest.data || barycentric.data || feature.data || gradient.data; }
+  /// Whether it matters on which side a point is.
+  bool sided() const { return distance.data || gradient.data || inside.data; }
   bool only_inside() const { return !distance.data && !triangle.data && !details(); }
 };
 

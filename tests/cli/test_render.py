@@ -75,7 +75,8 @@ def test_says_what_it_did(scene):
 def test_every_step_draws_the_same(scene):
     pictures, samples = [], []
     for step in (["unit"], ["field"], ["pointwise"], ["cone"], ["cone", "--cone", "36"], ["cone", "--cone", "180"]):
-        said = json.loads(scene.ok("render", "v.npy", "-o", "o.png", "--samples", "s.npy", "--json", "--step", *step))
+        said = json.loads(scene.ok("render", "v.npy", "-o", "o.png", "--samples", "s.npy", "--json", "--step", *step,
+                                   "--size", "200x150"))
         pictures.append((scene.directory / "o.png").read_bytes())
         samples.append(said["mean_samples"])
         assert said["rays"] >= said["hits"] > 0
@@ -169,14 +170,15 @@ def field_memory(scene):
 
 
 def test_reads_volumes_of_every_kind(scene):
-    expected = picture(scene, "--spacing", "3,2,1")
+    size = ["--size", "90x80"]
+    expected = picture(scene, "--spacing", "3,2,1", *size)
     image = nibabel.Nifti1Image(corner().T, np.diag([1.0, 2, 3, 1]))
     nibabel.save(image, scene.directory / "v.nii.gz")
-    np.testing.assert_array_equal(picture(scene, name="v.nii.gz"), expected)
+    np.testing.assert_array_equal(picture(scene, *size, name="v.nii.gz"), expected)
     levels = np.where(corner(), 1843, 1842)
     (scene.directory / "little.raw").write_bytes(levels.astype("<i2").tobytes())
     (scene.directory / "big.raw").write_bytes(levels.astype(">f4").tobytes())
-    raw = ["--shape", "20,26,32", "--threshold", 1843, "--spacing", "3,2,1"]
+    raw = ["--shape", "20,26,32", "--threshold", 1843, "--spacing", "3,2,1", *size]
     np.testing.assert_array_equal(picture(scene, *raw, "--dtype", "int16", name="little.raw"), expected)
     np.testing.assert_array_equal(picture(scene, *raw, "--dtype", "float32", "--big-endian", name="big.raw"), expected)
 

@@ -34,7 +34,8 @@ Band band_of_boxes(double cutoff, DType dtype, mesh::Sign sign = mesh::Sign::win
   mesh::TriangleSetOptions options;
   options.sign = sign;
   options.rule = mesh::WindingRule::even_odd;
-  const mesh::TriangleSet set({{vertices.data(), DType::float64, {16, 3}}, {triangles.data(), DType::int32, {24, 3}}}, options);
+  const mesh::Triangles model{HostView<const double>(vertices.data(), {16, 3}), HostView<const std::int32_t>(triangles.data(), {24, 3})};
+  const mesh::TriangleSet set(model, options);
   mesh::LatticeOptions around;
   around.spacing = {1.0, 1.0, 1.0};
   around.margin = 11;

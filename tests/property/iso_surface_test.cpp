@@ -119,8 +119,8 @@ TEST(IsoSurface, OddValues) {
   const Array field = field_of<float>(lattice, [](auto...) { return 1.0; });
   EXPECT_EQ(level_set(lattice, field.view(), 0).triangles.shape()[0], 0);
   EXPECT_THROW(level_set(lattice, field.view(), infinity), InvalidArgument);
-  EXPECT_THROW(level_set({{}, {1, 1, 1}, {3, 3, 4}}, field.view(), 0), InvalidArgument);
-  EXPECT_EQ(level_set({{}, {1, 1, 1}, {0, 3, 3}}, Array(DType::float32, {3, 3, 0}).view(), 0).vertices.shape()[0], 0);
+  EXPECT_THROW(mesh::level_set({{}, {1, 1, 1}, {3, 3, 4}}, field.view(), 0), InvalidArgument);
+  EXPECT_EQ(mesh::level_set({{}, {1, 1, 1}, {0, 3, 3}}, Array(DType::float32, {3, 3, 0}).view(), 0).vertices.shape()[0], 0);
 }
 
 }  // namespace

@@ -111,6 +111,13 @@ class Marker {
   TileFound found_;
 };
 
+/// Without a sign where no answer asks for one.
+TreeView view_for(const PreparedMesh& prepared, const Places& to) {
+  TreeView tree = prepared.view();
+  if (!to.sided()) tree.sign = Sign::none;
+  return tree;
+}
+
 }  // namespace
 
 void answer_points(const PreparedMesh& prepared, const AnyConstView& points, bool ordered, const Places& to,
@@ -120,7 +127,7 @@ void answer_points(const PreparedMesh& prepared, const AnyConstView& points, boo
   Monitor monitor(run.execution, ordered ? 2 * cloud.count : cloud.count);
   std::vector<std::uint64_t> order;
   if (ordered) order = curve_order(cloud, box_of(cloud), run.threads, monitor);
-  const TreeView tree = prepared.view();
+  const TreeView tree = view_for(prepared, to);
   const std::int64_t jobs = (cloud.count + kBatch - 1) / kBatch;
   std::vector<Batch> batches(static_cast<std::size_t>(std::min<std::int64_t>(run.threads, jobs)));
   parallel_jobs(run.threads, jobs, [&](int worker, std::int64_t job) {
@@ -142,10 +149,10 @@ void answer_points(const PreparedMesh& prepared, const AnyConstView& points, boo
 }
 
 void answer_lattice(const PreparedMesh& prepared, const Lattice& lattice, const Places& to, const Run& run) {
-  const TreeView tree = prepared.view();
+  const TreeView tree = view_for(prepared, to);
   const std::int64_t across = (lattice.shape[1] + kSide - 1) / kSide, rows = across * ((lattice.shape[2] + kSide - 1) / kSide);
   const std::int64_t cubes = (lattice.shape[0] + kSide - 1) / kSide;
-  const bool by_lines = prepared.sign == Sign::winding;
+  const bool by_lines = tree.sign == Sign::winding;
   Monitor monitor(run.execution, rows * cubes);
   const auto workers = static_cast<std::size_t>(std::min<std::int64_t>(run.threads, rows));
   if (by_lines && to.only_inside()) {
