@@ -102,7 +102,7 @@ def test_offset(slab, offset, volume):
     assert set(edges.values()) == {1} and all(edge[::-1] in edges for edge in edges)
     if volume is None:  # Steiner: V + A·r + M·r² + 4/3·π·r³
         volume = 8 + 28 * offset + np.pi * 7 * offset**2 + 4 / 3 * np.pi * offset**3
-    assert surface.volume == pytest.approx(volume, rel=0.01)
+    assert surface.volume == pytest.approx(volume, rel=0.02)
 
 
 def test_offset_says(slab):

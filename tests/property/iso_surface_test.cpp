@@ -15,6 +15,7 @@ namespace {
 
 using mesh::IsoSurface;
 using mesh::Lattice;
+using mesh::level_set;
 
 /// values(i, j, k) at all points of a lattice.
 template <class T, class Values>
@@ -83,7 +84,7 @@ TEST(IsoSurface, NoiseIsClosedAndManifold) {
     const Array field = field_of<float>(lattice, [&](auto i, auto j, auto k) {
       const bool on_border = i == 0 || j == 0 || k == 0 || i + 1 == lattice.shape[0] || j + 1 == lattice.shape[1] || k + 1 == lattice.shape[2];
       // Small whole numbers, so that many are the level itself.
-      const double value = on_border ? 1.0 + below(random, 3) : below(random, 5) - 2.0;
+      const auto value = static_cast<double>(on_border ? 1 + below(random, 3) : below(random, 5) - 2);
       inside += value < 1;
       return value;
     });
