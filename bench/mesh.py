@@ -4,9 +4,9 @@
 Meshes: of an OBJ file (--mesh), and balls with hills that the benchmark makes itself; each scaled so that its longest
 side is 1 and its low corner 0, its lattices n points along each axis of [0, 1]³. Answers are compared with brute force
 before a time is shown, those of peers with ours: "differ" says how many, by more than 1e-5 or in the sign. A peer is
-asked for the same points, evenly thinned out where it would take too long. As many threads as the process has
-processors: for one, `taskset -c 0`. Prints a table; --json FILE appends one JSON line for each row; --scaling measures
-the bands of Landgraf's figures and of his table 4.2 instead, for bench/mesh_plots.py.
+asked for the same points, or, where all would take too long, for runs of neighbours evenly spread among them. As many
+threads as the process has processors: for one, `taskset -c 0`. Prints a table; --json FILE appends one JSON line for
+each row; --scaling measures the bands of Landgraf's figures and of his table 4.2 instead, for bench/mesh_plots.py.
 
   cmake --preset release && cmake --build --preset release
   PYTHONPATH=build/release/python taskset -c 0 python bench/mesh.py --mesh canister.obj --json mesh.jsonl
@@ -89,9 +89,9 @@ class BandCase:
         self.count = len(band)
         check_band(self.mesh.truth, f"{self.mesh.name}, {self.name}, {question}", band, SAMPLES, self.mesh.random)
 
-    def thinned(self, band, step, question):
-        """Every so manieth point, and what we say of it."""
-        return band.points()[::step], band.values("closest" if question == "closest" else "distance")[::step]
+    def some(self, band, chosen, question):
+        """Points, and what we say of them."""
+        return band.points()[chosen], band.values("closest" if question == "closest" else "distance")[chosen]
 
 
 class PointCase:
@@ -114,9 +114,9 @@ class PointCase:
         signed = QUESTIONS[question][0] != "none"
         self.mesh.truth.check(f"{self.mesh.name}, {self.name}", self.points.reshape(-1, 3)[chosen], signed, **every)
 
-    def thinned(self, found, step, question):
+    def some(self, found, chosen, question):
         ours = found.closest.reshape(-1, 3) if question == "closest" else found.distance.ravel()
-        return self.points.reshape(-1, 3)[::step], ours[::step]
+        return self.points.reshape(-1, 3)[chosen], ours[chosen]
 
 
 class FieldCase(PointCase):
@@ -133,6 +133,15 @@ class FieldCase(PointCase):
         return self.mesh.sets[sign].field(**self.lattice, **wanted, threads=self.mesh.threads)
 
 
+def thinned_out(count, most):
+    """Places of at most about so many of `count` points: runs of neighbours, from which a peer's caches gain, evenly
+    spread."""
+    run = min(512, most)
+    begins = np.arange(0, count, run * -(-count // most))
+    places = (begins[:, None] + np.arange(run)).ravel()
+    return places[places < count]
+
+
 def share_that_differs(ours, theirs):
     """Of distances with their signs, which count for nothing on the surface; or of nearest points."""
     wrong = np.abs(ours - theirs) > 1e-5
@@ -143,8 +152,8 @@ def contestants_of(case, question, ours, options):
     """Peers that answer this question: name, number of points, share of answers that differ from ours, time so far."""
     for peer, (about, questions) in case.mesh.peers.items():
         if question in questions:
-            step = -(-case.count // min(about.most, options.most))
-            points, expected = case.thinned(ours, step, question)
+            chosen = thinned_out(case.count, min(about.most, options.most))
+            points, expected = case.some(ours, chosen, question)
             points = np.ascontiguousarray(points, about.dtype)
             timed = Timed(lambda ask=questions[question], points=points: ask(points), options.budget)
             yield peer, len(points), share_that_differs(expected, timed.take()), timed

@@ -45,9 +45,11 @@ def trimesh(vertices, faces, threads):
 
     query = trimesh.proximity.ProximityQuery(trimesh.Trimesh(vertices, faces, process=False))
     query.on_surface(vertices[:1])  # builds the tree
-    return {"distance": lambda points: query.on_surface(points)[1],
-            "closest": lambda points: query.on_surface(points)[0],
-            "winding": lambda points: -query.signed_distance(points)}
+    questions = {"distance": lambda points: query.on_surface(points)[1],
+                 "closest": lambda points: query.on_surface(points)[0]}
+    if len(faces) < 100000:  # of a million, the rays of 4096 points take more than 20 GB
+        questions["winding"] = lambda points: -query.signed_distance(points)
+    return questions
 
 
 open3d.dtype, open3d.most = np.float32, 2**24
