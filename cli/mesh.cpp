@@ -124,8 +124,9 @@ class MeshWork {
     const mesh::IsoSurface& surface = field_.surface;
     outcome_.surface = {surface.vertices.shape()[0], surface.triangles.shape()[0], surface.closed};
     if (outcome_.surface.triangles == 0)
-      throw IoError(fmt::format("{}: no point of the lattice is on the other side of --offset {}, so there is no surface",
-                                input_name(arguments_.input), *plan_.offset));
+      throw IoError(
+          fmt::format("{}: no point of the lattice is on the other side of --offset {}, so there is no surface",
+                      input_name(arguments_.input), *plan_.offset));
     if (!surface.closed)
       tell({fmt::format("{}: the surface ends at the lattice's border; a larger --shape or --margin closes it",
                         shown(arguments_.output))});
@@ -138,7 +139,8 @@ class MeshWork {
       return io::write_sparse(file, band, output.band_format);
     }
     if (output.kind == MeshOutput::Kind::surface)
-      return io::write_mesh(file, field_.surface.vertices.view(), field_.surface.triangles.view(), output.surface_format);
+      return io::write_mesh(file, field_.surface.vertices.view(), field_.surface.triangles.view(),
+                            output.surface_format);
     io::WriteOptions options = output.kind == MeshOutput::Kind::distance ? plan_.field_format : io::WriteOptions{};
     options.format = output.format;
     io::write(file, array.view(), output.meaning(plan_.meaning), options);
@@ -197,12 +199,14 @@ Work declare_mesh(CLI::App* verb) {
   MeshArguments& a = *arguments;
   verb->footer(kExamples);
   verb->add_option("MODEL", a.input, "Triangle mesh: OBJ, PLY, STL, OFF, glTF; - for standard input")->required();
-  verb->add_option("-o,--output", a.output,
-                   "Where the field goes: .npy .nii .nii.gz .vti .nrrd .mha .tif; of bands, .vdb .nvdb .vtu, too; of --offset, "
-                   ".stl .ply .obj .off; of --points, .csv .npy .ply; - for standard output (NPY, PLY of --offset)");
-  verb->add_option("--format", a.format,
-                   "npy, nifti, vti, nrrd, mha, tiff, vdb, nvdb or vtu, of --offset stl, ply, obj or off, of --points npy, csv "
-                   "or ply, whatever the ending of -o");
+  verb->add_option(
+      "-o,--output", a.output,
+      "Where the field goes: .npy .nii .nii.gz .vti .nrrd .mha .tif; of bands, .vdb .nvdb .vtu, too; of --offset, "
+      ".stl .ply .obj .off; of --points, .csv .npy .ply; - for standard output (NPY, PLY of --offset)");
+  verb->add_option(
+      "--format", a.format,
+      "npy, nifti, vti, nrrd, mha, tiff, vdb, nvdb or vtu, of --offset stl, ply, obj or off, of --points npy, csv "
+      "or ply, whatever the ending of -o");
   verb->add_flag("--compress", a.compress, "Deflate the TIFF or NRRD of -o");
   verb->add_option("--resolution", a.resolution, "Points along the longest side of the mesh");
   verb->add_option("--spacing", a.spacing, "From a point to the next, in the mesh's units: one number, or X,Y,Z");

@@ -83,9 +83,11 @@ void plan_offset(const MeshArguments& arguments, MeshPlan& plan) {
   const std::vector<double> numbers = parse_numbers("--offset", arguments.offset);
   if (numbers.size() != 1) throw InvalidArgument(fmt::format("--offset takes one number, not '{}'", arguments.offset));
   plan.offset = numbers[0];
-  if (arguments.output.empty()) throw InvalidArgument("--offset makes a surface; say where it goes, as in -o shell.stl");
+  if (arguments.output.empty())
+    throw InvalidArgument("--offset makes a surface; say where it goes, as in -o shell.stl");
   if (plan.set.sign == mesh::Sign::none && !(*plan.offset > 0))
-    throw InvalidArgument("without a sign there is no inside, so --offset takes a number above 0; leave out --sign none");
+    throw InvalidArgument(
+        "without a sign there is no inside, so --offset takes a number above 0; leave out --sign none");
   using Format = io::MeshFormat;
   const Format format = named(arguments.format, {Format::stl, Format::ply, Format::obj, Format::off});
   if (format == Format::automatic && !arguments.format.empty())
@@ -110,7 +112,8 @@ void plan_form(const MeshArguments& arguments, MeshPlan& plan) {
                                               : named(arguments.format, {Format::vdb, Format::nvdb, Format::vtu});
   if (plan.band_format != Format::automatic) {
     if (arguments.dense)
-      throw InvalidArgument(fmt::format("'{}' holds a band; leave out --dense, or write .vti or .nii.gz", arguments.output));
+      throw InvalidArgument(
+          fmt::format("'{}' holds a band; leave out --dense, or write .vti or .nii.gz", arguments.output));
     if (forms == 0) plan.band = 3;
     return;
   }
@@ -337,7 +340,9 @@ std::size_t band_bytes(const MeshPlan& plan, std::size_t tiles) {
 /// plane through one, in memory that grows by doubling.
 std::size_t bytes_to_write(const MeshOutput& output, std::size_t tiles) {
   if (output.kind == Kind::surface) return tiles * 3 * 64 * (3 * size_of(output.dtype) + 24) * 2;
-  const std::size_t trees = output.band_format == io::SparseFormat::vdb ? 1 : output.band_format == io::SparseFormat::nvdb ? 2 : 0;
+  const std::size_t trees = output.band_format == io::SparseFormat::vdb    ? 1
+                            : output.band_format == io::SparseFormat::nvdb ? 2
+                                                                           : 0;
   return trees * tiles * (mesh::kTilePoints * size_of(output.dtype) + 160);
 }
 

@@ -20,7 +20,7 @@ namespace fathom::cli {
 struct MeshOutput {
   enum class Kind { distance, triangle, closest, inside, band, surface };
   Kind kind = Kind::distance;
-  std::string path;  ///< empty: computed for another output or the preview alone
+  std::string path;                           ///< empty: computed for another output or the preview alone
   io::Format format = io::Format::automatic;  ///< of an array
   io::SparseFormat band_format = io::SparseFormat::automatic;
   io::MeshFormat surface_format = io::MeshFormat::automatic;
@@ -30,9 +30,7 @@ struct MeshOutput {
   bool is_array() const { return kind != Kind::band && kind != Kind::surface; }
   std::string_view format_name() const;
   /// Of the array.
-  std::size_t bytes() const {
-    return is_array() ? static_cast<std::size_t>(element_count(shape)) * size_of(dtype) : 0;
-  }
+  std::size_t bytes() const { return is_array() ? static_cast<std::size_t>(element_count(shape)) * size_of(dtype) : 0; }
   /// What its file says of it. @param lattice  where the points lie
   io::Meaning meaning(const io::Meaning& lattice) const;
 };
@@ -62,7 +60,7 @@ struct MeshPlan {
   io::WriteOptions field_format;
   io::SparseFormat band_format = io::SparseFormat::automatic;  ///< of -o, if it is a band
   io::MeshFormat surface_format = io::MeshFormat::automatic;   ///< of -o, if it is a surface
-  io::TableFormat table_format = io::TableFormat::npy;  ///< of --points
+  io::TableFormat table_format = io::TableFormat::npy;         ///< of --points
   std::optional<std::size_t> memory;
   std::string unit;  ///< of the mesh; empty: unknown
 

@@ -15,8 +15,8 @@ struct MeshView {
   const Block* blocks = nullptr;
   const std::int32_t* ids = nullptr;
   const Vec3* vertices = nullptr;
-  const std::int32_t* corners = nullptr;   ///< [triangle, 3]
-  const Vec3* edge_normals = nullptr;      ///< [triangle, 3]; null unless pseudonormals make the sign, as the next
+  const std::int32_t* corners = nullptr;  ///< [triangle, 3]
+  const Vec3* edge_normals = nullptr;     ///< [triangle, 3]; null unless pseudonormals make the sign, as the next
   const Vec3* vertex_normals = nullptr;
 };
 
@@ -126,7 +126,8 @@ FATHOM_HD inline void put_details(const MeshView& mesh, const Places& to, const 
     const Ascending order = ascending(mesh.corners + 3 * std::int64_t{mesh.ids[answer.place]});
     for (int k = 0; k < 3; ++k) to.barycentric.put(to.barycentric.at(answer.index) + order.at[k], nearest.weights[k]);
   }
-  if (to.feature.data) to.feature.put_whole(to.feature.at(answer.index), static_cast<std::int64_t>(feature_of(nearest.part)));
+  if (to.feature.data)
+    to.feature.put_whole(to.feature.at(answer.index), static_cast<std::int64_t>(feature_of(nearest.part)));
   if (to.gradient.data)
     to.gradient.put(to.gradient.at(answer.index), nearest.squared > 0 ? unit((answer.inside ? 1 : -1) * nearest.way)
                                                                       : face_normal_at(mesh, answer.place));

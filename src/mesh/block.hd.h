@@ -19,8 +19,13 @@ struct Block {
 /// Triangle i of a block.
 FATHOM_HD inline Triangle triangle_at(const Block& block, int i) {
   const double(&x)[9][kFan] = block.corners;
-  return {{x[0][i], x[1][i], x[2][i]}, {x[3][i], x[4][i], x[5][i]}, {x[6][i], x[7][i], x[8][i]},
-          block.per[0][i], block.per[1][i], block.per[2][i], block.per[3][i]};
+  return {{x[0][i], x[1][i], x[2][i]},
+          {x[3][i], x[4][i], x[5][i]},
+          {x[6][i], x[7][i], x[8][i]},
+          block.per[0][i],
+          block.per[1][i],
+          block.per[2][i],
+          block.per[3][i]};
 }
 
 /// Boxes of kFan siblings; a place without a node has low = +inf and high = −inf.

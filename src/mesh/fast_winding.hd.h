@@ -63,9 +63,11 @@ struct Cluster {
 /// Clusters over the blocks of a tree, in whatever memory.
 struct ClusterTree {
   const Block* blocks = nullptr;
-  const std::int8_t* turns = nullptr;  ///< [place]: 1; −1 where a caller's corners run the other way; 0 without a triangle
-  const Cluster* levels[kMostLevels] = {};  ///< of the blocks first; the children of node i are nodes 8i … 8i + 7 below it
-  std::int64_t sizes[kMostLevels] = {};     ///< nodes
+  const std::int8_t* turns =
+      nullptr;  ///< [place]: 1; −1 where a caller's corners run the other way; 0 without a triangle
+  const Cluster* levels[kMostLevels] =
+      {};  ///< of the blocks first; the children of node i are nodes 8i … 8i + 7 below it
+  std::int64_t sizes[kMostLevels] = {};  ///< nodes
   int level_count = 0;
 };
 

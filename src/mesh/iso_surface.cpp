@@ -172,7 +172,7 @@ class Cubes {
 
   /// The cubes between two lines along x and those above them.
   void add_row(std::int64_t y, std::int64_t z) {
-    const T *const rows[] = {row(y, z), row(y + 1, z), row(y, z + 1), row(y + 1, z + 1)};
+    const T* const rows[] = {row(y, z), row(y + 1, z), row(y, z + 1), row(y + 1, z + 1)};
     std::size_t left = 0;
     for (std::int64_t x = 0; x < lattice_.shape[0]; ++x) {
       std::size_t right = 0;  // corners of the cube before x

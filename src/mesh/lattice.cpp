@@ -25,7 +25,8 @@ Point spacing_of(const Bounds& bounds, const LatticeOptions& options) {
     throw InvalidArgument("the resolution is " + std::to_string(*options.resolution) + "; give 2 points or more");
   double longest = 0;
   for (std::size_t k = 0; k < 3; ++k) longest = std::max(longest, bounds.high[k] - bounds.low[k]);
-  if (!(longest > 0)) throw InvalidArgument("the mesh is a single point, which a resolution cannot divide; give a spacing");
+  if (!(longest > 0))
+    throw InvalidArgument("the mesh is a single point, which a resolution cannot divide; give a spacing");
   const double h = longest / static_cast<double>(*options.resolution - 1);
   return {h, h, h};
 }
@@ -64,7 +65,8 @@ Lattice lattice_around(const Bounds& bounds, const LatticeOptions& options) {
 
 std::int64_t band_margin(double cutoff, const Point& spacing) {
   const double steps = std::ceil(cutoff / *std::min_element(spacing.begin(), spacing.end()));
-  if (!(steps < static_cast<double>(kMostPoints))) throw InvalidArgument("the cutoff is more than 2147483647 steps of the lattice");
+  if (!(steps < static_cast<double>(kMostPoints)))
+    throw InvalidArgument("the cutoff is more than 2147483647 steps of the lattice");
   return static_cast<std::int64_t>(steps) + 1;
 }
 

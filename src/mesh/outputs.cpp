@@ -51,7 +51,8 @@ Places places_of(const BasicOutputs<Space>& outputs, const Shape& questions) {
                       real(outputs.gradient, "gradient", vectors),
                       whole(outputs.inside, "inside", {DType::uint8})};
   if (!any)
-    throw InvalidArgument("no output was given; give distance, triangle, closest, barycentric, feature, gradient or inside");
+    throw InvalidArgument(
+        "no output was given; give distance, triangle, closest, barycentric, feature, gradient or inside");
   return places;
 }
 

@@ -18,7 +18,7 @@ struct PreparedMesh {
   Tree tree;
   Sign sign = Sign::none;
   WindingRule rule = WindingRule::nonzero;
-  Pseudonormals pseudonormals;                     ///< empty unless they make the sign
+  Pseudonormals pseudonormals;                      ///< empty unless they make the sign
   std::shared_ptr<const FastWinding> fast_winding;  ///< null unless it makes the sign
 
   std::size_t bytes() const;

@@ -21,10 +21,11 @@ namespace {
 void check_rows(const AnyConstView& view, const char* name, DType first, DType second) {
   const std::string title = std::string("the ") + name;
   if (!view.present() || view.rank() != 2 || view.shape()[1] != 3)
-    throw InvalidArgument(title + " must have the shape [n, 3], not " + (view.present() ? to_string(view.shape()) : "none"));
+    throw InvalidArgument(title + " must have the shape [n, 3], not " +
+                          (view.present() ? to_string(view.shape()) : "none"));
   if (view.dtype() != first && view.dtype() != second)
-    throw InvalidArgument(title + " are " + std::string(name_of(view.dtype())) + "; give " + std::string(name_of(first)) +
-                          " or " + std::string(name_of(second)));
+    throw InvalidArgument(title + " are " + std::string(name_of(view.dtype())) + "; give " +
+                          std::string(name_of(first)) + " or " + std::string(name_of(second)));
   if (view.shape()[0] > std::numeric_limits<std::int32_t>::max())
     throw InvalidArgument(title + " are " + std::to_string(view.shape()[0]) + "; at most 2147483647 are counted");
 }
@@ -36,8 +37,8 @@ std::vector<Vec3> read_vertices(const HostView<const T>& view) {
     const T* row = view.data() + i * view.strides()[0];
     for (int k = 0; k < 3; ++k)
       if (!(std::abs(static_cast<double>(row[k])) <= kLargestCoordinate))
-        throw InvalidArgument("vertex " + std::to_string(i) + " has the coordinate " + text(static_cast<double>(row[k])) +
-                              "; coordinates must be finite, and at most 1e70");
+        throw InvalidArgument("vertex " + std::to_string(i) + " has the coordinate " +
+                              text(static_cast<double>(row[k])) + "; coordinates must be finite, and at most 1e70");
     // The sum makes −0 the 0 that it equals.
     vertices[static_cast<std::size_t>(i)] = {static_cast<double>(row[0]) + 0, static_cast<double>(row[1]) + 0,
                                              static_cast<double>(row[2]) + 0};
@@ -57,7 +58,8 @@ std::vector<std::int32_t> lowest_equals(const std::vector<Vec3>& vertices) {
       hash ^= hash >> 32;
     }
     std::size_t at = hash & (size - 1);
-    while (table[at] != kFree && !(vertices[static_cast<std::size_t>(table[at])] == vertices[i])) at = (at + 1) & (size - 1);
+    while (table[at] != kFree && !(vertices[static_cast<std::size_t>(table[at])] == vertices[i]))
+      at = (at + 1) & (size - 1);
     if (table[at] == kFree) table[at] = static_cast<std::int32_t>(i);
     lowest[i] = table[at];
   }
@@ -71,8 +73,8 @@ std::vector<Corners> read_corners(const HostView<const T>& view, const std::vect
     for (std::size_t k = 0; k < 3; ++k) {
       const T index = view.data()[i * view.strides()[0] + static_cast<std::int64_t>(k)];
       if (index < 0 || static_cast<std::size_t>(index) >= lowest.size())
-        throw InvalidArgument("triangle " + std::to_string(i) + " names vertex " + std::to_string(index) + "; there are " +
-                              std::to_string(lowest.size()) + ", counted from 0");
+        throw InvalidArgument("triangle " + std::to_string(i) + " names vertex " + std::to_string(index) +
+                              "; there are " + std::to_string(lowest.size()) + ", counted from 0");
       corners[static_cast<std::size_t>(i)][k] = lowest[static_cast<std::size_t>(index)];
     }
   return corners;
@@ -98,8 +100,8 @@ struct HalfEdge {
   std::int32_t high;      ///< its other vertex
   std::int32_t opposite;  ///< the triangle's third
   std::int32_t triangle;
-  std::int8_t side;   ///< 0, 1, 2: ab, ac, bc of Triangle
-  bool forward;       ///< whether the triangle passes it from low to high
+  std::int8_t side;  ///< 0, 1, 2: ab, ac, bc of Triangle
+  bool forward;      ///< whether the triangle passes it from low to high
 
   friend bool operator<(const HalfEdge& p, const HalfEdge& q) {
     return std::tie(p.high, p.opposite, p.side, p.triangle) < std::tie(q.high, q.opposite, q.side, q.triangle);
@@ -129,7 +131,8 @@ HalfEdges half_edges_of(const Surface& surface) {
   HalfEdges edges;
   edges.starts.resize(surface.vertices.size() + 2);
   for (std::int64_t i = 0; i < surface.size(); ++i)
-    visit_half_edges(surface, i, [&](std::int32_t low, const HalfEdge&) { ++edges.starts[static_cast<std::size_t>(low) + 2]; });
+    visit_half_edges(surface, i,
+                     [&](std::int32_t low, const HalfEdge&) { ++edges.starts[static_cast<std::size_t>(low) + 2]; });
   for (std::size_t v = 2; v < edges.starts.size(); ++v) edges.starts[v] += edges.starts[v - 1];
   edges.list.resize(static_cast<std::size_t>(edges.starts.back()));
   for (std::int64_t i = 0; i < surface.size(); ++i)
@@ -171,9 +174,11 @@ void count_edge(const HalfEdge* begin, const HalfEdge* end, Topology& topology) 
     topology.duplicate += edge->opposite == edge[-1].opposite && edge->side == 1 && edge[-1].side == 1;
 }
 
-void set_edge_normals(const HalfEdge* begin, const HalfEdge* end, const std::vector<Faces>& faces, Pseudonormals& pseudonormals) {
+void set_edge_normals(const HalfEdge* begin, const HalfEdge* end, const std::vector<Faces>& faces,
+                      Pseudonormals& pseudonormals) {
   Vec3 sum;
-  for (const HalfEdge* edge = begin; edge < end; ++edge) sum = sum + faces[static_cast<std::size_t>(edge->triangle)].normal;
+  for (const HalfEdge* edge = begin; edge < end; ++edge)
+    sum = sum + faces[static_cast<std::size_t>(edge->triangle)].normal;
   for (const HalfEdge* edge = begin; edge < end; ++edge)
     pseudonormals.edges[static_cast<std::size_t>(edge->triangle)][static_cast<std::size_t>(edge->side)] = sum;
 }
@@ -233,7 +238,8 @@ Topology topology_of(const Surface& surface, Pseudonormals* pseudonormals, int t
     for (const std::int32_t vertex : corners) used[static_cast<std::size_t>(vertex)] = true;
   topology.vertices = std::count(used.begin(), used.end(), true);
   for (std::size_t low = 0; low < surface.vertices.size(); ++low) {
-    HalfEdge *const begin = edges.list.data() + edges.starts[low], *const end = edges.list.data() + edges.starts[low + 1];
+    HalfEdge *const begin = edges.list.data() + edges.starts[low], *const end =
+                                                                       edges.list.data() + edges.starts[low + 1];
     std::sort(begin, end);
     for (HalfEdge *first = begin, *last; first < end; first = last) {
       for (last = first; last < end && last->high == first->high;) ++last;

@@ -99,11 +99,12 @@ std::vector<Middle> ordered_middles(const Surface& surface, int threads, Monitor
 
 void fill_place(Tree& tree, const Surface& surface, std::int64_t place, std::int64_t id) {
   const Ascending order = ascending(surface.corners[static_cast<std::size_t>(id)].data());
-  const Triangle t = make_triangle(surface.corner(id, order.at[0]), surface.corner(id, order.at[1]), surface.corner(id, order.at[2]));
+  const Triangle t =
+      make_triangle(surface.corner(id, order.at[0]), surface.corner(id, order.at[1]), surface.corner(id, order.at[2]));
   Block& block = tree.blocks[static_cast<std::size_t>(place / kFan)];
   const auto i = static_cast<std::size_t>(place % kFan);
-  const double numbers[13] = {t.a.x, t.a.y, t.a.z, t.b.x, t.b.y, t.b.z, t.c.x, t.c.y, t.c.z,
-                              t.per_normal, t.per_ab, t.per_ac, t.per_bc};
+  const double numbers[13] = {t.a.x, t.a.y, t.a.z,        t.b.x,    t.b.y,    t.b.z,   t.c.x,
+                              t.c.y, t.c.z, t.per_normal, t.per_ab, t.per_ac, t.per_bc};
   for (std::size_t k = 0; k < 9; ++k) block.corners[k][i] = numbers[k];
   for (std::size_t k = 0; k < 4; ++k) block.per[k][i] = numbers[9 + k];
   tree.ids[static_cast<std::size_t>(place)] = static_cast<std::int32_t>(id);
@@ -120,7 +121,8 @@ void box_block(Tree& tree, std::int64_t number) {
     Interval extent;
     for (std::size_t corner = axis; corner < 9; corner += 3)
       for (double x : block.corners[corner]) extent.add(x);
-    put_box(tree.levels[0][static_cast<std::size_t>(number / kFan)], static_cast<std::size_t>(number % kFan), axis, extent);
+    put_box(tree.levels[0][static_cast<std::size_t>(number / kFan)], static_cast<std::size_t>(number % kFan), axis,
+            extent);
   }
 }
 
@@ -137,7 +139,7 @@ constexpr Boxes no_boxes() {
 void add_upper_level(Tree& tree) {
   const std::size_t groups = tree.levels.back().size();
   tree.levels.emplace_back((groups + kFan - 1) / kFan, no_boxes());
-  const auto &below = tree.levels[tree.levels.size() - 2];
+  const auto& below = tree.levels[tree.levels.size() - 2];
   for (std::size_t node = 0; node < groups; ++node)
     for (std::size_t axis = 0; axis < 3; ++axis) {
       Interval extent;

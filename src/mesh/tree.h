@@ -12,11 +12,11 @@
 namespace fathom::mesh {
 
 struct Tree {
-  std::int64_t count = 0;                    ///< triangles
-  std::vector<Block> blocks;                 ///< the last is filled up with its last triangle
-  std::vector<std::int32_t> ids;             ///< [blocks · kFan]: the caller's number of each place's triangle
-  std::vector<std::vector<Boxes>> levels;    ///< boxes of blocks first; the last has one group
-  double longest_squared = 0;                ///< of all triangles' sides
+  std::int64_t count = 0;                  ///< triangles
+  std::vector<Block> blocks;               ///< the last is filled up with its last triangle
+  std::vector<std::int32_t> ids;           ///< [blocks · kFan]: the caller's number of each place's triangle
+  std::vector<std::vector<Boxes>> levels;  ///< boxes of blocks first; the last has one group
+  double longest_squared = 0;              ///< of all triangles' sides
 
   std::size_t bytes() const {
     std::size_t sum = blocks.size() * sizeof(Block) + ids.size() * sizeof(std::int32_t);

@@ -89,7 +89,8 @@ FATHOM_HD inline Nearest nearest_of(const Triangle& triangle, Vec3 point) {
   const Vec3 ab = triangle.b - triangle.a, ac = triangle.c - triangle.a, bc = triangle.c - triangle.b;
   const Vec3 normal = cross(ab, ac);
   // How far the point lies inward of each edge, times twice the area.
-  const double of_c = 0 - dot(cross(normal, ab), a), of_b = 0 - dot(cross(ac, normal), a), of_a = 0 - dot(cross(normal, bc), b);
+  const double of_c = 0 - dot(cross(normal, ab), a), of_b = 0 - dot(cross(ac, normal), a),
+               of_a = 0 - dot(cross(normal, bc), b);
   Nearest nearest;
   if (triangle.per_normal > 0 && of_a >= 0 && of_b >= 0 && of_c >= 0) {
     const double height = dot(a, normal);

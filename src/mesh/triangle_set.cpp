@@ -29,7 +29,8 @@ cpu::Run run_of(const Execution& execution) {
   if (execution.threads < 0)
     throw InvalidArgument("the number of threads is " + std::to_string(execution.threads) +
                           "; give 1 or more, or 0 for all processors");
-  return {execution.threads > 0 ? execution.threads : available_threads(), resolve(execution.instruction_set), execution};
+  return {execution.threads > 0 ? execution.threads : available_threads(), resolve(execution.instruction_set),
+          execution};
 }
 
 Report report_of(const cpu::Run& run, std::size_t scratch_bytes) {
@@ -71,8 +72,9 @@ void check_backend(const Execution& execution, bool on_device) {
 const ResidentMesh& on_its_device(const std::unique_ptr<const ResidentMesh>& resident, const Execution& execution) {
   check_backend(execution, resident != nullptr);
   if (!resident)
-    throw InvalidArgument("the mesh is in the host's memory, where arrays of a device cannot be answered; build the set with "
-                          "the backend cuda");
+    throw InvalidArgument(
+        "the mesh is in the host's memory, where arrays of a device cannot be answered; build the set with "
+        "the backend cuda");
   return *resident;
 }
 
@@ -82,8 +84,8 @@ Report report_of(const ResidentMesh& resident, std::size_t scratch_bytes) {
 
 void check_scratch(const Execution& execution, std::size_t needed) {
   if (execution.scratch_limit && *execution.scratch_limit < needed)
-    throw InvalidArgument("the limit of " + std::to_string(*execution.scratch_limit) + " bytes of scratch is too small; " +
-                          std::to_string(needed) + " are needed");
+    throw InvalidArgument("the limit of " + std::to_string(*execution.scratch_limit) +
+                          " bytes of scratch is too small; " + std::to_string(needed) + " are needed");
 }
 
 template <class View>
@@ -109,7 +111,8 @@ void check_points(const AnyConstView& points) {
 void check_lattice(const Lattice& lattice) {
   for (std::size_t k = 0; k < 3; ++k) {
     if (!(lattice.spacing[k] > 0) || !std::isfinite(lattice.spacing[k]))
-      throw InvalidArgument("the lattice's spacing along " + std::string(1, "xyz"[k]) + " is not finite or not above 0");
+      throw InvalidArgument("the lattice's spacing along " + std::string(1, "xyz"[k]) +
+                            " is not finite or not above 0");
     if (lattice.shape[k] < 0 || lattice.shape[k] > INT32_MAX)
       throw InvalidArgument("the lattice has " + std::to_string(lattice.shape[k]) + " points along " +
                             std::string(1, "xyz"[k]) + "; 0 to 2147483647 can be counted");
@@ -125,7 +128,8 @@ void check_band(const Lattice& lattice, const BandOptions& options) {
   if (options.dtype != DType::float32 && options.dtype != DType::float64)
     throw InvalidArgument("a band's distances are float32 or float64, not " + std::string(name_of(options.dtype)));
   if (options.dtype == DType::float32 && static_cast<float>(options.cutoff) == 0)
-    throw InvalidArgument("the cutoff " + text(options.cutoff) + " is 0 as float32, which has no sides; ask for float64");
+    throw InvalidArgument("the cutoff " + text(options.cutoff) +
+                          " is 0 as float32, which has no sides; ask for float64");
 }
 
 Sign chosen(Sign wanted, const Topology& topology) {
@@ -216,7 +220,8 @@ Report TriangleSet::nearest(const AnyConstDeviceView& points, const DeviceOutput
   return report_of(resident, resident.nearest(points, places_of(outputs, {points.shape()[0]}), stream));
 }
 
-Report TriangleSet::field(const Lattice& lattice, const DeviceOutputs& outputs, const Execution& execution, Stream stream) const {
+Report TriangleSet::field(const Lattice& lattice, const DeviceOutputs& outputs, const Execution& execution,
+                          Stream stream) const {
   const ResidentMesh& resident = on_its_device(resident_, execution);
   check_lattice(lattice);
   return report_of(resident, resident.field(lattice, places_of(outputs, lattice.array_shape()), execution, stream));

@@ -23,9 +23,10 @@ struct Band {
   bool is_signed = false;
   std::int64_t active = 0;  ///< points in the band
 
-  Array tiles;      ///< [n, 3] int32: x, y, z of each tile, in tiles
-  Array masks;      ///< [n, 8] uint64: which of its points are in the band
-  Array distances;  ///< [n, 512] float32 or float64; points that are not in the band have ±cutoff, with their side's sign
+  Array tiles;  ///< [n, 3] int32: x, y, z of each tile, in tiles
+  Array masks;  ///< [n, 8] uint64: which of its points are in the band
+  Array
+      distances;  ///< [n, 512] float32 or float64; points that are not in the band have ±cutoff, with their side's sign
   Array triangles;  ///< [n, 512] int32: nearest triangle; −1 outside the band. Empty unless asked for
   Array closest;    ///< [n, 512, 3] float32: nearest point, x, y, z; NaN outside the band. Empty unless asked for
 
@@ -42,8 +43,8 @@ struct Band {
 
   std::int64_t count() const { return tiles.shape().rank() == 2 ? tiles.shape()[0] : 0; }
   std::size_t bytes() const {
-    return tiles.bytes() + masks.bytes() + distances.bytes() + triangles.bytes() + closest.bytes() + row_inside.bytes() +
-           after_inside.bytes();
+    return tiles.bytes() + masks.bytes() + distances.bytes() + triangles.bytes() + closest.bytes() +
+           row_inside.bytes() + after_inside.bytes();
   }
   /// Tiles along each axis.
   std::array<std::int64_t, 3> tile_shape() const {

@@ -9,8 +9,8 @@ namespace fathom::mesh {
 
 /// Triangles that share their vertices, seen counter-clockwise from the side of larger values.
 struct IsoSurface {
-  Array vertices;   ///< [n, 3], of the field's type: x, y, z
-  Array triangles;  ///< [m, 3] int32: numbers of vertices
+  Array vertices;      ///< [n, 3], of the field's type: x, y, z
+  Array triangles;     ///< [m, 3] int32: numbers of vertices
   bool closed = true;  ///< false: the surface ends at the lattice's border
 };
 

@@ -31,7 +31,7 @@ enum class Sign {
   automatic,     ///< `winding` if the mesh is closed, else `fast_winding`
   none,          ///< not at all: distances are not negative
   pseudonormal,  ///< by the angle-weighted normal of what is nearest: for closed meshes that do not intersect themselves
-  winding,       ///< by how often the surface goes around the point, exact: for all closed meshes, nested and overlapping
+  winding,  ///< by how often the surface goes around the point, exact: for all closed meshes, nested and overlapping
   fast_winding,  ///< by the generalised winding number, inside from ½ on: for meshes with holes, too
 };
 
@@ -52,14 +52,15 @@ struct TriangleSetOptions {
 
 /// What a mesh is like. "Edges" are those of vertices that are equal in value.
 struct Topology {
-  std::int64_t vertices = 0;    ///< that are used, equal ones counted once
+  std::int64_t vertices = 0;  ///< that are used, equal ones counted once
   std::int64_t edges = 0;
   std::int64_t open = 0;        ///< edges that are not passed as often in one direction as in the other
   std::int64_t flipped = 0;     ///< of them, those between two faces that are turned against each other
   std::int64_t shared = 0;      ///< edges of more than two triangles
   std::int64_t degenerate = 0;  ///< triangles without an area
   std::int64_t duplicate = 0;   ///< triangles with the corners of one before, in any order
-  double volume = 0;            ///< enclosed, signed: negative where the surface is inside out. Of meshes with holes without a meaning
+  double volume =
+      0;  ///< enclosed, signed: negative where the surface is inside out. Of meshes with holes without a meaning
   double area = 0;
 
   /// Whether the surface bounds a solid: no open edge.
@@ -79,8 +80,8 @@ struct BasicOutputs {
   Out closest;      ///< float32 or float64, [..., 3]: x, y, z of the nearest point of the surface
   Out barycentric;  ///< float32 or float64, [..., 3]: weights of the triangle's corners there
   Out feature;      ///< uint8: a Feature
-  Out gradient;     ///< float32 or float64, [..., 3]: x, y, z of the distance's gradient; on the surface the face's normal
-  Out inside;       ///< uint8: 1 inside, else 0; the surface is inside
+  Out gradient;  ///< float32 or float64, [..., 3]: x, y, z of the distance's gradient; on the surface the face's normal
+  Out inside;    ///< uint8: 1 inside, else 0; the surface is inside
 };
 using Outputs = BasicOutputs<MemorySpace::host>;
 using DeviceOutputs = BasicOutputs<MemorySpace::device>;
@@ -165,13 +166,15 @@ class TriangleSet {
   /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
   Report nearest(const AnyConstDeviceView& points, const DeviceOutputs& outputs, const Execution& execution = {},
                  Stream stream = {}) const;
-  Report field(const Lattice& lattice, const DeviceOutputs& outputs, const Execution& execution = {}, Stream stream = {}) const;
+  Report field(const Lattice& lattice, const DeviceOutputs& outputs, const Execution& execution = {},
+               Stream stream = {}) const;
   /// A band that stays on the set's device. Waits until it is done.
   DeviceBand device_band(const Lattice& lattice, const BandOptions& options, Stream stream = {}) const;
 
  private:
   std::unique_ptr<const PreparedMesh> prepared_;
-  std::unique_ptr<const ResidentMesh> resident_;  ///< null unless the set lives on a device; then nothing that this copies is prepared
+  std::unique_ptr<const ResidentMesh>
+      resident_;  ///< null unless the set lives on a device; then nothing that this copies is prepared
 };
 
 }  // namespace fathom::mesh

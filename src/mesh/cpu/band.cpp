@@ -77,10 +77,14 @@ class RowWork {
   }
 
  private:
-  Vec3 point(std::int64_t x, std::int64_t y, std::int64_t z) const { return {lattice_.at(0, x), lattice_.at(1, y), lattice_.at(2, z)}; }
+  Vec3 point(std::int64_t x, std::int64_t y, std::int64_t z) const {
+    return {lattice_.at(0, x), lattice_.at(1, y), lattice_.at(2, z)};
+  }
 
   void bisect(std::int64_t begin, std::int64_t end) {
-    const auto last = [&](std::size_t axis, std::int64_t tile) { return lattice_.at(axis, tile * kTileSide + kTileSide - 1); };
+    const auto last = [&](std::size_t axis, std::int64_t tile) {
+      return lattice_.at(axis, tile * kTileSide + kTileSide - 1);
+    };
     const Vec3 low = point(begin * kTileSide, ty_ * kTileSide, tz_ * kTileSide);
     if (!search_.is_near({{low.x, low.y, low.z}, {last(0, end - 1), last(1, ty_), last(2, tz_)}})) return;
     if (end - begin == 1) return add_tile(begin);
@@ -98,12 +102,14 @@ class RowWork {
     double distances[kTilePoints];
     for (int i = 0; i < kTilePoints; ++i) {
       distances[i] = std::sqrt(found_.squared[i]);
-      const bool exists = first[0] + i % 8 < lattice_.shape[0] && first[1] + i / 8 % 8 < lattice_.shape[1] && first[2] + i / 64 < lattice_.shape[2];
+      const bool exists = first[0] + i % 8 < lattice_.shape[0] && first[1] + i / 8 % 8 < lattice_.shape[1] &&
+                          first[2] + i / 64 < lattice_.shape[2];
       is_stored |= exists && distances[i] <= rule_.within;
       mask[static_cast<std::size_t>(i / 64)] |= std::uint64_t{exists && distances[i] <= options_.cutoff} << i % 64;
     }
     if (!is_stored) return;
-    const int active = std::accumulate(mask.begin(), mask.end(), 0, [](int sum, std::uint64_t word) { return sum + std::popcount(word); });
+    const int active = std::accumulate(mask.begin(), mask.end(), 0,
+                                       [](int sum, std::uint64_t word) { return sum + std::popcount(word); });
     row_.active += active;
     row_.tiles.push_back(static_cast<std::int32_t>(tx));
     row_.masks.push_back(mask);
@@ -111,7 +117,9 @@ class RowWork {
   }
 
   static bool bit(const Mask& mask, int i) { return mask[static_cast<std::size_t>(i / 64)] >> i % 64 & 1; }
-  static Vec3 point_of(const TilePlace& place, int i) { return {place.at[0][i % 8], place.at[1][i / 8 % 8], place.at[2][i / 64]}; }
+  static Vec3 point_of(const TilePlace& place, int i) {
+    return {place.at[0][i % 8], place.at[1][i / 8 % 8], place.at[2][i / 64]};
+  }
 
   void store(const TilePlace& place, const Mask& mask, const double* distances) {
     Mask inside{};
@@ -120,11 +128,13 @@ class RowWork {
     if (options_.dtype == DType::float32) store_distances<float>(mask, inside, distances);
     else store_distances<double>(mask, inside, distances);
     if (options_.triangles)
-      for (int i = 0; i < kTilePoints; ++i) row_.triangles.push_back(bit(mask, i) ? tree_.mesh.ids[found_.place[i]] : -1);
+      for (int i = 0; i < kTilePoints; ++i)
+        row_.triangles.push_back(bit(mask, i) ? tree_.mesh.ids[found_.place[i]] : -1);
     if (!options_.closest) return;
     for (int i = 0; i < kTilePoints; ++i) {
       constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-      const Vec3 at = bit(mask, i) ? closest_at(tree_.mesh, found_.place[i], point_of(place, i)) : Vec3{kNone, kNone, kNone};
+      const Vec3 at =
+          bit(mask, i) ? closest_at(tree_.mesh, found_.place[i], point_of(place, i)) : Vec3{kNone, kNone, kNone};
       for (const double x : {at.x, at.y, at.z}) row_.closest.push_back(static_cast<float>(x));
     }
   }
@@ -179,7 +189,9 @@ class RowWork {
 
   /// Sides of the tiles that are not stored.
   void sign_gaps() {
-    const auto is_inside = [&](std::int64_t tx) { return is_inside_far(point(tx * kTileSide, ty_ * kTileSide, tz_ * kTileSide)); };
+    const auto is_inside = [&](std::int64_t tx) {
+      return is_inside_far(point(tx * kTileSide, ty_ * kTileSide, tz_ * kTileSide));
+    };
     row_.starts_inside = (row_.tiles.empty() || row_.tiles[0] > 0) && is_inside(0);
     row_.after_inside.resize(row_.tiles.size());
     for (std::size_t i = 0; i < row_.tiles.size(); ++i) {
@@ -223,7 +235,9 @@ Band join(std::vector<Row>& rows, const Lattice& lattice, const BandOptions& opt
   for (std::size_t number = 0; number < rows.size(); ++number) {
     const Row row = std::move(rows[number]);
     const auto copy = [&](Array& to, const auto& from) {
-      if (!from.empty()) std::memcpy(to.data() + static_cast<std::size_t>(at) * (to.bytes() / static_cast<std::size_t>(count)), from.data(), from.size() * sizeof(from[0]));
+      if (!from.empty())
+        std::memcpy(to.data() + static_cast<std::size_t>(at) * (to.bytes() / static_cast<std::size_t>(count)),
+                    from.data(), from.size() * sizeof(from[0]));
     };
     for (std::size_t i = 0; i < row.tiles.size(); ++i) {
       std::int32_t* tile = band.tiles.as<std::int32_t>().data() + 3 * (at + static_cast<std::int64_t>(i));

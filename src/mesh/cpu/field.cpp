@@ -141,8 +141,12 @@ void answer_points(const PreparedMesh& prepared, const AnyConstView& points, boo
     batch.search(prepared.tree, run.set, monitor);
     for (std::size_t i = 0; i < batch.points.size(); ++i) {
       const Found& found = batch.found[i];
-      put(tree.mesh, to, {{batch.indices[i]}, batch.points[i], found.place, found.squared,
-                          is_inside(tree, batch.points[i], found.place)});
+      put(tree.mesh, to,
+          {{batch.indices[i]},
+           batch.points[i],
+           found.place,
+           found.squared,
+           is_inside(tree, batch.points[i], found.place)});
     }
     monitor.advance(static_cast<std::int64_t>(batch.points.size()));
   });
@@ -150,7 +154,8 @@ void answer_points(const PreparedMesh& prepared, const AnyConstView& points, boo
 
 void answer_lattice(const PreparedMesh& prepared, const Lattice& lattice, const Places& to, const Run& run) {
   const TreeView tree = view_for(prepared, to);
-  const std::int64_t across = (lattice.shape[1] + kSide - 1) / kSide, rows = across * ((lattice.shape[2] + kSide - 1) / kSide);
+  const std::int64_t across = (lattice.shape[1] + kSide - 1) / kSide,
+                     rows = across * ((lattice.shape[2] + kSide - 1) / kSide);
   const std::int64_t cubes = (lattice.shape[0] + kSide - 1) / kSide;
   const bool by_lines = tree.sign == Sign::winding;
   Monitor monitor(run.execution, rows * cubes);

@@ -26,7 +26,9 @@ struct Vec3s {
 };
 
 HWY_INLINE Vec3s set(Vec3 p) { return {hn::Set(kDoubles, p.x), hn::Set(kDoubles, p.y), hn::Set(kDoubles, p.z)}; }
-HWY_INLINE Vec3s minus(const Vec3s& p, const Vec3s& q) { return {hn::Sub(p.x, q.x), hn::Sub(p.y, q.y), hn::Sub(p.z, q.z)}; }
+HWY_INLINE Vec3s minus(const Vec3s& p, const Vec3s& q) {
+  return {hn::Sub(p.x, q.x), hn::Sub(p.y, q.y), hn::Sub(p.z, q.z)};
+}
 HWY_INLINE Lane dot(const Vec3s& p, const Vec3s& q) {
   return hn::Add(hn::Add(hn::Mul(p.x, q.x), hn::Mul(p.y, q.y)), hn::Mul(p.z, q.z));
 }
@@ -45,7 +47,9 @@ struct Triangles {
 /// Lanes [first, first + Lanes) of a block.
 HWY_INLINE Triangles load(const Block& block, std::size_t first) {
   const auto row = [&](const double* of) { return hn::LoadU(kDoubles, of + first); };
-  const auto corner = [&](std::size_t k) { return Vec3s{row(block.corners[k]), row(block.corners[k + 1]), row(block.corners[k + 2])}; };
+  const auto corner = [&](std::size_t k) {
+    return Vec3s{row(block.corners[k]), row(block.corners[k + 1]), row(block.corners[k + 2])};
+  };
   Triangles t;
   t.a = corner(0);
   t.b = corner(3);

@@ -34,9 +34,9 @@ struct TileScratch {
   const Tree& tree;
   double cutoff;
   InstructionSet set;
-  std::vector<std::int64_t> nodes = {};        ///< on the way through the tree
-  std::vector<Candidate> candidates = {};      ///< of the tile, in ascending order of ids
-  std::vector<std::int32_t> lists[3] = {};     ///< of the tile, of a cube of 4³, of one of 2³
+  std::vector<std::int64_t> nodes = {};                ///< on the way through the tree
+  std::vector<Candidate> candidates = {};              ///< of the tile, in ascending order of ids
+  std::vector<std::int32_t> lists[3] = {};             ///< of the tile, of a cube of 4³, of one of 2³
   std::vector<std::array<double, 8>> squares[2] = {};  ///< of each of a list, to the middles of eight parts
 };
 
@@ -50,16 +50,17 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 HWY_INLINE Triangles broadcast(const Candidate& c) {
   const auto all = [](double x) { return hn::Set(kDoubles, x); };
-  return {set(c.a), set(c.b), set(c.c), set(c.ab), set(c.ac), set(c.bc), set(c.normal), set(c.in_ab), set(c.in_ac), set(c.in_bc),
-          all(c.per_normal), all(c.per_ab), all(c.per_ac), all(c.per_bc)};
+  return {set(c.a),     set(c.b),     set(c.c),     set(c.ab),         set(c.ac),     set(c.bc),     set(c.normal),
+          set(c.in_ab), set(c.in_ac), set(c.in_bc), all(c.per_normal), all(c.per_ab), all(c.per_ac), all(c.per_bc)};
 }
 
 /// Squares of the gaps between a box and those of lanes.
 HWY_INLINE Lane gaps(const Bounds& box, const Lane (&low)[3], const Lane (&high)[3]) {
   Lane sum = hn::Zero(kDoubles);
   for (std::size_t k = 0; k < 3; ++k) {
-    const Lane gap = hn::Max(hn::Max(hn::Sub(low[k], hn::Set(kDoubles, box.high[k])), hn::Sub(hn::Set(kDoubles, box.low[k]), high[k])),
-                             hn::Zero(kDoubles));
+    const Lane gap = hn::Max(
+        hn::Max(hn::Sub(low[k], hn::Set(kDoubles, box.high[k])), hn::Sub(hn::Set(kDoubles, box.low[k]), high[k])),
+        hn::Zero(kDoubles));
     sum = hn::Add(sum, hn::Mul(gap, gap));
   }
   return sum;
@@ -101,13 +102,17 @@ unsigned near_triangles(const Block& block, const Bounds& box, double reach) {
 
 /// Visits the blocks within reach of a box until `visitor` returns false. Nodes are level · 2⁴⁰ + index.
 template <class Visitor>
-void visit_blocks(const Tree& tree, const Bounds& box, double reach, std::vector<std::int64_t>& nodes, const Visitor& visitor) {
+void visit_blocks(const Tree& tree, const Bounds& box, double reach, std::vector<std::int64_t>& nodes,
+                  const Visitor& visitor) {
   constexpr int kLevelShift = 40;
   nodes.assign(1, static_cast<std::int64_t>(tree.levels.size() - 1) << kLevelShift);
   while (!nodes.empty()) {
-    const std::int64_t node = nodes.back(), level = node >> kLevelShift, group = node & ((std::int64_t{1} << kLevelShift) - 1);
+    const std::int64_t node = nodes.back(), level = node >> kLevelShift,
+                       group = node & ((std::int64_t{1} << kLevelShift) - 1);
     nodes.pop_back();
-    for (unsigned near = near_nodes(tree.levels[static_cast<std::size_t>(level)][static_cast<std::size_t>(group)], box, reach); near; near &= near - 1) {
+    for (unsigned near =
+             near_nodes(tree.levels[static_cast<std::size_t>(level)][static_cast<std::size_t>(group)], box, reach);
+         near; near &= near - 1) {
       const std::int64_t child = group * kFan + __builtin_ctz(near);
       if (level > 0) nodes.push_back((level - 1) << kLevelShift | child);
       else if (!visitor(child)) return;
@@ -121,16 +126,19 @@ class Tile {
       : scratch_(scratch), place_(place), found_(found) {}
 
   bool run() {
-    const Bounds box{{place_.at[0][0], place_.at[1][0], place_.at[2][0]}, {place_.at[0][7], place_.at[1][7], place_.at[2][7]}};
+    const Bounds box{{place_.at[0][0], place_.at[1][0], place_.at[2][0]},
+                     {place_.at[0][7], place_.at[1][7], place_.at[2][7]}};
     const double reach = reach_of(scratch_.cutoff * scratch_.cutoff, scratch_.tree.longest_squared);
     scratch_.candidates.clear();
     visit_blocks(scratch_.tree, box, reach, scratch_.nodes, [&](std::int64_t block) {
-      for (unsigned near = near_triangles(scratch_.tree.blocks[static_cast<std::size_t>(block)], box, reach); near; near &= near - 1)
+      for (unsigned near = near_triangles(scratch_.tree.blocks[static_cast<std::size_t>(block)], box, reach); near;
+           near &= near - 1)
         add(block * kFan + __builtin_ctz(near));
       return true;
     });
     if (scratch_.candidates.empty()) return false;
-    std::sort(scratch_.candidates.begin(), scratch_.candidates.end(), [](const Candidate& p, const Candidate& q) { return p.id < q.id; });
+    std::sort(scratch_.candidates.begin(), scratch_.candidates.end(),
+              [](const Candidate& p, const Candidate& q) { return p.id < q.id; });
     std::vector<std::int32_t>& all = scratch_.lists[0];
     all.resize(scratch_.candidates.size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int32_t>(i);
@@ -144,8 +152,9 @@ class Tile {
     if (!scratch_.candidates.empty() && scratch_.candidates.back().id == id) return;  // fills up the last block
     const Triangle t = scratch_.tree.triangle(place);
     const Vec3 ab = t.b - t.a, ac = t.c - t.a, bc = t.c - t.b, normal = mesh::cross(ab, ac);
-    scratch_.candidates.push_back({id, place, t.a, t.b, t.c, ab, ac, bc, normal, mesh::cross(normal, ab), mesh::cross(ac, normal),
-                                   mesh::cross(normal, bc), t.per_normal, t.per_ab, t.per_ac, t.per_bc});
+    scratch_.candidates.push_back({id, place, t.a, t.b, t.c, ab, ac, bc, normal, mesh::cross(normal, ab),
+                                   mesh::cross(ac, normal), mesh::cross(normal, bc), t.per_normal, t.per_ab, t.per_ac,
+                                   t.per_bc});
   }
 
   /// The cube of (8 >> kDepth)³ points from x, y, z on, with the list of its depth.
@@ -176,8 +185,8 @@ class Tile {
 
   /// From the middles of a cube's parts, which have the size kHalf, to the triangles of a list.
   template <int kHalf>
-  void measure_parts(const std::vector<std::int32_t>& list, std::vector<std::array<double, 8>>& squares, int x, int y, int z,
-                     double (&least)[8], double& radius_squared) {
+  void measure_parts(const std::vector<std::int32_t>& list, std::vector<std::array<double, 8>>& squares, int x, int y,
+                     int z, double (&least)[8], double& radius_squared) {
     double middles[3][8];
     const int first[3] = {x, y, z};
     for (std::size_t k = 0; k < 3; ++k) {
@@ -196,7 +205,8 @@ class Tile {
     for (std::size_t n = 0; n < list.size(); ++n) {
       const Triangles triangle = broadcast(scratch_.candidates[static_cast<std::size_t>(list[n])]);
       for (std::size_t i = 0; i < 8; i += hn::Lanes(kDoubles)) {
-        const Vec3s point{hn::LoadU(kDoubles, middles[0] + i), hn::LoadU(kDoubles, middles[1] + i), hn::LoadU(kDoubles, middles[2] + i)};
+        const Vec3s point{hn::LoadU(kDoubles, middles[0] + i), hn::LoadU(kDoubles, middles[1] + i),
+                          hn::LoadU(kDoubles, middles[2] + i)};
         const Lane square = squared(triangle, point);
         hn::StoreU(square, kDoubles, squares[n].data() + i);
         hn::StoreU(hn::Min(square, hn::LoadU(kDoubles, least + i)), kDoubles, least + i);
@@ -216,11 +226,13 @@ class Tile {
     for (const std::int32_t number : scratch_.lists[2]) {
       const Triangles triangle = broadcast(scratch_.candidates[static_cast<std::size_t>(number)]);
       for (std::size_t i = 0; i < 8; i += hn::Lanes(kDoubles)) {
-        const Vec3s point{hn::LoadU(kDoubles, points[0] + i), hn::LoadU(kDoubles, points[1] + i), hn::LoadU(kDoubles, points[2] + i)};
+        const Vec3s point{hn::LoadU(kDoubles, points[0] + i), hn::LoadU(kDoubles, points[1] + i),
+                          hn::LoadU(kDoubles, points[2] + i)};
         const Lane square = squared(triangle, point), best = hn::LoadU(kDoubles, squares + i);
         const auto nearer = hn::Lt(square, best);
         hn::StoreU(hn::IfThenElse(nearer, square, best), kDoubles, squares + i);
-        hn::StoreU(hn::IfThenElse(nearer, hn::Set(kDoubles, number), hn::LoadU(kDoubles, places + i)), kDoubles, places + i);
+        hn::StoreU(hn::IfThenElse(nearer, hn::Set(kDoubles, number), hn::LoadU(kDoubles, places + i)), kDoubles,
+                   places + i);
       }
     }
     for (int i = 0; i < 8; ++i) {
@@ -236,14 +248,18 @@ class Tile {
       for (int j = y; j < y + kSide; ++j) std::fill_n(found_.squared + index_of(x, j, k), kSide, kInfinity);
   }
 
-  static std::size_t index_of(int x, int y, int z) { return static_cast<std::size_t>(x + kTileSide * (y + kTileSide * z)); }
+  static std::size_t index_of(int x, int y, int z) {
+    return static_cast<std::size_t>(x + kTileSide * (y + kTileSide * z));
+  }
 
   TileScratch& scratch_;
   const TilePlace& place_;
   TileFound& found_;
 };
 
-bool search_tile(TileScratch& scratch, const TilePlace& place, TileFound& found) { return Tile(scratch, place, found).run(); }
+bool search_tile(TileScratch& scratch, const TilePlace& place, TileFound& found) {
+  return Tile(scratch, place, found).run();
+}
 
 bool any_near(const Tree& tree, const Bounds& box, double reach, std::vector<std::int64_t>& nodes) {
   bool any = false;
@@ -258,7 +274,8 @@ HWY_AFTER_NAMESPACE();
 namespace fathom::mesh::cpu {
 
 // No distance is above 1e152, and places without a node are at infinity.
-TileSearch::TileSearch(const Tree& tree, double cutoff, InstructionSet set) : scratch_(new TileScratch{tree, std::min(cutoff, 1e152), set}) {}
+TileSearch::TileSearch(const Tree& tree, double cutoff, InstructionSet set)
+    : scratch_(new TileScratch{tree, std::min(cutoff, 1e152), set}) {}
 TileSearch::~TileSearch() = default;
 
 bool TileSearch::search(const TilePlace& place, TileFound& found) {

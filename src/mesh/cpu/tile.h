@@ -27,7 +27,7 @@ inline TilePlace tile_place(const Lattice& lattice, const std::array<std::int64_
 
 /// Of a tile's points, in the order of Band.
 struct TileFound {
-  double squared[kTilePoints];       ///< +inf where nothing is within the cutoff
+  double squared[kTilePoints];      ///< +inf where nothing is within the cutoff
   std::int64_t place[kTilePoints];  ///< of the nearest triangle in the tree, the lowest of equally near ones
 };
 
