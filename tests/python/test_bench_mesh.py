@@ -42,7 +42,7 @@ def test_rows(tmp_path):
 
 def test_scaling(tmp_path):
     path = tmp_path / "rows.jsonl"
-    rows = rows_of(path, "--balls", 3, "--scaling", "--scaling-bands", "40:0.004,1000:0.001")
+    rows = rows_of(path, "--balls", 3, "--scaling", "--scaling-bands", "40:0.004,200:0.005")
     assert [row["question"] for row in rows] == ["distance", "winding"] * 2
     assert all(4 * row["points"] < row["packed"] < row["bytes"] < row["file"] for row in rows)
     pytest.importorskip("matplotlib")
