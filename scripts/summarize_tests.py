@@ -3,7 +3,7 @@
 
     scripts/summarize_tests.py [--broken N] FILE...
 
-Names what failed and what was skipped, with the end of the output, and closes with one line: "N passed, N failed,
+Names what was skipped and, last, what failed, with the end of the output, and closes with one line: "N passed, N failed,
 N skipped". --broken adds N failures of things that are not tests, such as a build. Exits 1 if anything failed or
 nothing passed.
 """
@@ -38,13 +38,15 @@ def main() -> int:
     arguments = parser.parse_args()
 
     counts = {"passed": 0, "failed": arguments.broken, "skipped": 0}
+    texts = {"skipped": [], "failed": []}  # logs are cut at their start: what failed stands at their end
     for file in arguments.files:
         for case in xml.parse(file).getroot().iter("testcase"):
             result = outcome(case)
             counts[result] += 1
             if result != "passed":
-                print(f"{result}: {case.get('name')} ({file.parent.name})")
-                print(last_output(case, 40 if result == "failed" else 3), end="")
+                output = last_output(case, 40 if result == "failed" else 1)
+                texts[result].append(f"{result}: {case.get('name')} ({file.parent.name})\n{output}")
+    print("".join(texts["skipped"] + texts["failed"]), end="")
     print(", ".join(f"{count} {result}" for result, count in counts.items()))
     return 1 if counts["failed"] or not counts["passed"] else 0
 

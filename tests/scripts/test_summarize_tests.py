@@ -50,6 +50,11 @@ class SummarizeTests(unittest.TestCase):
         self.assertIn("skipped: b", output)
         self.assertIn("no edt here", output)
 
+    def test_failures_come_after_skips(self):
+        output = self.check(1, "0 passed, 1 failed, 1 skipped",
+                            [case("a", "fail", '<failure message=""/>')], [skip("b", "SKIP_RETURN_CODE=77")])
+        self.assertLess(output.index("skipped: b"), output.index("failed: a"))
+
     def test_what_could_not_start_failed(self):
         self.check(1, "1 passed, 3 failed, 0 skipped",
                    [case("a", "run"), skip("b", "Unable to find executable"), skip("c", "Fixture dependency failed"),
