@@ -1,0 +1,334 @@
+// Nodes that place copies of their children: repeated, on a lattice, or anywhere.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "fathom/core/error.h"
+#include "stream/blend.h"
+#include "stream/period.h"
+#include "stream/pixels.h"
+#include "stream/reduce.h"
+
+namespace fathom::stream {
+
+namespace {
+
+Extent extent_like(const Node& child, std::int64_t height, std::int64_t width) {
+  return {height, width, child.dtype(), child.pixel()};
+}
+
+/// (y mod h, x mod w): whole copies are fetched to where they belong.
+class Repeat final : public Reduction<Repeat> {
+ public:
+  static constexpr std::array kRoles{RoleRule{Role::pattern}};
+
+  Repeat(NodeRef pattern, std::int64_t height, std::int64_t width)
+      : Reduction("repeat", extent_like(*pattern, height, width), {{pattern, Role::pattern}}) {}
+  std::string_view type() const override { return "repeat"; }
+  void describe(Description& to) const override {
+    to.whole("height", height());
+    to.whole("width", width());
+  }
+  Rectangle need(std::size_t, const Rectangle& part) const override {
+    const Node& pattern = *children()[0].node;
+    const std::int64_t y = modulo(part.y0, pattern.height()), x = modulo(part.x0, pattern.width());
+    const bool wraps_y = y + part.height() > pattern.height(), wraps_x = x + part.width() > pattern.width();
+    return {wraps_y ? 0 : y, wraps_x ? 0 : x, wraps_y ? pattern.height() : y + part.height(),
+            wraps_x ? pattern.width() : x + part.width()};
+  }
+  Size largest_need(std::size_t, Size part) const override {
+    const Node& pattern = *children()[0].node;
+    return {std::min(part.height, pattern.height()), std::min(part.width, pattern.width())};
+  }
+  bool needs_again(std::size_t) const override { return true; }
+  std::optional<Period> period() const override {
+    const Node& pattern = *children()[0].node;
+    return Period{pattern.height(), pattern.width(), 0, whole()};
+  }
+
+  struct Work {};
+  Work begin(const Step&) const { return {}; }
+  void reduce(As<Role::pattern>, std::size_t child, Work&, const Step& step) const {
+    const Node& pattern = *children()[child].node;
+    for (std::int64_t y = step.part.y0; y < step.part.y1;) {
+      const std::int64_t in_y = modulo(y, pattern.height()),
+                         height = std::min(pattern.height() - in_y, step.part.y1 - y);
+      for (std::int64_t x = step.part.x0; x < step.part.x1;) {
+        const std::int64_t in_x = modulo(x, pattern.width()), width = std::min(pattern.width() - in_x, step.part.x1 - x);
+        fetch_all(step.children, pattern, {in_y, in_x, in_y + height, in_x + width},
+                  part_of(step.out, y - step.part.y0, x - step.part.x0, {height, width}));
+        x += width;
+      }
+      y += height;
+    }
+  }
+  std::optional<double> end(Work&, const Step&) const { return std::nullopt; }
+};
+
+/// Integers t with low < t·step + offset < high: [begin, end); all where the step is 0 and the offset lies between.
+struct Interval {
+  std::int64_t begin, end;
+};
+Interval steps_between(std::int64_t low, std::int64_t high, std::int64_t step, std::int64_t offset) {
+  constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max() / 4;
+  if (step == 0) return low < offset && offset < high ? Interval{-kAll, kAll} : Interval{0, 0};
+  if (step < 0) return steps_between(-high, -low, -step, -offset);
+  return {floor_divide(low - offset, step) + 1, -floor_divide(-(high - offset), step)};
+}
+
+class Lattice final : public Reduction<Lattice> {
+ public:
+  static constexpr std::array kRoles{RoleRule{Role::mask, 0}, RoleRule{Role::weight, 0}, RoleRule{Role::pattern}};
+
+  Lattice(const NodeRef& pattern, const LatticeOptions& options)
+      : Reduction("lattice", extent_like(*pattern, options.height, options.width), children_of(pattern, options)),
+        options_(options),
+        period_(period_of(options.u, options.v)) {
+    options_.mask = options_.weight = nullptr;  // they are children now
+    period_.region = whole();
+  }
+  std::string_view type() const override { return "lattice"; }
+  void describe(Description& to) const override {
+    to.wholes("u", {options_.u[0], options_.u[1]});
+    to.wholes("v", {options_.v[0], options_.v[1]});
+    to.whole("height", height());
+    to.whole("width", width());
+    stream::describe(options_.blending, to);
+  }
+  Rectangle need(std::size_t child, const Rectangle&) const override { return children()[child].node->whole(); }
+  Size largest_need(std::size_t, Size part) const override {
+    const Node& pattern = *children()[0].node;
+    return {std::min(part.height, pattern.height()), std::min(part.width, pattern.width())};
+  }
+  std::size_t scratch_bytes(Size part) const override { return aligned(blend_bytes(options_.blending, dtype(), part)); }
+  bool needs_again(std::size_t) const override { return true; }
+  std::optional<Period> period() const override { return period_; }
+
+  struct Work {
+    Blender blender;
+    const Node* mask = nullptr;
+    const Node* weight = nullptr;
+  };
+  Work begin(const Step& step) const {
+    return {Blender(options_.blending, step.part, step.out,
+                    step.children.scratch(blend_bytes(options_.blending, dtype(), size_of(step.part))))};
+  }
+  void reduce(As<Role::mask>, std::size_t child, Work& work, const Step&) const { work.mask = children()[child].node.get(); }
+  void reduce(As<Role::weight>, std::size_t child, Work& work, const Step&) const {
+    work.weight = children()[child].node.get();
+  }
+  void reduce(As<Role::pattern>, std::size_t child, Work& work, const Step& step) const {
+    const Node& pattern = *children()[child].node;
+    // The corner of a copy lies above and left of the part's end, and less than the pattern's size before its begin.
+    const std::int64_t y0 = step.part.y0 - pattern.height(), x0 = step.part.x0 - pattern.width();
+    const auto& [u, v] = std::tie(options_.u, options_.v);
+    const Interval rows = rows_of_copies(y0, x0, step.part.y1, step.part.x1);
+    for (std::int64_t j = rows.begin; j < rows.end; ++j) {
+      const Interval down = steps_between(y0, step.part.y1, u[0], j * v[0]),
+                     along = steps_between(x0, step.part.x1, u[1], j * v[1]);
+      for (std::int64_t i = std::max(down.begin, along.begin); i < std::min(down.end, along.end); ++i)
+        add(work, pattern, i * u[0] + j * v[0], i * u[1] + j * v[1], step);
+    }
+  }
+  std::optional<double> end(Work& work, const Step&) const {
+    work.blender.end();
+    return std::nullopt;
+  }
+
+ private:
+  static std::vector<Child> children_of(const NodeRef& pattern, const LatticeOptions& options) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 30;
+    const auto& [u, v] = std::tie(options.u, options.v);
+    for (const std::int64_t step : {u[0], u[1], v[0], v[1]})
+      if (std::abs(step) > kMost) throw InvalidArgument("a step of 'lattice' is beyond 2³⁰ pixels");
+    if (u[0] * v[1] == u[1] * v[0])
+      throw InvalidArgument("u and v of 'lattice' are parallel, or 0: they must span the plane");
+    check_blending(options.blending, pattern->dtype());
+    std::vector<Child> children{{pattern, Role::pattern}};
+    for (const auto& [node, role] : {std::pair{options.mask, Role::mask}, std::pair{options.weight, Role::weight}}) {
+      if (!node) continue;
+      if (node->height() != pattern->height() || node->width() != pattern->width())
+        throw InvalidArgument("the " + std::string(name_of(role)) + " of 'lattice' is " +
+                              to_string(node->whole().shape()) + ", its pattern " +
+                              to_string(pattern->whole().shape()) + "; they must be of one size");
+      children.push_back({node, role});
+    }
+    if (options.weight && options.blending.blend != Blend::mean)
+      throw InvalidArgument("'lattice' has a weight, but its blend is not mean");
+    return children;
+  }
+
+  /// The j of all copies with y0 < y < y1, x0 < x < x1: that of the corners of this rectangle, in the lattice's coordinates.
+  Interval rows_of_copies(std::int64_t y0, std::int64_t x0, std::int64_t y1, std::int64_t x1) const {
+    const auto& [u, v] = std::tie(options_.u, options_.v);
+    const double det = static_cast<double>(u[0] * v[1] - u[1] * v[0]);
+    double low = INFINITY, high = -INFINITY;
+    for (const std::int64_t y : {y0, y1})
+      for (const std::int64_t x : {x0, x1}) {
+        const double j = (static_cast<double>(u[0]) * static_cast<double>(x) -
+                          static_cast<double>(u[1]) * static_cast<double>(y)) / det;
+        low = std::min(low, j);
+        high = std::max(high, j);
+      }
+    const double slack = 1 + 1e-9 * std::max(std::abs(low), std::abs(high));  // rows without a copy cost little
+    return {static_cast<std::int64_t>(std::floor(low - slack)), static_cast<std::int64_t>(std::ceil(high + slack)) + 1};
+  }
+
+  void add(const Work& work, const Node& pattern, std::int64_t y, std::int64_t x, const Step& step) const {
+    const Rectangle where = intersection(pattern.whole().moved(y, x), step.part), part = where.moved(-y, -x);
+    if (where.empty()) return;
+    const Children::Mark mark(step.children);
+    const auto pixels_of = [&](const Node* node) {
+      return node ? std::optional(step.children.fetch(*node, part)) : std::nullopt;
+    };
+    work.blender.add({where, step.children.fetch(pattern, part), pixels_of(work.mask), pixels_of(work.weight)});
+  }
+
+  LatticeOptions options_;
+  Period period_;
+};
+
+/// Copies anywhere, found by the part of the plane that they lie in.
+class Place final : public Reduction<Place> {
+ public:
+  static constexpr std::array kRoles{RoleRule{Role::data, 1, 1 << 20}};
+
+  Place(const std::vector<NodeRef>& nodes, std::vector<Placement> placements, std::int64_t height, std::int64_t width,
+        const Blending& blending)
+      : Reduction("place", extent_like(*nodes.at(0), height, width), children_of(nodes)),
+        placements_(std::move(placements)),
+        blending_(blending) {
+    check_blending(blending, dtype());
+    constexpr std::int64_t kMost = std::int64_t{1} << 40;
+    for (const Placement& placement : placements_) {
+      if (placement.child < 0 || placement.child >= static_cast<std::int64_t>(nodes.size()))
+        throw InvalidArgument("a placement is of child " + std::to_string(placement.child) + "; there are " +
+                              std::to_string(nodes.size()) + ", counted from 0");
+      if (std::abs(placement.y) > kMost || std::abs(placement.x) > kMost)
+        throw InvalidArgument("a placement lies beyond 2⁴⁰ pixels");
+    }
+    make_index();
+  }
+  std::string_view type() const override { return "place"; }
+  void describe(Description& to) const override {
+    std::vector<std::int64_t> table;
+    for (const Placement& placement : placements_)
+      table.insert(table.end(), {placement.y, placement.x, placement.child});
+    to.wholes("placements", table);
+    to.whole("height", height());
+    to.whole("width", width());
+    stream::describe(blending_, to);
+  }
+  Rectangle need(std::size_t child, const Rectangle&) const override { return children()[child].node->whole(); }
+  Size largest_need(std::size_t child, Size part) const override {
+    const Node& node = *children()[child].node;
+    return {std::min(part.height, node.height()), std::min(part.width, node.width())};
+  }
+  bool holds_all() const override { return false; }
+  std::size_t scratch_bytes(Size part) const override { return aligned(blend_bytes(blending_, dtype(), part)); }
+  bool needs_again(std::size_t) const override { return placements_.size() > children().size(); }
+  /// Of what is placed once and covers all.
+  std::optional<Period> period() const override {
+    if (placements_.size() != 1 || blending_.transparent) return std::nullopt;
+    const Placement& only = placements_[0];
+    return within(moved(children()[static_cast<std::size_t>(only.child)].node->period(), only.y, only.x), whole());
+  }
+
+  struct Work {
+    std::vector<const Node*> nodes;
+  };
+  Work begin(const Step&) const { return {}; }
+  void reduce(As<Role::data>, std::size_t child, Work& work, const Step&) const {
+    work.nodes.push_back(children()[child].node.get());
+  }
+  std::optional<double> end(Work& work, const Step& step) const {
+    const std::vector<std::size_t> found = placed_in(step.part);
+    if (found.empty()) return blending_.background;
+    const Blender blender(blending_, step.part, step.out,
+                          step.children.scratch(blend_bytes(blending_, dtype(), size_of(step.part))));
+    for (const std::size_t number : found) {
+      const auto& [y, x, child] = placements_[number];
+      const Node& node = *work.nodes[static_cast<std::size_t>(child)];
+      const Rectangle where = intersection(node.whole().moved(y, x), step.part);
+      if (where.empty()) continue;
+      const Children::Mark mark(step.children);
+      blender.add({where, step.children.fetch(node, where.moved(-y, -x)), {}, {}});
+    }
+    blender.end();
+    return std::nullopt;
+  }
+
+ private:
+  static std::vector<Child> children_of(const std::vector<NodeRef>& nodes) {
+    std::vector<Child> children;
+    for (const NodeRef& node : nodes) {
+      if (node->dtype() != nodes[0]->dtype())
+        throw InvalidArgument("'place' takes children of one type; there are " +
+                              std::string(name_of(nodes[0]->dtype())) + " and " + std::string(name_of(node->dtype())));
+      children.push_back({node, Role::data});
+    }
+    return children;
+  }
+
+  /// Buckets at least as large as the largest child: a copy that reaches into a bucket begins in it or in one before.
+  void make_index() {
+    bucket_ = {1, 1};
+    for (const Child& child : children()) {
+      bucket_.height = std::max(bucket_.height, child.node->height());
+      bucket_.width = std::max(bucket_.width, child.node->width());
+    }
+    constexpr std::int64_t kMostBuckets = 1 << 10;
+    bucket_.height = std::max(bucket_.height, height() / kMostBuckets + 1);
+    bucket_.width = std::max(bucket_.width, width() / kMostBuckets + 1);
+    order_.resize(placements_.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](std::size_t a, std::size_t b) { return bucket_of(a) < bucket_of(b); });
+  }
+  std::pair<std::int64_t, std::int64_t> bucket_of(std::size_t number) const {
+    return {floor_divide(placements_[number].y, bucket_.height), floor_divide(placements_[number].x, bucket_.width)};
+  }
+
+  /// Numbers of the placements that may reach into a part, ascending.
+  std::vector<std::size_t> placed_in(const Rectangle& part) const {
+    std::vector<std::size_t> found;
+    const auto find = [&](std::int64_t row, std::int64_t column) {
+      return std::lower_bound(order_.begin(), order_.end(), std::pair{row, column},
+                              [&](std::size_t number, const auto& at) { return bucket_of(number) < at; });
+    };
+    const std::int64_t last_row = floor_divide(part.y1 - 1, bucket_.height),
+                       last_column = floor_divide(part.x1 - 1, bucket_.width);
+    for (std::int64_t row = floor_divide(part.y0, bucket_.height) - 1; row <= last_row; ++row)
+      found.insert(found.end(), find(row, floor_divide(part.x0, bucket_.width) - 1), find(row, last_column + 1));
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  std::vector<Placement> placements_;
+  Blending blending_;
+  Size bucket_;
+  std::vector<std::size_t> order_;  ///< placements by their bucket
+};
+
+}  // namespace
+
+NodeRef repeat(NodeRef pattern, std::int64_t height, std::int64_t width) {
+  if (!pattern) throw InvalidArgument("'repeat' has no child");
+  return std::make_shared<Repeat>(std::move(pattern), height, width);
+}
+
+NodeRef lattice(NodeRef pattern, const LatticeOptions& options) {
+  if (!pattern) throw InvalidArgument("'lattice' has no child");
+  return std::make_shared<Lattice>(pattern, options);
+}
+
+NodeRef place(std::vector<NodeRef> nodes, std::vector<Placement> placements, std::int64_t height, std::int64_t width,
+              const Blending& blending) {
+  if (nodes.empty() || std::any_of(nodes.begin(), nodes.end(), [](const NodeRef& node) { return !node; }))
+    throw InvalidArgument("'place' has no child, or one is missing");
+  return std::make_shared<Place>(nodes, std::move(placements), height, width, blending);
+}
+
+}  // namespace fathom::stream
