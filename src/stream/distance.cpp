@@ -48,6 +48,7 @@ class Distance final : public Reduction<Distance> {
     outputs.distance = AnyView(nullptr, DType::float32, {part.height, part.width});
     return aligned(grid::scratch_bytes(input, options_of({0, 0, part.height, part.width}), outputs));
   }
+  std::int64_t halo() const override { return halo_; }
   double bound() const override { return options_.max; }
   bool needs_again(std::size_t) const override { return true; }
   std::optional<Period> period() const override {

@@ -38,6 +38,9 @@ Node::Node(Extent extent, std::vector<Child> children) : extent_(std::move(exten
 
 std::size_t Node::scratch_bytes(Size) const { return 0; }
 bool Node::needs_again(std::size_t) const { return false; }
+std::int64_t Node::halo() const { return 0; }
+Size Node::piece() const { return {}; }
+std::size_t Node::kept_bytes() const { return 0; }
 double Node::bound() const { return std::numeric_limits<double>::infinity(); }
 
 std::byte* Children::scratch(std::size_t bytes) {

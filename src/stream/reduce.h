@@ -34,8 +34,8 @@ void check_pixels(std::string_view type, const Node& node);
 ///   Work begin(const Step&) const;
 ///   void reduce(As<role>, std::size_t child, Work&, const Step&) const;   for each of its roles
 ///   std::optional<double> end(Work&, const Step&) const;
-template <class N>
-class Reduction : public Node {
+template <class N, class Base = Node>
+class Reduction : public Base {
  public:
   struct Step {
     const Rectangle& part;
@@ -52,7 +52,8 @@ class Reduction : public Node {
   }
 
  protected:
-  Reduction(std::string_view type, Extent extent, std::vector<Child> children) : Node(extent, std::move(children)) {
+  Reduction(std::string_view type, Extent extent, std::vector<Child> children)
+      : Base(std::move(extent), std::move(children)) {
     check_roles(type, N::kRoles.data(), N::kRoles.size(), this->children());
     if (type != "resample") check_pixels(type, *this);
   }
@@ -62,8 +63,8 @@ class Reduction : public Node {
   void reduce_from(const N& node, Work& work, const Step& step) const {
     if constexpr (Rule < N::kRoles.size()) {
       constexpr Role kRole = N::kRoles[Rule].role;
-      for (std::size_t child = 0; child < children().size(); ++child)
-        if (children()[child].role == kRole) node.reduce(As<kRole>{}, child, work, step);
+      for (std::size_t child = 0; child < this->children().size(); ++child)
+        if (this->children()[child].role == kRole) node.reduce(As<kRole>{}, child, work, step);
       reduce_from<Rule + 1>(node, work, step);
     }
   }

@@ -61,15 +61,17 @@ class File final : public Source<File> {
   std::string_view type() const override { return kind_; }
   void describe(Description& to) const override {
     to.text(kind_ == "file" ? "path" : "name", name_);
+    to.fingerprint(raster_->fingerprint());
     to.number("pixel", pixel().size);
     to.text("unit", pixel().unit);
   }
   std::size_t scratch_bytes(Size) const override { return aligned(raster_->bytes_of_read()); }
+  Size piece() const override { return {raster_->piece()[0], raster_->piece()[1]}; }
+  std::size_t kept_bytes() const override { return raster_->kept_bytes(); }
   std::optional<double> end(Work&, const Step& step) const {
     raster_->read(step.part, step.out);
     return std::nullopt;
   }
-  const RasterSource& raster() const { return *raster_; }
 
  private:
   std::shared_ptr<const RasterSource> raster_;

@@ -17,7 +17,9 @@ namespace fathom::stream {
 struct EvaluatorOptions {
   Execution execution;                  ///< threads, progress, stop
   std::optional<std::size_t> memory;    ///< most bytes for all of the work; none: what suits
-  Rectangle region;                     ///< that will be asked for; empty: all of the raster
+  Rectangle region = {};                ///< that will be asked for; empty: all of the raster
+  int bands = 0;                        ///< of results that the caller holds at once: counted in the memory
+  std::int64_t row_step = 1;            ///< bands are to be multiples of so many rows
 };
 
 /// How a graph will be computed.
@@ -40,11 +42,12 @@ struct Plan {
   std::size_t cell_bytes = 0;
   std::size_t sweep_bytes = 0;
   std::size_t source_bytes = 0;   ///< that files keep in memory
-  std::size_t band_bytes = 0;     ///< of a band
+  std::size_t band_bytes = 0;     ///< of the bands that the caller holds
   std::size_t pool_bytes = 0;     ///< most bytes of kept tiles
   std::size_t disk_bytes = 0;     ///< of temporary files
-  /// All memory, without the bands, of which whoever hands them on has several.
-  std::size_t bytes() const { return scratch_bytes + cell_bytes + sweep_bytes + source_bytes + pool_bytes; }
+  std::size_t bytes() const {
+    return scratch_bytes + cell_bytes + sweep_bytes + source_bytes + band_bytes + pool_bytes;
+  }
 };
 
 /// A graph that is ready to be computed. Calls of one object come one after the other; each uses all threads.
@@ -70,8 +73,5 @@ class Evaluator {
   class State;
   std::unique_ptr<State> state_;
 };
-
-/// SHA-256 of all that makes the pixels: nodes, their parameters, fingerprints of the sources. Hexadecimal.
-std::string content_hash(const Node& root);
 
 }  // namespace fathom::stream

@@ -105,6 +105,8 @@ class Description {
   virtual void text(std::string_view field, std::string_view value) = 0;
   virtual void numbers(std::string_view field, const std::vector<double>& values) = 0;
   virtual void wholes(std::string_view field, const std::vector<std::int64_t>& values) = 0;
+  /// Of what lies in a file: for the hash alone.
+  virtual void fingerprint(std::string_view text) = 0;
 };
 
 /// A raster that is computed. Nodes do not change once made, and all may be called by many threads at once.
@@ -138,6 +140,11 @@ class Node {
   virtual std::size_t scratch_bytes(Size part) const;
   /// Whether parts beside one another need the same pixels of a child, so that it pays to keep them.
   virtual bool needs_again(std::size_t child) const;
+  /// Pixels around a part that a child is needed for beyond it.
+  virtual std::int64_t halo() const;
+  /// Of files: in which pieces they store pixels, and bytes that they keep in memory.
+  virtual Size piece() const;
+  virtual std::size_t kept_bytes() const;
   /// A value that no finite pixel exceeds, of distances with a bound; else +inf.
   virtual double bound() const;
   /// Where it repeats itself, if it does.
