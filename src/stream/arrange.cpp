@@ -71,8 +71,8 @@ class Mirrored final : public Reduction<Mirrored> {
     if (type_ == "rotate") {
       to.whole("quarters", how_.transposed ? (how_.columns_reversed ? 1 : 3) : 2);
     } else {
-      to.whole("rows", how_.rows_reversed);
-      to.whole("columns", how_.columns_reversed);
+      to.truth("rows", how_.rows_reversed);
+      to.truth("columns", how_.columns_reversed);
     }
   }
   Rectangle need(std::size_t, const Rectangle& part) const override {

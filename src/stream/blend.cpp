@@ -56,6 +56,7 @@ void check_blending(const Blending& blending, DType dtype) {
 void describe(const Blending& blending, Description& to) {
   to.text("blend", kNames[static_cast<std::size_t>(blending.blend)]);
   if (blending.transparent) to.number("transparent", *blending.transparent);
+  else to.nothing("transparent");
   to.number("background", blending.background);
 }
 

@@ -96,7 +96,7 @@ class Threshold final : public OfOne<Threshold> {
   std::string_view type() const override { return "threshold"; }
   void describe(Description& to) const override {
     to.number("value", value_);
-    to.whole("above", above_);
+    to.truth("above", above_);
   }
   double value_at(double value) const { return above_ ? value > value_ : value >= value_; }
   void map(const AnyConstView& pixels, const Step& step) const {

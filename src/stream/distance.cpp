@@ -33,7 +33,7 @@ class Distance final : public Reduction<Distance> {
   void describe(Description& to) const override {
     to.number("max", options_.max);
     to.text("to", options_.to_zero ? "zero" : "nonzero");
-    if (options_.signed_distance) to.whole("signed", 1);
+    if (options_.signed_distance) to.truth("signed", true);
   }
   Rectangle need(std::size_t child, const Rectangle& part) const override {
     return intersection(part.grown(halo_), children()[child].node->whole());

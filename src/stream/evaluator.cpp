@@ -166,12 +166,12 @@ class Evaluator::State {
         const Node& mask = *entry.node->children()[0].node;
         sweeps_[k] = std::make_unique<Sweep>(
             dynamic_cast<const SweepNode&>(*entry.node),
-            [&, this](int worker, const Rectangle& of) { return worker_of(worker).fetch(mask, of); },
+            [&mask, this](int worker, const Rectangle& of, const std::function<void(const Pixels&)>& use) {
+              const Children::Mark mark(worker_of(worker));
+              use(worker_of(worker).fetch(mask, of));
+            },
             [this](std::int64_t jobs, const std::function<void(int, std::int64_t)>& body) {
-              parallel_jobs(execution_, plan_.threads, jobs, [&](int worker, std::int64_t job) {
-                const Children::Mark mark(worker_of(worker));
-                body(worker, job);
-              });
+              parallel_jobs(execution_, plan_.threads, jobs, body);
             },
             plan_.threads);
       }

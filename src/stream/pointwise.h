@@ -30,8 +30,8 @@ class Pointwise : public Reduction<N> {
  protected:
   using Step = typename Reduction<N>::Step;
 
-  Pointwise(std::string_view type, DType dtype, std::vector<Child> children)
-      : Reduction<N>(type, extent_of(type, dtype, children), std::move(children)) {}
+  Pointwise(std::string_view type, DType dtype, const std::vector<Child>& children)
+      : Reduction<N>(type, extent_of(type, dtype, children), children) {}
 
   /// Pixels of a child in the part's shape.
   Pixels fetch(std::size_t k, const Step& step) const {

@@ -35,13 +35,13 @@ class ExactDistance final : public Reduction<ExactDistance, SweepNode> {
   static constexpr std::array kRoles{RoleRule{Role::mask}};
 
   ExactDistance(const NodeRef& mask, bool to_zero)
-      : Reduction("exact_distance", {mask->height(), mask->width(), DType::float32, mask->pixel()},
+      : Reduction("distance", {mask->height(), mask->width(), DType::float32, mask->pixel()},
                   {{mask, Role::mask}}),
         to_zero_(to_zero) {
     if (height() > kLongest || width() > kLongest)
       throw InvalidArgument("the exact distance takes rasters of at most 2³¹ − 1 rows and columns");
   }
-  std::string_view type() const override { return "exact_distance"; }
+  std::string_view type() const override { return "distance"; }
   void describe(Description& to) const override { to.text("to", to_zero_ ? "zero" : "nonzero"); }
   Rectangle need(std::size_t, const Rectangle&) const override { return whole(); }
   Size largest_need(std::size_t, Size) const override { return SweepShape(*this).part(); }
@@ -226,26 +226,23 @@ std::int64_t Sweep::block_end(std::int64_t number) const {
   return std::min(shape_.height, (number + 1) * shape_.block);
 }
 
-namespace {
-
-/// Calls function(y, x, whether there is a site) for the pixels of a part.
 template <class RowFunction>
-void for_sites(const Pixels& pixels, const Rectangle& part, bool to_zero, bool upward, const RowFunction& function) {
+void Sweep::visit_sites(int worker, const Rectangle& part, const RowFunction& function) const {
+  const bool to_zero = node_.to_zero();
   std::vector<std::uint8_t> sites(static_cast<std::size_t>(part.width()));
-  if (pixels.constant) std::fill(sites.begin(), sites.end(), (*pixels.constant == 0) == to_zero);
-  for (std::int64_t k = 0; k < part.height(); ++k) {
-    const std::int64_t y = upward ? part.height() - 1 - k : k;
-    if (!pixels.constant)
-      visit_element(pixels.view.dtype(), [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        const T* const row = Rows<const T>(pixels.view)[y];
-        for (std::int64_t x = 0; x < part.width(); ++x) sites[static_cast<std::size_t>(x)] = (row[x] == 0) == to_zero;
-      });
-    function(part.y0 + y, sites.data());
-  }
+  mask_(worker, part, [&](const Pixels& pixels) {
+    if (pixels.constant) std::fill(sites.begin(), sites.end(), (*pixels.constant == 0) == to_zero);
+    for (std::int64_t y = part.height() - 1; y >= 0; --y) {
+      if (!pixels.constant)
+        visit_element(pixels.view.dtype(), [&](auto tag) {
+          using T = typename decltype(tag)::type;
+          const T* const row = Rows<const T>(pixels.view)[y];
+          for (std::int64_t x = 0; x < part.width(); ++x) sites[static_cast<std::size_t>(x)] = (row[x] == 0) == to_zero;
+        });
+      function(part.y0 + y, sites.data());
+    }
+  });
 }
-
-}  // namespace
 
 void Sweep::sweep_up() {
   carries_ = std::make_unique<Carries>(shape_.width);
@@ -260,7 +257,7 @@ void Sweep::sweep_up() {
       for (std::int64_t y1 = block_end(block), y0; y1 > block * shape_.block; y1 = y0) {
         y0 = std::max(block * shape_.block, y1 - kPartRows);
         const Rectangle part{y0, x0, y1, x1};
-        for_sites(mask_(worker, part), part, node_.to_zero(), true, [&](std::int64_t y, const std::uint8_t* sites) {
+        visit_sites(worker, part, [&](std::int64_t y, const std::uint8_t* sites) {
           for (std::int64_t x = x0; x < x1; ++x)
             first[static_cast<std::size_t>(x)] =
                 sites[x - x0] ? static_cast<std::int32_t>(y) : first[static_cast<std::size_t>(x)];
@@ -283,7 +280,7 @@ void Sweep::enter_block(std::int64_t number) {
     for (std::int64_t y1 = end, y0; y1 > begin; y1 = y0) {
       y0 = std::max(begin, begin + (y1 - 1 - begin) / kPartRows * kPartRows);
       const Rectangle part{y0, x0, y1, x1};
-      for_sites(mask_(worker, part), part, node_.to_zero(), true, [&](std::int64_t y, const std::uint8_t* sites) {
+      visit_sites(worker, part, [&](std::int64_t y, const std::uint8_t* sites) {
         const std::int64_t in_block = y - begin;
         if ((in_block + 1) % SweepShape::kStrip == 0 || y + 1 == end)
           std::copy(first.begin(), first.end(),

@@ -46,8 +46,9 @@ struct SweepShape {
 
 class Sweep {
  public:
-  /// Computes part of the mask. @param worker  number of the thread
-  using Mask = std::function<Pixels(int worker, const Rectangle& part)>;
+  /// Computes part of the mask and hands it to `use`. @param worker  number of the thread
+  using Mask =
+      std::function<void(int worker, const Rectangle& part, const std::function<void(const Pixels&)>& use)>;
   /// Runs jobs on all threads.
   using Jobs = std::function<void(std::int64_t jobs, const std::function<void(int worker, std::int64_t job)>&)>;
 
@@ -64,6 +65,9 @@ class Sweep {
   class Carries;
   class Row;
 
+  /// Calls function(y, whether each pixel is a site) for the rows of a part of the mask, from the last to the first.
+  template <class RowFunction>
+  void visit_sites(int worker, const Rectangle& part, const RowFunction& function) const;
   void sweep_up();
   void enter_block(std::int64_t number);
   void enter_strip(std::int64_t number);

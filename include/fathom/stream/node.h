@@ -102,7 +102,9 @@ class Description {
   virtual ~Description() = default;
   virtual void number(std::string_view field, double value) = 0;
   virtual void whole(std::string_view field, std::int64_t value) = 0;
+  virtual void truth(std::string_view field, bool value) = 0;
   virtual void text(std::string_view field, std::string_view value) = 0;
+  virtual void nothing(std::string_view field) = 0;
   virtual void numbers(std::string_view field, const std::vector<double>& values) = 0;
   virtual void wholes(std::string_view field, const std::vector<std::int64_t>& values) = 0;
   /// Of what lies in a file: for the hash alone.
