@@ -62,6 +62,8 @@ class RasterSink {
   virtual std::int64_t row_step() const = 0;
   /// The next rows. @param rows  [any number, width] @throws IoError the target is full or broken
   virtual void write(const AnyConstView& rows) = 0;
+  /// What was written stays after a crash, where the target is a disk. @throws IoError as write()
+  virtual void sync() {}
   /// After the last row. @throws IoError as write()
   virtual void finish() = 0;
 };
