@@ -32,7 +32,7 @@ void Cell::read(const Rectangle& part, const AnyView& out) const {
   const std::int64_t width = pixels_.shape()[1];
   for (std::int64_t y = part.y0; y < part.y1; ++y) {
     const std::int64_t row = y - period_.region.y0, turn = row / period_.height;
-    const auto moved = static_cast<std::int64_t>(static_cast<__int128>(turn) * period_.skew % period_.width);
+    const auto moved = modulo_of_product(turn, period_.skew, period_.width);
     std::int64_t from = modulo(part.x0 - period_.region.x0 - moved, period_.width);
     const std::byte* const cell = pixels_.data() + row % period_.height * width * size;
     std::byte* to = out.data() + (y - part.y0) * out.strides()[0] * size;

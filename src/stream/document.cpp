@@ -148,7 +148,7 @@ struct TypeRow {
 
 /// The types of nodes, and how each is read.
 const std::vector<TypeRow>& types() {
-  static const std::vector<TypeRow> rows{
+  static const std::vector<TypeRow> table{
       {"constant", Role::data,
        [](Fields& in, const auto&, const auto&) { return constant(in.number("value"), in.extent("uint8")); }},
       {"file", Role::data,
@@ -254,7 +254,7 @@ const std::vector<TypeRow>& types() {
          return found->second(children);
        }},
   };
-  return rows;
+  return table;
 }
 
 class Reader {

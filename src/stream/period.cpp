@@ -7,7 +7,7 @@ namespace fathom::stream {
 
 namespace {
 
-using Wide = __int128;
+__extension__ using Wide = __int128;
 
 /// Greatest common divisor d = s·a + t·b.
 struct Bezout {
@@ -25,6 +25,10 @@ Bezout bezout(std::int64_t a, std::int64_t b) {
 }
 
 }  // namespace
+
+std::int64_t modulo_of_product(std::int64_t a, std::int64_t b, std::int64_t n) {
+  return static_cast<std::int64_t>(Wide{a} * b % n);
+}
 
 Period period_of(const std::array<std::int64_t, 2>& u, const std::array<std::int64_t, 2>& v) {
   const Wide area = Wide{u[1]} * v[0] - Wide{u[0]} * v[1];

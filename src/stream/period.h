@@ -30,6 +30,8 @@ inline std::optional<Period> within(std::optional<Period> period, const Rectangl
 }
 
 inline std::int64_t modulo(std::int64_t a, std::int64_t n) { return (a % n + n) % n; }
+/// a · b mod n, a and b ≥ 0, without overflow.
+std::int64_t modulo_of_product(std::int64_t a, std::int64_t b, std::int64_t n);
 inline std::int64_t floor_divide(std::int64_t a, std::int64_t n) { return (a - modulo(a, n)) / n; }
 
 }  // namespace fathom::stream
