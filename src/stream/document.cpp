@@ -251,7 +251,14 @@ const std::vector<TypeRow>& types() {
          const std::string name = in.text("name");
          const auto found = resources.functions.find(name);
          if (found == resources.functions.end()) in.fail("name", "there is no function '" + name + "' here");
-         return found->second(children);
+         for (const Child& child : children)
+           if (!(child.node->pixel() == children[0].node->pixel()))
+             in.fail("children", "have pixels of several sizes; bring them to one by 'resample'");
+         FunctionFields fields{in.whole_or("halo", 0), {}};
+         constexpr std::int64_t kMostHalo = 4096;
+         if (fields.halo < 0 || fields.halo > kMostHalo) in.fail("halo", "must be 0 to 4096 pixels");
+         if (in.has("dtype")) fields.dtype = in.dtype("");
+         return found->second(children, fields);
        }},
   };
   return table;
@@ -259,7 +266,8 @@ const std::vector<TypeRow>& types() {
 
 class Reader {
  public:
-  Reader(const Json& nodes, const Resources& resources) : nodes_(nodes), resources_(resources) {}
+  Reader(const Json& nodes, const Resources& resources)
+      : nodes_(nodes), resources_(resources), made_(resources.nodes.begin(), resources.nodes.end()) {}
 
   /// Children before parents; without recursion.
   NodeRef read(const std::string& root) {

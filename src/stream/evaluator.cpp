@@ -62,10 +62,12 @@ class Evaluator::State {
   void visit_tiles(const Rectangle& part, Size size, const AnyView& out, const Function& function) {
     const std::int64_t rows = (part.height() + size.height - 1) / size.height,
                        columns = (part.width() + size.width - 1) / size.width;
+    Monitor monitor(execution_, rows * columns);
     parallel_jobs(execution_, plan_.threads, rows * columns, [&](int worker, std::int64_t job) {
       const std::int64_t y = job / columns * size.height, x = job % columns * size.width;
       const Rectangle tile = intersection({part.y0 + y, part.x0 + x, part.y0 + y + size.height, part.x0 + x + size.width}, part);
       function(worker, tile, part_of(out, y, x, size_of(tile)));
+      monitor.advance(1);
     });
   }
 
@@ -171,7 +173,11 @@ class Evaluator::State {
               use(worker_of(worker).fetch(mask, of));
             },
             [this](std::int64_t jobs, const std::function<void(int, std::int64_t)>& body) {
-              parallel_jobs(execution_, plan_.threads, jobs, body);
+              Monitor monitor(execution_, jobs);
+              parallel_jobs(execution_, plan_.threads, jobs, [&](int worker, std::int64_t job) {
+                body(worker, job);
+                monitor.look();
+              });
             },
             plan_.threads);
       }
