@@ -103,7 +103,7 @@ class TiffRaster final : public RasterSource {
         limit_(limit.bytes) {
     across_ = (std::int64_t{page_.width} + page_.block_width - 1) / page_.block_width;
     down_ = (std::int64_t{page_.height} + page_.block_height - 1) / page_.block_height;
-    direct_ = tiff.field<std::uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE) == COMPRESSION_NONE &&
+    direct_ = !page_.compressed &&
               tiff.field<std::uint16_t>(TIFFTAG_FILLORDER, FILLORDER_MSB2LSB) == FILLORDER_MSB2LSB &&
               page_.planes(taking_) == 1;
     if (bytes_of_read() > limit.bytes)
@@ -193,7 +193,7 @@ class TiffRaster final : public RasterSource {
     if (handle.block == block) return;
     handle.block = -1;
     handle.file.clear_message();
-    handle.decoded.resize(static_cast<std::size_t>(page_.scratch_bytes(taking_)));
+    handle.decoded.assign(static_cast<std::size_t>(page_.scratch_bytes(taking_)), std::byte{0});
     const std::int64_t rows = page_.tiled
                                   ? page_.block_height
                                   : std::min<std::int64_t>(page_.block_height, height() - block * page_.block_height);
