@@ -179,7 +179,7 @@ class Evaluator::State {
                 monitor.look();
               });
             },
-            plan_.threads);
+            plan_.threads, resolve(execution_.instruction_set));
       }
       sweeps_[k]->advance(needed[k].y0, needed[k].y1);
     }
