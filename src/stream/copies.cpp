@@ -142,7 +142,7 @@ class Lattice final : public Reduction<Lattice> {
     constexpr std::int64_t kMost = std::int64_t{1} << 30;
     const auto& [u, v] = std::tie(options.u, options.v);
     for (const std::int64_t step : {u[0], u[1], v[0], v[1]})
-      if (std::abs(step) > kMost) throw InvalidArgument("a step of 'lattice' is beyond 2³⁰ pixels");
+      if (is_beyond(step, kMost)) throw InvalidArgument("a step of 'lattice' is beyond 2³⁰ pixels");
     if (u[0] * v[1] == u[1] * v[0])
       throw InvalidArgument("u and v of 'lattice' are parallel, or 0: they must span the plane");
     check_blending(options.blending, pattern->dtype());
@@ -206,7 +206,7 @@ class Place final : public Reduction<Place> {
       if (placement.child < 0 || placement.child >= static_cast<std::int64_t>(nodes.size()))
         throw InvalidArgument("a placement is of child " + std::to_string(placement.child) + "; there are " +
                               std::to_string(nodes.size()) + ", counted from 0");
-      if (std::abs(placement.y) > kMost || std::abs(placement.x) > kMost)
+      if (is_beyond(placement.y, kMost) || is_beyond(placement.x, kMost))
         throw InvalidArgument("a placement lies beyond 2⁴⁰ pixels");
     }
     make_index();

@@ -16,6 +16,8 @@ inline bool is_element(DType dtype) {
   return dtype == DType::boolean || dtype == DType::uint8 || dtype == DType::uint16 || dtype == DType::float32;
 }
 
+inline bool is_beyond(std::int64_t value, std::int64_t most) { return value < -most || value > most; }
+
 inline constexpr std::size_t kAlignment = 64;
 inline std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 inline std::size_t bytes_of(Size size, DType dtype) {

@@ -25,8 +25,6 @@ void list_nodes(const NodeRef& root, Plan& plan) {
     if (next < node->children().size()) {
       const NodeRef child = node->children()[next++].node;
       if (!numbers.contains(child.get())) path.emplace_back(child, 0);
-      constexpr std::size_t kDeepest = 1000;
-      if (path.size() > kDeepest) throw InvalidArgument("the graph is more than 1000 nodes deep");
       continue;
     }
     if (!numbers.contains(node.get())) {
@@ -48,7 +46,7 @@ Rectangle around(const Rectangle& a, const Rectangle& b) {
 
 /// What repeats itself often enough is computed once; but not in what is computed once itself.
 void choose_cells(Plan& plan) {
-  const std::vector<Rectangle> needed = needs_of(plan, plan.region);
+  const std::vector<Rectangle> needed = needs_of(plan, plan.entries.size() - 1, plan.region);
   std::vector<bool> reached(plan.entries.size());
   reached.back() = true;
   for (std::size_t k = plan.entries.size(); k-- > 0;) {
@@ -130,7 +128,8 @@ class Sizes {
 /// Bytes of the tiles of all pooled entries that a band is computed from.
 std::size_t pooled_bytes_of_band(const Plan& plan) {
   const std::int64_t y = plan.region.y0 + (plan.region.height() - plan.band.height) / 2;
-  const std::vector<Rectangle> needed = needs_of(plan, {y, plan.region.x0, y + plan.band.height, plan.region.x1});
+  const std::vector<Rectangle> needed =
+      needs_of(plan, plan.entries.size() - 1, {y, plan.region.x0, y + plan.band.height, plan.region.x1});
   std::size_t bytes = 0;
   for (std::size_t k = 0; k < plan.entries.size(); ++k) {
     const Plan::Entry& entry = plan.entries[k];
@@ -145,6 +144,24 @@ std::size_t pooled_bytes_of_band(const Plan& plan) {
   return bytes;
 }
 
+/// Rows that are held of each entry that sweeps: for bands here and there, and for cells.
+std::vector<std::int64_t> rows_of_sweeps(const Plan& plan) {
+  std::vector<std::int64_t> rows(plan.entries.size());
+  const auto count = [&](std::size_t entry, const Rectangle& part) {
+    const std::vector<Rectangle> needed = needs_of(plan, entry, part);
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      if (plan.entries[k].sweeps) rows[k] = std::max(rows[k], needed[k].height());
+  };
+  constexpr std::int64_t kLooks = 16;
+  for (std::int64_t look = 0; look <= kLooks; ++look) {
+    const std::int64_t y = plan.region.y0 + (plan.bands - 1) * look / kLooks * plan.band.height;
+    count(plan.entries.size() - 1, intersection(plan.region, {y, plan.region.x0, y + plan.band.height, plan.region.x1}));
+  }
+  for (std::size_t k = 0; k < plan.entries.size(); ++k)
+    if (plan.entries[k].cell) count(k, cell_of(*plan.entries[k].cell));
+  return rows;
+}
+
 /// Fills in what the band's height, the tile and the threads entail.
 void measure(Plan& plan, const EvaluatorOptions& options) {
   plan.bands = (plan.region.height() + plan.band.height - 1) / plan.band.height;
@@ -152,15 +169,14 @@ void measure(Plan& plan, const EvaluatorOptions& options) {
   Sizes sizes(plan);
   std::size_t peak = sizes.peak(last, plan.entries[last].tile), largest_tile = 0;
   plan.sweep_bytes = plan.disk_bytes = 0;
-  const std::vector<Rectangle> needed =
-      needs_of(plan, {plan.region.y0, plan.region.x0, plan.region.y0 + plan.band.height, plan.region.x1});
+  const std::vector<std::int64_t> rows = rows_of_sweeps(plan);
   for (std::size_t k = 0; k < plan.entries.size(); ++k) {
     Plan::Entry& entry = plan.entries[k];
     if (entry.cell) peak = std::max(peak, sizes.peak(k, cell_tile(*entry.cell)));
     if (entry.pooled) largest_tile = std::max(largest_tile, bytes_of(entry.tile, entry.node->dtype()));
     if (entry.sweeps) {
       const SweepShape shape(*entry.node);
-      plan.sweep_bytes += shape.bytes(needed[k].height(), plan.threads);
+      plan.sweep_bytes += shape.bytes(rows[k], plan.threads);
       plan.disk_bytes += shape.disk_bytes();
       peak = std::max(peak, sizes.peak(k, shape.part()));
     }
@@ -172,10 +188,10 @@ void measure(Plan& plan, const EvaluatorOptions& options) {
 
 }  // namespace
 
-std::vector<Rectangle> needs_of(const Plan& plan, const Rectangle& part) {
+std::vector<Rectangle> needs_of(const Plan& plan, std::size_t entry, const Rectangle& part) {
   std::vector<Rectangle> needed(plan.entries.size());
-  needed.back() = part;
-  for (std::size_t k = plan.entries.size(); k-- > 0;) {
+  needed[entry] = part;
+  for (std::size_t k = entry + 1; k-- > 0;) {
     if (needed[k].empty()) continue;
     const Plan::Entry& entry = plan.entries[k];
     for (std::size_t child = 0; child < entry.children.size(); ++child)

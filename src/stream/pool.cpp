@@ -1,5 +1,8 @@
 #include "stream/pool.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "stream/pixels.h"
 
 namespace fathom::stream {
@@ -45,8 +48,9 @@ bool Pool::with(const Key& key, Size size, DType dtype, const Compute& compute, 
     }
     lock.lock();
     if (tile.constant) {
+      constexpr std::size_t kKept = 256;  // of the tables
       tile.pixels = {};
-      used_ -= std::exchange(tile.bytes, 0);
+      used_ -= std::exchange(tile.bytes, std::min(kKept, bytes)) - std::min(kKept, bytes);
     }
     tile.is_ready = true;
     changed_.notify_all();
