@@ -44,6 +44,14 @@ Rectangle around(const Rectangle& a, const Rectangle& b) {
   return {std::min(a.y0, b.y0), std::min(a.x0, b.x0), std::max(a.y1, b.y1), std::max(a.x1, b.x1)};
 }
 
+/// The whole tiles that a part lies in, which are computed as such.
+Rectangle of_tiles(const Plan::Entry& entry, const Rectangle& part) {
+  const Size tile = entry.tile;
+  const auto up = [](std::int64_t end, std::int64_t step) { return (end + step - 1) / step * step; };
+  return intersection({part.y0 / tile.height * tile.height, part.x0 / tile.width * tile.width,
+                       up(part.y1, tile.height), up(part.x1, tile.width)}, entry.node->whole());
+}
+
 /// What repeats itself often enough is computed once; but not in what is computed once itself.
 void choose_cells(Plan& plan) {
   const std::vector<Rectangle> needed = needs_of(plan, plan.entries.size() - 1, plan.region);
@@ -81,17 +89,22 @@ void choose_pooled(Plan& plan) {
       ++parents[entry.children[k]];
       if (entry.node->needs_again(k)) again[entry.children[k]] = true;
     }
+  std::vector<bool> above_sweep(plan.entries.size());  // whose tiles are low, since a sweep holds whole rows of them
   for (std::size_t k = 0; k + 1 < plan.entries.size(); ++k) {
     Plan::Entry& entry = plan.entries[k];
     const Node& node = *entry.node;
     const Size piece = node.piece();
+    for (const std::size_t child : entry.children)
+      if (plan.entries[child].sweeps || above_sweep[child]) above_sweep[k] = true;
     entry.pooled = !entry.cell && !entry.sweeps && node.type() != "constant" &&
                    (parents[k] > 1 || again[k] || piece.area() > 0);
-    const auto side = [](std::int64_t stored, std::int64_t whole) {
-      const std::int64_t unit = stored > 0 ? stored : kPoolSide;
-      return std::min(whole, (kPoolSide + unit - 1) / unit * unit);
+    const auto side = [](std::int64_t stored, std::int64_t least, std::int64_t whole) {
+      const std::int64_t unit = stored > 0 ? stored : least;
+      return std::min(whole, (least + unit - 1) / unit * unit);
     };
-    if (entry.pooled) entry.tile = {side(piece.height, node.height()), side(piece.width, node.width())};
+    const Size least = above_sweep[k] ? Size{kPoolSide / 8, 8 * kPoolSide} : Size{kPoolSide, kPoolSide};
+    if (entry.pooled)
+      entry.tile = {side(piece.height, least.height, node.height()), side(piece.width, least.width, node.width())};
   }
 }
 
@@ -188,12 +201,13 @@ void measure(Plan& plan, const EvaluatorOptions& options) {
 
 }  // namespace
 
-std::vector<Rectangle> needs_of(const Plan& plan, std::size_t entry, const Rectangle& part) {
+std::vector<Rectangle> needs_of(const Plan& plan, std::size_t number, const Rectangle& part) {
   std::vector<Rectangle> needed(plan.entries.size());
-  needed[entry] = part;
-  for (std::size_t k = entry + 1; k-- > 0;) {
+  needed[number] = part;
+  for (std::size_t k = number + 1; k-- > 0;) {
     if (needed[k].empty()) continue;
     const Plan::Entry& entry = plan.entries[k];
+    if (entry.pooled && k != number) needed[k] = of_tiles(entry, needed[k]);
     for (std::size_t child = 0; child < entry.children.size(); ++child)
       needed[entry.children[child]] = around(needed[entry.children[child]], entry.node->need(child, needed[k]));
   }

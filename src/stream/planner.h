@@ -17,6 +17,6 @@ Plan make_plan(const NodeRef& root, const EvaluatorOptions& options);
 std::size_t peak_bytes(const Plan& plan, std::size_t entry, Size part);
 
 /// Parts that entries must deliver so that one of them can deliver one: of each entry, the smallest rectangle around.
-std::vector<Rectangle> needs_of(const Plan& plan, std::size_t entry, const Rectangle& part);
+std::vector<Rectangle> needs_of(const Plan& plan, std::size_t number, const Rectangle& part);
 
 }  // namespace fathom::stream
