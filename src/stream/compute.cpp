@@ -1,4 +1,5 @@
 // Nodes that compute each pixel from those of their children at the same place: masks, thresholds, expressions, dither.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -24,6 +25,7 @@ class Mask final : public Pointwise<Mask> {
   std::string_view type() const override { return "mask"; }
   void describe(Description& to) const override { to.number("background", background_); }
   std::size_t scratch_bytes(Size part) const override { return padding_bytes(part); }
+  double bound() const override { return std::max(children()[0].node->bound(), background_); }
 
   struct Work {
     Pixels mask;

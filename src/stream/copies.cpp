@@ -1,9 +1,9 @@
 // Nodes that place copies of their children: repeated, on a lattice, or anywhere.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "fathom/core/error.h"
 #include "stream/blend.h"
@@ -43,6 +43,7 @@ class Repeat final : public Reduction<Repeat> {
     return {std::min(part.height, pattern.height()), std::min(part.width, pattern.width())};
   }
   bool needs_again(std::size_t) const override { return true; }
+  double bound() const override { return children()[0].node->bound(); }
   std::optional<Period> period() const override {
     const Node& pattern = *children()[0].node;
     return Period{pattern.height(), pattern.width(), 0, whole()};
@@ -66,17 +67,6 @@ class Repeat final : public Reduction<Repeat> {
   }
   std::optional<double> end(Work&, const Step&) const { return std::nullopt; }
 };
-
-/// Integers t with low < t·step + offset < high: [begin, end); all where the step is 0 and the offset lies between.
-struct Interval {
-  std::int64_t begin, end;
-};
-Interval steps_between(std::int64_t low, std::int64_t high, std::int64_t step, std::int64_t offset) {
-  constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max() / 4;
-  if (step == 0) return low < offset && offset < high ? Interval{-kAll, kAll} : Interval{0, 0};
-  if (step < 0) return steps_between(-high, -low, -step, -offset);
-  return {floor_divide(low - offset, step) + 1, -floor_divide(-(high - offset), step)};
-}
 
 class Lattice final : public Reduction<Lattice> {
  public:
@@ -105,6 +95,10 @@ class Lattice final : public Reduction<Lattice> {
   std::size_t scratch_bytes(Size part) const override { return aligned(blend_bytes(options_.blending, dtype(), part)); }
   bool needs_again(std::size_t) const override { return true; }
   std::optional<Period> period() const override { return period_; }
+  double bound() const override {
+    return options_.blending.blend == Blend::sum ? Node::bound()
+                                                 : std::max(children()[0].node->bound(), options_.blending.background);
+  }
 
   struct Work {
     Blender blender;
@@ -123,14 +117,7 @@ class Lattice final : public Reduction<Lattice> {
     const Node& pattern = *children()[child].node;
     // The corner of a copy lies above and left of the part's end, and less than the pattern's size before its begin.
     const std::int64_t y0 = step.part.y0 - pattern.height(), x0 = step.part.x0 - pattern.width();
-    const auto& [u, v] = std::tie(options_.u, options_.v);
-    const Interval rows = rows_of_copies(y0, x0, step.part.y1, step.part.x1);
-    for (std::int64_t j = rows.begin; j < rows.end; ++j) {
-      const Interval down = steps_between(y0, step.part.y1, u[0], j * v[0]),
-                     along = steps_between(x0, step.part.x1, u[1], j * v[1]);
-      for (std::int64_t i = std::max(down.begin, along.begin); i < std::min(down.end, along.end); ++i)
-        add(work, pattern, i * u[0] + j * v[0], i * u[1] + j * v[1], step);
-    }
+    for (const Corner& copy : corners_between(y0, x0, step.part.y1, step.part.x1)) add(work, pattern, copy.y, copy.x, step);
   }
   std::optional<double> end(Work& work, const Step&) const {
     work.blender.end();
@@ -160,20 +147,27 @@ class Lattice final : public Reduction<Lattice> {
     return children;
   }
 
-  /// The j of all copies with y0 < y < y1, x0 < x < x1: that of the corners of this rectangle, in the lattice's coordinates.
-  Interval rows_of_copies(std::int64_t y0, std::int64_t x0, std::int64_t y1, std::int64_t x1) const {
+  /// Of the copy i·u + j·v.
+  struct Corner {
+    std::int64_t j, i, y, x;
+  };
+  /// Those with y0 < y < y1, x0 < x < x1, in the order of the blending. Found by the rows of the lattice's Hermite normal
+  /// form: the steps themselves may be far longer than what lies between.
+  std::vector<Corner> corners_between(std::int64_t y0, std::int64_t x0, std::int64_t y1, std::int64_t x1) const {
+    using Wide = __int128;
     const auto& [u, v] = std::tie(options_.u, options_.v);
-    const double det = static_cast<double>(u[0] * v[1] - u[1] * v[0]);
-    double low = INFINITY, high = -INFINITY;
-    for (const std::int64_t y : {y0, y1})
-      for (const std::int64_t x : {x0, x1}) {
-        const double j = (static_cast<double>(u[0]) * static_cast<double>(x) -
-                          static_cast<double>(u[1]) * static_cast<double>(y)) / det;
-        low = std::min(low, j);
-        high = std::max(high, j);
-      }
-    const double slack = 1 + 1e-9 * std::max(std::abs(low), std::abs(high));  // rows without a copy cost little
-    return {static_cast<std::int64_t>(std::floor(low - slack)), static_cast<std::int64_t>(std::ceil(high + slack)) + 1};
+    const Wide det = Wide{u[0]} * v[1] - Wide{u[1]} * v[0];
+    std::vector<Corner> corners;
+    for (std::int64_t row = floor_divide(y0, period_.height) + 1; row * period_.height < y1; ++row) {
+      const std::int64_t y = row * period_.height,
+                         first = static_cast<std::int64_t>(Wide{row} * period_.skew % period_.width);
+      for (std::int64_t x = first + (floor_divide(x0 - first, period_.width) + 1) * period_.width; x < x1; x += period_.width)
+        corners.push_back({static_cast<std::int64_t>((Wide{u[0]} * x - Wide{u[1]} * y) / det),
+                           static_cast<std::int64_t>((Wide{v[1]} * y - Wide{v[0]} * x) / det), y, x});
+    }
+    std::sort(corners.begin(), corners.end(),
+              [](const Corner& a, const Corner& b) { return std::tie(a.j, a.i) < std::tie(b.j, b.i); });
+    return corners;
   }
 
   void add(const Work& work, const Node& pattern, std::int64_t y, std::int64_t x, const Step& step) const {
@@ -209,9 +203,12 @@ class Place final : public Reduction<Place> {
       if (is_beyond(placement.y, kMost) || is_beyond(placement.x, kMost))
         throw InvalidArgument("a placement lies beyond 2⁴⁰ pixels");
     }
+    bound_ = blending.blend == Blend::sum ? Node::bound() : blending.background;
+    for (const NodeRef& node : nodes) bound_ = std::max(bound_, node->bound());
     make_index();
   }
   std::string_view type() const override { return "place"; }
+  double bound() const override { return bound_; }
   void describe(Description& to) const override {
     std::vector<std::int64_t> table;
     for (const Placement& placement : placements_)
@@ -308,6 +305,7 @@ class Place final : public Reduction<Place> {
 
   std::vector<Placement> placements_;
   Blending blending_;
+  double bound_ = 0;
   Size bucket_;
   std::vector<std::size_t> order_;  ///< placements by their bucket
 };
