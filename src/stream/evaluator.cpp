@@ -131,7 +131,7 @@ class Evaluator::State {
                         wanted = intersection(tile, part);
         const AnyView to = part_of(out, wanted.y0 - part.y0, wanted.x0 - part.x0, size_of(wanted));
         const auto use = [&](const Pixels& pixels) {
-          if (is_constant && pixels.constant && (!constant || *constant == *pixels.constant)) {
+          if (is_constant && pixels.constant && (!constant || is_same(*constant, *pixels.constant))) {
             constant = pixels.constant;
             return;
           }
