@@ -16,7 +16,8 @@ namespace fathom::stream {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;             // read: fields are found by trees
+using Ordered = nlohmann::ordered_json;  // written: fields stand as they came, and are looked for one by one
 
 constexpr std::array kBlends{"max", "min", "sum", "first", "last", "mean"};
 
@@ -362,7 +363,7 @@ class Reader {
 
 class Writer final : public Description {
  public:
-  explicit Writer(Json& to) : to_(to) {}
+  explicit Writer(Ordered& to) : to_(to) {}
   void number(std::string_view field, double value) override { set(field, value); }
   void whole(std::string_view field, std::int64_t value) override { set(field, value); }
   void truth(std::string_view field, bool value) override { set(field, value); }
@@ -379,12 +380,12 @@ class Writer final : public Description {
   void set(std::string_view field, const T& value) {
     to_[std::string(field)] = value;
   }
-  Json& to_;
+  Ordered& to_;
 };
 
 /// @param fingerprints  of the files, appended
-Json document_of(const Node& root, std::string& fingerprints) {
-  Json nodes = Json::object();
+Ordered document_of(const Node& root, std::string& fingerprints) {
+  Ordered::object_t nodes;
   std::unordered_map<const Node*, std::string> ids;
   std::vector<std::pair<const Node*, std::size_t>> path{{&root, 0}};
   while (!path.empty()) {
@@ -395,19 +396,19 @@ Json document_of(const Node& root, std::string& fingerprints) {
       continue;
     }
     if (!ids.contains(node)) {
-      Json json = {{"type", node->type()}};
+      Ordered json = {{"type", node->type()}};
       Writer writer(json);
       node->describe(writer);
       fingerprints += writer.fingerprints;
       for (const Child& child : node->children()) {
-        Json entry = {{"node", ids.at(child.node.get())}, {"role", name_of(child.role)}};
+        Ordered entry = {{"node", ids.at(child.node.get())}, {"role", name_of(child.role)}};
         if (child.y != 0) entry["y"] = child.y;
         if (child.x != 0) entry["x"] = child.x;
         json["children"].push_back(std::move(entry));
       }
       const std::string id = std::string(node->type()) + "-" + std::to_string(ids.size() + 1);
       ids[node] = id;
-      nodes[id] = std::move(json);
+      nodes.emplace_back(id, std::move(json));
     }
     path.pop_back();
   }
