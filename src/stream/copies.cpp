@@ -78,6 +78,12 @@ class Lattice final : public Reduction<Lattice> {
         period_(period_of(options.u, options.v)) {
     options_.mask = options_.weight = nullptr;  // they are children now
     period_.region = whole();
+    constexpr double kMostRows = 1 << 24, kMostCopies = 1 << 20;  // that are looked at for a part
+    const double rows = static_cast<double>(pattern->height()) / static_cast<double>(period_.height),
+                 copies = rows * static_cast<double>(pattern->width()) / static_cast<double>(period_.width);
+    if (rows > kMostRows || copies > kMostCopies)
+      throw InvalidArgument("the copies of 'lattice' lie too close for a pattern of " + to_string(pattern->whole().shape()) +
+                            " pixels: more than 2²⁰ would cover one pixel, or more than 2²⁴ begin in different rows");
   }
   std::string_view type() const override { return "lattice"; }
   void describe(Description& to) const override {

@@ -8,6 +8,8 @@ import itertools
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -373,3 +375,41 @@ def test_a_larger_document():
     raster = stream.place([stream.constant(9, 3, 3)], rows, 100_000, 100_000)
     y, x = rows[12345]
     assert raster[y, x] == 9
+
+
+MEASURED = """
+import fathom, sys
+from fathom import stream
+
+def peak():
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) * 1024
+
+def surface(extent):
+    noise = stream.noise(1, extent, extent, dtype="uint16")
+    return {graph}
+
+surface(300).write(sys.argv[1], threads=2)  # threads come, and what is loaded late
+big = surface({extent})
+before = peak()
+big.write(sys.argv[1], threads=2, memory={memory})
+print(peak() - before, big.crop(0, 0, {extent}, {extent})._plan({memory}, 2)["bytes"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("graph", "extent", "memory"),
+    [
+        ('(noise >= 65000).distance(max=15).profile("255*exp(-d/5)")', 9000, "40MB"),
+        ('(noise >= 65535).distance().profile("min(d, 200)")', 9000, "60MB"),
+        ('(lambda a: a.flip(True) + a.rotate(1) + stream.function(lambda x: x, a, halo=3))(noise / 7)', 4000, "80MB"),
+    ],
+)
+def test_memory_stays_within_what_was_given(tmp_path, graph, extent, memory):
+    program = MEASURED.format(graph=graph, extent=extent, memory=repr(memory))
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "a.npy")], capture_output=True, text=True, check=True
+    )
+    taken, planned = map(int, done.stdout.split())
+    given = int(memory[:-2]) * 10**6
+    assert planned <= given
+    assert taken <= 1.05 * given + (8 << 20)  # the interpreter's own, and stacks of threads
