@@ -54,7 +54,7 @@ SparseField sparse_field(const Band& band) {
 SparseFormat sparse_format_from_path(const std::filesystem::path& path);
 
 /// The format that write_sparse() would use, by the path's ending where `format` does not say.
-/// @throws InvalidArgument no such ending; steps that differ, in VDB, whose voxels are cubes; a build without OpenVDB
+/// @throws InvalidArgument no such ending; steps that differ, in VDB, whose voxels are cubes; no OpenVDB or NanoVDB
 SparseFormat check_sparse(const std::filesystem::path& path, SparseFormat format,
                           const std::array<double, 3>& spacing);
 
