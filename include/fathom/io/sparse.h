@@ -60,7 +60,8 @@ SparseFormat check_sparse(const std::filesystem::path& path, SparseFormat format
 
 /// VTU: the points of the band, with their distances, as vertices. VDB: a grid of the points of the band, active, in a tree
 /// whose background is `background`, with inactive values that have the sign of their side: inside, too, as far as the lattice
-/// goes. Beyond it everything counts as outside. Cost: VDB holds the tree in memory beside the field, NanoVDB two of them.
+/// goes. Beyond it everything counts as outside. Cost: VDB holds the tree in memory beside the field, NanoVDB two of them. The first
+/// VDB loads OpenVDB.
 /// @throws InvalidArgument as check_sparse() | arrays of other types or shapes, or that contradict each other
 /// @throws IoError the file is full or broken
 void write_sparse(AtomicFile& file, const SparseField& field, SparseFormat format);
