@@ -4,8 +4,6 @@
 
 #include "report.h"
 
-template class nlohmann::basic_json<nlohmann::ordered_map>;
-
 namespace fathom::cli {
 
 void print_line(const Json& json) {

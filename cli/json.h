@@ -7,9 +7,6 @@
 #include "fathom/core/shape.h"
 #include "fathom/io/image.h"
 
-// Compiled once, in json.cpp.
-extern template class nlohmann::basic_json<nlohmann::ordered_map>;
-
 namespace fathom::cli {
 
 using Json = nlohmann::ordered_json;

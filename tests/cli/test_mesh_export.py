@@ -9,6 +9,7 @@ import pytest
 import trimesh
 from test_mesh import box, lattice_points, save, told, warnings
 
+
 def vtu(path):
     """An own reader: the arrays by their names."""
     head, rest = path.read_bytes().split(b'<AppendedData encoding="raw">\n   _', 1)
