@@ -121,6 +121,9 @@ cudaError_t cudaMemset(void* address, int byte, std::size_t bytes) {
   std::memset(address, byte, bytes);
   return cudaSuccess;
 }
+cudaError_t cudaMemsetAsync(void* address, int byte, std::size_t bytes, cudaStream_t) {
+  return cudaMemset(address, byte, bytes);
+}
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
   std::memcpy(to, from, bytes);
   return cudaSuccess;
