@@ -13,14 +13,8 @@
 #include <thread>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define FATHOM_EMULATION_ASAN
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FATHOM_EMULATION_ASAN
-#endif
-#endif
 #ifdef FATHOM_EMULATION_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -132,7 +126,12 @@ constinit thread_local void* shared = nullptr;
 class Block {
  public:
   void run(const std::function<void()>& kernel, std::size_t memory, unsigned launch) {
-    std::memset(shared = memory_->bytes, kPattern, memory);
+    shared = memory_->bytes;
+#ifdef FATHOM_EMULATION_ASAN
+    __asan_unpoison_memory_region(memory_->bytes, memory);
+    __asan_poison_memory_region(memory_->bytes + memory, kMostSharedMemory - memory);
+#endif
+    std::memset(shared, kPattern, memory);
     const unsigned count = blockDim.x * blockDim.y * blockDim.z;
     while (threads_.size() < count) threads_.push_back(std::make_unique<Thread>(threads_.size()));
     count_ = static_cast<int>(count);
@@ -279,7 +278,12 @@ void* shared_memory() { return shared; }
 
 void run(dim3 blocks, dim3 threads, std::size_t memory, const std::function<void()>& kernel) {
   static std::mutex mutex;
-  static std::vector<Block> at_once(std::max<std::size_t>(number_from("FATHOM_EMULATED_BLOCKS", 1), 1));
+#ifdef FATHOM_EMULATION_ASAN
+  constexpr std::size_t kAtOnce = 1;
+#else
+  static const std::size_t kAtOnce = std::max<std::size_t>(number_from("FATHOM_EMULATED_BLOCKS", 1), 1);
+#endif
+  static std::vector<Block> at_once(kAtOnce);
   static unsigned launches = 0;
   const std::lock_guard lock(mutex);
   gridDim = blocks, blockDim = threads;

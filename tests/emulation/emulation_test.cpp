@@ -104,6 +104,16 @@ TEST(Emulation, RacesEndDifferently) {
   EXPECT_GT(std::set<unsigned>(last.begin(), last.end()).size(), 2u);
 }
 
+#ifdef FATHOM_EMULATION_ASAN
+TEST(EmulationDeathTest, SharedMemoryEndsWhereTheLaunchSays) {
+  EXPECT_DEATH(on(1, 1, 64)([] { static_cast<volatile char*>(shared_memory())[64] = 1; })(), "use-after-poison");
+  EXPECT_DEATH(on(1, 1)([] {
+                 __shared__ volatile int numbers[5];
+                 numbers[threadIdx.x + 5] = 1;
+               })(),
+               "global-buffer-overflow|runtime error");
+}
+#else
 TEST(EmulationDeathTest, BlocksAtOnceWaitForOneAnother) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process that has not yet run a kernel
   setenv("FATHOM_EMULATED_BLOCKS", "2", 1);
@@ -122,6 +132,7 @@ TEST(EmulationDeathTest, BlocksAtOnceWaitForOneAnother) {
   unsetenv("FATHOM_EMULATED_BLOCKS");
   GTEST_FLAG_SET(death_test_style, "fast");
 }
+#endif
 
 TEST(EmulationDeathTest, ThreadsThatWaitForever) {
   EXPECT_DEATH(on(1, 32)([] {

@@ -20,7 +20,11 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
+#ifdef FATHOM_EMULATION_ASAN  // it does not watch what is of a thread
+#define __shared__ static
+#else
 #define __shared__ static thread_local  // a block runs on one thread of the host
+#endif
 
 #define FATHOM_EMULATED_VECTORS(type, name, bytes2, bytes4)        \
   struct alignas(bytes2) name##2 {                                 \
