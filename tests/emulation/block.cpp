@@ -18,7 +18,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-constinit thread_local uint3 threadIdx, blockIdx;
+constinit thread_local uint3 threadIdx{}, blockIdx{};
 dim3 blockDim, gridDim;
 
 namespace fathom::emulation {
