@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import tempfile
 import warnings
@@ -17,16 +16,13 @@ import numpy.typing as npt
 from . import _core
 from ._files import Path
 from ._files import write as write_image
+from ._graph import NUMBERS, Array, Number, apply, dtype_name, greys, number, placements_in, words_of
 from ._optional import need
-from ._options import thread_count
+from ._options import Memory, byte_count, thread_count
 from ._progress import Progress, listener
 
-Array = npt.NDArray[Any]
-Number = Union[int, float]
-Memory = Union[int, str, None]
 Operand = Union["Raster", "tuple[Raster, int, int]"]
 """A raster, or one with the row and the column at which its first pixel lies."""
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SHOWN = 512
 """Pixels along a side of a picture in a notebook."""
 _DRAWN = 1 << 24
@@ -55,7 +51,9 @@ class Raster:
 
     ndim = 2
 
-    def __init__(self, graph: _core.Graph, arrays: Mapping[str, Array], functions: Mapping[str, Callable[..., Any]]) -> None:
+    def __init__(
+        self, graph: _core.Graph, arrays: Mapping[str, Array], functions: Mapping[str, Callable[..., Any]]
+    ) -> None:
         self._graph = graph
         self._arrays = dict(arrays)
         self._functions = dict(functions)
@@ -202,8 +200,8 @@ class Raster:
     def math(self, expression: str, *others: Operand, dtype: npt.DTypeLike = np.float32) -> Raster:
         """An expression of a, b, c, …: this raster and the others, in their order.
 
-        Others lie where they say, their first pixel on the first of this raster's if they do not, and are 0 beyond their
-        edges. It is computed in double; muParser's operators and functions may be used.
+        Others lie where they say, their first pixel on the first of this raster's if they do not, and are 0 beyond
+        their edges. It is computed in double; muParser's operators and functions may be used.
 
         Examples
         --------
@@ -247,9 +245,14 @@ class Raster:
         >>> d.profile([100, 50, 0])[:]
         array([[100,  50,   0,   0,   0,   0]], dtype=uint8)
         """
-        how = {"expression": z} if isinstance(z, str) else {"table": [number(entry, "the table") for entry in z]}
-        more = {} if infinite is None else {"infinite": infinite}
-        return make("profile", [(self, "data")], **how, **more, dtype=dtype_name(dtype))
+        fields: dict[str, Any] = {"dtype": dtype_name(dtype)}
+        if isinstance(z, str):
+            fields["expression"] = z
+        else:
+            fields["table"] = [number(entry, "the table") for entry in z]
+        if infinite is not None:
+            fields["infinite"] = infinite
+        return make("profile", [(self, "data")], **fields)
 
     def distance(self, max: Number | None = None, *, to: str = "nonzero", signed: bool = False) -> Raster:
         """Distance to the nearest pixel that is not 0, float32, in the unit of the pixels' size.
@@ -270,12 +273,12 @@ class Raster:
         >>> stream.formula("x == 1", 1, 7, dtype="bool").distance(max=3)[:]
         array([[ 1.,  0.,  1.,  2.,  3., inf, inf]], dtype=float32)
         """
-        bound = {} if max is None else {"max": max}
+        bound: dict[str, Any] = {} if max is None else {"max": max}
         return make("distance", [(self, "mask")], **bound, to=to, signed=bool(signed))
 
     def halftone(self, matrix: int = 8) -> Raster:
-        """Ordered dither to bool, by Bayer's matrix of 2, 4, 8 or 16: the share of pixels that are set is that of the value
-        in the range of its type (of float32: in 0 … 1)."""
+        """Ordered dither to bool, by Bayer's matrix of 2, 4, 8 or 16: the share of pixels that are set is that of the
+        value in the range of its type (of float32: in 0 … 1)."""
         return make("halftone", [(self, "data")], matrix=matrix)
 
     def __add__(self, other: Operand | Number) -> Raster:
@@ -306,10 +309,10 @@ class Raster:
         return self.math("-a")
 
     def __ge__(self, other: Operand | Number) -> Raster:
-        return self.threshold(other) if is_number(other) else self._with(other, "{a} >= {b}", "bool")
+        return self.threshold(other) if isinstance(other, NUMBERS) else self._with(other, "{a} >= {b}", "bool")
 
     def __gt__(self, other: Operand | Number) -> Raster:
-        return self.threshold(other, above=True) if is_number(other) else self._with(other, "{a} > {b}", "bool")
+        return self.threshold(other, True) if isinstance(other, NUMBERS) else self._with(other, "{a} > {b}", "bool")
 
     def __le__(self, other: Operand | Number) -> Raster:
         return self._with(other, "{a} <= {b}", "bool")
@@ -317,11 +320,11 @@ class Raster:
     def __lt__(self, other: Operand | Number) -> Raster:
         return self._with(other, "{a} < {b}", "bool")
 
-    def _with(self, other: Any, expression: str, dtype: str = "float32") -> Any:
-        if is_number(other):
+    def _with(self, other: Any, expression: str, dtype: str = "float32") -> Raster:
+        if isinstance(other, NUMBERS):
             return self.math(expression.format(a="a", b=f"({number(other, 'the operand')!r})"), dtype=dtype)
         if not isinstance(other, (Raster, tuple)):
-            return NotImplemented
+            return NotImplemented  # type: ignore[no-any-return, unused-ignore]
         return self.math(expression.format(a="a", b="b"), other, dtype=dtype)
 
     # What computes
@@ -453,9 +456,10 @@ class Raster:
     def plan(self) -> dict[str, Any]:
         """How the raster will be computed, and what that takes: a dict.
 
-        Its "entries" are the nodes, children before parents: "type", "shape", "children" (entries), "tile" (pixels that are
-        computed at once), "halo", "kept" (tiles are kept for those that need them again), "cell" (height, width and skew of
-        what repeats itself: it is computed once and copied) and "sweeps" (computed in rows, from the first to the last).
+        Its "entries" are the nodes, children before parents: "type", "shape", "dtype", "children" (entries), "tile"
+        (pixels that are computed at once), "halo", "kept" (tiles are kept for those that need them again), "cell"
+        (height, width and skew of what repeats itself: it is computed once and copied) and "sweeps" (computed in rows,
+        from the first to the last).
         """
         return self._plan(None, None)
 
@@ -478,7 +482,7 @@ class Raster:
         path = [(len(nodes) - 1, 0)]
         while path:
             k, depth = path.pop()
-            words = _words(nodes[k], plan["entries"][k])
+            words = words_of(nodes[k], plan["entries"][k])
             lines.append("  " * depth + words + (" (see above)" if k in seen else ""))
             if k not in seen:
                 path += [(child, depth + 1) for child in reversed(plan["entries"][k]["children"])]
@@ -505,13 +509,13 @@ class Raster:
         return dask_array.from_array(self, chunks=chunks, name=f"fathom-{self._graph.hash()}", asarray=True)
 
     def to_json(self) -> str:
-        """The graph's document: for :func:`fathom.stream.from_json`, and for `fathom stream`. Arrays and functions stand
-        in it by their names."""
+        """The graph's document: for :func:`fathom.stream.from_json`, and for `fathom stream`. Arrays and functions
+        stand in it by their names."""
         return self._graph.document()
 
     def _repr_png_(self) -> bytes | None:
-        """For notebooks: all of it, made smaller; of what is larger than 16 million pixels a window at its middle; nothing
-        where that takes too long."""
+        """For notebooks: all of it, made smaller; of what is larger than 16 million pixels a window at its middle;
+        nothing where that takes too long."""
         longest, raster = max(self.shape), self
         if self.size > _DRAWN:
             if any(entry["sweeps"] for entry in self.plan["entries"]):
@@ -522,7 +526,7 @@ class Raster:
             raster = self.resample(self.pixel[0] * longest / _SHOWN)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "raster.png")
-            write_image(path, _greys(raster[:]))
+            write_image(path, greys(raster[:]))
             with open(path, "rb") as file:
                 return file.read()
 
@@ -543,13 +547,13 @@ def make(
     kind: str,
     children: Sequence[tuple[Operand, str]],
     *,
-    own_arrays: Mapping[str, Array] = {},
-    own_functions: Mapping[str, Callable[..., Any]] = {},
+    own_arrays: Mapping[str, Array] | None = None,
+    own_functions: Mapping[str, Callable[..., Any]] | None = None,
     **fields: Any,
 ) -> Raster:
     """A raster of one more node: a document of that node alone, whose children are there already."""
     entries, nodes = [], {}
-    arrays, functions = dict(own_arrays), dict(own_functions)
+    arrays, functions = dict(own_arrays or {}), dict(own_functions or {})
     for k, (operand, role) in enumerate(children):
         raster, y, x = operand if isinstance(operand, tuple) and len(operand) == 3 else (operand, 0, 0)
         if not isinstance(raster, Raster):
@@ -558,7 +562,7 @@ def make(
         entries.append({"node": f"child {k}", "role": role, "y": index(y), "x": index(x)})
         _merge(arrays, raster._arrays, "arrays")
         _merge(functions, raster._functions, "functions")
-    fields = {name: number(value, name) if is_number(value) else value for name, value in fields.items()}
+    fields = {name: number(value, name) if isinstance(value, NUMBERS) else value for name, value in fields.items()}
     node = {"type": kind, **fields, **({"children": entries} if entries else {})}
     document = {"fathom": "stream", "version": 1, "root": kind, "nodes": {kind: node}}
     return read(json.dumps(document), None, nodes, arrays, functions)
@@ -577,50 +581,11 @@ def read(
         return os.path.join(folder or "", path)
 
     graph, told = _core.read_graph(
-        document, dict(nodes), dict(arrays), dict(functions), _apply, lambda path: _placements(place(path)), place
+        document, dict(nodes), dict(arrays), dict(functions), apply, lambda path: placements_in(place(path)), place
     )
     for warning in told:
         warnings.warn(warning, stacklevel=4)
     return Raster(graph, arrays, functions)
-
-
-def is_number(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, np.number, np.bool_))
-
-
-def number(value: Any, name: str) -> Number:
-    """As JSON has numbers."""
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if not is_number(value):
-        raise TypeError(f"{name} is {value!r}; it must be a number")
-    plain: Number = int(value) if isinstance(value, (int, np.integer)) else float(value)
-    if not math.isfinite(plain):
-        raise ValueError(f"{name} is {plain}; it must be finite")
-    return plain
-
-
-def dtype_name(dtype: npt.DTypeLike) -> str:
-    return np.dtype(dtype).name
-
-
-def byte_count(memory: Memory) -> int | None:
-    """Bytes in words, as the command takes them: 4096, "100MB", "4GiB"."""
-    if memory is None:
-        return None
-    if isinstance(memory, str):
-        text = memory.strip().upper()
-        digits = text.rstrip("BIKMGT")
-        unit = text[len(digits) :].removesuffix("B")
-        base = 1024 if unit.endswith("I") else 1000
-        exponent = "KMGT".find(unit.removesuffix("I")) + 1 if unit else 0
-        try:
-            if unit and exponent == 0:
-                raise ValueError
-            return int(float(digits) * base**exponent)
-        except (ValueError, OverflowError):
-            raise ValueError(f"memory is {memory!r}; it must be a number of bytes, or a text as '100MB' or '4GiB'") from None
-    return index(memory)
 
 
 def _merge(to: dict[str, Any], more: Mapping[str, Any], kind: str) -> None:
@@ -643,88 +608,3 @@ def _span(key: Any, extent: int) -> tuple[int, int, bool]:
     if not -extent <= at < extent:
         raise IndexError(f"index {at} does not lie in an axis of {extent} pixels")
     return at % extent, at % extent + 1, True
-
-
-def _apply(
-    function: Callable[..., Any], given: tuple[Array, ...], halo: int, dtype: str, height: int, width: int
-) -> Array:
-    """A part, of the result of a user's function: of its own shape, or with the halo around."""
-    result = np.asarray(function(*given))
-    if result.shape == given[0].shape:
-        result = result[halo : halo + height, halo : halo + width]
-    if result.shape != (height, width):
-        raise ValueError(
-            f"the function gave an array of the shape {result.shape} for a part of {(height, width)} pixels and a halo of "
-            f"{halo}; it must have the shape {given[0].shape} that it was given, or {(height, width)}"
-        )
-    if result.dtype.name != dtype:
-        result = saturated(result, dtype)
-    return np.ascontiguousarray(result)
-
-
-def saturated(values: Array, dtype: str) -> Array:
-    """Rounded to nearest, ties to even, and kept to the type's range; NaN becomes 0 in integers, false in bool."""
-    if values.dtype.kind not in "biuf":
-        raise TypeError(f"the function gave elements of the type {values.dtype}; they must be numbers")
-    if dtype == "bool":
-        return (values != 0) & (values == values)
-    if dtype == "float32":
-        with np.errstate(over="ignore"):
-            return values.astype(np.float32)
-    if values.dtype.kind == "f":
-        values = np.rint(np.nan_to_num(values, nan=0.0, posinf=np.inf, neginf=-np.inf))
-    return np.clip(values, 0, np.iinfo(dtype).max).astype(dtype)
-
-
-def _placements(path: str) -> Array:
-    """Rows of y, x and child in a file."""
-    rows = np.load(path) if path.endswith(".npy") else np.loadtxt(path, delimiter=",", dtype=np.int64, ndmin=2)
-    return placement_rows(rows)
-
-
-def placement_rows(placements: Any) -> Array:
-    rows = np.asarray(placements)
-    if rows.size == 0:
-        rows = np.empty((0, 3), np.int64)
-    if rows.ndim != 2 or rows.shape[1] not in (2, 3):
-        raise ValueError(f"placements have the shape {rows.shape}; they must be rows of y, x and the raster's number")
-    if rows.dtype.kind not in "iu":
-        raise TypeError(f"placements have the dtype {rows.dtype}; they must be integers")
-    if rows.shape[1] == 2:
-        rows = np.column_stack([rows, np.zeros(len(rows), rows.dtype)])
-    return np.ascontiguousarray(rows, np.int64)
-
-
-def _words(node: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
-    """A line of what explain() says."""
-    height, width = entry["shape"]
-    words = [f"{node['type']} {height} × {width} {entry['dtype']}"]
-    skipped = ("type", "children", "height", "width", "dtype", "pixel", "unit")
-    for name, value in node.items():
-        if name not in skipped:
-            text = json.dumps(value, ensure_ascii=False).strip('"')
-            words.append(f"{name} {text if len(text) <= 40 else text[:37] + '…'}")
-    if entry["halo"]:
-        words.append(f"halo {entry['halo']}")
-    if entry["cell"]:
-        cell_height, cell_width, skew = entry["cell"]
-        words.append(f"a cell of {cell_height} × {cell_width} is computed and copied" + f", skew {skew}" * (skew > 0))
-    if entry["kept"]:
-        words.append("tiles of {} × {} are kept".format(*entry["tile"]))
-    if entry["sweeps"]:
-        words.append("exact, in rows from the first to the last")
-    return ", ".join(words)
-
-
-def _greys(values: Array) -> Array:
-    """As uint8: floats from their least to their largest."""
-    if values.dtype == np.bool_:
-        return values.astype(np.uint8) * np.uint8(255)
-    if values.dtype == np.uint16:
-        return (values >> 8).astype(np.uint8)
-    if values.dtype == np.uint8:
-        return values
-    finite = np.isfinite(values)
-    least, most = (values[finite].min(), values[finite].max()) if finite.any() else (0.0, 1.0)
-    scaled = (values.astype(np.float64) - least) / max(most - least, 1e-30) * 255
-    return saturated(np.nan_to_num(scaled, nan=0.0, posinf=255.0, neginf=0.0), "uint8")

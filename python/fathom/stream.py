@@ -1,7 +1,7 @@
 """Rasters larger than any memory, computed on the fly from a graph of nodes.
 
-Sources are made here; what becomes of them by methods and operators of :class:`Raster`. Nothing is computed until a part
-is asked for.
+Sources are made here; what becomes of them is said by methods and operators of :class:`Raster`. Nothing is computed
+until a part is asked for.
 
 >>> import numpy as np
 >>> from fathom import stream
@@ -23,7 +23,8 @@ import numpy.typing as npt
 
 from ._files import Path
 from ._given import as_numpy
-from ._raster import Number, Operand, Raster, dtype_name, make, placement_rows, read
+from ._graph import Number, dtype_name, placement_rows
+from ._raster import Operand, Raster, make, read
 
 Raster.__module__ = "fathom.stream"
 _TYPES = ("bool", "uint8", "uint16", "float32")
@@ -110,7 +111,8 @@ def formula(
            [10., 11., 12.]], dtype=float32)
     """
     return make(
-        "formula", [], expression=expression, height=height, width=width, dtype=dtype_name(dtype), pixel=pixel, unit=unit
+        "formula", [], expression=expression, height=height, width=width, dtype=dtype_name(dtype), pixel=pixel,
+        unit=unit,
     )  # fmt: skip
 
 
@@ -167,8 +169,8 @@ def function(
     Parameters
     ----------
     f : function
-        Gets an array of each raster, a part with `halo` more pixels on each side, which beyond the raster's edges are 0.
-        Gives an array of the same shape, of which the halo is cut off, or one of the part alone. It must give the same
+        Gets an array of each raster, a part with `halo` more pixels on each side, which beyond the raster's edges are
+        0. Gives an array of the same shape, of which the halo is cut off, or one of the part alone. It must give the same
         value for a pixel whatever the part, and is called by several threads, one at a time.
     *rasters : Raster
         At least one, which says the shape; others as for :meth:`Raster.math`.
@@ -195,7 +197,7 @@ def function(
     if name is None:
         own = getattr(f, "__name__", type(f).__name__)
         name = own if own != "<lambda>" else f"function-{next(_count)}"
-    more = {} if dtype is None else {"dtype": dtype_name(dtype)}
+    more: dict[str, Any] = {} if dtype is None else {"dtype": dtype_name(dtype)}
     children = [(raster, "data") for raster in rasters]
     return make("function", children, own_functions={name: f}, name=name, halo=halo, **more)
 

@@ -74,8 +74,8 @@ class ArraySource final : public RasterSource {
   std::int64_t height() const override { return view_.shape()[0]; }
   std::int64_t width() const override { return view_.shape()[1]; }
   void read(const Rectangle& part, const AnyView& out) const override {
-    copy_rows(view_.data() + part.y0 * row_bytes() + part.x0 * static_cast<std::int64_t>(size_of(dtype())),
-              row_bytes(), out);
+    copy_rows(view_.data() + part.y0 * row_bytes() + part.x0 * static_cast<std::int64_t>(size_of(dtype())), row_bytes(),
+              out);
   }
   /// None: pixels that are in memory are not to be kept once more.
   Shape piece() const override { return {0, 0}; }
@@ -138,8 +138,9 @@ class Function final : public stream::Node {
     nb::list given;
     for (Array& array : arrays) given.append(as_numpy(std::move(array)));
     const std::string_view dtype_name = name_of(dtype());
-    const nb::object result = held_->adapter(held_->function, nb::tuple(given), halo_,
-                                             nb::str(dtype_name.data(), dtype_name.size()), part.height(), part.width());
+    const nb::object result =
+        held_->adapter(held_->function, nb::tuple(given), halo_, nb::str(dtype_name.data(), dtype_name.size()),
+                       part.height(), part.width());
     const HostArray held(result, HostArray::Access::read);
     const AnyConstView view = view_of<const std::byte, MemorySpace::host>(held.raw());
     if (view.dtype() != dtype() || !(view.shape() == part.shape()))
@@ -251,7 +252,8 @@ nb::dict dict_of(const stream::Plan::Entry& entry) {
   of["tile"] = entry.tile.area() > 0 ? nb::object(nb::make_tuple(entry.tile.height, entry.tile.width)) : nb::none();
   of["halo"] = entry.halo;
   of["kept"] = entry.pooled;
-  of["cell"] = entry.cell ? nb::object(nb::make_tuple(entry.cell->height, entry.cell->width, entry.cell->skew)) : nb::none();
+  of["cell"] =
+      entry.cell ? nb::object(nb::make_tuple(entry.cell->height, entry.cell->width, entry.cell->skew)) : nb::none();
   of["sweeps"] = entry.sweeps;
   return of;
 }
@@ -309,7 +311,8 @@ class Computer {
   void take_turn(nb::object progress, const Body& body) {
     settle_after_fork();
     if (owner_ == std::this_thread::get_id())
-      throw std::runtime_error("the raster is being computed by this very thread; what is called meanwhile cannot ask it");
+      throw std::runtime_error(
+          "the raster is being computed by this very thread; what is called meanwhile cannot ask it");
     Execution watched;
     run_watched(std::move(progress), watched, [&] {
       const std::lock_guard lock(*mutex_);

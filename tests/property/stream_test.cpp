@@ -1,4 +1,4 @@
-// Tile graphs: parts are what the whole is, whatever the tiles, the memory and the threads; documents; nodes of one's own.
+// Tile graphs: parts are what the whole is, whatever the tiles, memory and threads; documents; nodes of one's own.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,9 +64,9 @@ std::size_t least_memory(const NodeRef& node, int threads) {
 /// Bands in their order, then tiles in any, in much and in little memory.
 void expect_same_parts(const NodeRef& node, Random& random, const std::string& what) {
   const Array whole = Evaluator(node, options_of({}, 1)).compute(node->whole());
-  for (const auto& [memory, threads] : {std::pair{std::optional<std::size_t>(), 3},
-                                        std::pair{std::optional(least_memory(node, 2)), 2},
-                                        std::pair{std::optional(least_memory(node, 1)), 1}}) {
+  for (const auto& [memory, threads] :
+       {std::pair{std::optional<std::size_t>(), 3}, std::pair{std::optional(least_memory(node, 2)), 2},
+        std::pair{std::optional(least_memory(node, 1)), 1}}) {
     Evaluator evaluator(node, options_of(memory, threads));
     const std::int64_t rows = 1 + below(random, node->height());
     for (std::int64_t y = 0; y < node->height(); y += rows) {
@@ -103,7 +103,9 @@ class Graphs {
     const std::int64_t y = below(random_, 300) - 100, x = below(random_, 300) - 100;
     switch (below(random_, 9)) {
       case 0: return stream::repeat(a, size(), size());
-      case 1: return stream::place({a, b, c}, {{y, x, 0}, {-y, x, 1}, {3, 4, 2}}, size(), size(), {stream::Blend::max, 0.0, 2});
+      case 1:
+        return stream::place({a, b, c}, {{y, x, 0}, {-y, x, 1}, {3, 4, 2}}, size(), size(),
+                             {stream::Blend::max, 0.0, 2});
       case 2: return stream::rotate(a, static_cast<int>(below(random_, 4)));
       case 3: return stream::math("a + b / 2 + c", {{a}, {b, stream::Role::data, y, x}, {c}}, DType::uint8);
       case 4: return stream::mask(a, {b, stream::Role::mask, y, x}, 7);
@@ -116,7 +118,8 @@ class Graphs {
         return stream::math("a + b", {{far}, {b, stream::Role::data, y, x}}, DType::uint8);
       }
       case 7: {
-        stream::LatticeOptions lattice{{3 + below(random_, 40), x % 30}, {y % 20, 50}, size(), size(), {}, nullptr, nullptr};
+        stream::LatticeOptions lattice{
+            {3 + below(random_, 40), x % 30}, {y % 20, 50}, size(), size(), {}, nullptr, nullptr};
         const std::int64_t side = std::min<std::int64_t>({a->height(), a->width(), 60});
         return stream::lattice(stream::crop(a, {0, 0, side, side}), lattice);
       }
@@ -138,8 +141,9 @@ TEST(Stream, PartsAreWhatTheWholeIs) {
 TEST(Stream, ExactDistanceIsThatOfTheGrid) {
   Random random(1);
   // Least values of noise that are sites: from all of it to none.
-  const std::pair<Shape, double> cases[] = {{{300, 700}, 64000}, {{700, 900}, 65530}, {{70001, 3}, 65535}, {{3, 70001}, 65535},
-                                            {{600, 4200}, 70000}, {{1, 1}, 0}, {{520, 65}, 65480}};
+  const std::pair<Shape, double> cases[] = {{{300, 700}, 64000}, {{700, 900}, 65530},  {{70001, 3}, 65535},
+                                            {{3, 70001}, 65535}, {{600, 4200}, 70000}, {{1, 1}, 0},
+                                            {{520, 65}, 65480}};
   for (const auto& [shape, limit] : cases)
     for (const bool to_zero : {false, true})
       for (const double size : {1.0, 0.3}) {
@@ -179,7 +183,9 @@ TEST(Stream, SweepsWorkWithinCellsAndBelowKeptTiles) {
 class Slope final : public stream::Node {
  public:
   Slope(const NodeRef& child, std::int64_t halo, const bool& fails)
-      : Node({child->height(), child->width(), DType::float32, child->pixel()}, {{child}}), halo_(halo), fails_(fails) {}
+      : Node({child->height(), child->width(), DType::float32, child->pixel()}, {{child}}),
+        halo_(halo),
+        fails_(fails) {}
   std::string_view type() const override { return "slope"; }
   void describe(stream::Description& to) const override { to.whole("halo", halo_); }
   Rectangle need(std::size_t, const Rectangle& part) const override {
@@ -214,7 +220,8 @@ class Slope final : public stream::Node {
 TEST(Stream, NodesOfOnesOwn) {
   Random random(1);
   const bool fails = false;
-  const NodeRef spots = stream::place({stream::noise(1, {50, 60, DType::uint8})}, {{30, 40, 0}, {500, 100, 0}}, 900, 800);
+  const NodeRef spots =
+      stream::place({stream::noise(1, {50, 60, DType::uint8})}, {{30, 40, 0}, {500, 100, 0}}, 900, 800);
   const NodeRef slope = std::make_shared<Slope>(spots, 5, fails);
   expect_same_parts(slope, random, "slope");
   // 0.1 is no float: what is of one value and what is not must compare alike.
@@ -233,7 +240,8 @@ TEST(Stream, SweepsGoOnAfterAFailure) {
     fails = true;
     EXPECT_THROW(evaluator.compute({at, 0, 900, 300}), IoError);
     fails = false;
-    for (const Rectangle& part : {Rectangle{0, 0, 1000, 300}, Rectangle{100, 0, 300, 300}, Rectangle{950, 0, 1000, 300}})
+    for (const Rectangle& part :
+         {Rectangle{0, 0, 1000, 300}, Rectangle{100, 0, 300, 300}, Rectangle{950, 0, 1000, 300}})
       expect_equal(evaluator.compute(part), part, whole, "after " + std::to_string(at));
   }
 }
@@ -241,7 +249,8 @@ TEST(Stream, SweepsGoOnAfterAFailure) {
 TEST(Stream, ManyWaysToANodeCostLittle) {
   const auto begin = std::chrono::steady_clock::now();
   NodeRef node = stream::noise(1, {300, 300, DType::uint8});
-  for (int k = 0; k < 200; ++k) node = stream::math("max(a, b)", {{node}, {node, stream::Role::data, 1, 0}}, DType::uint8);
+  for (int k = 0; k < 200; ++k)
+    node = stream::math("max(a, b)", {{node}, {node, stream::Role::data, 1, 0}}, DType::uint8);
   EXPECT_GT(Evaluator(node).compute({299, 0, 300, 9}).as<std::uint8_t>().data()[3], 200);
   stream::LatticeOptions steep{{1, 1 << 30}, {1, (1 << 30) - 1}, 100, 100, {}, nullptr, nullptr};
   const NodeRef lattice = stream::lattice(stream::constant(1, {1, 1, DType::uint8}), steep);
@@ -252,9 +261,10 @@ TEST(Stream, ManyWaysToANodeCostLittle) {
 TEST(Stream, LayoutKeepsTheBoundOfADistance) {
   const NodeRef far = stream::distance(stream::constant(0, {9, 9, DType::boolean}), {5});
   const stream::ProfileOptions falling{"100 - d", {}, {}, DType::uint8};
-  for (const NodeRef& of : {far, stream::repeat(far, 20, 20), stream::crop(far, {1, 1, 5, 5}), stream::flip(far, true, false),
-                            stream::rotate(far, 1), stream::resample(far, {2, ""}), stream::place({far}, {{0, 0, 0}}, 9, 9),
-                            stream::mask(far, {stream::constant(1, {9, 9, DType::uint8})})}) {
+  for (const NodeRef& of :
+       {far, stream::repeat(far, 20, 20), stream::crop(far, {1, 1, 5, 5}), stream::flip(far, true, false),
+        stream::rotate(far, 1), stream::resample(far, {2, ""}), stream::place({far}, {{0, 0, 0}}, 9, 9),
+        stream::mask(far, {stream::constant(1, {9, 9, DType::uint8})})}) {
     const NodeRef profile = stream::profile(of, falling);
     EXPECT_EQ(Evaluator(profile).compute({0, 0, 1, 1}).as<std::uint8_t>().data()[0], 95) << of->type();
   }
@@ -277,7 +287,8 @@ TEST(StreamDocuments, AreWhatTheyWereMadeOf) {
     EXPECT_EQ(stream::write_document(*again), text);
     EXPECT_EQ(stream::content_hash(*again), stream::content_hash(*node));
     const Rectangle part = intersection(node->whole(), {node->height() / 2, 0, node->height() / 2 + 3, 99});
-    expect_equal(Evaluator(again).compute(part), {0, 0, part.height(), part.width()}, Evaluator(node).compute(part), text);
+    expect_equal(Evaluator(again).compute(part), {0, 0, part.height(), part.width()}, Evaluator(node).compute(part),
+                 text);
   }
 }
 
@@ -289,9 +300,11 @@ TEST(StreamDocuments, NameTheNodeAndTheField) {
        "node 'x': 'repeat' takes 1 of the role pattern, not 0"},
       {R"("x": {"type": "repeat", "height": 3, "width": 3, "children": ["c", {"node": "c", "role": "mask"}]})",
        "node 'x': 'repeat' takes no child of the role mask; the roles that would do: pattern"},
-      {R"("x": {"type": "lattice", "u": [0, 1], "v": [1, 0], "height": 3, "width": 3, "children": ["c", {"node": "c", "role": "data"}]})",
+      {R"("x": {"type": "lattice", "u": [0, 1], "v": [1, 0], "height": 3, "width": 3,
+                "children": ["c", {"node": "c", "role": "data"}]})",
        "node 'x': 'lattice' takes no child of the role data; the roles that would do: mask, weight and pattern"},
-      {R"("x": {"type": "crop", "y": 9223372036854775807, "height": 9223372036854775807, "width": 1, "children": ["c"]})",
+      {R"("x": {"type": "crop", "y": 9223372036854775807, "height": 9223372036854775807, "width": 1,
+                "children": ["c"]})",
        "node 'x': a raster of 1152921504606846976 × 1 pixels; height and width must be 1 to 2⁴⁰"},
       {R"("x": {"type": "crop", "y": 3, "height": 2, "width": 1, "children": ["c"]})",
        "node 'x': 'crop' reaches beyond its child of 4 × 5 pixels"},
@@ -299,9 +312,18 @@ TEST(StreamDocuments, NameTheNodeAndTheField) {
        "node 'x': a child of 'flip' cannot be moved; 'place' does that"},
       {R"("x": {"type": "math", "expression": "a", "children": [{"node": "c", "y": -9223372036854775808}]})",
        "node 'x': a child is placed beyond 2⁴⁰ pixels"},
-      {R"("x": {"type": "lattice", "u": [-9223372036854775808, 1], "v": [1, 0], "height": 3, "width": 3, "children": ["c"]})",
+      {R"("x": {"type": "lattice", "u": [-9223372036854775808, 1], "v": [1, 0], "height": 3, "width": 3,
+                "children": ["c"]})",
        "node 'x': a step of 'lattice' is beyond 2³⁰ pixels"},
-      {R"("x": {"type": "place", "placements": [-9223372036854775808, 0, 0], "height": 3, "width": 3, "children": ["c"]})",
+      {R"("x": {"type": "place", "placements": [-9223372036854775808, 0, 0], "height": 3, "width": 3,
+                "children": ["c"]})",
+       "node 'x': a placement lies beyond 2⁴⁰ pixels"},
+      {R"("x": {"type": "lattice", "u": [0, 1], "v": [1, 0], "height": 9, "width": 9, "children": ["wide"]},
+          "wide": {"type": "repeat", "height": 2000000, "width": 2000000, "children": ["c"]})",
+       "node 'x': the copies of 'lattice' lie too close for a pattern of 2000000 × 2000000 pixels: more than 2²⁰ would "
+       "cover one pixel, or more than 2²⁴ begin in different rows"},
+      {R"("x": {"type": "place", "placements": [0, -9223372036854775808, 0], "height": 3, "width": 3,
+                "children": ["c"]})",
        "node 'x': a placement lies beyond 2⁴⁰ pixels"},
       {R"("x": {"type": "constant", "value": 1, "height": 4, "width": 5, "children": ["c"]})",
        "node 'x': 'constant' takes no child of the role data; it has no children"},
@@ -327,7 +349,9 @@ TEST(StreamDocuments, HostileOnesAreRefusedAtOnce) {
   EXPECT_EQ(error_of([&] { read(chain + R"(, "x": {"type": "flip", "children": ["n99999"]})"); }),
             "node 'n1000': the graph is more than 1000 nodes deep");
   for (int k = 0; k < 100000; ++k) wide += k == 0 ? "\"c\"" : ",\"c\"";
-  const NodeRef place = read(kOne + R"(, "x": {"type": "place", "placements": [0, 0, 99999], "height": 9, "width": 9, "children": [)" + wide + "]}");
+  const NodeRef place =
+      read(kOne + R"(, "x": {"type": "place", "placements": [0, 0, 99999], "height": 9, "width": 9, "children": [)" +
+           wide + "]}");
   EXPECT_EQ(place->children().size(), 100000u);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }

@@ -283,7 +283,8 @@ class Graphs:
         """A node with two parents."""
         other, b = self.flip(raster, a, 0)
         with np.errstate(all="ignore"):
-            return raster.math("a + b", other, dtype=a.dtype), saturated(a.astype(float) + b.astype(float), a.dtype.name)
+            sums = a.astype(float) + b.astype(float)
+        return raster.math("a + b", other, dtype=a.dtype), saturated(sums, a.dtype.name)
 
     def operators(self, raster, a, _):
         b, c = a.astype(np.float32), a.astype(float)
@@ -311,10 +312,10 @@ class Graphs:
             return raster.profile(table, dtype=dtype, infinite=infinite), saturated(values, dtype)
         infinite = 77 if infinite is None else infinite
         expression = self.one_of(FUNCTIONS)
-        with np.errstate(all="ignore"):
-            values = np.where(a == np.inf, infinite, by_expression(expression, np.where(np.isinf(a) & (a > 0), 0, np.clip(a, -2000, None))))
-        if (a < -2000).any():
+        if (a < -2000).any():  # beyond what exp takes here
             return raster, a
+        with np.errstate(all="ignore"):
+            values = np.where(a == np.inf, infinite, by_expression(expression, np.where(a == np.inf, 0, a)))
         return raster.profile(expression, dtype=dtype, infinite=infinite), saturated(values, dtype)
 
     def distance(self, raster, a, _):

@@ -130,8 +130,8 @@ def test_what_is_no_part_is_refused(key, text):
         (lambda: SLOPE.crop(39, 0, 2, 2), ValueError,
          "node 'crop': 'crop' reaches beyond its child of 40 × 30 pixels"),
         (lambda: SLOPE.math("a + c"), ValueError,
-         "node 'math': the expression 'a + c' does not parse: Unexpected token \"c\" found at position 4. (it may name a)"),
-        (lambda: SLOPE.distance(), None, None),
+         "node 'math': the expression 'a + c' does not parse: Unexpected token \"c\" found at position 4. "
+         "(it may name a)"),
         (lambda: SLOPE.distance(signed=True), ValueError,
          "node 'distance', field 'signed': takes a bound, 'max'"),
         (lambda: SLOPE.distance(max=5000), ValueError,
@@ -139,7 +139,6 @@ def test_what_is_no_part_is_refused(key, text):
          "bound the distance is exact everywhere, and streamed in rows"),
         (lambda: SLOPE.distance(max=5, to="black"), ValueError,
          "node 'distance', field 'to': is 'black'; it must be one of nonzero, zero"),
-        (lambda: SLOPE.profile("1/d", infinite=None), None, None),
         (lambda: SLOPE.profile("d"), ValueError,
          "node 'profile': 'profile' has no value where there is no site within reach: 'd' is not finite there; give "
          "'infinite'"),
@@ -166,8 +165,10 @@ def test_what_is_no_part_is_refused(key, text):
          "out must be uint16 of the shape (40, 30), its rows contiguous"),
         (lambda: SLOPE.compute(memory="lots"), ValueError,
          "memory is 'lots'; it must be a number of bytes, or a text as '100MB' or '4GiB'"),
-        (lambda: SLOPE.distance(max=5).compute(memory=10), ValueError, "the graph takes 1 MiB of memory or more; less was given"),
-        (lambda: SLOPE.compute(threads=0), ValueError, "threads is 0; it must be 1 or more, or None for all processors"),
+        (lambda: SLOPE.distance(max=5).compute(memory=10), ValueError,
+         "the graph takes 1 MiB of memory or more; less was given"),
+        (lambda: SLOPE.compute(threads=0), ValueError,
+         "threads is 0; it must be 1 or more, or None for all processors"),
         (lambda: stream.open("nowhere.tif"), OSError, None),
         (lambda: stream.from_json("{"), ValueError, None),
         (lambda: stream.from_json('{"fathom": "stream", "version": 1, "root": "a", "nodes": {"a": {"type": "b"}}}'),
@@ -175,9 +176,6 @@ def test_what_is_no_part_is_refused(key, text):
     ],
 )  # fmt: skip
 def test_errors_say_what_is_wrong(make, kind, text):
-    if kind is None:
-        make()
-        return
     with pytest.raises(kind) as error:
         make()
     if text is not None:
@@ -185,7 +183,7 @@ def test_errors_say_what_is_wrong(make, kind, text):
 
 
 def test_memory_is_given_in_words():
-    from fathom._raster import byte_count
+    from fathom._options import byte_count
 
     assert [byte_count(m) for m in (None, 5, "7", "100MB", "1.5 GiB", "2k", "3MiB", "4g")] == [
         None, 5, 7, 100_000_000, 3 << 29, 2000, 3 << 20, 4_000_000_000,
@@ -342,7 +340,8 @@ def test_explain_and_plan():
     raster = stream.noise(1, 20_000, 20_000).distance(to="zero").profile([255, 0])
     assert "distance 20000 × 20000 float32, to zero, exact, in rows from the first to the last" in raster.explain()
     plan = raster.plan
-    assert plan["entries"][1]["sweeps"] and plan["disk_bytes"] > 0 and plan["bands"] == len(range(0, 20_000, plan["band"][0]))
+    assert plan["entries"][1]["sweeps"] and plan["disk_bytes"] > 0
+    assert plan["bands"] == len(range(0, 20_000, plan["band"][0]))
     parts = ("scratch", "cell", "sweep", "source", "band", "pool")
     assert plan["bytes"] == sum(plan[f"{part}_bytes"] for part in parts)
 

@@ -1,6 +1,6 @@
-// Documents of tile graphs: any text, or one that is made of a node's words and odd values. What is accepted is written and
-// read again, planned, and computed in small parts, which must be the same whatever they lie in. An InvalidArgument is an
-// answer. Anything else is a fault.
+// Documents of tile graphs: any text, or one that is made of a node's words and odd values. What is accepted is written
+// and read again, planned, and computed in small parts, which must be the same whatever they lie in. An InvalidArgument
+// is an answer. Anything else is a fault.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -19,7 +19,8 @@ using fathom::test::Bytes;
 
 std::string whole(Bytes& bytes) {
   switch (bytes.below(16)) {
-    case 0: return bytes.choose({"0", "-1", "1099511627776", "1073741824", "9223372036854775807", "-9223372036854775808"});
+    case 0:
+      return bytes.choose({"0", "-1", "1099511627776", "1073741824", "9223372036854775807", "-9223372036854775808"});
     case 1: return std::to_string(bytes.below(256) * 1000);
     default: return std::to_string(1 + bytes.below(40));
   }
@@ -31,7 +32,8 @@ std::string text(Bytes& bytes, std::initializer_list<const char*> words) {
   return '"' + std::string(bytes.choose(words)) + '"';
 }
 std::string expression(Bytes& bytes) {
-  return text(bytes, {"a", "a + b", "a*b/c", "x - y", "255*exp(-d/5)", "1/d", "a > b ? a : b", "d*d", "sqrt(x)", "", "((a"});
+  return text(bytes,
+              {"a", "a + b", "a*b/c", "x - y", "255*exp(-d/5)", "1/d", "a > b ? a : b", "d*d", "sqrt(x)", "", "((a"});
 }
 
 /// A value for a field, mostly of its kind.
@@ -41,12 +43,15 @@ std::string value_of(const std::string& field, Bytes& bytes) {
   if (field == "blend") return text(bytes, {"max", "min", "sum", "first", "last", "mean"});
   if (field == "to") return text(bytes, {"nonzero", "zero"});
   if (field == "expression") return expression(bytes);
-  if (field == "rows" || field == "columns" || field == "above" || field == "signed") return bytes.choose({"true", "false"});
-  if (field == "u" || field == "v") return '[' + whole(bytes) + ", " + bytes.choose({"", "-"}) + std::to_string(bytes.below(9)) + ']';
+  if (field == "rows" || field == "columns" || field == "above" || field == "signed")
+    return bytes.choose({"true", "false"});
+  if (field == "u" || field == "v")
+    return '[' + whole(bytes) + ", " + bytes.choose({"", "-"}) + std::to_string(bytes.below(9)) + ']';
   if (field == "table") return '[' + number(bytes) + ", " + number(bytes) + ']';
   if (field == "placements") {
     std::string list;
-    for (int k = bytes.below(6); k > 0; --k) list += whole(bytes) + ", " + whole(bytes) + ", " + std::to_string(bytes.below(2)) + ", ";
+    for (int k = bytes.below(6); k > 0; --k)
+      list += whole(bytes) + ", " + whole(bytes) + ", " + std::to_string(bytes.below(2)) + ", ";
     return '[' + list + "0, 0, 0]";
   }
   if (field == "matrix") return bytes.choose({"2", "4", "8", "16", "3"});
@@ -100,7 +105,8 @@ std::string node(int number, Bytes& bytes) {
   each_word(type.roles, [&](const std::string& role) {
     if (many++ > 0 && bytes.below(2) == 0) return;
     const int child = bytes.below(32) == 0 ? bytes.below(20) : bytes.below(std::max(1, number));
-    children += (children.empty() ? "" : ", ") + std::string("{\"node\": \"n") + std::to_string(child) + "\", \"role\": \"" + role + '"';
+    children += (children.empty() ? "" : ", ") + std::string("{\"node\": \"n") + std::to_string(child) +
+                "\", \"role\": \"" + role + '"';
     if (bytes.below(8) == 0) children += ", \"y\": " + whole(bytes) + ", \"x\": " + whole(bytes);
     children += '}';
   });
@@ -111,7 +117,8 @@ std::string document(Bytes& bytes) {
   const int count = 1 + bytes.below(10);
   std::string nodes;
   for (int k = 0; k < count; ++k) nodes += (k == 0 ? "\"n" : ", \"n") + std::to_string(k) + "\": " + node(k, bytes);
-  return "{\"fathom\": \"stream\", \"version\": 1, \"root\": \"n" + std::to_string(count - 1) + "\", \"nodes\": {" + nodes + "}}";
+  return "{\"fathom\": \"stream\", \"version\": 1, \"root\": \"n" + std::to_string(count - 1) + "\", \"nodes\": {" +
+         nodes + "}}";
 }
 
 /// Whether it is done within a second or so.
@@ -121,7 +128,8 @@ bool is_quick(const stream::Plan& plan) {
   for (const stream::Plan::Entry& entry : plan.entries) {
     halos += entry.halo;
     if (entry.sweeps && (entry.node->height() > kMostRows || entry.node->width() > kMostRows)) return false;
-    if (entry.node->type() == "resample" && entry.node->children()[0].node->height() > kMostRows * entry.node->height()) return false;
+    if (entry.node->type() == "resample" && entry.node->children()[0].node->height() > kMostRows * entry.node->height())
+      return false;
   }
   return halos <= kMostHalos;
 }
@@ -136,12 +144,14 @@ void check_parts(const stream::NodeRef& root, Bytes& bytes) {
   const std::int64_t y = begin(root->height()), x = begin(root->width());
   const Rectangle part = intersection(root->whole(), {y, x, y + 1 + bytes.below(40), x + 1 + bytes.below(40)});
   const Array pixels = one.compute(part);
-  const std::int64_t down = bytes.below(static_cast<int>(part.height())), right = bytes.below(static_cast<int>(part.width()));
+  const std::int64_t down = bytes.below(static_cast<int>(part.height())),
+                     right = bytes.below(static_cast<int>(part.width()));
   const Rectangle within{part.y0 + down, part.x0 + right, part.y1, part.x1};
   const Array again = other.compute(within);
   const auto size = static_cast<std::int64_t>(size_of(pixels.dtype()));
   for (std::int64_t row = 0; row < within.height(); ++row)
-    if (std::memcmp(again.data() + row * within.width() * size, pixels.data() + ((down + row) * part.width() + right) * size,
+    if (std::memcmp(again.data() + row * within.width() * size,
+                    pixels.data() + ((down + row) * part.width() + right) * size,
                     static_cast<std::size_t>(within.width() * size)) != 0) {
       std::fprintf(stderr, "%s\nparts differ in row %lld\n", stream::write_document(*root).c_str(),
                    static_cast<long long>(within.y0 + row));
