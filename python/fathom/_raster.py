@@ -50,6 +50,7 @@ class Raster:
     """
 
     ndim = 2
+    __array_ufunc__ = None  # np.float32(2) * raster is a raster, not an array of all pixels
 
     def __init__(
         self, graph: _core.Graph, arrays: Mapping[str, Array], functions: Mapping[str, Callable[..., Any]]

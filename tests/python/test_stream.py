@@ -182,6 +182,30 @@ def test_errors_say_what_is_wrong(make, kind, text):
         assert str(error.value) == text
 
 
+def test_numbers_of_numpy_are_numbers():
+    for raster in (np.float32(2) * SLOPE, SLOPE * np.float64(2), SLOPE + SLOPE, np.uint8(2) * SLOPE):
+        assert isinstance(raster, stream.Raster)
+        assert np.array_equal(raster[:], SLOPE[:] * np.float32(2))
+    assert np.array_equal((SLOPE >= np.int64(7))[:], SLOPE[:] >= 7)
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.npy"])
+def test_placements_and_rasters_lie_in_files_beside_a_document(tmp_path, name):
+    rows = np.array([[0, 1, 0], [3, 3, 0], [2, 0, 0]])
+    if name == "rows.csv":
+        np.savetxt(tmp_path / name, rows, "%d", ",")
+    else:
+        np.save(tmp_path / name, rows)
+    np.save(tmp_path / "dot.npy", np.full((2, 2), 9, np.uint8))
+    text = """{"fathom": "stream", "version": 1, "root": "all", "nodes": {
+        "dot": {"type": "file", "path": "dot.npy"},
+        "all": {"type": "place", "height": 5, "width": 5, "placements_file": "%s", "children": ["dot"]}}}"""
+    expected = stream.place([stream.constant(9, 2, 2)], rows, 5, 5)[:]
+    assert np.array_equal(stream.from_json(text % name, folder=tmp_path)[:], expected)
+    with pytest.raises(OSError, match=r"dot\.npy"):
+        stream.from_json(text % name)
+
+
 def test_memory_is_given_in_words():
     from fathom._options import byte_count
 
