@@ -180,13 +180,15 @@ void measure(Plan& plan, const EvaluatorOptions& options) {
   plan.bands = (plan.region.height() + plan.band.height - 1) / plan.band.height;
   const std::size_t last = plan.entries.size() - 1;
   Sizes sizes(plan);
-  std::size_t peak = sizes.peak(last, plan.entries[last].tile), largest_tile = 0;
+  std::size_t peak = sizes.peak(last, plan.entries[last].tile);
+  std::vector<std::size_t> nested(plan.entries.size());  // bytes of kept tiles that are computed one for the other
   plan.sweep_bytes = plan.disk_bytes = 0;
   const std::vector<std::int64_t> rows = rows_of_sweeps(plan);
   for (std::size_t k = 0; k < plan.entries.size(); ++k) {
     Plan::Entry& entry = plan.entries[k];
     if (entry.cell) peak = std::max(peak, sizes.peak(k, cell_tile(*entry.cell)));
-    if (entry.pooled) largest_tile = std::max(largest_tile, bytes_of(entry.tile, entry.node->dtype()));
+    for (const std::size_t child : entry.children) nested[k] = std::max(nested[k], nested[child]);
+    if (entry.pooled) nested[k] += bytes_of(entry.tile, entry.node->dtype());
     if (entry.sweeps) {
       const SweepShape shape(*entry.node);
       plan.sweep_bytes += shape.bytes(rows[k], plan.threads);
@@ -196,7 +198,7 @@ void measure(Plan& plan, const EvaluatorOptions& options) {
   }
   plan.scratch_bytes = static_cast<std::size_t>(plan.threads) * peak;
   plan.band_bytes = static_cast<std::size_t>(options.bands) * bytes_of(plan.band, plan.entries[last].node->dtype());
-  plan.pool_bytes = largest_tile * static_cast<std::size_t>(plan.threads);
+  plan.pool_bytes = nested[last] * static_cast<std::size_t>(plan.threads);
 }
 
 }  // namespace

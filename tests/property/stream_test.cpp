@@ -252,6 +252,9 @@ TEST(Stream, ManyWaysToANodeCostLittle) {
   for (int k = 0; k < 200; ++k)
     node = stream::math("max(a, b)", {{node}, {node, stream::Role::data, 1, 0}}, DType::uint8);
   EXPECT_GT(Evaluator(node).compute({299, 0, 300, 9}).as<std::uint8_t>().data()[3], 200);
+  node = stream::noise(1, {300, 300, DType::uint8});
+  for (int k = 0; k < 60; ++k) node = stream::math("max(a, b)", {{node}, {node}}, DType::uint8);
+  Evaluator(node, options_of(least_memory(node, 2), 2)).compute(node->whole());
   stream::LatticeOptions steep{{1, 1 << 30}, {1, (1 << 30) - 1}, 100, 100, {}, nullptr, nullptr};
   const NodeRef lattice = stream::lattice(stream::constant(1, {1, 1, DType::uint8}), steep);
   EXPECT_EQ(Evaluator(lattice).compute({50, 50, 51, 51}).as<std::uint8_t>().data()[0], 1);
