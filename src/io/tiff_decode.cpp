@@ -51,15 +51,17 @@ class Decoder {
     }
   }
 
-  /// A strip or tile that is not there has no offset; libtiff would take its bytes from the file's start.
-  void check_present(std::uint32_t block, std::uint32_t y) {
+  /// A strip or tile that is not there has no offset; libtiff would take its bytes from the file's start. And where a
+  /// broken stream by deflate holds more than the block, it leaves the end as it was.
+  void prepare(std::uint32_t block, std::uint32_t y, std::byte* to, std::size_t bytes) {
     if (TIFFGetStrileOffset(file_.get(), block) == 0) file_.fail("lacks the elements at row " + std::to_string(y));
+    if (page_.compressed) std::fill_n(to, bytes, std::byte{0});
   }
 
   void decode_strip(std::uint32_t y, std::uint16_t plane, std::byte* to, std::size_t bytes) {
     const std::uint32_t strip = TIFFComputeStrip(file_.get(), y, plane);
     const auto wanted = static_cast<tmsize_t>(bytes);
-    check_present(strip, y);
+    prepare(strip, y, to, bytes);
     if (TIFFReadEncodedStrip(file_.get(), strip, to, wanted) != wanted)
       file_.fail("is truncated or broken at row " + std::to_string(y));
   }
@@ -71,7 +73,7 @@ class Decoder {
       return decode_strip(y, plane, to, bytes / page_.block_height * rows);
     }
     const std::uint32_t tile = TIFFComputeTile(file_.get(), x, y, 0, plane);
-    check_present(tile, y);
+    prepare(tile, y, to, bytes);
     if (TIFFReadEncodedTile(file_.get(), tile, to, static_cast<tmsize_t>(bytes)) != static_cast<tmsize_t>(bytes))
       file_.fail("is truncated or broken in the tile at row " + std::to_string(y) + ", column " + std::to_string(x));
   }
@@ -103,6 +105,10 @@ class Decoder {
   std::vector<std::byte> block_;
 };
 
+void store_halves(const std::byte* row, std::size_t step, std::size_t count, float* to) {
+  for (std::size_t i = 0; i < count; ++i) to[i] = half_to_float(load<std::uint16_t>(row + i * step));
+}
+
 }  // namespace
 
 RowStore::RowStore(const Page& page, const Taking& taking) : page_(page), taking_(taking) {
@@ -117,9 +123,10 @@ void RowStore::store(const std::byte* row, std::size_t plane, std::size_t first,
   const std::size_t size = static_cast<std::size_t>(page_.bits) / 8;
   const std::size_t step = page_.separate ? size : size * static_cast<std::size_t>(page_.samples);
   row += first * step;
-  if (!page_.half) return store_pixels(page_.pixel(), taking_, {row, page_.separate ? plane : size, step, count}, to);
-  for (std::size_t i = 0; i < count; ++i)
-    reinterpret_cast<float*>(to.first)[i] = half_to_float(load<std::uint16_t>(row + i * step));
+  if (page_.half) return store_halves(row, step, count, reinterpret_cast<float*>(to.first));
+  if (step != size || taking_.kind != Taking::Kind::copy || to.pixel_step != 1)
+    return store_pixels(page_.pixel(), taking_, {row, page_.separate ? plane : size, step, count}, to);
+  std::copy_n(row, count * size, to.first);
 }
 
 void decode_page(TiffFile& file, const Page& page, const Taking& taking, std::byte* out) {

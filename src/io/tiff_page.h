@@ -25,6 +25,7 @@ struct Page {
   bool alpha = false;           ///< the last sample is opacity
   bool half = false;            ///< float16 in the file
   bool separate = false;        ///< one plane per sample
+  bool compressed = false;
   bool tiled = false;
   std::uint32_t block_width = 0, block_height = 0;  ///< of a tile or strip
   std::uint64_t block_bytes = 0;                    ///< of a decoded tile or strip, of one plane if separate

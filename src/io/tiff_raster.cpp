@@ -58,14 +58,20 @@ class Directory {
   void take(std::uint64_t entry) {
     const std::size_t width = big_ ? 8 : 4;  // of counts and offsets
     const std::uint64_t tag = number(entry, 2), type = number(entry + 2, 2);
-    List list{entry + 4 + width, number(entry + 4, width), type == TIFF_SHORT ? 2u : type == TIFF_LONG ? 4u : 8u};
+    List list{entry + 4 + width, number(entry + 4, width), 0};
+    list.bytes = static_cast<std::size_t>(std::max(TIFFDataWidth(static_cast<TIFFDataType>(type)), 1));
     if (list.count > file_.size() / list.bytes)
       file_.fail("has an absurd header: a tag of " + std::to_string(list.count) + " values");
+    const bool is_offsets = tag == TIFFTAG_TILEOFFSETS || tag == TIFFTAG_STRIPOFFSETS;
+    if (!is_offsets && tag != TIFFTAG_TILEBYTECOUNTS && tag != TIFFTAG_STRIPBYTECOUNTS) {
+      tag_bytes += list.count * list.bytes;
+      return;
+    }
+    if (type != TIFF_SHORT && type != TIFF_LONG && type != TIFF_LONG8 && type != TIFF_IFD8)
+      file_.fail("has an absurd header: the places of its tiles or strips are no whole numbers");
     if (list.count * list.bytes > width) list.offset = number(list.offset, width);
-    if (list.offset > file_.size()) file_.fail("has an absurd header: a tag whose values lie behind its end");
-    if (tag == TIFFTAG_TILEOFFSETS || tag == TIFFTAG_STRIPOFFSETS) offsets = list;
-    else if (tag == TIFFTAG_TILEBYTECOUNTS || tag == TIFFTAG_STRIPBYTECOUNTS) counts = list;
-    else tag_bytes += list.count * list.bytes;
+    if (list.offset > file_.size()) file_.fail("is truncated: the places of its tiles or strips lie behind its end");
+    (is_offsets ? offsets : counts) = list;
   }
 
   const SharedFile& file_;
@@ -97,7 +103,7 @@ class TiffRaster final : public RasterSource {
         limit_(limit.bytes) {
     across_ = (std::int64_t{page_.width} + page_.block_width - 1) / page_.block_width;
     down_ = (std::int64_t{page_.height} + page_.block_height - 1) / page_.block_height;
-    direct_ = tiff.field<std::uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE) == COMPRESSION_NONE &&
+    direct_ = !page_.compressed &&
               tiff.field<std::uint16_t>(TIFFTAG_FILLORDER, FILLORDER_MSB2LSB) == FILLORDER_MSB2LSB &&
               page_.planes(taking_) == 1;
     if (bytes_of_read() > limit.bytes)
@@ -187,7 +193,7 @@ class TiffRaster final : public RasterSource {
     if (handle.block == block) return;
     handle.block = -1;
     handle.file.clear_message();
-    handle.decoded.resize(static_cast<std::size_t>(page_.scratch_bytes(taking_)));
+    handle.decoded.assign(static_cast<std::size_t>(page_.scratch_bytes(taking_)), std::byte{0});
     const std::int64_t rows = page_.tiled
                                   ? page_.block_height
                                   : std::min<std::int64_t>(page_.block_height, height() - block * page_.block_height);

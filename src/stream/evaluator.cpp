@@ -173,7 +173,7 @@ class Evaluator::State {
             [this](std::int64_t jobs, const std::function<void(int, std::int64_t)>& body) {
               parallel_jobs(execution_, plan_.threads, jobs, body);
             },
-            plan_.threads);
+            plan_.threads, resolve(execution_.instruction_set));
       }
       sweeps_[k]->advance(needed[k].y0, needed[k].y1);
     }

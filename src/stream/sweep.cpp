@@ -16,6 +16,7 @@
 #include "core/root.hd.h"
 #include "fathom/core/error.h"
 #include "fathom/stream/nodes.h"
+#include "stream/cpu/row_passes.h"
 #include "stream/pixels.h"
 #include "stream/reduce.h"
 
@@ -27,7 +28,6 @@ constexpr std::int64_t kColumns = 4096;  ///< that a thread works on at once
 constexpr std::int64_t kPartRows = 64;
 constexpr std::int32_t kNone = -1;
 constexpr std::uint16_t kBeyond = 0xffff;
-constexpr std::uint8_t kFar = 0xff;
 constexpr std::int64_t kLongest = std::numeric_limits<std::int32_t>::max();
 
 class ExactDistance final : public Reduction<ExactDistance, SweepNode> {
@@ -73,47 +73,21 @@ Size SweepShape::part() const { return {std::min(height, kPartRows), std::min(wi
 /// Scratch for completing a row.
 class Sweep::Row {
  public:
-  static constexpr std::int64_t kReach = 32;  ///< columns to each side that are looked at one by one
   static std::size_t bytes(std::int64_t width) {
-    return static_cast<std::size_t>(width) * (sizeof(float) + 2 * sizeof(std::int32_t)) + 2 * kReach * sizeof(float);
+    return static_cast<std::size_t>(width) * (2 * sizeof(std::uint16_t) + 2 * sizeof(std::int32_t));
   }
 
   explicit Row(std::int64_t width)
       : width_(width),
-        squared_(static_cast<std::size_t>(width + 2 * kReach), INFINITY),
+        squared_(static_cast<std::size_t>(width + 2 * cpu::kRowPadding), cpu::kNotNear),
+        least_(static_cast<std::size_t>(width + cpu::kRowPadding)),
         sites_(static_cast<std::size_t>(width)),
         starts_(static_cast<std::size_t>(width)) {}
 
-  /// Along the columns: squares, +inf without a site. Exact below 2²⁴.
-  float* squared() { return squared_.data() + kReach; }
-
-  /// Looks around each pixel, as long as that may bring something nearer.
-  /// @returns false: there is a pixel whose nearest site is farther
-  bool look_around(double unit, float* out) const {
-    constexpr std::int64_t kChunk = 256;
-    for (std::int64_t from = 0; from < width_; from += kChunk) {
-      const std::int64_t count = std::min(kChunk, width_ - from);
-      const float* const center = squared_.data() + kReach + from;
-      float best[kChunk];
-      std::copy_n(center, count, best);
-      std::int64_t k = 1;
-      for (; k <= kReach; ++k) {
-        const auto square = static_cast<float>(k * k);
-        float largest = 0;
-        for (std::int64_t x = 0; x < count; ++x) largest = std::max(largest, best[x]);
-        if (largest <= square) break;
-        for (std::int64_t x = 0; x < count; ++x)
-          best[x] = std::min(best[x], std::min(center[x - k], center[x + k]) + square);
-      }
-      if (k > kReach) return false;
-      if (unit == 1)
-        for (std::int64_t x = 0; x < count; ++x) out[from + x] = std::sqrt(best[x]);
-      else
-        for (std::int64_t x = 0; x < count; ++x)
-          out[from + x] = distance_from_squared<float>(static_cast<std::uint64_t>(best[x]), unit);
-    }
-    return true;
-  }
+  /// Squares along the columns.
+  std::uint16_t* squared() { return squared_.data() + cpu::kRowPadding; }
+  /// Squares of the distances, from look_around().
+  std::uint16_t* least() { return least_.data(); }
 
   /// The lower envelope of the parabolas (x − u)² + along(u)².
   /// @param along  distance along the column u, < 0 without a site
@@ -154,7 +128,7 @@ class Sweep::Row {
 
  private:
   std::int64_t width_;
-  std::vector<float> squared_;
+  std::vector<std::uint16_t> squared_, least_;
   std::vector<std::int32_t> sites_, starts_;
 };
 
@@ -211,8 +185,11 @@ std::size_t SweepShape::bytes(std::int64_t rows, int threads) const {
 
 std::size_t Sweep::row_bytes(std::int64_t width) { return Row::bytes(width); }
 
-Sweep::Sweep(const SweepNode& node, Mask mask, Jobs jobs, int threads)
-    : node_(node), shape_(node), mask_(std::move(mask)), jobs_(std::move(jobs)) {
+Sweep::Sweep(const SweepNode& node, Mask mask, Jobs jobs, int threads, InstructionSet set)
+    : node_(node), shape_(node), mask_(std::move(mask)), jobs_(std::move(jobs)), set_(set) {
+  if (const double unit = node.pixel().size; unit != 1)
+    for (std::uint64_t square = 0; square <= static_cast<std::uint64_t>(cpu::kReach * cpu::kReach); ++square)
+      roots_.push_back(distance_from_squared<float>(square, unit));
   for (int k = 0; k < threads; ++k) rows_.push_back(std::make_unique<Row>(shape_.width));
   const auto columns = static_cast<std::size_t>(shape_.width);
   bits_.resize(static_cast<std::size_t>(shape_.block * shape_.words));
@@ -285,13 +262,7 @@ void Sweep::enter_block(std::int64_t number) {
         if ((in_block + 1) % SweepShape::kStrip == 0 || y + 1 == end)
           std::copy(first.begin(), first.end(),
                     next_.begin() + (in_block / SweepShape::kStrip * shape_.width + x0));
-        std::uint64_t* const words = bits_.data() + in_block * shape_.words + x0 / 64;
-        for (std::int64_t x = 0; x < x1 - x0; x += 64) {
-          std::uint64_t word = 0;
-          for (std::int64_t k = 0; k < std::min<std::int64_t>(64, x1 - x0 - x); ++k)
-            word |= std::uint64_t{sites[x + k]} << k;
-          words[x / 64] = word;
-        }
+        cpu::pack_bits(sites, x1 - x0, bits_.data() + in_block * shape_.words + x0 / 64, set_);
         for (std::int64_t x = 0; x < x1 - x0; ++x)
           first[static_cast<std::size_t>(x)] =
               sites[x] ? static_cast<std::uint16_t>(in_block) : first[static_cast<std::size_t>(x)];
@@ -307,23 +278,15 @@ void Sweep::enter_strip(std::int64_t number) {
   const std::int64_t chunks = (shape_.width + kColumns - 1) / kColumns;
   jobs_(chunks, [&](int, std::int64_t chunk) {
     const std::int64_t x0 = chunk * kColumns, x1 = std::min(shape_.width, x0 + kColumns);
-    std::vector<std::uint8_t> run(static_cast<std::size_t>(x1 - x0), kFar);
-    const auto step = [&](std::int64_t row, const auto& keep) {
-      const std::uint64_t* const words =
-          bits_.data() + (number * SweepShape::kStrip + row) * shape_.words + x0 / 64;
-      std::uint8_t* const near = near_.data() + row * shape_.width + x0;
-      for (std::int64_t x = 0; x < x1 - x0; ++x) {
-        std::uint8_t& rows_to = run[static_cast<std::size_t>(x)];
-        const bool is_site = words[x / 64] >> x % 64 & 1;
-        rows_to = is_site ? 0 : rows_to == kFar ? kFar : static_cast<std::uint8_t>(rows_to + 1);
-        keep(near[x], rows_to);
-      }
+    std::vector<std::uint8_t> run(static_cast<std::size_t>(x1 - x0), cpu::kFar);
+    const auto step = [&](std::int64_t row, bool merge) {
+      cpu::step_runs(bits_.data() + (number * SweepShape::kStrip + row) * shape_.words + x0 / 64, x1 - x0, merge,
+                     run.data(), near_.data() + row * shape_.width + x0, set_);
     };
-    for (std::int64_t row = 0; row < rows; ++row) step(row, [](std::uint8_t& near, std::uint8_t to) { near = to; });
+    for (std::int64_t row = 0; row < rows; ++row) step(row, false);
     const auto after_strip = run;
-    std::fill(run.begin(), run.end(), kFar);
-    for (std::int64_t row = rows; row-- > 0;)
-      step(row, [](std::uint8_t& near, std::uint8_t to) { near = std::min(near, to); });
+    std::fill(run.begin(), run.end(), cpu::kFar);
+    for (std::int64_t row = rows; row-- > 0;) step(row, true);
     const std::uint16_t* const next = next_.data() + number * shape_.width;
     for (std::int64_t x = x0; x < x1; ++x) {
       const auto at = static_cast<std::size_t>(x);
@@ -332,7 +295,7 @@ void Sweep::enter_strip(std::int64_t number) {
       // before_block_ runs along: what it says behind this strip is what the next one has before it.
       before_strip_[at] = before_block_[at];
       const std::uint8_t last = after_strip[static_cast<std::size_t>(x - x0)];
-      if (last != kFar) before_block_[at] = static_cast<std::int32_t>(begin + rows - 1 - last);
+      if (last != cpu::kFar) before_block_[at] = static_cast<std::int32_t>(begin + rows - 1 - last);
     }
   });
   strip_ = number;
@@ -348,16 +311,14 @@ void Sweep::complete_row(int worker, std::int64_t y, float* out) {
     const std::int32_t before = before_strip_[static_cast<std::size_t>(x)],
                        behind = behind_strip_[static_cast<std::size_t>(x)];
     const std::int32_t up = before == kNone ? kMost : at - before, down = behind == kNone ? kMost : behind - at,
-                       here = near[x] == kFar ? kMost : near[x];
+                       here = near[x] == cpu::kFar ? kMost : near[x];
     const std::int32_t least = std::min(here, std::min(up, down));
     return least == kMost ? -1 : least;
   };
-  float* const squared = row.squared();
-  for (std::int64_t x = 0; x < shape_.width; ++x) {
-    const auto rows = static_cast<float>(along(x));
-    squared[x] = rows < 0 ? INFINITY : rows * rows;
-  }
-  if (!row.look_around(node_.pixel().size, out)) row.envelope(along, node_.pixel().size, out);
+  cpu::square_columns(near, before_strip_.data(), behind_strip_.data(), at, shape_.width, row.squared(), set_);
+  if (cpu::look_around(row.squared(), shape_.width, row.least(), set_))
+    cpu::put_roots(row.least(), shape_.width, roots_.empty() ? nullptr : roots_.data(), out, set_);
+  else row.envelope(along, node_.pixel().size, out);
 }
 
 void Sweep::advance(std::int64_t y0, std::int64_t y1) {

@@ -16,6 +16,7 @@
 #include <memory>
 #include <vector>
 
+#include "fathom/core/execution.h"
 #include "fathom/stream/node.h"
 
 namespace fathom::stream {
@@ -52,7 +53,7 @@ class Sweep {
   /// Runs jobs on all threads.
   using Jobs = std::function<void(std::int64_t jobs, const std::function<void(int worker, std::int64_t job)>&)>;
 
-  Sweep(const SweepNode& node, Mask mask, Jobs jobs, int threads);
+  Sweep(const SweepNode& node, Mask mask, Jobs jobs, int threads, InstructionSet set);
   ~Sweep();
 
   /// Makes rows available, and forgets those before them. Going back begins anew from the top.
@@ -78,6 +79,8 @@ class Sweep {
   const SweepShape shape_;
   Mask mask_;
   Jobs jobs_;
+  const InstructionSet set_;
+  std::vector<float> roots_;                ///< of small squares, unless pixels are of size 1
   std::unique_ptr<Carries> carries_;        ///< of each block: the first site of each column below it
   std::vector<std::unique_ptr<Row>> rows_;  ///< scratch, one a thread
   std::int64_t block_ = -1, strip_ = -1;    ///< the current ones; the strip counts within its block

@@ -1,8 +1,10 @@
 // Reads a file and writes what it held as another: a peer's reader then compares. Usage: fathom_io_dump INPUT OUTPUT
-// Prints format and spacing, or of a mesh format, type and warnings; on failure one line on stderr and exit status 3.
+// An output *.tiled.tif is written row after row. Prints format and spacing, or of a mesh format, type and warnings; on failure one line on stderr and exit status 3.
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <string>
+#include <string_view>
 
 #include "fathom/io/image.h"
 #include "fathom/io/mesh.h"
@@ -39,6 +41,18 @@ bool part_agrees(const char* path, const fathom::Array& whole) {
   return true;
 }
 
+/// Row after row, deflated if the name says so.
+void write_tiled(const std::string& path, const fathom::io::Image& image) {
+  const fathom::Shape& shape = image.data.shape();
+  fathom::io::AtomicFile file(path);
+  const bool compress = path.ends_with(".deflated.tiled.tif");
+  const auto sink = fathom::io::create_raster(file, image.data.dtype(), shape[0], shape[1],
+                                              {.compress = compress, .tile = 32, .meaning = image.meaning});
+  sink->write(image.data.view());
+  sink->finish();
+  file.commit();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -63,7 +77,8 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "a part and the whole disagree\n");
       return 1;
     }
-    fathom::io::write(argv[2], image.data.view(), image.meaning);
+    if (std::string_view(argv[2]).ends_with(".tiled.tif")) write_tiled(argv[2], image);
+    else fathom::io::write(argv[2], image.data.view(), image.meaning);
     std::printf("%s", std::string(name_of(info.format)).c_str());
     for (double s : image.meaning.spacing()) std::printf(" %.9g", s);
     std::printf("\n");

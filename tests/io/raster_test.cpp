@@ -236,7 +236,7 @@ TEST(Raster, GoesOnAfterACrash) {
       EXPECT_EQ(read_bytes(dir / "part"), read_bytes(dir / "whole")) << rows << " rows";
     }
     const std::string other =
-        message_of<IoError>([&] { resume_raster(dir / "part", array.dtype(), 99, 50, options, 64); });
+        message_of<IoError>([&] { resume_raster(dir / "part", array.dtype(), 99, 50, options, 99); });
     expect_good_message(other, (dir / "part").string());
   }
 }
