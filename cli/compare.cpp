@@ -10,6 +10,7 @@
 #include "difference.h"
 #include "exit_code.h"
 #include "fathom/io/stream.h"
+#include "json.h"
 #include "options.h"
 #include "progress.h"
 #include "report.h"

@@ -164,7 +164,7 @@ std::vector<io::WriteReport> write_all(const DistanceArguments& arguments, const
 }
 
 void print_outcome(const DistanceArguments& arguments, const Plan& plan, const DistanceOutcome& outcome) {
-  if (arguments.json) return print_line(to_json(plan, outcome));
+  if (arguments.json) return print_json(plan, outcome);
   print_report(to_text(plan, outcome), {arguments.output, arguments.nearest});
 }
 
@@ -177,7 +177,7 @@ void transform_file(const DistanceArguments& arguments) {
   if (arguments.plan) {
     progress.end();
     warn_of(plan);
-    return arguments.json ? print_line(plan_json(plan)) : print_text(plan_text(plan));
+    return arguments.json ? print_plan_json(plan) : print_text(plan_text(plan));
   }
   DistanceOutcome outcome;
 

@@ -9,6 +9,7 @@
 
 #include "exit_code.h"
 #include "fathom/io/mesh.h"
+#include "json.h"
 #include "mesh_info.h"
 #include "options.h"
 #include "progress.h"

@@ -67,7 +67,7 @@ class MeshWork {
     outcome_.write = seconds_since(write_start);
     outcome_.total = seconds_since(start_);
     progress_.end();
-    if (arguments_.json) return print_line(mesh_json(arguments_, plan_, outcome_));
+    if (arguments_.json) return print_mesh_json(arguments_, plan_, outcome_);
     print_report(mesh_text(arguments_, plan_, outcome_),
                  {arguments_.output, arguments_.closest, arguments_.triangles, arguments_.inside});
   }
@@ -98,7 +98,7 @@ class MeshWork {
   }
 
   void print_plan() const {
-    if (arguments_.json) print_line(mesh_plan_json(plan_, outcome_.input));
+    if (arguments_.json) print_mesh_plan_json(plan_, outcome_.input);
     else print_text(mesh_plan_text(plan_, outcome_.input));
   }
 

@@ -16,6 +16,7 @@
 #include "fathom/io/mesh.h"
 #include "fathom/mesh/triangle_set.h"
 #include "input.h"
+#include "json.h"
 #include "mesh_report.h"
 #include "progress.h"
 #include "report.h"

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "input.h"
+#include "json.h"
 #include "memory.h"
 #include "options.h"
 
@@ -181,17 +182,17 @@ std::string mesh_plan_text(const MeshPlan& plan, const MeshInput& input) {
                             memory_text(plan.needs.outputs));
 }
 
-Json mesh_plan_json(const MeshPlan& plan, const MeshInput& input) {
+void print_mesh_plan_json(const MeshPlan& plan, const MeshInput& input) {
   Json outputs = Json::array();
   for (const MeshOutput& output : plan.outputs)
     if (!output.path.empty()) outputs.push_back(output_json(output));
-  return {{"operation", "plan"},
-          {"verb", "mesh"},
-          {"input", input_json(input)},
-          {"lattice", plan.is_lattice() ? lattice_json(plan) : Json(nullptr)},
-          {"cutoff", plan.cutoff ? Json(*plan.cutoff) : Json(nullptr)},
-          {"outputs", outputs},
-          {"bytes", needs_json(plan.needs)}};
+  print_line({{"operation", "plan"},
+              {"verb", "mesh"},
+              {"input", input_json(input)},
+              {"lattice", plan.is_lattice() ? lattice_json(plan) : Json(nullptr)},
+              {"cutoff", plan.cutoff ? Json(*plan.cutoff) : Json(nullptr)},
+              {"outputs", outputs},
+              {"bytes", needs_json(plan.needs)}});
 }
 
 std::string mesh_text(const MeshArguments& arguments, const MeshPlan& plan, const MeshOutcome& outcome) {
@@ -211,7 +212,7 @@ std::string mesh_text(const MeshArguments& arguments, const MeshPlan& plan, cons
   return text;
 }
 
-Json mesh_json(const MeshArguments& arguments, const MeshPlan& plan, const MeshOutcome& outcome) {
+void print_mesh_json(const MeshArguments& arguments, const MeshPlan& plan, const MeshOutcome& outcome) {
   const bool finite = outcome.range.has_finite(), of_points = !arguments.points.empty();
   Json json = {
       {"operation", "mesh"},
@@ -245,7 +246,7 @@ Json mesh_json(const MeshArguments& arguments, const MeshPlan& plan, const MeshO
       {"set_bytes", outcome.set_bytes},
       {"bytes", needs_json(plan.needs)}};
   add_execution(outcome.report, json);
-  return json;
+  print_line(json);
 }
 
 }  // namespace fathom::cli

@@ -1,6 +1,7 @@
 // What `mesh` and `info` say of meshes.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,7 @@ struct MeshOutcome {
 
 /// "closed", "open: 12 edges, 3 of them between faces turned against each other": what the surface is like.
 std::string topology_text(const mesh::Topology& topology);
-Json topology_json(const mesh::Topology& topology);
+nlohmann::ordered_json topology_json(const mesh::Topology& topology);
 
 /// What should be known of a sign for such a mesh, a line each.
 std::vector<std::string> sign_warnings(const MeshInput& input, const mesh::TriangleSetOptions& asked, mesh::Sign used,
@@ -50,9 +51,9 @@ std::vector<std::string> sign_warnings(const MeshInput& input, const mesh::Trian
 
 /// What --plan says.
 std::string mesh_plan_text(const MeshPlan& plan, const MeshInput& input);
-Json mesh_plan_json(const MeshPlan& plan, const MeshInput& input);
+void print_mesh_plan_json(const MeshPlan& plan, const MeshInput& input);
 
 std::string mesh_text(const MeshArguments& arguments, const MeshPlan& plan, const MeshOutcome& outcome);
-Json mesh_json(const MeshArguments& arguments, const MeshPlan& plan, const MeshOutcome& outcome);
+void print_mesh_json(const MeshArguments& arguments, const MeshPlan& plan, const MeshOutcome& outcome);
 
 }  // namespace fathom::cli

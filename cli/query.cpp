@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "exit_code.h"
 #include "input.h"
+#include "json.h"
 #include "memory.h"
 #include "options.h"
 #include "pending_files.h"

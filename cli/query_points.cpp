@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "input.h"
+#include "json.h"
 #include "statistics.h"
 #include "warnings.h"
 

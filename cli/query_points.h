@@ -1,6 +1,7 @@
 // The files of points that `query` reads: how they are read, and what is said of them.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "fathom/io/points.h"
@@ -27,6 +28,6 @@ Points read_both(const QueryArguments& arguments, const io::PointOptions& option
 /// Where there was a choice: "trees.csv: x is 'lon', y is 'lat'\n".
 std::string columns_text(const std::string& path, const io::Points& points);
 
-Json points_json(const std::string& path, const io::Points& points);
+nlohmann::ordered_json points_json(const std::string& path, const io::Points& points);
 
 }  // namespace fathom::cli

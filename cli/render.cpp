@@ -11,6 +11,7 @@
 
 #include "clock.h"
 #include "exit_code.h"
+#include "json.h"
 #include "memory.h"
 #include "pending_files.h"
 #include "pictures.h"

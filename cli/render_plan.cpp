@@ -8,6 +8,7 @@
 #include <limits>
 #include <numbers>
 
+#include "json.h"
 #include "memory.h"
 #include "options.h"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,7 +31,7 @@ struct RenderPlan {
 RenderPlan make_render_plan(const RenderArguments& arguments);
 
 /// What --plan says.
-Json plan_json(const RenderArguments& arguments, const RenderPlan& plan);
+nlohmann::ordered_json plan_json(const RenderArguments& arguments, const RenderPlan& plan);
 std::string plan_text(const RenderArguments& arguments, const RenderPlan& plan);
 
 std::string_view name_of(apps::Stepping stepping);

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "fathom/io/stream.h"
+#include "json.h"
 #include "memory.h"
 #include "options.h"
 #include "warnings.h"
@@ -67,19 +68,19 @@ std::string unreached_text(const Plan& plan, const DistanceOutcome& outcome) {
 
 }  // namespace
 
-Json plan_json(const Plan& plan) {
+void print_plan_json(const Plan& plan) {
   const Needs needs = needs_of(plan);
   Json outputs = Json::array();
   for (const PlannedOutput& output : plan.outputs)
     if (!output.path.empty()) outputs.push_back(output_json(output, {}));
-  return {{"operation", "plan"},
-          {"verb", "distance"},
-          {"input", describe(plan.input.path, plan.input.info)},
-          {"outputs", outputs},
-          {"batch", plan.input.batch_axes > 0 ? batch_count(plan.input) : 1},
-          {"spacing", plan.options.spacing.empty() ? Json(nullptr) : Json(plan.options.spacing)},
-          {"sites", to_text(plan.options.sites)},
-          {"bytes", {{"arrays", needs.arrays}, {"scratch", needs.scratch}, {"least_scratch", needs.least_scratch}}}};
+  print_line({{"operation", "plan"},
+              {"verb", "distance"},
+              {"input", describe(plan.input.path, plan.input.info)},
+              {"outputs", outputs},
+              {"batch", plan.input.batch_axes > 0 ? batch_count(plan.input) : 1},
+              {"spacing", plan.options.spacing.empty() ? Json(nullptr) : Json(plan.options.spacing)},
+              {"sites", to_text(plan.options.sites)},
+              {"bytes", {{"arrays", needs.arrays}, {"scratch", needs.scratch}, {"least_scratch", needs.least_scratch}}}});
 }
 
 std::string plan_text(const Plan& plan) {
@@ -125,38 +126,7 @@ void print_message(std::string text) {
   print_aside(fmt::format("{}fathom: {}\n", isatty(STDERR_FILENO) != 0 ? kEraseLine : "", text));
 }
 
-void print_line(const Json& json) {
-  // File names need not be UTF-8; JSON must be.
-  print_text(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
-}
-
-Json to_json(const Shape& shape) { return std::vector<std::int64_t>(shape.begin(), shape.end()); }
-
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
-Json json_number(double value) {
-  if (std::isfinite(value)) return value;
-  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
-
-Json describe(const std::string& path, const io::ImageInfo& info) {
-  const io::Meaning& meaning = info.meaning;
-  return {{"path", path},
-          {"format", io::name_of(info.format)},
-          {"dtype", fathom::name_of(info.dtype)},
-          {"shape", to_json(info.shape)},
-          {"spacing", meaning.spacing().empty() ? Json(nullptr) : Json(meaning.spacing())},
-          {"unit", text_or_null(meaning.unit())},
-          {"axes", text_or_null(meaning.axis_names())},
-          {"origin", meaning.place ? Json(meaning.place->origin) : Json(nullptr)},
-          {"directions", meaning.place ? Json(meaning.place->directions) : Json(nullptr)},
-          {"no_data", text_or_null(meaning.no_data)},
-          {"colours", meaning.colours},
-          {"georeference", text_or_null(meaning.georeference)},
-          {"warnings", info.warnings}};
-}
-
-Json to_json(const Plan& plan, const DistanceOutcome& outcome) {
+void print_json(const Plan& plan, const DistanceOutcome& outcome) {
   const bool finite = outcome.range && outcome.range->has_finite();
   Json sites = {{"rule", to_text(plan.options.sites)}, {"count", outcome.sites}};
   if (outcome.labels) sites["labels"] = *outcome.labels;
@@ -173,7 +143,7 @@ Json to_json(const Plan& plan, const DistanceOutcome& outcome) {
                  {"write", outcome.seconds.write},
                  {"total", outcome.seconds.total}}}};
   add_execution(outcome.report, json);
-  return json;
+  print_line(json);
 }
 
 std::string to_text(const Plan& plan, const DistanceOutcome& outcome) {

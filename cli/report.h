@@ -1,9 +1,8 @@
-// What the command says about its work: lines for people, one line of JSON for programs.
+// What the command says about its work: lines for people; json.h: one line of JSON for programs.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,11 +13,8 @@
 
 namespace fathom::cli {
 
-using Json = nlohmann::ordered_json;
-
 /// Prints to standard output. @throws IoError it is closed or full
 void print_text(std::string_view text);
-void print_line(const Json& json);
 /// Prints to standard error. Where that is closed or full the text is lost, and nothing else.
 void print_aside(std::string_view text);
 /// What reports call an output.
@@ -31,28 +27,6 @@ void print_message(std::string text);
 
 /// What takes a bar off a terminal's line.
 inline constexpr const char* kEraseLine = "\r\033[K";
-
-/// What the header of a file says: format, type, shape, and its meaning.
-Json describe(const std::string& path, const io::ImageInfo& info);
-
-/// A number, or "inf", "-inf", "nan", which JSON numbers lack.
-Json json_number(double value);
-
-Json to_json(const Shape& shape);
-
-/// null for an empty text.
-Json text_or_null(const std::string& text);
-
-/// Adds where and how the library did the work.
-/// @param report  of any of its calls
-template <class Report>
-void add_execution(const Report& report, Json& json) {
-  json["backend"] = fathom::name_of(report.backend);
-  json["device"] = text_or_null(report.device);
-  json["instruction_set"] = fathom::name_of(report.instruction_set);
-  json["threads"] = report.threads;
-  json["scratch_bytes"] = report.scratch_bytes;
-}
 
 struct Seconds {
   double read = 0;
@@ -71,10 +45,10 @@ struct DistanceOutcome {
   Seconds seconds;
 };
 
-Json to_json(const Plan& plan, const DistanceOutcome& outcome);
+void print_json(const Plan& plan, const DistanceOutcome& outcome);
 
 /// What --plan says: what would be read, computed and written, and the memory that takes.
-Json plan_json(const Plan& plan);
+void print_plan_json(const Plan& plan);
 std::string plan_text(const Plan& plan);
 
 /// One line per file, and one if elements have no site.

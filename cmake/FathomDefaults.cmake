@@ -19,5 +19,7 @@ endif()
 # An installed command finds the shared libraries beside it, wherever the whole was moved.
 file(RELATIVE_PATH bin_to_lib /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
 set(CMAKE_INSTALL_RPATH $ORIGIN $ORIGIN/${bin_to_lib})
+# What a build folder holds finds the modules that are loaded at run time.
+set(CMAKE_BUILD_RPATH ${PROJECT_BINARY_DIR}/src/io)
 # And those that it was linked with outside the system's folders, where they are.
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)

@@ -17,6 +17,14 @@ expected = np.sqrt(np.array([[8, 5, 4], [5, 2, 1], [4, 1, 0]], np.float32))
 assert np.array_equal(fathom.distance_transform(mask), expected)
 assert fathom.SiteSet(np.array([[0.0, 0.0], [3.0, 4.0]])).nearest(np.array([[3.0, 3.0]]))[1].item() == 1
 
+band = fathom.mesh_distance(np.eye(3), [[0, 1, 2]], resolution=20, band=3, sign="none")
+for ending in ("vdb", "nvdb"):
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            band.save(Path(folder, f"band.{ending}"))
+        except ValueError as error:
+            assert str(error).startswith("this build has no "), error
+
 for command in ([Path(sysconfig.get_path("scripts"), "fathom")], [sys.executable, "-m", "fathom"]):
     with tempfile.TemporaryDirectory() as folder:
         np.save(Path(folder, "mask.npy"), mask)

@@ -208,7 +208,7 @@ class Band:
         Raises
         ------
         ValueError
-            Another ending; for .vdb and .nvdb steps of the lattice that differ, or a build without OpenVDB.
+            Another ending; for .vdb and .nvdb steps of the lattice that differ, or no OpenVDB or NanoVDB.
         OSError
             The file cannot be written.
 

@@ -209,8 +209,8 @@ std::size_t ByteSource::read(void* out, std::size_t count) {
 void ByteSource::read_exactly(void* out, std::size_t count, std::string_view what) {
   const std::size_t got = read(out, count);
   if (got < count)
-    fail("is truncated: " + std::string(what) + " ends after " + std::to_string(got) + " of " +
-         std::to_string(count) + " bytes");
+    fail("is truncated: " + std::to_string(got) + " of " + std::to_string(count) + " bytes of " + std::string(what) +
+         " are there");
 }
 
 void ByteSource::skip(std::uint64_t count, std::string_view what) {

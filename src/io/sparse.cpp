@@ -61,7 +61,7 @@ SparseFormat check_sparse(const std::filesystem::path& path, SparseFormat format
     throw InvalidArgument("the name '" + path.string() +
                           "' does not say which format of bands to write; end it in .vdb, .nvdb or .vtu");
   if (format == SparseFormat::vtu) return format;
-  vdb::check_build(format);
+  format == SparseFormat::vdb ? vdb::check_build() : nvdb::check_build();
   if (spacing[0] != spacing[1] || spacing[1] != spacing[2])
     throw InvalidArgument("the voxels of ." + std::string(name_of(format)) +
                           " are cubes; take the same spacing along x, y and z, or write .vtu");
@@ -71,9 +71,9 @@ SparseFormat check_sparse(const std::filesystem::path& path, SparseFormat format
 void write_sparse(AtomicFile& file, const SparseField& field, SparseFormat format) {
   format = check_sparse(file.target(), format, field.spacing);
   check(field);
-  if (format != SparseFormat::vtu) return vdb::write(file, field, format);
+  if (format == SparseFormat::vdb) return vdb::write(file, field);
   StreamSink sink(file.target() == "-" ? "standard output" : file.target().string(), file.stream());
-  vtu::write(sink, field);
+  format == SparseFormat::nvdb ? nvdb::write(sink, field) : vtu::write(sink, field);
 }
 
 std::string_view name_of(SparseFormat format) {

@@ -3,26 +3,22 @@
 
 #include "fathom/io/sparse.h"
 #include "io/byte_sink.h"
+#include "io/sparse_tiles.h"
 
 namespace fathom::io {
-
-constexpr std::int64_t kTileSide = 8;
-constexpr std::int64_t kTilePoints = kTileSide * kTileSide * kTileSide;
-
-/// The elements of a view that is dense.
-template <class T>
-const T* elements(const AnyConstView& view) {
-  return reinterpret_cast<const T*>(view.data());
-}
 
 namespace vtu {
 void write(ByteSink& sink, const SparseField& field);
 }
 namespace vdb {
-/// @param format  vdb or nvdb
-/// @throws InvalidArgument this build has no OpenVDB
-void check_build(SparseFormat format);
-void write(const AtomicFile& file, const SparseField& field, SparseFormat format);
+/// @throws InvalidArgument this build has no OpenVDB, or it cannot be loaded
+void check_build();
+void write(const AtomicFile& file, const SparseField& field);
 }  // namespace vdb
+namespace nvdb {
+/// @throws InvalidArgument this build has no NanoVDB
+void check_build();
+void write(ByteSink& sink, const SparseField& field);
+}  // namespace nvdb
 
 }  // namespace fathom::io

@@ -1,6 +1,7 @@
 #include "block.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <boost/context/fiber.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
@@ -9,20 +10,15 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define FATHOM_EMULATION_ASAN
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FATHOM_EMULATION_ASAN
-#endif
-#endif
 #ifdef FATHOM_EMULATION_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-uint3 threadIdx, blockIdx;
+constinit thread_local uint3 threadIdx{}, blockIdx{};
 dim3 blockDim, gridDim;
 
 namespace fathom::emulation {
@@ -37,13 +33,11 @@ class OtherStack {
  public:
 #ifdef FATHOM_EMULATION_ASAN
   void leave_for(const OtherStack& other) { __sanitizer_start_switch_fiber(&own_, other.bottom_, other.bytes_); }
-  void is_back() const { __sanitizer_finish_switch_fiber(own_, nullptr, nullptr); }
-  /// On a stack that runs for the first time: `from` is the one that was left for it.
-  static void begin(OtherStack& from) { __sanitizer_finish_switch_fiber(nullptr, &from.bottom_, &from.bytes_); }
+  /// @param from  that was left for it
+  void is_back(OtherStack& from) const { __sanitizer_finish_switch_fiber(own_, &from.bottom_, &from.bytes_); }
 #else
   void leave_for(const OtherStack&) {}
-  void is_back() const {}
-  static void begin(OtherStack&) {}
+  void is_back(OtherStack&) const {}
 #endif
   void place(const void* bottom, std::size_t bytes) { bottom_ = bottom, bytes_ = bytes; }
 
@@ -81,7 +75,7 @@ class Thread {
     running = this;
     callers_stack_.leave_for(stack_);
     fiber_ = std::move(fiber_).resume();
-    callers_stack_.is_back();
+    callers_stack_.is_back(stack_);
   }
 
   /// Leaves the processor to others: called by the thread itself.
@@ -89,10 +83,10 @@ class Thread {
     state = until;
     stack_.leave_for(callers_stack_);
     caller_ = std::move(caller_).resume();
-    stack_.is_back();
+    stack_.is_back(callers_stack_);
   }
 
-  static Thread* running;
+  static constinit thread_local Thread* running;
 
   State state = State::ended;
   bool vote = false;  ///< at a barrier
@@ -104,7 +98,7 @@ class Thread {
 
  private:
   boost::context::fiber live(boost::context::fiber&& caller) {
-    OtherStack::begin(callers_stack_);
+    stack_.is_back(callers_stack_);
     caller_ = std::move(caller);
     for (;;) {
       (*kernel_)();
@@ -118,7 +112,7 @@ class Thread {
   uint3 index_{};
 };
 
-Thread* Thread::running = nullptr;
+constinit thread_local Thread* Thread::running = nullptr;
 
 [[noreturn]] void fail(const char* what) {
   std::fprintf(stderr, "emulated device: %s (block %u, %u, %u of %u × %u × %u, %u threads)\n", what, blockIdx.x,
@@ -126,10 +120,18 @@ Thread* Thread::running = nullptr;
   std::abort();
 }
 
-/// The threads of a block, kept for the next one.
+constinit thread_local void* shared = nullptr;
+
+/// The threads and the shared memory of a block, kept for the next one.
 class Block {
  public:
-  void run(const std::function<void()>& kernel) {
+  void run(const std::function<void()>& kernel, std::size_t memory, unsigned launch) {
+    shared = memory_->bytes;
+#ifdef FATHOM_EMULATION_ASAN
+    __asan_unpoison_memory_region(memory_->bytes, memory);
+    __asan_poison_memory_region(memory_->bytes + memory, kMostSharedMemory - memory);
+#endif
+    std::memset(shared, kPattern, memory);
     const unsigned count = blockDim.x * blockDim.y * blockDim.z;
     while (threads_.size() < count) threads_.push_back(std::make_unique<Thread>(threads_.size()));
     count_ = static_cast<int>(count);
@@ -137,15 +139,13 @@ class Block {
       threads_[t]->start(kernel, {t % blockDim.x, t / blockDim.x % blockDim.y, t / blockDim.x / blockDim.y});
     const int warps = (count_ + kLanes - 1) / kLanes;
     // Neither warps nor lanes may count on an order.
-    const unsigned draw = (blockIdx.x + 1) * 2654435761u + launches_ * 40503u;
+    const unsigned draw = (blockIdx.x + 1) * 2654435761u + launch * 40503u;
     const bool turned = draw >> 13 & 1;
     const int first = static_cast<int>((draw >> 16) % static_cast<unsigned>(warps));
     do {
       for (int w = 0; w < warps; ++w) run_warp(((turned ? warps - 1 - w : w) + first) % warps, turned);
     } while (pass_barrier());
   }
-
-  void count_launch() { ++launches_; }
 
  private:
   /// Until all of its lanes have ended or are at a barrier.
@@ -229,12 +229,19 @@ class Block {
     return votes.all > 0;
   }
 
+  struct alignas(1024) Memory {
+    std::byte bytes[kMostSharedMemory];
+  };
+  std::unique_ptr<Memory> memory_ = std::make_unique<Memory>();
   std::vector<std::unique_ptr<Thread>> threads_;
   int count_ = 0;
-  unsigned launches_ = 0;
 };
 
-alignas(1024) std::byte shared[kMostSharedMemory];
+/// A number from the environment, if it is there.
+std::size_t number_from(const char* variable, std::size_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
 
 /// Ends the program where a device would refuse.
 void check_launch(std::size_t memory) {
@@ -249,11 +256,8 @@ void check_launch(std::size_t memory) {
 }  // namespace
 
 std::size_t most_shared_memory() {
-  static const std::size_t most = [] {
-    const char* text = std::getenv("FATHOM_EMULATED_SHARED_KIB");
-    return text ? std::min<std::size_t>(std::strtoull(text, nullptr, 10) << 10, kMostSharedMemory) : kMostSharedMemory;
-  }();
-  return most;
+  static const std::size_t kib = number_from("FATHOM_EMULATED_SHARED_KIB", kMostSharedMemory >> 10);
+  return std::min(kib << 10, kMostSharedMemory);
 }
 
 std::uint64_t exchange(unsigned mask, Exchange kind, std::uint64_t value, int lane) {
@@ -274,17 +278,28 @@ void* shared_memory() { return shared; }
 
 void run(dim3 blocks, dim3 threads, std::size_t memory, const std::function<void()>& kernel) {
   static std::mutex mutex;
-  static Block block;
+#ifdef FATHOM_EMULATION_ASAN
+  constexpr std::size_t kAtOnce = 1;
+#else
+  static const std::size_t kAtOnce = std::max<std::size_t>(number_from("FATHOM_EMULATED_BLOCKS", 1), 1);
+#endif
+  static std::vector<Block> at_once(kAtOnce);
+  static unsigned launches = 0;
   const std::lock_guard lock(mutex);
   gridDim = blocks, blockDim = threads;
-  block.count_launch();
+  ++launches;
   check_launch(memory);
-  for (blockIdx.z = 0; blockIdx.z < blocks.z; ++blockIdx.z)
-    for (blockIdx.y = 0; blockIdx.y < blocks.y; ++blockIdx.y)
-      for (blockIdx.x = 0; blockIdx.x < blocks.x; ++blockIdx.x) {
-        std::memset(shared, kPattern, memory);
-        block.run(kernel);
-      }
+  std::atomic<std::uint64_t> next = 0;
+  const auto run_blocks = [&](Block& block) {
+    for (std::uint64_t i; (i = next++) < std::uint64_t{blocks.x} * blocks.y * blocks.z;) {
+      blockIdx = {static_cast<unsigned>(i % blocks.x), static_cast<unsigned>(i / blocks.x % blocks.y),
+                  static_cast<unsigned>(i / blocks.x / blocks.y)};
+      block.run(kernel, memory, launches);
+    }
+  };
+  std::vector<std::jthread> others;
+  for (std::size_t b = 1; b < at_once.size(); ++b) others.emplace_back(run_blocks, std::ref(at_once[b]));
+  run_blocks(at_once[0]);
 }
 
 }  // namespace fathom::emulation

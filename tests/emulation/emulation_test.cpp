@@ -2,6 +2,7 @@
 #include <cuda_fp16.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <set>
 #include <vector>
 
@@ -102,6 +103,36 @@ TEST(Emulation, RacesEndDifferently) {
   on(64, 128)([](unsigned* out) { out[blockIdx.x] = threadIdx.x; })(last.data());
   EXPECT_GT(std::set<unsigned>(last.begin(), last.end()).size(), 2u);
 }
+
+#ifdef FATHOM_EMULATION_ASAN
+TEST(EmulationDeathTest, SharedMemoryEndsWhereTheLaunchSays) {
+  EXPECT_DEATH(on(1, 1, 64)([] { static_cast<volatile char*>(shared_memory())[64] = 1; })(), "use-after-poison");
+  EXPECT_DEATH(on(1, 1)([] {
+                 __shared__ volatile int numbers[5];
+                 numbers[threadIdx.x + 5] = 1;
+               })(),
+               "global-buffer-overflow|runtime error");
+}
+#else
+TEST(EmulationDeathTest, BlocksAtOnceWaitForOneAnother) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process that has not yet run a kernel
+  setenv("FATHOM_EMULATED_BLOCKS", "2", 1);
+  EXPECT_EXIT(
+      {
+        std::vector<int> came(6);
+        on(6, 32)([](int* all) {
+          if (threadIdx.x == 9) atomicExch(all + blockIdx.x, 1);
+          __syncthreads();
+          while (*const_cast<volatile int*>(all + (blockIdx.x ^ 1)) == 0) {
+          }
+        })(came.data());
+        std::exit(came == std::vector<int>(6, 1) ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+  unsetenv("FATHOM_EMULATED_BLOCKS");
+  GTEST_FLAG_SET(death_test_style, "fast");
+}
+#endif
 
 TEST(EmulationDeathTest, ThreadsThatWaitForever) {
   EXPECT_DEATH(on(1, 32)([] {

@@ -118,11 +118,14 @@ cudaError_t cudaMallocFromPoolAsync(void** address, std::size_t bytes, cudaMemPo
 cudaError_t cudaFreeAsync(void* address, cudaStream_t) { return memory().free(address); }
 
 cudaError_t cudaMemset(void* address, int byte, std::size_t bytes) {
-  std::memset(address, byte, bytes);
+  if (bytes > 0) std::memset(address, byte, bytes);  // of none the address may be null
   return cudaSuccess;
 }
+cudaError_t cudaMemsetAsync(void* address, int byte, std::size_t bytes, cudaStream_t) {
+  return cudaMemset(address, byte, bytes);
+}
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
-  std::memcpy(to, from, bytes);
+  if (bytes > 0) std::memcpy(to, from, bytes);
   return cudaSuccess;
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t) {

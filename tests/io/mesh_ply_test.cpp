@@ -119,13 +119,13 @@ TEST(Ply, Refuses) {
   const std::string many =
       "element vertex 999999999999\nproperty float x\nproperty float y\nproperty float z\n" + kFaces;
   EXPECT_EQ(error_of(header("binary_little_endian", many) + "abcd"),
-            "memory is truncated: the elements ends after 0 of 4 bytes");
+            "memory is truncated: 0 of 4 bytes of the elements are there");
   Packed body(false);
   body.add<float>({0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0}).add<std::uint32_t>({4000000000u, 0, 1});
   EXPECT_EQ(
       error_of(header("binary_little_endian", kVertices + "element face 1\nproperty list uint int vertex_indices\n") +
                body.text),
-      "memory is truncated: the elements ends after 0 of 4 bytes");
+      "memory is truncated: 0 of 4 bytes of the elements are there");
 }
 
 }  // namespace

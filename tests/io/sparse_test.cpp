@@ -6,8 +6,10 @@
 #include "fathom/mesh/triangle_set.h"
 #include "support.h"
 
-#ifdef FATHOM_HAS_OPENVDB
+#ifdef FATHOM_HAS_NANOVDB
 #include <nanovdb/util/IO.h>
+#endif
+#ifdef FATHOM_HAS_OPENVDB
 #include <openvdb/io/File.h>
 #include <openvdb/openvdb.h>
 #endif
@@ -70,8 +72,6 @@ TEST(Sparse, RefusesWhatDoesNotFit) {
   EXPECT_EQ(check_sparse("a.VTU", SparseFormat::automatic, {1, 2, 3}), SparseFormat::vtu);
 }
 
-#ifdef FATHOM_HAS_OPENVDB
-
 /// Compares a grid that was read with the band: `value(i, j, k)` and `is_active(i, j, k)`.
 template <class T, class Value, class Active>
 void expect_band(const Band& band, const Value& value, const Active& is_active) {
@@ -98,6 +98,8 @@ void expect_band(const Band& band, const Value& value, const Active& is_active) 
   EXPECT_EQ(value(-1000, 5, 5), static_cast<T>(band.cutoff));
   EXPECT_EQ(value(1000, 5, 5), static_cast<T>(band.cutoff));
 }
+
+#ifdef FATHOM_HAS_OPENVDB
 
 template <class Grid>
 void check_vdb(double cutoff, DType dtype, mesh::Sign sign) {
@@ -133,6 +135,22 @@ TEST(Sparse, Vdb) {
   check_vdb<openvdb::FloatGrid>(3, DType::float32, mesh::Sign::none);
 }
 
+TEST(Sparse, VdbTakesCubesAlone) {
+  EXPECT_EQ(message_of<InvalidArgument>([] { check_sparse("a.vdb", SparseFormat::automatic, {1, 1, 2}); }),
+            "the voxels of .vdb are cubes; take the same spacing along x, y and z, or write .vtu");
+}
+
+#else
+
+TEST(Sparse, WithoutOpenVdb) {
+  EXPECT_EQ(message_of<InvalidArgument>([] { check_sparse("a.vdb", SparseFormat::automatic, {1, 1, 1}); }),
+            "this build has no OpenVDB, which .vdb takes: install libopenvdb-dev and build again, or write .nvdb or .vtu");
+}
+
+#endif
+
+#ifdef FATHOM_HAS_NANOVDB
+
 template <class T>
 void check_nvdb(DType dtype) {
   const TempDir folder;
@@ -160,17 +178,38 @@ TEST(Sparse, Nvdb) {
   check_nvdb<double>(DType::float64);
 }
 
-TEST(Sparse, VdbTakesCubesAlone) {
-  EXPECT_EQ(message_of<InvalidArgument>([] { check_sparse("a.vdb", SparseFormat::automatic, {1, 1, 2}); }),
-            "the voxels of .vdb are cubes; take the same spacing along x, y and z, or write .vtu");
+TEST(Sparse, NvdbFarInside) {
+  constexpr std::int64_t kAlong = 50;  // tiles along x, of which those at the ends are stored
+  std::vector<std::int32_t> tiles = {0, 0, 0, kAlong - 1, 0, 0};
+  std::vector<std::uint64_t> masks(2 * 8, 1);
+  std::vector<float> distances(2 * 512, -0.5f);
+  const std::uint8_t row_inside = 0, after_inside[] = {1, 0};
+  SparseField field;
+  field.shape = {8 * kAlong, 8, 8};
+  field.background = 2;
+  field.tiles = HostView<const std::int32_t>(tiles.data(), {2, 3});
+  field.masks = HostView<const std::uint64_t>(masks.data(), {2, 8});
+  field.distances = HostView<const float>(distances.data(), {2, 512});
+  field.row_inside = HostView<const std::uint8_t>(&row_inside, {1, 1});
+  field.after_inside = HostView<const std::uint8_t>(after_inside, {2});
+  const TempDir folder;
+  save(folder / "a.nvdb", field);
+  const auto handle = nanovdb::io::readGrid((folder / "a.nvdb").string());
+  const auto* const grid = handle.grid<float>();
+  EXPECT_EQ(grid->activeVoxelCount(), 16u);
+  EXPECT_EQ(grid->indexBBox(), nanovdb::CoordBBox({0, 0, 0}, {8 * kAlong - 8, 0, 7}));
+  const auto tree = grid->getAccessor();
+  for (int x = -8; x < 8 * (kAlong + 1); ++x) {
+    const bool is_stored = x >= 0 && x < 8 * kAlong && (x < 8 || x >= 8 * (kAlong - 1)), is_beyond = x < 0 || x >= 8 * kAlong;
+    EXPECT_EQ(tree.getValue({x, 3, 5}), is_stored ? -0.5f : is_beyond ? 2.0f : -2.0f) << x;
+  }
 }
 
 #else
 
-TEST(Sparse, WithoutOpenVdb) {
-  EXPECT_EQ(message_of<InvalidArgument>([] { check_sparse("a.vdb", SparseFormat::automatic, {1, 1, 1}); }),
-            "this build has no OpenVDB, which .vdb takes: install libopenvdb-dev and libnanovdb-dev and build again, or write "
-            ".vtu");
+TEST(Sparse, WithoutNanoVdb) {
+  EXPECT_EQ(message_of<InvalidArgument>([] { check_sparse("a.nvdb", SparseFormat::automatic, {1, 1, 1}); }),
+            "this build has no NanoVDB, which .nvdb takes: install libnanovdb-dev and build again, or write .vtu");
 }
 
 #endif

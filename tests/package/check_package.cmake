@@ -89,4 +89,16 @@ check_reader(${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${pc_dir}/.. ${work_dir}/re
 
 if(EXISTS ${work_dir}/moved/bin/fathom)
   run(${work_dir}/moved/bin/fathom --version)
+  # What OpenVDB takes is found beside the libraries, and missed where it is not.
+  file(GLOB_RECURSE module ${work_dir}/moved/fathom-openvdb-*.so)
+  if(module)
+    set(write_vdb ${work_dir}/moved/bin/fathom mesh ${source_dir}/examples/data/knot.ply --resolution 20
+                  -o ${work_dir}/knot.vdb)
+    run(${write_vdb})
+    file(REMOVE ${module})
+    execute_process(COMMAND ${write_vdb} RESULT_VARIABLE result ERROR_VARIABLE error)
+    if(NOT (result EQUAL 2 AND error MATCHES "what writes .vdb cannot be loaded"))
+      message(FATAL_ERROR "without ${module} the command ended with ${result}:\n${error}")
+    endif()
+  endif()
 endif()

@@ -54,13 +54,14 @@ SparseField sparse_field(const Band& band) {
 SparseFormat sparse_format_from_path(const std::filesystem::path& path);
 
 /// The format that write_sparse() would use, by the path's ending where `format` does not say.
-/// @throws InvalidArgument no such ending; steps that differ, in VDB, whose voxels are cubes; a build without OpenVDB
+/// @throws InvalidArgument no such ending; steps that differ, in VDB, whose voxels are cubes; no OpenVDB or NanoVDB
 SparseFormat check_sparse(const std::filesystem::path& path, SparseFormat format,
                           const std::array<double, 3>& spacing);
 
 /// VTU: the points of the band, with their distances, as vertices. VDB: a grid of the points of the band, active, in a tree
 /// whose background is `background`, with inactive values that have the sign of their side: inside, too, as far as the lattice
-/// goes. Beyond it everything counts as outside. Cost: VDB holds the tree in memory beside the field, NanoVDB two of them.
+/// goes. Beyond it everything counts as outside. Cost: VDB holds the tree in memory beside the field, NanoVDB two of them. The first
+/// VDB loads OpenVDB.
 /// @throws InvalidArgument as check_sparse() | arrays of other types or shapes, or that contradict each other
 /// @throws IoError the file is full or broken
 void write_sparse(AtomicFile& file, const SparseField& field, SparseFormat format);

@@ -1,15 +1,26 @@
 // Threads of an emulated device: how kernels are started, and what their threads do together.
 //
 // A kernel runs before the call that starts it returns, block after block, each thread on a stack of its own until it
-// waits for others. In which order threads run between such places changes from block to block: a result that depends
-// on it betrays a race. Shared memory that a launch sizes, and memory of the device, begin filled with a pattern; other
-// shared memory does not. Launches that a device refuses, and lanes that wait for others which never come, end the
-// program with a message. Threads at different barriers pass them together, which is wrong on a device.
+// waits for others. Where the environment variable FATHOM_EMULATED_BLOCKS asks for more than one, so many blocks run at
+// once, each on a thread of the host, as kernels need whose blocks look at what others do; not under the address
+// sanitizer, which watches the ends of all shared memory. In which order threads run between places where they wait
+// changes from block to block: a result that depends on it betrays a race. Shared memory that a launch sizes, and memory
+// of the device, begin filled with a pattern; other shared memory does not. Launches that a device refuses, and lanes that
+// wait for others which never come, end the program with a message. Threads at different barriers pass them together,
+// which is wrong on a device.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define FATHOM_EMULATION_ASAN
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FATHOM_EMULATION_ASAN
+#endif
+#endif
 
 struct uint3 {
   unsigned x, y, z;
@@ -23,7 +34,7 @@ struct dim3 {
 using cudaStream_t = struct CUstream_st*;
 
 // Of the thread that runs.
-extern uint3 threadIdx, blockIdx;
+extern constinit thread_local uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 
 namespace fathom::emulation {

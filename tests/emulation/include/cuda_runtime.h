@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -19,7 +20,11 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
-#define __shared__ static  // one block runs at a time
+#ifdef FATHOM_EMULATION_ASAN  // it does not watch what is of a thread
+#define __shared__ static
+#else
+#define __shared__ static thread_local  // a block runs on one thread of the host
+#endif
 
 #define FATHOM_EMULATED_VECTORS(type, name, bytes2, bytes4)        \
   struct alignas(bytes2) name##2 {                                 \
@@ -153,6 +158,15 @@ inline float __fmaf_rd(float a, float b, float c) {
   return result;
 }
 
+inline float __double2float_rd(double x) {
+  const auto nearest = static_cast<float>(x);
+  return x < double{nearest} ? std::nextafter(nearest, -std::numeric_limits<float>::infinity()) : nearest;
+}
+inline float __double2float_ru(double x) { return -__double2float_rd(-x); }
+inline float __int2float_rd(int x) { return __double2float_rd(x); }
+inline float __int2float_ru(int x) { return __double2float_ru(x); }
+inline float __fsub_rd(float a, float b) { return __fmaf_rd(1, a, -b); }
+
 namespace fathom::emulation {
 
 // Instructions that are written as PTX, by their names. Approximations have no more error than a device's.
@@ -205,20 +219,21 @@ void __stcs(T* at, T value) {
 }
 template <class T, class V>
 T atomicAdd(T* at, V value) {
-  const T before = *at;
-  *at = static_cast<T>(before + static_cast<T>(value));
-  return before;
-}
-template <class T, class V>
-T atomicMin(T* at, V value) {
-  const T before = *at;
-  *at = std::min(before, static_cast<T>(value));
-  return before;
+  return std::atomic_ref(*at).fetch_add(static_cast<T>(value));
 }
 template <class T, class V>
 T atomicOr(T* at, V value) {
-  const T before = *at;
-  *at = before | static_cast<T>(value);
+  return std::atomic_ref(*at).fetch_or(static_cast<T>(value));
+}
+template <class T, class V>
+T atomicExch(T* at, V value) {
+  return std::atomic_ref(*at).exchange(static_cast<T>(value));
+}
+template <class T, class V>
+T atomicMin(T* at, V value) {
+  T before = *at;
+  while (static_cast<T>(value) < before && !std::atomic_ref(*at).compare_exchange_weak(before, static_cast<T>(value))) {
+  }
   return before;
 }
 
