@@ -17,6 +17,7 @@
 #include "fathom/stream/document.h"
 #include "fathom/stream/run.h"
 #include "interrupt.h"
+#include "json.h"
 #include "memory.h"
 #include "options.h"
 #include "pending_files.h"
@@ -65,6 +66,7 @@ class StreamWork {
     evaluator_.region = output_.region;
     evaluator_.row_step = output_.row_step();
     evaluator_.bands = run_.ring;
+    run_.serpentine = output_.serpentine;
     read_rates();
     if (!arguments.resume_at.empty()) {
       resume_at_ = parse_count("--resume-at", arguments.resume_at, 0, output_.row_bytes() * output_.region.height());

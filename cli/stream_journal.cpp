@@ -19,6 +19,7 @@
 #include "fathom/core/error.h"
 #include "fathom/io/raster.h"
 #include "fathom/stream/run.h"
+#include "report.h"
 
 namespace fathom::cli {
 

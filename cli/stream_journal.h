@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fathom/core/raster.h"
-#include "report.h"
+#include "json.h"
 
 namespace fathom::cli {
 

@@ -9,6 +9,7 @@
 #include "memory.h"
 #include "options.h"
 #include "quantities.h"
+#include "report.h"
 #include "stream_graph.h"
 
 namespace fathom::cli {

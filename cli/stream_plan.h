@@ -4,7 +4,7 @@
 #include <string>
 
 #include "fathom/stream/evaluator.h"
-#include "report.h"
+#include "json.h"
 #include "stream.h"
 #include "stream_output.h"
 
