@@ -144,8 +144,7 @@ Journal::Journal(std::string path, const Json& about) : path_(std::move(path)) {
       throw IoError(fmt::format("{} is in use by another fathom", path_));
     if (is_new) {
       ends_ = {line.size()};
-      cut(0);
-      if (lseek(file_, 0, SEEK_SET) != 0) throw IoError(fmt::format("{} cannot be written: {}", path_, reason()));
+      if (ftruncate(file_, 0) != 0) throw IoError(fmt::format("{} cannot be written: {}", path_, reason()));
       write_all(file_, path_, line);
     } else {
       cut(bands_.size());
@@ -163,7 +162,8 @@ void Journal::cut(std::size_t bands) {
   bands_.resize(bands);
   ends_.resize(bands + 1);
   const auto end = static_cast<off_t>(ends_.back());
-  if (ftruncate(file_, end) != 0 || lseek(file_, end, SEEK_SET) != end)
+  const off_t size = lseek(file_, 0, SEEK_END);
+  if (size < 0 || (size > end && ftruncate(file_, end) != 0) || lseek(file_, end, SEEK_SET) != end)
     throw IoError(fmt::format("{} cannot be cut: {}", path_, reason()));
 }
 

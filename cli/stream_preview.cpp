@@ -166,7 +166,9 @@ class Shades {
     for (const Array* const array : {&pictures.all, &pictures.middle}) {
       const float* const values = array->as<float>().data();
       for (std::int64_t i = 0; i < array->size(); ++i)
-        if (std::isfinite(values[i])) {
+        if (values[i] == std::numeric_limits<float>::infinity()) {
+          has_infinite_ = true;
+        } else if (std::isfinite(values[i])) {
           low_ = std::min<double>(low_, values[i]);
           high_ = std::max<double>(high_, values[i]);
         }
@@ -174,15 +176,17 @@ class Shades {
     if (!(low_ <= high_)) low_ = high_ = 0;
   }
   Colour of(double value) const {
-    const double t = std::isnan(value) ? 0 : high_ > low_ ? std::clamp((value - low_) / (high_ - low_), 0.0, 1.0) : 0;
+    const double share = high_ > low_ ? (value - low_) / (high_ - low_) : value > high_ ? 1 : 0;
+    const double t = std::isnan(share) ? 0 : std::clamp(share, 0.0, 1.0);
     return is_float_ ? ColourMap::sequential().at(t) : Colour{t, t, t};
   }
   std::string text() const {
-    return is_float_ ? fmt::format("dark is {:.4g}, light is {:.4g}", low_, high_) : fmt::format("black is 0, white is {:g}", high_);
+    return is_float_ ? fmt::format("dark is {:.4g}, light is {:.4g}{}", low_, high_, has_infinite_ ? " and inf" : "")
+                     : fmt::format("black is 0, white is {:g}", high_);
   }
 
  private:
-  bool is_float_ = false;
+  bool is_float_ = false, has_infinite_ = false;
   double low_ = 0, high_ = 1;
 };
 
