@@ -21,7 +21,7 @@ def value_of(name, spec):
         return SPECIAL[name]
     if "enum" in spec:
         return spec["enum"][-1]
-    return {"integer": 1, "number": 1.5, "boolean": True, "string": "x"}[np.atleast_1d(spec["type"])[0]]
+    return {"integer": 1, "number": 2, "boolean": True, "string": "x"}[np.atleast_1d(spec["type"])[0]]
 
 
 def node_of(kind, names):
@@ -37,7 +37,7 @@ def node_of(kind, names):
 
 @pytest.fixture
 def check(fathom):
-    np.save(fathom.directory / "in.npy", np.ones((6, 5), np.uint8))
+    np.save(fathom.directory / "in.npy", np.ones((9, 9), np.uint8))
     (fathom.directory / "places.csv").write_text("0,0,0\n")
     return lambda node: fathom("stream", "check", graphs.write(fathom, {"in": {"type": "file", "path": "in.npy"}, "a": node}))
 
