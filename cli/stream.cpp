@@ -29,6 +29,7 @@
 #include "stream_output.h"
 #include "stream_plan.h"
 #include "stream_preview.h"
+#include "warnings.h"
 
 namespace fathom::cli {
 
@@ -138,22 +139,35 @@ class StreamWork {
         if (k > 0) longest = std::max(longest, seconds_since(start));  // the first one warms up
       }
     }
+    if (band_bytes < run_.min_rate * longest)
+      warn(fmt::format("bands were computed at {}, slower than --min-rate; more threads may do, or a lower rate",
+                       rate_text(band_bytes / longest / packing_)));
     const double ahead = std::max(kLeastSeconds, kLongest * longest) * run_.min_rate;
     const double bands = std::ceil(std::min(ahead, kMostBytes) / band_bytes) + 1;
     run_.ring = static_cast<int>(std::clamp(bands, 2.0, static_cast<double>(std::max<std::int64_t>(2, plan.bands))));
+  }
+
+  /// The ring is as large as the memory allows without making bands smaller.
+  stream::Evaluator with_ring(const stream::Plan& plan) {
+    for (; run_.ring > 2; run_.ring = std::max(2, run_.ring / 2)) {
+      evaluator_.bands = run_.ring;
+      try {
+        stream::Evaluator evaluator(graph_, evaluator_);
+        if (evaluator.plan().band == plan.band) return evaluator;
+      } catch (const InvalidArgument&) {  // it does not fit
+      }
+    }
+    evaluator_.bands = 2;
+    return stream::Evaluator(graph_, evaluator_);
   }
 
   stream::Evaluator make_evaluator() {
     stream::Evaluator evaluator(graph_, evaluator_);
     if (run_.min_rate > 0) {
       progress_.begin("measuring");
-      const stream::Plan& plan = evaluator.plan();
+      const stream::Plan plan = evaluator.plan();
       size_ring(plan);
-      const std::size_t band = static_cast<std::size_t>(plan.band.area()) * size_of(output_.dtype);
-      if (evaluator_.memory)  // the ring takes what is left of it
-        run_.ring = std::min(run_.ring, 2 + static_cast<int>((*evaluator_.memory - plan.bytes()) / band));
-      evaluator_.bands = run_.ring;
-      evaluator = stream::Evaluator(graph_, evaluator_);
+      evaluator = with_ring(plan);
     }
     const std::size_t needed = evaluator.plan().bytes();
     if (const auto free = free_memory(); !evaluator_.memory && free && needed > *free)
