@@ -434,6 +434,8 @@ NodeRef read_document(std::string_view text, const Resources& resources) {
   } catch (const Json::exception& error) {
     std::string reason = error.what();
     reason.erase(0, reason.find("] ") + 2);
+    for (char& byte : reason)
+      if (byte < ' ' || byte > '~') byte = '?';
     throw InvalidArgument("the document is no JSON: " + reason.substr(0, 200));
   }
   const auto text_of = [&](const char* field) {

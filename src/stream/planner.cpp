@@ -236,7 +236,7 @@ Plan make_plan(const NodeRef& root, const EvaluatorOptions& options) {
   const int most_threads = options.execution.threads > 0 ? options.execution.threads : available_threads();
   std::size_t least = 0;
   for (int threads = most_threads; threads > 0; threads /= 2)
-    for (std::int64_t rows = 256; rows >= 16; rows /= 2) {
+    for (std::int64_t rows = 256; rows >= 8; rows /= 2) {
       const std::int64_t step = options.row_step, height = (rows + step - 1) / step * step;
       plan.threads = threads;
       plan.band = {std::min(height, plan.region.height()), plan.region.width()};

@@ -60,7 +60,7 @@ class Pointwise : public Reduction<N> {
     return {first.height(), first.width(), dtype, first.pixel()};
   }
 
-  std::optional<Period> period_;  ///< found once: a node may be reached by many ways
+  std::optional<Period> period_;  ///< kept: by way of all children of all children it would take 2ⁿ steps
 };
 
 /// Calls function(y, x, value) for all pixels, of any type.

@@ -1,6 +1,6 @@
 #include "stream/pool.h"
 
-#include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "stream/pixels.h"
@@ -8,17 +8,38 @@
 namespace fathom::stream {
 
 void Pool::forget(Tiles::iterator tile) {
-  used_ -= tile->second.bytes;
+  if (tile->second.pixels.bytes() > 0) spare_.emplace(tile->second.pixels.bytes(), std::move(tile->second.pixels));
   order_.erase(tile->second.place);
   tiles_.erase(tile);
 }
 
-bool Pool::make_room(std::size_t bytes) {
+void Pool::forget_oldest() {
+  for (const Key& key : order_)
+    if (const auto tile = tiles_.find(key); tile->second.is_ready && tile->second.users == 0) return forget(tile);
+}
+
+std::optional<Array> Pool::take(std::size_t bytes) {
+  const auto from_spare = [&]() -> std::optional<Array> {
+    const auto found = spare_.find(bytes);
+    if (found == spare_.end()) return std::nullopt;
+    Array memory = std::move(found->second);
+    spare_.erase(found);
+    return memory;
+  };
+  if (auto memory = from_spare()) return memory;
   for (auto key = order_.begin(); key != order_.end() && used_ + bytes > limit_;) {
     const auto tile = tiles_.find(*key++);
-    if (tile->second.is_ready && tile->second.users == 0) forget(tile);
+    if (!tile->second.is_ready || tile->second.users > 0) continue;
+    forget(tile);
+    if (auto memory = from_spare()) return memory;
   }
-  return used_ + bytes <= limit_;
+  while (used_ + bytes > limit_ && !spare_.empty()) {
+    used_ -= spare_.begin()->first;
+    spare_.erase(spare_.begin());
+  }
+  if (used_ + bytes > limit_) return std::nullopt;
+  used_ += bytes;
+  return Array(DType::uint8, {static_cast<std::int64_t>(bytes)});
 }
 
 bool Pool::with(const Key& key, Size size, DType dtype, const Compute& compute, const Use& use) {
@@ -29,38 +50,37 @@ bool Pool::with(const Key& key, Size size, DType dtype, const Compute& compute, 
     found = tiles_.find(key);  // gone, if its computation failed
   }
   if (found == tiles_.end()) {
-    const std::size_t bytes = bytes_of(size, dtype);
-    if (!make_room(bytes)) return false;
+    auto memory = take(bytes_of(size, dtype));
+    if (!memory) return false;
+    constexpr std::size_t kMostTiles = std::size_t{1} << 14;  // those of one value take no memory but that of these tables
+    if (tiles_.size() >= kMostTiles) forget_oldest();
     found = tiles_.try_emplace(key).first;
     Tile& tile = found->second;
-    tile.bytes = bytes;
+    tile.pixels = std::move(*memory);
     tile.place = order_.insert(order_.end(), key);
-    used_ += bytes;
+    tile.view = AnyView(tile.pixels.data(), dtype, {size.height, size.width});
     lock.unlock();
+    std::exception_ptr error;
     try {
-      tile.pixels = Array(dtype, {size.height, size.width});
-      tile.constant = compute(tile.pixels.view());
+      tile.constant = compute(tile.view);
     } catch (...) {
-      lock.lock();
-      forget(found);
-      changed_.notify_all();
-      throw;
+      error = std::current_exception();
     }
     lock.lock();
-    if (tile.constant) {
-      constexpr std::size_t kKept = 256;  // of the tables
-      tile.pixels = {};
-      used_ -= std::exchange(tile.bytes, std::min(kKept, bytes)) - std::min(kKept, bytes);
-    }
-    tile.is_ready = true;
     changed_.notify_all();
+    if (error) {
+      forget(found);
+      std::rethrow_exception(error);
+    }
+    if (tile.constant) spare_.emplace(tile.pixels.bytes(), std::exchange(tile.pixels, {}));
+    tile.is_ready = true;
   } else {
     order_.splice(order_.end(), order_, found->second.place);
   }
   Tile& tile = found->second;
   ++tile.users;
   lock.unlock();
-  use({tile.constant, tile.constant ? AnyConstView() : tile.pixels.view()});
+  use({tile.constant, tile.constant ? AnyConstView() : AnyConstView(tile.view)});
   lock.lock();
   --tile.users;
   return true;

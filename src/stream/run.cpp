@@ -51,11 +51,12 @@ class Ring {
   void filled() {
     change([&] { ++filled_; });
   }
-  /// The next slot to write. Null: there will be none.
-  Slot* to_write(bool& waited) {
+  /// The next slot to write. Null: there will be none. @param full  the first one waits until all are filled
+  Slot* to_write(bool& waited, bool full) {
     std::unique_lock lock(mutex_);
     waited = filled_ == taken_;
-    changed_.wait(lock, [&] { return filled_ > taken_ || ended_; });
+    const std::int64_t ahead = full && taken_ == 0 ? static_cast<std::int64_t>(slots_.size()) : 1;
+    changed_.wait(lock, [&] { return filled_ - taken_ >= ahead || ended_; });
     return filled_ > taken_ ? &slots_[static_cast<std::size_t>(taken_) % slots_.size()] : nullptr;
   }
   void written() {
@@ -94,7 +95,7 @@ class Writer {
   void operator()() {
     try {
       bool waited = false;
-      while (Ring::Slot* const slot = ring_.to_write(waited)) {
+      while (Ring::Slot* const slot = ring_.to_write(waited, options_.min_rate > 0)) {
         pace();
         judge(*slot, waited);
         const AnyConstView rows(slot->memory.data(), slot->memory.dtype(), {slot->rows, width_});
