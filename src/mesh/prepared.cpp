@@ -33,6 +33,7 @@ TreeView PreparedMesh::view() const {
   view.longest_squared = tree.longest_squared;
   if (fast_winding) view.clusters = fast_winding->view();
   view.sign = sign;
+  view.is_closed = topology.closed();
   view.rule = rule;
   return view;
 }

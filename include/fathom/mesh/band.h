@@ -15,8 +15,9 @@ inline constexpr int kTileSide = 8;
 inline constexpr int kTilePoints = kTileSide * kTileSide * kTileSide;
 
 /// Points of a lattice no farther than a cutoff from a surface, in tiles. Point (x, y, z) of a tile is its element
-/// x + 8·y + 64·z, and bit x + 8·y of its word z. Tiles are in ascending order of z, then y, then x. With sides, and a cutoff
-/// below a step of the lattice, tiles whose points are all beyond it are stored, too, where the surface passes.
+/// x + 8·y + 64·z, and bit x + 8·y of its word z. Tiles are in ascending order of z, then y, then x. With sides, tiles
+/// whose points are all beyond it are stored, too, where inside and outside meet in them: where the surface passes, if the
+/// cutoff is below a step of the lattice; and, if the surface has holes, far from it.
 struct Band {
   Lattice lattice;
   double cutoff = 0;
@@ -32,8 +33,8 @@ struct Band {
 
   /// Sides of what is not stored, on which all points of a tile are on one side: [tiles along z, tiles along y], 1 where
   /// the first tile of a row is inside, if it is not stored; and [n], 1 where the tile after each is, if it is not.
-  /// Where a hole of the surface lets inside and outside meet, that of one of the points stands for all until the next
-  /// tile that is stored; also points of stored tiles that are not in the band then have sides of their neighbours.
+  /// Of a surface with holes that is sure where the tile's corners, and those of the tiles around it, are not all on one
+  /// side, or the band is; elsewhere a part of inside or outside that is narrower than a tile may be missed.
   Array row_inside;
   Array after_inside;
 

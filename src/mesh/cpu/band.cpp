@@ -1,5 +1,5 @@
-// The band, a row of tiles along x at a time: the tiles that the surface may be near are found by bisecting the row, each is
-// searched, and what it holds is signed. Rows are joined in the end.
+// The band, a row of tiles along x at a time: the tiles that the surface may be near, or in which inside
+// and outside may meet, are found by bisecting the row, each is searched, and what it holds is signed. Rows are joined in the end.
 #include "mesh/cpu/band.h"
 
 #include <algorithm>
@@ -9,12 +9,14 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "mesh/band_rule.h"
 #include "mesh/cpu/search.h"
 #include "mesh/cpu/sides.h"
 #include "mesh/cpu/tile.h"
+#include "mesh/cpu/tile_corners.h"
 
 namespace fathom::mesh::cpu {
 
@@ -55,13 +57,16 @@ void spread_sides(Mask known, Mask& inside) {
 
 class RowWork {
  public:
-  RowWork(const PreparedMesh& prepared, const Lattice& lattice, const BandOptions& options, InstructionSet set)
+  /// @param corners  null: they are not asked
+  RowWork(const PreparedMesh& prepared, const Lattice& lattice, const BandOptions& options, const BandRule& rule,
+          const TileCorners* corners, InstructionSet set)
       : prepared_(prepared),
         tree_(prepared.view()),
         lattice_(lattice),
         options_(options),
         set_(set),
-        rule_(band_rule(lattice, options.cutoff, prepared.sign != Sign::none, prepared.tree.longest_squared)),
+        rule_(rule),
+        corners_(corners),
         search_(prepared.tree, rule_.within, set),
         bundle_(tree_, lattice) {}
 
@@ -86,17 +91,22 @@ class RowWork {
       return lattice_.at(axis, tile * kTileSide + kTileSide - 1);
     };
     const Vec3 low = point(begin * kTileSide, ty_ * kTileSide, tz_ * kTileSide);
-    if (!search_.is_near({{low.x, low.y, low.z}, {last(0, end - 1), last(1, ty_), last(2, tz_)}})) return;
-    if (end - begin == 1) return add_tile(begin);
+    const bool may_be_cut = corners_ != nullptr && !corners_->agree(begin, end, ty_, tz_, 1);
+    if (!may_be_cut && !search_.is_near({{low.x, low.y, low.z}, {last(0, end - 1), last(1, ty_), last(2, tz_)}})) return;
+    if (end - begin == 1) return add_tile(begin, may_be_cut);
     const std::int64_t middle = begin + (end - begin) / 2;
     bisect(begin, middle);
     bisect(middle, end);
   }
 
-  void add_tile(std::int64_t tx) {
+  /// @param may_be_cut  inside and outside may meet in it
+  void add_tile(std::int64_t tx, bool may_be_cut) {
     const std::array<std::int64_t, 3> first{tx * kTileSide, ty_ * kTileSide, tz_ * kTileSide};
     const TilePlace place = tile_place(lattice_, first);
-    if (!search_.search(place, found_)) return;
+    if (!search_.search(place, found_)) {
+      if (!may_be_cut) return;
+      std::fill_n(found_.squared, kTilePoints, std::numeric_limits<double>::infinity());
+    }
     Mask mask{};
     bool is_stored = false;
     double distances[kTilePoints];
@@ -107,13 +117,24 @@ class RowWork {
       is_stored |= exists && distances[i] <= rule_.within;
       mask[static_cast<std::size_t>(i / 64)] |= std::uint64_t{exists && distances[i] <= options_.cutoff} << i % 64;
     }
-    if (!is_stored) return;
+    if (!is_stored && !may_be_cut) return;
+    Mask inside{};
+    if (prepared_.sign == Sign::winding) inside = sides_by_lines(tx);
+    else if (prepared_.sign != Sign::none) inside = sides_of(place, mask);
+    if (!is_stored && !is_cut(tx, inside)) return;
     const int active = std::accumulate(mask.begin(), mask.end(), 0,
                                        [](int sum, std::uint64_t word) { return sum + std::popcount(word); });
     row_.active += active;
     row_.tiles.push_back(static_cast<std::int32_t>(tx));
     row_.masks.push_back(mask);
-    store(place, mask, distances);
+    store(place, mask, inside, distances);
+  }
+
+  /// Whether inside and outside meet in a tile.
+  bool is_cut(std::int64_t tx, const Mask& inside) const {
+    const std::uint64_t all = corners_->is_inside(tx, ty_, tz_) ? ~std::uint64_t{0} : 0;
+    return !corners_->agree(tx, tx + 1, ty_, tz_, 0) ||
+           std::any_of(inside.begin(), inside.end(), [&](std::uint64_t word) { return word != all; });
   }
 
   static bool bit(const Mask& mask, int i) { return mask[static_cast<std::size_t>(i / 64)] >> i % 64 & 1; }
@@ -121,10 +142,7 @@ class RowWork {
     return {place.at[0][i % 8], place.at[1][i / 8 % 8], place.at[2][i / 64]};
   }
 
-  void store(const TilePlace& place, const Mask& mask, const double* distances) {
-    Mask inside{};
-    if (prepared_.sign == Sign::winding) inside = sides_by_lines();
-    else if (prepared_.sign != Sign::none) inside = sides_of(place, mask);
+  void store(const TilePlace& place, const Mask& mask, const Mask& inside, const double* distances) {
     if (options_.dtype == DType::float32) store_distances<float>(mask, inside, distances);
     else store_distances<double>(mask, inside, distances);
     if (options_.triangles)
@@ -153,22 +171,31 @@ class RowWork {
   /// Which points of a tile are inside.
   Mask sides_of(const TilePlace& place, const Mask& mask) const {
     Mask inside{};
-    for (int i = 0; i < kTilePoints; ++i) {
-      if (!bit(mask, i) && rule_.spreads) continue;
-      const Vec3 at = point_of(place, i);
-      const bool is_in = bit(mask, i) ? is_inside(tree_, at, found_.place[i]) : is_inside_far(at);
+    const auto take = [&](int i, bool is_in) {
       inside[static_cast<std::size_t>(i / 64)] |= std::uint64_t{is_in} << i % 64;
+    };
+    std::vector<int> far;
+    std::vector<Vec3> points;
+    for (int i = 0; i < kTilePoints; ++i) {
+      const Vec3 at = point_of(place, i);
+      if (bit(mask, i)) {
+        take(i, is_inside(tree_, at, found_.place[i]));
+      } else if (!rule_.spreads) {
+        far.push_back(i);
+        points.push_back(at);
+      }
     }
+    ask_sides(prepared_.tree, tree_, points, set_, [&](std::size_t n, bool is_in) { take(far[n], is_in); });
     if (rule_.spreads) spread_sides(mask, inside);
     return inside;
   }
 
-  /// The same by winding numbers, of the last tile.
-  Mask sides_by_lines() {
+  /// The same by winding numbers.
+  Mask sides_by_lines(std::int64_t tx) {
     set_bundle();
     Mask inside{};
     for (int i = 0; i < kTilePoints; ++i) {
-      const std::int64_t x = row_.tiles.back() * kTileSide + i % 8;
+      const std::int64_t x = tx * kTileSide + i % 8;
       if (x < lattice_.shape[0])
         inside[static_cast<std::size_t>(i / 64)] |= std::uint64_t{bundle_.is_inside(x, i / 8 % 8, i / 64)} << i % 64;
     }
@@ -180,17 +207,14 @@ class RowWork {
     bundle_is_set_ = true;
   }
 
-  /// Of a point whose nearest triangle is not known.
-  bool is_inside_far(Vec3 at) const {
-    Found found;
-    if (prepared_.sign == Sign::pseudonormal) find_nearest(prepared_.tree, &at, 1, &found, set_);
-    return is_inside(tree_, at, found.place);
-  }
-
   /// Sides of the tiles that are not stored.
   void sign_gaps() {
     const auto is_inside = [&](std::int64_t tx) {
-      return is_inside_far(point(tx * kTileSide, ty_ * kTileSide, tz_ * kTileSide));
+      if (corners_ != nullptr) return corners_->is_inside(tx, ty_, tz_);
+      bool inside = false;
+      ask_sides(prepared_.tree, tree_, {point(tx * kTileSide, ty_ * kTileSide, tz_ * kTileSide)}, set_,
+                [&](std::size_t, bool is_in) { inside = is_in; });
+      return inside;
     };
     row_.starts_inside = (row_.tiles.empty() || row_.tiles[0] > 0) && is_inside(0);
     row_.after_inside.resize(row_.tiles.size());
@@ -205,7 +229,8 @@ class RowWork {
   const Lattice& lattice_;
   const BandOptions& options_;
   InstructionSet set_;
-  BandRule rule_;
+  const BandRule rule_;
+  const TileCorners* const corners_;
   TileSearch search_;
   TileFound found_;
   Row row_;
@@ -267,10 +292,14 @@ Band make_band(const PreparedMesh& prepared, const Lattice& lattice, const BandO
   const std::int64_t jobs = tiles[0] > 0 ? tiles[1] * tiles[2] : 0;
   std::vector<Row> rows(static_cast<std::size_t>(jobs));
   std::vector<std::unique_ptr<RowWork>> workers(static_cast<std::size_t>(std::min<std::int64_t>(run.threads, jobs)));
-  Monitor monitor(run.execution, jobs);
+  const BandRule rule = band_rule(lattice, options.cutoff, prepared.view());
+  const bool asks_corners = rule.asks_corners && jobs > 0;
+  Monitor monitor(run.execution, jobs + (asks_corners ? TileCorners::rows(tiles) : 0));
+  std::optional<TileCorners> corners;
+  if (asks_corners) corners.emplace(prepared, lattice, tiles, run, monitor);
   parallel_jobs(run.threads, jobs, [&](int worker, std::int64_t job) {
     std::unique_ptr<RowWork>& work = workers[static_cast<std::size_t>(worker)];
-    if (!work) work = std::make_unique<RowWork>(prepared, lattice, options, run.set);
+    if (!work) work = std::make_unique<RowWork>(prepared, lattice, options, rule, corners ? &*corners : nullptr, run.set);
     rows[static_cast<std::size_t>(job)] = work->run(job % tiles[1], job / tiles[1]);
     monitor.advance(1);
   });

@@ -402,7 +402,7 @@ AnyConstDeviceView view_of(const T* data, DType dtype, const Shape& shape) {
 
 DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOptions& options, cudaStream_t stream) {
   const TileGrid tiles(grid_of(lattice));
-  const BandRule rule = band_rule(lattice, options.cutoff, tree.sign != Sign::none, tree.longest_squared);
+  const BandRule rule = band_rule(lattice, options.cutoff, tree);
   const NearTiles near = near_tiles(tree, tiles, rule.within, stream);
   const RowSides sides(tree, tiles, near, stream);
   Scratch sizes(nullptr);

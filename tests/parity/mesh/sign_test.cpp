@@ -184,6 +184,41 @@ TEST(SignsByPseudonormals, AreThoseOfTheFieldInBands) {
   }
 }
 
+Mesh without(Mesh mesh, const auto& leaves_out) {
+  std::erase_if(mesh.triangles, [&](const Corners& corners) {
+    Place middle{};
+    for (const std::int64_t corner : corners)
+      for (std::size_t k = 0; k < 3; ++k) middle[k] += mesh.vertices[static_cast<std::size_t>(corner)][k] / 3;
+    return leaves_out(middle);
+  });
+  return mesh;
+}
+
+/// In a hole, inside and outside meet far from the surface.
+TEST(SignsOfMeshesWithHoles, AreThoseOfTheFieldInBands) {
+  const Mesh square = divided(divided(box({-1, -1, -1.5}, {1, 1, 1.5})));
+  const Mesh tube = moved(without(square, [](const Place& p) { return std::abs(p[2]) == 1.5; }), [](const Place& p) {
+    const double length = std::max(std::hypot(p[0], p[1]), 0.1);
+    return Place{p[0] / length, p[1] / length, p[2]};
+  });
+  const Solid open[] = {{"tube", tube},
+                        {"half a sphere", without(sphere({}, 1, 3), [](const Place& p) { return p[2] > 0; })},
+                        {"box without a face", without(square, [](const Place& p) { return p[1] == 1; })}};
+  for (const Solid& solid : open)
+    for (const Sign sign : {Sign::fast_winding, Sign::pseudonormal}) {
+      SCOPED_TRACE(solid.name);
+      const TriangleSet set = set_of(solid.mesh, sign);
+      ASSERT_FALSE(set.topology().closed());
+      for (const double h : {1 / 7.0, 1 / 17.0, 1 / 30.0})
+        for (const double steps : {0.3, 1.0, 3.0}) {
+          mesh::LatticeOptions around;
+          around.spacing = {h, 1.5 * h, h};
+          around.margin = 5;
+          check_band(set, lattice_around(set.bounds(), around), steps * h);
+        }
+    }
+}
+
 /// Where roundings let a point beside the surface be farther from it than a step, and all about it lie on the surface.
 TEST(SignsByPseudonormals, AreRightBesideSurfacesThroughTheLattice) {
   for (const double h : {0.1, 0.3, 0.7, 1.1, 1 / 3.0}) {
