@@ -217,7 +217,7 @@ void plan_lattice(MeshPlan& plan, const io::Mesh& mesh) {
     const double longest = *std::max_element(spacing.begin(), spacing.end());
     if (plan.band) plan.cutoff = *plan.band * longest;
     if (plan.offset) plan.cutoff = std::abs(*plan.offset) + 2 * longest;  // both ends of all edges that it crosses
-    if (!plan.has_margin) around.margin = mesh::band_margin(*plan.cutoff, spacing);
+    if (!plan.has_margin) around.cutoff = plan.cutoff;
   }
   plan.lattice = mesh::lattice_around(bounds, around);
   const auto& shape = plan.lattice.shape;
