@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "fathom/mesh/triangle_set.h"
 #include "mesh/tree_view.hd.h"
@@ -21,8 +22,18 @@ struct BandRule {
   double within = 0;
 };
 
+/// No neighbours are farther apart, whatever was rounded: far from 0 that may be more than the spacing.
+inline double longest_step(const Lattice& lattice) {
+  double longest = 0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double farthest = std::max(std::abs(lattice.origin[k]), std::abs(lattice.at(k, lattice.shape[k])));
+    longest = std::max(longest, lattice.spacing[k] + 0x1p-50 * farthest);
+  }
+  return longest;
+}
+
 inline BandRule band_rule(const Lattice& lattice, double cutoff, const TreeView& tree) {
-  const double step = *std::max_element(lattice.spacing.begin(), lattice.spacing.end());
+  const double step = longest_step(lattice);
   const bool holds_surface = cutoff * cutoff > reach_of(step * step, tree.longest_squared);
   const bool is_signed = tree.sign != Sign::none;
   return {holds_surface && tree.is_closed, is_signed && !tree.is_closed,

@@ -41,6 +41,7 @@ struct Band {
   // What computed it.
   InstructionSet instruction_set = InstructionSet::baseline;
   int threads = 1;
+  std::size_t scratch_bytes = 0;
 
   std::int64_t count() const { return tiles.shape().rank() == 2 ? tiles.shape()[0] : 0; }
   std::size_t bytes() const {

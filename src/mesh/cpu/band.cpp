@@ -10,6 +10,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "mesh/band_rule.h"
@@ -78,7 +79,7 @@ class RowWork {
     bundle_is_set_ = false;
     bisect(0, along_x_);
     if (prepared_.sign != Sign::none) sign_gaps();
-    return std::move(row_);
+    return Row(row_);  // vectors of just the size
   }
 
  private:
@@ -239,7 +240,8 @@ class RowWork {
   std::int64_t ty_ = 0, tz_ = 0, along_x_ = 0;
 };
 
-/// All rows one after the other; each is given back once it is copied.
+/// All rows one after the other. Each is given back once it is copied, the last first, as a heap shrinks from its end: so
+/// no more than the band and a little is in memory.
 Band join(std::vector<Row>& rows, const Lattice& lattice, const BandOptions& options) {
   Band band;
   band.lattice = lattice;
@@ -255,10 +257,10 @@ Band join(std::vector<Row>& rows, const Lattice& lattice, const BandOptions& opt
   band.row_inside = Array(DType::uint8, {shape[2], shape[1]});
   std::fill_n(band.row_inside.data(), band.row_inside.bytes(), std::byte{0});  // there are no rows, if they are empty
   band.after_inside = Array(DType::uint8, {count});
-  std::fill_n(band.row_inside.data(), band.row_inside.bytes(), std::byte{});  // rows without a tile are not worked on
-  std::int64_t at = 0;
-  for (std::size_t number = 0; number < rows.size(); ++number) {
+  std::int64_t at = count;
+  for (std::size_t number = rows.size(); number-- > 0;) {
     const Row row = std::move(rows[number]);
+    at -= static_cast<std::int64_t>(row.tiles.size());
     const auto copy = [&](Array& to, const auto& from) {
       if (!from.empty())
         std::memcpy(to.data() + static_cast<std::size_t>(at) * (to.bytes() / static_cast<std::size_t>(count)),
@@ -278,10 +280,25 @@ Band join(std::vector<Row>& rows, const Lattice& lattice, const BandOptions& opt
     if (row.after_inside.empty()) std::memset(band.after_inside.data() + at, 0, row.tiles.size());
     band.row_inside.as<std::uint8_t>().data()[number] = row.starts_inside;
     band.active += row.active;
-    at += static_cast<std::int64_t>(row.tiles.size());
   }
   return band;
 }
+
+/// Scratch for all, and for each thread; beside it threads have the triangles of a tile in hand.
+struct BandScratch {
+  std::size_t of_all = 0, of_thread = 0;
+
+  std::size_t bytes(int threads) const { return of_all + static_cast<std::size_t>(threads) * of_thread; }
+  /// Threads that the limit leaves.
+  int threads_within(const Execution& execution, int threads) const {
+    const std::size_t limit = execution.scratch_limit.value_or(SIZE_MAX);
+    while (threads > 1 && bytes(threads) > limit) --threads;
+    if (bytes(threads) > limit)
+      throw InvalidArgument("the limit of " + std::to_string(limit) + " bytes of scratch is too small; " +
+                            std::to_string(bytes(threads)) + " are needed");
+    return threads;
+  }
+};
 
 }  // namespace
 
@@ -290,14 +307,17 @@ Band make_band(const PreparedMesh& prepared, const Lattice& lattice, const BandO
   shape_only.lattice = lattice;
   const auto tiles = shape_only.tile_shape();
   const std::int64_t jobs = tiles[0] > 0 ? tiles[1] * tiles[2] : 0;
-  std::vector<Row> rows(static_cast<std::size_t>(jobs));
-  std::vector<std::unique_ptr<RowWork>> workers(static_cast<std::size_t>(std::min<std::int64_t>(run.threads, jobs)));
   const BandRule rule = band_rule(lattice, options.cutoff, prepared.view());
   const bool asks_corners = rule.asks_corners && jobs > 0;
+  const BandScratch scratch{static_cast<std::size_t>(jobs) * sizeof(Row) + (asks_corners ? TileCorners::bytes(tiles) : 0),
+                            sizeof(RowWork) + (prepared.sign == Sign::winding ? Bundle::bytes(lattice) : 0)};
+  const int threads = scratch.threads_within(run.execution, run.threads);
+  std::vector<Row> rows(static_cast<std::size_t>(jobs));
+  std::vector<std::unique_ptr<RowWork>> workers(static_cast<std::size_t>(std::min<std::int64_t>(threads, jobs)));
   Monitor monitor(run.execution, jobs + (asks_corners ? TileCorners::rows(tiles) : 0));
   std::optional<TileCorners> corners;
   if (asks_corners) corners.emplace(prepared, lattice, tiles, run, monitor);
-  parallel_jobs(run.threads, jobs, [&](int worker, std::int64_t job) {
+  parallel_jobs(threads, jobs, [&](int worker, std::int64_t job) {
     std::unique_ptr<RowWork>& work = workers[static_cast<std::size_t>(worker)];
     if (!work) work = std::make_unique<RowWork>(prepared, lattice, options, rule, corners ? &*corners : nullptr, run.set);
     rows[static_cast<std::size_t>(job)] = work->run(job % tiles[1], job / tiles[1]);
@@ -306,7 +326,8 @@ Band make_band(const PreparedMesh& prepared, const Lattice& lattice, const BandO
   Band band = join(rows, lattice, options);
   band.is_signed = prepared.sign != Sign::none;
   band.instruction_set = run.set;
-  band.threads = run.threads;
+  band.threads = threads;
+  band.scratch_bytes = scratch.bytes(threads);
   return band;
 }
 

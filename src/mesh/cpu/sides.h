@@ -27,6 +27,9 @@ class Bundle {
   Bundle(const TreeView& tree, const Lattice& lattice)
       : tree_(tree), grid_(grid_of(lattice)), words_((lattice.shape[0] + 63) / 64) {}
 
+  static std::size_t bytes(const Lattice& lattice) {
+    return static_cast<std::size_t>(kTileSide * kTileSide * ((lattice.shape[0] + 63) / 64)) * sizeof(std::uint64_t);
+  }
   /// Computes the lines (j … j + 7, k … k + 7) of the lattice, as far as there are.
   /// @throws InternalError the surface is not closed
   void set(std::int64_t j, std::int64_t k) {

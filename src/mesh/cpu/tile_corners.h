@@ -16,6 +16,8 @@ class TileCorners {
   TileCorners(const PreparedMesh& prepared, const Lattice& lattice, const std::array<std::int64_t, 3>& tiles,
               const Run& run, Monitor& monitor);
 
+  /// @throws std::bad_alloc more than can be counted
+  static std::size_t bytes(const std::array<std::int64_t, 3>& tiles);
   static std::int64_t rows(const std::array<std::int64_t, 3>& tiles) { return (tiles[1] + 1) * (tiles[2] + 1); }
   /// Whether the first corner of a tile is inside.
   bool is_inside(std::int64_t tx, std::int64_t ty, std::int64_t tz) const {

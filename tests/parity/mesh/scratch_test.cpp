@@ -33,6 +33,10 @@ TEST(ScratchOfMeshes, StaysWithinTheLimitOfBuilding) {
       EXPECT_LE(most_held - before - kept, 40 * triangles);
       const auto told = static_cast<std::int64_t>(set.bytes());
       EXPECT_NEAR(static_cast<double>(told), static_cast<double>(kept), 0.01 * static_cast<double>(kept));
+      const auto known = mesh::set_bytes(triangles, static_cast<std::int64_t>(mesh.vertices.size()), sign);
+      EXPECT_EQ(set.bytes(), known.kept);
+      EXPECT_EQ(limit, known.build);
+      EXPECT_GE(mesh::set_bytes(triangles, 1, Sign::automatic).kept, mesh::set_bytes(triangles, 1, Sign::winding).kept);
     }
 }
 

@@ -184,6 +184,19 @@ TEST(SignsByPseudonormals, AreThoseOfTheFieldInBands) {
   }
 }
 
+/// Far from 0, where some neighbours are the same point, and others farther apart than the spacing says.
+TEST(SignsByPseudonormals, AreRightWhereStepsAreRounded) {
+  for (const double h : {1e-9, 1e-10, 1e-11})
+    for (const Sign sign : {Sign::pseudonormal, Sign::winding, Sign::fast_winding}) {
+      const mesh::Lattice lattice{{1e6, -1e6, 1e6}, {h, h, h}, {50, 37, 20}};
+      const auto place = [&](std::int64_t i) { return Place{lattice.at(0, i), lattice.at(1, i), lattice.at(2, i)}; };
+      const TriangleSet set = set_of(box(place(5), place(15)), sign);
+      for (const double steps : {0.5, 1.5, 4.0, 20.0}) check_band(set, lattice, steps * h);
+      const TriangleSet small = set_of(tetrahedron(place(2), {place(30)[0], place(20)[1], place(3)[2]}, place(19), {place(3)[0], place(30)[1], place(10)[2]}), sign);
+      for (const double steps : {0.5, 1.5, 4.0, 20.0}) check_band(small, lattice, steps * h);
+    }
+}
+
 Mesh without(Mesh mesh, const auto& leaves_out) {
   std::erase_if(mesh.triangles, [&](const Corners& corners) {
     Place middle{};
