@@ -1,16 +1,10 @@
-// Meshes on a device against the CPU, byte for byte: random ones by all ways through the room, large lattices, arrays
-// of the device in the order of streams and in graphs.
-#include <cuda_runtime_api.h>
-#include <gtest/gtest.h>
-
+// Meshes on a device against the CPU, byte for byte: random ones by all ways through the room, each sign by each rule,
+// large lattices. Devices that are emulated pass these tests, too.
 #include <cmath>
 #include <limits>
 
-#include "device_block.h"
-#include "fathom/core/device.h"
 #include "fathom/core/error.h"
-#include "mesh/problem.h"
-#include "run.h"
+#include "mesh/on_device.h"
 
 namespace fathom::test {
 namespace {
@@ -19,34 +13,7 @@ using mesh::Band;
 using mesh::BandOptions;
 using mesh::Sign;
 using mesh::TriangleSet;
-
-class MeshOnDevice : public testing::Test {
- protected:
-  void SetUp() override {
-    if (device_count() == 0) GTEST_SKIP() << "no CUDA device";
-  }
-};
-
-Execution on(Backend backend) {
-  Execution execution;
-  execution.backend = backend;
-  return execution;
-}
-
-TriangleSet set_on(Backend backend, const MeshProblem& problem) {
-  mesh::TriangleSetOptions options;
-  options.sign = problem.sign;
-  options.execution = on(backend);
-  return TriangleSet(problem.arrays->view(), options);
-}
-
-BandOptions band_options(const MeshProblem& problem) {
-  BandOptions options;
-  options.cutoff = problem.cutoff;
-  options.dtype = problem.real;
-  options.triangles = options.closest = problem.seed % 4 != 0;
-  return options;
-}
+using mesh::WindingRule;
 
 TEST_F(MeshOnDevice, RandomProblems) {
   for (int i = 0; i < scaled(600); ++i) {
@@ -62,6 +29,81 @@ TEST_F(MeshOnDevice, RandomProblems) {
     ASSERT_TRUE(equal(field(host, problem, {}), field(device, problem, execution)));
     ASSERT_TRUE(
         equal(host.band(problem.lattice, band_options(problem)), device.band(problem.lattice, band_options(problem))));
+  }
+}
+
+/// How sides are told.
+struct Sides {
+  Sign sign;
+  WindingRule rule = WindingRule::nonzero;
+};
+constexpr Sides kSides[] = {{Sign::none},
+                            {Sign::pseudonormal},
+                            {Sign::fast_winding},
+                            {Sign::winding},
+                            {Sign::winding, WindingRule::even_odd},
+                            {Sign::winding, WindingRule::positive}};
+
+/// Fields, and bands from thinner than a step to all that there is, in lattices of about whole tiles.
+void check_lattices(MeshProblem& problem, OneOf& some) {
+  const TriangleSet host = set_on(Backend::cpu, problem), device = set_on(Backend::cuda, problem);
+  const std::array<std::int64_t, 3> shapes[] = {{8, 9, 7}, {16, 15, 17}, {1, 24, 3}, {25, 1, 8}};
+  for (const auto& shape : shapes)
+    for (const double more : {0.0, 0.05}) {  // of the spacing along each axis than along the one before
+      mesh::Lattice& lattice = problem.lattice;
+      lattice.shape = shape;
+      for (std::size_t k = 0; k < 3; ++k) {
+        lattice.spacing[k] = 0.13 + more * static_cast<double>(k);
+        lattice.origin[k] = -0.49 * lattice.spacing[k] * static_cast<double>(shape[k]);
+      }
+      ++problem.seed;
+      if (!some.is_next()) continue;
+      problem.real = problem.seed % 2 ? DType::float32 : DType::float64;
+      problem.whole = problem.seed % 3 ? DType::int32 : DType::int64;
+      SCOPED_TRACE(describe(problem));
+      ASSERT_TRUE(equal(field(host, problem, {}), field(device, problem, {})));
+      for (const double steps : {0.1, 1.0, 2.5, 40.0}) {
+        problem.cutoff = steps * lattice.spacing[0];
+        ASSERT_TRUE(equal(host.band(lattice, band_options(problem)), device.band(lattice, band_options(problem))))
+            << steps << " steps";
+      }
+    }
+}
+
+/// Surfaces around one another, some of them inside out; one with holes; one with more triangles than a tile lists.
+TEST_F(MeshOnDevice, EachSignByEachRule) {
+  Random random(1);
+  const Mesh around = joined(sphere({0.1, 0, 0}, 0.9, 1),
+                             joined(inside_out(sphere({}, 0.4, 0)), box({-0.9, -0.3, -0.5}, {0.6, 0.4, 0.3})));
+  OneOf some(3);
+  MeshProblem problem;
+  for (const Mesh& mesh : {around, soup(30, random), sphere({0.2, 0.1, -0.1}, 0.3, 3)})
+    for (const Sides sides : kSides) {
+      problem.mesh = mesh;
+      problem.sign = sides.sign;
+      problem.rule = sides.rule;
+      problem.arrays.emplace(mesh, chance(random, 0.5) ? DType::float32 : DType::float64,
+                             chance(random, 0.5) ? DType::int32 : DType::int64);
+      if (sides.sign == Sign::winding && !TriangleSet(problem.arrays->view()).topology().closed()) continue;
+      check_lattices(problem, some);
+      if (HasFatalFailure()) return;
+    }
+}
+
+/// Tiles in a row, so many that cubes of them are looked at first.
+TEST_F(MeshOnDevice, LongBands) {
+  MeshProblem problem;
+  problem.mesh = joined(sphere({10.3, 0, 0}, 0.9, 1), box({4999.2, -1, -1}, {5003.7, 1, 1}));
+  problem.arrays.emplace(problem.mesh, DType::float64, DType::int32);
+  problem.lattice = {{0, 0.1, -0.05}, {0.01, 0.1, 0.1}, {530001, 3, 2}};
+  for (const Sides sides : kSides) {
+    problem.sign = sides.sign;
+    problem.rule = sides.rule;
+    problem.cutoff = 0.05 * static_cast<double>(++problem.seed);
+    const TriangleSet host = set_on(Backend::cpu, problem), device = set_on(Backend::cuda, problem);
+    const Band expected = host.band(problem.lattice, band_options(problem));
+    EXPECT_GT(expected.count(), 10);
+    ASSERT_TRUE(equal(expected, device.band(problem.lattice, band_options(problem)))) << problem.seed;
   }
 }
 
@@ -106,88 +148,15 @@ TEST_F(MeshOnDevice, ManyTrianglesAtOnePlace) {
   }
 }
 
-class OwnStream {
- public:
-  OwnStream() { must(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
-  ~OwnStream() { cudaStreamDestroy(stream_); }
-  operator Stream() const { return {stream_}; }
-  cudaStream_t get() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
-
-/// A mesh, points and outputs of the device.
-struct OnDevice {
-  explicit OnDevice(const MeshProblem& problem, const Shape& shape)
-      : vertices(problem.arrays->vertex),
-        triangles(problem.arrays->index),
-        distance(DType::float64, shape),
-        triangle(DType::int64, shape),
-        distances(distance.bytes()),
-        ids(triangle.bytes()) {}
-
-  mesh::DeviceTriangles mesh(const MeshProblem& problem) const {
-    const mesh::Triangles host = problem.arrays->view();
-    return {{vertices.data(), host.vertices.dtype(), host.vertices.shape(), host.vertices.strides()},
-            {triangles.data(), host.triangles.dtype(), host.triangles.shape(), host.triangles.strides()}};
-  }
-  mesh::DeviceOutputs outputs() const {
-    mesh::DeviceOutputs outputs;
-    outputs.distance = AnyDeviceView(distances.data(), DType::float64, distance.shape());
-    outputs.triangle = AnyDeviceView(ids.data(), DType::int64, triangle.shape());
-    return outputs;
-  }
-  void download() {
-    distances.download(distance);
-    ids.download(triangle);
-  }
-
-  Block vertices, triangles;
-  Array distance, triangle;
-  Block distances, ids;
-};
-
-TEST_F(MeshOnDevice, ArraysOfTheDeviceInTheOrderOfStreams) {
+TEST_F(MeshOnDevice, ArraysOfTheDevice) {
   for (int i = 0; i < scaled(60); ++i) {
-    MeshProblem problem = random_mesh_problem(800000 + static_cast<std::uint64_t>(i));
-    problem.real = DType::float64;
-    problem.whole = DType::int64;
-    if (problem.points.shape()[0] == 0) continue;
-    SCOPED_TRACE(describe(problem));
-    const TriangleSet host = set_on(Backend::cpu, problem);
-    const MeshAnswers of_points = nearest(host, problem, {}), of_lattice = field(host, problem, {});
-    OnDevice for_points(problem, {problem.points.shape()[0]}), for_lattice(problem, problem.lattice.array_shape());
-    mesh::TriangleSetOptions options;
-    options.sign = problem.sign;
-    const OwnStream stream;
-    TriangleSet device(for_points.mesh(problem), options, stream);
-    const Block points(problem.points.bytes());
-    cudaGraph_t graph;
-    cudaGraphExec_t executable;
-    must(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal));
-    const AnyConstView view = problem.points_view();
-    const AnyConstDeviceView there(points.data(), view.dtype(), view.shape(), view.strides());
-    const mesh::Report report = device.nearest(there, for_points.outputs(), {}, stream);
-    EXPECT_EQ(report.backend, Backend::cuda);
-    EXPECT_FALSE(report.device.empty());
-    device.field(problem.lattice, for_lattice.outputs(), {}, stream);
-    must(cudaStreamEndCapture(stream.get(), &graph));
-    must(cudaGraphInstantiate(&executable, graph, 0));
-    must(cudaMemcpyAsync(points.data(), problem.points.data(), problem.points.bytes(), cudaMemcpyHostToDevice,
-                         stream.get()));
-    must(cudaGraphLaunch(executable, stream.get()));
-    must(cudaStreamSynchronize(stream.get()));
-    for (OnDevice* outputs : {&for_points, &for_lattice}) outputs->download();
-    ASSERT_TRUE(equal(of_points.distance, for_points.distance));
-    ASSERT_TRUE(equal(of_points.triangle, for_points.triangle));
-    ASSERT_TRUE(equal(of_lattice.distance, for_lattice.distance));
-    ASSERT_TRUE(equal(of_lattice.triangle, for_lattice.triangle));
-    must(cudaGraphExecDestroy(executable));
-    must(cudaGraphDestroy(graph));
-    const mesh::DeviceBand band = device.device_band(problem.lattice, band_options(problem), stream);
-    device = TriangleSet(problem.arrays->view());
-    ASSERT_TRUE(equal(host.band(problem.lattice, band_options(problem)), band.download()));
+    CallsOnDevice calls(900000 + static_cast<std::uint64_t>(i));
+    SCOPED_TRACE(describe(calls.problem));
+    const TriangleSet device = calls.set({});
+    calls.points.upload(calls.problem.points);
+    calls.put(device, {});
+    must(cudaDeviceSynchronize());
+    ASSERT_TRUE(calls.as_from(set_on(Backend::cpu, calls.problem)));
   }
 }
 

@@ -19,6 +19,7 @@ struct MeshProblem {
   Mesh mesh;  ///< with vertices rounded to their type
   std::optional<MeshArrays> arrays;
   mesh::Sign sign = mesh::Sign::none;
+  mesh::WindingRule rule = mesh::WindingRule::nonzero;
   mesh::Lattice lattice;
   double cutoff = 1;
   Array points;                ///< [n, 3 + gap]
