@@ -139,7 +139,7 @@ std::unique_ptr<DeviceMemory> memory_for(std::int64_t tiles, cudaStream_t stream
 CutTiles add_cut_tiles(const TreeView& tree, const TileGrid& tiles, NearTiles& near, cudaStream_t stream) {
   TileCorners corners{tiles, nullptr};
   if (static_cast<double>(corners.along(0)) * static_cast<double>(corners.along(1)) *
-          static_cast<double>(corners.along(2)) > 0x1p38)
+          static_cast<double>(corners.along(2)) > 0x1p37)
     throw InvalidArgument("the lattice has more tiles of 8 × 8 × 8 points than fit a device; give a coarser one");
   const DeviceMemory of_corners(static_cast<std::size_t>(corners.questions()), stream);
   corners.inside = reinterpret_cast<std::uint8_t*>(of_corners.data());

@@ -40,6 +40,30 @@ TEST(ScratchOfMeshes, StaysWithinTheLimitOfBuilding) {
     }
 }
 
+/// Of bands beside their rows, which become the result. Threads are left out first.
+TEST(ScratchOfMeshes, IsKnownOfBands) {
+  Mesh open = sphere({}, 1, 4);
+  open.triangles.resize(open.triangles.size() / 2);
+  for (const bool is_open : {false, true}) {
+    const TriangleSet set = is_open ? set_of(open, Sign::fast_winding) : set_of(sphere({}, 1, 4), Sign::winding);
+    mesh::BandOptions options;
+    options.cutoff = 0.05;
+    options.execution.threads = 4;
+    const mesh::Lattice lattice{{-1.5, -1.5, -1.5}, {0.02, 0.02, 0.02}, {150, 150, 150}};
+    const mesh::Band free = set.band(lattice, options);
+    EXPECT_EQ(free.threads, 4);
+    options.execution.scratch_limit = free.scratch_bytes - 1;
+    const mesh::Band limited = set.band(lattice, options);
+    EXPECT_EQ(limited.threads, 3);
+    EXPECT_LT(limited.scratch_bytes, free.scratch_bytes);
+    EXPECT_TRUE(equal(free.distances, limited.distances));
+    options.execution.scratch_limit = 1000;
+    EXPECT_EQ(refusal([&] { set.band(lattice, options); }),
+              "the limit of 1000 bytes of scratch is too small; " +
+                  std::to_string(free.scratch_bytes - 3 * (free.scratch_bytes - limited.scratch_bytes)) + " are needed");
+  }
+}
+
 TEST(ScratchOfMeshes, StaysWithinTheLimitOfPoints) {
   constexpr std::int64_t kPoints = 100000, kSmall = 1 << 17;  // what the threads have in hand
   const TriangleSet set = set_of(sphere({}, 1, 4), Sign::pseudonormal);
