@@ -74,12 +74,12 @@ void print(const std::string& path, const io::Mesh& mesh, bool json) {
                        {"max", is_empty ? Json(nullptr) : Json(bounds.high)},
                        {"unit", text_or_null(mesh.unit)},
                        {"topology", topology ? topology_json(*topology) : Json(nullptr)}});
-  print_text(fmt::format(
-      "file       {}\nformat     {}\nvertices   {} of {}\ntriangles  {}\nfaces      {}\nbounds     {}\n"
-      "unit       {}\nsurface    {}\n",
-      input_name(path), io::name_of(mesh.format), vertices, name_of(dtype), triangles, faces,
-      is_empty ? "none" : fmt::format("{} to {}", text_of(bounds.low, dtype), text_of(bounds.high, dtype)),
-      mesh.unit.empty() ? "unknown" : mesh.unit, topology ? topology_text(*topology) : "unknown"));
+  print_text(
+      fmt::format("file       {}\nformat     {}\nvertices   {} of {}\ntriangles  {}\nfaces      {}\nbounds     {}\n"
+                  "unit       {}\nsurface    {}\n",
+                  input_name(path), io::name_of(mesh.format), vertices, name_of(dtype), triangles, faces,
+                  is_empty ? "none" : fmt::format("{} to {}", text_of(bounds.low, dtype), text_of(bounds.high, dtype)),
+                  mesh.unit.empty() ? "unknown" : mesh.unit, topology ? topology_text(*topology) : "unknown"));
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ SetBytes set_bytes(std::int64_t triangles, std::int64_t vertices, Sign sign) {
   const bool has_clusters = sign == Sign::fast_winding || sign == Sign::automatic;
   const auto count = static_cast<std::size_t>(triangles), points = static_cast<std::size_t>(vertices);
   std::size_t nodes = (count + kFan - 1) / kFan;
-  std::size_t kept = nodes * (sizeof(Block) + kFan * sizeof(std::int32_t)) + count * sizeof(Corners) + points * sizeof(Vec3);
+  std::size_t kept =
+      nodes * (sizeof(Block) + kFan * sizeof(std::int32_t)) + count * sizeof(Corners) + points * sizeof(Vec3);
   if (has_clusters) kept += nodes * kFan;  // which way corners run
   if (sign == Sign::pseudonormal) kept += count * 3 * sizeof(Vec3) + points * sizeof(Vec3);
   for (std::size_t groups = 0; groups != 1; nodes = groups) {

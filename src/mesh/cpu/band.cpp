@@ -93,7 +93,8 @@ class RowWork {
     };
     const Vec3 low = point(begin * kTileSide, ty_ * kTileSide, tz_ * kTileSide);
     const bool may_be_cut = corners_ != nullptr && !corners_->agree(begin, end, ty_, tz_, 1);
-    if (!may_be_cut && !search_.is_near({{low.x, low.y, low.z}, {last(0, end - 1), last(1, ty_), last(2, tz_)}})) return;
+    if (!may_be_cut && !search_.is_near({{low.x, low.y, low.z}, {last(0, end - 1), last(1, ty_), last(2, tz_)}}))
+      return;
     if (end - begin == 1) return add_tile(begin, may_be_cut);
     const std::int64_t middle = begin + (end - begin) / 2;
     bisect(begin, middle);
@@ -309,8 +310,9 @@ Band make_band(const PreparedMesh& prepared, const Lattice& lattice, const BandO
   const std::int64_t jobs = tiles[0] > 0 ? tiles[1] * tiles[2] : 0;
   const BandRule rule = band_rule(lattice, options.cutoff, prepared.view());
   const bool asks_corners = rule.asks_corners && jobs > 0;
-  const BandScratch scratch{static_cast<std::size_t>(jobs) * sizeof(Row) + (asks_corners ? TileCorners::bytes(tiles) : 0),
-                            sizeof(RowWork) + (prepared.sign == Sign::winding ? Bundle::bytes(lattice) : 0)};
+  const BandScratch scratch{
+      static_cast<std::size_t>(jobs) * sizeof(Row) + (asks_corners ? TileCorners::bytes(tiles) : 0),
+      sizeof(RowWork) + (prepared.sign == Sign::winding ? Bundle::bytes(lattice) : 0)};
   const int threads = scratch.threads_within(run.execution, run.threads);
   std::vector<Row> rows(static_cast<std::size_t>(jobs));
   std::vector<std::unique_ptr<RowWork>> workers(static_cast<std::size_t>(std::min<std::int64_t>(threads, jobs)));
@@ -319,7 +321,8 @@ Band make_band(const PreparedMesh& prepared, const Lattice& lattice, const BandO
   if (asks_corners) corners.emplace(prepared, lattice, tiles, run, monitor);
   parallel_jobs(threads, jobs, [&](int worker, std::int64_t job) {
     std::unique_ptr<RowWork>& work = workers[static_cast<std::size_t>(worker)];
-    if (!work) work = std::make_unique<RowWork>(prepared, lattice, options, rule, corners ? &*corners : nullptr, run.set);
+    if (!work)
+      work = std::make_unique<RowWork>(prepared, lattice, options, rule, corners ? &*corners : nullptr, run.set);
     rows[static_cast<std::size_t>(job)] = work->run(job % tiles[1], job / tiles[1]);
     monitor.advance(1);
   });

@@ -13,12 +13,9 @@ std::size_t TileCorners::bytes(const std::array<std::int64_t, 3>& tiles) {
   return static_cast<std::size_t>(words) * sizeof(std::uint64_t);
 }
 
-TileCorners::TileCorners(const PreparedMesh& prepared, const Lattice& lattice,
-                         const std::array<std::int64_t, 3>& tiles, const Run& run, Monitor& monitor)
-    : tiles_(tiles),
-      words_(tiles[0] / 64 + 1),
-      rows_y_(tiles[1] + 1),
-      bits_(bytes(tiles) / sizeof(std::uint64_t)) {
+TileCorners::TileCorners(const PreparedMesh& prepared, const Lattice& lattice, const std::array<std::int64_t, 3>& tiles,
+                         const Run& run, Monitor& monitor)
+    : tiles_(tiles), words_(tiles[0] / 64 + 1), rows_y_(tiles[1] + 1), bits_(bytes(tiles) / sizeof(std::uint64_t)) {
   const TreeView tree = prepared.view();
   parallel_jobs(run.threads, rows(tiles), [&](int, std::int64_t row) {
     std::vector<Vec3> points;

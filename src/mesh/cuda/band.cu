@@ -1,5 +1,6 @@
-// Bands: the tiles that the surface may be near to, from coarse to fine, and those cut in its holes; each by a block of threads, which also learns
-// from those before it where its place among the active tiles is; in the end the sides of what is not stored.
+// Bands: the tiles that the surface may be near to, from coarse to fine, and those that are cut in its holes; each by a
+// block of threads, which also learns from those before it where its place among the active tiles is; in the end the
+// sides of what is not stored.
 // Source: places by looking back after Merrill & Garland, Single-pass parallel prefix scan with decoupled look-back,
 // 2016.
 #include <cub/device/device_scan.cuh>

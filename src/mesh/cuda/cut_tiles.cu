@@ -60,7 +60,8 @@ struct NumberList {
 
 /// A thread for each tile: marks those whose corners do not agree, and lists those about which corners do not.
 __global__ void __launch_bounds__(kAnswerBlock)
-    look_at_corners(const __grid_constant__ TileCorners corners, std::uint8_t* marks, const __grid_constant__ NumberList list) {
+    look_at_corners(const __grid_constant__ TileCorners corners, std::uint8_t* marks,
+                    const __grid_constant__ NumberList list) {
   const std::int64_t i = std::int64_t{blockIdx.x} * kAnswerBlock + threadIdx.x;
   if (i >= corners.tiles.count()) return;
   std::int64_t tile[3];
@@ -139,7 +140,8 @@ std::unique_ptr<DeviceMemory> memory_for(std::int64_t tiles, cudaStream_t stream
 CutTiles add_cut_tiles(const TreeView& tree, const TileGrid& tiles, NearTiles& near, cudaStream_t stream) {
   TileCorners corners{tiles, nullptr};
   if (static_cast<double>(corners.along(0)) * static_cast<double>(corners.along(1)) *
-          static_cast<double>(corners.along(2)) > 0x1p37)
+          static_cast<double>(corners.along(2)) >
+      0x1p37)
     throw InvalidArgument("the lattice has more tiles of 8 × 8 × 8 points than fit a device; give a coarser one");
   const DeviceMemory of_corners(static_cast<std::size_t>(corners.questions()), stream);
   corners.inside = reinterpret_cast<std::uint8_t*>(of_corners.data());
@@ -163,20 +165,22 @@ CutTiles add_cut_tiles(const TreeView& tree, const TileGrid& tiles, NearTiles& n
   ask_sides(tree, points, stream);
 
   NearTiles all;
-  all.count = near.count + make_list(
-      [&](const NumberList& list) {
-        list_marked<<<blocks, kAnswerBlock, 0, stream>>>(marks, tiles.count(), near.tiles, near.count, list);
-      },
-      [&](std::int64_t count) {
-        all.memory = memory_for(near.count + count, stream);
-        auto* const numbers = reinterpret_cast<std::uint64_t*>(all.memory->data());
-        all.tiles = numbers;
-        check(cudaMemcpyAsync(numbers, near.tiles, static_cast<std::size_t>(near.count) * sizeof *numbers,
-                              cudaMemcpyDeviceToDevice, stream),
-              "copying tiles");
-        return numbers + near.count;
-      },
-      stream);
+  all.count =
+      near.count +
+      make_list(
+          [&](const NumberList& list) {
+            list_marked<<<blocks, kAnswerBlock, 0, stream>>>(marks, tiles.count(), near.tiles, near.count, list);
+          },
+          [&](std::int64_t count) {
+            all.memory = memory_for(near.count + count, stream);
+            auto* const numbers = reinterpret_cast<std::uint64_t*>(all.memory->data());
+            all.tiles = numbers;
+            check(cudaMemcpyAsync(numbers, near.tiles, static_cast<std::size_t>(near.count) * sizeof *numbers,
+                                  cudaMemcpyDeviceToDevice, stream),
+                  "copying tiles");
+            return numbers + near.count;
+          },
+          stream);
   sort(all, tiles, stream);
   near = std::move(all);
   return cut;
