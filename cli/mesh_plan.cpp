@@ -311,11 +311,12 @@ MeshNeeds needs_of_set(const MeshPlan& plan, const io::Mesh& mesh) {
 }
 
 std::size_t band_bytes(const MeshPlan& plan, std::size_t tiles) {
-  std::size_t of_point = size_of(plan.dtype);
-  if (plan.output(Kind::triangle) != nullptr) of_point += sizeof(std::int32_t);
-  if (plan.output(Kind::closest) != nullptr) of_point += 3 * sizeof(float);
-  // Rows of tiles are collected, in memory that grows by doubling, before they are joined.
-  return 3 * tiles * (mesh::kTilePoints * of_point + 80);
+  mesh::BandOptions options;
+  options.dtype = plan.dtype;
+  options.triangles = plan.output(Kind::triangle) != nullptr;
+  options.closest = plan.output(Kind::closest) != nullptr;
+  options.execution = plan.set.execution;
+  return mesh::band_bytes(static_cast<std::int64_t>(tiles), options);
 }
 
 /// What files of tiles or of a surface are made of, beside the band. Of a surface some tiles have thrice the triangles of a

@@ -117,6 +117,9 @@ struct SetBytes {
 /// What a set takes of a mesh, known beforehand. `automatic` counts as the sign that takes more.
 SetBytes set_bytes(std::int64_t triangles, std::int64_t vertices, Sign sign);
 
+/// Bytes of the host that a band of so many tiles takes at most while it is computed, besides its scratch.
+std::size_t band_bytes(std::int64_t tiles, const BandOptions& options);
+
 struct PreparedMesh;
 class ResidentMesh;
 

@@ -11,6 +11,8 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "mesh/band_rule.h"
@@ -25,13 +27,37 @@ namespace {
 
 using Mask = std::array<std::uint64_t, kTileSide>;
 
+/// Of a row's points.
+struct Values {
+  std::vector<std::byte> distances;
+  std::vector<std::int32_t> triangles;
+  std::vector<float> closest;
+};
+
+/// Memory for values of rows.
+class Pieces {
+ public:
+  /// @return memory for some bytes more, and what holds it
+  std::pair<std::shared_ptr<Array>, std::byte*> take(std::size_t bytes) {
+    if (!piece_ || used_ + bytes > piece_->bytes()) {
+      piece_ = std::make_shared<Array>(DType::uint8, Shape{static_cast<std::int64_t>(std::max(bytes, kPieceBytes))});
+      used_ = 0;
+    }
+    used_ += bytes;
+    return {piece_, piece_->data() + (used_ - bytes)};
+  }
+
+ private:
+  std::shared_ptr<Array> piece_;
+  std::size_t used_ = 0;
+};
+
 /// What a row of tiles holds.
 struct Row {
   std::vector<std::int32_t> tiles;  ///< along x
   std::vector<Mask> masks;
-  std::vector<std::byte> distances;
-  std::vector<std::int32_t> triangles;
-  std::vector<float> closest;
+  std::shared_ptr<Array> piece;  ///< that the values lie in: distances, triangles, closest points
+  const std::byte* values = nullptr;
   bool starts_inside = false;
   std::vector<std::uint8_t> after_inside;
   std::int64_t active = 0;
@@ -79,12 +105,34 @@ class RowWork {
     bundle_is_set_ = false;
     bisect(0, along_x_);
     if (prepared_.sign != Sign::none) sign_gaps();
-    return Row(row_);  // vectors of just the size
+    put_aside();
+    return std::move(row_);
   }
 
  private:
   Vec3 point(std::int64_t x, std::int64_t y, std::int64_t z) const {
     return {lattice_.at(0, x), lattice_.at(1, y), lattice_.at(2, z)};
+  }
+
+  /// Takes the row's values to where they wait.
+  void put_aside() {
+    std::byte* to = nullptr;
+    const auto put = [&](const auto& from) {
+      const std::size_t bytes = from.size() * sizeof(from[0]);
+      if (bytes > 0) std::memcpy(to, from.data(), bytes);
+      to += bytes;
+    };
+    const std::size_t bytes = values_.distances.size() + values_.triangles.size() * sizeof(std::int32_t) +
+                              values_.closest.size() * sizeof(float);
+    if (bytes == 0) return;
+    std::tie(row_.piece, to) = pieces_.take(bytes);
+    row_.values = to;
+    put(values_.distances);
+    put(values_.triangles);
+    put(values_.closest);
+    values_.distances.clear();
+    values_.triangles.clear();
+    values_.closest.clear();
   }
 
   void bisect(std::int64_t begin, std::int64_t end) {
@@ -149,13 +197,13 @@ class RowWork {
     else store_distances<double>(mask, inside, distances);
     if (options_.triangles)
       for (int i = 0; i < kTilePoints; ++i)
-        row_.triangles.push_back(bit(mask, i) ? tree_.mesh.ids[found_.place[i]] : -1);
+        values_.triangles.push_back(bit(mask, i) ? tree_.mesh.ids[found_.place[i]] : -1);
     if (!options_.closest) return;
     for (int i = 0; i < kTilePoints; ++i) {
       constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
       const Vec3 at =
           bit(mask, i) ? closest_at(tree_.mesh, found_.place[i], point_of(place, i)) : Vec3{kNone, kNone, kNone};
-      for (const double x : {at.x, at.y, at.z}) row_.closest.push_back(static_cast<float>(x));
+      for (const double x : {at.x, at.y, at.z}) values_.closest.push_back(static_cast<float>(x));
     }
   }
 
@@ -167,7 +215,7 @@ class RowWork {
       values[i] = bit(inside, i) && distance > 0 ? -distance : distance;
     }
     const auto* bytes = reinterpret_cast<const std::byte*>(values);
-    row_.distances.insert(row_.distances.end(), bytes, bytes + sizeof values);
+    values_.distances.insert(values_.distances.end(), bytes, bytes + sizeof values);
   }
 
   /// Which points of a tile are inside.
@@ -236,13 +284,15 @@ class RowWork {
   TileSearch search_;
   TileFound found_;
   Row row_;
+  Values values_;  ///< of the row
+  Pieces pieces_;
   Bundle bundle_;
   bool bundle_is_set_ = false;  ///< to the row
   std::int64_t ty_ = 0, tz_ = 0, along_x_ = 0;
 };
 
-/// All rows one after the other. Each is given back once it is copied, the last first, as a heap shrinks from its end: so
-/// no more than the band and a little is in memory.
+/// All rows one after the other. Pieces are given back as soon as they are copied, so that no more than the band and a piece
+/// of each thread is in memory.
 Band join(std::vector<Row>& rows, const Lattice& lattice, const BandOptions& options) {
   Band band;
   band.lattice = lattice;
@@ -258,14 +308,14 @@ Band join(std::vector<Row>& rows, const Lattice& lattice, const BandOptions& opt
   band.row_inside = Array(DType::uint8, {shape[2], shape[1]});
   std::fill_n(band.row_inside.data(), band.row_inside.bytes(), std::byte{0});  // there are no rows, if they are empty
   band.after_inside = Array(DType::uint8, {count});
-  std::int64_t at = count;
-  for (std::size_t number = rows.size(); number-- > 0;) {
+  std::int64_t at = 0;
+  for (std::size_t number = 0; number < rows.size(); ++number) {
     const Row row = std::move(rows[number]);
-    at -= static_cast<std::int64_t>(row.tiles.size());
-    const auto copy = [&](Array& to, const auto& from) {
-      if (!from.empty())
-        std::memcpy(to.data() + static_cast<std::size_t>(at) * (to.bytes() / static_cast<std::size_t>(count)),
-                    from.data(), from.size() * sizeof(from[0]));
+    const auto copy = [&](Array& to, const auto* from) {
+      const std::size_t of_tile = count > 0 ? to.bytes() / static_cast<std::size_t>(count) : 0;
+      const std::size_t bytes = row.tiles.size() * of_tile;
+      if (bytes > 0) std::memcpy(to.data() + static_cast<std::size_t>(at) * of_tile, from, bytes);
+      return bytes;
     };
     for (std::size_t i = 0; i < row.tiles.size(); ++i) {
       std::int32_t* tile = band.tiles.as<std::int32_t>().data() + 3 * (at + static_cast<std::int64_t>(i));
@@ -273,14 +323,14 @@ Band join(std::vector<Row>& rows, const Lattice& lattice, const BandOptions& opt
       tile[1] = static_cast<std::int32_t>(static_cast<std::int64_t>(number) % shape[1]);
       tile[2] = static_cast<std::int32_t>(static_cast<std::int64_t>(number) / shape[1]);
     }
-    copy(band.masks, row.masks);
-    copy(band.distances, row.distances);
-    copy(band.triangles, row.triangles);
-    copy(band.closest, row.closest);
-    copy(band.after_inside, row.after_inside);
+    copy(band.masks, row.masks.data());
+    const std::byte* from = row.values;
+    for (Array* const to : {&band.distances, &band.triangles, &band.closest}) from += copy(*to, from);
     if (row.after_inside.empty()) std::memset(band.after_inside.data() + at, 0, row.tiles.size());
+    else copy(band.after_inside, row.after_inside.data());
     band.row_inside.as<std::uint8_t>().data()[number] = row.starts_inside;
     band.active += row.active;
+    at += static_cast<std::int64_t>(row.tiles.size());
   }
   return band;
 }
@@ -326,6 +376,7 @@ Band make_band(const PreparedMesh& prepared, const Lattice& lattice, const BandO
     rows[static_cast<std::size_t>(job)] = work->run(job % tiles[1], job / tiles[1]);
     monitor.advance(1);
   });
+  workers.clear();  // and what they hold of pieces
   Band band = join(rows, lattice, options);
   band.is_signed = prepared.sign != Sign::none;
   band.instruction_set = run.set;
