@@ -23,9 +23,9 @@ namespace fathom::cli {
 namespace {
 
 template <class T>
-std::int64_t count_not_finite(const HostView<const T>& vertices) {
+std::int64_t count_not_finite(const Array& vertices) {
   std::int64_t count = 0;
-  for (const T *vertex = vertices.data(), *end = vertex + vertices.size(); vertex < end; vertex += 3)
+  for (const T *vertex = vertices.as<T>().data(), *end = vertex + vertices.size(); vertex < end; vertex += 3)
     count += !std::all_of(vertex, vertex + 3, [](T x) { return std::isfinite(x); });
   return count;
 }
@@ -56,8 +56,8 @@ void print(const std::string& path, const io::Mesh& mesh, bool json) {
                                  : 1 + std::inner_product(numbers.begin() + 1, numbers.end(), numbers.begin(),
                                                           std::int64_t{0}, std::plus<>(), std::not_equal_to<>());
   const DType dtype = mesh.vertices.dtype();
-  const std::int64_t not_finite = dtype == DType::float32 ? count_not_finite(mesh.vertices.as<float>())
-                                                          : count_not_finite(mesh.vertices.as<double>());
+  const std::int64_t not_finite =
+      dtype == DType::float32 ? count_not_finite<float>(mesh.vertices) : count_not_finite<double>(mesh.vertices);
   if (not_finite > 0)
     warn(fmt::format("{}: {} vertices are no finite numbers; bounds are of the others", input_name(path), not_finite));
   const mesh::Bounds bounds = mesh::bounds_of({mesh.vertices.view(), mesh.triangles.view()});
