@@ -211,7 +211,8 @@ void add_mesh(nb::module_& m) {
       .def("nearest", &nearest, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("field", &field, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("band", &band, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
-      .def("lattice", &lattice_of, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg())
+      .def("lattice", &lattice_of, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg(),
+           nb::arg().none())
       .def_prop_ro("topology", &topology_of)
       .def_prop_ro("bounds",
                    [](const mesh::TriangleSet& set) {

@@ -33,8 +33,8 @@ struct Band {
 
   /// Sides of what is not stored, on which all points of a tile are on one side: [tiles along z, tiles along y], 1 where
   /// the first tile of a row is inside, if it is not stored; and [n], 1 where the tile after each is, if it is not.
-  /// Of a surface with holes that is sure where the tile's corners, and those of the tiles around it, are not all on one
-  /// side, or the band is; elsewhere a part of inside or outside that is narrower than a tile may be missed.
+  /// Of a surface with holes, inside may end where no surface is: that is looked for where corners of tiles are on different
+  /// sides, so that far from the surface what of inside or outside is narrower than a tile may be missed.
   Array row_inside;
   Array after_inside;
 
