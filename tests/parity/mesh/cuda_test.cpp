@@ -112,7 +112,7 @@ TEST_F(MeshOnDevice, BandsOfMeshesWithHoles) {
       std::int64_t without_points = 0;
       for (std::int64_t t = 0; t < expected.count(); ++t)
         without_points += std::all_of(masks + 8 * t, masks + 8 * t + 8, [](std::uint64_t word) { return word == 0; });
-      EXPECT_GT(without_points, 4);
+      EXPECT_GT(without_points, 0);
       ASSERT_TRUE(equal(expected, device.band(problem.lattice, band_options(problem)))) << problem.cutoff;
     }
   }
