@@ -132,10 +132,10 @@ std::vector<std::string> sign_warnings(const MeshInput& input, const mesh::Trian
   std::vector<std::string> warnings;
   const std::string name = input_name(input.path);
   if (is_band && !topology.closed() && used != mesh::Sign::none)
-    warnings.push_back(
-        fmt::format("{}: beyond the band, sides are those of whole tiles of 8 × 8 × 8 points, which is coarse where a "
-                    "hole lets inside and outside meet; without a band each point has its own",
-                    name));
+    warnings.push_back(fmt::format(
+        "{}: beyond the band, parts of inside or outside that are narrower than 8 points may be missed, since "
+        "the surface has holes; without a band each point is asked",
+        name));
   if (!topology.closed()) {
     const std::string open =
         counted(topology.open, "edge is open", "edges are open") +

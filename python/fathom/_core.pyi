@@ -169,7 +169,6 @@ class Lattice:
     @property
     def shape(self) -> list[int]: ...
 
-def band_margin(cutoff: float, spacing: Sequence[float], /) -> int: ...
 
 # Outputs of meshes: distance, triangle, closest, barycentric, feature, gradient, inside; None for what is not wanted.
 
@@ -218,6 +217,7 @@ class TriangleSet:
         origin: Sequence[float] | None,
         shape: Sequence[int] | None,
         margin: int,
+        cutoff: float | None,
         /,
     ) -> Lattice: ...
     @property

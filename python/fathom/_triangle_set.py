@@ -294,9 +294,7 @@ class TriangleSet:
             raise ValueError(f"{'neither' if band is None else 'both'} of band and cutoff given; give one of them")
         steps = self._lattice(resolution, spacing, origin, shape, 0 if margin is None else margin).spacing
         reach = _positive(cutoff, "cutoff") if band is None else _positive(band, "band") * max(steps)
-        if margin is None:
-            margin = _core.band_margin(reach, steps)
-        lattice = self._lattice(resolution, spacing, origin, shape, margin)
+        lattice = self._lattice(resolution, spacing, origin, shape, margin or 0, reach if margin is None else None)
         kind = FLOATS[0] if dtype is None else named(dtype, FLOATS)
         number = _core.DTYPES[kind.name]
         made = self._set.band(lattice, reach, number, triangle, closest, thread_count(threads), listener(progress))
@@ -309,6 +307,7 @@ class TriangleSet:
         origin: Sequence[float] | None,
         shape: Sequence[int] | None,
         margin: int,
+        cutoff: float | None = None,
     ) -> _core.Lattice:
         steps = None if spacing is None else tuple(numbers(spacing, 3, "spacing"))
         first = None if origin is None else _three(origin, float, "origin")
@@ -319,6 +318,7 @@ class TriangleSet:
             first,
             points,
             _count(margin, "margin"),
+            cutoff,
         )
 
 

@@ -93,8 +93,8 @@ mesh::Band band(const mesh::TriangleSet& set, const mesh::Lattice& lattice, doub
 
 mesh::Lattice lattice_of(const mesh::TriangleSet& set, std::optional<std::int64_t> resolution,
                          std::optional<Point> spacing, std::optional<Point> origin, std::optional<Extents> shape,
-                         std::int64_t margin) {
-  return mesh::lattice_around(set.bounds(), {resolution, spacing, origin, shape, margin});
+                         std::int64_t margin, std::optional<double> cutoff) {
+  return mesh::lattice_around(set.bounds(), {resolution, spacing, origin, shape, margin, cutoff});
 }
 
 nb::tuple topology_of(const mesh::TriangleSet& set) {
@@ -199,7 +199,6 @@ void save(const mesh::Band& band, const std::string& path) {
 }  // namespace
 
 void add_mesh(nb::module_& m) {
-  m.def("band_margin", &mesh::band_margin);
   nb::class_<mesh::Lattice>(m, "Lattice")
       .def(nb::new_([](const Point& origin, const Point& spacing, const Extents& shape) {
         return mesh::Lattice{origin, spacing, shape};
@@ -212,7 +211,8 @@ void add_mesh(nb::module_& m) {
       .def("nearest", &nearest, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("field", &field, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("band", &band, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
-      .def("lattice", &lattice_of, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg())
+      .def("lattice", &lattice_of, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg(),
+           nb::arg().none())
       .def_prop_ro("topology", &topology_of)
       .def_prop_ro("bounds",
                    [](const mesh::TriangleSet& set) {

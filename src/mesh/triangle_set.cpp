@@ -142,6 +142,14 @@ Sign chosen(Sign wanted, const Topology& topology) {
 
 }  // namespace
 
+std::size_t band_bytes(std::int64_t tiles, const BandOptions& options) {
+  const std::size_t of_point = size_of(options.dtype) + (options.triangles ? sizeof(std::int32_t) : 0) +
+                               (options.closest ? 3 * sizeof(float) : 0);
+  const std::size_t values = static_cast<std::size_t>(tiles) * kTilePoints * of_point;
+  const std::size_t waiting = static_cast<std::size_t>(run_of(options.execution).threads) * cpu::kPieceBytes;
+  return values + std::min(values, waiting) + static_cast<std::size_t>(tiles) * 2 * (3 * 4 + kTileSide * 8 + 1);
+}
+
 TriangleSet::TriangleSet(const Triangles& mesh, const TriangleSetOptions& options) {
   if (options.execution.backend == Backend::cuda) require_device();
   const cpu::Run run = run_of(options.execution);
