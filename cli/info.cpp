@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kExamples = R"(Examples:
   fathom info land.png
   fathom info brain.nii.gz --sites '>=128' --json
-  fathom info part.stl)";
+  fathom info part.stl --check-intersections)";
 
 struct Contents {
   Input input;
@@ -139,6 +139,8 @@ Work declare_info(CLI::App* verb) {
   declare_input(verb, a.input);
   verb->add_option("--sites", a.sites,
                    "zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V', '!=V' (default zero)");
+  verb->add_flag("--check-intersections", a.intersections,
+                 "Say which triangles of a mesh meet other than in corners and edges that they share");
   verb->add_flag("--json", a.json, "Print one line of JSON");
   return [arguments] { return run_info(*arguments); };
 }
@@ -148,9 +150,11 @@ int run_info(const InfoArguments& arguments) {
   if (!input.stack && !std::filesystem::is_directory(input.path) && io::is_mesh(input.path)) {
     if (!input.axes.empty() || !input.channel.empty() || !input.ndim.empty() || arguments.sites != "zero")
       throw InvalidArgument(input_name(input.path) + " is a mesh; --axes, --channel, --ndim and --sites are for images");
-    print_mesh_info(input.path, arguments.json);
+    print_mesh_info(input.path, arguments.intersections, arguments.json);
     return kDone;
   }
+  if (arguments.intersections)
+    throw InvalidArgument(input_name(input.path) + " is an image; --check-intersections is for meshes");
   grid::Sites sites = parse_sites(arguments.sites);
   const Contents contents = contents_of(arguments.input, sites);
   if (arguments.json) print_line(json_of(contents, sites));

@@ -22,6 +22,7 @@ namespace fathom::mesh::cpu {
 
 namespace {
 
+constexpr double kWorthTaking = 0x1p-10;   ///< of the tolerance
 constexpr std::int64_t kOfJob = 256;       ///< vertices or parts
 constexpr std::int64_t kMostJobs = 256;    ///< at once
 constexpr std::int64_t kLeastCuts = 4096;  ///< at once, if there are as many parts
@@ -177,7 +178,8 @@ class FarthestSearch {
     });
     for (std::int64_t number = 0; number < jobs; ++number) {
       const Farthest& farthest = jobs_[static_cast<std::size_t>(number)].farthest;
-      if (farthest.squared > farthest_.squared) farthest_ = farthest;
+      // A point that is no vertex lies beside the surface by its rounding, which is no distance.
+      if (std::sqrt(std::max(0.0, farthest.squared)) > largest() + kWorthTaking * options_.tolerance) farthest_ = farthest;
     }
     for (std::int64_t number = 0; number < jobs; ++number) {
       const Job& job = jobs_[static_cast<std::size_t>(number)];
