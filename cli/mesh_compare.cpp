@@ -138,7 +138,7 @@ void compare_meshes(const MeshArguments& arguments) {
   std::string text;
   for (const Side* side : {&a, &b}) text += input_text(side->input) + ", " + topology_text(side->set.topology()) + "\n";
   print_report(text + deviation_text(a, b, c.forward) + deviation_text(b, a, c.backward) +
-                   fmt::format("Hausdorff distance: {:.6g}, and no more than {:.3g} above\n", c.hausdorff(),
+                   fmt::format("Hausdorff distance: {:.6g}, certainly less than {:.2g} above\n", c.hausdorff(),
                                c.hausdorff_bound() - c.hausdorff()),
                {});
 }

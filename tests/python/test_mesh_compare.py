@@ -81,7 +81,7 @@ def test_compare_of_the_same_and_of_none():
     same = mesh.compare(mesh)
     assert same.hausdorff == 0 and same.hausdorff_bound <= same.tolerance and same.forward.mean < 1e-15
     point = fathom.TriangleSet([[0.0, 0.0, 9.0]] * 3, [[0, 1, 2]], sign="none").compare(mesh)
-    assert math.isnan(point.forward.mean) and point.forward.max == point.forward.bound
+    assert math.isnan(point.forward.mean) and math.isclose(point.forward.max, point.forward.bound)
 
 
 def test_compare_refuses():

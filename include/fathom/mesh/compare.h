@@ -40,9 +40,9 @@ struct CompareOptions {
   std::optional<double> tolerance;
   /// Points of each surface from which mean and root mean square come; of many triangles at least one each.
   std::int64_t samples = 1 << 20;
-  /// Parts into which the triangles of a surface are cut, at most, before `bound` is given as it is. A part takes 128 bytes
-  /// for a while; those of a scratch limit may be fewer.
-  std::int64_t most_parts = 1 << 22;
+  /// Parts of triangles that are held at once, at most, of up to 400 bytes each; so many as a scratch limit has room for. After
+  /// 16 times as many cuts `bound` is given as it is, however far above `max`.
+  std::int64_t most_parts = 1 << 20;
   Execution execution;
 };
 

@@ -23,6 +23,7 @@ namespace fathom::mesh::cpu {
 namespace {
 
 constexpr double kWorthTaking = 0x1p-10;   ///< of the tolerance
+constexpr double kLeastShare = 1.0 / 16;   ///< of a side on either side of a cut
 constexpr std::int64_t kOfJob = 256;       ///< vertices or parts
 constexpr std::int64_t kMostJobs = 256;    ///< at once
 constexpr std::int64_t kLeastCuts = 4096;  ///< at once, if there are as many parts
@@ -33,6 +34,7 @@ struct Part {
   std::array<std::int32_t, 3> places;  ///< of the triangles nearest to them
   std::int32_t best;                   ///< place of the triangle that bounds it
   std::int32_t triangle;               ///< of which it is a part, the caller's number
+  std::int32_t cuts;                   ///< that made it
   double upper;                        ///< no point of it is farther
 };
 
@@ -248,6 +250,7 @@ class FarthestSearch {
     take(job.farthest, found, cut.point, whole.triangle);
     for (const std::size_t corner : {cut.side, (cut.side + 1) % 3}) {
       Part part = whole;
+      ++part.cuts;
       part.corners[corner] = cut.point;
       part.squares[corner] = found.squared;
       part.places[corner] = static_cast<std::int32_t>(found.place);
@@ -256,13 +259,15 @@ class FarthestSearch {
   }
 
   /// The side at whose ends the distances from the two triangles nearest to them differ most, where these are equal; without
-  /// one, the longest side in its middle.
+  /// one, the longest side in its middle. Every other cut is through the longest side, and none close to a corner, so that
+  /// parts shrink.
   Cut cut_of(const Part& whole) const {
-    Cut cut{longest_side(whole.corners), {}};
+    const std::size_t longest = longest_side(whole.corners);
+    Cut cut{longest, {}};
     double most = 0, ends[2] = {0, 0};
     for (std::size_t side = 0; side < 3; ++side) {
       const std::size_t next = (side + 1) % 3;
-      if (whole.places[side] == whole.places[next]) continue;
+      if (whole.places[side] == whole.places[next] || (whole.cuts % 2 != 0 && side != longest)) continue;
       const double at_start = -difference(whole, next, side), at_end = difference(whole, side, next);
       if (!(std::min(-at_start, at_end) > most)) continue;
       most = std::min(-at_start, at_end);
@@ -275,10 +280,11 @@ class FarthestSearch {
     if (most > close) {
       const Triangle first = to_.triangle(whole.places[cut.side]),
                      second = to_.triangle(whole.places[(cut.side + 1) % 3]);
-      at = zero_of(ends[0], ends[1], close, [&](double along) {
+      const double zero = zero_of(ends[0], ends[1], close, [&](double along) {
         const Vec3 point = from + along * way;
         return std::sqrt(nearest_of(first, point).squared) - std::sqrt(nearest_of(second, point).squared);
       });
+      at = std::clamp(zero, kLeastShare, 1 - kLeastShare);
     }
     cut.point = from + at * way;
     return cut;

@@ -74,7 +74,7 @@ TEST(SelfIntersections, OfSolids) {
 
 TEST(SelfIntersections, KeepTheFirst) {
   Random random(4);
-  const Mesh mesh = soup(3000, random);
+  const Mesh mesh = soup(1000, random);
   SelfIntersectionOptions options;
   options.execution.threads = 1;
   const SelfIntersections all = found_in(mesh, options);
