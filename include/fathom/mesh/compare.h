@@ -41,7 +41,7 @@ struct CompareOptions {
   /// Points of each surface from which mean and root mean square come; of many triangles at least one each.
   std::int64_t samples = 1 << 20;
   /// Parts of triangles that are held at once, at most, of up to 400 bytes each; so many as a scratch limit has room for. After
-  /// 16 times as many cuts `bound` is given as it is, however far above `max`.
+  /// 64 times as many cuts `bound` is given as it is, however far above `max`.
   std::int64_t most_parts = 1 << 20;
   Execution execution;
 };

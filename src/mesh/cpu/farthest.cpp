@@ -231,12 +231,14 @@ class FarthestSearch {
     part.best = place;
   }
 
-  /// Cuts the parts that may hold most.
+  /// Cuts the parts that may hold most; where many are held, those made last, which soon leaves fewer.
   void cut_some() {
-    const std::int64_t count = std::min({held(), std::max(kLeastCuts, held() / 2), kMostJobs * kOfJob});
+    const bool many = held() > options_.most_parts / 2;
+    const std::int64_t count = std::min({held(), many ? kLeastCuts : std::max(kLeastCuts, held() / 2), kMostJobs * kOfJob});
     const auto first = parts_.end() - count;
-    std::nth_element(parts_.begin(), first, parts_.end(),
-                     [](const Part& p, const Part& q) { return p.upper < q.upper; });
+    if (!many)
+      std::nth_element(parts_.begin(), first, parts_.end(),
+                       [](const Part& p, const Part& q) { return p.upper < q.upper; });
     const std::vector<Part> wholes(first, parts_.end());
     parts_.erase(first, parts_.end());
     cuts_ += count;
