@@ -233,8 +233,9 @@ Work declare_mesh(CLI::App* verb) {
   verb->add_option("--compare", a.compare,
                    "Another mesh: prints the largest distance of each surface from the other (Hausdorff), where it is, "
                    "the mean and the root mean square");
-  verb->add_option("--tolerance", a.tolerance,
-                   "How far the largest may be from what is proved, in the mesh's units (default: 1e-6 of the diagonal)");
+  verb->add_option(
+      "--tolerance", a.tolerance,
+      "How far the largest may be from what is proved, in the mesh's units (default: 1e-6 of the diagonal)");
   verb->add_option("--dtype", a.dtype, "Distances as float32 (default) or float64");
   verb->add_option("--preview", a.preview, "Picture of the solid and of three slices of the field, as PNG");
   verb->add_option("--title", a.title, "Title of the picture");

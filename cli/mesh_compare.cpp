@@ -50,7 +50,8 @@ void check_compare_options(const MeshArguments& a) {
                                          {"--memory", !a.memory.empty()},
                                          {"--plan", a.plan}})
     if (is_given)
-      throw InvalidArgument(fmt::format("--compare prints numbers alone; leave out {}, or ask for it by itself", option));
+      throw InvalidArgument(
+          fmt::format("--compare prints numbers alone; leave out {}, or ask for it by itself", option));
   if (io::same_stream(a.input, a.compare))
     throw InvalidArgument("both meshes cannot come from standard input or one pipe; give one of them a file");
 }
@@ -81,15 +82,9 @@ std::string deviation_text(const Side& from, const Side& to, const mesh::Deviati
 
 Json deviation_json(const mesh::Deviation& d) {
   const auto number = [](double value) { return std::isnan(value) ? Json(nullptr) : Json(value); };
-  return {{"max", d.max},
-          {"bound", d.bound},
-          {"point", d.point},
-          {"triangle", d.triangle},
-          {"nearest", d.nearest},
-          {"nearest_triangle", d.nearest_triangle},
-          {"mean", number(d.mean)},
-          {"rms", number(d.rms)},
-          {"error", number(d.error)}};
+  return {{"max", d.max},           {"bound", d.bound},     {"point", d.point},
+          {"triangle", d.triangle}, {"nearest", d.nearest}, {"nearest_triangle", d.nearest_triangle},
+          {"mean", number(d.mean)}, {"rms", number(d.rms)}, {"error", number(d.error)}};
 }
 
 Json side_json(const Side& side) {
@@ -124,14 +119,15 @@ void compare_meshes(const MeshArguments& arguments) {
   const double seconds = seconds_since(compare_start);
   progress.end();
   if (arguments.json) {
-    Json json = {{"operation", "mesh"},
-                 {"input", side_json(a)},
-                 {"other", side_json(b)},
-                 {"forward", deviation_json(c.forward)},
-                 {"backward", deviation_json(c.backward)},
-                 {"hausdorff", {{"distance", c.hausdorff()}, {"bound", c.hausdorff_bound()}, {"tolerance", c.tolerance}}},
-                 {"warnings", warnings},
-                 {"seconds", {{"compute", seconds}, {"total", seconds_since(start)}}}};
+    Json json = {
+        {"operation", "mesh"},
+        {"input", side_json(a)},
+        {"other", side_json(b)},
+        {"forward", deviation_json(c.forward)},
+        {"backward", deviation_json(c.backward)},
+        {"hausdorff", {{"distance", c.hausdorff()}, {"bound", c.hausdorff_bound()}, {"tolerance", c.tolerance}}},
+        {"warnings", warnings},
+        {"seconds", {{"compute", seconds}, {"total", seconds_since(start)}}}};
     add_execution(c.report, json);
     return print_line(json);
   }

@@ -130,7 +130,9 @@ void print(const std::string& path, const io::Mesh& mesh, const Bounds<T>& bound
       input_name(path), io::name_of(mesh.format), vertices, name_of(mesh.vertices.dtype()), triangles, faces,
       bounds.empty() ? "none" : fmt::format("{} to {}", fmt::join(bounds.low, ", "), fmt::join(bounds.high, ", ")),
       mesh.unit.empty() ? "unknown" : mesh.unit, set ? topology_text(set->topology()) : "unknown",
-      found ? intersections_text(*found) : intersections ? "crossings  unknown\n" : ""));
+      found           ? intersections_text(*found)
+      : intersections ? "crossings  unknown\n"
+                      : ""));
 }
 
 }  // namespace
@@ -148,8 +150,8 @@ void print_mesh_info(const std::string& path, bool intersections, bool json) {
     print(path, mesh, many ? bounds_of<float, std::int64_t>(mesh) : bounds_of<float, std::int32_t>(mesh), intersections,
           json);
   else
-    print(path, mesh, many ? bounds_of<double, std::int64_t>(mesh) : bounds_of<double, std::int32_t>(mesh), intersections,
-          json);
+    print(path, mesh, many ? bounds_of<double, std::int64_t>(mesh) : bounds_of<double, std::int32_t>(mesh),
+          intersections, json);
 }
 
 }  // namespace fathom::cli

@@ -425,8 +425,7 @@ MeshPlan make_mesh_plan(const MeshArguments& arguments) {
                  {"--inside", arguments.inside},
                  {"--preview", arguments.preview}},
                 arguments.json);
-  if (!arguments.tolerance.empty())
-    throw InvalidArgument("--tolerance is for --compare, which is not given");
+  if (!arguments.tolerance.empty()) throw InvalidArgument("--tolerance is for --compare, which is not given");
   plan_sign(arguments, plan);
   plan.dtype = parse_distance_dtype(arguments.dtype);
   plan.set.execution.backend = parse_backend(arguments.backend);

@@ -253,7 +253,8 @@ void add_mesh(nb::module_& m) {
       .def_prop_ro("bytes", &mesh::TriangleSet::bytes);
   nb::class_<mesh::SelfIntersections>(m, "SelfIntersections")
       .def_ro("count", &mesh::SelfIntersections::count)
-      .def_prop_ro("pairs", [](nb::handle self) { return numpy_view(nb::cast<mesh::SelfIntersections&>(self).pairs, self); });
+      .def_prop_ro("pairs",
+                   [](nb::handle self) { return numpy_view(nb::cast<mesh::SelfIntersections&>(self).pairs, self); });
   nb::class_<mesh::Band>(m, "Band")
       .def(nb::new_(&band_of))
       .def_ro("lattice", &mesh::Band::lattice)

@@ -66,9 +66,8 @@ Comparison compare(const TriangleSet& first, const TriangleSet& second, const Co
   cpu::check_scratch(execution, bytes(1));
   std::int64_t parts = options.most_parts;
   while (execution.scratch_limit && bytes(parts) > *execution.scratch_limit) parts = (parts + 1) / 2;
-  const cpu::FarthestOptions farthest{
-      options.tolerance.value_or(1e-6 * diagonal(first.bounds(), second.bounds())), parts,
-      options.most_parts * kCutsOfPart};
+  const cpu::FarthestOptions farthest{options.tolerance.value_or(1e-6 * diagonal(first.bounds(), second.bounds())),
+                                      parts, options.most_parts * kCutsOfPart};
   const cpu::Samples of_a(a, options.samples), of_b(b, options.samples);
   Monitor monitor(execution, first.topology().vertices + second.topology().vertices + of_a.size() + of_b.size());
   return {.forward = deviation(of_a, a, b, farthest, run, monitor),

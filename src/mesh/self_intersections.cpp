@@ -86,8 +86,8 @@ class Search {
     const Facets own(mesh_, block);
     for (int i = 0; i < own.count; ++i)
       for (int j = i + 1; j < own.count; ++j) add_pair(own, i, own, j, pairs);
-    const Range range = range_at(mesh_.tree.levels[0][static_cast<std::size_t>(block / kFan)],
-                                 static_cast<std::size_t>(block % kFan));
+    const Range range =
+        range_at(mesh_.tree.levels[0][static_cast<std::size_t>(block / kFan)], static_cast<std::size_t>(block % kFan));
     visit_later(static_cast<int>(mesh_.tree.levels.size()) - 1, 0, block, range, [&](std::int64_t later) {
       const Facets other(mesh_, later);
       for (int i = 0; i < own.count; ++i)
@@ -99,11 +99,13 @@ class Search {
  private:
   /// visitor(number) for blocks after one whose boxes overlap a box.
   template <class Visitor>
-  void visit_later(int level, std::int64_t group, std::int64_t after, const Range& range, const Visitor& visitor) const {
+  void visit_later(int level, std::int64_t group, std::int64_t after, const Range& range,
+                   const Visitor& visitor) const {
     const Boxes& boxes = mesh_.tree.levels[static_cast<std::size_t>(level)][static_cast<std::size_t>(group)];
     for (int i = 0; i < kFan; ++i) {
       const std::int64_t node = group * kFan + i;
-      if ((node + 1) << (3 * level) <= after + 1 || !overlap(range, range_at(boxes, static_cast<std::size_t>(i)))) continue;
+      if ((node + 1) << (3 * level) <= after + 1 || !overlap(range, range_at(boxes, static_cast<std::size_t>(i))))
+        continue;
       if (level == 0) visitor(node);
       else visit_later(level - 1, node, after, range, visitor);
     }
@@ -141,7 +143,8 @@ SelfIntersections self_intersections(const TriangleSet& set, const SelfIntersect
   constexpr std::int64_t kOfJob = 64;
   parallel_jobs(run.threads, (blocks + kOfJob - 1) / kOfJob, [&](int worker, std::int64_t job) {
     const std::int64_t begin = job * kOfJob, end = std::min(blocks, begin + kOfJob);
-    for (std::int64_t block = begin; block < end; ++block) search.add_pairs(block, found[static_cast<std::size_t>(worker)]);
+    for (std::int64_t block = begin; block < end; ++block)
+      search.add_pairs(block, found[static_cast<std::size_t>(worker)]);
     monitor.advance(end - begin);
   });
   SelfIntersections result;

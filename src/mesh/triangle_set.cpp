@@ -166,7 +166,8 @@ std::size_t TriangleSet::bytes() const { return resident_ ? resident_->bytes() :
 bool TriangleSet::on_device() const { return resident_ != nullptr; }
 const PreparedMesh& on_the_host(const TriangleSet& set) {
   if (set.on_device())
-    throw InvalidArgument("the mesh is in a device's memory, where this is not computed; build the set with the backend cpu");
+    throw InvalidArgument(
+        "the mesh is in a device's memory, where this is not computed; build the set with the backend cpu");
   return *set.prepared_;
 }
 

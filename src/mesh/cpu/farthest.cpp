@@ -181,7 +181,8 @@ class FarthestSearch {
     for (std::int64_t number = 0; number < jobs; ++number) {
       const Farthest& farthest = jobs_[static_cast<std::size_t>(number)].farthest;
       // A point that is no vertex lies beside the surface by its rounding, which is no distance.
-      if (std::sqrt(std::max(0.0, farthest.squared)) > largest() + kWorthTaking * options_.tolerance) farthest_ = farthest;
+      if (std::sqrt(std::max(0.0, farthest.squared)) > largest() + kWorthTaking * options_.tolerance)
+        farthest_ = farthest;
     }
     for (std::int64_t number = 0; number < jobs; ++number) {
       const Job& job = jobs_[static_cast<std::size_t>(number)];
@@ -234,7 +235,8 @@ class FarthestSearch {
   /// Cuts the parts that may hold most; where many are held, those made last, which soon leaves fewer.
   void cut_some() {
     const bool many = held() > options_.most_parts / 2;
-    const std::int64_t count = std::min({held(), many ? kLeastCuts : std::max(kLeastCuts, held() / 2), kMostJobs * kOfJob});
+    const std::int64_t count =
+        std::min({held(), many ? kLeastCuts : std::max(kLeastCuts, held() / 2), kMostJobs * kOfJob});
     const auto first = parts_.end() - count;
     if (!many)
       std::nth_element(parts_.begin(), first, parts_.end(),

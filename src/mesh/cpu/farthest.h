@@ -9,7 +9,7 @@
 namespace fathom::mesh::cpu {
 
 struct Farthest {
-  double squared = -1;        ///< of the distance there; below 0: none yet
+  double squared = -1;  ///< of the distance there; below 0: none yet
   Vec3 point;
   std::int32_t triangle = 0;  ///< of its surface, the caller's number
   std::int64_t place = 0;     ///< of the nearest one in the other surface's tree

@@ -39,7 +39,8 @@ Samples::Samples(const PreparedMesh& from, std::int64_t count) : from_(from) {
   starts_.reserve(static_cast<std::size_t>(from.tree.count) + 1);
   starts_.push_back(0);
   for (std::int64_t place = 0; place < from.tree.count; ++place) {
-    const double share = area_of(corners_of(from.tree.triangle(place))) / from.topology.area * static_cast<double>(count);
+    const double share =
+        area_of(corners_of(from.tree.triangle(place))) / from.topology.area * static_cast<double>(count);
     std::int64_t parts = 1;
     while (static_cast<double>(parts) < share) parts *= 2;
     starts_.push_back(starts_.back() + parts);
@@ -64,8 +65,7 @@ Samples::Sums Samples::sums_of(std::int64_t begin, std::int64_t end, const Tree&
     areas.push_back(area_of(corners) / static_cast<double>(parts));
     points.push_back(middle(part));
     sums.area += areas.back();
-    for (std::size_t k = 0; k < 3; ++k)
-      sums.error += areas.back() * squared_distance(part[k], part[(k + 1) % 3]) / 36;
+    for (std::size_t k = 0; k < 3; ++k) sums.error += areas.back() * squared_distance(part[k], part[(k + 1) % 3]) / 36;
   }
   std::vector<Found> found;
   find_nearest(to, points, found, run.set, monitor);
