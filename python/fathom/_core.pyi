@@ -175,7 +175,7 @@ def band_margin(cutoff: float, spacing: Sequence[float], /) -> int: ...
 
 class SelfIntersections:
     count: int
-    pairs: npt.NDArray[np.int32]
+    pairs: npt.NDArray[Any]
 
 class TriangleSet:
     def __init__(

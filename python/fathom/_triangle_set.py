@@ -358,8 +358,10 @@ class TriangleSet:
             raise TypeError(f"other must be a fathom.TriangleSet, not {type(other).__name__}")
         limit = None if tolerance is None else float(tolerance)
         told = listener(progress)
-        ways = self._set.compare(other._set, limit, _count(samples, "samples"), thread_count(threads), told)
-        return Comparison(*(_deviation(way) for way in ways[:2]), ways[2])
+        forward, backward, used = self._set.compare(
+            other._set, limit, _count(samples, "samples"), thread_count(threads), told
+        )
+        return Comparison(_deviation(forward), _deviation(backward), used)
 
     def self_intersections(
         self, *, limit: int = 2**20, threads: int | None = None, progress: Progress = None
@@ -396,7 +398,9 @@ class TriangleSet:
         found = self._set.self_intersections(_count(limit, "limit"), thread_count(threads), listener(progress))
         if found.count > len(found.pairs):
             warnings.warn(
-                f"{found.count} pairs of triangles meet; the first {len(found.pairs)} are returned", UserWarning, stacklevel=2
+                f"{found.count} pairs of triangles meet; the first {len(found.pairs)} are returned",
+                UserWarning,
+                stacklevel=2,
             )
         return found.pairs
 
