@@ -60,6 +60,9 @@ def test_triangles_that_meet(fathom):
     assert said["self_intersections"] == {"count": 5, "first": [[0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]}
     (fathom.directory / "c.obj").write_text("v nan 1 2\nf 1 1 1\n")
     assert fathom("info", "c.obj", "--check-intersections").text.endswith("crossings  unknown\n")
+    (fathom.directory / "a.pgm").write_bytes(b"P5 1 1 255\n\0")
+    assert fathom.refuses(2, "info", "a.pgm", "--check-intersections") == (
+        "a.pgm is an image; --check-intersections is for meshes")
 
 
 def test_refuses(fathom):
