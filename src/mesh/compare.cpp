@@ -14,7 +14,7 @@ namespace fathom::mesh {
 
 namespace {
 
-constexpr std::int64_t kCutsOfPart = 64;
+constexpr std::int64_t kCutsOfPart = 32;
 
 void check(const CompareOptions& options) {
   if (options.tolerance && !(*options.tolerance >= 0 && std::isfinite(*options.tolerance)))
