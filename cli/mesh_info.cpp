@@ -11,6 +11,7 @@
 
 #include "fathom/core/error.h"
 #include "fathom/io/mesh.h"
+#include "fathom/mesh/self_intersections.h"
 #include "fathom/mesh/triangle_set.h"
 #include "input.h"
 #include "json.h"
@@ -39,17 +40,45 @@ std::string text_of(const mesh::Point& point, DType dtype) {
 }
 
 /// Nothing where vertices are no numbers, or beyond all reason.
-std::optional<mesh::Topology> topology_of(const io::Mesh& mesh) {
+std::optional<mesh::TriangleSet> set_of(const io::Mesh& mesh) {
   mesh::TriangleSetOptions options;
   options.sign = mesh::Sign::none;
   try {
-    return mesh::TriangleSet({mesh.vertices.view(), mesh.triangles.view()}, options).topology();
+    return mesh::TriangleSet({mesh.vertices.view(), mesh.triangles.view()}, options);
   } catch (const InvalidArgument&) {
     return std::nullopt;
   }
 }
 
-void print(const std::string& path, const io::Mesh& mesh, bool json) {
+constexpr std::int64_t kPairsShown = 100;
+
+/// Nothing where it was not asked for, or cannot be known.
+std::optional<mesh::SelfIntersections> intersections_of(const std::optional<mesh::TriangleSet>& set, bool wanted) {
+  if (!set || !wanted) return std::nullopt;
+  Progress progress;
+  progress.begin("checking");
+  mesh::SelfIntersectionOptions options;
+  options.most_pairs = kPairsShown;
+  options.execution.progress = progress.callback();
+  return mesh::self_intersections(*set, options);
+}
+
+/// The line of the report: "crossings  2 pairs of triangles that meet, the first 3 and 17".
+std::string intersections_text(const mesh::SelfIntersections& found) {
+  if (found.count == 0) return "crossings  none\n";
+  const std::int32_t* const pair = found.pairs.as<std::int32_t>().data();
+  return fmt::format("crossings  {} of triangles that meet, the first {} and {}\n",
+                     found.count == 1 ? "1 pair" : fmt::format("{} pairs", found.count), pair[0], pair[1]);
+}
+
+Json intersections_json(const mesh::SelfIntersections& found) {
+  Json pairs = Json::array();
+  const std::int32_t* const numbers = found.pairs.as<std::int32_t>().data();
+  for (std::int64_t k = 0; k < found.pairs.size(); k += 2) pairs.push_back({numbers[k], numbers[k + 1]});
+  return {{"count", found.count}, {"first", pairs}};
+}
+
+void print(const std::string& path, const io::Mesh& mesh, bool intersections, bool json) {
   const std::int64_t triangles = mesh.triangles.shape()[0], vertices = mesh.vertices.shape()[0];
   const auto& numbers = mesh.face_of_triangle;  // in ascending order
   const std::int64_t faces = numbers.empty()
@@ -63,29 +92,36 @@ void print(const std::string& path, const io::Mesh& mesh, bool json) {
     warn(fmt::format("{}: {} vertices are no finite numbers; bounds are of the others", input_name(path), not_finite));
   const mesh::Bounds bounds = mesh::bounds_of({mesh.vertices.view(), mesh.triangles.view()});
   const bool is_empty = bounds.low[0] > bounds.high[0];
-  const std::optional<mesh::Topology> topology = topology_of(mesh);
-  if (json)
-    return print_line({{"operation", "info"},
-                       {"input", {{"path", path}, {"format", io::name_of(mesh.format)}}},
-                       {"dtype", name_of(dtype)},
-                       {"vertices", vertices},
-                       {"triangles", triangles},
-                       {"faces", faces},
-                       {"min", is_empty ? Json(nullptr) : Json(bounds.low)},
-                       {"max", is_empty ? Json(nullptr) : Json(bounds.high)},
-                       {"unit", text_or_null(mesh.unit)},
-                       {"topology", topology ? topology_json(*topology) : Json(nullptr)}});
+  const std::optional<mesh::TriangleSet> set = set_of(mesh);
+  const std::optional<mesh::SelfIntersections> found = intersections_of(set, intersections);
+  if (json) {
+    Json line = {{"operation", "info"},
+                 {"input", {{"path", path}, {"format", io::name_of(mesh.format)}}},
+                 {"dtype", name_of(dtype)},
+                 {"vertices", vertices},
+                 {"triangles", triangles},
+                 {"faces", faces},
+                 {"min", is_empty ? Json(nullptr) : Json(bounds.low)},
+                 {"max", is_empty ? Json(nullptr) : Json(bounds.high)},
+                 {"unit", text_or_null(mesh.unit)},
+                 {"topology", set ? topology_json(set->topology()) : Json(nullptr)}};
+    if (intersections) line["self_intersections"] = found ? intersections_json(*found) : Json(nullptr);
+    return print_line(line);
+  }
   print_text(
       fmt::format("file       {}\nformat     {}\nvertices   {} of {}\ntriangles  {}\nfaces      {}\nbounds     {}\n"
-                  "unit       {}\nsurface    {}\n",
+                  "unit       {}\nsurface    {}\n{}",
                   input_name(path), io::name_of(mesh.format), vertices, name_of(dtype), triangles, faces,
                   is_empty ? "none" : fmt::format("{} to {}", text_of(bounds.low, dtype), text_of(bounds.high, dtype)),
-                  mesh.unit.empty() ? "unknown" : mesh.unit, topology ? topology_text(*topology) : "unknown"));
+                  mesh.unit.empty() ? "unknown" : mesh.unit, set ? topology_text(set->topology()) : "unknown",
+                  found           ? intersections_text(*found)
+                  : intersections ? "crossings  unknown\n"
+                                  : ""));
 }
 
 }  // namespace
 
-void print_mesh_info(const std::string& path, bool json) {
+void print_mesh_info(const std::string& path, bool intersections, bool json) {
   io::Mesh mesh;
   {
     Progress progress;
@@ -93,7 +129,7 @@ void print_mesh_info(const std::string& path, bool json) {
     mesh = io::read_mesh(path);
   }
   for (const std::string& warning : mesh.warnings) warn(warning);
-  print(path, mesh, json);
+  print(path, mesh, intersections, json);
 }
 
 }  // namespace fathom::cli

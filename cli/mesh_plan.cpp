@@ -12,6 +12,7 @@
 
 #include "fathom/core/device.h"
 #include "fathom/io/stream.h"
+#include "input.h"
 #include "memory.h"
 #include "options.h"
 #include "report.h"
@@ -392,6 +393,13 @@ const MeshOutput* MeshPlan::output(Kind kind) const {
   return found == outputs.end() ? nullptr : &*found;
 }
 
+io::Mesh read_finite_mesh(const std::string& path) {
+  io::Mesh mesh = io::read_mesh(path);
+  if (const std::int64_t bad = first_not_finite(mesh.vertices.view()); bad < mesh.vertices.size())
+    throw IoError(fmt::format("{}: vertex {} has a coordinate that is not finite", input_name(path), bad / 3));
+  return mesh;
+}
+
 MeshPlan make_mesh_plan(const MeshArguments& arguments) {
   MeshPlan plan;
   check_outputs({{"-o", arguments.output},
@@ -400,6 +408,7 @@ MeshPlan make_mesh_plan(const MeshArguments& arguments) {
                  {"--inside", arguments.inside},
                  {"--preview", arguments.preview}},
                 arguments.json);
+  if (!arguments.tolerance.empty()) throw InvalidArgument("--tolerance is for --compare, which is not given");
   plan_sign(arguments, plan);
   plan.dtype = parse_distance_dtype(arguments.dtype);
   plan.set.execution.backend = parse_backend(arguments.backend);

@@ -18,11 +18,20 @@ std::string counted(std::int64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
+}  // namespace
+
+MeshInput mesh_input(const std::string& path, const io::Mesh& mesh, const std::string& units) {
+  return {path, io::name_of(mesh.format), mesh.vertices.shape()[0], mesh.triangles.shape()[0],
+          units.empty() ? mesh.unit : units};
+}
+
 std::string input_text(const MeshInput& input) {
   return fmt::format("{}: {}, {}, {}", input_name(input.path), input.format,
                      counted(input.triangles, "triangle", "triangles"),
                      input.unit.empty() ? "unit unknown" : "in " + input.unit);
 }
+
+namespace {
 
 /// "0.5", or one for each axis where they are unequal.
 std::string spacing_text(const mesh::Point& spacing) {
@@ -69,6 +78,8 @@ Json output_json(const MeshOutput& output) {
           {"shape", to_json(output.shape)}};
 }
 
+}  // namespace
+
 Json input_json(const MeshInput& input) {
   return {{"path", input.path},
           {"format", input.format},
@@ -76,6 +87,8 @@ Json input_json(const MeshInput& input) {
           {"triangles", input.triangles},
           {"unit", text_or_null(input.unit)}};
 }
+
+namespace {
 
 Json lattice_json(const MeshPlan& plan) {
   return {{"origin", plan.lattice.origin},

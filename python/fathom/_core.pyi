@@ -172,6 +172,10 @@ class Lattice:
 
 # Outputs of meshes: distance, triangle, closest, barycentric, feature, gradient, inside; None for what is not wanted.
 
+class SelfIntersections:
+    count: int
+    pairs: npt.NDArray[Any]
+
 class TriangleSet:
     def __init__(
         self,
@@ -210,6 +214,18 @@ class TriangleSet:
         progress: Callable[[float], object] | None,
         /,
     ) -> Band: ...
+    def self_intersections(
+        self, limit: int, threads: int, progress: Callable[[float], object] | None, /
+    ) -> SelfIntersections: ...
+    def compare(
+        self,
+        other: TriangleSet,
+        tolerance: float | None,
+        samples: int,
+        threads: int,
+        progress: Callable[[float], object] | None,
+        /,
+    ) -> tuple[tuple[Any, ...], tuple[Any, ...], float]: ...
     def lattice(
         self,
         resolution: int | None,

@@ -15,6 +15,8 @@
 #include "arrays.h"
 #include "fathom/core/error.h"
 #include "fathom/io/sparse.h"
+#include "fathom/mesh/compare.h"
+#include "fathom/mesh/self_intersections.h"
 #include "host_array.h"
 #include "watch.h"
 
@@ -88,6 +90,32 @@ mesh::Band band(const mesh::TriangleSet& set, const mesh::Lattice& lattice, doub
   options.execution.threads = threads;
   mesh::Band result;
   run_watched(std::move(progress), options.execution, [&] { result = set.band(lattice, options); });
+  return result;
+}
+
+nb::tuple tuple_of(const mesh::Deviation& d) {
+  return nb::make_tuple(d.max, d.bound, d.point, d.nearest, d.triangle, d.nearest_triangle, d.mean, d.rms, d.error);
+}
+
+/// @return both deviations, and the tolerance
+nb::tuple compare(const mesh::TriangleSet& set, const mesh::TriangleSet& other, std::optional<double> tolerance,
+                  std::int64_t samples, int threads, nb::object progress) {
+  mesh::CompareOptions options;
+  options.tolerance = tolerance;
+  options.samples = samples;
+  options.execution.threads = threads;
+  mesh::Comparison result;
+  run_watched(std::move(progress), options.execution, [&] { result = mesh::compare(set, other, options); });
+  return nb::make_tuple(tuple_of(result.forward), tuple_of(result.backward), result.tolerance);
+}
+
+mesh::SelfIntersections self_intersections(const mesh::TriangleSet& set, std::int64_t limit, int threads,
+                                           nb::object progress) {
+  mesh::SelfIntersectionOptions options;
+  options.most_pairs = limit;
+  options.execution.threads = threads;
+  mesh::SelfIntersections result;
+  run_watched(std::move(progress), options.execution, [&] { result = mesh::self_intersections(set, options); });
   return result;
 }
 
@@ -211,6 +239,8 @@ void add_mesh(nb::module_& m) {
       .def("nearest", &nearest, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("field", &field, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("band", &band, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("compare", &compare, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("self_intersections", &self_intersections, nb::arg(), nb::arg(), nb::arg().none())
       .def("lattice", &lattice_of, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg(),
            nb::arg().none())
       .def_prop_ro("topology", &topology_of)
@@ -221,6 +251,10 @@ void add_mesh(nb::module_& m) {
       .def_prop_ro("sign", [](const mesh::TriangleSet& set) { return static_cast<int>(set.sign()); })
       .def_prop_ro("size", &mesh::TriangleSet::size)
       .def_prop_ro("bytes", &mesh::TriangleSet::bytes);
+  nb::class_<mesh::SelfIntersections>(m, "SelfIntersections")
+      .def_ro("count", &mesh::SelfIntersections::count)
+      .def_prop_ro("pairs",
+                   [](nb::handle self) { return numpy_view(nb::cast<mesh::SelfIntersections&>(self).pairs, self); });
   nb::class_<mesh::Band>(m, "Band")
       .def(nb::new_(&band_of))
       .def_ro("lattice", &mesh::Band::lattice)

@@ -412,6 +412,36 @@ def test_refuses(slab, options, message):
     assert slab.refuses(2, "mesh", "slab.obj", *options.split()) == message
 
 
+def test_compares(slab):
+    save(slab, "low.obj", box((0, 0, -0.25), (4, 2, 1)))
+    lines = slab.ok("mesh", "slab.obj", "--compare", "low.obj").splitlines()
+    assert lines[:2] == ["slab.obj: obj, 12 triangles, unit unknown, closed, area 28, volume 8",
+                         "low.obj: obj, 12 triangles, unit unknown, closed, area 31, volume 10"]
+    assert lines[2].startswith("slab.obj to low.obj: at most 0.25, at ") and lines[3].startswith("low.obj to slab.obj: at most 0.25, at ")
+    assert lines[4].startswith("Hausdorff distance: 0.25, certainly less than ") and len(lines) == 5
+    said = json.loads(slab.ok("mesh", "slab.obj", "--compare", "low.obj", "--json", "--tolerance", "0.01", "--units", "mm"))
+    assert said["other"]["path"] == "low.obj" and said["input"]["unit"] == "mm" and said["hausdorff"]["tolerance"] == 0.01
+    assert said["hausdorff"]["distance"] == said["backward"]["max"] == 0.25 <= said["hausdorff"]["bound"] <= 0.26
+    # The floor of the slab alone is off, near its rim by less: the integral of its height and of the square of that.
+    assert abs(said["forward"]["mean"] - (2 - 0.375 + 1 / 48) / 28) < 1e-5
+    assert abs(said["forward"]["rms"] ** 2 - (0.5 - 0.125 + 1 / 128) / 28) < 1e-5
+    assert said["backward"]["point"][2] == -0.25 and said["backward"]["nearest"][2] == 0
+    save(slab, "point.obj", (np.array([[9.0, 0, 0]] * 3), np.array([[0, 1, 2]])))
+    said = json.loads(slab.ok("mesh", "point.obj", "--compare", "slab.obj", "--json"))
+    assert said["forward"]["max"] == 5 and said["forward"]["mean"] is None
+
+
+def test_refuses_comparisons(slab):
+    assert slab.refuses(2, "mesh", "slab.obj", "--compare", "slab.obj", "-o", "a.npy") == (
+        "--compare prints numbers alone; leave out -o, or ask for it by itself")
+    assert slab.refuses(2, "mesh", "-", "--compare", "-") == (
+        "both meshes cannot come from standard input or one pipe; give one of them a file")
+    assert slab.refuses(2, "mesh", "slab.obj", "--spacing", 1, "-o", "a.npy", "--tolerance", 1) == (
+        "--tolerance is for --compare, which is not given")
+    save(slab, "nan.obj", (np.array([[np.nan, 0, 0]] * 3), np.array([[0, 1, 2]])))
+    assert slab.refuses(3, "mesh", "slab.obj", "--compare", "nan.obj") == "nan.obj: vertex 0 has a coordinate that is not finite"
+
+
 def test_refuses_files(slab):
     save(slab, "nan.obj", ([[0, 0, 0], [1, 0, 0], [0, np.nan, 0]], [[0, 1, 2]]))
     assert slab.refuses(3, "mesh", "nan.obj", "-o", "a.nii", "--spacing", 1) == (

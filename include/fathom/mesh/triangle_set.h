@@ -188,6 +188,8 @@ class TriangleSet {
   DeviceBand device_band(const Lattice& lattice, const BandOptions& options, Stream stream = {}) const;
 
  private:
+  friend const PreparedMesh& on_the_host(const TriangleSet& set);
+
   std::unique_ptr<const PreparedMesh> prepared_;
   std::unique_ptr<const ResidentMesh>
       resident_;  ///< null unless the set lives on a device; then nothing that this copies is prepared
