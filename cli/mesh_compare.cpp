@@ -11,6 +11,7 @@
 #include "fathom/io/stream.h"
 #include "fathom/mesh/compare.h"
 #include "input.h"
+#include "json.h"
 #include "mesh_report.h"
 #include "options.h"
 #include "progress.h"
