@@ -7,8 +7,15 @@
 
 namespace fathom::stream {
 
+namespace {
+
+constexpr std::size_t kTableBytes = 256;  ///< that a tile of one value takes in the tables
+
+}  // namespace
+
 void Pool::forget(Tiles::iterator tile) {
   if (tile->second.pixels.bytes() > 0) spare_.emplace(tile->second.pixels.bytes(), std::move(tile->second.pixels));
+  else used_ -= kTableBytes;
   order_.erase(tile->second.place);
   tiles_.erase(tile);
 }
@@ -65,7 +72,10 @@ bool Pool::with(const Key& key, Size size, DType dtype, const Compute& compute, 
       forget(found);
       std::rethrow_exception(error);
     }
-    if (tile.constant) spare_.emplace(tile.pixels.bytes(), std::exchange(tile.pixels, {}));
+    if (tile.constant) {
+      spare_.emplace(tile.pixels.bytes(), std::exchange(tile.pixels, {}));
+      used_ += kTableBytes;
+    }
     tile.is_ready = true;
   } else {
     order_.splice(order_.end(), order_, found->second.place);
