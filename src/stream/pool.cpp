@@ -7,6 +7,12 @@
 
 namespace fathom::stream {
 
+namespace {
+
+constexpr std::size_t kTableBytes = 256;  ///< that a tile of one value takes in the tables
+
+}  // namespace
+
 void Pool::put_aside(Array memory) {
   spare_bytes_ += memory.bytes();
   spare_.emplace(memory.bytes(), std::move(memory));
@@ -14,13 +20,9 @@ void Pool::put_aside(Array memory) {
 
 void Pool::forget(Tiles::iterator tile) {
   if (tile->second.pixels.bytes() > 0) put_aside(std::move(tile->second.pixels));
+  else used_ -= kTableBytes;
   order_.erase(tile->second.place);
   tiles_.erase(tile);
-}
-
-void Pool::forget_oldest() {
-  for (const Key& key : order_)
-    if (const auto tile = tiles_.find(key); tile->second.is_ready && tile->second.users == 0) return forget(tile);
 }
 
 std::optional<Array> Pool::take(std::size_t bytes) {
@@ -32,7 +34,8 @@ std::optional<Array> Pool::take(std::size_t bytes) {
     spare_.erase(found);
     return memory;
   };
-  if (auto memory = from_spare()) return memory;
+  if (used_ <= limit_)  // else there are too many tiles of one value
+    if (auto memory = from_spare()) return memory;
   for (auto key = order_.begin(); key != order_.end() && used_ - spare_bytes_ + bytes > limit_;) {
     const auto tile = tiles_.find(*key++);
     if (!tile->second.is_ready || tile->second.users > 0) continue;
@@ -59,8 +62,6 @@ bool Pool::with(const Key& key, Size size, DType dtype, const Compute& compute, 
   if (found == tiles_.end()) {
     auto memory = take(bytes_of(size, dtype));
     if (!memory) return false;
-    constexpr std::size_t kMostTiles = std::size_t{1} << 14;  // those of one value take no memory but that of these tables
-    if (tiles_.size() >= kMostTiles) forget_oldest();
     found = tiles_.try_emplace(key).first;
     Tile& tile = found->second;
     tile.pixels = std::move(*memory);
@@ -79,7 +80,10 @@ bool Pool::with(const Key& key, Size size, DType dtype, const Compute& compute, 
       forget(found);
       std::rethrow_exception(error);
     }
-    if (tile.constant) put_aside(std::exchange(tile.pixels, {}));
+    if (tile.constant) {
+      put_aside(std::exchange(tile.pixels, {}));
+      used_ += kTableBytes;
+    }
     tile.is_ready = true;
   } else {
     order_.splice(order_.end(), order_, found->second.place);

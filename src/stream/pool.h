@@ -43,7 +43,6 @@ class Pool {
   std::optional<Array> take(std::size_t bytes);
   void put_aside(Array memory);
   void forget(Tiles::iterator tile);
-  void forget_oldest();
 
   const std::size_t limit_;
   std::size_t used_ = 0, spare_bytes_ = 0;
