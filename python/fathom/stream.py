@@ -93,8 +93,8 @@ def open(path: Path, *, pixel: float | None = None, unit: str | None = None) -> 
     >>> stream.open(path)
     fathom.stream.Raster(file, shape=(100, 100), dtype=bool)
     """
-    given = {name: value for name, value in (("pixel", pixel), ("unit", unit)) if value is not None}
-    return make("file", [], path=os.fspath(path), **given)
+    given: dict[str, Any] = {"pixel": pixel, "unit": unit}
+    return make("file", [], path=os.fspath(path), **{name: x for name, x in given.items() if x is not None})
 
 
 def constant(
