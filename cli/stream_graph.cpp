@@ -47,19 +47,12 @@ std::string read_text(const std::string& path) {
   return text;
 }
 
-/// The size of square pixels, where the file states one.
+/// The size of a file's pixels.
 stream::PixelSize pixel_of(const std::string& path, const io::Meaning& meaning) {
-  const std::vector<double> spacing = meaning.spacing();
-  if (spacing.size() != 2) return {};
-  constexpr double kSame = 1e-6;
-  std::string reason;
-  if (!meaning.georeference.empty() && meaning.georeference.find("degree") != std::string::npos)
-    reason = "its pixels are in degrees";
-  else if (std::abs(spacing[0] - spacing[1]) > kSame * spacing[0])
-    reason = fmt::format("its pixels are {:g} × {:g}, not square", spacing[0], spacing[1]);
-  if (reason.empty()) return {spacing[0], meaning.unit()};
-  warn(fmt::format("{}: {}; each counts as 1 × 1 unless its node states \"pixel\"", path, reason));
-  return {};
+  io::SquarePixel pixel = io::square_pixel(meaning);
+  if (!pixel.reason.empty())
+    warn(fmt::format("{}: {}; each counts as 1 × 1 unless its node states \"pixel\"", path, pixel.reason));
+  return {pixel.size, std::move(pixel.unit)};
 }
 
 std::vector<stream::Placement> read_placements(const std::string& path) {

@@ -64,8 +64,15 @@ def array(x: npt.ArrayLike, *, name: str | None = None, pixel: float = 1.0, unit
     return make("array", [], own_arrays={name: kept}, name=name, pixel=pixel, unit=unit)
 
 
-def open(path: Path) -> Raster:
+def open(path: Path, *, pixel: float | None = None, unit: str | None = None) -> Raster:
     """A file as a raster. TIFF, BigTIFF and NPY are read where they are needed, PNG and the like whole.
+
+    Parameters
+    ----------
+    path : path
+        Of the file.
+    pixel, unit : optional
+        Size of a pixel; what the file says if not given.
 
     Raises
     ------
@@ -86,7 +93,8 @@ def open(path: Path) -> Raster:
     >>> stream.open(path)
     fathom.stream.Raster(file, shape=(100, 100), dtype=bool)
     """
-    return make("file", [], path=os.fspath(path))
+    given: dict[str, Any] = {"pixel": pixel, "unit": unit}
+    return make("file", [], path=os.fspath(path), **{name: x for name, x in given.items() if x is not None})
 
 
 def constant(

@@ -187,16 +187,6 @@ class Function final : public stream::Node {
   std::unique_ptr<Held> held_;
 };
 
-/// The size of a file's pixels: where its axes agree. @throws IoError they do not
-stream::PixelSize pixel_of(const std::string& path, const io::Meaning& meaning) {
-  const std::vector<double> spacing = meaning.spacing();
-  if (spacing.empty()) return {};
-  if (spacing.front() != spacing.back())
-    throw IoError("the pixels of " + path + " are " + std::to_string(spacing.front()) + " × " +
-                  std::to_string(spacing.back()) + "; those of a raster are squares");
-  return {spacing.front(), meaning.unit()};
-}
-
 std::vector<stream::Placement> placements_of(const nb::object& rows) {
   const HostArray held(rows, HostArray::Access::read);
   const AnyConstView view = view_of<const std::byte, MemorySpace::host>(held.raw());
@@ -233,7 +223,10 @@ nb::tuple read(const std::string& document, const nb::dict& nodes, const nb::dic
   }
   resources.open = [&](const std::string& path, stream::PixelSize& pixel) {
     io::RasterFile file = io::open_raster(nb::cast<std::string>(path_of(path)));
-    pixel = pixel_of(path, file.meaning);
+    io::SquarePixel square = io::square_pixel(file.meaning);
+    if (!square.reason.empty())
+      warnings.push_back(path + ": " + square.reason + "; each counts as 1 × 1 unless its node states \"pixel\"");
+    pixel = {square.size, std::move(square.unit)};
     warnings.insert(warnings.end(), file.warnings.begin(), file.warnings.end());
     return std::move(file.source);
   };

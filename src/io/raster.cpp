@@ -5,8 +5,10 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "core/text.h"
 #include "fathom/core/error.h"
 #include "fathom/io/stream.h"
 #include "io/convert.h"
@@ -130,6 +132,16 @@ std::shared_ptr<const RasterSource> open_npy(std::unique_ptr<SharedFile> file) {
 }
 
 }  // namespace
+
+SquarePixel square_pixel(const Meaning& meaning) {
+  const std::vector<double> spacing = meaning.spacing();
+  if (spacing.size() != 2) return {};
+  constexpr double kSame = 1e-6;
+  if (meaning.georeference.find("degree") != std::string::npos) return {1, "", "its pixels are in degrees"};
+  if (std::abs(spacing[0] - spacing[1]) > kSame * spacing[0])
+    return {1, "", "its pixels are " + text(spacing[0]) + " × " + text(spacing[1]) + ", not square"};
+  return {spacing[0], meaning.unit(), ""};
+}
 
 RasterFile open_raster(const std::filesystem::path& path, const ReadOptions& options) {
   if (is_nameless(path)) return open_whole(path, options);

@@ -13,8 +13,13 @@ constexpr std::size_t kTableBytes = 256;  ///< that a tile of one value takes in
 
 }  // namespace
 
+void Pool::put_aside(Array memory) {
+  spare_bytes_ += memory.bytes();
+  spare_.emplace(memory.bytes(), std::move(memory));
+}
+
 void Pool::forget(Tiles::iterator tile) {
-  if (tile->second.pixels.bytes() > 0) spare_.emplace(tile->second.pixels.bytes(), std::move(tile->second.pixels));
+  if (tile->second.pixels.bytes() > 0) put_aside(std::move(tile->second.pixels));
   else used_ -= kTableBytes;
   order_.erase(tile->second.place);
   tiles_.erase(tile);
@@ -25,11 +30,13 @@ std::optional<Array> Pool::take(std::size_t bytes) {
     const auto found = spare_.find(bytes);
     if (found == spare_.end()) return std::nullopt;
     Array memory = std::move(found->second);
+    spare_bytes_ -= bytes;
     spare_.erase(found);
     return memory;
   };
-  if (auto memory = from_spare()) return memory;
-  for (auto key = order_.begin(); key != order_.end() && used_ + bytes > limit_;) {
+  if (used_ <= limit_)  // else there are too many tiles of one value
+    if (auto memory = from_spare()) return memory;
+  for (auto key = order_.begin(); key != order_.end() && used_ - spare_bytes_ + bytes > limit_;) {
     const auto tile = tiles_.find(*key++);
     if (!tile->second.is_ready || tile->second.users > 0) continue;
     forget(tile);
@@ -37,6 +44,7 @@ std::optional<Array> Pool::take(std::size_t bytes) {
   }
   while (used_ + bytes > limit_ && !spare_.empty()) {
     used_ -= spare_.begin()->first;
+    spare_bytes_ -= spare_.begin()->first;
     spare_.erase(spare_.begin());
   }
   if (used_ + bytes > limit_) return std::nullopt;
@@ -73,7 +81,7 @@ bool Pool::with(const Key& key, Size size, DType dtype, const Compute& compute, 
       std::rethrow_exception(error);
     }
     if (tile.constant) {
-      spare_.emplace(tile.pixels.bytes(), std::exchange(tile.pixels, {}));
+      put_aside(std::exchange(tile.pixels, {}));
       used_ += kTableBytes;
     }
     tile.is_ready = true;

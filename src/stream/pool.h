@@ -41,10 +41,11 @@ class Pool {
 
   /// Memory for a tile: none if there is no room.
   std::optional<Array> take(std::size_t bytes);
+  void put_aside(Array memory);
   void forget(Tiles::iterator tile);
 
   const std::size_t limit_;
-  std::size_t used_ = 0;
+  std::size_t used_ = 0, spare_bytes_ = 0;
   std::mutex mutex_;
   std::condition_variable changed_;
   Tiles tiles_;

@@ -206,6 +206,15 @@ def test_placements_and_rasters_lie_in_files_beside_a_document(tmp_path, name):
         stream.from_json(text % name)
 
 
+def test_pixels_that_are_not_square_are_told(tmp_path):
+    path = tmp_path / "a.nrrd"
+    fathom.write(path, np.zeros((3, 4), np.uint8), spacing=(2.0, 3.0))
+    with pytest.warns(UserWarning, match="its pixels are 2 × 3, not square; each counts as 1 × 1"):
+        assert stream.open(path).pixel == (1.0, "")
+    with pytest.warns(UserWarning):
+        assert stream.open(path, pixel=3, unit="mm").pixel == (3.0, "mm")
+
+
 def test_memory_is_given_in_words():
     from fathom._options import byte_count
 

@@ -26,6 +26,14 @@ struct RasterFile {
 /// @throws IoError as read(); more than two axes; several values a pixel (options.channel takes one)
 RasterFile open_raster(const std::filesystem::path& path, const ReadOptions& options = {});
 
+/// The size of pixels, where they are stated and are squares of some length; else 1.
+struct SquarePixel {
+  double size = 1;
+  std::string unit;
+  std::string reason;  ///< why what is stated is of no use, as in "its pixels are in degrees"; else empty
+};
+SquarePixel square_pixel(const Meaning& meaning);
+
 /// Opens a file without a header. @param layout  of two axes
 /// @param packed  bool in 8 pixels a byte, the first one highest, rows filled up to whole bytes
 /// @throws IoError missing, or of another size than the layout says @throws InvalidArgument not two axes
