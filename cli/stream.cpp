@@ -193,44 +193,46 @@ class StreamWork {
 
   std::string unfinished() const { return output_.path + ".unfinished"; }
 
+  std::int64_t rows_in_journal(const stream::Plan& plan) const {
+    const std::int64_t bands = journal_ ? static_cast<std::int64_t>(journal_->bands().size()) : 0;
+    return std::min(bands * plan.band.height, output_.region.height());
+  }
+
+  /// Where its reader says, else behind the last band that the journal tells of.
+  std::unique_ptr<RasterSink> open_pipe(const stream::Plan& plan) {
+    const std::int64_t height = output_.region.height(), band = plan.band.height, done = rows_in_journal(plan);
+    const std::int64_t begin = resume_at_.value_or(done * output_.row_bytes()), rows = begin / output_.row_bytes();
+    run_.rows_done = rows == height ? rows : rows / band * band;
+    if (journal_) run_.rows_done = std::min(run_.rows_done, done);  // it has no gaps
+    if (journal_) journal_->cut(static_cast<std::size_t>((run_.rows_done + band - 1) / band));
+    if (!resume_at_ && begin > 0) print_message(fmt::format("the stream goes on at byte {}", begin));
+    io::AtomicFile& file = files_.add(output_.path);
+    if (begin > 0) return rest_of_stream(file, output_, run_.rows_done, begin);
+    return io::create_raster(file, output_.dtype, height, output_.region.width(), output_.options);
+  }
+
   /// Opens the output behind what is done already. Null: it is whole.
   std::unique_ptr<RasterSink> open_output(const stream::Plan& plan) {
-    const Rectangle& region = output_.region;
-    const auto rows_of = [&](std::size_t bands) {
-      return std::min(static_cast<std::int64_t>(bands) * plan.band.height, region.height());
-    };
-    if (journal_) run_.rows_done = rows_of(journal_->bands().size());
-    if (output_.nameless) {
-      const std::int64_t rows = resume_at_.value_or(run_.rows_done * output_.row_bytes()) / output_.row_bytes();
-      run_.rows_done = rows == region.height() ? rows : rows / plan.band.height * plan.band.height;
-      if (journal_ && run_.rows_done > rows_of(journal_->bands().size())) run_.rows_done = rows_of(journal_->bands().size());
-      if (journal_) journal_->cut(static_cast<std::size_t>((run_.rows_done + plan.band.height - 1) / plan.band.height));
-      begin_ = resume_at_.value_or(run_.rows_done * output_.row_bytes());
-      if (!resume_at_ && begin_ > 0) print_message(fmt::format("the stream goes on at byte {}", begin_));
-      io::AtomicFile& file = files_.add(output_.path);
-      if (begin_ == 0) return io::create_raster(file, output_.dtype, region.height(), region.width(), output_.options);
-      return rest_of_stream(file, output_, run_.rows_done, begin_);
-    }
-    if (!journal_)
-      return io::create_raster(files_.add(output_.path), output_.dtype, region.height(), region.width(), output_.options);
+    const std::int64_t height = output_.region.height(), width = output_.region.width();
+    if (output_.nameless) return open_pipe(plan);
+    if (!journal_) return io::create_raster(files_.add(output_.path), output_.dtype, height, width, output_.options);
     io::AtomicFile::check(output_.path);
-    const bool is_there = std::filesystem::exists(unfinished());
-    if (!is_there && run_.rows_done == region.height() && std::filesystem::exists(output_.path)) return nullptr;
-    if (!is_there && run_.rows_done > 0)
+    run_.rows_done = rows_in_journal(plan);
+    if (run_.rows_done > 0 && !std::filesystem::exists(unfinished())) {
+      if (run_.rows_done == height && std::filesystem::exists(output_.path)) return nullptr;
       throw IoError(fmt::format("{} is missing, of which {} tells; remove the journal to begin anew", unfinished(),
                                 arguments_.journal));
-    if (is_there && run_.rows_done == 0 && !began_)
-      throw IoError(fmt::format("{} is there, but {} does not tell of it; remove it to begin anew", unfinished(),
-                                arguments_.journal));
-    io::RasterWriteOptions options = output_.options;
-    return io::resume_raster(unfinished(), output_.dtype, region.height(), region.width(), options, run_.rows_done);
+    }
+    return io::resume_raster(unfinished(), output_.dtype, height, width, output_.options, run_.rows_done);
   }
 
   void stream() {
     stream::Evaluator evaluator = make_evaluator();
     const stream::Plan& plan = evaluator.plan();
     if (!arguments_.journal.empty()) {
-      began_ = std::filesystem::exists(arguments_.journal);
+      if (!output_.nameless && std::filesystem::exists(unfinished()) && !std::filesystem::exists(arguments_.journal))
+        throw IoError(fmt::format("{} is there, of which no {} tells; remove it to begin anew", unfinished(),
+                                  arguments_.journal));
       journal_.emplace(arguments_.journal, about_work(plan));
     }
     const auto sink = open_output(plan);
@@ -319,9 +321,7 @@ class StreamWork {
   stream::Plan plan_;
   double packing_ = 1;  ///< bytes that are computed for one that is written
   std::optional<std::int64_t> resume_at_;
-  std::int64_t begin_ = 0;  ///< byte of the stream that is written first
   std::optional<Journal> journal_;
-  bool began_ = false;  ///< the journal was there before
   bool holds_ = false;  ///< signals
   PendingFiles files_;
   Progress progress_;
