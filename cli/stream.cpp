@@ -29,6 +29,7 @@
 #include "stream_output.h"
 #include "stream_plan.h"
 #include "stream_preview.h"
+#include "stream_stripes.h"
 #include "warnings.h"
 
 namespace fathom::cli {
@@ -62,6 +63,7 @@ class StreamWork {
     progress_.begin("reading");
     graph_ = read_graph(arguments.words.back());
     output_ = plan_output(arguments, *graph_);
+    if (output_.stripe > 0) order_stripes();
     evaluator_.execution.threads = parse_threads(arguments.threads);
     if (!arguments.memory.empty()) evaluator_.memory = parse_memory(arguments.memory);
     evaluator_.region = output_.region;
@@ -107,6 +109,15 @@ class StreamWork {
 
  private:
   std::string shown_graph() const { return arguments_.words.back() == "-" ? "standard input" : arguments_.words.back(); }
+
+  void order_stripes() {
+    if (!arguments_.preview.empty()) throw InvalidArgument("--preview draws rows; leave --order out");
+    evaluator_.region = output_.region;
+    if (sweeps(stream::Evaluator(graph_, evaluator_).plan()))
+      throw InvalidArgument("an exact distance is computed in rows; for stripes give it a bound, 'max'");
+    graph_ = stripes_of(graph_, output_.region, output_.stripe);
+    output_.region = graph_->whole();
+  }
 
   /// Rates are of what is written; where bits are packed that is less than what is computed.
   void read_rates() {
@@ -347,7 +358,7 @@ Work declare_stream(CLI::App* verb) {
   verb->add_option("--format", a.format, "tiff, npy or raw, whatever the ending of -o; raw bits are packed, 8 a byte");
   verb->add_flag("--compress", a.compress, "Deflate the TIFF of -o");
   verb->add_option("--region", a.region, "Only the pixels in Y0:Y1,X0:X1");
-  verb->add_option("--order", a.order, "rows (default), or serpentine: odd rows reversed");
+  verb->add_option("--order", a.order, "rows (default); serpentine: odd rows reversed; stripes:WIDTH: one stripe after the other");
   verb->add_option("--journal", a.journal, "File that keeps what was done: after a crash the same command goes on");
   verb->add_option("--resume-at", a.resume_at, "Bytes of a raw stream that its reader has: go on behind them");
   verb->add_option("--rate", a.rate, "Most bytes a second, such as 10MB/s");

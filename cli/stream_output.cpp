@@ -83,11 +83,20 @@ void choose_format(const StreamArguments& arguments, StreamOutput& output) {
                                       output.path));
 }
 
-void check_order(const StreamArguments& arguments, const StreamOutput& output) {
-  if (arguments.order != "rows" && arguments.order != "serpentine")
-    throw InvalidArgument(fmt::format("--order takes rows or serpentine, not '{}'", arguments.order));
-  if (output.serpentine && !output.path.empty() && !output.options.raw)
-    throw InvalidArgument("--order serpentine is for machines, and takes --format raw");
+void choose_order(const StreamArguments& arguments, StreamOutput& output) {
+  const std::string& order = arguments.order;
+  constexpr std::string_view kStripes = "stripes:";
+  output.serpentine = order == "serpentine";
+  if (order.starts_with(kStripes)) {
+    const std::int64_t width = output.region.width();
+    output.stripe = parse_count("--order stripes", order.substr(kStripes.size()), 1, width);
+    if (width % output.stripe != 0)
+      throw InvalidArgument(fmt::format("--order {}: the stripes must divide the width, {}; --region takes a part", order, width));
+  } else if (order != "rows" && !output.serpentine) {
+    throw InvalidArgument(fmt::format("--order takes rows, serpentine or stripes:WIDTH, not '{}'", order));
+  }
+  if (order != "rows" && !output.path.empty() && !output.options.raw)
+    throw InvalidArgument(fmt::format("--order {} is for machines, and takes --format raw", order));
 }
 
 }  // namespace
@@ -102,7 +111,6 @@ StreamOutput plan_output(const StreamArguments& arguments, const stream::Node& r
     output.region = {ranges[0].begin, ranges[1].begin, ranges[0].end, ranges[1].end};
     if (output.region.empty()) throw InvalidArgument(fmt::format("--region {} holds no pixels", arguments.region));
   }
-  output.serpentine = arguments.order == "serpentine";
   if (!output.path.empty()) {
     output.nameless = io::is_nameless(output.path);
     choose_format(arguments, output);
@@ -118,7 +126,7 @@ StreamOutput plan_output(const StreamArguments& arguments, const stream::Node& r
       io::check_write(output.path, output.dtype, output.region.shape(), output.options.meaning,
                       {output.options.format, output.options.compress});
   }
-  check_order(arguments, output);
+  choose_order(arguments, output);
   return output;
 }
 

@@ -105,6 +105,23 @@ def test_serpentine_turns_odd_rows(surface):
     assert (surface.directory / "out.raw").read_bytes() == expected.tobytes()
 
 
+@pytest.mark.parametrize("stripe", [1, 100, 300, 900])
+@pytest.mark.parametrize("options", [[], ["--memory", "3MB"]], ids=str)
+def test_stripes(surface, stripe, options):
+    rows = slice(5, 400) if stripe < 900 else slice(0, 700)
+    surface.ok("stream", surface.graph, "-o", "out.raw", "--order", f"stripes:{stripe}", "--region", f"{rows.start}:{rows.stop},:",
+               "--journal", "j", *options)
+    expected = np.concatenate(np.split(surface.whole[rows], 900 // stripe, axis=1))
+    assert (surface.directory / "out.raw").read_bytes() == expected.tobytes()
+    assert "bands are as j tells" in surface.ok("stream", "verify", "out.raw", "--journal", "j")
+
+
+def test_stripes_of_exact_distances(fathom):
+    graph = graphs.write(fathom, graphs.exact())
+    assert fathom.refuses(2, "stream", graph, "-o", "out.raw", "--order", "stripes:50") == (
+        "an exact distance is computed in rows; for stripes give it a bound, 'max'")
+
+
 def test_paths_are_beside_the_document(fathom):
     (fathom.directory / "deep").mkdir()
     np.save(fathom.directory / "deep" / "in.npy", np.arange(12, dtype=np.uint8).reshape(3, 4))
