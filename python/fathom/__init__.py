@@ -7,6 +7,7 @@ array([[2., 1., 0., 1.]], dtype=float32)
 """
 
 from . import _alone  # noqa: F401  (first, before a file of another distribution)
+from . import stream
 from ._band import Band
 from ._core import VERSION as __version__
 from ._core import DeviceError
@@ -46,5 +47,6 @@ __all__ = [
     "release_device_memory",
     "release_threads",
     "signed_distance",
+    "stream",
     "write",
 ]

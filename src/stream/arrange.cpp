@@ -32,6 +32,7 @@ class Crop final : public Reduction<Crop> {
   }
   Rectangle need(std::size_t, const Rectangle& part) const override { return part.moved(part_.y0, part_.x0); }
   Size largest_need(std::size_t, Size part) const override { return part; }
+  double bound() const override { return children()[0].node->bound(); }
   std::optional<Period> period() const override {
     return within(moved(children()[0].node->period(), -part_.y0, -part_.x0), whole());
   }
@@ -85,6 +86,7 @@ class Mirrored final : public Reduction<Mirrored> {
   Size largest_need(std::size_t, Size part) const override {
     return how_.transposed ? Size{part.width, part.height} : part;
   }
+  double bound() const override { return children()[0].node->bound(); }
   std::optional<Period> period() const override {
     const auto of = children()[0].node->period();
     if (!of || (how_.transposed && of->skew != 0)) return std::nullopt;
@@ -158,6 +160,7 @@ class Resample final : public Reduction<Resample> {
     };
     return {reach(part.height, data.height()), reach(part.width, data.width())};
   }
+  double bound() const override { return children()[0].node->bound(); }
 
   struct Work {
     std::optional<double> constant;

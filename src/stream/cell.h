@@ -11,6 +11,10 @@ std::int64_t stretched_width(const Period& period);
 
 /// Parts in which a cell is computed.
 Size cell_tile(const Period& period);
+/// The cell at the region's corner.
+inline Rectangle cell_of(const Period& period) {
+  return Rectangle{0, 0, period.height, period.width}.moved(period.region.y0, period.region.x0);
+}
 
 class Cell {
  public:

@@ -1,4 +1,5 @@
 // Nodes that compute each pixel from those of their children at the same place: masks, thresholds, expressions, dither.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -24,6 +25,7 @@ class Mask final : public Pointwise<Mask> {
   std::string_view type() const override { return "mask"; }
   void describe(Description& to) const override { to.number("background", background_); }
   std::size_t scratch_bytes(Size part) const override { return padding_bytes(part); }
+  double bound() const override { return std::max(children()[0].node->bound(), background_); }
 
   struct Work {
     Pixels mask;
@@ -38,7 +40,7 @@ class Mask final : public Pointwise<Mask> {
       return;
     }
     const auto value = step.children.fetch_into(*children()[child].node, step.part, step.out);
-    if (work.mask.constant || (value && *value == background_)) {
+    if (work.mask.constant || (value && is_same(*value, background_))) {
       work.constant = value;
       return;
     }
@@ -209,14 +211,13 @@ class Math final : public Pointwise<Math> {
     visit_element(dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       const Rows<T> out(step.out);
-      std::array<double, 26> last{};
-      last[0] = std::nan("");  // equal to nothing
-      T result{};
+      std::array<double, 26> last = values;
+      T result = saturated<T>(value_of({values.data(), count}));
       for (std::int64_t y = 0; y < out.height; ++y)
         for (std::int64_t x = 0; x < out.width; ++x) {
           for (std::size_t k = 0; k < count; ++k)
             if (!work.pixels[k].constant) values[k] = value_at(work.pixels[k].view, y, x);
-          if (values != last) result = saturated<T>(value_of({values.data(), count}));
+          if (!std::equal(values.begin(), values.begin() + count, last.begin(), is_same)) result = saturated<T>(value_of({values.data(), count}));
           last = values;
           out[y][x] = result;
         }

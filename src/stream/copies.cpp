@@ -1,9 +1,9 @@
 // Nodes that place copies of their children: repeated, on a lattice, or anywhere.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "fathom/core/error.h"
 #include "stream/blend.h"
@@ -43,6 +43,7 @@ class Repeat final : public Reduction<Repeat> {
     return {std::min(part.height, pattern.height()), std::min(part.width, pattern.width())};
   }
   bool needs_again(std::size_t) const override { return true; }
+  double bound() const override { return children()[0].node->bound(); }
   std::optional<Period> period() const override {
     const Node& pattern = *children()[0].node;
     return Period{pattern.height(), pattern.width(), 0, whole()};
@@ -67,17 +68,6 @@ class Repeat final : public Reduction<Repeat> {
   std::optional<double> end(Work&, const Step&) const { return std::nullopt; }
 };
 
-/// Integers t with low < t·step + offset < high: [begin, end); all where the step is 0 and the offset lies between.
-struct Interval {
-  std::int64_t begin, end;
-};
-Interval steps_between(std::int64_t low, std::int64_t high, std::int64_t step, std::int64_t offset) {
-  constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max() / 4;
-  if (step == 0) return low < offset && offset < high ? Interval{-kAll, kAll} : Interval{0, 0};
-  if (step < 0) return steps_between(-high, -low, -step, -offset);
-  return {floor_divide(low - offset, step) + 1, -floor_divide(-(high - offset), step)};
-}
-
 class Lattice final : public Reduction<Lattice> {
  public:
   static constexpr std::array kRoles{RoleRule{Role::mask, 0}, RoleRule{Role::weight, 0}, RoleRule{Role::pattern}};
@@ -88,6 +78,12 @@ class Lattice final : public Reduction<Lattice> {
         period_(period_of(options.u, options.v)) {
     options_.mask = options_.weight = nullptr;  // they are children now
     period_.region = whole();
+    constexpr double kMostRows = 1 << 24, kMostCopies = 1 << 20;  // that are looked at for a part
+    const double rows = static_cast<double>(pattern->height()) / static_cast<double>(period_.height),
+                 copies = rows * static_cast<double>(pattern->width()) / static_cast<double>(period_.width);
+    if (rows > kMostRows || copies > kMostCopies)
+      throw InvalidArgument("the copies of 'lattice' lie too close for a pattern of " + to_string(pattern->whole().shape()) +
+                            " pixels: more than 2²⁰ would cover one pixel, or more than 2²⁴ begin in different rows");
   }
   std::string_view type() const override { return "lattice"; }
   void describe(Description& to) const override {
@@ -105,6 +101,10 @@ class Lattice final : public Reduction<Lattice> {
   std::size_t scratch_bytes(Size part) const override { return aligned(blend_bytes(options_.blending, dtype(), part)); }
   bool needs_again(std::size_t) const override { return true; }
   std::optional<Period> period() const override { return period_; }
+  double bound() const override {
+    return options_.blending.blend == Blend::sum ? Node::bound()
+                                                 : std::max(children()[0].node->bound(), options_.blending.background);
+  }
 
   struct Work {
     Blender blender;
@@ -123,14 +123,7 @@ class Lattice final : public Reduction<Lattice> {
     const Node& pattern = *children()[child].node;
     // The corner of a copy lies above and left of the part's end, and less than the pattern's size before its begin.
     const std::int64_t y0 = step.part.y0 - pattern.height(), x0 = step.part.x0 - pattern.width();
-    const auto& [u, v] = std::tie(options_.u, options_.v);
-    const Interval rows = rows_of_copies(y0, x0, step.part.y1, step.part.x1);
-    for (std::int64_t j = rows.begin; j < rows.end; ++j) {
-      const Interval down = steps_between(y0, step.part.y1, u[0], j * v[0]),
-                     along = steps_between(x0, step.part.x1, u[1], j * v[1]);
-      for (std::int64_t i = std::max(down.begin, along.begin); i < std::min(down.end, along.end); ++i)
-        add(work, pattern, i * u[0] + j * v[0], i * u[1] + j * v[1], step);
-    }
+    for (const Corner& copy : corners_between(y0, x0, step.part.y1, step.part.x1)) add(work, pattern, copy.y, copy.x, step);
   }
   std::optional<double> end(Work& work, const Step&) const {
     work.blender.end();
@@ -142,7 +135,7 @@ class Lattice final : public Reduction<Lattice> {
     constexpr std::int64_t kMost = std::int64_t{1} << 30;
     const auto& [u, v] = std::tie(options.u, options.v);
     for (const std::int64_t step : {u[0], u[1], v[0], v[1]})
-      if (std::abs(step) > kMost) throw InvalidArgument("a step of 'lattice' is beyond 2³⁰ pixels");
+      if (is_beyond(step, kMost)) throw InvalidArgument("a step of 'lattice' is beyond 2³⁰ pixels");
     if (u[0] * v[1] == u[1] * v[0])
       throw InvalidArgument("u and v of 'lattice' are parallel, or 0: they must span the plane");
     check_blending(options.blending, pattern->dtype());
@@ -160,20 +153,27 @@ class Lattice final : public Reduction<Lattice> {
     return children;
   }
 
-  /// The j of all copies with y0 < y < y1, x0 < x < x1: that of the corners of this rectangle, in the lattice's coordinates.
-  Interval rows_of_copies(std::int64_t y0, std::int64_t x0, std::int64_t y1, std::int64_t x1) const {
+  /// Of the copy i·u + j·v.
+  struct Corner {
+    std::int64_t j, i, y, x;
+  };
+  /// Those with y0 < y < y1, x0 < x < x1, in the order of the blending. Found by the rows of the lattice's Hermite normal
+  /// form: the steps themselves may be far longer than what lies between.
+  std::vector<Corner> corners_between(std::int64_t y0, std::int64_t x0, std::int64_t y1, std::int64_t x1) const {
+    using Wide = __int128;
     const auto& [u, v] = std::tie(options_.u, options_.v);
-    const double det = static_cast<double>(u[0] * v[1] - u[1] * v[0]);
-    double low = INFINITY, high = -INFINITY;
-    for (const std::int64_t y : {y0, y1})
-      for (const std::int64_t x : {x0, x1}) {
-        const double j = (static_cast<double>(u[0]) * static_cast<double>(x) -
-                          static_cast<double>(u[1]) * static_cast<double>(y)) / det;
-        low = std::min(low, j);
-        high = std::max(high, j);
-      }
-    const double slack = 1 + 1e-9 * std::max(std::abs(low), std::abs(high));  // rows without a copy cost little
-    return {static_cast<std::int64_t>(std::floor(low - slack)), static_cast<std::int64_t>(std::ceil(high + slack)) + 1};
+    const Wide det = Wide{u[0]} * v[1] - Wide{u[1]} * v[0];
+    std::vector<Corner> corners;
+    for (std::int64_t row = floor_divide(y0, period_.height) + 1; row * period_.height < y1; ++row) {
+      const std::int64_t y = row * period_.height,
+                         first = static_cast<std::int64_t>(Wide{row} * period_.skew % period_.width);
+      for (std::int64_t x = first + (floor_divide(x0 - first, period_.width) + 1) * period_.width; x < x1; x += period_.width)
+        corners.push_back({static_cast<std::int64_t>((Wide{u[0]} * x - Wide{u[1]} * y) / det),
+                           static_cast<std::int64_t>((Wide{v[1]} * y - Wide{v[0]} * x) / det), y, x});
+    }
+    std::sort(corners.begin(), corners.end(),
+              [](const Corner& a, const Corner& b) { return std::tie(a.j, a.i) < std::tie(b.j, b.i); });
+    return corners;
   }
 
   void add(const Work& work, const Node& pattern, std::int64_t y, std::int64_t x, const Step& step) const {
@@ -206,12 +206,15 @@ class Place final : public Reduction<Place> {
       if (placement.child < 0 || placement.child >= static_cast<std::int64_t>(nodes.size()))
         throw InvalidArgument("a placement is of child " + std::to_string(placement.child) + "; there are " +
                               std::to_string(nodes.size()) + ", counted from 0");
-      if (std::abs(placement.y) > kMost || std::abs(placement.x) > kMost)
+      if (is_beyond(placement.y, kMost) || is_beyond(placement.x, kMost))
         throw InvalidArgument("a placement lies beyond 2⁴⁰ pixels");
     }
+    bound_ = blending.blend == Blend::sum ? Node::bound() : blending.background;
+    for (const NodeRef& node : nodes) bound_ = std::max(bound_, node->bound());
     make_index();
   }
   std::string_view type() const override { return "place"; }
+  double bound() const override { return bound_; }
   void describe(Description& to) const override {
     std::vector<std::int64_t> table;
     for (const Placement& placement : placements_)
@@ -308,6 +311,7 @@ class Place final : public Reduction<Place> {
 
   std::vector<Placement> placements_;
   Blending blending_;
+  double bound_ = 0;
   Size bucket_;
   std::vector<std::size_t> order_;  ///< placements by their bucket
 };

@@ -7,14 +7,17 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "fathom/core/error.h"
+#include "stream/reduce.h"
 
 namespace fathom::stream {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;             // read: fields are found by trees
+using Ordered = nlohmann::ordered_json;  // written: fields stand as they came, and are looked for one by one
 
 constexpr std::array kBlends{"max", "min", "sum", "first", "last", "mean"};
 
@@ -109,14 +112,6 @@ class Fields {
   std::vector<std::string> taken_;
 };
 
-/// The one child of a node that takes one.
-NodeRef only(const std::vector<Child>& children, const char* type) {
-  if (children.size() != 1)
-    throw InvalidArgument("'" + std::string(type) + "' takes 1 child, not " + std::to_string(children.size()));
-  if (children[0].y != 0 || children[0].x != 0)
-    throw InvalidArgument("the child of '" + std::string(type) + "' cannot be moved; 'place' does that");
-  return children[0].node;
-}
 NodeRef of_role(const std::vector<Child>& children, Role role) {
   for (const Child& child : children)
     if (child.role == role) return child.node;
@@ -142,16 +137,17 @@ std::vector<Placement> placements_in(Fields& fields, const Resources& resources)
 using Make = NodeRef (*)(Fields&, const std::vector<Child>&, const Resources&);
 struct TypeRow {
   std::string_view name;
-  Role role;  ///< of children that state none
+  std::vector<RoleRule> rules;  ///< of its children; those that state no role have the last one
+  bool moves;                   ///< whether children may lie elsewhere
   Make make;
 };
 
 /// The types of nodes, and how each is read.
 const std::vector<TypeRow>& types() {
   static const std::vector<TypeRow> table{
-      {"constant", Role::data,
+      {"constant", {}, false,
        [](Fields& in, const auto&, const auto&) { return constant(in.number("value"), in.extent("uint8")); }},
-      {"file", Role::data,
+      {"file", {}, false,
        [](Fields& in, const auto&, const Resources& resources) {
          const std::string path = in.text("path");
          if (!resources.open) in.fail("path", "no file can be opened here");
@@ -159,30 +155,30 @@ const std::vector<TypeRow>& types() {
          auto raster = resources.open(path, pixel);
          return source(std::move(raster), "file", path, in.pixel(pixel));
        }},
-      {"array", Role::data,
+      {"array", {}, false,
        [](Fields& in, const auto&, const Resources& resources) {
          const std::string name = in.text("name");
          const auto found = resources.arrays.find(name);
          if (found == resources.arrays.end()) in.fail("name", "there is no array '" + name + "'");
          return source(found->second, "array", name, in.pixel());
        }},
-      {"formula", Role::data,
+      {"formula", {}, false,
        [](Fields& in, const auto&, const auto&) { return formula(in.text("expression"), in.extent("float32")); }},
-      {"noise", Role::data,
+      {"noise", {}, false,
        [](Fields& in, const auto&, const auto&) {
          return noise(static_cast<std::uint64_t>(in.whole_or("seed", 0)), in.extent("uint8"));
        }},
-      {"repeat", Role::pattern,
+      {"repeat", {{Role::pattern}}, false,
        [](Fields& in, const auto& children, const auto&) {
-         return repeat(only(children, "repeat"), in.whole("height"), in.whole("width"));
+         return repeat(children[0].node, in.whole("height"), in.whole("width"));
        }},
-      {"lattice", Role::pattern,
+      {"lattice", {{Role::mask, 0}, {Role::weight, 0}, {Role::pattern}}, false,
        [](Fields& in, const auto& children, const auto&) {
          LatticeOptions options{in.pair("u"), in.pair("v"), in.whole("height"), in.whole("width"), in.blending(0.0),
                                 of_role(children, Role::mask), of_role(children, Role::weight)};
          return lattice(of_role(children, Role::pattern), options);
        }},
-      {"place", Role::data,
+      {"place", {{Role::data, 1, 1 << 20}}, false,
        [](Fields& in, const auto& children, const Resources& resources) {
          std::vector<NodeRef> nodes;
          for (const Child& child : children) nodes.push_back(child.node);
@@ -190,68 +186,76 @@ const std::vector<TypeRow>& types() {
          return place(std::move(nodes), std::move(placements), in.whole("height"), in.whole("width"),
                       in.blending(std::nullopt));
        }},
-      {"crop", Role::data,
+      {"crop", {{Role::data}}, false,
        [](Fields& in, const auto& children, const auto&) {
-         const std::int64_t y = in.whole_or("y", 0), x = in.whole_or("x", 0);
-         return crop(only(children, "crop"), {y, x, y + in.whole("height"), x + in.whole("width")});
+         static constexpr std::int64_t kFar = std::int64_t{1} << 60;  // outside of any child
+         const auto near = [](std::int64_t value) { return std::clamp(value, -kFar, kFar); };
+         const std::int64_t y = near(in.whole_or("y", 0)), x = near(in.whole_or("x", 0));
+         const std::int64_t height = near(in.whole("height")), width = near(in.whole("width"));
+         return crop(children[0].node, {y, x, y + height, x + width});
        }},
-      {"flip", Role::data,
+      {"flip", {{Role::data}}, false,
        [](Fields& in, const auto& children, const auto&) {
          const bool rows = in.truth("rows");
-         return flip(only(children, "flip"), rows, in.truth("columns"));
+         return flip(children[0].node, rows, in.truth("columns"));
        }},
-      {"rotate", Role::data,
+      {"rotate", {{Role::data}}, false,
        [](Fields& in, const auto& children, const auto&) {
-         return rotate(only(children, "rotate"), static_cast<int>(in.whole_or("quarters", 1) % 4));
+         return rotate(children[0].node, static_cast<int>(in.whole_or("quarters", 1) % 4));
        }},
-      {"resample", Role::data,
+      {"resample", {{Role::data}}, false,
        [](Fields& in, const auto& children, const auto&) {
-         return resample(only(children, "resample"), PixelSize{in.number("pixel"), in.text_or("unit", "")});
+         return resample(children[0].node, PixelSize{in.number("pixel"), in.text_or("unit", "")});
        }},
-      {"mask", Role::data,
+      {"mask", {{Role::mask}, {Role::data}}, true,
        [](Fields& in, const auto& children, const auto&) {
-         const auto found = std::find_if(children.begin(), children.end(), [](const Child& c) { return c.role == Role::mask; });
-         if (children.size() != 2 || found == children.end() || !of_role(children, Role::data))
-           throw InvalidArgument("'mask' takes 2 children, of the roles data and mask");
-         return mask(of_role(children, Role::data), *found, in.number_or("background", 0));
+         const Child& shape = children[children[0].role == Role::mask ? 0 : 1];
+         return mask(of_role(children, Role::data), shape, in.number_or("background", 0));
        }},
-      {"math", Role::data,
+      {"math", {{Role::data, 1, 26}}, true,
        [](Fields& in, const auto& children, const auto&) {
          return math(in.text("expression"), children, in.dtype("float32"));
        }},
-      {"threshold", Role::data,
+      {"threshold", {{Role::data}}, false,
        [](Fields& in, const auto& children, const auto&) {
          const double value = in.number("value");
-         return threshold(only(children, "threshold"), value, in.truth("above"));
+         return threshold(children[0].node, value, in.truth("above"));
        }},
-      {"profile", Role::data,
+      {"profile", {{Role::data}}, false,
        [](Fields& in, const auto& children, const auto&) {
          ProfileOptions options;
          options.expression = in.text_or("expression", "");
          if (in.has("table")) options.table = in.list<double>("table", &Json::is_number, "numbers");
          if (in.has("infinite")) options.infinite = in.number("infinite");
          options.dtype = in.dtype("uint8");
-         return profile(only(children, "profile"), options);
+         return profile(children[0].node, options);
        }},
-      {"distance", Role::mask,
+      {"distance", {{Role::mask}}, false,
        [](Fields& in, const auto& children, const auto&) {
          static constexpr std::array kTo{"nonzero", "zero"};
          const bool to_zero = in.word("to", kTo, "nonzero") == 1, is_signed = in.truth("signed");
-         if (in.has("max")) return distance(only(children, "distance"), {in.number("max"), to_zero, is_signed});
+         if (in.has("max")) return distance(children[0].node, {in.number("max"), to_zero, is_signed});
          if (is_signed) in.fail("signed", "takes a bound, 'max'");
-         return exact_distance(only(children, "distance"), to_zero);
+         return exact_distance(children[0].node, to_zero);
        }},
-      {"halftone", Role::data,
+      {"halftone", {{Role::data}}, false,
        [](Fields& in, const auto& children, const auto&) {
          const std::int64_t matrix = in.whole_or("matrix", 8);
-         return halftone(only(children, "halftone"), static_cast<int>(std::clamp<std::int64_t>(matrix, 0, 64)));
+         return halftone(children[0].node, static_cast<int>(std::clamp<std::int64_t>(matrix, 0, 64)));
        }},
-      {"function", Role::data,
+      {"function", {{Role::data, 0, 1 << 20}}, true,
        [](Fields& in, const auto& children, const Resources& resources) {
          const std::string name = in.text("name");
          const auto found = resources.functions.find(name);
          if (found == resources.functions.end()) in.fail("name", "there is no function '" + name + "' here");
-         return found->second(children);
+         for (const Child& child : children)
+           if (!(child.node->pixel() == children[0].node->pixel()))
+             in.fail("children", "have pixels of several sizes; bring them to one by 'resample'");
+         FunctionFields fields{in.whole_or("halo", 0), {}};
+         constexpr std::int64_t kMostHalo = 4096;
+         if (fields.halo < 0 || fields.halo > kMostHalo) in.fail("halo", "must be 0 to 4096 pixels");
+         if (in.has("dtype")) fields.dtype = in.dtype("");
+         return found->second(children, fields);
        }},
   };
   return table;
@@ -259,24 +263,34 @@ const std::vector<TypeRow>& types() {
 
 class Reader {
  public:
-  Reader(const Json& nodes, const Resources& resources) : nodes_(nodes), resources_(resources) {}
+  Reader(const Json& nodes, const Resources& resources)
+      : nodes_(nodes), resources_(resources), made_(resources.nodes.begin(), resources.nodes.end()) {}
 
   /// Children before parents; without recursion.
   NodeRef read(const std::string& root) {
-    std::vector<std::string> path{root};
-    std::unordered_map<std::string, bool> on_path{{root, true}};
+    struct Step {
+      std::string id;
+      std::size_t next = 0;  ///< child to look at
+    };
+    std::vector<Step> path;
+    std::unordered_set<std::string> on_path;
+    const auto enter = [&](const std::string& id) {
+      path.push_back({id});
+      on_path.insert(id);
+    };
+    if (!made_.contains(root)) enter(root);
     while (!path.empty()) {
-      const std::string id = path.back();
-      const std::string next = made_.contains(id) ? "" : first_missing(id);
-      if (next.empty()) {
-        if (!made_.contains(id)) made_[id] = make(id);
+      auto& [id, next] = path.back();
+      const Json& children = children_of(id);
+      if (next == children.size()) {
+        made_[id] = make(id);
         on_path.erase(id);
         path.pop_back();
         continue;
       }
-      if (on_path.contains(next)) throw InvalidArgument("node '" + next + "' is its own descendant, by '" + id + "'");
-      path.push_back(next);
-      on_path[next] = true;
+      const std::string child = id_of(id, children[next++]);
+      if (on_path.contains(child)) throw InvalidArgument("node '" + child + "' is its own descendant, by '" + id + "'");
+      if (!made_.contains(child)) enter(child);
     }
     return made_.at(root);
   }
@@ -288,9 +302,10 @@ class Reader {
     if (!found->is_object()) throw InvalidArgument("node '" + id.substr(0, 60) + "' is no object");
     return *found;
   }
-  Json children_of(const std::string& id) const {
+  const Json& children_of(const std::string& id) const {
+    static const Json kNone = Json::array();
     const Json& json = node(id);
-    if (!json.contains("children")) return Json::array();
+    if (!json.contains("children")) return kNone;
     if (!json["children"].is_array()) Fields(id, json).fail("children", "must be a list");
     return json["children"];
   }
@@ -299,14 +314,6 @@ class Reader {
     if (!named.is_string())
       Fields(parent, node(parent)).fail("children", "each is a node's name, or {\"node\": name, \"role\": …, \"y\": …, \"x\": …}");
     return named.get<std::string>();
-  }
-  std::string first_missing(const std::string& id) const {
-    for (const Json& child : children_of(id))
-      if (const std::string name = id_of(id, child); !made_.contains(name)) {
-        node(name);
-        return name;
-      }
-    return "";
   }
 
   NodeRef make(const std::string& id) {
@@ -320,8 +327,13 @@ class Reader {
       fields.fail("type", "there is no type '" + type.substr(0, 40) + "'; there are " + known);
     }
     std::vector<Child> children;
-    for (const Json& child : children_of(id)) children.push_back(child_of(id, child, row->role));
+    const Role usual = row->rules.empty() ? Role::data : row->rules.back().role;
+    for (const Json& child : children_of(id)) children.push_back(child_of(id, child, usual));
     try {
+      check_roles(type, row->rules.data(), row->rules.size(), children);
+      for (const Child& child : children)
+        if (!row->moves && (child.y != 0 || child.x != 0))
+          throw InvalidArgument("a child of '" + type + "' cannot be moved; 'place' does that");
       NodeRef made = row->make(fields, children, resources_);
       fields.done();
       return made;
@@ -351,7 +363,7 @@ class Reader {
 
 class Writer final : public Description {
  public:
-  explicit Writer(Json& to) : to_(to) {}
+  explicit Writer(Ordered& to) : to_(to) {}
   void number(std::string_view field, double value) override { set(field, value); }
   void whole(std::string_view field, std::int64_t value) override { set(field, value); }
   void truth(std::string_view field, bool value) override { set(field, value); }
@@ -368,12 +380,12 @@ class Writer final : public Description {
   void set(std::string_view field, const T& value) {
     to_[std::string(field)] = value;
   }
-  Json& to_;
+  Ordered& to_;
 };
 
 /// @param fingerprints  of the files, appended
-Json document_of(const Node& root, std::string& fingerprints) {
-  Json nodes = Json::object();
+Ordered document_of(const Node& root, std::string& fingerprints) {
+  Ordered::object_t nodes;
   std::unordered_map<const Node*, std::string> ids;
   std::vector<std::pair<const Node*, std::size_t>> path{{&root, 0}};
   while (!path.empty()) {
@@ -384,19 +396,19 @@ Json document_of(const Node& root, std::string& fingerprints) {
       continue;
     }
     if (!ids.contains(node)) {
-      Json json = {{"type", node->type()}};
+      Ordered json = {{"type", node->type()}};
       Writer writer(json);
       node->describe(writer);
       fingerprints += writer.fingerprints;
       for (const Child& child : node->children()) {
-        Json entry = {{"node", ids.at(child.node.get())}, {"role", name_of(child.role)}};
+        Ordered entry = {{"node", ids.at(child.node.get())}, {"role", name_of(child.role)}};
         if (child.y != 0) entry["y"] = child.y;
         if (child.x != 0) entry["x"] = child.x;
         json["children"].push_back(std::move(entry));
       }
       const std::string id = std::string(node->type()) + "-" + std::to_string(ids.size() + 1);
       ids[node] = id;
-      nodes[id] = std::move(json);
+      nodes.emplace_back(id, std::move(json));
     }
     path.pop_back();
   }

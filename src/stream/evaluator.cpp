@@ -30,14 +30,24 @@ class Evaluator::State {
 
   void compute(const Rectangle& part, const AnyView& out) {
     make_cells(part);
-    advance_sweeps(part);
+    const bool has_sweeps =
+        std::any_of(plan_.entries.begin(), plan_.entries.end(), [](const Plan::Entry& entry) { return entry.sweeps; });
+    const std::int64_t rows = has_sweeps ? plan_.band.height : part.height();  // of a sweep, that are held at once
+    for (std::int64_t y = part.y0; y < part.y1; y += rows) {
+      const Rectangle band = intersection(part, {y, part.x0, y + rows, part.x1});
+      compute_band(band, part_of(out, y - part.y0, 0, size_of(band)));
+    }
+  }
+
+ private:
+  void compute_band(const Rectangle& part, const AnyView& out) {
     const std::size_t root = plan_.entries.size() - 1;
+    advance_sweeps(root, part);
     visit_tiles(part, plan_.entries[root].tile, out, [&](int worker, const Rectangle& tile, const AnyView& to) {
       if (const auto value = deliver(root, tile, to, worker_of(worker))) fill(to, *value);
     });
   }
 
- private:
   /// What a thread computes with.
   class Worker final : public Children {
    public:
@@ -62,10 +72,12 @@ class Evaluator::State {
   void visit_tiles(const Rectangle& part, Size size, const AnyView& out, const Function& function) {
     const std::int64_t rows = (part.height() + size.height - 1) / size.height,
                        columns = (part.width() + size.width - 1) / size.width;
+    Monitor monitor(execution_, rows * columns);
     parallel_jobs(execution_, plan_.threads, rows * columns, [&](int worker, std::int64_t job) {
       const std::int64_t y = job / columns * size.height, x = job % columns * size.width;
       const Rectangle tile = intersection({part.y0 + y, part.x0 + x, part.y0 + y + size.height, part.x0 + x + size.width}, part);
       function(worker, tile, part_of(out, y, x, size_of(tile)));
+      monitor.advance(1);
     });
   }
 
@@ -83,7 +95,8 @@ class Evaluator::State {
   static std::optional<double> compute_part(const Plan::Entry& entry, const Rectangle& part, const AnyView& out,
                                             Worker& worker) {
     const Children::Mark mark(worker);
-    return entry.node->compute(part, out, worker);
+    const auto value = entry.node->compute(part, out, worker);
+    return value ? std::optional(saturated(*value, entry.node->dtype())) : value;  // as pixels would have it
   }
 
   /// What lies in the region is copied; what is left around it is computed.
@@ -105,7 +118,12 @@ class Evaluator::State {
     const Plan::Entry& entry = plan_.entries[number];
     const Size side = entry.tile;
     std::optional<double> constant;
-    bool is_constant = true, is_first = true;
+    bool is_constant = true;  // as long as all tiles are of one value nothing is written
+    const auto write_from_now_on = [&] {
+      if (constant) fill(out, *constant);  // of the tiles before; those behind are still to come
+      constant.reset();
+      is_constant = false;
+    };
     for (std::int64_t ty = part.y0 / side.height; ty * side.height < part.y1; ++ty)
       for (std::int64_t tx = part.x0 / side.width; tx * side.width < part.x1; ++tx) {
         const Rectangle tile = intersection(Rectangle{0, 0, side.height, side.width}.moved(ty * side.height, tx * side.width),
@@ -113,25 +131,18 @@ class Evaluator::State {
                         wanted = intersection(tile, part);
         const AnyView to = part_of(out, wanted.y0 - part.y0, wanted.x0 - part.x0, size_of(wanted));
         const auto use = [&](const Pixels& pixels) {
-          // As long as all tiles are of one value nothing is written.
-          is_constant = is_constant && pixels.constant && (is_first || *pixels.constant == *constant);
-          if (is_constant) {
+          if (is_constant && pixels.constant && (!constant || is_same(*constant, *pixels.constant))) {
             constant = pixels.constant;
-          } else if (constant) {
-            fill(out, *constant);  // of the tiles before; those behind are still to come
-            constant.reset();
+            return;
           }
-          if (pixels.constant) {
-            if (!is_constant) fill(to, *pixels.constant);
-          } else {
-            copy(part_of(pixels.view, wanted.y0 - tile.y0, wanted.x0 - tile.x0, size_of(wanted)), to);
-          }
-          is_first = false;
+          write_from_now_on();
+          if (pixels.constant) fill(to, *pixels.constant);
+          else copy(part_of(pixels.view, wanted.y0 - tile.y0, wanted.x0 - tile.x0, size_of(wanted)), to);
         };
         const auto make = [&](const AnyView& pixels) { return compute_part(entry, tile, pixels, worker); };
         if (pool_.with({number, ty, tx}, size_of(tile), entry.node->dtype(), make, use)) continue;
-        const auto value = compute_part(entry, wanted, to, worker);
-        use({value, value ? AnyConstView() : AnyConstView(to)});
+        write_from_now_on();
+        if (const auto value = compute_part(entry, wanted, to, worker)) fill(to, *value);
       }
     return constant;
   }
@@ -146,8 +157,9 @@ class Evaluator::State {
       const Plan::Entry& entry = plan_.entries[k];
       if (!entry.cell) continue;
       const Period& period = *entry.cell;
+      advance_sweeps(k, cell_of(period));
       Array array(entry.node->dtype(), {period.height, stretched_width(period)});
-      const Rectangle cell = Rectangle{0, 0, period.height, period.width}.moved(period.region.y0, period.region.x0);
+      const Rectangle cell = cell_of(period);
       visit_tiles(cell, cell_tile(period), part_of(array.view(), 0, 0, size_of(cell)),
                   [&](int worker, const Rectangle& tile, const AnyView& to) {
                     if (const auto value = compute_part(entry, tile, to, worker_of(worker))) fill(to, *value);
@@ -157,8 +169,9 @@ class Evaluator::State {
     made_cells_ = true;
   }
 
-  void advance_sweeps(const Rectangle& part) {
-    const std::vector<Rectangle> needed = needs_of(plan_, part);
+  /// Makes rows available that a part of an entry is computed from.
+  void advance_sweeps(std::size_t number, const Rectangle& part) {
+    const std::vector<Rectangle> needed = needs_of(plan_, number, part);
     for (std::size_t k = 0; k < plan_.entries.size(); ++k) {
       const Plan::Entry& entry = plan_.entries[k];
       if (!entry.sweeps || needed[k].empty()) continue;
@@ -171,7 +184,11 @@ class Evaluator::State {
               use(worker_of(worker).fetch(mask, of));
             },
             [this](std::int64_t jobs, const std::function<void(int, std::int64_t)>& body) {
-              parallel_jobs(execution_, plan_.threads, jobs, body);
+              Monitor monitor(execution_, jobs);
+              parallel_jobs(execution_, plan_.threads, jobs, [&](int worker, std::int64_t job) {
+                body(worker, job);
+                monitor.look();
+              });
             },
             plan_.threads, resolve(execution_.instruction_set));
       }

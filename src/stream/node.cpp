@@ -31,9 +31,12 @@ Node::Node(Extent extent, std::vector<Child> children) : extent_(std::move(exten
     throw InvalidArgument("the size of a pixel is not finite or not above 0");
   for (const Child& child : children_) {
     if (!child.node) throw InvalidArgument("a child is missing");
-    if (std::abs(child.y) > kMost || std::abs(child.x) > kMost)
+    if (is_beyond(child.y, kMost) || is_beyond(child.x, kMost))
       throw InvalidArgument("a child is placed beyond 2⁴⁰ pixels");
+    depth_ = std::max(depth_, child.node->depth_ + 1);
   }
+  constexpr int kDeepest = 1000;
+  if (depth_ > kDeepest) throw InvalidArgument("the graph is more than 1000 nodes deep");
 }
 
 std::size_t Node::scratch_bytes(Size) const { return 0; }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -15,6 +17,11 @@ namespace fathom::stream {
 inline bool is_element(DType dtype) {
   return dtype == DType::boolean || dtype == DType::uint8 || dtype == DType::uint16 || dtype == DType::float32;
 }
+
+/// To the last bit: 0 and -0 are two.
+inline bool is_same(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
+
+inline bool is_beyond(std::int64_t value, std::int64_t most) { return value < -most || value > most; }
 
 inline constexpr std::size_t kAlignment = 64;
 inline std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }

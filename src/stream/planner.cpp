@@ -25,8 +25,6 @@ void list_nodes(const NodeRef& root, Plan& plan) {
     if (next < node->children().size()) {
       const NodeRef child = node->children()[next++].node;
       if (!numbers.contains(child.get())) path.emplace_back(child, 0);
-      constexpr std::size_t kDeepest = 1000;
-      if (path.size() > kDeepest) throw InvalidArgument("the graph is more than 1000 nodes deep");
       continue;
     }
     if (!numbers.contains(node.get())) {
@@ -46,9 +44,17 @@ Rectangle around(const Rectangle& a, const Rectangle& b) {
   return {std::min(a.y0, b.y0), std::min(a.x0, b.x0), std::max(a.y1, b.y1), std::max(a.x1, b.x1)};
 }
 
+/// The whole tiles that a part lies in, which are computed as such.
+Rectangle of_tiles(const Plan::Entry& entry, const Rectangle& part) {
+  const Size tile = entry.tile;
+  const auto up = [](std::int64_t end, std::int64_t step) { return (end + step - 1) / step * step; };
+  return intersection({part.y0 / tile.height * tile.height, part.x0 / tile.width * tile.width,
+                       up(part.y1, tile.height), up(part.x1, tile.width)}, entry.node->whole());
+}
+
 /// What repeats itself often enough is computed once; but not in what is computed once itself.
 void choose_cells(Plan& plan) {
-  const std::vector<Rectangle> needed = needs_of(plan, plan.region);
+  const std::vector<Rectangle> needed = needs_of(plan, plan.entries.size() - 1, plan.region);
   std::vector<bool> reached(plan.entries.size());
   reached.back() = true;
   for (std::size_t k = plan.entries.size(); k-- > 0;) {
@@ -83,17 +89,22 @@ void choose_pooled(Plan& plan) {
       ++parents[entry.children[k]];
       if (entry.node->needs_again(k)) again[entry.children[k]] = true;
     }
+  std::vector<bool> above_sweep(plan.entries.size());  // whose tiles are low, since a sweep holds whole rows of them
   for (std::size_t k = 0; k + 1 < plan.entries.size(); ++k) {
     Plan::Entry& entry = plan.entries[k];
     const Node& node = *entry.node;
     const Size piece = node.piece();
+    for (const std::size_t child : entry.children)
+      if (plan.entries[child].sweeps || above_sweep[child]) above_sweep[k] = true;
     entry.pooled = !entry.cell && !entry.sweeps && node.type() != "constant" &&
                    (parents[k] > 1 || again[k] || piece.area() > 0);
-    const auto side = [](std::int64_t stored, std::int64_t whole) {
-      const std::int64_t unit = stored > 0 ? stored : kPoolSide;
-      return std::min(whole, (kPoolSide + unit - 1) / unit * unit);
+    const auto side = [](std::int64_t stored, std::int64_t least, std::int64_t whole) {
+      const std::int64_t unit = stored > 0 ? stored : least;
+      return std::min(whole, (least + unit - 1) / unit * unit);
     };
-    if (entry.pooled) entry.tile = {side(piece.height, node.height()), side(piece.width, node.width())};
+    const Size least = above_sweep[k] ? Size{kPoolSide / 8, 8 * kPoolSide} : Size{kPoolSide, kPoolSide};
+    if (entry.pooled)
+      entry.tile = {side(piece.height, least.height, node.height()), side(piece.width, least.width, node.width())};
   }
 }
 
@@ -130,7 +141,8 @@ class Sizes {
 /// Bytes of the tiles of all pooled entries that a band is computed from.
 std::size_t pooled_bytes_of_band(const Plan& plan) {
   const std::int64_t y = plan.region.y0 + (plan.region.height() - plan.band.height) / 2;
-  const std::vector<Rectangle> needed = needs_of(plan, {y, plan.region.x0, y + plan.band.height, plan.region.x1});
+  const std::vector<Rectangle> needed =
+      needs_of(plan, plan.entries.size() - 1, {y, plan.region.x0, y + plan.band.height, plan.region.x1});
   std::size_t bytes = 0;
   for (std::size_t k = 0; k < plan.entries.size(); ++k) {
     const Plan::Entry& entry = plan.entries[k];
@@ -145,39 +157,59 @@ std::size_t pooled_bytes_of_band(const Plan& plan) {
   return bytes;
 }
 
+/// Rows that are held of each entry that sweeps: for bands here and there, and for cells.
+std::vector<std::int64_t> rows_of_sweeps(const Plan& plan) {
+  std::vector<std::int64_t> rows(plan.entries.size());
+  const auto count = [&](std::size_t entry, const Rectangle& part) {
+    const std::vector<Rectangle> needed = needs_of(plan, entry, part);
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      if (plan.entries[k].sweeps) rows[k] = std::max(rows[k], needed[k].height());
+  };
+  constexpr std::int64_t kLooks = 16;
+  for (std::int64_t look = 0; look <= kLooks; ++look) {
+    const std::int64_t y = plan.region.y0 + (plan.bands - 1) * look / kLooks * plan.band.height;
+    count(plan.entries.size() - 1, intersection(plan.region, {y, plan.region.x0, y + plan.band.height, plan.region.x1}));
+  }
+  for (std::size_t k = 0; k < plan.entries.size(); ++k)
+    if (plan.entries[k].cell) count(k, cell_of(*plan.entries[k].cell));
+  return rows;
+}
+
 /// Fills in what the band's height, the tile and the threads entail.
 void measure(Plan& plan, const EvaluatorOptions& options) {
   plan.bands = (plan.region.height() + plan.band.height - 1) / plan.band.height;
   const std::size_t last = plan.entries.size() - 1;
   Sizes sizes(plan);
-  std::size_t peak = sizes.peak(last, plan.entries[last].tile), largest_tile = 0;
+  std::size_t peak = sizes.peak(last, plan.entries[last].tile);
+  std::vector<std::size_t> nested(plan.entries.size());  // bytes of kept tiles that are computed one for the other
   plan.sweep_bytes = plan.disk_bytes = 0;
-  const std::vector<Rectangle> needed =
-      needs_of(plan, {plan.region.y0, plan.region.x0, plan.region.y0 + plan.band.height, plan.region.x1});
+  const std::vector<std::int64_t> rows = rows_of_sweeps(plan);
   for (std::size_t k = 0; k < plan.entries.size(); ++k) {
     Plan::Entry& entry = plan.entries[k];
     if (entry.cell) peak = std::max(peak, sizes.peak(k, cell_tile(*entry.cell)));
-    if (entry.pooled) largest_tile = std::max(largest_tile, bytes_of(entry.tile, entry.node->dtype()));
+    for (const std::size_t child : entry.children) nested[k] = std::max(nested[k], nested[child]);
+    if (entry.pooled) nested[k] += bytes_of(entry.tile, entry.node->dtype());
     if (entry.sweeps) {
       const SweepShape shape(*entry.node);
-      plan.sweep_bytes += shape.bytes(needed[k].height(), plan.threads);
+      plan.sweep_bytes += shape.bytes(rows[k], plan.threads);
       plan.disk_bytes += shape.disk_bytes();
       peak = std::max(peak, sizes.peak(k, shape.part()));
     }
   }
   plan.scratch_bytes = static_cast<std::size_t>(plan.threads) * peak;
   plan.band_bytes = static_cast<std::size_t>(options.bands) * bytes_of(plan.band, plan.entries[last].node->dtype());
-  plan.pool_bytes = largest_tile * static_cast<std::size_t>(plan.threads);
+  plan.pool_bytes = nested[last] * static_cast<std::size_t>(plan.threads);
 }
 
 }  // namespace
 
-std::vector<Rectangle> needs_of(const Plan& plan, const Rectangle& part) {
+std::vector<Rectangle> needs_of(const Plan& plan, std::size_t number, const Rectangle& part) {
   std::vector<Rectangle> needed(plan.entries.size());
-  needed.back() = part;
-  for (std::size_t k = plan.entries.size(); k-- > 0;) {
+  needed[number] = part;
+  for (std::size_t k = number + 1; k-- > 0;) {
     if (needed[k].empty()) continue;
     const Plan::Entry& entry = plan.entries[k];
+    if (entry.pooled && k != number) needed[k] = of_tiles(entry, needed[k]);
     for (std::size_t child = 0; child < entry.children.size(); ++child)
       needed[entry.children[child]] = around(needed[entry.children[child]], entry.node->need(child, needed[k]));
   }
@@ -204,7 +236,7 @@ Plan make_plan(const NodeRef& root, const EvaluatorOptions& options) {
   const int most_threads = options.execution.threads > 0 ? options.execution.threads : available_threads();
   std::size_t least = 0;
   for (int threads = most_threads; threads > 0; threads /= 2)
-    for (std::int64_t rows = 256; rows >= 16; rows /= 2) {
+    for (std::int64_t rows = 256; rows >= 8; rows /= 2) {
       const std::int64_t step = options.row_step, height = (rows + step - 1) / step * step;
       plan.threads = threads;
       plan.band = {std::min(height, plan.region.height()), plan.region.width()};

@@ -16,7 +16,7 @@ Plan make_plan(const NodeRef& root, const EvaluatorOptions& options);
 /// Bytes that one thread takes to compute a part of an entry.
 std::size_t peak_bytes(const Plan& plan, std::size_t entry, Size part);
 
-/// Parts that an entry must deliver so that the root can deliver one: of each entry, the smallest rectangle around.
-std::vector<Rectangle> needs_of(const Plan& plan, const Rectangle& part);
+/// Parts that entries must deliver so that one of them can deliver one: of each entry, the smallest rectangle around.
+std::vector<Rectangle> needs_of(const Plan& plan, std::size_t number, const Rectangle& part);
 
 }  // namespace fathom::stream

@@ -30,16 +30,17 @@ class Pool {
 
  private:
   struct Tile {
-    Array pixels;
+    Array pixels;                    ///< none where they are constant
     std::optional<double> constant;
     bool is_ready = false;
     int users = 0;
-    std::size_t bytes = 0;
+    AnyView view;                    ///< of the pixels
     std::list<Key>::iterator place;  ///< in the order of the last use
   };
   using Tiles = std::map<Key, Tile>;
 
-  bool make_room(std::size_t bytes);
+  /// Memory for a tile: none if there is no room.
+  std::optional<Array> take(std::size_t bytes);
   void forget(Tiles::iterator tile);
 
   const std::size_t limit_;
@@ -47,7 +48,8 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable changed_;
   Tiles tiles_;
-  std::list<Key> order_;  ///< the last used at the end
+  std::list<Key> order_;                      ///< the last used at the end
+  std::multimap<std::size_t, Array> spare_;  ///< memory of forgotten tiles, by its size: taken again, not asked for anew
 };
 
 }  // namespace fathom::stream

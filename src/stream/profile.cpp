@@ -64,7 +64,7 @@ class Profile final : public Pointwise<Profile> {
     }
     double operator()(double d) const {
       if (d == INFINITY) return profile_.infinite_;
-      return use_ ? (*use_)(d) : profile_.in_table(d);
+      return use_ ? (*use_)(d + 0.0) : profile_.in_table(d);  // of -0 that of 0, as among the roots
     }
 
    private:

@@ -63,7 +63,7 @@ SweepShape::SweepShape(const Node& node)
   constexpr std::int64_t kLeast = 256;
   constexpr double kMostDisk = 20e9;
   const double rows = static_cast<double>(height) * static_cast<double>(width) * sizeof(std::int32_t) / kMostDisk;
-  block = std::clamp(static_cast<std::int64_t>(rows), kLeast, std::int64_t{kBeyond});
+  block = std::clamp(static_cast<std::int64_t>(rows), kLeast, std::int64_t{kBeyond} - kStrip);
   block = std::min(block, height);
   block = (block + kStrip - 1) / kStrip * kStrip;
 }
@@ -323,6 +323,17 @@ void Sweep::complete_row(int worker, std::int64_t y, float* out) {
 
 void Sweep::advance(std::int64_t y0, std::int64_t y1) {
   if (y0 >= ready_begin_ && y1 <= ready_end_) return;
+  try {
+    move_on(y0, y1);
+  } catch (...) {  // the next one begins anew
+    carries_.reset();
+    block_ = strip_ = -1;
+    ready_begin_ = ready_end_ = 0;
+    throw;
+  }
+}
+
+void Sweep::move_on(std::int64_t y0, std::int64_t y1) {
   if (!carries_) sweep_up();
   const bool goes_on = block_ >= 0 && y0 >= ready_begin_ && y0 <= ready_end_;
   if (!goes_on && (y0 < ready_end_ || block_ < 0)) {  // back to the top

@@ -69,6 +69,7 @@ class Sweep {
   /// Calls function(y, whether each pixel is a site) for the rows of a part of the mask, from the last to the first.
   template <class RowFunction>
   void visit_sites(int worker, const Rectangle& part, const RowFunction& function) const;
+  void move_on(std::int64_t y0, std::int64_t y1);
   void sweep_up();
   void enter_block(std::int64_t number);
   void enter_strip(std::int64_t number);

@@ -7,21 +7,29 @@
 //      "coat": {"type": "profile", "expression": "255*exp(-d/5)", "children": ["far"]}}}
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fathom/stream/node.h"
 #include "fathom/stream/nodes.h"
 
 namespace fathom::stream {
 
+/// What the document says of a node of type "function" beside its name and children.
+struct FunctionFields {
+  std::int64_t halo = 0;       ///< pixels around a part that the function takes
+  std::optional<DType> dtype;  ///< none: that of the first child
+};
+
 /// Nodes of types that a program brings itself.
-/// @param name      of the function
 /// @param children  that the document gives it
-using MakeNode = std::function<NodeRef(const std::vector<Child>& children)>;
+using MakeNode = std::function<NodeRef(const std::vector<Child>& children, const FunctionFields& fields)>;
 
 /// What documents refer to, and the caller finds.
 struct Resources {
@@ -31,6 +39,7 @@ struct Resources {
   std::function<std::vector<Placement>(const std::string& path)> read_placements;
   std::map<std::string, std::shared_ptr<const RasterSource>> arrays;  ///< of type "array", by their names
   std::map<std::string, MakeNode> functions;                          ///< of type "function", by their names
+  std::map<std::string, NodeRef> nodes;  ///< that are made already, by the ids under which the document has them as children
 };
 
 /// Makes the graph of a document.

@@ -161,6 +161,7 @@ class Node {
  private:
   Extent extent_;
   std::vector<Child> children_;
+  int depth_ = 1;
 };
 
 }  // namespace fathom::stream
