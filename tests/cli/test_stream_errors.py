@@ -92,7 +92,7 @@ def test_deep_and_wide_graphs(fathom):
     chain = {"n0": NOISE, **{f"n{k}": {"type": "flip", "rows": True, "children": [f"n{k - 1}"]} for k in range(1, 900)}}
     fathom.ok("stream", graphs.write(fathom, chain), "-o", "out.npy")
     chain |= {f"n{k}": {"type": "flip", "rows": True, "children": [f"n{k - 1}"]} for k in range(900, 2000)}
-    assert "deep" in fathom.refuses(2, "stream", graphs.write(fathom, chain), "-o", "deep.npy")
+    assert "deep" in fathom.refuses(3, "stream", graphs.write(fathom, chain), "-o", "deep.npy")
     began = time.monotonic()
     wide = {"n0": NOISE, **{f"n{k}": {"type": "math", "expression": "a+b", "dtype": "uint8", "children": [f"n{k - 1}"] * 2}
                             for k in range(1, 60)}}
