@@ -108,7 +108,9 @@ class StreamWork {
   }
 
  private:
-  std::string shown_graph() const { return arguments_.words.back() == "-" ? "standard input" : arguments_.words.back(); }
+  std::string shown_graph() const {
+    return arguments_.words.back() == "-" ? "standard input" : arguments_.words.back();
+  }
 
   void order_stripes() {
     if (!arguments_.preview.empty()) throw InvalidArgument("--preview draws rows; leave --order out");
@@ -144,7 +146,8 @@ class StreamWork {
       stream::Evaluator trial(graph_, evaluator_);
       Array band(output_.dtype, {plan.band.height, plan.band.width});
       for (std::int64_t k = 0; k < std::min<std::int64_t>(4, plan.bands); ++k) {
-        const std::int64_t y = plan.region.y0 + k * plan.band.height, y1 = std::min(y + plan.band.height, plan.region.y1);
+        const std::int64_t y = plan.region.y0 + k * plan.band.height,
+                           y1 = std::min(y + plan.band.height, plan.region.y1);
         const auto start = Clock::now();
         trial.compute({y, plan.region.x0, y1, plan.region.x1}, {band.data(), band.dtype(), {y1 - y, plan.band.width}});
         if (k > 0) longest = std::max(longest, seconds_since(start));  // the first one warms up
@@ -249,7 +252,8 @@ class StreamWork {
     const auto sink = open_output(plan);
     plan_ = plan;
     if (!sink) return;
-    const double height = static_cast<double>(output_.region.height()), share = static_cast<double>(run_.rows_done) / height;
+    const double height = static_cast<double>(output_.region.height()),
+                 share = static_cast<double>(run_.rows_done) / height;
     progress_.begin("streaming", output_.bytes(), share);
     run_.taken = [&](std::int64_t band, std::uint32_t checksum) {
       progress_.advance(std::min(1.0, static_cast<double>((band + 1) * plan.band.height) / height));
@@ -289,13 +293,13 @@ class StreamWork {
     std::string text;
     if (!output_.path.empty() && report_.seconds == 0) text += fmt::format("{}: is whole already\n", output_.path);
     else if (!output_.path.empty())
-      text += fmt::format("{}: {}, {}, {}; {} in {:.3g} s, {}\n", shown(output_.path), to_string(output_.region.shape()),
-                          fathom::name_of(output_.dtype), output_.format_name(), bytes_text(bytes_written()),
-                          report_.seconds, rate_text(bytes_written() / report_.seconds));
+      text += fmt::format("{}: {}, {}, {}; {} in {:.3g} s, {}\n", shown(output_.path),
+                          to_string(output_.region.shape()), fathom::name_of(output_.dtype), output_.format_name(),
+                          bytes_text(bytes_written()), report_.seconds, rate_text(bytes_written() / report_.seconds));
     if (run_.min_rate > 0 && report_.seconds > 0)
-      text += fmt::format("at least {}: {} {}, least margin {:.3g} s, {} bands ahead\n", rate_text(run_.min_rate / packing_),
-                          report_.underruns, report_.underruns == 1 ? "underrun" : "underruns",
-                          report_.least_margin, run_.ring);
+      text += fmt::format("at least {}: {} {}, least margin {:.3g} s, {} bands ahead\n",
+                          rate_text(run_.min_rate / packing_), report_.underruns,
+                          report_.underruns == 1 ? "underrun" : "underruns", report_.least_margin, run_.ring);
     if (!arguments_.preview.empty()) text += fmt::format("{}: picture\n", arguments_.preview);
     print_report(text, {arguments_.output, arguments_.preview});
   }
@@ -312,7 +316,8 @@ class StreamWork {
     json["band_rows"] = plan_.band.height;
     json["begun_at_row"] = run_.rows_done;
     json["bytes"] = static_cast<std::int64_t>(bytes_written());
-    json["seconds"] = {{"first", report_.first_seconds}, {"longest_band", report_.longest_band}, {"total", report_.seconds}};
+    json["seconds"] = {
+        {"first", report_.first_seconds}, {"longest_band", report_.longest_band}, {"total", report_.seconds}};
     json["threads"] = plan_.threads;
     json["memory_bytes"] = plan_.bytes();
     if (run_.min_rate > 0) {
@@ -358,7 +363,8 @@ Work declare_stream(CLI::App* verb) {
   verb->add_option("--format", a.format, "tiff, npy or raw, whatever the ending of -o; raw bits are packed, 8 a byte");
   verb->add_flag("--compress", a.compress, "Deflate the TIFF of -o");
   verb->add_option("--region", a.region, "Only the pixels in Y0:Y1,X0:X1");
-  verb->add_option("--order", a.order, "rows (default); serpentine: odd rows reversed; stripes:WIDTH: one stripe after the other");
+  verb->add_option("--order", a.order,
+                   "rows (default); serpentine: odd rows reversed; stripes:WIDTH: one stripe after the other");
   verb->add_option("--journal", a.journal, "File that keeps what was done: after a crash the same command goes on");
   verb->add_option("--resume-at", a.resume_at, "Bytes of a raw stream that its reader has: go on behind them");
   verb->add_option("--rate", a.rate, "Most bytes a second, such as 10MB/s");
@@ -376,8 +382,8 @@ Work declare_stream(CLI::App* verb) {
 int run_stream(const StreamArguments& arguments) {
   const std::string action = arguments.words.size() > 1 ? arguments.words.front() : "";
   if (!action.empty() && std::find(std::begin(kActions), std::end(kActions), action) == std::end(kActions))
-    throw InvalidArgument(fmt::format("two words are an action and a file, and '{}' is none of check, explain and verify",
-                                      action));
+    throw InvalidArgument(
+        fmt::format("two words are an action and a file, and '{}' is none of check, explain and verify", action));
   if (action == "verify") return verify(arguments);
   StreamWork work(arguments, action);
   if (action == "check") work.check();

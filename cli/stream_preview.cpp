@@ -31,15 +31,19 @@ std::int64_t first_of(std::int64_t length, std::int64_t scale) { return std::min
 class Samples final : public stream::Node {
  public:
   Samples(const stream::NodeRef& child, const Rectangle& part, std::int64_t scale)
-      : Node({count_of(part.height(), scale), count_of(part.width(), scale), child->dtype(), child->pixel()}, {{child}}),
-        part_(part), scale_(scale) {}
+      : Node({count_of(part.height(), scale), count_of(part.width(), scale), child->dtype(), child->pixel()},
+             {{child}}),
+        part_(part),
+        scale_(scale) {}
   std::string_view type() const override { return "samples"; }
   void describe(stream::Description&) const override {}
   Rectangle need(std::size_t, const Rectangle& part) const override {
     const Rectangle first = at(part.y0, part.x0, 1), last = at(part.y1 - 1, part.x1 - 1, 1);
     return {first.y0, first.x0, last.y1, last.x1};
   }
-  stream::Size largest_need(std::size_t, stream::Size part) const override { return {1, is_near() ? part.width * scale_ : 1}; }
+  stream::Size largest_need(std::size_t, stream::Size part) const override {
+    return {1, is_near() ? part.width * scale_ : 1};
+  }
   std::optional<double> compute(const Rectangle& part, const AnyView& out, stream::Children& children) const override {
     const std::int64_t count = is_near() ? part.width() : 1;  // that are fetched at once
     const std::size_t size = size_of(dtype());
@@ -48,7 +52,8 @@ class Samples final : public stream::Node {
         const stream::Children::Mark mark(children);
         const stream::Pixels pixels = children.fetch(*this->children()[0].node, at(y, x, count));
         for (std::int64_t k = 0; k < count; ++k) {
-          std::byte* const to = out.data() + ((y - part.y0) * out.strides()[0] + x - part.x0 + k) * static_cast<std::int64_t>(size);
+          std::byte* const to =
+              out.data() + ((y - part.y0) * out.strides()[0] + x - part.x0 + k) * static_cast<std::int64_t>(size);
           if (pixels.constant) store(*pixels.constant, to);
           else std::memcpy(to, pixels.view.data() + static_cast<std::size_t>(k * scale_) * size, size);
         }
@@ -106,8 +111,10 @@ void take_from_bands(stream::Evaluator& evaluator, Pictures& pictures) {
   constexpr double kMostPixels = 4e9;
   const Rectangle region = pictures.region;
   if (static_cast<double>(region.height()) * static_cast<double>(region.width()) > kMostPixels)
-    throw InvalidArgument(fmt::format("--preview of an exact distance computes all of {} pixels; --region draws a part, "
-                                      "and 'max' makes it bounded", to_string(region.shape())));
+    throw InvalidArgument(
+        fmt::format("--preview of an exact distance computes all of {} pixels; --region draws a part, "
+                    "and 'max' makes it bounded",
+                    to_string(region.shape())));
   const std::size_t size = size_of(pictures.all.dtype());
   const std::int64_t scale = pictures.scale, width = pictures.all.shape()[1], rows = pictures.all.shape()[0],
                      first_x = first_of(region.width(), scale);
@@ -123,7 +130,8 @@ void take_from_bands(stream::Evaluator& evaluator, Pictures& pictures) {
           std::memcpy(pictures.all.data() + static_cast<std::size_t>(k * width + x) * size,
                       from + static_cast<std::size_t>(x * scale + first_x) * size, size);
       if (row >= pictures.window.y0 && row < pictures.window.y1)
-        std::memcpy(pictures.middle.data() + static_cast<std::size_t>((row - pictures.window.y0) * pictures.window.width()) * size,
+        std::memcpy(pictures.middle.data() +
+                        static_cast<std::size_t>((row - pictures.window.y0) * pictures.window.width()) * size,
                     from + static_cast<std::size_t>(pictures.window.x0 - region.x0) * size,
                     static_cast<std::size_t>(pictures.window.width()) * size);
     }
@@ -134,7 +142,8 @@ Pictures take_pictures(const stream::NodeRef& root, const PreviewOptions& option
   stream::Evaluator whole(root, options.evaluator);
   Pictures pictures;
   pictures.region = whole.plan().region;
-  const std::int64_t height = pictures.region.height(), width = pictures.region.width(), longest = std::max(height, width);
+  const std::int64_t height = pictures.region.height(), width = pictures.region.width(),
+                     longest = std::max(height, width);
   const auto scale_for = [&](std::int64_t most) { return (longest + most - 1) / most; };
   const bool is_swept = sweeps(whole.plan());
   std::int64_t scale = scale_for(kMost);

@@ -13,7 +13,8 @@ namespace {
 class Stripes final : public stream::Node {
  public:
   Stripes(const stream::NodeRef& raster, const Rectangle& part, std::int64_t width)
-      : Node({part.width() / width * part.height(), width, raster->dtype(), raster->pixel()}, {{raster}}), part_(part) {}
+      : Node({part.width() / width * part.height(), width, raster->dtype(), raster->pixel()}, {{raster}}),
+        part_(part) {}
   std::string_view type() const override { return "stripes"; }
   void describe(stream::Description& to) const override {
     to.wholes("region", {part_.y0, part_.y1, part_.x0, part_.x1});
@@ -32,7 +33,8 @@ class Stripes final : public stream::Node {
     const auto size = static_cast<std::int64_t>(size_of(dtype()));
     for (std::int64_t y = part.y0, end = y; y < part.y1; y = end) {
       end = std::min(part.y1, (y / part_.height() + 1) * part_.height());
-      const AnyView to(out.data() + (y - part.y0) * out.strides()[0] * size, dtype(), {end - y, part.width()}, out.strides());
+      const AnyView to(out.data() + (y - part.y0) * out.strides()[0] * size, dtype(), {end - y, part.width()},
+                       out.strides());
       const auto value = children.fetch_into(*this->children()[0].node, source_of({y, part.x0, end, part.x1}), to);
       if (!value) continue;
       visit_dtype(dtype(), [&](auto tag) {
