@@ -23,7 +23,7 @@ namespace {
 constexpr const char* kExamples = R"(Examples:
   fathom info land.png
   fathom info brain.nii.gz --sites '>=128' --json
-  fathom info part.stl)";
+  fathom info part.stl --check-intersections)";
 
 struct Contents {
   Input input;
@@ -82,9 +82,9 @@ std::string meaning_text(const Input& input) {
     text += fmt::format("palette  {} colours; elements are indices\n", meaning.palette.size());
   if (meaning.colours > 0)
     text += fmt::format("colours  red, green, blue{}; elements are {}\n", meaning.alpha ? ", alpha" : "",
-                        !input.options.channel.empty()                        ? "one channel"
+                        !input.options.channel.empty()                    ? "one channel"
                         : input.options.colours == io::Colours::luminance ? "luminance"
-                                                                              : "whole colours");
+                                                                          : "whole colours");
   return text;
 }
 
@@ -107,11 +107,10 @@ std::string sites_text(const Contents& contents, const grid::Sites& sites) {
 
 std::string text_of(const InfoArguments& arguments, const Contents& contents, const grid::Sites& sites) {
   const io::ImageInfo& info = contents.input.info;
-  return fmt::format(
-      "file     {}\nformat   {}\nshape    {}\ntype     {}\nspacing  {}\n{}values   {}\nsites    {}\n",
-      input_name(arguments.input.path), io::name_of(info.format), to_string(info.shape),
-      fathom::name_of(info.dtype), spacing_text(contents.input), meaning_text(contents.input), values_text(contents),
-      sites_text(contents, sites));
+  return fmt::format("file     {}\nformat   {}\nshape    {}\ntype     {}\nspacing  {}\n{}values   {}\nsites    {}\n",
+                     input_name(arguments.input.path), io::name_of(info.format), to_string(info.shape),
+                     fathom::name_of(info.dtype), spacing_text(contents.input), meaning_text(contents.input),
+                     values_text(contents), sites_text(contents, sites));
 }
 
 Json json_of(const Contents& contents, const grid::Sites& sites) {
@@ -134,12 +133,13 @@ Work declare_info(CLI::App* verb) {
   const auto arguments = std::make_shared<InfoArguments>();
   InfoArguments& a = *arguments;
   verb->footer(kExamples);
-  verb->add_option("FILE", a.input.path,
-                   "Image, volume or mesh; with --stack a folder of slices; - for standard input")
+  verb->add_option("FILE", a.input.path, "Image, volume or mesh; with --stack a folder of slices; - for standard input")
       ->required();
   declare_input(verb, a.input);
   verb->add_option("--sites", a.sites,
                    "zero, nonzero, labels, or '>=V', '>V', '<=V', '<V', '==V', '!=V' (default zero)");
+  verb->add_flag("--check-intersections", a.intersections,
+                 "Say which triangles of a mesh meet other than in corners and edges that they share");
   verb->add_flag("--json", a.json, "Print one line of JSON");
   return [arguments] { return run_info(*arguments); };
 }
@@ -148,10 +148,13 @@ int run_info(const InfoArguments& arguments) {
   const InputArguments& input = arguments.input;
   if (!input.stack && !std::filesystem::is_directory(input.path) && io::is_mesh(input.path)) {
     if (!input.axes.empty() || !input.channel.empty() || !input.ndim.empty() || arguments.sites != "zero")
-      throw InvalidArgument(input_name(input.path) + " is a mesh; --axes, --channel, --ndim and --sites are for images");
-    print_mesh_info(input.path, arguments.json);
+      throw InvalidArgument(input_name(input.path) +
+                            " is a mesh; --axes, --channel, --ndim and --sites are for images");
+    print_mesh_info(input.path, arguments.intersections, arguments.json);
     return kDone;
   }
+  if (arguments.intersections)
+    throw InvalidArgument(input_name(input.path) + " is an image; --check-intersections is for meshes");
   grid::Sites sites = parse_sites(arguments.sites);
   const Contents contents = contents_of(arguments.input, sites);
   if (arguments.json) print_line(json_of(contents, sites));

@@ -11,6 +11,7 @@ namespace fathom::cli {
 struct InfoArguments {
   InputArguments input;
   std::string sites = "zero";
+  bool intersections = false;  ///< of a mesh
   bool json = false;
 };
 

@@ -13,6 +13,7 @@
 #include "exit_code.h"
 #include "fathom/io/stream.h"
 #include "input.h"
+#include "mesh_compare.h"
 #include "mesh_field.h"
 #include "mesh_plan.h"
 #include "mesh_points.h"
@@ -41,6 +42,8 @@ constexpr const char* kExamples = R"(Examples:
       the surface that is 2 outside of the part
   fathom mesh part.stl --points probe.csv -o near.csv
       distance, nearest triangle and closest point of each point
+  fathom mesh part.stl --compare scan.ply
+      how far the surfaces are from one another: the largest distance, where it is, the mean, both ways
 
 --origin, --spacing and --shape are in the order of the mesh's coordinates, x, y, z; arrays are [z, y, x], as volumes are.
 Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
@@ -82,15 +85,11 @@ class MeshWork {
 
   void read() {
     progress_.begin("reading");
-    mesh_ = io::read_mesh(arguments_.input);
+    mesh_ = read_finite_mesh(arguments_.input);
     tell(mesh_.warnings);
     if (of_points()) points_ = read_mesh_points(arguments_);
     outcome_.read = seconds_since(start_);
-    outcome_.input = {arguments_.input, io::name_of(mesh_.format), mesh_.vertices.shape()[0],
-                      mesh_.triangles.shape()[0], arguments_.units.empty() ? mesh_.unit : arguments_.units};
-    if (const std::int64_t bad = first_not_finite(mesh_.vertices.view()); bad < mesh_.vertices.size())
-      throw IoError(
-          fmt::format("{}: vertex {} has a coordinate that is not finite", input_name(arguments_.input), bad / 3));
+    outcome_.input = mesh_input(arguments_.input, mesh_, arguments_.units);
     if (of_points()) plan_points(plan_, mesh_, points_.data);
     else plan_field(plan_, arguments_, mesh_);
     tell(points_.warnings);
@@ -231,6 +230,12 @@ Work declare_mesh(CLI::App* verb) {
   verb->add_option("--columns", a.columns, "Columns of x, y and z in the file of --points, by names or numbers");
   verb->add_option("--delimiter", a.delimiter, "What divides its columns: a mark, tab or space (default: found out)");
   verb->add_option("--decimal", a.decimal, "Its decimal mark, '.' or ',' (default: found out)");
+  verb->add_option("--compare", a.compare,
+                   "Another mesh: prints the largest distance of each surface from the other (Hausdorff), where it is, "
+                   "the mean and the root mean square");
+  verb->add_option(
+      "--tolerance", a.tolerance,
+      "How far the largest may be from what is proved, in the mesh's units (default: 1e-6 of the diagonal)");
   verb->add_option("--dtype", a.dtype, "Distances as float32 (default) or float64");
   verb->add_option("--preview", a.preview, "Picture of the solid and of three slices of the field, as PNG");
   verb->add_option("--title", a.title, "Title of the picture");
@@ -245,7 +250,8 @@ Work declare_mesh(CLI::App* verb) {
 }
 
 int run_mesh(const MeshArguments& arguments) {
-  MeshWork(arguments).run();
+  if (!arguments.compare.empty()) compare_meshes(arguments);
+  else MeshWork(arguments).run();
   return kDone;
 }
 

@@ -1,4 +1,4 @@
-// fathom mesh: a triangle mesh in, its distance field out, or the distances of some points.
+// fathom mesh: a triangle mesh in, its distance field out, the distances of some points, or of another mesh.
 #pragma once
 
 #include <string>
@@ -13,6 +13,7 @@ struct MeshArguments {
   std::string output;
   std::string format;
   std::string points;
+  std::string compare, tolerance;  ///< with another mesh
   std::string columns, delimiter, decimal;  ///< of the points
   std::string resolution, spacing, origin, shape, margin;
   std::string band, cutoff, offset;

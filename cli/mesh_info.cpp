@@ -4,16 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numeric>
 #include <optional>
-#include <vector>
 
 #include "fathom/core/error.h"
 #include "fathom/io/mesh.h"
+#include "fathom/mesh/self_intersections.h"
 #include "fathom/mesh/triangle_set.h"
 #include "input.h"
 #include "json.h"
@@ -26,83 +24,104 @@ namespace fathom::cli {
 
 namespace {
 
-/// The smallest box of the vertices that triangles name, in numbers of their type; and how many of them are not finite,
-/// which it leaves out.
 template <class T>
-struct Bounds {
-  std::array<T, 3> low, high;
-  std::int64_t not_finite = 0;
-  bool empty() const { return low[0] > high[0]; }
-};
+std::int64_t count_not_finite(const Array& vertices) {
+  std::int64_t count = 0;
+  for (const T *vertex = vertices.as<T>().data(), *end = vertex + vertices.size(); vertex < end; vertex += 3)
+    count += !std::all_of(vertex, vertex + 3, [](T x) { return std::isfinite(x); });
+  return count;
+}
 
-template <class T, class Index>
-Bounds<T> bounds_of(const io::Mesh& mesh) {
-  Bounds<T> bounds;
-  bounds.low.fill(std::numeric_limits<T>::infinity());
-  bounds.high.fill(-std::numeric_limits<T>::infinity());
-  std::vector<bool> named(static_cast<std::size_t>(mesh.vertices.shape()[0]));
-  const Index* corners = mesh.triangles.as<Index>().data();
-  for (std::int64_t i = 0; i < mesh.triangles.size(); ++i) named[static_cast<std::size_t>(corners[i])] = true;
-  const T* vertex = mesh.vertices.as<T>().data();
-  for (std::size_t v = 0; v < named.size(); ++v, vertex += 3) {
-    if (!named[v]) continue;
-    if (!std::all_of(vertex, vertex + 3, [](T x) { return std::isfinite(x); })) {
-      ++bounds.not_finite;
-      continue;
-    }
-    for (std::size_t k = 0; k < 3; ++k) {
-      bounds.low[k] = std::min(bounds.low[k], vertex[k]);
-      bounds.high[k] = std::max(bounds.high[k], vertex[k]);
-    }
-  }
-  return bounds;
+/// In as many digits as their type has.
+std::string text_of(const mesh::Point& point, DType dtype) {
+  if (dtype == DType::float64) return fmt::format("{}", fmt::join(point, ", "));
+  return fmt::format("{}, {}, {}", static_cast<float>(point[0]), static_cast<float>(point[1]),
+                     static_cast<float>(point[2]));
 }
 
 /// Nothing where vertices are no numbers, or beyond all reason.
-std::optional<mesh::Topology> topology_of(const io::Mesh& mesh) {
+std::optional<mesh::TriangleSet> set_of(const io::Mesh& mesh) {
   mesh::TriangleSetOptions options;
   options.sign = mesh::Sign::none;
   try {
-    return mesh::TriangleSet({mesh.vertices.view(), mesh.triangles.view()}, options).topology();
+    return mesh::TriangleSet({mesh.vertices.view(), mesh.triangles.view()}, options);
   } catch (const InvalidArgument&) {
     return std::nullopt;
   }
 }
 
-template <class T>
-void print(const std::string& path, const io::Mesh& mesh, const Bounds<T>& bounds, bool json) {
+constexpr std::int64_t kPairsShown = 100;
+
+/// Nothing where it was not asked for, or cannot be known.
+std::optional<mesh::SelfIntersections> intersections_of(const std::optional<mesh::TriangleSet>& set, bool wanted) {
+  if (!set || !wanted) return std::nullopt;
+  Progress progress;
+  progress.begin("checking");
+  mesh::SelfIntersectionOptions options;
+  options.most_pairs = kPairsShown;
+  options.execution.progress = progress.callback();
+  return mesh::self_intersections(*set, options);
+}
+
+/// The line of the report: "crossings  2 pairs of triangles that meet, the first 3 and 17".
+std::string intersections_text(const mesh::SelfIntersections& found) {
+  if (found.count == 0) return "crossings  none\n";
+  const std::int32_t* const pair = found.pairs.as<std::int32_t>().data();
+  return fmt::format("crossings  {} of triangles that meet, the first {} and {}\n",
+                     found.count == 1 ? "1 pair" : fmt::format("{} pairs", found.count), pair[0], pair[1]);
+}
+
+Json intersections_json(const mesh::SelfIntersections& found) {
+  Json pairs = Json::array();
+  const std::int32_t* const numbers = found.pairs.as<std::int32_t>().data();
+  for (std::int64_t k = 0; k < found.pairs.size(); k += 2) pairs.push_back({numbers[k], numbers[k + 1]});
+  return {{"count", found.count}, {"first", pairs}};
+}
+
+void print(const std::string& path, const io::Mesh& mesh, bool intersections, bool json) {
   const std::int64_t triangles = mesh.triangles.shape()[0], vertices = mesh.vertices.shape()[0];
   const auto& numbers = mesh.face_of_triangle;  // in ascending order
   const std::int64_t faces = numbers.empty()
                                  ? triangles
                                  : 1 + std::inner_product(numbers.begin() + 1, numbers.end(), numbers.begin(),
                                                           std::int64_t{0}, std::plus<>(), std::not_equal_to<>());
-  if (bounds.not_finite > 0)
-    warn(fmt::format("{}: {} vertices are no finite numbers; bounds are of the others", input_name(path),
-                     bounds.not_finite));
-  const std::optional<mesh::Topology> topology = topology_of(mesh);
-  if (json)
-    return print_line({{"operation", "info"},
-                       {"input", {{"path", path}, {"format", io::name_of(mesh.format)}}},
-                       {"dtype", name_of(mesh.vertices.dtype())},
-                       {"vertices", vertices},
-                       {"triangles", triangles},
-                       {"faces", faces},
-                       {"min", bounds.empty() ? Json(nullptr) : Json(bounds.low)},
-                       {"max", bounds.empty() ? Json(nullptr) : Json(bounds.high)},
-                       {"unit", text_or_null(mesh.unit)},
-                       {"topology", topology ? topology_json(*topology) : Json(nullptr)}});
-  print_text(fmt::format(
-      "file       {}\nformat     {}\nvertices   {} of {}\ntriangles  {}\nfaces      {}\nbounds     {}\n"
-      "unit       {}\nsurface    {}\n",
-      input_name(path), io::name_of(mesh.format), vertices, name_of(mesh.vertices.dtype()), triangles, faces,
-      bounds.empty() ? "none" : fmt::format("{} to {}", fmt::join(bounds.low, ", "), fmt::join(bounds.high, ", ")),
-      mesh.unit.empty() ? "unknown" : mesh.unit, topology ? topology_text(*topology) : "unknown"));
+  const DType dtype = mesh.vertices.dtype();
+  const std::int64_t not_finite =
+      dtype == DType::float32 ? count_not_finite<float>(mesh.vertices) : count_not_finite<double>(mesh.vertices);
+  if (not_finite > 0)
+    warn(fmt::format("{}: {} vertices are no finite numbers; bounds are of the others", input_name(path), not_finite));
+  const mesh::Bounds bounds = mesh::bounds_of({mesh.vertices.view(), mesh.triangles.view()});
+  const bool is_empty = bounds.low[0] > bounds.high[0];
+  const std::optional<mesh::TriangleSet> set = set_of(mesh);
+  const std::optional<mesh::SelfIntersections> found = intersections_of(set, intersections);
+  if (json) {
+    Json line = {{"operation", "info"},
+                 {"input", {{"path", path}, {"format", io::name_of(mesh.format)}}},
+                 {"dtype", name_of(dtype)},
+                 {"vertices", vertices},
+                 {"triangles", triangles},
+                 {"faces", faces},
+                 {"min", is_empty ? Json(nullptr) : Json(bounds.low)},
+                 {"max", is_empty ? Json(nullptr) : Json(bounds.high)},
+                 {"unit", text_or_null(mesh.unit)},
+                 {"topology", set ? topology_json(set->topology()) : Json(nullptr)}};
+    if (intersections) line["self_intersections"] = found ? intersections_json(*found) : Json(nullptr);
+    return print_line(line);
+  }
+  print_text(
+      fmt::format("file       {}\nformat     {}\nvertices   {} of {}\ntriangles  {}\nfaces      {}\nbounds     {}\n"
+                  "unit       {}\nsurface    {}\n{}",
+                  input_name(path), io::name_of(mesh.format), vertices, name_of(dtype), triangles, faces,
+                  is_empty ? "none" : fmt::format("{} to {}", text_of(bounds.low, dtype), text_of(bounds.high, dtype)),
+                  mesh.unit.empty() ? "unknown" : mesh.unit, set ? topology_text(set->topology()) : "unknown",
+                  found           ? intersections_text(*found)
+                  : intersections ? "crossings  unknown\n"
+                                  : ""));
 }
 
 }  // namespace
 
-void print_mesh_info(const std::string& path, bool json) {
+void print_mesh_info(const std::string& path, bool intersections, bool json) {
   io::Mesh mesh;
   {
     Progress progress;
@@ -110,10 +129,7 @@ void print_mesh_info(const std::string& path, bool json) {
     mesh = io::read_mesh(path);
   }
   for (const std::string& warning : mesh.warnings) warn(warning);
-  const bool many = mesh.triangles.dtype() == DType::int64;
-  if (mesh.vertices.dtype() == DType::float32)
-    print(path, mesh, many ? bounds_of<float, std::int64_t>(mesh) : bounds_of<float, std::int32_t>(mesh), json);
-  else print(path, mesh, many ? bounds_of<double, std::int64_t>(mesh) : bounds_of<double, std::int32_t>(mesh), json);
+  print(path, mesh, intersections, json);
 }
 
 }  // namespace fathom::cli

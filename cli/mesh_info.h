@@ -6,6 +6,7 @@
 namespace fathom::cli {
 
 /// @throws fathom::Error, std::bad_alloc
-void print_mesh_info(const std::string& path, bool json);
+/// @param intersections  whether to look for triangles that meet
+void print_mesh_info(const std::string& path, bool intersections, bool json);
 
 }  // namespace fathom::cli

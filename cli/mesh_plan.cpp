@@ -12,6 +12,7 @@
 
 #include "fathom/core/device.h"
 #include "fathom/io/stream.h"
+#include "input.h"
 #include "memory.h"
 #include "options.h"
 #include "report.h"
@@ -195,29 +196,15 @@ void visit_triangles(const io::Mesh& mesh, const Visitor& visitor) {
   });
 }
 
-void take(mesh::Bounds& bounds, const std::array<mesh::Point, 3>& corners) {
-  for (const mesh::Point& corner : corners)
-    for (std::size_t k = 0; k < 3; ++k) {
-      bounds.low[k] = std::min(bounds.low[k], corner[k]);
-      bounds.high[k] = std::max(bounds.high[k], corner[k]);
-    }
-}
-
-mesh::Bounds no_bounds() {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  return {{kInfinity, kInfinity, kInfinity}, {-kInfinity, -kInfinity, -kInfinity}};
-}
-
 void plan_lattice(MeshPlan& plan, const io::Mesh& mesh) {
-  mesh::Bounds bounds = no_bounds();
-  visit_triangles(mesh, [&](const auto& corners) { take(bounds, corners); });
+  const mesh::Bounds bounds = mesh::bounds_of({mesh.vertices.view(), mesh.triangles.view()});
   mesh::LatticeOptions around = plan.around;
   if (plan.band || plan.cutoff || plan.offset) {
     const mesh::Point spacing = mesh::lattice_around(bounds, around).spacing;
     const double longest = *std::max_element(spacing.begin(), spacing.end());
     if (plan.band) plan.cutoff = *plan.band * longest;
     if (plan.offset) plan.cutoff = std::abs(*plan.offset) + 2 * longest;  // both ends of all edges that it crosses
-    if (!plan.has_margin) around.margin = mesh::band_margin(*plan.cutoff, spacing);
+    if (!plan.has_margin) around.cutoff = plan.cutoff;
   }
   plan.lattice = mesh::lattice_around(bounds, around);
   const auto& shape = plan.lattice.shape;
@@ -301,12 +288,11 @@ std::size_t tiles_near(const io::Mesh& mesh, const mesh::Lattice& lattice, doubl
     return static_cast<std::int64_t>(std::clamp(tile, -1.0, static_cast<double>(tiles[k])));
   };
   visit_triangles(mesh, [&](const auto& corners) {
-    mesh::Bounds box = no_bounds();
-    take(box, corners);
     std::array<std::int64_t, 3> first{}, last{};
     for (std::size_t k = 0; k < 3; ++k) {
-      first[k] = std::max<std::int64_t>(tile_at(k, box.low[k] - reach), 0);
-      last[k] = std::min(tile_at(k, box.high[k] + reach), tiles[k] - 1);
+      const auto [low, high] = std::minmax({corners[0][k], corners[1][k], corners[2][k]});
+      first[k] = std::max<std::int64_t>(tile_at(k, low - reach), 0);
+      last[k] = std::min(tile_at(k, high + reach), tiles[k] - 1);
     }
     for (std::int64_t z = first[2]; z <= last[2]; ++z)
       for (std::int64_t y = first[1]; y <= last[1]; ++y)
@@ -317,23 +303,21 @@ std::size_t tiles_near(const io::Mesh& mesh, const mesh::Lattice& lattice, doubl
 }
 
 MeshNeeds needs_of_set(const MeshPlan& plan, const io::Mesh& mesh) {
-  const auto triangles = static_cast<std::size_t>(mesh.triangles.shape()[0]);
-  const auto vertices = static_cast<std::size_t>(mesh.vertices.shape()[0]);
-  const bool has_normals = plan.set.sign == mesh::Sign::pseudonormal;
-  const bool has_clusters = plan.set.sign == mesh::Sign::fast_winding || plan.set.sign == mesh::Sign::automatic;
+  const mesh::SetBytes set = mesh::set_bytes(mesh.triangles.shape()[0], mesh.vertices.shape()[0], plan.set.sign);
   MeshNeeds needs;
   needs.mesh = mesh.vertices.bytes() + mesh.triangles.bytes() + mesh.face_of_triangle.size() * sizeof(std::int64_t);
-  needs.set = triangles * (has_normals ? 205 : has_clusters ? 165 : 133) + vertices * (has_normals ? 48 : 24) + 4096;
-  needs.build = triangles * 40 + vertices * 28;
+  needs.set = set.kept;
+  needs.build = set.build;
   return needs;
 }
 
 std::size_t band_bytes(const MeshPlan& plan, std::size_t tiles) {
-  std::size_t of_point = size_of(plan.dtype);
-  if (plan.output(Kind::triangle) != nullptr) of_point += sizeof(std::int32_t);
-  if (plan.output(Kind::closest) != nullptr) of_point += 3 * sizeof(float);
-  // Rows of tiles are collected, in memory that grows by doubling, before they are joined.
-  return 3 * tiles * (mesh::kTilePoints * of_point + 80);
+  mesh::BandOptions options;
+  options.dtype = plan.dtype;
+  options.triangles = plan.output(Kind::triangle) != nullptr;
+  options.closest = plan.output(Kind::closest) != nullptr;
+  options.execution = plan.set.execution;
+  return mesh::band_bytes(static_cast<std::int64_t>(tiles), options);
 }
 
 /// What files of tiles or of a surface are made of, beside the band. Of a surface some tiles have thrice the triangles of a
@@ -409,6 +393,13 @@ const MeshOutput* MeshPlan::output(Kind kind) const {
   return found == outputs.end() ? nullptr : &*found;
 }
 
+io::Mesh read_finite_mesh(const std::string& path) {
+  io::Mesh mesh = io::read_mesh(path);
+  if (const std::int64_t bad = first_not_finite(mesh.vertices.view()); bad < mesh.vertices.size())
+    throw IoError(fmt::format("{}: vertex {} has a coordinate that is not finite", input_name(path), bad / 3));
+  return mesh;
+}
+
 MeshPlan make_mesh_plan(const MeshArguments& arguments) {
   MeshPlan plan;
   check_outputs({{"-o", arguments.output},
@@ -417,6 +408,7 @@ MeshPlan make_mesh_plan(const MeshArguments& arguments) {
                  {"--inside", arguments.inside},
                  {"--preview", arguments.preview}},
                 arguments.json);
+  if (!arguments.tolerance.empty()) throw InvalidArgument("--tolerance is for --compare, which is not given");
   plan_sign(arguments, plan);
   plan.dtype = parse_distance_dtype(arguments.dtype);
   plan.set.execution.backend = parse_backend(arguments.backend);

@@ -75,6 +75,9 @@ struct MeshPlan {
   const MeshOutput* output(MeshOutput::Kind kind) const;
 };
 
+/// @throws IoError also where a vertex is not finite
+io::Mesh read_finite_mesh(const std::string& path);
+
 /// @throws InvalidArgument, IoError: what can be known to be wrong before the mesh is read
 MeshPlan make_mesh_plan(const MeshArguments& arguments);
 

@@ -18,11 +18,20 @@ std::string counted(std::int64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
+}  // namespace
+
+MeshInput mesh_input(const std::string& path, const io::Mesh& mesh, const std::string& units) {
+  return {path, io::name_of(mesh.format), mesh.vertices.shape()[0], mesh.triangles.shape()[0],
+          units.empty() ? mesh.unit : units};
+}
+
 std::string input_text(const MeshInput& input) {
   return fmt::format("{}: {}, {}, {}", input_name(input.path), input.format,
                      counted(input.triangles, "triangle", "triangles"),
                      input.unit.empty() ? "unit unknown" : "in " + input.unit);
 }
+
+namespace {
 
 /// "0.5", or one for each axis where they are unequal.
 std::string spacing_text(const mesh::Point& spacing) {
@@ -69,6 +78,8 @@ Json output_json(const MeshOutput& output) {
           {"shape", to_json(output.shape)}};
 }
 
+}  // namespace
+
 Json input_json(const MeshInput& input) {
   return {{"path", input.path},
           {"format", input.format},
@@ -76,6 +87,8 @@ Json input_json(const MeshInput& input) {
           {"triangles", input.triangles},
           {"unit", text_or_null(input.unit)}};
 }
+
+namespace {
 
 Json lattice_json(const MeshPlan& plan) {
   return {{"origin", plan.lattice.origin},
@@ -132,10 +145,10 @@ std::vector<std::string> sign_warnings(const MeshInput& input, const mesh::Trian
   std::vector<std::string> warnings;
   const std::string name = input_name(input.path);
   if (is_band && !topology.closed() && used != mesh::Sign::none)
-    warnings.push_back(
-        fmt::format("{}: beyond the band, sides are those of whole tiles of 8 × 8 × 8 points, which is coarse where a "
-                    "hole lets inside and outside meet; without a band each point has its own",
-                    name));
+    warnings.push_back(fmt::format(
+        "{}: beyond the band, parts of inside or outside that are narrower than 8 points may be missed, since "
+        "the surface has holes; without a band each point is asked",
+        name));
   if (!topology.closed()) {
     const std::string open =
         counted(topology.open, "edge is open", "edges are open") +

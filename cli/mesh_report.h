@@ -41,6 +41,10 @@ struct MeshOutcome {
   double read = 0, build = 0, compute = 0, write = 0, total = 0;
 };
 
+MeshInput mesh_input(const std::string& path, const io::Mesh& mesh, const std::string& units);
+std::string input_text(const MeshInput& input);
+nlohmann::ordered_json input_json(const MeshInput& input);
+
 /// "closed", "open: 12 edges, 3 of them between faces turned against each other": what the surface is like.
 std::string topology_text(const mesh::Topology& topology);
 nlohmann::ordered_json topology_json(const mesh::Topology& topology);

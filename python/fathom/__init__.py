@@ -9,6 +9,7 @@ array([[2., 1., 0., 1.]], dtype=float32)
 from . import _alone  # noqa: F401  (first, before a file of another distribution)
 from . import stream
 from ._band import Band
+from ._comparison import Comparison, Deviation
 from ._core import VERSION as __version__
 from ._core import DeviceError
 from ._dynamic import DynamicSet
@@ -26,7 +27,9 @@ DeviceError.__module__ = "fathom"
 
 __all__ = [
     "Band",
+    "Comparison",
     "DeviceError",
+    "Deviation",
     "DynamicSet",
     "Field",
     "Image",

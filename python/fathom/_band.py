@@ -30,7 +30,7 @@ class Band:
 
     Point (i, j, k) lies at origin + (i, j, k) · spacing. Arrays of tiles are [n, z, y, x]; those that the methods
     give are of the vertices' kind. Can be copied and pickled; the length is the number of points in the band. Of meshes
-    with holes, sides beyond the band are those of whole tiles.
+    with holes, parts of inside or outside that are far from the surface and narrower than a tile may be missed.
 
     Examples
     --------

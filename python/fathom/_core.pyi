@@ -169,9 +169,12 @@ class Lattice:
     @property
     def shape(self) -> list[int]: ...
 
-def band_margin(cutoff: float, spacing: Sequence[float], /) -> int: ...
 
 # Outputs of meshes: distance, triangle, closest, barycentric, feature, gradient, inside; None for what is not wanted.
+
+class SelfIntersections:
+    count: int
+    pairs: npt.NDArray[Any]
 
 class TriangleSet:
     def __init__(
@@ -211,6 +214,18 @@ class TriangleSet:
         progress: Callable[[float], object] | None,
         /,
     ) -> Band: ...
+    def self_intersections(
+        self, limit: int, threads: int, progress: Callable[[float], object] | None, /
+    ) -> SelfIntersections: ...
+    def compare(
+        self,
+        other: TriangleSet,
+        tolerance: float | None,
+        samples: int,
+        threads: int,
+        progress: Callable[[float], object] | None,
+        /,
+    ) -> tuple[tuple[Any, ...], tuple[Any, ...], float]: ...
     def lattice(
         self,
         resolution: int | None,
@@ -218,6 +233,7 @@ class TriangleSet:
         origin: Sequence[float] | None,
         shape: Sequence[int] | None,
         margin: int,
+        cutoff: float | None,
         /,
     ) -> Lattice: ...
     @property

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._band import Band
+from ._comparison import Comparison, Deviation
 from ._core import DeviceError
 from ._dtypes import FLOATS, INDICES, DType, Shape, named
 from ._field import OUTPUTS, Field, Nearest, Topology, Triple
@@ -294,13 +295,112 @@ class TriangleSet:
             raise ValueError(f"{'neither' if band is None else 'both'} of band and cutoff given; give one of them")
         steps = self._lattice(resolution, spacing, origin, shape, 0 if margin is None else margin).spacing
         reach = _positive(cutoff, "cutoff") if band is None else _positive(band, "band") * max(steps)
-        if margin is None:
-            margin = _core.band_margin(reach, steps)
-        lattice = self._lattice(resolution, spacing, origin, shape, margin)
+        lattice = self._lattice(resolution, spacing, origin, shape, margin or 0, reach if margin is None else None)
         kind = FLOATS[0] if dtype is None else named(dtype, FLOATS)
         number = _core.DTYPES[kind.name]
         made = self._set.band(lattice, reach, number, triangle, closest, thread_count(threads), listener(progress))
         return Band(made, self.sign, self._like)
+
+    def compare(
+        self,
+        other: TriangleSet,
+        *,
+        tolerance: float | None = None,
+        samples: int = 2**20,
+        threads: int | None = None,
+        progress: Progress = None,
+    ) -> Comparison:
+        """How far two surfaces are from one another: the Hausdorff distance, and the mean, both ways.
+
+        Of surfaces, not of their vertices alone: the largest distance may lie within a triangle. Signs do not matter.
+
+        Parameters
+        ----------
+        other : TriangleSet
+        tolerance : float, optional
+            Most that what is proved is above the largest distance that is found, in the meshes' unit; a millionth of the
+            diagonal of the box around both if not given.
+        samples : int
+            Points of each surface, evenly over its area, from which mean and root mean square come.
+        threads, progress
+            As for the class.
+
+        Returns
+        -------
+        Comparison
+
+        Raises
+        ------
+        TypeError, ValueError
+            An argument is of no use.
+        KeyboardInterrupt
+            Ctrl-C stops long calls.
+
+        Notes
+        -----
+        Source: Tang, Lee & Kim, Interactive Hausdorff distance computation for general polygonal models, 2009.
+
+        Examples
+        --------
+        >>> import fathom
+        >>> sheet = [[0, 0, 0], [2, 0, 0], [0, 2, 0]]
+        >>> low = fathom.TriangleSet(sheet, [[0, 1, 2]], sign="none")
+        >>> high = fathom.TriangleSet([[x, y, 0.5 + x] for x, y, _ in sheet], [[0, 1, 2]], sign="none")
+        >>> found = low.compare(high)
+        >>> found.backward.max, found.backward.point, found.backward.nearest
+        (2.5, (2.0, 0.0, 2.5), (2.0, 0.0, 0.0))
+        >>> found.hausdorff
+        2.5
+        """
+        if not isinstance(other, TriangleSet):
+            raise TypeError(f"other must be a fathom.TriangleSet, not {type(other).__name__}")
+        limit = None if tolerance is None else float(tolerance)
+        told = listener(progress)
+        forward, backward, used = self._set.compare(
+            other._set, limit, _count(samples, "samples"), thread_count(threads), told
+        )
+        return Comparison(_deviation(forward), _deviation(backward), used)
+
+    def self_intersections(
+        self, *, limit: int = 2**20, threads: int | None = None, progress: Progress = None
+    ) -> npt.NDArray[np.int32]:
+        """Pairs of triangles that meet other than in corners and edges that they share, by vertices of equal value.
+
+        Exact. Triangles that touch in a point or along a line meet; so do those that lie on one another, and
+        duplicates. Triangles without an area are left out.
+
+        Parameters
+        ----------
+        limit : int
+            Most pairs to be returned; if there are more, the first of them, with a warning.
+        threads, progress
+            As for the class.
+
+        Returns
+        -------
+        array of int32, shape (k, 2)
+            Numbers of triangles, in ascending order, the lower one of each pair first.
+
+        Warns
+        -----
+        UserWarning
+            There are more pairs than `limit`; the message says how many.
+
+        Examples
+        --------
+        >>> import fathom
+        >>> vertices = [[0, 0, 0], [4, 0, 0], [0, 4, 0], [1, 1, -1], [1, 1, 1], [5, 5, 1]]
+        >>> fathom.TriangleSet(vertices, [[0, 1, 2], [3, 4, 5]], sign="none").self_intersections()
+        array([[0, 1]], dtype=int32)
+        """
+        found = self._set.self_intersections(_count(limit, "limit"), thread_count(threads), listener(progress))
+        if found.count > len(found.pairs):
+            warnings.warn(
+                f"{found.count} pairs of triangles meet; the first {len(found.pairs)} are returned",
+                UserWarning,
+                stacklevel=2,
+            )
+        return found.pairs
 
     def _lattice(
         self,
@@ -309,6 +409,7 @@ class TriangleSet:
         origin: Sequence[float] | None,
         shape: Sequence[int] | None,
         margin: int,
+        cutoff: float | None = None,
     ) -> _core.Lattice:
         steps = None if spacing is None else tuple(numbers(spacing, 3, "spacing"))
         first = None if origin is None else _three(origin, float, "origin")
@@ -319,6 +420,7 @@ class TriangleSet:
             first,
             points,
             _count(margin, "margin"),
+            cutoff,
         )
 
 
@@ -405,6 +507,11 @@ def _three(values: Any, convert: Any, name: str) -> tuple[Any, ...]:
         what = "integers" if convert is index else "numbers"
         raise TypeError(f"{name} must be three {what}, in the order x, y, z, not {values!r}")
     return result
+
+
+def _deviation(parts: tuple[Any, ...]) -> Deviation:
+    most, bound, point, nearest, *rest = parts
+    return Deviation(most, bound, _triple(point), _triple(nearest), *rest)
 
 
 def _triple(values: Sequence[float]) -> Triple:

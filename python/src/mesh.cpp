@@ -15,6 +15,8 @@
 #include "arrays.h"
 #include "fathom/core/error.h"
 #include "fathom/io/sparse.h"
+#include "fathom/mesh/compare.h"
+#include "fathom/mesh/self_intersections.h"
 #include "host_array.h"
 #include "watch.h"
 
@@ -91,10 +93,36 @@ mesh::Band band(const mesh::TriangleSet& set, const mesh::Lattice& lattice, doub
   return result;
 }
 
+nb::tuple tuple_of(const mesh::Deviation& d) {
+  return nb::make_tuple(d.max, d.bound, d.point, d.nearest, d.triangle, d.nearest_triangle, d.mean, d.rms, d.error);
+}
+
+/// @return both deviations, and the tolerance
+nb::tuple compare(const mesh::TriangleSet& set, const mesh::TriangleSet& other, std::optional<double> tolerance,
+                  std::int64_t samples, int threads, nb::object progress) {
+  mesh::CompareOptions options;
+  options.tolerance = tolerance;
+  options.samples = samples;
+  options.execution.threads = threads;
+  mesh::Comparison result;
+  run_watched(std::move(progress), options.execution, [&] { result = mesh::compare(set, other, options); });
+  return nb::make_tuple(tuple_of(result.forward), tuple_of(result.backward), result.tolerance);
+}
+
+mesh::SelfIntersections self_intersections(const mesh::TriangleSet& set, std::int64_t limit, int threads,
+                                           nb::object progress) {
+  mesh::SelfIntersectionOptions options;
+  options.most_pairs = limit;
+  options.execution.threads = threads;
+  mesh::SelfIntersections result;
+  run_watched(std::move(progress), options.execution, [&] { result = mesh::self_intersections(set, options); });
+  return result;
+}
+
 mesh::Lattice lattice_of(const mesh::TriangleSet& set, std::optional<std::int64_t> resolution,
                          std::optional<Point> spacing, std::optional<Point> origin, std::optional<Extents> shape,
-                         std::int64_t margin) {
-  return mesh::lattice_around(set.bounds(), {resolution, spacing, origin, shape, margin});
+                         std::int64_t margin, std::optional<double> cutoff) {
+  return mesh::lattice_around(set.bounds(), {resolution, spacing, origin, shape, margin, cutoff});
 }
 
 nb::tuple topology_of(const mesh::TriangleSet& set) {
@@ -199,7 +227,6 @@ void save(const mesh::Band& band, const std::string& path) {
 }  // namespace
 
 void add_mesh(nb::module_& m) {
-  m.def("band_margin", &mesh::band_margin);
   nb::class_<mesh::Lattice>(m, "Lattice")
       .def(nb::new_([](const Point& origin, const Point& spacing, const Extents& shape) {
         return mesh::Lattice{origin, spacing, shape};
@@ -212,7 +239,10 @@ void add_mesh(nb::module_& m) {
       .def("nearest", &nearest, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("field", &field, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("band", &band, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
-      .def("lattice", &lattice_of, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg())
+      .def("compare", &compare, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("self_intersections", &self_intersections, nb::arg(), nb::arg(), nb::arg().none())
+      .def("lattice", &lattice_of, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg(),
+           nb::arg().none())
       .def_prop_ro("topology", &topology_of)
       .def_prop_ro("bounds",
                    [](const mesh::TriangleSet& set) {
@@ -221,6 +251,10 @@ void add_mesh(nb::module_& m) {
       .def_prop_ro("sign", [](const mesh::TriangleSet& set) { return static_cast<int>(set.sign()); })
       .def_prop_ro("size", &mesh::TriangleSet::size)
       .def_prop_ro("bytes", &mesh::TriangleSet::bytes);
+  nb::class_<mesh::SelfIntersections>(m, "SelfIntersections")
+      .def_ro("count", &mesh::SelfIntersections::count)
+      .def_prop_ro("pairs",
+                   [](nb::handle self) { return numpy_view(nb::cast<mesh::SelfIntersections&>(self).pairs, self); });
   nb::class_<mesh::Band>(m, "Band")
       .def(nb::new_(&band_of))
       .def_ro("lattice", &mesh::Band::lattice)

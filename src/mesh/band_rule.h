@@ -2,25 +2,42 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "fathom/mesh/triangle_set.h"
-#include "mesh/triangle.hd.h"
+#include "mesh/tree_view.hd.h"
 
 namespace fathom::mesh {
 
 struct BandRule {
   /// Between points of a tile that are not in the band the surface cannot pass, whatever was rounded: their sides spread.
+  /// Where the surface has holes, inside and outside meet elsewhere, too: all points are asked for their sides.
   bool spreads = true;
+  /// With sides and holes, tiles are stored, too, in which inside and outside meet. These are looked for where the corners of
+  /// a tile or of those around it, the points 8·t and 8·t + 8 along each axis, are not all on one side: a tile is stored if
+  /// its corners and points are not, beyond the lattice's end as well.
+  bool asks_corners = false;
   /// Tiles with a point so near are stored. With sides, and a cutoff below a step of the lattice, that is a step: between
-  /// neighbours on different sides the surface is within half of one, so that all of a tile that is not stored is on one side.
+  /// neighbours on different sides of the surface it is within half of one, so that it cuts no tile that is not stored.
   double within = 0;
 };
 
-/// @param longest_squared  of all triangles' sides
-inline BandRule band_rule(const Lattice& lattice, double cutoff, bool is_signed, double longest_squared) {
-  const double step = *std::max_element(lattice.spacing.begin(), lattice.spacing.end());
-  const bool spreads = cutoff * cutoff > reach_of(step * step, longest_squared);
-  return {spreads, is_signed && !spreads ? std::max(cutoff, step) : cutoff};
+/// No neighbours are farther apart, whatever was rounded: far from 0 that may be more than the spacing.
+inline double longest_step(const Lattice& lattice) {
+  double longest = 0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double farthest = std::max(std::abs(lattice.origin[k]), std::abs(lattice.at(k, lattice.shape[k])));
+    longest = std::max(longest, lattice.spacing[k] + 0x1p-50 * farthest);
+  }
+  return longest;
+}
+
+inline BandRule band_rule(const Lattice& lattice, double cutoff, const TreeView& tree) {
+  const double step = longest_step(lattice);
+  const bool holds_surface = cutoff * cutoff > reach_of(step * step, tree.longest_squared);
+  const bool is_signed = tree.sign != Sign::none;
+  return {holds_surface && tree.is_closed, is_signed && !tree.is_closed,
+          is_signed && !holds_surface ? std::max(cutoff, step) : cutoff};
 }
 
 }  // namespace fathom::mesh

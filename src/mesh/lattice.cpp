@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/text.h"
 #include "fathom/core/error.h"
 
 namespace fathom::mesh {
@@ -34,23 +35,34 @@ Point spacing_of(const Bounds& bounds, const LatticeOptions& options) {
 /// Steps that reach over a length; what rounding has added does not count as one.
 double steps_over(double length, double spacing) { return std::ceil(length / spacing * (1 - 0x1p-40)); }
 
+double margin_of(const LatticeOptions& options, double spacing) {
+  if (!options.cutoff) return static_cast<double>(options.margin);
+  const double steps = std::ceil(*options.cutoff / spacing);
+  if (!(steps >= 0 && steps < static_cast<double>(kMostPoints)))
+    throw InvalidArgument("the cutoff is below 0, or more than 2147483647 steps of the lattice");
+  return steps + 1;
+}
+
 }  // namespace
 
 Lattice lattice_around(const Bounds& bounds, const LatticeOptions& options) {
   Lattice lattice;
   lattice.spacing = spacing_of(bounds, options);
   if (options.margin < 0) throw InvalidArgument("the margin is negative; give 0 points or more");
-  const auto margin = static_cast<double>(options.margin);
   for (std::size_t k = 0; k < 3; ++k) {
     const std::string axis(1, "xyz"[k]);
     if (options.shape && ((*options.shape)[k] < 1 || (*options.shape)[k] > kMostPoints))
       throw InvalidArgument("the lattice's shape has " + std::to_string((*options.shape)[k]) + " points along " + axis +
                             "; give 1 to 2147483647");
-    const double h = lattice.spacing[k];
+    const double h = lattice.spacing[k], margin = margin_of(options, h);
     const double first = options.resolution ? bounds.low[k] : h * std::floor(bounds.low[k] / h);
     lattice.origin[k] = options.origin ? (*options.origin)[k] : first - margin * h;
     if (!(std::abs(lattice.origin[k]) <= 1e150))
       throw InvalidArgument("the lattice's origin along " + axis + " is not finite or beyond 1e150");
+    if (options.origin && !options.shape && lattice.origin[k] > bounds.high[k])
+      throw InvalidArgument("the lattice's origin along " + axis + ", " + text(lattice.origin[k]) +
+                            ", is beyond the mesh, which reaches from " + text(bounds.low[k]) + " to " +
+                            text(bounds.high[k]) + "; give one before its end, or a shape");
     // Counted from the box, where the origin is not given: the margin's rounding must not add a point.
     const double steps = options.origin ? steps_over(bounds.high[k] - lattice.origin[k], h) + margin
                                         : steps_over(bounds.high[k] - first, h) + 2 * margin;
@@ -61,13 +73,6 @@ Lattice lattice_around(const Bounds& bounds, const LatticeOptions& options) {
     lattice.shape[k] = options.shape ? (*options.shape)[k] : static_cast<std::int64_t>(points);
   }
   return lattice;
-}
-
-std::int64_t band_margin(double cutoff, const Point& spacing) {
-  const double steps = std::ceil(cutoff / *std::min_element(spacing.begin(), spacing.end()));
-  if (!(steps < static_cast<double>(kMostPoints)))
-    throw InvalidArgument("the cutoff is more than 2147483647 steps of the lattice");
-  return static_cast<std::int64_t>(steps) + 1;
 }
 
 }  // namespace fathom::mesh

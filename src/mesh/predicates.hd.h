@@ -46,6 +46,7 @@ class ExactSum {
  public:
   /// Shewchuk's Grow-Expansion.
   FATHOM_HD void add(double x) {
+    if (x == 0) return;  // as what rounding left of most differences is
     int kept = 0;
     for (int i = 0; i < count_; ++i) {
       const TwoFloats sum = two_sum(x, parts_[i]);

@@ -27,4 +27,7 @@ struct PreparedMesh {
   void release();
 };
 
+/// @throws InvalidArgument the set lives on a device
+const PreparedMesh& on_the_host(const TriangleSet& set);
+
 }  // namespace fathom::mesh

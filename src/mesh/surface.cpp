@@ -66,33 +66,45 @@ std::vector<std::int32_t> lowest_equals(const std::vector<Vec3>& vertices) {
   return lowest;
 }
 
-template <class T>
-std::vector<Corners> read_corners(const HostView<const T>& view, const std::vector<std::int32_t>& lowest) {
-  std::vector<Corners> corners(static_cast<std::size_t>(view.shape()[0]));
+/// visitor(vertex's number) for each corner.
+template <class T, class Visitor>
+void visit_corners(const HostView<const T>& view, std::int64_t vertices, const Visitor& visitor) {
   for (std::int64_t i = 0; i < view.shape()[0]; ++i)
-    for (std::size_t k = 0; k < 3; ++k) {
-      const T index = view.data()[i * view.strides()[0] + static_cast<std::int64_t>(k)];
-      if (index < 0 || static_cast<std::size_t>(index) >= lowest.size())
+    for (std::int64_t k = 0; k < 3; ++k) {
+      const T index = view.data()[i * view.strides()[0] + k];
+      if (index < 0 || index >= vertices)
         throw InvalidArgument("triangle " + std::to_string(i) + " names vertex " + std::to_string(index) +
-                              "; there are " + std::to_string(lowest.size()) + ", counted from 0");
-      corners[static_cast<std::size_t>(i)][k] = lowest[static_cast<std::size_t>(index)];
+                              "; there are " + std::to_string(vertices) + ", counted from 0");
+      visitor(static_cast<std::int64_t>(index));
     }
-  return corners;
 }
 
-Bounds bounds_of(const Surface& surface) {
+template <class Visitor>
+void visit_corners(const Triangles& mesh, const Visitor& visitor) {
+  const std::int64_t vertices = mesh.vertices.shape()[0];
+  if (mesh.triangles.dtype() == DType::int32) visit_corners(mesh.triangles.as<std::int32_t>(), vertices, visitor);
+  else visit_corners(mesh.triangles.as<std::int64_t>(), vertices, visitor);
+}
+
+template <class T>
+Bounds bounds_of(const HostView<const T>& vertices, const Triangles& mesh) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   Bounds bounds{{kInfinity, kInfinity, kInfinity}, {-kInfinity, -kInfinity, -kInfinity}};
-  for (std::int64_t i = 0; i < surface.size(); ++i)
-    for (int corner = 0; corner < 3; ++corner) {
-      const Vec3 vertex = surface.corner(i, corner);
-      const Point point{vertex.x, vertex.y, vertex.z};
-      for (std::size_t k = 0; k < 3; ++k) {
-        bounds.low[k] = std::min(bounds.low[k], point[k]);
-        bounds.high[k] = std::max(bounds.high[k], point[k]);
-      }
+  visit_corners(mesh, [&](std::int64_t vertex) {
+    const T* const at = vertices.data() + vertex * vertices.strides()[0];
+    if (!std::isfinite(at[0]) || !std::isfinite(at[1]) || !std::isfinite(at[2])) return;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double x = static_cast<double>(at[k]) + 0;  // no -0
+      bounds.low[k] = std::min(bounds.low[k], x);
+      bounds.high[k] = std::max(bounds.high[k], x);
     }
+  });
   return bounds;
+}
+
+void check_types(const Triangles& mesh) {
+  check_rows(mesh.vertices, "vertices", DType::float32, DType::float64);
+  check_rows(mesh.triangles, "triangles", DType::int32, DType::int64);
 }
 
 /// One side of a triangle, filed under the lower of its vertices.
@@ -205,17 +217,23 @@ void measure(const Surface& surface, Topology& topology) {
 
 }  // namespace
 
+Bounds bounds_of(const Triangles& mesh) {
+  check_types(mesh);
+  return mesh.vertices.dtype() == DType::float32 ? bounds_of(mesh.vertices.as<float>(), mesh)
+                                                 : bounds_of(mesh.vertices.as<double>(), mesh);
+}
+
 Surface make_surface(const Triangles& mesh) {
-  check_rows(mesh.vertices, "vertices", DType::float32, DType::float64);
-  check_rows(mesh.triangles, "triangles", DType::int32, DType::int64);
+  check_types(mesh);
   if (mesh.triangles.shape()[0] == 0) throw InvalidArgument("the mesh has no triangle; a distance needs one or more");
   Surface surface;
   surface.vertices = mesh.vertices.dtype() == DType::float32 ? read_vertices(mesh.vertices.as<float>())
                                                              : read_vertices(mesh.vertices.as<double>());
   const std::vector<std::int32_t> lowest = lowest_equals(surface.vertices);
-  surface.corners = mesh.triangles.dtype() == DType::int32 ? read_corners(mesh.triangles.as<std::int32_t>(), lowest)
-                                                           : read_corners(mesh.triangles.as<std::int64_t>(), lowest);
-  surface.bounds = bounds_of(surface);
+  surface.corners.resize(static_cast<std::size_t>(mesh.triangles.shape()[0]));
+  std::int32_t* corner = surface.corners.front().data();
+  visit_corners(mesh, [&](std::int64_t vertex) { *corner++ = lowest[static_cast<std::size_t>(vertex)]; });
+  surface.bounds = bounds_of(mesh);
   return surface;
 }
 

@@ -16,6 +16,7 @@ struct TreeView {
   const Boxes* levels[kMostLevels] = {};  ///< boxes of blocks first; the last has one group
   ClusterTree clusters;                   ///< empty unless the sign is fast_winding
   Sign sign = Sign::none;
+  bool is_closed = true;  ///< no edge is open
   WindingRule rule = WindingRule::nonzero;
 };
 

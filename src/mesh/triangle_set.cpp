@@ -25,14 +25,6 @@ namespace fathom::mesh {
 
 namespace {
 
-cpu::Run run_of(const Execution& execution) {
-  if (execution.threads < 0)
-    throw InvalidArgument("the number of threads is " + std::to_string(execution.threads) +
-                          "; give 1 or more, or 0 for all processors");
-  return {execution.threads > 0 ? execution.threads : available_threads(), resolve(execution.instruction_set),
-          execution};
-}
-
 Report report_of(const cpu::Run& run, std::size_t scratch_bytes) {
   return {Backend::cpu, run.set, run.threads, scratch_bytes, {}};
 }
@@ -80,12 +72,6 @@ const ResidentMesh& on_its_device(const std::unique_ptr<const ResidentMesh>& res
 
 Report report_of(const ResidentMesh& resident, std::size_t scratch_bytes) {
   return {.backend = Backend::cuda, .scratch_bytes = scratch_bytes, .device = resident.device_name()};
-}
-
-void check_scratch(const Execution& execution, std::size_t needed) {
-  if (execution.scratch_limit && *execution.scratch_limit < needed)
-    throw InvalidArgument("the limit of " + std::to_string(*execution.scratch_limit) +
-                          " bytes of scratch is too small; " + std::to_string(needed) + " are needed");
 }
 
 template <class View>
@@ -142,12 +128,20 @@ Sign chosen(Sign wanted, const Topology& topology) {
 
 }  // namespace
 
+std::size_t band_bytes(std::int64_t tiles, const BandOptions& options) {
+  const std::size_t of_point = size_of(options.dtype) + (options.triangles ? sizeof(std::int32_t) : 0) +
+                               (options.closest ? 3 * sizeof(float) : 0);
+  const std::size_t values = static_cast<std::size_t>(tiles) * kTilePoints * of_point;
+  const std::size_t waiting = static_cast<std::size_t>(cpu::run_of(options.execution).threads) * cpu::kPieceBytes;
+  return values + std::min(values, waiting) + static_cast<std::size_t>(tiles) * 2 * (3 * 4 + kTileSide * 8 + 1);
+}
+
 TriangleSet::TriangleSet(const Triangles& mesh, const TriangleSetOptions& options) {
   if (options.execution.backend == Backend::cuda) require_device();
-  const cpu::Run run = run_of(options.execution);
+  const cpu::Run run = cpu::run_of(options.execution);
   auto prepared = std::make_unique<PreparedMesh>();
   prepared->surface = make_surface(mesh);
-  check_scratch(options.execution, build_scratch_bytes(prepared->surface.size()));
+  cpu::check_scratch(options.execution, build_scratch_bytes(prepared->surface.size()));
   const bool with_normals = options.sign == Sign::pseudonormal;
   prepared->topology = topology_of(prepared->surface, with_normals ? &prepared->pseudonormals : nullptr, run.threads);
   prepared->sign = chosen(options.sign, prepared->topology);
@@ -178,6 +172,13 @@ TriangleSet& TriangleSet::operator=(TriangleSet&&) noexcept = default;
 std::int64_t TriangleSet::size() const { return prepared_->tree.count; }
 std::size_t TriangleSet::bytes() const { return resident_ ? resident_->bytes() : prepared_->bytes(); }
 bool TriangleSet::on_device() const { return resident_ != nullptr; }
+const PreparedMesh& on_the_host(const TriangleSet& set) {
+  if (set.on_device())
+    throw InvalidArgument(
+        "the mesh is in a device's memory, where this is not computed; build the set with the backend cpu");
+  return *set.prepared_;
+}
+
 const Bounds& TriangleSet::bounds() const { return prepared_->surface.bounds; }
 const Topology& TriangleSet::topology() const { return prepared_->topology; }
 Sign TriangleSet::sign() const { return prepared_->sign; }
@@ -187,7 +188,7 @@ Report TriangleSet::nearest(const AnyConstView& points, const Outputs& outputs, 
   check_backend(execution, on_device());
   const Places to = places_of(outputs, {points.shape()[0]});
   if (resident_) return report_of(*resident_, resident_->nearest(points, to, execution));
-  const cpu::Run run = run_of(execution);
+  const cpu::Run run = cpu::run_of(execution);
   constexpr std::int64_t kWorthOrder = 64, kMostOrdered = UINT32_MAX;
   const std::int64_t count = points.shape()[0];
   const bool ordered = count >= kWorthOrder && count <= kMostOrdered &&
@@ -201,7 +202,7 @@ Report TriangleSet::field(const Lattice& lattice, const Outputs& outputs, const 
   check_backend(execution, on_device());
   const Places to = places_of(outputs, lattice.array_shape());
   if (resident_) return report_of(*resident_, resident_->field(lattice, to, execution));
-  const cpu::Run run = run_of(execution);
+  const cpu::Run run = cpu::run_of(execution);
   cpu::answer_lattice(*prepared_, lattice, to, run);
   return report_of(run, 0);
 }
@@ -210,7 +211,7 @@ Band TriangleSet::band(const Lattice& lattice, const BandOptions& options) const
   check_band(lattice, options);
   check_backend(options.execution, on_device());
   if (resident_) return resident_->band(lattice, options, {}).download();
-  return cpu::make_band(*prepared_, lattice, options, run_of(options.execution));
+  return cpu::make_band(*prepared_, lattice, options, cpu::run_of(options.execution));
 }
 
 Report TriangleSet::nearest(const AnyConstDeviceView& points, const DeviceOutputs& outputs, const Execution& execution,

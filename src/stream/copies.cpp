@@ -160,7 +160,7 @@ class Lattice final : public Reduction<Lattice> {
   /// Those with y0 < y < y1, x0 < x < x1, in the order of the blending. Found by the rows of the lattice's Hermite normal
   /// form: the steps themselves may be far longer than what lies between.
   std::vector<Corner> corners_between(std::int64_t y0, std::int64_t x0, std::int64_t y1, std::int64_t x1) const {
-    using Wide = __int128;
+    __extension__ using Wide = __int128;
     const auto& [u, v] = std::tie(options_.u, options_.v);
     const Wide det = Wide{u[0]} * v[1] - Wide{u[1]} * v[0];
     std::vector<Corner> corners;

@@ -190,7 +190,9 @@ def test_what_holds_a_band(slab):
     assert said["lattice"]["origin"] == [-4, -4, -4] and said["lattice"]["shape"] == [13, 11, 10]
     said = told(slab, "slab.obj", "-o", "a.npy", "--resolution", 5, "--band", 3, "--margin", 0)
     assert said["lattice"]["origin"] == [0, 0, 0] and said["lattice"]["shape"] == [5, 3, 2]
-    assert told(slab, "slab.obj", "-o", "a.npy", "--spacing", "1,0.5,2", "--band", 3)["band"]["cutoff"] == 6  # longest sides
+    said = told(slab, "slab.obj", "-o", "a.npy", "--spacing", "1,0.5,2", "--band", 3)
+    assert said["band"]["cutoff"] == 6  # longest sides
+    assert said["lattice"]["origin"] == [-7, -6.5, -8] and said["lattice"]["shape"] == [5 + 14, 5 + 26, 2 + 8]
 
 
 @pytest.mark.parametrize("name, loses", [("a.nii.gz", None), ("a.nii", None), ("a.mha", None), ("a.nrrd", None),
@@ -242,8 +244,8 @@ def test_warns_of_signs(slab):
                                "--sign says otherwise, --sign none does without"]
     assert "1/2, whatever --rule says;" in run("open.obj", "--rule", "even-odd")[0]
     assert run("open.obj", "--sign", "fast-winding", "--band", 1) == [
-        "open.obj: beyond the band, sides are those of whole tiles of 8 × 8 × 8 points, which is coarse where a hole lets inside "
-        "and outside meet; without a band each point has its own"]
+        "open.obj: beyond the band, parts of inside or outside that are narrower than 8 points may be missed, since the surface "
+        "has holes; without a band each point is asked"]
     assert run("open.obj", "--sign", "none", "--band", 1) == []
     assert run("open.obj", "--sign", "none") == run("open.obj", "--sign", "fast-winding") == []
     assert run("turned.obj", "--sign", "pseudonormal") == [
@@ -376,6 +378,8 @@ def test_memory(slab, options):
     ("-o a.npy --spacing 1,2", "--spacing takes one number, or one each for x, y and z; 2 were given"),
     ("-o a.npy --spacing 0", "--spacing takes finite numbers above 0, one or one per axis, such as 1,1,2.5; not '0'"),
     ("-o a.npy --spacing 1 --origin 1,2", "--origin takes X,Y,Z, not '1,2'"),
+    ("-o a.npy --spacing 1 --origin 0,9,0",
+     "the lattice's origin along y, 9, is beyond the mesh, which reaches from 0 to 2; give one before its end, or a shape"),
     ("-o a.npy --spacing 1 --shape 1,2.5,3", "--shape takes whole numbers from 1, as x,y,z, not '1,2.5,3'"),
     ("-o a.npy --spacing 1e-9", "the lattice would have more than 2147483647 points along x; give a larger spacing or a smaller resolution"),
     ("-o a.npy --resolution 2000000000",
@@ -406,6 +410,36 @@ def test_memory(slab, options):
 ])
 def test_refuses(slab, options, message):
     assert slab.refuses(2, "mesh", "slab.obj", *options.split()) == message
+
+
+def test_compares(slab):
+    save(slab, "low.obj", box((0, 0, -0.25), (4, 2, 1)))
+    lines = slab.ok("mesh", "slab.obj", "--compare", "low.obj").splitlines()
+    assert lines[:2] == ["slab.obj: obj, 12 triangles, unit unknown, closed, area 28, volume 8",
+                         "low.obj: obj, 12 triangles, unit unknown, closed, area 31, volume 10"]
+    assert lines[2].startswith("slab.obj to low.obj: at most 0.25, at ") and lines[3].startswith("low.obj to slab.obj: at most 0.25, at ")
+    assert lines[4].startswith("Hausdorff distance: 0.25, certainly less than ") and len(lines) == 5
+    said = json.loads(slab.ok("mesh", "slab.obj", "--compare", "low.obj", "--json", "--tolerance", "0.01", "--units", "mm"))
+    assert said["other"]["path"] == "low.obj" and said["input"]["unit"] == "mm" and said["hausdorff"]["tolerance"] == 0.01
+    assert said["hausdorff"]["distance"] == said["backward"]["max"] == 0.25 <= said["hausdorff"]["bound"] <= 0.26
+    # The floor of the slab alone is off, near its rim by less: the integral of its height and of the square of that.
+    assert abs(said["forward"]["mean"] - (2 - 0.375 + 1 / 48) / 28) < 1e-5
+    assert abs(said["forward"]["rms"] ** 2 - (0.5 - 0.125 + 1 / 128) / 28) < 1e-5
+    assert said["backward"]["point"][2] == -0.25 and said["backward"]["nearest"][2] == 0
+    save(slab, "point.obj", (np.array([[9.0, 0, 0]] * 3), np.array([[0, 1, 2]])))
+    said = json.loads(slab.ok("mesh", "point.obj", "--compare", "slab.obj", "--json"))
+    assert said["forward"]["max"] == 5 and said["forward"]["mean"] is None
+
+
+def test_refuses_comparisons(slab):
+    assert slab.refuses(2, "mesh", "slab.obj", "--compare", "slab.obj", "-o", "a.npy") == (
+        "--compare prints numbers alone; leave out -o, or ask for it by itself")
+    assert slab.refuses(2, "mesh", "-", "--compare", "-") == (
+        "both meshes cannot come from standard input or one pipe; give one of them a file")
+    assert slab.refuses(2, "mesh", "slab.obj", "--spacing", 1, "-o", "a.npy", "--tolerance", 1) == (
+        "--tolerance is for --compare, which is not given")
+    save(slab, "nan.obj", (np.array([[np.nan, 0, 0]] * 3), np.array([[0, 1, 2]])))
+    assert slab.refuses(3, "mesh", "slab.obj", "--compare", "nan.obj") == "nan.obj: vertex 0 has a coordinate that is not finite"
 
 
 def test_refuses_files(slab):

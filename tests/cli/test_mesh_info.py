@@ -50,6 +50,21 @@ def test_vertices_that_are_no_numbers(fathom):
     assert json.loads(done.text)["min"] is None and done.err == b""
 
 
+def test_triangles_that_meet(fathom):
+    (fathom.directory / "a.obj").write_text(SQUARE)
+    assert fathom.ok("info", "a.obj", "--check-intersections").endswith("crossings  none\n")
+    (fathom.directory / "b.obj").write_text(SQUARE + "v 1 0.3 -1\nv 1 0.3 1\nv 9 9 1\nf 5 6 7\nf 5 6 7\n")
+    assert fathom.ok("info", "b.obj", "--check-intersections").endswith(
+        "crossings  5 pairs of triangles that meet, the first 0 and 2\n")
+    said = json.loads(fathom.ok("info", "b.obj", "--check-intersections", "--json"))
+    assert said["self_intersections"] == {"count": 5, "first": [[0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]}
+    (fathom.directory / "c.obj").write_text("v nan 1 2\nf 1 1 1\n")
+    assert fathom("info", "c.obj", "--check-intersections").text.endswith("crossings  unknown\n")
+    (fathom.directory / "a.pgm").write_bytes(b"P5 1 1 255\n\0")
+    assert fathom.refuses(2, "info", "a.pgm", "--check-intersections") == (
+        "a.pgm is an image; --check-intersections is for meshes")
+
+
 def test_refuses(fathom):
     (fathom.directory / "a.obj").write_text(SQUARE)
     for options in (["--sites", "nonzero"], ["--axes", "xy"], ["--ndim", "2"], ["--channel", "1"]):

@@ -257,6 +257,8 @@ def test_bands_are_saved_and_copied(tmp_path):
     assert f'NumberOfPoints="{len(band)}"'.encode() in (tmp_path / "band.vtu").read_bytes()
     with pytest.raises(OSError, match="nowhere"):
         band.save(tmp_path / "nowhere/band.vtu")
+    margins = fathom.mesh_distance(*solids.box(), spacing=(0.5, 0.25, 1), cutoff=0.5)
+    assert margins.origin == (-2 * 0.5, -3 * 0.25, -2) and margins.shape == (3 + 4, 5 + 6, 2 + 4)
     steps = fathom.mesh_distance(*solids.torus(), spacing=(1, 1, 2), band=2)
     with pytest.raises(ValueError, match="cubes|this build has no OpenVDB"):
         steps.save(tmp_path / "band.vdb")
@@ -394,6 +396,8 @@ BOX = solids.box()
      "origin must be three numbers, in the order x, y, z, not (1, 2)"),
     (lambda: fathom.mesh_distance(*BOX, spacing=1, shape=(1, 2.5, 3)), TypeError,
      "shape must be three integers, in the order x, y, z, not (1, 2.5, 3)"),
+    (lambda: fathom.mesh_distance(*BOX, spacing=1, origin=(0, 2, 0)), ValueError,
+     "the lattice's origin along y, 2, is beyond the mesh, which reaches from 0 to 1; give one before its end, or a shape"),
     (lambda: fathom.mesh_distance(*BOX, spacing=(1, 2)), ValueError,
      "spacing has 2 values; give one number, or one for each of the 3 axes"),
     (lambda: fathom.mesh_distance(*BOX, resolution=9, margin=-1), ValueError,

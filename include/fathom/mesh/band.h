@@ -15,8 +15,9 @@ inline constexpr int kTileSide = 8;
 inline constexpr int kTilePoints = kTileSide * kTileSide * kTileSide;
 
 /// Points of a lattice no farther than a cutoff from a surface, in tiles. Point (x, y, z) of a tile is its element
-/// x + 8·y + 64·z, and bit x + 8·y of its word z. Tiles are in ascending order of z, then y, then x. With sides, and a cutoff
-/// below a step of the lattice, tiles whose points are all beyond it are stored, too, where the surface passes.
+/// x + 8·y + 64·z, and bit x + 8·y of its word z. Tiles are in ascending order of z, then y, then x. With sides, tiles
+/// whose points are all beyond it are stored, too, where inside and outside meet in them: where the surface passes, if the
+/// cutoff is below a step of the lattice; and, if the surface has holes, far from it.
 struct Band {
   Lattice lattice;
   double cutoff = 0;
@@ -32,14 +33,15 @@ struct Band {
 
   /// Sides of what is not stored, on which all points of a tile are on one side: [tiles along z, tiles along y], 1 where
   /// the first tile of a row is inside, if it is not stored; and [n], 1 where the tile after each is, if it is not.
-  /// Where a hole of the surface lets inside and outside meet, that of one of the points stands for all until the next
-  /// tile that is stored; also points of stored tiles that are not in the band then have sides of their neighbours.
+  /// Of a surface with holes, inside may end where no surface is: that is looked for where corners of tiles are on different
+  /// sides, so that far from the surface what of inside or outside is narrower than a tile may be missed.
   Array row_inside;
   Array after_inside;
 
   // What computed it.
   InstructionSet instruction_set = InstructionSet::baseline;
   int threads = 1;
+  std::size_t scratch_bytes = 0;
 
   std::int64_t count() const { return tiles.shape().rank() == 2 ? tiles.shape()[0] : 0; }
   std::size_t bytes() const {

@@ -40,13 +40,12 @@ struct LatticeOptions {
   std::optional<Point> origin;                       ///< of the first point; no margin then on the low sides
   std::optional<std::array<std::int64_t, 3>> shape;  ///< of the whole lattice
   std::int64_t margin = 2;                           ///< points around the box on each side
+  /// Of a band that the lattice is to hold: the margin of each axis is ⌈cutoff / h⌉ + 1 instead.
+  std::optional<double> cutoff;
 };
 
 /// @throws InvalidArgument neither or both of resolution and spacing (with origin and shape, spacing alone) | numbers
-///   without a meaning | more points along an axis than 2³¹ − 1
+///   without a meaning | an origin beyond the box, without a shape | more points along an axis than 2³¹ − 1
 Lattice lattice_around(const Bounds& bounds, const LatticeOptions& options);
-
-/// Points of margin that hold all of a band: ⌈cutoff / smallest spacing⌉ + 1.
-std::int64_t band_margin(double cutoff, const Point& spacing);
 
 }  // namespace fathom::mesh

@@ -21,7 +21,11 @@ struct Triangles {
   AnyConstView triangles;  ///< [m, 3]: numbers of vertices from 0, int32 or int64
 };
 
-/// The same in a device's memory.
+/// The smallest box of the vertices that triangles name, of those that are finite; low is +inf and high −inf if there are none.
+/// @throws InvalidArgument another shape or type; an index out of range
+Bounds bounds_of(const Triangles& mesh);
+
+/// Triangles in a device's memory.
 struct DeviceTriangles {
   AnyConstDeviceView vertices, triangles;
 };
@@ -104,6 +108,18 @@ struct BandOptions {
   Execution execution;
 };
 
+/// Bytes of the host that a set takes.
+struct SetBytes {
+  std::size_t kept = 0;   ///< as long as it lives: TriangleSet::bytes()
+  std::size_t build = 0;  ///< beside them, while it is built
+};
+
+/// What a set takes of a mesh, known beforehand. `automatic` counts as the sign that takes more.
+SetBytes set_bytes(std::int64_t triangles, std::int64_t vertices, Sign sign);
+
+/// Bytes of the host that a band of so many tiles takes at most while it is computed, besides its scratch.
+std::size_t band_bytes(std::int64_t tiles, const BandOptions& options);
+
 struct PreparedMesh;
 class ResidentMesh;
 
@@ -172,6 +188,8 @@ class TriangleSet {
   DeviceBand device_band(const Lattice& lattice, const BandOptions& options, Stream stream = {}) const;
 
  private:
+  friend const PreparedMesh& on_the_host(const TriangleSet& set);
+
   std::unique_ptr<const PreparedMesh> prepared_;
   std::unique_ptr<const ResidentMesh>
       resident_;  ///< null unless the set lives on a device; then nothing that this copies is prepared

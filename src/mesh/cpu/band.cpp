@@ -1,5 +1,5 @@
-// The band, a row of tiles along x at a time: the tiles that the surface may be near are found by bisecting the row, each is
-// searched, and what it holds is signed. Rows are joined in the end.
+// The band, a row of tiles along x at a time: the tiles that the surface may be near, or in which inside
+// and outside may meet, are found by bisecting the row, each is searched, and what it holds is signed. Rows are joined in the end.
 #include "mesh/cpu/band.h"
 
 #include <algorithm>
@@ -9,12 +9,17 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "mesh/band_rule.h"
 #include "mesh/cpu/search.h"
 #include "mesh/cpu/sides.h"
 #include "mesh/cpu/tile.h"
+#include "mesh/cpu/tile_corners.h"
 
 namespace fathom::mesh::cpu {
 
@@ -22,13 +27,37 @@ namespace {
 
 using Mask = std::array<std::uint64_t, kTileSide>;
 
+/// Of a row's points.
+struct Values {
+  std::vector<std::byte> distances;
+  std::vector<std::int32_t> triangles;
+  std::vector<float> closest;
+};
+
+/// Memory for values of rows.
+class Pieces {
+ public:
+  /// @return memory for some bytes more, and what holds it
+  std::pair<std::shared_ptr<Array>, std::byte*> take(std::size_t bytes) {
+    if (!piece_ || used_ + bytes > piece_->bytes()) {
+      piece_ = std::make_shared<Array>(DType::uint8, Shape{static_cast<std::int64_t>(std::max(bytes, kPieceBytes))});
+      used_ = 0;
+    }
+    used_ += bytes;
+    return {piece_, piece_->data() + (used_ - bytes)};
+  }
+
+ private:
+  std::shared_ptr<Array> piece_;
+  std::size_t used_ = 0;
+};
+
 /// What a row of tiles holds.
 struct Row {
   std::vector<std::int32_t> tiles;  ///< along x
   std::vector<Mask> masks;
-  std::vector<std::byte> distances;
-  std::vector<std::int32_t> triangles;
-  std::vector<float> closest;
+  std::shared_ptr<Array> piece;  ///< that the values lie in: distances, triangles, closest points
+  const std::byte* values = nullptr;
   bool starts_inside = false;
   std::vector<std::uint8_t> after_inside;
   std::int64_t active = 0;
@@ -55,13 +84,16 @@ void spread_sides(Mask known, Mask& inside) {
 
 class RowWork {
  public:
-  RowWork(const PreparedMesh& prepared, const Lattice& lattice, const BandOptions& options, InstructionSet set)
+  /// @param corners  null: they are not asked
+  RowWork(const PreparedMesh& prepared, const Lattice& lattice, const BandOptions& options, const BandRule& rule,
+          const TileCorners* corners, InstructionSet set)
       : prepared_(prepared),
         tree_(prepared.view()),
         lattice_(lattice),
         options_(options),
         set_(set),
-        rule_(band_rule(lattice, options.cutoff, prepared.sign != Sign::none, prepared.tree.longest_squared)),
+        rule_(rule),
+        corners_(corners),
         search_(prepared.tree, rule_.within, set),
         bundle_(tree_, lattice) {}
 
@@ -73,6 +105,7 @@ class RowWork {
     bundle_is_set_ = false;
     bisect(0, along_x_);
     if (prepared_.sign != Sign::none) sign_gaps();
+    put_aside();
     return std::move(row_);
   }
 
@@ -81,22 +114,49 @@ class RowWork {
     return {lattice_.at(0, x), lattice_.at(1, y), lattice_.at(2, z)};
   }
 
+  /// Takes the row's values to where they wait.
+  void put_aside() {
+    std::byte* to = nullptr;
+    const auto put = [&](const auto& from) {
+      const std::size_t bytes = from.size() * sizeof(from[0]);
+      if (bytes > 0) std::memcpy(to, from.data(), bytes);
+      to += bytes;
+    };
+    const std::size_t bytes = values_.distances.size() + values_.triangles.size() * sizeof(std::int32_t) +
+                              values_.closest.size() * sizeof(float);
+    if (bytes == 0) return;
+    std::tie(row_.piece, to) = pieces_.take(bytes);
+    row_.values = to;
+    put(values_.distances);
+    put(values_.triangles);
+    put(values_.closest);
+    values_.distances.clear();
+    values_.triangles.clear();
+    values_.closest.clear();
+  }
+
   void bisect(std::int64_t begin, std::int64_t end) {
     const auto last = [&](std::size_t axis, std::int64_t tile) {
       return lattice_.at(axis, tile * kTileSide + kTileSide - 1);
     };
     const Vec3 low = point(begin * kTileSide, ty_ * kTileSide, tz_ * kTileSide);
-    if (!search_.is_near({{low.x, low.y, low.z}, {last(0, end - 1), last(1, ty_), last(2, tz_)}})) return;
-    if (end - begin == 1) return add_tile(begin);
+    const bool may_be_cut = corners_ != nullptr && !corners_->agree(begin, end, ty_, tz_, 1);
+    if (!may_be_cut && !search_.is_near({{low.x, low.y, low.z}, {last(0, end - 1), last(1, ty_), last(2, tz_)}}))
+      return;
+    if (end - begin == 1) return add_tile(begin, may_be_cut);
     const std::int64_t middle = begin + (end - begin) / 2;
     bisect(begin, middle);
     bisect(middle, end);
   }
 
-  void add_tile(std::int64_t tx) {
+  /// @param may_be_cut  inside and outside may meet in it
+  void add_tile(std::int64_t tx, bool may_be_cut) {
     const std::array<std::int64_t, 3> first{tx * kTileSide, ty_ * kTileSide, tz_ * kTileSide};
     const TilePlace place = tile_place(lattice_, first);
-    if (!search_.search(place, found_)) return;
+    if (!search_.search(place, found_)) {
+      if (!may_be_cut) return;
+      std::fill_n(found_.squared, kTilePoints, std::numeric_limits<double>::infinity());
+    }
     Mask mask{};
     bool is_stored = false;
     double distances[kTilePoints];
@@ -107,13 +167,24 @@ class RowWork {
       is_stored |= exists && distances[i] <= rule_.within;
       mask[static_cast<std::size_t>(i / 64)] |= std::uint64_t{exists && distances[i] <= options_.cutoff} << i % 64;
     }
-    if (!is_stored) return;
+    if (!is_stored && !may_be_cut) return;
+    Mask inside{};
+    if (prepared_.sign == Sign::winding) inside = sides_by_lines(tx);
+    else if (prepared_.sign != Sign::none) inside = sides_of(place, mask);
+    if (!is_stored && !is_cut(tx, inside)) return;
     const int active = std::accumulate(mask.begin(), mask.end(), 0,
                                        [](int sum, std::uint64_t word) { return sum + std::popcount(word); });
     row_.active += active;
     row_.tiles.push_back(static_cast<std::int32_t>(tx));
     row_.masks.push_back(mask);
-    store(place, mask, distances);
+    store(place, mask, inside, distances);
+  }
+
+  /// Whether inside and outside meet in a tile.
+  bool is_cut(std::int64_t tx, const Mask& inside) const {
+    const std::uint64_t all = corners_->is_inside(tx, ty_, tz_) ? ~std::uint64_t{0} : 0;
+    return !corners_->agree(tx, tx + 1, ty_, tz_, 0) ||
+           std::any_of(inside.begin(), inside.end(), [&](std::uint64_t word) { return word != all; });
   }
 
   static bool bit(const Mask& mask, int i) { return mask[static_cast<std::size_t>(i / 64)] >> i % 64 & 1; }
@@ -121,21 +192,18 @@ class RowWork {
     return {place.at[0][i % 8], place.at[1][i / 8 % 8], place.at[2][i / 64]};
   }
 
-  void store(const TilePlace& place, const Mask& mask, const double* distances) {
-    Mask inside{};
-    if (prepared_.sign == Sign::winding) inside = sides_by_lines();
-    else if (prepared_.sign != Sign::none) inside = sides_of(place, mask);
+  void store(const TilePlace& place, const Mask& mask, const Mask& inside, const double* distances) {
     if (options_.dtype == DType::float32) store_distances<float>(mask, inside, distances);
     else store_distances<double>(mask, inside, distances);
     if (options_.triangles)
       for (int i = 0; i < kTilePoints; ++i)
-        row_.triangles.push_back(bit(mask, i) ? tree_.mesh.ids[found_.place[i]] : -1);
+        values_.triangles.push_back(bit(mask, i) ? tree_.mesh.ids[found_.place[i]] : -1);
     if (!options_.closest) return;
     for (int i = 0; i < kTilePoints; ++i) {
       constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
       const Vec3 at =
           bit(mask, i) ? closest_at(tree_.mesh, found_.place[i], point_of(place, i)) : Vec3{kNone, kNone, kNone};
-      for (const double x : {at.x, at.y, at.z}) row_.closest.push_back(static_cast<float>(x));
+      for (const double x : {at.x, at.y, at.z}) values_.closest.push_back(static_cast<float>(x));
     }
   }
 
@@ -147,28 +215,37 @@ class RowWork {
       values[i] = bit(inside, i) && distance > 0 ? -distance : distance;
     }
     const auto* bytes = reinterpret_cast<const std::byte*>(values);
-    row_.distances.insert(row_.distances.end(), bytes, bytes + sizeof values);
+    values_.distances.insert(values_.distances.end(), bytes, bytes + sizeof values);
   }
 
   /// Which points of a tile are inside.
   Mask sides_of(const TilePlace& place, const Mask& mask) const {
     Mask inside{};
-    for (int i = 0; i < kTilePoints; ++i) {
-      if (!bit(mask, i) && rule_.spreads) continue;
-      const Vec3 at = point_of(place, i);
-      const bool is_in = bit(mask, i) ? is_inside(tree_, at, found_.place[i]) : is_inside_far(at);
+    const auto take = [&](int i, bool is_in) {
       inside[static_cast<std::size_t>(i / 64)] |= std::uint64_t{is_in} << i % 64;
+    };
+    std::vector<int> far;
+    std::vector<Vec3> points;
+    for (int i = 0; i < kTilePoints; ++i) {
+      const Vec3 at = point_of(place, i);
+      if (bit(mask, i)) {
+        take(i, is_inside(tree_, at, found_.place[i]));
+      } else if (!rule_.spreads) {
+        far.push_back(i);
+        points.push_back(at);
+      }
     }
+    ask_sides(prepared_.tree, tree_, points, set_, [&](std::size_t n, bool is_in) { take(far[n], is_in); });
     if (rule_.spreads) spread_sides(mask, inside);
     return inside;
   }
 
-  /// The same by winding numbers, of the last tile.
-  Mask sides_by_lines() {
+  /// The same by winding numbers.
+  Mask sides_by_lines(std::int64_t tx) {
     set_bundle();
     Mask inside{};
     for (int i = 0; i < kTilePoints; ++i) {
-      const std::int64_t x = row_.tiles.back() * kTileSide + i % 8;
+      const std::int64_t x = tx * kTileSide + i % 8;
       if (x < lattice_.shape[0])
         inside[static_cast<std::size_t>(i / 64)] |= std::uint64_t{bundle_.is_inside(x, i / 8 % 8, i / 64)} << i % 64;
     }
@@ -180,17 +257,14 @@ class RowWork {
     bundle_is_set_ = true;
   }
 
-  /// Of a point whose nearest triangle is not known.
-  bool is_inside_far(Vec3 at) const {
-    Found found;
-    if (prepared_.sign == Sign::pseudonormal) find_nearest(prepared_.tree, &at, 1, &found, set_);
-    return is_inside(tree_, at, found.place);
-  }
-
   /// Sides of the tiles that are not stored.
   void sign_gaps() {
     const auto is_inside = [&](std::int64_t tx) {
-      return is_inside_far(point(tx * kTileSide, ty_ * kTileSide, tz_ * kTileSide));
+      if (corners_ != nullptr) return corners_->is_inside(tx, ty_, tz_);
+      bool inside = false;
+      ask_sides(prepared_.tree, tree_, {point(tx * kTileSide, ty_ * kTileSide, tz_ * kTileSide)}, set_,
+                [&](std::size_t, bool is_in) { inside = is_in; });
+      return inside;
     };
     row_.starts_inside = (row_.tiles.empty() || row_.tiles[0] > 0) && is_inside(0);
     row_.after_inside.resize(row_.tiles.size());
@@ -205,16 +279,20 @@ class RowWork {
   const Lattice& lattice_;
   const BandOptions& options_;
   InstructionSet set_;
-  BandRule rule_;
+  const BandRule rule_;
+  const TileCorners* const corners_;
   TileSearch search_;
   TileFound found_;
   Row row_;
+  Values values_;  ///< of the row
+  Pieces pieces_;
   Bundle bundle_;
   bool bundle_is_set_ = false;  ///< to the row
   std::int64_t ty_ = 0, tz_ = 0, along_x_ = 0;
 };
 
-/// All rows one after the other; each is given back once it is copied.
+/// All rows one after the other. Pieces are given back as soon as they are copied, so that no more than the band and a piece
+/// of each thread is in memory.
 Band join(std::vector<Row>& rows, const Lattice& lattice, const BandOptions& options) {
   Band band;
   band.lattice = lattice;
@@ -230,14 +308,14 @@ Band join(std::vector<Row>& rows, const Lattice& lattice, const BandOptions& opt
   band.row_inside = Array(DType::uint8, {shape[2], shape[1]});
   std::fill_n(band.row_inside.data(), band.row_inside.bytes(), std::byte{0});  // there are no rows, if they are empty
   band.after_inside = Array(DType::uint8, {count});
-  std::fill_n(band.row_inside.data(), band.row_inside.bytes(), std::byte{});  // rows without a tile are not worked on
   std::int64_t at = 0;
   for (std::size_t number = 0; number < rows.size(); ++number) {
     const Row row = std::move(rows[number]);
-    const auto copy = [&](Array& to, const auto& from) {
-      if (!from.empty())
-        std::memcpy(to.data() + static_cast<std::size_t>(at) * (to.bytes() / static_cast<std::size_t>(count)),
-                    from.data(), from.size() * sizeof(from[0]));
+    const auto copy = [&](Array& to, const auto* from) {
+      const std::size_t of_tile = count > 0 ? to.bytes() / static_cast<std::size_t>(count) : 0;
+      const std::size_t bytes = row.tiles.size() * of_tile;
+      if (bytes > 0) std::memcpy(to.data() + static_cast<std::size_t>(at) * of_tile, from, bytes);
+      return bytes;
     };
     for (std::size_t i = 0; i < row.tiles.size(); ++i) {
       std::int32_t* tile = band.tiles.as<std::int32_t>().data() + 3 * (at + static_cast<std::int64_t>(i));
@@ -245,18 +323,33 @@ Band join(std::vector<Row>& rows, const Lattice& lattice, const BandOptions& opt
       tile[1] = static_cast<std::int32_t>(static_cast<std::int64_t>(number) % shape[1]);
       tile[2] = static_cast<std::int32_t>(static_cast<std::int64_t>(number) / shape[1]);
     }
-    copy(band.masks, row.masks);
-    copy(band.distances, row.distances);
-    copy(band.triangles, row.triangles);
-    copy(band.closest, row.closest);
-    copy(band.after_inside, row.after_inside);
+    copy(band.masks, row.masks.data());
+    const std::byte* from = row.values;
+    for (Array* const to : {&band.distances, &band.triangles, &band.closest}) from += copy(*to, from);
     if (row.after_inside.empty()) std::memset(band.after_inside.data() + at, 0, row.tiles.size());
+    else copy(band.after_inside, row.after_inside.data());
     band.row_inside.as<std::uint8_t>().data()[number] = row.starts_inside;
     band.active += row.active;
     at += static_cast<std::int64_t>(row.tiles.size());
   }
   return band;
 }
+
+/// Scratch for all, and for each thread; beside it threads have the triangles of a tile in hand.
+struct BandScratch {
+  std::size_t of_all = 0, of_thread = 0;
+
+  std::size_t bytes(int threads) const { return of_all + static_cast<std::size_t>(threads) * of_thread; }
+  /// Threads that the limit leaves.
+  int threads_within(const Execution& execution, int threads) const {
+    const std::size_t limit = execution.scratch_limit.value_or(SIZE_MAX);
+    while (threads > 1 && bytes(threads) > limit) --threads;
+    if (bytes(threads) > limit)
+      throw InvalidArgument("the limit of " + std::to_string(limit) + " bytes of scratch is too small; " +
+                            std::to_string(bytes(threads)) + " are needed");
+    return threads;
+  }
+};
 
 }  // namespace
 
@@ -265,19 +358,30 @@ Band make_band(const PreparedMesh& prepared, const Lattice& lattice, const BandO
   shape_only.lattice = lattice;
   const auto tiles = shape_only.tile_shape();
   const std::int64_t jobs = tiles[0] > 0 ? tiles[1] * tiles[2] : 0;
+  const BandRule rule = band_rule(lattice, options.cutoff, prepared.view());
+  const bool asks_corners = rule.asks_corners && jobs > 0;
+  const BandScratch scratch{
+      static_cast<std::size_t>(jobs) * sizeof(Row) + (asks_corners ? TileCorners::bytes(tiles) : 0),
+      sizeof(RowWork) + (prepared.sign == Sign::winding ? Bundle::bytes(lattice) : 0)};
+  const int threads = scratch.threads_within(run.execution, run.threads);
   std::vector<Row> rows(static_cast<std::size_t>(jobs));
-  std::vector<std::unique_ptr<RowWork>> workers(static_cast<std::size_t>(std::min<std::int64_t>(run.threads, jobs)));
-  Monitor monitor(run.execution, jobs);
-  parallel_jobs(run.threads, jobs, [&](int worker, std::int64_t job) {
+  std::vector<std::unique_ptr<RowWork>> workers(static_cast<std::size_t>(std::min<std::int64_t>(threads, jobs)));
+  Monitor monitor(run.execution, jobs + (asks_corners ? TileCorners::rows(tiles) : 0));
+  std::optional<TileCorners> corners;
+  if (asks_corners) corners.emplace(prepared, lattice, tiles, run, monitor);
+  parallel_jobs(threads, jobs, [&](int worker, std::int64_t job) {
     std::unique_ptr<RowWork>& work = workers[static_cast<std::size_t>(worker)];
-    if (!work) work = std::make_unique<RowWork>(prepared, lattice, options, run.set);
+    if (!work)
+      work = std::make_unique<RowWork>(prepared, lattice, options, rule, corners ? &*corners : nullptr, run.set);
     rows[static_cast<std::size_t>(job)] = work->run(job % tiles[1], job / tiles[1]);
     monitor.advance(1);
   });
+  workers.clear();  // and what they hold of pieces
   Band band = join(rows, lattice, options);
   band.is_signed = prepared.sign != Sign::none;
   band.instruction_set = run.set;
-  band.threads = run.threads;
+  band.threads = threads;
+  band.scratch_bytes = scratch.bytes(threads);
   return band;
 }
 

@@ -3,11 +3,12 @@
 #include "mesh/cpu/field.h"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/curve_order.h"
+#include "fathom/core/error.h"
 #include "mesh/cpu/search.h"
 #include "mesh/cpu/sides.h"
 #include "mesh/cpu/tile.h"
@@ -49,21 +50,6 @@ struct Batch {
   void clear() {
     points.clear();
     indices.clear();
-  }
-  /// A point at first, then more while they take little: amid a fine surface each may look at all of it.
-  void search(const Tree& tree, InstructionSet set, Monitor& monitor) {
-    using Clock = std::chrono::steady_clock;
-    constexpr std::chrono::milliseconds kLittle{5};
-    found.resize(points.size());
-    const auto count = static_cast<std::int64_t>(points.size());
-    std::int64_t size = 1;
-    for (std::int64_t at = 0; at < count; monitor.look()) {
-      const Clock::time_point begin = Clock::now();
-      const std::int64_t now = std::min(size, count - at);
-      find_nearest(tree, points.data() + at, now, found.data() + at, set);
-      at += now;
-      if (Clock::now() - begin < kLittle) size *= 2;
-    }
   }
 };
 
@@ -120,6 +106,20 @@ TreeView view_for(const PreparedMesh& prepared, const Places& to) {
 
 }  // namespace
 
+Run run_of(const Execution& execution) {
+  if (execution.threads < 0)
+    throw InvalidArgument("the number of threads is " + std::to_string(execution.threads) +
+                          "; give 1 or more, or 0 for all processors");
+  return {execution.threads > 0 ? execution.threads : available_threads(), resolve(execution.instruction_set),
+          execution};
+}
+
+void check_scratch(const Execution& execution, std::size_t needed) {
+  if (execution.scratch_limit && *execution.scratch_limit < needed)
+    throw InvalidArgument("the limit of " + std::to_string(*execution.scratch_limit) +
+                          " bytes of scratch is too small; " + std::to_string(needed) + " are needed");
+}
+
 void answer_points(const PreparedMesh& prepared, const AnyConstView& points, bool ordered, const Places& to,
                    const Run& run) {
   const Cloud cloud = cloud_of(points);
@@ -138,7 +138,7 @@ void answer_points(const PreparedMesh& prepared, const AnyConstView& points, boo
       batch.points.push_back({cloud.at(0, index), cloud.at(1, index), cloud.at(2, index)});
       batch.indices.push_back(index);
     }
-    batch.search(prepared.tree, run.set, monitor);
+    find_nearest(prepared.tree, batch.points, batch.found, run.set, monitor);
     for (std::size_t i = 0; i < batch.points.size(); ++i) {
       const Found& found = batch.found[i];
       put(tree.mesh, to,
@@ -179,7 +179,7 @@ void answer_lattice(const PreparedMesh& prepared, const Lattice& lattice, const 
     for (std::int64_t cube = 0; cube < cubes; ++cube) {
       batch.clear();
       add_cube(batch, lattice, {cube * kSide, j, k});
-      batch.search(prepared.tree, run.set, monitor);
+      find_nearest(prepared.tree, batch.points, batch.found, run.set, monitor);
       for (std::size_t i = 0; i < batch.points.size(); ++i) {
         const Found& found = batch.found[i];
         const std::int64_t x = cube * kSide + batch.indices[i] % kSide, y = batch.indices[i] / kSide % kSide,

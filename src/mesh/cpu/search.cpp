@@ -4,6 +4,9 @@
 // Cost: O(log n) nodes per point near the surface; far from a finely divided one, every block about equally near.
 #include "mesh/cpu/search.h"
 
+#include <algorithm>
+#include <chrono>
+
 #include "core/dispatch.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "mesh/cpu/search.cpp"
@@ -101,9 +104,8 @@ class Search {
   int depth_ = 0;
 };
 
-void find_all(const Tree& tree, const Vec3* points, std::int64_t count, Found* found) {
+void find_all(const Tree& tree, const Vec3* points, std::int64_t count, std::int64_t near, Found* found) {
   Search search(tree);
-  std::int64_t near = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     found[i] = search.nearest(points[i], near);
     near = found[i].place;
@@ -116,8 +118,26 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace fathom::mesh::cpu {
 
-void find_nearest(const Tree& tree, const Vec3* points, std::int64_t count, Found* found, InstructionSet set) {
-  FATHOM_COMPILED_FOR(set, find_all)(tree, points, count, found);
+void find_nearest(const Tree& tree, const Vec3* points, std::int64_t count, Found* found, InstructionSet set,
+                  std::int64_t near) {
+  FATHOM_COMPILED_FOR(set, find_all)(tree, points, count, near, found);
+}
+
+void find_nearest(const Tree& tree, const std::vector<Vec3>& points, std::vector<Found>& found, InstructionSet set,
+                  Monitor& monitor) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kLittle{5};
+  found.resize(points.size());
+  const auto count = static_cast<std::int64_t>(points.size());
+  std::int64_t size = 1, near = 0;
+  for (std::int64_t at = 0; at < count; monitor.look()) {
+    const Clock::time_point begin = Clock::now();
+    const std::int64_t now = std::min(size, count - at);
+    find_nearest(tree, points.data() + at, now, found.data() + at, set, near);
+    at += now;
+    near = found[static_cast<std::size_t>(at - 1)].place;
+    if (Clock::now() - begin < kLittle) size *= 2;
+  }
 }
 
 }  // namespace fathom::mesh::cpu

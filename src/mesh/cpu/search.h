@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <vector>
 
+#include "core/parallel.h"
 #include "fathom/core/execution.h"
 #include "mesh/tree.h"
 
@@ -15,6 +17,11 @@ struct Found {
 };
 
 /// @param points  `count` of them; the search is quick where each lies near the one before
-void find_nearest(const Tree& tree, const Vec3* points, std::int64_t count, Found* found, InstructionSet set);
+/// @param near  place of a triangle where the search for the first starts
+void find_nearest(const Tree& tree, const Vec3* points, std::int64_t count, Found* found, InstructionSet set,
+                  std::int64_t near = 0);
+/// The same, with a look at the monitor every few milliseconds. Amid a fine surface each point may look at all of it.
+void find_nearest(const Tree& tree, const std::vector<Vec3>& points, std::vector<Found>& found, InstructionSet set,
+                  Monitor& monitor);
 
 }  // namespace fathom::mesh::cpu

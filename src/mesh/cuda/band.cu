@@ -1,5 +1,6 @@
-// Bands: the tiles that the surface may be near to, from coarse to fine; each by a block of threads, which also learns
-// from those before it where its place among the active tiles is; in the end the sides of what is not stored.
+// Bands: the tiles that the surface may be near to, from coarse to fine, and those that are cut in its holes; each by a
+// block of threads, which also learns from those before it where its place among the active tiles is; in the end the
+// sides of what is not stored.
 // Source: places by looking back after Merrill & Garland, Single-pass parallel prefix scan with decoupled look-back,
 // 2016.
 #include <cub/device/device_scan.cuh>
@@ -8,8 +9,9 @@
 #include "core/cuda/scratch.h"
 #include "mesh/band_rule.h"
 #include "mesh/cuda/band.h"
+#include "mesh/cuda/cut_tiles.h"
 #include "mesh/cuda/lines.cuh"
-#include "mesh/cuda/questions.cuh"
+#include "mesh/cuda/side_questions.cuh"
 #include "mesh/cuda/tile.cuh"
 
 namespace fathom::mesh::cuda {
@@ -42,14 +44,12 @@ struct BandArrays {
 
 /// Tiles by their numbers.
 struct NearList {
-  std::int64_t shape[2], count;  ///< along x and y
+  TileGrid tiles;
+  std::int64_t count;
   const std::uint64_t* numbers;
 
   __device__ void place_of(std::int64_t i, std::int64_t (&at)[3]) const {
-    const auto number = static_cast<std::int64_t>(numbers[i]);
-    at[0] = number % shape[0];
-    at[1] = number / shape[0] % shape[1];
-    at[2] = number / shape[0] / shape[1];
+    tiles.place_of(static_cast<std::int64_t>(numbers[i]), at);
   }
   __device__ void first_of(std::int64_t i, std::int64_t (&at)[3]) const {
     place_of(i, at);
@@ -63,6 +63,7 @@ struct BandWork {
   BandRule rule;
   bool in_double;
   NearList near;
+  const std::uint8_t* cut;     ///< [tile]: whether inside and outside meet in it; or null
   const TileList* lists;       ///< [near tile]
   const std::uint64_t* bits;   ///< of the lines of their rows, where winding numbers make the sign
   const std::int32_t* rows;    ///< [near tile]: number of its row among those, from 1
@@ -205,12 +206,13 @@ __global__ void __launch_bounds__(kTileBlock, kTileBlocks)
     near += __syncthreads_count(exists && distance <= work.rule.within);
     if (is_in) set_bit(memory.mask, i);
   }
+  const bool is_stored = near > 0 || (work.cut && work.cut[work.near.numbers[memory.ticket]]);
   if (threadIdx.x < 32) {
-    const std::int64_t slot = active_before(work.places, memory.ticket, near > 0);
+    const std::int64_t slot = active_before(work.places, memory.ticket, is_stored);
     if (threadIdx.x == 0) memory.slot = slot;
   }
   __syncthreads();
-  if (near == 0) return;
+  if (!is_stored) return;
   if constexpr (kSign != Sign::none) set_sides<kSign>(tree, work, search, first, found, within, memory);
   __syncthreads();
   store_points<kSign>(tree, work, search, found, within, memory);
@@ -239,7 +241,7 @@ struct BandTiles {
 struct Gaps : BandTiles {
   std::uint8_t *after_inside, *row_inside;
 
-  __device__ std::int64_t questions() const { return count + tiles.rows(); }
+  FATHOM_HD std::int64_t questions() const { return count + tiles.rows(); }
   __device__ Question question(std::int64_t i) const {
     if (i < count) {
       const std::int64_t row = row_of(i), next = std::int64_t{stored[3 * i]} + 1;
@@ -264,7 +266,7 @@ struct Gaps : BandTiles {
 struct FarPoints : BandTiles {
   BandWork work;
 
-  __device__ std::int64_t questions() const { return count * kTilePoints; }
+  FATHOM_HD std::int64_t questions() const { return count * kTilePoints; }
   __device__ Question question(std::int64_t i) const {
     const std::int64_t t = i / kTilePoints, n = i % kTilePoints;
     const std::int32_t* const tile = stored + 3 * t;
@@ -276,29 +278,6 @@ struct FarPoints : BandTiles {
     if (inside) put_distance(work, i, work.cutoff, true);
   }
 };
-
-template <Sign kSign, class Questions>
-__global__ void __launch_bounds__(kAnswerBlock)
-    answer_sides(const __grid_constant__ TreeView tree, const __grid_constant__ Questions questions, int stack_nodes) {
-  extern __shared__ Node stacks[];
-  Team team(tree, stacks, stack_nodes);
-  const std::int64_t i = std::int64_t{blockIdx.x} * kAnswerBlock + threadIdx.x;
-  Question own;
-  if (i < questions.questions()) own = questions.question(i);
-  std::int64_t near = -1, place = 0;
-  if constexpr (kSign == Sign::pseudonormal) place = answer_own(team, own, near).place;
-  if (own.valid) questions.take(i, is_inside(SignTag<kSign>(), tree, own.point, place));
-}
-
-template <class Questions>
-void sign(const TreeView& tree, const Questions& questions, std::int64_t count, cudaStream_t stream) {
-  if (count == 0) return;
-  visit_sign(tree.sign, [&]<Sign kSign>(SignTag<kSign>) {
-    answer_sides<kSign><<<blocks_for(count, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(
-        tree, questions, stack_size(tree));
-  });
-  check_launch("signing a band");
-}
 
 /// Marks the first tile of each row.
 __global__ void __launch_bounds__(kAnswerBlock)
@@ -402,8 +381,9 @@ AnyConstDeviceView view_of(const T* data, DType dtype, const Shape& shape) {
 
 DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOptions& options, cudaStream_t stream) {
   const TileGrid tiles(grid_of(lattice));
-  const BandRule rule = band_rule(lattice, options.cutoff, tree.sign != Sign::none, tree.longest_squared);
-  const NearTiles near = near_tiles(tree, tiles, rule.within, stream);
+  const BandRule rule = band_rule(lattice, options.cutoff, tree);
+  NearTiles near = near_tiles(tree, tiles, rule.within, stream);
+  const CutTiles cut = rule.asks_corners && tiles.count() > 0 ? add_cut_tiles(tree, tiles, near, stream) : CutTiles();
   const RowSides sides(tree, tiles, near, stream);
   Scratch sizes(nullptr);
   place_arrays(options, tiles, near.count, sizes);
@@ -421,7 +401,8 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
                       options.cutoff,
                       rule,
                       options.dtype == DType::float64,
-                      {{tiles.shape[0], tiles.shape[1]}, near.count, near.tiles},
+                      {tiles, near.count, near.tiles},
+                      cut.marks,
                       reinterpret_cast<const TileList*>(lists.data()),
                       sides.bits(),
                       sides.rows(),
@@ -447,9 +428,8 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
   check(cudaMemsetAsync(to.after_inside, 0, static_cast<std::size_t>(count), stream), "clearing sides");
   if (tree.sign != Sign::none && tiles.shape[0] > 0) {
     const BandTiles done{tiles, count, to.tiles};
-    sign(tree, Gaps{done, to.after_inside, to.row_inside}, count + tiles.rows(), stream);
-    if (!work.rule.spreads && tree.sign != Sign::winding)
-      sign(tree, FarPoints{done, work}, count * kTilePoints, stream);
+    ask_sides(tree, Gaps{done, to.after_inside, to.row_inside}, stream);
+    if (!work.rule.spreads && tree.sign != Sign::winding) ask_sides(tree, FarPoints{done, work}, stream);
   }
   check(cudaStreamSynchronize(stream), "signing a band");
 

@@ -109,9 +109,12 @@ NearTiles near_of(const TreeView& tree, const TileGrid& tiles, const Cubes& cube
   return result;
 }
 
-void sort(NearTiles& near, const Cubes& tiles, cudaStream_t stream) {
+}  // namespace
+
+void sort(NearTiles& near, const TileGrid& tiles, cudaStream_t stream) {
+  if (near.count < 2) return;
   int bits = 1;
-  while (bits < 64 && static_cast<double>(std::uint64_t{1} << bits) < tiles.count()) ++bits;
+  while (bits < 64 && (std::uint64_t{1} << bits) < static_cast<std::uint64_t>(tiles.count())) ++bits;
   const DeviceMemory other(static_cast<std::size_t>(near.count) * sizeof(std::uint64_t), stream);
   cub::DoubleBuffer<std::uint64_t> keys(const_cast<std::uint64_t*>(near.tiles),
                                         reinterpret_cast<std::uint64_t*>(other.data()));
@@ -129,8 +132,6 @@ void sort(NearTiles& near, const Cubes& tiles, cudaStream_t stream) {
         "sorting tiles");
 }
 
-}  // namespace
-
 NearTiles near_tiles(const TreeView& tree, const TileGrid& tiles, double cutoff, cudaStream_t stream) {
   std::int64_t side = 1;
   while (Cubes(tiles, side).count() > static_cast<double>(kMostAtOnce)) side *= kDivision;
@@ -145,7 +146,7 @@ NearTiles near_tiles(const TreeView& tree, const TileGrid& tiles, double cutoff,
     cubes = Cubes(tiles, side);
     near = near_of(tree, tiles, cubes, asked, cutoff, stream);
   }
-  if (near.count > 1) sort(near, cubes, stream);
+  sort(near, tiles, stream);
   return near;
 }
 

@@ -20,6 +20,12 @@ struct TileGrid {
     for (int k = 0; k < 3; ++k) shape[k] = (of.shape[k] + kTileSide - 1) / kTileSide;
   }
   FATHOM_HD std::int64_t rows() const { return shape[1] * shape[2]; }
+  FATHOM_HD std::int64_t count() const { return shape[0] * rows(); }
+  FATHOM_HD void place_of(std::int64_t number, std::int64_t (&at)[3]) const {
+    at[0] = number % shape[0];
+    at[1] = number / shape[0] % shape[1];
+    at[2] = number / shape[0] / shape[1];
+  }
 };
 
 struct NearTiles {
@@ -27,6 +33,9 @@ struct NearTiles {
   const std::uint64_t* tiles = nullptr;  ///< in ascending order
   std::int64_t count = 0;
 };
+
+/// Brings them into ascending order.
+void sort(NearTiles& near, const TileGrid& tiles, cudaStream_t stream);
 
 /// All tiles with a point that is no farther than the cutoff from the surface, and few others. Waits.
 NearTiles near_tiles(const TreeView& tree, const TileGrid& tiles, double cutoff, cudaStream_t stream);

@@ -1,5 +1,6 @@
 // Meshes on a device against the CPU, byte for byte: random ones by all ways through the room, each sign by each rule,
 // large lattices. Devices that are emulated pass these tests, too.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -88,6 +89,33 @@ TEST_F(MeshOnDevice, EachSignByEachRule) {
       check_lattices(problem, some);
       if (HasFatalFailure()) return;
     }
+}
+
+/// In a hole, tiles are stored far from the surface.
+TEST_F(MeshOnDevice, BandsOfMeshesWithHoles) {
+  MeshProblem problem;
+  problem.mesh = sphere({0, 0, 0.1}, 1, 2);
+  std::erase_if(problem.mesh.triangles, [&](const Corners& corners) {
+    return problem.mesh.vertices[static_cast<std::size_t>(corners[0])][2] +
+               problem.mesh.vertices[static_cast<std::size_t>(corners[1])][2] +
+               problem.mesh.vertices[static_cast<std::size_t>(corners[2])][2] > 0.3;
+  });
+  problem.arrays.emplace(problem.mesh, DType::float64, DType::int32);
+  problem.lattice = {{-1.2, -1.1, -1.3}, {0.06, 0.05, 0.06}, {42, 45, 40}};
+  for (const Sign sign : {Sign::fast_winding, Sign::pseudonormal}) {
+    problem.sign = sign;
+    const TriangleSet host = set_on(Backend::cpu, problem), device = set_on(Backend::cuda, problem);
+    for (const double cutoff : {0.03, 0.2}) {
+      problem.cutoff = cutoff;
+      const Band expected = host.band(problem.lattice, band_options(problem));
+      const auto* const masks = expected.masks.as<std::uint64_t>().data();
+      std::int64_t without_points = 0;
+      for (std::int64_t t = 0; t < expected.count(); ++t)
+        without_points += std::all_of(masks + 8 * t, masks + 8 * t + 8, [](std::uint64_t word) { return word == 0; });
+      EXPECT_GT(without_points, 0);
+      ASSERT_TRUE(equal(expected, device.band(problem.lattice, band_options(problem)))) << problem.cutoff;
+    }
+  }
 }
 
 /// Tiles in a row, so many that cubes of them are looked at first.

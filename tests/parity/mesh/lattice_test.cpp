@@ -86,9 +86,13 @@ TEST(Lattices, OriginAndShapeAreTaken) {
   options.spacing = Point{0.5, 0.5, 0.5};
   options.origin = Point{0, 1, 10};
   const Bounds bounds{{1, 1, 1}, {3, 3, 3}};
-  // From the origin to the box's far side, and the margin; beyond it a single point.
-  EXPECT_EQ(lattice_around(bounds, options).origin, (Point{0, 1, 10}));
-  EXPECT_EQ(lattice_around(bounds, options).shape, (Points{7 + 2, 5 + 2, 1}));
+  EXPECT_EQ(refusal([&] { lattice_around(bounds, options); }),
+            "the lattice's origin along z, 10, is beyond the mesh, which reaches from 1 to 3; give one before its end, or a shape");
+  // From the origin to the box's far side, and the margin.
+  (*options.origin)[2] = 3;
+  EXPECT_EQ(lattice_around(bounds, options).origin, (Point{0, 1, 3}));
+  EXPECT_EQ(lattice_around(bounds, options).shape, (Points{7 + 2, 5 + 2, 1 + 2}));
+  options.origin = Point{0, 1, 10};
   options.shape = Points{4, 5, 6};
   EXPECT_EQ(lattice_around(bounds, options).shape, (Points{4, 5, 6}));
   // However small the part of the mesh: the whole would be too much to count.
@@ -128,11 +132,18 @@ TEST(Lattices, RefuseWhatHasNoMeaning) {
 }
 
 TEST(Lattices, MarginsHoldBands) {
-  EXPECT_EQ(mesh::band_margin(1, {1, 1, 1}), 2);
-  EXPECT_EQ(mesh::band_margin(1.01, {1, 1, 1}), 3);
-  EXPECT_EQ(mesh::band_margin(1, {1, 0.25, 3}), 5);
-  for (const double cutoff : {1e300, kNan, kInfinity})
-    EXPECT_EQ(refusal([&] { mesh::band_margin(cutoff, {1, 1, 1}); }), "the cutoff is more than 2147483647 steps of the lattice");
+  LatticeOptions options;
+  options.spacing = Point{1, 0.25, 3};
+  const Bounds bounds{{-3, -3, -3}, {3, 3, 3}};
+  options.cutoff = 1;
+  EXPECT_EQ(lattice_around(bounds, options).origin, (Point{-3 - 2, -3 - 1.25, -3 - 6}));
+  EXPECT_EQ(lattice_around(bounds, options).shape, (Points{7 + 4, 25 + 10, 3 + 4}));
+  options.cutoff = 1.01;
+  EXPECT_EQ(lattice_around(bounds, options).shape, (Points{7 + 6, 25 + 12, 3 + 4}));
+  for (const double cutoff : {1e300, -1.0, kNan, kInfinity}) {
+    options.cutoff = cutoff;
+    EXPECT_EQ(refusal([&] { lattice_around(bounds, options); }), "the cutoff is below 0, or more than 2147483647 steps of the lattice");
+  }
 }
 
 struct BandOfSphere {

@@ -33,7 +33,35 @@ TEST(ScratchOfMeshes, StaysWithinTheLimitOfBuilding) {
       EXPECT_LE(most_held - before - kept, 40 * triangles);
       const auto told = static_cast<std::int64_t>(set.bytes());
       EXPECT_NEAR(static_cast<double>(told), static_cast<double>(kept), 0.01 * static_cast<double>(kept));
+      const auto known = mesh::set_bytes(triangles, static_cast<std::int64_t>(mesh.vertices.size()), sign);
+      EXPECT_EQ(set.bytes(), known.kept);
+      EXPECT_EQ(limit, known.build);
+      EXPECT_GE(mesh::set_bytes(triangles, 1, Sign::automatic).kept, mesh::set_bytes(triangles, 1, Sign::winding).kept);
     }
+}
+
+/// Of bands beside their rows, which become the result. Threads are left out first.
+TEST(ScratchOfMeshes, IsKnownOfBands) {
+  Mesh open = sphere({}, 1, 4);
+  open.triangles.resize(open.triangles.size() / 2);
+  for (const bool is_open : {false, true}) {
+    const TriangleSet set = is_open ? set_of(open, Sign::fast_winding) : set_of(sphere({}, 1, 4), Sign::winding);
+    mesh::BandOptions options;
+    options.cutoff = 0.05;
+    options.execution.threads = 4;
+    const mesh::Lattice lattice{{-1.5, -1.5, -1.5}, {0.02, 0.02, 0.02}, {150, 150, 150}};
+    const mesh::Band free = set.band(lattice, options);
+    EXPECT_EQ(free.threads, 4);
+    options.execution.scratch_limit = free.scratch_bytes - 1;
+    const mesh::Band limited = set.band(lattice, options);
+    EXPECT_EQ(limited.threads, 3);
+    EXPECT_LT(limited.scratch_bytes, free.scratch_bytes);
+    EXPECT_TRUE(equal(free.distances, limited.distances));
+    options.execution.scratch_limit = 1000;
+    EXPECT_EQ(refusal([&] { set.band(lattice, options); }),
+              "the limit of 1000 bytes of scratch is too small; " +
+                  std::to_string(free.scratch_bytes - 3 * (free.scratch_bytes - limited.scratch_bytes)) + " are needed");
+  }
 }
 
 TEST(ScratchOfMeshes, StaysWithinTheLimitOfPoints) {

@@ -147,21 +147,23 @@ TEST(SignsByPseudonormals, AreThoseOfASphereAndATorus) {
   }
 }
 
-/// The band, made dense, is the field up to the cutoff, and the cutoff with the field's sign beyond.
-void check_band(const TriangleSet& set, const mesh::Lattice& lattice, double cutoff) {
+/// A band, made dense, is the field up to the cutoff, and the cutoff with the field's sign beyond.
+void check_bands(const TriangleSet& set, const mesh::Lattice& lattice, double unit, std::initializer_list<double> cutoffs) {
   Array field(DType::float64, lattice.array_shape()), dense(DType::float64, lattice.array_shape());
   mesh::Outputs outputs;
   outputs.distance = field.view();
   set.field(lattice, outputs);
   mesh::BandOptions options;
-  options.cutoff = cutoff;
   options.dtype = DType::float64;
-  set.band(lattice, options).to_dense(dense.view());
-  for (std::int64_t i = 0; i < field.size(); ++i) {
-    const double distance = field.as<double>().data()[i];
-    const double expected = std::abs(distance) <= cutoff ? distance : std::copysign(cutoff, distance);
-    ASSERT_EQ(dense.as<double>().data()[i], expected)
-        << "point " << i << " at " << distance << ", spacing " << lattice.spacing[0] << ", cutoff " << cutoff;
+  for (const double units : cutoffs) {
+    const double cutoff = options.cutoff = units * unit;
+    set.band(lattice, options).to_dense(dense.view());
+    for (std::int64_t i = 0; i < field.size(); ++i) {
+      const double distance = field.as<double>().data()[i];
+      const double expected = std::abs(distance) <= cutoff ? distance : std::copysign(cutoff, distance);
+      ASSERT_EQ(dense.as<double>().data()[i], expected)
+          << "point " << i << " at " << distance << ", spacing " << lattice.spacing[0] << ", cutoff " << cutoff;
+    }
   }
 }
 
@@ -176,12 +178,57 @@ TEST(SignsByPseudonormals, AreThoseOfTheFieldInBands) {
       around.margin = 1;
       mesh::Lattice lattice = lattice_around(set.bounds(), around);
       if (chance(random, 0.3)) lattice.shape[0] = (lattice.shape[0] + 1) / 2;  // the mesh leaves it
-      for (const double steps : {0.01, 0.3, 0.5, 0.7, 1.0, 1.5, 2.5}) {
-        check_band(set, lattice, steps * std::max(h, lattice.spacing[2]));
+      check_bands(set, lattice, std::max(h, lattice.spacing[2]), {0.01, 0.3, 0.5, 0.7, 1, 1.5, 2.5});
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+/// Far from 0, where some neighbours are the same point, and others farther apart than the spacing says.
+TEST(SignsByPseudonormals, AreRightWhereStepsAreRounded) {
+  for (const double h : {1e-9, 1e-10, 1e-11})
+    for (const Sign sign : {Sign::pseudonormal, Sign::winding, Sign::fast_winding}) {
+      const mesh::Lattice lattice{{1e6, -1e6, 1e6}, {h, h, h}, {50, 37, 20}};
+      const auto place = [&](std::int64_t i) { return Place{lattice.at(0, i), lattice.at(1, i), lattice.at(2, i)}; };
+      check_bands(set_of(box(place(5), place(15)), sign), lattice, h, {0.5, 1.5, 4, 20});
+      const TriangleSet small = set_of(tetrahedron(place(2), {place(30)[0], place(20)[1], place(3)[2]}, place(19), {place(3)[0], place(30)[1], place(10)[2]}), sign);
+      check_bands(small, lattice, h, {0.5, 1.5, 4, 20});
+    }
+}
+
+Mesh without(Mesh mesh, const auto& leaves_out) {
+  std::erase_if(mesh.triangles, [&](const Corners& corners) {
+    Place middle{};
+    for (const std::int64_t corner : corners)
+      for (std::size_t k = 0; k < 3; ++k) middle[k] += mesh.vertices[static_cast<std::size_t>(corner)][k] / 3;
+    return leaves_out(middle);
+  });
+  return mesh;
+}
+
+/// In a hole, inside and outside meet far from the surface.
+TEST(SignsOfMeshesWithHoles, AreThoseOfTheFieldInBands) {
+  const Mesh square = divided(divided(box({-1, -1, -1.5}, {1, 1, 1.5})));
+  const Mesh tube = moved(without(square, [](const Place& p) { return std::abs(p[2]) == 1.5; }), [](const Place& p) {
+    const double length = std::max(std::hypot(p[0], p[1]), 0.1);
+    return Place{p[0] / length, p[1] / length, p[2]};
+  });
+  const Solid open[] = {{"tube", tube},
+                        {"half a sphere", without(sphere({}, 1, 3), [](const Place& p) { return p[2] > 0; })},
+                        {"box without a face", without(square, [](const Place& p) { return p[1] == 1; })}};
+  for (const Solid& solid : open)
+    for (const Sign sign : {Sign::fast_winding, Sign::pseudonormal}) {
+      SCOPED_TRACE(solid.name);
+      const TriangleSet set = set_of(solid.mesh, sign);
+      ASSERT_FALSE(set.topology().closed());
+      for (const double h : {1 / 7.0, 1 / 17.0, 1 / 25.0}) {
+        mesh::LatticeOptions around;
+        around.spacing = {h, 1.5 * h, h};
+        around.margin = 5;
+        check_bands(set, lattice_around(set.bounds(), around), h, {0.3, 1, 3});
         if (HasFatalFailure()) return;
       }
     }
-  }
 }
 
 /// Where roundings let a point beside the surface be farther from it than a step, and all about it lie on the surface.
@@ -190,7 +237,7 @@ TEST(SignsByPseudonormals, AreRightBesideSurfacesThroughTheLattice) {
     const mesh::Lattice lattice{{0, 0, 0}, {h, h, h}, {20, 20, 20}};
     for (int low = 2; low < 12; ++low) {
       const auto place = [&](int x) { return Place{lattice.at(0, low + x), lattice.at(0, low + x), lattice.at(0, low + x)}; };
-      check_band(set_of(box(place(0), place(2)), Sign::pseudonormal), lattice, h);
+      check_bands(set_of(box(place(0), place(2)), Sign::pseudonormal), lattice, h, {1});
       if (HasFatalFailure()) return;
     }
   }
