@@ -47,7 +47,7 @@ constexpr Row kRows[] = {
     {"--ndim", "COUNT"},
     {"--nearest", "FILE"},
     {"--no-data", "VALUE"},
-    {"--order", "NAME", "rows serpentine"},
+    {"--order", "NAME", "rows serpentine stripes:"},
     {"--origin", "LIST"},
     {"--output", "FILE"},
     {"--perforate", "COUNT"},

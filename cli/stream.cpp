@@ -29,6 +29,7 @@
 #include "stream_output.h"
 #include "stream_plan.h"
 #include "stream_preview.h"
+#include "stream_stripes.h"
 #include "warnings.h"
 
 namespace fathom::cli {
@@ -62,6 +63,7 @@ class StreamWork {
     progress_.begin("reading");
     graph_ = read_graph(arguments.words.back());
     output_ = plan_output(arguments, *graph_);
+    if (output_.stripe > 0) order_stripes();
     evaluator_.execution.threads = parse_threads(arguments.threads);
     if (!arguments.memory.empty()) evaluator_.memory = parse_memory(arguments.memory);
     evaluator_.region = output_.region;
@@ -106,7 +108,18 @@ class StreamWork {
   }
 
  private:
-  std::string shown_graph() const { return arguments_.words.back() == "-" ? "standard input" : arguments_.words.back(); }
+  std::string shown_graph() const {
+    return arguments_.words.back() == "-" ? "standard input" : arguments_.words.back();
+  }
+
+  void order_stripes() {
+    if (!arguments_.preview.empty()) throw InvalidArgument("--preview draws rows; leave --order out");
+    evaluator_.region = output_.region;
+    if (sweeps(stream::Evaluator(graph_, evaluator_).plan()))
+      throw InvalidArgument("an exact distance is computed in rows; for stripes give it a bound, 'max'");
+    graph_ = stripes_of(graph_, output_.region, output_.stripe);
+    output_.region = graph_->whole();
+  }
 
   /// Rates are of what is written; where bits are packed that is less than what is computed.
   void read_rates() {
@@ -133,7 +146,8 @@ class StreamWork {
       stream::Evaluator trial(graph_, evaluator_);
       Array band(output_.dtype, {plan.band.height, plan.band.width});
       for (std::int64_t k = 0; k < std::min<std::int64_t>(4, plan.bands); ++k) {
-        const std::int64_t y = plan.region.y0 + k * plan.band.height, y1 = std::min(y + plan.band.height, plan.region.y1);
+        const std::int64_t y = plan.region.y0 + k * plan.band.height,
+                           y1 = std::min(y + plan.band.height, plan.region.y1);
         const auto start = Clock::now();
         trial.compute({y, plan.region.x0, y1, plan.region.x1}, {band.data(), band.dtype(), {y1 - y, plan.band.width}});
         if (k > 0) longest = std::max(longest, seconds_since(start));  // the first one warms up
@@ -193,50 +207,53 @@ class StreamWork {
 
   std::string unfinished() const { return output_.path + ".unfinished"; }
 
+  std::int64_t rows_in_journal(const stream::Plan& plan) const {
+    const std::int64_t bands = journal_ ? static_cast<std::int64_t>(journal_->bands().size()) : 0;
+    return std::min(bands * plan.band.height, output_.region.height());
+  }
+
+  /// Where its reader says, else behind the last band that the journal tells of.
+  std::unique_ptr<RasterSink> open_pipe(const stream::Plan& plan) {
+    const std::int64_t height = output_.region.height(), band = plan.band.height, done = rows_in_journal(plan);
+    const std::int64_t begin = resume_at_.value_or(done * output_.row_bytes()), rows = begin / output_.row_bytes();
+    run_.rows_done = rows == height ? rows : rows / band * band;
+    if (journal_) run_.rows_done = std::min(run_.rows_done, done);  // it has no gaps
+    if (journal_) journal_->cut(static_cast<std::size_t>((run_.rows_done + band - 1) / band));
+    if (!resume_at_ && begin > 0) print_message(fmt::format("the stream goes on at byte {}", begin));
+    io::AtomicFile& file = files_.add(output_.path);
+    if (begin > 0) return rest_of_stream(file, output_, run_.rows_done, begin);
+    return io::create_raster(file, output_.dtype, height, output_.region.width(), output_.options);
+  }
+
   /// Opens the output behind what is done already. Null: it is whole.
   std::unique_ptr<RasterSink> open_output(const stream::Plan& plan) {
-    const Rectangle& region = output_.region;
-    const auto rows_of = [&](std::size_t bands) {
-      return std::min(static_cast<std::int64_t>(bands) * plan.band.height, region.height());
-    };
-    if (journal_) run_.rows_done = rows_of(journal_->bands().size());
-    if (output_.nameless) {
-      const std::int64_t rows = resume_at_.value_or(run_.rows_done * output_.row_bytes()) / output_.row_bytes();
-      run_.rows_done = rows == region.height() ? rows : rows / plan.band.height * plan.band.height;
-      if (journal_ && run_.rows_done > rows_of(journal_->bands().size())) run_.rows_done = rows_of(journal_->bands().size());
-      if (journal_) journal_->cut(static_cast<std::size_t>((run_.rows_done + plan.band.height - 1) / plan.band.height));
-      begin_ = resume_at_.value_or(run_.rows_done * output_.row_bytes());
-      if (!resume_at_ && begin_ > 0) print_message(fmt::format("the stream goes on at byte {}", begin_));
-      io::AtomicFile& file = files_.add(output_.path);
-      if (begin_ == 0) return io::create_raster(file, output_.dtype, region.height(), region.width(), output_.options);
-      return rest_of_stream(file, output_, run_.rows_done, begin_);
-    }
-    if (!journal_)
-      return io::create_raster(files_.add(output_.path), output_.dtype, region.height(), region.width(), output_.options);
+    const std::int64_t height = output_.region.height(), width = output_.region.width();
+    if (output_.nameless) return open_pipe(plan);
+    if (!journal_) return io::create_raster(files_.add(output_.path), output_.dtype, height, width, output_.options);
     io::AtomicFile::check(output_.path);
-    const bool is_there = std::filesystem::exists(unfinished());
-    if (!is_there && run_.rows_done == region.height() && std::filesystem::exists(output_.path)) return nullptr;
-    if (!is_there && run_.rows_done > 0)
+    run_.rows_done = rows_in_journal(plan);
+    if (run_.rows_done > 0 && !std::filesystem::exists(unfinished())) {
+      if (run_.rows_done == height && std::filesystem::exists(output_.path)) return nullptr;
       throw IoError(fmt::format("{} is missing, of which {} tells; remove the journal to begin anew", unfinished(),
                                 arguments_.journal));
-    if (is_there && run_.rows_done == 0 && !began_)
-      throw IoError(fmt::format("{} is there, but {} does not tell of it; remove it to begin anew", unfinished(),
-                                arguments_.journal));
-    io::RasterWriteOptions options = output_.options;
-    return io::resume_raster(unfinished(), output_.dtype, region.height(), region.width(), options, run_.rows_done);
+    }
+    return io::resume_raster(unfinished(), output_.dtype, height, width, output_.options, run_.rows_done);
   }
 
   void stream() {
     stream::Evaluator evaluator = make_evaluator();
     const stream::Plan& plan = evaluator.plan();
     if (!arguments_.journal.empty()) {
-      began_ = std::filesystem::exists(arguments_.journal);
+      if (!output_.nameless && std::filesystem::exists(unfinished()) && !std::filesystem::exists(arguments_.journal))
+        throw IoError(fmt::format("{} is there, of which no {} tells; remove it to begin anew", unfinished(),
+                                  arguments_.journal));
       journal_.emplace(arguments_.journal, about_work(plan));
     }
     const auto sink = open_output(plan);
     plan_ = plan;
     if (!sink) return;
-    const double height = static_cast<double>(output_.region.height()), share = static_cast<double>(run_.rows_done) / height;
+    const double height = static_cast<double>(output_.region.height()),
+                 share = static_cast<double>(run_.rows_done) / height;
     progress_.begin("streaming", output_.bytes(), share);
     run_.taken = [&](std::int64_t band, std::uint32_t checksum) {
       progress_.advance(std::min(1.0, static_cast<double>((band + 1) * plan.band.height) / height));
@@ -276,13 +293,13 @@ class StreamWork {
     std::string text;
     if (!output_.path.empty() && report_.seconds == 0) text += fmt::format("{}: is whole already\n", output_.path);
     else if (!output_.path.empty())
-      text += fmt::format("{}: {}, {}, {}; {} in {:.3g} s, {}\n", shown(output_.path), to_string(output_.region.shape()),
-                          fathom::name_of(output_.dtype), output_.format_name(), bytes_text(bytes_written()),
-                          report_.seconds, rate_text(bytes_written() / report_.seconds));
+      text += fmt::format("{}: {}, {}, {}; {} in {:.3g} s, {}\n", shown(output_.path),
+                          to_string(output_.region.shape()), fathom::name_of(output_.dtype), output_.format_name(),
+                          bytes_text(bytes_written()), report_.seconds, rate_text(bytes_written() / report_.seconds));
     if (run_.min_rate > 0 && report_.seconds > 0)
-      text += fmt::format("at least {}: {} {}, least margin {:.3g} s, {} bands ahead\n", rate_text(run_.min_rate / packing_),
-                          report_.underruns, report_.underruns == 1 ? "underrun" : "underruns",
-                          report_.least_margin, run_.ring);
+      text += fmt::format("at least {}: {} {}, least margin {:.3g} s, {} bands ahead\n",
+                          rate_text(run_.min_rate / packing_), report_.underruns,
+                          report_.underruns == 1 ? "underrun" : "underruns", report_.least_margin, run_.ring);
     if (!arguments_.preview.empty()) text += fmt::format("{}: picture\n", arguments_.preview);
     print_report(text, {arguments_.output, arguments_.preview});
   }
@@ -299,7 +316,8 @@ class StreamWork {
     json["band_rows"] = plan_.band.height;
     json["begun_at_row"] = run_.rows_done;
     json["bytes"] = static_cast<std::int64_t>(bytes_written());
-    json["seconds"] = {{"first", report_.first_seconds}, {"longest_band", report_.longest_band}, {"total", report_.seconds}};
+    json["seconds"] = {
+        {"first", report_.first_seconds}, {"longest_band", report_.longest_band}, {"total", report_.seconds}};
     json["threads"] = plan_.threads;
     json["memory_bytes"] = plan_.bytes();
     if (run_.min_rate > 0) {
@@ -319,9 +337,7 @@ class StreamWork {
   stream::Plan plan_;
   double packing_ = 1;  ///< bytes that are computed for one that is written
   std::optional<std::int64_t> resume_at_;
-  std::int64_t begin_ = 0;  ///< byte of the stream that is written first
   std::optional<Journal> journal_;
-  bool began_ = false;  ///< the journal was there before
   bool holds_ = false;  ///< signals
   PendingFiles files_;
   Progress progress_;
@@ -347,7 +363,8 @@ Work declare_stream(CLI::App* verb) {
   verb->add_option("--format", a.format, "tiff, npy or raw, whatever the ending of -o; raw bits are packed, 8 a byte");
   verb->add_flag("--compress", a.compress, "Deflate the TIFF of -o");
   verb->add_option("--region", a.region, "Only the pixels in Y0:Y1,X0:X1");
-  verb->add_option("--order", a.order, "rows (default), or serpentine: odd rows reversed");
+  verb->add_option("--order", a.order,
+                   "rows (default); serpentine: odd rows reversed; stripes:WIDTH: one stripe after the other");
   verb->add_option("--journal", a.journal, "File that keeps what was done: after a crash the same command goes on");
   verb->add_option("--resume-at", a.resume_at, "Bytes of a raw stream that its reader has: go on behind them");
   verb->add_option("--rate", a.rate, "Most bytes a second, such as 10MB/s");
@@ -365,8 +382,8 @@ Work declare_stream(CLI::App* verb) {
 int run_stream(const StreamArguments& arguments) {
   const std::string action = arguments.words.size() > 1 ? arguments.words.front() : "";
   if (!action.empty() && std::find(std::begin(kActions), std::end(kActions), action) == std::end(kActions))
-    throw InvalidArgument(fmt::format("two words are an action and a file, and '{}' is none of check, explain and verify",
-                                      action));
+    throw InvalidArgument(
+        fmt::format("two words are an action and a file, and '{}' is none of check, explain and verify", action));
   if (action == "verify") return verify(arguments);
   StreamWork work(arguments, action);
   if (action == "check") work.check();

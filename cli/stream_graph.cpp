@@ -124,7 +124,7 @@ stream::NodeRef read_graph(const std::string& path) {
   stream::Resources resources;
   resources.open = [&](const std::string& name, stream::PixelSize& pixel) {
     io::RasterFile file = io::open_raster(beside(name));
-    for (const std::string& warning : file.warnings) warn(fmt::format("{}: {}", beside(name), warning));
+    for (const std::string& warning : file.warnings) warn(fmt::format("{} {}", beside(name), warning));
     pixel = pixel_of(beside(name), file.meaning);
     return file.source;
   };

@@ -51,8 +51,7 @@ Contents read_journal(const std::string& path) try {
   std::string line;
   std::getline(file, line);
   contents.about = Json::parse(line, nullptr, false);
-  if (file.eof() || !contents.about.is_object() || contents.about.value("fathom", "") != kKind)
-    throw no_journal(path);
+  if (file.eof() || !contents.about.is_object() || contents.about.value("fathom", "") != kKind) throw no_journal(path);
   if (contents.about.value("version", 0) != 1)
     throw IoError(fmt::format("{} is a journal of another version of fathom", path));
   contents.ends.push_back(line.size() + 1);
@@ -61,7 +60,8 @@ Contents read_journal(const std::string& path) try {
     if (!entry.is_object() || entry.value("band", Json()) != contents.bands.size()) break;
     std::uint32_t checksum = 0;
     const std::string text = entry.value("crc32c", "");
-    if (std::sscanf(text.c_str(), "%8x", &checksum) != 1 || line + "\n" != line_of(contents.bands.size(), checksum)) break;
+    if (std::sscanf(text.c_str(), "%8x", &checksum) != 1 || line + "\n" != line_of(contents.bands.size(), checksum))
+      break;
     contents.bands.push_back(checksum);
     contents.ends.push_back(contents.ends.back() + line.size() + 1);
   }
@@ -79,7 +79,8 @@ struct Geometry {
 
 Geometry geometry_of(const Json& about, const std::string& path) try {
   const auto region = about.at("region").get<std::array<std::int64_t, 4>>();
-  Geometry geometry{DType::uint8, {region[1] - region[0], region[3] - region[2]}, about.at("band"), about.at("format") == "raw"};
+  Geometry geometry{
+      DType::uint8, {region[1] - region[0], region[3] - region[2]}, about.at("band"), about.at("format") == "raw"};
   const std::string name = about.at("dtype");
   for (const DType of : {DType::boolean, DType::uint16, DType::float32})
     if (fathom::name_of(of) == name) geometry.dtype = of;
@@ -102,15 +103,21 @@ void check_same_work(const std::string& path, const Json& before, const Json& no
   const Json files = before.value("files", Json::object());
   for (const auto& [name, fingerprint] : now["files"].items())
     if (files.contains(name) && files[name] != fingerprint)
-      throw IoError(fmt::format("{} has changed since {} was begun; for its present pixels begin anew: remove the "
-                                "journal", name, path));
+      throw IoError(
+          fmt::format("{} has changed since {} was begun; for its present pixels begin anew: remove the "
+                      "journal",
+                      name, path));
   for (const auto& [field, value] : now.items()) {
     if (before.value(field, Json()) == value) continue;
     if (field == "graph" || field == "files")
-      throw IoError(fmt::format("the graph has changed since {} was begun; for the present one begin anew: remove the "
-                                "journal", path));
-    throw IoError(fmt::format("{} was begun with {} {}, and now it is {}; give the same options, or remove the journal "
-                              "to begin anew", path, field, before.value(field, Json()).dump(), value.dump()));
+      throw IoError(
+          fmt::format("the graph has changed since {} was begun; for the present one begin anew: remove the "
+                      "journal",
+                      path));
+    throw IoError(
+        fmt::format("{} was begun with {} {}, and now it is {}; give the same options, or remove the journal "
+                    "to begin anew",
+                    path, field, before.value(field, Json()).dump(), value.dump()));
   }
 }
 
@@ -140,8 +147,7 @@ Journal::Journal(std::string path, const Json& about) : path_(std::move(path)) {
   file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (file_ < 0) throw IoError(fmt::format("{} cannot be written: {}", path_, reason()));
   try {
-    if (flock(file_, LOCK_EX | LOCK_NB) != 0)
-      throw IoError(fmt::format("{} is in use by another fathom", path_));
+    if (flock(file_, LOCK_EX | LOCK_NB) != 0) throw IoError(fmt::format("{} is in use by another fathom", path_));
     if (is_new) {
       ends_ = {line.size()};
       if (ftruncate(file_, 0) != 0) throw IoError(fmt::format("{} cannot be written: {}", path_, reason()));
@@ -189,9 +195,10 @@ int verify_journal(const std::string& output, const std::string& journal, bool j
   const auto [dtype, shape, band, raw] = geometry_of(contents.about, journal);
   const auto bands = static_cast<std::size_t>((shape[0] + band - 1) / band);
   if (contents.bands.size() < bands)
-    throw IoError(fmt::format("{} tells of {} of {} bands: the stream was not whole", journal, contents.bands.size(), bands));
-  const auto source = raw ? io::open_raw_raster(output, {dtype, shape}, dtype == DType::boolean)
-                          : io::open_raster(output).source;
+    throw IoError(
+        fmt::format("{} tells of {} of {} bands: the stream was not whole", journal, contents.bands.size(), bands));
+  const auto source =
+      raw ? io::open_raw_raster(output, {dtype, shape}, dtype == DType::boolean) : io::open_raster(output).source;
   if (source->dtype() != dtype || source->height() != shape[0] || source->width() != shape[1])
     throw IoError(fmt::format("{} is {} {}, and the journal tells of {} {}", output,
                               to_string({source->height(), source->width()}), fathom::name_of(source->dtype()),
@@ -207,12 +214,12 @@ int verify_journal(const std::string& output, const std::string& journal, bool j
   }
   if (json)
     print_line({{"operation", "verify"}, {"path", output}, {"journal", journal}, {"bands", bands}, {"different", bad}});
-  else if (bad.empty())
-    print_report(fmt::format("{}: all {} bands are as {} tells\n", output, bands, journal), {});
+  else if (bad.empty()) print_report(fmt::format("{}: all {} bands are as {} tells\n", output, bands, journal), {});
   else
-    print_report(fmt::format("{}: {} of {} bands differ from {}, the first in rows {} to {}\n", output, bad.size(), bands,
-                             journal, static_cast<std::int64_t>(bad[0]) * band,
-                             std::min((static_cast<std::int64_t>(bad[0]) + 1) * band, shape[0])), {});
+    print_report(fmt::format("{}: {} of {} bands differ from {}, the first in rows {} to {}\n", output, bad.size(),
+                             bands, journal, static_cast<std::int64_t>(bad[0]) * band,
+                             std::min((static_cast<std::int64_t>(bad[0]) + 1) * band, shape[0])),
+                 {});
   return bad.empty() ? kDone : kDifferent;
 }
 

@@ -45,7 +45,9 @@ class RestOfStream final : public RasterSink {
     const std::int64_t count = rows.shape()[0], width = output_.region.width();
     std::int64_t first = std::min(skip_, count);
     skip_ -= first;
-    const auto at = [&](std::int64_t row) { return rows.data() + row * width * static_cast<std::int64_t>(size_of(rows.dtype())); };
+    const auto at = [&](std::int64_t row) {
+      return rows.data() + row * width * static_cast<std::int64_t>(size_of(rows.dtype()));
+    };
     if (row_ && first < count) {
       if (output_.packed()) row_->write({at(first) + 8 * part_, DType::boolean, {1, width - 8 * part_}});
       else row_->write({at(first) + part_, DType::uint8, {1, output_.row_bytes() - part_}});
@@ -78,16 +80,27 @@ void choose_format(const StreamArguments& arguments, StreamOutput& output) {
   else if (asked == "tiff" || (asked.empty() && by_name == io::Format::tiff)) output.options.format = io::Format::tiff;
   else if (asked == "npy" || output.nameless || by_name == io::Format::npy) output.options.format = io::Format::npy;
   else
-    throw InvalidArgument(fmt::format("{}: rows are streamed into .tif, .npy or .raw; --format tiff, npy or raw says "
-                                      "so whatever the ending",
-                                      output.path));
+    throw InvalidArgument(
+        fmt::format("{}: rows are streamed into .tif, .npy or .raw; --format tiff, npy or raw says "
+                    "so whatever the ending",
+                    output.path));
 }
 
-void check_order(const StreamArguments& arguments, const StreamOutput& output) {
-  if (arguments.order != "rows" && arguments.order != "serpentine")
-    throw InvalidArgument(fmt::format("--order takes rows or serpentine, not '{}'", arguments.order));
-  if (output.serpentine && !output.path.empty() && !output.options.raw)
-    throw InvalidArgument("--order serpentine is for machines, and takes --format raw");
+void choose_order(const StreamArguments& arguments, StreamOutput& output) {
+  const std::string& order = arguments.order;
+  constexpr std::string_view kStripes = "stripes:";
+  output.serpentine = order == "serpentine";
+  if (order.starts_with(kStripes)) {
+    const std::int64_t width = output.region.width();
+    output.stripe = parse_count("--order stripes", order.substr(kStripes.size()), 1, width);
+    if (width % output.stripe != 0)
+      throw InvalidArgument(
+          fmt::format("--order {}: the stripes must divide the width, {}; --region takes a part", order, width));
+  } else if (order != "rows" && !output.serpentine) {
+    throw InvalidArgument(fmt::format("--order takes rows, serpentine or stripes:WIDTH, not '{}'", order));
+  }
+  if (order != "rows" && !output.path.empty() && !output.options.raw)
+    throw InvalidArgument(fmt::format("--order {} is for machines, and takes --format raw", order));
 }
 
 }  // namespace
@@ -102,7 +115,6 @@ StreamOutput plan_output(const StreamArguments& arguments, const stream::Node& r
     output.region = {ranges[0].begin, ranges[1].begin, ranges[0].end, ranges[1].end};
     if (output.region.empty()) throw InvalidArgument(fmt::format("--region {} holds no pixels", arguments.region));
   }
-  output.serpentine = arguments.order == "serpentine";
   if (!output.path.empty()) {
     output.nameless = io::is_nameless(output.path);
     choose_format(arguments, output);
@@ -113,12 +125,13 @@ StreamOutput plan_output(const StreamArguments& arguments, const stream::Node& r
     if (output.options.compress && output.format_name() != "tiff")
       throw InvalidArgument(fmt::format("--compress deflates TIFF, and {} is none", shown(output.path)));
     if (output.options.compress && output.nameless)
-      throw InvalidArgument("--compress needs a file: where tiles lie is written in front of them, and a pipe cannot go back");
+      throw InvalidArgument(
+          "--compress needs a file: where tiles lie is written in front of them, and a pipe cannot go back");
     if (!output.options.raw)
       io::check_write(output.path, output.dtype, output.region.shape(), output.options.meaning,
                       {output.options.format, output.options.compress});
   }
-  check_order(arguments, output);
+  choose_order(arguments, output);
   return output;
 }
 

@@ -12,9 +12,10 @@
 namespace fathom::cli {
 
 struct StreamOutput {
-  std::string path;  ///< empty: none
+  std::string path;       ///< empty: none
   bool nameless = false;  ///< a pipe or the like, of which nothing stays
   bool serpentine = false;
+  std::int64_t stripe = 0;  ///< width of stripes, one after the other; 0: there are none
   DType dtype = DType::uint8;
   Rectangle region;
   io::RasterWriteOptions options;

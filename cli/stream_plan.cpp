@@ -52,7 +52,8 @@ void add_tree(const stream::Plan& plan, std::size_t number, const std::string& r
   for (std::size_t k = 0; k < entry.children.size(); ++k) {
     const stream::Child& child = entry.node->children()[k];
     std::string to = child.role == stream::Role::mask || child.role == stream::Role::weight
-                         ? fmt::format("{} ", stream::name_of(child.role)) : "";
+                         ? fmt::format("{} ", stream::name_of(child.role))
+                         : "";
     add_tree(plan, entry.children[k], to, depth + 1, listed, text);
   }
 }
@@ -63,7 +64,7 @@ std::string region_text(const Rectangle& region) {
 
 /// The parts of the memory that are not nothing.
 std::vector<std::pair<const char*, std::size_t>> memory_parts(const stream::Plan& plan) {
-  return {{"scratch", plan.scratch_bytes}, {"cells", plan.cell_bytes},    {"sweeps", plan.sweep_bytes},
+  return {{"scratch", plan.scratch_bytes}, {"cells", plan.cell_bytes}, {"sweeps", plan.sweep_bytes},
           {"files", plan.source_bytes},    {"bands", plan.band_bytes}, {"tiles", plan.pool_bytes}};
 }
 
@@ -111,19 +112,19 @@ Json stream_plan_json(const StreamArguments& arguments, const stream::Plan& plan
     const Entry& entry = plan.entries[k];
     Json children = Json::array();
     for (const std::size_t child : entry.children) children.push_back(id_of(plan, child));
-    nodes.push_back({{"id", id_of(plan, k)},
-                     {"type", entry.node->type()},
-                     {"shape", to_json(entry.node->whole().shape())},
-                     {"dtype", fathom::name_of(entry.node->dtype())},
-                     {"parameters", words_of(*entry.node).parameters},
-                     {"children", children},
-                     {"halo", entry.halo},
-                     {"cell", entry.cell ? Json({{"height", entry.cell->height},
-                                                 {"width", entry.cell->width},
-                                                 {"skew", entry.cell->skew}})
-                                         : Json(nullptr)},
-                     {"sweeps", entry.sweeps},
-                     {"tile", entry.pooled ? Json({entry.tile.height, entry.tile.width}) : Json(nullptr)}});
+    nodes.push_back(
+        {{"id", id_of(plan, k)},
+         {"type", entry.node->type()},
+         {"shape", to_json(entry.node->whole().shape())},
+         {"dtype", fathom::name_of(entry.node->dtype())},
+         {"parameters", words_of(*entry.node).parameters},
+         {"children", children},
+         {"halo", entry.halo},
+         {"cell", entry.cell
+                      ? Json({{"height", entry.cell->height}, {"width", entry.cell->width}, {"skew", entry.cell->skew}})
+                      : Json(nullptr)},
+         {"sweeps", entry.sweeps},
+         {"tile", entry.pooled ? Json({entry.tile.height, entry.tile.width}) : Json(nullptr)}});
   }
   Json memory = {{"total", plan.bytes()}};
   for (const auto& [name, bytes] : memory_parts(plan)) memory[name] = bytes;

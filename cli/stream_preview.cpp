@@ -22,19 +22,28 @@ namespace {
 constexpr std::int64_t kMost = 600;       ///< pixels of each of the two parts, each way
 constexpr std::int64_t kMostTiled = 200;  ///< where a whole tile is computed for a pixel
 
+/// How many samples a length has: at least one.
+std::int64_t count_of(std::int64_t length, std::int64_t scale) { return std::max<std::int64_t>(1, length / scale); }
+/// Where the first one lies.
+std::int64_t first_of(std::int64_t length, std::int64_t scale) { return std::min(scale / 2, length / 2); }
+
 /// One pixel of every scale × scale of a part of the child.
 class Samples final : public stream::Node {
  public:
   Samples(const stream::NodeRef& child, const Rectangle& part, std::int64_t scale)
-      : Node({part.height() / scale, part.width() / scale, child->dtype(), child->pixel()}, {{child}}),
-        part_(part), scale_(scale) {}
+      : Node({count_of(part.height(), scale), count_of(part.width(), scale), child->dtype(), child->pixel()},
+             {{child}}),
+        part_(part),
+        scale_(scale) {}
   std::string_view type() const override { return "samples"; }
   void describe(stream::Description&) const override {}
   Rectangle need(std::size_t, const Rectangle& part) const override {
     const Rectangle first = at(part.y0, part.x0, 1), last = at(part.y1 - 1, part.x1 - 1, 1);
     return {first.y0, first.x0, last.y1, last.x1};
   }
-  stream::Size largest_need(std::size_t, stream::Size part) const override { return {1, is_near() ? part.width * scale_ : 1}; }
+  stream::Size largest_need(std::size_t, stream::Size part) const override {
+    return {1, is_near() ? part.width * scale_ : 1};
+  }
   std::optional<double> compute(const Rectangle& part, const AnyView& out, stream::Children& children) const override {
     const std::int64_t count = is_near() ? part.width() : 1;  // that are fetched at once
     const std::size_t size = size_of(dtype());
@@ -43,7 +52,8 @@ class Samples final : public stream::Node {
         const stream::Children::Mark mark(children);
         const stream::Pixels pixels = children.fetch(*this->children()[0].node, at(y, x, count));
         for (std::int64_t k = 0; k < count; ++k) {
-          std::byte* const to = out.data() + ((y - part.y0) * out.strides()[0] + x - part.x0 + k) * static_cast<std::int64_t>(size);
+          std::byte* const to =
+              out.data() + ((y - part.y0) * out.strides()[0] + x - part.x0 + k) * static_cast<std::int64_t>(size);
           if (pixels.constant) store(*pixels.constant, to);
           else std::memcpy(to, pixels.view.data() + static_cast<std::size_t>(k * scale_) * size, size);
         }
@@ -56,7 +66,8 @@ class Samples final : public stream::Node {
   bool is_near() const { return scale_ <= 64; }
   /// The pixels from one sample to another of its row.
   Rectangle at(std::int64_t y, std::int64_t x, std::int64_t count) const {
-    const std::int64_t y0 = part_.y0 + y * scale_ + scale_ / 2, x0 = part_.x0 + x * scale_ + scale_ / 2;
+    const std::int64_t y0 = part_.y0 + y * scale_ + first_of(part_.height(), scale_),
+                       x0 = part_.x0 + x * scale_ + first_of(part_.width(), scale_);
     return {y0, x0, y0 + 1, x0 + (count - 1) * scale_ + 1};
   }
   void store(double value, std::byte* to) const {
@@ -100,10 +111,13 @@ void take_from_bands(stream::Evaluator& evaluator, Pictures& pictures) {
   constexpr double kMostPixels = 4e9;
   const Rectangle region = pictures.region;
   if (static_cast<double>(region.height()) * static_cast<double>(region.width()) > kMostPixels)
-    throw InvalidArgument(fmt::format("--preview of an exact distance computes all of {} pixels; --region draws a part, "
-                                      "and 'max' makes it bounded", to_string(region.shape())));
+    throw InvalidArgument(
+        fmt::format("--preview of an exact distance computes all of {} pixels; --region draws a part, "
+                    "and 'max' makes it bounded",
+                    to_string(region.shape())));
   const std::size_t size = size_of(pictures.all.dtype());
-  const std::int64_t scale = pictures.scale, width = pictures.all.shape()[1], rows = pictures.all.shape()[0];
+  const std::int64_t scale = pictures.scale, width = pictures.all.shape()[1], rows = pictures.all.shape()[0],
+                     first_x = first_of(region.width(), scale);
   Array band(pictures.all.dtype(), plan.band.area() > 0 ? Shape{plan.band.height, plan.band.width} : Shape{0, 0});
   for (std::int64_t y = region.y0; y < region.y1; y += plan.band.height) {
     const Rectangle part{y, region.x0, std::min(y + plan.band.height, region.y1), region.x1};
@@ -111,12 +125,13 @@ void take_from_bands(stream::Evaluator& evaluator, Pictures& pictures) {
     for (std::int64_t row = part.y0; row < part.y1; ++row) {
       const std::byte* const from = band.data() + static_cast<std::size_t>((row - y) * part.width()) * size;
       const std::int64_t k = (row - region.y0) / scale;
-      if ((row - region.y0) % scale == scale / 2 && k < rows)
+      if ((row - region.y0) % scale == first_of(region.height(), scale) && k < rows)
         for (std::int64_t x = 0; x < width; ++x)
           std::memcpy(pictures.all.data() + static_cast<std::size_t>(k * width + x) * size,
-                      from + static_cast<std::size_t>(x * scale + scale / 2) * size, size);
+                      from + static_cast<std::size_t>(x * scale + first_x) * size, size);
       if (row >= pictures.window.y0 && row < pictures.window.y1)
-        std::memcpy(pictures.middle.data() + static_cast<std::size_t>((row - pictures.window.y0) * pictures.window.width()) * size,
+        std::memcpy(pictures.middle.data() +
+                        static_cast<std::size_t>((row - pictures.window.y0) * pictures.window.width()) * size,
                     from + static_cast<std::size_t>(pictures.window.x0 - region.x0) * size,
                     static_cast<std::size_t>(pictures.window.width()) * size);
     }
@@ -127,19 +142,20 @@ Pictures take_pictures(const stream::NodeRef& root, const PreviewOptions& option
   stream::Evaluator whole(root, options.evaluator);
   Pictures pictures;
   pictures.region = whole.plan().region;
-  const std::int64_t height = pictures.region.height(), width = pictures.region.width(), longest = std::max(height, width);
+  const std::int64_t height = pictures.region.height(), width = pictures.region.width(),
+                     longest = std::max(height, width);
   const auto scale_for = [&](std::int64_t most) { return (longest + most - 1) / most; };
   const bool is_swept = sweeps(whole.plan());
   std::int64_t scale = scale_for(kMost);
   constexpr std::int64_t kTileSide = 256;
   if (scale > kTileSide && !is_swept && is_tiled(whole.plan())) scale = scale_for(kMostTiled);
-  pictures.scale = std::clamp<std::int64_t>(options.scale.value_or(scale), 1, std::min(height, width));
+  pictures.scale = std::min(options.scale.value_or(scale), longest);
   constexpr std::int64_t kMostSide = 8192;  // of a picture
   if (longest / pictures.scale > kMostSide)
     throw InvalidArgument(fmt::format("--scale {} makes a picture of {} pixels; at least {} draws it", pictures.scale,
                                       longest / pictures.scale, scale_for(kMostSide)));
   pictures.window = middle_of(pictures.region, std::min(height, kMost), std::min(width, kMost));
-  pictures.all = Array(root->dtype(), {height / pictures.scale, width / pictures.scale});
+  pictures.all = Array(root->dtype(), {count_of(height, pictures.scale), count_of(width, pictures.scale)});
   pictures.middle = Array(root->dtype(), pictures.window.shape());
   if (is_swept) {
     take_from_bands(whole, pictures);

@@ -105,6 +105,23 @@ def test_serpentine_turns_odd_rows(surface):
     assert (surface.directory / "out.raw").read_bytes() == expected.tobytes()
 
 
+@pytest.mark.parametrize("stripe", [1, 100, 300, 900])
+@pytest.mark.parametrize("options", [[], ["--memory", "3MB"]], ids=str)
+def test_stripes(surface, stripe, options):
+    rows = slice(5, 400) if stripe < 900 else slice(0, 700)
+    surface.ok("stream", surface.graph, "-o", "out.raw", "--order", f"stripes:{stripe}", "--region", f"{rows.start}:{rows.stop},:",
+               "--journal", "j", *options)
+    expected = np.concatenate(np.split(surface.whole[rows], 900 // stripe, axis=1))
+    assert (surface.directory / "out.raw").read_bytes() == expected.tobytes()
+    assert "bands are as j tells" in surface.ok("stream", "verify", "out.raw", "--journal", "j")
+
+
+def test_stripes_of_exact_distances(fathom):
+    graph = graphs.write(fathom, graphs.exact())
+    assert fathom.refuses(2, "stream", graph, "-o", "out.raw", "--order", "stripes:50") == (
+        "an exact distance is computed in rows; for stripes give it a bound, 'max'")
+
+
 def test_paths_are_beside_the_document(fathom):
     (fathom.directory / "deep").mkdir()
     np.save(fathom.directory / "deep" / "in.npy", np.arange(12, dtype=np.uint8).reshape(3, 4))
@@ -240,3 +257,23 @@ def test_preview_takes_samples_in_the_middle(fathom):
     picture = np.asarray(pytest.importorskip("PIL.Image").open(fathom.directory / "out.png").convert("L"))
     part = picture[44:644, 16:616]
     assert set(np.unique(part[3:290])) == {0} and set(np.unique(part[310:597])) == {100}
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 1000000), (1000000, 3), (2, 601)], ids=str)
+def test_preview_of_lines(fathom, size):
+    for kind in ({}, {"far": {"type": "distance", "children": ["in"]}} if size[0] * size[1] < 10**4 else {}):
+        graph = graphs.write(fathom, {"in": {"type": "noise", "height": size[0], "width": size[1]}, **kind})
+        fathom.ok("stream", graph, "--preview", "out.png")
+        for scale in (7, 10**9):
+            if max(size) < 10**6 or scale > 7:
+                fathom.ok("stream", graph, "--preview", "out.png", "--scale", scale)
+    if max(size) == 10**6:
+        assert fathom.refuses(2, "stream", graph, "--preview", "new.png", "--scale", 7) == (
+            "--scale 7 makes a picture of 142857 pixels; at least 123 draws it")
+
+
+def test_preview_of_too_many_exact_distances(fathom):
+    graph = graphs.write(fathom, graphs.exact(100000, 100000))
+    assert fathom.refuses(2, "stream", graph, "--preview", "new.png") == (
+        "--preview of an exact distance computes all of 100000 × 100000 pixels; --region draws a part, and 'max' makes it "
+        "bounded")

@@ -25,7 +25,11 @@ def graph(fathom):
     (["graph.json", "-o", "-", "--format", "tiff", "--compress"],
      "--compress needs a file: where tiles lie is written in front of them, and a pipe cannot go back"),
     (["graph.json", "-o", "out.tif", "--order", "serpentine"], "--order serpentine is for machines, and takes --format raw"),
-    (["graph.json", "-o", "out.raw", "--order", "columns"], "--order takes rows or serpentine, not 'columns'"),
+    (["graph.json", "-o", "out.raw", "--order", "columns"], "--order takes rows, serpentine or stripes:WIDTH, not 'columns'"),
+    (["graph.json", "-o", "out.raw", "--order", "stripes:10"],
+     "--order stripes:10: the stripes must divide the width, 93; --region takes a part"),
+    (["graph.json", "-o", "out.raw", "--order", "stripes:0"], "--order stripes takes a whole number from 1 to 93, not '0'"),
+    (["graph.json", "--preview", "out.png", "--order", "stripes:31"], "--preview draws rows; leave --order out"),
     (["graph.json", "-o", "out.raw", "--region", "0:78,:"], "--region: '0:78' does not lie in axis 0, which takes begin:end "
                                                             "from 0 to 77"),
     (["graph.json", "-o", "out.raw", "--rate", "fast"], "--rate takes bytes a second such as 10MB/s, not 'fast'"),
