@@ -97,8 +97,8 @@ class MeshWork {
   }
 
   void print_plan() const {
-    if (arguments_.json) print_mesh_plan_json(plan_, outcome_.input);
-    else print_text(mesh_plan_text(plan_, outcome_.input));
+    if (arguments_.json) print_mesh_plan_json(arguments_, plan_, outcome_.input);
+    else print_text(mesh_plan_text(arguments_, plan_, outcome_.input));
   }
 
   mesh::TriangleSet build() {

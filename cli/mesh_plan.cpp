@@ -245,7 +245,9 @@ void add_output(MeshPlan& plan, Kind kind, const std::string& path, DType dtype,
     const bool is_said = std::any_of(plan.outputs.begin(), plan.outputs.end(), [&](const MeshOutput& other) {
       return !other.path.empty() && other.format == output.format;
     });
-    const std::string lost = io::losses(output.format, plan.meaning);
+    io::Meaning in_order = plan.meaning;  // x, y, z, as all that `mesh` says of lattices
+    std::reverse(in_order.axes.begin(), in_order.axes.end());
+    const std::string lost = io::losses(output.format, in_order);
     if (!is_said && !lost.empty())
       plan.warnings.push_back(
           fmt::format("{}: {} does not hold the lattice's {}", shown(path), io::title_of(output.format), lost));

@@ -54,8 +54,8 @@ std::vector<std::string> sign_warnings(const MeshInput& input, const mesh::Trian
                                        const mesh::Topology& topology, bool is_band);
 
 /// What --plan says.
-std::string mesh_plan_text(const MeshPlan& plan, const MeshInput& input);
-void print_mesh_plan_json(const MeshPlan& plan, const MeshInput& input);
+std::string mesh_plan_text(const MeshArguments& arguments, const MeshPlan& plan, const MeshInput& input);
+void print_mesh_plan_json(const MeshArguments& arguments, const MeshPlan& plan, const MeshInput& input);
 
 std::string mesh_text(const MeshArguments& arguments, const MeshPlan& plan, const MeshOutcome& outcome);
 void print_mesh_json(const MeshArguments& arguments, const MeshPlan& plan, const MeshOutcome& outcome);

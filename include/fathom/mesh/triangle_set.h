@@ -105,6 +105,9 @@ struct BandOptions {
   DType dtype = DType::float32;  ///< of the distances, or float64
   bool triangles = false;        ///< keep the nearest triangle of each point, too
   bool closest = false;          ///< keep the nearest point of the surface, too, as float32
+  /// Keep the band's points alone: a third to a half of the memory, also while it is computed. Of a set on a device the band
+  /// is made compact after it was copied to the host.
+  bool compact = false;
   Execution execution;
 };
 
@@ -184,7 +187,8 @@ class TriangleSet {
                  Stream stream = {}) const;
   Report field(const Lattice& lattice, const DeviceOutputs& outputs, const Execution& execution = {},
                Stream stream = {}) const;
-  /// A band that stays on the set's device. Waits until it is done.
+  /// A band that stays on the set's device, in its full form. Waits until it is done.
+  /// @throws InvalidArgument as above | `compact`
   DeviceBand device_band(const Lattice& lattice, const BandOptions& options, Stream stream = {}) const;
 
  private:
