@@ -239,7 +239,10 @@ void print_mesh_json(const MeshArguments& arguments, const MeshPlan& plan, const
        {{"asked", name_of(plan.set.sign)},
         {"used", name_of(outcome.sign)},
         {"rule", outcome.sign == mesh::Sign::winding ? Json(name_of(plan.set.rule)) : Json(nullptr)}}},
-      {"band", plan.cutoff ? Json({{"cutoff", *plan.cutoff}, {"points", outcome.active}, {"tiles", outcome.tiles}})
+      {"band", plan.cutoff ? Json({{"cutoff", *plan.cutoff},
+                                   {"points", outcome.active},
+                                   {"tiles", outcome.tiles},
+                                   {"bytes", outcome.band_bytes}})
                            : Json(nullptr)},
       {"surface", plan.offset ? Json({{"offset", *plan.offset},
                                       {"vertices", outcome.surface.vertices},

@@ -32,6 +32,7 @@ struct MeshOutcome {
   std::int64_t questions = 0;  ///< points of --points
   std::int64_t active = 0;     ///< points of the band
   std::int64_t tiles = 0;
+  std::size_t band_bytes = 0;
   std::int64_t inside = 0;
   struct {
     std::int64_t vertices = 0, triangles = 0;
