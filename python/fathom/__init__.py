@@ -7,6 +7,7 @@ array([[2., 1., 0., 1.]], dtype=float32)
 """
 
 from . import _alone  # noqa: F401  (first, before a file of another distribution)
+from . import stream
 from ._band import Band
 from ._comparison import Comparison, Deviation
 from ._core import VERSION as __version__
@@ -50,5 +51,6 @@ __all__ = [
     "release_device_memory",
     "release_threads",
     "signed_distance",
+    "stream",
     "write",
 ]

@@ -271,6 +271,47 @@ class Band:
     def to_dense(self, out: npt.NDArray[Any], /) -> None: ...
     def to_list(self, places: npt.NDArray[Any] | None, distances: npt.NDArray[Any] | None, /) -> None: ...
 
+class Graph:
+    """A raster of a tile graph."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def pixel(self) -> tuple[float, str]: ...
+    @property
+    def type(self) -> str: ...
+    def document(self) -> str: ...
+    def hash(self) -> str: ...
+    def write(
+        self,
+        path: str,
+        memory: int | None,
+        threads: int,
+        compress: bool,
+        progress: Callable[[float], object] | None,
+        /,
+    ) -> None: ...
+
+class Computer:
+    def __init__(self, graph: Graph, memory: int | None, threads: int, /) -> None: ...
+    def plan(self) -> dict[str, Any]: ...
+    def compute(
+        self, part: Sequence[int], out: npt.NDArray[Any], progress: Callable[[float], object] | None, /
+    ) -> None: ...
+
+def read_graph(
+    document: str,
+    nodes: dict[str, Graph],
+    arrays: dict[str, npt.NDArray[Any]],
+    functions: dict[str, Callable[..., Any]],
+    adapter: Callable[..., npt.NDArray[Any]],
+    placements: Callable[[str], npt.NDArray[Any]],
+    path_of: Callable[[str], str],
+    /,
+) -> tuple[Graph, list[str]]: ...
+
 # The rest is there if HAS_CUDA says so. Streams are addresses; 0 is the default stream.
 
 class DeviceArray:
