@@ -45,7 +45,8 @@ constexpr const char* kExamples = R"(Examples:
   fathom mesh part.stl --compare scan.ply
       how far the surfaces are from one another: the largest distance, where it is, the mean, both ways
 
---origin, --spacing and --shape are in the order of the mesh's coordinates, x, y, z; arrays are [z, y, x], as volumes are.
+--origin, --spacing and --shape are in the order of the mesh's coordinates, x, y, z; arrays are [z, y, x], as
+volumes are.
 Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
 
 /// From a command line to its report.

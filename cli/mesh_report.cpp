@@ -97,6 +97,14 @@ Json lattice_json(const MeshPlan& plan) {
           {"unit", text_or_null(plan.unit)}};
 }
 
+Json band_json(const MeshPlan& plan, const MeshOutcome& outcome) {
+  if (!plan.cutoff) return nullptr;
+  return {{"cutoff", *plan.cutoff},
+          {"points", outcome.active},
+          {"tiles", outcome.tiles},
+          {"bytes", outcome.band_bytes}};
+}
+
 Json needs_json(const MeshNeeds& needs) {
   return {{"mesh", needs.mesh}, {"set", needs.set},         {"build", needs.build},
           {"band", needs.band}, {"outputs", needs.outputs}, {"total", needs.total()}};
@@ -239,11 +247,7 @@ void print_mesh_json(const MeshArguments& arguments, const MeshPlan& plan, const
        {{"asked", name_of(plan.set.sign)},
         {"used", name_of(outcome.sign)},
         {"rule", outcome.sign == mesh::Sign::winding ? Json(name_of(plan.set.rule)) : Json(nullptr)}}},
-      {"band", plan.cutoff ? Json({{"cutoff", *plan.cutoff},
-                                   {"points", outcome.active},
-                                   {"tiles", outcome.tiles},
-                                   {"bytes", outcome.band_bytes}})
-                           : Json(nullptr)},
+      {"band", band_json(plan, outcome)},
       {"surface", plan.offset ? Json({{"offset", *plan.offset},
                                       {"vertices", outcome.surface.vertices},
                                       {"triangles", outcome.surface.triangles},

@@ -220,8 +220,8 @@ class Band:
         level, step = level_of(distance, self.sign), max(self.spacing)
         if abs(level) + step > self.cutoff * (1 + 1e-9):
             raise ValueError(
-                f"distance is {level}; the band, up to {self.cutoff}, holds surfaces up to {self.cutoff - step}, a step "
-                "of the lattice less"
+                f"distance is {level}; the band, up to {self.cutoff}, holds surfaces up to {self.cutoff - step}, a "
+                "step of the lattice less"
             )
         return level_set(self._band.lattice, np.asarray(self), level, self._like)
 

@@ -322,8 +322,8 @@ class TriangleSet:
         ----------
         other : TriangleSet
         tolerance : float, optional
-            Most that what is proved is above the largest distance that is found, in the meshes' unit; a millionth of the
-            diagonal of the box around both if not given.
+            Most that what is proved is above the largest distance that is found, in the meshes' unit; a millionth of
+            the diagonal of the box around both if not given.
         samples : int
             Points of each surface, evenly over its area, from which mean and root mean square come.
         threads, progress
@@ -486,7 +486,8 @@ def _warn_of_sign(sign: str, rule: str, topology: Topology) -> None:
             "otherwise, sign='none' does without"
         )
     elif sign == "pseudonormal" and not topology.closed:
-        warn(f"the mesh: {edges}, near which pseudonormals may mistake the side; sign='fast-winding' is for such meshes")
+        text = "near which pseudonormals may mistake the side; sign='fast-winding' is for such meshes"
+        warn(f"the mesh: {edges}, {text}")
     elif sign == "pseudonormal" and topology.volume < 0:
         warn(
             "the mesh is inside out: the sign pseudonormal makes distances inside it positive; turn its triangles "

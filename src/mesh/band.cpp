@@ -51,7 +51,10 @@ class TileValues {
  public:
   /// @param elsewhere  what points that are not in the band have; with sides the negative of it inside
   TileValues(const Band& band, const Array& values, T elsewhere)
-      : band_(band), values_(values.as<T>().data()), elsewhere_(elsewhere), has_sides_(Width == 1 && elsewhere > 0 && band.is_signed) {}
+      : band_(band),
+        values_(values.as<T>().data()),
+        elsewhere_(elsewhere),
+        has_sides_(Width == 1 && elsewhere > 0 && band.is_signed) {}
 
   /// Of all points of a tile; until the next call.
   const T* of(std::int64_t tile) {
@@ -93,8 +96,7 @@ void fill_dense(const Band& band, const AnyView& out) {
       const auto background = static_cast<T>(inside ? -band.cutoff : band.cutoff);
       const T* const from = is_stored ? values.of(stored) : nullptr;
       visit_lines(band.lattice, out, tile, [&](std::int64_t first, std::int64_t size, std::int64_t line) {
-        if (is_stored)
-          std::memcpy(to + first, from + line * kTileSide, static_cast<std::size_t>(size) * sizeof(T));
+        if (is_stored) std::memcpy(to + first, from + line * kTileSide, static_cast<std::size_t>(size) * sizeof(T));
         else std::fill_n(to + first, size, background);
       });
       if (is_stored) inside = band.after_inside.as<std::uint8_t>().data()[stored++] != 0;
@@ -118,8 +120,7 @@ void fill_list(const Band& band, const AnyView& places, const AnyView& distances
           for (int k = 0; k < 3; ++k)
             reinterpret_cast<std::int32_t*>(places.data())[at * places.strides()[0] + k] =
                 static_cast<std::int32_t>(tiles[3 * tile + k] * kTileSide + in_tile[k]);
-        if (distances.present())
-          reinterpret_cast<T*>(distances.data())[at] = from[kTileSide * kTileSide * z + bit];
+        if (distances.present()) reinterpret_cast<T*>(distances.data())[at] = from[kTileSide * kTileSide * z + bit];
       }
   }
 }

@@ -114,6 +114,7 @@ def test_json(slab):
     assert said["lattice"] == {"origin": [-1.5, -1.5, -1.5], "spacing": [0.5, 0.5, 0.5], "shape": [15, 11, 9], "unit": "mm"}
     assert said["sign"] == {"asked": "pseudonormal", "used": "pseudonormal", "rule": None}
     assert said["band"]["cutoff"] == 1 and said["band"]["tiles"] == 4
+    assert said["band"]["bytes"] == 4 * (3 * 4 + 8 * 8 + 512 * 4 + 1) + 2 * 2
     assert said["outputs"] == [{"path": "slab.nii", "content": "distance", "format": "nifti", "dtype": "float32", "shape": [9, 11, 15]}]
     assert said["warnings"] == [] and said["threads"] >= 1 and said["set_bytes"] > 0
     assert set(said["seconds"]) == {"read", "build", "compute", "write", "total"}

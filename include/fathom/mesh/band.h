@@ -16,8 +16,8 @@ inline constexpr int kTilePoints = kTileSide * kTileSide * kTileSide;
 
 /// Points of a lattice no farther than a cutoff from a surface, in tiles. Point (x, y, z) of a tile is its element
 /// x + 8·y + 64·z, and bit x + 8·y of its word z. Tiles are in ascending order of z, then y, then x. With sides, tiles
-/// whose points are all beyond it are stored, too, where inside and outside meet in them: where the surface passes, if the
-/// cutoff is below a step of the lattice; and, if the surface has holes, far from it.
+/// whose points are all beyond it are stored, too, where inside and outside meet in them: where the surface passes, if
+/// the cutoff is below a step of the lattice; and, if the surface has holes, far from it.
 struct Band {
   Lattice lattice;
   double cutoff = 0;
@@ -26,18 +26,19 @@ struct Band {
 
   Array tiles;  ///< [n, 3] int32: x, y, z of each tile, in tiles
   Array masks;  ///< [n, 8] uint64: which of its points are in the band
-  /// [n, 512] float32 or float64; points that are not in the band have ±cutoff, with their side's sign. [active] if the band
-  /// is compact: then this and the next two hold the band's points alone, tile after tile, in the order of their bits.
+  /// [n, 512] float32 or float64; points that are not in the band have ±cutoff, with their side's sign. [active] if the
+  /// band is compact: then this and the next two hold the band's points alone, tile after tile, in the order of their
+  /// bits.
   Array distances;
   Array triangles;  ///< [n, 512] int32: nearest triangle; −1 outside the band. Empty unless asked for
   Array closest;    ///< [n, 512, 3] float32: nearest point, x, y, z; NaN outside the band. Empty unless asked for
   Array first;      ///< [n + 1] int64: the band's points before each tile. Empty unless compact
   Array inside;     ///< [n, 8] uint64: which of its points are not outside. Empty unless compact and with sides
 
-  /// Sides of what is not stored, on which all points of a tile are on one side: [tiles along z, tiles along y], 1 where
-  /// the first tile of a row is inside, if it is not stored; and [n], 1 where the tile after each is, if it is not.
-  /// Of a surface with holes, inside may end where no surface is: that is looked for where corners of tiles are on different
-  /// sides, so that far from the surface what of inside or outside is narrower than a tile may be missed.
+  /// Sides of what is not stored, on which all points of a tile are on one side: [tiles along z, tiles along y], 1
+  /// where the first tile of a row is inside, if it is not stored; and [n], 1 where the tile after each is, if it is
+  /// not. Of a surface with holes, inside may end where no surface is: that is looked for where corners of tiles are on
+  /// different sides, so that far from the surface what of inside or outside is narrower than a tile may be missed.
   Array row_inside;
   Array after_inside;
 
@@ -74,8 +75,8 @@ struct Band {
   Band full() const;
 };
 
-/// The same in a device's memory. Movable; copies share the memory, which goes with the last of them: what still reads it
-/// must be done.
+/// The same in a device's memory. Movable; copies share the memory, which goes with the last of them: what still reads
+/// it must be done.
 struct DeviceBand {
   Lattice lattice;
   double cutoff = 0;

@@ -1,5 +1,6 @@
 // The band, a row of tiles along x at a time: the tiles that the surface may be near, or in which inside
-// and outside may meet, are found by bisecting the row, each is searched, and what it holds is signed. Rows are joined in the end.
+// and outside may meet, are found by bisecting the row, each is searched, and what it holds is signed. Rows are joined
+// in the end.
 #include "mesh/cpu/band.h"
 
 #include <algorithm>
@@ -301,8 +302,8 @@ class RowWork {
   std::int64_t ty_ = 0, tz_ = 0, along_x_ = 0;
 };
 
-/// All rows one after the other. Pieces are given back as soon as they are copied, so that no more than the band and a piece
-/// of each thread is in memory.
+/// All rows one after the other. Pieces are given back as soon as they are copied, so that no more than the band and a
+/// piece of each thread is in memory.
 Band join(std::vector<Row>& rows, const Lattice& lattice, const BandOptions& options, bool is_signed) {
   Band band;
   band.lattice = lattice;
