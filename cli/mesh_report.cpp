@@ -99,10 +99,8 @@ Json lattice_json(const MeshPlan& plan) {
 
 Json band_json(const MeshPlan& plan, const MeshOutcome& outcome) {
   if (!plan.cutoff) return nullptr;
-  return {{"cutoff", *plan.cutoff},
-          {"points", outcome.active},
-          {"tiles", outcome.tiles},
-          {"bytes", outcome.band_bytes}};
+  return {
+      {"cutoff", *plan.cutoff}, {"points", outcome.active}, {"tiles", outcome.tiles}, {"bytes", outcome.band_bytes}};
 }
 
 Json needs_json(const MeshNeeds& needs) {
