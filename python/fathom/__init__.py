@@ -17,7 +17,7 @@ from ._field import Field, Nearest, Topology
 from ._files import Image, read, write
 from ._info import Info, info, release_device_memory, release_threads
 from ._labels import expand_labels, fill_nearest
-from ._mesh import mesh_distance
+from ._mesh import mesh_distance, offset_surface
 from ._points import SiteSet
 from ._transform import distance_transform, nearest_site, signed_distance
 from ._triangle_set import TriangleSet
@@ -46,6 +46,7 @@ __all__ = [
     "info",
     "mesh_distance",
     "nearest_site",
+    "offset_surface",
     "read",
     "release_device_memory",
     "release_threads",

@@ -208,8 +208,7 @@ class TriangleSet:
         lattice: Lattice,
         cutoff: float,
         dtype: int,
-        triangles: bool,
-        closest: bool,
+        keep: tuple[bool, bool, bool],
         threads: int,
         progress: Callable[[float], object] | None,
         /,
@@ -246,6 +245,13 @@ class TriangleSet:
     def size(self) -> int: ...
     @property
     def bytes(self) -> int: ...
+
+class IsoSurface:
+    def __init__(self, lattice: Lattice, field: npt.NDArray[Any], level: float, /) -> None: ...
+    @property
+    def closed(self) -> bool: ...
+    @property
+    def arrays(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]: ...
 
 class Band:
     def __init__(

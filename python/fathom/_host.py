@@ -123,6 +123,12 @@ class HostInput:
     def output(self, shape: Shape, dtype: DType) -> HostOutput:
         return HostOutput(_empty(shape, dtype), None, None, self._give_back)
 
+    def given(self, array: Array) -> Any:
+        """A copy of this kind."""
+        out = self.output(array.shape, array.dtype)
+        out.memory[...] = array
+        return out.finish()
+
     def output_into(self, out: Any, kind: Kind, shape: Shape, dtype: npt.DTypeLike | None) -> HostOutput:
         result = self._over(out, kind, shape, dtype)
         if result.target is not None and np.may_share_memory(result.target, self.array):
