@@ -154,8 +154,11 @@ def offset_surface(
         As for :class:`fathom.TriangleSet`.
     distance : float
         In the mesh's unit. Above 0 where there is no sign.
-    dtype, threads, progress, resolution, spacing, origin, shape, margin
-        As for :func:`mesh_distance`; the margin holds the surface, if it is not given.
+    dtype, threads, progress
+        As for :func:`mesh_distance`.
+    **lattice
+        `resolution`, `spacing`, `origin`, `shape` and `margin`, as for :func:`mesh_distance`; the margin holds the
+        surface, if it is not given.
 
     Returns
     -------

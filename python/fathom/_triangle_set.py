@@ -251,10 +251,12 @@ class TriangleSet:
 
         Parameters
         ----------
-        dtype, threads, progress, resolution, spacing, origin, shape, margin
+        dtype, threads, progress
             As for :func:`fathom.mesh_distance`.
         distance, triangle, closest, barycentric, feature, gradient, inside : bool
             What is wanted; see :class:`fathom.Nearest`. `triangle` is int32.
+        **lattice
+            `resolution`, `spacing`, `origin`, `shape` and `margin`, as for :func:`fathom.mesh_distance`.
 
         Returns
         -------
@@ -286,10 +288,12 @@ class TriangleSet:
         ----------
         band, cutoff
             One of them, as for :func:`fathom.mesh_distance`.
-        dtype, compact, threads, progress, resolution, spacing, origin, shape, margin
+        dtype, compact, threads, progress
             As for :func:`fathom.mesh_distance`.
         triangle, closest : bool
             Keep the nearest triangle of each point, too, or the nearest point of the surface, as float32.
+        **lattice
+            `resolution`, `spacing`, `origin`, `shape` and `margin`, as for :func:`fathom.mesh_distance`.
 
         Returns
         -------
