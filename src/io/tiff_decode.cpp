@@ -124,7 +124,7 @@ void RowStore::store(const std::byte* row, std::size_t plane, std::size_t first,
   const std::size_t step = page_.separate ? size : size * static_cast<std::size_t>(page_.samples);
   row += first * step;
   if (page_.half) return store_halves(row, step, count, reinterpret_cast<float*>(to.first));
-  if (step != size || taking_.kind != Taking::Kind::copy || to.pixel_step != 1)
+  if (page_.samples != 1 || taking_.kind != Taking::Kind::copy || to.pixel_step != 1)
     return store_pixels(page_.pixel(), taking_, {row, page_.separate ? plane : size, step, count}, to);
   std::copy_n(row, count * size, to.first);
 }

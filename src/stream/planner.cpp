@@ -13,7 +13,8 @@ namespace fathom::stream {
 namespace {
 
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;
-constexpr std::size_t kMostCellBytes = 64 * kMegabyte, kMostPoolBytes = 1024 * kMegabyte;
+constexpr std::size_t kMostCellBytes = 64 * kMegabyte;
+constexpr std::size_t kUsualBytes = 1024 * kMegabyte;  ///< aimed at where no limit is given
 constexpr std::int64_t kPoolSide = 256;
 
 /// Children before parents. Without recursion: graphs may be deep.
@@ -234,19 +235,20 @@ Plan make_plan(const NodeRef& root, const EvaluatorOptions& options) {
   choose_pooled(plan);
 
   const int most_threads = options.execution.threads > 0 ? options.execution.threads : available_threads();
+  constexpr std::int64_t kFewestRows = 8;
+  const std::size_t limit = options.memory.value_or(kUsualBytes);
   std::size_t least = 0;
   for (int threads = most_threads; threads > 0; threads /= 2)
-    for (std::int64_t rows = 256; rows >= 8; rows /= 2) {
+    for (std::int64_t rows = 256; rows >= kFewestRows; rows /= 2) {
       const std::int64_t step = options.row_step, height = (rows + step - 1) / step * step;
       plan.threads = threads;
       plan.band = {std::min(height, plan.region.height()), plan.region.width()};
       plan.entries.back().tile = {std::min(rows, plan.band.height), std::min<std::int64_t>(4 * rows, plan.band.width)};
       measure(plan, options);
       least = plan.bytes();
-      if (options.memory && least > *options.memory) continue;
-      const std::size_t wanted = std::min(pooled_bytes_of_band(plan), kMostPoolBytes),
-                        room = options.memory ? *options.memory - least : kMostPoolBytes;
-      plan.pool_bytes = std::max(plan.pool_bytes, std::min(wanted, plan.pool_bytes + room));
+      if (least > limit && (options.memory || rows > kFewestRows)) continue;
+      const std::size_t room = limit - std::min(least, limit);
+      plan.pool_bytes = std::max(plan.pool_bytes, std::min(pooled_bytes_of_band(plan), plan.pool_bytes + room));
       return plan;
     }
   throw InvalidArgument("the graph takes " + std::to_string((least + kMegabyte - 1) / kMegabyte) +
