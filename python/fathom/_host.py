@@ -204,6 +204,44 @@ class HostInput:
             listener,
         )
 
+    def at(self, stream: Any) -> HostInput:
+        if stream is not None:
+            raise ValueError("stream is for arrays on a CUDA device; the mesh lies on the host")
+        return self
+
+    def downloaded(self) -> Array:
+        return self.array.copy()
+
+    def triangle_set(
+        self, vertices: Array, faces: Array, choices: tuple[int, int, int], threads: int, listener: Listener
+    ) -> _core.TriangleSet:
+        return _core.TriangleSet(vertices, faces, *choices, threads, listener)
+
+    def nearest_triangles(
+        self, mesh: _core.TriangleSet, outputs: tuple[Any, ...], threads: int, listener: Listener
+    ) -> None:
+        mesh.nearest(self.array, outputs, threads, listener)
+
+    def field(
+        self,
+        mesh: _core.TriangleSet,
+        lattice: _core.Lattice,
+        outputs: tuple[Any, ...],
+        threads: int,
+        listener: Listener,
+    ) -> None:
+        mesh.field(lattice, outputs, threads, listener)
+
+    def band(
+        self,
+        mesh: _core.TriangleSet,
+        lattice: _core.Lattice,
+        choices: tuple[float, int, bool, bool],
+        threads: int,
+        listener: Listener,
+    ) -> _core.Band:
+        return mesh.band(lattice, *choices, threads, listener)
+
     def carry(self, nearest: Output, image_size: int, out: Any) -> Any:
         array = np.ascontiguousarray(self.array).reshape(self.shape)
         kind = Kind("out", (array.dtype,))
