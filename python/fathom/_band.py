@@ -12,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._arrays import Input
 from ._dtypes import INDICES
-from ._field import Triple, save_numpy
+from ._field import save_numpy
 from ._files import Path
 from ._host import HostInput
+from ._lattice_band import LatticeBand
 from ._optional import need
 
 Array = npt.NDArray[Any]
@@ -24,7 +26,7 @@ _SIDE = 8
 _STORED = ("tiles", "masks", "distance", "triangle", "closest", "row_inside", "after_inside")
 
 
-class Band:
+class Band(LatticeBand):
     """The points of a lattice no farther than a cutoff from a mesh, in sorted tiles of 8 × 8 × 8: what
     :func:`fathom.mesh_distance` gives with `band` or `cutoff`.
 
@@ -47,9 +49,9 @@ class Band:
     array([0.5, 0.5, 0. , 0. , 0. , 0.5, 0.5], dtype=float32)
     """
 
-    def __init__(self, band: _core.Band, sign: str, like: HostInput) -> None:
-        self._band = band
-        self._sign = sign
+    def __init__(self, band: _core.Band, sign: str, like: Input) -> None:
+        super().__init__(band, sign)
+        self._band: _core.Band = band
         self._like = like
         """Makes results of the vertices' kind."""
         self._arrays: dict[str, Any] = dict(zip(_STORED, band.arrays))
@@ -60,43 +62,6 @@ class Band:
         """For pickle and copy."""
         lattice = (self.origin, self.spacing, self.shape)
         return _rebuilt, (type(self), lattice, self.cutoff, self._sign, self._arrays, self._like)
-
-    def __len__(self) -> int:
-        return self._band.active
-
-    def __repr__(self) -> str:
-        return (
-            f"fathom.Band(points={len(self)}, tiles={len(self.tiles)}, shape={self.shape}, origin={self.origin}, "
-            f"spacing={self.spacing}, cutoff={self.cutoff}, sign={self.sign!r})"
-        )
-
-    @property
-    def origin(self) -> Triple:
-        """Of the lattice's first point: x, y, z."""
-        x, y, z = self._band.lattice.origin
-        return x, y, z
-
-    @property
-    def spacing(self) -> Triple:
-        """Along x, y, z."""
-        x, y, z = self._band.lattice.spacing
-        return x, y, z
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Points of the lattice along x, y, z."""
-        x, y, z = self._band.lattice.shape
-        return x, y, z
-
-    @property
-    def cutoff(self) -> float:
-        """Largest distance in the band, in the mesh's unit."""
-        return self._band.cutoff
-
-    @property
-    def sign(self) -> str:
-        """How inside was told from outside: what "auto" chose."""
-        return self._sign
 
     @property
     def nbytes(self) -> int:
@@ -257,7 +222,7 @@ class Band:
 
 
 def _rebuilt(
-    kind: Any, lattice: Any, cutoff: float, sign: str, arrays: dict[str, Array | None], like: HostInput
+    kind: Any, lattice: Any, cutoff: float, sign: str, arrays: dict[str, Array | None], like: Input
 ) -> Any:
     """A band of its parts, which are copied."""
     dense = tuple(None if arrays[name] is None else np.ascontiguousarray(arrays[name]) for name in _STORED)

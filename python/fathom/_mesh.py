@@ -8,6 +8,7 @@ from typing import Any
 import numpy.typing as npt
 
 from ._band import Band
+from ._device_band import DeviceBand
 from ._field import Field
 from ._progress import Progress
 from ._triangle_set import Numbers, TriangleSet
@@ -34,16 +35,18 @@ def mesh_distance(
     feature: bool = False,
     gradient: bool = False,
     inside: bool = False,
+    backend: str | None = None,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
-) -> Field | Band:
+) -> Field | Band | DeviceBand:
     """Distance field of a triangle mesh on a lattice of points, negative inside: the whole of it, or its narrow band.
 
     Exact: see :class:`fathom.TriangleSet`, which is to be built once where a mesh is asked more than once.
 
     Parameters
     ----------
-    vertices, faces, sign, rule
+    vertices, faces, sign, rule, backend
         As for :class:`fathom.TriangleSet`.
     resolution : int, optional
         Points along the longest side of the mesh's box, whose low corner is one of them. This or `spacing`.
@@ -64,7 +67,7 @@ def mesh_distance(
         float32, if not given, or float64: of all numbers that are no integers.
     distance, triangle, closest, barycentric, feature, gradient, inside : bool
         What is wanted; see :class:`fathom.Nearest`. A band has distances and may have `triangle` and `closest`.
-    threads, progress
+    threads, stream, progress
         As for :class:`fathom.TriangleSet`.
 
     Returns
@@ -73,7 +76,7 @@ def mesh_distance(
         Arrays of the vertices' kind, [z, y, x], vectors with x, y, z in a last axis, and the lattice's `origin` and
         `spacing`.
     Band
-        With `band` or `cutoff`.
+        With `band` or `cutoff`; of a mesh on a device a :class:`fathom.DeviceBand`.
 
     Raises
     ------
@@ -108,12 +111,13 @@ def mesh_distance(
     >>> len(fathom.mesh_distance(vertices, faces, spacing=0.5, sign="pseudonormal", band=1))
     354
     """
-    mesh = TriangleSet(vertices, faces, sign=sign, rule=rule, threads=threads)
+    mesh = TriangleSet(vertices, faces, sign=sign, rule=rule, backend=backend, threads=threads, stream=stream)
     lattice: dict[str, Any] = {
         "resolution": resolution, "spacing": spacing, "origin": origin, "shape": shape, "margin": margin,
     }
     usual: dict[str, Any] = {
-        "dtype": dtype, "triangle": triangle, "closest": closest, "threads": threads, "progress": progress,
+        "dtype": dtype, "triangle": triangle, "closest": closest, "threads": threads, "stream": stream,
+        "progress": progress,
     }
     more: dict[str, Any] = {"barycentric": barycentric, "feature": feature, "gradient": gradient, "inside": inside}
     if band is None and cutoff is None:

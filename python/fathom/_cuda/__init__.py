@@ -13,8 +13,7 @@ from .. import _core
 from .._dtypes import BFLOAT16, FLOATS, INDICES, READABLE, DType, DTypes, Kind, Shape
 from .._host import HostInput
 from .._places import lies_on_cuda
-from . import _foreign
-from ._foreign import Memory
+from ._foreign import DTYPES, Memory
 from ._library import Library, library_of
 from ._stream import handle_of
 
@@ -319,7 +318,7 @@ class CudaInput:
     def over(self, memory: tuple[Any, Shape, int]) -> Any:
         """An array over memory of Fathom's, which stays as long: its owner, shape and the number of its dtype."""
         owner, shape, dtype = memory
-        return self.library.adopt(Memory(owner, shape, _foreign.DTYPES[dtype], self.device))
+        return self.library.adopt(Memory(owner, shape, DTYPES[dtype], self.device))
 
     def carry(self, nearest: Output, image_size: int, out: Any) -> Any:
         library = self.library
