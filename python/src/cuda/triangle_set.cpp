@@ -31,7 +31,8 @@ nb::object shared(const AnyConstDeviceView& view, DType dtype, std::initializer_
                   nb::handle owner) {
   if (!view.present()) return nb::none();
   std::array<std::size_t, 5> extents{};
-  std::transform(shape.begin(), shape.end(), extents.begin(), [](std::int64_t n) { return static_cast<std::size_t>(n); });
+  std::transform(shape.begin(), shape.end(), extents.begin(),
+                 [](std::int64_t n) { return static_cast<std::size_t>(n); });
   nb::list axes;
   for (const std::int64_t extent : shape) axes.append(extent);
   return nb::make_tuple(DeviceMemory(const_cast<std::byte*>(view.data()), shape.size(), extents.data(), owner, nullptr,

@@ -429,8 +429,9 @@ Counts make_pieces(const TreeView& tree, BandWork& work, const NearTiles& near, 
             "counting tiles");
     // Tickets and the places behind them begin anew, what is counted of all pieces does not.
     unsigned long long* const cleared = first > 0 ? &counts->tickets : &counts->tiles_before;
-    check(cudaMemsetAsync(cleared, 0, static_cast<std::size_t>(work.places + count - cleared) * sizeof *cleared, stream),
-          "clearing counts");
+    check(
+        cudaMemsetAsync(cleared, 0, static_cast<std::size_t>(work.places + count - cleared) * sizeof *cleared, stream),
+        "clearing counts");
     list_triangles<<<blocks_for(count * kFan, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(
         tree, work.tiles.grid, work.near, work.rule.within, reinterpret_cast<TileList*>(lists.data()),
         stack_size(tree));
@@ -458,9 +459,8 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
   const BandRule rule = band_rule(lattice, options.cutoff, tree);
   NearTiles near = near_tiles(tree, tiles, rule.within, options.execution, stream);
   stop_if_asked(options.execution);
-  const CutTiles cut = rule.asks_corners && tiles.count() > 0
-                           ? add_cut_tiles(tree, tiles, near, options.execution, stream)
-                           : CutTiles();
+  const CutTiles cut =
+      rule.asks_corners && tiles.count() > 0 ? add_cut_tiles(tree, tiles, near, options.execution, stream) : CutTiles();
   Scratch sizes(nullptr);
   place_arrays(options, tiles, near.count, sizes);
   const std::size_t fixed = near.bytes + cut.bytes + (is_scratch ? sizes.bytes() : 0);

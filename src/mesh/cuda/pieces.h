@@ -30,9 +30,7 @@ inline std::int64_t parts_at_a_time(std::int64_t all, std::size_t fixed, std::si
 }
 
 /// Whether pieces are to be waited for.
-inline bool is_watched(const Execution& execution) {
-  return execution.progress || execution.stop.stop_possible();
-}
+inline bool is_watched(const Execution& execution) { return execution.progress || execution.stop.stop_possible(); }
 
 inline void stop_if_asked(const Execution& execution) {
   if (execution.stop.stop_requested()) throw Cancelled();

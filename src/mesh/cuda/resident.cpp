@@ -150,7 +150,8 @@ std::int64_t planes_at_a_time(const Grid& grid, std::size_t fixed, std::size_t o
                               bool is_watched) {
   std::int64_t planes = parts_at_a_time(grid.shape[2], fixed, of_plane, kRoom, execution);
   if (is_watched) {
-    const std::int64_t across = (grid.shape[0] + kTileSide - 1) / kTileSide, down = (grid.shape[1] + kTileSide - 1) / kTileSide;
+    const std::int64_t across = (grid.shape[0] + kTileSide - 1) / kTileSide,
+                       down = (grid.shape[1] + kTileSide - 1) / kTileSide;
     planes = std::min(planes, kTileSide * std::max<std::int64_t>(1, kWatchedTiles / (across * down)));
   }
   return planes > kTileSide && planes < grid.shape[2] ? planes / kTileSide * kTileSide : planes;
