@@ -3,8 +3,6 @@
 // sides of what is not stored.
 // Source: places by looking back after Merrill & Garland, Single-pass parallel prefix scan with decoupled look-back,
 // 2016.
-#include <cub/device/device_scan.cuh>
-
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
 #include "mesh/band_rule.h"
@@ -12,6 +10,7 @@
 #include "mesh/cuda/cut_tiles.h"
 #include "mesh/cuda/lines.cuh"
 #include "mesh/cuda/pieces.h"
+#include "mesh/cuda/row_sides.h"
 #include "mesh/cuda/side_questions.cuh"
 #include "mesh/cuda/tile.cuh"
 
@@ -284,94 +283,6 @@ struct FarPoints : BandTiles {
   }
 };
 
-/// Marks the first tile of each row.
-__global__ void __launch_bounds__(kAnswerBlock)
-    mark_rows(const std::uint64_t* near, std::int64_t count, std::int64_t along_x, std::int32_t* marks) {
-  const std::int64_t i = std::int64_t{blockIdx.x} * kAnswerBlock + threadIdx.x;
-  if (i < count) marks[i] = i == 0 || near[i] / along_x != near[i - 1] / along_x;
-}
-
-__global__ void __launch_bounds__(kAnswerBlock)
-    list_rows(const std::uint64_t* near, std::int64_t count, std::int64_t along_x, const std::int32_t* rows,
-              std::uint64_t* list) {
-  const std::int64_t i = std::int64_t{blockIdx.x} * kAnswerBlock + threadIdx.x;
-  if (i < count) list[rows[i] - 1] = near[i] / along_x;  // the same from all tiles of a row
-}
-
-/// The lines of some rows of tiles.
-struct LinesOfRows {
-  std::int64_t count, shape_y, shape_z, rows_y;
-  const std::uint64_t* rows;
-
-  __device__ bool of(std::int64_t line, std::int64_t& j, std::int64_t& k) const {
-    const auto row = static_cast<std::int64_t>(rows[line / (kTileSide * kTileSide)]);
-    j = row % rows_y * kTileSide + line % kTileSide;
-    k = row / rows_y * kTileSide + line / kTileSide % kTileSide;
-    return j < shape_y && k < shape_z;
-  }
-};
-
-/// Which points of the near tiles' lines are inside, by winding numbers. Waits.
-class RowSides {
- public:
-  RowSides(const TreeView& tree, const TileGrid& tiles, const NearList& near, cudaStream_t stream) {
-    if (tree.sign != Sign::winding || near.count == 0) return;
-    const std::int64_t along_x = tiles.shape[0];
-    std::size_t for_scan = 0;
-    std::int32_t *marks = nullptr, *rows = nullptr;
-    const auto scan = [&](void* temporary) {
-      check(cub::DeviceScan::InclusiveSum(temporary, for_scan, marks, rows, near.count, stream), "numbering rows");
-    };
-    scan(nullptr);
-    std::uint64_t* list = nullptr;
-    std::byte* temporary = nullptr;
-    const auto place = [&](std::byte* base) {
-      Scratch scratch(base);
-      rows = scratch.take<std::int32_t>(near.count);
-      marks = scratch.take<std::int32_t>(near.count);
-      list = scratch.take<std::uint64_t>(near.count);
-      temporary = scratch.take<std::byte>(static_cast<std::int64_t>(for_scan));
-      return scratch.bytes();
-    };
-    numbers_ = std::make_unique<DeviceMemory>(place(nullptr), stream);
-    place(numbers_->data());
-    const unsigned blocks = blocks_for(near.count, kAnswerBlock);
-    mark_rows<<<blocks, kAnswerBlock, 0, stream>>>(near.numbers, near.count, along_x, marks);
-    check_launch("marking rows");
-    scan(temporary);
-    list_rows<<<blocks, kAnswerBlock, 0, stream>>>(near.numbers, near.count, along_x, rows, list);
-    check_launch("listing rows");
-    std::int32_t count = 0;
-    check(cudaMemcpyAsync(&count, rows + near.count - 1, sizeof count, cudaMemcpyDeviceToHost, stream),
-          "reading a count");
-    check(cudaStreamSynchronize(stream), "listing rows");
-    const LinesOfRows lines{std::int64_t{count} * kTileSide * kTileSide, tiles.grid.shape[1], tiles.grid.shape[2],
-                            tiles.shape[1], list};
-    const std::int64_t words = words_of(tiles.grid);
-    const auto bytes = static_cast<std::size_t>(lines.count * words) * sizeof(std::uint64_t);
-    bits_ = std::make_unique<DeviceMemory>(bytes, stream);
-    check(cudaMemsetAsync(bits_->data(), 0, bytes, stream), "clearing sides");  // lines beyond the lattice are outside
-    set_lines<<<blocks_for(lines.count, kLinesBlock), kLinesBlock, 0, stream>>>(
-        tree, tiles.grid, lines, reinterpret_cast<std::uint64_t*>(bits_->data()), words);
-    check_launch("counting windings");
-    rows_ = rows;
-  }
-
-  /// Bytes that it takes of each tile and of each row, at most.
-  static std::size_t bytes_of_tile(const TreeView& tree) { return tree.sign == Sign::winding ? 32 : 0; }
-  static std::size_t bytes_of_row(const TreeView& tree, const Grid& grid) {
-    if (tree.sign != Sign::winding) return 0;
-    return static_cast<std::size_t>(kTileSide * kTileSide * words_of(grid)) * sizeof(std::uint64_t);
-  }
-
-  const std::int32_t* rows() const { return rows_; }
-  const std::uint64_t* bits() const { return bits_ ? reinterpret_cast<const std::uint64_t*>(bits_->data()) : nullptr; }
-
- private:
-  std::unique_ptr<DeviceMemory> numbers_, bits_;
-  const std::int32_t* rows_ = nullptr;
-};
-
 BandArrays place_arrays(const BandOptions& options, const TileGrid& tiles, std::int64_t count, Scratch& scratch) {
   BandArrays to{};
   to.tiles = scratch.take<std::int32_t>(3 * count);
@@ -420,7 +331,7 @@ Counts make_pieces(const TreeView& tree, BandWork& work, const NearTiles& near, 
     stop_if_asked(execution);
     const std::int64_t count = std::min(piece, near.count - first);
     work.near = {work.tiles, count, near.tiles + first};
-    const RowSides sides(tree, work.tiles, work.near, stream);
+    const RowSides sides(tree, work.tiles, work.near.numbers, count, stream);
     work.bits = sides.bits();
     work.rows = sides.rows();
     if (first > 0)
