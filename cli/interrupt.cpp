@@ -17,7 +17,7 @@ namespace {
 
 std::mutex mutex;  // of the three; none is ever destroyed, since the watching thread outlives main()
 int holds = 0;
-bool ever_held = false;
+const char* what_is_left = "nothing was written";
 int waiting = 0;  // the signal that came while held
 
 void print_at_once(std::string_view text) {
@@ -27,8 +27,7 @@ void print_at_once(std::string_view text) {
 [[noreturn]] void leave(int signal) {
   io::remove_temporary_files();
   if (isatty(STDERR_FILENO) != 0) print_at_once(kEraseLine);
-  print_at_once(ever_held ? "fathom: interrupted; what was written is whole\n"
-                          : "fathom: interrupted; nothing was written\n");
+  for (const char* const text : {"fathom: interrupted; ", what_is_left, "\n"}) print_at_once(text);
   _exit(kSignalBase + signal);
 }
 
@@ -63,10 +62,15 @@ void watch_signals() {
   std::thread(watch, signals).detach();
 }
 
-void hold_signals() {
+void hold_signals(const char* left) {
   const std::lock_guard lock(mutex);
   ++holds;
-  ever_held = true;
+  what_is_left = left;
+}
+
+bool signal_waits() {
+  const std::lock_guard lock(mutex);
+  return waiting != 0;
 }
 
 void release_signals() {

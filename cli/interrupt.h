@@ -13,8 +13,11 @@ void watch_signals();
 
 /// From here on a first signal waits for release_signals(), or for the end of the process; a second one does not. For
 /// the moment in which several files get their names, and for what comes after the last of them. Nests.
-void hold_signals();
+/// @param left  what there then is, in words
+void hold_signals(const char* left = "what was written is whole");
 /// A signal that waited ends the process now.
 void release_signals();
+/// Whether a signal waits for that.
+bool signal_waits();
 
 }  // namespace fathom::cli

@@ -45,7 +45,8 @@ constexpr const char* kExamples = R"(Examples:
   fathom mesh part.stl --compare scan.ply
       how far the surfaces are from one another: the largest distance, where it is, the mean, both ways
 
---origin, --spacing and --shape are in the order of the mesh's coordinates, x, y, z; arrays are [z, y, x], as volumes are.
+--origin, --spacing and --shape are in the order of the mesh's coordinates, x, y, z; arrays are [z, y, x], as
+volumes are.
 Exit codes: 0 done, 2 usage, 3 data or files, 4 device, 70 internal.)";
 
 /// From a command line to its report.
@@ -97,8 +98,8 @@ class MeshWork {
   }
 
   void print_plan() const {
-    if (arguments_.json) print_mesh_plan_json(plan_, outcome_.input);
-    else print_text(mesh_plan_text(plan_, outcome_.input));
+    if (arguments_.json) print_mesh_plan_json(arguments_, plan_, outcome_.input);
+    else print_text(mesh_plan_text(arguments_, plan_, outcome_.input));
   }
 
   mesh::TriangleSet build() {

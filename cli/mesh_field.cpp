@@ -62,6 +62,7 @@ void fill_from_band(const mesh::TriangleSet& set, const MeshPlan& plan, const Ex
   mesh::Band band = set.band(plan.lattice, options);
   outcome.active = band.active;
   outcome.tiles = band.count();
+  outcome.band_bytes = band.bytes();
   const bool on_device = set.on_device();
   outcome.report = {on_device ? Backend::cuda : Backend::cpu, band.instruction_set, band.threads, 0,
                     on_device ? describe_device(current_device()).name : std::string()};

@@ -245,7 +245,9 @@ void add_output(MeshPlan& plan, Kind kind, const std::string& path, DType dtype,
     const bool is_said = std::any_of(plan.outputs.begin(), plan.outputs.end(), [&](const MeshOutput& other) {
       return !other.path.empty() && other.format == output.format;
     });
-    const std::string lost = io::losses(output.format, plan.meaning);
+    io::Meaning in_order = plan.meaning;  // x, y, z, as all that `mesh` says of lattices
+    std::reverse(in_order.axes.begin(), in_order.axes.end());
+    const std::string lost = io::losses(output.format, in_order);
     if (!is_said && !lost.empty())
       plan.warnings.push_back(
           fmt::format("{}: {} does not hold the lattice's {}", shown(path), io::title_of(output.format), lost));
@@ -320,8 +322,8 @@ std::size_t band_bytes(const MeshPlan& plan, std::size_t tiles) {
   return mesh::band_bytes(static_cast<std::int64_t>(tiles), options);
 }
 
-/// What files of tiles or of a surface are made of, beside the band. Of a surface some tiles have thrice the triangles of a
-/// plane through one, in memory that grows by doubling.
+/// What files of tiles or of a surface are made of, beside the band. Of a surface some tiles have thrice the triangles
+/// of a plane through one, in memory that grows by doubling.
 std::size_t bytes_to_write(const MeshOutput& output, std::size_t tiles) {
   if (output.kind == Kind::surface) return tiles * 3 * 64 * (3 * size_of(output.dtype) + 24) * 2;
   const std::size_t trees = output.band_format == io::SparseFormat::vdb    ? 1
@@ -347,8 +349,8 @@ void check_memory(const MeshPlan& plan) {
       memory_text(limit), parts, memory_text(needs.total())));
 }
 
-/// `auto`: a device, if there is one that holds the work, and the work takes the processor longer than a device takes to
-/// start, which is half a second.
+/// `auto`: a device, if there is one that holds the work, and the work takes the processor longer than a device takes
+/// to start, which is half a second.
 /// @param points  that are asked for
 void choose_backend(MeshPlan& plan, const io::Mesh& mesh, std::int64_t points) {
   constexpr std::int64_t kOfThread = 1 << 19;  // points or triangles, in that time

@@ -97,6 +97,12 @@ Json lattice_json(const MeshPlan& plan) {
           {"unit", text_or_null(plan.unit)}};
 }
 
+Json band_json(const MeshPlan& plan, const MeshOutcome& outcome) {
+  if (!plan.cutoff) return nullptr;
+  return {
+      {"cutoff", *plan.cutoff}, {"points", outcome.active}, {"tiles", outcome.tiles}, {"bytes", outcome.band_bytes}};
+}
+
 Json needs_json(const MeshNeeds& needs) {
   return {{"mesh", needs.mesh}, {"set", needs.set},         {"build", needs.build},
           {"band", needs.band}, {"outputs", needs.outputs}, {"total", needs.total()}};
@@ -178,7 +184,7 @@ std::vector<std::string> sign_warnings(const MeshInput& input, const mesh::Trian
   return warnings;
 }
 
-std::string mesh_plan_text(const MeshPlan& plan, const MeshInput& input) {
+std::string mesh_plan_text(const MeshArguments& arguments, const MeshPlan& plan, const MeshInput& input) {
   std::string text = fmt::format("read     {}\n", input_text(input));
   if (plan.is_lattice())
     text += fmt::format("lattice  {} points from {}, spacing {} (all x, y, z)\n", fmt::join(plan.lattice.shape, " × "),
@@ -188,6 +194,10 @@ std::string mesh_plan_text(const MeshPlan& plan, const MeshInput& input) {
     if (!output.path.empty())
       text += fmt::format("write    {}: {}, {}, {}, {}\n", shown(output.path), name_of(output.kind),
                           output.format_name(), fathom::name_of(output.dtype), to_string(output.shape));
+  if (!arguments.points.empty())
+    text += fmt::format("write    {}: distance, triangle and closest point, {}, {}\n", shown(arguments.output),
+                        io::name_of(plan.table_format), fathom::name_of(plan.dtype));
+  if (!arguments.preview.empty()) text += fmt::format("write    {}: picture, png\n", arguments.preview);
   return text + fmt::format("memory   at most {}: mesh {}, tree {} (and {} to build it){}, outputs {}\n",
                             memory_text(plan.needs.total()), memory_text(plan.needs.mesh), memory_text(plan.needs.set),
                             memory_text(plan.needs.build),
@@ -195,16 +205,13 @@ std::string mesh_plan_text(const MeshPlan& plan, const MeshInput& input) {
                             memory_text(plan.needs.outputs));
 }
 
-void print_mesh_plan_json(const MeshPlan& plan, const MeshInput& input) {
-  Json outputs = Json::array();
-  for (const MeshOutput& output : plan.outputs)
-    if (!output.path.empty()) outputs.push_back(output_json(output));
+void print_mesh_plan_json(const MeshArguments& arguments, const MeshPlan& plan, const MeshInput& input) {
   print_line({{"operation", "plan"},
               {"verb", "mesh"},
               {"input", input_json(input)},
               {"lattice", plan.is_lattice() ? lattice_json(plan) : Json(nullptr)},
               {"cutoff", plan.cutoff ? Json(*plan.cutoff) : Json(nullptr)},
-              {"outputs", outputs},
+              {"outputs", outputs_json(arguments, plan)},
               {"bytes", needs_json(plan.needs)}});
 }
 
@@ -238,8 +245,7 @@ void print_mesh_json(const MeshArguments& arguments, const MeshPlan& plan, const
        {{"asked", name_of(plan.set.sign)},
         {"used", name_of(outcome.sign)},
         {"rule", outcome.sign == mesh::Sign::winding ? Json(name_of(plan.set.rule)) : Json(nullptr)}}},
-      {"band", plan.cutoff ? Json({{"cutoff", *plan.cutoff}, {"points", outcome.active}, {"tiles", outcome.tiles}})
-                           : Json(nullptr)},
+      {"band", band_json(plan, outcome)},
       {"surface", plan.offset ? Json({{"offset", *plan.offset},
                                       {"vertices", outcome.surface.vertices},
                                       {"triangles", outcome.surface.triangles},

@@ -32,6 +32,7 @@ struct MeshOutcome {
   std::int64_t questions = 0;  ///< points of --points
   std::int64_t active = 0;     ///< points of the band
   std::int64_t tiles = 0;
+  std::size_t band_bytes = 0;
   std::int64_t inside = 0;
   struct {
     std::int64_t vertices = 0, triangles = 0;
@@ -54,8 +55,8 @@ std::vector<std::string> sign_warnings(const MeshInput& input, const mesh::Trian
                                        const mesh::Topology& topology, bool is_band);
 
 /// What --plan says.
-std::string mesh_plan_text(const MeshPlan& plan, const MeshInput& input);
-void print_mesh_plan_json(const MeshPlan& plan, const MeshInput& input);
+std::string mesh_plan_text(const MeshArguments& arguments, const MeshPlan& plan, const MeshInput& input);
+void print_mesh_plan_json(const MeshArguments& arguments, const MeshPlan& plan, const MeshInput& input);
 
 std::string mesh_text(const MeshArguments& arguments, const MeshPlan& plan, const MeshOutcome& outcome);
 void print_mesh_json(const MeshArguments& arguments, const MeshPlan& plan, const MeshOutcome& outcome);

@@ -123,6 +123,15 @@ std::optional<double> unit_factor(std::string_view unit) {
   return std::pow(rest == "B" ? 1000.0 : 1024.0, static_cast<double>(power + 1));
 }
 
+/// The bytes of "512MB"; nothing if there are none, or too many.
+std::optional<std::size_t> byte_count(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const auto value = number<double>(text.substr(0, digits));
+  const auto factor = unit_factor(text.substr(digits));
+  if (!value || !factor || !(*value > 0) || *value * *factor >= 0x1p62) return std::nullopt;
+  return static_cast<std::size_t>(*value * *factor);
+}
+
 /// One end of `range`, which is the part of --region for an axis; `otherwise` where it is left out.
 std::int64_t bound(std::string_view text, std::int64_t otherwise, std::string_view range, int axis,
                    std::int64_t extent) {
@@ -144,12 +153,15 @@ std::string canonical_path(const std::string& path) {
 }
 
 std::size_t parse_memory(std::string_view text) {
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
-  const auto value = number<double>(text.substr(0, digits));
-  const auto factor = unit_factor(text.substr(digits));
-  if (!value || !factor || !(*value > 0) || *value * *factor >= 0x1p62)
-    throw InvalidArgument(fmt::format("--memory takes a size such as 4GiB, 512MB or 1048576, not '{}'", text));
-  return static_cast<std::size_t>(*value * *factor);
+  const auto bytes = byte_count(text);
+  if (!bytes) throw InvalidArgument(fmt::format("--memory takes a size such as 4GiB, 512MB or 1048576, not '{}'", text));
+  return *bytes;
+}
+
+double parse_rate(std::string_view option, std::string_view text) {
+  const auto bytes = byte_count(text.substr(0, text.size() - (text.ends_with("/s") ? 2 : 0)));
+  if (!bytes) throw InvalidArgument(fmt::format("{} takes bytes a second such as 10MB/s, not '{}'", option, text));
+  return static_cast<double>(*bytes);
 }
 
 grid::Sites parse_sites(std::string_view text) {

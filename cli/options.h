@@ -29,6 +29,9 @@ std::optional<T> number(std::string_view text) {
 /// "4GiB", "512MB", "1.5G", "1048576": k, M, G, T are powers of 1000 with "B", of 1024 with "iB" or alone.
 std::size_t parse_memory(std::string_view text);
 
+/// "10MB/s": bytes a second.
+double parse_rate(std::string_view option, std::string_view text);
+
 /// "zero", "nonzero", "labels", or one of ">=V", ">V", "<=V", "<V", "==V", "!=V"; blanks may stand around sign and V.
 grid::Sites parse_sites(std::string_view text);
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "quantities.h"
 #include "report.h"
 #include "warnings.h"
 
@@ -34,10 +35,13 @@ Progress::Progress(bool shown) {
 
 Progress::~Progress() = default;
 
-void Progress::begin(std::string what) {
+void Progress::begin(std::string what, double bytes, double share) {
   const std::lock_guard lock(mutex_);
   what_ = std::move(what);
   share_.reset();
+  bytes_ = bytes;
+  first_share_ = share;
+  begun_ = Clock::now();
 }
 
 void Progress::advance(double share) {
@@ -58,8 +62,12 @@ std::function<void(double)> Progress::callback() {
 
 std::string Progress::line() const {
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-  return share_ ? fmt::format("{:<10} {}  {:.0f} s", what_, bar(*share_), seconds)
-                : fmt::format("{:<10} …  {:.0f} s", what_, seconds);
+  if (!share_) return fmt::format("{:<10} …  {:.0f} s", what_, seconds);
+  std::string text = fmt::format("{:<10} {}  {:.0f} s", what_, bar(*share_), seconds);
+  const double done = *share_ - first_share_, part = std::chrono::duration<double>(Clock::now() - begun_).count();
+  if (bytes_ > 0 && done > 0)
+    text += fmt::format(", {}, {} left", rate_text(bytes_ * done / part), duration_text(part * (1 - *share_) / done));
+  return text;
 }
 
 void Progress::draw_until_done(std::stop_token done) {

@@ -22,7 +22,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   /// Begins a part of the work, such as "reading", whose share done is not known.
-  void begin(std::string what);
+  /// @param bytes  of all of the part, and the share that was done before: then the line has rate and time left
+  void begin(std::string what, double bytes = 0, double share = 0);
   /// Share done of the part, in [0, 1].
   void advance(double share);
   /// Takes the bar away, so that the terminal is free for other lines.
@@ -40,6 +41,8 @@ class Progress {
   std::condition_variable_any wake_;
   std::string what_;
   std::optional<double> share_;
+  double bytes_ = 0, first_share_ = 0;
+  Clock::time_point begun_ = start_;
   std::jthread drawer_;  // last: it uses all others
 };
 

@@ -7,6 +7,7 @@ array([[2., 1., 0., 1.]], dtype=float32)
 """
 
 from . import _alone  # noqa: F401  (first, before a file of another distribution)
+from . import stream
 from ._band import Band
 from ._comparison import Comparison, Deviation
 from ._core import VERSION as __version__
@@ -17,7 +18,7 @@ from ._field import Field, Nearest, Topology
 from ._files import Image, read, write
 from ._info import Info, info, release_device_memory, release_threads
 from ._labels import expand_labels, fill_nearest
-from ._mesh import mesh_distance
+from ._mesh import mesh_distance, offset_surface
 from ._points import SiteSet
 from ._transform import distance_transform, nearest_site, signed_distance
 from ._triangle_set import TriangleSet
@@ -47,9 +48,11 @@ __all__ = [
     "info",
     "mesh_distance",
     "nearest_site",
+    "offset_surface",
     "read",
     "release_device_memory",
     "release_threads",
     "signed_distance",
+    "stream",
     "write",
 ]

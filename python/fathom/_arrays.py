@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -109,55 +109,14 @@ class Input(Protocol):
     ) -> None:
         """Fills the outputs that are given for queries at coordinates."""
 
-    def at(self, stream: Any) -> Input:
-        """What makes results of this kind in the order of the caller's stream, if one is given."""
-
-    def maker(self) -> Input:
-        """Makes results of the same kind, and keeps no elements."""
-
-    def downloaded(self) -> npt.NDArray[Any]:
-        """A copy in the host's memory."""
-
-    def triangle_set(
-        self,
-        vertices: npt.NDArray[Any],
-        faces: npt.NDArray[Any],
-        choices: tuple[int, int, int],
-        threads: int,
-        listener: Listener,
-    ) -> _core.TriangleSet:
-        """A mesh of the host's arrays, to live where this input lies. `choices`: sign, rule, backend."""
-
-    def nearest_triangles(
-        self, mesh: _core.TriangleSet, outputs: tuple[Any, ...], threads: int, listener: Listener
-    ) -> None:
-        """Fills the outputs for points at coordinates."""
-
-    def field(
-        self,
-        mesh: _core.TriangleSet,
-        lattice: _core.Lattice,
-        outputs: tuple[Any, ...],
-        threads: int,
-        listener: Listener,
-    ) -> None:
-        """Fills the outputs, which are of this kind, for the points of a lattice."""
-
-    def band(
-        self,
-        mesh: _core.TriangleSet,
-        lattice: _core.Lattice,
-        choices: tuple[float, int, bool, bool],
-        threads: int,
-        listener: Listener,
-    ) -> _core.Band | _core.DeviceBand:
-        """A band where results of this kind lie. `choices`: cutoff, dtype, triangles, closest."""
-
     def carry(self, nearest: Output, image_size: int, out: Any) -> Any:
         """Each element's value from its nearest site; its own where there is none."""
 
     def gaps(self, missing: Any) -> Input:
         """True where a value is missing: where `missing` says so, else where it is not equal to itself, as NaN."""
+
+
+AnyInput = Union[HostInput, CudaInput]
 
 
 def take(x: Any, name: str, stream: Any = None) -> Input:
@@ -184,7 +143,7 @@ def take(x: Any, name: str, stream: Any = None) -> Input:
     return CudaInput.of_numbers(x, name, stream)
 
 
-def take_values(x: Any, name: str, stream: Any = None) -> Input:
+def take_values(x: Any, name: str, stream: Any = None) -> AnyInput:
     """An input whose elements are carried, not read: of any type of fixed size. Errors as :func:`take`."""
     x = plain(x)
     if _on_host(x, name, stream):

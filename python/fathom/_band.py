@@ -12,18 +12,19 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import Input
 from ._dtypes import INDICES
 from ._field import save_numpy
 from ._files import Path
 from ._host import HostInput
 from ._lattice_band import LatticeBand
 from ._optional import need
+from ._surface import level_of, level_set
 
 Array = npt.NDArray[Any]
 _SIDE = 8
 """Points of a tile along each axis."""
-_STORED = ("tiles", "masks", "distance", "triangle", "closest", "row_inside", "after_inside")
+_STORED = ("tiles", "masks", "distance", "triangle", "closest", "row_inside", "after_inside", "first", "inside")
+_OPTIONAL = {"triangle", "closest", "first", "inside"}
 
 
 class Band(LatticeBand):
@@ -49,19 +50,24 @@ class Band(LatticeBand):
     array([0.5, 0.5, 0. , 0. , 0. , 0.5, 0.5], dtype=float32)
     """
 
-    def __init__(self, band: _core.Band, sign: str, like: Input) -> None:
+    def __init__(self, band: _core.Band, sign: str, like: HostInput) -> None:
         super().__init__(band, sign)
         self._band: _core.Band = band
         self._like = like
         """Makes results of the vertices' kind."""
         self._arrays: dict[str, Any] = dict(zip(_STORED, band.arrays))
-        for name in ("tiles", "masks", "row_inside", "after_inside"):
-            self._arrays[name].flags.writeable = False
+        for name in ("tiles", "masks", "row_inside", "after_inside", "first", "inside"):
+            if self._arrays[name] is not None:
+                self._arrays[name].flags.writeable = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle and copy."""
         lattice = (self.origin, self.spacing, self.shape)
         return _rebuilt, (type(self), lattice, self.cutoff, self._sign, self._arrays, self._like)
+
+    @property
+    def compact(self) -> bool:
+        return self.first is not None
 
     @property
     def nbytes(self) -> int:
@@ -88,22 +94,40 @@ class Band(LatticeBand):
 
     @property
     def distance(self) -> Array:
-        """Distances, [n, 8, 8, 8]; ±cutoff, with the side's sign, where a point is not in the band."""
-        distances: Array = self._arrays["distance"].reshape(-1, _SIDE, _SIDE, _SIDE)
+        """Distances, [n, 8, 8, 8]; ±cutoff, with the side's sign, where a point is not in the band. [points], in the
+        order of :meth:`coordinates`, if the band is compact."""
+        distances = self._kept("distance")
+        assert distances is not None
         return distances
 
     @property
     def triangle(self) -> Array | None:
-        """Nearest triangles, [n, 8, 8, 8] int32; -1 where a point is not in the band. None if not asked for."""
-        kept = self._arrays["triangle"]
-        return None if kept is None else kept.reshape(-1, _SIDE, _SIDE, _SIDE)
+        """Nearest triangles, [n, 8, 8, 8] int32; -1 where a point is not in the band. [points] if it is compact. None
+        if not asked for."""
+        return self._kept("triangle")
 
     @property
     def closest(self) -> Array | None:
-        """Nearest points of the surface, [n, 8, 8, 8, 3] float32; NaN where a point is not in the band. None if not
-        asked for."""
-        kept = self._arrays["closest"]
-        return None if kept is None else kept.reshape(-1, _SIDE, _SIDE, _SIDE, 3)
+        """Nearest points of the surface, [n, 8, 8, 8, 3] float32; NaN where a point is not in the band. [points, 3] if
+        it is compact. None if not asked for."""
+        return self._kept("closest", 3)
+
+    def _kept(self, name: str, *vector: int) -> Array | None:
+        kept: Array | None = self._arrays[name]
+        return kept if kept is None or self.compact else kept.reshape(-1, _SIDE, _SIDE, _SIDE, *vector)
+
+    @property
+    def first(self) -> Array | None:
+        """Of compact bands: how many points of the band lie before each tile, and in all, [n + 1] int64. Tile i has
+        `distance[first[i] : first[i + 1]]`."""
+        first: Array | None = self._arrays["first"]
+        return first
+
+    @property
+    def inside(self) -> Array | None:
+        """Of compact bands with a sign: which points are not outside, [n, 8] uint64, as :attr:`masks`."""
+        inside: Array | None = self._arrays["inside"]
+        return inside
 
     def coordinates(self) -> Any:
         """i, j, k of the points in the band, [points, 3] int32: tile after tile, and in a tile x fastest."""
@@ -115,7 +139,7 @@ class Band(LatticeBand):
         """Where they lie: x, y, z, [points, 3] float64."""
         places = np.empty((len(self), 3), np.int32)
         self._band.to_list(places, None)
-        return self._given(np.asarray(self.origin) + places * np.asarray(self.spacing))
+        return self._like.given(np.asarray(self.origin) + places * np.asarray(self.spacing))
 
     def values(self, of: str = "distance") -> Any:
         """What belongs to the points in the band, in the order of :meth:`coordinates`.
@@ -135,7 +159,7 @@ class Band(LatticeBand):
         kept = getattr(self, of)
         if kept is None:
             raise ValueError(f"this band has no {of}; compute it with {of}=True")
-        return self._given(kept[self.active])
+        return self._like.given(kept if self.compact else kept[self.active])
 
     def to_dense(self) -> Any:
         """Distances of the whole lattice, [z, y, x]: the band's, and ±cutoff elsewhere, with the side's sign."""
@@ -147,6 +171,22 @@ class Band(LatticeBand):
         dense = np.empty(self.shape[::-1], self.distance.dtype)
         self._band.to_dense(dense)
         return np.asarray(dense, dtype)
+
+    def offset_surface(self, distance: float) -> tuple[Any, Any]:
+        """The surface at some distance within the band; as :meth:`fathom.Field.offset_surface`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As there; or `distance`, and one step of the lattice more, leads out of the band.
+        """
+        level, step = level_of(distance, self.sign), max(self.spacing)
+        if abs(level) + step > self.cutoff * (1 + 1e-9):
+            raise ValueError(
+                f"distance is {level}; the band, up to {self.cutoff}, holds surfaces up to {self.cutoff - step}, a "
+                "step of the lattice less"
+            )
+        return level_set(self._band.lattice, np.asarray(self), level, self._like)
 
     def to_sparse_coo(self) -> Any:
         """The band as a sparse tensor of PyTorch's with the size [z, y, x]. Distances of 0 are elements, too.
@@ -207,22 +247,16 @@ class Band(LatticeBand):
         try:
             with np.load(path, allow_pickle=False) as file:
                 lattice = tuple(file[name].tolist() for name in ("origin", "spacing", "shape"))
-                needed = set(_STORED) - {"triangle", "closest"}
-                arrays = {name: file[name] if name in file or name in needed else None for name in _STORED}
+                arrays = {name: file[name] if name in file or name not in _OPTIONAL else None for name in _STORED}
                 cutoff, sign, like = float(file["cutoff"]), str(file["sign"]), HostInput(np.empty(0), None)
             made: Band = _rebuilt(cls, lattice, cutoff, sign, arrays, like)
         except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise ValueError(f"{os.fspath(path)} holds no band: {error}") from error
         return made
 
-    def _given(self, array: Array) -> Any:
-        out = self._like.output(array.shape, array.dtype)
-        out.memory[...] = array
-        return out.finish()
-
 
 def _rebuilt(
-    kind: Any, lattice: Any, cutoff: float, sign: str, arrays: dict[str, Array | None], like: Input
+    kind: Any, lattice: Any, cutoff: float, sign: str, arrays: dict[str, Array | None], like: HostInput
 ) -> Any:
     """A band of its parts, which are copied."""
     dense = tuple(None if arrays[name] is None else np.ascontiguousarray(arrays[name]) for name in _STORED)

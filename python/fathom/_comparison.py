@@ -12,8 +12,8 @@ class Deviation:
     """How far one surface lies from another, without signs."""
 
     max: float
-    """The largest distance of a point of the surface from the other one that was found: the one-sided Hausdorff distance,
-    less at most `bound` - `max`."""
+    """The largest distance of a point of the surface from the other one that was found: the one-sided Hausdorff
+    distance, less at most `bound` - `max`."""
     bound: float
     """No point of the surface, between its vertices or on them, is farther."""
     point: Triple

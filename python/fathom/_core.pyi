@@ -209,8 +209,7 @@ class TriangleSet:
         lattice: Lattice,
         cutoff: float,
         dtype: int,
-        triangles: bool,
-        closest: bool,
+        keep: tuple[bool, bool, bool],
         threads: int,
         progress: Callable[[float], object] | None,
         /,
@@ -248,6 +247,13 @@ class TriangleSet:
     @property
     def bytes(self) -> int: ...
 
+class IsoSurface:
+    def __init__(self, lattice: Lattice, field: npt.NDArray[Any], level: float, /) -> None: ...
+    @property
+    def closed(self) -> bool: ...
+    @property
+    def arrays(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]: ...
+
 class Band:
     def __init__(
         self, lattice: Lattice, cutoff: float, is_signed: bool, arrays: tuple[npt.NDArray[Any] | None, ...], /
@@ -265,6 +271,47 @@ class Band:
     def save(self, path: str, /) -> None: ...
     def to_dense(self, out: npt.NDArray[Any], /) -> None: ...
     def to_list(self, places: npt.NDArray[Any] | None, distances: npt.NDArray[Any] | None, /) -> None: ...
+
+class Graph:
+    """A raster of a tile graph."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def pixel(self) -> tuple[float, str]: ...
+    @property
+    def type(self) -> str: ...
+    def document(self) -> str: ...
+    def hash(self) -> str: ...
+    def write(
+        self,
+        path: str,
+        memory: int | None,
+        threads: int,
+        compress: bool,
+        progress: Callable[[float], object] | None,
+        /,
+    ) -> None: ...
+
+class Computer:
+    def __init__(self, graph: Graph, memory: int | None, threads: int, /) -> None: ...
+    def plan(self) -> dict[str, Any]: ...
+    def compute(
+        self, part: Sequence[int], out: npt.NDArray[Any], progress: Callable[[float], object] | None, /
+    ) -> None: ...
+
+def read_graph(
+    document: str,
+    nodes: dict[str, Graph],
+    arrays: dict[str, npt.NDArray[Any]],
+    functions: dict[str, Callable[..., Any]],
+    adapter: Callable[..., npt.NDArray[Any]],
+    placements: Callable[[str], npt.NDArray[Any]],
+    path_of: Callable[[str], str],
+    /,
+) -> tuple[Graph, list[str]]: ...
 
 # The rest is there if HAS_CUDA says so. Streams are addresses; 0 is the default stream.
 

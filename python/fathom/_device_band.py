@@ -11,7 +11,9 @@ from ._band import Band
 from ._host import HostInput
 from ._lattice_band import LatticeBand
 
-_ON_THE_HOST = frozenset(("active", "coordinates", "points", "save", "to_dense", "to_sparse_coo", "values"))
+_ON_THE_HOST = frozenset(
+    ("active", "coordinates", "offset_surface", "points", "save", "to_dense", "to_sparse_coo", "values")
+)
 
 
 class DeviceBand(LatticeBand):

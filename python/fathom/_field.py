@@ -9,8 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from . import _core
 from ._files import Path, write
 from ._given import as_numpy
+from ._host import HostInput
+from ._surface import level_of, level_set
 
 Triple = tuple[float, float, float]
 
@@ -101,6 +104,52 @@ class Field(Nearest):
             raise ValueError("this field has no distances; compute it with distance=True")
         array = as_numpy(self.distance, "distance")
         return np.asarray(array, dtype) if copy is None else np.array(array, dtype, copy=copy)
+
+    def offset_surface(self, distance: float) -> tuple[Any, Any]:
+        """The surface at some distance from the mesh, or inside it where that is below 0.
+
+        The field is exact at the lattice's points, and the surface runs straight between them: it is as fine as the
+        spacing. Closed, unless it reaches the lattice's border, and turned outwards.
+
+        Parameters
+        ----------
+        distance : float
+
+        Returns
+        -------
+        vertices : array, shape (v, 3)
+            x, y, z, of the field's type and kind.
+        faces : array of int32, shape (f, 3)
+            Numbers of each triangle's vertices.
+
+        Raises
+        ------
+        TypeError, ValueError
+            `distance` is not finite, or not above 0 where there is no sign; or no point of the lattice is beyond it.
+
+        Warns
+        -----
+        UserWarning
+            The surface ends at the lattice's border.
+
+        Notes
+        -----
+        Source: Lorensen & Cline, Marching cubes, 1987.
+
+        Examples
+        --------
+        >>> import fathom
+        >>> sheet = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
+        >>> field = fathom.mesh_distance(sheet, [[0, 1, 2]], spacing=0.25, margin=4, sign="none")
+        >>> vertices, faces = field.offset_surface(0.5)
+        >>> fathom.TriangleSet(vertices, faces).topology.closed
+        True
+        """
+        level = level_of(distance, self.sign)
+        if self.distance is None:
+            raise ValueError("this field has no distances; compute it with distance=True")
+        like = HostInput.of_values(self.distance, "distance")
+        return level_set(_core.Lattice(self.origin, self.spacing, self.shape), like.array, level, like)
 
     def save(self, path: Path) -> None:
         """Writes the distances to .npy, or all there is to .npz, by the names of the attributes.

@@ -20,10 +20,16 @@ class LatticeBand:
     def __len__(self) -> int:
         return self._band.active
 
+    @property
+    def compact(self) -> bool:
+        """Whether `distance`, `triangle` and `closest` hold the points in the band alone."""
+        return False
+
     def __repr__(self) -> str:
         return (
-            f"fathom.{type(self).__name__}(points={len(self)}, tiles={self.tiles.shape[0]}, shape={self.shape}, origin={self.origin}, "
-            f"spacing={self.spacing}, cutoff={self.cutoff}, sign={self.sign!r})"
+            f"fathom.{type(self).__name__}(points={len(self)}, tiles={self.tiles.shape[0]}, shape={self.shape}, "
+            f"origin={self.origin}, spacing={self.spacing}, cutoff={self.cutoff}, "
+            f"sign={self.sign!r}{', compact=True' * self.compact})"
         )
 
     @property

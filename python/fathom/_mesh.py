@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
@@ -11,7 +11,11 @@ from ._band import Band
 from ._device_band import DeviceBand
 from ._field import Field
 from ._progress import Progress
-from ._triangle_set import Numbers, TriangleSet
+from ._surface import level_of
+from ._triangle_set import LatticeOptions, Numbers, TriangleSet
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def mesh_distance(
@@ -36,6 +40,7 @@ def mesh_distance(
     gradient: bool = False,
     inside: bool = False,
     backend: str | None = None,
+    compact: bool = False,
     threads: int | None = None,
     stream: Any = None,
     progress: Progress = None,
@@ -67,6 +72,9 @@ def mesh_distance(
         float32, if not given, or float64: of all numbers that are no integers.
     distance, triangle, closest, barycentric, feature, gradient, inside : bool
         What is wanted; see :class:`fathom.Nearest`. A band has distances and may have `triangle` and `closest`.
+    compact : bool
+        Keep the band's points alone, and not all of the tiles that they lie in: some 40 % of the memory, also while it
+        is computed (with backend="cuda" afterwards, in the host's memory). The same results. Not of arrays on a device.
     threads, stream, progress
         As for :class:`fathom.TriangleSet`.
 
@@ -112,17 +120,75 @@ def mesh_distance(
     354
     """
     mesh = TriangleSet(vertices, faces, sign=sign, rule=rule, backend=backend, threads=threads, stream=stream)
-    lattice: dict[str, Any] = {
-        "resolution": resolution, "spacing": spacing, "origin": origin, "shape": shape, "margin": margin,
-    }
+    lattice = LatticeOptions(resolution=resolution, spacing=spacing, origin=origin, shape=shape, margin=margin)
     usual: dict[str, Any] = {
         "dtype": dtype, "triangle": triangle, "closest": closest, "threads": threads, "stream": stream,
         "progress": progress,
     }
     more: dict[str, Any] = {"barycentric": barycentric, "feature": feature, "gradient": gradient, "inside": inside}
     if band is None and cutoff is None:
+        if compact:
+            raise ValueError("compact is for bands; give band or cutoff, too")
         return mesh.field(**lattice, **usual, **more, distance=distance)
     for name, is_wanted in {**more, "distance=False": not distance}.items():
         if is_wanted:
             raise ValueError(f"a band has no {name}; ask TriangleSet.nearest() for the band's points()")
-    return mesh.band(band=band, cutoff=cutoff, **lattice, **usual)
+    return mesh.band(band=band, cutoff=cutoff, compact=compact, **lattice, **usual)
+
+
+def offset_surface(
+    vertices: Any,
+    faces: Any,
+    distance: float,
+    *,
+    sign: str = "auto",
+    rule: str = "nonzero",
+    dtype: npt.DTypeLike | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+    **lattice: Unpack[LatticeOptions],
+) -> tuple[Any, Any]:
+    """The surface at some distance from a triangle mesh, or inside it where that is below 0: a shell, a clearance.
+
+    Of the field on the lattice's points near that surface: :meth:`fathom.Field.offset_surface` says how fine it is.
+
+    Parameters
+    ----------
+    vertices, faces, sign, rule
+        As for :class:`fathom.TriangleSet`.
+    distance : float
+        In the mesh's unit. Above 0 where there is no sign.
+    dtype, threads, progress, resolution, spacing, origin, shape, margin
+        As for :func:`mesh_distance`; the margin holds the surface, if it is not given.
+
+    Returns
+    -------
+    vertices : array, shape (v, 3)
+        x, y, z, of the vertices' kind.
+    faces : array of int32, shape (f, 3)
+        Numbers of each triangle's vertices; they face outwards.
+
+    Raises
+    ------
+    TypeError, ValueError, fathom.DeviceError
+        As :func:`mesh_distance`; or there is no such surface.
+
+    Warns
+    -----
+    UserWarning
+        As :class:`fathom.TriangleSet`; or the surface ends at the lattice's border.
+
+    Examples
+    --------
+    >>> import fathom
+    >>> vertices = [[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]]
+    >>> faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+    >>> shell = fathom.TriangleSet(*fathom.offset_surface(vertices, faces, 1.0, spacing=0.25))
+    >>> shell.topology.closed, fathom.TriangleSet(vertices, faces).nearest(shell.vertices).distance.round(1).max()
+    (True, np.float32(1.0))
+    """
+    mesh = TriangleSet(vertices, faces, sign=sign, rule=rule, threads=threads)
+    level = level_of(distance, mesh.sign)
+    cutoff = abs(level) + 2 * max(mesh._lattice(lattice).spacing)  # both ends of all edges that the surface crosses
+    near = mesh.band(cutoff=cutoff, dtype=dtype, compact=True, threads=threads, progress=progress, **lattice)
+    return near.offset_surface(level)

@@ -18,6 +18,7 @@ Spacing = Union[float, Sequence[float], None]
 Border = Union[str, Sequence[str]]
 Region = Union[Sequence[Union[slice, "tuple[int, int]", None]], None]
 Ranges = Sequence["tuple[int, int]"]
+Memory = Union[int, str, None]
 
 _SITES, _METRICS, _BORDERS = _core.SITES, _core.METRICS, _core.BORDERS
 _SURFACES = _core.SURFACES
@@ -187,6 +188,27 @@ def thread_count(threads: int | None) -> int:
     if count < 1:
         raise ValueError(f"threads is {count}; it must be 1 or more, or None for all processors")
     return min(count, 2**31 - 1)
+
+
+def byte_count(memory: Memory) -> int | None:
+    """Bytes in words, as the command takes them: 4096, "100MB", "4GiB"."""
+    if memory is None:
+        return None
+    if isinstance(memory, str):
+        text = memory.strip().upper()
+        digits = text.rstrip("BIKMGT")
+        unit = text[len(digits) :].removesuffix("B")
+        base = 1024 if unit.endswith("I") else 1000
+        exponent = "KMGT".find(unit.removesuffix("I")) + 1 if unit else 0
+        try:
+            if unit and exponent == 0:
+                raise ValueError
+            return int(float(digits) * base**exponent)
+        except (ValueError, OverflowError):
+            raise ValueError(
+                f"memory is {memory!r}; it must be a number of bytes, or a text as '100MB' or '4GiB'"
+            ) from None
+    return index(memory)
 
 
 Settings = tuple[Sites, Spacing, str, Border, Union[float, None], Union[str, None], Union[int, None], bool, str]

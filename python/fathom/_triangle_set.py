@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from operator import index
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, TypedDict, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import Input, take_values
+from ._arrays import AnyInput, Input, take_values
 from ._band import Band
 from ._comparison import Comparison, Deviation
 from ._cuda import CudaInput
@@ -22,6 +21,10 @@ from ._field import OUTPUTS, Field, Nearest, Topology, Triple
 from ._options import backend_number, choose, numbers, thread_count
 from ._places import lies_on_cuda
 from ._progress import Progress, listener
+from ._warning import warn
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Array = npt.NDArray[Any]
 Numbers = Union[float, Sequence[float], None]
@@ -29,6 +32,16 @@ _VECTORS = frozenset(("closest", "barycentric", "gradient"))
 _SIGN_NAMES = {number: name for name, number in _core.SIGNS.items()}
 _DENSE_MARGIN = 2
 """Points around the mesh's box, unless the caller says how many."""
+
+
+class LatticeOptions(TypedDict, total=False):
+    """Where the points of a field lie: see :func:`fathom.mesh_distance`."""
+
+    resolution: int | None
+    spacing: Numbers
+    origin: Sequence[float] | None
+    shape: Sequence[int] | None
+    margin: int | None
 
 
 class TriangleSet:
@@ -77,7 +90,7 @@ class TriangleSet:
     Warns
     -----
     UserWarning
-        The sign "pseudonormal" for a mesh with open edges, or one that is inside out.
+        The sign "auto" or "pseudonormal" for a mesh with open edges, or "pseudonormal" for one that is inside out.
 
     Notes
     -----
@@ -122,11 +135,10 @@ class TriangleSet:
         triangles = _faces(faces, stream)
         told = listener(progress)
         self._build(given.downloaded(), triangles, given.maker(), choices, thread_count(threads), told)
-        if self.sign == "pseudonormal":
-            _warn_of_sign(self.topology)
+        _warn_of_sign(sign, rule, self.topology)
 
     def _build(
-        self, vertices: Array, faces: Array, like: Input, choices: tuple[int, int, int], threads: int, told: Any
+        self, vertices: Array, faces: Array, like: AnyInput, choices: tuple[int, int, int], threads: int, told: Any
     ) -> None:
         vertices.flags.writeable = faces.flags.writeable = False
         self._vertices, self._faces, self._like, self._choices = vertices, faces, like, choices
@@ -236,11 +248,6 @@ class TriangleSet:
     def field(
         self,
         *,
-        resolution: int | None = None,
-        spacing: Numbers = None,
-        origin: Sequence[float] | None = None,
-        shape: Sequence[int] | None = None,
-        margin: int | None = None,
         dtype: npt.DTypeLike | None = None,
         distance: bool = True,
         triangle: bool = False,
@@ -252,12 +259,13 @@ class TriangleSet:
         threads: int | None = None,
         stream: Any = None,
         progress: Progress = None,
+        **lattice: Unpack[LatticeOptions],
     ) -> Field:
         """The field on a whole lattice: :func:`fathom.mesh_distance` of this mesh, without `band` and `cutoff`.
 
         Parameters
         ----------
-        resolution, spacing, origin, shape, margin, dtype, threads, stream, progress
+        dtype, threads, stream, progress, resolution, spacing, origin, shape, margin
             As for :func:`fathom.mesh_distance`.
         distance, triangle, closest, barycentric, feature, gradient, inside : bool
             What is wanted; see :class:`fathom.Nearest`. `triangle` is int32.
@@ -268,12 +276,11 @@ class TriangleSet:
             Of a mesh on a device there, in the order of its library's current stream.
         """
         like = self._like.at(stream)
-        lattice = self._lattice(resolution, spacing, origin, shape, _DENSE_MARGIN if margin is None else margin)
-        kind = FLOATS[0] if dtype is None else named(dtype, FLOATS)
+        points = self._lattice(lattice, _DENSE_MARGIN)
         wanted = (distance, triangle, closest, barycentric, feature, gradient, inside)
-        outputs = _Outputs(like, tuple(lattice.shape[::-1]), wanted, kind, INDICES[0])
-        like.field(self._set, lattice, outputs.memory(), thread_count(threads), listener(progress))
-        origin, spacing = _triple(lattice.origin), _triple(lattice.spacing)
+        outputs = _Outputs(like, tuple(points.shape[::-1]), wanted, _float_type(dtype), INDICES[0])
+        like.field(self._set, points, outputs.memory(), thread_count(threads), listener(progress))
+        origin, spacing = _triple(points.origin), _triple(points.spacing)
         return Field(**outputs.finish(), origin=origin, spacing=spacing, sign=self.sign)
 
     def band(
@@ -281,17 +288,14 @@ class TriangleSet:
         *,
         band: float | None = None,
         cutoff: float | None = None,
-        resolution: int | None = None,
-        spacing: Numbers = None,
-        origin: Sequence[float] | None = None,
-        shape: Sequence[int] | None = None,
-        margin: int | None = None,
         dtype: npt.DTypeLike | None = None,
         triangle: bool = False,
         closest: bool = False,
+        compact: bool = False,
         threads: int | None = None,
         stream: Any = None,
         progress: Progress = None,
+        **lattice: Unpack[LatticeOptions],
     ) -> Band | DeviceBand:
         """The part of the field that is near the surface: :func:`fathom.mesh_distance` of this mesh.
 
@@ -299,7 +303,7 @@ class TriangleSet:
         ----------
         band, cutoff
             One of them, as for :func:`fathom.mesh_distance`.
-        resolution, spacing, origin, shape, margin, dtype, threads, stream, progress
+        dtype, compact, threads, stream, progress, resolution, spacing, origin, shape, margin
             As for :func:`fathom.mesh_distance`.
         triangle, closest : bool
             Keep the nearest triangle of each point, too, or the nearest point of the surface, as float32.
@@ -309,18 +313,18 @@ class TriangleSet:
         Band
             Of a mesh on a device a :class:`fathom.DeviceBand`, which is done when the call returns.
         """
-        like = self._like.at(stream)
         if (band is None) == (cutoff is None):
             raise ValueError(f"{'neither' if band is None else 'both'} of band and cutoff given; give one of them")
-        steps = self._lattice(resolution, spacing, origin, shape, 0 if margin is None else margin).spacing
-        reach = _positive(cutoff, "cutoff") if band is None else _positive(band, "band") * max(steps)
-        lattice = self._lattice(resolution, spacing, origin, shape, margin or 0, reach if margin is None else None)
-        kind = FLOATS[0] if dtype is None else named(dtype, FLOATS)
-        choices = (reach, _core.DTYPES[kind.name], triangle, closest)
-        made = like.band(self._set, lattice, choices, thread_count(threads), listener(progress))
-        if isinstance(made, _core.Band):
-            return Band(made, self.sign, like)
-        return DeviceBand(made, self.sign, like)
+        like = self._like.at(stream)
+        step = max(self._lattice(lattice).spacing)
+        reach = _positive(cutoff, "cutoff") if band is None else _positive(band, "band") * step
+        points = self._lattice(lattice, cutoff=reach if lattice.get("margin") is None else None)
+        number = _core.DTYPES[_float_type(dtype).name]
+        keep = bool(triangle), bool(closest), bool(compact)
+        told = listener(progress)
+        if isinstance(like, CudaInput):
+            return DeviceBand(like.band(self._set, points, reach, number, keep, told), self.sign, like)
+        return Band(self._set.band(points, reach, number, keep, thread_count(threads), told), self.sign, like)
 
     def compare(
         self,
@@ -339,8 +343,8 @@ class TriangleSet:
         ----------
         other : TriangleSet
         tolerance : float, optional
-            Most that what is proved is above the largest distance that is found, in the meshes' unit; a millionth of the
-            diagonal of the box around both if not given.
+            Most that what is proved is above the largest distance that is found, in the meshes' unit; a millionth of
+            the diagonal of the box around both if not given.
         samples : int
             Points of each surface, evenly over its area, from which mean and root mean square come.
         threads, progress
@@ -416,31 +420,21 @@ class TriangleSet:
         """
         found = self._set.self_intersections(_count(limit, "limit"), thread_count(threads), listener(progress))
         if found.count > len(found.pairs):
-            warnings.warn(
-                f"{found.count} pairs of triangles meet; the first {len(found.pairs)} are returned",
-                UserWarning,
-                stacklevel=2,
-            )
+            warn(f"{found.count} pairs of triangles meet; the first {len(found.pairs)} are returned")
         return found.pairs
 
-    def _lattice(
-        self,
-        resolution: int | None,
-        spacing: Numbers,
-        origin: Sequence[float] | None,
-        shape: Sequence[int] | None,
-        margin: int,
-        cutoff: float | None = None,
-    ) -> _core.Lattice:
+    def _lattice(self, options: LatticeOptions, margin: int = 0, cutoff: float | None = None) -> _core.Lattice:
+        """`margin` is that of no other being given."""
+        for name in options.keys() - LatticeOptions.__annotations__.keys():
+            raise TypeError(f"there is no option {name!r}; a lattice has {', '.join(LatticeOptions.__annotations__)}")
+        resolution, spacing, origin, shape, given = map(options.get, LatticeOptions.__annotations__)
         steps = None if spacing is None else tuple(numbers(spacing, 3, "spacing"))
-        first = None if origin is None else _three(origin, float, "origin")
-        points = None if shape is None else _three(shape, index, "shape")
         return self._set.lattice(
             None if resolution is None else _count(resolution, "resolution"),
             steps if steps is None or len(steps) == 3 else steps * 3,
-            first,
-            points,
-            _count(margin, "margin"),
+            None if origin is None else _three(origin, float, "origin"),
+            None if shape is None else _three(shape, index, "shape"),
+            _count(margin if given is None else given, "margin"),
             cutoff,
         )
 
@@ -466,7 +460,7 @@ class _Outputs:
         return {name: output.finish() for name, output in self._made.items()}
 
 
-def _coordinates(x: Any, name: str, stream: Any) -> Input:
+def _coordinates(x: Any, name: str, stream: Any) -> AnyInput:
     """Rows of x, y, z in a dense array of float32 or float64."""
     given = take_values(x, name, stream)
     if given.shape[-1:] != (3,):
@@ -487,21 +481,28 @@ def _faces(x: Any, stream: Any) -> Array:
     return np.asarray(array, INDICES[0] if narrow else INDICES[1], order="C")
 
 
-def _warn_of_sign(topology: Topology) -> None:
-    if not topology.closed:
-        warnings.warn(
-            f"the mesh has {topology.open_edges} open edges, beyond which the sign pseudonormal is of no meaning; use "
-            "fast-winding",
-            UserWarning,
-            stacklevel=3,
+def _warn_of_sign(sign: str, rule: str, topology: Topology) -> None:
+    edges = "1 edge is open" if topology.open_edges == 1 else f"{topology.open_edges} edges are open"
+    if topology.flipped_edges > 0:
+        edges += f", {topology.flipped_edges} of them between faces turned against each other"
+    if sign == "auto" and not topology.closed:
+        ruled = ", whatever rule says" if rule != "nonzero" else ""
+        warn(
+            f"the mesh: {edges}, so inside is where the generalised winding number is at least 1/2{ruled}; sign says "
+            "otherwise, sign='none' does without"
         )
-    elif topology.volume < 0:
-        warnings.warn(
+    elif sign == "pseudonormal" and not topology.closed:
+        text = "near which pseudonormals may mistake the side; sign='fast-winding' is for such meshes"
+        warn(f"the mesh: {edges}, {text}")
+    elif sign == "pseudonormal" and topology.volume < 0:
+        warn(
             "the mesh is inside out: the sign pseudonormal makes distances inside it positive; turn its triangles "
-            "round, as faces[:, ::-1], or use winding",
-            UserWarning,
-            stacklevel=3,
+            "round, as faces[:, ::-1], or use winding"
         )
+
+
+def _float_type(dtype: npt.DTypeLike | None) -> DType:
+    return FLOATS[0] if dtype is None else named(dtype, FLOATS)
 
 
 def _three(values: Any, convert: Any, name: str) -> tuple[Any, ...]:
@@ -545,7 +546,7 @@ def _positive(value: Any, name: str) -> float:
     return number
 
 
-def _rebuilt(kind: Any, vertices: Array, faces: Array, like: Input, choices: tuple[int, int, int]) -> Any:
+def _rebuilt(kind: Any, vertices: Array, faces: Array, like: AnyInput, choices: tuple[int, int, int]) -> Any:
     made = kind.__new__(kind)
     made._build(vertices, faces, like, choices, 0, None)
     return made

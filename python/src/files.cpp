@@ -6,7 +6,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "fathom/core/error.h"
@@ -18,14 +17,6 @@ namespace nb = nanobind;
 namespace fathom::python {
 
 namespace {
-
-/// Hands the elements to NumPy, which frees them.
-nb::object as_numpy(Array array) {
-  auto kept = std::make_unique<Array>(std::move(array));
-  Array* const raw = kept.get();
-  const nb::capsule owner(kept.release(), [](void* p) noexcept { delete static_cast<Array*>(p); });
-  return numpy_view(*raw, owner);
-}
 
 nb::tuple read(const std::string& path, int colours, const std::string& channel, bool print_resolution) {
   io::ReadOptions options;

@@ -4,6 +4,8 @@
 
 #include <bit>
 #include <cstring>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace fathom::python {
@@ -64,6 +66,13 @@ nb::object numpy_view(Array& array, nb::handle owner) {
   const std::vector<std::size_t> shape(array.shape().begin(), array.shape().end());
   const nb::ndarray<nb::numpy> view(array.data(), shape.size(), shape.data(), owner, nullptr, dtype);
   return nb::cast(view, nb::rv_policy::reference);
+}
+
+nb::object as_numpy(Array array) {
+  auto kept = std::make_unique<Array>(std::move(array));
+  Array* const raw = kept.get();
+  const nb::capsule owner(kept.release(), [](void* p) noexcept { delete static_cast<Array*>(p); });
+  return numpy_view(*raw, owner);
 }
 
 }  // namespace fathom::python

@@ -32,5 +32,7 @@ class HostArray {
 /// A NumPy array over the same memory.
 /// @param owner  of the memory, which stays alive as long
 nanobind::object numpy_view(Array& array, nanobind::handle owner);
+/// A NumPy array of the same elements, which frees them.
+nanobind::object as_numpy(Array array);
 
 }  // namespace fathom::python

@@ -16,6 +16,7 @@
 #include "fathom/core/error.h"
 #include "fathom/io/sparse.h"
 #include "fathom/mesh/compare.h"
+#include "fathom/mesh/iso_surface.h"
 #include "fathom/mesh/self_intersections.h"
 #include "host_array.h"
 #include "watch.h"
@@ -90,9 +91,10 @@ void field(const mesh::TriangleSet& set, const mesh::Lattice& lattice, const nb:
 }
 
 /// @param dtype  number of a DType
-mesh::Band band(const mesh::TriangleSet& set, const mesh::Lattice& lattice, double cutoff, int dtype, bool triangles,
-                bool closest, int threads, nb::object progress) {
-  mesh::BandOptions options{cutoff, static_cast<DType>(dtype), triangles, closest, {}};
+/// @param keep  triangles, closest points; and whether points of the band alone
+mesh::Band band(const mesh::TriangleSet& set, const mesh::Lattice& lattice, double cutoff, int dtype,
+                const std::array<bool, 3>& keep, int threads, nb::object progress) {
+  mesh::BandOptions options{cutoff, static_cast<DType>(dtype), keep[0], keep[1], keep[2], {}};
   options.execution.threads = threads;
   mesh::Band result;
   run_watched(std::move(progress), options.execution, [&] { result = set.band(lattice, options); });
@@ -169,8 +171,20 @@ void check_tiles(const mesh::Band& band) {
   }
 }
 
+/// @throws InvalidArgument other numbers of points before the tiles than the masks say
+void check_first(const mesh::Band& band) {
+  const std::int64_t* const first = band.first.as<std::int64_t>().data();
+  const std::uint64_t* word = band.masks.as<std::uint64_t>().data();
+  std::int64_t before = 0;
+  for (std::int64_t n = 0; n <= band.count(); ++n) {
+    if (first[n] != before) throw InvalidArgument("'first' of the band does not count what its masks say");
+    for (int z = 0; z < mesh::kTileSide && n < band.count(); ++z) before += std::popcount(*word++);
+  }
+}
+
 /// A band of its arrays, which are dense and copied.
-/// @param arrays  tiles, masks, distances, triangles or None, closest or None, row_inside, after_inside
+/// @param arrays  tiles, masks, distances, triangles or None, closest or None, row_inside, after_inside, first or None,
+///   inside or None
 mesh::Band band_of(const mesh::Lattice& lattice, double cutoff, bool is_signed, const nb::tuple& arrays) {
   mesh::Band band;
   band.lattice = lattice;
@@ -188,24 +202,33 @@ mesh::Band band_of(const mesh::Lattice& lattice, double cutoff, bool is_signed, 
   const Extents tiles = band.tile_shape();
   band.tiles = copy_of(arrays[0], DType::int32, {n, 3});
   band.masks = copy_of(arrays[1], DType::uint64, {n, mesh::kTileSide});
-  band.distances = copy_of(arrays[2], dtype, {n, mesh::kTilePoints});
-  if (!arrays[3].is_none()) band.triangles = copy_of(arrays[3], DType::int32, {n, mesh::kTilePoints});
-  if (!arrays[4].is_none()) band.closest = copy_of(arrays[4], DType::float32, {n, mesh::kTilePoints, 3});
+  for (std::int64_t k = 0; k < n * mesh::kTileSide; ++k)
+    band.active += std::popcount(band.masks.as<std::uint64_t>().data()[k]);
+  const bool is_compact = !arrays[7].is_none();
+  const Shape points = is_compact ? Shape{band.active} : Shape{n, mesh::kTilePoints};
+  Shape vectors = points;
+  vectors.push_back(3);
+  band.distances = copy_of(arrays[2], dtype, points);
+  if (!arrays[3].is_none()) band.triangles = copy_of(arrays[3], DType::int32, points);
+  if (!arrays[4].is_none()) band.closest = copy_of(arrays[4], DType::float32, vectors);
+  if (is_compact) band.first = copy_of(arrays[7], DType::int64, {n + 1});
+  if (is_compact && is_signed && arrays[8].is_none())
+    throw InvalidArgument("the inside of a compact band with a sign is missing");
+  if (is_compact && is_signed) band.inside = copy_of(arrays[8], DType::uint64, {n, mesh::kTileSide});
   band.row_inside = copy_of(arrays[5], DType::uint8, {tiles[2], tiles[1]});
   band.after_inside = copy_of(arrays[6], DType::uint8, {n});
   check_tiles(band);
-  for (std::int64_t k = 0; k < n * mesh::kTileSide; ++k)
-    band.active += std::popcount(band.masks.as<std::uint64_t>().data()[k]);
+  if (is_compact) check_first(band);
   return band;
 }
 
 /// Each of the band's arrays over its own memory; None for what it has not. In the order of band_of().
 nb::tuple arrays_of(nb::handle self) {
   auto& band = nb::cast<mesh::Band&>(self);
-  const auto view = [&](Array& array) { return array.shape().rank() > 1 ? numpy_view(array, self) : nb::none(); };
+  const auto view = [&](Array& array) { return array.data() != nullptr ? numpy_view(array, self) : nb::none(); };
   return nb::make_tuple(numpy_view(band.tiles, self), numpy_view(band.masks, self), numpy_view(band.distances, self),
                         view(band.triangles), view(band.closest), numpy_view(band.row_inside, self),
-                        numpy_view(band.after_inside, self));
+                        numpy_view(band.after_inside, self), view(band.first), view(band.inside));
 }
 
 void to_dense(const mesh::Band& band, nb::handle out) {
@@ -226,8 +249,17 @@ void save(const mesh::Band& band, const std::string& path) {
   const nb::gil_scoped_release unlocked;
   io::check_sparse(path, io::SparseFormat::automatic, band.lattice.spacing);
   io::AtomicFile file(path);
-  io::write_sparse(file, io::sparse_field(band), io::SparseFormat::automatic);
+  const std::optional<mesh::Band> full = band.is_compact() ? std::optional(band.full()) : std::nullopt;
+  io::write_sparse(file, io::sparse_field(full ? *full : band), io::SparseFormat::automatic);
   file.commit();
+}
+
+/// @param field  [z, y, x]
+mesh::IsoSurface level_set(const mesh::Lattice& lattice, nb::handle field, double level) {
+  const HostArray array(field, read);
+  const AnyConstView view = read_view(array);
+  const nb::gil_scoped_release unlocked;
+  return mesh::level_set(lattice, view, level);
 }
 
 }  // namespace
@@ -245,7 +277,7 @@ void add_mesh(nb::module_& m) {
            nb::arg().none())
       .def("nearest", &nearest, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("field", &field, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
-      .def("band", &band, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("band", &band, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("compare", &compare, nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none())
       .def("self_intersections", &self_intersections, nb::arg(), nb::arg(), nb::arg().none())
       .def("lattice", &lattice_of, nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg(),
@@ -262,6 +294,13 @@ void add_mesh(nb::module_& m) {
       .def_ro("count", &mesh::SelfIntersections::count)
       .def_prop_ro("pairs",
                    [](nb::handle self) { return numpy_view(nb::cast<mesh::SelfIntersections&>(self).pairs, self); });
+  nb::class_<mesh::IsoSurface>(m, "IsoSurface")
+      .def(nb::new_(&level_set))
+      .def_ro("closed", &mesh::IsoSurface::closed)
+      .def_prop_ro("arrays", [](nb::handle self) {
+        auto& surface = nb::cast<mesh::IsoSurface&>(self);
+        return nb::make_tuple(numpy_view(surface.vertices, self), numpy_view(surface.triangles, self));
+      });
   nb::class_<mesh::Band>(m, "Band")
       .def(nb::new_(&band_of))
       .def_ro("lattice", &mesh::Band::lattice)

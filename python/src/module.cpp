@@ -15,6 +15,7 @@
 #include "host_array.h"
 #include "mesh.h"
 #include "points.h"
+#include "stream.h"
 #include "transform.h"
 #include "voxel_set.h"
 #include "watch.h"
@@ -193,6 +194,7 @@ NB_MODULE(_core, m) {
   python::add_points(m);
   python::add_dynamic_set(m);
   python::add_voxel_set(m);
+  python::add_stream(m);
   m.def("device_names", &device_names);
 #ifdef FATHOM_PYTHON_CUDA
   m.attr("HAS_CUDA") = true;

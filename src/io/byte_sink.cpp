@@ -1,5 +1,8 @@
 #include "io/byte_sink.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -15,6 +18,13 @@ namespace fathom::io {
 void StreamSink::write(const void* data, std::size_t count) {
   if (count == 0 || std::fwrite(data, 1, count, stream_) == count) return;
   throw IoError(name_ + " cannot be written: " + std::system_category().message(errno));
+}
+
+bool is_random_access(std::FILE* stream) {
+  struct stat state {};
+  const int descriptor = fileno(stream);
+  return fstat(descriptor, &state) == 0 && S_ISREG(state.st_mode) && lseek(descriptor, 0, SEEK_CUR) == 0 &&
+         (fcntl(descriptor, F_GETFL) & O_ACCMODE) == O_RDWR;
 }
 
 struct GzipSink::Stream {

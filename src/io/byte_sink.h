@@ -29,6 +29,9 @@ class StreamSink final : public ByteSink {
   std::FILE* stream_;
 };
 
+/// Whether a stream goes to a file that begins with what is written, and can be read.
+bool is_random_access(std::FILE* stream);
+
 /// Compresses into another sink.
 class GzipSink final : public ByteSink {
  public:

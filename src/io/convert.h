@@ -1,6 +1,8 @@
 // Arithmetic on single elements while they are read: byte order, half floats, luminance.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -44,6 +46,30 @@ inline void swap_all(std::byte* data, std::size_t count, std::size_t size) {
   if (size == 2) run(std::uint16_t{0});
   if (size == 4) run(std::uint32_t{0});
   if (size == 8) run(std::uint64_t{0});
+}
+
+/// Samples of 1, 2 and 4 bits, the highest bits of a byte first, as the table has them.
+/// @param first  sample of the row to begin with
+inline void unpack_bits(const std::byte* row, std::size_t first, std::size_t count, int bits,
+                        const std::array<std::uint8_t, 16>& table, std::uint8_t* to) {
+  const unsigned mask = (1u << bits) - 1;
+  const auto per_byte = static_cast<std::size_t>(8 / bits);
+  for (std::size_t i = first; i < first + count; ++i) {
+    const auto byte = std::to_integer<unsigned>(row[i / per_byte]);
+    const unsigned shift = 8 - static_cast<unsigned>(bits) * (static_cast<unsigned>(i % per_byte) + 1);
+    *to++ = table[(byte >> shift) & mask];
+  }
+}
+
+/// Eight bool a byte, the first one highest; the last byte is filled up with zeros.
+inline void pack_bits(const std::byte* from, std::size_t count, std::byte* to) {
+  std::fill_n(to, (count + 7) / 8, std::byte{0});
+  for (std::size_t x = 0; x < count; ++x) to[x / 8] |= (from[x] & std::byte{1}) << (7 - x % 8);
+}
+
+/// Any byte but 0 means true in most files, yet a C++ bool must be 0 or 1.
+inline void make_bools(std::byte* data, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) data[i] = std::byte{data[i] != std::byte{0}};
 }
 
 /// IEEE 754 binary16 to binary32; exact.

@@ -11,6 +11,7 @@
 #include "io/formats.h"
 #include "io/gunzip_source.h"
 #include "io/listed.h"
+#include "io/mesh_formats.h"
 #include "io/numbers.h"
 #include "io/signature.h"
 
@@ -57,7 +58,8 @@ Format detect(ByteSource& source, Format wanted) {
   if (wanted != Format::automatic) return wanted;
   const Format format = format_of(start);
   if (format != Format::automatic) return format;
-  const std::string_view kind = foreign_kind(start);
+  std::string_view kind = foreign_kind(start);
+  if (kind.empty() && is_mesh(source)) kind = "a triangle mesh (fathom mesh makes its field)";
   source.fail((kind.empty() ? "is no image or array that is known" : "looks like " + std::string(kind)) + "; " +
               readable);
 }

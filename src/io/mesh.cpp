@@ -66,13 +66,6 @@ MeshFormat format_in(const ByteSource& source, Bytes start, std::optional<std::u
   return is_obj ? MeshFormat::obj : MeshFormat::automatic;
 }
 
-bool is_mesh(ByteSource& source, MeshFormat named) {
-  if (!is_gzip(source))
-    return format_in(source, source.peek(ByteSource::kLookAhead), source.size(), named) != MeshFormat::automatic;
-  GunzipSource inflated(source);
-  return format_in(inflated, inflated.peek(ByteSource::kLookAhead), std::nullopt, named) != MeshFormat::automatic;
-}
-
 [[noreturn]] void refuse(const ByteSource& source, std::string_view text) {
   for (const Foreign& foreign : kForeign)
     if (text.starts_with(foreign.bytes)) source.fail("looks like " + std::string(foreign.kind));
@@ -81,7 +74,15 @@ bool is_mesh(ByteSource& source, MeshFormat named) {
 
 }  // namespace
 
-bool is_mesh(const std::filesystem::path& path) { return is_mesh(*open_source(path, Reading::keep), format_of(path)); }
+bool is_mesh(ByteSource& source) {
+  const MeshFormat named = format_of(source.name());
+  if (!is_gzip(source))
+    return format_in(source, source.peek(ByteSource::kLookAhead), source.size(), named) != MeshFormat::automatic;
+  GunzipSource inflated(source);
+  return format_in(inflated, inflated.peek(ByteSource::kLookAhead), std::nullopt, named) != MeshFormat::automatic;
+}
+
+bool is_mesh(const std::filesystem::path& path) { return is_mesh(*open_source(path, Reading::keep)); }
 
 Mesh read_mesh(ByteSource& source, const MemoryLimit& limit, MeshFormat named,
                const std::optional<std::filesystem::path>& folder) {

@@ -39,6 +39,9 @@ namespace gltf {
 void read(Bytes bytes, const std::optional<std::filesystem::path>& folder, MeshBuilder& mesh);
 }  // namespace gltf
 
+/// Whether a source is to be read as a mesh: see the one of paths. Its name stands for the path.
+bool is_mesh(ByteSource& source);
+
 /// Reads from any source: what read_mesh() does after opening the file.
 /// @param named  the format that the name's ending says, or automatic
 Mesh read_mesh(ByteSource& source, const MemoryLimit& limit, MeshFormat named,

@@ -32,8 +32,7 @@ void read_elements(ByteSource& source, const Header& header, Array& out) {
   if (header.half) return read_half(source, header, out);
   source.read_exactly(out.data(), out.bytes(), "the NPY array");
   if (header.swapped) swap_all(out.data(), static_cast<std::size_t>(out.size()), size_of(out.dtype()));
-  if (header.dtype == DType::boolean)  // any byte but 0 means true, yet a C++ bool must be 0 or 1
-    for (std::byte& b : std::span(out.data(), out.bytes())) b = std::byte{b != std::byte{0}};
+  if (header.dtype == DType::boolean) make_bools(out.data(), out.bytes());
 }
 
 /// A batch of the file's slowest axis: `batch` blocks of `count` elements each, axes reversed, into columns of `out`.

@@ -25,8 +25,7 @@ Array read_raw(const std::filesystem::path& path, const RawLayout& layout, const
   Array array = allocate(*source, layout.dtype, layout.shape, memory_limit(options.memory_limit));
   source->read_exactly(array.data(), array.bytes(), "the elements");
   if (layout.big_endian) swap_all(array.data(), static_cast<std::size_t>(array.size()), size_of(layout.dtype));
-  if (layout.dtype == DType::boolean)  // any byte but 0 means true, yet a C++ bool must be 0 or 1
-    for (std::byte& b : std::span(array.data(), array.bytes())) b = std::byte{b != std::byte{0}};
+  if (layout.dtype == DType::boolean) make_bools(array.data(), array.bytes());
   return array;
 }
 

@@ -8,22 +8,12 @@
 #include "io/convert.h"
 #include "io/formats.h"
 #include "io/tiff_file.h"
-#include "io/tiff_meaning.h"
+#include "io/tiff_survey.h"
 #include "io/units.h"
 
 namespace fathom::io::tiff {
 
 namespace {
-
-/// Everything that is known before an element is decoded.
-struct Survey {
-  std::vector<Page> pages;
-  Tags tags;
-  Stack stack;
-  Taking taking;
-  ImageInfo info;
-  std::uint64_t scratch = 0;
-};
 
 void check_same(const ByteSource& source, const Page& first, const Page& page, std::size_t number) {
   if (page.width == first.width && page.height == first.height && page.dtype == first.dtype &&
@@ -92,6 +82,8 @@ std::uint64_t check_one_block(TiffFile& file, const ByteSource& source, const Pa
   return offset;
 }
 
+}  // namespace
+
 Survey survey_of(TiffFile& file, ByteSource& source, const ReadContext& context) {
   Survey survey;
   visit_pages(file, source, survey);
@@ -119,8 +111,6 @@ void go_to(TiffFile& file, const Page& page) {
   if (TIFFCurrentDirOffset(file.get()) != page.offset && !TIFFSetSubDirectory(file.get(), page.offset))
     file.fail("has a page that cannot be read again");
 }
-
-}  // namespace
 
 ImageInfo probe(ByteSource& source, const ReadContext& context) {
   TiffFile file(source, context.limit.bytes);

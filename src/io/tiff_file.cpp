@@ -12,8 +12,10 @@
 
 namespace fathom::io {
 
-TiffFile::TiffFile(ByteSource& source, std::uint64_t most_bytes) : name_(source.name()), source_(&source) {
-  open("rcm", most_bytes);  // no chopping of large strips, which would be read in small pieces; no mapping
+TiffFile::TiffFile(ByteSource& source, std::uint64_t most_bytes, bool with_offsets)
+    : name_(source.name()), source_(&source) {
+  // No chopping of large strips, which would be read in small pieces; no mapping.
+  open(with_offsets ? "rcm" : "rcmO", most_bytes);
 }
 
 TiffFile::TiffFile(std::string name, std::FILE* stream, bool big) : name_(std::move(name)), stream_(stream) {

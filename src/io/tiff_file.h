@@ -18,7 +18,8 @@ class TiffFile {
  public:
   /// Opens for reading. @throws IoError no TIFF
   /// @param most_bytes  of any one allocation of libtiff
-  TiffFile(ByteSource& source, std::uint64_t most_bytes);
+  /// @param with_offsets  of all tiles or strips, 16 bytes each; without them libtiff looks up what it needs
+  TiffFile(ByteSource& source, std::uint64_t most_bytes, bool with_offsets = true);
   /// Opens for writing. @param stream  seekable and readable
   TiffFile(std::string name, std::FILE* stream, bool big);
   ~TiffFile() { close(); }

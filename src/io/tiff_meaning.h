@@ -76,4 +76,27 @@ struct Description {
 /// @throws InvalidArgument more than three axes that have no names, or names that no description holds
 Description describe(DType dtype, const Shape& shape, const Meaning& meaning);
 
+/// Calls put(tag, value) for all that says so: texts, vectors of double and uint16, double (resolutions) and int.
+template <class Put>
+void for_each_tag(const Description& description, const Meaning& meaning, Put put) {
+  const auto put_list = [&](std::uint32_t tag, const auto& list) {
+    if (!list.empty()) put(tag, list);
+  };
+  put_list(TIFFTAG_IMAGEDESCRIPTION, description.text);
+  if (description.x_resolution > 0 && description.y_resolution > 0) {
+    put(TIFFTAG_RESOLUTIONUNIT, static_cast<int>(RESUNIT_NONE));
+    put(TIFFTAG_XRESOLUTION, description.x_resolution);
+    put(TIFFTAG_YRESOLUTION, description.y_resolution);
+  }
+  put_list(42113, meaning.no_data);
+  const auto* geo = dynamic_cast<const NativeGeo*>(meaning.native.get());
+  if (!geo) return;
+  put_list(33550, geo->tags.pixel_scale);
+  put_list(33922, geo->tags.tie_points);
+  put_list(34264, geo->tags.transformation);
+  put_list(34735, geo->tags.geo_keys);
+  put_list(34736, geo->tags.geo_doubles);
+  put_list(34737, geo->tags.geo_text);
+}
+
 }  // namespace fathom::io::tiff

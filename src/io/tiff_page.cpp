@@ -141,8 +141,8 @@ void check_tiles(const ByteSource& source, const Page& page) {
 }
 
 /// Elements that are not compressed must be there.
-void check_uncompressed(const TiffFile& file, const ByteSource& source, const Page& page) {
-  if (file.field<std::uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE) != COMPRESSION_NONE) return;
+void check_uncompressed(const ByteSource& source, const Page& page) {
+  if (page.compressed) return;
   const std::uint64_t row = (std::uint64_t{page.width} * static_cast<std::uint64_t>(page.bits * page.samples) + 7) / 8;
   std::uint64_t bytes = 0;
   if (__builtin_mul_overflow(row, page.height, &bytes)) bytes = UINT64_MAX;
@@ -171,12 +171,13 @@ Page read_page(TiffFile& file, const ByteSource& source) {
   check_meaning(source, page);
   if (page.photometric == Photometric::palette) page.dtype = DType::uint8;
   check_compression(file, source);
+  page.compressed = file.field<std::uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE) != COMPRESSION_NONE;
   if (file.field<std::uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE) == COMPRESSION_JPEG &&
       page.photometric == Photometric::colour && !page.separate)
     TIFFSetField(file.get(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);  // libjpeg turns YCbCr into RGB
   read_blocks(file, source, page);
   check_tiles(source, page);
-  check_uncompressed(file, source, page);
+  check_uncompressed(source, page);
   return page;
 }
 

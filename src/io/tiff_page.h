@@ -1,6 +1,8 @@
 // One page (directory) of a TIFF: what its tags say, checked, and the decoding of its elements.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "fathom/core/array.h"
@@ -23,6 +25,7 @@ struct Page {
   bool alpha = false;           ///< the last sample is opacity
   bool half = false;            ///< float16 in the file
   bool separate = false;        ///< one plane per sample
+  bool compressed = false;
   bool tiled = false;
   std::uint32_t block_width = 0, block_height = 0;  ///< of a tile or strip
   std::uint64_t block_bytes = 0;                    ///< of a decoded tile or strip, of one plane if separate
@@ -44,6 +47,21 @@ struct Page {
 /// Reads the tags of the current directory.
 /// @throws IoError broken, absurd, or of a kind that is not read
 Page read_page(TiffFile& file, const ByteSource& source);
+
+/// How decoded rows of a page, which must live as long, become elements.
+class RowStore {
+ public:
+  RowStore(const Page& page, const Taking& taking);
+  /// @param row    in native byte order, of a tile, a strip or its plane
+  /// @param plane  bytes from a sample's plane to the next, if they are separate
+  /// @param first  pixel of the row to begin with
+  void store(const std::byte* row, std::size_t plane, std::size_t first, std::size_t count, const ElementRow& to) const;
+
+ private:
+  const Page& page_;
+  Taking taking_;  // of the samples that were decoded
+  std::array<std::uint8_t, 16> table_{};  // what samples of 1, 2 and 4 bits become
+};
 
 /// Decodes the current directory.
 /// @param out  height × width elements of taking.dtype, or of each pixel taking.count, which lie side by side if they are

@@ -1,8 +1,4 @@
 // Writing TIFF and BigTIFF through libtiff: a page for each plane, its rows in strips of about 1 MiB, plain or deflated.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <limits>
@@ -11,6 +7,7 @@
 #include <vector>
 
 #include "fathom/core/error.h"
+#include "io/convert.h"
 #include "io/formats.h"
 #include "io/tiff_file.h"
 #include "io/tiff_meaning.h"
@@ -59,13 +56,8 @@ void set_tags(TiffFile& file, const PageLayout& layout, bool compress) {
 }
 
 void copy_row(const std::byte* from, const PageLayout& layout, std::byte* to) {
-  if (layout.dtype != DType::boolean) {
-    std::copy_n(from, layout.row_bytes, to);
-    return;
-  }
-  std::fill_n(to, layout.row_bytes, std::byte{0});
-  for (std::size_t x = 0; x < layout.width; ++x)
-    to[x / 8] |= (from[x] & std::byte{1}) << (7 - x % 8);
+  if (layout.dtype == DType::boolean) pack_bits(from, layout.width, to);
+  else std::copy_n(from, layout.row_bytes, to);
 }
 
 /// Tags that libtiff must be told of before they are written.
@@ -80,27 +72,13 @@ void declare_tags(TIFF* tiff) {
   TIFFMergeFieldInfo(tiff, fields, static_cast<std::uint32_t>(std::size(fields)));
 }
 
-template <class T>
-void set_values(TIFF* tiff, std::uint32_t tag, const std::vector<T>& values) {
-  if (!values.empty()) TIFFSetField(tiff, tag, static_cast<int>(values.size()), values.data());
-}
-
 void set_meaning(TIFF* tiff, const Description& description, const Meaning& meaning) {
-  if (!description.text.empty()) TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, description.text.c_str());
-  if (description.x_resolution > 0 && description.y_resolution > 0) {
-    TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_NONE);
-    TIFFSetField(tiff, TIFFTAG_XRESOLUTION, description.x_resolution);
-    TIFFSetField(tiff, TIFFTAG_YRESOLUTION, description.y_resolution);
-  }
-  if (!meaning.no_data.empty()) TIFFSetField(tiff, 42113, meaning.no_data.c_str());
-  const auto* geo = dynamic_cast<const NativeGeo*>(meaning.native.get());
-  if (!geo) return;
-  set_values(tiff, 33550, geo->tags.pixel_scale);
-  set_values(tiff, 33922, geo->tags.tie_points);
-  set_values(tiff, 34264, geo->tags.transformation);
-  set_values(tiff, 34735, geo->tags.geo_keys);
-  set_values(tiff, 34736, geo->tags.geo_doubles);
-  if (!geo->tags.geo_text.empty()) TIFFSetField(tiff, 34737, geo->tags.geo_text.c_str());
+  for_each_tag(description, meaning, [tiff](std::uint32_t tag, const auto& value) {
+    using T = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<T, std::string>) TIFFSetField(tiff, tag, value.c_str());
+    else if constexpr (std::is_arithmetic_v<T>) TIFFSetField(tiff, tag, value);
+    else TIFFSetField(tiff, tag, static_cast<int>(value.size()), value.data());
+  });
 }
 
 /// @param from        first element of the page, whose tags are set
@@ -164,14 +142,6 @@ void write_pages(const std::string& name, std::FILE* stream, const Job& job) {
   file.finish_writing();
 }
 
-/// libtiff goes back in what it wrote, and reads it to chain the pages.
-bool is_random_access(std::FILE* stream) {
-  struct stat state {};
-  const int descriptor = fileno(stream);
-  return fstat(descriptor, &state) == 0 && S_ISREG(state.st_mode) && lseek(descriptor, 0, SEEK_CUR) == 0 &&
-         (fcntl(descriptor, F_GETFL) & O_ACCMODE) == O_RDWR;
-}
-
 /// For pipes, devices and the like: written to a temporary file first.
 void write_through_file(const std::string& name, std::FILE* stream, const Job& job) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> temporary(std::tmpfile(), &std::fclose);
@@ -204,6 +174,7 @@ void check(DType dtype, const Shape& shape, const Meaning& meaning) {
 
 WriteReport write(Target& target, const AnyConstView& data, const Meaning& meaning) {
   const Job job{data, meaning, target.compress};
+  // libtiff goes back in what it wrote, and reads it to chain the pages.
   if (is_random_access(target.stream)) write_pages(target.name, target.stream, job);
   else write_through_file(target.name, target.stream, job);
   return {};

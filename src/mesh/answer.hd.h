@@ -30,7 +30,8 @@ FATHOM_HD inline Vec3 unit(Vec3 way) {
   return length > 0 ? (1 / length) * way : Vec3();
 }
 
-/// Of the triangle at a place, of length 1, to the side from which its corners run counter-clockwise; 0 where it has no face.
+/// Of the triangle at a place, of length 1, to the side from which its corners run counter-clockwise; 0 where it has no
+/// face.
 FATHOM_HD inline Vec3 face_normal_at(const MeshView& mesh, std::int64_t place) {
   const std::int32_t* const corners = mesh.corners + 3 * std::int64_t{mesh.ids[place]};
   const Vec3 a = mesh.vertices[corners[0]];

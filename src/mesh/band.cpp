@@ -1,11 +1,14 @@
 #include "fathom/mesh/band.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "fathom/core/dtype.h"
 #include "fathom/core/error.h"
+#include "mesh/band_forms.h"
 
 namespace fathom::mesh {
 
@@ -38,10 +41,50 @@ void visit_lines(const Lattice& lattice, const AnyView& out, const std::int64_t 
               size[0], y + kTileSide * z);
 }
 
+bool bit(const Array& masks, std::int64_t tile, int i) {
+  return masks.as<std::uint64_t>().data()[tile * kTileSide + i / 64] >> i % 64 & 1;
+}
+
+/// The values of a band's tiles, `Width` of each of their points, whichever form it has.
+template <class T, int Width = 1>
+class TileValues {
+ public:
+  /// @param elsewhere  what points that are not in the band have; with sides the negative of it inside
+  TileValues(const Band& band, const Array& values, T elsewhere)
+      : band_(band),
+        values_(values.as<T>().data()),
+        elsewhere_(elsewhere),
+        has_sides_(Width == 1 && elsewhere > 0 && band.is_signed) {}
+
+  /// Of all points of a tile; until the next call.
+  const T* of(std::int64_t tile) {
+    if (!band_.is_compact()) return values_ + tile * kTilePoints * Width;
+    const T* from = values_ + band_.first.as<std::int64_t>().data()[tile] * Width;
+    for (int i = 0; i < kTilePoints; ++i) {
+      const bool is_in = bit(band_.masks, tile, i);
+      const bool is_negative = !is_in && has_sides_ && bit(band_.inside, tile, i);
+      for (int k = 0; k < Width; ++k) room_[i * Width + k] = is_in ? *from++ : is_negative ? -elsewhere_ : elsewhere_;
+    }
+    return room_;
+  }
+
+ private:
+  const Band& band_;
+  const T* const values_;
+  const T elsewhere_;
+  const bool has_sides_;
+  T room_[kTilePoints * Width];
+};
+
+template <class T>
+TileValues<T> distances_of(const Band& band) {
+  return {band, band.distances, static_cast<T>(band.cutoff)};
+}
+
 template <class T>
 void fill_dense(const Band& band, const AnyView& out) {
   T* const to = reinterpret_cast<T*>(out.data());
-  const T* const from = band.distances.as<T>().data();
+  TileValues<T> values = distances_of<T>(band);
   const std::int32_t* const tiles = band.tiles.as<std::int32_t>().data();
   const auto shape = band.tile_shape();
   std::int64_t stored = 0;
@@ -51,10 +94,9 @@ void fill_dense(const Band& band, const AnyView& out) {
       const std::int64_t tile[3] = {x, row % shape[1], row / shape[1]};
       const bool is_stored = stored < band.count() && std::equal(tile, tile + 3, tiles + 3 * stored);
       const auto background = static_cast<T>(inside ? -band.cutoff : band.cutoff);
+      const T* const from = is_stored ? values.of(stored) : nullptr;
       visit_lines(band.lattice, out, tile, [&](std::int64_t first, std::int64_t size, std::int64_t line) {
-        if (is_stored)
-          std::memcpy(to + first, from + stored * kTilePoints + line * kTileSide,
-                      static_cast<std::size_t>(size) * sizeof(T));
+        if (is_stored) std::memcpy(to + first, from + line * kTileSide, static_cast<std::size_t>(size) * sizeof(T));
         else std::fill_n(to + first, size, background);
       });
       if (is_stored) inside = band.after_inside.as<std::uint8_t>().data()[stored++] != 0;
@@ -66,8 +108,10 @@ template <class T>
 void fill_list(const Band& band, const AnyView& places, const AnyView& distances) {
   const std::uint64_t* const masks = band.masks.as<std::uint64_t>().data();
   const std::int32_t* const tiles = band.tiles.as<std::int32_t>().data();
+  TileValues<T> values = distances_of<T>(band);
   std::int64_t at = 0;
-  for (std::int64_t tile = 0; tile < band.count(); ++tile)
+  for (std::int64_t tile = 0; tile < band.count(); ++tile) {
+    const T* const from = values.of(tile);
     for (std::int64_t z = 0; z < kTileSide; ++z)
       for (std::uint64_t word = masks[tile * kTileSide + z]; word != 0; word &= word - 1, ++at) {
         const int bit = __builtin_ctzll(word);
@@ -76,13 +120,102 @@ void fill_list(const Band& band, const AnyView& places, const AnyView& distances
           for (int k = 0; k < 3; ++k)
             reinterpret_cast<std::int32_t*>(places.data())[at * places.strides()[0] + k] =
                 static_cast<std::int32_t>(tiles[3 * tile + k] * kTileSide + in_tile[k]);
-        if (distances.present())
-          reinterpret_cast<T*>(distances.data())[at] =
-              band.distances.as<T>().data()[tile * kTilePoints + kTileSide * kTileSide * z + bit];
+        if (distances.present()) reinterpret_cast<T*>(distances.data())[at] = from[kTileSide * kTileSide * z + bit];
       }
+  }
+}
+
+Array copy_of(const Array& from) {
+  Array copy(from.dtype(), from.shape());
+  if (from.bytes() > 0) std::memcpy(copy.data(), from.data(), from.bytes());
+  return copy;
+}
+
+/// What both forms have.
+Band form_of(const Band& from) {
+  Band band;
+  band.lattice = from.lattice;
+  band.cutoff = from.cutoff;
+  band.is_signed = from.is_signed;
+  band.active = from.active;
+  band.tiles = copy_of(from.tiles);
+  band.masks = copy_of(from.masks);
+  band.row_inside = copy_of(from.row_inside);
+  band.after_inside = copy_of(from.after_inside);
+  band.instruction_set = from.instruction_set;
+  band.threads = from.threads;
+  band.scratch_bytes = from.scratch_bytes;
+  return band;
+}
+
+/// Copies values of the points of tiles: all of them, or those in the band.
+template <class T, int Width = 1>
+Array values_of(const Band& band, const Array& from, T elsewhere, bool compact) {
+  if (from.data() == nullptr) return {};
+  Shape shape = compact ? Shape{band.active} : Shape{band.count(), kTilePoints};
+  if (Width > 1) shape.push_back(Width);
+  Array copy(from.dtype(), shape);
+  TileValues<T, Width> values(band, from, elsewhere);
+  T* to = copy.as<T>().data();
+  for (std::int64_t tile = 0; tile < band.count(); ++tile) {
+    const T* const all = values.of(tile);
+    for (int i = 0; i < kTilePoints; ++i)
+      if (!compact || bit(band.masks, tile, i)) to = std::copy_n(all + i * Width, Width, to);
+  }
+  return copy;
+}
+
+void copy_values(const Band& from, bool compact, Band& to) {
+  const bool is_float = from.distances.dtype() == DType::float32;
+  to.distances = is_float ? values_of(from, from.distances, static_cast<float>(from.cutoff), compact)
+                          : values_of(from, from.distances, from.cutoff, compact);
+  to.triangles = values_of<std::int32_t>(from, from.triangles, -1, compact);
+  to.closest = values_of<float, 3>(from, from.closest, std::numeric_limits<float>::quiet_NaN(), compact);
+}
+
+template <class T>
+Array sides_of(const Band& band) {
+  Array inside(DType::uint64, {band.count(), kTileSide});
+  TileValues<T> values = distances_of<T>(band);
+  for (std::int64_t tile = 0; tile < band.count(); ++tile) {
+    const T* const distances = values.of(tile);
+    for (int z = 0; z < kTileSide; ++z) {
+      std::uint64_t word = 0;
+      for (int i = 0; i < 64; ++i) word |= std::uint64_t{distances[64 * z + i] <= 0} << i;
+      inside.as<std::uint64_t>().data()[tile * kTileSide + z] = word;
+    }
+  }
+  return inside;
 }
 
 }  // namespace
+
+Array points_before(const Array& masks) {
+  const std::int64_t count = masks.shape()[0];
+  Array first(DType::int64, {count + 1});
+  std::int64_t* const to = first.as<std::int64_t>().data();
+  to[0] = 0;
+  for (std::int64_t tile = 0; tile < count; ++tile) {
+    to[tile + 1] = to[tile];
+    for (int z = 0; z < kTileSide; ++z)
+      to[tile + 1] += std::popcount(masks.as<std::uint64_t>().data()[tile * kTileSide + z]);
+  }
+  return first;
+}
+
+Band Band::compact() const {
+  Band band = form_of(*this);
+  band.first = points_before(masks);
+  if (is_signed) band.inside = distances.dtype() == DType::float32 ? sides_of<float>(*this) : sides_of<double>(*this);
+  copy_values(*this, true, band);
+  return band;
+}
+
+Band Band::full() const {
+  Band band = form_of(*this);
+  copy_values(*this, false, band);
+  return band;
+}
 
 void Band::to_dense(const AnyView& out) const {
   if (!out.present()) throw InvalidArgument("no output was given");

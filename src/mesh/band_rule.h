@@ -10,15 +10,16 @@
 namespace fathom::mesh {
 
 struct BandRule {
-  /// Between points of a tile that are not in the band the surface cannot pass, whatever was rounded: their sides spread.
-  /// Where the surface has holes, inside and outside meet elsewhere, too: all points are asked for their sides.
+  /// Between points of a tile that are not in the band the surface cannot pass, whatever was rounded: their sides
+  /// spread. Where the surface has holes, inside and outside meet elsewhere, too: all points are asked for their sides.
   bool spreads = true;
-  /// With sides and holes, tiles are stored, too, in which inside and outside meet. These are looked for where the corners of
-  /// a tile or of those around it, the points 8·t and 8·t + 8 along each axis, are not all on one side: a tile is stored if
-  /// its corners and points are not, beyond the lattice's end as well.
+  /// With sides and holes, tiles are stored, too, in which inside and outside meet. These are looked for where the
+  /// corners of a tile or of those around it, the points 8·t and 8·t + 8 along each axis, are not all on one side: a
+  /// tile is stored if its corners and points are not, beyond the lattice's end as well.
   bool asks_corners = false;
-  /// Tiles with a point so near are stored. With sides, and a cutoff below a step of the lattice, that is a step: between
-  /// neighbours on different sides of the surface it is within half of one, so that it cuts no tile that is not stored.
+  /// Tiles with a point so near are stored. With sides, and a cutoff below a step of the lattice, that is a step:
+  /// between neighbours on different sides of the surface it is within half of one, so that it cuts no tile that is not
+  /// stored.
   double within = 0;
 };
 

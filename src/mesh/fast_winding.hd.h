@@ -82,8 +82,8 @@ FATHOM_HD inline double solid_angle_of_block(const ClusterTree& tree, std::int64
 }
 
 /// 1 inside and 0 outside of closed surfaces that run counter-clockwise seen from outside; around others a number that
-/// changes by 1 across the surface and by nothing suddenly elsewhere. Each node's share is a sum of its own, in the order of
-/// its children.
+/// changes by 1 across the surface and by nothing suddenly elsewhere. Each node's share is a sum of its own, in the
+/// order of its children.
 FATHOM_HD inline double generalised_winding(const ClusterTree& tree, Vec3 point, double reach) {
   constexpr double kOfTurn = 0.25 / 3.141592653589793;
   struct Share {

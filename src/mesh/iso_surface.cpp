@@ -1,7 +1,8 @@
-// Marching cubes. Source: Lorensen, Cline, Marching cubes, 1987. Departs from it by how the 256 cases are made: not written
-// down, but from one rule for faces, so that neighbours agree, and closed surfaces come out closed. On each face of a cube
-// the surface cuts off the corners that are below the level, each by itself where two of them lie across; the cuts join to
-// loops; a loop is cut into triangles by diagonals that lie on no face, since the neighbour might have the same one.
+// Marching cubes. Source: Lorensen, Cline, Marching cubes, 1987. Departs from it by how the 256 cases are made: not
+// written down, but from one rule for faces, so that neighbours agree, and closed surfaces come out closed. On each
+// face of a cube the surface cuts off the corners that are below the level, each by itself where two of them lie
+// across; the cuts join to loops; a loop is cut into triangles by diagonals that lie on no face, since the neighbour
+// might have the same one.
 #include "fathom/mesh/iso_surface.h"
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 //
 // Triangles are closed: those that only touch, in a point or along a line, meet. All have an area, and coordinates
 // that went through snapped().
-// Source: Guigue & Devillers, Fast and robust triangle-triangle overlap test using orientation predicates, 2003. Departs in
-// that sides are taken against triangles one after the other, in the plane, too: a shared corner or edge then needs few of
-// them.
+// Source: Guigue & Devillers, Fast and robust triangle-triangle overlap test using orientation predicates, 2003.
+// Departs in that sides are taken against triangles one after the other, in the plane, too: a shared corner or edge
+// then needs few of them.
 #pragma once
 
 #include <array>
@@ -81,8 +81,8 @@ inline bool meet_anywhere(const Facet& s, const Facet& t) {
   return false;
 }
 
-/// Triangles with one common corner, `s[i]` and `t[j]`. From there a common point leads on to the side across, in one of them
-/// first.
+/// Triangles with one common corner, `s[i]` and `t[j]`. From there a common point leads on to the side across, in one
+/// of them first.
 inline bool meet_beside_corner(const Facet& s, std::size_t i, const Facet& t, std::size_t j) {
   const auto across_meets = [](const Facet& a, std::size_t corner, const Facet& b) {
     const Vec3 p = a[(corner + 1) % 3], q = a[(corner + 2) % 3];
@@ -92,7 +92,8 @@ inline bool meet_beside_corner(const Facet& s, std::size_t i, const Facet& t, st
   return across_meets(s, i, t) || across_meets(t, j, s);
 }
 
-/// Triangles with a common edge, across from `p` in `t`, whose other corner is `q`: only if one is folded onto the other.
+/// Triangles with a common edge, across from `p` in `t`, whose other corner is `q`: only if one is folded onto the
+/// other.
 inline bool meet_beside_edge(const Facet& t, std::size_t p, Vec3 q) {
   if (side_of(t, q) != 0) return false;
   const Seen view = seen(t);

@@ -1,4 +1,5 @@
-// Pairs of triangles that meet: blocks of the tree against all later blocks whose boxes overlap, then triangle by triangle.
+// Pairs of triangles that meet: blocks of the tree against all later blocks whose boxes overlap, then triangle by
+// triangle.
 #include "fathom/mesh/self_intersections.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// The tree over a surface: ranges of triangles are halved along the longest side of their box, as in a k-d tree, down to
-// blocks of kFan; boxes over each, boxes over kFan boxes, and so on upwards. Searches look at a third less than in Hilbert
-// order.
+// The tree over a surface: ranges of triangles are halved along the longest side of their box, as in a k-d tree, down
+// to blocks of kFan; boxes over each, boxes over kFan boxes, and so on upwards. Searches look at a third less than in
+// Hilbert order.
 // Source: packed trees after Leutenegger, Lopez & Edgington 1997, halved instead of tiled. Cost: O(n log n).
 #include "mesh/tree.h"
 

@@ -1,11 +1,11 @@
 // The numbers that decide: from a point to a triangle. Shared by host and device: same bits everywhere.
 //
-// All is computed in float64 from a, b and c, the corners less the point, and from differences of corners. Corners stand in
-// ascending order of their vertices, so that triangles that share an edge or a vertex compute it by the same steps from the
-// same numbers. The lanes of cpu/lanes-inl.h take these steps, too.
+// All is computed in float64 from a, b and c, the corners less the point, and from differences of corners. Corners
+// stand in ascending order of their vertices, so that triangles that share an edge or a vertex compute it by the same
+// steps from the same numbers. The lanes of cpu/lanes-inl.h take these steps, too.
 //
-// Source: the regions of a triangle after Ericson, Real-Time Collision Detection, 2005, 5.1.5; departs in that edges are
-// taken by themselves, each with both ends, for the sake of equal bits.
+// Source: the regions of a triangle after Ericson, Real-Time Collision Detection, 2005, 5.1.5; departs in that edges
+// are taken by themselves, each with both ends, for the sake of equal bits.
 #pragma once
 
 #include <cmath>
@@ -117,9 +117,9 @@ FATHOM_HD inline double squared_in_prism(const Triangle& triangle, Vec3 point) {
   return (height * triangle.per_normal) * height;
 }
 
-/// Squares of bounds above which nothing can be nearer than `squared`. The formula's distance may fall short of the true one:
-/// that of a plane by what is wrong with its normal, which for the flattest face is below 2⁻²⁴ of the way to its corner,
-/// and that way is no longer than distance and longest side together. With y = 2⁻²²·longest,
+/// Squares of bounds above which nothing can be nearer than `squared`. The formula's distance may fall short of the
+/// true one: that of a plane by what is wrong with its normal, which for the flattest face is below 2⁻²⁴ of the way to
+/// its corner, and that way is no longer than distance and longest side together. With y = 2⁻²²·longest,
 /// (d + y)² ≤ (1 + 2⁻¹⁶)·d² + (1 + 2¹⁶)·y², and the rest of the margin is for the bound's own rounding.
 FATHOM_HD inline double reach_of(double squared, double longest_squared) {
   return squared * (1 + 0x1p-15) + 0x1p-27 * longest_squared;

@@ -133,7 +133,8 @@ std::size_t band_bytes(std::int64_t tiles, const BandOptions& options) {
                                (options.closest ? 3 * sizeof(float) : 0);
   const std::size_t values = static_cast<std::size_t>(tiles) * kTilePoints * of_point;
   const std::size_t waiting = static_cast<std::size_t>(cpu::run_of(options.execution).threads) * cpu::kPieceBytes;
-  return values + std::min(values, waiting) + static_cast<std::size_t>(tiles) * 2 * (3 * 4 + kTileSide * 8 + 1);
+  const std::size_t of_tile = 3 * 4 + kTileSide * 8 + 1 + (options.compact ? 8 + kTileSide * 8 : 0);
+  return values + std::min(values, waiting) + static_cast<std::size_t>(tiles) * 2 * of_tile;
 }
 
 TriangleSet::TriangleSet(const Triangles& mesh, const TriangleSetOptions& options) {
@@ -210,7 +211,10 @@ Report TriangleSet::field(const Lattice& lattice, const Outputs& outputs, const 
 Band TriangleSet::band(const Lattice& lattice, const BandOptions& options) const {
   check_band(lattice, options);
   check_backend(options.execution, on_device());
-  if (resident_) return resident_->band(lattice, options);
+  if (resident_) {
+    Band band = resident_->band(lattice, options);
+    return options.compact ? band.compact() : std::move(band);
+  }
   return cpu::make_band(*prepared_, lattice, options, cpu::run_of(options.execution));
 }
 
@@ -231,6 +235,8 @@ Report TriangleSet::field(const Lattice& lattice, const DeviceOutputs& outputs, 
 DeviceBand TriangleSet::device_band(const Lattice& lattice, const BandOptions& options, Stream stream) const {
   const ResidentMesh& resident = on_its_device(resident_, options.execution);
   check_band(lattice, options);
+  if (options.compact)
+    throw InvalidArgument("a band in a device's memory is not compact; make it so by download() and Band::compact()");
   return resident.band(lattice, options, stream);
 }
 

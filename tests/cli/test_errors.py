@@ -28,8 +28,8 @@ def inputs(fathom):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    ([], "no verb was given; use distance, query, mesh, render, info or compare, see fathom --help"),
-    (["blur"], "'blur' is no verb; use distance, query, mesh, render, info or compare, see fathom --help"),
+    ([], "no verb was given; use distance, query, mesh, render, stream, info or compare, see fathom --help"),
+    (["blur"], "'blur' is no verb; use distance, query, mesh, render, stream, info or compare, see fathom --help"),
     (["distance"], "INPUT is required; see fathom distance --help"),
     (["info"], "FILE is required; see fathom info --help"),
     (["compare"], "A is required; see fathom compare --help"),
@@ -179,12 +179,21 @@ def test_truncated(fathom, name, share):
     ("a.dcm", b"\0" * 128 + b"DICM", "looks like a DICOM file (convert the series to NIfTI with dcm2niix or SimpleITK); "
      + READABLE),
     ("a.h5", b"\x89HDF\r\n\x1a\n", f"looks like an HDF5, NetCDF or Imaris file (save the dataset with numpy.save); {READABLE}"),
+    ("a.ply", b"ply\nformat ascii 1.0\n", f"looks like a triangle mesh (fathom mesh makes its field); {READABLE}"),
     ("a.tif", bytes(range(1, 200)), f"is no image or array that is known; {READABLE}"),
 ])
 def test_not_what_its_name_says(fathom, name, data, message):
     (fathom.directory / name).write_bytes(data)
     assert fathom.refuses(3, "distance", name, "-o", "out.npy") == f"{name} {message}"
     assert fathom.refuses(3, "distance", "-", "-o", "out.npy", stdin=data) == f"standard input {message}"
+
+
+@pytest.mark.parametrize("verb", ["distance", "render", "compare"])
+def test_meshes_are_told_from_images(fathom, verb):
+    """Binary STL has no mark of its own: its name and its length tell it."""
+    (fathom.directory / "part.stl").write_bytes(b"\0" * 80 + struct.pack("<I", 1) + b"\0" * 50)
+    more = ["part.stl"] if verb == "compare" else ["-o", "out.npy"]
+    assert fathom.refuses(3, verb, "part.stl", *more) == f"part.stl looks like a triangle mesh (fathom mesh makes its field); {READABLE}"
 
 
 def test_contents_count_not_the_name(fathom):

@@ -114,6 +114,7 @@ def test_json(slab):
     assert said["lattice"] == {"origin": [-1.5, -1.5, -1.5], "spacing": [0.5, 0.5, 0.5], "shape": [15, 11, 9], "unit": "mm"}
     assert said["sign"] == {"asked": "pseudonormal", "used": "pseudonormal", "rule": None}
     assert said["band"]["cutoff"] == 1 and said["band"]["tiles"] == 4
+    assert said["band"]["bytes"] == 4 * (3 * 4 + 8 * 8 + 512 * 4 + 1) + 2 * 2
     assert said["outputs"] == [{"path": "slab.nii", "content": "distance", "format": "nifti", "dtype": "float32", "shape": [9, 11, 15]}]
     assert said["warnings"] == [] and said["threads"] >= 1 and said["set_bytes"] > 0
     assert set(said["seconds"]) == {"read", "build", "compute", "write", "total"}
@@ -197,7 +198,7 @@ def test_what_holds_a_band(slab):
 
 @pytest.mark.parametrize("name, loses", [("a.nii.gz", None), ("a.nii", None), ("a.mha", None), ("a.nrrd", None),
                                          ("a.vti", "unit (mm)"), ("a.tif", "origin and orientation"),
-                                         ("a.npy", "spacing (0.75, 0.5, 0.25 mm) and origin and orientation")])
+                                         ("a.npy", "spacing (0.25, 0.5, 0.75 mm) and origin and orientation")])
 def test_files_hold_the_lattice(slab, name, loses):
     done = slab("mesh", "slab.obj", "-o", name, "--spacing", "0.25,0.5,0.75", "--origin", "-1,-2,-3", "--units", "mm", "--json")
     title = {"a.vti": "VTI", "a.tif": "TIFF", "a.npy": "NPY"}.get(name)
@@ -355,7 +356,12 @@ def test_plan(slab):
     assert text.splitlines()[-1].startswith("memory   at most ")
     (slab.directory / "q.csv").write_text("0,0,0\n")
     text = slab.ok("mesh", "slab.obj", "--points", "q.csv", "-o", "a.csv", "--plan")
-    assert text.startswith("read     slab.obj: obj, 12 triangles, unit unknown\nmemory   at most ")
+    assert text.startswith("read     slab.obj: obj, 12 triangles, unit unknown\n"
+                           "write    a.csv: distance, triangle and closest point, csv, float32\nmemory   at most ")
+    said = told(slab, "slab.obj", "--points", "q.csv", "-o", "a.csv", "--plan")
+    assert said["outputs"] == [{"path": "a.csv", "content": "table", "format": "csv"}]
+    text = slab.ok("mesh", "slab.obj", "--preview", "a.png", "--resolution", 9, "--plan")
+    assert "\nwrite    a.png: picture, png\n" in text
     said = told(slab, "slab.obj", "-o", "a.nii", "--resolution", 9, "--plan")
     assert said["operation"] == "plan" and said["lattice"]["shape"] == [13, 9, 7] and said["bytes"]["outputs"] == 13 * 9 * 7 * 4
     assert not (slab.directory / "a.nii").exists()

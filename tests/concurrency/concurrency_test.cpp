@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstring>
 #include <thread>
 
 #include "cases.h"
@@ -9,6 +10,8 @@
 #include "fathom/core/workspace.h"
 #include "fathom/points/dynamic_set.h"
 #include "fathom/points/voxel_set.h"
+#include "fathom/stream/evaluator.h"
+#include "fathom/stream/nodes.h"
 #include "mesh/problem.h"
 #include "points/problem.h"
 #include "run.h"
@@ -239,6 +242,26 @@ TEST(Concurrency, ProgressOfEachCallerIsItsOwn) {
       };
       run(some_mask(shape, static_cast<std::uint64_t>(caller)).view(), options, kPlain);
       EXPECT_EQ(last, 1);
+    }
+  });
+}
+
+TEST(Concurrency, EvaluatorsOfOneGraphShareItsNodes) {
+  using namespace stream;
+  const NodeRef noise = stream::noise(1, {300, 700, DType::uint8});
+  const ProfileOptions falling{"100*exp(-d/5) + 1", {}, {}, DType::uint8};
+  const NodeRef far = profile(stream::distance(threshold(noise, 250), {9}), falling);
+  const NodeRef exact = exact_distance(threshold(noise, 255));
+  const NodeRef root = math("a + b/2 + c", {{far}, {place({far, noise}, {{3, 5, 0}, {9, 9, 1}}, 300, 700)}, {exact}},
+                            DType::float32);
+  const Array expected = Evaluator(root).compute(root->whole());
+  at_once([&](int caller) {
+    EvaluatorOptions options;
+    options.execution.threads = 2 + caller % 2;
+    Evaluator evaluator(root, options);
+    for (std::int64_t y = 0; y < 300; y += 50) {
+      const Array band = evaluator.compute({y, 0, y + 50, 700});
+      EXPECT_EQ(std::memcmp(band.data(), expected.data() + y * 700 * 4, band.bytes()), 0);
     }
   });
 }

@@ -347,6 +347,24 @@ def nifti_image(kind, order, dtype, a, zooms):
     return image
 
 
+@pytest.mark.parametrize("dtype", ["bool", "u1", "u2", "f4"])
+@pytest.mark.parametrize("ending", [".tiled.tif", ".deflated.tiled.tif"])
+@pytest.mark.parametrize("shape", [(1, 1), (32, 32), (75, 130)])
+def test_tiled_tiff_for_peers(tmp_path, dtype, ending, shape):
+    tifffile = pytest.importorskip("tifffile")
+    a = np.random.default_rng(7).integers(0, 2 if dtype == "bool" else 251, shape).astype(dtype)
+    np.save(tmp_path / "a.npy", a)
+    convert(tmp_path / "a.npy", tmp_path / ("a" + ending))
+    with tifffile.TiffFile(tmp_path / ("a" + ending)) as file:
+        assert file.pages[0].is_tiled and file.pages[0].tile == (32, 32)
+        read_back = file.pages[0].asarray()
+    assert read_back.dtype == a.dtype and np.array_equal(read_back, a)
+    image = pytest.importorskip("PIL.Image")
+    if dtype != "f4":
+        assert np.array_equal(np.asarray(image.open(tmp_path / ("a" + ending))), a)
+
+
+
 @pytest.mark.parametrize("dtype", NIFTI_TYPES)
 @pytest.mark.parametrize("order", "<>")
 @pytest.mark.parametrize("version", [1, 2])

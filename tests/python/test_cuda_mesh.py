@@ -246,6 +246,7 @@ def test_errors_name_the_argument(with_streams):
         (lambda: host.field(resolution=9, stream=0), ValueError, "stream is for arrays on a CUDA device"),
         (lambda: mesh.nearest(q[:, :2]), ValueError, r"points has the shape \(300, 2\)"),
         (lambda: mesh.compare(host), ValueError, "where this is not computed"),
+        (lambda: mesh.band(resolution=9, band=1, compact=True), ValueError, "bands on a device are not compact"),
         (lambda: band.to_dense(), AttributeError, r"use download\(\).to_dense"),
         (lambda: band.nothing, AttributeError, "no attribute nothing"),
     ]:

@@ -136,11 +136,19 @@ def test_doubtful_signs_are_told():
     with pytest.warns(UserWarning, match="^the mesh is inside out: the sign pseudonormal makes distances inside it pos"):
         inverted = fathom.TriangleSet(vertices, faces[:, ::-1], sign="pseudonormal")
     assert inverted.nearest([0.5, 0.5, 0.5]).distance == 0.5
-    with pytest.warns(UserWarning, match="^the mesh has 3 open edges, beyond which the sign pseudonormal is of no mean"):
+    with pytest.warns(UserWarning, match="^the mesh: 3 edges are open, near which pseudonormals may mistake the side; "):
         fathom.mesh_distance(vertices, faces[1:], resolution=3, sign="pseudonormal")
+    for made in (fathom.TriangleSet, lambda *mesh, **more: fathom.mesh_distance(*mesh, resolution=3, **more)):
+        with pytest.warns(UserWarning) as told:
+            made(vertices, faces[1:], rule="even-odd")
+        assert [(str(one.message), one.filename) for one in told] == [(
+            "the mesh: 3 edges are open, so inside is where the generalised winding number is at least 1/2, whatever "
+            "rule says; sign says otherwise, sign='none' does without", __file__)]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fathom.TriangleSet(vertices, faces[1:])
+        opened = fathom.TriangleSet(vertices, faces[1:], sign="fast-winding")
+        copy.copy(opened).nearest(vertices)
+        fathom.TriangleSet(vertices, faces[1:], sign="none")
         fathom.TriangleSet(vertices, faces, sign="pseudonormal")
 
 
@@ -220,6 +228,40 @@ def test_bands(dtype, lattice, limit):
     np.testing.assert_array_equal(band.distance[band.active], band.values())
 
 
+@pytest.mark.parametrize("sign", ["auto", "none"])
+def test_compact_bands_hold_their_points_alone(sign, tmp_path):
+    options = {"spacing": (0.1, 0.05, 0.07), "band": 2, "triangle": True, "closest": True, "sign": sign}
+    full = fathom.mesh_distance(*solids.torus(), **options)
+    compact = fathom.mesh_distance(*solids.torus(), **options, compact=True)
+    assert compact.compact and not full.compact and full.first is None and full.inside is None
+    assert repr(compact) == repr(full)[:-1] + ", compact=True)"
+    compact.save(tmp_path / "band.npz")
+    for band in (compact, pickle.loads(pickle.dumps(compact)), fathom.Band.load(tmp_path / "band.npz")):
+        for name in ("distance", "triangle", "closest"):
+            np.testing.assert_array_equal(getattr(band, name), full.values(name), name)
+            np.testing.assert_array_equal(band.values(name), full.values(name), name)
+        np.testing.assert_array_equal(band.tiles, full.tiles)
+        np.testing.assert_array_equal(band.active, full.active)
+        np.testing.assert_array_equal(band.coordinates(), full.coordinates())
+        np.testing.assert_array_equal(band.points(), full.points())
+        assert band.to_dense().tobytes() == full.to_dense().tobytes()
+        np.testing.assert_array_equal(np.diff(band.first), full.active.sum((1, 2, 3)))
+        if sign == "none":
+            assert band.inside is None
+        else:
+            bits = np.unpackbits(band.inside.view("u1"), bitorder="little").reshape(full.distance.shape)
+            np.testing.assert_array_equal(bits, full.distance <= 0)
+    for one in (full, compact):
+        for ending in ("vtu", "npy"):
+            one.save(tmp_path / f"{one.compact}.{ending}")
+    for ending in ("vtu", "npy"):
+        assert (tmp_path / f"True.{ending}").read_bytes() == (tmp_path / f"False.{ending}").read_bytes()
+    only = fathom.mesh_distance(*solids.torus(), spacing=0.03, band=3, sign=sign, compact=True)
+    assert only.nbytes < 1.1 * 4 * len(only) + only.masks.nbytes + (0 if sign == "none" else only.inside.nbytes)
+    with pytest.raises(ValueError, match="^compact is for bands; give band or cutoff, too$"):
+        fathom.mesh_distance(*solids.torus(), spacing=1, compact=True)
+
+
 def test_bands_go_where_their_arrays_go():
     band = fathom.mesh_distance(*solids.box(), resolution=20, band=2, sign="none")
     kept, expected = band.distance, band.distance.copy()
@@ -282,6 +324,18 @@ def test_spoilt_bands_are_refused(tmp_path):
         ("tiles", np.array(3), "holds no band"),
     ]:
         np.savez(tmp_path / "bad.npz", **{k: v for k, v in {**good, name: value}.items() if v is not None})
+        with pytest.raises(ValueError, match=message):
+            fathom.Band.load(tmp_path / "bad.npz")
+    fathom.mesh_distance(*solids.box(), resolution=30, band=2, compact=True).save(tmp_path / "compact.npz")
+    packed = dict(np.load(tmp_path / "compact.npz"))
+    for name, value, message in [
+        ("first", packed["first"][::-1], "'first' of the band does not count what its masks say"),
+        ("first", packed["first"][1:], "it must be int64 of"),
+        ("distance", packed["distance"][1:], "it must be float32 of"),
+        ("inside", packed["inside"][1:], "it must be uint64 of"),
+        ("inside", None, "the inside of a compact band with a sign is missing"),
+    ]:
+        np.savez(tmp_path / "bad.npz", **{k: v for k, v in {**packed, name: value}.items() if v is not None})
         with pytest.raises(ValueError, match=message):
             fathom.Band.load(tmp_path / "bad.npz")
     whole = (tmp_path / "band.npz").read_bytes()
@@ -457,3 +511,44 @@ def test_sparse_tensors_need_pytorch(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ModuleNotFoundError, match=r"to_sparse_coo\(\) needs PyTorch, which is not installed"):
         fathom.mesh_distance(*BOX, resolution=9, band=1).to_sparse_coo()
+
+
+@pytest.mark.parametrize("offset", [0.3, 0, -0.3])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_surfaces_at_an_offset(offset, dtype):
+    vertices, faces = solids.torus()
+    mesh = fathom.TriangleSet(vertices, faces)
+    field = mesh.field(spacing=0.08, margin=8, dtype=dtype)
+    whole = field.offset_surface(offset)
+    near = mesh.band(spacing=0.08, band=6, dtype=dtype).offset_surface(offset)
+    alone = fathom.offset_surface(vertices, faces, offset, spacing=0.08, dtype=dtype)
+    for surface in (whole, near, alone):
+        assert surface[0].dtype == dtype and surface[1].dtype == np.int32
+        shell = fathom.TriangleSet(*surface)
+        assert shell.topology.closed and shell.topology.volume > 0
+        np.testing.assert_allclose(mesh.nearest(surface[0]).distance, offset, atol=0.02)
+        assert shell.compare(fathom.TriangleSet(*whole), samples=1).hausdorff < 1e-5
+
+
+def test_surfaces_that_are_not_there():
+    vertices, faces = solids.box()
+    sheet = fathom.mesh_distance(vertices, faces, spacing=0.25, margin=3, sign="none")
+    with pytest.warns(UserWarning, match="^the surface ends at the lattice's border; a larger shape or margin closes it$") as told:
+        sheet.offset_surface(0.8)
+    assert told[0].filename == __file__
+    band = fathom.mesh_distance(vertices, faces, spacing=0.25, band=3)
+    band.offset_surface(-0.25)
+    for call, error, message in [
+        (lambda: sheet.offset_surface(0), ValueError, "distance is 0.0; without a sign there is no inside, so it must be above 0"),
+        (lambda: sheet.offset_surface(np.inf), ValueError, "distance is inf; it must be finite"),
+        (lambda: sheet.offset_surface("far"), TypeError, "distance must be a number, not 'far'"),
+        (lambda: sheet.offset_surface(9), ValueError, "no point of the lattice is on the other side of the distance 9.0; there is no surface"),
+        (lambda: band.offset_surface(0.51), ValueError, "distance is 0.51; the band, up to 0.75, holds surfaces up to 0.5, a step of the lattice less"),
+        (lambda: fathom.offset_surface(vertices, faces, -3, spacing=0.1), ValueError, "no point of the lattice is on the other side of the distance -3.0; there is no surface"),
+        (lambda: fathom.offset_surface(vertices, faces, 1, sapcing=0.1), TypeError, "there is no option 'sapcing'; a lattice has resolution, spacing, origin, shape, margin"),
+        (lambda: fathom.mesh_distance(vertices, faces, spacing=1, distance=False, inside=True).offset_surface(1), ValueError,
+         "this field has no distances; compute it with distance=True"),
+    ]:
+        with pytest.raises(error) as caught:
+            call()
+        assert str(caught.value) == message

@@ -33,7 +33,7 @@ struct SparseField {
   std::string unit;  ///< of length; empty: unknown. VDB keeps it
 };
 
-/// A mesh::Band, whose arrays it looks at.
+/// A mesh::Band in its full form, whose arrays it looks at.
 template <class Band>
 SparseField sparse_field(const Band& band) {
   SparseField field;

@@ -16,8 +16,8 @@ inline constexpr int kTilePoints = kTileSide * kTileSide * kTileSide;
 
 /// Points of a lattice no farther than a cutoff from a surface, in tiles. Point (x, y, z) of a tile is its element
 /// x + 8·y + 64·z, and bit x + 8·y of its word z. Tiles are in ascending order of z, then y, then x. With sides, tiles
-/// whose points are all beyond it are stored, too, where inside and outside meet in them: where the surface passes, if the
-/// cutoff is below a step of the lattice; and, if the surface has holes, far from it.
+/// whose points are all beyond it are stored, too, where inside and outside meet in them: where the surface passes, if
+/// the cutoff is below a step of the lattice; and, if the surface has holes, far from it.
 struct Band {
   Lattice lattice;
   double cutoff = 0;
@@ -26,15 +26,19 @@ struct Band {
 
   Array tiles;  ///< [n, 3] int32: x, y, z of each tile, in tiles
   Array masks;  ///< [n, 8] uint64: which of its points are in the band
-  Array
-      distances;  ///< [n, 512] float32 or float64; points that are not in the band have ±cutoff, with their side's sign
+  /// [n, 512] float32 or float64; points that are not in the band have ±cutoff, with their side's sign. [active] if the
+  /// band is compact: then this and the next two hold the band's points alone, tile after tile, in the order of their
+  /// bits.
+  Array distances;
   Array triangles;  ///< [n, 512] int32: nearest triangle; −1 outside the band. Empty unless asked for
   Array closest;    ///< [n, 512, 3] float32: nearest point, x, y, z; NaN outside the band. Empty unless asked for
+  Array first;      ///< [n + 1] int64: the band's points before each tile. Empty unless compact
+  Array inside;     ///< [n, 8] uint64: which of its points are not outside. Empty unless compact and with sides
 
-  /// Sides of what is not stored, on which all points of a tile are on one side: [tiles along z, tiles along y], 1 where
-  /// the first tile of a row is inside, if it is not stored; and [n], 1 where the tile after each is, if it is not.
-  /// Of a surface with holes, inside may end where no surface is: that is looked for where corners of tiles are on different
-  /// sides, so that far from the surface what of inside or outside is narrower than a tile may be missed.
+  /// Sides of what is not stored, on which all points of a tile are on one side: [tiles along z, tiles along y], 1
+  /// where the first tile of a row is inside, if it is not stored; and [n], 1 where the tile after each is, if it is
+  /// not. Of a surface with holes, inside may end where no surface is: that is looked for where corners of tiles are on
+  /// different sides, so that far from the surface what of inside or outside is narrower than a tile may be missed.
   Array row_inside;
   Array after_inside;
 
@@ -44,9 +48,10 @@ struct Band {
   std::size_t scratch_bytes = 0;
 
   std::int64_t count() const { return tiles.shape().rank() == 2 ? tiles.shape()[0] : 0; }
+  bool is_compact() const { return first.size() > 0; }
   std::size_t bytes() const {
-    return tiles.bytes() + masks.bytes() + distances.bytes() + triangles.bytes() + closest.bytes() +
-           row_inside.bytes() + after_inside.bytes();
+    return tiles.bytes() + masks.bytes() + distances.bytes() + triangles.bytes() + closest.bytes() + first.bytes() +
+           inside.bytes() + row_inside.bytes() + after_inside.bytes();
   }
   /// Tiles along each axis.
   std::array<std::int64_t, 3> tile_shape() const {
@@ -63,10 +68,15 @@ struct Band {
   /// @param distances  [active], of the type of `distances`; or not given
   /// @throws InvalidArgument another shape or type
   void to_list(const AnyView& places, const AnyView& distances) const;
+
+  /// A copy with the band's points alone: 4 bytes for each of float32, and 149 a tile.
+  Band compact() const;
+  /// A copy with all points of each tile.
+  Band full() const;
 };
 
-/// The same in a device's memory. Movable; copies share the memory, which goes with the last of them: what still reads it
-/// must be done.
+/// The same in a device's memory. Movable; copies share the memory, which goes with the last of them: what still reads
+/// it must be done.
 struct DeviceBand {
   Lattice lattice;
   double cutoff = 0;

@@ -18,8 +18,8 @@ struct Bounds {
   Point high{};
 };
 
-/// Values lie at the points origin + (i, j, k)·spacing, i < shape[0], j < shape[1], k < shape[2]: all in the order x, y, z.
-/// Arrays of them are [z, y, x], as volumes are.
+/// Values lie at the points origin + (i, j, k)·spacing, i < shape[0], j < shape[1], k < shape[2]: all in the order x,
+/// y, z. Arrays of them are [z, y, x], as volumes are.
 struct Lattice {
   Point origin{};
   Point spacing{1, 1, 1};  ///< finite, > 0
@@ -30,10 +30,11 @@ struct Lattice {
   double at(std::size_t axis, std::int64_t i) const { return origin[axis] + static_cast<double>(i) * spacing[axis]; }
 };
 
-/// What says where a lattice is to lie about a mesh. Either resolution or spacing; the rest follows where it is not given.
+/// What says where a lattice is to lie about a mesh. Either resolution or spacing; the rest follows where it is not
+/// given.
 struct LatticeOptions {
-  /// Points along the longest side of the bounding box, without the margin: h = longest side / (resolution − 1), and the
-  /// first point of the box lies on its low corner.
+  /// Points along the longest side of the bounding box, without the margin: h = longest side / (resolution − 1), and
+  /// the first point of the box lies on its low corner.
   std::optional<std::int64_t> resolution;
   /// Of each axis. The lattice contains 0, so that fields of different meshes fit one another: origin = h·⌊low/h⌋.
   std::optional<Point> spacing;

@@ -1,4 +1,5 @@
-// Triangle meshes that answer: how far is the surface, on which side of it is a point, which triangle is nearest and where?
+// Triangle meshes that answer: how far is the surface, on which side of it is a point, which triangle is nearest and
+// where?
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ struct Triangles {
   AnyConstView triangles;  ///< [m, 3]: numbers of vertices from 0, int32 or int64
 };
 
-/// The smallest box of the vertices that triangles name, of those that are finite; low is +inf and high −inf if there are none.
+/// The smallest box of the vertices that triangles name, of those that are finite; low is +inf and high −inf if there
+/// are none.
 /// @throws InvalidArgument another shape or type; an index out of range
 Bounds bounds_of(const Triangles& mesh);
 
@@ -34,7 +36,7 @@ struct DeviceTriangles {
 enum class Sign {
   automatic,     ///< `winding` if the mesh is closed, else `fast_winding`
   none,          ///< not at all: distances are not negative
-  pseudonormal,  ///< by the angle-weighted normal of what is nearest: for closed meshes that do not intersect themselves
+  pseudonormal,  ///< by the angle-weighted normal of what is nearest: for closed meshes that do not meet themselves
   winding,  ///< by how often the surface goes around the point, exact: for all closed meshes, nested and overlapping
   fast_winding,  ///< by the generalised winding number, inside from ½ on: for meshes with holes, too
 };
@@ -49,8 +51,8 @@ enum class WindingRule {
 struct TriangleSetOptions {
   Sign sign = Sign::automatic;
   WindingRule rule = WindingRule::nonzero;  ///< of `winding`
-  /// Of the building: threads, scratch limit, progress and stop; and the backend, which says where the set lives. `cuda`: in
-  /// the current device's memory, where it answers.
+  /// Of the building: threads, scratch limit, progress and stop; and the backend, which says where the set lives.
+  /// `cuda`: in the current device's memory, where it answers.
   Execution execution;
 };
 
@@ -105,6 +107,9 @@ struct BandOptions {
   DType dtype = DType::float32;  ///< of the distances, or float64
   bool triangles = false;        ///< keep the nearest triangle of each point, too
   bool closest = false;          ///< keep the nearest point of the surface, too, as float32
+  /// Keep the band's points alone: a quarter to a half of the memory, also while it is computed. Of a set on a device the
+  /// band is made compact after it was copied to the host.
+  bool compact = false;
   Execution execution;
 };
 
@@ -125,23 +130,23 @@ class ResidentMesh;
 
 /// A mesh that answers. Movable; after construction all may be called by many threads at once.
 ///
-/// Exact: with a, b, c the differences in float64 of a triangle's corners to the point, corners taken in ascending order of
-/// their vertices, d² is that of the plane where the point lies in the prism over the face, else the least of the edges
-/// and corners (src/mesh/triangle.hd.h has the formula). Features that triangles share give equal bits, and the lowest
-/// triangle wins among equals. Distances are √d², rounded once to the output's type. Same bytes from any number of
-/// threads and any instruction set, and as brute force over all triangles.
+/// Exact: with a, b, c the differences in float64 of a triangle's corners to the point, corners taken in ascending
+/// order of their vertices, d² is that of the plane where the point lies in the prism over the face, else the least of
+/// the edges and corners (src/mesh/triangle.hd.h has the formula). Features that triangles share give equal bits, and
+/// the lowest triangle wins among equals. Distances are √d², rounded once to the output's type. Same bytes from any
+/// number of threads and any instruction set, and as brute force over all triangles.
 ///
 /// Vertices that are equal in value (−0 = 0) are one. A triangle whose height is below 2⁻²⁵ of its longest side has no
 /// face, only edges; one without any extent is a point.
 ///
-/// Source: Landgraf, Generating 3D distance fields on GPUs, 2016 (narrow bands of lattices); pseudonormals of Bærentzen &
-/// Aanæs 2005. Departs in that all is built on one tree of boxes over the triangles.
+/// Source: Landgraf, Generating 3D distance fields on GPUs, 2016 (narrow bands of lattices); pseudonormals of Bærentzen
+/// & Aanæs 2005. Departs in that all is built on one tree of boxes over the triangles.
 /// Cost: O(n log n) to build; 140 bytes per triangle of closed meshes, with pseudonormals 85 more.
 class TriangleSet {
  public:
   /// @param mesh  not referred to afterwards
-  /// @throws InvalidArgument another shape or type; no triangle; a vertex that is not finite or beyond ±1e70; an index out
-  ///   of range; 2³¹ triangles or vertices; the sign `winding` for a mesh with holes
+  /// @throws InvalidArgument another shape or type; no triangle; a vertex that is not finite or beyond ±1e70; an index
+  ///   out of range; 2³¹ triangles or vertices; the sign `winding` for a mesh with holes
   /// @throws DeviceError CUDA was asked for and is not to be had, or the device has not enough memory
   explicit TriangleSet(const Triangles& mesh, const TriangleSetOptions& options = {});
 
@@ -176,16 +181,18 @@ class TriangleSet {
   /// @throws InvalidArgument, Cancelled as above; std::bad_alloc
   Band band(const Lattice& lattice, const BandOptions& options) const;
 
-  /// The same for a set, points and outputs in one device's memory. Returns once the work is in the stream's order, without
-  /// waiting for it; the set may go before it is done. Only the scratch limit of `execution` has a meaning here.
-  /// A point with a coordinate that is not finite, or beyond ±1e150, is infinitely far from triangle −1.
+  /// The same for a set, points and outputs in one device's memory. Returns once the work is in the stream's order,
+  /// without waiting for it; the set may go before it is done. Only the scratch limit of `execution` has a meaning
+  /// here. A point with a coordinate that is not finite, or beyond ±1e150, is infinitely far from triangle −1.
   /// @throws InvalidArgument as above | a view is not in the set's device's memory
   /// @throws DeviceError a launch failed, or the device has not enough memory for the scratch
   Report nearest(const AnyConstDeviceView& points, const DeviceOutputs& outputs, const Execution& execution = {},
                  Stream stream = {}) const;
   Report field(const Lattice& lattice, const DeviceOutputs& outputs, const Execution& execution = {},
                Stream stream = {}) const;
-  /// A band that stays on the set's device. Waits until it is done; scratch, progress and stop are those of the host's calls.
+  /// A band that stays on the set's device, in its full form. Waits until it is done; scratch, progress and stop are those
+  /// of the host's calls.
+  /// @throws InvalidArgument as above | `compact`
   DeviceBand device_band(const Lattice& lattice, const BandOptions& options, Stream stream = {}) const;
 
  private:

@@ -309,11 +309,20 @@ class CudaInput:
         self,
         mesh: _core.TriangleSet,
         lattice: _core.Lattice,
-        choices: tuple[float, int, bool, bool],
-        threads: int,
+        cutoff: float,
+        dtype: int,
+        keep: tuple[bool, bool, bool],
         listener: Listener,
     ) -> _core.DeviceBand:
-        return _core.band_on_device(mesh, lattice, *choices, self.device, self.stream, listener)
+        """`keep`: triangles, nearest points, and in the band's points alone."""
+        triangle, closest, compact = keep
+        if compact:
+            raise ValueError(
+                "bands on a device are not compact; vertices of the host with backend='cuda' give one in its memory"
+            )
+        return _core.band_on_device(
+            mesh, lattice, cutoff, dtype, triangle, closest, self.device, self.stream, listener
+        )
 
     def over(self, memory: tuple[Any, Shape, int]) -> Any:
         """An array over memory of Fathom's, which stays as long: its owner, shape and the number of its dtype."""

@@ -97,7 +97,7 @@ DeviceBand::~DeviceBand() {
 
 DeviceBand* band_on_device(const mesh::TriangleSet& set, const mesh::Lattice& lattice, double cutoff, int dtype,
                            bool triangles, bool closest, int device, std::uintptr_t stream, nb::object progress) {
-  mesh::BandOptions options{cutoff, static_cast<DType>(dtype), triangles, closest, {}};
+  mesh::BandOptions options{cutoff, static_cast<DType>(dtype), triangles, closest, false, {}};
   mesh::DeviceBand band;
   run_watched(std::move(progress), options.execution,
               [&] { band = set.device_band(lattice, options, stream_at(stream)); });

@@ -1,5 +1,6 @@
 // The band, a row of tiles along x at a time: the tiles that the surface may be near, or in which inside
-// and outside may meet, are found by bisecting the row, each is searched, and what it holds is signed. Rows are joined in the end.
+// and outside may meet, are found by bisecting the row, each is searched, and what it holds is signed. Rows are joined
+// in the end.
 #include "mesh/cpu/band.h"
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "mesh/band_forms.h"
 #include "mesh/band_rule.h"
 #include "mesh/cpu/search.h"
 #include "mesh/cpu/sides.h"
@@ -56,6 +58,7 @@ class Pieces {
 struct Row {
   std::vector<std::int32_t> tiles;  ///< along x
   std::vector<Mask> masks;
+  std::vector<Mask> inside;      ///< of compact bands with sides
   std::shared_ptr<Array> piece;  ///< that the values lie in: distances, triangles, closest points
   const std::byte* values = nullptr;
   bool starts_inside = false;
@@ -197,9 +200,10 @@ class RowWork {
     else store_distances<double>(mask, inside, distances);
     if (options_.triangles)
       for (int i = 0; i < kTilePoints; ++i)
-        values_.triangles.push_back(bit(mask, i) ? tree_.mesh.ids[found_.place[i]] : -1);
+        if (is_kept(mask, i)) values_.triangles.push_back(bit(mask, i) ? tree_.mesh.ids[found_.place[i]] : -1);
     if (!options_.closest) return;
     for (int i = 0; i < kTilePoints; ++i) {
+      if (!is_kept(mask, i)) continue;
       constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
       const Vec3 at =
           bit(mask, i) ? closest_at(tree_.mesh, found_.place[i], point_of(place, i)) : Vec3{kNone, kNone, kNone};
@@ -210,13 +214,20 @@ class RowWork {
   template <class T>
   void store_distances(const Mask& mask, const Mask& inside, const double* distances) {
     T values[kTilePoints];
+    Mask not_outside{};
+    int kept = 0;
     for (int i = 0; i < kTilePoints; ++i) {
       const auto distance = static_cast<T>(bit(mask, i) ? distances[i] : options_.cutoff);
-      values[i] = bit(inside, i) && distance > 0 ? -distance : distance;
+      const T value = bit(inside, i) && distance > 0 ? -distance : distance;
+      not_outside[static_cast<std::size_t>(i / 64)] |= std::uint64_t{value <= 0} << i % 64;
+      if (is_kept(mask, i)) values[kept++] = value;
     }
+    if (options_.compact && prepared_.sign != Sign::none) row_.inside.push_back(not_outside);
     const auto* bytes = reinterpret_cast<const std::byte*>(values);
-    values_.distances.insert(values_.distances.end(), bytes, bytes + sizeof values);
+    values_.distances.insert(values_.distances.end(), bytes, bytes + static_cast<std::size_t>(kept) * sizeof(T));
   }
+
+  bool is_kept(const Mask& mask, int i) const { return !options_.compact || bit(mask, i); }
 
   /// Which points of a tile are inside.
   Mask sides_of(const TilePlace& place, const Mask& mask) const {
@@ -291,31 +302,37 @@ class RowWork {
   std::int64_t ty_ = 0, tz_ = 0, along_x_ = 0;
 };
 
-/// All rows one after the other. Pieces are given back as soon as they are copied, so that no more than the band and a piece
-/// of each thread is in memory.
-Band join(std::vector<Row>& rows, const Lattice& lattice, const BandOptions& options) {
+/// All rows one after the other. Pieces are given back as soon as they are copied, so that no more than the band and a
+/// piece of each thread is in memory.
+Band join(std::vector<Row>& rows, const Lattice& lattice, const BandOptions& options, bool is_signed) {
   Band band;
   band.lattice = lattice;
   band.cutoff = options.cutoff;
+  band.is_signed = is_signed;
   std::int64_t count = 0;
   for (const Row& row : rows) count += static_cast<std::int64_t>(row.tiles.size());
   const auto shape = band.tile_shape();
   band.tiles = Array(DType::int32, {count, 3});
   band.masks = Array(DType::uint64, {count, kTileSide});
-  band.distances = Array(options.dtype, {count, kTilePoints});
-  if (options.triangles) band.triangles = Array(DType::int32, {count, kTilePoints});
-  if (options.closest) band.closest = Array(DType::float32, {count, kTilePoints, 3});
+  for (const Row& row : rows) band.active += row.active;
+  const Shape points = options.compact ? Shape{band.active} : Shape{count, kTilePoints};
+  Shape vectors = points;
+  vectors.push_back(3);
+  band.distances = Array(options.dtype, points);
+  if (options.triangles) band.triangles = Array(DType::int32, points);
+  if (options.closest) band.closest = Array(DType::float32, vectors);
+  if (options.compact && is_signed) band.inside = Array(DType::uint64, {count, kTileSide});
   band.row_inside = Array(DType::uint8, {shape[2], shape[1]});
   std::fill_n(band.row_inside.data(), band.row_inside.bytes(), std::byte{0});  // there are no rows, if they are empty
   band.after_inside = Array(DType::uint8, {count});
   std::int64_t at = 0;
+  std::byte* places[] = {band.distances.data(), band.triangles.data(), band.closest.data()};
   for (std::size_t number = 0; number < rows.size(); ++number) {
     const Row row = std::move(rows[number]);
     const auto copy = [&](Array& to, const auto* from) {
       const std::size_t of_tile = count > 0 ? to.bytes() / static_cast<std::size_t>(count) : 0;
       const std::size_t bytes = row.tiles.size() * of_tile;
       if (bytes > 0) std::memcpy(to.data() + static_cast<std::size_t>(at) * of_tile, from, bytes);
-      return bytes;
     };
     for (std::size_t i = 0; i < row.tiles.size(); ++i) {
       std::int32_t* tile = band.tiles.as<std::int32_t>().data() + 3 * (at + static_cast<std::int64_t>(i));
@@ -324,14 +341,23 @@ Band join(std::vector<Row>& rows, const Lattice& lattice, const BandOptions& opt
       tile[2] = static_cast<std::int32_t>(static_cast<std::int64_t>(number) / shape[1]);
     }
     copy(band.masks, row.masks.data());
+    copy(band.inside, row.inside.data());
     const std::byte* from = row.values;
-    for (Array* const to : {&band.distances, &band.triangles, &band.closest}) from += copy(*to, from);
+    const std::size_t kept = options.compact ? static_cast<std::size_t>(row.active) : row.tiles.size() * kTilePoints;
+    const std::size_t sizes[] = {size_of(options.dtype), options.triangles ? sizeof(std::int32_t) : 0,
+                                 options.closest ? 3 * sizeof(float) : 0};
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::size_t bytes = kept * sizes[k];
+      if (bytes > 0) std::memcpy(places[k], from, bytes);
+      from += bytes;
+      places[k] += bytes;
+    }
     if (row.after_inside.empty()) std::memset(band.after_inside.data() + at, 0, row.tiles.size());
     else copy(band.after_inside, row.after_inside.data());
     band.row_inside.as<std::uint8_t>().data()[number] = row.starts_inside;
-    band.active += row.active;
     at += static_cast<std::int64_t>(row.tiles.size());
   }
+  if (options.compact) band.first = points_before(band.masks);
   return band;
 }
 
@@ -377,8 +403,7 @@ Band make_band(const PreparedMesh& prepared, const Lattice& lattice, const BandO
     monitor.advance(1);
   });
   workers.clear();  // and what they hold of pieces
-  Band band = join(rows, lattice, options);
-  band.is_signed = prepared.sign != Sign::none;
+  Band band = join(rows, lattice, options, prepared.sign != Sign::none);
   band.instruction_set = run.set;
   band.threads = threads;
   band.scratch_bytes = scratch.bytes(threads);

@@ -1,12 +1,12 @@
-// The largest distance of a surface's points from another surface, by branch and bound. Of a part of a triangle it is at
-// least that of its corners. It is at most the largest distance of its corners from any one triangle of the other
+// The largest distance of a surface's points from another surface, by branch and bound. Of a part of a triangle it is
+// at least that of its corners. It is at most the largest distance of its corners from any one triangle of the other
 // surface: the distance from what is convex is convex, so that it is largest at a corner. Parts that may hold more than
 // was found are cut in two, those that may hold most first, a batch at a time.
 //
 // Source: Tang, Lee & Kim, Interactive Hausdorff distance computation for general polygonal models, 2009.
-// Departs in that a side whose ends are nearest to different triangles is cut where those are equally far, instead of in its
-// middle. Parts then end where the nearest triangle changes: along folds of the other surface, and midway between its
-// sheets, a few cuts do what would take halving until parts are as small as the tolerance.
+// Departs in that a side whose ends are nearest to different triangles is cut where those are equally far, instead of
+// in its middle. Parts then end where the nearest triangle changes: along folds of the other surface, and midway
+// between its sheets, a few cuts do what would take halving until parts are as small as the tolerance.
 // Cost: two searches for each vertex and triangle, some for each place where a part passes from triangle to triangle.
 #include "mesh/cpu/farthest.h"
 
@@ -54,8 +54,8 @@ struct Cut {
   Vec3 point;
 };
 
-/// What a distance from a triangle by the formula may be off from one that is convex in the point: by the normal's rounding,
-/// which flat triangles enlarge, and by the face that the flattest do not have.
+/// What a distance from a triangle by the formula may be off from one that is convex in the point: by the normal's
+/// rounding, which flat triangles enlarge, and by the face that the flattest do not have.
 double rounding_of(const Triangle& t, double distance) {
   const double longest =
       std::sqrt(std::max({squared_distance(t.a, t.b), squared_distance(t.a, t.c), squared_distance(t.b, t.c)}));
@@ -163,8 +163,8 @@ class FarthestSearch {
     job.parts.push_back(part);
   }
 
-  /// Makes parts, by make(job, i) for each i below `count`, and keeps those that may hold more than is known when all are
-  /// made.
+  /// Makes parts, by make(job, i) for each i below `count`, and keeps those that may hold more than is known when all
+  /// are made.
   template <class Make>
   void run_jobs(std::int64_t count, const Make& make) {
     const std::int64_t jobs = (count + kOfJob - 1) / kOfJob;
@@ -196,8 +196,8 @@ class FarthestSearch {
     else settled_ = std::max(settled_, part.upper);
   }
 
-  /// Bounds a job's parts by the triangles nearest to their corners, then by the one nearest to their middle; leaves those
-  /// that may hold more than `enough`.
+  /// Bounds a job's parts by the triangles nearest to their corners, then by the one nearest to their middle; leaves
+  /// those that may hold more than `enough`.
   void settle(Job& job, double enough) const {
     job.open.clear();
     job.points.clear();
@@ -262,9 +262,9 @@ class FarthestSearch {
     }
   }
 
-  /// The side at whose ends the distances from the two triangles nearest to them differ most, where these are equal; without
-  /// one, the longest side in its middle. Every other cut is through the longest side, and none close to a corner, so that
-  /// parts shrink.
+  /// The side at whose ends the distances from the two triangles nearest to them differ most, where these are equal;
+  /// without one, the longest side in its middle. Every other cut is through the longest side, and none close to a
+  /// corner, so that parts shrink.
   Cut cut_of(const Part& whole) const {
     const std::size_t longest = longest_side(whole.corners);
     Cut cut{longest, {}};

@@ -1,5 +1,5 @@
-// Points along a Hilbert curve, lattices in rows of cubes, each traversed back and forth: every search starts from the answer
-// of a neighbour.
+// Points along a Hilbert curve, lattices in rows of cubes, each traversed back and forth: every search starts from the
+// answer of a neighbour.
 #include "mesh/cpu/field.h"
 
 #include <algorithm>
@@ -68,8 +68,8 @@ void add_cube(Batch& batch, const Lattice& lattice, const std::array<std::int64_
     }
 }
 
-/// Tells points that are inside by the winding numbers of lines, for which the nearest triangle matters only where it is
-/// at the point: the surface is inside.
+/// Tells points that are inside by the winding numbers of lines, for which the nearest triangle matters only where it
+/// is at the point: the surface is inside.
 class Marker {
  public:
   Marker(const PreparedMesh& prepared, const Lattice& lattice, InstructionSet set)

@@ -1,5 +1,5 @@
-// Squared distances in lanes of double, by the steps of triangle.hd.h: many triangles to one point, or one triangle to many
-// points.
+// Squared distances in lanes of double, by the steps of triangle.hd.h: many triangles to one point, or one triangle to
+// many points.
 #if defined(FATHOM_MESH_CPU_LANES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef FATHOM_MESH_CPU_LANES_INL_H
 #undef FATHOM_MESH_CPU_LANES_INL_H

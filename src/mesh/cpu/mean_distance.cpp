@@ -1,7 +1,7 @@
-// Triangles are halved along their longest sides until all parts have about the same area; the distance at a part's middle
-// stands for the part. A distance changes by no more than the way, so that neither the mean nor the root mean square is off
-// by more than the root mean square of the ways from a part's points to its middle, √((a² + b² + c²) / 36) of sides a, b, c.
-// Sums are taken in runs of samples that do not depend on the number of threads.
+// Triangles are halved along their longest sides until all parts have about the same area; the distance at a part's
+// middle stands for the part. A distance changes by no more than the way, so that neither the mean nor the root mean
+// square is off by more than the root mean square of the ways from a part's points to its middle, √((a² + b² + c²) /
+// 36) of sides a, b, c. Sums are taken in runs of samples that do not depend on the number of threads.
 // Source: halving of Rivara 1984. Cost: a search for each sample.
 #include "mesh/cpu/mean_distance.h"
 

@@ -1,5 +1,5 @@
-// Nearest triangles through the tree: depth first, the nearest child first, leaving out what is farther than the best. Each
-// point starts from the block that answered the one before.
+// Nearest triangles through the tree: depth first, the nearest child first, leaving out what is farther than the best.
+// Each point starts from the block that answered the one before.
 // Source: Roussopoulos et al. 1995; departs by 8 boxes and 8 triangles at a time.
 // Cost: O(log n) nodes per point near the surface; far from a finely divided one, every block about equally near.
 #include "mesh/cpu/search.h"

@@ -1,5 +1,5 @@
-// Which points are inside, of which no nearest triangle is known: one by one; or, by winding numbers, those of a lattice's
-// lines, a bundle of 8 × 8 lines along x at a time.
+// Which points are inside, of which no nearest triangle is known: one by one; or, by winding numbers, those of a
+// lattice's lines, a bundle of 8 × 8 lines along x at a time.
 #pragma once
 
 #include <cstdint>

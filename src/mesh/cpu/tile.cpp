@@ -1,7 +1,7 @@
-// The triangles of a tile, from coarse to fine: those whose boxes are within the cutoff of the tile; of them, for each cube of
-// 4³ points and then of 2³, those that may be nearest to one of its points. What may is told by the distance from the cube's
-// middle: with the cube's radius ρ, a triangle at d counts up to min(cutoff + ρ, least + 2ρ). The middles of a cube's eight
-// parts are measured as eight points are, so that all three steps are one loop.
+// The triangles of a tile, from coarse to fine: those whose boxes are within the cutoff of the tile; of them, for each
+// cube of 4³ points and then of 2³, those that may be nearest to one of its points. What may is told by the distance
+// from the cube's middle: with the cube's radius ρ, a triangle at d counts up to min(cutoff + ρ, least + 2ρ). The
+// middles of a cube's eight parts are measured as eight points are, so that all three steps are one loop.
 // Source: lists of candidates refined from coarse to fine are old; Landgraf 2016 spreads features over points instead.
 // Cost: for each point of the band, some three triangles of a coarse mesh, and of a fine one those within two spacings.
 #include "mesh/cpu/tile.h"

@@ -23,7 +23,8 @@ class TileCorners {
   bool is_inside(std::int64_t tx, std::int64_t ty, std::int64_t tz) const {
     return bits_[static_cast<std::size_t>((tz * rows_y_ + ty) * words_ + tx / 64)] >> tx % 64 & 1;
   }
-  /// Whether all corners of the tiles [begin, end) of a row, and of `around` tiles on each side of them, are on one side.
+  /// Whether all corners of the tiles [begin, end) of a row, and of `around` tiles on each side of them, are on one
+  /// side.
   bool agree(std::int64_t begin, std::int64_t end, std::int64_t ty, std::int64_t tz, std::int64_t around) const;
 
  private:

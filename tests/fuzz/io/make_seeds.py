@@ -130,6 +130,11 @@ def described_tiff_seeds(directory):
             save(directory, "imagej_block.tif", bytes(data))
 
 
+def raster_seeds(directory):
+    tiff_seeds(directory)
+    npy_seeds(directory)
+
+
 def nifti_seeds(directory):
     import nibabel
     import numpy as np
@@ -361,7 +366,7 @@ def mesh_gltf_seeds(directory):
 def main():
     root = Path(sys.argv[1])
     makers = {"png": png_seeds, "tiff": tiff_seeds, "npy": npy_seeds, "nifti": nifti_seeds, "nrrd": nrrd_seeds,
-              "mha": mha_seeds, "pnm": pnm_seeds, "jpeg": jpeg_seeds, "points": points_seeds,
+              "mha": mha_seeds, "pnm": pnm_seeds, "jpeg": jpeg_seeds, "points": points_seeds, "raster": raster_seeds,
               "text_records": text_records_seeds, "mesh_gltf": mesh_gltf_seeds, "mesh_obj": mesh_obj_seeds,
               "mesh_off": mesh_off_seeds, "mesh_ply": mesh_ply_seeds, "mesh_stl": mesh_stl_seeds}
     for name, make in makers.items():

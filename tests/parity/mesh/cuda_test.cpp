@@ -228,7 +228,12 @@ TEST_F(MeshOnDevice, ManyTrianglesAtOnePlace) {
     BandOptions options;
     options.cutoff = cutoff;
     options.triangles = true;
-    ASSERT_TRUE(equal(host.band(problem.lattice, options), device.band(problem.lattice, options)));
+    for (const bool compact : {false, true}) {
+      options.compact = compact;
+      ASSERT_TRUE(equal(host.band(problem.lattice, options), device.band(problem.lattice, options)));
+    }
+    EXPECT_EQ(refusal([&] { device.device_band(problem.lattice, options); }),
+              "a band in a device's memory is not compact; make it so by download() and Band::compact()");
   }
 }
 

@@ -240,9 +240,11 @@ testing::AssertionResult equal(const MeshAnswers& a, const MeshAnswers& b) {
 testing::AssertionResult equal(const mesh::Band& a, const mesh::Band& b) {
   if (a.active != b.active || a.is_signed != b.is_signed) return testing::AssertionFailure() << "another count or sign";
   const auto all = [](const mesh::Band& m) {
-    return std::array{&m.tiles, &m.masks, &m.distances, &m.triangles, &m.closest, &m.row_inside, &m.after_inside};
+    return std::array{&m.tiles, &m.masks,  &m.distances,  &m.triangles,   &m.closest,
+                      &m.first, &m.inside, &m.row_inside, &m.after_inside};
   };
-  constexpr std::array kNames = {"tiles", "masks", "distances", "triangles", "closest", "row_inside", "after_inside"};
+  constexpr std::array kNames = {"tiles", "masks",  "distances",  "triangles",   "closest",
+                                 "first", "inside", "row_inside", "after_inside"};
   for (std::size_t i = 0; i < kNames.size(); ++i)
     if (const auto same = equal(*all(a)[i], *all(b)[i]); !same) return testing::AssertionFailure() << kNames[i] << ": " << same.message();
   return testing::AssertionSuccess();

@@ -61,6 +61,31 @@ testing::AssertionResult same_closest(const MeshProblem& problem, const Band& ba
   return testing::AssertionSuccess();
 }
 
+Array dense(const Band& band) {
+  Array all(band.distances.dtype(), band.lattice.array_shape());
+  band.to_dense(all.view());
+  return all;
+}
+
+/// The compact form is what a band is made to and back from, and holds the points that it lists.
+void check_compact(const MeshProblem& problem, const TriangleSet& set, const Execution& execution, const Band& band) {
+  BandOptions options = band_options(problem, execution);
+  options.compact = true;
+  const Band compact = set.band(problem.lattice, options);
+  ASSERT_TRUE(compact.is_compact() && !band.is_compact());
+  ASSERT_TRUE(equal(compact, band.compact()));
+  ASSERT_TRUE(equal(compact, compact.compact()));
+  ASSERT_TRUE(equal(band, compact.full()));
+  ASSERT_TRUE(equal(dense(band), dense(compact)));
+  Array places(DType::int32, {band.active, 3}), others(DType::int32, {band.active, 3});
+  Array values(problem.real, {band.active}), other_values(problem.real, {band.active});
+  band.to_list(places.view(), values.view());
+  compact.to_list(others.view(), other_values.view());
+  ASSERT_TRUE(equal(places, others));
+  ASSERT_TRUE(equal(values, other_values));
+  ASSERT_TRUE(equal(values, compact.distances));
+}
+
 void check_problem(const MeshProblem& problem) {
   SCOPED_TRACE(fathom::test::describe(problem));
   const std::vector<Place> points = problem.places(), lattice = problem.lattice_places();
@@ -86,6 +111,8 @@ void check_problem(const MeshProblem& problem) {
     ASSERT_TRUE(agrees(problem, of_lattice, lattice, of_field));
     ASSERT_TRUE(matches(problem, of_lattice, band));
     ASSERT_TRUE(same_closest(problem, band, of_field));
+    check_compact(problem, set, execution, band);
+    if (testing::Test::HasFatalFailure()) return;
     first = std::move(answers);
     first_field = std::move(of_field);
     first_band = std::move(band);

@@ -64,6 +64,21 @@ TEST(ScratchOfMeshes, IsKnownOfBands) {
   }
 }
 
+/// Compact bands take what they are said to.
+TEST(ScratchOfMeshes, IsThatOfCompactBands) {
+  const TriangleSet set = set_of(sphere({}, 1, 4), Sign::winding);
+  mesh::BandOptions options;
+  options.cutoff = 0.03;
+  options.execution.threads = 1;
+  const mesh::Lattice lattice{{-1.1, -1.1, -1.1}, {0.01, 0.01, 0.01}, {221, 221, 221}};
+  const std::size_t of_full = set.band(lattice, options).bytes();
+  options.compact = true;
+  const mesh::Band band = set.band(lattice, options);
+  const auto active = static_cast<std::size_t>(band.active), tiles = static_cast<std::size_t>(band.count());
+  EXPECT_EQ(band.bytes(), 4 * active + 149 * tiles + 8 + band.row_inside.bytes());
+  EXPECT_LT(3 * band.bytes(), 2 * of_full);
+}
+
 TEST(ScratchOfMeshes, StaysWithinTheLimitOfPoints) {
   constexpr std::int64_t kPoints = 100000, kSmall = 1 << 17;  // what the threads have in hand
   const TriangleSet set = set_of(sphere({}, 1, 4), Sign::pseudonormal);

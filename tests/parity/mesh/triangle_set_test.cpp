@@ -136,12 +136,16 @@ TEST(TriangleSets, AnswerNothing) {
     BandOptions options;
     options.cutoff = 1;
     options.triangles = options.closest = true;
-    const Band band = set.band(lattice, options);
-    EXPECT_EQ(band.count(), 0);
-    EXPECT_EQ(band.active, 0);
-    band.to_dense(nothing.view());
-    Array places(DType::int32, {0, 3});
-    band.to_list(places.view(), none.view());
+    for (const bool compact : {false, true}) {
+      options.compact = compact;
+      const Band band = set.band(lattice, options);
+      EXPECT_EQ(band.is_compact(), compact);
+      EXPECT_EQ(band.count(), 0);
+      EXPECT_EQ(band.active, 0);
+      band.to_dense(nothing.view());
+      Array places(DType::int32, {0, 3});
+      band.to_list(places.view(), none.view());
+    }
   }
 }
 

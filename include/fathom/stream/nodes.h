@@ -1,0 +1,117 @@
+// The nodes that there are. Each function makes one; all check what they are given.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fathom/stream/node.h"
+
+namespace fathom::stream {
+
+// Sources.
+
+/// A raster of one value, which is saturated to the type.
+NodeRef constant(double value, const Extent& extent);
+
+/// A raster that is read where it is needed.
+/// @param name  what documents call it: a path, or the name of an array
+/// @param kind  "file" or "array"
+NodeRef source(std::shared_ptr<const RasterSource> raster, std::string kind, std::string name, PixelSize pixel = {});
+
+/// The value of an expression of x and y, columns and rows from 0.
+/// @throws InvalidArgument it does not parse; the message says where
+NodeRef formula(const std::string& expression, const Extent& extent);
+
+/// Equally distributed random values over the whole range of the type; of float32 in [0, 1). A pixel's value depends on
+/// the seed, x and y alone.
+NodeRef noise(std::uint64_t seed, const Extent& extent);
+
+// Layout: where pixels of children go.
+
+/// The child again and again in both directions: pixel (y mod h, x mod w).
+NodeRef repeat(NodeRef pattern, std::int64_t height, std::int64_t width);
+
+/// What becomes of pixels that several copies cover.
+enum class Blend {
+  max,
+  min,
+  sum,
+  first,
+  last,
+  mean,  ///< of integers by a 64-bit sum, rounded half up; of floats in double
+};
+
+/// Outside all copies pixels are the background. A copy covers the pixels of its rectangle whose value is not `transparent`.
+struct Blending {
+  Blend blend = Blend::last;
+  std::optional<double> transparent = 0.0;  ///< none: all are covered
+  double background = 0;
+};
+
+/// Copies of the child, and of its mask and weight, at all i·u + j·v, j outer, i inner, in the order of their blending.
+struct LatticeOptions {
+  std::array<std::int64_t, 2> u{}, v{};  ///< steps (y, x), not parallel
+  std::int64_t height = 0, width = 0;
+  Blending blending;
+  NodeRef mask;    ///< of the pattern's extent: a copy covers only where it is not 0. None: everywhere
+  NodeRef weight;  ///< of the pattern's extent: values are weighted by it; for `mean` alone
+};
+NodeRef lattice(NodeRef pattern, const LatticeOptions& options);
+
+/// Copies of some nodes, in the order in which they are blended.
+struct Placement {
+  std::int64_t y = 0, x = 0;
+  std::int32_t child = 0;
+};
+NodeRef place(std::vector<NodeRef> nodes, std::vector<Placement> placements, std::int64_t height, std::int64_t width,
+              const Blending& blending = {});
+
+/// Part of a child.
+NodeRef crop(NodeRef data, const Rectangle& part);
+/// Upside down, left to right, or both.
+NodeRef flip(NodeRef data, bool rows, bool columns);
+/// By quarter turns counter-clockwise.
+NodeRef rotate(NodeRef data, int quarters);
+/// To another size of pixels: each takes the value of the pixel in which its middle lies.
+NodeRef resample(NodeRef data, PixelSize pixel);
+/// The data where the mask is not 0, else the background.
+NodeRef mask(NodeRef data, Child mask, double background = 0);
+
+// Compute. Children lie where they say; the extent is the first one's, and outside of a child its value is 0. Results are
+// rounded to nearest, ties to even, and saturated to the type; NaN becomes 0 in integers.
+
+/// An expression of a, b, c, …, the children in their order.
+NodeRef math(const std::string& expression, std::vector<Child> data, DType dtype);
+
+/// Whether values are at least, or above, a number: bool.
+NodeRef threshold(NodeRef data, double value, bool above = false);
+
+/// z = f(d).
+struct ProfileOptions {
+  std::string expression;      ///< of d; or else
+  std::vector<double> table;   ///< z at d = 0, 1, 2, …, linear in between; the last also beyond
+  std::optional<double> infinite;  ///< z of +inf. Not given: the table's last; the expression's value at the distance's bound, or at inf
+  DType dtype = DType::uint8;
+};
+NodeRef profile(NodeRef data, const ProfileOptions& options);
+
+/// Distance to the nearest pixel that is not 0 (or that is 0), float32, in units of the pixel's size; +inf beyond `max`.
+struct DistanceOptions {
+  double max = 0;             ///< in units of the pixel's size
+  bool to_zero = false;
+  bool signed_distance = false;  ///< negative inside, zero on the faces: as grid::Surface::faces
+};
+NodeRef distance(NodeRef mask, const DistanceOptions& options);
+
+/// The same without a bound, exact: streamed in rows, from the first to the last. +inf where there is no site at all.
+NodeRef exact_distance(NodeRef mask, bool to_zero = false);
+
+/// Ordered dither to bits by Bayer's matrix of 2, 4, 8 or 16: the share of pixels that are set is that of the value in the
+/// range of its type (of float32: in 0 … 1).
+NodeRef halftone(NodeRef data, int matrix = 8);
+
+}  // namespace fathom::stream

@@ -1,0 +1,50 @@
+// What becomes of pixels that several copies cover.
+#pragma once
+
+#include <optional>
+
+#include "fathom/stream/nodes.h"
+
+namespace fathom::stream {
+
+/// Pixels of a copy, and which of them count.
+struct Copy {
+  Rectangle where;  ///< in the parent
+  Pixels data;
+  std::optional<Pixels> mask, weight;
+};
+
+/// @throws InvalidArgument a value that the type cannot hold
+void check_blending(const Blending& blending, DType dtype);
+
+void describe(const Blending& blending, Description& to);
+
+/// Bytes that blending a part takes.
+std::size_t blend_bytes(const Blending& blending, DType dtype, Size part);
+
+/// Blends copies into a part of the parent, in the order in which they are added.
+class Blender {
+ public:
+  /// @param memory  blend_bytes()
+  Blender(const Blending& blending, const Rectangle& part, const AnyView& out, std::byte* memory);
+  void add(const Copy& copy) const;
+  /// After the last copy.
+  void end() const;
+
+ private:
+  template <class T>
+  void add_as(const Copy& copy) const;
+  template <class T>
+  void end_as() const;
+  std::int64_t place(std::int64_t y, std::int64_t x) const { return (y - part_.y0) * part_.width() + (x - part_.x0); }
+  bool sums() const { return blending_.blend == Blend::sum || blending_.blend == Blend::mean; }
+
+  const Blending& blending_;
+  const Rectangle part_;
+  const AnyView out_;
+  std::uint8_t* covered_;  ///< of each pixel; or, for sums:
+  double* sums_;           ///< exact for integers: there are fewer than 2³⁶ copies of 16 bits
+  double* weights_;
+};
+
+}  // namespace fathom::stream

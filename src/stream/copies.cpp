@@ -1,0 +1,338 @@
+// Nodes that place copies of their children: repeated, on a lattice, or anywhere.
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "fathom/core/error.h"
+#include "stream/blend.h"
+#include "stream/period.h"
+#include "stream/pixels.h"
+#include "stream/reduce.h"
+
+namespace fathom::stream {
+
+namespace {
+
+Extent extent_like(const Node& child, std::int64_t height, std::int64_t width) {
+  return {height, width, child.dtype(), child.pixel()};
+}
+
+/// (y mod h, x mod w): whole copies are fetched to where they belong.
+class Repeat final : public Reduction<Repeat> {
+ public:
+  static constexpr std::array kRoles{RoleRule{Role::pattern}};
+
+  Repeat(NodeRef pattern, std::int64_t height, std::int64_t width)
+      : Reduction("repeat", extent_like(*pattern, height, width), {{pattern, Role::pattern}}) {}
+  std::string_view type() const override { return "repeat"; }
+  void describe(Description& to) const override {
+    to.whole("height", height());
+    to.whole("width", width());
+  }
+  Rectangle need(std::size_t, const Rectangle& part) const override {
+    const Node& pattern = *children()[0].node;
+    const std::int64_t y = modulo(part.y0, pattern.height()), x = modulo(part.x0, pattern.width());
+    const bool wraps_y = y + part.height() > pattern.height(), wraps_x = x + part.width() > pattern.width();
+    return {wraps_y ? 0 : y, wraps_x ? 0 : x, wraps_y ? pattern.height() : y + part.height(),
+            wraps_x ? pattern.width() : x + part.width()};
+  }
+  Size largest_need(std::size_t, Size part) const override {
+    const Node& pattern = *children()[0].node;
+    return {std::min(part.height, pattern.height()), std::min(part.width, pattern.width())};
+  }
+  bool needs_again(std::size_t) const override { return true; }
+  double bound() const override { return children()[0].node->bound(); }
+  std::optional<Period> period() const override {
+    const Node& pattern = *children()[0].node;
+    return Period{pattern.height(), pattern.width(), 0, whole()};
+  }
+
+  struct Work {};
+  Work begin(const Step&) const { return {}; }
+  void reduce(As<Role::pattern>, std::size_t child, Work&, const Step& step) const {
+    const Node& pattern = *children()[child].node;
+    for (std::int64_t y = step.part.y0; y < step.part.y1;) {
+      const std::int64_t in_y = modulo(y, pattern.height()),
+                         height = std::min(pattern.height() - in_y, step.part.y1 - y);
+      for (std::int64_t x = step.part.x0; x < step.part.x1;) {
+        const std::int64_t in_x = modulo(x, pattern.width()), width = std::min(pattern.width() - in_x, step.part.x1 - x);
+        fetch_all(step.children, pattern, {in_y, in_x, in_y + height, in_x + width},
+                  part_of(step.out, y - step.part.y0, x - step.part.x0, {height, width}));
+        x += width;
+      }
+      y += height;
+    }
+  }
+  std::optional<double> end(Work&, const Step&) const { return std::nullopt; }
+};
+
+class Lattice final : public Reduction<Lattice> {
+ public:
+  static constexpr std::array kRoles{RoleRule{Role::mask, 0}, RoleRule{Role::weight, 0}, RoleRule{Role::pattern}};
+
+  Lattice(const NodeRef& pattern, const LatticeOptions& options)
+      : Reduction("lattice", extent_like(*pattern, options.height, options.width), children_of(pattern, options)),
+        options_(options),
+        period_(period_of(options.u, options.v)) {
+    options_.mask = options_.weight = nullptr;  // they are children now
+    period_.region = whole();
+    constexpr double kMostRows = 1 << 24, kMostCopies = 1 << 20;  // that are looked at for a part
+    const double rows = static_cast<double>(pattern->height()) / static_cast<double>(period_.height),
+                 copies = rows * static_cast<double>(pattern->width()) / static_cast<double>(period_.width);
+    if (rows > kMostRows || copies > kMostCopies)
+      throw InvalidArgument("the copies of 'lattice' lie too close for a pattern of " + to_string(pattern->whole().shape()) +
+                            " pixels: more than 2²⁰ would cover one pixel, or more than 2²⁴ begin in different rows");
+  }
+  std::string_view type() const override { return "lattice"; }
+  void describe(Description& to) const override {
+    to.wholes("u", {options_.u[0], options_.u[1]});
+    to.wholes("v", {options_.v[0], options_.v[1]});
+    to.whole("height", height());
+    to.whole("width", width());
+    stream::describe(options_.blending, to);
+  }
+  Rectangle need(std::size_t child, const Rectangle&) const override { return children()[child].node->whole(); }
+  Size largest_need(std::size_t, Size part) const override {
+    const Node& pattern = *children()[0].node;
+    return {std::min(part.height, pattern.height()), std::min(part.width, pattern.width())};
+  }
+  std::size_t scratch_bytes(Size part) const override { return aligned(blend_bytes(options_.blending, dtype(), part)); }
+  bool needs_again(std::size_t) const override { return true; }
+  std::optional<Period> period() const override { return period_; }
+  double bound() const override {
+    return options_.blending.blend == Blend::sum ? Node::bound()
+                                                 : std::max(children()[0].node->bound(), options_.blending.background);
+  }
+
+  struct Work {
+    Blender blender;
+    const Node* mask = nullptr;
+    const Node* weight = nullptr;
+  };
+  Work begin(const Step& step) const {
+    return {Blender(options_.blending, step.part, step.out,
+                    step.children.scratch(blend_bytes(options_.blending, dtype(), size_of(step.part))))};
+  }
+  void reduce(As<Role::mask>, std::size_t child, Work& work, const Step&) const { work.mask = children()[child].node.get(); }
+  void reduce(As<Role::weight>, std::size_t child, Work& work, const Step&) const {
+    work.weight = children()[child].node.get();
+  }
+  void reduce(As<Role::pattern>, std::size_t child, Work& work, const Step& step) const {
+    const Node& pattern = *children()[child].node;
+    // The corner of a copy lies above and left of the part's end, and less than the pattern's size before its begin.
+    const std::int64_t y0 = step.part.y0 - pattern.height(), x0 = step.part.x0 - pattern.width();
+    for (const Corner& copy : corners_between(y0, x0, step.part.y1, step.part.x1)) add(work, pattern, copy.y, copy.x, step);
+  }
+  std::optional<double> end(Work& work, const Step&) const {
+    work.blender.end();
+    return std::nullopt;
+  }
+
+ private:
+  static std::vector<Child> children_of(const NodeRef& pattern, const LatticeOptions& options) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 30;
+    const auto& [u, v] = std::tie(options.u, options.v);
+    for (const std::int64_t step : {u[0], u[1], v[0], v[1]})
+      if (is_beyond(step, kMost)) throw InvalidArgument("a step of 'lattice' is beyond 2³⁰ pixels");
+    if (u[0] * v[1] == u[1] * v[0])
+      throw InvalidArgument("u and v of 'lattice' are parallel, or 0: they must span the plane");
+    check_blending(options.blending, pattern->dtype());
+    std::vector<Child> children{{pattern, Role::pattern}};
+    for (const auto& [node, role] : {std::pair{options.mask, Role::mask}, std::pair{options.weight, Role::weight}}) {
+      if (!node) continue;
+      if (node->height() != pattern->height() || node->width() != pattern->width())
+        throw InvalidArgument("the " + std::string(name_of(role)) + " of 'lattice' is " +
+                              to_string(node->whole().shape()) + ", its pattern " +
+                              to_string(pattern->whole().shape()) + "; they must be of one size");
+      children.push_back({node, role});
+    }
+    if (options.weight && options.blending.blend != Blend::mean)
+      throw InvalidArgument("'lattice' has a weight, but its blend is not mean");
+    return children;
+  }
+
+  /// Of the copy i·u + j·v.
+  struct Corner {
+    std::int64_t j, i, y, x;
+  };
+  /// Those with y0 < y < y1, x0 < x < x1, in the order of the blending. Found by the rows of the lattice's Hermite normal
+  /// form: the steps themselves may be far longer than what lies between.
+  std::vector<Corner> corners_between(std::int64_t y0, std::int64_t x0, std::int64_t y1, std::int64_t x1) const {
+    __extension__ using Wide = __int128;
+    const auto& [u, v] = std::tie(options_.u, options_.v);
+    const Wide det = Wide{u[0]} * v[1] - Wide{u[1]} * v[0];
+    std::vector<Corner> corners;
+    for (std::int64_t row = floor_divide(y0, period_.height) + 1; row * period_.height < y1; ++row) {
+      const std::int64_t y = row * period_.height,
+                         first = static_cast<std::int64_t>(Wide{row} * period_.skew % period_.width);
+      for (std::int64_t x = first + (floor_divide(x0 - first, period_.width) + 1) * period_.width; x < x1; x += period_.width)
+        corners.push_back({static_cast<std::int64_t>((Wide{u[0]} * x - Wide{u[1]} * y) / det),
+                           static_cast<std::int64_t>((Wide{v[1]} * y - Wide{v[0]} * x) / det), y, x});
+    }
+    std::sort(corners.begin(), corners.end(),
+              [](const Corner& a, const Corner& b) { return std::tie(a.j, a.i) < std::tie(b.j, b.i); });
+    return corners;
+  }
+
+  void add(const Work& work, const Node& pattern, std::int64_t y, std::int64_t x, const Step& step) const {
+    const Rectangle where = intersection(pattern.whole().moved(y, x), step.part), part = where.moved(-y, -x);
+    if (where.empty()) return;
+    const Children::Mark mark(step.children);
+    const auto pixels_of = [&](const Node* node) {
+      return node ? std::optional(step.children.fetch(*node, part)) : std::nullopt;
+    };
+    work.blender.add({where, step.children.fetch(pattern, part), pixels_of(work.mask), pixels_of(work.weight)});
+  }
+
+  LatticeOptions options_;
+  Period period_;
+};
+
+/// Copies anywhere, found by the part of the plane that they lie in.
+class Place final : public Reduction<Place> {
+ public:
+  static constexpr std::array kRoles{RoleRule{Role::data, 1, 1 << 20}};
+
+  Place(const std::vector<NodeRef>& nodes, std::vector<Placement> placements, std::int64_t height, std::int64_t width,
+        const Blending& blending)
+      : Reduction("place", extent_like(*nodes.at(0), height, width), children_of(nodes)),
+        placements_(std::move(placements)),
+        blending_(blending) {
+    check_blending(blending, dtype());
+    constexpr std::int64_t kMost = std::int64_t{1} << 40;
+    for (const Placement& placement : placements_) {
+      if (placement.child < 0 || placement.child >= static_cast<std::int64_t>(nodes.size()))
+        throw InvalidArgument("a placement is of child " + std::to_string(placement.child) + "; there are " +
+                              std::to_string(nodes.size()) + ", counted from 0");
+      if (is_beyond(placement.y, kMost) || is_beyond(placement.x, kMost))
+        throw InvalidArgument("a placement lies beyond 2⁴⁰ pixels");
+    }
+    bound_ = blending.blend == Blend::sum ? Node::bound() : blending.background;
+    for (const NodeRef& node : nodes) bound_ = std::max(bound_, node->bound());
+    make_index();
+  }
+  std::string_view type() const override { return "place"; }
+  double bound() const override { return bound_; }
+  void describe(Description& to) const override {
+    std::vector<std::int64_t> table;
+    for (const Placement& placement : placements_)
+      table.insert(table.end(), {placement.y, placement.x, placement.child});
+    to.wholes("placements", table);
+    to.whole("height", height());
+    to.whole("width", width());
+    stream::describe(blending_, to);
+  }
+  Rectangle need(std::size_t child, const Rectangle&) const override { return children()[child].node->whole(); }
+  Size largest_need(std::size_t child, Size part) const override {
+    const Node& node = *children()[child].node;
+    return {std::min(part.height, node.height()), std::min(part.width, node.width())};
+  }
+  bool holds_all() const override { return false; }
+  std::size_t scratch_bytes(Size part) const override { return aligned(blend_bytes(blending_, dtype(), part)); }
+  bool needs_again(std::size_t) const override { return placements_.size() > children().size(); }
+  /// Of what is placed once and covers all.
+  std::optional<Period> period() const override {
+    if (placements_.size() != 1 || blending_.transparent) return std::nullopt;
+    const Placement& only = placements_[0];
+    return within(moved(children()[static_cast<std::size_t>(only.child)].node->period(), only.y, only.x), whole());
+  }
+
+  struct Work {
+    std::vector<const Node*> nodes;
+  };
+  Work begin(const Step&) const { return {}; }
+  void reduce(As<Role::data>, std::size_t child, Work& work, const Step&) const {
+    work.nodes.push_back(children()[child].node.get());
+  }
+  std::optional<double> end(Work& work, const Step& step) const {
+    const std::vector<std::size_t> found = placed_in(step.part);
+    if (found.empty()) return blending_.background;
+    const Blender blender(blending_, step.part, step.out,
+                          step.children.scratch(blend_bytes(blending_, dtype(), size_of(step.part))));
+    for (const std::size_t number : found) {
+      const auto& [y, x, child] = placements_[number];
+      const Node& node = *work.nodes[static_cast<std::size_t>(child)];
+      const Rectangle where = intersection(node.whole().moved(y, x), step.part);
+      if (where.empty()) continue;
+      const Children::Mark mark(step.children);
+      blender.add({where, step.children.fetch(node, where.moved(-y, -x)), {}, {}});
+    }
+    blender.end();
+    return std::nullopt;
+  }
+
+ private:
+  static std::vector<Child> children_of(const std::vector<NodeRef>& nodes) {
+    std::vector<Child> children;
+    for (const NodeRef& node : nodes) {
+      if (node->dtype() != nodes[0]->dtype())
+        throw InvalidArgument("'place' takes children of one type; there are " +
+                              std::string(name_of(nodes[0]->dtype())) + " and " + std::string(name_of(node->dtype())));
+      children.push_back({node, Role::data});
+    }
+    return children;
+  }
+
+  /// Buckets at least as large as the largest child: a copy that reaches into a bucket begins in it or in one before.
+  void make_index() {
+    bucket_ = {1, 1};
+    for (const Child& child : children()) {
+      bucket_.height = std::max(bucket_.height, child.node->height());
+      bucket_.width = std::max(bucket_.width, child.node->width());
+    }
+    constexpr std::int64_t kMostBuckets = 1 << 10;
+    bucket_.height = std::max(bucket_.height, height() / kMostBuckets + 1);
+    bucket_.width = std::max(bucket_.width, width() / kMostBuckets + 1);
+    order_.resize(placements_.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](std::size_t a, std::size_t b) { return bucket_of(a) < bucket_of(b); });
+  }
+  std::pair<std::int64_t, std::int64_t> bucket_of(std::size_t number) const {
+    return {floor_divide(placements_[number].y, bucket_.height), floor_divide(placements_[number].x, bucket_.width)};
+  }
+
+  /// Numbers of the placements that may reach into a part, ascending.
+  std::vector<std::size_t> placed_in(const Rectangle& part) const {
+    std::vector<std::size_t> found;
+    const auto find = [&](std::int64_t row, std::int64_t column) {
+      return std::lower_bound(order_.begin(), order_.end(), std::pair{row, column},
+                              [&](std::size_t number, const auto& at) { return bucket_of(number) < at; });
+    };
+    const std::int64_t last_row = floor_divide(part.y1 - 1, bucket_.height),
+                       last_column = floor_divide(part.x1 - 1, bucket_.width);
+    for (std::int64_t row = floor_divide(part.y0, bucket_.height) - 1; row <= last_row; ++row)
+      found.insert(found.end(), find(row, floor_divide(part.x0, bucket_.width) - 1), find(row, last_column + 1));
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  std::vector<Placement> placements_;
+  Blending blending_;
+  double bound_ = 0;
+  Size bucket_;
+  std::vector<std::size_t> order_;  ///< placements by their bucket
+};
+
+}  // namespace
+
+NodeRef repeat(NodeRef pattern, std::int64_t height, std::int64_t width) {
+  if (!pattern) throw InvalidArgument("'repeat' has no child");
+  return std::make_shared<Repeat>(std::move(pattern), height, width);
+}
+
+NodeRef lattice(NodeRef pattern, const LatticeOptions& options) {
+  if (!pattern) throw InvalidArgument("'lattice' has no child");
+  return std::make_shared<Lattice>(pattern, options);
+}
+
+NodeRef place(std::vector<NodeRef> nodes, std::vector<Placement> placements, std::int64_t height, std::int64_t width,
+              const Blending& blending) {
+  if (nodes.empty() || std::any_of(nodes.begin(), nodes.end(), [](const NodeRef& node) { return !node; }))
+    throw InvalidArgument("'place' has no child, or one is missing");
+  return std::make_shared<Place>(nodes, std::move(placements), height, width, blending);
+}
+
+}  // namespace fathom::stream

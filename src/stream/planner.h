@@ -1,0 +1,22 @@
+// Decides how a graph is computed: in which parts, what is kept, and what memory that takes.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "fathom/stream/evaluator.h"
+
+namespace fathom::stream {
+
+/// @throws InvalidArgument as Evaluator
+Plan make_plan(const NodeRef& root, const EvaluatorOptions& options);
+
+/// Bytes that one thread takes to compute a part of an entry.
+std::size_t peak_bytes(const Plan& plan, std::size_t entry, Size part);
+
+/// Parts that entries must deliver so that one of them can deliver one: of each entry, the smallest rectangle around.
+std::vector<Rectangle> needs_of(const Plan& plan, std::size_t number, const Rectangle& part);
+
+}  // namespace fathom::stream

@@ -1,0 +1,159 @@
+// Nodes without children.
+#include <array>
+#include <string>
+
+#include "fathom/core/error.h"
+#include "fathom/stream/nodes.h"
+#include "stream/expression.h"
+#include "stream/period.h"
+#include "stream/pixels.h"
+#include "stream/reduce.h"
+
+namespace fathom::stream {
+
+namespace {
+
+/// What the sources share: nothing to reduce.
+template <class N>
+class Source : public Reduction<N> {
+ public:
+  static constexpr std::array<RoleRule, 0> kRoles{};
+  using Step = typename Reduction<N>::Step;
+
+  Rectangle need(std::size_t, const Rectangle&) const override { return {}; }
+  Size largest_need(std::size_t, Size) const override { return {}; }
+  void describe_extent(Description& to) const {
+    to.whole("height", this->height());
+    to.whole("width", this->width());
+    to.text("dtype", name_of(this->dtype()));
+    to.number("pixel", this->pixel().size);
+    to.text("unit", this->pixel().unit);
+  }
+  struct Work {};
+  Work begin(const Step&) const { return {}; }
+
+ protected:
+  Source(std::string_view type, Extent extent) : Reduction<N>(type, std::move(extent), {}) {}
+};
+
+class Constant final : public Source<Constant> {
+ public:
+  Constant(double value, const Extent& extent) : Source("constant", extent), value_(saturated(value, dtype())) {}
+  std::string_view type() const override { return "constant"; }
+  void describe(Description& to) const override {
+    to.number("value", value_);
+    describe_extent(to);
+  }
+  std::optional<Period> period() const override { return uniform(whole()); }
+  std::optional<double> end(Work&, const Step&) const { return value_; }
+
+ private:
+  double value_;
+};
+
+class File final : public Source<File> {
+ public:
+  File(std::shared_ptr<const RasterSource> raster, std::string kind, std::string name, PixelSize pixel)
+      : Source(kind, {raster->height(), raster->width(), raster->dtype(), std::move(pixel)}),
+        raster_(std::move(raster)),
+        kind_(std::move(kind)),
+        name_(std::move(name)) {}
+  std::string_view type() const override { return kind_; }
+  void describe(Description& to) const override {
+    to.text(kind_ == "file" ? "path" : "name", name_);
+    to.fingerprint(raster_->fingerprint());
+    to.number("pixel", pixel().size);
+    to.text("unit", pixel().unit);
+  }
+  std::size_t scratch_bytes(Size) const override { return aligned(raster_->bytes_of_read()); }
+  Size piece() const override { return {raster_->piece()[0], raster_->piece()[1]}; }
+  std::size_t kept_bytes() const override { return raster_->kept_bytes(); }
+  std::optional<double> end(Work&, const Step& step) const {
+    raster_->read(step.part, step.out);
+    return std::nullopt;
+  }
+
+ private:
+  std::shared_ptr<const RasterSource> raster_;
+  std::string kind_, name_;
+};
+
+class Formula final : public Source<Formula> {
+ public:
+  Formula(const std::string& expression, const Extent& extent)
+      : Source("formula", extent), expression_(expression, {"x", "y"}) {}
+  std::string_view type() const override { return "formula"; }
+  void describe(Description& to) const override {
+    to.text("expression", expression_.text());
+    describe_extent(to);
+  }
+  std::optional<double> end(Work&, const Step& step) const {
+    const Expression::Use value_of(expression_);
+    visit_element(dtype(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const Rows<T> out(step.out);
+      for (std::int64_t y = 0; y < out.height; ++y)
+        for (std::int64_t x = 0; x < out.width; ++x) {
+          const std::array<double, 2> at{static_cast<double>(step.part.x0 + x), static_cast<double>(step.part.y0 + y)};
+          out[y][x] = saturated<T>(value_of(at));
+        }
+    });
+    return std::nullopt;
+  }
+
+ private:
+  Expression expression_;
+};
+
+/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+std::uint64_t mixed(std::uint64_t bits) {
+  bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
+  bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
+  return bits ^ bits >> 31;
+}
+
+class Noise final : public Source<Noise> {
+ public:
+  Noise(std::uint64_t seed, const Extent& extent) : Source("noise", extent), seed_(seed) {}
+  std::string_view type() const override { return "noise"; }
+  void describe(Description& to) const override {
+    to.whole("seed", static_cast<std::int64_t>(seed_));
+    describe_extent(to);
+  }
+  std::optional<double> end(Work&, const Step& step) const {
+    visit_element(dtype(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const Rows<T> out(step.out);
+      for (std::int64_t y = 0; y < out.height; ++y) {
+        const std::uint64_t row = mixed(mixed(seed_) + static_cast<std::uint64_t>(step.part.y0 + y));
+        for (std::int64_t x = 0; x < out.width; ++x) {
+          const std::uint64_t bits = mixed(row + static_cast<std::uint64_t>(step.part.x0 + x) * 0x9e3779b97f4a7c15u);
+          if constexpr (std::is_same_v<T, float>) out[y][x] = static_cast<float>(bits >> 40) * 0x1p-24F;
+          else if constexpr (std::is_same_v<T, bool>) out[y][x] = bits >> 63;
+          else out[y][x] = static_cast<T>(bits >> (64 - 8 * sizeof(T)));
+        }
+      }
+    });
+    return std::nullopt;
+  }
+
+ private:
+  std::uint64_t seed_;
+};
+
+}  // namespace
+
+NodeRef constant(double value, const Extent& extent) { return std::make_shared<Constant>(value, extent); }
+
+NodeRef source(std::shared_ptr<const RasterSource> raster, std::string kind, std::string name, PixelSize pixel) {
+  if (!raster) throw InvalidArgument("a source has no raster");
+  return std::make_shared<File>(std::move(raster), std::move(kind), std::move(name), std::move(pixel));
+}
+
+NodeRef formula(const std::string& expression, const Extent& extent) {
+  return std::make_shared<Formula>(expression, extent);
+}
+
+NodeRef noise(std::uint64_t seed, const Extent& extent) { return std::make_shared<Noise>(seed, extent); }
+
+}  // namespace fathom::stream

@@ -1,0 +1,96 @@
+// Exact distance without a bound, in rows from the first to the last: memory for some rows, and carries on disk.
+//
+// The distance of a pixel to the nearest site of its column is known from the last site above and the first one below. The
+// mask is read once from the bottom to the top: for each block of rows a carry is put aside, the first site of each column
+// below it. Then it is read a second time from the top, a block at a time, as bits; carries from above and below give every
+// row its distances along the columns, and each row is completed by itself: where sites are near by looking around, else by
+// the lower envelope of parabolas.
+//
+// Source: Meijster et al. 2000, Felzenszwalb & Huttenlocher 2012 (two passes, envelopes). Departs in the carries.
+// Cost: O(pixels); the mask is computed twice. Disk: 4 bytes a column and block.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "fathom/core/execution.h"
+#include "fathom/stream/node.h"
+
+namespace fathom::stream {
+
+/// A node that is computed in rows.
+class SweepNode : public Node {
+ public:
+  using Node::Node;
+  virtual bool to_zero() const = 0;
+};
+
+/// In which pieces, and what that takes.
+struct SweepShape {
+  explicit SweepShape(const Node& node);
+
+  static constexpr std::int64_t kStrip = 32;  ///< rows whose distances along the columns are known at once
+  std::int64_t height, width;
+  std::int64_t block;  ///< rows whose mask is held, as bits
+  std::int64_t words;  ///< of 64 columns
+
+  std::int64_t blocks() const { return (height + block - 1) / block; }
+  std::int64_t strips() const { return block / kStrip; }
+  Size part() const;  ///< of the mask that is computed at once
+  std::size_t disk_bytes() const { return static_cast<std::size_t>(blocks() * width) * sizeof(std::int32_t); }
+  /// @param rows  that are asked for at once
+  std::size_t bytes(std::int64_t rows, int threads) const;
+};
+
+class Sweep {
+ public:
+  /// Computes part of the mask and hands it to `use`. @param worker  number of the thread
+  using Mask =
+      std::function<void(int worker, const Rectangle& part, const std::function<void(const Pixels&)>& use)>;
+  /// Runs jobs on all threads.
+  using Jobs = std::function<void(std::int64_t jobs, const std::function<void(int worker, std::int64_t job)>&)>;
+
+  Sweep(const SweepNode& node, Mask mask, Jobs jobs, int threads, InstructionSet set);
+  ~Sweep();
+
+  /// Makes rows available, and forgets those before them. Going back begins anew from the top.
+  void advance(std::int64_t y0, std::int64_t y1);
+  /// Of rows that are available.
+  void read(const Rectangle& part, const AnyView& out) const;
+  static std::size_t row_bytes(std::int64_t width);
+
+ private:
+  class Carries;
+  class Row;
+
+  /// Calls function(y, whether each pixel is a site) for the rows of a part of the mask, from the last to the first.
+  template <class RowFunction>
+  void visit_sites(int worker, const Rectangle& part, const RowFunction& function) const;
+  void move_on(std::int64_t y0, std::int64_t y1);
+  void sweep_up();
+  void enter_block(std::int64_t number);
+  void enter_strip(std::int64_t number);
+  void complete_row(int worker, std::int64_t y, float* out);
+  std::int64_t block_end(std::int64_t number) const;
+
+  const SweepNode& node_;
+  const SweepShape shape_;
+  Mask mask_;
+  Jobs jobs_;
+  const InstructionSet set_;
+  std::vector<float> roots_;                ///< of small squares, unless pixels are of size 1
+  std::unique_ptr<Carries> carries_;        ///< of each block: the first site of each column below it
+  std::vector<std::unique_ptr<Row>> rows_;  ///< scratch, one a thread
+  std::int64_t block_ = -1, strip_ = -1;    ///< the current ones; the strip counts within its block
+  std::vector<std::uint64_t> bits_;         ///< of the block: [row, word]
+  std::vector<std::uint16_t> next_;         ///< first site of each column behind each strip, from the block's first row; kNone: none in the block
+  std::vector<std::int32_t> before_block_, behind_block_, before_strip_, behind_strip_;  ///< last and first sites of columns
+  std::vector<std::uint8_t> near_;          ///< of the strip: rows to the nearest site of the column within it; kFar: there is none
+  std::vector<float> ready_;                ///< rows that are available
+  std::int64_t ready_begin_ = 0, ready_end_ = 0;
+};
+
+}  // namespace fathom::stream

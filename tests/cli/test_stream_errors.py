@@ -1,0 +1,122 @@
+"""`fathom stream` refuses in one line, and at once."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+import stream_graphs as graphs
+
+
+@pytest.fixture
+def graph(fathom):
+    graphs.write(fathom, graphs.bits())
+    return fathom
+
+
+@pytest.mark.parametrize("arguments, line", [
+    (["graph.json"], "nothing to do: give -o FILE, --preview FILE or --plan"),
+    (["look", "graph.json"], "two words are an action and a file, and 'look' is none of check, explain and verify"),
+    (["verify", "out.raw"], "verify compares a file with a journal: give --journal FILE"),
+    (["graph.json", "-o", "out.png"], "out.png: rows are streamed into .tif, .npy or .raw; --format tiff, npy or raw says so "
+                                      "whatever the ending"),
+    (["graph.json", "-o", "out.raw", "--format", "png"], "--format takes tiff, npy or raw, not 'png'"),
+    (["graph.json", "-o", "out.npy", "--compress"], "--compress deflates TIFF, and out.npy is none"),
+    (["graph.json", "-o", "-", "--format", "tiff", "--compress"],
+     "--compress needs a file: where tiles lie is written in front of them, and a pipe cannot go back"),
+    (["graph.json", "-o", "out.tif", "--order", "serpentine"], "--order serpentine is for machines, and takes --format raw"),
+    (["graph.json", "-o", "out.raw", "--order", "columns"], "--order takes rows, serpentine or stripes:WIDTH, not 'columns'"),
+    (["graph.json", "-o", "out.raw", "--order", "stripes:10"],
+     "--order stripes:10: the stripes must divide the width, 93; --region takes a part"),
+    (["graph.json", "-o", "out.raw", "--order", "stripes:0"], "--order stripes takes a whole number from 1 to 93, not '0'"),
+    (["graph.json", "--preview", "out.png", "--order", "stripes:31"], "--preview draws rows; leave --order out"),
+    (["graph.json", "-o", "out.raw", "--region", "0:78,:"], "--region: '0:78' does not lie in axis 0, which takes begin:end "
+                                                            "from 0 to 77"),
+    (["graph.json", "-o", "out.raw", "--rate", "fast"], "--rate takes bytes a second such as 10MB/s, not 'fast'"),
+    (["graph.json", "-o", "out.raw", "--memory", "1kB"], "the graph takes 1 MiB of memory or more; less was given"),
+    (["graph.json", "-o", "out.raw", "--resume-at", "7"],
+     "--resume-at goes on with a stream: it takes --format raw and -o - or another pipe"),
+    (["graph.json", "-o", "-", "--journal", "j"], "--journal of a pipe takes --format raw, whose bytes can be counted"),
+    (["graph.json", "-o", "a.raw", "--journal", "a.raw"], "--output and --journal name the same file 'a.raw'; give each its own"),
+    (["graph.json", "-o", "-", "--json"], "--json and --output - both want standard output; write the result to a file"),
+])
+def test_options(graph, arguments, line):
+    assert graph.refuses(2, "stream", *arguments) == line
+
+
+def test_files_that_are_missing(fathom):
+    assert fathom.refuses(3, "stream", "check", "none.json") == "none.json cannot be read: No such file or directory"
+    assert fathom.refuses(3, "stream", "check", ".") == ". is a directory, not a document"
+    graph = graphs.write(fathom, {"in": {"type": "file", "path": "none.tif"}})
+    assert "none.tif" in fathom.refuses(3, "stream", "check", graph)
+
+
+NOISE = {"type": "noise", "height": 3, "width": 4}
+HOSTILE = {
+    "cycle": ({"a": {"type": "flip", "children": ["b"]}, "b": {"type": "flip", "children": ["a"]}},
+              "node 'a' is its own descendant, by 'b'"),
+    "unknown": ({"a": {"type": "flip", "children": ["b"]}}, "there is no node 'b'"),
+    "type": ({"a": {"type": "flop"}}, "node 'a', field 'type': there is no type 'flop'"),
+    "field": ({"a": {**NOISE, "hight": 2}}, "node 'a', field 'hight': a node of type 'noise' has no such field"),
+    "parallel": ({"n": NOISE, "a": {"type": "lattice", "u": [1, 2], "v": [2, 4], "height": 9, "width": 9, "children": ["n"]}},
+                 "node 'a'"),
+    "zero": ({"n": NOISE, "a": {"type": "lattice", "u": [0, 0], "v": [2, 4], "height": 9, "width": 9, "children": ["n"]}},
+             "node 'a'"),
+    "overflow": ({"a": {"type": "noise", "height": 2**62, "width": 2**62}}, "node 'a'"),
+    "negative": ({"a": {"type": "noise", "height": -1, "width": 4}}, "node 'a'"),
+    "expression": ({"a": {"type": "formula", "expression": "x +", "height": 3, "width": 4}}, "node 'a'"),
+    "size": ({"a": {"type": "noise", "height": 1e300, "width": 4}}, "node 'a', field 'height'"),
+}
+
+
+@pytest.mark.parametrize("nodes, line", HOSTILE.values(), ids=HOSTILE)
+def test_graphs(fathom, nodes, line):
+    text = fathom.refuses(3, "stream", "check", graphs.write(fathom, nodes, root="a"))
+    assert text.startswith(f"graph.json: {line}"), text
+
+
+@pytest.mark.parametrize("text", [
+    "", "{", "[]", "null", '"stream"', "[" * 1_000_000, '{"a":' * 1_000_000, '{"fathom": "stream"}',
+    '{"fathom": "stream", "version": 2}', '{"fathom": "stream", "version": 1, "root": "a", "nodes": 1000000000}',
+    '{"fathom": "stream", "version": 1, "root": "a", "nodes": {"a": 7}}', "\xff\xfe", "x" * 70_000_000,
+], ids=lambda text: text[:24])
+def test_hostile_documents_are_refused_within_a_second(fathom, text):
+    (fathom.directory / "graph.json").write_text(text, encoding="latin1")
+    began = time.monotonic()
+    assert fathom.refuses(3, "stream", "check", "graph.json").startswith("graph.json")
+    assert time.monotonic() - began < 1
+
+
+def test_deep_and_wide_graphs(fathom):
+    """A thousand nodes in a row are refused or computed, and a doubling at each of 60 levels is no 2⁶⁰."""
+    chain = {"n0": NOISE, **{f"n{k}": {"type": "flip", "rows": True, "children": [f"n{k - 1}"]} for k in range(1, 900)}}
+    fathom.ok("stream", graphs.write(fathom, chain), "-o", "out.npy")
+    chain |= {f"n{k}": {"type": "flip", "rows": True, "children": [f"n{k - 1}"]} for k in range(900, 2000)}
+    assert "deep" in fathom.refuses(3, "stream", graphs.write(fathom, chain), "-o", "deep.npy")
+    began = time.monotonic()
+    wide = {"n0": NOISE, **{f"n{k}": {"type": "math", "expression": "a+b", "dtype": "uint8", "children": [f"n{k - 1}"] * 2}
+                            for k in range(1, 60)}}
+    fathom.ok("stream", graphs.write(fathom, wide), "-o", "wide.npy")
+    assert time.monotonic() - began < 20
+
+
+def test_pixel_sizes_that_are_not_square(fathom):
+    tifffile = pytest.importorskip("tifffile")
+    tifffile.imwrite(fathom.directory / "in.tif", np.ones((4, 5), np.uint8), imagej=True, resolution=(1 / 2, 1 / 3),
+                     metadata={"unit": "um"})
+    nodes = {"in": {"type": "file", "path": "in.tif"}}
+    outcome = fathom("stream", "check", graphs.write(fathom, nodes))
+    assert outcome.code == 0
+    assert outcome.err.decode() == (
+        'fathom: warning: in.tif: its pixels are 3 × 2, not square; each counts as 1 × 1 unless its node states "pixel"\n')
+    assert fathom("stream", "check", "graph.json", "--strict").code == 3
+    tifffile.imwrite(fathom.directory / "in.tif", np.ones((4, 5), np.uint8), imagej=True, resolution=(1 / 2, 1 / 2),
+                     metadata={"unit": "um"})
+    assert fathom.ok("stream", "check", "graph.json") == "graph.json: 4 × 5, uint8, 2 µm a pixel, 1 node\n"
+
+
+def test_pixel_sizes_reach_the_output(fathom):
+    nodes = {"in": {**NOISE, "pixel": 0.5, "unit": "µm"}}
+    fathom.ok("stream", graphs.write(fathom, nodes), "-o", "out.tif")
+    info = json.loads(fathom.ok("info", "out.tif", "--json"))
+    assert (info["input"]["spacing"], info["input"]["unit"]) == ([0.5, 0.5], "µm")

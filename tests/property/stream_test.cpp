@@ -1,0 +1,360 @@
+// Tile graphs: parts are what the whole is, whatever the tiles, memory and threads; documents; nodes of one's own.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <numeric>
+
+#include "cases.h"
+#include "fathom/core/error.h"
+#include "fathom/grid/distance.h"
+#include "fathom/stream/document.h"
+#include "fathom/stream/evaluator.h"
+#include "fathom/stream/nodes.h"
+#include "run.h"
+
+namespace fathom::test {
+namespace {
+
+using stream::Child;
+using stream::Evaluator;
+using stream::EvaluatorOptions;
+using stream::Extent;
+using stream::NodeRef;
+
+EvaluatorOptions options_of(std::optional<std::size_t> memory, int threads) {
+  EvaluatorOptions options;
+  options.memory = memory;
+  options.execution.threads = threads;
+  return options;
+}
+
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const InvalidArgument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+void expect_equal(const Array& part, const Rectangle& at, const Array& whole, const std::string& where) {
+  const std::size_t size = size_of(whole.dtype()), row = static_cast<std::size_t>(at.width()) * size;
+  for (std::int64_t y = 0; y < at.height(); ++y)
+    ASSERT_EQ(std::memcmp(part.data() + static_cast<std::size_t>(y) * row,
+                          whole.data() + static_cast<std::size_t>((at.y0 + y) * whole.shape()[1] + at.x0) * size, row),
+              0)
+        << where << ", row " << at.y0 + y;
+}
+
+/// The least memory that an evaluator takes.
+std::size_t least_memory(const NodeRef& node, int threads) {
+  std::size_t low = 0, high = Evaluator(node, options_of({}, threads)).plan().bytes();
+  while (high - low > std::max<std::size_t>(64, high / 1000)) {
+    const std::size_t middle = low + (high - low) / 2;
+    const bool works = error_of([&] { Evaluator(node, options_of(middle, threads)); }).empty();
+    (works ? high : low) = middle;
+  }
+  return high;
+}
+
+/// Bands in their order, then tiles in any, in much and in little memory.
+void expect_same_parts(const NodeRef& node, Random& random, const std::string& what) {
+  const Array whole = Evaluator(node, options_of({}, 1)).compute(node->whole());
+  for (const auto& [memory, threads] :
+       {std::pair{std::optional<std::size_t>(), 3}, std::pair{std::optional(least_memory(node, 2)), 2},
+        std::pair{std::optional(least_memory(node, 1)), 1}}) {
+    Evaluator evaluator(node, options_of(memory, threads));
+    const std::int64_t rows = 1 + below(random, node->height());
+    for (std::int64_t y = 0; y < node->height(); y += rows) {
+      const Rectangle part = intersection(node->whole(), {y, 0, y + rows, node->width()});
+      expect_equal(evaluator.compute(part), part, whole, what + " band");
+    }
+    for (int k = 0; k < 6; ++k) {
+      const std::int64_t y = below(random, node->height()), x = below(random, node->width());
+      const Rectangle part{y, x, y + 1 + below(random, node->height() - y), x + 1 + below(random, node->width() - x)};
+      expect_equal(evaluator.compute(part), part, whole, what + " tile");
+    }
+  }
+}
+
+/// Graphs by the builders: of uint8 and of bool, with many parents for some nodes.
+class Graphs {
+ public:
+  explicit Graphs(Random& random) : random_(random) {}
+
+  NodeRef graph(int depth) {
+    std::vector<NodeRef> made{stream::noise(1, {size(), size(), DType::uint8}),
+                              stream::constant(3, {size(), size(), DType::uint8})};
+    for (int k = 0; k < depth; ++k) made.push_back(next(pick(made), pick(made), pick(made)));
+    return made.back();
+  }
+
+ private:
+  std::int64_t size() { return 1 + below(random_, 500); }
+  NodeRef pick(const std::vector<NodeRef>& made) {
+    const auto last = static_cast<std::int64_t>(made.size()) - 1;
+    return made[static_cast<std::size_t>(below(random_, 2) ? last : below(random_, last + 1))];
+  }
+  NodeRef next(const NodeRef& a, const NodeRef& b, const NodeRef& c) {
+    const std::int64_t y = below(random_, 300) - 100, x = below(random_, 300) - 100;
+    switch (below(random_, 9)) {
+      case 0: return stream::repeat(a, size(), size());
+      case 1:
+        return stream::place({a, b, c}, {{y, x, 0}, {-y, x, 1}, {3, 4, 2}}, size(), size(),
+                             {stream::Blend::max, 0.0, 2});
+      case 2: return stream::rotate(a, static_cast<int>(below(random_, 4)));
+      case 3: return stream::math("a + b / 2 + c", {{a}, {b, stream::Role::data, y, x}, {c}}, DType::uint8);
+      case 4: return stream::mask(a, {b, stream::Role::mask, y, x}, 7);
+      case 5: {
+        stream::ProfileOptions profile{"255*exp(-d/9)", {}, {}, DType::uint8};
+        return stream::profile(stream::distance(stream::threshold(a, 250), {20, below(random_, 2) == 0}), profile);
+      }
+      case 6: {
+        const NodeRef far = stream::exact_distance(stream::threshold(a, 254), below(random_, 3) == 0);
+        return stream::math("a + b", {{far}, {b, stream::Role::data, y, x}}, DType::uint8);
+      }
+      case 7: {
+        stream::LatticeOptions lattice{
+            {3 + below(random_, 40), x % 30}, {y % 20, 50}, size(), size(), {}, nullptr, nullptr};
+        const std::int64_t side = std::min<std::int64_t>({a->height(), a->width(), 60});
+        return stream::lattice(stream::crop(a, {0, 0, side, side}), lattice);
+      }
+      default: return stream::math("a", {{stream::halftone(a)}}, DType::uint8);
+    }
+  }
+
+  Random& random_;
+};
+
+TEST(Stream, PartsAreWhatTheWholeIs) {
+  for (int seed = 0; seed < scaled(60); ++seed) {
+    Random random(static_cast<unsigned>(seed));
+    expect_same_parts(Graphs(random).graph(1 + seed % 9), random, "seed " + std::to_string(seed));
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(Stream, ExactDistanceIsThatOfTheGrid) {
+  Random random(1);
+  // Least values of noise that are sites: from all of it to none.
+  const std::pair<Shape, double> cases[] = {{{300, 700}, 64000}, {{700, 900}, 65530},  {{70001, 3}, 65535},
+                                            {{3, 70001}, 65535}, {{600, 4200}, 70000}, {{1, 1}, 0},
+                                            {{520, 65}, 65480}};
+  for (const auto& [shape, limit] : cases)
+    for (const bool to_zero : {false, true})
+      for (const double size : {1.0, 0.3}) {
+        const NodeRef noise = stream::noise(5, {shape[0], shape[1], DType::uint16, {size, ""}});
+        const NodeRef mask = stream::threshold(noise, limit);
+        const Array sites = Evaluator(mask).compute(mask->whole());
+        Array expected(DType::float32, shape);
+        grid::DistanceOptions options;
+        options.sites.rule = to_zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
+        options.spacing = {size};
+        grid::DistanceOutputs outputs;
+        outputs.distance = expected.view();
+        grid::distance_transform(sites.view(), options, outputs);
+        const NodeRef far = stream::exact_distance(mask, to_zero);
+        Evaluator evaluator(far, options_of({}, 2));
+        const std::int64_t rows = 1 + below(random, std::min<std::int64_t>(shape[0], 400));
+        for (std::int64_t y = 0; y < shape[0]; y += rows) {
+          const Rectangle part = intersection(far->whole(), {y, 0, y + rows, shape[1]});
+          expect_equal(evaluator.compute(part), part, expected, to_string(shape));
+          if (HasFatalFailure()) return;
+        }
+      }
+}
+
+TEST(Stream, SweepsWorkWithinCellsAndBelowKeptTiles) {
+  Random random(1);
+  const NodeRef far = stream::exact_distance(stream::threshold(stream::noise(1, {70, 90, DType::uint8}), 255));
+  const NodeRef repeated = stream::repeat(far, 600, 700);
+  ASSERT_TRUE(Evaluator(repeated).plan().entries.back().cell);
+  expect_same_parts(repeated, random, "repeated");
+  const NodeRef high = stream::exact_distance(stream::threshold(stream::noise(1, {900, 90, DType::uint8}), 255));
+  const NodeRef kept = stream::math("a + 1", {{high}}, DType::float32);
+  expect_same_parts(stream::distance(kept, {5, true}), random, "kept");
+}
+
+/// A node of one's own: f of the pixel and of the one `halo` to the right. 1/10 where its child is of one value.
+class Slope final : public stream::Node {
+ public:
+  Slope(const NodeRef& child, std::int64_t halo, const bool& fails)
+      : Node({child->height(), child->width(), DType::float32, child->pixel()}, {{child}}),
+        halo_(halo),
+        fails_(fails) {}
+  std::string_view type() const override { return "slope"; }
+  void describe(stream::Description& to) const override { to.whole("halo", halo_); }
+  Rectangle need(std::size_t, const Rectangle& part) const override {
+    return intersection(children()[0].node->whole(), {part.y0, part.x0, part.y1, part.x1 + halo_});
+  }
+  stream::Size largest_need(std::size_t, stream::Size part) const override {
+    return {part.height, std::min(width(), part.width + halo_)};
+  }
+  bool needs_again(std::size_t) const override { return true; }
+  std::optional<double> compute(const Rectangle& part, const AnyView& out, stream::Children& children) const override {
+    if (fails_) throw IoError("it fails");
+    const Rectangle from = need(0, part);
+    const stream::Pixels pixels = children.fetch(*this->children()[0].node, from);
+    if (pixels.constant) return 0.1;
+    const auto in = pixels.view.as<std::uint8_t>();
+    const auto to = out.as<float>();
+    for (std::int64_t y = 0; y < part.height(); ++y)
+      for (std::int64_t x = 0; x < part.width(); ++x) {
+        const std::uint8_t* const at = in.data() + y * in.strides()[0];
+        const std::int64_t beside = x + halo_;
+        to.data()[y * to.strides()[0] + x] =
+            at[x] == (beside < from.width() ? at[beside] : at[x]) ? 0.1F : static_cast<float>(at[x]);
+      }
+    return std::nullopt;
+  }
+
+ private:
+  std::int64_t halo_;
+  const bool& fails_;
+};
+
+TEST(Stream, NodesOfOnesOwn) {
+  Random random(1);
+  const bool fails = false;
+  const NodeRef spots =
+      stream::place({stream::noise(1, {50, 60, DType::uint8})}, {{30, 40, 0}, {500, 100, 0}}, 900, 800);
+  const NodeRef slope = std::make_shared<Slope>(spots, 5, fails);
+  expect_same_parts(slope, random, "slope");
+  // 0.1 is no float: what is of one value and what is not must compare alike.
+  expect_same_parts(stream::threshold(slope, 0.1), random, "threshold");
+  EXPECT_NE(stream::content_hash(*slope), stream::content_hash(*std::make_shared<Slope>(spots, 6, fails)));
+}
+
+TEST(Stream, SweepsGoOnAfterAFailure) {
+  bool fails = false;
+  const NodeRef noise = stream::noise(1, {1000, 300, DType::uint8});
+  const NodeRef far = stream::exact_distance(stream::threshold(std::make_shared<Slope>(noise, 1, fails), 255));
+  const Array whole = Evaluator(far).compute(far->whole());
+  for (const std::int64_t at : {0, 130, 255, 256, 400}) {
+    Evaluator evaluator(far, options_of({}, 2));
+    if (at > 0) evaluator.compute({0, 0, at, 300});
+    fails = true;
+    EXPECT_THROW(evaluator.compute({at, 0, 900, 300}), IoError);
+    fails = false;
+    for (const Rectangle& part :
+         {Rectangle{0, 0, 1000, 300}, Rectangle{100, 0, 300, 300}, Rectangle{950, 0, 1000, 300}})
+      expect_equal(evaluator.compute(part), part, whole, "after " + std::to_string(at));
+  }
+}
+
+// A fault in this one, and in that of hostile documents, takes hours.
+TEST(Stream, ManyWaysToANodeCostLittle) {
+  NodeRef node = stream::noise(1, {300, 300, DType::uint8});
+  for (int k = 0; k < 100; ++k)
+    node = stream::math("max(a, b)", {{node}, {node, stream::Role::data, 1, 0}}, DType::uint8);
+  EXPECT_GT(Evaluator(node).compute({299, 0, 300, 9}).as<std::uint8_t>().data()[3], 200);
+  node = stream::noise(1, {300, 300, DType::uint8});
+  for (int k = 0; k < 60; ++k) node = stream::math("max(a, b)", {{node}, {node}}, DType::uint8);
+  Evaluator(node, options_of(least_memory(node, 2), 2)).compute(node->whole());
+  stream::LatticeOptions steep{{1, 1 << 30}, {1, (1 << 30) - 1}, 100, 100, {}, nullptr, nullptr};
+  const NodeRef lattice = stream::lattice(stream::constant(1, {1, 1, DType::uint8}), steep);
+  EXPECT_EQ(Evaluator(lattice).compute({50, 50, 51, 51}).as<std::uint8_t>().data()[0], 1);
+}
+
+TEST(Stream, LayoutKeepsTheBoundOfADistance) {
+  const NodeRef far = stream::distance(stream::constant(0, {9, 9, DType::boolean}), {5});
+  const stream::ProfileOptions falling{"100 - d", {}, {}, DType::uint8};
+  for (const NodeRef& of :
+       {far, stream::repeat(far, 20, 20), stream::crop(far, {1, 1, 5, 5}), stream::flip(far, true, false),
+        stream::rotate(far, 1), stream::resample(far, {2, ""}), stream::place({far}, {{0, 0, 0}}, 9, 9),
+        stream::mask(far, {stream::constant(1, {9, 9, DType::uint8})})}) {
+    const NodeRef profile = stream::profile(of, falling);
+    EXPECT_EQ(Evaluator(profile).compute({0, 0, 1, 1}).as<std::uint8_t>().data()[0], 95) << of->type();
+  }
+  EXPECT_NE(error_of([&] { stream::profile(stream::math("a", {{far}}, DType::float32), falling); }), "");
+}
+
+/// A document whose root is x.
+std::string document(const std::string& nodes) {
+  return R"({"fathom": "stream", "version": 1, "root": "x", "nodes": {)" + nodes + "}}";
+}
+NodeRef read(const std::string& nodes) { return stream::read_document(document(nodes), {}); }
+const std::string kOne = R"("c": {"type": "constant", "value": 1, "height": 4, "width": 5})";
+
+TEST(StreamDocuments, AreWhatTheyWereMadeOf) {
+  for (int seed = 0; seed < scaled(60); ++seed) {
+    Random random(static_cast<unsigned>(seed));
+    const NodeRef node = Graphs(random).graph(1 + seed % 9);
+    const std::string text = stream::write_document(*node);
+    const NodeRef again = stream::read_document(text, {});
+    EXPECT_EQ(stream::write_document(*again), text);
+    EXPECT_EQ(stream::content_hash(*again), stream::content_hash(*node));
+    const Rectangle part = intersection(node->whole(), {node->height() / 2, 0, node->height() / 2 + 3, 99});
+    expect_equal(Evaluator(again).compute(part), {0, 0, part.height(), part.width()}, Evaluator(node).compute(part),
+                 text);
+  }
+}
+
+TEST(StreamDocuments, NameTheNodeAndTheField) {
+  const std::pair<std::string, std::string> cases[] = {
+      {R"("x": {"type": "repeat", "height": 3, "width": 3, "children": ["c", "c"]})",
+       "node 'x': 'repeat' takes 1 of the role pattern, not 2"},
+      {R"("x": {"type": "repeat", "height": 3, "width": 3, "children": [{"node": "c", "role": "mask"}]})",
+       "node 'x': 'repeat' takes 1 of the role pattern, not 0"},
+      {R"("x": {"type": "repeat", "height": 3, "width": 3, "children": ["c", {"node": "c", "role": "mask"}]})",
+       "node 'x': 'repeat' takes no child of the role mask; the roles that would do: pattern"},
+      {R"("x": {"type": "lattice", "u": [0, 1], "v": [1, 0], "height": 3, "width": 3,
+                "children": ["c", {"node": "c", "role": "data"}]})",
+       "node 'x': 'lattice' takes no child of the role data; the roles that would do: mask, weight and pattern"},
+      {R"("x": {"type": "crop", "y": 9223372036854775807, "height": 9223372036854775807, "width": 1,
+                "children": ["c"]})",
+       "node 'x': a raster of 1152921504606846976 × 1 pixels; height and width must be 1 to 2⁴⁰"},
+      {R"("x": {"type": "crop", "y": 3, "height": 2, "width": 1, "children": ["c"]})",
+       "node 'x': 'crop' reaches beyond its child of 4 × 5 pixels"},
+      {R"("x": {"type": "flip", "children": [{"node": "c", "y": 1}]})",
+       "node 'x': a child of 'flip' cannot be moved; 'place' does that"},
+      {R"("x": {"type": "math", "expression": "a", "children": [{"node": "c", "y": -9223372036854775808}]})",
+       "node 'x': a child is placed beyond 2⁴⁰ pixels"},
+      {R"("x": {"type": "lattice", "u": [-9223372036854775808, 1], "v": [1, 0], "height": 3, "width": 3,
+                "children": ["c"]})",
+       "node 'x': a step of 'lattice' is beyond 2³⁰ pixels"},
+      {R"("x": {"type": "place", "placements": [-9223372036854775808, 0, 0], "height": 3, "width": 3,
+                "children": ["c"]})",
+       "node 'x': a placement lies beyond 2⁴⁰ pixels"},
+      {R"("x": {"type": "lattice", "u": [0, 1], "v": [1, 0], "height": 9, "width": 9, "children": ["wide"]},
+          "wide": {"type": "repeat", "height": 2000000, "width": 2000000, "children": ["c"]})",
+       "node 'x': the copies of 'lattice' lie too close for a pattern of 2000000 × 2000000 pixels: more than 2²⁰ would "
+       "cover one pixel, or more than 2²⁴ begin in different rows"},
+      {R"("x": {"type": "place", "placements": [0, -9223372036854775808, 0], "height": 3, "width": 3,
+                "children": ["c"]})",
+       "node 'x': a placement lies beyond 2⁴⁰ pixels"},
+      {R"("x": {"type": "constant", "value": 1, "height": 4, "width": 5, "children": ["c"]})",
+       "node 'x': 'constant' takes no child of the role data; it has no children"},
+      {R"("x": {"type": "mask", "children": ["c"]})", "node 'x': 'mask' takes 1 of the role mask, not 0"},
+      {R"("x": {"type": "flip", "children": ["y"]}, "y": {"type": "flip", "children": ["x"]})",
+       "node 'x' is its own descendant, by 'y'"},
+      {R"("x": {"type": "flip", "children": ["z"]})", "there is no node 'z'"},
+      {R"("x": {"type": "halftone", "matrix": 4, "size": 3, "children": ["c"]})",
+       "node 'x', field 'size': a node of type 'halftone' has no such field"},
+      {R"("x": {"type": "function", "name": "f", "children": ["c"]})",
+       "node 'x', field 'name': there is no function 'f' here"},
+  };
+  for (const auto& problem : cases)
+    EXPECT_EQ(error_of([&] { read(kOne + ", " + problem.first); }), problem.second) << problem.first;
+}
+
+TEST(StreamDocuments, HostileOnesAreRefusedAtOnce) {
+  EXPECT_EQ(error_of([] { stream::read_document(std::string(1000000, '['), {}); }),
+            "the document is nested more than 20 deep, which no graph is");
+  std::string chain = R"("n0": {"type": "constant", "value": 1, "height": 4, "width": 5})", wide;
+  for (int k = 1; k < 100000; ++k)
+    chain += ", \"n" + std::to_string(k) + R"(": {"type": "flip", "children": ["n)" + std::to_string(k - 1) + "\"]}";
+  EXPECT_EQ(error_of([&] { read(chain + R"(, "x": {"type": "flip", "children": ["n99999"]})"); }),
+            "node 'n1000': the graph is more than 1000 nodes deep");
+  for (int k = 0; k < 100000; ++k) wide += k == 0 ? "\"c\"" : ",\"c\"";
+  const NodeRef place =
+      read(kOne + R"(, "x": {"type": "place", "placements": [0, 0, 99999], "height": 9, "width": 9, "children": [)" +
+           wide + "]}");
+  EXPECT_EQ(place->children().size(), 100000u);
+}
+
+}  // namespace
+}  // namespace fathom::test
