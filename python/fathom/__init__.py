@@ -12,6 +12,7 @@ from ._band import Band
 from ._comparison import Comparison, Deviation
 from ._core import VERSION as __version__
 from ._core import DeviceError
+from ._device_band import DeviceBand
 from ._dynamic import DynamicSet
 from ._field import Field, Nearest, Topology
 from ._files import Image, read, write
@@ -30,6 +31,7 @@ __all__ = [
     "Comparison",
     "DeviceError",
     "Deviation",
+    "DeviceBand",
     "DynamicSet",
     "Field",
     "Image",
