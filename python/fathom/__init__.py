@@ -29,9 +29,9 @@ DeviceError.__module__ = "fathom"
 __all__ = [
     "Band",
     "Comparison",
+    "DeviceBand",
     "DeviceError",
     "Deviation",
-    "DeviceBand",
     "DynamicSet",
     "Field",
     "Image",

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ._band import Band
 from ._device_band import DeviceBand
 from ._field import Field
+from ._places import lies_on_cuda
 from ._progress import Progress
 from ._surface import level_of
 from ._triangle_set import LatticeOptions, Numbers, TriangleSet
@@ -155,7 +156,7 @@ def offset_surface(
     Parameters
     ----------
     vertices, faces, sign, rule
-        As for :class:`fathom.TriangleSet`.
+        As for :class:`fathom.TriangleSet`; on the host.
     distance : float
         In the mesh's unit. Above 0 where there is no sign.
     dtype, threads, progress
@@ -190,6 +191,8 @@ def offset_surface(
     >>> shell.topology.closed, fathom.TriangleSet(vertices, faces).nearest(shell.vertices).distance.round(1).max()
     (True, np.float32(1.0))
     """
+    if lies_on_cuda(vertices, "vertices"):
+        raise ValueError("vertices lies on a CUDA device, where surfaces are not made; copy it to the host first")
     mesh = TriangleSet(vertices, faces, sign=sign, rule=rule, threads=threads)
     level = level_of(distance, mesh.sign)
     cutoff = abs(level) + 2 * max(mesh._lattice(lattice).spacing)  # both ends of all edges that the surface crosses

@@ -247,6 +247,7 @@ def test_errors_name_the_argument(with_streams):
         (lambda: mesh.nearest(q[:, :2]), ValueError, r"points has the shape \(300, 2\)"),
         (lambda: mesh.compare(host), ValueError, "where this is not computed"),
         (lambda: mesh.band(resolution=9, band=1, compact=True), ValueError, "bands on a device are not compact"),
+        (lambda: fathom.offset_surface(vertices, faces, 1, resolution=9), ValueError, "where surfaces are not made"),
         (lambda: band.to_dense(), AttributeError, r"use download\(\).to_dense"),
         (lambda: band.nothing, AttributeError, "no attribute nothing"),
     ]:
