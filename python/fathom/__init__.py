@@ -12,6 +12,7 @@ from ._band import Band
 from ._comparison import Comparison, Deviation
 from ._core import VERSION as __version__
 from ._core import DeviceError
+from ._device_band import DeviceBand
 from ._dynamic import DynamicSet
 from ._field import Field, Nearest, Topology
 from ._files import Image, read, write
@@ -28,6 +29,7 @@ DeviceError.__module__ = "fathom"
 __all__ = [
     "Band",
     "Comparison",
+    "DeviceBand",
     "DeviceError",
     "Deviation",
     "DynamicSet",

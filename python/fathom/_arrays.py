@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -116,6 +116,9 @@ class Input(Protocol):
         """True where a value is missing: where `missing` says so, else where it is not equal to itself, as NaN."""
 
 
+AnyInput = Union[HostInput, CudaInput]
+
+
 def take(x: Any, name: str, stream: Any = None) -> Input:
     """An input of any kind, whose elements the library reads.
 
@@ -140,7 +143,7 @@ def take(x: Any, name: str, stream: Any = None) -> Input:
     return CudaInput.of_numbers(x, name, stream)
 
 
-def take_values(x: Any, name: str, stream: Any = None) -> Input:
+def take_values(x: Any, name: str, stream: Any = None) -> AnyInput:
     """An input whose elements are carried, not read: of any type of fixed size. Errors as :func:`take`."""
     x = plain(x)
     if _on_host(x, name, stream):

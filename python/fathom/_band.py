@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from . import _core
 from ._dtypes import INDICES
-from ._field import Triple, save_numpy
+from ._field import save_numpy
 from ._files import Path
 from ._host import HostInput
+from ._lattice_band import LatticeBand
 from ._optional import need
 from ._surface import level_of, level_set
 
@@ -26,7 +27,7 @@ _STORED = ("tiles", "masks", "distance", "triangle", "closest", "row_inside", "a
 _OPTIONAL = {"triangle", "closest", "first", "inside"}
 
 
-class Band:
+class Band(LatticeBand):
     """The points of a lattice no farther than a cutoff from a mesh, in sorted tiles of 8 × 8 × 8: what
     :func:`fathom.mesh_distance` gives with `band` or `cutoff`.
 
@@ -50,8 +51,8 @@ class Band:
     """
 
     def __init__(self, band: _core.Band, sign: str, like: HostInput) -> None:
-        self._band = band
-        self._sign = sign
+        super().__init__(band, sign)
+        self._band: _core.Band = band
         self._like = like
         """Makes results of the vertices' kind."""
         self._arrays: dict[str, Any] = dict(zip(_STORED, band.arrays))
@@ -64,46 +65,8 @@ class Band:
         lattice = (self.origin, self.spacing, self.shape)
         return _rebuilt, (type(self), lattice, self.cutoff, self._sign, self._arrays, self._like)
 
-    def __len__(self) -> int:
-        return self._band.active
-
-    def __repr__(self) -> str:
-        return (
-            f"fathom.Band(points={len(self)}, tiles={len(self.tiles)}, shape={self.shape}, origin={self.origin}, "
-            f"spacing={self.spacing}, cutoff={self.cutoff}, sign={self.sign!r}{', compact=True' * self.compact})"
-        )
-
-    @property
-    def origin(self) -> Triple:
-        """Of the lattice's first point: x, y, z."""
-        x, y, z = self._band.lattice.origin
-        return x, y, z
-
-    @property
-    def spacing(self) -> Triple:
-        """Along x, y, z."""
-        x, y, z = self._band.lattice.spacing
-        return x, y, z
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Points of the lattice along x, y, z."""
-        x, y, z = self._band.lattice.shape
-        return x, y, z
-
-    @property
-    def cutoff(self) -> float:
-        """Largest distance in the band, in the mesh's unit."""
-        return self._band.cutoff
-
-    @property
-    def sign(self) -> str:
-        """How inside was told from outside: what "auto" chose."""
-        return self._sign
-
     @property
     def compact(self) -> bool:
-        """Whether `distance`, `triangle` and `closest` hold the points in the band alone."""
         return self.first is not None
 
     @property

@@ -183,6 +183,7 @@ class TriangleSet:
         faces: npt.NDArray[Any],
         sign: int,
         rule: int,
+        backend: int,
         threads: int,
         progress: Callable[[float], object] | None,
         /,
@@ -357,6 +358,49 @@ def edit_on_device(
 def dynamic_set_on_device(points: DeviceArray, choices: SetChoices, threads: int, stream: int, /) -> DynamicSet: ...
 def add_on_device(sites: DynamicSet, points: DeviceArray, stream: int, /) -> int: ...
 def move_on_device(sites: DynamicSet, ids: npt.NDArray[Any], points: DeviceArray, stream: int, /) -> None: ...
+def triangle_set_on_device(
+    vertices: npt.NDArray[Any],
+    faces: npt.NDArray[Any],
+    sign: int,
+    rule: int,
+    device: int,
+    threads: int,
+    progress: Callable[[float], object] | None,
+    /,
+) -> TriangleSet: ...
+def nearest_triangles_on_device(
+    mesh: TriangleSet, points: DeviceArray, outputs: tuple[DeviceArray | None, ...], stream: int, /
+) -> None: ...
+def field_on_device(
+    mesh: TriangleSet, lattice: Lattice, outputs: tuple[DeviceArray | None, ...], stream: int, /
+) -> None: ...
+def band_on_device(
+    mesh: TriangleSet,
+    lattice: Lattice,
+    cutoff: float,
+    dtype: int,
+    triangles: bool,
+    closest: bool,
+    device: int,
+    stream: int,
+    progress: Callable[[float], object] | None,
+    /,
+) -> DeviceBand: ...
+
+class DeviceBand:
+    @property
+    def lattice(self) -> Lattice: ...
+    @property
+    def cutoff(self) -> float: ...
+    @property
+    def active(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def arrays(self) -> tuple[tuple[Any, tuple[int, ...], int] | None, ...]: ...
+    def download(self) -> Band: ...
+
+def download(array: DeviceArray, out: npt.NDArray[Any], stream: int, /) -> None: ...
 def device_memory(shape: Sequence[int], dtype: int, device: int, /) -> Any: ...
 def device_of(address: int, /) -> int: ...
 def wait_for(stream: int, /) -> None: ...

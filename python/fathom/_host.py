@@ -210,6 +210,39 @@ class HostInput:
             listener,
         )
 
+    def at(self, stream: Any) -> HostInput:
+        """What makes results of this kind in the order of the caller's stream, if one is given."""
+        if stream is not None:
+            raise ValueError("stream is for arrays on a CUDA device; the mesh lies on the host")
+        return self
+
+    def downloaded(self) -> Array:
+        """A copy in the host's memory."""
+        return self.array.copy()
+
+    def triangle_set(
+        self, vertices: Array, faces: Array, choices: tuple[int, int, int], threads: int, listener: Listener
+    ) -> _core.TriangleSet:
+        """A mesh of the host's arrays, to live where this input lies. `choices`: sign, rule, backend."""
+        return _core.TriangleSet(vertices, faces, *choices, threads, listener)
+
+    def nearest_triangles(
+        self, mesh: _core.TriangleSet, outputs: tuple[Any, ...], threads: int, listener: Listener
+    ) -> None:
+        """Fills the outputs for points at coordinates."""
+        mesh.nearest(self.array, outputs, threads, listener)
+
+    def field(
+        self,
+        mesh: _core.TriangleSet,
+        lattice: _core.Lattice,
+        outputs: tuple[Any, ...],
+        threads: int,
+        listener: Listener,
+    ) -> None:
+        """Fills the outputs, which are of this kind, for the points of a lattice."""
+        mesh.field(lattice, outputs, threads, listener)
+
     def carry(self, nearest: Output, image_size: int, out: Any) -> Any:
         array = np.ascontiguousarray(self.array).reshape(self.shape)
         kind = Kind("out", (array.dtype,))

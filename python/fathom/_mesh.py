@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from ._band import Band
+from ._device_band import DeviceBand
 from ._field import Field
+from ._places import lies_on_cuda
 from ._progress import Progress
 from ._surface import level_of
 from ._triangle_set import LatticeOptions, Numbers, TriangleSet
@@ -38,17 +40,19 @@ def mesh_distance(
     feature: bool = False,
     gradient: bool = False,
     inside: bool = False,
+    backend: str | None = None,
     compact: bool = False,
     threads: int | None = None,
+    stream: Any = None,
     progress: Progress = None,
-) -> Field | Band:
+) -> Field | Band | DeviceBand:
     """Distance field of a triangle mesh on a lattice of points, negative inside: the whole of it, or its narrow band.
 
     Exact: see :class:`fathom.TriangleSet`, which is to be built once where a mesh is asked more than once.
 
     Parameters
     ----------
-    vertices, faces, sign, rule
+    vertices, faces, sign, rule, backend
         As for :class:`fathom.TriangleSet`.
     resolution : int, optional
         Points along the longest side of the mesh's box, whose low corner is one of them. This or `spacing`.
@@ -71,8 +75,8 @@ def mesh_distance(
         What is wanted; see :class:`fathom.Nearest`. A band has distances and may have `triangle` and `closest`.
     compact : bool
         Keep the band's points alone, and not all of the tiles that they lie in: some 40 % of the memory, also while it
-        is computed (on a device afterwards, in the host's memory). The same results.
-    threads, progress
+        is computed (with backend="cuda" afterwards, in the host's memory). The same results. Not of arrays on a device.
+    threads, stream, progress
         As for :class:`fathom.TriangleSet`.
 
     Returns
@@ -81,7 +85,7 @@ def mesh_distance(
         Arrays of the vertices' kind, [z, y, x], vectors with x, y, z in a last axis, and the lattice's `origin` and
         `spacing`.
     Band
-        With `band` or `cutoff`.
+        With `band` or `cutoff`; of a mesh on a device a :class:`fathom.DeviceBand`.
 
     Raises
     ------
@@ -116,10 +120,11 @@ def mesh_distance(
     >>> len(fathom.mesh_distance(vertices, faces, spacing=0.5, sign="pseudonormal", band=1))
     354
     """
-    mesh = TriangleSet(vertices, faces, sign=sign, rule=rule, threads=threads)
+    mesh = TriangleSet(vertices, faces, sign=sign, rule=rule, backend=backend, threads=threads, stream=stream)
     lattice = LatticeOptions(resolution=resolution, spacing=spacing, origin=origin, shape=shape, margin=margin)
     usual: dict[str, Any] = {
-        "dtype": dtype, "triangle": triangle, "closest": closest, "threads": threads, "progress": progress,
+        "dtype": dtype, "triangle": triangle, "closest": closest, "threads": threads, "stream": stream,
+        "progress": progress,
     }
     more: dict[str, Any] = {"barycentric": barycentric, "feature": feature, "gradient": gradient, "inside": inside}
     if band is None and cutoff is None:
@@ -151,7 +156,7 @@ def offset_surface(
     Parameters
     ----------
     vertices, faces, sign, rule
-        As for :class:`fathom.TriangleSet`.
+        As for :class:`fathom.TriangleSet`; on the host.
     distance : float
         In the mesh's unit. Above 0 where there is no sign.
     dtype, threads, progress
@@ -186,6 +191,8 @@ def offset_surface(
     >>> shell.topology.closed, fathom.TriangleSet(vertices, faces).nearest(shell.vertices).distance.round(1).max()
     (True, np.float32(1.0))
     """
+    if lies_on_cuda(vertices, "vertices"):
+        raise ValueError("vertices lies on a CUDA device, where surfaces are not made; copy it to the host first")
     mesh = TriangleSet(vertices, faces, sign=sign, rule=rule, threads=threads)
     level = level_of(distance, mesh.sign)
     cutoff = abs(level) + 2 * max(mesh._lattice(lattice).spacing)  # both ends of all edges that the surface crosses

@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._arrays import AnyInput, Input, take_values
 from ._band import Band
 from ._comparison import Comparison, Deviation
-from ._core import DeviceError
+from ._cuda import CudaInput
+from ._device_band import DeviceBand
 from ._dtypes import FLOATS, INDICES, DType, Shape, named
 from ._field import OUTPUTS, Field, Nearest, Topology, Triple
-from ._given import plain
-from ._host import HostInput
-from ._options import choose, numbers, thread_count
+from ._options import backend_number, choose, numbers, thread_count
 from ._places import lies_on_cuda
 from ._progress import Progress, listener
 from ._warning import warn
@@ -56,9 +56,10 @@ class TriangleSet:
     ----------
     vertices : array, shape (v, 3)
         x, y, z, finite, at most 1e70 on either side. float32 and float64 are taken as they are, integers become
-        float64, half precision float32. Arrays of any kind on the host. Those that are equal in value count as one.
+        float64, half precision float32. Arrays of any kind. On a CUDA device the set lives and answers there. Those that
+        are equal in value count as one.
     faces : array of int, shape (f, 3)
-        Numbers of each triangle's vertices, from 0.
+        Numbers of each triangle's vertices, from 0. On the host, or where the vertices are.
     sign : {"auto", "none", "pseudonormal", "winding", "fast-winding"}
         How inside is told from outside. "winding": by how often the surface goes around a point, exact, for all
         closed meshes, nested and overlapping ones, too; "fast-winding": by the generalised winding number, inside from
@@ -68,8 +69,13 @@ class TriangleSet:
     rule : {"nonzero", "even-odd", "positive"}
         With "winding", which winding numbers are inside: all but 0, also of meshes that are inside out; the odd ones;
         those above 0, of surfaces whose triangles run counter-clockwise seen from outside.
+    backend : {"auto", "cpu", "cuda"}, optional
+        Where the set lives: where the vertices are, or, with "cuda", vertices of the host on the current CUDA device.
     threads : int, optional
         Most threads to use while building; all processors if not given.
+    stream : optional
+        For arrays on a device, as for :func:`fathom.distance_transform`. The set is built when the call returns: on the
+        host, and then copied.
     progress : bool or callable, optional
         As for :func:`fathom.distance_transform`.
 
@@ -79,7 +85,7 @@ class TriangleSet:
         An argument is of no use, such as a vertex that is not finite, an index out of range, no triangle at all, or
         "winding" for a mesh with holes; the message says what would do.
     fathom.DeviceError
-        An array lies on a device; meshes are computed on the host.
+        An array lies on a device that cannot be used, or there is none.
 
     Warns
     -----
@@ -115,23 +121,28 @@ class TriangleSet:
         *,
         sign: str = "auto",
         rule: str = "nonzero",
+        backend: str | None = None,
         threads: int | None = None,
+        stream: Any = None,
         progress: Progress = None,
     ) -> None:
-        given = _coordinates(vertices, "vertices")
+        given = _coordinates(vertices, "vertices", stream)
         if len(given.shape) != 2:
             raise ValueError(f"vertices has the shape {given.shape}; it must have (v, 3)")
-        choices = choose(_core.SIGNS, sign, "sign"), choose(_core.RULES, rule, "rule")
-        triangles = _faces(faces)
-        self._build(given.array.copy(), triangles, given.maker(), choices, thread_count(threads), listener(progress))
+        choices = choose(_core.SIGNS, sign, "sign"), choose(_core.RULES, rule, "rule"), backend_number(backend)
+        if not isinstance(given, CudaInput) and lies_on_cuda(faces, "faces"):
+            raise ValueError("faces lies on a CUDA device, but vertices on the host; give both in one place")
+        triangles = _faces(faces, stream)
+        told = listener(progress)
+        self._build(given.downloaded(), triangles, given.maker(), choices, thread_count(threads), told)
         _warn_of_sign(sign, rule, self.topology)
 
     def _build(
-        self, vertices: Array, faces: Array, like: HostInput, choices: tuple[int, int], threads: int, told: Any
+        self, vertices: Array, faces: Array, like: AnyInput, choices: tuple[int, int, int], threads: int, told: Any
     ) -> None:
         vertices.flags.writeable = faces.flags.writeable = False
         self._vertices, self._faces, self._like, self._choices = vertices, faces, like, choices
-        self._set = _core.TriangleSet(vertices, faces, *choices, threads, told)
+        self._set = like.triangle_set(vertices, faces, choices, threads, told)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle and copy: by the triangles, of which a set is built again."""
@@ -147,17 +158,17 @@ class TriangleSet:
 
     @property
     def vertices(self) -> Array:
-        """The vertices that were given, read-only."""
+        """The vertices that were given, on the host, read-only."""
         return self._vertices
 
     @property
     def faces(self) -> Array:
-        """The triangles that were given, read-only."""
+        """The triangles that were given, on the host, read-only."""
         return self._faces
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the set keeps."""
+        """Bytes that the set keeps, on its device, too."""
         return self._set.bytes + self._vertices.nbytes + self._faces.nbytes
 
     @property
@@ -188,6 +199,7 @@ class TriangleSet:
         inside: bool = False,
         dtype: npt.DTypeLike | None = None,
         threads: int | None = None,
+        stream: Any = None,
         progress: Progress = None,
     ) -> Nearest:
         """What of the surface is nearest to points.
@@ -195,12 +207,14 @@ class TriangleSet:
         Parameters
         ----------
         points : array, shape (*queries, 3)
-            x, y, z, finite; kinds and types as the vertices'.
+            x, y, z, finite; kinds and types as the vertices'. A set on a device also answers points of the host; those on
+            its device without waiting, in the order of their library's current stream. There points that are not finite
+            are infinitely far from triangle -1; on the host they are an error.
         distance, triangle, closest, barycentric, feature, gradient, inside : bool
             What is wanted; see :class:`fathom.Nearest`.
         dtype : dtype, optional
             float32 or float64, of all numbers that are no integers; float32 if the points are, else float64.
-        threads, progress
+        threads, stream, progress
             As for the class.
 
         Returns
@@ -224,12 +238,11 @@ class TriangleSet:
         >>> found.distance, found.barycentric, found.gradient
         (array(2.), array([0.25, 0.25, 0.5 ]), array([0., 0., 1.]))
         """
-        queries = _coordinates(points, "points")
+        queries = _coordinates(points, "points", stream)
         kind = queries.dtype if dtype is None else named(dtype, FLOATS)
         wanted = (distance, triangle, closest, barycentric, feature, gradient, inside)
         outputs = _Outputs(queries, queries.shape[:-1], wanted, kind, INDICES[1])
-        flat = queries.array.reshape(-1, 3)
-        self._set.nearest(flat, outputs.memory(1), thread_count(threads), listener(progress))
+        queries.nearest_triangles(self._set, outputs.memory(), thread_count(threads), listener(progress))
         return Nearest(**outputs.finish())
 
     def field(
@@ -244,6 +257,7 @@ class TriangleSet:
         gradient: bool = False,
         inside: bool = False,
         threads: int | None = None,
+        stream: Any = None,
         progress: Progress = None,
         **lattice: Unpack[LatticeOptions],
     ) -> Field:
@@ -251,7 +265,7 @@ class TriangleSet:
 
         Parameters
         ----------
-        dtype, threads, progress
+        dtype, threads, stream, progress
             As for :func:`fathom.mesh_distance`.
         distance, triangle, closest, barycentric, feature, gradient, inside : bool
             What is wanted; see :class:`fathom.Nearest`. `triangle` is int32.
@@ -261,11 +275,13 @@ class TriangleSet:
         Returns
         -------
         Field
+            Of a mesh on a device there, in the order of its library's current stream.
         """
+        like = self._like.at(stream)
         points = self._lattice(lattice, _DENSE_MARGIN)
         wanted = (distance, triangle, closest, barycentric, feature, gradient, inside)
-        outputs = _Outputs(self._like, tuple(points.shape[::-1]), wanted, _float_type(dtype), INDICES[0])
-        self._set.field(points, outputs.memory(3), thread_count(threads), listener(progress))
+        outputs = _Outputs(like, tuple(points.shape[::-1]), wanted, _float_type(dtype), INDICES[0])
+        like.field(self._set, points, outputs.memory(), thread_count(threads), listener(progress))
         origin, spacing = _triple(points.origin), _triple(points.spacing)
         return Field(**outputs.finish(), origin=origin, spacing=spacing, sign=self.sign)
 
@@ -279,16 +295,17 @@ class TriangleSet:
         closest: bool = False,
         compact: bool = False,
         threads: int | None = None,
+        stream: Any = None,
         progress: Progress = None,
         **lattice: Unpack[LatticeOptions],
-    ) -> Band:
+    ) -> Band | DeviceBand:
         """The part of the field that is near the surface: :func:`fathom.mesh_distance` of this mesh.
 
         Parameters
         ----------
         band, cutoff
             One of them, as for :func:`fathom.mesh_distance`.
-        dtype, compact, threads, progress
+        dtype, compact, threads, stream, progress
             As for :func:`fathom.mesh_distance`.
         triangle, closest : bool
             Keep the nearest triangle of each point, too, or the nearest point of the surface, as float32.
@@ -298,16 +315,20 @@ class TriangleSet:
         Returns
         -------
         Band
+            Of a mesh on a device a :class:`fathom.DeviceBand`, which is done when the call returns.
         """
         if (band is None) == (cutoff is None):
             raise ValueError(f"{'neither' if band is None else 'both'} of band and cutoff given; give one of them")
+        like = self._like.at(stream)
         step = max(self._lattice(lattice).spacing)
         reach = _positive(cutoff, "cutoff") if band is None else _positive(band, "band") * step
         points = self._lattice(lattice, cutoff=reach if lattice.get("margin") is None else None)
         number = _core.DTYPES[_float_type(dtype).name]
         keep = bool(triangle), bool(closest), bool(compact)
-        made = self._set.band(points, reach, number, keep, thread_count(threads), listener(progress))
-        return Band(made, self.sign, self._like)
+        told = listener(progress)
+        if isinstance(like, CudaInput):
+            return DeviceBand(like.band(self._set, points, reach, number, keep, told), self.sign, like)
+        return Band(self._set.band(points, reach, number, keep, thread_count(threads), told), self.sign, like)
 
     def compare(
         self,
@@ -425,7 +446,7 @@ class TriangleSet:
 class _Outputs:
     """Arrays for what is wanted, in the order of OUTPUTS."""
 
-    def __init__(self, like: HostInput, shape: Shape, wanted: Sequence[bool], kind: DType, ids: DType) -> None:
+    def __init__(self, like: Input, shape: Shape, wanted: Sequence[bool], kind: DType, ids: DType) -> None:
         if not any(wanted):
             raise ValueError(f"nothing is wanted; give True for one of {', '.join(OUTPUTS)}")
         types = {"triangle": ids, "feature": np.dtype(np.uint8), "inside": np.dtype(np.bool_)}
@@ -435,40 +456,25 @@ class _Outputs:
             if is_wanted
         }
 
-    def memory(self, axes: int) -> tuple[Array | None, ...]:
-        """The arrays with so many axes of questions; None for what is not wanted."""
-        result: list[Array | None] = []
-        for name in OUTPUTS:
-            array = self._made[name].memory if name in self._made else None
-            if array is not None:
-                array = array.view(np.uint8) if array.dtype == np.bool_ else array
-                if axes == 1:
-                    array = array.reshape((-1, 3) if name in _VECTORS else -1)
-            result.append(array)
-        return tuple(result)
+    def memory(self) -> tuple[Any, ...]:
+        """What the compiled part takes; None for what is not wanted."""
+        return tuple(self._made[name].memory if name in self._made else None for name in OUTPUTS)
 
     def finish(self) -> dict[str, Any]:
         return {name: output.finish() for name, output in self._made.items()}
 
 
-def _host(x: Any, name: str) -> HostInput:
-    x = plain(x)
-    if lies_on_cuda(x, name):
-        raise DeviceError(f"{name} lies on a CUDA device, where meshes are not computed; copy it to the host first")
-    return HostInput.of_values(x, name)
-
-
-def _coordinates(x: Any, name: str) -> HostInput:
+def _coordinates(x: Any, name: str, stream: Any) -> AnyInput:
     """Rows of x, y, z in a dense array of float32 or float64."""
-    given = _host(x, name)
+    given = take_values(x, name, stream)
     if given.shape[-1:] != (3,):
         raise ValueError(f"{name} has the shape {given.shape}; it must have x, y, z in its last axis: (..., 3)")
     return given.coordinates(name, True).reals(name, FLOATS)
 
 
-def _faces(x: Any) -> Array:
-    """A copy in one of the types that the library reads."""
-    array = _host(x, "faces").array
+def _faces(x: Any, stream: Any) -> Array:
+    """A copy on the host, in one of the types that the library reads."""
+    array = take_values(x, "faces", stream if lies_on_cuda(x, "faces") else None).downloaded()
     if array.ndim != 2 or array.shape[1] != 3:
         raise ValueError(f"faces has the shape {array.shape}; it must have (f, 3): split polygons into triangles first")
     if array.dtype.kind not in "iu" and array.size > 0:
@@ -476,7 +482,7 @@ def _faces(x: Any) -> Array:
     if array.dtype.kind == "u" and array.size > 0 and array.max() >= 2**31:
         raise ValueError(f"faces has the vertex {array.max()}; there are fewer")
     narrow = array.dtype.kind == "u" or np.can_cast(array.dtype, np.int32)
-    return np.array(array, INDICES[0] if narrow else INDICES[1], order="C")
+    return np.asarray(array, INDICES[0] if narrow else INDICES[1], order="C")
 
 
 def _warn_of_sign(sign: str, rule: str, topology: Topology) -> None:
@@ -544,7 +550,7 @@ def _positive(value: Any, name: str) -> float:
     return number
 
 
-def _rebuilt(kind: Any, vertices: Array, faces: Array, like: HostInput, choices: tuple[int, int]) -> Any:
+def _rebuilt(kind: Any, vertices: Array, faces: Array, like: AnyInput, choices: tuple[int, int, int]) -> Any:
     made = kind.__new__(kind)
     made._build(vertices, faces, like, choices, 0, None)
     return made

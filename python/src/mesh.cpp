@@ -35,18 +35,23 @@ constexpr auto kHost = MemorySpace::host;
 AnyConstView read_view(const HostArray& array) { return view_of<const std::byte, kHost>(array.raw()); }
 AnyView write_view(const HostArray& array) { return view_of<std::byte, kHost>(array.raw()); }
 
-mesh::TriangleSet make_set(nb::handle vertices, nb::handle faces, int sign, int rule, int threads,
-                           nb::object progress) {
+}  // namespace
+
+mesh::TriangleSet make_triangle_set(nb::handle vertices, nb::handle faces, int sign, int rule, int backend, int threads,
+                                    nb::object progress) {
   const HostArray arrays[] = {{vertices, read}, {faces, read}};
   mesh::TriangleSetOptions options;
   options.sign = static_cast<mesh::Sign>(sign);
   options.rule = static_cast<mesh::WindingRule>(rule);
+  options.execution.backend = static_cast<Backend>(backend);
   options.execution.threads = threads;
   std::optional<mesh::TriangleSet> set;
   const mesh::Triangles triangles{read_view(arrays[0]), read_view(arrays[1])};
   run_watched(std::move(progress), options.execution, [&] { set.emplace(triangles, options); });
   return std::move(*set);
 }
+
+namespace {
 
 /// Arrays to fill, or None, in the order of mesh::Outputs.
 class Answers {
@@ -55,21 +60,22 @@ class Answers {
       : arrays_{{a[0], write}, {a[1], write}, {a[2], write}, {a[3], write},
                 {a[4], write}, {a[5], write}, {a[6], write}} {}
 
-  mesh::Outputs views() const {
-    const auto view = [this](std::size_t k) { return write_view(arrays_[k]); };
-    return {view(0), view(1), view(2), view(3), view(4), view(5), view(6)};
+  mesh::Outputs views(bool of_points) const {
+    std::array<RawArray, kMeshOutputs> raw;
+    for (std::size_t k = 0; k < raw.size(); ++k) raw[k] = arrays_[k].raw();
+    return outputs_of<kHost>(raw, of_points);
   }
 
  private:
-  HostArray arrays_[7];
+  HostArray arrays_[kMeshOutputs];
 };
 
 void nearest(const mesh::TriangleSet& set, nb::handle points, const nb::tuple& outputs, int threads,
              nb::object progress) {
   const HostArray places(points, read);
   const Answers answers(outputs);
-  const AnyConstView questions = read_view(places);
-  const mesh::Outputs views = answers.views();
+  const auto questions = view_of<const std::byte, kHost>(places.raw().joined(0, 1));
+  const mesh::Outputs views = answers.views(true);
   Execution execution;
   execution.threads = threads;
   run_watched(std::move(progress), execution, [&] { set.nearest(questions, views, execution); });
@@ -78,7 +84,7 @@ void nearest(const mesh::TriangleSet& set, nb::handle points, const nb::tuple& o
 void field(const mesh::TriangleSet& set, const mesh::Lattice& lattice, const nb::tuple& outputs, int threads,
            nb::object progress) {
   const Answers answers(outputs);
-  const mesh::Outputs views = answers.views();
+  const mesh::Outputs views = answers.views(false);
   Execution execution;
   execution.threads = threads;
   run_watched(std::move(progress), execution, [&] { set.field(lattice, views, execution); });
@@ -267,7 +273,8 @@ void add_mesh(nb::module_& m) {
       .def_ro("spacing", &mesh::Lattice::spacing)
       .def_ro("shape", &mesh::Lattice::shape);
   nb::class_<mesh::TriangleSet>(m, "TriangleSet")
-      .def(nb::new_(&make_set), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def(nb::new_(&make_triangle_set), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+           nb::arg().none())
       .def("nearest", &nearest, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("field", &field, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("band", &band, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())

@@ -26,6 +26,8 @@ class ResidentMesh {
   virtual std::size_t field(const Lattice& lattice, const Places& to, const Execution& execution) const = 0;
   /// Waits until it is done.
   virtual DeviceBand band(const Lattice& lattice, const BandOptions& options, Stream stream) const = 0;
+  /// @throws InvalidArgument as above: here the band itself is scratch on the device
+  virtual Band band(const Lattice& lattice, const BandOptions& options) const = 0;
 };
 
 }  // namespace fathom::mesh

@@ -176,7 +176,8 @@ class TriangleSet {
   /// @throws InvalidArgument, Cancelled as above
   Report field(const Lattice& lattice, const Outputs& outputs, const Execution& execution = {}) const;
 
-  /// Distances of the points of a lattice that are near the surface, and of no others.
+  /// Distances of the points of a lattice that are near the surface, and of no others. Of a set on a device the band counts
+  /// as scratch there.
   /// @throws InvalidArgument, Cancelled as above; std::bad_alloc
   Band band(const Lattice& lattice, const BandOptions& options) const;
 
@@ -189,7 +190,8 @@ class TriangleSet {
                  Stream stream = {}) const;
   Report field(const Lattice& lattice, const DeviceOutputs& outputs, const Execution& execution = {},
                Stream stream = {}) const;
-  /// A band that stays on the set's device, in its full form. Waits until it is done.
+  /// A band that stays on the set's device, in its full form. Waits until it is done; scratch, progress and stop are those
+  /// of the host's calls.
   /// @throws InvalidArgument as above | `compact`
   DeviceBand device_band(const Lattice& lattice, const BandOptions& options, Stream stream = {}) const;
 

@@ -13,6 +13,7 @@ from .. import _core
 from .._dtypes import BFLOAT16, FLOATS, INDICES, READABLE, DType, DTypes, Kind, Shape
 from .._host import HostInput
 from .._places import lies_on_cuda
+from ._foreign import DTYPES, Memory
 from ._library import Library, library_of
 from ._stream import handle_of
 
@@ -252,6 +253,81 @@ class CudaInput:
             return None
         self._check_place(given.array, name)
         return given.library.describe(given.array, self.stream)
+
+    def at(self, stream: Any) -> CudaInput:
+        handle = None if stream is None else handle_of(stream)
+        return CudaInput(self.library, self.array, self.device, handle)
+
+    def maker(self) -> CudaInput:
+        one = self.output((1,), FLOATS[0]).finish()
+        return CudaInput(self.library, one, self.device, None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle and copy, of makers."""
+        return CudaInput.of_values, (self.array, "mesh", None)
+
+    def downloaded(self) -> npt.NDArray[Any]:
+        dense = self if self.library.is_dense(self.array) else self._copied(None)
+        out = np.empty(self.shape, self.dtype)
+        _core.download(dense.library.describe(dense.array, self.stream), out, self.stream)
+        return out
+
+    def triangle_set(
+        self,
+        vertices: npt.NDArray[Any],
+        faces: npt.NDArray[Any],
+        choices: tuple[int, int, int],
+        threads: int,
+        listener: Listener,
+    ) -> _core.TriangleSet:
+        sign, rule, backend = choices
+        if backend == _core.BACKENDS["cpu"]:
+            raise ValueError("vertices lies on a CUDA device, where the backend cpu cannot work; use auto or cuda")
+        return _core.triangle_set_on_device(vertices, faces, sign, rule, self.device, threads, listener)
+
+    def nearest_triangles(
+        self, mesh: _core.TriangleSet, outputs: tuple[Any, ...], threads: int, listener: Listener
+    ) -> None:
+        described = self.library.describe(self.array, self.stream)
+        _core.nearest_triangles_on_device(mesh, described, outputs, self.stream)
+        if listener is not None:
+            listener(1.0)  # as above
+
+    def field(
+        self,
+        mesh: _core.TriangleSet,
+        lattice: _core.Lattice,
+        outputs: tuple[Any, ...],
+        threads: int,
+        listener: Listener,
+    ) -> None:
+        _core.field_on_device(mesh, lattice, outputs, self.stream)
+        if listener is not None:
+            listener(1.0)  # as above
+
+    def band(
+        self,
+        mesh: _core.TriangleSet,
+        lattice: _core.Lattice,
+        cutoff: float,
+        dtype: int,
+        keep: tuple[bool, bool, bool],
+        listener: Listener,
+    ) -> _core.DeviceBand:
+        """`keep`: triangles, nearest points, and in the band's points alone."""
+        triangle, closest, compact = keep
+        if compact:
+            raise ValueError(
+                "bands on a device are not compact; vertices of the host with backend='cuda' give one in its memory"
+            )
+        return _core.band_on_device(
+            mesh, lattice, cutoff, dtype, triangle, closest, self.device, self.stream, listener
+        )
+
+    def over(self, memory: tuple[Any, Shape, int]) -> Any:
+        """An array over memory of Fathom's, which stays as long: its owner, shape and the number of its dtype."""
+        owner, shape, dtype = memory
+        return self.library.adopt(Memory(owner, shape, DTYPES[dtype], self.device))
 
     def carry(self, nearest: Output, image_size: int, out: Any) -> Any:
         library = self.library

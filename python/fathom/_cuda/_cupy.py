@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _core
 from .._dtypes import DType, Shape
+
+if TYPE_CHECKING:
+    from ._foreign import Memory
 
 _CODES = {np.dtype(name): code for name, code in _core.DTYPES.items()}
 
@@ -92,6 +95,9 @@ class Cupy:
 
     def address(self, x: Any, stream: int) -> int:
         return int(x.data.ptr)
+
+    def adopt(self, memory: Memory) -> Any:
+        return self._cupy.from_dlpack(memory)
 
     def give(self, x: Any, stream: int) -> Any:
         return x

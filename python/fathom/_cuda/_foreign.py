@@ -15,8 +15,8 @@ import numpy as np
 from .. import _core
 from .._dtypes import BFLOAT16, DType, Shape
 
-_DTYPES = {code: np.dtype(name) for name, code in _core.DTYPES.items()}
-_CODES = {dtype: code for code, dtype in _DTYPES.items()}
+DTYPES = {code: np.dtype(name) for name, code in _core.DTYPES.items()}
+_CODES = {dtype: code for code, dtype in DTYPES.items()}
 _DEFAULT_STREAM = 1  # DLPack's word for it
 
 
@@ -119,10 +119,11 @@ class Foreign:
 
     def give(self, x: Any, stream: int) -> Any:
         _core.wait_for(stream)
-        if not isinstance(x, Memory):
-            return x
+        return self.adopt(x) if isinstance(x, Memory) else x
+
+    def adopt(self, memory: Memory) -> Any:
         from_dlpack = getattr(self._module, "from_dlpack", None)
-        return x if from_dlpack is None else from_dlpack(x)
+        return memory if from_dlpack is None else from_dlpack(memory)
 
 
 def _interface(x: Any) -> dict[str, Any]:

@@ -6,10 +6,13 @@ import functools
 import sys
 from contextlib import AbstractContextManager
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import _core
 from .._dtypes import DType, Shape
+
+if TYPE_CHECKING:
+    from ._foreign import Memory
 
 
 class Library(Protocol):
@@ -56,6 +59,9 @@ class Library(Protocol):
 
     def address(self, x: Any, stream: int) -> int:
         """Where the first element lies, readable on a stream."""
+
+    def adopt(self, memory: Memory) -> Any:
+        """An array over memory that nobody writes any more."""
 
     def give(self, x: Any, stream: int) -> Any:
         """What the caller gets for an array made by :meth:`empty`."""

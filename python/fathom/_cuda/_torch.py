@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _core
 from .._dtypes import BFLOAT16, DType, Shape
+
+if TYPE_CHECKING:
+    from ._foreign import Memory
 
 _AS_IT_IS = nullcontext()
 
@@ -88,6 +91,9 @@ class Torch:
 
     def address(self, x: Any, stream: int) -> int:
         return int(x.data_ptr())
+
+    def adopt(self, memory: Memory) -> Any:
+        return self._torch.from_dlpack(memory)
 
     def give(self, x: Any, stream: int) -> Any:
         return x

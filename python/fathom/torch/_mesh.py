@@ -70,7 +70,7 @@ def mesh_distance(
     Raises
     ------
     TypeError, ValueError, fathom.DeviceError
-        As :class:`fathom.TriangleSet`. Tensors lie on the host.
+        As :class:`fathom.TriangleSet`.
 
     Examples
     --------

@@ -7,6 +7,7 @@
 #include "cuda/gather.h"
 #include "cuda/memory.h"
 #include "cuda/site_set.h"
+#include "cuda/triangle_set.h"
 #include "cuda/voxels.h"
 #include "transform.h"
 
@@ -55,6 +56,14 @@ void add_cuda(nb::module_& m) {
   m.def("dynamic_set_on_device", &dynamic_set_on_device);
   m.def("add_on_device", &add_on_device);
   m.def("move_on_device", &move_on_device);
+  m.def("triangle_set_on_device", &triangle_set_on_device, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+        nb::arg(), nb::arg().none());
+  m.def("nearest_triangles_on_device", &nearest_triangles_on_device);
+  m.def("field_on_device", &field_on_device);
+  m.def("band_on_device", &band_on_device, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+        nb::arg(), nb::arg().none());
+  add_device_band(m);
+  m.def("download", &download);
   m.def("device_memory", &device_memory);
   m.def("device_of", &device_of);
   m.def("wait_for", [](std::uintptr_t stream) {

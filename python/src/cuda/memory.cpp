@@ -4,6 +4,7 @@
 
 #include "cuda/current_device.h"
 #include "cuda/dlpack_dtype.h"
+#include "host_array.h"
 
 namespace fathom::python {
 
@@ -25,6 +26,17 @@ int device_of(std::uintptr_t address) {
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, reinterpret_cast<const void*>(address)), "looking at an array's memory");
   return attributes.device;
+}
+
+void download(const DeviceArray& array, nb::handle out, std::uintptr_t stream) {
+  const HostArray to(out, HostArray::Access::write);
+  if (to.bytes() == 0) return;
+  const nb::gil_scoped_release unlocked;
+  const CurrentDevice chosen(device_of(array.address()));
+  check(cudaMemcpyAsync(to.data(), array.raw().data, to.bytes(), cudaMemcpyDeviceToHost,
+                        static_cast<cudaStream_t>(stream_at(stream).handle)),
+        "copying an array to the host");
+  wait_for(stream_at(stream));
 }
 
 void wait_for(Stream stream) {

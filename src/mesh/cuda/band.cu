@@ -3,14 +3,14 @@
 // sides of what is not stored.
 // Source: places by looking back after Merrill & Garland, Single-pass parallel prefix scan with decoupled look-back,
 // 2016.
-#include <cub/device/device_scan.cuh>
-
 #include "core/cuda/runtime.h"
 #include "core/cuda/scratch.h"
 #include "mesh/band_rule.h"
 #include "mesh/cuda/band.h"
 #include "mesh/cuda/cut_tiles.h"
 #include "mesh/cuda/lines.cuh"
+#include "mesh/cuda/pieces.h"
+#include "mesh/cuda/row_sides.h"
 #include "mesh/cuda/side_questions.cuh"
 #include "mesh/cuda/tile.cuh"
 
@@ -28,8 +28,11 @@ using fathom::cuda::Scratch;
 /// What is known of a tile's place: the number of active tiles · 4, and what it counts.
 enum State : unsigned long long { unknown = 0, own = 1, with_all_before = 2 };
 
+/// Of all pieces, but for the tickets.
 struct Counts {
-  unsigned long long tickets, tiles, points;
+  unsigned long long tiles_before;  ///< the piece
+  unsigned long long tiles, points;
+  unsigned long long tickets;
 };
 
 /// Arrays of a band, for as many tiles as are near.
@@ -62,14 +65,16 @@ struct BandWork {
   double cutoff;
   BandRule rule;
   bool in_double;
-  NearList near;
-  const std::uint8_t* cut;     ///< [tile]: whether inside and outside meet in it; or null
-  const TileList* lists;       ///< [near tile]
-  const std::uint64_t* bits;   ///< of the lines of their rows, where winding numbers make the sign
-  const std::int32_t* rows;    ///< [near tile]: number of its row among those, from 1
-  unsigned long long* places;  ///< [near tile]: see State
-  Counts* counts;
   BandArrays to;
+  const std::uint8_t* cut;  ///< [tile]: whether inside and outside meet in it; or null
+
+  // Of a piece of the near tiles.
+  NearList near;
+  const TileList* lists = nullptr;       ///< [near tile]
+  const std::uint64_t* bits = nullptr;   ///< of the lines of their rows, where winding numbers make the sign
+  const std::int32_t* rows = nullptr;    ///< [near tile]: number of its row among those, from 1
+  unsigned long long* places = nullptr;  ///< [near tile]: see State
+  Counts* counts = nullptr;
 };
 
 /// By a warp: how many tiles before one are active, once that is known of them all.
@@ -209,9 +214,8 @@ __global__ void __launch_bounds__(kTileBlock, kTileBlocks)
   const bool is_stored = near > 0 || (work.cut && work.cut[work.near.numbers[memory.ticket]]);
   if (threadIdx.x < 32) {
     const std::int64_t slot = active_before(work.places, memory.ticket, is_stored);
-    if (threadIdx.x == 0) memory.slot = slot;
+    if (threadIdx.x == 0) memory.slot = static_cast<std::int64_t>(work.counts->tiles_before) + slot;
   }
-  __syncthreads();
   if (!is_stored) return;
   if constexpr (kSign != Sign::none) set_sides<kSign>(tree, work, search, first, found, within, memory);
   __syncthreads();
@@ -279,87 +283,6 @@ struct FarPoints : BandTiles {
   }
 };
 
-/// Marks the first tile of each row.
-__global__ void __launch_bounds__(kAnswerBlock)
-    mark_rows(const std::uint64_t* near, std::int64_t count, std::int64_t along_x, std::int32_t* marks) {
-  const std::int64_t i = std::int64_t{blockIdx.x} * kAnswerBlock + threadIdx.x;
-  if (i < count) marks[i] = i == 0 || near[i] / along_x != near[i - 1] / along_x;
-}
-
-__global__ void __launch_bounds__(kAnswerBlock)
-    list_rows(const std::uint64_t* near, std::int64_t count, std::int64_t along_x, const std::int32_t* rows,
-              std::uint64_t* list) {
-  const std::int64_t i = std::int64_t{blockIdx.x} * kAnswerBlock + threadIdx.x;
-  if (i < count) list[rows[i] - 1] = near[i] / along_x;  // the same from all tiles of a row
-}
-
-/// The lines of some rows of tiles.
-struct LinesOfRows {
-  std::int64_t count, shape_y, shape_z, rows_y;
-  const std::uint64_t* rows;
-
-  __device__ bool of(std::int64_t line, std::int64_t& j, std::int64_t& k) const {
-    const auto row = static_cast<std::int64_t>(rows[line / (kTileSide * kTileSide)]);
-    j = row % rows_y * kTileSide + line % kTileSide;
-    k = row / rows_y * kTileSide + line / kTileSide % kTileSide;
-    return j < shape_y && k < shape_z;
-  }
-};
-
-/// Which points of the near tiles' lines are inside, by winding numbers. Waits.
-class RowSides {
- public:
-  RowSides(const TreeView& tree, const TileGrid& tiles, const NearTiles& near, cudaStream_t stream) {
-    if (tree.sign != Sign::winding || near.count == 0) return;
-    const std::int64_t along_x = tiles.shape[0];
-    std::size_t for_scan = 0;
-    std::int32_t *marks = nullptr, *rows = nullptr;
-    const auto scan = [&](void* temporary) {
-      check(cub::DeviceScan::InclusiveSum(temporary, for_scan, marks, rows, near.count, stream), "numbering rows");
-    };
-    scan(nullptr);
-    std::uint64_t* list = nullptr;
-    std::byte* temporary = nullptr;
-    const auto place = [&](std::byte* base) {
-      Scratch scratch(base);
-      rows = scratch.take<std::int32_t>(near.count);
-      marks = scratch.take<std::int32_t>(near.count);
-      list = scratch.take<std::uint64_t>(near.count);
-      temporary = scratch.take<std::byte>(static_cast<std::int64_t>(for_scan));
-      return scratch.bytes();
-    };
-    numbers_ = std::make_unique<DeviceMemory>(place(nullptr), stream);
-    place(numbers_->data());
-    const unsigned blocks = blocks_for(near.count, kAnswerBlock);
-    mark_rows<<<blocks, kAnswerBlock, 0, stream>>>(near.tiles, near.count, along_x, marks);
-    check_launch("marking rows");
-    scan(temporary);
-    list_rows<<<blocks, kAnswerBlock, 0, stream>>>(near.tiles, near.count, along_x, rows, list);
-    check_launch("listing rows");
-    std::int32_t count = 0;
-    check(cudaMemcpyAsync(&count, rows + near.count - 1, sizeof count, cudaMemcpyDeviceToHost, stream),
-          "reading a count");
-    check(cudaStreamSynchronize(stream), "listing rows");
-    const LinesOfRows lines{std::int64_t{count} * kTileSide * kTileSide, tiles.grid.shape[1], tiles.grid.shape[2],
-                            tiles.shape[1], list};
-    const std::int64_t words = words_of(tiles.grid);
-    const auto bytes = static_cast<std::size_t>(lines.count * words) * sizeof(std::uint64_t);
-    bits_ = std::make_unique<DeviceMemory>(bytes, stream);
-    check(cudaMemsetAsync(bits_->data(), 0, bytes, stream), "clearing sides");  // lines beyond the lattice are outside
-    set_lines<<<blocks_for(lines.count, kLinesBlock), kLinesBlock, 0, stream>>>(
-        tree, tiles.grid, lines, reinterpret_cast<std::uint64_t*>(bits_->data()), words);
-    check_launch("counting windings");
-    rows_ = rows;
-  }
-
-  const std::int32_t* rows() const { return rows_; }
-  const std::uint64_t* bits() const { return bits_ ? reinterpret_cast<const std::uint64_t*>(bits_->data()) : nullptr; }
-
- private:
-  std::unique_ptr<DeviceMemory> numbers_, bits_;
-  const std::int32_t* rows_ = nullptr;
-};
-
 BandArrays place_arrays(const BandOptions& options, const TileGrid& tiles, std::int64_t count, Scratch& scratch) {
   BandArrays to{};
   to.tiles = scratch.take<std::int32_t>(3 * count);
@@ -377,52 +300,89 @@ AnyConstDeviceView view_of(const T* data, DType dtype, const Shape& shape) {
   return {reinterpret_cast<const std::byte*>(data), dtype, shape};
 }
 
+constexpr std::int64_t kWatchedTiles = 1 << 18;  ///< at a time
+
+/// How many of the near tiles are made at a time.
+/// @param fixed  bytes of scratch that are taken besides
+std::int64_t tiles_at_a_time(const TreeView& tree, const TileGrid& tiles, std::int64_t near, std::size_t fixed,
+                             const Execution& execution) {
+  if (is_watched(execution)) near = std::min(near, kWatchedTiles);
+  const std::size_t of_tile = sizeof(TileList) + sizeof(unsigned long long) + RowSides::bytes_of_tile(tree),
+                    of_row = RowSides::bytes_of_row(tree, tiles.grid),
+                    of_rows = static_cast<std::size_t>(tiles.rows()) * of_row;
+  fixed += std::size_t{1} << 16;  // for what is small
+  // All rows, where there is room for them; else a tile may be the only one of its row.
+  const bool has_room = execution.scratch_limit.value_or(SIZE_MAX) / 2 > fixed + of_rows;
+  return parts_at_a_time(near, fixed + (has_room ? of_rows : 0), of_tile + (has_room ? 0 : of_row), SIZE_MAX,
+                         execution);
+}
+
+/// Makes all tiles that are near, one piece of them after the other. Waits.
+Counts make_pieces(const TreeView& tree, BandWork& work, const NearTiles& near, std::int64_t piece,
+                   const Execution& execution, cudaStream_t stream) {
+  Counts found{};
+  if (near.count == 0) return found;
+  const DeviceMemory scratch(sizeof(Counts) + static_cast<std::size_t>(piece) * sizeof(unsigned long long), stream),
+      lists(static_cast<std::size_t>(piece) * sizeof(TileList), stream);
+  auto* const counts = work.counts = reinterpret_cast<Counts*>(scratch.data());
+  work.places = reinterpret_cast<unsigned long long*>(counts + 1);
+  work.lists = reinterpret_cast<const TileList*>(lists.data());
+  for (std::int64_t first = 0; first < near.count; first += piece) {
+    stop_if_asked(execution);
+    const std::int64_t count = std::min(piece, near.count - first);
+    work.near = {work.tiles, count, near.tiles + first};
+    const RowSides sides(tree, work.tiles, work.near.numbers, count, stream);
+    work.bits = sides.bits();
+    work.rows = sides.rows();
+    if (first > 0)
+      check(cudaMemcpyAsync(&counts->tiles_before, &counts->tiles, sizeof counts->tiles, cudaMemcpyDeviceToDevice,
+                            stream),
+            "counting tiles");
+    // Tickets and the places behind them begin anew, what is counted of all pieces does not.
+    unsigned long long* const cleared = first > 0 ? &counts->tickets : &counts->tiles_before;
+    check(
+        cudaMemsetAsync(cleared, 0, static_cast<std::size_t>(work.places + count - cleared) * sizeof *cleared, stream),
+        "clearing counts");
+    list_triangles<<<blocks_for(count * kFan, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock), stream>>>(
+        tree, work.tiles.grid, work.near, work.rule.within, reinterpret_cast<TileList*>(lists.data()),
+        stack_size(tree));
+    check_launch("listing triangles");
+    visit_sign(tree.sign, [&]<Sign kSign>(SignTag<kSign>) {
+      make_tiles<kSign>
+          <<<static_cast<unsigned>(count), kTileBlock, stacks_bytes(tree, kTileBlock), stream>>>(tree, work);
+    });
+    check_launch("making tiles");
+    if (!is_watched(execution) || first + count == near.count) continue;
+    check(cudaStreamSynchronize(stream), "making tiles");
+    tell(execution, first + count, near.count);
+  }
+  check(cudaMemcpyAsync(&found, counts, sizeof found, cudaMemcpyDeviceToHost, stream), "reading counts");
+  check(cudaStreamSynchronize(stream), "making tiles");
+  tell(execution, near.count, near.count);
+  return found;
+}
+
 }  // namespace
 
-DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOptions& options, cudaStream_t stream) {
+DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOptions& options, bool is_scratch,
+                     cudaStream_t stream) {
   const TileGrid tiles(grid_of(lattice));
   const BandRule rule = band_rule(lattice, options.cutoff, tree);
-  NearTiles near = near_tiles(tree, tiles, rule.within, stream);
-  const CutTiles cut = rule.asks_corners && tiles.count() > 0 ? add_cut_tiles(tree, tiles, near, stream) : CutTiles();
-  const RowSides sides(tree, tiles, near, stream);
+  NearTiles near = near_tiles(tree, tiles, rule.within, options.execution, stream);
+  stop_if_asked(options.execution);
+  const CutTiles cut =
+      rule.asks_corners && tiles.count() > 0 ? add_cut_tiles(tree, tiles, near, options.execution, stream) : CutTiles();
   Scratch sizes(nullptr);
   place_arrays(options, tiles, near.count, sizes);
+  const std::size_t fixed = near.bytes + cut.bytes + (is_scratch ? sizes.bytes() : 0);
+  const std::int64_t piece = tiles_at_a_time(tree, tiles, near.count, fixed, options.execution);
   check(cudaStreamSynchronize(nullptr), "asking for memory");
   const auto memory = std::make_shared<DeviceMemory>(sizes.bytes(), nullptr);  // outlives the stream
   check(cudaStreamSynchronize(nullptr), "asking for memory");
   Scratch arrays(memory->data());
   const BandArrays to = place_arrays(options, tiles, near.count, arrays);
-  const std::size_t for_places = static_cast<std::size_t>(near.count) * sizeof(unsigned long long);
-  const DeviceMemory scratch(sizeof(Counts) + for_places, stream);
-  const DeviceMemory lists(static_cast<std::size_t>(near.count) * sizeof(TileList), stream);
-  check(cudaMemsetAsync(scratch.data(), 0, sizeof(Counts) + for_places, stream), "clearing counts");
-  auto* const counts = reinterpret_cast<Counts*>(scratch.data());
-  const BandWork work{tiles,
-                      options.cutoff,
-                      rule,
-                      options.dtype == DType::float64,
-                      {tiles, near.count, near.tiles},
-                      cut.marks,
-                      reinterpret_cast<const TileList*>(lists.data()),
-                      sides.bits(),
-                      sides.rows(),
-                      reinterpret_cast<unsigned long long*>(counts + 1),
-                      counts,
-                      to};
-  Counts found{};
-  if (near.count > 0) {
-    list_triangles<<<blocks_for(near.count * kFan, kAnswerBlock), kAnswerBlock, stacks_bytes(tree, kAnswerBlock),
-                     stream>>>(tree, tiles.grid, work.near, rule.within, reinterpret_cast<TileList*>(lists.data()),
-                               stack_size(tree));
-    check_launch("listing triangles");
-    visit_sign(tree.sign, [&]<Sign kSign>(SignTag<kSign>) {
-      make_tiles<kSign>
-          <<<static_cast<unsigned>(near.count), kTileBlock, stacks_bytes(tree, kTileBlock), stream>>>(tree, work);
-    });
-    check_launch("making tiles");
-    check(cudaMemcpyAsync(&found, counts, sizeof found, cudaMemcpyDeviceToHost, stream), "reading counts");
-    check(cudaStreamSynchronize(stream), "making tiles");
-  }
+  BandWork work{tiles, options.cutoff, rule, options.dtype == DType::float64, to, cut.marks, {tiles, 0, nullptr}};
+  const Counts found = make_pieces(tree, work, near, piece, options.execution, stream);
   const auto count = static_cast<std::int64_t>(found.tiles);
   check(cudaMemsetAsync(to.row_inside, 0, static_cast<std::size_t>(tiles.rows()), stream), "clearing sides");
   check(cudaMemsetAsync(to.after_inside, 0, static_cast<std::size_t>(count), stream), "clearing sides");

@@ -7,7 +7,11 @@
 
 namespace fathom::mesh::cuda {
 
-/// Waits until it is done.
-DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOptions& options, cudaStream_t stream);
+/// In pieces, so that its scratch keeps to the limit. Waits until it is done.
+/// @param is_scratch  the band itself counts as such, too
+/// @throws InvalidArgument the scratch limit is too small
+/// @throws Cancelled the stop token asked for it
+DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOptions& options, bool is_scratch,
+                     cudaStream_t stream);
 
 }  // namespace fathom::mesh::cuda

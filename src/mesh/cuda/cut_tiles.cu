@@ -4,6 +4,7 @@
 #include "core/cuda/scratch.h"
 #include "fathom/core/error.h"
 #include "mesh/cuda/cut_tiles.h"
+#include "mesh/cuda/pieces.h"
 #include "mesh/cuda/side_questions.cuh"
 
 namespace fathom::mesh::cuda {
@@ -131,23 +132,28 @@ std::int64_t make_list(const Launch& launch, const Allocate& allocate, cudaStrea
   return static_cast<std::int64_t>(count);
 }
 
-std::unique_ptr<DeviceMemory> memory_for(std::int64_t tiles, cudaStream_t stream) {
-  return std::make_unique<DeviceMemory>(static_cast<std::size_t>(tiles) * sizeof(std::uint64_t), stream);
-}
-
 }  // namespace
 
-CutTiles add_cut_tiles(const TreeView& tree, const TileGrid& tiles, NearTiles& near, cudaStream_t stream) {
+CutTiles add_cut_tiles(const TreeView& tree, const TileGrid& tiles, NearTiles& near, const Execution& execution,
+                       cudaStream_t stream) {
   TileCorners corners{tiles, nullptr};
   if (static_cast<double>(corners.along(0)) * static_cast<double>(corners.along(1)) *
           static_cast<double>(corners.along(2)) >
       0x1p37)
     throw InvalidArgument("the lattice has more tiles of 8 × 8 × 8 points than fit a device; give a coarser one");
+  CutTiles cut;
+  cut.bytes = static_cast<std::size_t>(tiles.count());
+  std::size_t taken = near.bytes + cut.bytes + static_cast<std::size_t>(corners.questions());
+  check_scratch(execution, taken, "at least ");
+  const auto memory_for = [&](std::int64_t count) {
+    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(std::uint64_t);
+    check_scratch(execution, taken += bytes, "at least ");
+    return std::make_unique<DeviceMemory>(bytes, stream);
+  };
   const DeviceMemory of_corners(static_cast<std::size_t>(corners.questions()), stream);
   corners.inside = reinterpret_cast<std::uint8_t*>(of_corners.data());
   ask_sides(tree, corners, stream);
 
-  CutTiles cut;
   cut.memory = std::make_unique<DeviceMemory>(static_cast<std::size_t>(tiles.count()), stream);
   auto* const marks = reinterpret_cast<std::uint8_t*>(cut.memory->data());
   cut.marks = marks;
@@ -157,7 +163,7 @@ CutTiles add_cut_tiles(const TreeView& tree, const TileGrid& tiles, NearTiles& n
   points.count = make_list(
       [&](const NumberList& list) { look_at_corners<<<blocks, kAnswerBlock, 0, stream>>>(corners, marks, list); },
       [&](std::int64_t count) {
-        of_list = memory_for(count, stream);
+        of_list = memory_for(count);
         return reinterpret_cast<std::uint64_t*>(of_list->data());
       },
       stream);
@@ -172,7 +178,9 @@ CutTiles add_cut_tiles(const TreeView& tree, const TileGrid& tiles, NearTiles& n
             list_marked<<<blocks, kAnswerBlock, 0, stream>>>(marks, tiles.count(), near.tiles, near.count, list);
           },
           [&](std::int64_t count) {
-            all.memory = memory_for(near.count + count, stream);
+            all.bytes = static_cast<std::size_t>(near.count + count) * sizeof(std::uint64_t);
+            taken += all.bytes;  // sorting takes as much
+            all.memory = memory_for(near.count + count);
             auto* const numbers = reinterpret_cast<std::uint64_t*>(all.memory->data());
             all.tiles = numbers;
             check(cudaMemcpyAsync(numbers, near.tiles, static_cast<std::size_t>(near.count) * sizeof *numbers,

@@ -6,6 +6,7 @@
 #include "core/cuda/scratch.h"
 #include "fathom/core/error.h"
 #include "mesh/cuda/near_tiles.h"
+#include "mesh/cuda/pieces.h"
 #include "mesh/cuda/questions.cuh"
 
 namespace fathom::mesh::cuda {
@@ -85,8 +86,9 @@ __global__ void __launch_bounds__(kAnswerBlock)
 }
 
 /// The near ones of some cubes. Waits.
+/// @param taken  bytes that are in use already
 NearTiles near_of(const TreeView& tree, const TileGrid& tiles, const Cubes& cubes, const Asked& asked, double cutoff,
-                  cudaStream_t stream) {
+                  std::size_t taken, const Execution& execution, cudaStream_t stream) {
   NearTiles result;
   Scratch sizes(nullptr);
   const auto place = [&](Scratch& scratch) {
@@ -94,6 +96,8 @@ NearTiles near_of(const TreeView& tree, const TileGrid& tiles, const Cubes& cube
     return scratch.take<unsigned long long>(1);
   };
   place(sizes);
+  check_scratch(execution, taken + sizes.bytes(), "at least ");
+  result.bytes = sizes.bytes();
   result.memory = std::make_unique<DeviceMemory>(sizes.bytes(), stream);
   Scratch scratch(result.memory->data());
   unsigned long long* const count = place(scratch);
@@ -132,20 +136,22 @@ void sort(NearTiles& near, const TileGrid& tiles, cudaStream_t stream) {
         "sorting tiles");
 }
 
-NearTiles near_tiles(const TreeView& tree, const TileGrid& tiles, double cutoff, cudaStream_t stream) {
+NearTiles near_tiles(const TreeView& tree, const TileGrid& tiles, double cutoff, const Execution& execution,
+                     cudaStream_t stream) {
   std::int64_t side = 1;
   while (Cubes(tiles, side).count() > static_cast<double>(kMostAtOnce)) side *= kDivision;
   Cubes cubes(tiles, side);
   if (Cubes(tiles, 1).count() >= 0x1p63)
     throw InvalidArgument("the lattice has more tiles of 8 × 8 × 8 points than can be counted; give a coarser one");
   Asked asked{nullptr, {}, static_cast<std::int64_t>(cubes.count())};
-  NearTiles near = near_of(tree, tiles, cubes, asked, cutoff, stream);
+  NearTiles near = near_of(tree, tiles, cubes, asked, cutoff, 0, execution, stream);
   while (side > 1) {
     asked = {near.tiles, {cubes.shape[0], cubes.shape[1]}, near.count * kParts};
     side /= kDivision;
     cubes = Cubes(tiles, side);
-    near = near_of(tree, tiles, cubes, asked, cutoff, stream);
+    near = near_of(tree, tiles, cubes, asked, cutoff, near.bytes, execution, stream);
   }
+  check_scratch(execution, near.bytes + 2 * static_cast<std::size_t>(near.count) * sizeof(std::uint64_t), "at least ");
   sort(near, tiles, stream);
   return near;
 }

@@ -30,6 +30,7 @@ struct TileGrid {
 
 struct NearTiles {
   std::unique_ptr<fathom::cuda::DeviceMemory> memory;
+  std::size_t bytes = 0;                 ///< of it
   const std::uint64_t* tiles = nullptr;  ///< in ascending order
   std::int64_t count = 0;
 };
@@ -38,6 +39,8 @@ struct NearTiles {
 void sort(NearTiles& near, const TileGrid& tiles, cudaStream_t stream);
 
 /// All tiles with a point that is no farther than the cutoff from the surface, and few others. Waits.
-NearTiles near_tiles(const TreeView& tree, const TileGrid& tiles, double cutoff, cudaStream_t stream);
+/// @throws InvalidArgument the scratch limit is too small
+NearTiles near_tiles(const TreeView& tree, const TileGrid& tiles, double cutoff, const Execution& execution,
+                     cudaStream_t stream);
 
 }  // namespace fathom::mesh::cuda

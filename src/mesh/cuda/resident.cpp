@@ -11,6 +11,7 @@
 #include "fathom/core/error.h"
 #include "mesh/cuda/answer.h"
 #include "mesh/cuda/band.h"
+#include "mesh/cuda/pieces.h"
 
 namespace fathom::mesh::cuda {
 
@@ -140,25 +141,20 @@ class PieceOutputs {
   const Shape& shape_;
 };
 
-/// How many of `all` equal parts a call takes at a time.
-std::int64_t parts_at_a_time(std::int64_t all, std::size_t bytes_of_part, std::size_t room) {
-  const std::size_t most = bytes_of_part == 0 ? SIZE_MAX : room / bytes_of_part;
-  if (most == 0)
-    throw InvalidArgument("the limit of " + std::to_string(room) + " bytes of scratch is too small; " +
-                          std::to_string(bytes_of_part) + " are needed");
-  return std::min(all, static_cast<std::int64_t>(std::min<std::size_t>(most, INT64_MAX)));
-}
-
 constexpr std::size_t kRoom = std::size_t{1} << 30;  ///< that a call between arrays of the host takes unless told
 constexpr std::size_t kSlack = 8 * 256;              ///< what cutting arrays from scratch may waste
+constexpr std::int64_t kWatchedPoints = 1 << 20, kWatchedTiles = 1 << 14;  ///< at a time
 
-std::size_t room_of(const Execution& execution) {
-  const std::size_t limit = execution.scratch_limit.value_or(kRoom);
-  return limit - std::min(limit, kSlack);
-}
-
-void stop_if_asked(const Execution& execution) {
-  if (execution.stop.stop_requested()) throw Cancelled();
+/// Planes of a lattice at a time: whole tiles, where they may be.
+std::int64_t planes_at_a_time(const Grid& grid, std::size_t fixed, std::size_t of_plane, const Execution& execution,
+                              bool is_watched) {
+  std::int64_t planes = parts_at_a_time(grid.shape[2], fixed, of_plane, kRoom, execution);
+  if (is_watched) {
+    const std::int64_t across = (grid.shape[0] + kTileSide - 1) / kTileSide,
+                       down = (grid.shape[1] + kTileSide - 1) / kTileSide;
+    planes = std::min(planes, kTileSide * std::max<std::int64_t>(1, kWatchedTiles / (across * down)));
+  }
+  return planes > kTileSide && planes < grid.shape[2] ? planes / kTileSide * kTileSide : planes;
 }
 
 class DeviceSet : public ResidentMesh {
@@ -204,7 +200,8 @@ class DeviceSet : public ResidentMesh {
     const OnDevice on_device(device_);
     const OwnStream stream;
     const std::size_t row = 3 * size_of(points.dtype()), of_point = row + bytes_of_answer(to);
-    const std::int64_t piece = parts_at_a_time(count, of_point, room_of(execution));
+    const std::int64_t most = is_watched(execution) ? std::min(count, kWatchedPoints) : count;
+    const std::int64_t piece = parts_at_a_time(most, kSlack, of_point, kRoom, execution);
     const DeviceMemory memory(static_cast<std::size_t>(piece) * of_point + kSlack, stream.get());
     Scratch scratch(memory.data());
     std::byte* const there = scratch.take<std::byte>(piece * static_cast<std::int64_t>(row));
@@ -228,7 +225,7 @@ class DeviceSet : public ResidentMesh {
       answer_points(tree_, {there, points.dtype(), 3, part}, device, stream.get());
       outputs.download(device, first, part, staging, stream.get());
       stream.wait();
-      if (execution.progress) execution.progress(static_cast<double>(first + part) / static_cast<double>(count));
+      tell(execution, first + part, count);
     }
     return static_cast<std::size_t>(piece) * of_point + kSlack;
   }
@@ -240,7 +237,7 @@ class DeviceSet : public ResidentMesh {
     const cudaStream_t stream = fathom::cuda::native(given);
     const Grid grid = grid_of(lattice);
     const std::size_t of_plane = plane_bytes(tree_, grid);
-    const std::int64_t piece = parts_at_a_time(grid.shape[2], of_plane, execution.scratch_limit.value_or(kRoom));
+    const std::int64_t piece = planes_at_a_time(grid, 0, of_plane, execution, false);
     const DeviceMemory memory(static_cast<std::size_t>(piece) * of_plane, stream);
     const Readers::Reading reading(readers_, stream);
     for (std::int64_t first = 0; first < grid.shape[2]; first += piece)
@@ -257,7 +254,7 @@ class DeviceSet : public ResidentMesh {
     const std::size_t for_signs = plane_bytes(tree_, grid);
     const std::size_t of_plane =
         for_signs + static_cast<std::size_t>(grid.shape[0] * grid.shape[1]) * bytes_of_answer(to);
-    const std::int64_t piece = parts_at_a_time(grid.shape[2], of_plane, room_of(execution));
+    const std::int64_t piece = planes_at_a_time(grid, kSlack, of_plane, execution, is_watched(execution));
     const DeviceMemory memory(static_cast<std::size_t>(piece) * of_plane + kSlack, stream.get());
     Scratch scratch(memory.data());
     std::byte* const signs = scratch.take<std::byte>(piece * static_cast<std::int64_t>(for_signs));
@@ -271,22 +268,28 @@ class DeviceSet : public ResidentMesh {
       answer_lattice(tree_, grid, {first, planes}, device, signs, stream.get());
       outputs.download(device, first, planes, staging, stream.get());
       stream.wait();
-      if (execution.progress)
-        execution.progress(static_cast<double>(first + planes) / static_cast<double>(grid.shape[2]));
+      tell(execution, first + planes, grid.shape[2]);
     }
     return static_cast<std::size_t>(piece) * of_plane + kSlack;
   }
 
   DeviceBand band(const Lattice& lattice, const BandOptions& options, Stream given) const override {
+    return band_for(lattice, options, false, fathom::cuda::native(given));
+  }
+
+  Band band(const Lattice& lattice, const BandOptions& options) const override {
+    return band_for(lattice, options, true, nullptr).download();
+  }
+
+ private:
+  DeviceBand band_for(const Lattice& lattice, const BandOptions& options, bool is_scratch, cudaStream_t stream) const {
     const OnDevice on_device(device_);
-    const cudaStream_t stream = fathom::cuda::native(given);
     const Readers::Reading reading(readers_, stream);
-    DeviceBand band = make_band(tree_, lattice, options, stream);
+    DeviceBand band = make_band(tree_, lattice, options, is_scratch, stream);
     band.device = device_name();
     return band;
   }
 
- private:
   static bool is_empty(const Lattice& lattice) {
     return std::any_of(lattice.shape.begin(), lattice.shape.end(), [](std::int64_t n) { return n == 0; });
   }

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stop_token>
+#include <string>
+#include <vector>
 
 #include "fathom/core/error.h"
 #include "mesh/on_device.h"
@@ -69,6 +72,59 @@ void check_lattices(MeshProblem& problem, OneOf& some) {
             << steps << " steps";
       }
     }
+}
+
+/// The least limit that is not refused, by what the refusals say is needed.
+template <class Ask>
+std::size_t least_limit(const Ask& ask) {
+  std::size_t limit = 1;
+  for (int i = 0; i < 10; ++i) {
+    const std::string words = refusal([&] { ask(limit); });
+    if (words == "not refused") break;
+    const std::size_t number = words.find_first_of("0123456789", words.find(';'));
+    EXPECT_NE(number, std::string::npos) << words;
+    const std::size_t needed = std::stoull(words.substr(number));
+    EXPECT_GT(needed, limit) << words;
+    limit = needed;
+  }
+  EXPECT_NE(refusal([&] { ask(limit - 1); }), "not refused");
+  return limit;
+}
+
+/// At the least limit, tile by tile.
+TEST_F(MeshOnDevice, BandsInPieces) {
+  MeshProblem problem;
+  problem.lattice = {{-1.05, -1.05, -1.05}, {0.07, 0.07, 0.07}, {31, 30, 29}};
+  problem.cutoff = 0.1;
+  for (const Sign sign : {Sign::winding, Sign::fast_winding}) {
+    problem.mesh = sphere({}, 0.9, 2);
+    if (sign == Sign::fast_winding) problem.mesh.triangles.resize(problem.mesh.triangles.size() / 2);
+    problem.arrays.emplace(problem.mesh, DType::float64, DType::int32);
+    problem.sign = sign;
+    const TriangleSet host = set_on(Backend::cpu, problem), device = set_on(Backend::cuda, problem);
+    BandOptions options = band_options(problem);
+    const Band expected = host.band(problem.lattice, options);
+    const auto at_least = [&](const auto& ask) {
+      options.execution.scratch_limit = least_limit([&](std::size_t limit) {
+        options.execution.scratch_limit = limit;
+        ask();
+      });
+      return ask();
+    };
+    ASSERT_TRUE(equal(expected, at_least([&] { return device.device_band(problem.lattice, options).download(); })));
+    ASSERT_TRUE(equal(expected, at_least([&] { return device.band(problem.lattice, options); })));
+
+    std::vector<double> shares;
+    options.execution.progress = [&](double share) { shares.push_back(share); };
+    ASSERT_TRUE(equal(expected, device.band(problem.lattice, options)));
+    EXPECT_GE(static_cast<std::int64_t>(shares.size()), expected.count());
+    EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+    EXPECT_EQ(shares.back(), 1);
+    std::stop_source stop;
+    options.execution.stop = stop.get_token();
+    options.execution.progress = [&](double) { stop.request_stop(); };
+    EXPECT_THROW(device.band(problem.lattice, options), Cancelled);
+  }
 }
 
 /// Surfaces around one another, some of them inside out; one with holes; one with more triangles than a tile lists.
