@@ -147,12 +147,14 @@ class Evaluator::State {
     return constant;
   }
 
-  /// Cells are worth it once more is asked for than they hold.
+  /// Cells are worth it once more was asked for than they hold, however small the parts.
   void make_cells(const Rectangle& part) {
     std::int64_t pixels = 0;
     for (const Plan::Entry& entry : plan_.entries)
       if (entry.cell) pixels += entry.cell->height * entry.cell->width;
-    if (pixels == 0 || made_cells_ || part.area() < pixels) return;
+    if (pixels == 0 || made_cells_) return;
+    asked_pixels_ += part.area();
+    if (asked_pixels_ < pixels) return;
     for (std::size_t k = 0; k < plan_.entries.size(); ++k) {
       const Plan::Entry& entry = plan_.entries[k];
       if (!entry.cell) continue;
@@ -203,6 +205,7 @@ class Evaluator::State {
   std::vector<std::unique_ptr<Cell>> cells_;    ///< of entries; null: there is none, or not yet
   std::vector<std::unique_ptr<Sweep>> sweeps_;  ///< likewise
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::int64_t asked_pixels_ = 0;  ///< until there are cells
   bool made_cells_ = false;
 };
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -243,6 +244,37 @@ TEST(Stream, SweepsGoOnAfterAFailure) {
          {Rectangle{0, 0, 1000, 300}, Rectangle{100, 0, 300, 300}, Rectangle{950, 0, 1000, 300}})
       expect_equal(evaluator.compute(part), part, whole, "after " + std::to_string(at));
   }
+}
+
+/// Its child, and how many of its pixels were computed.
+class Counted final : public stream::Node {
+ public:
+  Counted(const NodeRef& of, std::atomic<std::int64_t>& pixels)
+      : Node({of->height(), of->width(), of->dtype(), of->pixel()}, {{of}}), pixels_(pixels) {}
+  std::string_view type() const override { return "counted"; }
+  void describe(stream::Description&) const override {}
+  Rectangle need(std::size_t, const Rectangle& part) const override { return part; }
+  stream::Size largest_need(std::size_t, stream::Size part) const override { return part; }
+  std::optional<stream::Period> period() const override { return children()[0].node->period(); }
+  std::optional<double> compute(const Rectangle& part, const AnyView& out, stream::Children& from) const override {
+    pixels_ += part.area();
+    return from.fetch_into(*children()[0].node, part, out);
+  }
+
+ private:
+  std::atomic<std::int64_t>& pixels_;
+};
+
+TEST(Stream, CellsAreComputedOnceThoughBandsAreSmaller) {
+  std::atomic<std::int64_t> pixels{0};
+  const NodeRef all = stream::repeat(stream::noise(1, {300, 300, DType::uint8}), 9000, 300);
+  Evaluator evaluator(std::make_shared<Counted>(all, pixels), options_of({}, 2));
+  const Array whole = Evaluator(all).compute(all->whole());
+  for (std::int64_t y = 0; y < 9000; y += 100) {
+    const Rectangle band{y, 0, y + 100, 300};
+    expect_equal(evaluator.compute(band), band, whole, "row " + std::to_string(y));
+  }
+  EXPECT_LE(pixels, 2 * 300 * 300);
 }
 
 // A fault in this one, and in that of hostile documents, takes hours.
