@@ -156,7 +156,8 @@ class Resample final : public Reduction<Resample> {
   Size largest_need(std::size_t, Size part) const override {
     const Node& data = *children()[0].node;
     const auto reach = [&](std::int64_t count, std::int64_t most) {
-      return std::min(most, static_cast<std::int64_t>(std::ceil(static_cast<double>(count) * ratio_)) + 2);
+      const double reached = std::ceil(static_cast<double>(count) * ratio_) + 2;
+      return static_cast<std::int64_t>(std::min(static_cast<double>(most), reached));
     };
     return {reach(part.height, data.height()), reach(part.width, data.width())};
   }
@@ -189,7 +190,8 @@ class Resample final : public Reduction<Resample> {
     return {count(data.height()), count(data.width()), data.dtype(), pixel};
   }
   std::int64_t at(std::int64_t i, std::int64_t most) const {
-    return std::min(most - 1, static_cast<std::int64_t>((static_cast<double>(i) + 0.5) * ratio_));
+    const double middle = (static_cast<double>(i) + 0.5) * ratio_;  // of huge pixels beyond all integers
+    return static_cast<std::int64_t>(std::min(static_cast<double>(most - 1), middle));
   }
   template <class T>
   void pick(const AnyConstView& pixels, const Rectangle& from, const Step& step) const {

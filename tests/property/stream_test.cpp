@@ -304,6 +304,12 @@ TEST(Stream, LayoutKeepsTheBoundOfADistance) {
   EXPECT_NE(error_of([&] { stream::profile(stream::math("a", {{far}}, DType::float32), falling); }), "");
 }
 
+TEST(Stream, PixelsMayBeLargerThanTheRaster) {
+  const NodeRef slope = stream::formula("10*y + x", {4, 4, DType::uint8});
+  for (const double pixel : {9.0, 1e30, 1e100})
+    EXPECT_EQ(Evaluator(stream::resample(slope, {pixel, ""})).compute({0, 0, 1, 1}).as<std::uint8_t>().data()[0], 33);
+}
+
 /// A document whose root is x.
 std::string document(const std::string& nodes) {
   return R"({"fathom": "stream", "version": 1, "root": "x", "nodes": {)" + nodes + "}}";
