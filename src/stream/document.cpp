@@ -40,10 +40,7 @@ class Fields {
     return *found;
   }
   std::int64_t whole(const std::string& field) {
-    const Json& value = take(field, &Json::is_number_integer, "a whole number");
-    if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
-      fail(field, "is beyond 2⁶³");
-    return value.get<std::int64_t>();
+    return whole_of(field, take(field, &Json::is_number_integer, "a whole number"));
   }
   std::int64_t whole_or(const std::string& field, std::int64_t otherwise) { return has(field) ? whole(field) : otherwise; }
   double number(const std::string& field) { return take(field, &Json::is_number, "a number").get<double>(); }
@@ -58,7 +55,8 @@ class Fields {
     std::vector<T> values;
     for (const Json& value : take(field, &Json::is_array, "a list")) {
       if (!(value.*is)()) fail(field, "holds " + value.dump().substr(0, 40) + "; it must hold " + kind);
-      values.push_back(value.get<T>());
+      if constexpr (std::is_same_v<T, std::int64_t>) values.push_back(whole_of(field, value));
+      else values.push_back(value.get<T>());
     }
     return values;
   }
@@ -107,6 +105,12 @@ class Fields {
   }
 
  private:
+  std::int64_t whole_of(const std::string& field, const Json& value) const {
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
+      fail(field, value.dump() + " is beyond 2⁶³");
+    return value.get<std::int64_t>();
+  }
+
   std::string id_;
   const Json& json_;
   std::vector<std::string> taken_;
