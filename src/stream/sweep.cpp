@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <limits>
 #include <string>
+#include <system_error>
 
 #include "core/root.hd.h"
 #include "fathom/core/error.h"
@@ -136,7 +137,7 @@ class Sweep::Row {
 class Sweep::Carries {
  public:
   explicit Carries(std::int64_t width) : bytes_(static_cast<std::size_t>(width) * sizeof(std::int32_t)) {
-    std::string path = (std::filesystem::temp_directory_path() / "fathom-XXXXXX").string();
+    std::string path = (folder() / "fathom-XXXXXX").string();
     file_ = mkostemp(path.data(), O_CLOEXEC);
     if (file_ < 0) fail("be made");
     unlink(path.c_str());
@@ -166,9 +167,18 @@ class Sweep::Carries {
       done += static_cast<std::size_t>(moved);
     }
   }
+  static std::filesystem::path folder() {
+    std::error_code error;
+    const std::filesystem::path path = std::filesystem::temp_directory_path(error);
+    if (error)
+      throw IoError("an exact distance has no folder for its temporary file: " + error.message() +
+                    " (TMPDIR names one that exists)");
+    return path;
+  }
   [[noreturn]] static void fail(const std::string& what) {
-    throw IoError("the temporary file of an exact distance, in " + std::filesystem::temp_directory_path().string() +
-                  ", cannot " + what + ": " + std::strerror(errno) + " (TMPDIR names another folder)");
+    const std::string reason = std::strerror(errno);
+    throw IoError("the temporary file of an exact distance, in " + folder().string() + ", cannot " + what + ": " +
+                  reason + " (TMPDIR names another folder)");
   }
 
   std::size_t bytes_;

@@ -1,6 +1,7 @@
 """`fathom stream` refuses in one line, and at once."""
 
 import json
+import os
 import time
 
 import numpy as np
@@ -98,6 +99,12 @@ def test_deep_and_wide_graphs(fathom):
                             for k in range(1, 60)}}
     fathom.ok("stream", graphs.write(fathom, wide), "-o", "wide.npy")
     assert time.monotonic() - began < 20
+
+
+def test_a_folder_for_temporary_files(fathom):
+    graph = graphs.write(fathom, graphs.exact(40, 70))
+    line = fathom.refuses(3, "stream", graph, "-o", "out.npy", env={**os.environ, "TMPDIR": "/nowhere"})
+    assert line.startswith("an exact distance has no folder for its temporary file: ")
 
 
 def test_pixel_sizes_that_are_not_square(fathom):
