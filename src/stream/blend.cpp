@@ -49,8 +49,12 @@ class AnyValues {
 }  // namespace
 
 void check_blending(const Blending& blending, DType dtype) {
-  if (saturated(blending.background, dtype) != blending.background && dtype != DType::float32)
-    throw InvalidArgument("the background is no value of " + std::string(name_of(dtype)));
+  const auto check = [dtype](double value, const char* what) {
+    if (saturated(value, dtype) != value && dtype != DType::float32)
+      throw InvalidArgument(std::string(what) + " is no value of " + std::string(name_of(dtype)));
+  };
+  check(blending.background, "the background");
+  if (blending.transparent) check(*blending.transparent, "what is transparent");
 }
 
 void describe(const Blending& blending, Description& to) {
@@ -80,11 +84,12 @@ void Blender::add_as(const Copy& copy) const {
   const Rows<T> out(out_);
   const Values<T> values(copy.data);
   const Blend blend = blending_.blend;
+  const T transparent = static_cast<T>(blending_.transparent.value_or(0));  // 0.1 as the type has it
   for (std::int64_t y = copy.where.y0; y < copy.where.y1; ++y)
     for (std::int64_t x = copy.where.x0; x < copy.where.x1; ++x) {
       const std::int64_t in_y = y - copy.where.y0, in_x = x - copy.where.x0, at = place(y, x);
       const T value = values.at(in_y, in_x);
-      if (blending_.transparent && static_cast<double>(value) == *blending_.transparent) continue;
+      if (blending_.transparent && value == transparent) continue;
       if (copy.mask && AnyValues(*copy.mask).at(in_y, in_x) == 0) continue;
       if (sums()) {
         const double weight = copy.weight ? AnyValues(*copy.weight).at(in_y, in_x) : 1;

@@ -304,6 +304,15 @@ TEST(Stream, LayoutKeepsTheBoundOfADistance) {
   EXPECT_NE(error_of([&] { stream::profile(stream::math("a", {{far}}, DType::float32), falling); }), "");
 }
 
+TEST(Stream, WhatIsTransparentIsAValueOfTheType) {
+  const NodeRef tenth = stream::constant(0.1, {1, 1, DType::float32}), one = stream::constant(1, {1, 1, DType::uint8});
+  const stream::Blending blending{stream::Blend::last, 0.1, 7};
+  const Array placed = Evaluator(stream::place({tenth}, {{0, 0, 0}}, 1, 1, blending)).compute({0, 0, 1, 1});
+  EXPECT_EQ(placed.as<float>().data()[0], 7);
+  EXPECT_EQ(error_of([&] { stream::place({one}, {{0, 0, 0}}, 1, 1, blending); }),
+            "what is transparent is no value of uint8");
+}
+
 TEST(Stream, PixelsMayBeLargerThanTheRaster) {
   const NodeRef slope = stream::formula("10*y + x", {4, 4, DType::uint8});
   for (const double pixel : {9.0, 1e30, 1e100})
