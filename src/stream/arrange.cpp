@@ -59,7 +59,7 @@ class Mirrored final : public Reduction<Mirrored> {
  public:
   static constexpr std::array kRoles{RoleRule{Role::data}};
 
-  /// @param type, describe  words for documents
+  /// @param type  "flip" or "rotate"
   Mirrored(const NodeRef& data, std::string_view type, Symmetry how)
       : Reduction(type,
                   {how.transposed ? data->width() : data->height(), how.transposed ? data->height() : data->width(),

@@ -98,7 +98,7 @@ class Lattice final : public Reduction<Lattice> {
     const Node& pattern = *children()[0].node;
     return {std::min(part.height, pattern.height()), std::min(part.width, pattern.width())};
   }
-  std::size_t scratch_bytes(Size part) const override { return aligned(blend_bytes(options_.blending, dtype(), part)); }
+  std::size_t scratch_bytes(Size part) const override { return aligned(blend_bytes(options_.blending, part)); }
   bool needs_again(std::size_t) const override { return true; }
   std::optional<Period> period() const override { return period_; }
   double bound() const override {
@@ -113,7 +113,7 @@ class Lattice final : public Reduction<Lattice> {
   };
   Work begin(const Step& step) const {
     return {Blender(options_.blending, step.part, step.out,
-                    step.children.scratch(blend_bytes(options_.blending, dtype(), size_of(step.part))))};
+                    step.children.scratch(blend_bytes(options_.blending, size_of(step.part))))};
   }
   void reduce(As<Role::mask>, std::size_t child, Work& work, const Step&) const { work.mask = children()[child].node.get(); }
   void reduce(As<Role::weight>, std::size_t child, Work& work, const Step&) const {
@@ -230,7 +230,7 @@ class Place final : public Reduction<Place> {
     return {std::min(part.height, node.height()), std::min(part.width, node.width())};
   }
   bool holds_all() const override { return false; }
-  std::size_t scratch_bytes(Size part) const override { return aligned(blend_bytes(blending_, dtype(), part)); }
+  std::size_t scratch_bytes(Size part) const override { return aligned(blend_bytes(blending_, part)); }
   bool needs_again(std::size_t) const override { return placements_.size() > children().size(); }
   /// Of what is placed once and covers all.
   std::optional<Period> period() const override {
@@ -250,7 +250,7 @@ class Place final : public Reduction<Place> {
     const std::vector<std::size_t> found = placed_in(step.part);
     if (found.empty()) return blending_.background;
     const Blender blender(blending_, step.part, step.out,
-                          step.children.scratch(blend_bytes(blending_, dtype(), size_of(step.part))));
+                          step.children.scratch(blend_bytes(blending_, size_of(step.part))));
     for (const std::size_t number : found) {
       const auto& [y, x, child] = placements_[number];
       const Node& node = *work.nodes[static_cast<std::size_t>(child)];

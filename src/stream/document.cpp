@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "fathom/core/error.h"
+#include "stream/blend.h"
 #include "stream/reduce.h"
 
 namespace fathom::stream {
@@ -18,8 +19,6 @@ namespace {
 
 using Json = nlohmann::json;             // read: fields are found by trees
 using Ordered = nlohmann::ordered_json;  // written: fields stand as they came, and are looked for one by one
-
-constexpr std::array kBlends{"max", "min", "sum", "first", "last", "mean"};
 
 /// The fields of a node, taken one by one; what is left over in the end is an error.
 class Fields {

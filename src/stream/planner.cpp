@@ -1,11 +1,14 @@
 #include "stream/planner.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <unordered_map>
+#include <utility>
 
 #include "fathom/core/error.h"
-#include "stream/pixels.h"
 #include "stream/cell.h"
+#include "stream/pixels.h"
 #include "stream/sweep.h"
 
 namespace fathom::stream {
@@ -215,8 +218,6 @@ std::vector<Rectangle> needs_of(const Plan& plan, std::size_t number, const Rect
   }
   return needed;
 }
-
-std::size_t peak_bytes(const Plan& plan, std::size_t entry, Size part) { return Sizes(plan).peak(entry, part); }
 
 Plan make_plan(const NodeRef& root, const EvaluatorOptions& options) {
   if (!root) throw InvalidArgument("the graph has no root");
