@@ -235,7 +235,7 @@ class Raster:
             Of the result.
         infinite : number, optional
             What becomes of +inf: where no site is within reach of a distance. Else the table's last entry, or the
-            expression's value at the distance's bound.
+            expression's value at the distance's bound. Of -inf it is the table's first, or the value at minus the bound.
 
         Examples
         --------

@@ -64,7 +64,8 @@ class Profile final : public Pointwise<Profile> {
     }
     double operator()(double d) const {
       if (d == INFINITY) return profile_.infinite_;
-      return use_ ? (*use_)(d + 0.0) : profile_.in_table(d);  // of -0 that of 0, as among the roots
+      if (!use_) return profile_.in_table(d);
+      return (*use_)((d == -INFINITY ? -profile_.bound_of_child() : d) + 0.0);  // of -0 that of 0, as among the roots
     }
 
    private:
@@ -72,6 +73,8 @@ class Profile final : public Pointwise<Profile> {
     std::optional<Expression::Use> use_;
   };
 
+  /// What the expression takes for inf, and its negative for -inf, deep inside of a signed distance.
+  double bound_of_child() const { return children()[0].node->bound(); }
   double in_table(double d) const {
     const std::vector<double>& table = options_.table;
     const double last = static_cast<double>(table.size() - 1);
@@ -84,13 +87,12 @@ class Profile final : public Pointwise<Profile> {
 
   double at_infinity() const {
     if (!expression_) return options_.table.back();
-    const double bound = children()[0].node->bound(), z = (*expression_value())(bound);
+    const double z = Expression::Use(*expression_)(bound_of_child());
     if (!std::isfinite(z))
       throw InvalidArgument("'profile' has no value where there is no site within reach: '" + options_.expression +
                             "' is not finite there; give 'infinite'");
     return z;
   }
-  std::unique_ptr<Expression::Use> expression_value() const { return std::make_unique<Expression::Use>(*expression_); }
 
   void make_roots() {
     const Evaluation value_of(*this);

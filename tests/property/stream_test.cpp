@@ -319,6 +319,19 @@ TEST(Stream, PixelsMayBeLargerThanTheRaster) {
     EXPECT_EQ(Evaluator(stream::resample(slope, {pixel, ""})).compute({0, 0, 1, 1}).as<std::uint8_t>().data()[0], 33);
 }
 
+TEST(Stream, ProfilesEndAtTheBoundOnBothSides) {
+  const NodeRef inside = stream::constant(1, {20, 20, DType::boolean}), outside = stream::constant(0, {20, 20, DType::boolean});
+  const auto z = [](const NodeRef& mask, const stream::ProfileOptions& options) {
+    stream::DistanceOptions bounded{5};
+    bounded.signed_distance = true;
+    return Evaluator(stream::profile(stream::distance(mask, bounded), options)).compute({9, 9, 10, 10}).as<std::uint8_t>().data()[0];
+  };
+  EXPECT_EQ(z(outside, {"100 + 4*d", {}, {}}), 120);
+  EXPECT_EQ(z(inside, {"100 + 4*d", {}, {}}), 80);
+  EXPECT_EQ(z(inside, {"100 + 4*d", {}, 7}), 80);
+  EXPECT_EQ(z(inside, {"", {3, 2, 1}, 7}), 3);
+}
+
 /// A document whose root is x.
 std::string document(const std::string& nodes) {
   return R"({"fathom": "stream", "version": 1, "root": "x", "nodes": {)" + nodes + "}}";
