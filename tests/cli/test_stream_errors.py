@@ -18,6 +18,7 @@ def graph(fathom):
 @pytest.mark.parametrize("arguments, line", [
     (["graph.json"], "nothing to do: give -o FILE, --preview FILE or --plan"),
     (["look", "graph.json"], "two words are an action and a file, and 'look' is none of check, explain and verify"),
+    (["check"], "check takes a file: fathom stream check FILE"),
     (["verify", "out.raw"], "verify compares a file with a journal: give --journal FILE"),
     (["graph.json", "-o", "out.png"], "out.png: rows are streamed into .tif, .npy or .raw; --format tiff, npy or raw says so "
                                       "whatever the ending"),
