@@ -2,6 +2,7 @@
 // value is looked up by its square. What is no such root is evaluated by itself, to the same value.
 #include <array>
 #include <cmath>
+#include <mutex>
 #include <string>
 
 #include "fathom/core/error.h"
@@ -25,7 +26,6 @@ class Profile final : public Pointwise<Profile> {
     for (const double z : options.table)
       if (!std::isfinite(z)) throw InvalidArgument("the table of 'profile' has an entry that is not finite");
     infinite_ = options.infinite ? *options.infinite : at_infinity();
-    if (children()[0].node->dtype() == DType::float32) make_roots();
   }
   std::string_view type() const override { return "profile"; }
   void describe(Description& to) const override {
@@ -45,6 +45,7 @@ class Profile final : public Pointwise<Profile> {
       work.constant = saturated(Evaluation(*this)(*pixels.constant), dtype());
       return;
     }
+    if (pixels.view.dtype() == DType::float32) std::call_once(once_, [this] { make_roots(); });
     visit_element(pixels.view.dtype(), [&](auto of) {
       visit_element(dtype(), [&](auto to) {
         map<typename decltype(of)::type, typename decltype(to)::type>(pixels.view, step);
@@ -94,7 +95,8 @@ class Profile final : public Pointwise<Profile> {
     return z;
   }
 
-  void make_roots() {
+  /// Not before they are needed: documents may have many of us.
+  void make_roots() const {
     const Evaluation value_of(*this);
     const double unit = children()[0].node->pixel().size;
     roots_.resize(kRoots);
@@ -136,8 +138,9 @@ class Profile final : public Pointwise<Profile> {
   ProfileOptions options_;
   std::optional<Expression> expression_;
   double infinite_ = 0;
-  std::vector<Root> roots_;  ///< of each square; empty unless the child is of float32
-  float per_unit_ = 1;
+  mutable std::once_flag once_;  ///< of what follows, for children of float32
+  mutable std::vector<Root> roots_;  ///< of each square
+  mutable float per_unit_ = 1;
 };
 
 }  // namespace

@@ -108,6 +108,18 @@ def test_a_folder_for_temporary_files(fathom):
     assert line.startswith("an exact distance has no folder for its temporary file: ")
 
 
+def test_long_expressions_are_not_evaluated_before_they_must(fathom):
+    slow = "+".join(["sin(a)"] * 1400)
+    nodes = {"n": {**NOISE, "dtype": "uint16"}}
+    nodes |= {f"m{k}": {"type": "math", "expression": slow, "children": ["n"]} for k in range(100)}
+    nodes |= {f"p{k}": {"type": "profile", "expression": slow.replace("a", "d"), "children": [f"m{k}"], "infinite": 0}
+              for k in range(100)}
+    nodes["all"] = {"type": "place", "placements": [], "height": 9, "width": 9, "children": [f"p{k}" for k in range(100)]}
+    began = time.monotonic()
+    fathom.ok("stream", "check", graphs.write(fathom, nodes))
+    assert time.monotonic() - began < 2
+
+
 def test_pixel_sizes_that_are_not_square(fathom):
     tifffile = pytest.importorskip("tifffile")
     tifffile.imwrite(fathom.directory / "in.tif", np.ones((4, 5), np.uint8), imagej=True, resolution=(1 / 2, 1 / 3),
