@@ -323,7 +323,7 @@ class Raster:
 
     def _with(self, other: Any, expression: str, dtype: str = "float32") -> Raster:
         if isinstance(other, NUMBERS):
-            return self.math(expression.format(a="a", b=f"({number(other, 'the operand')!r})"), dtype=dtype)
+            return self.math(expression.format(a="a", b=f"({+number(other, 'the operand')!r})"), dtype=dtype)
         if not isinstance(other, (Raster, tuple)):
             return NotImplemented  # type: ignore[no-any-return, unused-ignore]
         return self.math(expression.format(a="a", b="b"), other, dtype=dtype)

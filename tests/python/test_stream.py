@@ -182,6 +182,10 @@ def test_errors_say_what_is_wrong(make, kind, text):
         assert str(error.value) == text
 
 
+def test_truth_is_a_number():
+    assert (stream.constant(3, 1, 1) + True)[0, 0] == 4 and (np.True_ * stream.constant(3, 1, 1))[0, 0] == 3
+
+
 def test_numbers_of_numpy_are_numbers():
     for raster in (np.float32(2) * SLOPE, SLOPE * np.float64(2), SLOPE + SLOPE, np.uint8(2) * SLOPE):
         assert isinstance(raster, stream.Raster)
