@@ -219,6 +219,13 @@ def test_pixels_that_are_not_square_are_told(tmp_path):
         assert stream.open(path, pixel=3, unit="mm").pixel == (3.0, "mm")
 
 
+def test_what_a_file_says_and_is_not_taken_is_told(tmp_path):
+    path = tmp_path / "pages.tif"
+    fathom.write(path, np.zeros((2, 3, 4), np.uint8))
+    with pytest.warns(UserWarning, match=r"pages\.tif holds 2 pages, of which the first is read"):
+        assert stream.open(path).shape == (3, 4)
+
+
 def test_memory_is_given_in_words():
     from fathom._options import byte_count
 
