@@ -507,7 +507,8 @@ class Raster:
         need("dask", "Dask", "to_dask()")
         from dask import array as dask_array  # type: ignore[import-not-found, unused-ignore]
 
-        return dask_array.from_array(self, chunks=chunks, name=f"fathom-{self._graph.hash()}", asarray=True)
+        own = "".join(f"-{id(function):x}" for function in self._functions.values())  # their code has no hash
+        return dask_array.from_array(self, chunks=chunks, name=f"fathom-{self._graph.hash()}{own}", asarray=True)
 
     def to_json(self) -> str:
         """The graph's document: for :func:`fathom.stream.from_json`, and for `fathom stream`. Arrays and functions
