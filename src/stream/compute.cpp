@@ -239,7 +239,7 @@ class Math final : public Pointwise<Math> {
     });
   }
 
-  /// Of one child of integers: of each of its values. Not before it is needed: documents may have many of us.
+  /// Of one child of integers: of each of its values. Not before it is needed: a document may have many such nodes.
   void make_table() const {
     const DType of = children()[0].node->dtype();
     const Expression::Use value_of(expression_);

@@ -95,7 +95,7 @@ class Profile final : public Pointwise<Profile> {
     return z;
   }
 
-  /// Not before they are needed: documents may have many of us.
+  /// Not before they are needed: a document may have many such nodes.
   void make_roots() const {
     const Evaluation value_of(*this);
     const double unit = children()[0].node->pixel().size;
