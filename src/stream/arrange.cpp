@@ -3,11 +3,10 @@
 #include <string>
 
 #include "fathom/core/error.h"
+#include "fathom/stream/nodes.h"
 #include "stream/period.h"
 #include "stream/pixels.h"
 #include "stream/reduce.h"
-
-#include "fathom/stream/nodes.h"
 
 namespace fathom::stream {
 
@@ -141,8 +140,7 @@ class Resample final : public Reduction<Resample> {
   static constexpr std::array kRoles{RoleRule{Role::data}};
 
   Resample(const NodeRef& data, PixelSize pixel)
-      : Reduction("resample", extent_of(*data, pixel), {{data, Role::data}}),
-        ratio_(pixel.size / data->pixel().size) {}
+      : Reduction("resample", extent_of(*data, pixel), {{data, Role::data}}), ratio_(pixel.size / data->pixel().size) {}
   std::string_view type() const override { return "resample"; }
   void describe(Description& to) const override {
     to.number("pixel", pixel().size);
@@ -214,7 +212,9 @@ NodeRef present(NodeRef node, const char* type) {
 
 }  // namespace
 
-NodeRef crop(NodeRef data, const Rectangle& part) { return std::make_shared<Crop>(present(std::move(data), "crop"), part); }
+NodeRef crop(NodeRef data, const Rectangle& part) {
+  return std::make_shared<Crop>(present(std::move(data), "crop"), part);
+}
 
 NodeRef flip(NodeRef data, bool rows, bool columns) {
   return std::make_shared<Mirrored>(present(std::move(data), "flip"), "flip", Symmetry{false, rows, columns});

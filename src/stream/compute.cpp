@@ -132,8 +132,7 @@ class Halftone final : public OfOne<Halftone> {
     if (side != 2 && side != 4 && side != 8 && side != 16)
       throw InvalidArgument("the matrix of 'halftone' is 2, 4, 8 or 16, not " + std::to_string(side));
     for (int y = 0; y < side; ++y)
-      for (int x = 0; x < side; ++x)
-        limits_.push_back((bayer(y, x, side) + 0.5) / (side * side) * largest());
+      for (int x = 0; x < side; ++x) limits_.push_back((bayer(y, x, side) + 0.5) / (side * side) * largest());
   }
   std::string_view type() const override { return "halftone"; }
   void describe(Description& to) const override { to.whole("matrix", side_); }

@@ -41,11 +41,15 @@ class Fields {
   std::int64_t whole(const std::string& field) {
     return whole_of(field, take(field, &Json::is_number_integer, "a whole number"));
   }
-  std::int64_t whole_or(const std::string& field, std::int64_t otherwise) { return has(field) ? whole(field) : otherwise; }
+  std::int64_t whole_or(const std::string& field, std::int64_t otherwise) {
+    return has(field) ? whole(field) : otherwise;
+  }
   double number(const std::string& field) { return take(field, &Json::is_number, "a number").get<double>(); }
   double number_or(const std::string& field, double otherwise) { return has(field) ? number(field) : otherwise; }
   std::string text(const std::string& field) { return take(field, &Json::is_string, "a text").get<std::string>(); }
-  std::string text_or(const std::string& field, const std::string& otherwise) { return has(field) ? text(field) : otherwise; }
+  std::string text_or(const std::string& field, const std::string& otherwise) {
+    return has(field) ? text(field) : otherwise;
+  }
   bool truth(const std::string& field) {
     return has(field) && take(field, &Json::is_boolean, "true or false").get<bool>();
   }
@@ -126,7 +130,8 @@ std::vector<Placement> placements_in(Fields& fields, const Resources& resources)
     if (!resources.read_placements) fields.fail("placements_file", "no file can be read here");
     return resources.read_placements(fields.text("placements_file"));
   }
-  const auto numbers = fields.list<std::int64_t>("placements", &Json::is_number_integer, "whole numbers: y, x, child, y, x, child, …");
+  const auto numbers =
+      fields.list<std::int64_t>("placements", &Json::is_number_integer, "whole numbers: y, x, child, y, x, child, …");
   if (numbers.size() % 3 != 0) fields.fail("placements", "its length is no multiple of 3: y, x, child of each");
   std::vector<Placement> placements;
   for (std::size_t k = 0; k < numbers.size(); k += 3) {
@@ -315,7 +320,8 @@ class Reader {
   std::string id_of(const std::string& parent, const Json& child) const {
     const Json& named = child.is_object() && child.contains("node") ? child["node"] : child;
     if (!named.is_string())
-      Fields(parent, node(parent)).fail("children", "each is a node's name, or {\"node\": name, \"role\": …, \"y\": …, \"x\": …}");
+      Fields(parent, node(parent))
+          .fail("children", "each is a node's name, or {\"node\": name, \"role\": …, \"y\": …, \"x\": …}");
     return named.get<std::string>();
   }
 
@@ -444,7 +450,8 @@ NodeRef read_document(std::string_view text, const Resources& resources) {
   const auto text_of = [&](const char* field) {
     return json.is_object() && json.contains(field) && json[field].is_string() ? json[field].get<std::string>() : "";
   };
-  if (text_of("fathom") != "stream") throw InvalidArgument("the document is no tile graph: it lacks \"fathom\": \"stream\"");
+  if (text_of("fathom") != "stream")
+    throw InvalidArgument("the document is no tile graph: it lacks \"fathom\": \"stream\"");
   if (!json.contains("version") || json["version"] != 1)
     throw InvalidArgument("the document's version is " +
                           (json.contains("version") ? json["version"].dump().substr(0, 40) : "missing") +

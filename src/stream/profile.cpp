@@ -1,5 +1,5 @@
-// z = f(d). Distances between pixels are roots of integers: f is evaluated once for each of the first 65,536, and a pixel's
-// value is looked up by its square. What is no such root is evaluated by itself, to the same value.
+// z = f(d). Distances between pixels are roots of integers: f is evaluated once for each of the first 65,536, and a
+// pixel's value is looked up by its square. What is no such root is evaluated by itself, to the same value.
 #include <array>
 #include <cmath>
 #include <mutex>
@@ -47,9 +47,8 @@ class Profile final : public Pointwise<Profile> {
     }
     if (pixels.view.dtype() == DType::float32) std::call_once(once_, [this] { make_roots(); });
     visit_element(pixels.view.dtype(), [&](auto of) {
-      visit_element(dtype(), [&](auto to) {
-        map<typename decltype(of)::type, typename decltype(to)::type>(pixels.view, step);
-      });
+      visit_element(dtype(),
+                    [&](auto to) { map<typename decltype(of)::type, typename decltype(to)::type>(pixels.view, step); });
     });
   }
   std::optional<double> end(Work& work, const Step&) const { return work.constant; }
@@ -138,7 +137,7 @@ class Profile final : public Pointwise<Profile> {
   ProfileOptions options_;
   std::optional<Expression> expression_;
   double infinite_ = 0;
-  mutable std::once_flag once_;  ///< of what follows, for children of float32
+  mutable std::once_flag once_;      ///< of what follows, for children of float32
   mutable std::vector<Root> roots_;  ///< of each square
   mutable float per_unit_ = 1;
 };

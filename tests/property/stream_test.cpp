@@ -309,7 +309,9 @@ TEST(Stream, WhatIsTransparentIsAValueOfTheType) {
   const stream::Blending blending{stream::Blend::last, 0.1, 7};
   const Array placed = Evaluator(stream::place({tenth}, {{0, 0, 0}}, 1, 1, blending)).compute({0, 0, 1, 1});
   EXPECT_EQ(placed.as<float>().data()[0], 7);
-  EXPECT_EQ(error_of([&] { stream::place({one}, {{0, 0, 0}}, 1, 1, blending); }),
+  EXPECT_EQ(error_of([&] {
+              stream::place({one}, {{0, 0, 0}}, 1, 1, blending);
+            }),
             "what is transparent is no value of uint8");
 }
 
@@ -320,11 +322,15 @@ TEST(Stream, PixelsMayBeLargerThanTheRaster) {
 }
 
 TEST(Stream, ProfilesEndAtTheBoundOnBothSides) {
-  const NodeRef inside = stream::constant(1, {20, 20, DType::boolean}), outside = stream::constant(0, {20, 20, DType::boolean});
+  const NodeRef inside = stream::constant(1, {20, 20, DType::boolean}),
+                outside = stream::constant(0, {20, 20, DType::boolean});
   const auto z = [](const NodeRef& mask, const stream::ProfileOptions& options) {
     stream::DistanceOptions bounded{5};
     bounded.signed_distance = true;
-    return Evaluator(stream::profile(stream::distance(mask, bounded), options)).compute({9, 9, 10, 10}).as<std::uint8_t>().data()[0];
+    return Evaluator(stream::profile(stream::distance(mask, bounded), options))
+        .compute({9, 9, 10, 10})
+        .as<std::uint8_t>()
+        .data()[0];
   };
   EXPECT_EQ(z(outside, {"100 + 4*d", {}, {}}), 120);
   EXPECT_EQ(z(inside, {"100 + 4*d", {}, {}}), 80);
