@@ -54,7 +54,7 @@ constexpr const char* kExamples = R"(Examples:
 
 Exit codes: 0 done, 1 verify found differences, 2 usage, 3 data or files, 4 device, 70 internal.)";
 
-constexpr const char* kActions[] = {"check", "explain", "verify"};
+bool is_action(const std::string& word) { return word == "check" || word == "explain" || word == "verify"; }
 
 /// From a command line to its report.
 class StreamWork {
@@ -381,9 +381,12 @@ Work declare_stream(CLI::App* verb) {
 
 int run_stream(const StreamArguments& arguments) {
   const std::string action = arguments.words.size() > 1 ? arguments.words.front() : "";
-  if (!action.empty() && std::find(std::begin(kActions), std::end(kActions), action) == std::end(kActions))
+  if (!action.empty() && !is_action(action))
     throw InvalidArgument(
         fmt::format("two words are an action and a file, and '{}' is none of check, explain and verify", action));
+  if (const std::string& word = arguments.words.back();
+      action.empty() && is_action(word) && !std::filesystem::exists(word))
+    throw InvalidArgument(fmt::format("{} takes a file: fathom stream {} FILE", word, word));
   if (action == "verify") return verify(arguments);
   StreamWork work(arguments, action);
   if (action == "check") work.check();

@@ -7,7 +7,8 @@
 
 namespace fathom::cli {
 
-/// Reads a graph; the paths in it are relative to the document's folder. What its files say and is not taken is warned of.
+/// Reads a graph; the paths in it are relative to the document's folder. What its files say and is not taken is warned
+/// of.
 /// @param path  "-": standard input, and paths are relative to the working directory
 /// @throws IoError the document or a file of it cannot be read @throws InvalidArgument what is wrong with it
 stream::NodeRef read_graph(const std::string& path);

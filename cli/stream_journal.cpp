@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <system_error>
@@ -137,23 +136,20 @@ Journal::Journal(std::string path, const Json& about) : path_(std::move(path)) {
   Json first = {{"fathom", kKind}, {"version", 1}};
   first.update(about);
   const std::string line = first.dump() + "\n";
-  const bool is_new = !std::filesystem::exists(path_) || !is_begun(path_, line);
-  if (!is_new) {
-    Contents contents = read_journal(path_);
-    check_same_work(path_, contents.about, about);
-    bands_ = std::move(contents.bands);
-    ends_ = std::move(contents.ends);
-  }
   file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (file_ < 0) throw IoError(fmt::format("{} cannot be written: {}", path_, reason()));
-  try {
+  try {  // what another one writes is read only once it has ended
     if (flock(file_, LOCK_EX | LOCK_NB) != 0) throw IoError(fmt::format("{} is in use by another fathom", path_));
-    if (is_new) {
+    if (is_begun(path_, line)) {
+      Contents contents = read_journal(path_);
+      check_same_work(path_, contents.about, about);
+      bands_ = std::move(contents.bands);
+      ends_ = std::move(contents.ends);
+      cut(bands_.size());
+    } else {
       ends_ = {line.size()};
       if (ftruncate(file_, 0) != 0) throw IoError(fmt::format("{} cannot be written: {}", path_, reason()));
       write_all(file_, path_, line);
-    } else {
-      cut(bands_.size());
     }
   } catch (...) {
     close(file_);

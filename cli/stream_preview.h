@@ -15,7 +15,8 @@ struct PreviewOptions {
 };
 
 /// Takes one pixel of scale × scale, in their middle, and computes no others where that costs less.
-/// @throws InvalidArgument an exact distance would have to compute too many @throws IoError the stream cannot be written
+/// @throws InvalidArgument an exact distance would have to compute too many @throws IoError the stream cannot be
+///   written
 void draw_preview(const stream::NodeRef& root, const PreviewOptions& options, std::FILE* stream);
 
 }  // namespace fathom::cli

@@ -235,7 +235,7 @@ class Raster:
             Of the result.
         infinite : number, optional
             What becomes of +inf: where no site is within reach of a distance. Else the table's last entry, or the
-            expression's value at the distance's bound.
+            expression's value at the distance's bound. Of -inf it is the table's first, or the value at minus the bound.
 
         Examples
         --------
@@ -323,7 +323,7 @@ class Raster:
 
     def _with(self, other: Any, expression: str, dtype: str = "float32") -> Raster:
         if isinstance(other, NUMBERS):
-            return self.math(expression.format(a="a", b=f"({number(other, 'the operand')!r})"), dtype=dtype)
+            return self.math(expression.format(a="a", b=f"({+number(other, 'the operand')!r})"), dtype=dtype)
         if not isinstance(other, (Raster, tuple)):
             return NotImplemented  # type: ignore[no-any-return, unused-ignore]
         return self.math(expression.format(a="a", b="b"), other, dtype=dtype)
@@ -507,7 +507,8 @@ class Raster:
         need("dask", "Dask", "to_dask()")
         from dask import array as dask_array  # type: ignore[import-not-found, unused-ignore]
 
-        return dask_array.from_array(self, chunks=chunks, name=f"fathom-{self._graph.hash()}", asarray=True)
+        own = "".join(f"-{id(function):x}" for function in self._functions.values())  # their code has no hash
+        return dask_array.from_array(self, chunks=chunks, name=f"fathom-{self._graph.hash()}{own}", asarray=True)
 
     def to_json(self) -> str:
         """The graph's document: for :func:`fathom.stream.from_json`, and for `fathom stream`. Arrays and functions

@@ -227,7 +227,7 @@ nb::tuple read(const std::string& document, const nb::dict& nodes, const nb::dic
     if (!square.reason.empty())
       warnings.push_back(path + ": " + square.reason + "; each counts as 1 × 1 unless its node states \"pixel\"");
     pixel = {square.size, std::move(square.unit)};
-    warnings.insert(warnings.end(), file.warnings.begin(), file.warnings.end());
+    for (const std::string& warning : file.warnings) warnings.push_back(path + " " + warning);
     return std::move(file.source);
   };
   resources.read_placements = [&](const std::string& path) { return placements_of(placements(path)); };

@@ -3,11 +3,10 @@
 #include <string>
 
 #include "fathom/core/error.h"
+#include "fathom/stream/nodes.h"
 #include "stream/period.h"
 #include "stream/pixels.h"
 #include "stream/reduce.h"
-
-#include "fathom/stream/nodes.h"
 
 namespace fathom::stream {
 
@@ -59,7 +58,7 @@ class Mirrored final : public Reduction<Mirrored> {
  public:
   static constexpr std::array kRoles{RoleRule{Role::data}};
 
-  /// @param type, describe  words for documents
+  /// @param type  "flip" or "rotate"
   Mirrored(const NodeRef& data, std::string_view type, Symmetry how)
       : Reduction(type,
                   {how.transposed ? data->width() : data->height(), how.transposed ? data->height() : data->width(),
@@ -141,8 +140,7 @@ class Resample final : public Reduction<Resample> {
   static constexpr std::array kRoles{RoleRule{Role::data}};
 
   Resample(const NodeRef& data, PixelSize pixel)
-      : Reduction("resample", extent_of(*data, pixel), {{data, Role::data}}),
-        ratio_(pixel.size / data->pixel().size) {}
+      : Reduction("resample", extent_of(*data, pixel), {{data, Role::data}}), ratio_(pixel.size / data->pixel().size) {}
   std::string_view type() const override { return "resample"; }
   void describe(Description& to) const override {
     to.number("pixel", pixel().size);
@@ -156,7 +154,8 @@ class Resample final : public Reduction<Resample> {
   Size largest_need(std::size_t, Size part) const override {
     const Node& data = *children()[0].node;
     const auto reach = [&](std::int64_t count, std::int64_t most) {
-      return std::min(most, static_cast<std::int64_t>(std::ceil(static_cast<double>(count) * ratio_)) + 2);
+      const double reached = std::ceil(static_cast<double>(count) * ratio_) + 2;
+      return static_cast<std::int64_t>(std::min(static_cast<double>(most), reached));
     };
     return {reach(part.height, data.height()), reach(part.width, data.width())};
   }
@@ -189,7 +188,8 @@ class Resample final : public Reduction<Resample> {
     return {count(data.height()), count(data.width()), data.dtype(), pixel};
   }
   std::int64_t at(std::int64_t i, std::int64_t most) const {
-    return std::min(most - 1, static_cast<std::int64_t>((static_cast<double>(i) + 0.5) * ratio_));
+    const double middle = (static_cast<double>(i) + 0.5) * ratio_;  // of huge pixels beyond all integers
+    return static_cast<std::int64_t>(std::min(static_cast<double>(most - 1), middle));
   }
   template <class T>
   void pick(const AnyConstView& pixels, const Rectangle& from, const Step& step) const {
@@ -212,7 +212,9 @@ NodeRef present(NodeRef node, const char* type) {
 
 }  // namespace
 
-NodeRef crop(NodeRef data, const Rectangle& part) { return std::make_shared<Crop>(present(std::move(data), "crop"), part); }
+NodeRef crop(NodeRef data, const Rectangle& part) {
+  return std::make_shared<Crop>(present(std::move(data), "crop"), part);
+}
 
 NodeRef flip(NodeRef data, bool rows, bool columns) {
   return std::make_shared<Mirrored>(present(std::move(data), "flip"), "flip", Symmetry{false, rows, columns});

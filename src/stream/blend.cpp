@@ -10,10 +10,6 @@ namespace fathom::stream {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames{"max", "min", "sum", "first", "last", "mean"};
-
-bool keeps_sums(Blend blend) { return blend == Blend::sum || blend == Blend::mean; }
-
 /// Values of a copy, one at each pixel or the same everywhere.
 template <class T>
 class Values {
@@ -49,18 +45,22 @@ class AnyValues {
 }  // namespace
 
 void check_blending(const Blending& blending, DType dtype) {
-  if (saturated(blending.background, dtype) != blending.background && dtype != DType::float32)
-    throw InvalidArgument("the background is no value of " + std::string(name_of(dtype)));
+  const auto check = [dtype](double value, const char* what) {
+    if (saturated(value, dtype) != value && dtype != DType::float32)
+      throw InvalidArgument(std::string(what) + " is no value of " + std::string(name_of(dtype)));
+  };
+  check(blending.background, "the background");
+  if (blending.transparent) check(*blending.transparent, "what is transparent");
 }
 
 void describe(const Blending& blending, Description& to) {
-  to.text("blend", kNames[static_cast<std::size_t>(blending.blend)]);
+  to.text("blend", kBlends[static_cast<std::size_t>(blending.blend)]);
   if (blending.transparent) to.number("transparent", *blending.transparent);
   else to.nothing("transparent");
   to.number("background", blending.background);
 }
 
-std::size_t blend_bytes(const Blending& blending, DType, Size part) {
+std::size_t blend_bytes(const Blending& blending, Size part) {
   const auto pixels = static_cast<std::size_t>(part.area());
   return keeps_sums(blending.blend) ? 2 * sizeof(double) * pixels : pixels;
 }
@@ -72,7 +72,7 @@ Blender::Blender(const Blending& blending, const Rectangle& part, const AnyView&
       covered_(reinterpret_cast<std::uint8_t*>(memory)),
       sums_(reinterpret_cast<double*>(memory)),
       weights_(sums_ + part.area()) {
-  std::memset(memory, 0, blend_bytes(blending, out.dtype(), size_of(part)));
+  std::memset(memory, 0, blend_bytes(blending, size_of(part)));
 }
 
 template <class T>
@@ -80,13 +80,14 @@ void Blender::add_as(const Copy& copy) const {
   const Rows<T> out(out_);
   const Values<T> values(copy.data);
   const Blend blend = blending_.blend;
+  const T transparent = static_cast<T>(blending_.transparent.value_or(0));  // 0.1 as the type has it
   for (std::int64_t y = copy.where.y0; y < copy.where.y1; ++y)
     for (std::int64_t x = copy.where.x0; x < copy.where.x1; ++x) {
       const std::int64_t in_y = y - copy.where.y0, in_x = x - copy.where.x0, at = place(y, x);
       const T value = values.at(in_y, in_x);
-      if (blending_.transparent && static_cast<double>(value) == *blending_.transparent) continue;
+      if (blending_.transparent && value == transparent) continue;
       if (copy.mask && AnyValues(*copy.mask).at(in_y, in_x) == 0) continue;
-      if (sums()) {
+      if (keeps_sums(blend)) {
         const double weight = copy.weight ? AnyValues(*copy.weight).at(in_y, in_x) : 1;
         sums_[at] += copy.weight ? weight * static_cast<double>(value) : static_cast<double>(value);
         weights_[at] += weight;
@@ -107,7 +108,7 @@ void Blender::end_as() const {
   for (std::int64_t y = 0; y < part_.height(); ++y)
     for (std::int64_t x = 0; x < part_.width(); ++x) {
       const std::int64_t at = y * part_.width() + x;
-      if (!sums()) {
+      if (!keeps_sums(blending_.blend)) {
         if (!covered_[at]) out[y][x] = background;
       } else if (weights_[at] == 0) {
         out[y][x] = background;

@@ -1,11 +1,17 @@
 // What becomes of pixels that several copies cover.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include "fathom/stream/nodes.h"
 
 namespace fathom::stream {
+
+/// The words for them in documents.
+inline constexpr std::array<std::string_view, 6> kBlends{"max", "min", "sum", "first", "last", "mean"};
+inline bool keeps_sums(Blend blend) { return blend == Blend::sum || blend == Blend::mean; }
 
 /// Pixels of a copy, and which of them count.
 struct Copy {
@@ -20,7 +26,7 @@ void check_blending(const Blending& blending, DType dtype);
 void describe(const Blending& blending, Description& to);
 
 /// Bytes that blending a part takes.
-std::size_t blend_bytes(const Blending& blending, DType dtype, Size part);
+std::size_t blend_bytes(const Blending& blending, Size part);
 
 /// Blends copies into a part of the parent, in the order in which they are added.
 class Blender {
@@ -37,7 +43,6 @@ class Blender {
   template <class T>
   void end_as() const;
   std::int64_t place(std::int64_t y, std::int64_t x) const { return (y - part_.y0) * part_.width() + (x - part_.x0); }
-  bool sums() const { return blending_.blend == Blend::sum || blending_.blend == Blend::mean; }
 
   const Blending& blending_;
   const Rectangle part_;

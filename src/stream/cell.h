@@ -18,7 +18,8 @@ inline Rectangle cell_of(const Period& period) {
 
 class Cell {
  public:
-  /// @param pixels  the cell from the region's corner on, [period.height, period.width]; those behind are filled in here
+  /// @param pixels  the cell from the region's corner on, [period.height, period.width]; those behind are filled in
+  ///   here
   Cell(const Period& period, Array pixels);
   const Rectangle& region() const { return period_.region; }
   /// @param part  inside the region

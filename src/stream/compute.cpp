@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <mutex>
 #include <string>
 
 #include "fathom/core/error.h"
@@ -131,8 +132,7 @@ class Halftone final : public OfOne<Halftone> {
     if (side != 2 && side != 4 && side != 8 && side != 16)
       throw InvalidArgument("the matrix of 'halftone' is 2, 4, 8 or 16, not " + std::to_string(side));
     for (int y = 0; y < side; ++y)
-      for (int x = 0; x < side; ++x)
-        limits_.push_back((bayer(y, x, side) + 0.5) / (side * side) * largest());
+      for (int x = 0; x < side; ++x) limits_.push_back((bayer(y, x, side) + 0.5) / (side * side) * largest());
   }
   std::string_view type() const override { return "halftone"; }
   void describe(Description& to) const override { to.whole("matrix", side_); }
@@ -180,9 +180,9 @@ class Math final : public Pointwise<Math> {
   static constexpr std::array kRoles{RoleRule{Role::data, 1, 26}};
 
   Math(const std::string& expression, std::vector<Child> data, DType dtype)
-      : Pointwise("math", dtype, std::move(data)), expression_(expression, names(children().size())) {
-    if (children().size() == 1) make_table();
-  }
+      : Pointwise("math", dtype, std::move(data)),
+        expression_(expression, names(children().size())),
+        has_table_(children().size() == 1 && children()[0].node->dtype() != DType::float32) {}
   std::string_view type() const override { return "math"; }
   void describe(Description& to) const override {
     to.text("expression", expression_.text());
@@ -207,7 +207,7 @@ class Math final : public Pointwise<Math> {
       values[k] = work.pixels[k].constant.value_or(0);
     }
     if (constant) return saturated(value_of({values.data(), count}), dtype());
-    if (!table_.empty()) return map_by_table(work.pixels[0].view, step);
+    if (has_table_) return map_by_table(work.pixels[0].view, step);
     visit_element(dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       const Rows<T> out(step.out);
@@ -217,7 +217,8 @@ class Math final : public Pointwise<Math> {
         for (std::int64_t x = 0; x < out.width; ++x) {
           for (std::size_t k = 0; k < count; ++k)
             if (!work.pixels[k].constant) values[k] = value_at(work.pixels[k].view, y, x);
-          if (!std::equal(values.begin(), values.begin() + count, last.begin(), is_same)) result = saturated<T>(value_of({values.data(), count}));
+          if (!std::equal(values.begin(), values.begin() + count, last.begin(), is_same))
+            result = saturated<T>(value_of({values.data(), count}));
           last = values;
           out[y][x] = result;
         }
@@ -237,15 +238,15 @@ class Math final : public Pointwise<Math> {
     });
   }
 
-  /// Of one child of integers: of each of its values.
-  void make_table() {
+  /// Of one child of integers: of each of its values. Not before it is needed: a document may have many such nodes.
+  void make_table() const {
     const DType of = children()[0].node->dtype();
-    if (of == DType::float32) return;
     const Expression::Use value_of(expression_);
     const int most = of == DType::uint16 ? 65535 : of == DType::uint8 ? 255 : 1;
     for (int value = 0; value <= most; ++value) table_.push_back(saturated(value_of(value), dtype()));
   }
   std::optional<double> map_by_table(const AnyConstView& pixels, const Step& step) const {
+    std::call_once(once_, [this] { make_table(); });
     visit_element(pixels.dtype(), [&](auto of) {
       using From = typename decltype(of)::type;
       if constexpr (!std::is_same_v<From, float>)
@@ -261,7 +262,9 @@ class Math final : public Pointwise<Math> {
   }
 
   Expression expression_;
-  std::vector<double> table_;
+  bool has_table_;
+  mutable std::once_flag once_;  ///< of the table
+  mutable std::vector<double> table_;
 };
 
 }  // namespace

@@ -57,7 +57,8 @@ class Repeat final : public Reduction<Repeat> {
       const std::int64_t in_y = modulo(y, pattern.height()),
                          height = std::min(pattern.height() - in_y, step.part.y1 - y);
       for (std::int64_t x = step.part.x0; x < step.part.x1;) {
-        const std::int64_t in_x = modulo(x, pattern.width()), width = std::min(pattern.width() - in_x, step.part.x1 - x);
+        const std::int64_t in_x = modulo(x, pattern.width()),
+                           width = std::min(pattern.width() - in_x, step.part.x1 - x);
         fetch_all(step.children, pattern, {in_y, in_x, in_y + height, in_x + width},
                   part_of(step.out, y - step.part.y0, x - step.part.x0, {height, width}));
         x += width;
@@ -82,7 +83,8 @@ class Lattice final : public Reduction<Lattice> {
     const double rows = static_cast<double>(pattern->height()) / static_cast<double>(period_.height),
                  copies = rows * static_cast<double>(pattern->width()) / static_cast<double>(period_.width);
     if (rows > kMostRows || copies > kMostCopies)
-      throw InvalidArgument("the copies of 'lattice' lie too close for a pattern of " + to_string(pattern->whole().shape()) +
+      throw InvalidArgument("the copies of 'lattice' lie too close for a pattern of " +
+                            to_string(pattern->whole().shape()) +
                             " pixels: more than 2²⁰ would cover one pixel, or more than 2²⁴ begin in different rows");
   }
   std::string_view type() const override { return "lattice"; }
@@ -98,7 +100,7 @@ class Lattice final : public Reduction<Lattice> {
     const Node& pattern = *children()[0].node;
     return {std::min(part.height, pattern.height()), std::min(part.width, pattern.width())};
   }
-  std::size_t scratch_bytes(Size part) const override { return aligned(blend_bytes(options_.blending, dtype(), part)); }
+  std::size_t scratch_bytes(Size part) const override { return aligned(blend_bytes(options_.blending, part)); }
   bool needs_again(std::size_t) const override { return true; }
   std::optional<Period> period() const override { return period_; }
   double bound() const override {
@@ -113,9 +115,11 @@ class Lattice final : public Reduction<Lattice> {
   };
   Work begin(const Step& step) const {
     return {Blender(options_.blending, step.part, step.out,
-                    step.children.scratch(blend_bytes(options_.blending, dtype(), size_of(step.part))))};
+                    step.children.scratch(blend_bytes(options_.blending, size_of(step.part))))};
   }
-  void reduce(As<Role::mask>, std::size_t child, Work& work, const Step&) const { work.mask = children()[child].node.get(); }
+  void reduce(As<Role::mask>, std::size_t child, Work& work, const Step&) const {
+    work.mask = children()[child].node.get();
+  }
   void reduce(As<Role::weight>, std::size_t child, Work& work, const Step&) const {
     work.weight = children()[child].node.get();
   }
@@ -123,7 +127,8 @@ class Lattice final : public Reduction<Lattice> {
     const Node& pattern = *children()[child].node;
     // The corner of a copy lies above and left of the part's end, and less than the pattern's size before its begin.
     const std::int64_t y0 = step.part.y0 - pattern.height(), x0 = step.part.x0 - pattern.width();
-    for (const Corner& copy : corners_between(y0, x0, step.part.y1, step.part.x1)) add(work, pattern, copy.y, copy.x, step);
+    for (const Corner& copy : corners_between(y0, x0, step.part.y1, step.part.x1))
+      add(work, pattern, copy.y, copy.x, step);
   }
   std::optional<double> end(Work& work, const Step&) const {
     work.blender.end();
@@ -157,8 +162,8 @@ class Lattice final : public Reduction<Lattice> {
   struct Corner {
     std::int64_t j, i, y, x;
   };
-  /// Those with y0 < y < y1, x0 < x < x1, in the order of the blending. Found by the rows of the lattice's Hermite normal
-  /// form: the steps themselves may be far longer than what lies between.
+  /// Those with y0 < y < y1, x0 < x < x1, in the order of the blending. Found by the rows of the lattice's Hermite
+  /// normal form: the steps themselves may be far longer than what lies between.
   std::vector<Corner> corners_between(std::int64_t y0, std::int64_t x0, std::int64_t y1, std::int64_t x1) const {
     __extension__ using Wide = __int128;
     const auto& [u, v] = std::tie(options_.u, options_.v);
@@ -167,7 +172,8 @@ class Lattice final : public Reduction<Lattice> {
     for (std::int64_t row = floor_divide(y0, period_.height) + 1; row * period_.height < y1; ++row) {
       const std::int64_t y = row * period_.height,
                          first = static_cast<std::int64_t>(Wide{row} * period_.skew % period_.width);
-      for (std::int64_t x = first + (floor_divide(x0 - first, period_.width) + 1) * period_.width; x < x1; x += period_.width)
+      for (std::int64_t x = first + (floor_divide(x0 - first, period_.width) + 1) * period_.width; x < x1;
+           x += period_.width)
         corners.push_back({static_cast<std::int64_t>((Wide{u[0]} * x - Wide{u[1]} * y) / det),
                            static_cast<std::int64_t>((Wide{v[1]} * y - Wide{v[0]} * x) / det), y, x});
     }
@@ -230,7 +236,7 @@ class Place final : public Reduction<Place> {
     return {std::min(part.height, node.height()), std::min(part.width, node.width())};
   }
   bool holds_all() const override { return false; }
-  std::size_t scratch_bytes(Size part) const override { return aligned(blend_bytes(blending_, dtype(), part)); }
+  std::size_t scratch_bytes(Size part) const override { return aligned(blend_bytes(blending_, part)); }
   bool needs_again(std::size_t) const override { return placements_.size() > children().size(); }
   /// Of what is placed once and covers all.
   std::optional<Period> period() const override {
@@ -250,7 +256,7 @@ class Place final : public Reduction<Place> {
     const std::vector<std::size_t> found = placed_in(step.part);
     if (found.empty()) return blending_.background;
     const Blender blender(blending_, step.part, step.out,
-                          step.children.scratch(blend_bytes(blending_, dtype(), size_of(step.part))));
+                          step.children.scratch(blend_bytes(blending_, size_of(step.part))));
     for (const std::size_t number : found) {
       const auto& [y, x, child] = placements_[number];
       const Node& node = *work.nodes[static_cast<std::size_t>(child)];

@@ -1,10 +1,11 @@
 // Distance to the nearest pixel within a bound: each part from its surroundings, by the room grid.
+#include "fathom/grid/distance.h"
+
 #include <array>
 #include <cmath>
 #include <string>
 
 #include "fathom/core/error.h"
-#include "fathom/grid/distance.h"
 #include "fathom/stream/nodes.h"
 #include "stream/period.h"
 #include "stream/pixels.h"

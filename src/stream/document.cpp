@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "fathom/core/error.h"
+#include "stream/blend.h"
 #include "stream/reduce.h"
 
 namespace fathom::stream {
@@ -18,8 +19,6 @@ namespace {
 
 using Json = nlohmann::json;             // read: fields are found by trees
 using Ordered = nlohmann::ordered_json;  // written: fields stand as they came, and are looked for one by one
-
-constexpr std::array kBlends{"max", "min", "sum", "first", "last", "mean"};
 
 /// The fields of a node, taken one by one; what is left over in the end is an error.
 class Fields {
@@ -40,16 +39,17 @@ class Fields {
     return *found;
   }
   std::int64_t whole(const std::string& field) {
-    const Json& value = take(field, &Json::is_number_integer, "a whole number");
-    if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
-      fail(field, "is beyond 2⁶³");
-    return value.get<std::int64_t>();
+    return whole_of(field, take(field, &Json::is_number_integer, "a whole number"));
   }
-  std::int64_t whole_or(const std::string& field, std::int64_t otherwise) { return has(field) ? whole(field) : otherwise; }
+  std::int64_t whole_or(const std::string& field, std::int64_t otherwise) {
+    return has(field) ? whole(field) : otherwise;
+  }
   double number(const std::string& field) { return take(field, &Json::is_number, "a number").get<double>(); }
   double number_or(const std::string& field, double otherwise) { return has(field) ? number(field) : otherwise; }
   std::string text(const std::string& field) { return take(field, &Json::is_string, "a text").get<std::string>(); }
-  std::string text_or(const std::string& field, const std::string& otherwise) { return has(field) ? text(field) : otherwise; }
+  std::string text_or(const std::string& field, const std::string& otherwise) {
+    return has(field) ? text(field) : otherwise;
+  }
   bool truth(const std::string& field) {
     return has(field) && take(field, &Json::is_boolean, "true or false").get<bool>();
   }
@@ -58,7 +58,8 @@ class Fields {
     std::vector<T> values;
     for (const Json& value : take(field, &Json::is_array, "a list")) {
       if (!(value.*is)()) fail(field, "holds " + value.dump().substr(0, 40) + "; it must hold " + kind);
-      values.push_back(value.get<T>());
+      if constexpr (std::is_same_v<T, std::int64_t>) values.push_back(whole_of(field, value));
+      else values.push_back(value.get<T>());
     }
     return values;
   }
@@ -107,6 +108,12 @@ class Fields {
   }
 
  private:
+  std::int64_t whole_of(const std::string& field, const Json& value) const {
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
+      fail(field, value.dump() + " is beyond 2⁶³");
+    return value.get<std::int64_t>();
+  }
+
   std::string id_;
   const Json& json_;
   std::vector<std::string> taken_;
@@ -123,7 +130,8 @@ std::vector<Placement> placements_in(Fields& fields, const Resources& resources)
     if (!resources.read_placements) fields.fail("placements_file", "no file can be read here");
     return resources.read_placements(fields.text("placements_file"));
   }
-  const auto numbers = fields.list<std::int64_t>("placements", &Json::is_number_integer, "whole numbers: y, x, child, y, x, child, …");
+  const auto numbers =
+      fields.list<std::int64_t>("placements", &Json::is_number_integer, "whole numbers: y, x, child, y, x, child, …");
   if (numbers.size() % 3 != 0) fields.fail("placements", "its length is no multiple of 3: y, x, child of each");
   std::vector<Placement> placements;
   for (std::size_t k = 0; k < numbers.size(); k += 3) {
@@ -312,7 +320,8 @@ class Reader {
   std::string id_of(const std::string& parent, const Json& child) const {
     const Json& named = child.is_object() && child.contains("node") ? child["node"] : child;
     if (!named.is_string())
-      Fields(parent, node(parent)).fail("children", "each is a node's name, or {\"node\": name, \"role\": …, \"y\": …, \"x\": …}");
+      Fields(parent, node(parent))
+          .fail("children", "each is a node's name, or {\"node\": name, \"role\": …, \"y\": …, \"x\": …}");
     return named.get<std::string>();
   }
 
@@ -441,7 +450,8 @@ NodeRef read_document(std::string_view text, const Resources& resources) {
   const auto text_of = [&](const char* field) {
     return json.is_object() && json.contains(field) && json[field].is_string() ? json[field].get<std::string>() : "";
   };
-  if (text_of("fathom") != "stream") throw InvalidArgument("the document is no tile graph: it lacks \"fathom\": \"stream\"");
+  if (text_of("fathom") != "stream")
+    throw InvalidArgument("the document is no tile graph: it lacks \"fathom\": \"stream\"");
   if (!json.contains("version") || json["version"] != 1)
     throw InvalidArgument("the document's version is " +
                           (json.contains("version") ? json["version"].dump().substr(0, 40) : "missing") +

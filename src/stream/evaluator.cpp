@@ -75,7 +75,8 @@ class Evaluator::State {
     Monitor monitor(execution_, rows * columns);
     parallel_jobs(execution_, plan_.threads, rows * columns, [&](int worker, std::int64_t job) {
       const std::int64_t y = job / columns * size.height, x = job % columns * size.width;
-      const Rectangle tile = intersection({part.y0 + y, part.x0 + x, part.y0 + y + size.height, part.x0 + x + size.width}, part);
+      const Rectangle tile =
+          intersection({part.y0 + y, part.x0 + x, part.y0 + y + size.height, part.x0 + x + size.width}, part);
       function(worker, tile, part_of(out, y, x, size_of(tile)));
       monitor.advance(1);
     });
@@ -106,8 +107,9 @@ class Evaluator::State {
     if (inner.empty()) return compute_part(entry, part, out, worker);
     const auto sub = [&](const Rectangle& of) { return part_of(out, of.y0 - part.y0, of.x0 - part.x0, size_of(of)); };
     cells_[number]->read(inner, sub(inner));
-    for (const Rectangle& edge : {Rectangle{part.y0, part.x0, inner.y0, part.x1}, Rectangle{inner.y1, part.x0, part.y1, part.x1},
-                                  Rectangle{inner.y0, part.x0, inner.y1, inner.x0}, Rectangle{inner.y0, inner.x1, inner.y1, part.x1}}) {
+    for (const Rectangle& edge :
+         {Rectangle{part.y0, part.x0, inner.y0, part.x1}, Rectangle{inner.y1, part.x0, part.y1, part.x1},
+          Rectangle{inner.y0, part.x0, inner.y1, inner.x0}, Rectangle{inner.y0, inner.x1, inner.y1, part.x1}}) {
       if (edge.empty()) continue;
       if (const auto value = compute_part(entry, edge, sub(edge), worker)) fill(sub(edge), *value);
     }
@@ -126,8 +128,9 @@ class Evaluator::State {
     };
     for (std::int64_t ty = part.y0 / side.height; ty * side.height < part.y1; ++ty)
       for (std::int64_t tx = part.x0 / side.width; tx * side.width < part.x1; ++tx) {
-        const Rectangle tile = intersection(Rectangle{0, 0, side.height, side.width}.moved(ty * side.height, tx * side.width),
-                                            entry.node->whole()),
+        const Rectangle tile = intersection(
+                            Rectangle{0, 0, side.height, side.width}.moved(ty * side.height, tx * side.width),
+                            entry.node->whole()),
                         wanted = intersection(tile, part);
         const AnyView to = part_of(out, wanted.y0 - part.y0, wanted.x0 - part.x0, size_of(wanted));
         const auto use = [&](const Pixels& pixels) {
@@ -147,12 +150,14 @@ class Evaluator::State {
     return constant;
   }
 
-  /// Cells are worth it once more is asked for than they hold.
+  /// Cells are worth it once more was asked for than they hold, however small the parts.
   void make_cells(const Rectangle& part) {
     std::int64_t pixels = 0;
     for (const Plan::Entry& entry : plan_.entries)
       if (entry.cell) pixels += entry.cell->height * entry.cell->width;
-    if (pixels == 0 || made_cells_ || part.area() < pixels) return;
+    if (pixels == 0 || made_cells_) return;
+    asked_pixels_ += part.area();
+    if (asked_pixels_ < pixels) return;
     for (std::size_t k = 0; k < plan_.entries.size(); ++k) {
       const Plan::Entry& entry = plan_.entries[k];
       if (!entry.cell) continue;
@@ -203,6 +208,7 @@ class Evaluator::State {
   std::vector<std::unique_ptr<Cell>> cells_;    ///< of entries; null: there is none, or not yet
   std::vector<std::unique_ptr<Sweep>> sweeps_;  ///< likewise
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::int64_t asked_pixels_ = 0;  ///< until there are cells
   bool made_cells_ = false;
 };
 

@@ -20,7 +20,8 @@ Expression::Expression(std::string text, std::vector<std::string> variables)
     : text_(std::move(text)), variables_(std::move(variables)) {
   constexpr std::size_t kLongest = 10000;
   if (text_.size() > kLongest)
-    throw InvalidArgument("the expression has " + std::to_string(text_.size()) + " characters; at most 10000 are taken");
+    throw InvalidArgument("the expression has " + std::to_string(text_.size()) +
+                          " characters; at most 10000 are taken");
   store_.push_back(make());
 }
 Expression::~Expression() = default;
@@ -37,7 +38,8 @@ std::unique_ptr<Expression::Parser> Expression::make() const {
   } catch (const mu::Parser::exception_type& error) {
     std::string known;
     for (const std::string& name : variables_) known += (known.empty() ? "" : ", ") + name;
-    throw InvalidArgument("the expression '" + text_ + "' does not parse: " + error.GetMsg() + " (it may name " + known + ")");
+    throw InvalidArgument("the expression '" + text_ + "' does not parse: " + error.GetMsg() + " (it may name " +
+                          known + ")");
   }
   return made;
 }

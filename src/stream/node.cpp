@@ -73,9 +73,9 @@ void check_roles(std::string_view type, const RoleRule* rules, std::size_t count
     fitting += number;
     if (number < rule.least || number > rule.most)
       throw InvalidArgument("'" + std::string(type) + "' takes " +
-                            (rule.least == rule.most   ? std::to_string(rule.least)
-                             : number < rule.least     ? "at least " + std::to_string(rule.least)
-                                                       : "at most " + std::to_string(rule.most)) +
+                            (rule.least == rule.most ? std::to_string(rule.least)
+                             : number < rule.least   ? "at least " + std::to_string(rule.least)
+                                                     : "at most " + std::to_string(rule.most)) +
                             " of the role " + std::string(name_of(rule.role)) + ", not " + std::to_string(number));
   }
   if (fitting == static_cast<std::ptrdiff_t>(children.size())) return;

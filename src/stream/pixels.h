@@ -41,7 +41,8 @@ decltype(auto) visit_element(DType dtype, Visitor&& visitor) {
   }
 }
 
-/// Rounds to nearest, ties to even, and keeps to the type's range; NaN becomes 0 in integers, and true is what is not 0.
+/// Rounds to nearest, ties to even, and keeps to the type's range; NaN becomes 0 in integers, and true is what is not
+/// 0.
 template <class T>
 T saturated(double value) {
   if constexpr (std::is_same_v<T, bool>) return value != 0 && value == value;
@@ -53,7 +54,8 @@ T saturated(double value) {
   }
 }
 inline double saturated(double value, DType dtype) {
-  return visit_element(dtype, [&](auto tag) { return static_cast<double>(saturated<typename decltype(tag)::type>(value)); });
+  return visit_element(dtype,
+                       [&](auto tag) { return static_cast<double>(saturated<typename decltype(tag)::type>(value)); });
 }
 
 /// A view whose rows may lie anywhere.
@@ -62,8 +64,8 @@ struct Rows {
   T* first;
   std::int64_t step, height, width;
 
-  explicit Rows(const BasicAnyView<std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>,
-                                   MemorySpace::host>& view)
+  explicit Rows(
+      const BasicAnyView<std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>, MemorySpace::host>& view)
       : first(view.template as<std::remove_const_t<T>>().data()),
         step(view.strides()[0]),
         height(view.shape()[0]),

@@ -1,11 +1,14 @@
 #include "stream/planner.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <unordered_map>
+#include <utility>
 
 #include "fathom/core/error.h"
-#include "stream/pixels.h"
 #include "stream/cell.h"
+#include "stream/pixels.h"
 #include "stream/sweep.h"
 
 namespace fathom::stream {
@@ -49,8 +52,9 @@ Rectangle around(const Rectangle& a, const Rectangle& b) {
 Rectangle of_tiles(const Plan::Entry& entry, const Rectangle& part) {
   const Size tile = entry.tile;
   const auto up = [](std::int64_t end, std::int64_t step) { return (end + step - 1) / step * step; };
-  return intersection({part.y0 / tile.height * tile.height, part.x0 / tile.width * tile.width,
-                       up(part.y1, tile.height), up(part.x1, tile.width)}, entry.node->whole());
+  return intersection({part.y0 / tile.height * tile.height, part.x0 / tile.width * tile.width, up(part.y1, tile.height),
+                       up(part.x1, tile.width)},
+                      entry.node->whole());
 }
 
 /// What repeats itself often enough is computed once; but not in what is computed once itself.
@@ -97,8 +101,8 @@ void choose_pooled(Plan& plan) {
     const Size piece = node.piece();
     for (const std::size_t child : entry.children)
       if (plan.entries[child].sweeps || above_sweep[child]) above_sweep[k] = true;
-    entry.pooled = !entry.cell && !entry.sweeps && node.type() != "constant" &&
-                   (parents[k] > 1 || again[k] || piece.area() > 0);
+    entry.pooled =
+        !entry.cell && !entry.sweeps && node.type() != "constant" && (parents[k] > 1 || again[k] || piece.area() > 0);
     const auto side = [](std::int64_t stored, std::int64_t least, std::int64_t whole) {
       const std::int64_t unit = stored > 0 ? stored : least;
       return std::min(whole, (least + unit - 1) / unit * unit);
@@ -169,7 +173,8 @@ std::vector<std::int64_t> rows_of_sweeps(const Plan& plan) {
   constexpr std::int64_t kLooks = 16;
   for (std::int64_t look = 0; look <= kLooks; ++look) {
     const std::int64_t y = plan.region.y0 + (plan.bands - 1) * look / kLooks * plan.band.height;
-    count(plan.entries.size() - 1, intersection(plan.region, {y, plan.region.x0, y + plan.band.height, plan.region.x1}));
+    count(plan.entries.size() - 1,
+          intersection(plan.region, {y, plan.region.x0, y + plan.band.height, plan.region.x1}));
   }
   for (std::size_t k = 0; k < plan.entries.size(); ++k)
     if (plan.entries[k].cell) count(k, cell_of(*plan.entries[k].cell));
@@ -216,8 +221,6 @@ std::vector<Rectangle> needs_of(const Plan& plan, std::size_t number, const Rect
   }
   return needed;
 }
-
-std::size_t peak_bytes(const Plan& plan, std::size_t entry, Size part) { return Sizes(plan).peak(entry, part); }
 
 Plan make_plan(const NodeRef& root, const EvaluatorOptions& options) {
   if (!root) throw InvalidArgument("the graph has no root");

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
-#include <unordered_map>
-#include <utility>
+#include <vector>
 
 #include "fathom/stream/evaluator.h"
 
@@ -12,9 +10,6 @@ namespace fathom::stream {
 
 /// @throws InvalidArgument as Evaluator
 Plan make_plan(const NodeRef& root, const EvaluatorOptions& options);
-
-/// Bytes that one thread takes to compute a part of an entry.
-std::size_t peak_bytes(const Plan& plan, std::size_t entry, Size part);
 
 /// Parts that entries must deliver so that one of them can deliver one: of each entry, the smallest rectangle around.
 std::vector<Rectangle> needs_of(const Plan& plan, std::size_t number, const Rectangle& part);

@@ -30,7 +30,7 @@ class Pool {
 
  private:
   struct Tile {
-    Array pixels;                    ///< none where they are constant
+    Array pixels;  ///< none where they are constant
     std::optional<double> constant;
     bool is_ready = false;
     int users = 0;
@@ -49,8 +49,8 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable changed_;
   Tiles tiles_;
-  std::list<Key> order_;                      ///< the last used at the end
-  std::multimap<std::size_t, Array> spare_;  ///< memory of forgotten tiles, by its size: taken again, not asked for anew
+  std::list<Key> order_;  ///< the last used at the end
+  std::multimap<std::size_t, Array> spare_;  ///< memory of forgotten tiles, by its size, to be taken again
 };
 
 }  // namespace fathom::stream

@@ -1,7 +1,8 @@
-// z = f(d). Distances between pixels are roots of integers: f is evaluated once for each of the first 65,536, and a pixel's
-// value is looked up by its square. What is no such root is evaluated by itself, to the same value.
+// z = f(d). Distances between pixels are roots of integers: f is evaluated once for each of the first 65,536, and a
+// pixel's value is looked up by its square. What is no such root is evaluated by itself, to the same value.
 #include <array>
 #include <cmath>
+#include <mutex>
 #include <string>
 
 #include "fathom/core/error.h"
@@ -25,7 +26,6 @@ class Profile final : public Pointwise<Profile> {
     for (const double z : options.table)
       if (!std::isfinite(z)) throw InvalidArgument("the table of 'profile' has an entry that is not finite");
     infinite_ = options.infinite ? *options.infinite : at_infinity();
-    if (children()[0].node->dtype() == DType::float32) make_roots();
   }
   std::string_view type() const override { return "profile"; }
   void describe(Description& to) const override {
@@ -45,10 +45,10 @@ class Profile final : public Pointwise<Profile> {
       work.constant = saturated(Evaluation(*this)(*pixels.constant), dtype());
       return;
     }
+    if (pixels.view.dtype() == DType::float32) std::call_once(once_, [this] { make_roots(); });
     visit_element(pixels.view.dtype(), [&](auto of) {
-      visit_element(dtype(), [&](auto to) {
-        map<typename decltype(of)::type, typename decltype(to)::type>(pixels.view, step);
-      });
+      visit_element(dtype(),
+                    [&](auto to) { map<typename decltype(of)::type, typename decltype(to)::type>(pixels.view, step); });
     });
   }
   std::optional<double> end(Work& work, const Step&) const { return work.constant; }
@@ -64,7 +64,8 @@ class Profile final : public Pointwise<Profile> {
     }
     double operator()(double d) const {
       if (d == INFINITY) return profile_.infinite_;
-      return use_ ? (*use_)(d + 0.0) : profile_.in_table(d);  // of -0 that of 0, as among the roots
+      if (!use_) return profile_.in_table(d);
+      return (*use_)((d == -INFINITY ? -profile_.bound_of_child() : d) + 0.0);  // of -0 that of 0, as among the roots
     }
 
    private:
@@ -72,6 +73,8 @@ class Profile final : public Pointwise<Profile> {
     std::optional<Expression::Use> use_;
   };
 
+  /// What the expression takes for inf, and its negative for -inf, deep inside of a signed distance.
+  double bound_of_child() const { return children()[0].node->bound(); }
   double in_table(double d) const {
     const std::vector<double>& table = options_.table;
     const double last = static_cast<double>(table.size() - 1);
@@ -84,15 +87,15 @@ class Profile final : public Pointwise<Profile> {
 
   double at_infinity() const {
     if (!expression_) return options_.table.back();
-    const double bound = children()[0].node->bound(), z = (*expression_value())(bound);
+    const double z = Expression::Use(*expression_)(bound_of_child());
     if (!std::isfinite(z))
       throw InvalidArgument("'profile' has no value where there is no site within reach: '" + options_.expression +
                             "' is not finite there; give 'infinite'");
     return z;
   }
-  std::unique_ptr<Expression::Use> expression_value() const { return std::make_unique<Expression::Use>(*expression_); }
 
-  void make_roots() {
+  /// Not before they are needed: a document may have many such nodes.
+  void make_roots() const {
     const Evaluation value_of(*this);
     const double unit = children()[0].node->pixel().size;
     roots_.resize(kRoots);
@@ -134,8 +137,9 @@ class Profile final : public Pointwise<Profile> {
   ProfileOptions options_;
   std::optional<Expression> expression_;
   double infinite_ = 0;
-  std::vector<Root> roots_;  ///< of each square; empty unless the child is of float32
-  float per_unit_ = 1;
+  mutable std::once_flag once_;      ///< of what follows, for children of float32
+  mutable std::vector<Root> roots_;  ///< of each square
+  mutable float per_unit_ = 1;
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <limits>
 #include <string>
+#include <system_error>
 
 #include "core/root.hd.h"
 #include "fathom/core/error.h"
@@ -35,8 +36,7 @@ class ExactDistance final : public Reduction<ExactDistance, SweepNode> {
   static constexpr std::array kRoles{RoleRule{Role::mask}};
 
   ExactDistance(const NodeRef& mask, bool to_zero)
-      : Reduction("distance", {mask->height(), mask->width(), DType::float32, mask->pixel()},
-                  {{mask, Role::mask}}),
+      : Reduction("distance", {mask->height(), mask->width(), DType::float32, mask->pixel()}, {{mask, Role::mask}}),
         to_zero_(to_zero) {
     if (height() > kLongest || width() > kLongest)
       throw InvalidArgument("the exact distance takes rasters of at most 2³¹ − 1 rows and columns");
@@ -58,8 +58,7 @@ class ExactDistance final : public Reduction<ExactDistance, SweepNode> {
 
 }  // namespace
 
-SweepShape::SweepShape(const Node& node)
-    : height(node.height()), width(node.width()), words((node.width() + 63) / 64) {
+SweepShape::SweepShape(const Node& node) : height(node.height()), width(node.width()), words((node.width() + 63) / 64) {
   constexpr std::int64_t kLeast = 256;
   constexpr double kMostDisk = 20e9;
   const double rows = static_cast<double>(height) * static_cast<double>(width) * sizeof(std::int32_t) / kMostDisk;
@@ -136,7 +135,7 @@ class Sweep::Row {
 class Sweep::Carries {
  public:
   explicit Carries(std::int64_t width) : bytes_(static_cast<std::size_t>(width) * sizeof(std::int32_t)) {
-    std::string path = (std::filesystem::temp_directory_path() / "fathom-XXXXXX").string();
+    std::string path = (folder() / "fathom-XXXXXX").string();
     file_ = mkostemp(path.data(), O_CLOEXEC);
     if (file_ < 0) fail("be made");
     unlink(path.c_str());
@@ -146,29 +145,45 @@ class Sweep::Carries {
   Carries& operator=(const Carries&) = delete;
 
   void put(std::int64_t row, const std::int32_t* values) {
-    transfer(row, [&](std::size_t done, off_t at) {
-      return pwrite(file_, reinterpret_cast<const char*>(values) + done, bytes_ - done, at);
-    }, "be written");
+    transfer(
+        row,
+        [&](std::size_t done, off_t at) {
+          return pwrite(file_, reinterpret_cast<const char*>(values) + done, bytes_ - done, at);
+        },
+        "be written");
   }
   void get(std::int64_t row, std::int32_t* values) const {
-    transfer(row, [&](std::size_t done, off_t at) {
-      return pread(file_, reinterpret_cast<char*>(values) + done, bytes_ - done, at);
-    }, "be read");
+    transfer(
+        row,
+        [&](std::size_t done, off_t at) {
+          return pread(file_, reinterpret_cast<char*>(values) + done, bytes_ - done, at);
+        },
+        "be read");
   }
 
  private:
   template <class Step>
   void transfer(std::int64_t row, const Step& step, const char* what) const {
     for (std::size_t done = 0; done < bytes_;) {
-      const ssize_t moved = step(done, static_cast<off_t>(row * static_cast<std::int64_t>(bytes_) + static_cast<std::int64_t>(done)));
+      const ssize_t moved =
+          step(done, static_cast<off_t>(row * static_cast<std::int64_t>(bytes_) + static_cast<std::int64_t>(done)));
       if (moved < 0 && errno == EINTR) continue;
       if (moved <= 0) fail(what);
       done += static_cast<std::size_t>(moved);
     }
   }
+  static std::filesystem::path folder() {
+    std::error_code error;
+    const std::filesystem::path path = std::filesystem::temp_directory_path(error);
+    if (error)
+      throw IoError("an exact distance has no folder for its temporary file: " + error.message() +
+                    " (TMPDIR names one that exists)");
+    return path;
+  }
   [[noreturn]] static void fail(const std::string& what) {
-    throw IoError("the temporary file of an exact distance, in " + std::filesystem::temp_directory_path().string() +
-                  ", cannot " + what + ": " + std::strerror(errno) + " (TMPDIR names another folder)");
+    const std::string reason = std::strerror(errno);
+    throw IoError("the temporary file of an exact distance, in " + folder().string() + ", cannot " + what + ": " +
+                  reason + " (TMPDIR names another folder)");
   }
 
   std::size_t bytes_;
@@ -260,8 +275,7 @@ void Sweep::enter_block(std::int64_t number) {
       visit_sites(worker, part, [&](std::int64_t y, const std::uint8_t* sites) {
         const std::int64_t in_block = y - begin;
         if ((in_block + 1) % SweepShape::kStrip == 0 || y + 1 == end)
-          std::copy(first.begin(), first.end(),
-                    next_.begin() + (in_block / SweepShape::kStrip * shape_.width + x0));
+          std::copy(first.begin(), first.end(), next_.begin() + (in_block / SweepShape::kStrip * shape_.width + x0));
         cpu::pack_bits(sites, x1 - x0, bits_.data() + in_block * shape_.words + x0 / 64, set_);
         for (std::int64_t x = 0; x < x1 - x0; ++x)
           first[static_cast<std::size_t>(x)] =

@@ -1,10 +1,10 @@
 // Exact distance without a bound, in rows from the first to the last: memory for some rows, and carries on disk.
 //
-// The distance of a pixel to the nearest site of its column is known from the last site above and the first one below. The
-// mask is read once from the bottom to the top: for each block of rows a carry is put aside, the first site of each column
-// below it. Then it is read a second time from the top, a block at a time, as bits; carries from above and below give every
-// row its distances along the columns, and each row is completed by itself: where sites are near by looking around, else by
-// the lower envelope of parabolas.
+// The distance of a pixel to the nearest site of its column is known from the last site above and the first one below.
+// The mask is read once from the bottom to the top: for each block of rows a carry is put aside, the first site of each
+// column below it. Then it is read a second time from the top, a block at a time, as bits; carries from above and below
+// give every row its distances along the columns, and each row is completed by itself: where sites are near by looking
+// around, else by the lower envelope of parabolas.
 //
 // Source: Meijster et al. 2000, Felzenszwalb & Huttenlocher 2012 (two passes, envelopes). Departs in the carries.
 // Cost: O(pixels); the mask is computed twice. Disk: 4 bytes a column and block.
@@ -48,8 +48,7 @@ struct SweepShape {
 class Sweep {
  public:
   /// Computes part of the mask and hands it to `use`. @param worker  number of the thread
-  using Mask =
-      std::function<void(int worker, const Rectangle& part, const std::function<void(const Pixels&)>& use)>;
+  using Mask = std::function<void(int worker, const Rectangle& part, const std::function<void(const Pixels&)>& use)>;
   /// Runs jobs on all threads.
   using Jobs = std::function<void(std::int64_t jobs, const std::function<void(int worker, std::int64_t job)>&)>;
 
@@ -86,10 +85,13 @@ class Sweep {
   std::vector<std::unique_ptr<Row>> rows_;  ///< scratch, one a thread
   std::int64_t block_ = -1, strip_ = -1;    ///< the current ones; the strip counts within its block
   std::vector<std::uint64_t> bits_;         ///< of the block: [row, word]
-  std::vector<std::uint16_t> next_;         ///< first site of each column behind each strip, from the block's first row; kNone: none in the block
-  std::vector<std::int32_t> before_block_, behind_block_, before_strip_, behind_strip_;  ///< last and first sites of columns
-  std::vector<std::uint8_t> near_;          ///< of the strip: rows to the nearest site of the column within it; kFar: there is none
-  std::vector<float> ready_;                ///< rows that are available
+  /// First site of each column behind each strip, from the block's first row; kBeyond: none in the block.
+  std::vector<std::uint16_t> next_;
+  /// Last sites of the columns above, and first ones below, the block and the strip.
+  std::vector<std::int32_t> before_block_, behind_block_, before_strip_, behind_strip_;
+  /// Of the strip: rows to the nearest site of the column within it; kFar: there is none.
+  std::vector<std::uint8_t> near_;
+  std::vector<float> ready_;  ///< rows that are available
   std::int64_t ready_begin_ = 0, ready_end_ = 0;
 };
 

@@ -1,6 +1,7 @@
 """`fathom stream` refuses in one line, and at once."""
 
 import json
+import os
 import resource
 import time
 
@@ -18,6 +19,7 @@ def graph(fathom):
 @pytest.mark.parametrize("arguments, line", [
     (["graph.json"], "nothing to do: give -o FILE, --preview FILE or --plan"),
     (["look", "graph.json"], "two words are an action and a file, and 'look' is none of check, explain and verify"),
+    (["check"], "check takes a file: fathom stream check FILE"),
     (["verify", "out.raw"], "verify compares a file with a journal: give --journal FILE"),
     (["graph.json", "-o", "out.png"], "out.png: rows are streamed into .tif, .npy or .raw; --format tiff, npy or raw says so "
                                       "whatever the ending"),
@@ -100,6 +102,24 @@ def test_deep_and_wide_graphs(fathom):
                             for k in range(1, 60)}}
     fathom.ok("stream", graphs.write(fathom, wide), "-o", "wide.npy")
     assert time.monotonic() - began < 100
+
+
+def test_a_folder_for_temporary_files(fathom):
+    graph = graphs.write(fathom, graphs.exact(40, 70))
+    line = fathom.refuses(3, "stream", graph, "-o", "out.npy", env={**os.environ, "TMPDIR": "/nowhere"})
+    assert line.startswith("an exact distance has no folder for its temporary file: ")
+
+
+def test_long_expressions_are_not_evaluated_before_they_must(fathom):
+    slow = "+".join(["sin(a)"] * 1400)
+    nodes = {"n": {**NOISE, "dtype": "uint16"}}
+    nodes |= {f"m{k}": {"type": "math", "expression": slow, "children": ["n"]} for k in range(100)}
+    nodes |= {f"p{k}": {"type": "profile", "expression": slow.replace("a", "d"), "children": [f"m{k}"], "infinite": 0}
+              for k in range(100)}
+    nodes["all"] = {"type": "place", "placements": [], "height": 9, "width": 9, "children": [f"p{k}" for k in range(100)]}
+    began = time.monotonic()
+    fathom.ok("stream", "check", graphs.write(fathom, nodes))
+    assert time.monotonic() - began < 30
 
 
 def test_pixel_sizes_that_are_not_square(fathom):

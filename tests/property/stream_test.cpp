@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -245,6 +246,37 @@ TEST(Stream, SweepsGoOnAfterAFailure) {
   }
 }
 
+/// Its child, and how many of its pixels were computed.
+class Counted final : public stream::Node {
+ public:
+  Counted(const NodeRef& of, std::atomic<std::int64_t>& pixels)
+      : Node({of->height(), of->width(), of->dtype(), of->pixel()}, {{of}}), pixels_(pixels) {}
+  std::string_view type() const override { return "counted"; }
+  void describe(stream::Description&) const override {}
+  Rectangle need(std::size_t, const Rectangle& part) const override { return part; }
+  stream::Size largest_need(std::size_t, stream::Size part) const override { return part; }
+  std::optional<stream::Period> period() const override { return children()[0].node->period(); }
+  std::optional<double> compute(const Rectangle& part, const AnyView& out, stream::Children& from) const override {
+    pixels_ += part.area();
+    return from.fetch_into(*children()[0].node, part, out);
+  }
+
+ private:
+  std::atomic<std::int64_t>& pixels_;
+};
+
+TEST(Stream, CellsAreComputedOnceThoughBandsAreSmaller) {
+  std::atomic<std::int64_t> pixels{0};
+  const NodeRef all = stream::repeat(stream::noise(1, {300, 300, DType::uint8}), 9000, 300);
+  Evaluator evaluator(std::make_shared<Counted>(all, pixels), options_of({}, 2));
+  const Array whole = Evaluator(all).compute(all->whole());
+  for (std::int64_t y = 0; y < 9000; y += 100) {
+    const Rectangle band{y, 0, y + 100, 300};
+    expect_equal(evaluator.compute(band), band, whole, "row " + std::to_string(y));
+  }
+  EXPECT_LE(pixels, 2 * 300 * 300);
+}
+
 // A fault in this one, and in that of hostile documents, takes hours.
 TEST(Stream, ManyWaysToANodeCostLittle) {
   NodeRef node = stream::noise(1, {300, 300, DType::uint8});
@@ -270,6 +302,40 @@ TEST(Stream, LayoutKeepsTheBoundOfADistance) {
     EXPECT_EQ(Evaluator(profile).compute({0, 0, 1, 1}).as<std::uint8_t>().data()[0], 95) << of->type();
   }
   EXPECT_NE(error_of([&] { stream::profile(stream::math("a", {{far}}, DType::float32), falling); }), "");
+}
+
+TEST(Stream, WhatIsTransparentIsAValueOfTheType) {
+  const NodeRef tenth = stream::constant(0.1, {1, 1, DType::float32}), one = stream::constant(1, {1, 1, DType::uint8});
+  const stream::Blending blending{stream::Blend::last, 0.1, 7};
+  const Array placed = Evaluator(stream::place({tenth}, {{0, 0, 0}}, 1, 1, blending)).compute({0, 0, 1, 1});
+  EXPECT_EQ(placed.as<float>().data()[0], 7);
+  EXPECT_EQ(error_of([&] {
+              stream::place({one}, {{0, 0, 0}}, 1, 1, blending);
+            }),
+            "what is transparent is no value of uint8");
+}
+
+TEST(Stream, PixelsMayBeLargerThanTheRaster) {
+  const NodeRef slope = stream::formula("10*y + x", {4, 4, DType::uint8});
+  for (const double pixel : {9.0, 1e30, 1e100})
+    EXPECT_EQ(Evaluator(stream::resample(slope, {pixel, ""})).compute({0, 0, 1, 1}).as<std::uint8_t>().data()[0], 33);
+}
+
+TEST(Stream, ProfilesEndAtTheBoundOnBothSides) {
+  const NodeRef inside = stream::constant(1, {20, 20, DType::boolean}),
+                outside = stream::constant(0, {20, 20, DType::boolean});
+  const auto z = [](const NodeRef& mask, const stream::ProfileOptions& options) {
+    stream::DistanceOptions bounded{5};
+    bounded.signed_distance = true;
+    return Evaluator(stream::profile(stream::distance(mask, bounded), options))
+        .compute({9, 9, 10, 10})
+        .as<std::uint8_t>()
+        .data()[0];
+  };
+  EXPECT_EQ(z(outside, {"100 + 4*d", {}, {}}), 120);
+  EXPECT_EQ(z(inside, {"100 + 4*d", {}, {}}), 80);
+  EXPECT_EQ(z(inside, {"100 + 4*d", {}, 7}), 80);
+  EXPECT_EQ(z(inside, {"", {3, 2, 1}, 7}), 3);
 }
 
 /// A document whose root is x.
@@ -316,6 +382,11 @@ TEST(StreamDocuments, NameTheNodeAndTheField) {
       {R"("x": {"type": "lattice", "u": [-9223372036854775808, 1], "v": [1, 0], "height": 3, "width": 3,
                 "children": ["c"]})",
        "node 'x': a step of 'lattice' is beyond 2³⁰ pixels"},
+      {R"("x": {"type": "lattice", "u": [18446744073709551613, 1], "v": [1, 0], "height": 3, "width": 3,
+                "children": ["c"]})",
+       "node 'x', field 'u': 18446744073709551613 is beyond 2⁶³"},
+      {R"("x": {"type": "repeat", "height": 18446744073709551613, "width": 3, "children": ["c"]})",
+       "node 'x', field 'height': 18446744073709551613 is beyond 2⁶³"},
       {R"("x": {"type": "place", "placements": [-9223372036854775808, 0, 0], "height": 3, "width": 3,
                 "children": ["c"]})",
        "node 'x': a placement lies beyond 2⁴⁰ pixels"},

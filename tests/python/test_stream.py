@@ -182,6 +182,10 @@ def test_errors_say_what_is_wrong(make, kind, text):
         assert str(error.value) == text
 
 
+def test_truth_is_a_number():
+    assert (stream.constant(3, 1, 1) + True)[0, 0] == 4 and (np.True_ * stream.constant(3, 1, 1))[0, 0] == 3
+
+
 def test_numbers_of_numpy_are_numbers():
     for raster in (np.float32(2) * SLOPE, SLOPE * np.float64(2), SLOPE + SLOPE, np.uint8(2) * SLOPE):
         assert isinstance(raster, stream.Raster)
@@ -213,6 +217,13 @@ def test_pixels_that_are_not_square_are_told(tmp_path):
         assert stream.open(path).pixel == (1.0, "")
     with pytest.warns(UserWarning):
         assert stream.open(path, pixel=3, unit="mm").pixel == (3.0, "mm")
+
+
+def test_what_a_file_says_and_is_not_taken_is_told(tmp_path):
+    path = tmp_path / "pages.tif"
+    fathom.write(path, np.zeros((2, 3, 4), np.uint8))
+    with pytest.warns(UserWarning, match=r"pages\.tif holds 2 pages, of which the first is read"):
+        assert stream.open(path).shape == (3, 4)
 
 
 def test_memory_is_given_in_words():
@@ -400,6 +411,8 @@ def test_dask_arrays_are_computed_by_the_graph():
     lazy = SLOPE.to_dask(chunks=(16, 9))
     assert lazy.shape == SLOPE.shape and lazy.dtype == SLOPE.dtype
     assert np.array_equal((lazy + 1).compute(), SLOPE[:] + 1)
+    twice = [stream.function(f, SLOPE, name="f").to_dask() for f in (np.positive, np.negative)]
+    assert twice[0].name != twice[1].name
 
 
 def test_a_larger_document():

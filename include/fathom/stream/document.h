@@ -39,7 +39,7 @@ struct Resources {
   std::function<std::vector<Placement>(const std::string& path)> read_placements;
   std::map<std::string, std::shared_ptr<const RasterSource>> arrays;  ///< of type "array", by their names
   std::map<std::string, MakeNode> functions;                          ///< of type "function", by their names
-  std::map<std::string, NodeRef> nodes;  ///< that are made already, by the ids under which the document has them as children
+  std::map<std::string, NodeRef> nodes;  ///< made already, by the ids under which the document has them as children
 };
 
 /// Makes the graph of a document.

@@ -15,11 +15,11 @@
 namespace fathom::stream {
 
 struct EvaluatorOptions {
-  Execution execution;                  ///< threads, progress, stop
-  std::optional<std::size_t> memory;    ///< most bytes for all of the work; none: what suits
-  Rectangle region = {};                ///< that will be asked for; empty: all of the raster
-  int bands = 0;                        ///< of results that the caller holds at once: counted in the memory
-  std::int64_t row_step = 1;            ///< bands are to be multiples of so many rows
+  Execution execution;                ///< threads, progress, stop
+  std::optional<std::size_t> memory;  ///< most bytes for all of the work; none: what suits
+  Rectangle region = {};              ///< that will be asked for; empty: all of the raster
+  int bands = 0;                      ///< of results that the caller holds at once: counted in the memory
+  std::int64_t row_step = 1;          ///< bands are to be multiples of so many rows
 };
 
 /// How a graph will be computed.
@@ -35,16 +35,16 @@ struct Plan {
   };
   std::vector<Entry> entries;  ///< children before parents; the root is the last
   Rectangle region;
-  Size band;                 ///< rows that are computed at once and handed on, over the region's width
+  Size band;  ///< rows that are computed at once and handed on, over the region's width
   std::int64_t bands = 0;
   int threads = 1;
   std::size_t scratch_bytes = 0;  ///< of all threads
   std::size_t cell_bytes = 0;
   std::size_t sweep_bytes = 0;
-  std::size_t source_bytes = 0;   ///< that files keep in memory
-  std::size_t band_bytes = 0;     ///< of the bands that the caller holds
-  std::size_t pool_bytes = 0;     ///< most bytes of kept tiles
-  std::size_t disk_bytes = 0;     ///< of temporary files
+  std::size_t source_bytes = 0;  ///< that files keep in memory
+  std::size_t band_bytes = 0;    ///< of the bands that the caller holds
+  std::size_t pool_bytes = 0;    ///< most bytes of kept tiles
+  std::size_t disk_bytes = 0;    ///< of temporary files
   std::size_t bytes() const {
     return scratch_bytes + cell_bytes + sweep_bytes + source_bytes + band_bytes + pool_bytes;
   }
@@ -53,7 +53,8 @@ struct Plan {
 /// A graph that is ready to be computed. Calls of one object come one after the other; each uses all threads.
 class Evaluator {
  public:
-  /// @throws InvalidArgument a region outside the raster; less memory than works: the message names the smallest that does
+  /// @throws InvalidArgument a region outside the raster; less memory than works: the message names the smallest that
+  ///   does
   explicit Evaluator(NodeRef root, const EvaluatorOptions& options = {});
   ~Evaluator();
   Evaluator(Evaluator&&) noexcept;

@@ -50,8 +50,8 @@ struct Extent {
   PixelSize pixel = {};
 };
 
-/// Where a raster repeats itself: pixels of the region whose places differ by multiples of (0, width) and (height, skew)
-/// are equal. The cell is height × width pixels.
+/// Where a raster repeats itself: pixels of the region whose places differ by multiples of (0, width) and (height,
+/// skew) are equal. The cell is height × width pixels.
 struct Period {
   std::int64_t height = 0, width = 0, skew = 0;  ///< 0 ≤ skew < width
   Rectangle region;

@@ -45,7 +45,8 @@ enum class Blend {
   mean,  ///< of integers by a 64-bit sum, rounded half up; of floats in double
 };
 
-/// Outside all copies pixels are the background. A copy covers the pixels of its rectangle whose value is not `transparent`.
+/// Outside all copies pixels are the background. A copy covers the pixels of its rectangle whose value is not
+/// `transparent`.
 struct Blending {
   Blend blend = Blend::last;
   std::optional<double> transparent = 0.0;  ///< none: all are covered
@@ -81,8 +82,8 @@ NodeRef resample(NodeRef data, PixelSize pixel);
 /// The data where the mask is not 0, else the background.
 NodeRef mask(NodeRef data, Child mask, double background = 0);
 
-// Compute. Children lie where they say; the extent is the first one's, and outside of a child its value is 0. Results are
-// rounded to nearest, ties to even, and saturated to the type; NaN becomes 0 in integers.
+// Compute. Children lie where they say; the extent is the first one's, and outside of a child its value is 0. Results
+// are rounded to nearest, ties to even, and saturated to the type; NaN becomes 0 in integers.
 
 /// An expression of a, b, c, …, the children in their order.
 NodeRef math(const std::string& expression, std::vector<Child> data, DType dtype);
@@ -92,16 +93,19 @@ NodeRef threshold(NodeRef data, double value, bool above = false);
 
 /// z = f(d).
 struct ProfileOptions {
-  std::string expression;      ///< of d; or else
-  std::vector<double> table;   ///< z at d = 0, 1, 2, …, linear in between; the last also beyond
-  std::optional<double> infinite;  ///< z of +inf. Not given: the table's last; the expression's value at the distance's bound, or at inf
+  std::string expression;     ///< of d; or else
+  std::vector<double> table;  ///< z at d = 0, 1, 2, …, linear in between; the last also beyond
+  /// z of +inf. Not given: the table's last; the expression's value at the distance's bound, or at inf. Of -inf it is
+  /// the table's first, or the expression's value at minus the bound.
+  std::optional<double> infinite;
   DType dtype = DType::uint8;
 };
 NodeRef profile(NodeRef data, const ProfileOptions& options);
 
-/// Distance to the nearest pixel that is not 0 (or that is 0), float32, in units of the pixel's size; +inf beyond `max`.
+/// Distance to the nearest pixel that is not 0 (or that is 0), float32, in units of the pixel's size; +inf beyond
+/// `max`.
 struct DistanceOptions {
-  double max = 0;             ///< in units of the pixel's size
+  double max = 0;  ///< in units of the pixel's size
   bool to_zero = false;
   bool signed_distance = false;  ///< negative inside, zero on the faces: as grid::Surface::faces
 };
@@ -110,8 +114,8 @@ NodeRef distance(NodeRef mask, const DistanceOptions& options);
 /// The same without a bound, exact: streamed in rows, from the first to the last. +inf where there is no site at all.
 NodeRef exact_distance(NodeRef mask, bool to_zero = false);
 
-/// Ordered dither to bits by Bayer's matrix of 2, 4, 8 or 16: the share of pixels that are set is that of the value in the
-/// range of its type (of float32: in 0 … 1).
+/// Ordered dither to bits by Bayer's matrix of 2, 4, 8 or 16: the share of pixels that are set is that of the value in
+/// the range of its type (of float32: in 0 … 1).
 NodeRef halftone(NodeRef data, int matrix = 8);
 
 }  // namespace fathom::stream

@@ -14,22 +14,24 @@ namespace fathom::stream {
 struct RunOptions {
   /// Bands that are ready ahead of the sink, at most; at least 2. The evaluator was made for so many.
   int ring = 2;
-  bool serpentine = false;          ///< odd rows of the region from the last pixel to the first
-  double rate = 0;                  ///< most bytes a second that the sink gets; 0: as fast as it takes them
-  /// Bytes a second that the sink is to get, once it began, which it does with a full ring: underruns are counted; 0: none.
+  bool serpentine = false;  ///< odd rows of the region from the last pixel to the first
+  double rate = 0;          ///< most bytes a second that the sink gets; 0: as fast as it takes them
+  /// Bytes a second that the sink is to get, once it began, which it does with a full ring: underruns are counted; 0:
+  /// none.
   double min_rate = 0;
-  std::int64_t rows_done = 0;       ///< rows of the region that the sink has already: a multiple of the plan's band
-  /// Called after the sink took a band: its number, and its rows' checksum (CRC-32C). On the sink's thread, one at a time.
+  std::int64_t rows_done = 0;  ///< rows of the region that the sink has already: a multiple of the plan's band
+  /// Called after the sink took a band: its number, and its rows' checksum (CRC-32C). On the sink's thread, one at a
+  /// time.
   std::function<void(std::int64_t band, std::uint32_t checksum)> taken;
 };
 
 struct RunReport {
   std::int64_t bytes = 0;
   double seconds = 0;
-  double first_seconds = 0;       ///< until the sink got its first band
-  double longest_band = 0;        ///< seconds to compute a band, at most
-  std::int64_t underruns = 0;     ///< times that the sink had to wait, though rows were due by min_rate
-  double least_margin = 0;        ///< seconds by which a band was ready before it was due, at least; below 0: too late
+  double first_seconds = 0;    ///< until the sink got its first band
+  double longest_band = 0;     ///< seconds to compute a band, at most
+  std::int64_t underruns = 0;  ///< times that the sink had to wait, though rows were due by min_rate
+  double least_margin = 0;     ///< seconds by which a band was ready before it was due, at least; below 0: too late
 };
 
 /// Computes the evaluator's region band after band and writes it.

@@ -42,7 +42,8 @@ void runs(const std::uint64_t* words, std::int64_t count, bool merge, std::uint8
     for (; x + lanes <= count; x += lanes) {
       std::uint8_t mask[8] = {};
       std::memcpy(mask, bits + x / 8, static_cast<std::size_t>(lanes) / 8);
-      const auto rows = hn::IfThenZeroElse(hn::LoadMaskBits(d, mask), hn::SaturatedAdd(hn::LoadU(d, run + x), hn::Set(d, 1)));
+      const auto rows =
+          hn::IfThenZeroElse(hn::LoadMaskBits(d, mask), hn::SaturatedAdd(hn::LoadU(d, run + x), hn::Set(d, 1)));
       hn::StoreU(rows, d, run + x);
       hn::StoreU(merge ? hn::Min(rows, hn::LoadU(d, near + x)) : rows, d, near + x);
     }
