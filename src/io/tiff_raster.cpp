@@ -71,7 +71,9 @@ class Directory {
       file_.fail("has an absurd header: the places of its tiles or strips are no whole numbers");
     if (list.count * list.bytes > width) list.offset = number(list.offset, width);
     if (list.offset > file_.size()) file_.fail("is truncated: the places of its tiles or strips lie behind its end");
-    (is_offsets ? offsets : counts) = list;
+    List& known = is_offsets ? offsets : counts;
+    if (known.bytes != 0) file_.fail("has an absurd header: it tells twice where its tiles or strips lie");
+    known = list;
   }
 
   const SharedFile& file_;
