@@ -42,7 +42,7 @@ Rectangle random_part(std::mt19937& random, const Shape& shape) {
   const auto between = [&](std::int64_t extent) {
     const auto a = static_cast<std::int64_t>(random() % static_cast<unsigned>(extent + 1));
     const auto b = static_cast<std::int64_t>(random() % static_cast<unsigned>(extent + 1));
-    return std::minmax(a, b);
+    return std::pair(std::min(a, b), std::max(a, b));
   };
   const std::pair<std::int64_t, std::int64_t> y = between(shape[0]), x = between(shape[1]);
   return {y.first, x.first, y.second, x.second};
