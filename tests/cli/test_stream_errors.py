@@ -3,11 +3,16 @@
 import json
 import os
 import resource
-import time
 
 import numpy as np
 import pytest
 import stream_graphs as graphs
+
+
+def processor_seconds():
+    """Of the commands so far: other work on the machine does not count."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @pytest.fixture
@@ -85,10 +90,9 @@ def test_graphs(fathom, nodes, line):
 ], ids=lambda text: text[:24])
 def test_hostile_documents_are_refused_at_once(fathom, text):
     (fathom.directory / "graph.json").write_text(text, encoding="latin1")
-    began = resource.getrusage(resource.RUSAGE_CHILDREN)
+    began = processor_seconds()
     assert fathom.refuses(3, "stream", "check", "graph.json").startswith("graph.json")
-    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime < 3  # seconds, under sanitizers too
+    assert processor_seconds() - began < 1
 
 
 def test_deep_and_wide_graphs(fathom):
@@ -97,11 +101,11 @@ def test_deep_and_wide_graphs(fathom):
     fathom.ok("stream", graphs.write(fathom, chain), "-o", "out.npy")
     chain |= {f"n{k}": {"type": "flip", "rows": True, "children": [f"n{k - 1}"]} for k in range(900, 2000)}
     assert "deep" in fathom.refuses(3, "stream", graphs.write(fathom, chain), "-o", "deep.npy")
-    began = time.monotonic()
+    began = processor_seconds()
     wide = {"n0": NOISE, **{f"n{k}": {"type": "math", "expression": "a+b", "dtype": "uint8", "children": [f"n{k - 1}"] * 2}
                             for k in range(1, 60)}}
     fathom.ok("stream", graphs.write(fathom, wide), "-o", "wide.npy")
-    assert time.monotonic() - began < 100
+    assert processor_seconds() - began < 20
 
 
 def test_a_folder_for_temporary_files(fathom):
@@ -117,9 +121,9 @@ def test_long_expressions_are_not_evaluated_before_they_must(fathom):
     nodes |= {f"p{k}": {"type": "profile", "expression": slow.replace("a", "d"), "children": [f"m{k}"], "infinite": 0}
               for k in range(100)}
     nodes["all"] = {"type": "place", "placements": [], "height": 9, "width": 9, "children": [f"p{k}" for k in range(100)]}
-    began = time.monotonic()
+    began = processor_seconds()
     fathom.ok("stream", "check", graphs.write(fathom, nodes))
-    assert time.monotonic() - began < 30
+    assert processor_seconds() - began < 2
 
 
 def test_pixel_sizes_that_are_not_square(fathom):

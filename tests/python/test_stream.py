@@ -362,7 +362,7 @@ def test_control_c_stops():
     with pytest.raises(KeyboardInterrupt):
         for _ in raster.bands():
             pass
-    assert time.monotonic() - began < 100
+    assert time.monotonic() - began < 20
     assert raster[0, :9].shape == (9,)
 
 
