@@ -123,7 +123,7 @@ def test_long_expressions_are_not_evaluated_before_they_must(fathom):
     nodes["all"] = {"type": "place", "placements": [], "height": 9, "width": 9, "children": [f"p{k}" for k in range(100)]}
     began = processor_seconds()
     fathom.ok("stream", "check", graphs.write(fathom, nodes))
-    assert processor_seconds() - began < 2
+    assert processor_seconds() - began < 6  # under sanitizers, too; evaluating them takes 12 and more
 
 
 def test_pixel_sizes_that_are_not_square(fathom):
