@@ -27,7 +27,14 @@ def surface(fathom):
 
 
 def entries(fathom, name="out.journal"):
-    return (fathom.directory / name).read_text().splitlines()[1:]
+    path = fathom.directory / name
+    return path.read_text().splitlines()[1:] if path.exists() else []
+
+
+def wait_until(true, process):
+    while not true():
+        assert process.poll() is None
+        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("options", [["out.raw"], ["out.tif"], ["out.tif", "--compress"], ["out.npy"]], ids=str)
@@ -49,7 +56,9 @@ def test_killed_at_random(surface, options):
             process.kill()
             process.wait()
             kills += 1
-            assert not (surface.directory / name).exists()
+            # Killed between the last step, which names the file, and its exit: what has the name is whole, as asserted below.
+            if (surface.directory / name).exists():
+                break
     assert kills >= 5
     assert (surface.directory / name).read_bytes() == (surface.directory / f"expected.{name[4:]}").read_bytes()
     assert not (surface.directory / f"{name}.unfinished").exists()
@@ -79,8 +88,8 @@ def test_journals_that_end_in_the_middle_of_a_line(surface, lost):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_waits_for_the_band(surface, number):
     command = ["stream", surface.graph, "-o", "out.raw", "--journal", "out.journal"]
-    process = start(surface, *command, "--rate", "4MB/s")
-    time.sleep(1)
+    process = start(surface, *command, "--rate", "1MB/s")
+    wait_until(lambda: len(entries(surface)) >= 3, process)
     process.send_signal(number)
     assert process.wait(60) == 128 + number
     assert process.stderr.read() == b"fathom: interrupted; the same command goes on from here\n"
@@ -95,7 +104,7 @@ def test_a_signal_waits_for_the_band(surface, number):
 def test_without_a_journal_nothing_is_left(surface):
     before = surface.files()
     process = start(surface, "stream", surface.graph, "-o", "out.raw", "--rate", "1MB/s")
-    time.sleep(0.5)
+    time.sleep(2)
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 130
     assert surface.files() == before
@@ -182,7 +191,7 @@ def test_missing_parts(surface):
 def test_two_at_once(surface):
     command = ["stream", surface.graph, "-o", "out.raw", "--journal", "out.journal"]
     process = start(surface, *command, "--rate", "1MB/s")
-    time.sleep(0.7)
+    wait_until(lambda: entries(surface), process)
     outcome = surface(*command)
     assert (outcome.code, outcome.err) == (3, b"fathom: out.journal is in use by another fathom\n")
     process.kill()
