@@ -18,6 +18,9 @@ struct MeshView {
   const std::int32_t* corners = nullptr;  ///< [triangle, 3]
   const Vec3* edge_normals = nullptr;     ///< [triangle, 3]; null unless pseudonormals make the sign, as the next
   const Vec3* vertex_normals = nullptr;
+  /// [place, 6]: names of edges and corners as Surface's, but by places; null on the host, and of huge meshes.
+  const std::uint32_t* features = nullptr;
+  const Vec3* normals = nullptr;  ///< [place]: (b − a) × (c − a); null where the names are
 };
 
 /// The triangle at a place of the tree.

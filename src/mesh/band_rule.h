@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "fathom/mesh/triangle_set.h"
 #include "mesh/tree_view.hd.h"
@@ -31,6 +32,16 @@ inline double longest_step(const Lattice& lattice) {
     longest = std::max(longest, lattice.spacing[k] + 0x1p-50 * farthest);
   }
   return longest;
+}
+
+/// The largest square whose root is no larger than a distance.
+inline double largest_square(double distance) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  double square = distance * distance;
+  if (distance == kInfinity) return square;
+  while (std::sqrt(square) > distance) square = std::nextafter(square, 0.0);
+  for (double next; std::sqrt(next = std::nextafter(square, kInfinity)) <= distance;) square = next;
+  return square;
 }
 
 inline BandRule band_rule(const Lattice& lattice, double cutoff, const TreeView& tree) {

@@ -32,6 +32,7 @@ void PreparedMesh::release() {
   tree.ids = {};
   tree.levels = {};
   pseudonormals = {};
+  features = {};
   fast_winding = nullptr;
 }
 

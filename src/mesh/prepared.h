@@ -19,6 +19,7 @@ struct PreparedMesh {
   Sign sign = Sign::none;
   WindingRule rule = WindingRule::nonzero;
   Pseudonormals pseudonormals;                      ///< empty unless they make the sign
+  std::vector<Features> features;                   ///< empty unless it is for a device
   std::shared_ptr<const FastWinding> fast_winding;  ///< null unless it makes the sign
 
   std::size_t bytes() const;

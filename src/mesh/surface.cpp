@@ -195,6 +195,33 @@ void set_edge_normals(const HalfEdge* begin, const HalfEdge* end, const std::vec
     pseudonormals.edges[static_cast<std::size_t>(edge->triangle)][static_cast<std::size_t>(edge->side)] = sum;
 }
 
+std::uint32_t name_of(std::int32_t triangle, Part first, int k) {
+  return 8 * static_cast<std::uint32_t>(triangle) + static_cast<std::uint32_t>(first) + static_cast<std::uint32_t>(k);
+}
+
+/// Names the edge of half-edges [begin, end).
+void name_edge(const HalfEdge* begin, const HalfEdge* end, std::vector<Features>& features) {
+  const HalfEdge& lowest =
+      *std::min_element(begin, end, [](const HalfEdge& p, const HalfEdge& q) { return p.triangle < q.triangle; });
+  for (const HalfEdge* edge = begin; edge < end; ++edge)
+    features[static_cast<std::size_t>(edge->triangle)][static_cast<std::size_t>(edge->side)] =
+        name_of(lowest.triangle, Part::ab, lowest.side);
+}
+
+void name_corners(const Surface& surface, std::vector<Features>& features) {
+  constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  std::vector<std::uint32_t> names(surface.vertices.size(), kNone);
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    const Corners& corners = surface.corners[i];
+    const Ascending order = ascending(corners.data());
+    for (int k = 0; k < 3; ++k) {
+      std::uint32_t& name = names[static_cast<std::size_t>(corners[static_cast<std::size_t>(order.at[k])])];
+      if (name == kNone) name = name_of(static_cast<std::int32_t>(i), Part::a, k);
+      features[i][static_cast<std::size_t>(3 + k)] = name;
+    }
+  }
+}
+
 void set_vertex_normals(const Surface& surface, const std::vector<Faces>& faces, Pseudonormals& pseudonormals) {
   pseudonormals.vertices.resize(surface.vertices.size());
   for (std::size_t i = 0; i < faces.size(); ++i)
@@ -237,7 +264,8 @@ Surface make_surface(const Triangles& mesh) {
   return surface;
 }
 
-Topology topology_of(const Surface& surface, Pseudonormals* pseudonormals, int threads) {
+Topology topology_of(const Surface& surface, Pseudonormals* pseudonormals, std::vector<Features>* features,
+                     int threads) {
   HalfEdges edges = half_edges_of(surface);
   std::vector<Faces> faces;
   if (pseudonormals) {
@@ -249,6 +277,10 @@ Topology topology_of(const Surface& surface, Pseudonormals* pseudonormals, int t
     });
     pseudonormals->edges.resize(surface.corners.size());
     set_vertex_normals(surface, faces, *pseudonormals);
+  }
+  if (features) {
+    features->resize(surface.corners.size());
+    name_corners(surface, *features);
   }
   Topology topology;
   std::vector<bool> used(surface.vertices.size());
@@ -263,6 +295,7 @@ Topology topology_of(const Surface& surface, Pseudonormals* pseudonormals, int t
       for (last = first; last < end && last->high == first->high;) ++last;
       count_edge(first, last, topology);
       if (pseudonormals) set_edge_normals(first, last, faces, *pseudonormals);
+      if (features) name_edge(first, last, *features);
     }
   }
   measure(surface, topology);

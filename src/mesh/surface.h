@@ -33,7 +33,13 @@ struct Pseudonormals {
   std::vector<Vec3> vertices;              ///< as Surface's; 0 where no face is
 };
 
-/// @param pseudonormals  set, too, unless it is null
-Topology topology_of(const Surface& surface, Pseudonormals* pseudonormals, int threads);
+/// Edges and corners of a triangle, as Part counts them from `ab` on, by the lowest triangle that has them: 8 · its
+/// number + which part of it they are. Triangles share a feature if, and only if, they name it alike.
+using Features = std::array<std::uint32_t, 6>;
+inline constexpr std::int64_t kMostNamed = std::int64_t{1} << 29;  ///< triangles that have names
+
+/// @param pseudonormals, features  set, too, unless they are null
+Topology topology_of(const Surface& surface, Pseudonormals* pseudonormals, std::vector<Features>* features,
+                     int threads);
 
 }  // namespace fathom::mesh

@@ -110,10 +110,24 @@ FATHOM_HD inline Nearest nearest_of(const Triangle& triangle, Vec3 point) {
   return nearest;
 }
 
-/// The same square for a point that is known to lie in the prism over the face.
-FATHOM_HD inline double squared_in_prism(const Triangle& triangle, Vec3 point) {
-  const Vec3 ab = triangle.b - triangle.a, ac = triangle.c - triangle.a;
-  const double height = dot(triangle.a - point, cross(ab, ac));
+FATHOM_HD inline double squared_to_edge(Vec3 u, Vec3 edge, double per) {
+  const Vec3 way = u + ((0 - dot(u, edge)) * per) * edge;
+  return dot(way, way);
+}
+
+/// The same square for a point of which it is known what part is nearest.
+/// @param normal  (b − a) × (c − a)
+FATHOM_HD inline double squared_to(const Triangle& triangle, Vec3 normal, Part part, Vec3 point) {
+  switch (part) {
+    case Part::ab: return squared_to_edge(triangle.a - point, triangle.b - triangle.a, triangle.per_ab);
+    case Part::ac: return squared_to_edge(triangle.a - point, triangle.c - triangle.a, triangle.per_ac);
+    case Part::bc: return squared_to_edge(triangle.b - point, triangle.c - triangle.b, triangle.per_bc);
+    case Part::a: return dot(triangle.a - point, triangle.a - point);
+    case Part::b: return dot(triangle.b - point, triangle.b - point);
+    case Part::c: return dot(triangle.c - point, triangle.c - point);
+    default: break;
+  }
+  const double height = dot(triangle.a - point, normal);
   return (height * triangle.per_normal) * height;
 }
 

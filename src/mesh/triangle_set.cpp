@@ -144,7 +144,9 @@ TriangleSet::TriangleSet(const Triangles& mesh, const TriangleSetOptions& option
   prepared->surface = make_surface(mesh);
   cpu::check_scratch(options.execution, build_scratch_bytes(prepared->surface.size()));
   const bool with_normals = options.sign == Sign::pseudonormal;
-  prepared->topology = topology_of(prepared->surface, with_normals ? &prepared->pseudonormals : nullptr, run.threads);
+  const bool with_features = options.execution.backend == Backend::cuda && prepared->surface.size() <= kMostNamed;
+  prepared->topology = topology_of(prepared->surface, with_normals ? &prepared->pseudonormals : nullptr,
+                                   with_features ? &prepared->features : nullptr, run.threads);
   prepared->sign = chosen(options.sign, prepared->topology);
   prepared->rule = options.rule;
   Monitor monitor(options.execution, prepared->surface.size());

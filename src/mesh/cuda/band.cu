@@ -63,6 +63,7 @@ struct NearList {
 struct BandWork {
   TileGrid tiles;
   double cutoff;
+  double largest, largest_near;  ///< squares of distances in the band, and of those for which a tile is stored
   BandRule rule;
   bool in_double;
   BandArrays to;
@@ -131,6 +132,21 @@ __device__ void put_distance(const BandWork& work, std::int64_t at, double dista
   else reinterpret_cast<float*>(work.to.distances)[at] = signed_value<float>(distance, inside);
 }
 
+/// What a lane writes at once.
+template <class T>
+struct alignas(16) Row {
+  T at[kPointsOfLane];
+};
+
+/// @param inside  a bit for each point
+template <class T>
+__device__ void put_row(std::byte* to, std::int64_t at, const double (&distances)[kPointsOfLane], unsigned inside) {
+  Row<T> row;
+#pragma unroll
+  for (int n = 0; n < kPointsOfLane; ++n) row.at[n] = signed_value<T>(distances[n], inside >> n & 1);
+  reinterpret_cast<Row<T>*>(to)[at / kPointsOfLane] = row;
+}
+
 /// Point i of a tile, in words of the order of Band's masks.
 __device__ void set_bit(std::uint64_t* words, int i) {
   atomicOr(reinterpret_cast<std::uint32_t*>(words) + i / 32, 1u << i % 32);
@@ -164,22 +180,34 @@ __device__ void set_sides(const TreeView& tree, const BandWork& work, const Tile
 template <Sign kSign>
 __device__ void store_points(const TreeView& tree, const BandWork& work, const TileSearch& search,
                              const Found (&found)[kPointsOfLane], unsigned within, const TileMemory& memory) {
+  const int first = TileSearch::index_of(0);
+  const std::int64_t at = memory.slot * kTilePoints + first;
+  const auto inside = static_cast<unsigned>(memory.inside[first / 64] >> first % 64);
+  double distances[kPointsOfLane];
+#pragma unroll
+  for (int n = 0; n < kPointsOfLane; ++n) distances[n] = within >> n & 1 ? sqrt(found[n].squared) : work.cutoff;
+  if (work.in_double) put_row<double>(work.to.distances, at, distances, kSign == Sign::none ? 0 : inside);
+  else put_row<float>(work.to.distances, at, distances, kSign == Sign::none ? 0 : inside);
+  if (work.to.triangles) {
+    Row<std::int32_t> ids;
+#pragma unroll
+    for (int n = 0; n < kPointsOfLane; ++n) ids.at[n] = within >> n & 1 ? found[n].id : -1;
+    reinterpret_cast<Row<std::int32_t>*>(work.to.triangles)[at / kPointsOfLane] = ids;
+  }
+  if (!work.to.closest) return;
+  Row<float> coordinates[3];
 #pragma unroll
   for (int n = 0; n < kPointsOfLane; ++n) {
-    const int i = TileSearch::index_of(n);
-    const bool is_in = within >> n & 1;
-    const std::int64_t at = memory.slot * kTilePoints + i;
-    put_distance(work, at, is_in ? sqrt(found[n].squared) : work.cutoff,
-                 kSign != Sign::none && memory.inside[i / 64] >> i % 64 & 1);
-    if (work.to.triangles) work.to.triangles[at] = is_in ? found[n].id : -1;
-    if (!work.to.closest) continue;
     const float none = __int_as_float(0x7fc00000);  // as the host's
-    float* const to = work.to.closest + 3 * at;
+    const bool is_in = within >> n & 1;
     const Vec3 closest = is_in ? closest_at(tree.mesh, found[n].place, search.point(n)) : Vec3();
-    to[0] = is_in ? static_cast<float>(closest.x) : none;
-    to[1] = is_in ? static_cast<float>(closest.y) : none;
-    to[2] = is_in ? static_cast<float>(closest.z) : none;
+    coordinates[3 * n / 4].at[3 * n % 4] = is_in ? static_cast<float>(closest.x) : none;
+    coordinates[(3 * n + 1) / 4].at[(3 * n + 1) % 4] = is_in ? static_cast<float>(closest.y) : none;
+    coordinates[(3 * n + 2) / 4].at[(3 * n + 2) % 4] = is_in ? static_cast<float>(closest.z) : none;
   }
+#pragma unroll
+  for (int k = 0; k < 3; ++k)
+    reinterpret_cast<Row<float>*>(work.to.closest)[3 * (at / kPointsOfLane) + k] = coordinates[k];
 }
 
 template <Sign kSign>
@@ -198,20 +226,19 @@ __global__ void __launch_bounds__(kTileBlock, kTileBlocks)
   Found found[kPointsOfLane];
   search.run(work.rule.within, work.lists[memory.ticket], found);
   unsigned within = 0;
-  int active = 0, near = 0;
+  int near = 0;
 #pragma unroll
   for (int n = 0; n < kPointsOfLane; ++n) {
     const int i = TileSearch::index_of(n);
     const bool exists = first[0] + i % 8 < work.tiles.grid.shape[0] &&
                         first[1] + i / 8 % 8 < work.tiles.grid.shape[1] && first[2] + i / 64 < work.tiles.grid.shape[2];
-    const double distance = sqrt(found[n].squared);
-    const bool is_in = exists && distance <= work.cutoff;
+    const bool is_in = exists && found[n].squared <= work.largest;
     within |= static_cast<unsigned>(is_in) << n;
-    active += __syncthreads_count(is_in);
-    near += __syncthreads_count(exists && distance <= work.rule.within);
+    near |= exists && found[n].squared <= work.largest_near;
     if (is_in) set_bit(memory.mask, i);
   }
-  const bool is_stored = near > 0 || (work.cut && work.cut[work.near.numbers[memory.ticket]]);
+  near = __syncthreads_or(near);
+  const bool is_stored = near || (work.cut && work.cut[work.near.numbers[memory.ticket]]);
   if (threadIdx.x < 32) {
     const std::int64_t slot = active_before(work.places, memory.ticket, is_stored);
     if (threadIdx.x == 0) memory.slot = static_cast<std::int64_t>(work.counts->tiles_before) + slot;
@@ -221,7 +248,11 @@ __global__ void __launch_bounds__(kTileBlock, kTileBlocks)
   __syncthreads();
   store_points<kSign>(tree, work, search, found, within, memory);
   if (threadIdx.x < 3) work.to.tiles[3 * memory.slot + threadIdx.x] = static_cast<std::int32_t>(tile[threadIdx.x]);
-  if (threadIdx.x < kTileSide) work.to.masks[kTileSide * memory.slot + threadIdx.x] = memory.mask[threadIdx.x];
+  if (threadIdx.x >= 32) return;
+  const std::uint64_t mask = memory.mask[threadIdx.x % kTileSide];
+  if (threadIdx.x < kTileSide) work.to.masks[kTileSide * memory.slot + threadIdx.x] = mask;
+  int active = __popcll(mask);
+  for (int step = kTileSide / 2; step > 0; step /= 2) active += __shfl_xor_sync(kAllLanes, active, step, kTileSide);
   if (threadIdx.x != 0) return;
   atomicAdd(&work.counts->tiles, 1ull);
   atomicAdd(&work.counts->points, static_cast<unsigned long long>(active));
@@ -381,7 +412,15 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
   check(cudaStreamSynchronize(nullptr), "asking for memory");
   Scratch arrays(memory->data());
   const BandArrays to = place_arrays(options, tiles, near.count, arrays);
-  BandWork work{tiles, options.cutoff, rule, options.dtype == DType::float64, to, cut.marks, {tiles, 0, nullptr}};
+  BandWork work{tiles,
+                options.cutoff,
+                largest_square(options.cutoff),
+                largest_square(rule.within),
+                rule,
+                options.dtype == DType::float64,
+                to,
+                cut.marks,
+                {tiles, 0, nullptr}};
   const Counts found = make_pieces(tree, work, near, piece, options.execution, stream);
   const auto count = static_cast<std::int64_t>(found.tiles);
   check(cudaMemsetAsync(to.row_inside, 0, static_cast<std::size_t>(tiles.rows()), stream), "clearing sides");

@@ -48,8 +48,31 @@ class Upload {
   cudaStream_t stream_;
 };
 
+/// What devices have of a mesh besides, by the places of triangles.
+struct ByPlace {
+  std::vector<Features> features;
+  std::vector<Vec3> normals;
+
+  explicit ByPlace(const PreparedMesh& prepared);
+};
+
+ByPlace::ByPlace(const PreparedMesh& prepared) {
+  if (prepared.features.empty()) return;
+  const auto& ids = prepared.tree.ids;
+  const auto count = static_cast<std::size_t>(prepared.tree.count);
+  std::vector<std::uint32_t> place_of(count);
+  for (std::size_t place = 0; place < count; ++place)
+    place_of[static_cast<std::size_t>(ids[place])] = static_cast<std::uint32_t>(place);
+  for (std::size_t place = 0; place < count; ++place) {
+    const Triangle triangle = prepared.tree.triangle(static_cast<std::int64_t>(place));
+    normals.push_back(cross(triangle.b - triangle.a, triangle.c - triangle.a));
+    features.push_back(prepared.features[static_cast<std::size_t>(ids[place])]);
+    for (std::uint32_t& name : features.back()) name = 8 * place_of[name / 8] + name % 8;
+  }
+}
+
 /// @return as prepared.view(), there
-TreeView copied(const PreparedMesh& prepared, Upload& upload) {
+TreeView copied(const PreparedMesh& prepared, const ByPlace& by_place, Upload& upload) {
   TreeView view = prepared.view();
   const std::size_t blocks = prepared.tree.blocks.size(), triangles = prepared.surface.corners.size();
   view.mesh.blocks = upload.copy(view.mesh.blocks, blocks);
@@ -58,6 +81,10 @@ TreeView copied(const PreparedMesh& prepared, Upload& upload) {
   view.mesh.corners = upload.copy(view.mesh.corners, 3 * triangles);
   view.mesh.edge_normals = upload.copy(view.mesh.edge_normals, 3 * triangles);
   view.mesh.vertex_normals = upload.copy(view.mesh.vertex_normals, prepared.pseudonormals.vertices.size());
+  if (!by_place.features.empty()) {
+    view.mesh.features = upload.copy(by_place.features.front().data(), 6 * by_place.features.size());
+    view.mesh.normals = upload.copy(by_place.normals.data(), by_place.normals.size());
+  }
   for (int level = 0; level < view.level_count; ++level)
     view.levels[level] = upload.copy(view.levels[level], prepared.tree.levels[static_cast<std::size_t>(level)].size());
   view.clusters.blocks = view.mesh.blocks;
@@ -161,13 +188,14 @@ class DeviceSet : public ResidentMesh {
  public:
   DeviceSet(const PreparedMesh& prepared, int device) : device_(device) {
     const OwnStream stream;
+    const ByPlace by_place(prepared);
     Upload counting(nullptr, stream.get());
-    copied(prepared, counting);
+    copied(prepared, by_place, counting);
     bytes_ = counting.bytes();
     memory_ = std::make_unique<DeviceMemory>(bytes_, nullptr);
     check(cudaStreamSynchronize(nullptr), "asking for memory");
     Upload upload(memory_->data(), stream.get());
-    tree_ = copied(prepared, upload);
+    tree_ = copied(prepared, by_place, upload);
     stream.wait();
   }
   ~DeviceSet() override {

@@ -1,11 +1,12 @@
 // A tile of 8 × 8 × 8 points: a team lists the triangles that may matter to it, a block of threads finds the nearest
 // one of each of its points.
 //
-// Each warp has a brick of 8 × 4 × 4 points; a triangle matters to it that is no farther from its middle than
-// min(cutoff + ρ, least + 2ρ), where ρ is its radius and `least` the distance of the nearest one. In the same way each
-// lane finds the few of them that matter to its cell of 2 × 2 points, and measures these from each point. All that is
-// done in float; float64 decides between triangles that the margin does not tell apart. Where there are more triangles
-// than a list holds, or float cannot tell them apart, teams search for each point by itself.
+// Each warp has a brick of 8 × 4 × 4 points; a triangle matters to it that may be no farther from some point of it than
+// the cutoff, and than the nearest one is from all of them. Each lane measures these from its row of four points, in
+// float. Where one part of the surface – a face, edge or corner – is nearest beyond the margin, as it is nearly
+// everywhere, float64 computes the distance to it alone; points where several may be nearest stand in a queue, which all
+// threads of the block work off: float64 decides. Where there are more triangles than a list holds, or float cannot
+// tell them apart, teams search for each point by itself.
 // Source: as mesh/cpu/tile.cpp, with larger cubes.
 #pragma once
 
@@ -16,7 +17,8 @@
 namespace fathom::mesh::cuda {
 
 constexpr int kTileBlock = 128;  ///< threads
-constexpr int kTileBlocks = 5;   ///< of a multiprocessor
+constexpr int kTileBlocks = 4;   ///< of a multiprocessor
+constexpr int kTileWarps = kTileBlock / 32;
 constexpr int kPointsOfLane = kTilePoints / kTileBlock;
 constexpr int kMostListed = 256;
 
@@ -30,6 +32,11 @@ struct TileList {
 /// Shared memory of a block, with the stacks of its teams behind it.
 struct TileMemory {
   Flat flats[kMostListed];
+  std::uint16_t listed[kTileWarps][kMostListed];  ///< of each brick: triangle + 256 · its sides that may matter
+  int counts[kTileWarps];                         ///< of them
+  std::uint16_t queue[kTilePoints];               ///< points that float64 has to decide
+  int queued;
+  Found decided[kTileBlock];                         ///< some of them
   std::uint64_t mask[kTileSide], inside[kTileSide];  ///< of a band's tile
   std::int64_t ticket, slot;
 };
@@ -38,18 +45,19 @@ struct TileMemory {
 struct Ball {
   Vec3 middle;
   double radius;
+  double half[3];
 };
 
 /// Points [first, first + size) along each axis.
 __device__ inline Ball ball_about(const Grid& grid, const std::int64_t (&first)[3], const int (&size)[3]) {
-  double middle[3], squared = 0;
+  double middle[3], half[3], squared = 0;
   for (int k = 0; k < 3; ++k) {
     const double low = grid.at(k, first[k]), high = grid.at(k, first[k] + size[k] - 1);
     middle[k] = low + 0.5 * (high - low);
-    const double radius = fmax(middle[k] - low, high - middle[k]);
-    squared += radius * radius;
+    half[k] = fmax(middle[k] - low, high - middle[k]);
+    squared += half[k] * half[k];
   }
-  return {{middle[0], middle[1], middle[2]}, sqrt(squared)};
+  return {{middle[0], middle[1], middle[2]}, sqrt(squared), {half[0], half[1], half[2]}};
 }
 
 /// A team for each tile.
@@ -81,27 +89,16 @@ class TileSearch {
   /// @param stacks  of the block's teams
   __device__ TileSearch(const TreeView& tree, const Grid& grid, const std::int64_t (&first)[3], TileMemory& memory,
                         Node* stacks)
-      : tree_(tree), memory_(memory), stacks_(stacks) {
-    const int warp = static_cast<int>(threadIdx.x) / 32, lane = fathom::cuda::lane_id();
+      : tree_(tree), grid_(grid), first_(first), memory_(memory), stacks_(stacks) {
     tile_ = ball_about(grid, first, {kTileSide, kTileSide, kTileSide});
-    const std::int64_t of_brick[3] = {first[0], first[1] + warp % 2 * 4, first[2] + warp / 2 * 4};
-    brick_ = ball_about(grid, of_brick, {8, 4, 4});
-    const std::int64_t of_cell[3] = {of_brick[0] + lane % 4 * 2, of_brick[1] + lane / 4 % 2 * 2,
-                                     of_brick[2] + lane / 8};
-    cell_ = ball_about(grid, of_cell, {2, 2, 1});
-    for (int n = 0; n < 2; ++n) {
-      x_[n] = grid.at(0, of_cell[0] + n);
-      y_[n] = grid.at(1, of_cell[1] + n);
-    }
-    z_ = grid.at(2, of_cell[2]);
   }
 
-  /// A lane's points are those of its cell.
-  __device__ Vec3 point(int n) const { return {x_[n % 2], y_[n / 2], z_}; }
+  /// A lane's points are a row of four.
+  __device__ Vec3 point(int n) const { return point_at(index_of(n)); }
   /// Number of such a point in the tile.
   static __device__ int index_of(int n) {
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = fathom::cuda::lane_id();
-    const int x = lane % 4 * 2 + n % 2, y = warp % 2 * 4 + lane / 4 % 2 * 2 + n / 2, z = warp / 2 * 4 + lane / 8;
+    const int x = lane % 2 * 4 + n, y = warp % 2 * 4 + lane / 2 % 4, z = warp / 2 * 4 + lane / 8;
     return x + kTileSide * (y + kTileSide * z);
   }
 
@@ -110,136 +107,167 @@ class TileSearch {
   /// @param found   of the lane's points; farther than the cutoff or nothing, where that is so
   __device__ void run(double cutoff, const TileList& list, Found (&found)[kPointsOfLane]) {
     const double unit = 1 / tile_.radius, extent = (list.limit + sqrt(tree_.longest_squared)) * unit + 3;  // R + 3
-    if (list.count <= kMostListed && extent < kMostFlat && flatten_all(list, unit)) {
+    if (tree_.mesh.features && list.count <= kMostListed && extent < kMostFlat && flatten_all(list, unit)) {
+      unit_ = unit;
+      far_ = static_cast<float>(cutoff * unit);
       margin_ = kMargin * static_cast<float>(extent);
-      inside_margin_ = kInsideMargin * static_cast<float>(extent);
-      measure(list.count, cutoff, unit, found);
+      part_margin_ = kPartMargin * static_cast<float>(extent);
+      list_brick(list.count);
+      measure(found);
     } else {
       search(found);
     }
   }
 
  private:
+  __device__ Vec3 point_at(int i) const {
+    return grid_.point(first_[0] + i % 8, first_[1] + i / 8 % 8, first_[2] + i / 64);
+  }
+
   /// @return whether all have a face
   __device__ bool flatten_all(const TileList& list, double unit) {
     bool flat = true;
+    if (threadIdx.x == 0) memory_.queued = 0;
     for (int i = static_cast<int>(threadIdx.x); i < list.count; i += kTileBlock) {
-      const Triangle triangle = triangle_at(tree_.mesh, list.places[i]);
-      memory_.flats[i].place = list.places[i];
-      if (triangle.per_normal > 0) flatten(triangle, tile_.middle, unit, memory_.flats[i]);
+      const std::uint32_t place = list.places[i];
+      const Triangle triangle = triangle_at(tree_.mesh, place);
+      memory_.flats[i].place = place;
+      if (triangle.per_normal > 0)
+        flatten(triangle, tree_.mesh.features + 6 * std::int64_t{place}, tile_.middle, unit, memory_.flats[i]);
       else flat = false;
     }
     return __syncthreads_and(flat);
   }
 
-  /// Of the lane's points, each warp for its brick.
-  __device__ void measure(int count, double cutoff, double unit, Found (&found)[kPointsOfLane]) const {
+  /// By a warp: lists the triangles that matter to its brick.
+  __device__ void list_brick(int count) {
     constexpr int kParts = kMostListed / 32;
-    const int lane = fathom::cuda::lane_id();
-    const auto far = static_cast<float>(cutoff * unit);
-    const Local of_brick = local(brick_.middle, unit);
-    float squares[kParts], least = INFINITY;
+    constexpr float kRounded = 1 + 0x1p-20f;
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = fathom::cuda::lane_id();
+    const Ball brick = ball_about(grid_, {first_[0], first_[1] + warp % 2 * 4, first_[2] + warp / 2 * 4}, {8, 4, 4});
+    const Local middle = local(brick.middle);
+    const auto wide = [&](double length) { return static_cast<float>(length * unit_) * kRounded; };
+    const float radius = wide(brick.radius), half[3] = {wide(brick.half[0]), wide(brick.half[1]), wide(brick.half[2])};
+    float lows[kParts], least = INFINITY;
+    unsigned sides = 0;  // three bits a part
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
+      lows[part] = INFINITY;
       const int i = part * 32 + lane;
-      squares[part] = i < count
-                          ? distance_to(memory_.flats[i], of_brick.x, of_brick.y, of_brick.z, inside_margin_).squared
-                          : INFINITY;
-      least = fminf(least, squares[part]);
+      if (i >= count) continue;
+      const Flat& flat = memory_.flats[i];
+      const float distance = sqrtf(squared_to(flat, middle.x, middle.y, middle.z, part_margin_));
+      least = fminf(least, distance);
+      float low = fmaxf(distance - radius, fabsf(flat.height.at(middle.x, middle.y, middle.z)) -
+                                               flat.height.extent(half[0], half[1], half[2]));
+      unsigned outside = flat.always;
+#pragma unroll
+      for (int k = 0; k < 3; ++k) {
+        const float outward = flat.outward[k].at(middle.x, middle.y, middle.z),
+                    change = flat.outward[k].extent(half[0], half[1], half[2]) * kRounded;
+        low = fmaxf(low, outward - change);
+        outside |= unsigned{outward + change > -2 * part_margin_} << k;
+      }
+      lows[part] = low;
+      sides |= outside << 3 * part;
     }
     for (int step = 16; step > 0; step /= 2)
       least = fminf(least, __shfl_xor_sync(fathom::cuda::kAllLanes, least, step));
-    const float reach = squared_reach(least, far, brick_.radius, unit);
-    unsigned left[kParts];
-#pragma unroll
-    for (int part = 0; part < kParts; ++part)
-      left[part] = __ballot_sync(fathom::cuda::kAllLanes, squares[part] <= reach && part * 32 + lane < count);
-
-    const Local of_cell = local(cell_.middle, unit);
-    const auto from_cell = [&](int i) {
-      return distance_to(memory_.flats[i], of_cell.x, of_cell.y, of_cell.z, inside_margin_).squared;
-    };
-    least = INFINITY;
-#pragma unroll
-    for (int part = 0; part < kParts; ++part)
-      for (unsigned bits = left[part]; bits != 0; bits &= bits - 1)
-        least = fminf(least, from_cell(part * 32 + lowest_bit(bits)));
-    const float cell_reach = squared_reach(least, far, cell_.radius, unit);
+    const float reach = (fminf(far_, least + radius + margin_) + 2 * margin_) * kRounded;
+    int listed = 0;
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
-      const unsigned of_warp = left[part];
-      left[part] = 0;
-      for (unsigned bits = of_warp; bits != 0; bits &= bits - 1)
-        if (from_cell(part * 32 + lowest_bit(bits)) <= cell_reach) left[part] |= bits & (0u - bits);
+      const bool wanted = lows[part] <= reach;  // of no triangle it is inf, and so is the reach if there is none
+      const unsigned all = __ballot_sync(fathom::cuda::kAllLanes, wanted && part * 32 + lane < count);
+      if (wanted && part * 32 + lane < count)
+        memory_.listed[warp][listed + __popc(all & ((1u << lane) - 1))] =
+            static_cast<std::uint16_t>(part * 32 + lane | (sides >> 3 * part & kAllSides) << 8);
+      listed += __popc(all);
     }
-    measure_points(left, far, unit, found);
+    if (lane == 0) memory_.counts[warp] = listed;
+    __syncwarp();
   }
 
-  /// @param left  the triangles that matter to the lane's cell
-  template <int kParts>
-  __device__ void measure_points(const unsigned (&left)[kParts], float far, double unit,
-                                 Found (&found)[kPointsOfLane]) const {
-    Local points[kPointsOfLane];
-    float most[kPointsOfLane];
+  /// The lane's points.
+  __device__ void measure(Found (&found)[kPointsOfLane]) {
+    const int warp = static_cast<int>(threadIdx.x) / 32, count = memory_.counts[warp];
+    float x[kPointsOfLane];
+    const Local row = local(point(0));
+    FlatPart parts[kPointsOfLane];
 #pragma unroll
     for (int n = 0; n < kPointsOfLane; ++n) {
-      points[n] = local(point(n), unit);
-      most[n] = INFINITY;
+      x[n] = local(point(n)).x;
+      parts[n] = {INFINITY, kNoName, INFINITY};
     }
+    for (int i = 0; i < count; ++i) {
+      const unsigned listed = memory_.listed[warp][i];
+      meet(memory_.flats[listed % kMostListed], listed / kMostListed, x, row.y, row.z, part_margin_, parts);
+    }
+    int waiting[kPointsOfLane];
 #pragma unroll
-    for (int part = 0; part < kParts; ++part)
-      for (unsigned bits = left[part]; bits != 0; bits &= bits - 1) {
-        const Flat& flat = memory_.flats[part * 32 + lowest_bit(bits)];
-#pragma unroll
-        for (int n = 0; n < kPointsOfLane; ++n)
-          most[n] = fminf(most[n], distance_to(flat, points[n].x, points[n].y, points[n].z, inside_margin_).squared);
+    for (int n = 0; n < kPointsOfLane; ++n) {
+      waiting[n] = -1;
+      found[n] = Found();
+      if (!(parts[n].squared <= squared_reach(INFINITY))) continue;  // it is beyond the cutoff
+      if (parts[n].name != kNoName && parts[n].other > squared_reach(parts[n].squared)) {
+        const std::int64_t place = parts[n].name / 8;
+        const auto part = static_cast<Part>(parts[n].name % 8);
+        found[n] = {squared_to(triangle_at(tree_.mesh, place), tree_.mesh.normals[place], part, point(n)),
+                    tree_.mesh.ids[place], place};
+      } else {
+        waiting[n] = atomicAdd(&memory_.queued, 1);
+        memory_.queue[waiting[n]] = static_cast<std::uint16_t>(index_of(n));
       }
+    }
+    __syncthreads();
+    for (int first = 0; first < memory_.queued; first += kTileBlock) {
+      const int own = first + static_cast<int>(threadIdx.x);
+      if (own < memory_.queued) memory_.decided[threadIdx.x] = decide(memory_.queue[own]);
+      __syncthreads();
 #pragma unroll
-    for (int n = 0; n < kPointsOfLane; ++n) most[n] = squared_reach(most[n], far, 0, unit);
-#pragma unroll
-    for (int part = 0; part < kParts; ++part)
-      for (unsigned bits = left[part]; bits != 0; bits &= bits - 1) {
-        const int i = part * 32 + lowest_bit(bits);
-        const Flat& flat = memory_.flats[i];
-        unsigned wanted = 0, in_prism = 0;
-#pragma unroll
-        for (int n = 0; n < kPointsOfLane; ++n) {
-          const FlatDistance distance = distance_to(flat, points[n].x, points[n].y, points[n].z, inside_margin_);
-          wanted |= unsigned{distance.squared <= most[n]} << n;
-          in_prism |= unsigned{distance.in_prism} << n;
-        }
-        if (wanted) take(flat.place, wanted, (wanted & ~in_prism) == 0, found);
-      }
+      for (int n = 0; n < kPointsOfLane; ++n)
+        if (waiting[n] >= first && waiting[n] < first + kTileBlock) found[n] = memory_.decided[waiting[n] - first];
+      __syncthreads();
+    }
   }
 
-  /// A triangle that may be nearest to some of the lane's points.
-  /// @param in_prism  whether these lie in the prism over its face
-  __device__ void take(std::int64_t place, unsigned wanted, bool in_prism, Found (&found)[kPointsOfLane]) const {
-    const Triangle triangle = triangle_at(tree_.mesh, place);
-    const std::int32_t id = tree_.mesh.ids[place];
-#pragma unroll
-    for (int n = 0; n < kPointsOfLane; ++n) {
-      if (!(wanted >> n & 1)) continue;
-      const double squared = in_prism ? squared_in_prism(triangle, point(n)) : nearest_of(triangle, point(n)).squared;
-      if (found[n].yields_to(squared, id)) found[n] = {squared, id, place};
+  /// A point of the tile, by itself.
+  __device__ Found decide(int i) const {
+    const int warp = i / 32 % 2 + i / 256 * 2, count = memory_.counts[warp];
+    const Vec3 at = point_at(i);
+    const Local there = local(at);
+    const auto squared_of = [&](int k) {
+      const Flat& flat = memory_.flats[memory_.listed[warp][k] % kMostListed];
+      return squared_to(flat, there.x, there.y, there.z, part_margin_);
+    };
+    float least = INFINITY;
+    for (int k = 0; k < count; ++k) least = fminf(least, squared_of(k));
+    const float reach = squared_reach(least);
+    Found found;
+    for (int k = 0; k < count; ++k) {
+      if (!(squared_of(k) <= reach)) continue;
+      const std::int64_t place = memory_.flats[memory_.listed[warp][k] % kMostListed].place;
+      const double squared = nearest_of(triangle_at(tree_.mesh, place), at).squared;
+      const std::int32_t id = tree_.mesh.ids[place];
+      if (found.yields_to(squared, id)) found = {squared, id, place};
     }
+    return found;
   }
 
   /// A point about the tile's middle, in units of its radius.
   struct Local {
     float x, y, z;
   };
-  __device__ Local local(Vec3 p, double unit) const {
-    const Vec3 way = unit * (p - tile_.middle);
+  __device__ Local local(Vec3 p) const {
+    const Vec3 way = unit_ * (p - tile_.middle);
     return {static_cast<float>(way.x), static_cast<float>(way.y), static_cast<float>(way.z)};
   }
 
-  /// Triangles farther than its root from the middle of a ball do not matter to points in it.
+  /// What is farther than its root is not the nearest.
   /// @param least  square of the least distance, as all in float
-  __device__ float squared_reach(float least, float far, double radius, double unit) const {
+  __device__ float squared_reach(float least) const {
     constexpr float kRounded = 1 + 0x1p-20f;
-    const float r = static_cast<float>(radius * unit),
-                reach = (fminf(far + r, sqrtf(least) + margin_ + 2 * r) + margin_) * kRounded;
+    const float reach = (fminf(far_, sqrtf(least) + margin_) + margin_) * kRounded;
     return reach * reach * kRounded;
   }
 
@@ -252,11 +280,13 @@ class TileSearch {
   }
 
   const TreeView& tree_;
+  const Grid& grid_;
+  const std::int64_t (&first_)[3];
   TileMemory& memory_;
   Node* const stacks_;
-  Ball tile_, brick_, cell_;
-  double x_[2], y_[2], z_;
-  float margin_ = 0, inside_margin_ = 0;
+  Ball tile_;
+  double unit_ = 0;
+  float far_ = 0, margin_ = 0, part_margin_ = 0;
 };
 
 }  // namespace fathom::mesh::cuda

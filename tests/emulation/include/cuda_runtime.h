@@ -61,6 +61,7 @@ constexpr std::common_type_t<A, B> max(A a, B b) {
 
 // ---- bits ----
 
+inline int __popcll(unsigned long long word) { return __builtin_popcountll(word); }
 inline int __popc(unsigned x) { return std::popcount(x); }
 inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
 inline int __clzll(long long x) { return std::countl_zero(static_cast<unsigned long long>(x)); }
