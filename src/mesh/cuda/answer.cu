@@ -41,6 +41,7 @@ struct TilesOfPlanes {
     down = of(grid.shape[1]);
     count = across * down * of(planes.count);
   }
+  __device__ const CubeList* list_of(std::int64_t) const { return nullptr; }
   __device__ void first_of(std::int64_t tile, std::int64_t (&at)[3]) const {
     at[0] = tile % across * kTileSide;
     at[1] = tile / across % down * kTileSide;

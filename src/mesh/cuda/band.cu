@@ -50,7 +50,13 @@ struct NearList {
   TileGrid tiles;
   std::int64_t count;
   const std::uint64_t* numbers;
+  CubeLists cubes;
 
+  __device__ const CubeList* list_of(std::int64_t i) const {
+    std::int64_t at[3];
+    place_of(i, at);
+    return cubes.of(at);
+  }
   __device__ void place_of(std::int64_t i, std::int64_t (&at)[3]) const {
     tiles.place_of(static_cast<std::int64_t>(numbers[i]), at);
   }
@@ -361,7 +367,7 @@ Counts make_pieces(const TreeView& tree, BandWork& work, const NearTiles& near, 
   for (std::int64_t first = 0; first < near.count; first += piece) {
     stop_if_asked(execution);
     const std::int64_t count = std::min(piece, near.count - first);
-    work.near = {work.tiles, count, near.tiles + first};
+    work.near = {work.tiles, count, near.tiles + first, near.cubes};
     const RowSides sides(tree, work.tiles, work.near.numbers, count, stream);
     work.bits = sides.bits();
     work.rows = sides.rows();
@@ -420,7 +426,7 @@ DeviceBand make_band(const TreeView& tree, const Lattice& lattice, const BandOpt
                 options.dtype == DType::float64,
                 to,
                 cut.marks,
-                {tiles, 0, nullptr}};
+                {tiles, 0, nullptr, {}}};
   const Counts found = make_pieces(tree, work, near, piece, options.execution, stream);
   const auto count = static_cast<std::int64_t>(found.tiles);
   check(cudaMemsetAsync(to.row_inside, 0, static_cast<std::size_t>(tiles.rows()), stream), "clearing sides");

@@ -190,6 +190,8 @@ CutTiles add_cut_tiles(const TreeView& tree, const TileGrid& tiles, NearTiles& n
           },
           stream);
   sort(all, tiles, stream);
+  all.cubes = near.cubes;
+  all.of_cubes = std::move(near.of_cubes);
   near = std::move(all);
   return cut;
 }

@@ -28,11 +28,36 @@ struct TileGrid {
   }
 };
 
+inline constexpr int kDivision = 4;  ///< of cubes along each axis, on the way down to tiles
+
+/// The triangles that may be near to some point of a cube of kDivision³ tiles.
+struct CubeList {
+  static constexpr int kMost = 255;
+  std::int32_t count;  ///< above kMost: they are not all in the list
+  std::uint32_t places[kMost];
+};
+
+/// Such lists for the cubes that have near tiles.
+struct CubeLists {
+  std::int32_t* numbers = nullptr;  ///< [cube]: of its list, or −1
+  CubeList* lists = nullptr;
+  std::int64_t shape[2] = {};  ///< cubes along x and y
+
+  /// @return null if there is no whole list
+  __device__ const CubeList* of(const std::int64_t (&tile)[3]) const {
+    if (!lists) return nullptr;
+    const std::int32_t number =
+        numbers[(tile[2] / kDivision * shape[1] + tile[1] / kDivision) * shape[0] + tile[0] / kDivision];
+    return number >= 0 && lists[number].count <= CubeList::kMost ? lists + number : nullptr;
+  }
+};
+
 struct NearTiles {
-  std::unique_ptr<fathom::cuda::DeviceMemory> memory;
-  std::size_t bytes = 0;                 ///< of it
+  std::unique_ptr<fathom::cuda::DeviceMemory> memory, of_cubes;
+  std::size_t bytes = 0;                 ///< of them
   const std::uint64_t* tiles = nullptr;  ///< in ascending order
   std::int64_t count = 0;
+  CubeLists cubes;
 };
 
 /// Brings them into ascending order.

@@ -111,13 +111,16 @@ class Team {
         push(name, point);
         continue;
       }
-      const std::int64_t place = number_of(name) * kFan + lane_;
-      const bool near = place < tree_.count && nearest_of(triangle_at(tree_.mesh, place), point).squared <= reach;
-      const unsigned all = votes(near);
-      const int at = count + __popc(all & ((1u << lane_) - 1));
-      if (near && at < most) places[at] = static_cast<std::uint32_t>(place);
-      count += __popc(all);
+      append(number_of(name) * kFan + lane_, point, places, most, count);
     }
+    return count;
+  }
+  /// The same of some triangles.
+  __device__ int gather(const std::uint32_t* from, int of, Vec3 point, double reach, std::uint32_t* places, int most) {
+    reach_ = reach;
+    int count = 0;
+    for (int i = 0; i < of && count <= most; i += kFan)
+      append(i + lane_ < of ? from[i + lane_] : tree_.count, point, places, most, count);
     return count;
   }
 
@@ -135,8 +138,24 @@ class Team {
     }
     return false;
   }
+  /// The same of some triangles.
+  __device__ bool any_within(const std::uint32_t* from, int of, Vec3 point, double reach) const {
+    for (int i = 0; i < of; i += kFan)
+      if (votes(i + lane_ < of && nearest_of(triangle_at(tree_.mesh, from[i + lane_]), point).squared <= reach))
+        return true;
+    return false;
+  }
 
  private:
+  /// The lane's triangle, if there is one at that place, and near.
+  __device__ void append(std::int64_t place, Vec3 point, std::uint32_t* places, int most, int& count) const {
+    const bool near = place < tree_.count && nearest_of(triangle_at(tree_.mesh, place), point).squared <= reach_;
+    const unsigned all = votes(near);
+    const int at = count + __popc(all & ((1u << lane_) - 1));
+    if (near && at < most) places[at] = static_cast<std::uint32_t>(place);
+    count += __popc(all);
+  }
+
   /// A node's children that may hold something nearer, the nearest on top.
   __device__ void push(unsigned name, Vec3 point) {
     const double gap = gap_squared(boxes_of(tree_, name), lane_, point);

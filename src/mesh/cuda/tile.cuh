@@ -61,7 +61,7 @@ __device__ inline Ball ball_about(const Grid& grid, const std::int64_t (&first)[
 }
 
 /// A team for each tile.
-/// @param tiles   tiles.count of them; tiles.first_of() is the first point of one
+/// @param tiles   tiles.count of them; tiles.first_of() is the first point of one, tiles.list_of() what may be near it
 /// @param cutoff  beyond which triangles do not matter
 template <class Tiles>
 __global__ void __launch_bounds__(kAnswerBlock)
@@ -76,8 +76,11 @@ __global__ void __launch_bounds__(kAnswerBlock)
   const Ball ball = ball_about(grid, first, {kTileSide, kTileSide, kTileSide});
   double limit = cutoff + ball.radius;
   if (limit == INFINITY) limit = sqrt(team.nearest(ball.middle, -1).squared) + 2 * ball.radius;
-  const int count =
-      team.gather(ball.middle, reach_of(limit * limit, tree.longest_squared), lists[tile].places, kMostListed);
+  const double reach = reach_of(limit * limit, tree.longest_squared);
+  const CubeList* const of_cube = tiles.list_of(tile);
+  std::uint32_t* const places = lists[tile].places;
+  const int count = of_cube ? team.gather(of_cube->places, of_cube->count, ball.middle, reach, places, kMostListed)
+                            : team.gather(ball.middle, reach, places, kMostListed);
   if (team.lane() != 0) return;
   lists[tile].limit = limit;
   lists[tile].count = count;
