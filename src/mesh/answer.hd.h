@@ -53,9 +53,14 @@ FATHOM_HD inline Vec3 pseudonormal_at(const MeshView& mesh, std::int64_t place, 
 }
 
 /// Whether a point is inside, by the pseudonormal of what is nearest.
+FATHOM_HD inline bool is_behind(const MeshView& mesh, std::int64_t place, const Nearest& nearest) {
+  if (nearest.part != Part::face) return dot(nearest.way, pseudonormal_at(mesh, place, nearest.part)) > 0;
+  const Triangle triangle = triangle_at(mesh, place);  // its normal will do, of whatever length
+  const double outward = dot(nearest.way, cross(triangle.b - triangle.a, triangle.c - triangle.a));
+  return is_ascending(mesh.corners + 3 * std::int64_t{mesh.ids[place]}) ? outward > 0 : outward < 0;
+}
 FATHOM_HD inline bool is_behind(const MeshView& mesh, std::int64_t place, Vec3 point) {
-  const Nearest nearest = nearest_of(triangle_at(mesh, place), point);
-  return dot(nearest.way, pseudonormal_at(mesh, place, nearest.part)) > 0;  // the way leads outward
+  return is_behind(mesh, place, nearest_of(triangle_at(mesh, place), point));
 }
 
 /// Corners as they are, the rest of edges from their ends, and of faces from the point.

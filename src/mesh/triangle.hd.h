@@ -55,7 +55,7 @@ FATHOM_HD inline Triangle make_triangle(Vec3 a, Vec3 b, Vec3 c) {
 }
 
 /// A part of a triangle: corners count from the lowest vertex, as the triangle's do.
-enum class Part : std::uint8_t { face, ab, ac, bc, a, b, c };
+enum class Part : std::uint8_t { face, ab, ac, bc, a, b, c, unknown };
 
 /// The nearest point of a triangle.
 struct Nearest {
@@ -110,25 +110,34 @@ FATHOM_HD inline Nearest nearest_of(const Triangle& triangle, Vec3 point) {
   return nearest;
 }
 
-FATHOM_HD inline double squared_to_edge(Vec3 u, Vec3 edge, double per) {
-  const Vec3 way = u + ((0 - dot(u, edge)) * per) * edge;
-  return dot(way, way);
-}
-
-/// The same square for a point of which it is known what part is nearest.
+/// The same for a point of which it is known what part is nearest.
 /// @param normal  (b − a) × (c − a)
-FATHOM_HD inline double squared_to(const Triangle& triangle, Vec3 normal, Part part, Vec3 point) {
+FATHOM_HD inline Nearest nearest_of(const Triangle& triangle, Vec3 normal, Part part, Vec3 point) {
+  const Vec3 a = triangle.a - point, b = triangle.b - point;
+  Nearest nearest;
+  nearest.part = part;
+  const auto on_edge = [&](Vec3 u, Vec3 edge, double per, int from, int to) {
+    const double along = (0 - dot(u, edge)) * per;
+    nearest.way = u + along * edge;
+    nearest.weights[from] = 1 - along;
+    nearest.weights[to] = along;
+  };
   switch (part) {
-    case Part::ab: return squared_to_edge(triangle.a - point, triangle.b - triangle.a, triangle.per_ab);
-    case Part::ac: return squared_to_edge(triangle.a - point, triangle.c - triangle.a, triangle.per_ac);
-    case Part::bc: return squared_to_edge(triangle.b - point, triangle.c - triangle.b, triangle.per_bc);
-    case Part::a: return dot(triangle.a - point, triangle.a - point);
-    case Part::b: return dot(triangle.b - point, triangle.b - point);
-    case Part::c: return dot(triangle.c - point, triangle.c - point);
-    default: break;
+    case Part::ab: on_edge(a, triangle.b - triangle.a, triangle.per_ab, 0, 1); break;
+    case Part::ac: on_edge(a, triangle.c - triangle.a, triangle.per_ac, 0, 2); break;
+    case Part::bc: on_edge(b, triangle.c - triangle.b, triangle.per_bc, 1, 2); break;
+    case Part::a: nearest.way = a; break;
+    case Part::b: nearest.way = b; break;
+    case Part::c: nearest.way = triangle.c - point; break;
+    default: {
+      const double height = dot(a, normal);
+      nearest.squared = (height * triangle.per_normal) * height;
+      nearest.way = (height * triangle.per_normal) * normal;
+      return nearest;
+    }
   }
-  const double height = dot(triangle.a - point, normal);
-  return (height * triangle.per_normal) * height;
+  nearest.squared = dot(nearest.way, nearest.way);
+  return nearest;
 }
 
 /// Squares of bounds above which nothing can be nearer than `squared`. The formula's distance may fall short of the

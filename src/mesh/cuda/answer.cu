@@ -26,8 +26,7 @@ __global__ void __launch_bounds__(kAnswerBlock)
   std::int64_t near = -1;
   const Found found = answer_own(team, own, near);
   if (own.valid)
-    put(tree.mesh, to,
-        {{i}, own.point, found.place, found.squared, is_inside(SignTag<kSign>(), tree, own.point, found.place)});
+    put(tree.mesh, to, {{i}, own.point, found.place, found.squared, is_inside<kSign>(tree, own.point, found)});
   else if (i < points.count) put_none(to, {i, 0, 0});
 }
 
@@ -69,7 +68,7 @@ __global__ void __launch_bounds__(kTileBlock, kTileBlocks)
     if (x >= grid.shape[0] || y >= grid.shape[1] || z >= planes.count) continue;
     bool inside;
     if constexpr (kSign == Sign::winding) inside = is_set(bits + (z * grid.shape[1] + y) * words, x);
-    else inside = is_inside(SignTag<kSign>(), tree, search.point(n), found[n].place);
+    else inside = is_inside<kSign>(tree, search.point(n), found[n]);
     put(tree.mesh, to, {{z, y, x}, search.point(n), found[n].place, found[n].squared, inside});
   }
 }

@@ -169,7 +169,7 @@ __device__ void set_sides(const TreeView& tree, const BandWork& work, const Tile
     const int i = TileSearch::index_of(n);
     bool inside = false;
     if constexpr (kSign != Sign::winding) {
-      inside = within >> n & 1 && is_inside(SignTag<kSign>(), tree, search.point(n), found[n].place);
+      inside = within >> n & 1 && is_inside<kSign>(tree, search.point(n), found[n]);
     } else if (first[0] + i % 8 < work.tiles.grid.shape[0]) {
       const std::int64_t line = std::int64_t{work.rows[memory.ticket] - 1} * (kTileSide * kTileSide) + i / 8;
       inside = is_set(work.bits + line * words_of(work.tiles.grid), first[0] + i % 8);
@@ -206,7 +206,10 @@ __device__ void store_points(const TreeView& tree, const BandWork& work, const T
   for (int n = 0; n < kPointsOfLane; ++n) {
     const float none = __int_as_float(0x7fc00000);  // as the host's
     const bool is_in = within >> n & 1;
-    const Vec3 closest = is_in ? closest_at(tree.mesh, found[n].place, search.point(n)) : Vec3();
+    Vec3 closest;
+    if (is_in)
+      closest = closest_of(triangle_at(tree.mesh, found[n].place), nearest_at(tree.mesh, found[n], search.point(n)),
+                           search.point(n));
     coordinates[3 * n / 4].at[3 * n % 4] = is_in ? static_cast<float>(closest.x) : none;
     coordinates[(3 * n + 1) / 4].at[(3 * n + 1) % 4] = is_in ? static_cast<float>(closest.y) : none;
     coordinates[(3 * n + 2) / 4].at[(3 * n + 2) % 4] = is_in ? static_cast<float>(closest.z) : none;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mesh/cuda/team.cuh"
+#include "mesh/sides.hd.h"
 
 namespace fathom::mesh::cuda {
 
@@ -22,6 +23,14 @@ __device__ inline Found answer_own(Team& team, const Question& own, std::int64_t
     if (team.lane() == i) found = of_this;
   }
   return found;
+}
+
+/// Whether a point is inside, of which the nearest triangle is known.
+template <Sign kSign>
+__device__ bool is_inside(const TreeView& tree, Vec3 point, const Found& found) {
+  if constexpr (kSign == Sign::pseudonormal)
+    return is_behind(tree.mesh, found.place, nearest_at(tree.mesh, found, point));
+  else return is_inside(SignTag<kSign>(), tree, point, found.place);
 }
 
 constexpr int kAnswerBlock = 128;  ///< threads

@@ -49,12 +49,19 @@ __device__ inline double gap_squared(const Boxes& boxes, int i, Vec3 point) {
 struct Found {
   double squared = std::numeric_limits<double>::infinity();
   std::int32_t id = std::numeric_limits<std::int32_t>::max();
+  Part part = Part::unknown;  ///< of it that is nearest
   std::int64_t place = -1;
 
   __device__ bool yields_to(double other, std::int32_t other_id) const {
     return other < squared || (other == squared && other_id < id);
   }
 };
+
+__device__ inline Nearest nearest_at(const MeshView& mesh, const Found& found, Vec3 point) {
+  const Triangle triangle = triangle_at(mesh, found.place);
+  return found.part == Part::unknown ? nearest_of(triangle, point)
+                                     : nearest_of(triangle, mesh.normals[found.place], found.part, point);
+}
 
 class Team {
  public:
@@ -185,7 +192,7 @@ class Team {
       id = other_id;
       place = other_place;
     }
-    best = {squared, id, place};
+    best = {squared, id, Part::unknown, place};
     reach_ = reach_of(squared, tree_.longest_squared);
   }
 

@@ -214,9 +214,8 @@ class TileSearch {
       if (!(parts[n].squared <= squared_reach(INFINITY))) continue;  // it is beyond the cutoff
       if (parts[n].name != kNoName && parts[n].other > squared_reach(parts[n].squared)) {
         const std::int64_t place = parts[n].name / 8;
-        const auto part = static_cast<Part>(parts[n].name % 8);
-        found[n] = {squared_to(triangle_at(tree_.mesh, place), tree_.mesh.normals[place], part, point(n)),
-                    tree_.mesh.ids[place], place};
+        found[n] = {0, tree_.mesh.ids[place], static_cast<Part>(parts[n].name % 8), place};
+        found[n].squared = nearest_at(tree_.mesh, found[n], point(n)).squared;
       } else {
         waiting[n] = atomicAdd(&memory_.queued, 1);
         memory_.queue[waiting[n]] = static_cast<std::uint16_t>(index_of(n));
@@ -250,9 +249,9 @@ class TileSearch {
     for (int k = 0; k < count; ++k) {
       if (!(squared_of(k) <= reach)) continue;
       const std::int64_t place = memory_.flats[memory_.listed[warp][k] % kMostListed].place;
-      const double squared = nearest_of(triangle_at(tree_.mesh, place), at).squared;
+      const Nearest nearest = nearest_of(triangle_at(tree_.mesh, place), at);
       const std::int32_t id = tree_.mesh.ids[place];
-      if (found.yields_to(squared, id)) found = {squared, id, place};
+      if (found.yields_to(nearest.squared, id)) found = {nearest.squared, id, nearest.part, place};
     }
     return found;
   }
