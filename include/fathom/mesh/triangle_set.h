@@ -141,7 +141,8 @@ class ResidentMesh;
 ///
 /// Source: Landgraf, Generating 3D distance fields on GPUs, 2016 (narrow bands of lattices); pseudonormals of Bærentzen
 /// & Aanæs 2005. Departs in that all is built on one tree of boxes over the triangles.
-/// Cost: O(n log n) to build; 140 bytes per triangle of closed meshes, with pseudonormals 85 more.
+/// Cost: O(n log n) to build; 140 bytes per triangle of closed meshes, with pseudonormals 85 more;
+/// on a device 48 more.
 class TriangleSet {
  public:
   /// @param mesh  not referred to afterwards
