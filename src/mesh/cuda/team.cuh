@@ -34,16 +34,19 @@ __device__ inline const Boxes& boxes_of(const TreeView& tree, unsigned name) {
 /// Most nodes that stand in a team's stack: of each level all children but one.
 FATHOM_HD inline int stack_size(const TreeView& tree) { return (kFan - 1) * tree.level_count + 1; }
 
-/// Square of the gap between a point and a box.
-__device__ inline double gap_squared(const Boxes& boxes, int i, Vec3 point) {
-  const double place[3] = {point.x, point.y, point.z};
-  double sum = 0;
-  for (int axis = 0; axis < 3; ++axis) {
-    const double gap = fmax(fmax(boxes.low[axis][i] - place[axis], place[axis] - boxes.high[axis][i]), 0.0);
-    sum = sum + gap * gap;
-  }
-  return sum;
+/// The way from a point to a box.
+__device__ inline Vec3 way_to(const Boxes& boxes, int i, Vec3 point) {
+  const auto along = [&](int axis, double place) {
+    const double up = boxes.low[axis][i] - place, down = boxes.high[axis][i] - place;
+    return up > 0 ? up : down < 0 ? down : 0;
+  };
+  return {along(0, point.x), along(1, point.y), along(2, point.z)};
 }
+
+/// Of boxes and triangles at a way from a point, which may matter.
+struct All {
+  __device__ bool operator()(double, Vec3) const { return true; }
+};
 
 /// The nearest of some triangles, the lowest of equally near ones.
 struct Found {
@@ -104,21 +107,23 @@ class Team {
   }
 
   /// The places of all triangles within a distance of which `reach` is reach_of() the square.
-  /// @param places  room for `most`
+  /// @param places   room for `most`
+  /// @param matters  whether what is at a way, of which it gets the square and the way itself, does
   /// @return how many there are; more than `most`, if that is so
-  __device__ int gather(Vec3 point, double reach, std::uint32_t* places, int most) {
+  template <class Matters = All>
+  __device__ int gather(Vec3 point, double reach, std::uint32_t* places, int most, const Matters& matters = {}) {
     reach_ = reach;
     depth_ = 0;
-    push(root_of(tree_), point);
+    push(root_of(tree_), point, matters);
     int count = 0;
     while (depth_ > 0 && count <= most) {
       const unsigned name = stack_[--depth_].name;
       __syncwarp(mask_);
       if (level_of(name) > 0) {
-        push(name, point);
+        push(name, point, matters);
         continue;
       }
-      append(number_of(name) * kFan + lane_, point, places, most, count);
+      append(number_of(name) * kFan + lane_, point, places, most, count, matters);
     }
     return count;
   }
@@ -155,8 +160,14 @@ class Team {
 
  private:
   /// The lane's triangle, if there is one at that place, and near.
-  __device__ void append(std::int64_t place, Vec3 point, std::uint32_t* places, int most, int& count) const {
-    const bool near = place < tree_.count && nearest_of(triangle_at(tree_.mesh, place), point).squared <= reach_;
+  template <class Matters = All>
+  __device__ void append(std::int64_t place, Vec3 point, std::uint32_t* places, int most, int& count,
+                         const Matters& matters = {}) const {
+    bool near = place < tree_.count;
+    if (near) {
+      const Nearest nearest = nearest_of(triangle_at(tree_.mesh, place), point);
+      near = nearest.squared <= reach_ && matters(nearest.squared, nearest.way);
+    }
     const unsigned all = votes(near);
     const int at = count + __popc(all & ((1u << lane_) - 1));
     if (near && at < most) places[at] = static_cast<std::uint32_t>(place);
@@ -164,9 +175,11 @@ class Team {
   }
 
   /// A node's children that may hold something nearer, the nearest on top.
-  __device__ void push(unsigned name, Vec3 point) {
-    const double gap = gap_squared(boxes_of(tree_, name), lane_, point);
-    const bool wanted = gap <= reach_ && gap < INFINITY;
+  template <class Matters = All>
+  __device__ void push(unsigned name, Vec3 point, const Matters& matters = {}) {
+    const Vec3 way = way_to(boxes_of(tree_, name), lane_, point);
+    const double gap = dot(way, way);
+    const bool wanted = gap <= reach_ && gap < INFINITY && matters(gap, way);
     const float bound = wanted ? __double2float_rd(gap) : -1.0f;
     int farther = 0;
     for (int i = 0; i < kFan; ++i) {

@@ -60,6 +60,35 @@ __device__ inline Ball ball_about(const Grid& grid, const std::int64_t (&first)[
   return {{middle[0], middle[1], middle[2]}, sqrt(squared), {half[0], half[1], half[2]}};
 }
 
+/// Which triangles may be nearest to some point of a box, by the nearest one of its middle, S. With g the gradient of a
+/// triangle's distance d at the middle, the distance from there + δ is at least d + g·δ, since triangles are convex, as
+/// boxes of them are; that to the point of S which is nearest to the middle is at most d_S + g_S·δ + δ²/(2·d_S).
+class Rivals {
+ public:
+  /// @param way  from the ball's middle to S
+  __device__ Rivals(const Ball& ball, double distance, Vec3 way, double longest_squared)
+      : distance_(distance),
+        toward_(direction(distance, way)),
+        ball_(ball),
+        bend_(ball.radius * ball.radius / (2 * distance)),
+        longest_squared_(longest_squared) {}
+
+  __device__ bool operator()(double squared, Vec3 way) const {
+    const Vec3 turn = direction(sqrt(squared), way) - toward_;
+    const double change = fabs(turn.x) * ball_.half[0] + fabs(turn.y) * ball_.half[1] + fabs(turn.z) * ball_.half[2],
+                 limit = distance_ + fmin(2 * ball_.radius, change + bend_);
+    return squared <= reach_of(limit * limit, longest_squared_);
+  }
+
+ private:
+  __device__ static Vec3 direction(double length, Vec3 way) { return length > 0 ? (1 / length) * way : Vec3(); }
+
+  double distance_;
+  Vec3 toward_;
+  const Ball& ball_;
+  double bend_, longest_squared_;
+};
+
 /// A team for each tile.
 /// @param tiles   tiles.count of them; tiles.first_of() is the first point of one, tiles.list_of() what may be near it
 /// @param cutoff  beyond which triangles do not matter
@@ -74,13 +103,21 @@ __global__ void __launch_bounds__(kAnswerBlock)
   std::int64_t first[3];
   tiles.first_of(tile, first);
   const Ball ball = ball_about(grid, first, {kTileSide, kTileSide, kTileSide});
-  double limit = cutoff + ball.radius;
-  if (limit == INFINITY) limit = sqrt(team.nearest(ball.middle, -1).squared) + 2 * ball.radius;
-  const double reach = reach_of(limit * limit, tree.longest_squared);
-  const CubeList* const of_cube = tiles.list_of(tile);
   std::uint32_t* const places = lists[tile].places;
-  const int count = of_cube ? team.gather(of_cube->places, of_cube->count, ball.middle, reach, places, kMostListed)
-                            : team.gather(ball.middle, reach, places, kMostListed);
+  double limit = cutoff + ball.radius;
+  int count;
+  if (limit == INFINITY) {
+    const Found found = team.nearest(ball.middle, -1);
+    const double distance = sqrt(found.squared);
+    limit = distance + 2 * ball.radius;
+    const Rivals rivals(ball, distance, nearest_at(tree.mesh, found, ball.middle).way, tree.longest_squared);
+    count = team.gather(ball.middle, reach_of(limit * limit, tree.longest_squared), places, kMostListed, rivals);
+  } else {
+    const double reach = reach_of(limit * limit, tree.longest_squared);
+    const CubeList* const of_cube = tiles.list_of(tile);
+    count = of_cube ? team.gather(of_cube->places, of_cube->count, ball.middle, reach, places, kMostListed)
+                    : team.gather(ball.middle, reach, places, kMostListed);
+  }
   if (team.lane() != 0) return;
   lists[tile].limit = limit;
   lists[tile].count = count;
