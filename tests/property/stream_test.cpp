@@ -315,6 +315,39 @@ TEST(Stream, WhatIsTransparentIsAValueOfTheType) {
             "what is transparent is no value of uint8");
 }
 
+// Large rasters have tables of all combinations, small ones do not.
+TEST(Stream, TablesSayWhatTheExpressionSays) {
+  for (const DType second : {DType::boolean, DType::uint8}) {
+    const NodeRef a = stream::noise(1, {1025, 1024, DType::uint8}), b = stream::noise(2, {1025, 1024, second});
+    const Rectangle part{700, 300, 740, 400};
+    const NodeRef large = stream::math("a*7 - b/3", {{a}, {b, stream::Role::data, 3, -2}}, DType::uint16),
+                  small = stream::math("a*7 - b/3", {{stream::crop(a, part)}, {stream::crop(b, part.moved(-3, 2))}},
+                                       DType::uint16);
+    ASSERT_GT(large->kept_bytes(), 0u);
+    ASSERT_EQ(small->kept_bytes(), 0u);
+    expect_equal(Evaluator(large).compute(part), small->whole(), Evaluator(small).compute(small->whole()), "table");
+  }
+}
+
+TEST(Stream, ThresholdsAreComparedInDouble) {
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const double value : {0.0, 0.1, 3.0, 2.5, 255.0, 255.5, -1.0, 1e300, -1e300, inf, -inf})
+    for (const bool above : {false, true})
+      for (const char* of : {"0", "0.1", "3", "255", "-1", "1/0", "-1/0", "0/0"})
+        for (const DType dtype : {DType::uint8, DType::float32}) {
+          const NodeRef steps =
+              stream::math(of + std::string(" + 0*a"), {{stream::noise(1, {2, 2, DType::uint8})}}, dtype);
+          const float pixel = [&] {
+            const Array one = Evaluator(steps).compute({0, 0, 1, 1});
+            return dtype == DType::uint8 ? static_cast<float>(one.as<std::uint8_t>().data()[0])
+                                         : one.as<float>().data()[0];
+          }();
+          const bool expected = above ? double{pixel} > value : double{pixel} >= value;
+          const Array set = Evaluator(stream::threshold(steps, value, above)).compute({0, 0, 1, 1});
+          EXPECT_EQ(set.as<bool>().data()[0], expected) << of << " and " << value << above;
+        }
+}
+
 TEST(Stream, PixelsMayBeLargerThanTheRaster) {
   const NodeRef slope = stream::formula("10*y + x", {4, 4, DType::uint8});
   for (const double pixel : {9.0, 1e30, 1e100})
