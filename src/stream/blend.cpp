@@ -17,6 +17,11 @@ constexpr std::int64_t kChunk = 256;  ///< pixels of a row that are blended at o
 
 }  // namespace
 
+Blending stated(Blending blending, std::optional<double> usual) {
+  if (blending.transparent && std::isnan(*blending.transparent)) blending.transparent = usual;
+  return blending;
+}
+
 void check_blending(const Blending& blending, DType dtype) {
   const auto check = [dtype](double value, const char* what) {
     if (saturated(value, dtype) != value && dtype != DType::float32)

@@ -20,6 +20,9 @@ struct Copy {
   std::optional<Pixels> mask, weight;
 };
 
+/// The same, with what is transparent if nothing is stated.
+Blending stated(Blending blending, std::optional<double> usual);
+
 /// @throws InvalidArgument a value that the type cannot hold
 void check_blending(const Blending& blending, DType dtype);
 
