@@ -224,14 +224,16 @@ class Math final : public Pointwise<Math> {
       return saturated(Expression::Use(expression_)({values.data(), work.pixels.size()}), dtype());
     }
     if (entries_ > 0) std::call_once(once_, [this] { make_table(); });
-    visit_element(dtype(), [&](auto tag) { map<typename decltype(tag)::type>(work.pixels, step.out); });
+    visit_element(dtype(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      entries_ > 0 ? look_up<T>(work.pixels, step.out) : evaluate<T>(work.pixels, step.out);
+    });
     return std::nullopt;
   }
 
  private:
   static constexpr std::size_t kMostChildren = 26;
   static constexpr std::int64_t kChunk = 64;  ///< pixels of a row that are computed at once
-  using Chunks = std::array<std::array<double, kChunk>, kMostChildren>;
 
   static std::vector<std::string> names(std::size_t count) {
     std::vector<std::string> names;
@@ -239,37 +241,45 @@ class Math final : public Pointwise<Math> {
     return names;
   }
 
+  /// Calls function(y, x, pixels) for the pieces of rows that are computed at once.
+  template <class Function>
+  static void visit_chunks(const AnyView& out, const Function& function) {
+    for (std::int64_t y = 0; y < out.shape()[0]; ++y)
+      for (std::int64_t x = 0; x < out.shape()[1]; x += kChunk) function(y, x, std::min(kChunk, out.shape()[1] - x));
+  }
   template <class T>
-  void map(const std::vector<Pixels>& pixels, const AnyView& view) const {
+  void evaluate(const std::vector<Pixels>& pixels, const AnyView& view) const {
     const Rows<T> out(view);
     const Expression::Use value_of(expression_);
-    Chunks chunks;
-    for (std::int64_t y = 0; y < out.height; ++y)
-      for (std::int64_t x = 0; x < out.width; x += kChunk) {
-        const std::int64_t count = std::min(kChunk, out.width - x);
-        for (std::size_t k = 0; k < pixels.size(); ++k) load_row(pixels[k], y, x, count, chunks[k].data());
-        if (entries_ > 0) look_up(chunks, count, out[y] + x);
-        else evaluate(value_of, chunks, count, out[y] + x);
-      }
-  }
-  template <class T>
-  void evaluate(const Expression::Use& value_of, const Chunks& chunks, std::int64_t count, T* out) const {
-    const std::size_t children = values_.size();
+    const std::size_t children = pixels.size();
+    std::array<std::array<double, kChunk>, kMostChildren> rows;
     std::array<double, kMostChildren> values{}, last{};
-    for (std::int64_t x = 0; x < count; ++x) {
-      for (std::size_t k = 0; k < children; ++k) values[k] = chunks[k][static_cast<std::size_t>(x)];
-      const bool is_last = x > 0 && std::equal(values.begin(), values.begin() + children, last.begin(), is_same);
-      out[x] = is_last ? out[x - 1] : saturated<T>(value_of({values.data(), children}));
-      last = values;
-    }
+    visit_chunks(view, [&](std::int64_t y, std::int64_t x0, std::int64_t count) {
+      for (std::size_t k = 0; k < children; ++k) load_row(pixels[k], y, x0, count, rows[k].data());
+      for (std::int64_t x = 0; x < count; ++x) {
+        for (std::size_t k = 0; k < children; ++k) values[k] = rows[k][static_cast<std::size_t>(x)];
+        const bool is_last = x > 0 && std::equal(values.begin(), values.begin() + children, last.begin(), is_same);
+        T* const to = out[y] + x0 + x;
+        *to = is_last ? to[-1] : saturated<T>(value_of({values.data(), children}));
+        last = values;
+      }
+    });
   }
   template <class T>
-  void look_up(const Chunks& chunks, std::int64_t count, T* out) const {
-    std::array<std::int32_t, kChunk> at{};
-    for (std::size_t k = 0; k < values_.size(); ++k)
-      for (std::size_t x = 0; x < kChunk; ++x) at[x] = at[x] * values_[k] + static_cast<std::int32_t>(chunks[k][x]);
-    for (std::int64_t x = 0; x < count; ++x)
-      out[x] = static_cast<T>(table_[static_cast<std::size_t>(at[static_cast<std::size_t>(x)])]);
+  void look_up(const std::vector<Pixels>& pixels, const AnyView& view) const {
+    const Rows<T> out(view);
+    const float* const table = table_.data();
+    std::array<std::int32_t, kChunk> row;
+    visit_chunks(view, [&](std::int64_t y, std::int64_t x0, std::int64_t count) {
+      std::array<std::int32_t, kChunk> at{};
+      for (std::size_t k = 0; k < pixels.size(); ++k) {
+        load_row(pixels[k], y, x0, count, row.data());
+        for (std::size_t x = 0; x < static_cast<std::size_t>(count); ++x) at[x] = at[x] * values_[k] + row[x];
+      }
+      T* const __restrict to = out[y] + x0;
+      for (std::size_t x = 0; x < static_cast<std::size_t>(count); ++x)
+        to[x] = static_cast<T>(table[static_cast<std::size_t>(at[x])]);
+    });
   }
 
   /// Not before it is needed: a document may have many such nodes.

@@ -66,12 +66,13 @@ void choose_cells(Plan& plan) {
     if (!reached[k]) continue;
     Plan::Entry& entry = plan.entries[k];
     const auto period = entry.node->period();
-    constexpr std::int64_t kWorthIt = 4;  // cells in the region
+    constexpr double kWorthIt = 4;  // cells in the region
     if (period && !entry.node->children().empty()) {
       const Rectangle region = intersection(period->region, needed[k]);
       const Size cell{period->height, stretched_width(*period)};
-      if (region.height() >= period->height && region.width() >= period->width &&
-          region.area() / period->height / period->width >= kWorthIt &&
+      const double cells = static_cast<double>(region.height()) / static_cast<double>(cell.height) *
+                           static_cast<double>(region.width()) / static_cast<double>(period->width);
+      if (region.height() >= period->height && region.width() >= period->width && cells >= kWorthIt &&
           bytes_of(cell, entry.node->dtype()) <= kMostCellBytes) {
         entry.cell = period;
         continue;
@@ -128,7 +129,8 @@ class Sizes {
       held = node.holds_all() ? held + bytes : std::max(held, bytes);
       deeper = std::max(deeper, cost(plan_.entries[number].children[k], need));
     }
-    return known_[key] = node.scratch_bytes(part) + held + deeper;
+    constexpr std::size_t kMost = std::size_t{1} << 50;  // which no memory holds, and sums of threads do not overflow
+    return known_[key] = std::min(kMost, node.scratch_bytes(part) + held + deeper);
   }
 
  private:
@@ -148,18 +150,19 @@ std::size_t pooled_bytes_of_band(const Plan& plan) {
   const std::int64_t y = plan.region.y0 + (plan.region.height() - plan.band.height) / 2;
   const std::vector<Rectangle> needed =
       needs_of(plan, plan.entries.size() - 1, {y, plan.region.x0, y + plan.band.height, plan.region.x1});
-  std::size_t bytes = 0;
+  double bytes = 0;
   for (std::size_t k = 0; k < plan.entries.size(); ++k) {
     const Plan::Entry& entry = plan.entries[k];
     if (!entry.pooled || needed[k].empty()) continue;
     const auto tiles = [](std::int64_t length, std::int64_t tile, std::int64_t whole) {
-      return std::min((length + tile - 1) / tile + 1, (whole + tile - 1) / tile);
+      return static_cast<double>(std::min((length + tile - 1) / tile + 1, (whole + tile - 1) / tile));
     };
-    bytes += static_cast<std::size_t>(tiles(needed[k].height(), entry.tile.height, entry.node->height())) *
-             static_cast<std::size_t>(tiles(needed[k].width(), entry.tile.width, entry.node->width())) *
-             bytes_of(entry.tile, entry.node->dtype());
+    bytes += tiles(needed[k].height(), entry.tile.height, entry.node->height()) *
+             tiles(needed[k].width(), entry.tile.width, entry.node->width()) *
+             static_cast<double>(bytes_of(entry.tile, entry.node->dtype()));
   }
-  return bytes;
+  constexpr double kMost = 0x1p60;
+  return static_cast<std::size_t>(std::min(bytes, kMost));
 }
 
 /// Rows that are held of each entry that sweeps: for bands here and there, and for cells.

@@ -1,5 +1,6 @@
-// z = f(d). Distances between pixels are roots of integers: f is evaluated once for each of the first 65,536, and a
-// pixel's value is looked up by its square. What is no such root is evaluated by itself, to the same value.
+// z = f(d). Distances between pixels are roots of integers: f is evaluated once for each up to the bound, and of the first
+// 65,536 at most; a pixel's value is looked up by its square. What is no such root is evaluated by itself, to the same
+// value.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -40,7 +41,7 @@ class Profile final : public Pointwise<Profile> {
   }
   std::size_t scratch_bytes(Size) const override { return kKnown * sizeof(Root); }
   std::size_t kept_bytes() const override {
-    return children()[0].node->dtype() == DType::float32 ? kRoots * sizeof(Root) : 0;
+    return children()[0].node->dtype() == DType::float32 ? root_count() * sizeof(Root) : 0;
   }
 
   struct Work {
@@ -62,8 +63,6 @@ class Profile final : public Pointwise<Profile> {
   std::optional<double> end(Work& work, const Step&) const { return work.constant; }
 
  private:
-  static constexpr std::int64_t kRoots = 1 << 16;
-  static constexpr auto kMostBits = std::bit_cast<std::uint32_t>(float{kRoots - 1});  ///< its place is +inf's
   static constexpr std::int64_t kChunk = 256;  ///< pixels of a row that are looked up at once
   static constexpr int kKnownBits = 12;
   static constexpr std::size_t kKnown = std::size_t{1} << kKnownBits;
@@ -106,14 +105,20 @@ class Profile final : public Pointwise<Profile> {
     return z;
   }
 
+  /// The last one is of +inf.
+  std::size_t root_count() const {
+    constexpr double kMost = 1 << 16;
+    const double steps = bound_of_child() / children()[0].node->pixel().size;
+    return static_cast<std::size_t>(std::clamp(steps * steps + 3, 3.0, kMost));
+  }
   /// Not before they are needed: a document may have many such nodes.
   void make_roots() const {
     const Evaluation value_of(*this);
     const double unit = children()[0].node->pixel().size;
-    roots_.resize(kRoots);
-    for (std::int64_t square = 0; square < kRoots; ++square) {
+    roots_.resize(root_count());
+    for (std::size_t square = 0; square + 1 < roots_.size(); ++square) {
       const auto distance = static_cast<float>(std::sqrt(static_cast<double>(square)) * unit);
-      roots_[static_cast<std::size_t>(square)] = root_of(distance, value_of(double{distance}));
+      roots_[square] = root_of(distance, value_of(double{distance}));
     }
     roots_.back() = root_of(INFINITY, infinite_);
     per_unit_ = static_cast<float>(1 / unit);
@@ -162,6 +167,7 @@ class Profile final : public Pointwise<Profile> {
           value_of_(profile),
           roots_(profile.roots_.data()),
           per_unit_(profile.per_unit_),
+          last_(std::bit_cast<std::uint32_t>(static_cast<float>(profile.roots_.size() - 1))),
           known_(reinterpret_cast<Root*>(step.children.scratch(kKnown * sizeof(Root)))) {
       std::fill_n(known_, kKnown, roots_[0]);
     }
@@ -169,9 +175,10 @@ class Profile final : public Pointwise<Profile> {
     void operator()(const float* pixels, std::int64_t count, To* __restrict out) {
       std::array<std::int32_t, kChunk> at;
       const float per_unit = per_unit_;
+      const std::uint32_t last = last_;
       for (std::int64_t k = 0; k < count; ++k) {
         const float steps = pixels[k] * per_unit, square = steps * steps;
-        const auto bits = std::min(std::bit_cast<std::uint32_t>(square), kMostBits);  // of inf and NaN that of the last
+        const auto bits = std::min(std::bit_cast<std::uint32_t>(square), last);  // also of inf and NaN
         at[static_cast<std::size_t>(k)] = static_cast<std::int32_t>(std::bit_cast<float>(bits) + 0.5F);
       }
       std::uint32_t off = 0;
@@ -195,6 +202,7 @@ class Profile final : public Pointwise<Profile> {
     const Evaluation value_of_;
     const Root* const roots_;
     const float per_unit_;
+    const std::uint32_t last_;  ///< the bits of its number
     Root* const known_;
   };
 

@@ -193,8 +193,8 @@ class Sweep::Carries {
 std::size_t SweepShape::bytes(std::int64_t rows, int threads) const {
   const auto columns = static_cast<std::size_t>(width);
   return static_cast<std::size_t>(block * words) * sizeof(std::uint64_t) +
-         columns * (static_cast<std::size_t>(strips()) * sizeof(std::uint16_t) + 4 * sizeof(std::int32_t) + kStrip +
-                    static_cast<std::size_t>(rows) * sizeof(float)) +
+         columns * (static_cast<std::size_t>(strips()) * sizeof(std::uint16_t) + 4 * sizeof(std::int32_t) + kStrip) +
+         bytes_of({rows, width}, DType::float32) +
          static_cast<std::size_t>(threads) * Sweep::row_bytes(width);
 }
 

@@ -315,6 +315,41 @@ TEST(Stream, WhatIsTransparentIsAValueOfTheType) {
             "what is transparent is no value of uint8");
 }
 
+TEST(Stream, WhereThereIsAMaskItDecidesAlone) {
+  const NodeRef zeros = stream::constant(0, {2, 2, DType::uint8});
+  const auto pixel = [&](const stream::Blending& blending, const NodeRef& mask) {
+    const NodeRef lattice = stream::lattice(zeros, {{0, 2}, {2, 0}, 4, 4, blending, mask, nullptr});
+    return Evaluator(lattice).compute({3, 3, 4, 4}).as<std::uint8_t>().data()[0];
+  };
+  const NodeRef inside = stream::constant(1, {2, 2, DType::boolean}),
+                none = stream::constant(0, {2, 2, DType::boolean});
+  const stream::Blending usual{.background = 7}, stated{.transparent = 0, .background = 7};
+  EXPECT_EQ(pixel(usual, nullptr), 7);
+  EXPECT_EQ(pixel(usual, inside), 0);
+  EXPECT_EQ(pixel(usual, none), 7);
+  EXPECT_EQ(pixel(stated, inside), 7);
+}
+
+TEST(Stream, ExtentsMayBeLargerThanTheirProductsAre) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  const NodeRef huge = stream::noise(1, {kMost, kMost, DType::uint8});
+  const NodeRef half = stream::repeat(stream::crop(huge, {1, 1, kMost / 4, kMost / 4}), kMost, kMost);
+  stream::LatticeOptions lattice{{1 << 30, 3}, {5, 1 << 30}, kMost, kMost, {}, nullptr, nullptr};
+  for (const NodeRef& node :
+       {half, stream::distance(stream::threshold(half, 250), {15}),
+        stream::mask(half, {huge, stream::Role::mask, 7, 7}),
+        stream::lattice(stream::noise(2, {900, 800, DType::uint8}), lattice), stream::rotate(half, 1),
+        stream::place({half, huge}, {{5, 6, 0}, {kMost, 7, 1}}, kMost, kMost)}) {
+    Evaluator evaluator(node, options_of(std::size_t{64} << 40, 2));
+    const Rectangle end{kMost - 40, kMost - 30, kMost, kMost};
+    EXPECT_FALSE(evaluator.plan().entries.back().cell) << node->type();
+    expect_equal(evaluator.compute({kMost - 20, kMost - 30, kMost, kMost}), {20, 0, 40, 30}, evaluator.compute(end),
+                 std::string(node->type()));
+  }
+  // Two pixels that are far apart, of what is computed in one piece.
+  EXPECT_NE(error_of([&] { Evaluator(stream::resample(huge, {double{kMost / 2}, ""}), options_of(1 << 30, 2)); }), "");
+}
+
 // Large rasters have tables of all combinations, small ones do not.
 TEST(Stream, TablesSayWhatTheExpressionSays) {
   for (const DType second : {DType::boolean, DType::uint8}) {

@@ -41,7 +41,7 @@ struct Plan {
   std::size_t scratch_bytes = 0;  ///< of all threads
   std::size_t cell_bytes = 0;
   std::size_t sweep_bytes = 0;
-  std::size_t source_bytes = 0;  ///< that files keep in memory
+  std::size_t source_bytes = 0;  ///< that files keep in memory, and tables of expressions
   std::size_t band_bytes = 0;    ///< of the bands that the caller holds
   std::size_t pool_bytes = 0;    ///< most bytes of kept tiles
   std::size_t disk_bytes = 0;    ///< of temporary files
