@@ -233,7 +233,7 @@ class Math final : public Pointwise<Math> {
 
  private:
   static constexpr std::size_t kMostChildren = 26;
-  static constexpr std::int64_t kChunk = 64;  ///< pixels of a row that are computed at once
+  static constexpr std::int64_t kChunk = 256;  ///< pixels of a row that are computed at once
 
   static std::vector<std::string> names(std::size_t count) {
     std::vector<std::string> names;
@@ -269,10 +269,10 @@ class Math final : public Pointwise<Math> {
   void look_up(const std::vector<Pixels>& pixels, const AnyView& view) const {
     const Rows<T> out(view);
     const float* const table = table_.data();
-    std::array<std::int32_t, kChunk> row;
+    std::array<std::int32_t, kChunk> at, row;
     visit_chunks(view, [&](std::int64_t y, std::int64_t x0, std::int64_t count) {
-      std::array<std::int32_t, kChunk> at{};
-      for (std::size_t k = 0; k < pixels.size(); ++k) {
+      load_row(pixels[0], y, x0, count, at.data());
+      for (std::size_t k = 1; k < pixels.size(); ++k) {
         load_row(pixels[k], y, x0, count, row.data());
         for (std::size_t x = 0; x < static_cast<std::size_t>(count); ++x) at[x] = at[x] * values_[k] + row[x];
       }
