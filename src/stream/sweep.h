@@ -4,7 +4,8 @@
 // The mask is read once from the bottom to the top: for each block of rows a carry is put aside, the first site of each
 // column below it. Then it is read a second time from the top, a block at a time, as bits; carries from above and below
 // give every row its distances along the columns, and each row is completed by itself: where sites are near by looking
-// around, else by the lower envelope of parabolas.
+// around, else by the lower envelope of parabolas. Where the whole mask repeats itself, the first sites below a block are
+// found within one period below it instead: it is read once, nothing is put aside, and the first rows are there at once.
 //
 // Source: Meijster et al. 2000, Felzenszwalb & Huttenlocher 2012 (two passes, envelopes). Departs in the carries.
 // Cost: O(pixels); the mask is computed twice. Disk: 4 bytes a column and block.
@@ -14,6 +15,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "fathom/core/execution.h"
@@ -34,13 +36,16 @@ struct SweepShape {
 
   static constexpr std::int64_t kStrip = 32;  ///< rows whose distances along the columns are known at once
   std::int64_t height, width;
-  std::int64_t block;  ///< rows whose mask is held, as bits
-  std::int64_t words;  ///< of 64 columns
+  std::int64_t block;            ///< rows whose mask is held, as bits
+  std::int64_t words;            ///< of 64 columns
+  std::optional<Period> period;  ///< of the mask, if all of it repeats itself, and often enough
 
   std::int64_t blocks() const { return (height + block - 1) / block; }
   std::int64_t strips() const { return block / kStrip; }
   Size part() const;  ///< of the mask that is computed at once
-  std::size_t disk_bytes() const { return static_cast<std::size_t>(blocks() * width) * sizeof(std::int32_t); }
+  std::size_t disk_bytes() const {
+    return period ? 0 : static_cast<std::size_t>(blocks() * width) * sizeof(std::int32_t);
+  }
   /// @param rows  that are asked for at once
   std::size_t bytes(std::int64_t rows, int threads) const;
 };
@@ -69,7 +74,10 @@ class Sweep {
   template <class RowFunction>
   void visit_sites(int worker, const Rectangle& part, const RowFunction& function) const;
   void move_on(std::int64_t y0, std::int64_t y1);
+  /// Of the columns from 0 on: their first sites at y0 or below, from those at y1 or below.
+  void find_first(std::int64_t y0, std::int64_t y1, std::int64_t columns);
   void sweep_up();
+  void look_ahead(std::int64_t y);
   void enter_block(std::int64_t number);
   void enter_strip(std::int64_t number);
   void complete_row(int worker, std::int64_t y, float* out);

@@ -168,6 +168,31 @@ TEST(Stream, ExactDistanceIsThatOfTheGrid) {
       }
 }
 
+TEST(Stream, ExactDistanceOfWhatRepeatsItselfNeedsNoDisk) {
+  Random random(1);
+  stream::LatticeOptions lattice{{11, 40}, {35, -7}, 3000, 1700, {stream::Blend::max}, nullptr, nullptr};
+  const NodeRef dots = stream::threshold(stream::noise(5, {37, 53, DType::uint16}), 65000),
+                high = stream::threshold(stream::noise(5, {700, 300, DType::uint16}), 65500);
+  for (const NodeRef& mask : {stream::repeat(dots, 2001, 1500), stream::repeat(high, 2500, 901),
+                              stream::crop(stream::lattice(dots, lattice), {10, 20, 2900, 1600})})
+    for (const bool to_zero : {false, true}) {
+      const Array sites = Evaluator(mask).compute(mask->whole());
+      Array expected(DType::float32, mask->whole().shape());
+      grid::DistanceOptions options;
+      options.sites.rule = to_zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
+      grid::DistanceOutputs outputs;
+      outputs.distance = expected.view();
+      grid::distance_transform(sites.view(), options, outputs);
+      Evaluator evaluator(stream::exact_distance(mask, to_zero), options_of({}, 2));
+      EXPECT_EQ(evaluator.plan().disk_bytes, 0u);
+      for (std::int64_t y = 0; y < mask->height(); y += 123) {
+        const Rectangle part = intersection(mask->whole(), {y, 0, y + 123, mask->width()});
+        expect_equal(evaluator.compute(part), part, expected, "row " + std::to_string(y));
+        if (HasFatalFailure()) return;
+      }
+    }
+}
+
 TEST(Stream, SweepsWorkWithinCellsAndBelowKeptTiles) {
   Random random(1);
   const NodeRef far = stream::exact_distance(stream::threshold(stream::noise(1, {70, 90, DType::uint8}), 255));
