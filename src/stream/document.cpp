@@ -156,13 +156,9 @@ struct TypeRow {
 /// The types of nodes, and how each is read.
 const std::vector<TypeRow>& types() {
   static const std::vector<TypeRow> table{
-      {"constant",
-       {},
-       false,
+      {"constant", {}, false,
        [](Fields& in, const auto&, const auto&) { return constant(in.number("value"), in.extent("uint8")); }},
-      {"file",
-       {},
-       false,
+      {"file", {}, false,
        [](Fields& in, const auto&, const Resources& resources) {
          const std::string path = in.text("path");
          if (!resources.open) in.fail("path", "no file can be opened here");
@@ -170,56 +166,38 @@ const std::vector<TypeRow>& types() {
          auto raster = resources.open(path, pixel);
          return source(std::move(raster), "file", path, in.pixel(pixel));
        }},
-      {"array",
-       {},
-       false,
+      {"array", {}, false,
        [](Fields& in, const auto&, const Resources& resources) {
          const std::string name = in.text("name");
          const auto found = resources.arrays.find(name);
          if (found == resources.arrays.end()) in.fail("name", "there is no array '" + name + "'");
          return source(found->second, "array", name, in.pixel());
        }},
-      {"formula",
-       {},
-       false,
+      {"formula", {}, false,
        [](Fields& in, const auto&, const auto&) { return formula(in.text("expression"), in.extent("float32")); }},
-      {"noise",
-       {},
-       false,
+      {"noise", {}, false,
        [](Fields& in, const auto&, const auto&) {
          return noise(static_cast<std::uint64_t>(in.whole_or("seed", 0)), in.extent("uint8"));
        }},
-      {"repeat",
-       {{Role::pattern}},
-       false,
+      {"repeat", {{Role::pattern}}, false,
        [](Fields& in, const auto& children, const auto&) {
          return repeat(children[0].node, in.whole("height"), in.whole("width"));
        }},
-      {"lattice",
-       {{Role::mask, 0}, {Role::weight, 0}, {Role::pattern}},
-       false,
+      {"lattice", {{Role::mask, 0}, {Role::weight, 0}, {Role::pattern}}, false,
        [](Fields& in, const auto& children, const auto&) {
-         LatticeOptions options{in.pair("u"),
-                                in.pair("v"),
-                                in.whole("height"),
-                                in.whole("width"),
-                                in.blending(),
-                                of_role(children, Role::mask),
-                                of_role(children, Role::weight)};
+         LatticeOptions options{in.pair("u"), in.pair("v"), in.whole("height"), in.whole("width"), in.blending(),
+                                of_role(children, Role::mask), of_role(children, Role::weight)};
          return lattice(of_role(children, Role::pattern), options);
        }},
-      {"place",
-       {{Role::data, 1, 1 << 20}},
-       false,
+      {"place", {{Role::data, 1, 1 << 20}}, false,
        [](Fields& in, const auto& children, const Resources& resources) {
          std::vector<NodeRef> nodes;
          for (const Child& child : children) nodes.push_back(child.node);
          auto placements = placements_in(in, resources);
-         return place(std::move(nodes), std::move(placements), in.whole("height"), in.whole("width"), in.blending());
+         return place(std::move(nodes), std::move(placements), in.whole("height"), in.whole("width"),
+                      in.blending());
        }},
-      {"crop",
-       {{Role::data}},
-       false,
+      {"crop", {{Role::data}}, false,
        [](Fields& in, const auto& children, const auto&) {
          static constexpr std::int64_t kFar = std::int64_t{1} << 60;  // outside of any child
          const auto near = [](std::int64_t value) { return std::clamp(value, -kFar, kFar); };
@@ -227,48 +205,34 @@ const std::vector<TypeRow>& types() {
          const std::int64_t height = near(in.whole("height")), width = near(in.whole("width"));
          return crop(children[0].node, {y, x, y + height, x + width});
        }},
-      {"flip",
-       {{Role::data}},
-       false,
+      {"flip", {{Role::data}}, false,
        [](Fields& in, const auto& children, const auto&) {
          const bool rows = in.truth("rows");
          return flip(children[0].node, rows, in.truth("columns"));
        }},
-      {"rotate",
-       {{Role::data}},
-       false,
+      {"rotate", {{Role::data}}, false,
        [](Fields& in, const auto& children, const auto&) {
          return rotate(children[0].node, static_cast<int>(in.whole_or("quarters", 1) % 4));
        }},
-      {"resample",
-       {{Role::data}},
-       false,
+      {"resample", {{Role::data}}, false,
        [](Fields& in, const auto& children, const auto&) {
          return resample(children[0].node, PixelSize{in.number("pixel"), in.text_or("unit", "")});
        }},
-      {"mask",
-       {{Role::mask}, {Role::data}},
-       true,
+      {"mask", {{Role::mask}, {Role::data}}, true,
        [](Fields& in, const auto& children, const auto&) {
          const Child& shape = children[children[0].role == Role::mask ? 0 : 1];
          return mask(of_role(children, Role::data), shape, in.number_or("background", 0));
        }},
-      {"math",
-       {{Role::data, 1, 26}},
-       true,
+      {"math", {{Role::data, 1, 26}}, true,
        [](Fields& in, const auto& children, const auto&) {
          return math(in.text("expression"), children, in.dtype("float32"));
        }},
-      {"threshold",
-       {{Role::data}},
-       false,
+      {"threshold", {{Role::data}}, false,
        [](Fields& in, const auto& children, const auto&) {
          const double value = in.number("value");
          return threshold(children[0].node, value, in.truth("above"));
        }},
-      {"profile",
-       {{Role::data}},
-       false,
+      {"profile", {{Role::data}}, false,
        [](Fields& in, const auto& children, const auto&) {
          ProfileOptions options;
          options.expression = in.text_or("expression", "");
@@ -277,9 +241,7 @@ const std::vector<TypeRow>& types() {
          options.dtype = in.dtype("uint8");
          return profile(children[0].node, options);
        }},
-      {"distance",
-       {{Role::mask}},
-       false,
+      {"distance", {{Role::mask}}, false,
        [](Fields& in, const auto& children, const auto&) {
          static constexpr std::array kTo{"nonzero", "zero"};
          const bool to_zero = in.word("to", kTo, "nonzero") == 1, is_signed = in.truth("signed");
@@ -287,16 +249,12 @@ const std::vector<TypeRow>& types() {
          if (is_signed) in.fail("signed", "takes a bound, 'max'");
          return exact_distance(children[0].node, to_zero);
        }},
-      {"halftone",
-       {{Role::data}},
-       false,
+      {"halftone", {{Role::data}}, false,
        [](Fields& in, const auto& children, const auto&) {
          const std::int64_t matrix = in.whole_or("matrix", 8);
          return halftone(children[0].node, static_cast<int>(std::clamp<std::int64_t>(matrix, 0, 64)));
        }},
-      {"function",
-       {{Role::data, 0, 1 << 20}},
-       true,
+      {"function", {{Role::data, 0, 1 << 20}}, true,
        [](Fields& in, const auto& children, const Resources& resources) {
          const std::string name = in.text("name");
          const auto found = resources.functions.find(name);
