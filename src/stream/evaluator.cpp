@@ -19,7 +19,7 @@ namespace fathom::stream {
 class Evaluator::State {
  public:
   State(NodeRef root, const EvaluatorOptions& options)
-      : execution_(options.execution), plan_(make_plan(root, options)), pool_(plan_.pool_bytes) {
+      : execution_(options.execution), plan_(make_plan(root, options)), pool_(plan_.pool_bytes, plan_.threads) {
     for (std::size_t k = 0; k < plan_.entries.size(); ++k) numbers_[plan_.entries[k].node.get()] = k;
     cells_.resize(plan_.entries.size());
     sweeps_.resize(plan_.entries.size());
@@ -43,7 +43,9 @@ class Evaluator::State {
   void compute_band(const Rectangle& part, const AnyView& out) {
     const std::size_t root = plan_.entries.size() - 1;
     advance_sweeps(root, part);
+    next_needed_ = needs_of(plan_, root, intersection(part.moved(part.height(), 0), plan_.region));
     visit_tiles(part, plan_.entries[root].tile, out, [&](int worker, const Rectangle& tile, const AnyView& to) {
+      pool_.advance();
       if (const auto value = deliver(root, tile, to, worker_of(worker))) fill(to, *value);
     });
   }
@@ -143,7 +145,8 @@ class Evaluator::State {
           else copy(part_of(pixels.view, wanted.y0 - tile.y0, wanted.x0 - tile.x0, size_of(wanted)), to);
         };
         const auto make = [&](const AnyView& pixels) { return compute_part(entry, tile, pixels, worker); };
-        if (pool_.with({number, ty, tx}, size_of(tile), entry.node->dtype(), make, use)) continue;
+        const bool again = !next_needed_.empty() && !intersection(next_needed_[number], tile).empty();
+        if (pool_.with({number, ty, tx}, size_of(tile), entry.node->dtype(), again, make, use)) continue;
         write_from_now_on();
         if (const auto value = compute_part(entry, wanted, to, worker)) fill(to, *value);
       }
@@ -208,7 +211,8 @@ class Evaluator::State {
   std::vector<std::unique_ptr<Cell>> cells_;    ///< of entries; null: there is none, or not yet
   std::vector<std::unique_ptr<Sweep>> sweeps_;  ///< likewise
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::int64_t asked_pixels_ = 0;  ///< until there are cells
+  std::vector<Rectangle> next_needed_;  ///< of entries, for the band after the current one
+  std::int64_t asked_pixels_ = 0;       ///< until there are cells
   bool made_cells_ = false;
 };
 

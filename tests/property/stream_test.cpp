@@ -302,6 +302,18 @@ TEST(Stream, CellsAreComputedOnceThoughBandsAreSmaller) {
   EXPECT_LE(pixels, 2 * 300 * 300);
 }
 
+TEST(Stream, KeepsTheTilesThatAreNeededFirst) {
+  std::atomic<std::int64_t> pixels{0};
+  const NodeRef noise = stream::noise(1, {1500, 20000, DType::uint8});
+  const NodeRef far = stream::distance(stream::threshold(std::make_shared<Counted>(noise, pixels), 255), {40});
+  const stream::Plan plan = Evaluator(far, options_of({}, 1)).plan();
+  Evaluator evaluator(far, options_of(plan.bytes() - plan.pool_bytes / 4, 1));
+  ASSERT_EQ(evaluator.plan().band.height, plan.band.height);
+  for (std::int64_t y = 0; y < far->height(); y += plan.band.height)
+    evaluator.compute({y, 0, std::min(far->height(), y + plan.band.height), far->width()});
+  EXPECT_LE(static_cast<double>(pixels), 1.3 * 1500 * 20000);
+}
+
 // A fault in this one, and in that of hostile documents, takes hours.
 TEST(Stream, ManyWaysToANodeCostLittle) {
   NodeRef node = stream::noise(1, {300, 300, DType::uint8});
