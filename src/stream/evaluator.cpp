@@ -179,11 +179,17 @@ class Evaluator::State {
 
   /// Makes rows available that a part of an entry is computed from.
   void advance_sweeps(std::size_t number, const Rectangle& part) {
-    const std::vector<Rectangle> needed = needs_of(plan_, number, part);
+    const std::vector<Rectangle> needed = needs_of(plan_, number, part, false);
+    const auto is_needed = [&](std::size_t k) { return plan_.entries[k].sweeps && !needed[k].empty(); };
     for (std::size_t k = 0; k < plan_.entries.size(); ++k) {
       const Plan::Entry& entry = plan_.entries[k];
-      if (!entry.sweeps || needed[k].empty()) continue;
+      if (!is_needed(k)) continue;
       if (!sweeps_[k]) {
+        Sweep::Prepare prepare;
+        if (entry.spools)
+          prepare = [this, child = entry.children[0], width = entry.node->width()](std::int64_t y0, std::int64_t y1) {
+            advance_sweeps(child, {y0, 0, y1, width});
+          };
         const Node& mask = *entry.node->children()[0].node;
         sweeps_[k] = std::make_unique<Sweep>(
             dynamic_cast<const SweepNode&>(*entry.node),
@@ -198,10 +204,13 @@ class Evaluator::State {
                 monitor.look();
               });
             },
-            plan_.threads, resolve(execution_.instruction_set));
+            std::move(prepare), plan_.threads, resolve(execution_.instruction_set));
       }
-      sweeps_[k]->advance(needed[k].y0, needed[k].y1);
+      sweeps_[k]->spool();  // moves those below to their ends, and before any of them is where this part needs it
     }
+    for (std::size_t k = 0; k < plan_.entries.size(); ++k)
+      if (is_needed(k) && plan_.entries[k].holds_all) sweeps_[k]->advance(0, plan_.entries[k].node->height());
+      else if (is_needed(k)) sweeps_[k]->advance(needed[k].y0, needed[k].y1);
   }
 
   const Execution execution_;

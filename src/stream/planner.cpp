@@ -165,13 +165,14 @@ std::size_t pooled_bytes_of_band(const Plan& plan) {
   return static_cast<std::size_t>(std::min(bytes, kMost));
 }
 
-/// Rows that are held of each entry that sweeps: for bands here and there, and for cells.
-std::vector<std::int64_t> rows_of_sweeps(const Plan& plan) {
+/// Rows that are held of each entry that sweeps: for bands here and there, for the masks of others, and for cells.
+std::vector<std::int64_t> rows_of_sweeps(Plan& plan) {
   std::vector<std::int64_t> rows(plan.entries.size());
   const auto count = [&](std::size_t entry, const Rectangle& part) {
-    const std::vector<Rectangle> needed = needs_of(plan, entry, part);
+    std::vector<Rectangle> needed = needs_of(plan, entry, part, false);
     for (std::size_t k = 0; k < rows.size(); ++k)
       if (plan.entries[k].sweeps) rows[k] = std::max(rows[k], needed[k].height());
+    return needed;
   };
   constexpr std::int64_t kLooks = 16;
   for (std::int64_t look = 0; look <= kLooks; ++look) {
@@ -179,6 +180,21 @@ std::vector<std::int64_t> rows_of_sweeps(const Plan& plan) {
     count(plan.entries.size() - 1,
           intersection(plan.region, {y, plan.region.x0, y + plan.band.height, plan.region.x1}));
   }
+  for (const Plan::Entry& entry : plan.entries) {
+    if (!entry.spools) continue;
+    const SweepShape shape(*entry.node);
+    std::vector<Rectangle> before(rows.size());
+    for (std::int64_t look = 0; look <= kLooks; ++look) {
+      const std::int64_t y = (shape.blocks() - 1) * look / kLooks * shape.block;
+      const std::vector<Rectangle> needed =
+          count(entry.children[0], {y, 0, std::min(shape.height, y + shape.block), shape.width});
+      for (std::size_t k = 0; k < rows.size(); ++k)
+        if (plan.entries[k].sweeps && needed[k].y0 < before[k].y0) plan.entries[k].holds_all = true;
+      before = needed;
+    }
+  }
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    if (plan.entries[k].holds_all) rows[k] = plan.entries[k].node->height();
   for (std::size_t k = 0; k < plan.entries.size(); ++k)
     if (plan.entries[k].cell) count(k, cell_of(*plan.entries[k].cell));
   return rows;
@@ -201,7 +217,7 @@ void measure(Plan& plan, const EvaluatorOptions& options) {
     if (entry.sweeps) {
       const SweepShape shape(*entry.node);
       plan.sweep_bytes += shape.bytes(rows[k], plan.threads);
-      plan.disk_bytes += shape.disk_bytes();
+      plan.disk_bytes += shape.disk_bytes() + (entry.spools ? shape.spool_bytes() : 0);
       peak = std::max(peak, sizes.peak(k, shape.part()));
     }
   }
@@ -212,12 +228,12 @@ void measure(Plan& plan, const EvaluatorOptions& options) {
 
 }  // namespace
 
-std::vector<Rectangle> needs_of(const Plan& plan, std::size_t number, const Rectangle& part) {
+std::vector<Rectangle> needs_of(const Plan& plan, std::size_t number, const Rectangle& part, bool below_sweeps) {
   std::vector<Rectangle> needed(plan.entries.size());
   needed[number] = part;
   for (std::size_t k = number + 1; k-- > 0;) {
-    if (needed[k].empty()) continue;
     const Plan::Entry& entry = plan.entries[k];
+    if (needed[k].empty() || (entry.sweeps && !below_sweeps)) continue;
     if (entry.pooled && k != number) needed[k] = of_tiles(entry, needed[k]);
     for (std::size_t child = 0; child < entry.children.size(); ++child)
       needed[entry.children[child]] = around(needed[entry.children[child]], entry.node->need(child, needed[k]));
@@ -232,8 +248,13 @@ Plan make_plan(const NodeRef& root, const EvaluatorOptions& options) {
   plan.region = options.region.empty() ? root->whole() : options.region;
   if (!root->whole().contains(plan.region))
     throw InvalidArgument("the region reaches beyond the raster of " + to_string(root->whole().shape()) + " pixels");
-  for (Plan::Entry& entry : plan.entries) {
+  std::vector<bool> above_sweep(plan.entries.size());
+  for (std::size_t k = 0; k < plan.entries.size(); ++k) {
+    Plan::Entry& entry = plan.entries[k];
+    for (const std::size_t child : entry.children)
+      if (plan.entries[child].sweeps || above_sweep[child]) above_sweep[k] = true;
     entry.sweeps = dynamic_cast<const SweepNode*>(entry.node.get()) != nullptr;
+    entry.spools = entry.sweeps && above_sweep[k];
     plan.source_bytes += entry.node->kept_bytes();
     entry.halo = entry.node->halo();
   }

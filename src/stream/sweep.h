@@ -6,6 +6,7 @@
 // give every row its distances along the columns, and each row is completed by itself: where sites are near by looking
 // around, else by the lower envelope of parabolas. Where the whole mask repeats itself, the first sites below a block are
 // found within one period below it instead: it is read once, nothing is put aside, and the first rows are there at once.
+// Where the mask depends on rows of another sweep, it is computed once from the top, and read as bits from a file.
 //
 // Source: Meijster et al. 2000, Felzenszwalb & Huttenlocher 2012 (two passes, envelopes). Departs in the carries.
 // Cost: O(pixels); the mask is computed twice. Disk: 4 bytes a column and block.
@@ -40,11 +41,18 @@ struct SweepShape {
   std::int64_t words;            ///< of 64 columns
   std::optional<Period> period;  ///< of the mask, if all of it repeats itself, and often enough
 
+  static constexpr std::int64_t kPartRows = 64, kPartColumns = 4096;  ///< that are computed at once
+  static constexpr std::size_t kPartBytes = kPartRows * kPartColumns / 8;
+
   std::int64_t blocks() const { return (height + block - 1) / block; }
   std::int64_t strips() const { return block / kStrip; }
   Size part() const;  ///< of the mask that is computed at once
   std::size_t disk_bytes() const {
     return period ? 0 : static_cast<std::size_t>(blocks() * width) * sizeof(std::int32_t);
+  }
+  std::int64_t chunks() const { return (width + kPartColumns - 1) / kPartColumns; }
+  std::size_t spool_bytes() const {
+    return static_cast<std::size_t>((height + kPartRows - 1) / kPartRows * chunks()) * kPartBytes;
   }
   /// @param rows  that are asked for at once
   std::size_t bytes(std::int64_t rows, int threads) const;
@@ -57,9 +65,15 @@ class Sweep {
   /// Runs jobs on all threads.
   using Jobs = std::function<void(std::int64_t jobs, const std::function<void(int worker, std::int64_t job)>&)>;
 
-  Sweep(const SweepNode& node, Mask mask, Jobs jobs, int threads, InstructionSet set);
+  /// Makes rows of other sweeps available from which rows of the mask are computed.
+  using Prepare = std::function<void(std::int64_t y0, std::int64_t y1)>;
+
+  /// @param prepare  none: the mask depends on no other sweep
+  Sweep(const SweepNode& node, Mask mask, Jobs jobs, Prepare prepare, int threads, InstructionSet set);
   ~Sweep();
 
+  /// Puts the mask aside, if it depends on other sweeps; once.
+  void spool();
   /// Makes rows available, and forgets those before them. Going back begins anew from the top.
   void advance(std::int64_t y0, std::int64_t y1);
   /// Of rows that are available.
@@ -67,7 +81,7 @@ class Sweep {
   static std::size_t row_bytes(std::int64_t width);
 
  private:
-  class Carries;
+  class Records;
   class Row;
 
   /// Calls function(y, whether each pixel is a site) for the rows of a part of the mask, from the last to the first.
@@ -87,9 +101,11 @@ class Sweep {
   const SweepShape shape_;
   Mask mask_;
   Jobs jobs_;
+  Prepare prepare_;
   const InstructionSet set_;
   std::vector<float> roots_;                ///< of small squares, unless pixels are of size 1
-  std::unique_ptr<Carries> carries_;        ///< of each block: the first site of each column below it
+  std::unique_ptr<Records> carries_;        ///< of each block: the first site of each column below it
+  std::unique_ptr<Records> spooled_;        ///< bits of the mask, by its parts
   std::vector<std::unique_ptr<Row>> rows_;  ///< scratch, one a thread
   std::int64_t block_ = -1, strip_ = -1;    ///< the current ones; the strip counts within its block
   std::vector<std::uint64_t> bits_;         ///< of the block: [row, word]

@@ -138,6 +138,17 @@ TEST(Stream, PartsAreWhatTheWholeIs) {
   }
 }
 
+Array exact_distance_of(const Array& sites, bool to_zero = false, double size = 1) {
+  Array distance(DType::float32, sites.shape());
+  grid::DistanceOptions options;
+  options.sites.rule = to_zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
+  options.spacing = {size};
+  grid::DistanceOutputs outputs;
+  outputs.distance = distance.view();
+  grid::distance_transform(sites.view(), options, outputs);
+  return distance;
+}
+
 TEST(Stream, ExactDistanceIsThatOfTheGrid) {
   Random random(1);
   // Least values of noise that are sites: from all of it to none.
@@ -150,13 +161,7 @@ TEST(Stream, ExactDistanceIsThatOfTheGrid) {
         const NodeRef noise = stream::noise(5, {shape[0], shape[1], DType::uint16, {size, ""}});
         const NodeRef mask = stream::threshold(noise, limit);
         const Array sites = Evaluator(mask).compute(mask->whole());
-        Array expected(DType::float32, shape);
-        grid::DistanceOptions options;
-        options.sites.rule = to_zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
-        options.spacing = {size};
-        grid::DistanceOutputs outputs;
-        outputs.distance = expected.view();
-        grid::distance_transform(sites.view(), options, outputs);
+        const Array expected = exact_distance_of(sites, to_zero, size);
         const NodeRef far = stream::exact_distance(mask, to_zero);
         Evaluator evaluator(far, options_of({}, 2));
         const std::int64_t rows = 1 + below(random, std::min<std::int64_t>(shape[0], 400));
@@ -177,12 +182,7 @@ TEST(Stream, ExactDistanceOfWhatRepeatsItselfNeedsNoDisk) {
                               stream::crop(stream::lattice(dots, lattice), {10, 20, 2900, 1600})})
     for (const bool to_zero : {false, true}) {
       const Array sites = Evaluator(mask).compute(mask->whole());
-      Array expected(DType::float32, mask->whole().shape());
-      grid::DistanceOptions options;
-      options.sites.rule = to_zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
-      grid::DistanceOutputs outputs;
-      outputs.distance = expected.view();
-      grid::distance_transform(sites.view(), options, outputs);
+      const Array expected = exact_distance_of(sites, to_zero);
       Evaluator evaluator(stream::exact_distance(mask, to_zero), options_of({}, 2));
       EXPECT_EQ(evaluator.plan().disk_bytes, 0u);
       for (std::int64_t y = 0; y < mask->height(); y += 123) {
@@ -191,6 +191,30 @@ TEST(Stream, ExactDistanceOfWhatRepeatsItselfNeedsNoDisk) {
         if (HasFatalFailure()) return;
       }
     }
+}
+
+TEST(Stream, SweepsAboveSweepsHoldSomeRows) {
+  const auto noise = [](std::int64_t height, std::int64_t width) {
+    return stream::threshold(stream::noise(5, {height, width, DType::uint16}), 65500);
+  };
+  const auto beyond = [](const NodeRef& far) { return stream::threshold(far, 20, true); };
+  const NodeRef wide = stream::exact_distance(beyond(stream::exact_distance(noise(20000, 20000))));
+  EXPECT_LE(Evaluator(wide, options_of({}, 2)).plan().bytes(), 150'000'000u);
+  const NodeRef first = stream::exact_distance(noise(1500, 4300)), second = stream::exact_distance(beyond(first));
+  for (const NodeRef& mask :
+       {beyond(first), beyond(second), beyond(stream::flip(first, true, false)), beyond(stream::rotate(second, 1)),
+        stream::repeat(beyond(stream::exact_distance(noise(300, 500))), 1700, 1100), noise(900, 20)}) {
+    const Array expected = exact_distance_of(Evaluator(mask, options_of({}, 2)).compute(mask->whole()));
+    const NodeRef far = stream::exact_distance(mask);
+    Evaluator evaluator(far, options_of({}, 2));
+    for (std::int64_t y = 0; y < far->height(); y += 190) {
+      const Rectangle part = intersection(far->whole(), {y, 0, y + 190, far->width()});
+      expect_equal(evaluator.compute(part), part, expected, std::string(mask->type()));
+      if (HasFatalFailure()) return;
+    }
+  }
+  Random random(1);
+  expect_same_parts(stream::math("a + b", {{first}, {second}}, DType::float32), random, "both");
 }
 
 TEST(Stream, SweepsWorkWithinCellsAndBelowKeptTiles) {
