@@ -155,7 +155,7 @@ class Raster:
         """
         children: list[tuple[Operand, str]] = [(self, "pattern")]
         children += [(of, role) for of, role in ((mask, "mask"), (weight, "weight")) if of is not None]
-        stated = {} if transparent == "auto" else {"transparent": transparent}
+        stated: dict[str, Any] = {} if transparent == "auto" else {"transparent": transparent}
         return make(
             "lattice", children, u=list(u), v=list(v), height=height, width=width, blend=blend, background=background,
             **stated,
