@@ -52,7 +52,7 @@ class Mask final : public Pointwise<Mask> {
         using T = typename decltype(of_data)::type;
         const T background = static_cast<T>(background_);
         map_rows<typename decltype(of_mask)::type, T>(
-            work.mask.view, step.out, [background](auto in, T data) { return select(in != 0, data, background); });
+            work.mask.view, step.out, [background](auto in, T& data) { data = select(in != 0, data, background); });
       });
     });
   }
@@ -117,7 +117,8 @@ class Threshold final : public OfOne<Threshold> {
   void map(const AnyConstView& pixels, const Step& step) const {
     visit_element(pixels.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
-      map_rows<T, bool>(pixels, step.out, [least = least<T>(value_, above_)](T value, bool) { return value >= least; });
+      map_rows<T, bool>(pixels, step.out,
+                        [least = least<T>(value_, above_)](T value, bool& out) { out = value >= least; });
     });
   }
 

@@ -63,7 +63,7 @@ class Pointwise : public Reduction<N> {
   std::optional<Period> period_;  ///< kept: by way of all children of all children it would take 2ⁿ steps
 };
 
-/// out = function(in, out before) of all pixels: a loop over rows that the compiler turns into vector instructions.
+/// Calls function(in, out) of all pixels: a loop over rows that the compiler turns into vector instructions.
 template <class From, class To, class Function>
 void map_rows(const AnyConstView& in, const AnyView& out, const Function& function) {
   const Rows<const From> from(in);
@@ -71,7 +71,7 @@ void map_rows(const AnyConstView& in, const AnyView& out, const Function& functi
   for (std::int64_t y = 0; y < from.height; ++y) {
     const From* const __restrict pixels = from[y];
     To* const __restrict row = to[y];
-    for (std::int64_t x = 0; x < from.width; ++x) row[x] = function(pixels[x], row[x]);
+    for (std::int64_t x = 0; x < from.width; ++x) function(pixels[x], row[x]);
   }
 }
 

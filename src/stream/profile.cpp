@@ -136,7 +136,7 @@ class Profile final : public Pointwise<Profile> {
     } else {
       const Evaluation value_of(*this);
       map_rows<From, To>(pixels, step.out,
-                         [&](From pixel, To) { return saturated<To>(value_of(static_cast<double>(pixel))); });
+                         [&](From pixel, To& z) { z = saturated<To>(value_of(static_cast<double>(pixel))); });
     }
   }
 
