@@ -64,8 +64,8 @@ std::string region_text(const Rectangle& region) {
 
 /// The parts of the memory that are not nothing.
 std::vector<std::pair<const char*, std::size_t>> memory_parts(const stream::Plan& plan) {
-  return {{"scratch", plan.scratch_bytes}, {"cells", plan.cell_bytes}, {"sweeps", plan.sweep_bytes},
-          {"files", plan.source_bytes},    {"bands", plan.band_bytes}, {"tiles", plan.pool_bytes}};
+  return {{"scratch", plan.scratch_bytes},         {"cells", plan.cell_bytes}, {"sweeps", plan.sweep_bytes},
+          {"files and tables", plan.source_bytes}, {"bands", plan.band_bytes}, {"tiles", plan.pool_bytes}};
 }
 
 }  // namespace

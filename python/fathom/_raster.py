@@ -8,7 +8,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import index
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -121,7 +121,7 @@ class Raster:
         width: int,
         *,
         blend: str = "last",
-        transparent: Number | None = 0,
+        transparent: Number | Literal["auto"] | None = "auto",
         background: Number = 0,
         mask: Raster | None = None,
         weight: Raster | None = None,
@@ -136,12 +136,13 @@ class Raster:
             Of the result.
         blend : {"max", "min", "sum", "first", "last", "mean"}
             What becomes of pixels that several copies cover.
-        transparent : number, optional
-            Pixels of this value are not part of a copy. None: all are.
+        transparent : number, "auto" or None
+            Pixels of this value are not part of a copy. None: all are; so does "auto" with a mask, else it is 0.
         background : number
             Of pixels that no copy covers.
         mask, weight : Raster, optional
-            Of the raster's shape. A copy covers where the mask is not 0; a mean is weighted by the weight.
+            Of the raster's shape. A copy covers where the mask is not 0, and if `transparent` is stated both must hold;
+            a mean is weighted by the weight.
 
         Examples
         --------
@@ -154,9 +155,10 @@ class Raster:
         """
         children: list[tuple[Operand, str]] = [(self, "pattern")]
         children += [(of, role) for of, role in ((mask, "mask"), (weight, "weight")) if of is not None]
+        stated: dict[str, Any] = {} if transparent == "auto" else {"transparent": transparent}
         return make(
-            "lattice", children, u=list(u), v=list(v), height=height, width=width, blend=blend,
-            transparent=transparent, background=background,
+            "lattice", children, u=list(u), v=list(v), height=height, width=width, blend=blend, background=background,
+            **stated,
         )  # fmt: skip
 
     def crop(self, y: int, x: int, height: int, width: int) -> Raster:

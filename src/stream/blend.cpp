@@ -1,7 +1,10 @@
 #include "stream/blend.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "stream/pixels.h"
@@ -10,39 +13,14 @@ namespace fathom::stream {
 
 namespace {
 
-/// Values of a copy, one at each pixel or the same everywhere.
-template <class T>
-class Values {
- public:
-  explicit Values(const Pixels& pixels) : constant_(static_cast<T>(pixels.constant.value_or(0))) {
-    if (pixels.constant) return;
-    first_ = pixels.view.as<T>().data();
-    step_ = pixels.view.strides()[0];
-  }
-  T at(std::int64_t y, std::int64_t x) const { return first_ ? first_[y * step_ + x] : constant_; }
-
- private:
-  T constant_;
-  const T* first_ = nullptr;
-  std::int64_t step_ = 0;
-};
-
-/// The same of any type, as a double.
-class AnyValues {
- public:
-  explicit AnyValues(const Pixels& pixels) : pixels_(pixels) {}
-  double at(std::int64_t y, std::int64_t x) const {
-    if (pixels_.constant) return *pixels_.constant;
-    return visit_element(pixels_.view.dtype(), [&](auto tag) {
-      return static_cast<double>(Values<typename decltype(tag)::type>(pixels_).at(y, x));
-    });
-  }
-
- private:
-  const Pixels& pixels_;
-};
+constexpr std::int64_t kChunk = 256;  ///< pixels of a row that are blended at once
 
 }  // namespace
+
+Blending stated(Blending blending, std::optional<double> usual) {
+  if (blending.transparent && std::isnan(*blending.transparent)) blending.transparent = usual;
+  return blending;
+}
 
 void check_blending(const Blending& blending, DType dtype) {
   const auto check = [dtype](double value, const char* what) {
@@ -73,58 +51,97 @@ Blender::Blender(const Blending& blending, const Rectangle& part, const AnyView&
       sums_(reinterpret_cast<double*>(memory)),
       weights_(sums_ + part.area()) {
   std::memset(memory, 0, blend_bytes(blending, size_of(part)));
+  fill(out, blending.background);
 }
 
 template <class T>
 void Blender::add_as(const Copy& copy) const {
   const Rows<T> out(out_);
-  const Values<T> values(copy.data);
-  const Blend blend = blending_.blend;
   const T transparent = static_cast<T>(blending_.transparent.value_or(0));  // 0.1 as the type has it
+  std::array<T, kChunk> values;
+  std::array<bool, kChunk> in_mask;
+  std::array<std::uint8_t, kChunk> counts;
+  std::array<double, kChunk> weights;
+  counts.fill(1);
+  weights.fill(1);
   for (std::int64_t y = copy.where.y0; y < copy.where.y1; ++y)
-    for (std::int64_t x = copy.where.x0; x < copy.where.x1; ++x) {
-      const std::int64_t in_y = y - copy.where.y0, in_x = x - copy.where.x0, at = place(y, x);
-      const T value = values.at(in_y, in_x);
-      if (blending_.transparent && value == transparent) continue;
-      if (copy.mask && AnyValues(*copy.mask).at(in_y, in_x) == 0) continue;
-      if (keeps_sums(blend)) {
-        const double weight = copy.weight ? AnyValues(*copy.weight).at(in_y, in_x) : 1;
-        sums_[at] += copy.weight ? weight * static_cast<double>(value) : static_cast<double>(value);
-        weights_[at] += weight;
+    for (std::int64_t x = copy.where.x0; x < copy.where.x1; x += kChunk) {
+      const std::int64_t count = std::min(kChunk, copy.where.x1 - x), in_y = y - copy.where.y0,
+                         in_x = x - copy.where.x0, at = (y - part_.y0) * part_.width() + x - part_.x0;
+      load_row(copy.data, in_y, in_x, count, values.data());
+      if (blending_.transparent)
+        for (std::int64_t k = 0; k < count; ++k) counts[k] = values[k] != transparent;
+      if (copy.mask) {
+        load_row(*copy.mask, in_y, in_x, count, in_mask.data());
+        for (std::int64_t k = 0; k < count; ++k) counts[k] = (!blending_.transparent || counts[k]) && in_mask[k];
+      }
+      if (!keeps_sums(blending_.blend)) {
+        blend_row(values.data(), counts.data(), count, covered_ + at, out[y - part_.y0] + x - part_.x0);
         continue;
       }
-      T& to = out[y - part_.y0][x - part_.x0];
-      const bool wins = !covered_[at] || blend == Blend::last || (blend == Blend::max && value > to) ||
-                        (blend == Blend::min && value < to);
-      if (wins) to = value;
-      covered_[at] = 1;
+      if (copy.weight) load_row(*copy.weight, in_y, in_x, count, weights.data());
+      double* const __restrict sums = sums_ + at;
+      double* const __restrict total = weights_ + at;
+      for (std::int64_t k = 0; k < count; ++k) {
+        sums[k] += counts[k] ? weights[k] * static_cast<double>(values[k]) : 0;
+        total[k] += counts[k] ? weights[k] : 0;
+      }
     }
 }
 
+/// Loops without branches, for the compiler to turn into vector instructions.
+template <class T>
+void Blender::blend_row(const T* __restrict values, const std::uint8_t* __restrict counts, std::int64_t count,
+                        std::uint8_t* __restrict covered, T* __restrict out) const {
+  const auto blend = [&](const auto& wins) {
+    for (std::int64_t k = 0; k < count; ++k) {
+      out[k] = select(counts[k] & (wins(values[k], out[k]) | (covered[k] ^ 1)), values[k], out[k]);
+      covered[k] |= counts[k];
+    }
+  };
+  switch (blending_.blend) {
+    case Blend::max: return blend([](T value, T to) { return value > to; });
+    case Blend::min: return blend([](T value, T to) { return value < to; });
+    case Blend::first: return blend([](T, T) { return false; });
+    default: return blend([](T, T) { return true; });
+  }
+}
+
+/// Integers half up.
+template <class T>
+T rounded_mean(double mean) {
+  if constexpr (std::is_same_v<T, float>) return static_cast<float>(mean);
+  else if constexpr (std::is_same_v<T, bool>) return saturated<bool>(std::floor(mean + 0.5));
+  else {
+    constexpr double kMost = std::numeric_limits<T>::max();
+    const double up = mean + 0.5;
+    return static_cast<T>(static_cast<std::int32_t>(up > 0 ? std::min(up, kMost) : 0));
+  }
+}
+
+/// Of sums; all others are there already.
 template <class T>
 void Blender::end_as() const {
   const Rows<T> out(out_);
   const T background = static_cast<T>(blending_.background);
-  for (std::int64_t y = 0; y < part_.height(); ++y)
-    for (std::int64_t x = 0; x < part_.width(); ++x) {
-      const std::int64_t at = y * part_.width() + x;
-      if (!keeps_sums(blending_.blend)) {
-        if (!covered_[at]) out[y][x] = background;
-      } else if (weights_[at] == 0) {
-        out[y][x] = background;
-      } else if (blending_.blend == Blend::sum) {
-        out[y][x] = saturated<T>(sums_[at]);
-      } else {
-        const double mean = sums_[at] / weights_[at];
-        out[y][x] = saturated<T>(std::is_same_v<T, float> ? mean : std::floor(mean + 0.5));
-      }
+  const auto end_rows = [&](const auto& value_of) {
+    for (std::int64_t y = 0; y < part_.height(); ++y) {
+      const double* const sums = sums_ + y * part_.width();
+      const double* const weights = weights_ + y * part_.width();
+      T* const __restrict row = out[y];
+      for (std::int64_t x = 0; x < part_.width(); ++x)
+        row[x] = weights[x] == 0 ? background : value_of(sums[x], weights[x]);
     }
+  };
+  if (blending_.blend == Blend::sum) end_rows([](double sum, double) { return saturated<T>(sum); });
+  else end_rows([](double sum, double weight) { return rounded_mean<T>(sum / weight); });
 }
 
 void Blender::add(const Copy& copy) const {
   visit_element(out_.dtype(), [&](auto tag) { add_as<typename decltype(tag)::type>(copy); });
 }
 void Blender::end() const {
+  if (!keeps_sums(blending_.blend)) return;
   visit_element(out_.dtype(), [&](auto tag) { end_as<typename decltype(tag)::type>(); });
 }
 

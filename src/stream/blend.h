@@ -20,6 +20,9 @@ struct Copy {
   std::optional<Pixels> mask, weight;
 };
 
+/// The same, with what is transparent if nothing is stated.
+Blending stated(Blending blending, std::optional<double> usual);
+
 /// @throws InvalidArgument a value that the type cannot hold
 void check_blending(const Blending& blending, DType dtype);
 
@@ -41,8 +44,9 @@ class Blender {
   template <class T>
   void add_as(const Copy& copy) const;
   template <class T>
+  void blend_row(const T* values, const std::uint8_t* counts, std::int64_t count, std::uint8_t* covered, T* out) const;
+  template <class T>
   void end_as() const;
-  std::int64_t place(std::int64_t y, std::int64_t x) const { return (y - part_.y0) * part_.width() + (x - part_.x0); }
 
   const Blending& blending_;
   const Rectangle part_;

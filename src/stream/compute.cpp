@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <string>
 
@@ -49,11 +50,9 @@ class Mask final : public Pointwise<Mask> {
     visit_element(work.mask.view.dtype(), [&](auto of_mask) {
       visit_element(dtype(), [&](auto of_data) {
         using T = typename decltype(of_data)::type;
-        const Rows<T> out(step.out);
         const T background = static_cast<T>(background_);
-        for_pixels<typename decltype(of_mask)::type>(work.mask.view, [&](std::int64_t y, std::int64_t x, auto in) {
-          out[y][x] = in != 0 ? out[y][x] : background;
-        });
+        map_rows<typename decltype(of_mask)::type, T>(
+            work.mask.view, step.out, [background](auto in, T& data) { data = select(in != 0, data, background); });
       });
     });
   }
@@ -90,6 +89,19 @@ class OfOne : public Pointwise<N> {
       : Pointwise<N>(type, dtype, {{std::move(data), Role::data}}) {}
 };
 
+/// Of the values of T that are at least, or above, a number; in the type that T's values are compared in.
+template <class T>
+auto least(double value, bool above) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (above && value == INFINITY) return std::numeric_limits<float>::quiet_NaN();
+    const float near = static_cast<float>(value);
+    return (above ? near <= value : near < value) ? std::nextafter(near, INFINITY) : near;
+  } else {
+    constexpr double kBeyond = 65536;
+    return static_cast<std::int32_t>(std::clamp(above ? std::floor(value) + 1 : std::ceil(value), 0.0, kBeyond));
+  }
+}
+
 class Threshold final : public OfOne<Threshold> {
  public:
   Threshold(NodeRef data, double value, bool above)
@@ -103,13 +115,10 @@ class Threshold final : public OfOne<Threshold> {
   }
   double value_at(double value) const { return above_ ? value > value_ : value >= value_; }
   void map(const AnyConstView& pixels, const Step& step) const {
-    const Rows<bool> out(step.out);
     visit_element(pixels.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
-      for_pixels<T>(pixels, [&](std::int64_t y, std::int64_t x, T value) {
-        const double wide = static_cast<double>(value);
-        out[y][x] = above_ ? wide > value_ : wide >= value_;
-      });
+      map_rows<T, bool>(pixels, step.out,
+                        [least = least<T>(value_, above_)](T value, bool& out) { out = value >= least; });
     });
   }
 
@@ -153,10 +162,10 @@ class Halftone final : public OfOne<Halftone> {
         for (std::int64_t x = 0; x < out.width; ++x) out[y][x] = *pixels.constant > limit(y, x, step);
     } else {
       visit_element(pixels.view.dtype(), [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        for_pixels<T>(pixels.view, [&](std::int64_t y, std::int64_t x, T value) {
-          out[y][x] = static_cast<double>(value) > limit(y, x, step);
-        });
+        const Rows<const typename decltype(tag)::type> values(pixels.view);
+        for (std::int64_t y = 0; y < out.height; ++y)
+          for (std::int64_t x = 0; x < out.width; ++x)
+            out[y][x] = static_cast<double>(values[y][x]) > limit(y, x, step);
       });
     }
   }
@@ -175,20 +184,30 @@ class Halftone final : public OfOne<Halftone> {
   std::vector<double> limits_;  ///< values above are set
 };
 
+/// Of children of few values together there is a table: of each combination.
 class Math final : public Pointwise<Math> {
  public:
   static constexpr std::array kRoles{RoleRule{Role::data, 1, 26}};
 
   Math(const std::string& expression, std::vector<Child> data, DType dtype)
-      : Pointwise("math", dtype, std::move(data)),
-        expression_(expression, names(children().size())),
-        has_table_(children().size() == 1 && children()[0].node->dtype() != DType::float32) {}
+      : Pointwise("math", dtype, std::move(data)), expression_(expression, names(children().size())) {
+    constexpr double kMostEntries = 1 << 16, kWorthIt = 16;  // pixels for each
+    double entries = 1;
+    for (const Child& child : children()) {
+      const DType of = child.node->dtype();
+      values_.push_back(of == DType::uint16 ? 65536 : of == DType::uint8 ? 256 : 2);
+      entries *= of == DType::float32 ? INFINITY : static_cast<double>(values_.back());
+    }
+    if (entries <= kMostEntries && kWorthIt * entries <= static_cast<double>(height()) * static_cast<double>(width()))
+      entries_ = static_cast<std::size_t>(entries);
+  }
   std::string_view type() const override { return "math"; }
   void describe(Description& to) const override {
     to.text("expression", expression_.text());
     to.text("dtype", name_of(dtype()));
   }
   std::size_t scratch_bytes(Size part) const override { return padding_bytes(part); }
+  std::size_t kept_bytes() const override { return entries_ * sizeof(float); }
 
   struct Work {
     std::vector<Pixels> pixels;
@@ -198,73 +217,88 @@ class Math final : public Pointwise<Math> {
     work.pixels.push_back(fetch(child, step));
   }
   std::optional<double> end(Work& work, const Step& step) const {
-    const Expression::Use value_of(expression_);
-    std::array<double, 26> values{};
-    const std::size_t count = work.pixels.size();
-    bool constant = true;
-    for (std::size_t k = 0; k < count; ++k) {
-      constant = constant && work.pixels[k].constant;
-      values[k] = work.pixels[k].constant.value_or(0);
+    const bool is_constant = std::all_of(work.pixels.begin(), work.pixels.end(),
+                                         [](const Pixels& pixels) { return pixels.constant.has_value(); });
+    if (is_constant) {
+      std::array<double, kMostChildren> values{};
+      for (std::size_t k = 0; k < work.pixels.size(); ++k) values[k] = *work.pixels[k].constant;
+      return saturated(Expression::Use(expression_)({values.data(), work.pixels.size()}), dtype());
     }
-    if (constant) return saturated(value_of({values.data(), count}), dtype());
-    if (has_table_) return map_by_table(work.pixels[0].view, step);
+    if (entries_ > 0) std::call_once(once_, [this] { make_table(); });
     visit_element(dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
-      const Rows<T> out(step.out);
-      std::array<double, 26> last = values;
-      T result = saturated<T>(value_of({values.data(), count}));
-      for (std::int64_t y = 0; y < out.height; ++y)
-        for (std::int64_t x = 0; x < out.width; ++x) {
-          for (std::size_t k = 0; k < count; ++k)
-            if (!work.pixels[k].constant) values[k] = value_at(work.pixels[k].view, y, x);
-          if (!std::equal(values.begin(), values.begin() + count, last.begin(), is_same))
-            result = saturated<T>(value_of({values.data(), count}));
-          last = values;
-          out[y][x] = result;
-        }
+      entries_ > 0 ? look_up<T>(work.pixels, step.out) : evaluate<T>(work.pixels, step.out);
     });
     return std::nullopt;
   }
 
  private:
+  static constexpr std::size_t kMostChildren = 26;
+  static constexpr std::int64_t kChunk = 256;  ///< pixels of a row that are computed at once
+
   static std::vector<std::string> names(std::size_t count) {
     std::vector<std::string> names;
     for (std::size_t k = 0; k < count; ++k) names.emplace_back(1, static_cast<char>('a' + k));
     return names;
   }
-  static double value_at(const AnyConstView& view, std::int64_t y, std::int64_t x) {
-    return visit_element(view.dtype(), [&](auto tag) {
-      return static_cast<double>(Rows<const typename decltype(tag)::type>(view)[y][x]);
+
+  /// Calls function(y, x, pixels) for the pieces of rows that are computed at once.
+  template <class Function>
+  static void visit_chunks(const AnyView& out, const Function& function) {
+    for (std::int64_t y = 0; y < out.shape()[0]; ++y)
+      for (std::int64_t x = 0; x < out.shape()[1]; x += kChunk) function(y, x, std::min(kChunk, out.shape()[1] - x));
+  }
+  template <class T>
+  void evaluate(const std::vector<Pixels>& pixels, const AnyView& view) const {
+    const Rows<T> out(view);
+    const Expression::Use value_of(expression_);
+    const std::size_t children = pixels.size();
+    std::array<std::array<double, kChunk>, kMostChildren> rows;
+    std::array<double, kMostChildren> values{}, last{};
+    visit_chunks(view, [&](std::int64_t y, std::int64_t x0, std::int64_t count) {
+      for (std::size_t k = 0; k < children; ++k) load_row(pixels[k], y, x0, count, rows[k].data());
+      for (std::int64_t x = 0; x < count; ++x) {
+        for (std::size_t k = 0; k < children; ++k) values[k] = rows[k][static_cast<std::size_t>(x)];
+        const bool is_last = x > 0 && std::equal(values.begin(), values.begin() + children, last.begin(), is_same);
+        T* const to = out[y] + x0 + x;
+        *to = is_last ? to[-1] : saturated<T>(value_of({values.data(), children}));
+        last = values;
+      }
+    });
+  }
+  template <class T>
+  void look_up(const std::vector<Pixels>& pixels, const AnyView& view) const {
+    const Rows<T> out(view);
+    const float* const table = table_.data();
+    std::array<std::int32_t, kChunk> at, row;
+    visit_chunks(view, [&](std::int64_t y, std::int64_t x0, std::int64_t count) {
+      load_row(pixels[0], y, x0, count, at.data());
+      for (std::size_t k = 1; k < pixels.size(); ++k) {
+        load_row(pixels[k], y, x0, count, row.data());
+        for (std::size_t x = 0; x < static_cast<std::size_t>(count); ++x) at[x] = at[x] * values_[k] + row[x];
+      }
+      T* const __restrict to = out[y] + x0;
+      for (std::size_t x = 0; x < static_cast<std::size_t>(count); ++x)
+        to[x] = static_cast<T>(table[static_cast<std::size_t>(at[x])]);
     });
   }
 
-  /// Of one child of integers: of each of its values. Not before it is needed: a document may have many such nodes.
+  /// Not before it is needed: a document may have many such nodes.
   void make_table() const {
-    const DType of = children()[0].node->dtype();
     const Expression::Use value_of(expression_);
-    const int most = of == DType::uint16 ? 65535 : of == DType::uint8 ? 255 : 1;
-    for (int value = 0; value <= most; ++value) table_.push_back(saturated(value_of(value), dtype()));
-  }
-  std::optional<double> map_by_table(const AnyConstView& pixels, const Step& step) const {
-    std::call_once(once_, [this] { make_table(); });
-    visit_element(pixels.dtype(), [&](auto of) {
-      using From = typename decltype(of)::type;
-      if constexpr (!std::is_same_v<From, float>)
-        visit_element(dtype(), [&](auto tag) {
-          using T = typename decltype(tag)::type;
-          const Rows<T> out(step.out);
-          for_pixels<From>(pixels, [&](std::int64_t y, std::int64_t x, From value) {
-            out[y][x] = static_cast<T>(table_[static_cast<std::size_t>(value)]);
-          });
-        });
-    });
-    return std::nullopt;
+    std::array<double, kMostChildren> values{};
+    for (std::size_t entry = 0; entry < entries_; ++entry) {
+      auto rest = static_cast<std::int32_t>(entry);
+      for (std::size_t k = values_.size(); k-- > 0; rest /= values_[k]) values[k] = rest % values_[k];
+      table_.push_back(static_cast<float>(saturated(value_of({values.data(), values_.size()}), dtype())));
+    }
   }
 
   Expression expression_;
-  bool has_table_;
-  mutable std::once_flag once_;  ///< of the table
-  mutable std::vector<double> table_;
+  std::vector<std::int32_t> values_;  ///< how many each child may have, if it is of integers
+  std::size_t entries_ = 0;           ///< of the table; 0: there is none
+  mutable std::once_flag once_;       ///< of the table
+  mutable std::vector<float> table_;  ///< float32 holds all values of the types
 };
 
 }  // namespace

@@ -1,8 +1,11 @@
 // Nodes that place copies of their children: repeated, on a lattice, or anywhere.
 #include <algorithm>
+#include <bit>
+#include <compare>
 #include <numeric>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "fathom/core/error.h"
@@ -77,6 +80,8 @@ class Lattice final : public Reduction<Lattice> {
       : Reduction("lattice", extent_like(*pattern, options.height, options.width), children_of(pattern, options)),
         options_(options),
         period_(period_of(options.u, options.v)) {
+    options_.blending = stated(options.blending, options.mask ? std::nullopt : std::optional(0.0));
+    check_blending(options_.blending, dtype());
     options_.mask = options_.weight = nullptr;  // they are children now
     period_.region = whole();
     constexpr double kMostRows = 1 << 24, kMostCopies = 1 << 20;  // that are looked at for a part
@@ -143,7 +148,6 @@ class Lattice final : public Reduction<Lattice> {
       if (is_beyond(step, kMost)) throw InvalidArgument("a step of 'lattice' is beyond 2³⁰ pixels");
     if (u[0] * v[1] == u[1] * v[0])
       throw InvalidArgument("u and v of 'lattice' are parallel, or 0: they must span the plane");
-    check_blending(options.blending, pattern->dtype());
     std::vector<Child> children{{pattern, Role::pattern}};
     for (const auto& [node, role] : {std::pair{options.mask, Role::mask}, std::pair{options.weight, Role::weight}}) {
       if (!node) continue;
@@ -205,8 +209,8 @@ class Place final : public Reduction<Place> {
         const Blending& blending)
       : Reduction("place", extent_like(*nodes.at(0), height, width), children_of(nodes)),
         placements_(std::move(placements)),
-        blending_(blending) {
-    check_blending(blending, dtype());
+        blending_(stated(blending, std::nullopt)) {
+    check_blending(blending_, dtype());
     constexpr std::int64_t kMost = std::int64_t{1} << 40;
     for (const Placement& placement : placements_) {
       if (placement.child < 0 || placement.child >= static_cast<std::int64_t>(nodes.size()))
@@ -245,23 +249,18 @@ class Place final : public Reduction<Place> {
     return within(moved(children()[static_cast<std::size_t>(only.child)].node->period(), only.y, only.x), whole());
   }
 
-  struct Work {
-    std::vector<const Node*> nodes;
-  };
+  struct Work {};
   Work begin(const Step&) const { return {}; }
-  void reduce(As<Role::data>, std::size_t child, Work& work, const Step&) const {
-    work.nodes.push_back(children()[child].node.get());
-  }
-  std::optional<double> end(Work& work, const Step& step) const {
+  void reduce(As<Role::data>, std::size_t, Work&, const Step&) const {}
+  std::optional<double> end(Work&, const Step& step) const {
     const std::vector<std::size_t> found = placed_in(step.part);
     if (found.empty()) return blending_.background;
     const Blender blender(blending_, step.part, step.out,
                           step.children.scratch(blend_bytes(blending_, size_of(step.part))));
     for (const std::size_t number : found) {
       const auto& [y, x, child] = placements_[number];
-      const Node& node = *work.nodes[static_cast<std::size_t>(child)];
+      const Node& node = *children()[static_cast<std::size_t>(child)].node;
       const Rectangle where = intersection(node.whole().moved(y, x), step.part);
-      if (where.empty()) continue;
       const Children::Mark mark(step.children);
       blender.add({where, step.children.fetch(node, where.moved(-y, -x)), {}, {}});
     }
@@ -281,36 +280,51 @@ class Place final : public Reduction<Place> {
     return children;
   }
 
-  /// Buckets at least as large as the largest child: a copy that reaches into a bucket begins in it or in one before.
+  /// Of copies of about one size, and of at least it: what reaches into a bucket begins in it or in one before.
+  struct Bucket {
+    std::int64_t height, width, row, column;
+    friend auto operator<=>(const Bucket&, const Bucket&) = default;
+  };
+  Bucket bucket_of(std::size_t number) const {
+    const auto& [y, x, child] = placements_[number];
+    const Node& node = *children()[static_cast<std::size_t>(child)].node;
+    const auto side = [](std::int64_t size) {
+      constexpr std::uint64_t kLeast = 64;
+      return static_cast<std::int64_t>(std::max(kLeast, std::bit_ceil(static_cast<std::uint64_t>(size))));
+    };
+    const Size size{side(node.height()), side(node.width())};
+    return {size.height, size.width, floor_divide(y, size.height), floor_divide(x, size.width)};
+  }
   void make_index() {
-    bucket_ = {1, 1};
-    for (const Child& child : children()) {
-      bucket_.height = std::max(bucket_.height, child.node->height());
-      bucket_.width = std::max(bucket_.width, child.node->width());
-    }
-    constexpr std::int64_t kMostBuckets = 1 << 10;
-    bucket_.height = std::max(bucket_.height, height() / kMostBuckets + 1);
-    bucket_.width = std::max(bucket_.width, width() / kMostBuckets + 1);
     order_.resize(placements_.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     std::stable_sort(order_.begin(), order_.end(),
                      [&](std::size_t a, std::size_t b) { return bucket_of(a) < bucket_of(b); });
-  }
-  std::pair<std::int64_t, std::int64_t> bucket_of(std::size_t number) const {
-    return {floor_divide(placements_[number].y, bucket_.height), floor_divide(placements_[number].x, bucket_.width)};
+    for (const std::size_t number : order_) {
+      const Bucket bucket = bucket_of(number);
+      const Size size{bucket.height, bucket.width};
+      if (sizes_.empty() || !(sizes_.back() == size)) sizes_.push_back(size);
+    }
   }
 
-  /// Numbers of the placements that may reach into a part, ascending.
+  /// Numbers of the placements that reach into a part, ascending.
   std::vector<std::size_t> placed_in(const Rectangle& part) const {
     std::vector<std::size_t> found;
-    const auto find = [&](std::int64_t row, std::int64_t column) {
-      return std::lower_bound(order_.begin(), order_.end(), std::pair{row, column},
-                              [&](std::size_t number, const auto& at) { return bucket_of(number) < at; });
-    };
-    const std::int64_t last_row = floor_divide(part.y1 - 1, bucket_.height),
-                       last_column = floor_divide(part.x1 - 1, bucket_.width);
-    for (std::int64_t row = floor_divide(part.y0, bucket_.height) - 1; row <= last_row; ++row)
-      found.insert(found.end(), find(row, floor_divide(part.x0, bucket_.width) - 1), find(row, last_column + 1));
+    for (const auto& [height, width] : sizes_) {
+      const std::int64_t last_row = floor_divide(part.y1 - 1, height), first_column = floor_divide(part.x0, width) - 1,
+                         last_column = floor_divide(part.x1 - 1, width);
+      for (std::int64_t row = floor_divide(part.y0, height) - 1; row <= last_row; ++row) {
+        const Bucket first{height, width, row, first_column}, last{height, width, row, last_column};
+        for (auto at =
+                 std::lower_bound(order_.begin(), order_.end(), first,
+                                  [&](std::size_t number, const Bucket&bucket) { return bucket_of(number) < bucket; });
+             at != order_.end() && bucket_of(*at) <= last; ++at) {
+          const auto& [y, x, child] = placements_[*at];
+          const Node& node = *children()[static_cast<std::size_t>(child)].node;
+          if (!intersection(node.whole().moved(y, x), part).empty()) found.push_back(*at);
+        }
+      }
+    }
     std::sort(found.begin(), found.end());
     return found;
   }
@@ -318,8 +332,8 @@ class Place final : public Reduction<Place> {
   std::vector<Placement> placements_;
   Blending blending_;
   double bound_ = 0;
-  Size bucket_;
   std::vector<std::size_t> order_;  ///< placements by their bucket
+  std::vector<Size> sizes_;         ///< of the buckets
 };
 
 }  // namespace

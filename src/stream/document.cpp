@@ -92,12 +92,15 @@ class Fields {
   Extent extent(const std::string& dtype_otherwise) {
     return {whole("height"), whole("width"), dtype(dtype_otherwise), pixel()};
   }
-  Blending blending(std::optional<double> transparent) {
+  Blending blending() {
     Blending blending;
     blending.blend = static_cast<Blend>(word("blend", kBlends, "last"));
-    blending.transparent = has("transparent") && json_["transparent"].is_null()
-                               ? (taken_.push_back("transparent"), std::nullopt)
-                           : has("transparent") ? std::optional(number("transparent")) : transparent;
+    if (has("transparent") && json_["transparent"].is_null()) {
+      taken_.push_back("transparent");
+      blending.transparent = std::nullopt;
+    } else if (has("transparent")) {
+      blending.transparent = number("transparent");
+    }
     blending.background = number_or("background", 0);
     return blending;
   }
@@ -182,7 +185,7 @@ const std::vector<TypeRow>& types() {
        }},
       {"lattice", {{Role::mask, 0}, {Role::weight, 0}, {Role::pattern}}, false,
        [](Fields& in, const auto& children, const auto&) {
-         LatticeOptions options{in.pair("u"), in.pair("v"), in.whole("height"), in.whole("width"), in.blending(0.0),
+         LatticeOptions options{in.pair("u"), in.pair("v"), in.whole("height"), in.whole("width"), in.blending(),
                                 of_role(children, Role::mask), of_role(children, Role::weight)};
          return lattice(of_role(children, Role::pattern), options);
        }},
@@ -192,7 +195,7 @@ const std::vector<TypeRow>& types() {
          for (const Child& child : children) nodes.push_back(child.node);
          auto placements = placements_in(in, resources);
          return place(std::move(nodes), std::move(placements), in.whole("height"), in.whole("width"),
-                      in.blending(std::nullopt));
+                      in.blending());
        }},
       {"crop", {{Role::data}}, false,
        [](Fields& in, const auto& children, const auto&) {

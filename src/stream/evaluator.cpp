@@ -19,7 +19,7 @@ namespace fathom::stream {
 class Evaluator::State {
  public:
   State(NodeRef root, const EvaluatorOptions& options)
-      : execution_(options.execution), plan_(make_plan(root, options)), pool_(plan_.pool_bytes) {
+      : execution_(options.execution), plan_(make_plan(root, options)), pool_(plan_.pool_bytes, plan_.threads) {
     for (std::size_t k = 0; k < plan_.entries.size(); ++k) numbers_[plan_.entries[k].node.get()] = k;
     cells_.resize(plan_.entries.size());
     sweeps_.resize(plan_.entries.size());
@@ -43,7 +43,9 @@ class Evaluator::State {
   void compute_band(const Rectangle& part, const AnyView& out) {
     const std::size_t root = plan_.entries.size() - 1;
     advance_sweeps(root, part);
+    next_needed_ = needs_of(plan_, root, intersection(part.moved(part.height(), 0), plan_.region));
     visit_tiles(part, plan_.entries[root].tile, out, [&](int worker, const Rectangle& tile, const AnyView& to) {
+      pool_.advance();
       if (const auto value = deliver(root, tile, to, worker_of(worker))) fill(to, *value);
     });
   }
@@ -143,7 +145,8 @@ class Evaluator::State {
           else copy(part_of(pixels.view, wanted.y0 - tile.y0, wanted.x0 - tile.x0, size_of(wanted)), to);
         };
         const auto make = [&](const AnyView& pixels) { return compute_part(entry, tile, pixels, worker); };
-        if (pool_.with({number, ty, tx}, size_of(tile), entry.node->dtype(), make, use)) continue;
+        const bool again = !next_needed_.empty() && !intersection(next_needed_[number], tile).empty();
+        if (pool_.with({number, ty, tx}, size_of(tile), entry.node->dtype(), again, make, use)) continue;
         write_from_now_on();
         if (const auto value = compute_part(entry, wanted, to, worker)) fill(to, *value);
       }
@@ -176,11 +179,17 @@ class Evaluator::State {
 
   /// Makes rows available that a part of an entry is computed from.
   void advance_sweeps(std::size_t number, const Rectangle& part) {
-    const std::vector<Rectangle> needed = needs_of(plan_, number, part);
+    const std::vector<Rectangle> needed = needs_of(plan_, number, part, false);
+    const auto is_needed = [&](std::size_t k) { return plan_.entries[k].sweeps && !needed[k].empty(); };
     for (std::size_t k = 0; k < plan_.entries.size(); ++k) {
       const Plan::Entry& entry = plan_.entries[k];
-      if (!entry.sweeps || needed[k].empty()) continue;
+      if (!is_needed(k)) continue;
       if (!sweeps_[k]) {
+        Sweep::Prepare prepare;
+        if (entry.spools)
+          prepare = [this, child = entry.children[0], width = entry.node->width()](std::int64_t y0, std::int64_t y1) {
+            advance_sweeps(child, {y0, 0, y1, width});
+          };
         const Node& mask = *entry.node->children()[0].node;
         sweeps_[k] = std::make_unique<Sweep>(
             dynamic_cast<const SweepNode&>(*entry.node),
@@ -195,10 +204,13 @@ class Evaluator::State {
                 monitor.look();
               });
             },
-            plan_.threads, resolve(execution_.instruction_set));
+            std::move(prepare), plan_.threads, resolve(execution_.instruction_set));
       }
-      sweeps_[k]->advance(needed[k].y0, needed[k].y1);
+      sweeps_[k]->spool();  // moves those below to their ends, and before any of them is where this part needs it
     }
+    for (std::size_t k = 0; k < plan_.entries.size(); ++k)
+      if (is_needed(k) && plan_.entries[k].holds_all) sweeps_[k]->advance(0, plan_.entries[k].node->height());
+      else if (is_needed(k)) sweeps_[k]->advance(needed[k].y0, needed[k].y1);
   }
 
   const Execution execution_;
@@ -208,7 +220,8 @@ class Evaluator::State {
   std::vector<std::unique_ptr<Cell>> cells_;    ///< of entries; null: there is none, or not yet
   std::vector<std::unique_ptr<Sweep>> sweeps_;  ///< likewise
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::int64_t asked_pixels_ = 0;  ///< until there are cells
+  std::vector<Rectangle> next_needed_;  ///< of entries, for the band after the current one
+  std::int64_t asked_pixels_ = 0;       ///< until there are cells
   bool made_cells_ = false;
 };
 

@@ -48,14 +48,23 @@ T saturated(double value) {
   if constexpr (std::is_same_v<T, bool>) return value != 0 && value == value;
   else if constexpr (std::is_same_v<T, float>) return static_cast<float>(value);
   else {
-    constexpr double kMost = std::numeric_limits<T>::max();
-    const double whole = std::nearbyint(value);
-    return whole > 0 ? static_cast<T>(std::min(whole, kMost)) : T{0};
+    constexpr double kMost = std::numeric_limits<T>::max(), kWhole = 0x1p52;  // from which on doubles are whole
+    const double kept = value > 0 ? std::min(value, kMost) : 0;
+    return static_cast<T>(static_cast<std::int32_t>(kept + kWhole - kWhole));
   }
 }
 inline double saturated(double value, DType dtype) {
   return visit_element(dtype,
                        [&](auto tag) { return static_cast<double>(saturated<typename decltype(tag)::type>(value)); });
+}
+
+/// a or b. Without a branch, of which compilers make vector instructions.
+template <class T>
+T select(bool first, T a, T b) {
+  using Bits = std::conditional_t<sizeof(T) == 1, std::uint8_t,
+                                  std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>>;
+  const auto mask = static_cast<Bits>(-static_cast<int>(first));
+  return std::bit_cast<T>(static_cast<Bits>((std::bit_cast<Bits>(a) & mask) | (std::bit_cast<Bits>(b) & ~mask)));
 }
 
 /// A view whose rows may lie anywhere.
@@ -78,6 +87,18 @@ template <class View>
 View part_of(const View& view, std::int64_t y, std::int64_t x, Size size) {
   return View(view.data() + (y * view.strides()[0] + x) * static_cast<std::int64_t>(fathom::size_of(view.dtype())),
               view.dtype(), {size.height, size.width}, view.strides());
+}
+
+/// Pixels of a row, converted.
+template <class To>
+void load_row(const Pixels& pixels, std::int64_t y, std::int64_t x, std::int64_t count, To* out) {
+  if (pixels.constant) {
+    std::fill_n(out, count, static_cast<To>(*pixels.constant));
+    return;
+  }
+  visit_element(pixels.view.dtype(), [&](auto tag) {
+    std::copy_n(Rows<const typename decltype(tag)::type>(pixels.view)[y] + x, count, out);
+  });
 }
 
 /// Gives all pixels one value.

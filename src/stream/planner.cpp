@@ -66,12 +66,13 @@ void choose_cells(Plan& plan) {
     if (!reached[k]) continue;
     Plan::Entry& entry = plan.entries[k];
     const auto period = entry.node->period();
-    constexpr std::int64_t kWorthIt = 4;  // cells in the region
+    constexpr double kWorthIt = 4;  // cells in the region
     if (period && !entry.node->children().empty()) {
       const Rectangle region = intersection(period->region, needed[k]);
       const Size cell{period->height, stretched_width(*period)};
-      if (region.height() >= period->height && region.width() >= period->width &&
-          region.area() / period->height / period->width >= kWorthIt &&
+      const double cells = static_cast<double>(region.height()) / static_cast<double>(cell.height) *
+                           static_cast<double>(region.width()) / static_cast<double>(period->width);
+      if (region.height() >= period->height && region.width() >= period->width && cells >= kWorthIt &&
           bytes_of(cell, entry.node->dtype()) <= kMostCellBytes) {
         entry.cell = period;
         continue;
@@ -128,7 +129,8 @@ class Sizes {
       held = node.holds_all() ? held + bytes : std::max(held, bytes);
       deeper = std::max(deeper, cost(plan_.entries[number].children[k], need));
     }
-    return known_[key] = node.scratch_bytes(part) + held + deeper;
+    constexpr std::size_t kMost = std::size_t{1} << 50;  // which no memory holds, and sums of threads do not overflow
+    return known_[key] = std::min(kMost, node.scratch_bytes(part) + held + deeper);
   }
 
  private:
@@ -148,27 +150,29 @@ std::size_t pooled_bytes_of_band(const Plan& plan) {
   const std::int64_t y = plan.region.y0 + (plan.region.height() - plan.band.height) / 2;
   const std::vector<Rectangle> needed =
       needs_of(plan, plan.entries.size() - 1, {y, plan.region.x0, y + plan.band.height, plan.region.x1});
-  std::size_t bytes = 0;
+  double bytes = 0;
   for (std::size_t k = 0; k < plan.entries.size(); ++k) {
     const Plan::Entry& entry = plan.entries[k];
     if (!entry.pooled || needed[k].empty()) continue;
     const auto tiles = [](std::int64_t length, std::int64_t tile, std::int64_t whole) {
-      return std::min((length + tile - 1) / tile + 1, (whole + tile - 1) / tile);
+      return static_cast<double>(std::min((length + tile - 1) / tile + 1, (whole + tile - 1) / tile));
     };
-    bytes += static_cast<std::size_t>(tiles(needed[k].height(), entry.tile.height, entry.node->height())) *
-             static_cast<std::size_t>(tiles(needed[k].width(), entry.tile.width, entry.node->width())) *
-             bytes_of(entry.tile, entry.node->dtype());
+    bytes += tiles(needed[k].height(), entry.tile.height, entry.node->height()) *
+             tiles(needed[k].width(), entry.tile.width, entry.node->width()) *
+             static_cast<double>(bytes_of(entry.tile, entry.node->dtype()));
   }
-  return bytes;
+  constexpr double kMost = 0x1p60;
+  return static_cast<std::size_t>(std::min(bytes, kMost));
 }
 
-/// Rows that are held of each entry that sweeps: for bands here and there, and for cells.
-std::vector<std::int64_t> rows_of_sweeps(const Plan& plan) {
+/// Rows that are held of each entry that sweeps: for bands here and there, for the masks of others, and for cells.
+std::vector<std::int64_t> rows_of_sweeps(Plan& plan) {
   std::vector<std::int64_t> rows(plan.entries.size());
   const auto count = [&](std::size_t entry, const Rectangle& part) {
-    const std::vector<Rectangle> needed = needs_of(plan, entry, part);
+    std::vector<Rectangle> needed = needs_of(plan, entry, part, false);
     for (std::size_t k = 0; k < rows.size(); ++k)
       if (plan.entries[k].sweeps) rows[k] = std::max(rows[k], needed[k].height());
+    return needed;
   };
   constexpr std::int64_t kLooks = 16;
   for (std::int64_t look = 0; look <= kLooks; ++look) {
@@ -176,6 +180,21 @@ std::vector<std::int64_t> rows_of_sweeps(const Plan& plan) {
     count(plan.entries.size() - 1,
           intersection(plan.region, {y, plan.region.x0, y + plan.band.height, plan.region.x1}));
   }
+  for (const Plan::Entry& entry : plan.entries) {
+    if (!entry.spools) continue;
+    const SweepShape shape(*entry.node);
+    std::vector<Rectangle> before(rows.size());
+    for (std::int64_t look = 0; look <= kLooks; ++look) {
+      const std::int64_t y = (shape.blocks() - 1) * look / kLooks * shape.block;
+      const std::vector<Rectangle> needed =
+          count(entry.children[0], {y, 0, std::min(shape.height, y + shape.block), shape.width});
+      for (std::size_t k = 0; k < rows.size(); ++k)
+        if (plan.entries[k].sweeps && needed[k].y0 < before[k].y0) plan.entries[k].holds_all = true;
+      before = needed;
+    }
+  }
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    if (plan.entries[k].holds_all) rows[k] = plan.entries[k].node->height();
   for (std::size_t k = 0; k < plan.entries.size(); ++k)
     if (plan.entries[k].cell) count(k, cell_of(*plan.entries[k].cell));
   return rows;
@@ -198,7 +217,7 @@ void measure(Plan& plan, const EvaluatorOptions& options) {
     if (entry.sweeps) {
       const SweepShape shape(*entry.node);
       plan.sweep_bytes += shape.bytes(rows[k], plan.threads);
-      plan.disk_bytes += shape.disk_bytes();
+      plan.disk_bytes += shape.disk_bytes() + (entry.spools ? shape.spool_bytes() : 0);
       peak = std::max(peak, sizes.peak(k, shape.part()));
     }
   }
@@ -209,12 +228,12 @@ void measure(Plan& plan, const EvaluatorOptions& options) {
 
 }  // namespace
 
-std::vector<Rectangle> needs_of(const Plan& plan, std::size_t number, const Rectangle& part) {
+std::vector<Rectangle> needs_of(const Plan& plan, std::size_t number, const Rectangle& part, bool below_sweeps) {
   std::vector<Rectangle> needed(plan.entries.size());
   needed[number] = part;
   for (std::size_t k = number + 1; k-- > 0;) {
-    if (needed[k].empty()) continue;
     const Plan::Entry& entry = plan.entries[k];
+    if (needed[k].empty() || (entry.sweeps && !below_sweeps)) continue;
     if (entry.pooled && k != number) needed[k] = of_tiles(entry, needed[k]);
     for (std::size_t child = 0; child < entry.children.size(); ++child)
       needed[entry.children[child]] = around(needed[entry.children[child]], entry.node->need(child, needed[k]));
@@ -229,8 +248,13 @@ Plan make_plan(const NodeRef& root, const EvaluatorOptions& options) {
   plan.region = options.region.empty() ? root->whole() : options.region;
   if (!root->whole().contains(plan.region))
     throw InvalidArgument("the region reaches beyond the raster of " + to_string(root->whole().shape()) + " pixels");
-  for (Plan::Entry& entry : plan.entries) {
+  std::vector<bool> above_sweep(plan.entries.size());
+  for (std::size_t k = 0; k < plan.entries.size(); ++k) {
+    Plan::Entry& entry = plan.entries[k];
+    for (const std::size_t child : entry.children)
+      if (plan.entries[child].sweeps || above_sweep[child]) above_sweep[k] = true;
     entry.sweeps = dynamic_cast<const SweepNode*>(entry.node.get()) != nullptr;
+    entry.spools = entry.sweeps && above_sweep[k];
     plan.source_bytes += entry.node->kept_bytes();
     entry.halo = entry.node->halo();
   }

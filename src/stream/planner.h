@@ -12,6 +12,7 @@ namespace fathom::stream {
 Plan make_plan(const NodeRef& root, const EvaluatorOptions& options);
 
 /// Parts that entries must deliver so that one of them can deliver one: of each entry, the smallest rectangle around.
-std::vector<Rectangle> needs_of(const Plan& plan, std::size_t number, const Rectangle& part);
+/// @param below_sweeps  also for the masks of those that sweep
+std::vector<Rectangle> needs_of(const Plan& plan, std::size_t number, const Rectangle& part, bool below_sweeps = true);
 
 }  // namespace fathom::stream

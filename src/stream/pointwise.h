@@ -63,12 +63,16 @@ class Pointwise : public Reduction<N> {
   std::optional<Period> period_;  ///< kept: by way of all children of all children it would take 2ⁿ steps
 };
 
-/// Calls function(y, x, value) for all pixels, of any type.
-template <class T, class Function>
-void for_pixels(const AnyConstView& view, const Function& function) {
-  const Rows<const T> rows(view);
-  for (std::int64_t y = 0; y < rows.height; ++y)
-    for (std::int64_t x = 0; x < rows.width; ++x) function(y, x, rows[y][x]);
+/// Calls function(in, out) of all pixels: a loop over rows that the compiler turns into vector instructions.
+template <class From, class To, class Function>
+void map_rows(const AnyConstView& in, const AnyView& out, const Function& function) {
+  const Rows<const From> from(in);
+  const Rows<To> to(out);
+  for (std::int64_t y = 0; y < from.height; ++y) {
+    const From* const __restrict pixels = from[y];
+    To* const __restrict row = to[y];
+    for (std::int64_t x = 0; x < from.width; ++x) function(pixels[x], row[x]);
+  }
 }
 
 }  // namespace fathom::stream

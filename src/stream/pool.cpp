@@ -21,8 +21,27 @@ void Pool::put_aside(Array memory) {
 void Pool::forget(Tiles::iterator tile) {
   if (tile->second.pixels.bytes() > 0) put_aside(std::move(tile->second.pixels));
   else used_ -= kTableBytes;
-  order_.erase(tile->second.place);
+  order_of(tile->second).erase(tile->second.place);
   tiles_.erase(tile);
+}
+
+Pool::Tiles::iterator Pool::least_needed() {
+  const auto is_recent = [&](const Tile& tile) { return tile.last + recent_ >= now_; };
+  const auto is_free = [](const Tile& tile) { return tile.is_ready && tile.users == 0; };
+  const auto& [once, again] = order_;
+  for (const Key& key : once) {
+    const auto tile = tiles_.find(key);
+    if (is_recent(tile->second)) break;
+    if (is_free(tile->second)) return tile;
+  }
+  for (auto key = again.rbegin(); key != again.rend(); ++key) {
+    const auto tile = tiles_.find(*key);
+    if (!is_recent(tile->second) && is_free(tile->second)) return tile;
+  }
+  for (const auto* order : {&once, &again})
+    for (const Key& key : *order)
+      if (const auto tile = tiles_.find(key); is_free(tile->second)) return tile;
+  return tiles_.end();
 }
 
 std::optional<Array> Pool::take(std::size_t bytes) {
@@ -36,9 +55,9 @@ std::optional<Array> Pool::take(std::size_t bytes) {
   };
   if (used_ <= limit_)  // else there are too many tiles of one value
     if (auto memory = from_spare()) return memory;
-  for (auto key = order_.begin(); key != order_.end() && used_ - spare_bytes_ + bytes > limit_;) {
-    const auto tile = tiles_.find(*key++);
-    if (!tile->second.is_ready || tile->second.users > 0) continue;
+  while (used_ - spare_bytes_ + bytes > limit_) {
+    const auto tile = least_needed();
+    if (tile == tiles_.end()) break;
     forget(tile);
     if (auto memory = from_spare()) return memory;
   }
@@ -52,7 +71,7 @@ std::optional<Array> Pool::take(std::size_t bytes) {
   return Array(DType::uint8, {static_cast<std::int64_t>(bytes)});
 }
 
-bool Pool::with(const Key& key, Size size, DType dtype, const Compute& compute, const Use& use) {
+bool Pool::with(const Key& key, Size size, DType dtype, bool again, const Compute& compute, const Use& use) {
   std::unique_lock lock(mutex_);
   auto found = tiles_.find(key);
   while (found != tiles_.end() && !found->second.is_ready) {
@@ -65,7 +84,9 @@ bool Pool::with(const Key& key, Size size, DType dtype, const Compute& compute, 
     found = tiles_.try_emplace(key).first;
     Tile& tile = found->second;
     tile.pixels = std::move(*memory);
-    tile.place = order_.insert(order_.end(), key);
+    tile.again = again;
+    tile.last = now_;
+    tile.place = order_of(tile).insert(order_of(tile).end(), key);
     tile.view = AnyView(tile.pixels.data(), dtype, {size.height, size.width});
     lock.unlock();
     std::exception_ptr error;
@@ -86,7 +107,11 @@ bool Pool::with(const Key& key, Size size, DType dtype, const Compute& compute, 
     }
     tile.is_ready = true;
   } else {
-    order_.splice(order_.end(), order_, found->second.place);
+    Tile& tile = found->second;
+    std::list<Key>& from = order_of(tile);
+    tile.again = again;
+    tile.last = now_;
+    order_of(tile).splice(order_of(tile).end(), from, tile.place);
   }
   Tile& tile = found->second;
   ++tile.users;

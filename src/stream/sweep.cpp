@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <system_error>
 
@@ -18,6 +19,7 @@
 #include "fathom/core/error.h"
 #include "fathom/stream/nodes.h"
 #include "stream/cpu/row_passes.h"
+#include "stream/period.h"
 #include "stream/pixels.h"
 #include "stream/reduce.h"
 
@@ -25,8 +27,7 @@ namespace fathom::stream {
 
 namespace {
 
-constexpr std::int64_t kColumns = 4096;  ///< that a thread works on at once
-constexpr std::int64_t kPartRows = 64;
+constexpr std::int64_t kColumns = SweepShape::kPartColumns, kPartRows = SweepShape::kPartRows;
 constexpr std::int32_t kNone = -1;
 constexpr std::uint16_t kBeyond = 0xffff;
 constexpr std::int64_t kLongest = std::numeric_limits<std::int32_t>::max();
@@ -56,15 +57,26 @@ class ExactDistance final : public Reduction<ExactDistance, SweepNode> {
   bool to_zero_;
 };
 
+/// to = value where there is a site.
+template <class T>
+void put_where(const std::uint8_t* sites, std::int64_t count, T value, T* __restrict to) {
+  for (std::int64_t x = 0; x < count; ++x) to[x] = select(sites[x] != 0, value, to[x]);
+}
+
 }  // namespace
 
 SweepShape::SweepShape(const Node& node) : height(node.height()), width(node.width()), words((node.width() + 63) / 64) {
-  constexpr std::int64_t kLeast = 256;
+  constexpr std::int64_t kLeast = 256, kLargestPeriod = std::int64_t{1} << 26;
   constexpr double kMostDisk = 20e9;
-  const double rows = static_cast<double>(height) * static_cast<double>(width) * sizeof(std::int32_t) / kMostDisk;
-  block = std::clamp(static_cast<std::int64_t>(rows), kLeast, std::int64_t{kBeyond} - kStrip);
+  double rows = static_cast<double>(height) * static_cast<double>(width) * sizeof(std::int32_t) / kMostDisk;
+  period = node.children()[0].node->period();
+  if (period && (!period->region.contains(node.whole()) || 2 * period->height > height || period->width > width ||
+                 period->height > kLargestPeriod / period->width))
+    period = std::nullopt;
+  if (period) rows = static_cast<double>(period->height * period->width) / static_cast<double>(width);
+  block = std::clamp(static_cast<std::int64_t>(rows), kLeast, std::int64_t{kBeyond} - kPartRows);
   block = std::min(block, height);
-  block = (block + kStrip - 1) / kStrip * kStrip;
+  block = (block + kPartRows - 1) / kPartRows * kPartRows;
 }
 
 Size SweepShape::part() const { return {std::min(height, kPartRows), std::min(width, kColumns)}; }
@@ -131,42 +143,40 @@ class Sweep::Row {
   std::vector<std::int32_t> sites_, starts_;
 };
 
-/// Rows of int32 in a file without a name.
-class Sweep::Carries {
+/// Records of one size in a file without a name.
+class Sweep::Records {
  public:
-  explicit Carries(std::int64_t width) : bytes_(static_cast<std::size_t>(width) * sizeof(std::int32_t)) {
+  explicit Records(std::size_t bytes) : bytes_(bytes) {
     std::string path = (folder() / "fathom-XXXXXX").string();
     file_ = mkostemp(path.data(), O_CLOEXEC);
     if (file_ < 0) fail("be made");
     unlink(path.c_str());
   }
-  ~Carries() { close(file_); }
-  Carries(const Carries&) = delete;
-  Carries& operator=(const Carries&) = delete;
+  ~Records() { close(file_); }
+  Records(const Records&) = delete;
+  Records& operator=(const Records&) = delete;
 
-  void put(std::int64_t row, const std::int32_t* values) {
+  void put(std::int64_t number, const void* values) const {
     transfer(
-        row,
+        number,
         [&](std::size_t done, off_t at) {
-          return pwrite(file_, reinterpret_cast<const char*>(values) + done, bytes_ - done, at);
+          return pwrite(file_, static_cast<const char*>(values) + done, bytes_ - done, at);
         },
         "be written");
   }
-  void get(std::int64_t row, std::int32_t* values) const {
+  void get(std::int64_t number, void* values) const {
     transfer(
-        row,
-        [&](std::size_t done, off_t at) {
-          return pread(file_, reinterpret_cast<char*>(values) + done, bytes_ - done, at);
-        },
+        number,
+        [&](std::size_t done, off_t at) { return pread(file_, static_cast<char*>(values) + done, bytes_ - done, at); },
         "be read");
   }
 
  private:
   template <class Step>
-  void transfer(std::int64_t row, const Step& step, const char* what) const {
+  void transfer(std::int64_t number, const Step& step, const char* what) const {
     for (std::size_t done = 0; done < bytes_;) {
       const ssize_t moved =
-          step(done, static_cast<off_t>(row * static_cast<std::int64_t>(bytes_) + static_cast<std::int64_t>(done)));
+          step(done, static_cast<off_t>(number * static_cast<std::int64_t>(bytes_) + static_cast<std::int64_t>(done)));
       if (moved < 0 && errno == EINTR) continue;
       if (moved <= 0) fail(what);
       done += static_cast<std::size_t>(moved);
@@ -193,15 +203,19 @@ class Sweep::Carries {
 std::size_t SweepShape::bytes(std::int64_t rows, int threads) const {
   const auto columns = static_cast<std::size_t>(width);
   return static_cast<std::size_t>(block * words) * sizeof(std::uint64_t) +
-         columns * (static_cast<std::size_t>(strips()) * sizeof(std::uint16_t) + 4 * sizeof(std::int32_t) + kStrip +
-                    static_cast<std::size_t>(rows) * sizeof(float)) +
-         static_cast<std::size_t>(threads) * Sweep::row_bytes(width);
+         columns * (static_cast<std::size_t>(strips()) * sizeof(std::uint16_t) + 4 * sizeof(std::int32_t) + kStrip) +
+         bytes_of({rows, width}, DType::float32) + static_cast<std::size_t>(threads) * Sweep::row_bytes(width);
 }
 
 std::size_t Sweep::row_bytes(std::int64_t width) { return Row::bytes(width); }
 
-Sweep::Sweep(const SweepNode& node, Mask mask, Jobs jobs, int threads, InstructionSet set)
-    : node_(node), shape_(node), mask_(std::move(mask)), jobs_(std::move(jobs)), set_(set) {
+Sweep::Sweep(const SweepNode& node, Mask mask, Jobs jobs, Prepare prepare, int threads, InstructionSet set)
+    : node_(node),
+      shape_(node),
+      mask_(std::move(mask)),
+      jobs_(std::move(jobs)),
+      prepare_(std::move(prepare)),
+      set_(set) {
   if (const double unit = node.pixel().size; unit != 1)
     for (std::uint64_t square = 0; square <= static_cast<std::uint64_t>(cpu::kReach * cpu::kReach); ++square)
       roots_.push_back(distance_from_squared<float>(square, unit));
@@ -222,6 +236,16 @@ template <class RowFunction>
 void Sweep::visit_sites(int worker, const Rectangle& part, const RowFunction& function) const {
   const bool to_zero = node_.to_zero();
   std::vector<std::uint8_t> sites(static_cast<std::size_t>(part.width()));
+  if (spooled_) {
+    std::vector<std::uint64_t> words(SweepShape::kPartBytes / sizeof(std::uint64_t));
+    spooled_->get(part.y0 / kPartRows * shape_.chunks() + part.x0 / kColumns, words.data());
+    for (std::int64_t y = part.height() - 1; y >= 0; --y) {
+      const std::uint64_t* const row = words.data() + (part.y0 % kPartRows + y) * (kColumns / 64);
+      for (std::int64_t x = 0; x < part.width(); ++x) sites[static_cast<std::size_t>(x)] = row[x / 64] >> x % 64 & 1;
+      function(part.y0 + y, sites.data());
+    }
+    return;
+  }
   mask_(worker, part, [&](const Pixels& pixels) {
     if (pixels.constant) std::fill(sites.begin(), sites.end(), (*pixels.constant == 0) == to_zero);
     for (std::int64_t y = part.height() - 1; y >= 0; --y) {
@@ -229,33 +253,78 @@ void Sweep::visit_sites(int worker, const Rectangle& part, const RowFunction& fu
         visit_element(pixels.view.dtype(), [&](auto tag) {
           using T = typename decltype(tag)::type;
           const T* const row = Rows<const T>(pixels.view)[y];
-          for (std::int64_t x = 0; x < part.width(); ++x) sites[static_cast<std::size_t>(x)] = (row[x] == 0) == to_zero;
+          std::uint8_t* const __restrict to = sites.data();
+          for (std::int64_t x = 0; x < part.width(); ++x) to[x] = (row[x] == 0) == to_zero;
         });
       function(part.y0 + y, sites.data());
     }
   });
 }
 
-void Sweep::sweep_up() {
-  carries_ = std::make_unique<Carries>(shape_.width);
-  std::vector<std::int32_t>& first = behind_block_;
-  std::fill(first.begin(), first.end(), kNone);
-  const std::int64_t chunks = (shape_.width + kColumns - 1) / kColumns;
-  for (std::int64_t block = shape_.blocks() - 1; block >= 0; --block) {
-    carries_->put(block, first.data());
-    if (block == 0) break;
-    jobs_(chunks, [&](int worker, std::int64_t chunk) {
+void Sweep::find_first(std::int64_t y0, std::int64_t y1, std::int64_t columns) {
+  jobs_((columns + kColumns - 1) / kColumns, [&](int worker, std::int64_t chunk) {
+    const std::int64_t x0 = chunk * kColumns, x1 = std::min(columns, x0 + kColumns);
+    std::int32_t* const first = behind_block_.data() + x0;
+    for (std::int64_t end = y1, begin; end > y0; end = begin) {
+      begin = std::max(y0, (end - 1) / kPartRows * kPartRows);
+      visit_sites(worker, {begin, x0, end, x1}, [&](std::int64_t y, const std::uint8_t* sites) {
+        put_where(sites, x1 - x0, static_cast<std::int32_t>(y), first);
+      });
+    }
+  });
+}
+
+void Sweep::spool() {
+  if (!prepare_ || spooled_) return;
+  auto records = std::make_unique<Records>(SweepShape::kPartBytes);
+  for (std::int64_t block = 0; block < shape_.blocks(); ++block) {
+    const std::int64_t begin = block * shape_.block, end = block_end(block);
+    prepare_(begin, end);
+    jobs_(shape_.chunks(), [&](int worker, std::int64_t chunk) {
+      std::vector<std::uint64_t> words(SweepShape::kPartBytes / sizeof(std::uint64_t));
       const std::int64_t x0 = chunk * kColumns, x1 = std::min(shape_.width, x0 + kColumns);
-      for (std::int64_t y1 = block_end(block), y0; y1 > block * shape_.block; y1 = y0) {
-        y0 = std::max(block * shape_.block, y1 - kPartRows);
-        const Rectangle part{y0, x0, y1, x1};
-        visit_sites(worker, part, [&](std::int64_t y, const std::uint8_t* sites) {
-          for (std::int64_t x = x0; x < x1; ++x)
-            first[static_cast<std::size_t>(x)] =
-                sites[x - x0] ? static_cast<std::int32_t>(y) : first[static_cast<std::size_t>(x)];
-        });
+      for (std::int64_t y0 = begin; y0 < end; y0 += kPartRows) {
+        visit_sites(worker, {y0, x0, std::min(end, y0 + kPartRows), x1},
+                    [&](std::int64_t y, const std::uint8_t* sites) {
+                      cpu::pack_bits(sites, x1 - x0, words.data() + (y - y0) * (kColumns / 64), set_);
+                    });
+        records->put(y0 / kPartRows * shape_.chunks() + chunk, words.data());
       }
     });
+  }
+  spooled_ = std::move(records);
+}
+
+void Sweep::sweep_up() {
+  carries_ = std::make_unique<Records>(static_cast<std::size_t>(shape_.width) * sizeof(std::int32_t));
+  std::fill(behind_block_.begin(), behind_block_.end(), kNone);
+  for (std::int64_t block = shape_.blocks() - 1; block >= 0; --block) {
+    carries_->put(block, behind_block_.data());
+    if (block > 0) find_first(block * shape_.block, block_end(block), shape_.width);
+  }
+}
+
+/// The first sites at y or below where the mask repeats itself, from one period of it in its first rows. A period below,
+/// a column goes on as another one, `skew` to the left: along such a cycle of columns the next site is carried backwards.
+void Sweep::look_ahead(std::int64_t y) {
+  const auto& [height, width, skew, region] = *shape_.period;
+  std::fill(behind_block_.begin(), behind_block_.end(), kNone);
+  find_first(y % height, y % height + height, width);
+  std::vector<std::int64_t> next(static_cast<std::size_t>(width));
+  const std::int64_t cycles = std::gcd(width, skew), length = width / cycles;
+  for (std::int64_t cycle = 0; cycle < cycles; ++cycle) {
+    std::int64_t found = shape_.height, column = cycle;
+    for (std::int64_t turn = 2 * length; turn-- > 0;) {
+      column = (column + skew) % width;
+      const std::int32_t first = behind_block_[static_cast<std::size_t>(column)];
+      found = first == kNone ? found + height : first;
+      next[static_cast<std::size_t>(column)] = found;
+    }
+  }
+  const std::int64_t turn = y / height, moved = modulo_of_product(turn, skew, width);
+  for (std::int64_t x = 0; x < shape_.width; ++x) {
+    const std::int64_t row = next[static_cast<std::size_t>(modulo(x - moved, width))] + turn * height;
+    behind_block_[static_cast<std::size_t>(x)] = row < shape_.height ? static_cast<std::int32_t>(row) : kNone;
   }
 }
 
@@ -263,23 +332,22 @@ void Sweep::sweep_up() {
 void Sweep::enter_block(std::int64_t number) {
   block_ = number;
   strip_ = -1;
-  carries_->get(number, behind_block_.data());
   const std::int64_t begin = number * shape_.block, end = block_end(number);
+  if (carries_) carries_->get(number, behind_block_.data());
+  else look_ahead(end);
   const std::int64_t chunks = (shape_.width + kColumns - 1) / kColumns;
   jobs_(chunks, [&](int worker, std::int64_t chunk) {
     const std::int64_t x0 = chunk * kColumns, x1 = std::min(shape_.width, x0 + kColumns);
     std::vector<std::uint16_t> first(static_cast<std::size_t>(x1 - x0), kBeyond);
     for (std::int64_t y1 = end, y0; y1 > begin; y1 = y0) {
-      y0 = std::max(begin, begin + (y1 - 1 - begin) / kPartRows * kPartRows);
+      y0 = std::max(begin, (y1 - 1) / kPartRows * kPartRows);
       const Rectangle part{y0, x0, y1, x1};
       visit_sites(worker, part, [&](std::int64_t y, const std::uint8_t* sites) {
         const std::int64_t in_block = y - begin;
         if ((in_block + 1) % SweepShape::kStrip == 0 || y + 1 == end)
           std::copy(first.begin(), first.end(), next_.begin() + (in_block / SweepShape::kStrip * shape_.width + x0));
         cpu::pack_bits(sites, x1 - x0, bits_.data() + in_block * shape_.words + x0 / 64, set_);
-        for (std::int64_t x = 0; x < x1 - x0; ++x)
-          first[static_cast<std::size_t>(x)] =
-              sites[x] ? static_cast<std::uint16_t>(in_block) : first[static_cast<std::size_t>(x)];
+        put_where(sites, x1 - x0, static_cast<std::uint16_t>(in_block), first.data());
       });
     }
   });
@@ -348,7 +416,7 @@ void Sweep::advance(std::int64_t y0, std::int64_t y1) {
 }
 
 void Sweep::move_on(std::int64_t y0, std::int64_t y1) {
-  if (!carries_) sweep_up();
+  if (!carries_ && !shape_.period) sweep_up();
   const bool goes_on = block_ >= 0 && y0 >= ready_begin_ && y0 <= ready_end_;
   if (!goes_on && (y0 < ready_end_ || block_ < 0)) {  // back to the top
     std::fill(before_block_.begin(), before_block_.end(), kNone);

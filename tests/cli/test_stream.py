@@ -172,7 +172,7 @@ def test_plan(surface, how):
                       "--rate", "1kB/s", *(how if not words else []))
     assert text.startswith(PLAN)
     rest = text.removeprefix(PLAN)
-    assert re.fullmatch(r"\d+KiB: scratch \d+KiB, cells [\d.]+KiB, bands \d+KiB, tiles \d+KiB\n"
+    assert re.fullmatch(r"\d+KiB: scratch \d+KiB, cells [\d.]+KiB, files and tables 1824B, bands \d+KiB, tiles \d+KiB\n"
                         r"write    out.tif: tiff, 623 kB\n"
                         r"time     10 min at 1 kB/s\n", rest), rest
     assert surface.files() == before

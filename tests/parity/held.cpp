@@ -8,16 +8,17 @@
 
 namespace fathom::test {
 
-std::atomic<std::int64_t> bytes_held = 0, most_held = 0;
+std::atomic<std::int64_t> bytes_held = 0, most_held = 0, allocations_made = 0;
 
 }  // namespace fathom::test
 
 namespace {
 
-using fathom::test::bytes_held, fathom::test::most_held;
+using fathom::test::allocations_made, fathom::test::bytes_held, fathom::test::most_held;
 
 void* held(void* memory) {
   if (!memory) throw std::bad_alloc();
+  ++allocations_made;
   const std::int64_t now = bytes_held += static_cast<std::int64_t>(malloc_usable_size(memory));
   for (std::int64_t most = most_held; most < now && !most_held.compare_exchange_weak(most, now);) {
   }

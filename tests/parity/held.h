@@ -8,5 +8,6 @@ namespace fathom::test {
 
 extern std::atomic<std::int64_t> bytes_held;  ///< now
 extern std::atomic<std::int64_t> most_held;   ///< since a test set it
+extern std::atomic<std::int64_t> allocations_made;
 
 }  // namespace fathom::test

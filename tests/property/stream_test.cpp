@@ -138,6 +138,17 @@ TEST(Stream, PartsAreWhatTheWholeIs) {
   }
 }
 
+Array exact_distance_of(const Array& sites, bool to_zero = false, double size = 1) {
+  Array distance(DType::float32, sites.shape());
+  grid::DistanceOptions options;
+  options.sites.rule = to_zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
+  options.spacing = {size};
+  grid::DistanceOutputs outputs;
+  outputs.distance = distance.view();
+  grid::distance_transform(sites.view(), options, outputs);
+  return distance;
+}
+
 TEST(Stream, ExactDistanceIsThatOfTheGrid) {
   Random random(1);
   // Least values of noise that are sites: from all of it to none.
@@ -150,13 +161,7 @@ TEST(Stream, ExactDistanceIsThatOfTheGrid) {
         const NodeRef noise = stream::noise(5, {shape[0], shape[1], DType::uint16, {size, ""}});
         const NodeRef mask = stream::threshold(noise, limit);
         const Array sites = Evaluator(mask).compute(mask->whole());
-        Array expected(DType::float32, shape);
-        grid::DistanceOptions options;
-        options.sites.rule = to_zero ? grid::Sites::Rule::zero : grid::Sites::Rule::nonzero;
-        options.spacing = {size};
-        grid::DistanceOutputs outputs;
-        outputs.distance = expected.view();
-        grid::distance_transform(sites.view(), options, outputs);
+        const Array expected = exact_distance_of(sites, to_zero, size);
         const NodeRef far = stream::exact_distance(mask, to_zero);
         Evaluator evaluator(far, options_of({}, 2));
         const std::int64_t rows = 1 + below(random, std::min<std::int64_t>(shape[0], 400));
@@ -166,6 +171,51 @@ TEST(Stream, ExactDistanceIsThatOfTheGrid) {
           if (HasFatalFailure()) return;
         }
       }
+}
+
+TEST(Stream, ExactDistanceOfWhatRepeatsItselfNeedsNoDisk) {
+  Random random(1);
+  stream::LatticeOptions lattice{{11, 40}, {35, -7}, 3000, 1700, {stream::Blend::max}, nullptr, nullptr};
+  const NodeRef dots = stream::threshold(stream::noise(5, {37, 53, DType::uint16}), 65000),
+                high = stream::threshold(stream::noise(5, {700, 300, DType::uint16}), 65500);
+  for (const NodeRef& mask : {stream::repeat(dots, 2001, 1500), stream::repeat(high, 2500, 901),
+                              stream::crop(stream::lattice(dots, lattice), {10, 20, 2900, 1600})})
+    for (const bool to_zero : {false, true}) {
+      const Array sites = Evaluator(mask).compute(mask->whole());
+      const Array expected = exact_distance_of(sites, to_zero);
+      Evaluator evaluator(stream::exact_distance(mask, to_zero), options_of({}, 2));
+      EXPECT_EQ(evaluator.plan().disk_bytes, 0u);
+      for (std::int64_t y = 0; y < mask->height(); y += 123) {
+        const Rectangle part = intersection(mask->whole(), {y, 0, y + 123, mask->width()});
+        expect_equal(evaluator.compute(part), part, expected, "row " + std::to_string(y));
+        if (HasFatalFailure()) return;
+      }
+    }
+}
+
+TEST(Stream, SweepsAboveSweepsHoldSomeRows) {
+  const auto noise = [](std::int64_t height, std::int64_t width) {
+    return stream::threshold(stream::noise(5, {height, width, DType::uint16}), 65500);
+  };
+  const auto beyond = [](const NodeRef& far) { return stream::threshold(far, 20, true); };
+  const NodeRef wide = stream::exact_distance(beyond(stream::exact_distance(noise(20000, 20000))));
+  EXPECT_LE(Evaluator(wide, options_of({}, 2)).plan().bytes(), 150'000'000u);
+  const NodeRef first = stream::exact_distance(noise(1500, 4300)), second = stream::exact_distance(beyond(first));
+  for (const NodeRef& mask :
+       {beyond(first), beyond(second), beyond(stream::flip(first, true, false)), beyond(stream::rotate(second, 1)),
+        stream::repeat(beyond(stream::exact_distance(noise(300, 500))), 1700, 1100), noise(900, 20)}) {
+    const Array expected = exact_distance_of(Evaluator(mask, options_of({}, 2)).compute(mask->whole()));
+    const NodeRef far = stream::exact_distance(mask);
+    Evaluator evaluator(far, options_of({}, 2));
+    for (std::int64_t y = 0; y < far->height(); y += 190) {
+      const Rectangle part = intersection(far->whole(), {y, 0, y + 190, far->width()});
+      expect_equal(evaluator.compute(part), part, expected, std::string(mask->type()));
+      if (HasFatalFailure()) return;
+    }
+  }
+  Random random(1);
+  const NodeRef low = stream::exact_distance(noise(600, 90)), lower = stream::exact_distance(beyond(low));
+  expect_same_parts(stream::math("a + b", {{low}, {lower}}, DType::float32), random, "both");
 }
 
 TEST(Stream, SweepsWorkWithinCellsAndBelowKeptTiles) {
@@ -277,6 +327,18 @@ TEST(Stream, CellsAreComputedOnceThoughBandsAreSmaller) {
   EXPECT_LE(pixels, 2 * 300 * 300);
 }
 
+TEST(Stream, KeepsTheTilesThatAreNeededFirst) {
+  std::atomic<std::int64_t> pixels{0};
+  const NodeRef noise = stream::noise(1, {1500, 20000, DType::uint8});
+  const NodeRef far = stream::distance(stream::threshold(std::make_shared<Counted>(noise, pixels), 255), {40});
+  const stream::Plan plan = Evaluator(far, options_of({}, 1)).plan();
+  Evaluator evaluator(far, options_of(plan.bytes() - plan.pool_bytes / 4, 1));
+  ASSERT_EQ(evaluator.plan().band.height, plan.band.height);
+  for (std::int64_t y = 0; y < far->height(); y += plan.band.height)
+    evaluator.compute({y, 0, std::min(far->height(), y + plan.band.height), far->width()});
+  EXPECT_LE(static_cast<double>(pixels), 1.3 * 1500 * 20000);
+}
+
 // A fault in this one, and in that of hostile documents, takes hours.
 TEST(Stream, ManyWaysToANodeCostLittle) {
   NodeRef node = stream::noise(1, {300, 300, DType::uint8});
@@ -313,6 +375,74 @@ TEST(Stream, WhatIsTransparentIsAValueOfTheType) {
               stream::place({one}, {{0, 0, 0}}, 1, 1, blending);
             }),
             "what is transparent is no value of uint8");
+}
+
+TEST(Stream, WhereThereIsAMaskItDecidesAlone) {
+  const NodeRef zeros = stream::constant(0, {2, 2, DType::uint8});
+  const auto pixel = [&](const stream::Blending& blending, const NodeRef& mask) {
+    const NodeRef lattice = stream::lattice(zeros, {{0, 2}, {2, 0}, 4, 4, blending, mask, nullptr});
+    return Evaluator(lattice).compute({3, 3, 4, 4}).as<std::uint8_t>().data()[0];
+  };
+  const NodeRef inside = stream::constant(1, {2, 2, DType::boolean}),
+                none = stream::constant(0, {2, 2, DType::boolean});
+  const stream::Blending usual{.background = 7}, stated{.transparent = 0, .background = 7};
+  EXPECT_EQ(pixel(usual, nullptr), 7);
+  EXPECT_EQ(pixel(usual, inside), 0);
+  EXPECT_EQ(pixel(usual, none), 7);
+  EXPECT_EQ(pixel(stated, inside), 7);
+}
+
+TEST(Stream, ExtentsMayBeLargerThanTheirProductsAre) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  const NodeRef huge = stream::noise(1, {kMost, kMost, DType::uint8});
+  const NodeRef half = stream::repeat(stream::crop(huge, {1, 1, kMost / 4, kMost / 4}), kMost, kMost);
+  stream::LatticeOptions lattice{{1 << 30, 3}, {5, 1 << 30}, kMost, kMost, {}, nullptr, nullptr};
+  for (const NodeRef& node :
+       {half, stream::distance(stream::threshold(half, 250), {15}),
+        stream::mask(half, {huge, stream::Role::mask, 7, 7}),
+        stream::lattice(stream::noise(2, {900, 800, DType::uint8}), lattice), stream::rotate(half, 1),
+        stream::place({half, huge}, {{5, 6, 0}, {kMost, 7, 1}}, kMost, kMost)}) {
+    Evaluator evaluator(node, options_of(std::size_t{64} << 40, 2));
+    const Rectangle end{kMost - 40, kMost - 30, kMost, kMost};
+    EXPECT_FALSE(evaluator.plan().entries.back().cell) << node->type();
+    expect_equal(evaluator.compute({kMost - 20, kMost - 30, kMost, kMost}), {20, 0, 40, 30}, evaluator.compute(end),
+                 std::string(node->type()));
+  }
+  // Two pixels that are far apart, of what is computed in one piece.
+  EXPECT_NE(error_of([&] { Evaluator(stream::resample(huge, {double{kMost / 2}, ""}), options_of(1 << 30, 2)); }), "");
+}
+
+// Large rasters have tables of all combinations, small ones do not.
+TEST(Stream, TablesSayWhatTheExpressionSays) {
+  for (const DType second : {DType::boolean, DType::uint8}) {
+    const NodeRef a = stream::noise(1, {1025, 1024, DType::uint8}), b = stream::noise(2, {1025, 1024, second});
+    const Rectangle part{700, 300, 740, 400};
+    const NodeRef large = stream::math("a*7 - b/3", {{a}, {b, stream::Role::data, 3, -2}}, DType::uint16),
+                  small = stream::math("a*7 - b/3", {{stream::crop(a, part)}, {stream::crop(b, part.moved(-3, 2))}},
+                                       DType::uint16);
+    ASSERT_GT(large->kept_bytes(), 0u);
+    ASSERT_EQ(small->kept_bytes(), 0u);
+    expect_equal(Evaluator(large).compute(part), small->whole(), Evaluator(small).compute(small->whole()), "table");
+  }
+}
+
+TEST(Stream, ThresholdsAreComparedInDouble) {
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const double value : {0.0, 0.1, 3.0, 2.5, 255.0, 255.5, -1.0, 1e300, -1e300, inf, -inf})
+    for (const bool above : {false, true})
+      for (const char* of : {"0", "0.1", "3", "255", "-1", "1/0", "-1/0", "0/0"})
+        for (const DType dtype : {DType::uint8, DType::float32}) {
+          const NodeRef steps =
+              stream::math(of + std::string(" + 0*a"), {{stream::noise(1, {2, 2, DType::uint8})}}, dtype);
+          const float pixel = [&] {
+            const Array one = Evaluator(steps).compute({0, 0, 1, 1});
+            return dtype == DType::uint8 ? static_cast<float>(one.as<std::uint8_t>().data()[0])
+                                         : one.as<float>().data()[0];
+          }();
+          const bool expected = above ? double{pixel} > value : double{pixel} >= value;
+          const Array set = Evaluator(stream::threshold(steps, value, above)).compute({0, 0, 1, 1});
+          EXPECT_EQ(set.as<bool>().data()[0], expected) << of << " and " << value << above;
+        }
 }
 
 TEST(Stream, PixelsMayBeLargerThanTheRaster) {

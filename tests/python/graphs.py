@@ -215,7 +215,12 @@ class Graphs:
             mask = self.source(shape=a.shape)
         if how["blend"] == "mean" and self.upto(2) == 1:
             weight = self.source("uint8", shape=a.shape)
-        raster = raster.lattice(u, v, height, width, **how, mask=mask[0], weight=weight[0])
+        if self.upto(2) == 1:  # what is usual
+            given = {"blend": how["blend"], "background": how["background"]}
+            how["transparent"] = 0 if mask[0] is None else None
+        else:
+            given = how
+        raster = raster.lattice(u, v, height, width, **given, mask=mask[0], weight=weight[0])
         copies = [(y, x, a, mask[1], weight[1]) for y, x in lattice_copies((height, width), a.shape, u, v)]
         return raster, blended(copies, (height, width), raster.dtype.name, **how)
 

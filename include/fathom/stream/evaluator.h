@@ -32,6 +32,8 @@ struct Plan {
     bool pooled = false;                ///< its tiles are kept for those that need them again
     std::optional<Period> cell;         ///< it repeats itself: this is computed once, and copied
     bool sweeps = false;                ///< computed in rows, from the first to the last
+    bool spools = false;                ///< so is its mask, which is therefore computed once, from the top, into a file of bits
+    bool holds_all = false;             ///< of what sweeps: all rows, since a mask needs them in another order
   };
   std::vector<Entry> entries;  ///< children before parents; the root is the last
   Rectangle region;
@@ -41,7 +43,7 @@ struct Plan {
   std::size_t scratch_bytes = 0;  ///< of all threads
   std::size_t cell_bytes = 0;
   std::size_t sweep_bytes = 0;
-  std::size_t source_bytes = 0;  ///< that files keep in memory
+  std::size_t source_bytes = 0;  ///< that files keep in memory, and tables of expressions
   std::size_t band_bytes = 0;    ///< of the bands that the caller holds
   std::size_t pool_bytes = 0;    ///< most bytes of kept tiles
   std::size_t disk_bytes = 0;    ///< of temporary files

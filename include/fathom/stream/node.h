@@ -31,7 +31,11 @@ struct Child {
 
 struct Size {
   std::int64_t height = 0, width = 0;
-  std::int64_t area() const { return height * width; }
+  /// No more than what no memory holds: of sizes that are planned, but never computed.
+  std::int64_t area() const {
+    constexpr std::int64_t kMost = std::int64_t{1} << 48;
+    return width > 0 && height > kMost / width ? kMost : height * width;
+  }
   friend bool operator==(const Size&, const Size&) = default;
 };
 inline Size size_of(const Rectangle& part) { return {part.height(), part.width()}; }
@@ -144,8 +148,9 @@ class Node {
   virtual bool needs_again(std::size_t child) const;
   /// Pixels around a part that a child is needed for beyond it.
   virtual std::int64_t halo() const;
-  /// Of files: in which pieces they store pixels, and bytes that they keep in memory.
+  /// Of files: in which pieces they store pixels.
   virtual Size piece() const;
+  /// Bytes that a file or a table keeps in memory.
   virtual std::size_t kept_bytes() const;
   /// A value that no finite pixel exceeds, of distances with a bound; else +inf.
   virtual double bound() const;

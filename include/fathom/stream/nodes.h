@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,11 +46,14 @@ enum class Blend {
   mean,  ///< of integers by a 64-bit sum, rounded half up; of floats in double
 };
 
-/// Outside all copies pixels are the background. A copy covers the pixels of its rectangle whose value is not
-/// `transparent`.
+/// Outside all copies pixels are the background. A copy covers the pixels of its rectangle where its mask is not 0, if
+/// it has one, and whose value is not `transparent`, if one is stated.
 struct Blending {
+  /// Not stated: of a lattice without a mask 0, else none.
+  static constexpr double kUsual = std::numeric_limits<double>::quiet_NaN();
+
   Blend blend = Blend::last;
-  std::optional<double> transparent = 0.0;  ///< none: all are covered
+  std::optional<double> transparent = kUsual;  ///< none: all are covered
   double background = 0;
 };
 
@@ -58,7 +62,7 @@ struct LatticeOptions {
   std::array<std::int64_t, 2> u{}, v{};  ///< steps (y, x), not parallel
   std::int64_t height = 0, width = 0;
   Blending blending;
-  NodeRef mask;    ///< of the pattern's extent: a copy covers only where it is not 0. None: everywhere
+  NodeRef mask;    ///< of the pattern's extent: a copy covers only where it is not 0
   NodeRef weight;  ///< of the pattern's extent: values are weighted by it; for `mean` alone
 };
 NodeRef lattice(NodeRef pattern, const LatticeOptions& options);
