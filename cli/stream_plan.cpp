@@ -26,7 +26,7 @@ std::string id_of(const stream::Plan& plan, std::size_t number) {
 std::string entry_text(const Entry& entry) {
   const stream::Node& node = *entry.node;
   std::string text = fmt::format("{}, {}", to_string(node.whole().shape()), fathom::name_of(node.dtype()));
-  if (const std::string words = words_of(node).parameters; !words.empty()) text += "; " + words;
+  if (const std::string words = words_of(node).parameters; !words.empty()) text += "; " + printable(words);
   if (entry.halo > 0) text += fmt::format("; halo {}", entry.halo);
   if (entry.cell && entry.cell->skew == 0)
     text += fmt::format("; computed once for {} × {} and repeated", entry.cell->height, entry.cell->width);
@@ -73,7 +73,8 @@ std::vector<std::pair<const char*, std::size_t>> memory_parts(const stream::Plan
 std::string raster_text(const stream::Plan& plan) {
   const stream::Node& root = *plan.entries.back().node;
   std::string text = fmt::format("{}, {}", to_string(root.whole().shape()), fathom::name_of(root.dtype()));
-  if (!root.pixel().unit.empty()) text += fmt::format(", {:g} {} a pixel", root.pixel().size, root.pixel().unit);
+  if (!root.pixel().unit.empty())
+    text += fmt::format(", {:g} {} a pixel", root.pixel().size, printable(root.pixel().unit));
   return text + fmt::format(", {} {}", plan.entries.size(), plan.entries.size() == 1 ? "node" : "nodes");
 }
 

@@ -141,6 +141,51 @@ def test_paths_are_beside_the_document(fathom):
     assert (np.load(fathom.directory / "again.npy") == expected).all()
 
 
+@pytest.mark.parametrize("text, reason", [
+    ("1,2,0\n4,0\n", "places.csv has in line 2 2 values where line 1 has 3"),
+    ("1,2,0\n4,x,0\n", "places.csv has in line 2 "),
+    ("1,2,0\n4,0.5,0\n", "places.csv has in row 2 of its numbers 0.5, which is not whole"),
+    ("1,2,0\n4,0,7\n", "graph.json: node 'a': a placement is of child 7; there are 1, counted from 0"),
+    ("1,2,0\n4,0,-1\n", "graph.json: node 'a', field 'placements': there is no child -1"),
+])
+def test_placements_that_are_wrong(fathom, text, reason):
+    (fathom.directory / "places.csv").write_text(text)
+    graph = graphs.write(fathom, {"in": {"type": "noise", "height": 3, "width": 4},
+                                  "a": {"type": "place", "height": 7, "width": 6, "placements_file": "places.csv",
+                                        "children": ["in"]}})
+    assert fathom.refuses(3, "stream", "check", graph).startswith(reason)
+
+
+@pytest.mark.parametrize("value", ["inf", "-inf", "nan", 1e300, -1e300])
+def test_values_that_are_not_finite(fathom, value):
+    """1e300 is inf as float32."""
+    size = {"height": 3, "width": 4}
+    nodes = {"one": {"type": "constant", "value": 1, **size, "dtype": "float32"},
+             "a": {"type": "constant", "value": value, **size, "dtype": "float32"},
+             "b": {"type": "mask", "background": value,
+                   "children": ["one", {"node": "none", "role": "mask"}]},
+             "none": {"type": "constant", "value": 0, **size, "dtype": "bool"}}
+    for root in "ab":
+        fathom.ok("stream", graphs.write(fathom, nodes, root=root), "-o", "out.npy")
+        with np.errstate(over="ignore"):
+            np.testing.assert_array_equal(np.load(fathom.directory / "out.npy"), np.full((3, 4), float(value), np.float32))
+    nodes["a"]["dtype"] = "uint8"
+    fathom.ok("stream", graphs.write(fathom, nodes, root="a"), "-o", "out.npy")
+    assert np.load(fathom.directory / "out.npy")[0, 0] == (255 if value in ("inf", 1e300) else 0)
+
+
+def test_the_usage_line(fathom):
+    assert fathom.ok("stream", "--help").splitlines()[1] == "Usage: fathom stream [OPTIONS] [check|explain|verify] GRAPH"
+
+
+def test_the_margin_of_one_band(fathom):
+    graph = graphs.write(fathom, graphs.bits())
+    assert "at least 1 kB/s: 0 underruns, no band after the first, 2 bands ahead\n" in fathom.ok(
+        "stream", graph, "-o", "out.raw", "--min-rate", "1kB/s")
+    report = json.loads(fathom.ok("stream", graph, "-o", "out.raw", "--min-rate", "1kB/s", "--json"))
+    assert report["least_margin"] is None
+
+
 def test_the_graph_through_a_pipe(fathom):
     document = (fathom.directory / graphs.write(fathom, graphs.bits())).read_bytes()
     assert fathom.ok("stream", "check", "-", stdin=document) == "standard input: 77 × 93, bool, 2 nodes\n"
